@@ -1,0 +1,57 @@
+package vms
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Layout is the one form in which times leave us: UTC, milliseconds, numeric offset. Its strings sort as the times do.
+const Layout = "2006-01-02T15:04:05.000+00:00"
+
+// Time is an instant as the interface writes it. It keeps milliseconds; the zero value is "not set".
+type Time struct{ time.Time }
+
+// At is t in UTC, cut to the millisecond that the wire carries, so that a time compares equal after a round trip.
+func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Millisecond)} }
+
+// Ptr is At(t) as a pointer, for EndTimestamp.
+func Ptr(t time.Time) *Time { v := At(t); return &v }
+
+// String is the wire form.
+func (t Time) String() string { return t.UTC().Format(Layout) }
+
+// MarshalJSON writes the wire form.
+func (t Time) MarshalJSON() ([]byte, error) { return json.Marshal(t.String()) }
+
+// UnmarshalJSON reads what ParseTime accepts.
+func (t *Time) UnmarshalJSON(b []byte) error {
+	var s string
+	if err := json.Unmarshal(b, &s); err != nil {
+		return fmt.Errorf("timestamp must be a string such as 2025-03-11T20:23:12.766+00:00")
+	}
+	v, err := ParseTime(s)
+	if err != nil {
+		return err
+	}
+	*t = v
+	return nil
+}
+
+// ParseTime reads an ISO 8601 time with any offset or Z and any number of fractional digits. A plus sign that arrived as
+// a space (an unescaped + in a URL) is accepted.
+func ParseTime(s string) (Time, error) {
+	if i := strings.LastIndexByte(s, ' '); i > 10 {
+		s = s[:i] + "+" + s[i+1:]
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999Z0700"} {
+		if t, err := time.Parse(layout, s); err == nil {
+			if y := t.UTC().Year(); y < 1 || y > 9999 {
+				break
+			}
+			return At(t), nil
+		}
+	}
+	return Time{}, fmt.Errorf("%q is not an ISO 8601 time with an offset, such as 2025-03-11T20:23:12.766+00:00", s)
+}
