@@ -1,0 +1,58 @@
+package vms
+
+import (
+	"net/url"
+	"strings"
+	"time"
+)
+
+// PathImage is where recorded images are asked for, PathEvents where events are listed and reported, PathRegister where
+// a bridge tells the service its cameras.
+const (
+	PathImage    = "/api/v3.0/media/recordedImage.jpeg"
+	PathEvents   = "/api/v3.0/events"
+	PathRegister = "/api/v3.0/bridges:register"
+)
+
+// Kinds of recorded image: from the stream used for motion, and at full resolution.
+const (
+	ImagePreview = "preview"
+	ImageMain    = "main"
+)
+
+// Ops of a recorded image request, which are the names of its query parameters: the newest image before a time, at it
+// or before, at exactly that time, the oldest at it or after, after it.
+const (
+	OpBefore     = "timestamp__lt"
+	OpAtOrBefore = "timestamp__lte"
+	OpAt         = "timestamp"
+	OpAtOrAfter  = "timestamp__gte"
+	OpAfter      = "timestamp__gt"
+)
+
+// Ops lists them all.
+var Ops = [5]string{OpBefore, OpAtOrBefore, OpAt, OpAtOrAfter, OpAfter}
+
+// Names, without their prefix "X-Vms-" or "X-Een-", of the headers of an image's answer. A server sends both.
+const (
+	HeaderTimestamp = "Timestamp"
+	HeaderNextToken = "NextToken"
+	HeaderPrevToken = "PrevToken"
+)
+
+// ImageURL is the address of a recorded image of a camera at the server with the given base address. op is one of the
+// Op constants; "lt" and so on are accepted for them.
+func ImageURL(base, deviceID, kind, op string, at time.Time) string {
+	return strings.TrimRight(base, "/") + PathImage + "?deviceId=" + url.QueryEscape(deviceID) +
+		"&type=" + url.QueryEscape(kind) + "&" + longOp(op) + "=" + url.QueryEscape(At(at).String())
+}
+
+func longOp(op string) string {
+	switch {
+	case op == "":
+		return OpAt
+	case strings.HasPrefix(op, OpAt):
+		return op
+	}
+	return OpAt + "__" + op
+}

@@ -1,0 +1,98 @@
+package vms
+
+// EventPage is the answer to a list request. All four keys are always there; the tokens are "" where there is no such
+// page.
+type EventPage = PageOf[Event]
+
+// PageOf is the envelope of every paginated answer. Use MakePage so that Results is never null on the wire.
+type PageOf[T any] struct {
+	Results       []T    `json:"results"`
+	NextPageToken string `json:"nextPageToken"`
+	PrevPageToken string `json:"prevPageToken"`
+	TotalSize     int    `json:"totalSize"`
+}
+
+// MakePage makes a page whose Results are an array, also when there are none.
+func MakePage[T any](results []T, next, prev string, total int) PageOf[T] {
+	if results == nil {
+		results = []T{}
+	}
+	return PageOf[T]{results, next, prev, total}
+}
+
+// EventType is one record of the catalogue, as eventTypes answers it.
+type EventType struct {
+	Type        string `json:"type"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	// Schemas may be attached to events of this type. Not part of the answer.
+	Schemas []string `json:"-"`
+}
+
+// FieldValues is the answer of events:listFieldValues.
+type FieldValues struct {
+	Type []string `json:"type"`
+}
+
+// ConnectionStatus holds one of the Status constants.
+type ConnectionStatus struct {
+	ConnectionStatus string `json:"connectionStatus"`
+}
+
+// Camera is one record of the camera list. Status is there only if it was asked for.
+type Camera struct {
+	ID              string            `json:"id"`
+	AccountID       string            `json:"accountId"`
+	Name            string            `json:"name"`
+	BridgeID        string            `json:"bridgeId"`
+	CreateTimestamp Time              `json:"createTimestamp"`
+	Status          *ConnectionStatus `json:"status,omitempty"`
+}
+
+// User is what users/self answers. TimeZone is there only if it was asked for.
+type User struct {
+	ID         string    `json:"id"`
+	FirstName  string    `json:"firstName"`
+	LastName   string    `json:"lastName"`
+	AccountID  string    `json:"accountId"`
+	Email      string    `json:"email"`
+	Language   string    `json:"language"`
+	EmployeeID string    `json:"employeeId"`
+	TimeZone   *TimeZone `json:"timeZone,omitempty"`
+}
+
+// TimeZone holds a name of the tz database.
+type TimeZone struct {
+	TimeZone string `json:"timeZone"`
+}
+
+// ClientSettings tells a client the base address of its account.
+type ClientSettings struct {
+	HTTPSBaseURL BaseURL `json:"httpsBaseUrl"`
+}
+
+// BaseURL is a host and a port; clients put https:// before them.
+type BaseURL struct {
+	Hostname string `json:"hostname"`
+	Port     int    `json:"port"`
+}
+
+// Registration is what a bridge tells the self-hosted service about itself: where its stills can be asked for, the
+// token to ask with, and all of its cameras. It is not part of the public interface. A registration replaces the
+// former one of the same bridge.
+type Registration struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// Address is the base address of the bridge's local API, "" if the service cannot reach it.
+	Address string `json:"address,omitempty"`
+	// ImageToken is a bearer token of the bridge's local API. A secret: it is stored by the service and never shown.
+	ImageToken string             `json:"imageToken,omitempty"`
+	Cameras    []RegisteredCamera `json:"cameras"`
+}
+
+// RegisteredCamera is one camera of a Registration. ConnectionStatus is one of the Status constants or "".
+type RegisteredCamera struct {
+	ID               string `json:"id"`
+	Name             string `json:"name"`
+	ConnectionStatus string `json:"connectionStatus,omitempty"`
+}
