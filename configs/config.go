@@ -1,0 +1,125 @@
+package configs
+
+import "time"
+
+// Config is a whole YAML file with the defaults filled in and everything checked. It is plain data: nothing in it changes
+// after Load, and it may be read from several goroutines.
+type Config struct {
+	Bridge  Bridge  `yaml:"bridge"`
+	Service Service `yaml:"service"`
+	API     API     `yaml:"api"`
+	Stills  Stills  `yaml:"stills"`
+	Journal Journal `yaml:"journal"`
+	Decode  Decode  `yaml:"decode"`
+	// Motion holds the defaults of all cameras; they are already merged into each camera's own Motion.
+	Motion  Motion   `yaml:"motion"`
+	Log     Log      `yaml:"log"`
+	Cameras []Camera `yaml:"cameras"`
+
+	// File is the name under which the configuration was loaded.
+	File string `yaml:"-"`
+	// Warnings are findings that do not keep the bridge from running, such as a file without cameras.
+	Warnings Problems `yaml:"-"`
+}
+
+// Bridge says who this bridge is and where it keeps its data.
+type Bridge struct {
+	// ID names the bridge to the service: letters, digits and . _ : -, 64 characters at most. Default "bridge"; must be
+	// written when a service is set.
+	ID string `yaml:"id"`
+	// Name is for people. Default: the id.
+	Name string `yaml:"name"`
+	// Account is the service's account that the cameras belong to, same characters as an id. Default "local"; must be
+	// written when a service is set.
+	Account string `yaml:"account"`
+	// Data is the folder of the stills and the journal. A relative path counts from the YAML file's folder. Default
+	// /var/lib/vmsbridge.
+	Data string `yaml:"data"`
+}
+
+// Service says where events are reported to. The zero value means that nothing is reported: the bridge is on its own.
+type Service struct {
+	// URL is the service's base address, http or https, without user info. Empty: nothing is reported.
+	URL string `yaml:"url"`
+	// Token is the bridge's own bearer token; with TokenFile it holds what the file said when the configuration was loaded.
+	Token Secret `yaml:"token"`
+	// TokenFile is a file with the token, absolute after Load. It may be read again when the service refuses the token.
+	TokenFile string `yaml:"token_file"`
+	// CAFile is a PEM file with the certificates that are trusted for the service instead of the system's. Absolute after Load.
+	CAFile string `yaml:"ca_file"`
+	// ReportOngoing reports a span as soon as it is confirmed and again when it ended; false reports only ended spans, for a
+	// service that does not replace events. Default true.
+	ReportOngoing bool `yaml:"report_ongoing"`
+}
+
+// API is the bridge's own HTTP interface on the LAN.
+type API struct {
+	// Listen is the host:port to listen on. Port 0 takes a free one. Default 127.0.0.1:8480. An address that is not
+	// loopback is refused without Tokens.
+	Listen string `yaml:"listen"`
+	// PublicURL is the address under which others reach the bridge; the image addresses in events begin with it. Default:
+	// http (or https) and Listen.
+	PublicURL string `yaml:"public_url"`
+	// Tokens may ask for events and images. Without one, only the health checks answer.
+	Tokens []Token `yaml:"tokens"`
+	TLS    TLS     `yaml:"tls"`
+}
+
+// Token lets a program ask the bridge.
+type Token struct {
+	// Name says in the log who asked.
+	Name string `yaml:"name"`
+	// Token is the secret, from the YAML or from TokenFile; 16 characters at least.
+	Token     Secret `yaml:"token"`
+	TokenFile string `yaml:"token_file"`
+}
+
+// TLS names the files of the bridge's own certificate and its key, both PEM, absolute after Load. Both empty: plain HTTP.
+type TLS struct {
+	Cert string `yaml:"cert"`
+	Key  string `yaml:"key"`
+}
+
+// Stills bounds the ring of stills and says how often pictures are kept.
+type Stills struct {
+	// MaxSize is the bytes that the ring never exceeds. Default 4GiB, at least four segments.
+	MaxSize Size `yaml:"max_size"`
+	// SegmentSize is the size of a file of the ring; the oldest is dropped when there is no room. 1MiB to 1GiB, default 16MiB.
+	SegmentSize Size `yaml:"segment_size"`
+	// PreviewInterval is the time between previews while nothing moves. 100ms to 1h, default 10s.
+	PreviewInterval time.Duration `yaml:"preview_interval"`
+	// MotionInterval is the time between previews during motion. 40ms to 500ms, default 500ms.
+	MotionInterval time.Duration `yaml:"motion_interval"`
+	// MainInterval is the time between full-resolution stills during motion. 100ms to 1h, default 2s.
+	MainInterval time.Duration `yaml:"main_interval"`
+	// PreviewWidth is the width in pixels that previews are shrunk to, never enlarged. 64 to 7680, default 640.
+	PreviewWidth int `yaml:"preview_width"`
+	// Quality is the JPEG quality, 1 to 100. Default 80.
+	Quality int `yaml:"quality"`
+	// FlushInterval is how long a still may wait in memory before it is written through to the device. 100ms to 1m, default 2s.
+	FlushInterval time.Duration `yaml:"flush_interval"`
+}
+
+// Journal bounds the store of events.
+type Journal struct {
+	// MaxAge is how long an event that the service has is kept. 1h to 87600h, default 720h.
+	MaxAge time.Duration `yaml:"max_age"`
+}
+
+// Decode says how pictures are decoded.
+type Decode struct {
+	// Isolation is "process" (decoders run in processes of their own, default) or "none" (inside the agent).
+	Isolation string `yaml:"isolation"`
+	// CamerasPerProcess is how many cameras share a decoder process. 1 to 64, default 4.
+	CamerasPerProcess int `yaml:"cameras_per_process"`
+	// Libraries are folders that are searched for libavcodec before the system's. Absolute after Load.
+	Libraries []string `yaml:"libraries"`
+}
+
+// Log says what is logged, and how.
+type Log struct {
+	// Level is debug, info (default), warn or error.
+	Level string `yaml:"level"`
+	// Format is text (default) or json.
+	Format string `yaml:"format"`
+}
