@@ -1,0 +1,131 @@
+// Package scripts_test holds what keeps the house in order: the table of imports, and what every script promises.
+package scripts_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "vmsbridge"
+
+// allowed says which of our packages each package may import; "x/..." means x and all below. Tests may import more. A
+// package that is not in the table is an error: decide where it stands, then write it here.
+var allowed = map[string][]string{
+	"configs":         nil,
+	"motion":          nil,
+	"agent/camera":    nil,
+	"agent/codec":     nil,
+	"storage/stills":  nil,
+	"storage/journal": {"uplink/vms"},
+	"uplink/vms":      nil,
+	"uplink/client":   {"uplink/vms"},
+	"uplink/reporter": {"uplink/vms"},
+	"uplink/server":   {"uplink/vms"},
+	"uplink/identity": {"uplink/vms"},
+	"agent":           {"configs", "motion", "agent/...", "storage/...", "uplink/..."},
+	"cmd/...":         {"..."},
+}
+
+// The arrows of the house point one way. The sources are read through os, so that the test cache sees a change in them.
+func TestImportTable(t *testing.T) {
+	seen := 0
+	for dir, imports := range packages(t, "..") {
+		seen++
+		row, ok := rowOf(dir)
+		if !ok {
+			t.Errorf("package %s is not in the table of imports", dir)
+			continue
+		}
+		for path, file := range imports {
+			if !slices.ContainsFunc(allowed[row], func(pattern string) bool { return matches(pattern, path) }) {
+				t.Errorf("%s imports %s: %s may import only %q of ours", file, path, dir, allowed[row])
+			}
+		}
+	}
+	require.Greater(t, seen, 3, "the sources were not found")
+}
+
+// The table can fail: a package that imports against the arrows is found.
+func TestImportTableFindsABadImport(t *testing.T) {
+	root := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "motion"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "motion", "x.go"), []byte("package motion\nimport _ \"vmsbridge/uplink/vms\"\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "motion", "x_test.go"), []byte("package motion\nimport _ \"vmsbridge/agent\"\n"), 0o644))
+	require.Equal(t, map[string]map[string]string{"motion": {"uplink/vms": "motion/x.go"}}, packages(t, root))
+	require.False(t, matches("uplink/vms", "uplink/vmsx"))
+	require.True(t, matches("agent/...", "agent/camera"))
+	require.False(t, matches("agent/...", "agents"))
+}
+
+// packages lists every folder with Go files under root, and for each what it imports of ours and where, tests left out.
+func packages(t *testing.T, root string) map[string]map[string]string {
+	found := map[string]map[string]string{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "bin") {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, content, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		dir := filepath.ToSlash(filepath.Dir(rel))
+		if found[dir] == nil {
+			found[dir] = map[string]string{}
+		}
+		for _, spec := range file.Imports {
+			if imported, err := strconv.Unquote(spec.Path.Value); err == nil && strings.HasPrefix(imported, module+"/") {
+				found[dir][strings.TrimPrefix(imported, module+"/")] = filepath.ToSlash(rel)
+			}
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	return found
+}
+
+// rowOf finds the row of the table for a package: its own, else the nearest one above that covers it.
+func rowOf(dir string) (string, bool) {
+	if _, ok := allowed[dir]; ok {
+		return dir, true
+	}
+	for d := dir; d != "."; d = filepath.Dir(d) {
+		if _, ok := allowed[d+"/..."]; ok {
+			return d + "/...", true
+		}
+	}
+	return "", false
+}
+
+func matches(pattern, path string) bool {
+	if pattern == "..." {
+		return true
+	}
+	if above, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return path == above || strings.HasPrefix(path, above+"/")
+	}
+	return pattern == path
+}
