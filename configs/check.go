@@ -151,7 +151,7 @@ func (c *checker) api() {
 	} else if len(a.Tokens) == 0 && c.given("api") {
 		c.warn("api", "no token is set: only the health checks will answer")
 	}
-	if c.given("api.public_url") {
+	if a.PublicURL != "" {
 		c.url("api.public_url", a.PublicURL, "http", "https")
 	}
 	a.PublicURL = strings.TrimRight(a.PublicURL, "/")

@@ -57,8 +57,8 @@ type API struct {
 	// Listen is the host:port to listen on. Port 0 takes a free one. Default 127.0.0.1:8480. An address that is not
 	// loopback is refused without Tokens.
 	Listen string `yaml:"listen"`
-	// PublicURL is the address under which others reach the bridge; the image addresses in events begin with it. Default:
-	// http (or https) and Listen.
+	// PublicURL is the address under which others reach the bridge, when it is not the one that it listens on: the image
+	// addresses in events begin with it, and the service asks there for stills. Empty: the address listened on.
 	PublicURL string `yaml:"public_url"`
 	// Tokens may ask for events and images. Without one, only the health checks answer.
 	Tokens []Token `yaml:"tokens"`

@@ -26,17 +26,11 @@ func (c *Camera) setDefaults() {
 	c.Enabled = true
 }
 
-// fill completes what depends on other keys: names that default to ids, the public address, and what cameras and regions
+// fill completes what depends on other keys: names that default to ids, and what cameras and regions
 // inherit. It runs after decoding and before the checks; given says whether a key stands in the file.
 func (c *Config) fill(given func(path string) bool) {
 	if c.Bridge.Name == "" {
 		c.Bridge.Name = c.Bridge.ID
-	}
-	if c.API.PublicURL == "" {
-		c.API.PublicURL = "http://" + c.API.Listen
-		if c.API.TLS.Cert != "" {
-			c.API.PublicURL = "https://" + c.API.Listen
-		}
 	}
 	for i := range c.Cameras {
 		cam, at := &c.Cameras[i], item("cameras", i)

@@ -96,7 +96,6 @@ func TestEmptyFileIsDefaults(t *testing.T) {
 		require.Contains(t, cfg.Warnings.Error(), "no camera is configured")
 		require.Equal(t, Default().Stills, cfg.Stills)
 		require.Equal(t, "127.0.0.1:8480", cfg.API.Listen)
-		require.Equal(t, "http://127.0.0.1:8480", cfg.API.PublicURL)
 		require.True(t, cfg.Service.ReportOngoing)
 	}
 }

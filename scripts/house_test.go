@@ -17,22 +17,24 @@ import (
 
 const module = "vmsbridge"
 
-// allowed says which of our packages each package may import; "x/..." means x and all below. Tests may import more. A
-// package that is not in the table is an error: decide where it stands, then write it here.
+// allowed says which of our packages each package may import. "x/..." means x and the rooms below it, on both sides; a row
+// of a package's own comes before that. Every package may import its own rooms, and tests may import more. A package that
+// no row covers is an error: decide where it stands, then write it here.
 var allowed = map[string][]string{
-	"configs":         nil,
-	"motion":          nil,
-	"agent/camera":    nil,
-	"agent/codec":     nil,
-	"storage/stills":  nil,
-	"storage/journal": {"uplink/vms"},
-	"uplink/vms":      nil,
-	"uplink/client":   {"uplink/vms"},
-	"uplink/reporter": {"uplink/vms"},
-	"uplink/server":   {"uplink/vms"},
-	"uplink/identity": {"uplink/vms"},
-	"agent":           {"configs", "motion", "agent/...", "storage/...", "uplink/..."},
-	"cmd/...":         {"..."},
+	"configs/...":         nil,
+	"motion/...":          nil,
+	"agent/camera/...":    nil,
+	"agent/codec/...":     {"agent/codec/..."},
+	"storage/vfs":         nil, // the seam through which tests fail the stores
+	"storage/stills/...":  {"storage/vfs"},
+	"storage/journal/...": {"uplink/vms", "storage/vfs"},
+	"uplink/vms/...":      nil,
+	"uplink/identity/...": {"uplink/vms"},
+	"uplink/client/...":   {"uplink/vms"},
+	"uplink/reporter/...": {"uplink/vms"},
+	"uplink/server/...":   {"uplink/vms", "uplink/identity"}, // identity's Principal says who asks
+	"agent":               {"configs", "motion", "agent/...", "storage/...", "uplink/..."},
+	"cmd/...":             {"..."},
 }
 
 // The arrows of the house point one way. The sources are read through os, so that the test cache sees a change in them.
@@ -46,6 +48,9 @@ func TestImportTable(t *testing.T) {
 			continue
 		}
 		for path, file := range imports {
+			if matches(dir+"/...", path) {
+				continue
+			}
 			if !slices.ContainsFunc(allowed[row], func(pattern string) bool { return matches(pattern, path) }) {
 				t.Errorf("%s imports %s: %s may import only %q of ours", file, path, dir, allowed[row])
 			}
