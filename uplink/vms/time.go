@@ -39,19 +39,31 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ParseTime reads an ISO 8601 time with any offset or Z and any number of fractional digits. A plus sign that arrived as
-// a space (an unescaped + in a URL) is accepted.
+// ParseTime reads an ISO 8601 time with any offset or Z and any number of fractional digits, and cuts it to the
+// millisecond. A plus sign that arrived as a space (an unescaped + in a URL) is accepted.
 func ParseTime(s string) (Time, error) {
-	if i := strings.LastIndexByte(s, ' '); i > 10 {
-		s = s[:i] + "+" + s[i+1:]
+	t, err := ParseInstant(s)
+	if err != nil {
+		return Time{}, err
+	}
+	return At(t), nil
+}
+
+// ParseInstant reads what ParseTime does and keeps all nine digits. The result is in UTC and between the years 1 and 9999.
+func ParseInstant(s string) (time.Time, error) {
+	text := s
+	if i := strings.LastIndexByte(text, ' '); i > 10 {
+		text = text[:i] + "+" + text[i+1:]
 	}
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999Z0700"} {
-		if t, err := time.Parse(layout, s); err == nil {
-			if y := t.UTC().Year(); y < 1 || y > 9999 {
-				break
-			}
-			return At(t), nil
+		t, err := time.Parse(layout, text)
+		if err != nil {
+			continue
 		}
+		if t = t.UTC(); t.Year() < 1 || t.Year() > 9999 {
+			break
+		}
+		return t, nil
 	}
-	return Time{}, fmt.Errorf("%q is not an ISO 8601 time with an offset, such as 2025-03-11T20:23:12.766+00:00", s)
+	return time.Time{}, fmt.Errorf("%.40q is not an ISO 8601 time with an offset, such as 2025-03-11T20:23:12.766+00:00", s)
 }

@@ -76,23 +76,3 @@ type BaseURL struct {
 	Hostname string `json:"hostname"`
 	Port     int    `json:"port"`
 }
-
-// Registration is what a bridge tells the self-hosted service about itself: where its stills can be asked for, the
-// token to ask with, and all of its cameras. It is not part of the public interface. A registration replaces the
-// former one of the same bridge.
-type Registration struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	// Address is the base address of the bridge's local API, "" if the service cannot reach it.
-	Address string `json:"address,omitempty"`
-	// ImageToken is a bearer token of the bridge's local API. A secret: it is stored by the service and never shown.
-	ImageToken string             `json:"imageToken,omitempty"`
-	Cameras    []RegisteredCamera `json:"cameras"`
-}
-
-// RegisteredCamera is one camera of a Registration. ConnectionStatus is one of the Status constants or "".
-type RegisteredCamera struct {
-	ID               string `json:"id"`
-	Name             string `json:"name"`
-	ConnectionStatus string `json:"connectionStatus,omitempty"`
-}

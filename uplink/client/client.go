@@ -1,0 +1,226 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Options of New. BaseURL and Token are needed.
+type Options struct {
+	// BaseURL is the service's address, such as https://vms.example or http://127.0.0.1:8470. A path before /api is kept.
+	BaseURL string
+	// Token reads the bearer token. It is called at the first request, and after a 401 in case it has changed.
+	Token func() (string, error)
+	// CAFile is a PEM file with the authorities to trust beside the system's; "" for none.
+	CAFile string
+	// HTTP replaces the client's own transport and limits. CAFile is then not looked at. Redirects are not followed either way.
+	HTTP      *http.Client
+	UserAgent string
+	// Timeout bounds a request from dialling to the last byte; 0 means 30 s.
+	Timeout time.Duration
+	Log     *slog.Logger // nil: nothing is logged
+}
+
+// Client is safe for concurrent use.
+type Client struct {
+	base    string
+	http    *http.Client
+	agent   string
+	timeout time.Duration
+	log     *slog.Logger
+	read    func() (string, error)
+
+	mu    sync.Mutex // guards token
+	token string
+}
+
+// Limits of what is read of an answer.
+const (
+	maxAnswerBytes = 8 << 20
+	maxImageBytes  = 64 << 20
+)
+
+// New makes a client. It does no I/O but reading CAFile.
+func New(o Options) (*Client, error) {
+	u, err := url.Parse(strings.TrimRight(o.BaseURL, "/"))
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		// Not with the address itself: somebody may have put a password into it.
+		return nil, errors.New("the service's address must look like https://host or http://host:port, without user name or query")
+	}
+	if o.Token == nil {
+		return nil, errors.New("make client: Token is needed")
+	}
+	c := &Client{base: u.String(), agent: o.UserAgent, timeout: o.Timeout, log: o.Log, read: o.Token}
+	if c.timeout == 0 {
+		c.timeout = 30 * time.Second
+	}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	c.http = &http.Client{}
+	if o.HTTP != nil {
+		*c.http = *o.HTTP
+	} else if c.http.Transport, err = transport(o.CAFile); err != nil {
+		return nil, err
+	}
+	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return c, nil
+}
+
+// transport keeps a few connections open, so that a backlog drains without a handshake for every event.
+func transport(caFile string) (*http.Transport, error) {
+	t := &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout:    10 * time.Second,
+		ResponseHeaderTimeout:  25 * time.Second,
+		IdleConnTimeout:        90 * time.Second,
+		MaxIdleConns:           32,
+		MaxIdleConnsPerHost:    32,
+		MaxResponseHeaderBytes: 64 << 10,
+		ForceAttemptHTTP2:      true,
+	}
+	if caFile == "" {
+		return t, nil
+	}
+	pem, err := os.ReadFile(caFile)
+	if err != nil {
+		return nil, fmt.Errorf("read certificate authorities: %w", err)
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("read certificate authorities: %s holds no certificate in PEM form", caFile)
+	}
+	t.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	return t, nil
+}
+
+// Close lets go of idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// answer is a response whose body is read.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// call sends a request and reads the answer. After a 401 it reads the token again, and tries once more if it changed.
+// body nil means none. Every answer that is no 2xx is an error of classify.
+func (c *Client) call(ctx context.Context, method, path string, body []byte, limit int64) (answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	token, err := c.currentToken(false)
+	if err != nil {
+		return answer{}, err
+	}
+	a, err := c.send(ctx, method, path, body, limit, token)
+	if err != nil || a.status != http.StatusUnauthorized {
+		return a, errors.Join(err, classify(c.base, a, err))
+	}
+	again, err := c.currentToken(true)
+	if err != nil {
+		return answer{}, err
+	}
+	if again == token {
+		return a, classify(c.base, a, nil)
+	}
+	c.log.Info("the token was read again after a 401")
+	a, err = c.send(ctx, method, path, body, limit, again)
+	return a, errors.Join(err, classify(c.base, a, err))
+}
+
+func (c *Client) send(ctx context.Context, method, path string, body []byte, limit int64, token string) (answer, error) {
+	var reader io.Reader
+	if body != nil {
+		reader = bytes.NewReader(body)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, reader)
+	if err != nil {
+		return answer{}, fmt.Errorf("make request: %w", err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Accept", "application/json")
+	if strings.HasSuffix(req.URL.Path, ".jpeg") {
+		req.Header.Set("Accept", "image/jpeg, application/json")
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.agent != "" {
+		req.Header.Set("User-Agent", c.agent)
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return answer{}, transportError(err)
+	}
+	defer func() { _ = res.Body.Close() }() // read to its end below, or of no use any more
+	data, err := io.ReadAll(io.LimitReader(res.Body, limit+1))
+	if err != nil {
+		return answer{}, transportError(err)
+	}
+	if int64(len(data)) > limit {
+		return answer{}, &TransientError{Code: res.StatusCode, Err: fmt.Errorf("the answer is larger than %d bytes", limit)}
+	}
+	return answer{res.StatusCode, res.Header, data}, nil
+}
+
+// currentToken is the token in use, or with again the one that Token reads now.
+func (c *Client) currentToken(again bool) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.token != "" && !again {
+		return c.token, nil
+	}
+	token, err := c.read()
+	if err != nil {
+		return "", &UnauthorizedError{fmt.Sprintf("the token cannot be read: %v", err)}
+	}
+	token = strings.TrimSpace(token)
+	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", &UnauthorizedError{"the token is empty or holds characters that no token has: put it alone into its file"}
+	}
+	c.token = token
+	return token, nil
+}
+
+// TokenFile reads the token from a file, again whenever the service refuses the one it has.
+func TokenFile(path string) func() (string, error) {
+	return func() (string, error) {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return "", fmt.Errorf("read token: %w", err)
+		}
+		return string(raw), nil
+	}
+}
+
+// Token is a token that never changes.
+func Token(token string) func() (string, error) {
+	return func() (string, error) { return token, nil }
+}
+
+// decode reads an answer's JSON into v.
+func decode(a answer, v any) error {
+	if err := json.Unmarshal(a.body, v); err != nil {
+		return &TransientError{Code: a.status, Err: fmt.Errorf("the answer is not the service's: %s instead of JSON", describe(a))}
+	}
+	return nil
+}

@@ -1,0 +1,225 @@
+package client
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"vmsbridge/uplink/vms"
+)
+
+// RefusedError says that the service looked at the request and will never take it as it is. Asking again is of no use.
+type RefusedError struct {
+	Code    int
+	Reason  string // one of vms.Reason…, "" if the service gave none
+	Message string // the service's own words
+}
+
+func (e *RefusedError) Error() string {
+	if e.Reason == "" {
+		return fmt.Sprintf("refused by the service (%d): %s", e.Code, e.Message)
+	}
+	return fmt.Sprintf("refused by the service (%d %s): %s", e.Code, e.Reason, e.Message)
+}
+
+// UnauthorizedError says that the token is missing, unreadable or refused. It says nothing about the request.
+type UnauthorizedError struct{ Message string }
+
+func (e *UnauthorizedError) Error() string {
+	return "not let in by the service: " + e.Message + " (make a token with: vmscloud token create)"
+}
+
+// ForbiddenError says that the token is good but may not do this. That is mended at the service or in the configuration,
+// seldom in the request.
+type ForbiddenError struct{ Reason, Message string }
+
+func (e *ForbiddenError) Error() string {
+	return fmt.Sprintf("not permitted by the service (403 %s): %s", e.Reason, e.Message)
+}
+
+// TransientError says that asking again later may help: no connection, a busy or broken service, or an answer that is
+// not the service's at all.
+type TransientError struct {
+	Code int // of the answer, 0 if there was none
+	// RetryAfter is how long the service asks to wait, 0 if it does not say.
+	RetryAfter time.Duration
+	// Own is true if the service itself answered, about this request: another one may fare better.
+	Own bool
+	Err error
+}
+
+func (e *TransientError) Error() string { return e.Err.Error() }
+func (e *TransientError) Unwrap() error { return e.Err }
+
+// Unsupported says whether err means that the service does not have the endpoint asked for, as other services do not
+// have that for registering a bridge.
+func Unsupported(err error) bool {
+	var refused *RefusedError
+	if errors.As(err, &refused) {
+		return refused.Reason == vms.ReasonEndpoint || refused.Reason == vms.ReasonMethod
+	}
+	return false
+}
+
+// UnknownActor says whether err means that the service does not know the actor of an event.
+func UnknownActor(err error) bool {
+	var refused *RefusedError
+	return errors.As(err, &refused) && refused.Code == http.StatusNotFound && refused.Reason != vms.ReasonEndpoint
+}
+
+// classify turns an answer into an error, nil for a 2xx. It is the one place that decides what may be asked again:
+//
+//   - 401: the token. 403: the permission.
+//   - 413: never again, whoever says it; what is too large stays so.
+//   - 400, 404, 405, 409, 415, 422 with a JSON object: the service's own verdict. The same codes with anything else come
+//     from whatever stands between (a proxy, a portal, a TLS port asked in plain HTTP) and may pass.
+//   - all else: later.
+func classify(base string, a answer, err error) error {
+	if err != nil || a.status/100 == 2 {
+		return nil
+	}
+	message, reason, own := verdict(a.body)
+	switch a.status {
+	case http.StatusUnauthorized:
+		if !own {
+			message = "the token was refused"
+		}
+		return &UnauthorizedError{message}
+	case http.StatusForbidden:
+		if own {
+			return &ForbiddenError{reason, message}
+		}
+	case http.StatusRequestEntityTooLarge:
+		if !own {
+			message = "the body is too large"
+		}
+		return &RefusedError{a.status, reason, message}
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusConflict,
+		http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
+		if own {
+			return &RefusedError{a.status, reason, message}
+		}
+	}
+	t := &TransientError{Code: a.status, RetryAfter: retryAfter(a.header, time.Now()), Own: own}
+	switch {
+	case a.status/100 == 3:
+		t.Err = fmt.Errorf("the service's address answers with a redirect to %s: put the right address into service.url", host(base, a.header.Get("Location")))
+	case own:
+		t.Err = fmt.Errorf("the service answers %d: %s", a.status, message)
+	default:
+		t.Err = fmt.Errorf("the answer is not the service's: %d with %s; is service.url right, and nothing in between?", a.status, describe(a))
+	}
+	return t
+}
+
+// verdict reads an error body. Clients of the public service read "message", and "error" without one.
+func verdict(body []byte) (message, reason string, ok bool) {
+	var e struct {
+		Code    any          `json:"code"`
+		Status  any          `json:"status"`
+		Message string       `json:"message"`
+		Error   any          `json:"error"`
+		Details []vms.Detail `json:"details"`
+	}
+	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) || json.Unmarshal(body, &e) != nil {
+		return "", "", false
+	}
+	if len(e.Details) > 0 {
+		reason = e.Details[0].Reason
+	}
+	switch text, isText := e.Error.(string); {
+	case e.Message != "":
+		message = e.Message
+	case isText:
+		message = text
+	default:
+		message = "no reason given"
+	}
+	return clip(message), reason, true
+}
+
+// clip bounds foreign text that goes into errors, the journal and pages.
+func clip(s string) string {
+	s = strings.ToValidUTF8(strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return ' '
+		}
+		return r
+	}, s), "?")
+	if len(s) > 500 {
+		s = strings.ToValidUTF8(s[:500], "") + "…"
+	}
+	return s
+}
+
+// describe says what kind of body came, without its content.
+func describe(a answer) string {
+	media, _, err := mime.ParseMediaType(a.header.Get("Content-Type"))
+	if err != nil {
+		media = "a body of no known type"
+	}
+	return fmt.Sprintf("%s, %d bytes", clip(media), len(a.body))
+}
+
+// host is the scheme and host of a redirect's target; the rest of an address may hold secrets.
+func host(base, location string) string {
+	b, err := url.Parse(base)
+	if err != nil {
+		return "another address"
+	}
+	u, err := b.Parse(location)
+	if err != nil {
+		return "another address"
+	}
+	return clip(u.Scheme + "://" + u.Host)
+}
+
+// maxRetryAfter bounds how long a service can make us wait, so that one wrong header cannot silence a bridge for a week.
+const maxRetryAfter = 15 * time.Minute
+
+// retryAfter reads the header's seconds or date.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	v := h.Get("Retry-After")
+	if v == "" {
+		return 0
+	}
+	if n, err := strconv.ParseUint(v, 10, 63); err == nil {
+		return time.Duration(min(n, uint64(maxRetryAfter/time.Second))) * time.Second
+	}
+	t, err := http.ParseTime(v)
+	if err != nil {
+		return 0
+	}
+	return min(max(t.Sub(now), 0), maxRetryAfter)
+}
+
+// transportError drops the address from net/http's error, since errors are shown and the address is known, and adds what
+// to look at.
+func transportError(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	hint := ""
+	var dns *net.DNSError
+	var timeout net.Error
+	switch {
+	case errors.As(err, &dns):
+		hint = " (is the name in service.url right, and does this machine reach its DNS server?)"
+	case strings.Contains(err.Error(), "x509:"):
+		hint = " (is the clock right? for a certificate of your own set service.ca_file)"
+	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
+		hint = " (service.url says https, but plain http answers there)"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		hint = " (no answer in time)"
+	}
+	return &TransientError{Err: fmt.Errorf("call the service: %w%s", err, hint)}
+}

@@ -1,0 +1,135 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"vmsbridge/uplink/vms"
+)
+
+// Report hands one event to the service. nil means that the service says it has it: a 2xx with an event of the same
+// start, actor and type. The id stays at home, since the service makes it.
+func (c *Client) Report(ctx context.Context, ev vms.Event) error {
+	want := ev.NaturalID()
+	ev.ID = ""
+	body, err := json.Marshal(ev)
+	if err != nil {
+		return &RefusedError{Code: http.StatusBadRequest, Reason: vms.ReasonJSON, Message: "the event cannot be written as JSON: " + err.Error()}
+	}
+	a, err := c.call(ctx, http.MethodPost, vms.PathEvents, body, maxAnswerBytes)
+	if err != nil {
+		return err
+	}
+	var stored vms.Event
+	if err := json.Unmarshal(a.body, &stored); err != nil || stored.Type == "" {
+		return &TransientError{Code: a.status, Err: fmt.Errorf("the answer is not the service's: %d with %s instead of the stored event; is there a portal in between?", a.status, describe(a))}
+	}
+	stored.Type = vms.Canonical(stored.Type)
+	if got := stored.NaturalID(); got != want {
+		return &TransientError{Code: a.status, Own: true, Err: fmt.Errorf("the service answers with another event, %.200q instead of %q", got, want)}
+	}
+	return nil
+}
+
+// Events asks for a page of events. With a token of a former page only q.Include and q.PageSize count. The interface
+// wants bounds: without q.StartGTE, and without both upper bounds, all of time is asked for.
+func (c *Client) Events(ctx context.Context, q vms.Query, token string) (vms.EventPage, error) {
+	var page vms.EventPage
+	a, err := c.call(ctx, http.MethodGet, vms.PathEvents+"?"+listValues(q, token).Encode(), nil, maxAnswerBytes)
+	if err != nil {
+		return page, err
+	}
+	return page, decode(a, &page)
+}
+
+// AllEvents asks for page after page. It ends after the first error, which it yields.
+func (c *Client) AllEvents(ctx context.Context, q vms.Query) iter.Seq2[vms.Event, error] {
+	return func(yield func(vms.Event, error) bool) {
+		token := ""
+		for {
+			page, err := c.Events(ctx, q, token)
+			if err != nil {
+				yield(vms.Event{}, err)
+				return
+			}
+			for _, ev := range page.Results {
+				if !yield(ev, nil) {
+					return
+				}
+			}
+			if token = page.NextPageToken; token == "" {
+				return
+			}
+		}
+	}
+}
+
+func listValues(q vms.Query, token string) url.Values {
+	v := url.Values{}
+	if len(q.Include) > 0 {
+		include := make([]string, len(q.Include))
+		for i, s := range q.Include {
+			include[i] = "data." + strings.TrimPrefix(s, "data.")
+		}
+		v.Set("include", strings.Join(include, ","))
+	}
+	if q.PageSize > 0 {
+		v.Set("pageSize", strconv.Itoa(q.PageSize))
+	}
+	if token != "" {
+		v.Set("pageToken", token)
+		return v
+	}
+	actors := make([]string, len(q.Actors))
+	for i, a := range q.Actors {
+		actors[i] = a.Type + ":" + a.ID
+	}
+	switch len(actors) {
+	case 0:
+	case 1:
+		v.Set("actor", actors[0])
+	default:
+		v.Set("actor__in", strings.Join(actors, ","))
+	}
+	if len(q.Types) > 0 {
+		v.Set("type__in", strings.Join(q.Types, ","))
+	}
+	if q.StartGTE == nil {
+		q.StartGTE = vms.Ptr(time.Unix(0, 0))
+	}
+	if q.StartLTE == nil && q.EndLTE == nil {
+		q.StartLTE = vms.Ptr(time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC))
+	}
+	for name, t := range map[string]*vms.Time{"startTimestamp__gte": q.StartGTE, "startTimestamp__lte": q.StartLTE,
+		"endTimestamp__gte": q.EndGTE, "endTimestamp__lte": q.EndLTE} {
+		if t != nil {
+			v.Set(name, t.String())
+		}
+	}
+	if q.Ascending {
+		v.Set("sort", "+startTimestamp")
+	}
+	return v
+}
+
+// Event asks for one event with the data schemas of include.
+func (c *Client) Event(ctx context.Context, id string, include ...string) (vms.Event, error) {
+	path := vms.PathEvents + "/" + url.PathEscape(id)
+	if len(include) > 0 {
+		path += "?" + listValues(vms.Query{Include: include}, "-").Encode()
+		path = strings.Replace(path, "&pageToken=-", "", 1)
+	}
+	var ev vms.Event
+	a, err := c.call(ctx, http.MethodGet, path, nil, maxAnswerBytes)
+	if err != nil {
+		return ev, err
+	}
+	return ev, decode(a, &ev)
+}

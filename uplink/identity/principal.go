@@ -1,0 +1,66 @@
+package identity
+
+import (
+	"errors"
+	"slices"
+
+	"vmsbridge/uplink/vms"
+)
+
+var (
+	// ErrUnknown says that a token is not known, revoked or expired: the caller answers 401 and no more than that.
+	ErrUnknown = errors.New("the token is not valid")
+	// ErrNotFound says that the store has no account, user or token of that id.
+	ErrNotFound = errors.New("not found")
+	// ErrExists says that the id is taken.
+	ErrExists = errors.New("exists already")
+)
+
+// Kind says what holds a token.
+type Kind string
+
+// A bridge reports events and registers cameras; a user looks at them.
+const (
+	KindBridge Kind = "bridge"
+	KindUser   Kind = "user"
+)
+
+// Valid says whether k is one of the kinds.
+func (k Kind) Valid() bool { return k == KindBridge || k == KindUser }
+
+// Scopes limit what a token may do. A token without scopes may do all that its kind may.
+const (
+	ScopeAll    = "vms.all"
+	ScopeRead   = "vms.read"   // list events and cameras, fetch images
+	ScopeReport = "vms.report" // report events
+)
+
+// Scopes lists the scopes that a token may carry.
+var Scopes = []string{ScopeAll, ScopeRead, ScopeReport}
+
+// Principal is who a request comes from. It is a value; its slices must not be changed.
+type Principal struct {
+	TokenID   string
+	Name      string
+	Kind      Kind
+	AccountID string
+	// User is whom users/self describes. A bridge's token has one of its own name.
+	User vms.User
+	// Cameras are the ids of the cameras that may be seen; nil means all of the account.
+	Cameras []string
+	Scopes  []string
+}
+
+// May says whether the principal has a scope.
+func (p Principal) May(scope string) bool {
+	return len(p.Scopes) == 0 || slices.Contains(p.Scopes, ScopeAll) || slices.Contains(p.Scopes, scope)
+}
+
+// Sees says whether the principal may know of an actor of its own account. Whether the account has that actor is for
+// the caller to find out.
+func (p Principal) Sees(a vms.Actor) bool {
+	if p.Cameras == nil {
+		return true
+	}
+	return a.Type == vms.ActorCamera && slices.Contains(p.Cameras, a.ID)
+}

@@ -1,0 +1,121 @@
+package server
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/vms"
+)
+
+// clientSettings tells the base address of this server. Clients put https:// before it.
+func (s *Server) clientSettings(c *call) error {
+	if err := parseArgs(c.r.URL.RawQuery).err(); err != nil {
+		return err
+	}
+	base := s.base
+	if base == nil {
+		base = &url.URL{Scheme: "http", Host: c.r.Host}
+		if c.r.TLS != nil {
+			base.Scheme = "https"
+		}
+	}
+	port, err := strconv.Atoi(base.Port())
+	if err != nil {
+		port = 80
+		if base.Scheme == "https" {
+			port = 443
+		}
+	}
+	return c.ok(vms.ClientSettings{HTTPSBaseURL: vms.BaseURL{Hostname: base.Hostname(), Port: port}})
+}
+
+// getSelf is GET /users/self: whom the token stands for.
+func (s *Server) getSelf(c *call) error {
+	a := parseArgs(c.r.URL.RawQuery, "include")
+	include := a.list("include")
+	if err := a.err(); err != nil {
+		return err
+	}
+	user := c.principal.User
+	switch {
+	case !slices.Contains(include, "timeZone"):
+		user.TimeZone = nil
+	case user.TimeZone == nil:
+		user.TimeZone = &vms.TimeZone{TimeZone: "UTC"}
+	}
+	return c.ok(user)
+}
+
+// listCameras is GET /cameras: those of the account that the token may see, in the order of their ids.
+func (s *Server) listCameras(c *call) error {
+	a := parseArgs(c.r.URL.RawQuery, "include", "pageSize", "pageToken")
+	all, err := s.opts.Cameras.Cameras(c.r.Context(), c.principal.AccountID)
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(cam vms.Camera) bool { return !c.principal.Sees(cameraActor(cam.ID)) })
+	page, at, err := pageOf(s, c, a, "cameras", all)
+	if err != nil {
+		return err
+	}
+	for i := range page.Results {
+		dropStatus(&page.Results[i], at.Include)
+	}
+	return c.ok(page)
+}
+
+// getCamera is GET /cameras/{id}.
+func (s *Server) getCamera(c *call) error {
+	a := parseArgs(c.r.URL.RawQuery, "include")
+	include := a.list("include")
+	if err := a.err(); err != nil {
+		return err
+	}
+	id := c.r.PathValue("id")
+	all, err := s.opts.Cameras.Cameras(c.r.Context(), c.principal.AccountID)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(all, func(cam vms.Camera) bool { return cam.ID == id })
+	if i < 0 || !c.principal.Sees(cameraActor(id)) {
+		return vms.NotFound("cameras", "", id)
+	}
+	dropStatus(&all[i], include)
+	return c.ok(all[i])
+}
+
+func cameraActor(id string) vms.Actor { return vms.Actor{Type: vms.ActorCamera, ID: id} }
+
+// dropStatus leaves the status away unless it was asked for.
+func dropStatus(cam *vms.Camera, include []string) {
+	if !slices.Contains(include, "status") {
+		cam.Status = nil
+	}
+}
+
+// registerBridge is POST /bridges:register, which is not part of the public interface: a bridge says which cameras it
+// has and where its stills can be asked for. Only a token of a bridge may, since the service will call that address.
+func (s *Server) registerBridge(c *call) error {
+	if err := parseArgs(c.r.URL.RawQuery).err(); err != nil {
+		return err
+	}
+	if c.principal.Kind != identity.KindBridge {
+		return vms.NewError(http.StatusForbidden, vms.ReasonPermission, "Only a token of kind bridge may register a bridge")
+	}
+	body, err := readJSON(c)
+	if err != nil {
+		return err
+	}
+	r, problems := vms.ParseRegistration(body)
+	if e := vms.BadRequest(problems); e != nil {
+		return e
+	}
+	if err := s.opts.Bridges.Register(c.r.Context(), c.principal, r); err != nil {
+		return err
+	}
+	r.ImageToken = ""
+	return c.ok(r)
+}

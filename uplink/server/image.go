@@ -1,0 +1,137 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"vmsbridge/uplink/vms"
+)
+
+// imageToken is a place next to an image.
+type imageToken struct {
+	Camera string    `json:"d"`
+	Kind   string    `json:"k"`
+	Op     string    `json:"o"`
+	Time   time.Time `json:"t"`
+}
+
+// recordedImage is GET /media/recordedImage.jpeg: the newest image before a time, or by one of the other operators. A
+// pageToken alone asks for the neighbour of an image that was answered before; all else is then ignored.
+func (s *Server) recordedImage(c *call) error {
+	want, exact, err := s.imageWanted(c)
+	if err != nil {
+		return err
+	}
+	if err := s.checkActor(c.r.Context(), c, cameraActor(want.Camera)); err != nil {
+		return err
+	}
+	if s.opts.Images == nil {
+		return vms.NotFound("images", "This server keeps no images", want.Camera)
+	}
+	img, err := s.opts.Images.Image(c.r.Context(), ImageQuery{c.principal.AccountID, want.Camera, want.Kind, want.Op, want.Time})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = img.Body.Close() }() // nothing is written to it
+	at := vms.At(img.Time)
+	if exact && !at.Equal(want.Time) {
+		return vms.NotFound("images", "There is no image of exactly that time", want.Camera)
+	}
+	next, err1 := s.imageToken(c, imageToken{want.Camera, want.Kind, vms.OpAtOrAfter, at.Add(time.Millisecond)})
+	prev, err2 := s.imageToken(c, imageToken{want.Camera, want.Kind, vms.OpBefore, at.Time})
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	h := c.w.Header()
+	for _, prefix := range []string{"X-Een-", "X-Vms-"} {
+		h.Set(prefix+vms.HeaderTimestamp, at.String())
+		h.Set(prefix+vms.HeaderNextToken, next)
+		h.Set(prefix+vms.HeaderPrevToken, prev)
+	}
+	h.Set("Content-Type", "image/jpeg")
+	if img.Length >= 0 {
+		h.Set("Content-Length", strconv.FormatInt(img.Length, 10))
+	}
+	c.w.WriteHeader(http.StatusOK)
+	if c.r.Method == http.MethodHead {
+		return nil
+	}
+	if _, err := io.Copy(c.w, img.Body); err != nil {
+		s.log.Debug("an image was not sent to its end", "camera", want.Camera, "error", err)
+		panic(http.ErrAbortHandler) // the client must not take half an image for a whole one
+	}
+	return nil
+}
+
+func (s *Server) imageToken(c *call, t imageToken) (string, error) {
+	return s.signer.sign("image", c.principal.AccountID, t)
+}
+
+// imageWanted reads the arguments. exact says that only an image printed with the very time asked for will do.
+func (s *Server) imageWanted(c *call) (want imageToken, exact bool, err error) {
+	a := parseArgs(c.r.URL.RawQuery, append([]string{"deviceId", "type", "pageToken"}, vms.Ops[:]...)...)
+	if token := a.one("pageToken"); token != "" {
+		a.unexpected = nil
+		if err := s.signer.open("image", c.principal.AccountID, token, &want); err != nil {
+			a.bad("pageToken", err.Error())
+		}
+		return want, false, a.err()
+	}
+	want.Camera, want.Kind = a.need("deviceId"), a.need("type")
+	if want.Camera != "" && !vms.ValidID(want.Camera) {
+		a.bad("deviceId", "cannot be the id of a camera")
+	}
+	if want.Kind != "" && want.Kind != vms.ImagePreview && want.Kind != vms.ImageMain {
+		a.bad("type", "must be preview or main")
+	}
+	given := 0
+	for _, op := range vms.Ops {
+		if !a.has(op) {
+			continue
+		}
+		if given++; given > 1 {
+			a.bad(op, "only one of the timestamp arguments may be given")
+			continue
+		}
+		if t, ok := a.instant(op); ok {
+			want.Op, want.Time, exact = wholeMillisecond(op, t)
+		}
+	}
+	if given == 0 {
+		a.miss("one of timestamp__lt, timestamp__lte, timestamp, timestamp__gte, timestamp__gt")
+	}
+	return want, exact, a.err()
+}
+
+// wholeMillisecond lets a time in milliseconds stand for all of that millisecond, because images print theirs so. A finer
+// time is taken as it is.
+func wholeMillisecond(op string, t time.Time) (string, time.Time, bool) {
+	if t.Truncate(time.Millisecond) != t {
+		return op, t, false
+	}
+	switch op {
+	case vms.OpAtOrBefore:
+		return vms.OpBefore, t.Add(time.Millisecond), false
+	case vms.OpAfter:
+		return vms.OpAtOrAfter, t.Add(time.Millisecond), false
+	case vms.OpAt:
+		return vms.OpAtOrAfter, t, true
+	}
+	return op, t, false
+}
+
+// listOverlays is GET /media/recordedImage.jpeg:listFieldValues: no overlays are drawn into images here.
+func (s *Server) listOverlays(c *call) error {
+	a := parseArgs(c.r.URL.RawQuery, "deviceId", "include", "type")
+	id := a.need("deviceId")
+	if err := a.err(); err != nil {
+		return err
+	}
+	if err := s.checkActor(c.r.Context(), c, cameraActor(id)); err != nil {
+		return err
+	}
+	return c.ok(map[string][]string{"overlayId": {}})
+}

@@ -1,0 +1,157 @@
+package server
+
+import (
+	"context"
+	"slices"
+
+	"vmsbridge/uplink/vms"
+)
+
+// listParams are the arguments of the event list.
+var listParams = []string{"actor", "actor__in", "type__in", "startTimestamp__gte", "startTimestamp__lte",
+	"endTimestamp__gte", "endTimestamp__lte", "include", "sort", "pageSize", "pageToken"}
+
+// listEvents is GET /events. With a page token only include and pageSize of the request count; the token holds the rest.
+func (s *Server) listEvents(c *call) error {
+	a := parseArgs(c.r.URL.RawQuery, listParams...)
+	var q vms.Query
+	var cursor *vms.Cursor
+	if token := a.one("pageToken"); token != "" {
+		var t eventsToken
+		if err := s.signer.open("events", c.principal.AccountID, token, &t); err != nil {
+			a.bad("pageToken", err.Error())
+		}
+		q, cursor = t.Query, &t.Cursor
+		if a.has("include") {
+			q.Include = a.include()
+		}
+		q.PageSize = a.pageSize(q.PageSize)
+	} else {
+		q = listQuery(a)
+	}
+	if err := a.err(); err != nil {
+		return err
+	}
+	for _, actor := range q.Actors {
+		if err := s.checkActor(c.r.Context(), c, actor); err != nil {
+			return err
+		}
+	}
+	page, err := s.opts.Events.List(q, cursor)
+	if err != nil {
+		return err
+	}
+	next, err := s.eventsToken(c, q, page.Next)
+	if err != nil {
+		return err
+	}
+	prev, err := s.eventsToken(c, q, page.Prev)
+	if err != nil {
+		return err
+	}
+	return c.ok(vms.MakePage(withData(page.Events, q.Include), next, prev, page.Total))
+}
+
+func (s *Server) eventsToken(c *call, q vms.Query, at *vms.Cursor) (string, error) {
+	if at == nil {
+		return "", nil
+	}
+	return s.signer.sign("events", c.principal.AccountID, eventsToken{q, *at})
+}
+
+// listQuery reads the arguments of a first page.
+func listQuery(a *args) vms.Query {
+	q := vms.Query{
+		Actors:   a.actors(),
+		Types:    a.canonicalList("type__in"),
+		StartGTE: a.lowerBound("startTimestamp__gte"),
+		StartLTE: a.upperBound("startTimestamp__lte"),
+		EndGTE:   a.lowerBound("endTimestamp__gte"),
+		EndLTE:   a.upperBound("endTimestamp__lte"),
+		Include:  a.include(),
+		PageSize: a.pageSize(defaultPageSize),
+	}
+	if !a.has("actor") && !a.has("actor__in") {
+		a.miss("actor")
+	}
+	if !a.has("startTimestamp__gte") {
+		a.miss("startTimestamp__gte")
+	}
+	if !a.has("startTimestamp__lte") && !a.has("endTimestamp__lte") {
+		a.miss("startTimestamp__lte or endTimestamp__lte")
+	}
+	switch v := a.one("sort"); v {
+	case "", "-startTimestamp":
+	case "+startTimestamp", " startTimestamp", "startTimestamp": // an unescaped + arrives as a space
+		q.Ascending = true
+	default:
+		a.bad("sort", "must be +startTimestamp or -startTimestamp")
+	}
+	return q
+}
+
+// listRecentByType is GET /events:listRecentByType: the newest event of each type asked for, newest first.
+func (s *Server) listRecentByType(c *call) error {
+	a := parseArgs(c.r.URL.RawQuery, "actor", "actor__in", "type__in", "include")
+	actors, types, include := a.actors(), a.canonicalList("type__in"), a.include()
+	if !a.has("actor") && !a.has("actor__in") {
+		a.miss("actor")
+	}
+	if !a.has("type__in") {
+		a.miss("type__in")
+	}
+	if err := a.err(); err != nil {
+		return err
+	}
+	for _, actor := range actors {
+		if err := s.checkActor(c.r.Context(), c, actor); err != nil {
+			return err
+		}
+	}
+	var found []vms.Event
+	for _, typ := range types {
+		if _, known := vms.TypeByID(typ); !known {
+			continue
+		}
+		page, err := s.opts.Events.List(vms.Query{Actors: actors, Types: []string{typ}, PageSize: 1}, nil)
+		if err != nil {
+			return err
+		}
+		found = append(found, page.Events...)
+	}
+	slices.SortStableFunc(found, func(x, y vms.Event) int { return y.StartTimestamp.Compare(x.StartTimestamp.Time) })
+	return c.ok(vms.MakePage(withData(found, include), "", "", len(found)))
+}
+
+// checkActor is nil if the caller may know of the actor. If not, the answer is the same whether it exists or not.
+func (s *Server) checkActor(ctx context.Context, c *call, a vms.Actor) error {
+	if c.principal.Sees(a) {
+		has, err := s.opts.Cameras.HasActor(ctx, c.principal.AccountID, a)
+		if err != nil {
+			return err
+		}
+		if has {
+			return nil
+		}
+	}
+	return vms.NotFound(a.Type+"s", "The resource was not found: there is no "+a.Type+" "+a.ID, a.ID)
+}
+
+// withData leaves in each event's data only the schemas asked for, and an array even if none is left. dataSchemas still
+// names all that the event has. The events given are not changed.
+func withData(events []vms.Event, include []string) []vms.Event {
+	out := slices.Clone(events)
+	for i := range out {
+		data := []vms.Data{}
+		for _, d := range out[i].Data {
+			if slices.Contains(include, d.Type) {
+				data = append(data, d)
+			}
+		}
+		out[i].Data = data
+		if out[i].DataSchemas == nil {
+			out[i].DataSchemas = []string{}
+		}
+	}
+	return out
+}

@@ -1,0 +1,162 @@
+package server
+
+import (
+	"errors"
+	"maps"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/vms"
+)
+
+// handler serves one method of a path. It either writes an answer or returns an error, which becomes one. scope is what
+// the token needs, "" for nothing beyond being valid.
+type handler struct {
+	serve func(*call) error
+	scope string
+}
+
+// call is one request whose token was good.
+type call struct {
+	w         http.ResponseWriter
+	r         *http.Request
+	principal identity.Principal
+}
+
+// expose lists the headers that a browser's program may read.
+const expose = "X-Een-Timestamp, X-Een-NextToken, X-Een-PrevToken, X-Vms-Timestamp, X-Vms-NextToken, X-Vms-PrevToken, Location, Retry-After"
+
+// route serves a path with the given methods: HEAD where there is GET, OPTIONS for browsers that ask first, a 405 for all
+// others. The pattern has no method, so that ServeMux never answers in its own words.
+func (s *Server) route(pattern string, methods map[string]handler) {
+	allowed := slices.Sorted(maps.Keys(methods))
+	if _, ok := methods[http.MethodGet]; ok {
+		allowed = append(allowed, http.MethodHead)
+	}
+	allow := strings.Join(append(allowed, http.MethodOptions), ", ")
+	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		method := r.Method
+		switch method {
+		case http.MethodOptions:
+			h := w.Header()
+			h.Set("Allow", allow)
+			h.Set("Access-Control-Allow-Methods", allow)
+			h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, Accept-Language")
+			h.Set("Access-Control-Max-Age", "86400")
+			w.WriteHeader(http.StatusNoContent)
+			return
+		case http.MethodHead:
+			method = http.MethodGet
+		}
+		serve, ok := methods[method]
+		if !ok {
+			w.Header().Set("Allow", allow)
+			s.fail(w, r, pattern, vms.NewError(http.StatusMethodNotAllowed, vms.ReasonMethod, "The method "+r.Method+" is not supported here, only "+allow))
+			return
+		}
+		if err := s.serve(w, r, serve); err != nil {
+			s.fail(w, r, pattern, err)
+			return
+		}
+		s.metrics.count(pattern, http.StatusOK)
+	})
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) error {
+	p, err := s.authenticate(r)
+	if err != nil {
+		return err
+	}
+	if h.scope != "" && !p.May(h.scope) {
+		return vms.NewError(http.StatusForbidden, vms.ReasonPermission, "This token lacks the scope "+h.scope)
+	}
+	return h.serve(&call{w, r, p})
+}
+
+// authenticate reads the header "Authorization: Bearer TOKEN".
+func (s *Server) authenticate(r *http.Request) (identity.Principal, error) {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	token = strings.TrimSpace(token)
+	if token == "" || !strings.EqualFold(scheme, "Bearer") {
+		return identity.Principal{}, unauthenticated()
+	}
+	p, err := s.opts.Auth.Authenticate(token)
+	if errors.Is(err, identity.ErrUnknown) {
+		return identity.Principal{}, unauthenticated()
+	}
+	return p, err
+}
+
+func unauthenticated() error {
+	return vms.NewError(http.StatusUnauthorized, vms.ReasonUnauthenticated,
+		"The client caller does not have a valid authentication credential")
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	// Any origin may ask, since nothing here is let in by a cookie.
+	h.Set("Access-Control-Allow-Origin", "*")
+	h.Set("Access-Control-Expose-Headers", expose)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
+			panic(p)
+		}
+		s.log.Error("a request handler panicked; please report this", "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
+		s.fail(w, r, "panic", errors.New("panic"))
+	}()
+	s.mux.ServeHTTP(w, withoutTrailingSlash(r))
+}
+
+// withoutTrailingSlash lets /cameras/ mean /cameras, as the public service does.
+func withoutTrailingSlash(r *http.Request) *http.Request {
+	path := strings.TrimRight(r.URL.Path, "/")
+	if path == "" || path == r.URL.Path {
+		return r
+	}
+	u := *r.URL
+	u.Path, u.RawPath = path, strings.TrimRight(u.RawPath, "/")
+	r2 := *r
+	r2.URL = &u
+	return &r2
+}
+
+// fail writes an error body. What is no *vms.Error is a fault of ours: it is logged, and its text stays here.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, pattern string, err error) {
+	var e *vms.Error
+	if !errors.As(err, &e) {
+		if r.Context().Err() != nil {
+			return // the client has gone, nobody reads the answer
+		}
+		s.log.Error("a request could not be answered", "method", r.Method, "path", r.URL.Path, "error", err)
+		e = vms.NewError(http.StatusInternalServerError, vms.ReasonUnexpectedError, "The server could not answer; its log says why")
+	}
+	body := *e
+	body.Details = slices.Clone(e.Details)
+	if len(body.Details) > 0 && body.Details[0].Metadata == nil {
+		body.Details[0].Metadata = map[string]string{"path": r.URL.Path, "method": r.Method}
+	}
+	switch e.Code {
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", `Bearer realm="vms"`)
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
+		if w.Header().Get("Retry-After") == "" {
+			w.Header().Set("Retry-After", strconv.Itoa(retryAfterSeconds))
+		}
+	}
+	s.metrics.count(pattern, e.Code)
+	writeJSON(w, e.Code, body)
+}
+
+// retryAfterSeconds is what a client is told when something is away for the moment.
+const retryAfterSeconds = 2

@@ -1,0 +1,166 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/vms"
+)
+
+// EventStore holds the events. storage/journal is one. Its methods must be safe for concurrent use.
+type EventStore interface {
+	// Put stores ev under ev.ID, replacing what was there, and returns when it is durable. report says whether it is to
+	// be reported onwards.
+	Put(ev vms.Event, report bool) error
+	// Get returns an error that wraps Options.NotFound for an unknown id.
+	Get(id string) (vms.Event, error)
+	// List answers the page of q that c names; c is nil for the first one. q.PageSize is set.
+	List(q vms.Query, c *vms.Cursor) (vms.Page, error)
+}
+
+// CameraSource knows the cameras and other actors of an account.
+type CameraSource interface {
+	// Cameras lists the account's cameras in the order of their ids, each with its status. The caller may change the slice.
+	Cameras(ctx context.Context, account string) ([]vms.Camera, error)
+	// HasActor says whether the account has (or had) that actor, so that events may be reported and listed for it.
+	HasActor(ctx context.Context, account string, a vms.Actor) (bool, error)
+}
+
+// ImageSource holds or fetches stills. A *vms.Error that it returns is the answer: 404 with the reason where there is no
+// image, 503 where the device is away.
+type ImageSource interface {
+	Image(ctx context.Context, q ImageQuery) (Image, error)
+}
+
+// ImageQuery asks for one still. Op is one of the vms.Op constants; Time is exact to the nanosecond.
+type ImageQuery struct {
+	Account, Camera string
+	Kind            string // vms.ImagePreview or vms.ImageMain
+	Op              string
+	Time            time.Time
+}
+
+// Image is a JPEG and when it was taken. The server closes Body. Length is -1 if unknown.
+type Image struct {
+	Time   time.Time
+	Length int64
+	Body   io.ReadCloser
+}
+
+// Authenticator finds who a bearer token belongs to: identity.Store or identity.Fixed.
+type Authenticator interface {
+	Authenticate(token string) (identity.Principal, error)
+}
+
+// BridgeRegistry takes in the registrations of bridges. Only vmscloud has one.
+type BridgeRegistry interface {
+	// Register stores r, which is checked already, for the account of p. A *vms.Error is the answer.
+	Register(ctx context.Context, p identity.Principal, r vms.Registration) error
+}
+
+// Options of New. Events, Cameras and Auth are needed.
+type Options struct {
+	Events  EventStore
+	Cameras CameraSource
+	Images  ImageSource // nil: there are no images
+	Auth    Authenticator
+	Bridges BridgeRegistry // nil: the endpoint does not exist
+	// Report is passed to Events.Put for events that clients report: true on the bridge, which sends them on.
+	Report bool
+	// NotFound is the error that Events.Get wraps for an unknown id.
+	NotFound error
+	// BaseURL is the address under which clients reach this server, for clientSettings. "" answers the host that the
+	// client used.
+	BaseURL string
+	// TokenKey signs page tokens; with the same key they stay good over a restart. nil: a random one.
+	TokenKey   []byte
+	Log        *slog.Logger          // nil: nothing is logged
+	Registerer prometheus.Registerer // nil: nothing is counted
+}
+
+// Server is the handler. Safe for concurrent use; starts no goroutine.
+type Server struct {
+	opts    Options
+	base    *url.URL // nil if not set
+	signer  signer
+	log     *slog.Logger
+	metrics *metrics
+	mux     *http.ServeMux
+}
+
+// New makes the handler for /api/v3.0/. Other paths are answered with 404, so mount it under "/api/".
+func New(o Options) (*Server, error) {
+	if o.Events == nil || o.Cameras == nil || o.Auth == nil {
+		return nil, errors.New("make server: Events, Cameras and Auth are needed")
+	}
+	s := &Server{opts: o, log: o.Log, mux: http.NewServeMux(), metrics: newMetrics(o.Registerer)}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if o.BaseURL != "" {
+		u, err := url.Parse(o.BaseURL)
+		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+			return nil, errors.New("make server: the public address must look like https://host or http://host:port")
+		}
+		s.base = u
+	}
+	s.signer.key = o.TokenKey
+	if len(s.signer.key) == 0 {
+		s.signer.key = make([]byte, 32)
+		_, _ = rand.Read(s.signer.key) // never fails
+	}
+	s.routes()
+	return s, nil
+}
+
+func (s *Server) routes() {
+	type methods = map[string]handler
+	const v3 = "/api/v3.0/"
+	read, report := identity.ScopeRead, identity.ScopeReport
+	s.route(v3+"events", methods{
+		http.MethodGet:  {s.listEvents, read},
+		http.MethodPost: {s.reportEvent, report},
+	})
+	s.route(v3+"events/{id}", methods{http.MethodGet: {s.getEvent, read}})
+	s.route(v3+"events:listFieldValues", methods{http.MethodGet: {s.listFieldValues, read}})
+	s.route(v3+"events:listRecentByType", methods{http.MethodGet: {s.listRecentByType, read}})
+	s.route(v3+"eventTypes", methods{http.MethodGet: {s.listEventTypes, ""}})
+	s.route(v3+"media/recordedImage.jpeg", methods{http.MethodGet: {s.recordedImage, read}})
+	s.route(v3+"media/recordedImage.jpeg:listFieldValues", methods{http.MethodGet: {s.listOverlays, read}})
+	s.route(v3+"clientSettings", methods{http.MethodGet: {s.clientSettings, ""}})
+	s.route(v3+"cameras", methods{http.MethodGet: {s.listCameras, read}})
+	s.route(v3+"cameras/{id}", methods{http.MethodGet: {s.getCamera, read}})
+	s.route(v3+"users/self", methods{http.MethodGet: {s.getSelf, ""}})
+	if s.opts.Bridges != nil {
+		s.route(v3+"bridges:register", methods{http.MethodPost: {s.registerBridge, report}})
+	}
+	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		s.fail(w, r, "unknown", vms.NewError(http.StatusNotFound, vms.ReasonEndpoint, "The API endpoint was not found"))
+	})
+}
+
+// NewHTTP wraps a handler in a server with the limits that both programs use. The caller sets Addr or gives a listener,
+// and shuts it down.
+func NewHTTP(h http.Handler, log *slog.Logger) *http.Server {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      90 * time.Second, // an image that a bridge sends slowly
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+}
