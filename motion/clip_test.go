@@ -1,0 +1,236 @@
+package motion_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/motion"
+)
+
+// clipsDir is where the shared clips lie: $VMSBRIDGE_CLIPS, or ../shared/clips beside the project.
+func clipsDir(t testing.TB) string {
+	dir := os.Getenv("VMSBRIDGE_CLIPS")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "shared", "clips")
+	}
+	if _, err := os.Stat(dir); err != nil {
+		t.Skipf("the shared clips are not there (%v); set VMSBRIDGE_CLIPS to their folder", err)
+	}
+	if _, err := exec.LookPath("ffmpeg"); err != nil {
+		t.Skip("ffmpeg is not installed; it is needed to decode the clips")
+	}
+	return dir
+}
+
+// encodings are the ways in which a camera may send the clip. No arguments: the file as it is.
+var encodings = []struct {
+	name, file string
+	args       []string
+}{
+	{name: "original"},
+	{name: "h264", file: "clip.mkv", args: []string{"-c:v", "libx264", "-preset", "ultrafast", "-crf", "28"}},
+	{name: "h264-short-gop", file: "clip.mkv", args: []string{"-c:v", "libx264", "-preset", "ultrafast", "-b:v", "400k", "-g", "10", "-bf", "0"}},
+	{name: "h265", file: "clip.mkv", args: []string{"-c:v", "libx265", "-preset", "ultrafast", "-crf", "30", "-x265-params", "log-level=error"}},
+	{name: "mjpeg", file: "clip.mkv", args: []string{"-c:v", "mjpeg", "-q:v", "6", "-pix_fmt", "yuvj420p"}},
+}
+
+// decode returns the clip's pictures as reduced, full-range luma.
+func decode(t testing.TB, clip string, width, height int) [][]byte {
+	cmd := exec.Command("ffmpeg", "-v", "error", "-nostdin", "-i", clip, "-vf",
+		fmt.Sprintf("scale=%d:%d:flags=area:out_range=pc,format=gray", width, height), "-f", "rawvideo", "-")
+	var complaints bytes.Buffer
+	cmd.Stderr = &complaints
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	var pictures [][]byte
+	r := bufio.NewReaderSize(out, 1<<20)
+	for {
+		p := make([]byte, width*height)
+		if _, err := io.ReadFull(r, p); err != nil {
+			break
+		}
+		pictures = append(pictures, p)
+	}
+	require.NoError(t, cmd.Wait(), complaints.String())
+	return pictures
+}
+
+// reencode writes the clip in another encoding, in a folder of the test's own.
+func reencode(t testing.TB, clip, name string, args []string) string {
+	out := filepath.Join(t.TempDir(), name)
+	all := slices.Concat([]string{"-v", "error", "-nostdin", "-i", clip, "-an"}, args, []string{out})
+	msg, err := exec.Command("ffmpeg", all...).CombinedOutput()
+	require.NoError(t, err, string(msg))
+	return out
+}
+
+// label is one line of a clip's truth.
+type label struct {
+	start, end, tolerance int // pictures; end inclusive
+	kind, note            string
+}
+
+func readLabels(t testing.TB, path string) []label {
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	r := csv.NewReader(f)
+	r.Comment, r.FieldsPerRecord, r.LazyQuotes = '#', -1, true
+	lines, err := r.ReadAll()
+	require.NoError(t, err)
+	var labels []label
+	for _, line := range lines[1:] {
+		number := func(i int) int {
+			n, err := strconv.Atoi(line[i])
+			require.NoError(t, err)
+			return n
+		}
+		labels = append(labels, label{start: number(0), end: number(1), tolerance: number(5), kind: line[4], note: line[6]})
+	}
+	return labels
+}
+
+// event is a span in picture numbers; last inclusive.
+type event struct{ start, last int }
+
+// epoch is the time of picture 0 of all test scenes.
+var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// detect runs the pictures from the first one on through a detector with default settings.
+func detect(t testing.TB, pictures [][]byte, width, height int, first int, interval time.Duration) []event {
+	d, err := motion.New(motion.Config{})
+	require.NoError(t, err)
+	var events []event
+	take := func(changes []motion.Change) {
+		for _, c := range changes {
+			if c.Kind == motion.Ended {
+				events = append(events, event{int(c.Start.Sub(epoch) / interval), int(c.Last.Sub(epoch) / interval)})
+			}
+		}
+	}
+	for i := first; i < len(pictures); i++ {
+		r := d.Step(motion.Picture{Luma: pictures[i], Width: width, Height: height, Stride: width, Time: epoch.Add(time.Duration(i) * interval)})
+		take(r.Changes)
+	}
+	take(d.Gap())
+	return events
+}
+
+// score compares events with labels.
+type score struct {
+	walks, found, split, quietStarts, standing int
+	onset, end                                 []int // errors in pictures, signed: late is positive
+	problems                                   []string
+}
+
+func rate(labels []label, events []event, first int) score {
+	var s score
+	for i, l := range labels {
+		if l.start < first+20 {
+			continue // the detector must have seen the scene for two seconds
+		}
+		switch l.kind {
+		case "motion":
+			s.walks++
+			var best *event
+			for k := range events {
+				e := &events[k]
+				if abs(e.start-l.start) <= 5 && e.last >= l.start && (best == nil || abs(e.start-l.start) < abs(best.start-l.start)) {
+					best = e
+				}
+			}
+			if best == nil {
+				s.problems = append(s.problems, fmt.Sprintf("%d-%d %s: not found", l.start, l.end, l.note))
+				continue
+			}
+			s.found++
+			s.onset = append(s.onset, best.start-l.start)
+			s.end = append(s.end, best.last-l.end)
+			if best.last < l.end-l.tolerance-5 {
+				s.problems = append(s.problems, fmt.Sprintf("%d-%d %s: ends at %d", l.start, l.end, l.note, best.last))
+			}
+			for k := range events {
+				if e := &events[k]; e != best && e.start > l.start && e.start <= l.end-l.tolerance {
+					s.split++
+					s.problems = append(s.problems, fmt.Sprintf("%d-%d %s: split at %d", l.start, l.end, l.note, e.start))
+				}
+			}
+		case "quiet":
+			for _, e := range events {
+				if e.start >= l.start+l.tolerance && e.start <= l.end-l.tolerance && !(i+1 < len(labels) && labels[i+1].kind == "motion" && e.start >= labels[i+1].start-labels[i+1].tolerance) {
+					s.quietStarts++
+					s.problems = append(s.problems, fmt.Sprintf("%d-%d quiet: starts at %d", l.start, l.end, e.start))
+				}
+			}
+		case "present_still":
+			for _, e := range events {
+				if e.start > l.start+l.tolerance && e.start < l.end-l.tolerance {
+					s.standing++
+				}
+			}
+		}
+	}
+	return s
+}
+
+func abs(v int) int { return max(v, -v) }
+
+// percentile returns the p-th percentile of the errors' sizes.
+func percentile(errors []int, p float64) int {
+	if len(errors) == 0 {
+		return -1
+	}
+	sizes := make([]int, 0, len(errors))
+	for _, e := range errors {
+		sizes = append(sizes, abs(e))
+	}
+	slices.Sort(sizes)
+	return sizes[min(len(sizes)-1, int(p*float64(len(sizes))))]
+}
+
+// TestWalksOfTheClip is the measure: each walk has an event of its own that starts with it, whatever the encoding and
+// wherever the stream begins; nothing starts while nothing moves.
+func TestWalksOfTheClip(t *testing.T) {
+	dir := clipsDir(t)
+	clip := filepath.Join(dir, "one-by-one-person-detection.mp4")
+	labels := readLabels(t, filepath.Join(dir, "one-by-one-person-detection.csv"))
+	const interval = 100 * time.Millisecond
+	for _, enc := range encodings {
+		t.Run(enc.name, func(t *testing.T) {
+			file := clip
+			if enc.args != nil {
+				file = reencode(t, clip, enc.file, enc.args)
+			}
+			pictures := decode(t, file, 320, 180)
+			require.Len(t, pictures, 1394)
+			for _, first := range []int{0, 7, 23, 38, 210} {
+				began := time.Now()
+				events := detect(t, pictures, 320, 180, first, interval)
+				each := time.Since(began) / time.Duration(len(pictures)-first)
+				s := rate(labels, events, first)
+				t.Logf("from picture %d: %d of %d walks, onset error median %d ms, p95 %d ms %v, end error median %d ms, p95 %d ms %v, %d while standing, %d in quiet, %v a picture",
+					first, s.found, s.walks, 100*percentile(s.onset, 0.5), 100*percentile(s.onset, 0.95), s.onset,
+					100*percentile(s.end, 0.5), 100*percentile(s.end, 0.95), s.end, s.standing, s.quietStarts, each)
+				if testing.Verbose() {
+					t.Log(events)
+				}
+				require.Empty(t, s.problems, "events %v", events)
+				require.GreaterOrEqual(t, s.walks, 10)
+				require.LessOrEqual(t, percentile(s.onset, 0.95), 3)
+			}
+		})
+	}
+}

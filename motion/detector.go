@@ -1,0 +1,357 @@
+package motion
+
+import (
+	"fmt"
+	"time"
+)
+
+const (
+	learnFor      = 900 * time.Millisecond // of a new scene, before anything is reported
+	learnPictures = 4
+	youngFor      = 10 * time.Second // in which what stands still is soon taken for background: the first picture may have shown a passer-by
+	maxStep       = 250 * time.Millisecond
+	longPause     = 5 * time.Second // between two pictures, after which nothing that was open goes on
+)
+
+// Detector finds spans of motion in the pictures of one camera. It is not safe for concurrent use, starts no goroutine, and
+// allocates nothing while nothing moves.
+type Detector struct {
+	config   Config
+	contrast int32
+	spans    []span // the whole picture, then the regions
+
+	grid      grid
+	mask      []byte   // 255 where to look, 0 where not
+	inRegion  []uint64 // a bit for each region that a cell is in; nil without regions
+	history   history
+	light     sampler
+	model     model
+	despeckle despeckler
+	labels    labeler
+	tracks    tracker
+	flags     []byte
+	solid     []byte
+	held      []byte
+	heldAny   bool
+	counts    []int32
+	unsure    []int32
+
+	pictures int           // since learning began
+	at       time.Duration // own time: sum of what passed between pictures
+	learned  time.Duration // when learning ended
+	wall     time.Time     // of the last picture
+	rows     [2]int        // ms that passed since the even and odd rows were learned
+	turn     int
+
+	boxes   []Box
+	changes []Change
+	inside  []Box
+}
+
+// New returns a Detector, or all problems of the Config. The Config's slices must not be changed afterwards.
+func New(c Config) (*Detector, error) {
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("check motion settings: %w", err)
+	}
+	c = c.withDefaults()
+	d := &Detector{config: c, contrast: contrastFor(c.Sensitivity)}
+	d.spans = append(d.spans, span{share: shareFor(c.Sensitivity)})
+	for _, r := range c.Regions {
+		s := r.Sensitivity
+		if s == 0 {
+			s = c.Sensitivity
+		}
+		d.spans = append(d.spans, span{region: r.ID, share: shareFor(s)})
+	}
+	d.tracks.tracks = make([]track, 0, maxTracks)
+	return d, nil
+}
+
+// resize prepares for pictures of another size.
+func (d *Detector) resize(width, height int) {
+	g := newGrid(width, height)
+	n := g.cells()
+	d.grid = g
+	d.history.resize(n)
+	d.model.resize(n)
+	d.despeckle.resize(g.width, g.height)
+	d.labels.resize(g)
+	d.flags, d.solid, d.held = make([]byte, n), make([]byte, n), make([]byte, n)
+	d.counts = make([]int32, len(d.labels.tile)+1)
+	d.unsure = make([]int32, 0, n/(blockSide*blockSide)+g.width+g.height)
+	d.mask = make([]byte, n)
+	d.inRegion = nil
+	if len(d.config.Regions) > 0 {
+		d.inRegion = make([]uint64, n)
+	}
+	for i := range d.mask {
+		x := (float64(i%g.width) + 0.5) * float64(g.side) / float64(width)
+		y := (float64(i/g.width) + 0.5) * float64(g.side) / float64(height)
+		d.mask[i] = 255
+		for _, m := range d.config.Masks {
+			if m.contains(x, y) {
+				d.mask[i] = 0
+			}
+		}
+		for k, r := range d.config.Regions {
+			if r.Area.contains(x, y) {
+				d.inRegion[i] |= 1 << k
+			}
+		}
+	}
+	d.light.choose(d.mask)
+	d.pictures = 0
+}
+
+// Gap ends everything: the stream was lost, or what comes next has nothing to do with what was. It returns the ends of the spans
+// that were open; the slice is valid until the next call of a method. The next Step learns anew.
+func (d *Detector) Gap() []Change {
+	d.changes = d.changes[:0]
+	d.gap()
+	return d.changes
+}
+
+func (d *Detector) gap() {
+	for i := range d.spans {
+		d.changes = d.spans[i].end(d.changes)
+	}
+	d.tracks.clear()
+	d.history.clear()
+	d.pictures = 0
+}
+
+// pause ends what is open and goes on with the background that is known: the pictures have a hole, or their clock was set.
+func (d *Detector) pause() {
+	for i := range d.spans {
+		d.changes = d.spans[i].end(d.changes)
+	}
+	d.tracks.clear()
+	d.history.clear()
+}
+
+// forgetEnds lets the next spans begin before the last ones ended, after the clock was set back.
+func (d *Detector) forgetEnds() {
+	for i := range d.spans {
+		d.spans[i].ended = time.Time{}
+	}
+}
+
+// Step looks at one picture. Nothing of p is kept after the call. A picture whose plane is shorter than it says, or whose time
+// is that of the picture before or up to a second earlier, is left out; a larger step backwards, or a pause of some seconds, ends the open spans, and
+// another picture size acts as Gap; those ends come in Result.Changes.
+func (d *Detector) Step(p Picture) Result {
+	d.changes, d.boxes = d.changes[:0], d.boxes[:0]
+	if !p.valid() {
+		return d.result(false)
+	}
+	if p.Width != d.grid.pictureWidth || p.Height != d.grid.pictureHeight {
+		d.gap()
+		d.resize(p.Width, p.Height)
+	}
+	dt := p.Time.Sub(d.wall)
+	switch {
+	case d.pictures == 0:
+		if dt <= -time.Second {
+			d.forgetEnds()
+		}
+		dt = shortLag
+	case dt <= 0 && dt > -time.Second:
+		return d.result(false)
+	case dt < 0 || dt > longPause:
+		d.pause()
+		if dt < 0 {
+			d.forgetEnds()
+		}
+		dt = shortLag
+	}
+	d.wall = p.Time
+	step := min(dt, maxStep)
+	d.at += dt
+	newest := d.history.next()
+	newest.at = d.at
+	d.grid.reduce(p, newest.cells)
+	if d.pictures++; d.pictures == 1 {
+		d.model.begin(newest.cells)
+		d.learned = d.at + learnFor
+		d.rows = [2]int{}
+		clear(d.flags)
+	}
+	global := d.look(newest.cells, step)
+	d.history.commit()
+	return d.result(global)
+}
+
+// learning tells whether the scene is still new.
+func (d *Detector) learning() bool { return d.at < d.learned || d.pictures <= learnPictures }
+
+// result is what Step returns.
+func (d *Detector) result(global bool) Result {
+	r := Result{Changes: d.changes, Activity: Activity{Learning: d.learning(), Global: global}}
+	if len(d.changes) == 0 {
+		r.Changes = nil
+	}
+	if len(d.boxes) > 0 {
+		r.Activity.Boxes = d.boxes
+	}
+	for i := range d.spans {
+		r.Moving = r.Moving || d.spans[i].open
+		r.Candidate = r.Candidate || d.spans[i].waiting
+	}
+	for i := range d.tracks.tracks {
+		r.Candidate = r.Candidate || !d.tracks.tracks[i].confirmed
+	}
+	return r
+}
+
+// look is Step for the cells of the newest picture. It tells whether the light of the whole scene changed.
+func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
+	before, light := now, sameExposure
+	if long := d.history.near(longLag); long != nil {
+		before = long.cells
+		light = d.light.fit(before, now, d.flags, cellFore|cellMoved)
+	}
+	if e := d.light.fit(d.model.background, now, d.flags, cellFore|cellMoved); e.shift() > 128 {
+		d.model.expose(e)
+	}
+	classify(now, before, light, d.model.background, d.model.noise, d.contrast, d.flags)
+	global = d.relight(now, before)
+	solid := d.despeckle.run(d.flags, d.mask, d.grid.width, d.grid.height, d.solid)
+	var objects []object
+	if d.heldAny {
+		clear(d.held)
+		d.heldAny = false
+	}
+	minMoved := d.minCells(d.spans[0].share)
+	for i := range d.spans {
+		minMoved = min(minMoved, d.minCells(d.spans[i].share))
+	}
+	if solid >= max(2, minMoved/2) && !d.learning() {
+		objects = d.objects(now, before, light, minMoved)
+	}
+	d.tracks.step(objects, d.at, dt, d.wall)
+	d.decide(objects, dt)
+	d.adapt(now, before, light, dt)
+	if global {
+		d.history.clear()
+	}
+	return global
+}
+
+// minCells is the least number of cells for a share of the picture.
+func (d *Detector) minCells(share float64) int {
+	return max(3, int(share*float64(d.grid.cells())+0.5))
+}
+
+// objects finds the connected areas and judges them.
+func (d *Detector) objects(now, before []uint16, light exposure, minMoved int) []object {
+	blink, blinkLight := now, sameExposure
+	if short := d.history.near(shortLag); short != nil {
+		blink = short.cells
+		blinkLight = d.light.fit(blink, now, d.flags, cellFore|cellMoved)
+	}
+	d.labels.label(d.grid, d.solid, d.model.parked)
+	objects := d.labels.collect(d, now, before, light, blink, blinkLight, max(2, minMoved/2))
+	for i := range objects {
+		objects[i].judge(minMoved)
+	}
+	return objects
+}
+
+// decide takes the tracks' state into the spans.
+func (d *Detector) decide(objects []object, dt time.Duration) {
+	for i := range d.spans {
+		s := &d.spans[i]
+		e := evidence{at: d.at, dt: dt, wall: d.wall}
+		d.inside = d.inside[:0]
+		for j := range objects {
+			o := &objects[j]
+			if o.track < 0 {
+				continue
+			}
+			moved := o.moved + o.creep
+			if i > 0 {
+				moved = d.movedIn(j, o, uint64(1)<<(i-1))
+				if moved < d.minCells(s.share) && 4*moved < o.moved+o.creep || moved == 0 {
+					continue
+				}
+			}
+			k := &d.tracks.tracks[o.track]
+			e.may = true
+			if !k.live {
+				continue
+			}
+			if e.track == nil || k.id < e.track.id {
+				e.track = k
+			}
+			e.moved += moved
+			if len(d.inside) < maxBoxes {
+				d.inside = append(d.inside, d.box(o))
+			}
+		}
+		e.boxes = d.inside
+		d.changes = s.step(e, d.config, d.changes)
+		if i == 0 {
+			d.boxes = append(d.boxes, d.inside...)
+		}
+	}
+	for j := range objects {
+		if o := &objects[j]; o.track >= 0 && d.tracks.tracks[o.track].live {
+			d.hold(j, o)
+		}
+	}
+}
+
+// movedIn counts the cells of object number j that move inside the region of the bit.
+func (d *Detector) movedIn(j int, o *object, bit uint64) int {
+	n := 0
+	for y := o.whole.top; y < o.whole.bottom; y++ {
+		for x := o.whole.left; x < o.whole.right; x++ {
+			i := y*d.grid.width + x
+			if d.inRegion[i]&bit != 0 && d.solid[i] != 0 && d.labels.of(x, y) == j && (d.flags[i]&cellMoved != 0 || o.creeps) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// hold marks the cells of an object that moves.
+func (d *Detector) hold(j int, o *object) {
+	d.heldAny = true
+	for y := o.whole.top; y < o.whole.bottom; y++ {
+		for x := o.whole.left; x < o.whole.right; x++ {
+			if i := y*d.grid.width + x; d.solid[i] != 0 && d.labels.of(x, y) == j {
+				d.held[i] = 1
+			}
+		}
+	}
+}
+
+// box is the object's box of what moves, in fractions of the picture.
+func (d *Detector) box(o *object) Box {
+	r := o.box
+	if r.empty() {
+		r = o.whole
+	}
+	w, h, side := float64(d.grid.pictureWidth), float64(d.grid.pictureHeight), float64(d.grid.side)
+	return Box{
+		Left: float64(r.left) * side / w, Top: float64(r.top) * side / h,
+		Right: min(1, float64(r.right)*side/w), Bottom: min(1, float64(r.bottom)*side/h),
+	}
+}
+
+// adapt takes the picture into the model: the upper half of the cells and the lower half in turn, which is as good and costs half.
+func (d *Detector) adapt(now, before []uint16, light exposure, dt time.Duration) {
+	ms := int(dt.Milliseconds())
+	d.rows[0], d.rows[1] = d.rows[0]+ms, d.rows[1]+ms
+	half := d.grid.cells() / 2
+	from, to := 0, half
+	if d.turn == 1 {
+		from, to = half, d.grid.cells()
+	}
+	p := paceFor(min(d.rows[d.turn], 500), d.learning(), d.at < d.learned+youngFor)
+	d.model.learn(now, before, light, d.flags, d.solid, d.held, from, to, p)
+	d.rows[d.turn] = 0
+	d.turn = 1 - d.turn
+	d.model.pass(ms)
+}

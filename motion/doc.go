@@ -1,0 +1,20 @@
+// Package motion finds what moves in the pictures of one camera, and when.
+//
+// It stands between agent/codec, which decodes a picture and reduces its luma, and the agent, which makes events and stills of
+// what is found here. It is pure: no goroutine, no clock, no file, no network; the time is the one that the pictures bring.
+//
+//	detector, err := motion.New(motion.Config{})
+//	for picture := range pictures {
+//		result := detector.Step(motion.Picture{Luma: picture.Luma, Width: 320, Height: 180, Stride: 320, Time: picture.Time})
+//		for _, change := range result.Changes {
+//			// change.Kind is Began or Ended, change.Start the first picture with motion
+//		}
+//	}
+//	for _, change := range detector.Gap() {
+//		// the stream was lost: what was open has ended
+//	}
+//
+// A picture takes this way, one file for each step: cells (grid.go) → compensation of a changed exposure (light.go) → cells that
+// differ from the background or from a moment ago (model.go, classify.go) → despeckling (despeckle.go) → a change of light told from a change of
+// things (structure.go) → connected areas (objects.go) → tracks over pictures (track.go) → spans (span.go). README.md explains the choices.
+package motion

@@ -1,0 +1,162 @@
+package motion
+
+import "math"
+
+// gainOne is a gain of 1 in the fixed point of exposure.
+const gainOne = 1 << 12
+
+// exposure is how the brightness of the whole scene changed between two pictures: y = gain/4096·x + offset, in 1/256 grey levels.
+// Auto-exposure, a cloud and a light switch are such a change to the first order; what does not fit is looked at by structure.go.
+type exposure struct{ gain, offset int32 }
+
+var sameExposure = exposure{gain: gainOne}
+
+// apply is x under the exposure, within 0..65535.
+func (e exposure) apply(x uint16) int32 {
+	return max(0, min(65535, (int32(uint64(x)*uint64(e.gain)>>12))+e.offset))
+}
+
+// shift is how much the exposure changes a value at most, in 1/256 grey levels, looked at in the dark, the middle and the bright.
+func (e exposure) shift() int32 {
+	most := int32(0)
+	for _, x := range [...]uint16{16 << 8, 128 << 8, 240 << 8} {
+		most = max(most, abs32(e.apply(x)-int32(x)))
+	}
+	return most
+}
+
+func abs32(v int32) int32 {
+	s := v >> 31
+	return (v ^ s) - s
+}
+
+// fitSamples is about how many cells the fit of the exposure looks at.
+const fitSamples = 1600
+
+// sampler fits exposures on a fixed choice of cells.
+type sampler struct {
+	at     []int32 // cells to look at
+	counts [512]int32
+}
+
+// choose spreads the samples over the cells that are not masked.
+func (s *sampler) choose(mask []byte) {
+	step := max(1, len(mask)/fitSamples)
+	if step > 1 {
+		step |= 1 // so that rows of an even width are not always met in the same columns
+	}
+	s.at = s.at[:0]
+	for i := 0; i < len(mask); i += step {
+		if mask[i] != 0 {
+			s.at = append(s.at, int32(i))
+		}
+	}
+}
+
+// fit finds the exposure that takes the cells x to y, by trimmed least squares that start from the median difference. Cells with a bit of
+// skip in flags are left out. When less than two fifths of the samples agree on one exposure, nothing is compensated.
+func (s *sampler) fit(x, y []uint16, flags []byte, skip byte) exposure {
+	clear(s.counts[:])
+	n := int32(0)
+	for _, i := range s.at {
+		if flags[i]&skip == 0 {
+			s.counts[(int32(y[i])-int32(x[i])+65536)>>8]++
+			n++
+		}
+	}
+	if n < 16 {
+		return sameExposure
+	}
+	median, seen := 0, int32(0)
+	for i, c := range s.counts {
+		if seen += c; 2*seen >= n {
+			median = i - 256
+			break
+		}
+	}
+	e := exposure{gain: gainOne, offset: int32(median)*256 + 128}
+	limit := int32(10 * 256)
+	if median > 6 || median < -6 { // a large change: least squares need a start that has about the right gain
+		e = s.quartiles(x, y, flags, skip, e)
+		limit = 20 * 256
+	}
+	for range 2 {
+		next, residual, used := s.refine(x, y, flags, skip, e, limit)
+		if used*5 < n*2 {
+			return sameExposure
+		}
+		e, limit = next, max(384, residual*5/2)
+	}
+	return e
+}
+
+// quartiles estimates the exposure by comparing how the values are spread, whatever stands where. It returns e when the spread says nothing.
+func (s *sampler) quartiles(x, y []uint16, flags []byte, skip byte, e exposure) exposure {
+	x1, x3 := s.quartile(x, flags, skip)
+	y1, y3 := s.quartile(y, flags, skip)
+	if x3-x1 < 6 || y3-y1 < 3 {
+		return e
+	}
+	g := float64(y3-y1) / float64(x3-x1)
+	g = max(0.25, min(4, g))
+	return exposure{gain: int32(g * gainOne), offset: int32((float64(y1+y3) - g*float64(x1+x3)) * 128)}
+}
+
+// quartile returns the first and third quartile of the samples, in grey levels.
+func (s *sampler) quartile(v []uint16, flags []byte, skip byte) (first, third int32) {
+	clear(s.counts[:])
+	n := int32(0)
+	for _, i := range s.at {
+		if flags[i]&skip == 0 {
+			s.counts[v[i]>>8]++
+			n++
+		}
+	}
+	seen := int32(0)
+	first = -1
+	for i, c := range s.counts[:256] {
+		seen += c
+		if first < 0 && 4*seen >= n {
+			first = int32(i)
+		}
+		if 4*seen >= 3*n {
+			return first, int32(i)
+		}
+	}
+	return first, 255
+}
+
+// refine is one round of least squares over the samples that e explains up to limit. It also returns their mean residual and number.
+func (s *sampler) refine(x, y []uint16, flags []byte, skip byte, e exposure, limit int32) (exposure, int32, int32) {
+	var n, sx, sy, sxx, sxy, rest int64
+	for _, i := range s.at {
+		if flags[i]&skip != 0 {
+			continue
+		}
+		a, b := x[i], y[i]
+		r := abs32(int32(b) - e.apply(a))
+		// Where the sensor or the coding clips, there is no line to fit.
+		if r > limit || b < 256 || b > 254*256 {
+			continue
+		}
+		u, v := int64(a>>4), int64(b>>4)
+		n++
+		sx += u
+		sy += v
+		sxx += u * u
+		sxy += u * v
+		rest += int64(r)
+	}
+	if n == 0 {
+		return e, 0, 0
+	}
+	fn := float64(n)
+	spread := float64(sxx) - float64(sx)*float64(sx)/fn
+	gain := 1.0
+	if spread/fn > (4*16)*(4*16) {
+		gain = (float64(sxy) - float64(sx)*float64(sy)/fn) / spread
+		gain = max(0.25, min(4, gain))
+	}
+	offset := (float64(sy) - gain*float64(sx)) / fn * 16
+	return exposure{gain: int32(math.Round(gain * gainOne)), offset: int32(math.Round(offset))}, int32(rest / n), int32(n)
+}

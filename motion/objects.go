@@ -1,0 +1,274 @@
+package motion
+
+// maxObjects bounds the things looked at in one picture; the largest by what moves are kept.
+const maxObjects = 48
+
+// object is one connected area of one picture. Numbers are cells.
+type object struct {
+	area   int // what differs from the background or a moment ago, and the place of what stands there
+	fore   int // what differs from the background
+	moved  int // what differs from a moment ago
+	fresh  int // of moved, away from where something stands
+	now    int // what differs from the last picture but a blink
+	nowNew int // of now, away from where something stands
+	creep  int // what began to differ from the background lately
+	differ int // sum over moved of how much, in 1/256 grey levels
+	sumX   int // of fore, for its centre
+	sumY   int
+	box    rect // of what moved
+	whole  rect // of everything
+	strong bool // moves, beyond doubt in this picture
+	weak   bool // may move
+	active bool // moves right now
+	creeps bool // advances slowly
+
+	track int // index of its track, -1 without
+}
+
+// rect is a box in cells; right and bottom are exclusive.
+type rect struct{ left, top, right, bottom int }
+
+var noRect = rect{left: 1 << 30, top: 1 << 30, right: -1, bottom: -1}
+
+func (r rect) empty() bool { return r.right <= r.left || r.bottom <= r.top }
+
+func (r *rect) add(x, y int) {
+	r.left, r.top = min(r.left, x), min(r.top, y)
+	r.right, r.bottom = max(r.right, x+1), max(r.bottom, y+1)
+}
+
+func (r rect) union(o rect) rect {
+	return rect{min(r.left, o.left), min(r.top, o.top), max(r.right, o.right), max(r.bottom, o.bottom)}
+}
+
+// labeler joins cells into connected areas. It works on tiles of 2x2 cells, with all eight neighbours, so that gaps of a cell or two do
+// not tear a thing apart.
+type labeler struct {
+	width, height int // in tiles
+	tile          []uint16
+	near          []uint8 // 1 where a tile or one beside it is the place of something that stands
+	parent        []uint16
+	number        []int16 // object of a root label, -1 without
+	objects       []object
+}
+
+func (l *labeler) resize(g grid) {
+	l.width, l.height = (g.width+1)/2, (g.height+1)/2
+	l.tile = make([]uint16, l.width*l.height)
+	l.near = make([]uint8, l.width*l.height)
+	l.parent = make([]uint16, 0, l.width*l.height+1)
+	l.number = make([]int16, l.width*l.height+1)
+	l.objects = make([]object, 0, maxObjects)
+}
+
+// of is the number of the object that the cell belongs to, -1 without. It holds after collect, for solid and parked cells.
+func (l *labeler) of(x, y int) int { return int(l.number[l.tile[y/2*l.width+x/2]]) }
+
+func (l *labeler) root(a uint16) uint16 {
+	for l.parent[a] != a {
+		l.parent[a] = l.parent[l.parent[a]]
+		a = l.parent[a]
+	}
+	return a
+}
+
+func (l *labeler) join(a, b uint16) uint16 {
+	a, b = l.root(a), l.root(b)
+	if a > b {
+		a, b = b, a
+	}
+	l.parent[b] = a
+	return a
+}
+
+// label numbers the connected tiles in which a cell is solid or parked.
+func (l *labeler) label(g grid, solid, parked []byte) {
+	clear(l.tile)
+	clear(l.near)
+	for y := range g.height {
+		row, out := y*g.width, l.tile[y/2*l.width:]
+		near := l.near[y/2*l.width:]
+		for x := range g.width {
+			if solid[row+x] != 0 {
+				out[x/2] = 1
+			}
+			if parked[row+x] != 0 {
+				out[x/2], near[x/2] = 1, 2
+			}
+		}
+	}
+	l.spread()
+	l.parent = append(l.parent[:0], 0)
+	for y := range l.height {
+		for x := range l.width {
+			i := y*l.width + x
+			if l.tile[i] == 0 {
+				continue
+			}
+			at := uint16(0)
+			take := func(j int) {
+				if v := l.tile[j]; v != 0 {
+					if at == 0 {
+						at = v
+					} else {
+						at = l.join(at, v)
+					}
+				}
+			}
+			if y > 0 {
+				if x > 0 {
+					take(i - l.width - 1)
+				}
+				take(i - l.width)
+				if x+1 < l.width {
+					take(i - l.width + 1)
+				}
+			}
+			if x > 0 {
+				take(i - 1)
+			}
+			if at == 0 {
+				at = uint16(len(l.parent))
+				l.parent = append(l.parent, at)
+			}
+			l.tile[i] = at
+		}
+	}
+}
+
+// spread marks the tiles beside the places of standing things (marked 2) with 1.
+func (l *labeler) spread() {
+	for y := range l.height {
+		for x := range l.width {
+			if l.near[y*l.width+x] != 2 {
+				continue
+			}
+			for j := max(0, y-1); j <= min(l.height-1, y+1); j++ {
+				for i := max(0, x-1); i <= min(l.width-1, x+1); i++ {
+					l.near[j*l.width+i] |= 1
+				}
+			}
+		}
+	}
+}
+
+// collect measures the labelled areas, and keeps those in which at least minMoved cells moved or crept.
+func (l *labeler) collect(d *Detector, now, before []uint16, light exposure, blink []uint16, blinkLight exposure, minMoved int) []object {
+	g, m := d.grid, &d.model
+	l.objects = l.objects[:0]
+	number := l.number[:len(l.parent)]
+	// The first pass only counts, so that the many small areas of a noisy picture need no place among the objects.
+	counts := d.counts[:len(l.parent)]
+	clear(counts)
+	for y := range g.height {
+		row, tiles := y*g.width, l.tile[y/2*l.width:]
+		for x := range g.width {
+			i := row + x
+			if d.solid[i] == 0 {
+				continue
+			}
+			f := d.flags[i]
+			if f&cellMoved != 0 || f&cellFore != 0 && m.stay[i] < creepAge && m.parked[i] == 0 {
+				counts[l.root(tiles[x/2])]++
+			}
+		}
+	}
+	for i := range number {
+		number[i] = -1
+		if int(counts[i]) < minMoved || l.parent[i] != uint16(i) || i == 0 {
+			continue
+		}
+		at := len(l.objects)
+		if at == maxObjects { // the smallest makes room, if it is smaller
+			at = 0
+			for k := range l.objects {
+				if l.objects[k].area < l.objects[at].area {
+					at = k
+				}
+			}
+			if l.objects[at].area >= int(counts[i]) {
+				continue
+			}
+			for k := range i {
+				if number[k] == int16(at) {
+					number[k] = -1
+				}
+			}
+			l.objects[at] = object{}
+		} else {
+			l.objects = l.objects[:at+1]
+		}
+		l.objects[at] = object{area: int(counts[i]), box: noRect, whole: noRect, track: -1}
+		number[i] = int16(at)
+	}
+	if len(l.objects) == 0 {
+		return nil
+	}
+	for i := range l.objects {
+		l.objects[i].area = 0
+	}
+	for i := 1; i < len(number); i++ {
+		number[i] = number[l.root(uint16(i))]
+	}
+	for y := range g.height {
+		row, tiles := y*g.width, l.tile[y/2*l.width:]
+		near := l.near[y/2*l.width:]
+		for x := range g.width {
+			i := row + x
+			solid := d.solid[i] != 0
+			if !solid && m.parked[i] == 0 {
+				continue
+			}
+			k := number[tiles[x/2]]
+			if k < 0 {
+				continue
+			}
+			o := &l.objects[k]
+			o.area++
+			if !solid {
+				continue
+			}
+			o.whole.add(x, y)
+			f := d.flags[i]
+			away := near[x/2] == 0
+			if f&cellFore != 0 {
+				o.fore++
+				o.sumX += x
+				o.sumY += y
+				if m.stay[i] < creepAge && m.parked[i] == 0 {
+					o.creep++
+				}
+			}
+			if f&cellMoved != 0 {
+				o.moved++
+				o.differ += int(abs32(int32(now[i]) - light.apply(before[i])))
+				o.box.add(x, y)
+				if away {
+					o.fresh++
+				}
+			}
+			if abs32(int32(now[i])-blinkLight.apply(blink[i])) > threshold(d.contrast, m.noise[i]) {
+				o.now++
+				if away {
+					o.nowNew++
+				}
+			}
+		}
+	}
+	return l.objects
+}
+
+// creepAge is how long ago, in ms, a cell may have begun to differ from the background to count as newly taken by something slow.
+const creepAge = 1500
+
+// judge decides what one object does. Something that stands and stirs changes a small part of its own area, and in its own place; something
+// that walks changes most of it, or takes new ground.
+func (o *object) judge(minMoved int) {
+	half := max(2, minMoved/2)
+	area := float64(o.area)
+	moved, fresh := float64(o.moved), float64(o.fresh)
+	o.strong = o.moved >= minMoved && (moved >= 0.4*area || o.fresh >= minMoved && fresh >= 0.15*area)
+	o.weak = o.strong || o.moved >= half && (moved >= 0.2*area || o.fresh >= half && fresh >= 0.08*area)
+	o.active = o.now >= half && (float64(o.now) >= 0.12*area || o.nowNew >= half && float64(o.nowNew) >= 0.06*area)
+	o.creeps = o.creep >= minMoved && float64(o.creep) >= 0.15*float64(o.fore)
+}

@@ -1,0 +1,122 @@
+package motion
+
+import (
+	"strconv"
+	"time"
+)
+
+// maxBoxes bounds the boxes of a Change and of Activity.
+const maxBoxes = 8
+
+// span is the state of one region, or of the whole picture.
+type span struct {
+	region string
+	share  float64 // of the picture that must move inside
+
+	seenAt   time.Duration // last picture with anything that may move inside
+	firstAt  time.Duration // first picture of the unbroken row up to seenAt
+	first    time.Time
+	inside   time.Duration // how long something moved inside, in that row
+	waiting  bool          // confirmed, but not yet as long as MinDuration
+	open     bool
+	object   int
+	start    time.Time
+	last     time.Time
+	lastAt   time.Duration
+	began    time.Duration // when the span, or its continuation, was opened
+	ended    time.Time     // Last of the span before
+	bestArea int
+	bestTime time.Time
+	best     []Box
+}
+
+// change is the Change of kind for the span. The boxes are the span's own: they stay as they are until it takes another step.
+func (s *span) change(kind ChangeKind, continued bool) Change {
+	return Change{Kind: kind, Region: s.region, Object: strconv.Itoa(s.object), Start: s.start, Last: s.last,
+		Boxes: s.best, BestTime: s.bestTime, Continued: continued}
+}
+
+// evidence is what one picture says about one region.
+type evidence struct {
+	track  *track // a confirmed one that moves inside, nil if there is none
+	may    bool   // something may move inside
+	moved  int    // cells that move inside, of confirmed tracks
+	boxes  []Box  // of those
+	at, dt time.Duration
+	wall   time.Time
+}
+
+// step takes one picture into the span, and appends what changed.
+func (s *span) step(e evidence, c Config, changes []Change) []Change {
+	if e.may {
+		if e.at-s.seenAt > max(trackGone, 2*e.dt) || s.first.IsZero() {
+			s.first, s.firstAt, s.inside = e.wall, e.at, 0
+		}
+		s.seenAt = e.at
+		s.inside += e.dt
+	}
+	moves := e.track != nil && (s.open || s.waiting || s.inside >= 2*e.dt || s.inside >= confirmActive)
+	if moves {
+		if !s.open && !s.waiting {
+			s.begin(e)
+		} else if s.open && e.at-s.began >= c.MaxDuration {
+			changes = append(changes, s.change(Ended, true))
+			s.cut(e)
+			changes = append(changes, s.change(Began, true))
+		}
+		s.last, s.lastAt = later(s.last, e.wall), e.at
+		if e.moved > s.bestArea {
+			s.bestArea, s.bestTime = e.moved, e.wall
+			s.best = append(s.best[:0], e.boxes...)
+		}
+	}
+	if s.waiting && s.last.Sub(s.start) >= c.MinDuration && moves {
+		s.waiting, s.open, s.began = false, true, e.at-e.wall.Sub(s.start)
+		changes = append(changes, s.change(Began, false))
+	}
+	if (s.open || s.waiting) && e.at-s.lastAt >= c.QuietPeriod {
+		changes = s.end(changes)
+	}
+	return changes
+}
+
+// begin starts waiting for MinDuration, which may be over at once.
+func (s *span) begin(e evidence) {
+	s.waiting, s.object = true, e.track.id
+	s.start = e.track.start
+	if s.first.After(s.start) {
+		s.start = s.first
+	}
+	// A span begins after the one before it ended, also when the clock was set back a little.
+	if !s.start.After(s.ended) {
+		s.start = s.ended.Add(time.Millisecond)
+	}
+	s.last, s.bestArea, s.best = s.start, 0, s.best[:0]
+}
+
+// cut goes on with a new span after the one that became too long.
+func (s *span) cut(e evidence) {
+	s.ended = s.last
+	s.start = later(e.wall, s.ended.Add(time.Millisecond))
+	s.last, s.began = s.start, e.at
+	s.bestArea, s.bestTime = e.moved, e.wall
+	s.best = append(s.best[:0:0], e.boxes...) // the boxes of the end before are still on their way out
+}
+
+// end closes the span if it is open, and dismisses it if it was only waiting.
+func (s *span) end(changes []Change) []Change {
+	if s.open {
+		changes = append(changes, s.change(Ended, false))
+		s.ended = s.last
+	}
+	s.open, s.waiting, s.inside = false, false, 0
+	s.first = time.Time{}
+	return changes
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,127 @@
+package motion
+
+// blockSide is the side, in cells, of the blocks in which a change of light is told from a change of things.
+const blockSide = 8
+
+// verdict is what a block's comparison with an earlier picture says.
+type verdict uint8
+
+const (
+	unsure  verdict = iota // too little structure to tell
+	lit                    // the same structure in another light
+	changed                // another structure
+)
+
+// compare looks at one block of two pictures. Light scales and shifts what is there, so that the block's values stay in line with what they
+// were (a normalised correlation near 1); a thing that comes, goes or moves puts others in their place.
+func compare(now, before []uint16, width, x0, y0, x1, y1 int, floor int64) verdict {
+	var n, sa, sb, saa, sbb, sab int64
+	for y := y0; y < y1; y++ {
+		a, b := now[y*width+x0:y*width+x1], before[y*width+x0:y*width+x1]
+		for i := range a {
+			u, v := int64(a[i]>>4), int64(b[i]>>4)
+			sa += u
+			sb += v
+			saa += u * u
+			sbb += v * v
+			sab += u * v
+		}
+		n += int64(x1 - x0)
+	}
+	va, vb, cov := n*saa-sa*sa, n*sbb-sb*sb, n*sab-sa*sb
+	textured := n * n * floor * floor
+	if va < textured && vb < textured {
+		return unsure
+	}
+	if va < textured || vb < textured || cov <= 0 {
+		// Structure where there was none, or the other way round. Light alone can do so only by hiding it in the dark.
+		if max(va, vb) > 9*textured {
+			return changed
+		}
+		return unsure
+	}
+	if f := float64(cov); f*f > 0.8*float64(va)*float64(vb) {
+		return lit
+	}
+	return changed
+}
+
+// globalShare is the share of the picture that must change in light alone for the change to be global.
+const globalShare = 0.15
+
+// relight clears the flags of blocks that show the same things in another light, and tells whether the light of the whole scene
+// changed. Blocks that are mostly unlike the background but have its structure get it anew at once.
+func (d *Detector) relight(now, before []uint16) (global bool) {
+	g := d.grid
+	litCells, movedCells, litBlocks, changedBlocks := 0, 0, 0, 0
+	d.unsure = d.unsure[:0]
+	for y0 := 0; y0 < g.height; y0 += blockSide {
+		y1 := min(y0+blockSide, g.height)
+		if !d.rowsFlagged(y0, y1) {
+			continue
+		}
+		for x0 := 0; x0 < g.width; x0 += blockSide {
+			x1 := min(x0+blockSide, g.width)
+			moved, fore, noise := d.countBlock(x0, y0, x1, y1)
+			cells := (x1 - x0) * (y1 - y0)
+			floor := max(40, 2*int64(noise/cells)>>4) // 2.5 grey levels, or twice the noise
+			if 2*moved >= cells {
+				movedCells += moved
+				switch compare(now, before, g.width, x0, y0, x1, y1, floor) {
+				case lit:
+					litCells += cells
+					litBlocks++
+					d.clearBlock(x0, y0, x1, y1, cellMoved)
+				case changed:
+					changedBlocks++
+				case unsure:
+					d.unsure = append(d.unsure, int32(y0*g.width+x0))
+				}
+			}
+			if 2*fore >= cells && compare(now, d.model.background, g.width, x0, y0, x1, y1, floor) == lit {
+				d.clearBlock(x0, y0, x1, y1, cellFore)
+				for y := y0; y < y1; y++ {
+					copy(d.model.background[y*g.width+x0:y*g.width+x1], now[y*g.width+x0:y*g.width+x1])
+				}
+			}
+		}
+	}
+	// A smooth wall cannot tell by itself; it goes with what the rest of the picture says.
+	if litBlocks >= 4 && litBlocks >= 3*changedBlocks {
+		for _, at := range d.unsure {
+			x0, y0 := int(at)%g.width, int(at)/g.width
+			x1, y1 := min(x0+blockSide, g.width), min(y0+blockSide, g.height)
+			d.clearBlock(x0, y0, x1, y1, cellMoved)
+			litCells += (x1 - x0) * (y1 - y0)
+		}
+	}
+	return float64(litCells) >= globalShare*float64(g.cells()) && 2*litCells >= movedCells
+}
+
+// rowsFlagged tells whether any cell of the rows has a flag.
+func (d *Detector) rowsFlagged(y0, y1 int) bool {
+	return anySet(d.flags[y0*d.grid.width : y1*d.grid.width])
+}
+
+// countBlock counts the flags of a block, and sums its noise.
+func (d *Detector) countBlock(x0, y0, x1, y1 int) (moved, fore, noise int) {
+	for y := y0; y < y1; y++ {
+		row := y * d.grid.width
+		for i := row + x0; i < row+x1; i++ {
+			f := d.flags[i]
+			fore += int(f & cellFore)
+			moved += int(f&cellMoved) / cellMoved
+			noise += int(d.model.noise[i])
+		}
+	}
+	return moved, fore, noise
+}
+
+func (d *Detector) clearBlock(x0, y0, x1, y1 int, bit byte) {
+	for y := y0; y < y1; y++ {
+		row := y * d.grid.width
+		for i := row + x0; i < row+x1; i++ {
+			d.flags[i] &^= bit
+		}
+	}
+}

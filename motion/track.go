@@ -1,0 +1,238 @@
+package motion
+
+import (
+	"math"
+	"time"
+)
+
+// Times of the decision over several pictures.
+const (
+	confirmActive = 250 * time.Millisecond  // of motion that goes on, picture after picture
+	confirmStrong = 450 * time.Millisecond  // of motion that the short lag does not resolve
+	confirmCreep  = 1500 * time.Millisecond // of a slow advance
+	lookBack      = 500 * time.Millisecond  // how far a span's start may lie before what confirmed it
+	creepBack     = 2 * time.Second         // the same for a slow advance
+	trackGone     = 350 * time.Millisecond  // without motion, after which a track is given up
+	maxTracks     = 32
+	trailLength   = 24 // pictures that the look back can reach
+)
+
+// shadowShare is the share of a thing's contrast below which a change belongs to what the thing does to the light around it: its shadow runs
+// ahead of it into the picture, and leaves after it.
+const shadowShare = 0.35
+
+// contrastFade is the time, in seconds, in which a track's contrast is forgotten to 1/e.
+const contrastFade = 6
+
+// sight is one picture of a track.
+type sight struct {
+	at       time.Duration
+	wall     time.Time
+	contrast float64 // mean difference of what moved, 1/256 grey levels
+}
+
+// track is one thing over several pictures.
+type track struct {
+	id        int // 0 until it is confirmed
+	first     time.Time
+	firstAt   time.Duration
+	seenAt    time.Duration // last picture in which it may have moved
+	strongAt  time.Duration
+	box       rect
+	strong    time.Duration // sum of the pictures in which it moved beyond doubt
+	active    time.Duration // of those, with motion right then
+	pictures  int           // number of the latter
+	creep     time.Duration
+	creepX    float64 // where its slow advance began, in cells
+	creepY    float64
+	creeping  bool      // it was confirmed by its slow advance
+	start     time.Time // once confirmed: the start of its span
+	confirmed bool
+	contrast  float64 // largest of its pictures, fading slowly
+	trail     [trailLength]sight
+	sights    int
+	live      bool // in this picture: it moves
+	touched   bool // in this picture: seen
+}
+
+// tracker links the objects of pictures.
+type tracker struct {
+	tracks []track
+	lastID int
+}
+
+// clear gives up all tracks. Numbers go on.
+func (t *tracker) clear() {
+	t.tracks = t.tracks[:0]
+}
+
+// earliest is the time of the first picture, at most back before at, in which the track had the contrast of the thing itself.
+func (k *track) earliest(at, back time.Duration) time.Time {
+	found := k.trail[(k.sights-1)%trailLength].wall
+	for i := 1; i <= min(k.sights, trailLength); i++ {
+		s := &k.trail[(k.sights-i)%trailLength]
+		if at-s.at > back {
+			break
+		}
+		if s.contrast >= shadowShare*k.contrast {
+			found = s.wall
+		}
+	}
+	return found
+}
+
+// step links the objects of one picture, dt after the one before, to the tracks.
+func (t *tracker) step(objects []object, at, dt time.Duration, wall time.Time) {
+	kept := t.tracks[:0]
+	for _, k := range t.tracks {
+		gone := trackGone
+		if k.creep > 0 {
+			gone = time.Second
+		}
+		if at-k.seenAt <= max(gone, 2*dt) {
+			k.live, k.touched = false, false
+			kept = append(kept, k)
+		}
+	}
+	t.tracks = kept
+	known := len(t.tracks)
+	for i := range objects {
+		o := &objects[i]
+		if o.weak || o.creeps {
+			o.track = t.link(o, known, at, wall)
+		}
+	}
+	for i := range t.tracks {
+		t.tracks[i].advance(objects, i, at, dt, wall, t)
+	}
+}
+
+// link finds the track nearest to an object among the known ones, or begins one. It returns -1 when there is no place.
+func (t *tracker) link(o *object, known int, at time.Duration, wall time.Time) int {
+	box := o.box
+	if box.empty() {
+		box = o.whole
+	}
+	best, bestGap := -1, 1<<30
+	for i := range known {
+		gap, reach := distance(t.tracks[i].box, box)
+		if gap <= reach && gap < bestGap {
+			best, bestGap = i, gap
+		}
+	}
+	if best < 0 {
+		if len(t.tracks) == maxTracks {
+			return -1
+		}
+		t.tracks = append(t.tracks, track{first: wall, firstAt: at, strongAt: at, box: box})
+		best = len(t.tracks) - 1
+	}
+	return best
+}
+
+// distance is how far two boxes are apart, in cells (0 when they overlap), and how far they may be to be the same thing: a fast
+// thing is seen as far away as it is large.
+func distance(a, b rect) (gap, reach int) {
+	dx := max(0, a.left-b.right, b.left-a.right)
+	dy := max(0, a.top-b.bottom, b.top-a.bottom)
+	size := max(min(a.right-a.left, a.bottom-a.top), min(b.right-b.left, b.bottom-b.top))
+	return max(dx, dy), 3 + size
+}
+
+// advance takes what the objects linked to track number i show.
+func (k *track) advance(objects []object, i int, at, dt time.Duration, wall time.Time, t *tracker) {
+	box := noRect
+	strong, active, weak, creeps := false, false, false, false
+	fore, x, y, moved, differ := 0, 0, 0, 0, 0
+	for j := range objects {
+		o := &objects[j]
+		if o.track != i {
+			continue
+		}
+		strong, active = strong || o.strong, active || o.weak && o.active
+		weak, creeps = weak || o.weak, creeps || o.creeps
+		b := o.box
+		if b.empty() {
+			b = o.whole
+		}
+		box = box.union(b)
+		fore, x, y = fore+o.fore, x+o.sumX, y+o.sumY
+		moved, differ = moved+o.moved, differ+o.differ
+	}
+	if box.empty() {
+		k.missed(at)
+		return
+	}
+	k.box, k.touched, k.seenAt = box, true, at
+	contrast := float64(differ) / float64(max(1, moved))
+	k.contrast *= math.Exp(-dt.Seconds() / contrastFade)
+	if strong {
+		k.contrast = max(k.contrast, contrast)
+	}
+	k.trail[k.sights%trailLength] = sight{at, wall, contrast}
+	k.sights++
+	if strong {
+		k.strongAt = at
+		k.strong += dt
+		if active {
+			k.active += dt
+			k.pictures++
+		}
+	} else {
+		k.missed(at)
+	}
+	k.follow(creeps && !strong, fore, x, y, dt)
+	if !k.confirmed {
+		k.confirm(at, dt, t)
+	}
+	k.live = k.confirmed && (weak && active && contrast >= shadowShare*k.contrast || k.creeping && creeps)
+}
+
+// missed forgets strong motion that is too long ago to belong to what comes.
+func (k *track) missed(at time.Duration) {
+	if at-k.strongAt > trackGone {
+		k.strong, k.active, k.pictures = 0, 0, 0
+	}
+}
+
+// follow sums up a slow advance: new ground taken all the time, and a centre that really moves.
+func (k *track) follow(creeps bool, fore, x, y int, dt time.Duration) {
+	if !creeps || fore == 0 {
+		k.creep = 0
+		return
+	}
+	if k.creep == 0 {
+		k.creepX, k.creepY = float64(x)/float64(fore), float64(y)/float64(fore)
+	}
+	k.creep += dt
+	dx, dy := float64(x)/float64(fore)-k.creepX, float64(y)/float64(fore)-k.creepY
+	if k.creep >= confirmCreep && dx*dx+dy*dy >= 0.06*float64(fore) {
+		k.creeping = true
+	}
+}
+
+// confirm decides whether a track is motion. A step of the picture, such as a keyframe's other rendering of the same scene, is active in
+// one picture, and strong for no longer than the long lag.
+func (k *track) confirm(at, dt time.Duration, t *tracker) {
+	pictures := 3
+	if dt >= 150*time.Millisecond {
+		pictures = 2
+	}
+	back := lookBack
+	switch {
+	case k.active >= confirmActive && k.pictures >= pictures:
+	case k.strong >= confirmStrong && k.pictures >= 1:
+	case k.creeping:
+		back = creepBack
+	default:
+		return
+	}
+	k.confirmed = true
+	t.lastID++
+	k.id = t.lastID
+	if k.creeping && back == creepBack {
+		k.start = k.first
+	} else {
+		k.start = k.earliest(at, back)
+	}
+}
