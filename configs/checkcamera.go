@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode"
 )
 
 func (c *checker) camera(i int) {
@@ -23,6 +24,9 @@ func (c *checker) camera(i int) {
 	cam.Password, cam.PasswordFile = c.secret(at+".password", cam.Password, cam.PasswordFile)
 	if !cam.Password.IsZero() && cam.Username == "" {
 		c.fault(at+".username", "missing; a password is set")
+	}
+	if strings.ContainsFunc(cam.Username, unicode.IsControl) {
+		c.fault(at+".username", "holds a line break or another control character")
 	}
 	c.oneOf(at+".transport", cam.Transport, "auto", "tcp", "udp", "multicast")
 	c.tls(at, cam)
@@ -68,10 +72,16 @@ func (c *checker) motion(at string, m Motion) {
 	if p := at + ".max_duration"; c.given(p) {
 		between(c, p, m.MaxDuration, 10*time.Second, 24*time.Hour)
 	}
+	if m.MaxDuration > 0 && m.MaxDuration <= m.MinDuration && (c.given(at+".max_duration") || c.given(at+".min_duration")) {
+		c.fault(at+".max_duration", "%v is not longer than min_duration, %v", m.MaxDuration, m.MinDuration)
+	}
 }
 
 func (c *checker) regions(at string, regions []Region) {
 	lines := map[string]int{}
+	if len(regions) > 64 {
+		c.fault(at, "a camera has 64 regions at most, this one %d", len(regions))
+	}
 	for i, r := range regions {
 		at := item(at, i)
 		if c.bad[at] {

@@ -26,8 +26,20 @@ func (c *checker) polygon(path string, p Polygon) {
 	if !ok {
 		return
 	}
-	if i, j, crossed := p.crossing(); crossed {
-		c.fault(path, "the side after corner %d crosses the one after corner %d; list the corners in order around the area", i+1, j+1)
+	for i, corner := range p {
+		next := (i + 1) % len(p)
+		if corner != p[next] {
+			continue
+		}
+		if next == 0 {
+			c.fault(item(path, i), "is the first corner again; leave it out, the last one joins the first by itself")
+		} else {
+			c.fault(item(path, next), "is the same corner as the one before; leave it out")
+		}
+		return
+	}
+	if i, j, met := p.meeting(); met {
+		c.fault(path, "the sides after corner %d and corner %d meet; list the corners in order around the area", i+1, j+1)
 	} else if p.area() < leastArea {
 		c.fault(path, "covers nothing of the picture")
 	}
@@ -45,19 +57,54 @@ func (p Polygon) area() float64 {
 	return math.Abs(sum) / 2
 }
 
-// crossing finds two sides that cut through each other. Sides that only touch are fine.
-func (p Polygon) crossing() (int, int, bool) {
-	turn := func(a, b, c [2]float64) float64 {
-		return (b[0]-a[0])*(c[1]-a[1]) - (b[1]-a[1])*(c[0]-a[0])
-	}
-	for i := range p {
-		a, b := p[i], p[(i+1)%len(p)]
-		for j := i + 2; j < len(p); j++ {
-			c, d := p[j], p[(j+1)%len(p)]
-			if turn(a, b, c)*turn(a, b, d) < 0 && turn(c, d, a)*turn(c, d, b) < 0 {
+// meeting finds two sides that cross or touch, or neighbours of which one lies back on the other.
+func (p Polygon) meeting() (int, int, bool) {
+	n := len(p)
+	for i := range n {
+		a, b := p[i], p[(i+1)%n]
+		for j := i + 1; j < n; j++ {
+			c, d := p[j], p[(j+1)%n]
+			switch {
+			case j == i+1: // b is c
+				if backwards(b, a, d) {
+					return i, j, true
+				}
+			case i == 0 && j == n-1: // d is a
+				if backwards(a, b, c) {
+					return i, j, true
+				}
+			case meet(a, b, c, d):
 				return i, j, true
 			}
 		}
 	}
 	return 0, 0, false
+}
+
+// turn is the sign of the turn a → b → c: 1, -1, or 0 when they lie in line.
+func turn(a, b, c [2]float64) int {
+	switch v := (b[0]-a[0])*(c[1]-a[1]) - (b[1]-a[1])*(c[0]-a[0]); {
+	case v > 1e-12:
+		return 1
+	case v < -1e-12:
+		return -1
+	}
+	return 0
+}
+
+// backwards tells whether the sides from corner to p and to q lie on each other.
+func backwards(corner, p, q [2]float64) bool {
+	return turn(corner, p, q) == 0 && (p[0]-corner[0])*(q[0]-corner[0])+(p[1]-corner[1])*(q[1]-corner[1]) > 0
+}
+
+// meet tells whether the sides ab and cd have a point in common.
+func meet(a, b, c, d [2]float64) bool {
+	abc, abd, cda, cdb := turn(a, b, c), turn(a, b, d), turn(c, d, a), turn(c, d, b)
+	if abc*abd < 0 && cda*cdb < 0 {
+		return true
+	}
+	on := func(t int, a, b, p [2]float64) bool {
+		return t == 0 && min(a[0], b[0]) <= p[0] && p[0] <= max(a[0], b[0]) && min(a[1], b[1]) <= p[1] && p[1] <= max(a[1], b[1])
+	}
+	return on(abc, a, b, c) || on(abd, a, b, d) || on(cda, c, d, a) || on(cdb, c, d, b)
 }

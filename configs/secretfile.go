@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"unicode"
 )
 
 // maxSecret is the largest secret file that is read, in bytes.
@@ -19,6 +20,8 @@ func (c *checker) secret(path string, s Secret, name string) (Secret, string) {
 	if !c.given(fileKey) || c.bad[fileKey] {
 		if c.given(path) && s.IsZero() {
 			c.fault(path, "is empty")
+		} else if strings.ContainsFunc(s.Reveal(), unicode.IsControl) {
+			c.fault(path, "holds a line break or another control character")
 		}
 		return s, ""
 	}
@@ -69,8 +72,10 @@ func readSecret(name string) (string, fs.FileMode, error) {
 		return "", 0, fmt.Errorf("it is larger than %v", Size(maxSecret))
 	case text == "":
 		return "", 0, errors.New("it is empty")
-	case strings.ContainsAny(text, "\r\n\x00"):
+	case strings.ContainsAny(text, "\r\n"):
 		return "", 0, errors.New("it has more than one line")
+	case strings.ContainsFunc(text, unicode.IsControl):
+		return "", 0, errors.New("it holds a control character")
 	}
 	return text, st.Mode(), nil
 }
