@@ -1,0 +1,223 @@
+package boltfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// Visit gets each key and value of the file's buckets. The slices are valid until it returns. An error ends the walk.
+type Visit func(bucket string, key, value []byte) error
+
+// Lost is a place that could not be read, or is not as bbolt would have left it.
+type Lost struct {
+	Bucket string // "" for the tree of buckets and the freelist
+	Page   uint64
+	Err    error
+}
+
+func (l Lost) Error() string {
+	if l.Bucket == "" {
+		return fmt.Sprintf("page %d: %v", l.Page, l.Err)
+	}
+	return fmt.Sprintf("bucket %q, page %d: %v", l.Bucket, l.Page, l.Err)
+}
+
+// maxDepth is more than a tree of 2⁶⁴ pages needs.
+const maxDepth = 64
+
+type walk struct {
+	f     *File
+	visit Visit
+	seen  map[uint64]bool
+	lost  []Lost
+	seqs  map[string]uint64
+	names []string
+	last  []byte
+}
+
+// Walk visits the keys of all buckets, in order, from the newer meta's tree, skipping what cannot be read; that is
+// returned as lost. It also compares the tree with the freelist. err is visit's.
+func (f *File) Walk(visit Visit) (lost []Lost, err error) {
+	w := &walk{f: f, visit: visit, seen: map[uint64]bool{}, seqs: map[string]uint64{}}
+	err = w.tree("", f.meta.Root, 0, func(e element) error { return w.bucket(e) })
+	if err != nil {
+		return w.lost, err
+	}
+	w.freelist()
+	return w.lost, nil
+}
+
+// Sequences is each bucket's sequence number, as far as the tree of buckets can be read.
+func (f *File) Sequences() map[string]uint64 {
+	w := &walk{f: f, seen: map[uint64]bool{}, seqs: map[string]uint64{}}
+	_ = w.tree("", f.meta.Root, 0, func(e element) error {
+		if e.bucket && len(e.value) >= 16 {
+			w.seqs[string(e.key)] = binary.LittleEndian.Uint64(e.value[8:])
+		}
+		return nil
+	})
+	return w.seqs
+}
+
+func (w *walk) lose(bucket string, page uint64, err error) {
+	w.lost = append(w.lost, Lost{bucket, page, err})
+}
+
+// bucket walks one bucket: an entry of the top tree.
+func (w *walk) bucket(e element) error {
+	name := string(e.key)
+	if !e.bucket {
+		w.lose(name, 0, errors.New("entry is not a bucket"))
+		return nil
+	}
+	if len(e.value) < 16 {
+		w.lose(name, 0, errors.New("bucket is cut off"))
+		return nil
+	}
+	w.last = nil
+	leaf := func(e element) error {
+		if e.bucket {
+			w.lose(name, 0, errors.New("bucket within a bucket"))
+			return nil
+		}
+		if w.last != nil && bytes.Compare(w.last, e.key) >= 0 {
+			w.lose(name, 0, fmt.Errorf("key %q is out of order", e.key))
+		}
+		w.last = append(w.last[:0], e.key...)
+		return w.visit(name, e.key, e.value)
+	}
+	if root := binary.LittleEndian.Uint64(e.value); root != 0 {
+		return w.tree(name, root, 0, leaf)
+	}
+	p, err := parseHeader(e.value[16:])
+	if err != nil {
+		w.lose(name, 0, err)
+		return nil
+	}
+	return w.leaves(name, p, leaf)
+}
+
+// tree walks the pages below id.
+func (w *walk) tree(bucket string, id uint64, depth int, leaf func(element) error) error {
+	if depth > maxDepth {
+		w.lose(bucket, id, errors.New("tree is too deep"))
+		return nil
+	}
+	p, err := w.f.readPage(id)
+	if err != nil {
+		w.lose(bucket, id, err)
+		return nil
+	}
+	for i := range uint64(p.overflow) + 1 {
+		if w.seen[id+i] {
+			w.lose(bucket, id, errors.New("page is used twice"))
+			return nil
+		}
+		w.seen[id+i] = true
+	}
+	if p.flags != flagBranch {
+		return w.leaves(bucket, p, leaf)
+	}
+	list, err := p.elements()
+	if err != nil {
+		w.lose(bucket, id, err)
+	}
+	for _, e := range list {
+		if err := w.tree(bucket, e.child, depth+1, leaf); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walk) leaves(bucket string, p page, leaf func(element) error) error {
+	if p.flags != flagLeaf {
+		w.lose(bucket, p.id, fmt.Errorf("page has flags %#x, not those of a leaf", p.flags))
+		return nil
+	}
+	list, err := p.elements()
+	if err != nil {
+		w.lose(bucket, p.id, err)
+	}
+	for _, e := range list {
+		if err := leaf(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// freelist looks for pages that are both used and free: bbolt would overwrite them.
+func (w *walk) freelist() {
+	id := w.f.meta.Freelist
+	if id == noFreelist {
+		return
+	}
+	p, err := w.f.readPage(id)
+	if err != nil {
+		w.lose("", id, err)
+		return
+	}
+	ids, err := p.freeIDs()
+	if err != nil {
+		w.lose("", id, err)
+		return
+	}
+	free := make(map[uint64]bool, len(ids))
+	for _, n := range ids {
+		switch {
+		case n < 2 || n >= w.f.meta.Pages:
+			w.lose("", id, fmt.Errorf("freelist names page %d of %d", n, w.f.meta.Pages))
+		case w.seen[n]:
+			w.lose("", id, fmt.Errorf("page %d is both in use and free", n))
+		case free[n]:
+			w.lose("", id, fmt.Errorf("freelist names page %d twice", n))
+		}
+		free[n] = true
+	}
+}
+
+// Leaves visits the keys and values of every page in the file that looks like a leaf, whether or not the tree leads
+// there; so also of pages that bbolt has freed: older values, and values since deleted, come too, in no order. Inline
+// buckets and pages that break off are followed as far as they go. An error of visit ends the walk.
+func (f *File) Leaves(visit func(key, value []byte) error) error {
+	sizes := []int{f.meta.PageSize}
+	if f.metas == 0 {
+		sizes = []int{4096, 16384, 65536}
+	}
+	for _, pageSize := range sizes {
+		pages := uint64(f.size) / uint64(pageSize)
+		for id := uint64(2); id < pages; id++ {
+			p, err := f.readAt(id, pageSize, pages)
+			if err != nil || p.flags != flagLeaf {
+				continue
+			}
+			if err := visitStray(p, true, visit); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func visitStray(p page, inline bool, visit func(key, value []byte) error) error {
+	list, _ := p.elements()
+	for _, e := range list {
+		if e.bucket {
+			if inline && len(e.value) > 16 {
+				if inner, err := parseHeader(e.value[16:]); err == nil && inner.flags == flagLeaf && inner.id == 0 && e.value[0] == 0 {
+					if err := visitStray(inner, false, visit); err != nil {
+						return err
+					}
+				}
+			}
+			continue
+		}
+		if err := visit(e.key, e.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}

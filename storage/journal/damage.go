@@ -1,0 +1,161 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/vfs"
+)
+
+// Damage tells of a damaged file that was set aside, and of what was carried into the new one.
+type Damage struct {
+	Time  time.Time
+	Cause string // what was found first
+	Aside string // path of the damaged file
+	// Events, Waiting and Parked are what the new journal holds.
+	Events, Waiting, Parked int
+	// LostPages is how many pages (or runs of them) could not be read, DamagedValues how many values had a wrong checksum.
+	LostPages, DamagedValues int
+	// Stray is how many events were found only on pages outside of the tree; they may be older versions.
+	Stray int
+	// Requeued is how many events wait again because it is unknown whether the service has them. Reporting an event
+	// again replaces it, so nothing is doubled.
+	Requeued int
+}
+
+func (d Damage) String() string {
+	return fmt.Sprintf("journal was damaged (%s): recovered %d events, %d of them waiting to be reported and %d parked; the damaged file is kept as %s",
+		d.Cause, d.Events, d.Waiting, d.Parked, d.Aside)
+}
+
+const (
+	recoveringSuffix = ".recovering"
+	damagedInfix     = ".damaged-"
+	// keptDamaged is how many files set aside are kept, the newest ones, so that a bad disk does not fill itself.
+	keptDamaged = 2
+)
+
+// finishRecovery ends a recovery that a crash cut off. The new file takes the journal's name only when it is complete,
+// after the damaged one has left it; so if there is no journal but a recovered one, that is it.
+func finishRecovery(path string) error {
+	_, err := os.Lstat(path + recoveringSuffix)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
+		return rename(path+recoveringSuffix, path)
+	}
+	if err := os.Remove(path + recoveringSuffix); err != nil {
+		return err
+	}
+	return nil
+}
+
+func rename(from, to string) error {
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	return vfs.OS.SyncDir(filepath.Dir(to))
+}
+
+// replaceDamaged makes a new file of what can be read, sets the damaged one aside, and opens the new one. The journal must
+// not be open. Crash steps: (1) the new file is written beside it and synced; (2) the damaged one is renamed; (3) the new
+// one is renamed. Before (2) a start begins anew, between (2) and (3) finishRecovery does (3).
+func (j *Journal) replaceDamaged(cause *damagedError) error {
+	now := j.opts.Now().UTC()
+	d := Damage{Time: now, Cause: fmt.Sprint(cause.cause), Aside: asideName(j.path, now)}
+	next := j.path + recoveringSuffix
+	if err := os.Remove(next); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := salvage(j.path, next, now, &d); err != nil {
+		os.Remove(next)
+		return fmt.Errorf("recover a damaged journal (%s): %w", d.Cause, err)
+	}
+	if err := rename(j.path, d.Aside); err != nil {
+		return err
+	}
+	if err := rename(next, j.path); err != nil {
+		return err
+	}
+	if err := j.openDB(); err != nil {
+		return fmt.Errorf("open the recovered journal: %w", err)
+	}
+	j.damage = &d
+	j.metrics.recoveries.Inc()
+	j.log.Error("journal was damaged; it was set aside and recovered", "cause", d.Cause, "aside", d.Aside, "events", d.Events,
+		"waiting", d.Waiting, "parked", d.Parked, "lost_pages", d.LostPages, "damaged_values", d.DamagedValues, "requeued", d.Requeued)
+	forgetOldest(j.path)
+	if j.opts.OnDamage != nil {
+		j.opts.OnDamage(d)
+	}
+	return nil
+}
+
+// asideName is a name beside path that nothing has yet.
+func asideName(path string, now time.Time) string {
+	name := path + damagedInfix + now.Format("20060102T150405.000Z")
+	for i := 1; ; i++ {
+		if _, err := os.Lstat(name); errors.Is(err, os.ErrNotExist) {
+			return name
+		}
+		name = fmt.Sprintf("%s%s%s-%d", path, damagedInfix, now.Format("20060102T150405.000Z"), i)
+	}
+}
+
+// forgetOldest removes all but the newest files set aside. Trouble with it is not worth a failure.
+func forgetOldest(path string) {
+	des, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return
+	}
+	var names []string
+	for _, de := range des {
+		if strings.HasPrefix(de.Name(), filepath.Base(path)+damagedInfix) {
+			names = append(names, de.Name())
+		}
+	}
+	slices.Sort(names)
+	for len(names) > keptDamaged {
+		os.Remove(filepath.Join(filepath.Dir(path), names[0]))
+		names = names[1:]
+	}
+}
+
+// repair handles an error of a transaction on db that speaks of damage: the file is read through and, if something is
+// wrong with it, replaced. It says whether the caller should try again, on what then is j.db. The caller holds no lock
+// on dbMu; all transactions wait meanwhile.
+func (j *Journal) repair(db *bolt.DB, err error) bool {
+	damaged, ok := errors.AsType[*damagedError](err)
+	if !ok {
+		return false
+	}
+	j.dbMu.Lock()
+	defer j.dbMu.Unlock()
+	if j.db != db {
+		return j.db != nil // somebody else repaired it, or Close came first
+	}
+	// db may have stayed locked where it panicked, so it is left behind; closing its file ends its hold on the path.
+	j.file.Close()
+	j.db, j.file = nil, nil
+	if err := j.openDB(); err == nil {
+		// Nothing wrong on disk: a fault of memory, or of ours.
+		j.log.Error("journal broke off a transaction, but its file is sound", "error", damaged)
+		return false
+	}
+	if err := j.replaceDamaged(damaged); err != nil {
+		j.log.Error("journal is damaged and cannot be recovered; events are not stored until a restart succeeds", "error", err)
+		return false
+	}
+	return true
+}

@@ -1,0 +1,21 @@
+// Package journal keeps the bridge's events and the outbox of those that the service does not yet have, in one bbolt
+// file. It stands between what makes events (the agent, the local API) and what reports them (uplink/reporter); the
+// servers list events from it. The service side keeps its events in a journal too, without an outbox.
+//
+// What it promises:
+//
+//  1. When Put returns nil, the event is on the device, and so is its entry in the outbox: both are one transaction.
+//  2. The same id is one event: Put replaces.
+//  3. An entry leaves the outbox only by Ack, Park or Drop, and by Ack and Park only if the event was not put again in
+//     the meantime.
+//  4. A damaged file opens: it is set aside, what can be read is carried into a new file, and Damage tells what happened.
+//
+// The file's shape is described in format.md. An example:
+//
+//	j, err := journal.Open("/var/lib/vmsbridge/journal.db", journal.Options{Log: log})
+//	if err != nil { return err }
+//	defer j.Close()
+//	if err := j.Put(ev, true); err != nil { return err }       // durable now
+//	entries, err := j.Peek(10, nil)                            // oldest first
+//	err = j.Ack(entries[0].Event.ID, entries[0].Revision)      // the service has it
+package journal

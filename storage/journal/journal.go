@@ -1,0 +1,194 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+
+	"vmsbridge/uplink/vms"
+)
+
+// Options of Open. The zero value works.
+type Options struct {
+	// Log receives what someone should know of: damage, and what was recovered. Nil logs nothing.
+	Log *slog.Logger
+	// Registerer takes the metrics (vmsbridge_journal_…). Nil registers none. One journal a registerer.
+	Registerer prometheus.Registerer
+	// OnDamage is called when a damaged file was set aside and replaced: by Open before it returns, or later from
+	// whichever call found the damage. It must not call the journal.
+	OnDamage func(Damage)
+	// LockTimeout is how long Open waits for another process to let go of the file; 0 means one second.
+	LockTimeout time.Duration
+	// MaxBytes caps the file; changes beyond it give ErrFull. 0 means no cap.
+	MaxBytes int64
+	// Now is the clock for Entry.Since and the names of files set aside. Nil means time.Now.
+	Now func() time.Time
+}
+
+// Journal is an open journal. All methods are safe for concurrent use; those that change it block until the change is on
+// the device, and several callers share one transaction. Reads never wait for a change in progress.
+type Journal struct {
+	path    string
+	opts    Options
+	log     *slog.Logger
+	metrics *metrics
+
+	// dbMu is held for reading by every transaction and for writing while db is replaced or closed.
+	dbMu   sync.RWMutex
+	db     *bolt.DB
+	file   *os.File // db's; closed by db, or by repair in its place
+	damage *Damage
+
+	// queueMu guards queue: the changes that wait for the next transaction.
+	queueMu sync.Mutex
+	queue   []*change
+	// commitMu is held by the caller that commits for all; it orders commits and the calls of subscribers.
+	commitMu sync.Mutex
+
+	// stateMu guards what is derived from the database after each commit.
+	stateMu     sync.Mutex
+	waiting     int
+	parked      int
+	tries       map[string]int
+	subscribers map[int]func(vms.Event)
+	nextSub     int
+
+	changed chan struct{}
+}
+
+// Open opens the journal at path, making it (mode 0600) if it does not exist; its directory must exist. A damaged file is
+// set aside beside it, as path + ".damaged-" + time, and what can be read of it is carried into a new one: see Damage. A
+// file in use gives ErrLocked, one of a newer version ErrNewer, and trouble of the system (permissions, full disk) its
+// own error; these three leave everything as it is.
+//
+// After an unclean end the whole file is read once to find damage early (about a second per gigabyte from an SSD).
+func Open(path string, opts Options) (*Journal, error) {
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	if opts.LockTimeout == 0 {
+		opts.LockTimeout = time.Second
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	j := &Journal{
+		path: path, opts: opts, log: opts.Log,
+		tries: map[string]int{}, subscribers: map[int]func(vms.Event){},
+		changed: make(chan struct{}, 1),
+	}
+	j.metrics = newMetrics(opts.Registerer, j)
+	if err := finishRecovery(path); err != nil {
+		return nil, fmt.Errorf("open journal %s: %w", path, err)
+	}
+	err := j.openDB()
+	if damaged, ok := errors.AsType[*damagedError](err); ok {
+		err = j.replaceDamaged(damaged)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open journal %s: %w", path, explain(err))
+	}
+	if j.waiting > 0 {
+		j.signal()
+	}
+	return j, nil
+}
+
+// Close ends the journal. Calls under way finish first; later ones give ErrClosed. A second Close does nothing.
+func (j *Journal) Close() error {
+	j.commitMu.Lock()
+	defer j.commitMu.Unlock()
+	j.dbMu.Lock()
+	defer j.dbMu.Unlock()
+	if j.db == nil {
+		return nil
+	}
+	err := guarded(func() error {
+		return j.db.Update(func(tx *bolt.Tx) error { return txBucket(tx, bucketFormat).Put(keyClean, []byte{1}) })
+	})
+	if err != nil {
+		// Only the next start is slower for it.
+		j.log.Warn("cannot mark the journal as closed cleanly", "error", err)
+	}
+	err = guarded(j.db.Close)
+	j.db = nil
+	if err != nil {
+		return fmt.Errorf("close journal %s: %w", j.path, err)
+	}
+	return nil
+}
+
+// Damage tells what happened if this journal found its file damaged since Open began, else nil.
+func (j *Journal) Damage() *Damage {
+	j.dbMu.RLock()
+	defer j.dbMu.RUnlock()
+	return j.damage
+}
+
+// openDB opens j.path into j.db and verifies it. The error is a *damagedError if the file's content is to blame.
+func (j *Journal) openDB() error {
+	if err := checkMetas(j.path); err != nil {
+		return err
+	}
+	db, file, err := openBolt(j.path, &bolt.Options{
+		Timeout: j.opts.LockTimeout, FreelistType: bolt.FreelistMapType,
+		InitialMmapSize: initialMapBytes, MaxSize: int(j.opts.MaxBytes), NoStatistics: true,
+	})
+	if err != nil {
+		return err
+	}
+	db.AllocSize = growBytes
+	if err := j.load(db); err != nil {
+		file.Close() // not db.Close, which may wait for what a panic left locked
+		return err
+	}
+	j.db, j.file = db, file
+	return nil
+}
+
+const (
+	// initialMapBytes is address space, not memory. While the file is smaller, a long list never holds up a change.
+	initialMapBytes = 256 << 20
+	// growBytes is by how much the file grows at a time (it stays sparse until used).
+	growBytes = 4 << 20
+)
+
+// openBolt opens a database, and says *damagedError where bbolt panics or finds the content wrong.
+func openBolt(path string, opts *bolt.Options) (db *bolt.DB, file *os.File, err error) {
+	opts.OpenFile = func(name string, flag int, mode os.FileMode) (*os.File, error) {
+		f, err := os.OpenFile(name, flag, mode)
+		file = f
+		return f, err
+	}
+	err = guarded(func() (err error) {
+		db, err = bolt.Open(path, 0o600, opts)
+		return err
+	})
+	if err == nil {
+		return db, file, nil
+	}
+	var errno syscall.Errno
+	var damaged *damagedError
+	switch {
+	case errors.As(err, &damaged):
+		// bbolt left its file open, and locked.
+		if file != nil {
+			file.Close()
+		}
+		return nil, nil, err
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return nil, nil, ErrLocked
+	case errors.As(err, &errno), errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist), errors.Is(err, bolterrors.ErrMaxSizeReached):
+		return nil, nil, err
+	}
+	return nil, nil, &damagedError{err}
+}

@@ -1,0 +1,361 @@
+package journal
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/vms"
+)
+
+var epoch = time.Date(2026, 11, 21, 7, 0, 0, 0, time.UTC)
+
+// goesOn is the end of an event that has none.
+const goesOn = time.Duration(math.MinInt64)
+
+// event is a motion event of a camera, from start to end after the epoch.
+func event(actor string, start, end time.Duration) vms.Event {
+	ev := vms.Event{
+		Type: vms.TypeMotion, StartTimestamp: vms.At(epoch.Add(start)), Span: true, AccountID: "acc", ActorID: actor,
+		ActorAccountID: "acc", ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion,
+	}
+	if end != goesOn {
+		ev.EndTimestamp = vms.Ptr(epoch.Add(end))
+	}
+	d, err := vms.MakeData(map[string]any{"type": "vms.test.v1", "creatorId": vms.CreatorMotion, "url": "http://x/?a=1&b=<2>"})
+	if err != nil {
+		panic(err)
+	}
+	ev.SetData(d)
+	ev.ID = ev.NaturalID()
+	return ev
+}
+
+// open opens a journal and checks it, again at the end of the test.
+func open(t testing.TB, path string, opts Options) *Journal {
+	t.Helper()
+	j, err := Open(path, opts)
+	require.NoError(t, err)
+	requireClean(t, j)
+	t.Cleanup(func() { require.NoError(t, j.Close()) })
+	return j
+}
+
+func requireClean(t testing.TB, j *Journal) {
+	t.Helper()
+	r, err := j.Check()
+	require.NoError(t, err)
+	require.Empty(t, r.Problems)
+}
+
+func temp(t testing.TB) string { return filepath.Join(t.TempDir(), "journal.db") }
+
+func TestPutGetReopen(t *testing.T) {
+	path := temp(t)
+	j := open(t, path, Options{Registerer: prometheus.NewRegistry()})
+	ev := event("cam", 0, time.Second)
+	require.NoError(t, j.Put(ev, true))
+	got, err := j.Get(ev.ID)
+	require.NoError(t, err)
+	require.Equal(t, ev, got)
+	_, err = j.Get("other")
+	require.ErrorIs(t, err, ErrNotFound)
+	_, err = j.Get("")
+	require.ErrorIs(t, err, ErrNotFound)
+
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+
+	require.NoError(t, j.Close())
+	require.NoError(t, j.Close())
+	_, err = j.Get(ev.ID)
+	require.ErrorIs(t, err, ErrClosed)
+	require.ErrorIs(t, j.Put(ev, true), ErrClosed)
+
+	j = open(t, path, Options{})
+	require.Nil(t, j.Damage())
+	got, err = j.Get(ev.ID)
+	require.NoError(t, err)
+	require.Equal(t, ev, got)
+	select {
+	case <-j.Changed():
+	default:
+		t.Fatal("Changed says nothing of what waits since before Open")
+	}
+}
+
+func TestPutReplaces(t *testing.T) {
+	j := open(t, temp(t), Options{})
+	ev := event("cam", 0, goesOn)
+	require.NoError(t, j.Put(ev, true))
+	ended := ev
+	ended.EndTimestamp = vms.Ptr(epoch.Add(3 * time.Second))
+	require.NoError(t, j.Put(ended, true))
+	page, err := j.List(vms.Query{}, nil)
+	require.NoError(t, err)
+	require.Equal(t, []vms.Event{ended}, page.Events)
+	require.Equal(t, 1, page.Total)
+
+	// The same id with another start, actor and type is listed in its new places only.
+	moved := ended
+	moved.StartTimestamp, moved.ActorID, moved.Type = vms.At(epoch.Add(time.Second)), "cam2", vms.TypeTamper
+	require.NoError(t, j.Put(moved, false))
+	page, err = j.List(vms.Query{Actors: []vms.Actor{{Type: "camera", ID: "cam"}}}, nil)
+	require.NoError(t, err)
+	require.Empty(t, page.Events)
+	page, err = j.List(vms.Query{Types: []string{vms.TypeTamper}}, nil)
+	require.NoError(t, err)
+	require.Equal(t, []vms.Event{moved}, page.Events)
+	requireClean(t, j)
+}
+
+func TestPutRefuses(t *testing.T) {
+	j := open(t, temp(t), Options{})
+	change := func(f func(*vms.Event)) vms.Event {
+		ev := event("cam", 0, time.Second)
+		f(&ev)
+		return ev
+	}
+	for name, ev := range map[string]vms.Event{
+		"no id":           change(func(ev *vms.Event) { ev.ID = "" }),
+		"no type":         change(func(ev *vms.Event) { ev.Type = "" }),
+		"no actor":        change(func(ev *vms.Event) { ev.ActorID = "" }),
+		"no start":        change(func(ev *vms.Event) { ev.StartTimestamp = vms.Time{} }),
+		"ends too early":  change(func(ev *vms.Event) { ev.EndTimestamp = vms.Ptr(epoch.Add(-time.Millisecond)) }),
+		"id not UTF-8":    change(func(ev *vms.Event) { ev.ID = "a\xff" }),
+		"long id":         change(func(ev *vms.Event) { ev.ID = string(make([]byte, 5000)) }),
+		"year 10000":      change(func(ev *vms.Event) { ev.EndTimestamp = vms.Ptr(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)) }),
+		"empty data item": change(func(ev *vms.Event) { ev.Data = []vms.Data{{}} }),
+		"too big":         change(func(ev *vms.Event) { ev.AccountID = string(make([]byte, 1<<20)) }),
+	} {
+		require.ErrorIs(t, j.Put(ev, true), ErrInvalid, name)
+	}
+	s, err := j.OutboxStats()
+	require.NoError(t, err)
+	require.Zero(t, s.Waiting)
+}
+
+func TestOddIDs(t *testing.T) {
+	j := open(t, temp(t), Options{})
+	ids := []string{"a", "a\x00", "a\x00b", "\x00", "ä/ü ?&%+", "\u2028", "camera:1-2026-11-21T07:00:00.000+00:00", "<>\"'"}
+	for i, id := range ids {
+		ev := event("cam", 0, time.Second)
+		ev.ID, ev.ActorID = id, ids[(i+1)%len(ids)]
+		require.NoError(t, j.Put(ev, true))
+		got, err := j.Get(id)
+		require.NoError(t, err)
+		require.Equal(t, ev, got)
+		page, err := j.List(vms.Query{Actors: []vms.Actor{{Type: "camera", ID: ev.ActorID}}}, nil)
+		require.NoError(t, err)
+		require.Equal(t, []vms.Event{ev}, page.Events, "actor %q", ev.ActorID)
+	}
+	entries, err := j.Peek(100, nil)
+	require.NoError(t, err)
+	require.Len(t, entries, len(ids))
+	requireClean(t, j)
+}
+
+func TestOutbox(t *testing.T) {
+	now := epoch
+	j := open(t, temp(t), Options{Now: func() time.Time { return now }})
+	a, b, c := event("a", 0, goesOn), event("b", time.Second, 2*time.Second), event("a", 3*time.Second, goesOn)
+	for _, ev := range []vms.Event{a, b, c} {
+		require.NoError(t, j.Put(ev, true))
+		now = now.Add(time.Minute)
+	}
+	require.NoError(t, j.Put(event("a", -time.Hour, 0), false))
+
+	ids := func(entries []Entry) (list []string) {
+		for _, e := range entries {
+			list = append(list, e.Event.ID)
+		}
+		return list
+	}
+	first, err := j.Peek(10, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{a.ID, b.ID, c.ID}, ids(first))
+	require.Equal(t, epoch, first[0].Since)
+
+	// A renewal keeps its place and its age, and outdates the revision that was read.
+	ended := a
+	ended.EndTimestamp = vms.Ptr(epoch.Add(time.Second))
+	require.NoError(t, j.Put(ended, true))
+	require.NoError(t, j.Ack(a.ID, first[0].Revision))
+	j.Tried(a.ID)
+	second, err := j.Peek(1, nil)
+	require.NoError(t, err)
+	require.Equal(t, []Entry{{Event: ended, Revision: second[0].Revision, Attempts: 1, Since: epoch}}, second)
+	require.Greater(t, second[0].Revision, first[0].Revision)
+
+	skipped, err := j.Peek(10, func(actor string) bool { return actor == "a" })
+	require.NoError(t, err)
+	require.Equal(t, []string{b.ID}, ids(skipped))
+
+	require.NoError(t, j.Ack(a.ID, second[0].Revision))
+	require.NoError(t, j.Ack(a.ID, second[0].Revision), "a second time is no error")
+	require.NoError(t, j.Ack("unknown", 1))
+	require.NoError(t, j.Park(b.ID, first[1].Revision, "no such camera"))
+	s, err := j.OutboxStats()
+	require.NoError(t, err)
+	require.Equal(t, Stats{Waiting: 1, Parked: 1, Oldest: epoch.Add(2 * time.Minute), Bytes: s.Bytes}, s)
+
+	parked, err := j.Parked()
+	require.NoError(t, err)
+	require.Equal(t, []ParkedEntry{{Event: b, Reason: "no such camera", At: now, Since: epoch.Add(time.Minute)}}, parked)
+	require.ErrorIs(t, j.Retry(c.ID), ErrNotFound)
+	require.NoError(t, j.Retry(b.ID))
+	third, err := j.Peek(10, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{c.ID, b.ID}, ids(third))
+
+	require.NoError(t, j.Drop(c.ID))
+	require.ErrorIs(t, j.Drop(c.ID), ErrNotFound)
+	require.NoError(t, j.Park(b.ID, third[1].Revision, "again"))
+	require.NoError(t, j.Put(b, true), "a renewal takes it out of the parked ones")
+	parked, err = j.Parked()
+	require.NoError(t, err)
+	require.Empty(t, parked)
+	fourth, err := j.Peek(10, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{b.ID}, ids(fourth))
+	require.NoError(t, j.Park(b.ID, fourth[0].Revision, "again"))
+	require.NoError(t, j.Drop(b.ID))
+	_, err = j.Get(b.ID)
+	require.NoError(t, err, "dropping is about reporting only")
+	requireClean(t, j)
+}
+
+func TestChangedAndSubscribe(t *testing.T) {
+	j := open(t, temp(t), Options{})
+	var got []string
+	cancel := j.Subscribe(func(ev vms.Event) {
+		_, err := j.Get(ev.ID) // it is durable, and reading is allowed here
+		require.NoError(t, err)
+		got = append(got, ev.ID)
+	})
+	a, b := event("a", 0, 0), event("b", 0, 0)
+	require.NoError(t, j.Put(a, false))
+	require.Empty(t, j.Changed())
+	require.NoError(t, j.Put(b, true))
+	require.Len(t, j.Changed(), 1)
+	require.Equal(t, []string{a.ID, b.ID}, got)
+	cancel()
+	cancel()
+	require.NoError(t, j.Put(a, false))
+	require.Len(t, got, 2)
+}
+
+func TestTouchAndUnfinished(t *testing.T) {
+	path := temp(t)
+	j := open(t, path, Options{})
+	a, b := event("a", 0, goesOn), event("b", 0, goesOn)
+	require.NoError(t, j.Put(a, true))
+	require.NoError(t, j.Put(b, true))
+	require.NoError(t, j.Touch(a.ID, epoch.Add(5*time.Second)))
+	require.NoError(t, j.Touch(a.ID, epoch.Add(4*time.Second)), "an earlier one changes nothing")
+	require.NoError(t, j.Put(a, true), "nor does a renewal")
+	require.ErrorIs(t, j.Touch("unknown", epoch), ErrNotFound)
+	require.NoError(t, j.Close())
+
+	j = open(t, path, Options{})
+	list, err := j.Unfinished()
+	require.NoError(t, err)
+	require.Equal(t, []Ongoing{{a, epoch.Add(5 * time.Second)}, {b, epoch}}, list)
+	a.EndTimestamp = vms.Ptr(epoch.Add(5 * time.Second))
+	require.NoError(t, j.Put(a, true))
+	require.NoError(t, j.Touch(a.ID, epoch.Add(time.Hour)), "a late touch of an ended event is harmless")
+	list, err = j.Unfinished()
+	require.NoError(t, err)
+	require.Equal(t, []Ongoing{{b, epoch}}, list)
+	requireClean(t, j)
+}
+
+func TestMeta(t *testing.T) {
+	path := temp(t)
+	j := open(t, path, Options{})
+	require.NoError(t, j.SetMeta("boot", []byte("17")))
+	require.Error(t, j.SetMeta("", []byte("x")))
+	require.NoError(t, j.Close())
+	j = open(t, path, Options{})
+	v, err := j.Meta("boot")
+	require.NoError(t, err)
+	require.Equal(t, []byte("17"), v)
+	require.NoError(t, j.SetMeta("boot", nil))
+	v, err = j.Meta("boot")
+	require.NoError(t, err)
+	require.Nil(t, v)
+}
+
+func TestPrune(t *testing.T) {
+	j := open(t, temp(t), Options{})
+	old, recent := event("a", -48*time.Hour, -47*time.Hour), event("b", -time.Hour, 0)
+	long := event("c", -48*time.Hour, -time.Minute) // began early, ended lately
+	ongoing := event("d", -48*time.Hour, goesOn)
+	waiting := event("e", -48*time.Hour, -47*time.Hour)
+	parked := event("f", -48*time.Hour, -47*time.Hour)
+	for _, ev := range []vms.Event{old, recent, long, ongoing} {
+		require.NoError(t, j.Put(ev, false))
+	}
+	require.NoError(t, j.Put(parked, true))
+	entries, err := j.Peek(1, nil)
+	require.NoError(t, err)
+	require.NoError(t, j.Park(parked.ID, entries[0].Revision, "no"))
+	require.NoError(t, j.Put(waiting, true))
+	many := make([]vms.Event, 0, pruneBatch*2+10)
+	for i := range cap(many) {
+		many = append(many, event(fmt.Sprint("m", i), -40*time.Hour, -30*time.Hour))
+	}
+	putAll(t, j, many)
+
+	n, err := j.Prune(epoch.Add(-24 * time.Hour))
+	require.NoError(t, err)
+	require.Equal(t, 1+len(many), n)
+	page, err := j.List(vms.Query{Ascending: true}, nil)
+	require.NoError(t, err)
+	require.Equal(t, []vms.Event{long, ongoing, waiting, parked, recent}, page.Events)
+	requireClean(t, j)
+
+	n, err = j.Prune(epoch.Add(-24 * time.Hour))
+	require.NoError(t, err)
+	require.Zero(t, n)
+}
+
+// putAll stores events quickly: many writers share the transactions.
+func putAll(t testing.TB, j *Journal, list []vms.Event) {
+	t.Helper()
+	errs := make(chan error, 32)
+	for w := range cap(errs) {
+		go func() {
+			for i := w; i < len(list); i += cap(errs) {
+				if err := j.Put(list[i], false); err != nil {
+					errs <- err
+					return
+				}
+			}
+			errs <- nil
+		}()
+	}
+	for range cap(errs) {
+		require.NoError(t, <-errs)
+	}
+}
+
+func TestLockedByAnother(t *testing.T) {
+	path := temp(t)
+	open(t, path, Options{})
+	_, err := Open(path, Options{LockTimeout: time.Millisecond})
+	require.ErrorIs(t, err, ErrLocked)
+	require.ErrorContains(t, err, "already running")
+}
+
+func TestNoDirectory(t *testing.T) {
+	_, err := Open(filepath.Join(t.TempDir(), "missing", "j.db"), Options{})
+	require.ErrorIs(t, err, os.ErrNotExist)
+}

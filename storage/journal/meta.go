@@ -1,0 +1,51 @@
+package journal
+
+import (
+	"bytes"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// Keys of the format bucket.
+var (
+	keyVersion = []byte("version") // one byte: formatVersion
+	keyClean   = []byte("clean")   // present if the journal was closed in good order
+	keyLow     = []byte("low")     // sequence: every event with a lower one has left the outbox
+)
+
+const formatVersion = 1
+
+// SetMeta stores a small value of the owner's (a boot counter, a cursor), durably; an empty value removes it. The key is 1
+// to 1024 bytes, the value at most 64 KiB.
+func (j *Journal) SetMeta(key string, value []byte) error {
+	if key == "" || len(key) > 1024 || len(value) > 64<<10 {
+		return fmt.Errorf("set meta %q: key of %d bytes and value of %d bytes: the limits are 1 to 1024 and 65536", key, len(key), len(value))
+	}
+	value = bytes.Clone(value)
+	err := j.do(func(t *txn) error {
+		if len(value) == 0 {
+			return t.bucket(bucketMeta).Delete([]byte(key))
+		}
+		return t.bucket(bucketMeta).Put([]byte(key), value)
+	})
+	if err != nil {
+		return fmt.Errorf("set meta %q: %w", key, err)
+	}
+	return nil
+}
+
+// Meta is a copy of what SetMeta stored, nil if nothing.
+func (j *Journal) Meta(key string) (value []byte, err error) {
+	if key == "" {
+		return nil, nil
+	}
+	err = j.view(func(tx *bolt.Tx) error {
+		value = bytes.Clone(txBucket(tx, bucketMeta).Get([]byte(key)))
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read meta %q: %w", key, err)
+	}
+	return value, nil
+}

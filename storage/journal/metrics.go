@@ -1,0 +1,43 @@
+package journal
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+)
+
+type metrics struct {
+	puts, commits, failures, pruned, damaged, recoveries prometheus.Counter
+}
+
+func newMetrics(reg prometheus.Registerer, j *Journal) *metrics {
+	f := promauto.With(reg)
+	counter := func(name, help string) prometheus.Counter {
+		return f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_journal_" + name, Help: help})
+	}
+	gauge := func(name, help string, value func(Stats) float64) {
+		f.NewGaugeFunc(prometheus.GaugeOpts{Name: "vmsbridge_journal_" + name, Help: help}, func() float64 {
+			s, err := j.OutboxStats()
+			if err != nil {
+				return 0
+			}
+			return value(s)
+		})
+	}
+	gauge("outbox_events", "Events that wait to be reported.", func(s Stats) float64 { return float64(s.Waiting) })
+	gauge("parked_events", "Events that the service refused for good.", func(s Stats) float64 { return float64(s.Parked) })
+	gauge("size_bytes", "Size of the journal's file.", func(s Stats) float64 { return float64(s.Bytes) })
+	gauge("outbox_oldest_age_seconds", "How long the oldest event has waited.", func(s Stats) float64 {
+		if s.Oldest.IsZero() {
+			return 0
+		}
+		return max(0, j.opts.Now().Sub(s.Oldest).Seconds())
+	})
+	return &metrics{
+		puts:       counter("puts_total", "Events stored or replaced."),
+		commits:    counter("commits_total", "Durable transactions; several changes share one."),
+		failures:   counter("commit_failures_total", "Transactions that could not be written."),
+		pruned:     counter("pruned_events_total", "Events removed by age."),
+		damaged:    counter("damaged_values_total", "Stored values that were skipped because they are damaged."),
+		recoveries: counter("recoveries_total", "Damaged files that were set aside and recovered."),
+	}
+}

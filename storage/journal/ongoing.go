@@ -1,0 +1,74 @@
+package journal
+
+import (
+	"fmt"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/uplink/vms"
+)
+
+// Ongoing is an event without an end, and when it was last known to go on.
+type Ongoing struct {
+	Event vms.Event
+	// Last is the latest Touch, cut to the millisecond, or the event's start.
+	Last time.Time
+}
+
+// Touch notes, durably, that an ongoing event was still going on at last. It is not reported. An earlier time than the one
+// noted, and an event that has ended, change nothing; an unknown id gives ErrNotFound.
+func (j *Journal) Touch(id string, last time.Time) error {
+	if id == "" {
+		return fmt.Errorf("touch event: %w", ErrNotFound)
+	}
+	at := last.UnixMilli()
+	// Most touches of an unchanged span need no transaction that writes.
+	var moot, known bool
+	err := j.view(func(tx *bolt.Tx) error {
+		noted := txBucket(tx, bucketOngoing).Get([]byte(id))
+		known = txBucket(tx, bucketEvents).Get([]byte(id)) != nil
+		moot = known && (noted == nil || keyMS(noted) >= at)
+		return nil
+	})
+	switch {
+	case err != nil:
+	case !known:
+		err = ErrNotFound
+	case !moot:
+		err = j.do(func(t *txn) error {
+			ongoing := t.bucket(bucketOngoing)
+			if noted := ongoing.Get([]byte(id)); noted == nil || keyMS(noted) >= at {
+				return nil
+			}
+			return ongoing.Put([]byte(id), msKey(at))
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("touch event %q: %w", id, err)
+	}
+	return nil
+}
+
+// Unfinished is all events without an end, by id. At start-up these are the spans that a crash cut off (and those that
+// other programs reported as ongoing): the owner closes its own at Last.
+func (j *Journal) Unfinished() ([]Ongoing, error) {
+	var list []Ongoing
+	err := j.view(func(tx *bolt.Tx) error {
+		list = nil
+		events := txBucket(tx, bucketEvents)
+		return txBucket(tx, bucketOngoing).ForEach(func(k, v []byte) error {
+			ev, _, err := decodeEvent(k, events.Get(k))
+			if err != nil || len(v) != 8 {
+				j.metrics.damaged.Inc()
+				return nil
+			}
+			list = append(list, Ongoing{Event: ev, Last: msTime(keyMS(v))})
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the ongoing events: %w", err)
+	}
+	return list, nil
+}

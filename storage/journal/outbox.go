@@ -1,0 +1,185 @@
+package journal
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/uplink/vms"
+)
+
+// Entry is an event that waits to be reported.
+type Entry struct {
+	Event vms.Event
+	// Revision grows each time the event is put again; Ack and Park name it.
+	Revision uint64
+	// Attempts is how often Tried was called for it since it entered the outbox or since Open.
+	Attempts int
+	// Since is when the event entered the outbox.
+	Since time.Time
+}
+
+// enqueue puts ev at the end of the outbox, or renews the entry that waits. It returns the entry's sequence.
+func (t *txn) enqueue(ev vms.Event, now time.Time) (uint64, error) {
+	outbox, ids, id := t.bucket(bucketOutbox), t.bucket(bucketOutboxID), []byte(ev.ID)
+	revision, err := outbox.NextSequence()
+	if err != nil {
+		return 0, err
+	}
+	entry := entryValue{ID: ev.ID, ActorID: ev.ActorID, Revision: revision, Since: now.UTC()}
+	key := ids.Get(id)
+	if key != nil {
+		// A damaged entry is renewed as a new one, in its old place.
+		var old entryValue
+		if _, err := unseal(tagEntry, outbox.Get(key), &old); err == nil {
+			entry.Since = old.Since
+		}
+		key = slices.Clone(key)
+	} else {
+		key = sequenceKey(revision)
+		if err := ids.Put(id, key); err != nil {
+			return 0, err
+		}
+		t.waiting++
+	}
+	value, err := seal(tagEntry, 0, entry)
+	if err != nil {
+		return 0, err
+	}
+	if err := outbox.Put(key, value); err != nil {
+		return 0, err
+	}
+	if parked := t.bucket(bucketParked); parked.Get(id) != nil {
+		if err := parked.Delete(id); err != nil {
+			return 0, err
+		}
+		t.parked--
+	}
+	t.queued = true
+	return binary.BigEndian.Uint64(key), nil
+}
+
+// waitingEntry is the entry of an id in the outbox with its key, or nil.
+func (t *txn) waitingEntry(id string) (key []byte, entry *entryValue) {
+	key = t.bucket(bucketOutboxID).Get([]byte(id))
+	if key == nil {
+		return nil, nil
+	}
+	entry = &entryValue{ID: id}
+	// A damaged entry has revision 0, which no Ack names; Put and Drop still reach it.
+	_, _ = unseal(tagEntry, t.bucket(bucketOutbox).Get(key), entry)
+	return slices.Clone(key), entry
+}
+
+// remove takes an entry out of the outbox.
+func (t *txn) remove(key []byte, id string) error {
+	outbox := t.bucket(bucketOutbox)
+	if err := outbox.Delete(key); err != nil {
+		return err
+	}
+	if err := t.bucket(bucketOutboxID).Delete([]byte(id)); err != nil {
+		return err
+	}
+	t.waiting--
+	t.forget = append(t.forget, id)
+	// low lets a recovery that lost a part of the outbox tell which events the service surely has.
+	low := sequenceKey(outbox.Sequence() + 1)
+	if first, _ := outbox.Cursor().First(); first != nil {
+		low = slices.Clone(first)
+	}
+	return t.bucket(bucketFormat).Put(keyLow, low)
+}
+
+// Peek is up to n entries, oldest first, without those of actors for which skip says so (nil skips none). skip is called
+// within a read transaction and must not change the journal. Entries stay; an event's renewal keeps its place.
+func (j *Journal) Peek(n int, skip func(actorID string) bool) ([]Entry, error) {
+	var list []Entry
+	err := j.view(func(tx *bolt.Tx) error {
+		list = nil
+		events, c := txBucket(tx, bucketEvents), txBucket(tx, bucketOutbox).Cursor()
+		for k, v := c.First(); k != nil && len(list) < n; k, v = c.Next() {
+			var e entryValue
+			if _, err := unseal(tagEntry, v, &e); err != nil {
+				j.metrics.damaged.Inc()
+				continue
+			}
+			if skip != nil && skip(e.ActorID) {
+				continue
+			}
+			ev, _, err := decodeEvent([]byte(e.ID), events.Get([]byte(e.ID)))
+			if err != nil {
+				j.metrics.damaged.Inc()
+				continue
+			}
+			list = append(list, Entry{Event: ev, Revision: e.Revision, Since: e.Since})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the outbox: %w", err)
+	}
+	j.stateMu.Lock()
+	defer j.stateMu.Unlock()
+	for i := range list {
+		list[i].Attempts = j.tries[list[i].Event.ID]
+	}
+	return list, nil
+}
+
+// Ack removes an entry, durably, because the service has that revision of the event. If the event was put again since it
+// was read, the entry stays; so an id that does not wait, or waits with another revision, is no error.
+func (j *Journal) Ack(id string, revision uint64) error {
+	err := j.do(func(t *txn) error {
+		key, entry := t.waitingEntry(id)
+		if entry == nil || entry.Revision != revision {
+			return nil
+		}
+		return t.remove(key, id)
+	})
+	if err != nil {
+		return fmt.Errorf("acknowledge event %q: %w", id, err)
+	}
+	return nil
+}
+
+// Tried counts an attempt to report the event, for Entry.Attempts. It is kept in memory only.
+func (j *Journal) Tried(id string) {
+	j.stateMu.Lock()
+	defer j.stateMu.Unlock()
+	j.tries[id]++
+}
+
+// Stats is the state of the outbox.
+type Stats struct {
+	Waiting int       // entries in the outbox
+	Parked  int       // entries refused for good
+	Oldest  time.Time // since when the first entry in the outbox waits; zero if none does
+	Bytes   int64     // size of the journal's file; pages are reused, so it only grows
+}
+
+// OutboxStats is cheap: it reads one entry.
+func (j *Journal) OutboxStats() (Stats, error) {
+	var s Stats
+	err := j.view(func(tx *bolt.Tx) error {
+		s.Bytes, s.Oldest = tx.Size(), time.Time{}
+		c := txBucket(tx, bucketOutbox).Cursor()
+		for k, v := c.First(); k != nil; k, v = c.Next() {
+			var e entryValue
+			if _, err := unseal(tagEntry, v, &e); err == nil {
+				s.Oldest = e.Since
+				break
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return Stats{}, fmt.Errorf("read the outbox: %w", err)
+	}
+	j.stateMu.Lock()
+	defer j.stateMu.Unlock()
+	s.Waiting, s.Parked = j.waiting, j.parked
+	return s, nil
+}

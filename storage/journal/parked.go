@@ -1,0 +1,122 @@
+package journal
+
+import (
+	"fmt"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/uplink/vms"
+)
+
+// ParkedEntry is an event that the service refused for good. It stays until Retry, Drop, or the next reported Put of it.
+type ParkedEntry struct {
+	Event    vms.Event
+	Reason   string    // what the service said
+	At       time.Time // when it was parked
+	Since    time.Time // when it had entered the outbox
+	Attempts int       // how often it was tried
+}
+
+// Park moves an entry, durably, from the outbox to the parked ones, with the service's reason. As with Ack, an entry that
+// was renewed since stays in the outbox.
+func (j *Journal) Park(id string, revision uint64, reason string) error {
+	j.stateMu.Lock()
+	tries := j.tries[id]
+	j.stateMu.Unlock()
+	err := j.do(func(t *txn) error {
+		key, entry := t.waitingEntry(id)
+		if entry == nil || entry.Revision != revision {
+			return nil
+		}
+		value, err := seal(tagParked, 0, parkedValue{Reason: reason, At: j.opts.Now().UTC(), Since: entry.Since, Tries: tries})
+		if err != nil {
+			return err
+		}
+		if err := t.bucket(bucketParked).Put([]byte(id), value); err != nil {
+			return err
+		}
+		t.parked++
+		return t.remove(key, id)
+	})
+	if err != nil {
+		return fmt.Errorf("park event %q: %w", id, err)
+	}
+	return nil
+}
+
+// Parked is all parked entries, by id.
+func (j *Journal) Parked() ([]ParkedEntry, error) {
+	var list []ParkedEntry
+	err := j.view(func(tx *bolt.Tx) error {
+		list = nil
+		events := txBucket(tx, bucketEvents)
+		return txBucket(tx, bucketParked).ForEach(func(k, v []byte) error {
+			var p parkedValue
+			_, perr := unseal(tagParked, v, &p)
+			ev, _, err := decodeEvent(k, events.Get(k))
+			if err != nil || perr != nil {
+				j.metrics.damaged.Inc()
+			}
+			if err != nil {
+				return nil
+			}
+			list = append(list, ParkedEntry{Event: ev, Reason: p.Reason, At: p.At, Since: p.Since, Attempts: p.Tries})
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the parked events: %w", err)
+	}
+	return list, nil
+}
+
+// Retry puts a parked event at the end of the outbox, durably. An id that is not parked gives ErrNotFound.
+func (j *Journal) Retry(id string) error {
+	err := j.do(func(t *txn) error {
+		if id == "" || t.bucket(bucketParked).Get([]byte(id)) == nil {
+			return refusal{ErrNotFound}
+		}
+		ev, _, err := decodeEvent([]byte(id), t.bucket(bucketEvents).Get([]byte(id)))
+		if err != nil {
+			return refusal{err}
+		}
+		sequence, err := t.enqueue(ev, j.opts.Now())
+		if err != nil {
+			return err
+		}
+		body, err := seal(tagEvent, sequence, ev)
+		if err != nil {
+			return err
+		}
+		return t.bucket(bucketEvents).Put([]byte(id), body)
+	})
+	if err != nil {
+		return fmt.Errorf("retry event %q: %w", id, err)
+	}
+	return nil
+}
+
+// Drop gives up reporting an event that is parked or waits in the outbox, durably. The event itself stays in the journal.
+// An id that is neither gives ErrNotFound.
+func (j *Journal) Drop(id string) error {
+	err := j.do(func(t *txn) error {
+		if id == "" {
+			return refusal{ErrNotFound}
+		}
+		key, entry := t.waitingEntry(id)
+		if entry != nil {
+			return t.remove(key, id)
+		}
+		parked := t.bucket(bucketParked)
+		if parked.Get([]byte(id)) == nil {
+			return refusal{ErrNotFound}
+		}
+		t.parked--
+		return parked.Delete([]byte(id))
+	})
+	if err != nil {
+		return fmt.Errorf("drop event %q: %w", id, err)
+	}
+	return nil
+}

@@ -1,0 +1,353 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/journal/boltfile"
+	"vmsbridge/uplink/vms"
+)
+
+// salvageBatch is how many values share a transaction of the new file. It is synced once, at the end.
+const salvageBatch = 2000
+
+// salvager carries what can be read of a damaged file into a new one.
+type salvager struct {
+	db     *bolt.DB
+	tx     *bolt.Tx
+	n      int
+	now    time.Time
+	damage *Damage
+
+	low         uint64 // events with a lower sequence have left the outbox
+	last        uint64 // highest sequence seen
+	outboxHoles bool   // parts of the outbox may be missing
+}
+
+// salvage reads the file at from into a new journal at to, and fills in what d says of it. The indexes are made anew from
+// the events. First the tree is walked; where a part of it is missing, every page of the file that looks like a leaf is
+// read too. Entries of the outbox that may be among what is missing are made anew from the events' sequences: an event
+// may then be reported twice, which replaces it, but none is forgotten.
+func salvage(from, to string, now time.Time, d *Damage) (err error) {
+	s := &salvager{now: now, damage: d}
+	s.db, err = bolt.Open(to, 0o600, &bolt.Options{Timeout: time.Second, NoSync: true, NoGrowSync: true, FreelistType: bolt.FreelistMapType, NoStatistics: true})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if s.tx != nil {
+			_ = s.tx.Rollback()
+		}
+		err = errors.Join(err, s.db.Close())
+	}()
+	if err := s.db.Update(createBuckets); err != nil {
+		return err
+	}
+	if err := withFile(from, s.read); err != nil {
+		return err
+	}
+	if err := s.commit(); err != nil {
+		return err
+	}
+	return s.db.Sync()
+}
+
+func (s *salvager) read(f *boltfile.File, noMeta error) error {
+	stray := noMeta != nil || f.Metas() < 2
+	if noMeta == nil {
+		seqs := f.Sequences()
+		s.last = max(s.last, seqs[string(bucketOutbox)])
+		// The events come first, so that what refers to them finds them.
+		for _, pass := range []func(bucket string, k, v []byte) error{s.event, s.rest} {
+			lost, err := f.Walk(func(bucket string, k, v []byte) error { return s.step(pass(bucket, k, v)) })
+			if err != nil {
+				return err
+			}
+			s.damage.LostPages = len(lost)
+			for _, l := range lost {
+				stray = stray || l.Bucket == "" || l.Bucket == string(bucketEvents) || l.Bucket == string(bucketOutbox) || l.Bucket == string(bucketParked)
+				s.outboxHoles = s.outboxHoles || l.Bucket == "" || l.Bucket == string(bucketOutbox)
+			}
+		}
+	} else {
+		s.outboxHoles = true
+	}
+	if stray {
+		for _, pass := range []func(k, v []byte) error{s.strayEvent, s.strayRest} {
+			if err := f.Leaves(func(k, v []byte) error { return s.step(pass(k, v)) }); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.commit(); err != nil {
+		return err
+	}
+	return s.settle()
+}
+
+// step ends one value's work: a transaction is committed now and then.
+func (s *salvager) step(err error) error {
+	if err != nil {
+		return err
+	}
+	if s.n++; s.n >= salvageBatch {
+		return s.commit()
+	}
+	return nil
+}
+
+func (s *salvager) commit() error {
+	s.n = 0
+	if s.tx == nil {
+		return nil
+	}
+	tx := s.tx
+	s.tx = nil
+	return tx.Commit()
+}
+
+func (s *salvager) txn() (*txn, error) {
+	if s.tx == nil {
+		tx, err := s.db.Begin(true)
+		if err != nil {
+			return nil, err
+		}
+		s.tx = tx
+	}
+	return &txn{Tx: s.tx}, nil
+}
+
+// event takes the events of the tree.
+func (s *salvager) event(bucket string, k, v []byte) error {
+	switch bucket {
+	case string(bucketEvents):
+		return s.keep(k, v, false)
+	case string(bucketFormat):
+		if bytes.Equal(k, keyLow) && len(v) == 8 {
+			s.low = binary.BigEndian.Uint64(v)
+		}
+	}
+	return nil
+}
+
+func (s *salvager) strayEvent(k, v []byte) error {
+	if len(v) < valueHead || v[0] != tagEvent {
+		return nil
+	}
+	return s.keep(k, v, true)
+}
+
+// keep stores an event, unless a better version of it is there. Of two versions the one that ended is better, then the
+// one with the later end, then the one put into the outbox later; the tree's wins a draw.
+func (s *salvager) keep(id, value []byte, stray bool) error {
+	ev, sequence, err := decodeEvent(id, value)
+	if err == nil {
+		ev, err = checked(ev)
+	}
+	if err != nil {
+		if !stray {
+			s.damage.DamagedValues++
+			s.outboxHoles = true // the version that waited may be another one
+		}
+		return nil
+	}
+	s.last = max(s.last, sequence)
+	t, err := s.txn()
+	if err != nil {
+		return err
+	}
+	if old, oldSeq, err := decodeEvent(id, t.bucket(bucketEvents).Get(id)); err == nil {
+		if endMS(ev) == endMS(old) && sequence <= oldSeq || endMS(ev) != endMS(old) && (ev.Ongoing() || !old.Ongoing() && endMS(ev) < endMS(old)) {
+			return nil
+		}
+		if err := dropStale(t.Tx, old, ev); err != nil {
+			return err
+		}
+		sequence = max(sequence, oldSeq)
+	}
+	if stray {
+		s.damage.Stray++
+	}
+	body, err := seal(tagEvent, sequence, ev)
+	if err != nil {
+		return nil // cannot be: it was just decoded
+	}
+	return t.store(ev, body)
+}
+
+// rest takes everything of the tree that is not an event or an index.
+func (s *salvager) rest(bucket string, k, v []byte) error {
+	switch bucket {
+	case string(bucketOutbox):
+		return s.entry(k, v, false)
+	case string(bucketParked):
+		return s.park(k, v)
+	case string(bucketMeta):
+		t, err := s.txn()
+		if err != nil {
+			return err
+		}
+		return t.bucket(bucketMeta).Put(k, v)
+	case string(bucketOngoing):
+		t, err := s.txn()
+		if err != nil {
+			return err
+		}
+		if noted := t.bucket(bucketOngoing).Get(k); noted == nil || len(v) != 8 || keyMS(noted) >= keyMS(v) {
+			return nil
+		}
+		return t.bucket(bucketOngoing).Put(k, v)
+	}
+	return nil
+}
+
+func (s *salvager) strayRest(k, v []byte) error {
+	if len(v) < valueHead || len(k) == 0 {
+		return nil
+	}
+	switch v[0] {
+	case tagEntry:
+		return s.entry(k, v, true)
+	case tagParked:
+		return s.park(k, v)
+	}
+	return nil
+}
+
+func (s *salvager) entry(k, v []byte, stray bool) error {
+	var e entryValue
+	if _, err := unseal(tagEntry, v, &e); err != nil || len(k) != 8 || e.ID == "" {
+		if !stray {
+			s.damage.DamagedValues++
+			s.outboxHoles = true
+		}
+		return nil
+	}
+	sequence := binary.BigEndian.Uint64(k)
+	s.last = max(s.last, sequence, e.Revision)
+	t, err := s.txn()
+	if err != nil {
+		return err
+	}
+	id := []byte(e.ID)
+	if stray && sequence < s.low || t.bucket(bucketEvents).Get(id) == nil || t.bucket(bucketOutboxID).Get(id) != nil || t.bucket(bucketOutbox).Get(k) != nil {
+		return nil
+	}
+	if err := t.bucket(bucketOutboxID).Put(id, k); err != nil {
+		return err
+	}
+	return t.bucket(bucketOutbox).Put(k, v)
+}
+
+func (s *salvager) park(id, v []byte) error {
+	if _, err := unseal(tagParked, v, &parkedValue{}); err != nil {
+		s.damage.DamagedValues++
+		s.outboxHoles = true
+		return nil
+	}
+	t, err := s.txn()
+	if err != nil {
+		return err
+	}
+	if t.bucket(bucketEvents).Get(id) == nil || t.bucket(bucketOutboxID).Get(id) != nil {
+		return nil
+	}
+	return t.bucket(bucketParked).Put(id, v)
+}
+
+// settle makes the outbox whole: a sequence beyond all that were given out, and entries for the events that may have been
+// waiting. Then it counts.
+func (s *salvager) settle() error {
+	err := s.db.Update(func(tx *bolt.Tx) error {
+		if err := txBucket(tx, bucketOutbox).SetSequence(s.last); err != nil {
+			return err
+		}
+		return txBucket(tx, bucketFormat).Put(keyLow, sequenceKey(s.low))
+	})
+	if err != nil {
+		return err
+	}
+	if s.outboxHoles {
+		if err := s.requeue(); err != nil {
+			return err
+		}
+	}
+	return s.db.View(func(tx *bolt.Tx) error {
+		s.damage.Events = keys(txBucket(tx, bucketEvents))
+		s.damage.Waiting = keys(txBucket(tx, bucketOutbox))
+		s.damage.Parked = keys(txBucket(tx, bucketParked))
+		return nil
+	})
+}
+
+// requeue puts every event that may have been waiting back into the outbox, at its old place.
+func (s *salvager) requeue() error {
+	var from []byte
+	for {
+		type lostEntry struct {
+			ev       vms.Event
+			sequence uint64
+		}
+		var batch []lostEntry
+		err := s.db.View(func(tx *bolt.Tx) error {
+			outboxID, parked := txBucket(tx, bucketOutboxID), txBucket(tx, bucketParked)
+			c := txBucket(tx, bucketEvents).Cursor()
+			k, v := c.Seek(from)
+			for ; k != nil && len(batch) < salvageBatch; k, v = c.Next() {
+				if bytes.Equal(k, from) {
+					continue
+				}
+				ev, sequence, err := decodeEvent(k, v)
+				if err == nil && sequence != 0 && sequence >= s.low && outboxID.Get(k) == nil && parked.Get(k) == nil {
+					batch = append(batch, lostEntry{ev, sequence})
+				}
+			}
+			return nil
+		})
+		if err != nil || len(batch) == 0 {
+			return err
+		}
+		from = []byte(batch[len(batch)-1].ev.ID)
+		err = s.db.Update(func(tx *bolt.Tx) error {
+			t := &txn{Tx: tx}
+			for _, e := range batch {
+				key := sequenceKey(e.sequence)
+				if t.bucket(bucketOutbox).Get(key) != nil {
+					key = nil // two events claim one place: this one goes to the end
+				}
+				if err := t.requeue(e.ev, key, s.now); err != nil {
+					return err
+				}
+				s.damage.Requeued++
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("put events back into the outbox: %w", err)
+		}
+	}
+}
+
+// requeue makes an entry at the given key, or at the end for nil.
+func (t *txn) requeue(ev vms.Event, key []byte, now time.Time) error {
+	revision, err := t.bucket(bucketOutbox).NextSequence()
+	if err != nil {
+		return err
+	}
+	if key == nil {
+		key = sequenceKey(revision)
+	}
+	value, err := seal(tagEntry, 0, entryValue{ID: ev.ID, ActorID: ev.ActorID, Revision: revision, Since: now})
+	if err != nil {
+		return err
+	}
+	if err := t.bucket(bucketOutboxID).Put([]byte(ev.ID), key); err != nil {
+		return err
+	}
+	return t.bucket(bucketOutbox).Put(key, value)
+}

@@ -1,0 +1,121 @@
+package vfs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// OS is the machine's file system.
+var OS FS = osFS{}
+
+type osFS struct{}
+
+func (osFS) MakeDir(dir string) error { return os.MkdirAll(dir, 0o700) }
+
+func (osFS) List(dir string) ([]Entry, error) {
+	des, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var list []Entry
+	for _, de := range des {
+		if !de.Type().IsRegular() {
+			continue
+		}
+		info, err := de.Info()
+		if errors.Is(err, os.ErrNotExist) {
+			continue // deleted since ReadDir
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, Entry{Name: de.Name(), Size: info.Size()})
+	}
+	return list, nil
+}
+
+func (osFS) Create(name string, size int64) (File, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := allocate(f, size); err != nil {
+		f.Close()
+		os.Remove(name)
+		return nil, fmt.Errorf("allocate %d bytes for %s: %w", size, name, err)
+	}
+	return osFile{f}, nil
+}
+
+func (osFS) Open(name string, write bool) (File, error) {
+	flag := os.O_RDONLY
+	if write {
+		flag = os.O_RDWR
+	}
+	f, err := os.OpenFile(name, flag, 0)
+	if err != nil {
+		return nil, err
+	}
+	return osFile{f}, nil
+}
+
+func (osFS) Remove(name string) error { return os.Remove(name) }
+
+func (osFS) SyncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	// Some file systems (vfat, some network ones) cannot sync a directory; they have nothing better to offer.
+	if err := d.Sync(); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOTSUP) {
+		return err
+	}
+	return nil
+}
+
+func (osFS) Free(dir string) (int64, error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return 0, &os.PathError{Op: "statfs", Path: dir, Err: err}
+	}
+	return int64(st.Bavail) * int64(st.Bsize), nil
+}
+
+func (osFS) Lock(name string) (io.Closer, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, ErrLocked
+		}
+		return nil, &os.PathError{Op: "flock", Path: name, Err: err}
+	}
+	return f, nil
+}
+
+type osFile struct{ *os.File }
+
+func (f osFile) Sync() error {
+	for {
+		err := fdatasync(f.File)
+		if !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+func (f osFile) Size() (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
