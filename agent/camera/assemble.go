@@ -1,0 +1,175 @@
+package camera
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/bluenviron/gortsplib/v4/pkg/format/rtph264"
+	"github.com/bluenviron/gortsplib/v4/pkg/format/rtph265"
+	"github.com/bluenviron/gortsplib/v4/pkg/format/rtpmjpeg"
+	"github.com/pion/rtp"
+)
+
+// coded is one picture as it came out of the packets.
+type coded struct {
+	nalus   [][]byte // H.264, H.265
+	jpeg    []byte   // MJPEG
+	rtp     uint32
+	arrival int64 // of its first packet
+	step    clockStep
+	broken  bool // parts of it are missing
+	after   bool // something before it is missing
+}
+
+// assembler puts RTP packets together to pictures, with the depacketisers of gortsplib. It keeps what they lose: which
+// picture a lost packet belonged to, and when each picture's first packet arrived.
+//
+// A packet without the marker bit is held until the next one comes. If that has another timestamp, the marker was forgotten
+// or lost, and is set; so every depacketiser always ends its picture in time. Cameras that set the marker on every slice
+// are found out, and their pictures are divided by timestamp alone.
+// It is not safe for concurrent use.
+type assembler struct {
+	codec   Codec
+	mode    int // H.264 packetization-mode, H.265 max DON diff
+	decode  func(*rtp.Packet) (nalus [][]byte, jpeg []byte, err error)
+	emit    func(coded)
+	onError func(error)
+
+	held    *rtp.Packet
+	heldAt  arrival
+	pending bool // packets were lost since the last one
+
+	cur      coded // the picture being put together; valid while curOpen
+	curOpen  bool
+	skip     bool // the rest of cur is thrown away
+	lost     bool // a whole picture, or what is left of it, was thrown away
+	lastRTP  uint32
+	lastSeen bool
+	byTime   bool // markers of this camera mean nothing
+}
+
+type arrival struct {
+	at   int64
+	step clockStep
+	loss bool // packets are missing before it
+	tail bool // and perhaps behind it
+}
+
+func newAssembler(codec Codec, mode int, emit func(coded), onError func(error)) (*assembler, error) {
+	a := &assembler{codec: codec, mode: mode, emit: emit, onError: onError}
+	return a, a.reset()
+}
+
+// reset makes a new depacketiser, which forgets what it holds.
+func (a *assembler) reset() error {
+	switch a.codec {
+	case H264:
+		d := &rtph264.Decoder{PacketizationMode: a.mode}
+		a.decode = func(p *rtp.Packet) ([][]byte, []byte, error) { n, err := d.Decode(p); return n, nil, err }
+		return d.Init()
+	case H265:
+		d := &rtph265.Decoder{MaxDONDiff: a.mode}
+		a.decode = func(p *rtp.Packet) ([][]byte, []byte, error) { n, err := d.Decode(p); return n, nil, err }
+		return d.Init()
+	case MJPEG:
+		d := &rtpmjpeg.Decoder{}
+		a.decode = func(p *rtp.Packet) ([][]byte, []byte, error) { j, err := d.Decode(p); return nil, j, err }
+		return d.Init()
+	}
+	return fmt.Errorf("assemble %q: unknown codec", a.codec)
+}
+
+// packetsLost is told of a gap in the sequence numbers before the packet after the gap comes.
+func (a *assembler) packetsLost() { a.pending = true }
+
+// packet takes the next packet. It keeps p and its payload, and may change its marker.
+func (a *assembler) packet(p *rtp.Packet, at int64, step clockStep) {
+	if len(p.Payload) == 0 {
+		return // padding, or a hole punched through a firewall
+	}
+	now := arrival{at: at, step: step, loss: a.pending}
+	a.pending = false
+	if held := a.held; held != nil {
+		a.held = nil
+		if held.Timestamp != p.Timestamp {
+			held.Marker = true
+			a.heldAt.tail = now.loss // its picture's end may be among the lost
+		}
+		a.feed(held, a.heldAt)
+	}
+	if a.byTime {
+		p.Marker = false
+	}
+	if p.Marker {
+		a.feed(p, now)
+	} else {
+		a.held, a.heldAt = p, now
+	}
+}
+
+// feed gives a packet to the depacketiser.
+func (a *assembler) feed(p *rtp.Packet, at arrival) {
+	switch {
+	case !a.curOpen || a.cur.rtp != p.Timestamp:
+		a.cur = coded{rtp: p.Timestamp, arrival: at.at, step: at.step, after: at.loss || a.lost}
+		a.curOpen, a.skip, a.lost = true, false, false
+	case at.loss:
+		a.cur.broken = true
+	}
+	a.cur.broken = a.cur.broken || at.tail
+	if !a.skip {
+		nalus, jpeg, err := a.decode(p)
+		switch {
+		case err == nil:
+			a.curOpen = false
+			a.complete(nalus, jpeg)
+			return
+		case errors.Is(err, rtph264.ErrMorePacketsNeeded), errors.Is(err, rtph265.ErrMorePacketsNeeded),
+			errors.Is(err, rtpmjpeg.ErrMorePacketsNeeded):
+			if !p.Marker {
+				return
+			}
+			err = errors.New("the last packet of a picture ends in the middle of a fragment")
+		}
+		// What the depacketiser holds of this picture cannot be trusted, and would spill into the next.
+		a.skip, a.lost = true, true
+		_ = a.reset() // cannot fail: the same settings worked before
+		if !errors.Is(err, rtph264.ErrNonStartingPacketAndNoPrevious) && !errors.Is(err, rtph265.ErrNonStartingPacketAndNoPrevious) &&
+			!errors.Is(err, rtpmjpeg.ErrNonStartingPacketAndNoPrevious) {
+			a.onError(err)
+		}
+	}
+	if p.Marker {
+		a.curOpen = false
+		a.lost = true
+	}
+}
+
+// complete hands the picture on, unless it turns out to be only a part of one.
+func (a *assembler) complete(nalus [][]byte, jpeg []byte) {
+	c := a.cur
+	c.nalus, c.jpeg = nalus, jpeg
+	size := len(jpeg)
+	for _, n := range nalus {
+		size += len(n) + 4
+	}
+	if size > MaxUnitBytes {
+		a.lost = true
+		a.onError(fmt.Errorf("access unit of %d bytes is larger than %d", size, MaxUnitBytes))
+		return
+	}
+	if a.codec != MJPEG {
+		pic := look(a.codec, nalus)
+		if pic.coded && !pic.starts {
+			if a.lastSeen && a.lastRTP == c.rtp && !c.after && !c.broken && !a.byTime {
+				a.byTime = true
+				a.onError(errors.New("the camera sets the marker bit on every slice; pictures are now divided by timestamp"))
+			}
+			c.broken = true
+		}
+		if pic.coded {
+			a.lastRTP, a.lastSeen = c.rtp, true
+		}
+	}
+	a.emit(c)
+}

@@ -1,0 +1,117 @@
+package camera
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// reader runs a Source and remembers what it hands out.
+type reader struct {
+	t      *testing.T
+	src    *Source
+	cancel context.CancelFunc
+	done   chan struct{}
+
+	mu     sync.Mutex
+	units  []AccessUnit
+	states []Status
+}
+
+func testConfig(url string) Config {
+	return Config{Camera: "gate", Stream: "main", URL: url, Transport: TransportTCP, ConnectTimeout: 2 * time.Second, ReadTimeout: 2 * time.Second,
+		StaleAfter: 5 * time.Second}
+}
+
+// read starts a Source; it is stopped, and its leaks looked for, at the end of the test.
+func read(t *testing.T, cfg Config) *reader {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	if os.Getenv("CAMERA_TEST_LOG") != "" {
+		log = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	}
+	src, err := New(cfg, log, nil)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &reader{t: t, src: src, cancel: cancel, done: make(chan struct{})}
+	go func() {
+		defer close(r.done)
+		_ = src.Run(ctx, Handler{
+			OnUnit:   func(u AccessUnit) { r.mu.Lock(); r.units = append(r.units, u); r.mu.Unlock() },
+			OnStatus: func(s Status) { r.mu.Lock(); r.states = append(r.states, s); r.mu.Unlock() },
+		})
+	}()
+	t.Cleanup(r.stop)
+	return r
+}
+
+func (r *reader) stop() {
+	r.cancel()
+	select {
+	case <-r.done:
+	case <-time.After(5 * time.Second):
+		r.t.Error("Run did not return within 5 s")
+	}
+}
+
+func (r *reader) all() []AccessUnit {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]AccessUnit(nil), r.units...)
+}
+
+func (r *reader) history() []Status {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]Status(nil), r.states...)
+}
+
+// eventually polls until cond holds.
+func eventually(t *testing.T, limit time.Duration, what string, cond func() bool) {
+	t.Helper()
+	end := time.Now().Add(limit)
+	for !cond() {
+		if time.Now().After(end) {
+			t.Fatalf("not within %s: %s", limit, what)
+		}
+		<-time.After(5 * time.Millisecond)
+	}
+}
+
+// waitUnits waits for n units and returns all so far.
+func (r *reader) waitUnits(n int) []AccessUnit {
+	r.t.Helper()
+	end := time.Now().Add(15 * time.Second)
+	for len(r.all()) < n {
+		if time.Now().After(end) {
+			r.t.Fatalf("only %d of %d units; states %+v", len(r.all()), n, r.history())
+		}
+		<-time.After(5 * time.Millisecond)
+	}
+	return r.all()
+}
+
+// waitState waits for a state and returns the status.
+func (r *reader) waitState(s State, limit time.Duration) Status {
+	r.t.Helper()
+	end := time.Now().Add(limit)
+	for {
+		for _, st := range r.history() {
+			if st.State == s {
+				return st
+			}
+		}
+		if time.Now().After(end) {
+			r.t.Fatalf("no state %q within %s; states %+v", s, limit, r.history())
+		}
+		<-time.After(5 * time.Millisecond)
+	}
+}

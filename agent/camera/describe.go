@@ -1,0 +1,234 @@
+package camera
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bluenviron/gortsplib/v4/pkg/base"
+	"github.com/bluenviron/gortsplib/v4/pkg/description"
+	"github.com/bluenviron/gortsplib/v4/pkg/format"
+	"github.com/bluenviron/gortsplib/v4/pkg/sdp"
+)
+
+// Offer is one medium of a camera's description.
+type Offer struct {
+	Kind      string // video, audio, application
+	Codec     string // as people write it: H.264, MPEG-4 Visual, PCMU, …
+	Supported bool
+}
+
+// normalizeSDP rewrites a session description so that only what is needed is left: the video media, with the attributes that
+// are used. A camera whose audio or metadata is described wrongly, or with a line that the parser does not like, still
+// works then; and nothing that the parser could stumble over (it runs in a goroutine of the library, where a panic would take
+// the process) reaches it: each medium is parsed here first. Video media that cannot be parsed even without their fmtp are
+// left out. out is nil if body is no session description at all.
+func normalizeSDP(body []byte) (out []byte, offers []Offer) {
+	var session []string
+	var media [][]string
+	lines := strings.FieldsFunc(strings.ToValidUTF8(string(body), "?"), func(r rune) bool { return r == '\r' || r == '\n' })
+	for _, line := range lines {
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(line, "m="):
+			media = append(media, []string{line})
+		case len(media) > 0:
+			media[len(media)-1] = append(media[len(media)-1], line)
+		default:
+			session = append(session, line)
+		}
+	}
+	if len(media) == 0 {
+		if !slices.ContainsFunc(session, func(l string) bool { return strings.HasPrefix(l, "v=") }) {
+			return nil, nil
+		}
+	}
+
+	head := []string{"v=0", "o=- 0 0 IN IP4 0.0.0.0", "s= ", "t=0 0"}
+	for _, line := range session {
+		if v, ok := strings.CutPrefix(line, "a=control:"); ok && isRTSP(v) {
+			head = append(head, line)
+		}
+		if strings.HasPrefix(line, "a=key-mgmt:") && parses(append(slices.Clone(head), line, "m=video 0 RTP/AVP 26")) {
+			head = append(head, line)
+		}
+	}
+	doc := slices.Clone(head)
+	for _, m := range media {
+		kind, _, _ := strings.Cut(strings.TrimPrefix(m[0], "m="), " ")
+		offer := Offer{Kind: kind, Codec: codecName(m)}
+		if kind != "video" {
+			offers = append(offers, offer)
+			continue
+		}
+		section := []string{m[0]}
+		for _, line := range m[1:] {
+			if keepAttribute(line) {
+				section = append(section, line)
+			}
+		}
+		if !parses(slices.Concat(head, section)) {
+			section = slices.DeleteFunc(section, func(l string) bool { return strings.HasPrefix(l, "a=fmtp:") })
+		}
+		if parses(slices.Concat(head, section)) {
+			_, offer.Supported = supported(codecName(m))
+			doc = append(doc, section...)
+		}
+		offers = append(offers, offer)
+	}
+	return []byte(strings.Join(doc, "\r\n") + "\r\n"), offers
+}
+
+func keepAttribute(line string) bool {
+	for _, p := range []string{"a=control:", "a=rtpmap:", "a=fmtp:", "a=sendonly", "a=key-mgmt:"} {
+		if strings.HasPrefix(line, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func isRTSP(control string) bool {
+	_, err := base.ParseURL(control)
+	return err == nil
+}
+
+// parses tries the library's parser.
+func parses(lines []string) (ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	var s sdp.SessionDescription
+	var d description.Session
+	return s.Unmarshal([]byte(strings.Join(lines, "\r\n")+"\r\n")) == nil && d.Unmarshal(&s) == nil
+}
+
+// codecName is the codec of a medium's first payload type as people write it.
+func codecName(media []string) string {
+	fields := strings.Fields(media[0])
+	if len(fields) < 4 {
+		return "unknown"
+	}
+	pt := fields[3]
+	for _, line := range media[1:] {
+		if v, ok := strings.CutPrefix(line, "a=rtpmap:"); ok {
+			if num, enc, _ := strings.Cut(strings.TrimSpace(v), " "); num == pt || strings.HasPrefix(pt, "smart/") {
+				name, _, _ := strings.Cut(strings.TrimSpace(enc), "/")
+				return spell(name)
+			}
+		}
+	}
+	if name, ok := map[string]string{"0": "PCMU", "8": "PCMA", "26": "MJPEG", "31": "H.261", "32": "MPEG-2 Video", "33": "MPEG-TS", "34": "H.263"}[pt]; ok {
+		return name
+	}
+	return "payload type " + pt
+}
+
+func spell(name string) string {
+	switch upper := strings.ToUpper(name); upper {
+	case "H264":
+		return "H.264"
+	case "H265", "HEVC":
+		return "H.265"
+	case "H266":
+		return "H.266"
+	case "JPEG":
+		return "MJPEG"
+	case "MP4V-ES":
+		return "MPEG-4 Visual"
+	case "MPV":
+		return "MPEG-2 Video"
+	case "H263", "H263-1998", "H263-2000":
+		return "H.263"
+	case "JPEG2000":
+		return "JPEG 2000"
+	default:
+		if len(upper) > 32 {
+			upper = upper[:32]
+		}
+		return upper
+	}
+}
+
+func supported(name string) (Codec, bool) {
+	switch name {
+	case "H.264":
+		return H264, true
+	case "H.265":
+		return H265, true
+	case "MJPEG":
+		return MJPEG, true
+	}
+	return "", false
+}
+
+// choice is the stream that will be set up.
+type choice struct {
+	media  *description.Media
+	format format.Format
+	codec  Codec
+	mode   int
+	sets   [][]byte // parameter sets from the description
+}
+
+// choose picks the first video stream that we can read. The chosen medium keeps only the chosen format, so that packets of
+// other payload types never reach code that nobody needs.
+func choose(desc *description.Session, offers []Offer) (choice, *Failure) {
+	for _, m := range desc.Medias {
+		if m.Type != description.MediaTypeVideo || m.IsBackChannel {
+			continue
+		}
+		for _, f := range m.Formats {
+			c := choice{media: m, format: f}
+			switch f := f.(type) {
+			case *format.H264:
+				sps, pps := f.SafeParams()
+				c.codec, c.mode, c.sets = H264, f.PacketizationMode, [][]byte{sps, pps}
+			case *format.H265:
+				vps, sps, pps := f.SafeParams()
+				c.codec, c.mode, c.sets = H265, f.MaxDONDiff, [][]byte{vps, sps, pps}
+			case *format.MJPEG:
+				c.codec = MJPEG
+			case *format.Generic: // a supported codec with an unusual payload type or clock
+				name, _, _ := strings.Cut(f.RTPMap(), "/")
+				c.codec, _ = supported(spell(name))
+			}
+			if c.codec == "" {
+				continue
+			}
+			// A control attribute that makes no URL would be a nil dereference inside the library.
+			if u, err := m.URL(desc.BaseURL); err != nil || u == nil {
+				return choice{}, failf(NoVideo, err, "The camera describes its stream with an address that cannot be read. Check the path of the URL and the camera's firmware.")
+			}
+			m.Formats = []format.Format{f}
+			return c, nil
+		}
+	}
+	return choice{}, noChoice(offers)
+}
+
+func noChoice(offers []Offer) *Failure {
+	var video, other []string
+	broken := ""
+	for _, o := range offers {
+		switch {
+		case o.Kind == "video" && !o.Supported:
+			if _, ok := supported(o.Codec); ok {
+				broken = o.Codec
+			}
+			video = append(video, o.Codec)
+		case o.Kind != "video":
+			other = append(other, o.Kind+" ("+o.Codec+")")
+		}
+	}
+	switch {
+	case broken != "":
+		return failf(NoVideo, nil, "The camera describes its %s stream in a way that cannot be read. Update the camera's firmware or choose another stream.", broken)
+	case len(video) > 0:
+		return failf(UnsupportedCodec, nil, "The camera sends %s, which cannot be decoded here. Set this stream to H.264, H.265 or MJPEG in the camera.", strings.Join(video, " and "))
+	case len(other) > 0:
+		return failf(NoVideo, nil, "The stream has no video, only %s. Use the URL of a video stream.", strings.Join(other, " and "))
+	}
+	return failf(NoVideo, nil, "The camera describes a stream without video. Use the URL of a video stream.")
+}

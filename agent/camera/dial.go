@@ -1,0 +1,166 @@
+package camera
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"time"
+)
+
+// errRedirected refuses to follow a camera to another host: our credentials would follow too.
+var errRedirected = errors.New("redirected to another host")
+
+// errFingerprint means that the certificate is not the expected one.
+var errFingerprint = errors.New("certificate has another fingerprint")
+
+const maxDials = 4 // of one session, by redirects
+
+// dialer makes the TCP connections of one session.
+type dialer struct {
+	t *target
+
+	mu    sync.Mutex
+	conn  *armedConn
+	dials int
+	seen  string // fingerprint of the certificate that the camera showed
+}
+
+// dial is the DialContext of the RTSP client.
+func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	if !strings.EqualFold(host, d.t.url.Hostname()) {
+		return nil, fmt.Errorf("%w: %s", errRedirected, address)
+	}
+	d.mu.Lock()
+	d.dials++
+	n := d.dials
+	d.mu.Unlock()
+	if n > maxDials {
+		return nil, errors.New("too many redirects")
+	}
+	nd := net.Dialer{Timeout: d.t.ConnectTimeout}
+	c, err := nd.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	a := &armedConn{Conn: c, idle: d.t.ReadTimeout}
+	d.mu.Lock()
+	d.conn = a
+	d.mu.Unlock()
+	return a, nil
+}
+
+// settled ends the deadlines: the session plays, and its silence is watched elsewhere.
+func (d *dialer) settled() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.conn != nil {
+		d.conn.disarm()
+	}
+}
+
+// drop cuts the connection. Whoever waits for it returns at once.
+func (d *dialer) drop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.conn != nil {
+		_ = d.conn.Close()
+	}
+}
+
+// tlsConfig trusts what the configuration says. It checks the certificate itself, so that a refusal can name its fingerprint.
+func (d *dialer) tlsConfig() *tls.Config {
+	host := d.t.url.Hostname()
+	return &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		InsecureSkipVerify: true, // VerifyConnection below takes its place
+		VerifyConnection: func(s tls.ConnectionState) error {
+			if len(s.PeerCertificates) == 0 {
+				return errors.New("the camera showed no certificate")
+			}
+			leaf := s.PeerCertificates[0]
+			sum := sha256.Sum256(leaf.Raw)
+			d.mu.Lock()
+			d.seen = hex.EncodeToString(sum[:])
+			d.mu.Unlock()
+			if d.t.fingerprint != nil {
+				if subtle.ConstantTimeCompare(sum[:], d.t.fingerprint) != 1 {
+					return errFingerprint
+				}
+				return nil
+			}
+			if d.t.TLS.InsecureSkipVerify {
+				return nil
+			}
+			inter := x509.NewCertPool()
+			for _, c := range s.PeerCertificates[1:] {
+				inter.AddCert(c)
+			}
+			_, err := leaf.Verify(x509.VerifyOptions{DNSName: host, Intermediates: inter})
+			return err
+		},
+	}
+}
+
+func (d *dialer) certificate() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.seen
+}
+
+// armedConn is a connection on which no read waits for ever. gortsplib sets no read deadline, so a peer that accepts TCP and
+// never answers the TLS handshake would hang Describe and Close.
+type armedConn struct {
+	net.Conn
+	idle time.Duration
+
+	mu       sync.Mutex
+	disarmed bool
+}
+
+func (c *armedConn) Read(b []byte) (int, error) {
+	c.mu.Lock()
+	if !c.disarmed {
+		_ = c.SetReadDeadline(time.Now().Add(c.idle))
+	}
+	c.mu.Unlock()
+	return c.Conn.Read(b)
+}
+
+func (c *armedConn) disarm() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.disarmed = true
+	_ = c.SetReadDeadline(time.Time{})
+}
+
+// listenUDP opens a UDP socket with a receive buffer that takes a large keyframe. gortsplib's own option fails where the
+// kernel's limit is lower; this takes what it gets.
+func listenUDP(network, address string) (net.PacketConn, error) {
+	c, err := net.ListenPacket(network, address)
+	if err != nil {
+		return nil, err
+	}
+	if u, ok := c.(*net.UDPConn); ok {
+		_ = u.SetReadBuffer(2 << 20)
+	}
+	return c, nil
+}
+
+// connected says whether a TCP connection came about.
+func (d *dialer) connected() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.conn != nil
+}

@@ -1,0 +1,364 @@
+package camera
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bluenviron/gortsplib/v4"
+	"github.com/bluenviron/gortsplib/v4/pkg/auth"
+	"github.com/bluenviron/gortsplib/v4/pkg/base"
+	"github.com/bluenviron/gortsplib/v4/pkg/description"
+	"github.com/bluenviron/gortsplib/v4/pkg/format"
+	"github.com/bluenviron/gortsplib/v4/pkg/liberrors"
+	"github.com/bluenviron/mediacommon/v2/pkg/codecs/h264"
+	"github.com/pion/rtcp"
+	"github.com/pion/rtp"
+	"github.com/stretchr/testify/require"
+)
+
+// clip is a short encoded stream in decode order, with the presentation number of each picture.
+type clip struct {
+	codec Codec
+	units [][][]byte // NAL units; for MJPEG one "NAL unit", the JPEG
+	order []int
+}
+
+func loadClip(t testing.TB, name string) clip {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", name))
+	require.NoError(t, err)
+	c := clip{codec: map[string]Codec{".h264": H264, ".h265": H265, ".mjpeg": MJPEG}[filepath.Ext(name)]}
+	if c.codec == MJPEG {
+		for part := range bytes.SplitSeq(b, []byte{0xFF, 0xD8}) {
+			if len(part) > 0 {
+				c.units = append(c.units, [][]byte{append([]byte{0xFF, 0xD8}, part...)})
+			}
+		}
+	} else {
+		var au [][]byte
+		for part := range bytes.SplitSeq(b, []byte{0, 0, 1}) { // every unit starts with a delimiter
+			part = bytes.TrimRight(part, "\x00")
+			if len(part) == 0 {
+				continue
+			}
+			if delimiter(c.codec, part[0]) && au != nil {
+				c.units = append(c.units, au)
+				au = nil
+			}
+			au = append(au, part)
+		}
+		c.units = append(c.units, au)
+	}
+	for i := range c.units {
+		c.order = append(c.order, i)
+	}
+	switch name {
+	case "bframes.h264":
+		c.order = []int{0, 3, 1, 2, 6, 4, 5, 9, 7, 8, 10, 13, 11, 12, 16, 14, 15, 19, 17, 18}
+	case "open.h265":
+		c.order = []int{0, 3, 2, 1, 6, 5, 4, 9, 8, 7, 10, 13, 12, 11, 16, 15, 14, 19, 18, 17}
+	}
+	return c
+}
+
+// fakeCamera is a gortsplib server that loops a clip at 40 pictures per second.
+type fakeCamera struct {
+	t      *testing.T
+	clip   clip
+	server *gortsplib.Server
+	stream *gortsplib.ServerStream
+	media  *description.Media
+	format format.Format
+	url    string
+
+	user, password string
+	// knobs, set before start
+	methods   []auth.VerifyMethod
+	tls       *tls.Config
+	udp       bool
+	multicast bool
+	noParams  bool // none in the description
+	listen    func(network, addr string) (net.Listener, error)
+	onSetup   func(*gortsplib.ServerHandlerOnSetupCtx) *base.Response
+	packets   func(unit int, pkts []*rtp.Packet) []*rtp.Packet // may drop and change
+	ticks     func(unit int, ticks uint32) uint32              // may change the RTP time
+
+	mu        sync.Mutex
+	paused    bool
+	torn      int // sessions that ended with TEARDOWN
+	setups    int
+	describes int
+	failures  int // requests with wrong credentials
+	seq       uint16
+	sent      int
+
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+}
+
+const fakeInterval = 25 * time.Millisecond
+
+func (f *fakeCamera) OnDescribe(ctx *gortsplib.ServerHandlerOnDescribeCtx) (*base.Response, *gortsplib.ServerStream, error) {
+	if f.user != "" && !ctx.Conn.VerifyCredentials(ctx.Request, f.user, f.password) {
+		f.mu.Lock()
+		if ctx.Request.Header["Authorization"] != nil {
+			f.failures++
+		}
+		f.mu.Unlock()
+		return &base.Response{StatusCode: base.StatusUnauthorized}, nil, liberrors.ErrServerAuth{}
+	}
+	f.mu.Lock()
+	f.describes++
+	f.mu.Unlock()
+	if ctx.Path != "/cam" {
+		return &base.Response{StatusCode: base.StatusNotFound}, nil, nil
+	}
+	return &base.Response{StatusCode: base.StatusOK}, f.stream, nil
+}
+
+func (f *fakeCamera) OnSetup(ctx *gortsplib.ServerHandlerOnSetupCtx) (*base.Response, *gortsplib.ServerStream, error) {
+	if f.user != "" && !ctx.Conn.VerifyCredentials(ctx.Request, f.user, f.password) {
+		return &base.Response{StatusCode: base.StatusUnauthorized}, nil, liberrors.ErrServerAuth{}
+	}
+	f.mu.Lock()
+	f.setups++
+	f.mu.Unlock()
+	if f.onSetup != nil {
+		if res := f.onSetup(ctx); res != nil {
+			return res, nil, nil
+		}
+	}
+	return &base.Response{StatusCode: base.StatusOK}, f.stream, nil
+}
+
+func (f *fakeCamera) OnPlay(*gortsplib.ServerHandlerOnPlayCtx) (*base.Response, error) {
+	return &base.Response{StatusCode: base.StatusOK}, nil
+}
+
+func (f *fakeCamera) OnSessionClose(ctx *gortsplib.ServerHandlerOnSessionCloseCtx) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var torn liberrors.ErrServerSessionTornDown
+	if errors.As(ctx.Error, &torn) {
+		f.torn++
+	}
+}
+
+func (f *fakeCamera) OnPacketsLost(*gortsplib.ServerHandlerOnPacketsLostCtx)           {}
+func (f *fakeCamera) OnDecodeError(*gortsplib.ServerHandlerOnDecodeErrorCtx)           {}
+func (f *fakeCamera) OnStreamWriteError(*gortsplib.ServerHandlerOnStreamWriteErrorCtx) {}
+
+// start serves the clip until the end of the test.
+func (f *fakeCamera) start(t *testing.T) *fakeCamera {
+	t.Helper()
+	f.t = t
+	f.open("127.0.0.1:0")
+	t.Cleanup(f.stop)
+	return f
+}
+
+func (f *fakeCamera) open(address string) {
+	f.server = &gortsplib.Server{Handler: f, RTSPAddress: address, AuthMethods: f.methods, TLSConfig: f.tls, DisableRTCPSenderReports: true}
+	var bound net.Addr
+	f.server.Listen = func(network, addr string) (net.Listener, error) {
+		l := net.Listen
+		if f.listen != nil {
+			l = f.listen
+		}
+		ln, err := l(network, addr)
+		if err == nil {
+			bound = ln.Addr()
+		}
+		return ln, err
+	}
+	for range 50 { // two neighbouring ports that are free
+		if f.udp {
+			p := freePortPair(f.t)
+			f.server.UDPRTPAddress, f.server.UDPRTCPAddress = fmt.Sprintf("127.0.0.1:%d", p), fmt.Sprintf("127.0.0.1:%d", p+1)
+		}
+		if f.multicast {
+			f.server.MulticastIPRange, f.server.MulticastRTPPort, f.server.MulticastRTCPPort = "239.77.0.0/24", 24000, 24001
+		}
+		err := f.server.Start()
+		if err == nil {
+			break
+		}
+		require.True(f.t, f.udp, err)
+	}
+	require.NotNil(f.t, bound)
+	switch f.clip.codec {
+	case H264:
+		h := &format.H264{PayloadTyp: 96, PacketizationMode: 1}
+		if !f.noParams {
+			h.SPS, h.PPS = find(f.clip, 7), find(f.clip, 8)
+		}
+		f.format = h
+	case H265:
+		h := &format.H265{PayloadTyp: 96}
+		if !f.noParams {
+			h.VPS, h.SPS, h.PPS = find(f.clip, 32), find(f.clip, 33), find(f.clip, 34)
+		}
+		f.format = h
+	case MJPEG:
+		f.format = &format.MJPEG{}
+	}
+	f.media = &description.Media{Type: description.MediaTypeVideo, Formats: []format.Format{f.format}}
+	f.stream = &gortsplib.ServerStream{Server: f.server, Desc: &description.Session{Medias: []*description.Media{f.media}}}
+	require.NoError(f.t, f.stream.Initialize())
+	scheme := "rtsp"
+	if f.tls != nil {
+		scheme = "rtsps"
+	}
+	f.url = fmt.Sprintf("%s://%s/cam", scheme, bound)
+	ctx, cancel := context.WithCancel(context.Background())
+	f.cancel = cancel
+	f.wg.Go(func() { f.feed(ctx) })
+}
+
+func (f *fakeCamera) stop() {
+	if f.server == nil {
+		return
+	}
+	f.cancel()
+	f.wg.Wait()
+	f.stream.Close()
+	f.server.Close()
+	f.server = nil
+}
+
+func (f *fakeCamera) feed(ctx context.Context) {
+	enc := f.encoder()
+	tick := time.NewTicker(fakeInterval)
+	defer tick.Stop()
+	for i := 0; ; i++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		f.mu.Lock()
+		paused := f.paused
+		f.mu.Unlock()
+		if paused {
+			continue
+		}
+		n := i % len(f.clip.units)
+		shown := i/len(f.clip.units)*len(f.clip.units) + f.clip.order[n]
+		ticks := uint32(shown) * uint32(fakeInterval*rtpClockRate/time.Second)
+		if f.ticks != nil {
+			ticks = f.ticks(i, ticks)
+		}
+		pkts := enc(f.clip.units[n])
+		for _, p := range pkts {
+			p.SequenceNumber = f.seq
+			f.seq++
+			p.Timestamp = ticks
+		}
+		if f.packets != nil {
+			pkts = f.packets(i, pkts)
+		}
+		for _, p := range pkts {
+			_ = f.stream.WritePacketRTP(f.media, p)
+		}
+		f.mu.Lock()
+		f.sent++
+		f.mu.Unlock()
+	}
+}
+
+// encoder makes small packets, so that a picture has several.
+func (f *fakeCamera) encoder() func([][]byte) []*rtp.Packet {
+	switch g := f.format.(type) {
+	case *format.H264:
+		e, err := g.CreateEncoder()
+		require.NoError(f.t, err)
+		e.PayloadMaxSize = 300
+		return func(au [][]byte) []*rtp.Packet {
+			p, err := e.Encode(au)
+			require.NoError(f.t, err)
+			return p
+		}
+	case *format.H265:
+		e, err := g.CreateEncoder()
+		require.NoError(f.t, err)
+		e.PayloadMaxSize = 300
+		return func(au [][]byte) []*rtp.Packet {
+			p, err := e.Encode(au)
+			require.NoError(f.t, err)
+			return p
+		}
+	case *format.MJPEG:
+		e, err := g.CreateEncoder()
+		require.NoError(f.t, err)
+		return func(au [][]byte) []*rtp.Packet {
+			p, err := e.Encode(au[0])
+			require.NoError(f.t, err)
+			return p
+		}
+	}
+	return nil
+}
+
+func (f *fakeCamera) pause(on bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.paused = on
+}
+
+func (f *fakeCamera) count(what *int) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return *what
+}
+
+func (f *fakeCamera) rtcp(p rtcp.Packet) { _ = f.stream.WritePacketRTCP(f.media, p) }
+
+// ssrc is that of the stream's packets.
+func (f *fakeCamera) ssrc() uint32 {
+	return f.stream.Stats().Medias[f.media].Formats[f.format].LocalSSRC
+}
+
+// find returns the first NAL unit of a type.
+func find(c clip, typ byte) []byte {
+	for _, au := range c.units {
+		for _, n := range au {
+			if c.codec == H264 && n[0]&0x1F == typ || c.codec == H265 && n[0]>>1&0x3F == typ {
+				return n
+			}
+		}
+	}
+	return nil
+}
+
+func freePortPair(t *testing.T) int {
+	t.Helper()
+	for range 100 {
+		a, err := net.ListenPacket("udp", "127.0.0.1:0")
+		require.NoError(t, err)
+		p := a.LocalAddr().(*net.UDPAddr).Port &^ 1
+		_ = a.Close()
+		if b, err := net.ListenPacket("udp", fmt.Sprintf("127.0.0.1:%d", p+1)); err == nil {
+			_ = b.Close()
+			return p
+		}
+	}
+	t.Fatal("no two free neighbouring ports")
+	return 0
+}
+
+// nals splits Annex B.
+func nals(t *testing.T, data []byte) [][]byte {
+	t.Helper()
+	var a h264.AnnexB
+	require.NoError(t, a.Unmarshal(data))
+	return a
+}

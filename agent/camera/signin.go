@@ -1,0 +1,135 @@
+package camera
+
+import (
+	"encoding/base64"
+	"net/url"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/bluenviron/gortsplib/v4/pkg/base"
+)
+
+// signIn watches requests and responses of a session for what concerns its credentials.
+// Its methods are called by the RTSP client's goroutine and by ours.
+type signIn struct {
+	t *target
+
+	mu         sync.Mutex
+	challenged bool // the camera asked who we are
+	onlyBasic  bool // ... in clear text, which is not allowed here
+	unknown    bool // ... in a way that we do not know
+	accepted   bool // it accepted the credentials at least once
+	opaque     string
+	method     string // "basic" or "digest", what was sent
+}
+
+// response looks at a response and takes out the challenges that must not be answered. A man in the middle who removes the
+// digest challenge gets no password: with Basic removed as well, the client has nothing to answer.
+func (s *signIn) response(res *base.Response) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if res.StatusCode != base.StatusUnauthorized {
+		if s.method != "" && res.StatusCode < 400 {
+			s.accepted = true
+		}
+		return
+	}
+	s.challenged = true
+	var keep base.HeaderValue
+	basic, known := false, false
+	for _, v := range res.Header["WWW-Authenticate"] {
+		scheme, rest, _ := strings.Cut(strings.TrimSpace(v), " ")
+		switch strings.ToLower(scheme) {
+		case "digest":
+			known = true
+			keep = append(keep, "Digest "+rest)
+			if o, ok := quotedParam(rest, "opaque"); ok {
+				s.opaque = o
+			}
+		case "basic":
+			basic = true
+			if s.t.secure || s.t.AllowInsecureBasic {
+				known = true
+				keep = append(keep, "Basic "+rest)
+			}
+		}
+	}
+	s.onlyBasic = basic && !known
+	s.unknown = !basic && !known
+	if keep == nil {
+		delete(res.Header, "WWW-Authenticate")
+		return
+	}
+	res.Header["WWW-Authenticate"] = keep
+}
+
+// request completes the Authorization header that the client made: it neither escapes the user name nor returns the opaque
+// value (RFC 7616 §3.4: it must be returned unchanged).
+func (s *signIn) request(req *base.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := req.Header["Authorization"]
+	if len(h) != 1 {
+		return
+	}
+	if strings.HasPrefix(h[0], "Basic ") {
+		s.method = "basic"
+		return
+	}
+	s.method = "digest"
+	user := s.t.Username
+	if escaped := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(user); escaped != user {
+		h[0] = strings.Replace(h[0], `username="`+user+`"`, `username="`+escaped+`"`, 1)
+	}
+	if s.opaque != "" && !strings.Contains(h[0], `opaque="`) {
+		h[0] += `, opaque="` + s.opaque + `"`
+	}
+}
+
+// quotedParam finds name="value" in a challenge.
+func quotedParam(challenge, name string) (string, bool) {
+	lower := strings.Map(func(r rune) rune { // not ToLower, which may change the length
+		if r >= 'A' && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}, strings.ToValidUTF8(challenge, "?"))
+	challenge = strings.ToValidUTF8(challenge, "?")
+	for from := 0; ; {
+		i := strings.Index(lower[from:], name+`="`)
+		if i < 0 {
+			return "", false
+		}
+		i += from
+		from = i + len(name) + 2
+		if i > 0 && lower[i-1] != ' ' && lower[i-1] != ',' {
+			continue
+		}
+		if end := strings.IndexByte(challenge[from:], '"'); end >= 0 && end < 512 {
+			return challenge[from : from+end], true
+		}
+		return "", false
+	}
+}
+
+// clean makes text from the camera or the network fit to be shown: printable, short, and without our credentials, which a
+// hostile camera may repeat.
+func (t *target) clean(text string) string {
+	if t.Password != "" {
+		for _, secret := range []string{base64.StdEncoding.EncodeToString([]byte(t.Username + ":" + t.Password)),
+			url.QueryEscape(t.Password), url.PathEscape(t.Password), t.Password} {
+			text = strings.ReplaceAll(text, secret, "***")
+		}
+	}
+	text = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
+			return -1
+		}
+		return r
+	}, text)
+	if r := []rune(text); len(r) > 160 {
+		text = string(r[:160]) + "…"
+	}
+	return strings.TrimSpace(text)
+}

@@ -1,0 +1,211 @@
+package camera
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/bluenviron/gortsplib/v4"
+)
+
+// Handler receives what a Source produces. Both functions may be nil.
+type Handler struct {
+	// OnUnit gets each access unit, in decode order, never two at once. It is called by the goroutine that reads the
+	// camera and must not block: a reader held up for seconds loses the session.
+	OnUnit func(AccessUnit)
+	// OnStatus gets each change of the status, in order, never two at once. It must not block either.
+	OnStatus func(Status)
+}
+
+// Source reads one stream of one camera. Make it with New, start it with Run.
+type Source struct {
+	t       *target
+	log     *slog.Logger
+	metrics *Metrics
+	clock   *wallClock
+	stats   counters
+
+	statusMu sync.Mutex // held while OnStatus runs, so that changes stay in order
+	status   Status
+	handler  Handler
+}
+
+// New checks the configuration; the error names all that is wrong with it. log must not be nil; metrics may be.
+func New(cfg Config, log *slog.Logger, metrics *Metrics) (*Source, error) {
+	t, err := cfg.check()
+	if err != nil {
+		return nil, err
+	}
+	return &Source{t: t, log: log.With("camera", cfg.Camera, "stream", cfg.Stream), metrics: metrics, clock: newWallClock()}, nil
+}
+
+// Stats may be called at any time, from any goroutine.
+func (s *Source) Stats() Stats { return s.stats.snapshot() }
+
+// Status may be called at any time, from any goroutine, but not by OnStatus.
+func (s *Source) Status() Status {
+	s.statusMu.Lock()
+	defer s.statusMu.Unlock()
+	return s.status
+}
+
+// Run connects, reads, and connects again, until ctx ends. It returns ctx.Err() after TEARDOWN was sent and everything has
+// stopped; no function of h is called after that. It may be called once.
+func (s *Source) Run(ctx context.Context, h Handler) error {
+	s.handler = h
+	s.publish(Status{State: Connecting})
+	second := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() { s.everySecond(second) })
+	s.loop(ctx)
+	close(second)
+	wg.Wait()
+	s.metrics.setState(s.t.Camera, s.t.Stream, s.Status().State, "")
+	return ctx.Err()
+}
+
+func (s *Source) loop(ctx context.Context) {
+	var (
+		r         retry
+		floor     int64
+		transport = gortsplib.TransportTCP
+		anyPort   bool
+		patient   time.Time // until then no stream is given up before StaleAfter
+	)
+	switch s.t.Transport {
+	case TransportUDP:
+		transport = gortsplib.TransportUDP
+	case TransportMulticast:
+		transport = gortsplib.TransportUDPMulticast
+	}
+	for attempt, switched := 0, false; ctx.Err() == nil; attempt++ {
+		if attempt > 0 {
+			s.stats.reconnects.Add(1)
+		}
+		ses := &session{t: s.t, log: s.log, stats: &s.stats, clock: s.clock, floor: floor, onUnit: s.unit, onInfo: s.inform,
+			transport: transport, anyPort: anyPort, eager: time.Now().After(patient)}
+		began := time.Now()
+		f := s.attempt(ctx, ses)
+		floor = ses.floor
+		if f == nil {
+			return
+		}
+		online := time.Duration(0)
+		if ses.wasOnline {
+			online = time.Since(began)
+		}
+		if f.State == Stale && ses.wasOnline {
+			patient = time.Now().Add(10 * time.Minute)
+		}
+		anyPort = anyPort || noServerPorts(f)
+		if s.t.Transport == TransportAuto && f.fallback {
+			transport = other(transport)
+			if !switched { // at once, and without a word, once
+				switched = true
+				s.log.Info("changing transport", "to", ses.transportName(), "because", f.Reason)
+				continue
+			}
+			f.Reason = "The camera can be read neither by TCP nor by UDP. " + f.Reason
+		}
+		switched = false
+		s.publish(Status{State: f.State, Reason: f.Reason})
+		wait := r.next(f, online, time.Now())
+		s.log.Warn("camera stream failed", "state", f.State, "reason", f.Reason, "error", s.t.clean(fmt.Sprint(f.cause)),
+			"retry_in", wait.Round(time.Millisecond).String(), "failures", r.failures)
+		knock := ""
+		if f.State == Unreachable {
+			knock = hostPort(s.t.url)
+		}
+		if pause(ctx, wait, knock) {
+			r.returned()
+		}
+	}
+}
+
+// attempt runs a session and turns a panic on our own goroutine into a failure like the others.
+func (s *Source) attempt(ctx context.Context, ses *session) (f *Failure) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.stats.panics.Add(1)
+			s.log.Error("caught a bug while connecting to a camera", "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
+			f = failf(Refused, fmt.Errorf("panic: %v", r), "Connecting to the camera met a bug in this program. It is tried again; please report it with the log.")
+		}
+	}()
+	return ses.run(ctx)
+}
+
+func other(t gortsplib.Transport) gortsplib.Transport {
+	if t == gortsplib.TransportTCP {
+		return gortsplib.TransportUDP
+	}
+	return gortsplib.TransportTCP
+}
+
+func (s *Source) unit(u AccessUnit) {
+	if s.handler.OnUnit != nil {
+		s.handler.OnUnit(u)
+	}
+}
+
+// inform is told by a session what became of its stream.
+func (s *Source) inform(i info) {
+	s.publish(Status{State: i.state, Reason: i.reason, Codec: i.codec, Width: i.width, Height: i.height, Transport: i.transport})
+}
+
+// publish makes a status known if it differs from the last. Codec, size and transport of a failure are those of before.
+func (s *Source) publish(next Status) {
+	s.statusMu.Lock()
+	defer s.statusMu.Unlock()
+	was := s.status
+	if next.Codec == "" {
+		next.Codec, next.Width, next.Height, next.Transport = was.Codec, was.Width, was.Height, was.Transport
+	}
+	next.Since = was.Since
+	if next == was {
+		return
+	}
+	if next.State != was.State {
+		next.Since = time.Now().UTC()
+		s.metrics.setState(s.t.Camera, s.t.Stream, was.State, next.State)
+		if next.State == Online {
+			s.log.Info("camera online", "codec", next.Codec, "width", next.Width, "height", next.Height, "transport", next.Transport)
+		}
+	}
+	s.status = next
+	if s.handler.OnStatus != nil {
+		s.handler.OnStatus(next)
+	}
+}
+
+// everySecond adds up what the reader counted, and writes at most one line about trouble in ten seconds.
+func (s *Source) everySecond(stop <-chan struct{}) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	var was, told Stats
+	var toldAt time.Time
+	for {
+		ended := false
+		select {
+		case <-tick.C:
+		case <-stop:
+			ended = true
+		}
+		is := s.stats.snapshot()
+		s.metrics.add(s.t.Camera, s.t.Stream, was, is)
+		was = is
+		trouble := is.LostPackets + is.UnknownLoss + is.DecodeErrors + is.ClampedTimes
+		before := told.LostPackets + told.UnknownLoss + told.DecodeErrors + told.ClampedTimes
+		if trouble > before && time.Since(toldAt) >= 10*time.Second {
+			s.log.Warn("camera stream has trouble", "lost_packets", is.LostPackets-told.LostPackets, "breaks", is.UnknownLoss-told.UnknownLoss,
+				"unreadable_packets", is.DecodeErrors-told.DecodeErrors, "clamped_times", is.ClampedTimes-told.ClampedTimes,
+				"damaged_units", is.Damaged-told.Damaged)
+			told, toldAt = is, time.Now()
+		}
+		if ended {
+			return
+		}
+	}
+}
