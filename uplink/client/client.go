@@ -191,11 +191,11 @@ func (c *Client) currentToken(again bool) (string, error) {
 	}
 	token, err := c.read()
 	if err != nil {
-		return "", &UnauthorizedError{fmt.Sprintf("the token cannot be read: %v", err)}
+		return "", &UnauthorizedError{Message: fmt.Sprintf("the token cannot be read: %v", err)}
 	}
 	token = strings.TrimSpace(token)
 	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", &UnauthorizedError{"the token is empty or holds characters that no token has: put it alone into its file"}
+		return "", &UnauthorizedError{Message: "the token is empty or holds characters that no token has: put it alone into its file"}
 	}
 	c.token = token
 	return token, nil

@@ -16,48 +16,13 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// RefusedError says that the service looked at the request and will never take it as it is. Asking again is of no use.
-type RefusedError struct {
-	Code    int
-	Reason  string // one of vms.Reason…, "" if the service gave none
-	Message string // the service's own words
-}
-
-func (e *RefusedError) Error() string {
-	if e.Reason == "" {
-		return fmt.Sprintf("refused by the service (%d): %s", e.Code, e.Message)
-	}
-	return fmt.Sprintf("refused by the service (%d %s): %s", e.Code, e.Reason, e.Message)
-}
-
-// UnauthorizedError says that the token is missing, unreadable or refused. It says nothing about the request.
-type UnauthorizedError struct{ Message string }
-
-func (e *UnauthorizedError) Error() string {
-	return "not let in by the service: " + e.Message + " (make a token with: vmscloud token create)"
-}
-
-// ForbiddenError says that the token is good but may not do this. That is mended at the service or in the configuration,
-// seldom in the request.
-type ForbiddenError struct{ Reason, Message string }
-
-func (e *ForbiddenError) Error() string {
-	return fmt.Sprintf("not permitted by the service (403 %s): %s", e.Reason, e.Message)
-}
-
-// TransientError says that asking again later may help: no connection, a busy or broken service, or an answer that is
-// not the service's at all.
-type TransientError struct {
-	Code int // of the answer, 0 if there was none
-	// RetryAfter is how long the service asks to wait, 0 if it does not say.
-	RetryAfter time.Duration
-	// Own is true if the service itself answered, about this request: another one may fare better.
-	Own bool
-	Err error
-}
-
-func (e *TransientError) Error() string { return e.Err.Error() }
-func (e *TransientError) Unwrap() error { return e.Err }
+// The verdicts on a request are words of the interface, so that the reporter knows them without knowing this package.
+type (
+	RefusedError      = vms.RefusedError
+	UnauthorizedError = vms.UnauthorizedError
+	ForbiddenError    = vms.ForbiddenError
+	TransientError    = vms.TransientError
+)
 
 // Unsupported says whether err means that the service does not have the endpoint asked for, as other services do not
 // have that for registering a bridge.
@@ -67,12 +32,6 @@ func Unsupported(err error) bool {
 		return refused.Reason == vms.ReasonEndpoint || refused.Reason == vms.ReasonMethod
 	}
 	return false
-}
-
-// UnknownActor says whether err means that the service does not know the actor of an event.
-func UnknownActor(err error) bool {
-	var refused *RefusedError
-	return errors.As(err, &refused) && refused.Code == http.StatusNotFound && refused.Reason != vms.ReasonEndpoint
 }
 
 // classify turns an answer into an error, nil for a 2xx. It is the one place that decides what may be asked again:
@@ -92,20 +51,20 @@ func classify(base string, a answer, err error) error {
 		if !own {
 			message = "the token was refused"
 		}
-		return &UnauthorizedError{message}
+		return &UnauthorizedError{Message: message}
 	case http.StatusForbidden:
 		if own {
-			return &ForbiddenError{reason, message}
+			return &ForbiddenError{Reason: reason, Message: message}
 		}
 	case http.StatusRequestEntityTooLarge:
 		if !own {
 			message = "the body is too large"
 		}
-		return &RefusedError{a.status, reason, message}
+		return &RefusedError{Code: a.status, Reason: reason, Message: message}
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusConflict,
 		http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
 		if own {
-			return &RefusedError{a.status, reason, message}
+			return &RefusedError{Code: a.status, Reason: reason, Message: message}
 		}
 	}
 	t := &TransientError{Code: a.status, RetryAfter: retryAfter(a.header, time.Now()), Own: own}

@@ -74,11 +74,7 @@ func (c *Client) AllEvents(ctx context.Context, q vms.Query) iter.Seq2[vms.Event
 func listValues(q vms.Query, token string) url.Values {
 	v := url.Values{}
 	if len(q.Include) > 0 {
-		include := make([]string, len(q.Include))
-		for i, s := range q.Include {
-			include[i] = "data." + strings.TrimPrefix(s, "data.")
-		}
-		v.Set("include", strings.Join(include, ","))
+		v.Set("include", includeValue(q.Include))
 	}
 	if q.PageSize > 0 {
 		v.Set("pageSize", strconv.Itoa(q.PageSize))
@@ -119,12 +115,19 @@ func listValues(q vms.Query, token string) url.Values {
 	return v
 }
 
+func includeValue(schemas []string) string {
+	out := make([]string, len(schemas))
+	for i, s := range schemas {
+		out[i] = "data." + strings.TrimPrefix(s, "data.")
+	}
+	return strings.Join(out, ",")
+}
+
 // Event asks for one event with the data schemas of include.
 func (c *Client) Event(ctx context.Context, id string, include ...string) (vms.Event, error) {
 	path := vms.PathEvents + "/" + url.PathEscape(id)
 	if len(include) > 0 {
-		path += "?" + listValues(vms.Query{Include: include}, "-").Encode()
-		path = strings.Replace(path, "&pageToken=-", "", 1)
+		path += "?" + url.Values{"include": {includeValue(include)}}.Encode()
 	}
 	var ev vms.Event
 	a, err := c.call(ctx, http.MethodGet, path, nil, maxAnswerBytes)

@@ -12,8 +12,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// maxBodyBytes bounds what a client may send; a scene with a hundred objects takes some 60 kB.
-const maxBodyBytes = 1 << 20
+// maxBodyBytes bounds what a client may send; a scene with a hundred objects takes some 60 kB. The journal's own bound
+// lies above it.
+const maxBodyBytes = 512 << 10
 
 // getEvent is GET /events/{id}. The id holds ':' and '+', which clients send escaped, raw, or with the plus as a space.
 func (s *Server) getEvent(c *call) error {
@@ -86,7 +87,7 @@ func readJSON(c *call) ([]byte, error) {
 	var tooBig *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooBig):
-		return nil, vms.NewError(http.StatusRequestEntityTooLarge, vms.ReasonTooLarge, "The body is larger than 1 MiB")
+		return nil, vms.NewError(http.StatusRequestEntityTooLarge, vms.ReasonTooLarge, "The body is larger than 512 KiB")
 	case err != nil:
 		return nil, vms.NewError(http.StatusBadRequest, vms.ReasonJSON, "The body could not be read to its end")
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Problem is one thing wrong with an event or a request: where, which kind (one of the Reason constants), and what in
@@ -127,6 +128,9 @@ var properties = []property{
 // dropped, since the service makes it. Types and schemas in the public spelling are turned into the documents'.
 func ParseEvent(body []byte) (Event, []Problem) {
 	var fields map[string]json.RawMessage
+	if !utf8.Valid(body) {
+		return Event{}, []Problem{{"body", ReasonJSON, "the body is not UTF-8"}}
+	}
 	if err := json.Unmarshal(body, &fields); err != nil {
 		return Event{}, []Problem{{"body", ReasonJSON, jsonTrouble(err)}}
 	}

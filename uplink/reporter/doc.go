@@ -1,0 +1,22 @@
+// Package reporter drains the outbox into the service. It stands between storage/journal, which holds what is still to be
+// reported, and uplink/client, which calls the service and says what an answer means.
+//
+// An entry leaves the outbox only when the service has the event (Ack) or will never take it (Park, with the service's
+// reason). The events of one actor go one after the other, in the order of the outbox; several actors go at once. What
+// happens to the rest depends on whose fault a failure is:
+//
+//   - The service's (no connection, 429, 502, 503, 504, an answer that is not its own): everything waits, from 1 s
+//     doubling to 15 s with jitter, or as long as Retry-After says. Then one event goes ahead; if it is taken, all follow.
+//
+//   - The token's (401): everything waits for half a minute to a minute. Nothing is parked.
+//
+//   - Perhaps the event's (403, 500): its actor waits, the others go on. Such an event is parked only after it has failed
+//     for an hour while others were taken; until then the fault may be the service's. If none else was sent in that time, its
+//     actor's next event is tried in between, so that one bad event never holds up a bridge with one camera.
+//
+//   - The event's (400, 404, 409, 413, 422): it is parked at once. An unknown actor (404) gets one more try after
+//     Options.Register, if that is set.
+//
+//     r := reporter.New(journal, client, reporter.Options{Log: log})
+//     err := r.Run(ctx) // until ctx is done
+package reporter

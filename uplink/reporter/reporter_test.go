@@ -1,0 +1,492 @@
+package reporter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/vms"
+)
+
+// outbox is a plain model of the journal's outbox.
+type outbox struct {
+	mu      sync.Mutex
+	entries []Entry
+	parked  map[string]string
+	rev     uint64
+	changed chan struct{}
+	peeks   int
+	peekErr error
+}
+
+func newOutbox() *outbox { return &outbox{parked: map[string]string{}, changed: make(chan struct{}, 1)} }
+
+func (o *outbox) put(ev vms.Event) {
+	ev.ID = ev.NaturalID()
+	o.mu.Lock()
+	o.rev++
+	i := slices.IndexFunc(o.entries, func(e Entry) bool { return e.Event.ID == ev.ID })
+	if i < 0 {
+		o.entries = append(o.entries, Entry{Event: ev, Revision: o.rev})
+	} else {
+		o.entries[i].Event, o.entries[i].Revision = ev, o.rev
+	}
+	o.mu.Unlock()
+	select {
+	case o.changed <- struct{}{}:
+	default:
+	}
+}
+
+func (o *outbox) Peek(n int, skip func(string) bool) ([]Entry, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.peeks++
+	if o.peekErr != nil {
+		return nil, o.peekErr
+	}
+	var out []Entry
+	for _, e := range o.entries {
+		if len(out) < n && !skip(e.Event.ActorID) {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+func (o *outbox) remove(id string, revision uint64) bool {
+	n := len(o.entries)
+	o.entries = slices.DeleteFunc(o.entries, func(e Entry) bool { return e.Event.ID == id && e.Revision == revision })
+	return len(o.entries) < n
+}
+
+func (o *outbox) Ack(id string, revision uint64) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.remove(id, revision)
+	return nil
+}
+
+func (o *outbox) Park(id string, revision uint64, reason string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.remove(id, revision) {
+		o.parked[id] = reason
+	}
+	return nil
+}
+
+func (o *outbox) Changed() <-chan struct{} { return o.changed }
+
+func (o *outbox) waiting() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.entries)
+}
+
+func (o *outbox) parkedFor(id string) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.parked[id]
+}
+
+// service is a model of the service: it notes what it took, in order, and answers what the test says.
+type service struct {
+	mu      sync.Mutex
+	answer  func(vms.Event) error // nil: takes all
+	took    []vms.Event
+	tries   int
+	running int
+	most    int
+	latency time.Duration
+	ending  context.Context
+}
+
+func (s *service) Report(ctx context.Context, ev vms.Event) error {
+	s.mu.Lock()
+	s.tries++
+	s.running++
+	s.most = max(s.most, s.running)
+	answer, latency := s.answer, s.latency
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		s.running--
+		s.mu.Unlock()
+	}()
+	if latency > 0 {
+		select {
+		case <-time.After(latency):
+		case <-ctx.Done():
+			return &vms.TransientError{Err: ctx.Err()}
+		}
+	}
+	if answer != nil {
+		if err := answer(ev); err != nil {
+			return err
+		}
+	}
+	s.mu.Lock()
+	s.took = append(s.took, ev)
+	s.mu.Unlock()
+	return nil
+}
+
+func (s *service) set(answer func(vms.Event) error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answer = answer
+}
+
+func (s *service) taken() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ids := make([]string, len(s.took))
+	for i, ev := range s.took {
+		ids[i] = ev.NaturalID()
+	}
+	return ids
+}
+
+func (s *service) attempts() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tries
+}
+
+var epoch = time.Date(2026, 11, 21, 7, 0, 0, 0, time.UTC)
+
+func event(actor string, n int) vms.Event {
+	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(epoch.Add(time.Duration(n) * time.Second)), Span: true,
+		ActorID: actor, ActorType: vms.ActorCamera}
+	ev.ID = ev.NaturalID()
+	return ev
+}
+
+// scene runs a reporter in a bubble of its own time.
+func scene(t *testing.T, o Options, test func(box *outbox, svc *service, r *Reporter)) {
+	synctest.Test(t, func(t *testing.T) {
+		box, svc := newOutbox(), &service{}
+		r := New(box, svc, o)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- r.Run(ctx) }()
+		test(box, svc, r)
+		cancel()
+		require.ErrorIs(t, <-done, context.Canceled)
+		require.Equal(t, Stopped, r.Status().State)
+	})
+}
+
+// after lets the bubble's time pass until all is quiet.
+func after(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+func away(code int, after time.Duration) error {
+	return &vms.TransientError{Code: code, RetryAfter: after, Err: errors.New("away")}
+}
+
+func TestDrainsInOrderPerActor(t *testing.T) {
+	scene(t, Options{}, func(box *outbox, svc *service, r *Reporter) {
+		svc.latency = 5 * time.Millisecond
+		var want []string
+		for n := range 700 { // more than one batch
+			for _, actor := range []string{"a", "b", "c"} {
+				box.put(event(actor, n))
+				want = append(want, event(actor, n).ID)
+			}
+		}
+		after(20 * time.Second)
+		require.Zero(t, box.waiting())
+		got := svc.taken()
+		require.ElementsMatch(t, want, got)
+		for _, actor := range []string{"a", "b", "c"} {
+			own := slices.DeleteFunc(slices.Clone(got), func(id string) bool { return id[:1] != actor })
+			require.True(t, slices.IsSorted(own), "the events of %s went out of order", actor)
+		}
+		require.Equal(t, 3, svc.most, "each actor has one request under way")
+		require.Equal(t, Idle, r.Status().State)
+		require.EqualValues(t, 2100, r.Status().Accepted)
+	})
+}
+
+func TestConcurrencyIsBounded(t *testing.T) {
+	scene(t, Options{Concurrency: 4}, func(box *outbox, svc *service, _ *Reporter) {
+		svc.latency = time.Second
+		for n := range 40 {
+			box.put(event(fmt.Sprintf("cam%d", n), 0))
+		}
+		after(11 * time.Second)
+		require.Zero(t, box.waiting())
+		require.Equal(t, 4, svc.most)
+	})
+}
+
+func TestNewEventWakesIt(t *testing.T) {
+	scene(t, Options{}, func(box *outbox, svc *service, _ *Reporter) {
+		after(10 * time.Minute)
+		box.put(event("a", 1))
+		after(time.Millisecond)
+		require.Len(t, svc.taken(), 1)
+	})
+}
+
+func TestIdleCostsNothing(t *testing.T) {
+	scene(t, Options{}, func(box *outbox, svc *service, _ *Reporter) {
+		box.put(event("a", 1))
+		after(time.Hour)
+		require.Len(t, svc.taken(), 1)
+		require.Less(t, box.peeks, 100)
+	})
+}
+
+// An outage of days: nothing is lost or parked, the pauses stay short, and events flow soon after the return.
+func TestOutage(t *testing.T) {
+	for name, cause := range map[string]error{
+		"no connection":  &vms.TransientError{Err: errors.New("connection refused")},
+		"502":            away(502, 0),
+		"503":            away(503, 0),
+		"captive portal": &vms.TransientError{Code: 200, Err: errors.New("text/html")},
+		"own 503":        &vms.TransientError{Code: 503, Own: true, Err: errors.New("full")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			scene(t, Options{}, func(box *outbox, svc *service, r *Reporter) {
+				svc.set(func(vms.Event) error { return cause })
+				for n := range 50 {
+					box.put(event(fmt.Sprintf("cam%d", n%5), n))
+				}
+				after(time.Second / 2)
+				require.Equal(t, 1.0, float64(r.Status().Failures))
+				require.Equal(t, Waiting, r.Status().State)
+				after(48 * time.Hour)
+				require.Equal(t, 50, box.waiting())
+				tries := svc.attempts()
+				require.Greater(t, tries, 48*3600/20, "asks at least every 15 s with jitter")
+				require.Less(t, tries, 48*3600/5, "does not hammer")
+				svc.set(nil)
+				after(20 * time.Second)
+				require.Zero(t, box.waiting())
+				require.Len(t, svc.taken(), 50)
+				require.Equal(t, Idle, r.Status().State)
+				require.Empty(t, r.Status().LastError)
+			})
+		})
+	}
+}
+
+func TestShortOutageEndsSoon(t *testing.T) {
+	scene(t, Options{}, func(box *outbox, svc *service, _ *Reporter) {
+		svc.set(func(vms.Event) error { return away(0, 0) })
+		box.put(event("a", 1))
+		after(3 * time.Second)
+		svc.set(nil)
+		after(5 * time.Second)
+		require.Zero(t, box.waiting())
+	})
+}
+
+func TestRetryAfter(t *testing.T) {
+	scene(t, Options{}, func(box *outbox, svc *service, r *Reporter) {
+		svc.set(func(vms.Event) error { return away(429, 2*time.Minute) })
+		for n := range 10 {
+			box.put(event(fmt.Sprint(n), n))
+		}
+		after(time.Minute)
+		first := svc.attempts()
+		require.LessOrEqual(t, first, 8, "those under way when the first answer came")
+		after(59 * time.Second)
+		require.Equal(t, first, svc.attempts())
+		require.False(t, r.Status().NextTry.IsZero())
+		svc.set(nil)
+		after(2 * time.Second)
+		require.Zero(t, box.waiting())
+	})
+}
+
+func TestRefusedIsParkedAndOthersGoOn(t *testing.T) {
+	scene(t, Options{}, func(box *outbox, svc *service, r *Reporter) {
+		bad := event("a", 1)
+		svc.set(func(ev vms.Event) error {
+			if ev.ID == bad.ID {
+				return &vms.RefusedError{Code: 400, Reason: vms.ReasonValue, Message: "bad box"}
+			}
+			return nil
+		})
+		for n := range 5 {
+			box.put(event("a", n))
+		}
+		after(time.Second)
+		require.Zero(t, box.waiting())
+		require.Len(t, svc.taken(), 4)
+		require.Contains(t, box.parkedFor(bad.ID), "bad box")
+		require.EqualValues(t, 1, r.Status().Refused)
+		require.Equal(t, 5, svc.attempts(), "a refused event is not sent twice")
+	})
+}
+
+func TestUnknownActorRegistersFirst(t *testing.T) {
+	known := false
+	registered := 0
+	o := Options{Register: func(context.Context) error { registered++; known = true; return nil }}
+	scene(t, o, func(box *outbox, svc *service, _ *Reporter) {
+		svc.set(func(ev vms.Event) error {
+			if !known || ev.ActorID == "stranger" {
+				return &vms.RefusedError{Code: 404, Reason: vms.ReasonResource, Message: "no camera"}
+			}
+			return nil
+		})
+		box.put(event("a", 1))
+		after(time.Second)
+		require.Len(t, svc.taken(), 1)
+		require.Equal(t, 1, registered)
+		box.put(event("stranger", 1))
+		after(time.Second)
+		require.NotEmpty(t, box.parkedFor(event("stranger", 1).ID))
+		require.Equal(t, 2, registered)
+	})
+}
+
+func TestUnauthorizedNeverParks(t *testing.T) {
+	scene(t, Options{}, func(box *outbox, svc *service, r *Reporter) {
+		svc.set(func(vms.Event) error { return &vms.UnauthorizedError{Message: "no"} })
+		for n := range 3 {
+			box.put(event("a", n))
+		}
+		after(time.Hour)
+		require.Equal(t, Unauthorized, r.Status().State)
+		require.Contains(t, r.Status().LastError, "vmscloud token create")
+		require.Equal(t, 3, box.waiting())
+		require.Greater(t, svc.attempts(), 3600/61)
+		require.Less(t, svc.attempts(), 3600/29)
+		svc.set(nil)
+		after(61 * time.Second)
+		require.Len(t, svc.taken(), 3)
+	})
+}
+
+// One event that the service chokes on is set aside in the end, so that it does not hold up its camera for ever; but an
+// hour of failures of everything parks nothing.
+func TestPoisonousEvent(t *testing.T) {
+	for name, cause := range map[string]error{
+		"500": &vms.TransientError{Code: 500, Own: true, Err: errors.New("panic")},
+		"403": &vms.ForbiddenError{Reason: "invalidPermission", Message: "another account"},
+	} {
+		for _, actors := range []int{1, 4} {
+			t.Run(fmt.Sprintf("%s of %d", name, actors), func(t *testing.T) {
+				scene(t, Options{}, func(box *outbox, svc *service, r *Reporter) {
+					bad := event("cam0", 0)
+					svc.set(func(ev vms.Event) error {
+						if ev.ID == bad.ID {
+							return cause
+						}
+						return nil
+					})
+					for n := range 40 {
+						box.put(event(fmt.Sprintf("cam%d", n%actors), n))
+					}
+					after(50 * time.Minute)
+					require.Empty(t, box.parkedFor(bad.ID), "it has an hour")
+					require.Equal(t, 40/actors, box.waiting(), "the other actors go on")
+					if name == "403" {
+						require.Equal(t, Forbidden, r.Status().State)
+					}
+					box.put(event("cam1", 99)) // evidence within the hour, where there are others
+					after(15 * time.Minute)
+					require.Zero(t, box.waiting())
+					require.Contains(t, box.parkedFor(bad.ID), "set aside")
+				})
+			})
+			t.Run(fmt.Sprintf("%s of %d, all", name, actors), func(t *testing.T) {
+				scene(t, Options{}, func(box *outbox, svc *service, _ *Reporter) {
+					svc.set(func(vms.Event) error { return cause })
+					for n := range 40 {
+						box.put(event(fmt.Sprintf("cam%d", n%actors), n))
+					}
+					after(24 * time.Hour)
+					require.Equal(t, 40, box.waiting())
+					require.Empty(t, box.parked)
+					svc.set(nil)
+					after(2 * time.Minute)
+					require.Len(t, svc.taken(), 40)
+				})
+			})
+		}
+	}
+}
+
+// An event that is renewed while it is on its way is sent again in its new form.
+func TestRenewedWhileSending(t *testing.T) {
+	scene(t, Options{}, func(box *outbox, svc *service, _ *Reporter) {
+		svc.latency = time.Second
+		ev := event("a", 1)
+		box.put(ev)
+		after(time.Second / 2)
+		ev.EndTimestamp = vms.Ptr(ev.StartTimestamp.Add(3 * time.Second))
+		box.put(ev)
+		after(5 * time.Second)
+		require.Zero(t, box.waiting())
+		require.Len(t, svc.took, 2)
+		require.True(t, svc.took[0].Ongoing())
+		require.False(t, svc.took[1].Ongoing())
+	})
+}
+
+func TestStopLetsARequestFinish(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, svc := newOutbox(), &service{latency: 2 * time.Second}
+		r := New(box, svc, Options{})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- r.Run(ctx) }()
+		box.put(event("a", 1))
+		box.put(event("a", 2))
+		after(time.Second)
+		cancel()
+		require.ErrorIs(t, <-done, context.Canceled)
+		require.Len(t, svc.taken(), 1, "the one under way, not the next")
+		require.Equal(t, 1, box.waiting())
+	})
+}
+
+func TestStopCutsAHangingRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, svc := newOutbox(), &service{latency: time.Hour}
+		r := New(box, svc, Options{})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- r.Run(ctx) }()
+		box.put(event("a", 1))
+		after(time.Second)
+		began := time.Now()
+		cancel()
+		<-done
+		require.Equal(t, 5*time.Second, time.Since(began))
+		require.Equal(t, 1, box.waiting())
+	})
+}
+
+func TestBrokenOutbox(t *testing.T) {
+	scene(t, Options{}, func(box *outbox, svc *service, r *Reporter) {
+		box.mu.Lock()
+		box.peekErr = errors.New("disk on fire")
+		box.mu.Unlock()
+		box.put(event("a", 1))
+		after(time.Minute)
+		require.Contains(t, r.Status().LastError, "disk on fire")
+		require.Less(t, box.peeks, 80)
+		box.mu.Lock()
+		box.peekErr = nil
+		box.mu.Unlock()
+		after(2 * time.Second)
+		require.Zero(t, box.waiting())
+	})
+}
