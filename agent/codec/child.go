@@ -1,0 +1,83 @@
+package codec
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"vmsbridge/agent/codec/engine"
+	"vmsbridge/agent/codec/worker"
+)
+
+// environment is the variable that makes the program a decoder process; its value is a childSetup.
+const environment = "VMSBRIDGE_DECODER"
+
+// childSetup is what a decoder process is told.
+type childSetup struct {
+	LibraryDirs []string `json:"libraryDirs,omitempty"`
+}
+
+// childEnvironment is all that a decoder process inherits: nothing of ours that might be secret.
+func childEnvironment(setup string) []string {
+	env := []string{
+		environment + "=" + setup,
+		"GOMAXPROCS=1",      // one call at a time
+		"GOMEMLIMIT=256MiB", // of Go's heap; pictures of H.264 and H.265 are in C's
+		"GOTRACEBACK=none",  // the reason of a crash is enough
+	}
+	if path, ok := os.LookupEnv("LD_LIBRARY_PATH"); ok {
+		env = append(env, "LD_LIBRARY_PATH="+path)
+	}
+	return env
+}
+
+// RunWorker must be the first statement of main, and of TestMain in every package whose tests use a Pool. In a process that
+// was started as a decoder process it serves the one that started it, and never returns. Otherwise it does nothing.
+func RunWorker() { runWorker(nil) }
+
+// Exit statuses of a decoder process that ends by itself.
+const (
+	exitDone   = 0 // the agent closed the pipe or ended
+	exitBroken = 3 // the pipe broke
+	exitSetup  = 4 // it was not started by the agent
+)
+
+// runWorker is RunWorker with a look at each access unit before it is decoded, for tests.
+func runWorker(before func(au []byte)) {
+	value, ok := os.LookupEnv(environment)
+	if !ok {
+		return
+	}
+	var setup childSetup
+	requests, replies := os.NewFile(3, "requests"), os.NewFile(4, "replies")
+	if err := json.Unmarshal([]byte(value), &setup); err != nil || !isPipe(3) || !isPipe(4) {
+		fmt.Fprintf(os.Stderr, "%s is set: that is for decoder processes, which the bridge starts by itself; unset it\n", environment)
+		os.Exit(exitSetup)
+	}
+	confine()
+	err := worker.Serve(requests, replies, engine.New(engine.Options{LibraryDirs: setup.LibraryDirs}), before)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "decoder process:", err)
+		os.Exit(exitBroken)
+	}
+	os.Exit(exitDone)
+}
+
+func isPipe(fd int) bool {
+	var st unix.Stat_t
+	return unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFIFO
+}
+
+// confine sets what a process that reads hostile streams should have: no core files, no writing of files, first to go
+// when memory is short. The signals that end the agent do not end it: the agent does, after its last picture.
+func confine() {
+	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
+	_ = os.WriteFile("/proc/self/comm", []byte("vms-decoder"), 0)
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0)
+	_ = unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{})
+}

@@ -1,0 +1,166 @@
+package codec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"vmsbridge/agent/codec/engine"
+	"vmsbridge/agent/codec/worker"
+)
+
+// Decoder decodes one stream. One caller at a time, but Close may be called while another call runs.
+type Decoder struct {
+	pool       *Pool
+	owner      string
+	format     Format
+	lumaPixels int
+	number     uint32
+
+	lost    atomic.Bool // its process died and nobody has been told yet
+	request []byte      // room for the next request; belongs to the caller
+
+	group  *group // guarded by pool.mu
+	closed bool   // guarded by pool.mu
+
+	mu     sync.Mutex      // held during each call of direct, so that Close waits
+	direct *engine.Decoder // with InProcess, once open
+}
+
+// Decode feeds one access unit, Annex B with parameter sets in-band or a whole JPEG, and answers the pictures that came
+// out: none to several, in presentation order. pts is any number; it comes back with its picture. au is not kept. It
+// blocks until the process has answered or ctx is done; in the latter case the access unit may still be decoded, and its
+// pictures are dropped. (With InProcess a call that runs is not cut short.)
+//
+// Errors: ErrLost: all is as after Open, feed from a keyframe. *UnsupportedError: what to install. ErrClosed, ctx's error.
+// Any other: this access unit was not decodable, feed on; pictures that were ready come with the next call.
+func (d *Decoder) Decode(ctx context.Context, au []byte, pts int64) ([]Picture, error) {
+	if len(au) == 0 || len(au) > worker.MaxAccessUnit {
+		return nil, fmt.Errorf("decode %s: an access unit of %d bytes is not within 1 to %d", d.format, len(au), worker.MaxAccessUnit)
+	}
+	start := time.Now()
+	var (
+		pictures []Picture
+		err      error
+	)
+	if d.pool.direct != nil {
+		err = d.directly(ctx, func(e *engine.Decoder) (err error) {
+			pictures, err = e.Decode(au, pts)
+			return err
+		})
+	} else {
+		a := d.call(ctx, worker.Decode, worker.AppendDecode(d.request[:0], d.number, au, pts))
+		pictures, err = a.pictures, a.err
+	}
+	d.pool.metrics.decoded(d.format, time.Since(start), len(pictures), err)
+	return pictures, err
+}
+
+// Flush ends the stream: pictures that were delayed come out, and the decoder is as new. Pictures that came out stay for
+// Still. Errors as with Decode.
+func (d *Decoder) Flush(ctx context.Context) ([]Picture, error) {
+	if d.pool.direct != nil {
+		var pictures []Picture
+		err := d.directly(ctx, func(e *engine.Decoder) (err error) {
+			pictures, err = e.Flush()
+			return err
+		})
+		return pictures, err
+	}
+	a := d.call(ctx, worker.Flush, worker.AppendFrame(d.request[:0], worker.Flush, d.number))
+	return a.pictures, a.err
+}
+
+// Still is a JPEG of a picture that came out recently: at least the last four are kept. It is shrunk to at most maxWidth
+// pixels a row (0: full size), in the quality 1 to 100. An MJPEG camera's picture in full size is the camera's own JPEG,
+// byte for byte. ErrGone: the picture is not kept, also when the process was lost; the next Decode will say that.
+func (d *Decoder) Still(ctx context.Context, pts int64, maxWidth, quality int) ([]byte, error) {
+	if d.pool.direct != nil {
+		var still []byte
+		err := d.directly(ctx, func(e *engine.Decoder) (err error) {
+			still, err = e.Still(pts, maxWidth, quality)
+			return err
+		})
+		return still, err
+	}
+	a := d.call(ctx, worker.Still, worker.AppendStill(d.request[:0], d.number, pts, maxWidth, quality))
+	if errors.Is(a.err, ErrLost) {
+		return nil, fmt.Errorf("%w: %v", ErrGone, a.err)
+	}
+	return a.still, a.err
+}
+
+// Close gives back what the decoder holds. It does not block on a process.
+func (d *Decoder) Close() {
+	d.pool.leave(d)
+	if d.pool.direct == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.direct != nil {
+		d.direct.Close()
+		d.direct = nil
+	}
+}
+
+// directly runs f on the decoder in this process.
+func (d *Decoder) directly(ctx context.Context, f func(*engine.Decoder) error) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("decode %s: %w", d.format, err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.isClosed() {
+		return ErrClosed
+	}
+	if d.direct == nil {
+		e, err := d.pool.direct.Open(d.format, d.lumaPixels)
+		if err != nil {
+			return err
+		}
+		d.direct = e
+	}
+	return f(d.direct)
+}
+
+func (d *Decoder) isClosed() bool {
+	d.pool.mu.Lock()
+	defer d.pool.mu.Unlock()
+	return d.closed || d.pool.closed
+}
+
+// call has the group do one request. The request's bytes are the group's until the answer comes.
+func (d *Decoder) call(ctx context.Context, k worker.Kind, request []byte) answer {
+	d.request = nil
+	if err := ctx.Err(); err != nil {
+		return answer{err: fmt.Errorf("decode %s: %w", d.format, err)}
+	}
+	g, err := d.pool.groupOf(d)
+	if err != nil {
+		return answer{err: err}
+	}
+	c := call{decoder: d, kind: k, request: request, done: make(chan answer, 1)}
+	select {
+	case g.calls <- c:
+	case <-g.done:
+		return answer{err: ErrClosed}
+	case <-ctx.Done():
+		return answer{err: fmt.Errorf("decode %s: %w", d.format, ctx.Err())}
+	}
+	select {
+	case a := <-c.done:
+		if cap(request) <= 1<<20 {
+			d.request = request[:0]
+		}
+		if k != worker.Still && errors.Is(a.err, ErrLost) {
+			d.lost.Store(false) // now it is told
+		}
+		return a
+	case <-ctx.Done():
+		return answer{err: fmt.Errorf("decode %s: %w", d.format, ctx.Err())}
+	}
+}

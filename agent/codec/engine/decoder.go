@@ -1,0 +1,196 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"vmsbridge/agent/codec/avcodec"
+	"vmsbridge/agent/codec/jpeg"
+	"vmsbridge/agent/codec/planar"
+)
+
+// kept is how many of the last pictures stay for Still.
+const kept = 4
+
+// Decoder decodes one stream. Not safe for concurrent use.
+type Decoder struct {
+	format     Format
+	lumaPixels int
+	jpegs      *jpeg.Codec
+	video      *avcodec.Decoder // nil for MJPEG
+
+	last    [kept]keptPicture
+	next    int       // where in last the next picture goes
+	pending []Picture // came out together with an error; answered by the next call
+}
+
+// keptPicture is a picture for Still: a frame of libavcodec, or the camera's own JPEG.
+type keptPicture struct {
+	pts           int64
+	width, height int
+	frame         *avcodec.Frame
+	jpeg          []byte
+}
+
+// Decode feeds one access unit and answers the pictures that came out, in presentation order. An error is about this
+// access unit; the decoder stays usable, and pictures that were ready come with the next call. It never panics.
+func (d *Decoder) Decode(au []byte, pts int64) (pictures []Picture, err error) {
+	defer d.recovered(&err)
+	if d.format == MJPEG {
+		p, err := d.decodeJPEG(au, pts)
+		if err != nil {
+			return nil, err
+		}
+		return []Picture{p}, nil
+	}
+	frames, err := d.video.Decode(au, pts)
+	return d.take(frames, err)
+}
+
+// Flush ends the stream: what is delayed comes out, and the decoder is as new. Pictures stay for Still.
+func (d *Decoder) Flush() (pictures []Picture, err error) {
+	defer d.recovered(&err)
+	if d.format == MJPEG {
+		return nil, nil
+	}
+	frames, err := d.video.Flush()
+	return d.take(frames, err)
+}
+
+// take reduces frames and keeps them for Still.
+func (d *Decoder) take(frames []*avcodec.Frame, err error) ([]Picture, error) {
+	pictures := d.pending
+	d.pending = nil
+	for _, f := range frames {
+		p, ferr := d.picture(f)
+		if ferr != nil {
+			f.Close()
+			err = errors.Join(err, ferr)
+			continue
+		}
+		pictures = append(pictures, p)
+		d.keep(keptPicture{pts: p.PTS, width: p.Width, height: p.Height, frame: f})
+	}
+	if err != nil {
+		if len(pictures) > maxPending {
+			pictures = pictures[len(pictures)-maxPending:]
+		}
+		d.pending = pictures
+		return nil, err
+	}
+	return pictures, nil
+}
+
+// maxPending bounds the pictures that wait behind errors.
+const maxPending = 16
+
+func (d *Decoder) picture(f *avcodec.Frame) (Picture, error) {
+	m, err := f.Image()
+	if err != nil {
+		return Picture{}, unsupportedPixels(d.format, err)
+	}
+	return d.reduced(m, f.PTS), nil
+}
+
+func (d *Decoder) reduced(m planar.Image, pts int64) Picture {
+	p := Picture{PTS: pts, Width: m.Width, Height: m.Height}
+	if d.lumaPixels > 0 {
+		p.LumaWidth, p.LumaHeight = planar.Fit(m.Width, m.Height, d.lumaPixels)
+		p.Luma = planar.Luma(m, p.LumaWidth, p.LumaHeight)
+	}
+	return p
+}
+
+func unsupportedPixels(f Format, err error) error {
+	if errors.Is(err, avcodec.ErrFormat) {
+		return &UnsupportedError{Format: f, Reason: err.Error(), Hint: "switch the camera to 8-bit 4:2:0"}
+	}
+	return err
+}
+
+// decodeJPEG decodes only if luma is wanted; else it checks the headers. The picture itself is kept as the camera sent it.
+func (d *Decoder) decodeJPEG(data []byte, pts int64) (Picture, error) {
+	h, err := jpeg.Check(data)
+	if err != nil {
+		return Picture{}, err
+	}
+	p := Picture{PTS: pts, Width: h.Width, Height: h.Height}
+	if d.lumaPixels > 0 {
+		m, err := d.jpegs.Decode(data)
+		if err != nil {
+			return Picture{}, err
+		}
+		p = d.reduced(m, pts)
+	}
+	d.keep(keptPicture{pts: pts, width: h.Width, height: h.Height, jpeg: append([]byte(nil), data...)})
+	return p, nil
+}
+
+func (d *Decoder) keep(p keptPicture) {
+	d.last[d.next].close()
+	d.last[d.next] = p
+	d.next = (d.next + 1) % kept
+}
+
+func (p *keptPicture) close() {
+	if p.frame != nil {
+		p.frame.Close()
+	}
+	*p = keptPicture{}
+}
+
+// find is the kept picture of that time, the newest if there are several.
+func (d *Decoder) find(pts int64) *keptPicture {
+	for i := range kept {
+		p := &d.last[(d.next+2*kept-1-i)%kept]
+		if p.pts == pts && (p.frame != nil || p.jpeg != nil) {
+			return p
+		}
+	}
+	return nil
+}
+
+// Still is a JPEG of a picture that came out recently, shrunk to at most maxWidth pixels a row (0: full size), in the
+// quality 1 to 100. An MJPEG camera's picture in full size is the camera's own JPEG, byte for byte. ErrGone: not kept.
+func (d *Decoder) Still(pts int64, maxWidth, quality int) (still []byte, err error) {
+	defer d.recovered(&err)
+	p := d.find(pts)
+	if p == nil {
+		return nil, ErrGone
+	}
+	w, h := planar.FitWidth(p.width, p.height, maxWidth)
+	if p.jpeg != nil && w == p.width {
+		return append([]byte(nil), p.jpeg...), nil
+	}
+	var m planar.Image
+	if p.jpeg != nil {
+		m, err = d.jpegs.Decode(p.jpeg)
+	} else {
+		m, err = p.frame.Image()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make still: %w", err)
+	}
+	if still, err = d.jpegs.Encode(planar.YCbCr420(m, w, h), quality); err != nil {
+		return nil, fmt.Errorf("make still: %w", err)
+	}
+	return still, nil
+}
+
+// Close frees the decoder and the pictures it kept.
+func (d *Decoder) Close() {
+	for i := range d.last {
+		d.last[i].close()
+	}
+	if d.video != nil {
+		d.video.Close()
+	}
+}
+
+// recovered turns a panic, a bug of ours that some stream brought to light, into an error of that stream.
+func (d *Decoder) recovered(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("decode %s: internal error: %v\n%s", d.format, r, debug.Stack())
+	}
+}

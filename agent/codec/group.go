@@ -1,0 +1,252 @@
+package codec
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"vmsbridge/agent/codec/worker"
+)
+
+// group is the cameras that share a process, and the goroutine that is the only one to talk to it: it starts the process
+// when a call needs it, does one call at a time, and notices its end. The process decodes on one thread, so that taking
+// turns costs nothing, and whose call was under way when it died is always known.
+type group struct {
+	pool  *Pool
+	calls chan call
+	wake  chan struct{} // one slot: leaving has something
+	stop  chan struct{} // closed by endLocked
+	done  chan struct{} // closed when the goroutine has ended
+	proc  atomic.Pointer[process]
+
+	// Guarded by pool.mu.
+	alone   bool
+	ended   bool
+	members map[string][]*Decoder // by owner
+	leaving []*Decoder            // closed, not yet closed in the process
+
+	// Owned by run.
+	open      map[*Decoder]bool // in the present process
+	deaths    int               // since the last process that lived for calmAfter
+	notBefore time.Time         // no new process before
+}
+
+// call is one request of a decoder; done has room for its answer, so that the group never waits for the caller.
+type call struct {
+	decoder *Decoder
+	kind    worker.Kind
+	request []byte
+	done    chan answer
+}
+
+type answer struct {
+	pictures []Picture
+	still    []byte
+	err      error
+}
+
+func newGroup(p *Pool, alone bool) *group {
+	g := &group{
+		pool: p, alone: alone,
+		calls: make(chan call), wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
+		members: map[string][]*Decoder{}, open: map[*Decoder]bool{},
+	}
+	if alone {
+		g.deaths = freeDeaths // it is known to break processes
+	}
+	return g
+}
+
+// endLocked makes run return soon, whatever the process does. pool.mu is held.
+func (g *group) endLocked() {
+	if g.ended {
+		return
+	}
+	g.ended = true
+	close(g.stop)
+	if proc := g.proc.Load(); proc != nil {
+		proc.kill()
+	}
+}
+
+func (g *group) stopped() bool {
+	select {
+	case <-g.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+func (g *group) run() {
+	defer close(g.done)
+	defer func() {
+		if proc := g.proc.Load(); proc != nil {
+			proc.end()
+		}
+	}()
+	for {
+		var dead <-chan struct{}
+		if proc := g.proc.Load(); proc != nil {
+			dead = proc.dead
+		}
+		select {
+		case <-g.stop:
+			return
+		case c := <-g.calls:
+			c.done <- g.serve(c)
+		case <-g.wake:
+			g.closeLeft()
+		case <-dead:
+			_ = g.bury(nil, "")
+		}
+	}
+}
+
+// serve does one call.
+func (g *group) serve(c call) answer {
+	d := c.decoder
+	if d.lost.Load() {
+		return answer{err: fmt.Errorf("%w: its process ended", ErrLost)}
+	}
+	if !g.open[d] && c.kind == worker.Flush {
+		return answer{}
+	}
+	if !g.open[d] && c.kind == worker.Still {
+		return answer{err: ErrGone}
+	}
+	if err := g.ensure(); err != nil {
+		return answer{err: err}
+	}
+	if !g.open[d] {
+		if _, err := g.exchange(d.owner, worker.OK, worker.AppendOpen(nil, d.number, d.format, d.lumaPixels), startTimeout); err != nil {
+			return answer{err: err}
+		}
+		g.open[d] = true
+	}
+	want := worker.Pictures
+	if c.kind == worker.Still {
+		want = worker.OK
+	}
+	body, err := g.exchange(d.owner, want, c.request, g.pool.options.CallTimeout)
+	if err != nil {
+		return answer{err: err}
+	}
+	if c.kind == worker.Still {
+		return answer{still: body}
+	}
+	pictures, err := worker.ParsePictures(body)
+	if err != nil {
+		return answer{err: g.bury(err, d.owner)}
+	}
+	return answer{pictures: pictures}
+}
+
+// exchange does one request and answers the body of a reply of the kind wanted; what goes wrong with the process is dealt
+// with.
+func (g *group) exchange(owner string, want worker.Kind, request []byte, timeout time.Duration) ([]byte, error) {
+	reply, err := g.proc.Load().exchange(request, timeout)
+	if err == nil && reply.Kind == want {
+		return reply.Body, nil
+	}
+	if err == nil {
+		if err = worker.ParseError(reply); err != nil && !errors.Is(err, worker.ErrBroken) {
+			return nil, err
+		}
+		err = fmt.Errorf("a reply of kind %d instead of %d: %w", reply.Kind, want, worker.ErrBroken)
+	}
+	return nil, g.bury(err, owner)
+}
+
+// closeLeft closes in the process what was closed here.
+func (g *group) closeLeft() {
+	g.pool.mu.Lock()
+	left := g.leaving
+	g.leaving = nil
+	g.pool.mu.Unlock()
+	for _, d := range left {
+		if g.open[d] {
+			delete(g.open, d)
+			if _, err := g.exchange(d.owner, worker.OK, worker.AppendFrame(nil, worker.Close, d.number), g.pool.options.CallTimeout); err != nil {
+				return
+			}
+		}
+	}
+}
+
+// How often a process may die before the next one has to wait: the first two times not at all, for cameras should be back
+// at once; then 1 s, doubled each time up to maxPause. A process that lived for calmAfter clears the count.
+const (
+	freeDeaths = 2
+	maxPause   = time.Minute
+	calmAfter  = time.Minute
+)
+
+func pauseAfter(deaths int) time.Duration {
+	if deaths <= freeDeaths {
+		return 0
+	}
+	return min(maxPause, time.Second<<min(deaths-freeDeaths-1, 10))
+}
+
+// ensure starts a process if there is none.
+func (g *group) ensure() error {
+	if g.proc.Load() != nil {
+		return nil
+	}
+	if wait := time.Until(g.notBefore); wait > 0 {
+		return fmt.Errorf("%w: its process died %d times, the next one starts in %v", ErrLost, g.deaths, wait.Round(100*time.Millisecond))
+	}
+	proc, err := g.pool.launch()
+	if err == nil {
+		g.proc.Store(proc)
+		if g.stopped() {
+			proc.kill()
+		}
+		if err = proc.greet(); err != nil {
+			g.proc.Store(nil)
+		}
+	}
+	if g.stopped() {
+		return ErrClosed
+	}
+	if err != nil {
+		g.deaths = max(g.deaths+1, freeDeaths+1)
+		pause := pauseAfter(g.deaths)
+		g.notBefore = time.Now().Add(pause)
+		g.pool.metrics.deaths.WithLabelValues(reasonStart).Inc()
+		g.pool.log.Error("decoder process does not start", "error", err, "next_try_in", pause)
+		return fmt.Errorf("%w: start decoder process: %w", ErrLost, err)
+	}
+	return nil
+}
+
+// bury deals with a process that died, or that gave err as an answer while owner's call was under way. The decoders that
+// were open in it are lost. The answer is the error for that call.
+func (g *group) bury(err error, owner string) error {
+	proc := g.proc.Load()
+	proc.end()
+	g.proc.Store(nil)
+	reason, text := proc.reason(err)
+	for d := range g.open {
+		d.lost.Store(true)
+	}
+	clear(g.open)
+	if g.stopped() {
+		return ErrClosed
+	}
+	g.pool.metrics.deaths.WithLabelValues(reason).Inc()
+	if time.Since(proc.started) >= calmAfter {
+		g.deaths = 0
+	}
+	g.deaths++
+	if owner != "" && g.pool.blame(g, owner) {
+		g.deaths = 0 // the one who did it is gone
+	}
+	pause := pauseAfter(g.deaths)
+	g.notBefore = time.Now().Add(pause)
+	g.pool.log.Warn("decoder process died", "pid", proc.pid(), "reason", reason, "detail", text, "during_call_of", owner,
+		"said", proc.lastWords(), "next_start_in", pause)
+	return fmt.Errorf("%w: its process %s", ErrLost, text)
+}

@@ -1,0 +1,6 @@
+//go:build !cgo
+
+package jpeg
+
+// libjpeg is not there without cgo.
+func libjpeg() implementation { return nil }

@@ -1,0 +1,52 @@
+package codec
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+)
+
+// metrics of a pool.
+type metrics struct {
+	started  prometheus.Counter
+	running  prometheus.Gauge
+	deaths   *prometheus.CounterVec // reason
+	alone    prometheus.Counter
+	lines    prometheus.Counter
+	seconds  *prometheus.HistogramVec // format
+	pictures *prometheus.CounterVec   // format
+	failures *prometheus.CounterVec   // format
+}
+
+func newMetrics(r prometheus.Registerer) *metrics {
+	f := promauto.With(r)
+	name := func(s string) string { return "vmsbridge_codec_" + s }
+	return &metrics{
+		started: f.NewCounter(prometheus.CounterOpts{Name: name("processes_started_total"), Help: "Decoder processes started."}),
+		running: f.NewGauge(prometheus.GaugeOpts{Name: name("processes"), Help: "Decoder processes that run."}),
+		deaths: f.NewCounterVec(prometheus.CounterOpts{Name: name("process_deaths_total"),
+			Help: "Decoder processes that ended unasked: crash, killed, hang, protocol, or start for those that never came to life."}, []string{"reason"}),
+		alone: f.NewCounter(prometheus.CounterOpts{Name: name("cameras_isolated_total"),
+			Help: "Cameras that got a decoder process of their own because they broke a shared one twice."}),
+		lines: f.NewCounter(prometheus.CounterOpts{Name: name("stderr_lines_total"), Help: "Lines that decoder processes wrote to their standard error."}),
+		seconds: f.NewHistogramVec(prometheus.HistogramOpts{Name: name("decode_seconds"),
+			Help:    "Time from access unit to its pictures, waiting for the process included.",
+			Buckets: []float64{.0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5}}, []string{"format"}),
+		pictures: f.NewCounterVec(prometheus.CounterOpts{Name: name("pictures_total"), Help: "Pictures decoded."}, []string{"format"}),
+		failures: f.NewCounterVec(prometheus.CounterOpts{Name: name("decode_failures_total"), Help: "Access units that gave an error."}, []string{"format"}),
+	}
+}
+
+func (m *metrics) decoded(f Format, took time.Duration, pictures int, err error) {
+	switch f {
+	case H264, H265, MJPEG:
+	default:
+		f = "other" // a label must not grow by what comes from outside
+	}
+	m.seconds.WithLabelValues(string(f)).Observe(took.Seconds())
+	m.pictures.WithLabelValues(string(f)).Add(float64(pictures))
+	if err != nil {
+		m.failures.WithLabelValues(string(f)).Inc()
+	}
+}

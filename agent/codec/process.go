@@ -1,0 +1,186 @@
+package codec
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"vmsbridge/agent/codec/worker"
+)
+
+// process is a running decoder process. exchange is for one goroutine; the rest for any.
+type process struct {
+	cmd     *exec.Cmd
+	started time.Time
+	in      *os.File // requests
+	out     *os.File // replies
+	replies *bufio.Reader
+	words   *words
+	dead    chan struct{} // closed when it has ended and all that it said was read
+}
+
+// launch starts a process; it is not greeted yet.
+func (p *Pool) launch() (*process, error) {
+	if os.Getenv(environment) != "" {
+		return nil, errors.New("this is a decoder process itself: codec.RunWorker must be the first statement of main and of TestMain")
+	}
+	setup, err := json.Marshal(childSetup{LibraryDirs: p.options.LibraryDirs})
+	if err != nil {
+		return nil, err
+	}
+	var files [6]*os.File // requests, replies, standard error: read and write end
+	closeAll := func() {
+		for _, f := range files {
+			if f != nil {
+				_ = f.Close()
+			}
+		}
+	}
+	for i := 0; i < len(files); i += 2 {
+		if files[i], files[i+1], err = os.Pipe(); err != nil {
+			closeAll()
+			return nil, fmt.Errorf("make pipe: %w", err)
+		}
+	}
+	// The link to our own file works even after an upgrade has replaced the file.
+	cmd := &exec.Cmd{
+		Path:        "/proc/self/exe",
+		Args:        []string{"vmsbridge-decoder"},
+		Env:         childEnvironment(string(setup)),
+		Dir:         "/",
+		Stderr:      files[5],
+		ExtraFiles:  []*os.File{files[0], files[3]},
+		SysProcAttr: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true},
+	}
+	for _, f := range cmd.ExtraFiles {
+		// A picture's luma and most access units then cross in one go; the default will do if the kernel refuses.
+		_, _ = unix.FcntlInt(f.Fd(), unix.F_SETPIPE_SZ, 256<<10)
+	}
+	if err := p.spawn(cmd); err != nil {
+		closeAll()
+		return nil, fmt.Errorf("start process: %w", err)
+	}
+	for _, i := range []int{0, 3, 5} {
+		_ = files[i].Close()
+	}
+	proc := &process{
+		cmd: cmd, started: time.Now(), in: files[1], out: files[2], replies: bufio.NewReaderSize(files[2], 64<<10),
+		words: newWords(p.log, p.metrics, cmd.Process.Pid), dead: make(chan struct{}),
+	}
+	p.metrics.started.Inc()
+	p.metrics.running.Inc()
+	go func() { // ends with the process; whoever ends the process waits for dead
+		proc.words.drain(files[4])
+		_ = cmd.Wait()
+		p.metrics.running.Dec()
+		close(proc.dead)
+	}()
+	p.log.Debug("decoder process started", "pid", proc.pid())
+	return proc, nil
+}
+
+// greet waits until the process serves; it is ended if it does not.
+func (p *process) greet() error {
+	reply, err := p.exchange(worker.AppendFrame(nil, worker.Hello, 0), greetTimeout)
+	if err == nil {
+		err = worker.ParseError(reply)
+	}
+	if err == nil {
+		err = worker.ParseHello(reply.Body)
+	}
+	if err == nil {
+		return nil
+	}
+	p.end()
+	_, text := p.reason(err)
+	return fmt.Errorf("greet process: it %s (%s): is codec.RunWorker the first statement of main?", text, p.lastWords())
+}
+
+// exchange writes a request and reads its reply. After any error the process must be ended: the two may be out of step.
+func (p *process) exchange(request []byte, timeout time.Duration) (worker.Frame, error) {
+	deadline := time.Now().Add(timeout)
+	if err := errors.Join(p.in.SetWriteDeadline(deadline), p.out.SetReadDeadline(deadline)); err != nil {
+		return worker.Frame{}, fmt.Errorf("set deadline: %w", err)
+	}
+	if _, err := p.in.Write(request); err != nil {
+		return worker.Frame{}, fmt.Errorf("write request: %w", err)
+	}
+	reply, err := worker.ReadFrame(p.replies, nil, worker.MaxReply)
+	if err != nil {
+		return worker.Frame{}, fmt.Errorf("read reply: %w", err)
+	}
+	return reply, nil
+}
+
+func (p *process) pid() int { return p.cmd.Process.Pid }
+
+func (p *process) kill() { _ = p.cmd.Process.Kill() }
+
+// end kills the process, waits for it and closes the pipes.
+func (p *process) end() {
+	p.kill()
+	<-p.dead
+	_, _ = p.in.Close(), p.out.Close()
+}
+
+// The reasons of deaths, as the metric has them.
+const (
+	reasonHang     = "hang"     // no reply in time
+	reasonProtocol = "protocol" // a reply that made no sense
+	reasonKilled   = "killed"   // SIGKILL, by the kernel short of memory or by someone else
+	reasonCrash    = "crash"    // any other signal, or an exit by itself
+	reasonStart    = "start"    // it did not come to life
+)
+
+// reason says why the process ended, given what the last exchange said. It has ended.
+func (p *process) reason(err error) (reason, text string) {
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return reasonHang, "did not answer in time"
+	case errors.Is(err, worker.ErrBroken) && !errors.Is(err, syscall.EPIPE) && !isEOF(err):
+		return reasonProtocol, "answered nonsense: " + err.Error()
+	}
+	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() && status.Signal() == syscall.SIGKILL {
+		return reasonKilled, "was killed"
+	}
+	return reasonCrash, "crashed (" + p.cmd.ProcessState.String() + ")"
+}
+
+// spawn starts cmd on the one thread that lives as long as the pool: the kernel sends Pdeathsig when the thread that
+// started the process ends, not the program.
+func (p *Pool) spawn(cmd *exec.Cmd) error {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return ErrClosed
+	}
+	if p.spawner == nil {
+		p.spawner = make(chan spawn)
+		go runSpawner(p.spawner) // Close ends it
+	}
+	spawner := p.spawner
+	p.mu.Unlock()
+	done := make(chan error)
+	spawner <- spawn{cmd, done}
+	return <-done
+}
+
+func runSpawner(requests <-chan spawn) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for r := range requests {
+		if r.cmd == nil {
+			r.done <- nil
+			return
+		}
+		r.done <- r.cmd.Start()
+	}
+}

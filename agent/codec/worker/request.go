@@ -1,0 +1,52 @@
+package worker
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"vmsbridge/agent/codec/engine"
+)
+
+// AppendOpen appends the request to open a decoder.
+func AppendOpen(b []byte, decoder uint32, f engine.Format, lumaPixels int) []byte {
+	var pixels [4]byte
+	binary.LittleEndian.PutUint32(pixels[:], uint32(min(max(lumaPixels, 0), engine.MaxLuma)))
+	return AppendFrame(b, Open, decoder, pixels[:], []byte(f))
+}
+
+// AppendDecode appends the request to decode an access unit, which is copied.
+func AppendDecode(b []byte, decoder uint32, au []byte, pts int64) []byte {
+	var time [8]byte
+	binary.LittleEndian.PutUint64(time[:], uint64(pts))
+	return AppendFrame(b, Decode, decoder, time[:], au)
+}
+
+// AppendStill appends the request for a still.
+func AppendStill(b []byte, decoder uint32, pts int64, maxWidth, quality int) []byte {
+	var body [13]byte
+	binary.LittleEndian.PutUint64(body[0:], uint64(pts))
+	binary.LittleEndian.PutUint32(body[8:], uint32(min(max(maxWidth, 0), 1<<20)))
+	body[12] = byte(min(100, max(1, quality)))
+	return AppendFrame(b, Still, decoder, body[:])
+}
+
+func parseOpen(body []byte) (engine.Format, int, error) {
+	if len(body) < 4 || len(body) > 4+16 {
+		return "", 0, fmt.Errorf("open of %d bytes: %w", len(body), ErrBroken)
+	}
+	return engine.Format(body[4:]), int(min(binary.LittleEndian.Uint32(body), engine.MaxLuma)), nil
+}
+
+func parseDecode(body []byte) (au []byte, pts int64, err error) {
+	if len(body) < 8 || len(body) > 8+MaxAccessUnit {
+		return nil, 0, fmt.Errorf("decode of %d bytes: %w", len(body), ErrBroken)
+	}
+	return body[8:], int64(binary.LittleEndian.Uint64(body)), nil
+}
+
+func parseStill(body []byte) (pts int64, maxWidth, quality int, err error) {
+	if len(body) != 13 {
+		return 0, 0, 0, fmt.Errorf("still of %d bytes: %w", len(body), ErrBroken)
+	}
+	return int64(binary.LittleEndian.Uint64(body)), int(binary.LittleEndian.Uint32(body[8:])), int(body[12]), nil
+}

@@ -1,0 +1,139 @@
+package worker
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+
+	"vmsbridge/agent/codec/engine"
+)
+
+// maxDecoders bounds the decoders of one process.
+const maxDecoders = 256
+
+// Serve answers requests, one after the other, until r ends (nil) or breaks. before, which may be nil, sees each access
+// unit before it is decoded; tests use it to make a process fail.
+func Serve(r io.Reader, w io.Writer, e *engine.Engine, before func(au []byte)) error {
+	s := server{engine: e, decoders: map[uint32]*engine.Decoder{}, before: before}
+	defer s.closeAll()
+	in := bufio.NewReaderSize(r, 64<<10)
+	var request, reply []byte
+	for {
+		f, err := ReadFrame(in, request, MaxRequest)
+		if errors.Is(err, io.EOF) && !errors.Is(err, ErrBroken) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read request: %w", err)
+		}
+		if f.Body != nil {
+			request = reuse(f.Body)
+		}
+		if reply, err = s.answer(reuse(reply)[:0], f); err != nil {
+			return fmt.Errorf("serve request: %w", err)
+		}
+		if _, err := w.Write(reply); err != nil {
+			return fmt.Errorf("write reply: %w", err)
+		}
+	}
+}
+
+// reuse is b, unless it is so large that keeping it for the next time would be a waste.
+func reuse(b []byte) []byte {
+	if cap(b) > 1<<20 {
+		return nil
+	}
+	return b
+}
+
+// server is the decoders of one process.
+type server struct {
+	engine   *engine.Engine
+	decoders map[uint32]*engine.Decoder
+	before   func(au []byte)
+}
+
+// answer appends the reply to one request. An error ends the process: the other side does not keep to the format.
+func (s *server) answer(reply []byte, f Frame) ([]byte, error) {
+	switch f.Kind {
+	case Hello:
+		return AppendHello(reply), nil
+	case Capabilities:
+		return AppendCapabilities(reply, s.engine.Capabilities()), nil
+	case Open:
+		return s.open(reply, f)
+	case Close:
+		if d := s.decoders[f.Decoder]; d != nil {
+			delete(s.decoders, f.Decoder)
+			d.Close()
+		}
+		return AppendFrame(reply, OK, f.Decoder), nil
+	case Decode, Flush, Still:
+		d := s.decoders[f.Decoder]
+		if d == nil {
+			return AppendError(reply, f.Decoder, errors.New("the decoder is not open")), nil
+		}
+		return s.use(reply, d, f)
+	}
+	return nil, fmt.Errorf("kind %d: %w", f.Kind, ErrBroken)
+}
+
+func (s *server) open(reply []byte, f Frame) ([]byte, error) {
+	format, lumaPixels, err := parseOpen(f.Body)
+	if err != nil {
+		return nil, err
+	}
+	if s.decoders[f.Decoder] != nil || len(s.decoders) >= maxDecoders {
+		return nil, fmt.Errorf("open decoder %d: %w", f.Decoder, ErrBroken)
+	}
+	d, err := s.engine.Open(format, lumaPixels)
+	if err != nil {
+		return AppendError(reply, f.Decoder, err), nil
+	}
+	s.decoders[f.Decoder] = d
+	return AppendFrame(reply, OK, f.Decoder), nil
+}
+
+func (s *server) use(reply []byte, d *engine.Decoder, f Frame) ([]byte, error) {
+	var (
+		pictures []engine.Picture
+		err      error
+	)
+	switch f.Kind {
+	case Still:
+		pts, maxWidth, quality, err := parseStill(f.Body)
+		if err != nil {
+			return nil, err
+		}
+		still, err := d.Still(pts, maxWidth, quality)
+		if err != nil {
+			return AppendError(reply, f.Decoder, err), nil
+		}
+		if len(still) > MaxReply {
+			return AppendError(reply, f.Decoder, fmt.Errorf("make still: it has %d bytes, more than %d", len(still), MaxReply)), nil
+		}
+		return AppendFrame(reply, OK, f.Decoder, still), nil
+	case Decode:
+		au, pts, perr := parseDecode(f.Body)
+		if perr != nil {
+			return nil, perr
+		}
+		if s.before != nil {
+			s.before(au)
+		}
+		pictures, err = d.Decode(au, pts)
+	default:
+		pictures, err = d.Flush()
+	}
+	if err != nil {
+		return AppendError(reply, f.Decoder, err), nil
+	}
+	return AppendPictures(reply, f.Decoder, pictures), nil
+}
+
+func (s *server) closeAll() {
+	for _, d := range s.decoders {
+		d.Close()
+	}
+}
