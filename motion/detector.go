@@ -8,7 +8,7 @@ import (
 const (
 	learnFor      = 900 * time.Millisecond // of a new scene, before anything is reported
 	learnPictures = 4
-	youngFor      = 10 * time.Second // in which what stands still is soon taken for background: the first picture may have shown a passer-by
+	youngFor      = 4 * time.Second // in which what stands still is soon taken for background: it may be the hole that a passer-by left
 	maxStep       = 250 * time.Millisecond
 	longPause     = 5 * time.Second // between two pictures, after which nothing that was open goes on
 )

@@ -3,22 +3,32 @@ package motion
 // maxObjects bounds the things looked at in one picture; the largest by what moves are kept.
 const maxObjects = 48
 
-// object is one connected area of one picture. Numbers are cells.
+// object is one connected area of one picture. The weights sum up how much cells differ, in 1/256 grey levels, so that the faint shadow
+// around a thing counts for little.
 type object struct {
-	area   int // what differs from the background or a moment ago, and the place of what stands there
-	fore   int // what differs from the background
-	moved  int // what differs from a moment ago
-	fresh  int // of moved, away from where something stands
-	now    int // what differs from the last picture but a blink
-	nowNew int // of now, away from where something stands
-	creep  int // what began to differ from the background lately
-	differ int // sum over moved of how much, in 1/256 grey levels
-	sumX   int // of fore, for its centre
-	sumY   int
-	box    rect // of what moved
-	whole  rect // of everything
+	cells  int // that differ, or are the place of what stands there
+	fore   int // cells that differ from the background
+	moved  int // cells that differ from a moment ago
+	fresh  int // cells of moved away from where something stands
+	now    int // cells that differ from the last picture but a blink
+	nowNew int // cells of now away from where something stands
+	creep  int // cells that began to differ from the background lately
+	gone   int // cells of what stands there and has become background
+
+	weight      int // of all: a cell's larger difference
+	movedWeight int // of moved: the difference from a moment ago
+	freshWeight int
+	nowWeight   int // of now: the difference from the blink before
+	newWeight   int
+	limit       int // of moved: how much it took to count
+
+	sumX, sumY int  // of fore, for its centre
+	box        rect // of what moved
+	whole      rect // of everything
+
 	strong bool // moves, beyond doubt in this picture
 	weak   bool // may move
+	stirs  bool // still moves, if it did before
 	active bool // moves right now
 	creeps bool // advances slowly
 
@@ -182,11 +192,11 @@ func (l *labeler) collect(d *Detector, now, before []uint16, light exposure, bli
 		if at == maxObjects { // the smallest makes room, if it is smaller
 			at = 0
 			for k := range l.objects {
-				if l.objects[k].area < l.objects[at].area {
+				if l.objects[k].cells < l.objects[at].cells {
 					at = k
 				}
 			}
-			if l.objects[at].area >= int(counts[i]) {
+			if l.objects[at].cells >= int(counts[i]) {
 				continue
 			}
 			for k := range i {
@@ -198,14 +208,14 @@ func (l *labeler) collect(d *Detector, now, before []uint16, light exposure, bli
 		} else {
 			l.objects = l.objects[:at+1]
 		}
-		l.objects[at] = object{area: int(counts[i]), box: noRect, whole: noRect, track: -1}
+		l.objects[at] = object{cells: int(counts[i]), box: noRect, whole: noRect, track: -1}
 		number[i] = int16(at)
 	}
 	if len(l.objects) == 0 {
 		return nil
 	}
 	for i := range l.objects {
-		l.objects[i].area = 0
+		l.objects[i].cells = 0
 	}
 	for i := 1; i < len(number); i++ {
 		number[i] = number[l.root(uint16(i))]
@@ -224,35 +234,48 @@ func (l *labeler) collect(d *Detector, now, before []uint16, light exposure, bli
 				continue
 			}
 			o := &l.objects[k]
-			o.area++
+			o.cells++
 			if !solid {
+				if m.parked[i] > parkedFor {
+					o.gone++
+				}
 				continue
 			}
 			o.whole.add(x, y)
-			f := d.flags[i]
+			f, v := d.flags[i], int32(now[i])
 			away := near[x/2] == 0
+			limit := threshold(d.contrast, m.noise[i])
+			weight := 0
 			if f&cellFore != 0 {
 				o.fore++
 				o.sumX += x
 				o.sumY += y
+				weight = int(abs32(v - int32(m.background[i])))
 				if m.stay[i] < creepAge && m.parked[i] == 0 {
 					o.creep++
 				}
 			}
 			if f&cellMoved != 0 {
+				w := int(abs32(v - light.apply(before[i])))
+				weight = max(weight, w)
 				o.moved++
-				o.differ += int(abs32(int32(now[i]) - light.apply(before[i])))
+				o.movedWeight += w
+				o.limit += int(limit)
 				o.box.add(x, y)
 				if away {
 					o.fresh++
+					o.freshWeight += w
 				}
 			}
-			if abs32(int32(now[i])-blinkLight.apply(blink[i])) > threshold(d.contrast, m.noise[i]) {
+			if w := abs32(v - blinkLight.apply(blink[i])); w > limit {
 				o.now++
+				o.nowWeight += int(w)
 				if away {
 					o.nowNew++
+					o.newWeight += int(w)
 				}
 			}
+			o.weight += weight
 		}
 	}
 	return l.objects
@@ -265,10 +288,14 @@ const creepAge = 1500
 // that walks changes most of it, or takes new ground.
 func (o *object) judge(minMoved int) {
 	half := max(2, minMoved/2)
-	area := float64(o.area)
-	moved, fresh := float64(o.moved), float64(o.fresh)
-	o.strong = o.moved >= minMoved && (moved >= 0.4*area || o.fresh >= minMoved && fresh >= 0.15*area)
-	o.weak = o.strong || o.moved >= half && (moved >= 0.2*area || o.fresh >= half && fresh >= 0.08*area)
-	o.active = o.now >= half && (float64(o.now) >= 0.12*area || o.nowNew >= half && float64(o.nowNew) >= 0.06*area)
-	o.creeps = o.creep >= minMoved && float64(o.creep) >= 0.15*float64(o.fore)
+	all := float64(o.weight)
+	if o.gone > 0 && o.moved > 0 { // what became background weighs as much as what moves of it
+		all += float64(o.gone) * float64(o.movedWeight) / float64(o.moved)
+	}
+	moved, fresh := float64(o.movedWeight), float64(o.freshWeight)
+	o.strong = o.moved >= minMoved && (moved >= 0.4*all || o.fresh >= minMoved && fresh >= 0.15*all)
+	o.weak = o.strong || o.moved >= half && (moved >= 0.2*all || o.fresh >= half && fresh >= 0.08*all)
+	o.stirs = o.weak || o.moved >= half && (moved >= 0.15*all || o.fresh >= half && fresh >= 0.06*all)
+	o.active = o.now >= half && (float64(o.nowWeight) >= 0.09*all || o.nowNew >= half && float64(o.newWeight) >= 0.045*all)
+	o.creeps = o.moved >= 2 && o.creep >= minMoved && float64(o.creep) >= 0.15*float64(o.fore) && 2*o.fore >= o.cells
 }

@@ -9,10 +9,12 @@ import (
 const (
 	confirmActive = 250 * time.Millisecond  // of motion that goes on, picture after picture
 	confirmStrong = 450 * time.Millisecond  // of motion that the short lag does not resolve
+	confirmFaint  = 750 * time.Millisecond  // of motion with little contrast, such as a soft shadow's
 	confirmCreep  = 1500 * time.Millisecond // of a slow advance
 	lookBack      = 500 * time.Millisecond  // how far a span's start may lie before what confirmed it
 	creepBack     = 2 * time.Second         // the same for a slow advance
 	trackGone     = 350 * time.Millisecond  // without motion, after which a track is given up
+	doubtAfter    = 1500 * time.Millisecond // without motion that goes on, after which a confirmed track must be confirmed anew
 	maxTracks     = 32
 	trailLength   = 24 // pictures that the look back can reach
 )
@@ -20,6 +22,9 @@ const (
 // shadowShare is the share of a thing's contrast below which a change belongs to what the thing does to the light around it: its shadow runs
 // ahead of it into the picture, and leaves after it.
 const shadowShare = 0.35
+
+// clearContrast is how many times its threshold a thing must differ by to be clear rather than faint.
+const clearContrast = 1.8
 
 // contrastFade is the time, in seconds, in which a track's contrast is forgotten to 1/e.
 const contrastFade = 6
@@ -37,11 +42,13 @@ type track struct {
 	first     time.Time
 	firstAt   time.Duration
 	seenAt    time.Duration // last picture in which it may have moved
+	liveAt    time.Duration // last picture in which it did, once confirmed
 	strongAt  time.Duration
 	box       rect
 	strong    time.Duration // sum of the pictures in which it moved beyond doubt
 	active    time.Duration // of those, with motion right then
 	pictures  int           // number of the latter
+	faint     time.Duration // sum of the pictures in which it moved, clearly or faintly
 	creep     time.Duration
 	creepX    float64 // where its slow advance began, in cells
 	creepY    float64
@@ -98,7 +105,7 @@ func (t *tracker) step(objects []object, at, dt time.Duration, wall time.Time) {
 	known := len(t.tracks)
 	for i := range objects {
 		o := &objects[i]
-		if o.weak || o.creeps {
+		if o.stirs || o.creeps {
 			o.track = t.link(o, known, at, wall)
 		}
 	}
@@ -142,22 +149,22 @@ func distance(a, b rect) (gap, reach int) {
 // advance takes what the objects linked to track number i show.
 func (k *track) advance(objects []object, i int, at, dt time.Duration, wall time.Time, t *tracker) {
 	box := noRect
-	strong, active, weak, creeps := false, false, false, false
-	fore, x, y, moved, differ := 0, 0, 0, 0, 0
+	strong, active, weak, stirs, creeps := false, false, false, false, false
+	fore, x, y, moved, differ, limits := 0, 0, 0, 0, 0, 0
 	for j := range objects {
 		o := &objects[j]
 		if o.track != i {
 			continue
 		}
-		strong, active = strong || o.strong, active || o.weak && o.active
-		weak, creeps = weak || o.weak, creeps || o.creeps
+		strong, active = strong || o.strong, active || o.stirs && o.active
+		weak, stirs, creeps = weak || o.weak, stirs || o.stirs, creeps || o.creeps
 		b := o.box
 		if b.empty() {
 			b = o.whole
 		}
 		box = box.union(b)
 		fore, x, y = fore+o.fore, x+o.sumX, y+o.sumY
-		moved, differ = moved+o.moved, differ+o.differ
+		moved, differ, limits = moved+o.moved, differ+o.movedWeight, limits+o.limit
 	}
 	if box.empty() {
 		k.missed(at)
@@ -169,14 +176,19 @@ func (k *track) advance(objects []object, i int, at, dt time.Duration, wall time
 	if strong {
 		k.contrast = max(k.contrast, contrast)
 	}
-	k.trail[k.sights%trailLength] = sight{at, wall, contrast}
-	k.sights++
+	if weak || k.sights == 0 {
+		k.trail[k.sights%trailLength] = sight{at, wall, contrast}
+		k.sights++
+	}
 	if strong {
 		k.strongAt = at
-		k.strong += dt
-		if active {
-			k.active += dt
-			k.pictures++
+		k.faint += dt
+		if clear := float64(differ) >= clearContrast*float64(limits); clear {
+			k.strong += dt
+			if active {
+				k.active += dt
+				k.pictures++
+			}
 		}
 	} else {
 		k.missed(at)
@@ -185,20 +197,28 @@ func (k *track) advance(objects []object, i int, at, dt time.Duration, wall time
 	if !k.confirmed {
 		k.confirm(at, dt, t)
 	}
-	k.live = k.confirmed && (weak && active && contrast >= shadowShare*k.contrast || k.creeping && creeps)
+	k.live = k.confirmed && (stirs && active && contrast >= shadowShare*k.contrast || k.creeping && creeps)
+	switch {
+	case k.live:
+		k.liveAt = at
+	case k.confirmed && at-k.liveAt > doubtAfter:
+		// It stands and stirs; to count again it must walk again.
+		k.confirmed, k.creeping = false, false
+		k.strong, k.active, k.faint, k.pictures, k.creep = 0, 0, 0, 0, 0
+	}
 }
 
 // missed forgets strong motion that is too long ago to belong to what comes.
 func (k *track) missed(at time.Duration) {
 	if at-k.strongAt > trackGone {
-		k.strong, k.active, k.pictures = 0, 0, 0
+		k.strong, k.active, k.faint, k.pictures = 0, 0, 0, 0
 	}
 }
 
 // follow sums up a slow advance: new ground taken all the time, and a centre that really moves.
 func (k *track) follow(creeps bool, fore, x, y int, dt time.Duration) {
 	if !creeps || fore == 0 {
-		k.creep = 0
+		k.creep, k.creeping = 0, false
 		return
 	}
 	if k.creep == 0 {
@@ -222,14 +242,18 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 	switch {
 	case k.active >= confirmActive && k.pictures >= pictures:
 	case k.strong >= confirmStrong && k.pictures >= 1:
+	case k.faint >= confirmFaint:
+		back = confirmFaint
 	case k.creeping:
 		back = creepBack
 	default:
 		return
 	}
-	k.confirmed = true
-	t.lastID++
-	k.id = t.lastID
+	k.confirmed, k.liveAt = true, at
+	if k.id == 0 {
+		t.lastID++
+		k.id = t.lastID
+	}
 	if k.creeping && back == creepBack {
 		k.start = k.first
 	} else {
