@@ -26,7 +26,9 @@ type outbox struct {
 	peekErr error
 }
 
-func newOutbox() *outbox { return &outbox{parked: map[string]string{}, changed: make(chan struct{}, 1)} }
+func newOutbox() *outbox {
+	return &outbox{parked: map[string]string{}, changed: make(chan struct{}, 1)}
+}
 
 func (o *outbox) put(ev vms.Event) {
 	ev.ID = ev.NaturalID()

@@ -67,7 +67,7 @@ func (s *Server) route(pattern string, methods map[string]handler) {
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) error {
-	p, err := s.authenticate(r)
+	p, err := authenticate(s.opts.Auth, r)
 	if err != nil {
 		return err
 	}
@@ -78,13 +78,13 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) error 
 }
 
 // authenticate reads the header "Authorization: Bearer TOKEN".
-func (s *Server) authenticate(r *http.Request) (identity.Principal, error) {
+func authenticate(auth Authenticator, r *http.Request) (identity.Principal, error) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	token = strings.TrimSpace(token)
 	if token == "" || !strings.EqualFold(scheme, "Bearer") {
 		return identity.Principal{}, unauthenticated()
 	}
-	p, err := s.opts.Auth.Authenticate(token)
+	p, err := auth.Authenticate(token)
 	if errors.Is(err, identity.ErrUnknown) {
 		return identity.Principal{}, unauthenticated()
 	}
@@ -160,3 +160,16 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, pattern string, er
 
 // retryAfterSeconds is what a client is told when something is away for the moment.
 const retryAfterSeconds = 2
+
+// WithToken lets only requests with a good bearer token through to a handler that is not part of the interface, such as
+// the metrics.
+func WithToken(auth Authenticator, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := authenticate(auth, r); err != nil {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="vms"`)
+			http.Error(w, "send a token as Authorization: Bearer TOKEN", http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"sync"
+	"syscall"
+	"time"
+
+	"vmsbridge/uplink/server"
+	"vmsbridge/uplink/vms"
+)
+
+// Limits of fetching images from bridges.
+const (
+	maxImageBytes    = 32 << 20
+	maxImageTime     = 30 * time.Second
+	maxPerBridge     = 8
+	maxRefusalBytes  = 64 << 10
+	maxRefusalLength = 300
+)
+
+// bridgeImages fetches stills from the bridges that have them, at the addresses that they registered.
+type bridgeImages struct {
+	registry *registry
+	http     *http.Client
+	log      *slog.Logger
+
+	mu   sync.Mutex // guards busy
+	busy map[string]int
+}
+
+func newBridgeImages(r *registry, log *slog.Logger) *bridgeImages {
+	return &bridgeImages{registry: r, log: log, busy: map[string]int{}, http: &http.Client{
+		// A bridge that redirects would have its token, and a request of ours, sent to wherever it likes.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{
+			Proxy:                  nil, // bridges are asked directly
+			DialContext:            (&net.Dialer{Timeout: 5 * time.Second, Control: checkPeer}).DialContext,
+			TLSHandshakeTimeout:    5 * time.Second,
+			ResponseHeaderTimeout:  15 * time.Second,
+			IdleConnTimeout:        time.Minute,
+			MaxIdleConnsPerHost:    4,
+			MaxResponseHeaderBytes: 32 << 10,
+		},
+	}}
+}
+
+// checkPeer refuses addresses where no bridge can be, above all those where clouds hand out their machines' secrets. A
+// name is resolved before this is asked.
+func checkPeer(_, address string, _ syscall.RawConn) error {
+	ap, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return err
+	}
+	ip := ap.Addr().Unmap()
+	if ip.IsUnspecified() || ip.IsMulticast() || (ip.Is4() && ip.IsLinkLocalUnicast()) || ip == metadataV6 {
+		return fmt.Errorf("%s cannot be a bridge", ip)
+	}
+	return nil
+}
+
+var metadataV6 = netip.MustParseAddr("fd00:ec2::254")
+
+// Image asks the camera's bridge. Its 404 is passed on with its reason; if it cannot be asked, that is a 503.
+func (b *bridgeImages) Image(ctx context.Context, q server.ImageQuery) (server.Image, error) {
+	_, br, ok := b.registry.camera(q.Account, q.Camera)
+	if !ok {
+		return server.Image{}, vms.NotFound("cameras", "", q.Camera)
+	}
+	if br.Address == "" {
+		return server.Image{}, away("The bridge of this camera has no address at which its images can be fetched")
+	}
+	if !b.enter(br.ID) {
+		return server.Image{}, vms.NewError(http.StatusTooManyRequests, vms.ReasonTooMany, "Too many images are being fetched from this bridge")
+	}
+	ctx, cancel := context.WithTimeout(ctx, maxImageTime)
+	done := func() { cancel(); b.leave(br.ID) }
+	img, err := b.fetch(ctx, br, q)
+	if err != nil {
+		done()
+		var answer *vms.Error
+		if errors.As(err, &answer) {
+			return server.Image{}, answer
+		}
+		var u *url.Error
+		if errors.As(err, &u) {
+			err = u.Err // its text holds the whole address
+		}
+		b.log.Warn("a bridge could not be asked for an image", "bridge", br.ID, "camera", q.Camera, "error", err)
+		return server.Image{}, away("The bridge of this camera does not answer at the moment")
+	}
+	img.Body = &closeBoth{img.Body, done}
+	return img, nil
+}
+
+func away(message string) error {
+	return vms.NewError(http.StatusServiceUnavailable, vms.ReasonDeviceUnavailable, message)
+}
+
+func (b *bridgeImages) enter(id string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.busy[id] >= maxPerBridge {
+		return false
+	}
+	b.busy[id]++
+	return true
+}
+
+func (b *bridgeImages) leave(id string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.busy[id]--; b.busy[id] <= 0 {
+		delete(b.busy, id)
+	}
+}
+
+func (b *bridgeImages) fetch(ctx context.Context, br bridge, q server.ImageQuery) (server.Image, error) {
+	address := vms.ImageURL(br.Address, q.Camera, q.Kind, q.Op, q.Time)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return server.Image{}, err
+	}
+	req.Header.Set("Authorization", "Bearer "+br.Token)
+	res, err := b.http.Do(req)
+	if err != nil {
+		return server.Image{}, err
+	}
+	img, err := readImage(res, q.Camera)
+	if err != nil {
+		return img, errors.Join(err, res.Body.Close())
+	}
+	return img, nil
+}
+
+// readImage checks what a bridge answered. It reads no more than it needs to know that this is a JPEG; the rest is
+// streamed, up to maxImageBytes.
+func readImage(res *http.Response, camera string) (server.Image, error) {
+	switch res.StatusCode {
+	case http.StatusOK:
+	case http.StatusNotFound:
+		return server.Image{}, refusal(res, camera)
+	case http.StatusUnauthorized:
+		return server.Image{}, errors.New("it refuses the token that it registered; it renews that within a minute")
+	default:
+		return server.Image{}, fmt.Errorf("it answers %d", res.StatusCode)
+	}
+	if res.ContentLength > maxImageBytes {
+		return server.Image{}, fmt.Errorf("its image has %d bytes, more than %d", res.ContentLength, maxImageBytes)
+	}
+	at, err := vms.ParseTime(res.Header.Get("X-Vms-" + vms.HeaderTimestamp))
+	if err != nil {
+		return server.Image{}, errors.New("its image comes without a time")
+	}
+	body := bufio.NewReader(&limited{res.Body, maxImageBytes})
+	if head, err := body.Peek(3); err != nil || string(head) != "\xff\xd8\xff" {
+		return server.Image{}, errors.New("what it sends is not a JPEG")
+	}
+	return server.Image{Time: at.Time, Length: res.ContentLength, Body: struct {
+		io.Reader
+		io.Closer
+	}{body, res.Body}}, nil
+}
+
+// refusal passes a bridge's 404 on. One that is not about images means that the address is not that of a bridge.
+func refusal(res *http.Response, camera string) error {
+	var e vms.Error
+	raw, err := io.ReadAll(io.LimitReader(res.Body, maxRefusalBytes))
+	if err != nil {
+		return err
+	}
+	if json.Unmarshal(raw, &e) != nil || e.Code != http.StatusNotFound || e.Reason() == vms.ReasonEndpoint {
+		return errors.New("it does not know images; is its registered address right?")
+	}
+	message := []rune(printable(e.Message))
+	return vms.NotFound("images", string(message[:min(len(message), maxRefusalLength)]), camera)
+}
+
+// limited fails, rather than ends, when more than n bytes come: half an image must not look whole.
+type limited struct {
+	r io.Reader
+	n int64
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	if l.n <= 0 {
+		return 0, errors.New("the image is too large")
+	}
+	n, err := l.r.Read(p[:min(int64(len(p)), l.n)])
+	l.n -= int64(n)
+	return n, err
+}
+
+// closeBoth closes a body and then lets go of what its request held.
+type closeBoth struct {
+	io.ReadCloser
+	done func()
+}
+
+func (c *closeBoth) Close() error {
+	err := c.ReadCloser.Close()
+	c.done()
+	return err
+}

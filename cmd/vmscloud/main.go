@@ -1,0 +1,69 @@
+// Command vmscloud is the service side of the interface as one self-hosted program: it takes the events of bridges, lists
+// them, and hands out recorded images, which it asks of the bridge that has them. Everything it keeps lies in one folder.
+//
+//	vmscloud init --data DIR --account NAME            make the account, once
+//	vmscloud token create --data DIR --kind bridge     make a token for a bridge
+//	vmscloud run --data DIR                            serve
+//
+// Events come from vmsbridge's reporter or any other client of the interface. The handlers are those of uplink/server,
+// the same that the bridge serves on its LAN; this program puts stores of its own behind them:
+//
+//	DIR/identity.db   accounts, users, tokens (uplink/identity)
+//	DIR/registry.db   bridges, cameras and other actors, and who owns them
+//	DIR/events.db     events (storage/journal)
+//	DIR/admin.sock    while it runs: how the token commands reach it
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime/debug"
+
+	"github.com/alecthomas/kong"
+)
+
+type cli struct {
+	Init    initCmd    `cmd:"" help:"Make the data folder with an account and its first user."`
+	Token   tokenCmd   `cmd:"" help:"Make, list and revoke tokens."`
+	Run     runCmd     `cmd:"" help:"Serve until told to stop."`
+	Version versionCmd `cmd:"" help:"Print the version."`
+}
+
+// dataFlag is the folder that every command but version needs.
+type dataFlag struct {
+	Data string `help:"Folder that holds everything." default:"/var/lib/vmscloud" env:"VMSCLOUD_DATA" type:"path" placeholder:"DIR"`
+}
+
+type versionCmd struct{}
+
+func (versionCmd) Run() error {
+	fmt.Println("vmscloud", version())
+	return nil
+}
+
+// version is the module's version, or the commit that the program was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return s.Value[:min(12, len(s.Value))]
+		}
+	}
+	return "devel"
+}
+
+func main() {
+	var c cli
+	ctx := kong.Parse(&c, kong.Name("vmscloud"), kong.UsageOnError(),
+		kong.Description("The service side: takes events of bridges, lists them, hands out recorded images."))
+	if err := ctx.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "vmscloud:", err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/sync/errgroup"
+
+	"vmsbridge/storage/journal"
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/server"
+)
+
+type runCmd struct {
+	dataFlag
+	Listen      string        `help:"Address to listen on." default:"127.0.0.1:8470" env:"VMSCLOUD_LISTEN" placeholder:"HOST:PORT"`
+	PublicURL   string        `name:"public-url" help:"Address under which bridges and users reach it; that of --listen if left out." env:"VMSCLOUD_PUBLIC_URL" placeholder:"URL"`
+	TLSCert     string        `name:"tls-cert" help:"Certificate in PEM form; with it and the key it serves https." env:"VMSCLOUD_TLS_CERT" type:"existingfile" placeholder:"FILE"`
+	TLSKey      string        `name:"tls-key" help:"Key of the certificate." env:"VMSCLOUD_TLS_KEY" type:"existingfile" placeholder:"FILE"`
+	Keep        time.Duration `help:"Remove events that ended longer ago than this, such as 8760h; 0 keeps all." default:"0" env:"VMSCLOUD_KEEP"`
+	PrintEvents bool          `help:"Print a line on standard output for each event that is accepted, and for its end." env:"VMSCLOUD_PRINT_EVENTS"`
+	LogLevel    slog.Level    `help:"debug, info, warn or error." default:"info" env:"VMSCLOUD_LOG_LEVEL" placeholder:"LEVEL"`
+	LogFormat   string        `help:"text or json." enum:"text,json" default:"text" env:"VMSCLOUD_LOG_FORMAT"`
+}
+
+// drain is how long requests under way may take when it stops.
+const drain = 5 * time.Second
+
+func (c runCmd) Run() error {
+	// The first signal stops in order, the second at once: stop() gives the signal back its own effect.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	return c.serve(ctx)
+}
+
+func (c runCmd) logger() *slog.Logger {
+	o := &slog.HandlerOptions{Level: c.LogLevel}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(os.Stderr, o))
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, o))
+}
+
+// serve opens the stores, serves until ctx is done, and closes them in the reverse order.
+func (c runCmd) serve(ctx context.Context) (err error) {
+	log := c.logger()
+	if (c.TLSCert == "") != (c.TLSKey == "") {
+		return errors.New("--tls-cert and --tls-key belong together")
+	}
+	if _, err := os.Stat(filepath.Join(c.Data, identityFile)); err != nil {
+		return fmt.Errorf("%s holds no account yet; make one with: vmscloud init --data %s --account NAME", c.Data, c.Data)
+	}
+	ids, err := openIdentity(c.Data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, ids.Close()) }()
+	reg, err := openRegistry(filepath.Join(c.Data, registryFile))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, reg.Close()) }()
+	metrics := prometheus.NewRegistry()
+	events, err := journal.Open(filepath.Join(c.Data, eventsFile), journal.Options{Log: log, Registerer: metrics})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, events.Close()) }()
+
+	l, err := net.Listen("tcp", c.Listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w (is another vmscloud running? choose another --listen)", err)
+	}
+	base := c.baseURL(l.Addr())
+	handler, err := c.handler(ids, reg, events, metrics, base, log)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	log.Info("vmscloud serves", "version", version(), "address", l.Addr().String(), "public_url", base, "data", c.Data)
+
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return serveHTTP(ctx, server.NewHTTP(handler, log), l, c.TLSCert, c.TLSKey) })
+	if admin, err := listenAdmin(filepath.Join(c.Data, adminSocket)); err != nil {
+		log.Warn("token commands will not work while this runs", "error", err)
+	} else {
+		g.Go(func() error { return serveHTTP(ctx, server.NewHTTP(adminHandler(ids), log), admin, "", "") })
+	}
+	if c.Keep > 0 {
+		g.Go(func() error { return prune(ctx, events, c.Keep, log) })
+	}
+	err = g.Wait()
+	log.Info("vmscloud stops")
+	return err
+}
+
+func (c runCmd) baseURL(addr net.Addr) string {
+	if c.PublicURL != "" {
+		return c.PublicURL
+	}
+	scheme := "http"
+	if c.TLSCert != "" {
+		scheme = "https"
+	}
+	return (&url.URL{Scheme: scheme, Host: addr.String()}).String()
+}
+
+// handler puts the stores behind the interface, and the health checks and metrics beside it.
+func (c runCmd) handler(ids *identity.Store, reg *registry, events *journal.Journal, metrics *prometheus.Registry, base string, log *slog.Logger) (http.Handler, error) {
+	key, err := reg.key("page-token", func() []byte {
+		b := make([]byte, 32)
+		_, _ = rand.Read(b) // never fails
+		return b
+	})
+	if err != nil {
+		return nil, err
+	}
+	book := &ledger{Journal: events, registry: reg, log: log}
+	if c.PrintEvents {
+		book.announce = &announcer{registry: reg, base: base, out: os.Stdout}
+	}
+	api, err := server.New(server.Options{
+		Events: book, Cameras: reg, Images: newBridgeImages(reg, log), Auth: ids, Bridges: reg,
+		NotFound: journal.ErrNotFound, BaseURL: base, TokenKey: key, Log: log, Registerer: metrics,
+	})
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/", api)
+	ok := func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) }
+	mux.HandleFunc("GET /healthz", ok)
+	mux.HandleFunc("GET /readyz", ok)
+	mux.Handle("GET /metrics", server.WithToken(ids, promhttp.HandlerFor(metrics, promhttp.HandlerOpts{})))
+	return mux, nil
+}
+
+// serveHTTP serves until ctx is done, then lets requests under way finish.
+func serveHTTP(ctx context.Context, s *http.Server, l net.Listener, cert, key string) error {
+	stopped := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() {
+		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+		defer cancel()
+		err := s.Shutdown(limit)
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = s.Close() // what is still under way is cut; its client will ask again
+		}
+		stopped <- err
+	})
+	var err error
+	if cert != "" {
+		err = s.ServeTLS(l, cert, key)
+	} else {
+		err = s.Serve(l)
+	}
+	if !errors.Is(err, http.ErrServerClosed) {
+		stop()
+		return fmt.Errorf("serve: %w", err)
+	}
+	return <-stopped
+}
+
+// prune removes old events once an hour.
+func prune(ctx context.Context, events *journal.Journal, keep time.Duration, log *slog.Logger) error {
+	tick := time.NewTicker(time.Hour)
+	defer tick.Stop()
+	for {
+		n, err := events.Prune(time.Now().Add(-keep))
+		if err != nil {
+			log.Error("old events could not be removed", "error", err)
+		} else if n > 0 {
+			log.Info("old events removed", "events", n)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}

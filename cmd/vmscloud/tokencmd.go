@@ -1,0 +1,164 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"vmsbridge/uplink/identity"
+)
+
+type tokenCmd struct {
+	Create tokenCreateCmd `cmd:"" help:"Make a token and print it. It cannot be shown again."`
+	List   tokenListCmd   `cmd:"" help:"List tokens, without the tokens themselves."`
+	Revoke tokenRevokeCmd `cmd:"" help:"End a token at once."`
+}
+
+// tokenStore is what the token commands need: the identity file, or a running vmscloud that has it open.
+type tokenStore interface {
+	CreateToken(identity.Token) (identity.Token, string, error)
+	RevokeToken(id string) (identity.Token, error)
+	Tokens() ([]identity.Token, error)
+	Accounts() ([]identity.Account, error)
+	Users(account string) ([]identity.User, error)
+	Close() error
+}
+
+// openTokens asks the running vmscloud if there is one, else it opens the file.
+func openTokens(dir string) (tokenStore, error) {
+	if _, err := os.Stat(filepath.Join(dir, identityFile)); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s holds no account yet; make one with: vmscloud init --data %s --account NAME", dir, dir)
+	}
+	if c := dialAdmin(filepath.Join(dir, adminSocket)); c != nil {
+		return c, nil
+	}
+	return openIdentity(dir)
+}
+
+type tokenCreateCmd struct {
+	dataFlag
+	Kind    string        `help:"What will hold it: bridge or user." enum:"bridge,user" required:""`
+	Name    string        `help:"What to call it in lists." placeholder:"NAME"`
+	Account string        `help:"Id of the account, if there are several." placeholder:"ID"`
+	Camera  []string      `help:"Only this camera may be seen; repeat for more." placeholder:"ID"`
+	Scope   []string      `help:"Only this may be done: vms.read or vms.report; repeat for more." placeholder:"SCOPE"`
+	Expires time.Duration `help:"How long it is good, such as 720h; for ever if left out."`
+	Quiet   bool          `help:"Print only the token." short:"q"`
+}
+
+func (c tokenCreateCmd) Run() (err error) {
+	store, err := openTokens(c.Data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	account, err := pickAccount(store, c.Account)
+	if err != nil {
+		return err
+	}
+	t := identity.Token{Kind: identity.Kind(c.Kind), AccountID: account.ID, Name: c.Name, Cameras: c.Camera, Scopes: c.Scope}
+	if t.Name == "" {
+		t.Name = c.Kind
+	}
+	if c.Expires < 0 {
+		return errors.New("--expires must not be negative")
+	}
+	if c.Expires > 0 {
+		t.Expires = time.Now().Add(c.Expires).UTC()
+	}
+	if t.Kind == identity.KindUser {
+		users, err := store.Users(account.ID)
+		if err != nil {
+			return err
+		}
+		if len(users) > 0 {
+			t.UserID = users[0].ID
+		}
+	}
+	t, secret, err := store.CreateToken(t)
+	if err != nil {
+		return err
+	}
+	if c.Quiet {
+		fmt.Println(secret)
+		return nil
+	}
+	fmt.Printf("Token %s (%s, %s) for the account %s. Keep it now, it is not shown again:\n\n%s\n", t.ID, t.Kind, t.Name, account.ID, secret)
+	return nil
+}
+
+// pickAccount is the account of that id, or the only one.
+func pickAccount(store tokenStore, id string) (identity.Account, error) {
+	all, err := store.Accounts()
+	if err != nil {
+		return identity.Account{}, err
+	}
+	var ids []string
+	for _, a := range all {
+		if a.ID == id || (id == "" && len(all) == 1) {
+			return a, nil
+		}
+		ids = append(ids, a.ID)
+	}
+	if id == "" {
+		return identity.Account{}, fmt.Errorf("name one of the accounts with --account: %s", strings.Join(ids, ", "))
+	}
+	return identity.Account{}, fmt.Errorf("there is no account %q, only: %s", id, strings.Join(ids, ", "))
+}
+
+type tokenListCmd struct {
+	dataFlag
+}
+
+func (c tokenListCmd) Run() (err error) {
+	store, err := openTokens(c.Data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	all, err := store.Tokens()
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tKIND\tNAME\tACCOUNT\tCAMERAS\tSCOPES\tCREATED\tSTATE")
+	for _, t := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Kind, printable(t.Name), t.AccountID, orAll(t.Cameras), orAll(t.Scopes),
+			t.Created.Format(time.DateTime), t.State(time.Now()))
+	}
+	return w.Flush()
+}
+
+func orAll(list []string) string {
+	if len(list) == 0 {
+		return "all"
+	}
+	return strings.Join(list, ",")
+}
+
+type tokenRevokeCmd struct {
+	dataFlag
+	ID string `arg:"" help:"Id of the token, from the list."`
+}
+
+func (c tokenRevokeCmd) Run() (err error) {
+	store, err := openTokens(c.Data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	t, err := store.RevokeToken(c.ID)
+	if errors.Is(err, identity.ErrNotFound) {
+		return fmt.Errorf("there is no token %q; see: vmscloud token list --data %s", c.ID, c.Data)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Printf("Token %s (%s) is revoked.\n", t.ID, printable(t.Name))
+	return nil
+}
