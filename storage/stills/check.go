@@ -1,0 +1,151 @@
+package stills
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"vmsbridge/storage/vfs"
+)
+
+// Report is what Check found.
+type Report struct {
+	Segments int
+	Stills   int
+	Notes    int   // gaps, and marks of pruned series
+	Bytes    int64 // on disk
+	// TornRecords stand at the end of a segment, with a good header and a bad body: a power cut's, and no problem.
+	TornRecords  int
+	ForeignFiles []string
+	Problems     []Problem
+}
+
+// Problem is something that is not as it should be.
+type Problem struct {
+	Path   string
+	Offset int64 // -1 where no place is to blame
+	What   string
+}
+
+func (p Problem) String() string {
+	if p.Offset < 0 {
+		return p.Path + ": " + p.What
+	}
+	return fmt.Sprintf("%s: at %d: %s", p.Path, p.Offset, p.What)
+}
+
+// Clean says that nothing is wrong.
+func (r Report) Clean() bool { return len(r.Problems) == 0 }
+
+// Check reads every record of the ring in dir, verifies the checksums, and compares the records with the indexes. It
+// changes nothing and takes no lock: beside a running agent it may meet a segment that is being written or dropped just
+// then, and is then not to be taken at its word. The error is one of reading; what is wrong is in the Report.
+func Check(dir string) (Report, error) { return check(vfs.OS, dir) }
+
+func check(fs vfs.FS, dir string) (Report, error) {
+	var r Report
+	list, err := fs.List(dir)
+	if err != nil {
+		return r, fmt.Errorf("check stills: %w", err)
+	}
+	var names []vfs.Entry
+	for _, e := range list {
+		if _, ok := segmentNumber(e.Name); ok {
+			names = append(names, e)
+		} else if e.Name != "LOCK" {
+			r.ForeignFiles = append(r.ForeignFiles, e.Name)
+		}
+	}
+	for i, e := range names {
+		if err := r.segment(fs, dir, e, i == len(names)-1); err != nil {
+			return r, fmt.Errorf("check stills: %w", err)
+		}
+	}
+	return r, nil
+}
+
+func (r *Report) add(path string, offset int64, format string, args ...any) {
+	r.Problems = append(r.Problems, Problem{path, offset, fmt.Sprintf(format, args...)})
+}
+
+func (r *Report) segment(fs vfs.FS, dir string, e vfs.Entry, last bool) error {
+	path := filepath.Join(dir, e.Name)
+	f, err := fs.Open(path, false)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r.Segments++
+	r.Bytes += e.Size
+	number, _ := segmentNumber(e.Name)
+	l := &loaded{segment: &segment{number: number, path: path, size: e.Size}, index: newIndex()}
+	if err := l.identify(f); err != nil {
+		r.add(path, -1, "segment cannot be read: %v", err)
+		return nil
+	}
+	if !l.whole {
+		r.add(path, -1, "segment is cut off, or one of its ends is damaged")
+	}
+	// What the records say.
+	s := scanRecords(f, l.salt, l.limit, func(rec record, at uint32, camera, body []byte) {
+		if rec.kind != typeStill && rec.kind != typeGap && rec.kind != typePruned {
+			r.add(path, int64(at), "record is of the unknown type %d", rec.kind)
+		}
+		l.index.addRecord(rec, at, camera, body)
+	})
+	if s.err != nil && !errors.Is(s.err, io.EOF) {
+		return fmt.Errorf("read %s: %w", path, s.err)
+	}
+	if s.damaged > 0 {
+		r.add(path, -1, "%d records are damaged", s.damaged)
+	}
+	if s.skipped > 0 {
+		r.add(path, -1, "%d bytes between records belong to none", s.skipped)
+	}
+	r.TornRecords += s.torn
+	r.Stills += l.index.stills
+	r.Notes += len(l.index.notes)
+	if !l.block.sealed() {
+		if !last {
+			r.add(path, -1, "segment has no index")
+		}
+		return nil
+	}
+	x, err := readIndex(f, l.block)
+	if err != nil {
+		r.add(path, int64(l.block.indexAt), "%v", err)
+		return nil
+	}
+	r.compare(path, x, l.index, s.damaged+s.torn > 0 || s.skipped > 0)
+	return nil
+}
+
+// compare looks for differences between a segment's index and its records. Of a segment with damage, the index may well
+// list more.
+func (r *Report) compare(path string, stored, found *index, damaged bool) {
+	for k, e := range found.series {
+		st := stored.series[k]
+		for i, t := range e.times {
+			if st == nil || pick(st.times, At, t) < 0 {
+				r.add(path, int64(e.offsets[i]), "still is missing in the index")
+			} else if at := st.offsets[pick(st.times, At, t)]; at != e.offsets[i] {
+				r.add(path, int64(at), "index names another place than %d for a still", e.offsets[i])
+			}
+		}
+	}
+	if damaged {
+		return
+	}
+	for k, st := range stored.series {
+		e := found.series[k]
+		for i, t := range st.times {
+			if e == nil || pick(e.times, At, t) < 0 {
+				r.add(path, int64(st.offsets[i]), "index lists a still that is not there")
+			}
+		}
+	}
+	if len(stored.notes) != len(found.notes) {
+		r.add(path, -1, "index lists %d notes, the segment has %d", len(stored.notes), len(found.notes))
+	}
+}

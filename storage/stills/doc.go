@@ -1,0 +1,25 @@
+// Package stills keeps JPEG stills in a ring of files on disk, so that "the image of camera X just before time T" is
+// always answered and the disk never fills up. Pictures come from the agent's pipelines, questions from the local API. It
+// imports nothing of ours but the file-system seam.
+//
+// Stills are appended to preallocated segments of a fixed size; deleting is dropping the oldest segment. Every record has
+// its length and two checksums, and a segment that is full gets an index at its end, so that Open reads indexes, not
+// pictures. The disk form, and what a torn tail means, is in format.md. What it promises:
+//
+//  1. The segments never take more than MaxBytes on disk, preallocated space included.
+//  2. A still is returned only if its bytes are those that were appended: the checksum is verified on every Find.
+//  3. Damage costs what is damaged: a bad record is skipped, a bad index is rebuilt from the records, a foreign or
+//     unreadable file is left alone and counted. Open fails for none of these.
+//  4. Order of appending does not matter: a clock that jumps hides no still.
+//  5. A power cut costs the stills of the last FlushEvery, and nothing else; a crash of the process costs none.
+//
+// An example:
+//
+//	ring, err := stills.Open("/var/lib/vmsbridge/stills", stills.Options{MaxBytes: 4 << 30})
+//	if err != nil { return err }
+//	defer ring.Close()
+//	err = ring.Append(stills.Still{Camera: "100d4c41", Kind: stills.Preview, Time: now, JPEG: jpeg})
+//	still, err := ring.Find("100d4c41", stills.Preview, stills.Before, start.Add(500*time.Millisecond))
+//	var none *stills.NoneError
+//	if errors.As(err, &none) { … none.Reason … }
+package stills

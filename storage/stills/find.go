@@ -1,0 +1,129 @@
+package stills
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// errDamaged is what a record that is not as it was written reads as.
+var errDamaged = errors.New("still is damaged")
+
+// Find is the still that op and t mean, among those of that camera and kind. The checksum of its record was verified; one
+// that is damaged is counted, left out from then on, and the next in op's direction is taken. If there is none, the error
+// is a *NoneError that says why. The result is the caller's. Find reads one file and waits for no flush.
+func (r *Ring) Find(camera string, k Kind, op Op, t time.Time) (Still, error) {
+	still, err := r.find(camera, k, op, clampNanos(t))
+	if none, ok := errors.AsType[*NoneError](err); ok {
+		none.Op, none.Time = op, t
+	} else if err != nil {
+		return Still{}, fmt.Errorf("find still of %q: %w", camera, err)
+	}
+	return still, err
+}
+
+func (r *Ring) find(camera string, k Kind, op Op, t int64) (Still, error) {
+	if err := errors.Join(checkCamera(camera), checkKind(k)); err != nil {
+		return Still{}, err
+	}
+	if op < Before || op > After {
+		return Still{}, fmt.Errorf("%w: unknown %s", ErrInvalid, op)
+	}
+	r.stats.finds.Add(1)
+	key := seriesKey{camera, k}
+	// at moves on past stills that the device does not give; the question stays t.
+	step, at := op, t
+	var unreadable error
+	for {
+		loc, none := r.locate(key, step, at, op, t)
+		if none != nil {
+			if unreadable != nil {
+				none.Reason, none.Damaged = ReasonDamaged, unreadable
+			}
+			return Still{}, none
+		}
+		still, err := r.read(loc, key)
+		switch {
+		case err == nil:
+			return still, nil
+		case errors.Is(err, os.ErrNotExist) && r.gone(loc.seg):
+			continue // dropped since it was located
+		case errors.Is(err, errDamaged):
+			r.forget(key, loc)
+		default:
+			r.stats.readErrors.Add(1)
+		}
+		unreadable = err
+		switch op {
+		case At:
+			r.mu.RLock()
+			none := r.noneLocked(key, op, t)
+			r.mu.RUnlock()
+			none.Reason, none.Damaged = ReasonDamaged, unreadable
+			return Still{}, none
+		case Before, AtOrBefore:
+			step, at = Before, loc.time
+		default:
+			step, at = After, loc.time
+		}
+	}
+}
+
+// locate looks into the index.
+func (r *Ring) locate(key seriesKey, step Op, at int64, op Op, t int64) (location, *NoneError) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if s := r.series[key]; s != nil {
+		if loc, ok := s.find(step, at, r.active); ok {
+			return loc, nil
+		}
+	}
+	return location{}, r.noneLocked(key, op, t)
+}
+
+// gone says whether a segment has left the index.
+func (r *Ring) gone(s *segment) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return s != r.active && s.times == nil
+}
+
+func (r *Ring) forget(key seriesKey, loc location) {
+	r.stats.badRecords.Add(1)
+	r.log.Warn("damaged still was skipped", "camera", key.camera, "kind", key.kind.String(), "segment", loc.seg.path, "offset", loc.offset)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.series[key]; s != nil {
+		s.forget(loc, r.active)
+	}
+}
+
+// read reads and verifies a still.
+func (r *Ring) read(loc location, key seriesKey) (Still, error) {
+	f, err := r.fs.Open(loc.seg.path, false)
+	if err != nil {
+		return Still{}, err
+	}
+	defer f.Close()
+	var head [recordHead]byte
+	if _, err := f.ReadAt(head[:], int64(loc.offset)); err != nil {
+		return Still{}, readError(err)
+	}
+	h, err := decodeRecord(head[:], loc.seg.salt, loc.offset, loc.seg.limit)
+	if err != nil {
+		return Still{}, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	p := make([]byte, h.length)
+	if _, err := f.ReadAt(p, int64(loc.offset)+recordHead); err != nil {
+		return Still{}, readError(err)
+	}
+	camera, body, err := h.payload(p)
+	if err != nil {
+		return Still{}, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	if h.kind != typeStill || string(camera) != key.camera || h.stream != key.kind || h.time != loc.time {
+		return Still{}, fmt.Errorf("%w: another record is in its place", errDamaged)
+	}
+	return Still{Camera: key.camera, Kind: key.kind, Time: nanosTime(h.time), JPEG: body}, nil
+}

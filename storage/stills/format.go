@@ -1,0 +1,168 @@
+package stills
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"strconv"
+	"strings"
+)
+
+// The disk form; format.md has the byte tables. All numbers are little-endian.
+const (
+	headMagic   = "VMSTILL1" // first block of a segment
+	footMagic   = "VMSTILLE" // last block
+	blockBytes  = 64
+	recordMagic = 0x53a7e1d9
+	recordHead  = 32
+	align       = 8
+
+	typeStill  = 1
+	typeGap    = 2 // a time without pictures
+	typePruned = 3 // the newest still of a camera that has none left
+)
+
+var (
+	castagnoli = crc32.MakeTable(crc32.Castagnoli)
+	le         = binary.LittleEndian
+)
+
+// block is the first or the last 64 bytes of a segment. The last one is written at creation too, so that a segment whose
+// first page is lost still says who it is, and again when the segment is sealed.
+type block struct {
+	capacity  uint32 // size of the file
+	number    uint64 // the segment's, also in its name
+	salt      uint64 // enters the checksum of every record header
+	created   int64  // nanoseconds since 1970
+	indexAt   uint32 // last block only: 0 until sealed
+	indexLen  uint32
+	indexCRC  uint32
+	recordEnd uint32 // where the records end
+}
+
+func (b block) sealed() bool { return b.indexAt != 0 }
+
+func (b block) encode(magic string) []byte {
+	p := make([]byte, blockBytes)
+	copy(p, magic)
+	le.PutUint32(p[8:], 1) // version
+	le.PutUint32(p[12:], b.capacity)
+	le.PutUint64(p[16:], b.number)
+	le.PutUint64(p[24:], b.salt)
+	le.PutUint64(p[32:], uint64(b.created))
+	le.PutUint32(p[40:], b.indexAt)
+	le.PutUint32(p[44:], b.indexLen)
+	le.PutUint32(p[48:], b.indexCRC)
+	le.PutUint32(p[52:], b.recordEnd)
+	le.PutUint32(p[60:], crc32.Checksum(p[:60], castagnoli))
+	return p
+}
+
+func decodeBlock(p []byte, magic string) (block, error) {
+	if len(p) < blockBytes {
+		return block{}, errors.New("block is cut off")
+	}
+	if string(p[:8]) != magic {
+		return block{}, errors.New("block has a foreign magic number")
+	}
+	if crc32.Checksum(p[:60], castagnoli) != le.Uint32(p[60:]) {
+		return block{}, errors.New("checksum of the block differs")
+	}
+	if v := le.Uint32(p[8:]); v != 1 {
+		return block{}, fmt.Errorf("version is %d, known is 1", v)
+	}
+	b := block{
+		capacity: le.Uint32(p[12:]), number: le.Uint64(p[16:]), salt: le.Uint64(p[24:]), created: int64(le.Uint64(p[32:])),
+		indexAt: le.Uint32(p[40:]), indexLen: le.Uint32(p[44:]), indexCRC: le.Uint32(p[48:]), recordEnd: le.Uint32(p[52:]),
+	}
+	if b.capacity < minSegmentBytes || b.capacity > maxSegmentBytes {
+		return block{}, fmt.Errorf("segment says it has %d bytes", b.capacity)
+	}
+	if b.sealed() && (b.indexAt < blockBytes || uint64(b.indexAt)+uint64(b.indexLen) > uint64(b.capacity)-blockBytes || b.recordEnd > b.indexAt) {
+		return block{}, fmt.Errorf("index of %d bytes at %d does not fit", b.indexLen, b.indexAt)
+	}
+	return b, nil
+}
+
+// record is a record's header.
+type record struct {
+	length uint32 // camera id and body, without padding
+	time   int64
+	kind   uint8 // typeStill, typeGap, typePruned
+	stream Kind
+	camera uint8 // length of the id
+	crc    uint32
+}
+
+// size is the record's place on disk.
+func (r record) size() uint32 { return recordSize(int(r.length)) }
+
+func recordSize(length int) uint32 { return uint32(recordHead+length+align-1) &^ (align - 1) }
+
+// encode writes the header into p. The checksum covers where the record stands and in which segment, so that no copy of
+// a record, wherever it comes from, is taken for one.
+func (r record) encode(p []byte, salt uint64, at uint32) {
+	le.PutUint32(p, recordMagic)
+	le.PutUint32(p[4:], r.length)
+	le.PutUint64(p[8:], uint64(r.time))
+	p[16], p[17], p[18], p[19] = r.kind, uint8(r.stream), r.camera, 0
+	le.PutUint32(p[20:], 0)
+	le.PutUint32(p[24:], r.crc)
+	le.PutUint32(p[28:], headerCRC(p, salt, at))
+}
+
+func headerCRC(p []byte, salt uint64, at uint32) uint32 {
+	var seed [12]byte
+	le.PutUint64(seed[:], salt)
+	le.PutUint32(seed[8:], at)
+	return crc32.Update(crc32.Checksum(seed[:], castagnoli), castagnoli, p[:28])
+}
+
+var errNoRecord = errors.New("no record begins here")
+
+// decodeRecord reads a header that begins at at in a segment whose records end before limit.
+func decodeRecord(p []byte, salt uint64, at, limit uint32) (record, error) {
+	if len(p) < recordHead || le.Uint32(p) != recordMagic {
+		return record{}, errNoRecord
+	}
+	if headerCRC(p, salt, at) != le.Uint32(p[28:]) {
+		return record{}, errors.New("checksum of the record header differs")
+	}
+	r := record{
+		length: le.Uint32(p[4:]), time: int64(le.Uint64(p[8:])), kind: p[16], stream: Kind(p[17]), camera: p[18], crc: le.Uint32(p[24:]),
+	}
+	if r.length < uint32(r.camera) || uint64(at)+recordHead+uint64(r.length) > uint64(limit) || r.camera == 0 {
+		return record{}, fmt.Errorf("record of %d bytes does not fit", r.length)
+	}
+	return r, nil
+}
+
+// payload checks the bytes after the header and splits them. The slices are of p.
+func (r record) payload(p []byte) (camera, body []byte, err error) {
+	if uint32(len(p)) < r.length {
+		return nil, nil, errors.New("record is cut off")
+	}
+	p = p[:r.length]
+	if crc32.Checksum(p, castagnoli) != r.crc {
+		return nil, nil, errors.New("checksum of the record differs")
+	}
+	return p[:r.camera], p[r.camera:], nil
+}
+
+const (
+	namePrefix = "stills-"
+	nameSuffix = ".seg"
+)
+
+func segmentName(number uint64) string {
+	return fmt.Sprintf("%s%012d%s", namePrefix, number, nameSuffix)
+}
+
+// segmentNumber is the number in a segment's name; other names are of foreign files.
+func segmentNumber(name string) (uint64, bool) {
+	digits, ok := strings.CutPrefix(name, namePrefix)
+	digits, ok2 := strings.CutSuffix(digits, nameSuffix)
+	n, err := strconv.ParseUint(digits, 10, 63)
+	return n, ok && ok2 && err == nil && n > 0 && name == segmentName(n)
+}
