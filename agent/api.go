@@ -1,0 +1,142 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"vmsbridge/storage/journal"
+	"vmsbridge/storage/stills"
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/server"
+	"vmsbridge/uplink/vms"
+)
+
+// apiDrain is how long requests under way may take when the bridge stops.
+const apiDrain = 2 * time.Second
+
+// api is the bridge's local HTTP interface: the service's own, so that a program written for the service works against
+// the bridge, and the health checks and metrics beside it.
+type api struct {
+	http *http.Server
+	tls  *tls.Config // nil: plain
+}
+
+// api makes the handler. base is the address that clientSettings tells, "" for the one that the client used.
+func (a *Agent) api(base string) (*api, error) {
+	auth, err := a.tokens()
+	if err != nil {
+		return nil, err
+	}
+	v3, err := server.New(server.Options{Events: a.journal, Cameras: roster{a}, Images: gallery{a.ring}, Auth: auth, Report: a.link != nil,
+		NotFound: journal.ErrNotFound, BaseURL: base, Log: a.log, Registerer: a.reg})
+	if err != nil {
+		return nil, fmt.Errorf("make the local API: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/api/", v3)
+	mux.HandleFunc("GET /healthz", a.healthz)
+	mux.HandleFunc("GET /readyz", a.healthz)
+	mux.Handle("GET /metrics", withToken(auth, promhttp.HandlerFor(a.reg, promhttp.HandlerOpts{})))
+	out := &api{http: server.NewHTTP(mux, a.log)}
+	if t := a.cfg.API.TLS; t.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+		if err != nil {
+			return nil, fmt.Errorf("load api.tls: %w", err)
+		}
+		out.tls = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	}
+	return out, nil
+}
+
+// Run serves on l until ctx is done.
+func (s *api) Run(ctx context.Context, l net.Listener) error {
+	if s.tls != nil {
+		l = tls.NewListener(l, s.tls)
+	}
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		<-ctx.Done()
+		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), apiDrain)
+		defer cancel()
+		if s.http.Shutdown(drain) != nil {
+			_ = s.http.Close()
+		}
+	}()
+	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	<-stopped
+	return nil
+}
+
+// tokens lets in those of the configuration, and the service with the token that it was told at registration.
+func (a *Agent) tokens() (*identity.Fixed, error) {
+	list := identity.NewFixed()
+	for _, t := range a.cfg.API.Tokens {
+		if err := list.Add(t.Token.Reveal(), identity.Principal{Name: t.Name, Kind: identity.KindUser, AccountID: a.cfg.Bridge.Account}); err != nil {
+			return nil, fmt.Errorf("api.tokens: %w", err)
+		}
+	}
+	return list, list.Add(a.visitor, identity.Principal{Name: "service", Kind: identity.KindUser, AccountID: a.cfg.Bridge.Account, Scopes: []string{identity.ScopeRead}})
+}
+
+// withToken lets only the holder of a token through.
+func withToken(auth *identity.Fixed, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if _, err := auth.Authenticate(token); !ok || err != nil {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "send a token of api.tokens as Authorization: Bearer …", http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// roster is the bridge's cameras as the interface asks for them.
+type roster struct{ a *Agent }
+
+func (r roster) Cameras(context.Context, string) ([]vms.Camera, error) { return r.a.Cameras(), nil }
+
+func (r roster) HasActor(_ context.Context, _ string, actor vms.Actor) (bool, error) {
+	if actor.Type == vms.ActorBridge {
+		return actor.ID == r.a.cfg.Bridge.ID, nil
+	}
+	for _, c := range r.a.cfg.Cameras {
+		if c.ID == actor.ID {
+			return actor.Type == vms.ActorCamera, nil
+		}
+	}
+	return false, nil
+}
+
+// gallery is the ring of stills as the interface asks for it.
+type gallery struct{ ring *stills.Ring }
+
+var ops = map[string]stills.Op{vms.OpBefore: stills.Before, vms.OpAtOrBefore: stills.AtOrBefore, vms.OpAt: stills.At,
+	vms.OpAtOrAfter: stills.AtOrAfter, vms.OpAfter: stills.After}
+
+func (g gallery) Image(_ context.Context, q server.ImageQuery) (server.Image, error) {
+	kind, err := stills.ParseKind(q.Kind)
+	if err != nil {
+		return server.Image{}, err
+	}
+	s, err := g.ring.Find(q.Camera, kind, ops[q.Op], q.Time)
+	if none := (*stills.NoneError)(nil); errors.As(err, &none) {
+		return server.Image{}, vms.NotFound("images", none.Error(), q.Camera)
+	} else if err != nil {
+		return server.Image{}, err
+	}
+	return server.Image{Time: s.Time, Length: int64(len(s.JPEG)), Body: io.NopCloser(bytes.NewReader(s.JPEG))}, nil
+}

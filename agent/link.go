@@ -1,0 +1,130 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"vmsbridge/configs"
+	"vmsbridge/storage/journal"
+	"vmsbridge/uplink/client"
+	"vmsbridge/uplink/reporter"
+	"vmsbridge/uplink/vms"
+)
+
+// The service is told of the bridge at start, and again in case it has lost its memory.
+const (
+	registerEvery = time.Minute
+	registerMin   = time.Second
+	registerMax   = 15 * time.Second
+	// linkDrain is how long reports under way may take when the bridge stops.
+	linkDrain = 1500 * time.Millisecond
+)
+
+// link is the bridge's tie to the service: it registers the bridge and its cameras, then lets the reporter drain the
+// outbox. Events wait for the first registration, because a service that does not know a camera refuses its events.
+type link struct {
+	client   *client.Client
+	reporter *reporter.Reporter
+	profile  func() vms.Registration
+	log      *slog.Logger
+}
+
+// newLink returns nil if no service is configured. profile says what the service is to know of the bridge.
+func newLink(s configs.Service, outbox *journal.Journal, profile func() vms.Registration, version string, reg prometheus.Registerer, log *slog.Logger) (*link, error) {
+	if s.URL == "" {
+		return nil, nil
+	}
+	c, err := client.New(client.Options{BaseURL: s.URL, Token: serviceToken(s), CAFile: s.CAFile, UserAgent: "vmsbridge/" + version, Log: log})
+	if err != nil {
+		return nil, err
+	}
+	l := &link{client: c, profile: profile, log: log}
+	l.reporter = reporter.New(outbox, c, reporter.Options{Drain: linkDrain, Register: l.register, Log: log, Registerer: reg})
+	return l, nil
+}
+
+// register tells the service of the bridge and its cameras.
+func (l *link) register(ctx context.Context) error { return l.client.Register(ctx, l.profile()) }
+
+// Problem says what keeps events from reaching the service, or "".
+func (l *link) Problem() string {
+	switch s := l.reporter.Status(); s.State {
+	case reporter.Unauthorized:
+		return "the service refuses the bridge's token: put a new one into service.token_file"
+	case reporter.Forbidden:
+		return "the bridge's token may not report some events: see the log"
+	case reporter.Waiting:
+		return "the service does not take events at the moment; they wait in the outbox"
+	}
+	return ""
+}
+
+// Run keeps the registration fresh and reports, until ctx is done.
+func (l *link) Run(ctx context.Context) error {
+	l.registerUntilKnown(ctx)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(guard(func() error { return l.reporter.Run(ctx) }))
+	g.Go(guard(func() error { return l.refresh(ctx) }))
+	return g.Wait()
+}
+
+// registerUntilKnown registers until the service has answered that it knows the bridge, or that it needs no registration.
+func (l *link) registerUntilKnown(ctx context.Context) {
+	pause := registerMin
+	for ctx.Err() == nil {
+		err := l.register(ctx)
+		switch {
+		case err == nil:
+			l.log.Info("registered with the service")
+			return
+		case noRegistration(err):
+			l.log.Info("the service takes no registration; images are not forwarded", "error", err)
+			return
+		}
+		l.log.Warn("register with the service; events wait in the outbox", "error", err, "pause", pause)
+		sleep(ctx, pause)
+		pause = min(2*pause, registerMax)
+	}
+}
+
+func (l *link) refresh(ctx context.Context) error {
+	for {
+		sleep(ctx, registerEvery)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := l.register(ctx); err != nil && !noRegistration(err) && ctx.Err() == nil {
+			l.log.Warn("register with the service again", "error", err)
+		}
+	}
+}
+
+// noRegistration tells a service that has no such endpoint, as those of others have none.
+func noRegistration(err error) bool {
+	var refused *client.RefusedError
+	return client.Unsupported(err) || errors.As(err, &refused) && (refused.Code == http.StatusNotFound || refused.Code == http.StatusMethodNotAllowed)
+}
+
+// serviceToken gives the bridge's token; one in a file is read again when the service refuses it, so that it can be
+// renewed without a restart.
+func serviceToken(s configs.Service) func() (string, error) {
+	if s.TokenFile != "" {
+		return client.TokenFile(s.TokenFile)
+	}
+	return client.Token(s.Token.Reveal())
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}

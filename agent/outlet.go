@@ -1,0 +1,199 @@
+package agent
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vmsbridge/uplink/vms"
+)
+
+// destination is where events become durable; the journal is one.
+type destination interface {
+	Put(ev vms.Event, report bool) error
+	Touch(id string, last time.Time) error
+}
+
+const (
+	// outletRetry is how long the outlet waits before it tries a journal that refused an event again.
+	outletRetry = time.Second
+	// outletDrain bounds the writing of what is left when the agent stops.
+	outletDrain = 3 * time.Second
+	// touchEvery is how far the last activity of a span may lie behind in the journal, and so how much of a span a power
+	// cut may cost.
+	touchEvery = 5 * time.Second
+	// maxOutlet is a bound that only a journal which cannot be written for days reaches; the oldest then go, counted.
+	maxOutlet = 100_000
+)
+
+// outlet takes events from the pipelines, which must not wait for a disk, and puts them into the journal in order. What
+// the journal refuses (a full disk) stays in memory and is tried again until it is durable; a newer version of an event
+// takes the place of an older one that is still waiting. Safe for concurrent use.
+type outlet struct {
+	to      destination
+	ongoing bool // report spans before they have ended
+	report  bool // there is a service to report to
+	log     *slog.Logger
+
+	failures prometheus.Counter
+	lost     prometheus.Counter
+
+	mu      sync.Mutex // guards all below
+	waiting []vms.Event
+	touched map[string]time.Time // id of an ongoing event → last activity not yet written
+	failing error
+
+	wake chan struct{} // buffered 1
+}
+
+func newOutlet(to destination, report, ongoing bool, m *metrics, log *slog.Logger) *outlet {
+	return &outlet{to: to, report: report, ongoing: ongoing, log: log, failures: m.journalFailures, lost: m.eventsLost,
+		touched: map[string]time.Time{}, wake: make(chan struct{}, 1)}
+}
+
+// Put accepts an event for writing and returns at once.
+func (o *outlet) Put(ev vms.Event) {
+	o.mu.Lock()
+	replaced := false
+	for i := range o.waiting {
+		if o.waiting[i].ID == ev.ID {
+			o.waiting[i], replaced = ev, true
+			break
+		}
+	}
+	if !replaced {
+		o.waiting = append(o.waiting, ev)
+	}
+	if len(o.waiting) > maxOutlet {
+		o.waiting = o.waiting[1:]
+		o.lost.Inc()
+	}
+	if !ev.Ongoing() {
+		delete(o.touched, ev.ID)
+	}
+	o.mu.Unlock()
+	o.signal()
+}
+
+// Touch notes that an ongoing event was still going on at last. It is written every few seconds.
+func (o *outlet) Touch(id string, last time.Time) {
+	o.mu.Lock()
+	o.touched[id] = last
+	o.mu.Unlock()
+}
+
+// Failing is why the journal refuses events at the moment, or nil.
+func (o *outlet) Failing() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.failing
+}
+
+// Run writes until ctx is done, and then what is left, as long as the journal takes it.
+func (o *outlet) Run(ctx context.Context) error {
+	touch := time.NewTicker(touchEvery)
+	defer touch.Stop()
+	for {
+		err := o.flush()
+		var retry <-chan time.Time
+		if err != nil {
+			timer := time.NewTimer(outletRetry)
+			defer timer.Stop()
+			retry = timer.C
+		}
+		wake := o.wake
+		if err != nil {
+			wake = nil // a journal that refuses is not asked again before the pause is over
+		}
+		select {
+		case <-ctx.Done():
+			o.drain()
+			return ctx.Err()
+		case <-wake:
+		case <-retry:
+		case <-touch.C:
+			o.writeTouched()
+		}
+	}
+}
+
+// drain writes what is left, for a bounded time.
+func (o *outlet) drain() {
+	deadline := time.Now().Add(outletDrain)
+	for o.flush() != nil && time.Now().Before(deadline) {
+		time.Sleep(outletRetry / 10)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if n := len(o.waiting); n > 0 {
+		o.lost.Add(float64(n))
+		o.log.Error("events could not be written before the stop", "events", n, "error", o.failing)
+	}
+}
+
+// flush writes the waiting events in order, until one is refused.
+func (o *outlet) flush() error {
+	for {
+		o.mu.Lock()
+		if len(o.waiting) == 0 {
+			o.mu.Unlock()
+			return nil
+		}
+		ev := o.waiting[0]
+		o.mu.Unlock()
+
+		err := o.to.Put(ev, o.report && (o.ongoing || !ev.Ongoing()))
+
+		o.mu.Lock()
+		recovered := err == nil && o.failing != nil
+		began := err != nil && o.failing == nil
+		o.failing = err
+		if err == nil && len(o.waiting) > 0 && o.waiting[0].ID == ev.ID && sameVersion(o.waiting[0], ev) {
+			o.waiting[0] = vms.Event{}
+			o.waiting = o.waiting[1:]
+		}
+		left := len(o.waiting)
+		o.mu.Unlock()
+		switch {
+		case began:
+			o.log.Error("the journal refuses events; they wait in memory", "waiting", left, "error", err,
+				"hint", "free space on the disk that holds bridge.data")
+		case recovered:
+			o.log.Info("the journal takes events again", "waiting", left)
+		}
+		if err != nil {
+			o.failures.Inc()
+			return err
+		}
+	}
+}
+
+// sameVersion tells whether b, just written, is still the newest version of a.
+func sameVersion(a, b vms.Event) bool {
+	if a.Ongoing() != b.Ongoing() {
+		return false
+	}
+	return a.Ongoing() || a.EndTimestamp.Equal(b.EndTimestamp.Time)
+}
+
+func (o *outlet) writeTouched() {
+	o.mu.Lock()
+	touched := o.touched
+	o.touched = map[string]time.Time{}
+	o.mu.Unlock()
+	for id, last := range touched {
+		if err := o.to.Touch(id, last); err != nil {
+			o.log.Debug("note a span's last activity", "id", id, "error", err)
+		}
+	}
+}
+
+func (o *outlet) signal() {
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+}

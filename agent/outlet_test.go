@@ -1,0 +1,137 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/agent/camera"
+	"vmsbridge/uplink/vms"
+)
+
+// diary is a destination that can be full.
+type diary struct {
+	mu     sync.Mutex
+	full   bool
+	events []vms.Event
+	report []bool
+}
+
+func (d *diary) Put(ev vms.Event, report bool) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.full {
+		return errors.New("no space left on device")
+	}
+	d.events = append(d.events, ev)
+	d.report = append(d.report, report)
+	return nil
+}
+
+func (d *diary) Touch(string, time.Time) error { return nil }
+
+func (d *diary) set(full bool) { d.mu.Lock(); d.full = full; d.mu.Unlock() }
+
+func (d *diary) len() int { d.mu.Lock(); defer d.mu.Unlock(); return len(d.events) }
+
+func testOutlet(to destination, ongoing bool) *outlet {
+	return newOutlet(to, true, ongoing, newMetrics(prometheus.NewRegistry()), slog.New(slog.DiscardHandler))
+}
+
+func run(t *testing.T, o *outlet) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = o.Run(ctx) }()
+	return func() { cancel(); <-done }
+}
+
+func someEvent(n int, ended bool) vms.Event {
+	ev := vms.Event{Type: vms.TypeMotion, ActorID: "c", StartTimestamp: vms.At(at(n)), Span: true}
+	if ended {
+		ev.EndTimestamp = vms.Ptr(at(n + 1000))
+	}
+	ev.ID = ev.NaturalID()
+	return ev
+}
+
+func TestOutletHoldsEventsWhileTheDiskIsFull(t *testing.T) {
+	d := &diary{full: true}
+	o := testOutlet(d, true)
+	stop := run(t, o)
+	o.Put(someEvent(1, false))
+	o.Put(someEvent(2, false))
+	require.Eventually(t, func() bool { return o.Failing() != nil }, 5*time.Second, time.Millisecond)
+	o.Put(someEvent(1, true)) // the newer version takes the place of the one that waits
+	d.set(false)
+	require.Eventually(t, func() bool { return d.len() == 2 }, 5*time.Second, time.Millisecond)
+	stop()
+	require.NoError(t, o.Failing())
+	require.Equal(t, someEvent(1, true), d.events[0])
+	require.Equal(t, someEvent(2, false), d.events[1])
+}
+
+func TestOutletWritesWhatIsLeftWhenItStops(t *testing.T) {
+	d := &diary{}
+	o := testOutlet(d, true)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for n := range 100 {
+		o.Put(someEvent(n, true))
+	}
+	require.ErrorIs(t, o.Run(ctx), context.Canceled)
+	require.Equal(t, 100, d.len())
+}
+
+func TestOutletReportsOngoingSpansOnlyWhenWanted(t *testing.T) {
+	for _, ongoing := range []bool{true, false} {
+		d := &diary{}
+		o := testOutlet(d, ongoing)
+		stop := run(t, o)
+		o.Put(someEvent(1, false))
+		require.Eventually(t, func() bool { return d.len() == 1 }, 5*time.Second, time.Millisecond)
+		o.Put(someEvent(1, true))
+		stop()
+		require.Equal(t, []bool{ongoing, true}, d.report)
+	}
+}
+
+func TestPresenceMakesOneSpanPerState(t *testing.T) {
+	d := &diary{}
+	o := testOutlet(d, true)
+	p := &presence{author: &author{account: "a", camera: "c", baseURL: "http://x", version: "1"}, out: o}
+	p.Set(camera.Connecting, at(0))
+	p.Set(camera.Online, at(100))
+	p.Set(camera.Online, at(200))
+	p.Set(camera.Connecting, at(5000))
+	p.Set(camera.Stale, at(5000))
+	p.Set(camera.Online, at(5000)) // in the same millisecond: still an event of its own
+	p.Close(at(9000))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_ = o.Run(ctx)
+	type row struct {
+		status     string
+		start, end int
+	}
+	var got []row
+	for _, ev := range d.events {
+		require.Equal(t, vms.TypeDeviceStatus, ev.Type)
+		require.Equal(t, ev.NaturalID(), ev.ID)
+		require.NotNil(t, ev.EndTimestamp)
+		require.Contains(t, ev.DataSchemas, "vms.deviceCloudStatusUpdate.v1")
+		var status struct {
+			NewStatus struct {
+				ConnectionStatus string `json:"connectionStatus"`
+			} `json:"newStatus"`
+		}
+		require.NoError(t, ev.Data[1].Into(&status))
+		got = append(got, row{status.NewStatus.ConnectionStatus, int(ev.StartTimestamp.Sub(epoch).Milliseconds()), int(ev.EndTimestamp.Sub(epoch).Milliseconds())})
+	}
+	require.Equal(t, []row{{"online", 100, 5000}, {"deviceOffline", 5000, 5001}, {"online", 5001, 9000}}, got)
+}

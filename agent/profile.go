@@ -1,0 +1,68 @@
+package agent
+
+import (
+	"net"
+	"time"
+
+	"vmsbridge/agent/camera"
+	"vmsbridge/uplink/vms"
+)
+
+// localURL is the address under which others reach this bridge, or "" if only the installer can know it: the bridge
+// listens on all addresses and api.public_url is not set.
+func (a *Agent) localURL(addr net.Addr) string {
+	if a.cfg.API.PublicURL != "" {
+		return a.cfg.API.PublicURL
+	}
+	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		a.log.Warn("others cannot be told where this bridge is: set api.public_url to its address on the network")
+		return ""
+	}
+	scheme := "http"
+	if a.cfg.API.TLS.Cert != "" {
+		scheme = "https"
+	}
+	return scheme + "://" + addr.String()
+}
+
+// profile is what the service is to know of this bridge: where its stills are, and its cameras with their states.
+func (a *Agent) profile(base string) vms.Registration {
+	r := vms.Registration{ID: a.cfg.Bridge.ID, Name: a.cfg.Bridge.Name, Address: base, ImageToken: a.visitor, Cameras: []vms.RegisteredCamera{}}
+	for _, c := range a.Cameras() {
+		r.Cameras = append(r.Cameras, vms.RegisteredCamera{ID: c.ID, Name: c.Name, ConnectionStatus: c.Status.ConnectionStatus})
+	}
+	return r
+}
+
+// Cameras lists the cameras in the order of the configuration, with their states. Safe for concurrent use.
+func (a *Agent) Cameras() []vms.Camera {
+	out := []vms.Camera{}
+	for _, c := range a.cfg.Cameras {
+		cam := vms.Camera{ID: c.ID, AccountID: a.cfg.Bridge.Account, Name: c.Name, BridgeID: a.cfg.Bridge.ID, CreateTimestamp: vms.At(a.started),
+			Status: &vms.ConnectionStatus{ConnectionStatus: vms.StatusOff}}
+		for _, s := range a.posts {
+			if s.cfg.ID == c.ID {
+				state, _ := s.current.Load().State()
+				cam.Status.ConnectionStatus = connection(state)
+			}
+		}
+		out = append(out, cam)
+	}
+	return out
+}
+
+// connection is a camera's state in the interface's words; unknown until the first attempt has ended.
+func connection(s camera.Status) string {
+	if s.State == camera.Connecting {
+		return vms.StatusUnknown
+	}
+	return s.State.Connection()
+}
+
+// State is what is known of the camera, and when its last picture came (by the local clock, zero: never). Safe for
+// concurrent use.
+func (p *pipeline) State() (camera.Status, time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.state, p.seen
+}

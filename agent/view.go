@@ -1,0 +1,170 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"vmsbridge/agent/camera"
+	"vmsbridge/agent/codec"
+	"vmsbridge/motion"
+)
+
+// status handles a change of the camera's state, in its place between the access units.
+func (p *pipeline) status(s camera.Status) {
+	if s.State != camera.Online && s.State != camera.Connecting {
+		p.report(p.detector.Gap())
+		p.lostWhy = s.Reason
+	}
+	if s.State != camera.Online {
+		p.presence.Set(s.State, s.Since)
+	}
+}
+
+// unit decodes one access unit.
+func (p *pipeline) unit(ctx context.Context, u camera.AccessUnit) {
+	if u.NewStream || p.decoder == nil {
+		p.begin(u)
+	}
+	if p.waitKey && !u.RandomAccess {
+		p.rooms.metrics.unitsDropped.WithLabelValues(p.cfg.ID).Inc()
+		return
+	}
+	p.waitKey = false
+	p.marks.Add(u)
+	pictures, err := p.decoder.Decode(ctx, u.Data, u.Time.UnixMicro())
+	if err != nil {
+		if ctx.Err() == nil {
+			p.decodeFailed(err)
+		}
+		return
+	}
+	for _, pic := range pictures {
+		p.picture(ctx, pic)
+	}
+}
+
+// begin opens a decoder for a new stream.
+func (p *pipeline) begin(u camera.AccessUnit) {
+	if p.decoder != nil {
+		p.decoder.Close()
+	}
+	p.report(p.detector.Gap())
+	p.format = codec.Format(u.Codec)
+	p.decoder = p.rooms.pool.Open(p.cfg.ID, p.format, lumaPixels)
+	p.marks = marks{keepData: p.format == codec.MJPEG}
+	p.waitKey = true
+}
+
+// picture looks at one decoded picture.
+func (p *pipeline) picture(ctx context.Context, pic codec.Picture) {
+	t := time.UnixMicro(pic.PTS).UTC()
+	p.arrived(t)
+	damaged := p.marks.Damaged(pic.PTS)
+	if damaged {
+		p.rooms.metrics.damaged.WithLabelValues(p.cfg.ID).Inc()
+		return
+	}
+	if since := t.Sub(p.lastStep); since >= 0 && since < p.stepInterval() {
+		return
+	}
+	p.lastStep = t
+	began := time.Now()
+	res := p.detector.Step(motion.Picture{Luma: pic.Luma, Width: pic.LumaWidth, Height: pic.LumaHeight, Stride: pic.LumaWidth, Time: t})
+	p.rooms.metrics.detect.WithLabelValues(p.cfg.ID).Observe(time.Since(began).Seconds())
+	p.rooms.metrics.pictures.WithLabelValues(p.cfg.ID).Inc()
+
+	// Stills first: whoever hears of the event may ask for its image at once.
+	p.recorder.Picture(ctx, pic, t, res)
+	if p.main != nil {
+		if ok, start := firstBegan(res.Changes); ok {
+			p.main.Want(start)
+			p.recorder.lastMain = start
+		} else if res.Moving && due(t, p.recorder.lastMain, p.recorder.pace.main) {
+			p.main.Want(t)
+			p.recorder.lastMain = t
+		}
+	}
+	p.report(res.Changes)
+	if res.Moving {
+		for _, s := range p.spans {
+			p.rooms.out.Touch(s.id, t)
+		}
+	}
+}
+
+// stepInterval is the least time between two pictures that are looked at. A quarter is allowed for, so that a camera
+// whose rate is the wanted one is looked at in full.
+func (p *pipeline) stepInterval() time.Duration {
+	if p.cfg.Motion.Rate <= 0 {
+		return 0
+	}
+	return time.Duration(float64(time.Second) / p.cfg.Motion.Rate * 3 / 4)
+}
+
+// arrived notes that a picture came: the camera is there, and a gap has ended.
+func (p *pipeline) arrived(t time.Time) {
+	if p.lostWhy != "" {
+		if err := p.rooms.ring.Gap(p.cfg.ID, p.lastSeen, t, p.lostWhy); err != nil {
+			p.log.Debug("note a gap", "error", err)
+		}
+		p.lostWhy = ""
+	}
+	p.lastSeen = t
+	p.presence.Set(camera.Online, t)
+	if d := t.Sub(p.aliveAt); d < 0 || d >= aliveEvery {
+		p.aliveAt = t
+		p.presence.Alive(t)
+	}
+	p.mu.Lock()
+	p.seen = time.Now()
+	p.mu.Unlock()
+}
+
+// report makes events of the detector's changes.
+func (p *pipeline) report(changes []motion.Change) {
+	for _, c := range changes {
+		ev := p.author.Motion(c)
+		switch c.Kind {
+		case motion.Began:
+			p.spans[c.Region] = openSpan{ev.ID}
+			p.rooms.metrics.spans.WithLabelValues(p.cfg.ID, ev.Type).Inc()
+			p.log.Info("motion began", "start", ev.StartTimestamp.String(), "region", c.Region)
+		case motion.Ended:
+			delete(p.spans, c.Region)
+			p.log.Info("motion ended", "start", ev.StartTimestamp.String(), "end", ev.EndTimestamp.String(), "region", c.Region)
+		}
+		p.rooms.out.Put(ev)
+	}
+}
+
+// Still makes the JPEG of a picture: an MJPEG camera's own bytes where they are good, else the decoder's.
+func (p *pipeline) Still(ctx context.Context, pic codec.Picture, maxWidth int) ([]byte, error) {
+	if own := p.marks.Data(pic.PTS); own != nil {
+		if _, _, err := codec.CheckJPEG(own); err == nil {
+			return own, nil
+		}
+	}
+	return p.decoder.Still(ctx, pic.PTS, maxWidth, p.rooms.cfg.Stills.Quality)
+}
+
+func (p *pipeline) stillFailed(err error) {
+	p.rooms.metrics.stillFailures.WithLabelValues(p.cfg.ID).Inc()
+	if errors.Is(err, codec.ErrLost) {
+		p.waitKey = true
+	}
+	p.grumble.say(p.log, "a still could not be kept", err)
+}
+
+func (p *pipeline) decodeFailed(err error) {
+	p.rooms.metrics.decodeFailures.WithLabelValues(p.cfg.ID).Inc()
+	switch unsupported := (*codec.UnsupportedError)(nil); {
+	case errors.Is(err, codec.ErrLost):
+		p.waitKey = true
+	case errors.As(err, &unsupported):
+		p.waitKey = true
+		p.setState(camera.Status{State: camera.UnsupportedCodec, Reason: unsupported.Error(), Since: time.Now()})
+		p.presence.Set(camera.UnsupportedCodec, time.Now())
+	}
+	p.grumble.say(p.log, "an access unit could not be decoded", err)
+}
