@@ -1,10 +1,12 @@
 package avcodec
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
 	"strconv"
+
 	"unsafe"
 
 	"vmsbridge/agent/codec/planar"
@@ -73,6 +75,9 @@ const (
 func (d *Decoder) Decode(au []byte, pts int64) ([]*Frame, error) {
 	if len(au) == 0 || len(au) > MaxAccessUnit {
 		return nil, fmt.Errorf("decode %s: an access unit of %d bytes is not within 1 to %d", d.codec, len(au), MaxAccessUnit)
+	}
+	if d.fresh && d.codec == H265 && !randomAccessH265(au) {
+		return nil, nil // libavcodec would make up the pictures that this one refers to; for H.264 it waits by itself
 	}
 	c := &d.lib.calls
 	if code := c.newPacket(d.packet, int32(len(au))); code < 0 {
@@ -159,6 +164,21 @@ func (d *Decoder) Close() {
 	if d.ctx != nil {
 		d.lib.calls.freeContext(&d.ctx)
 		d.ctx = nil
+	}
+}
+
+// randomAccessH265 says whether an Annex B access unit holds a picture at which decoding can start (nal_unit_type 16 to 23,
+// ITU-T H.265 table 7-1).
+func randomAccessH265(au []byte) bool {
+	for {
+		at := bytes.Index(au, []byte{0, 0, 1})
+		if at < 0 || at+3 >= len(au) {
+			return false
+		}
+		if t := au[at+3] >> 1 & 0x3f; t >= 16 && t <= 23 {
+			return true
+		}
+		au = au[at+3:]
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -55,11 +56,16 @@ type calls struct {
 // Open looks for a libavcodec in dirs and then where the system's loader looks, newest version first, and answers the
 // first that passes its test for every codec, else the first that passes for one. *MissingError: there is none.
 func Open(dirs []string) (*Library, error) {
+	return open(append(slices.Clone(dirs), ""))
+}
+
+// open is Open in exactly these places; "" is the system's.
+func open(places []string) (*Library, error) {
 	var (
 		missing MissingError
 		partial *Library
 	)
-	for _, dir := range append(append([]string(nil), dirs...), "") {
+	for _, dir := range places {
 		for _, major := range majors {
 			lib, err := load(dir, major)
 			if errors.Is(err, os.ErrNotExist) {

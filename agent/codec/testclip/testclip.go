@@ -116,7 +116,7 @@ func Make(t testing.TB, s Spec) Clip {
 	fullName := map[bool]string{true: "on", false: "off"}[s.Full]
 	switch s.Codec {
 	case "h264":
-		args = append(args, "-c:v", "libx264", "-preset", "veryfast", "-qp", strconv.Itoa(s.QP), "-x264-params", common+":fullrange="+fullName, "-f", "h264")
+		args = append(args, "-c:v", "libx264", "-preset", "ultrafast", "-qp", strconv.Itoa(s.QP), "-x264-params", common+":fullrange="+fullName, "-f", "h264")
 	case "h265":
 		rng := map[bool]string{true: "full", false: "limited"}[s.Full]
 		args = append(args, "-c:v", "libx265", "-preset", "ultrafast", "-x265-params",
