@@ -1,0 +1,227 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"image/jpeg"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/vms"
+)
+
+// clipName is the labelled clip that the project's figures are held against; it is input, not part of the project.
+const clipName = "one-by-one-person-detection"
+
+// label is a line of the clip's label file.
+type label struct {
+	start, end float64 // seconds
+	kind       string
+	tolerance  float64 // seconds
+}
+
+// clip finds the labelled clip, or skips.
+func clip(t *testing.T) (video string, labels []label) {
+	t.Helper()
+	dir := os.Getenv("VMSBRIDGE_CLIPS")
+	if dir == "" {
+		root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
+		require.NoError(t, err)
+		dir = filepath.Join(strings.TrimSpace(string(root)), "..", "shared", "clips")
+	}
+	video = filepath.Join(dir, clipName+".mp4")
+	if _, err := os.Stat(video); err != nil {
+		t.Skipf("the clip %s is not in %s: name its folder in VMSBRIDGE_CLIPS", filepath.Base(video), dir)
+	}
+	f, err := os.Open(filepath.Join(dir, clipName+".csv"))
+	require.NoError(t, err)
+	defer f.Close()
+	r := csv.NewReader(f)
+	r.Comment, r.FieldsPerRecord = '#', -1
+	rows, err := r.ReadAll()
+	require.NoError(t, err)
+	const fps = 10
+	for _, row := range rows[1:] {
+		n := func(i int) float64 {
+			v, err := strconv.ParseFloat(row[i], 64)
+			require.NoError(t, err)
+			return v
+		}
+		labels = append(labels, label{start: n(0) / fps, end: (n(1) + 1) / fps, kind: row[4], tolerance: n(5) / fps})
+	}
+	return video, labels
+}
+
+// recode makes Matroska files of the clip in each codec, and small ones for a second stream.
+func recode(t *testing.T, video string) map[string]string {
+	t.Helper()
+	ffmpeg := needProgram(t, "ffmpeg", "ffmpeg")
+	dir := t.TempDir()
+	files := map[string]string{}
+	for name, args := range map[string]string{
+		"h264":     "-c:v copy",
+		"h264-sub": "-vf scale=512:288 -c:v libx264 -preset ultrafast -crf 26 -g 30",
+		"h265":     "-c:v libx265 -preset ultrafast -crf 26 -x265-params log-level=error:keyint=30",
+		"mjpeg":    "-c:v mjpeg -huffman default -q:v 5 -pix_fmt yuvj420p",
+	} {
+		out := filepath.Join(dir, name+".mkv")
+		cmd := exec.Command(ffmpeg, append(append([]string{"-v", "error", "-i", video, "-an"}, strings.Fields(args)...), out)...)
+		msg, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", msg)
+		files[name] = out
+	}
+	return files
+}
+
+// rtspServer serves files at rtsp://127.0.0.1:PORT/NAME by an RTSP server that is not ours, and returns the port.
+func rtspServer(t *testing.T, user, password string, files map[string]string) int {
+	t.Helper()
+	const python = "/usr/bin/python3"
+	check := exec.Command(python, "-c", `import gi; gi.require_version("GstRtspServer", "1.0"); from gi.repository import GstRtspServer`)
+	if err := check.Run(); err != nil {
+		t.Skip("GStreamer's RTSP server is not installed: apt install python3-gi gir1.2-gst-rtsp-server-1.0 (scripts/deps does)")
+	}
+	args := []string{filepath.Join("testdata", "rtspserver.py"), user, password}
+	for name, file := range files {
+		codec, _, _ := strings.Cut(name, "-")
+		args = append(args, fmt.Sprintf("%s=%s:%s", name, codec, file))
+	}
+	p := start(t, python, args...)
+	var port int
+	until(t, 20*time.Second, "the RTSP server's port", func() bool {
+		n, err := strconv.Atoi(strings.TrimSpace(p.output()))
+		port = n
+		return err == nil
+	})
+	return port
+}
+
+// TestClipFromAForeignServer is the product's main sentence: real video from an RTSP server that is not ours, in all
+// codecs, over both transports, with digest sign-in, becomes events at the service and images for them.
+func TestClipFromAForeignServer(t *testing.T) {
+	video, labels := clip(t)
+	const user, password = "vms user", `p@ss:w/rd "%ü`
+	files := recode(t, video)
+	port := rtspServer(t, user, password, files)
+	var cameras strings.Builder
+	ids := []string{}
+	for _, codec := range []string{"h264", "h265", "mjpeg"} {
+		for _, transport := range []string{"tcp", "udp"} {
+			id := codec + "-" + transport
+			ids = append(ids, id)
+			preview := ""
+			if id == "h264-tcp" { // one camera with two streams
+				preview = fmt.Sprintf("rtsp://127.0.0.1:%d/h264-sub", port)
+			}
+			cameras.WriteString(cameraYAML(id, fmt.Sprintf("rtsp://127.0.0.1:%d/%s", port, codec), preview, transport, user, "camera.password"))
+		}
+	}
+	s := newSite(t, cameras.String())
+	s.write("camera.password", password)
+	s.startBridge()
+
+	clipEnd := labels[len(labels)-1].end
+	until(t, time.Duration(clipEnd*float64(time.Second))+60*time.Second, "all cameras to have shown the clip", func() bool {
+		for _, id := range ids {
+			online := s.events(id, vms.TypeDeviceStatus)
+			if len(online) == 0 || time.Since(online[0].StartTimestamp.Time).Seconds() < clipEnd+3 {
+				return false
+			}
+		}
+		return true
+	})
+	for _, id := range ids {
+		t.Run(id, func(t *testing.T) {
+			online := s.events(id, vms.TypeDeviceStatus)
+			zero := online[0].StartTimestamp.Time // the first picture's time
+			checkSpans(t, s.events(id, vms.TypeMotion), zero, labels)
+			checkImages(t, s, id, s.events(id, vms.TypeMotion), zero, clipEnd)
+		})
+	}
+	require.True(t, s.bridge.running())
+	s.bridge.stop(5 * time.Second)
+}
+
+// checkSpans holds the events of one camera against the labels.
+func checkSpans(t *testing.T, events []vms.Event, zero time.Time, labels []label) {
+	t.Helper()
+	var onsets []float64
+	for _, l := range labels {
+		switch l.kind {
+		case "motion":
+			best := -1.0
+			for _, ev := range events {
+				start := ev.StartTimestamp.Sub(zero).Seconds()
+				off := start - l.start
+				if off < 0 {
+					off = -off
+				}
+				if off <= 0.5+l.tolerance && (ev.Ongoing() || ev.EndTimestamp.Sub(zero).Seconds() >= l.end-0.5-l.tolerance) && (best < 0 || off < best) {
+					best = off
+				}
+			}
+			if best < 0 {
+				t.Errorf("no event covers the motion from %.1f s to %.1f s", l.start, l.end)
+				continue
+			}
+			onsets = append(onsets, best)
+		case "quiet":
+			for _, ev := range events {
+				start := ev.StartTimestamp.Sub(zero).Seconds()
+				if start > l.start+l.tolerance && start < l.end-l.tolerance-0.1 {
+					t.Errorf("an event starts at %.2f s, where nothing moves (%.1f to %.1f s)", start, l.start, l.end)
+				}
+			}
+		}
+	}
+	slices.Sort(onsets)
+	if n := len(onsets); n > 0 {
+		t.Logf("%d motions found; onset off by %.0f ms (median), %.0f ms (worst); %d events", n, onsets[n/2]*1000, onsets[n-1]*1000, len(events))
+	}
+	if t.Failed() {
+		for _, ev := range events {
+			end := "ongoing"
+			if !ev.Ongoing() {
+				end = fmt.Sprintf("%.2f", ev.EndTimestamp.Sub(zero).Seconds())
+			}
+			t.Logf("event %.2f – %s", ev.StartTimestamp.Sub(zero).Seconds(), end)
+		}
+	}
+}
+
+// checkImages asks for each event's image as the recipe of the interface does.
+func checkImages(t *testing.T, s *site, id string, events []vms.Event, zero time.Time, clipEnd float64) {
+	t.Helper()
+	asked := 0
+	for _, ev := range events {
+		if ev.StartTimestamp.Sub(zero).Seconds() > clipEnd-1 {
+			continue // the server has begun the clip anew
+		}
+		asked++
+		want := ev.StartTimestamp.Add(500 * time.Millisecond)
+		preview, taken := s.image(id, "preview", want)
+		require.True(t, taken.Before(want), "the preview is from before the time asked for")
+		require.LessOrEqual(t, want.Sub(taken), 600*time.Millisecond, "the preview is not too old")
+		_, err := jpeg.DecodeConfig(bytes.NewReader(preview))
+		require.NoError(t, err)
+
+		main, taken := s.image(id, "main", want)
+		require.True(t, taken.Before(want), "the main image is from before the time asked for")
+		require.LessOrEqual(t, want.Sub(taken), 600*time.Millisecond, "the main image is not too old")
+		size, err := jpeg.DecodeConfig(bytes.NewReader(main))
+		require.NoError(t, err)
+		require.Equal(t, [2]int{768, 432}, [2]int{size.Width, size.Height}, "the full resolution")
+		_, err = jpeg.Decode(bytes.NewReader(main))
+		require.NoError(t, err)
+	}
+	require.NotZero(t, asked)
+}

@@ -1,0 +1,200 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// bin is the folder of the programs under test, built once.
+var bin string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "vmsbridge-e2e-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		bin = dir
+		args := []string{"build", "-o", dir + string(os.PathSeparator)}
+		if raceEnabled {
+			args = append(args, "-race")
+		}
+		build := exec.Command("go", append(args, "vmsbridge/cmd/vmsbridge", "vmsbridge/cmd/vmscloud", "vmsbridge/cmd/camsim")...)
+		build.Stdout, build.Stderr = os.Stderr, os.Stderr
+		if err := build.Run(); err != nil {
+			fmt.Fprintln(os.Stderr, "build the programs:", err)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// program is a running process whose output is kept for the test's failure and for waiting.
+type program struct {
+	t    *testing.T
+	name string
+	cmd  *exec.Cmd
+	done chan struct{} // closed when the process has ended
+
+	mu  sync.Mutex // guards log
+	log bytes.Buffer
+}
+
+// start runs a program of ours (a bare name) or of the system's (a path). It is killed at the end of the test.
+func start(t *testing.T, name string, args ...string) *program {
+	t.Helper()
+	path := name
+	if !strings.Contains(name, "/") {
+		path = filepath.Join(bin, name)
+	}
+	p := &program{t: t, name: filepath.Base(name), cmd: exec.Command(path, args...), done: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = p, p
+	stdin, err := p.cmd.StdinPipe() // programs that end with their input
+	require.NoError(t, err)
+	require.NoError(t, p.cmd.Start())
+	go func() { _ = p.cmd.Wait(); close(p.done) }()
+	t.Cleanup(func() {
+		_ = stdin.Close()
+		p.kill()
+		if t.Failed() {
+			t.Logf("output of %s %s:\n%s", p.name, strings.Join(args, " "), tail(p.output(), 20000))
+		}
+	})
+	return p
+}
+
+// Write keeps what the process prints.
+func (p *program) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.Write(b)
+}
+
+func (p *program) output() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.String()
+}
+
+// kill ends the process with SIGKILL and waits for its end.
+func (p *program) kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.done
+}
+
+// stop ends the process as a service manager would, and requires that it ends in order and in time.
+func (p *program) stop(within time.Duration) {
+	p.t.Helper()
+	require.NoError(p.t, p.cmd.Process.Signal(syscall.SIGTERM))
+	select {
+	case <-p.done:
+	case <-time.After(within):
+		p.t.Fatalf("%s did not stop within %v", p.name, within)
+	}
+	require.Zero(p.t, p.cmd.ProcessState.ExitCode(), "exit code of %s", p.name)
+}
+
+func (p *program) running() bool {
+	select {
+	case <-p.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// line waits for the first line of output that contains what, and returns it.
+func (p *program) line(what string, within time.Duration) string {
+	p.t.Helper()
+	var found string
+	until(p.t, within, fmt.Sprintf("%s to print %q", p.name, what), func() bool {
+		s := bufio.NewScanner(strings.NewReader(p.output()))
+		for s.Scan() {
+			if strings.Contains(s.Text(), what) {
+				found = s.Text()
+				return true
+			}
+		}
+		if !p.running() {
+			p.t.Fatalf("%s ended before it printed %q:\n%s", p.name, what, tail(p.output(), 4000))
+		}
+		return false
+	})
+	return found
+}
+
+// command runs a program of ours to its end and returns what it printed on standard output.
+func command(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	out, stderr, code := try(t, name, args...)
+	require.Zero(t, code, "%s %s: %s%s", name, strings.Join(args, " "), out, stderr)
+	return strings.TrimSpace(out)
+}
+
+// try is command for one that may fail.
+func try(t *testing.T, name string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(bin, name), args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	if _, ok := err.(*exec.ExitError); err != nil && !ok {
+		require.NoError(t, err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// until polls cond, and fails the test if it does not hold in time.
+func until(t *testing.T, within time.Duration, what string, cond func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(within)
+	for !cond() {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited %v for %s", within, what)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// freePort returns a port that was free a moment ago.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// needProgram skips the test, saying what is missing and how to get it.
+func needProgram(t *testing.T, name, pkg string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		t.Skipf("%s is not installed: apt install %s (scripts/deps does)", name, pkg)
+	}
+	return path
+}
+
+func tail(s string, n int) string {
+	if len(s) > n {
+		return "…" + s[len(s)-n:]
+	}
+	return s
+}

@@ -1,0 +1,149 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/vms"
+)
+
+// site is a service and a bridge with its cameras, all on this machine.
+type site struct {
+	t         *testing.T
+	dir       string
+	account   string
+	token     string // of a user
+	service   string // base address
+	cloudPort int
+	cloud     *program
+	bridge    *program
+	yaml      string
+}
+
+// newSite makes the service's account and tokens and starts it. cameras is the YAML below "cameras:".
+func newSite(t *testing.T, cameras string) *site {
+	t.Helper()
+	s := &site{t: t, dir: t.TempDir(), cloudPort: freePort(t)}
+	s.service = fmt.Sprintf("http://127.0.0.1:%d", s.cloudPort)
+	data := s.path("cloud")
+	s.account = command(t, "vmscloud", "init", "--data", data, "--account", "e2e", "--quiet")
+	s.token = command(t, "vmscloud", "token", "create", "--data", data, "--kind", "user", "--account", s.account, "--quiet")
+	bridgeToken := command(t, "vmscloud", "token", "create", "--data", data, "--kind", "bridge", "--account", s.account, "--quiet")
+	s.write("bridge.token", bridgeToken)
+	s.write("lan.token", "lan-token-0123456789abcdef")
+	s.yaml = s.write("vmsbridge.yaml", fmt.Sprintf(`
+bridge: {id: bridge-1, name: "E2E", account: %q, data: %q}
+service: {url: %q, token_file: bridge.token}
+api: {listen: "127.0.0.1:%d", tokens: [{name: lan, token_file: lan.token}]}
+stills: {max_size: 256MiB}
+log: {level: debug}
+cameras:
+%s`, s.account, s.path("bridge"), s.service, freePort(t), cameras))
+	s.startCloud()
+	return s
+}
+
+func (s *site) path(name string) string { return filepath.Join(s.dir, name) }
+
+func (s *site) write(name, text string) string {
+	s.t.Helper()
+	require.NoError(s.t, os.WriteFile(s.path(name), []byte(text), 0o600))
+	return s.path(name)
+}
+
+func (s *site) startCloud() {
+	s.t.Helper()
+	s.cloud = start(s.t, "vmscloud", "run", "--data", s.path("cloud"), "--listen", fmt.Sprintf("127.0.0.1:%d", s.cloudPort), "--print-events")
+	until(s.t, 10*time.Second, "the service to answer", func() bool {
+		res, err := http.Get(s.service + "/healthz")
+		if err != nil {
+			return false
+		}
+		_ = res.Body.Close()
+		return true
+	})
+}
+
+func (s *site) startBridge() {
+	s.t.Helper()
+	s.bridge = start(s.t, "vmsbridge", "run", "--config", s.yaml)
+	s.bridge.line("the bridge runs", 20*time.Second)
+}
+
+// get asks the service as the user does.
+func (s *site) get(path string) (int, http.Header, []byte) {
+	s.t.Helper()
+	return get(s.t, s.service+path, s.token)
+}
+
+func get(t *testing.T, address, token string) (int, http.Header, []byte) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	require.NoError(t, err)
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	res, err := (&http.Client{Timeout: 20 * time.Second}).Do(req)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	return res.StatusCode, res.Header, body
+}
+
+// events lists all of a camera's events of a type at the service, oldest first, by following the pages.
+func (s *site) events(camera, kind string) []vms.Event {
+	s.t.Helper()
+	q := url.Values{"actor": {"camera:" + camera}, "type__in": {kind}, "sort": {"+startTimestamp"}, "pageSize": {"7"},
+		"startTimestamp__gte": {"2020-01-01T00:00:00.000+00:00"}, "startTimestamp__lte": {"2100-01-01T00:00:00.000+00:00"},
+		"include": {"data.vms.fullFrameImageUrl.v1,data.vms.objectDetection.v1,data.vms.deviceCloudStatusUpdate.v1"}}
+	var all []vms.Event
+	for {
+		code, _, body := s.get("/api/v3.0/events?" + q.Encode())
+		require.Equal(s.t, http.StatusOK, code, "%s", body)
+		var page vms.EventPage
+		require.NoError(s.t, json.Unmarshal(body, &page))
+		all = append(all, page.Results...)
+		if page.NextPageToken == "" {
+			require.Equal(s.t, page.TotalSize, len(all))
+			return all
+		}
+		q.Set("pageToken", page.NextPageToken)
+	}
+}
+
+// image asks the service for the image of a camera before a time.
+func (s *site) image(camera, kind string, before time.Time) (jpeg []byte, at time.Time) {
+	s.t.Helper()
+	address := vms.ImageURL("", camera, kind, vms.OpBefore, before)
+	code, header, body := s.get(address)
+	require.Equal(s.t, http.StatusOK, code, "%s: %s", address, tail(string(body), 500))
+	require.Equal(s.t, "image/jpeg", header.Get("Content-Type"))
+	stamp, err := vms.ParseTime(header.Get("X-Vms-Timestamp"))
+	require.NoError(s.t, err)
+	return body, stamp.Time
+}
+
+// cameraYAML is one camera of the list.
+func cameraYAML(id, url, preview, transport, user, passwordFile string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "  - {id: %q, name: %q, url: %q, transport: %s", id, "Camera "+id, url, transport)
+	if preview != "" {
+		fmt.Fprintf(&b, ", preview_url: %q", preview)
+	}
+	if user != "" {
+		fmt.Fprintf(&b, ", username: %q, password_file: %q", user, passwordFile)
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
