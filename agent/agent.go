@@ -99,7 +99,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	if a.link != nil {
 		imageBase = a.cfg.Service.URL
 	}
-	r := rooms{ring: a.ring, out: a.out, pool: a.pool, metrics: a.m, cameras: camera.NewMetrics(a.reg), cfg: a.cfg, version: a.opts.Version, base: imageBase}
+	r := rooms{ring: a.ring, out: a.out, pool: a.pool, metrics: a.m, cameras: camera.NewMetrics(a.reg), cfg: a.cfg, log: a.log, version: a.opts.Version, base: imageBase}
 	for _, c := range a.cfg.Cameras {
 		if !c.Enabled {
 			continue

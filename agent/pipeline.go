@@ -64,6 +64,7 @@ type rooms struct {
 	metrics *metrics
 	cameras *camera.Metrics
 	cfg     *configs.Config
+	log     *slog.Logger
 	version string
 	base    string // of image addresses
 }
@@ -125,7 +126,7 @@ func (p *pipeline) Run(ctx context.Context) error {
 // source starts one stream into q.
 func (p *pipeline) source(ctx context.Context, g *errgroup.Group, stream, url string, q *queue, state func(camera.Status)) error {
 	src, err := camera.New(camera.Config{Camera: p.cfg.ID, Stream: stream, URL: url, Username: p.cfg.Username, Password: p.cfg.Password.Reveal(),
-		Transport: p.cfg.Transport, AllowInsecureBasic: p.cfg.AllowInsecureBasic, TLS: camera.TLS{InsecureSkipVerify: p.cfg.TLSInsecure, Fingerprint: p.cfg.TLSFingerprint}}, p.log, p.rooms.cameras)
+		Transport: p.cfg.Transport, AllowInsecureBasic: p.cfg.AllowInsecureBasic, TLS: camera.TLS{InsecureSkipVerify: p.cfg.TLSInsecure, Fingerprint: p.cfg.TLSFingerprint}}, p.rooms.log, p.rooms.cameras)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package camera
 import (
 	"context"
 	"log/slog"
+	"net"
 	"os"
 	"sync"
 	"testing"
@@ -114,4 +115,46 @@ func (r *reader) waitState(s State, limit time.Duration) Status {
 		}
 		<-time.After(5 * time.Millisecond)
 	}
+}
+
+// newSource makes a Source for a test that runs it itself.
+func newSource(t *testing.T, cfg Config) (*Source, context.Context, context.CancelFunc) {
+	t.Helper()
+	src, err := New(cfg, slog.New(slog.DiscardHandler), nil)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	return src, ctx, cancel
+}
+
+// listen accepts connections until the end of the test and gives them to serve; they are closed at the end.
+func listen(t *testing.T, serve func(net.Conn)) (address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	var mu sync.Mutex
+	var conns []net.Conn
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			conns = append(conns, c)
+			mu.Unlock()
+			wg.Go(func() { serve(c) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = l.Close()
+		mu.Lock()
+		for _, c := range conns {
+			_ = c.Close()
+		}
+		mu.Unlock()
+		wg.Wait()
+	})
+	return l.Addr().String()
 }
