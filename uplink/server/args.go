@@ -16,6 +16,7 @@ import (
 // once by err.
 type args struct {
 	values     url.Values
+	malformed  *vms.Problem // the query as a whole; then nothing else is of interest
 	unexpected []vms.Problem
 	missing    []vms.Problem
 	wrong      []vms.Problem
@@ -26,7 +27,7 @@ func parseArgs(raw string, known ...string) *args {
 	values, err := url.ParseQuery(raw)
 	a := &args{values: values}
 	if err != nil {
-		a.bad("query", "is not well-formed: "+strings.TrimPrefix(err.Error(), "invalid "))
+		a.malformed = &vms.Problem{Argument: "query", Reason: vms.ReasonValue, Text: "is not well-formed: " + err.Error()}
 	}
 	for name := range values {
 		if !slices.Contains(known, name) {
@@ -39,6 +40,9 @@ func parseArgs(raw string, known ...string) *args {
 
 // err is the 400 of all problems, nil without any.
 func (a *args) err() error {
+	if a.malformed != nil {
+		return vms.BadRequest([]vms.Problem{*a.malformed})
+	}
 	if e := vms.BadRequest(slices.Concat(a.unexpected, a.missing, a.wrong)); e != nil {
 		return e
 	}
