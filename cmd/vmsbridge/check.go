@@ -1,0 +1,42 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"vmsbridge/configs"
+)
+
+type checkCommand struct {
+	File string `arg:"" optional:"" help:"Configuration file; instead of --config." placeholder:"FILE"`
+	configFile
+}
+
+// Run prints problems and warnings on standard output, because they are what was asked for.
+func (c *checkCommand) Run(s streams) error {
+	if c.File != "" {
+		c.Config = c.File
+	}
+	cfg, err := configs.Load(c.Config)
+	if problems, ok := errors.AsType[configs.Problems](err); ok {
+		for _, p := range problems {
+			_, _ = fmt.Fprintln(s.out, p)
+		}
+		return &exitError{exitConfig, fmt.Errorf("%s in %s", counted(len(problems), "problem"), c.Config)}
+	}
+	if err != nil {
+		return err
+	}
+	for _, w := range cfg.Warnings {
+		w.Message = "warning: " + w.Message
+		_, _ = fmt.Fprintln(s.out, w)
+	}
+	enabled := 0
+	for _, cam := range cfg.Cameras {
+		if cam.Enabled {
+			enabled++
+		}
+	}
+	_, _ = fmt.Fprintf(s.out, "%s: good, %s (%d enabled)\n", c.Config, counted(len(cfg.Cameras), "camera"), enabled)
+	return nil
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// built builds the programs into a folder of the test's own; the build cache makes the second time quick.
+func built(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	build := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "vmsbridge/cmd/vmsbridge", "vmsbridge/cmd/vmscloud", "vmsbridge/cmd/camsim")
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return dir
+}
+
+// The demonstration shows events of all its cameras, ends by itself, and leaves nothing behind.
+func TestDemo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs for half a minute")
+	}
+	if _, err := exec.LookPath("ffmpeg"); err != nil {
+		t.Skip("camsim needs ffmpeg: apt install ffmpeg (scripts/deps does)")
+	}
+	bin, tmp := built(t), t.TempDir()
+	cmd := exec.Command(filepath.Join(bin, "vmsbridge"), "demo", "--events", "3", "--for", "90s")
+	cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
+	began := time.Now()
+	out, err := cmd.CombinedOutput()
+	t.Logf("%v:\n%s", time.Since(began).Round(time.Millisecond), out)
+	require.NoError(t, err)
+	text := string(out)
+	require.Contains(t, text, "recordedImage.jpeg?deviceId=cam-")
+	require.Contains(t, text, "to see it: curl")
+	require.Contains(t, text, "stopping")
+	left, err := os.ReadDir(tmp)
+	require.NoError(t, err)
+	require.Empty(t, left)
+
+	// Ctrl-C while it runs: exit code 0, nothing left, no child left.
+	cmd = exec.Command(filepath.Join(bin, "vmsbridge"), "demo", "--data", filepath.Join(tmp, "kept"))
+	var all lines
+	cmd.Stdout, cmd.Stderr = &all, &all
+	require.NoError(t, cmd.Start())
+	eventually(t, "the header", func() bool { return all.count("It ends with Ctrl-C") == 1 })
+	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+	require.NoError(t, cmd.Wait(), "%s", all.buf.String())
+	require.FileExists(t, filepath.Join(tmp, "kept", "vmsbridge.yaml"))
+	require.Zero(t, do(t, "check", filepath.Join(tmp, "kept", "vmsbridge.yaml")).code)
+	running, err := exec.Command("pgrep", "-f", bin).Output()
+	require.Error(t, err, "still running: %s", running)
+}
+
+// A program that dies is reported with its last words, and what was started is ended.
+func TestDemoReportsADeath(t *testing.T) {
+	bin := built(t)
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "camsim"), []byte("#!/bin/sh\necho warming up\necho 'the lens fell off' >&2\nexit 3\n"), 0o755))
+	out, err := exec.Command(filepath.Join(bin, "vmsbridge"), "demo").CombinedOutput()
+	var exit *exec.ExitError
+	require.ErrorAs(t, err, &exit)
+	require.Equal(t, exitFailed, exit.ExitCode())
+	require.Contains(t, string(out), "camsim cam-")
+	require.Contains(t, string(out), "exit status 3")
+	require.Contains(t, string(out), "the lens fell off")
+}
+
+func TestDemoWithoutPrograms(t *testing.T) {
+	r := do(t, "demo")
+	require.Equal(t, exitFailed, r.code)
+	require.Contains(t, r.err, "scripts/build")
+}
+
+// A child that ignores SIGTERM is killed with what it started.
+func TestChildIsKilled(t *testing.T) {
+	ch, err := startChild("stubborn", nil, "/bin/sh", "-c", `trap "" TERM; echo ready; while :; do sleep 1; done`)
+	require.NoError(t, err)
+	eventually(t, "the trap to be set", func() bool {
+		ch.mu.Lock()
+		defer ch.mu.Unlock()
+		return len(ch.lines) == 1
+	})
+	began := time.Now()
+	ch.stop(200 * time.Millisecond)
+	require.Less(t, time.Since(began), 5*time.Second)
+	require.True(t, strings.Contains(ch.died().Error(), "killed"), ch.died())
+}

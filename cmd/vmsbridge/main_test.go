@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/agent/codec"
+)
+
+// TestMain lets the test binary be the real program, for what only a process can show: signals, exit codes, decoders.
+func TestMain(m *testing.M) {
+	codec.RunWorker()
+	if os.Getenv("VMSBRIDGE_TEST_MAIN") == "1" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// result is what a command line did.
+type result struct {
+	out, err string
+	code     int
+}
+
+// do runs a command line in this process.
+func do(t *testing.T, args ...string) result {
+	t.Helper()
+	return doWith(t, t.Context(), "", args...)
+}
+
+func doWith(t *testing.T, ctx context.Context, stdin string, args ...string) result {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code := program(ctx, args, streams{strings.NewReader(stdin), &out, &errs})
+	return result{out.String(), errs.String(), code}
+}
+
+// process prepares the real program.
+func process(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.Command(self, args...)
+	cmd.Env = append(os.Environ(), "VMSBRIDGE_TEST_MAIN=1")
+	return cmd
+}
+
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+// eventually polls until cond holds.
+func eventually(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for !cond() {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited for %s", what)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// Every wrong command line ends with 64 and one line that says what to do.
+func TestWrongCommandLines(t *testing.T) {
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"unknown command":        {[]string{"fly"}, "fly"},
+		"unknown flag":           {[]string{"run", "--fast"}, "--fast"},
+		"misspelt command":       {[]string{"evnts"}, "events"},
+		"no camera":              {[]string{"image", "-o", "x.jpg"}, "--camera"},
+		"no output":              {[]string{"image", "--camera", "a"}, "--output"},
+		"bad time":               {[]string{"image", "--camera", "a", "-o", "x", "--before", "noonish"}, `"noonish" is not a time`},
+		"two times":              {[]string{"image", "--camera", "a", "-o", "x", "--before", "1h", "--after", "1h"}, "--after"},
+		"bad kind":               {[]string{"image", "--camera", "a", "-o", "x", "--type", "huge"}, "preview"},
+		"bad since":              {[]string{"events", "--since", "noonish"}, "--since"},
+		"unknown type":           {[]string{"events", "--type", "moton"}, "no event type"},
+		"until and follow":       {[]string{"events", "--follow", "--until", "now"}, "exclude each other"},
+		"url without token":      {[]string{"events", "--url", "http://127.0.0.1:1"}, "--token-file"},
+		"no configuration":       {[]string{"events", "--config", "/no/such.yaml"}, "--url"},
+		"password in the url":    {[]string{"probe", "rtsp://admin:hunter2@10.0.0.1/"}, "--user"},
+		"password with a slash":  {[]string{"probe", "rtsp://admin:hun/ter2@10.0.0.1/"}, "--user"},
+		"not a stream":           {[]string{"probe", "http://10.0.0.1/"}, "rtsp://"},
+		"nothing to probe":       {[]string{"probe"}, "--camera"},
+		"retry nothing":          {[]string{"queue", "retry"}, "--all"},
+		"retry all and some":     {[]string{"queue", "retry", "--all", "x"}, "--all"},
+		"demo into a full house": {[]string{"demo", "--data", "/"}, "not empty"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if tc.args[0] == "demo" {
+				if _, err := programs(); err != nil {
+					t.Skip("the test binary has no programs beside it")
+				}
+			}
+			r := do(t, tc.args...)
+			require.Equal(t, exitUsage, r.code, "stderr: %s", r.err)
+			require.Contains(t, r.err, tc.want)
+			require.Equal(t, 1, strings.Count(r.err, "\n"), "one line: %q", r.err)
+			require.Empty(t, r.out)
+			require.NotContains(t, r.err, "hunter2")
+			require.NotContains(t, r.err, "ter2")
+		})
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for _, args := range [][]string{{"--help"}, {}} {
+		r := do(t, args...)
+		require.Zero(t, r.code)
+		require.Empty(t, r.err)
+		for _, word := range []string{"run", "demo", "check", "probe", "events", "image", "queue", "version", "78", "64", "130", "VMSBRIDGE_CONFIG"} {
+			require.Contains(t, r.out, word)
+		}
+	}
+	for _, command := range []string{"run", "demo", "check", "probe", "events", "image", "queue", "version"} {
+		r := do(t, command, "--help")
+		require.Zero(t, r.code, command)
+		require.Contains(t, r.out, "vmsbridge "+command)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	bad := write(t, "bad.yaml", "cameras:\n  - {id: a, ulr: x}\nstills: {quality: 0}\n")
+	r := do(t, "check", bad)
+	require.Equal(t, exitConfig, r.code)
+	require.Equal(t, bad+`:2:13: cameras[0].ulr: unknown key, did you mean "url"?`+"\n"+bad+":3:19: stills.quality: 0 is below the least, 1\n", r.out)
+	require.Equal(t, "vmsbridge: 2 problems in "+bad+"\n", r.err)
+
+	good := write(t, "good.yaml", "cameras:\n  - {id: a, url: \"rtsp://h/\"}\n  - {id: b, url: \"rtsp://h/\", enabled: false}\n")
+	for _, args := range [][]string{{"check", good}, {"check", "--config", good}, {"check", "-c", good}} {
+		r = do(t, args...)
+		require.Equal(t, result{good + ": good, 2 cameras (1 enabled)\n", "", 0}, r)
+	}
+
+	empty := write(t, "empty.yaml", "")
+	r = do(t, "check", empty)
+	require.Zero(t, r.code)
+	require.Contains(t, r.out, empty+":1:1: cameras: warning: no camera is configured")
+
+	r = do(t, "check", "/no/such.yaml")
+	require.Equal(t, exitFailed, r.code)
+	require.Contains(t, r.err, "no such file")
+}
+
+// A bad configuration ends run with 78, so that systemd does not start it again, and says every problem.
+func TestRunRefusesABadConfiguration(t *testing.T) {
+	bad := write(t, "bad.yaml", "cameras:\n  - {id: a}\n  - {id: a, url: \"rtsp://u:hunter2@h/\"}\n")
+	r := do(t, "run", bad)
+	require.Equal(t, exitConfig, r.code)
+	require.Contains(t, r.err, bad+":2:5: cameras[0].url: missing")
+	require.Contains(t, r.err, bad+":3:10: cameras[1].id:")
+	require.Contains(t, r.err, bad+":3:18: cameras[1].url: a user name or password must not stand in an address")
+	require.Contains(t, r.err, "vmsbridge: 3 problems in ")
+	require.NotContains(t, r.err, "hunter2")
+	require.Equal(t, exitConfig, do(t, "run", "/no/such.yaml").code)
+}

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"vmsbridge/agent/camera"
+	"vmsbridge/agent/codec"
+)
+
+type probeCommand struct {
+	URL                string        `arg:"" optional:"" help:"The stream: rtsp://host:port/path or rtsps://…, without user name and password." placeholder:"URL"`
+	Camera             string        `help:"Probe this camera of the configuration instead." placeholder:"ID"`
+	User               string        `short:"u" help:"User name. The password is asked for, or taken from --password-file or $VMSBRIDGE_CAMERA_PASSWORD." placeholder:"NAME"`
+	PasswordFile       string        `help:"File with the password." placeholder:"FILE"`
+	Transport          string        `enum:"auto,tcp,udp,multicast" default:"auto" help:"auto, tcp, udp or multicast."`
+	AllowInsecureBasic bool          `help:"Let basic sign-in send the password in clear."`
+	TLSInsecure        bool          `name:"tls-insecure" help:"Accept any certificate of an rtsps camera."`
+	TLSFingerprint     string        `name:"tls-fingerprint" help:"Accept only the certificate with this SHA-256." placeholder:"HEX"`
+	Timeout            time.Duration `default:"20s" help:"Give up after this time."`
+	Output             string        `short:"o" default:"still.jpg" help:"Where to write the still; - for standard output, empty for none." placeholder:"FILE"`
+	JSON               bool          `name:"json" help:"Print JSON."`
+	configFile
+}
+
+// probed is what probe prints as JSON.
+type probed struct {
+	URL        string            `json:"url"`
+	Server     string            `json:"server,omitempty"`
+	Offers     []camera.Offer    `json:"offers"`
+	Codec      camera.Codec      `json:"codec,omitempty"`
+	Width      int               `json:"width,omitempty"`
+	Height     int               `json:"height,omitempty"`
+	Rate       float64           `json:"picturesPerSecond,omitempty"`
+	Keyframes  float64           `json:"secondsBetweenKeyframes,omitempty"`
+	Transport  string            `json:"transport,omitempty"`
+	SignIn     string            `json:"signIn,omitempty"`
+	FirstUnit  float64           `json:"secondsToFirstAccessUnit,omitempty"`
+	FirstImage float64           `json:"secondsToFirstPicture,omitempty"`
+	ClockAhead *float64          `json:"cameraClockAheadSeconds,omitempty"`
+	State      camera.State      `json:"state"`
+	Problem    string            `json:"problem,omitempty"`
+	Still      map[string]string `json:"still,omitempty"`
+}
+
+// Run connects once, reports what it saw also if it failed halfway, and saves the first picture.
+func (c *probeCommand) Run(ctx context.Context, s streams) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	cfg, libraries, err := c.target(s)
+	if err != nil {
+		return err
+	}
+	probeCtx, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	r, err := camera.Probe(probeCtx, cfg)
+	p := describe(cfg.URL, r, err)
+	if ctx.Err() != nil {
+		return &exitError{exitAborted, errors.New("probe: interrupted")}
+	}
+	var still still
+	if err == nil {
+		still, err = firstPicture(ctx, r, libraries)
+		if err == nil {
+			p.FirstImage = round((r.FirstUnit + still.took).Seconds())
+			p.Width, p.Height = still.width, still.height
+			err = c.save(&p, still, s)
+		} else {
+			err = fmt.Errorf("decode the first picture: %w", err)
+		}
+		if err != nil {
+			p.Problem = err.Error()
+		}
+	}
+	if printErr := c.print(p, s); printErr != nil {
+		return printErr
+	}
+	if err != nil {
+		return fmt.Errorf("probe %s: %w", cfg.URL, err)
+	}
+	return nil
+}
+
+// target says what to probe: a camera of the configuration, or the URL of the command line.
+func (c *probeCommand) target(s streams) (camera.Config, []string, error) {
+	usage := func(format string, args ...any) (camera.Config, []string, error) {
+		return camera.Config{}, nil, &exitError{exitUsage, fmt.Errorf(format, args...)}
+	}
+	if (c.URL == "") == (c.Camera == "") {
+		return usage("say either an address, such as rtsp://10.0.0.5:554/stream1, or --camera ID for one of the configuration")
+	}
+	if c.Camera != "" {
+		cfg, err := c.load(s)
+		if err != nil {
+			return camera.Config{}, nil, err
+		}
+		for _, cam := range cfg.Cameras {
+			if cam.ID == c.Camera {
+				return camera.Config{URL: cam.URL, Username: cam.Username, Password: cam.Password.Reveal(), Transport: cam.Transport,
+					AllowInsecureBasic: cam.AllowInsecureBasic, TLS: camera.TLS{InsecureSkipVerify: cam.TLSInsecure, Fingerprint: cam.TLSFingerprint}}, cfg.Decode.Libraries, nil
+			}
+		}
+		return usage("%s has no camera %q", c.Config, c.Camera)
+	}
+	u, err := url.Parse(c.URL)
+	switch {
+	case (err == nil && u.User != nil) || (err != nil && strings.Contains(c.URL, "@")):
+		return usage("the address holds a user name or password, which other users of this machine can see: use --user, and the password is asked for")
+	case err != nil || (u.Scheme != "rtsp" && u.Scheme != "rtsps") || u.Hostname() == "":
+		return usage("the address must be rtsp://host:port/path or rtsps://host:port/path")
+	}
+	password, err := c.password(s)
+	if err != nil {
+		return camera.Config{}, nil, err
+	}
+	return camera.Config{URL: c.URL, Username: c.User, Password: password, Transport: c.Transport, AllowInsecureBasic: c.AllowInsecureBasic,
+		TLS: camera.TLS{InsecureSkipVerify: c.TLSInsecure, Fingerprint: c.TLSFingerprint}}, nil, nil
+}
+
+func describe(address string, r camera.Report, err error) probed {
+	p := probed{URL: address, Server: r.Server, Offers: r.Offers, Codec: r.Codec, Width: r.Width, Height: r.Height, Rate: round(r.Rate),
+		Keyframes: round(r.Keyframes.Seconds()), Transport: r.Transport, SignIn: r.SignIn, FirstUnit: round(r.FirstUnit.Seconds()), State: camera.Online}
+	if r.CameraClockKnown {
+		ahead := round(r.CameraClock.Seconds())
+		p.ClockAhead = &ahead
+	}
+	if err != nil {
+		p.State, p.Problem = "", err.Error()
+		if f, ok := errors.AsType[*camera.Failure](err); ok {
+			p.State, p.Problem = f.State, f.Reason
+		}
+	}
+	return p
+}
+
+func round(f float64) float64 { return float64(int64(f*1000+0.5)) / 1000 }
+
+// still is a decoded picture as a JPEG.
+type still struct {
+	jpeg          []byte
+	width, height int
+	took          time.Duration // from the access unit to the picture
+}
+
+// firstPicture decodes access units until a picture comes out.
+func firstPicture(ctx context.Context, r camera.Report, libraries []string) (still, error) {
+	began := time.Now()
+	pool := codec.NewPool(codec.Options{LibraryDirs: libraries, PerProcess: 1})
+	defer func() { _ = pool.Close() }()
+	dec := pool.Open("probe", codec.Format(r.Codec), 0)
+	defer dec.Close()
+	take := func(pictures []codec.Picture) (still, error) {
+		p := pictures[0]
+		took := time.Since(began)
+		jpeg, err := dec.Still(ctx, p.PTS, 0, 90)
+		return still{jpeg, p.Width, p.Height, took}, err
+	}
+	var last error
+	for _, u := range r.Units {
+		pictures, err := dec.Decode(ctx, u.Data, u.Time.UnixMicro())
+		if unsupported, ok := errors.AsType[*codec.UnsupportedError](err); ok {
+			return still{}, unsupported
+		}
+		if err != nil {
+			last = err
+			continue
+		}
+		if len(pictures) > 0 {
+			return take(pictures)
+		}
+	}
+	if pictures, err := dec.Flush(ctx); err == nil && len(pictures) > 0 {
+		return take(pictures)
+	}
+	if last == nil {
+		last = fmt.Errorf("no picture came out of %s", counted(len(r.Units), "access unit"))
+	}
+	return still{}, last
+}
+
+func (c *probeCommand) save(p *probed, st still, s streams) error {
+	switch c.Output {
+	case "":
+		return nil
+	case "-":
+		_, err := s.out.Write(st.jpeg)
+		return err
+	}
+	if err := writeFile(c.Output, st.jpeg); err != nil {
+		return fmt.Errorf("write the still: %w", err)
+	}
+	p.Still = map[string]string{"file": c.Output, "size": fmt.Sprintf("%dx%d, %d bytes", st.width, st.height, len(st.jpeg))}
+	return nil
+}
+
+// print writes to standard output, or beside it when the still goes there.
+func (c *probeCommand) print(p probed, s streams) error {
+	out := s.out
+	if c.Output == "-" {
+		out = s.err
+	}
+	if c.JSON {
+		return json.NewEncoder(out).Encode(p)
+	}
+	line := func(w io.Writer, name, format string, args ...any) {
+		_, _ = fmt.Fprintf(w, "%-11s"+format+"\n", append([]any{name}, args...)...)
+	}
+	server := ""
+	if p.Server != "" {
+		server = " (" + p.Server + ")"
+	}
+	line(out, "camera", "%s%s", p.URL, server)
+	for _, o := range p.Offers {
+		use := ""
+		if o.Kind == "video" && !o.Supported {
+			use = ", not supported here"
+		}
+		line(out, "offers", "%s %s%s", o.Kind, o.Codec, use)
+	}
+	if p.Codec != "" {
+		line(out, "video", "%s %dx%d, %.1f pictures/s%s", strings.ToUpper(string(p.Codec)), p.Width, p.Height, p.Rate, keyframes(p))
+	}
+	if p.Transport != "" {
+		signIn := p.SignIn
+		if signIn == "" {
+			signIn = "none"
+		}
+		line(out, "transport", "%s, sign-in: %s", p.Transport, signIn)
+	}
+	if p.FirstUnit > 0 {
+		line(out, "first", "access unit after %.2f s, picture after %.2f s", p.FirstUnit, p.FirstImage)
+	}
+	if p.ClockAhead != nil {
+		line(out, "clock", "the camera's is %+.2f s against this machine's", *p.ClockAhead)
+	}
+	if p.Still != nil {
+		line(out, "still", "%s, %s", p.Still["file"], p.Still["size"])
+	}
+	if p.State != camera.Online {
+		line(out, "state", "%s", p.State)
+	}
+	return nil
+}
+
+func keyframes(p probed) string {
+	if p.Keyframes == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", a keyframe every %.1f s", p.Keyframes)
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"vmsbridge/agent/codec"
+)
+
+type versionCommand struct {
+	JSON      bool     `name:"json" help:"Print JSON."`
+	Libraries []string `help:"Folders to search for libavcodec before the system's." placeholder:"DIR"`
+}
+
+// Run prints what this program is and what it finds to decode with. A decoder that is missing is no error: the line says
+// what to install.
+func (c *versionCommand) Run(ctx context.Context, s streams) error {
+	pool := codec.NewPool(codec.Options{LibraryDirs: c.Libraries})
+	defer func() { _ = pool.Close() }()
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	found, err := pool.Capabilities(ctx)
+	if err != nil {
+		return fmt.Errorf("ask a decoder process: %w", err)
+	}
+	if c.JSON {
+		return json.NewEncoder(s.out).Encode(map[string]any{"version": version(), "go": runtime.Version(), "os": runtime.GOOS,
+			"arch": runtime.GOARCH, "decoders": found})
+	}
+	_, _ = fmt.Fprintf(s.out, "vmsbridge %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	capability(s.out, "H.264", found.H264)
+	capability(s.out, "H.265", found.H265)
+	capability(s.out, "JPEG", found.JPEG)
+	return nil
+}
+
+func capability(w io.Writer, name string, c codec.Capability) {
+	line := c.Library
+	if c.Version != "" {
+		line += " " + c.Version
+	}
+	if c.Path != "" {
+		line += ", " + c.Path
+	}
+	if !c.OK {
+		line = "missing"
+	}
+	if c.Problem != "" {
+		line += ": " + c.Problem
+	}
+	if c.Hint != "" {
+		line += "; " + c.Hint
+	}
+	_, _ = fmt.Fprintf(w, "%-6s %s\n", name+":", line)
+}
+
+// version is the module's version, or the commit it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v, revision, modified := info.Main.Version, "", ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision" && len(s.Value) >= 12:
+			revision = s.Value[:12]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			modified = "+changes"
+		}
+	}
+	switch {
+	case v != "" && v != "(devel)":
+		return v
+	case revision != "":
+		return revision + modified
+	default:
+		return "devel"
+	}
+}
