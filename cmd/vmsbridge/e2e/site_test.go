@@ -27,11 +27,16 @@ type site struct {
 	cloudPort int
 	cloud     *program
 	bridge    *program
+	local     string // base address of the bridge's own interface
 	yaml      string
 }
 
-// newSite makes the service's account and tokens and starts it. cameras is the YAML below "cameras:".
-func newSite(t *testing.T, cameras string) *site {
+// lanToken opens the bridge's own interface.
+const lanToken = "lan-token-0123456789abcdef"
+
+// newSite makes the service's account and tokens and starts it. cameras is the YAML below "cameras:",
+// more is further sections.
+func newSite(t *testing.T, cameras string, more ...string) *site {
 	t.Helper()
 	s := &site{t: t, dir: t.TempDir(), cloudPort: freePort(t)}
 	s.service = fmt.Sprintf("http://127.0.0.1:%d", s.cloudPort)
@@ -40,15 +45,18 @@ func newSite(t *testing.T, cameras string) *site {
 	s.token = command(t, "vmscloud", "token", "create", "--data", data, "--kind", "user", "--account", s.account, "--quiet")
 	bridgeToken := command(t, "vmscloud", "token", "create", "--data", data, "--kind", "bridge", "--account", s.account, "--quiet")
 	s.write("bridge.token", bridgeToken)
-	s.write("lan.token", "lan-token-0123456789abcdef")
+	s.write("lan.token", lanToken)
+	port := freePort(t)
+	s.local = fmt.Sprintf("http://127.0.0.1:%d", port)
 	s.yaml = s.write("vmsbridge.yaml", fmt.Sprintf(`
 bridge: {id: bridge-1, name: "E2E", account: %q, data: %q}
 service: {url: %q, token_file: bridge.token}
 api: {listen: "127.0.0.1:%d", tokens: [{name: lan, token_file: lan.token}]}
 stills: {max_size: 256MiB}
 log: {level: debug}
+%s
 cameras:
-%s`, s.account, s.path("bridge"), s.service, freePort(t), cameras))
+%s`, s.account, s.path("bridge"), s.service, port, strings.Join(more, "\n"), cameras))
 	s.startCloud()
 	return s
 }
@@ -59,6 +67,15 @@ func (s *site) write(name, text string) string {
 	s.t.Helper()
 	require.NoError(s.t, os.WriteFile(s.path(name), []byte(text), 0o600))
 	return s.path(name)
+}
+
+// set replaces a part of the bridge's YAML.
+func (s *site) set(old, new string) {
+	s.t.Helper()
+	b, err := os.ReadFile(s.yaml)
+	require.NoError(s.t, err)
+	require.Contains(s.t, string(b), old)
+	s.write(filepath.Base(s.yaml), strings.Replace(string(b), old, new, 1))
 }
 
 func (s *site) startCloud() {
