@@ -3,21 +3,28 @@ package codec
 import (
 	"bytes"
 	"context"
+	"errors"
 	"image/jpeg"
+	"log/slog"
 	"os"
+	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
 	"vmsbridge/agent/codec/testclip"
 )
 
-// Access units that make a decoder process fail, put in by TestMain.
+// Access units that make a decoder process fail; TestMain sees to it.
 var (
 	crashUnit = []byte("crash")
 	hangUnit  = []byte("hang")
+	noiseUnit = []byte("noise")
 )
 
 func TestMain(m *testing.M) {
@@ -28,8 +35,11 @@ func TestMain(m *testing.M) {
 			select {}
 		case bytes.Equal(au, hangUnit):
 			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		case bytes.Equal(au, noiseUnit):
+			_, _ = os.Stderr.WriteString(strings.Repeat("Corrupt JPEG data: premature end of data segment\n", 20_000))
 		}
 	})
+	orphanParent()
 	goleak.VerifyTestMain(m)
 }
 
@@ -39,21 +49,26 @@ func newPool(t testing.TB, o Options) *Pool {
 	return p
 }
 
+// place is the presentation place of access unit i.
+func place(f Format, clip testclip.Clip, i int) int64 {
+	if f == MJPEG {
+		return int64(i)
+	}
+	return int64(clip.Order(i))
+}
+
 func TestDecodeAndStill(t *testing.T) {
 	for _, isolation := range []string{OwnProcess, InProcess} {
 		for _, f := range []Format{H264, H265, MJPEG} {
 			t.Run(isolation+"/"+string(f), func(t *testing.T) {
 				clip := testclip.Make(t, testclip.Spec{Codec: string(f), Width: 640, Height: 360, Frames: 12, BFrames: 1})
-				p := newPool(t, Options{Isolation: isolation})
+				r := prometheus.NewRegistry()
+				p := newPool(t, Options{Isolation: isolation, Registerer: r})
 				d := p.Open("gate", f, 57_600)
 				defer d.Close()
 				var got []Picture
 				for i, au := range clip.Units {
-					n := i
-					if f != MJPEG {
-						n = clip.Order(i)
-					}
-					pictures, err := d.Decode(t.Context(), au, int64(1000+n))
+					pictures, err := d.Decode(t.Context(), au, 1000+place(f, clip, i))
 					require.NoError(t, err)
 					got = append(got, pictures...)
 				}
@@ -70,14 +85,230 @@ func TestDecodeAndStill(t *testing.T) {
 					}
 					require.InDelta(t, want, int(p.Luma[90*320+160]), 4, "picture %d", i)
 				}
-				still, err := d.Still(context.Background(), got[11].PTS, 320, 80)
+				still, err := d.Still(t.Context(), got[11].PTS, 320, 80)
 				require.NoError(t, err)
 				m, err := jpeg.Decode(bytes.NewReader(still))
 				require.NoError(t, err)
 				require.Equal(t, 320, m.Bounds().Dx())
+				w, h, err := CheckJPEG(still)
+				require.NoError(t, err)
+				require.Equal(t, []int{320, 180}, []int{w, h})
 				_, err = d.Still(t.Context(), got[0].PTS, 320, 80)
 				require.ErrorIs(t, err, ErrGone)
+				require.Positive(t, testutil.ToFloat64(p.metrics.pictures.WithLabelValues(string(f))))
+				count, err := testutil.GatherAndCount(r, "vmsbridge_codec_decode_seconds")
+				require.NoError(t, err)
+				require.Equal(t, 1, count)
 			})
 		}
 	}
+}
+
+// Cameras at once, in few processes: each gets its own pictures.
+func TestManyCameras(t *testing.T) {
+	for _, isolation := range []string{OwnProcess, InProcess} {
+		t.Run(isolation, func(t *testing.T) {
+			p := newPool(t, Options{Isolation: isolation, PerProcess: 3})
+			clips := map[Format]testclip.Clip{}
+			formats := []Format{H264, H265, MJPEG}
+			for _, f := range formats {
+				clips[f] = testclip.Make(t, testclip.Spec{Codec: string(f), Width: 160, Height: 96, Frames: 20, Keyint: 10})
+			}
+			var wg sync.WaitGroup
+			for camera := range 7 {
+				wg.Go(func() {
+					f := formats[camera%3]
+					d := p.Open(string(rune('a'+camera)), f, 57_600)
+					defer d.Close()
+					n := 0
+					for round := range 3 {
+						for i, au := range clips[f].Units {
+							pts := int64(camera*1000 + round*100 + i)
+							pictures, err := d.Decode(t.Context(), au, pts)
+							if err != nil {
+								t.Errorf("camera %d: %v", camera, err)
+								return
+							}
+							for _, q := range pictures {
+								want := int(testclip.Block(int(q.PTS) % 100))
+								if f != MJPEG {
+									want = (want - 16) * 255 / 219
+								}
+								if got := int(q.Luma[48*160+80]); q.PTS/1000 != int64(camera) || got < want-4 || got > want+4 {
+									t.Errorf("camera %d: picture %d has %d, not %d", camera, q.PTS, got, want)
+								}
+								n++
+							}
+						}
+						rest, err := d.Flush(t.Context())
+						if err != nil {
+							t.Errorf("camera %d: %v", camera, err)
+						}
+						n += len(rest)
+					}
+					if n != 60 {
+						t.Errorf("camera %d: %d pictures of 60", camera, n)
+					}
+				})
+			}
+			wg.Wait()
+			if isolation == OwnProcess {
+				require.EqualValues(t, 3, testutil.ToFloat64(p.metrics.started), "7 cameras, 3 a process")
+			}
+		})
+	}
+}
+
+// Whatever is fed, it ends in an error that is about this access unit, and the next good one is decoded.
+func TestHostileInput(t *testing.T) {
+	jpegClip := testclip.Make(t, testclip.Spec{Codec: "mjpeg", Width: 160, Height: 96, Frames: 1})
+	giant := bytes.Clone(jpegClip.Units[0])
+	sof := bytes.Index(giant, []byte{0xff, 0xc0})
+	copy(giant[sof+5:], []byte{0xff, 0xff, 0xff, 0xff})
+	for _, isolation := range []string{OwnProcess, InProcess} {
+		p := newPool(t, Options{Isolation: isolation})
+		for _, f := range []Format{H264, H265, MJPEG} {
+			clip := testclip.Make(t, testclip.Spec{Codec: string(f), Width: 160, Height: 96, Frames: 3})
+			d := p.Open("gate", f, 57_600)
+			_, err := d.Decode(t.Context(), nil, 1)
+			require.ErrorContains(t, err, "0 bytes")
+			_, err = d.Decode(t.Context(), make([]byte, 16<<20+1), 1)
+			require.ErrorContains(t, err, "16777217 bytes")
+			for name, bad := range map[string][]byte{
+				"zeros": make([]byte, 4096), "text": []byte("GET / HTTP/1.1\r\n\r\n"), "giant JPEG": giant,
+				"the largest":        append([]byte{0, 0, 1}, bytes.Repeat([]byte{0x65}, 16<<20-3)...),
+				"four million units": bytes.Repeat([]byte{0, 0, 1, 0x65}, 4<<20), "4096 units": bytes.Repeat([]byte{0, 0, 1, 0x65}, 4096), "start code only": {0, 0, 0, 1}, "one byte": {0xff},
+				"cut": clip.Units[0][:len(clip.Units[0])*2/3],
+			} {
+				pictures, err := d.Decode(t.Context(), bad, 1)
+				require.NotErrorIs(t, err, ErrLost, "%s as %s", name, f)
+				if f == MJPEG {
+					require.Error(t, err, "%s as %s", name, f)
+					require.Empty(t, pictures)
+				}
+			}
+			_, err = d.Flush(t.Context())
+			require.NoError(t, err)
+			n := 0
+			for i, au := range clip.Units {
+				pictures, err := d.Decode(t.Context(), au, int64(i))
+				require.NoError(t, err)
+				n += len(pictures)
+			}
+			rest, err := d.Flush(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, 3, n+len(rest))
+			d.Close()
+		}
+		if isolation == OwnProcess {
+			require.EqualValues(t, 0, sum(p.metrics.deaths), "no process was lost")
+		}
+	}
+}
+
+func sum(v *prometheus.CounterVec) (total float64) {
+	for _, reason := range []string{reasonCrash, reasonHang, reasonKilled, reasonProtocol, reasonStart} {
+		total += testutil.ToFloat64(v.WithLabelValues(reason))
+	}
+	return total
+}
+
+func TestUnknownFormat(t *testing.T) {
+	for _, isolation := range []string{OwnProcess, InProcess} {
+		p := newPool(t, Options{Isolation: isolation})
+		d := p.Open("gate", "av1", 0)
+		_, err := d.Decode(t.Context(), []byte{1}, 1)
+		var u *UnsupportedError
+		require.ErrorAs(t, err, &u)
+		require.Equal(t, Format("av1"), u.Format)
+		require.NotEmpty(t, u.Hint)
+		_, err = d.Still(t.Context(), 1, 0, 80)
+		require.Error(t, err)
+	}
+}
+
+func TestCapabilities(t *testing.T) {
+	for _, isolation := range []string{OwnProcess, InProcess} {
+		p := newPool(t, Options{Isolation: isolation})
+		c, err := p.Capabilities(t.Context())
+		require.NoError(t, err)
+		require.True(t, c.JPEG.OK)
+		require.NotEmpty(t, c.JPEG.Library)
+		if c.H264.OK {
+			require.NotEmpty(t, c.H264.Version)
+		} else {
+			require.NotEmpty(t, c.H264.Hint)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if isolation == OwnProcess {
+			_, err = p.Capabilities(ctx)
+			require.ErrorIs(t, err, context.Canceled)
+		}
+		require.NoError(t, p.Close())
+		_, err = p.Capabilities(t.Context())
+		if isolation == OwnProcess {
+			require.ErrorIs(t, err, ErrClosed)
+		}
+	}
+}
+
+func TestClosed(t *testing.T) {
+	clip := testclip.Make(t, testclip.Spec{Codec: "mjpeg", Width: 64, Height: 64, Frames: 1})
+	for _, isolation := range []string{OwnProcess, InProcess} {
+		p := newPool(t, Options{Isolation: isolation})
+		d, other := p.Open("gate", MJPEG, 100), p.Open("gate", MJPEG, 100)
+		for _, d := range []*Decoder{d, other} {
+			_, err := d.Decode(t.Context(), clip.Units[0], 1)
+			require.NoError(t, err)
+		}
+		d.Close()
+		d.Close()
+		_, err := d.Decode(t.Context(), clip.Units[0], 1)
+		require.ErrorIs(t, err, ErrClosed)
+		_, err = other.Still(t.Context(), 1, 32, 80)
+		require.NoError(t, err)
+		require.NoError(t, p.Close())
+		require.NoError(t, p.Close())
+		_, err = other.Decode(t.Context(), clip.Units[0], 1)
+		require.ErrorIs(t, err, ErrClosed)
+		other.Close()
+		_, err = p.Open("late", MJPEG, 100).Decode(t.Context(), clip.Units[0], 1)
+		require.ErrorIs(t, err, ErrClosed)
+	}
+}
+
+// logBuffer is a log that a test reads.
+type logBuffer struct {
+	mu sync.Mutex // guards b
+	b  bytes.Buffer
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func (l *logBuffer) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// What a process writes to its standard error is read, counted, and logged in one line.
+func TestNoiseIsDrained(t *testing.T) {
+	var log logBuffer
+	p := newPool(t, Options{Log: log.logger()})
+	d := p.Open("gate", MJPEG, 100)
+	_, err := d.Decode(t.Context(), noiseUnit, 1)
+	require.Error(t, err)
+	require.False(t, errors.Is(err, ErrLost), "%v", err)
+	require.NoError(t, p.Close())
+	require.EqualValues(t, 20_000, testutil.ToFloat64(p.metrics.lines))
+	require.Equal(t, 1, strings.Count(log.String(), "Corrupt JPEG data"))
 }

@@ -266,6 +266,8 @@ func TestDecodeRefusesSizes(t *testing.T) {
 	require.ErrorContains(t, err, "0 bytes")
 	_, err = d.Decode(make([]byte, MaxAccessUnit+1), 1)
 	require.ErrorContains(t, err, "16777217 bytes")
+	_, err = d.Decode(bytes.Repeat([]byte{0, 0, 1, 0x65}, MaxUnits+1), 1)
+	require.ErrorContains(t, err, "4097 NAL units")
 }
 
 // The test must be able to refuse: wrong pictures, wrong size, a codec that is not there.

@@ -12,8 +12,12 @@ import (
 	"vmsbridge/agent/codec/planar"
 )
 
-// MaxAccessUnit is the largest access unit that a decoder takes, in bytes.
-const MaxAccessUnit = 16 << 20
+// The largest access unit that a decoder takes, in bytes and in NAL units. A picture of many slices has some hundred;
+// libavcodec needs many seconds for the millions of empty ones that would fit.
+const (
+	MaxAccessUnit = 16 << 20
+	MaxUnits      = 4096
+)
 
 // Decoder decodes one stream, on the thread of its caller. Not safe for concurrent use; free of others.
 type Decoder struct {
@@ -75,6 +79,9 @@ const (
 func (d *Decoder) Decode(au []byte, pts int64) ([]*Frame, error) {
 	if len(au) == 0 || len(au) > MaxAccessUnit {
 		return nil, fmt.Errorf("decode %s: an access unit of %d bytes is not within 1 to %d", d.codec, len(au), MaxAccessUnit)
+	}
+	if n := bytes.Count(au, []byte{0, 0, 1}); n > MaxUnits {
+		return nil, fmt.Errorf("decode %s: an access unit of %d NAL units is more than %d", d.codec, n, MaxUnits)
 	}
 	if d.fresh && d.codec == H265 && !randomAccessH265(au) {
 		return nil, nil // libavcodec would make up the pictures that this one refers to; for H.264 it waits by itself
