@@ -52,17 +52,18 @@ type User struct {
 
 // Token is what is stored of a token. The token itself is returned once, by CreateToken.
 type Token struct {
-	ID        string    `json:"id"`
-	Kind      Kind      `json:"kind"`
-	AccountID string    `json:"accountId"`
-	UserID    string    `json:"userId,omitempty"`
-	Name      string    `json:"name"`
-	Cameras   []string  `json:"cameras,omitempty"`
-	Scopes    []string  `json:"scopes,omitempty"`
-	Created   time.Time `json:"created"`
-	Expires   time.Time `json:"expires,omitzero"` // zero: never
-	Revoked   time.Time `json:"revoked,omitzero"` // zero: not revoked
-	Hash      []byte    `json:"hash,omitempty"`
+	ID        string `json:"id"`
+	Kind      Kind   `json:"kind"`
+	AccountID string `json:"accountId"`
+	UserID    string `json:"userId,omitempty"`
+	Name      string `json:"name"`
+	// Cameras that may be seen; nil means all, an empty list none.
+	Cameras []string  `json:"cameras,omitzero"`
+	Scopes  []string  `json:"scopes,omitempty"`
+	Created time.Time `json:"created"`
+	Expires time.Time `json:"expires,omitzero"` // zero: never
+	Revoked time.Time `json:"revoked,omitzero"` // zero: not revoked
+	Hash    []byte    `json:"hash,omitempty"`
 }
 
 // State is "active", "expired" or "revoked" at the given time.
