@@ -132,10 +132,14 @@ func (l *lines) Write(b []byte) (int, error) {
 	return l.buf.Write(b)
 }
 
-func (l *lines) count(word string) int {
+func (l *lines) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return strings.Count(l.buf.String(), word)
+	return l.buf.String()
+}
+
+func (l *lines) count(word string) int {
+	return strings.Count(l.String(), word)
 }
 
 // --follow prints an event when it begins and when it ends, each once, until it is interrupted, which is no failure.
@@ -163,7 +167,7 @@ func TestEventsFollow(t *testing.T) {
 	require.Equal(t, 1, out.count("ongoing"))
 	require.Equal(t, 2, out.count("3.0 s"))
 	require.Equal(t, 2, out.count("gate"))
-	require.Empty(t, errs.buf.String())
+	require.Empty(t, errs.String())
 }
 
 func TestImage(t *testing.T) {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"image/jpeg"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -51,8 +53,21 @@ func TestDemo(t *testing.T) {
 	cmd.Stdout, cmd.Stderr = &all, &all
 	require.NoError(t, cmd.Start())
 	eventually(t, "the header", func() bool { return all.count("It ends with Ctrl-C") == 1 })
+	eventually(t, "an event with an image", func() bool { return all.count("to see it: ") == 1 })
+	if _, err := exec.LookPath("curl"); err == nil { // the line that it shows works as it stands
+		_, line, _ := strings.Cut(all.String(), "to see it: ")
+		line, _, _ = strings.Cut(line, "\n")
+		fetch := exec.Command("sh", "-c", line)
+		fetch.Dir = tmp
+		out, err := fetch.CombinedOutput()
+		require.NoError(t, err, "%s: %s", line, out)
+		picture, err := os.ReadFile(filepath.Join(tmp, "image.jpg"))
+		require.NoError(t, err)
+		_, err = jpeg.Decode(bytes.NewReader(picture))
+		require.NoError(t, err, "%s: %.200s", line, picture)
+	}
 	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
-	require.NoError(t, cmd.Wait(), "%s", all.buf.String())
+	require.NoError(t, cmd.Wait(), "%s", all.String())
 	require.FileExists(t, filepath.Join(tmp, "kept", "vmsbridge.yaml"))
 	require.Zero(t, do(t, "check", filepath.Join(tmp, "kept", "vmsbridge.yaml")).code)
 	running, err := exec.Command("pgrep", "-f", bin).Output()

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,8 +20,14 @@ import (
 // TestMain lets the test binary be the real program, for what only a process can show: signals, exit codes, decoders.
 func TestMain(m *testing.M) {
 	codec.RunWorker()
-	if os.Getenv("VMSBRIDGE_TEST_MAIN") == "1" {
+	switch os.Getenv("VMSBRIDGE_TEST_MAIN") {
+	case "1":
 		main()
+	case "stubborn": // a bridge that takes for ever to stop
+		ctx, _ := drainOnSignal(context.Background(), slog.New(slog.NewTextHandler(os.Stderr, nil)))
+		fmt.Fprintln(os.Stderr, "started")
+		<-ctx.Done()
+		select {}
 	}
 	os.Exit(m.Run())
 }

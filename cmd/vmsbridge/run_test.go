@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -54,6 +55,23 @@ func TestRunStopsOnTheFirstSignal(t *testing.T) {
 		_, err = http.Get("http://" + ports[0] + "/healthz")
 		require.Error(t, err)
 	}
+}
+
+// A second signal ends at once what does not stop.
+func TestRunAbortsOnTheSecondSignal(t *testing.T) {
+	cmd := process(t)
+	cmd.Env = append(cmd.Env, "VMSBRIDGE_TEST_MAIN=stubborn")
+	var log lines
+	cmd.Stderr = &log
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	eventually(t, "the start", func() bool { return log.count("started") == 1 })
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+	eventually(t, "the drain", func() bool { return log.count("another signal aborts") == 1 })
+	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+	var exit *exec.ExitError
+	require.ErrorAs(t, cmd.Wait(), &exit)
+	require.Equal(t, exitAborted, exit.ExitCode())
 }
 
 // An address in use is one line that says what to do, and exit code 1: systemd may try again.
