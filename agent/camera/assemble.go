@@ -45,6 +45,7 @@ type assembler struct {
 	lost     bool // a whole picture, or what is left of it, was thrown away
 	lastRTP  uint32
 	lastSeen bool
+	stepped  bool // the clock was set forward within the last picture
 	byTime   bool // markers of this camera mean nothing
 }
 
@@ -109,10 +110,14 @@ func (a *assembler) packet(p *rtp.Packet, at int64, step clockStep) {
 
 // feed gives a packet to the depacketiser.
 func (a *assembler) feed(p *rtp.Packet, at arrival) {
+	a.stepped = a.stepped || at.step == stepForward
 	switch {
 	case !a.curOpen || a.cur.rtp != p.Timestamp:
-		a.cur = coded{rtp: p.Timestamp, arrival: at.at, step: at.step, after: at.loss || a.lost}
-		a.curOpen, a.skip, a.lost = true, false, false
+		a.cur = coded{rtp: p.Timestamp, arrival: at.at, after: at.loss || a.lost}
+		if a.stepped {
+			a.cur.step = stepForward
+		}
+		a.curOpen, a.skip, a.lost, a.stepped = true, false, false, false
 	case at.loss:
 		a.cur.broken = true
 	}

@@ -42,6 +42,11 @@ func read(t *testing.T, cfg Config) *reader {
 	src, err := New(cfg, log, nil)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
+	return run(t, src, ctx, cancel)
+}
+
+func run(t *testing.T, src *Source, ctx context.Context, cancel context.CancelFunc) *reader {
+	t.Helper()
 	r := &reader{t: t, src: src, cancel: cancel, done: make(chan struct{})}
 	go func() {
 		defer close(r.done)

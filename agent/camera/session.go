@@ -53,6 +53,7 @@ type session struct {
 	eager     bool // give a silent stream up before StaleAfter, see check
 
 	mu        sync.Mutex
+	over      bool // failed
 	asm       *assembler
 	build     *builder
 	strangers int // packets in a row with another SSRC
@@ -220,8 +221,9 @@ func (s *session) transportName() string {
 	return name
 }
 
-// fail ends the session with the first failure. It never blocks.
+// fail ends the session with the first failure, mu held: nothing is handed on any more. It never blocks.
 func (s *session) fail(f *Failure) {
+	s.over = true
 	select {
 	case s.failed <- f:
 	default:
@@ -233,7 +235,9 @@ func (s *session) guarded(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.rescue()
-	f()
+	if !s.over {
+		f()
+	}
 }
 
 func (s *session) rescue() {
@@ -245,7 +249,10 @@ func (s *session) rescue() {
 }
 
 func (s *session) onResponse(res *base.Response) {
-	defer s.rescue()
+	s.guarded(func() { s.readResponse(res) })
+}
+
+func (s *session) readResponse(res *base.Response) {
 	if res.StatusCode >= 300 {
 		s.status.Store(int64(res.StatusCode))
 	}

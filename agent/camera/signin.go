@@ -3,6 +3,7 @@ package camera
 import (
 	"encoding/base64"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"unicode"
@@ -15,13 +16,12 @@ import (
 type signIn struct {
 	t *target
 
-	mu         sync.Mutex
-	challenged bool // the camera asked who we are
-	onlyBasic  bool // ... in clear text, which is not allowed here
-	unknown    bool // ... in a way that we do not know
-	accepted   bool // it accepted the credentials at least once
-	opaque     string
-	method     string // "basic" or "digest", what was sent
+	mu        sync.Mutex
+	onlyBasic bool   // the camera wants the password in clear text, which is not allowed here
+	unknown   bool   // ... or asks in a way that we do not know
+	accepted  bool   // it accepted the credentials at least once
+	opaque    string // of its challenge
+	method    string // "basic" or "digest", what was sent
 }
 
 // response looks at a response and takes out the challenges that must not be answered. A man in the middle who removes the
@@ -35,7 +35,9 @@ func (s *signIn) response(res *base.Response) {
 		}
 		return
 	}
-	s.challenged = true
+	if s.method != "" {
+		return // the answer to our credentials, with or without another challenge
+	}
 	var keep base.HeaderValue
 	basic, known := false, false
 	for _, v := range res.Header["WWW-Authenticate"] {
@@ -113,6 +115,9 @@ func quotedParam(challenge, name string) (string, bool) {
 	}
 }
 
+// userInfo is that of a URL in a text.
+var userInfo = regexp.MustCompile(`://[^/@\s]*@`)
+
 // clean makes text from the camera or the network fit to be shown: printable, short, and without our credentials, which a
 // hostile camera may repeat.
 func (t *target) clean(text string) string {
@@ -122,6 +127,7 @@ func (t *target) clean(text string) string {
 			text = strings.ReplaceAll(text, secret, "***")
 		}
 	}
+	text = userInfo.ReplaceAllString(text, "://")
 	text = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
 			return -1

@@ -70,10 +70,6 @@ func (t *timeline) place(rtp uint32, arrival int64, reorder bool, step clockStep
 	t.lastRTP, t.lastTick = rtp, tick
 	at := tickNanos(tick) + t.offset
 
-	repeated := false
-	for _, p := range t.history {
-		repeated = repeated || p.tick == tick
-	}
 	back := tickNanos(t.maxTick - tick)
 	if back > 0 {
 		t.behind++
@@ -84,7 +80,7 @@ func (t *timeline) place(rtp uint32, arrival int64, reorder bool, step clockStep
 	case step == stepForward:
 		t.reanchor(arrival)
 		return t.settle(tick, arrival, arrival)
-	case repeated: // no timestamp of its own
+	case delta == 0: // no timestamp of its own
 		t.clamped++
 		tick = t.maxTick + 1
 		t.lastTick = tick
