@@ -48,7 +48,7 @@ func (r *retry) next(f *Failure, online time.Duration, now time.Time) time.Durat
 	if f.immediate && r.failures == 1 {
 		return time.Duration(rand.Int64N(int64(300 * time.Millisecond)))
 	}
-	d := retryFirst << min(r.failures-1, 5)
+	d := min(retryFirst<<min(r.failures-1, 5), retryLast*87/100) // room for the jitter
 	if now.Sub(r.began) < freshFor {
 		d = min(d, retryFresh)
 	}
