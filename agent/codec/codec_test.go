@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -25,6 +26,7 @@ var (
 	crashUnit = []byte("crash")
 	hangUnit  = []byte("hang")
 	noiseUnit = []byte("noise")
+	junkUnit  = []byte("junk")
 )
 
 func TestMain(m *testing.M) {
@@ -32,9 +34,12 @@ func TestMain(m *testing.M) {
 		switch {
 		case bytes.Equal(au, crashUnit):
 			_ = syscall.Kill(os.Getpid(), syscall.SIGSEGV)
-			select {}
+			time.Sleep(time.Hour) // the signal may reach another thread first
 		case bytes.Equal(au, hangUnit):
 			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+			time.Sleep(time.Hour)
+		case bytes.Equal(au, junkUnit):
+			_, _ = os.NewFile(4, "replies").Write(bytes.Repeat([]byte{0xee}, 64))
 		case bytes.Equal(au, noiseUnit):
 			_, _ = os.Stderr.WriteString(strings.Repeat("Corrupt JPEG data: premature end of data segment\n", 20_000))
 		}

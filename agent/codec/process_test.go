@@ -383,6 +383,29 @@ func TestChildIsSparse(t *testing.T) {
 	require.Regexp(t, `Max core file size +0 +0`, string(limits))
 }
 
+// A process that was taken over may answer anything: it is replaced.
+func TestNonsenseIsReplaced(t *testing.T) {
+	clip := testclip.Make(t, testclip.Spec{Codec: "mjpeg", Width: 64, Height: 64, Frames: 1})
+	p := newPool(t, Options{})
+	d := p.Open("a", MJPEG, 100)
+	_, err := d.Decode(t.Context(), junkUnit, 1)
+	require.ErrorIs(t, err, ErrLost)
+	require.ErrorContains(t, err, "nonsense")
+	require.EqualValues(t, 1, testutil.ToFloat64(p.metrics.deaths.WithLabelValues(reasonProtocol)))
+	_, err = d.Decode(t.Context(), clip.Units[0], 2)
+	require.NoError(t, err)
+}
+
+// Someone who sets the variable by hand gets an explanation, not a program that waits for ever.
+func TestVariableSetByHand(t *testing.T) {
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Env = append(os.Environ(), environment+"=1")
+	out, err := cmd.CombinedOutput()
+	require.Error(t, err)
+	require.Equal(t, exitSetup, cmd.ProcessState.ExitCode())
+	require.Contains(t, string(out), "unset it")
+}
+
 // In a decoder process a pool refuses to start more: a program without RunWorker would start itself for ever.
 func TestNoProcessFromAProcess(t *testing.T) {
 	t.Setenv(environment, "{}")

@@ -16,7 +16,12 @@ import (
 	"vmsbridge/agent/codec/testclip"
 )
 
-var shared = sync.OnceValues(func() (*Library, error) { return Open(nil) })
+// shared is the library under test. To test other versions of libavcodec, name folders that hold them:
+//
+//	VMSBRIDGE_TEST_LIBRARY_DIRS=/opt/ffmpeg-7/lib go test ./agent/codec/avcodec
+var shared = sync.OnceValues(func() (*Library, error) {
+	return Open(filepath.SplitList(os.Getenv("VMSBRIDGE_TEST_LIBRARY_DIRS")))
+})
 
 func library(t testing.TB) *Library {
 	lib, err := shared()
