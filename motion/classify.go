@@ -6,12 +6,15 @@ const (
 	cellMoved = 1 << 1 // differs from a moment ago
 )
 
-// maxNoise caps the learned noise, in 1/256 grey levels, so that no cell ever becomes blind to strong contrast.
-const maxNoise = 14 << 8
+// The caps of the learned noise, in 1/256 grey levels: in general, so that a cell does not become blind, and for what flickers all by itself.
+const (
+	maxNoise  = 9 << 8
+	twigNoise = 45 << 8
+)
 
-// threshold is what a cell must differ by: the contrast asked for, and two and a half times its learned noise.
+// threshold is what a cell must differ by: the contrast asked for, or four times its learned noise and a bit, whichever is more.
 func threshold(contrast int32, noise uint16) int32 {
-	return contrast + int32(noise)*5>>1
+	return max(contrast, 384+int32(noise)*4)
 }
 
 // classifyPlain is the reference: it flags each cell that differs from before (under the exposure e) or from the background by more than the threshold.
@@ -36,7 +39,7 @@ func classify(now, before []uint16, e exposure, background, noise []uint16, cont
 	gain, offset := uint64(e.gain), e.offset
 	for i := range now {
 		v := int32(now[i])
-		limit := contrast + int32(noise[i])*5>>1
+		limit := max(contrast, 384+int32(noise[i])*4)
 		x := int32(uint64(before[i])*gain>>12) + offset
 		x = max(0, min(65535, x))
 		// The sign bit of limit - difference is set when the difference is larger.

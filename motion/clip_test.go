@@ -225,9 +225,7 @@ func TestWalksOfTheClip(t *testing.T) {
 				t.Logf("from picture %d: %d of %d walks, onset error median %d ms, p95 %d ms %v, end error median %d ms, p95 %d ms %v, %d while standing, %d in quiet, %v a picture",
 					first, s.found, s.walks, 100*percentile(s.onset, 0.5), 100*percentile(s.onset, 0.95), s.onset,
 					100*percentile(s.end, 0.5), 100*percentile(s.end, 0.95), s.end, s.standing, s.quietStarts, each)
-				if testing.Verbose() {
-					t.Log(events)
-				}
+
 				assert.Empty(t, s.problems, "events %v", events)
 				require.GreaterOrEqual(t, s.walks, 9)
 				require.LessOrEqual(t, percentile(s.onset, 0.95), 3)

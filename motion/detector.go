@@ -10,6 +10,7 @@ const (
 	learnPictures = 4
 	youngFor      = 4 * time.Second // in which what stands still is soon taken for background: it may be the hole that a passer-by left
 	maxStep       = 250 * time.Millisecond
+	smallShare    = 0.005           // of the picture: what moves less must go somewhere to count
 	longPause     = 5 * time.Second // between two pictures, after which nothing that was open goes on
 )
 
@@ -100,6 +101,7 @@ func (d *Detector) resize(width, height int) {
 		}
 	}
 	d.light.choose(d.mask)
+	d.tracks.small = int(smallShare * float64(n))
 	d.pictures = 0
 }
 
@@ -295,8 +297,12 @@ func (d *Detector) decide(objects []object, dt time.Duration) {
 		}
 	}
 	for j := range objects {
-		if o := &objects[j]; o.track >= 0 && d.tracks.tracks[o.track].live {
-			d.hold(j, o)
+		o := &objects[j]
+		switch {
+		case o.track >= 0 && d.tracks.tracks[o.track].live, o.strong && o.cells >= d.tracks.small:
+			d.hold(j, o, heldMoves)
+		case o.cells >= d.tracks.small:
+			d.hold(j, o, heldLarge)
 		}
 	}
 }
@@ -315,13 +321,13 @@ func (d *Detector) movedIn(j int, o *object, bit uint64) int {
 	return n
 }
 
-// hold marks the cells of an object that moves.
-func (d *Detector) hold(j int, o *object) {
+// hold marks the cells of an object.
+func (d *Detector) hold(j int, o *object, mark byte) {
 	d.heldAny = true
 	for y := o.whole.top; y < o.whole.bottom; y++ {
 		for x := o.whole.left; x < o.whole.right; x++ {
 			if i := y*d.grid.width + x; d.solid[i] != 0 && d.labels.of(x, y) == j {
-				d.held[i] = 1
+				d.held[i] = mark
 			}
 		}
 	}

@@ -35,11 +35,14 @@ func (g grid) cells() int { return g.width * g.height }
 
 // reduce writes the mean luma of each cell into cells, in 1/256 grey levels (0..65280).
 func (g grid) reduce(p Picture, cells []uint16) {
-	if g.side == 2 {
+	switch g.side {
+	case 1:
+		widen(p.Luma, p.Stride, g.width, g.height, cells)
+	case 2:
 		reduceTwo(p.Luma, p.Stride, g.width, g.height, cells)
-		return
+	default:
+		reducePlain(p.Luma, p.Stride, g.side, g.width, g.height, cells)
 	}
-	reducePlain(p.Luma, p.Stride, g.side, g.width, g.height, cells)
 }
 
 // reducePlain is the reference: the mean of side x side pixels, in 1/256 grey levels, rounded down.
@@ -75,6 +78,16 @@ func reduceTwo(luma []byte, stride, width, height int, cells []uint16) {
 		}
 		for i := range out {
 			out[i] = (uint16(top[2*i]) + uint16(top[2*i+1]) + uint16(low[2*i]) + uint16(low[2*i+1])) << 6
+		}
+	}
+}
+
+// widen is reducePlain for cells of one pixel.
+func widen(luma []byte, stride, width, height int, cells []uint16) {
+	for y := range height {
+		row, out := luma[y*stride:][:width:width], cells[y*width:][:width:width]
+		for x, v := range row {
+			out[x] = uint16(v) << 8
 		}
 	}
 }

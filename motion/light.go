@@ -31,7 +31,7 @@ func abs32(v int32) int32 {
 }
 
 // fitSamples is about how many cells the fit of the exposure looks at.
-const fitSamples = 1600
+const fitSamples = 900
 
 // sampler fits exposures on a fixed choice of cells.
 type sampler struct {

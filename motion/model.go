@@ -49,25 +49,31 @@ func (m *model) expose(e exposure) {
 type pace struct {
 	background, up, down int32
 	absorb               uint16 // ms without change after which a standing thing becomes background
-	noiseCap             int32
+	noiseCap, twigCap    int32
 	ms                   uint16
 }
 
 // paceFor returns the pace for ms milliseconds. The noise rises four times as fast as it falls, so that it settles above the mean.
 func paceFor(ms int, learning, young bool) pace {
 	per := func(tau int) int32 { return int32(min(65536/2, 65536*ms/tau)) }
-	p := pace{background: per(2000), up: per(2500), down: per(10_000), absorb: maxStay - 1, noiseCap: maxNoise, ms: uint16(ms)}
+	p := pace{background: per(2000), up: per(2500), down: per(10_000), absorb: maxStay - 1, noiseCap: maxNoise, twigCap: twigNoise, ms: uint16(ms)}
 	if young {
 		p.absorb = 3000
 	}
 	if learning {
-		p.background, p.up, p.down, p.noiseCap = per(300), per(400), per(1600), learnNoise
+		p.background, p.up, p.down, p.noiseCap, p.twigCap = per(300), per(400), per(1600), learnNoise, learnNoise
 	}
 	return p
 }
 
-// learn takes the newest picture into the model, for the cells from..to. held has a 1 for each cell of a thing that
-// moves: there the noise hardly rises, so that a passer-by teaches nothing, but what moves in one place for long does.
+// What learn is told of a cell of an object.
+const (
+	heldMoves = 1 // it moves: the noise hardly rises, so that a passer-by teaches nothing, but what moves in one place for long does
+	heldLarge = 2 // it stands: the noise rises no further than elsewhere in the scene, so that who stirs is still seen when leaving
+)
+
+// learn takes the newest picture into the model, for the cells from..to. A cell that changes and is of no object worth the name, such as the digits
+// of a clock or a twig, may become as noisy as it likes.
 func (m *model) learn(now, before []uint16, e exposure, flags, solid, held []byte, from, to int, p pace) {
 	now, before, flags, solid, held = now[from:to], before[from:to], flags[from:to], solid[from:to], held[from:to]
 	background, noise, stay, still, parked := m.background[from:to], m.noise[from:to], m.stay[from:to], m.still[from:to], m.parked[from:to]
@@ -78,9 +84,15 @@ func (m *model) learn(now, before []uint16, e exposure, flags, solid, held []byt
 		d := abs32(v-x) - int32(noise[i])
 		rate := p.down
 		if d > 0 {
-			rate = p.up >> (4 * (held[i] & 1))
+			rate = p.up
+			if held[i] == heldMoves {
+				rate >>= 4
+			}
+			if held[i] != 0 {
+				d = min(d, max(0, p.noiseCap-int32(noise[i])))
+			}
 		}
-		noise[i] = uint16(max(0, min(p.noiseCap, int32(noise[i])+int32(int64(d)*int64(rate)>>16))))
+		noise[i] = uint16(max(0, min(p.twigCap, int32(noise[i])+int32(int64(d)*int64(rate)>>16))))
 		b := int32(background[i])
 		if flags[i]&cellFore == 0 || solid[i] == 0 {
 			background[i] = uint16(b + int32(int64(v-b)*int64(p.background)>>16))

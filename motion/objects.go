@@ -13,18 +13,22 @@ type object struct {
 	now    int // cells that differ from the last picture but a blink
 	nowNew int // cells of now away from where something stands
 	creep  int // cells that began to differ from the background lately
+	steep  int // places in fore where the difference from the background changes at once, as at a thing's edge but not at a soft shadow's
 	gone   int // cells of what stands there and has become background
 
 	weight      int // of all: a cell's larger difference
 	movedWeight int // of moved: the difference from a moment ago
+	movedSquare int // of moved: the squares of the weights
 	freshWeight int
 	nowWeight   int // of now: the difference from the blink before
 	newWeight   int
 	limit       int // of moved: how much it took to count
 
-	sumX, sumY int  // of fore, for its centre
-	box        rect // of what moved
-	whole      rect // of everything
+	sumX, sumY     int // of fore, for its centre
+	movedX, movedY int // of moved, for its centre
+
+	box   rect // of what moved
+	whole rect // of everything
 
 	strong bool // moves, beyond doubt in this picture
 	weak   bool // may move
@@ -55,6 +59,7 @@ func (r rect) union(o rect) rect {
 // not tear a thing apart.
 type labeler struct {
 	width, height int // in tiles
+	from, to      int // rows of cells in which anything is solid or parked; to is exclusive
 	tile          []uint16
 	near          []uint8 // 1 where a tile or one beside it is the place of something that stands
 	parent        []uint16
@@ -95,7 +100,12 @@ func (l *labeler) join(a, b uint16) uint16 {
 func (l *labeler) label(g grid, solid, parked []byte) {
 	clear(l.tile)
 	clear(l.near)
+	l.from, l.to = g.height, 0
 	for y := range g.height {
+		if !anySet(solid[y*g.width:(y+1)*g.width]) && !anySet(parked[y*g.width:(y+1)*g.width]) {
+			continue
+		}
+		l.from, l.to = min(l.from, y), y+1
 		row, out := y*g.width, l.tile[y/2*l.width:]
 		near := l.near[y/2*l.width:]
 		for x := range g.width {
@@ -109,33 +119,28 @@ func (l *labeler) label(g grid, solid, parked []byte) {
 	}
 	l.spread()
 	l.parent = append(l.parent[:0], 0)
-	for y := range l.height {
+	for y := l.from / 2; y < (l.to+1)/2; y++ {
 		for x := range l.width {
 			i := y*l.width + x
 			if l.tile[i] == 0 {
 				continue
 			}
 			at := uint16(0)
-			take := func(j int) {
-				if v := l.tile[j]; v != 0 {
-					if at == 0 {
-						at = v
-					} else {
-						at = l.join(at, v)
-					}
-				}
+			if x > 0 {
+				at = l.tile[i-1]
 			}
 			if y > 0 {
-				if x > 0 {
-					take(i - l.width - 1)
+				up := i - l.width
+				if v := l.tile[up]; v != 0 {
+					at = l.meet(at, v) // joins the ones beside it, too
+				} else {
+					if x > 0 {
+						at = l.meet(at, l.tile[up-1])
+					}
+					if x+1 < l.width {
+						at = l.meet(at, l.tile[up+1])
+					}
 				}
-				take(i - l.width)
-				if x+1 < l.width {
-					take(i - l.width + 1)
-				}
-			}
-			if x > 0 {
-				take(i - 1)
 			}
 			if at == 0 {
 				at = uint16(len(l.parent))
@@ -146,9 +151,20 @@ func (l *labeler) label(g grid, solid, parked []byte) {
 	}
 }
 
+// meet joins two labels of which either may be none.
+func (l *labeler) meet(a, b uint16) uint16 {
+	switch {
+	case a == 0 || a == b:
+		return b
+	case b == 0:
+		return a
+	}
+	return l.join(a, b)
+}
+
 // spread marks the tiles beside the places of standing things (marked 2) with 1.
 func (l *labeler) spread() {
-	for y := range l.height {
+	for y := l.from / 2; y < (l.to+1)/2; y++ {
 		for x := range l.width {
 			if l.near[y*l.width+x] != 2 {
 				continue
@@ -170,7 +186,7 @@ func (l *labeler) collect(d *Detector, now, before []uint16, light exposure, bli
 	// The first pass only counts, so that the many small areas of a noisy picture need no place among the objects.
 	counts := d.counts[:len(l.parent)]
 	clear(counts)
-	for y := range g.height {
+	for y := l.from; y < l.to; y++ {
 		row, tiles := y*g.width, l.tile[y/2*l.width:]
 		for x := range g.width {
 			i := row + x
@@ -220,7 +236,7 @@ func (l *labeler) collect(d *Detector, now, before []uint16, light exposure, bli
 	for i := 1; i < len(number); i++ {
 		number[i] = number[l.root(uint16(i))]
 	}
-	for y := range g.height {
+	for y := l.from; y < l.to; y++ {
 		row, tiles := y*g.width, l.tile[y/2*l.width:]
 		near := l.near[y/2*l.width:]
 		for x := range g.width {
@@ -254,12 +270,16 @@ func (l *labeler) collect(d *Detector, now, before []uint16, light exposure, bli
 				if m.stay[i] < creepAge && m.parked[i] == 0 {
 					o.creep++
 				}
+				o.steep += d.edges(now, x, y, limit)
 			}
 			if f&cellMoved != 0 {
 				w := int(abs32(v - light.apply(before[i])))
 				weight = max(weight, w)
 				o.moved++
+				o.movedX += x
+				o.movedY += y
 				o.movedWeight += w
+				o.movedSquare += w * w
 				o.limit += int(limit)
 				o.box.add(x, y)
 				if away {
@@ -279,6 +299,36 @@ func (l *labeler) collect(d *Detector, now, before []uint16, light exposure, bli
 		}
 	}
 	return l.objects
+}
+
+// edges counts at which of its four sides the difference from the background changes within two cells by three quarters of what counts,
+// while the background does not: there, another light does as much.
+func (d *Detector) edges(now []uint16, x, y int, limit int32) int {
+	const reach = 2
+	g, background := d.grid, d.model.background
+	i := y*g.width + x
+	was, inside := int32(background[i]), int32(now[i])-int32(background[i])
+	limit -= limit / 4
+	n := 0
+	look := func(j int) {
+		there := int32(background[j])
+		if abs32(inside-int32(now[j])+there) > limit && abs32(was-there) < limit {
+			n++
+		}
+	}
+	if x >= reach {
+		look(i - reach)
+	}
+	if x+reach < g.width {
+		look(i + reach)
+	}
+	if y >= reach {
+		look(i - reach*g.width)
+	}
+	if y+reach < g.height {
+		look(i + reach*g.width)
+	}
+	return n
 }
 
 // creepAge is how long ago, in ms, a cell may have begun to differ from the background to count as newly taken by something slow.

@@ -14,6 +14,7 @@ const (
 	lookBack      = 500 * time.Millisecond  // how far a span's start may lie before what confirmed it
 	creepBack     = 2 * time.Second         // the same for a slow advance
 	trackGone     = 350 * time.Millisecond  // without motion, after which a track is given up
+	minTravel     = 1.5                     // cells that something small must go
 	doubtAfter    = 1500 * time.Millisecond // without motion that goes on, after which a confirmed track must be confirmed anew
 	maxTracks     = 32
 	trailLength   = 24 // pictures that the look back can reach
@@ -33,7 +34,7 @@ const contrastFade = 6
 type sight struct {
 	at       time.Duration
 	wall     time.Time
-	contrast float64 // mean difference of what moved, 1/256 grey levels
+	contrast float64 // how much what moved differs, 1/256 grey levels
 }
 
 // track is one thing over several pictures.
@@ -49,6 +50,11 @@ type track struct {
 	active    time.Duration // of those, with motion right then
 	pictures  int           // number of the latter
 	faint     time.Duration // sum of the pictures in which it moved, clearly or faintly
+	cells     int           // of what moves, at most so far
+	fromX     float64       // where what moves was first, in cells
+	fromY     float64
+	nowX      float64 // where it is, smoothed
+	nowY      float64
 	creep     time.Duration
 	creepX    float64 // where its slow advance began, in cells
 	creepY    float64
@@ -66,6 +72,7 @@ type track struct {
 type tracker struct {
 	tracks []track
 	lastID int
+	small  int // cells of what moves, below which a track must travel to be confirmed
 }
 
 // clear gives up all tracks. Numbers go on.
@@ -150,7 +157,8 @@ func distance(a, b rect) (gap, reach int) {
 func (k *track) advance(objects []object, i int, at, dt time.Duration, wall time.Time, t *tracker) {
 	box := noRect
 	strong, active, weak, stirs, creeps := false, false, false, false, false
-	fore, x, y, moved, differ, limits := 0, 0, 0, 0, 0, 0
+	fore, x, y, moved, differ, square, limits := 0, 0, 0, 0, 0, 0, 0
+	var movedX, movedY, steep int
 	for j := range objects {
 		o := &objects[j]
 		if o.track != i {
@@ -158,20 +166,24 @@ func (k *track) advance(objects []object, i int, at, dt time.Duration, wall time
 		}
 		strong, active = strong || o.strong, active || o.stirs && o.active
 		weak, stirs, creeps = weak || o.weak, stirs || o.stirs, creeps || o.creeps
+		steep += o.steep
+		movedX, movedY = movedX+o.movedX, movedY+o.movedY
 		b := o.box
 		if b.empty() {
 			b = o.whole
 		}
 		box = box.union(b)
 		fore, x, y = fore+o.fore, x+o.sumX, y+o.sumY
-		moved, differ, limits = moved+o.moved, differ+o.movedWeight, limits+o.limit
+		moved, limits = moved+o.moved, limits+o.limit
+		differ, square = differ+o.movedWeight, square+o.movedSquare
 	}
 	if box.empty() {
 		k.missed(at)
 		return
 	}
 	k.box, k.touched, k.seenAt = box, true, at
-	contrast := float64(differ) / float64(max(1, moved))
+	// Weighed by itself, so that a thing's faint shadow hardly changes it.
+	contrast := float64(square) / float64(max(1, differ))
 	k.contrast *= math.Exp(-dt.Seconds() / contrastFade)
 	if strong {
 		k.contrast = max(k.contrast, contrast)
@@ -180,10 +192,15 @@ func (k *track) advance(objects []object, i int, at, dt time.Duration, wall time
 		k.trail[k.sights%trailLength] = sight{at, wall, contrast}
 		k.sights++
 	}
+	// A thing has edges all around: of a square, eight times the square root of its area.
+	edged := steep*steep >= 36*fore
 	if strong {
 		k.strongAt = at
-		k.faint += dt
-		if clear := float64(differ) >= clearContrast*float64(limits); clear {
+		clear := contrast*float64(moved) >= clearContrast*float64(limits)
+		if edged || clear {
+			k.faint += dt
+		}
+		if clear {
 			k.strong += dt
 			if active {
 				k.active += dt
@@ -193,7 +210,8 @@ func (k *track) advance(objects []object, i int, at, dt time.Duration, wall time
 	} else {
 		k.missed(at)
 	}
-	k.follow(creeps && !strong, fore, x, y, dt)
+	k.travel(moved, movedX, movedY, dt)
+	k.follow(creeps && !strong && edged, fore, x, y, dt)
 	if !k.confirmed {
 		k.confirm(at, dt, t)
 	}
@@ -213,6 +231,28 @@ func (k *track) missed(at time.Duration) {
 	if at-k.strongAt > trackGone {
 		k.strong, k.active, k.faint, k.pictures = 0, 0, 0, 0
 	}
+}
+
+// travel keeps where the track's motion is.
+func (k *track) travel(moved, x, y int, dt time.Duration) {
+	if moved == 0 {
+		return
+	}
+	cx, cy := float64(x)/float64(moved), float64(y)/float64(moved)
+	if k.cells == 0 {
+		k.fromX, k.fromY, k.nowX, k.nowY = cx, cy, cx, cy
+	}
+	k.cells = max(k.cells, moved)
+	share := 1 - math.Exp(-dt.Seconds()/0.2)
+	k.nowX += share * (cx - k.nowX)
+	k.nowY += share * (cy - k.nowY)
+}
+
+// travelled tells whether the track went anywhere. Something small that only flickers, such as the digits of a clock, does not; of
+// something large nobody asks.
+func (k *track) travelled(small int) bool {
+	dx, dy := k.nowX-k.fromX, k.nowY-k.fromY
+	return k.cells >= small || dx*dx+dy*dy >= minTravel*minTravel
 }
 
 // follow sums up a slow advance: new ground taken all the time, and a centre that really moves.
@@ -247,6 +287,9 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 	case k.creeping:
 		back = creepBack
 	default:
+		return
+	}
+	if !k.creeping && !k.travelled(t.small) {
 		return
 	}
 	k.confirmed, k.liveAt = true, at
