@@ -207,6 +207,7 @@ func FuzzTimeline(f *testing.F) {
 		tl := newTimeline(0)
 		arrival := at0
 		seen := map[int64]bool{}
+		data = data[:min(len(data), 2000)]
 		for ; len(data) >= 5; data = data[5:] {
 			rtp := uint32(data[0])<<24 | uint32(data[1])<<16 | uint32(data[2])<<8 | uint32(data[3])
 			arrival += int64(data[4]) * ms(7)

@@ -339,6 +339,7 @@ func TestOpenPrefersFolders(t *testing.T) {
 	got, err := open([]string{dir})
 	require.NoError(t, err)
 	require.Equal(t, lib.Version, got.Version)
+	t.Logf("libavcodec %s from %s, times in the frame: %v", lib.Version, lib.Path, lib.ptsOffset != 0)
 }
 
 // Several decoders at once, with the collector running, give what one gives.

@@ -1,0 +1,114 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"image/jpeg"
+	"log/slog"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/agent/camera"
+	"vmsbridge/agent/codec"
+	"vmsbridge/cmd/camsim/movie"
+	"vmsbridge/cmd/camsim/scene"
+	"vmsbridge/storage/stills"
+)
+
+// lockedShelf is a shelf for several goroutines.
+type lockedShelf struct {
+	mu    sync.Mutex
+	shelf shelf
+}
+
+func (s *lockedShelf) Append(st stills.Still) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shelf.Append(st)
+}
+
+func (s *lockedShelf) all() []stills.Still {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]stills.Still(nil), s.shelf...)
+}
+
+// film is a drawn scene as access units, ten a second from epoch on, in decode order.
+func film(t *testing.T, codecName string, bframes int) []camera.AccessUnit {
+	t.Helper()
+	if _, err := exec.LookPath("ffmpeg"); err != nil {
+		t.Skip("ffmpeg is not installed: apt install ffmpeg (scripts/deps does)")
+	}
+	sc, err := scene.New("person", scene.Options{Width: 320, Height: 176, Rate: 10})
+	require.NoError(t, err)
+	m, err := movie.FromScene(t.Context(), sc, movie.Options{Codec: codecName, GOP: 20, BFrames: bframes})
+	require.NoError(t, err)
+	var units []camera.AccessUnit
+	for i, u := range m.Units {
+		au := camera.AccessUnit{Codec: camera.Codec(codecName), Time: at(u.Shown * 100), RandomAccess: u.Key, NewStream: i == 0, Width: 320, Height: 176}
+		for _, n := range u.NALs {
+			if codecName != movie.MJPEG {
+				au.Data = append(au.Data, 0, 0, 0, 1)
+			}
+			au.Data = append(au.Data, n...)
+		}
+		units = append(units, au)
+	}
+	return units
+}
+
+func TestMainStillsOfMomentsThatHavePassed(t *testing.T) {
+	for _, c := range []struct {
+		codec   string
+		bframes int
+	}{{movie.H264, 0}, {movie.H264, 2}, {movie.H265, 0}, {movie.MJPEG, 0}} {
+		t.Run(c.codec, func(t *testing.T) {
+			units := film(t, c.codec, c.bframes)
+			pool := codec.NewPool(codec.Options{})
+			defer func() { require.NoError(t, pool.Close()) }()
+			var kept lockedShelf
+			s := &mainStills{camera: "c", album: &kept, quality: 80, m: newMetrics(prometheus.NewRegistry()), log: slog.New(slog.DiscardHandler),
+				queue: newQueue(), held: gops{keep: 5 * time.Second},
+				decoder: func(f codec.Format) *codec.Decoder { return pool.Open("c", f, 0) }}
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan struct{})
+			go func() { defer close(done); _ = s.Run(ctx) }()
+			defer func() { cancel(); <-done }()
+
+			feed := func(from, to int) {
+				for _, u := range units[from:to] {
+					s.queue.PutUnit(u)
+				}
+			}
+			take := func(n int) []stills.Still {
+				require.Eventually(t, func() bool { return len(kept.all()) == n }, 20*time.Second, 5*time.Millisecond)
+				return kept.all()
+			}
+			feed(0, 60)
+			s.Want(at(2730)) // between two pictures, in the group before the last
+			s.Want(at(3000)) // on in the same group
+			s.Want(at(2200)) // and back
+			got := take(3)
+			s.Want(at(6500)) // not here yet
+			feed(60, 80)
+			got = append(got[:3], take(4)[3])
+			for i, want := range []int{2800, 3000, 2200, 6500} {
+				require.Equal(t, at(want), got[i].Time)
+				require.Equal(t, stills.Main, got[i].Kind)
+				config, err := jpeg.DecodeConfig(bytes.NewReader(got[i].JPEG))
+				require.NoError(t, err)
+				require.Equal(t, [2]int{320, 176}, [2]int{config.Width, config.Height})
+			}
+			if c.codec == movie.MJPEG {
+				require.Equal(t, units[28].Data, got[0].JPEG, "the camera's own bytes")
+			}
+			s.Want(at(60_000)) // never comes: the newest before it is taken
+			require.Equal(t, at(7900), take(5)[4].Time)
+		})
+	}
+}
