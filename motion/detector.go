@@ -44,6 +44,7 @@ type Detector struct {
 	rows     [2]int        // ms that passed since the even and odd rows were learned
 	turn     int
 
+	share   float64
 	boxes   []Box
 	changes []Change
 	inside  []Box
@@ -142,7 +143,7 @@ func (d *Detector) forgetEnds() {
 // is that of the picture before or up to a second earlier, is left out; a larger step backwards, or a pause of some seconds, ends the open spans, and
 // another picture size acts as Gap; those ends come in Result.Changes.
 func (d *Detector) Step(p Picture) Result {
-	d.changes, d.boxes = d.changes[:0], d.boxes[:0]
+	d.changes, d.boxes, d.share = d.changes[:0], d.boxes[:0], 0
 	if !p.valid() {
 		return d.result(false)
 	}
@@ -188,7 +189,7 @@ func (d *Detector) learning() bool { return d.at < d.learned || d.pictures <= le
 
 // result is what Step returns.
 func (d *Detector) result(global bool) Result {
-	r := Result{Changes: d.changes, Activity: Activity{Learning: d.learning(), Global: global}}
+	r := Result{Changes: d.changes, Activity: Activity{Share: d.share, Learning: d.learning(), Global: global}}
 	if len(d.changes) == 0 {
 		r.Changes = nil
 	}
@@ -292,12 +293,15 @@ func (d *Detector) decide(objects []object, dt time.Duration) {
 		}
 		e.boxes = d.inside
 		d.changes = s.step(e, d.config, d.changes)
-		if i == 0 {
-			d.boxes = append(d.boxes, d.inside...)
-		}
 	}
 	for j := range objects {
 		o := &objects[j]
+		if o.weak {
+			d.share += float64(o.moved) / float64(d.grid.cells())
+			if len(d.boxes) < maxBoxes {
+				d.boxes = append(d.boxes, d.box(o))
+			}
+		}
 		switch {
 		case o.track >= 0 && d.tracks.tracks[o.track].live, o.strong && o.cells >= d.tracks.small:
 			d.hold(j, o, heldMoves)

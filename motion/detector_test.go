@@ -1,0 +1,259 @@
+package motion_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/motion"
+)
+
+var (
+	leftHalf  = motion.Polygon{{0, 0}, {0.5, 0}, {0.5, 1}, {0, 1}}
+	rightHalf = motion.Polygon{{0.5, 0}, {1, 0}, {1, 1}, {0.5, 1}}
+)
+
+// through lets a person walk through from 4 s on, a fifth of the width in a second.
+func through(s *scene) func(float64) {
+	return func(at float64) {
+		if at >= 4 {
+			walker(s, -0.08+0.2*(at-4))
+		}
+	}
+}
+
+// TestTwoRegions: each region has spans of its own, besides those of the whole picture.
+func TestTwoRegions(t *testing.T) {
+	s := newScene(320, 180, 1, 2)
+	c := motion.Config{Regions: []motion.Region{{ID: "left", Area: leftHalf}, {ID: "right", Area: rightHalf}, {ID: "sky", Area: motion.Polygon{{0, 0}, {1, 0}, {1, 0.2}, {0, 0.2}}}}}
+	got := watch(t, c, s, 10, 14*time.Second, through(s))
+	began, ended := map[string]motion.Change{}, map[string]motion.Change{}
+	for _, ch := range got.began {
+		require.NotContains(t, began, ch.Region)
+		began[ch.Region] = ch
+	}
+	for _, ch := range got.ended {
+		ended[ch.Region] = ch
+	}
+	require.Len(t, began, 3, "the whole picture, left and right, but not the sky")
+	require.Len(t, ended, 3)
+	require.InDelta(t, 4.05, offset(began[""].Start), 0.16)
+	require.InDelta(t, 4.05, offset(began["left"].Start), 0.16)
+	require.InDelta(t, 6.55, offset(began["right"].Start), 0.35)
+	require.InDelta(t, 6.95, offset(ended["left"].Last), 0.45)
+	require.InDelta(t, 9.4, offset(ended["right"].Last), 0.45)
+	require.InDelta(t, 9.4, offset(ended[""].Last), 0.45)
+	require.Equal(t, began[""].Object, began["right"].Object)
+}
+
+// TestMaskHides: what moves under a mask is never seen, what moves beside it is.
+func TestMaskHides(t *testing.T) {
+	s := newScene(320, 180, 1, 2)
+	got := watch(t, motion.Config{Masks: []motion.Polygon{{{0, 0.3}, {1, 0.3}, {1, 0.9}, {0, 0.9}}}}, s, 10, 12*time.Second, through(s))
+	require.Empty(t, got.began)
+	require.Zero(t, got.candidates)
+	got = watch(t, motion.Config{Masks: []motion.Polygon{rightHalf}}, s, 10, 12*time.Second, through(s))
+	require.Len(t, got.began, 1)
+	require.InDelta(t, 6.95, offset(got.ended[0].Last), 0.45)
+}
+
+// TestGapEnds: a lost stream ends the span at once, at its last picture with motion, and the next picture is learned anew.
+func TestGapEnds(t *testing.T) {
+	s := newScene(320, 180, 1, 2)
+	d, err := motion.New(motion.Config{})
+	require.NoError(t, err)
+	require.Empty(t, d.Gap(), "nothing is open")
+	step := func(i int) motion.Result {
+		s.empty()
+		through(s)(float64(i) / 10)
+		return d.Step(s.take(epoch.Add(time.Duration(i) * 100 * time.Millisecond)))
+	}
+	for i := range 60 {
+		step(i)
+	}
+	ends := d.Gap()
+	require.Len(t, ends, 1)
+	require.Equal(t, motion.Ended, ends[0].Kind)
+	require.InDelta(t, 5.9, offset(ends[0].Last), 0.11)
+	require.Empty(t, d.Gap())
+	r := step(62)
+	require.True(t, r.Activity.Learning)
+	require.False(t, r.Moving)
+}
+
+// TestSizeChangeActsAsGap: the camera was set to another resolution during a span.
+func TestSizeChangeActsAsGap(t *testing.T) {
+	s, other := newScene(320, 180, 1, 2), newScene(264, 216, 1, 2)
+	d, err := motion.New(motion.Config{})
+	require.NoError(t, err)
+	for i := range 60 {
+		s.empty()
+		through(s)(float64(i) / 10)
+		d.Step(s.take(epoch.Add(time.Duration(i) * 100 * time.Millisecond)))
+	}
+	r := d.Step(other.take(epoch.Add(6 * time.Second)))
+	require.Len(t, r.Changes, 1)
+	require.Equal(t, motion.Ended, r.Changes[0].Kind)
+	require.True(t, r.Activity.Learning)
+}
+
+// TestMaxDurationContinues: who walks about for long gives several spans that follow each other.
+func TestMaxDurationContinues(t *testing.T) {
+	s := newScene(320, 180, 1, 2)
+	got := watch(t, motion.Config{MaxDuration: 10 * time.Second}, s, 10, 40*time.Second, func(at float64) {
+		if at >= 4 && at < 30 {
+			walker(s, 0.45+0.4*math.Sin((at-4)*0.9))
+		}
+	})
+	require.Len(t, got.began, 3)
+	require.Len(t, got.ended, 3)
+	for i := range 3 {
+		require.Equal(t, i > 0, got.began[i].Continued, "begin %d", i)
+		require.Equal(t, i < 2, got.ended[i].Continued, "end %d", i)
+		require.NotEmpty(t, got.ended[i].Boxes)
+		if i > 0 {
+			require.True(t, got.began[i].Start.After(got.ended[i-1].Last))
+			require.Less(t, got.began[i].Start.Sub(got.ended[i-1].Last), time.Second)
+		}
+		require.LessOrEqual(t, got.ended[i].Last.Sub(got.ended[i].Start), 10*time.Second)
+	}
+}
+
+// TestMinDurationDismisses: a span that is shorter than asked for is none.
+func TestMinDurationDismisses(t *testing.T) {
+	s := newScene(320, 180, 1, 2)
+	short := func(at float64) {
+		if at >= 4 && at < 5.5 {
+			walker(s, 0.3+0.2*(at-4))
+		}
+	}
+	got := watch(t, motion.Config{MinDuration: 3 * time.Second}, s, 10, 10*time.Second, short)
+	require.Empty(t, got.began)
+	require.Empty(t, got.ended)
+	require.Positive(t, got.candidates)
+	got = watch(t, motion.Config{MinDuration: 3 * time.Second}, s, 10, 14*time.Second, through(s))
+	require.Len(t, got.began, 1)
+	require.InDelta(t, 4.05, offset(got.began[0].Start), 0.16)
+	require.InDelta(t, 7.0, offset(got.firstBegan), 0.3)
+}
+
+// TestQuietPeriodJoins: two bursts closer than the period are one span.
+func TestQuietPeriodJoins(t *testing.T) {
+	for _, c := range []struct {
+		quiet time.Duration
+		spans int
+	}{{0, 2}, {4 * time.Second, 1}} {
+		s := newScene(320, 180, 1, 2)
+		got := watch(t, motion.Config{QuietPeriod: c.quiet}, s, 10, 16*time.Second, func(at float64) {
+			if at >= 4 && at < 6 || at >= 8.5 && at < 10.5 {
+				walker(s, 0.2+0.2*(math.Mod(at-4, 4.5)))
+			}
+		})
+		require.Len(t, got.began, c.spans, "%v", c.quiet)
+		require.Len(t, got.ended, c.spans)
+	}
+}
+
+// TestCandidateFromTheFirstPicture: the agent keeps stills from the picture on in which a span will turn out to have begun.
+func TestCandidateFromTheFirstPicture(t *testing.T) {
+	s := newScene(320, 180, 1, 2)
+	d, err := motion.New(motion.Config{})
+	require.NoError(t, err)
+	firstCandidate := -1.0
+	for i := range 100 {
+		at := float64(i) / 10
+		s.empty()
+		through(s)(at)
+		r := d.Step(s.take(epoch.Add(time.Duration(i) * 100 * time.Millisecond)))
+		if r.Candidate && firstCandidate < 0 {
+			firstCandidate = at
+		}
+		for _, c := range r.Changes {
+			require.InDelta(t, firstCandidate, offset(c.Start), 0.001)
+			require.True(t, r.Moving)
+			require.NotEmpty(t, r.Activity.Boxes)
+			require.Positive(t, r.Activity.Share)
+			return
+		}
+	}
+	t.Fatal("the person was not found")
+}
+
+// TestClockSteps: the clock is set back and forth during spans. None ends before it starts, and detection goes on.
+func TestClockSteps(t *testing.T) {
+	for _, jump := range []time.Duration{-time.Hour, -1500 * time.Millisecond, -300 * time.Millisecond, time.Hour, 40 * time.Hour} {
+		s := newScene(320, 180, 1, 2)
+		d, err := motion.New(motion.Config{})
+		require.NoError(t, err)
+		began, ended := 0, 0
+		take := func(changes []motion.Change) {
+			for _, c := range changes {
+				require.False(t, c.Last.Before(c.Start), "jump %v: %v", jump, c)
+				if c.Kind == motion.Began {
+					began++
+				} else {
+					ended++
+				}
+			}
+		}
+		for i := range 260 {
+			at := float64(i) / 10
+			wall := epoch.Add(time.Duration(i) * 100 * time.Millisecond)
+			if i >= 60 {
+				wall = wall.Add(jump)
+			}
+			s.empty()
+			through(s)(at)
+			if at >= 16 {
+				walker(s, -0.08+0.2*(at-16))
+			}
+			take(d.Step(s.take(wall)).Changes)
+		}
+		take(d.Gap())
+		require.Equal(t, began, ended)
+		require.GreaterOrEqual(t, began, 2, "jump %v", jump)
+		require.LessOrEqual(t, began, 3, "jump %v", jump)
+	}
+}
+
+// TestBadPictures: a picture that is not what it says is left out.
+func TestBadPictures(t *testing.T) {
+	d, err := motion.New(motion.Config{})
+	require.NoError(t, err)
+	for _, p := range []motion.Picture{
+		{},
+		{Luma: make([]byte, 10), Width: 320, Height: 180, Stride: 320},
+		{Luma: make([]byte, 100), Width: 10, Height: 10, Stride: 9},
+		{Luma: make([]byte, 100), Width: -10, Height: -10, Stride: 10},
+		{Luma: make([]byte, 100), Width: 1 << 40, Height: 1, Stride: 1 << 40},
+	} {
+		p.Time = epoch
+		require.NotPanics(t, func() { require.Empty(t, d.Step(p).Changes) })
+	}
+}
+
+// TestNoAllocationInQuiet: a quiet picture costs no memory, and neither does one in which a person walks inside an open span.
+func TestNoAllocationInQuiet(t *testing.T) {
+	s := newScene(320, 180, 1, 2)
+	d, err := motion.New(motion.Config{Regions: []motion.Region{{ID: "left", Area: leftHalf}}})
+	require.NoError(t, err)
+	i := 0
+	step := func(walks bool) {
+		s.empty()
+		if walks {
+			walker(s, 0.45+0.4*math.Sin(float64(i)/8))
+		}
+		d.Step(s.take(epoch.Add(time.Duration(i) * 100 * time.Millisecond)))
+		i++
+	}
+	for range 50 {
+		step(false)
+	}
+	require.Zero(t, testing.AllocsPerRun(100, func() { step(false) }))
+	for range 50 {
+		step(true)
+	}
+	require.Less(t, testing.AllocsPerRun(100, func() { step(true) }), 1.0)
+}
