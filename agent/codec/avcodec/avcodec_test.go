@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -322,10 +323,14 @@ func TestOpenNamesWhatItTried(t *testing.T) {
 		t.Skip("the library's file is not known")
 	}
 	// The right library under a wrong number.
+	wrong := "libavcodec.so.58"
+	if strings.HasPrefix(lib.Version, "58.") {
+		wrong = "libavcodec.so.62"
+	}
 	dir = t.TempDir()
-	require.NoError(t, os.Symlink(lib.Path, filepath.Join(dir, "libavcodec.so.62")))
+	require.NoError(t, os.Symlink(lib.Path, filepath.Join(dir, wrong)))
 	_, err = open([]string{dir})
-	require.ErrorContains(t, err, "libavcodec.so.62")
+	require.ErrorContains(t, err, wrong)
 }
 
 // A folder of one's own comes before the system's.
