@@ -55,7 +55,7 @@ func (j *Journal) Check() (Report, error) {
 			if f.Metas() < 2 {
 				r.addf("one of the two meta pages is unreadable")
 			}
-			_, problems, err := inspect(f)
+			problems, err := inspect(f)
 			for _, p := range problems {
 				r.addf("%s", p)
 			}
@@ -82,7 +82,7 @@ func (r *Report) compare(tx *bolt.Tx) {
 			r.addf("event %q: %v", id, err)
 			return nil
 		}
-		for _, e := range indexEntries(ev) {
+		for _, e := range headOf(ev).indexEntries(ev.ID) {
 			if !bytes.Equal(txBucket(tx, e.bucket).Get(e.key), e.value) {
 				r.addf("event %q is not (or wrongly) listed in %s", id, e.bucket)
 			}
@@ -103,7 +103,7 @@ func (r *Report) compare(tx *bolt.Tx) {
 	_ = txBucket(tx, bucketOutbox).ForEach(func(k, v []byte) error {
 		r.Waiting++
 		var e entryValue
-		switch _, err := unseal(tagEntry, v, &e); {
+		switch err := unseal(tagEntry, v, &e); {
 		case err != nil:
 			r.addf("entry %x of the outbox: %v", k, err)
 		case !bytes.Equal(outboxID.Get([]byte(e.ID)), k):
@@ -117,7 +117,7 @@ func (r *Report) compare(tx *bolt.Tx) {
 	})
 	_ = parked.ForEach(func(id, v []byte) error {
 		r.Parked++
-		if _, err := unseal(tagParked, v, &parkedValue{}); err != nil {
+		if err := unseal(tagParked, v, &parkedValue{}); err != nil {
 			r.addf("parked %q: %v", id, err)
 		}
 		if events.Get(id) == nil {

@@ -146,7 +146,7 @@ func (j *Journal) repair(db *bolt.DB, err error) bool {
 		return j.db != nil // somebody else repaired it, or Close came first
 	}
 	// db may have stayed locked where it panicked, so it is left behind; closing its file ends its hold on the path.
-	j.file.Close()
+	abandon(j.file)
 	j.db, j.file = nil, nil
 	if err := j.openDB(); err == nil {
 		// Nothing wrong on disk: a fault of memory, or of ours.

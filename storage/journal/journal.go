@@ -148,7 +148,11 @@ func (j *Journal) openDB() error {
 	}
 	db.AllocSize = growBytes
 	if err := j.load(db); err != nil {
-		file.Close() // not db.Close, which may wait for what a panic left locked
+		if _, ok := errors.AsType[*damagedError](err); ok {
+			abandon(file)
+		} else {
+			_ = db.Close()
+		}
 		return err
 	}
 	j.db, j.file = db, file
@@ -180,9 +184,8 @@ func openBolt(path string, opts *bolt.Options) (db *bolt.DB, file *os.File, err 
 	var damaged *damagedError
 	switch {
 	case errors.As(err, &damaged):
-		// bbolt left its file open, and locked.
 		if file != nil {
-			file.Close()
+			abandon(file)
 		}
 		return nil, nil, err
 	case errors.Is(err, bolterrors.ErrTimeout):
@@ -191,4 +194,11 @@ func openBolt(path string, opts *bolt.Options) (db *bolt.DB, file *os.File, err 
 		return nil, nil, err
 	}
 	return nil, nil, &damagedError{err}
+}
+
+// abandon lets go of a database that panicked: Close might wait for a lock that the panic left behind. Its mapping stays,
+// and would keep the file locked.
+func abandon(file *os.File) {
+	_ = syscall.Flock(int(file.Fd()), syscall.LOCK_UN)
+	_ = file.Close()
 }

@@ -72,11 +72,11 @@ type indexEntry struct{ bucket, key, value []byte }
 
 // indexEntries are the three places where an event is listed. The by-actor entry carries the type, so that a query by
 // actor and type reads no event.
-func indexEntries(ev vms.Event) [3]indexEntry {
-	at, end := place(ev.StartTimestamp, ev.ID), msKey(endMS(ev))
+func (h head) indexEntries(id string) [3]indexEntry {
+	at, end := append(msKey(h.start), id...), msKey(h.end)
 	return [3]indexEntry{
 		{bucketByTime, at, end},
-		{bucketByActor, append(actorPrefix(vms.Actor{Type: ev.ActorType, ID: ev.ActorID}), at...), append(end[:8:8], ev.Type...)},
-		{bucketByType, append(typePrefix(ev.Type), at...), end},
+		{bucketByActor, append(actorPrefix(h.actor), at...), append(end[:8:8], h.kind...)},
+		{bucketByType, append(typePrefix(h.kind), at...), end},
 	}
 }

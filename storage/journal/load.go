@@ -6,39 +6,40 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// load makes the buckets of a new file, checks those of an old one, and counts the outbox. Damage gives *damagedError.
+// load makes the buckets of a new file, checks those of an old one, and counts the outbox. Damage gives *damagedError; as
+// long as any may be found, nothing is written.
 func (j *Journal) load(db *bolt.DB) error {
-	if err := guarded(func() error { return db.View(checkSize) }); err != nil {
-		return err
-	}
-	clean := false
+	var fresh, clean bool
 	waiting, parked := 0, 0
 	err := guarded(func() error {
-		return db.Update(func(tx *bolt.Tx) error {
-			var err error
-			clean, err = j.prepare(tx)
-			return err
-		})
-	})
-	if err != nil {
-		return err
-	}
-	err = guarded(func() error {
-		return db.View(func(tx *bolt.Tx) error {
+		return db.View(func(tx *bolt.Tx) (err error) {
+			if fresh, clean, err = examine(tx); err != nil || fresh {
+				return err
+			}
 			if !clean {
 				if err := verify(tx); err != nil {
 					return err
 				}
 			}
 			waiting, parked = keys(txBucket(tx, bucketOutbox)), keys(txBucket(tx, bucketParked))
-			if n := keys(txBucket(tx, bucketOutboxID)); n != waiting {
-				return &damagedError{fmt.Sprintf("%d entries in the outbox, %d ids", waiting, n)}
-			}
-			return nil
+			return checkOutbox(tx)
 		})
 	})
 	if err != nil {
 		return err
+	}
+	if fresh || clean {
+		err = guarded(func() error {
+			return db.Update(func(tx *bolt.Tx) error {
+				if fresh {
+					return createBuckets(tx)
+				}
+				return txBucket(tx, bucketFormat).Delete(keyClean)
+			})
+		})
+		if err != nil {
+			return err
+		}
 	}
 	j.stateMu.Lock()
 	j.waiting, j.parked = waiting, parked
@@ -46,41 +47,56 @@ func (j *Journal) load(db *bolt.DB) error {
 	return nil
 }
 
-// checkSize finds a file that was cut: reading its missing pages would be a fault.
-func checkSize(tx *bolt.Tx) error {
-	size, err := fileSize(tx.DB().Path())
-	if err != nil {
-		return err
-	}
-	if size < tx.Size() {
-		return &damagedError{fmt.Sprintf("the file has %d bytes of %d", size, tx.Size())}
-	}
-	return nil
-}
-
-// prepare makes the buckets in a new file, refuses a newer form, and says whether the journal was closed in good order.
-func (j *Journal) prepare(tx *bolt.Tx) (clean bool, err error) {
-	fresh := tx.Bucket(bucketFormat) == nil
-	if name, _ := tx.Cursor().First(); fresh && name != nil {
-		return false, &damagedError{"it is a database, but not a journal"}
-	}
-	if fresh {
-		return true, createBuckets(tx)
+// examine says whether the file is new, and whether it was closed in good order; it refuses a newer form.
+func examine(tx *bolt.Tx) (fresh, clean bool, err error) {
+	if tx.Bucket(bucketFormat) == nil {
+		if name, _ := tx.Cursor().First(); name != nil {
+			return false, false, &damagedError{"it is a database, but not a journal"}
+		}
+		return true, false, nil
 	}
 	format := txBucket(tx, bucketFormat)
 	switch v := format.Get(keyVersion); {
 	case len(v) != 1:
-		return false, &damagedError{"it has no version"}
+		return false, false, &damagedError{"it has no version"}
 	case v[0] > formatVersion:
-		return false, fmt.Errorf("%w (its form is %d, known is %d)", ErrNewer, v[0], formatVersion)
+		return false, false, fmt.Errorf("%w (its form is %d, known is %d)", ErrNewer, v[0], formatVersion)
 	}
 	for _, name := range allBuckets {
 		if tx.Bucket(name) == nil {
-			return false, &damagedError{fmt.Sprintf("bucket %q is missing", name)}
+			return false, false, &damagedError{fmt.Sprintf("bucket %q is missing", name)}
 		}
 	}
-	clean = format.Get(keyClean) != nil
-	return clean, format.Delete(keyClean)
+	return false, format.Get(keyClean) != nil, nil
+}
+
+// checkOutbox looks through what matters most at every start: each entry of the outbox and each parked one has its event.
+func checkOutbox(tx *bolt.Tx) error {
+	events, ids := txBucket(tx, bucketEvents), txBucket(tx, bucketOutboxID)
+	n := 0
+	err := txBucket(tx, bucketOutbox).ForEach(func(k, v []byte) error {
+		var e entryValue
+		if err := unseal(tagEntry, v, &e); err != nil {
+			return &damagedError{fmt.Sprintf("entry %x of the outbox: %v", k, err)}
+		}
+		if string(ids.Get([]byte(e.ID))) != string(k) || events.Get([]byte(e.ID)) == nil {
+			return &damagedError{fmt.Sprintf("entry %x of the outbox: event %q or its number is missing", k, e.ID)}
+		}
+		n++
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if m := keys(ids); m != n {
+		return &damagedError{fmt.Sprintf("%d entries in the outbox, %d ids", n, m)}
+	}
+	return txBucket(tx, bucketParked).ForEach(func(k, v []byte) error {
+		if err := unseal(tagParked, v, &parkedValue{}); err != nil || events.Get(k) == nil {
+			return &damagedError{fmt.Sprintf("parked event %q: it or its event is missing or damaged", k)}
+		}
+		return nil
+	})
 }
 
 func createBuckets(tx *bolt.Tx) error {

@@ -3,6 +3,7 @@ package journal
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -22,12 +23,12 @@ func (j *Journal) SetMeta(key string, value []byte) error {
 	if key == "" || len(key) > 1024 || len(value) > 64<<10 {
 		return fmt.Errorf("set meta %q: key of %d bytes and value of %d bytes: the limits are 1 to 1024 and 65536", key, len(key), len(value))
 	}
-	value = bytes.Clone(value)
+	sealed := resum(slices.Concat([]byte{tagMeta, 0, 0, 0, 0}, value))
 	err := j.do(func(t *txn) error {
 		if len(value) == 0 {
 			return t.bucket(bucketMeta).Delete([]byte(key))
 		}
-		return t.bucket(bucketMeta).Put([]byte(key), value)
+		return t.bucket(bucketMeta).Put([]byte(key), sealed)
 	})
 	if err != nil {
 		return fmt.Errorf("set meta %q: %w", key, err)
@@ -41,8 +42,14 @@ func (j *Journal) Meta(key string) (value []byte, err error) {
 		return nil, nil
 	}
 	err = j.view(func(tx *bolt.Tx) error {
-		value = bytes.Clone(txBucket(tx, bucketMeta).Get([]byte(key)))
-		return nil
+		value = nil
+		b := txBucket(tx, bucketMeta).Get([]byte(key))
+		if b == nil {
+			return nil
+		}
+		b, err := verified(tagMeta, b)
+		value = bytes.Clone(b)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read meta %q: %w", key, err)

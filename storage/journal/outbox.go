@@ -25,7 +25,7 @@ type Entry struct {
 // enqueue puts ev at the end of the outbox, or renews the entry that waits. It returns the entry's sequence.
 func (t *txn) enqueue(ev vms.Event, now time.Time) (uint64, error) {
 	outbox, ids, id := t.bucket(bucketOutbox), t.bucket(bucketOutboxID), []byte(ev.ID)
-	revision, err := outbox.NextSequence()
+	revision, err := nextSequence(outbox)
 	if err != nil {
 		return 0, err
 	}
@@ -34,7 +34,7 @@ func (t *txn) enqueue(ev vms.Event, now time.Time) (uint64, error) {
 	if key != nil {
 		// A damaged entry is renewed as a new one, in its old place.
 		var old entryValue
-		if _, err := unseal(tagEntry, outbox.Get(key), &old); err == nil {
+		if err := unseal(tagEntry, outbox.Get(key), &old); err == nil {
 			entry.Since = old.Since
 		}
 		key = slices.Clone(key)
@@ -45,7 +45,7 @@ func (t *txn) enqueue(ev vms.Event, now time.Time) (uint64, error) {
 		}
 		t.waiting++
 	}
-	value, err := seal(tagEntry, 0, entry)
+	value, err := seal(tagEntry, nil, entry)
 	if err != nil {
 		return 0, err
 	}
@@ -62,6 +62,16 @@ func (t *txn) enqueue(ev vms.Event, now time.Time) (uint64, error) {
 	return binary.BigEndian.Uint64(key), nil
 }
 
+// nextSequence never gives a number of an entry that waits, also if the bucket's own count was damaged.
+func nextSequence(outbox *bolt.Bucket) (uint64, error) {
+	if last, _ := outbox.Cursor().Last(); len(last) == 8 && binary.BigEndian.Uint64(last) > outbox.Sequence() {
+		if err := outbox.SetSequence(binary.BigEndian.Uint64(last)); err != nil {
+			return 0, err
+		}
+	}
+	return outbox.NextSequence()
+}
+
 // waitingEntry is the entry of an id in the outbox with its key, or nil.
 func (t *txn) waitingEntry(id string) (key []byte, entry *entryValue) {
 	key = t.bucket(bucketOutboxID).Get([]byte(id))
@@ -70,7 +80,7 @@ func (t *txn) waitingEntry(id string) (key []byte, entry *entryValue) {
 	}
 	entry = &entryValue{ID: id}
 	// A damaged entry has revision 0, which no Ack names; Put and Drop still reach it.
-	_, _ = unseal(tagEntry, t.bucket(bucketOutbox).Get(key), entry)
+	_ = unseal(tagEntry, t.bucket(bucketOutbox).Get(key), entry)
 	return slices.Clone(key), entry
 }
 
@@ -102,7 +112,7 @@ func (j *Journal) Peek(n int, skip func(actorID string) bool) ([]Entry, error) {
 		events, c := txBucket(tx, bucketEvents), txBucket(tx, bucketOutbox).Cursor()
 		for k, v := c.First(); k != nil && len(list) < n; k, v = c.Next() {
 			var e entryValue
-			if _, err := unseal(tagEntry, v, &e); err != nil {
+			if err := unseal(tagEntry, v, &e); err != nil {
 				j.metrics.damaged.Inc()
 				continue
 			}
@@ -168,7 +178,7 @@ func (j *Journal) OutboxStats() (Stats, error) {
 		c := txBucket(tx, bucketOutbox).Cursor()
 		for k, v := c.First(); k != nil; k, v = c.Next() {
 			var e entryValue
-			if _, err := unseal(tagEntry, v, &e); err == nil {
+			if err := unseal(tagEntry, v, &e); err == nil {
 				s.Oldest = e.Since
 				break
 			}

@@ -29,7 +29,7 @@ func (j *Journal) Park(id string, revision uint64, reason string) error {
 		if entry == nil || entry.Revision != revision {
 			return nil
 		}
-		value, err := seal(tagParked, 0, parkedValue{Reason: reason, At: j.opts.Now().UTC(), Since: entry.Since, Tries: tries})
+		value, err := seal(tagParked, nil, parkedValue{Reason: reason, At: j.opts.Now().UTC(), Since: entry.Since, Tries: tries})
 		if err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func (j *Journal) Parked() ([]ParkedEntry, error) {
 		events := txBucket(tx, bucketEvents)
 		return txBucket(tx, bucketParked).ForEach(func(k, v []byte) error {
 			var p parkedValue
-			_, perr := unseal(tagParked, v, &p)
+			perr := unseal(tagParked, v, &p)
 			ev, _, err := decodeEvent(k, events.Get(k))
 			if err != nil || perr != nil {
 				j.metrics.damaged.Inc()
@@ -85,7 +85,7 @@ func (j *Journal) Retry(id string) error {
 		if err != nil {
 			return err
 		}
-		body, err := seal(tagEvent, sequence, ev)
+		body, err := sealEvent(ev, sequence)
 		if err != nil {
 			return err
 		}

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
-
-	"vmsbridge/uplink/vms"
 )
 
 // pruneBatch bounds the events that one transaction removes, so that a Put waits briefly.
@@ -82,23 +80,23 @@ func (t *txn) prune(p []byte, limit int64) (bool, error) {
 	if len(end) != 8 || keyMS(end) >= limit || t.bucket(bucketOutboxID).Get(id) != nil || t.bucket(bucketParked).Get(id) != nil {
 		return false, nil
 	}
-	ev, _, err := decodeEvent(id, t.bucket(bucketEvents).Get(id))
-	if err != nil || !bytes.Equal(place(ev.StartTimestamp, ev.ID), p) {
+	h, err := decodeHead(t.bucket(bucketEvents).Get(id))
+	if err != nil || h.start != keyMS(p) || h.end != keyMS(end) {
 		// Damaged, or listed here by mistake: this place at least goes.
 		return false, t.bucket(bucketByTime).Delete(p)
 	}
-	return true, t.erase(ev)
+	return true, t.erase(string(id), h)
 }
 
 // erase removes an event and its places. It must not wait in the outbox nor be parked.
-func (t *txn) erase(ev vms.Event) error {
-	for _, e := range indexEntries(ev) {
+func (t *txn) erase(id string, h head) error {
+	for _, e := range h.indexEntries(id) {
 		if err := t.bucket(e.bucket).Delete(e.key); err != nil {
 			return err
 		}
 	}
-	if err := t.bucket(bucketOngoing).Delete([]byte(ev.ID)); err != nil {
+	if err := t.bucket(bucketOngoing).Delete([]byte(id)); err != nil {
 		return err
 	}
-	return t.bucket(bucketEvents).Delete([]byte(ev.ID))
+	return t.bucket(bucketEvents).Delete([]byte(id))
 }

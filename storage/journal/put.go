@@ -2,7 +2,6 @@ package journal
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"unicode/utf8"
 
@@ -31,7 +30,7 @@ func (j *Journal) Put(ev vms.Event, report bool) error {
 		return fmt.Errorf("put event %q: %w", ev.ID, err)
 	}
 	// Encoding happens here, beside other callers; only the sequence is filled in later.
-	body, err := seal(tagEvent, 0, ev)
+	body, err := sealEvent(ev, 0)
 	if err != nil {
 		return fmt.Errorf("put event %q: %w: %w", ev.ID, ErrInvalid, err)
 	}
@@ -89,9 +88,9 @@ func (j *Journal) put(t *txn, ev vms.Event, body []byte, report bool) error {
 	var sequence uint64
 	if old := t.bucket(bucketEvents).Get(id); old != nil {
 		// A damaged old value leaves its index entries behind; lists skip them, and Check names them.
-		if oldEv, seq, err := decodeEvent(id, old); err == nil {
-			sequence = seq
-			if err := dropStale(t.Tx, oldEv, ev); err != nil {
+		if h, err := decodeHead(old); err == nil {
+			sequence = h.sequence
+			if err := t.dropStale(ev.ID, h, headOf(ev)); err != nil {
 				return err
 			}
 		}
@@ -112,7 +111,7 @@ func (t *txn) store(ev vms.Event, body []byte) error {
 	if err := t.bucket(bucketEvents).Put(id, body); err != nil {
 		return err
 	}
-	for _, e := range indexEntries(ev) {
+	for _, e := range headOf(ev).indexEntries(ev.ID) {
 		if err := t.bucket(e.bucket).Put(e.key, e.value); err != nil {
 			return err
 		}
@@ -132,23 +131,16 @@ func (t *txn) store(ev vms.Event, body []byte) error {
 }
 
 // dropStale removes the places of an event whose new form is listed elsewhere.
-func dropStale(tx *bolt.Tx, old, now vms.Event) error {
-	kept := indexEntries(now)
-	for i, e := range indexEntries(old) {
+func (t *txn) dropStale(id string, old, now head) error {
+	kept := now.indexEntries(id)
+	for i, e := range old.indexEntries(id) {
 		if !bytes.Equal(e.key, kept[i].key) {
-			if err := txBucket(tx, e.bucket).Delete(e.key); err != nil {
+			if err := t.bucket(e.bucket).Delete(e.key); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// withSequence is a copy of a sealed value with another sequence.
-func withSequence(body []byte, sequence uint64) []byte {
-	b := bytes.Clone(body)
-	binary.BigEndian.PutUint64(b[5:], sequence)
-	return resum(b)
 }
 
 // Get is the event of that id, or ErrNotFound.

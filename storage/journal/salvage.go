@@ -10,7 +10,6 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal/boltfile"
-	"vmsbridge/uplink/vms"
 )
 
 // salvageBatch is how many values share a transaction of the new file. It is synced once, at the end.
@@ -144,8 +143,9 @@ func (s *salvager) strayEvent(k, v []byte) error {
 
 // keep stores an event, unless a better version of it is there. Of two versions the one that ended is better, then the
 // one with the later end, then the one put into the outbox later; the tree's wins a draw.
-func (s *salvager) keep(id, value []byte, stray bool) error {
-	ev, sequence, err := decodeEvent(id, value)
+func (s *salvager) keep(key, value []byte, stray bool) error {
+	ev, h, err := decodeEvent(nil, value) // the key has no checksum
+	sequence := h.sequence
 	if err == nil {
 		ev, err = checked(ev)
 	}
@@ -157,23 +157,27 @@ func (s *salvager) keep(id, value []byte, stray bool) error {
 		return nil
 	}
 	s.last = max(s.last, sequence)
+	id := []byte(ev.ID)
+	if !stray && !bytes.Equal(id, key) {
+		s.damage.DamagedValues++
+	}
 	t, err := s.txn()
 	if err != nil {
 		return err
 	}
-	if old, oldSeq, err := decodeEvent(id, t.bucket(bucketEvents).Get(id)); err == nil {
-		if endMS(ev) == endMS(old) && sequence <= oldSeq || endMS(ev) != endMS(old) && (ev.Ongoing() || !old.Ongoing() && endMS(ev) < endMS(old)) {
+	if old, err := decodeHead(t.bucket(bucketEvents).Get(id)); err == nil {
+		if h.end == old.end && sequence <= old.sequence || h.end != old.end && (h.end == endOngoing || old.end != endOngoing && h.end < old.end) {
 			return nil
 		}
-		if err := dropStale(t.Tx, old, ev); err != nil {
+		if err := t.dropStale(ev.ID, old, h); err != nil {
 			return err
 		}
-		sequence = max(sequence, oldSeq)
+		sequence = max(sequence, old.sequence)
 	}
 	if stray {
 		s.damage.Stray++
 	}
-	body, err := seal(tagEvent, sequence, ev)
+	body, err := sealEvent(ev, sequence)
 	if err != nil {
 		return nil // cannot be: it was just decoded
 	}
@@ -188,11 +192,7 @@ func (s *salvager) rest(bucket string, k, v []byte) error {
 	case string(bucketParked):
 		return s.park(k, v)
 	case string(bucketMeta):
-		t, err := s.txn()
-		if err != nil {
-			return err
-		}
-		return t.bucket(bucketMeta).Put(k, v)
+		return s.meta(k, v)
 	case string(bucketOngoing):
 		t, err := s.txn()
 		if err != nil {
@@ -215,13 +215,15 @@ func (s *salvager) strayRest(k, v []byte) error {
 		return s.entry(k, v, true)
 	case tagParked:
 		return s.park(k, v)
+	case tagMeta:
+		return s.meta(k, v)
 	}
 	return nil
 }
 
 func (s *salvager) entry(k, v []byte, stray bool) error {
 	var e entryValue
-	if _, err := unseal(tagEntry, v, &e); err != nil || len(k) != 8 || e.ID == "" {
+	if err := unseal(tagEntry, v, &e); err != nil || len(k) != 8 || e.ID == "" {
 		if !stray {
 			s.damage.DamagedValues++
 			s.outboxHoles = true
@@ -238,14 +240,30 @@ func (s *salvager) entry(k, v []byte, stray bool) error {
 	if stray && sequence < s.low || t.bucket(bucketEvents).Get(id) == nil || t.bucket(bucketOutboxID).Get(id) != nil || t.bucket(bucketOutbox).Get(k) != nil {
 		return nil
 	}
+	// An event cannot both wait and be parked; of two stray notes, to report it once more is the safe one.
+	if err := t.bucket(bucketParked).Delete(id); err != nil {
+		return err
+	}
 	if err := t.bucket(bucketOutboxID).Put(id, k); err != nil {
 		return err
 	}
 	return t.bucket(bucketOutbox).Put(k, v)
 }
 
+// meta takes a value of the owner's. One that the tree has wins over a stray one.
+func (s *salvager) meta(k, v []byte) error {
+	t, err := s.txn()
+	if err != nil {
+		return err
+	}
+	if _, err := verified(tagMeta, v); err != nil || t.bucket(bucketMeta).Get(k) != nil {
+		return nil
+	}
+	return t.bucket(bucketMeta).Put(k, v)
+}
+
 func (s *salvager) park(id, v []byte) error {
-	if _, err := unseal(tagParked, v, &parkedValue{}); err != nil {
+	if err := unseal(tagParked, v, &parkedValue{}); err != nil {
 		s.damage.DamagedValues++
 		s.outboxHoles = true
 		return nil
@@ -290,8 +308,8 @@ func (s *salvager) requeue() error {
 	var from []byte
 	for {
 		type lostEntry struct {
-			ev       vms.Event
-			sequence uint64
+			id   string
+			head head
 		}
 		var batch []lostEntry
 		err := s.db.View(func(tx *bolt.Tx) error {
@@ -302,9 +320,9 @@ func (s *salvager) requeue() error {
 				if bytes.Equal(k, from) {
 					continue
 				}
-				ev, sequence, err := decodeEvent(k, v)
-				if err == nil && sequence != 0 && sequence >= s.low && outboxID.Get(k) == nil && parked.Get(k) == nil {
-					batch = append(batch, lostEntry{ev, sequence})
+				h, err := decodeHead(v)
+				if err == nil && h.sequence != 0 && h.sequence >= s.low && outboxID.Get(k) == nil && parked.Get(k) == nil {
+					batch = append(batch, lostEntry{string(k), h})
 				}
 			}
 			return nil
@@ -312,15 +330,15 @@ func (s *salvager) requeue() error {
 		if err != nil || len(batch) == 0 {
 			return err
 		}
-		from = []byte(batch[len(batch)-1].ev.ID)
+		from = []byte(batch[len(batch)-1].id)
 		err = s.db.Update(func(tx *bolt.Tx) error {
 			t := &txn{Tx: tx}
 			for _, e := range batch {
-				key := sequenceKey(e.sequence)
+				key := sequenceKey(e.head.sequence)
 				if t.bucket(bucketOutbox).Get(key) != nil {
 					key = nil // two events claim one place: this one goes to the end
 				}
-				if err := t.requeue(e.ev, key, s.now); err != nil {
+				if err := t.requeue(e.id, e.head.actor.ID, key, s.now); err != nil {
 					return err
 				}
 				s.damage.Requeued++
@@ -334,19 +352,19 @@ func (s *salvager) requeue() error {
 }
 
 // requeue makes an entry at the given key, or at the end for nil.
-func (t *txn) requeue(ev vms.Event, key []byte, now time.Time) error {
-	revision, err := t.bucket(bucketOutbox).NextSequence()
+func (t *txn) requeue(id, actorID string, key []byte, now time.Time) error {
+	revision, err := nextSequence(t.bucket(bucketOutbox))
 	if err != nil {
 		return err
 	}
 	if key == nil {
 		key = sequenceKey(revision)
 	}
-	value, err := seal(tagEntry, 0, entryValue{ID: ev.ID, ActorID: ev.ActorID, Revision: revision, Since: now})
+	value, err := seal(tagEntry, nil, entryValue{ID: id, ActorID: actorID, Revision: revision, Since: now})
 	if err != nil {
 		return err
 	}
-	if err := t.bucket(bucketOutboxID).Put([]byte(ev.ID), key); err != nil {
+	if err := t.bucket(bucketOutboxID).Put([]byte(id), key); err != nil {
 		return err
 	}
 	return t.bucket(bucketOutbox).Put(key, value)

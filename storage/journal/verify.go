@@ -1,8 +1,10 @@
 package journal
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"os"
 
 	bolt "go.etcd.io/bbolt"
@@ -33,7 +35,7 @@ func withFile(path string, use func(*boltfile.File, error) error) error {
 	return use(file, err)
 }
 
-// checkMetas finds a file without its two meta pages before bbolt maps it. With one of them bad, bbolt would silently go
+// checkMetas finds a file that was cut, or is without its two meta pages, before bbolt maps it. With one of them bad, bbolt would silently go
 // back by a transaction, and forget an event that was promised to be durable.
 func checkMetas(path string) error {
 	size, err := fileSize(path)
@@ -50,18 +52,21 @@ func checkMetas(path string) error {
 		if f.Metas() < 2 {
 			return &damagedError{"one of the two meta pages is unreadable"}
 		}
+		if want := int64(f.Meta().Pages) * int64(f.Meta().PageSize); size < want {
+			return &damagedError{fmt.Sprintf("the file has %d bytes of %d", size, want)}
+		}
 		return nil
 	})
 }
 
-// verify reads the whole file: its structure, the checksums of its values, and whether the indexes are of the events'
-// number. tx keeps the pages in place.
+// verify reads the whole file: its structure, the checksums of its values, and whether the indexes and the outbox agree
+// with the events. tx keeps the pages in place.
 func verify(tx *bolt.Tx) error {
 	return withFile(tx.DB().Path(), func(f *boltfile.File, err error) error {
 		if err != nil {
 			return &damagedError{err}
 		}
-		_, problems, err := inspect(f)
+		problems, err := inspect(f)
 		if err == nil && len(problems) > 0 {
 			err = &damagedError{problems[0]}
 		}
@@ -69,29 +74,81 @@ func verify(tx *bolt.Tx) error {
 	})
 }
 
-// inspect counts the keys of each bucket and names what is wrong, without bbolt.
-func inspect(f *boltfile.File) (counts map[string]int, problems []string, err error) {
-	counts = map[string]int{}
-	tags := map[string]byte{string(bucketEvents): tagEvent, string(bucketOutbox): tagEntry, string(bucketParked): tagParked}
+// inspector compares buckets that are read one after the other, by sums over their entries: what the events say must be
+// listed adds to a sum, what is listed takes from it.
+type inspector struct {
+	seed     maphash.Seed
+	sums     map[string]uint64
+	problems []string
+}
+
+// inspect names what is wrong in a file, without bbolt.
+func inspect(f *boltfile.File) (problems []string, err error) {
+	in := inspector{seed: maphash.MakeSeed(), sums: map[string]uint64{}}
 	lost, err := f.Walk(func(bucket string, key, value []byte) error {
-		counts[bucket]++
-		if tag := tags[bucket]; tag != 0 {
-			if _, err := unseal(tag, value, nil); err != nil {
-				problems = append(problems, fmt.Sprintf("bucket %q, key %q: %v", bucket, key, err))
-			}
+		if err := in.entry(bucket, key, value); err != nil && len(in.problems) < maxProblems {
+			in.problems = append(in.problems, fmt.Sprintf("bucket %q, key %q: %v", bucket, key, err))
 		}
 		return nil
 	})
-	for _, l := range lost {
-		problems = append(problems, l.Error())
+	for _, l := range lost[:min(len(lost), maxProblems)] {
+		in.problems = append(in.problems, l.Error())
 	}
-	for _, b := range [][]byte{bucketByTime, bucketByActor, bucketByType} {
-		if n, want := counts[string(b)], counts[string(bucketEvents)]; n != want {
-			problems = append(problems, fmt.Sprintf("index %q lists %d of %d events", b, n, want))
+	if len(in.problems) == 0 {
+		for _, what := range []string{string(bucketByTime), string(bucketByActor), string(bucketByType), string(bucketOngoing), string(bucketOutboxID)} {
+			if in.sums[what] != 0 {
+				in.problems = append(in.problems, fmt.Sprintf("bucket %q contradicts what it is derived from", what))
+			}
 		}
 	}
-	if n, want := counts[string(bucketOutboxID)], counts[string(bucketOutbox)]; n != want {
-		problems = append(problems, fmt.Sprintf("%d entries in the outbox, but %d ids", want, n))
+	return in.problems, err
+}
+
+func (in *inspector) hash(parts ...[]byte) uint64 {
+	var h maphash.Hash
+	h.SetSeed(in.seed)
+	for _, p := range parts {
+		var n [4]byte
+		binary.BigEndian.PutUint32(n[:], uint32(len(p)))
+		h.Write(n[:])
+		h.Write(p)
 	}
-	return counts, problems, err
+	return h.Sum64()
+}
+
+func (in *inspector) entry(bucket string, key, value []byte) error {
+	switch bucket {
+	case string(bucketEvents):
+		h, err := decodeHead(value)
+		if err != nil {
+			return err
+		}
+		for _, e := range h.indexEntries(string(key)) {
+			in.sums[string(e.bucket)] += in.hash(e.key, e.value)
+		}
+		if h.end == endOngoing {
+			in.sums[string(bucketOngoing)] += in.hash(key)
+		}
+	case string(bucketByTime), string(bucketByActor), string(bucketByType):
+		in.sums[bucket] -= in.hash(key, value)
+	case string(bucketOngoing):
+		if len(value) != 8 {
+			return fmt.Errorf("%w: %d bytes", errDamagedValue, len(value))
+		}
+		in.sums[bucket] -= in.hash(key)
+	case string(bucketOutbox):
+		var e entryValue
+		if err := unseal(tagEntry, value, &e); err != nil {
+			return err
+		}
+		in.sums[string(bucketOutboxID)] += in.hash([]byte(e.ID), key)
+	case string(bucketOutboxID):
+		in.sums[bucket] -= in.hash(key, value)
+	case string(bucketMeta):
+		_, err := verified(tagMeta, value)
+		return err
+	case string(bucketParked):
+		return unseal(tagParked, value, &parkedValue{})
+	}
+	return nil
 }

@@ -1,0 +1,105 @@
+package journal
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/vms"
+)
+
+// tinyDisk is a file system of that many bytes; the test is skipped where none can be mounted.
+func tinyDisk(t *testing.T, size int) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d", size)); err != nil {
+		t.Skipf("cannot mount a small file system (needs root): %v", err)
+	}
+	t.Cleanup(func() { require.NoError(t, syscall.Unmount(dir, 0)) })
+	return dir
+}
+
+func TestFullDisk(t *testing.T) {
+	dir := tinyDisk(t, 1<<20)
+	ballast := filepath.Join(dir, "ballast")
+	require.NoError(t, os.WriteFile(ballast, make([]byte, 300<<10), 0o600))
+	path := filepath.Join(dir, "journal.db")
+	j := open(t, path, Options{})
+	// Two writers, so that batches of more than one are cut down too.
+	var mu sync.Mutex
+	stored := map[string]vms.Event{}
+	var wg sync.WaitGroup
+	for w := range 2 {
+		wg.Go(func() {
+			for i := range 10000 {
+				ev := event(fmt.Sprint("cam", w), time.Duration(i)*time.Second, time.Duration(i)*time.Second)
+				err := j.Put(ev, true)
+				if err != nil {
+					assert.ErrorIs(t, err, ErrFull)
+					assert.ErrorContains(t, err, "free disk space")
+					return
+				}
+				mu.Lock()
+				stored[ev.ID] = ev
+				mu.Unlock()
+			}
+			t.Error("the disk never got full")
+		})
+	}
+	wg.Wait()
+	require.NotEmpty(t, stored)
+	check := func(j *Journal) {
+		requireClean(t, j)
+		for id, want := range stored {
+			got, err := j.Get(id)
+			require.NoError(t, err)
+			require.Equal(t, want, got)
+		}
+		s, err := j.OutboxStats()
+		require.NoError(t, err)
+		require.Equal(t, len(stored), s.Waiting)
+	}
+	check(j)
+
+	// With room again, it goes on, without a restart.
+	require.NoError(t, os.Remove(ballast))
+	ev := event("later", 0, time.Second)
+	require.NoError(t, j.Put(ev, true))
+	stored[ev.ID] = ev
+	check(j)
+	require.NoError(t, j.Close())
+	check(open(t, path, Options{}))
+}
+
+func TestMaxBytes(t *testing.T) {
+	j := open(t, temp(t), Options{MaxBytes: 6 << 20})
+	j.db.NoSync = true
+	big := make([]byte, 100<<10)
+	for i := range big {
+		big[i] = 'x'
+	}
+	var err error
+	n := 0
+	for ; err == nil && n < 1000; n++ {
+		ev := event("cam", time.Duration(n)*time.Second, time.Duration(n)*time.Second)
+		ev.AccountID = string(big)
+		err = j.Put(ev, false)
+	}
+	require.ErrorIs(t, err, ErrFull)
+	s, err := j.OutboxStats()
+	require.NoError(t, err)
+	require.LessOrEqual(t, s.Bytes, int64(6<<20))
+	// Pruning makes room.
+	pruned, err := j.Prune(epoch.Add(time.Hour))
+	require.NoError(t, err)
+	require.Equal(t, n-1, pruned)
+	require.NoError(t, j.Put(event("cam", time.Hour, 2*time.Hour), true))
+	requireClean(t, j)
+}
