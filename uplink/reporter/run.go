@@ -15,8 +15,10 @@ type run struct {
 	results chan result
 	lanes   sync.WaitGroup
 	taken   uint64    // events accepted
-	dirty   bool      // the outbox may hold something for a free lane
+	ready   []backlog // read, and waiting for a lane
+	readAt  time.Time // when it was
 	nextAt  time.Time // when the outbox may be read again
+	dirty   bool      // the outbox may hold something that is neither in ready nor being served
 }
 
 // result is what became of a lane's entries.
@@ -67,13 +69,44 @@ func drainContext(ctx context.Context, d time.Duration) (context.Context, contex
 	return work, func() { stop(); cancel() }
 }
 
-// dispatch starts lanes for what waits, unless the gate is closed, all lanes are taken or nothing has changed.
+// backlog is what waits of one actor, as it was read.
+type backlog struct {
+	actor   string
+	entries []Entry
+}
+
+// maxAge is how old what was read may get before it is read again: an event may be renewed or dropped meanwhile.
+const maxAge = time.Second
+
+// dispatch starts lanes for what waits, unless the gate is closed or all lanes are taken.
 func (s *run) dispatch(ctx, work context.Context) {
 	now := time.Now()
 	limit := s.gate.limit(now, s.opts.Concurrency)
-	if !s.dirty || len(s.busy) >= limit || now.Before(s.nextAt) {
-		return
+	if limit == 0 || now.Sub(s.readAt) > maxAge {
+		s.dirty = s.dirty || len(s.ready) > 0
+		s.ready = nil
 	}
+	if len(s.busy) < limit && len(s.ready) == 0 && s.dirty && !now.Before(s.nextAt) {
+		s.read(now)
+	}
+	for len(s.busy) < limit && len(s.ready) > 0 {
+		next := s.ready[0]
+		s.ready = s.ready[1:]
+		list := next.entries
+		if t := s.resting[next.actor]; t != nil {
+			list = t.choose(list, now, s.opts.StuckAfter)
+		} else if s.gate.probing() {
+			list = list[:1]
+		}
+		s.busy[next.actor] = true
+		epoch := s.gate.epoch
+		s.lanes.Go(func() { s.results <- s.serve(ctx, work, next.actor, list, epoch) })
+	}
+	s.show()
+}
+
+// read looks into the outbox for actors that are neither being served nor resting.
+func (s *run) read(now time.Time) {
 	entries, err := s.peek(batch, func(actor string) bool {
 		t := s.resting[actor]
 		return s.busy[actor] || (t != nil && now.Before(t.until))
@@ -84,33 +117,20 @@ func (s *run) dispatch(ctx, work context.Context) {
 		s.nextAt = now.Add(s.opts.FirstPause)
 		return
 	}
-	// A long backlog of busy actors makes Peek slow: spend at most a fifth of the time on it.
-	s.nextAt = time.Now().Add(4 * time.Since(now))
+	// A long backlog of busy actors makes this slow: spend at most a fifth of the time on it.
+	s.readAt = time.Now()
+	s.nextAt = s.readAt.Add(4 * s.readAt.Sub(now))
 	s.dirty = len(entries) == batch
-	byActor := map[string][]Entry{}
-	var order []string
+	place := map[string]int{}
 	for _, e := range entries {
-		if byActor[e.Event.ActorID] == nil {
-			order = append(order, e.Event.ActorID)
+		i, ok := place[e.Event.ActorID]
+		if !ok {
+			i = len(s.ready)
+			place[e.Event.ActorID] = i
+			s.ready = append(s.ready, backlog{actor: e.Event.ActorID})
 		}
-		byActor[e.Event.ActorID] = append(byActor[e.Event.ActorID], e)
+		s.ready[i].entries = append(s.ready[i].entries, e)
 	}
-	for i, actor := range order {
-		if len(s.busy) >= limit {
-			s.dirty = s.dirty || i < len(order)
-			break
-		}
-		list := byActor[actor]
-		if t := s.resting[actor]; t != nil {
-			list = t.choose(list, now, s.opts.StuckAfter)
-		} else if s.gate.probing() {
-			list = list[:1]
-		}
-		s.busy[actor] = true
-		epoch := s.gate.epoch
-		s.lanes.Go(func() { s.results <- s.serve(ctx, work, actor, list, epoch) })
-	}
-	s.show()
 }
 
 // wait returns when dispatch may have something to do.
@@ -121,7 +141,7 @@ func (s *run) wait(ctx context.Context) {
 	if s.gate.closed(now) {
 		until = s.gate.until
 		changed = nil // new events do not shorten the wait
-	} else if s.dirty && len(s.busy) < s.gate.limit(now, s.opts.Concurrency) {
+	} else if s.dirty && len(s.ready) == 0 && len(s.busy) < s.gate.limit(now, s.opts.Concurrency) {
 		until = s.nextAt
 	}
 	for _, t := range s.resting {
