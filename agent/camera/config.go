@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -80,8 +81,13 @@ func redactURL(s string) string {
 		return "(unreadable URL)"
 	}
 	u.User = nil
-	return u.String()
+	return hideQueryPassword(u.String())
 }
+
+// queryPassword is a password in a path or query, as in rtsp://host/user=admin&password=secret&channel=1, which some makes want.
+var queryPassword = regexp.MustCompile(`(?i)\b((?:pass|passwd|password|pwd|token|secret)(?:=|%3D))[^&/;\s"]*`)
+
+func hideQueryPassword(text string) string { return queryPassword.ReplaceAllString(text, "${1}***") }
 
 // target is a Config that was checked, with its defaults.
 type target struct {

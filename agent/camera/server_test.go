@@ -161,9 +161,31 @@ func (f *fakeCamera) OnStreamWriteError(*gortsplib.ServerHandlerOnStreamWriteErr
 func (f *fakeCamera) start(t *testing.T) *fakeCamera {
 	t.Helper()
 	f.t = t
-	f.open("127.0.0.1:0")
+	host := "127.0.0.1"
+	if f.multicast {
+		host = multicastHost(t)
+	}
+	f.open(net.JoinHostPort(host, "0"))
 	t.Cleanup(f.stop)
 	return f
+}
+
+// multicastHost is an address of this machine on an interface that can multicast.
+func multicastHost(t *testing.T) string {
+	t.Helper()
+	interfaces, err := net.Interfaces()
+	require.NoError(t, err)
+	for _, i := range interfaces {
+		addrs, err := i.Addrs()
+		require.NoError(t, err)
+		for _, a := range addrs {
+			if n, isNet := a.(*net.IPNet); isNet && n.IP.To4() != nil && i.Flags&(net.FlagUp|net.FlagMulticast) == net.FlagUp|net.FlagMulticast {
+				return n.IP.String()
+			}
+		}
+	}
+	t.Skip("no interface of this machine can multicast")
+	return ""
 }
 
 func (f *fakeCamera) open(address string) {

@@ -127,7 +127,7 @@ func (t *target) clean(text string) string {
 			text = strings.ReplaceAll(text, secret, "***")
 		}
 	}
-	text = userInfo.ReplaceAllString(text, "://")
+	text = hideQueryPassword(userInfo.ReplaceAllString(text, "://"))
 	text = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
 			return -1

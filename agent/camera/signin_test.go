@@ -202,6 +202,10 @@ func TestNoSecretsLeak(t *testing.T) {
 	_, err := New(bad, log, nil)
 	require.Error(t, err)
 	log.Info("bad", "config", bad, "error", err)
+	bad = Config{URL: "rtsp://host/user=admin&password=hunter2&channel=1?pwd=hunter2", Transport: "x"}
+	_, err = New(bad, log, nil)
+	require.Error(t, err)
+	log.Info("bad", "config", bad, "error", err)
 	_, err = New(Config{URL: "rtsp://viewer:hunter2@ho st/%zz"}, log, nil)
 	require.Error(t, err)
 	log.Info("bad", "error", err)

@@ -28,6 +28,10 @@ type Source struct {
 	clock   *wallClock
 	stats   counters
 
+	toldReason string // of the last logged failure; only Run's goroutine uses these
+	toldAt     time.Time
+	failures   int // since it was last online
+
 	statusMu sync.Mutex // held while OnStatus runs, so that changes stay in order
 	status   Status
 	handler  Handler
@@ -96,6 +100,7 @@ func (s *Source) loop(ctx context.Context) {
 		online := time.Duration(0)
 		if ses.wasOnline {
 			online = time.Since(began)
+			s.failures, s.toldReason = 0, ""
 		}
 		if f.State == Stale && ses.wasOnline {
 			patient = time.Now().Add(10 * time.Minute)
@@ -113,8 +118,7 @@ func (s *Source) loop(ctx context.Context) {
 		switched = false
 		s.publish(Status{State: f.State, Reason: f.Reason})
 		wait := r.next(f, online, time.Now())
-		s.log.Warn("camera stream failed", "state", f.State, "reason", f.Reason, "error", s.t.clean(fmt.Sprint(f.cause)),
-			"retry_in", wait.Round(time.Millisecond).String(), "failures", r.failures)
+		s.logFailure(f, wait)
 		knock := ""
 		if f.State == Unreachable {
 			knock = hostPort(s.t.url)
@@ -123,6 +127,20 @@ func (s *Source) loop(ctx context.Context) {
 			r.returned()
 		}
 	}
+}
+
+// logFailure writes a line for each new kind of failure, and one in five minutes while it lasts.
+func (s *Source) logFailure(f *Failure, wait time.Duration) {
+	s.failures++
+	level := slog.LevelDebug
+	if f.Reason != s.toldReason || time.Since(s.toldAt) >= 5*time.Minute {
+		level, s.toldReason, s.toldAt = slog.LevelWarn, f.Reason, time.Now()
+	}
+	args := []any{"state", f.State, "reason", f.Reason, "retry_in", wait.Round(time.Millisecond).String(), "failures", s.failures}
+	if f.cause != nil {
+		args = append(args, "error", s.t.clean(f.cause.Error()))
+	}
+	s.log.Log(context.Background(), level, "camera stream failed", args...)
 }
 
 // attempt runs a session and turns a panic on our own goroutine into a failure like the others.

@@ -236,7 +236,7 @@ func certificate(t *testing.T) (tls.Certificate, string) {
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	cert, print := certificate(t)
-	cam := (&fakeCamera{clip: loadClip(t, "plain.h264"), tls: &tls.Config{Certificates: []tls.Certificate{cert}}}).start(t)
+	cam := (&fakeCamera{clip: loadClip(t, "plain.h264"), udp: true, tls: &tls.Config{Certificates: []tls.Certificate{cert}}}).start(t)
 
 	st := read(t, testConfig(cam.url)).waitState(TLSError, 5*time.Second)
 	require.Contains(t, st.Reason, "tls_fingerprint: "+print)
@@ -246,12 +246,13 @@ func TestTLS(t *testing.T) {
 	require.Contains(t, read(t, wrong).waitState(TLSError, 5*time.Second).Reason, print)
 
 	for _, trust := range []TLS{{InsecureSkipVerify: true}, {Fingerprint: strings.ToUpper(print)}} {
-		for _, transport := range []string{TransportTCP, TransportAuto} {
+		for _, transport := range []string{TransportTCP, TransportAuto, TransportUDP} {
 			cfg := testConfig(cam.url)
 			cfg.TLS, cfg.Transport = trust, transport
 			r := read(t, cfg)
 			requireSane(t, r.waitUnits(3))
-			require.Equal(t, "tls+tcp", r.src.Status().Transport)
+			want := map[string]string{TransportTCP: "tls+tcp", TransportAuto: "tls+tcp", TransportUDP: "tls+udp"}[transport] // UDP by SRTP
+			require.Equal(t, want, r.src.Status().Transport)
 		}
 	}
 
