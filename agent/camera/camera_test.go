@@ -2,6 +2,7 @@ package camera
 
 import (
 	"context"
+	"flag"
 	"log/slog"
 	"net"
 	"os"
@@ -13,7 +14,10 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	_ = flag.Set("test.parallel", "12") // these tests wait far more than they compute
+	goleak.VerifyTestMain(m)
+}
 
 // reader runs a Source and remembers what it hands out.
 type reader struct {

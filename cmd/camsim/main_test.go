@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"flag"
 	"io"
 	"log/slog"
 	"os"
@@ -20,7 +21,10 @@ import (
 	"vmsbridge/agent/camera"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	_ = flag.Set("test.parallel", "12") // these tests wait far more than they compute
+	goleak.VerifyTestMain(m)
+}
 
 func needFFmpeg(t *testing.T) {
 	if _, err := exec.LookPath("ffmpeg"); err != nil {
