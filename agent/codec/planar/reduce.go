@@ -41,8 +41,10 @@ func reduce(dst, src Plane) {
 		}
 	case k == 2:
 		reduceHalf(dst, src)
-	case k > 2 && k%2 == 0 && k <= maxEven:
+	case k > 2 && k%2 == 0 && k <= maxWhole:
 		reduceEven(dst, src, k)
+	case k > 2 && k <= maxWhole:
+		reduceOdd(dst, src, k)
 	default:
 		reduceAny(dst, src)
 	}
