@@ -118,6 +118,7 @@ func (r *Ring) write(head record, camera string, body []byte, cost func() int) (
 // makeRoom sees to it that the active segment has room for a record and its entry.
 func (r *Ring) makeRoom(size uint32, cost func() int) error {
 	if r.file != nil && !(r.spoiled && r.pos > blockBytes) && r.fits(size, cost()) {
+		r.payOwed(size, cost())
 		return nil
 	}
 	if r.file != nil {
@@ -126,7 +127,7 @@ func (r *Ring) makeRoom(size uint32, cost func() int) error {
 	if err := r.begin(); err != nil {
 		return err
 	}
-	r.payOwed(size, cost)
+	r.payOwed(size, cost())
 	return nil
 }
 

@@ -84,12 +84,12 @@ func (r *Report) segment(fs vfs.FS, dir string, e vfs.Entry, last bool) error {
 		r.add(path, -1, "segment cannot be read: %v", err)
 		return nil
 	}
-	if !l.whole {
+	if !l.whole || l.lame {
 		r.add(path, -1, "segment is cut off, or one of its ends is damaged")
 	}
 	// What the records say.
 	s := scanRecords(f, l.salt, l.limit, func(rec record, at uint32, camera, body []byte) {
-		if rec.kind != typeStill && rec.kind != typeGap && rec.kind != typePruned {
+		if rec.kind < typeStill || rec.kind > typePruned {
 			r.add(path, int64(at), "record is of the unknown type %d", rec.kind)
 		}
 		l.index.addRecord(rec, at, camera, body)

@@ -78,19 +78,19 @@ func (r *Ring) forgetSegment(s *segment) {
 // maxOwed bounds the notes that a ring carries along for cameras that no longer record.
 const maxOwed = 1000
 
-// payOwed writes the notes of pruned series into the new segment, as long as the record for which it was begun still fits
-// behind them. What does not fit, or fails, is owed on.
-func (r *Ring) payOwed(size uint32, cost func() int) {
-	for len(r.owed) > 0 {
-		n := r.owed[0]
-		if !r.fits(n.record().size()+size, n.cost()+cost()) {
-			return
+// payOwed writes the notes of pruned series into the active segment, as long as a record of the given size and cost still
+// fits behind them. What does not fit, or fails, is owed on.
+func (r *Ring) payOwed(size uint32, cost int) {
+	owed := r.owed
+	r.owed = nil // writing a note comes back here
+	for len(owed) > 0 {
+		n := owed[0]
+		if !r.fits(n.record().size()+size, n.cost()+cost) || r.writeNote(n) != nil {
+			break
 		}
-		if err := r.writeNote(n); err != nil {
-			return
-		}
-		r.owed = r.owed[1:]
+		owed = owed[1:]
 	}
+	r.owed = append(owed, r.owed...)
 }
 
 // Release drops the oldest segments until at least the given number of bytes came free or only the segment being written is
@@ -110,6 +110,9 @@ func (r *Ring) Release(bytes int64) (int64, error) {
 			return freed, fmt.Errorf("release space of stills: %w", err)
 		}
 		freed += size
+	}
+	if r.file != nil {
+		r.payOwed(0, 0)
 	}
 	return freed, nil
 }

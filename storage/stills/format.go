@@ -21,6 +21,7 @@ const (
 	typeStill  = 1
 	typeGap    = 2 // a time without pictures
 	typePruned = 3 // the newest still of a camera that has none left
+	typeSkip   = 4 // bytes that hold nothing: what a crash left of a record
 )
 
 var (
@@ -132,7 +133,7 @@ func decodeRecord(p []byte, salt uint64, at, limit uint32) (record, error) {
 	r := record{
 		length: le.Uint32(p[4:]), time: int64(le.Uint64(p[8:])), kind: p[16], stream: Kind(p[17]), camera: p[18], crc: le.Uint32(p[24:]),
 	}
-	if r.length < uint32(r.camera) || uint64(at)+recordHead+uint64(r.length) > uint64(limit) || r.camera == 0 {
+	if r.length < uint32(r.camera) || uint64(at)+recordHead+uint64(r.length) > uint64(limit) || r.camera == 0 && r.kind != typeSkip {
 		return record{}, fmt.Errorf("record of %d bytes does not fit", r.length)
 	}
 	return r, nil

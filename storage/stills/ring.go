@@ -1,6 +1,7 @@
 package stills
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -176,7 +177,11 @@ func (r *Ring) open() (err error) {
 		}
 		r.next = number + 1
 	}
-	if last != nil {
+	if last != nil && r.halfMade(last) {
+		if err := r.fs.Remove(last.path); err != nil {
+			return err
+		}
+	} else if last != nil {
 		r.adopt(last, true)
 	}
 	r.appendMu.Lock()
@@ -192,10 +197,38 @@ func (r *Ring) open() (err error) {
 	return nil
 }
 
+// halfMade says whether the last segment is one that a crash cut off while it was made: neither of its ends is there, and
+// nothing between them.
+func (r *Ring) halfMade(l *loaded) bool {
+	if l.broken == nil {
+		return false
+	}
+	f, err := r.fs.Open(l.path, false)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	p := make([]byte, windowBytes)
+	for at := int64(blockBytes); at < l.size; at += int64(len(p)) {
+		n, err := f.ReadAt(p, at)
+		if err != nil && !errors.Is(err, io.EOF) || bytes.IndexFunc(p[:n], func(c rune) bool { return c != 0 }) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // adopt takes a segment that was found into the ring. The last one goes on being written if it is in good shape.
 func (r *Ring) adopt(l *loaded, last bool) {
 	r.segments = append(r.segments, l.segment)
 	r.count(l)
+	if l.broken == nil && l.whole && l.lame {
+		r.log.Warn("an end of a segment of stills was damaged; it is written anew", "segment", l.path)
+		if err := l.mend(r.fs); err != nil {
+			l.whole = false
+			r.log.Warn("cannot write to a segment of stills", "segment", l.path, "error", err)
+		}
+	}
 	goOn := last && l.whole && !l.block.sealed()
 	r.mu.Lock()
 	for _, n := range l.index.notes {
@@ -218,6 +251,7 @@ func (r *Ring) adopt(l *loaded, last bool) {
 			r.mu.Unlock()
 			return
 		}
+		r.heal(f, l)
 		r.activate(l.segment, f, l.block, l.index, l.end)
 	case !l.sealed && l.whole:
 		r.reseal(l)
@@ -247,8 +281,19 @@ func (r *Ring) reseal(l *loaded) {
 		return
 	}
 	defer f.Close()
+	r.heal(f, l)
 	if err := seal(f, l.block, l.index, l.end); err != nil {
 		r.log.Warn("cannot write the index of a segment of stills", "segment", l.path, "error", err)
+	}
+}
+
+// heal marks what a crash left in a segment that was not yet sealed.
+func (r *Ring) heal(f vfs.File, l *loaded) {
+	if l.block.sealed() || l.scan.err != nil {
+		return // that is damage of another kind; Check goes on telling of it
+	}
+	if err := heal(f, l.salt, l.scan.bad); err != nil {
+		r.log.Warn("cannot write to a segment of stills", "segment", l.path, "error", err)
 	}
 }
 

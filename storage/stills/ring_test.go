@@ -34,6 +34,17 @@ func still(camera string, k Kind, at time.Duration, n int) Still {
 
 var small = Options{MaxBytes: 1 << 20, SegmentBytes: 64 << 10, FlushEvery: time.Hour, MinFree: -1}
 
+// memDir is a directory in memory where there is one, for tests of many flushes.
+func memDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "stills-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	return dir
+}
+
 // open opens a ring, and at the end of the test closes and checks it.
 func open(t testing.TB, dir string, opts Options) *Ring {
 	t.Helper()

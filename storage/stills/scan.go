@@ -13,6 +13,19 @@ type scan struct {
 	skipped uint32 // bytes between records that belong to none
 	torn    int    // bad bodies at the end: what a power cut leaves of stills not yet flushed
 	err     error  // first trouble of the device
+	bad     []span // what is damaged, skipped or torn
+}
+
+// span is a stretch of a segment.
+type span struct{ from, to uint32 }
+
+// miss notes a stretch without a good record.
+func (s *scan) miss(from, to uint32) {
+	if n := len(s.bad); n > 0 && s.bad[n-1].to == from {
+		s.bad[n-1].to = to
+		return
+	}
+	s.bad = append(s.bad, span{from, to})
 }
 
 // scanRecords reads the records up to limit and calls each with every good one, in order of their places; the slices are
@@ -28,7 +41,16 @@ func scanRecords(f io.ReaderAt, salt uint64, limit uint32, each func(r record, a
 		if !ok {
 			return s
 		}
-		s.skipped += next - at
+		if next > at {
+			s.skipped += next - at
+			s.miss(at, next)
+		}
+		at, s.end = min(next+r.size(), limit), min(next+r.size(), limit)
+		if r.kind == typeSkip {
+			s.damaged += s.torn
+			s.torn = 0
+			continue
+		}
 		if cap(buf) < int(r.length) {
 			buf = make([]byte, r.length)
 		}
@@ -45,10 +67,24 @@ func scanRecords(f io.ReaderAt, salt uint64, limit uint32, each func(r record, a
 			each(r, next, camera, body)
 		} else {
 			s.torn++
+			s.miss(next, at)
 		}
-		at = min(next+r.size(), limit)
-		s.end = at
 	}
+}
+
+// heal marks what a crash left of records as holding nothing, so that it is not taken for damage from now on.
+func heal(f io.WriterAt, salt uint64, bad []span) error {
+	for _, b := range bad {
+		if b.to-b.from < recordHead {
+			continue // no record is that small, so no crash leaves it
+		}
+		var p [recordHead]byte
+		record{length: b.to - b.from - recordHead, kind: typeSkip}.encode(p[:], salt, b.from)
+		if _, err := f.WriteAt(p[:], int64(b.from)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // windowBytes is how much is read at a time in search of a header.

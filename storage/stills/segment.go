@@ -56,7 +56,8 @@ type loaded struct {
 	index  *index
 	block  block  // of the header, or of the footer if that is all that is left
 	sealed bool   // index came from the disk
-	whole  bool   // both blocks are good and the file has its size: it can be written
+	whole  bool   // the file has its size, so that it can be written
+	lame   bool   // one of its two ends is damaged
 	end    uint32 // where the next record would go
 	scan   scan   // if it was scanned
 }
@@ -102,10 +103,28 @@ func (l *loaded) identify(f io.ReaderAt) error {
 	if headErr == nil && footErr == nil && head.salt != foot.salt {
 		return errors.New("its two ends are of different segments")
 	}
-	l.whole = headErr == nil && footErr == nil && int64(l.block.capacity) == l.size
+	l.whole = int64(l.block.capacity) == l.size
+	l.lame = headErr != nil || footErr != nil
 	l.salt = l.block.salt
 	l.limit = uint32(min(l.size, int64(l.block.capacity)-blockBytes))
 	return nil
+}
+
+// mend writes both ends anew, from the one that is good. If the last one is damaged, it is not known whether the segment had
+// an index; it is then taken for one that has none, which is right in any case.
+func (l *loaded) mend(fs vfs.FS) error {
+	f, err := fs.Open(l.path, true)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	head := l.block
+	head.indexAt, head.indexLen, head.indexCRC, head.recordEnd = 0, 0, 0, 0
+	if _, err := f.WriteAt(head.encode(headMagic), 0); err != nil {
+		return err
+	}
+	_, err = f.WriteAt(l.block.encode(footMagic), int64(l.block.capacity)-blockBytes)
+	return err
 }
 
 func readBlock(f io.ReaderAt, at int64, magic string) (block, error) {

@@ -1,0 +1,98 @@
+package stills
+
+import (
+	"bytes"
+	"hash/crc32"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// FuzzIndex reads indexes of any bytes; what is accepted comes back the same.
+func FuzzIndex(f *testing.F) {
+	x := newIndex()
+	x.add(seriesKey{"cam", Preview}, 5, 64)
+	x.add(seriesKey{"cam", Preview}, 3, 128)
+	x.add(seriesKey{"b", Main}, -7, 192)
+	x.addNote(note{kind: typeGap, camera: "cam", from: 1, to: noEnd, reason: "offline"})
+	f.Add(x.encode())
+	f.Add(newIndex().encode())
+	f.Add(x.encode()[:30])
+	f.Add([]byte{255, 255, 255, 255, 255, 255, 255, 255})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		x, err := decodeIndex(b, 1<<20)
+		if err != nil {
+			return
+		}
+		again := x.encode()
+		require.Len(t, again, x.bytes)
+		y, err := decodeIndex(again, 1<<20)
+		require.NoError(t, err)
+		require.Equal(t, x, y)
+	})
+}
+
+// FuzzScan reads a segment of any bytes, in which good records stand: those that were not hit are found.
+func FuzzScan(f *testing.F) {
+	const salt = 77
+	build := func(junk []byte) (b []byte, second uint32) {
+		b = make([]byte, blockBytes)
+		put := func(camera, body string, at int64) {
+			h := record{length: uint32(len(camera) + len(body)), time: at, kind: typeStill, stream: Main, camera: uint8(len(camera))}
+			h.crc = crc32.Checksum([]byte(camera+body), castagnoli)
+			p := make([]byte, h.size())
+			h.encode(p, salt, uint32(len(b)))
+			copy(p[recordHead:], camera+body)
+			b = append(b, p...)
+		}
+		put("cam", "first", 1)
+		b = append(b, junk...)
+		b = append(b, make([]byte, -len(b)&(align-1))...)
+		second = uint32(len(b))
+		put("cam", "second", 2)
+		return b, second
+	}
+	good, _ := build(nil)
+	f.Add([]byte{})
+	f.Add(good[blockBytes:])
+	f.Add(bytes.Repeat(good[blockBytes:blockBytes+4], 50))
+	f.Fuzz(func(t *testing.T, junk []byte) {
+		b, second := build(junk)
+		found := map[int64]string{}
+		s := scanRecords(bytes.NewReader(b), salt, uint32(len(b)), func(r record, at uint32, camera, body []byte) {
+			if at == second || at == blockBytes {
+				found[r.time] = string(body)
+			}
+		})
+		require.Equal(t, map[int64]string{1: "first", 2: "second"}, found)
+		require.Equal(t, uint32(len(b)), s.end)
+		// As a whole segment of foreign bytes.
+		scanRecords(bytes.NewReader(junk), salt, uint32(len(junk)), func(record, uint32, []byte, []byte) {})
+		_, _ = decodeBlock(junk, headMagic)
+	})
+}
+
+// FuzzOpen opens a ring of which one stretch was overwritten: it opens, goes on, and gives back nothing but what was put in.
+func FuzzOpen(f *testing.F) {
+	f.Add(uint32(0), []byte{1})
+	f.Add(uint32(64), []byte{0, 0, 0, 0})
+	f.Add(uint32(65536-64), bytes.Repeat([]byte{9}, 64))
+	f.Fuzz(func(t *testing.T, at uint32, junk []byte) {
+		dir := t.TempDir()
+		r, err := Open(dir, small)
+		require.NoError(t, err)
+		var list []Still
+		for i := range 3 {
+			list = append(list, still("cam", Preview, time.Duration(i)*time.Second, 50))
+			require.NoError(t, r.Append(list[i]))
+		}
+		require.NoError(t, r.Close())
+		edit(t, segmentFiles(t, dir)[0], func(b []byte) []byte { copy(b[int(at)%len(b):], junk); return b })
+		r, err = Open(dir, small)
+		require.NoError(t, err)
+		survey(t, r, list)
+		require.NoError(t, r.Append(still("cam", Preview, time.Hour, 50)))
+		require.NoError(t, r.Close())
+	})
+}
