@@ -36,6 +36,7 @@ type flags struct {
 	FPS         int      `name:"fps" help:"Pictures per second (scenes: 10; clips: their own)."`
 	GOP         int      `name:"gop" help:"Pictures from keyframe to keyframe; default two seconds."`
 	BFrames     int      `name:"bframes" help:"B-frames between references."`
+	Bitrate     int      `help:"kbit/s of H.264 and H.265 (of the main stream); default constant quality."`
 	Seed        uint64   `default:"1" help:"Seed of the drawn noise."`
 	User        string   `help:"User name to ask for."`
 	Password    string   `help:"Password to ask for."`
@@ -49,7 +50,7 @@ type flags struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil && ctx.Err() == nil {
 		fmt.Fprintln(os.Stderr, "camsim:", err)
 		os.Exit(1)
 	}
@@ -118,7 +119,7 @@ func (f *flags) channels(ctx context.Context) (channels []serve.Channel, loop st
 	if f.PreviewSize != "" {
 		sizes = append(sizes, struct{ path, size string }{path + "/sub", f.PreviewSize})
 	}
-	for _, s := range sizes {
+	for i, s := range sizes {
 		w, h := 0, 0
 		if s.size == "" && f.Clip == "" {
 			w, h = 640, 360
@@ -128,7 +129,7 @@ func (f *flags) channels(ctx context.Context) (channels []serve.Channel, loop st
 				return nil, "", fmt.Errorf("read size %q: write it as 640x360", s.size)
 			}
 		}
-		m, what, err := f.movie(ctx, w, h)
+		m, what, err := f.movie(ctx, w, h, i == 0)
 		if err != nil {
 			return nil, "", err
 		}
@@ -138,12 +139,16 @@ func (f *flags) channels(ctx context.Context) (channels []serve.Channel, loop st
 	return channels, loop, nil
 }
 
-func (f *flags) movie(ctx context.Context, w, h int) (*movie.Movie, string, error) {
+func (f *flags) movie(ctx context.Context, w, h int, main bool) (*movie.Movie, string, error) {
 	o := movie.Options{Codec: f.Codec, Width: w, Height: h, Rate: f.FPS, GOP: f.GOP, BFrames: f.BFrames}
+	if main {
+		o.Bitrate = f.Bitrate
+	}
 	if f.Clip != "" {
 		if f.Truth != "" {
 			return nil, "", errors.New("write truth: what moves in a clip is not known; --truth is for scenes")
 		}
+		fmt.Fprintf(os.Stderr, "camsim: encoding %s as %s, which takes a while\n", f.Clip, f.Codec)
 		m, err := movie.FromClip(ctx, f.Clip, o)
 		return m, "clip", err
 	}

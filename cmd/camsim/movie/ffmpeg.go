@@ -96,13 +96,18 @@ func encoder(o Options, rate int) []string {
 		gop = 2 * max(rate, 10)
 	}
 	g, b := strconv.Itoa(gop), strconv.Itoa(o.BFrames)
+	quality := []string{"-crf", map[string]string{H264: "24", H265: "26"}[o.Codec]}
+	if o.Bitrate > 0 {
+		rate, room := fmt.Sprintf("%dk", o.Bitrate), fmt.Sprintf("%dk", 2*o.Bitrate)
+		quality = []string{"-b:v", rate, "-maxrate", rate, "-bufsize", room}
+	}
 	switch o.Codec {
 	case H264:
-		return []string{"-c:v", "libx264", "-preset", "veryfast", "-crf", "26", "-pix_fmt", "yuv420p", "-g", g, "-keyint_min", g,
-			"-sc_threshold", "0", "-bf", b, "-x264-params", "b-adapt=0:open-gop=0:force-cfr=1"}
+		return append(quality, "-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p", "-g", g, "-keyint_min", g,
+			"-sc_threshold", "0", "-bf", b, "-x264-params", "b-adapt=0:open-gop=0:force-cfr=1")
 	case H265:
-		return []string{"-c:v", "libx265", "-preset", "superfast", "-crf", "28", "-pix_fmt", "yuv420p", "-x265-params",
-			"log-level=error:info=0:scenecut=0:open-gop=0:repeat-headers=1:b-adapt=0:keyint=" + g + ":min-keyint=" + g + ":bframes=" + b}
+		return append(quality, "-c:v", "libx265", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-x265-params",
+			"log-level=error:info=0:scenecut=0:open-gop=0:repeat-headers=1:b-adapt=0:keyint="+g+":min-keyint="+g+":bframes="+b)
 	default: // only the standard Huffman tables can be sent by RTP
 		return []string{"-c:v", "mjpeg", "-huffman", "default", "-q:v", "4", "-pix_fmt", "yuvj420p"}
 	}

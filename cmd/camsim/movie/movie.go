@@ -35,6 +35,7 @@ type Options struct {
 	Rate          int // of a clip, pictures per second: 0 keeps its own
 	GOP           int // pictures from keyframe to keyframe; 0 means two seconds
 	BFrames       int // between two references
+	Bitrate       int // kbit/s of H.264 and H.265; 0 means constant quality
 	// FFmpeg is the program to run; "" means ffmpeg.
 	FFmpeg string
 }
@@ -85,8 +86,8 @@ func (o Options) check(width, height int) error {
 		return fmt.Errorf("encode as %q: the codec must be h264, h265 or mjpeg", o.Codec)
 	case o.Codec == MJPEG && (width%8 != 0 || height%8 != 0 || width > 2040 || height > 2040):
 		return fmt.Errorf("encode %dx%d as mjpeg: RTP carries JPEG only up to 2040x2040 and in multiples of 8", width, height)
-	case o.GOP < 0 || o.BFrames < 0 || o.BFrames > 3:
-		return errors.New("encode: the GOP must not be negative, and B-frames 0 to 3")
+	case o.GOP < 0 || o.Bitrate < 0 || o.BFrames < 0 || o.BFrames > 3:
+		return errors.New("encode: GOP and bit rate must not be negative, and B-frames 0 to 3")
 	case o.Codec == MJPEG && o.BFrames > 0:
 		return errors.New("encode as mjpeg: there are no B-frames in MJPEG")
 	}

@@ -86,6 +86,22 @@ func TestFromClip(t *testing.T) {
 	require.ErrorContains(t, err, "No such file")
 }
 
+// A bit rate that is asked for is kept roughly, in both directions.
+func TestBitrate(t *testing.T) {
+	needFFmpeg(t)
+	for _, kbit := range []int{50, 300} {
+		m, err := FromScene(t.Context(), smallScene(t), Options{Codec: H264, Bitrate: kbit})
+		require.NoError(t, err)
+		bytes := 0
+		for _, u := range m.Units {
+			for _, n := range u.NALs {
+				bytes += len(n)
+			}
+		}
+		require.InEpsilon(t, kbit, float64(bytes)*8/1000/m.Loop().Seconds(), 0.4)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	for _, tc := range []struct {
 		o    Options
