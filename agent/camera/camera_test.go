@@ -1,8 +1,11 @@
 package camera
 
 import (
+	"bytes"
 	"context"
 	"flag"
+	"fmt"
+	"log"
 	"log/slog"
 	"net"
 	"os"
@@ -16,7 +19,34 @@ import (
 
 func TestMain(m *testing.M) {
 	_ = flag.Set("test.parallel", "12") // these tests wait far more than they compute
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(quiet{m})
+}
+
+// quiet fails if anything was written with the standard log package: gortsplib does so where a callback of it is not set.
+type quiet struct{ *testing.M }
+
+func (q quiet) Run() int {
+	var said lockedBuffer
+	log.SetOutput(&said)
+	code := q.M.Run()
+	said.mu.Lock()
+	defer said.mu.Unlock()
+	if said.b.Len() > 0 {
+		fmt.Fprintf(os.Stderr, "written with log.Println: %s", said.b.String())
+		return 1
+	}
+	return code
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
 }
 
 // reader runs a Source and remembers what it hands out.
@@ -39,11 +69,11 @@ func testConfig(url string) Config {
 // read starts a Source; it is stopped, and its leaks looked for, at the end of the test.
 func read(t *testing.T, cfg Config) *reader {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
+	logger := slog.New(slog.DiscardHandler)
 	if os.Getenv("CAMERA_TEST_LOG") != "" {
-		log = slog.New(slog.NewTextHandler(os.Stderr, nil))
+		logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
-	src, err := New(cfg, log, nil)
+	src, err := New(cfg, logger, nil)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	return run(t, src, ctx, cancel)

@@ -124,6 +124,34 @@ func TestDigestHeader(t *testing.T) {
 	require.NotZero(t, verified)
 }
 
+// A camera that signed us in and then refuses with the same credentials (its nonce ran out) is no case of wrong ones: it is
+// asked again at once, then in ordinary intervals.
+func TestRefusedAfterSignIn(t *testing.T) {
+	t.Parallel()
+	challenge := base.Header{"WWW-Authenticate": base.HeaderValue{`Digest realm="cam", nonce="n1"`}}
+	var mu sync.Mutex
+	setups := 0
+	address := script(t, func(req *base.Request) *base.Response {
+		switch {
+		case req.Method == base.Options:
+			return ok(nil)
+		case req.Header["Authorization"] == nil:
+			return &base.Response{StatusCode: base.StatusUnauthorized, Header: base.Header{"WWW-Authenticate": challenge["WWW-Authenticate"]}}
+		case req.Method == base.Describe:
+			return ok([]byte(sdpHead + "m=video 0 RTP/AVP 26\r\na=control:1\r\n"))
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		setups++
+		return &base.Response{StatusCode: base.StatusUnauthorized, Header: base.Header{"WWW-Authenticate": challenge["WWW-Authenticate"]}}
+	})
+	cfg := testConfig("rtsp://" + address + "/cam")
+	cfg.Username, cfg.Password = "viewer", "secret"
+	st := read(t, cfg).waitState(Refused, 5*time.Second)
+	require.Contains(t, st.Reason, "signed us in and then refused SETUP")
+	eventually(t, 4*time.Second, "another attempt", func() bool { mu.Lock(); defer mu.Unlock(); return setups >= 2 })
+}
+
 // parseDigest reads quoted strings with escapes.
 func parseDigest(h string) map[string]string {
 	out := map[string]string{}
