@@ -110,11 +110,21 @@ func (p *pipeline) Run(ctx context.Context) error {
 	if p.main != nil {
 		stream = stills.Preview
 	}
-	if err := p.source(ctx, g, stream.String(), p.motionURL(), p.queue, p.setState); err != nil {
+	// The full-resolution stream is asked for once the other one has come: a wrong password then costs one refusal a round
+	// and not two, and cameras lock accounts after a few.
+	online := make(chan struct{})
+	come := sync.OnceFunc(func() { close(online) })
+	state := func(s camera.Status) {
+		if s.State == camera.Online {
+			come()
+		}
+		p.setState(s)
+	}
+	if err := p.source(ctx, g, stream.String(), p.motionURL(), p.queue, nil, state); err != nil {
 		return err
 	}
 	if p.main != nil {
-		if err := p.source(ctx, g, stills.Main.String(), p.cfg.URL, p.main.queue, p.mainState); err != nil {
+		if err := p.source(ctx, g, stills.Main.String(), p.cfg.URL, p.main.queue, online, p.mainState); err != nil {
 			return err
 		}
 		g.Go(guard(func() error { return p.main.Run(ctx) }))
@@ -123,14 +133,21 @@ func (p *pipeline) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// source starts one stream into q.
-func (p *pipeline) source(ctx context.Context, g *errgroup.Group, stream, url string, q *queue, state func(camera.Status)) error {
+// source starts one stream into q, once after is closed (nil: at once).
+func (p *pipeline) source(ctx context.Context, g *errgroup.Group, stream, url string, q *queue, after <-chan struct{}, state func(camera.Status)) error {
 	src, err := camera.New(camera.Config{Camera: p.cfg.ID, Stream: stream, URL: url, Username: p.cfg.Username, Password: p.cfg.Password.Reveal(),
 		Transport: p.cfg.Transport, AllowInsecureBasic: p.cfg.AllowInsecureBasic, TLS: camera.TLS{InsecureSkipVerify: p.cfg.TLSInsecure, Fingerprint: p.cfg.TLSFingerprint}}, p.rooms.log, p.rooms.cameras)
 	if err != nil {
 		return err
 	}
 	g.Go(guard(func() error {
+		if after != nil {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-after:
+			}
+		}
 		return src.Run(ctx, camera.Handler{
 			OnUnit: func(u camera.AccessUnit) {
 				u.Time = u.Time.Truncate(time.Millisecond) // what the wire carries
