@@ -80,3 +80,7 @@ func openIdentity(dir string) (*identity.Store, error) {
 	}
 	return store, err
 }
+
+func noAccount(dir string) error {
+	return fmt.Errorf("%s holds no account yet; make one with: vmscloud init --data %s --account NAME", dir, dir)
+}

@@ -8,10 +8,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -62,13 +63,18 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 		return errors.New("--tls-cert and --tls-key belong together")
 	}
 	if _, err := os.Stat(filepath.Join(c.Data, identityFile)); err != nil {
-		return fmt.Errorf("%s holds no account yet; make one with: vmscloud init --data %s --account NAME", c.Data, c.Data)
+		return noAccount(c.Data)
 	}
 	ids, err := openIdentity(c.Data)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, ids.Close()) }()
+	if accounts, err := ids.Accounts(); err != nil {
+		return err
+	} else if len(accounts) == 0 {
+		return noAccount(c.Data)
+	}
 	reg, err := openRegistry(filepath.Join(c.Data, registryFile))
 	if err != nil {
 		return err
@@ -85,7 +91,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("listen: %w (is another vmscloud running? choose another --listen)", err)
 	}
-	base := c.baseURL(l.Addr())
+	base := c.baseURL(l.Addr().(*net.TCPAddr))
 	handler, err := c.handler(ids, reg, events, metrics, base, log)
 	if err != nil {
 		return errors.Join(err, l.Close())
@@ -107,15 +113,21 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	return err
 }
 
-func (c runCmd) baseURL(addr net.Addr) string {
+// baseURL is the public address. Without one, a server that listens everywhere names the loopback address in what it prints;
+// its clients are told the host that they used.
+func (c runCmd) baseURL(addr *net.TCPAddr) string {
 	if c.PublicURL != "" {
-		return c.PublicURL
+		return strings.TrimRight(c.PublicURL, "/")
+	}
+	host := addr.String()
+	if addr.IP.IsUnspecified() {
+		host = net.JoinHostPort("127.0.0.1", strconv.Itoa(addr.Port))
 	}
 	scheme := "http"
 	if c.TLSCert != "" {
 		scheme = "https"
 	}
-	return (&url.URL{Scheme: scheme, Host: addr.String()}).String()
+	return scheme + "://" + host
 }
 
 // handler puts the stores behind the interface, and the health checks and metrics beside it.
@@ -134,7 +146,7 @@ func (c runCmd) handler(ids *identity.Store, reg *registry, events *journal.Jour
 	}
 	api, err := server.New(server.Options{
 		Events: book, Cameras: reg, Images: newBridgeImages(reg, log), Auth: ids, Bridges: reg,
-		NotFound: journal.ErrNotFound, BaseURL: base, TokenKey: key, Log: log, Registerer: metrics,
+		NotFound: journal.ErrNotFound, BaseURL: c.PublicURL, TokenKey: key, Log: log, Registerer: metrics,
 	})
 	if err != nil {
 		return nil, err

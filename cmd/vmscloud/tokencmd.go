@@ -32,7 +32,7 @@ type tokenStore interface {
 // openTokens asks the running vmscloud if there is one, else it opens the file.
 func openTokens(dir string) (tokenStore, error) {
 	if _, err := os.Stat(filepath.Join(dir, identityFile)); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s holds no account yet; make one with: vmscloud init --data %s --account NAME", dir, dir)
+		return nil, noAccount(dir)
 	}
 	if c := dialAdmin(filepath.Join(dir, adminSocket)); c != nil {
 		return c, nil
@@ -57,7 +57,7 @@ func (c tokenCreateCmd) Run() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	account, err := pickAccount(store, c.Account)
+	account, err := pickAccount(store, c.Data, c.Account)
 	if err != nil {
 		return err
 	}
@@ -93,10 +93,13 @@ func (c tokenCreateCmd) Run() (err error) {
 }
 
 // pickAccount is the account of that id, or the only one.
-func pickAccount(store tokenStore, id string) (identity.Account, error) {
+func pickAccount(store tokenStore, dir, id string) (identity.Account, error) {
 	all, err := store.Accounts()
 	if err != nil {
 		return identity.Account{}, err
+	}
+	if len(all) == 0 {
+		return identity.Account{}, noAccount(dir)
 	}
 	var ids []string
 	for _, a := range all {

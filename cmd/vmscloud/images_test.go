@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/server"
+	"vmsbridge/uplink/vms"
+)
+
+func newRegistry(t *testing.T) *registry {
+	t.Helper()
+	r, err := openRegistry(filepath.Join(t.TempDir(), registryFile))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = r.Close() })
+	return r
+}
+
+func principal(account string) identity.Principal {
+	return identity.Principal{Kind: identity.KindBridge, AccountID: account}
+}
+
+// imagesOf asks the bridge at an address for images of cam-1, and keeps what is logged.
+func imagesOf(t *testing.T, address string) (*bridgeImages, *bytes.Buffer) {
+	t.Helper()
+	r := newRegistry(t)
+	require.NoError(t, r.Register(t.Context(), principal("acc-1"), vms.Registration{ID: "bridge-1", Address: address, ImageToken: "im4ge",
+		Cameras: []vms.RegisteredCamera{{ID: "cam-1"}}}))
+	var log bytes.Buffer
+	b := newBridgeImages(r, slog.New(slog.NewTextHandler(&log, nil)))
+	t.Cleanup(b.http.CloseIdleConnections)
+	return b, &log
+}
+
+var wanted = server.ImageQuery{Account: "acc-1", Camera: "cam-1", Kind: vms.ImageMain, Op: vms.OpBefore, Time: began}
+
+var jpeg = append([]byte{0xff, 0xd8, 0xff}, bytes.Repeat([]byte{7}, 300_000)...)
+
+func TestImageIsPassedOn(t *testing.T) {
+	var asked *http.Request
+	bridge := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = r
+		w.Header().Set("X-Vms-Timestamp", vms.At(began.Add(-time.Second)).String())
+		_, _ = w.Write(jpeg)
+	}))
+	defer bridge.Close()
+	b, _ := imagesOf(t, bridge.URL+"/base/")
+	for range 3 * maxPerBridge { // every slot is given back
+		img, err := b.Image(t.Context(), wanted)
+		require.NoError(t, err)
+		got, err := io.ReadAll(img.Body)
+		require.NoError(t, err)
+		require.NoError(t, img.Body.Close())
+		require.Equal(t, jpeg, got)
+		require.Equal(t, began.Add(-time.Second), img.Time)
+	}
+	require.Equal(t, "/base/api/v3.0/media/recordedImage.jpeg", asked.URL.Path)
+	require.Equal(t, "Bearer im4ge", asked.Header.Get("Authorization"))
+	require.Equal(t, "main", asked.URL.Query().Get("type"))
+	require.Equal(t, "2026-11-21T07:00:00.000+00:00", asked.URL.Query().Get("timestamp__lt"))
+	require.Empty(t, b.busy)
+}
+
+func TestImageRefusals(t *testing.T) {
+	thief := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") }))
+	defer thief.Close()
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	body := func(e *vms.Error) string {
+		raw, err := json.Marshal(e)
+		require.NoError(t, err)
+		return string(raw)
+	}
+	stamp := vms.At(began).String()
+	answer := func(code int, body string, header ...string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			for i := 0; i < len(header); i += 2 {
+				w.Header().Set(header[i], header[i+1])
+			}
+			w.WriteHeader(code)
+			_, _ = io.WriteString(w, body)
+		}
+	}
+	for name, c := range map[string]struct {
+		bridge http.HandlerFunc // nil: it is away
+		code   int
+		reason string
+		words  string
+	}{
+		"never recorded":        {answer(404, body(vms.NotFound("images", "no image: the camera was offline", "cam-1"))), 404, vms.ReasonResource, "the camera was offline"},
+		"words for a terminal":  {answer(404, body(vms.NotFound("images", "a\x1b[31mb"+strings.Repeat("x", 5000)))), 404, vms.ReasonResource, "a?[31mb"},
+		"away":                  {nil, 503, vms.ReasonDeviceUnavailable, ""},
+		"no such endpoint":      {answer(404, body(vms.NewError(404, vms.ReasonEndpoint, "x"))), 503, vms.ReasonDeviceUnavailable, ""},
+		"404 of something else": {answer(404, "<html>"), 503, vms.ReasonDeviceUnavailable, ""},
+		"its token has changed": {answer(401, ""), 503, vms.ReasonDeviceUnavailable, ""},
+		"500":                   {answer(500, "boom"), 503, vms.ReasonDeviceUnavailable, ""},
+		"redirect":              {answer(302, "", "Location", thief.URL), 503, vms.ReasonDeviceUnavailable, ""},
+		"no time":               {answer(200, string(jpeg)), 503, vms.ReasonDeviceUnavailable, ""},
+		"no JPEG":               {answer(200, "<html>secret of another server</html>", "X-Vms-Timestamp", stamp), 503, vms.ReasonDeviceUnavailable, ""},
+		"empty":                 {answer(200, "", "X-Vms-Timestamp", stamp), 503, vms.ReasonDeviceUnavailable, ""},
+		"said to be huge":       {answer(200, "", "X-Vms-Timestamp", stamp, "Content-Length", "999999999"), 503, vms.ReasonDeviceUnavailable, ""},
+		"hangs up":              {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 503, vms.ReasonDeviceUnavailable, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			address := gone.URL
+			if c.bridge != nil {
+				s := httptest.NewServer(c.bridge)
+				defer s.Close()
+				address = s.URL
+			}
+			b, log := imagesOf(t, address)
+			_, err := b.Image(t.Context(), wanted)
+			var e *vms.Error
+			require.ErrorAs(t, err, &e)
+			require.Equal(t, c.code, e.Code)
+			require.Equal(t, c.reason, e.Reason())
+			require.Contains(t, e.Message, c.words)
+			require.Less(t, len(e.Message), 400)
+			for _, text := range []string{e.Message, log.String()} {
+				require.NotContains(t, text, "im4ge")
+				require.NotContains(t, text, "secret of another server")
+			}
+			require.NotContains(t, e.Message, "127.0.0.1", "where bridges are is nobody's business")
+			require.Empty(t, b.busy)
+		})
+	}
+}
+
+func TestImageOfUnknownCamera(t *testing.T) {
+	b, _ := imagesOf(t, "")
+	var e *vms.Error
+	_, err := b.Image(t.Context(), wanted)
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, 503, e.Code, "the bridge gave no address")
+	for _, q := range []server.ImageQuery{{Account: "acc-1", Camera: "cam-2"}, {Account: "acc-2", Camera: "cam-1"}, {Account: "acc-1", Camera: "bridge-1"}} {
+		_, err = b.Image(t.Context(), q)
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, 404, e.Code)
+	}
+}
+
+// A slow bridge takes up its own slots only, and gives them back when the client goes.
+func TestImageSlots(t *testing.T) {
+	var open atomic.Int32
+	release := make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		open.Add(1)
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+	}))
+	defer slow.Close()
+	b, _ := imagesOf(t, slow.URL)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, maxPerBridge)
+	for range maxPerBridge {
+		go func() {
+			_, err := b.Image(ctx, wanted)
+			done <- err
+		}()
+	}
+	require.Eventually(t, func() bool { return open.Load() == maxPerBridge }, 10*time.Second, time.Millisecond)
+	_, err := b.Image(t.Context(), wanted)
+	var e *vms.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, 429, e.Code)
+	cancel()
+	for range maxPerBridge {
+		require.Error(t, <-done)
+	}
+	require.Empty(t, b.busy)
+	close(release)
+}
+
+func TestLimited(t *testing.T) {
+	got, err := io.ReadAll(&limited{strings.NewReader("12345"), 6})
+	require.NoError(t, err)
+	require.Equal(t, "12345", string(got))
+	got, err = io.ReadAll(&limited{strings.NewReader("12345"), 4})
+	require.ErrorContains(t, err, "too large")
+	require.Equal(t, "1234", string(got))
+}
+
+func TestCheckPeer(t *testing.T) {
+	for address, ok := range map[string]bool{
+		"192.168.1.20:8480": true, "10.0.0.1:80": true, "127.0.0.1:8480": true, "[::1]:1": true, "[fe80::1]:1": true, "93.184.216.34:443": true, "[fd00::1]:80": true,
+		"169.254.169.254:80": false, "[::ffff:169.254.169.254]:80": false, "0.0.0.0:80": false, "[::]:80": false, "224.0.0.1:80": false, "[fd00:ec2::254]:80": false, "x": false,
+	} {
+		require.Equal(t, ok, checkPeer("tcp", address, nil) == nil, address)
+	}
+	// It is asked for every connection, with the name resolved.
+	b, _ := imagesOf(t, "http://0.0.0.0:1")
+	_, err := b.http.Get("http://0.0.0.0:1/")
+	require.ErrorContains(t, err, "cannot be a bridge")
+	var op *net.OpError
+	require.True(t, errors.As(err, &op))
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/journal"
+	"vmsbridge/uplink/vms"
+)
+
+func cameraIDs(t *testing.T, r *registry, account string) []string {
+	t.Helper()
+	all, err := r.Cameras(t.Context(), account)
+	require.NoError(t, err)
+	ids := []string{}
+	for _, c := range all {
+		ids = append(ids, c.ID+"@"+c.BridgeID)
+	}
+	return ids
+}
+
+func has(t *testing.T, r *registry, account, typ, id string) bool {
+	t.Helper()
+	ok, err := r.HasActor(t.Context(), account, vms.Actor{Type: typ, ID: id})
+	require.NoError(t, err)
+	return ok
+}
+
+func TestRegistry(t *testing.T) {
+	path := filepath.Join(t.TempDir(), registryFile)
+	r, err := openRegistry(path)
+	require.NoError(t, err)
+	now := began
+	r.now = func() time.Time { return now }
+	register := func(account, id string, cameras ...string) error {
+		reg := vms.Registration{ID: id, Name: "Name of " + id, Address: "http://h:1/", ImageToken: "t"}
+		for _, c := range cameras {
+			reg.Cameras = append(reg.Cameras, vms.RegisteredCamera{ID: c, Name: "Name of " + c})
+		}
+		return r.Register(t.Context(), principal(account), reg)
+	}
+	require.NoError(t, register("acc-1", "b1", "c2", "c1"))
+	require.NoError(t, register("acc-1", "b2", "c3"))
+	require.NoError(t, register("acc-2", "b9", "c9"))
+	require.Equal(t, []string{"c1@b1", "c2@b1", "c3@b2"}, cameraIDs(t, r, "acc-1"))
+	require.Equal(t, []string{"c9@b9"}, cameraIDs(t, r, "acc-2"))
+	require.Empty(t, cameraIDs(t, r, "acc-3"))
+
+	// What belongs to another account, or is something else, is a conflict that changes nothing.
+	for _, cameras := range [][]string{{"c9"}, {"b2"}, {"c1", "c9"}, {"b1"}} {
+		var e *vms.Error
+		require.ErrorAs(t, register("acc-1", "b1", cameras...), &e, "%v", cameras)
+		require.Equal(t, 409, e.Code)
+	}
+	require.Error(t, register("acc-2", "b1"))
+	require.Error(t, register("acc-1", "c1"), "a camera's id is no id for a bridge")
+	require.Equal(t, []string{"c1@b1", "c2@b1", "c3@b2"}, cameraIDs(t, r, "acc-1"))
+
+	// A camera moves to another bridge; one that is no longer there keeps its events.
+	require.NoError(t, register("acc-1", "b2", "c3", "c2"))
+	require.NoError(t, register("acc-1", "b1"))
+	require.Equal(t, []string{"c2@b2", "c3@b2"}, cameraIDs(t, r, "acc-1"))
+	require.True(t, has(t, r, "acc-1", "camera", "c1"))
+	require.NoError(t, register("acc-1", "b1", "c1"))
+	require.Equal(t, []string{"c1@b1", "c2@b2", "c3@b2"}, cameraIDs(t, r, "acc-1"))
+
+	for _, c := range []struct {
+		account, typ, id string
+		want             bool
+	}{
+		{"acc-1", "camera", "c1", true}, {"acc-2", "camera", "c1", false}, {"acc-1", "bridge", "b1", true}, {"acc-1", "bridge", "c1", false},
+		{"acc-1", "camera", "none", false}, {"acc-1", "bridge", "none", false}, {"acc-1", "account", "acc-1", true}, {"acc-1", "account", "acc-2", false},
+		{"acc-1", "sensor", "s1", true}, {"acc-1", "sensor", "c1", false},
+	} {
+		require.Equal(t, c.want, has(t, r, c.account, c.typ, c.id), "%v", c)
+	}
+	// The first event of a sensor makes it the account's.
+	mine, err := r.claim("acc-1", vms.Actor{Type: "sensor", ID: "s1"})
+	require.NoError(t, err)
+	require.True(t, mine)
+	mine, err = r.claim("acc-2", vms.Actor{Type: "sensor", ID: "s1"})
+	require.NoError(t, err)
+	require.False(t, mine)
+	mine, err = r.claim("acc-1", vms.Actor{Type: "speaker", ID: "s1"})
+	require.NoError(t, err)
+	require.False(t, mine)
+	require.Error(t, register("acc-2", "b9", "s1"))
+
+	key, err := r.key("k", func() []byte { return []byte("first") })
+	require.NoError(t, err)
+	require.Equal(t, "first", string(key))
+
+	// All of it outlives the program.
+	require.NoError(t, r.Close())
+	r, err = openRegistry(path)
+	require.NoError(t, err)
+	defer r.Close()
+	require.Equal(t, []string{"c1@b1", "c2@b2", "c3@b2"}, cameraIDs(t, r, "acc-1"))
+	require.False(t, has(t, r, "acc-2", "sensor", "s1"))
+	_, br, ok := r.camera("acc-1", "c1")
+	require.True(t, ok)
+	require.Equal(t, "http://h:1", br.Address)
+	require.Equal(t, "t", br.Token)
+	key, err = r.key("k", func() []byte { return []byte("second") })
+	require.NoError(t, err)
+	require.Equal(t, "first", string(key))
+	_, err = openRegistry(path)
+	require.ErrorContains(t, err, "timeout")
+}
+
+// A registration that says nothing new costs no write.
+func TestRegisterAgainWritesNothing(t *testing.T) {
+	r := newRegistry(t)
+	reg := vms.Registration{ID: "b1", Address: "http://h:1", Cameras: []vms.RegisteredCamera{{ID: "c1", ConnectionStatus: vms.StatusOnline}}}
+	require.NoError(t, r.Register(t.Context(), principal("acc-1"), reg))
+	writes := func() int { return lastTxID(t, r.db) }
+	before := writes()
+	for range 10 {
+		require.NoError(t, r.Register(t.Context(), principal("acc-1"), reg))
+	}
+	require.Equal(t, before, writes())
+	reg.Address = "http://h:2"
+	require.NoError(t, r.Register(t.Context(), principal("acc-1"), reg))
+	require.Greater(t, writes(), before)
+}
+
+func lastTxID(t *testing.T, db *bolt.DB) (id int) {
+	t.Helper()
+	require.NoError(t, db.View(func(tx *bolt.Tx) error { id = tx.ID(); return nil }))
+	return id
+}
+
+func TestCameraStatus(t *testing.T) {
+	r := newRegistry(t)
+	now := began
+	r.now = func() time.Time { return now }
+	status := func() string {
+		all, err := r.Cameras(t.Context(), "acc-1")
+		require.NoError(t, err)
+		return all[0].Status.ConnectionStatus
+	}
+	reg := vms.Registration{ID: "b1", Cameras: []vms.RegisteredCamera{{ID: "c1"}}}
+	require.NoError(t, r.Register(t.Context(), principal("acc-1"), reg))
+	require.Equal(t, vms.StatusUnknown, status())
+	require.NoError(t, r.setStatus("c1", vms.StatusDeviceOffline, now.Add(-time.Minute)))
+	require.Equal(t, vms.StatusDeviceOffline, status())
+	require.NoError(t, r.setStatus("c1", vms.StatusOnline, now.Add(-2*time.Minute)))
+	require.Equal(t, vms.StatusDeviceOffline, status(), "an older event that arrives late changes nothing")
+	require.NoError(t, r.setStatus("c1", vms.StatusOnline, now))
+	require.Equal(t, vms.StatusOnline, status())
+	require.NoError(t, r.setStatus("none", vms.StatusOnline, now))
+
+	now = now.Add(bridgeAway + time.Second)
+	require.Equal(t, vms.StatusBridgeOffline, status())
+	require.NoError(t, r.Register(t.Context(), principal("acc-1"), reg))
+	require.Equal(t, vms.StatusOnline, status(), "without a word on it the last status stays")
+	reg.Cameras[0].ConnectionStatus = vms.StatusInvalidCredentials
+	require.NoError(t, r.Register(t.Context(), principal("acc-1"), reg))
+	require.Equal(t, vms.StatusInvalidCredentials, status())
+}
+
+func TestLedger(t *testing.T) {
+	j, err := journal.Open(filepath.Join(t.TempDir(), eventsFile), journal.Options{})
+	require.NoError(t, err)
+	defer j.Close()
+	r := newRegistry(t)
+	require.NoError(t, r.Register(t.Context(), principal("acc-1"), vms.Registration{ID: "b1", Cameras: []vms.RegisteredCamera{{ID: "c1", Name: "Gate"}}}))
+	var out bytes.Buffer
+	l := &ledger{Journal: j, registry: r, announce: &announcer{registry: r, base: "http://h", out: &out}}
+
+	point := motion("acc-1", "c1", 0)
+	point.Span, point.EndTimestamp = false, &point.StartTimestamp
+	require.NoError(t, l.Put(point, true))
+	require.NoError(t, l.Put(point, true))
+	require.Equal(t, 1, bytes.Count(out.Bytes(), []byte("\n")))
+	require.Contains(t, out.String(), "  instant   http://h/api")
+	stats, err := j.OutboxStats()
+	require.NoError(t, err)
+	require.Zero(t, stats.Waiting, "the service reports to nobody")
+
+	whole := motion("acc-1", "c1", 10)
+	whole.EndTimestamp = vms.Ptr(whole.StartTimestamp.Add(time.Second))
+	out.Reset()
+	require.NoError(t, l.Put(whole, false))
+	require.Equal(t, 1, bytes.Count(out.Bytes(), []byte("\n")), "one that comes whole is told once")
+
+	var e *vms.Error
+	for _, ev := range []vms.Event{motion("acc-2", "c1", 20), motion("acc-1", "c7", 20)} {
+		require.ErrorAs(t, l.Put(ev, false), &e)
+		require.Equal(t, 404, e.Code)
+		_, err = j.Get(ev.ID)
+		require.ErrorIs(t, err, journal.ErrNotFound)
+	}
+}
