@@ -2,13 +2,7 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"log/slog"
-	"strings"
-	"sync"
-	"time"
-	"unicode"
 
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/vms"
@@ -69,51 +63,4 @@ func newStatus(ev vms.Event) string {
 		}
 	}
 	return ""
-}
-
-// announcer prints a line when an event is accepted for the first time and when its end is:
-//
-//	2026-11-21T07:10:00.000+00:00  Gate  vms.motionDetectionEvent.v1  ongoing  http://…/recordedImage.jpeg?…
-//	2026-11-21T07:10:00.000+00:00  Gate  vms.motionDetectionEvent.v1  4.2s     http://…/recordedImage.jpeg?…
-type announcer struct {
-	registry *registry
-	base     string
-
-	mu  sync.Mutex // guards out
-	out io.Writer
-}
-
-// bestView is how long after its start an event looks best, by the recipe in events.md §4.5.
-const bestView = 500 * time.Millisecond
-
-func (a *announcer) event(ev vms.Event, before *vms.Event) {
-	if before != nil && (!before.Ongoing() || ev.Ongoing()) {
-		return // told already
-	}
-	took := "ongoing"
-	switch {
-	case !ev.Span:
-		took = "instant"
-	case ev.EndTimestamp != nil:
-		took = ev.EndTimestamp.Sub(ev.StartTimestamp.Time).String()
-	}
-	line := fmt.Sprintf("%s  %s  %s  %-8s", ev.StartTimestamp, printable(a.registry.name(ev.ActorID)), ev.Type, took)
-	if status := newStatus(ev); status != "" {
-		line += "  " + status
-	} else if ev.ActorType == vms.ActorCamera {
-		line += "  " + vms.ImageURL(a.base, ev.ActorID, vms.ImagePreview, vms.OpBefore, ev.StartTimestamp.Add(bestView))
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	fmt.Fprintln(a.out, line) // whoever reads it may be gone; events do not depend on it
-}
-
-// printable keeps foreign text from steering a terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, s)
 }

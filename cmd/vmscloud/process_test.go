@@ -68,6 +68,7 @@ type process struct {
 	t       *testing.T
 	cmd     *exec.Cmd
 	base    string
+	stdout  io.Closer
 	waited  chan struct{}
 	mu      sync.Mutex // guards out and log
 	out     []string
@@ -81,6 +82,7 @@ func startProcess(t *testing.T, data string, args ...string) *process {
 	p.cmd = program(context.Background(), append([]string{"run", "--data", data, "--log-format", "json", "--print-events"}, args...)...)
 	stdout, err := p.cmd.StdoutPipe()
 	require.NoError(t, err)
+	p.stdout = stdout
 	stderr, err := p.cmd.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, p.cmd.Start())
@@ -319,6 +321,21 @@ func TestKillAndRestart(t *testing.T) {
 	require.LessOrEqual(t, len(have), sent)
 	ev := motion(account, "cam-1", 0)
 	require.NoError(t, c.Report(t.Context(), ev))
+	require.Zero(t, p.stop())
+}
+
+// Somebody who looked at the printed events and left does not take the service along.
+func TestReaderOfEventsLeaves(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	account := must(t, "init", "--data", data, "--account", "demo", "--quiet")
+	token := must(t, "token", "create", "--data", data, "--kind", "bridge", "--quiet")
+	p := startProcess(t, data, "--listen", "127.0.0.1:0")
+	c := clientOf(t, p.base, token)
+	require.NoError(t, c.Register(t.Context(), client.Registration{ID: "b", Cameras: []client.RegisteredCamera{{ID: "cam-1"}}}))
+	require.NoError(t, p.stdout.Close())
+	for n := range 5 {
+		require.NoError(t, c.Report(t.Context(), motion(account, "cam-1", n)))
+	}
 	require.Zero(t, p.stop())
 }
 

@@ -1,7 +1,9 @@
 package main
 
 import (
-	"bytes"
+	"context"
+	"io"
+	"log/slog"
 	"path/filepath"
 	"testing"
 	"time"
@@ -170,24 +172,22 @@ func TestLedger(t *testing.T) {
 	defer j.Close()
 	r := newRegistry(t)
 	require.NoError(t, r.Register(t.Context(), principal("acc-1"), vms.Registration{ID: "b1", Cameras: []vms.RegisteredCamera{{ID: "c1", Name: "Gate"}}}))
-	var out bytes.Buffer
-	l := &ledger{Journal: j, registry: r, announce: &announcer{registry: r, base: "http://h", out: &out}}
+	l := &ledger{Journal: j, registry: r, announce: newAnnouncer(r, "http://h", slog.New(slog.DiscardHandler))}
 
 	point := motion("acc-1", "c1", 0)
 	point.Span, point.EndTimestamp = false, &point.StartTimestamp
 	require.NoError(t, l.Put(point, true))
 	require.NoError(t, l.Put(point, true))
-	require.Equal(t, 1, bytes.Count(out.Bytes(), []byte("\n")))
-	require.Contains(t, out.String(), "  instant   http://h/api")
+	require.Len(t, l.announce.lines, 1)
+	require.Contains(t, <-l.announce.lines, "  instant   http://h/api")
 	stats, err := j.OutboxStats()
 	require.NoError(t, err)
 	require.Zero(t, stats.Waiting, "the service reports to nobody")
 
 	whole := motion("acc-1", "c1", 10)
 	whole.EndTimestamp = vms.Ptr(whole.StartTimestamp.Add(time.Second))
-	out.Reset()
 	require.NoError(t, l.Put(whole, false))
-	require.Equal(t, 1, bytes.Count(out.Bytes(), []byte("\n")), "one that comes whole is told once")
+	require.Len(t, l.announce.lines, 1, "one that comes whole is told once")
 
 	var e *vms.Error
 	for _, ev := range []vms.Event{motion("acc-2", "c1", 20), motion("acc-1", "c7", 20)} {
@@ -196,4 +196,20 @@ func TestLedger(t *testing.T) {
 		_, err = j.Get(ev.ID)
 		require.ErrorIs(t, err, journal.ErrNotFound)
 	}
+}
+
+// A reader that is stuck costs lines, never an event, and does not keep the program from stopping.
+func TestStuckReader(t *testing.T) {
+	r := newRegistry(t)
+	a := newAnnouncer(r, "http://h", slog.New(slog.DiscardHandler))
+	pr, pw := io.Pipe()
+	defer pr.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); a.Run(ctx, pw) }()
+	for n := range announceRoom + 100 {
+		a.event(motion("acc-1", "c1", n), nil)
+	}
+	cancel()
+	<-done
 }

@@ -42,6 +42,8 @@ const drain = 5 * time.Second
 
 func (c runCmd) Run() error {
 	// The first signal stops in order, the second at once: stop() gives the signal back its own effect.
+	// A reader of the printed events that goes away must not end the service.
+	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
@@ -92,12 +94,26 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 		return fmt.Errorf("listen: %w (is another vmscloud running? choose another --listen)", err)
 	}
 	base := c.baseURL(l.Addr().(*net.TCPAddr))
-	handler, err := c.handler(ids, reg, events, metrics, base, log)
+	book := &ledger{Journal: events, registry: reg, log: log}
+	if c.PrintEvents {
+		book.announce = newAnnouncer(reg, base, log)
+	}
+	handler, err := c.handler(ids, reg, book, metrics, log)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
 	log.Info("vmscloud serves", "version", version(), "address", l.Addr().String(), "public_url", base, "data", c.Data)
 
+	if book.announce != nil {
+		// It ends after the last request is answered: that may be an event too.
+		printing, stop := context.WithCancel(context.WithoutCancel(ctx))
+		printed := make(chan struct{})
+		go func() {
+			defer close(printed)
+			book.announce.Run(printing, os.Stdout)
+		}()
+		defer func() { stop(); <-printed }()
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return serveHTTP(ctx, server.NewHTTP(handler, log), l, c.TLSCert, c.TLSKey) })
 	if admin, err := listenAdmin(filepath.Join(c.Data, adminSocket)); err != nil {
@@ -131,7 +147,7 @@ func (c runCmd) baseURL(addr *net.TCPAddr) string {
 }
 
 // handler puts the stores behind the interface, and the health checks and metrics beside it.
-func (c runCmd) handler(ids *identity.Store, reg *registry, events *journal.Journal, metrics *prometheus.Registry, base string, log *slog.Logger) (http.Handler, error) {
+func (c runCmd) handler(ids *identity.Store, reg *registry, book *ledger, metrics *prometheus.Registry, log *slog.Logger) (http.Handler, error) {
 	key, err := reg.key("page-token", func() []byte {
 		b := make([]byte, 32)
 		_, _ = rand.Read(b) // never fails
@@ -139,10 +155,6 @@ func (c runCmd) handler(ids *identity.Store, reg *registry, events *journal.Jour
 	})
 	if err != nil {
 		return nil, err
-	}
-	book := &ledger{Journal: events, registry: reg, log: log}
-	if c.PrintEvents {
-		book.announce = &announcer{registry: reg, base: base, out: os.Stdout}
 	}
 	api, err := server.New(server.Options{
 		Events: book, Cameras: reg, Images: newBridgeImages(reg, log), Auth: ids, Bridges: reg,

@@ -12,7 +12,8 @@
 //
 //   - Perhaps the event's (403, 500): its actor waits, the others go on. Such an event is parked only after it has failed
 //     for an hour while others were taken; until then the fault may be the service's. If none else was sent in that time, its
-//     actor's next event is tried in between, so that one bad event never holds up a bridge with one camera.
+//     actor's next event is tried in between, so that one bad event never holds up a bridge with one camera. An event for which the
+//     service seemed to be away three times, while it took others, counts as such a one.
 //
 //   - The event's (400, 404, 409, 413, 422): it is parked at once. An unknown actor (404) gets one more try after
 //     Options.Register, if that is set.

@@ -68,6 +68,19 @@ func pauses(o Options) *backoff.ExponentialBackOff {
 func (g *gate) closed(now time.Time) bool { return now.Before(g.until) }
 func (g *gate) probing() bool             { return g.failures > 0 }
 
+// probe says which of n actors goes ahead: another one each time, since it may be one event that brings the service, or
+// what stands before it, to answer as if all were lost.
+func (g *gate) probe(n int) int { return max(g.failures-1, 0) % n }
+
+// choose is the event that goes ahead. Once the trouble is older than stuckAfter it is every other time the one behind the
+// first, for the same reason.
+func (g *gate) choose(list []Entry, now time.Time, stuckAfter time.Duration) []Entry {
+	if len(list) > 1 && now.Sub(g.since) >= stuckAfter && g.failures%2 == 1 {
+		return list[1:2]
+	}
+	return list[:1]
+}
+
 // limit is how many lanes may run at this moment.
 func (g *gate) limit(now time.Time, most int) int {
 	switch {
@@ -123,6 +136,34 @@ func askedPause(err error) time.Duration {
 		return t.RetryAfter
 	}
 	return 0
+}
+
+// blame finds the events for which the service seems to be away though it takes others: by id, how often each has
+// stopped everything.
+type blame map[string]*charge
+
+type charge struct {
+	times  int
+	before uint64 // events taken when it failed first
+}
+
+const (
+	blameAfter = 3    // times that an event must have stopped everything to be held back alone
+	maxCharged = 1024 // an outage charges the first event of each actor; what is innocent is forgotten with the rest
+)
+
+// again notes that an event failed as if the service were away. It is true if that is rather the event's fault.
+func (b blame) again(id string, taken uint64) bool {
+	c := b[id]
+	if c == nil {
+		if len(b) >= maxCharged {
+			clear(b)
+		}
+		c = &charge{before: taken}
+		b[id] = c
+	}
+	c.times++
+	return c.times >= blameAfter && taken > c.before
 }
 
 // trouble is an event that fails while the service may be well. Its actor waits for it.

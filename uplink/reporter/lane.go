@@ -64,7 +64,11 @@ func (r *Reporter) report(ctx context.Context, e Entry) error {
 		return err
 	}
 	r.log.Info("the service does not know an actor; registering again", "actor", e.Event.ActorID)
-	if regErr := r.opts.Register(ctx); regErr != nil {
+	regErr := r.opts.Register(ctx)
+	switch {
+	case errors.As(regErr, new(*vms.RefusedError)):
+		return err // the service does not want to know: its verdict on the event stands
+	case regErr != nil:
 		return regErr
 	}
 	return r.sender.Report(ctx, e.Event)

@@ -2,6 +2,7 @@ package reporter
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -14,6 +15,7 @@ type run struct {
 	resting map[string]*trouble // actors whose first event failed by itself
 	results chan result
 	lanes   sync.WaitGroup
+	blame   blame
 	taken   uint64    // events accepted
 	ready   []backlog // read, and waiting for a lane
 	readAt  time.Time // when it was
@@ -37,7 +39,7 @@ func (r *Reporter) Run(ctx context.Context) error {
 	defer stop()
 	s := &run{
 		Reporter: r, gate: newGate(r.opts), busy: map[string]bool{}, resting: map[string]*trouble{},
-		results: make(chan result, r.opts.Concurrency), dirty: true,
+		results: make(chan result, r.opts.Concurrency), blame: blame{}, dirty: true,
 	}
 	defer r.setStatus(func(st *Status) { st.State, st.NextTry = Stopped, time.Time{} })
 	for ctx.Err() == nil {
@@ -90,13 +92,14 @@ func (s *run) dispatch(ctx, work context.Context) {
 		s.read(now)
 	}
 	for len(s.busy) < limit && len(s.ready) > 0 {
-		next := s.ready[0]
-		s.ready = s.ready[1:]
+		i := s.gate.probe(len(s.ready))
+		next := s.ready[i]
+		s.ready = slices.Delete(s.ready, i, i+1)
 		list := next.entries
 		if t := s.resting[next.actor]; t != nil {
 			list = t.choose(list, now, s.opts.StuckAfter)
 		} else if s.gate.probing() {
-			list = list[:1]
+			list = s.gate.choose(list, now, s.opts.StuckAfter)
 		}
 		s.busy[next.actor] = true
 		epoch := s.gate.epoch
@@ -184,8 +187,8 @@ func (s *run) finish(res result) {
 		return
 	}
 	s.fault(res.err)
-	switch f := faultOf(res.err); f {
-	case ofEvent:
+	switch f := faultOf(res.err); {
+	case f == ofEvent, f == ofService && s.blame.again(res.failed.Event.ID, s.taken):
 		s.rest(res)
 	default:
 		if s.gate.close(res.epoch, f, res.err, time.Now()) {
