@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -110,20 +111,55 @@ type event struct{ start, last int }
 // epoch is the time of picture 0 of all test scenes.
 var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// detect runs the pictures from the first one on through a detector with default settings.
-func detect(t testing.TB, pictures [][]byte, width, height int, first int, interval time.Duration) []event {
+// delivery is how the pictures of the clip reach the detector: which of them (the time in milliseconds, or -1 for one that is lost).
+type delivery struct {
+	name  string
+	first int
+	at    func(i int) int
+}
+
+// deliveries start at different points of the stream, slow it down to five a second, and lose and delay pictures as a busy network does.
+func deliveries() []delivery {
+	var all []delivery
+	onTime := func(i int) int { return 100 * i }
+	for _, first := range []int{0, 7, 23, 38, 210} {
+		all = append(all, delivery{fmt.Sprintf("from picture %d", first), first, onTime})
+	}
+	r := rand.New(rand.NewPCG(8, 8))
+	late := make([]int, 2000)
+	for i := range late {
+		if late[i] = 100*i + r.IntN(60); r.IntN(12) == 0 {
+			late[i] = -1
+		}
+	}
+	return append(all,
+		delivery{"at five a second", 0, func(i int) int {
+			if i%2 == 1 {
+				return -1
+			}
+			return 100 * i
+		}},
+		delivery{"with losses and jitter", 0, func(i int) int { return late[i] }})
+}
+
+// detect runs the pictures through a detector with default settings.
+func detect(t testing.TB, pictures [][]byte, width, height int, how delivery) []event {
 	d, err := motion.New(motion.Config{})
 	require.NoError(t, err)
 	var events []event
 	take := func(changes []motion.Change) {
 		for _, c := range changes {
 			if c.Kind == motion.Ended {
-				events = append(events, event{int(c.Start.Sub(epoch) / interval), int(c.Last.Sub(epoch) / interval)})
+				events = append(events, event{int(c.Start.Sub(epoch).Milliseconds() / 100), int(c.Last.Sub(epoch).Milliseconds() / 100)})
 			}
 		}
 	}
-	for i := first; i < len(pictures); i++ {
-		r := d.Step(motion.Picture{Luma: pictures[i], Width: width, Height: height, Stride: width, Time: epoch.Add(time.Duration(i) * interval)})
+	for i := how.first; i < len(pictures); i++ {
+		ms := how.at(i)
+		if ms < 0 {
+			continue
+		}
+		r := d.Step(motion.Picture{Luma: pictures[i], Width: width, Height: height, Stride: width, Time: epoch.Add(time.Duration(ms) * time.Millisecond)})
 		take(r.Changes)
 	}
 	take(d.Gap())
@@ -137,10 +173,10 @@ type score struct {
 	problems                                   []string
 }
 
-func rate(labels []label, events []event, first int) score {
+func rate(labels []label, events []event, first, count int) score {
 	var s score
 	for i, l := range labels {
-		if l.start < first+20 {
+		if l.start < first+20 || l.end >= count {
 			continue // the detector must have seen the scene for two seconds
 		}
 		switch l.kind {
@@ -208,28 +244,56 @@ func TestWalksOfTheClip(t *testing.T) {
 	dir := clipsDir(t)
 	clip := filepath.Join(dir, "one-by-one-person-detection.mp4")
 	labels := readLabels(t, filepath.Join(dir, "one-by-one-person-detection.csv"))
-	const interval = 100 * time.Millisecond
 	for _, enc := range encodings {
 		t.Run(enc.name, func(t *testing.T) {
+			count, args := 1394, enc.args
+			if underRace && args != nil {
+				count, args = 505, append([]string{"-frames:v", "505"}, args...) // five walks
+			}
 			file := clip
-			if enc.args != nil {
-				file = reencode(t, clip, enc.file, enc.args)
+			if args != nil {
+				file = reencode(t, clip, enc.file, args)
 			}
 			pictures := decode(t, file, 320, 180)
-			require.Len(t, pictures, 1394)
-			for _, first := range []int{0, 7, 23, 38, 210} {
+			require.Len(t, pictures, count)
+			for _, how := range deliveries() {
+				if underRace && how.first != 0 {
+					continue
+				}
 				began := time.Now()
-				events := detect(t, pictures, 320, 180, first, interval)
-				each := time.Since(began) / time.Duration(len(pictures)-first)
-				s := rate(labels, events, first)
-				t.Logf("from picture %d: %d of %d walks, onset error median %d ms, p95 %d ms %v, end error median %d ms, p95 %d ms %v, %d while standing, %d in quiet, %v a picture",
-					first, s.found, s.walks, 100*percentile(s.onset, 0.5), 100*percentile(s.onset, 0.95), s.onset,
+				events := detect(t, pictures, 320, 180, how)
+				each := time.Since(began) / time.Duration(len(pictures)-how.first)
+				s := rate(labels, events, how.first, count)
+				t.Logf("%s: %d of %d walks; start off by: median %d ms, p95 %d ms %v; end: median %d ms, p95 %d ms %v; %d while standing, %d in quiet; %v a picture",
+					how.name, s.found, s.walks, 100*percentile(s.onset, 0.5), 100*percentile(s.onset, 0.95), s.onset,
 					100*percentile(s.end, 0.5), 100*percentile(s.end, 0.95), s.end, s.standing, s.quietStarts, each)
-
-				assert.Empty(t, s.problems, "events %v", events)
-				require.GreaterOrEqual(t, s.walks, 9)
-				require.LessOrEqual(t, percentile(s.onset, 0.95), 3)
+				assert.Empty(t, s.problems, "%s: events %v", how.name, events)
+				assert.GreaterOrEqual(t, s.walks, 4)
+				assert.LessOrEqual(t, percentile(s.onset, 0.95), 4)
+				assert.LessOrEqual(t, percentile(s.end, 0.95), 8)
 			}
 		})
 	}
+}
+
+// TestBottles: the other clip has no labels; hands take bottles away and put them back, six or seven times, with shadows that come before them.
+func TestBottles(t *testing.T) {
+	clip := filepath.Join(clipsDir(t), "bottle-detection.mp4")
+	pictures := decode(t, clip, 320, 180)
+	const interval = time.Second * 6 / 179
+	d, err := motion.New(motion.Config{})
+	require.NoError(t, err)
+	began := []float64{}
+	for i, p := range pictures {
+		r := d.Step(motion.Picture{Luma: p, Width: 320, Height: 180, Stride: 320, Time: epoch.Add(time.Duration(i) * interval)})
+		for _, c := range r.Changes {
+			if c.Kind == motion.Began {
+				began = append(began, offset(c.Start))
+			}
+		}
+	}
+	for _, hand := range []float64{5.7, 11.3, 15.9, 22.0, 27.4, 30.9, 34.5} {
+		require.True(t, slices.ContainsFunc(began, func(b float64) bool { return b > hand-0.6 && b < hand+0.5 }), "the hand at %v s: began at %.2f", hand, began)
+	}
+	require.LessOrEqual(t, len(began), 9)
 }

@@ -153,11 +153,6 @@ func (d *Detector) Step(p Picture) Result {
 	}
 	dt := p.Time.Sub(d.wall)
 	switch {
-	case d.pictures == 0:
-		if dt <= -time.Second {
-			d.forgetEnds()
-		}
-		dt = shortLag
 	case dt <= 0 && dt > -time.Second:
 		return d.result(false)
 	case dt < 0 || dt > longPause:
@@ -165,6 +160,8 @@ func (d *Detector) Step(p Picture) Result {
 		if dt < 0 {
 			d.forgetEnds()
 		}
+		dt = shortLag
+	case d.pictures == 0:
 		dt = shortLag
 	}
 	d.wall = p.Time
