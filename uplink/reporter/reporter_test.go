@@ -460,6 +460,44 @@ func TestEventThatLooksLikeAnOutage(t *testing.T) {
 	}
 }
 
+// The same when nothing else was there to be taken before it.
+func TestEventThatLooksLikeAnOutageComesFirst(t *testing.T) {
+	scene(t, Options{}, func(box *outbox, svc *service, _ *Reporter) {
+		svc.set(func(ev vms.Event) error {
+			if ev.ActorID == "bad" {
+				return away(502, 0)
+			}
+			return nil
+		})
+		box.put(event("bad", 0))
+		after(10 * time.Second)
+		for n := range 20 {
+			box.put(event(fmt.Sprintf("cam%d", n%5), n))
+		}
+		after(2 * time.Minute)
+		require.Len(t, svc.taken(), 20)
+		require.Equal(t, 1, box.waiting())
+	})
+}
+
+// What was read long before its turn is read again: an event that ended meanwhile is sent once, with its end.
+func TestRenewedBeforeItsTurn(t *testing.T) {
+	scene(t, Options{Concurrency: 1}, func(box *outbox, svc *service, _ *Reporter) {
+		svc.latency = 400 * time.Millisecond
+		for n := range 8 {
+			box.put(event(fmt.Sprintf("cam%d", n), 0))
+		}
+		after(1500 * time.Millisecond)
+		last := event("cam7", 0)
+		last.EndTimestamp = vms.Ptr(last.StartTimestamp.Add(time.Second))
+		box.put(last)
+		after(10 * time.Second)
+		require.Zero(t, box.waiting())
+		require.Len(t, svc.took, 8)
+		require.False(t, svc.took[7].Ongoing())
+	})
+}
+
 func TestRegistrationRefused(t *testing.T) {
 	o := Options{Register: func(context.Context) error {
 		return &vms.RefusedError{Code: 404, Reason: vms.ReasonEndpoint, Message: "no such endpoint"}
