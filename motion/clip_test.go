@@ -246,6 +246,7 @@ func TestWalksOfTheClip(t *testing.T) {
 	labels := readLabels(t, filepath.Join(dir, "one-by-one-person-detection.csv"))
 	for _, enc := range encodings {
 		t.Run(enc.name, func(t *testing.T) {
+			t.Parallel()
 			count, args := 1394, enc.args
 			if underRace && args != nil {
 				count, args = 505, append([]string{"-frames:v", "505"}, args...) // five walks

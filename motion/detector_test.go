@@ -101,7 +101,7 @@ func TestSizeChangeActsAsGap(t *testing.T) {
 
 // TestMaxDurationContinues: who walks about for long gives several spans that follow each other.
 func TestMaxDurationContinues(t *testing.T) {
-	s := newScene(320, 180, 1, 2)
+	s := newScene(160, 90, 1, 2)
 	got := watch(t, motion.Config{MaxDuration: 10 * time.Second}, s, 10, 40*time.Second, func(at float64) {
 		if at >= 4 && at < 30 {
 			walker(s, 0.45+0.4*math.Sin((at-4)*0.9))
@@ -123,7 +123,7 @@ func TestMaxDurationContinues(t *testing.T) {
 
 // TestMinDurationDismisses: a span that is shorter than asked for is none.
 func TestMinDurationDismisses(t *testing.T) {
-	s := newScene(320, 180, 1, 2)
+	s := newScene(160, 90, 1, 2)
 	short := func(at float64) {
 		if at >= 4 && at < 5.5 {
 			walker(s, 0.3+0.2*(at-4))
@@ -145,7 +145,7 @@ func TestQuietPeriodJoins(t *testing.T) {
 		quiet time.Duration
 		spans int
 	}{{0, 2}, {4 * time.Second, 1}} {
-		s := newScene(320, 180, 1, 2)
+		s := newScene(160, 90, 1, 2)
 		got := watch(t, motion.Config{QuietPeriod: c.quiet}, s, 10, 16*time.Second, func(at float64) {
 			if at >= 4 && at < 6 || at >= 8.5 && at < 10.5 {
 				walker(s, 0.2+0.2*(math.Mod(at-4, 4.5)))
@@ -158,7 +158,7 @@ func TestQuietPeriodJoins(t *testing.T) {
 
 // TestCandidateFromTheFirstPicture: the agent keeps stills from the picture on in which a span will turn out to have begun.
 func TestCandidateFromTheFirstPicture(t *testing.T) {
-	s := newScene(320, 180, 1, 2)
+	s := newScene(160, 90, 1, 2)
 	d, err := motion.New(motion.Config{})
 	require.NoError(t, err)
 	firstCandidate := -1.0
@@ -184,7 +184,7 @@ func TestCandidateFromTheFirstPicture(t *testing.T) {
 // TestClockSteps: the clock is set back and forth during spans. None ends before it starts, and detection goes on.
 func TestClockSteps(t *testing.T) {
 	for _, jump := range []time.Duration{-time.Hour, -1500 * time.Millisecond, -300 * time.Millisecond, time.Hour, 40 * time.Hour} {
-		s := newScene(320, 180, 1, 2)
+		s := newScene(160, 90, 1, 2)
 		d, err := motion.New(motion.Config{})
 		require.NoError(t, err)
 		began, ended := 0, 0

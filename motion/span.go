@@ -50,7 +50,7 @@ type evidence struct {
 func (s *span) step(e evidence, c Config, changes []Change) []Change {
 	if e.may {
 		if e.at-s.seenAt > max(trackGone, 2*e.dt) || s.first.IsZero() {
-			s.first, s.firstAt, s.inside = e.wall, e.at, 0
+			s.first, s.inside = e.wall, 0
 		}
 		s.seenAt = e.at
 		s.inside += e.dt

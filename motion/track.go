@@ -12,6 +12,7 @@ const (
 	confirmFaint  = 750 * time.Millisecond  // of motion with little contrast, such as a soft shadow's
 	confirmCreep  = 1500 * time.Millisecond // of a slow advance
 	lookBack      = 500 * time.Millisecond  // how far a span's start may lie before what confirmed it
+	smallBack     = 1200 * time.Millisecond // the same for something small
 	creepBack     = 2 * time.Second         // the same for a slow advance
 	trackGone     = 350 * time.Millisecond  // without motion, after which a track is given up
 	minTravel     = 1.5                     // cells that something small must go
@@ -41,7 +42,6 @@ type sight struct {
 type track struct {
 	id        int // 0 until it is confirmed
 	first     time.Time
-	firstAt   time.Duration
 	seenAt    time.Duration // last picture in which it may have moved
 	liveAt    time.Duration // last picture in which it did, once confirmed
 	strongAt  time.Duration
@@ -65,7 +65,6 @@ type track struct {
 	trail     [trailLength]sight
 	sights    int
 	live      bool // in this picture: it moves
-	touched   bool // in this picture: seen
 }
 
 // tracker links the objects of pictures.
@@ -104,7 +103,7 @@ func (t *tracker) step(objects []object, at, dt time.Duration, wall time.Time) {
 			gone = time.Second
 		}
 		if at-k.seenAt <= max(gone, 2*dt) {
-			k.live, k.touched = false, false
+			k.live = false
 			kept = append(kept, k)
 		}
 	}
@@ -117,7 +116,7 @@ func (t *tracker) step(objects []object, at, dt time.Duration, wall time.Time) {
 		}
 	}
 	for i := range t.tracks {
-		t.tracks[i].advance(objects, i, at, dt, wall, t)
+		t.tracks[i].advance(sum(objects, i), at, dt, wall, t)
 	}
 }
 
@@ -138,7 +137,7 @@ func (t *tracker) link(o *object, known int, at time.Duration, wall time.Time) i
 		if len(t.tracks) == maxTracks {
 			return -1
 		}
-		t.tracks = append(t.tracks, track{first: wall, firstAt: at, strongAt: at, box: box})
+		t.tracks = append(t.tracks, track{first: wall, strongAt: at, box: box})
 		best = len(t.tracks) - 1
 	}
 	return best
@@ -153,69 +152,65 @@ func distance(a, b rect) (gap, reach int) {
 	return max(dx, dy), 3 + size
 }
 
-// advance takes what the objects linked to track number i show.
-func (k *track) advance(objects []object, i int, at, dt time.Duration, wall time.Time, t *tracker) {
-	box := noRect
-	strong, active, weak, stirs, creeps := false, false, false, false, false
-	fore, x, y, moved, differ, square, limits := 0, 0, 0, 0, 0, 0, 0
-	var movedX, movedY, steep int
+// look is what one picture shows of a track: the sum of the objects linked to it.
+type look struct {
+	object
+	any bool
+}
+
+// sum adds up the objects linked to track number i.
+func sum(objects []object, i int) look {
+	l := look{object: object{box: noRect}}
 	for j := range objects {
 		o := &objects[j]
 		if o.track != i {
 			continue
 		}
-		strong, active = strong || o.strong, active || o.stirs && o.active
-		weak, stirs, creeps = weak || o.weak, stirs || o.stirs, creeps || o.creeps
-		steep += o.steep
-		movedX, movedY = movedX+o.movedX, movedY+o.movedY
-		b := o.box
-		if b.empty() {
-			b = o.whole
+		l.any = true
+		l.strong, l.active = l.strong || o.strong, l.active || o.stirs && o.active
+		l.weak, l.stirs, l.creeps = l.weak || o.weak, l.stirs || o.stirs, l.creeps || o.creeps
+		l.moved, l.movedX, l.movedY = l.moved+o.moved, l.movedX+o.movedX, l.movedY+o.movedY
+		l.fore, l.sumX, l.sumY = l.fore+o.fore, l.sumX+o.sumX, l.sumY+o.sumY
+		l.movedWeight, l.movedSquare, l.limit = l.movedWeight+o.movedWeight, l.movedSquare+o.movedSquare, l.limit+o.limit
+		l.steep += o.steep
+		if o.box.empty() {
+			l.box = l.box.union(o.whole)
+		} else {
+			l.box = l.box.union(o.box)
 		}
-		box = box.union(b)
-		fore, x, y = fore+o.fore, x+o.sumX, y+o.sumY
-		moved, limits = moved+o.moved, limits+o.limit
-		differ, square = differ+o.movedWeight, square+o.movedSquare
 	}
-	if box.empty() {
+	return l
+}
+
+// contrast is how much what moves differs, each cell weighed by that, so that a thing's faint shadow hardly changes it.
+func (l *look) contrast() float64 { return float64(l.movedSquare) / float64(max(1, l.movedWeight)) }
+
+// edged tells whether what differs from the background has the edges of a thing all around: of a square, eight times the square root of its area.
+func (l *look) edged() bool { return l.steep*l.steep >= 36*l.fore }
+
+// advance takes what one picture shows of the track.
+func (k *track) advance(l look, at, dt time.Duration, wall time.Time, t *tracker) {
+	if !l.any {
 		k.missed(at)
 		return
 	}
-	k.box, k.touched, k.seenAt = box, true, at
-	// Weighed by itself, so that a thing's faint shadow hardly changes it.
-	contrast := float64(square) / float64(max(1, differ))
+	k.box, k.seenAt = l.box, at
+	contrast := l.contrast()
 	k.contrast *= math.Exp(-dt.Seconds() / contrastFade)
-	if strong {
+	if l.strong {
 		k.contrast = max(k.contrast, contrast)
 	}
-	if weak || k.sights == 0 {
+	if l.weak || k.sights == 0 {
 		k.trail[k.sights%trailLength] = sight{at, wall, contrast}
 		k.sights++
 	}
-	// A thing has edges all around: of a square, eight times the square root of its area.
-	edged := steep*steep >= 36*fore
-	if strong {
-		k.strongAt = at
-		clear := contrast*float64(moved) >= clearContrast*float64(limits)
-		if edged || clear {
-			k.faint += dt
-		}
-		if clear {
-			k.strong += dt
-			if active {
-				k.active += dt
-				k.pictures++
-			}
-		}
-	} else {
-		k.missed(at)
-	}
-	k.travel(moved, movedX, movedY, dt)
-	k.follow(creeps && !strong && edged, fore, x, y, dt)
+	k.gather(&l, contrast, at, dt)
+	k.travel(l.moved, l.movedX, l.movedY, dt)
+	k.follow(l.creeps && !l.strong && l.edged(), l.fore, l.sumX, l.sumY, dt)
 	if !k.confirmed {
 		k.confirm(at, dt, t)
 	}
-	k.live = k.confirmed && (stirs && active && contrast >= shadowShare*k.contrast || k.creeping && creeps)
+	k.live = k.confirmed && (l.stirs && l.active && contrast >= shadowShare*k.contrast || k.creeping && l.creeps)
 	switch {
 	case k.live:
 		k.liveAt = at
@@ -223,6 +218,27 @@ func (k *track) advance(objects []object, i int, at, dt time.Duration, wall time
 		// It stands and stirs; to count again it must walk again.
 		k.confirmed, k.creeping = false, false
 		k.strong, k.active, k.faint, k.pictures, k.creep = 0, 0, 0, 0, 0
+	}
+}
+
+// gather sums up the pictures that speak for motion.
+func (k *track) gather(l *look, contrast float64, at, dt time.Duration) {
+	if !l.strong {
+		k.missed(at)
+		return
+	}
+	k.strongAt = at
+	clear := contrast*float64(l.moved) >= clearContrast*float64(l.limit)
+	if clear || l.edged() {
+		k.faint += dt
+	}
+	if !clear {
+		return
+	}
+	k.strong += dt
+	if l.active {
+		k.active += dt
+		k.pictures++
 	}
 }
 
@@ -250,9 +266,9 @@ func (k *track) travel(moved, x, y int, dt time.Duration) {
 
 // travelled tells whether the track went anywhere. Something small that only flickers, such as the digits of a clock, does not; of
 // something large nobody asks.
-func (k *track) travelled(small int) bool {
+func (k *track) travelled() bool {
 	dx, dy := k.nowX-k.fromX, k.nowY-k.fromY
-	return k.cells >= small || dx*dx+dy*dy >= minTravel*minTravel
+	return dx*dx+dy*dy >= minTravel*minTravel
 }
 
 // follow sums up a slow advance: new ground taken all the time, and a centre that really moves.
@@ -289,8 +305,11 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 	default:
 		return
 	}
-	if !k.creeping && !k.travelled(t.small) {
-		return
+	if !k.creeping && k.cells < t.small { // it had to go somewhere first
+		if !k.travelled() {
+			return
+		}
+		back = smallBack
 	}
 	k.confirmed, k.liveAt = true, at
 	if k.id == 0 {
