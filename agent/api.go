@@ -9,11 +9,13 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/stills"
 	"vmsbridge/uplink/identity"
@@ -109,16 +111,16 @@ type roster struct{ a *Agent }
 
 func (r roster) Cameras(context.Context, string) ([]vms.Camera, error) { return r.a.Cameras(), nil }
 
+// HasActor knows the cameras of the configuration and the bridge itself. Sensors, users and whatever else other programs
+// report for are not the bridge's to know, and are let in.
 func (r roster) HasActor(_ context.Context, _ string, actor vms.Actor) (bool, error) {
-	if actor.Type == vms.ActorBridge {
+	switch actor.Type {
+	case vms.ActorBridge:
 		return actor.ID == r.a.cfg.Bridge.ID, nil
+	case vms.ActorCamera:
+		return slices.ContainsFunc(r.a.cfg.Cameras, func(c configs.Camera) bool { return c.ID == actor.ID }), nil
 	}
-	for _, c := range r.a.cfg.Cameras {
-		if c.ID == actor.ID {
-			return actor.Type == vms.ActorCamera, nil
-		}
-	}
-	return false, nil
+	return true, nil
 }
 
 // gallery is the ring of stills as the interface asks for it.
