@@ -31,47 +31,77 @@ type location struct {
 }
 
 // find is the place of the still that op and t mean. Segments may overlap in time after a clock step, so every part is
-// asked; with thousands of segments that is some microseconds. Of several stills of one time, the one appended last counts.
+// asked, but of most the two times at hand decide; with thousands of segments that is some microseconds. Of several stills
+// of one time, the one appended last counts, so the newest part comes first and another must be better.
 func (s *series) find(op Op, t int64, active *segment) (best location, ok bool) {
 	better := func(at int64) bool {
-		switch op {
-		case Before, AtOrBefore, At:
-			return !ok || at >= best.time
-		default:
-			return !ok || at <= best.time
+		switch {
+		case !ok:
+			return true
+		case op == AtOrAfter || op == After:
+			return at < best.time
 		}
-	}
-	for i := range s.parts {
-		p := &s.parts[i]
-		if !p.mayHold(op, t) {
-			continue
-		}
-		times := p.times()
-		if n := pick(times, op, t); n >= 0 && better(times[n]) {
-			best, ok = location{p.seg, p.seg.offsets[p.lo:][n], times[n]}, true
-		}
+		return at > best.time
 	}
 	if s.tail != nil {
-		if n := pick(s.tail.times, op, t); n >= 0 && better(s.tail.times[n]) {
+		if n := pick(s.tail.times, op, t); n >= 0 {
 			best, ok = location{active, s.tail.offsets[n], s.tail.times[n]}, true
 		}
+	}
+	from, place := -1, -1
+	for i := len(s.parts) - 1; i >= 0; i-- {
+		p := &s.parts[i]
+		n := p.pick(op, t, better)
+		if n < 0 {
+			continue
+		}
+		if at := p.at(n); better(at) {
+			best.time, ok = at, true
+			from, place = i, n
+		}
+	}
+	if from >= 0 {
+		p := &s.parts[from]
+		best.seg, best.offset = p.seg, p.seg.offsets[int(p.lo)+place]
 	}
 	return best, ok
 }
 
-// mayHold spares the search in a part that holds nothing in the direction of op.
-func (p *part) mayHold(op Op, t int64) bool {
-	switch op {
-	case Before:
-		return p.min < t
-	case AtOrBefore:
-		return p.min <= t
-	case AtOrAfter:
-		return p.max >= t
-	case After:
-		return p.max > t
+// at is the time of the n-th still; that of the first and the last one are at hand.
+func (p *part) at(n int) int64 {
+	switch n {
+	case 0:
+		return p.min
+	case int(p.hi-p.lo) - 1:
+		return p.max
 	}
-	return p.min <= t && t <= p.max
+	return p.times()[n]
+}
+
+// pick is the index of the still that op and t mean, or -1 if there is none or none that can be better.
+func (p *part) pick(op Op, t int64, better func(int64) bool) int {
+	n := int(p.hi - p.lo)
+	switch op {
+	case Before, AtOrBefore:
+		if p.min > t || op == Before && p.min == t || !better(p.max) {
+			return -1
+		}
+		if p.max < t {
+			return n - 1
+		}
+	case AtOrAfter, After:
+		if p.max < t || op == After && p.max == t || !better(p.min) {
+			return -1
+		}
+		if p.min > t {
+			return 0
+		}
+	default:
+		if t < p.min || t > p.max {
+			return -1
+		}
+	}
+	return pick(p.times(), op, t)
 }
 
 // pick is the index in sorted times that op and t mean, or -1.

@@ -1,0 +1,138 @@
+package vfs
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestOS(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	require.NoError(t, OS.MakeDir(dir))
+	require.NoError(t, OS.MakeDir(dir))
+	name := filepath.Join(dir, "f")
+	f, err := OS.Create(name, 100<<10)
+	require.NoError(t, err)
+	_, err = OS.Create(name, 1)
+	require.ErrorIs(t, err, os.ErrExist)
+	size, err := f.Size()
+	require.NoError(t, err)
+	require.EqualValues(t, 100<<10, size)
+	_, err = f.WriteAt([]byte("hello"), 5000)
+	require.NoError(t, err)
+	require.NoError(t, f.Sync())
+	require.NoError(t, f.Close())
+	require.NoError(t, OS.SyncDir(dir))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "sub"), 0o700))
+	list, err := OS.List(dir)
+	require.NoError(t, err)
+	require.Equal(t, []Entry{{"f", 100 << 10}}, list)
+	info, err := os.Stat(name)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	f, err = OS.Open(name, false)
+	require.NoError(t, err)
+	p := make([]byte, 7)
+	_, err = f.ReadAt(p, 4999)
+	require.NoError(t, err)
+	require.Equal(t, "\x00hello\x00", string(p))
+	_, err = f.WriteAt(p, 0)
+	require.Error(t, err, "opened for reading")
+	require.NoError(t, f.Close())
+	require.NoError(t, OS.Remove(name))
+	_, err = OS.Open(name, true)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	free, err := OS.Free(dir)
+	require.NoError(t, err)
+	require.Positive(t, free)
+}
+
+func TestLock(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "LOCK")
+	l, err := OS.Lock(name)
+	require.NoError(t, err)
+	_, err = OS.Lock(name)
+	require.ErrorIs(t, err, ErrLocked)
+	require.NoError(t, l.Close())
+	l, err = OS.Lock(name)
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+}
+
+func TestInject(t *testing.T) {
+	var ops []OpKind
+	fail := OpKind("")
+	fs := Inject(OS, func(op Op) error {
+		ops = append(ops, op.Kind)
+		if op.Kind == fail {
+			return syscall.EIO
+		}
+		return nil
+	})
+	dir := t.TempDir()
+	name := filepath.Join(dir, "f")
+	calls := func() (errs []error) {
+		keep := func(_ any, err error) { errs = append(errs, err) }
+		errs = append(errs, fs.MakeDir(dir))
+		l, err := fs.Lock(filepath.Join(dir, "LOCK"))
+		keep(l, err)
+		if err == nil {
+			defer l.Close()
+		}
+		f, err := fs.Create(name, 10)
+		keep(f, err)
+		if err == nil {
+			keep(f.WriteAt([]byte("0123456789"), 0))
+			errs = append(errs, f.Sync(), f.Close(), fs.SyncDir(dir))
+		}
+		f, err = fs.Open(name, false)
+		keep(f, err)
+		if err == nil {
+			keep(f.ReadAt(make([]byte, 2), 0))
+			errs = append(errs, f.Close())
+		}
+		errs = append(errs, fs.Remove(name))
+		return errs
+	}
+	require.NoError(t, errors.Join(calls()...))
+	require.Equal(t, []OpKind{OpMakeDir, OpLock, OpCreate, OpWrite, OpSync, OpSyncDir, OpOpen, OpRead, OpRemove}, ops)
+	for _, fail = range []OpKind{OpMakeDir, OpLock, OpCreate, OpWrite, OpSync, OpSyncDir, OpOpen, OpRead, OpRemove} {
+		require.ErrorIs(t, errors.Join(calls()...), syscall.EIO, "%s", fail)
+		_ = os.Remove(name)
+	}
+}
+
+func TestInjectTearsWrites(t *testing.T) {
+	failing := false
+	fs := Inject(OS, func(op Op) error {
+		if failing && op.Kind == OpWrite {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	f, err := fs.Create(filepath.Join(t.TempDir(), "f"), 10)
+	require.NoError(t, err)
+	defer f.Close()
+	failing = true
+	n, err := f.WriteAt([]byte("01234567"), 0)
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	require.Equal(t, 4, n)
+	b, err := io.ReadAll(io.NewSectionReader(f, 0, 10))
+	require.NoError(t, err)
+	require.True(t, bytes.Equal([]byte("0123\x00\x00\x00\x00\x00\x00"), b))
+}
+
+func TestIsFull(t *testing.T) {
+	require.True(t, IsFull(fmt.Errorf("x: %w", &os.PathError{Err: syscall.ENOSPC})))
+	require.True(t, IsFull(syscall.EDQUOT))
+	require.True(t, IsFull(syscall.EFBIG))
+	require.False(t, IsFull(syscall.EIO))
+	require.False(t, IsFull(nil))
+}
