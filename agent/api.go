@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -39,8 +39,12 @@ func (a *Agent) api(base string) (*api, error) {
 	if err != nil {
 		return nil, err
 	}
+	key, err := a.pageKey()
+	if err != nil {
+		return nil, err
+	}
 	v3, err := server.New(server.Options{Events: a.journal, Cameras: roster{a}, Images: gallery{a.ring}, Auth: auth, Report: a.link != nil,
-		NotFound: journal.ErrNotFound, BaseURL: base, Log: a.log, Registerer: a.reg})
+		NotFound: journal.ErrNotFound, BaseURL: base, TokenKey: key, Log: a.log, Registerer: a.reg})
 	if err != nil {
 		return nil, fmt.Errorf("make the local API: %w", err)
 	}
@@ -48,7 +52,7 @@ func (a *Agent) api(base string) (*api, error) {
 	mux.Handle("/api/", v3)
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", a.healthz)
-	mux.Handle("GET /metrics", withToken(auth, promhttp.HandlerFor(a.reg, promhttp.HandlerOpts{})))
+	mux.Handle("GET /metrics", server.WithToken(auth, promhttp.HandlerFor(a.reg, promhttp.HandlerOpts{})))
 	out := &api{http: server.NewHTTP(mux, a.log)}
 	if t := a.cfg.API.TLS; t.Cert != "" {
 		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
@@ -93,17 +97,19 @@ func (a *Agent) tokens() (*identity.Fixed, error) {
 	return list, list.Add(a.visitor, identity.Principal{Name: "service", Kind: identity.KindUser, AccountID: a.cfg.Bridge.Account, Scopes: []string{identity.ScopeRead}})
 }
 
-// withToken lets only the holder of a token through.
-func withToken(auth *identity.Fixed, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if _, err := auth.Authenticate(token); !ok || err != nil {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "send a token of api.tokens as Authorization: Bearer …", http.StatusUnauthorized)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
+// pageKey signs the page tokens that clients hold. It is kept in the journal, so that they stay good over a restart; a
+// damaged one is made anew, and clients then begin their lists again.
+func (a *Agent) pageKey() ([]byte, error) {
+	const name, size = "page-token-key", 32
+	if key, err := a.journal.Meta(name); err == nil && len(key) == size {
+		return key, nil
+	}
+	key := make([]byte, size)
+	_, _ = rand.Read(key) // never fails (crypto/rand)
+	if err := a.journal.SetMeta(name, key); err != nil && !errors.Is(err, journal.ErrFull) {
+		return nil, fmt.Errorf("keep the key of page tokens: %w", err)
+	}
+	return key, nil
 }
 
 // roster is the bridge's cameras as the interface asks for them.
