@@ -120,7 +120,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 }
 
 // serve runs everything. The order of the stop is the order of the flow: cameras end first and hand in their last events,
-// then the outlet writes them, then the reporter stops, then the API; the stores are closed by the caller.
+// then the outlet writes them, then the reporter gets a moment to hand them on and stops, then the API; the stores are closed by the caller.
 func (a *Agent) serve(ctx context.Context, l net.Listener, api *api) error {
 	if a.opts.Ready != nil {
 		a.opts.Ready(l.Addr())
@@ -167,6 +167,9 @@ func (a *Agent) serve(ctx context.Context, l net.Listener, api *api) error {
 	_ = pipes.Wait()
 	stopOutlet()
 	<-outletDone
+	if a.link != nil && cause == nil {
+		a.link.settle(a.journal)
+	}
 	stopRest()
 	_ = behind.Wait()
 	a.log.Info("the bridge has stopped")

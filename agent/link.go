@@ -105,6 +105,18 @@ func (l *link) refresh(ctx context.Context) error {
 	}
 }
 
+// settle waits a moment for the last events, the ends of what was going on, to reach a service that takes events now. What
+// does not make it stays in the outbox.
+func (l *link) settle(outbox *journal.Journal) {
+	deadline := time.Now().Add(linkDrain)
+	for time.Now().Before(deadline) && l.Problem() == "" {
+		if s, err := outbox.OutboxStats(); err != nil || s.Waiting == 0 {
+			return
+		}
+		time.Sleep(linkDrain / 100)
+	}
+}
+
 // noRegistration tells a service that has no such endpoint, as those of others have none.
 func noRegistration(err error) bool {
 	var refused *client.RefusedError
