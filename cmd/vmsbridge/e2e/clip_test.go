@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -109,6 +110,7 @@ func rtspServer(t *testing.T, user, password string, files map[string]string) in
 // codecs, over both transports, with digest sign-in, becomes events at the service and images for them.
 func TestClipFromAForeignServer(t *testing.T) {
 	video, labels := clip(t)
+	asShipped(t)
 	const user, password = "vms user", `p@ss:w/rd "%ü`
 	files := recode(t, video)
 	port := rtspServer(t, user, password, files)
@@ -147,6 +149,7 @@ func TestClipFromAForeignServer(t *testing.T) {
 			checkImages(t, s, id, s.events(id, vms.TypeMotion), zero, clipEnd)
 		})
 	}
+	t.Logf("motion known after its first picture: %s", spread(delays(t, s.bridge.output())))
 	require.True(t, s.bridge.running())
 	s.bridge.stop(5 * time.Second)
 }
@@ -183,10 +186,7 @@ func checkSpans(t *testing.T, events []vms.Event, zero time.Time, labels []label
 			}
 		}
 	}
-	slices.Sort(onsets)
-	if n := len(onsets); n > 0 {
-		t.Logf("%d motions found; onset off by %.0f ms (median), %.0f ms (worst); %d events", n, onsets[n/2]*1000, onsets[n-1]*1000, len(events))
-	}
+	t.Logf("%d motions found, %d events; onset off by %s", len(onsets), len(events), spread(onsets))
 	if t.Failed() {
 		for _, ev := range events {
 			end := "ongoing"
@@ -196,6 +196,31 @@ func checkSpans(t *testing.T, events []vms.Event, zero time.Time, labels []label
 			t.Logf("event %.2f – %s", ev.StartTimestamp.Sub(zero).Seconds(), end)
 		}
 	}
+}
+
+// spread prints the median, the 95th percentile and the largest of some seconds.
+func spread(seconds []float64) string {
+	if len(seconds) == 0 {
+		return "nothing"
+	}
+	slices.Sort(seconds)
+	n := len(seconds)
+	return fmt.Sprintf("%.0f ms (median), %.0f ms (p95), %.0f ms (worst)", seconds[n/2]*1000, seconds[(n*95+99)/100-1]*1000, seconds[n-1]*1000)
+}
+
+var beganLine = regexp.MustCompile(`time=(\S+) .*msg="motion began" .*start=(\S+)`)
+
+// delays are how long after its first picture each motion was known to the bridge, by the bridge's log.
+func delays(t *testing.T, log string) (seconds []float64) {
+	t.Helper()
+	for _, m := range beganLine.FindAllStringSubmatch(log, -1) {
+		known, err := time.Parse(time.RFC3339Nano, m[1])
+		require.NoError(t, err)
+		start, err := vms.ParseTime(m[2])
+		require.NoError(t, err)
+		seconds = append(seconds, known.Sub(start.Time).Seconds())
+	}
+	return seconds
 }
 
 // checkImages asks for each event's image as the recipe of the interface does.

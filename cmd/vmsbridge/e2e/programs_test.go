@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// bin is the folder of the programs under test, built once.
+// bin is the folder of the programs under test. They are built once, and with the race detector if the tests are.
 var bin string
 
 func TestMain(m *testing.M) {
@@ -30,18 +30,30 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		bin = dir
-		args := []string{"build", "-o", dir + string(os.PathSeparator)}
-		if raceEnabled {
-			args = append(args, "-race")
-		}
-		build := exec.Command("go", append(args, "vmsbridge/cmd/vmsbridge", "vmsbridge/cmd/vmscloud", "vmsbridge/cmd/camsim")...)
-		build.Stdout, build.Stderr = os.Stderr, os.Stderr
-		if err := build.Run(); err != nil {
-			fmt.Fprintln(os.Stderr, "build the programs:", err)
+		if out, err := build(dir, raceEnabled); err != nil {
+			fmt.Fprintf(os.Stderr, "build the programs: %v\n%s", err, out)
 			return 1
 		}
 		return m.Run()
 	}())
+}
+
+func build(dir string, race bool) ([]byte, error) {
+	return exec.Command("go", "build", fmt.Sprintf("-race=%t", race), "-o", dir+string(os.PathSeparator),
+		"vmsbridge/cmd/vmsbridge", "vmsbridge/cmd/vmscloud", "vmsbridge/cmd/camsim").CombinedOutput()
+}
+
+// asShipped makes the rest of the test use programs without the race detector, for figures that users would see.
+func asShipped(t *testing.T) {
+	t.Helper()
+	if !raceEnabled {
+		return
+	}
+	dir, before := t.TempDir(), bin
+	out, err := build(dir, false)
+	require.NoError(t, err, "%s", out)
+	bin = dir
+	t.Cleanup(func() { bin = before })
 }
 
 // program is a running process whose output is kept for the test's failure and for waiting.
