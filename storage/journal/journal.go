@@ -86,7 +86,7 @@ func Open(path string, opts Options) (*Journal, error) {
 		tries: map[string]int{}, subscribers: map[int]func(vms.Event){},
 		changed: make(chan struct{}, 1),
 	}
-	j.metrics = newMetrics(opts.Registerer, j)
+	j.metrics = newMetrics()
 	if err := finishRecovery(path); err != nil {
 		return nil, fmt.Errorf("open journal %s: %w", path, err)
 	}
@@ -97,6 +97,7 @@ func Open(path string, opts Options) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open journal %s: %w", path, explain(err))
 	}
+	j.metrics.register(opts.Registerer, j)
 	if j.waiting > 0 {
 		j.signal()
 	}

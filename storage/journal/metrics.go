@@ -9,11 +9,27 @@ type metrics struct {
 	puts, commits, failures, pruned, damaged, recoveries prometheus.Counter
 }
 
-func newMetrics(reg prometheus.Registerer, j *Journal) *metrics {
-	f := promauto.With(reg)
+// newMetrics makes the counters, which register gives to a registerer once the journal is open.
+func newMetrics() *metrics {
 	counter := func(name, help string) prometheus.Counter {
-		return f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_journal_" + name, Help: help})
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_journal_" + name, Help: help})
 	}
+	return &metrics{
+		puts:       counter("puts_total", "Events stored or replaced."),
+		commits:    counter("commits_total", "Durable transactions; several changes share one."),
+		failures:   counter("commit_failures_total", "Transactions that could not be written."),
+		pruned:     counter("pruned_events_total", "Events removed by age."),
+		damaged:    counter("damaged_values_total", "Stored values that were skipped because they are damaged."),
+		recoveries: counter("recoveries_total", "Damaged files that were set aside and recovered."),
+	}
+}
+
+func (m *metrics) register(reg prometheus.Registerer, j *Journal) {
+	if reg == nil {
+		return
+	}
+	reg.MustRegister(m.puts, m.commits, m.failures, m.pruned, m.damaged, m.recoveries)
+	f := promauto.With(reg)
 	gauge := func(name, help string, value func(Stats) float64) {
 		f.NewGaugeFunc(prometheus.GaugeOpts{Name: "vmsbridge_journal_" + name, Help: help}, func() float64 {
 			s, err := j.OutboxStats()
@@ -32,12 +48,4 @@ func newMetrics(reg prometheus.Registerer, j *Journal) *metrics {
 		}
 		return max(0, j.opts.Now().Sub(s.Oldest).Seconds())
 	})
-	return &metrics{
-		puts:       counter("puts_total", "Events stored or replaced."),
-		commits:    counter("commits_total", "Durable transactions; several changes share one."),
-		failures:   counter("commit_failures_total", "Transactions that could not be written."),
-		pruned:     counter("pruned_events_total", "Events removed by age."),
-		damaged:    counter("damaged_values_total", "Stored values that were skipped because they are damaged."),
-		recoveries: counter("recoveries_total", "Damaged files that were set aside and recovered."),
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+	"time"
 )
 
 func isFileLimit(err error) bool { return errors.Is(err, syscall.EFBIG) }
@@ -102,7 +103,7 @@ func (r *Ring) Release(bytes int64) (int64, error) {
 	if r.closed {
 		return 0, ErrClosed
 	}
-	r.retryAt = r.retryAt.AddDate(-1, 0, 0)
+	r.retryAt = time.Time{}
 	var freed int64
 	for freed < bytes && len(r.segments) > 0 && r.segments[0] != r.activeSegment() {
 		size := r.segments[0].size

@@ -54,6 +54,23 @@ func TestFullDisk(t *testing.T) {
 	require.GreaterOrEqual(t, r.Stats().Segments, before)
 }
 
+// TestCapCountsOpenFiles looks at the file system itself: a segment that is deleted before it was flushed must not go on to
+// take its space.
+func TestCapCountsOpenFiles(t *testing.T) {
+	dir := tinyDisk(t, 2<<20)
+	opts := small
+	opts.MaxBytes = 4 * opts.SegmentBytes
+	empty, err := vfs.OS.Free(dir)
+	require.NoError(t, err)
+	r := open(t, filepath.Join(dir, "stills"), opts)
+	for i := range 200 {
+		require.NoError(t, r.Append(still("cam", Preview, time.Duration(i)*time.Second, 14000)))
+		free, err := vfs.OS.Free(dir)
+		require.NoError(t, err)
+		require.LessOrEqual(t, empty-free, opts.MaxBytes)
+	}
+}
+
 func TestFullDiskWithNothingToDrop(t *testing.T) {
 	dir := tinyDisk(t, 256<<10)
 	ballast := filepath.Join(dir, "ballast")

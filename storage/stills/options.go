@@ -1,0 +1,72 @@
+package stills
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vmsbridge/storage/vfs"
+)
+
+// Options of Open. The zero value of each field but MaxBytes works.
+type Options struct {
+	// MaxBytes is what the segments may take on disk together, at least 128 KiB.
+	MaxBytes int64
+	// SegmentBytes is the size of a segment; 0 means 16 MiB. The largest still is a little smaller. If MaxBytes holds
+	// fewer than eight segments, they are made smaller: an eighth of MaxBytes, but not less than 4 MiB, and in any case
+	// no more than half of MaxBytes.
+	SegmentBytes int64
+	// FlushEvery is how long a still may be on its way to the device, and so what a power cut costs; 0 means 2 s.
+	FlushEvery time.Duration
+	// MinFree is how much the ring leaves free on the file system for others (the journal): below it, a new segment costs
+	// old ones, down to two. 0 means 32 MiB, negative means none.
+	MinFree int64
+	// Log receives what someone should know of: damage, trouble of the device. Nil logs nothing.
+	Log *slog.Logger
+	// Registerer takes the metrics (vmsbridge_stills_…). Nil registers none. One ring a registerer.
+	Registerer prometheus.Registerer
+	// FS is the file system; nil means vfs.OS.
+	FS vfs.FS
+}
+
+const (
+	minSegmentBytes = 64 << 10
+	maxSegmentBytes = 1 << 30
+	defaultSegment  = 16 << 20
+	smallSegment    = 4 << 20
+	defaultMinFree  = 32 << 20
+	minSegments     = 2
+)
+
+// withDefaults fills in what is zero, and refuses what cannot be.
+func (o Options) withDefaults() (Options, error) {
+	if o.SegmentBytes == 0 {
+		o.SegmentBytes = defaultSegment
+	}
+	switch {
+	case o.MaxBytes < minSegments*minSegmentBytes:
+		return o, fmt.Errorf("max_size of %d bytes is too small for a ring of stills: give at least %d, or better a few GiB", o.MaxBytes, minSegments*minSegmentBytes)
+	case o.SegmentBytes < minSegmentBytes || o.SegmentBytes > maxSegmentBytes:
+		return o, fmt.Errorf("segment_size of %d bytes: must be %d to %d", o.SegmentBytes, minSegmentBytes, maxSegmentBytes)
+	}
+	if eighth := max(o.MaxBytes/8, smallSegment); o.SegmentBytes > eighth {
+		o.SegmentBytes = eighth
+	}
+	// Whole pages, so that the file takes no more than its size.
+	o.SegmentBytes = max(min(o.SegmentBytes, o.MaxBytes/minSegments)&^4095, minSegmentBytes)
+	if o.FlushEvery <= 0 {
+		o.FlushEvery = 2 * time.Second
+	}
+	if o.MinFree == 0 {
+		o.MinFree = defaultMinFree
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.FS == nil {
+		o.FS = vfs.OS
+	}
+	return o, nil
+}
