@@ -20,13 +20,12 @@ func FuzzValue(f *testing.F) {
 		f.Add([]byte(ev.ID), b)
 		f.Add([]byte(ev.ID), b[:len(b)-1])
 	}
-	f.Add([]byte("x"), resum([]byte{tagEvent, 0, 0, 0, 0}))
+	f.Add([]byte("x"), []byte{})
+	f.Add([]byte("x"), append(head{start: 1, end: 2}.append(nil), `{"id":"x","type":"","startTimestamp":"1970-01-01T00:00:00.001Z","endTimestamp":"1970-01-01T00:00:00.002Z"}`...))
 	f.Add([]byte("x"), resum(append([]byte{tagEvent, 0, 0, 0, 0}, make([]byte, 30)...)))
 	f.Fuzz(func(t *testing.T, id, b []byte) {
-		for _, v := range [][]byte{b, resum(append(make([]byte, valueHead), b...))} {
-			if v[0] == 0 {
-				v[0] = tagEvent
-			}
+		// As it is, and with a tag and checksum that are right.
+		for _, v := range [][]byte{b, resum(append([]byte{tagEvent, 0, 0, 0, 0}, b...))} {
 			ev, h, err := decodeEvent(id, v)
 			if err == nil {
 				again, err := sealEvent(ev, h.sequence)
