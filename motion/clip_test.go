@@ -249,7 +249,7 @@ func TestWalksOfTheClip(t *testing.T) {
 			t.Parallel()
 			count, args := 1394, enc.args
 			if underRace && args != nil {
-				count, args = 505, append([]string{"-frames:v", "505"}, args...) // five walks
+				count, args = 260, append([]string{"-frames:v", "260"}, args...) // three walks
 			}
 			file := clip
 			if args != nil {
@@ -258,7 +258,7 @@ func TestWalksOfTheClip(t *testing.T) {
 			pictures := decode(t, file, 320, 180)
 			require.Len(t, pictures, count)
 			for _, how := range deliveries() {
-				if underRace && how.first != 0 {
+				if underRace && (how.first != 0 || enc.args != nil && how.at(1) != 100) {
 					continue
 				}
 				began := time.Now()
@@ -269,7 +269,7 @@ func TestWalksOfTheClip(t *testing.T) {
 					how.name, s.found, s.walks, 100*percentile(s.onset, 0.5), 100*percentile(s.onset, 0.95), s.onset,
 					100*percentile(s.end, 0.5), 100*percentile(s.end, 0.95), s.end, s.standing, s.quietStarts, each)
 				assert.Empty(t, s.problems, "%s: events %v", how.name, events)
-				assert.GreaterOrEqual(t, s.walks, 4)
+				assert.GreaterOrEqual(t, s.walks, 3)
 				assert.LessOrEqual(t, percentile(s.onset, 0.95), 4)
 				assert.LessOrEqual(t, percentile(s.end, 0.95), 8)
 			}

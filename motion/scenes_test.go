@@ -85,7 +85,7 @@ func TestNothingMoves(t *testing.T) {
 				d = 2 * time.Minute
 			}
 			if underRace {
-				d = 30 * time.Second
+				d = 25 * time.Second
 			}
 			s := newScene(160, 90, 5, c.noise)
 			got := watch(t, motion.Config{}, s, c.rate, d, func(at float64) { c.draw(s, at) })
