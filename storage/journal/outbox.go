@@ -104,7 +104,7 @@ func (t *txn) remove(key []byte, id string) error {
 }
 
 // Peek is up to n entries, oldest first, without those of actors for which skip says so (nil skips none). skip is called
-// within a read transaction and must not change the journal. Entries stay; an event's renewal keeps its place.
+// within a read transaction and must not call the journal. Entries stay; an event's renewal keeps its place.
 func (j *Journal) Peek(n int, skip func(actorID string) bool) ([]Entry, error) {
 	var list []Entry
 	err := j.view(func(tx *bolt.Tx) error {
