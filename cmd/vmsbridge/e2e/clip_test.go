@@ -23,9 +23,12 @@ import (
 // clipName is the labelled clip that the project's figures are held against; it is input, not part of the project.
 const clipName = "one-by-one-person-detection"
 
+// eye is how exact the labels' ends are: they were set by eye, within two pictures.
+const eye = 0.2
+
 // label is a line of the clip's label file.
 type label struct {
-	start, end float64 // seconds
+	start, end float64 // seconds: the times of the first and the last picture
 	kind       string
 	tolerance  float64 // seconds
 }
@@ -57,7 +60,7 @@ func clip(t *testing.T) (video string, labels []label) {
 			require.NoError(t, err)
 			return v
 		}
-		labels = append(labels, label{start: n(0) / fps, end: (n(1) + 1) / fps, kind: row[4], tolerance: n(5) / fps})
+		labels = append(labels, label{start: n(0) / fps, end: n(1) / fps, kind: row[4], tolerance: n(5) / fps})
 	}
 	return video, labels
 }
@@ -168,7 +171,7 @@ func checkSpans(t *testing.T, events []vms.Event, zero time.Time, labels []label
 				if off < 0 {
 					off = -off
 				}
-				if off <= 0.5+l.tolerance && (ev.Ongoing() || ev.EndTimestamp.Sub(zero).Seconds() >= l.end-0.5-l.tolerance) && (best < 0 || off < best) {
+				if off <= 0.5+l.tolerance && (ev.Ongoing() || ev.EndTimestamp.Sub(zero).Seconds() >= l.end-0.5-max(l.tolerance, eye)) && (best < 0 || off < best) {
 					best = off
 				}
 			}
