@@ -41,6 +41,7 @@ type commands struct {
 	Events  eventsCommand  `cmd:"" help:"List the events of a running bridge or of the service."`
 	Image   imageCommand   `cmd:"" help:"Fetch a still of a camera from a running bridge or from the service."`
 	Queue   queueCommand   `cmd:"" help:"Look at the events that still wait to be reported, and at those that the service refused. Stop the bridge first."`
+	Service serviceCommand `cmd:"" help:"Install and control the bridge as a system service."`
 	Version versionCommand `cmd:"" help:"Print the version, and which decoders this machine has."`
 }
 

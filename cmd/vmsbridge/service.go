@@ -1,0 +1,125 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os/user"
+	"path/filepath"
+
+	"github.com/kardianos/service"
+
+	"vmsbridge/configs"
+)
+
+// serviceCommand puts the bridge under the system's service manager and talks to it.
+type serviceCommand struct {
+	Install   serviceInstall   `cmd:"" help:"Install the bridge as a system service, started at boot. Checks the configuration first."`
+	Uninstall serviceUninstall `cmd:"" help:"Stop it and remove the service. Data and configuration stay."`
+	Start     serviceStart     `cmd:"" help:"Start the service."`
+	Stop      serviceStop      `cmd:"" help:"Stop the service."`
+	Restart   serviceRestart   `cmd:"" help:"Stop and start the service."`
+	Status    serviceStatus    `cmd:"" help:"Say whether it is installed and runs; exit code 1 if it does not."`
+}
+
+// serviceName is what the service manager calls the bridge.
+const serviceName = "vmsbridge"
+
+type serviceInstall struct {
+	configFile
+	User string `help:"System user to run as; it must exist." default:"vmsbridge" placeholder:"NAME"`
+}
+
+type (
+	serviceUninstall struct{}
+	serviceStart     struct{}
+	serviceStop      struct{}
+	serviceRestart   struct{}
+	serviceStatus    struct{}
+)
+
+func (c *serviceInstall) Run(s streams) error {
+	file, err := filepath.Abs(c.Config)
+	if err != nil {
+		return fmt.Errorf("find the configuration: %w", err)
+	}
+	if _, err := c.load(s); err != nil {
+		return err
+	}
+	if _, err := user.Lookup(c.User); err != nil {
+		return fmt.Errorf("there is no user %q: make it with useradd --system --home /var/lib/vmsbridge %s, or name one with --user", c.User, c.User)
+	}
+	manager, err := serviceManager(service.Config{UserName: c.User, Arguments: []string{"run", "--config", file}})
+	if err != nil {
+		return err
+	}
+	if err := manager.Install(); err != nil {
+		return fmt.Errorf("install the service: %w (it needs root; an installed one must be uninstalled first)", err)
+	}
+	_, err = fmt.Fprintf(s.out, "installed; start it with: vmsbridge service start\n")
+	return err
+}
+
+func (serviceUninstall) Run(s streams) error {
+	manager, err := serviceManager(service.Config{})
+	if err != nil {
+		return err
+	}
+	if status, err := manager.Status(); err == nil && status == service.StatusRunning {
+		if err := manager.Stop(); err != nil {
+			return fmt.Errorf("stop the service: %w", err)
+		}
+	}
+	if err := manager.Uninstall(); err != nil {
+		return fmt.Errorf("uninstall the service: %w (it needs root)", err)
+	}
+	_, err = fmt.Fprintln(s.out, "uninstalled; data and configuration are still there")
+	return err
+}
+
+func (serviceStart) Run() error   { return control("start") }
+func (serviceStop) Run() error    { return control("stop") }
+func (serviceRestart) Run() error { return control("restart") }
+
+func control(action string) error {
+	manager, err := serviceManager(service.Config{})
+	if err != nil {
+		return err
+	}
+	if err := service.Control(manager, action); err != nil {
+		return fmt.Errorf("%s the service: %w (it needs root; journalctl -u %s says more)", action, err, serviceName)
+	}
+	return nil
+}
+
+func (serviceStatus) Run(s streams) error {
+	manager, err := serviceManager(service.Config{})
+	if err != nil {
+		return err
+	}
+	word := map[service.Status]string{service.StatusRunning: "running", service.StatusStopped: "stopped"}
+	status, err := manager.Status()
+	switch {
+	case errors.Is(err, service.ErrNotInstalled):
+		word[status] = "not installed"
+	case err != nil:
+		return fmt.Errorf("ask for the service: %w", err)
+	}
+	if _, err := fmt.Fprintln(s.out, word[status]); err != nil {
+		return err
+	}
+	if status != service.StatusRunning {
+		return &exitError{code: exitFailed}
+	}
+	return nil
+}
+
+// serviceManager is the system's, with what every action must know.
+func serviceManager(c service.Config) (service.Service, error) {
+	c.Name, c.DisplayName, c.Description = serviceName, "vmsbridge", "vmsbridge, motion events and stills of RTSP cameras"
+	c.Option = service.KeyValue{"SystemdScript": configs.SystemdUnit}
+	s, err := service.New(nil, &c)
+	if err != nil {
+		return nil, fmt.Errorf("find a service manager: %w (run `vmsbridge run` under your own)", err)
+	}
+	return s, nil
+}

@@ -1,0 +1,48 @@
+package configs
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// unit is the template as it is installed, for a program that exists everywhere.
+func unit(t *testing.T) string {
+	t.Helper()
+	text := strings.NewReplacer("{{Description}}", "vmsbridge", "{{Path | cmdEscape}}", "/bin/true",
+		"{{range Arguments}} {{. | cmd}}{{end}}", " run --config /etc/vmsbridge/vmsbridge.yaml", "{{UserName}}", "daemon").Replace(SystemdUnit)
+	require.NotContains(t, text, "{{", "everything is filled in")
+	file := filepath.Join(t.TempDir(), "vmsbridge.service")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	return file
+}
+
+func analyze(t *testing.T, args ...string) string {
+	t.Helper()
+	path, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("systemd-analyze is not installed: apt install systemd (scripts/deps does)")
+	}
+	out, err := exec.CommandContext(t.Context(), path, args...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return string(out)
+}
+
+func TestSystemdAcceptsTheUnit(t *testing.T) {
+	require.NotContains(t, analyze(t, "verify", "--man=no", unit(t)), "vmsbridge.service:")
+}
+
+func TestTheUnitIsConfined(t *testing.T) {
+	out := analyze(t, "security", "--offline=true", "--no-pager", unit(t))
+	m := regexp.MustCompile(`Overall exposure level for vmsbridge.service: ([0-9.]+)`).FindStringSubmatch(out)
+	require.NotNil(t, m, "%s", out)
+	level, err := strconv.ParseFloat(m[1], 64)
+	require.NoError(t, err)
+	require.LessOrEqual(t, level, 2.0, "%s", out)
+}
