@@ -22,9 +22,6 @@ func (p Picture) valid() bool {
 // Box is a rectangle in fractions 0..1 of the picture.
 type Box struct{ Left, Top, Right, Bottom float64 }
 
-// area is the box's share of the picture.
-func (b Box) area() float64 { return (b.Right - b.Left) * (b.Bottom - b.Top) }
-
 // Result is what one picture led to. Its slices are valid until the next call of a method of the Detector.
 type Result struct {
 	// Activity is what this picture alone shows.

@@ -73,16 +73,6 @@ func (s *scene) thing(left, top, width, height, level, pattern float64) {
 	}
 }
 
-// shade changes the brightness of a box by a number of grey levels, over whatever is there.
-func (s *scene) shade(left, top, width, height, by float64) {
-	w, h := float64(s.width), float64(s.height)
-	for y := max(0, int(top*h)); y < min(s.height, int((top+height)*h)); y++ {
-		for x := max(0, int(left*w)); x < min(s.width, int((left+width)*w)); x++ {
-			s.picture[y*s.width+x] += by
-		}
-	}
-}
-
 // light scales the brightness of everything, with a gamma, as cameras do.
 func (s *scene) light(gain, gamma float64) {
 	for i, v := range s.picture {

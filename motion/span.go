@@ -14,7 +14,6 @@ type span struct {
 	share  float64 // of the picture that must move inside
 
 	seenAt   time.Duration // last picture with anything that may move inside
-	firstAt  time.Duration // first picture of the unbroken row up to seenAt
 	first    time.Time
 	inside   time.Duration // how long something moved inside, in that row
 	waiting  bool          // confirmed, but not yet as long as MinDuration

@@ -102,7 +102,7 @@ func (serviceStatus) Run(s streams) error {
 	case errors.Is(err, service.ErrNotInstalled):
 		word[status] = "not installed"
 	case err != nil:
-		return fmt.Errorf("ask for the service: %w", err)
+		return fmt.Errorf("ask for the service: %w (does systemd run here?)", err)
 	}
 	if _, err := fmt.Fprintln(s.out, word[status]); err != nil {
 		return err

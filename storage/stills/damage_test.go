@@ -2,7 +2,6 @@ package stills
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -250,7 +249,7 @@ func TestEveryByte(t *testing.T) {
 			require.NoError(t, r.Close())
 		}
 	}
-	t.Log(fmt.Sprintf("%d bytes", used+64))
+	t.Logf("%d bytes", used+64)
 }
 
 func TestDamageFoundByFind(t *testing.T) {

@@ -33,7 +33,6 @@ type walk struct {
 	seen  map[uint64]bool
 	lost  []Lost
 	seqs  map[string]uint64
-	names []string
 	last  []byte
 }
 
