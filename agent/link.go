@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -24,7 +25,11 @@ const (
 	registerMax   = 15 * time.Second
 	// linkDrain is how long reports under way may take when the bridge stops.
 	linkDrain = 1500 * time.Millisecond
+	// registerSay bounds the log lines about a registration that fails again and again for one reason.
+	registerSay = 5 * time.Minute
 )
+
+const refusesToken = "the service refuses the bridge's token: put a new one into service.token_file"
 
 // link is the bridge's tie to the service: it registers the bridge and its cameras, then lets the reporter drain the
 // outbox. Events wait for the first registration, because a service that does not know a camera refuses its events.
@@ -33,6 +38,9 @@ type link struct {
 	reporter *reporter.Reporter
 	profile  func() vms.Registration
 	log      *slog.Logger
+
+	mu      sync.Mutex // guards trouble
+	trouble error      // why the service does not know the bridge yet, nil if it does
 }
 
 // newLink returns nil if no service is configured. profile says what the service is to know of the bridge.
@@ -54,9 +62,18 @@ func (l *link) register(ctx context.Context) error { return l.client.Register(ct
 
 // Problem says what keeps events from reaching the service, or "".
 func (l *link) Problem() string {
+	l.mu.Lock()
+	trouble := l.trouble
+	l.mu.Unlock()
+	if unauthorized := (*client.UnauthorizedError)(nil); errors.As(trouble, &unauthorized) {
+		return refusesToken
+	}
+	if trouble != nil {
+		return "the bridge is not registered with the service yet, events wait in the outbox: see the log"
+	}
 	switch s := l.reporter.Status(); s.State {
 	case reporter.Unauthorized:
-		return "the service refuses the bridge's token: put a new one into service.token_file"
+		return refusesToken
 	case reporter.Forbidden:
 		return "the bridge's token may not report some events: see the log"
 	case reporter.Waiting:
@@ -76,21 +93,35 @@ func (l *link) Run(ctx context.Context) error {
 
 // registerUntilKnown registers until the service has answered that it knows the bridge, or that it needs no registration.
 func (l *link) registerUntilKnown(ctx context.Context) {
-	pause := registerMin
-	for ctx.Err() == nil {
+	pause, said, saidAt := registerMin, "", time.Time{}
+	for attempt := 1; ctx.Err() == nil; attempt++ {
 		err := l.register(ctx)
 		switch {
 		case err == nil:
-			l.log.Info("registered with the service")
+			l.setTrouble(nil)
+			l.log.Info("registered with the service", "attempts", attempt)
 			return
 		case noRegistration(err):
+			l.setTrouble(nil)
 			l.log.Info("the service takes no registration; images are not forwarded", "error", err)
 			return
+		case ctx.Err() != nil:
+			return
 		}
-		l.log.Warn("register with the service; events wait in the outbox", "error", err, "pause", pause)
+		l.setTrouble(err)
+		if text := err.Error(); text != said || time.Since(saidAt) >= registerSay {
+			l.log.Warn("register with the service; events wait in the outbox", "error", err, "attempts", attempt)
+			said, saidAt = text, time.Now()
+		}
 		sleep(ctx, pause)
 		pause = min(2*pause, registerMax)
 	}
+}
+
+func (l *link) setTrouble(err error) {
+	l.mu.Lock()
+	l.trouble = err
+	l.mu.Unlock()
 }
 
 func (l *link) refresh(ctx context.Context) error {
