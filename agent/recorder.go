@@ -26,8 +26,13 @@ type pace struct {
 	mainToo             bool // this stream is also the full-resolution one
 }
 
-// maxPending bounds the stills of a motion that is not confirmed yet: more than the detector's window holds.
-const maxPending = 16
+// What is held of a motion that is not confirmed yet: about as far as the detector looks back from there, a few seconds. A
+// setting (motion.min_duration) may take longer; what falls out of the window is then stored as if it were motion.
+const (
+	maxPreviews = 32
+	maxMains    = 12
+	mainSpacing = 250 * time.Millisecond // between two full-resolution ones that are held: they are large
+)
 
 // recorder decides which pictures of a camera's motion stream become stills: while it is quiet one an interval, in motion
 // one every half second, and always the first picture of a span, which is known to be the first only when the motion is
@@ -41,7 +46,7 @@ type recorder struct {
 	fail   func(error)
 
 	lastPreview, lastMain time.Time
-	pending               []stills.Still
+	previews, mains       []stills.Still // of candidates, by time
 }
 
 // Picture looks at one picture and what the detector said of it. It blocks while JPEGs are made.
@@ -49,19 +54,20 @@ func (r *recorder) Picture(ctx context.Context, p codec.Picture, t time.Time, re
 	began, start := firstBegan(res.Changes)
 	switch {
 	case began:
-		kept := r.confirm(start)
-		first := !kept && !t.After(start)
-		if !kept && !first {
+		r.confirm(start)
+		if t.After(start) && r.lastPreview.Before(start) {
 			r.m.firstPictureMissed.Inc()
 		}
-		r.take(ctx, p, t, first || due(t, r.lastPreview, r.pace.motion), r.pace.mainToo && (first || due(t, r.lastMain, r.pace.main)))
+		// Where nothing was held (a span of a region that begins while something moves elsewhere), this is the next best.
+		r.take(ctx, p, t, r.lastPreview.Before(start) || due(t, r.lastPreview, r.pace.motion),
+			r.pace.mainToo && (r.lastMain.Before(start) || due(t, r.lastMain, r.pace.main)))
 	case res.Moving:
-		r.pending = nil
+		r.previews, r.mains = nil, nil
 		r.take(ctx, p, t, due(t, r.lastPreview, r.pace.motion), r.pace.mainToo && due(t, r.lastMain, r.pace.main))
 	case res.Candidate:
 		r.hold(ctx, p, t)
 	default:
-		r.pending = nil
+		r.previews, r.mains = nil, nil
 		r.take(ctx, p, t, due(t, r.lastPreview, r.pace.quiet), false)
 	}
 }
@@ -69,44 +75,52 @@ func (r *recorder) Picture(ctx context.Context, p codec.Picture, t time.Time, re
 // hold keeps the stills of a picture that may turn out to be the first of a span.
 func (r *recorder) hold(ctx context.Context, p codec.Picture, t time.Time) {
 	if s, ok := r.develop(ctx, p, t, stills.Preview); ok {
-		r.pending = append(r.pending, s)
+		r.previews = r.wait(r.previews, s, maxPreviews)
 		if due(t, r.lastPreview, r.pace.quiet) {
 			r.keep(s)
 		}
 	}
-	if r.pace.mainToo {
+	if n := len(r.mains); r.pace.mainToo && (n == 0 || due(t, r.mains[n-1].Time, mainSpacing)) {
 		if s, ok := r.develop(ctx, p, t, stills.Main); ok {
-			r.pending = append(r.pending, s)
+			r.mains = r.wait(r.mains, s, maxMains)
 		}
-	}
-	if n := len(r.pending) - maxPending; n > 0 {
-		r.pending = append(r.pending[:0], r.pending[n:]...)
 	}
 }
 
-// confirm keeps those of the waiting stills that the span needs: the one of its first picture, or of the newest picture
-// before it, and then one per interval. It tells whether a preview of the first picture was among them.
-func (r *recorder) confirm(start time.Time) (kept bool) {
-	for _, kind := range []stills.Kind{stills.Preview, stills.Main} {
-		interval := r.pace.motion
-		if kind == stills.Main {
-			interval = r.pace.main
-		}
-		first := -1
-		for i, s := range r.pending {
-			if s.Kind == kind && (first < 0 || !s.Time.After(start)) {
-				first = i
-			}
-		}
-		for i, s := range r.pending {
-			if s.Kind == kind && (i == first || i > first && due(s.Time, r.last(kind), interval)) {
+// wait appends a still. The oldest one makes room, stored if nothing else of its time was.
+func (r *recorder) wait(list []stills.Still, s stills.Still, most int) []stills.Still {
+	if len(list) < most {
+		return append(list, s)
+	}
+	if old := list[0]; old.Time.Sub(r.last(s.Kind)) >= r.interval(s.Kind) {
+		r.keep(old)
+	}
+	copy(list, list[1:])
+	list[len(list)-1] = s
+	return list
+}
+
+// confirm keeps those of the waiting stills that a span which began at start needs: the one of its first picture, or of
+// the next after it that there is, and then one per interval.
+func (r *recorder) confirm(start time.Time) {
+	for _, list := range [][]stills.Still{r.previews, r.mains} {
+		first := true
+		for _, s := range list {
+			if !s.Time.Before(start) && (first || due(s.Time, r.last(s.Kind), r.interval(s.Kind))) {
+				first = false
 				r.keep(s)
 			}
 		}
-		kept = kept || kind == stills.Preview && first >= 0
 	}
-	r.pending = nil
-	return kept
+	r.previews, r.mains = nil, nil
+}
+
+// interval is the time between two stills of a kind in motion.
+func (r *recorder) interval(kind stills.Kind) time.Duration {
+	if kind == stills.Preview {
+		return r.pace.motion
+	}
+	return r.pace.main
 }
 
 func (r *recorder) take(ctx context.Context, p codec.Picture, t time.Time, preview, main bool) {

@@ -68,3 +68,47 @@ func TestDueAfterAClockThatStepsBack(t *testing.T) {
 	require.False(t, due(at(450), at(0), 500*time.Millisecond))
 	require.True(t, due(at(475), at(0), 500*time.Millisecond))
 }
+
+func TestRecorderKeepsTheFirstPictureOfASpanThatIsConfirmedMuchLater(t *testing.T) {
+	for _, wait := range []int{300, 2000, 20_000} { // of something small, creeping; with a min_duration
+		var kept shelf
+		r := &recorder{camera: "c", album: &kept, dev: flash{}, m: newMetrics(prometheus.NewRegistry()), fail: func(err error) { t.Error(err) },
+			pace: pace{quiet: 10 * time.Second, motion: 500 * time.Millisecond, main: 2 * time.Second, mainToo: true}}
+		for ms := 0; ms < 12_000; ms += 100 {
+			r.Picture(t.Context(), codec.Picture{}, at(ms), motion.Result{})
+		}
+		for ms := 12_000; ms < 12_000+wait; ms += 100 {
+			r.Picture(t.Context(), codec.Picture{}, at(ms), motion.Result{Candidate: true})
+			require.LessOrEqual(t, len(r.previews)+len(r.mains), maxPreviews+maxMains)
+		}
+		r.Picture(t.Context(), codec.Picture{}, at(12_000+wait), motion.Result{Moving: true, Changes: []motion.Change{{Kind: motion.Began, Start: at(12_000)}}})
+		for kind, reach := range map[stills.Kind]int{stills.Preview: 0, stills.Main: 0} {
+			require.Contains(t, kept.times(kind), 12_000+reach, "%s, confirmed after %d ms", kind, wait)
+		}
+		last := 12_000
+		for _, ms := range kept.times(stills.Preview) {
+			if ms > last {
+				require.LessOrEqual(t, ms-last, 500, "previews in motion, confirmed after %d ms: %v", wait, kept.times(stills.Preview))
+				last = ms
+			}
+		}
+	}
+}
+
+func TestRecorderKeepsStillsOfARegionsSpanThatBeginsWhileSomethingMoves(t *testing.T) {
+	var kept shelf
+	r := &recorder{camera: "c", album: &kept, dev: flash{}, m: newMetrics(prometheus.NewRegistry()), fail: func(err error) { t.Error(err) },
+		pace: pace{quiet: 10 * time.Second, motion: 500 * time.Millisecond, main: 2 * time.Second, mainToo: true}}
+	for ms := 0; ms <= 1900; ms += 100 {
+		res := motion.Result{Moving: true}
+		switch ms {
+		case 0:
+			res.Changes = []motion.Change{{Kind: motion.Began, Start: at(0)}}
+		case 900:
+			res.Changes = []motion.Change{{Kind: motion.Began, Region: "door", Start: at(600)}}
+		}
+		r.Picture(t.Context(), codec.Picture{}, at(ms), res)
+	}
+	require.Equal(t, []int{0, 500, 900, 1400, 1900}, kept.times(stills.Preview))
+	require.Equal(t, []int{0, 900}, kept.times(stills.Main), "what begins has a full-resolution still of its own")
+}
