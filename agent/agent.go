@@ -82,13 +82,14 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.closeStores()) }()
+	a.out = newOutlet(a.journal, a.cfg.Service.URL != "", a.cfg.Service.ReportOngoing, a.m, a.log)
+	a.out.room = &room{release: a.ring.Release, log: a.log}
 	if err := a.closeUnfinished(); err != nil {
 		return err
 	}
 	a.pool = codec.NewPool(codec.Options{Isolation: a.cfg.Decode.Isolation, PerProcess: a.cfg.Decode.CamerasPerProcess,
 		LibraryDirs: a.cfg.Decode.Libraries, Log: a.log, Registerer: a.reg})
 	defer a.pool.Close()
-	a.out = newOutlet(a.journal, a.cfg.Service.URL != "", a.cfg.Service.ReportOngoing, a.m, a.log)
 
 	base := a.localURL(listener.Addr())
 	profile := func() vms.Registration { return a.profile(base) }
@@ -135,7 +136,7 @@ func (a *Agent) serve(ctx context.Context, l net.Listener, api *api) error {
 	defer stopOutlet()
 
 	var behind errgroup.Group
-	broken := make(chan error, 3)
+	broken := make(chan error, 4) // one each of what is started below
 	start := func(c context.Context, name string, f func(context.Context) error) {
 		behind.Go(func() error {
 			err := guard(func() error { return f(c) })()
@@ -182,14 +183,23 @@ func (a *Agent) openStores() (err error) {
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return fmt.Errorf("make the data folder: %w (name a folder that this user may write in bridge.data)", err)
 	}
-	if a.journal, err = journal.Open(filepath.Join(data, JournalFile), journal.Options{Log: a.log, Registerer: a.reg}); err != nil {
-		return fmt.Errorf("open the journal: %w", err)
-	}
 	s := a.cfg.Stills
 	a.ring, err = stills.Open(filepath.Join(data, StillsDir), stills.Options{MaxBytes: int64(s.MaxSize), SegmentBytes: int64(s.SegmentSize),
 		FlushEvery: s.FlushInterval, Log: a.log, Registerer: a.reg})
 	if err != nil {
-		return errors.Join(fmt.Errorf("open the stills: %w", err), a.journal.Close())
+		return fmt.Errorf("open the stills: %w", err)
+	}
+	open := func() (err error) {
+		a.journal, err = journal.Open(filepath.Join(data, JournalFile), journal.Options{Log: a.log, Registerer: a.reg})
+		return err
+	}
+	if err = open(); errors.Is(err, journal.ErrFull) {
+		if freed, _ := a.ring.Release(roomBytes); freed > 0 {
+			err = open()
+		}
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("open the journal: %w", err), a.ring.Close())
 	}
 	return nil
 }

@@ -2,12 +2,14 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/vms"
 )
 
@@ -31,13 +33,15 @@ const (
 
 // outlet takes events from the pipelines, which must not wait for a disk, and puts them into the journal in order. What
 // the journal refuses (a full disk) stays in memory and is tried again until it is durable; a newer version of an event
-// takes the place of an older one that is still waiting. Safe for concurrent use.
+// takes the place of an older one that is still waiting. An event that can never be stored is given up, so that it holds
+// up no other. Safe for concurrent use.
 type outlet struct {
 	to      destination
 	ongoing bool // report spans before they have ended
 	report  bool // there is a service to report to
 	log     *slog.Logger
 
+	room     *room // nil: a full disk stays full until someone makes room
 	failures prometheus.Counter
 	lost     prometheus.Counter
 
@@ -96,17 +100,15 @@ func (o *outlet) Failing() error {
 func (o *outlet) Run(ctx context.Context) error {
 	touch := time.NewTicker(touchEvery)
 	defer touch.Stop()
+	pause := time.NewTimer(outletRetry)
+	defer pause.Stop()
 	for {
-		err := o.flush()
 		var retry <-chan time.Time
-		if err != nil {
-			timer := time.NewTimer(outletRetry)
-			defer timer.Stop()
-			retry = timer.C
-		}
 		wake := o.wake
-		if err != nil {
-			wake = nil // a journal that refuses is not asked again before the pause is over
+		if err := o.flush(); err != nil {
+			// A journal that refuses is not asked again before the pause is over.
+			pause.Reset(outletRetry)
+			retry, wake = pause.C, nil
 		}
 		select {
 		case <-ctx.Done():
@@ -145,7 +147,12 @@ func (o *outlet) flush() error {
 		ev := o.waiting[0]
 		o.mu.Unlock()
 
-		err := o.to.Put(ev, o.report && (o.ongoing || !ev.Ongoing()))
+		err := o.put(ev)
+		if errors.Is(err, journal.ErrInvalid) {
+			o.lost.Inc()
+			o.log.Error("an event cannot be stored and is given up; please report it with the log", "id", ev.ID, "error", err)
+			err = nil
+		}
 
 		o.mu.Lock()
 		recovered := err == nil && o.failing != nil
@@ -169,6 +176,19 @@ func (o *outlet) flush() error {
 			return err
 		}
 	}
+}
+
+// put writes one event. Where the disk is full, old stills make room.
+func (o *outlet) put(ev vms.Event) error {
+	report := o.report && (o.ongoing || !ev.Ongoing())
+	err := o.to.Put(ev, report)
+	if errors.Is(err, journal.ErrFull) && o.room != nil && o.room.make() {
+		err = o.to.Put(ev, report)
+	}
+	if err == nil && o.room != nil {
+		o.room.helped()
+	}
+	return err
 }
 
 // sameVersion tells whether b, just written, is still the newest version of a.

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/agent/camera"
+	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/vms"
 )
 
@@ -134,4 +136,52 @@ func TestPresenceMakesOneSpanPerState(t *testing.T) {
 		got = append(got, row{status.NewStatus.ConnectionStatus, int(ev.StartTimestamp.Sub(epoch).Milliseconds()), int(ev.EndTimestamp.Sub(epoch).Milliseconds())})
 	}
 	require.Equal(t, []row{{"online", 100, 5000}, {"deviceOffline", 5000, 5001}, {"online", 5001, 9000}}, got)
+}
+
+// refusing is a destination that refuses one event for good, and is full until room is made.
+type refusing struct {
+	diary
+	never string
+	room  int // puts that fail until room is made
+}
+
+func (r *refusing) Put(ev vms.Event, report bool) error {
+	switch {
+	case ev.ID == r.never:
+		return fmt.Errorf("put event: %w", journal.ErrInvalid)
+	case r.room == 0:
+		return fmt.Errorf("put event: %w", journal.ErrFull)
+	}
+	return r.diary.Put(ev, report)
+}
+
+func TestOutletGivesUpWhatCanNeverBeStored(t *testing.T) {
+	d := &refusing{never: someEvent(1, true).ID, room: 1}
+	o := testOutlet(d, true)
+	for n := range 3 {
+		o.Put(someEvent(n, true))
+	}
+	require.NoError(t, o.flush())
+	require.Equal(t, 2, d.len(), "one camera's event holds up those of the others")
+	require.NoError(t, o.Failing())
+}
+
+func TestOutletHasStillsMakeRoom(t *testing.T) {
+	d := &refusing{}
+	o := testOutlet(d, true)
+	asked := 0
+	o.room = &room{log: slog.New(slog.DiscardHandler), release: func(n int64) (int64, error) { asked++; d.room = 1; return n, nil }}
+	o.Put(someEvent(1, true))
+	require.NoError(t, o.flush())
+	require.Equal(t, 1, d.len())
+	require.Equal(t, 1, asked)
+
+	// Room that does not help is not asked for again and again.
+	o.room.release = func(n int64) (int64, error) { asked++; return n, nil }
+	d.room = 0
+	o.Put(someEvent(2, true))
+	for range 10 {
+		require.ErrorIs(t, o.flush(), journal.ErrFull)
+	}
+	require.Equal(t, 2, asked)
 }

@@ -14,7 +14,8 @@ const (
 )
 
 // closeUnfinished ends the spans that a crash or a power cut left ongoing, at their last known activity, so that the
-// service does not show a motion that lasts for ever.
+// service does not show a motion that lasts for ever. The outlet writes them: a disk that is full now must not keep the
+// bridge from starting.
 func (a *Agent) closeUnfinished() error {
 	open, err := a.journal.Unfinished()
 	if err != nil {
@@ -29,9 +30,7 @@ func (a *Agent) closeUnfinished() error {
 			end = ev.StartTimestamp.Time
 		}
 		ev.EndTimestamp = vms.Ptr(end)
-		if err := a.journal.Put(ev, a.cfg.Service.URL != ""); err != nil {
-			return fmt.Errorf("end a span of the last run: %w", err)
-		}
+		a.out.Put(ev)
 		a.log.Info("ended a span that the last run left open", "id", ev.ID, "end", ev.EndTimestamp.String())
 	}
 	return nil
