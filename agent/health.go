@@ -30,9 +30,8 @@ type backlog struct {
 func (a *Agent) health() health {
 	h := health{Status: "ok", Trouble: []string{}}
 	for _, s := range a.posts {
-		state, _ := s.current.Load().State()
 		h.Cameras.Total++
-		if connection(state) == vms.StatusOnline {
+		if connection(s.current.Load().State()) == vms.StatusOnline {
 			h.Cameras.Online++
 		}
 	}

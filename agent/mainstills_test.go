@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"image/jpeg"
 	"log/slog"
 	"os/exec"
@@ -41,15 +42,8 @@ func (s *lockedShelf) all() []stills.Still {
 // film is a drawn scene as access units, ten a second from epoch on, in decode order.
 func film(t *testing.T, codecName string, bframes int) []camera.AccessUnit {
 	t.Helper()
-	if _, err := exec.LookPath("ffmpeg"); err != nil {
-		t.Skip("ffmpeg is not installed: apt install ffmpeg (scripts/deps does)")
-	}
-	sc, err := scene.New("person", scene.Options{Width: 320, Height: 176, Rate: 10})
-	require.NoError(t, err)
-	m, err := movie.FromScene(t.Context(), sc, movie.Options{Codec: codecName, GOP: 20, BFrames: bframes})
-	require.NoError(t, err)
 	var units []camera.AccessUnit
-	for i, u := range m.Units {
+	for i, u := range drawn(t, codecName, bframes).Units {
 		au := camera.AccessUnit{Codec: camera.Codec(codecName), Time: at(u.Shown * 100), RandomAccess: u.Key, NewStream: i == 0, Width: 320, Height: 176}
 		for _, n := range u.NALs {
 			if codecName != movie.MJPEG {
@@ -60,6 +54,25 @@ func film(t *testing.T, codecName string, bframes int) []camera.AccessUnit {
 		units = append(units, au)
 	}
 	return units
+}
+
+// movies are drawn once; tests do not run beside each other.
+var movies = map[string]*movie.Movie{}
+
+// drawn is a person who walks through from 4 s to 12 s and another from 18 s to 26 s, in a loop of 30 s.
+func drawn(t *testing.T, codecName string, bframes int) *movie.Movie {
+	t.Helper()
+	if _, err := exec.LookPath("ffmpeg"); err != nil && codecName != movie.MJPEG {
+		t.Skip("ffmpeg is not installed: apt install ffmpeg (scripts/deps does)")
+	}
+	key := fmt.Sprint(codecName, bframes)
+	if movies[key] == nil {
+		sc, err := scene.New("person", scene.Options{Width: 320, Height: 176, Rate: 10})
+		require.NoError(t, err)
+		movies[key], err = movie.FromScene(t.Context(), sc, movie.Options{Codec: codecName, GOP: 20, BFrames: bframes})
+		require.NoError(t, err)
+	}
+	return movies[key]
 }
 
 func TestMainStillsOfMomentsThatHavePassed(t *testing.T) {
@@ -73,7 +86,7 @@ func TestMainStillsOfMomentsThatHavePassed(t *testing.T) {
 			defer func() { require.NoError(t, pool.Close()) }()
 			var kept lockedShelf
 			s := &mainStills{camera: "c", album: &kept, quality: 80, m: newMetrics(prometheus.NewRegistry()), log: slog.New(slog.DiscardHandler),
-				queue: newQueue(), held: gops{keep: 5 * time.Second},
+				queue: newQueue(func(int) {}), held: gops{keep: 5 * time.Second},
 				decoder: func(f codec.Format) *codec.Decoder { return pool.Open("c", f, 0) }}
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan struct{})

@@ -14,6 +14,7 @@ import (
 	"vmsbridge/configs"
 	"vmsbridge/motion"
 	"vmsbridge/storage/stills"
+	"vmsbridge/uplink/vms"
 )
 
 const (
@@ -41,20 +42,17 @@ type pipeline struct {
 	format   codec.Format
 	waitKey  bool
 	marks    marks
-	spans    map[string]openSpan
-	lastStep time.Time // capture time of the last picture looked at
-	lastSeen time.Time // capture time of the last picture decoded
-	lostWhy  string    // why the camera was away, while it is
+	spans    map[string]vms.Event // those that have begun, by region
+	lastStep time.Time            // capture time of the last picture looked at
+	lastSeen time.Time            // capture time of the last picture decoded
+	lostWhy  string               // why the camera was away, while it is
 	aliveAt  time.Time
 	grumble  complaint
 
-	mu    sync.Mutex // guards state
-	state camera.Status
-	seen  time.Time // local time of the last picture
+	mu      sync.Mutex // guards all below
+	state   camera.Status
+	trouble camera.Status // of the decoder, while the camera itself is online; zero if there is none
 }
-
-// openSpan is a span that has begun: its event's id, to note its last activity.
-type openSpan struct{ id string }
 
 // rooms are what all pipelines share.
 type rooms struct {
@@ -85,15 +83,17 @@ func newPipeline(c configs.Camera, r rooms, log *slog.Logger) (*pipeline, error)
 	if err != nil {
 		return nil, fmt.Errorf("camera %s: motion: %w", c.ID, err)
 	}
-	p := &pipeline{cfg: c, rooms: r, log: log, queue: newQueue(), detector: det, spans: map[string]openSpan{},
+	p := &pipeline{cfg: c, rooms: r, log: log, detector: det, spans: map[string]vms.Event{},
 		state: camera.Status{State: camera.Connecting, Since: time.Now()}}
+	dropped := func(n int) { r.metrics.unitsDropped.WithLabelValues(c.ID).Add(float64(n)) }
+	p.queue = newQueue(dropped)
 	p.author = &author{account: r.cfg.Bridge.Account, camera: c.ID, baseURL: r.base, version: r.version, regions: regions}
 	p.presence = &presence{author: p.author, out: r.out}
 	sc := r.cfg.Stills
 	p.recorder = &recorder{camera: c.ID, album: r.ring, dev: p, m: r.metrics, fail: p.stillFailed,
 		pace: pace{quiet: sc.PreviewInterval, motion: sc.MotionInterval, main: sc.MainInterval, previewWidth: sc.PreviewWidth, mainToo: c.PreviewURL == ""}}
 	if c.PreviewURL != "" {
-		p.main = &mainStills{camera: c.ID, album: r.ring, quality: sc.Quality, m: r.metrics, log: log, queue: newQueue(), held: gops{keep: 5 * time.Second},
+		p.main = &mainStills{camera: c.ID, album: r.ring, quality: sc.Quality, m: r.metrics, log: log, queue: newQueue(dropped), held: gops{keep: 5 * time.Second},
 			decoder: func(f codec.Format) *codec.Decoder { return r.pool.Open(c.ID, f, 0) }}
 	}
 	return p, nil
@@ -105,11 +105,21 @@ func (p *pipeline) Run(ctx context.Context) error {
 	if !p.lastSeen.IsZero() {
 		p.lostWhy = "the bridge was not running"
 	}
-	g, ctx := errgroup.WithContext(ctx)
 	stream := stills.Main
 	if p.main != nil {
 		stream = stills.Preview
 	}
+	source, err := p.source(stream.String(), p.motionURL())
+	if err != nil {
+		return err
+	}
+	var full *camera.Source
+	if p.main != nil {
+		if full, err = p.source(stills.Main.String(), p.cfg.URL); err != nil {
+			return err
+		}
+	}
+	g, ctx := errgroup.WithContext(ctx)
 	// The full-resolution stream is asked for once the other one has come: a wrong password then costs one refusal a round
 	// and not two, and cameras lock accounts after a few.
 	online := make(chan struct{})
@@ -120,64 +130,63 @@ func (p *pipeline) Run(ctx context.Context) error {
 		}
 		p.setState(s)
 	}
-	if err := p.source(ctx, g, stream.String(), p.motionURL(), p.queue, nil, state); err != nil {
-		return err
-	}
+	g.Go(guard(func() error { return source.Run(ctx, p.queue.handler(state)) }))
 	if p.main != nil {
-		if err := p.source(ctx, g, stills.Main.String(), p.cfg.URL, p.main.queue, online, p.mainState); err != nil {
-			return err
-		}
+		g.Go(guard(func() error {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-online:
+			}
+			return full.Run(ctx, p.main.queue.handler(p.mainState))
+		}))
 		g.Go(guard(func() error { return p.main.Run(ctx) }))
 	}
 	g.Go(guard(func() error { return p.work(ctx) }))
 	return g.Wait()
 }
 
-// source starts one stream into q, once after is closed (nil: at once).
-func (p *pipeline) source(ctx context.Context, g *errgroup.Group, stream, url string, q *queue, after <-chan struct{}, state func(camera.Status)) error {
-	src, err := camera.New(camera.Config{Camera: p.cfg.ID, Stream: stream, URL: url, Username: p.cfg.Username, Password: p.cfg.Password.Reveal(),
+// source makes the reader of one stream.
+func (p *pipeline) source(stream, url string) (*camera.Source, error) {
+	return camera.New(camera.Config{Camera: p.cfg.ID, Stream: stream, URL: url, Username: p.cfg.Username, Password: p.cfg.Password.Reveal(),
 		Transport: p.cfg.Transport, AllowInsecureBasic: p.cfg.AllowInsecureBasic, TLS: camera.TLS{InsecureSkipVerify: p.cfg.TLSInsecure, Fingerprint: p.cfg.TLSFingerprint}}, p.rooms.log, p.rooms.cameras)
-	if err != nil {
-		return err
-	}
-	g.Go(guard(func() error {
-		if after != nil {
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-after:
-			}
-		}
-		return src.Run(ctx, camera.Handler{
-			OnUnit: func(u camera.AccessUnit) {
-				u.Time = u.Time.Truncate(time.Millisecond) // what the wire carries
-				q.PutUnit(u)
-			},
-			OnStatus: func(s camera.Status) { state(s); q.PutStatus(s) },
-		})
-	}))
-	return nil
 }
 
 // work is the camera's one consumer: it decodes, detects, and records.
 func (p *pipeline) work(ctx context.Context) error {
 	defer p.close()
-	for {
-		it, ok := p.queue.Get(ctx)
-		if !ok {
-			return ctx.Err()
-		}
-		if it.status != nil {
+	tick := time.NewTicker(aliveEvery)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		switch it, ok := p.queue.TryGet(); {
+		case !ok:
+			select {
+			case <-ctx.Done():
+			case <-p.queue.wake:
+			case <-tick.C:
+				p.idle(time.Now())
+			}
+		case it.status != nil:
 			p.status(*it.status)
-			continue
+		default:
+			p.unit(ctx, it.unit)
 		}
-		p.unit(ctx, it.unit)
 	}
+	return ctx.Err()
 }
 
-// close ends what is open: the agent stops looking at this camera.
+// close ends what is open: the agent stops looking at this camera. After a panic nothing is sure but what was noted of the
+// open spans.
 func (p *pipeline) close() {
-	p.report(p.detector.Gap())
+	_ = guard(func() error { p.report(p.detector.Gap()); return nil })()
+	for region, ev := range p.spans {
+		delete(p.spans, region)
+		ev.EndTimestamp = vms.Ptr(ev.StartTimestamp.Time)
+		if p.lastStep.After(ev.StartTimestamp.Time) {
+			ev.EndTimestamp = vms.Ptr(p.lastStep)
+		}
+		p.rooms.out.Put(ev)
+	}
 	end := p.lastSeen
 	if now := time.Now(); p.presence.now.connection != "" && end.Before(p.presence.now.start) {
 		end = now
@@ -203,13 +212,6 @@ func (p *pipeline) newestStill() time.Time {
 		return time.Time{}
 	}
 	return s.Time
-}
-
-func (p *pipeline) setState(s camera.Status) {
-	p.mu.Lock()
-	p.state = s
-	p.mu.Unlock()
-	p.log.Info("camera", "state", string(s.State), "reason", s.Reason, "codec", s.Codec, "width", s.Width, "height", s.Height, "transport", s.Transport)
 }
 
 func (p *pipeline) mainState(s camera.Status) {

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"net"
-	"time"
 
 	"vmsbridge/agent/camera"
 	"vmsbridge/uplink/vms"
@@ -42,8 +41,7 @@ func (a *Agent) Cameras() []vms.Camera {
 			Status: &vms.ConnectionStatus{ConnectionStatus: vms.StatusOff}}
 		for _, s := range a.posts {
 			if s.cfg.ID == c.ID {
-				state, _ := s.current.Load().State()
-				cam.Status.ConnectionStatus = connection(state)
+				cam.Status.ConnectionStatus = connection(s.current.Load().State())
 			}
 		}
 		out = append(out, cam)
@@ -59,10 +57,35 @@ func connection(s camera.Status) string {
 	return s.State.Connection()
 }
 
-// State is what is known of the camera, and when its last picture came (by the local clock, zero: never). Safe for
-// concurrent use.
-func (p *pipeline) State() (camera.Status, time.Time) {
+func (p *pipeline) setState(s camera.Status) {
+	p.mu.Lock()
+	p.state = s
+	p.mu.Unlock()
+	p.log.Info("camera", "state", string(s.State), "reason", s.Reason, "codec", s.Codec, "width", s.Width, "height", s.Height, "transport", s.Transport)
+}
+
+// setTrouble notes what keeps the decoder from giving pictures of a camera that is online; zero: nothing does.
+func (p *pipeline) setTrouble(s camera.Status) {
+	p.mu.Lock()
+	news := s.State != p.trouble.State || s.Reason != p.trouble.Reason
+	if news {
+		p.trouble = s
+	}
+	p.mu.Unlock()
+	switch {
+	case news && s.State != "":
+		p.log.Warn("the camera's pictures cannot be decoded", "state", string(s.State), "reason", s.Reason)
+	case news:
+		p.log.Info("the camera's pictures can be decoded again")
+	}
+}
+
+// State is what is known of the camera. Safe for concurrent use.
+func (p *pipeline) State() camera.Status {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.state, p.seen
+	if p.state.State == camera.Online && p.trouble.State != "" {
+		return p.trouble
+	}
+	return p.state
 }

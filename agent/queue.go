@@ -1,8 +1,8 @@
 package agent
 
 import (
-	"context"
 	"sync"
+	"time"
 
 	"vmsbridge/agent/camera"
 )
@@ -29,12 +29,26 @@ type queue struct {
 	units    int
 	bytes    int
 	skipping bool // until the next random access point
+	anew     bool // a unit that began a new stream was dropped: the next one takes its place
 	dropped  uint64
+	count    func(n int) // told of each drop
 
 	wake chan struct{} // buffered 1: something came
 }
 
-func newQueue() *queue { return &queue{wake: make(chan struct{}, 1)} }
+// newQueue makes an empty queue. count is told how many units were dropped, by whoever puts; it must not block.
+func newQueue(count func(n int)) *queue { return &queue{count: count, wake: make(chan struct{}, 1)} }
+
+// handler makes a source fill the queue. state is told of each change before it is queued.
+func (q *queue) handler(state func(camera.Status)) camera.Handler {
+	return camera.Handler{
+		OnUnit: func(u camera.AccessUnit) {
+			u.Time = u.Time.Truncate(time.Millisecond) // what the wire carries
+			q.PutUnit(u)
+		},
+		OnStatus: func(s camera.Status) { state(s); q.PutStatus(s) },
+	}
+}
 
 // PutUnit never blocks.
 func (q *queue) PutUnit(u camera.AccessUnit) {
@@ -45,10 +59,12 @@ func (q *queue) PutUnit(u camera.AccessUnit) {
 	}
 	if q.skipping && !u.RandomAccess {
 		q.dropped++
+		q.count(1)
 		q.mu.Unlock()
 		return
 	}
-	q.skipping = false
+	u.NewStream = u.NewStream || q.anew
+	q.skipping, q.anew = false, false
 	q.items = append(q.items, item{unit: u})
 	q.units++
 	q.bytes += len(u.Data)
@@ -64,21 +80,7 @@ func (q *queue) PutStatus(s camera.Status) {
 	q.signal()
 }
 
-// Get waits for the next item. It returns false when ctx is done.
-func (q *queue) Get(ctx context.Context) (item, bool) {
-	for {
-		if it, ok := q.TryGet(); ok {
-			return it, true
-		}
-		select {
-		case <-ctx.Done():
-			return item{}, false
-		case <-q.wake:
-		}
-	}
-}
-
-// TryGet returns the next item if there is one.
+// TryGet returns the next item if there is one; else something comes after the next signal of wake.
 func (q *queue) TryGet() (item, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -108,10 +110,12 @@ func (q *queue) dropUnitsLocked() {
 		if it.status != nil {
 			kept = append(kept, it)
 		}
+		q.anew = q.anew || it.unit.NewStream
 	}
 	clear(q.items[len(kept):])
 	q.items = kept
 	q.dropped += uint64(q.units)
+	q.count(q.units)
 	q.units, q.bytes = 0, 0
 }
 

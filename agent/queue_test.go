@@ -1,9 +1,7 @@
 package agent
 
 import (
-	"context"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -11,7 +9,7 @@ import (
 )
 
 func TestQueueDropsToTheNextRandomAccessPointButKeepsStates(t *testing.T) {
-	q := newQueue()
+	q := newQueue(func(int) {})
 	q.PutUnit(camera.AccessUnit{RandomAccess: true})
 	q.PutStatus(camera.Status{State: camera.Online})
 	for range maxQueuedUnits {
@@ -23,11 +21,11 @@ func TestQueueDropsToTheNextRandomAccessPointButKeepsStates(t *testing.T) {
 	q.PutUnit(camera.AccessUnit{RandomAccess: true, Width: 7})
 	q.PutUnit(camera.AccessUnit{Width: 8})
 
-	it, ok := q.Get(t.Context())
+	it, ok := q.TryGet()
 	require.True(t, ok)
 	require.Equal(t, camera.Online, it.status.State)
 	for _, want := range []int{7, 8} {
-		it, ok = q.Get(t.Context())
+		it, ok = q.TryGet()
 		require.True(t, ok)
 		require.Equal(t, want, it.unit.Width)
 	}
@@ -37,7 +35,7 @@ func TestQueueDropsToTheNextRandomAccessPointButKeepsStates(t *testing.T) {
 }
 
 func TestQueueBoundsItsBytes(t *testing.T) {
-	q := newQueue()
+	q := newQueue(func(int) {})
 	for range 10 {
 		q.PutUnit(camera.AccessUnit{RandomAccess: true, Data: make([]byte, maxQueuedBytes/3)})
 		require.LessOrEqual(t, q.bytes, maxQueuedBytes)
@@ -45,9 +43,20 @@ func TestQueueBoundsItsBytes(t *testing.T) {
 	require.EqualValues(t, 9, q.Dropped())
 }
 
-func TestQueueGetEndsWithItsContext(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-	defer cancel()
-	_, ok := newQueue().Get(ctx)
-	require.False(t, ok)
+func TestQueueBeginsAnewWhereItDroppedTheBeginning(t *testing.T) {
+	counted := 0
+	q := newQueue(func(n int) { counted += n })
+	q.PutUnit(camera.AccessUnit{Codec: camera.H265, RandomAccess: true, NewStream: true}) // the camera came back with another codec
+	for range maxQueuedUnits {
+		q.PutUnit(camera.AccessUnit{Codec: camera.H265})
+	}
+	q.PutUnit(camera.AccessUnit{Codec: camera.H265, RandomAccess: true})
+	q.PutUnit(camera.AccessUnit{Codec: camera.H265, RandomAccess: true})
+	it, ok := q.TryGet()
+	require.True(t, ok)
+	require.True(t, it.unit.NewStream, "the decoder of the old codec would get the new one's units")
+	it, ok = q.TryGet()
+	require.True(t, ok)
+	require.False(t, it.unit.NewStream)
+	require.Equal(t, maxQueuedUnits+1, counted, "each drop is counted in the metrics")
 }

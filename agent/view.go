@@ -59,12 +59,11 @@ func (p *pipeline) begin(u camera.AccessUnit) {
 // picture looks at one decoded picture.
 func (p *pipeline) picture(ctx context.Context, pic codec.Picture) {
 	t := time.UnixMicro(pic.PTS).UTC()
-	p.arrived(t)
-	damaged := p.marks.Damaged(pic.PTS)
-	if damaged {
+	if p.marks.Damaged(pic.PTS) {
 		p.rooms.metrics.damaged.WithLabelValues(p.cfg.ID).Inc()
 		return
 	}
+	p.arrived(t)
 	if since := t.Sub(p.lastStep); since >= 0 && since < p.stepInterval() {
 		return
 	}
@@ -88,7 +87,7 @@ func (p *pipeline) picture(ctx context.Context, pic codec.Picture) {
 	p.report(res.Changes)
 	if res.Moving {
 		for _, s := range p.spans {
-			p.rooms.out.Touch(s.id, t)
+			p.rooms.out.Touch(s.ID, t)
 		}
 	}
 }
@@ -102,7 +101,8 @@ func (p *pipeline) stepInterval() time.Duration {
 	return time.Duration(float64(time.Second) / p.cfg.Motion.Rate * 3 / 4)
 }
 
-// arrived notes that a picture came: the camera is there, and a gap has ended.
+// arrived notes that a picture came that can be used: the camera is there, and a gap has ended. (One that is damaged says
+// nothing: a camera that sends no other is in trouble, and its source says so.)
 func (p *pipeline) arrived(t time.Time) {
 	if p.lostWhy != "" {
 		if err := p.rooms.ring.Gap(p.cfg.ID, p.lastSeen, t, p.lostWhy); err != nil {
@@ -116,9 +116,14 @@ func (p *pipeline) arrived(t time.Time) {
 		p.aliveAt = t
 		p.presence.Alive(t)
 	}
-	p.mu.Lock()
-	p.seen = time.Now()
-	p.mu.Unlock()
+	p.setTrouble(camera.Status{})
+}
+
+// idle notes, while no picture comes, that the camera is still away: what ends this may be a power cut.
+func (p *pipeline) idle(now time.Time) {
+	if p.presence.now.connection != camera.Online.Connection() {
+		p.presence.Alive(now)
+	}
 }
 
 // report makes events of the detector's changes.
@@ -127,7 +132,7 @@ func (p *pipeline) report(changes []motion.Change) {
 		ev := p.author.Motion(c)
 		switch c.Kind {
 		case motion.Began:
-			p.spans[c.Region] = openSpan{ev.ID}
+			p.spans[c.Region] = ev
 			p.rooms.metrics.spans.WithLabelValues(p.cfg.ID, ev.Type).Inc()
 			p.log.Info("motion began", "start", ev.StartTimestamp.String(), "region", c.Region)
 		case motion.Ended:
@@ -138,9 +143,9 @@ func (p *pipeline) report(changes []motion.Change) {
 	}
 }
 
-// Still makes the JPEG of a picture: an MJPEG camera's own bytes where they are good, else the decoder's.
+// Still makes the JPEG of a picture: an MJPEG camera's own bytes where they are good and not too wide, else the decoder's.
 func (p *pipeline) Still(ctx context.Context, pic codec.Picture, maxWidth int) ([]byte, error) {
-	if own := p.marks.Data(pic.PTS); own != nil {
+	if own := p.marks.Data(pic.PTS); own != nil && (maxWidth == 0 || pic.Width <= maxWidth) {
 		if _, _, err := codec.CheckJPEG(own); err == nil {
 			return own, nil
 		}
@@ -163,7 +168,7 @@ func (p *pipeline) decodeFailed(err error) {
 		p.waitKey = true
 	case errors.As(err, &unsupported):
 		p.waitKey = true
-		p.setState(camera.Status{State: camera.UnsupportedCodec, Reason: unsupported.Error(), Since: time.Now()})
+		p.setTrouble(camera.Status{State: camera.UnsupportedCodec, Reason: unsupported.Error(), Since: time.Now().UTC()})
 		p.presence.Set(camera.UnsupportedCodec, time.Now())
 	}
 	p.grumble.say(p.log, "an access unit could not be decoded", err)

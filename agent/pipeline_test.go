@@ -1,0 +1,172 @@
+package agent
+
+import (
+	"log/slog"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"vmsbridge/agent/camera"
+	"vmsbridge/agent/codec"
+	"vmsbridge/cmd/camsim/movie"
+	"vmsbridge/configs"
+	"vmsbridge/storage/stills"
+	"vmsbridge/uplink/vms"
+)
+
+// bench is a pipeline without a camera: the test feeds it.
+type bench struct {
+	*pipeline
+	diary *diary
+	ring  *stills.Ring
+}
+
+func newBench(t *testing.T, change func(*configs.Config)) *bench {
+	t.Helper()
+	cfg := configs.Default()
+	cfg.Cameras = []configs.Camera{{ID: "c", URL: "rtsp://127.0.0.1:1/cam", Enabled: true, Motion: configs.CameraMotion{Motion: cfg.Motion}}}
+	if change != nil {
+		change(cfg)
+	}
+	log := slog.New(slog.DiscardHandler)
+	ring, err := stills.Open(filepath.Join(t.TempDir(), "stills"), stills.Options{MaxBytes: 16 << 20, SegmentBytes: 4 << 20})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, ring.Close()) })
+	pool := codec.NewPool(codec.Options{Isolation: codec.InProcess})
+	t.Cleanup(func() { require.NoError(t, pool.Close()) })
+	d, m := &diary{}, newMetrics(prometheus.NewRegistry())
+	r := rooms{ring: ring, out: newOutlet(d, true, true, m, log), pool: pool, metrics: m, cfg: cfg, log: log, version: "1", base: "http://x"}
+	p, err := newPipeline(cfg.Cameras[0], r, log)
+	require.NoError(t, err)
+	return &bench{p, d, ring}
+}
+
+// events writes what the pipeline has handed in and answers it, the newest form of each.
+func (b *bench) events(t *testing.T) []vms.Event {
+	t.Helper()
+	require.NoError(t, b.rooms.out.flush())
+	var out []vms.Event
+	place := map[string]int{}
+	for _, ev := range b.diary.events {
+		require.Equal(t, ev.NaturalID(), ev.ID)
+		require.True(t, ev.Ongoing() || !ev.EndTimestamp.Before(ev.StartTimestamp.Time), "%s ends before it starts", ev.ID)
+		i, ok := place[ev.ID]
+		if !ok {
+			i = len(out)
+			place[ev.ID], out = i, append(out, ev)
+		}
+		out[i] = ev
+	}
+	return out
+}
+
+// statuses are the status events as text, with milliseconds since epoch.
+func (b *bench) statuses(t *testing.T) (out []string) {
+	for _, ev := range b.events(t) {
+		var s struct {
+			NewStatus struct{ ConnectionStatus string }
+		}
+		if ev.Type != vms.TypeDeviceStatus {
+			continue
+		}
+		require.NoError(t, ev.Data[1].Into(&s))
+		out = append(out, s.NewStatus.ConnectionStatus)
+	}
+	return out
+}
+
+func TestPipelineEndsItsSpansAfterAPanic(t *testing.T) {
+	b := newBench(t, nil)
+	for i, u := range film(t, movie.MJPEG, 0)[:110] { // the person walks at 4 s to 12 s
+		u.NewStream = i == 0
+		b.queue.PutUnit(u)
+		it, _ := b.queue.TryGet()
+		b.unit(t.Context(), it.unit)
+	}
+	require.NotEmpty(t, b.spans, "the scene moves")
+	b.detector = nil // a bug: every call of it panics from now on
+	for _, u := range film(t, movie.MJPEG, 0)[110:115] {
+		b.queue.PutUnit(u)
+	}
+	err := guard(func() error { return b.work(t.Context()) })()
+	require.ErrorContains(t, err, "panic")
+	events := b.events(t)
+	require.Len(t, events, 2)
+	for _, ev := range events {
+		require.NotNil(t, ev.EndTimestamp, "%s goes on for ever", ev.ID)
+		require.WithinDuration(t, at(11_000), ev.EndTimestamp.Time, 200*time.Millisecond)
+	}
+}
+
+func TestPipelineLeavesNothingBehindWhenItCannotStart(t *testing.T) {
+	b := newBench(t, func(c *configs.Config) {
+		c.Cameras[0].PreviewURL = c.Cameras[0].URL
+		c.Cameras[0].URL = "rtsp://127.0.0.1:1/cam#fragment"
+	})
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	require.ErrorContains(t, b.Run(t.Context()), "fragment")
+}
+
+func TestCameraWithDamagedPicturesOnlyIsNotOnline(t *testing.T) {
+	b := newBench(t, nil)
+	units := film(t, movie.MJPEG, 0)
+	b.setState(camera.Status{State: camera.Online})
+	b.unit(t.Context(), units[0])
+	b.status(camera.Status{State: camera.NoKeyframe, Reason: "no keyframe", Since: at(50)})
+	for _, u := range units[1:5] {
+		u.Damaged = true
+		b.unit(t.Context(), u)
+	}
+	require.Equal(t, []string{"online", "error"}, b.statuses(t))
+	b.unit(t.Context(), units[5])
+	require.Equal(t, []string{"online", "error", "online"}, b.statuses(t))
+}
+
+func TestDecoderTroubleIsSaidOnceAndPasses(t *testing.T) {
+	b := newBench(t, nil)
+	lines := &counting{}
+	b.log = slog.New(lines)
+	b.setState(camera.Status{State: camera.Online})
+	lines.n.Store(0)
+	for range 50 { // one at each keyframe
+		b.decodeFailed(&codec.UnsupportedError{Format: codec.H264, Reason: "10 bit", Hint: "8 bit"})
+	}
+	require.LessOrEqual(t, lines.n.Load(), int64(2))
+	require.Equal(t, camera.UnsupportedCodec, b.State().State)
+	for _, u := range film(t, movie.MJPEG, 0)[:2] { // another profile was chosen in the camera, within the session
+		b.unit(t.Context(), u)
+	}
+	require.Equal(t, camera.Online, b.State().State)
+	require.Equal(t, []string{"error", "online"}, b.statuses(t))
+	b.setTrouble(camera.Status{State: camera.UnsupportedCodec})
+	b.setState(camera.Status{State: camera.Stale})
+	require.Equal(t, camera.Stale, b.State().State, "a camera that is away is away")
+}
+
+func TestAnOutageIsNotedWhileItLasts(t *testing.T) {
+	b := newBench(t, nil)
+	b.status(camera.Status{State: camera.Unreachable, Reason: "no answer", Since: at(0)})
+	b.idle(at(60_000))
+	id := b.events(t)[0].ID
+	require.Equal(t, at(60_000), b.rooms.out.touched[id], "after a crash the outage would end where it began")
+	b.unit(t.Context(), film(t, movie.MJPEG, 0)[0])
+	online := b.events(t)[1].ID
+	delete(b.rooms.out.touched, online)
+	b.idle(at(120_000))
+	require.NotContains(t, b.rooms.out.touched, online, "a camera is online only as long as pictures come")
+}
+
+func TestPreviewsOfALargeMJPEGCameraAreShrunk(t *testing.T) {
+	b := newBench(t, func(c *configs.Config) { c.Stills.PreviewWidth = 160 })
+	u := film(t, movie.MJPEG, 0)[0]
+	b.unit(t.Context(), u)
+	s, err := b.ring.Find("c", stills.Preview, stills.At, u.Time)
+	require.NoError(t, err)
+	w, _, err := codec.CheckJPEG(s.JPEG)
+	require.NoError(t, err)
+	require.Equal(t, 160, w)
+}
