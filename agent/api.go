@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -69,7 +70,9 @@ func (s *api) Run(ctx context.Context, l net.Listener) error {
 	if s.tls != nil {
 		l = tls.NewListener(l, s.tls)
 	}
+	ctx, cancel := context.WithCancel(ctx)
 	stopped := make(chan struct{})
+	defer func() { cancel(); <-stopped }()
 	go func() {
 		defer close(stopped)
 		<-ctx.Done()
@@ -82,7 +85,6 @@ func (s *api) Run(ctx context.Context, l net.Listener) error {
 	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
-	<-stopped
 	return nil
 }
 
@@ -115,7 +117,12 @@ func (a *Agent) pageKey() ([]byte, error) {
 // roster is the bridge's cameras as the interface asks for them.
 type roster struct{ a *Agent }
 
-func (r roster) Cameras(context.Context, string) ([]vms.Camera, error) { return r.a.Cameras(), nil }
+// Cameras lists them in the order of their ids, as the interface wants.
+func (r roster) Cameras(context.Context, string) ([]vms.Camera, error) {
+	list := r.a.Cameras()
+	slices.SortFunc(list, func(a, b vms.Camera) int { return cmp.Compare(a.ID, b.ID) })
+	return list, nil
+}
 
 // HasActor knows the cameras of the configuration and the bridge itself. Sensors, users and whatever else other programs
 // report for are not the bridge's to know, and are let in.
