@@ -1,8 +1,12 @@
 package agent
 
 import (
+	"bytes"
+	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -169,4 +173,105 @@ func TestPreviewsOfALargeMJPEGCameraAreShrunk(t *testing.T) {
 	w, _, err := codec.CheckJPEG(s.JPEG)
 	require.NoError(t, err)
 	require.Equal(t, 160, w)
+}
+
+func TestSpansKeepTheirOrderWhenTheClockStepsBack(t *testing.T) {
+	b := newBench(t, nil)
+	units := film(t, movie.MJPEG, 0)
+	for _, u := range units[:80] {
+		b.unit(t.Context(), u)
+	}
+	for i, u := range units[:110] { // the source begins anew, an hour earlier
+		u.Time = u.Time.Add(-time.Hour)
+		u.NewStream = i == 0
+		b.unit(t.Context(), u)
+	}
+	b.status(camera.Status{State: camera.Disconnected, Reason: "away", Since: at(11_000).Add(-time.Hour)})
+	b.close()
+	motions := 0
+	for _, ev := range b.events(t) { // checks that none ends before it starts
+		require.NotNil(t, ev.EndTimestamp, ev.ID)
+		if ev.Type == vms.TypeMotion {
+			motions++
+			s, err := b.ring.Find("c", stills.Preview, stills.Before, ev.StartTimestamp.Add(imageDelay))
+			require.NoError(t, err)
+			require.False(t, s.Time.Before(ev.StartTimestamp.Time), "the picture of a span is of its time")
+		}
+	}
+	require.Equal(t, 2, motions)
+}
+
+func TestANewStreamInAnotherSizeAndCodecGoesOn(t *testing.T) {
+	b := newBench(t, nil)
+	for _, u := range film(t, movie.H264, 0)[:60] {
+		b.unit(t.Context(), u)
+	}
+	require.NotEmpty(t, b.spans)
+	for i, u := range film(t, movie.MJPEG, 0)[61:110] {
+		u.NewStream = i == 0
+		b.unit(t.Context(), u)
+	}
+	b.close()
+	motions := 0
+	for _, ev := range b.events(t) {
+		require.NotNil(t, ev.EndTimestamp, ev.ID)
+		if ev.Type == vms.TypeMotion {
+			motions++
+		}
+	}
+	require.Equal(t, 2, motions, "one ends with the old stream, the other begins once the new one is known")
+	s, err := b.ring.Find("c", stills.Main, stills.Before, at(11_000))
+	require.NoError(t, err)
+	require.True(t, s.Time.After(at(6000)))
+}
+
+func TestALostDecoderProcessCostsNoEvent(t *testing.T) {
+	b := newBench(t, nil)
+	pool := codec.NewPool(codec.Options{Isolation: codec.OwnProcess})
+	defer func() { require.NoError(t, pool.Close()) }()
+	b.rooms.pool = pool
+	for i, u := range film(t, movie.H264, 0)[:150] {
+		if i == 71 { // in the middle of a span, and of a group of 20 pictures
+			require.NotEmpty(t, b.spans)
+			killChildren(t)
+		}
+		b.unit(t.Context(), u)
+		require.Equal(t, i >= 71 && i < 80, b.waitKey, "picture %d: the next keyframe is decoded, nothing before it", i)
+	}
+	b.close()
+	var motions []vms.Event
+	for _, ev := range b.events(t) {
+		require.NotNil(t, ev.EndTimestamp, ev.ID)
+		if ev.Type == vms.TypeMotion {
+			motions = append(motions, ev)
+		}
+	}
+	require.Len(t, motions, 1, "nine lost pictures do not cut a span")
+	require.WithinDuration(t, at(4000), motions[0].StartTimestamp.Time, 500*time.Millisecond)
+	require.WithinDuration(t, at(12_000), motions[0].EndTimestamp.Time, 500*time.Millisecond)
+}
+
+// killChildren kills this process's decoder processes, as the kernel does when memory runs out.
+func killChildren(t *testing.T) {
+	t.Helper()
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	require.NoError(t, err)
+	killed := 0
+	for _, name := range stats {
+		stat, err := os.ReadFile(name)
+		if err != nil {
+			continue // it has ended
+		}
+		var pid, parent int
+		var state string
+		rest := string(stat[bytes.LastIndexByte(stat, ')')+1:])
+		if _, err := fmt.Sscan(rest, &state, &parent); err != nil || parent != os.Getpid() {
+			continue
+		}
+		_, err = fmt.Sscan(string(stat), &pid)
+		require.NoError(t, err)
+		require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+		killed++
+	}
+	require.NotZero(t, killed)
 }
