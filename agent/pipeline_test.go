@@ -164,15 +164,13 @@ func TestAnOutageIsNotedWhileItLasts(t *testing.T) {
 	require.NotContains(t, b.rooms.out.touched, online, "a camera is online only as long as pictures come")
 }
 
-func TestPreviewsOfALargeMJPEGCameraAreShrunk(t *testing.T) {
+func TestStillsOfAnMJPEGCameraAreItsOwnBytes(t *testing.T) {
 	b := newBench(t, func(c *configs.Config) { c.Stills.PreviewWidth = 160 })
 	u := film(t, movie.MJPEG, 0)[0]
 	b.unit(t.Context(), u)
 	s, err := b.ring.Find("c", stills.Preview, stills.At, u.Time)
 	require.NoError(t, err)
-	w, _, err := codec.CheckJPEG(s.JPEG)
-	require.NoError(t, err)
-	require.Equal(t, 160, w)
+	require.Equal(t, u.Data, s.JPEG, "as they came, also where they are wider than previews are made")
 }
 
 func TestSpansKeepTheirOrderWhenTheClockStepsBack(t *testing.T) {

@@ -143,9 +143,10 @@ func (p *pipeline) report(changes []motion.Change) {
 	}
 }
 
-// Still makes the JPEG of a picture: an MJPEG camera's own bytes where they are good and not too wide, else the decoder's.
+// Still makes the JPEG of a picture: an MJPEG camera's own bytes, whatever their width, where they are good; else the
+// decoder's.
 func (p *pipeline) Still(ctx context.Context, pic codec.Picture, maxWidth int) ([]byte, error) {
-	if own := p.marks.Data(pic.PTS); own != nil && (maxWidth == 0 || pic.Width <= maxWidth) {
+	if own := p.marks.Data(pic.PTS); own != nil {
 		if _, _, err := codec.CheckJPEG(own); err == nil {
 			return own, nil
 		}

@@ -92,7 +92,8 @@ type Stills struct {
 	MotionInterval time.Duration `yaml:"motion_interval"`
 	// MainInterval is the time between full-resolution stills during motion. 100ms to 1h, default 2s.
 	MainInterval time.Duration `yaml:"main_interval"`
-	// PreviewWidth is the width in pixels that previews are shrunk to, never enlarged. 64 to 7680, default 640.
+	// PreviewWidth is the width in pixels that previews are shrunk to, never enlarged; an MJPEG camera's own
+	// JPEGs are kept as they are. 64 to 7680, default 640.
 	PreviewWidth int `yaml:"preview_width"`
 	// Quality is the JPEG quality, 1 to 100. Default 80.
 	Quality int `yaml:"quality"`
