@@ -39,7 +39,6 @@ type pipeline struct {
 	queue    *queue
 	detector *motion.Detector
 	decoder  *codec.Decoder
-	format   codec.Format
 	waitKey  bool
 	marks    marks
 	spans    map[string]vms.Event // those that have begun, by region

@@ -50,9 +50,9 @@ func (p *pipeline) begin(u camera.AccessUnit) {
 		p.decoder.Close()
 	}
 	p.report(p.detector.Gap())
-	p.format = codec.Format(u.Codec)
-	p.decoder = p.rooms.pool.Open(p.cfg.ID, p.format, lumaPixels)
-	p.marks = marks{keepData: p.format == codec.MJPEG}
+	format := codec.Format(u.Codec)
+	p.decoder = p.rooms.pool.Open(p.cfg.ID, format, lumaPixels)
+	p.marks = marks{keepData: format == codec.MJPEG}
 	p.waitKey = true
 }
 

@@ -184,7 +184,7 @@ func multicastHost(t *testing.T) string {
 			}
 		}
 	}
-	t.Skip("no interface of this machine can multicast")
+	t.Skip("no interface of this machine can multicast: ip link set lo multicast on")
 	return ""
 }
 

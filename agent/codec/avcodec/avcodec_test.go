@@ -320,7 +320,7 @@ func TestOpenNamesWhatItTried(t *testing.T) {
 
 	lib := library(t)
 	if lib.Path == "" {
-		t.Skip("the library's file is not known")
+		t.Skip("the file of the libavcodec found here is not known: name its folder in VMSBRIDGE_TEST_LIBRARY_DIRS")
 	}
 	// The right library under a wrong number.
 	wrong := "libavcodec.so.58"

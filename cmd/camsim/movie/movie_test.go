@@ -17,7 +17,7 @@ import (
 
 func needFFmpeg(t *testing.T) {
 	if _, err := exec.LookPath("ffmpeg"); err != nil {
-		t.Skip("ffmpeg is not installed: drawn H.264 and H.265 are not tested")
+		t.Skip("ffmpeg is not installed, drawn H.264 and H.265 are not tested: apt install ffmpeg (scripts/deps does)")
 	}
 }
 
