@@ -30,6 +30,7 @@ type Detector struct {
 	despeckle despeckler
 	labels    labeler
 	tracks    tracker
+	objects   []object // of the newest picture
 	flags     []byte
 	solid     []byte
 	held      []byte
@@ -48,6 +49,8 @@ type Detector struct {
 	boxes   []Box
 	changes []Change
 	inside  []Box
+
+	silhouette silhouette
 }
 
 // New returns a Detector, or all problems of the Config. The Config's slices must not be changed afterwards.
@@ -78,6 +81,8 @@ func (d *Detector) resize(width, height int) {
 	d.model.resize(n)
 	d.despeckle.resize(g.width, g.height)
 	d.labels.resize(g)
+	d.silhouette.resize(n)
+	d.objects = nil
 	d.flags, d.solid, d.held = make([]byte, n), make([]byte, n), make([]byte, n)
 	d.counts = make([]int32, len(d.labels.tile)+1)
 	d.unsure = make([]int32, 0, n/(blockSide*blockSide)+g.width+g.height)
@@ -216,7 +221,7 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 	classify(now, before, light, d.model.background, d.model.noise, d.contrast, d.flags)
 	global = d.relight(now, before)
 	solid := d.despeckle.run(d.flags, d.mask, d.grid.width, d.grid.height, d.solid)
-	var objects []object
+	d.objects = nil
 	if d.heldAny {
 		clear(d.held)
 		d.heldAny = false
@@ -226,10 +231,10 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 		minMoved = min(minMoved, d.minCells(d.spans[i].share))
 	}
 	if solid >= max(2, minMoved/2) && !d.learning() {
-		objects = d.objects(now, before, light, minMoved)
+		d.objects = d.find(now, before, light, minMoved)
 	}
-	d.tracks.step(objects, d.at, dt, d.wall)
-	d.decide(objects, dt)
+	d.tracks.step(d.objects, d.at, dt, d.wall)
+	d.decide(d.objects, dt)
 	d.adapt(now, before, light, dt)
 	if global {
 		d.history.clear()
@@ -242,8 +247,8 @@ func (d *Detector) minCells(share float64) int {
 	return max(3, int(share*float64(d.grid.cells())+0.5))
 }
 
-// objects finds the connected areas and judges them.
-func (d *Detector) objects(now, before []uint16, light exposure, minMoved int) []object {
+// find finds the connected areas and judges them.
+func (d *Detector) find(now, before []uint16, light exposure, minMoved int) []object {
 	blink, blinkLight := now, sameExposure
 	if short := d.history.near(shortLag); short != nil {
 		blink = short.cells

@@ -1,0 +1,142 @@
+package motion
+
+// Threshold is the share of the picture (0..1) that must move for the whole picture to count as moving: what Activity.Share is drawn against.
+func (d *Detector) Threshold() float64 { return d.spans[0].share }
+
+// silhouette is the outline of what moves, for people and for measuring; the decision over spans does not use it.
+type silhouette struct {
+	shape []byte  // 1 for a cell of something that moves
+	queue []int32 // of fill
+	level []uint8 // the shape, smoothed
+}
+
+func (s *silhouette) resize(cells int) {
+	*s = silhouette{shape: make([]byte, cells), level: make([]uint8, cells), queue: make([]int32, 0, cells)}
+}
+
+// ActivityMask writes what moves in the newest picture into dst, 255 for it and 0 elsewhere, as width x height bytes, row after row: the whole
+// silhouettes of things that are in motion, not only their edges, and not the places that they left. The size is free; it is
+// usually that of the camera's picture. Pixels of dst beyond it stay as they are. A dst that is too short, and a Detector that has not seen a picture yet,
+// give zeroes.
+func (d *Detector) ActivityMask(dst []byte, width, height int) {
+	if width <= 0 || height <= 0 || len(dst)/width < height {
+		clear(dst)
+		return
+	}
+	dst = dst[:width*height]
+	if d.grid.cells() == 0 || d.pictures == 0 {
+		clear(dst)
+		return
+	}
+	d.outline()
+	d.silhouette.smooth(d.grid)
+	d.silhouette.scale(d.grid, dst, width, height)
+}
+
+// outline sets the shape of what moves in the newest picture.
+func (d *Detector) outline() {
+	s := &d.silhouette
+	clear(s.shape)
+	for j := range d.objects {
+		o := &d.objects[j]
+		if o.track < 0 || !o.weak && !d.tracks.tracks[o.track].live {
+			continue
+		}
+		for y := o.whole.top; y < o.whole.bottom; y++ {
+			for x := o.whole.left; x < o.whole.right; x++ {
+				if i := y*d.grid.width + x; d.solid[i] != 0 && d.flags[i]&cellFore != 0 && d.labels.of(x, y) == j {
+					s.shape[i] = 1
+				}
+			}
+		}
+		s.fill(d.grid, o.whole)
+	}
+}
+
+// fill closes the holes of the shape inside r: what cannot be reached from outside of it.
+func (s *silhouette) fill(g grid, r rect) {
+	if r.empty() {
+		return
+	}
+	// A cell that was reached has the bit 2.
+	s.queue = s.queue[:0]
+	reach := func(x, y int) {
+		if i := y*g.width + x; s.shape[i] == 0 {
+			s.shape[i] = 2
+			s.queue = append(s.queue, int32(i))
+		}
+	}
+	for x := r.left; x < r.right; x++ {
+		reach(x, r.top)
+		reach(x, r.bottom-1)
+	}
+	for y := r.top; y < r.bottom; y++ {
+		reach(r.left, y)
+		reach(r.right-1, y)
+	}
+	for len(s.queue) > 0 {
+		i := int(s.queue[len(s.queue)-1])
+		s.queue = s.queue[:len(s.queue)-1]
+		x, y := i%g.width, i/g.width
+		if x > r.left {
+			reach(x-1, y)
+		}
+		if x+1 < r.right {
+			reach(x+1, y)
+		}
+		if y > r.top {
+			reach(x, y-1)
+		}
+		if y+1 < r.bottom {
+			reach(x, y+1)
+		}
+	}
+	for y := r.top; y < r.bottom; y++ {
+		for x := r.left; x < r.right; x++ {
+			i := y*g.width + x
+			s.shape[i] = 1 - s.shape[i]>>1
+		}
+	}
+}
+
+// smooth rounds the steps between cells: each level is the weighted mean (1 2 1 in both directions) of the shape around it, 0..16, with twice the weight of the cell itself.
+func (s *silhouette) smooth(g grid) {
+	at := func(x, y int) uint8 {
+		return s.shape[max(0, min(g.height-1, y))*g.width+max(0, min(g.width-1, x))]
+	}
+	for y := range g.height {
+		for x := range g.width {
+			sum := uint8(0)
+			for j := -1; j <= 1; j++ {
+				k := uint8(2 - j*j)
+				sum += k * (at(x-1, y+j) + 2*at(x, y+j) + at(x+1, y+j))
+			}
+			s.level[y*g.width+x] = sum
+		}
+	}
+}
+
+// scale draws where the level, interpolated between the cells' centres, is above one half.
+func (s *silhouette) scale(g grid, dst []byte, width, height int) {
+	// Places are in 1/256 cells.
+	stepX := 256 * g.pictureWidth * 256 / (g.side * width)
+	stepY := 256 * g.pictureHeight * 256 / (g.side * height)
+	for y := range height {
+		v := max(0, (y*stepY+stepY/2)/256-128)
+		y0 := min(v>>8, g.height-1)
+		y1, fy := min(y0+1, g.height-1), v&255
+		up, down := s.level[y0*g.width:][:g.width], s.level[y1*g.width:][:g.width]
+		row := dst[y*width:][:width]
+		for x := range row {
+			u := max(0, (x*stepX+stepX/2)/256-128)
+			x0 := min(u>>8, g.width-1)
+			x1, fx := min(x0+1, g.width-1), u&255
+			a := int(up[x0])*(256-fx) + int(up[x1])*fx
+			b := int(down[x0])*(256-fx) + int(down[x1])*fx
+			row[x] = 0
+			if a*(256-fy)+b*fy >= 8<<16 {
+				row[x] = 255
+			}
+		}
+	}
+}
