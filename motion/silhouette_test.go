@@ -50,7 +50,7 @@ func TestActivityMask(t *testing.T) {
 			case at > 4.8:
 				recall, precision := overlap(mask, size[0], size[1], motion.Box{Left: x, Top: 0.35, Right: x + 0.08, Bottom: 0.85})
 				require.Greater(t, recall, 0.85, "%v at %v s", size, at)
-				require.Greater(t, precision, 0.9, "%v at %v s", size, at)
+				require.Greater(t, precision, 0.8, "%v at %v s", size, at)
 			}
 		}
 	}
