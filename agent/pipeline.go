@@ -18,8 +18,6 @@ import (
 )
 
 const (
-	// lumaPixels is the detector's working size: 320x180 for a 16:9 picture.
-	lumaPixels = 320 * 180
 	// aliveEvery is how often a camera's status span is noted as still going on.
 	aliveEvery = time.Minute
 	// complainEvery bounds the log lines about one camera's undecodable access units.
@@ -42,7 +40,7 @@ type pipeline struct {
 	waitKey  bool
 	marks    marks
 	spans    map[string]vms.Event // those that have begun, by region
-	lastStep time.Time            // capture time of the last picture looked at
+	pace     Pace                 // of the pictures looked at
 	lastSeen time.Time            // capture time of the last picture decoded
 	lostWhy  string               // why the camera was away, while it is
 	aliveAt  time.Time
@@ -69,20 +67,15 @@ type rooms struct {
 func newPipeline(c configs.Camera, r rooms, log *slog.Logger) (*pipeline, error) {
 	log = log.With("camera", c.ID)
 	regions := map[string]motion.Region{}
-	mc := motion.Config{Sensitivity: c.Motion.Sensitivity, QuietPeriod: c.Motion.QuietPeriod, MinDuration: c.Motion.MinDuration, MaxDuration: c.Motion.MaxDuration}
-	for _, m := range c.Motion.Masks {
-		mc.Masks = append(mc.Masks, motion.Polygon(m))
-	}
-	for _, g := range c.Motion.Regions {
-		region := motion.Region{ID: g.ID, Name: g.Name, Area: motion.Polygon(g.Area), Sensitivity: g.Sensitivity}
-		mc.Regions = append(mc.Regions, region)
-		regions[g.ID] = region
+	mc := MotionConfig(c.Motion)
+	for _, g := range mc.Regions {
+		regions[g.ID] = g
 	}
 	det, err := motion.New(mc)
 	if err != nil {
 		return nil, fmt.Errorf("camera %s: motion: %w", c.ID, err)
 	}
-	p := &pipeline{cfg: c, rooms: r, log: log, detector: det, spans: map[string]vms.Event{},
+	p := &pipeline{cfg: c, rooms: r, log: log, detector: det, pace: NewPace(c.Motion.Rate), spans: map[string]vms.Event{},
 		state: camera.Status{State: camera.Connecting, Since: time.Now()}}
 	dropped := func(n int) { r.metrics.unitsDropped.WithLabelValues(c.ID).Add(float64(n)) }
 	p.queue = newQueue(dropped)
@@ -181,8 +174,8 @@ func (p *pipeline) close() {
 	for region, ev := range p.spans {
 		delete(p.spans, region)
 		ev.EndTimestamp = vms.Ptr(ev.StartTimestamp.Time)
-		if p.lastStep.After(ev.StartTimestamp.Time) {
-			ev.EndTimestamp = vms.Ptr(p.lastStep)
+		if last := p.pace.Last(); last.After(ev.StartTimestamp.Time) {
+			ev.EndTimestamp = vms.Ptr(last)
 		}
 		p.rooms.out.Put(ev)
 	}

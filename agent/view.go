@@ -51,7 +51,7 @@ func (p *pipeline) begin(u camera.AccessUnit) {
 	}
 	p.report(p.detector.Gap())
 	format := codec.Format(u.Codec)
-	p.decoder = p.rooms.pool.Open(p.cfg.ID, format, lumaPixels)
+	p.decoder = p.rooms.pool.Open(p.cfg.ID, format, LumaPixels)
 	p.marks = marks{keepData: format == codec.MJPEG}
 	p.waitKey = true
 }
@@ -64,10 +64,9 @@ func (p *pipeline) picture(ctx context.Context, pic codec.Picture) {
 		return
 	}
 	p.arrived(t)
-	if since := t.Sub(p.lastStep); since >= 0 && since < p.stepInterval() {
+	if !p.pace.Due(t) {
 		return
 	}
-	p.lastStep = t
 	began := time.Now()
 	res := p.detector.Step(motion.Picture{Luma: pic.Luma, Width: pic.LumaWidth, Height: pic.LumaHeight, Stride: pic.LumaWidth, Time: t})
 	p.rooms.metrics.detect.WithLabelValues(p.cfg.ID).Observe(time.Since(began).Seconds())
@@ -90,15 +89,6 @@ func (p *pipeline) picture(ctx context.Context, pic codec.Picture) {
 			p.rooms.out.Touch(s.ID, t)
 		}
 	}
-}
-
-// stepInterval is the least time between two pictures that are looked at. A quarter is allowed for, so that a camera
-// whose rate is the wanted one is looked at in full.
-func (p *pipeline) stepInterval() time.Duration {
-	if p.cfg.Motion.Rate <= 0 {
-		return 0
-	}
-	return time.Duration(float64(time.Second) / p.cfg.Motion.Rate * 3 / 4)
 }
 
 // arrived notes that a picture came that can be used: the camera is there, and a gap has ended. (One that is damaged says

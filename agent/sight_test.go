@@ -1,0 +1,53 @@
+package agent
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/configs"
+	"vmsbridge/motion"
+)
+
+func TestPace(t *testing.T) {
+	epoch := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		rate, camera float64
+		want         int // of 10 seconds of pictures
+	}{
+		"all of a camera at the wanted rate": {10, 10, 100},
+		"all of a slower one":                {10, 4, 40},
+		"all of one a little faster":         {10, 12, 120},
+		"every second of 25":                 {10, 25, 125},
+		"every third of 30":                  {10, 30, 100},
+		"every one without a rate":           {0, 30, 300},
+	} {
+		p, n := NewPace(c.rate), 0
+		for i := range int(10 * c.camera) {
+			if at := epoch.Add(time.Duration(float64(i) / c.camera * float64(time.Second))); p.Due(at) {
+				n++
+				require.Equal(t, at, p.Last())
+			}
+		}
+		require.Equal(t, c.want, n, name)
+	}
+	p := NewPace(10)
+	require.True(t, p.Due(epoch))
+	require.False(t, p.Due(epoch.Add(10*time.Millisecond)))
+	require.True(t, p.Due(epoch.Add(-time.Hour)), "the clock was set back")
+}
+
+func TestMotionConfig(t *testing.T) {
+	area := [][2]float64{{0, 0}, {1, 0}, {1, 1}}
+	got := MotionConfig(configs.CameraMotion{
+		Motion:  configs.Motion{Sensitivity: 0.7, Rate: 5, QuietPeriod: 2 * time.Second, MinDuration: time.Second, MaxDuration: time.Minute},
+		Masks:   []configs.Polygon{area},
+		Regions: []configs.Region{{ID: "door", Name: "Door", Area: area, Sensitivity: 0.8}},
+	})
+	require.Equal(t, motion.Config{Sensitivity: 0.7, QuietPeriod: 2 * time.Second, MinDuration: time.Second, MaxDuration: time.Minute,
+		Masks:   []motion.Polygon{area},
+		Regions: []motion.Region{{ID: "door", Name: "Door", Area: area, Sensitivity: 0.8}}}, got)
+	_, err := motion.New(got)
+	require.NoError(t, err)
+}
