@@ -29,7 +29,7 @@ var allowed = map[string][]string{
 	"storage/stills/...":  {"storage/vfs"},
 	"storage/journal/...": {"uplink/vms", "storage/vfs"},
 	"uplink/vms/...":      nil,
-	"uplink/identity/...": {"uplink/vms"},
+	"uplink/identity/...": {"uplink/vms", "uplink/identity/..."},
 	"uplink/client/...":   {"uplink/vms"},
 	"uplink/reporter/...": {"uplink/vms"},
 	"uplink/server/...":   {"uplink/vms", "uplink/identity"}, // identity's Principal says who asks
