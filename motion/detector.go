@@ -3,6 +3,8 @@ package motion
 import (
 	"fmt"
 	"time"
+
+	"vmsbridge/motion/plane"
 )
 
 const (
@@ -27,7 +29,7 @@ type Detector struct {
 	history   history
 	light     sampler
 	model     model
-	despeckle despeckler
+	despeckle plane.Despeckler
 	labels    labeler
 	tracks    tracker
 	objects   []object // of the newest picture
@@ -79,7 +81,7 @@ func (d *Detector) resize(width, height int) {
 	d.grid = g
 	d.history.resize(n)
 	d.model.resize(n)
-	d.despeckle.resize(g.width, g.height)
+	d.despeckle.Resize(g.width, g.height)
 	d.labels.resize(g)
 	d.silhouette.resize(n)
 	d.objects = nil
@@ -218,9 +220,9 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 	if e := d.light.fit(d.model.background, now, d.flags, cellFore|cellMoved); e.shift() > 128 {
 		d.model.expose(e)
 	}
-	classify(now, before, light, d.model.background, d.model.noise, d.contrast, d.flags)
+	plane.Classify(now, before, plane.Exposure(light), d.model.background, d.model.noise, d.contrast, d.flags)
 	global = d.relight(now, before)
-	solid := d.despeckle.run(d.flags, d.mask, d.grid.width, d.grid.height, d.solid)
+	solid := d.despeckle.Run(d.flags, d.mask, d.solid)
 	d.objects = nil
 	if d.heldAny {
 		clear(d.held)

@@ -1,5 +1,7 @@
 package motion
 
+import "vmsbridge/motion/plane"
+
 // labeler joins cells into connected areas. It works on tiles of 2x2 cells, with all eight neighbours, so that gaps of a cell or two do
 // not tear a thing apart.
 type labeler struct {
@@ -47,7 +49,7 @@ func (l *labeler) label(g grid, solid, parked []byte) {
 	clear(l.near)
 	l.from, l.to = g.height, 0
 	for y := range g.height {
-		if !anySet(solid[y*g.width:(y+1)*g.width]) && !anySet(parked[y*g.width:(y+1)*g.width]) {
+		if !plane.AnySet(solid[y*g.width:(y+1)*g.width]) && !plane.AnySet(parked[y*g.width:(y+1)*g.width]) {
 			continue
 		}
 		l.from, l.to = min(l.from, y), y+1

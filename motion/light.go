@@ -1,20 +1,22 @@
 package motion
 
-import "math"
+import (
+	"math"
+
+	"vmsbridge/motion/plane"
+)
 
 // gainOne is a gain of 1 in the fixed point of exposure.
-const gainOne = 1 << 12
+const gainOne = plane.GainOne
 
-// exposure is how the brightness of the whole scene changed between two pictures: y = gain/4096·x + offset, in 1/256 grey levels.
+// exposure is how the brightness of the whole scene changed between two pictures: y = Gain/4096·x + Offset, in 1/256 grey levels.
 // Auto-exposure, a cloud and a light switch are such a change to the first order; what does not fit is looked at by structure.go.
-type exposure struct{ gain, offset int32 }
+type exposure plane.Exposure
 
-var sameExposure = exposure{gain: gainOne}
+var sameExposure = exposure{Gain: gainOne}
 
 // apply is x under the exposure, within 0..65535.
-func (e exposure) apply(x uint16) int32 {
-	return max(0, min(65535, (int32(uint64(x)*uint64(e.gain)>>12))+e.offset))
-}
+func (e exposure) apply(x uint16) int32 { return plane.Exposure(e).Apply(x) }
 
 // shift is how much the exposure changes a value at most, in 1/256 grey levels, looked at in the dark, the middle and the bright.
 func (e exposure) shift() int32 {
@@ -23,11 +25,6 @@ func (e exposure) shift() int32 {
 		most = max(most, abs32(e.apply(x)-int32(x)))
 	}
 	return most
-}
-
-func abs32(v int32) int32 {
-	s := v >> 31
-	return (v ^ s) - s
 }
 
 // fitSamples is about how many cells the fit of the exposure looks at.
@@ -74,7 +71,7 @@ func (s *sampler) fit(x, y []uint16, flags []byte, skip byte) exposure {
 			break
 		}
 	}
-	e := exposure{gain: gainOne, offset: int32(median)*256 + 128}
+	e := exposure{Gain: gainOne, Offset: int32(median)*256 + 128}
 	limit := int32(10 * 256)
 	if median > 6 || median < -6 { // a large change: least squares need a start that has about the right gain
 		e = s.quartiles(x, y, flags, skip, e)
@@ -99,7 +96,7 @@ func (s *sampler) quartiles(x, y []uint16, flags []byte, skip byte, e exposure) 
 	}
 	g := float64(y3-y1) / float64(x3-x1)
 	g = max(0.25, min(4, g))
-	return exposure{gain: int32(g * gainOne), offset: int32((float64(y1+y3) - g*float64(x1+x3)) * 128)}
+	return exposure{Gain: int32(g * gainOne), Offset: int32((float64(y1+y3) - g*float64(x1+x3)) * 128)}
 }
 
 // quartile returns the first and third quartile of the samples, in grey levels.
@@ -158,5 +155,5 @@ func (s *sampler) refine(x, y []uint16, flags []byte, skip byte, e exposure, lim
 		gain = max(0.25, min(4, gain))
 	}
 	offset := (float64(sy) - gain*float64(sx)) / fn * 16
-	return exposure{gain: int32(math.Round(gain * gainOne)), offset: int32(math.Round(offset))}, int32(rest / n), int32(n)
+	return exposure{Gain: int32(math.Round(gain * gainOne)), Offset: int32(math.Round(offset))}, int32(rest / n), int32(n)
 }

@@ -1,5 +1,7 @@
 package motion
 
+import "vmsbridge/motion/plane"
+
 // blockSide is the side, in cells, of the blocks in which a change of light is told from a change of things.
 const blockSide = 8
 
@@ -100,7 +102,7 @@ func (d *Detector) relight(now, before []uint16) (global bool) {
 
 // rowsFlagged tells whether any cell of the rows has a flag.
 func (d *Detector) rowsFlagged(y0, y1 int) bool {
-	return anySet(d.flags[y0*d.grid.width : y1*d.grid.width])
+	return plane.AnySet(d.flags[y0*d.grid.width : y1*d.grid.width])
 }
 
 // countBlock counts the flags of a block, and sums its noise.

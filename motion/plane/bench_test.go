@@ -1,0 +1,78 @@
+package plane
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// Run with: go test ./motion/plane -bench . -run '^$' -count 6 | benchstat -
+//
+// The table of the loops over pixels and cells: the plain reference beside the version that is used, for a picture of 160x90 cells.
+func BenchmarkLoop(b *testing.B) {
+	const width, height, cells = 160, 90, 160 * 90
+	r := rand.New(rand.NewPCG(1, 2))
+	luma, copied := make([]byte, 16*cells), make([]byte, 16*cells)
+	for i := range luma {
+		luma[i] = byte(100 + r.IntN(9))
+	}
+	now, before, out := make([]uint16, cells), make([]uint16, cells), make([]uint16, cells)
+	for i := range now {
+		before[i] = uint16(100<<8 + r.IntN(900))
+		now[i] = uint16(int(before[i]) + r.IntN(600) - 300)
+	}
+	m := Memory{append([]uint16{}, before...), make([]uint16, cells), make([]uint16, cells), make([]uint16, cells), make([]uint8, cells)}
+	flags, solid, held, mask := make([]byte, cells), make([]byte, cells), make([]byte, cells), make([]byte, cells)
+	some := make([]byte, cells)
+	for i := range mask {
+		mask[i] = 255
+		if r.IntN(50) == 0 {
+			some[i] = Fore
+		}
+	}
+	person := make([]byte, cells)
+	for y := 20; y < 60; y++ {
+		for x := 50; x < 70; x++ {
+			person[y*width+x] = Fore | Moved
+		}
+	}
+	light := Exposure{Gain: GainOne + 20, Offset: 100}
+	pace := Pace{Background: 3276, Up: 2621, Down: 655, Absorb: 59_999, NoiseCap: 2304, TwigCap: 11520, Ms: 100}
+	var d Despeckler
+	d.Resize(width, height)
+	run := func(do, impl string, bytes, count int, f func()) {
+		b.Run(fmt.Sprintf("do=%s/impl=%s", do, impl), func(b *testing.B) {
+			b.SetBytes(int64(bytes))
+			b.ReportAllocs()
+			for b.Loop() {
+				f()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(count), "ns/cell")
+		})
+	}
+	for _, side := range []int{1, 2, 3, 4} {
+		n := side * side * cells
+		run(fmt.Sprintf("copy-%dx%d", side*width, side*height), "memcpy", n, cells, func() { copy(copied[:n], luma) })
+		run(fmt.Sprintf("means-%dx%d", side*width, side*height), "plain", n, cells, func() { meansPlain(luma, side*width, side, width, height, out) })
+		run(fmt.Sprintf("means-%dx%d", side*width, side*height), "fast", n, cells, func() { Means(luma, side*width, side, width, height, out) })
+	}
+	run("classify", "plain", 2*cells, cells, func() { classifyPlain(now, before, light, m.Background, m.Noise, 1536, flags) })
+	run("classify", "fast", 2*cells, cells, func() { Classify(now, before, light, m.Background, m.Noise, 1536, flags) })
+	clear(flags)
+	run("learn-quiet", "plain", 2*cells, cells, func() { learnPlain(now, before, light, flags, solid, held, m, pace) })
+	run("learn-quiet", "fast", 2*cells, cells, func() { Learn(now, before, light, flags, solid, held, m, pace) })
+	run("expose", "plain", 2*cells, cells, func() { exposePlain(out, light) })
+	run("expose", "fast", 2*cells, cells, func() { Expose(out, light) })
+	var sums Moments
+	run("sum", "plain", 2*cells, cells, func() { sumPlain(before, now, light, 2560, &sums) })
+	run("sum", "fast", 2*cells, cells, func() { sums = Sum(before, now, light, 2560) })
+	for _, c := range []struct {
+		name  string
+		flags []byte
+	}{{"quiet", flags}, {"specks", some}, {"person", person}} {
+		run("despeckle-"+c.name, "plain", cells, cells, func() { despecklePlain(c.flags, mask, width, height, solid) })
+		run("despeckle-"+c.name, "fast", cells, cells, func() { d.Run(c.flags, mask, solid) })
+	}
+	run("count-down", "plain", cells, cells, func() { countDownPlain(held) })
+	run("count-down", "fast", cells, cells, func() { CountDown(held) })
+}

@@ -1,0 +1,96 @@
+package plane
+
+import "math/bits"
+
+// Means writes the mean luma of each cell of side x side pixels into cells, width x height of them, in 1/256 grey levels (0..65280),
+// rounded down. Luma has at least height*side rows, stride bytes apart.
+func Means(luma []byte, stride, side, width, height int, cells []uint16) {
+	switch {
+	case side == 1:
+		for y := range height {
+			row, out := luma[y*stride:][:width:width], cells[y*width:][:width:width]
+			done := widenWide(row, out)
+			for x, v := range row[done:] {
+				out[done+x] = uint16(v) << 8
+			}
+		}
+	case side == 2:
+		for y := range height {
+			top, low := luma[2*y*stride:][:2*width:2*width], luma[(2*y+1)*stride:][:2*width:2*width]
+			meansTwo(top, low, cells[y*width:][:width:width])
+		}
+	case side <= 257: // a column's sum of the rows of a cell fits 16 bits
+		meansMany(luma, stride, side, width, height, cells)
+	default:
+		meansPlain(luma, stride, side, width, height, cells)
+	}
+}
+
+// meansPlain is the reference of Means.
+func meansPlain(luma []byte, stride, side, width, height int, cells []uint16) {
+	for y := range height {
+		for x := range width {
+			var sum uint64
+			for j := range side {
+				at := (y*side+j)*stride + x*side
+				for _, v := range luma[at : at+side] {
+					sum += uint64(v)
+				}
+			}
+			cells[y*width+x] = uint16(sum * 256 / uint64(side*side))
+		}
+	}
+}
+
+// meansTwo is Means for one row of cells of 2x2 pixels.
+func meansTwo(top, low []byte, out []uint16) {
+	done := meansTwoWide(top, low, out)
+	top, low, out = top[2*done:], low[2*done:], out[done:]
+	for i := range out {
+		out[i] = (uint16(top[2*i]) + uint16(top[2*i+1]) + uint16(low[2*i]) + uint16(low[2*i+1])) << 6
+	}
+}
+
+// meansMany is Means for larger cells: first the sums of columns, some hundred at a time, then those of the cells.
+func meansMany(luma []byte, stride, side, width, height int, cells []uint16) {
+	var columns [512]uint16
+	block := len(columns) / side // cells
+	scale := ^uint64(0)/uint64(side*side) + 1
+	for y := range height {
+		rows, out := luma[y*side*stride:], cells[y*width:][:width:width]
+		for len(out) > 0 {
+			n := min(block, len(out))
+			sums := columns[:n*side]
+			sumColumns(rows, stride, side, sums)
+			if side == 4 {
+				for x := range n {
+					c := sums[4*x:][:4:4]
+					out[x] = (c[0] + c[1] + c[2] + c[3]) << 4
+				}
+			} else {
+				for x := range n {
+					var sum uint32
+					for _, v := range sums[x*side:][:side:side] {
+						sum += uint32(v)
+					}
+					// A product with the rounded up 2^64/n is exact for dividends of 32 bits.
+					mean, _ := bits.Mul64(uint64(sum)<<8, scale)
+					out[x] = uint16(mean)
+				}
+			}
+			rows, out = rows[min(n*side, len(rows)):], out[n:]
+		}
+	}
+}
+
+// sumColumns adds up the rows of luma, each from its beginning.
+func sumColumns(luma []byte, stride, rows int, sums []uint16) {
+	done := sumColumnsWide(luma[:(rows-1)*stride+len(sums)], stride, rows, sums)
+	sums = sums[done:]
+	clear(sums)
+	for j := range rows {
+		for i, v := range luma[j*stride+done:][:len(sums):len(sums)] {
+			sums[i] += uint16(v)
+		}
+	}
+}

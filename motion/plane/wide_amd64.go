@@ -1,0 +1,40 @@
+//go:build amd64 && !purego
+
+package plane
+
+// The loops of wide_amd64.s. Each takes as many cells as fill vectors and returns how many it did; they are exact only where Exposure.wide holds.
+
+// classifyWide is classifyPlain.
+//
+//go:noescape
+func classifyWide(now, before []uint16, gain, offset int32, background, noise []uint16, contrast int32, flags []byte) (done int)
+
+// exposeWide is exposePlain.
+//
+//go:noescape
+func exposeWide(cells []uint16, gain, offset int32) (done int)
+
+// learnWide is learnPlain but for what Memory.stand does.
+//
+//go:noescape
+func learnWide(now, before []uint16, gain, offset int32, flags, solid, held []byte, m *Memory, p *Pace) (done int)
+
+// sumWide is sumPlain for a multiple of 8 and at most 1024 points.
+//
+//go:noescape
+func sumWide(x, y []uint16, gain, offset, limit int32, m *Moments)
+
+// widenWide is one row of Means with cells of one pixel.
+//
+//go:noescape
+func widenWide(row []byte, out []uint16) (done int)
+
+// meansTwoWide is one row of Means with cells of 2x2 pixels.
+//
+//go:noescape
+func meansTwoWide(top, low []byte, out []uint16) (done int)
+
+// sumColumnsWide adds up rows, as many bytes of each as there are sums.
+//
+//go:noescape
+func sumColumnsWide(luma []byte, stride, rows int, sums []uint16) (done int)

@@ -1,0 +1,425 @@
+//go:build amd64 && !purego
+
+#include "go_asm.h"
+#include "textflag.h"
+
+// Eight cells of 16 bits in a vector; SSE2 only. SSE2 has no unsigned minimum and maximum of 16 bits, but a subtraction that stops at 0:
+// max(a, b) = a + (b-a), min(a, b) = a - (a-b), |a-b| = (a-b) | (b-a).
+
+// The constants that APPLY needs: X15 is the gain eight times, X14 the offset - 32768 four times, X13 0x8000 eight times.
+#define LIGHT(gain, offset) \
+	MOVL    gain, AX      \
+	MOVL    AX, X15       \
+	PSHUFLW $0, X15, X15  \
+	PSHUFL  $0, X15, X15  \
+	MOVL    offset, AX    \
+	SUBL    $32768, AX    \
+	MOVL    AX, X14       \
+	PSHUFL  $0, X14, X14  \
+	PCMPEQW X13, X13      \
+	PSLLW   $15, X13
+
+// X0 = X0 under the exposure: a product of 32 bits, from which 32768 less is packed with signed saturation, and given back. X1, X2 are lost.
+#define APPLY \
+	MOVO      X0, X1  \
+	PMULLW    X15, X0 \
+	PMULHUW   X15, X1 \
+	MOVO      X0, X2  \
+	PUNPCKLWL X1, X0  \
+	PUNPCKHWL X1, X2  \
+	PSRLL     $12, X0 \
+	PSRLL     $12, X2 \
+	PADDL     X14, X0 \
+	PADDL     X14, X2 \
+	PACKSSLW  X2, X0  \
+	PXOR      X13, X0
+
+// a = |a-b|; t is lost.
+#define DISTANCE(a, b, t) \
+	MOVO    b, t \
+	PSUBUSW a, t \
+	PSUBUSW b, a \
+	POR     t, a
+
+// x = the low 16 bits of v eight times; AX is lost.
+#define SPREADL(v, x) \
+	MOVL    v, AX    \
+	MOVL    AX, x    \
+	PSHUFLW $0, x, x \
+	PSHUFL  $0, x, x
+
+// func exposeWide(cells []uint16, gain, offset int32) (done int)
+TEXT ·exposeWide(SB), NOSPLIT, $0-40
+	LIGHT(gain+24(FP), offset+28(FP))
+	MOVQ cells_base+0(FP), SI
+	MOVQ cells_len+8(FP), CX
+	ANDQ $~7, CX
+	MOVQ CX, done+32(FP)
+	JZ   end
+
+loop:
+	MOVOU (SI), X0
+	APPLY
+	MOVOU X0, (SI)
+	ADDQ  $16, SI
+	SUBQ  $8, CX
+	JNZ   loop
+
+end:
+	RET
+
+// The flags of the eight cells at BX as words in r: -1 without, 0 with, for moved and fore. X10 is the contrast, X11 384.
+#define FLAGS(moved, fore) \
+	MOVOU   (DI)(BX*2), X0  \
+	APPLY                   \
+	MOVOU   (SI)(BX*2), X3  \
+	MOVOU   (R9)(BX*2), X4  \
+	PADDUSW X4, X4          \
+	PADDUSW X4, X4          \
+	PADDUSW X11, X4         \
+	MOVO    X10, X5         \
+	PSUBUSW X4, X5          \
+	PADDW   X5, X4          \
+	DISTANCE(X0, X3, X1)    \
+	PSUBUSW X4, X0          \
+	MOVOU   (R8)(BX*2), X2  \
+	DISTANCE(X2, X3, X1)    \
+	PSUBUSW X4, X2          \
+	PXOR    moved, moved    \
+	MOVO    moved, fore     \
+	PCMPEQW X0, moved       \
+	PCMPEQW X2, fore
+
+// func classifyWide(now, before []uint16, gain, offset int32, background, noise []uint16, contrast int32, flags []byte) (done int)
+TEXT ·classifyWide(SB), NOSPLIT, $0-144
+	LIGHT(gain+48(FP), offset+52(FP))
+	SPREADL(contrast+104(FP), X10)
+	SPREADL($384, X11)
+	SPREADL($0x0202, X12)
+	MOVQ    now_base+0(FP), SI
+	MOVQ    now_len+8(FP), CX
+	MOVQ    before_base+24(FP), DI
+	MOVQ    background_base+56(FP), R8
+	MOVQ    noise_base+80(FP), R9
+	MOVQ    flags_base+112(FP), R10
+	ANDQ    $~15, CX
+	MOVQ    CX, done+136(FP)
+	XORQ    BX, BX
+
+loop:
+	CMPQ BX, CX
+	JGE  end
+	FLAGS(X6, X7)
+	ADDQ $8, BX
+	FLAGS(X8, X9)
+	SUBQ $8, BX
+	PACKSSWB X8, X6
+	PACKSSWB X9, X7
+	PANDN    X12, X6           // 2 where flagged
+	PANDN    X12, X7
+	PSRLW    $1, X7            // 1 where flagged
+	POR      X7, X6
+	MOVOU    X6, (R10)(BX*1)
+	ADDQ     $16, BX
+	JMP      loop
+
+end:
+	RET
+
+// func learnWide(now, before []uint16, gain, offset int32, flags, solid, held []byte, m *Memory, p *Pace) (done int)
+TEXT ·learnWide(SB), NOSPLIT, $0-152
+	LIGHT(gain+48(FP), offset+52(FP))
+	MOVQ p+136(FP), DX
+	SPREADL(Pace_Up(DX), X12)
+	SPREADL(Pace_Down(DX), X11)
+	SPREADL(Pace_Background(DX), X10)
+	SPREADL(Pace_TwigCap(DX), X9)
+	SPREADL(Pace_NoiseCap(DX), X8)
+	MOVQ m+128(FP), DX
+	MOVQ Memory_Background(DX), R8
+	MOVQ Memory_Noise(DX), R9
+	MOVQ Memory_Stay(DX), R10
+	MOVQ Memory_Still(DX), R11
+	MOVQ now_base+0(FP), SI
+	MOVQ now_len+8(FP), CX
+	MOVQ before_base+24(FP), DI
+	MOVQ flags_base+56(FP), R12
+	MOVQ solid_base+80(FP), R13
+	MOVQ held_base+104(FP), DX
+	ANDQ $~7, CX
+	MOVQ CX, done+144(FP)
+	XORQ BX, BX
+
+loop:
+	CMPQ BX, CX
+	JGE  end
+
+	// X1 is how much the difference from before lies above the noise X4, X2 how much below.
+	MOVOU   (DI)(BX*2), X0
+	APPLY
+	MOVOU   (SI)(BX*2), X3
+	DISTANCE(X0, X3, X1)
+	MOVOU   (R9)(BX*2), X4
+	MOVO    X0, X1
+	PSUBUSW X4, X1
+	MOVO    X4, X2
+	PSUBUSW X0, X2
+
+	// Where held, the noise goes no higher than the cap.
+	MOVQ      (DX)(BX*1), X5
+	PXOR      X6, X6
+	PUNPCKLBW X6, X5
+	MOVO      X5, X7
+	PCMPEQW   X6, X7
+	MOVO      X8, X6
+	PSUBUSW   X4, X6
+	MOVO      X1, X0
+	PSUBUSW   X6, X0
+	PANDN     X0, X7
+	PSUBW     X7, X1
+
+	// X5 becomes the rate upwards: a sixteenth where held is HeldMoves.
+	PCMPEQW X6, X6
+	PSRLW   $15, X6
+	PCMPEQW X6, X5
+	MOVO    X12, X6
+	PSRLW   $4, X6
+	PXOR    X12, X6
+	PAND    X6, X5
+	PXOR    X12, X5
+
+	// The noise rises by a share rounded down, and falls by one rounded up: one more unless the lower half of the product is 0.
+	PMULHUW X5, X1
+	MOVO    X2, X0
+	PMULHUW X11, X2
+	PMULLW  X11, X0
+	PXOR    X7, X7
+	PCMPEQW X7, X0
+	PCMPEQW X6, X6
+	PADDW   X1, X4
+	PSUBW   X2, X4
+	PSUBW   X0, X4
+	PADDW   X6, X4
+	MOVO    X4, X0
+	PSUBUSW X9, X0
+	PSUBW   X0, X4
+	MOVOU   X4, (R9)(BX*2)
+
+	// X1 becomes the step of the background, rounded in the same way.
+	MOVOU   (R8)(BX*2), X4
+	MOVO    X3, X1
+	PSUBUSW X4, X1
+	MOVO    X4, X2
+	PSUBUSW X3, X2
+	PMULHUW X10, X1
+	MOVO    X2, X0
+	PMULHUW X10, X2
+	PMULLW  X10, X0
+	PCMPEQW X7, X0
+	PSUBW   X2, X1
+	PSUBW   X0, X1
+	PADDW   X6, X1
+
+	// It is taken where nothing stands (X5); stay and still are kept elsewhere only.
+	MOVQ      (R12)(BX*1), X5
+	MOVQ      (R13)(BX*1), X0
+	PAND      X0, X5
+	PUNPCKLBW X7, X5
+	PCMPEQW   X7, X5
+	PAND      X5, X1
+	PADDW     X1, X4
+	MOVOU     X4, (R8)(BX*2)
+	MOVOU     (R10)(BX*2), X0
+	MOVOU     (R11)(BX*2), X2
+	MOVO      X5, X1
+	PANDN     X0, X1
+	PANDN     X2, X5
+	MOVOU     X1, (R10)(BX*2)
+	MOVOU     X5, (R11)(BX*2)
+	ADDQ      $8, BX
+	JMP       loop
+
+end:
+	RET
+
+// Adds the four unsigned 32-bit lanes of x to the 64-bit field of (DI). X0, X1 and AX are lost.
+#define TOTAL(x, field) \
+	PXOR      X0, X0      \
+	MOVO      x, X1       \
+	PUNPCKLLQ X0, x       \
+	PUNPCKHLQ X0, X1      \
+	PADDQ     X1, x       \
+	PSHUFL    $0xEE, x, X1 \
+	PADDQ     X1, x       \
+	MOVQ      x, AX       \
+	ADDQ      AX, field(DI)
+
+// func sumWide(x, y []uint16, gain, offset, limit int32, m *Moments)
+TEXT ·sumWide(SB), NOSPLIT, $0-72
+	LIGHT(gain+48(FP), offset+52(FP))
+	SPREADL(limit+56(FP), X6)
+	SPREADL($256, X5)
+	SPREADL($65024, X4)
+	MOVQ x_base+0(FP), SI
+	MOVQ x_len+8(FP), CX
+	MOVQ y_base+24(FP), R8
+	MOVQ m+64(FP), DI
+	PXOR X7, X7                // rest
+	PXOR X8, X8                // points, as words
+	PXOR X9, X9                // x
+	PXOR X10, X10              // y
+	PXOR X11, X11              // x*x: 128 times two products of 12 bits by 12 bits stay below 1<<32
+	PXOR X12, X12              // x*y
+	XORQ BX, BX
+
+loop:
+	CMPQ BX, CX
+	JGE  end
+
+	// X1 becomes -1 where the point counts.
+	MOVOU   (SI)(BX*2), X0
+	APPLY
+	MOVOU   (R8)(BX*2), X3
+	DISTANCE(X0, X3, X1)
+	MOVO    X0, X1
+	PSUBUSW X6, X1
+	MOVO    X5, X2
+	PSUBUSW X3, X2
+	POR     X2, X1
+	MOVO    X3, X2
+	PSUBUSW X4, X2
+	POR     X2, X1
+	PXOR    X2, X2
+	PCMPEQW X2, X1
+	PSUBW   X1, X8
+
+	// X2 is 1 eight times, so that PMADDWL adds neighbours.
+	PCMPEQW X2, X2
+	PSRLW   $15, X2
+	PAND    X1, X0
+	PMADDWL X2, X0
+	PADDL   X0, X7
+	MOVOU   (SI)(BX*2), X0
+	PSRLW   $4, X0
+	PAND    X1, X0
+	PSRLW   $4, X3
+	PAND    X1, X3
+	MOVO    X0, X1
+	PMADDWL X2, X1
+	PADDL   X1, X9
+	MOVO    X3, X1
+	PMADDWL X2, X1
+	PADDL   X1, X10
+	PMADDWL X0, X3
+	PADDL   X3, X12
+	PMADDWL X0, X0
+	PADDL   X0, X11
+	ADDQ    $8, BX
+	JMP     loop
+
+end:
+	PCMPEQW X2, X2
+	PSRLW   $15, X2
+	PMADDWL X2, X8
+	TOTAL(X8, Moments_N)
+	TOTAL(X9, Moments_X)
+	TOTAL(X10, Moments_Y)
+	TOTAL(X11, Moments_XX)
+	TOTAL(X12, Moments_XY)
+	TOTAL(X7, Moments_Rest)
+	RET
+
+// func widenWide(row []byte, out []uint16) (done int)
+TEXT ·widenWide(SB), NOSPLIT, $0-56
+	MOVQ row_base+0(FP), SI
+	MOVQ out_base+24(FP), DI
+	MOVQ out_len+32(FP), CX
+	ANDQ $~7, CX
+	MOVQ CX, done+48(FP)
+	JZ   end
+
+loop:
+	MOVQ      (SI), X0
+	PXOR      X1, X1
+	PUNPCKLBW X0, X1
+	MOVOU     X1, (DI)
+	ADDQ      $8, SI
+	ADDQ      $16, DI
+	SUBQ      $8, CX
+	JNZ       loop
+
+end:
+	RET
+
+// func meansTwoWide(top, low []byte, out []uint16) (done int)
+TEXT ·meansTwoWide(SB), NOSPLIT, $0-80
+	MOVQ    top_base+0(FP), SI
+	MOVQ    low_base+24(FP), R8
+	MOVQ    out_base+48(FP), DI
+	MOVQ    out_len+56(FP), CX
+	ANDQ    $~7, CX
+	MOVQ    CX, done+72(FP)
+	JZ      end
+	PCMPEQW X7, X7
+	PSRLW   $8, X7
+
+loop:
+	MOVOU (SI), X0
+	MOVOU (R8), X1
+	MOVO  X0, X2
+	MOVO  X1, X3
+	PAND  X7, X0
+	PAND  X7, X1
+	PSRLW $8, X2
+	PSRLW $8, X3
+	PADDW X1, X0
+	PADDW X3, X2
+	PADDW X2, X0
+	PSLLW $6, X0
+	MOVOU X0, (DI)
+	ADDQ  $16, SI
+	ADDQ  $16, R8
+	ADDQ  $16, DI
+	SUBQ  $8, CX
+	JNZ   loop
+
+end:
+	RET
+
+// func sumColumnsWide(luma []byte, stride, rows int, sums []uint16) (done int)
+TEXT ·sumColumnsWide(SB), NOSPLIT, $0-72
+	MOVQ luma_base+0(FP), SI
+	MOVQ stride+24(FP), R8
+	MOVQ rows+32(FP), R9
+	MOVQ sums_base+40(FP), DI
+	MOVQ sums_len+48(FP), CX
+	ANDQ $~15, CX
+	MOVQ CX, done+64(FP)
+	JZ   end
+	PXOR X7, X7
+
+column:
+	PXOR X0, X0
+	PXOR X1, X1
+	MOVQ SI, R10
+	MOVQ R9, R11
+
+row:
+	MOVOU     (R10), X2
+	MOVO      X2, X3
+	PUNPCKLBW X7, X2
+	PUNPCKHBW X7, X3
+	PADDW     X2, X0
+	PADDW     X3, X1
+	ADDQ      R8, R10
+	DECQ      R11
+	JNZ       row
+	MOVOU     X0, (DI)
+	MOVOU     X1, 16(DI)
+	ADDQ      $16, SI
+	ADDQ      $32, DI
+	SUBQ      $16, CX
+	JNZ       column
+
+end:
+	RET

@@ -1,0 +1,40 @@
+//go:build !amd64 || purego
+
+package plane
+
+import "encoding/binary"
+
+// Without vectors nothing is done ahead of the plain loops, except where a word of eight bytes helps.
+
+func classifyWide(now, before []uint16, gain, offset int32, background, noise []uint16, contrast int32, flags []byte) int {
+	return 0
+}
+
+func exposeWide(cells []uint16, gain, offset int32) int { return 0 }
+
+func learnWide(now, before []uint16, gain, offset int32, flags, solid, held []byte, m *Memory, p *Pace) int {
+	return 0
+}
+
+func sumWide(x, y []uint16, gain, offset, limit int32, m *Moments) {
+	sumPlain(x, y, Exposure{gain, offset}, limit, m)
+}
+
+func widenWide(row []byte, out []uint16) int { return 0 }
+
+func sumColumnsWide(luma []byte, stride, rows int, sums []uint16) int { return 0 }
+
+// meansTwoWide takes eight pixels of two rows in one word.
+func meansTwoWide(top, low []byte, out []uint16) int {
+	const even = 0x00ff00ff00ff00ff
+	n := len(out) &^ 3
+	for len(top) >= 8 && len(low) >= 8 && len(out) >= 4 {
+		a, b := binary.LittleEndian.Uint64(top), binary.LittleEndian.Uint64(low)
+		// Four sums of four pixels, each at most 1020; times 64 stays below 1<<16.
+		s := (a & even) + (a >> 8 & even) + (b & even) + (b >> 8 & even)
+		s <<= 6
+		out[0], out[1], out[2], out[3] = uint16(s), uint16(s>>16), uint16(s>>32), uint16(s>>48)
+		top, low, out = top[8:], low[8:], out[4:]
+	}
+	return n
+}
