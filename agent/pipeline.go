@@ -11,6 +11,7 @@ import (
 
 	"vmsbridge/agent/camera"
 	"vmsbridge/agent/codec"
+	"vmsbridge/agent/sight"
 	"vmsbridge/configs"
 	"vmsbridge/motion"
 	"vmsbridge/storage/stills"
@@ -40,7 +41,7 @@ type pipeline struct {
 	waitKey  bool
 	marks    marks
 	spans    map[string]vms.Event // those that have begun, by region
-	pace     Pace                 // of the pictures looked at
+	pace     sight.Pace           // of the pictures looked at
 	lastSeen time.Time            // capture time of the last picture decoded
 	lostWhy  string               // why the camera was away, while it is
 	aliveAt  time.Time
@@ -67,7 +68,7 @@ type rooms struct {
 func newPipeline(c configs.Camera, r rooms, log *slog.Logger) (*pipeline, error) {
 	log = log.With("camera", c.ID)
 	regions := map[string]motion.Region{}
-	mc := MotionConfig(c.Motion)
+	mc := sight.Config(c.Motion)
 	for _, g := range mc.Regions {
 		regions[g.ID] = g
 	}
@@ -75,7 +76,7 @@ func newPipeline(c configs.Camera, r rooms, log *slog.Logger) (*pipeline, error)
 	if err != nil {
 		return nil, fmt.Errorf("camera %s: motion: %w", c.ID, err)
 	}
-	p := &pipeline{cfg: c, rooms: r, log: log, detector: det, pace: NewPace(c.Motion.Rate), spans: map[string]vms.Event{},
+	p := &pipeline{cfg: c, rooms: r, log: log, detector: det, pace: sight.NewPace(c.Motion.Rate), spans: map[string]vms.Event{},
 		state: camera.Status{State: camera.Connecting, Since: time.Now()}}
 	dropped := func(n int) { r.metrics.unitsDropped.WithLabelValues(c.ID).Add(float64(n)) }
 	p.queue = newQueue(dropped)

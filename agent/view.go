@@ -7,6 +7,7 @@ import (
 
 	"vmsbridge/agent/camera"
 	"vmsbridge/agent/codec"
+	"vmsbridge/agent/sight"
 	"vmsbridge/motion"
 )
 
@@ -51,7 +52,7 @@ func (p *pipeline) begin(u camera.AccessUnit) {
 	}
 	p.report(p.detector.Gap())
 	format := codec.Format(u.Codec)
-	p.decoder = p.rooms.pool.Open(p.cfg.ID, format, LumaPixels)
+	p.decoder = p.rooms.pool.Open(p.cfg.ID, format, sight.LumaPixels)
 	p.marks = marks{keepData: format == codec.MJPEG}
 	p.waitKey = true
 }

@@ -1,4 +1,10 @@
-package agent
+// Package sight says what a camera's detector is told and which of its pictures it gets. It stands between configs and
+// motion, for the two that run detectors: the bridge's pipelines (agent), and the replay of recordings.
+//
+//	d, err := motion.New(sight.Config(camera.Motion))
+//	pace := sight.NewPace(camera.Motion.Rate)
+//	if pace.Due(t) { d.Step(…) } // of a picture reduced to sight.LumaPixels
+package sight
 
 import (
 	"time"
@@ -10,8 +16,8 @@ import (
 // LumaPixels is the detector's working size: 320x180 for a 16:9 picture.
 const LumaPixels = 320 * 180
 
-// MotionConfig is what the detector is told of a camera whose settings are m. The bridge and vmsbridge replay both go by it.
-func MotionConfig(m configs.CameraMotion) motion.Config {
+// Config is what the detector is told of a camera whose settings are m.
+func Config(m configs.CameraMotion) motion.Config {
 	c := motion.Config{Sensitivity: m.Sensitivity, QuietPeriod: m.QuietPeriod, MinDuration: m.MinDuration, MaxDuration: m.MaxDuration}
 	for _, area := range m.Masks {
 		c.Masks = append(c.Masks, motion.Polygon(area))

@@ -1,4 +1,4 @@
-package agent
+package sight
 
 import (
 	"testing"
@@ -38,9 +38,9 @@ func TestPace(t *testing.T) {
 	require.True(t, p.Due(epoch.Add(-time.Hour)), "the clock was set back")
 }
 
-func TestMotionConfig(t *testing.T) {
+func TestConfig(t *testing.T) {
 	area := [][2]float64{{0, 0}, {1, 0}, {1, 1}}
-	got := MotionConfig(configs.CameraMotion{
+	got := Config(configs.CameraMotion{
 		Motion:  configs.Motion{Sensitivity: 0.7, Rate: 5, QuietPeriod: 2 * time.Second, MinDuration: time.Second, MaxDuration: time.Minute},
 		Masks:   []configs.Polygon{area},
 		Regions: []configs.Region{{ID: "door", Name: "Door", Area: area, Sensitivity: 0.8}},
