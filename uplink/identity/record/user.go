@@ -1,0 +1,175 @@
+package record
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"time"
+)
+
+// User is the record of §2.2. It is copied by value; its slices are not changed in place once a record is stored.
+type User struct {
+	ID        string `json:"id"`
+	FirstName string `json:"first_name"`
+	LastName  string `json:"last_name"`
+	Email     string `json:"email"`
+	UID       string `json:"uid"`
+
+	Phone          string `json:"phone"`
+	MobilePhone    string `json:"mobile_phone"`
+	Street         Texts  `json:"street"`
+	City           string `json:"city"`
+	State          string `json:"state"`
+	Country        string `json:"country"`
+	PostalCode     string `json:"postal_code"`
+	AlternateEmail string `json:"alternate_email"`
+	SMSPhone       string `json:"sms_phone"`
+
+	OwnerAccountID   string `json:"owner_account_id"`
+	ActiveAccountID  string `json:"active_account_id"`
+	Clients          Texts  `json:"user_authenticated_clients"`
+	AccountUTCOffset int    `json:"account_utc_offset"`
+	AccountWorkDays  string `json:"account_work_days"`
+	AccountWorkHours Texts  `json:"account_work_hours"`
+	Language         string `json:"language"`
+	InactiveTimeout  int    `json:"inactive_session_timeout"`
+	UTCOffset        int    `json:"utc_offset"`
+	Timezone         string `json:"timezone"`
+	LastLogin        string `json:"last_login"`
+	JSON             string `json:"json"`
+	CameraAccess     Lists  `json:"camera_access"`
+	Layouts          Texts  `json:"layouts"`
+	NotifyPeriod     Texts  `json:"notify_period"`
+	NotifyRule       Texts  `json:"notify_rule"`
+	BrandSubdomain   string `json:"active_brand_subdomain"`
+	AccountMapLines  Object `json:"account_map_lines"`
+	AccessPeriod     Texts  `json:"access_period"`
+	UserLogLevel     int    `json:"user_log_level"`
+	SavedFilters     Lists  `json:"saved_filters"`
+	TempAccess       Texts  `json:"temp_account_access"`
+
+	IsSuperuser         Flag `json:"is_superuser"`
+	IsStaff             Flag `json:"is_staff"`
+	IsAccountSuperuser  Flag `json:"is_account_superuser"`
+	IsActive            Flag `json:"is_active"`
+	IsPending           Flag `json:"is_pending"`
+	IsMaster            Flag `json:"is_master"`
+	IsUserAdmin         Flag `json:"is_user_admin"`
+	IsDeviceAdmin       Flag `json:"is_device_admin"`
+	IsLayoutAdmin       Flag `json:"is_layout_admin"`
+	IsCreateLayout      Flag `json:"is_user_create_layout"`
+	IsEditMap           Flag `json:"is_edit_map"`
+	IsLiveVideo         Flag `json:"is_live_video"`
+	IsExportVideo       Flag `json:"is_export_video"`
+	IsRecordedVideo     Flag `json:"is_recorded_video"`
+	IsPreviewVideo      Flag `json:"is_view_preview_video"`
+	IsEditCameras       Flag `json:"is_edit_cameras"`
+	IsEditCameraOnOff   Flag `json:"is_edit_camera_on_off"`
+	IsEditCameraLess    Flag `json:"is_edit_camera_less_billing"`
+	IsEditAllAndAdd     Flag `json:"is_edit_all_and_add"`
+	IsEditMotionAreas   Flag `json:"is_edit_motion_areas"`
+	IsEditPTZStations   Flag `json:"is_edit_ptz_stations"`
+	IsPTZLive           Flag `json:"is_ptz_live"`
+	IsEditSharing       Flag `json:"is_edit_sharing"`
+	IsEditAccount       Flag `json:"is_edit_account"`
+	IsEditUsers         Flag `json:"is_edit_users"`
+	IsEditAdminUsers    Flag `json:"is_edit_admin_users"`
+	IsEditAllUsers      Flag `json:"is_edit_all_users"`
+	IsViewContract      Flag `json:"is_view_contract"`
+	IsViewAuditTrail    Flag `json:"is_view_audit_trail"`
+	IsMobileBranded     Flag `json:"is_mobile_branded"`
+	IsFactorEnabled     Flag `json:"is_two_factor_authentication_enabled"`
+	IsNotificationsOff  Flag `json:"is_system_notifications_disabled"`
+	IsNotifyEnable      Flag `json:"is_notify_enable"`
+	IsBranded           Flag `json:"is_branded"`
+	IsTermsNoncompliant Flag `json:"is_terms_noncompliant"`
+	IsSMSPicture        Flag `json:"is_sms_include_picture"`
+
+	Inner UserInner `json:"-"`
+}
+
+// UserInner is what the service keeps of a user beyond the interface's record. It is never printed.
+type UserInner struct {
+	Created      time.Time `json:"created"`
+	PasswordHash string    `json:"passwordHash,omitempty"` // "" until a password is set
+	PasswordSet  time.Time `json:"passwordSet,omitzero"`
+	// Locked says since when and why the user is locked out; only support lifts it.
+	Locked    time.Time `json:"locked,omitzero"`
+	LockedWhy string    `json:"lockedWhy,omitempty"`
+	// CodeFailures counts wrong two-factor codes since the last right one.
+	CodeFailures int `json:"codeFailures,omitempty"`
+	// Devices are the hashes of tfa_key values under which this user is trusted.
+	Devices []Device `json:"devices,omitempty"`
+	Terms   []string `json:"terms,omitempty"` // accepted terms of service
+}
+
+// Device is a trusted device of a user.
+type Device struct {
+	Hash  []byte    `json:"hash"`
+	Since time.Time `json:"since"`
+}
+
+// NewUser is a user with the defaults of §4.3: pending, with live, recorded and exported video.
+func NewUser() User {
+	return User{IsPending: true, IsLiveVideo: true, IsRecordedVideo: true, IsExportVideo: true, IsPreviewVideo: true,
+		Timezone: DefaultZone, Language: "en-us", JSON: "{}", IsTermsNoncompliant: true}
+}
+
+// Locked says whether the user is locked out.
+func (u User) Locked() bool { return !u.Inner.Locked.IsZero() }
+
+// Disabled says whether the user may not sign in at all, a lock included. A pending user is not disabled.
+func (u User) Disabled() bool { return u.Locked() || bool(!u.IsActive && !u.IsPending) }
+
+// Admin says whether the user is an account superuser, ASU in the rules, or more.
+func (u User) Admin() bool { return bool(u.IsAccountSuperuser || u.IsSuperuser) }
+
+// Settled is the user with what follows from its own flags: whoever may do more with cameras may see previews.
+func (u User) Settled() User {
+	if u.IsLiveVideo || u.IsExportVideo || u.IsRecordedVideo || u.IsEditCameras || u.IsEditCameraOnOff || u.IsEditCameraLess ||
+		u.IsEditAllAndAdd || u.IsEditMotionAreas || u.IsEditPTZStations || u.IsPTZLive || u.IsAccountSuperuser {
+		u.IsPreviewVideo = true
+	}
+	return u
+}
+
+// Shown is the record as it is printed at a time for a session in the account active, with what is copied from the user's
+// own account home. cluster is the subdomain where there is no brand.
+func (u User) Shown(now time.Time, home Account, active, cluster string) User {
+	u.UTCOffset, u.AccountUTCOffset = Offset(u.Timezone, now), Offset(home.Timezone, now)
+	u.AccountWorkDays, u.AccountWorkHours, u.AccountMapLines = home.WorkDays, home.WorkHours, home.MapLines
+	u.InactiveTimeout, u.IsMaster, u.IsNotificationsOff = home.InactiveSessionTimeout, home.IsMaster, home.IsNotificationsOff
+	u.IsBranded, u.BrandSubdomain = home.IsCustomBrand, cluster
+	if home.IsCustomBrand && home.BrandSubdomain != "" {
+		u.BrandSubdomain = home.BrandSubdomain
+	}
+	u.ActiveAccountID = active
+	if active == "" {
+		u.ActiveAccountID = u.OwnerAccountID
+	}
+	return u
+}
+
+// Permissions lists the flags of the user that are set, without their "is_", in the order of the record: position 4 of the
+// user list.
+func (u User) Permissions() []string {
+	out := []string{}
+	v := reflect.ValueOf(u)
+	for i := range v.NumField() {
+		if f, ok := v.Field(i).Interface().(Flag); ok && bool(f) {
+			out = append(out, strings.TrimPrefix(v.Type().Field(i).Tag.Get("json"), "is_"))
+		}
+	}
+	return out
+}
+
+// EmployeeID is vms.employee_id of the settings in the field json.
+func (u User) EmployeeID() string {
+	var settings struct {
+		VMS struct {
+			EmployeeID string `json:"employee_id"`
+		} `json:"vms"`
+	}
+	_ = json.Unmarshal([]byte(u.JSON), &settings) // settings of another form have none
+	return settings.VMS.EmployeeID
+}
