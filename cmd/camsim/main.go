@@ -16,6 +16,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -30,14 +31,15 @@ type flags struct {
 	Path        string   `default:"/cam" help:"Path of the stream."`
 	Codec       string   `default:"h264" enum:"h264,h265,mjpeg" help:"h264, h265 or mjpeg."`
 	Clip        string   `type:"existingfile" help:"Video file to play instead of a scene."`
-	Scene       string   `default:"person" help:"Scene to draw: ${scenes}."`
+	Scene       string   `default:"person" help:"Scene to draw: ${scenes}; \"help\" explains them all, and how to join them."`
 	Size        string   `help:"Width and height, e.g. 640x360 (scenes: the default; clips: their own)."`
 	PreviewSize string   `help:"Serve the same at PATH/sub in this size, as the substream."`
 	FPS         int      `name:"fps" help:"Pictures per second (scenes: 10; clips: their own)."`
 	GOP         int      `name:"gop" help:"Pictures from keyframe to keyframe; default two seconds."`
 	BFrames     int      `name:"bframes" help:"B-frames between references."`
 	Bitrate     int      `help:"kbit/s of H.264 and H.265 (of the main stream); default constant quality."`
-	Seed        uint64   `default:"1" help:"Seed of the drawn noise."`
+	Seed        uint64   `default:"1" help:"Seed of the scene: what its parts leave open, and the noise."`
+	Length      int      `placeholder:"SECONDS" help:"Length of the scene's loop; default 30."`
 	User        string   `help:"User name to ask for."`
 	Password    string   `help:"Password to ask for."`
 	Auth        string   `help:"none, basic, digest or digest-sha256; digest if --user is given."`
@@ -60,7 +62,7 @@ func main() {
 func run(ctx context.Context, args []string, out io.Writer) error {
 	var f flags
 	parser, err := kong.New(&f, kong.Name("camsim"), kong.Description("An RTSP camera for development."), kong.Writers(out, out),
-		kong.Vars{"scenes": strings.Join(scene.Names(), ", "), "faults": strings.Join(serve.FaultNames(), ", ")})
+		kong.Vars{"scenes": "person, quiet, light-switch, rain+walker, …", "faults": strings.Join(serve.FaultNames(), ", ")})
 	if err != nil {
 		return err
 	}
@@ -69,6 +71,10 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	if f.ListFaults {
 		_, err := io.WriteString(out, serve.FaultHelp())
+		return err
+	}
+	if f.Scene == "help" {
+		_, err := io.WriteString(out, scene.Help())
 		return err
 	}
 	opts, err := f.options()
@@ -155,7 +161,7 @@ func (f *flags) movie(ctx context.Context, w, h int, main bool) (*movie.Movie, s
 	if o.Rate == 0 {
 		o.Rate = 10
 	}
-	s, err := scene.New(f.Scene, scene.Options{Width: w, Height: h, Rate: o.Rate, Seed: f.Seed})
+	s, err := scene.New(f.Scene, scene.Options{Width: w, Height: h, Rate: o.Rate, Seed: f.Seed, Length: time.Duration(f.Length) * time.Second})
 	if err != nil {
 		return nil, "", err
 	}

@@ -2,164 +2,173 @@ package scene
 
 import (
 	"math"
-	"math/rand/v2"
+
+	"vmsbridge/cmd/camsim/scene/lens"
+	"vmsbridge/cmd/camsim/scene/plate"
 )
 
-// noiseLen is a power of two, so that a wrapped index is a mask.
-const noiseLen = 1 << 16
+// settling is for how long pictures are drawn before one that is wanted out of order.
+const settling = 3
 
-// makeNoise draws sensor noise of about two grey levels, as a small camera has it in a lit room.
-func makeNoise(r *rand.Rand) []int8 {
-	n := make([]int8, noiseLen)
-	for i := range n {
-		n[i] = int8(math.Round(max(-8, min(8, r.NormFloat64()*2))))
-	}
-	return n
-}
-
-func newPicture(width, height int) Picture {
-	return Picture{Y: make([]byte, width*height), U: make([]byte, width*height/4), V: make([]byte, width*height/4)}
-}
-
-// makeRoom draws the background: a wall with some texture, a floor, a door, a cupboard and a picture on the wall. The texture
-// depends on the place as a fraction of the picture, not on its size.
-func makeRoom(o Options) Picture {
-	p := newPicture(o.Width, o.Height)
-	r := rand.New(rand.NewPCG(7, 7)) // one room for all seeds
-	var lattice [33][33]float64
-	for i := range lattice {
-		for j := range lattice[i] {
-			lattice[i][j] = r.Float64()*2 - 1
+// Luma draws the luma of picture i, full range, into dst, which holds the whole plane.
+func (s *Scene) Luma(i int, dst []byte) {
+	if i != s.next {
+		s.lens.Forget()
+		s.still = nil
+		for k := max(0, i-settling); k < i; k++ {
+			s.render(k, dst)
 		}
 	}
-	texture := func(x, y, scale float64) float64 { // smooth value noise
-		fx, fy := x*scale, y*scale
-		i, j := int(fx)%32, int(fy)%32
-		u, v := fx-math.Floor(fx), fy-math.Floor(fy)
-		top := lattice[j][i]*(1-u) + lattice[j][i+1]*u
-		low := lattice[j+1][i]*(1-u) + lattice[j+1][i+1]*u
-		return top*(1-v) + low*v
-	}
-	for y := range o.Height {
-		fy := (float64(y) + 0.5) / float64(o.Height)
-		for x := range o.Width {
-			fx := (float64(x) + 0.5) / float64(o.Width)
-			l := 150 - 25*abs(fx-0.4) + 5*texture(fx, fy, 9) + 4*texture(fx, fy, 31)
-			if fy > 0.72 { // floor boards
-				l = 105 + 30*(fy-0.72) + 6*texture(fx, fy, 29)
-				if math.Mod(fx*14+fy*3, 1) < 0.04 {
-					l -= 18
-				}
-			}
-			switch {
-			case fx > 0.80 && fx < 0.93 && fy > 0.18 && fy < 0.74: // door
-				l = 96 + 4*texture(fx, fy, 25)
-			case fx > 0.05 && fx < 0.22 && fy > 0.45 && fy < 0.78: // cupboard
-				l = 78 + 5*texture(fx, fy, 27)
-			case fx > 0.42 && fx < 0.58 && fy > 0.12 && fy < 0.30: // picture on the wall
-				l = 120 + 45*texture(fx, fy, 19)
-			}
-			p.Y[y*o.Width+x] = clampLuma(l)
-		}
-	}
-	for i := range p.U {
-		fy := float64(i/(o.Width/2)) / float64(o.Height/2)
-		p.U[i], p.V[i] = 124, 131
-		if fy > 0.72 {
-			p.U[i], p.V[i] = 112, 140
-		}
-	}
-	return p
+	s.next = i + 1
+	s.render(i, dst)
 }
-
-func clampLuma(l float64) byte { return byte(max(16, min(235, math.Round(l)))) }
 
 // Draw paints picture i of the loop into p, whose planes are made if they do not fit.
 func (s *Scene) Draw(i int, p *Picture) {
-	w, h := s.o.Width, s.o.Height
-	if len(p.Y) != w*h || len(p.U) != w*h/4 || len(p.V) != w*h/4 {
-		*p = newPicture(w, h)
+	n := s.o.Width * s.o.Height
+	if len(p.Y) != n || len(p.U) != n/4 || len(p.V) != n/4 {
+		*p = Picture{Y: make([]byte, n), U: make([]byte, n/4), V: make([]byte, n/4)}
 	}
-	copy(p.Y, s.still.Y)
-	copy(p.U, s.still.U)
-	copy(p.V, s.still.V)
+	copy(p.U, s.place.U)
+	copy(p.V, s.place.V)
+	s.target.U, s.target.V = p.U, p.V
+	s.Luma(i, p.Y)
+	s.target.U, s.target.V = nil, nil
+	if s.frame.ir {
+		for k := range p.U {
+			p.U[k], p.V[k] = 128, 128
+		}
+	}
+	for k, l := range p.Y {
+		p.Y[k] = byte(16 + (int(l)*219+127)/255)
+	}
+}
+
+// render draws one picture.
+func (s *Scene) render(i int, dst []byte) {
+	number := i % s.Len()
 	t := s.seconds(i)
+	if s.isFrozen(t) && len(s.still) == len(dst) {
+		copy(dst, s.still)
+		return
+	}
+	s.arrange(number, t)
+	f := &s.frame
+	s.illuminate(f)
+	for _, scenic := range s.scenic {
+		scenic(t, f)
+	}
+	s.target.Infra = f.ir
 	for _, a := range s.actors {
 		if t >= a.from && t < a.to {
-			s.drawActor(p, a, t)
+			a.draw(t, &s.target)
 		}
 	}
-	// Noise from a different place of the table in every row of every picture, and the light of the room.
-	r := rand.New(rand.NewPCG(s.o.Seed, uint64(i%s.Len())+2))
-	light := int(math.Round(s.light(t) * 256))
+	for _, before := range s.before {
+		before(t, f)
+	}
+	view := s.look(f)
+	s.lens.Take(view, lens.Shot{Number: number, Gain: f.gain, Noise: f.noise, Rows: f.rows}, dst)
+	for _, after := range s.after {
+		after(number, t, dst)
+	}
+	s.lens.Encode(number, dst)
+	if len(s.frozen) > 0 {
+		s.still = append(s.still[:0], dst...)
+	}
+}
+
+// arrange works out light and camera of a moment.
+func (s *Scene) arrange(number int, t float64) {
+	s.frame = frame{number: number, weights: s.weights, gain: 1, noise: 1, beams: s.frame.beams[:0]}
+	s.frame.ir = s.weights[plate.Infrared] > 0
+	for _, light := range s.light {
+		light(t, &s.frame)
+	}
+	s.exposure.apply(t, &s.frame)
+}
+
+// illuminate fills pix with the empty place in the light of the frame.
+func (s *Scene) illuminate(f *frame) {
+	if !s.baseOK || f.weights != s.baseOf || f.clouds != nil {
+		k0, k1, k2 := uint64(f.weights[0]*4096), uint64(f.weights[1]*4096), uint64(f.weights[2]*4096)
+		if f.clouds != nil {
+			k1 = 0
+		}
+		a, b, c := s.lit[0], s.lit[1], s.lit[2]
+		for i := range s.base {
+			s.base[i] = uint16(min(65535, (uint64(a[i])*k0+uint64(b[i])*k1+uint64(c[i])*k2)>>12))
+		}
+		if f.clouds != nil {
+			f.clouds.multiply(s.base, b, s.o.Width, s.o.Height, f.weights[1])
+		}
+		s.baseOf, s.baseOK = f.weights, f.clouds == nil
+	}
+	copy(s.pix, s.base)
+	for i := range f.beams {
+		f.beams[i].shine(s, f)
+	}
+}
+
+// look moves and blurs what the camera sees, if it does.
+func (s *Scene) look(f *frame) []uint16 {
+	view := s.pix
+	if f.dx != 0 || f.dy != 0 {
+		shift(s.shifted, view, s.o.Width, s.o.Height, f.dx*float64(s.o.Width), f.dy*float64(s.o.Width))
+		view = s.shifted
+	}
+	if r := f.blur * float64(s.o.Width); r > 0.05 {
+		if &view[0] == &s.pix[0] {
+			copy(s.shifted, view)
+			view = s.shifted
+		}
+		for range 2 { // two boxes are nearly round
+			blur(view, s.o.Width, s.o.Height, r)
+		}
+	}
+	return view
+}
+
+// shift moves a picture by fractions of pixels; the edge is repeated.
+func shift(dst, src []uint16, w, h int, dx, dy float64) {
+	ix, iy := int(math.Floor(dx)), int(math.Floor(dy))
+	u, v := uint64((dx-float64(ix))*256), uint64((dy-float64(iy))*256)
+	at := func(n, size int) int { return max(0, min(size-1, n)) }
 	for y := range h {
-		row := p.Y[y*w : (y+1)*w]
-		at := int(r.Uint32())
-		for x, l := range row {
-			v := 16 + (int(l)-16)*light>>8 + int(s.noise[(at+x)&(noiseLen-1)])
-			row[x] = byte(max(16, min(235, v)))
+		a, b := src[at(y+iy, h)*w:][:w], src[at(y+iy+1, h)*w:][:w]
+		for x := range w {
+			i, j := at(x+ix, w), at(x+ix+1, w)
+			top := uint64(a[i])*(256-u) + uint64(a[j])*u
+			low := uint64(b[i])*(256-u) + uint64(b[j])*u
+			dst[y*w+x] = uint16((top*(256-v) + low*v) >> 16)
 		}
 	}
 }
 
-// drawActor paints a walking figure: head, body, two swinging legs and a soft shadow. It is as wide as 0.36 of its height, and
-// wholly outside of the picture just before from and just after to if its path runs from edge to edge.
-func (s *Scene) drawActor(p *Picture, a actor, t float64) {
-	w, h := float64(s.o.Width), float64(s.o.Height)
-	tall := a.depth * h
-	wide := 0.36 * tall
-	x := -wide/2 + a.path((t-a.from)/(a.to-a.from))*(w+wide)
-	if x < -wide/2+1 { // at its edge something of it must already be seen
-		x = -wide/2 + 1 + 0.02*w
-	}
-	feet := h * (0.70 + 0.45*a.depth*0.5)
-	top := feet - tall
-	swing := math.Sin(t*2*math.Pi*0.9) * 0.14 * tall
-
-	s.ellipse(p, x+0.1*tall, feet, 0.3*tall, 0.035*tall, [3]byte{}, true)
-	hip := top + 0.55*tall
-	s.limb(p, x-0.03*tall, hip, x+swing, feet, 0.055*tall, a.trousers)
-	s.limb(p, x+0.03*tall, hip, x-swing, feet, 0.055*tall, a.trousers)
-	s.ellipse(p, x, top+0.38*tall, 0.13*tall, 0.23*tall, a.coat, false)
-	s.limb(p, x, top+0.24*tall, x-swing*0.8, top+0.52*tall, 0.035*tall, a.coat)
-	s.ellipse(p, x, top+0.08*tall, 0.065*tall, 0.08*tall, [3]byte{172, 112, 148}, false)
-}
-
-// ellipse fills an ellipse; a shadow darkens what is there.
-func (s *Scene) ellipse(p *Picture, cx, cy, rx, ry float64, colour [3]byte, shadow bool) {
-	s.fill(p, cx-rx, cy-ry, cx+rx, cy+ry, func(x, y float64) bool {
-		dx, dy := (x-cx)/rx, (y-cy)/ry
-		return dx*dx+dy*dy <= 1
-	}, colour, shadow)
-}
-
-// limb fills a thick line.
-func (s *Scene) limb(p *Picture, x0, y0, x1, y1, r float64, colour [3]byte) {
-	dx, dy := x1-x0, y1-y0
-	length := dx*dx + dy*dy
-	s.fill(p, min(x0, x1)-r, min(y0, y1)-r, max(x0, x1)+r, max(y0, y1)+r, func(x, y float64) bool {
-		f := max(0, min(1, ((x-x0)*dx+(y-y0)*dy)/length))
-		ex, ey := x-x0-f*dx, y-y0-f*dy
-		return ex*ex+ey*ey <= r*r
-	}, colour, false)
-}
-
-// fill paints the pixels of a rectangle for which inside holds.
-func (s *Scene) fill(p *Picture, left, top, right, bottom float64, inside func(x, y float64) bool, colour [3]byte, shadow bool) {
-	w, h := s.o.Width, s.o.Height
-	for y := max(0, int(top)); y < min(h, int(bottom)+1); y++ {
-		for x := max(0, int(left)); x < min(w, int(right)+1); x++ {
-			if !inside(float64(x)+0.5, float64(y)+0.5) {
-				continue
-			}
-			l := &p.Y[y*w+x]
-			if shadow {
-				*l -= *l / 5
-				continue
-			}
-			*l = colour[0]
-			c := y/2*(w/2) + x/2
-			p.U[c], p.V[c] = colour[1], colour[2]
+// blur averages over boxes of a radius in pixels, which may be a fraction.
+func blur(p []uint16, w, h int, radius float64) {
+	line := make([]uint64, max(w, h)+1)
+	k := int(radius)
+	part := uint64((radius - float64(k)) * 256)
+	run := func(start, step, n int) {
+		get := func(i int) uint64 { return uint64(p[start+max(0, min(n-1, i))*step]) }
+		var sum uint64
+		for i := -k; i <= k; i++ {
+			sum += get(i)
 		}
+		all := uint64(2*k+1)*256 + 2*part
+		for i := range n {
+			line[i] = (sum*256 + (get(i-k-1)+get(i+k+1))*part) / all
+			sum += get(i+k+1) - get(i-k)
+		}
+		for i := range n {
+			p[start+i*step] = uint16(line[i])
+		}
+	}
+	for y := range h {
+		run(y*w, 1, w)
+	}
+	for x := range w {
+		run(x, w, h)
 	}
 }

@@ -2,6 +2,8 @@ package scene
 
 import (
 	"bytes"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,15 +16,37 @@ func TestNewRefuses(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{"parade", Options{640, 360, 10, 0}, "no such scene"},
-		{"person", Options{641, 360, 10, 0}, "must be even"},
-		{"person", Options{32, 32, 10, 0}, "at least 64x48"},
-		{"person", Options{100000, 100000, 10, 0}, "40 megapixels"},
-		{"person", Options{640, 360, 0, 0}, "1 to 120"},
+		{"parade", Options{Width: 640, Height: 360, Rate: 10}, "no such scene"},
+		{"rain+parade", Options{Width: 640, Height: 360, Rate: 10}, `no such scene as "parade"`},
+		{"", Options{Width: 640, Height: 360, Rate: 10}, "no such scene"},
+		{"person", Options{Width: 641, Height: 360, Rate: 10}, "must be even"},
+		{"person", Options{Width: 32, Height: 32, Rate: 10}, "at least 64x48"},
+		{"person", Options{Width: 100000, Height: 100000, Rate: 10}, "40 megapixels"},
+		{"person", Options{Width: 640, Height: 360}, "1 to 120"},
+		{"person", Options{Width: 640, Height: 360, Rate: 10, Length: 1500 * time.Millisecond}, "whole seconds"},
 	} {
 		_, err := New(tc.name, tc.o)
 		require.ErrorContains(t, err, tc.want)
 	}
+}
+
+// plane draws one picture's luma.
+func plane(t testing.TB, s *Scene, i int) []byte {
+	w, h := s.Size()
+	dst := make([]byte, w*h)
+	s.Luma(i, dst)
+	return dst
+}
+
+// differ is the share of the pixels that differ by more than d levels.
+func differ(a, b []byte, d int) float64 {
+	n := 0
+	for i := range a {
+		if v := int(a[i]) - int(b[i]); v > d || v < -d {
+			n++
+		}
+	}
+	return float64(n) / float64(len(a))
 }
 
 // The truth is exact: pictures outside of the spans differ from the empty room by noise only, those inside by a figure.
@@ -32,18 +56,11 @@ func TestTruthIsDrawn(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 300, s.Len())
 		require.Equal(t, []Span{{4 * time.Second, 12 * time.Second}, {18 * time.Second, 26 * time.Second}}, s.Spans())
-		var p Picture
+		empty := plane(t, s, 0)
 		for i := range s.Len() {
-			s.Draw(i, &p)
-			changed := 0
-			for j, l := range p.Y {
-				if d := int(l) - int(s.still.Y[j]); d > 12 || d < -12 {
-					changed++
-				}
-			}
-			share := float64(changed) / float64(len(p.Y))
+			changed := differ(plane(t, s, i), empty, 26)
 			if s.Moving(i) {
-				require.Greater(t, share, 0.0004, "picture %d in %v must show someone", i, size)
+				require.Greater(t, changed, 0.0003, "picture %d in %v must show someone", i, size)
 				continue
 			}
 			require.Zero(t, changed, "picture %d in %v must be empty", i, size)
@@ -51,21 +68,55 @@ func TestTruthIsDrawn(t *testing.T) {
 	}
 }
 
-// In the middle of a span the figure is large and moves on from picture to picture.
-func TestPersonIsWellVisible(t *testing.T) {
-	s, err := New("person", Options{Width: 640, Height: 360, Rate: 10, Seed: 3})
-	require.NoError(t, err)
-	var a, b Picture
-	for _, i := range []int{60, 80, 100, 200, 240} {
-		s.Draw(i, &a)
-		s.Draw(i+1, &b)
-		moved := 0
-		for j := range a.Y {
-			if d := int(a.Y[j]) - int(b.Y[j]); d > 20 || d < -20 {
-				moved++
-			}
+// Every part draws, alone and with someone walking, in all places; the same again with the same seed, and nothing overruns.
+func TestEveryPart(t *testing.T) {
+	for _, p := range parts() {
+		for _, name := range []string{p.name, p.name + "+walker"} {
+			t.Run(name, func(t *testing.T) {
+				o := Options{Width: 96, Height: 64, Rate: 2, Seed: 11}
+				a, err := New(name, o)
+				require.NoError(t, err)
+				b, err := New(name, o)
+				require.NoError(t, err)
+				require.Equal(t, a.Spans(), b.Spans())
+				for i := range a.Len() {
+					require.True(t, bytes.Equal(plane(t, a, i), plane(t, b, i)), "picture %d", i)
+				}
+				if strings.HasSuffix(name, "walker") {
+					require.NotEmpty(t, a.Spans())
+				}
+				require.NotEmpty(t, p.says)
+			})
 		}
-		require.Greater(t, float64(moved)/float64(len(a.Y)), 0.004, "picture %d", i)
+	}
+}
+
+// Someone who walks is seen where the truth says: in what the boxes enclose the picture differs from that of before.
+func TestBoxesEncloseWhatMoves(t *testing.T) {
+	for seed := range uint64(12) {
+		s, err := New("walker", Options{Width: 320, Height: 180, Rate: 10, Seed: seed})
+		require.NoError(t, err)
+		mask := make([]byte, 320*180)
+		seen := 0
+		for i := range s.Len() {
+			s.Mask(i, mask)
+			n := 0
+			for k, v := range mask {
+				if v == 0 {
+					continue
+				}
+				n++
+				x, y := (float64(k%320)+0.5)/320, (float64(k/320)+0.5)/180
+				in := false
+				for _, b := range s.Boxes(i) {
+					in = in || x > b.Left && x < b.Right && y > b.Top && y < b.Bottom
+				}
+				require.True(t, in, "seed %d picture %d", seed, i)
+			}
+			require.Equal(t, n > 0, len(s.Boxes(i)) > 0, "seed %d picture %d", seed, i)
+			seen += len(s.Boxes(i))
+		}
+		require.Greater(t, seen, 5, "seed %d", seed)
 	}
 }
 
@@ -81,7 +132,7 @@ func TestSeedDecides(t *testing.T) {
 	require.False(t, bytes.Equal(draw(1), draw(2)))
 }
 
-func TestOtherScenes(t *testing.T) {
+func TestLight(t *testing.T) {
 	mean := func(p Picture) float64 {
 		sum := 0
 		for _, l := range p.Y {
@@ -96,16 +147,51 @@ func TestOtherScenes(t *testing.T) {
 		var a, b Picture
 		s.Draw(50, &a)
 		s.Draw(150, &b)
-		require.Equal(t, dark, mean(a)-mean(b) > 30, name)
+		require.Equal(t, dark, mean(a)-mean(b) > 30, "%s: %v %v", name, mean(a), mean(b))
 	}
 }
 
-func BenchmarkDraw(b *testing.B) { // go test -bench Draw ./cmd/camsim/scene
-	s, err := New("person", Options{Width: 640, Height: 360, Rate: 10, Seed: 1})
-	require.NoError(b, err)
-	var p Picture
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		s.Draw(i, &p)
+// Each way to tamper shows in the picture when the truth says so.
+func TestTampering(t *testing.T) {
+	for name, reason := range map[string]string{"covered": "covered", "sprayed": "covered", "blinded": "blinded", "defocused": "defocused", "turned": "turned", "frozen": "frozen"} {
+		for seed := range uint64(4) {
+			s, err := New(name, Options{Width: 320, Height: 180, Rate: 10, Seed: seed, Length: 40 * time.Second})
+			require.NoError(t, err)
+			require.Len(t, s.Tampering(), 1)
+			tm := s.Tampering()[0]
+			require.Equal(t, reason, tm.Reason)
+			require.GreaterOrEqual(t, tm.End-tm.Start, 10*time.Second, "%s seed %d", name, seed)
+			before, after := plane(t, s, 30), plane(t, s, int(tm.Start.Seconds()*10)+40)
+			if name == "frozen" {
+				s.Luma(int(tm.Start.Seconds()*10)+5, before)
+				s.Luma(int(tm.Start.Seconds()*10)+6, after)
+				require.True(t, bytes.Equal(before, after))
+				continue
+			}
+			require.Greater(t, differ(before, after, 6), 0.2, "%s seed %d", name, seed)
+		}
+	}
+}
+
+func TestHelpNamesAll(t *testing.T) {
+	for _, n := range Names() {
+		require.Contains(t, Help(), n+" ", "%s", n)
+	}
+}
+
+// go test -run '^$' -bench Luma ./cmd/camsim/scene
+func BenchmarkLuma(b *testing.B) {
+	for _, name := range []string{"quiet", "walker", "clouds+walker", "rain+walker", "tree+walker", "night+walker", "keyframes+walker", "insects"} {
+		b.Run(fmt.Sprintf("scene=%s/size=320x180", name), func(b *testing.B) {
+			s, err := New(name, Options{Width: 320, Height: 180, Rate: 10, Seed: 1})
+			require.NoError(b, err)
+			dst := make([]byte, 320*180)
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				s.Luma(i, dst)
+				i = (i + 1) % s.Len()
+			}
+		})
 	}
 }
