@@ -49,6 +49,8 @@ type Principal struct {
 	// Cameras are the ids of the cameras that may be seen; nil means all of the account.
 	Cameras []string
 	Scopes  []string
+	// Grants are what the user's record allows, nil if the token stands for no user.
+	Grants *Grants
 }
 
 // May says whether the principal has a scope.
@@ -56,11 +58,15 @@ func (p Principal) May(scope string) bool {
 	return len(p.Scopes) == 0 || slices.Contains(p.Scopes, ScopeAll) || slices.Contains(p.Scopes, scope)
 }
 
-// Sees says whether the principal may know of an actor of its own account. Whether the account has that actor is for
-// the caller to find out.
+// Sees says whether the principal may know of an actor of its account, or of the account that Home names. Whether that
+// account has the actor is for the caller to find out.
 func (p Principal) Sees(a vms.Actor) bool {
-	if p.Cameras == nil {
+	if p.Cameras != nil && (a.Type != vms.ActorCamera || !slices.Contains(p.Cameras, a.ID)) {
+		return false
+	}
+	if p.Grants == nil || p.Grants.Has(a.ID, "R") {
 		return true
 	}
-	return a.Type == vms.ActorCamera && slices.Contains(p.Cameras, a.ID)
+	_, shared := p.Grants.Shared[a.ID]
+	return shared && a.Type == vms.ActorCamera
 }

@@ -1,0 +1,49 @@
+package identity
+
+import (
+	"strings"
+
+	"vmsbridge/uplink/vms"
+)
+
+// Grants are what a user's own record allows. A principal without Grants is not a user of the records, such as a bridge or
+// a token of the YAML file, and may do what its token may.
+type Grants struct {
+	// All says that the user sees every device of the account.
+	All bool
+	// Devices are the letters that the user has on devices: R view, W modify and delete, S share in a group.
+	Devices map[string]string
+	// Shared are cameras of other accounts that are shared with the user: camera id → account id.
+	Shared map[string]string
+	// What the user may look at: preview images, recorded video, live video; and take away: exported video.
+	Preview, Recorded, Live, Export bool
+}
+
+// Has says whether the grants hold a letter on a device.
+func (g *Grants) Has(device, letter string) bool {
+	return g == nil || g.All || strings.Contains(strings.ToUpper(g.Devices[device]), letter)
+}
+
+// Home is the account that a camera belongs to as the principal sees it: the one that shares it, or its own.
+func (p Principal) Home(camera string) string {
+	if p.Grants != nil {
+		if owner, ok := p.Grants.Shared[camera]; ok {
+			return owner
+		}
+	}
+	return p.AccountID
+}
+
+// Views says whether the principal may see recorded images of a kind, vms.ImagePreview or vms.ImageMain.
+func (p Principal) Views(kind string) bool {
+	switch {
+	case p.Grants == nil:
+		return true
+	case kind == vms.ImageMain:
+		return p.Grants.Recorded
+	}
+	return p.Grants.Preview
+}
+
+// ViewsEvents says whether the principal may see events: whoever may see pictures may see what happened in them.
+func (p Principal) ViewsEvents() bool { return p.Grants == nil || p.Grants.Preview || p.Grants.Recorded }

@@ -1,0 +1,120 @@
+package rule
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/status"
+	"vmsbridge/uplink/vms"
+)
+
+func knows(ids ...string) func(string) bool {
+	return func(id string) bool {
+		for _, have := range ids {
+			if have == id {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func codeOf(err error) int {
+	var e *status.Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return 0
+}
+
+func TestAccess(t *testing.T) {
+	have := record.Lists{{"c1", "R"}, {"c2", "RWS"}}
+	got, err := Access(have, [][]string{{"M", "c1", "rw"}, {"D", "c2"}, {"M", "c3", "S"}, {"D", "gone"}}, knows("c1", "c3"))
+	require.NoError(t, err)
+	require.Equal(t, record.Lists{{"c1", "rw"}, {"c3", "S"}}, got, "letters stay as they were given")
+	require.Equal(t, record.Lists{{"c1", "R"}, {"c2", "RWS"}}, have, "what was stored is not touched")
+	for name, c := range map[string]struct {
+		entry []string
+		code  int
+	}{"unknown device": {[]string{"M", "c9", "R"}, 404}, "no letters": {[]string{"M", "c1", ""}, 400}, "no such letter": {[]string{"M", "c1", "RX"}, 400},
+		"no such action": {[]string{"A", "c1", "R"}, 400}, "letters left out": {[]string{"M", "c1"}, 400}} {
+		_, err := Access(have, [][]string{c.entry}, knows("c1"))
+		require.Equal(t, c.code, codeOf(err), name)
+	}
+}
+
+func TestShares(t *testing.T) {
+	registered := func(email string) string { return map[string]string{"b@x.org": "acc-b"}[email] }
+	a := record.Account{ID: "acc-a", Status: record.Texts{record.StatusActive}}
+	a, err := Shares(a, [][]string{{"M", "c1", "b@x.org", "new@x.org,acc-n"}, {"M", "c2", "b@x.org"}}, record.Object(`{"c1":{"b@x.org":["ptz_live"]}}`), knows("c1", "c2"), registered)
+	require.NoError(t, err)
+	require.Equal(t, record.Lists{{"c1", "b@x.org,acc-b", "new@x.org,acc-n"}, {"c2", "b@x.org,acc-b"}}, a.CameraShares)
+	require.JSONEq(t, `{"c1":{"b@x.org,acc-b":["ptz_live"],"new@x.org,acc-n":[]},"c2":{"b@x.org,acc-b":[]}}`, string(a.CameraSharePerms))
+	b := record.User{Email: "B@x.org", OwnerAccountID: "acc-b"}
+	require.Equal(t, []string{"c1", "c2"}, SharedWith(a, b))
+	require.Empty(t, SharedWith(a, record.User{Email: "b@x.org", OwnerAccountID: "acc-z"}), "another account's user of that address")
+	require.Empty(t, SharedWith(a, record.User{Email: "b@x.org", OwnerAccountID: "acc-a"}), "the owner needs no share")
+	less, err := Shares(a, [][]string{{"D", "c1"}}, nil, knows(), registered)
+	require.NoError(t, err)
+	require.Equal(t, []string{"c2"}, SharedWith(less, b))
+	require.NotContains(t, string(less.CameraSharePerms), "c1")
+	require.Len(t, a.CameraShares, 2, "what was stored is not touched")
+	suspended := a
+	suspended.Status = record.Texts{record.StatusSuspended}
+	require.Empty(t, SharedWith(suspended, b))
+	for name, c := range map[string]struct {
+		entry []string
+		perms string
+		code  int
+	}{"unknown camera": {[]string{"M", "c9", "b@x.org"}, "", 404}, "no recipient": {[]string{"M", "c1"}, "", 400}, "recipients to delete": {[]string{"D", "c1", "b@x.org"}, "", 400},
+		"no address": {[]string{"M", "c1", "bob"}, "", 400}, "no such permission": {[]string{"M", "c1", "b@x.org"}, `{"c1":{"b@x.org":["all"]}}`, 400},
+		"permissions of another form": {[]string{"M", "c1", "b@x.org"}, `{"c1":["x"]}`, 400}} {
+		_, err := Shares(a, [][]string{c.entry}, record.Object(c.perms), knows("c1"), registered)
+		require.Equal(t, c.code, codeOf(err), name)
+	}
+}
+
+func TestResponders(t *testing.T) {
+	a := record.Account{ID: "a", Status: record.Texts{record.StatusActive}, FirstResponders: record.Lists{{"r@x.org", "R", "S", "Fire", "b"}}, ResponderCameras: record.Texts{"c1"}}
+	r := record.User{Email: "r@x.org", OwnerAccountID: "b"}
+	require.Empty(t, SharedWith(a, r), "only during an emergency")
+	a.ResponderActive = true
+	require.Equal(t, []string{"c1"}, SharedWith(a, r))
+	require.Empty(t, SharedWith(a, record.User{Email: "r@x.org", OwnerAccountID: "c"}))
+}
+
+func TestGrants(t *testing.T) {
+	cam := func(id string) vms.Actor { return vms.Actor{Type: vms.ActorCamera, ID: id} }
+	home, child := record.Account{ID: "m", IsMaster: true}, record.Account{ID: "c", OwnerAccountID: "m"}
+	ru := record.NewUser()
+	ru.CameraAccess = record.Lists{{"c1", "R"}, {"c2", "WS"}, {"c3", "r"}}
+	p := identity.Principal{AccountID: "m", Grants: GrantsOf(ru, home, home, map[string]string{"s1": "acc-s"})}
+	require.True(t, p.Sees(cam("c1")) && p.Sees(cam("c3")) && p.Sees(cam("s1")))
+	require.False(t, p.Sees(cam("c2")) || p.Sees(cam("c9")) || p.Sees(vms.Actor{Type: "account", ID: "m"}))
+	require.Equal(t, "acc-s", p.Home("s1"))
+	require.Equal(t, "m", p.Home("c1"))
+	require.True(t, p.Views(vms.ImagePreview) && p.Views(vms.ImageMain) && p.ViewsEvents())
+
+	ru.IsRecordedVideo, ru.IsLiveVideo, ru.IsExportVideo = false, false, false
+	p.Grants = GrantsOf(ru, home, home, nil)
+	require.True(t, p.Views(vms.ImagePreview) && p.ViewsEvents())
+	require.False(t, p.Views(vms.ImageMain))
+	ru.IsPreviewVideo = false
+	p.Grants = GrantsOf(ru, home, home, nil)
+	require.False(t, p.Views(vms.ImagePreview) || p.ViewsEvents())
+
+	asu := record.User{IsAccountSuperuser: true}
+	p.Grants = GrantsOf(asu, home, child, map[string]string{"s1": "acc-s"})
+	require.True(t, p.Sees(cam("any")) && p.Views(vms.ImageMain))
+	require.Equal(t, "m", p.Home("s1"), "what is shared with a user comes with the user's own account only")
+	child.IsVideoDisabled = true
+	p.Grants = GrantsOf(asu, home, child, nil)
+	require.False(t, p.Views(vms.ImageMain) || p.Views(vms.ImagePreview), "the sub-account blocks the reseller")
+	p.Grants = GrantsOf(asu, child, child, nil)
+	require.True(t, p.Views(vms.ImageMain), "but not itself")
+	require.True(t, (identity.Principal{}).Views(vms.ImageMain) && (identity.Principal{}).ViewsEvents())
+}

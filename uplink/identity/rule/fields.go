@@ -1,0 +1,60 @@
+package rule
+
+import (
+	"encoding/json"
+	"reflect"
+
+	"vmsbridge/uplink/identity/record"
+)
+
+// UserField says whether the caller, who may change the target at place p (rights) or is the target (self), may set a
+// field of a user. me is the caller's own record: nobody gives a permission that they do not have, unless they are an
+// account superuser there. before and after are the target's record.
+func UserField(c Caller, p Place, f record.Field, rights, self bool, me, before, after record.User) bool {
+	if c.Role == Internal {
+		return f.Who != record.ByVerify
+	}
+	if !rights {
+		return self && f.Who == record.Self && !(f.Name == "json" && before.EmployeeID() != after.EmployeeID())
+	}
+	switch f.Who {
+	case record.Superusers, record.ByVerify:
+		return false
+	case record.Admins:
+		return c.Admin(p)
+	}
+	if !f.Grants || c.Admin(p) {
+		return true
+	}
+	if self {
+		return false // a regular user does not change its own permissions
+	}
+	return flagOf(me, f.Name) || flagOf(before, f.Name) || !flagOf(after, f.Name)
+}
+
+// flagOf is a flag of a user by its name in the interface.
+func flagOf(u record.User, name string) bool {
+	v := reflect.ValueOf(u)
+	for i := range v.NumField() {
+		if v.Type().Field(i).Tag.Get("json") == name {
+			f, ok := v.Field(i).Interface().(record.Flag)
+			return ok && bool(f)
+		}
+	}
+	return false
+}
+
+// SharePermissions are the values of camera_share_perms.
+var SharePermissions = []string{"edit_motion_areas", "ptz_live", "edit_ptz_stations"}
+
+// sharePerms is camera_share_perms: camera → recipient → permissions.
+type sharePerms map[string]map[string][]string
+
+func readPerms(o record.Object) (sharePerms, error) {
+	p := sharePerms{}
+	if len(o) == 0 {
+		return p, nil
+	}
+	err := json.Unmarshal(o, &p)
+	return p, err
+}
