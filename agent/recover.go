@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/vms"
 )
 
@@ -47,7 +48,7 @@ func (a *Agent) housekeep(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		if age := a.cfg.Journal.MaxAge; age > 0 {
-			if n, err := a.journal.Prune(time.Now().Add(-age)); err != nil {
+			if n, err := a.journal.Prune(journal.Retention{Before: time.Now().Add(-age)}); err != nil {
 				a.log.Warn("prune the journal", "error", err)
 			} else if n > 0 {
 				a.log.Info("pruned old events", "events", n)

@@ -202,7 +202,7 @@ func prune(ctx context.Context, events *journal.Journal, keep time.Duration, log
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
 	for {
-		n, err := events.Prune(time.Now().Add(-keep))
+		n, err := events.Prune(journal.Retention{Before: time.Now().Add(-keep)})
 		if err != nil {
 			log.Error("old events could not be removed", "error", err)
 		} else if n > 0 {

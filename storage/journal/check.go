@@ -42,7 +42,7 @@ func (j *Journal) Check() (Report, error) {
 	}()
 	err := j.view(func(tx *bolt.Tx) error {
 		r = Report{Bytes: tx.Size()}
-		return withFile(tx.DB().Path(), func(f *boltfile.File, err error) error {
+		return withFile(j.path, func(f *boltfile.File, err error) error {
 			// From here on, the transaction keeps the pages of this meta as they are.
 			if locked {
 				j.commitMu.Unlock()

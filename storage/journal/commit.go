@@ -25,9 +25,35 @@ type txn struct {
 	waiting, parked int         // differences
 	forget          []string    // ids whose number of tries starts anew
 	queued          bool        // something entered the outbox
+	stored          int         // events more than before
+
+	wrote map[keyName]struct{} // gets each key that changes, if not nil
 }
 
-func (t *txn) bucket(name []byte) *bolt.Bucket { return txBucket(t.Tx, name) }
+// bucket is one of a transaction's, which tells what changes in it.
+type bucket struct {
+	*bolt.Bucket
+	name  []byte
+	wrote map[keyName]struct{}
+}
+
+func (t *txn) bucket(name []byte) bucket { return bucket{txBucket(t.Tx, name), name, t.wrote} }
+
+func (b bucket) note(key []byte) {
+	if b.wrote != nil {
+		b.wrote[keyName{string(b.name), string(key)}] = struct{}{}
+	}
+}
+
+func (b bucket) Put(key, value []byte) error {
+	b.note(key)
+	return b.Bucket.Put(key, value)
+}
+
+func (b bucket) Delete(key []byte) error {
+	b.note(key)
+	return b.Bucket.Delete(key)
+}
 
 // do makes a change durable together with those of other callers that wait at this moment. A lone caller waits for nobody:
 // whoever gets commitMu first commits everything that has queued up behind the previous commit, its own change included.
@@ -72,8 +98,12 @@ func (j *Journal) commit(batch []*change) {
 // commitOnce runs a batch in one transaction, and on success sets each refused change's err.
 func (j *Journal) commitOnce(batch []*change) error {
 	var t *txn
+	var wrote map[keyName]struct{}
+	if j.move.watched() {
+		wrote = map[keyName]struct{}{}
+	}
 	err := j.update(func(tx *bolt.Tx) error {
-		t = &txn{Tx: tx}
+		t = &txn{Tx: tx, wrote: wrote}
 		for _, c := range batch {
 			c.err = nil
 			err := c.apply(t)
@@ -83,10 +113,15 @@ func (j *Journal) commitOnce(batch []*change) error {
 				return err
 			}
 		}
-		return nil
+		return addCount(t.bucket(bucketFormat), t.stored)
 	})
+	j.move.note(wrote)
+	if err == nil {
+		err = j.settleNames()
+	}
 	if err != nil {
 		j.metrics.failures.Inc()
+		j.recount()
 		for _, c := range batch {
 			c.err = err
 		}
@@ -120,6 +155,22 @@ func (j *Journal) committed(t *txn) {
 			f(ev)
 		}
 	}
+}
+
+// recount takes the state anew from the file after a transaction that failed: if the device refused only the last flush, the
+// transaction may stand nevertheless.
+func (j *Journal) recount() {
+	var waiting, parked int
+	err := j.view(func(tx *bolt.Tx) error {
+		waiting, parked = keys(txBucket(tx, bucketOutbox)), keys(txBucket(tx, bucketParked))
+		return nil
+	})
+	if err != nil {
+		return
+	}
+	j.stateMu.Lock()
+	defer j.stateMu.Unlock()
+	j.waiting, j.parked = waiting, parked
 }
 
 func (j *Journal) signal() {

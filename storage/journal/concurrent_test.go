@@ -25,7 +25,7 @@ func TestConcurrent(t *testing.T) {
 	for _, f := range []func() error{
 		func() error { _, err := j.List(vms.Query{PageSize: 5}, nil); return err },
 		func() error { _, err := j.Unfinished(); return err },
-		func() error { _, err := j.Prune(epoch.Add(-time.Hour)); return err },
+		func() error { _, err := j.Prune(Retention{Before: epoch.Add(-time.Hour)}); return err },
 		func() error { _, err := j.OutboxStats(); return err },
 		func() error { _, err := j.Check(); return err },
 		func() error { return j.SetMeta("k", []byte(time.Now().String())) },

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
-
-	"vmsbridge/storage/vfs"
 )
 
 // Damage tells of a damaged file that was set aside, and of what was carried into the new one.
@@ -42,32 +40,6 @@ const (
 	keptDamaged = 2
 )
 
-// finishRecovery ends a recovery that a crash cut off. The new file takes the journal's name only when it is complete,
-// after the damaged one has left it; so if there is no journal but a recovered one, that is it.
-func finishRecovery(path string) error {
-	_, err := os.Lstat(path + recoveringSuffix)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
-		return rename(path+recoveringSuffix, path)
-	}
-	if err := os.Remove(path + recoveringSuffix); err != nil {
-		return err
-	}
-	return nil
-}
-
-func rename(from, to string) error {
-	if err := os.Rename(from, to); err != nil {
-		return err
-	}
-	return vfs.OS.SyncDir(filepath.Dir(to))
-}
-
 // replaceDamaged makes a new file of what can be read, sets the damaged one aside, and opens the new one. The journal must
 // not be open. Crash steps: (1) the new file is written beside it and synced; (2) the damaged one is renamed; (3) the new
 // one is renamed. Before (2) a start begins anew, between (2) and (3) finishRecovery does (3).
@@ -75,11 +47,7 @@ func (j *Journal) replaceDamaged(cause *damagedError) error {
 	now := j.opts.Now().UTC()
 	d := Damage{Time: now, Cause: fmt.Sprint(cause.cause), Aside: asideName(j.path, now)}
 	next := j.path + recoveringSuffix
-	if err := os.Remove(next); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	if err := salvage(j.path, next, now, &d); err != nil {
-		os.Remove(next)
+	if err := renew(j.path, next, now, &d); err != nil {
 		return fmt.Errorf("recover a damaged journal (%s): %w", d.Cause, err)
 	}
 	if err := rename(j.path, d.Aside); err != nil {
@@ -95,7 +63,7 @@ func (j *Journal) replaceDamaged(cause *damagedError) error {
 	j.metrics.recoveries.Inc()
 	j.log.Error("journal was damaged; it was set aside and recovered", "cause", d.Cause, "aside", d.Aside, "events", d.Events,
 		"waiting", d.Waiting, "parked", d.Parked, "lost_pages", d.LostPages, "damaged_values", d.DamagedValues, "requeued", d.Requeued)
-	forgetOldest(j.path)
+	forgetOldest(j.path, d.Aside)
 	if j.opts.OnDamage != nil {
 		j.opts.OnDamage(d)
 	}
@@ -113,20 +81,21 @@ func asideName(path string, now time.Time) string {
 	}
 }
 
-// forgetOldest removes all but the newest files set aside. Trouble with it is not worth a failure.
-func forgetOldest(path string) {
+// forgetOldest removes all but the newest files set aside; newest is one of them, whatever the clock says. Trouble with it
+// is not worth a failure.
+func forgetOldest(path, newest string) {
 	des, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
 		return
 	}
 	var names []string
 	for _, de := range des {
-		if strings.HasPrefix(de.Name(), filepath.Base(path)+damagedInfix) {
+		if strings.HasPrefix(de.Name(), filepath.Base(path)+damagedInfix) && de.Name() != filepath.Base(newest) {
 			names = append(names, de.Name())
 		}
 	}
 	slices.Sort(names)
-	for len(names) > keptDamaged {
+	for len(names) > keptDamaged-1 {
 		os.Remove(filepath.Join(filepath.Dir(path), names[0]))
 		names = names[1:]
 	}

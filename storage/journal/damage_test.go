@@ -89,8 +89,7 @@ func fillOnce(t testing.TB, path string, clean bool) filled {
 	if clean {
 		require.NoError(t, j.Close())
 	} else {
-		require.NoError(t, j.db.Close())
-		j.db = nil
+		require.NoError(t, j.crash())
 	}
 	return f
 }
@@ -320,7 +319,7 @@ func (j *Journal) crash() error {
 	}
 	abandon(j.file)
 	j.db = nil
-	return nil
+	return j.lock.Close()
 }
 
 func TestDamageWhileOpen(t *testing.T) {

@@ -27,6 +27,9 @@ var (
 	ErrNewer = errors.New("the journal was written by a newer version of this program: install that version, or move the file away")
 )
 
+// errOldForm says that the file is sound as far as it was looked at, but of an older form.
+var errOldForm = errors.New("the journal's file has an older form")
+
 // damagedError says that the database's structure broke under an operation.
 type damagedError struct{ cause any }
 

@@ -97,7 +97,7 @@ func TestMaxBytes(t *testing.T) {
 	require.NoError(t, err)
 	require.LessOrEqual(t, s.Bytes, int64(6<<20))
 	// Pruning makes room.
-	pruned, err := j.Prune(epoch.Add(time.Hour))
+	pruned, err := j.Prune(Retention{Before: epoch.Add(time.Hour)})
 	require.NoError(t, err)
 	require.Equal(t, n-1, pruned)
 	require.NoError(t, j.Put(event("cam", time.Hour, 2*time.Hour), true))

@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -14,6 +15,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
+	"vmsbridge/storage/vfs"
 	"vmsbridge/uplink/vms"
 )
 
@@ -26,10 +28,12 @@ type Options struct {
 	// OnDamage is called when a damaged file was set aside and replaced: by Open before it returns, or later from
 	// whichever call found the damage. It must not call the journal.
 	OnDamage func(Damage)
-	// LockTimeout is how long Open waits for another process to let go of the file; 0 means one second.
+	// LockTimeout is how long Open waits for another process to let go of the journal; 0 means one second.
 	LockTimeout time.Duration
 	// MaxBytes caps the file; changes beyond it give ErrFull. 0 means no cap.
 	MaxBytes int64
+	// CompactAbove is the size in bytes from which on Compact does something; 0 means 32 MiB.
+	CompactAbove int64
 	// Now is the clock for Entry.Since and the names of files set aside. Nil means time.Now.
 	Now func() time.Time
 }
@@ -47,12 +51,16 @@ type Journal struct {
 	db     *bolt.DB
 	file   *os.File // db's; closed by db, or by repair in its place
 	damage *Damage
+	lock   io.Closer // on path + ".lock": while it is held, nobody else touches the file, nor those beside it
+	move   move
 
 	// queueMu guards queue: the changes that wait for the next transaction.
 	queueMu sync.Mutex
 	queue   []*change
 	// commitMu is held by the caller that commits for all; it orders commits and the calls of subscribers.
 	commitMu sync.Mutex
+	// namesUnsure says that a compacted file has the journal's name, but perhaps not after a crash. commitMu guards it.
+	namesUnsure bool
 
 	// stateMu guards what is derived from the database after each commit.
 	stateMu     sync.Mutex
@@ -78,6 +86,9 @@ func Open(path string, opts Options) (*Journal, error) {
 	if opts.LockTimeout == 0 {
 		opts.LockTimeout = time.Second
 	}
+	if opts.CompactAbove == 0 {
+		opts.CompactAbove = 32 << 20
+	}
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
@@ -87,14 +98,7 @@ func Open(path string, opts Options) (*Journal, error) {
 		changed: make(chan struct{}, 1),
 	}
 	j.metrics = newMetrics()
-	if err := finishRecovery(path); err != nil {
-		return nil, fmt.Errorf("open journal %s: %w", path, err)
-	}
-	err := j.openDB()
-	if damaged, ok := errors.AsType[*damagedError](err); ok {
-		err = j.replaceDamaged(damaged)
-	}
-	if err != nil {
+	if err := j.open(); err != nil {
 		return nil, fmt.Errorf("open journal %s: %w", path, explain(err))
 	}
 	j.metrics.register(opts.Registerer, j)
@@ -104,12 +108,53 @@ func Open(path string, opts Options) (*Journal, error) {
 	return j, nil
 }
 
+// open opens the file under the lock, and makes a new one where it must.
+func (j *Journal) open() (err error) {
+	if j.lock, err = lock(j.path+lockSuffix, j.opts.LockTimeout); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = j.lock.Close()
+		}
+	}()
+	if err := finishRecovery(j.path); err != nil {
+		return err
+	}
+	err = j.openDB()
+	if errors.Is(err, errOldForm) {
+		err = j.upgrade()
+	}
+	if damaged, ok := errors.AsType[*damagedError](err); ok {
+		err = j.replaceDamaged(damaged)
+	}
+	return err
+}
+
+const lockSuffix = ".lock"
+
+// lock takes the lock, waiting for another holder for a bounded time.
+func lock(path string, patience time.Duration) (io.Closer, error) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		l, err := vfs.OS.Lock(path)
+		if !errors.Is(err, vfs.ErrLocked) {
+			return l, err
+		}
+		if time.Now().After(deadline) {
+			return nil, ErrLocked
+		}
+	}
+}
+
 // Close ends the journal. Calls under way finish first; later ones give ErrClosed. A second Close does nothing.
 func (j *Journal) Close() error {
 	j.commitMu.Lock()
 	defer j.commitMu.Unlock()
 	j.dbMu.Lock()
 	defer j.dbMu.Unlock()
+	if j.lock != nil {
+		defer func() { _ = j.lock.Close(); j.lock = nil }()
+	}
 	if j.db == nil {
 		return nil
 	}
@@ -140,10 +185,7 @@ func (j *Journal) openDB() error {
 	if err := checkMetas(j.path); err != nil {
 		return err
 	}
-	db, file, err := openBolt(j.path, &bolt.Options{
-		Timeout: j.opts.LockTimeout, FreelistType: bolt.FreelistMapType,
-		InitialMmapSize: initialMapBytes, MaxSize: int(j.opts.MaxBytes), NoStatistics: true,
-	})
+	db, file, err := openBolt(j.path, j.boltOptions())
 	if err != nil {
 		return err
 	}
@@ -158,6 +200,11 @@ func (j *Journal) openDB() error {
 	}
 	j.db, j.file = db, file
 	return nil
+}
+
+func (j *Journal) boltOptions() *bolt.Options {
+	return &bolt.Options{Timeout: j.opts.LockTimeout, FreelistType: bolt.FreelistMapType,
+		InitialMmapSize: initialMapBytes, MaxSize: int(j.opts.MaxBytes)}
 }
 
 const (

@@ -204,7 +204,7 @@ func TestOutbox(t *testing.T) {
 	require.NoError(t, j.Park(b.ID, first[1].Revision, "no such camera"))
 	s, err := j.OutboxStats()
 	require.NoError(t, err)
-	require.Equal(t, Stats{Waiting: 1, Parked: 1, Oldest: epoch.Add(2 * time.Minute), Bytes: s.Bytes}, s)
+	require.Equal(t, Stats{Waiting: 1, Parked: 1, Oldest: epoch.Add(2 * time.Minute), Events: 4, Bytes: s.Bytes, Free: s.Free}, s)
 
 	parked, err := j.Parked()
 	require.NoError(t, err)
@@ -314,7 +314,7 @@ func TestPrune(t *testing.T) {
 	}
 	putAll(t, j, many)
 
-	n, err := j.Prune(epoch.Add(-24 * time.Hour))
+	n, err := j.Prune(Retention{Before: epoch.Add(-24 * time.Hour)})
 	require.NoError(t, err)
 	require.Equal(t, 1+len(many), n)
 	page, err := j.List(vms.Query{Ascending: true}, nil)
@@ -322,7 +322,7 @@ func TestPrune(t *testing.T) {
 	require.Equal(t, []vms.Event{long, ongoing, waiting, parked, recent}, page.Events)
 	requireClean(t, j)
 
-	n, err = j.Prune(epoch.Add(-24 * time.Hour))
+	n, err = j.Prune(Retention{Before: epoch.Add(-24 * time.Hour)})
 	require.NoError(t, err)
 	require.Zero(t, n)
 }

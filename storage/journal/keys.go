@@ -3,6 +3,7 @@ package journal
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"time"
 
 	"vmsbridge/uplink/vms"
@@ -11,9 +12,9 @@ import (
 // The buckets. format.md describes their keys and values.
 var (
 	bucketEvents   = []byte("events")    // id → event
-	bucketByTime   = []byte("by-time")   // place → end
-	bucketByActor  = []byte("by-actor")  // actor, place → end, type
-	bucketByType   = []byte("by-type")   // type, place → end
+	bucketByTime   = []byte("by-time")   // class, place → end
+	bucketByActor  = []byte("by-actor")  // actor, type, class, place → end
+	bucketByType   = []byte("by-type")   // type, class, place → end
 	bucketOngoing  = []byte("ongoing")   // id → last known activity
 	bucketOutbox   = []byte("outbox")    // sequence → entry
 	bucketOutboxID = []byte("outbox-id") // id → sequence
@@ -70,13 +71,40 @@ func msTime(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 // indexEntry is one key and value of an index bucket.
 type indexEntry struct{ bucket, key, value []byte }
 
-// indexEntries are the three places where an event is listed. The by-actor entry carries the type, so that a query by
-// actor and type reads no event.
+// indexEntries are the three places where an event is listed. Each is a group (who and what, and how long), within which
+// the events stand in the order of every list.
 func (h head) indexEntries(id string) [3]indexEntry {
-	at, end := append(msKey(h.start), id...), msKey(h.end)
+	place, end := append(msKey(h.start), id...), msKey(h.end)
+	class := lengthClass(h.start, h.end)
 	return [3]indexEntry{
-		{bucketByTime, at, end},
-		{bucketByActor, append(actorPrefix(h.actor), at...), append(end[:8:8], h.kind...)},
-		{bucketByType, append(typePrefix(h.kind), at...), end},
+		{bucketByTime, append([]byte{class}, place...), end},
+		{bucketByActor, slices.Concat(actorPrefix(h.actor), typePrefix(h.kind), []byte{class}, place), end},
+		{bucketByType, slices.Concat(typePrefix(h.kind), []byte{class}, place), end},
 	}
+}
+
+// groupNames is how many names stand before the class in an index's keys.
+func groupNames(bucket []byte) int {
+	switch string(bucket) {
+	case string(bucketByActor):
+		return 3
+	case string(bucketByType):
+		return 1
+	}
+	return 0
+}
+
+// groupLen is how many bytes of an index's key are the group: the names and the class. 0 says that the key is damaged.
+func groupLen(key []byte, names int) int {
+	n := 0
+	for range names {
+		if len(key)-n < 2 {
+			return 0
+		}
+		n += 2 + int(binary.BigEndian.Uint16(key[n:]))
+	}
+	if n++; len(key) < n+8 || key[n-1] > classOngoing {
+		return 0
+	}
+	return n
 }

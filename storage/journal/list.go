@@ -19,9 +19,8 @@ const (
 // its exact reverse. PageSize 0 means 100, and 10,000 is the most. A cursor stays good when events are added or removed,
 // also the one that it names.
 //
-// The work is: index entries only, those of the named actors (else of the named types, else all) whose start lies within
-// the bounds, read once for Total; and the page's events. EndLTE bounds the start too, since no event ends before its
-// start. EndGTE and the types of a query with actors are checked on each entry of the range. Writers are not held up.
+// The work is: the index entries of the events that match, read once for Total, and the page's events. What does not match
+// is read only near a bound of the end: see length.go. Writers are not held up.
 func (j *Journal) List(q vms.Query, c *vms.Cursor) (vms.Page, error) {
 	n := q.PageSize
 	if n <= 0 {
@@ -31,6 +30,8 @@ func (j *Journal) List(q vms.Query, c *vms.Cursor) (vms.Page, error) {
 	var page vms.Page
 	err := j.view(func(tx *bolt.Tx) error {
 		p := makePlan(q)
+		defer func() { j.metrics.listed.Add(float64(p.read)) }()
+		p.survey(tx)
 		page = vms.Page{Events: []vms.Event{}, Total: p.count(tx)}
 		var at []byte
 		if c != nil {

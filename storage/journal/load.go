@@ -2,12 +2,17 @@ package journal
 
 import (
 	"fmt"
+	"path/filepath"
 
 	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/vfs"
 )
 
 // load makes the buckets of a new file, checks those of an old one, and counts the outbox. Damage gives *damagedError; as
 // long as any may be found, nothing is written.
+//
+// A file of an older form gives errOldForm, unread.
 func (j *Journal) load(db *bolt.DB) error {
 	var fresh, clean bool
 	waiting, parked := 0, 0
@@ -37,6 +42,9 @@ func (j *Journal) load(db *bolt.DB) error {
 				return txBucket(tx, bucketFormat).Delete(keyClean)
 			})
 		})
+		if err == nil && fresh {
+			err = vfs.OS.SyncDir(filepath.Dir(db.Path())) // the file's name must last as its content does
+		}
 		if err != nil {
 			return err
 		}
@@ -61,6 +69,8 @@ func examine(tx *bolt.Tx) (fresh, clean bool, err error) {
 		return false, false, &damagedError{"it has no version"}
 	case v[0] > formatVersion:
 		return false, false, fmt.Errorf("%w (its form is %d, known is %d)", ErrNewer, v[0], formatVersion)
+	case v[0] < formatVersion:
+		return false, false, errOldForm
 	}
 	for _, name := range allBuckets {
 		if tx.Bucket(name) == nil {

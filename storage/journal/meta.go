@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -13,9 +14,11 @@ var (
 	keyVersion = []byte("version") // one byte: formatVersion
 	keyClean   = []byte("clean")   // present if the journal was closed in good order
 	keyLow     = []byte("low")     // sequence: every event with a lower one has left the outbox
+	keyCount   = []byte("count")   // number of events
 )
 
-const formatVersion = 1
+// formatVersion 1 had no length classes and no count; Open makes a new file of it.
+const formatVersion = 2
 
 // SetMeta stores a small value of the owner's (a boot counter, a cursor), durably; an empty value removes it. The key is 1
 // to 1024 bytes, the value at most 64 KiB.
@@ -55,4 +58,23 @@ func (j *Journal) Meta(key string) (value []byte, err error) {
 		return nil, fmt.Errorf("read meta %q: %w", key, err)
 	}
 	return value, nil
+}
+
+// count is the number of events in the journal.
+func count(tx *bolt.Tx) int {
+	if n := txBucket(tx, bucketFormat).Get(keyCount); len(n) == 8 {
+		return int(binary.BigEndian.Uint64(n))
+	}
+	return 0
+}
+
+// addCount keeps the number of events.
+func addCount(format bucket, n int) error {
+	if n == 0 {
+		return nil
+	}
+	if old := format.Get(keyCount); len(old) == 8 {
+		n += int(binary.BigEndian.Uint64(old))
+	}
+	return format.Put(keyCount, sequenceKey(uint64(n)))
 }

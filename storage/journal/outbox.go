@@ -63,7 +63,7 @@ func (t *txn) enqueue(ev vms.Event, now time.Time) (uint64, error) {
 }
 
 // nextSequence never gives a number of an entry that waits, also if the bucket's own count was damaged.
-func nextSequence(outbox *bolt.Bucket) (uint64, error) {
+func nextSequence(outbox bucket) (uint64, error) {
 	if last, _ := outbox.Cursor().Last(); len(last) == 8 && binary.BigEndian.Uint64(last) > outbox.Sequence() {
 		if err := outbox.SetSequence(binary.BigEndian.Uint64(last)); err != nil {
 			return 0, err
@@ -167,14 +167,16 @@ type Stats struct {
 	Waiting int       // entries in the outbox
 	Parked  int       // entries refused for good
 	Oldest  time.Time // since when the first entry in the outbox waits; zero if none does
-	Bytes   int64     // size of the journal's file; pages are reused, so it only grows
+	Events  int       // events in the journal, those above included
+	Bytes   int64     // size of the journal's file; pages are reused, so it shrinks only by Compact
+	Free    int64     // of those, bytes of pages that hold nothing
 }
 
 // OutboxStats is cheap: it reads one entry.
 func (j *Journal) OutboxStats() (Stats, error) {
 	var s Stats
 	err := j.view(func(tx *bolt.Tx) error {
-		s.Bytes, s.Oldest = tx.Size(), time.Time{}
+		s.Bytes, s.Free, s.Events, s.Oldest = tx.Size(), freeBytes(tx), count(tx), time.Time{}
 		c := txBucket(tx, bucketOutbox).Cursor()
 		for k, v := c.First(); k != nil; k, v = c.Next() {
 			var e entryValue

@@ -255,7 +255,7 @@ func (s *subject) prune(t *rapid.T) {
 			want++
 		}
 	}
-	n, err := s.j.Prune(before.Time)
+	n, err := s.j.Prune(Retention{Before: before.Time})
 	require.NoError(t, err)
 	require.Equal(t, want, n)
 }

@@ -3,29 +3,72 @@ package journal
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/uplink/vms"
 )
 
 // pruneBatch bounds the events that one transaction removes, so that a Put waits briefly.
 const pruneBatch = 500
 
-// Prune removes the events that ended before the given time, and returns how many. Events that are ongoing, wait in the
-// outbox, or are parked stay whatever their age. It may be called at any time beside everything else; the space is
-// reused, the file does not shrink.
-func (j *Journal) Prune(before time.Time) (int, error) {
-	limit := before.UnixMilli()
+// Retention says which events may go.
+type Retention struct {
+	// Before lets events go that ended earlier. The zero time lets none go by age.
+	Before time.Time
+	// Keep lets the oldest events (by start) go where there are more than so many that the service has. 0 lets none go by
+	// number.
+	Keep int
+}
+
+// Prune removes what r lets go, and returns how many. Events that are ongoing, wait in the outbox, or are parked stay
+// whatever their age, and do not count for Keep. It may be called at any time beside everything else; the space is reused,
+// and Compact gives it back.
+func (j *Journal) Prune(r Retention) (int, error) {
 	total := 0
+	if !r.Before.IsZero() {
+		n, err := j.prune(r.Before.UnixMilli(), math.MaxInt)
+		if err != nil {
+			return n, fmt.Errorf("prune events: %w", err)
+		}
+		total = n
+	}
+	if r.Keep > 0 {
+		over, err := j.over(r.Keep)
+		if err == nil && over > 0 {
+			var n int
+			n, err = j.prune(endOngoing, over)
+			total += n
+		}
+		if err != nil {
+			return total, fmt.Errorf("prune events: %w", err)
+		}
+	}
+	return total, nil
+}
+
+// over is by how many the accepted events are more than keep.
+func (j *Journal) over(keep int) (n int, err error) {
+	err = j.view(func(tx *bolt.Tx) error {
+		n = count(tx) - keys(txBucket(tx, bucketOutbox)) - keys(txBucket(tx, bucketParked)) - keep
+		return nil
+	})
+	return n, err
+}
+
+// prune removes up to n events that ended before the limit, the oldest first.
+func (j *Journal) prune(limit int64, n int) (total int, err error) {
 	var from []byte
-	for {
-		places, next, err := j.pruneCandidates(limit, from)
-		if err == nil && len(places) > 0 {
+	for total < n {
+		keys, next, err := j.pruneCandidates(limit, from, min(pruneBatch, n-total))
+		if err == nil && len(keys) > 0 {
 			removed := 0
 			err = j.do(func(t *txn) error {
 				removed = 0
-				for _, p := range places {
-					ok, err := t.prune(p, limit)
+				for _, k := range keys {
+					ok, err := t.prune(k, limit)
 					if err != nil {
 						return err
 					}
@@ -40,50 +83,54 @@ func (j *Journal) Prune(before time.Time) (int, error) {
 				j.metrics.pruned.Add(float64(removed))
 			}
 		}
-		if err != nil {
-			return total, fmt.Errorf("prune events: %w", err)
-		}
-		if next == nil {
-			return total, nil
+		if err != nil || next == nil {
+			return total, err
 		}
 		from = next
 	}
+	return total, nil
 }
 
-// pruneCandidates reads a stretch of the index by time, from a place on. next is where to go on, nil at the end.
-func (j *Journal) pruneCandidates(limit int64, from []byte) (places [][]byte, next []byte, err error) {
+// pruneCandidates reads a stretch of the index by time, after a place. The keys are the index's; next is where to go on, nil
+// at the end.
+func (j *Journal) pruneCandidates(limit int64, after []byte, n int) (keys [][]byte, next []byte, err error) {
 	err = j.view(func(tx *bolt.Tx) error {
-		places, next = nil, nil
+		keys, next = nil, nil
 		outbox, parked := txBucket(tx, bucketOutboxID), txBucket(tx, bucketParked)
-		c := txBucket(tx, bucketByTime).Cursor()
-		// An event that ended before the limit began before it.
-		stop := msKey(limit)
-		for k, v := c.Seek(from); k != nil && bytes.Compare(k, stop) < 0; k, v = c.Next() {
-			if len(places) == pruneBatch {
-				next = bytes.Clone(k)
+		p := makePlan(vms.Query{})
+		p.anyEnd, p.endMax = false, limit-1
+		p.survey(tx)
+		m := p.merged(tx, true, after)
+		for looked := 0; len(m.streams) > 0; looked++ {
+			s := m.streams[0]
+			if len(keys) == n || looked == 4*pruneBatch {
 				return nil
 			}
-			if len(v) != 8 || keyMS(v) >= limit || outbox.Get(k[8:]) != nil || parked.Get(k[8:]) != nil {
-				continue
+			next = append(next[:0], s.place...)
+			if id := s.place[8:]; outbox.Get(id) == nil && parked.Get(id) == nil {
+				keys = append(keys, append(bytes.Clone(s.group), s.place...))
 			}
-			places = append(places, bytes.Clone(k))
+			m.next()
 		}
+		next = nil
 		return nil
 	})
-	return places, next, err
+	return keys, next, err
 }
 
-// prune removes the event at a place, if it still is there, ended, and reported.
-func (t *txn) prune(p []byte, limit int64) (bool, error) {
-	id := p[8:]
-	end := t.bucket(bucketByTime).Get(p)
+// prune removes the event at a key of the index by time, if it still is there, ended, and reported.
+func (t *txn) prune(key []byte, limit int64) (bool, error) {
+	n := groupLen(key, 0)
+	place := key[n:]
+	id := place[8:]
+	end := t.bucket(bucketByTime).Get(key)
 	if len(end) != 8 || keyMS(end) >= limit || t.bucket(bucketOutboxID).Get(id) != nil || t.bucket(bucketParked).Get(id) != nil {
 		return false, nil
 	}
 	h, err := decodeHead(t.bucket(bucketEvents).Get(id))
-	if err != nil || h.start != keyMS(p) || h.end != keyMS(end) {
+	if err != nil || h.start != keyMS(place) || h.end != keyMS(end) {
 		// Damaged, or listed here by mistake: this place at least goes.
-		return false, t.bucket(bucketByTime).Delete(p)
+		return false, t.bucket(bucketByTime).Delete(key)
 	}
 	return true, t.erase(string(id), h)
 }
@@ -98,5 +145,6 @@ func (t *txn) erase(id string, h head) error {
 	if err := t.bucket(bucketOngoing).Delete([]byte(id)); err != nil {
 		return err
 	}
+	t.stored--
 	return t.bucket(bucketEvents).Delete([]byte(id))
 }

@@ -108,6 +108,9 @@ func (j *Journal) put(t *txn, ev vms.Event, body []byte, report bool) error {
 // store writes the event, its places in the indexes, and whether it is ongoing.
 func (t *txn) store(ev vms.Event, body []byte) error {
 	id := []byte(ev.ID)
+	if t.bucket(bucketEvents).Get(id) == nil {
+		t.stored++
+	}
 	if err := t.bucket(bucketEvents).Put(id, body); err != nil {
 		return err
 	}

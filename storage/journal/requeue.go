@@ -15,7 +15,11 @@ func (s *salvager) settle() error {
 		if err := txBucket(tx, bucketOutbox).SetSequence(s.last); err != nil {
 			return err
 		}
-		return txBucket(tx, bucketFormat).Put(keyLow, sequenceKey(s.low))
+		t := &txn{Tx: tx}
+		if err := addCount(t.bucket(bucketFormat), s.stored); err != nil {
+			return err
+		}
+		return t.bucket(bucketFormat).Put(keyLow, sequenceKey(s.low))
 	})
 	if err != nil {
 		return err

@@ -25,6 +25,7 @@ type salvager struct {
 	low         uint64 // events with a lower sequence have left the outbox
 	last        uint64 // highest sequence seen
 	outboxHoles bool   // parts of the outbox may be missing
+	stored      int    // events
 }
 
 // salvage reads the file at from into a new journal at to, and fills in what d says of it. The indexes are made anew from
@@ -180,6 +181,7 @@ func (s *salvager) keep(key, value []byte, stray bool) error {
 	if err != nil {
 		return nil // cannot be: it was just decoded
 	}
+	defer func() { s.stored += t.stored }()
 	return t.store(ev, body)
 }
 

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -80,6 +81,8 @@ type inspector struct {
 	seed     maphash.Seed
 	sums     map[string]uint64
 	problems []string
+	events   uint64
+	count    []byte // what the file says of events
 }
 
 // inspect names what is wrong in a file, without bbolt.
@@ -100,6 +103,9 @@ func inspect(f *boltfile.File) (problems []string, err error) {
 				in.problems = append(in.problems, fmt.Sprintf("bucket %q contradicts what it is derived from", what))
 			}
 		}
+		if n := in.count; (len(n) != 8 || binary.BigEndian.Uint64(n) != in.events) && in.events+uint64(len(n)) > 0 {
+			in.problems = append(in.problems, fmt.Sprintf("there are %d events, and not as many as is noted", in.events))
+		}
 	}
 	return in.problems, err
 }
@@ -119,6 +125,7 @@ func (in *inspector) hash(parts ...[]byte) uint64 {
 func (in *inspector) entry(bucket string, key, value []byte) error {
 	switch bucket {
 	case string(bucketEvents):
+		in.events++
 		h, err := decodeHead(value)
 		if err != nil {
 			return err
@@ -149,6 +156,10 @@ func (in *inspector) entry(bucket string, key, value []byte) error {
 		return err
 	case string(bucketParked):
 		return unseal(tagParked, value, &parkedValue{})
+	case string(bucketFormat):
+		if string(key) == string(keyCount) {
+			in.count = bytes.Clone(value)
+		}
 	}
 	return nil
 }

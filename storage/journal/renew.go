@@ -1,0 +1,76 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"vmsbridge/storage/vfs"
+)
+
+// finishRecovery ends what a crash cut off. A new file takes the journal's name only when it is complete; if there is no
+// journal but a recovered one, the damaged one has left its name already, and that is it. A half-made compact copy goes.
+func finishRecovery(path string) error {
+	if err := remove(path + compactingSuffix); err != nil {
+		return err
+	}
+	_, err := os.Lstat(path + recoveringSuffix)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
+		return rename(path+recoveringSuffix, path)
+	}
+	return remove(path + recoveringSuffix)
+}
+
+func rename(from, to string) error {
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	return vfs.OS.SyncDir(filepath.Dir(to))
+}
+
+// remove deletes a file that may not be there.
+func remove(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// renew makes a new, synced file at to of what can be read of the one at from. On an error there is none.
+func renew(from, to string, now time.Time, d *Damage) error {
+	if err := remove(to); err != nil {
+		return err
+	}
+	if err := salvage(from, to, now, d); err != nil {
+		os.Remove(to)
+		return err
+	}
+	return nil
+}
+
+// upgrade makes a file of today's form of one of an older form. It reads all of it, so damage shows and is treated as such.
+// A crash leaves the old file or the new one.
+func (j *Journal) upgrade() error {
+	now := j.opts.Now().UTC()
+	var d Damage
+	next := j.path + recoveringSuffix
+	if err := renew(j.path, next, now, &d); err != nil {
+		return fmt.Errorf("bring the journal into today's form: %w", err)
+	}
+	if d.LostPages > 0 || d.DamagedValues > 0 {
+		return j.replaceDamaged(&damagedError{"found while it was brought into today's form"})
+	}
+	if err := rename(next, j.path); err != nil {
+		return err
+	}
+	j.log.Info("the journal's file was brought into today's form", "events", d.Events, "form", formatVersion)
+	return j.openDB()
+}

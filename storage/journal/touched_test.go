@@ -1,0 +1,104 @@
+package journal
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/vms"
+)
+
+// TestListReadsWhatItAnswers counts the index entries that a list reads: about as many as events match, wherever those are
+// and whatever else the journal holds.
+func TestListReadsWhatItAnswers(t *testing.T) {
+	const events, cameras = 20_000, 50
+	j := openFast(t, temp(t))
+	list := make([]vms.Event, events)
+	for i := range list {
+		start := time.Duration(i) * time.Second
+		ev := event(fmt.Sprint("cam", i%cameras), start, start+10*time.Second)
+		switch {
+		case i%100 == 7:
+			ev.Type = vms.TypeTamper
+		case i%1000 == 0: // offline for a day, so that some event's end is far from its start everywhere
+			ev.Type, ev.EndTimestamp = vms.TypeDeviceStatus, vms.Ptr(ev.StartTimestamp.Add(24*time.Hour))
+		case i%1000 == 1:
+			ev.EndTimestamp = nil
+		}
+		ev.ID = ev.NaturalID()
+		list[i] = ev
+	}
+	putMany(t, j, list)
+	at := func(i int) *vms.Time { return vms.Ptr(epoch.Add(time.Duration(i) * time.Second)) }
+	cam := func(i int) vms.Actor { return vms.Actor{Type: vms.ActorCamera, ID: fmt.Sprint("cam", i)} }
+	for _, c := range []struct {
+		name string
+		q    vms.Query
+	}{
+		{"by time", vms.Query{StartGTE: at(8000), StartLTE: at(8199)}},
+		{"by time, the newest", vms.Query{StartGTE: at(19800)}},
+		{"by time, the oldest", vms.Query{StartLTE: at(199), Ascending: true}},
+		{"by actor", vms.Query{Actors: []vms.Actor{cam(3)}}},
+		{"by actor and time", vms.Query{Actors: []vms.Actor{cam(3)}, StartGTE: at(8000), EndLTE: at(16000)}},
+		{"by ten actors and time", vms.Query{Actors: []vms.Actor{cam(1), cam(2), cam(3), cam(4), cam(5), cam(6), cam(7), cam(8), cam(9), cam(10)}, StartGTE: at(8000), EndLTE: at(9000)}},
+		{"by type", vms.Query{Types: []string{vms.TypeTamper}}},
+		{"by type and time", vms.Query{Types: []string{vms.TypeMotion}, StartGTE: at(1000), StartLTE: at(1200)}},
+		{"by actor and rare type", vms.Query{Actors: []vms.Actor{cam(7)}, Types: []string{vms.TypeTamper}}},
+		{"by the end, from on", vms.Query{EndGTE: at(events - 200)}},
+		{"by the end, up to", vms.Query{EndLTE: at(200)}},
+		{"by actor and the end", vms.Query{Actors: []vms.Actor{cam(3)}, EndGTE: at(events - 4000)}},
+		{"by type and the end", vms.Query{Types: []string{vms.TypeMotion}, EndGTE: at(events - 200)}},
+		{"nothing", vms.Query{Actors: []vms.Actor{{Type: vms.ActorCamera, ID: "none"}}}},
+		{"nothing of that time", vms.Query{StartGTE: at(events + 1)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.q.PageSize = 20
+			before := testutil.ToFloat64(j.metrics.listed)
+			page, err := j.List(c.q, nil)
+			require.NoError(t, err)
+			read := int(testutil.ToFloat64(j.metrics.listed) - before)
+			t.Logf("%d of %d events match, %d index entries read", page.Total, events, read)
+			// Besides each match once: a page, the next one's first, and a few of each group.
+			require.LessOrEqual(t, read, page.Total*11/10+90)
+			require.LessOrEqual(t, page.Total, events/10)
+
+			// A page in the middle costs no more than the first.
+			if page.Next != nil {
+				before = testutil.ToFloat64(j.metrics.listed)
+				_, err = j.List(c.q, &vms.Cursor{Start: vms.At(epoch.Add(events / 2 * time.Second)), ID: "x"})
+				require.NoError(t, err)
+				require.LessOrEqual(t, int(testutil.ToFloat64(j.metrics.listed)-before), page.Total*11/10+130)
+			}
+		})
+	}
+}
+
+// openFast opens a journal that does not sync: for tests of what is read, not of what lasts.
+func openFast(t testing.TB, path string) *Journal {
+	j := open(t, path, Options{})
+	j.db.NoSync = true
+	return j
+}
+
+// putMany puts events in few transactions.
+func putMany(t testing.TB, j *Journal, list []vms.Event) {
+	t.Helper()
+	for part := range slices.Chunk(list, 5000) {
+		require.NoError(t, j.do(func(tx *txn) error {
+			for _, ev := range part {
+				body, err := sealEvent(ev, 0)
+				if err == nil {
+					err = j.put(tx, ev, body, false)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+	}
+}
