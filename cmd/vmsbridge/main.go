@@ -38,6 +38,7 @@ type commands struct {
 	Demo    demoCommand    `cmd:"" help:"Show everything on this machine: a service, three cameras, a bridge, and each event as it arrives."`
 	Check   checkCommand   `cmd:"" help:"Print every problem of a configuration file as file:line:col: path: message."`
 	Probe   probeCommand   `cmd:"" help:"Say what a camera offers, and save a still."`
+	Replay  replayCommand  `cmd:"" help:"Run clips through the detector: spans, masks, a plot, a score against labels."`
 	Events  eventsCommand  `cmd:"" help:"List the events of a running bridge or of the service."`
 	Image   imageCommand   `cmd:"" help:"Fetch a still of a camera from a running bridge or from the service."`
 	Queue   queueCommand   `cmd:"" help:"Look at the events that still wait to be reported, and at those that the service refused. Stop the bridge first."`
@@ -81,7 +82,7 @@ func program(ctx context.Context, args []string, s streams) int {
 	code, ended := 0, false
 	parser, err := kong.New(&cli, kong.Name("vmsbridge"), kong.Description(description), kong.Writers(s.out, s.err),
 		kong.Exit(func(c int) { code, ended = c, true }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Bind(s), kong.BindTo(ctx, (*context.Context)(nil)))
+		kong.Vars{"default_config": defaultConfig}, kong.Bind(s), kong.BindTo(ctx, (*context.Context)(nil)))
 	if err != nil {
 		say(s.err, fmt.Errorf("read the command line's description: %w", err))
 		return exitFailed
@@ -116,9 +117,11 @@ func say(w io.Writer, err error) {
 	_, _ = fmt.Fprintln(w, "vmsbridge:", strings.Join(strings.Fields(err.Error()), " "))
 }
 
+const defaultConfig = "/etc/vmsbridge/vmsbridge.yaml"
+
 // configFile is how commands are told which configuration to use.
 type configFile struct {
-	Config string `short:"c" help:"Configuration file." env:"VMSBRIDGE_CONFIG" default:"/etc/vmsbridge/vmsbridge.yaml" placeholder:"FILE"`
+	Config string `short:"c" help:"Configuration file." env:"VMSBRIDGE_CONFIG" default:"${default_config}" placeholder:"FILE"`
 }
 
 // load reads the configuration. All problems of a bad one are printed, and the error carries exit code 78.

@@ -1,0 +1,125 @@
+// Package truth compares the spans that were found in a recording with those that a person saw in it. It takes a label
+// file and what package watch found:
+//
+//	labels, err := truth.Read("yard.csv", file)
+//	score := truth.Rate(labels, spans)
+//
+// A label file is a CSV table with a line of column names; lines that start with "#" are comments. Needed columns are
+// start_frame, end_frame (counted from 0, both inclusive) and kind; tol_frames (by which both boundaries may be off; 0 if
+// missing) and note are read too, others are not. Kinds are
+//
+//	motion         must be found
+//	quiet          nothing may begin
+//	present_still  somebody stands there: not scored
+//	residual       shadows and the like: not scored
+package truth
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Kind says what a label means.
+type Kind string
+
+// The kinds of labels.
+const (
+	Motion       Kind = "motion"
+	Quiet        Kind = "quiet"
+	PresentStill Kind = "present_still"
+	Residual     Kind = "residual"
+)
+
+// Label is one labelled stretch of pictures, both ends inclusive.
+type Label struct {
+	Start, End, Tolerance int
+	Kind                  Kind
+	Note                  string
+	Line                  int // of the file
+}
+
+// Read reads a label file; name stands in the errors, with the line. The labels come in the order of their starts.
+func Read(name string, r io.Reader) ([]Label, error) {
+	c := csv.NewReader(r)
+	c.Comment, c.FieldsPerRecord, c.LazyQuotes, c.TrimLeadingSpace = '#', -1, true, true
+	var columns map[string]int
+	var labels []Label
+	for {
+		fields, err := c.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read labels %s: %w", name, err)
+		}
+		line, _ := c.FieldPos(0)
+		if columns == nil {
+			if columns, err = header(fields); err != nil {
+				return nil, fmt.Errorf("read labels %s:%d: %w", name, line, err)
+			}
+			continue
+		}
+		l, err := parse(columns, fields)
+		if err != nil {
+			return nil, fmt.Errorf("read labels %s:%d: %w", name, line, err)
+		}
+		l.Line = line
+		labels = append(labels, l)
+	}
+	if len(labels) == 0 {
+		return nil, fmt.Errorf("read labels %s: there is no label in it; a label file has a line start_frame,end_frame,kind,tol_frames,note and one line for each stretch", name)
+	}
+	slices.SortStableFunc(labels, func(a, b Label) int { return a.Start - b.Start })
+	return labels, nil
+}
+
+func header(fields []string) (map[string]int, error) {
+	columns := map[string]int{}
+	for i, f := range fields {
+		columns[strings.ToLower(strings.TrimSpace(strings.TrimPrefix(f, "\ufeff")))] = i
+	}
+	for _, need := range []string{"start_frame", "end_frame", "kind"} {
+		if _, ok := columns[need]; !ok {
+			return nil, fmt.Errorf("the first line names no column %s; needed are start_frame, end_frame and kind", need)
+		}
+	}
+	return columns, nil
+}
+
+func parse(columns map[string]int, fields []string) (Label, error) {
+	text := func(column string) string {
+		if i, ok := columns[column]; ok && i < len(fields) {
+			return strings.TrimSpace(fields[i])
+		}
+		return ""
+	}
+	var l Label
+	for _, n := range []struct {
+		column string
+		to     *int
+	}{{"start_frame", &l.Start}, {"end_frame", &l.End}, {"tol_frames", &l.Tolerance}} {
+		s := text(n.column)
+		if s == "" && n.column == "tol_frames" {
+			continue
+		}
+		v, err := strconv.Atoi(s)
+		if err != nil || v < 0 || v > 1<<40 {
+			return l, fmt.Errorf("%s is %q, not a number of a picture", n.column, s)
+		}
+		*n.to = v
+	}
+	if l.End < l.Start {
+		return l, fmt.Errorf("it ends (%d) before it starts (%d)", l.End, l.Start)
+	}
+	l.Kind, l.Note = Kind(text("kind")), text("note")
+	switch l.Kind {
+	case Motion, Quiet, PresentStill, Residual:
+		return l, nil
+	}
+	return l, fmt.Errorf("there is no kind %q: write motion, quiet, present_still or residual", l.Kind)
+}

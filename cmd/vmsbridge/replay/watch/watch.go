@@ -1,0 +1,201 @@
+// Package watch runs recorded pictures through what the bridge runs: the same choice of pictures (sight.Pace), reduction
+// (planar) and detector (motion), with the settings of a camera. It stands between package footage, whose pictures it takes, and
+// what shows the findings:
+//
+//	w, err := watch.New(watch.Settings{Motion: sight.Config(camera.Motion), Rate: camera.Motion.Rate})
+//	seen := w.Picture(p)   // for each picture
+//	rest := w.Close()      // the spans that are open at the end
+//
+// Every second of a recording is looked at as it would have been live; only faster.
+package watch
+
+import (
+	"fmt"
+	"sort"
+	"time"
+
+	"vmsbridge/agent/codec/planar"
+	"vmsbridge/agent/sight"
+	"vmsbridge/cmd/vmsbridge/replay/footage"
+	"vmsbridge/motion"
+	"vmsbridge/uplink/vms"
+)
+
+// Settings of a Watch.
+type Settings struct {
+	Motion motion.Config
+	// Rate is how many pictures a second are looked at, at most; 0 for all.
+	Rate float64
+	// Masks asks for Mask. It costs a second detector, which looks at every picture whatever the Rate: the newest mask of the
+	// first would be late where the Rate leaves pictures out.
+	Masks bool
+}
+
+// Event is a span, with its place in the source. Frames count its pictures from 0; times count from the first one.
+type Event struct {
+	Type       string // as in the interface, such as vms.motionDetectionEvent.v1
+	Region     string // id; "" for the whole picture
+	RegionName string
+	Reason     string // of tampering
+	Object     string // the track that opened the span
+	Start, End Moment // the first and the last picture with motion
+	Best       Moment // the picture of Boxes
+	Boxes      []motion.Box
+	Share      float64 // the largest share of the picture that moved while it lasted, 0..1
+	Continued  bool    // cut at the maximum length: the next span goes on with it
+}
+
+// Moment is a picture's place in the source.
+type Moment struct {
+	Frame int
+	At    time.Duration
+}
+
+// Seen is what one picture led to. Its slices are valid until the next call.
+type Seen struct {
+	Looked bool // whether it was looked at: the rate leaves some out
+	Result motion.Result
+	Ended  []Event // the spans that ended with it
+}
+
+// Watch is one source's detector. Not safe for concurrent use.
+type Watch struct {
+	settings Settings
+	detector *motion.Detector
+	every    *motion.Detector // for masks; nil without
+	pace     sight.Pace
+	names    map[string]string // of regions
+
+	at     []time.Duration // of every picture: 8 bytes each
+	shares []share         // of the last minutes
+	peaks  map[string]float64
+	ended  []Event
+}
+
+// share is how much of a picture moved.
+type share struct {
+	at    time.Duration
+	share float64
+}
+
+// remembered is how far back shares are kept: a span that is confirmed late began not longer ago.
+const remembered = 90 * time.Second
+
+// epoch stands for the first picture's capture time; which one does not matter to the detector.
+var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// New makes a Watch; the error is about the settings.
+func New(s Settings) (*Watch, error) {
+	w := &Watch{settings: s, pace: sight.NewPace(s.Rate), names: map[string]string{}, peaks: map[string]float64{}}
+	var err error
+	if w.detector, err = motion.New(s.Motion); err != nil {
+		return nil, fmt.Errorf("prepare the detector: %w", err)
+	}
+	if s.Masks {
+		if w.every, err = motion.New(s.Motion); err != nil {
+			return nil, fmt.Errorf("prepare the detector of masks: %w", err)
+		}
+	}
+	for _, r := range s.Motion.Regions {
+		w.names[r.ID] = r.Name
+	}
+	return w, nil
+}
+
+// Threshold is the share of the picture above which it counts as moving.
+func (w *Watch) Threshold() float64 { return w.detector.Threshold() }
+
+// Picture looks at a picture. Damaged ones only keep their place.
+func (w *Watch) Picture(p footage.Picture) Seen {
+	w.at = append(w.at, p.At)
+	w.ended = w.ended[:0]
+	if p.Damaged != nil {
+		return Seen{}
+	}
+	t := epoch.Add(p.At)
+	due := w.pace.Due(t)
+	if !due && w.every == nil {
+		return Seen{}
+	}
+	width, height := planar.Fit(p.Image.Width, p.Image.Height, sight.LumaPixels)
+	pic := motion.Picture{Luma: planar.Luma(p.Image, width, height), Width: width, Height: height, Stride: width, Time: t}
+	if w.every != nil {
+		w.every.Step(pic)
+	}
+	if !due {
+		return Seen{}
+	}
+	r := w.detector.Step(pic)
+	w.remember(share{p.At, r.Activity.Share})
+	w.take(r.Changes)
+	return Seen{Looked: true, Result: r, Ended: w.ended}
+}
+
+// Mask writes the activity mask of the newest picture, 255 where something moves, at any size; Settings.Masks must be set.
+func (w *Watch) Mask(dst []byte, width, height int) { w.every.ActivityMask(dst, width, height) }
+
+// Silhouette is Mask of the newest picture that was looked at, for showing what the events were made of.
+func (w *Watch) Silhouette(dst []byte, width, height int) {
+	w.detector.ActivityMask(dst, width, height)
+}
+
+// Close ends what is open, as a camera that is lost does, and returns it.
+func (w *Watch) Close() []Event {
+	w.ended = w.ended[:0]
+	w.take(w.detector.Gap())
+	return w.ended
+}
+
+// take makes events of the detector's ends.
+func (w *Watch) take(changes []motion.Change) {
+	for _, c := range changes {
+		if c.Kind == motion.Began {
+			w.peaks[c.Region] = w.peak(c.Start)
+			continue
+		}
+		ev := Event{Type: vms.TypeMotion, Region: c.Region, RegionName: w.names[c.Region], Object: c.Object, Start: w.moment(c.Start),
+			Best: w.moment(c.BestTime), Boxes: append([]motion.Box(nil), c.Boxes...), Share: w.peaks[c.Region], Continued: c.Continued}
+		if c.Region != "" {
+			ev.Type = vms.TypeMotionInRegion
+		}
+		if ev.End = w.moment(c.Last); c.Last.Before(c.Start) {
+			ev.End = ev.Start
+		}
+		if c.BestTime.IsZero() {
+			ev.Best = ev.Start
+		}
+		delete(w.peaks, c.Region)
+		w.ended = append(w.ended, ev)
+	}
+}
+
+// moment finds the picture that was the newest at t.
+func (w *Watch) moment(t time.Time) Moment {
+	d := t.Sub(epoch)
+	i := sort.Search(len(w.at), func(i int) bool { return w.at[i] > d }) - 1
+	if i < 0 {
+		return Moment{}
+	}
+	return Moment{i, w.at[i]}
+}
+
+// remember takes a share into the open spans, and keeps it for those that will be known later.
+func (w *Watch) remember(s share) {
+	for region, peak := range w.peaks {
+		w.peaks[region] = max(peak, s.share)
+	}
+	if len(w.shares) > 0 && len(w.shares) == cap(w.shares) {
+		old := sort.Search(len(w.shares), func(i int) bool { return w.shares[i].at >= s.at-remembered })
+		w.shares = append(w.shares[:0], w.shares[old:]...)
+	}
+	w.shares = append(w.shares, s)
+}
+
+// peak is the largest share since t.
+func (w *Watch) peak(t time.Time) float64 {
+	d, top := t.Sub(epoch), 0.0
+	for i := len(w.shares) - 1; i >= 0 && w.shares[i].at >= d; i-- {
+		top = max(top, w.shares[i].share)
+	}
+	return top
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"image"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"vmsbridge/agent/codec/planar"
+	"vmsbridge/cmd/vmsbridge/replay/chart"
+	"vmsbridge/cmd/vmsbridge/replay/footage"
+	"vmsbridge/cmd/vmsbridge/replay/truth"
+	"vmsbridge/cmd/vmsbridge/replay/watch"
+	"vmsbridge/uplink/vms"
+)
+
+const (
+	stillWidthPx = 480 // of the sample stills that are kept
+	keptStills   = 48  // of which some are shown
+	shownStills  = 8
+)
+
+// replayPlot collects what the plot shows, in bounded memory but for the spans.
+type replayPlot struct {
+	watch    *watch.Watch
+	activity chart.Activity
+	at       []time.Duration // of every picture, for the labels
+	events   []watch.Event
+	fresh    chart.Still // the picture in which most moved since the last span ended
+	most     float64
+	first    chart.Still // for a recording without any span
+	stills   []chart.Still
+	every    int // of the spans gives a still; doubled when there are too many
+	spans    int
+}
+
+func newReplayPlot(w *watch.Watch) *replayPlot { return &replayPlot{watch: w, most: -1, every: 1} }
+
+// picture takes what one picture showed.
+func (p *replayPlot) picture(pic footage.Picture, s watch.Seen) {
+	p.at = append(p.at, pic.At)
+	if !s.Looked {
+		return
+	}
+	share := s.Result.Activity.Share
+	p.activity.Add(pic.At, share)
+	if p.first.Luma == nil {
+		p.first = p.still(pic, nil)
+	}
+	// The picture after a span's end is not the best of that span: it may be kept for the next.
+	if share > p.most && share > 0 {
+		p.most, p.fresh = share, p.still(pic, corners(s.Result.Activity.Boxes))
+	}
+}
+
+// still keeps a picture, smaller, and what moves in it.
+func (p *replayPlot) still(pic footage.Picture, boxes [][4]float64) chart.Still {
+	w, h := planar.FitWidth(pic.Image.Width, pic.Image.Height, stillWidthPx)
+	s := chart.Still{At: pic.At, Boxes: boxes, Moving: make([]byte, w*h),
+		Luma: &image.Gray{Pix: planar.Luma(pic.Image, w, h), Stride: w, Rect: image.Rect(0, 0, w, h)}}
+	p.watch.Silhouette(s.Moving, w, h)
+	return s
+}
+
+// event takes a span that ended, and the best picture of it.
+func (p *replayPlot) event(ev watch.Event) {
+	p.events = append(p.events, ev)
+	if ev.Region != "" {
+		return
+	}
+	if p.spans++; p.fresh.Luma != nil && (p.spans-1)%p.every == 0 {
+		if len(p.stills) == keptStills {
+			for i := range keptStills / 2 {
+				p.stills[i] = p.stills[2*i]
+			}
+			p.stills, p.every = p.stills[:keptStills/2], 2*p.every
+		}
+		s := p.fresh
+		s.Caption = [2]string{
+			fmt.Sprintf("%s – %s  %s", clockText(ev.Start.At), clockText(ev.End.At), kindText(ev)),
+			fmt.Sprintf("%.1f s, up to %s moves; shown: picture at %s", (ev.End.At - ev.Start.At).Seconds(), shareText(ev.Share), clockText(s.At)),
+		}
+		p.stills = append(p.stills, s)
+	}
+	p.most, p.fresh = -1, chart.Still{}
+}
+
+// write draws the plot.
+func (p *replayPlot) write(path string, r *replayed) error {
+	c := chart.Chart{Title: filepath.Base(r.file), Subtitle: p.subtitle(r), Length: r.length, Threshold: p.watch.Threshold(), Activity: &p.activity,
+		Lanes: p.lanes(r), Stills: p.chosen(), Areas: p.areas(r)}
+	var out bytes.Buffer
+	if err := c.Encode(&out); err != nil {
+		return err
+	}
+	return writeFile(path, out.Bytes())
+}
+
+func (p *replayPlot) subtitle(r *replayed) string {
+	parts := []string{fmt.Sprintf("%dx%d", r.size.X, r.size.Y)}
+	if r.rate > 0 {
+		parts = append(parts, fmt.Sprintf("%.4g pictures/s", r.rate))
+	}
+	m := r.settings.Motion
+	parts = append(parts, clockText(r.length), counted(p.spans, "span"), r.camera, fmt.Sprintf("sensitivity %g, %g pictures/s looked at", m.Sensitivity, r.settings.Rate))
+	return strings.Join(parts, "  ·  ")
+}
+
+// lanes are the spans of the whole picture, of each region, and the labels.
+func (p *replayPlot) lanes(r *replayed) []chart.Lane {
+	lanes := []chart.Lane{{Name: "motion", Colour: chart.Amber}}
+	region := map[string]int{}
+	for i, g := range r.settings.Motion.Regions {
+		region[g.ID] = len(lanes)
+		lanes = append(lanes, chart.Lane{Name: cmp.Or(g.Name, g.ID), Colour: chart.Palette[i%len(chart.Palette)]})
+	}
+	tamper := chart.Lane{Name: "tamper", Colour: chart.Red}
+	for _, ev := range p.events {
+		bar := chart.Bar{Start: ev.Start.At, End: ev.End.At}
+		switch ev.Type {
+		case vms.TypeMotion:
+			lanes[0].Bars = append(lanes[0].Bars, bar)
+		case vms.TypeMotionInRegion:
+			i := region[ev.Region]
+			lanes[i].Bars = append(lanes[i].Bars, bar)
+		default:
+			tamper.Bars = append(tamper.Bars, bar)
+		}
+	}
+	if len(tamper.Bars) > 0 {
+		lanes = append(lanes, tamper)
+	}
+	if r.labels != nil {
+		l := chart.Lane{Name: "labelled", Colour: chart.Indigo}
+		for _, b := range r.labels {
+			if b.Kind != truth.Quiet && b.Start < len(p.at) {
+				l.Bars = append(l.Bars, chart.Bar{Start: p.at[b.Start], End: p.at[min(b.End, len(p.at)-1)], Faint: b.Kind != truth.Motion})
+			}
+		}
+		lanes = append(lanes, l)
+	}
+	return lanes
+}
+
+func (p *replayPlot) areas(r *replayed) []chart.Area {
+	var areas []chart.Area
+	for _, m := range r.settings.Motion.Masks {
+		areas = append(areas, chart.Area{Corners: m, Mask: true})
+	}
+	for i, g := range r.settings.Motion.Regions {
+		areas = append(areas, chart.Area{Corners: g.Area, Colour: chart.Palette[i%len(chart.Palette)]})
+	}
+	return areas
+}
+
+// chosen are the stills that are shown, spread over the recording.
+func (p *replayPlot) chosen() []chart.Still {
+	if len(p.stills) == 0 {
+		if p.first.Luma == nil {
+			return nil
+		}
+		s := p.first
+		s.Caption = [2]string{"no span", "shown: the first picture"}
+		if p.fresh.Luma != nil {
+			s = p.fresh
+			s.Caption = [2]string{"no span", "shown: the picture in which most moves, at " + clockText(s.At)}
+		}
+		return []chart.Still{s}
+	}
+	n := min(len(p.stills), shownStills)
+	var out []chart.Still
+	for i := range n {
+		out = append(out, p.stills[i*len(p.stills)/n])
+	}
+	slices.SortFunc(out, func(a, b chart.Still) int { return cmp.Compare(a.At, b.At) })
+	return out
+}
