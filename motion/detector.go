@@ -251,13 +251,13 @@ func (d *Detector) minCells(share float64) int {
 
 // find finds the connected areas and judges them.
 func (d *Detector) find(now, before []uint16, light exposure, minMoved int) []object {
-	blink, blinkLight := now, sameExposure
+	v := views{now: now, before: before, light: light, blink: now, blinkLight: sameExposure}
 	if short := d.history.near(shortLag); short != nil {
-		blink = short.cells
-		blinkLight = d.light.fit(blink, now, d.flags, cellFore|cellMoved)
+		v.blink = short.cells
+		v.blinkLight = d.light.fit(v.blink, now, d.flags, cellFore|cellMoved)
 	}
 	d.labels.label(d.grid, d.solid, d.model.parked)
-	objects := d.labels.collect(d, now, before, light, blink, blinkLight, max(2, minMoved/2))
+	objects := d.labels.collect(d, &v, max(2, minMoved/2))
 	for i := range objects {
 		objects[i].judge(minMoved)
 	}

@@ -32,7 +32,8 @@ const fitSamples = 900
 
 // sampler fits exposures on a fixed choice of cells.
 type sampler struct {
-	at     []int32 // cells to look at
+	at     []int32  // cells to look at
+	x, y   []uint16 // their values in one fit
 	counts [512]int32
 }
 
@@ -48,18 +49,31 @@ func (s *sampler) choose(mask []byte) {
 			s.at = append(s.at, int32(i))
 		}
 	}
+	s.x, s.y = make([]uint16, len(s.at)), make([]uint16, len(s.at))
+}
+
+// gather takes the values of the cells without a bit of skip in flags.
+func (s *sampler) gather(x, y []uint16, flags []byte, skip byte) (a, b []uint16) {
+	n := 0
+	a, b = s.x, s.y[:len(s.x)]
+	y, flags = y[:len(x)], flags[:len(x)]
+	for _, i := range s.at {
+		if flags[i]&skip == 0 && n < len(a) {
+			a[n], b[n] = x[i], y[i]
+			n++
+		}
+	}
+	return a[:n], b[:n]
 }
 
 // fit finds the exposure that takes the cells x to y, by trimmed least squares that start from the median difference. Cells with a bit of
 // skip in flags are left out. When less than two fifths of the samples agree on one exposure, nothing is compensated.
 func (s *sampler) fit(x, y []uint16, flags []byte, skip byte) exposure {
+	x, y = s.gather(x, y, flags, skip)
 	clear(s.counts[:])
-	n := int32(0)
-	for _, i := range s.at {
-		if flags[i]&skip == 0 {
-			s.counts[(int32(y[i])-int32(x[i])+65536)>>8]++
-			n++
-		}
+	n := int32(len(x))
+	for i, v := range x {
+		s.counts[(int32(y[i])-int32(v)+65536)>>8&511]++
 	}
 	if n < 16 {
 		return sameExposure
@@ -74,11 +88,11 @@ func (s *sampler) fit(x, y []uint16, flags []byte, skip byte) exposure {
 	e := exposure{Gain: gainOne, Offset: int32(median)*256 + 128}
 	limit := int32(10 * 256)
 	if median > 6 || median < -6 { // a large change: least squares need a start that has about the right gain
-		e = s.quartiles(x, y, flags, skip, e)
+		e = s.quartiles(x, y, e)
 		limit = 20 * 256
 	}
 	for range 2 {
-		next, residual, used := s.refine(x, y, flags, skip, e, limit)
+		next, residual, used := refine(x, y, e, limit)
 		if used*5 < n*2 {
 			return sameExposure
 		}
@@ -88,9 +102,9 @@ func (s *sampler) fit(x, y []uint16, flags []byte, skip byte) exposure {
 }
 
 // quartiles estimates the exposure by comparing how the values are spread, whatever stands where. It returns e when the spread says nothing.
-func (s *sampler) quartiles(x, y []uint16, flags []byte, skip byte, e exposure) exposure {
-	x1, x3 := s.quartile(x, flags, skip)
-	y1, y3 := s.quartile(y, flags, skip)
+func (s *sampler) quartiles(x, y []uint16, e exposure) exposure {
+	x1, x3 := s.quartile(x)
+	y1, y3 := s.quartile(y)
 	if x3-x1 < 6 || y3-y1 < 3 {
 		return e
 	}
@@ -100,14 +114,11 @@ func (s *sampler) quartiles(x, y []uint16, flags []byte, skip byte, e exposure) 
 }
 
 // quartile returns the first and third quartile of the samples, in grey levels.
-func (s *sampler) quartile(v []uint16, flags []byte, skip byte) (first, third int32) {
+func (s *sampler) quartile(v []uint16) (first, third int32) {
 	clear(s.counts[:])
-	n := int32(0)
-	for _, i := range s.at {
-		if flags[i]&skip == 0 {
-			s.counts[v[i]>>8]++
-			n++
-		}
+	n := int32(len(v))
+	for _, x := range v {
+		s.counts[x>>8]++
 	}
 	seen := int32(0)
 	first = -1
@@ -123,30 +134,13 @@ func (s *sampler) quartile(v []uint16, flags []byte, skip byte) (first, third in
 	return first, 255
 }
 
-// refine is one round of least squares over the samples that e explains up to limit. It also returns their mean residual and number.
-func (s *sampler) refine(x, y []uint16, flags []byte, skip byte, e exposure, limit int32) (exposure, int32, int32) {
-	var n, sx, sy, sxx, sxy, rest int64
-	for _, i := range s.at {
-		if flags[i]&skip != 0 {
-			continue
-		}
-		a, b := x[i], y[i]
-		r := abs32(int32(b) - e.apply(a))
-		// Where the sensor or the coding clips, there is no line to fit.
-		if r > limit || b < 256 || b > 254*256 {
-			continue
-		}
-		u, v := int64(a>>4), int64(b>>4)
-		n++
-		sx += u
-		sy += v
-		sxx += u * u
-		sxy += u * v
-		rest += int64(r)
-	}
-	if n == 0 {
+// refine is one round of least squares over the points that e explains up to limit. It also returns their mean residual and number.
+func refine(x, y []uint16, e exposure, limit int32) (exposure, int32, int32) {
+	m := plane.Sum(x, y, plane.Exposure(e), limit)
+	if m.N == 0 {
 		return e, 0, 0
 	}
+	n, sx, sy, sxx, sxy, rest := m.N, m.X, m.Y, m.XX, m.XY, m.Rest
 	fn := float64(n)
 	spread := float64(sxx) - float64(sx)*float64(sx)/fn
 	gain := 1.0

@@ -1,5 +1,7 @@
 package motion
 
+import "math/bits"
+
 // maxObjects bounds the things looked at in one picture; the largest by what moves are kept.
 const maxObjects = 48
 
@@ -56,23 +58,19 @@ func (r rect) union(o rect) rect {
 }
 
 // collect measures the labelled areas, and keeps those in which at least minMoved cells moved or crept.
-func (l *labeler) collect(d *Detector, now, before []uint16, light exposure, blink []uint16, blinkLight exposure, minMoved int) []object {
-	g, m := d.grid, &d.model
+func (l *labeler) collect(d *Detector, v *views, minMoved int) []object {
 	l.objects = l.objects[:0]
 	number := l.number[:len(l.parent)]
 	// The first pass only counts, so that the many small areas of a noisy picture need no place among the objects.
 	counts := d.counts[:len(l.parent)]
 	clear(counts)
 	for y := l.from; y < l.to; y++ {
-		row, tiles := y*g.width, l.tile[y/2*l.width:]
-		for x := range g.width {
-			i := row + x
-			if d.solid[i] == 0 {
-				continue
-			}
-			f := d.flags[i]
-			if f&cellMoved != 0 || f&cellFore != 0 && m.stay[i] < creepAge && m.parked[i] == 0 {
-				counts[l.root(tiles[x/2])]++
+		for w, set := range l.set[y*l.words : (y+1)*l.words] {
+			for ; set != 0; set &= set - 1 {
+				x := w*64 + bits.TrailingZeros64(set)
+				if n := d.restless(2*x, 2*y); n > 0 {
+					counts[l.root(l.tile[y*l.width+x])] += n
+				}
 			}
 		}
 	}
@@ -114,43 +112,77 @@ func (l *labeler) collect(d *Detector, now, before []uint16, light exposure, bli
 		number[i] = number[l.root(uint16(i))]
 	}
 	for y := l.from; y < l.to; y++ {
-		row, tiles := y*g.width, l.tile[y/2*l.width:]
-		near := l.near[y/2*l.width:]
-		for x := range g.width {
-			i := row + x
+		for w, set := range l.set[y*l.words : (y+1)*l.words] {
+			for ; set != 0; set &= set - 1 {
+				bit := bits.TrailingZeros64(set)
+				x := w*64 + bit
+				if k := number[l.tile[y*l.width+x]]; k >= 0 {
+					d.measure(&l.objects[k], v, 2*x, 2*y, l.near[y*l.words+w]>>bit&1 == 0)
+				}
+			}
+		}
+	}
+	return l.objects
+}
+
+// restless counts the cells of the tile at cell x0, y0 that moved, or began to differ from the background lately.
+func (d *Detector) restless(x0, y0 int) int32 {
+	n := int32(0)
+	for y := y0; y < min(y0+2, d.grid.height); y++ {
+		for i, end := y*d.grid.width+x0, y*d.grid.width+min(x0+2, d.grid.width); i < end; i++ {
+			if d.solid[i] == 0 {
+				continue
+			}
+			f := d.flags[i]
+			if f&cellMoved != 0 || f&cellFore != 0 && d.model.stay[i] < creepAge && d.model.parked[i] == 0 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// views are the pictures in which areas are measured, and the light that makes the earlier ones comparable.
+type views struct {
+	now           []uint16
+	before, blink []uint16 // the long and the short lag ago
+	light         exposure // since before
+	blinkLight    exposure // since blink
+}
+
+// measure adds the cells of the tile at cell x0, y0 to its object; away tells that nothing has been standing there.
+func (d *Detector) measure(o *object, v *views, x0, y0 int, away bool) {
+	m := &d.model
+	for y := y0; y < min(y0+2, d.grid.height); y++ {
+		for x := x0; x < min(x0+2, d.grid.width); x++ {
+			i := y*d.grid.width + x
 			solid := d.solid[i] != 0
-			if !solid && m.parked[i] == 0 {
-				continue
-			}
-			k := number[tiles[x/2]]
-			if k < 0 {
-				continue
-			}
-			o := &l.objects[k]
-			o.cells++
 			if !solid {
+				if m.parked[i] != 0 {
+					o.cells++
+				}
 				if m.parked[i] > parkedFor {
 					o.gone++
 				}
 				continue
 			}
+			o.cells++
 			o.whole.add(x, y)
-			f, v := d.flags[i], int32(now[i])
-			away := near[x/2] == 0
+			f, now := d.flags[i], int32(v.now[i])
 			limit := threshold(d.contrast, m.noise[i])
 			weight := 0
 			if f&cellFore != 0 {
 				o.fore++
 				o.sumX += x
 				o.sumY += y
-				weight = int(abs32(v - int32(m.background[i])))
+				weight = int(abs32(now - int32(m.background[i])))
 				if m.stay[i] < creepAge && m.parked[i] == 0 {
 					o.creep++
 				}
-				o.steep += d.edges(now, x, y, limit)
+				o.steep += d.edges(v.now, x, y, limit)
 			}
 			if f&cellMoved != 0 {
-				w := int(abs32(v - light.apply(before[i])))
+				w := int(abs32(now - v.light.apply(v.before[i])))
 				weight = max(weight, w)
 				o.moved++
 				o.movedX += x
@@ -164,7 +196,7 @@ func (l *labeler) collect(d *Detector, now, before []uint16, light exposure, bli
 					o.freshWeight += w
 				}
 			}
-			if w := abs32(v - blinkLight.apply(blink[i])); w > limit {
+			if w := abs32(now - v.blinkLight.apply(v.blink[i])); w > limit {
 				o.now++
 				o.nowWeight += int(w)
 				if away {
@@ -175,7 +207,6 @@ func (l *labeler) collect(d *Detector, now, before []uint16, light exposure, bli
 			o.weight += weight
 		}
 	}
-	return l.objects
 }
 
 // edges counts at which of its four sides the difference from the background changes within two cells by three quarters of what counts,

@@ -1,6 +1,11 @@
 package motion
 
-import "vmsbridge/motion/plane"
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"vmsbridge/motion/plane"
+)
 
 // blockSide is the side, in cells, of the blocks in which a change of light is told from a change of things.
 const blockSide = 8
@@ -64,9 +69,12 @@ func (d *Detector) relight(now, before []uint16) (global bool) {
 		}
 		for x0 := 0; x0 < g.width; x0 += blockSide {
 			x1 := min(x0+blockSide, g.width)
-			moved, fore, noise := d.countBlock(x0, y0, x1, y1)
+			moved, fore := d.countBlock(x0, y0, x1, y1)
 			cells := (x1 - x0) * (y1 - y0)
-			floor := max(40, 2*int64(noise/cells)>>4) // 2.5 grey levels, or twice the noise
+			if 2*moved < cells && 2*fore < cells {
+				continue
+			}
+			floor := max(40, 2*int64(d.noiseOf(x0, y0, x1, y1)/cells)>>4) // 2.5 grey levels, or twice the noise
 			if 2*moved >= cells {
 				movedCells += moved
 				switch compare(now, before, g.width, x0, y0, x1, y1, floor) {
@@ -105,18 +113,33 @@ func (d *Detector) rowsFlagged(y0, y1 int) bool {
 	return plane.AnySet(d.flags[y0*d.grid.width : y1*d.grid.width])
 }
 
-// countBlock counts the flags of a block, and sums its noise.
-func (d *Detector) countBlock(x0, y0, x1, y1 int) (moved, fore, noise int) {
+// countBlock counts the flags of a block.
+func (d *Detector) countBlock(x0, y0, x1, y1 int) (moved, fore int) {
 	for y := y0; y < y1; y++ {
-		row := y * d.grid.width
-		for i := row + x0; i < row+x1; i++ {
-			f := d.flags[i]
+		row := d.flags[y*d.grid.width+x0 : y*d.grid.width+x1]
+		if len(row) == 8 {
+			v := binary.LittleEndian.Uint64(row)
+			fore += bits.OnesCount64(v & (0x0101010101010101 * cellFore))
+			moved += bits.OnesCount64(v & (0x0101010101010101 * cellMoved))
+			continue
+		}
+		for _, f := range row {
 			fore += int(f & cellFore)
 			moved += int(f&cellMoved) / cellMoved
-			noise += int(d.model.noise[i])
 		}
 	}
-	return moved, fore, noise
+	return moved, fore
+}
+
+// noiseOf sums the noise of a block.
+func (d *Detector) noiseOf(x0, y0, x1, y1 int) int {
+	noise := 0
+	for y := y0; y < y1; y++ {
+		for _, v := range d.model.noise[y*d.grid.width+x0 : y*d.grid.width+x1] {
+			noise += int(v)
+		}
+	}
+	return noise
 }
 
 func (d *Detector) clearBlock(x0, y0, x1, y1 int, bit byte) {
