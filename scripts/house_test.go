@@ -34,6 +34,7 @@ var allowed = map[string][]string{
 	"uplink/identity/...": {"uplink/vms", "uplink/identity/..."},
 	"uplink/client/...":   {"uplink/vms"},
 	"uplink/reporter/...": {"uplink/vms"},
+	"uplink/tunnel":       nil,
 	"uplink/server/...":   {"uplink/vms", "uplink/identity"}, // identity's Principal says who asks
 	"agent":               {"configs", "motion", "agent/...", "storage/...", "uplink/..."},
 	"cmd/...":             {"..."},

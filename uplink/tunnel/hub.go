@@ -1,0 +1,158 @@
+package tunnel
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/hashicorp/yamux"
+)
+
+// Hub is the service's end: the tunnels that stand, one a bridge. Safe for concurrent use.
+type Hub struct {
+	keepAlive time.Duration
+	log       *slog.Logger
+
+	mu     sync.Mutex // guards what follows
+	ends   map[string]*end
+	closed bool
+}
+
+// end is one bridge's tunnel.
+type end struct {
+	mux       *yamux.Session
+	transport *http.Transport
+}
+
+// NewHub makes a hub without tunnels. keepAlive is how often a bridge is asked whether it is there, 0 means
+// DefaultKeepAlive; log may be nil.
+func NewHub(keepAlive time.Duration, log *slog.Logger) *Hub {
+	if keepAlive == 0 {
+		keepAlive = DefaultKeepAlive
+	}
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Hub{keepAlive: keepAlive, log: log, ends: map[string]*end{}}
+}
+
+// Serve takes in the tunnel of the bridge that sent r, and blocks until it ends. The caller has checked that r comes from
+// that bridge. A bridge's new tunnel replaces its old one, which may be a connection that died unnoticed.
+func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, bridge string) {
+	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{Subprotocol}, CompressionMode: websocket.CompressionDisabled})
+	if err != nil {
+		return // Accept has answered
+	}
+	defer func() { _ = ws.CloseNow() }() // it may be closed already
+	if ws.Subprotocol() != Subprotocol {
+		_ = ws.Close(websocket.StatusPolicyViolation, "the subprotocol must be "+Subprotocol)
+		return
+	}
+	mux, err := yamux.Client(websocket.NetConn(context.WithoutCancel(r.Context()), ws, websocket.MessageBinary), session(h.keepAlive))
+	if err != nil {
+		h.log.Error("open a bridge's tunnel", "bridge", bridge, "error", err)
+		return
+	}
+	e := &end{mux, transport(mux)}
+	defer e.close()
+	if !h.enter(bridge, e) {
+		return
+	}
+	defer h.leave(bridge, e)
+	h.log.Info("a bridge's tunnel stands", "bridge", bridge)
+	<-mux.CloseChan()
+	h.log.Info("a bridge's tunnel has ended", "bridge", bridge)
+}
+
+// transport makes HTTP connections of the session's streams.
+func transport(mux *yamux.Session) *http.Transport {
+	return &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			return mux.Open()
+		},
+		DisableCompression:     true,
+		ResponseHeaderTimeout:  15 * time.Second,
+		IdleConnTimeout:        time.Minute,
+		MaxIdleConns:           2,
+		MaxIdleConnsPerHost:    2,
+		MaxConnsPerHost:        maxWaiting,
+		MaxResponseHeaderBytes: 32 << 10,
+	}
+}
+
+func (e *end) close() {
+	_ = e.mux.Close()
+	e.transport.CloseIdleConnections()
+}
+
+func (h *Hub) enter(bridge string, e *end) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return false
+	}
+	if old := h.ends[bridge]; old != nil {
+		go old.close() // it may block on a dead connection
+	}
+	h.ends[bridge] = e
+	return true
+}
+
+func (h *Hub) leave(bridge string, e *end) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ends[bridge] == e {
+		delete(h.ends, bridge)
+	}
+}
+
+// Transport asks a bridge through its tunnel; the host in a request's address means nothing. ok is false if the bridge is
+// away. A transport whose tunnel has ended fails every request.
+func (h *Hub) Transport(bridge string) (transport http.RoundTripper, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	e := h.ends[bridge]
+	if e == nil || e.mux.IsClosed() {
+		return nil, false
+	}
+	return e.transport, true
+}
+
+// Up lists how many bridges have a tunnel.
+func (h *Hub) Up() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.ends)
+}
+
+// Drop ends a bridge's tunnel, as when its token was revoked. It may dial again.
+func (h *Hub) Drop(bridge string) {
+	h.mu.Lock()
+	e := h.ends[bridge]
+	h.mu.Unlock()
+	if e != nil {
+		e.close()
+	}
+}
+
+// Close ends all tunnels and takes no new ones.
+func (h *Hub) Close() error {
+	h.mu.Lock()
+	h.closed = true
+	ends := make([]*end, 0, len(h.ends))
+	for _, e := range h.ends {
+		ends = append(ends, e)
+	}
+	h.mu.Unlock()
+	for _, e := range ends {
+		e.close()
+	}
+	return nil
+}

@@ -1,0 +1,343 @@
+package tunnel
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// service is the service's end on a real socket: it lets in bridges whose token is "token-ID".
+type service struct {
+	*httptest.Server
+	hub    *Hub
+	status atomic.Int32 // answered instead of opening a tunnel, 0 for none
+	asked  atomic.Int32
+}
+
+func newService(t *testing.T, keepAlive time.Duration) *service {
+	s := &service{hub: NewHub(keepAlive, nil)}
+	mux := http.NewServeMux()
+	mux.HandleFunc(Path, func(w http.ResponseWriter, r *http.Request) {
+		s.asked.Add(1)
+		if code := s.status.Load(); code != 0 {
+			w.WriteHeader(int(code))
+			return
+		}
+		id, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer token-")
+		if !ok {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		s.hub.Serve(w, r, id)
+	})
+	s.Server = httptest.NewServer(mux)
+	t.Cleanup(func() { require.NoError(t, s.hub.Close()); s.Server.Close() })
+	return s
+}
+
+// dial runs a bridge's end until the test ends or cancel is called.
+func dial(t *testing.T, o Options) (d *Dialer, cancel func()) {
+	client := &http.Client{Transport: &http.Transport{}}
+	if o.HTTP == nil {
+		o.HTTP = client
+	}
+	if o.MinPause == 0 {
+		o.MinPause, o.MaxPause = 10*time.Millisecond, 50*time.Millisecond
+	}
+	if o.KeepAlive == 0 {
+		o.KeepAlive = time.Second
+	}
+	d, err := New(o)
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() { require.ErrorIs(t, d.Run(ctx), context.Canceled) })
+	cancel = sync.OnceFunc(func() { stop(); wg.Wait(); o.HTTP.CloseIdleConnections() })
+	t.Cleanup(cancel)
+	return d, cancel
+}
+
+func token(id string) func() (string, error) {
+	return func() (string, error) { return "token-" + id, nil }
+}
+
+// get asks a bridge once its tunnel stands.
+func get(t *testing.T, hub *Hub, bridge, path string) (int, string) {
+	t.Helper()
+	res, err := (&http.Client{Transport: waitFor(t, hub, bridge)}).Get("http://bridge" + path)
+	require.NoError(t, err)
+	body, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	return res.StatusCode, string(body)
+}
+
+func waitFor(t *testing.T, hub *Hub, bridge string) (rt http.RoundTripper) {
+	t.Helper()
+	require.Eventually(t, func() (ok bool) { rt, ok = hub.Transport(bridge); return ok }, 10*time.Second, 5*time.Millisecond)
+	return rt
+}
+
+func echo(name string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, name+r.URL.Path) })
+}
+
+func TestAsksTheRightBridge(t *testing.T) {
+	s := newService(t, time.Second)
+	dial(t, Options{URL: s.URL, Token: token("a"), Handler: echo("a")})
+	dial(t, Options{URL: s.URL + "/", Token: token("b"), Handler: echo("b")})
+	code, body := get(t, s.hub, "a", "/x")
+	require.Equal(t, http.StatusOK, code)
+	require.Equal(t, "a/x", body)
+	_, body = get(t, s.hub, "b", "/y")
+	require.Equal(t, "b/y", body)
+	_, ok := s.hub.Transport("c")
+	require.False(t, ok)
+	require.Equal(t, 2, s.hub.Up())
+}
+
+// Many large answers at once, one of them to a reader that does not read, arrive whole.
+func TestASlowReaderDoesNotHoldUpTheOthers(t *testing.T) {
+	s := newService(t, time.Second)
+	large := strings.Repeat("0123456789abcdef", 1<<16) // 1 MiB
+	dial(t, Options{URL: s.URL, Token: token("a"), MaxRequests: 16, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, large)
+	})})
+	client := &http.Client{Transport: waitFor(t, s.hub, "a")}
+	slow, err := client.Get("http://bridge/slow")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, slow.Body.Close()) }()
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			res, err := client.Get("http://bridge/fast")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			body, err := io.ReadAll(res.Body)
+			if err != nil || string(body) != large {
+				t.Errorf("%d bytes came, error %v", len(body), err)
+			}
+			_ = res.Body.Close()
+		})
+	}
+	wg.Wait()
+	body, err := io.ReadAll(slow.Body)
+	require.NoError(t, err)
+	require.Len(t, body, len(large))
+}
+
+func TestBoundsTheRequestsAtATime(t *testing.T) {
+	s := newService(t, time.Second)
+	hold, in := make(chan struct{}), make(chan struct{})
+	dial(t, Options{URL: s.URL, Token: token("a"), MaxRequests: 1, Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		in <- struct{}{}
+		<-hold
+	})})
+	client := &http.Client{Transport: waitFor(t, s.hub, "a")}
+	done := make(chan error, 1)
+	go func() {
+		res, err := client.Get("http://bridge/")
+		if err == nil {
+			err = res.Body.Close()
+		}
+		done <- err
+	}()
+	<-in
+	code, _ := get(t, s.hub, "a", "/")
+	require.Equal(t, http.StatusServiceUnavailable, code)
+	close(hold)
+	require.NoError(t, <-done)
+}
+
+func TestDialsAgainAfterTheServiceWasAway(t *testing.T) {
+	s := newService(t, time.Second)
+	s.status.Store(http.StatusBadGateway)
+	d, _ := dial(t, Options{URL: s.URL, Token: token("a"), Handler: echo("a")})
+	require.Eventually(t, func() bool { return s.asked.Load() >= 3 }, 10*time.Second, time.Millisecond)
+	require.False(t, d.Up())
+	s.status.Store(0)
+	get(t, s.hub, "a", "/")
+	require.True(t, d.Up())
+	old := waitFor(t, s.hub, "a")
+	s.hub.Drop("a")
+	require.Eventually(t, func() bool { rt, ok := s.hub.Transport("a"); return ok && rt != old }, 10*time.Second, time.Millisecond)
+	_, body := get(t, s.hub, "a", "/again")
+	require.Equal(t, "a/again", body)
+	_, err := (&http.Client{Transport: old}).Get("http://bridge/") //nolint:bodyclose // there is none
+	require.Error(t, err, "the old tunnel is gone")
+}
+
+// A revoked token does not stop the bridge from asking again with the one that it has by then.
+func TestATokenIsReadForEachDial(t *testing.T) {
+	s := newService(t, time.Second)
+	var good atomic.Bool
+	dial(t, Options{URL: s.URL, Handler: echo("a"), Token: func() (string, error) {
+		if good.Load() {
+			return "token-a", nil
+		}
+		return "revoked", nil
+	}})
+	require.Eventually(t, func() bool { return s.asked.Load() >= 2 }, 10*time.Second, time.Millisecond)
+	good.Store(true)
+	get(t, s.hub, "a", "/")
+}
+
+func TestANewTunnelReplacesTheOldOne(t *testing.T) {
+	s := newService(t, time.Second)
+	_, stop := dial(t, Options{URL: s.URL, Token: token("a"), Handler: echo("first")})
+	get(t, s.hub, "a", "/")
+	stop()
+	dial(t, Options{URL: s.URL, Token: token("a"), Handler: echo("second")})
+	require.Eventually(t, func() bool {
+		rt, ok := s.hub.Transport("a")
+		if !ok {
+			return false
+		}
+		res, err := (&http.Client{Transport: rt}).Get("http://bridge/")
+		if err != nil {
+			return false
+		}
+		body, err := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		return err == nil && string(body) == "second/"
+	}, 10*time.Second, time.Millisecond)
+}
+
+// A network that swallows everything, without a word of TCP, is noticed at both ends by the pings.
+func TestASilentNetworkIsNoticed(t *testing.T) {
+	s := newService(t, 400*time.Millisecond)
+	hole := newHole(t, s.Listener.Addr().String())
+	d, _ := dial(t, Options{URL: "http://" + hole.Addr().String(), Token: token("a"), Handler: echo("a"), KeepAlive: 400 * time.Millisecond})
+	get(t, s.hub, "a", "/")
+	hole.swallow.Store(true)
+	require.Eventually(t, func() bool { _, ok := s.hub.Transport("a"); return !ok && !d.Up() }, 20*time.Second, 5*time.Millisecond)
+	hole.swallow.Store(false)
+	_, body := get(t, s.hub, "a", "/back")
+	require.Equal(t, "a/back", body)
+}
+
+// hole forwards connections, and while swallow is set forwards nothing and closes nothing.
+type hole struct {
+	net.Listener
+	swallow atomic.Bool
+}
+
+func newHole(t *testing.T, to string) *hole {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	h := &hole{Listener: l}
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	t.Cleanup(func() { cancel(); _ = l.Close(); wg.Wait() })
+	wg.Go(func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			out, err := net.Dial("tcp", to)
+			if err != nil {
+				_ = in.Close()
+				continue
+			}
+			context.AfterFunc(ctx, func() { _ = in.Close(); _ = out.Close() })
+			wg.Go(func() { h.copy(out, in) })
+			wg.Go(func() { h.copy(in, out) })
+		}
+	})
+	return h
+}
+
+func (h *hole) copy(to, from net.Conn) {
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buffer)
+		if err != nil {
+			_ = to.Close()
+			return
+		}
+		if h.swallow.Load() {
+			continue
+		}
+		if _, err := to.Write(buffer[:n]); err != nil {
+			_ = from.Close()
+			return
+		}
+	}
+}
+
+func TestRefusalsSayWhatToDo(t *testing.T) {
+	for code, want := range map[int]string{401: "token_file", 403: "bridge's own", 404: "takes no tunnels", 200: "200", 503: "503"} {
+		s := newService(t, time.Second)
+		s.status.Store(int32(code))
+		lines := &lines{}
+		_, stop := dial(t, Options{URL: s.URL, Token: token("secret"), Handler: echo("a"), Log: slog.New(slog.NewTextHandler(lines, nil))})
+		require.Eventually(t, func() bool { return strings.Contains(lines.String(), want) }, 10*time.Second, time.Millisecond, "%d", code)
+		if code != 404 {
+			n := s.asked.Load()
+			require.Eventually(t, func() bool { return s.asked.Load() > n+2 }, 10*time.Second, time.Millisecond)
+		}
+		stop()
+		require.Equal(t, 1, strings.Count(lines.String(), "level=WARN"), "said once: %s", lines)
+		require.NotContains(t, lines.String(), "token-secret")
+	}
+}
+
+type lines struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// Who opens a WebSocket without speaking the tunnel's language is turned away, and who sends noise is let go.
+func TestForeignPeers(t *testing.T) {
+	s := newService(t, time.Second)
+	c, err := net.Dial("tcp", s.Listener.Addr().String())
+	require.NoError(t, err)
+	defer func() { _ = c.Close() }()
+	_, err = io.WriteString(c, "GET "+Path+" HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer token-a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: "+Subprotocol+"\r\n\r\n\x82\x8cabcdnoise noise!")
+	require.NoError(t, err)
+	require.NoError(t, c.SetReadDeadline(time.Now().Add(20*time.Second)))
+	_, err = io.ReadAll(c)
+	require.NoError(t, err, "the connection is closed")
+	require.Eventually(t, func() bool { return s.hub.Up() == 0 }, 10*time.Second, time.Millisecond)
+	res, err := http.Get(s.URL + Path)
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	http.DefaultClient.CloseIdleConnections()
+	require.Equal(t, http.StatusUnauthorized, res.StatusCode)
+}
+
+func TestNewRefusesWhatCannotWork(t *testing.T) {
+	for _, o := range []Options{{}, {URL: "ftp://x", Token: token("a"), Handler: echo("")}, {URL: "http://x", Handler: echo("")}, {URL: "http://x", Token: token("a")}} {
+		_, err := New(o)
+		require.Error(t, err)
+	}
+}
