@@ -218,25 +218,26 @@ func (d *Detector) edges(now []uint16, x, y int, limit int32) int {
 	was, inside := int32(background[i]), int32(now[i])-int32(background[i])
 	limit -= limit / 4
 	n := 0
-	look := func(j int) {
-		there := int32(background[j])
-		if abs32(inside-int32(now[j])+there) > limit && abs32(was-there) < limit {
-			n++
-		}
-	}
 	if x >= reach {
-		look(i - reach)
+		n += edge(now[i-reach], background[i-reach], inside, was, limit)
 	}
 	if x+reach < g.width {
-		look(i + reach)
+		n += edge(now[i+reach], background[i+reach], inside, was, limit)
 	}
 	if y >= reach {
-		look(i - reach*g.width)
+		n += edge(now[i-reach*g.width], background[i-reach*g.width], inside, was, limit)
 	}
 	if y+reach < g.height {
-		look(i + reach*g.width)
+		n += edge(now[i+reach*g.width], background[i+reach*g.width], inside, was, limit)
 	}
 	return n
+}
+
+// edge is 1 where the difference from the background is more than limit away from inside, and the background less than limit from was.
+func edge(now, background uint16, inside, was, limit int32) int {
+	there := int32(background)
+	jumps, same := limit-abs32(inside-int32(now)+there), abs32(was-there)-limit // negative if so
+	return int(uint32(jumps&same) >> 31)
 }
 
 // creepAge is how long ago, in ms, a cell may have begun to differ from the background to count as newly taken by something slow.

@@ -22,20 +22,9 @@ const (
 // compare looks at one block of two pictures. Light scales and shifts what is there, so that the block's values stay in line with what they
 // were (a normalised correlation near 1); a thing that comes, goes or moves puts others in their place.
 func compare(now, before []uint16, width, x0, y0, x1, y1 int, floor int64) verdict {
-	var n, sa, sb, saa, sbb, sab int64
-	for y := y0; y < y1; y++ {
-		a, b := now[y*width+x0:y*width+x1], before[y*width+x0:y*width+x1]
-		for i := range a {
-			u, v := int64(a[i]>>4), int64(b[i]>>4)
-			sa += u
-			sb += v
-			saa += u * u
-			sbb += v * v
-			sab += u * v
-		}
-		n += int64(x1 - x0)
-	}
-	va, vb, cov := n*saa-sa*sa, n*sbb-sb*sb, n*sab-sa*sb
+	n, at := int64((x1-x0)*(y1-y0)), y0*width+x0
+	l := plane.Compare(now[at:], before[at:], width, x1-x0, y1-y0)
+	va, vb, cov := n*l.XX-l.X*l.X, n*l.YY-l.Y*l.Y, n*l.XY-l.X*l.Y
 	textured := n * n * floor * floor
 	if va < textured && vb < textured {
 		return unsure

@@ -19,6 +19,12 @@ func Means(luma []byte, stride, side, width, height int, cells []uint16) {
 			top, low := luma[2*y*stride:][:2*width:2*width], luma[(2*y+1)*stride:][:2*width:2*width]
 			meansTwo(top, low, cells[y*width:][:width:width])
 		}
+	case side == 4:
+		for y := range height {
+			rows, out := luma[4*y*stride:][:3*stride+4*width], cells[y*width:][:width:width]
+			done := meansFourWide(rows, stride, out)
+			meansMany(rows[4*done:], stride, 4, width-done, 1, out[done:])
+		}
 	case side <= 257: // a column's sum of the rows of a cell fits 16 bits
 		meansMany(luma, stride, side, width, height, cells)
 	default:
@@ -62,21 +68,19 @@ func meansMany(luma []byte, stride, side, width, height int, cells []uint16) {
 			n := min(block, len(out))
 			sums := columns[:n*side]
 			sumColumns(rows, stride, side, sums)
-			if side == 4 {
-				for x := range n {
-					c := sums[4*x:][:4:4]
-					out[x] = (c[0] + c[1] + c[2] + c[3]) << 4
-				}
-			} else {
-				for x := range n {
-					var sum uint32
+			for x := range n {
+				var sum uint32
+				if side == 3 {
+					c := sums[3*x:][:3:3]
+					sum = uint32(c[0]) + uint32(c[1]) + uint32(c[2])
+				} else {
 					for _, v := range sums[x*side:][:side:side] {
 						sum += uint32(v)
 					}
-					// A product with the rounded up 2^64/n is exact for dividends of 32 bits.
-					mean, _ := bits.Mul64(uint64(sum)<<8, scale)
-					out[x] = uint16(mean)
 				}
+				// A product with the rounded up 2^64/n is exact for dividends of 32 bits.
+				mean, _ := bits.Mul64(uint64(sum)<<8, scale)
+				out[x] = uint16(mean)
 			}
 			rows, out = rows[min(n*side, len(rows)):], out[n:]
 		}

@@ -45,3 +45,33 @@ func sumPlain(x, y []uint16, e Exposure, limit int32, m *Moments) {
 		m.Rest += int64(r)
 	}
 }
+
+// Likeness are the sums that a correlation of two blocks of cells is made of, over values in 1/16 grey levels.
+type Likeness struct{ X, Y, XX, YY, XY int64 }
+
+// Compare sums up a block of columns x rows cells, of which the first is x[0] and y[0], and the next row begins pitch cells later.
+func Compare(x, y []uint16, pitch, columns, rows int) Likeness {
+	var l Likeness
+	if columns == 8 && rows > 0 && rows <= 64 {
+		n := (rows-1)*pitch + columns
+		likeWide(x[:n], y[:n], pitch, rows, &l)
+		return l
+	}
+	likePlain(x, y, pitch, columns, rows, &l)
+	return l
+}
+
+// likePlain is the reference of Compare; it adds to l.
+func likePlain(x, y []uint16, pitch, columns, rows int, l *Likeness) {
+	for j := range rows {
+		a, b := x[j*pitch:][:columns], y[j*pitch:][:columns]
+		for i := range a {
+			u, v := int64(a[i]>>4), int64(b[i]>>4)
+			l.X += u
+			l.Y += v
+			l.XX += u * u
+			l.YY += v * v
+			l.XY += u * v
+		}
+	}
+}

@@ -216,6 +216,22 @@ func TestSumIsPlain(t *testing.T) {
 	require.EqualValues(t, 3000*4095*4095, want.XX)
 }
 
+func TestCompareIsPlain(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 5))
+	for range 500 {
+		columns, rows := []int{8, 8, 1 + r.IntN(20)}[r.IntN(3)], r.IntN(12)
+		if r.IntN(10) == 0 {
+			rows = 60 + r.IntN(10)
+		}
+		pitch := columns + r.IntN(9)
+		x, _ := fenced(t, r, fill[uint16](r, max(0, (rows-1)*pitch+columns), 65535))
+		y, _ := fenced(t, r, fill[uint16](r, len(x), 65535))
+		var want Likeness
+		likePlain(x, y, pitch, columns, rows, &want)
+		require.Equal(t, want, Compare(x, y, pitch, columns, rows), "%dx%d of %d", columns, rows, pitch)
+	}
+}
+
 func TestDespeckleIsPlain(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 3))
 	for range 800 {

@@ -38,3 +38,13 @@ func meansTwoWide(top, low []byte, out []uint16) (done int)
 //
 //go:noescape
 func sumColumnsWide(luma []byte, stride, rows int, sums []uint16) (done int)
+
+// meansFourWide is one row of Means with cells of 4x4 pixels.
+//
+//go:noescape
+func meansFourWide(luma []byte, stride int, out []uint16) (done int)
+
+// likeWide is likePlain for eight columns and 1 to 64 rows.
+//
+//go:noescape
+func likeWide(x, y []uint16, pitch, rows int, l *Likeness)

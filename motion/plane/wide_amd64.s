@@ -423,3 +423,101 @@ row:
 
 end:
 	RET
+
+// func meansFourWide(luma []byte, stride int, out []uint16) (done int)
+TEXT ·meansFourWide(SB), NOSPLIT, $0-64
+	MOVQ    luma_base+0(FP), SI
+	MOVQ    stride+24(FP), R8
+	MOVQ    out_base+32(FP), DI
+	MOVQ    out_len+40(FP), CX
+	ANDQ    $~3, CX
+	MOVQ    CX, done+56(FP)
+	JZ      end
+	LEAQ    (R8)(R8*2), R9
+	PCMPEQW X7, X7
+	PSRLW   $8, X7
+	PCMPEQW X6, X6
+	PSRLW   $15, X6
+	PCMPEQW X5, X5
+	PSLLW   $15, X5
+	MOVL    $32768, AX
+	MOVL    AX, X4
+	PSHUFL  $0, X4, X4
+
+// Adds the sums of neighbours of the pixels in x to X0.
+#define PAIRS(x, t) \
+	MOVO  x, t  \
+	PAND  X7, x \
+	PSRLW $8, t \
+	PADDW x, X0 \
+	PADDW t, X0
+
+loop:
+	PXOR     X0, X0
+	MOVOU    (SI), X1
+	MOVOU    (SI)(R8*1), X2
+	PAIRS(X1, X3)
+	PAIRS(X2, X3)
+	MOVOU    (SI)(R8*2), X1
+	MOVOU    (SI)(R9*1), X2
+	PAIRS(X1, X3)
+	PAIRS(X2, X3)
+	PMADDWL  X6, X0
+	PSLLL    $4, X0            // at most 65280: packed as signed, less 32768
+	PSUBL    X4, X0
+	PACKSSLW X0, X0
+	PXOR     X5, X0
+	MOVQ     X0, (DI)
+	ADDQ     $16, SI
+	ADDQ     $8, DI
+	SUBQ     $4, CX
+	JNZ      loop
+
+end:
+	RET
+
+// func likeWide(x, y []uint16, pitch, rows int, l *Likeness)
+TEXT ·likeWide(SB), NOSPLIT, $0-72
+	MOVQ    x_base+0(FP), SI
+	MOVQ    y_base+24(FP), R8
+	MOVQ    pitch+48(FP), R9
+	MOVQ    rows+56(FP), CX
+	MOVQ    l+64(FP), DI
+	ADDQ    R9, R9
+	PCMPEQW X6, X6
+	PSRLW   $15, X6
+	PXOR    X8, X8
+	PXOR    X9, X9
+	PXOR    X10, X10
+	PXOR    X11, X11
+	PXOR    X12, X12
+
+loop:
+	MOVOU   (SI), X2
+	MOVOU   (R8), X3
+	PSRLW   $4, X2
+	PSRLW   $4, X3
+	MOVO    X2, X4
+	MOVO    X3, X5
+	PMADDWL X6, X4
+	PMADDWL X6, X5
+	PADDL   X4, X8
+	PADDL   X5, X9
+	MOVO    X2, X4
+	MOVO    X3, X5
+	PMADDWL X3, X4
+	PADDL   X4, X12
+	PMADDWL X2, X2
+	PMADDWL X3, X3
+	PADDL   X2, X10
+	PADDL   X3, X11
+	ADDQ    R9, SI
+	ADDQ    R9, R8
+	DECQ    CX
+	JNZ     loop
+	TOTAL(X8, Likeness_X)
+	TOTAL(X9, Likeness_Y)
+	TOTAL(X10, Likeness_XX)
+	TOTAL(X11, Likeness_YY)
+	TOTAL(X12, Likeness_XY)
+	RET

@@ -38,3 +38,7 @@ func meansTwoWide(top, low []byte, out []uint16) int {
 	}
 	return n
 }
+
+func meansFourWide(luma []byte, stride int, out []uint16) int { return 0 }
+
+func likeWide(x, y []uint16, pitch, rows int, l *Likeness) { likePlain(x, y, pitch, 8, rows, l) }
