@@ -2,34 +2,46 @@ package stills
 
 import (
 	"bytes"
-	"errors"
-	"io"
 
 	"vmsbridge/storage/vfs"
 )
 
-// halfMade says whether the last segment is one that a crash cut off while it was made: neither of its ends is there, and
-// nothing between them.
+// halfMade says whether a segment is one that a crash cut off while it was made: there is nothing in it, or no more
+// than a torn part of its ends.
 func (r *Ring) halfMade(l *loaded) bool {
 	if l.broken == nil {
 		return false
 	}
-	f, err := r.fs.Open(l.path, false)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	p := make([]byte, windowBytes)
-	for at := int64(blockBytes); at < l.size; at += int64(len(p)) {
-		n, err := f.ReadAt(p, at)
-		if err != nil && !errors.Is(err, io.EOF) || bytes.IndexFunc(p[:n], func(c rune) bool { return c != 0 }) >= 0 {
-			return false
-		}
-	}
-	return true
+	empty, err := isEmpty(r.fs, l.path)
+	return empty && err == nil
 }
 
-// adopt takes a segment that was found into the ring. The last one goes on being written if it is in good shape.
+// isEmpty says whether there is nothing but zeros between a segment's ends.
+func isEmpty(fs vfs.FS, path string) (bool, error) {
+	f, err := fs.Open(path, false)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	size, err := f.Size()
+	if err != nil {
+		return false, err
+	}
+	p := make([]byte, windowBytes)
+	for at := int64(blockBytes); at < size-blockBytes; at += int64(len(p)) {
+		n, err := f.ReadAt(p[:min(windowBytes, size-blockBytes-at)], at)
+		if len(bytes.TrimLeft(p[:n], "\x00")) > 0 {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// adopt takes a segment that was found into the ring. The last one of a lane goes on being written if it is in good shape
+// and of this version.
 func (r *Ring) adopt(l *loaded, last bool) {
 	r.segments = append(r.segments, l.segment)
 	r.count(l)
@@ -40,33 +52,54 @@ func (r *Ring) adopt(l *loaded, last bool) {
 			r.log.Warn("cannot write to a segment of stills", "segment", l.path, "error", err)
 		}
 	}
-	goOn := last && l.whole && !l.block.sealed()
+	if l.broken != nil {
+		r.log.Warn("segment of stills cannot be read; it is skipped", "segment", l.path, "error", l.broken)
+		return
+	}
+	if last && l.whole && l.block.version == version && r.goOn(l) {
+		return
+	}
+	x := l.listing
+	if x == nil {
+		x = r.reseal(l)
+	}
+	wall, up := r.clock()
+	if l.lane == quiet {
+		r.share.remember(x, l.age(wall, up), up)
+	}
+	r.wear.total = max(r.wear.total, x.written)
 	r.mu.Lock()
+	for _, n := range x.notes {
+		r.noteLocked(n, l.number)
+	}
+	r.installLocked(l.segment, x)
+	r.mu.Unlock()
+}
+
+// goOn makes a segment the one that its lane writes.
+func (r *Ring) goOn(l *loaded) bool {
+	f, err := r.fs.Open(l.path, true)
+	if err != nil { // read-only, perhaps; a new segment is begun
+		r.log.Warn("segment of stills cannot be written any more", "segment", l.path, "error", err)
+		return false
+	}
+	healed := r.heal(f, l)
+	_, up := r.clock()
+	r.wear.total += int64(l.end)
+	ln := r.lanes[l.lane]
+	ln.take(&handle{file: f, seg: l.segment, flushed: l.end, ends: healed}, l.block, l.index, l.end, up)
+	if l.lane == quiet {
+		r.share.remember(l.index.listing(0, 0), 0, up)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for k, e := range l.index.series {
+		r.seriesLocked(k).tails[l.lane] = tail{l.segment, e}
+	}
 	for _, n := range l.index.notes {
 		r.noteLocked(n, l.number)
 	}
-	if !goOn {
-		r.installLocked(l.segment, l.index)
-	}
-	r.mu.Unlock()
-	switch {
-	case l.broken != nil:
-		r.log.Warn("segment of stills cannot be read; it is skipped", "segment", l.path, "error", l.broken)
-	case goOn:
-		f, err := r.fs.Open(l.path, true)
-		if err != nil {
-			// Read-only, perhaps; a new segment is begun.
-			r.log.Warn("segment of stills cannot be written any more", "segment", l.path, "error", err)
-			r.mu.Lock()
-			r.installLocked(l.segment, l.index)
-			r.mu.Unlock()
-			return
-		}
-		r.heal(f, l)
-		r.activate(l.segment, f, l.block, l.index, l.end)
-	case !l.sealed && l.whole:
-		r.reseal(l)
-	}
+	return true
 }
 
 // count notes what loading a segment found.
@@ -85,36 +118,35 @@ func (r *Ring) count(l *loaded) {
 	r.stats.torn.Add(uint64(l.scan.torn))
 }
 
-// reseal gives a segment that was scanned an index for the next time. Without one, it is scanned again.
-func (r *Ring) reseal(l *loaded) {
+// reseal gives a segment that was scanned an index for the next time, and returns it. Without one, it is scanned again.
+func (r *Ring) reseal(l *loaded) *listing {
+	wall, up := r.clock()
+	total, _ := r.wear.perDay(up)
+	x := l.index.listing(wall.UnixNano(), total)
+	l.sealedAt = x.sealedAt
+	if !l.whole {
+		return x
+	}
 	f, err := r.fs.Open(l.path, true)
 	if err != nil {
-		return
+		return x
 	}
-	defer f.Close()
 	r.heal(f, l)
-	if err := seal(f, l.block, l.index, l.end); err != nil {
+	end, err := seal(f, l.block, x, l.end)
+	if err != nil {
 		r.log.Warn("cannot write the index of a segment of stills", "segment", l.path, "error", err)
 	}
+	r.pending = append(r.pending, &handle{file: f, seg: l.segment, flushed: l.end, end: end, ends: true})
+	return x
 }
 
-// heal marks what a crash left in a segment that was not yet sealed.
-func (r *Ring) heal(f vfs.File, l *loaded) {
-	if l.block.sealed() || l.scan.err != nil {
-		return // that is damage of another kind; Check goes on telling of it
+// heal marks what a crash left in a segment that was not yet sealed, and says whether there was something.
+func (r *Ring) heal(f vfs.File, l *loaded) bool {
+	if l.block.sealed() || l.scan.err != nil || len(l.scan.bad) == 0 {
+		return false // a sealed one has damage of another kind; Check goes on telling of it
 	}
 	if err := heal(f, l.salt, l.scan.bad); err != nil {
 		r.log.Warn("cannot write to a segment of stills", "segment", l.path, "error", err)
 	}
-}
-
-// activate makes a segment the one that is written. appendMu is held, or nobody knows the ring yet.
-func (r *Ring) activate(s *segment, f vfs.File, b block, x *index, pos uint32) {
-	r.file, r.block, r.pos, r.spoiled = &handle{file: f, seg: s}, b, pos, false
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.active, r.tail = s, x
-	for k, e := range x.series {
-		r.seriesLocked(k).tail = e
-	}
+	return true
 }

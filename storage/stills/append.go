@@ -24,6 +24,8 @@ const (
 	fullPause = time.Second
 	// maxPending is how many full segments may wait for the flusher; beyond, Append flushes itself.
 	maxPending = 4
+	// mostFailed is how many full segments that could not be flushed are tried again.
+	mostFailed = 16
 )
 
 // Append stores a still. It is found at once; it survives a crash of the process from now on, and a power cut once it is
@@ -54,7 +56,7 @@ func (r *Ring) append(s Still) error {
 	}
 	key := seriesKey{s.Camera, s.Kind}
 	head := record{length: uint32(len(s.Camera) + len(s.JPEG)), time: at, kind: typeStill, stream: s.Kind, camera: uint8(len(s.Camera))}
-	worst := newIndex()
+	worst := newIndex(version)
 	if most := r.opts.SegmentBytes - 2*blockBytes - int64(worst.bytes+worst.cost(key)); int64(recordHead+align)+int64(len(s.Camera))+int64(len(s.JPEG)) > most {
 		return fmt.Errorf("%w: its %d bytes do not fit a segment of %d: raise stills.segment_size (and max_size)", ErrInvalid, len(s.JPEG), r.opts.SegmentBytes)
 	}
@@ -62,13 +64,19 @@ func (r *Ring) append(s Still) error {
 
 	r.appendMu.Lock()
 	defer r.appendMu.Unlock()
-	offset, err := r.write(head, s.Camera, s.JPEG, func() int { return r.tail.cost(key) })
+	if r.closed {
+		return ErrClosed
+	}
+	_, up := r.clock()
+	l := r.lanes[r.share.lane(s.Camera, head.size(), up)]
+	r.order(l, key, at)
+	offset, err := r.write(l, head, s.Camera, s.JPEG, func() int { return l.tail.cost(key) })
 	if err != nil {
 		return err
 	}
 	r.mu.Lock()
-	r.tail.add(key, at, offset)
-	r.seriesLocked(key).tail = r.tail.series[key]
+	l.tail.add(key, entry{at, offset, uint32(len(s.JPEG))})
+	r.seriesLocked(key).tails[l.id] = tail{l.file.seg, l.tail.series[key]}
 	delete(r.marks, key)
 	r.mu.Unlock()
 	r.stats.appended.Add(1)
@@ -76,13 +84,25 @@ func (r *Ring) append(s Still) error {
 	return nil
 }
 
-// write puts a record behind the last one, in a new segment if need be, and says where. cost is what the active segment's
-// index grows by.
-func (r *Ring) write(head record, camera string, body []byte, cost func() int) (uint32, error) {
-	if r.closed {
-		return 0, ErrClosed
+// order sees to it that a still stands in a segment of a higher number than all earlier ones of its time, for of several
+// the newest segment's counts.
+func (r *Ring) order(l *lane, key seriesKey, at int64) {
+	if l.file == nil {
+		return
 	}
-	if err := r.makeRoom(head.size(), cost); err != nil {
+	r.mu.RLock()
+	s := r.series[key]
+	later := s != nil && s.later(at, l.file.seg.number)
+	r.mu.RUnlock()
+	if later {
+		r.retire(l)
+	}
+}
+
+// write puts a record behind the last one of a lane, in a new segment if need be, and says where. cost is what the
+// segment's index grows by.
+func (r *Ring) write(l *lane, head record, camera string, body []byte, cost func() int) (uint32, error) {
+	if err := r.makeRoom(l, head.size(), cost); err != nil {
 		return 0, err
 	}
 	n := int(head.size())
@@ -90,72 +110,78 @@ func (r *Ring) write(head record, camera string, body []byte, cost func() int) (
 		r.buf = make([]byte, n)
 	}
 	p := r.buf[:n]
-	head.encode(p, r.block.salt, r.pos)
+	head.encode(p, l.block.salt, l.pos)
 	used := recordHead + copy(p[recordHead:], camera)
 	used += copy(p[used:], body)
 	clear(p[used:])
 	for {
-		_, err := r.file.file.WriteAt(p, int64(r.pos))
+		_, err := l.file.file.WriteAt(p, int64(l.pos))
 		if err == nil {
 			break
 		}
 		// Preallocated space can be written, unless the file system does not have it or copies on write.
-		if full(err) && len(r.segments) > 1 && r.dropOldest() == nil {
+		if full(err) && r.dropOldest() == nil {
 			continue
 		}
-		r.spoiled = true
+		l.spoiled, l.dirty = true, true // a part of it may have arrived
 		if full(err) {
 			return 0, fmt.Errorf("%w (%w)", ErrFull, err)
 		}
 		return 0, err
 	}
-	at := r.pos
-	r.pos += uint32(n)
-	r.dirty = true
+	at := l.pos
+	l.pos += uint32(n)
+	l.dirty = true
 	return at, nil
 }
 
-// makeRoom sees to it that the active segment has room for a record and its entry.
-func (r *Ring) makeRoom(size uint32, cost func() int) error {
-	if r.file != nil && !(r.spoiled && r.pos > blockBytes) && r.fits(size, cost()) {
+// makeRoom sees to it that the lane's segment has room for a record and its entry.
+func (r *Ring) makeRoom(l *lane, size uint32, cost func() int) error {
+	if l.file == nil || l.spoiled && l.pos > blockBytes || !l.fits(size, cost()) {
+		if l.file != nil {
+			r.retire(l)
+		}
+		if err := r.begin(l); err != nil {
+			return err
+		}
+	}
+	if l.id == quiet {
 		r.payOwed(size, cost())
-		return nil
 	}
-	if r.file != nil {
-		r.retire()
-	}
-	if err := r.begin(); err != nil {
-		return err
-	}
-	r.payOwed(size, cost())
 	return nil
 }
 
-func (r *Ring) fits(size uint32, cost int) bool {
-	return int64(r.pos)+int64(size)+int64(r.tail.bytes)+int64(cost) <= int64(r.block.capacity)-blockBytes
+func (l *lane) fits(size uint32, cost int) bool {
+	return int64(l.pos)+int64(size)+int64(l.tail.bytes)+int64(cost) <= int64(l.block.capacity)-blockBytes
 }
 
-// retire seals the active segment and leaves it to the flusher.
-func (r *Ring) retire() {
-	if err := seal(r.file.file, r.block, r.tail, r.pos); err != nil {
-		r.log.Warn("cannot write the index of a segment of stills; the next start reads its records instead", "segment", r.file.seg.path, "error", err)
+// retire seals a lane's segment and leaves it to the flusher.
+func (r *Ring) retire(l *lane) {
+	h := l.file
+	wall, up := r.clock()
+	total, _ := r.wear.perDay(up)
+	for _, h := range r.pending { // they are counted when they are flushed
+		total += int64(h.end - h.flushed)
 	}
+	x := l.tail.listing(wall.UnixNano(), total+int64(l.pos-h.flushed))
+	end, err := seal(h.file, l.block, x, l.pos)
+	if err != nil {
+		r.log.Warn("cannot write the index of a segment of stills; the next start reads its records instead", "segment", h.seg.path, "error", err)
+	}
+	h.seg.sealedAt, h.seg.sealedUp = x.sealedAt, max(up, 1)
 	r.mu.Lock()
-	r.installLocked(r.file.seg, r.tail)
-	r.active, r.tail = nil, nil
+	r.installLocked(h.seg, x)
 	r.mu.Unlock()
-	r.pending = append(r.pending, r.file)
-	r.file, r.dirty = nil, false
+	h.end, h.ends = end, true
+	r.pending = append(r.pending, h)
+	l.file, l.tail, l.dirty = nil, nil, false
 	if len(r.pending) > maxPending {
-		for _, h := range r.pending {
-			r.flushed(h.finish())
-		}
-		r.pending = nil
+		r.pending = r.finish(r.pending)
 	}
 }
 
-// begin makes a new segment, dropping the oldest ones until it fits the cap, MinFree and the disk.
-func (r *Ring) begin() error {
+// begin makes a new segment for a lane, dropping old ones until it fits the cap, MinFree and the disk.
+func (r *Ring) begin(l *lane) error {
 	if time.Now().Before(r.retryAt) {
 		return ErrFull
 	}
@@ -167,27 +193,34 @@ func (r *Ring) begin() error {
 	}
 	// Some file systems give space back with a delay, so not all goes at once.
 	for drops := 0; drops < dropsAtOnce && len(r.segments) >= minSegments && r.tooLittleFree(size); drops++ {
-		if err := r.dropOldest(); err != nil {
-			return err
+		if r.dropOldest() != nil {
+			break
 		}
 	}
 	for drops := 0; ; drops++ {
-		s, f, err := create(r.fs, r.dir, r.next, uint32(size), time.Now())
+		wall, up := r.clock()
+		b := newBlock(r.next, l.id, size, wall)
+		s, f, err := create(r.fs, r.dir, b)
 		if err == nil {
 			r.next++
 			r.segments = append(r.segments, s)
 			r.dirDirty = true
-			r.activate(s, f, block{capacity: uint32(size), number: s.number, salt: s.salt, created: time.Now().UnixNano()}, newIndex(), blockBytes)
+			l.take(&handle{file: f, seg: s, ends: true}, b, newIndex(version), blockBytes, up)
 			return nil
 		}
 		if !full(err) {
 			return fmt.Errorf("make a segment: %w", err)
 		}
-		if drops == dropsAtOnce || len(r.segments) == 0 || r.dropOldest() != nil {
+		if drops == dropsAtOnce || r.dropOldest() != nil {
 			r.retryAt = time.Now().Add(fullPause)
 			return fmt.Errorf("%w (%w)", ErrFull, err)
 		}
 	}
+}
+
+// take makes a segment the one that the lane writes.
+func (l *lane) take(h *handle, b block, x *index, pos uint32, up time.Duration) {
+	l.file, l.block, l.tail, l.pos, l.began, l.spoiled, l.dirty = h, b, x, pos, up, false, h.ends
 }
 
 func (r *Ring) tooLittleFree(size int64) bool {

@@ -19,6 +19,8 @@ type Report struct {
 	TornRecords  int
 	ForeignFiles []string
 	Problems     []Problem
+	// Repairs has a sentence for each thing that Repair did. Check leaves it empty.
+	Repairs []string
 }
 
 // Problem is something that is not as it should be.
@@ -53,12 +55,14 @@ func check(fs vfs.FS, dir string) (Report, error) {
 	for _, e := range list {
 		if _, ok := segmentNumber(e.Name); ok {
 			names = append(names, e)
-		} else if e.Name != "LOCK" {
+		} else if e.Name != lockName {
 			r.ForeignFiles = append(r.ForeignFiles, e.Name)
 		}
 	}
-	for i, e := range names {
-		if err := r.segment(fs, dir, e, i == len(names)-1); err != nil {
+	rd := newReader(fs, dir)
+	var open [lanes]string // of each lane, the newest segment if it has no index
+	for _, e := range names {
+		if err := r.segment(rd, e, &open); err != nil {
 			return r, fmt.Errorf("check stills: %w", err)
 		}
 	}
@@ -69,9 +73,9 @@ func (r *Report) add(path string, offset int64, format string, args ...any) {
 	r.Problems = append(r.Problems, Problem{path, offset, fmt.Sprintf(format, args...)})
 }
 
-func (r *Report) segment(fs vfs.FS, dir string, e vfs.Entry, last bool) error {
-	path := filepath.Join(dir, e.Name)
-	f, err := fs.Open(path, false)
+func (r *Report) segment(rd *reader, e vfs.Entry, open *[lanes]string) error {
+	path := filepath.Join(rd.dir, e.Name)
+	f, err := rd.fs.Open(path, false)
 	if err != nil {
 		return err
 	}
@@ -79,8 +83,12 @@ func (r *Report) segment(fs vfs.FS, dir string, e vfs.Entry, last bool) error {
 	r.Segments++
 	r.Bytes += e.Size
 	number, _ := segmentNumber(e.Name)
-	l := &loaded{segment: &segment{number: number, path: path, size: e.Size}, index: newIndex()}
+	l := &loaded{segment: &segment{number: number, path: path, size: e.Size}}
 	if err := l.identify(f); err != nil {
+		if newer, ok := errors.AsType[*VersionError](err); ok {
+			newer.Path = path
+			return newer
+		}
 		r.add(path, -1, "segment cannot be read: %v", err)
 		return nil
 	}
@@ -88,6 +96,7 @@ func (r *Report) segment(fs vfs.FS, dir string, e vfs.Entry, last bool) error {
 		r.add(path, -1, "segment is cut off, or one of its ends is damaged")
 	}
 	// What the records say.
+	l.index = newIndex(l.block.version)
 	s := scanRecords(f, l.salt, l.limit, func(rec record, at uint32, camera, body []byte) {
 		if rec.kind < typeStill || rec.kind > typePruned {
 			r.add(path, int64(at), "record is of the unknown type %d", rec.kind)
@@ -106,13 +115,14 @@ func (r *Report) segment(fs vfs.FS, dir string, e vfs.Entry, last bool) error {
 	r.TornRecords += s.torn
 	r.Stills += l.index.stills
 	r.Notes += len(l.index.notes)
-	if !l.block.sealed() {
-		if !last {
-			r.add(path, -1, "segment has no index")
-		}
+	if before := open[l.lane]; before != "" {
+		r.add(before, -1, "segment has no index")
+	}
+	if open[l.lane] = ""; !l.block.sealed() {
+		open[l.lane] = path
 		return nil
 	}
-	x, err := readIndex(f, l.block)
+	x, err := rd.readIndex(f, l.block)
 	if err != nil {
 		r.add(path, int64(l.block.indexAt), "%v", err)
 		return nil
@@ -123,25 +133,31 @@ func (r *Report) segment(fs vfs.FS, dir string, e vfs.Entry, last bool) error {
 
 // compare looks for differences between a segment's index and its records. Of a segment with damage, the index may well
 // list more.
-func (r *Report) compare(path string, stored, found *index, damaged bool) {
+func (r *Report) compare(path string, stored *listing, found *index, damaged bool) {
+	listed := map[seriesKey][]entry{}
+	for _, run := range stored.runs {
+		listed[run.key] = stored.list[run.lo:run.hi]
+	}
 	for k, e := range found.series {
-		st := stored.series[k]
-		for i, t := range e.times {
-			if st == nil || pick(st.times, At, t) < 0 {
-				r.add(path, int64(e.offsets[i]), "still is missing in the index")
-			} else if at := st.offsets[pick(st.times, At, t)]; at != e.offsets[i] {
-				r.add(path, int64(at), "index names another place than %d for a still", e.offsets[i])
+		for _, n := range e.list {
+			i, ok := search(listed[k], n.time)
+			switch {
+			case !ok:
+				r.add(path, int64(n.place), "still is missing in the index")
+			case listed[k][i].place != n.place:
+				r.add(path, int64(listed[k][i].place), "index names another place than %d for a still", n.place)
+			case stored.version > 1 && listed[k][i].size != n.size:
+				r.add(path, int64(n.place), "index gives a still %d bytes, it has %d", listed[k][i].size, n.size)
 			}
 		}
 	}
 	if damaged {
 		return
 	}
-	for k, st := range stored.series {
-		e := found.series[k]
-		for i, t := range st.times {
-			if e == nil || pick(e.times, At, t) < 0 {
-				r.add(path, int64(st.offsets[i]), "index lists a still that is not there")
+	for k, list := range listed {
+		for _, n := range list {
+			if e := found.series[k]; e == nil || pick(e.list, At, n.time) < 0 {
+				r.add(path, int64(n.place), "index lists a still that is not there")
 			}
 		}
 	}

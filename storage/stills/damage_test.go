@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,75 +62,93 @@ func edit(t *testing.T, path string, f func(b []byte) []byte) {
 	require.NoError(t, os.WriteFile(path, f(b), 0o600))
 }
 
+var (
+	flip = func(at int) func([]byte) []byte { return func(b []byte) []byte { b[at] ^= 16; return b } }
+	zero = func(from, to int) func([]byte) []byte { return func(b []byte) []byte { clear(b[from:to]); return b } }
+	cut  = func(n int) func([]byte) []byte { return func(b []byte) []byte { return b[:n] } }
+)
+
+// segmentEnd is where a segment of made ends, recordBytes about how long a record is; the first one begins at 64.
+const (
+	segmentEnd  = 64 << 10
+	recordBytes = 7040
+)
+
+// damage is something that can happen to the ring that made makes.
+type damage struct {
+	name    string
+	segment int // which; -1 the last
+	damage  func([]byte) []byte
+	other   func(t *testing.T, dir string, names []string)
+	lost    int
+	back    int  // how many of the lost Repair brings back
+	clean   bool // Check finds nothing wrong
+	healed  bool // Check finds something, but nothing after the next Open
+	stats   Stats
+}
+
+func (c *damage) do(t *testing.T, dir string) {
+	t.Helper()
+	names := segmentFiles(t, dir)
+	require.Len(t, names, 7)
+	if c.other != nil {
+		c.other(t, dir, names)
+	} else {
+		edit(t, names[(c.segment+len(names))%len(names)], c.damage)
+	}
+}
+
+var damages = []damage{
+	{name: "none", segment: 2, damage: func(b []byte) []byte { return b }, clean: true},
+	{name: "flipped bit in a body", segment: 2, damage: flip(64 + 100), lost: 1},
+	{name: "flipped bit in a record header", segment: 2, damage: flip(64 + 4), lost: 1},
+	{name: "flipped bit in the checksum", segment: 2, damage: flip(64 + 29), lost: 1},
+	{name: "flipped bit in the index", segment: 2, damage: func(b []byte) []byte { b[le.Uint32(b[len(b)-24:])+20] ^= 1; return b }, healed: true, stats: Stats{DamagedIndexes: 1}},
+	{name: "flipped bit in the last block", segment: 2, damage: flip(segmentEnd - 30), healed: true},
+	{name: "flipped bit in the first block", segment: 2, damage: flip(9), healed: true},
+	{name: "first page zeroed", segment: 2, damage: zero(0, 4096), lost: 1},
+	{name: "last page zeroed", segment: 2, damage: zero(segmentEnd-4096, segmentEnd), lost: 1, healed: true},
+	{name: "page in the middle zeroed", segment: 2, damage: zero(3*4096, 4*4096), lost: 2},
+	{name: "both ends zeroed", segment: 2, damage: func(b []byte) []byte { return zero(segmentEnd-64, segmentEnd)(zero(0, 64)(b)) }, lost: 9, back: 9, stats: Stats{DamagedSegments: 1}},
+	{name: "all zero", segment: 2, damage: zero(0, segmentEnd), lost: 9, healed: true, stats: Stats{DamagedSegments: 1}},
+	{name: "cut in the middle", segment: 2, damage: cut(segmentEnd / 2), lost: 5},
+	{name: "cut to nothing", segment: 2, damage: cut(0), lost: 9, healed: true, stats: Stats{DamagedSegments: 1}},
+	{name: "last segment cut in the middle of a record", segment: -1, damage: cut(64 + recordBytes*3/2), lost: 5},
+	{name: "last segment: torn record", segment: -1, damage: zero(64+5*recordBytes+3000, segmentEnd-64), lost: 1, clean: true},
+	{name: "last segment: a record never arrived, the next ones did", segment: -1, damage: zero(64+2*recordBytes, 64+3*recordBytes+100), lost: 2, healed: true},
+	{name: "last segment: half made", segment: -1, damage: zero(8, segmentEnd), lost: 6, clean: false, healed: true},
+	{name: "last segment: first block lost", segment: -1, damage: zero(0, 64), healed: true},
+	{name: "last segment: last block lost", segment: -1, damage: zero(segmentEnd-64, segmentEnd), healed: true},
+	{name: "segment missing", other: func(t *testing.T, dir string, names []string) { require.NoError(t, os.Remove(names[2])) }, lost: 9, clean: true},
+	{name: "last segment missing", other: func(t *testing.T, dir string, names []string) {
+		require.NoError(t, os.Remove(names[len(names)-1]))
+	}, lost: 6, clean: true},
+	{name: "segment duplicated under another number", other: func(t *testing.T, dir string, names []string) {
+		copyFile(t, names[2], filepath.Join(dir, segmentName(900)))
+	}, stats: Stats{DamagedSegments: 1}},
+	{name: "segment duplicated under a foreign name", other: func(t *testing.T, dir string, names []string) {
+		copyFile(t, names[2], names[2]+".bak")
+	}, clean: true, stats: Stats{ForeignFiles: 1}},
+	{name: "foreign files", other: func(t *testing.T, dir string, names []string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "README"), []byte("hello"), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "stills-1.seg"), []byte("hello"), 0o600))
+		require.NoError(t, os.Mkdir(filepath.Join(dir, "lost+found"), 0o700))
+	}, clean: true, stats: Stats{ForeignFiles: 2}},
+	{name: "foreign file with a segment's name", other: func(t *testing.T, dir string, names []string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, segmentName(999)), bytes.Repeat([]byte("hello"), 20000), 0o600))
+	}, stats: Stats{DamagedSegments: 1}},
+	{name: "two segments swapped", other: func(t *testing.T, dir string, names []string) {
+		require.NoError(t, os.Rename(names[1], names[1]+"x"))
+		require.NoError(t, os.Rename(names[2], names[1]))
+		require.NoError(t, os.Rename(names[1]+"x", names[2]))
+	}, lost: 18, back: 18, stats: Stats{DamagedSegments: 2}},
+}
+
 func TestDamage(t *testing.T) {
-	flip := func(at int) func([]byte) []byte { return func(b []byte) []byte { b[at] ^= 16; return b } }
-	zero := func(from, to int) func([]byte) []byte { return func(b []byte) []byte { clear(b[from:to]); return b } }
-	cut := func(n int) func([]byte) []byte { return func(b []byte) []byte { return b[:n] } }
-	const record = 7040 // about; the first record begins at 64
-	end := 64 << 10
-	for _, c := range []struct {
-		name    string
-		segment int // which; -1 the last
-		damage  func([]byte) []byte
-		other   func(t *testing.T, dir string, names []string)
-		lost    int
-		clean   bool // Check finds nothing wrong
-		healed  bool // Check finds something, but nothing after the next Open
-		stats   Stats
-	}{
-		{name: "none", segment: 2, damage: func(b []byte) []byte { return b }, clean: true},
-		{name: "flipped bit in a body", segment: 2, damage: flip(64 + 100), lost: 1},
-		{name: "flipped bit in a record header", segment: 2, damage: flip(64 + 4), lost: 1},
-		{name: "flipped bit in the checksum", segment: 2, damage: flip(64 + 29), lost: 1},
-		{name: "flipped bit in the index", segment: 2, damage: func(b []byte) []byte { b[le.Uint32(b[len(b)-24:])+20] ^= 1; return b }, healed: true, stats: Stats{DamagedIndexes: 1}},
-		{name: "flipped bit in the last block", segment: 2, damage: flip(end - 30), healed: true},
-		{name: "flipped bit in the first block", segment: 2, damage: flip(9), healed: true},
-		{name: "first page zeroed", segment: 2, damage: zero(0, 4096), lost: 1},
-		{name: "last page zeroed", segment: 2, damage: zero(end-4096, end), lost: 1, healed: true},
-		{name: "page in the middle zeroed", segment: 2, damage: zero(3*4096, 4*4096), lost: 2},
-		{name: "both ends zeroed", segment: 2, damage: func(b []byte) []byte { return zero(end-64, end)(zero(0, 64)(b)) }, lost: 9, stats: Stats{DamagedSegments: 1}},
-		{name: "all zero", segment: 2, damage: zero(0, end), lost: 9, stats: Stats{DamagedSegments: 1}},
-		{name: "cut in the middle", segment: 2, damage: cut(end / 2), lost: 5},
-		{name: "cut to nothing", segment: 2, damage: cut(0), lost: 9, stats: Stats{DamagedSegments: 1}},
-		{name: "last segment cut in the middle of a record", segment: -1, damage: cut(64 + record*3/2), lost: 5},
-		{name: "last segment: torn record", segment: -1, damage: zero(64+5*record+3000, end-64), lost: 1, clean: true},
-		{name: "last segment: a record never arrived, the next ones did", segment: -1, damage: zero(64+2*record, 64+3*record+100), lost: 2, healed: true},
-		{name: "last segment: half made", segment: -1, damage: zero(8, end), lost: 6, clean: false, healed: true},
-		{name: "last segment: first block lost", segment: -1, damage: zero(0, 64), healed: true},
-		{name: "last segment: last block lost", segment: -1, damage: zero(end-64, end), healed: true},
-		{name: "segment missing", other: func(t *testing.T, dir string, names []string) { require.NoError(t, os.Remove(names[2])) }, lost: 9, clean: true},
-		{name: "last segment missing", other: func(t *testing.T, dir string, names []string) {
-			require.NoError(t, os.Remove(names[len(names)-1]))
-		}, lost: 6, clean: true},
-		{name: "segment duplicated under another number", other: func(t *testing.T, dir string, names []string) {
-			copyFile(t, names[2], filepath.Join(dir, segmentName(900)))
-		}, stats: Stats{DamagedSegments: 1}},
-		{name: "segment duplicated under a foreign name", other: func(t *testing.T, dir string, names []string) {
-			copyFile(t, names[2], names[2]+".bak")
-		}, clean: true, stats: Stats{ForeignFiles: 1}},
-		{name: "foreign files", other: func(t *testing.T, dir string, names []string) {
-			require.NoError(t, os.WriteFile(filepath.Join(dir, "README"), []byte("hello"), 0o600))
-			require.NoError(t, os.WriteFile(filepath.Join(dir, "stills-1.seg"), []byte("hello"), 0o600))
-			require.NoError(t, os.Mkdir(filepath.Join(dir, "lost+found"), 0o700))
-		}, clean: true, stats: Stats{ForeignFiles: 2}},
-		{name: "foreign file with a segment's name", other: func(t *testing.T, dir string, names []string) {
-			require.NoError(t, os.WriteFile(filepath.Join(dir, segmentName(999)), bytes.Repeat([]byte("hello"), 20000), 0o600))
-		}, stats: Stats{DamagedSegments: 1}},
-		{name: "two segments swapped", other: func(t *testing.T, dir string, names []string) {
-			require.NoError(t, os.Rename(names[1], names[1]+"x"))
-			require.NoError(t, os.Rename(names[2], names[1]))
-			require.NoError(t, os.Rename(names[1]+"x", names[2]))
-		}, lost: 18, stats: Stats{DamagedSegments: 2}},
-	} {
+	for _, c := range damages {
 		t.Run(c.name, func(t *testing.T) {
 			dir, list := made(t)
-			names := segmentFiles(t, dir)
-			require.Len(t, names, 7)
-			if c.other != nil {
-				c.other(t, dir, names)
-			} else {
-				edit(t, names[(c.segment+len(names))%len(names)], c.damage)
-			}
+			c.do(t, dir)
 			before, err := Check(dir)
 			require.NoError(t, err)
 			r := open(t, dir, small)
@@ -157,6 +176,51 @@ func TestDamage(t *testing.T) {
 	}
 }
 
+// TestRepair does the same damage to a ring, and repairs it instead of opening it: then nothing is wrong any more, and all
+// stills that can be read are found. A second repair has nothing to do.
+func TestRepair(t *testing.T) {
+	for _, c := range damages {
+		t.Run(c.name, func(t *testing.T) {
+			dir, list := made(t)
+			c.do(t, dir)
+			before := everything(t, dir)
+			rep, err := Repair(dir, small)
+			require.NoError(t, err)
+			require.Empty(t, rep.Problems, "%v", rep.Repairs)
+			require.Empty(t, rep.ForeignFiles)
+			require.Equal(t, c.clean && c.stats.ForeignFiles == 0, len(rep.Repairs) == 0 || strings.Contains(c.name, "torn"), "%v", rep.Repairs)
+			again, err := Repair(dir, small)
+			require.NoError(t, err)
+			require.Empty(t, again.Repairs)
+			for content := range everything(t, dir) {
+				delete(before, content)
+			}
+			for content, path := range before {
+				require.NotContains(t, content, "hello", "the foreign file %s is gone", path)
+			}
+			r := open(t, dir, small)
+			require.Equal(t, len(list)-c.lost+c.back, survey(t, r, list), "%v", rep.Repairs)
+			s := r.Stats()
+			require.Zero(t, s.DamagedSegments+s.DamagedIndexes+s.DamagedRecords+s.ForeignFiles+s.TornRecords)
+		})
+	}
+}
+
+// everything is all files below dir, by their contents.
+func everything(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		files[string(b)] = path
+		return err
+	}))
+	return files
+}
+
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
 	b, err := os.ReadFile(from)
@@ -176,9 +240,9 @@ func TestTornTail(t *testing.T) {
 		list = append(list, still("cam", Main, time.Duration(i)*time.Second, 150))
 		require.NoError(t, r.Append(list[i]))
 	}
-	from := int(r.pos)
+	from := int(r.lanes[quiet].pos)
 	require.NoError(t, r.Append(still("cam", Main, time.Minute, 200)))
-	to := int(r.pos)
+	to := int(r.lanes[quiet].pos)
 	require.NoError(t, r.Close())
 	name := segmentFiles(t, dir)[0]
 	whole, err := os.ReadFile(name)
@@ -221,7 +285,7 @@ func TestEveryByte(t *testing.T) {
 	}
 	require.NoError(t, r.Gap("cam", epoch, epoch.Add(time.Second), "offline"))
 	r.appendMu.Lock()
-	r.retire()
+	r.retire(r.lanes[quiet])
 	r.appendMu.Unlock()
 	require.NoError(t, r.Close())
 	requireClean(t, dir)

@@ -2,16 +2,17 @@
 // always answered and the disk never fills up. Pictures come from the agent's pipelines, questions from the local API. It
 // imports nothing of ours but the file-system seam.
 //
-// Stills are appended to preallocated segments of a fixed size; deleting is dropping the oldest segment. Every record has
+// Stills are appended to preallocated segments of a fixed size; deleting is dropping a whole segment, as a rule the oldest. Every record has
 // its length and two checksums, and a segment that is full gets an index at its end, so that Open reads indexes, not
 // pictures. The disk form, and what a torn tail means, is in format.md. What it promises:
 //
 //  1. The segments never take more than MaxBytes on disk, preallocated space included.
 //  2. A still is returned only if its bytes are those that were appended: the checksum is verified on every Find.
 //  3. Damage costs what is damaged: a bad record is skipped, a bad index is rebuilt from the records, a foreign or
-//     unreadable file is left alone and counted. Open fails for none of these.
+//     unreadable file is left alone and counted. Open fails for none of these, only for segments of a newer version.
 //  4. Order of appending does not matter: a clock that jumps hides no still.
-//  5. A power cut costs the stills of the last FlushEvery, and nothing else; a crash of the process costs none.
+//  5. A camera that stores no more than its share keeps its last day, whatever the others store (share.go).
+//  6. A power cut costs the stills of the last FlushEvery, and nothing else; a crash of the process costs none.
 //
 // An example:
 //

@@ -4,19 +4,25 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 )
 
 func isFileLimit(err error) bool { return errors.Is(err, syscall.EFBIG) }
 
-// dropOldest forgets the oldest segment and deletes its file. It must not be the active one. If the file cannot be
-// deleted, the segment stays in the list, empty, and its bytes go on to count.
+// dropOldest drops the segment whose turn it is.
 func (r *Ring) dropOldest() error {
-	if len(r.segments) == 0 || r.segments[0] == r.activeSegment() {
+	s := r.victim()
+	if s == nil {
 		return ErrFull
 	}
-	s := r.segments[0]
+	return r.drop(s)
+}
+
+// drop forgets a segment and deletes its file. It must not be one that is being written. If the file cannot be deleted,
+// the segment stays in the list, empty, and its bytes go on to count.
+func (r *Ring) drop(s *segment) error {
 	if !s.dead {
 		r.forgetSegment(s)
 		s.dead = true
@@ -25,77 +31,73 @@ func (r *Ring) dropOldest() error {
 	// A file that is still open would go on to take its space.
 	for i, h := range r.pending {
 		if h.seg == s {
-			r.pending = append(r.pending[:i:i], r.pending[i+1:]...)
+			r.pending = slices.Delete(r.pending, i, i+1)
 			_ = h.close()
 			break
 		}
 	}
 	if err := r.fs.Remove(s.path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("delete the oldest segment: %w", err)
+		return fmt.Errorf("delete an old segment: %w", err)
 	}
-	r.segments = r.segments[1:]
+	s.dropped = true
+	r.segments = slices.Delete(r.segments, slices.Index(r.segments, s), slices.Index(r.segments, s)+1)
 	r.dirDirty = true
 	return nil
 }
 
-func (r *Ring) activeSegment() *segment {
-	if r.file == nil {
-		return nil
-	}
-	return r.file.seg
-}
-
 // forgetSegment takes the segment's stills and notes out of the index. A series that loses its last still leaves a note,
-// so that Find can still tell pruned from never recorded.
+// so that Find can still tell pruned from never recorded; and so does a gap that lasts.
 func (r *Ring) forgetSegment(s *segment) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for k, ser := range r.series {
-		had := false
-		kept := ser.parts[:0]
-		for _, p := range ser.parts {
-			if p.seg != s {
-				kept = append(kept, p)
-				continue
-			}
-			had = true
-			if !ser.pruned || p.max > ser.prunedTo {
-				ser.pruned, ser.prunedTo = true, p.max
-			}
-		}
-		clear(ser.parts[len(kept):])
-		ser.parts = kept
-		if !ser.pruned || !had && r.marks[k] != s.number {
+		had := ser.drop(s)
+		if !ser.pruned || !had && r.marks[k] != s.number || !ser.empty() || len(r.owed) >= maxOwed {
 			continue
 		}
-		if _, _, ok := ser.bounds(); !ok && len(r.owed) < maxOwed {
-			r.owed = append(r.owed, note{kind: typePruned, stream: k.kind, camera: k.camera, from: ser.prunedTo})
+		r.owed = append(r.owed, note{kind: typePruned, stream: k.kind, camera: k.camera, from: ser.prunedTo})
+	}
+	for camera, list := range r.gaps {
+		for _, g := range list {
+			if g.segment == s.number && g.to == noEnd && len(r.owed) < maxOwed {
+				r.owed = append(r.owed, note{kind: typeGap, camera: camera, from: g.from, to: g.to, reason: g.reason})
+			}
 		}
 	}
 	r.dropGapsLocked(s.number)
-	s.times, s.offsets = nil, nil
+	s.list, s.gone = nil, true
 }
 
 // maxOwed bounds the notes that a ring carries along for cameras that no longer record.
 const maxOwed = 1000
 
-// payOwed writes the notes of pruned series into the active segment, as long as a record of the given size and cost still
+// payOwed writes the notes that are owed into the quiet lane's segment, as long as a record of the given size and cost still
 // fits behind them. What does not fit, or fails, is owed on.
 func (r *Ring) payOwed(size uint32, cost int) {
 	owed := r.owed
 	r.owed = nil // writing a note comes back here
 	for len(owed) > 0 {
 		n := owed[0]
-		if !r.fits(n.record().size()+size, n.cost()+cost) || r.writeNote(n) != nil {
-			break
+		if !r.outdated(n) {
+			if !r.lanes[quiet].fits(n.record().size()+size, n.cost()+cost) || r.writeNote(n) != nil {
+				break
+			}
 		}
 		owed = owed[1:]
 	}
 	r.owed = append(owed, r.owed...)
 }
 
-// Release drops the oldest segments until at least the given number of bytes came free or only the segment being written is
-// left, and returns how many came free. The agent calls it when the journal finds the disk full: an event is worth more
+// outdated says whether a gap that was owed has been told of since.
+func (r *Ring) outdated(n note) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	list := r.gaps[n.camera]
+	return n.kind == typeGap && len(list) > 0 && list[len(list)-1].from >= n.from
+}
+
+// Release drops segments, the oldest first as Append does, until at least the given number of bytes came free or only those
+// being written are left, and returns how many came free. The agent calls it when the journal finds the disk full: an event is worth more
 // than the oldest stills.
 func (r *Ring) Release(bytes int64) (int64, error) {
 	r.appendMu.Lock()
@@ -105,14 +107,17 @@ func (r *Ring) Release(bytes int64) (int64, error) {
 	}
 	r.retryAt = time.Time{}
 	var freed int64
-	for freed < bytes && len(r.segments) > 0 && r.segments[0] != r.activeSegment() {
-		size := r.segments[0].size
-		if err := r.dropOldest(); err != nil {
+	for freed < bytes {
+		s := r.victim()
+		if s == nil {
+			break
+		}
+		if err := r.drop(s); err != nil {
 			return freed, fmt.Errorf("release space of stills: %w", err)
 		}
-		freed += size
+		freed += s.size
 	}
-	if r.file != nil {
+	if r.lanes[quiet].file != nil {
 		r.payOwed(0, 0)
 	}
 	return freed, nil

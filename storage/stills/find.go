@@ -10,6 +10,16 @@ import (
 // errDamaged is what a record that is not as it was written reads as.
 var errDamaged = errors.New("still is damaged")
 
+// Before is the newest still of that camera and kind strictly before t. See Find.
+func (r *Ring) Before(camera string, k Kind, t time.Time) (Still, error) {
+	return r.Find(camera, k, Before, t)
+}
+
+// After is the oldest still of that camera and kind strictly after t. See Find.
+func (r *Ring) After(camera string, k Kind, t time.Time) (Still, error) {
+	return r.Find(camera, k, After, t)
+}
+
 // Find is the still that op and t mean, among those of that camera and kind. The checksum of its record was verified; one
 // that is damaged is counted, left out from then on, and the next in op's direction is taken. If there is none, the error
 // is a *NoneError that says why. The result is the caller's. Find reads one file and waits for no flush.
@@ -75,7 +85,7 @@ func (r *Ring) locate(key seriesKey, step Op, at int64, op Op, t int64) (locatio
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if s := r.series[key]; s != nil {
-		if loc, ok := s.find(step, at, r.active); ok {
+		if loc, ok := s.find(step, at); ok {
 			return loc, nil
 		}
 	}
@@ -86,16 +96,16 @@ func (r *Ring) locate(key seriesKey, step Op, at int64, op Op, t int64) (locatio
 func (r *Ring) gone(s *segment) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return s != r.active && s.times == nil
+	return s.gone
 }
 
 func (r *Ring) forget(key seriesKey, loc location) {
 	r.stats.badRecords.Add(1)
-	r.log.Warn("damaged still was skipped", "camera", key.camera, "kind", key.kind.String(), "segment", loc.seg.path, "offset", loc.offset)
+	r.log.Warn("damaged still was skipped", "camera", key.camera, "kind", key.kind.String(), "segment", loc.seg.path, "offset", loc.place)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s := r.series[key]; s != nil {
-		s.forget(loc, r.active)
+		s.forget(loc)
 	}
 }
 
@@ -107,15 +117,15 @@ func (r *Ring) read(loc location, key seriesKey) (Still, error) {
 	}
 	defer f.Close()
 	var head [recordHead]byte
-	if _, err := f.ReadAt(head[:], int64(loc.offset)); err != nil {
+	if _, err := f.ReadAt(head[:], int64(loc.place)); err != nil {
 		return Still{}, readError(err)
 	}
-	h, err := decodeRecord(head[:], loc.seg.salt, loc.offset, loc.seg.limit)
+	h, err := decodeRecord(head[:], loc.seg.salt, loc.place, loc.seg.limit)
 	if err != nil {
 		return Still{}, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	p := make([]byte, h.length)
-	if _, err := f.ReadAt(p, int64(loc.offset)+recordHead); err != nil {
+	if _, err := f.ReadAt(p, int64(loc.place)+recordHead); err != nil {
 		return Still{}, readError(err)
 	}
 	camera, body, err := h.payload(p)

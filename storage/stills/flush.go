@@ -3,6 +3,7 @@ package stills
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,18 +14,82 @@ import (
 type handle struct {
 	file vfs.File
 	seg  *segment
+
 	// mu is held while the file is flushed or closed, never for a write.
 	mu     sync.Mutex
 	closed bool
+
+	// Ring.appendMu guards these.
+	failed  bool   // the last flush went wrong, and nobody knows what of it arrived
+	ends    bool   // its first and last block were written since the last flush
+	flushed uint32 // up to where the device has it
+	end     uint32 // up to where it was written
 }
 
-func (h *handle) sync() error {
+// job is a flush of a file as it was when the job was made.
+type job struct {
+	*handle
+	end  uint32
+	ends bool
+	err  error
+}
+
+// job begins one. Ring.appendMu is held.
+func (h *handle) job() job {
+	j := job{handle: h, end: h.end, ends: h.ends, err: h.again()}
+	h.ends = false
+	return j
+}
+
+func (j *job) run() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err == nil && !j.closed {
+		j.err = j.file.Sync()
+	}
+}
+
+// done takes the job down, and returns how many bytes it wrote to the device: whole pages. Ring.appendMu is held.
+func (j *job) done() int64 {
+	if j.err != nil {
+		j.failed, j.handle.ends = true, j.handle.ends || j.ends
+		return 0
+	}
+	n := int64((j.end+pageBytes-1)&^(pageBytes-1)) - int64(j.flushed&^(pageBytes-1))
+	if j.ends {
+		n += pageBytes
+	}
+	j.flushed = max(j.flushed, j.end)
+	return max(n, 0)
+}
+
+// again writes once more what a flush that went wrong should have brought to the device: after that, the system takes it
+// for written and a second fsync does nothing (A. Rebello and others, "Can Applications Recover from fsync Failures?", USENIX
+// ATC 2020). As long as the machine runs, it can be read. Ring.appendMu is held.
+func (h *handle) again() error {
+	if !h.failed {
+		return nil
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
 		return nil
 	}
-	return h.file.Sync()
+	p := make([]byte, windowBytes)
+	for _, b := range [][2]uint32{{0, blockBytes}, {max(h.flushed, blockBytes), h.end}, {h.seg.limit, h.seg.limit + blockBytes}} {
+		for at := b[0]; at < b[1]; {
+			n, err := h.file.ReadAt(p[:min(windowBytes, b[1]-at)], int64(at))
+			if n == 0 && err != nil {
+				return err
+			}
+			if _, err := h.file.WriteAt(p[:n], int64(at)); err != nil {
+				return err
+			}
+			at += uint32(n)
+		}
+	}
+	h.failed, h.ends = false, true
+	return nil
 }
 
 func (h *handle) close() error {
@@ -36,9 +101,6 @@ func (h *handle) close() error {
 	h.closed = true
 	return h.file.Close()
 }
-
-// finish flushes and closes.
-func (h *handle) finish() error { return errors.Join(h.sync(), h.close()) }
 
 // flushLoop flushes every FlushEvery until Close, if there is something to flush: all stills of that time at once, which
 // spares a flash card.
@@ -52,6 +114,9 @@ func (r *Ring) flushLoop() {
 			return
 		case <-ticker.C:
 		}
+		r.appendMu.Lock()
+		r.expire()
+		r.appendMu.Unlock()
 		err := r.flush()
 		switch {
 		case err != nil && !failing:
@@ -75,35 +140,82 @@ func (r *Ring) flush() error {
 	r.flushMu.Lock()
 	defer r.flushMu.Unlock()
 	r.appendMu.Lock()
-	pending, active, dir := r.pending, r.file, r.dirDirty
-	if !r.dirty {
-		active = nil
+	var work []job
+	for _, h := range r.pending {
+		work = append(work, h.job())
 	}
-	r.pending, r.dirty, r.dirDirty = nil, false, false
+	for _, l := range r.lanes {
+		if l.file != nil && l.dirty {
+			l.file.end = l.pos
+			work = append(work, l.file.job())
+		}
+		l.dirty = false
+	}
+	dir := r.dirDirty
+	r.pending, r.dirDirty = nil, false
 	r.appendMu.Unlock()
-
-	var errs []error
-	for _, h := range pending {
-		errs = append(errs, h.finish())
+	if len(work) == 0 && !dir {
+		return nil
 	}
-	var activeErr, dirErr error
-	if active != nil {
-		activeErr = active.sync()
+
+	var dirErr error
+	for i := range work {
+		work[i].run()
 	}
 	if dir {
 		dirErr = r.fs.SyncDir(r.dir)
 	}
-	if activeErr != nil || dirErr != nil {
-		r.appendMu.Lock()
-		r.dirty = r.dirty || activeErr != nil
-		r.dirDirty = r.dirDirty || dirErr != nil
-		r.appendMu.Unlock()
+
+	r.appendMu.Lock()
+	r.dirDirty = r.dirDirty || dirErr != nil
+	errs := []error{dirErr}
+	for i := range work {
+		j := &work[i]
+		r.wrote(j.done())
+		errs = append(errs, j.err)
+		switch waits := slices.Contains(r.pending, j.handle); {
+		case r.isActive(j.seg):
+			l := r.lanes[j.seg.lane]
+			l.dirty = l.dirty || j.err != nil
+		case waits: // it became full meanwhile; the rest of it is flushed next
+		case j.err != nil && !j.seg.dead:
+			r.pending = append(r.pending, j.handle)
+		default:
+			_ = j.close() // it is flushed, and read through another
+		}
 	}
-	err := errors.Join(append(errs, activeErr, dirErr)...)
-	if active != nil || len(pending) > 0 || dir {
-		r.flushed(err)
-	}
+	r.appendMu.Unlock()
+	err := errors.Join(errs...)
+	r.flushed(err)
 	return err
+}
+
+// wrote counts bytes written to the device.
+func (r *Ring) wrote(n int64) {
+	_, up := r.clock()
+	r.wear.add(n, up)
+}
+
+// finish flushes and closes full segments, and returns those that could not be flushed; if they become too many, they are
+// given up. appendMu is held.
+func (r *Ring) finish(work []*handle) (failed []*handle) {
+	for _, h := range work {
+		j := h.job()
+		j.run()
+		r.wrote(j.done())
+		r.flushed(j.err)
+		if j.err != nil {
+			failed = append(failed, h)
+			continue
+		}
+		_ = h.close() // it is flushed, and read through another
+	}
+	for len(failed) > mostFailed {
+		r.log.Error("a segment of stills could not be flushed to the device; a power cut may cost it", "segment", failed[0].seg.path)
+		_ = failed[0].close()
+		failed = failed[1:]
+	}
+	return failed
 }
 
 func (r *Ring) flushed(err error) {

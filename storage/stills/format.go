@@ -22,6 +22,9 @@ const (
 	typeGap    = 2 // a time without pictures
 	typePruned = 3 // the newest still of a camera that has none left
 	typeSkip   = 4 // bytes that hold nothing: what a crash left of a record
+
+	// version is the one that new segments have. Version 1 knew no lanes and no sizes in its index; its segments are read.
+	version = 2
 )
 
 var (
@@ -32,6 +35,8 @@ var (
 // block is the first or the last 64 bytes of a segment. The last one is written at creation too, so that a segment whose
 // first page is lost still says who it is, and again when the segment is sealed.
 type block struct {
+	version   uint32
+	lane      uint8  // 0 in version 1
 	capacity  uint32 // size of the file
 	number    uint64 // the segment's, also in its name
 	salt      uint64 // enters the checksum of every record header
@@ -47,7 +52,7 @@ func (b block) sealed() bool { return b.indexAt != 0 }
 func (b block) encode(magic string) []byte {
 	p := make([]byte, blockBytes)
 	copy(p, magic)
-	le.PutUint32(p[8:], 1) // version
+	le.PutUint32(p[8:], b.version)
 	le.PutUint32(p[12:], b.capacity)
 	le.PutUint64(p[16:], b.number)
 	le.PutUint64(p[24:], b.salt)
@@ -56,8 +61,19 @@ func (b block) encode(magic string) []byte {
 	le.PutUint32(p[44:], b.indexLen)
 	le.PutUint32(p[48:], b.indexCRC)
 	le.PutUint32(p[52:], b.recordEnd)
+	p[56] = b.lane
 	le.PutUint32(p[60:], crc32.Checksum(p[:60], castagnoli))
 	return p
+}
+
+// VersionError says that a ring was written by a newer program. Nothing was changed.
+type VersionError struct {
+	Path    string
+	Version uint32
+}
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("%s has version %d of the format, and this program knows 1 to %d: install the newer program again, or move the folder away", e.Path, e.Version, version)
 }
 
 func decodeBlock(p []byte, magic string) (block, error) {
@@ -70,10 +86,15 @@ func decodeBlock(p []byte, magic string) (block, error) {
 	if crc32.Checksum(p[:60], castagnoli) != le.Uint32(p[60:]) {
 		return block{}, errors.New("checksum of the block differs")
 	}
-	if v := le.Uint32(p[8:]); v != 1 {
-		return block{}, fmt.Errorf("version is %d, known is 1", v)
+	v := le.Uint32(p[8:])
+	if v < 1 || v > version {
+		return block{}, &VersionError{Version: v}
+	}
+	if p[56] >= lanes {
+		return block{}, fmt.Errorf("segment is of the unknown lane %d", p[56])
 	}
 	b := block{
+		version: v, lane: p[56],
 		capacity: le.Uint32(p[12:]), number: le.Uint64(p[16:]), salt: le.Uint64(p[24:]), created: int64(le.Uint64(p[32:])),
 		indexAt: le.Uint32(p[40:]), indexLen: le.Uint32(p[44:]), indexCRC: le.Uint32(p[48:]), recordEnd: le.Uint32(p[52:]),
 	}

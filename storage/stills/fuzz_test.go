@@ -11,23 +11,31 @@ import (
 
 // FuzzIndex reads indexes of any bytes; what is accepted comes back the same.
 func FuzzIndex(f *testing.F) {
-	x := newIndex()
-	x.add(seriesKey{"cam", Preview}, 5, 64)
-	x.add(seriesKey{"cam", Preview}, 3, 128)
-	x.add(seriesKey{"b", Main}, -7, 192)
-	x.addNote(note{kind: typeGap, camera: "cam", from: 1, to: noEnd, reason: "offline"})
-	f.Add(x.encode())
-	f.Add(newIndex().encode())
-	f.Add(x.encode()[:30])
-	f.Add([]byte{255, 255, 255, 255, 255, 255, 255, 255})
-	f.Fuzz(func(t *testing.T, b []byte) {
-		x, err := decodeIndex(b, 1<<20)
+	for _, v := range []uint32{1, version} {
+		x := newIndex(v)
+		x.add(seriesKey{"cam", Preview}, entry{5, 64, 10})
+		x.add(seriesKey{"cam", Preview}, entry{3, 128, 11})
+		x.add(seriesKey{"b", Main}, entry{-7, 192, 12})
+		x.addNote(note{kind: typeGap, camera: "cam", from: 1, to: noEnd, reason: "offline"})
+		whole := x.listing(77, 88).encode()
+		if len(whole) != x.bytes {
+			f.Fatalf("an index of %d bytes was taken for one of %d", len(whole), x.bytes)
+		}
+		f.Add(whole, v)
+		f.Add(newIndex(v).listing(0, 0).encode(), v)
+		f.Add(whole[:30], v)
+	}
+	f.Add([]byte{255, 255, 255, 255, 255, 255, 255, 255}, uint32(1))
+	f.Fuzz(func(t *testing.T, b []byte, v uint32) {
+		v = 1 + v%version
+		name := func(p []byte) string { return string(p) }
+		x, err := decodeListing(b, v, 1<<20, name)
 		if err != nil {
 			return
 		}
 		again := x.encode()
-		require.Len(t, again, x.bytes)
-		y, err := decodeIndex(again, 1<<20)
+		require.Equal(t, b, again)
+		y, err := decodeListing(again, v, 1<<20, name)
 		require.NoError(t, err)
 		require.Equal(t, x, y)
 	})

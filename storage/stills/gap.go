@@ -38,7 +38,7 @@ func (g gapNote) gap(camera string) Gap {
 
 // Gap notes that the camera gave no pictures from from to to, and why, so that Find can say so. A zero to means that it
 // lasts; a later call with the same from takes the place of the earlier one. The note lives as long as the stills of its
-// time of writing. Errors and durability are those of Append; a reason over 1000 bytes is cut.
+// time of writing, and one of a gap that lasts for as long as it lasts. Errors and durability are those of Append; a reason over 1000 bytes is cut.
 func (r *Ring) Gap(camera string, from, to time.Time, reason string) error {
 	if err := r.appendGap(camera, from, to, reason); err != nil {
 		return fmt.Errorf("note a gap of %q: %w", camera, err)
@@ -70,6 +70,9 @@ func (r *Ring) appendGap(camera string, from, to time.Time, reason string) error
 	}
 	r.appendMu.Lock()
 	defer r.appendMu.Unlock()
+	if r.closed {
+		return ErrClosed
+	}
 	return r.writeNote(note{kind: typeGap, camera: camera, from: start, to: end, reason: reason})
 }
 
@@ -83,13 +86,14 @@ func (n note) record() record {
 func (r *Ring) writeNote(n note) error {
 	head, body := n.record(), n.body()
 	head.crc = crc32.Update(crc32.Checksum([]byte(n.camera), castagnoli), castagnoli, body)
-	if _, err := r.write(head, n.camera, body, n.cost); err != nil {
+	l := r.lanes[quiet]
+	if _, err := r.write(l, head, n.camera, body, n.cost); err != nil {
 		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.tail.addNote(n)
-	r.noteLocked(n, r.active.number)
+	l.tail.addNote(n)
+	r.noteLocked(n, l.file.seg.number)
 	return nil
 }
 

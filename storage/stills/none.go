@@ -54,9 +54,9 @@ func (e *NoneError) Error() string {
 		return s + "none was ever recorded"
 	case ReasonPruned:
 		if e.Oldest.IsZero() {
-			return s + "all were dropped to make room"
+			return s + "all were dropped, to make room or for their age"
 		}
-		return s + "it was dropped to make room; the oldest kept is of " + e.Oldest.Format(userTime)
+		return s + "it was dropped, to make room or for its age; the oldest kept is of " + e.Oldest.Format(userTime)
 	}
 	return s + fmt.Sprintf("the stills kept are of %s to %s", e.Oldest.Format(userTime), e.Newest.Format(userTime))
 }

@@ -18,6 +18,15 @@ type Options struct {
 	// fewer than eight segments, they are made smaller: an eighth of MaxBytes, but not less than 4 MiB, and in any case
 	// no more than half of MaxBytes.
 	SegmentBytes int64
+	// MaxAge is how long stills are kept: a segment goes when all of its stills were stored longer ago. 0 means as long as
+	// there is room. After a start and after a step of the clock, nothing is dropped for its age for an hour, so that a wrong
+	// clock costs nothing.
+	MaxAge time.Duration
+	// Cameras is how many cameras share the ring; if more store stills than that, they count. See share.go.
+	Cameras int
+	// Endurance is how many bytes may be written to the device in its life, as its maker says (TBW); 0 means 300 times the
+	// capacity of the file system.
+	Endurance int64
 	// FlushEvery is how long a still may be on its way to the device, and so what a power cut costs; 0 means 2 s.
 	FlushEvery time.Duration
 	// MinFree is how much the ring leaves free on the file system for others (the journal): below it, a new segment costs
@@ -27,6 +36,8 @@ type Options struct {
 	Log *slog.Logger
 	// Registerer takes the metrics (vmsbridge_stills_…). Nil registers none. One ring a registerer.
 	Registerer prometheus.Registerer
+	// Clock is the time; nil means the machine's.
+	Clock Clock
 	// FS is the file system; nil means vfs.OS.
 	FS vfs.FS
 }
@@ -64,6 +75,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Clock == nil {
+		o.Clock = systemClock()
 	}
 	if o.FS == nil {
 		o.FS = vfs.OS

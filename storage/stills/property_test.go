@@ -12,15 +12,21 @@ import (
 )
 
 // model is the ring as a plain list, newest appended last. Which stills a ring keeps depends on the sizes of segments; the
-// model only knows that what is dropped is dropped in the order of appending.
+// model only knows in which segment each still was put, and which segments there are.
 type model struct {
-	stills []Still
+	stills []kept
+	live   map[uint64]bool // nil: all
 }
 
-// candidates are the stills that op and t mean, if the first `from` ones were dropped.
-func (m *model) find(from int, camera string, k Kind, op Op, t time.Time) (best Still, ok bool) {
-	for _, s := range m.stills[from:] {
-		if s.Camera != camera || s.Kind != k {
+type kept struct {
+	Still
+	segment uint64
+}
+
+// find is the still that op and t mean.
+func (m *model) find(camera string, k Kind, op Op, t time.Time) (best Still, ok bool) {
+	for _, s := range m.stills {
+		if s.Camera != camera || s.Kind != k || m.live != nil && !m.live[s.segment] {
 			continue
 		}
 		c := s.Time.Compare(t)
@@ -30,10 +36,23 @@ func (m *model) find(from int, camera string, k Kind, op Op, t time.Time) (best 
 		}
 		// A later one of the same time replaces.
 		if !ok || s.Time.Equal(best.Time) || (op <= At) == s.Time.After(best.Time) {
-			best, ok = s, true
+			best, ok = s.Still, true
 		}
 	}
 	return best, ok
+}
+
+// list is the stills of from to to, in order of time.
+func (m *model) list(camera string, k Kind, from, to time.Time) (list []Still) {
+	at, op := from, AtOrAfter
+	for {
+		s, ok := m.find(camera, k, op, at)
+		if !ok || s.Time.After(to) {
+			return list
+		}
+		list = append(list, s)
+		at, op = s.Time, After
+	}
 }
 
 func TestAgainstModel(t *testing.T) {
@@ -42,13 +61,13 @@ func TestAgainstModel(t *testing.T) {
 		sub, err := os.MkdirTemp(dir, "")
 		require.NoError(t, err)
 		opts := small
-		opts.MaxBytes = int64(rapid.IntRange(2, 6).Draw(t, "segments")) * opts.SegmentBytes
+		opts.MaxBytes = int64(rapid.SampledFrom([]int{2, 3, 6, 8, 10}).Draw(t, "segments")) * opts.SegmentBytes
+		up := time.Duration(0)
+		opts.Clock = func() (time.Time, time.Duration) { return epoch.Add(up), up }
 		r, err := Open(sub, opts)
 		require.NoError(t, err)
 		defer func() { require.NoError(t, r.Close()) }()
 		var m model
-		dropped := 0          // how many of the model's first stills the ring no longer has
-		var segments []uint64 // in which segment each was put
 		cameras := []string{"a", "ab", "b"}
 		kinds := []Kind{Preview, Main}
 		now := epoch
@@ -56,23 +75,23 @@ func TestAgainstModel(t *testing.T) {
 		sync := func() {
 			r.appendMu.Lock()
 			defer r.appendMu.Unlock()
-			first := r.next
-			if len(r.segments) > 0 {
-				first = r.segments[0].number
-			}
-			for dropped < len(segments) && segments[dropped] < first {
-				dropped++
+			m.live = map[uint64]bool{}
+			for _, s := range r.segments {
+				m.live[s.number] = true
 			}
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"append": func(t *rapid.T) {
+				up += time.Duration(rapid.SampledFrom([]int{1, 60, 3600}).Draw(t, "later")) * time.Second
 				// Mostly forward, sometimes the same time, or a step of the clock.
 				now = now.Add(time.Duration(rapid.SampledFrom([]int{1, 1, 1, 1, 0, -3, 50, -50}).Draw(t, "step")) * time.Second)
 				seed++
 				s := Still{rapid.SampledFrom(cameras).Draw(t, "camera"), rapid.SampledFrom(kinds).Draw(t, "kind"), now,
 					picture(seed, rapid.SampledFrom([]int{1, 7, 8, 900, 9000, 30000, 60000}).Draw(t, "size"))}
 				require.NoError(t, r.Append(s))
-				m.stills, segments = append(m.stills, s), append(segments, r.block.number)
+				loc, none := r.locate(seriesKey{s.Camera, s.Kind}, At, s.Time.UnixNano(), At, 0)
+				require.Nil(t, none)
+				m.stills = append(m.stills, kept{s, loc.seg.number})
 				require.LessOrEqual(t, r.Stats().Bytes, opts.MaxBytes)
 			},
 			"find": func(t *rapid.T) {
@@ -80,18 +99,40 @@ func TestAgainstModel(t *testing.T) {
 				at := now.Add(time.Duration(rapid.IntRange(-60, 60).Draw(t, "at")) * time.Second)
 				camera, k := rapid.SampledFrom(cameras).Draw(t, "camera"), rapid.SampledFrom(kinds).Draw(t, "kind")
 				op := Op(rapid.IntRange(1, 5).Draw(t, "op"))
-				want, ok := m.find(dropped, camera, k, op, at)
+				want, ok := m.find(camera, k, op, at)
 				got, err := r.Find(camera, k, op, at)
 				if !ok {
 					none, isNone := errors.AsType[*NoneError](err)
 					require.True(t, isNone, "%v", err)
-					_, was := m.find(0, camera, k, At, at)
+					m.live = nil
+					_, was := m.find(camera, k, At, at)
 					require.False(t, was && none.Reason == ReasonNever, "%v, but it was pruned", err)
 					return
 				}
 				require.NoError(t, err)
 				require.True(t, want.Time.Equal(got.Time), "%s, want %s", got.Time, want.Time)
 				require.True(t, bytes.Equal(want.JPEG, got.JPEG))
+			},
+			"range": func(t *rapid.T) {
+				sync()
+				from := now.Add(time.Duration(rapid.IntRange(-90, 10).Draw(t, "from")) * time.Second)
+				to := from.Add(time.Duration(rapid.IntRange(0, 120).Draw(t, "for")) * time.Second)
+				camera, k := rapid.SampledFrom(cameras).Draw(t, "camera"), rapid.SampledFrom(kinds).Draw(t, "kind")
+				var got []Frame
+				at := from
+				for more := true; more; {
+					var page []Frame
+					page, more, err = r.Range(camera, k, at, to, rapid.IntRange(1, 9).Draw(t, "limit"))
+					require.NoError(t, err)
+					if got = append(got, page...); more {
+						at = page[len(page)-1].Time.Add(1)
+					}
+				}
+				want := m.list(camera, k, from, to)
+				require.Len(t, got, len(want))
+				for i := range want {
+					require.Equal(t, Frame{want[i].Time.UTC(), k, len(want[i].JPEG)}, got[i])
+				}
 			},
 			"reopen": func(t *rapid.T) {
 				require.NoError(t, r.Close())

@@ -22,32 +22,42 @@ type Ring struct {
 
 	// appendMu guards the writing side. It is taken before mu.
 	appendMu sync.Mutex
-	segments []*segment // in the order of their numbers; the active one is the last
-	file     *handle    // of the active segment
-	block    block      // its header
-	pos      uint32     // where its next record goes
-	spoiled  bool       // a write into it went wrong: it is left at the next append
-	next     uint64     // number of the next segment
-	pending  []*handle  // of full segments, not yet flushed
-	dirty    bool       // the active one has bytes not yet flushed
-	dirDirty bool       // a segment was made or deleted since the directory was flushed
-	retryAt  time.Time  // after a full disk: no new segment before
-	buf      []byte     // the record being written
-	owed     []note     // of pruned series, to be written
+	segments []*segment // in the order of their numbers
+	lanes    [lanes]*lane
+	next     uint64    // number of the next segment
+	pending  []*handle // of full segments, not yet flushed
+	dirDirty bool      // a segment was made or deleted since the directory was flushed
+	retryAt  time.Time // after a full disk: no new segment before
+	buf      []byte    // the record being written
+	owed     []note    // of pruned series and of gaps that last, to be written
+	share    share
+	steady   steady
 	closed   bool
 
 	// mu guards the index. It is never held across a call to the file system.
 	mu     sync.RWMutex
 	series map[seriesKey]*series
-	active *segment
-	tail   *index               // the active segment's
 	gaps   map[string][]gapNote // by camera, sorted by from
 	marks  map[seriesKey]uint64 // segment with the note that the series is all pruned
 
+	clock   Clock
+	wear    wear
 	stats   counters
 	flushMu sync.Mutex // one flush at a time
 	stop    chan struct{}
 	stopped sync.WaitGroup
+}
+
+// lane is a sequence of segments, of which the last one is written.
+type lane struct {
+	id      int
+	file    *handle       // nil: the next record begins a segment
+	block   block         // its header
+	pos     uint32        // where its next record goes
+	began   time.Duration // uptime when the segment was taken up
+	spoiled bool          // a write into it went wrong: it is left at the next append
+	dirty   bool          // it has bytes not yet flushed
+	tail    *index        // its stills; changed under Ring.mu too, for the series point into it
 }
 
 // Open opens the ring in dir, making it if need be, and starts the goroutine that flushes it; Close ends that. One process
@@ -63,7 +73,7 @@ func Open(dir string, opts Options) (*Ring, error) {
 	r := &Ring{
 		dir: dir, opts: opts, fs: opts.FS, log: opts.Log, next: 1,
 		series: map[seriesKey]*series{}, gaps: map[string][]gapNote{}, marks: map[seriesKey]uint64{},
-		stop: make(chan struct{}),
+		lanes: [lanes]*lane{{id: quiet}, {id: loud}}, share: newShare(opts), clock: opts.Clock, stop: make(chan struct{}),
 	}
 	if err := r.open(); err != nil {
 		return nil, fmt.Errorf("open stills in %s: %w", dir, err)
@@ -77,7 +87,7 @@ func (r *Ring) open() (err error) {
 	if err := r.fs.MakeDir(r.dir); err != nil {
 		return err
 	}
-	r.lock, err = r.fs.Lock(filepath.Join(r.dir, "LOCK"))
+	r.lock, err = r.fs.Lock(filepath.Join(r.dir, lockName))
 	if errors.Is(err, vfs.ErrLocked) {
 		return errors.New("another process has the ring open: is vmsbridge already running? stop it first")
 	}
@@ -89,46 +99,70 @@ func (r *Ring) open() (err error) {
 			r.lock.Close()
 		}
 	}()
+	if err := r.load(); err != nil {
+		return err
+	}
+	r.appendMu.Lock()
+	defer r.appendMu.Unlock()
+	for r.totalLocked() > r.opts.MaxBytes {
+		s := r.victim()
+		if s == nil { // only segments that are being written
+			s = r.segments[0]
+			r.retire(r.lanes[s.lane])
+		}
+		if err := r.drop(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// load takes the segments that are there into the ring.
+func (r *Ring) load() error {
 	list, err := r.fs.List(r.dir)
 	if err != nil {
 		return err
 	}
-	var last *loaded
+	var found []*loaded
+	var unsealed [lanes]*loaded // the newest segment of each lane, if it is not sealed
+	rd := newReader(r.fs, r.dir)
 	for _, e := range list {
 		number, ok := segmentNumber(e.Name)
 		if !ok {
-			if e.Name != "LOCK" {
+			if e.Name != lockName {
 				r.stats.foreign.Add(1)
 			}
 			continue
 		}
-		if last != nil {
-			r.adopt(last, false)
-		}
-		if last, err = load(r.fs, r.dir, e, number); err != nil {
+		l, err := rd.load(e, number)
+		if err != nil {
 			return err
+		}
+		found = append(found, l)
+		if l.broken == nil {
+			if unsealed[l.lane] = nil; !l.sealed {
+				unsealed[l.lane] = l
+			}
 		}
 		if r.next == 1 {
 			r.stats.first.Store(number)
 		}
 		r.next = number + 1
 	}
-	if last != nil && r.halfMade(last) {
-		if err := r.fs.Remove(last.path); err != nil {
-			return err
+	for i, l := range found {
+		// A crash may leave all segments half made that were begun since the last flush.
+		if len(found)-i <= maxPending+lanes && r.halfMade(l) {
+			if i < len(found)-1 {
+				r.stats.badSegments.Add(1) // or something wiped it
+				r.log.Warn("a segment of stills is empty; it is deleted", "segment", l.path)
+			}
+			if err := r.fs.Remove(l.path); err != nil {
+				return err
+			}
+			r.dirDirty = true
+			continue
 		}
-	} else if last != nil {
-		r.adopt(last, true)
-	}
-	r.appendMu.Lock()
-	defer r.appendMu.Unlock()
-	for r.totalLocked() > r.opts.MaxBytes {
-		if r.file != nil && len(r.segments) == 1 {
-			r.retire()
-		}
-		if err := r.dropOldest(); err != nil {
-			return err
-		}
+		r.adopt(l, l == unsealed[l.lane])
 	}
 	return nil
 }
@@ -147,14 +181,28 @@ func (r *Ring) Close() error {
 	err := r.flush()
 	r.appendMu.Lock()
 	defer r.appendMu.Unlock()
-	if r.file != nil {
-		err = errors.Join(err, r.file.close())
-		r.file = nil
+	for _, l := range r.lanes {
+		if l.file != nil {
+			err = errors.Join(err, l.file.close())
+			l.file = nil
+		}
 	}
+	for _, h := range r.pending {
+		_ = h.close() // it was not flushed, which err says
+	}
+	r.pending = nil
 	if err = errors.Join(err, r.lock.Close()); err != nil {
 		return fmt.Errorf("close stills in %s: %w", r.dir, err)
 	}
 	return nil
+}
+
+const lockName = "LOCK"
+
+// isActive says whether a segment is being written.
+func (r *Ring) isActive(s *segment) bool {
+	h := r.lanes[s.lane].file
+	return h != nil && h.seg == s
 }
 
 // totalLocked is what the segments take on disk.

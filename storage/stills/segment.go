@@ -19,26 +19,27 @@ type segment struct {
 	size   int64  // bytes on disk
 	salt   uint64 // 0 and unreadable for a damaged one
 	limit  uint32 // no record reaches beyond
-	broken error  // why nothing of it can be read
-	dead   bool   // left the index, but its file could not be deleted yet (Ring.appendMu)
+	lane   int
+	broken error // why nothing of it can be read
 
-	// times and offsets are the full segment's stills, series after series; the ring's parts point into them
-	// (Ring.mu).
-	times   []int64
-	offsets []uint32
+	// Ring.appendMu guards these.
+	dead     bool          // left the index, but its file could not be deleted yet
+	dropped  bool          // and its file is deleted
+	sealedAt int64         // when it was full, by the clock of that time; 0: not known
+	sealedUp time.Duration // the same by the uptime of this process, if this process filled it; else 0
+
+	// Ring.mu guards these.
+	list []entry // the full segment's stills, series after series; the ring's parts point into it
+	gone bool    // it left the index
 }
 
 // create makes an empty segment.
-func create(fs vfs.FS, dir string, number uint64, capacity uint32, now time.Time) (*segment, vfs.File, error) {
-	s := &segment{number: number, path: filepath.Join(dir, segmentName(number)), size: int64(capacity), limit: capacity - blockBytes}
-	var salt [8]byte
-	_, _ = rand.Read(salt[:]) // it never fails
-	s.salt = le.Uint64(salt[:])
-	f, err := fs.Create(s.path, int64(capacity))
+func create(fs vfs.FS, dir string, b block) (*segment, vfs.File, error) {
+	s := &segment{number: b.number, path: filepath.Join(dir, segmentName(b.number)), size: int64(b.capacity), limit: b.capacity - blockBytes, lane: int(b.lane), salt: b.salt}
+	f, err := fs.Create(s.path, int64(b.capacity))
 	if err != nil {
 		return nil, nil, err
 	}
-	b := block{capacity: capacity, number: number, salt: s.salt, created: now.UnixNano()}
 	_, err = f.WriteAt(b.encode(headMagic), 0)
 	if err == nil {
 		_, err = f.WriteAt(b.encode(footMagic), int64(s.limit))
@@ -50,45 +51,91 @@ func create(fs vfs.FS, dir string, number uint64, capacity uint32, now time.Time
 	return s, f, nil
 }
 
+// newBlock is the head of a segment to be made.
+func newBlock(number uint64, lane int, capacity int64, now time.Time) block {
+	var salt [8]byte
+	_, _ = rand.Read(salt[:]) // it never fails
+	return block{version: version, lane: uint8(lane), capacity: uint32(capacity), number: number, salt: le.Uint64(salt[:]), created: now.UnixNano()}
+}
+
 // loaded is what load found in a segment's file.
 type loaded struct {
 	*segment
-	index  *index
-	block  block  // of the header, or of the footer if that is all that is left
-	sealed bool   // index came from the disk
-	whole  bool   // the file has its size, so that it can be written
-	lame   bool   // one of its two ends is damaged
-	end    uint32 // where the next record would go
-	scan   scan   // if it was scanned
+	listing *listing // sealed: the index, from the disk
+	index   *index   // not sealed: what the records say
+	block   block    // of the header, or of the footer if that is all that is left
+	sealed  bool
+	whole   bool   // the file has its size, so that it can be written
+	lame    bool   // one of its two ends is damaged
+	end     uint32 // where the next record would go
+	scan    scan   // if it was scanned
+}
+
+// reader reads segments, many of them with the same buffer and the same strings.
+type reader struct {
+	fs    vfs.FS
+	dir   string
+	buf   []byte
+	names map[string]string
+}
+
+func newReader(fs vfs.FS, dir string) *reader {
+	return &reader{fs: fs, dir: dir, names: map[string]string{}}
+}
+
+// name is the string of a camera id.
+func (r *reader) name(id []byte) string {
+	if s, ok := r.names[string(id)]; ok {
+		return s
+	}
+	s := string(id)
+	r.names[s] = s
+	return s
 }
 
 // load reads a segment's index, or, if it has none or a damaged one, its records. A segment of which nothing can be read
-// comes back with broken set; err is only for trouble to open the file.
-func load(fs vfs.FS, dir string, e vfs.Entry, number uint64) (*loaded, error) {
-	l := &loaded{segment: &segment{number: number, path: filepath.Join(dir, e.Name), size: e.Size}, index: newIndex()}
-	f, err := fs.Open(l.path, false)
+// comes back with broken set; err is only for trouble to open the file, and a *VersionError.
+func (r *reader) load(e vfs.Entry, number uint64) (*loaded, error) {
+	l := &loaded{segment: &segment{number: number, path: filepath.Join(r.dir, e.Name), size: e.Size}}
+	f, err := r.fs.Open(l.path, false)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	if l.broken = l.identify(f); l.broken != nil {
+		if newer, ok := errors.AsType[*VersionError](l.broken); ok {
+			newer.Path = l.path
+			return nil, newer
+		}
+		l.index = newIndex(version)
 		return l, nil
 	}
 	if l.block.sealed() {
-		if x, err := readIndex(f, l.block); err == nil {
-			l.index, l.sealed, l.end = x, true, l.block.recordEnd
+		if x, err := r.readIndex(f, l.block); err == nil {
+			l.listing, l.sealed, l.end, l.sealedAt = x, true, l.block.recordEnd, x.sealedAt
 			return l, nil
 		}
 	}
+	l.read(f)
+	return l, nil
+}
+
+// read makes the index from the records.
+func (l *loaded) read(f io.ReaderAt) {
+	l.index = newIndex(l.block.version)
 	l.scan = scanRecords(f, l.salt, l.limit, func(r record, at uint32, camera, body []byte) { l.index.addRecord(r, at, camera, body) })
 	l.end = l.scan.end
-	return l, nil
 }
 
 // identify reads the two blocks and believes what one of them says at least.
 func (l *loaded) identify(f io.ReaderAt) error {
 	head, headErr := readBlock(f, 0, headMagic)
 	foot, footErr := readBlock(f, l.size-blockBytes, footMagic)
+	for _, err := range []error{footErr, headErr} {
+		if newer, ok := errors.AsType[*VersionError](err); ok {
+			return newer
+		}
+	}
 	switch {
 	case headErr != nil && footErr != nil:
 		return fmt.Errorf("neither of its ends can be read: %w; %w", headErr, footErr)
@@ -105,7 +152,7 @@ func (l *loaded) identify(f io.ReaderAt) error {
 	}
 	l.whole = int64(l.block.capacity) == l.size
 	l.lame = headErr != nil || footErr != nil
-	l.salt = l.block.salt
+	l.salt, l.lane = l.block.salt, int(l.block.lane)
 	l.limit = uint32(min(l.size, int64(l.block.capacity)-blockBytes))
 	return nil
 }
@@ -138,44 +185,32 @@ func readBlock(f io.ReaderAt, at int64, magic string) (block, error) {
 	return decodeBlock(p, magic)
 }
 
-func readIndex(f io.ReaderAt, b block) (*index, error) {
-	p := make([]byte, b.indexLen)
+// readIndex reads a segment's index.
+func (r *reader) readIndex(f io.ReaderAt, b block) (*listing, error) {
+	if cap(r.buf) < int(b.indexLen) {
+		r.buf = make([]byte, b.indexLen)
+	}
+	p := r.buf[:b.indexLen]
 	if _, err := f.ReadAt(p, int64(b.indexAt)); err != nil {
 		return nil, err
 	}
 	if crc32.Checksum(p, castagnoli) != b.indexCRC {
 		return nil, errIndex
 	}
-	return decodeIndex(p, b.recordEnd)
+	return decodeListing(p, b.version, b.recordEnd, r.name)
 }
 
-// seal writes the index behind the records and says so in the last block. No order is needed between the two, nor before
-// them: a block that reached the disk without its index is found out by the checksum.
-func seal(f vfs.File, b block, x *index, end uint32) error {
+// seal writes the index behind the records and says so in the last block, and returns where the index ends. No order is
+// needed between the two, nor before them: a block that reached the disk without its index is found out by the checksum.
+func seal(f vfs.File, b block, x *listing, end uint32) (uint32, error) {
 	p := x.encode()
 	b.indexAt, b.indexLen, b.indexCRC, b.recordEnd = end, uint32(len(p)), crc32.Checksum(p, castagnoli), end
 	if int64(end)+int64(len(p)) > int64(b.capacity)-blockBytes {
-		return fmt.Errorf("index of %d bytes does not fit behind the records", len(p))
+		return end, fmt.Errorf("index of %d bytes does not fit behind the records", len(p))
 	}
 	if _, err := f.WriteAt(p, int64(end)); err != nil {
-		return err
+		return end, err
 	}
 	_, err := f.WriteAt(b.encode(footMagic), int64(b.capacity)-blockBytes)
-	return err
-}
-
-// addRecord takes a record that was read.
-func (x *index) addRecord(r record, at uint32, camera, body []byte) {
-	switch r.kind {
-	case typeStill:
-		if checkKind(r.stream) == nil {
-			x.add(seriesKey{string(camera), r.stream}, r.time, at)
-		}
-	case typeGap, typePruned:
-		n := note{kind: r.kind, stream: r.stream, camera: string(camera), from: r.time}
-		if len(body) >= 8 && len(body) <= 8+maxReason {
-			n.to, n.reason = int64(le.Uint64(body)), string(body[8:])
-			x.addNote(n)
-		}
-	}
+	return end + b.indexLen, err
 }

@@ -1,39 +1,44 @@
 package stills
 
 import (
+	"cmp"
 	"slices"
-	"sort"
 )
 
 // series is all stills of one camera and kind. The ring's mu guards it.
 type series struct {
-	parts []part   // of full segments, in the order of the segments
-	tail  *entries // of the segment being written; nil if it has none
+	parts []part // of full segments, in the order of the segments' numbers
+	tails [lanes]tail
 	// prunedTo is the time of the newest still that was dropped, if pruned.
 	pruned   bool
 	prunedTo int64
 }
 
-// part is a full segment's stills of a series: seg.times[lo:hi], sorted, never empty.
+// tail is a series' stills in a segment that is being written; entries is nil if it has none.
+type tail struct {
+	seg *segment
+	*entries
+}
+
+// part is a full segment's stills of a series: seg.list[lo:hi], sorted, never empty.
 type part struct {
 	seg      *segment
 	lo, hi   uint32
 	min, max int64
 }
 
-func (p part) times() []int64 { return p.seg.times[p.lo:p.hi] }
+func (p part) list() []entry { return p.seg.list[p.lo:p.hi] }
 
 // location is where a still is.
 type location struct {
-	seg    *segment
-	offset uint32
-	time   int64
+	seg *segment
+	entry
 }
 
 // find is the place of the still that op and t mean. Segments may overlap in time after a clock step, so every part is
 // asked, but of most the two times at hand decide; with thousands of segments that is some microseconds. Of several stills
-// of one time, the one appended last counts, so the newest part comes first and another must be better.
-func (s *series) find(op Op, t int64, active *segment) (best location, ok bool) {
+// of one time, the one in the newest segment counts (see Ring.order), so that one comes first and another must be better.
+func (s *series) find(op Op, t int64) (best location, ok bool) {
 	better := func(at int64) bool {
 		switch {
 		case !ok:
@@ -42,11 +47,6 @@ func (s *series) find(op Op, t int64, active *segment) (best location, ok bool) 
 			return at < best.time
 		}
 		return at > best.time
-	}
-	if s.tail != nil {
-		if n := pick(s.tail.times, op, t); n >= 0 {
-			best, ok = location{active, s.tail.offsets[n], s.tail.times[n]}, true
-		}
 	}
 	from, place := -1, -1
 	for i := len(s.parts) - 1; i >= 0; i-- {
@@ -62,7 +62,19 @@ func (s *series) find(op Op, t int64, active *segment) (best location, ok bool) 
 	}
 	if from >= 0 {
 		p := &s.parts[from]
-		best.seg, best.offset = p.seg, p.seg.offsets[int(p.lo)+place]
+		best = location{p.seg, p.list()[place]}
+	}
+	for _, tail := range s.tails {
+		if tail.entries == nil {
+			continue
+		}
+		n := pick(tail.list, op, t)
+		if n < 0 {
+			continue
+		}
+		if at := tail.list[n].time; better(at) || at == best.time && tail.seg.number > best.seg.number {
+			best, ok = location{tail.seg, tail.list[n]}, true
+		}
 	}
 	return best, ok
 }
@@ -75,7 +87,7 @@ func (p *part) at(n int) int64 {
 	case int(p.hi-p.lo) - 1:
 		return p.max
 	}
-	return p.times()[n]
+	return p.list()[n].time
 }
 
 // pick is the index of the still that op and t mean, or -1 if there is none or none that can be better.
@@ -101,73 +113,85 @@ func (p *part) pick(op Op, t int64, better func(int64) bool) int {
 			return -1
 		}
 	}
-	return pick(p.times(), op, t)
+	return pick(p.list(), op, t)
 }
 
-// pick is the index in sorted times that op and t mean, or -1.
-func pick(times []int64, op Op, t int64) int {
-	n := len(times)
-	if n == 0 {
-		return -1
-	}
-	switch op {
-	case Before:
-		if times[n-1] < t {
-			return n - 1
-		}
-		return sort.Search(n, func(i int) bool { return times[i] >= t }) - 1
-	case AtOrBefore:
-		if times[n-1] <= t {
-			return n - 1
-		}
-		return sort.Search(n, func(i int) bool { return times[i] > t }) - 1
-	case At:
-		if i, found := slices.BinarySearch(times, t); found {
-			return i
-		}
-		return -1
-	case AtOrAfter:
-		if i := sort.Search(n, func(i int) bool { return times[i] >= t }); i < n {
-			return i
-		}
-		return -1
-	case After:
-		if i := sort.Search(n, func(i int) bool { return times[i] > t }); i < n {
-			return i
+// later says whether a segment of a higher number has a still of time t.
+func (s *series) later(t int64, number uint64) bool {
+	for i := len(s.parts) - 1; i >= 0 && s.parts[i].seg.number > number; i-- {
+		if p := &s.parts[i]; p.min <= t && t <= p.max {
+			if _, found := search(p.list(), t); found {
+				return true
+			}
 		}
 	}
-	return -1
+	for _, tail := range s.tails {
+		if tail.entries != nil && tail.seg.number > number {
+			if _, found := search(tail.list, t); found {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // forget takes a damaged still out.
-func (s *series) forget(l location, active *segment) {
-	if l.seg == active && s.tail != nil {
-		if i, found := slices.BinarySearch(s.tail.times, l.time); found && s.tail.offsets[i] == l.offset {
-			s.tail.times = slices.Delete(s.tail.times, i, i+1)
-			s.tail.offsets = slices.Delete(s.tail.offsets, i, i+1)
+func (s *series) forget(l location) {
+	for _, tail := range s.tails {
+		if tail.entries != nil && tail.seg == l.seg {
+			if i, found := search(tail.list, l.time); found && tail.list[i].place == l.place {
+				tail.entries.list = slices.Delete(tail.list, i, i+1)
+			}
+			return
 		}
-		return
 	}
 	for n := range s.parts {
 		p := &s.parts[n]
 		if p.seg != l.seg {
 			continue
 		}
-		times, offsets := p.times(), p.seg.offsets[p.lo:p.hi]
-		i, found := slices.BinarySearch(times, l.time)
-		if !found || offsets[i] != l.offset {
+		list := p.list()
+		i, found := search(list, l.time)
+		if !found || list[i].place != l.place {
 			return
 		}
-		copy(times[i:], times[i+1:])
-		copy(offsets[i:], offsets[i+1:])
+		copy(list[i:], list[i+1:])
 		if p.hi--; p.lo == p.hi {
 			s.parts = slices.Delete(s.parts, n, n+1)
 			return
 		}
-		times = p.times()
-		p.min, p.max = times[0], times[len(times)-1]
+		list = p.list()
+		p.min, p.max = list[0].time, list[len(list)-1].time
 		return
 	}
+}
+
+// drop takes a segment's part out, and says whether there was one.
+func (s *series) drop(seg *segment) bool {
+	i, found := slices.BinarySearchFunc(s.parts, seg.number, func(p part, n uint64) int { return cmp.Compare(p.seg.number, n) })
+	if !found {
+		return false
+	}
+	if at := s.parts[i].max; !s.pruned || at > s.prunedTo {
+		s.pruned, s.prunedTo = true, at
+	}
+	if i == 0 { // as a rule; moving the others would take as long as there are segments
+		s.parts[0] = part{}
+		s.parts = s.parts[1:]
+	} else {
+		s.parts = slices.Delete(s.parts, i, i+1)
+	}
+	return true
+}
+
+// empty says whether there is no still.
+func (s *series) empty() bool {
+	for _, tail := range s.tails {
+		if tail.entries != nil && len(tail.list) > 0 {
+			return false
+		}
+	}
+	return len(s.parts) == 0
 }
 
 // bounds are the oldest and the newest still's times.
@@ -181,28 +205,33 @@ func (s *series) bounds() (oldest, newest int64, ok bool) {
 	for i := range s.parts {
 		take(s.parts[i].min, s.parts[i].max)
 	}
-	if s.tail != nil && len(s.tail.times) > 0 {
-		take(s.tail.times[0], s.tail.times[len(s.tail.times)-1])
+	for _, tail := range s.tails {
+		if tail.entries != nil && len(tail.list) > 0 {
+			take(tail.list[0].time, tail.list[len(tail.list)-1].time)
+		}
 	}
 	return oldest, newest, ok
 }
 
-// install gives a full segment's index to the series. Tails that are x's are given up.
-func (r *Ring) installLocked(seg *segment, x *index) {
-	seg.times, seg.offsets = make([]int64, 0, x.stills), make([]uint32, 0, x.stills)
-	for _, k := range x.keys() {
-		e := x.series[k]
-		s := r.seriesLocked(k)
-		if s.tail == e {
-			s.tail = nil
+// installLocked gives a full segment's listing to the series; what they had of it as a tail is given up.
+func (r *Ring) installLocked(seg *segment, l *listing) {
+	seg.list = l.list
+	for _, run := range l.runs {
+		s := r.seriesLocked(run.key)
+		for i := range s.tails {
+			if s.tails[i].seg == seg {
+				s.tails[i] = tail{}
+			}
 		}
-		n := len(e.times)
-		if n == 0 {
+		if run.lo == run.hi {
 			continue
 		}
-		lo := uint32(len(seg.times))
-		seg.times, seg.offsets = append(seg.times, e.times...), append(seg.offsets, e.offsets...)
-		s.parts = append(s.parts, part{seg, lo, lo + uint32(n), e.times[0], e.times[n-1]})
+		p := part{seg, run.lo, run.hi, l.list[run.lo].time, l.list[run.hi-1].time}
+		at := len(s.parts)
+		for at > 0 && s.parts[at-1].seg.number > seg.number {
+			at--
+		}
+		s.parts = slices.Insert(s.parts, at, p)
 	}
 }
 

@@ -21,7 +21,8 @@ type Stats struct {
 	Appended, AppendedBytes uint64
 	FailedAppends           uint64
 	Finds                   uint64
-	DroppedSegments         uint64
+	DroppedSegments         uint64 // for whatever reason
+	ExpiredSegments         uint64 // of those, for MaxAge
 	DamagedRecords          uint64 // found at Open or by Find, and skipped
 	DamagedSegments         uint64 // of which nothing can be read
 	DamagedIndexes          uint64 // rebuilt from the records
@@ -29,11 +30,19 @@ type Stats struct {
 	ForeignFiles            uint64
 	ReadErrors              uint64
 	Flushes, FlushErrors    uint64
+
+	LoudBytes int64 // what segments of the loud lane take, of Bytes; see share.go
+	// WrittenBytes is what the ring wrote to the device ever since it was made, in whole pages, without the file system's
+	// own; a crash forgets what was written since a segment became full.
+	WrittenBytes   int64
+	WrittenPerDay  int64         // of the last day, or of the time since Open in proportion; 0 in the first minute
+	Endurance      int64         // bytes that the device may be written with in its life; 0 if not known
+	DeviceLifetime time.Duration // Endurance at WrittenPerDay, from new, without what others write; 0 if not known
 }
 
 type counters struct {
 	appended, appendedBytes, failed, finds, dropped, badRecords, badSegments, badIndexes, torn, foreign,
-	readErrors, flushes, flushErrors atomic.Uint64
+	readErrors, flushes, flushErrors, expired atomic.Uint64
 	first atomic.Uint64 // number of the first segment that Open found
 }
 
@@ -42,13 +51,27 @@ func (r *Ring) Stats() Stats {
 	c := &r.stats
 	s := Stats{
 		Appended: c.appended.Load(), AppendedBytes: c.appendedBytes.Load(), FailedAppends: c.failed.Load(), Finds: c.finds.Load(),
-		DroppedSegments: c.dropped.Load(), DamagedRecords: c.badRecords.Load(), DamagedSegments: c.badSegments.Load(),
+		DroppedSegments: c.dropped.Load(), ExpiredSegments: c.expired.Load(), DamagedRecords: c.badRecords.Load(), DamagedSegments: c.badSegments.Load(),
 		DamagedIndexes: c.badIndexes.Load(), TornRecords: c.torn.Load(), ForeignFiles: c.foreign.Load(),
 		ReadErrors: c.readErrors.Load(), Flushes: c.flushes.Load(), FlushErrors: c.flushErrors.Load(),
 	}
 	r.appendMu.Lock()
 	s.Segments, s.Bytes = len(r.segments), r.totalLocked()
+	for _, seg := range r.segments {
+		if seg.lane == loud {
+			s.LoudBytes += seg.size
+		}
+	}
 	r.appendMu.Unlock()
+	_, up := r.clock()
+	s.WrittenBytes, s.WrittenPerDay = r.wear.perDay(up)
+	s.Endurance = r.opts.Endurance
+	if s.Endurance == 0 {
+		if capacity, err := r.fs.Capacity(r.dir); err == nil {
+			s.Endurance = cycles * capacity
+		}
+	}
+	s.DeviceLifetime = life(s.Endurance, s.WrittenPerDay)
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	any := false
@@ -66,8 +89,10 @@ func (r *Ring) Stats() Stats {
 		for i := range ser.parts {
 			s.Stills += int(ser.parts[i].hi - ser.parts[i].lo)
 		}
-		if ser.tail != nil {
-			s.Stills += len(ser.tail.times)
+		for _, tail := range ser.tails {
+			if tail.entries != nil {
+				s.Stills += len(tail.list)
+			}
 		}
 	}
 	if any {
@@ -101,6 +126,15 @@ func registerMetrics(reg prometheus.Registerer, r *Ring) {
 	counter("flush_errors_total", "Flushes that the device refused.", &c.flushErrors)
 	gauge("stored_stills", "Stills in the ring.", func(s Stats) float64 { return float64(s.Stills) })
 	gauge("size_bytes", "What the segments take on disk.", func(s Stats) float64 { return float64(s.Bytes) })
+	counter("expired_segments_total", "Segments dropped because their stills were past max_age.", &c.expired)
+	f.NewCounterFunc(prometheus.CounterOpts{Name: "vmsbridge_stills_written_bytes_total", Help: "Bytes written to the device for stills since the ring was made."}, func() float64 {
+		_, up := r.clock()
+		total, _ := r.wear.perDay(up)
+		return float64(total)
+	})
+	gauge("written_bytes_per_day", "Bytes written to the device for stills in the last day.", func(s Stats) float64 { return float64(s.WrittenPerDay) })
+	gauge("device_lifetime_days", "How long a new device lasts at that rate; an estimate. 0: not known yet.", func(s Stats) float64 { return s.DeviceLifetime.Hours() / 24 })
+	gauge("loud_bytes", "What stills beyond their camera's day's share take, of size_bytes.", func(s Stats) float64 { return float64(s.LoudBytes) })
 	gauge("oldest_timestamp_seconds", "Time of the oldest still.", func(s Stats) float64 {
 		if s.Oldest.IsZero() {
 			return 0

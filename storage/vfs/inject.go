@@ -15,6 +15,7 @@ const (
 	OpSync    OpKind = "sync"
 	OpSyncDir OpKind = "syncdir"
 	OpRemove  OpKind = "remove"
+	OpRename  OpKind = "rename"
 	OpLock    OpKind = "lock"
 )
 
@@ -25,7 +26,9 @@ type Op struct {
 }
 
 // Inject is fs with before called ahead of each operation, from the goroutine that does it. An error of before is
-// returned in place of the operation; a write then stores the first half of its bytes, as a disk that fills up does.
+// returned in place of the operation; a write then stores the first half of its bytes, as a disk that fills up does, and a
+// Sync on a Disk forgets what it should have made durable, as Linux does: it is still read, but no later Sync brings it to
+// the device (A. Rebello and others, "Can Applications Recover from fsync Failures?", USENIX ATC 2020).
 func Inject(fs FS, before func(Op) error) FS { return &injectFS{fs, before} }
 
 type injectFS struct {
@@ -76,6 +79,13 @@ func (i *injectFS) Remove(name string) error {
 	return i.fs.Remove(name)
 }
 
+func (i *injectFS) Rename(from, to string) error {
+	if err := i.before(Op{OpRename, from}); err != nil {
+		return err
+	}
+	return i.fs.Rename(from, to)
+}
+
 func (i *injectFS) SyncDir(dir string) error {
 	if err := i.before(Op{OpSyncDir, dir}); err != nil {
 		return err
@@ -88,6 +98,13 @@ func (i *injectFS) Free(dir string) (int64, error) {
 		return 0, err
 	}
 	return i.fs.Free(dir)
+}
+
+func (i *injectFS) Capacity(dir string) (int64, error) {
+	if err := i.before(Op{OpRead, dir}); err != nil {
+		return 0, err
+	}
+	return i.fs.Capacity(dir)
 }
 
 func (i *injectFS) Lock(name string) (io.Closer, error) {
@@ -120,6 +137,9 @@ func (f *injectFile) WriteAt(p []byte, off int64) (int, error) {
 
 func (f *injectFile) Sync() error {
 	if err := f.before(Op{OpSync, f.name}); err != nil {
+		if d, ok := f.File.(*diskFile); ok {
+			d.forget()
+		}
 		return err
 	}
 	return f.File.Sync()

@@ -65,6 +65,8 @@ func (osFS) Open(name string, write bool) (File, error) {
 
 func (osFS) Remove(name string) error { return os.Remove(name) }
 
+func (osFS) Rename(from, to string) error { return os.Rename(from, to) }
+
 func (osFS) SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -84,6 +86,14 @@ func (osFS) Free(dir string) (int64, error) {
 		return 0, &os.PathError{Op: "statfs", Path: dir, Err: err}
 	}
 	return int64(st.Bavail) * int64(st.Bsize), nil
+}
+
+func (osFS) Capacity(dir string) (int64, error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return 0, &os.PathError{Op: "statfs", Path: dir, Err: err}
+	}
+	return int64(st.Blocks) * int64(st.Bsize), nil
 }
 
 func (osFS) Lock(name string) (io.Closer, error) {

@@ -1,5 +1,6 @@
 // Package vfs is the narrow part of a file system that the stills ring needs, so that a test can fail any single
-// operation of it, tear a write, or fill the disk. OS is the real one; Inject puts faults before another.
+// operation of it, tear a write, fill the disk, or cut the power. OS is the real one; Disk is one in memory that forgets in a
+// crash what was not flushed; Inject puts faults before another.
 //
 //	fs := vfs.Inject(vfs.OS, func(op vfs.Op) error {
 //		if op.Kind == vfs.OpSync { return syscall.EIO }
@@ -27,10 +28,14 @@ type FS interface {
 	Open(name string, write bool) (File, error)
 	// Remove deletes a file.
 	Remove(name string) error
-	// SyncDir makes creations and deletions in dir durable.
+	// Rename gives a file another name, also in another directory of the same file system; a file of that name is replaced.
+	Rename(from, to string) error
+	// SyncDir makes creations, deletions and new names in dir durable.
 	SyncDir(dir string) error
 	// Free is the number of bytes that this process may still allocate on dir's file system.
 	Free(dir string) (int64, error)
+	// Capacity is the number of bytes of dir's file system, used and free.
+	Capacity(dir string) (int64, error)
 	// Lock takes the exclusive lock on the named file, made if need be, without waiting. Another holder, also one in this
 	// process, gives ErrLocked.
 	Lock(name string) (io.Closer, error)

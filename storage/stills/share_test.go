@@ -1,0 +1,167 @@
+package stills
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// hand is a clock that a test moves.
+type hand struct {
+	mu   sync.Mutex
+	wall time.Time
+	up   time.Duration
+}
+
+func (h *hand) clock() (time.Time, time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.wall, h.up
+}
+
+// pass lets time go by; step moves the wall clock only.
+func (h *hand) pass(d time.Duration) {
+	h.mu.Lock()
+	h.wall, h.up = h.wall.Add(d), h.up+d
+	h.mu.Unlock()
+}
+func (h *hand) step(d time.Duration) { h.mu.Lock(); h.wall = h.wall.Add(d); h.mu.Unlock() }
+
+// TestNoisyCamera has one camera store a hundred times what the others do, for three days, over a restart a day and steps of
+// the clock: the others keep their last day without a hole, and of its own the noisy one keeps the newest, and some of each
+// hour before.
+func TestNoisyCamera(t *testing.T) {
+	const others, size = 3, 2000
+	h := &hand{wall: epoch}
+	opts := Options{MaxBytes: 8 << 20, SegmentBytes: 128 << 10, FlushEvery: time.Hour, MinFree: -1, Clock: h.clock}
+	// A quarter of the ring for each of four cameras' last days is 512 KiB: 262 stills, one in 5.5 minutes.
+	const every = 6 * time.Minute
+	dir := memDir(t)
+	r, err := Open(dir, opts)
+	require.NoError(t, err)
+	took := map[string][]time.Time{}
+	store := func(camera string, n int) {
+		at := epoch.Add(h.up + time.Duration(n))
+		require.NoError(t, r.Append(Still{camera, Preview, at, picture(uint64(at.UnixNano()), size)}))
+		took[camera] = append(took[camera], at)
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for h.up < 3*day {
+		h.pass(every)
+		for c := range others {
+			store(fmt.Sprint("calm", c), 0)
+		}
+		for n := range 100 {
+			store("noisy", n+1)
+		}
+		switch rng.IntN(200) {
+		case 0:
+			h.step(time.Duration(rng.IntN(100)-50) * day)
+		case 1:
+			require.NoError(t, r.Close())
+			r, err = Open(dir, opts)
+			require.NoError(t, err)
+		}
+		require.LessOrEqual(t, r.Stats().Bytes, opts.MaxBytes)
+	}
+	have := func(camera string, from time.Duration) (n int) {
+		for _, at := range took[camera] {
+			if at.Before(epoch.Add(from)) {
+				continue
+			}
+			if _, err := r.Find(camera, Preview, At, at); err == nil {
+				n++
+			}
+		}
+		return n
+	}
+	for c := range others {
+		require.Equal(t, int(day/every)+1, have(fmt.Sprint("calm", c), 2*day), "the last day is whole")
+	}
+	newest := took["noisy"][len(took["noisy"])-1000:]
+	for _, at := range newest {
+		_, err := r.Find("noisy", Preview, At, at)
+		require.NoError(t, err, "the newest of the noisy camera")
+	}
+	for hour := range 24 {
+		at := epoch.Add(2*day + time.Duration(hour+1)*time.Hour)
+		got, err := r.Before("noisy", Preview, at)
+		require.NoError(t, err)
+		require.Less(t, at.Sub(got.Time), time.Hour, "some of each hour of the noisy one's last day")
+	}
+	require.NoError(t, r.Close())
+	requireClean(t, dir)
+
+	// Without lanes, it is as the issue fears: the noisy camera has it all.
+	plain := opts
+	plain.MaxBytes, plain.SegmentBytes = 8<<20, 2<<20
+	h2 := &hand{wall: epoch}
+	plain.Clock = h2.clock
+	p := open(t, memDir(t), plain)
+	for i := range 240 {
+		at := epoch.Add(time.Duration(i) * every)
+		require.NoError(t, p.Append(Still{"calm0", Preview, at, picture(1, size)}))
+		for n := range 100 {
+			require.NoError(t, p.Append(Still{"noisy", Preview, at.Add(time.Duration(n)), picture(1, size)}))
+		}
+	}
+	_, err = p.Find("calm0", Preview, AtOrBefore, epoch.Add(100*every))
+	require.Equal(t, ReasonPruned, reason(t, err))
+}
+
+// TestShare draws what cameras store and when: none that stays within the quota in every 24 hours is ever sent to the loud
+// lane, and in no 24 hours does the quiet lane take more than half of the ring, but for one still a camera.
+func TestShare(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const cameras, most = 3, 50_000
+		s := newShare(Options{MaxBytes: 12 << 20, SegmentBytes: 1 << 20, Cameras: cameras})
+		quota := 12 << 20 / 4 / cameras
+		type stored struct {
+			at     time.Duration
+			camera string
+			size   int
+			lane   int
+		}
+		var list []stored
+		up := time.Duration(0)
+		for range rapid.IntRange(100, 400).Draw(t, "stills") {
+			up += time.Duration(rapid.IntRange(0, 4000).Draw(t, "pause")) * time.Second
+			n := stored{up, fmt.Sprint(rapid.IntRange(1, cameras).Draw(t, "camera")), rapid.IntRange(1, most).Draw(t, "size"), 0}
+			n.lane = s.lane(n.camera, uint32(n.size), up)
+			list = append(list, n)
+		}
+		for i, last := range list {
+			quietBytes, all := 0, 0
+			for _, n := range list[:i+1] {
+				if last.at-n.at >= day {
+					continue
+				}
+				if n.lane == quiet {
+					quietBytes += n.size
+				}
+				if n.camera == last.camera {
+					all += n.size
+				}
+			}
+			require.LessOrEqual(t, quietBytes, 12<<20/2+cameras*most)
+			if last.lane == loud {
+				require.Greater(t, all+most, quota, "a camera within its quota was taken for a loud one")
+			}
+		}
+	})
+}
+
+// TestShareOfOne leaves a camera that is alone in peace, and a ring that is too small for two lanes.
+func TestShareOfOne(t *testing.T) {
+	for _, o := range []Options{{MaxBytes: 16 << 20, SegmentBytes: 1 << 20}, {MaxBytes: 7 << 20, SegmentBytes: 1 << 20, Cameras: 5}} {
+		s := newShare(o)
+		for range 1000 {
+			require.Equal(t, quiet, s.lane("cam", 1<<20, 0))
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package stills
+
+import (
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/storage/vfs"
+)
+
+// older makes a segment of version 1 as that version did, sealed or not, and returns its stills.
+func older(t *testing.T, dir string, number uint64, n int, sealed bool) (list []Still) {
+	t.Helper()
+	b := newBlock(number, quiet, 64<<10, epoch)
+	b.version = 1
+	seg, f, err := create(vfs.OS, dir, b)
+	require.NoError(t, err)
+	defer f.Close()
+	l := &lane{}
+	l.take(&handle{file: f, seg: seg}, b, newIndex(1), blockBytes, 0)
+	for i := range n {
+		s := still("cam", Preview, time.Duration(number)*time.Hour+time.Duration(i)*time.Second, 1000+i)
+		head := record{length: uint32(len(s.Camera) + len(s.JPEG)), time: s.Time.UnixNano(), kind: typeStill, stream: s.Kind, camera: uint8(len(s.Camera))}
+		head.crc = crc32.Checksum(append([]byte(s.Camera), s.JPEG...), castagnoli)
+		p := make([]byte, head.size())
+		head.encode(p, l.block.salt, l.pos)
+		copy(p[recordHead:], s.Camera)
+		copy(p[recordHead+len(s.Camera):], s.JPEG)
+		_, err := f.WriteAt(p, int64(l.pos))
+		require.NoError(t, err)
+		l.tail.add(seriesKey{s.Camera, s.Kind}, entry{time: head.time, place: l.pos})
+		l.pos += head.size()
+		list = append(list, s)
+	}
+	if sealed {
+		_, err := seal(f, l.block, l.tail.listing(0, 0), l.pos)
+		require.NoError(t, err)
+	}
+	return list
+}
+
+// TestVersion1 opens a ring of the version before: everything is found, sizes are read where the index lacks them, and what
+// is new goes into segments of this version.
+func TestVersion1(t *testing.T) {
+	dir := t.TempDir()
+	list := older(t, dir, 1, 30, true)
+	list = append(list, older(t, dir, 2, 20, false)...)
+	requireClean(t, dir)
+	for range 2 {
+		r, err := Open(dir, small)
+		require.NoError(t, err)
+		s := r.Stats()
+		require.Zero(t, s.DamagedSegments+s.DamagedRecords+s.DamagedIndexes)
+		require.Equal(t, len(list), survey(t, r, list))
+		frames, more, err := r.Range("cam", Preview, epoch, epoch.Add(day), 0)
+		require.NoError(t, err)
+		require.False(t, more)
+		require.Len(t, frames, len(list))
+		for i := range list {
+			require.Equal(t, Frame{list[i].Time.UTC(), Preview, len(list[i].JPEG)}, frames[i])
+		}
+		next := still("cam", Preview, 10*time.Hour+time.Duration(len(list)), 100)
+		require.NoError(t, r.Append(next))
+		list = append(list, next)
+		require.NoError(t, r.Close())
+		requireClean(t, dir)
+	}
+	require.Len(t, segmentFiles(t, dir), 3)
+}
+
+// TestNewerVersion is refused by everything, and left as it is.
+func TestNewerVersion(t *testing.T) {
+	dir := t.TempDir()
+	older(t, dir, 1, 3, true)
+	b := newBlock(2, quiet, 64<<10, epoch)
+	b.version = 3
+	_, f, err := create(vfs.OS, dir, b)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	name := filepath.Join(dir, segmentName(2))
+	before, err := os.ReadFile(name)
+	require.NoError(t, err)
+	_, err = Open(dir, small)
+	var newer *VersionError
+	require.ErrorAs(t, err, &newer)
+	require.ErrorContains(t, err, name+" has version 3 of the format, and this program knows 1 to 2")
+	_, err = Check(dir)
+	require.ErrorAs(t, err, &newer)
+	_, err = Repair(dir, small)
+	require.ErrorAs(t, err, &newer)
+	after, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+	require.Len(t, segmentFiles(t, dir), 2)
+}
