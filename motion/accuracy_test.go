@@ -1,0 +1,165 @@
+package motion_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	oneScene = flag.String("scene", "", "TestOneScene: the scene to run, such as rain+walker")
+	oneSeed  = flag.Uint64("seed", 1, "TestOneScene: its seed")
+	oneSize  = flag.String("size", "320x180", "TestOneScene: the size of the camera's pictures")
+	oneRate  = flag.Int("rate", 10, "TestOneScene: pictures a second")
+	oneLong  = flag.Duration("length", 30*time.Second, "TestOneScene: how long the scene is")
+	part     = flag.Bool("part", false, "TestAccuracy: run a part of it, which takes a minute")
+	report   = flag.String("accuracy", "", "TestAccuracy: run all of it, which takes minutes, and write the tables to this file")
+)
+
+// nuisances are what must not be taken for motion, alone and with someone walking.
+var nuisances = []string{"quiet", "light-switch", "dimmer", "infrared", "clouds", "headlights", "rain", "snow", "insects", "clock", "keyframes", "night",
+	"tree", "flag", "water", "shake", "flicker", "screen", "focus", "fog"}
+
+// trials are what is run: a part that any test run has time for, or all of it.
+func trials(all bool) []trial {
+	var list []trial
+	add := func(c trial) {
+		if c.width == 0 {
+			c.width, c.height = 320, 180
+		}
+		if c.rate == 0 {
+			c.rate = 10
+		}
+		list = append(list, c)
+	}
+	alone, long, seeds := 1, time.Minute, 3
+	if all {
+		alone, long, seeds = 3, 10*time.Minute, 12
+	}
+	for k, n := range nuisances {
+		for i := range alone {
+			add(trial{row: "alone: " + n, name: n, seed: uint64(1000*k + i + 1), length: long})
+		}
+		for i := range seeds {
+			add(trial{row: "person: " + n, name: n + "+walker", seed: uint64(1000*k + 100 + i), length: 40 * time.Second})
+		}
+	}
+	for k, n := range []string{"crawler", "far", "car", "faint", "entry", "night+car", "night+crawler", "insects+car", "clouds+far", "rain+far"} {
+		for i := range seeds {
+			add(trial{row: "hard: " + n, name: n, seed: uint64(50_000 + 1000*k + i), length: 40 * time.Second})
+		}
+	}
+	mixed := []string{"walker", "clouds+walker", "night+walker", "light-switch+walker", "tree+walker", "keyframes+clock+walker"}
+	for k, size := range [][2]int{{352, 288}, {640, 360}, {1920, 1080}, {3840, 2160}} {
+		n, rate, lasts := 2*seeds, 10, 30*time.Second
+		if size[0] > 1000 {
+			n, lasts = max(1, seeds/2), 24*time.Second
+		}
+		if size[0] > 2000 {
+			n, rate = max(1, seeds/4), 5
+		}
+		if !all && size[0] > 1000 {
+			continue
+		}
+		for i := range n {
+			add(trial{row: fmt.Sprintf("size: %dx%d", size[0], size[1]), name: mixed[i%len(mixed)], seed: uint64(70_000 + 1000*k + i), width: size[0], height: size[1], rate: rate, length: lasts})
+		}
+	}
+	for k, rate := range []int{5, 10, 15, 25} {
+		for i := range 2 * seeds {
+			add(trial{row: fmt.Sprintf("rate: %d a second", rate), name: mixed[i%len(mixed)], seed: uint64(80_000 + 1000*k + i), rate: rate, length: 30 * time.Second})
+		}
+	}
+	return list
+}
+
+// runTrials runs them on all cores and returns the verdicts in order.
+func runTrials(list []trial, progress func(done int, v verdict)) []verdict {
+	verdicts := make([]verdict, len(list))
+	next := make(chan int)
+	var (
+		group sync.WaitGroup
+		mu    sync.Mutex // guards done and progress
+		done  int
+	)
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for i := range next {
+				verdicts[i] = list[i].try()
+				mu.Lock()
+				done++
+				progress(done, verdicts[i])
+				mu.Unlock()
+			}
+		})
+	}
+	for i := range list {
+		next <- i
+	}
+	close(next)
+	group.Wait()
+	return verdicts
+}
+
+// TestAccuracy holds the detector against drawn scenes with known truth: floors for what is found and what is not. Without
+// -accuracy it runs a part of it that any test run has time for.
+func TestAccuracy(t *testing.T) {
+	if underRace {
+		t.Skip("the race detector slows the pixel loops down twentyfold, and there is no goroutine in them; this runs without it")
+	}
+	all := *report != ""
+	if !all && !*part {
+		t.Skip("run a part with -part, or all of it by scripts/accuracy")
+	}
+	list := trials(all)
+	began := time.Now()
+	verdicts := runTrials(list, func(done int, v verdict) {
+		if all && len(v.problems) == 0 && done%20 != 0 {
+			return
+		}
+		if all || len(v.problems) > 0 {
+			fmt.Printf("%4d of %d, %4.0f s: %v: %s\n", done, len(list), time.Since(began).Seconds(), v.trial, strings.Join(v.problems, "; "))
+		}
+	})
+	for _, v := range verdicts {
+		require.NoError(t, v.err, v.trial.String())
+	}
+	table := tabulate(verdicts)
+	if all {
+		require.NoError(t, os.WriteFile(*report, []byte(table.markdown(began, t)), 0o644))
+	}
+	for _, r := range table.rows {
+		t.Log(r.String())
+	}
+	alone, person := table.sum("alone: "), table.sum("person: ")
+	assert.Zero(t, alone.events, "events while nothing but a nuisance is there")
+	assert.GreaterOrEqual(t, person.share(), 0.99, "walks found: %d of %d", person.found, person.walks)
+	assert.LessOrEqual(t, float64(person.extra), 0.01*float64(person.walks), "extra events")
+	assert.LessOrEqual(t, percentileOf(person.onset, 0.95), 0.2+1e-6, "onset, s")
+	assert.LessOrEqual(t, percentileOf(person.end, 0.95), 0.5+1e-6, "end, s")
+}
+
+// TestOneScene runs one scene of the table and says what was found: go test ./motion -run OneScene -v -scene rain+walker -seed 6103 -length 40s
+func TestOneScene(t *testing.T) {
+	if *oneScene == "" {
+		t.Skip("choose a scene with -scene NAME -seed N")
+	}
+	c := trial{row: "one", name: *oneScene, seed: *oneSeed, rate: *oneRate, length: *oneLong}
+	_, err := fmt.Sscanf(*oneSize, "%dx%d", &c.width, &c.height)
+	require.NoError(t, err)
+	v := c.try()
+	require.NoError(t, v.err)
+	t.Logf("%v: %d walks, %d found, %d extra, %d splits, onset %+.2f s, end %+.2f s", c, v.walks, v.found, v.extra, v.split, v.onset, v.end)
+	t.Logf("events %.2f", v.events)
+	for _, p := range v.problems {
+		t.Error(p)
+	}
+}
