@@ -91,6 +91,9 @@ func (c *clip) start(ctx context.Context) error {
 	if c.stream.codec == "h264" {
 		args = append(args, "-skip_loop_filter", "all") // as the bridge's decoders do
 	}
+	if c.stream.format == "jpeg_pipe" {
+		args = append(args, "-f", "mjpeg") // ffmpeg's guess wavers between the two
+	}
 	args = slices.Concat(args, []string{"-i", "file:" + c.path,
 		"-filter_complex", "[0:V:0]" + filters + ",split[luma][b];[b]crop=1:1:0:0:exact=1[times]", "-map", "[luma]"}, micros,
 		[]string{"-strict", "-1", "-f", "yuv4mpegpipe", "pipe:1", "-map", "[times]"}, micros, []string{"-f", "framecrc", "pipe:3"})
@@ -179,6 +182,8 @@ func (c *clip) next() (Picture, error) {
 func (c *clip) end() error {
 	<-c.done
 	switch {
+	case c.n == 1 && (c.stream.images() || c.stream.format == "mjpeg"):
+		return fmt.Errorf("open %s: %w", c.path, errSingle)
 	case c.ended == nil && errors.Is(c.failed, io.EOF) && c.n > 0 && !cutOff(c.said.String()):
 		return io.EOF
 	case c.n == 0 && !errors.Is(c.failed, io.EOF):

@@ -97,10 +97,12 @@ func Open(ctx context.Context, path string, o Options) (*Footage, error) {
 	case st.Mode().IsRegular() && st.Size() == 0:
 		return nil, fmt.Errorf("open %s: the file is empty; copy it again", path)
 	case isImage(path):
-		return nil, fmt.Errorf("open %s: it is a single image; give the folder that it lies in, or a clip", path)
+		return nil, fmt.Errorf("open %s: %w", path, errSingle)
 	}
 	return openClip(ctx, path, o)
 }
+
+var errSingle = errors.New("it is a single image; give the folder that it lies in, or a clip")
 
 // Next reads the next picture; io.EOF after the last. Another error says why the source ended early; the pictures before
 // it were good.

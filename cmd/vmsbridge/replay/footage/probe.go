@@ -32,7 +32,10 @@ type stream struct {
 // untimed are ffmpeg's names of formats that hold coded pictures without times.
 var untimed = []string{"h264", "hevc", "vvc", "mjpeg", "mpjpeg", "m4v", "mpegvideo", "obu", "vc1", "h263", "h261", "cavsvideo", "dirac"}
 
-func (s stream) timed() bool { return !slices.Contains(untimed, s.format) }
+func (s stream) timed() bool { return !slices.Contains(untimed, s.format) && !s.images() }
+
+// images tells whether the file is images one after another, most likely only one.
+func (s stream) images() bool { return strings.HasSuffix(s.format, "_pipe") || s.format == "image2" }
 
 // probe asks ffprobe.
 func probe(ctx context.Context, path string) (stream, error) {
@@ -74,9 +77,6 @@ func probe(ctx context.Context, path string) (stream, error) {
 	v := answer.Streams[0]
 	if v.Pixels == "" {
 		return stream{}, unreadable(path, cmpText(said.String(), "no picture of its "+v.Codec+" video can be decoded"))
-	}
-	if strings.HasSuffix(answer.Format.Name, "_pipe") || answer.Format.Name == "image2" {
-		return stream{}, fmt.Errorf("open %s: it is a single image; give the folder that it lies in, or a clip", path)
 	}
 	s := stream{codec: v.Codec, pixels: v.Pixels, colours: v.Colours, format: answer.Format.Name}
 	if s.rate = fraction(v.Average); s.rate == 0 {

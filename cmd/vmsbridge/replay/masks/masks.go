@@ -9,8 +9,6 @@ package masks
 import (
 	"bytes"
 	"fmt"
-	"image"
-	"image/png"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -87,7 +85,7 @@ func (s *Set) Close() error {
 }
 
 func (s *Set) work() {
-	enc := png.Encoder{CompressionLevel: png.BestSpeed, BufferPool: &pool{}}
+	var enc encoder
 	for j := range s.jobs {
 		err := s.write(&enc, j)
 		if err != nil {
@@ -100,23 +98,16 @@ func (s *Set) work() {
 	}
 }
 
-func (s *Set) write(enc *png.Encoder, j *job) error {
+func (s *Set) write(enc *encoder, j *job) error {
 	path := filepath.Join(s.dir, j.name)
 	if j.like != nil {
 		<-j.like.done // taken from the queue before this one, so that some writer is at it
 		return os.WriteFile(path, j.like.coded, 0o644)
 	}
 	defer close(j.done)
-	var out bytes.Buffer
-	if err := enc.Encode(&out, &image.Gray{Pix: j.pix, Stride: j.width, Rect: image.Rect(0, 0, j.width, j.height)}); err != nil {
+	var err error
+	if j.coded, err = enc.encode(j.pix, j.width, j.height); err != nil {
 		return err
 	}
-	j.coded = out.Bytes()
 	return os.WriteFile(path, j.coded, 0o644)
 }
-
-// pool keeps one writer's buffers.
-type pool struct{ held *png.EncoderBuffer }
-
-func (p *pool) Get() *png.EncoderBuffer  { return p.held }
-func (p *pool) Put(b *png.EncoderBuffer) { p.held = b }
