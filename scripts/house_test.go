@@ -23,6 +23,7 @@ const module = "vmsbridge"
 var allowed = map[string][]string{
 	"configs/...":         nil,
 	"motion/...":          nil,
+	"motion/tamper/...":   {"motion"}, // for its Picture
 	"agent/camera/...":    nil,
 	"agent/codec/...":     {"agent/codec/..."},
 	"agent/sight/...":     {"configs", "motion/..."}, // what the bridge and the replay of recordings have in common

@@ -1,0 +1,199 @@
+package tamper
+
+import (
+	"bytes"
+	"time"
+
+	"vmsbridge/motion"
+)
+
+const (
+	lively       = 0.3                    // share of tiles that change in a picture which is not a repetition
+	slot         = time.Second            // in which pictures are counted
+	livelySlot   = 0.9                    // share of a slot's pictures that are lively where noise changes every picture
+	slackSlot    = 0.6                    // at most, where only keyframes and what follows them change
+	steadyEnough = 6 * time.Second        // of lively slots, before a stillness says anything
+	stillFor     = 6 * time.Second        // of slack slots, or without a beat
+	beatsEnough  = 15                     // of a clock in the picture
+	beatSlip     = 350 * time.Millisecond // that a beat may be early or late
+)
+
+// stillness tells a picture that is repeated for ever from a quiet scene, by what this camera's pictures did before. In most
+// cameras noise changes nearly every block of every picture: then some seconds in which only keyframes change anything are a
+// frozen source. Where an encoder repeats quiet blocks bit by bit that says nothing, but a clock burnt into the picture, which
+// changed one place every second, does.
+type stillness struct {
+	before   []byte
+	width    int
+	changed  [blocks]bool // by the newest picture
+	previous [blocks]bool // by the one before
+
+	at       time.Duration // own time
+	slotAt   time.Duration // when the slot began
+	pictures int
+	alive    int
+	first    time.Time // of the first picture of the slot that was not lively
+
+	steady time.Duration // of lively slots without another
+	known  time.Duration // the longest slack that turned out to be none
+	slack  time.Duration
+	since  time.Time // when slack began
+
+	run    time.Duration // how long every picture has been lively
+	onset  [blocks]time.Duration
+	paused [blocks]bool // something covered or changed the whole picture since
+	beats  [blocks]int
+	beatAt time.Time // when the clock last changed
+
+	frozen bool
+	clock  bool // it was the clock that stopped
+}
+
+// resize forgets everything.
+func (s *stillness) resize(g grid) {
+	before := s.before
+	if len(before) != g.pictureWidth*g.pictureHeight {
+		before = make([]byte, g.pictureWidth*g.pictureHeight)
+	}
+	*s = stillness{before: before, width: g.pictureWidth}
+}
+
+// unsettle forgets what is known of the camera's pictures: the light changed, and noise with it.
+func (s *stillness) unsettle() {
+	if !s.frozen {
+		s.steady, s.slack, s.known = 0, 0, 0
+	}
+}
+
+// step takes a picture dt after the one before. It tells whether pictures stand still, and since when.
+func (s *stillness) step(p motion.Picture, dt time.Duration) (frozen bool, since time.Time) {
+	fresh := s.compare(p)
+	s.at += dt
+	if fresh {
+		s.run += dt
+	} else {
+		s.run = 0
+	}
+	s.tick(p.Time, fresh)
+	if s.pictures == 0 {
+		s.slotAt, s.first = s.at-dt, time.Time{}
+	}
+	s.pictures++
+	if fresh {
+		s.alive++
+	} else if s.first.IsZero() {
+		s.first = p.Time
+	}
+	if s.at-s.slotAt >= slot {
+		s.close()
+	}
+	if s.frozen {
+		return true, s.since
+	}
+	return s.stopped(p.Time)
+}
+
+// compare finds the tiles that changed, keeps the picture, and tells whether enough of them did.
+func (s *stillness) compare(p motion.Picture) bool {
+	s.previous = s.changed
+	s.changed = [blocks]bool{}
+	n := 0
+	for y := range p.Height {
+		now, was := p.Luma[y*p.Stride:y*p.Stride+p.Width], s.before[y*s.width:(y+1)*s.width]
+		row := s.changed[y*blocksY/p.Height*blocksX:][:blocksX]
+		for b := range row {
+			if row[b] {
+				continue
+			}
+			x0, x1 := block(b, blocksX, p.Width)
+			if !bytes.Equal(now[x0:x1], was[x0:x1]) {
+				row[b] = true
+				n++
+			}
+		}
+		copy(was, now)
+	}
+	return float64(n) >= lively*blocks
+}
+
+// close judges a slot.
+func (s *stillness) close() {
+	length := s.at - s.slotAt
+	share := float64(s.alive) / float64(s.pictures)
+	s.pictures, s.alive = 0, 0
+	switch {
+	case share >= livelySlot:
+		if !s.frozen {
+			s.known = max(s.known, s.slack)
+		}
+		s.frozen = s.frozen && s.clock
+		s.slack = 0
+		s.steady = min(s.steady+length, time.Hour)
+	case share <= slackSlot && (s.steady >= steadyEnough || s.frozen):
+		if s.slack == 0 && !s.frozen {
+			s.since = s.first
+		}
+		s.slack += length
+		if s.slack >= max(stillFor, 2*s.known+2*time.Second) && !s.frozen {
+			s.frozen, s.clock = true, false
+		}
+		if s.slack > time.Minute && !s.frozen {
+			s.steady, s.slack = 0, 0
+		}
+	default:
+		if !s.frozen {
+			s.steady, s.slack = 0, 0
+		}
+	}
+}
+
+// tick follows places that change once a second while nothing else does.
+func (s *stillness) tick(at time.Time, fresh bool) {
+	for b := range s.changed {
+		if fresh {
+			s.paused[b] = true
+			if s.run >= slot { // too much is going on to see a clock: its time stands still
+				s.onset[b] = s.at
+				s.beatAt = at
+			}
+			continue
+		}
+		if !s.changed[b] || s.previous[b] {
+			continue
+		}
+		if s.frozen && s.clock {
+			s.frozen = false
+		}
+		d := s.at - s.onset[b]
+		off := (d+slot/2)%slot - slot/2
+		switch {
+		case d < slot*7/2 && d > slot/2 && off.Abs() <= beatSlip && (d < slot*3/2 || s.paused[b]):
+			s.beats[b] = min(s.beats[b]+1, 1000)
+		default:
+			s.beats[b] = 0
+		}
+		if s.beats[b] >= beatsEnough {
+			s.beatAt = at
+		}
+		s.onset[b], s.paused[b] = s.at, false
+	}
+}
+
+// stopped tells whether a clock in the picture stopped.
+func (s *stillness) stopped(at time.Time) (bool, time.Time) {
+	for b := range s.beats {
+		if s.beats[b] < beatsEnough {
+			continue
+		}
+		if s.at-s.onset[b] < stillFor+slot {
+			return false, time.Time{} // another one may do it, or none
+		}
+	}
+	for b := range s.beats {
+		if s.beats[b] >= beatsEnough {
+			s.frozen, s.clock, s.since = true, true, s.beatAt
+			return true, s.since
+		}
+	}
+	return false, time.Time{}
+}

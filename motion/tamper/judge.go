@@ -1,0 +1,259 @@
+package tamper
+
+import (
+	"math"
+	"time"
+
+	"vmsbridge/motion"
+)
+
+const (
+	stirs      = 10   // grey levels by which a cell must change to stir
+	restless   = 0.08 // share of stirring cells at which something moves through the view
+	hold       = 5500 * time.Millisecond
+	calm       = 2 * time.Second // without doubt, after which a span ends
+	fewBlocks  = 6               // with structure: with less, structure tells nothing
+	goneShare  = 0.6             // of the structure, that something covers
+	nearlyAll  = 0.85
+	hidesShare = 0.45  // of the structure, that something without any hides
+	shadesStay = 0.7   // correlation and gain of the picture's light and dark behind a lens that is only out of focus
+	otherShare = 0.6   // of the structure, that is another,
+	unlike     = 0.4   // and how much alike it may be by chance: a horizon, a pavement
+	backShare  = 0.4   // below, the view is as before
+	oddShare   = 0.2   // above, another reference may fit better
+	flare      = 0.015 // share of cells that became saturated
+	blurred    = 0.42  // of the usual sharpness
+	focused    = 0.6   // again
+	softened   = 0.75
+	fineLeast  = 3 // mean square of the curvature, in which sharpness can be seen
+	oddFor     = 2 * time.Minute
+)
+
+// doubt adds up how long the view has not been as before, and why.
+type doubt struct {
+	since  time.Time
+	last   time.Time
+	weight time.Duration // time in doubt; what moves through the view counts less
+	calm   time.Duration // since the last look in doubt
+	tally  [reasons]time.Duration
+}
+
+// add takes a look in doubt; of its time counts the given number of tenths.
+func (d *doubt) add(r Reason, at time.Time, dt time.Duration, tenths int) {
+	if d.weight == 0 {
+		d.since = at
+	}
+	d.last, d.calm = at, 0
+	d.tally[r] += dt
+	d.weight += dt * time.Duration(tenths) / 10
+}
+
+// reason is the one for the longest time.
+func (d *doubt) reason() Reason {
+	best := Covered
+	for r := Covered; r < reasons; r++ {
+		if d.tally[r] > d.tally[best] {
+			best = r
+		}
+	}
+	return best
+}
+
+// look judges one picture against the references.
+func (w *Watch) look(p motion.Picture, dt time.Duration) {
+	w.looks++
+	w.now.take(w.grid, p, dt.Seconds())
+	w.followLight(dt)
+	ref := w.refs[w.active]
+	if ref.looks < learnLooks {
+		w.learn(ref, p, dt, 1)
+		return
+	}
+	m := w.choose()
+	ref = w.refs[w.active]
+	reason := w.judge(ref, &m)
+	if reason == None || w.open == Defocused {
+		if r := w.focus(ref, p, &m, dt); reason == None {
+			reason = r
+		}
+	}
+	if reason == None && w.open == None && w.doubt.weight == 0 && (m.gone < backShare || m.blocks < fewBlocks) {
+		soft := float32(1)
+		if w.sharp < softened {
+			soft = 0.1
+		}
+		if m.contrast > 0 {
+			ref.contrast = toward(ref.contrast, m.contrast, dt, contrastFade)
+		}
+		if m.gone < oddShare {
+			w.learn(ref, p, dt, soft)
+		}
+	}
+	w.alternate(&m, p, dt)
+	w.decide(reason, p.Time, dt, tenths(reason, &m, w.now.stir))
+}
+
+// tenths is how much a look in doubt counts: less where part of the view is as before, and where something moves through it.
+func tenths(r Reason, m *match, stir float32) int {
+	switch moves, part := stir > restless, m.gone < nearlyAll && r != Defocused; {
+	case moves && part:
+		return 6
+	case moves || part:
+		return 8
+	}
+	return 10
+}
+
+// toward moves a mean over some seconds; 0 is no mean yet.
+func toward(mean, v float32, dt time.Duration, seconds float64) float32 {
+	if mean == 0 {
+		return v
+	}
+	return mean + float32(1-math.Exp(-dt.Seconds()/seconds))*(v-mean)
+}
+
+// followLight tells the watch for frozen pictures when the light changed.
+func (w *Watch) followLight(dt time.Duration) {
+	w.usual = toward(w.usual, w.now.level, dt, 5)
+	if abs(w.now.level-w.usual) > max(4, 0.15*w.usual) {
+		w.still.unsettle()
+	}
+}
+
+// learn takes the look into a reference. soft below 1 is how much slower the fine structure is learned.
+func (w *Watch) learn(r *reference, p motion.Picture, dt time.Duration, soft float32) {
+	r.learn(&w.now, dt.Seconds())
+	all := [blocks]bool{}
+	r.sharpness(w.grid, p, &all, soft*r.weight(dt.Seconds(), forget))
+	r.looks++
+	r.used = w.looks
+}
+
+// choose compares with the active reference, and with one other if it does not fit well; the better one becomes the active one.
+func (w *Watch) choose() match {
+	m := w.refs[w.active].compare(w.grid, &w.now)
+	if m.gone < oddShare {
+		return m
+	}
+	w.try = (w.try + 1) % len(w.refs)
+	if other := w.refs[w.try]; w.try != w.active && other.looks >= learnLooks {
+		if o := other.compare(w.grid, &w.now); o.blocks >= fewBlocks && o.gone < m.gone-0.1 && o.gone < backShare {
+			w.active = w.try
+			return o
+		}
+	}
+	return m
+}
+
+// judge tells from the blocks what was done to the view.
+func (w *Watch) judge(ref *reference, m *match) Reason {
+	covers, other := float32(goneShare), float32(otherShare)
+	if w.open != None {
+		covers, other = backShare, backShare
+	}
+	glares := w.now.bright-ref.bright >= flare
+	switch {
+	case m.blocks < fewBlocks:
+		return None
+	case m.gone >= covers && glares:
+		return Blinded
+	case m.gone >= covers && m.weak >= m.gone/2, m.weak >= hidesShare && w.open == None:
+		if s := ref.shading(&w.now); s.fit >= shadesStay && s.gain*ref.light(&w.now) >= shadesStay*ref.contrast {
+			return Defocused
+		}
+		return Covered
+	case m.gone >= other && m.fit <= unlike:
+		return Turned
+	}
+	return None
+}
+
+// focus compares the sharpness of what is there.
+func (w *Watch) focus(ref *reference, p motion.Picture, m *match, dt time.Duration) Reason {
+	if m.gain <= 0 {
+		return None
+	}
+	f := ref.sharpness(w.grid, p, &m.kept, 0)
+	if f.was < fineLeast {
+		w.sharp = 1
+		return None
+	}
+	s := f.gain / m.gain
+	if still := root(f.now/f.was) / m.gain; still > s {
+		s = still // it is there, but not in its place: the camera sways, or was moved by a hair
+	}
+	usual := ref.sharp
+	if usual == 0 {
+		usual = s
+	}
+	w.sharp = toward(w.sharp, s/max(usual, 0.05), dt, settle)
+	limit := float32(blurred)
+	if w.open == Defocused {
+		limit = focused
+	}
+	if w.sharp < limit {
+		return Defocused
+	}
+	if w.sharp >= softened && w.open == None {
+		ref.sharp = toward(ref.sharp, s, dt, forget)
+	}
+	return None
+}
+
+// alternate learns a view that is not quite as before: another light, or the new view after the camera was turned.
+func (w *Watch) alternate(m *match, p motion.Picture, dt time.Duration) {
+	wait := oddFor
+	switch {
+	case w.open == Turned || w.open == Defocused:
+		wait = w.accept
+	case w.open != None || m.gone < oddShare || m.blocks < fewBlocks:
+		w.stable = 0
+		w.fresh.looks = 0
+		return
+	}
+	if w.fresh.looks >= learnLooks && w.fresh.compare(w.grid, &w.now).gone >= backShare {
+		w.fresh.forget()
+		w.stable = 0
+	}
+	w.learn(w.fresh, p, dt, 1)
+	if w.stable += dt; w.stable < wait {
+		return
+	}
+	oldest := (w.active + 1) % len(w.refs)
+	for i, r := range w.refs {
+		if i != w.active && (r.looks == 0 || r.used < w.refs[oldest].used) {
+			oldest = i
+		}
+	}
+	w.refs[oldest], w.fresh = w.fresh, w.refs[oldest]
+	w.active, w.stable, w.sharp = oldest, 0, 1
+	w.fresh.forget()
+	if w.open != None {
+		w.last = p.Time
+		w.end(true)
+	}
+	w.doubt = doubt{}
+}
+
+// decide makes spans of looks.
+func (w *Watch) decide(r Reason, at time.Time, dt time.Duration, tenths int) {
+	d := &w.doubt
+	switch {
+	case r != None:
+		d.add(r, at, dt, tenths)
+	case d.weight > 0:
+		d.calm += dt
+	}
+	switch {
+	case w.open == Frozen:
+	case w.open == None && d.weight >= hold:
+		w.begin(d.reason(), d.since, at)
+	case w.open != None && r != None:
+		w.last = at
+	case w.open != None && d.calm >= calm:
+		w.end(false)
+		w.doubt = doubt{}
+	case w.open == None && d.calm >= calm:
+		w.doubt = doubt{}
+	}
+}

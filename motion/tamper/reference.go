@@ -1,0 +1,239 @@
+package tamper
+
+import (
+	"math"
+
+	"vmsbridge/motion"
+)
+
+const (
+	forget       = 60.0 // seconds, in which a reference follows slow changes: shadows, dusk, a thing that was put down
+	contrastFade = 20.0 // seconds, in which the usual contrast follows fog and rain
+	glare        = 240  // grey level of a cell that is saturated
+)
+
+// reference is what the view looks like under one kind of light.
+type reference struct {
+	plain []float32 // by cell: its grey level
+	stand []float32 // by cell: how much it stands out of its neighbourhood, signed
+	edge  []float32 // by cell: its magnitude
+	fine  []float32 // by fine pixel: the curvature of the picture
+
+	level    float32 // mean grey level
+	bright   float32 // share of saturated cells
+	contrast float32 // usual gain against stand, relative to the light; follows fast
+	sharp    float32 // usual gain against fine, relative to that against stand
+	looks    int     // taken into it; 0: nothing known
+	used     uint64  // number of the look when it was last the one that fitted
+}
+
+func newReference(g grid) *reference {
+	return &reference{plain: make([]float32, g.cells()), stand: make([]float32, g.cells()), edge: make([]float32, g.cells()), fine: make([]float32, g.fineWidth*g.fineHeight)}
+}
+
+// forget makes r empty.
+func (r *reference) forget() { r.looks, r.contrast, r.sharp = 0, 0, 0 }
+
+// weight is the share that a look dt seconds after the one before has in a mean over the last seconds, while there are few looks.
+func (r *reference) weight(dt, seconds float64) float32 {
+	return float32(max(1/float64(r.looks+1), 1-math.Exp(-dt/seconds)))
+}
+
+// learn takes one look into the reference, but for fine, which learnFine does.
+func (r *reference) learn(l *view, dt float64) {
+	a := r.weight(dt, forget)
+	for i, v := range l.stand {
+		r.stand[i] += a * (v - r.stand[i])
+		r.edge[i] += a * (abs(v) - r.edge[i])
+		r.plain[i] += a * (l.smooth[i] - r.plain[i])
+	}
+	r.level += a * (l.level - r.level)
+	r.bright += a * (l.bright - r.bright)
+}
+
+// match is how one view compares with a reference.
+type match struct {
+	blocks   int     // that have structure in the reference
+	gone     float32 // share of them whose structure is not there
+	weak     float32 // share of them that have no structure of their own instead
+	fit      float32 // mean likeness of their structure, 0 to 1
+	signed   float32 // mean correlation, with its sign
+	gain     float32 // mean gain of those that are there
+	contrast float32 // the same, relative to the light
+	kept     [blocks]bool
+}
+
+const (
+	textured  = 0.6  // grey levels, root mean square, that a block must stand out to count
+	likeness  = 0.3  // least correlation of a block's structure
+	faint     = 0.4  // of the usual contrast: what is below is as good as gone
+	ownFaint  = 0.5  // of the structure that was there: what is below is none of its own
+	dark      = 0.4  // of the usual level: below, contrast says little, and
+	darkScene = 0.15 // this much correlation over the picture is the scene without its light
+)
+
+// compare matches a view with r.
+func (r *reference) compare(g grid, l *view) match {
+	var m match
+	light := r.light(l)
+	usual := float32(1)
+	if r.contrast > 0 {
+		usual = min(r.contrast, 1.5)
+	}
+	least := faint * usual
+	isDark := l.level < dark*r.level
+	if isDark {
+		least /= 2
+	}
+	var weighs, contrast float32
+	for by := range blocksY {
+		for bx := range blocksX {
+			n, e, own, was := r.correlate(g, l, bx, by)
+			if was.rms < textured {
+				continue
+			}
+			m.blocks++
+			fit, gain := max(n.fit, e.fit), max(n.gain, e.gain)*light
+			m.fit += max(0, fit)
+			m.signed += n.fit
+			there := fit >= likeness
+			if there {
+				contrast += was.rms * gain
+				weighs += was.rms
+			}
+			if there && gain >= least {
+				m.kept[by*blocksX+bx] = true
+				continue
+			}
+			m.gone++
+			if own.rms*light < ownFaint*usual*was.rms {
+				m.weak++
+			}
+		}
+	}
+	if m.blocks == 0 {
+		return m
+	}
+	k := 1 / float32(m.blocks)
+	m.gone, m.weak, m.fit, m.signed = m.gone*k, m.weak*k, m.fit*k, m.signed*k
+	if weighs > 0 {
+		m.contrast = contrast / weighs
+		m.gain = m.contrast / light
+	}
+	if isDark && m.signed >= darkScene {
+		m.gone, m.weak = 0, 0
+	}
+	return m
+}
+
+// light is the factor by which the view must be brightened to be as bright as r.
+func (r *reference) light(l *view) float32 { return min(max(r.level/max(l.level, 1), 1.0/3), 12) }
+
+// relation is how one block's structure now follows from what it was: the correlation, and the gain.
+type relation struct{ fit, gain float32 }
+
+// strength is the root mean square of what stands out in a block.
+type strength struct{ rms float32 }
+
+// correlate compares one block: its structure with the sign, and the places of its edges without.
+func (r *reference) correlate(g grid, l *view, bx, by int) (signed, edges relation, own, was strength) {
+	x0, x1 := block(bx, blocksX, g.width)
+	y0, y1 := block(by, blocksY, g.height)
+	var nn, nr, rr, en, er, een, err float32
+	for y := y0; y < y1; y++ {
+		now, ref, edge := l.stand[y*g.width+x0:y*g.width+x1], r.stand[y*g.width+x0:y*g.width+x1], r.edge[y*g.width+x0:y*g.width+x1]
+		for i, v := range now {
+			s, e, a := ref[i], edge[i], abs(v)
+			nn += v * v
+			nr += v * s
+			rr += s * s
+			en += a
+			er += e
+			een += a * e
+			err += e * e
+		}
+	}
+	n := float32((x1 - x0) * (y1 - y0))
+	signed = relate(nr, nn, rr)
+	edges = relate(een-en*er/n, nn-en*en/n, err-er*er/n)
+	return signed, edges, strength{root(nn / n)}, strength{root(rr / n)}
+}
+
+// relate makes a relation of sums of products.
+func relate(both, now, was float32) relation {
+	if now <= 1e-6 || was <= 1e-6 {
+		return relation{}
+	}
+	return relation{fit: both / root(now*was), gain: both / was}
+}
+
+// shading is how the light and dark of the whole picture, without its structure, follows from what it was. Behind a lens out of focus they stay.
+func (r *reference) shading(l *view) relation {
+	var n, w, nn, nw, ww float32
+	for i, v := range l.smooth {
+		v, u := v-l.level, r.plain[i]-r.level
+		n, w = n+v, w+u
+		nn, nw, ww = nn+v*v, nw+v*u, ww+u*u
+	}
+	k := 1 / float32(len(l.smooth))
+	return relate(nw-n*w*k, nn-n*n*k, ww-w*w*k)
+}
+
+// sharpness is the fine structure of some blocks: how much of what was there is still in its place (a gain), how much there is
+// and was at any place (mean squares; what is there is less the noise, which is that of the smoothest block).
+type sharpness struct{ gain, now, was float32 }
+
+// sharpness compares the fine structure of the kept blocks. With learn above 0 the reference takes that share of the whole picture over.
+func (r *reference) sharpness(g grid, p motion.Picture, kept *[blocks]bool, learn float32) sharpness {
+	var both, own, square, count [blocks]float32
+	step := g.pitch * p.Stride
+	for y := range g.fineHeight {
+		by := min(blocksY-1, y*blocksY/g.fineHeight)
+		up, mid, down := p.Luma[2*y*step:], p.Luma[(2*y+1)*step:], p.Luma[(2*y+2)*step:]
+		for bx := range blocksX {
+			x0, x1 := block(bx, blocksX, g.fineWidth)
+			ref := r.fine[y*g.fineWidth+x0 : y*g.fineWidth+x1]
+			var b, n, s float32
+			for i := range ref {
+				at := (x0 + i + 1) * g.pitch
+				v := float32(4*int(mid[at]) - int(mid[at-g.pitch]) - int(mid[at+g.pitch]) - int(up[at]) - int(down[at]))
+				f := ref[i]
+				b += v * f
+				n += v * v
+				s += f * f
+				ref[i] = f + learn*(v-f)
+			}
+			k := by*blocksX + bx
+			both[k], own[k], square[k], count[k] = both[k]+b, own[k]+n, square[k]+s, count[k]+float32(len(ref))
+		}
+	}
+	return gather(&both, &own, &square, &count, kept)
+}
+
+// gather sums up the kept blocks.
+func gather(both, own, square, count *[blocks]float32, kept *[blocks]bool) sharpness {
+	var b, n, s, c float32
+	noise := float32(math.MaxFloat32)
+	for k := range kept {
+		if count[k] == 0 {
+			continue
+		}
+		noise = min(noise, own[k]/count[k])
+		if kept[k] {
+			b, n, s, c = b+both[k], n+own[k], s+square[k], c+count[k]
+		}
+	}
+	if c == 0 || s == 0 {
+		return sharpness{}
+	}
+	return sharpness{gain: b / s, now: max(0, n/c-noise), was: s / c}
+}
+
+func abs(v float32) float32 {
+	if v < 0 {
+		return -v
+	}
+	return v
+}
+
+func root(v float32) float32 { return float32(math.Sqrt(float64(max(0, v)))) }
