@@ -9,6 +9,8 @@
 //	plane.Classify(cells, before, light, background, noise, 1536, flags)
 //	solid := despeckler.Run(flags, mask, 160, 90, out)
 //
+// The vector loops of the other processor are tested with qemu: GOARCH=arm64 go test -exec qemu-aarch64 ./motion/plane
+//
 // Values of cells are in 1/256 grey levels. All slices of cells that a function takes have at least the length of the first; nothing is
 // kept, nothing is allocated, and different goroutines may work on different slices.
 package plane

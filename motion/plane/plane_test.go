@@ -213,7 +213,7 @@ func TestSumIsPlain(t *testing.T) {
 	var want Moments
 	sumPlain(x, y, Exposure{Gain: GainOne}, 32767, &want)
 	require.Equal(t, want, Sum(x, y, Exposure{Gain: GainOne}, 32767))
-	require.EqualValues(t, 3000*4095*4095, want.XX)
+	require.Equal(t, int64(3000)*4095*4095, want.XX)
 }
 
 func TestCompareIsPlain(t *testing.T) {

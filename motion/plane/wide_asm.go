@@ -1,8 +1,9 @@
-//go:build amd64 && !purego
+//go:build (amd64 || arm64) && !purego
 
 package plane
 
-// The loops of wide_amd64.s. Each takes as many cells as fill vectors and returns how many it did; they are exact only where Exposure.wide holds.
+// The loops of wide_amd64.s and wide_arm64.s. Each takes as many cells as fill vectors and returns how many it did; they are
+// exact only where Exposure.wide holds.
 
 // classifyWide is classifyPlain.
 //

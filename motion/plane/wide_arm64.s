@@ -1,0 +1,422 @@
+//go:build arm64 && !purego
+
+#include "go_asm.h"
+#include "textflag.h"
+
+// Eight cells of 16 bits in a vector. Go's assembler does not know these instructions of NEON (Arm Architecture Reference Manual, C7.2);
+// d, n and m are numbers of registers, in the order of the manual.
+#define UABD(d, n, m)    WORD $(0x6e607400 | m<<16 | n<<5 | d) // d.8h = |n.8h - m.8h|
+#define UQADD(d, n, m)   WORD $(0x6e600c00 | m<<16 | n<<5 | d) // d.8h = n.8h + m.8h, at most 65535
+#define UQSUB(d, n, m)   WORD $(0x6e602c00 | m<<16 | n<<5 | d) // d.8h = n.8h - m.8h, at least 0
+#define UMAX(d, n, m)    WORD $(0x6e606400 | m<<16 | n<<5 | d) // d.8h = max(n.8h, m.8h)
+#define UMIN(d, n, m)    WORD $(0x6e606c00 | m<<16 | n<<5 | d) // d.8h = min(n.8h, m.8h)
+#define CMHI(d, n, m)    WORD $(0x6e603400 | m<<16 | n<<5 | d) // d.8h = -1 where n.8h > m.8h, else 0
+#define CMHS(d, n, m)    WORD $(0x6e603c00 | m<<16 | n<<5 | d) // d.8h = -1 where n.8h >= m.8h, else 0
+#define CMTST(d, n, m)   WORD $(0x4e608c00 | m<<16 | n<<5 | d) // d.8h = -1 where n.8h & m.8h is not 0, else 0
+#define BIC(d, n, m)     WORD $(0x4e601c00 | m<<16 | n<<5 | d) // d = n &^ m
+#define UMULL(d, n, m)   WORD $(0x2e60c000 | m<<16 | n<<5 | d) // d.4s = n.4h * m.4h, the lower four
+#define UMULL2(d, n, m)  WORD $(0x6e60c000 | m<<16 | n<<5 | d) // d.4s = n.4h * m.4h, the upper four
+#define UMLAL(d, n, m)   WORD $(0x2e608000 | m<<16 | n<<5 | d) // d.4s += n.4h * m.4h, the lower four
+#define UMLAL2(d, n, m)  WORD $(0x6e608000 | m<<16 | n<<5 | d) // d.4s += n.4h * m.4h, the upper four
+#define SQXTUN(d, n)     WORD $(0x2e612800 | n<<5 | d)         // d.4h = n.4s within 0..65535, the lower four; the upper become 0
+#define SQXTUN2(d, n)    WORD $(0x6e612800 | n<<5 | d)         // d.4h = n.4s within 0..65535, the upper four
+#define XTNB(d, n)       WORD $(0x0e212800 | n<<5 | d)         // d.8b = the lower halves of n.8h
+#define XTNH(d, n)       WORD $(0x0e612800 | n<<5 | d)         // d.4h = the lower halves of n.4s
+#define UADDLPB(d, n)    WORD $(0x6e202800 | n<<5 | d)         // d.8h = sums of neighbours in n.16b
+#define UADALPB(d, n)    WORD $(0x6e206800 | n<<5 | d)         // d.8h += sums of neighbours in n.16b
+#define UADDLPH(d, n)    WORD $(0x6e602800 | n<<5 | d)         // d.4s = sums of neighbours in n.8h
+#define UADALPH(d, n)    WORD $(0x6e606800 | n<<5 | d)         // d.4s += sums of neighbours in n.8h
+#define UADDLPS(d, n)    WORD $(0x6ea02800 | n<<5 | d)         // d.2d = sums of neighbours in n.4s
+
+// The constants that APPLY needs: V30 is the gain eight times, V31 the offset four times.
+#define LIGHT(gain, offset) \
+	MOVW gain, R10     \
+	VDUP R10, V30.H8   \
+	MOVW offset, R10   \
+	VDUP R10, V31.S4
+
+// V0 = V0 under the exposure. V1, V2 are lost.
+#define APPLY \
+	UMULL(1, 0, 30)             \
+	UMULL2(2, 0, 30)            \
+	VUSHR $12, V1.S4, V1.S4     \
+	VUSHR $12, V2.S4, V2.S4     \
+	VADD  V31.S4, V1.S4, V1.S4  \
+	VADD  V31.S4, V2.S4, V2.S4  \
+	SQXTUN(0, 1)                \
+	SQXTUN2(0, 2)
+
+// func exposeWide(cells []uint16, gain, offset int32) (done int)
+TEXT ·exposeWide(SB), NOSPLIT, $0-40
+	LIGHT(gain+24(FP), offset+28(FP))
+	MOVD cells_base+0(FP), R0
+	MOVD cells_len+8(FP), R9
+	AND  $~7, R9
+	MOVD R9, done+32(FP)
+	CBZ  R9, end
+
+loop:
+	VLD1   (R0), [V0.H8]
+	APPLY
+	VST1.P [V0.H8], 16(R0)
+	SUBS   $8, R9
+	BNE    loop
+
+end:
+	RET
+
+// func classifyWide(now, before []uint16, gain, offset int32, background, noise []uint16, contrast int32, flags []byte) (done int)
+TEXT ·classifyWide(SB), NOSPLIT, $0-144
+	LIGHT(gain+48(FP), offset+52(FP))
+	MOVW contrast+104(FP), R10
+	VDUP R10, V29.H8
+	MOVD $384, R10
+	VDUP R10, V28.H8
+	MOVD $2, R10
+	VDUP R10, V27.H8
+	MOVD $1, R10
+	VDUP R10, V26.H8
+	MOVD now_base+0(FP), R0
+	MOVD now_len+8(FP), R9
+	MOVD before_base+24(FP), R1
+	MOVD background_base+56(FP), R2
+	MOVD noise_base+80(FP), R3
+	MOVD flags_base+112(FP), R4
+	AND  $~7, R9
+	MOVD R9, done+136(FP)
+	CBZ  R9, end
+
+loop:
+	VLD1.P 16(R1), [V0.H8]
+	APPLY
+	VLD1.P 16(R0), [V3.H8]
+	VLD1.P 16(R3), [V4.H8]
+	VLD1.P 16(R2), [V5.H8]
+	UQADD(4, 4, 4)
+	UQADD(4, 4, 4)
+	UQADD(4, 4, 28)
+	UMAX(4, 4, 29)
+	UABD(0, 0, 3)
+	UABD(5, 5, 3)
+	CMHI(0, 0, 4)
+	CMHI(5, 5, 4)
+	VAND   V27.B16, V0.B16, V0.B16
+	VAND   V26.B16, V5.B16, V5.B16
+	VORR   V5.B16, V0.B16, V0.B16
+	XTNB(0, 0)
+	VST1.P [V0.B8], 8(R4)
+	SUBS   $8, R9
+	BNE    loop
+
+end:
+	RET
+
+// V6 = V1 * rate / 65536 rounded down, minus V2 * rate2 / 65536 rounded up. V16 to V19 are lost; V21 is 65535 four times.
+#define STEP(rate, rate2) \
+	UMULL(16, 1, rate)              \
+	UMULL2(17, 1, rate)             \
+	UMULL(18, 2, rate2)             \
+	UMULL2(19, 2, rate2)            \
+	VADD  V21.S4, V18.S4, V18.S4    \
+	VADD  V21.S4, V19.S4, V19.S4    \
+	VUZP2 V17.H8, V16.H8, V6.H8     \
+	VUZP2 V19.H8, V18.H8, V7.H8     \
+	VSUB  V7.H8, V6.H8, V6.H8
+
+// func learnWide(now, before []uint16, gain, offset int32, flags, solid, held []byte, m *Memory, p *Pace) (done int)
+TEXT ·learnWide(SB), NOSPLIT, $0-152
+	LIGHT(gain+48(FP), offset+52(FP))
+	MOVD  p+136(FP), R11
+	MOVW  Pace_Up(R11), R10
+	VDUP  R10, V29.H8
+	VUSHR $4, V29.H8, V28.H8
+	MOVW  Pace_Down(R11), R10
+	VDUP  R10, V27.H8
+	MOVW  Pace_Background(R11), R10
+	VDUP  R10, V26.H8
+	MOVW  Pace_TwigCap(R11), R10
+	VDUP  R10, V25.H8
+	MOVW  Pace_NoiseCap(R11), R10
+	VDUP  R10, V24.H8
+	MOVD  $1, R10
+	VDUP  R10, V23.H8
+	MOVD  $65535, R10
+	VDUP  R10, V21.S4
+	MOVD  m+128(FP), R11
+	MOVD  Memory_Background(R11), R2
+	MOVD  Memory_Noise(R11), R3
+	MOVD  Memory_Stay(R11), R4
+	MOVD  Memory_Still(R11), R5
+	MOVD  now_base+0(FP), R0
+	MOVD  now_len+8(FP), R9
+	MOVD  before_base+24(FP), R1
+	MOVD  flags_base+56(FP), R6
+	MOVD  solid_base+80(FP), R7
+	MOVD  held_base+104(FP), R8
+	AND   $~7, R9
+	MOVD  R9, done+144(FP)
+	CBZ   R9, end
+
+loop:
+	// V1 is how much the difference from before lies above the noise V4, V2 how much below.
+	VLD1.P 16(R1), [V0.H8]
+	APPLY
+	VLD1.P 16(R0), [V3.H8]
+	VLD1   (R3), [V4.H8]
+	UABD(0, 0, 3)
+	UQSUB(1, 0, 4)
+	UQSUB(2, 4, 0)
+
+	// Where held, the noise goes no higher than the cap.
+	VLD1.P 8(R8), [V5.B8]
+	VUXTL  V5.B8, V5.H8
+	CMTST(7, 5, 5)
+	UQSUB(6, 24, 4)
+	UMIN(6, 6, 1)
+	VBIT   V7.B16, V6.B16, V1.B16
+
+	// V5 becomes the rate upwards: a sixteenth where held is HeldMoves.
+	VCMEQ V23.H8, V5.H8, V7.H8
+	VMOV  V29.B16, V5.B16
+	VBIT  V7.B16, V28.B16, V5.B16
+	STEP(5, 27)
+	VADD   V6.H8, V4.H8, V4.H8
+	UMIN(4, 4, 25)
+	VST1.P [V4.H8], 16(R3)
+
+	// The background takes its step where nothing stands (V5); stay and still are kept elsewhere only.
+	VLD1   (R2), [V4.H8]
+	UQSUB(1, 3, 4)
+	UQSUB(2, 4, 3)
+	STEP(26, 26)
+	VLD1.P 8(R6), [V5.B8]
+	VLD1.P 8(R7), [V0.B8]
+	VAND   V0.B8, V5.B8, V5.B8
+	VUXTL  V5.B8, V5.H8
+	CMTST(5, 5, 5)
+	BIC(6, 6, 5)
+	VADD   V6.H8, V4.H8, V4.H8
+	VST1.P [V4.H8], 16(R2)
+	VLD1   (R4), [V0.H8]
+	VLD1   (R5), [V1.H8]
+	VAND   V5.B16, V0.B16, V0.B16
+	VAND   V5.B16, V1.B16, V1.B16
+	VST1.P [V0.H8], 16(R4)
+	VST1.P [V1.H8], 16(R5)
+	SUBS   $8, R9
+	BNE    loop
+
+end:
+	RET
+
+// Adds the four unsigned lanes of register x, by number, to the 64-bit field of (R11). V0, R12 to R14 are lost.
+#define TOTAL(x, field) \
+	UADDLPS(0, x)         \
+	VMOV V0.D[0], R12     \
+	VMOV V0.D[1], R13     \
+	MOVD field(R11), R14  \
+	ADD  R12, R14         \
+	ADD  R13, R14         \
+	MOVD R14, field(R11)
+
+// func sumWide(x, y []uint16, gain, offset, limit int32, m *Moments)
+TEXT ·sumWide(SB), NOSPLIT, $0-72
+	LIGHT(gain+48(FP), offset+52(FP))
+	MOVW limit+56(FP), R10
+	VDUP R10, V29.H8
+	MOVD $256, R10
+	VDUP R10, V28.H8
+	MOVD $65024, R10
+	VDUP R10, V27.H8
+	MOVD x_base+0(FP), R0
+	MOVD x_len+8(FP), R9
+	MOVD y_base+24(FP), R1
+	MOVD m+64(FP), R11
+	VEOR V20.B16, V20.B16, V20.B16 // rest
+	VEOR V21.B16, V21.B16, V21.B16 // points, as halves
+	VEOR V22.B16, V22.B16, V22.B16 // x
+	VEOR V23.B16, V23.B16, V23.B16 // y
+	VEOR V24.B16, V24.B16, V24.B16 // x*x: 128 times two products of 12 bits by 12 bits stay below 1<<32
+	VEOR V25.B16, V25.B16, V25.B16 // x*y
+	CBZ  R9, end
+
+loop:
+	VLD1.P 16(R0), [V0.H8]
+	VLD1.P 16(R1), [V3.H8]
+	VUSHR  $4, V0.H8, V4.H8
+	VUSHR  $4, V3.H8, V5.H8
+	APPLY
+	UABD(0, 0, 3)
+	CMHS(1, 29, 0)
+	CMHS(2, 3, 28)
+	VAND   V2.B16, V1.B16, V1.B16
+	CMHS(2, 27, 3)
+	VAND   V2.B16, V1.B16, V1.B16 // -1 where the point counts
+	VSUB   V1.H8, V21.H8, V21.H8
+	VAND   V1.B16, V0.B16, V0.B16
+	VAND   V1.B16, V4.B16, V4.B16
+	VAND   V1.B16, V5.B16, V5.B16
+	UADALPH(20, 0)
+	UADALPH(22, 4)
+	UADALPH(23, 5)
+	UMLAL(24, 4, 4)
+	UMLAL2(24, 4, 4)
+	UMLAL(25, 4, 5)
+	UMLAL2(25, 4, 5)
+	SUBS   $8, R9
+	BNE    loop
+
+end:
+	UADDLPH(21, 21)
+	TOTAL(21, Moments_N)
+	TOTAL(22, Moments_X)
+	TOTAL(23, Moments_Y)
+	TOTAL(24, Moments_XX)
+	TOTAL(25, Moments_XY)
+	TOTAL(20, Moments_Rest)
+	RET
+
+// func likeWide(x, y []uint16, pitch, rows int, l *Likeness)
+TEXT ·likeWide(SB), NOSPLIT, $0-72
+	MOVD x_base+0(FP), R0
+	MOVD y_base+24(FP), R1
+	MOVD pitch+48(FP), R2
+	MOVD rows+56(FP), R9
+	MOVD l+64(FP), R11
+	LSL  $1, R2
+	VEOR V21.B16, V21.B16, V21.B16
+	VEOR V22.B16, V22.B16, V22.B16
+	VEOR V23.B16, V23.B16, V23.B16
+	VEOR V24.B16, V24.B16, V24.B16
+	VEOR V25.B16, V25.B16, V25.B16
+
+loop:
+	VLD1  (R0), [V4.H8]
+	VLD1  (R1), [V5.H8]
+	ADD   R2, R0
+	ADD   R2, R1
+	VUSHR $4, V4.H8, V4.H8
+	VUSHR $4, V5.H8, V5.H8
+	UADALPH(21, 4)
+	UADALPH(22, 5)
+	UMLAL(23, 4, 4)
+	UMLAL2(23, 4, 4)
+	UMLAL(24, 5, 5)
+	UMLAL2(24, 5, 5)
+	UMLAL(25, 4, 5)
+	UMLAL2(25, 4, 5)
+	SUBS  $1, R9
+	BNE   loop
+	TOTAL(21, Likeness_X)
+	TOTAL(22, Likeness_Y)
+	TOTAL(23, Likeness_XX)
+	TOTAL(24, Likeness_YY)
+	TOTAL(25, Likeness_XY)
+	RET
+
+// func widenWide(row []byte, out []uint16) (done int)
+TEXT ·widenWide(SB), NOSPLIT, $0-56
+	MOVD row_base+0(FP), R0
+	MOVD out_base+24(FP), R1
+	MOVD out_len+32(FP), R9
+	AND  $~7, R9
+	MOVD R9, done+48(FP)
+	CBZ  R9, end
+
+loop:
+	VLD1.P 8(R0), [V0.B8]
+	VUXTL  V0.B8, V0.H8
+	VSHL   $8, V0.H8, V0.H8
+	VST1.P [V0.H8], 16(R1)
+	SUBS   $8, R9
+	BNE    loop
+
+end:
+	RET
+
+// func meansTwoWide(top, low []byte, out []uint16) (done int)
+TEXT ·meansTwoWide(SB), NOSPLIT, $0-80
+	MOVD top_base+0(FP), R0
+	MOVD low_base+24(FP), R1
+	MOVD out_base+48(FP), R2
+	MOVD out_len+56(FP), R9
+	AND  $~7, R9
+	MOVD R9, done+72(FP)
+	CBZ  R9, end
+
+loop:
+	VLD1.P 16(R0), [V0.B16]
+	VLD1.P 16(R1), [V1.B16]
+	UADDLPB(0, 0)
+	UADALPB(0, 1)
+	VSHL   $6, V0.H8, V0.H8
+	VST1.P [V0.H8], 16(R2)
+	SUBS   $8, R9
+	BNE    loop
+
+end:
+	RET
+
+// func meansFourWide(luma []byte, stride int, out []uint16) (done int)
+TEXT ·meansFourWide(SB), NOSPLIT, $0-64
+	MOVD luma_base+0(FP), R0
+	MOVD stride+24(FP), R3
+	MOVD out_base+32(FP), R2
+	MOVD out_len+40(FP), R9
+	AND  $~3, R9
+	MOVD R9, done+56(FP)
+	CBZ  R9, end
+	ADD  R3, R0, R4
+	ADD  R3, R4, R5
+	ADD  R3, R5, R6
+
+loop:
+	VLD1.P 16(R0), [V0.B16]
+	VLD1.P 16(R4), [V1.B16]
+	VLD1.P 16(R5), [V2.B16]
+	VLD1.P 16(R6), [V3.B16]
+	UADDLPB(0, 0)
+	UADALPB(0, 1)
+	UADALPB(0, 2)
+	UADALPB(0, 3)
+	UADDLPH(0, 0)
+	VSHL   $4, V0.S4, V0.S4
+	XTNH(0, 0)
+	VST1.P [V0.H4], 8(R2)
+	SUBS   $4, R9
+	BNE    loop
+
+end:
+	RET
+
+// func sumColumnsWide(luma []byte, stride, rows int, sums []uint16) (done int)
+TEXT ·sumColumnsWide(SB), NOSPLIT, $0-72
+	MOVD luma_base+0(FP), R0
+	MOVD stride+24(FP), R1
+	MOVD rows+32(FP), R2
+	MOVD sums_base+40(FP), R3
+	MOVD sums_len+48(FP), R9
+	AND  $~15, R9
+	MOVD R9, done+64(FP)
+	CBZ  R9, end
+
+column:
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	MOVD R0, R4
+	MOVD R2, R5
+
+row:
+	VLD1    (R4), [V2.B16]
+	VUADDW  V2.B8, V0.H8, V0.H8
+	VUADDW2 V2.B16, V1.H8, V1.H8
+	ADD     R1, R4
+	SUBS    $1, R5
+	BNE     row
+	VST1.P  [V0.H8, V1.H8], 32(R3)
+	ADD     $16, R0
+	SUBS    $16, R9
+	BNE     column
+
+end:
+	RET
