@@ -1,0 +1,159 @@
+package discover
+
+import (
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/icholy/digest"
+)
+
+// responder is a camera's ONVIF service on a real socket. It checks the password digest against its own clock, as cameras
+// do, or asks for HTTP digest.
+type responder struct {
+	*httptest.Server
+	ahead      time.Duration // of its clock
+	httpDigest bool
+	media      int    // version of its media service
+	host       string // told in its addresses; "" for its true one
+	answers    map[string]string
+
+	mu    sync.Mutex
+	calls []string
+}
+
+const user, password = "viewer", `p<&"ä`
+
+func newResponder(t *testing.T, media int) *responder {
+	r := &responder{media: media, answers: map[string]string{}}
+	r.Server = httptest.NewServer(r)
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *responder) address() string { return r.URL + "/onvif/device_service" }
+
+func (r *responder) told() string {
+	if r.host != "" {
+		return r.host
+	}
+	return strings.TrimPrefix(r.URL, "http://")
+}
+
+func soap(body string) string {
+	return `<?xml version="1.0" encoding="utf-8"?><env:Envelope xmlns:env="http://www.w3.org/2003/05/soap-envelope" xmlns:tds="http://www.onvif.org/ver10/device/wsdl" xmlns:trt="http://www.onvif.org/ver10/media/wsdl" xmlns:tr2="http://www.onvif.org/ver20/media/wsdl" xmlns:tt="http://www.onvif.org/ver10/schema" xmlns:ter="http://www.onvif.org/ver10/error"><env:Body>` +
+		body + `</env:Body></env:Envelope>`
+}
+
+func fault(code, subcode, reason string) string {
+	return soap(`<env:Fault><env:Code><env:Value>` + code + `</env:Value><env:Subcode><env:Value>` + subcode +
+		`</env:Value></env:Subcode></env:Code><env:Reason><env:Text xml:lang="en">` + reason + `</env:Text></env:Reason></env:Fault>`)
+}
+
+var operation = regexp.MustCompile(`<s:Body><(\w+) xmlns="http://www\.onvif\.org/(ver\d\d)`)
+
+func (r *responder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	raw, _ := io.ReadAll(req.Body)
+	m := operation.FindStringSubmatch(string(raw))
+	if m == nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	op := m[1]
+	r.mu.Lock()
+	r.calls = append(r.calls, op)
+	r.mu.Unlock()
+	if op != "GetSystemDateAndTime" {
+		if r.httpDigest && !r.digestOK(req) {
+			w.Header().Set("WWW-Authenticate", `Digest realm="cam", nonce="abc", qop="auth", algorithm=MD5`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		if !r.httpDigest && !r.tokenOK(string(raw)) {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, fault("env:Sender", "ter:NotAuthorized", "Sender not Authorized"))
+			return
+		}
+	}
+	if answer, ok := r.answers[op]; ok {
+		_, _ = io.WriteString(w, answer)
+		return
+	}
+	_, _ = io.WriteString(w, soap(r.answer(op, m[2], string(raw))))
+}
+
+func (r *responder) digestOK(req *http.Request) bool {
+	c, err := digest.ParseCredentials(req.Header.Get("Authorization"))
+	if err != nil || c.Username != user {
+		return false
+	}
+	want, err := digest.Digest(&digest.Challenge{Realm: "cam", Nonce: "abc", QOP: []string{"auth"}, Algorithm: "MD5"},
+		digest.Options{Method: req.Method, URI: c.URI, Count: c.Nc, Username: user, Password: password, Cnonce: c.Cnonce})
+	return err == nil && want.Response == c.Response
+}
+
+var parts = regexp.MustCompile(`<w:Username>(.*)</w:Username><w:Password [^>]*>(.*)</w:Password><w:Nonce [^>]*>(.*)</w:Nonce><u:Created>(.*)</u:Created>`)
+
+// tokenOK lets in whose digest is right and not older or newer than five seconds by the camera's clock.
+func (r *responder) tokenOK(raw string) bool {
+	m := parts.FindStringSubmatch(raw)
+	if m == nil || m[1] != user {
+		return false
+	}
+	nonce, err := base64.StdEncoding.DecodeString(m[3])
+	created, err2 := time.Parse(time.RFC3339, m[4])
+	off := time.Now().Add(r.ahead).Sub(created).Abs()
+	return err == nil && err2 == nil && off < 5*time.Second && passwordDigest(nonce, m[4], password) == m[2]
+}
+
+func (r *responder) answer(op, version, raw string) string {
+	host := r.told()
+	switch op {
+	case "GetSystemDateAndTime":
+		t := time.Now().Add(r.ahead).UTC()
+		return fmt.Sprintf(`<tds:GetSystemDateAndTimeResponse><tds:SystemDateAndTime><tt:UTCDateTime><tt:Time><tt:Hour>%d</tt:Hour><tt:Minute>%d</tt:Minute><tt:Second>%d</tt:Second></tt:Time><tt:Date><tt:Year>%d</tt:Year><tt:Month>%d</tt:Month><tt:Day>%d</tt:Day></tt:Date></tt:UTCDateTime></tds:SystemDateAndTime></tds:GetSystemDateAndTimeResponse>`,
+			t.Hour(), t.Minute(), t.Second(), t.Year(), t.Month(), t.Day())
+	case "GetDeviceInformation":
+		return `<tds:GetDeviceInformationResponse><tds:Manufacturer>ACME</tds:Manufacturer><tds:Model>C-1</tds:Model><tds:FirmwareVersion>1.2</tds:FirmwareVersion><tds:SerialNumber>S42</tds:SerialNumber></tds:GetDeviceInformationResponse>`
+	case "GetServices":
+		if r.media == 0 {
+			return `<env:Fault><env:Code><env:Value>env:Receiver</env:Value><env:Subcode><env:Value>ter:ActionNotSupported</env:Value></env:Subcode></env:Code></env:Fault>`
+		}
+		s := `<tds:Service><tds:Namespace>` + nsMedia1 + `</tds:Namespace><tds:XAddr>http://` + host + `/onvif/media</tds:XAddr></tds:Service>`
+		if r.media == 2 {
+			s += `<tds:Service><tds:Namespace>` + nsMedia2 + `</tds:Namespace><tds:XAddr>http://` + host + `/onvif/media2</tds:XAddr></tds:Service>`
+		}
+		return `<tds:GetServicesResponse>` + s + `</tds:GetServicesResponse>`
+	case "GetCapabilities":
+		return `<tds:GetCapabilitiesResponse><tds:Capabilities><tt:Media><tt:XAddr>http://` + host + `/onvif/media</tt:XAddr></tt:Media></tds:Capabilities></tds:GetCapabilitiesResponse>`
+	case "GetProfiles":
+		video := func(encoding string, w, h int) string {
+			return fmt.Sprintf(`<tt:Encoding>%s</tt:Encoding><tt:Resolution><tt:Width>%d</tt:Width><tt:Height>%d</tt:Height></tt:Resolution><tt:RateControl><tt:FrameRateLimit>25</tt:FrameRateLimit></tt:RateControl>`, encoding, w, h)
+		}
+		if version == "ver20" {
+			one := func(token, encoding string, w, h int) string {
+				return `<tr2:Profiles token="` + token + `"><tr2:Name>` + token + `</tr2:Name><tr2:Configurations><tr2:VideoEncoder token="e">` + video(encoding, w, h) + `</tr2:VideoEncoder></tr2:Configurations></tr2:Profiles>`
+			}
+			return `<tr2:GetProfilesResponse>` + one("small", "H264", 352, 288) + one("main", "H265", 2560, 1440) + one("mid", "H264", 640, 360) + `</tr2:GetProfilesResponse>`
+		}
+		one := func(token, encoding string, w, h int) string {
+			return `<trt:Profiles token="` + token + `"><tt:Name>` + token + `</tt:Name><tt:VideoEncoderConfiguration token="e">` + video(encoding, w, h) + `</tt:VideoEncoderConfiguration></trt:Profiles>`
+		}
+		return `<trt:GetProfilesResponse>` + one("main", "H264", 1920, 1080) + one("sub &amp; more", "JPEG", 640, 480) + `</trt:GetProfilesResponse>`
+	case "GetStreamUri":
+		token := regexp.MustCompile(`<ProfileToken>(.*)</ProfileToken>`).FindStringSubmatch(raw)[1]
+		uri := `rtsp://` + strings.Split(host, ":")[0] + `:8554/` + strings.Fields(token)[0] + `?channel=1&amp;unicast=true`
+		if version == "ver20" {
+			return `<tr2:GetStreamUriResponse><tr2:Uri>` + uri + `</tr2:Uri></tr2:GetStreamUriResponse>`
+		}
+		return `<trt:GetStreamUriResponse><trt:MediaUri><tt:Uri>` + uri + `</tt:Uri></trt:MediaUri></trt:GetStreamUriResponse>`
+	}
+	return `<env:Fault><env:Code><env:Value>env:Receiver</env:Value></env:Code></env:Fault>`
+}
