@@ -118,21 +118,24 @@ func (s *Scene) infrared() {
 	})
 }
 
-// clouds pass before the sun: their shadows drift over the ground, with soft edges or rather hard ones.
+// clouds pass before the sun. Their shadows are larger than most views, and as soft as the sun is wide: seen from a cloud it
+// lights meters of the ground half. What drifts over the picture is an edge that takes a part of it, or all of it.
 func (s *Scene) clouds() {
 	s.weights[plate.Sky], s.weights[plate.Lamp] = s.between(0.3, 0.6), s.between(0.8, 1.4)
-	speed, size, hard := s.between(0.02, 0.12), s.between(0.25, 1.2), s.between(1, 6)
+	size := s.between(0.8, 4)                    // of a cloud, in widths of the picture
+	speed := s.between(0.03, 0.2) * (0.5 + size) // a wide view holds more and slower ones
+	soft := s.between(0.15, 0.8)                 // of the edge, in widths
 	if s.r.IntN(2) == 0 {
 		speed = -speed
 	}
 	low, bias, seed := s.between(0.12, 0.45), s.between(-0.3, 0.3), s.between(0, 500)
+	hard := max(0.8, size/soft)
 	var field grid
 	s.light = append(s.light, func(t float64, f *frame) {
 		for j := range field {
 			for i := range field[j] {
-				x, y := float64(i)/gridWide, float64(j)/gridHigh
-				v := plate.Noise((x+speed*t)/size*2+seed, y/size*2+0.013*t+seed)
-				v += 0.4 * plate.Noise((x+speed*t)/size*5-seed, y/size*5)
+				x, y := float64(i)/gridWide+speed*t, float64(j)/gridHigh*0.6+0.1*speed*t
+				v := plate.Noise(x/size+seed, y/size+seed) + 0.08*plate.Noise(x*3-seed, y*3)
 				field[j][i] = float32(low + (1-low)*smooth(0.5+hard*0.5*(v+bias)))
 			}
 		}

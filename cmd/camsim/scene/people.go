@@ -70,9 +70,61 @@ func (w *way) stand(seconds float64) {
 }
 
 // walk sends someone along a way.
-func (s *Scene) walk(look figure.Look, w way) {
-	s.actors = append(s.actors, &actor{from: w.from(), to: min(w.to(), s.loop.Seconds()), moves: w.moves,
-		draw: func(t float64, target *figure.Target) { look.Draw(target, w.pose(t)) }})
+func (s *Scene) walk(look figure.Look, w way) *actor {
+	a := &actor{from: w.from(), to: min(w.to(), s.loop.Seconds()), moves: w.moves, look: &look, way: &w,
+		draw: func(t float64, target *figure.Target) { look.Draw(target, w.pose(t)) }}
+	s.actors = append(s.actors, a)
+	return a
+}
+
+const faintest = 8 // grey levels from the background that walkers have at least, and more than the noise
+
+// dress changes what someone wears until they differ from what is behind them at all of their way: a truth that nobody can see
+// is none.
+func (s *Scene) dress(a *actor) {
+	if a.look == nil || a.all {
+		return
+	}
+	best, most := *a.look, -1.0
+	for range 25 {
+		if c := s.contrast(a); c > most {
+			best, most = *a.look, c
+		}
+		if most >= max(faintest, 1.2*s.camera.Noise) {
+			break
+		}
+		*a.look = figure.Dress(s.r)
+	}
+	*a.look = best
+}
+
+// contrast is by how many grey levels the clothes differ from what is behind them, where on the way it is least.
+func (s *Scene) contrast(a *actor) float64 {
+	least := 255.0
+	for _, u := range []float64{0.12, 0.3, 0.5, 0.7, 0.88} {
+		t := a.from + u*(a.to-a.from)
+		s.arrange(0, t)
+		p := a.way.pose(t)
+		x := max(0.03, min(0.97, p.X))
+		most := 0.0
+		for _, part := range []struct {
+			tone figure.Tone
+			up   float64
+		}{{a.look.Coat, 0.65}, {a.look.Trousers, 0.25}} {
+			y := p.Feet - part.up*p.Tall
+			if y > 1 {
+				continue
+			}
+			g := part.tone.Day
+			if s.frame.ir {
+				g = part.tone.Infra
+			}
+			light := s.lightAt(x, y) * s.frame.gain
+			most = max(most, math.Abs(s.lens.Level(float64(plate.Linear(g))*light)-s.lens.Level(float64(plate.Linear(s.levelAt(x, y+0.05)))*light)))
+		}
+		least = min(least, most)
+	}
+	return least
 }
 
 // person is the walk that always was: through the picture, and in and out again.
@@ -175,8 +227,8 @@ func (s *Scene) far() {
 		w.add(s.between(0.3, 1.01), feet, tall, s.between(0.7, 1), aspect)
 		w.legs = w.legs[1:]
 		w.legs[0].long = min(w.legs[0].long, s.loop.Seconds()-4-t)
-		look := figure.Plain(figure.Tone{Day: s.against(0.5, feet, 70), Infra: 200})
-		s.walk(look, w)
+		g := s.against(0.5, feet, 70)
+		s.walk(figure.Plain(figure.Tone{Day: g, Infra: g}), w).look = nil
 		t = w.to()
 	}
 }
@@ -193,12 +245,16 @@ func (s *Scene) against(x, y, d float64) float64 {
 // levelAt is the grey level of the place around a point, without its light.
 func (s *Scene) levelAt(x, y float64) float64 {
 	w, h := s.o.Width, s.o.Height
+	reflects := s.place.Reflects
+	if s.frame.ir {
+		reflects = s.place.InReflects
+	}
 	sum, n := 0.0, 0
 	step := max(1, w/320)
 	for j := int((y - 0.1) * float64(h)); j < int(y*float64(h)); j += step {
 		for i := int((x - 0.04) * float64(w)); i < int((x+0.04)*float64(w)); i += step {
 			if i >= 0 && i < w && j >= 0 && j < h {
-				sum += float64(s.place.Reflects[j*w+i])
+				sum += float64(reflects[j*w+i])
 				n++
 			}
 		}

@@ -52,6 +52,9 @@ func differ(a, b []byte, d int) float64 {
 // The truth is exact: pictures outside of the spans differ from the empty room by noise only, those inside by a figure.
 func TestTruthIsDrawn(t *testing.T) {
 	for _, size := range [][2]int{{640, 360}, {352, 288}, {176, 144}} {
+		if underRace && size[0] > 200 {
+			continue
+		}
 		s, err := New("person", Options{Width: size[0], Height: size[1], Rate: 10, Seed: 3})
 		require.NoError(t, err)
 		require.Equal(t, 300, s.Len())
@@ -80,6 +83,9 @@ func TestEveryPart(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, a.Spans(), b.Spans())
 				for i := range a.Len() {
+					if underRace && i > 20 {
+						break
+					}
 					require.True(t, bytes.Equal(plane(t, a, i), plane(t, b, i)), "picture %d", i)
 				}
 				if strings.HasSuffix(name, "walker") {
@@ -94,6 +100,9 @@ func TestEveryPart(t *testing.T) {
 // Someone who walks is seen where the truth says: in what the boxes enclose the picture differs from that of before.
 func TestBoxesEncloseWhatMoves(t *testing.T) {
 	for seed := range uint64(12) {
+		if underRace && seed > 1 {
+			break
+		}
 		s, err := New("walker", Options{Width: 320, Height: 180, Rate: 10, Seed: seed})
 		require.NoError(t, err)
 		mask := make([]byte, 320*180)
@@ -155,6 +164,9 @@ func TestLight(t *testing.T) {
 func TestTampering(t *testing.T) {
 	for name, reason := range map[string]string{"covered": "covered", "sprayed": "covered", "blinded": "blinded", "defocused": "defocused", "turned": "turned", "frozen": "frozen"} {
 		for seed := range uint64(4) {
+			if underRace && seed > 0 {
+				break
+			}
 			s, err := New(name, Options{Width: 320, Height: 180, Rate: 10, Seed: seed, Length: 40 * time.Second})
 			require.NoError(t, err)
 			require.Len(t, s.Tampering(), 1)

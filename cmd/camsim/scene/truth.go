@@ -27,6 +27,9 @@ type actor struct {
 	moves    func(t float64) bool // nil is always
 	all      bool                 // counts whenever it is drawn, however little of it is to be seen
 
+	look *figure.Look // what a person wears, who is dressed again if nobody could see it; nil for others
+	way  *way
+
 	first int // picture number of seen[0]
 	seen  []sight
 }
@@ -53,6 +56,7 @@ func (s *Scene) observe() {
 	}
 	target := figure.Target{Width: sightWide, Height: sightHigh, Cover: cover, Depth: depth}
 	for _, a := range s.actors {
+		s.dress(a)
 		rate := float64(s.o.Rate)
 		a.first = max(0, int(a.from*rate))
 		most := 0.0

@@ -98,11 +98,13 @@ func (s *Scene) insects() {
 	var flights []flight
 	pause := s.between(0.3, 4)
 	for t := s.between(1, 3); t < s.loop.Seconds(); t += pause * (0.3 + 1.4*s.r.Float64()) {
-		near := math.Pow(s.r.Float64(), 4)
-		speed := s.between(0.25, 1.6) * (0.5 + near)
+		// Something of 5 mm that flies a meter a second: close to the lens it is a large soft blob and gone at once, three
+		// meters away a dot that takes seconds.
+		near := math.Pow(s.r.Float64(), 3)
+		speed := s.between(0.3, 0.7) * (0.6 + 4*near)
 		way := s.between(0, 2*math.Pi)
 		flights = append(flights, flight{t, s.between(0.3, 2.5), s.between(0, 1), s.between(0, 1), speed * math.Cos(way), speed * math.Sin(way),
-			s.between(-0.25, 0.25), s.between(1, 5), 0.003 + 0.03*near, 0.95 - 0.65*near})
+			s.between(-0.25, 0.25), s.between(2, 7), 0.002 + 0.03*near, 0.95 - 0.65*near})
 	}
 	at := func(k flight, t float64) (x, y float64) {
 		u := t - k.from

@@ -160,6 +160,11 @@ func (c *Camera) Take(radiance []uint16, s Shot, dst []byte) {
 	}
 }
 
+// Level is the grey level at which a radiance is seen, without noise.
+func (c *Camera) Level(radiance float64) float64 {
+	return float64(c.curve[int(max(0, min(65535, radiance)))>>curveShift]) / 256
+}
+
 // Encode replaces the picture by what the codec leaves of it. Number decides where keyframes are.
 func (c *Camera) Encode(number int, dst []byte) {
 	if c.o.Quality > 0 {
