@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/store"
 )
 
 // A running vmscloud holds the lock of its identity file, so the token commands reach it through a socket in the data
@@ -20,30 +22,30 @@ import (
 
 // adminRequest and adminAnswer are the JSON bodies of POST /tokens on the socket.
 type adminRequest struct {
-	Do    string         `json:"do"` // create, revoke, tokens, accounts, users
-	Token identity.Token `json:"token,omitzero"`
-	ID    string         `json:"id,omitempty"`
+	Do    string       `json:"do"` // create, revoke, tokens, accounts, users
+	Token record.Token `json:"token,omitzero"`
+	ID    string       `json:"id,omitempty"`
 }
 
 type adminAnswer struct {
-	Token    identity.Token     `json:"token,omitzero"`
-	Secret   string             `json:"secret,omitempty"`
-	Tokens   []identity.Token   `json:"tokens,omitempty"`
-	Accounts []identity.Account `json:"accounts,omitempty"`
-	Users    []identity.User    `json:"users,omitempty"`
-	Error    string             `json:"error,omitempty"`
-	NotFound bool               `json:"notFound,omitempty"`
+	Token    record.Token     `json:"token,omitzero"`
+	Secret   string           `json:"secret,omitempty"`
+	Tokens   []record.Token   `json:"tokens,omitempty"`
+	Accounts []record.Account `json:"accounts,omitempty"`
+	Users    []record.User    `json:"users,omitempty"`
+	Error    string           `json:"error,omitempty"`
+	NotFound bool             `json:"notFound,omitempty"`
 }
 
 // adminHandler serves the socket.
-func adminHandler(store *identity.Store) http.Handler {
+func adminHandler(ids *store.Store) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /tokens", func(w http.ResponseWriter, r *http.Request) {
 		var req adminRequest
 		var a adminAnswer
 		err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&req)
 		if err == nil {
-			a, err = adminDo(store, req)
+			a, err = adminDo(ids, req)
 		}
 		if err != nil {
 			a = adminAnswer{Error: err.Error(), NotFound: errors.Is(err, identity.ErrNotFound)}
@@ -54,18 +56,18 @@ func adminHandler(store *identity.Store) http.Handler {
 	return mux
 }
 
-func adminDo(store *identity.Store, req adminRequest) (a adminAnswer, err error) {
+func adminDo(ids *store.Store, req adminRequest) (a adminAnswer, err error) {
 	switch req.Do {
 	case "create":
-		a.Token, a.Secret, err = store.CreateToken(req.Token)
+		a.Token, a.Secret, err = ids.CreateToken(req.Token)
 	case "revoke":
-		a.Token, err = store.RevokeToken(req.ID)
+		a.Token, err = ids.RevokeToken(req.ID)
 	case "tokens":
-		a.Tokens, err = store.Tokens()
+		a.Tokens, err = ids.Tokens()
 	case "accounts":
-		a.Accounts, err = store.Accounts()
+		a.Accounts, err = ids.Accounts()
 	case "users":
-		a.Users, err = store.Users(req.ID)
+		a.Users, err = ids.Users(req.ID)
 	default:
 		err = fmt.Errorf("unknown request %q", req.Do)
 	}
@@ -132,27 +134,27 @@ func (c *adminClient) do(req adminRequest) (adminAnswer, error) {
 	return a, nil
 }
 
-func (c *adminClient) CreateToken(t identity.Token) (identity.Token, string, error) {
+func (c *adminClient) CreateToken(t record.Token) (record.Token, string, error) {
 	a, err := c.do(adminRequest{Do: "create", Token: t})
 	return a.Token, a.Secret, err
 }
 
-func (c *adminClient) RevokeToken(id string) (identity.Token, error) {
+func (c *adminClient) RevokeToken(id string) (record.Token, error) {
 	a, err := c.do(adminRequest{Do: "revoke", ID: id})
 	return a.Token, err
 }
 
-func (c *adminClient) Tokens() ([]identity.Token, error) {
+func (c *adminClient) Tokens() ([]record.Token, error) {
 	a, err := c.do(adminRequest{Do: "tokens"})
 	return a.Tokens, err
 }
 
-func (c *adminClient) Accounts() ([]identity.Account, error) {
+func (c *adminClient) Accounts() ([]record.Account, error) {
 	a, err := c.do(adminRequest{Do: "accounts"})
 	return a.Accounts, err
 }
 
-func (c *adminClient) Users(account string) ([]identity.User, error) {
+func (c *adminClient) Users(account string) ([]record.User, error) {
 	a, err := c.do(adminRequest{Do: "users", ID: account})
 	return a.Users, err
 }

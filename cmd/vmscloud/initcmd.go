@@ -1,14 +1,20 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	bolterrors "go.etcd.io/bbolt/errors"
 
-	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/identity/store"
 )
 
 // Files below the data folder.
@@ -21,22 +27,30 @@ const (
 
 type initCmd struct {
 	dataFlag
-	Account string `help:"Name of the account." required:"" placeholder:"NAME"`
-	ID      string `help:"Id of the account; a random one if left out." placeholder:"ID"`
-	Email   string `help:"Address of the account's first user." placeholder:"ADDRESS"`
-	Quiet   bool   `help:"Print only the id of the account." short:"q"`
+	Account  string `help:"Name of the account." required:"" placeholder:"NAME"`
+	ID       string `help:"Id of the account; a random one if left out." placeholder:"ID"`
+	Email    string `help:"Address of the first user, who may do everything; it is the name to sign in with." default:"admin@localhost" placeholder:"ADDRESS"`
+	Password string `name:"password-file" help:"File with that user's password, - for standard input; without it a link to set one is printed." placeholder:"FILE"`
+	Quiet    bool   `help:"Print only the id of the account." short:"q"`
 }
 
 func (c initCmd) Run() error {
-	if err := os.MkdirAll(c.Data, 0o700); err != nil {
-		return fmt.Errorf("make data folder: %w", err)
+	if err := record.CheckEmail(c.Email); err != nil {
+		return fmt.Errorf("--email %w", err)
 	}
-	store, err := openIdentity(c.Data)
+	hash, err := c.hash()
 	if err != nil {
 		return err
 	}
-	account, err := c.create(store)
-	if err := errors.Join(err, store.Close()); err != nil {
+	if err := os.MkdirAll(c.Data, 0o700); err != nil {
+		return fmt.Errorf("make data folder: %w", err)
+	}
+	ids, err := openIdentity(c.Data)
+	if err != nil {
+		return err
+	}
+	account, token, err := c.create(ids, hash)
+	if err := errors.Join(err, ids.Close()); err != nil {
 		return err
 	}
 	if c.Quiet {
@@ -45,40 +59,100 @@ func (c initCmd) Run() error {
 	}
 	fmt.Printf(`Account %s (%s) is ready in %s.
 
+Start it with:         vmscloud run --data %[3]s
 A token for a bridge:  vmscloud token create --data %[3]s --kind bridge --name "front gate"
 A token for yourself:  vmscloud token create --data %[3]s --kind user
-Then start it with:    vmscloud run --data %[3]s
 
 The bridge's YAML needs:
   bridge:  { account: %[2]s }
   service: { url: http://127.0.0.1:8470, token_file: FILE WITH THE BRIDGE'S TOKEN }
+
 `, account.Name, account.ID, c.Data)
+	if token == "" {
+		fmt.Printf("Sign in as %s with the password that you gave.\n", c.Email)
+	} else {
+		fmt.Printf(setPassword, c.Email, passwordHours, token, c.Data)
+	}
 	return nil
 }
 
-func (c initCmd) create(store *identity.Store) (identity.Account, error) {
-	there, err := store.Accounts()
+// setPassword tells how to use a token for a password.
+const setPassword = `%[1]s has no password yet. While vmscloud runs, and within %[2]d hours, set one of at least 10 characters:
+  curl http://127.0.0.1:8470/g/aaa/reset_password -d token=%[3]s --data-urlencode password=YOUR-PASSWORD
+For another such token: vmscloud user link --data %[4]s %[1]s
+`
+
+// passwordHours is how long the token is good.
+const passwordHours = 24
+
+// hash is that of the password in the file, "" if none is given.
+func (c initCmd) hash() (string, error) {
+	if c.Password == "" {
+		return "", nil
+	}
+	raw, err := readFile(c.Password)
 	if err != nil {
-		return identity.Account{}, err
+		return "", fmt.Errorf("read password: %w", err)
 	}
-	if len(there) > 0 {
-		return identity.Account{}, fmt.Errorf("%s holds the account %s (%s) already; nothing was changed", c.Data, there[0].Name, there[0].ID)
+	password := strings.TrimRight(string(raw), "\r\n")
+	if why := secret.CheckPassword(password); why != "" {
+		return "", fmt.Errorf("the password %s", why)
 	}
-	account, err := store.CreateAccount(identity.Account{ID: c.ID, Name: c.Account})
-	if err != nil {
-		return account, err
+	return secret.NewHasher(secret.Cost{}, 1).Hash(context.Background(), password)
+}
+
+// readFile reads a file, or standard input for "-".
+func readFile(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(io.LimitReader(os.Stdin, 1<<16))
 	}
-	_, err = store.CreateUser(identity.User{AccountID: account.ID, FirstName: c.Account, Email: c.Email})
-	return account, err
+	return os.ReadFile(name)
+}
+
+// create makes the account, a master, and its superuser. Without a password it returns a token to set one with.
+func (c initCmd) create(ids *store.Store, hash string) (account record.Account, token string, err error) {
+	err = ids.Update(func(tx *store.Tx) error {
+		there, err := tx.Accounts()
+		if err != nil {
+			return err
+		}
+		if len(there) > 0 {
+			return fmt.Errorf("%s holds the account %s (%s) already; nothing was changed", c.Data, there[0].Name, there[0].ID)
+		}
+		a := record.NewAccount()
+		a.ID, a.Name, a.ContactEmail, a.Status, a.IsMaster = c.ID, c.Account, c.Email, record.Texts{record.StatusActive}, true
+		if account, err = tx.AddAccount(a); err != nil {
+			return err
+		}
+		u := record.NewUser()
+		u.OwnerAccountID, u.FirstName, u.Email = account.ID, c.Account, c.Email
+		u.IsSuperuser, u.IsAccountSuperuser = true, true
+		if hash != "" {
+			u.IsActive, u.IsPending, u.Inner.PasswordHash, u.Inner.PasswordSet = true, false, hash, tx.Now()
+		}
+		if u, err = tx.AddUser(u.Settled()); err != nil || hash != "" {
+			return err
+		}
+		token, err = passwordToken(tx, u)
+		return err
+	})
+	return account, token, err
+}
+
+// passwordToken makes a token with which a user can set a password. Older ones are worth nothing from now on.
+func passwordToken(tx *store.Tx, u record.User) (string, error) {
+	token := secret.NewToken(48)
+	return token, errors.Join(tx.DropTickets(u.ID, record.PurposePassword), tx.PutTicket(record.Ticket{Hash: secret.Hash(token),
+		Purpose: record.PurposePassword, AccountID: u.OwnerAccountID, UserID: u.ID, Created: tx.Now(), Expires: tx.Now().Add(passwordHours * time.Hour)}))
 }
 
 // openIdentity opens the identity file, and says what to do if a running vmscloud has it.
-func openIdentity(dir string) (*identity.Store, error) {
-	store, err := identity.Open(filepath.Join(dir, identityFile), identity.Options{})
+func openIdentity(dir string) (*store.Store, error) {
+	ids, err := store.Open(filepath.Join(dir, identityFile), store.Options{})
 	if errors.Is(err, bolterrors.ErrTimeout) {
 		return nil, fmt.Errorf("%s is in use by another vmscloud; stop it first", dir)
 	}
-	return store, err
+	return ids, err
 }
 
 func noAccount(dir string) error {

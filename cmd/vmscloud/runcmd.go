@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"vmsbridge/storage/journal"
-	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/server"
 )
 
@@ -147,7 +147,7 @@ func (c runCmd) baseURL(addr *net.TCPAddr) string {
 }
 
 // handler puts the stores behind the interface, and the health checks and metrics beside it.
-func (c runCmd) handler(ids *identity.Store, reg *registry, book *ledger, metrics *prometheus.Registry, log *slog.Logger) (http.Handler, error) {
+func (c runCmd) handler(ids *store.Store, reg *registry, book *ledger, metrics *prometheus.Registry, log *slog.Logger) (http.Handler, error) {
 	key, err := reg.key("page-token", func() []byte {
 		b := make([]byte, 32)
 		_, _ = rand.Read(b) // never fails

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/record"
 )
 
 type tokenCmd struct {
@@ -21,11 +22,11 @@ type tokenCmd struct {
 
 // tokenStore is what the token commands need: the identity file, or a running vmscloud that has it open.
 type tokenStore interface {
-	CreateToken(identity.Token) (identity.Token, string, error)
-	RevokeToken(id string) (identity.Token, error)
-	Tokens() ([]identity.Token, error)
-	Accounts() ([]identity.Account, error)
-	Users(account string) ([]identity.User, error)
+	CreateToken(record.Token) (record.Token, string, error)
+	RevokeToken(id string) (record.Token, error)
+	Tokens() ([]record.Token, error)
+	Accounts() ([]record.Account, error)
+	Users(account string) ([]record.User, error)
 	Close() error
 }
 
@@ -61,7 +62,7 @@ func (c tokenCreateCmd) Run() (err error) {
 	if err != nil {
 		return err
 	}
-	t := identity.Token{Kind: identity.Kind(c.Kind), AccountID: account.ID, Name: c.Name, Cameras: c.Camera, Scopes: c.Scope}
+	t := record.Token{Kind: identity.Kind(c.Kind), AccountID: account.ID, Name: c.Name, Cameras: c.Camera, Scopes: c.Scope}
 	if t.Name == "" {
 		t.Name = c.Kind
 	}
@@ -93,13 +94,13 @@ func (c tokenCreateCmd) Run() (err error) {
 }
 
 // pickAccount is the account of that id, or the only one.
-func pickAccount(store tokenStore, dir, id string) (identity.Account, error) {
+func pickAccount(store tokenStore, dir, id string) (record.Account, error) {
 	all, err := store.Accounts()
 	if err != nil {
-		return identity.Account{}, err
+		return record.Account{}, err
 	}
 	if len(all) == 0 {
-		return identity.Account{}, noAccount(dir)
+		return record.Account{}, noAccount(dir)
 	}
 	var ids []string
 	for _, a := range all {
@@ -109,9 +110,9 @@ func pickAccount(store tokenStore, dir, id string) (identity.Account, error) {
 		ids = append(ids, a.ID)
 	}
 	if id == "" {
-		return identity.Account{}, fmt.Errorf("name one of the accounts with --account: %s", strings.Join(ids, ", "))
+		return record.Account{}, fmt.Errorf("name one of the accounts with --account: %s", strings.Join(ids, ", "))
 	}
-	return identity.Account{}, fmt.Errorf("there is no account %q, only: %s", id, strings.Join(ids, ", "))
+	return record.Account{}, fmt.Errorf("there is no account %q, only: %s", id, strings.Join(ids, ", "))
 }
 
 type tokenListCmd struct {

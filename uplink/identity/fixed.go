@@ -3,7 +3,7 @@ package identity
 import (
 	"fmt"
 
-	"vmsbridge/uplink/vms"
+	"vmsbridge/uplink/identity/secret"
 )
 
 // Fixed is a list of tokens that does not change while the program runs: those of the bridge's YAML file and its own
@@ -32,8 +32,8 @@ func (f *Fixed) Add(token string, p Principal) error {
 	if p.TokenID == "" {
 		p.TokenID = p.Name
 	}
-	p.User = fillUser(p.User, p)
-	f.entries = append(f.entries, fixedEntry{hashOf(token), p})
+	p = p.Filled()
+	f.entries = append(f.entries, fixedEntry{secret.Hash(token), p})
 	return nil
 }
 
@@ -42,9 +42,9 @@ func (f *Fixed) Authenticate(token string) (Principal, error) {
 	if token == "" {
 		return Principal{}, ErrUnknown
 	}
-	hash, found := hashOf(token), -1
+	hash, found := secret.Hash(token), -1
 	for i, e := range f.entries {
-		if sameHash(hash, e.hash) {
+		if secret.Same(hash, e.hash) {
 			found = i
 		}
 	}
@@ -54,8 +54,9 @@ func (f *Fixed) Authenticate(token string) (Principal, error) {
 	return f.entries[found].principal, nil
 }
 
-// fillUser makes sure that users/self has an id, a name, an account and a language.
-func fillUser(u vms.User, p Principal) vms.User {
+// Filled is the principal with what users/self needs: an id, a name, an account and a language.
+func (p Principal) Filled() Principal {
+	u := &p.User
 	if u.ID == "" {
 		u.ID = p.TokenID
 	}
@@ -68,5 +69,5 @@ func fillUser(u vms.User, p Principal) vms.User {
 	if u.Language == "" {
 		u.Language = "en"
 	}
-	return u
+	return p
 }

@@ -46,4 +46,6 @@ func (p Principal) Views(kind string) bool {
 }
 
 // ViewsEvents says whether the principal may see events: whoever may see pictures may see what happened in them.
-func (p Principal) ViewsEvents() bool { return p.Grants == nil || p.Grants.Preview || p.Grants.Recorded }
+func (p Principal) ViewsEvents() bool {
+	return p.Grants == nil || p.Grants.Preview || p.Grants.Recorded
+}

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/vms"
@@ -52,11 +53,10 @@ func (s *Server) getSelf(c *call) error {
 // listCameras is GET /cameras: those of the account that the token may see, in the order of their ids.
 func (s *Server) listCameras(c *call) error {
 	a := parseArgs(c.r.URL.RawQuery, "include", "pageSize", "pageToken")
-	all, err := s.opts.Cameras.Cameras(c.r.Context(), c.principal.AccountID)
+	all, err := s.seenCameras(c)
 	if err != nil {
 		return err
 	}
-	all = slices.DeleteFunc(all, func(cam vms.Camera) bool { return !c.principal.Sees(cameraActor(cam.ID)) })
 	page, at, err := pageOf(s, c, a, "cameras", all)
 	if err != nil {
 		return err
@@ -75,16 +75,41 @@ func (s *Server) getCamera(c *call) error {
 		return err
 	}
 	id := c.r.PathValue("id")
-	all, err := s.opts.Cameras.Cameras(c.r.Context(), c.principal.AccountID)
+	all, err := s.seenCameras(c)
 	if err != nil {
 		return err
 	}
 	i := slices.IndexFunc(all, func(cam vms.Camera) bool { return cam.ID == id })
-	if i < 0 || !c.principal.Sees(cameraActor(id)) {
+	if i < 0 {
 		return vms.NotFound("cameras", "", id)
 	}
 	dropStatus(&all[i], include)
 	return c.ok(all[i])
+}
+
+// seenCameras are the cameras that the caller may see: those of its account and those that others share with it, in the
+// order of their ids.
+func (s *Server) seenCameras(c *call) ([]vms.Camera, error) {
+	accounts := map[string]bool{c.principal.AccountID: true}
+	if c.principal.Grants != nil {
+		for _, owner := range c.principal.Grants.Shared {
+			accounts[owner] = true
+		}
+	}
+	var out []vms.Camera
+	for account := range accounts {
+		all, err := s.opts.Cameras.Cameras(c.r.Context(), account)
+		if err != nil {
+			return nil, err
+		}
+		for _, cam := range all {
+			if c.principal.Sees(cameraActor(cam.ID)) && c.principal.Home(cam.ID) == account {
+				out = append(out, cam)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b vms.Camera) int { return strings.Compare(a.ID, b.ID) })
+	return out, nil
 }
 
 func cameraActor(id string) vms.Actor { return vms.Actor{Type: vms.ActorCamera, ID: id} }

@@ -20,7 +20,7 @@ const maxBodyBytes = 512 << 10
 func (s *Server) getEvent(c *call) error {
 	a := parseArgs(c.r.URL.RawQuery, "include")
 	include := a.include()
-	if err := a.err(); err != nil {
+	if err := errors.Join(a.err(), checkEvents(c)); err != nil {
 		return err
 	}
 	id := strings.ReplaceAll(c.r.PathValue("id"), " ", "+")

@@ -28,10 +28,13 @@ func (s *Server) recordedImage(c *call) error {
 	if err := s.checkActor(c.r.Context(), c, cameraActor(want.Camera)); err != nil {
 		return err
 	}
+	if !c.principal.Views(want.Kind) {
+		return vms.NewError(http.StatusForbidden, vms.ReasonPermission, "This user may not see "+want.Kind+" images")
+	}
 	if s.opts.Images == nil {
 		return vms.NotFound("images", "This server keeps no images", want.Camera)
 	}
-	img, err := s.opts.Images.Image(c.r.Context(), ImageQuery{c.principal.AccountID, want.Camera, want.Kind, want.Op, want.Time})
+	img, err := s.opts.Images.Image(c.r.Context(), ImageQuery{c.principal.Home(want.Camera), want.Camera, want.Kind, want.Op, want.Time})
 	if err != nil {
 		return err
 	}

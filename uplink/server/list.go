@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"slices"
 
 	"vmsbridge/uplink/vms"
@@ -16,6 +18,9 @@ func (s *Server) listEvents(c *call) error {
 	a := parseArgs(c.r.URL.RawQuery, listParams...)
 	var q vms.Query
 	var cursor *vms.Cursor
+	if err := checkEvents(c); err != nil {
+		return err
+	}
 	if token := a.one("pageToken"); token != "" {
 		var t eventsToken
 		if err := s.signer.open("events", c.principal.AccountID, token, &t); err != nil {
@@ -100,7 +105,7 @@ func (s *Server) listRecentByType(c *call) error {
 	if !a.has("type__in") {
 		a.miss("type__in")
 	}
-	if err := a.err(); err != nil {
+	if err := errors.Join(a.err(), checkEvents(c)); err != nil {
 		return err
 	}
 	for _, actor := range actors {
@@ -123,10 +128,18 @@ func (s *Server) listRecentByType(c *call) error {
 	return c.ok(vms.MakePage(withData(found, include), "", "", len(found)))
 }
 
+// checkEvents is nil if the caller may see events at all.
+func checkEvents(c *call) error {
+	if c.principal.ViewsEvents() {
+		return nil
+	}
+	return vms.NewError(http.StatusForbidden, vms.ReasonPermission, "This user may see neither previews nor recordings, and so no events")
+}
+
 // checkActor is nil if the caller may know of the actor. If not, the answer is the same whether it exists or not.
 func (s *Server) checkActor(ctx context.Context, c *call, a vms.Actor) error {
 	if c.principal.Sees(a) {
-		has, err := s.opts.Cameras.HasActor(ctx, c.principal.AccountID, a)
+		has, err := s.opts.Cameras.HasActor(ctx, c.principal.Home(a.ID), a)
 		if err != nil {
 			return err
 		}

@@ -56,7 +56,7 @@ type Image struct {
 	Body   io.ReadCloser
 }
 
-// Authenticator finds who a bearer token belongs to: identity.Store or identity.Fixed.
+// Authenticator finds who a bearer token belongs to: identity/store.Store or identity.Fixed.
 type Authenticator interface {
 	Authenticate(token string) (identity.Principal, error)
 }

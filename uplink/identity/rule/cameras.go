@@ -169,3 +169,26 @@ func GrantsOf(u record.User, home, active record.Account, shared map[string]stri
 	}
 	return g
 }
+
+// Recipients lists the folded addresses that an account shares cameras with or names as responders, each once.
+func Recipients(a record.Account) []string {
+	var out []string
+	add := func(email string) {
+		if email = record.Fold(email); email != "" && !slices.Contains(out, email) {
+			out = append(out, email)
+		}
+	}
+	for _, share := range a.CameraShares {
+		for i, r := range share {
+			if email, _, _ := strings.Cut(r, ","); i > 0 {
+				add(email)
+			}
+		}
+	}
+	for _, e := range a.FirstResponders {
+		if len(e) > 0 {
+			add(e[0])
+		}
+	}
+	return out
+}

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
-	"encoding/hex"
 )
 
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -25,13 +24,6 @@ func NewToken(n int) string {
 			}
 		}
 	}
-}
-
-// NewID makes a random id of 12 hexadecimal digits, for accounts, users and tokens. It names and does not open anything.
-func NewID() string {
-	raw := make([]byte, 6)
-	_, _ = rand.Read(raw)
-	return hex.EncodeToString(raw)
 }
 
 // ticketBytes is the size of a sign-in token in recorded traffic: 344 characters of base64.

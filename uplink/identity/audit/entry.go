@@ -1,0 +1,43 @@
+package audit
+
+import "time"
+
+// Action is what was done.
+type Action string
+
+// The actions.
+const (
+	Create   Action = "create"
+	Update   Action = "update"
+	Delete   Action = "delete"
+	SignIn   Action = "sign_in"
+	SignOut  Action = "sign_out"
+	Switch   Action = "switch_account"
+	Password Action = "password" // set, changed or reset
+	Lock     Action = "lock"
+	Unlock   Action = "unlock"
+	Activate Action = "activate"
+	Refuse   Action = "refuse" // a wrong password or code of a known user
+)
+
+// What is acted on.
+const (
+	KindAccount = "account"
+	KindUser    = "user"
+	KindToken   = "token"
+)
+
+// Entry is one line of the trail.
+type Entry struct {
+	Seq       uint64    `json:"seq"` // by the store, rising
+	Time      time.Time `json:"time"`
+	AccountID string    `json:"accountId"`        // whose trail it stands in: that of the target
+	By        string    `json:"by,omitempty"`     // user id, "" for the service itself
+	ByName    string    `json:"byName,omitempty"` // the user's address at that time
+	From      string    `json:"from,omitempty"`   // address of the client
+	Action    Action    `json:"action"`
+	Kind      string    `json:"kind"`
+	Target    string    `json:"target"`           // id
+	Name      string    `json:"name,omitempty"`   // what it was called
+	Fields    []string  `json:"fields,omitempty"` // names of what changed, never values
+}

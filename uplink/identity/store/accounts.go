@@ -1,0 +1,175 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/rule"
+	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/vms"
+)
+
+// accountRow is an account as it is stored.
+type accountRow struct {
+	Record record.Account      `json:"record"`
+	Inner  record.AccountInner `json:"inner"`
+}
+
+func (r accountRow) account() record.Account {
+	r.Record.Inner = r.Inner
+	return r.Record
+}
+
+// Account finds an account. The error wraps identity.ErrNotFound if there is none.
+func (tx *Tx) Account(id string) (record.Account, error) {
+	row, err := get[accountRow](tx, bucketAccounts, []byte(id))
+	if err != nil {
+		return record.Account{}, fmt.Errorf("find account: %w", err)
+	}
+	return row.account(), nil
+}
+
+// Accounts lists all accounts, oldest first.
+func (tx *Tx) Accounts() ([]record.Account, error) {
+	rows, err := all[accountRow](tx, bucketAccounts)
+	out := make([]record.Account, len(rows))
+	for i, row := range rows {
+		out[i] = row.account()
+	}
+	slices.SortStableFunc(out, func(a, b record.Account) int { return a.Inner.Created.Compare(b.Inner.Created) })
+	return out, err
+}
+
+// Children lists the accounts below one, oldest first.
+func (tx *Tx) Children(id string) ([]record.Account, error) {
+	var out []record.Account
+	for _, child := range seconds(tx, bucketChildren, id) {
+		a, err := tx.Account(string(child))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, a)
+	}
+	slices.SortStableFunc(out, func(a, b record.Account) int { return a.Inner.Created.Compare(b.Inner.Created) })
+	return out, nil
+}
+
+// AddAccount stores a new account and returns it as stored. An empty ID gets a random one; the error wraps
+// identity.ErrExists if it is taken.
+func (tx *Tx) AddAccount(a record.Account) (record.Account, error) {
+	if a.ID == "" {
+		a.ID = secret.NewID()
+	}
+	if !vms.ValidID(a.ID) {
+		return a, fmt.Errorf("add account: %q cannot be an id: use letters, digits, dots and hyphens", a.ID)
+	}
+	if tx.tx.Bucket(bucketAccounts).Get([]byte(a.ID)) != nil {
+		return a, fmt.Errorf("add account %q: %w", a.ID, identity.ErrExists)
+	}
+	a.Inner.Created = tx.now
+	return a, tx.PutAccount(a)
+}
+
+// PutAccount stores an account over the one of its id.
+func (tx *Tx) PutAccount(a record.Account) error {
+	old, err := tx.Account(a.ID)
+	if err != nil && !errors.Is(err, identity.ErrNotFound) {
+		return err
+	}
+	if old.Child() {
+		if err := mark(tx, bucketChildren, pair(old.OwnerAccountID, []byte(a.ID)), false); err != nil {
+			return err
+		}
+	}
+	if a.Child() {
+		if err := mark(tx, bucketChildren, pair(a.OwnerAccountID, []byte(a.ID)), true); err != nil {
+			return err
+		}
+	}
+	if err := tx.indexShares(old, a); err != nil {
+		return err
+	}
+	return put(tx, bucketAccounts, []byte(a.ID), accountRow{a, a.Inner})
+}
+
+// indexShares keeps the index of whom accounts share cameras with.
+func (tx *Tx) indexShares(old, now record.Account) error {
+	for _, email := range rule.Recipients(old) {
+		if err := mark(tx, bucketShares, pair(email, []byte(old.ID)), false); err != nil {
+			return err
+		}
+	}
+	for _, email := range rule.Recipients(now) {
+		if err := mark(tx, bucketShares, pair(email, []byte(now.ID)), true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sharedWith finds the cameras that other accounts share with a user: camera → account.
+func (tx *Tx) sharedWith(u record.User) (map[string]string, error) {
+	out := map[string]string{}
+	for _, id := range seconds(tx, bucketShares, record.Fold(u.Email)) {
+		a, err := tx.Account(string(id))
+		if err != nil {
+			return nil, err
+		}
+		for _, camera := range rule.SharedWith(a, u) {
+			out[camera] = a.ID
+		}
+	}
+	return out, nil
+}
+
+// DeleteAccount removes an account with its users and tokens. An account that has sub-accounts is not removed: the error
+// wraps identity.ErrExists.
+func (tx *Tx) DeleteAccount(id string) error {
+	a, err := tx.Account(id)
+	if err != nil {
+		return err
+	}
+	if len(seconds(tx, bucketChildren, id)) > 0 {
+		return fmt.Errorf("delete account: it has sub-accounts: %w", identity.ErrExists)
+	}
+	for _, user := range seconds(tx, bucketMembers, id) {
+		if err := tx.DeleteUser(string(user)); err != nil {
+			return err
+		}
+	}
+	tokens, err := all[record.Token](tx, bucketTokens)
+	if err != nil {
+		return err
+	}
+	for _, t := range tokens {
+		if t.AccountID == id {
+			if err := tx.tx.Bucket(bucketTokens).Delete([]byte(t.ID)); err != nil {
+				return err
+			}
+		}
+	}
+	if a.Child() {
+		if err := mark(tx, bucketChildren, pair(a.OwnerAccountID, []byte(id)), false); err != nil {
+			return err
+		}
+	}
+	if err := tx.indexShares(a, record.Account{}); err != nil {
+		return err
+	}
+	return tx.tx.Bucket(bucketAccounts).Delete([]byte(id))
+}
+
+// Accounts lists all accounts, oldest first.
+func (s *Store) Accounts() (out []record.Account, err error) {
+	err = s.View(func(tx *Tx) error { out, err = tx.Accounts(); return err })
+	return out, err
+}
+
+// CreateAccount adds an account in a transaction of its own.
+func (s *Store) CreateAccount(a record.Account) (out record.Account, err error) {
+	err = s.Update(func(tx *Tx) error { out, err = tx.AddAccount(a); return err })
+	return out, err
+}

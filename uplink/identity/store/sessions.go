@@ -1,0 +1,167 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/secret"
+)
+
+// Session finds a session by the hash of its key. Whether it is still good is for the caller to see.
+func (tx *Tx) Session(hash []byte) (record.Session, error) {
+	s, err := get[record.Session](tx, bucketSessions, hash)
+	if err != nil {
+		return s, fmt.Errorf("find session: %w", err)
+	}
+	return s, nil
+}
+
+// PutSession stores a session.
+func (tx *Tx) PutSession(s record.Session) error {
+	return errors.Join(put(tx, bucketSessions, s.Hash, s), mark(tx, bucketOpen, pair(s.UserID, s.Hash), true))
+}
+
+// DeleteSession ends a session. Ending one that is not there is no error.
+func (tx *Tx) DeleteSession(hash []byte) error {
+	s, err := tx.Session(hash)
+	if errors.Is(err, identity.ErrNotFound) {
+		return nil
+	}
+	return errors.Join(err, mark(tx, bucketOpen, pair(s.UserID, hash), false), tx.tx.Bucket(bucketSessions).Delete(hash))
+}
+
+// SessionsOf lists the sessions of a user, those that are over included.
+func (tx *Tx) SessionsOf(user string) ([]record.Session, error) {
+	var out []record.Session
+	for _, hash := range seconds(tx, bucketOpen, user) {
+		s, err := tx.Session(hash)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// EndSessions ends all sessions of a user but the one with the hash except.
+func (tx *Tx) EndSessions(user string, except []byte) error {
+	for _, hash := range seconds(tx, bucketOpen, user) {
+		if !bytes.Equal(hash, except) {
+			if err := tx.DeleteSession(hash); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (tx *Tx) pruneSessions() error {
+	list, err := all[record.Session](tx, bucketSessions)
+	for _, s := range list {
+		// A session that never expires goes when nobody used it for a year.
+		if !s.Live(tx.now, 366*24*time.Hour) {
+			err = errors.Join(err, tx.DeleteSession(s.Hash))
+		}
+	}
+	return err
+}
+
+// Ticket finds a ticket by the hash of its token. Whether it is still good is for the caller to see.
+func (tx *Tx) Ticket(hash []byte) (record.Ticket, error) {
+	t, err := get[record.Ticket](tx, bucketTickets, hash)
+	if err != nil {
+		return t, fmt.Errorf("find ticket: %w", err)
+	}
+	return t, nil
+}
+
+// PutTicket stores a ticket.
+func (tx *Tx) PutTicket(t record.Ticket) error {
+	return errors.Join(put(tx, bucketTickets, t.Hash, t), mark(tx, bucketHeld, pair(t.UserID, t.Hash), true))
+}
+
+// DeleteTicket makes a ticket worthless: it was used. Deleting one that is not there is no error.
+func (tx *Tx) DeleteTicket(hash []byte) error {
+	t, err := tx.Ticket(hash)
+	if errors.Is(err, identity.ErrNotFound) {
+		return nil
+	}
+	return errors.Join(err, mark(tx, bucketHeld, pair(t.UserID, hash), false), tx.tx.Bucket(bucketTickets).Delete(hash))
+}
+
+// TicketsOf lists the tickets of a user, expired ones included.
+func (tx *Tx) TicketsOf(user string) ([]record.Ticket, error) {
+	var out []record.Ticket
+	for _, hash := range seconds(tx, bucketHeld, user) {
+		t, err := tx.Ticket(hash)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// DropTickets makes all tickets of a user of the given purposes worthless, or of any if none is given.
+func (tx *Tx) DropTickets(user string, purposes ...record.Purpose) error {
+	list, err := tx.TicketsOf(user)
+	for _, t := range list {
+		if len(purposes) == 0 || slices.Contains(purposes, t.Purpose) {
+			err = errors.Join(err, tx.DeleteTicket(t.Hash))
+		}
+	}
+	return err
+}
+
+func (tx *Tx) pruneTickets() error {
+	list, err := all[record.Ticket](tx, bucketTickets)
+	for _, t := range list {
+		if !tx.now.Before(t.Expires) {
+			err = errors.Join(err, tx.DeleteTicket(t.Hash))
+		}
+	}
+	return err
+}
+
+// Attempts tells how many wrong passwords were given for an address since the last right one, whether the address is
+// known or not.
+func (tx *Tx) Attempts(email string) (record.Attempts, error) {
+	a, err := get[record.Attempts](tx, bucketAttempts, secret.Hash(record.Fold(email)))
+	if errors.Is(err, identity.ErrNotFound) {
+		return a, nil
+	}
+	return a, err
+}
+
+// PutAttempts stores the count; a count of 0 removes it.
+func (tx *Tx) PutAttempts(email string, a record.Attempts) error {
+	key := secret.Hash(record.Fold(email))
+	if a.Count == 0 {
+		return tx.tx.Bucket(bucketAttempts).Delete(key)
+	}
+	return put(tx, bucketAttempts, key, a)
+}
+
+// attemptsAge is how long wrong passwords count.
+const attemptsAge = 24 * time.Hour
+
+func (tx *Tx) pruneAttempts() error {
+	var old [][]byte
+	b := tx.tx.Bucket(bucketAttempts)
+	err := b.ForEach(func(k, _ []byte) error {
+		a, err := get[record.Attempts](tx, bucketAttempts, k)
+		if err == nil && tx.now.Sub(a.Last) > attemptsAge {
+			old = append(old, bytes.Clone(k))
+		}
+		return err
+	})
+	for _, k := range old {
+		err = errors.Join(err, b.Delete(k))
+	}
+	return err
+}

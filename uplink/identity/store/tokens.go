@@ -1,0 +1,206 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/rule"
+	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/vms"
+)
+
+// AddToken stores a new bearer token and returns it, without its hash, with the secret text that its holder sends; that
+// cannot be read again. ID, Hash and Created are set here. Kind and an AccountID that exists are needed; a UserID must
+// exist, in that account or one that may enter it.
+func (tx *Tx) AddToken(t record.Token) (record.Token, string, error) {
+	if !t.Kind.Valid() {
+		return record.Token{}, "", fmt.Errorf("create token: kind %q is neither %s nor %s", t.Kind, identity.KindBridge, identity.KindUser)
+	}
+	for _, scope := range t.Scopes {
+		if !slices.Contains(identity.Scopes, scope) {
+			return record.Token{}, "", fmt.Errorf("create token: there is no scope %q, only %v", scope, identity.Scopes)
+		}
+	}
+	for _, c := range t.Cameras {
+		if !vms.ValidID(c) {
+			return record.Token{}, "", fmt.Errorf("create token: %q cannot be the id of a camera", c)
+		}
+	}
+	active, err := tx.Account(t.AccountID)
+	if err != nil {
+		return record.Token{}, "", fmt.Errorf("create token: account %q: %w", t.AccountID, err)
+	}
+	if t.UserID != "" {
+		u, err := tx.User(t.UserID)
+		if err == nil {
+			err = tx.mayEnter(u, active)
+		}
+		if err != nil {
+			return record.Token{}, "", fmt.Errorf("create token: user %q of account %q: %w", t.UserID, t.AccountID, identity.ErrNotFound)
+		}
+	}
+	var text string
+	t.ID, text, t.Hash = secret.NewBearer()
+	t.Created, t.Revoked = tx.now, time.Time{}
+	if err := put(tx, bucketTokens, []byte(t.ID), t); err != nil {
+		return record.Token{}, "", err
+	}
+	t.Hash = nil
+	return t, text, nil
+}
+
+// Token finds a token of any purpose by its secret text. ErrUnknown for a wrong, revoked or expired one.
+func (tx *Tx) Token(text string) (record.Token, error) {
+	id, ok := secret.BearerID(text)
+	if !ok {
+		return record.Token{}, identity.ErrUnknown
+	}
+	t, err := get[record.Token](tx, bucketTokens, []byte(id))
+	if errors.Is(err, identity.ErrNotFound) || err == nil && !secret.Same(secret.Hash(text), t.Hash) {
+		return record.Token{}, identity.ErrUnknown
+	}
+	return t, err
+}
+
+// TokenByID finds a token by its id, with its hash.
+func (tx *Tx) TokenByID(id string) (record.Token, error) {
+	return get[record.Token](tx, bucketTokens, []byte(id))
+}
+
+// PutToken stores a token over the one of its id.
+func (tx *Tx) PutToken(t record.Token) error { return put(tx, bucketTokens, []byte(t.ID), t) }
+
+// Tokens lists all tokens with their hashes, revoked ones too, oldest first.
+func (tx *Tx) Tokens() ([]record.Token, error) {
+	list, err := all[record.Token](tx, bucketTokens)
+	slices.SortStableFunc(list, func(a, b record.Token) int { return a.Created.Compare(b.Created) })
+	return list, err
+}
+
+// mayEnter is nil if a user may act in an account, its own or one that the rules let it switch to.
+func (tx *Tx) mayEnter(u record.User, active record.Account) error {
+	home, err := tx.Account(u.OwnerAccountID)
+	if err != nil {
+		return err
+	}
+	if !rule.Switch(rule.CallerOf(u, home), rule.PlaceOf(home, active)) {
+		return identity.ErrUnknown
+	}
+	return nil
+}
+
+// Principal is a user acting in an account with what the records of this moment allow. ErrUnknown if either may not act. A
+// pending user may: whoever has a token or session of one got it from the operator or by a link to the user's address.
+func (tx *Tx) Principal(u record.User, active record.Account) (identity.Principal, error) {
+	home, err := tx.Account(u.OwnerAccountID)
+	if err != nil {
+		return identity.Principal{}, err
+	}
+	if u.Disabled() || !home.Is(record.StatusActive) || !active.Is(record.StatusActive) ||
+		!rule.Switch(rule.CallerOf(u, home), rule.PlaceOf(home, active)) || !record.Within(u.AccessPeriod, u.Timezone, tx.now) {
+		return identity.Principal{}, identity.ErrUnknown
+	}
+	shared, err := tx.sharedWith(u)
+	if err != nil {
+		return identity.Principal{}, err
+	}
+	return identity.Principal{Kind: identity.KindUser, AccountID: active.ID, User: wireUser(u), Grants: rule.GrantsOf(u, home, active, shared)}, nil
+}
+
+// Authenticate finds whose bearer token it is and what its user may do at this moment. ErrUnknown for a wrong, revoked or
+// expired one, and for one whose account or user may not act; other errors are the store's.
+func (s *Store) Authenticate(text string) (identity.Principal, error) {
+	var p identity.Principal
+	err := s.View(func(tx *Tx) error {
+		t, err := tx.Token(text)
+		if err != nil {
+			return err
+		}
+		if t.State(tx.now) != "active" || t.Purpose != "" {
+			return identity.ErrUnknown
+		}
+		active, err := tx.Account(t.AccountID)
+		if err != nil {
+			return err
+		}
+		if t.UserID != "" {
+			u, err := tx.User(t.UserID)
+			if err != nil {
+				return err
+			}
+			if p, err = tx.Principal(u, active); err != nil {
+				return err
+			}
+		} else if !active.Is(record.StatusActive) && !active.Is(record.StatusInactive) {
+			return identity.ErrUnknown // a bridge goes on while its account's people may not sign in
+		}
+		p.TokenID, p.Name, p.Kind, p.AccountID, p.Cameras, p.Scopes = t.ID, t.Name, t.Kind, t.AccountID, t.Cameras, t.Scopes
+		p = p.Filled()
+		return nil
+	})
+	if errors.Is(err, identity.ErrNotFound) {
+		err = identity.ErrUnknown // the user or account is gone, and the token with it
+	}
+	if err != nil {
+		return identity.Principal{}, err
+	}
+	return p, nil
+}
+
+func wireUser(u record.User) vms.User {
+	out := vms.User{ID: u.ID, FirstName: u.FirstName, LastName: u.LastName, AccountID: u.OwnerAccountID, Email: u.Email, Language: u.Language, EmployeeID: u.EmployeeID()}
+	if u.Timezone != "" {
+		out.TimeZone = &vms.TimeZone{TimeZone: u.Timezone}
+	}
+	return out
+}
+
+// CreateToken is AddToken in a transaction of its own.
+func (s *Store) CreateToken(t record.Token) (out record.Token, text string, err error) {
+	err = s.Update(func(tx *Tx) error { out, text, err = tx.AddToken(t); return err })
+	if err != nil {
+		return record.Token{}, "", err
+	}
+	return out, text, nil
+}
+
+// RevokeToken ends a token at once; its record stays. Revoking twice is no error. ErrNotFound if there is none.
+func (s *Store) RevokeToken(id string) (record.Token, error) {
+	var t record.Token
+	err := s.Update(func(tx *Tx) error {
+		var err error
+		if t, err = tx.TokenByID(id); err != nil {
+			return fmt.Errorf("revoke token %q: %w", id, err)
+		}
+		if t.Revoked.IsZero() {
+			t.Revoked = tx.now
+		}
+		return tx.PutToken(t)
+	})
+	t.Hash = nil
+	return t, err
+}
+
+// Tokens lists all tokens, revoked ones too, oldest first and without their hashes.
+func (s *Store) Tokens() (list []record.Token, err error) {
+	err = s.View(func(tx *Tx) error { list, err = tx.Tokens(); return err })
+	for i := range list {
+		list[i].Hash = nil
+	}
+	return list, err
+}
+
+func (tx *Tx) pruneTokens(age time.Duration) error {
+	list, err := all[record.Token](tx, bucketTokens)
+	for _, t := range list {
+		// Tokens that people made stay in the list; those that clients get by the thousand do not.
+		if t.Family != "" && !t.Expires.IsZero() && tx.now.Sub(t.Expires) > age {
+			err = errors.Join(err, tx.tx.Bucket(bucketTokens).Delete([]byte(t.ID)))
+		}
+	}
+	return err
+}
