@@ -65,7 +65,7 @@ func (j *Journal) compact(ctx context.Context, s Stats) (Compaction, error) {
 	}
 	next := j.path + compactingSuffix
 	if err := remove(next); err != nil {
-		return c, fmt.Errorf("compact journal: %w", err)
+		return c, fmt.Errorf("compact journal: %w", explain(err))
 	}
 	if err := j.copyTo(ctx, next, &c); err != nil {
 		return c, fmt.Errorf("compact journal: %w", explain(err))

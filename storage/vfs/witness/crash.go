@@ -18,11 +18,11 @@ const sector = 512
 // The model is stricter than most file systems. A file's content is durable up to its last sync, and each sector written
 // and each truncation after that may or may not have arrived, in any order. Creations, renames and removals are durable
 // once their folder was synced; of those after, a first part of them, of any length, has arrived (metadata is journaled
-// in order), whatever became of the contents.
+// in order), whatever became of the contents. What a failed sync should have flushed survives in part, once and for all.
 func Crash(ops []Op, from, to string, rng *rand.Rand) error {
 	d := disk{now: map[string]*content{}, durable: map[string]*content{}}
 	for _, op := range ops {
-		if err := d.do(op); err != nil {
+		if err := d.do(op, rng); err != nil {
 			return err
 		}
 	}
@@ -65,7 +65,7 @@ func (d *disk) name(change func(map[string]*content)) {
 	d.pending = append(d.pending, change)
 }
 
-func (d *disk) do(op Op) error {
+func (d *disk) do(op Op, rng *rand.Rand) error {
 	c := d.now[op.Path]
 	switch op.Kind {
 	case Create:
@@ -80,18 +80,21 @@ func (d *disk) do(op Op) error {
 			change(d.durable)
 		}
 		d.pending = nil
-	case Write, Truncate, Sync:
+	case Write, Truncate, Sync, NoSync:
 		if c == nil {
 			return fmt.Errorf("crash: %v: there is no such file", op)
 		}
-		if op.Kind != Sync {
+		switch op.Kind {
+		case Sync:
+			for _, op := range c.since {
+				c.bytes.do(op)
+			}
+			c.since = nil
+		case NoSync:
+			c.bytes, c.since = c.survive(rng, rng.Float64()), nil
+		default:
 			c.since = append(c.since, op)
-			return nil
 		}
-		for _, op := range c.since {
-			c.bytes.do(op)
-		}
-		c.since = nil
 	}
 	return nil
 }

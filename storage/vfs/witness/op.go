@@ -15,6 +15,7 @@ const (
 	Truncate Kind = "truncate" // to Size
 	Sync     Kind = "sync"     // fsync or fdatasync of a file
 	SyncDir  Kind = "syncdir"  // fsync of a folder
+	NoSync   Kind = "nosync"   // a Sync that was made to fail
 	Rename   Kind = "rename"   // Path becomes To
 	Remove   Kind = "remove"
 	Mark     Kind = "mark" // not of the disk: the watched function said Path
@@ -46,5 +47,6 @@ var ErrUnsupported = errors.New("system calls cannot be watched here")
 
 // Fault is asked before operation n (from 0 on; marks do not count) is done. An error number other than 0 is returned to
 // the watched code in place of the operation; a write then stores the first half of its bytes, as a disk that fills up
-// does, and does not appear in the log as what it was.
+// does. A failed Sync is a NoSync in the log: what it should have flushed is as good as forgotten, because the kernel takes
+// the pages for clean (https://wiki.postgresql.org/wiki/Fsync_Errors). Other failed operations are not in the log.
 type Fault func(n int, op Op) (errno int)

@@ -126,7 +126,10 @@ func (w *watch) serve() {
 				op.Data = op.Data[:len(op.Data)/2]
 				_, _ = unix.Pwrite(int(note.args[0]), op.Data, op.Offset)
 			}
-			ok = op.Kind == Write
+			if op.Kind == Sync {
+				op.Kind = NoSync
+			}
+			ok = op.Kind == Write || op.Kind == NoSync
 		}
 	}
 	if ok {

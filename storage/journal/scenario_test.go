@@ -1,0 +1,150 @@
+package journal
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/vms"
+)
+
+// scenario is a life of a journal, the same for the same seed: everything that changes one, in any order.
+type scenario struct {
+	path string
+	rng  *rand.Rand
+	j    *Journal
+	now  time.Time
+	ids  []string
+	n    int
+}
+
+func newScenario(path string, seed uint64) *scenario {
+	return &scenario{path: path, rng: rand.New(rand.NewPCG(seed, 1)), now: epoch}
+}
+
+func (s *scenario) open() (err error) {
+	s.j, err = Open(s.path, Options{Now: func() time.Time { return s.now }})
+	return err
+}
+
+// step does one thing and says what.
+func (s *scenario) step() (string, error) {
+	s.now = s.now.Add(time.Second)
+	s.n++
+	switch n := s.rng.IntN(20); {
+	case n < 8 || len(s.ids) == 0:
+		ev := s.event()
+		s.ids = append(s.ids, ev.ID)
+		return "put " + ev.ID, s.j.Put(ev, s.rng.IntN(4) > 0)
+	case n < 11:
+		ev, err := s.j.Get(s.ids[s.rng.IntN(len(s.ids))])
+		if err != nil {
+			return "get", nil // pruned
+		}
+		ev.EndTimestamp = vms.Ptr(ev.StartTimestamp.Add(time.Duration(s.n) * time.Minute))
+		return "end " + ev.ID, s.j.Put(ev, true)
+	case n < 16:
+		return s.settle(n)
+	case n == 16:
+		_, err := s.j.Prune(Retention{Keep: 10})
+		return "prune", err
+	case n == 17:
+		return "meta", s.j.SetMeta("count", []byte(strconv.Itoa(s.n)))
+	case n == 18:
+		st, err := s.j.OutboxStats()
+		if err == nil {
+			_, err = s.j.compact(s.context(), st)
+		}
+		return "compact", err
+	}
+	if err := s.j.Close(); err != nil {
+		return "close", err
+	}
+	return "reopen", s.open()
+}
+
+// settle does something about an event that waits or is parked.
+func (s *scenario) settle(n int) (string, error) {
+	entries, err := s.j.Peek(1, nil)
+	if err != nil || len(entries) == 0 {
+		return "peek", err
+	}
+	e := entries[0]
+	switch n {
+	case 11:
+		return "park " + e.Event.ID, s.j.Park(e.Event.ID, e.Revision, "refused")
+	case 12:
+		if parked, _ := s.j.Parked(); len(parked) > 0 {
+			return "retry", s.j.Retry(parked[0].Event.ID)
+		}
+	case 13:
+		return "drop " + e.Event.ID, s.j.Drop(e.Event.ID)
+	}
+	return "ack " + e.Event.ID, s.j.Ack(e.Event.ID, e.Revision)
+}
+
+func (s *scenario) event() vms.Event {
+	start := time.Duration(s.n) * time.Second
+	ev := event(fmt.Sprint("cam", s.rng.IntN(3)), start, start+time.Duration(s.rng.IntN(1e6))*time.Millisecond)
+	if s.rng.IntN(3) == 0 {
+		ev.EndTimestamp = nil
+	}
+	if s.rng.IntN(6) == 0 { // one that needs pages of its own
+		d, _ := vms.MakeData(map[string]any{"type": "vms.test.v1", "creatorId": "x", "text": strings.Repeat("x", s.rng.IntN(20_000))})
+		ev.SetData(d)
+	}
+	return ev
+}
+
+// dump is everything a journal holds, as text.
+func dump(t require.TestingT, j *Journal) string {
+	var b strings.Builder
+	page, err := j.List(vms.Query{PageSize: maxPageSize, Ascending: true}, nil)
+	require.NoError(t, err)
+	for _, ev := range page.Events {
+		text, err := json.Marshal(ev)
+		require.NoError(t, err)
+		fmt.Fprintf(&b, "%s\n", text)
+	}
+	entries, err := j.Peek(1<<30, nil)
+	require.NoError(t, err)
+	for _, e := range entries {
+		fmt.Fprintln(&b, "waiting", e.Event.ID, e.Revision, e.Since)
+	}
+	parked, err := j.Parked()
+	require.NoError(t, err)
+	for _, p := range parked {
+		fmt.Fprintln(&b, "parked", p.Event.ID, p.Reason, p.At)
+	}
+	open, err := j.Unfinished()
+	require.NoError(t, err)
+	for _, o := range open {
+		fmt.Fprintln(&b, "ongoing", o.Event.ID, o.Last)
+	}
+	v, err := j.Meta("count")
+	require.NoError(t, err)
+	s, err := j.OutboxStats()
+	require.NoError(t, err)
+	fmt.Fprintln(&b, "meta", string(v), s.Events, s.Waiting, s.Parked)
+	require.Equal(t, []int{len(page.Events), len(entries), len(parked)}, []int{s.Events, s.Waiting, s.Parked})
+	return b.String()
+}
+
+// torture is how long the tests of crashes and faults go on, and from which seed: scripts/torture sets it.
+func torture(t testing.TB) (until time.Time, seed uint64, long bool) {
+	seconds, _ := strconv.Atoi(os.Getenv("TORTURE_SECONDS"))
+	seed, _ = strconv.ParseUint(os.Getenv("TORTURE_SEED"), 10, 64)
+	if seconds > 0 {
+		t.Logf("torture: %d s from seed %d", seconds, seed)
+	}
+	return time.Now().Add(time.Duration(seconds) * time.Second), seed, seconds > 0
+}
+
+func shortened(s string, n int) string { return s[:min(n, len(s))] }
