@@ -32,6 +32,7 @@ type object struct {
 	box   rect // of what moved
 	whole rect // of everything
 
+	light  bool // differs as a light or a shadow does, without edges of its own
 	strong bool // moves, beyond doubt in this picture
 	weak   bool // may move
 	stirs  bool // still moves, if it did before
@@ -209,35 +210,40 @@ func (d *Detector) measure(o *object, v *views, x0, y0 int, away bool) {
 	}
 }
 
-// edges counts at which of its four sides the difference from the background changes within two cells by three quarters of what counts,
-// while the background does not: there, another light does as much.
+// edges counts at which of its four sides the picture has an edge that no light makes of what the background shows there. Light scales and shifts
+// what is there: a shadow or a beam makes the background's edges weaker or stronger, but neither adds others nor turns them round.
 func (d *Detector) edges(now []uint16, x, y int, limit int32) int {
 	const reach = 2
 	g, background := d.grid, d.model.background
 	i := y*g.width + x
-	was, inside := int32(background[i]), int32(now[i])-int32(background[i])
-	limit -= limit / 4
+	was, is := int32(background[i]), int32(now[i])
+	low, high := int32(1), int32(5) // of the light's gain, in quarters
+	if is > was {
+		low, high = 3, 16
+	}
+	limit = max(limit-limit/4, abs32(is-was)*2/5) // a thing ends at once, light fades
 	n := 0
 	if x >= reach {
-		n += edge(now[i-reach], background[i-reach], inside, was, limit)
+		n += edge(now[i-reach], background[i-reach], is, was, low, high, limit)
 	}
 	if x+reach < g.width {
-		n += edge(now[i+reach], background[i+reach], inside, was, limit)
+		n += edge(now[i+reach], background[i+reach], is, was, low, high, limit)
 	}
 	if y >= reach {
-		n += edge(now[i-reach*g.width], background[i-reach*g.width], inside, was, limit)
+		n += edge(now[i-reach*g.width], background[i-reach*g.width], is, was, low, high, limit)
 	}
 	if y+reach < g.height {
-		n += edge(now[i+reach*g.width], background[i+reach*g.width], inside, was, limit)
+		n += edge(now[i+reach*g.width], background[i+reach*g.width], is, was, low, high, limit)
 	}
 	return n
 }
 
-// edge is 1 where the difference from the background is more than limit away from inside, and the background less than limit from was.
-func edge(now, background uint16, inside, was, limit int32) int {
-	there := int32(background)
-	jumps, same := limit-abs32(inside-int32(now)+there), abs32(was-there)-limit // negative if so
-	return int(uint32(jumps&same) >> 31)
+// edge is 1 where the step from is to now is more than limit off what light with a gain of low to high quarters makes of the step from was to background.
+func edge(now, background uint16, is, was, low, high, limit int32) int {
+	before, after := was-int32(background), is-int32(now)
+	s := before >> 31
+	before, after = (before^s)-s, (after^s)-s
+	return int(uint32((after-before*low>>2+limit)|(before*high>>2+limit-after)) >> 31)
 }
 
 // creepAge is how long ago, in ms, a cell may have begun to differ from the background to count as newly taken by something slow.
@@ -247,6 +253,7 @@ const creepAge = 1500
 // that walks changes most of it, or takes new ground.
 func (o *object) judge(minMoved int) {
 	half := max(2, minMoved/2)
+	o.light = o.steep*o.steep < 9*o.fore // of a square, eight times the square root of its area
 	all := float64(o.weight)
 	if o.gone > 0 && o.moved > 0 { // what became background weighs as much as what moves of it
 		all += float64(o.gone) * float64(o.movedWeight) / float64(o.moved)
@@ -256,5 +263,8 @@ func (o *object) judge(minMoved int) {
 	o.weak = o.strong || o.moved >= half && (moved >= 0.2*all || o.fresh >= half && fresh >= 0.08*all)
 	o.stirs = o.weak || o.moved >= half && (moved >= 0.15*all || o.fresh >= half && fresh >= 0.06*all)
 	o.active = o.now >= half && (float64(o.nowWeight) >= 0.09*all || o.nowNew >= half && float64(o.newWeight) >= 0.045*all)
+	if o.light && o.gone == 0 {
+		o.strong, o.weak, o.stirs = false, false, false
+	}
 	o.creeps = o.moved >= 2 && o.creep >= minMoved && float64(o.creep) >= 0.15*float64(o.fore) && 2*o.fore >= o.cells
 }

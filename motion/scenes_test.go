@@ -122,7 +122,7 @@ func TestPersonIsFound(t *testing.T) {
 				require.Len(t, got.ended, 1)
 				// The picture in which the first centimetre shows is not yet one in which anybody would see it.
 				require.InDelta(t, enters+0.05, offset(got.began[0].Start), 1.5/rate+0.06)
-				require.LessOrEqual(t, offset(got.firstBegan)-offset(got.began[0].Start), 0.75)
+				require.LessOrEqual(t, offset(got.firstBegan)-offset(got.began[0].Start), 0.9)
 				require.InDelta(t, leaves, offset(got.ended[0].Last), 0.35+1/rate)
 				require.Equal(t, got.began[0].Start, got.ended[0].Start)
 				require.Equal(t, got.began[0].Object, got.ended[0].Object)

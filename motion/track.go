@@ -15,7 +15,10 @@ const (
 	smallBack     = 1200 * time.Millisecond // the same for something small
 	creepBack     = 2 * time.Second         // the same for a slow advance
 	trackGone     = 350 * time.Millisecond  // without motion, after which a track is given up
-	minTravel     = 1.5                     // cells that something small must go
+	minTravel     = 1.5                     // cells that anything must go to be confirmed
+	minWay        = 0.2                     // of the square root of its area, likewise
+	straight      = 0.5                     // share of its way by which it must be away from where it began
+	confirmSmall  = 700 * time.Millisecond  // of motion of something small
 	doubtAfter    = 1500 * time.Millisecond // without motion that goes on, after which a confirmed track must be confirmed anew
 	maxTracks     = 32
 	trailLength   = 24 // pictures that the look back can reach
@@ -55,6 +58,7 @@ type track struct {
 	fromY     float64
 	nowX      float64 // where it is, smoothed
 	nowY      float64
+	way       float64 // how far it went from there to here
 	creep     time.Duration
 	creepX    float64 // where its slow advance began, in cells
 	creepY    float64
@@ -249,7 +253,7 @@ func (k *track) missed(at time.Duration) {
 	}
 }
 
-// travel keeps where the track's motion is.
+// travel keeps where the track's motion is, smoothed over a fifth of a second, and how far it went on its way there.
 func (k *track) travel(moved, x, y int, dt time.Duration) {
 	if moved == 0 {
 		return
@@ -260,15 +264,15 @@ func (k *track) travel(moved, x, y int, dt time.Duration) {
 	}
 	k.cells = max(k.cells, moved)
 	share := 1 - math.Exp(-dt.Seconds()/0.2)
-	k.nowX += share * (cx - k.nowX)
-	k.nowY += share * (cy - k.nowY)
+	dx, dy := share*(cx-k.nowX), share*(cy-k.nowY)
+	k.nowX, k.nowY = k.nowX+dx, k.nowY+dy
+	k.way += math.Hypot(dx, dy)
 }
 
-// travelled tells whether the track went anywhere. Something small that only flickers, such as the digits of a clock, does not; of
-// something large nobody asks.
+// travelled tells whether the track went anywhere. What sways or flickers in its place, such as a tree or the digits of a clock, goes to and fro.
 func (k *track) travelled() bool {
-	dx, dy := k.nowX-k.fromX, k.nowY-k.fromY
-	return dx*dx+dy*dy >= minTravel*minTravel
+	d := math.Hypot(k.nowX-k.fromX, k.nowY-k.fromY)
+	return d >= minTravel && d >= minWay*math.Sqrt(float64(k.cells)) && d >= straight*k.way
 }
 
 // follow sums up a slow advance: new ground taken all the time, and a centre that really moves.
@@ -305,8 +309,8 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 	default:
 		return
 	}
-	if !k.creeping && k.cells < t.small { // it had to go somewhere first
-		if !k.travelled() {
+	if !k.creeping { // it had to go somewhere first
+		if !k.travelled() || k.cells < t.small && k.strong < confirmSmall {
 			return
 		}
 		back = smallBack
