@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -93,7 +94,11 @@ func runTrials(list []trial, progress func(done int, v verdict)) []verdict {
 	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() {
 			for i := range next {
-				verdicts[i] = list[i].try()
+				if strings.HasPrefix(list[i].row, "tamper: ") || strings.HasPrefix(list[i].row, "innocent: ") {
+					verdicts[i] = list[i].tryTamper()
+				} else {
+					verdicts[i] = list[i].try()
+				}
 				mu.Lock()
 				done++
 				progress(done, verdicts[i])
@@ -119,7 +124,7 @@ func TestAccuracy(t *testing.T) {
 	if !all && !*part {
 		t.Skip("run a part with -part, or all of it by scripts/accuracy")
 	}
-	list := trials(all)
+	list := append(trials(all), tamperTrials(all)...)
 	began := time.Now()
 	verdicts := runTrials(list, func(done int, v verdict) {
 		if all && len(v.problems) == 0 && done%20 != 0 {
@@ -145,6 +150,9 @@ func TestAccuracy(t *testing.T) {
 	assert.LessOrEqual(t, float64(person.extra), 0.01*float64(person.walks), "extra events")
 	assert.LessOrEqual(t, percentileOf(person.onset, 0.95), 0.2+1e-6, "onset, s")
 	assert.LessOrEqual(t, percentileOf(person.end, 0.95), 0.5+1e-6, "end, s")
+	tampered, innocent := table.sum("tamper: "), table.sum("innocent: ")
+	assert.Equal(t, tampered.walks, tampered.found, "tampering found within %v", within)
+	assert.Zero(t, tampered.extra+innocent.extra, "tampering reported while nobody tampers")
 }
 
 // TestOneScene runs one scene of the table and says what was found: go test ./motion -run OneScene -v -scene rain+walker -seed 6103 -length 40s
@@ -156,6 +164,9 @@ func TestOneScene(t *testing.T) {
 	_, err := fmt.Sscanf(*oneSize, "%dx%d", &c.width, &c.height)
 	require.NoError(t, err)
 	v := c.try()
+	if slices.Contains(tamperings, c.name) {
+		v = c.tryTamper()
+	}
 	require.NoError(t, v.err)
 	t.Logf("%v: %d walks, %d found, %d extra, %d splits, onset %+.2f s, end %+.2f s", c, v.walks, v.found, v.extra, v.split, v.onset, v.end)
 	t.Logf("events %.2f", v.events)

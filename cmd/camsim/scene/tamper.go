@@ -32,6 +32,10 @@ func (s *Scene) veil(from, to, take, open, level float64) {
 		}
 		w, h := s.o.Width, s.o.Height
 		ambient := level * f.whiteNow()
+		if opens := 1 + min(6, 0.15/level)*smooth((t-from-take)/1.5)*smooth((to-t)/0.5); level < 0.15 { // the exposure gropes for light
+			f.gain *= opens
+			f.noise *= math.Sqrt(opens)
+		}
 		for y := range h {
 			fy := float64(y) / float64(h)
 			for x := range w {
