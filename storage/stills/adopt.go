@@ -9,7 +9,7 @@ import (
 // halfMade says whether a segment is one that a crash cut off while it was made: there is nothing in it, or no more
 // than a torn part of its ends.
 func (r *Ring) halfMade(l *loaded) bool {
-	if l.broken == nil {
+	if l.broken == nil || l.trouble != nil {
 		return false
 	}
 	empty, err := isEmpty(r.fs, l.path)
@@ -45,7 +45,7 @@ func isEmpty(fs vfs.FS, path string) (bool, error) {
 func (r *Ring) adopt(l *loaded, last bool) {
 	r.segments = append(r.segments, l.segment)
 	r.count(l)
-	if l.broken == nil && l.whole && l.lame {
+	if l.broken == nil && l.whole && l.lame && l.trouble == nil {
 		r.log.Warn("an end of a segment of stills was damaged; it is written anew", "segment", l.path)
 		if err := l.mend(r.fs); err != nil {
 			l.whole = false
@@ -56,7 +56,7 @@ func (r *Ring) adopt(l *loaded, last bool) {
 		r.log.Warn("segment of stills cannot be read; it is skipped", "segment", l.path, "error", l.broken)
 		return
 	}
-	if last && l.whole && l.block.version == version && r.goOn(l) {
+	if last && l.whole && l.trouble == nil && l.block.version == version && r.goOn(l) {
 		return
 	}
 	x := l.listing
@@ -88,6 +88,7 @@ func (r *Ring) goOn(l *loaded) bool {
 	r.wear.total += int64(l.end)
 	ln := r.lanes[l.lane]
 	ln.take(&handle{file: f, seg: l.segment, flushed: l.end, ends: healed}, l.block, l.index, l.end, up)
+	ln.dirty = true // an earlier process may have been killed before it flushed
 	if l.lane == quiet {
 		r.share.remember(l.index.listing(0, 0), 0, up)
 	}
@@ -118,13 +119,14 @@ func (r *Ring) count(l *loaded) {
 	r.stats.torn.Add(uint64(l.scan.torn))
 }
 
-// reseal gives a segment that was scanned an index for the next time, and returns it. Without one, it is scanned again.
+// reseal has the flusher give a segment that was scanned an index for the next time, and returns it. Without one, it is
+// scanned again.
 func (r *Ring) reseal(l *loaded) *listing {
 	wall, up := r.clock()
 	total, _ := r.wear.perDay(up)
 	x := l.index.listing(wall.UnixNano(), total)
 	l.sealedAt = x.sealedAt
-	if !l.whole {
+	if !l.whole || l.trouble != nil {
 		return x
 	}
 	f, err := r.fs.Open(l.path, true)
@@ -132,11 +134,7 @@ func (r *Ring) reseal(l *loaded) *listing {
 		return x
 	}
 	r.heal(f, l)
-	end, err := seal(f, l.block, x, l.end)
-	if err != nil {
-		r.log.Warn("cannot write the index of a segment of stills", "segment", l.path, "error", err)
-	}
-	r.pending = append(r.pending, &handle{file: f, seg: l.segment, flushed: l.end, end: end, ends: true})
+	r.pending = append(r.pending, &handle{file: f, seg: l.segment, flushed: blockBytes, end: l.end, ends: true, block: l.block, listing: x})
 	return x
 }
 

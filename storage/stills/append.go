@@ -155,7 +155,7 @@ func (l *lane) fits(size uint32, cost int) bool {
 	return int64(l.pos)+int64(size)+int64(l.tail.bytes)+int64(cost) <= int64(l.block.capacity)-blockBytes
 }
 
-// retire seals a lane's segment and leaves it to the flusher.
+// retire ends a lane's segment and leaves it to the flusher, which seals it.
 func (r *Ring) retire(l *lane) {
 	h := l.file
 	wall, up := r.clock()
@@ -164,15 +164,11 @@ func (r *Ring) retire(l *lane) {
 		total += int64(h.end - h.flushed)
 	}
 	x := l.tail.listing(wall.UnixNano(), total+int64(l.pos-h.flushed))
-	end, err := seal(h.file, l.block, x, l.pos)
-	if err != nil {
-		r.log.Warn("cannot write the index of a segment of stills; the next start reads its records instead", "segment", h.seg.path, "error", err)
-	}
 	h.seg.sealedAt, h.seg.sealedUp = x.sealedAt, max(up, 1)
 	r.mu.Lock()
 	r.installLocked(h.seg, x)
 	r.mu.Unlock()
-	h.end, h.ends = end, true
+	h.end, h.block, h.listing = l.pos, l.block, x
 	r.pending = append(r.pending, h)
 	l.file, l.tail, l.dirty = nil, nil, false
 	if len(r.pending) > maxPending {

@@ -24,33 +24,49 @@ type handle struct {
 	ends    bool   // its first and last block were written since the last flush
 	flushed uint32 // up to where the device has it
 	end     uint32 // up to where it was written
+	block   block
+	listing *listing // of a full segment, as long as it is not sealed; else nil
 }
 
 // job is a flush of a file as it was when the job was made.
 type job struct {
 	*handle
-	end  uint32
-	ends bool
-	err  error
+	end     uint32
+	ends    bool
+	block   block
+	listing *listing
+	sealed  bool
+	err     error
 }
 
 // job begins one. Ring.appendMu is held.
 func (h *handle) job() job {
-	j := job{handle: h, end: h.end, ends: h.ends, err: h.again()}
+	j := job{handle: h, end: h.end, ends: h.ends, block: h.block, listing: h.listing, err: h.again()}
 	h.ends = false
 	return j
 }
 
+// run flushes. A full segment is sealed when its records are on the device, and flushed again.
 func (j *job) run() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.err == nil && !j.closed {
+	if j.err != nil || j.closed {
+		return
+	}
+	if j.err = j.file.Sync(); j.err != nil || j.listing == nil {
+		return
+	}
+	if j.end, j.err = seal(j.file, j.block, j.listing, j.end); j.err == nil {
+		j.ends, j.sealed = true, true
 		j.err = j.file.Sync()
 	}
 }
 
 // done takes the job down, and returns how many bytes it wrote to the device: whole pages. Ring.appendMu is held.
 func (j *job) done() int64 {
+	if j.sealed {
+		j.handle.listing, j.handle.end = nil, j.end
+	}
 	if j.err != nil {
 		j.failed, j.handle.ends = true, j.handle.ends || j.ends
 		return 0

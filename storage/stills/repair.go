@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"path/filepath"
 	"slices"
@@ -24,7 +23,8 @@ const asideName = "aside"
 //   - A foreign file is moved aside.
 //   - A segment under a wrong name gets its own back; if that is taken, its stills are copied into the ring where the ring
 //     lacks them, and the file is moved aside.
-//   - So are the stills of a segment that is cut off or has lost both ends. They are known by their checksums.
+//   - So are the stills of a segment that is cut off.
+//   - A segment that has lost both ends gets new ones.
 //   - Damaged stretches of other segments are copied to files aside and marked as holding nothing; a missing or wrong index is
 //     written anew from the records.
 //
@@ -156,6 +156,18 @@ func (m *mender) identify(e vfs.Entry, number uint64, taken map[uint64]bool) (*l
 	if l.broken = l.identify(f); l.broken == nil {
 		return l, nil
 	}
+	if l.trouble != nil {
+		return nil, fmt.Errorf("read %s: %w", l.path, l.trouble)
+	}
+	if l.block.number == 0 {
+		n, err := newReader(m.fs, m.dir).revive(e, number)
+		if err != nil || n == 0 {
+			return l, err
+		}
+		m.say("%s had lost both ends: written anew, with %d records", e.Name, n)
+		l.broken = l.identify(f)
+		return l, nil
+	}
 	other := &loaded{segment: &segment{number: l.block.number, path: l.path, size: e.Size}}
 	if l.block.number == number || other.identify(f) != nil || other.number == 0 {
 		return l, nil
@@ -199,6 +211,9 @@ func (m *mender) mend(l *loaded, sealed bool) error {
 		m.say("%s: %d damaged bytes at %d copied to the folder %s and marked", name, b.to-b.from, b.from, asideName)
 	}
 	if err := heal(f, l.salt, l.scan.bad); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
 		return err
 	}
 	stored, indexErr := newReader(m.fs, m.dir).readIndex(f, l.block)
@@ -324,7 +339,7 @@ func (m *mender) copyStills(r *Ring, l *loaded) (copied, had int, err error) {
 		return 0, 0, err
 	}
 	defer f.Close()
-	err = wreckRecords(f, l.size, func(h record, camera, body []byte) error {
+	err = wreckRecords(f, l.size, func(h record, _ uint32, camera, body []byte) error {
 		k := seriesKey{string(camera), h.stream}
 		switch {
 		case h.kind == typeGap && len(body) >= 8:
@@ -348,38 +363,4 @@ func (m *mender) copyStills(r *Ring, l *loaded) (copied, had int, err error) {
 		return r.Append(Still{k.camera, k.kind, nanosTime(h.time), body})
 	})
 	return copied, had, err
-}
-
-// wreckRecords reads the records of a segment whose ends, and with them the salt, are lost: a record is one whose checksum
-// of camera and body fits, and whose header could be true.
-func wreckRecords(f io.ReaderAt, size int64, each func(h record, camera, body []byte) error) error {
-	p := make([]byte, size)
-	if n, err := f.ReadAt(p, 0); err != nil && !errors.Is(err, io.EOF) {
-		return err
-	} else {
-		p = p[:n]
-	}
-	for at := 0; at+recordHead <= len(p); at += align {
-		h, ok := wreckRecord(p[at:])
-		if !ok {
-			continue
-		}
-		body := p[at+recordHead:][:h.length]
-		if err := each(h, body[:h.camera], body[h.camera:]); err != nil {
-			return err
-		}
-		at += int(h.size()) - align
-	}
-	return nil
-}
-
-func wreckRecord(p []byte) (record, bool) {
-	if le.Uint32(p) != recordMagic {
-		return record{}, false
-	}
-	h := record{length: le.Uint32(p[4:]), time: int64(le.Uint64(p[8:])), kind: p[16], stream: Kind(p[17]), camera: p[18], crc: le.Uint32(p[24:])}
-	if uint64(h.length) > uint64(len(p)-recordHead) || uint32(h.camera) > h.length || h.camera == 0 || h.kind < typeStill || h.kind > typePruned {
-		return record{}, false
-	}
-	return h, crc32.Checksum(p[recordHead:][:h.length], castagnoli) == h.crc
 }

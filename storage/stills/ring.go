@@ -102,6 +102,7 @@ func (r *Ring) open() (err error) {
 	if err := r.load(); err != nil {
 		return err
 	}
+	r.dirDirty = true // whatever an earlier process left
 	r.appendMu.Lock()
 	defer r.appendMu.Unlock()
 	for r.totalLocked() > r.opts.MaxBytes {
@@ -138,6 +139,17 @@ func (r *Ring) load() error {
 		if err != nil {
 			return err
 		}
+		if l.broken != nil && l.block.number == 0 && l.trouble == nil {
+			if n, err := rd.revive(e, number); err != nil {
+				r.log.Warn("a segment of stills that has lost both ends cannot be given new ones", "segment", l.path, "error", err)
+			} else if n > 0 {
+				r.stats.badSegments.Add(1)
+				r.log.Warn("a segment of stills had lost both ends, and got new ones", "segment", l.path, "records", n)
+				if l, err = rd.load(e, number); err != nil {
+					return err
+				}
+			}
+		}
 		found = append(found, l)
 		if l.broken == nil {
 			if unsealed[l.lane] = nil; !l.sealed {
@@ -159,7 +171,6 @@ func (r *Ring) load() error {
 			if err := r.fs.Remove(l.path); err != nil {
 				return err
 			}
-			r.dirDirty = true
 			continue
 		}
 		r.adopt(l, l == unsealed[l.lane])

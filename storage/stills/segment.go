@@ -67,6 +67,7 @@ type loaded struct {
 	sealed  bool
 	whole   bool   // the file has its size, so that it can be written
 	lame    bool   // one of its two ends is damaged
+	trouble error  // the device refused a read: nothing is written to the segment, for what was not read may be there
 	end     uint32 // where the next record would go
 	scan    scan   // if it was scanned
 }
@@ -111,10 +112,12 @@ func (r *reader) load(e vfs.Entry, number uint64) (*loaded, error) {
 		return l, nil
 	}
 	if l.block.sealed() {
-		if x, err := r.readIndex(f, l.block); err == nil {
+		x, err := r.readIndex(f, l.block)
+		if err == nil {
 			l.listing, l.sealed, l.end, l.sealedAt = x, true, l.block.recordEnd, x.sealedAt
 			return l, nil
 		}
+		l.refused(err)
 	}
 	l.read(f)
 	return l, nil
@@ -125,6 +128,27 @@ func (l *loaded) read(f io.ReaderAt) {
 	l.index = newIndex(l.block.version)
 	l.scan = scanRecords(f, l.salt, l.limit, func(r record, at uint32, camera, body []byte) { l.index.addRecord(r, at, camera, body) })
 	l.end = l.scan.end
+	if l.scan.err != nil {
+		l.trouble = l.scan.err
+	}
+}
+
+// errRefused is wrapped by errors of reading that are the device's, and not of what was read.
+var errRefused = errors.New("the device refused a read")
+
+// readAt reads all of p. A file that ends too early is damaged, nothing more.
+func readAt(f io.ReaderAt, p []byte, at int64) error {
+	_, err := f.ReadAt(p, at)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%w: %w", errRefused, err)
+	}
+	return err
+}
+
+func (l *loaded) refused(err error) {
+	if errors.Is(err, errRefused) {
+		l.trouble = err
+	}
 }
 
 // identify reads the two blocks and believes what one of them says at least.
@@ -132,6 +156,7 @@ func (l *loaded) identify(f io.ReaderAt) error {
 	head, headErr := readBlock(f, 0, headMagic)
 	foot, footErr := readBlock(f, l.size-blockBytes, footMagic)
 	for _, err := range []error{footErr, headErr} {
+		l.refused(err)
 		if newer, ok := errors.AsType[*VersionError](err); ok {
 			return newer
 		}
@@ -179,7 +204,7 @@ func readBlock(f io.ReaderAt, at int64, magic string) (block, error) {
 		return block{}, errors.New("file is too short")
 	}
 	p := make([]byte, blockBytes)
-	if _, err := f.ReadAt(p, at); err != nil {
+	if err := readAt(f, p, at); err != nil {
 		return block{}, err
 	}
 	return decodeBlock(p, magic)
@@ -191,7 +216,7 @@ func (r *reader) readIndex(f io.ReaderAt, b block) (*listing, error) {
 		r.buf = make([]byte, b.indexLen)
 	}
 	p := r.buf[:b.indexLen]
-	if _, err := f.ReadAt(p, int64(b.indexAt)); err != nil {
+	if err := readAt(f, p, int64(b.indexAt)); err != nil {
 		return nil, err
 	}
 	if crc32.Checksum(p, castagnoli) != b.indexCRC {
@@ -201,7 +226,8 @@ func (r *reader) readIndex(f io.ReaderAt, b block) (*listing, error) {
 }
 
 // seal writes the index behind the records and says so in the last block, and returns where the index ends. No order is
-// needed between the two, nor before them: a block that reached the disk without its index is found out by the checksum.
+// needed between the two: a block that reached the disk without its index is found out by the checksum. But the records must
+// be on the device before, so that an index never lists a still that a power cut took.
 func seal(f vfs.File, b block, x *listing, end uint32) (uint32, error) {
 	p := x.encode()
 	b.indexAt, b.indexLen, b.indexCRC, b.recordEnd = end, uint32(len(p)), crc32.Checksum(p, castagnoli), end
