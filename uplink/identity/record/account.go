@@ -116,6 +116,8 @@ func (Cards) MarshalJSON() ([]byte, error) { return []byte("[]"), nil }
 type AccountInner struct {
 	Created time.Time `json:"created"`
 	Realm   string    `json:"realm,omitempty"`
+	// APIAccess says that the account was made with is_api_access_needed.
+	APIAccess bool `json:"apiAccess,omitempty"`
 }
 
 // NewAccount is an account with the defaults: pending, in US/Pacific, a session of four hours (as recorded from the public

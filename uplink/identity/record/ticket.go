@@ -30,12 +30,16 @@ type Ticket struct {
 	Code *Code `json:"code,omitempty"`
 	// Factor says that Authorize needs a code with this ticket.
 	Factor bool `json:"factor,omitempty"`
+	// Used says that an activation link was followed. It stays, so that following it again is told from a wrong one.
+	Used bool `json:"used,omitempty"`
 	// Change is what a verified code puts into effect, in the form that its room gives it.
 	Change json.RawMessage `json:"change,omitempty"`
 }
 
-// Good says whether the ticket is of a purpose and has not expired.
-func (t Ticket) Good(p Purpose, now time.Time) bool { return t.Purpose == p && now.Before(t.Expires) }
+// Good says whether the ticket is of a purpose, stands for someone and has not expired.
+func (t Ticket) Good(p Purpose, now time.Time) bool {
+	return t.Purpose == p && t.UserID != "" && now.Before(t.Expires)
+}
 
 // Code is a two-factor code that was sent.
 type Code struct {

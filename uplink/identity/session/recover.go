@@ -1,0 +1,322 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/audit"
+	"vmsbridge/uplink/identity/post"
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/identity/status"
+	"vmsbridge/uplink/identity/store"
+)
+
+// Weak is the 400 for a password that may not be set, nil if it may. what is wrong stands in the data, as the public
+// service writes it.
+func Weak(password string) *status.Error {
+	why := secret.CheckPassword(password)
+	if why == "" {
+		return nil
+	}
+	e := status.New(status.Arguments, "InvalidPassword", "the password "+why)
+	e.Data = map[string]any{"failed_requirements": map[string]bool{"length": strings.Contains(why, "characters")}}
+	return e
+}
+
+// letterTo is a letter to a user; its token is added by those that have one.
+func letterTo(u record.User, a record.Account, k post.Kind, token string) post.Letter {
+	return post.Letter{Kind: k, Channel: post.Mail, To: u.Email, Language: u.Language, Name: strings.TrimSpace(u.FirstName + " " + u.LastName),
+		Account: a.Name, AccountID: a.ID, Token: token}
+}
+
+// Invite makes a link of a kind for a user, in place of older ones, and returns the letter to send once that is stored:
+// Registration validates the account, UserCreated sets the first password, PasswordReset another.
+func (d *Desk) Invite(tx *store.Tx, u record.User, a record.Account, k post.Kind) (post.Letter, error) {
+	purpose, good := record.PurposePassword, resetTime
+	switch k {
+	case post.Registration:
+		purpose, good = record.PurposeActivate, activateTime
+	case post.UserCreated:
+		good = inviteTime
+	}
+	token := secret.NewToken(48)
+	return letterTo(u, a, k, token), errors.Join(tx.DropTickets(u.ID, purpose), ticket(tx, token, purpose, u, good))
+}
+
+// Forgot sends a link to set another password. An address that nobody has is no error and takes as long.
+func (d *Desk) Forgot(_ context.Context, email string) error {
+	var answer error
+	var letters []post.Letter
+	err := d.store.Update(func(tx *store.Tx) error {
+		var held status.Held
+		held.Add(record.CheckEmail(email) != nil, errEmail)
+		u, home, found, err := d.home(tx, email, "")
+		if err != nil {
+			return err
+		}
+		if found {
+			states(&held, u, home)
+		}
+		if answer = held.Last(400, 402, 406, 412, 460, 461, 462); answer != nil {
+			return nil
+		}
+		if !found {
+			return ticket(tx, secret.NewToken(48), record.PurposePassword, record.User{}, resetTime)
+		}
+		l, err := d.Invite(tx, u, home, post.PasswordReset)
+		letters = append(letters, l)
+		return err
+	})
+	if err == nil {
+		d.Send(letters...)
+	}
+	return errors.Join(err, answer)
+}
+
+// CheckReset is nil if a token could be used to set a password.
+func (d *Desk) CheckReset(token string) error {
+	return d.store.View(func(tx *store.Tx) error {
+		_, _, _, err := d.resetting(tx, token)
+		return err
+	})
+}
+
+// resetting finds whose password a token may set.
+func (d *Desk) resetting(tx *store.Tx, token string, more ...*status.Error) (t record.Ticket, u record.User, home record.Account, err error) {
+	var held status.Held
+	for _, e := range more {
+		held.Add(e != nil, e)
+	}
+	t, err = tx.Ticket(secret.Hash(token))
+	if errors.Is(err, identity.ErrNotFound) || err == nil && !t.Good(record.PurposePassword, tx.Now()) {
+		held.Add(true, errReset)
+	} else if err != nil {
+		return t, u, home, err
+	} else {
+		if u, home, err = userAndHome(tx, t.UserID); err != nil {
+			return t, u, home, err
+		}
+		states(&held, u, home)
+	}
+	return t, u, home, held.Last(400, 402, 406, 412, 460, 461)
+}
+
+// Reset sets a password by a token, which makes a pending user active, ends the user's other sessions, and opens one.
+func (d *Desk) Reset(ctx context.Context, token, password string, terms []string, from netip.Addr) (Opened, error) {
+	weak := Weak(password)
+	if err := d.CheckReset(token); err != nil && weak == nil {
+		return Opened{}, err // before the work of hashing
+	}
+	hash := ""
+	if weak == nil {
+		var err error
+		if hash, err = d.hasher.Hash(ctx, password); err != nil {
+			return Opened{}, err
+		}
+	}
+	var out Opened
+	err := d.store.Update(func(tx *store.Tx) error {
+		_, u, home, err := d.resetting(tx, token, weak)
+		if err != nil {
+			return err
+		}
+		if len(terms) > 0 {
+			u.Inner.Terms, u.IsTermsNoncompliant = terms, false
+		}
+		if u, err = SetPassword(tx, u, hash, nil); err != nil {
+			return err
+		}
+		out, err = d.Open(tx, u, home, from)
+		return errors.Join(err, tx.Record(mine(u, audit.Password, from)))
+	})
+	return out, err
+}
+
+// SetPassword gives a user a password, which makes a pending one active, ends all sessions but the one with the hash
+// except, and makes all links and codes worthless.
+func SetPassword(tx *store.Tx, u record.User, hash string, except []byte) (record.User, error) {
+	u.Inner.PasswordHash, u.Inner.PasswordSet = hash, tx.Now()
+	if u.IsPending {
+		u.IsPending, u.IsActive = false, true
+	}
+	return u, errors.Join(tx.PutUser(u), tx.EndSessions(u.ID, except),
+		tx.DropTickets(u.ID, record.PurposeLogin, record.PurposePassword, record.PurposeFactor, record.PurposeCode))
+}
+
+// Validate makes a pending account active by the link in its mail, and opens a session for its first user.
+func (d *Desk) Validate(id, token string, from netip.Addr) (Opened, error) {
+	var out Opened
+	var letters []post.Letter
+	err := d.store.Update(func(tx *store.Tx) error {
+		var held status.Held
+		t, err := tx.Ticket(secret.Hash(token))
+		if err != nil && !errors.Is(err, identity.ErrNotFound) {
+			return err
+		}
+		if err != nil || !t.Good(record.PurposeActivate, tx.Now()) || t.AccountID != id {
+			held.Add(true, errReset)
+			return held.Last(400, 402, 406, 409, 412, 460)
+		}
+		u, home, err := userAndHome(tx, t.UserID)
+		if err != nil {
+			return err
+		}
+		states(&held, u, home)
+		held.Add(home.Is(record.StatusActive) || t.Used, errActive)
+		if err := held.Last(400, 402, 406, 409, 412, 460); err != nil {
+			return err
+		}
+		home.Status, t.Used = record.Texts{record.StatusActive}, true
+		entry := mine(u, audit.Activate, from)
+		entry.Kind, entry.Target, entry.Name = audit.KindAccount, home.ID, home.Name
+		if err := errors.Join(tx.PutAccount(home), tx.PutTicket(t), tx.Record(entry)); err != nil {
+			return err
+		}
+		if u.IsPending {
+			l, err := d.Invite(tx, u, home, post.UserCreated)
+			if letters = append(letters, l); err != nil {
+				return err
+			}
+		}
+		out, err = d.Open(tx, u, home, from)
+		return err
+	})
+	if err == nil {
+		d.Send(letters...)
+	}
+	return out, err
+}
+
+// Resend sends the mail of a kind again: Registration while the account is pending, UserCreated while the user is. order is
+// the endpoint's list of codes.
+func (d *Desk) Resend(email, realm string, k post.Kind, order ...int) error {
+	var letters []post.Letter
+	err := d.store.Update(func(tx *store.Tx) error {
+		var held status.Held
+		u, home, found, err := d.home(tx, email, realm)
+		if err != nil {
+			return err
+		}
+		held.Add(!found, errUnknown)
+		if found {
+			states(&held, u, home)
+			held.Add(k == post.Registration && home.Is(record.StatusActive) || k == post.UserCreated && bool(u.IsActive), errActive)
+		}
+		if err := held.Last(order...); err != nil {
+			return err
+		}
+		l, err := d.Invite(tx, u, home, k)
+		letters = append(letters, l)
+		return err
+	})
+	if err == nil {
+		d.Send(letters...)
+	}
+	return err
+}
+
+// Application is what someone gives to open an account.
+type Application struct {
+	Email, Password, Name, Realm string
+	FirstName, LastName          string
+	Timezone                     string
+	APIAccess                    bool
+	From                         netip.Addr
+}
+
+// Apply makes an account that waits for its link to be followed, with its account superuser. Errors are *status.Error
+// 400, 406 and 409.
+func (d *Desk) Apply(ctx context.Context, in Application) error {
+	var held status.Held
+	weak := Weak(in.Password)
+	held.Add(weak != nil, weak)
+	held.Add(record.CheckEmail(in.Email) != nil, status.Badf("email must be an e-mail address in ASCII"))
+	held.Add(in.Realm != "" && in.Realm != d.realm, errRealm)
+	if err := held.Last(400, 406); err != nil && isTaken(d, in.Email) == nil {
+		return err
+	}
+	hash, err := d.hasher.Hash(ctx, in.Password)
+	if err != nil {
+		return err
+	}
+	var letters []post.Letter
+	err = d.store.Update(func(tx *store.Tx) error {
+		_, err := tx.UserByEmail(in.Email)
+		held.Add(err == nil, errTaken)
+		if err := held.Last(400, 406, 409); err != nil {
+			return err
+		}
+		a := record.NewAccount()
+		a.Name, a.ContactEmail, a.ContactFirstName, a.ContactLastName = in.Name, in.Email, in.FirstName, in.LastName
+		a.Inner.Realm, a.Inner.APIAccess = in.Realm, in.APIAccess
+		u := record.NewUser()
+		u.Email, u.FirstName, u.LastName = in.Email, in.FirstName, in.LastName
+		u.IsAccountSuperuser, u.IsActive, u.IsPending = true, true, false
+		u.Inner.PasswordHash, u.Inner.PasswordSet = hash, tx.Now()
+		if in.Timezone != "" {
+			a.Timezone, u.Timezone = in.Timezone, in.Timezone
+		}
+		if a.Name == "" {
+			a.Name = strings.TrimSpace(in.FirstName + " " + in.LastName)
+		}
+		if a.Name == "" {
+			a.Name = in.Email
+		}
+		if a, err = tx.AddAccount(a); err != nil {
+			return err
+		}
+		u.OwnerAccountID = a.ID
+		if u, err = tx.AddUser(u.Settled()); err != nil {
+			return err
+		}
+		l, err := d.Invite(tx, u, a, post.Registration)
+		letters = append(letters, l)
+		of, acc := mine(u, audit.Create, in.From), mine(u, audit.Create, in.From)
+		acc.Kind, acc.Target, acc.Name = audit.KindAccount, a.ID, a.Name
+		return errors.Join(err, tx.Record(acc), tx.Record(of))
+	})
+	if err == nil {
+		d.Send(letters...)
+	}
+	return err
+}
+
+// isTaken is errTaken if someone has the address.
+func isTaken(d *Desk, email string) error {
+	err := d.store.View(func(tx *store.Tx) error {
+		_, err := tx.UserByEmail(email)
+		return err
+	})
+	if err == nil {
+		return errTaken
+	}
+	return nil
+}
+
+// Online counts the users of an account with a live session that was used within the last minutes.
+func (d *Desk) Online(tx *store.Tx, account record.Account) (int, error) {
+	const recent = 5 * time.Minute
+	users, err := tx.UsersOf(account.ID)
+	if err != nil {
+		return 0, err
+	}
+	n, idle := 0, time.Duration(account.InactiveSessionTimeout)*time.Second
+	for _, u := range users {
+		sessions, err := tx.SessionsOf(u.ID)
+		if err != nil {
+			return 0, err
+		}
+		if slices.ContainsFunc(sessions, func(s record.Session) bool {
+			return s.Live(tx.Now(), idle) && tx.Now().Sub(s.Seen) < recent
+		}) {
+			n++
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,254 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"time"
+
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/audit"
+	"vmsbridge/uplink/identity/post"
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/identity/status"
+	"vmsbridge/uplink/identity/store"
+)
+
+// Login is the first step.
+type Login struct {
+	Email, Password string
+	Device          string     // cookie tfa_key, "" if there is none
+	From            netip.Addr // of the client
+}
+
+// Ticket is what the first step gives. Factors is nil if the token is all that authorize needs.
+type Ticket struct {
+	Token   string
+	Factors *Masked
+}
+
+// Claim is the second step.
+type Claim struct {
+	Token, Code string
+	Device      string // cookie tfa_key, "" if there is none
+	From        netip.Addr
+}
+
+// Opened is a session that was just made. Key is the cookie auth_key, Device the cookie tfa_key or "" to leave that alone.
+type Opened struct {
+	Key     string
+	Device  string
+	User    record.User
+	Home    record.Account
+	Session record.Session
+}
+
+// ErrFactor says that a user needs a code and so cannot be let in by a password alone.
+var ErrFactor = status.New(status.Invalid, "TwoFactorNeeded", "this user signs in with a code; use the sign-in page")
+
+// Authenticate is the first step: it checks address and password and gives a token that is good once and for a short
+// time. Errors are *status.Error with the codes of the document: of those whose condition holds, the last of 400, 401,
+// 402, 460, 461, 412, 462. An address that nobody has takes as long as one that someone has and gets the same 401.
+func (d *Desk) Authenticate(ctx context.Context, in Login) (Ticket, error) {
+	var out Ticket
+	err := d.login(ctx, in, func(tx *store.Tx, u record.User, home record.Account) error {
+		out.Token = secret.NewTicket()
+		good, needed := loginTime, false
+		if d.factor != nil && d.factor.Needed(u, home) && !d.factor.Trusted(u, in.Device) {
+			masked := d.factor.Masked(u)
+			out.Factors, good, needed = &masked, factorTime, true
+		}
+		// A user has one sign-in under way: codes of an older one are not to be guessed beside those of this.
+		return errors.Join(tx.DropTickets(u.ID, record.PurposeLogin),
+			ticket(tx, out.Token, record.PurposeLogin, u, good, func(t *record.Ticket) { t.Factor = needed }))
+	})
+	if err != nil {
+		return Ticket{}, err
+	}
+	return out, nil
+}
+
+// Password checks address and password as Authenticate does, for callers that give something else than a session. The
+// error is ErrFactor if the user needs a code.
+func (d *Desk) Password(ctx context.Context, in Login) (record.User, error) {
+	var out record.User
+	err := d.login(ctx, in, func(_ *store.Tx, u record.User, home record.Account) error {
+		if out = u; d.factor != nil && d.factor.Needed(u, home) && !d.factor.Trusted(u, in.Device) {
+			return ErrFactor
+		}
+		return nil
+	})
+	return out, err
+}
+
+// login checks everything and calls done in the transaction that clears the count of wrong passwords.
+func (d *Desk) login(ctx context.Context, in Login, done func(*store.Tx, record.User, record.Account) error) error {
+	var hash string
+	err := d.store.View(func(tx *store.Tx) error {
+		u, _, _, err := d.home(tx, in.Email, "")
+		hash = u.Inner.PasswordHash
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	right, err := d.hasher.Check(ctx, hash, in.Password)
+	if err != nil {
+		return err
+	}
+	var answer error
+	var letters []post.Letter
+	err = d.store.Update(func(tx *store.Tx) error {
+		u, home, found, err := d.home(tx, in.Email, "")
+		if err != nil {
+			return err
+		}
+		good := found && right && hash == u.Inner.PasswordHash // it may have changed meanwhile
+		if err := d.count(tx, in, good, found, &u, home, &letters); err != nil {
+			return err
+		}
+		var held status.Held
+		held.Add(!good || !allowed(home, in.From), errCredentials)
+		if found {
+			states(&held, u, home)
+			held.Add(good && !record.Within(u.AccessPeriod, u.Timezone, tx.Now()), errHours)
+		}
+		if answer = held.Last(400, 401, 402, 460, 461, 412, 462); answer != nil {
+			return nil // the count is kept
+		}
+		if answer = done(tx, u, home); answer == nil || isStatus(answer) {
+			return nil
+		}
+		return answer
+	})
+	d.Send(letters...)
+	return errors.Join(err, answer)
+}
+
+// isStatus says whether an error is an answer rather than a fault.
+func isStatus(err error) bool {
+	var e *status.Error
+	return errors.As(err, &e)
+}
+
+// count keeps the number of wrong passwords for an address, known or not, so that both take the same time, and locks a
+// user whose account sets a limit.
+func (d *Desk) count(tx *store.Tx, in Login, good, found bool, u *record.User, home record.Account, letters *[]post.Letter) error {
+	a, err := tx.Attempts(in.Email)
+	if err != nil {
+		return err
+	}
+	if good {
+		if a.Count == 0 {
+			return nil
+		}
+		return tx.PutAttempts(in.Email, record.Attempts{})
+	}
+	a.Count, a.Last = a.Count+1, tx.Now()
+	if err := tx.PutAttempts(in.Email, a); err != nil || !found {
+		return err
+	}
+	entry := mine(*u, audit.Refuse, in.From)
+	entry.By, entry.ByName = "", ""
+	if limit := home.LoginAttemptLimit; limit > 0 && a.Count >= limit && !u.Locked() {
+		u.Inner.Locked, u.Inner.LockedWhy, entry.Action = tx.Now(), "wrong passwords", audit.Lock
+		*letters = append(*letters, letterTo(*u, home, post.Locked, ""))
+		if err := tx.PutUser(*u); err != nil {
+			return err
+		}
+	}
+	return tx.Record(entry)
+}
+
+// Authorize is the second step: it exchanges the token, and the code where one is needed, for a session. Errors are
+// *status.Error: 401, and with a second factor 406 and 429.
+func (d *Desk) Authorize(_ context.Context, in Claim) (Opened, error) {
+	var out Opened
+	var answer error
+	var letters []post.Letter
+	err := d.store.Update(func(tx *store.Tx) error {
+		t, err := tx.Ticket(secret.Hash(in.Token))
+		if errors.Is(err, identity.ErrNotFound) || err == nil && !t.Good(record.PurposeLogin, tx.Now()) {
+			answer = errToken
+			return nil
+		} else if err != nil {
+			return err
+		}
+		u, home, err := userAndHome(tx, t.UserID)
+		if err != nil {
+			return err
+		}
+		switch {
+		case u.Locked():
+			answer = errLocked
+		case u.Disabled() || bool(u.IsPending) || !home.Is(record.StatusActive) || !allowed(home, in.From):
+			answer = errToken
+		case t.Factor && d.factor == nil:
+			answer = errToken
+		case t.Factor:
+			if answer = d.factor.Check(tx, &t, &u, in.Code); answer != nil {
+				if !isStatus(answer) {
+					return answer
+				}
+				return d.wrongCode(tx, t, u, home, in.From, &letters)
+			}
+			if out.Device, err = d.factor.Trust(tx, &u, in.Device); err != nil {
+				return err
+			}
+		}
+		if answer != nil {
+			return nil
+		}
+		u.Inner.CodeFailures = 0
+		if err := tx.DeleteTicket(t.Hash); err != nil {
+			return err
+		}
+		device := out.Device
+		out, err = d.Open(tx, u, home, in.From)
+		out.Device = device
+		return err
+	})
+	d.Send(letters...)
+	if err := errors.Join(err, answer); err != nil {
+		return Opened{}, err
+	}
+	return out, nil
+}
+
+// wrongCode keeps what a wrong code changed.
+func (d *Desk) wrongCode(tx *store.Tx, t record.Ticket, u record.User, home record.Account, from netip.Addr, letters *[]post.Letter) error {
+	entry := mine(u, audit.Refuse, from)
+	entry.By, entry.ByName = "", ""
+	err := tx.PutTicket(t)
+	if u.Locked() {
+		entry.Action = audit.Lock
+		*letters = append(*letters, letterTo(u, home, post.Locked, ""))
+		err = tx.DropTickets(u.ID, record.PurposeLogin, record.PurposePassword, record.PurposeFactor)
+		// The ticket of this sign-in stays, so that another try with it says that the user is locked.
+		err = errors.Join(err, tx.PutTicket(t), tx.EndSessions(u.ID, nil))
+	}
+	return errors.Join(err, tx.PutUser(u), tx.Record(entry))
+}
+
+// Open makes a session for a user without asking for a password, in a transaction of the caller's: after a validated
+// account, a new password, an assertion of an identity provider.
+func (d *Desk) Open(tx *store.Tx, u record.User, home record.Account, from netip.Addr) (Opened, error) {
+	key := d.cluster + "~" + secret.NewToken(32)
+	s := record.Session{Hash: secret.Hash(key), UserID: u.ID, ActiveAccount: home.ID, Created: tx.Now(), Seen: tx.Now(), From: address(from)}
+	if home.SessionDuration > 0 {
+		s.Expires = tx.Now().Add(time.Duration(home.SessionDuration) * time.Minute)
+	}
+	u.LastLogin = record.Stamp(tx.Now())
+	err := errors.Join(tx.PutSession(s), tx.PutUser(u), tx.Record(mine(u, audit.SignIn, from)))
+	return Opened{Key: key, User: u, Home: home, Session: s}, err
+}
+
+func userAndHome(tx *store.Tx, id string) (record.User, record.Account, error) {
+	u, err := tx.User(id)
+	if err != nil {
+		return u, record.Account{}, err
+	}
+	a, err := tx.Account(u.OwnerAccountID)
+	return u, a, err
+}
