@@ -107,23 +107,24 @@ func (l *labeler) connect(x, y int) {
 
 // mark sets the bits of the tiles of one row of cells, eight cells at a time.
 func (l *labeler) mark(solid, parked []byte, set, stands []uint64) {
-	for x := 0; x < len(solid); x += 8 {
-		var s, p uint64
-		if x+8 <= len(solid) {
-			s, p = binary.LittleEndian.Uint64(solid[x:]), binary.LittleEndian.Uint64(parked[x:])
-		} else {
-			for i := len(solid) - 1; i >= x; i-- {
-				s, p = s<<8|uint64(solid[i]), p<<8|uint64(parked[i])
-			}
-		}
-		if s|p == 0 {
-			continue
-		}
-		if p != 0 {
+	x := 0
+	for ; len(solid) >= 8 && len(parked) >= 8; x += 8 {
+		s, p := binary.LittleEndian.Uint64(solid), binary.LittleEndian.Uint64(parked)
+		if s|p != 0 {
 			p = pairs(p)
 			stands[x/128] |= p << (x / 2 % 64)
+			set[x/128] |= (pairs(s) | p) << (x / 2 % 64)
 		}
-		set[x/128] |= (pairs(s) | p) << (x / 2 % 64)
+		solid, parked = solid[8:], parked[8:]
+	}
+	for i, s := range solid {
+		bit := uint64(1) << ((x + i) / 2 % 64)
+		if parked[i] != 0 {
+			stands[(x+i)/128] |= bit
+		}
+		if s|parked[i] != 0 {
+			set[(x+i)/128] |= bit
+		}
 	}
 }
 

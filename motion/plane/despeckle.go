@@ -28,15 +28,8 @@ func (d *Despeckler) Run(flags, mask, solid []byte) int {
 	first, last := d.height, -1 // rows with a flag
 	for y := range d.height {
 		f, m, out := flags[y*width:][:width:width], mask[y*width:][:width:width], d.ones[8+(y+1)*d.pitch:]
-		any := uint64(0)
-		for len(f) >= 8 && len(m) >= 8 && len(out) >= 8 {
-			v := binary.LittleEndian.Uint64(f) & binary.LittleEndian.Uint64(m)
-			v = (v | v>>1) & low
-			any |= v
-			binary.LittleEndian.PutUint64(out, v)
-			f, m, out = f[8:], m[8:], out[8:]
-		}
-		for i := range f {
+		done, any := onesWide(f, m, out)
+		for i := done; i < len(f); i++ {
 			v := f[i] & m[i]
 			out[i] = (v | v>>1) & 1
 			any |= uint64(out[i])

@@ -521,3 +521,36 @@ loop:
 	TOTAL(X11, Likeness_YY)
 	TOTAL(X12, Likeness_XY)
 	RET
+
+// func onesWide(flags, mask, out []byte) (done int, any uint64)
+TEXT ·onesWide(SB), NOSPLIT, $0-88
+	MOVQ    flags_base+0(FP), SI
+	MOVQ    flags_len+8(FP), CX
+	MOVQ    mask_base+24(FP), R8
+	MOVQ    out_base+48(FP), DI
+	ANDQ    $~15, CX
+	MOVQ    CX, done+72(FP)
+	PXOR    X4, X4
+	SPREADL($0x0101, X3)
+	XORQ    BX, BX
+
+loop:
+	CMPQ  BX, CX
+	JGE   end
+	MOVOU (SI)(BX*1), X0
+	MOVOU (R8)(BX*1), X1
+	PAND  X1, X0
+	MOVO  X0, X1
+	PSRLW $1, X1
+	POR   X1, X0
+	PAND  X3, X0
+	POR   X0, X4
+	MOVOU X0, (DI)(BX*1)
+	ADDQ  $16, BX
+	JMP   loop
+
+end:
+	PSHUFL $0xEE, X4, X0
+	POR    X0, X4
+	MOVQ   X4, any+80(FP)
+	RET

@@ -420,3 +420,35 @@ row:
 
 end:
 	RET
+
+// func onesWide(flags, mask, out []byte) (done int, any uint64)
+TEXT ·onesWide(SB), NOSPLIT, $0-88
+	MOVD flags_base+0(FP), R0
+	MOVD flags_len+8(FP), R9
+	MOVD mask_base+24(FP), R1
+	MOVD out_base+48(FP), R2
+	AND  $~15, R9
+	MOVD R9, done+72(FP)
+	MOVD $1, R10
+	VDUP R10, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	CBZ  R9, end
+
+loop:
+	VLD1.P 16(R0), [V0.B16]
+	VLD1.P 16(R1), [V1.B16]
+	VAND   V1.B16, V0.B16, V0.B16
+	VUSHR  $1, V0.B16, V1.B16
+	VORR   V1.B16, V0.B16, V0.B16
+	VAND   V3.B16, V0.B16, V0.B16
+	VORR   V0.B16, V4.B16, V4.B16
+	VST1.P [V0.B16], 16(R2)
+	SUBS   $16, R9
+	BNE    loop
+
+end:
+	VMOV V4.D[0], R10
+	VMOV V4.D[1], R11
+	ORR  R10, R11
+	MOVD R11, any+80(FP)
+	RET

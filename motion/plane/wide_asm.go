@@ -49,3 +49,8 @@ func meansFourWide(luma []byte, stride int, out []uint16) (done int)
 //
 //go:noescape
 func likeWide(x, y []uint16, pitch, rows int, l *Likeness)
+
+// onesWide is the part of Despeckler.Run that makes a 1 of every flagged byte that is not masked; any is not 0 if there is one.
+//
+//go:noescape
+func onesWide(flags, mask, out []byte) (done int, any uint64)

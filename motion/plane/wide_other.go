@@ -42,3 +42,14 @@ func meansTwoWide(top, low []byte, out []uint16) int {
 func meansFourWide(luma []byte, stride int, out []uint16) int { return 0 }
 
 func likeWide(x, y []uint16, pitch, rows int, l *Likeness) { likePlain(x, y, pitch, 8, rows, l) }
+
+func onesWide(flags, mask, out []byte) (done int, any uint64) {
+	for len(flags) >= 8 && len(mask) >= 8 && len(out) >= 8 {
+		v := binary.LittleEndian.Uint64(flags) & binary.LittleEndian.Uint64(mask)
+		v = (v | v>>1) & 0x0101010101010101
+		any |= v
+		binary.LittleEndian.PutUint64(out, v)
+		flags, mask, out, done = flags[8:], mask[8:], out[8:], done+8
+	}
+	return done, any
+}
