@@ -26,7 +26,7 @@ var allowed = map[string][]string{
 	"motion/tamper/...":   {"motion"}, // for its Picture
 	"agent/camera/...":    nil,
 	"agent/codec/...":     {"agent/codec/..."},
-	"agent/discover":      nil,
+	"agent/discover/...":  nil,
 	"agent/sight/...":     {"configs", "motion/..."}, // what the bridge and the replay of recordings have in common
 	"storage/vfs":         nil,                       // the seam through which tests fail the stores
 	"storage/vfs/witness": nil,                       // for tests only: what a crash may leave behind

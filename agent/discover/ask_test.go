@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/agent/discover/onviftest"
 )
 
 // The example of the ONVIF Application Programmer's Guide.
@@ -19,8 +21,8 @@ func TestPasswordDigest(t *testing.T) {
 }
 
 func TestAskMedia2(t *testing.T) {
-	r := newResponder(t, 2)
-	cam, err := Ask(t.Context(), r.address(), Credentials{user, password})
+	r := onviftest.New(t, 2)
+	cam, err := Ask(t.Context(), r.Address(), Credentials{onviftest.User, onviftest.Password})
 	require.NoError(t, err)
 	require.Equal(t, "ACME", cam.Manufacturer)
 	require.Equal(t, "S42", cam.Serial)
@@ -33,21 +35,21 @@ func TestAskMedia2(t *testing.T) {
 
 // Old cameras have no GetServices and one media service; some sign in by HTTP; clocks are wrong by years.
 func TestAskEveryKindOfCamera(t *testing.T) {
-	for name, set := range map[string]func(*responder){
-		"by version 1":        func(r *responder) { r.media = 1 },
-		"by capabilities":     func(r *responder) { r.media = 0 },
-		"by HTTP digest":      func(r *responder) { r.httpDigest = true },
-		"clock in 1970":       func(r *responder) { r.ahead = -time.Since(time.Unix(1000, 0)) },
-		"clock an hour ahead": func(r *responder) { r.ahead = time.Hour },
-		"tells an old host":   func(r *responder) { r.host = "192.168.1.88" },
-		"tells no host":       func(r *responder) { r.host = "0.0.0.0" },
+	for name, set := range map[string]func(*onviftest.Responder){
+		"by version 1":        func(r *onviftest.Responder) { r.Media = 1 },
+		"by capabilities":     func(r *onviftest.Responder) { r.Media = 0 },
+		"by HTTP digest":      func(r *onviftest.Responder) { r.HTTPDigest = true },
+		"clock in 1970":       func(r *onviftest.Responder) { r.Ahead = -time.Since(time.Unix(1000, 0)) },
+		"clock an hour ahead": func(r *onviftest.Responder) { r.Ahead = time.Hour },
+		"tells an old host":   func(r *onviftest.Responder) { r.Host = "192.168.1.88" },
+		"tells no host":       func(r *onviftest.Responder) { r.Host = "0.0.0.0" },
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newResponder(t, 1)
+			r := onviftest.New(t, 1)
 			set(r)
-			cam, err := Ask(t.Context(), r.address(), Credentials{user, password})
+			cam, err := Ask(t.Context(), r.Address(), Credentials{onviftest.User, onviftest.Password})
 			require.NoError(t, err)
-			require.InDelta(t, r.ahead.Seconds(), cam.ClockAhead.Seconds(), 2)
+			require.InDelta(t, r.Ahead.Seconds(), cam.ClockAhead.Seconds(), 2)
 			main, _ := cam.Choose()
 			require.True(t, strings.HasPrefix(main.URL, "rtsp://127.0.0.1:8554/main?"), main.URL)
 			for _, p := range cam.Profiles {
@@ -59,14 +61,14 @@ func TestAskEveryKindOfCamera(t *testing.T) {
 
 func TestAskWithTheWrongPassword(t *testing.T) {
 	for _, byHTTP := range []bool{false, true} {
-		r := newResponder(t, 2)
-		r.httpDigest = byHTTP
-		_, err := Ask(t.Context(), r.address(), Credentials{user, "wrong-secret"})
+		r := onviftest.New(t, 2)
+		r.HTTPDigest = byHTTP
+		_, err := Ask(t.Context(), r.Address(), Credentials{onviftest.User, "wrong-secret"})
 		var refused *SignInError
 		require.ErrorAs(t, err, &refused)
 		require.Contains(t, err.Error(), "refuses")
 		require.NotContains(t, err.Error(), "wrong-secret")
-		_, err = Ask(t.Context(), r.address(), Credentials{})
+		_, err = Ask(t.Context(), r.Address(), Credentials{})
 		require.ErrorAs(t, err, &refused)
 		require.Contains(t, err.Error(), "wants")
 	}
@@ -74,21 +76,21 @@ func TestAskWithTheWrongPassword(t *testing.T) {
 
 // What a camera answers is never trusted.
 func TestAskHostileCameras(t *testing.T) {
-	who := Credentials{user, password}
+	who := Credentials{onviftest.User, onviftest.Password}
 	for name, answer := range map[string]string{
 		"nothing":         "",
 		"no XML":          "<html><body>hello",
 		"another charset": `<?xml version="1.0" encoding="utf-16"?><Envelope/>`,
 		"a document type": `<!DOCTYPE x [<!ENTITY a "b">]><Envelope><Body/></Envelope>`,
-		"too much":        soap("<x>" + strings.Repeat("y", maxAnswer) + "</x>"),
-		"no profiles":     soap(""),
-		"foreign streams": soap(`<trt:GetProfilesResponse><trt:Profiles token="a"/></trt:GetProfilesResponse>`),
+		"too much":        onviftest.SOAP("<x>" + strings.Repeat("y", maxAnswer) + "</x>"),
+		"no profiles":     onviftest.SOAP(""),
+		"foreign streams": onviftest.SOAP(`<trt:GetProfilesResponse><trt:Profiles token="a"/></trt:GetProfilesResponse>`),
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newResponder(t, 1)
-			r.answers["GetProfiles"] = answer
-			r.answers["GetStreamUri"] = soap(`<trt:GetStreamUriResponse><trt:MediaUri><tt:Uri>file:///etc/passwd</tt:Uri></trt:MediaUri></trt:GetStreamUriResponse>`)
-			_, err := Ask(t.Context(), r.address(), who)
+			r := onviftest.New(t, 1)
+			r.Answers["GetProfiles"] = answer
+			r.Answers["GetStreamUri"] = onviftest.SOAP(`<trt:GetStreamUriResponse><trt:MediaUri><tt:Uri>file:///etc/passwd</tt:Uri></trt:MediaUri></trt:GetStreamUriResponse>`)
+			_, err := Ask(t.Context(), r.Address(), who)
 			require.Error(t, err)
 		})
 	}
@@ -104,8 +106,8 @@ func TestAskHostileCameras(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	f.Add([]byte(soap(`<trt:GetProfilesResponse><trt:Profiles token="a"/></trt:GetProfilesResponse>`)))
-	f.Add([]byte(fault("env:Sender", "ter:NotAuthorized", "x")))
+	f.Add([]byte(onviftest.SOAP(`<trt:GetProfilesResponse><trt:Profiles token="a"/></trt:GetProfilesResponse>`)))
+	f.Add([]byte(onviftest.Fault("env:Sender", "ter:NotAuthorized", "x")))
 	f.Fuzz(func(t *testing.T, answer []byte) {
 		var out struct {
 			Profiles []struct {

@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// password finds the camera's password without the command line, which other users of the machine can read: in the file,
+// password finds a camera's password without the command line, which other users of the machine can read: in the file,
 // in the environment, or by asking.
-func (c *probeCommand) password(s streams) (string, error) {
-	if c.PasswordFile != "" {
-		b, err := os.ReadFile(c.PasswordFile)
+func password(s streams, user, file string) (string, error) {
+	if file != "" {
+		b, err := os.ReadFile(file)
 		if err != nil {
 			return "", fmt.Errorf("read the password: %w", err)
 		}
@@ -24,10 +24,10 @@ func (c *probeCommand) password(s streams) (string, error) {
 	if p, ok := os.LookupEnv("VMSBRIDGE_CAMERA_PASSWORD"); ok {
 		return p, nil
 	}
-	if c.User == "" {
+	if user == "" {
 		return "", nil
 	}
-	_, _ = fmt.Fprintf(s.err, "Password of %s: ", c.User)
+	_, _ = fmt.Fprintf(s.err, "Password of %s: ", user)
 	restore := func() {}
 	if f, ok := s.in.(*os.File); ok {
 		restore = hideInput(int(f.Fd()))

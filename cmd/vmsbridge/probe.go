@@ -117,7 +117,7 @@ func (c *probeCommand) target(s streams) (camera.Config, []string, error) {
 	case err != nil || (u.Scheme != "rtsp" && u.Scheme != "rtsps") || u.Hostname() == "":
 		return usage("the address must be rtsp://host:port/path or rtsps://host:port/path")
 	}
-	password, err := c.password(s)
+	password, err := password(s, c.User, c.PasswordFile)
 	if err != nil {
 		return camera.Config{}, nil, err
 	}

@@ -1,6 +1,12 @@
-package discover
+// Package onviftest is a camera's ONVIF service on a real socket, for the tests of agent/discover and of the programs that use it.
+//
+//	cam := onviftest.New(t, 2)
+//	cam.Ahead = -time.Hour // its clock is wrong
+//	found, err := discover.Ask(ctx, cam.Address(), discover.Credentials{User: onviftest.User, Password: onviftest.Password})
+package onviftest
 
 import (
+	"crypto/sha1" //nolint:gosec // what WS-Security's password digest is made with
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -8,58 +14,66 @@ import (
 	"net/http/httptest"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/icholy/digest"
 )
 
-// responder is a camera's ONVIF service on a real socket. It checks the password digest against its own clock, as cameras
-// do, or asks for HTTP digest.
-type responder struct {
+// Responder is the service. It checks the password digest against its own clock, as cameras do, or asks for HTTP digest. Its
+// fields are set before it is asked.
+type Responder struct {
 	*httptest.Server
-	ahead      time.Duration // of its clock
-	httpDigest bool
-	media      int    // version of its media service
-	host       string // told in its addresses; "" for its true one
-	answers    map[string]string
-
-	mu    sync.Mutex
-	calls []string
+	Ahead      time.Duration     // of its clock
+	HTTPDigest bool              // sign-in by HTTP instead of WS-Security
+	Media      int               // version of its media service, 0 for a camera that knows no GetServices
+	Host       string            // told in its addresses; "" for its true one
+	Serial     string            // its serial number
+	Answers    map[string]string // by operation, instead of its own
 }
 
-const user, password = "viewer", `p<&"ä`
+// User and Password are who is let in.
+const User, Password = "viewer", `p<&"ä`
 
-func newResponder(t *testing.T, media int) *responder {
-	r := &responder{media: media, answers: map[string]string{}}
+const (
+	nsMedia1 = "http://www.onvif.org/ver10/media/wsdl"
+	nsMedia2 = "http://www.onvif.org/ver20/media/wsdl"
+)
+
+// New starts a camera whose media service has the version; it ends with the test.
+func New(t *testing.T, media int) *Responder {
+	r := &Responder{Media: media, Serial: "S42", Answers: map[string]string{}}
 	r.Server = httptest.NewServer(r)
 	t.Cleanup(r.Close)
 	return r
 }
 
-func (r *responder) address() string { return r.URL + "/onvif/device_service" }
+// Address is that of its device service.
+func (r *Responder) Address() string { return r.URL + "/onvif/device_service" }
 
-func (r *responder) told() string {
-	if r.host != "" {
-		return r.host
+func (r *Responder) told() string {
+	if r.Host != "" {
+		return r.Host
 	}
 	return strings.TrimPrefix(r.URL, "http://")
 }
 
-func soap(body string) string {
+// SOAP wraps a body in an envelope.
+func SOAP(body string) string {
 	return `<?xml version="1.0" encoding="utf-8"?><env:Envelope xmlns:env="http://www.w3.org/2003/05/soap-envelope" xmlns:tds="http://www.onvif.org/ver10/device/wsdl" xmlns:trt="http://www.onvif.org/ver10/media/wsdl" xmlns:tr2="http://www.onvif.org/ver20/media/wsdl" xmlns:tt="http://www.onvif.org/ver10/schema" xmlns:ter="http://www.onvif.org/ver10/error"><env:Body>` +
 		body + `</env:Body></env:Envelope>`
 }
 
-func fault(code, subcode, reason string) string {
-	return soap(`<env:Fault><env:Code><env:Value>` + code + `</env:Value><env:Subcode><env:Value>` + subcode +
+// Fault is a SOAP fault.
+func Fault(code, subcode, reason string) string {
+	return SOAP(`<env:Fault><env:Code><env:Value>` + code + `</env:Value><env:Subcode><env:Value>` + subcode +
 		`</env:Value></env:Subcode></env:Code><env:Reason><env:Text xml:lang="en">` + reason + `</env:Text></env:Reason></env:Fault>`)
 }
 
 var operation = regexp.MustCompile(`<s:Body><(\w+) xmlns="http://www\.onvif\.org/(ver\d\d)`)
 
-func (r *responder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+// ServeHTTP answers one operation.
+func (r *Responder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	raw, _ := io.ReadAll(req.Body)
 	m := operation.FindStringSubmatch(string(raw))
 	if m == nil {
@@ -67,67 +81,65 @@ func (r *responder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	op := m[1]
-	r.mu.Lock()
-	r.calls = append(r.calls, op)
-	r.mu.Unlock()
 	if op != "GetSystemDateAndTime" {
-		if r.httpDigest && !r.digestOK(req) {
+		if r.HTTPDigest && !r.digestOK(req) {
 			w.Header().Set("WWW-Authenticate", `Digest realm="cam", nonce="abc", qop="auth", algorithm=MD5`)
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
-		if !r.httpDigest && !r.tokenOK(string(raw)) {
+		if !r.HTTPDigest && !r.tokenOK(string(raw)) {
 			w.WriteHeader(http.StatusBadRequest)
-			_, _ = io.WriteString(w, fault("env:Sender", "ter:NotAuthorized", "Sender not Authorized"))
+			_, _ = io.WriteString(w, Fault("env:Sender", "ter:NotAuthorized", "Sender not Authorized"))
 			return
 		}
 	}
-	if answer, ok := r.answers[op]; ok {
+	if answer, ok := r.Answers[op]; ok {
 		_, _ = io.WriteString(w, answer)
 		return
 	}
-	_, _ = io.WriteString(w, soap(r.answer(op, m[2], string(raw))))
+	_, _ = io.WriteString(w, SOAP(r.answer(op, m[2], string(raw))))
 }
 
-func (r *responder) digestOK(req *http.Request) bool {
+func (r *Responder) digestOK(req *http.Request) bool {
 	c, err := digest.ParseCredentials(req.Header.Get("Authorization"))
-	if err != nil || c.Username != user {
+	if err != nil || c.Username != User {
 		return false
 	}
 	want, err := digest.Digest(&digest.Challenge{Realm: "cam", Nonce: "abc", QOP: []string{"auth"}, Algorithm: "MD5"},
-		digest.Options{Method: req.Method, URI: c.URI, Count: c.Nc, Username: user, Password: password, Cnonce: c.Cnonce})
+		digest.Options{Method: req.Method, URI: c.URI, Count: c.Nc, Username: User, Password: Password, Cnonce: c.Cnonce})
 	return err == nil && want.Response == c.Response
 }
 
 var parts = regexp.MustCompile(`<w:Username>(.*)</w:Username><w:Password [^>]*>(.*)</w:Password><w:Nonce [^>]*>(.*)</w:Nonce><u:Created>(.*)</u:Created>`)
 
 // tokenOK lets in whose digest is right and not older or newer than five seconds by the camera's clock.
-func (r *responder) tokenOK(raw string) bool {
+func (r *Responder) tokenOK(raw string) bool {
 	m := parts.FindStringSubmatch(raw)
-	if m == nil || m[1] != user {
+	if m == nil || m[1] != User {
 		return false
 	}
 	nonce, err := base64.StdEncoding.DecodeString(m[3])
 	created, err2 := time.Parse(time.RFC3339, m[4])
-	off := time.Now().Add(r.ahead).Sub(created).Abs()
-	return err == nil && err2 == nil && off < 5*time.Second && passwordDigest(nonce, m[4], password) == m[2]
+	sum := sha1.Sum(append(nonce, m[4]+Password...)) //nolint:gosec // WS-Security's choice
+	off := time.Now().Add(r.Ahead).Sub(created).Abs()
+	return err == nil && err2 == nil && off < 5*time.Second && m[2] == base64.StdEncoding.EncodeToString(sum[:])
 }
 
-func (r *responder) answer(op, version, raw string) string {
+func (r *Responder) answer(op, version, raw string) string {
 	host := r.told()
 	switch op {
 	case "GetSystemDateAndTime":
-		t := time.Now().Add(r.ahead).UTC()
+		t := time.Now().Add(r.Ahead).UTC()
 		return fmt.Sprintf(`<tds:GetSystemDateAndTimeResponse><tds:SystemDateAndTime><tt:UTCDateTime><tt:Time><tt:Hour>%d</tt:Hour><tt:Minute>%d</tt:Minute><tt:Second>%d</tt:Second></tt:Time><tt:Date><tt:Year>%d</tt:Year><tt:Month>%d</tt:Month><tt:Day>%d</tt:Day></tt:Date></tt:UTCDateTime></tds:SystemDateAndTime></tds:GetSystemDateAndTimeResponse>`,
 			t.Hour(), t.Minute(), t.Second(), t.Year(), t.Month(), t.Day())
 	case "GetDeviceInformation":
-		return `<tds:GetDeviceInformationResponse><tds:Manufacturer>ACME</tds:Manufacturer><tds:Model>C-1</tds:Model><tds:FirmwareVersion>1.2</tds:FirmwareVersion><tds:SerialNumber>S42</tds:SerialNumber></tds:GetDeviceInformationResponse>`
+		return `<tds:GetDeviceInformationResponse><tds:Manufacturer>ACME</tds:Manufacturer><tds:Model>C-1</tds:Model><tds:FirmwareVersion>1.2</tds:FirmwareVersion><tds:SerialNumber>` + r.Serial + `</tds:SerialNumber></tds:GetDeviceInformationResponse>`
 	case "GetServices":
-		if r.media == 0 {
+		if r.Media == 0 {
 			return `<env:Fault><env:Code><env:Value>env:Receiver</env:Value><env:Subcode><env:Value>ter:ActionNotSupported</env:Value></env:Subcode></env:Code></env:Fault>`
 		}
 		s := `<tds:Service><tds:Namespace>` + nsMedia1 + `</tds:Namespace><tds:XAddr>http://` + host + `/onvif/media</tds:XAddr></tds:Service>`
-		if r.media == 2 {
+		if r.Media == 2 {
 			s += `<tds:Service><tds:Namespace>` + nsMedia2 + `</tds:Namespace><tds:XAddr>http://` + host + `/onvif/media2</tds:XAddr></tds:Service>`
 		}
 		return `<tds:GetServicesResponse>` + s + `</tds:GetServicesResponse>`

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"vmsbridge/configs"
+)
+
+// section is a camera as it goes into the configuration.
+type section struct {
+	camera  configs.Camera
+	comment string
+}
+
+// makeSections turns what was found into cameras, those that told their streams. Ids are made of what does not change when a
+// camera gets another address.
+func makeSections(found []finding, user string, secret bool) []section {
+	taken := map[string]bool{}
+	var list []section
+	for _, f := range found {
+		if f.err != nil {
+			continue
+		}
+		main, preview := f.camera.Choose()
+		id := cameraID(f.camera.Serial)
+		for _, other := range []string{f.device.ID, f.device.Hardware + "-" + f.host(), f.host()} {
+			if id == "" || taken[id] {
+				id = cameraID(other)
+			}
+		}
+		if taken[id] {
+			continue // the same camera, by another address
+		}
+		taken[id] = true
+		cam := configs.Camera{ID: id, Name: f.name(), URL: main.URL, Username: user}
+		if preview != nil {
+			cam.PreviewURL = preview.URL
+		}
+		if secret {
+			cam.PasswordFile = "secrets/" + id + ".password"
+		}
+		list = append(list, section{cam, strings.TrimSpace(strings.Join([]string{f.camera.Manufacturer, f.camera.Model, f.camera.Firmware, "at", f.host()}, " "))})
+	}
+	return list
+}
+
+// cameraID makes an id of what a camera calls itself: the characters that ids may have, 40 at most.
+func cameraID(s string) string {
+	s = strings.TrimPrefix(strings.ToLower(s), "urn:uuid:")
+	id := strings.Trim(strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-', r == '_', r == '.':
+			return r
+		case r == ' ', r == ':', r == '/':
+			return '-'
+		}
+		return -1
+	}, s), "-._")
+	return id[:min(len(id), 40)]
+}
+
+// add puts the sections that the configuration does not have yet into its file, one after the other, and the password into a
+// file for each. Each step leaves a configuration that can be loaded.
+func (c *discoverCommand) add(sections []section, secret string, s streams) error {
+	content, err := os.ReadFile(c.Config)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("add cameras: %s is not there; name the file with --config, an empty one will do", c.Config)
+	} else if err != nil {
+		return fmt.Errorf("add cameras: %w", err)
+	}
+	added := 0
+	for _, sec := range sections {
+		cfg, err := configs.Parse(c.Config, content)
+		if err != nil {
+			return addProblem(c.Config, err, s)
+		}
+		if known := knownCamera(cfg, sec.camera); known != "" {
+			_, _ = fmt.Fprintf(s.out, "%s is there already, as %s\n", sec.camera.ID, known)
+			continue
+		}
+		if sec.camera.PasswordFile != "" {
+			path := filepath.Join(filepath.Dir(c.Config), sec.camera.PasswordFile)
+			if err := writeSecret(path, secret); err != nil {
+				return fmt.Errorf("add camera %s: %w", sec.camera.ID, err)
+			}
+		}
+		changed, err := configs.AddCamera(c.Config, content, configs.Section(sec.camera, sec.comment))
+		if err != nil {
+			return addProblem(c.Config, err, s)
+		}
+		if err := replaceFile(c.Config, changed); err != nil {
+			return fmt.Errorf("add camera %s: %w", sec.camera.ID, err)
+		}
+		content = changed
+		added++
+		_, _ = fmt.Fprintf(s.out, "added %s: %s\n", sec.camera.ID, sec.camera.Name)
+	}
+	_, _ = fmt.Fprintf(s.out, "%s added to %s\n", counted(added, "camera"), c.Config)
+	return nil
+}
+
+func addProblem(path string, err error, s streams) error {
+	if problems, ok := errors.AsType[configs.Problems](err); ok {
+		for _, p := range problems {
+			_, _ = fmt.Fprintln(s.err, p)
+		}
+		return &exitError{exitConfig, fmt.Errorf("%s in %s: correct them first, nothing was changed", counted(len(problems), "problem"), path)}
+	}
+	return err
+}
+
+// knownCamera is the id of the camera in the configuration that has the id or the stream of c, or "".
+func knownCamera(cfg *configs.Config, c configs.Camera) string {
+	for _, k := range cfg.Cameras {
+		if k.ID == c.ID || k.URL == c.URL {
+			return k.ID
+		}
+	}
+	return ""
+}
+
+// writeSecret writes a file that only its owner can read. One that is there is replaced.
+func writeSecret(path, secret string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return replace(path, []byte(secret+"\n"), 0o600, -1, -1)
+}
+
+// replaceFile gives a file another content, with the mode and owner that it has.
+func replaceFile(path string, content []byte) error {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	uid, gid := ownerOf(info)
+	return replace(path, content, info.Mode().Perm(), uid, gid)
+}
+
+// replace writes beside the file and renames, so that a power cut leaves the old content or the new one.
+func replace(path string, content []byte, mode fs.FileMode, uid, gid int) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	_, err = f.Write(content)
+	if err == nil {
+		err = f.Chmod(mode)
+	}
+	if err == nil && uid >= 0 {
+		err = f.Chown(uid, gid)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err = os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
