@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"vmsbridge/motion"
+	"vmsbridge/motion/tamper"
 	"vmsbridge/uplink/vms"
 )
 
@@ -43,10 +44,7 @@ func (a *author) Motion(c motion.Change) vms.Event {
 		items = append(items, vms.ObjectDetection(vms.CreatorMotion, object, at, box))
 		overlay = append(overlay, vms.OverlayBox{Label: "motion", At: at, Box: box})
 	}
-	image := vms.At(c.Start).Add(imageDelay)
-	items = append(items,
-		vms.FullFrameImageURL(vms.CreatorMotion, vms.ImageURL(a.baseURL, a.camera, vms.ImagePreview, vms.OpBefore, image), image, vms.ImagePreview),
-		vms.FullFrameImageURL(vms.CreatorMotion, vms.ImageURL(a.baseURL, a.camera, vms.ImageMain, vms.OpBefore, image), image, vms.ImageMain))
+	items = append(items, a.images(vms.OpBefore, vms.At(c.Start).Add(imageDelay))...)
 	if len(overlay) > 0 {
 		items = append(items, vms.BoundingBoxOverlay(overlay))
 	}
@@ -58,6 +56,36 @@ func (a *author) Motion(c motion.Change) vms.Event {
 		ev.EndTimestamp = vms.Ptr(end)
 	}
 	return a.finish(ev, items)
+}
+
+// Tamper makes the event of a time in which the camera's view was not its own. No schema of the type says what was done to it, so
+// the reason stands with the details of who found it.
+func (a *author) Tamper(c tamper.Change) vms.Event {
+	ev := a.event(vms.TypeTamper, c.Start)
+	ev.CreatorID = vms.CreatorMotion
+	info := a.info(vms.CreatorMotion)
+	info.Reason = c.Reason.String()
+	if c.Kind == tamper.Ended {
+		end := c.Last
+		if end.Before(c.Start) {
+			end = c.Start
+		}
+		ev.EndTimestamp = vms.Ptr(end)
+	}
+	images := a.images(vms.OpBefore, vms.At(c.Start).Add(imageDelay))
+	if c.Reason == tamper.Frozen { // it shows in any picture, but is known too late to keep the first
+		images = a.images(vms.OpAtOrBefore, c.Last)
+	}
+	return a.finish(ev, append([]vms.Data{vms.CreatorDetails(vms.CreatorMotion, info)}, images...))
+}
+
+// images are the addresses of a picture of a time, as preview and in full.
+func (a *author) images(op string, t time.Time) []vms.Data {
+	at := vms.At(t)
+	return []vms.Data{
+		vms.FullFrameImageURL(vms.CreatorMotion, vms.ImageURL(a.baseURL, a.camera, vms.ImagePreview, op, at.Time), at.Time, vms.ImagePreview),
+		vms.FullFrameImageURL(vms.CreatorMotion, vms.ImageURL(a.baseURL, a.camera, vms.ImageMain, op, at.Time), at.Time, vms.ImageMain),
+	}
 }
 
 // Status makes the event of a camera's state: ongoing while end is zero. The state before it, if there was one, goes into
@@ -89,6 +117,8 @@ func (a *author) finish(ev vms.Event, items []vms.Data) vms.Event {
 	return ev
 }
 
-func (a *author) creator(id string) vms.Data {
-	return vms.CreatorDetails(id, vms.CreatorInfo{ID: id, Vendor: "vmsbridge", Application: "vmsbridge", Version: a.version})
+func (a *author) creator(id string) vms.Data { return vms.CreatorDetails(id, a.info(id)) }
+
+func (a *author) info(id string) vms.CreatorInfo {
+	return vms.CreatorInfo{ID: id, Vendor: "vmsbridge", Application: "vmsbridge", Version: a.version}
 }

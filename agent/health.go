@@ -2,8 +2,10 @@ package agent
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 
+	"vmsbridge/motion/tamper"
 	"vmsbridge/uplink/vms"
 )
 
@@ -37,6 +39,15 @@ func (a *Agent) health() health {
 	}
 	if h.Cameras.Online < h.Cameras.Total {
 		h.Trouble = append(h.Trouble, "not all cameras are online: the log and /api/v3.0/cameras?include=status say which")
+	}
+	tampered := 0
+	for _, s := range a.posts {
+		if s.current.Load().Tampered() != tamper.None {
+			tampered++
+		}
+	}
+	if tampered > 0 {
+		h.Trouble = append(h.Trouble, fmt.Sprintf("the view of %d cameras was tampered with: vmsbridge events --type tamper says which", tampered))
 	}
 	if err := a.out.Failing(); err != nil {
 		h.Trouble = append(h.Trouble, "the journal refuses events, they wait in memory: free space on the disk that holds bridge.data")

@@ -16,6 +16,9 @@ type metrics struct {
 	stillFailures      *prometheus.CounterVec   // camera
 	restarts           *prometheus.CounterVec   // camera
 	detect             *prometheus.HistogramVec // camera
+	tamper             *prometheus.HistogramVec // camera
+	tampered           *prometheus.GaugeVec     // camera
+	withheld           *prometheus.CounterVec   // camera
 	firstPictureMissed prometheus.Counter
 	journalFailures    prometheus.Counter
 	eventsLost         prometheus.Counter
@@ -37,6 +40,11 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		restarts:       perCamera("pipeline_restarts_total", "Pipelines that ended with an error and were started again."),
 		detect: f.NewHistogramVec(prometheus.HistogramOpts{Name: "vmsbridge_agent_detect_seconds", Help: "Time that the detector takes for a picture.",
 			Buckets: prometheus.ExponentialBuckets(25e-6, 2, 12)}, []string{"camera"}),
+		tamper: f.NewHistogramVec(prometheus.HistogramOpts{Name: "vmsbridge_agent_tamper_seconds", Help: "Time that the watch for tampering takes for a picture.",
+			Buckets: prometheus.ExponentialBuckets(5e-6, 2, 12)}, []string{"camera"}),
+		tampered: f.NewGaugeVec(prometheus.GaugeOpts{Name: "vmsbridge_agent_tampered", Help: "1 while the camera's view is covered, blinded, out of focus, turned away or frozen."},
+			[]string{"camera"}),
+		withheld:           perCamera("spans_withheld_total", "Spans of motion not reported, because the view was covered or blinded and one in the minute is enough."),
 		firstPictureMissed: f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_agent_first_pictures_missed_total", Help: "Spans whose first picture could not be kept as a still."}),
 		journalFailures:    f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_agent_journal_failures_total", Help: "Writes that the journal refused; the event waits in memory."}),
 		eventsLost:         f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_agent_events_lost_total", Help: "Events lost because the journal refused them until the stop, or for too long."}),

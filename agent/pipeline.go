@@ -14,6 +14,7 @@ import (
 	"vmsbridge/agent/sight"
 	"vmsbridge/configs"
 	"vmsbridge/motion"
+	"vmsbridge/motion/tamper"
 	"vmsbridge/storage/stills"
 	"vmsbridge/uplink/vms"
 )
@@ -40,10 +41,11 @@ type pipeline struct {
 	decoder  *codec.Decoder
 	waitKey  bool
 	marks    marks
-	spans    map[string]vms.Event // those that have begun, by region
-	pace     sight.Pace           // of the pictures looked at
-	lastSeen time.Time            // capture time of the last picture decoded
-	lostWhy  string               // why the camera was away, while it is
+	spans    map[string]vms.Event // those that have begun, by region, and viewKey
+	view     guarded
+	pace     sight.Pace // of the pictures looked at
+	lastSeen time.Time  // capture time of the last picture decoded
+	lostWhy  string     // why the camera was away, while it is
 	aliveAt  time.Time
 	grumble  complaint
 
@@ -78,6 +80,11 @@ func newPipeline(c configs.Camera, r rooms, log *slog.Logger) (*pipeline, error)
 	}
 	p := &pipeline{cfg: c, rooms: r, log: log, detector: det, pace: sight.NewPace(c.Motion.Rate), spans: map[string]vms.Event{},
 		state: camera.Status{State: camera.Connecting, Since: time.Now()}}
+	if tc, ok := sight.Tamper(c.Motion); ok {
+		if p.view.watch, err = tamper.New(tc); err != nil {
+			return nil, fmt.Errorf("camera %s: %w", c.ID, err)
+		}
+	}
 	dropped := func(n int) { r.metrics.unitsDropped.WithLabelValues(c.ID).Add(float64(n)) }
 	p.queue = newQueue(dropped)
 	p.author = &author{account: r.cfg.Bridge.Account, camera: c.ID, baseURL: r.base, version: r.version, regions: regions}
@@ -171,6 +178,7 @@ func (p *pipeline) work(ctx context.Context) error {
 // close ends what is open: the agent stops looking at this camera. After a panic nothing is sure but what was noted of the
 // open spans.
 func (p *pipeline) close() {
+	_ = guard(func() error { p.gapView(); return nil })()
 	_ = guard(func() error { p.report(p.detector.Gap()); return nil })()
 	for region, ev := range p.spans {
 		delete(p.spans, region)
@@ -180,6 +188,7 @@ func (p *pipeline) close() {
 		}
 		p.rooms.out.Put(ev)
 	}
+	p.view.reason.Store(uint32(tamper.None))
 	end := p.lastSeen
 	if now := time.Now(); p.presence.now.connection != "" && end.Before(p.presence.now.start) {
 		end = now

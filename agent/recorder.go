@@ -123,6 +123,11 @@ func (r *recorder) interval(kind stills.Kind) time.Duration {
 	return r.pace.main
 }
 
+// Keep stores a picture's stills now, whatever the pace says, unless it is stored already. It blocks while JPEGs are made.
+func (r *recorder) Keep(ctx context.Context, p codec.Picture, t time.Time) {
+	r.take(ctx, p, t, !r.lastPreview.Equal(t), r.pace.mainToo && !r.lastMain.Equal(t))
+}
+
 func (r *recorder) take(ctx context.Context, p codec.Picture, t time.Time, preview, main bool) {
 	if preview {
 		if s, ok := r.develop(ctx, p, t, stills.Preview); ok {

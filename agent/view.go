@@ -9,12 +9,13 @@ import (
 	"vmsbridge/agent/codec"
 	"vmsbridge/agent/sight"
 	"vmsbridge/motion"
+	"vmsbridge/uplink/vms"
 )
 
 // status handles a change of the camera's state, in its place between the access units.
 func (p *pipeline) status(s camera.Status) {
 	if s.State != camera.Online && s.State != camera.Connecting {
-		p.report(p.detector.Gap())
+		p.gap()
 		p.lostWhy = s.Reason
 	}
 	if s.State != camera.Online {
@@ -50,7 +51,7 @@ func (p *pipeline) begin(u camera.AccessUnit) {
 	if p.decoder != nil {
 		p.decoder.Close()
 	}
-	p.report(p.detector.Gap())
+	p.gap()
 	format := codec.Format(u.Codec)
 	p.decoder = p.rooms.pool.Open(p.cfg.ID, format, sight.LumaPixels)
 	p.marks = marks{keepData: format == codec.MJPEG}
@@ -69,7 +70,8 @@ func (p *pipeline) picture(ctx context.Context, pic codec.Picture) {
 		return
 	}
 	began := time.Now()
-	res := p.detector.Step(motion.Picture{Luma: pic.Luma, Width: pic.LumaWidth, Height: pic.LumaHeight, Stride: pic.LumaWidth, Time: t})
+	look := motion.Picture{Luma: pic.Luma, Width: pic.LumaWidth, Height: pic.LumaHeight, Stride: pic.LumaWidth, Time: t}
+	res := p.detector.Step(look)
 	p.rooms.metrics.detect.WithLabelValues(p.cfg.ID).Observe(time.Since(began).Seconds())
 	p.rooms.metrics.pictures.WithLabelValues(p.cfg.ID).Inc()
 
@@ -86,10 +88,19 @@ func (p *pipeline) picture(ctx context.Context, pic codec.Picture) {
 	}
 	p.report(res.Changes)
 	if res.Moving {
-		for _, s := range p.spans {
-			p.rooms.out.Touch(s.ID, t)
+		for key, s := range p.spans {
+			if key != viewKey {
+				p.rooms.out.Touch(s.ID, t)
+			}
 		}
 	}
+	p.guardView(ctx, pic, look)
+}
+
+// gap ends what is open, because the stream was lost or another one begins.
+func (p *pipeline) gap() {
+	p.report(p.detector.Gap())
+	p.gapView()
 }
 
 // arrived notes that a picture came that can be used: the camera is there, and a gap has ended. (One that is damaged says
@@ -121,17 +132,26 @@ func (p *pipeline) idle(now time.Time) {
 func (p *pipeline) report(changes []motion.Change) {
 	for _, c := range changes {
 		ev := p.author.Motion(c)
+		if p.withhold(c, ev) {
+			continue
+		}
 		switch c.Kind {
 		case motion.Began:
-			p.spans[c.Region] = ev
-			p.rooms.metrics.spans.WithLabelValues(p.cfg.ID, ev.Type).Inc()
-			p.log.Info("motion began", "start", ev.StartTimestamp.String(), "region", c.Region)
+			p.began(c.Region, ev)
 		case motion.Ended:
 			delete(p.spans, c.Region)
 			p.log.Info("motion ended", "start", ev.StartTimestamp.String(), "end", ev.EndTimestamp.String(), "region", c.Region)
+			p.rooms.out.Put(ev)
 		}
-		p.rooms.out.Put(ev)
 	}
+}
+
+// began reports a span of motion that has begun.
+func (p *pipeline) began(region string, ev vms.Event) {
+	p.spans[region] = ev
+	p.rooms.metrics.spans.WithLabelValues(p.cfg.ID, ev.Type).Inc()
+	p.log.Info("motion began", "start", ev.StartTimestamp.String(), "region", region)
+	p.rooms.out.Put(ev)
 }
 
 // Still makes the JPEG of a picture: an MJPEG camera's own bytes, whatever their width, where they are good; else the

@@ -44,6 +44,8 @@ type Motion struct {
 	MinDuration time.Duration `yaml:"min_duration"`
 	// MaxDuration is how long a span may last before it is ended and a new one begins. 10s to 24h.
 	MaxDuration time.Duration `yaml:"max_duration"`
+	// Tamper looks for views that are covered, blinded, out of focus, turned away or frozen. Default true.
+	Tamper bool `yaml:"tamper"`
 }
 
 // CameraMotion is Motion and the areas of one camera.

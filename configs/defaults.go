@@ -15,7 +15,7 @@ func Default() *Config {
 		},
 		Journal: Journal{MaxAge: 720 * time.Hour},
 		Decode:  Decode{Isolation: "process", CamerasPerProcess: 4},
-		Motion:  Motion{Sensitivity: 0.5, Rate: 10},
+		Motion:  Motion{Sensitivity: 0.5, Rate: 10, Tamper: true},
 		Log:     Log{Level: "info", Format: "text"},
 	}
 }
@@ -53,6 +53,9 @@ func (c *Config) fill(given func(path string) bool) {
 		}
 		if given(at + ".motion.max_duration") {
 			cam.Motion.MaxDuration = own.MaxDuration
+		}
+		if given(at + ".motion.tamper") {
+			cam.Motion.Tamper = own.Tamper
 		}
 		for j := range cam.Motion.Regions {
 			r := &cam.Motion.Regions[j]

@@ -106,13 +106,13 @@ func TestMotionIsMerged(t *testing.T) {
 cameras:
   - id: a
     url: rtsp://h/1
-    motion: {sensitivity: 0.9, quiet_period: 0s, regions: [{id: r, area: [[0,0],[1,0],[1,1]]}, {id: s, sensitivity: 0.1, area: [[0,0],[1,0],[1,1]]}]}
+    motion: {sensitivity: 0.9, quiet_period: 0s, tamper: true, regions: [{id: r, area: [[0,0],[1,0],[1,1]]}, {id: s, sensitivity: 0.1, area: [[0,0],[1,0],[1,1]]}]}
   - {id: b, url: "rtsp://h/2", enabled: false}
-motion: {sensitivity: 0.2, quiet_period: 7s, rate: 5}
+motion: {sensitivity: 0.2, quiet_period: 7s, rate: 5, tamper: false}
 `))
 	require.NoError(t, err)
 	a, b := cfg.Cameras[0], cfg.Cameras[1]
-	require.Equal(t, Motion{Sensitivity: 0.9, Rate: 5}, a.Motion.Motion)
+	require.Equal(t, Motion{Sensitivity: 0.9, Rate: 5, Tamper: true}, a.Motion.Motion)
 	require.Equal(t, 0.9, a.Motion.Regions[0].Sensitivity)
 	require.Equal(t, 0.1, a.Motion.Regions[1].Sensitivity)
 	require.Equal(t, Motion{Sensitivity: 0.2, Rate: 5, QuietPeriod: 7 * time.Second}, b.Motion.Motion)

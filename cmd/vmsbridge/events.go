@@ -151,6 +151,11 @@ func subject(ev vms.Event) string {
 	}
 	for _, d := range ev.Data {
 		switch d.Type {
+		case vms.SchemaCreatorDetails: // why the view was not its own
+			var v vms.CreatorInfo
+			if d.Into(&v) == nil && v.Reason != "" {
+				return name + " " + v.Reason
+			}
 		case vms.SchemaDeviceStatus:
 			var v struct {
 				NewStatus vms.ConnectionStatus `json:"newStatus"`

@@ -155,6 +155,14 @@ func (w *Watch) Step(p motion.Picture) []Change {
 	return w.changes
 }
 
+// Doubt tells whether the newest picture was not as before and no span is open yet, and since when: this may turn out to be the start of a span.
+func (w *Watch) Doubt() (since time.Time, ok bool) {
+	return w.doubt.since, w.open == None && w.doubt.weight > 0 && w.doubt.calm == 0
+}
+
+// Open is the reason of the open span, None if there is none, and the time of the last picture that was not as before.
+func (w *Watch) Open() (r Reason, last time.Time) { return w.open, w.last }
+
 func (w *Watch) begin(r Reason, start, last time.Time) {
 	if last.Before(start) {
 		start = last

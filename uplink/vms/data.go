@@ -41,6 +41,9 @@ type CreatorInfo struct {
 	Application   string `json:"application,omitempty"`
 	HardwareModel string `json:"hardwareModel,omitempty"`
 	Version       string `json:"version,omitempty"`
+	// Reason is why the event was made, where its type has no schema that could say so. It is no field of the public schema, which
+	// allows others: a service that does not know it leaves it out.
+	Reason string `json:"reason,omitempty"`
 }
 
 // head is what every item begins with.

@@ -1,0 +1,152 @@
+package agent
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/cmd/camsim/movie"
+	"vmsbridge/configs"
+	"vmsbridge/motion"
+	"vmsbridge/motion/tamper"
+	"vmsbridge/uplink/vms"
+)
+
+func someAuthor() *author {
+	return &author{account: "acc", camera: "gate", baseURL: "http://h", version: "1",
+		regions: map[string]motion.Region{"door": {ID: "door", Name: "Door", Area: motion.Polygon{{0, 0}, {1, 0}, {1, 1}}}}}
+}
+
+// Whatever is told of a span, the event passes the service's own check.
+func TestEventsPassTheCheck(t *testing.T) {
+	a := someAuthor()
+	box := motion.Box{Left: 0.1, Top: 0.2, Right: 0.3, Bottom: 0.9}
+	for name, ev := range map[string]vms.Event{
+		"began":   a.Motion(motion.Change{Kind: motion.Began, Start: at(0), Last: at(400), Object: "7", Boxes: []motion.Box{box}, BestTime: at(300)}),
+		"no box":  a.Motion(motion.Change{Kind: motion.Began, Start: at(0), Last: at(400), Object: "7"}),
+		"ended":   a.Motion(motion.Change{Kind: motion.Ended, Start: at(0), Last: at(9000), Object: "7", Boxes: []motion.Box{box, box}, BestTime: at(300)}),
+		"region":  a.Motion(motion.Change{Kind: motion.Ended, Region: "door", Start: at(0), Last: at(9000), Object: "7", Boxes: []motion.Box{box}}),
+		"covered": a.Tamper(tamper.Change{Kind: tamper.Began, Reason: tamper.Covered, Start: at(0), Last: at(6000)}),
+		"frozen":  a.Tamper(tamper.Change{Kind: tamper.Ended, Reason: tamper.Frozen, Start: at(0), Last: at(-1)}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Empty(t, vms.Check(ev))
+			require.Equal(t, ev.NaturalID(), ev.ID)
+			require.Contains(t, ev.DataSchemas, vms.SchemaFullFrame)
+			require.Contains(t, ev.DataSchemas, vms.SchemaCreatorDetails)
+		})
+	}
+}
+
+// region is what an event says of its region.
+type region struct {
+	ID, Name string
+	Area     [][2]float64
+}
+
+func regionOf(t *testing.T, ev vms.Event) (r region) {
+	t.Helper()
+	for _, d := range ev.Data {
+		if d.Type == vms.SchemaMotionRegion {
+			require.NoError(t, d.Into(&r))
+		}
+	}
+	return r
+}
+
+var (
+	leftHalf  = configs.Polygon{{0, 0}, {0.45, 0}, {0.45, 1}, {0, 1}}
+	rightHalf = configs.Polygon{{0.55, 0}, {1, 0}, {1, 1}, {0.55, 1}}
+	sky       = configs.Polygon{{0, 0}, {1, 0}, {1, 0.12}, {0, 0.12}}
+)
+
+// A person walks from the left to the right: each region has its own span, at its own time, and its event says which it is.
+func TestRegionsHaveEventsOfTheirOwn(t *testing.T) {
+	b := newBench(t, func(c *configs.Config) {
+		c.Cameras[0].Motion.Regions = []configs.Region{{ID: "l", Name: "Left", Area: leftHalf}, {ID: "r", Name: "Right", Area: rightHalf},
+			{ID: "sky", Name: "Sky", Area: sky}}
+	})
+	for _, u := range film(t, movie.MJPEG, 0)[:150] {
+		b.unit(t.Context(), u)
+	}
+	b.close()
+	spans := map[string][]vms.Event{}
+	for _, ev := range ofType(b.events(t), vms.TypeMotionInRegion) {
+		require.Empty(t, vms.Check(ev))
+		r := regionOf(t, ev)
+		require.NotEmpty(t, r.Name)
+		spans[r.ID] = append(spans[r.ID], ev)
+	}
+	require.Len(t, spans["l"], 1)
+	require.Len(t, spans["r"], 1)
+	require.Empty(t, spans["sky"], "nobody walks there")
+	require.True(t, spans["r"][0].StartTimestamp.After(spans["l"][0].StartTimestamp.Add(2*time.Second)))
+	require.True(t, spans["l"][0].EndTimestamp.Before(spans["r"][0].EndTimestamp.Add(-2*time.Second)))
+	require.Equal(t, [][2]float64(leftHalf), regionOf(t, spans["l"][0]).Area)
+	require.Len(t, ofType(b.events(t), vms.TypeMotion), 1, "the whole picture has its own")
+}
+
+// Someone far away, a thousandth of the picture, is a matter of a region's own sensitivity.
+func TestRegionsHaveTheirOwnSensitivity(t *testing.T) {
+	all := configs.Polygon{{0, 0}, {1, 0}, {1, 1}, {0, 1}}
+	b := newBench(t, func(c *configs.Config) {
+		c.Cameras[0].Motion.Regions = []configs.Region{{ID: "numb", Area: all, Sensitivity: 0.01}, {ID: "keen", Area: all, Sensitivity: 0.9}}
+	})
+	for _, u := range units(t, "far", 1) {
+		b.unit(t.Context(), u)
+	}
+	b.close()
+	found := map[string]int{}
+	for _, ev := range ofType(b.events(t), vms.TypeMotionInRegion) {
+		found[regionOf(t, ev).ID]++
+	}
+	require.Positive(t, found["keen"])
+	require.Zero(t, found["numb"])
+}
+
+// What lies behind a mask moves unseen.
+func TestMasksHide(t *testing.T) {
+	b := newBench(t, func(c *configs.Config) {
+		c.Cameras[0].Motion.Masks = []configs.Polygon{{{0, 0}, {1, 0}, {1, 1}, {0, 1}}}
+	})
+	half := newBench(t, func(c *configs.Config) { c.Cameras[0].Motion.Masks = []configs.Polygon{leftHalf} })
+	for _, u := range film(t, movie.MJPEG, 0)[:150] {
+		b.unit(t.Context(), u)
+		half.unit(t.Context(), u)
+	}
+	b.close()
+	half.close()
+	require.Empty(t, ofType(b.events(t), vms.TypeMotion))
+	seen := ofType(half.events(t), vms.TypeMotion)
+	require.Len(t, seen, 1)
+	require.True(t, seen[0].StartTimestamp.After(at(6000)), "he comes out from behind the mask in the middle of his way")
+	for _, d := range seen[0].Data {
+		var o struct{ BoundingBox [4]float64 }
+		if d.Type == vms.SchemaObject {
+			require.NoError(t, d.Into(&o))
+			require.GreaterOrEqual(t, o.BoundingBox[0], 0.4)
+		}
+	}
+}
+
+// Through the whole agent: the event of a region reaches the service with the region in its data.
+func TestRegionsReachTheService(t *testing.T) {
+	s, stop := newSite(t)
+	defer stop()
+	s.cfg.Cameras[0].Motion.Regions = []configs.Region{{ID: "door", Name: "Door", Area: configs.Polygon{{0, 0}, {1, 0}, {1, 1}, {0, 1}}}}
+	_, stopBridge := s.run(nil)
+	defer stopBridge()
+	s.eventually("a region's event at the service", func() bool {
+		s.office.mu.Lock()
+		defer s.office.mu.Unlock()
+		for _, ev := range s.office.events {
+			if ev.Type == vms.TypeMotionInRegion && !ev.Ongoing() {
+				r := regionOf(t, ev)
+				return ev.ActorID == "gate" && r.ID == "door" && r.Name == "Door" && len(r.Area) == 4 && strings.HasSuffix(ev.ID, vms.TypeMotionInRegion)
+			}
+		}
+		return false
+	})
+}
