@@ -50,6 +50,7 @@ type Agent struct {
 	pool    *codec.Pool
 	out     *outlet
 	posts   []*post
+	hurt    casualties
 	link    *link  // nil without a service
 	visitor string // the token with which the service asks for images; new at each start
 	started time.Time
@@ -66,7 +67,8 @@ func New(cfg *configs.Config, o Options) (*Agent, error) {
 	if cfg.Bridge.Data == "" {
 		return nil, errors.New("bridge.data is empty: name the folder that holds events and stills")
 	}
-	return &Agent{cfg: cfg, opts: o, log: o.Log, reg: o.Registry, m: newMetrics(o.Registry), visitor: rand.Text()}, nil
+	return &Agent{cfg: cfg, opts: o, log: o.Log, reg: o.Registry, m: newMetrics(o.Registry), visitor: rand.Text(),
+		hurt: casualties{bridge: cfg.Bridge, version: o.Version}}, nil
 }
 
 // Run runs the bridge until ctx is done, then ends open spans, writes what is left, and closes the stores. It returns nil
@@ -84,6 +86,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, a.closeStores()) }()
 	a.out = newOutlet(a.journal, a.cfg.Service.URL != "", a.cfg.Service.ReportOngoing, a.m, a.log)
 	a.out.room = &room{release: a.ring.Release, log: a.log}
+	a.hurt.Tell(a.out)
 	if err := a.closeUnfinished(); err != nil {
 		return err
 	}
@@ -190,7 +193,7 @@ func (a *Agent) openStores() (err error) {
 		return fmt.Errorf("open the stills: %w", err)
 	}
 	open := func() (err error) {
-		a.journal, err = journal.Open(filepath.Join(data, JournalFile), journal.Options{Log: a.log, Registerer: a.reg})
+		a.journal, err = journal.Open(filepath.Join(data, JournalFile), journal.Options{Log: a.log, Registerer: a.reg, OnDamage: a.hurt.Journal})
 		return err
 	}
 	if err = open(); errors.Is(err, journal.ErrFull) {

@@ -1,17 +1,9 @@
 package agent
 
 import (
-	"context"
 	"fmt"
-	"time"
 
-	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/vms"
-)
-
-const (
-	// pruneEvery is how often events that have outlived journal.max_age are removed.
-	pruneEvery = time.Hour
 )
 
 // closeUnfinished ends the spans that a crash or a power cut left ongoing, at their last known activity, so that the
@@ -40,24 +32,4 @@ func (a *Agent) closeUnfinished() error {
 // ours tells whether the bridge itself made the event; another program's ongoing event is that program's to end.
 func ours(ev vms.Event) bool {
 	return ev.CreatorID == vms.CreatorMotion || ev.CreatorID == vms.CreatorHealth
-}
-
-// housekeep prunes the journal now and then.
-func (a *Agent) housekeep(ctx context.Context) error {
-	tick := time.NewTicker(pruneEvery)
-	defer tick.Stop()
-	for {
-		if age := a.cfg.Journal.MaxAge; age > 0 {
-			if n, err := a.journal.Prune(journal.Retention{Before: time.Now().Add(-age)}); err != nil {
-				a.log.Warn("prune the journal", "error", err)
-			} else if n > 0 {
-				a.log.Info("pruned old events", "events", n)
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
-		}
-	}
 }

@@ -197,6 +197,7 @@ func (c *checker) stills() {
 
 func (c *checker) rest() {
 	between(c, "journal.max_age", c.cfg.Journal.MaxAge, time.Hour, 87600*time.Hour)
+	between(c, "journal.max_events", c.cfg.Journal.MaxEvents, 1000, 100_000_000)
 	d := &c.cfg.Decode
 	c.oneOf("decode.isolation", d.Isolation, "process", "none")
 	between(c, "decode.cameras_per_process", d.CamerasPerProcess, 1, 64)

@@ -105,6 +105,9 @@ type Stills struct {
 type Journal struct {
 	// MaxAge is how long an event that the service has is kept. 1h to 87600h, default 720h.
 	MaxAge time.Duration `yaml:"max_age"`
+	// MaxEvents is how many events that the service has are kept, the newest. 1000 to 100 million, default 500,000 (about
+	// 2 GB). Those that wait to be reported or were refused do not count, and always stay.
+	MaxEvents int `yaml:"max_events"`
 }
 
 // Decode says how pictures are decoded.
