@@ -34,16 +34,17 @@ type streams struct {
 
 // commands is the command line as kong reads it.
 type commands struct {
-	Run     runCommand     `cmd:"" help:"Run the bridge until SIGINT or SIGTERM; a second signal aborts."`
-	Demo    demoCommand    `cmd:"" help:"Show everything on this machine: a service, three cameras, a bridge, and each event as it arrives."`
-	Check   checkCommand   `cmd:"" help:"Print every problem of a configuration file as file:line:col: path: message."`
-	Probe   probeCommand   `cmd:"" help:"Say what a camera offers, and save a still."`
-	Replay  replayCommand  `cmd:"" help:"Run clips through the detector: spans, masks, a plot, a score against labels."`
-	Events  eventsCommand  `cmd:"" help:"List the events of a running bridge or of the service."`
-	Image   imageCommand   `cmd:"" help:"Fetch a still of a camera from a running bridge or from the service."`
-	Queue   queueCommand   `cmd:"" help:"Look at the events that still wait to be reported, and at those that the service refused. Stop the bridge first."`
-	Service serviceCommand `cmd:"" help:"Install and control the bridge as a system service."`
-	Version versionCommand `cmd:"" help:"Print the version, and which decoders this machine has."`
+	Run      runCommand      `cmd:"" help:"Run the bridge until SIGINT or SIGTERM; a second signal aborts."`
+	Demo     demoCommand     `cmd:"" help:"Show everything on this machine: a service, three cameras, a bridge, and each event as it arrives."`
+	Check    checkCommand    `cmd:"" help:"Print every problem of a configuration file as file:line:col: path: message."`
+	Probe    probeCommand    `cmd:"" help:"Say what a camera offers, and save a still."`
+	Discover discoverCommand `cmd:"" help:"Find the cameras of the network by ONVIF, and print their sections of the configuration."`
+	Replay   replayCommand   `cmd:"" help:"Run clips through the detector: spans, masks, a plot, a score against labels."`
+	Events   eventsCommand   `cmd:"" help:"List the events of a running bridge or of the service."`
+	Image    imageCommand    `cmd:"" help:"Fetch a still of a camera from a running bridge or from the service."`
+	Queue    queueCommand    `cmd:"" help:"Look at the events that still wait to be reported, and at those that the service refused. Stop the bridge first."`
+	Service  serviceCommand  `cmd:"" help:"Install and control the bridge as a system service."`
+	Version  versionCommand  `cmd:"" help:"Print the version, and which decoders this machine has."`
 }
 
 const description = `The bridge: pulls RTSP cameras, finds motion, keeps stills, reports events.
