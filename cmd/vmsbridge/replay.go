@@ -16,6 +16,7 @@ import (
 	"vmsbridge/cmd/vmsbridge/replay/truth"
 	"vmsbridge/cmd/vmsbridge/replay/watch"
 	"vmsbridge/configs"
+	"vmsbridge/motion/tamper"
 )
 
 // replayCommand runs recordings through the detector, for tuning a camera and for measuring.
@@ -40,7 +41,7 @@ func (replayCommand) Help() string {
 inclusive; seconds count from the first picture. As in the bridge, about "rate" pictures a second are looked at; masks are
 made for every picture. Images of a folder follow one another at --fps, gaps in their numbers do not count.
 
---json prints type, region, region_name, object, start_frame, end_frame, start_s, end_s, best_frame, best_s, boxes
+--json prints type, region, region_name, reason (of tampering), object, start_frame, end_frame, start_s, end_s, best_frame, best_s, boxes
 ([[left, top, right, bottom], …] as fractions of the picture best_frame), share, and file if there are several. With --csv
 the last line is {"type": "score", …}. The summary goes to standard error then.
 
@@ -164,7 +165,7 @@ func (c *replayCommand) settings(s streams) (watch.Settings, string, error) {
 }
 
 func settingsOf(m configs.CameraMotion) watch.Settings {
-	return watch.Settings{Motion: sight.Config(m), Rate: m.Rate}
+	return watch.Settings{Motion: sight.Config(m), Rate: m.Rate, Tamper: &tamper.Config{}}
 }
 
 func readLabels(path string) ([]truth.Label, error) {

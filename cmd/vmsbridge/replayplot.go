@@ -30,12 +30,13 @@ type replayPlot struct {
 	activity chart.Activity
 	at       []time.Duration // of every picture, for the labels
 	events   []watch.Event
+	view     chart.Still // the picture in which tampering was confirmed
 	fresh    chart.Still // the picture in which most moved since the last span ended
 	most     float64
 	first    chart.Still // for a recording without any span
 	stills   []chart.Still
 	every    int // of the spans gives a still; doubled when there are too many
-	spans    int
+	spans    int // of which stills could be kept
 }
 
 func newReplayPlot(w *watch.Watch) *replayPlot { return &replayPlot{watch: w, most: -1, every: 1} }
@@ -50,6 +51,9 @@ func (p *replayPlot) picture(pic footage.Picture, s watch.Seen) {
 	p.activity.Add(pic.At, share)
 	if p.first.Luma == nil {
 		p.first = p.still(pic, nil)
+	}
+	if s.Tampered {
+		p.view = p.still(pic, nil)
 	}
 	// The picture after a span's end is not the best of that span: it may be kept for the next.
 	if share > p.most && share > 0 {
@@ -69,24 +73,29 @@ func (p *replayPlot) still(pic footage.Picture, boxes [][4]float64) chart.Still 
 // event takes a span that ended, and the best picture of it.
 func (p *replayPlot) event(ev watch.Event) {
 	p.events = append(p.events, ev)
-	if ev.Region != "" {
+	switch {
+	case ev.Type == vms.TypeTamper:
+		p.keep(p.view, ev, fmt.Sprintf("%.1f s; shown: picture at %s", (ev.End.At-ev.Start.At).Seconds(), clockText(p.view.At)))
+		p.view = chart.Still{}
+	case ev.Region == "":
+		p.keep(p.fresh, ev, fmt.Sprintf("%.1f s, up to %s moves; shown: picture at %s", (ev.End.At-ev.Start.At).Seconds(), shareText(ev.Share), clockText(p.fresh.At)))
+		p.most, p.fresh = -1, chart.Still{}
+	}
+}
+
+// keep keeps a still of a span: of every one, of every second when there are too many, and so on.
+func (p *replayPlot) keep(s chart.Still, ev watch.Event, caption string) {
+	if p.spans++; s.Luma == nil || (p.spans-1)%p.every != 0 {
 		return
 	}
-	if p.spans++; p.fresh.Luma != nil && (p.spans-1)%p.every == 0 {
-		if len(p.stills) == keptStills {
-			for i := range keptStills / 2 {
-				p.stills[i] = p.stills[2*i]
-			}
-			p.stills, p.every = p.stills[:keptStills/2], 2*p.every
+	if len(p.stills) == keptStills {
+		for i := range keptStills / 2 {
+			p.stills[i] = p.stills[2*i]
 		}
-		s := p.fresh
-		s.Caption = [2]string{
-			fmt.Sprintf("%s – %s  %s", clockText(ev.Start.At), clockText(ev.End.At), kindText(ev)),
-			fmt.Sprintf("%.1f s, up to %s moves; shown: picture at %s", (ev.End.At - ev.Start.At).Seconds(), shareText(ev.Share), clockText(s.At)),
-		}
-		p.stills = append(p.stills, s)
+		p.stills, p.every = p.stills[:keptStills/2], 2*p.every
 	}
-	p.most, p.fresh = -1, chart.Still{}
+	s.Caption = [2]string{fmt.Sprintf("%s – %s  %s", clockText(ev.Start.At), clockText(ev.End.At), kindText(ev)), caption}
+	p.stills = append(p.stills, s)
 }
 
 // write draws the plot.
@@ -106,7 +115,7 @@ func (p *replayPlot) subtitle(r *replayed) string {
 		parts = append(parts, fmt.Sprintf("%.4g pictures/s", r.rate))
 	}
 	m := r.settings.Motion
-	parts = append(parts, clockText(r.length), counted(p.spans, "span"), r.camera, fmt.Sprintf("sensitivity %g, %g pictures/s looked at", m.Sensitivity, r.settings.Rate))
+	parts = append(parts, clockText(r.length), counted(len(p.events), "span"), r.camera, fmt.Sprintf("sensitivity %g, %g pictures/s looked at", m.Sensitivity, r.settings.Rate))
 	return strings.Join(parts, "  ·  ")
 }
 

@@ -16,6 +16,7 @@ import (
 	"vmsbridge/cmd/vmsbridge/replay/truth"
 	"vmsbridge/cmd/vmsbridge/replay/watch"
 	"vmsbridge/motion"
+	"vmsbridge/uplink/vms"
 )
 
 // replayShow prints what replay finds: tables, or JSON lines, and on a terminal how far it is.
@@ -51,7 +52,7 @@ type replayLine struct {
 	BestFrame  int          `json:"best_frame"`
 	BestS      float64      `json:"best_s"`
 	Boxes      [][4]float64 `json:"boxes"`
-	Share      float64      `json:"share"`
+	Share      float64      `json:"share"` // 0 for tampering
 	Continued  bool         `json:"continued,omitempty"`
 }
 
@@ -63,8 +64,8 @@ func (p *replayShow) event(r *replayed, ev watch.Event) error {
 		if ev.Region != "" {
 			region = cmp.Or(ev.RegionName, ev.Region)
 		}
-		_, err := fmt.Fprintf(p.out, "%-10s  %-10s  %8s  %-15s  %-10s  %-16s  %-6s  %7s\n", clockText(ev.Start.At), clockText(ev.End.At),
-			fmt.Sprintf("%.1f s", (ev.End.At-ev.Start.At).Seconds()), fmt.Sprintf("%d-%d", ev.Start.Frame, ev.End.Frame), kindText(ev), region, cmp.Or(ev.Object, "-"), shareText(ev.Share))
+		_, err := fmt.Fprintf(p.out, "%-10s  %-10s  %8s  %-15s  %-18s  %-16s  %-6s  %7s\n", clockText(ev.Start.At), clockText(ev.End.At),
+			fmt.Sprintf("%.1f s", (ev.End.At-ev.Start.At).Seconds()), fmt.Sprintf("%d-%d", ev.Start.Frame, ev.End.Frame), kindText(ev), region, cmp.Or(ev.Object, "-"), movedText(ev))
 		return err
 	}
 	l := replayLine{Type: ev.Type, Region: ev.Region, RegionName: ev.RegionName, Reason: ev.Reason, Object: ev.Object, StartFrame: ev.Start.Frame, EndFrame: ev.End.Frame,
@@ -93,10 +94,21 @@ func corners(boxes []motion.Box) [][4]float64 {
 func kindText(ev watch.Event) string {
 	for short, full := range shortTypes {
 		if full == ev.Type {
-			return cmp.Or(ev.Reason, short)
+			if ev.Reason != "" {
+				return short + " (" + ev.Reason + ")"
+			}
+			return short
 		}
 	}
 	return ev.Type
+}
+
+// movedText is the largest share of the picture that moved; tampering is not about motion.
+func movedText(ev watch.Event) string {
+	if ev.Type == vms.TypeTamper {
+		return "-"
+	}
+	return shareText(ev.Share)
 }
 
 // header says what is replayed, and heads the table.
@@ -106,7 +118,7 @@ func (p *replayShow) header(r *replayed, info footage.Info) {
 	}
 	p.clear()
 	_, _ = fmt.Fprintf(p.out, "%s: %s; %s\n", r.file, r.about(info), r.camera)
-	_, _ = fmt.Fprintf(p.out, "%-10s  %-10s  %8s  %-15s  %-10s  %-16s  %-6s  %7s\n", "START", "END", "LENGTH", "PICTURES", "EVENT", "REGION", "OBJECT", "MOVED")
+	_, _ = fmt.Fprintf(p.out, "%-10s  %-10s  %8s  %-15s  %-18s  %-16s  %-6s  %7s\n", "START", "END", "LENGTH", "PICTURES", "EVENT", "REGION", "OBJECT", "MOVED")
 }
 
 // about is size, rate and length in words.

@@ -110,13 +110,24 @@ func (c *canvas) polygon(corners []point, col color.Color) {
 	if len(corners) < 3 {
 		return
 	}
-	r := vector.NewRasterizer(c.Bounds().Dx(), c.Bounds().Dy())
-	r.MoveTo(float32(corners[0].x), float32(corners[0].y))
-	for _, p := range corners[1:] {
-		r.LineTo(float32(p.x), float32(p.y))
+	lo, hi := corners[0], corners[0]
+	for _, q := range corners[1:] {
+		lo, hi = point{min(lo.x, q.x), min(lo.y, q.y)}, point{max(hi.x, q.x), max(hi.y, q.y)}
+	}
+	box := image.Rect(int(math.Floor(lo.x)), int(math.Floor(lo.y)), int(math.Ceil(hi.x))+1, int(math.Ceil(hi.y))+1).Intersect(c.Bounds())
+	if box.Empty() {
+		return
+	}
+	r := vector.NewRasterizer(box.Dx(), box.Dy())
+	at := func(q point) (x, y float32) {
+		return float32(q.x - float64(box.Min.X)), float32(q.y - float64(box.Min.Y))
+	}
+	r.MoveTo(at(corners[0]))
+	for _, q := range corners[1:] {
+		r.LineTo(at(q))
 	}
 	r.ClosePath()
-	r.Draw(c, c.Bounds(), image.NewUniform(col), image.Point{})
+	r.Draw(c, box, image.NewUniform(col), image.Point{})
 }
 
 // outline draws an area's edges.

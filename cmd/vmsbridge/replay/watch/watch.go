@@ -1,5 +1,5 @@
 // Package watch runs recorded pictures through what the bridge runs: the same choice of pictures (sight.Pace), reduction
-// (planar) and detector (motion), with the settings of a camera. It stands between package footage, whose pictures it takes, and
+// (planar), detector (motion) and watch over the view (motion/tamper), with the settings of a camera. It stands between package footage, whose pictures it takes, and
 // what shows the findings:
 //
 //	w, err := watch.New(watch.Settings{Motion: sight.Config(camera.Motion), Rate: camera.Motion.Rate})
@@ -18,6 +18,7 @@ import (
 	"vmsbridge/agent/sight"
 	"vmsbridge/cmd/vmsbridge/replay/footage"
 	"vmsbridge/motion"
+	"vmsbridge/motion/tamper"
 	"vmsbridge/uplink/vms"
 )
 
@@ -26,6 +27,8 @@ type Settings struct {
 	Motion motion.Config
 	// Rate is how many pictures a second are looked at, at most; 0 for all.
 	Rate float64
+	// Tamper is what to look for in the view as a whole; nil for nothing.
+	Tamper *tamper.Config
 	// Masks asks for Mask. It costs a second detector, which looks at every picture whatever the Rate: the newest mask of the
 	// first would be late where the Rate leaves pictures out.
 	Masks bool
@@ -56,6 +59,8 @@ type Seen struct {
 	Looked bool // whether it was looked at: the rate leaves some out
 	Result motion.Result
 	Ended  []Event // the spans that ended with it
+	// Tampered: it confirmed that the view was interfered with.
+	Tampered bool
 }
 
 // Watch is one source's detector. Not safe for concurrent use.
@@ -63,6 +68,7 @@ type Watch struct {
 	settings Settings
 	detector *motion.Detector
 	every    *motion.Detector // for masks; nil without
+	view     *tamper.Watch    // nil without
 	pace     sight.Pace
 	names    map[string]string // of regions
 
@@ -94,6 +100,11 @@ func New(s Settings) (*Watch, error) {
 	if s.Masks {
 		if w.every, err = motion.New(s.Motion); err != nil {
 			return nil, fmt.Errorf("prepare the detector of masks: %w", err)
+		}
+	}
+	if s.Tamper != nil {
+		if w.view, err = tamper.New(*s.Tamper); err != nil {
+			return nil, fmt.Errorf("prepare the watch over the view: %w", err)
 		}
 	}
 	for _, r := range s.Motion.Regions {
@@ -128,7 +139,11 @@ func (w *Watch) Picture(p footage.Picture) Seen {
 	r := w.detector.Step(pic)
 	w.remember(share{p.At, r.Activity.Share})
 	w.take(r.Changes)
-	return Seen{Looked: true, Result: r, Ended: w.ended}
+	tampered := false
+	if w.view != nil {
+		tampered = w.takeView(w.view.Step(pic))
+	}
+	return Seen{Looked: true, Result: r, Ended: w.ended, Tampered: tampered}
 }
 
 // Mask writes the activity mask of the newest picture, 255 where something moves, at any size; Settings.Masks must be set.
@@ -143,7 +158,27 @@ func (w *Watch) Silhouette(dst []byte, width, height int) {
 func (w *Watch) Close() []Event {
 	w.ended = w.ended[:0]
 	w.take(w.detector.Gap())
+	if w.view != nil {
+		w.takeView(w.view.Gap())
+	}
 	return w.ended
+}
+
+// takeView makes events of the ends that the watch over the view tells of, and says whether a span began.
+func (w *Watch) takeView(changes []tamper.Change) (began bool) {
+	for _, c := range changes {
+		if c.Kind == tamper.Began {
+			began = true
+			continue
+		}
+		ev := Event{Type: vms.TypeTamper, Reason: c.Reason.String(), Start: w.moment(c.Start), End: w.moment(c.Last)}
+		if c.Last.Before(c.Start) {
+			ev.End = ev.Start
+		}
+		ev.Best = ev.End
+		w.ended = append(w.ended, ev)
+	}
+	return began
 }
 
 // take makes events of the detector's ends.

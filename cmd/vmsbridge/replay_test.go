@@ -1,0 +1,324 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/vms"
+)
+
+// A red box of 60x80 crosses still bars of 320x240: it is in the picture from 4 s to 6.375 s.
+const (
+	boxFrom = 4.0
+	boxTo   = 6.375
+)
+
+// boxClip makes the clip at 25 pictures a second, 12 s long, coded by the arguments; %06d in the name makes images, and .mkv
+// a rate that varies.
+func boxClip(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	if _, err := exec.LookPath("ffmpeg"); err != nil {
+		t.Skip("ffmpeg is not installed: apt install ffmpeg")
+	}
+	path := filepath.Join(t.TempDir(), name)
+	thinned := ""
+	if filepath.Ext(name) == ".mkv" { // half of the pictures of the first five seconds
+		thinned, args = ",select='not(mod(n,2))+gt(n,124)'", append(args, "-vsync", "passthrough")
+	}
+	all := slices.Concat([]string{"-v", "error", "-nostdin", "-f", "lavfi", "-i", "smptebars=s=320x240:r=25:d=12", "-f", "lavfi", "-i", "color=c=red:s=60x80:r=25:d=12",
+		"-filter_complex", "[0][1]overlay=x='if(between(t,4,6.4),-60+(t-4)*160,-100)':y=100" + thinned + "[out]", "-map", "[out]"}, args, []string{path})
+	out, err := exec.Command("ffmpeg", all...).CombinedOutput()
+	require.NoError(t, err, string(out))
+	return path
+}
+
+// lines reads what --json printed: every line is one object.
+func jsonLines(t *testing.T, text string) (out []map[string]any) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		m := map[string]any{}
+		require.NoError(t, json.Unmarshal([]byte(line), &m), "%q", line)
+		out = append(out, m)
+	}
+	return out
+}
+
+// In whatever form the clip comes, its one motion is found, in the clip's own pictures.
+func TestReplayFindsTheBox(t *testing.T) {
+	for name, c := range map[string]struct {
+		file  string
+		rate  float64 // of the source's pictures; 0 varies
+		args  []string
+		flags []string
+	}{
+		"h264":          {"a.mp4", 25, []string{"-c:v", "libx264", "-bf", "2", "-pix_fmt", "yuv420p"}, nil},
+		"mjpeg avi":     {"a.avi", 25, []string{"-c:v", "mjpeg", "-q:v", "4", "-pix_fmt", "yuvj420p"}, nil},
+		"raw h264":      {"a.h264", 25, []string{"-c:v", "libx264", "-pix_fmt", "yuv420p"}, []string{"--fps", "25"}},
+		"variable rate": {"a.mkv", 0, []string{"-c:v", "libx264", "-pix_fmt", "yuv420p"}, nil},
+		"images":        {"in%06d.jpg", 10, []string{"-r", "10", "-q:v", "2"}, []string{"--fps", "10"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := boxClip(t, c.file, c.args...)
+			if strings.Contains(c.file, "%") {
+				path = filepath.Dir(path)
+			}
+			r := do(t, slices.Concat([]string{"replay", "--json", path}, c.flags)...)
+			require.Zero(t, r.code, r.err)
+			spans := jsonLines(t, r.out)
+			require.Len(t, spans, 1, r.out)
+			s := spans[0]
+			require.Equal(t, vms.TypeMotion, s["type"])
+			require.InDelta(t, boxFrom, s["start_s"], 0.4)
+			require.InDelta(t, boxTo, s["end_s"], 0.6)
+			frame := func(at any) float64 {
+				if seconds := at.(float64); c.rate > 0 {
+					return seconds * c.rate
+				} else if seconds < 5 {
+					return seconds * 12.5
+				} else {
+					return 62.5 + (seconds-5)*25
+				}
+			}
+			require.InDelta(t, frame(s["start_s"]), s["start_frame"], 0.6)
+			require.InDelta(t, frame(s["end_s"]), s["end_frame"], 0.6)
+			require.Contains(t, r.err, "x real time")
+		})
+	}
+}
+
+// The fields of a line are those that are documented.
+func TestReplayJSON(t *testing.T) {
+	clip := boxClip(t, "a.mp4", "-c:v", "libx264", "-pix_fmt", "yuv420p")
+	config := write(t, "b.yaml", `
+cameras:
+  - {id: gate, url: "rtsp://h/", motion: {regions: [{id: west, name: West, area: [[0, 0], [0.4, 0], [0.4, 1], [0, 1]]}, {id: top, area: [[0, 0], [1, 0], [1, 0.2]]}]}}
+  - {id: yard, url: "rtsp://h/", motion: {masks: [[[0, 0], [1, 0], [1, 1], [0, 1]]]}}
+`)
+	r := do(t, "replay", "--json", "--config", config, "--camera", "gate", clip, clip)
+	require.Zero(t, r.code, r.err)
+	spans := jsonLines(t, r.out)
+	require.Len(t, spans, 4, "the picture and one region of two, of each of two files: %s", r.out)
+	regions := map[string]int{}
+	for _, s := range spans {
+		region := s["region"].(string)
+		regions[region]++
+		require.Equal(t, clip, s["file"])
+		require.Equal(t, map[string]string{"": vms.TypeMotion, "west": vms.TypeMotionInRegion}[region], s["type"])
+		require.Regexp(t, `^\d+$`, s["object"])
+		require.LessOrEqual(t, s["start_frame"], s["best_frame"])
+		require.LessOrEqual(t, s["best_frame"], s["end_frame"])
+		require.Greater(t, s["share"], 0.01)
+		boxes := s["boxes"].([]any)
+		require.NotEmpty(t, boxes)
+		b := boxes[0].([]any)
+		require.Len(t, b, 4)
+		require.Less(t, b[0], b[2])
+		require.Less(t, b[1], b[3])
+		require.InDelta(t, 100.0/240, b[1], 0.05, "the box's upper edge")
+		require.InDelta(t, 180.0/240, b[3], 0.05)
+	}
+	require.Equal(t, map[string]int{"": 2, "west": 2}, regions)
+
+	r = do(t, "replay", "--config", config, "--camera", "yard", clip)
+	require.Zero(t, r.code, r.err)
+	require.Contains(t, r.out, "0 spans in 300 pictures", "all is masked")
+	require.Contains(t, r.out, "camera yard")
+}
+
+// decodePNG reads a gray PNG.
+func decodePNG(t *testing.T, path string) image.Image {
+	t.Helper()
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer func() { _ = f.Close() }()
+	m, err := png.Decode(f)
+	require.NoError(t, err)
+	return m
+}
+
+// Every picture has a mask in its size that shows the box where it is, named as its image.
+func TestReplayMasks(t *testing.T) {
+	clip := boxClip(t, "a.mp4", "-c:v", "libx264", "-pix_fmt", "yuv420p")
+	folder := filepath.Dir(boxClip(t, "in%06d.png", "-r", "10", "-start_number", "3"))
+	images, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		path     string
+		rate     float64
+		number   int // of the first
+		pictures int
+	}{{clip, 25, 0, 300}, {folder, 10, 3, len(images)}} {
+		dir := filepath.Join(t.TempDir(), "masks")
+		r := do(t, "replay", "--masks", dir, "--fps", "10", c.path)
+		require.Zero(t, r.code, r.err)
+		files, err := filepath.Glob(filepath.Join(dir, "*"))
+		require.NoError(t, err)
+		require.Equal(t, c.pictures, len(files))
+		require.Equal(t, fmt.Sprintf("bin%06d.png", c.number), filepath.Base(files[0]))
+		require.Equal(t, fmt.Sprintf("bin%06d.png", c.number+c.pictures-1), filepath.Base(files[len(files)-1]))
+		at := func(seconds float64) *image.Gray {
+			m := decodePNG(t, filepath.Join(dir, fmt.Sprintf("bin%06d.png", int(seconds*c.rate)+c.number)))
+			require.Equal(t, image.Pt(320, 240), m.Bounds().Size())
+			return m.(*image.Gray)
+		}
+		require.Zero(t, bytes.Count(at(3.5).Pix, []byte{255}))
+		require.Zero(t, bytes.Count(at(11.5).Pix, []byte{255}))
+		m := at(5.2)
+		white, black := bytes.Count(m.Pix, []byte{255}), bytes.Count(m.Pix, []byte{0})
+		require.Equal(t, 320*240, white+black, "nothing between black and white")
+		require.InDelta(t, 60*80, white, 2000)
+		x := int(-60+1.2*160) + 30
+		require.Equal(t, byte(255), m.GrayAt(x, 140).Y, "the middle of the box")
+	}
+}
+
+func TestReplayPlot(t *testing.T) {
+	clip := boxClip(t, "a.mp4", "-c:v", "libx264", "-pix_fmt", "yuv420p")
+	labels := write(t, "labels.csv", "start_frame,end_frame,kind,tol_frames\n0,99,quiet,2\n100,159,motion,10\n160,299,quiet,2\n")
+	out := filepath.Join(t.TempDir(), "plot.png")
+	r := do(t, "replay", "--plot", out, "--csv", labels, clip)
+	require.Zero(t, r.code, r.err)
+	m := decodePNG(t, out)
+	colours := map[[3]uint32]int{}
+	for y := 0; y < m.Bounds().Dy(); y += 2 {
+		for x := 0; x < m.Bounds().Dx(); x += 2 {
+			r, g, b, _ := m.At(x, y).RGBA()
+			colours[[3]uint32{r >> 12, g >> 12, b >> 12}]++
+		}
+	}
+	require.Greater(t, len(colours), 30, "a picture, not a blank")
+	require.Equal(t, 1600, m.Bounds().Dx())
+}
+
+// A score says what was found, and --strict makes it an exit code.
+func TestReplayScore(t *testing.T) {
+	clip := boxClip(t, "a.mp4", "-c:v", "libx264", "-pix_fmt", "yuv420p")
+	good := write(t, "good.csv", "start_frame,end_frame,kind,tol_frames,note\n0,97,quiet,2,\n100,159,motion,12,the box\n165,299,quiet,2,\n")
+	bad := write(t, "bad.csv", "start_frame,end_frame,kind,tol_frames,note\n0,160,quiet,0,\n200,220,motion,2,nothing\n")
+	r := do(t, "replay", "--strict", "--csv", good, clip)
+	require.Zero(t, r.code, r.err+r.out)
+	require.Contains(t, r.out, "1 of 1 found, 0 missed")
+	require.Contains(t, r.out, "the box")
+	r = do(t, "replay", "--strict", "--csv", bad, clip)
+	require.Equal(t, exitScore, r.code)
+	require.Contains(t, r.out, "0 of 1 found, 1 missed")
+	require.Contains(t, r.out, "begins in quiet at picture 10")
+	r = do(t, "replay", "--json", "--csv", bad, clip)
+	require.Zero(t, r.code, "measured is done")
+	all := jsonLines(t, r.out)
+	last := all[len(all)-1]
+	require.Equal(t, "score", last["type"])
+	require.EqualValues(t, 1, last["missed"])
+	require.Len(t, last["motions"], 1)
+	require.Len(t, last["quiet_starts"], 1)
+	r = do(t, "replay", "--csv", write(t, "far.csv", "start_frame,end_frame,kind\n5000,5100,motion\n"), clip)
+	require.Contains(t, r.err, "do they belong to it?")
+}
+
+// The shared clip is the issue's measure: 12 of 12, nothing in quiet, no split.
+func TestReplaySharedClip(t *testing.T) {
+	dir := os.Getenv("VMSBRIDGE_CLIPS")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "shared", "clips")
+	}
+	clip := filepath.Join(dir, "one-by-one-person-detection.mp4")
+	if _, err := os.Stat(clip); err != nil {
+		t.Skip("the shared clips are not there; set VMSBRIDGE_CLIPS to their folder")
+	}
+	if _, err := exec.LookPath("ffmpeg"); err != nil {
+		t.Skip("ffmpeg is not installed: apt install ffmpeg")
+	}
+	r := do(t, "replay", "--strict", "--csv", strings.TrimSuffix(clip, ".mp4")+".csv", clip)
+	require.Zero(t, r.code, r.out+r.err)
+	require.Contains(t, r.out, "12 of 12 found, 0 missed, 0 splits")
+	require.Contains(t, r.out, "0 starts in quiet")
+}
+
+// One file that cannot be read costs the others nothing, and the exit code tells.
+func TestReplayUnreadable(t *testing.T) {
+	clip := boxClip(t, "a.mp4", "-c:v", "libx264", "-pix_fmt", "yuv420p")
+	bad := write(t, "noise.mp4", strings.Repeat("noise", 300))
+	r := do(t, "replay", "--json", bad, clip, "/no/such.mkv")
+	require.Equal(t, exitFailed, r.code)
+	require.Len(t, jsonLines(t, r.out), 1)
+	require.Contains(t, r.err, "noise.mp4")
+	require.Contains(t, r.err, "/no/such.mkv: there is no such file")
+	require.NotContains(t, r.err, "panic")
+	require.Equal(t, exitFailed, do(t, "replay", "--csv", "/no/labels.csv", clip).code)
+	require.Equal(t, exitFailed, do(t, "replay", "--masks", filepath.Join(bad, "x"), clip).code)
+}
+
+func TestReplayCommandLine(t *testing.T) {
+	config := write(t, "c.yaml", "cameras:\n  - {id: gate, url: \"rtsp://h/\"}\n  - {id: yard, url: \"rtsp://h/\"}\n")
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"no file":          {nil, "file"},
+		"unknown camera":   {[]string{"--config", config, "--camera", "gat", "x.mp4"}, "gate, yard"},
+		"no camera":        {[]string{"--config", config, "x.mp4"}, "gate, yard"},
+		"negative rate":    {[]string{"--fps=-1", "x.mp4"}, "--fps"},
+		"strict alone":     {[]string{"--strict", "x.mp4"}, "--csv"},
+		"score of several": {[]string{"--csv", "l.csv", "a.mp4", "b.mp4"}, "--csv scores one"},
+		"plot of several":  {[]string{"--plot", "p.png", "a.mp4", "b.mp4"}, "--plot draws one"},
+		"plot as PDF":      {[]string{"--plot", "p.pdf", "a.mp4"}, "p.png"},
+		"standard input":   {[]string{"-"}, "save"},
+		"two of one name":  {[]string{"--masks", "m", "a/x.mp4", "b/x.mp4"}, "two of the files"},
+	} {
+		r := do(t, append([]string{"replay"}, c.args...)...)
+		require.Equal(t, exitUsage, r.code, "%s: %s", name, r.err)
+		require.Contains(t, r.err, c.want, name)
+		require.Equal(t, 1, strings.Count(r.err, "\n"), "one line: %q", r.err)
+		require.Empty(t, r.out)
+	}
+	r := do(t, "replay", "--help")
+	require.Zero(t, r.code)
+	for _, word := range []string{"start_frame", "--masks", "present_still", "bin000001.png", "130", "--fps"} {
+		require.Contains(t, r.out, word)
+	}
+}
+
+// Ctrl-C ends in order: what was found so far is complete, and no ffmpeg stays behind.
+func TestReplayInterrupted(t *testing.T) {
+	if _, err := exec.LookPath("ffmpeg"); err != nil {
+		t.Skip("ffmpeg is not installed: apt install ffmpeg")
+	}
+	// Long enough to be interrupted on any machine.
+	path := filepath.Join(t.TempDir(), "live.ts")
+	clip := boxClip(t, "a.ts", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-g", "10")
+	content, err := os.ReadFile(clip)
+	require.NoError(t, err)
+	long := bytes.Repeat(content, 400)
+	require.NoError(t, os.WriteFile(path, long, 0o600))
+	cmd := process(t, "replay", "--json", path)
+	var errs lines
+	cmd.Stderr = &errs
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	first := make([]byte, 1)
+	_, err = io.ReadFull(out, first)
+	require.NoError(t, err, "the first span is printed when it ends, not at the end")
+	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+	rest, err := io.ReadAll(out)
+	require.NoError(t, err)
+	require.NotEmpty(t, jsonLines(t, string(first)+string(rest)))
+	var exit *exec.ExitError
+	require.ErrorAs(t, cmd.Wait(), &exit)
+	require.Equal(t, exitAborted, exit.ExitCode())
+	require.Equal(t, 1, errs.count("interrupted: "))
+}
