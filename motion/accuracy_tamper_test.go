@@ -20,7 +20,7 @@ const within = 10 * time.Second
 
 // tamperTrials are what is run.
 func tamperTrials(all bool) []trial {
-	guilty, free, long := 2, 1, time.Minute
+	guilty, free, long := 1, 1, 40*time.Second
 	if all {
 		guilty, free, long = 12, 3, 5*time.Minute
 	}

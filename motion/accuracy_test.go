@@ -41,9 +41,9 @@ func trials(all bool) []trial {
 		}
 		list = append(list, c)
 	}
-	alone, long, seeds := 1, time.Minute, 3
+	alone, long, seeds, few := 1, 40*time.Second, 3, 1
 	if all {
-		alone, long, seeds = 3, 10*time.Minute, 12
+		alone, long, seeds, few = 3, 10*time.Minute, 12, 12
 	}
 	for k, n := range nuisances {
 		for i := range alone {
@@ -54,28 +54,25 @@ func trials(all bool) []trial {
 		}
 	}
 	for k, n := range []string{"crawler", "far", "car", "faint", "entry", "night+car", "night+crawler", "insects+car", "clouds+far", "rain+far"} {
-		for i := range seeds {
+		for i := range few {
 			add(trial{row: "hard: " + n, name: n, seed: uint64(50_000 + 1000*k + i), length: 40 * time.Second})
 		}
 	}
 	mixed := []string{"walker", "clouds+walker", "night+walker", "light-switch+walker", "tree+walker", "keyframes+clock+walker"}
 	for k, size := range [][2]int{{352, 288}, {640, 360}, {1920, 1080}, {3840, 2160}} {
-		n, rate, lasts := 2*seeds, 10, 30*time.Second
+		n, rate, lasts := 2*few, 10, 30*time.Second
 		if size[0] > 1000 {
-			n, lasts = max(1, seeds/2), 24*time.Second
+			n, lasts = few/2, 24*time.Second
 		}
 		if size[0] > 2000 {
-			n, rate = max(1, seeds/4), 5
-		}
-		if !all && size[0] > 1000 {
-			continue
+			n, rate = few/4, 5
 		}
 		for i := range n {
 			add(trial{row: fmt.Sprintf("size: %dx%d", size[0], size[1]), name: mixed[i%len(mixed)], seed: uint64(70_000 + 1000*k + i), width: size[0], height: size[1], rate: rate, length: lasts})
 		}
 	}
 	for k, rate := range []int{5, 10, 15, 25} {
-		for i := range 2 * seeds {
+		for i := range 2 * few {
 			add(trial{row: fmt.Sprintf("rate: %d a second", rate), name: mixed[i%len(mixed)], seed: uint64(80_000 + 1000*k + i), rate: rate, length: 30 * time.Second})
 		}
 	}

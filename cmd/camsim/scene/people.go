@@ -180,10 +180,14 @@ func (s *Scene) route(t, tall float64) way {
 	if s.r.IntN(2) == 0 {
 		left, right = right, left
 	}
-	switch kind := s.r.Float64(); {
+	kind, pauses := s.r.Float64(), s.r.Float64() < 0.3
+	if kind >= 0.6 && kind < 0.8 || pauses {
+		speed = min(speed, 0.95) // nobody runs from a standstill
+	}
+	switch {
 	case kind < 0.6: // across
 		begin(left, feet, tall)
-		if s.r.Float64() < 0.3 { // and stands for a while
+		if pauses { // and stands for a while
 			w.add(s.between(0.25, 0.75), feet, tall, speed, aspect)
 			w.stand(s.between(2, 6))
 		}
@@ -220,7 +224,7 @@ func (s *Scene) crawler() {
 // far is someone of 0.1 % of the picture.
 func (s *Scene) far() {
 	aspect := float64(s.o.Width) / float64(s.o.Height)
-	for t := s.between(6, 9); t < s.loop.Seconds()-8; t += s.between(6, 10) {
+	for t := s.between(6, 9); t < s.loop.Seconds()-10; t += s.between(6, 10) {
 		feet := s.between(s.place.Horizon+0.4, 0.9)
 		tall := 0.105 * math.Sqrt(aspect*9/16)
 		w := way{cadence: 1, legs: []leg{{from: t, x0: -0.01, x1: -0.01, y0: feet, y1: feet, tall0: tall, tall1: tall}}}

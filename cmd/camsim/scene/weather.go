@@ -127,7 +127,7 @@ func (s *Scene) insects() {
 
 // fog takes the contrast of what is far, within minutes, and gives it back.
 func (s *Scene) fog() {
-	period, most, phase := s.between(60, 240), s.between(0.4, 0.85), s.between(0, 1)
+	period, most, phase := s.between(60, 240), s.between(0.3, 0.7), s.between(0, 1)
 	s.before = append(s.before, func(t float64, f *frame) {
 		k := most * (0.5 + 0.5*wave(t, period, phase))
 		level := uint64(f.whiteNow() * 0.45)
