@@ -55,11 +55,11 @@ func (j *Journal) Check() (Report, error) {
 			if f.Metas() < 2 {
 				r.addf("one of the two meta pages is unreadable")
 			}
-			problems, err := inspect(f)
-			for _, p := range problems {
+			found, err := inspect(f)
+			for _, p := range found.problems {
 				r.addf("%s", p)
 			}
-			if err != nil || len(problems) > 0 {
+			if err != nil || len(found.problems) > 0 {
 				return err // comparing needs pages that can be read
 			}
 			r.compare(tx)

@@ -80,6 +80,19 @@ type Journal struct {
 //
 // After an unclean end the whole file is read once to find damage early (about a second per gigabyte from an SSD).
 func Open(path string, opts Options) (*Journal, error) {
+	j := newJournal(path, opts)
+	if err := j.open(); err != nil {
+		return nil, fmt.Errorf("open journal %s: %w", path, explain(err))
+	}
+	j.metrics.register(opts.Registerer, j)
+	if j.waiting > 0 {
+		j.signal()
+	}
+	return j, nil
+}
+
+// newJournal is a journal that is not open yet, its options filled in.
+func newJournal(path string, opts Options) *Journal {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
@@ -92,20 +105,11 @@ func Open(path string, opts Options) (*Journal, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	j := &Journal{
+	return &Journal{
 		path: path, opts: opts, log: opts.Log,
 		tries: map[string]int{}, subscribers: map[int]func(vms.Event){},
-		changed: make(chan struct{}, 1),
+		changed: make(chan struct{}, 1), metrics: newMetrics(),
 	}
-	j.metrics = newMetrics()
-	if err := j.open(); err != nil {
-		return nil, fmt.Errorf("open journal %s: %w", path, explain(err))
-	}
-	j.metrics.register(opts.Registerer, j)
-	if j.waiting > 0 {
-		j.signal()
-	}
-	return j, nil
 }
 
 // open opens the file under the lock, and makes a new one where it must.

@@ -67,9 +67,9 @@ func verify(tx *bolt.Tx) error {
 		if err != nil {
 			return &damagedError{err}
 		}
-		problems, err := inspect(f)
-		if err == nil && len(problems) > 0 {
-			err = &damagedError{problems[0]}
+		found, err := inspect(f)
+		if err == nil && len(found.problems) > 0 {
+			err = &damagedError{found.problems[0]}
 		}
 		return err
 	})
@@ -81,13 +81,15 @@ type inspector struct {
 	seed     maphash.Seed
 	sums     map[string]uint64
 	problems []string
-	events   uint64
 	count    []byte // what the file says of events
+	form     byte   // the file's version
+
+	events, ongoing, waiting, parked int
 }
 
-// inspect names what is wrong in a file, without bbolt.
-func inspect(f *boltfile.File) (problems []string, err error) {
-	in := inspector{seed: maphash.MakeSeed(), sums: map[string]uint64{}}
+// inspect names what is wrong in a file, and counts, without bbolt.
+func inspect(f *boltfile.File) (found *inspector, err error) {
+	in := &inspector{seed: maphash.MakeSeed(), sums: map[string]uint64{}}
 	lost, err := f.Walk(func(bucket string, key, value []byte) error {
 		if err := in.entry(bucket, key, value); err != nil && len(in.problems) < maxProblems {
 			in.problems = append(in.problems, fmt.Sprintf("bucket %q, key %q: %v", bucket, key, err))
@@ -97,17 +99,18 @@ func inspect(f *boltfile.File) (problems []string, err error) {
 	for _, l := range lost[:min(len(lost), maxProblems)] {
 		in.problems = append(in.problems, l.Error())
 	}
-	if len(in.problems) == 0 {
+	// Another form's indexes are other ones.
+	if len(in.problems) == 0 && (in.form == formatVersion || in.form == 0) {
 		for _, what := range []string{string(bucketByTime), string(bucketByActor), string(bucketByType), string(bucketOngoing), string(bucketOutboxID)} {
 			if in.sums[what] != 0 {
 				in.problems = append(in.problems, fmt.Sprintf("bucket %q contradicts what it is derived from", what))
 			}
 		}
-		if n := in.count; (len(n) != 8 || binary.BigEndian.Uint64(n) != in.events) && in.events+uint64(len(n)) > 0 {
+		if n := in.count; (len(n) != 8 || binary.BigEndian.Uint64(n) != uint64(in.events)) && in.events+len(n) > 0 {
 			in.problems = append(in.problems, fmt.Sprintf("there are %d events, and not as many as is noted", in.events))
 		}
 	}
-	return in.problems, err
+	return in, err
 }
 
 func (in *inspector) hash(parts ...[]byte) uint64 {
@@ -139,11 +142,13 @@ func (in *inspector) entry(bucket string, key, value []byte) error {
 	case string(bucketByTime), string(bucketByActor), string(bucketByType):
 		in.sums[bucket] -= in.hash(key, value)
 	case string(bucketOngoing):
+		in.ongoing++
 		if len(value) != 8 {
 			return fmt.Errorf("%w: %d bytes", errDamagedValue, len(value))
 		}
 		in.sums[bucket] -= in.hash(key)
 	case string(bucketOutbox):
+		in.waiting++
 		var e entryValue
 		if err := unseal(tagEntry, value, &e); err != nil {
 			return err
@@ -155,10 +160,14 @@ func (in *inspector) entry(bucket string, key, value []byte) error {
 		_, err := verified(tagMeta, value)
 		return err
 	case string(bucketParked):
+		in.parked++
 		return unseal(tagParked, value, &parkedValue{})
 	case string(bucketFormat):
 		if string(key) == string(keyCount) {
 			in.count = bytes.Clone(value)
+		}
+		if string(key) == string(keyVersion) && len(value) == 1 {
+			in.form = value[0]
 		}
 	}
 	return nil

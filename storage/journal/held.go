@@ -1,0 +1,151 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/journal/boltfile"
+)
+
+// Held is the journal of a program that does not run, held so that none can start on it. One goroutine.
+//
+//	h, err := journal.Hold(path, time.Second)
+//	if err != nil { return err }
+//	defer h.Close()
+//	report, err := h.Check()
+//	if err == nil && !report.Clean() { damage, err = h.Repair(journal.Options{}) }
+type Held struct {
+	path string
+	lock io.Closer
+}
+
+// Hold takes the lock of the journal at path, which must exist, waiting for another holder for a bounded time; then it gives
+// ErrLocked.
+func Hold(path string, patience time.Duration) (*Held, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("hold journal: %w", err)
+	}
+	l, err := lock(path+lockSuffix, patience)
+	if err != nil {
+		return nil, fmt.Errorf("hold journal %s: %w", path, err)
+	}
+	return &Held{path, l}, nil
+}
+
+// Close lets go.
+func (h *Held) Close() error { return h.lock.Close() }
+
+// Aside names the files that recoveries have set aside, oldest first.
+func (h *Held) Aside() []string {
+	names, _ := filepath.Glob(globbed(h.path) + damagedInfix + "*")
+	slices.Sort(names)
+	return names
+}
+
+// globbed is a path with what Glob would take for a pattern made plain.
+func globbed(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}
+
+// Check is Journal.Check for a file that is not open. It changes nothing, not even what Open would see to. A newer form gives
+// ErrNewer.
+func (h *Held) Check() (Report, error) {
+	r, err := h.check()
+	if err != nil {
+		return r, fmt.Errorf("check journal %s: %w", h.path, err)
+	}
+	return r, nil
+}
+
+func (h *Held) check() (r Report, err error) {
+	if r.Bytes, err = fileSize(h.path); err != nil || r.Bytes == 0 {
+		return r, err // nothing was ever written to it
+	}
+	if err := checkMetas(h.path); err != nil {
+		damaged, ok := errors.AsType[*damagedError](err)
+		if !ok {
+			return r, err
+		}
+		r.addf("%v", damaged.cause)
+		return r, nil
+	}
+	err = withFile(h.path, func(f *boltfile.File, err error) error {
+		if err != nil {
+			r.addf("%v", err)
+			return nil
+		}
+		found, err := inspect(f)
+		if err == nil && found.form > formatVersion {
+			err = ErrNewer
+		}
+		if err != nil {
+			return err
+		}
+		r.Events, r.Ongoing, r.Waiting, r.Parked = found.events, found.ongoing, found.waiting, found.parked
+		for _, p := range found.problems {
+			r.addf("%s", p)
+		}
+		return nil
+	})
+	if err != nil || !r.Clean() {
+		return r, err
+	}
+	return r, h.compare(&r)
+}
+
+// compare looks for contradictions that only show across buckets, now that all pages can be read.
+func (h *Held) compare(r *Report) error {
+	db, file, err := openBolt(h.path, &bolt.Options{Timeout: time.Second, ReadOnly: true})
+	if err == nil {
+		err = guarded(func() error {
+			return db.View(func(tx *bolt.Tx) error {
+				if _, _, err := examine(tx); err != nil {
+					return err
+				}
+				r.Events, r.Ongoing, r.Waiting, r.Parked = 0, 0, 0, 0
+				r.compare(tx)
+				return nil
+			})
+		})
+		if _, ok := errors.AsType[*damagedError](err); ok {
+			abandon(file)
+		} else {
+			_ = db.Close()
+		}
+	}
+	if damaged, ok := errors.AsType[*damagedError](err); ok {
+		r.addf("%v", damaged.cause)
+		return nil
+	}
+	if errors.Is(err, errOldForm) {
+		return nil // the next Open makes a new one of it
+	}
+	return err
+}
+
+// Repair sets a damaged journal aside and puts a new one with what can be read in its place, as Open does, and tells what it
+// did; nil if there was nothing to do. Of opts, Log and Now matter.
+func (h *Held) Repair(opts Options) (*Damage, error) {
+	if err := finishRecovery(h.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("repair journal %s: %w", h.path, err)
+	}
+	r, err := h.Check()
+	if err != nil || r.Clean() {
+		return nil, err
+	}
+	j := newJournal(h.path, opts)
+	if err := j.replaceDamaged(&damagedError{r.Problems[0]}); err != nil {
+		return nil, fmt.Errorf("repair journal %s: %w", h.path, explain(err))
+	}
+	d := j.Damage()
+	return d, j.Close()
+}
