@@ -2,7 +2,6 @@ package motion
 
 import (
 	"encoding/binary"
-	"math/bits"
 
 	"vmsbridge/motion/plane"
 )
@@ -104,15 +103,19 @@ func (d *Detector) rowsFlagged(y0, y1 int) bool {
 
 // countBlock counts the flags of a block.
 func (d *Detector) countBlock(x0, y0, x1, y1 int) (moved, fore int) {
-	for y := y0; y < y1; y++ {
-		row := d.flags[y*d.grid.width+x0 : y*d.grid.width+x1]
-		if len(row) == 8 {
-			v := binary.LittleEndian.Uint64(row)
-			fore += bits.OnesCount64(v & (0x0101010101010101 * cellFore))
-			moved += bits.OnesCount64(v & (0x0101010101010101 * cellMoved))
-			continue
+	if x1-x0 == blockSide && y1-y0 <= blockSide { // eight cells of a row in a word, of which every byte counts to eight at most
+		const ones = 0x0101010101010101
+		var f, m uint64
+		for at := y0*d.grid.width + x0; y0 < y1; y0++ {
+			v := binary.LittleEndian.Uint64(d.flags[at:])
+			f += v & (ones * cellFore)
+			m += v / cellMoved & ones
+			at += d.grid.width
 		}
-		for _, f := range row {
+		return int(m * ones >> 56), int(f * ones >> 56)
+	}
+	for y := y0; y < y1; y++ {
+		for _, f := range d.flags[y*d.grid.width+x0 : y*d.grid.width+x1] {
 			fore += int(f & cellFore)
 			moved += int(f&cellMoved) / cellMoved
 		}

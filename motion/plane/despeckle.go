@@ -40,11 +40,16 @@ func (d *Despeckler) Run(flags, mask, solid []byte) int {
 	}
 	count := 0
 	for y := first; y <= last; y++ {
+		at, row := 8+(y+1)*d.pitch, solid[y*width:][:width:width]
+		done, found := despeckleWide(d.ones[at-d.pitch-1:at+d.pitch+width+1], d.pitch, row)
+		count += found
+		if done == width {
+			continue
+		}
 		mid := d.ones[8+(y+1)*d.pitch:]
 		up, down := d.ones[8+y*d.pitch-1:], d.ones[8+(y+2)*d.pitch-1:]
 		here := d.ones[8+(y+1)*d.pitch-1:]
-		row := solid[y*width:][:width:width]
-		for x := 0; x < width; x += 8 {
+		for x := done; x < width; x += 8 {
 			m := binary.LittleEndian.Uint64(mid[x:])
 			if m == 0 {
 				continue

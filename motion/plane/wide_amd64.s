@@ -554,3 +554,64 @@ end:
 	POR    X0, X4
 	MOVQ   X4, any+80(FP)
 	RET
+
+// func despeckleWide(ones []byte, pitch int, solid []byte) (done, found int)
+TEXT ·despeckleWide(SB), NOSPLIT, $0-72
+	MOVQ    ones_base+0(FP), SI
+	MOVQ    pitch+24(FP), R9
+	MOVQ    solid_base+32(FP), DI
+	MOVQ    solid_len+40(FP), CX
+	LEAQ    (SI)(R9*1), R8     // the row itself
+	LEAQ    (R8)(R9*1), R9     // the row below
+	ANDQ    $~15, CX
+	MOVQ    CX, done+56(FP)
+	PXOR    X7, X7
+	PXOR    X5, X5             // found, in two sums
+	SPREADL($(0x0101*(const_SpeckleNeighbours-1)), X6)
+	XORQ    BX, BX
+
+loop:
+	CMPQ     BX, CX
+	JGE      end
+	MOVOU    1(R8)(BX*1), X0
+	MOVO     X0, X1
+	PCMPEQB  X7, X1
+	PMOVMSKB X1, AX
+	CMPL     AX, $0xffff
+	JEQ      none
+
+	// X1 becomes the sum of the 3x3 cells, at most 9.
+	MOVOU    (SI)(BX*1), X1
+	MOVOU    1(SI)(BX*1), X2
+	MOVOU    2(SI)(BX*1), X3
+	PADDB    X2, X1
+	PADDB    X3, X1
+	MOVOU    (R8)(BX*1), X2
+	MOVOU    2(R8)(BX*1), X3
+	PADDB    X0, X1
+	PADDB    X2, X1
+	PADDB    X3, X1
+	MOVOU    (R9)(BX*1), X2
+	MOVOU    1(R9)(BX*1), X3
+	MOVOU    2(R9)(BX*1), X4
+	PADDB    X2, X1
+	PADDB    X3, X1
+	PADDB    X4, X1
+	PCMPGTB  X6, X1
+	PAND     X1, X0
+	MOVOU    X0, (DI)(BX*1)
+	PSADBW   X7, X0
+	PADDQ    X0, X5
+	ADDQ     $16, BX
+	JMP      loop
+
+none:
+	MOVOU X7, (DI)(BX*1)
+	ADDQ  $16, BX
+	JMP   loop
+
+end:
+	PSHUFL $0xEE, X5, X0
+	PADDQ  X0, X5
+	MOVQ   X5, found+64(FP)
+	RET

@@ -26,6 +26,7 @@
 #define UADALPB(d, n)    WORD $(0x6e206800 | n<<5 | d)         // d.8h += sums of neighbours in n.16b
 #define UADDLPH(d, n)    WORD $(0x6e602800 | n<<5 | d)         // d.4s = sums of neighbours in n.8h
 #define UADALPH(d, n)    WORD $(0x6e606800 | n<<5 | d)         // d.4s += sums of neighbours in n.8h
+#define CMHIB(d, n, m)   WORD $(0x6e203400 | m<<16 | n<<5 | d) // d.16b = -1 where n.16b > m.16b, else 0
 #define UADDLPS(d, n)    WORD $(0x6ea02800 | n<<5 | d)         // d.2d = sums of neighbours in n.4s
 
 // The constants that APPLY needs: V30 is the gain eight times, V31 the offset four times.
@@ -451,4 +452,60 @@ end:
 	VMOV V4.D[1], R11
 	ORR  R10, R11
 	MOVD R11, any+80(FP)
+	RET
+
+// func despeckleWide(ones []byte, pitch int, solid []byte) (done, found int)
+TEXT ·despeckleWide(SB), NOSPLIT, $0-72
+	MOVD ones_base+0(FP), R0
+	MOVD pitch+24(FP), R3
+	MOVD solid_base+32(FP), R4
+	MOVD solid_len+40(FP), R9
+	ADD  R3, R0, R1            // the row itself
+	ADD  R3, R1, R2            // the row below
+	AND  $~15, R9
+	MOVD R9, done+56(FP)
+	MOVD $(const_SpeckleNeighbours-1), R10
+	VDUP R10, V6.B16
+	VEOR V5.B16, V5.B16, V5.B16 // found, in four sums
+	CBZ  R9, end
+
+loop:
+	// V0 becomes the sum of the 3x3 cells, at most 9.
+	ADD    $1, R0, R5
+	ADD    $2, R0, R6
+	VLD1.P 16(R0), [V0.B16]
+	VLD1   (R5), [V1.B16]
+	VLD1   (R6), [V2.B16]
+	VADD   V1.B16, V0.B16, V0.B16
+	VADD   V2.B16, V0.B16, V0.B16
+	ADD    $1, R1, R5
+	ADD    $2, R1, R6
+	VLD1.P 16(R1), [V1.B16]
+	VLD1   (R5), [V4.B16]
+	VLD1   (R6), [V2.B16]
+	VADD   V1.B16, V0.B16, V0.B16
+	VADD   V4.B16, V0.B16, V0.B16
+	VADD   V2.B16, V0.B16, V0.B16
+	ADD    $1, R2, R5
+	ADD    $2, R2, R6
+	VLD1.P 16(R2), [V1.B16]
+	VLD1   (R5), [V2.B16]
+	VLD1   (R6), [V3.B16]
+	VADD   V1.B16, V0.B16, V0.B16
+	VADD   V2.B16, V0.B16, V0.B16
+	VADD   V3.B16, V0.B16, V0.B16
+	CMHIB(0, 0, 6)
+	VAND   V4.B16, V0.B16, V0.B16
+	VST1.P [V0.B16], 16(R4)
+	UADDLPB(0, 0)
+	UADALPH(5, 0)
+	SUBS   $16, R9
+	BNE    loop
+
+end:
+	UADDLPS(5, 5)
+	VMOV V5.D[0], R10
+	VMOV V5.D[1], R11
+	ADD  R10, R11
+	MOVD R11, found+64(FP)
 	RET

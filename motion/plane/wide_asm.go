@@ -54,3 +54,9 @@ func likeWide(x, y []uint16, pitch, rows int, l *Likeness)
 //
 //go:noescape
 func onesWide(flags, mask, out []byte) (done int, any uint64)
+
+// despeckleWide is one row of Despeckler.Run: ones begins at the cell before the row above and ends at the one after the row below, each pitch
+// bytes from the next. Found is how many became solid.
+//
+//go:noescape
+func despeckleWide(ones []byte, pitch int, solid []byte) (done, found int)

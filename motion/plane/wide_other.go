@@ -53,3 +53,5 @@ func onesWide(flags, mask, out []byte) (done int, any uint64) {
 	}
 	return done, any
 }
+
+func despeckleWide(ones []byte, pitch int, solid []byte) (done, found int) { return 0, 0 }
