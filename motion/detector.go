@@ -29,6 +29,7 @@ type Detector struct {
 	history   history
 	light     sampler
 	model     model
+	habit     restless
 	despeckle plane.Despeckler
 	labels    labeler
 	tracks    tracker
@@ -81,6 +82,7 @@ func (d *Detector) resize(width, height int) {
 	d.grid = g
 	d.history.resize(n)
 	d.model.resize(n)
+	d.habit.resize(n)
 	d.despeckle.Resize(g.width, g.height)
 	d.labels.resize(g)
 	d.silhouette.resize(n)
@@ -334,7 +336,7 @@ func (d *Detector) hold(j int, o *object, mark byte) {
 	d.heldAny = true
 	for y := o.whole.top; y < o.whole.bottom; y++ {
 		for x := o.whole.left; x < o.whole.right; x++ {
-			if i := y*d.grid.width + x; d.solid[i] != 0 && d.labels.of(x, y) == j {
+			if i := y*d.grid.width + x; d.solid[i] != 0 && d.habit.memory[i] < restlessAt && d.labels.of(x, y) == j {
 				d.held[i] = mark
 			}
 		}
@@ -368,4 +370,5 @@ func (d *Detector) adapt(now, before []uint16, light exposure, dt time.Duration)
 	d.rows[d.turn] = 0
 	d.turn = 1 - d.turn
 	d.model.pass(ms)
+	d.habit.learn(d, dt)
 }

@@ -17,8 +17,10 @@ const (
 	trackGone     = 350 * time.Millisecond  // without motion, after which a track is given up
 	minTravel     = 1.5                     // cells that anything must go to be confirmed
 	minWay        = 0.2                     // of the square root of its area, likewise
+	dwellWay      = 0.5                     // of the square root of its area, that it must go within some time not to dwell
 	straight      = 0.5                     // share of its way by which it must be away from where it began
 	confirmSmall  = 700 * time.Millisecond  // of motion of something small
+	fastSmall     = 7                       // square roots of its area that something small goes in a second at most: an insect is faster
 	doubtAfter    = 1500 * time.Millisecond // without motion that goes on, after which a confirmed track must be confirmed anew
 	maxTracks     = 32
 	trailLength   = 24 // pictures that the look back can reach
@@ -59,6 +61,13 @@ type track struct {
 	nowX      float64 // where it is, smoothed
 	nowY      float64
 	way       float64 // how far it went from there to here
+	anchorX   float64 // where it dwells, in cells, and since when
+	anchorY   float64
+	anchorAt  time.Duration
+	bornAt    time.Duration
+	size      int  // cells that moved in its last picture
+	linked    int  // pictures in which it was seen
+	left      bool // it went away from where it began
 	creep     time.Duration
 	creepX    float64 // where its slow advance began, in cells
 	creepY    float64
@@ -133,18 +142,27 @@ func (t *tracker) link(o *object, known int, at time.Duration, wall time.Time) i
 	best, bestGap := -1, 1<<30
 	for i := range known {
 		gap, reach := distance(t.tracks[i].box, box)
+		if t.leaps(&t.tracks[i], o, at) {
+			reach = 1 << 29
+		}
 		if gap <= reach && gap < bestGap {
 			best, bestGap = i, gap
 		}
 	}
 	if best < 0 {
-		if len(t.tracks) == maxTracks {
+		if len(t.tracks) == maxTracks || 8*o.fore < o.moved {
 			return -1
 		}
-		t.tracks = append(t.tracks, track{first: wall, strongAt: at, box: box})
+		t.tracks = append(t.tracks, track{first: wall, strongAt: at, bornAt: at, box: box, size: o.moved})
 		best = len(t.tracks) - 1
 	}
 	return best
+}
+
+// leaps tells whether the object may be a young track's next picture, wherever it is: a car close to the camera is only seen in a few pictures, and each
+// time somewhere else. That it goes straight on is asked when it is confirmed.
+func (t *tracker) leaps(k *track, o *object, at time.Duration) bool {
+	return k.linked <= 3 && o.fore >= t.small && k.size >= t.small && k.seenAt < at && at-k.seenAt <= shortLag*3/2 && 3*o.moved > k.size && 3*k.size > o.moved
 }
 
 // distance is how far two boxes are apart, in cells (0 when they overlap), and how far they may be to be the same thing: a fast
@@ -198,7 +216,8 @@ func (k *track) advance(l look, at, dt time.Duration, wall time.Time, t *tracker
 		k.missed(at)
 		return
 	}
-	k.box, k.seenAt = l.box, at
+	k.box, k.seenAt, k.size = l.box, at, l.moved
+	k.linked++
 	contrast := l.contrast()
 	k.contrast *= math.Exp(-dt.Seconds() / contrastFade)
 	if l.strong {
@@ -209,7 +228,7 @@ func (k *track) advance(l look, at, dt time.Duration, wall time.Time, t *tracker
 		k.sights++
 	}
 	k.gather(&l, contrast, at, dt)
-	k.travel(l.moved, l.movedX, l.movedY, dt)
+	k.travel(l.moved, l.movedX, l.movedY, at, dt)
 	k.follow(l.creeps && !l.strong && l.edged(), l.fore, l.sumX, l.sumY, dt)
 	if !k.confirmed {
 		k.confirm(at, dt, t)
@@ -254,25 +273,34 @@ func (k *track) missed(at time.Duration) {
 }
 
 // travel keeps where the track's motion is, smoothed over a fifth of a second, and how far it went on its way there.
-func (k *track) travel(moved, x, y int, dt time.Duration) {
+func (k *track) travel(moved, x, y int, at, dt time.Duration) {
 	if moved == 0 {
 		return
 	}
 	cx, cy := float64(x)/float64(moved), float64(y)/float64(moved)
 	if k.cells == 0 {
 		k.fromX, k.fromY, k.nowX, k.nowY = cx, cy, cx, cy
+		k.anchorX, k.anchorY, k.anchorAt = cx, cy, at
 	}
 	k.cells = max(k.cells, moved)
 	share := 1 - math.Exp(-dt.Seconds()/0.2)
 	dx, dy := share*(cx-k.nowX), share*(cy-k.nowY)
 	k.nowX, k.nowY = k.nowX+dx, k.nowY+dy
 	k.way += math.Hypot(dx, dy)
+	if math.Hypot(k.nowX-k.anchorX, k.nowY-k.anchorY) > max(minTravel, dwellWay*math.Sqrt(float64(k.cells))) {
+		k.anchorX, k.anchorY, k.anchorAt, k.left = k.nowX, k.nowY, at, true
+	}
 }
 
 // travelled tells whether the track went anywhere. What sways or flickers in its place, such as a tree or the digits of a clock, goes to and fro.
 func (k *track) travelled() bool {
 	d := math.Hypot(k.nowX-k.fromX, k.nowY-k.fromY)
 	return d >= minTravel && d >= minWay*math.Sqrt(float64(k.cells)) && d >= straight*k.way
+}
+
+// hurries tells whether the track goes further in a second than things of its size do: insects, flakes of snow and drops fly close to the lens.
+func (k *track) hurries(at time.Duration) bool {
+	return k.way > fastSmall*math.Sqrt(float64(k.cells))*(at-k.bornAt).Seconds()
 }
 
 // follow sums up a slow advance: new ground taken all the time, and a centre that really moves.
@@ -310,7 +338,7 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 		return
 	}
 	if !k.creeping { // it had to go somewhere first
-		if !k.travelled() || k.cells < t.small && k.strong < confirmSmall {
+		if !k.travelled() || k.cells < t.small && (k.strong < confirmSmall || k.hurries(at)) {
 			return
 		}
 		back = smallBack
