@@ -29,13 +29,9 @@ type journalFile struct {
 
 // open opens the journal of a bridge that does not run.
 func (f journalFile) open(s streams) (*journal.Journal, error) {
-	dir := f.Data
-	if dir == "" {
-		cfg, err := f.load(s)
-		if err != nil {
-			return nil, err
-		}
-		dir = cfg.Bridge.Data
+	dir, err := dataFolder(f.Data, f.configFile, s)
+	if err != nil {
+		return nil, err
 	}
 	path := filepath.Join(dir, agent.JournalFile)
 	if _, err := os.Stat(path); err != nil {
@@ -49,6 +45,18 @@ func (f journalFile) open(s streams) (*journal.Journal, error) {
 		return nil, fmt.Errorf("open the journal %s: %w", path, err)
 	}
 	return j, nil
+}
+
+// dataFolder is the one named, or the configuration's.
+func dataFolder(named string, c configFile, s streams) (string, error) {
+	if named != "" {
+		return named, nil
+	}
+	cfg, err := c.load(s)
+	if err != nil {
+		return "", err
+	}
+	return cfg.Bridge.Data, nil
 }
 
 type queueList struct {
