@@ -275,6 +275,9 @@ func TestWrongArguments(t *testing.T) {
 		require.ErrorContains(t, err, tc.want, "%v", tc.args)
 	}
 	var out bytes.Buffer
+	require.NoError(t, run(t.Context(), []string{"--scene", "help"}, &out))
+	require.Contains(t, out.String(), "headlights    beams of cars")
+	out.Reset()
 	require.NoError(t, run(t.Context(), []string{"--list-faults"}, &out))
 	require.Contains(t, out.String(), "ssrc")
 }

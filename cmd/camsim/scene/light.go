@@ -50,6 +50,7 @@ func (s *Scene) lamps(at []float64, tubes bool) {
 	s.weights[plate.Sky] = s.between(0.08, 0.5)
 	s.weights[plate.Lamp] = s.between(0.5, 1.3)
 	lit := s.r.IntN(2)
+	rows := make([]float64, s.o.Height)
 	s.light = append(s.light, func(t float64, f *frame) {
 		n, ago := passed(at, t)
 		on := (n+lit)%2 == 0
@@ -67,8 +68,21 @@ func (s *Scene) lamps(at []float64, tubes bool) {
 			}
 		}
 		f.weights[plate.Lamp] *= k
+		if ago < shutter && !tubes { // the shutter rolls: the rows that were read before still show the other light
+			old := 1 / 0.35
+			if on {
+				old = 0.35
+			}
+			for y := range rows {
+				rows[y] = 1 + (old-1)*(1-smooth((float64(y)/float64(len(rows))-1+ago/shutter)/0.3+0.5))
+			}
+			f.rows = rows
+		}
 	})
 }
+
+// shutter is how long the camera reads a picture, in seconds.
+const shutter = 0.03
 
 // dimmer lets lamps warm up and dim within seconds, also the day outside.
 func (s *Scene) dimmer() {

@@ -12,6 +12,7 @@ type part struct {
 	add        func(s *Scene)
 	outdoors   bool // is drawn outdoors if no place is named
 	night      bool // is drawn at night
+	doors      bool // is drawn where there is a door
 }
 
 // parts are all there are, in the order in which they are explained.
@@ -21,6 +22,7 @@ func parts() []part {
 		{name: "quiet", says: "nothing moves"},
 		{name: "light-switch", says: "the light goes off and on", add: (*Scene).lightSwitch},
 		{name: "walker", says: "someone walks through: clothes, size, way and time by the seed", add: (*Scene).walkers},
+		{name: "door", says: "a door opens and someone steps out (office, warehouse, yard, street)", add: (*Scene).door, doors: true},
 		{name: "crawler", says: "someone crawls slowly", add: (*Scene).crawler},
 		{name: "far", says: "someone walks far away, 0.1 % of the picture", add: (*Scene).far, outdoors: true},
 		{name: "car", says: "a car drives past, to be seen for 3 pictures at 10 a second", add: (*Scene).passing, outdoors: true},

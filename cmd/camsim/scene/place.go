@@ -15,6 +15,9 @@ func (s *Scene) settle(names []string) error {
 		if p := partOf(n); p.outdoors {
 			kinds = []string{"yard", "street", "parking"}
 		}
+		if partOf(n).doors {
+			kinds = slices.DeleteFunc(kinds, func(k string) bool { return k == "corridor" || k == "parking" })
+		}
 		dark = dark || partOf(n).night
 	}
 	kind := kinds[s.r.IntN(len(kinds))]

@@ -114,6 +114,12 @@ func (t *Target) slab(b brush, x0, y0, x1, y1 float64) {
 	}
 }
 
+// Slab draws a box, such as the leaf of a door or the dark behind it; all in fractions.
+func (t *Target) Slab(tone Tone, left, top, right, bottom float64, stands uint8) {
+	w, h := float64(t.Width), float64(t.Height)
+	t.slab(t.brush(tone, (left+right)/2, bottom, stands, 0.05, 1), left*w, top*h, right*w, bottom*h)
+}
+
 // Shadow darkens an ellipse, softly; all in fractions, strong 0..1.
 func (t *Target) Shadow(cx, cy, rx, ry, lean, strong float64, stands uint8) {
 	if t.Pix == nil {
