@@ -22,8 +22,9 @@ const (
 	dropsAtOnce = 4
 	// fullPause is how long no new segment is tried after that.
 	fullPause = time.Second
-	// maxPending is how many full segments may wait for the flusher; beyond, Append flushes itself.
-	maxPending = 4
+	// wakePending is how many full segments wake the flusher, and maxPending how many may wait for it; beyond, Append
+	// flushes itself.
+	wakePending, maxPending = 2, 8
 	// mostFailed is how many full segments that could not be flushed are tried again.
 	mostFailed = 16
 )
@@ -171,8 +172,14 @@ func (r *Ring) retire(l *lane) {
 	h.end, h.block, h.listing = l.pos, l.block, x
 	r.pending = append(r.pending, h)
 	l.file, l.tail, l.dirty = nil, nil, false
-	if len(r.pending) > maxPending {
+	switch {
+	case len(r.pending) > maxPending:
 		r.pending = r.finish(r.pending)
+	case len(r.pending) >= wakePending:
+		select {
+		case r.wake <- struct{}{}:
+		default: // it is awake
+		}
 	}
 }
 

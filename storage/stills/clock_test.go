@@ -157,7 +157,7 @@ func TestWritten(t *testing.T) {
 	h.pass(time.Hour)
 	s := r.Stats()
 	require.Greater(t, s.WrittenBytes, int64(n*size))
-	require.Less(t, s.WrittenBytes, int64(n*size*110/100), "in segments so small that their ends count")
+	require.Less(t, s.WrittenBytes, int64(n*size*115/100), "in segments so small that their ends count")
 	require.Equal(t, 24*s.WrittenBytes, s.WrittenPerDay)
 	require.Equal(t, time.Duration(3000<<20/s.WrittenPerDay)*day, s.DeviceLifetime.Truncate(day))
 	require.NoError(t, r.Close())

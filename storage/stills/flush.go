@@ -46,7 +46,8 @@ func (h *handle) job() job {
 	return j
 }
 
-// run flushes. A full segment is sealed when its records are on the device, and flushed again.
+// run flushes. A full segment is sealed when its records are on the device. The index itself is left to the system: if a
+// crash takes it, the records are read instead.
 func (j *job) run() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -58,7 +59,6 @@ func (j *job) run() {
 	}
 	if j.end, j.err = seal(j.file, j.block, j.listing, j.end); j.err == nil {
 		j.ends, j.sealed = true, true
-		j.err = j.file.Sync()
 	}
 }
 
@@ -118,22 +118,25 @@ func (h *handle) close() error {
 	return h.file.Close()
 }
 
-// flushLoop flushes every FlushEvery until Close, if there is something to flush: all stills of that time at once, which
+// flushLoop flushes every FlushEvery until Close, and when segments became full, if there is something to flush: all stills of that time at once, which
 // spares a flash card.
 func (r *Ring) flushLoop() {
 	ticker := time.NewTicker(r.opts.FlushEvery)
 	defer ticker.Stop()
 	failing := false
 	for {
+		full := false
 		select {
 		case <-r.stop:
 			return
 		case <-ticker.C:
+		case <-r.wake:
+			full = true
 		}
 		r.appendMu.Lock()
 		r.expire()
 		r.appendMu.Unlock()
-		err := r.flush()
+		err := r.flush(full)
 		switch {
 		case err != nil && !failing:
 			r.log.Error("stills cannot be flushed to the device; check the disk", "error", err)
@@ -146,13 +149,14 @@ func (r *Ring) flushLoop() {
 
 // Flush makes all stills appended so far durable.
 func (r *Ring) Flush() error {
-	if err := r.flush(); err != nil {
+	if err := r.flush(false); err != nil {
 		return fmt.Errorf("flush stills: %w", err)
 	}
 	return nil
 }
 
-func (r *Ring) flush() error {
+// flush makes what was appended durable; with full, only that of full segments.
+func (r *Ring) flush(full bool) error {
 	r.flushMu.Lock()
 	defer r.flushMu.Unlock()
 	r.appendMu.Lock()
@@ -160,15 +164,18 @@ func (r *Ring) flush() error {
 	for _, h := range r.pending {
 		work = append(work, h.job())
 	}
-	for _, l := range r.lanes {
-		if l.file != nil && l.dirty {
-			l.file.end = l.pos
-			work = append(work, l.file.job())
+	r.pending = nil
+	dir := false
+	if !full {
+		for _, l := range r.lanes {
+			if l.file != nil && l.dirty {
+				l.file.end = l.pos
+				work = append(work, l.file.job())
+			}
+			l.dirty = false
 		}
-		l.dirty = false
+		dir, r.dirDirty = r.dirDirty, false
 	}
-	dir := r.dirDirty
-	r.pending, r.dirDirty = nil, false
 	r.appendMu.Unlock()
 	if len(work) == 0 && !dir {
 		return nil

@@ -43,7 +43,8 @@ type Ring struct {
 	clock   Clock
 	wear    wear
 	stats   counters
-	flushMu sync.Mutex // one flush at a time
+	flushMu sync.Mutex    // one flush at a time
+	wake    chan struct{} // of the flusher, before its time; one place, for one call is enough
 	stop    chan struct{}
 	stopped sync.WaitGroup
 }
@@ -73,7 +74,7 @@ func Open(dir string, opts Options) (*Ring, error) {
 	r := &Ring{
 		dir: dir, opts: opts, fs: opts.FS, log: opts.Log, next: 1,
 		series: map[seriesKey]*series{}, gaps: map[string][]gapNote{}, marks: map[seriesKey]uint64{},
-		lanes: [lanes]*lane{{id: quiet}, {id: loud}}, share: newShare(opts), clock: opts.Clock, stop: make(chan struct{}),
+		lanes: [lanes]*lane{{id: quiet}, {id: loud}}, share: newShare(opts), clock: opts.Clock, wake: make(chan struct{}, 1), stop: make(chan struct{}),
 	}
 	if err := r.open(); err != nil {
 		return nil, fmt.Errorf("open stills in %s: %w", dir, err)
@@ -152,7 +153,7 @@ func (r *Ring) load() error {
 		}
 		found = append(found, l)
 		if l.broken == nil {
-			if unsealed[l.lane] = nil; !l.sealed {
+			if unsealed[l.lane] = nil; !l.block.sealed() {
 				unsealed[l.lane] = l
 			}
 		}
@@ -189,7 +190,7 @@ func (r *Ring) Close() error {
 	r.appendMu.Unlock()
 	close(r.stop)
 	r.stopped.Wait()
-	err := r.flush()
+	err := r.flush(false)
 	r.appendMu.Lock()
 	defer r.appendMu.Unlock()
 	for _, l := range r.lanes {

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	dir := flag.String("dir", "", "folder on the disk to measure; a temporary one below it is used")
+	quick := flag.Bool("quick", false, "a tenth of everything")
+	only := flag.String("only", "append,before,open,quiet", "which tables")
+	which := flag.String("sides", "", "only these, by their first words, with commas; the plain writer is needed to compare")
+	child := flag.String("child-open", "", "open the ring in this folder and say what that took")
+	flag.Parse()
+	if *child != "" {
+		return childOpen(*child)
+	}
+	if *which != "" {
+		sides = slices.DeleteFunc(sides, func(s contender) bool {
+			word, _, _ := strings.Cut(s.name, " ")
+			return !slices.Contains(strings.Split(*which, ","), word)
+		})
+	}
+	sub, err := os.MkdirTemp(*dir, "storage-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(sub)
+	part := 1
+	if *quick {
+		part = 10
+	}
+	fmt.Printf("%s, %d processors, %s, below %s\n", runtime.Version(), runtime.NumCPU(), time.Now().Format(time.DateOnly), *dir)
+	for _, b := range []struct {
+		name string
+		run  func() error
+	}{
+		{"append", func() error { return benchAppend(sub, 1<<30/int64(part), 3) }},
+		{"quiet", func() error { return benchQuiet(sub, 60*time.Second/time.Duration(part)) }},
+		{"open", func() error { return benchOpen(sub, openSegments/part) }},
+		{"before", func() error { return benchBefore(sub, 2_600_000/part, 15*time.Second/time.Duration(part)) }},
+	} {
+		if strings.Contains(","+*only+",", ","+b.name+",") {
+			if err := b.run(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
