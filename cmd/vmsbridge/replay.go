@@ -16,7 +16,6 @@ import (
 	"vmsbridge/cmd/vmsbridge/replay/truth"
 	"vmsbridge/cmd/vmsbridge/replay/watch"
 	"vmsbridge/configs"
-	"vmsbridge/motion/tamper"
 )
 
 // replayCommand runs recordings through the detector, for tuning a camera and for measuring.
@@ -165,7 +164,11 @@ func (c *replayCommand) settings(s streams) (watch.Settings, string, error) {
 }
 
 func settingsOf(m configs.CameraMotion) watch.Settings {
-	return watch.Settings{Motion: sight.Config(m), Rate: m.Rate, Tamper: &tamper.Config{}}
+	s := watch.Settings{Motion: sight.Config(m), Rate: m.Rate}
+	if view, wanted := sight.Tamper(m); wanted {
+		s.Tamper = &view
+	}
+	return s
 }
 
 func readLabels(path string) ([]truth.Label, error) {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -38,6 +39,9 @@ func boxClip(t *testing.T, name string, args ...string) string {
 	if filepath.Ext(name) == ".mkv" { // half of the pictures of the first five seconds
 		thinned, args = ",select='not(mod(n,2))+gt(n,124)'", append(args, "-vsync", "passthrough")
 	}
+	if slices.Contains(args, "libx264") {
+		args = append(args, "-preset", "ultrafast", "-pix_fmt", "yuv420p")
+	}
 	all := slices.Concat([]string{"-v", "error", "-nostdin", "-f", "lavfi", "-i", "smptebars=s=320x240:r=25:d=12", "-f", "lavfi", "-i", "color=c=red:s=60x80:r=25:d=12",
 		"-filter_complex", "[0][1]overlay=x='if(between(t,4,6.4),-60+(t-4)*160,-100)':y=100" + thinned + "[out]", "-map", "[out]"}, args, []string{path})
 	out, err := exec.Command("ffmpeg", all...).CombinedOutput()
@@ -45,7 +49,26 @@ func boxClip(t *testing.T, name string, args ...string) string {
 	return path
 }
 
-// lines reads what --json printed: every line is one object.
+// encodedBox is the clip as H.264 in MP4, made once.
+var encodedBox struct {
+	sync.Mutex
+	content []byte
+}
+
+// boxMP4 is the clip in the usual form.
+func boxMP4(t *testing.T) string {
+	t.Helper()
+	encodedBox.Lock()
+	defer encodedBox.Unlock()
+	if encodedBox.content == nil {
+		content, err := os.ReadFile(boxClip(t, "a.mp4", "-c:v", "libx264", "-bf", "2"))
+		require.NoError(t, err)
+		encodedBox.content = content
+	}
+	return write(t, "a.mp4", string(encodedBox.content))
+}
+
+// jsonLines reads what --json printed: every line is one object.
 func jsonLines(t *testing.T, text string) (out []map[string]any) {
 	t.Helper()
 	for line := range strings.Lines(text) {
@@ -64,10 +87,10 @@ func TestReplayFindsTheBox(t *testing.T) {
 		args  []string
 		flags []string
 	}{
-		"h264":          {"a.mp4", 25, []string{"-c:v", "libx264", "-bf", "2", "-pix_fmt", "yuv420p"}, nil},
+		"h264":          {"a.mp4", 25, []string{"-c:v", "libx264", "-bf", "2"}, nil},
 		"mjpeg avi":     {"a.avi", 25, []string{"-c:v", "mjpeg", "-q:v", "4", "-pix_fmt", "yuvj420p"}, nil},
-		"raw h264":      {"a.h264", 25, []string{"-c:v", "libx264", "-pix_fmt", "yuv420p"}, []string{"--fps", "25"}},
-		"variable rate": {"a.mkv", 0, []string{"-c:v", "libx264", "-pix_fmt", "yuv420p"}, nil},
+		"raw h264":      {"a.h264", 25, []string{"-c:v", "libx264"}, []string{"--fps", "25"}},
+		"variable rate": {"a.mkv", 0, []string{"-c:v", "libx264"}, nil},
 		"images":        {"in%06d.jpg", 10, []string{"-r", "10", "-q:v", "2"}, []string{"--fps", "10"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -101,7 +124,7 @@ func TestReplayFindsTheBox(t *testing.T) {
 
 // The fields of a line are those that are documented.
 func TestReplayJSON(t *testing.T) {
-	clip := boxClip(t, "a.mp4", "-c:v", "libx264", "-pix_fmt", "yuv420p")
+	clip := boxMP4(t)
 	config := write(t, "b.yaml", `
 cameras:
   - {id: gate, url: "rtsp://h/", motion: {regions: [{id: west, name: West, area: [[0, 0], [0.4, 0], [0.4, 1], [0, 1]]}, {id: top, area: [[0, 0], [1, 0], [1, 0.2]]}]}}
@@ -151,7 +174,7 @@ func decodePNG(t *testing.T, path string) image.Image {
 
 // Every picture has a mask in its size that shows the box where it is, named as its image.
 func TestReplayMasks(t *testing.T) {
-	clip := boxClip(t, "a.mp4", "-c:v", "libx264", "-pix_fmt", "yuv420p")
+	clip := boxMP4(t)
 	folder := filepath.Dir(boxClip(t, "in%06d.png", "-r", "10", "-start_number", "3"))
 	images, err := os.ReadDir(folder)
 	require.NoError(t, err)
@@ -186,7 +209,7 @@ func TestReplayMasks(t *testing.T) {
 }
 
 func TestReplayPlot(t *testing.T) {
-	clip := boxClip(t, "a.mp4", "-c:v", "libx264", "-pix_fmt", "yuv420p")
+	clip := boxMP4(t)
 	labels := write(t, "labels.csv", "start_frame,end_frame,kind,tol_frames\n0,99,quiet,2\n100,159,motion,10\n160,299,quiet,2\n")
 	out := filepath.Join(t.TempDir(), "plot.png")
 	r := do(t, "replay", "--plot", out, "--csv", labels, clip)
@@ -205,7 +228,7 @@ func TestReplayPlot(t *testing.T) {
 
 // A score says what was found, and --strict makes it an exit code.
 func TestReplayScore(t *testing.T) {
-	clip := boxClip(t, "a.mp4", "-c:v", "libx264", "-pix_fmt", "yuv420p")
+	clip := boxMP4(t)
 	good := write(t, "good.csv", "start_frame,end_frame,kind,tol_frames,note\n0,97,quiet,2,\n100,159,motion,12,the box\n165,299,quiet,2,\n")
 	bad := write(t, "bad.csv", "start_frame,end_frame,kind,tol_frames,note\n0,160,quiet,0,\n200,220,motion,2,nothing\n")
 	r := do(t, "replay", "--strict", "--csv", good, clip)
@@ -249,7 +272,7 @@ func TestReplaySharedClip(t *testing.T) {
 
 // One file that cannot be read costs the others nothing, and the exit code tells.
 func TestReplayUnreadable(t *testing.T) {
-	clip := boxClip(t, "a.mp4", "-c:v", "libx264", "-pix_fmt", "yuv420p")
+	clip := boxMP4(t)
 	bad := write(t, "noise.mp4", strings.Repeat("noise", 300))
 	r := do(t, "replay", "--json", bad, clip, "/no/such.mkv")
 	require.Equal(t, exitFailed, r.code)
@@ -298,7 +321,7 @@ func TestReplayInterrupted(t *testing.T) {
 	}
 	// Long enough to be interrupted on any machine.
 	path := filepath.Join(t.TempDir(), "live.ts")
-	clip := boxClip(t, "a.ts", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-g", "10")
+	clip := boxClip(t, "a.ts", "-c:v", "libx264", "-g", "10")
 	content, err := os.ReadFile(clip)
 	require.NoError(t, err)
 	long := bytes.Repeat(content, 400)

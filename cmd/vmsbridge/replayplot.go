@@ -31,15 +31,23 @@ type replayPlot struct {
 	at       []time.Duration // of every picture, for the labels
 	events   []watch.Event
 	view     chart.Still // the picture in which tampering was confirmed
-	fresh    chart.Still // the picture in which most moved since the last span ended
-	most     float64
+	fresh    []candidate // pictures since the last span ended, each with more motion than those before
 	first    chart.Still // for a recording without any span
 	stills   []chart.Still
 	every    int // of the spans gives a still; doubled when there are too many
 	spans    int // of which stills could be kept
 }
 
-func newReplayPlot(w *watch.Watch) *replayPlot { return &replayPlot{watch: w, most: -1, every: 1} }
+// candidate is a picture that may be shown of the span that is, or comes, open.
+type candidate struct {
+	still chart.Still
+	share float64
+}
+
+// keptCandidates bounds them; the newest show most.
+const keptCandidates = 16
+
+func newReplayPlot(w *watch.Watch) *replayPlot { return &replayPlot{watch: w, every: 1} }
 
 // picture takes what one picture showed.
 func (p *replayPlot) picture(pic footage.Picture, s watch.Seen) {
@@ -55,10 +63,27 @@ func (p *replayPlot) picture(pic footage.Picture, s watch.Seen) {
 	if s.Tampered {
 		p.view = p.still(pic, nil)
 	}
-	// The picture after a span's end is not the best of that span: it may be kept for the next.
-	if share > p.most && share > 0 {
-		p.most, p.fresh = share, p.still(pic, corners(s.Result.Activity.Boxes))
+	if n := len(p.fresh); share > 0 && (n == 0 || share > p.fresh[n-1].share) {
+		if n == keptCandidates {
+			p.fresh = slices.Delete(p.fresh, 0, 1)
+		}
+		p.fresh = append(p.fresh, candidate{p.still(pic, corners(s.Result.Activity.Boxes)), share})
 	}
+}
+
+// best takes the picture of a span that ended at a time. Those that came later are kept for the next one: a span is known to
+// have ended some time after it did.
+func (p *replayPlot) best(end time.Duration) chart.Still {
+	n := len(p.fresh)
+	for n > 0 && p.fresh[n-1].still.At > end {
+		n--
+	}
+	var s chart.Still
+	if n > 0 {
+		s = p.fresh[n-1].still
+	}
+	p.fresh = slices.Delete(p.fresh, 0, n)
+	return s
 }
 
 // still keeps a picture, smaller, and what moves in it.
@@ -78,8 +103,8 @@ func (p *replayPlot) event(ev watch.Event) {
 		p.keep(p.view, ev, fmt.Sprintf("%.1f s; shown: picture at %s", (ev.End.At-ev.Start.At).Seconds(), clockText(p.view.At)))
 		p.view = chart.Still{}
 	case ev.Region == "":
-		p.keep(p.fresh, ev, fmt.Sprintf("%.1f s, up to %s moves; shown: picture at %s", (ev.End.At-ev.Start.At).Seconds(), shareText(ev.Share), clockText(p.fresh.At)))
-		p.most, p.fresh = -1, chart.Still{}
+		s := p.best(ev.End.At)
+		p.keep(s, ev, fmt.Sprintf("%.1f s, up to %s moves; shown: picture at %s", (ev.End.At-ev.Start.At).Seconds(), shareText(ev.Share), clockText(s.At)))
 	}
 }
 
@@ -174,8 +199,8 @@ func (p *replayPlot) chosen() []chart.Still {
 		}
 		s := p.first
 		s.Caption = [2]string{"no span", "shown: the first picture"}
-		if p.fresh.Luma != nil {
-			s = p.fresh
+		if n := len(p.fresh); n > 0 {
+			s = p.fresh[n-1].still
 			s.Caption = [2]string{"no span", "shown: the picture in which most moves, at " + clockText(s.At)}
 		}
 		return []chart.Still{s}

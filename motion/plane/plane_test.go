@@ -112,7 +112,9 @@ func TestExposeIsPlain(t *testing.T) {
 	}
 }
 
-func TestClassifyIsPlain(t *testing.T) {
+func TestClassifyIsPlain(t *testing.T) { everyWidth(t, testClassify) }
+
+func testClassify(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	seen := map[byte]int{}
 	for range 1000 {
@@ -160,10 +162,12 @@ func (m Memory) clone() Memory {
 		append([]uint16{}, m.Still...), append([]uint8{}, m.Parked...)}
 }
 
-func TestLearnIsPlain(t *testing.T) {
+func TestLearnIsPlain(t *testing.T) { everyWidth(t, testLearn) }
+
+func testLearn(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 2))
 	for range 2000 {
-		n, e := r.IntN(60), exposures(r)
+		n, e := r.IntN(80), exposures(r)
 		p := Pace{
 			Background: []int32{0, 1, 3276, 32768, int32(r.IntN(32769))}[r.IntN(5)], Up: []int32{0, 2621, 32768, int32(r.IntN(32769))}[r.IntN(4)],
 			Down: []int32{0, 655, 32768, int32(r.IntN(32769))}[r.IntN(4)], Absorb: uint16(r.IntN(MaxStay)), Ms: uint16(r.IntN(501)),

@@ -34,10 +34,12 @@ type stillness struct {
 	alive    int
 	first    time.Time // of the first picture of the slot that was not lively
 
-	steady time.Duration // of lively slots without another
-	known  time.Duration // the longest slack that turned out to be none
-	slack  time.Duration
-	since  time.Time // when slack began
+	steady    time.Duration // of lively slots without another
+	known     time.Duration // the longest slack that turned out to be none
+	slack     time.Duration
+	since     time.Time // when slack began
+	halves    int       // slots in a row that were neither lively nor slack
+	sinceHalf time.Time // first picture that was not lively in the last of them
 
 	run    time.Duration // how long every picture has been lively
 	onset  [blocks]time.Duration
@@ -131,7 +133,9 @@ func (s *stillness) close() {
 		s.steady = min(s.steady+length, time.Hour)
 	case share <= slackSlot && (s.steady >= steadyEnough || s.frozen):
 		if s.slack == 0 && !s.frozen {
-			s.since = s.first
+			if s.since = s.first; s.halves > 0 {
+				s.since = s.sinceHalf
+			}
 		}
 		s.slack += length
 		if s.slack >= max(stillFor, 2*s.known+2*time.Second) && !s.frozen {
@@ -140,11 +144,14 @@ func (s *stillness) close() {
 		if s.slack > time.Minute && !s.frozen {
 			s.steady, s.slack = 0, 0
 		}
-	default:
-		if !s.frozen {
+	default: // such as the slot in which the stillness begins
+		if s.halves++; s.halves > 1 && !s.frozen {
 			s.steady, s.slack = 0, 0
 		}
+		s.sinceHalf = s.first
+		return
 	}
+	s.halves = 0
 }
 
 // tick follows places that change once a second while nothing else does.

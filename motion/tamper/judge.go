@@ -15,10 +15,15 @@ const (
 	fewBlocks  = 6               // with structure: with less, structure tells nothing
 	goneShare  = 0.6             // of the structure, that something covers
 	nearlyAll  = 0.85
-	hidesShare = 0.45  // of the structure, that something without any hides
-	shadesStay = 0.7   // correlation and gain of the picture's light and dark behind a lens that is only out of focus
-	otherShare = 0.6   // of the structure, that is another,
-	unlike     = 0.4   // and how much alike it may be by chance: a horizon, a pavement
+	mostly     = 0.75
+	partEmpty  = 0.85 // share of what is gone from a part of the view that must be without structure: a van that parks there has some
+	whiteOut   = 0.5  // share of saturated cells that blinds whatever else is seen
+	hidesShare = 0.45 // of the structure, that something without any hides
+	shadesStay = 0.7  // correlation and gain of the picture's light and dark behind a lens that is only out of focus
+	otherShare = 0.35 // of the structure, that is another, when what is alike is not so in detail
+	unlike     = 0.4  // how much alike another view may be by chance: a horizon, a pavement,
+	alike      = 0.55 // and one of the same kind, such as the next corridor
+	inDetail   = 0.2
 	backShare  = 0.4   // below, the view is as before
 	oddShare   = 0.2   // above, another reference may fit better
 	flare      = 0.015 // share of cells that became saturated
@@ -71,9 +76,10 @@ func (w *Watch) look(p motion.Picture, dt time.Duration) {
 	}
 	m := w.choose()
 	ref = w.refs[w.active]
-	reason := w.judge(ref, &m)
+	fine := ref.sharpness(w.grid, p, &m.kept, 0)
+	reason := w.judge(ref, &m, fine)
 	if reason == None || w.open == Defocused {
-		if r := w.focus(ref, p, &m, dt); reason == None {
+		if r := w.focus(ref, &m, fine, dt); reason == None {
 			reason = r
 		}
 	}
@@ -120,9 +126,9 @@ func (w *Watch) followLight(dt time.Duration) {
 	}
 }
 
-// learn takes the look into a reference. soft below 1 is how much slower the fine structure is learned.
+// learn takes the look into a reference. soft below 1 makes it slower.
 func (w *Watch) learn(r *reference, p motion.Picture, dt time.Duration, soft float32) {
-	r.learn(&w.now, dt.Seconds())
+	r.learn(&w.now, dt.Seconds(), soft)
 	all := [blocks]bool{}
 	r.sharpness(w.grid, p, &all, soft*r.weight(dt.Seconds(), forget))
 	r.looks++
@@ -146,34 +152,38 @@ func (w *Watch) choose() match {
 }
 
 // judge tells from the blocks what was done to the view.
-func (w *Watch) judge(ref *reference, m *match) Reason {
-	covers, other := float32(goneShare), float32(otherShare)
+func (w *Watch) judge(ref *reference, m *match, fine sharpness) Reason {
+	covers := float32(goneShare)
 	if w.open != None {
-		covers, other = backShare, backShare
+		covers = backShare
 	}
-	glares := w.now.bright-ref.bright >= flare
+	glares := w.now.bright - ref.bright
+	part := float32(partEmpty)
+	if m.gone >= mostly {
+		part = 0.5
+	}
+	empty := m.weak >= part*m.gone
 	switch {
 	case m.blocks < fewBlocks:
 		return None
-	case m.gone >= covers && glares:
+	case m.gone >= covers && (glares >= flare && empty || glares >= whiteOut):
 		return Blinded
-	case m.gone >= covers && m.weak >= m.gone/2, m.weak >= hidesShare && w.open == None:
+	case empty && (m.gone >= covers || m.weak >= hidesShare && w.open == None):
 		if s := ref.shading(&w.now); s.fit >= shadesStay && s.gain*ref.light(&w.now) >= shadesStay*ref.contrast {
 			return Defocused
 		}
 		return Covered
-	case m.gone >= other && m.fit <= unlike:
+	case m.gone >= nearlyAll && m.fit <= unlike, m.gone >= otherShare && m.fit <= alike && !fine.inPlace(m.gain):
 		return Turned
 	}
 	return None
 }
 
 // focus compares the sharpness of what is there.
-func (w *Watch) focus(ref *reference, p motion.Picture, m *match, dt time.Duration) Reason {
+func (w *Watch) focus(ref *reference, m *match, f sharpness, dt time.Duration) Reason {
 	if m.gain <= 0 {
 		return None
 	}
-	f := ref.sharpness(w.grid, p, &m.kept, 0)
 	if f.was < fineLeast {
 		w.sharp = 1
 		return None
@@ -206,7 +216,7 @@ func (w *Watch) alternate(m *match, p motion.Picture, dt time.Duration) {
 	switch {
 	case w.open == Turned || w.open == Defocused:
 		wait = w.accept
-	case w.open != None || m.gone < oddShare || m.blocks < fewBlocks:
+	case w.open != None || m.gone < oddShare && w.sharp >= softened || m.blocks < fewBlocks:
 		w.stable = 0
 		w.fresh.looks = 0
 		return

@@ -39,9 +39,9 @@ func (r *reference) weight(dt, seconds float64) float32 {
 	return float32(max(1/float64(r.looks+1), 1-math.Exp(-dt/seconds)))
 }
 
-// learn takes one look into the reference, but for fine, which learnFine does.
-func (r *reference) learn(l *view, dt float64) {
-	a := r.weight(dt, forget)
+// learn takes one look into the reference, but for fine, which sharpness does. soft below 1 makes it slower.
+func (r *reference) learn(l *view, dt float64, soft float32) {
+	a := soft * r.weight(dt, forget)
 	for i, v := range l.stand {
 		r.stand[i] += a * (v - r.stand[i])
 		r.edge[i] += a * (abs(v) - r.edge[i])
@@ -182,6 +182,11 @@ func (r *reference) shading(l *view) relation {
 // sharpness is the fine structure of some blocks: how much of what was there is still in its place (a gain), how much there is
 // and was at any place (mean squares; what is there is less the noise, which is that of the smoothest block).
 type sharpness struct{ gain, now, was float32 }
+
+// inPlace tells whether the fine structure is where it was, as far as there is any; coarse is the gain of the coarse one.
+func (s sharpness) inPlace(coarse float32) bool {
+	return s.was < fineLeast && coarse > 0 || s.gain > inDetail*coarse
+}
 
 // sharpness compares the fine structure of the kept blocks. With learn above 0 the reference takes that share of the whole picture over.
 func (r *reference) sharpness(g grid, p motion.Picture, kept *[blocks]bool, learn float32) sharpness {

@@ -1,0 +1,160 @@
+package web
+
+import (
+	"slices"
+
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/rule"
+	"vmsbridge/uplink/identity/session"
+	"vmsbridge/uplink/identity/store"
+	"vmsbridge/uplink/vms"
+)
+
+// listAccounts is GET /g/account/list: the caller's own account and its sub-accounts, all accounts for a superuser.
+func (c *call) listAccounts() error {
+	bad := c.expect()
+	out := [][]any{}
+	err := c.view(func(tx *store.Tx, me session.Caller) error {
+		if !rule.ListAccounts(me.Rule()) {
+			return errPrivilege
+		}
+		if bad != nil {
+			return bad
+		}
+		accounts, err := seen(tx, me)
+		if err != nil {
+			return err
+		}
+		for _, a := range accounts {
+			row, err := c.accountRow(tx, a)
+			if err != nil {
+				return err
+			}
+			out = append(out, row)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.ok(out)
+}
+
+// seen are the accounts that the caller may list.
+func seen(tx *store.Tx, me session.Caller) ([]record.Account, error) {
+	if me.Rule().Role == rule.Internal {
+		return tx.Accounts()
+	}
+	out := []record.Account{me.Home}
+	if !me.Home.IsMaster {
+		return out, nil
+	}
+	children, err := tx.Children(me.Home.ID)
+	return append(out, children...), err
+}
+
+// accountRow is an entry of the list, by the positions of §4.2.
+func (c *call) accountRow(tx *store.Tx, a record.Account) ([]any, error) {
+	users, err := tx.UsersOf(a.ID)
+	if err != nil {
+		return nil, err
+	}
+	devices, err := c.o.Devices.Devices(c.r.Context(), a.ID)
+	if err != nil {
+		return nil, err
+	}
+	count := func(kind string, statuses ...string) (n int) {
+		for _, d := range devices {
+			if d.Kind == kind && (len(statuses) == 0 || slices.Contains(statuses, d.Status)) {
+				n++
+			}
+		}
+		return n
+	}
+	last := ""
+	for _, u := range users {
+		last = max(last, u.LastLogin)
+	}
+	cameras, bridges := count(vms.ActorCamera), count(vms.ActorBridge)
+	flag := func(status string) record.Flag { return record.Flag(a.Is(status)) }
+	return []any{
+		a.ID, a.Name, count(vms.ActorCamera, vms.StatusOnline), cameras, len(users), // 0 to 4
+		flag(record.StatusSuspended), flag(record.StatusInactive), flag(record.StatusActive), a.ProductEdition, // 5 to 8
+		count(vms.ActorBridge, vms.StatusOnline), bridges, bridges, // 9 to 11
+		count(vms.ActorCamera, vms.StatusOff), max(0, a.CameraQuantity-cameras), flag(record.StatusActive), last, // 12 to 15
+		0, a.CustomerID, count(vms.ActorCamera, vms.StatusUnknown), // 16 to 18; nothing is recorded here, so no retention
+	}, nil
+}
+
+// counter is one of the statistics.
+type counter func(c *call, tx *store.Tx, a record.Account) (int, error)
+
+// statistic is a handler of GET /g/account/statistics/…: a number of the account in account_id, by default the one that
+// the session is in.
+func statistic(name string, n counter) func(*call) error {
+	return func(c *call) error {
+		id, bad := c.set.Text("account_id")
+		if bad == nil {
+			bad = c.expect("account_id")
+		}
+		var total int
+		err := c.view(func(tx *store.Tx, me session.Caller) error {
+			if id == "" {
+				id = me.Active.ID
+			}
+			a, place, err := target(tx, me, id)
+			if err != nil {
+				return err
+			}
+			if ok, _ := rule.GetAccount(me.Rule(), place); !ok {
+				return errPrivilege
+			}
+			if bad != nil {
+				return bad
+			}
+			total, err = n(c, tx, a)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return c.ok(map[string]int{name: total})
+	}
+}
+
+func countChildren(_ *call, tx *store.Tx, a record.Account) (int, error) {
+	children, err := tx.Children(a.ID)
+	return len(children), err
+}
+
+func countUsers(_ *call, tx *store.Tx, a record.Account) (int, error) {
+	users, err := tx.UsersOf(a.ID)
+	return len(users), err
+}
+
+func countOnlineUsers(c *call, tx *store.Tx, a record.Account) (int, error) {
+	return c.desk.Online(tx, a)
+}
+
+func countBridges(c *call, _ *store.Tx, a record.Account) (int, error) {
+	return c.countDevices(a, vms.ActorBridge)
+}
+
+func countCameras(c *call, _ *store.Tx, a record.Account) (int, error) {
+	return c.countDevices(a, vms.ActorCamera)
+}
+
+func countOnlineCameras(c *call, _ *store.Tx, a record.Account) (int, error) {
+	return c.countDevices(a, vms.ActorCamera, vms.StatusOnline)
+}
+
+func (c *call) countDevices(a record.Account, kind string, statuses ...string) (int, error) {
+	devices, err := c.o.Devices.Devices(c.r.Context(), a.ID)
+	n := 0
+	for _, d := range devices {
+		if d.Kind == kind && (len(statuses) == 0 || slices.Contains(statuses, d.Status)) {
+			n++
+		}
+	}
+	return n, err
+}

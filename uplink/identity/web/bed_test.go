@@ -1,0 +1,410 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	letters "vmsbridge/uplink/identity/post"
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/identity/session"
+	"vmsbridge/uplink/identity/store"
+	"vmsbridge/uplink/vms"
+)
+
+// password is everyone's in the bed; its hash is made once, since hashing is the slow part.
+const password = "correct horse 1"
+
+var (
+	bedHasher = secret.NewHasher(secret.Cost{MemoryKiB: 64, Passes: 1, Lanes: 1}, 4)
+	bedHash   = sync.OnceValue(func() string {
+		hash, err := bedHasher.Hash(context.Background(), password)
+		if err != nil {
+			panic(err)
+		}
+		return hash
+	})
+)
+
+// bed is the handlers over a real store, behind a real HTTP server. It holds a master account m with the children c and s,
+// and an account o that has nothing to do with them. Users are called as they are: asu@m, ru@m and so on; root@m is a
+// superuser. c and o have a bridge and two cameras each.
+type bed struct {
+	t       testing.TB
+	store   *store.Store
+	desk    *session.Desk
+	web     *Web
+	server  *httptest.Server
+	clock   *clock
+	letters *letterbox
+	devices *devices
+	ids     map[string]string // address → user id
+}
+
+type clock struct {
+	mu sync.Mutex // guards t
+	t  time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.t
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.t = c.t.Add(d)
+}
+
+// letterbox keeps what was sent.
+type letterbox struct {
+	mu   sync.Mutex // guards sent and none
+	sent []letters.Letter
+	none map[letters.Channel]bool
+}
+
+func (l *letterbox) Send(x letters.Letter) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sent = append(l.sent, x)
+	return nil
+}
+
+func (l *letterbox) Can(c letters.Channel) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.none[c]
+}
+
+// last is the newest letter to an address.
+func (b *bed) letter(to string) letters.Letter {
+	b.t.Helper()
+	b.letters.mu.Lock()
+	defer b.letters.mu.Unlock()
+	for _, l := range slices.Backward(b.letters.sent) {
+		if l.To == to {
+			return l
+		}
+	}
+	require.Fail(b.t, "no letter to "+to)
+	return letters.Letter{}
+}
+
+func (b *bed) lettersTo(to string) (n int) {
+	b.letters.mu.Lock()
+	defer b.letters.mu.Unlock()
+	for _, l := range b.letters.sent {
+		if l.To == to {
+			n++
+		}
+	}
+	return n
+}
+
+// devices are those of the bed, by account.
+type devices struct {
+	mu   sync.Mutex // guards list and fail
+	list map[string][]Device
+	fail bool
+}
+
+func (d *devices) Devices(_ context.Context, account string) ([]Device, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.fail {
+		return nil, errors.New("secret detail of the registry")
+	}
+	return slices.Clone(d.list[account]), nil
+}
+
+// monday is a Monday, 09:00 in US/Pacific.
+var monday = time.Date(2026, 11, 16, 17, 0, 0, 0, time.UTC)
+
+func newBed(t testing.TB, set ...func(*Options, *session.Options)) *bed {
+	t.Helper()
+	b := &bed{t: t, clock: &clock{t: monday}, letters: &letterbox{none: map[letters.Channel]bool{}}, devices: &devices{list: map[string][]Device{}}, ids: map[string]string{}}
+	var err error
+	b.store, err = store.Open(filepath.Join(t.TempDir(), "identity.db"), store.Options{Now: b.clock.now})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = b.store.Close() })
+	plenty := Limit{1 << 20, time.Microsecond}
+	so := session.Options{Store: b.store, Hasher: bedHasher, Post: b.letters}
+	wo := Options{Store: b.store, Devices: b.devices, CreateAccounts: true, Limits: Limits{plenty, plenty}}
+	for _, f := range set {
+		f(&wo, &so)
+	}
+	b.desk = session.New(so)
+	wo.Desk = b.desk
+	b.web, err = New(wo)
+	require.NoError(t, err)
+	b.server = httptest.NewServer(b.web)
+	t.Cleanup(b.server.Close)
+	b.people()
+	return b
+}
+
+// people fills the store.
+func (b *bed) people() {
+	for _, a := range []struct {
+		id, owner string
+		master    bool
+	}{{"m", "", true}, {"c", "m", false}, {"s", "m", false}, {"o", "", false}} {
+		x := record.NewAccount()
+		x.ID, x.Name, x.OwnerAccountID, x.IsMaster, x.Status = a.id, "Account "+a.id, a.owner, record.Flag(a.master), record.Texts{record.StatusActive}
+		x.ContactEmail, x.DefaultCameraPasswords = "contact@"+a.id, "cameras of "+a.id
+		_, err := b.store.CreateAccount(x)
+		require.NoError(b.t, err)
+		if a.id == "c" || a.id == "o" {
+			b.devices.list[a.id] = []Device{
+				{ID: "bridge-" + a.id, AccountID: a.id, Name: "Bridge", Kind: vms.ActorBridge, Status: vms.StatusOnline, Address: "192.0.2.1"},
+				{ID: "cam1-" + a.id, AccountID: a.id, Name: "Gate", Kind: vms.ActorCamera, Bridge: "bridge-" + a.id, Status: vms.StatusOnline},
+				{ID: "cam2-" + a.id, AccountID: a.id, Name: "Yard", Kind: vms.ActorCamera, Bridge: "bridge-" + a.id, Status: vms.StatusOff},
+			}
+		}
+		b.user("asu@"+a.id, func(u *record.User) { u.IsAccountSuperuser = true })
+		b.user("ru@"+a.id, nil)
+	}
+	b.user("root@m", func(u *record.User) { u.IsSuperuser, u.IsAccountSuperuser = true, true })
+}
+
+// user adds an active user with everyone's password to the account behind the @.
+func (b *bed) user(email string, set func(*record.User)) record.User {
+	b.t.Helper()
+	u := record.NewUser()
+	u.Email, u.FirstName, u.LastName = email, "First", strings.SplitN(email, "@", 2)[0]
+	u.OwnerAccountID = strings.SplitN(email, "@", 2)[1]
+	u.IsActive, u.IsPending, u.Inner.PasswordHash = true, false, bedHash()
+	if set != nil {
+		set(&u)
+	}
+	u, err := b.store.CreateUser(u.Settled())
+	require.NoError(b.t, err)
+	b.ids[email] = u.ID
+	return u
+}
+
+// edit changes a user in the store, account one account.
+func (b *bed) edit(email string, f func(*record.User)) {
+	b.t.Helper()
+	require.NoError(b.t, b.store.Update(func(tx *store.Tx) error {
+		u, err := tx.UserByEmail(email)
+		if err != nil {
+			return err
+		}
+		f(&u)
+		return tx.PutUser(u)
+	}))
+}
+
+func (b *bed) account(id string, f func(*record.Account)) {
+	b.t.Helper()
+	require.NoError(b.t, b.store.Update(func(tx *store.Tx) error {
+		a, err := tx.Account(id)
+		if err != nil {
+			return err
+		}
+		f(&a)
+		return tx.PutAccount(a)
+	}))
+}
+
+func (b *bed) status(id, v string) { b.account(id, func(a *record.Account) { a.Status = record.Texts{v} }) }
+
+func (b *bed) stored(email string) (u record.User) {
+	b.t.Helper()
+	require.NoError(b.t, b.store.View(func(tx *store.Tx) (err error) { u, err = tx.UserByEmail(email); return err }))
+	return u
+}
+
+func (b *bed) storedAccount(id string) (a record.Account) {
+	b.t.Helper()
+	require.NoError(b.t, b.store.View(func(tx *store.Tx) (err error) { a, err = tx.Account(id); return err }))
+	return a
+}
+
+// args are the parameters of a call.
+type args map[string]any
+
+// with is the arguments with another one.
+func (a args) with(name string, v any) args {
+	out := args{}
+	for k, v := range a {
+		out[k] = v
+	}
+	out[name] = v
+	return out
+}
+
+// The encodings that clients were seen to use.
+const (
+	inJSON      = "json"
+	inForm      = "form"
+	inMultipart = "multipart"
+	inNothing   = "no content type"
+	inFormBare  = "form, no content type"
+	inQuery     = "query"
+)
+
+var bodyEncodings = []string{inJSON, inForm, inMultipart, inNothing, inFormBare}
+
+// call sends a request as a client would. key is a session, sent as the cookie auth_key; "" for none.
+func (b *bed) call(method, path, key string, a args, more ...func(*http.Request)) reply {
+	b.t.Helper()
+	encoding := inJSON
+	if method == http.MethodGet || method == http.MethodDelete {
+		encoding = inQuery
+	}
+	return b.callIn(encoding, method, path, key, a, more...)
+}
+
+func (b *bed) callIn(encoding, method, path, key string, a args, more ...func(*http.Request)) reply {
+	b.t.Helper()
+	body, contentType, query := encode(b.t, encoding, a)
+	target := b.server.URL + path
+	if query != "" {
+		target += "?" + query
+	}
+	r, err := http.NewRequestWithContext(b.t.Context(), method, target, body)
+	require.NoError(b.t, err)
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
+	}
+	r.Header.Set("Authentication", "KEY:")
+	if key != "" {
+		r.AddCookie(&http.Cookie{Name: "auth_key", Value: key})
+	}
+	for _, f := range more {
+		f(r)
+	}
+	res, err := http.DefaultTransport.RoundTrip(r)
+	require.NoError(b.t, err)
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	require.NoError(b.t, err)
+	return reply{b.t, method + " " + path, res.StatusCode, res.Header, res.Cookies(), raw}
+}
+
+func encode(t testing.TB, encoding string, a args) (body io.Reader, contentType, query string) {
+	form := url.Values{}
+	for k, v := range a {
+		switch v := v.(type) {
+		case string:
+			form.Set(k, v)
+		case int, bool:
+			form.Set(k, fmt.Sprint(v))
+		default:
+			raw, err := json.Marshal(v)
+			require.NoError(t, err)
+			form.Set(k, string(raw))
+		}
+	}
+	switch encoding {
+	case inQuery:
+		return nil, "", form.Encode()
+	case inForm:
+		return strings.NewReader(form.Encode()), "application/x-www-form-urlencoded", ""
+	case inFormBare:
+		return strings.NewReader(form.Encode()), "", ""
+	case inMultipart:
+		var buf bytes.Buffer
+		m := multipart.NewWriter(&buf)
+		for k := range form {
+			require.NoError(t, m.WriteField(k, form.Get(k)))
+		}
+		require.NoError(t, m.Close())
+		return &buf, m.FormDataContentType(), ""
+	}
+	if a == nil {
+		a = args{}
+	}
+	raw, err := json.Marshal(a)
+	require.NoError(t, err)
+	contentType = "application/json"
+	if encoding == inNothing {
+		contentType = ""
+	}
+	return bytes.NewReader(raw), contentType, ""
+}
+
+// reply is an answer with its body read.
+type reply struct {
+	t       testing.TB
+	what    string
+	code    int
+	header  http.Header
+	cookies []*http.Cookie
+	body    []byte
+}
+
+// want checks the code, notes the cell of the table, and checks what every answer has.
+func (r reply) want(code int, about ...any) reply {
+	r.t.Helper()
+	require.Equal(r.t, code, r.code, append([]any{fmt.Sprintf("%s: %s", r.what, r.body)}, about...)...)
+	saw(r.what, code, r.t.Name())
+	require.Equal(r.t, "no-store", r.header.Get("Cache-Control"))
+	if code >= 400 {
+		var e struct {
+			StatusCode int    `json:"status_code"`
+			Message    string `json:"message"`
+			Reason     string `json:"reason"`
+		}
+		require.NoError(r.t, json.Unmarshal(r.body, &e), "%s", r.body)
+		require.Equal(r.t, code, e.StatusCode)
+		require.NotEmpty(r.t, e.Message)
+		require.NotEmpty(r.t, e.Reason)
+	}
+	return r
+}
+
+// into decodes the body.
+func (r reply) into(v any) reply {
+	r.t.Helper()
+	require.NoError(r.t, json.Unmarshal(r.body, v), "%s", r.body)
+	return r
+}
+
+// field is a text of the answer's object.
+func (r reply) field(name string) string {
+	r.t.Helper()
+	var v map[string]any
+	r.into(&v)
+	s, ok := v[name].(string)
+	require.True(r.t, ok, "%s in %s", name, r.body)
+	return s
+}
+
+func (r reply) cookie(name string) *http.Cookie {
+	for _, c := range r.cookies {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// signIn signs in as a client does and returns the session's key.
+func (b *bed) signIn(email string) string {
+	b.t.Helper()
+	token := b.call("POST", "/g/aaa/authenticate", "", args{"username": email, "password": password}).want(200).field("token")
+	r := b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(200)
+	require.NotNil(b.t, r.cookie("auth_key"))
+	return r.cookie("auth_key").Value
+}

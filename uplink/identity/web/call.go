@@ -1,0 +1,293 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/netip"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/argument"
+	"vmsbridge/uplink/identity/session"
+	"vmsbridge/uplink/identity/status"
+	"vmsbridge/uplink/identity/store"
+)
+
+// call is one request under way.
+type call struct {
+	*Web
+	endpoint Endpoint
+	w        http.ResponseWriter
+	r        *http.Request
+	set      *argument.Set
+	from     netip.Addr
+	// caller is who is signed in; empty where the endpoint needs no session.
+	caller session.Caller
+}
+
+// routes serves every path with its methods: HEAD where there is GET, OPTIONS, a 405 for all others.
+func (w *Web) routes() {
+	paths := map[string]map[string]Endpoint{}
+	for _, e := range Endpoints {
+		if paths[e.Path] == nil {
+			paths[e.Path] = map[string]Endpoint{}
+		}
+		paths[e.Path][e.Method] = e
+	}
+	for path, methods := range paths {
+		allowed := slices.Sorted(maps.Keys(methods))
+		if _, ok := methods[http.MethodGet]; ok {
+			allowed = append(allowed, http.MethodHead)
+		}
+		allow := strings.Join(append(allowed, http.MethodOptions), ", ")
+		w.mux.HandleFunc(path, func(rw http.ResponseWriter, r *http.Request) {
+			method := r.Method
+			if method == http.MethodHead {
+				method = http.MethodGet
+			}
+			e, ok := methods[method]
+			if !ok {
+				rw.Header().Set("Allow", allow)
+				if r.Method == http.MethodOptions {
+					rw.WriteHeader(http.StatusNoContent)
+					return
+				}
+				w.fail(rw, r, status.New(status.Method, "MethodNotAllowed", "the method "+r.Method+" is not supported here, only "+allow))
+				return
+			}
+			if err := w.serve(rw, r, e); err != nil {
+				w.fail(rw, r, err)
+			}
+		})
+	}
+	w.mux.HandleFunc("/", func(rw http.ResponseWriter, r *http.Request) {
+		w.fail(rw, r, status.New(status.NotFound, "EndpointNotFound", "there is nothing at this path"))
+	})
+}
+
+// ServeHTTP answers one request.
+func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	h := rw.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Vary", "Authorization, Cookie")
+	defer func() {
+		if p := recover(); p != nil {
+			if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
+				panic(p)
+			}
+			w.log.Error("a request handler panicked; please report this", "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
+			w.fail(rw, r, errors.New("panic"))
+		}
+	}()
+	if path := strings.TrimRight(r.URL.Path, "/"); path != "" && path != r.URL.Path {
+		u := *r.URL
+		u.Path, u.RawPath = path, ""
+		r2 := *r
+		r2.URL, r = &u, &r2
+	}
+	w.mux.ServeHTTP(rw, r)
+}
+
+// serve checks what all endpoints have in common, in this order: where the request comes from, how often, its form, its
+// API key, its session. An unreadable request is a 400 only once the session is known to be good: 401 stands above it.
+func (w *Web) serve(rw http.ResponseWriter, r *http.Request, e Endpoint) error {
+	c := &call{Web: w, endpoint: e, w: rw, r: r, from: w.client(r)}
+	if e.limited && !w.byOrigin.allow(addressKey(c.from)) {
+		return errTooMany
+	}
+	set, malformed := argument.Read(rw, r)
+	if malformed != nil {
+		set, _ = argument.Read(rw, bodiless(r)) // for the session in its query or cookie
+	}
+	if set == nil {
+		return malformed
+	}
+	c.set = set
+	key, source := set.Session()
+	if source == argument.FromCookie || source == argument.FromNowhere {
+		if err := w.sameSite(r); err != nil {
+			return err
+		}
+	}
+	if w.o.CheckKey != nil {
+		if ok, err := w.o.CheckKey(argument.Key(r)); err != nil {
+			return err
+		} else if !ok {
+			return errKey
+		}
+	}
+	if e.session {
+		caller, err := w.desk.Caller(key, c.from)
+		if err != nil {
+			return err
+		}
+		c.caller = caller
+	}
+	if malformed != nil {
+		return malformed
+	}
+	if e.limited {
+		if who := c.limitedUser(); who != "" && !w.byUser.allow(who) {
+			return errTooMany
+		}
+	}
+	return e.serve(c)
+}
+
+// bodiless is the request without its body, which was read already.
+func bodiless(r *http.Request) *http.Request {
+	r2 := *r
+	r2.Body = http.NoBody
+	return &r2
+}
+
+// sameSite refuses what another site's page made a browser send with its cookie, or to sign it in as someone else. A
+// client that is no browser sends neither of the headers that this looks at. Signing out by GET counts as a change.
+func (w *Web) sameSite(r *http.Request) error {
+	check := r
+	if r.Method == http.MethodGet && strings.HasSuffix(strings.TrimRight(r.URL.Path, "/"), "/logout") {
+		r2 := *r
+		r2.Method, check = http.MethodPost, &r2
+	}
+	if err := w.cross.Check(check); err != nil {
+		return errCrossSite
+	}
+	return nil
+}
+
+var (
+	errCrossSite = status.New(status.Forbidden, "CrossOrigin", "a page of another site may not do this")
+	errKey       = status.New(status.Invalid, "InvalidAPIKey", "the header Authentication holds no valid API key")
+	errTooMany   = status.New(status.Locked, "TooManyRequests", "too many requests; try again in a minute")
+	errPrivilege = status.New(status.Forbidden, "MissingPrivileges", "the user lacks the privileges for this")
+	errNoAccount = status.New(status.NotFound, "AccountNotFound", "there is no such account")
+	errNoUser    = status.New(status.NotFound, "UserNotFound", "there is no such user")
+	errNoDevice  = status.New(status.NotFound, "DeviceNotFound", "there is no such device")
+	errAway      = status.New(status.Away, "NotConfigured", "this service is not set up for that")
+)
+
+// expect checks the names of the parameters.
+func (c *call) expect(known ...string) error {
+	if c.endpoint.lenient {
+		return nil
+	}
+	return c.set.Expect(known...)
+}
+
+// text reads parameters that must be there, then those in optional, and no others.
+func (c *call) text(need []string, optional ...string) (map[string]string, error) {
+	if err := c.expect(append(slices.Clone(need), optional...)...); err != nil {
+		return nil, err
+	}
+	if err := c.set.Need(need...); err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for _, name := range append(slices.Clone(need), optional...) {
+		v, err := c.set.Text(name)
+		if err != nil {
+			return nil, err
+		}
+		out[name] = v
+	}
+	return out, nil
+}
+
+// update runs a change with the caller as it is inside the transaction, so that rights taken away a moment ago count.
+func (c *call) update(f func(tx *store.Tx, me session.Caller) error) error {
+	key, _ := c.set.Session()
+	return c.store.Update(func(tx *store.Tx) error {
+		me, err := c.desk.CallerIn(tx, key, c.from)
+		if err != nil {
+			return err
+		}
+		return f(tx, me)
+	})
+}
+
+// view is update for reading.
+func (c *call) view(f func(tx *store.Tx, me session.Caller) error) error {
+	key, _ := c.set.Session()
+	return c.store.View(func(tx *store.Tx) error {
+		me, err := c.desk.CallerIn(tx, key, c.from)
+		if err != nil {
+			return err
+		}
+		return f(tx, me)
+	})
+}
+
+// ok answers 200 with a JSON body.
+func (c *call) ok(v any) error { return c.answer(http.StatusOK, v) }
+
+func (c *call) answer(code int, v any) error {
+	if v == nil {
+		c.w.WriteHeader(code)
+		return nil
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("write answer: %w", err)
+	}
+	c.w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	c.w.WriteHeader(code)
+	_, _ = c.w.Write(raw) // the client may be gone
+	return nil
+}
+
+// last orders answers by the endpoint's list.
+func (c *call) last(errs ...error) error {
+	var held status.Held
+	for _, err := range errs {
+		var e *status.Error
+		if errors.As(err, &e) {
+			held.Add(true, e)
+		} else if err != nil {
+			return err
+		}
+	}
+	return held.Last(c.endpoint.refusals()...)
+}
+
+// found turns the store's "not found" into an answer.
+func found(err error, answer *status.Error) error {
+	if errors.Is(err, identity.ErrNotFound) {
+		return answer
+	}
+	return err
+}
+
+// fail writes an error body in the form of the public service. What is no *status.Error is a fault of ours: it is logged,
+// and its text stays here.
+func (w *Web) fail(rw http.ResponseWriter, r *http.Request, err error) {
+	var e *status.Error
+	if !errors.As(err, &e) {
+		if r.Context().Err() != nil {
+			return // the client has gone, nobody reads the answer
+		}
+		w.log.Error("a request could not be answered", "method", r.Method, "path", r.URL.Path, "error", err)
+		e = status.New(status.Fault, "UnexpectedError", "the server could not answer; its log says why")
+	}
+	if e == errTooMany {
+		rw.Header().Set("Retry-After", strconv.Itoa(retryAfterSeconds))
+	}
+	raw, err := json.Marshal(struct {
+		StatusCode int    `json:"status_code"`
+		Message    string `json:"message"`
+		Reason     string `json:"reason"`
+		Data       any    `json:"data,omitempty"`
+	}{e.Code, e.Message, e.Reason, e.Data})
+	if err != nil {
+		raw = []byte("{}")
+	}
+	rw.Header().Set("Content-Type", "application/json; charset=utf-8")
+	rw.WriteHeader(e.Code)
+	_, _ = rw.Write(raw) // the client may be gone
+}

@@ -1,0 +1,158 @@
+package web
+
+import (
+	"slices"
+	"strings"
+
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/session"
+	"vmsbridge/uplink/identity/store"
+	"vmsbridge/uplink/vms"
+)
+
+// The device status is a set of bits. The public manual's bridge that is online shows 0x120001, and that is what is shown
+// here of a device that is; bit 20 alone is one that is known and away.
+const (
+	bitsOnline = 0x120001
+	bitsAway   = 0x100000
+)
+
+// seenDevice is a device with what the caller may do with it.
+type seenDevice struct {
+	Device
+	account record.Account
+	shared  bool
+	letters string
+}
+
+// devices are those that the caller may see: of the account that the session is in, and those that others share.
+func (c *call) devices(tx *store.Tx, me session.Caller) ([]seenDevice, error) {
+	p, err := tx.Principal(me.User, me.Active)
+	if err != nil {
+		if err == identity.ErrUnknown { //nolint:errorlint // it is returned as it is
+			return nil, nil // inside a suspended account there is nothing to see
+		}
+		return nil, err
+	}
+	accounts := map[string]record.Account{me.Active.ID: me.Active}
+	for _, owner := range p.Grants.Shared {
+		if accounts[owner], err = tx.Account(owner); err != nil {
+			return nil, err
+		}
+	}
+	var out []seenDevice
+	for id, a := range accounts {
+		list, err := c.o.Devices.Devices(c.r.Context(), id)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range list {
+			if !p.Sees(vms.Actor{Type: d.Kind, ID: d.ID}) || p.Home(d.ID) != id {
+				continue
+			}
+			s := seenDevice{Device: d, account: a, shared: id != me.Active.ID, letters: strings.ToUpper(p.Grants.Devices[d.ID])}
+			if p.Grants.All && !s.shared {
+				s.letters = "RWS"
+			} else if s.shared {
+				s.letters = "R"
+			}
+			out = append(out, s)
+		}
+	}
+	slices.SortFunc(out, func(a, b seenDevice) int { return strings.Compare(a.ID, b.ID) })
+	return out, nil
+}
+
+// attached are the cameras of a bridge, or the bridge of a camera, as [[id, "ATTD"]].
+func attached(d Device, all []seenDevice) [][]string {
+	out := [][]string{}
+	if d.Bridge != "" {
+		out = append(out, []string{d.Bridge, "ATTD"})
+	}
+	for _, o := range all {
+		if o.Bridge == d.ID {
+			out = append(out, []string{o.ID, "ATTD"})
+		}
+	}
+	return out
+}
+
+func (d seenDevice) status() int {
+	if d.Status == vms.StatusOnline {
+		return bitsOnline
+	}
+	return bitsAway
+}
+
+// listDevices is GET /g/device/list, an entry by the positions of the public manual. The parameters e, n, t and s choose by
+// id, name, type and service status.
+func (c *call) listDevices() error {
+	out := [][]any{}
+	err := c.view(func(tx *store.Tx, me session.Caller) error {
+		all, err := c.devices(tx, me)
+		for _, d := range all {
+			if c.wanted(d) {
+				out = append(out, []any{
+					d.AccountID, d.ID, d.Name, d.Kind, attached(d.Device, all), "ATTD", d.letters, []string{}, d.ID, d.ID, // 0 to 9
+					d.status(), d.account.Timezone, record.Offset(d.account.Timezone, tx.Now()), 0, d.Address, record.Flag(d.shared), // 10 to 15
+					d.account.Name, false, nil, nil, make([]any, 7), nil, nil, 0, []string{}, responder(d), map[string]any{}, // 16 to 26
+				})
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.ok(out)
+}
+
+func responder(d seenDevice) record.Flag {
+	return record.Flag(slices.Contains(d.account.ResponderCameras, d.ID))
+}
+
+// wanted applies the parameters of the list.
+func (c *call) wanted(d seenDevice) bool {
+	for name, have := range map[string]string{"e": d.ID, "n": d.Name, "t": d.Kind, "s": "ATTD"} {
+		if want, err := c.set.Text(name); err == nil && want != "" && want != have {
+			return false
+		}
+	}
+	return true
+}
+
+// getDevice is GET /g/device. A device that the caller may not see is as little found as one that does not exist.
+func (c *call) getDevice() error {
+	id, bad := c.id()
+	var out map[string]any
+	err := c.view(func(tx *store.Tx, me session.Caller) error {
+		if id == "" {
+			return bad
+		}
+		all, err := c.devices(tx, me)
+		if err != nil {
+			return err
+		}
+		at := slices.IndexFunc(all, func(d seenDevice) bool { return d.ID == id })
+		if at < 0 {
+			return errNoDevice
+		}
+		if bad != nil {
+			return bad
+		}
+		d := all[at]
+		out = map[string]any{"id": d.ID, "name": d.Name, "type": d.Kind, "account_id": d.AccountID, "utcOffset": record.Offset(d.account.Timezone, tx.Now()),
+			"timezone": d.account.Timezone, "guid": d.ID, "permissions": d.letters, "tags": []string{}, "bridges": nil, "settings": map[string]any{},
+			"camera_info_status_code": 200, "camera_info": map[string]any{"esn": d.ID, "ssn": d.ID, "class": d.Kind, "service": "ATTD",
+				"status": d.status(), "connect": d.Status, "ipaddr": d.Address, "created": record.Stamp(d.Created), "make": "vms"}}
+		if d.Kind == vms.ActorCamera && d.Bridge != "" {
+			out["bridges"] = map[string]string{d.Bridge: "ATTD"}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.ok(out)
+}

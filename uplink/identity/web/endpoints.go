@@ -1,0 +1,75 @@
+package web
+
+import "net/http"
+
+// Endpoint is one row of the interface: what there is, and the codes that the document lists for it, the success first and
+// the others in the document's order of precedence.
+type Endpoint struct {
+	Method, Path string
+	Codes        []int
+	// session says that only someone who is signed in gets further than 401.
+	session bool
+	// limited says that it can be used to guess something, and so only so often.
+	limited bool
+	// lenient says that parameters which nobody knows are ignored: clients were seen to send the whole former answer.
+	lenient bool
+	serve   func(*call) error
+}
+
+// String names the endpoint as the document does.
+func (e Endpoint) String() string { return e.Method + " " + e.Path }
+
+// refusals are the codes without the success.
+func (e Endpoint) refusals() []int { return e.Codes[1:] }
+
+// Beyond are codes that any endpoint may give although the document's lists leave them out: 401 without a session where one
+// is needed, 403 for a request that another site made a browser send, a body too large, too many requests, a fault of
+// ours, and a part that is not configured.
+var Beyond = []int{401, 403, 413, 429, 500, 503}
+
+const (
+	get, put, post, del = http.MethodGet, http.MethodPut, http.MethodPost, http.MethodDelete
+)
+
+// Endpoints lists what there is. §4.1, §4.2, §4.3, and the devices of public-facts.
+var Endpoints = []Endpoint{
+	{post, "/g/aaa/authenticate", []int{200, 400, 401, 402, 460, 461, 412, 462}, false, true, true, (*call).authenticate},
+	{post, "/g/aaa/two_factor_authenticate", []int{200, 400, 412, 415}, false, true, false, (*call).sendCode},
+	{post, "/g/aaa/authorize", []int{200, 400, 401, 406, 429}, false, true, true, (*call).authorize},
+	{post, "/g/aaa/two_factor_authenticate/update", []int{200, 400, 401, 415}, true, true, false, (*call).updateFactor},
+	{post, "/g/aaa/two_factor_authenticate/verify", []int{200, 400, 406}, true, true, false, (*call).verifyFactor},
+	{post, "/g/aaa/create_account", []int{202, 400, 406, 409}, false, true, false, (*call).createAccount},
+	{post, "/g/aaa/validate_account", []int{200, 400, 402, 406, 409, 412, 460}, false, true, false, (*call).validateAccount},
+	{post, "/g/aaa/forgot_password", []int{202, 400, 402, 406, 412, 460, 461, 462}, false, true, false, (*call).forgotPassword},
+	{post, "/g/aaa/check_pw_reset_token", []int{202, 400, 402, 406, 412, 460, 461}, false, true, false, (*call).checkReset},
+	{post, "/g/aaa/reset_password", []int{200, 400, 402, 406, 412, 460, 461}, false, true, false, (*call).resetPassword},
+	{post, "/g/aaa/resend_registration_email", []int{202, 400, 402, 404, 409, 412, 460}, false, true, false, (*call).resendRegistration},
+	{post, "/g/aaa/resend_user_verification_email", []int{202, 400, 402, 404, 409, 412, 460, 461}, false, true, false, (*call).resendVerification},
+	{post, "/g/aaa/change_password", []int{200, 400, 401, 404, 406}, true, true, false, (*call).changePassword},
+	{post, "/g/aaa/switch_account", []int{200, 400, 401, 404}, true, false, false, (*call).switchAccount},
+	{post, "/g/sso", []int{200, 400, 401, 404}, false, true, true, (*call).sso},
+	{get, "/g/aaa/isauth", []int{200, 401}, true, false, true, (*call).isAuth},
+	{post, "/g/aaa/logout", []int{204, 400, 401}, true, false, false, (*call).logout},
+	{get, "/g/aaa/logout", []int{204, 400, 401}, true, false, false, (*call).logout}, // clients were seen to GET it
+
+	{get, "/g/account", []int{200, 400, 401, 403, 404}, true, false, false, (*call).getAccount},
+	{put, "/g/account", []int{200, 400, 401, 403, 409}, true, false, false, (*call).putAccount},
+	{post, "/g/account", []int{200, 400, 401, 403, 404}, true, false, false, (*call).postAccount},
+	{del, "/g/account", []int{200, 400, 401, 403, 404}, true, false, false, (*call).deleteAccount},
+	{get, "/g/account/list", []int{200, 400, 401, 403}, true, false, false, (*call).listAccounts},
+	{get, "/g/account/statistics/sub_accounts", []int{200, 400, 401, 403, 404}, true, false, false, statistic("account_total", countChildren)},
+	{get, "/g/account/statistics/users", []int{200, 400, 401, 403, 404}, true, false, false, statistic("user_total", countUsers)},
+	{get, "/g/account/statistics/bridges", []int{200, 400, 401, 403, 404}, true, false, false, statistic("bridge_total", countBridges)},
+	{get, "/g/account/statistics/cameras", []int{200, 400, 401, 403, 404}, true, false, false, statistic("camera_total", countCameras)},
+	{get, "/g/account/statistics/online_users", []int{200, 400, 401, 403, 404}, true, false, false, statistic("online_user_total", countOnlineUsers)},
+	{get, "/g/account/statistics/online_cameras", []int{200, 400, 401, 403, 404}, true, false, false, statistic("camera_online_total", countOnlineCameras)},
+
+	{get, "/g/user", []int{200, 400, 401, 403, 404}, true, false, false, (*call).getUser},
+	{put, "/g/user", []int{200, 400, 401, 403, 409}, true, false, false, (*call).putUser},
+	{post, "/g/user", []int{200, 400, 401, 403, 404}, true, false, false, (*call).postUser},
+	{del, "/g/user", []int{200, 400, 401, 403, 404}, true, false, false, (*call).deleteUser},
+	{get, "/g/user/list", []int{200, 401, 403}, true, false, true, (*call).listUsers},
+
+	{get, "/g/device", []int{200, 400, 401, 404}, true, false, false, (*call).getDevice},
+	{get, "/g/device/list", []int{200, 401}, true, false, true, (*call).listDevices},
+}

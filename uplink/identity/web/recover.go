@@ -1,0 +1,198 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"vmsbridge/uplink/identity/argument"
+	"vmsbridge/uplink/identity/audit"
+	letters "vmsbridge/uplink/identity/post"
+	"vmsbridge/uplink/identity/rule"
+	"vmsbridge/uplink/identity/session"
+	"vmsbridge/uplink/identity/status"
+	"vmsbridge/uplink/identity/store"
+)
+
+var errWrongPassword = status.New(status.Unverified, "InvalidPassword", "the current password is wrong")
+
+// createAccount is POST /g/aaa/create_account.
+func (c *call) createAccount() error {
+	if !c.o.CreateAccounts {
+		return errAway
+	}
+	in, err := c.text([]string{"email", "password"}, "name", "realm", "first_name", "last_name", "timezone", "is_api_access_needed")
+	if err != nil {
+		return err
+	}
+	api, err := c.set.Bool("is_api_access_needed")
+	if err != nil {
+		return err
+	}
+	if zone := in["timezone"]; zone != "" {
+		if _, err := time.LoadLocation(zone); err != nil || zone == "Local" {
+			return status.Badf("timezone must be a timezone such as US/Pacific")
+		}
+	}
+	err = c.desk.Apply(c.r.Context(), session.Application{Email: in["email"], Password: in["password"], Name: in["name"], Realm: in["realm"],
+		FirstName: in["first_name"], LastName: in["last_name"], Timezone: in["timezone"], APIAccess: api, From: c.from})
+	if err != nil {
+		return err
+	}
+	return c.answer(http.StatusAccepted, nil)
+}
+
+// validateAccount is POST /g/aaa/validate_account.
+func (c *call) validateAccount() error {
+	in, err := c.text([]string{"id", "token"})
+	if err != nil {
+		return err
+	}
+	o, err := c.desk.Validate(in["id"], in["token"], c.from)
+	if err != nil {
+		return err
+	}
+	c.signedIn(o)
+	return c.ok(map[string]string{"user_id": o.User.ID})
+}
+
+// forgotPassword is POST /g/aaa/forgot_password.
+func (c *call) forgotPassword() error {
+	in, err := c.text([]string{"email"})
+	if err != nil {
+		return err
+	}
+	if err := c.desk.Forgot(c.r.Context(), in["email"]); err != nil {
+		return err
+	}
+	return c.answer(http.StatusAccepted, nil)
+}
+
+// checkReset is POST /g/aaa/check_pw_reset_token.
+func (c *call) checkReset() error {
+	in, err := c.text([]string{"token"})
+	if err != nil {
+		return err
+	}
+	if err := c.desk.CheckReset(in["token"]); err != nil {
+		return err
+	}
+	return c.answer(http.StatusAccepted, nil)
+}
+
+// resetPassword is POST /g/aaa/reset_password.
+func (c *call) resetPassword() error {
+	const terms = "accepted_terms_of_service_urls"
+	if err := c.expect("token", "password", terms); err != nil {
+		return err
+	}
+	if err := c.set.Need("token", "password"); err != nil {
+		return err
+	}
+	token, err1 := c.set.Text("token")
+	password, err2 := c.set.Text("password")
+	accepted, err3 := c.set.JSON(terms, argument.Texts) // a string in the document, a list where there are several
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return err
+	}
+	var urls []string
+	if accepted != nil {
+		if err := json.Unmarshal(accepted, &urls); err != nil {
+			return status.Badf("%s must be text", terms)
+		}
+	}
+	o, err := c.desk.Reset(c.r.Context(), token, password, slices.DeleteFunc(urls, func(s string) bool { return s == "" }), c.from)
+	if err != nil {
+		return err
+	}
+	c.signedIn(o)
+	return c.ok(map[string]string{"user_id": o.User.ID})
+}
+
+// resendRegistration is POST /g/aaa/resend_registration_email.
+func (c *call) resendRegistration() error { return c.resend(letters.Registration) }
+
+// resendVerification is POST /g/aaa/resend_user_verification_email.
+func (c *call) resendVerification() error { return c.resend(letters.UserCreated) }
+
+func (c *call) resend(k letters.Kind) error {
+	in, err := c.text([]string{"email"}, "realm")
+	if err != nil {
+		return err
+	}
+	if err := c.desk.Resend(in["email"], in["realm"], k, c.endpoint.refusals()...); err != nil {
+		return err
+	}
+	return c.answer(http.StatusAccepted, nil)
+}
+
+// changePassword is POST /g/aaa/change_password: of one's own, with the current one, or of a user whom the caller, an
+// account superuser or superuser, may manage. A user whom the caller may not manage is as little found as one who does
+// not exist.
+func (c *call) changePassword() error {
+	in, err := c.text([]string{"password"}, "id", "current_password")
+	if err != nil {
+		return err
+	}
+	id := in["id"]
+	own := id == "" || id == c.caller.User.ID
+	if own {
+		id = c.caller.User.ID
+	}
+	var bad error
+	if weak := session.Weak(in["password"]); weak != nil {
+		bad = weak
+	}
+	if own && in["current_password"] == "" {
+		bad = status.Badf("missing arguments: current_password")
+	} else if own {
+		right, err := c.desk.Confirm(c.r.Context(), c.caller.User, in["current_password"])
+		if err != nil {
+			return err
+		} else if !right {
+			bad = c.last(bad, errWrongPassword)
+		}
+	}
+	if bad != nil && own {
+		return bad
+	}
+	hash, err := c.desk.Hash(c.r.Context(), in["password"])
+	if err != nil {
+		return err
+	}
+	err = c.update(func(tx *store.Tx, me session.Caller) error {
+		u, err := tx.User(id)
+		if err != nil {
+			return found(err, errNoUser)
+		}
+		account, err := tx.Account(u.OwnerAccountID)
+		if err != nil {
+			return err
+		}
+		place := me.Place(account)
+		if !own && !(me.Rule().Admin(place) && rule.Users(me.Rule(), place, rule.KindOf(u), rule.Update)) {
+			return errNoUser
+		}
+		if bad != nil {
+			return bad
+		}
+		if own && u.Inner.PasswordHash != c.caller.User.Inner.PasswordHash {
+			return errWrongPassword // it was changed in between
+		}
+		var keep []byte
+		if own {
+			keep = me.Session.Hash
+		}
+		u, err = session.SetPassword(tx, u, hash, keep)
+		if err != nil {
+			return err
+		}
+		return tx.Record(me.Entry(u.OwnerAccountID, audit.Password, audit.KindUser, u.ID, u.Email))
+	})
+	if err != nil {
+		return err
+	}
+	return c.ok(map[string]string{"id": id})
+}

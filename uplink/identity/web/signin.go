@@ -1,0 +1,198 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"regexp"
+
+	"vmsbridge/uplink/identity/argument"
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/session"
+	"vmsbridge/uplink/identity/status"
+	"vmsbridge/uplink/identity/store"
+)
+
+// authenticate is POST /g/aaa/authenticate.
+func (c *call) authenticate() error {
+	in, err := c.text([]string{"username", "password"})
+	if err != nil {
+		return err
+	}
+	t, err := c.desk.Authenticate(c.r.Context(), session.Login{Email: in["username"], Password: in["password"], Device: c.set.Device(), From: c.from})
+	if err != nil {
+		return err
+	}
+	return c.ok(struct {
+		Token   string          `json:"token"`
+		Factors *session.Masked `json:"two_factor_authentication_code,omitempty"`
+	}{t.Token, t.Factors})
+}
+
+// authorize is POST /g/aaa/authorize. A code that does not have four digits is a wrong one, not a wrong argument: it
+// counts.
+func (c *call) authorize() error {
+	in, err := c.text([]string{"token"}, "two_factor_authentication_code")
+	if err != nil {
+		return err
+	}
+	o, err := c.desk.Authorize(c.r.Context(), session.Claim{Token: in["token"], Code: in["two_factor_authentication_code"], Device: c.set.Device(), From: c.from})
+	if err != nil {
+		return err
+	}
+	c.signedIn(o)
+	return c.ok(struct {
+		record.User
+		UserID string `json:"user_id"`
+	}{o.User.Shown(c.store.Now(), o.Home, o.Session.ActiveAccount, c.desk.Cluster()), o.User.ID})
+}
+
+// isAuth is GET /g/aaa/isauth.
+func (c *call) isAuth() error { return c.ok(true) }
+
+// logout is POST /g/aaa/logout.
+func (c *call) logout() error {
+	if err := c.expect(); err != nil {
+		return err
+	}
+	if err := c.desk.End(c.caller); err != nil {
+		return err
+	}
+	c.signedOut()
+	return c.answer(http.StatusNoContent, nil)
+}
+
+// switchAccount is POST /g/aaa/switch_account. The body of the answer is not documented; a client reads it as JSON.
+func (c *call) switchAccount() error {
+	in, err := c.text(nil, "account_id")
+	if err != nil {
+		return err
+	}
+	me, err := c.desk.Switch(c.caller, in["account_id"])
+	if err != nil {
+		return err
+	}
+	return c.ok(map[string]string{"id": me.Active.ID, "active_account_id": me.Active.ID})
+}
+
+// sso is POST /g/sso.
+func (c *call) sso() error {
+	if c.o.SSO == nil {
+		return errAway
+	}
+	id, err := c.o.SSO.User(c.r.Context(), c.r)
+	if err != nil {
+		return c.closed(err)
+	}
+	var o session.Opened
+	err = c.store.Update(func(tx *store.Tx) error {
+		u, err := tx.User(id)
+		if err != nil {
+			return found(err, errNoUser)
+		}
+		home, err := tx.Account(u.OwnerAccountID)
+		if err != nil {
+			return err
+		}
+		// Whoever may not sign in with a password may not this way either.
+		if u.Disabled() || !home.Is(record.StatusActive) {
+			return errNoUser
+		}
+		o, err = c.desk.Open(tx, u, home, c.from)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.signedIn(o)
+	return c.ok(map[string]string{argument.CookieSession: o.Key, "user_id": o.User.ID})
+}
+
+// closed keeps an error of another room to the codes of the endpoint: one that the document does not list is a fault.
+func (c *call) closed(err error) error {
+	var e *status.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	for _, code := range append(c.endpoint.refusals(), Beyond...) {
+		if code == e.Code {
+			return e
+		}
+	}
+	return errors.New("unlisted answer: " + e.Error())
+}
+
+// sendCode is POST /g/aaa/two_factor_authenticate.
+func (c *call) sendCode() error {
+	in, err := c.text([]string{"token", "two_factor_authentication_type"})
+	if err != nil {
+		return err
+	}
+	if c.o.Factors == nil {
+		return errAway
+	}
+	if err := c.o.Factors.Send(c.r.Context(), in["token"], in["two_factor_authentication_type"]); err != nil {
+		return c.closed(err)
+	}
+	return c.answer(http.StatusOK, nil)
+}
+
+// factorFields are those that update_json changes, one at a time.
+var factorFields = []string{"sms_phone", "email", "is_two_factor_authentication_enabled"}
+
+// updateFactor is POST /g/aaa/two_factor_authenticate/update.
+func (c *call) updateFactor() error {
+	if err := c.expect("two_factor_authentication_type", "password", "update_json"); err != nil {
+		return err
+	}
+	if err := c.set.Need("two_factor_authentication_type", "password"); err != nil {
+		return err
+	}
+	kind, err1 := c.set.Text("two_factor_authentication_type")
+	password, err2 := c.set.Text("password")
+	raw, err3 := c.set.JSON("update_json", argument.Object)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return err
+	}
+	change := map[string]json.RawMessage{}
+	if raw != nil {
+		if err := json.Unmarshal(raw, &change); err != nil {
+			return status.Badf("update_json must be an object")
+		}
+	}
+	if len(change) != 1 {
+		return status.Badf("update_json must hold exactly one of sms_phone, email, is_two_factor_authentication_enabled")
+	}
+	for _, name := range factorFields {
+		if change[name] != nil {
+			if c.o.Factors == nil {
+				return errAway
+			}
+			if err := c.o.Factors.Update(c.r.Context(), c.caller, kind, password, change); err != nil {
+				return c.closed(err)
+			}
+			return c.answer(http.StatusOK, nil)
+		}
+	}
+	return status.Badf("update_json must hold exactly one of sms_phone, email, is_two_factor_authentication_enabled")
+}
+
+var fourDigits = regexp.MustCompile(`^[0-9]{4}$`)
+
+// verifyFactor is POST /g/aaa/two_factor_authenticate/verify.
+func (c *call) verifyFactor() error {
+	in, err := c.text([]string{"two_factor_authentication_code"})
+	if err != nil {
+		return err
+	}
+	if !fourDigits.MatchString(in["two_factor_authentication_code"]) {
+		return status.Badf("two_factor_authentication_code must have four digits")
+	}
+	if c.o.Factors == nil {
+		return errAway
+	}
+	if err := c.o.Factors.Verify(c.r.Context(), c.caller, in["two_factor_authentication_code"]); err != nil {
+		return c.closed(err)
+	}
+	return c.answer(http.StatusOK, nil)
+}

@@ -1,0 +1,259 @@
+package web
+
+import (
+	"errors"
+
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/audit"
+	letters "vmsbridge/uplink/identity/post"
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/rule"
+	"vmsbridge/uplink/identity/session"
+	"vmsbridge/uplink/identity/status"
+	"vmsbridge/uplink/identity/store"
+)
+
+// member is a user that a call is about, with its account and where that is.
+type member struct {
+	user    record.User
+	account record.Account
+	place   rule.Place
+	self    bool
+}
+
+// may says what the rules allow the caller to do to the member.
+func (m member) may(me session.Caller, o rule.Operation) bool {
+	return rule.Users(me.Rule(), m.place, rule.KindOf(m.user), o)
+}
+
+// member finds the user of an id. The error is 404 or a fault.
+func findMember(tx *store.Tx, me session.Caller, id string) (member, error) {
+	u, err := tx.User(id)
+	if err != nil {
+		return member{}, found(err, errNoUser)
+	}
+	a, err := tx.Account(u.OwnerAccountID)
+	return member{u, a, me.Place(a), u.ID == me.User.ID}, err
+}
+
+// getUser is GET /g/user. Without an id it is the caller, as public-facts say.
+func (c *call) getUser() error {
+	id, bad := c.set.Text("id")
+	if bad == nil {
+		bad = c.expect("id")
+	}
+	var shown record.User
+	err := c.view(func(tx *store.Tx, me session.Caller) error {
+		if id == "" {
+			id = me.User.ID
+		}
+		m, err := findMember(tx, me, id)
+		if err != nil {
+			return err
+		}
+		if !m.self && !m.may(me, rule.Get) {
+			return errPrivilege
+		}
+		active := ""
+		if m.self {
+			active = me.Active.ID
+		}
+		shown = m.user.Shown(tx.Now(), m.account, active, c.desk.Cluster())
+		return bad
+	})
+	if err != nil {
+		return err
+	}
+	return c.ok(shown)
+}
+
+// putUser is PUT /g/user: a user of the account that the session is in, who gets a mail to set a password.
+func (c *call) putUser() error {
+	change, bad := record.UserFields.Parse(c.set, record.Create)
+	var made record.User
+	var mails []letters.Letter
+	err := c.update(func(tx *store.Tx, me session.Caller) error {
+		email, err := c.set.Text("email")
+		if err != nil {
+			return c.last(bad, err)
+		}
+		taken := error(nil)
+		if _, err := tx.UserByEmail(email); err == nil {
+			taken = errEmailTaken
+		}
+		before := record.NewUser()
+		before.OwnerAccountID = me.Active.ID
+		after, forbidden, err := c.changeUser(tx, me, member{user: before, account: me.Active, place: me.Place(me.Active)}, change, rule.Create)
+		if err != nil {
+			return err
+		}
+		if err := c.last(bad, forbidden, taken); err != nil {
+			return err
+		}
+		if made, err = tx.AddUser(after); err != nil {
+			return err
+		}
+		l, err := c.desk.Invite(tx, made, me.Active, letters.UserCreated)
+		mails = append(mails, l)
+		return errors.Join(err, tx.Record(me.Entry(me.Active.ID, audit.Create, audit.KindUser, made.ID, made.Email)))
+	})
+	if err != nil {
+		return err
+	}
+	c.desk.Send(mails...)
+	return c.ok(map[string]string{"id": made.ID})
+}
+
+// postUser is POST /g/user.
+func (c *call) postUser() error {
+	id, badID := c.id(c.set.Names()...)
+	change, bad := record.UserFields.Parse(c.set, record.Update, "id")
+	err := c.update(func(tx *store.Tx, me session.Caller) error {
+		if id == "" {
+			return badID
+		}
+		m, err := findMember(tx, me, id)
+		if err != nil {
+			return err
+		}
+		shown := m.user.Shown(tx.Now(), m.account, activeOf(me, m), c.desk.Cluster())
+		rest, err := change.Without(shown)
+		if err != nil {
+			return err
+		}
+		names := rest.Names()
+		after, forbidden, err := c.changeUser(tx, me, m, rest, rule.Update)
+		if err != nil {
+			return err
+		}
+		if err := c.last(bad, badID, change.Locked(shown), forbidden); err != nil || len(names) == 0 {
+			return err
+		}
+		entry := me.Entry(m.account.ID, audit.Update, audit.KindUser, after.ID, after.Email)
+		entry.Fields = names
+		return errors.Join(tx.PutUser(after), tx.Record(entry))
+	})
+	if err != nil {
+		return err
+	}
+	return c.ok(map[string]string{"id": id})
+}
+
+func activeOf(me session.Caller, m member) string {
+	if m.self {
+		return me.Active.ID
+	}
+	return ""
+}
+
+// changeUser is the member after a change. forbidden is the 403 if the caller may not make it: both what the user is and
+// what the user becomes must be the caller's to touch.
+func (c *call) changeUser(tx *store.Tx, me session.Caller, m member, change record.Change, o rule.Operation) (after record.User, forbidden, err error) {
+	after = m.user
+	var access [][]string
+	asked := change.Rows()
+	withAccess, err := change.Take("camera_access", &access)
+	if err != nil {
+		return after, nil, err
+	}
+	if err := change.Apply(&after); err != nil {
+		return after, nil, err
+	}
+	after = after.Settled()
+	who, self := me.Rule(), m.self && o == rule.Update
+	rights := m.may(me, o) && rule.Users(who, m.place, rule.KindOf(after), o)
+	if !rights && !self {
+		return after, errPrivilege, nil
+	}
+	for _, row := range asked {
+		if o == rule.Create && row.Who == record.ByVerify {
+			continue // what is verified later has to be set once
+		}
+		if !rule.UserField(who, m.place, row, rights, self, me.User, m.user, after) {
+			return after, errPrivilege, nil
+		}
+	}
+	if withAccess {
+		known, err := c.knows(tx, m.account)
+		if err != nil {
+			return after, nil, err
+		}
+		after.CameraAccess, err = rule.Access(after.CameraAccess, access, known)
+		if e := (*status.Error)(nil); o == rule.Create && errors.As(err, &e) {
+			err = status.Badf("%s", e.Message) // PUT lists no 404
+		}
+		if err != nil {
+			return after, nil, err
+		}
+	}
+	return after, nil, nil
+}
+
+// deleteUser is DELETE /g/user. Nobody deletes themselves.
+func (c *call) deleteUser() error {
+	id, bad := c.id()
+	err := c.update(func(tx *store.Tx, me session.Caller) error {
+		if id == "" {
+			return bad
+		}
+		m, err := findMember(tx, me, id)
+		if err != nil {
+			return err
+		}
+		if m.self || !m.may(me, rule.Delete) {
+			return errPrivilege
+		}
+		if bad != nil {
+			return bad
+		}
+		return errors.Join(tx.DeleteUser(id), tx.Record(me.Entry(m.account.ID, audit.Delete, audit.KindUser, m.user.ID, m.user.Email)))
+	})
+	if err != nil {
+		return err
+	}
+	return c.answer(200, nil)
+}
+
+// listUsers is GET /g/user/list: the users of the account that the session is in. With an address it is that user alone,
+// looked for in the sub-accounts of a master account too.
+func (c *call) listUsers() error {
+	email, err := c.set.Text("email")
+	if err != nil {
+		return errPrivilege // the list of this endpoint knows no 400
+	}
+	out := [][]any{}
+	err = c.view(func(tx *store.Tx, me session.Caller) error {
+		if !rule.Users(me.Rule(), me.Place(me.Active), rule.RU, rule.List) {
+			return errPrivilege
+		}
+		users, err := c.listed(tx, me, email)
+		for _, u := range users {
+			out = append(out, []any{u.ID, u.FirstName, u.LastName, u.Email, u.Permissions(), u.LastLogin})
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.ok(out)
+}
+
+func (c *call) listed(tx *store.Tx, me session.Caller, email string) ([]record.User, error) {
+	if email == "" {
+		return tx.UsersOf(me.Active.ID)
+	}
+	u, err := tx.UserByEmail(email)
+	if errors.Is(err, identity.ErrNotFound) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	a, err := tx.Account(u.OwnerAccountID)
+	if err != nil {
+		return nil, err
+	}
+	if a.ID == me.Active.ID || rule.PlaceOf(me.Active, a) == rule.Child && rule.Users(me.Rule(), me.Place(a), rule.RU, rule.List) {
+		return []record.User{u}, nil
+	}
+	return nil, nil
+}

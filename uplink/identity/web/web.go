@@ -1,0 +1,106 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"vmsbridge/uplink/identity/session"
+	"vmsbridge/uplink/identity/store"
+)
+
+// Device is a bridge or camera as /g/device and the statistics need it.
+type Device struct {
+	ID, AccountID, Name string
+	Kind                string // "camera" or "bridge"
+	Bridge              string // of a camera, "" if it has none
+	Status              string // one of the vms.Status constants
+	Address             string // IP address of a bridge, "" if unknown
+	Created             time.Time
+}
+
+// Devices knows the bridges and cameras of accounts. Its answers come from memory: they are asked for inside transactions.
+type Devices interface {
+	// Devices lists an account's bridges and cameras, without those that are gone.
+	Devices(ctx context.Context, account string) ([]Device, error)
+}
+
+// Factors is behind the endpoints of the second factor, identity/factor. Errors are *status.Error.
+type Factors interface {
+	// Send sends a code for the sign-in that token stands for: 400, 412 if it cannot be sent that way, 415 for another kind.
+	Send(ctx context.Context, token, kind string) error
+	// Update prepares a change and sends a code: 400, 401 for a wrong password, 415 for another kind.
+	Update(ctx context.Context, c session.Caller, kind, password string, change map[string]json.RawMessage) error
+	// Verify puts the change into effect: 400, 406 for a wrong, missing or expired code.
+	Verify(ctx context.Context, c session.Caller, code string) error
+}
+
+// SSO is behind POST /g/sso, identity/saml.
+type SSO interface {
+	// User is the id of the user whom the request's assertion names: *status.Error 400, 401 or 404 if none.
+	User(ctx context.Context, r *http.Request) (string, error)
+}
+
+// Options of New. Store, Desk and Devices are needed.
+type Options struct {
+	Store   *store.Store
+	Desk    *session.Desk
+	Devices Devices
+	Factors Factors // nil: the endpoints answer 503
+	SSO     SSO     // nil: the endpoint answers 503
+
+	// CookieDomain is the parent domain of the login host and the branded hosts. "" keeps cookies to the host that set them,
+	// which is right for an address, for localhost and wherever there is one host only.
+	CookieDomain string
+	// Secure marks cookies as Secure even if a request came in plain, as behind a proxy that ends TLS.
+	Secure bool
+	// Origins are other origins, such as https://app.example.org, whose pages may use a signed-in browser here.
+	Origins []string
+	// Proxies are addresses whose X-Forwarded-For is believed.
+	Proxies []netip.Prefix
+	// CheckKey says whether an API key is good; nil lets requests in with any key or none.
+	CheckKey func(key string) (bool, error)
+	// CreateAccounts lets anyone open an account by create_account.
+	CreateAccounts bool
+
+	Limits Limits // the zero value is DefaultLimits
+	Log    *slog.Logger
+}
+
+// Web is the handler. Safe for concurrent use; starts no goroutine.
+type Web struct {
+	o        Options
+	store    *store.Store
+	desk     *session.Desk
+	mux      *http.ServeMux
+	cross    *http.CrossOriginProtection
+	byOrigin *limiter
+	byUser   *limiter
+	log      *slog.Logger
+}
+
+// New makes the handler for /g/.
+func New(o Options) (*Web, error) {
+	if o.Store == nil || o.Desk == nil || o.Devices == nil {
+		return nil, errors.New("make identity handlers: Store, Desk and Devices are needed")
+	}
+	if o.Limits == (Limits{}) {
+		o.Limits = DefaultLimits
+	}
+	w := &Web{o: o, store: o.Store, desk: o.Desk, mux: http.NewServeMux(), cross: http.NewCrossOriginProtection(), log: o.Log}
+	if w.log == nil {
+		w.log = slog.New(slog.DiscardHandler)
+	}
+	for _, origin := range o.Origins {
+		if err := w.cross.AddTrustedOrigin(origin); err != nil {
+			return nil, err
+		}
+	}
+	w.byOrigin, w.byUser = newLimiter(o.Limits.PerAddress, o.Store.Now), newLimiter(o.Limits.PerUser, o.Store.Now)
+	w.routes()
+	return w, nil
+}
