@@ -7,7 +7,7 @@ const exposureStep = 0.05 // seconds
 // exposure is the camera's automatic exposure: it follows the brightness of the place, late and not quite.
 type exposure struct {
 	aim      float64 // mean of the picture, as a share of white
-	strength float64 // 0 is a fixed exposure, 1 corrects everything
+	strength float64 // 0 is a fixed exposure, 1 corrects everything when it gets darker
 	tau      float64 // seconds that it takes
 	gains    []float64
 }
@@ -20,7 +20,12 @@ func (e *exposure) settle(s *Scene) {
 	lag := 1.0 // log of the correction
 	for t := 0.0; t < s.loop.Seconds()+exposureStep; t += exposureStep {
 		s.arrange(0, t)
-		want := math.Log(first/max(first*0.002, s.brightness())) * e.strength
+		want := math.Log(first / max(first*0.002, s.brightness()))
+		if want < 0 && e.strength > 0 { // too bright is put right; for the dark, the gain does not always suffice
+			want *= max(e.strength, 0.93)
+		} else {
+			want *= e.strength
+		}
 		if t == 0 {
 			lag = want
 		}
