@@ -264,7 +264,19 @@ func TestReplaySharedClip(t *testing.T) {
 	if _, err := exec.LookPath("ffmpeg"); err != nil {
 		t.Skip("ffmpeg is not installed: apt install ffmpeg")
 	}
-	r := do(t, "replay", "--strict", "--csv", strings.TrimSuffix(clip, ".mp4")+".csv", clip)
+	labels := strings.TrimSuffix(clip, ".mp4") + ".csv"
+	if underRace { // three walks of it
+		short := filepath.Join(t.TempDir(), "short.mp4")
+		out, err := exec.Command("ffmpeg", "-v", "error", "-nostdin", "-i", clip, "-t", "27", "-c", "copy", short).CombinedOutput()
+		require.NoError(t, err, string(out))
+		r := do(t, "replay", "--csv", labels, short)
+		require.Zero(t, r.code, r.err)
+		require.Contains(t, r.out, "3 of 12 found, 9 missed, 0 splits")
+		require.Contains(t, r.out, "0 starts in quiet")
+		require.Contains(t, r.err, "do they belong to it?")
+		return
+	}
+	r := do(t, "replay", "--strict", "--csv", labels, clip)
 	require.Zero(t, r.code, r.out+r.err)
 	require.Contains(t, r.out, "12 of 12 found, 0 missed, 0 splits")
 	require.Contains(t, r.out, "0 starts in quiet")
