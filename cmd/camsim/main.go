@@ -2,6 +2,7 @@
 // MJPEG, with or without sign-in, and misbehaves on request.
 //
 //	camsim --scene person --size 640x360 --fps 10 --path /cam --preview-size 320x180
+//	camsim --scene street+rain+walker --seed 7 --length 60     # camsim --scene help says what there is
 //	camsim --clip walk.mp4 --codec h265 --user viewer --password secret --auth digest --misbehave loss=100
 //
 // When it can be read it prints one line: "camsim ready" and its addresses. It ends by itself never, by Ctrl-C or SIGTERM at once.

@@ -91,7 +91,6 @@ type frame struct {
 	rows    []float64
 	dx, dy  float64 // by which the camera looks elsewhere, in widths
 	blur    float64 // radius in widths
-	pan     float64 // 1 is the other view
 }
 
 // New makes a scene.
