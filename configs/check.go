@@ -187,6 +187,10 @@ func (c *checker) stills() {
 	if !c.bad["stills.max_size"] && !c.bad["stills.segment_size"] && s.MaxSize < 4*s.SegmentSize {
 		c.fault("stills.max_size", "%v is below four segments of %v", s.MaxSize, s.SegmentSize)
 	}
+	if s.MaxAge != 0 {
+		between(c, "stills.max_age", s.MaxAge, time.Hour, 87600*time.Hour)
+	}
+	between(c, "stills.min_free", s.MinFree, 1<<20, 1<<40)
 	between(c, "stills.preview_interval", s.PreviewInterval, 100*time.Millisecond, time.Hour)
 	between(c, "stills.motion_interval", s.MotionInterval, 40*time.Millisecond, 500*time.Millisecond)
 	between(c, "stills.main_interval", s.MainInterval, 100*time.Millisecond, time.Hour)

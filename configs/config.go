@@ -86,6 +86,13 @@ type Stills struct {
 	MaxSize Size `yaml:"max_size"`
 	// SegmentSize is the size of a file of the ring; the oldest is dropped when there is no room. 1MiB to 1GiB, default 16MiB.
 	SegmentSize Size `yaml:"segment_size"`
+	// MaxAge is how long stills are kept, if there is room for so long; 0: as long as there is room. 0 or 1h to 87600h, default 0.
+	MaxAge time.Duration `yaml:"max_age"`
+	// MinFree is how much of the file system the ring leaves to others: below it, the oldest stills go. At least 1MiB, default 32MiB.
+	MinFree Size `yaml:"min_free"`
+	// DeviceEndurance is how many bytes may be written to the card or disk in its life, as its maker says (TBW), for the
+	// estimate of how long it lasts; 0: 300 times its capacity. Default 0.
+	DeviceEndurance Size `yaml:"device_endurance"`
 	// PreviewInterval is the time between previews while nothing moves. 100ms to 1h, default 10s.
 	PreviewInterval time.Duration `yaml:"preview_interval"`
 	// MotionInterval is the time between previews during motion. 40ms to 500ms, default 500ms.

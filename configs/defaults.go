@@ -9,7 +9,7 @@ func Default() *Config {
 		Service: Service{ReportOngoing: true},
 		API:     API{Listen: "127.0.0.1:8480"},
 		Stills: Stills{
-			MaxSize: 4 << 30, SegmentSize: 16 << 20,
+			MaxSize: 4 << 30, SegmentSize: 16 << 20, MinFree: 32 << 20,
 			PreviewInterval: 10 * time.Second, MotionInterval: 500 * time.Millisecond, MainInterval: 2 * time.Second,
 			PreviewWidth: 640, Quality: 80, FlushInterval: 2 * time.Second,
 		},
