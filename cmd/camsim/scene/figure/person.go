@@ -35,10 +35,12 @@ func Dress(r *rand.Rand) Look {
 		g := low + (high-low)*math.Pow(r.Float64(), 1.4)
 		return Tone{g, min(230, max(25, g+60*r.NormFloat64()+40)), 20 * (r.Float64() - 0.5), 20 * (r.Float64() - 0.5)}
 	}
-	return Look{
+	l := Look{
 		Skin: Tone{120 + 80*r.Float64(), 190, -12, 16}, Hair: tone(18, 150), Coat: tone(22, 225), Trousers: tone(20, 150), Shoes: tone(15, 120),
 		Wide: 0.85 + 0.35*r.Float64(), Skirt: r.Float64() < 0.15, Bag: r.Float64() < 0.3, Folds: 0.1 + 0.25*r.Float64(), Seed: 100 * r.Float64(),
 	}
+	l.Hair.U, l.Hair.V = -3, 4
+	return l
 }
 
 // Plain dresses all of a person in one tone, with hardly a fold.
