@@ -102,6 +102,9 @@ func (h *Hasher) Check(ctx context.Context, hash, password string) (bool, error)
 }
 
 func (h *Hasher) key(ctx context.Context, password string, salt []byte, c Cost, n uint32) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	select {
 	case h.slots <- struct{}{}:
 		defer func() { <-h.slots }()

@@ -226,7 +226,9 @@ func (b *bed) account(id string, f func(*record.Account)) {
 	}))
 }
 
-func (b *bed) status(id, v string) { b.account(id, func(a *record.Account) { a.Status = record.Texts{v} }) }
+func (b *bed) status(id, v string) {
+	b.account(id, func(a *record.Account) { a.Status = record.Texts{v} })
+}
 
 func (b *bed) stored(email string) (u record.User) {
 	b.t.Helper()

@@ -192,6 +192,9 @@ func (c *call) text(need []string, optional ...string) (map[string]string, error
 	out := map[string]string{}
 	for _, name := range append(slices.Clone(need), optional...) {
 		v, err := c.set.Text(name)
+		if strings.HasPrefix(name, "is_") {
+			continue // a flag, which the caller reads
+		}
 		if err != nil {
 			return nil, err
 		}

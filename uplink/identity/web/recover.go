@@ -23,11 +23,12 @@ func (c *call) createAccount() error {
 	if !c.o.CreateAccounts {
 		return errAway
 	}
-	in, err := c.text([]string{"email", "password"}, "name", "realm", "first_name", "last_name", "timezone", "is_api_access_needed")
+	const api = "is_api_access_needed"
+	needsAPI, err := c.set.Bool(api)
 	if err != nil {
 		return err
 	}
-	api, err := c.set.Bool("is_api_access_needed")
+	in, err := c.text([]string{"email", "password"}, "name", "realm", "first_name", "last_name", "timezone", api)
 	if err != nil {
 		return err
 	}
@@ -37,7 +38,7 @@ func (c *call) createAccount() error {
 		}
 	}
 	err = c.desk.Apply(c.r.Context(), session.Application{Email: in["email"], Password: in["password"], Name: in["name"], Realm: in["realm"],
-		FirstName: in["first_name"], LastName: in["last_name"], Timezone: in["timezone"], APIAccess: api, From: c.from})
+		FirstName: in["first_name"], LastName: in["last_name"], Timezone: in["timezone"], APIAccess: needsAPI, From: c.from})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,434 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	letters "vmsbridge/uplink/identity/post"
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/session"
+	"vmsbridge/uplink/identity/store"
+)
+
+func login(email, pw string) args { return args{"username": email, "password": pw} }
+
+func TestSignInAndOut(t *testing.T) {
+	b := newBed(t)
+	r := b.call("POST", "/g/aaa/authenticate", "", login("RU@c", password)).want(200)
+	require.Len(t, r.field("token"), 344)
+	require.NotContains(t, string(r.body), "two_factor")
+	require.Empty(t, r.cookies, "only authorize sets cookies")
+	// Clients send the whole former answer, and more.
+	r = b.call("POST", "/g/aaa/authorize", "", args{"token": r.field("token"), "realm": "x", "password": "y"}).want(200)
+	var u map[string]any
+	r.into(&u)
+	require.Equal(t, b.ids["ru@c"], u["user_id"])
+	require.Equal(t, u["id"], u["user_id"])
+	require.Equal(t, "c000", u["active_brand_subdomain"])
+	require.Equal(t, "c", u["active_account_id"])
+	require.EqualValues(t, 1, u["is_live_video"])
+	require.Equal(t, "20261116170000.000", u["last_login"])
+	key := r.cookie("auth_key")
+	require.Regexp(t, `^c000~[0-9A-Za-z]{32}$`, key.Value)
+	require.Equal(t, key.Value, r.cookie("videobank_sessionid").Value)
+	for _, c := range r.cookies {
+		require.True(t, c.HttpOnly && c.Path == "/" && c.Domain == "" && c.MaxAge == 4*3600 && c.SameSite == http.SameSiteLaxMode && !c.Secure, "%+v", c)
+	}
+	require.Equal(t, "true", string(b.call("GET", "/g/aaa/isauth", key.Value, nil).want(200).body))
+	out := b.call("POST", "/g/aaa/logout", key.Value, nil).want(204)
+	require.Negative(t, out.cookie("auth_key").MaxAge)
+	require.Empty(t, out.body)
+	b.call("GET", "/g/aaa/isauth", key.Value, nil).want(401)
+	b.call("POST", "/g/aaa/logout", key.Value, nil).want(401)
+	b.call("GET", "/g/aaa/logout", b.signIn("ru@c"), nil).want(204)
+	b.call("GET", "/g/aaa/logout", "", nil).want(401)
+	for _, method := range []string{"GET", "POST"} {
+		b.call(method, "/g/aaa/logout", b.signIn("ru@c"), args{"what": "now"}).want(400)
+	}
+}
+
+// The file holds no key, token or password in a form that could be used.
+func TestNothingSecretIsStored(t *testing.T) {
+	b := newBed(t)
+	token := b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(200).field("token")
+	key := b.signIn("asu@c")
+	require.NoError(t, b.store.View(func(tx *store.Tx) error {
+		for _, secretText := range []string{token, key} {
+			_, err1 := tx.Ticket([]byte(secretText))
+			_, err2 := tx.Session([]byte(secretText))
+			require.Error(t, err1)
+			require.Error(t, err2)
+		}
+		return nil
+	}))
+	require.NotContains(t, b.stored("ru@c").Inner.PasswordHash, password)
+}
+
+func TestSecureCookiesAndTheirDomain(t *testing.T) {
+	b := newBed(t, func(o *Options, _ *session.Options) { o.Secure, o.CookieDomain = true, "vms.example" })
+	token := b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(200).field("token")
+	r := b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(200)
+	require.True(t, r.cookie("auth_key").Secure)
+	require.Equal(t, "vms.example", r.cookie("auth_key").Domain)
+}
+
+// §7: of the codes whose condition holds, the last of the endpoint's list is given.
+func TestAuthenticateCodes(t *testing.T) {
+	for name, c := range map[string]struct {
+		set      func(b *bed)
+		password string
+		want     int
+	}{
+		"right":                     {nil, password, 200},
+		"wrong password":            {nil, "something else", 401},
+		"suspended":                 {func(b *bed) { b.status("c", record.StatusSuspended) }, password, 402},
+		"suspended, wrong password": {func(b *bed) { b.status("c", record.StatusSuspended) }, "something else", 402},
+		"inactive":                  {func(b *bed) { b.status("c", record.StatusInactive) }, password, 460},
+		"pending":                   {func(b *bed) { b.status("c", record.StatusPending) }, password, 461},
+		"disabled":                  {func(b *bed) { b.edit("ru@c", func(u *record.User) { u.IsActive = false }) }, password, 412},
+		"locked":                    {func(b *bed) { b.edit("ru@c", func(u *record.User) { u.Inner.Locked = monday }) }, password, 412},
+		"disabled in a pending account": {func(b *bed) {
+			b.status("c", record.StatusPending)
+			b.edit("ru@c", func(u *record.User) { u.IsActive = false })
+		}, password, 412},
+		"user pending":                 {func(b *bed) { b.edit("ru@c", func(u *record.User) { u.IsActive, u.IsPending = false, true }) }, password, 462},
+		"user pending, wrong password": {func(b *bed) { b.edit("ru@c", func(u *record.User) { u.IsActive, u.IsPending = false, true }) }, "something else", 462},
+		"user pending in a pending account": {func(b *bed) {
+			b.status("c", record.StatusPending)
+			b.edit("ru@c", func(u *record.User) { u.IsActive, u.IsPending = false, true })
+		}, password, 461},
+		"outside the hours":                 {func(b *bed) { b.edit("ru@c", func(u *record.User) { u.AccessPeriod = record.Texts{"0-1000-1100"} }) }, password, 412},
+		"outside the hours, wrong password": {func(b *bed) { b.edit("ru@c", func(u *record.User) { u.AccessPeriod = record.Texts{"0-1000-1100"} }) }, "something else", 401},
+		"within the hours":                  {func(b *bed) { b.edit("ru@c", func(u *record.User) { u.AccessPeriod = record.Texts{"0-0800-1100"} }) }, password, 200},
+		"outside the addresses": {func(b *bed) {
+			b.account("c", func(a *record.Account) {
+				a.AccessRestriction, a.AllowableRange = record.Texts{"enable_ip_restrictions"}, record.Texts{"203.0.113.0/24"}
+			})
+		}, password, 401},
+		"within the addresses": {func(b *bed) {
+			b.account("c", func(a *record.Account) {
+				a.AccessRestriction, a.AllowableRange = record.Texts{"enable_ip_restrictions"}, record.Texts{"203.0.113.0/24", "127.0.0.0/8", "::1/128"}
+			})
+		}, password, 200},
+		"addresses without the restriction": {func(b *bed) {
+			b.account("c", func(a *record.Account) { a.AllowableRange = record.Texts{"203.0.113.0/24"} })
+		}, password, 200},
+		"restriction without addresses": {func(b *bed) {
+			b.account("c", func(a *record.Account) { a.AccessRestriction = record.Texts{"enable_ip_restrictions"} })
+		}, password, 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t)
+			if c.set != nil {
+				c.set(b)
+			}
+			b.call("POST", "/g/aaa/authenticate", "", login("ru@c", c.password)).want(c.want)
+		})
+	}
+	b := newBed(t)
+	b.call("POST", "/g/aaa/authenticate", "", args{"username": "ru@c"}).want(400)
+	b.call("POST", "/g/aaa/authenticate", "", args{"password": password}).want(400)
+	b.call("POST", "/g/aaa/authenticate", "", args{"username": []string{"a"}, "password": "x"}).want(400)
+	b.call("POST", "/g/aaa/authenticate", "", login("nobody@c", password)).want(401)
+}
+
+// An address that nobody has gets the very answer, and as much work, as one that someone has.
+func TestUnknownAndKnownAddressesLookAlike(t *testing.T) {
+	b := newBed(t)
+	known := b.call("POST", "/g/aaa/authenticate", "", login("ru@c", "wrong wrong 1")).want(401)
+	unknown := b.call("POST", "/g/aaa/authenticate", "", login("nobody@c", "wrong wrong 1")).want(401)
+	require.Equal(t, string(known.body), string(unknown.body))
+	require.NoError(t, b.store.View(func(tx *store.Tx) error {
+		for _, email := range []string{"ru@c", "nobody@c"} {
+			a, err := tx.Attempts(email)
+			require.NoError(t, err)
+			require.Equal(t, 1, a.Count, "both are written down")
+		}
+		return nil
+	}))
+	a, z := b.call("POST", "/g/aaa/forgot_password", "", args{"email": "ru@c"}).want(202), b.call("POST", "/g/aaa/forgot_password", "", args{"email": "nobody@c"}).want(202)
+	require.Equal(t, a.body, z.body)
+	require.Zero(t, b.lettersTo("nobody@c"))
+	require.Equal(t, 1, b.lettersTo("ru@c"))
+}
+
+// Every sign-in hashes, whoever is named: with the hasher out of reach none gets as far as an answer. That the hash for
+// nobody costs what another does is tested with the hasher.
+func TestEverySignInHashes(t *testing.T) {
+	b := newBed(t)
+	b.edit("asu@c", func(u *record.User) { u.Inner.PasswordHash = "" })
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, email := range []string{"ru@c", "asu@c", "nobody@c", ""} {
+		_, err := b.desk.Authenticate(gone, session.Login{Email: email, Password: password})
+		require.ErrorIs(t, err, context.Canceled, email)
+	}
+}
+
+func TestAuthorizeCodes(t *testing.T) {
+	b := newBed(t)
+	fresh := func() string {
+		return b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(200).field("token")
+	}
+	b.call("POST", "/g/aaa/authorize", "", nil).want(400)
+	b.call("POST", "/g/aaa/authorize", "", args{"token": "nonsense"}).want(401)
+	token := fresh()
+	b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(200)
+	b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(401, "good once")
+	token = fresh()
+	fresh()
+	b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(401, "a newer sign-in took its place")
+	token = fresh()
+	b.clock.pass(29 * time.Second)
+	b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(200)
+	token = fresh()
+	b.clock.pass(30 * time.Second)
+	b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(401, "good for 30 seconds")
+	token = fresh()
+	b.status("c", record.StatusSuspended)
+	b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(401, "suspended in between")
+	b.status("c", record.StatusActive)
+	// A token of another purpose opens nothing.
+	b.call("POST", "/g/aaa/forgot_password", "", args{"email": "ru@c"}).want(202)
+	b.call("POST", "/g/aaa/authorize", "", args{"token": b.letter("ru@c").Token}).want(401)
+	token = fresh()
+	b.call("POST", "/g/aaa/check_pw_reset_token", "", args{"token": token}).want(406)
+}
+
+// One token makes one session, however many ask at once.
+func TestATokenIsGoodOnceUnderContention(t *testing.T) {
+	b := newBed(t)
+	token := b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(200).field("token")
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	codes := map[int]int{}
+	for range 8 {
+		wg.Go(func() {
+			_, err := b.desk.Authorize(t.Context(), session.Claim{Token: token})
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				codes[200]++
+			} else {
+				codes[401]++
+			}
+		})
+	}
+	wg.Wait()
+	require.Equal(t, map[int]int{200: 1, 401: 7}, codes)
+}
+
+func TestSessionSources(t *testing.T) {
+	b := newBed(t)
+	good, other := b.signIn("ru@c"), b.signIn("asu@o")
+	who := func(path string, a args, encoding, cookie string) string {
+		r := b.callIn(encoding, "POST", path, cookie, a)
+		if r.code == 401 {
+			return "nobody"
+		}
+		require.NotEqual(t, 500, r.code)
+		return r.field("active_account_id")
+	}
+	const path = "/g/aaa/switch_account"
+	for _, encoding := range bodyEncodings {
+		require.Equal(t, "c", who(path, args{"A": good}, encoding, other), "A in the body stands before the cookie: %s", encoding)
+		require.Equal(t, "o", who(path+"?A="+other, args{"A": good}, encoding, good), "A in the query stands before all")
+		require.Equal(t, "o", who(path, nil, encoding, other))
+		require.Equal(t, "nobody", who(path, args{"A": "wrong"}, encoding, other), "the first that is there counts, also if it is wrong")
+		require.Equal(t, "nobody", who(path, nil, encoding, ""))
+	}
+	b.call("GET", "/g/aaa/isauth?A="+good, "", nil).want(200)
+	b.call("GET", "/g/aaa/isauth", "", nil, func(r *http.Request) { r.Header.Set("Cookie", "videobank_sessionid="+good) }).want(200)
+	b.call("GET", "/g/aaa/isauth", "", nil).want(401)
+}
+
+func TestSessionsEnd(t *testing.T) {
+	b := newBed(t)
+	is := func(key string, want int) {
+		t.Helper()
+		b.call("GET", "/g/aaa/isauth", key, nil).want(want)
+	}
+	key := b.signIn("ru@c")
+	b.clock.pass(4*time.Hour - time.Second)
+	is(key, 200)
+	b.clock.pass(time.Second)
+	is(key, 401)
+
+	b.account("c", func(a *record.Account) { a.SessionDuration, a.InactiveSessionTimeout = 0, 600 })
+	key = b.signIn("ru@c")
+	for range 20 {
+		b.clock.pass(9 * time.Minute)
+		is(key, 200)
+	}
+	b.clock.pass(10 * time.Minute)
+	is(key, 401)
+
+	b.account("c", func(a *record.Account) { a.InactiveSessionTimeout = 0 })
+	key = b.signIn("ru@c")
+	b.clock.pass(100 * 24 * time.Hour)
+	is(key, 200)
+
+	b.status("c", record.StatusSuspended)
+	is(key, 401)
+	b.status("c", record.StatusInactive)
+	is(key, 401)
+	b.status("c", record.StatusActive)
+	is(key, 200)
+	b.edit("ru@c", func(u *record.User) { u.Inner.Locked = monday })
+	is(key, 401)
+	b.edit("ru@c", func(u *record.User) { u.Inner.Locked = time.Time{}; u.AccessPeriod = record.Texts{"6-0000-0001"} })
+	is(key, 401)
+	b.edit("ru@c", func(u *record.User) { u.AccessPeriod = nil })
+	b.account("c", func(a *record.Account) {
+		a.AccessRestriction, a.AllowableRange = record.Texts{"enable_ip_restrictions"}, record.Texts{"203.0.113.0/24"}
+	})
+	is(key, 401)
+	b.account("c", func(a *record.Account) { a.AllowableRange = nil })
+	is(key, 200)
+	require.NoError(t, b.store.Update(func(tx *store.Tx) error { return tx.DeleteUser(b.ids["ru@c"]) }))
+	is(key, 401)
+}
+
+// login_attempt_limit: that many wrong passwords lock the user, who is told by mail; a right one before clears the count.
+func TestLoginAttemptLimit(t *testing.T) {
+	b := newBed(t)
+	b.account("c", func(a *record.Account) { a.LoginAttemptLimit = 3 })
+	try := func(pw string, want int) {
+		t.Helper()
+		b.call("POST", "/g/aaa/authenticate", "", login("ru@c", pw)).want(want)
+	}
+	try("wrong wrong 1", 401)
+	try("wrong wrong 1", 401)
+	try(password, 200)
+	try("wrong wrong 1", 401)
+	try("wrong wrong 1", 401)
+	key := b.signIn("asu@c")
+	require.Zero(t, b.lettersTo("ru@c"))
+	try("wrong wrong 1", 412)
+	try(password, 412)
+	require.Equal(t, letters.Locked, b.letter("ru@c").Kind)
+	b.call("GET", "/g/aaa/isauth", key, nil).want(200, "another user goes on")
+	b.clock.pass(1000 * time.Hour)
+	try(password, 412)
+}
+
+func TestRateLimits(t *testing.T) {
+	b := newBed(t, func(o *Options, _ *session.Options) {
+		o.Limits = Limits{PerAddress: Limit{20, time.Minute}, PerUser: Limit{3, time.Minute}}
+	})
+	for _, email := range []string{"ru@c", "nobody@c"} {
+		for range 3 {
+			b.call("POST", "/g/aaa/authenticate", "", login(email, "wrong wrong 1")).want(401)
+		}
+		r := b.call("POST", "/g/aaa/authenticate", "", login(email, password)).want(429)
+		require.Equal(t, "60", r.header.Get("Retry-After"))
+	}
+	b.call("POST", "/g/aaa/forgot_password", "", args{"email": "RU@c"}).want(429, "the user is limited whatever is called")
+	b.clock.pass(time.Minute)
+	b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(200)
+	for i := range 20 {
+		b.call("POST", "/g/aaa/authenticate", "", login(fmt.Sprintf("n%d@c", i), "wrong wrong 1"))
+	}
+	b.call("POST", "/g/aaa/check_pw_reset_token", "", args{"token": "x"}).want(429, "the client's address is limited")
+	b.call("GET", "/g/aaa/isauth", "", nil).want(401, "what cannot guess is not")
+}
+
+func TestLimiterForgets(t *testing.T) {
+	c := &clock{t: monday}
+	l := newLimiter(Limit{1, time.Minute}, c.now)
+	for i := range 3 * maxBuckets {
+		require.True(t, l.allow(fmt.Sprint(i)))
+	}
+	require.LessOrEqual(t, len(l.buckets), maxBuckets)
+	require.True(t, l.allow("x"))
+	require.False(t, l.allow("x"))
+	c.pass(time.Minute)
+	require.True(t, l.allow("x"))
+}
+
+// What another site's page makes a browser send is refused, also when it would sign the browser in.
+func TestCrossSiteRequests(t *testing.T) {
+	b := newBed(t, func(o *Options, _ *session.Options) { o.Origins = []string{"https://app.example"} })
+	key := b.signIn("asu@c")
+	header := func(name, value string) func(*http.Request) {
+		return func(r *http.Request) { r.Header.Set(name, value) }
+	}
+	evil := []func(*http.Request){header("Sec-Fetch-Site", "cross-site"), header("Origin", "https://evil.example"), header("Sec-Fetch-Site", "same-site")}
+	for _, h := range evil {
+		for _, e := range Endpoints {
+			if e.Method == "GET" && !strings.HasSuffix(e.Path, "logout") {
+				continue
+			}
+			b.call(e.Method, e.Path, key, nil, h).want(403)
+		}
+	}
+	b.call("GET", "/g/aaa/isauth", key, nil).want(200)
+	b.call("POST", "/g/aaa/switch_account", key, nil, header("Sec-Fetch-Site", "same-origin")).want(200)
+	b.call("POST", "/g/aaa/switch_account", key, nil, header("Sec-Fetch-Site", "cross-site"), header("Origin", "https://app.example")).want(200)
+	b.call("POST", "/g/aaa/switch_account?A="+key, "", nil, evil[0]).want(200, "who has the key needs no cookie")
+	require.NotEmpty(t, b.storedAccount("c").ID)
+}
+
+func TestAPIKeyWhereOneIsNeeded(t *testing.T) {
+	b := newBed(t, func(o *Options, _ *session.Options) {
+		o.CheckKey = func(key string) (bool, error) { return key == "KEY", nil }
+	})
+	b.signIn("ru@c")
+	b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password), func(r *http.Request) { r.Header.Set("Authentication", "other") }).want(401)
+}
+
+func TestProxies(t *testing.T) {
+	b := newBed(t)
+	at := func(remote string, forwarded ...string) string {
+		r := &http.Request{RemoteAddr: remote, Header: http.Header{"X-Forwarded-For": forwarded}}
+		return b.web.client(r).String()
+	}
+	require.Equal(t, "198.51.100.1", at("198.51.100.1:1234", "203.0.113.9"), "nobody is believed who is not configured")
+	b.web.o.Proxies = prefixes("198.51.100.0/24", "10.0.0.0/8")
+	require.Equal(t, "203.0.113.9", at("198.51.100.1:1234", "1.2.3.4, 203.0.113.9"), "only what the proxy saw")
+	require.Equal(t, "203.0.113.9", at("198.51.100.1:1234", "203.0.113.9, 10.1.1.1"))
+	require.Equal(t, "198.51.100.1", at("198.51.100.1:1234", "garbage"))
+	require.Equal(t, "198.51.100.1", at("198.51.100.1:1234"))
+	require.Equal(t, "2001:db8::/64", addressKey(b.web.client(&http.Request{RemoteAddr: "[2001:db8::1:2]:1"})))
+}
+
+func TestMethodsAndPaths(t *testing.T) {
+	b := newBed(t)
+	r := b.call("DELETE", "/g/aaa/authenticate", "", nil)
+	require.Equal(t, 405, r.code)
+	require.Equal(t, "POST, OPTIONS", r.header.Get("Allow"))
+	require.Equal(t, 204, b.call("OPTIONS", "/g/account", "", nil).code)
+	require.Equal(t, 404, b.call("GET", "/g/nothing", "", nil).code)
+	require.Equal(t, 200, b.call("GET", "/g/aaa/isauth/", b.signIn("ru@c"), nil).code, "a slash at the end does no harm")
+	require.Equal(t, 200, b.call("HEAD", "/g/aaa/isauth", b.signIn("ru@c"), nil).code)
+	require.Equal(t, 413, b.callIn(inForm, "POST", "/g/aaa/authenticate", "", login("a@b", strings.Repeat("x", 2<<20))).code)
+}
+
+// A fault of a room behind is a 500 that keeps its words to itself, and a panic does not end the server.
+func TestFaults(t *testing.T) {
+	b := newBed(t)
+	key := b.signIn("asu@c")
+	b.devices.fail = true
+	r := b.call("GET", "/g/device/list", key, nil).want(500)
+	require.NotContains(t, string(r.body), "secret detail")
+	b.web.o.Devices = nil
+	b.call("GET", "/g/device/list", key, nil).want(500)
+	require.NoError(t, b.store.Close())
+	b.call("GET", "/g/aaa/isauth", key, nil).want(500)
+}
+
+func TestWhatIsNotSetUp(t *testing.T) {
+	b := newBed(t, func(o *Options, _ *session.Options) { o.CreateAccounts = false })
+	b.call("POST", "/g/aaa/create_account", "", args{"email": "x@y.org", "password": password}).want(503)
+	_, err := New(Options{})
+	require.Error(t, err)
+	_, err = New(Options{Store: b.store, Desk: b.desk, Devices: b.devices, Origins: []string{"not an origin"}})
+	require.Error(t, err)
+}
