@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -65,24 +67,22 @@ func live(t *testing.T, seed uint64, steps int) history {
 
 // TestCrashAtEveryOperation: whatever operation the power goes at, and whatever the disk kept of what was not synced, the
 // journal opens undamaged, and holds exactly what it held after the last step that had returned, or after the next.
-func TestCrashAtEveryOperation(t *testing.T) {
-	until, seed, long := torture(t)
-	for round := 0; round == 0 || long && time.Now().Before(until); round++ {
-		seed := seed + uint64(round)
-		h := live(t, seed, 45)
-		rng := rand.New(rand.NewPCG(seed, 2))
-		done, tried := 0, 0
-		for k := range len(h.log) + 1 {
-			if k > 0 && h.log[k-1].Kind == witness.Mark {
-				done++
-			}
-			for range 1 + rng.IntN(2) {
-				h.crash(t, k, done, rng, fmt.Sprintf("seed %d, operation %d of %d", seed, k, len(h.log)))
-				tried++
-			}
+func TestCrashAtEveryOperation(t *testing.T) { crashEverywhere(t, 0, 30) }
+
+func crashEverywhere(t *testing.T, seed uint64, steps int) {
+	h := live(t, seed, steps)
+	rng := rand.New(rand.NewPCG(seed, 2))
+	done, tried := 0, 0
+	for k := range len(h.log) + 1 {
+		if k > 0 && h.log[k-1].Kind == witness.Mark {
+			done++
 		}
-		t.Logf("seed %d: %d operations in %d steps, %d states of the disk after a crash", seed, len(h.log), len(h.steps), tried)
+		for range 1 + rng.IntN(2) {
+			h.crash(t, k, done, rng, fmt.Sprintf("seed %d, operation %d of %d", seed, k, len(h.log)))
+			tried++
+		}
 	}
+	t.Logf("seed %d: %d operations in %d steps, %d states of the disk after a crash", seed, len(h.log), len(h.steps), tried)
 }
 
 func (h history) crash(t *testing.T, k, done int, rng *rand.Rand, where string) {
@@ -109,26 +109,39 @@ func (h history) crash(t *testing.T, k, done int, rng *rand.Rand, where string) 
 
 // TestFaultAtAnyOperation fails one operation, or all from one on, with a full disk or a bad one. Nothing that was promised
 // is lost, also when a crash follows; the error says what it is; and it goes on when the disk is good again.
-func TestFaultAtAnyOperation(t *testing.T) {
-	until, seed, long := torture(t)
-	steps, every := 14, 4
-	if long {
-		steps, every = 40, 1
-	}
-	for round := 0; round == 0 || long && time.Now().Before(until); round++ {
-		seed := seed + uint64(round)
-		rng := rand.New(rand.NewPCG(seed, 3))
-		runs := 0
-		for k := rng.IntN(every); ; k += every {
-			errno := []syscall.Errno{syscall.EIO, syscall.ENOSPC}[rng.IntN(2)]
-			f := faulty{t: t, seed: seed, steps: steps, k: k, errno: errno, lasting: rng.IntN(2) == 0,
-				where: fmt.Sprintf("seed %d, %v at operation %d", seed, errno, k)}
-			runs++
-			if !f.run(rng) {
-				break // the scenario has fewer operations
-			}
+func TestFaultAtAnyOperation(t *testing.T) { failEverywhere(t, 0, 14, 4) }
+
+// failEverywhere fails every so many-th operation of a scenario.
+func failEverywhere(t *testing.T, seed uint64, steps, every int) {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	runs := 0
+	for k := rng.IntN(every); ; k += every {
+		errno := []syscall.Errno{syscall.EIO, syscall.ENOSPC}[rng.IntN(2)]
+		f := faulty{t: t, seed: seed, steps: steps, k: k, errno: errno, lasting: rng.IntN(2) == 0,
+			where: fmt.Sprintf("seed %d, %v at operation %d", seed, errno, k)}
+		runs++
+		if !f.run(rng) {
+			break // the scenario has fewer operations
 		}
-		t.Logf("seed %d: %d faults", seed, runs)
+	}
+	t.Logf("seed %d: %d faults", seed, runs)
+}
+
+// TestTorture goes on for TORTURE_FOR with longer lives, each from a seed of its own: scripts/torture journal.
+func TestTorture(t *testing.T) {
+	if os.Getenv("TORTURE_FOR") == "" {
+		t.Skip("this goes on for hours: scripts/torture journal 1h")
+	}
+	span, err := time.ParseDuration(os.Getenv("TORTURE_FOR"))
+	require.NoError(t, err)
+	seed, err := strconv.ParseUint(os.Getenv("TORTURE_SEED"), 10, 64)
+	require.NoError(t, err)
+	for end := time.Now().Add(span); time.Now().Before(end); seed++ {
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) { // a subtest of its own, so that its folders go
+			crashEverywhere(t, seed, 20+int(seed%80))
+			failEverywhere(t, seed, 14+int(seed%26), 1+int(seed%3))
+			randomDamage(t, seed)
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -198,6 +199,27 @@ func TestDamage(t *testing.T) {
 		{name: "flipped bit in an event", damage: func(t *testing.T, b []byte) []byte { return flip(valueOf(t, b, tagEvent)+200)(t, b) }, events: all - 1, waitingMin: waiting - 1, meta: true},
 		{name: "flipped bit in a page header", damage: func(t *testing.T, b []byte) []byte { return flip(leafOf(t, b, tagEvent)+8)(t, b) }, events: all - 10, waitingMin: waiting - 10, meta: true},
 		{name: "flipped bit in a page's elements", damage: func(t *testing.T, b []byte) []byte { return flip(leafOf(t, b, tagEvent)+16+5)(t, b) }, events: all - 10, waitingMin: waiting - 10, meta: true},
+		{name: "flipped bit in a branch page", damage: func(t *testing.T, b []byte) []byte { return flip(pageOf(t, b, 0x01)+16+16+1)(t, b) }, events: all - 10, waitingMin: waiting - 10, meta: true},
+		{name: "flipped bit in a branch's child", damage: func(t *testing.T, b []byte) []byte { return flip(pageOf(t, b, 0x01)+16+8)(t, b) }, events: all - 10, waitingMin: waiting - 10, meta: true},
+		{name: "zeroed branch page", damage: func(t *testing.T, b []byte) []byte {
+			at := pageOf(t, b, 0x01)
+			return zero(at, at+4096)(t, b)
+		}, events: all, waitingMin: waiting, meta: true},
+		{name: "freelist names a page in use", damage: func(t *testing.T, b []byte) []byte {
+			at := pageOf(t, b, 0x10)
+			binary.LittleEndian.PutUint64(b[at+16:], uint64(leafOf(t, b, tagEvent)/4096))
+			return b
+		}, events: all, waitingMin: waiting, meta: true},
+		{name: "zeroed freelist", damage: func(t *testing.T, b []byte) []byte {
+			at := pageOf(t, b, 0x10)
+			return zero(at, at+4096)(t, b)
+		}, events: all, waitingMin: waiting, meta: true},
+		{name: "page written over another", damage: func(t *testing.T, b []byte) []byte {
+			at, other := leafOf(t, b, tagEvent), leafOf(t, b, tagEntry)
+			copy(b[at:at+4096], b[other:other+4096])
+			return b
+		}, events: all - 10, waitingMin: waiting - 10, meta: true},
+		{name: "file twice in a row", damage: func(t *testing.T, b []byte) []byte { return append(b, b...) }, events: all, waitingMin: waiting, meta: true, noDamage: true},
 		{name: "zeroed page of the outbox", damage: func(t *testing.T, b []byte) []byte {
 			at := leafOf(t, b, tagEntry)
 			return zero(at, at+4096)(t, b)
@@ -240,6 +262,35 @@ func TestDamage(t *testing.T) {
 	}
 }
 
+// pageOf is the byte offset of a page in use with these flags: the freelist, or the root of the events' branch pages.
+func pageOf(t testing.TB, b []byte, flags uint16) int {
+	t.Helper()
+	f, err := boltfile.New(bytes.NewReader(b), int64(len(b)))
+	require.NoError(t, err)
+	if flags == 0x10 {
+		return int(f.Meta().Freelist) * 4096
+	}
+	for at := 2 * 4096; at < len(b); at += 4096 {
+		if binary.LittleEndian.Uint16(b[at+8:]) != flags {
+			continue
+		}
+		// In use is what matters when it is gone.
+		changed := bytes.Clone(b)
+		clear(changed[at : at+4096])
+		f, err := boltfile.New(bytes.NewReader(changed), int64(len(b)))
+		require.NoError(t, err)
+		lost, err := f.Walk(func(string, []byte, []byte) error { return nil })
+		require.NoError(t, err)
+		for _, l := range lost {
+			if l.Bucket == string(bucketEvents) {
+				return at
+			}
+		}
+	}
+	t.Fatal("there is no such page")
+	return 0
+}
+
 func zero(from, to int) func(*testing.T, []byte) []byte {
 	return func(_ *testing.T, b []byte) []byte { clear(b[from:to]); return b }
 }
@@ -259,55 +310,51 @@ func cutUsed(t *testing.T, b []byte, n int) []byte {
 // TestRandomDamage hits any pages of the file, closed in good order or not. Whatever was hit, it opens and works, and what
 // survived is still reported.
 func TestRandomDamage(t *testing.T) {
-	source := temp(t)
-	unclean := fill(t, source, false)
-	cleanSource := temp(t)
-	closed := fill(t, cleanSource, true)
 	for seed := range uint64(24) {
-		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(seed, 5))
-			from, f := source, unclean
-			if seed%3 == 0 {
-				from, f = cleanSource, closed
-			}
-			b, err := os.ReadFile(from)
-			require.NoError(t, err)
-			used := len(cutUsed(t, b, 0)) / 4096
-			hits := 1 + rng.IntN(4)
-			for range hits {
-				at := rng.IntN(used) * 4096
-				switch rng.IntN(3) {
-				case 0:
-					clear(b[at : at+4096])
-				case 1:
-					b[at+rng.IntN(4096)] ^= 1 << rng.IntN(8)
-				case 2:
-					copy(b[at:at+4096], b[rng.IntN(used)*4096:])
-				}
-			}
-			path := temp(t)
-			require.NoError(t, os.WriteFile(path, b, 0o600))
-			j, err := Open(path, Options{})
-			require.NoError(t, err)
-			defer func() { require.NoError(t, j.Close()) }()
-			if seed%3 == 0 && j.Damage() == nil {
-				// Not looked through at the start; what is found on the way must not end the process, and a start
-				// after a crash looks through everything.
-				for id := range f.events {
-					_, _ = j.Get(id)
-				}
-				_, _ = j.List(vms.Query{}, nil)
-				_ = j.Put(event("new", time.Hour, 2*time.Hour), true)
-				require.NoError(t, j.crash())
-				j, err = Open(path, Options{})
-				require.NoError(t, err)
-				f.events[event("new", time.Hour, 2*time.Hour).ID] = event("new", time.Hour, 2*time.Hour)
-			}
-			events, _, _ := f.survey(t, j)
-			// A page holds at most eight of these events, and a branch page lost is made up for by the stray pages.
-			require.GreaterOrEqual(t, events, 400-10*hits)
-		})
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) { randomDamage(t, seed) })
 	}
+}
+
+func randomDamage(t *testing.T, seed uint64) {
+	rng := rand.New(rand.NewPCG(seed, 5))
+	clean := seed%3 == 0
+	path := temp(t)
+	f := fill(t, path, clean)
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	used := len(cutUsed(t, b, 0)) / 4096
+	hits := 1 + rng.IntN(4)
+	for range hits {
+		at := rng.IntN(used) * 4096
+		switch rng.IntN(3) {
+		case 0:
+			clear(b[at : at+4096])
+		case 1:
+			b[at+rng.IntN(4096)] ^= 1 << rng.IntN(8)
+		case 2:
+			copy(b[at:at+4096], b[rng.IntN(used)*4096:])
+		}
+	}
+	require.NoError(t, os.WriteFile(path, b, 0o600))
+	j, err := Open(path, Options{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, j.Close()) }()
+	if clean && j.Damage() == nil {
+		// Not looked through at the start; what is found on the way must not end the process, and a start
+		// after a crash looks through everything.
+		for id := range f.events {
+			_, _ = j.Get(id)
+		}
+		_, _ = j.List(vms.Query{}, nil)
+		_ = j.Put(event("new", time.Hour, 2*time.Hour), true)
+		require.NoError(t, j.crash())
+		j, err = Open(path, Options{})
+		require.NoError(t, err)
+		f.events[event("new", time.Hour, 2*time.Hour).ID] = event("new", time.Hour, 2*time.Hour)
+	}
+	events, _, _ := f.survey(t, j)
+	// A page holds at most eight of these events, and a branch page lost is made up for by the stray pages.
+	require.GreaterOrEqual(t, events, 400-10*hits)
 }
 
 // crash ends the journal without marking it as closed.

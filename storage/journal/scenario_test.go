@@ -4,10 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -135,16 +133,6 @@ func dump(t require.TestingT, j *Journal) string {
 	fmt.Fprintln(&b, "meta", string(v), s.Events, s.Waiting, s.Parked)
 	require.Equal(t, []int{len(page.Events), len(entries), len(parked)}, []int{s.Events, s.Waiting, s.Parked})
 	return b.String()
-}
-
-// torture is how long the tests of crashes and faults go on, and from which seed: scripts/torture sets it.
-func torture(t testing.TB) (until time.Time, seed uint64, long bool) {
-	seconds, _ := strconv.Atoi(os.Getenv("TORTURE_SECONDS"))
-	seed, _ = strconv.ParseUint(os.Getenv("TORTURE_SEED"), 10, 64)
-	if seconds > 0 {
-		t.Logf("torture: %d s from seed %d", seconds, seed)
-	}
-	return time.Now().Add(time.Duration(seconds) * time.Second), seed, seconds > 0
 }
 
 func shortened(s string, n int) string { return s[:min(n, len(s))] }

@@ -34,6 +34,8 @@ type walk struct {
 	lost  []Lost
 	seqs  map[string]uint64
 	last  []byte
+	// from and to bound the keys of the page in hand, as the branches above it say: to is exclusive, nil is no bound.
+	from, to []byte
 }
 
 // Walk visits the keys of all buckets, in order, from the newer meta's tree, skipping what cannot be read; that is
@@ -76,6 +78,9 @@ func (w *walk) bucket(e element) error {
 		return nil
 	}
 	w.last = nil
+	from, to := w.from, w.to
+	w.from, w.to = nil, nil // of the tree of buckets
+	defer func() { w.from, w.to = from, to }()
 	leaf := func(e element) error {
 		if e.bucket {
 			w.lose(name, 0, errors.New("bucket within a bucket"))
@@ -123,12 +128,31 @@ func (w *walk) tree(bucket string, id uint64, depth int, leaf func(element) erro
 	if err != nil {
 		w.lose(bucket, id, err)
 	}
-	for _, e := range list {
+	from, to := w.from, w.to
+	defer func() { w.from, w.to = from, to }()
+	for i, e := range list {
+		// Whoever looks a key up goes where the branch's keys say; a wrong one hides what is below. The first key counts
+		// for nothing: what is less than it is looked up there too.
+		w.from, w.to = from, to
+		if i > 0 {
+			w.from = e.key
+			if bytes.Compare(list[i-1].key, e.key) >= 0 && i > 1 {
+				w.lose(bucket, id, fmt.Errorf("branch key %q is out of order", e.key))
+			}
+		}
+		if i+1 < len(list) {
+			w.to = list[i+1].key
+		}
 		if err := w.tree(bucket, e.child, depth+1, leaf); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// outside says that a key is not where it would be looked up.
+func (w *walk) outside(key []byte) bool {
+	return w.from != nil && bytes.Compare(key, w.from) < 0 || w.to != nil && bytes.Compare(key, w.to) >= 0
 }
 
 func (w *walk) leaves(bucket string, p page, leaf func(element) error) error {
@@ -140,7 +164,12 @@ func (w *walk) leaves(bucket string, p page, leaf func(element) error) error {
 	if err != nil {
 		w.lose(bucket, p.id, err)
 	}
+	told := false
 	for _, e := range list {
+		if !told && w.outside(e.key) {
+			w.lose(bucket, p.id, fmt.Errorf("key %q is not where it would be looked up", e.key))
+			told = true
+		}
 		if err := leaf(e); err != nil {
 			return err
 		}
