@@ -1,0 +1,214 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/vms"
+)
+
+// load is what other programs do to a bridge: they report events, and ask for images.
+type load struct {
+	local   string
+	account string
+	began   time.Time
+
+	mu      sync.Mutex
+	tried   map[string]bool                 // events that were sent
+	acked   map[string]bool                 // events that the bridge has promised to keep
+	refused string                          // the last answer that was neither
+	images  map[time.Time][sha256.Size]byte // by the time that the answer named
+}
+
+const loadCamera = "cam"
+
+// report sends events one after the other until ctx ends. writer makes them differ from those of others.
+func (l *load) report(ctx context.Context, writer int) {
+	for n := 0; ctx.Err() == nil; n++ {
+		at := l.began.Add(time.Duration(time.Since(l.began).Milliseconds()*10+int64(writer)) * time.Millisecond)
+		ev := vms.Event{Type: vms.TypeTamper, StartTimestamp: vms.At(at), EndTimestamp: vms.Ptr(at), AccountID: l.account, ActorID: loadCamera,
+			ActorAccountID: l.account, ActorType: vms.ActorCamera, CreatorID: "e2e.load"}
+		ev.SetData(vms.CreatorDetails("e2e.load", vms.CreatorInfo{ID: "e2e.load", Vendor: "e2e"}))
+		id := ev.NaturalID()
+		l.mu.Lock()
+		l.tried[id] = true
+		l.mu.Unlock()
+		body, _ := json.Marshal(ev)
+		code, _, answer := l.ask(ctx, http.MethodPost, "/api/v3.0/events", body)
+		l.mu.Lock()
+		switch code {
+		case http.StatusCreated:
+			l.acked[id] = true
+		case 0:
+		default:
+			l.refused = fmt.Sprintf("%d %s", code, answer)
+		}
+		l.mu.Unlock()
+		if code == 0 {
+			time.Sleep(20 * time.Millisecond) // it has just been killed
+		}
+	}
+}
+
+// watch asks for the newest image again and again, and remembers each.
+func (l *load) watch(ctx context.Context) {
+	for ctx.Err() == nil {
+		code, header, body := l.ask(ctx, http.MethodGet, vms.ImageURL("", loadCamera, vms.ImagePreview, vms.OpBefore, time.Now().UTC()), nil)
+		if at, err := vms.ParseTime(header.Get("X-Vms-Timestamp")); code == http.StatusOK && err == nil {
+			l.mu.Lock()
+			l.images[at.Time] = sha256.Sum256(body)
+			l.mu.Unlock()
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// ask answers code 0 where there was no whole answer.
+func (l *load) ask(ctx context.Context, method, path string, body []byte) (int, http.Header, []byte) {
+	req, err := http.NewRequestWithContext(ctx, method, l.local+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, nil
+	}
+	req.Header.Set("Authorization", "Bearer "+lanToken)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, nil, nil
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		return 0, nil, nil
+	}
+	return res.StatusCode, res.Header, answer
+}
+
+// TestKilledAgainAndAgain kills the bridge under load at any moment. No event that it took is lost, none is twice at the
+// service, no image has other bytes than before, and both stores are found in order each time.
+func TestKilledAgainAndAgain(t *testing.T) {
+	kills := 10
+	if testing.Short() {
+		kills = 3
+	}
+	killAgain(t, kills, time.Time{}, 1)
+}
+
+// TestTorture is TestKilledAgainAndAgain for TORTURE_FOR: scripts/torture agent.
+func TestTorture(t *testing.T) {
+	if os.Getenv("TORTURE_FOR") == "" {
+		t.Skip("this goes on for hours: scripts/torture agent 1h")
+	}
+	span, err := time.ParseDuration(os.Getenv("TORTURE_FOR"))
+	require.NoError(t, err)
+	seed, err := strconv.ParseUint(os.Getenv("TORTURE_SEED"), 10, 64)
+	require.NoError(t, err)
+	for end := time.Now().Add(span); time.Now().Before(end); seed++ {
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
+			soon := time.Now().Add(5 * time.Minute)
+			if end.Before(soon) {
+				soon = end
+			}
+			killAgain(t, 1, soon, seed)
+		})
+	}
+}
+
+// killAgain kills that often, and on until the deadline.
+func killAgain(t *testing.T, kills int, deadline time.Time, seed uint64) {
+	rng := rand.New(rand.NewPCG(seed, 9))
+	s := newSite(t, cameraYAML(loadCamera, sceneCamera(t, "mjpeg"), "", "tcp", "", ""))
+	l := &load{local: s.local, account: s.account, began: time.Now().UTC().Truncate(time.Millisecond), tried: map[string]bool{}, acked: map[string]bool{}, images: map[time.Time][sha256.Size]byte{}}
+	ctx, stop := context.WithCancel(t.Context())
+	var others sync.WaitGroup
+	defer func() { stop(); others.Wait() }()
+	for w := range 4 {
+		others.Go(func() { l.report(ctx, w) })
+	}
+	others.Go(func() { l.watch(ctx) })
+
+	n := 0
+	for ; n < kills || time.Now().Before(deadline); n++ {
+		s.startBridge()
+		s.bridge.pause(time.Duration(100+rng.IntN(1400)) * time.Millisecond)
+		s.bridge.kill()
+		s.requireSound(n)
+	}
+	s.startBridge()
+	stop()
+	others.Wait()
+	until(t, 60*time.Second, "the bridge to report all", func() bool {
+		_, _, body := get(t, s.local+"/healthz", "")
+		var h struct {
+			Outbox struct{ Waiting, Parked int }
+		}
+		require.NoError(t, json.Unmarshal(body, &h))
+		require.Zero(t, h.Outbox.Parked, "the service refuses none")
+		return h.Outbox.Waiting == 0
+	})
+
+	require.Empty(t, l.refused)
+	at := map[string]int{}
+	for _, ev := range s.events(loadCamera, vms.TypeTamper) {
+		if ev.CreatorID == "e2e.load" {
+			at[ev.ID]++
+			require.True(t, l.tried[ev.ID], "the service has an event that nobody sent: %s", ev.ID)
+		}
+	}
+	for id, n := range at {
+		require.Equal(t, 1, n, "%s is at the service more than once", id)
+	}
+	for id := range l.acked {
+		require.Equal(t, 1, at[id], "%s was promised and is not at the service", id)
+	}
+	same := 0
+	for when, sum := range l.images {
+		q := vms.ImageURL("", loadCamera, vms.ImagePreview, vms.OpAt, when)
+		code, header, body := get(t, s.local+q, lanToken)
+		if code == http.StatusNotFound {
+			continue // not flushed when the bridge was killed
+		}
+		require.Equal(t, http.StatusOK, code, "%s", body)
+		stamp, err := vms.ParseTime(header.Get("X-Vms-Timestamp"))
+		require.NoError(t, err)
+		require.True(t, stamp.Equal(when))
+		require.Equal(t, sum, sha256.Sum256(body), "the image of %v has other bytes", when)
+		same++
+	}
+	t.Logf("%d kills: %d events sent, %d promised, %d at the service; %d of %d images are still there", n, len(l.tried), len(l.acked), len(at), same, len(l.images))
+	require.NotEmpty(t, l.acked)
+	require.NotZero(t, same)
+	s.bridge.stop(10 * time.Second)
+	s.requireSound(n)
+}
+
+// requireSound checks the stores of a bridge that does not run.
+func (s *site) requireSound(n int) {
+	s.t.Helper()
+	out, err := exec.Command(filepath.Join(bin, "vmsbridge"), "fsck", "--data", s.path("bridge")).CombinedOutput()
+	require.NoError(s.t, err, "after kill %d: %s", n, out)
+}
+
+// pause lets the program run for a time, and fails if it ends by itself.
+func (p *program) pause(d time.Duration) {
+	p.t.Helper()
+	select {
+	case <-p.done:
+		p.t.Fatalf("%s ended by itself", p.name)
+	case <-time.After(d):
+	}
+}
