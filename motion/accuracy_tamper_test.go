@@ -22,7 +22,7 @@ const within = 10 * time.Second
 func tamperTrials(all bool) []trial {
 	guilty, free, long := 1, 1, 40*time.Second
 	if all {
-		guilty, free, long = 12, 3, 5*time.Minute
+		guilty, free, long = max(1, *seeds/2), 3, max(40*time.Second, time.Duration(*minutes)*time.Minute/3/time.Second*time.Second)
 	}
 	var list []trial
 	for k, n := range tamperings {

@@ -22,6 +22,8 @@ var (
 	oneRate  = flag.Int("rate", 10, "TestOneScene: pictures a second")
 	oneLong  = flag.Duration("length", 30*time.Second, "TestOneScene: how long the scene is")
 	part     = flag.Bool("part", false, "TestAccuracy: run a part of it, which takes a minute")
+	minutes  = flag.Int("alone", 10, "TestAccuracy: minutes of each nuisance alone, in three places")
+	seeds    = flag.Int("seeds", 12, "TestAccuracy: scenes of each nuisance with someone walking; half as many of the others")
 	report   = flag.String("accuracy", "", "TestAccuracy: run all of it, which takes minutes, and write the tables to this file")
 )
 
@@ -41,15 +43,16 @@ func trials(all bool) []trial {
 		}
 		list = append(list, c)
 	}
-	alone, long, seeds, few := 1, 40*time.Second, 3, 1
+	alone, walks, few := []time.Duration{40 * time.Second}, 3, 1
 	if all {
-		alone, long, seeds, few = 3, 10*time.Minute, 12, 12
+		tenth := time.Duration(*minutes) * time.Minute / 10
+		alone, walks, few = []time.Duration{6 * tenth, 2 * tenth, 2 * tenth}, *seeds, max(1, *seeds/2)
 	}
 	for k, n := range nuisances {
-		for i := range alone {
+		for i, long := range alone {
 			add(trial{row: "alone: " + n, name: n, seed: uint64(1000*k + i + 1), length: long})
 		}
-		for i := range seeds {
+		for i := range walks {
 			add(trial{row: "person: " + n, name: n + "+walker", seed: uint64(1000*k + 100 + i), length: 40 * time.Second})
 		}
 	}
@@ -65,7 +68,7 @@ func trials(all bool) []trial {
 			n, lasts = few/2, 24*time.Second
 		}
 		if size[0] > 2000 {
-			n, rate = few/4, 5
+			n, rate = few/3, 5
 		}
 		for i := range n {
 			add(trial{row: fmt.Sprintf("size: %dx%d", size[0], size[1]), name: mixed[i%len(mixed)], seed: uint64(70_000 + 1000*k + i), width: size[0], height: size[1], rate: rate, length: lasts})
