@@ -2,6 +2,8 @@ package agent
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"vmsbridge/motion"
@@ -42,6 +44,7 @@ func (a *author) Motion(c motion.Change) vms.Event {
 		box := [4]float64{b.Left, b.Top, b.Right, b.Bottom}
 		object := vms.ObjectID(vms.ActorCamera, a.camera, fmt.Sprintf("%d-%s-%d", c.Start.UnixMilli(), c.Object, i+1))
 		items = append(items, vms.ObjectDetection(vms.CreatorMotion, object, at, box))
+		items = append(items, vms.CroppedFrameImageURL(vms.CreatorMotion, object, a.cropped(at, b), at))
 		overlay = append(overlay, vms.OverlayBox{Label: "motion", At: at, Box: box})
 	}
 	items = append(items, a.images(vms.OpBefore, vms.At(c.Start).Add(imageDelay))...)
@@ -86,6 +89,14 @@ func (a *author) images(op string, t time.Time) []vms.Data {
 		vms.FullFrameImageURL(vms.CreatorMotion, vms.ImageURL(a.baseURL, a.camera, vms.ImagePreview, op, at.Time), at.Time, vms.ImagePreview),
 		vms.FullFrameImageURL(vms.CreatorMotion, vms.ImageURL(a.baseURL, a.camera, vms.ImageMain, op, at.Time), at.Time, vms.ImageMain),
 	}
+}
+
+// cropped is the address of the picture of a box. The service cuts nothing out, so the box is said as a spatial fragment (W3C Media
+// Fragments 1.0, §4.2.2), which is never sent: who does not know it gets the whole picture.
+func (a *author) cropped(at time.Time, b motion.Box) string {
+	percent := func(v float64) string { return strconv.FormatFloat(100*min(max(v, 0), 1), 'f', 2, 64) }
+	return vms.ImageURL(a.baseURL, a.camera, vms.ImagePreview, vms.OpAtOrBefore, at) +
+		"#xywh=percent:" + strings.Join([]string{percent(b.Left), percent(b.Top), percent(b.Right - b.Left), percent(b.Bottom - b.Top)}, ",")
 }
 
 // Status makes the event of a camera's state: ongoing while end is zero. The state before it, if there was one, goes into

@@ -40,6 +40,50 @@ func TestEventsPassTheCheck(t *testing.T) {
 	}
 }
 
+// Each object has its box, its own number in both reports of the span, and the address of its picture.
+func TestObjectsOfASpan(t *testing.T) {
+	type item struct {
+		ObjectID, HTTPSURL string
+		Timestamp          vms.Time
+		BoundingBox        [4]float64
+	}
+	boxes := []motion.Box{{Left: 0.1, Top: 0.2, Right: 0.3, Bottom: 0.9}, {Left: 0.5, Top: 0.5, Right: 0.625, Bottom: 0.75}}
+	read := func(kind motion.ChangeKind) (objects, crops []item, overlays int) {
+		ev := someAuthor().Motion(motion.Change{Kind: kind, Start: at(0), Last: at(9000), Object: "7", Boxes: boxes, BestTime: at(3000)})
+		for _, d := range ev.Data {
+			var v item
+			switch d.Type {
+			case vms.SchemaObject:
+				require.NoError(t, d.Into(&v))
+				objects = append(objects, v)
+			case vms.SchemaCroppedFrame:
+				require.NoError(t, d.Into(&v))
+				crops = append(crops, v)
+			case vms.SchemaOverlay:
+				var o struct{ Overlays []item }
+				require.NoError(t, d.Into(&o))
+				overlays = len(o.Overlays)
+			}
+		}
+		return objects, crops, overlays
+	}
+	began, _, _ := read(motion.Began)
+	ended, crops, overlays := read(motion.Ended)
+	require.Equal(t, began, ended)
+	require.Len(t, ended, 2)
+	require.Len(t, crops, 2)
+	require.Equal(t, 2, overlays)
+	for i := range ended {
+		require.Regexp(t, `^camera-gate:.+`, ended[i].ObjectID)
+		require.Equal(t, ended[i].ObjectID, crops[i].ObjectID)
+		require.True(t, crops[i].Timestamp.Equal(at(3000)))
+	}
+	require.NotEqual(t, ended[0].ObjectID, ended[1].ObjectID)
+	require.Equal(t, [4]float64{0.1, 0.2, 0.3, 0.9}, ended[0].BoundingBox)
+	require.Contains(t, crops[1].HTTPSURL, "type=preview&timestamp__lte=")
+	require.True(t, strings.HasSuffix(crops[1].HTTPSURL, "#xywh=percent:50.00,50.00,12.50,25.00"), crops[1].HTTPSURL)
+}
+
 // region is what an event says of its region.
 type region struct {
 	ID, Name string

@@ -42,7 +42,8 @@ func newFilm(seed uint64, noise float64) *film {
 		for x := range canvasWidth {
 			v := sky + 0.1*float64(y)
 			if float64(y) > horizon {
-				v = ground + 8*math.Sin(float64(x)*0.21+float64(y)*0.33) + 5*math.Sin(float64(x)*0.9-float64(y)*0.4)
+				fx, fy := float64(x), float64(y) // no two places have the same pavement
+				v = ground + 8*math.Sin(fx*0.21+fx*fx*0.0006+fy*0.33) + 5*math.Sin(fx*0.5+fx*fx*0.0004-fy*0.4)
 			}
 			f.canvas[y*canvasWidth+x] = v
 			f.infra[y*canvasWidth+x] = 1

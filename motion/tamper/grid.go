@@ -5,6 +5,7 @@ import "vmsbridge/motion"
 const (
 	gridCells  = 3600 // about as many cells has a picture of any size: 80x45 where it is 16:9
 	finePixels = 320 * 180
+	fineRows   = 4 // one of so many rows of pixels is compared finely
 	// Blocks divide the cells; each is judged on its own.
 	blocksX, blocksY = 8, 5
 	blocks           = blocksX * blocksY
@@ -17,13 +18,13 @@ type grid struct {
 	side                        int // of a cell, in pixels
 	width, height               int // in cells
 	pitch                       int // between the pixels of the fine comparison
-	fineWidth, fineHeight       int // its pixels; every second row is looked at
+	fineWidth, fineHeight       int // its pixels, in every fourth row
 }
 
 func newGrid(width, height int) grid {
 	g := grid{pictureWidth: width, pictureHeight: height, side: rootOf(width * height / gridCells), pitch: rootOf(width * height / finePixels)}
 	g.width, g.height = width/g.side, height/g.side
-	g.fineWidth, g.fineHeight = max(0, width/g.pitch-2), max(0, (height/g.pitch-2)/2)
+	g.fineWidth, g.fineHeight = max(0, width/g.pitch-2), max(0, (height/g.pitch-2)/fineRows)
 	return g
 }
 

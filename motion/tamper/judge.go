@@ -16,14 +16,12 @@ const (
 	goneShare  = 0.6             // of the structure, that something covers
 	nearlyAll  = 0.85
 	mostly     = 0.75
-	partEmpty  = 0.85 // share of what is gone from a part of the view that must be without structure: a van that parks there has some
-	whiteOut   = 0.5  // share of saturated cells that blinds whatever else is seen
-	hidesShare = 0.45 // of the structure, that something without any hides
-	shadesStay = 0.7  // correlation and gain of the picture's light and dark behind a lens that is only out of focus
-	otherShare = 0.35 // of the structure, that is another, when what is alike is not so in detail
-	unlike     = 0.4  // how much alike another view may be by chance: a horizon, a pavement,
-	alike      = 0.55 // and one of the same kind, such as the next corridor
-	inDetail   = 0.2
+	partEmpty  = 0.85  // share of what is gone from a part of the view that must be without structure: a van that parks there has some
+	whiteOut   = 0.5   // share of saturated cells that blinds whatever else is seen
+	hidesShare = 0.45  // of the structure, that something without any hides
+	shadesStay = 0.7   // correlation and gain of the picture's light and dark behind a lens that is only out of focus
+	unlike     = 0.43  // how much alike another view may be by chance: a horizon, a pavement
+	inDetail   = 0.6   // gain of the fine structure against that of the coarse one, at which what is alike is so in detail, and so the same
 	backShare  = 0.4   // below, the view is as before
 	oddShare   = 0.2   // above, another reference may fit better
 	flare      = 0.015 // share of cells that became saturated
@@ -173,7 +171,7 @@ func (w *Watch) judge(ref *reference, m *match, fine sharpness) Reason {
 			return Defocused
 		}
 		return Covered
-	case m.gone >= nearlyAll && m.fit <= unlike, m.gone >= otherShare && m.fit <= alike && !fine.inPlace(m.gain):
+	case m.gone >= nearlyAll && m.fit <= unlike, m.gone >= covers && m.fit <= unlike && !fine.inPlace(m.gain):
 		return Turned
 	}
 	return None

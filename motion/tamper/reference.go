@@ -64,12 +64,12 @@ type match struct {
 }
 
 const (
-	textured  = 0.6  // grey levels, root mean square, that a block must stand out to count
-	likeness  = 0.3  // least correlation of a block's structure
-	faint     = 0.4  // of the usual contrast: what is below is as good as gone
-	ownFaint  = 0.5  // of the structure that was there: what is below is none of its own
-	dark      = 0.4  // of the usual level: below, contrast says little, and
-	darkScene = 0.15 // this much correlation over the picture is the scene without its light
+	textured  = 0.6 // grey levels, root mean square, that a block must stand out to count
+	likeness  = 0.3 // least correlation of a block's structure
+	faint     = 0.4 // of the usual contrast: what is below is as good as gone
+	ownFaint  = 0.5 // of the structure that was there: what is below is none of its own
+	dark      = 0.4 // of the usual level: below, contrast says little, and
+	darkScene = 0.3 // this much correlation over the picture is the scene without its light
 )
 
 // compare matches a view with r.
@@ -194,7 +194,7 @@ func (r *reference) sharpness(g grid, p motion.Picture, kept *[blocks]bool, lear
 	step := g.pitch * p.Stride
 	for y := range g.fineHeight {
 		by := min(blocksY-1, y*blocksY/g.fineHeight)
-		up, mid, down := p.Luma[2*y*step:], p.Luma[(2*y+1)*step:], p.Luma[(2*y+2)*step:]
+		up, mid, down := p.Luma[fineRows*y*step:], p.Luma[(fineRows*y+1)*step:], p.Luma[(fineRows*y+2)*step:]
 		for bx := range blocksX {
 			x0, x1 := block(bx, blocksX, g.fineWidth)
 			ref := r.fine[y*g.fineWidth+x0 : y*g.fineWidth+x1]
