@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"vmsbridge/uplink/identity"
@@ -69,7 +70,11 @@ func adminDo(ids *store.Store, req adminRequest) (a adminAnswer, err error) {
 	case "users":
 		a.Users, err = ids.Users(req.ID)
 	default:
-		err = fmt.Errorf("unknown request %q", req.Do)
+		verb, ok := strings.CutPrefix(req.Do, "user-")
+		if !ok {
+			return a, fmt.Errorf("unknown request %q", req.Do)
+		}
+		a.Secret, err = changeUser(ids, verb, req.ID)
 	}
 	return a, err
 }
@@ -157,6 +162,11 @@ func (c *adminClient) Accounts() ([]record.Account, error) {
 func (c *adminClient) Users(account string) ([]record.User, error) {
 	a, err := c.do(adminRequest{Do: "users", ID: account})
 	return a.Users, err
+}
+
+func (c *adminClient) ChangeUser(verb, email string) (string, error) {
+	a, err := c.do(adminRequest{Do: "user-" + verb, ID: email})
+	return a.Secret, err
 }
 
 func (c *adminClient) Close() error {

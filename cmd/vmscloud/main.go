@@ -3,12 +3,13 @@
 //
 //	vmscloud init --data DIR --account NAME            make the account, once
 //	vmscloud token create --data DIR --kind bridge     make a token for a bridge
+//	vmscloud user link --data DIR ADDRESS              a token with which a user sets a password
 //	vmscloud run --data DIR                            serve
 //
 // Events come from vmsbridge's reporter or any other client of the interface. The handlers are those of uplink/server,
-// the same that the bridge serves on its LAN; this program puts stores of its own behind them:
+// the same that the bridge serves on its LAN, and those of uplink/identity/web for signing in; this program puts stores of its own behind them:
 //
-//	DIR/identity.db   accounts, users, tokens (uplink/identity)
+//	DIR/identity.db   accounts, users, sessions, tokens, the trail of changes (uplink/identity/store)
 //	DIR/registry.db   bridges, cameras and other actors, and who owns them
 //	DIR/events.db     events (storage/journal)
 //	DIR/admin.sock    while it runs: how the token commands reach it
@@ -25,6 +26,7 @@ import (
 type cli struct {
 	Init    initCmd    `cmd:"" help:"Make the data folder with an account and its first user."`
 	Token   tokenCmd   `cmd:"" help:"Make, list and revoke tokens."`
+	User    userCmd    `cmd:"" help:"What support does with users: links, locks."`
 	Run     runCmd     `cmd:"" help:"Serve until told to stop."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }

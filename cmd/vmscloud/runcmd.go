@@ -27,6 +27,7 @@ import (
 
 type runCmd struct {
 	dataFlag
+	signInFlags
 	Listen      string        `help:"Address to listen on." default:"127.0.0.1:8470" env:"VMSCLOUD_LISTEN" placeholder:"HOST:PORT"`
 	PublicURL   string        `name:"public-url" help:"Address under which bridges and users reach it; that of --listen if left out." env:"VMSCLOUD_PUBLIC_URL" placeholder:"URL"`
 	TLSCert     string        `name:"tls-cert" help:"Certificate in PEM form; with it and the key it serves https." env:"VMSCLOUD_TLS_CERT" type:"existingfile" placeholder:"FILE"`
@@ -121,6 +122,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	} else {
 		g.Go(func() error { return serveHTTP(ctx, server.NewHTTP(adminHandler(ids), log), admin, "", "") })
 	}
+	g.Go(func() error { return tidy(ctx, ids, log) })
 	if c.Keep > 0 {
 		g.Go(func() error { return prune(ctx, events, c.Keep, log) })
 	}
@@ -164,7 +166,12 @@ func (c runCmd) handler(ids *store.Store, reg *registry, book *ledger, metrics *
 		return nil, err
 	}
 	mux := http.NewServeMux()
+	people, err := c.identityHandler(ids, reg, log)
+	if err != nil {
+		return nil, err
+	}
 	mux.Handle("/", api)
+	mux.Handle("/g/", people)
 	ok := func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) }
 	mux.HandleFunc("GET /healthz", ok)
 	mux.HandleFunc("GET /readyz", ok)

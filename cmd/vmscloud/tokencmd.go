@@ -20,13 +20,14 @@ type tokenCmd struct {
 	Revoke tokenRevokeCmd `cmd:"" help:"End a token at once."`
 }
 
-// tokenStore is what the token commands need: the identity file, or a running vmscloud that has it open.
+// tokenStore is what the token and user commands need: the identity file, or a running vmscloud that has it open.
 type tokenStore interface {
 	CreateToken(record.Token) (record.Token, string, error)
 	RevokeToken(id string) (record.Token, error)
 	Tokens() ([]record.Token, error)
 	Accounts() ([]record.Account, error)
 	Users(account string) ([]record.User, error)
+	ChangeUser(verb, email string) (token string, err error)
 	Close() error
 }
 
@@ -38,7 +39,11 @@ func openTokens(dir string) (tokenStore, error) {
 	if c := dialAdmin(filepath.Join(dir, adminSocket)); c != nil {
 		return c, nil
 	}
-	return openIdentity(dir)
+	ids, err := openIdentity(dir)
+	if err != nil {
+		return nil, err
+	}
+	return fileStore{ids}, nil
 }
 
 type tokenCreateCmd struct {

@@ -21,7 +21,8 @@ const MaxBytes = 1 << 20
 const maxNames = 500
 
 // Read reads all parameters of a request: those of the query, and those of the body in whichever encoding it has. A body
-// whose Content-Type is missing or unknown is looked at: JSON if it begins with a brace, else a form. It reads the body to
+// whose Content-Type is missing or unknown is looked at: JSON if it begins with a brace, else a form; so is one that is
+// called a form but is a JSON object, which is what curl -d sends. It reads the body to
 // its end. Errors are *status.Error: 400, or 413 for too large a body.
 func Read(w http.ResponseWriter, r *http.Request) (*Set, error) {
 	s := &Set{values: map[string]Value{}}
@@ -58,7 +59,7 @@ func (s *Set) body(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case media == "multipart/form-data":
 		return s.multipart(body, params["boundary"])
-	case media == "application/json", media != "application/x-www-form-urlencoded" && body[0] == '{':
+	case media == "application/json", body[0] == '{' && (media != "application/x-www-form-urlencoded" || json.Valid(body)):
 		return s.json(body)
 	}
 	form, err := url.ParseQuery(string(body))

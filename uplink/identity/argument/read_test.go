@@ -55,6 +55,7 @@ func TestOneMeaningInEveryEncoding(t *testing.T) {
 		"multipart":        request("POST", "/", multi, multiBody),
 		"nothing, json":    request("POST", "/", "", "\r\n "+object),
 		"nothing, form":    request("POST", "/", "", form),
+		"form, json":       request("POST", "/", "application/x-www-form-urlencoded", object),
 		"text, json":       request("PUT", "/", "text/plain", object),
 		"unreadable, json": request("PUT", "/", ";;;", object),
 		"query":            request("GET", "/?"+form, "", ""),

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"time"
+
+	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/identity/session"
+	"vmsbridge/uplink/identity/store"
+	"vmsbridge/uplink/identity/web"
+	"vmsbridge/uplink/vms"
+)
+
+// signInFlags say how people sign in.
+type signInFlags struct {
+	SignUp       bool     `name:"sign-up" help:"Let anyone open an account through create_account." env:"VMSCLOUD_SIGN_UP"`
+	CookieDomain string   `help:"Parent domain of the hosts under which this is reached, for session cookies; left out, a cookie stays with the host that set it." env:"VMSCLOUD_COOKIE_DOMAIN" placeholder:"DOMAIN"`
+	Cluster      string   `help:"What active_brand_subdomain says for accounts without a brand; it must lead back here." default:"c000" env:"VMSCLOUD_CLUSTER" placeholder:"LABEL"`
+	Realm        string   `help:"Name of the root realm." default:"vms" env:"VMSCLOUD_REALM" placeholder:"NAME"`
+	Origin       []string `help:"Other site whose pages may use a signed-in browser here, such as https://app.example.org; repeat for more." env:"VMSCLOUD_ORIGIN" placeholder:"URL"`
+	Proxy        []string `help:"Address or range of a proxy whose X-Forwarded-For is believed; repeat for more." env:"VMSCLOUD_PROXY" placeholder:"ADDRESS"`
+}
+
+// hashesAtOnce bounds the memory that sign-ins take: 19 MiB each.
+const hashesAtOnce = 4
+
+// identityHandler is what serves /g/.
+func (c runCmd) identityHandler(ids *store.Store, reg *registry, log *slog.Logger) (http.Handler, error) {
+	proxies, err := prefixes(c.Proxy)
+	if err != nil {
+		return nil, err
+	}
+	desk := session.New(session.Options{Store: ids, Hasher: secret.NewHasher(secret.Cost{}, hashesAtOnce), Cluster: c.Cluster, Realm: c.Realm, Log: log})
+	return web.New(web.Options{Store: ids, Desk: desk, Devices: reg, CookieDomain: c.CookieDomain, Secure: c.secure(), Origins: c.Origin,
+		Proxies: proxies, CreateAccounts: c.SignUp, Log: log})
+}
+
+// secure says whether clients reach this by TLS, be it ended here or by a proxy.
+func (c runCmd) secure() bool {
+	u, err := url.Parse(c.PublicURL)
+	return c.TLSCert != "" || err == nil && u.Scheme == "https"
+}
+
+func prefixes(list []string) ([]netip.Prefix, error) {
+	var out []netip.Prefix
+	for _, s := range list {
+		p, err := netip.ParsePrefix(s)
+		if err != nil {
+			a, err := netip.ParseAddr(s)
+			if err != nil {
+				return nil, fmt.Errorf("--proxy %q is neither an address nor a range such as 10.0.0.0/8", s)
+			}
+			p = netip.PrefixFrom(a, a.BitLen())
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// tidy removes what is over from the identity file, once an hour.
+func tidy(ctx context.Context, ids *store.Store, log *slog.Logger) error {
+	tick := time.NewTicker(time.Hour)
+	defer tick.Stop()
+	for {
+		if err := ids.Prune(); err != nil {
+			log.Error("ended sessions could not be removed", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// Devices lists an account's bridges and cameras for /g/device, in the order of their ids.
+func (r *registry) Devices(_ context.Context, account string) ([]web.Device, error) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	var out []web.Device
+	for _, a := range r.actors {
+		if a.Account != account || a.Gone || (a.Type != vms.ActorCamera && a.Type != vms.ActorBridge) {
+			continue
+		}
+		d := web.Device{ID: a.ID, AccountID: a.Account, Name: a.Name, Kind: a.Type, Bridge: a.Bridge, Created: a.Created}
+		if a.Type == vms.ActorBridge {
+			d.Address, d.Status = host(r.bridges[a.ID].Address), vms.StatusOnline
+			if r.now().Sub(r.bridges[a.ID].seen) > bridgeAway {
+				d.Status = vms.StatusDeviceOffline
+			}
+		} else {
+			d.Status = r.statusLocked(a)
+		}
+		out = append(out, d)
+	}
+	slices.SortFunc(out, func(a, b web.Device) int { return cmp.Compare(a.ID, b.ID) })
+	return out, nil
+}
+
+// host is the host of an address, without the port.
+func host(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}

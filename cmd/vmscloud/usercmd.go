@@ -1,0 +1,159 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"vmsbridge/uplink/identity/audit"
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/store"
+)
+
+// userCmd is what technical support can do with users: things that the interface leaves to nobody else.
+type userCmd struct {
+	List      userListCmd `cmd:"" help:"List users and their state."`
+	Link      userLinkCmd `cmd:"" help:"Print a token with which a user sets a password, for where there is no mail."`
+	Unlock    userSetCmd  `cmd:"" help:"Let a user in again who was locked by wrong passwords or codes."`
+	Disable   userSetCmd  `cmd:"" help:"Shut a user out; sessions and tokens end at once."`
+	Enable    userSetCmd  `cmd:"" help:"Let a disabled user in again."`
+	Superuser userSetCmd  `cmd:"" help:"Make a user a superuser, who may do everything in every account."`
+}
+
+// AfterApply tells the commands that differ in their verb only which they are.
+func (c *userCmd) AfterApply() error {
+	c.Unlock.verb, c.Disable.verb, c.Enable.verb, c.Superuser.verb = "unlock", "disable", "enable", "superuser"
+	return nil
+}
+
+type userLinkCmd struct {
+	dataFlag
+	Email string `arg:"" help:"Address of the user."`
+	Quiet bool   `help:"Print only the token." short:"q"`
+}
+
+func (c userLinkCmd) Run() (err error) {
+	ids, err := openTokens(c.Data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, ids.Close()) }()
+	token, err := ids.ChangeUser("link", c.Email)
+	if err != nil {
+		return err
+	}
+	if c.Quiet {
+		fmt.Println(token)
+		return nil
+	}
+	fmt.Printf(setPassword, c.Email, passwordHours, token, c.Data)
+	return nil
+}
+
+type userSetCmd struct {
+	dataFlag
+	Email string `arg:"" help:"Address of the user."`
+	verb  string
+}
+
+func (c userSetCmd) Run() (err error) {
+	ids, err := openTokens(c.Data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, ids.Close()) }()
+	if _, err := ids.ChangeUser(c.verb, c.Email); err != nil {
+		return err
+	}
+	fmt.Printf("Done: %s %s.\n", c.verb, printable(c.Email))
+	return nil
+}
+
+type userListCmd struct {
+	dataFlag
+	Account string `help:"Id of the account, if there are several." placeholder:"ID"`
+}
+
+func (c userListCmd) Run() (err error) {
+	ids, err := openTokens(c.Data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, ids.Close()) }()
+	account, err := pickAccount(ids, c.Data, c.Account)
+	if err != nil {
+		return err
+	}
+	users, err := ids.Users(account.ID)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tADDRESS\tNAME\tROLE\tSTATE\tLAST LOGIN")
+	for _, u := range users {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", u.ID, printable(u.Email), printable(u.FirstName+" "+u.LastName), roleOf(u), stateOf(u), u.LastLogin)
+	}
+	return w.Flush()
+}
+
+func roleOf(u record.User) string {
+	switch {
+	case bool(u.IsSuperuser):
+		return "superuser"
+	case bool(u.IsAccountSuperuser):
+		return "account superuser"
+	}
+	return "user"
+}
+
+func stateOf(u record.User) string {
+	switch {
+	case u.Locked():
+		return "locked"
+	case bool(u.IsPending):
+		return "pending"
+	case bool(u.IsActive):
+		return "active"
+	}
+	return "disabled"
+}
+
+// changeUser does what userCmd says to the user of an address. The token is that of "link".
+func changeUser(ids *store.Store, verb, email string) (token string, err error) {
+	err = ids.Update(func(tx *store.Tx) error {
+		u, err := tx.UserByEmail(email)
+		if err != nil {
+			return fmt.Errorf("%s: %w", email, err)
+		}
+		entry := audit.Entry{AccountID: u.OwnerAccountID, Action: audit.Update, Kind: audit.KindUser, Target: u.ID, Name: u.Email, ByName: "support"}
+		switch verb {
+		case "link":
+			entry.Action = audit.Password
+			token, err = passwordToken(tx, u)
+		case "unlock":
+			u.Inner.Locked, u.Inner.LockedWhy, u.Inner.CodeFailures, entry.Action = time.Time{}, "", 0, audit.Unlock
+			err = tx.PutAttempts(u.Email, record.Attempts{})
+		case "disable":
+			u.IsActive, u.IsPending, entry.Fields = false, false, []string{"is_active"}
+			err = tx.EndSessions(u.ID, nil)
+		case "enable":
+			// Without a password there is nothing to sign in with yet.
+			u.IsActive, u.IsPending, entry.Fields = u.Inner.PasswordHash != "", u.Inner.PasswordHash == "", []string{"is_active"}
+		case "superuser":
+			u.IsSuperuser, entry.Fields = true, []string{"is_superuser"}
+		default:
+			return fmt.Errorf("unknown change %q", verb)
+		}
+		return errors.Join(err, tx.PutUser(u), tx.Record(entry))
+	})
+	return token, err
+}
+
+// fileStore is the identity file as the commands use it while no vmscloud runs.
+type fileStore struct{ *store.Store }
+
+func (f fileStore) ChangeUser(verb, email string) (string, error) {
+	return changeUser(f.Store, verb, email)
+}
