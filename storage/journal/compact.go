@@ -118,7 +118,14 @@ func (j *Journal) copyTo(ctx context.Context, next string, c *Compaction) (err e
 	if err := db.Sync(); err != nil {
 		return err
 	}
-	return j.swap(from, db, file, c)
+	if err := j.swap(from, db, file, c); err != nil {
+		return err
+	}
+	// Giving back the old file's blocks takes a while, and nobody has to wait for it.
+	if err := guarded(from.Close); err != nil {
+		j.log.Warn("close the journal's old file", "error", err)
+	}
+	return nil
 }
 
 // swap takes over the last changes and lets the new file take the old one's place.
@@ -156,9 +163,6 @@ func (j *Journal) swap(from, db *bolt.DB, file *os.File, c *Compaction) error {
 	// Changes are promised to last from now on by the new file, so its name must last before any is made.
 	j.namesUnsure = true
 	_ = j.syncNames()
-	if err := guarded(from.Close); err != nil {
-		j.log.Warn("close the journal's old file", "error", err)
-	}
 	c.Held = time.Since(began)
 	return nil
 }
