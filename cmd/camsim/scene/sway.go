@@ -16,6 +16,11 @@ func gusts(t, seed float64) float64 {
 func (s *Scene) tree() {
 	layer := s.place.Tree
 	strong, seed := s.between(0.004, 0.022), s.between(0, 99)
+	light, columns := make([]uint64, gridWide+1), make([]float64, s.o.Width)
+	for x := range columns {
+		columns[x] = math.Sin(float64(x) / float64(s.o.Width) * 23)
+	}
+	leaves := flutter{step: max(2, float64(s.o.Width)/160)}
 	s.scenic = append(s.scenic, func(t float64, f *frame) {
 		w, h := s.o.Width, s.o.Height
 		reflects := layer.Reflects
@@ -25,7 +30,7 @@ func (s *Scene) tree() {
 		g := gusts(t, seed) * strong * float64(w)
 		margin := int(3*g) + 2
 		high := float64(max(1, layer.Bottom-layer.Top))
-		light := make([]uint64, gridWide+1)
+		leaves.t, leaves.prepared = t, false
 		lean := g * (0.6 + 0.5*wave(t, 2.3, 0))
 		for y := max(0, layer.Top-margin); y < min(h, layer.Bottom+margin); y++ {
 			up := max(0, min(1, float64(layer.Bottom-y)/high))
@@ -37,9 +42,8 @@ func (s *Scene) tree() {
 			// Branches sway as bands that have their own phase; leaves flutter in small patches.
 			branch := 0.5 * g * up * math.Sin(4.1*t+fy*19)
 			for x := max(0, layer.Left-margin); x < min(w, layer.Right+margin); x++ {
-				fx := float64(x) / float64(w)
-				patch := plate.Noise(fx*38+t*2.2, fy*26-t*1.7)
-				sx := float64(x) - base - branch*math.Sin(fx*23) - 0.45*g*patch
+				patch := leaves.at(float64(x), float64(y), float64(w), float64(h))
+				sx := float64(x) - base - branch*columns[x] - 0.45*g*patch
 				sy := float64(y) - 0.25*g*patch
 				ix, iy := int(math.Floor(sx)), int(math.Floor(sy))
 				if ix < layer.Left || iy < layer.Top || ix+1 >= min(w, layer.Right+1) || iy+1 >= min(h, layer.Bottom+1) {
@@ -59,6 +63,39 @@ func (s *Scene) tree() {
 			}
 		}
 	})
+}
+
+// flutter is how leaves move in patches, worked out for every other pixel or so and interpolated in between.
+type flutter struct {
+	t, step  float64
+	row      int // of above
+	above    []float64
+	below    []float64
+	prepared bool
+}
+
+// at is the flutter at a pixel; rows must come in order.
+func (l *flutter) at(x, y, w, h float64) float64 {
+	j := int(y / l.step)
+	if !l.prepared || j != l.row {
+		n := int(w/l.step) + 2
+		line := func(dst []float64, j int) []float64 {
+			dst = dst[:0]
+			for i := range n {
+				dst = append(dst, plate.Noise(float64(i)*l.step/w*38+l.t*2.2, float64(j)*l.step/h*26-l.t*1.7))
+			}
+			return dst
+		}
+		if l.prepared && j == l.row+1 {
+			l.above, l.below = l.below, line(l.above, j+1)
+		} else {
+			l.above, l.below = line(l.above, j), line(l.below, j+1)
+		}
+		l.row, l.prepared = j, true
+	}
+	i := int(x / l.step)
+	u, v := x/l.step-float64(i), y/l.step-float64(j)
+	return (l.above[i]*(1-u)+l.above[i+1]*u)*(1-v) + (l.below[i]*(1-u)+l.below[i+1]*u)*v
 }
 
 // flag flaps on a pole: stripes that run along it.

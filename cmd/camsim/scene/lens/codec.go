@@ -88,56 +88,61 @@ func (c *codec) block(dst []byte, bx, by, bw, bh int, key bool) {
 	}
 }
 
-// transform quantises the block's frequencies, the higher the coarser; a correction has a wide dead zone, as encoders do.
+// transform quantises the block's frequencies, the higher the coarser; a correction has a wide dead zone, as encoders do. The
+// cosines of even frequencies are alike on both sides of the middle, those of odd ones opposite, which halves the work.
 func (c *codec) transform(key bool) {
 	var half [64]float32
 	for y := range side {
-		row := c.in[y*side : y*side+side]
-		for k := range side {
-			var s float32
-			for x, v := range row {
-				s += v * c.cos[k][x]
-			}
-			half[y*side+k] = s
-		}
+		c.forward(c.in[y*side:y*side+side], half[y:], side) // turned, so that the columns come next
 	}
 	dead := float32(0.33)
 	if !key {
 		dead = 0.2
 	}
-	var rows [side]bool // which rows of frequencies hold anything
-	for l := range side {
-		for k := range side {
-			var s float32
-			for y := range side {
-				s += half[y*side+k] * c.cos[l][y]
-			}
+	var held [side]bool // which columns of frequencies hold anything
+	for k := range side {
+		column := c.coef[k*side : k*side+side]
+		c.forward(half[k*side:k*side+side], column, 1)
+		for l, s := range column {
 			q := c.fine * (1 + 0.22*float32(k+l))
 			n := float32(int32(abs(s)/q + dead))
 			if s < 0 {
 				n = -n
 			}
-			c.coef[l*side+k] = n * q
-			rows[l] = rows[l] || n != 0
+			column[l] = n * q
+			held[k] = held[k] || n != 0
+		}
+	}
+	clear(half[:])
+	for k := range side {
+		if held[k] {
+			c.inverse(c.coef[k*side:k*side+side], half[k:], side)
 		}
 	}
 	for y := range side {
-		var sums [side]float32
-		for l := range side {
-			if rows[l] {
-				f := c.cos[l][y]
-				for k := range side {
-					sums[k] += c.coef[l*side+k] * f
-				}
-			}
-		}
-		for x := range side {
-			var s float32
-			for k, v := range sums {
-				s += v * c.cos[k][x]
-			}
-			c.in[y*side+x] = s
-		}
+		c.inverse(half[y*side:y*side+side], c.in[y*side:], 1)
+	}
+}
+
+// forward writes the frequencies of eight values to every step-th of out.
+func (c *codec) forward(v, out []float32, step int) {
+	v = v[:side]
+	s0, s1, s2, s3 := v[0]+v[7], v[1]+v[6], v[2]+v[5], v[3]+v[4]
+	d0, d1, d2, d3 := v[0]-v[7], v[1]-v[6], v[2]-v[5], v[3]-v[4]
+	for k := 0; k < side; k += 2 {
+		e, o := &c.cos[k], &c.cos[k+1]
+		out[k*step] = s0*e[0] + s1*e[1] + s2*e[2] + s3*e[3]
+		out[(k+1)*step] = d0*o[0] + d1*o[1] + d2*o[2] + d3*o[3]
+	}
+}
+
+// inverse writes the values of eight frequencies to every step-th of out.
+func (c *codec) inverse(f, out []float32, step int) {
+	f = f[:side]
+	for x := range side / 2 {
+		e := f[0]*c.cos[0][x] + f[2]*c.cos[2][x] + f[4]*c.cos[4][x] + f[6]*c.cos[6][x]
+		o := f[1]*c.cos[1][x] + f[3]*c.cos[3][x] + f[5]*c.cos[5][x] + f[7]*c.cos[7][x]
+		out[x*step], out[(side-1-x)*step] = e+o, e-o
 	}
 }
 
