@@ -38,6 +38,8 @@ type Detector struct {
 	solid     []byte
 	held      []byte
 	heldAny   bool
+	upset     bool // the whole picture changes: nothing is learned of noise
+	newScene  bool // most of it is unlike the background, but still
 	counts    []int32
 	unsure    []int32
 
@@ -230,6 +232,9 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 		clear(d.held)
 		d.heldAny = false
 	}
+	d.tracks.scattered = solid > d.grid.cells()/100 && scattered(d.solid, d.grid.width, d.grid.height)
+	d.newScene = d.strange(solid)
+	d.upset = global || d.newScene
 	minMoved := d.minCells(d.spans[0].share)
 	for i := range d.spans {
 		minMoved = min(minMoved, d.minCells(d.spans[i].share))
@@ -262,6 +267,10 @@ func (d *Detector) find(now, before []uint16, light exposure, minMoved int) []ob
 	objects := d.labels.collect(d, &v, max(2, minMoved/2))
 	for i := range objects {
 		objects[i].judge(minMoved)
+		if float64(objects[i].moved) > fillsPicture*float64(d.grid.cells()) {
+			objects[i].strong, objects[i].weak, objects[i].stirs, objects[i].creeps = false, false, false, false
+			d.upset = true
+		}
 	}
 	return objects
 }
@@ -309,7 +318,7 @@ func (d *Detector) decide(objects []object, dt time.Duration) {
 			}
 		}
 		switch {
-		case o.track >= 0 && d.tracks.tracks[o.track].live, o.strong && o.cells >= d.tracks.small:
+		case o.track >= 0 && d.tracks.tracks[o.track].live, o.strong && o.cells >= d.tracks.small, o.light:
 			d.hold(j, o, heldMoves)
 		case o.cells >= d.tracks.small:
 			d.hold(j, o, heldLarge)
@@ -366,6 +375,12 @@ func (d *Detector) adapt(now, before []uint16, light exposure, dt time.Duration)
 		from, to = half, d.grid.cells()
 	}
 	p := paceFor(min(d.rows[d.turn], 500), d.learning(), d.at < d.learned+youngFor)
+	if d.newScene {
+		p.Absorb = strangeAbsorb
+	}
+	if d.upset {
+		p.Up = 0
+	}
 	d.model.learn(now, before, light, d.flags, d.solid, d.held, from, to, p)
 	d.rows[d.turn] = 0
 	d.turn = 1 - d.turn

@@ -246,6 +246,14 @@ func edge(now, background uint16, is, was, low, high, limit int32) int {
 	return int(uint32((after-before*low>>2+limit)|(before*high>>2+limit-after)) >> 31)
 }
 
+// size is how many cells the thing itself has: what moved without the places that it left.
+func (o *object) size() int {
+	if o.gone > 0 {
+		return o.moved
+	}
+	return min(o.moved, o.fore)
+}
+
 // creepAge is how long ago, in ms, a cell may have begun to differ from the background to count as newly taken by something slow.
 const creepAge = 1500
 

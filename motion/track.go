@@ -30,8 +30,17 @@ const (
 // ahead of it into the picture, and leaves after it.
 const shadowShare = 0.35
 
+// flurry is how many small things may move at a time: what falls everywhere is weather. flurryFade is the time, in seconds, over which they are counted.
+const (
+	flurry     = 6
+	flurryFade = 1.5
+)
+
 // clearContrast is how many times its threshold a thing must differ by to be clear rather than faint.
 const clearContrast = 1.8
+
+// wayFade is the time, in seconds, over which it is looked at where a track goes.
+const wayFade = 1.5
 
 // contrastFade is the time, in seconds, in which a track's contrast is forgotten to 1/e.
 const contrastFade = 6
@@ -55,8 +64,8 @@ type track struct {
 	active    time.Duration // of those, with motion right then
 	pictures  int           // number of the latter
 	faint     time.Duration // sum of the pictures in which it moved, clearly or faintly
-	cells     int           // of what moves, at most so far
-	fromX     float64       // where what moves was first, in cells
+	cells     float64       // size of its largest part, at most within some time
+	fromX     float64       // where what moves was some time ago, in cells
 	fromY     float64
 	nowX      float64 // where it is, smoothed
 	nowY      float64
@@ -67,6 +76,7 @@ type track struct {
 	bornAt    time.Duration
 	size      int  // cells that moved in its last picture
 	linked    int  // pictures in which it was seen
+	compact   bool // something compact moved in the last picture
 	left      bool // it went away from where it began
 	creep     time.Duration
 	creepX    float64 // where its slow advance began, in cells
@@ -82,9 +92,11 @@ type track struct {
 
 // tracker links the objects of pictures.
 type tracker struct {
-	tracks []track
-	lastID int
-	small  int // cells of what moves, below which a track must travel to be confirmed
+	tracks    []track
+	lastID    int
+	small     int     // cells of what moves, below which a track must travel to be confirmed
+	flurry    float64 // number of small things that move, over the last seconds
+	scattered bool    // much changes all over the picture
 }
 
 // clear gives up all tracks. Numbers go on.
@@ -122,12 +134,17 @@ func (t *tracker) step(objects []object, at, dt time.Duration, wall time.Time) {
 	}
 	t.tracks = kept
 	known := len(t.tracks)
+	few := 0
 	for i := range objects {
 		o := &objects[i]
+		if o.stirs && o.size() < t.small {
+			few++
+		}
 		if o.stirs || o.creeps {
 			o.track = t.link(o, known, at, wall)
 		}
 	}
+	t.flurry += (float64(few) - t.flurry) * (1 - math.Exp(-dt.Seconds()/flurryFade))
 	for i := range t.tracks {
 		t.tracks[i].advance(sum(objects, i), at, dt, wall, t)
 	}
@@ -142,6 +159,9 @@ func (t *tracker) link(o *object, known int, at time.Duration, wall time.Time) i
 	best, bestGap := -1, 1<<30
 	for i := range known {
 		gap, reach := distance(t.tracks[i].box, box)
+		if k := &t.tracks[i]; !k.confirmed && float64(o.size()) > 4*k.cells && at-k.bornAt > time.Second {
+			continue // something else that flutters has been there all the time
+		}
 		if t.leaps(&t.tracks[i], o, at) {
 			reach = 1 << 29
 		}
@@ -177,12 +197,19 @@ func distance(a, b rect) (gap, reach int) {
 // look is what one picture shows of a track: the sum of the objects linked to it.
 type look struct {
 	object
-	any bool
+	any     bool
+	largest int // size of the largest
 }
 
 // sum adds up the objects linked to track number i.
 func sum(objects []object, i int) look {
 	l := look{object: object{box: noRect}}
+	largest := 0
+	for j := range objects {
+		if objects[j].track == i {
+			largest = max(largest, objects[j].size())
+		}
+	}
 	for j := range objects {
 		o := &objects[j]
 		if o.track != i {
@@ -192,6 +219,11 @@ func sum(objects []object, i int) look {
 		l.strong, l.active = l.strong || o.strong, l.active || o.stirs && o.active
 		l.weak, l.stirs, l.creeps = l.weak || o.weak, l.stirs || o.stirs, l.creeps || o.creeps
 		l.moved, l.movedX, l.movedY = l.moved+o.moved, l.movedX+o.movedX, l.movedY+o.movedY
+		l.largest = max(l.largest, o.size())
+		if 4*o.size() < largest {
+			continue // what flutters around does not make it larger
+		}
+		l.cells += o.cells
 		l.fore, l.sumX, l.sumY = l.fore+o.fore, l.sumX+o.sumX, l.sumY+o.sumY
 		l.movedWeight, l.movedSquare, l.limit = l.movedWeight+o.movedWeight, l.movedSquare+o.movedSquare, l.limit+o.limit
 		l.steep += o.steep
@@ -218,6 +250,7 @@ func (k *track) advance(l look, at, dt time.Duration, wall time.Time, t *tracker
 	}
 	k.box, k.seenAt, k.size = l.box, at, l.moved
 	k.linked++
+	k.compact = float64(l.cells) >= compactShare*float64((l.box.right-l.box.left)*(l.box.bottom-l.box.top))
 	contrast := l.contrast()
 	k.contrast *= math.Exp(-dt.Seconds() / contrastFade)
 	if l.strong {
@@ -228,12 +261,12 @@ func (k *track) advance(l look, at, dt time.Duration, wall time.Time, t *tracker
 		k.sights++
 	}
 	k.gather(&l, contrast, at, dt)
-	k.travel(l.moved, l.movedX, l.movedY, at, dt)
+	k.travel(l.moved, l.largest, l.movedX, l.movedY, at, dt)
 	k.follow(l.creeps && !l.strong && l.edged(), l.fore, l.sumX, l.sumY, dt)
 	if !k.confirmed {
 		k.confirm(at, dt, t)
 	}
-	k.live = k.confirmed && (l.stirs && l.active && contrast >= shadowShare*k.contrast || k.creeping && l.creeps)
+	k.live = k.confirmed && (l.stirs && l.active && contrast >= shadowShare*k.contrast || k.creeping && l.creeps) && !(k.cells < float64(t.small) && t.flurry > flurry)
 	switch {
 	case k.live:
 		k.liveAt = at
@@ -273,21 +306,24 @@ func (k *track) missed(at time.Duration) {
 }
 
 // travel keeps where the track's motion is, smoothed over a fifth of a second, and how far it went on its way there.
-func (k *track) travel(moved, x, y int, at, dt time.Duration) {
+func (k *track) travel(moved, size, x, y int, at, dt time.Duration) {
 	if moved == 0 {
 		return
 	}
 	cx, cy := float64(x)/float64(moved), float64(y)/float64(moved)
 	if k.cells == 0 {
+		k.cells = 1
 		k.fromX, k.fromY, k.nowX, k.nowY = cx, cy, cx, cy
 		k.anchorX, k.anchorY, k.anchorAt = cx, cy, at
 	}
-	k.cells = max(k.cells, moved)
+	fade := math.Exp(-dt.Seconds() / wayFade)
+	k.cells = max(k.cells*fade, float64(size))
+	k.fromX, k.fromY, k.way = k.nowX+(k.fromX-k.nowX)*fade, k.nowY+(k.fromY-k.nowY)*fade, k.way*fade
 	share := 1 - math.Exp(-dt.Seconds()/0.2)
 	dx, dy := share*(cx-k.nowX), share*(cy-k.nowY)
 	k.nowX, k.nowY = k.nowX+dx, k.nowY+dy
 	k.way += math.Hypot(dx, dy)
-	if math.Hypot(k.nowX-k.anchorX, k.nowY-k.anchorY) > max(minTravel, dwellWay*math.Sqrt(float64(k.cells))) {
+	if math.Hypot(k.nowX-k.anchorX, k.nowY-k.anchorY) > max(minTravel, dwellWay*math.Sqrt(k.cells)) {
 		k.anchorX, k.anchorY, k.anchorAt, k.left = k.nowX, k.nowY, at, true
 	}
 }
@@ -295,12 +331,12 @@ func (k *track) travel(moved, x, y int, at, dt time.Duration) {
 // travelled tells whether the track went anywhere. What sways or flickers in its place, such as a tree or the digits of a clock, goes to and fro.
 func (k *track) travelled() bool {
 	d := math.Hypot(k.nowX-k.fromX, k.nowY-k.fromY)
-	return d >= minTravel && d >= minWay*math.Sqrt(float64(k.cells)) && d >= straight*k.way
+	return d >= minTravel && d >= minWay*math.Sqrt(k.cells) && d >= straight*k.way
 }
 
 // hurries tells whether the track goes further in a second than things of its size do: insects, flakes of snow and drops fly close to the lens.
 func (k *track) hurries(at time.Duration) bool {
-	return k.way > fastSmall*math.Sqrt(float64(k.cells))*(at-k.bornAt).Seconds()
+	return k.way > fastSmall*math.Sqrt(k.cells)*wayFade*(1-math.Exp(-(at-k.bornAt).Seconds()/wayFade))
 }
 
 // follow sums up a slow advance: new ground taken all the time, and a centre that really moves.
@@ -338,7 +374,10 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 		return
 	}
 	if !k.creeping { // it had to go somewhere first
-		if !k.travelled() || k.cells < t.small && (k.strong < confirmSmall || k.hurries(at)) {
+		if t.scattered && !k.compact || k.cells < float64(t.small) && t.flurry > flurry {
+			return
+		}
+		if !k.travelled() || k.cells < float64(t.small) && (k.strong < confirmSmall || k.hurries(at)) {
 			return
 		}
 		back = smallBack
