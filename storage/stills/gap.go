@@ -105,7 +105,9 @@ func (r *Ring) noteLocked(n note, segment uint64) {
 		i, found := slices.BinarySearchFunc(list, n.from, func(g gapNote, t int64) int { return cmp.Compare(g.from, t) })
 		g := gapNote{n.from, n.to, n.reason, segment}
 		if found {
-			list[i] = g
+			if list[i].segment <= segment { // at Open they may come in another order
+				list[i] = g
+			}
 		} else {
 			list = slices.Insert(list, i, g)
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -77,7 +78,10 @@ func newOrdeal(seed uint64, k int, fails func(vfs.Op, int, int) error) *ordeal {
 	o := &ordeal{seed: seed, k: k, fails: fails, disk: vfs.NewDisk(12 * 64 << 10), put: map[string][][]byte{}}
 	o.clock.wall = epoch
 	o.opts = Options{MaxBytes: 10 * 64 << 10, SegmentBytes: 64 << 10, FlushEvery: time.Hour, MinFree: 64 << 10, Cameras: 3, MaxAge: 3 * day, Clock: o.clock.clock}
+	var mu sync.Mutex // the flusher may be at work too
 	o.opts.FS = vfs.Inject(o.disk, func(op vfs.Op) error {
+		mu.Lock()
+		defer mu.Unlock()
 		o.ops++
 		if o.ops == o.k {
 			o.hit = op
@@ -89,7 +93,7 @@ func newOrdeal(seed uint64, k int, fails func(vfs.Op, int, int) error) *ordeal {
 
 func (s *Still) key() string { return fmt.Sprint(s.Camera, s.Kind, s.Time.UnixNano()) }
 
-// live through it: three rounds of opening, storing, flushing, asking. Round by round the draws are the same for a seed,
+// run lives through it: three rounds of opening, storing, flushing, asking. Round by round the draws are the same for a seed,
 // whatever fails.
 func (o *ordeal) run(t *testing.T, stills int) {
 	rng := rand.New(rand.NewPCG(o.seed, 7))
@@ -99,7 +103,7 @@ func (o *ordeal) run(t *testing.T, stills int) {
 		if r == nil {
 			require.Error(t, err)
 		}
-		for i := range stills {
+		for range stills {
 			o.clock.pass(time.Duration(rng.IntN(7200)) * time.Second)
 			if rng.IntN(20) == 0 {
 				o.clock.step(time.Duration(rng.IntN(200)-100) * time.Hour)
@@ -128,7 +132,6 @@ func (o *ordeal) run(t *testing.T, stills int) {
 			case what < 9:
 				o.ask(t, r, s)
 			}
-			_ = i
 		}
 		if r == nil {
 			continue
@@ -206,9 +209,11 @@ func (o *ordeal) end(t *testing.T, n int) {
 		require.NoError(t, err, o.what())
 		require.LessOrEqual(t, r.Stats().Bytes, opts.MaxBytes, o.what())
 		there := map[uint64]bool{}
+		r.appendMu.Lock()
 		for _, s := range r.segments {
 			there[s.number] = true
 		}
+		r.appendMu.Unlock()
 		byKey := map[string]stored{}
 		for _, s := range o.stored {
 			if old, twice := byKey[s.key()]; !twice || s.flushed || !old.flushed {
@@ -266,11 +271,11 @@ func TestOrdeal(t *testing.T) {
 			t.Parallel()
 			for k := 1; ; k++ {
 				o := newOrdeal(uint64(k%5), k, fails)
-				o.run(t, 40)
-				o.end(t, 2)
+				o.run(t, 25)
+				o.end(t, 1)
 				if o.ops < k {
 					t.Logf("%d operations", o.ops)
-					require.Greater(t, len(o.stored), 100)
+					require.Greater(t, len(o.stored), 60)
 					return
 				}
 			}
@@ -280,14 +285,14 @@ func TestOrdeal(t *testing.T) {
 
 // TestTorture is the same with lives that are drawn, for as long as scripts/torture stills says.
 func TestTorture(t *testing.T) {
-	for_, err := time.ParseDuration(os.Getenv("TORTURE_FOR"))
+	span, err := time.ParseDuration(os.Getenv("TORTURE_FOR"))
 	if err != nil {
 		t.Skip("run scripts/torture stills for it")
 	}
 	seed, _ := strconv.ParseUint(os.Getenv("TORTURE_SEED"), 10, 64)
 	names := []string{"power cut", "EIO", "disk full", "bad patch"}
 	lives := 0
-	for began := time.Now(); time.Since(began) < for_; seed++ {
+	for began := time.Now(); time.Since(began) < span; seed++ {
 		rng := rand.New(rand.NewPCG(seed, 11))
 		probe := newOrdeal(seed, -100, ordeals["EIO"])
 		stills := 20 + rng.IntN(200)

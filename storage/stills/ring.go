@@ -1,11 +1,14 @@
 package stills
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -62,8 +65,8 @@ type lane struct {
 }
 
 // Open opens the ring in dir, making it if need be, and starts the goroutine that flushes it; Close ends that. One process
-// at a time can have it open. It reads the indexes of full segments and the records of the one that was being written, so
-// it takes about a millisecond for each gigabyte and a disk's time for up to one segment. What is damaged is skipped,
+// at a time can have it open. It reads the indexes of full segments and the records of those that were being written, one for
+// each lane, so it takes some milliseconds for each gigabyte and a disk's time for up to two segments. What is damaged is skipped,
 // counted in Stats, and logged; a segment whose index is missing or damaged gets a new one. If the ring is larger than
 // MaxBytes, its oldest segments go.
 func Open(dir string, opts Options) (*Ring, error) {
@@ -125,47 +128,51 @@ func (r *Ring) load() error {
 	if err != nil {
 		return err
 	}
-	var found []*loaded
-	var unsealed [lanes]*loaded // the newest segment of each lane, if it is not sealed
-	rd := newReader(r.fs, r.dir)
-	for _, e := range list {
-		number, ok := segmentNumber(e.Name)
-		if !ok {
-			if e.Name != lockName {
-				r.stats.foreign.Add(1)
-			}
-			continue
+	list = slices.DeleteFunc(list, func(e vfs.Entry) bool {
+		_, ok := segmentNumber(e.Name)
+		if !ok && e.Name != lockName {
+			r.stats.foreign.Add(1)
 		}
-		l, err := rd.load(e, number)
+		return !ok
+	})
+	if len(list) == 0 {
+		return nil
+	}
+	first, _ := segmentNumber(list[0].Name)
+	newest, _ := segmentNumber(list[len(list)-1].Name)
+	r.stats.first.Store(first)
+	r.next = newest + 1
+
+	var late []*loaded          // what is not sealed, or among the last, is adopted when all are known
+	var unsealed [lanes]*loaded // the newest segment of each lane, if it is not sealed
+	few := len(list) - maxPending - lanes
+	for at := 0; at < len(list); at += loadAtOnce {
+		chunk := list[at:min(at+loadAtOnce, len(list))]
+		found, err := r.readAll(chunk)
 		if err != nil {
 			return err
 		}
-		if l.broken != nil && l.block.number == 0 && l.trouble == nil {
-			if n, err := rd.revive(e, number); err != nil {
-				r.log.Warn("a segment of stills that has lost both ends cannot be given new ones", "segment", l.path, "error", err)
-			} else if n > 0 {
-				r.stats.badSegments.Add(1)
-				r.log.Warn("a segment of stills had lost both ends, and got new ones", "segment", l.path, "records", n)
-				if l, err = rd.load(e, number); err != nil {
-					return err
+		for i, l := range found {
+			if l.broken == nil {
+				if unsealed[l.lane] = nil; !l.block.sealed() {
+					unsealed[l.lane] = l
 				}
 			}
-		}
-		found = append(found, l)
-		if l.broken == nil {
-			if unsealed[l.lane] = nil; !l.block.sealed() {
-				unsealed[l.lane] = l
+			if l.broken == nil && l.sealed && at+i < few {
+				r.adopt(l, false)
+			} else {
+				late = append(late, l)
 			}
 		}
-		if r.next == 1 {
-			r.stats.first.Store(number)
+		if len(chunk) == loadAtOnce {
+			// What is left of reading would double the memory that the process has for good.
+			runtime.GC()
 		}
-		r.next = number + 1
 	}
-	for i, l := range found {
+	for i, l := range late {
 		// A crash may leave all segments half made that were begun since the last flush.
-		if len(found)-i <= maxPending+lanes && r.halfMade(l) {
-			if i < len(found)-1 {
+		if len(late)-i <= maxPending+lanes && r.halfMade(l) {
+			if i < len(late)-1 {
 				r.stats.badSegments.Add(1) // or something wiped it
 				r.log.Warn("a segment of stills is empty; it is deleted", "segment", l.path)
 			}
@@ -176,7 +183,53 @@ func (r *Ring) load() error {
 		}
 		r.adopt(l, l == unsealed[l.lane])
 	}
+	slices.SortFunc(r.segments, func(a, b *segment) int { return cmp.Compare(a.number, b.number) })
 	return nil
+}
+
+const (
+	// loadAtOnce is how many segments are read before they are adopted.
+	loadAtOnce = 256
+	// loaders read side by side where there are many segments: a flash card answers several at once sooner.
+	loaders = 4
+)
+
+// readAll reads some segments' indexes.
+func (r *Ring) readAll(list []vfs.Entry) ([]*loaded, error) {
+	found, errs := make([]*loaded, len(list)), make([]error, len(list))
+	n := loaders
+	if len(list) < loadAtOnce {
+		n = 1
+	}
+	var wait sync.WaitGroup
+	for w := range n {
+		wait.Go(func() {
+			rd := newReader(r.fs, r.dir)
+			for i := w; i < len(list); i += n {
+				found[i], errs[i] = r.readOne(rd, list[i])
+			}
+		})
+	}
+	wait.Wait()
+	return found, errors.Join(errs...)
+}
+
+// readOne reads a segment's index, and gives it new ends if it has lost both.
+func (r *Ring) readOne(rd *reader, e vfs.Entry) (*loaded, error) {
+	number, _ := segmentNumber(e.Name)
+	l, err := rd.load(e, number)
+	if err != nil || l.broken == nil || l.block.number != 0 || l.trouble != nil {
+		return l, err
+	}
+	switch n, err := rd.revive(e, number); {
+	case err != nil:
+		r.log.Warn("a segment of stills that has lost both ends cannot be given new ones", "segment", l.path, "error", err)
+	case n > 0:
+		r.stats.badSegments.Add(1)
+		r.log.Warn("a segment of stills had lost both ends, and got new ones", "segment", l.path, "records", n)
+		return rd.load(e, number)
+	}
+	return l, nil
 }
 
 // Close flushes and ends the ring. A second Close does nothing.
