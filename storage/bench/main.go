@@ -22,6 +22,7 @@ func run() error {
 	quick := flag.Bool("quick", false, "a tenth of everything")
 	only := flag.String("only", "append,before,open,quiet", "which tables")
 	which := flag.String("sides", "", "only these, by their first words, with commas; the plain writer is needed to compare")
+	rounds := flag.Int("rounds", 3, "how often each side appends")
 	child := flag.String("child-open", "", "open the ring in this folder and say what that took")
 	flag.Parse()
 	if *child != "" {
@@ -47,7 +48,7 @@ func run() error {
 		name string
 		run  func() error
 	}{
-		{"append", func() error { return benchAppend(sub, 1<<30/int64(part), 3) }},
+		{"append", func() error { return benchAppend(sub, 1<<30/int64(part), *rounds) }},
 		{"quiet", func() error { return benchQuiet(sub, 60*time.Second/time.Duration(part)) }},
 		{"open", func() error { return benchOpen(sub, openSegments/part) }},
 		{"before", func() error { return benchBefore(sub, 2_600_000/part, 15*time.Second/time.Duration(part)) }},

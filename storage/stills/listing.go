@@ -100,7 +100,7 @@ func decodeListing(p []byte, version, limit uint32, name func([]byte) string) (*
 		return nil, errIndex
 	}
 	l.runs = make([]run, 0, runs)
-	l.list = make([]entry, 0, (len(p)-int(runs)*seriesFixed)/entryBytes(version)) // a little too much, for the ids
+	l.list = make([]entry, 0, countEntries(p, runs, version))
 	for range runs {
 		if len(p) < seriesFixed {
 			return nil, errIndex
@@ -140,6 +140,20 @@ func decodeListing(p []byte, version, limit uint32, name func([]byte) string) (*
 		return nil, errIndex
 	}
 	return l, nil
+}
+
+// countEntries is how many entries the runs at the beginning of p have, as far as they can be followed.
+func countEntries(p []byte, runs uint64, version uint32) (n int) {
+	for ; runs > 0 && len(p) >= seriesFixed; runs-- {
+		here := uint64(le.Uint32(p[2:]))
+		skip := seriesFixed + uint64(p[1]) + here*uint64(entryBytes(version))
+		if skip > uint64(len(p)) {
+			break
+		}
+		n += int(here)
+		p = p[skip:]
+	}
+	return n
 }
 
 // takeEntries reads a series' entries and says whether they can be true.
