@@ -14,6 +14,8 @@ import (
 // Entry is an event that waits to be reported.
 type Entry struct {
 	Event vms.Event
+	// Place is where the entry stands in the outbox: older ones have lower places.
+	Place uint64
 	// Revision grows each time the event is put again; Ack and Park name it.
 	Revision uint64
 	// Attempts is how often Tried was called for it since it entered the outbox or since Open.
@@ -124,7 +126,7 @@ func (j *Journal) Peek(n int, skip func(actorID string) bool) ([]Entry, error) {
 				j.metrics.damaged.Inc()
 				continue
 			}
-			list = append(list, Entry{Event: ev, Revision: e.Revision, Since: e.Since})
+			list = append(list, Entry{Event: ev, Place: binary.BigEndian.Uint64(k), Revision: e.Revision, Since: e.Since})
 		}
 		return nil
 	})

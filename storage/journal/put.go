@@ -25,23 +25,31 @@ const (
 // ev must have an id, a type, an actor id and a start; an end before the start is refused (ErrInvalid). Nothing of ev is
 // kept. A full disk gives ErrFull and changes nothing.
 func (j *Journal) Put(ev vms.Event, report bool) error {
-	ev, err := checked(ev)
+	ev, body, err := sealChecked(ev)
 	if err != nil {
 		return fmt.Errorf("put event %q: %w", ev.ID, err)
-	}
-	// Encoding happens here, beside other callers; only the sequence is filled in later.
-	body, err := sealEvent(ev, 0)
-	if err != nil {
-		return fmt.Errorf("put event %q: %w: %w", ev.ID, ErrInvalid, err)
-	}
-	if len(body) > maxEventBytes {
-		return fmt.Errorf("put event %q: %w: %d bytes are more than %d", ev.ID, ErrInvalid, len(body), maxEventBytes)
 	}
 	if err := j.do(func(t *txn) error { return j.put(t, ev, body, report) }); err != nil {
 		return fmt.Errorf("put event %q: %w", ev.ID, err)
 	}
 	j.metrics.puts.Inc()
 	return nil
+}
+
+// sealChecked encodes an event that may be stored; it happens beside other callers, and only the sequence is filled in later.
+func sealChecked(ev vms.Event) (vms.Event, []byte, error) {
+	ev, err := checked(ev)
+	if err != nil {
+		return ev, nil, err
+	}
+	body, err := sealEvent(ev, 0)
+	if err != nil {
+		return ev, nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	if len(body) > maxEventBytes {
+		return ev, nil, fmt.Errorf("%w: %d bytes are more than %d", ErrInvalid, len(body), maxEventBytes)
+	}
+	return ev, body, nil
 }
 
 // checked refuses what could not be stored and found again, and cuts the times to milliseconds.

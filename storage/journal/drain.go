@@ -1,0 +1,140 @@
+package journal
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/uplink/vms"
+)
+
+// Scan calls visit with the place and the actor of up to n entries of the outbox that stand after a place (0: all), oldest
+// first. It reads no events, so that a million entries cost little. visit is called within a read transaction and must not
+// call the journal. An entry keeps its place until it leaves the outbox, and no place is given twice.
+func (j *Journal) Scan(after uint64, n int, visit func(place uint64, actorID string)) error {
+	err := j.view(func(tx *bolt.Tx) error {
+		c := txBucket(tx, bucketOutbox).Cursor()
+		for k, v := c.Seek(sequenceKey(after + 1)); k != nil && n > 0; k, v = c.Next() {
+			var e entryValue
+			if err := unseal(tagEntry, v, &e); err != nil || len(k) != 8 {
+				j.metrics.damaged.Inc()
+				continue
+			}
+			visit(binary.BigEndian.Uint64(k), e.ActorID)
+			n--
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read the outbox: %w", err)
+	}
+	return nil
+}
+
+// LastPlace is a place such that every entry that enters the outbox from now on stands after it.
+func (j *Journal) LastPlace() (place uint64, err error) {
+	err = j.view(func(tx *bolt.Tx) error {
+		outbox := txBucket(tx, bucketOutbox)
+		place = outbox.Sequence()
+		if last, _ := outbox.Cursor().Last(); len(last) == 8 {
+			place = max(place, binary.BigEndian.Uint64(last))
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("read the outbox: %w", err)
+	}
+	return place, nil
+}
+
+// Load is the entries at these places, in their order, without those that have left the outbox.
+func (j *Journal) Load(places []uint64) ([]Entry, error) {
+	list := make([]Entry, 0, len(places))
+	err := j.view(func(tx *bolt.Tx) error {
+		list = list[:0]
+		events, outbox := txBucket(tx, bucketEvents), txBucket(tx, bucketOutbox)
+		for _, place := range places {
+			value := outbox.Get(sequenceKey(place))
+			if value == nil {
+				continue
+			}
+			var e entryValue
+			if err := unseal(tagEntry, value, &e); err != nil {
+				j.metrics.damaged.Inc()
+				continue
+			}
+			ev, _, err := decodeEvent([]byte(e.ID), events.Get([]byte(e.ID)))
+			if err != nil {
+				j.metrics.damaged.Inc()
+				continue
+			}
+			list = append(list, Entry{Event: ev, Place: place, Revision: e.Revision, Since: e.Since})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the outbox: %w", err)
+	}
+	j.stateMu.Lock()
+	defer j.stateMu.Unlock()
+	for i := range list {
+		list[i].Attempts = j.tries[list[i].Event.ID]
+	}
+	return list, nil
+}
+
+// AckAll does for each entry what Ack does, in one transaction. renewed are the places of those that stay, because their
+// events were put again since they were read.
+func (j *Journal) AckAll(entries []Entry) (renewed []uint64, err error) {
+	err = j.do(func(t *txn) error {
+		renewed = renewed[:0]
+		for _, e := range entries {
+			key, entry := t.waitingEntry(e.Event.ID)
+			switch {
+			case entry == nil:
+			case entry.Revision != e.Revision:
+				renewed = append(renewed, binary.BigEndian.Uint64(key))
+			default:
+				if err := t.remove(key, e.Event.ID); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("acknowledge %d events: %w", len(entries), err)
+	}
+	return renewed, nil
+}
+
+// PutAll puts events in one transaction, in their order, as Put does each; all are stored, or none is. The error names the
+// first event that is to blame, if one is.
+func (j *Journal) PutAll(events []vms.Event, report bool) error {
+	type sealed struct {
+		event vms.Event
+		body  []byte
+	}
+	list := make([]sealed, len(events))
+	for i, ev := range events {
+		ev, body, err := sealChecked(ev)
+		if err != nil {
+			return fmt.Errorf("put event %q: %w", ev.ID, err)
+		}
+		list[i] = sealed{ev, body}
+	}
+	err := j.do(func(t *txn) error {
+		for _, s := range list {
+			if err := j.put(t, s.event, s.body, report); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("put %d events: %w", len(events), err)
+	}
+	j.metrics.puts.Add(float64(len(events)))
+	return nil
+}
