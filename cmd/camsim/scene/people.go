@@ -90,7 +90,7 @@ func (s *Scene) dress(a *actor) {
 		if c := s.contrast(a); c > most {
 			best, most = *a.look, c
 		}
-		if most >= max(faintest, 1.2*s.camera.Noise) {
+		if most >= max(faintest, 1.5*s.camera.Noise) {
 			break
 		}
 		*a.look = figure.Dress(s.r)
@@ -98,7 +98,8 @@ func (s *Scene) dress(a *actor) {
 	*a.look = best
 }
 
-// contrast is by how many grey levels the clothes differ from what is behind them, where on the way it is least.
+// contrast is by how many grey levels the clothes differ from what is behind them, where on the way it is least: the part that
+// differs most, or in strong noise, where a part is soon lost, the mean of them.
 func (s *Scene) contrast(a *actor) float64 {
 	least := 255.0
 	for _, u := range []float64{0.12, 0.3, 0.5, 0.7, 0.88} {
@@ -106,7 +107,7 @@ func (s *Scene) contrast(a *actor) float64 {
 		s.arrange(0, t)
 		p := a.way.pose(t)
 		x := max(0.03, min(0.97, p.X))
-		most := 0.0
+		most, sum, n := 0.0, 0.0, 0.0
 		for _, part := range []struct {
 			tone figure.Tone
 			up   float64
@@ -120,7 +121,11 @@ func (s *Scene) contrast(a *actor) float64 {
 				g = part.tone.Infra
 			}
 			light := s.lightAt(x, y) * s.frame.gain
-			most = max(most, math.Abs(s.lens.Level(float64(plate.Linear(g))*light)-s.lens.Level(float64(plate.Linear(s.levelAt(x, y+0.05)))*light)))
+			differs := math.Abs(s.lens.Level(float64(plate.Linear(g))*light) - s.lens.Level(float64(plate.Linear(s.levelAt(x, y+0.05)))*light))
+			most, sum, n = max(most, differs), sum+differs, n+1
+		}
+		if s.camera.Noise > 4 && n > 0 {
+			most = sum / n
 		}
 		least = min(least, most)
 	}
