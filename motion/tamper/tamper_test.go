@@ -276,9 +276,19 @@ func seeds(t testing.TB, usual uint64) uint64 {
 	return n
 }
 
+// some is every fifth where the race detector is at work.
+func some[T any](all []T) (out []T) {
+	for i, v := range all {
+		if !raced || i%5 == 0 {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 // Every deed is found within ten seconds, under one of its names, and ends when the view is as before.
 func TestDeedsAreFound(t *testing.T) {
-	for _, a := range deeds {
+	for _, a := range some(deeds) {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
 			n, worst, misnamed := seeds(t, 1), 0.0, 0
@@ -305,7 +315,7 @@ func TestDeedsAreFound(t *testing.T) {
 
 // What is no tampering is never found.
 func TestInnocentsAreNot(t *testing.T) {
-	for _, a := range innocents {
+	for _, a := range some(innocents) {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
 			for seed := range seeds(t, 1) {
