@@ -134,7 +134,8 @@ func (r *Ring) reseal(l *loaded) *listing {
 		return x
 	}
 	r.heal(f, l)
-	r.pending = append(r.pending, &handle{file: f, seg: l.segment, flushed: blockBytes, end: l.end, ends: true, block: l.block, listing: x})
+	l.handle = &handle{file: f, seg: l.segment, flushed: blockBytes, end: l.end, ends: true, block: l.block, listing: x}
+	r.pending = append(r.pending, l.handle)
 	return x
 }
 

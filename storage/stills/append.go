@@ -223,6 +223,7 @@ func (r *Ring) begin(l *lane) error {
 
 // take makes a segment the one that the lane writes.
 func (l *lane) take(h *handle, b block, x *index, pos uint32, up time.Duration) {
+	h.seg.handle = h
 	l.file, l.block, l.tail, l.pos, l.began, l.spoiled, l.dirty = h, b, x, pos, up, false, h.ends
 }
 

@@ -28,18 +28,15 @@ func (r *Ring) drop(s *segment) error {
 		s.dead = true
 		r.stats.dropped.Add(1)
 	}
-	// A file that is still open would go on to take its space.
-	for i, h := range r.pending {
-		if h.seg == s {
-			r.pending = slices.Delete(r.pending, i, i+1)
-			_ = h.close()
-			break
-		}
+	// A file that is still open would go on to take its space. If it is being flushed right now, this waits.
+	if s.handle != nil {
+		r.pending = slices.DeleteFunc(r.pending, func(h *handle) bool { return h == s.handle })
+		_ = s.handle.close()
+		s.handle = nil
 	}
 	if err := r.fs.Remove(s.path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("delete an old segment: %w", err)
 	}
-	s.dropped = true
 	r.segments = slices.Delete(r.segments, slices.Index(r.segments, s), slices.Index(r.segments, s)+1)
 	r.dirDirty = true
 	return nil

@@ -145,10 +145,14 @@ func TestDeadDisk(t *testing.T) {
 		spare int // writes to each file that still work: two make a segment
 	}{{"every write", 0}, {"every record", 2}} {
 		t.Run(c.name, func(t *testing.T) {
+			var mu sync.Mutex
 			writes := map[string]int{}
 			dead := false
+			kill := func(to bool) { mu.Lock(); dead = to; mu.Unlock() }
 			opts := small
 			opts.FS = vfs.Inject(vfs.OS, func(op vfs.Op) error {
+				mu.Lock()
+				defer mu.Unlock()
 				if op.Kind == vfs.OpWrite {
 					if writes[op.Name]++; dead && writes[op.Name] > c.spare {
 						return syscall.EIO
@@ -161,12 +165,12 @@ func TestDeadDisk(t *testing.T) {
 				require.NoError(t, r.Append(still("cam", Preview, time.Duration(i)*time.Second, 14000)))
 			}
 			had := r.Stats().Stills
-			dead = true
+			kill(true)
 			for i := range 200 {
 				require.ErrorIs(t, r.Append(still("cam", Preview, time.Duration(200+i)*time.Second, 14000)), syscall.EIO)
 			}
 			require.Greater(t, r.Stats().Stills, had-10, "writes that fail cost a segment or two")
-			dead = false
+			kill(false)
 			s := still("cam", Preview, time.Hour, 14000)
 			require.NoError(t, r.Append(s))
 			requireStill(t, r, s, At, s.Time)

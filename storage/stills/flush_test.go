@@ -2,6 +2,7 @@ package stills
 
 import (
 	"math/rand/v2"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -17,10 +18,11 @@ func TestFailedFlush(t *testing.T) {
 	for name, stills := range map[string]int{"of the open segment": 3, "of full segments too": 20} {
 		t.Run(name, func(t *testing.T) {
 			disk := vfs.NewDisk(4 << 20)
-			failing := true
+			var failing atomic.Bool
+			failing.Store(true)
 			opts := small
 			opts.FS = vfs.Inject(disk, func(op vfs.Op) error {
-				if op.Kind == vfs.OpSync && failing {
+				if op.Kind == vfs.OpSync && failing.Load() {
 					return syscall.EIO
 				}
 				return nil
@@ -34,7 +36,7 @@ func TestFailedFlush(t *testing.T) {
 			require.ErrorIs(t, r.Flush(), syscall.EIO)
 			require.ErrorIs(t, r.Flush(), syscall.EIO)
 			require.NotZero(t, r.Stats().FlushErrors)
-			failing = false
+			failing.Store(false)
 			require.NoError(t, r.Flush())
 			for luck := range uint64(20) {
 				opts.FS = disk.Crash(rand.New(rand.NewPCG(luck, 1)))

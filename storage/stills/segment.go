@@ -24,7 +24,7 @@ type segment struct {
 
 	// Ring.appendMu guards these.
 	dead     bool          // left the index, but its file could not be deleted yet
-	dropped  bool          // and its file is deleted
+	handle   *handle       // through which it is written or waits to be flushed; nil or closed otherwise
 	sealedAt int64         // when it was full, by the clock of that time; 0: not known
 	sealedUp time.Duration // the same by the uptime of this process, if this process filled it; else 0
 
