@@ -37,7 +37,7 @@ func hollow(t testing.TB, path string, events int) *Journal {
 
 func TestCompact(t *testing.T) {
 	path := temp(t)
-	j := hollow(t, path, 4000)
+	j := hollow(t, path, 2500)
 	before, err := j.List(vms.Query{PageSize: 1000}, nil)
 	require.NoError(t, err)
 	entries, err := j.Peek(100, nil)
@@ -81,7 +81,7 @@ func TestCompact(t *testing.T) {
 // TestCompactUnderLoad: what is changed in any way while the file is copied is as changed afterwards.
 func TestCompactUnderLoad(t *testing.T) {
 	path := temp(t)
-	j := hollow(t, path, 3000)
+	j := hollow(t, path, 1500)
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	var puts, longest atomic.Int64
@@ -153,7 +153,7 @@ func TestCompactUnderLoad(t *testing.T) {
 func TestCompactThatCannot(t *testing.T) {
 	t.Run("is stopped", func(t *testing.T) {
 		path := temp(t)
-		j := hollow(t, path, 2000)
+		j := hollow(t, path, 1500)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		_, err := j.Compact(ctx)

@@ -65,7 +65,7 @@ func live(t *testing.T, seed uint64, steps int) history {
 
 // TestCrashAtEveryOperation: whatever operation the power goes at, and whatever the disk kept of what was not synced, the
 // journal opens undamaged, and holds exactly what it held after the last step that had returned, or after the next.
-func TestCrashAtEveryOperation(t *testing.T) { crashEverywhere(t, 0, 30) }
+func TestCrashAtEveryOperation(t *testing.T) { crashEverywhere(t, 0, 16) }
 
 func crashEverywhere(t *testing.T, seed uint64, steps int) {
 	h := live(t, seed, steps)

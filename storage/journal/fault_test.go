@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ import (
 
 // TestFaultAtAnyOperation fails one operation, or all from one on, with a full disk or a bad one. Nothing that was promised
 // is lost, also when a crash follows; the error says what it is; and it goes on when the disk is good again.
-func TestFaultAtAnyOperation(t *testing.T) { failEverywhere(t, 0, 14, 4) }
+func TestFaultAtAnyOperation(t *testing.T) { failEverywhere(t, 0, 12, 9) }
 
 // failEverywhere fails every so many-th operation of a scenario.
 func failEverywhere(t *testing.T, seed uint64, steps, every int) {
@@ -46,15 +47,15 @@ type faulty struct {
 	lasting bool
 	where   string
 
-	hit  bool
-	over bool
+	// Set by one of the two goroutines, read by both.
+	hit, over atomic.Bool
 }
 
 func (f *faulty) fault(n int, _ witness.Op) int {
-	if f.over || n < f.k || n > f.k && !f.lasting {
+	if f.over.Load() || n < f.k || n > f.k && !f.lasting {
 		return 0
 	}
-	f.hit = true
+	f.hit.Store(true)
 	return int(f.errno)
 }
 
@@ -65,7 +66,7 @@ func (f *faulty) run(rng *rand.Rand) (hit bool) {
 	if f.t.Failed() {
 		f.t.FailNow()
 	}
-	if !f.hit {
+	if !f.hit.Load() {
 		return false
 	}
 	for range 2 {
@@ -95,7 +96,7 @@ func (f *faulty) live(s *scenario, p *promises) {
 		if err == nil {
 			return false
 		}
-		if !f.hit {
+		if !f.hit.Load() {
 			t.Errorf("%s: %s failed before the fault: %v", f.where, what, err)
 		} else if f.errno == syscall.ENOSPC && !errors.Is(err, ErrFull) {
 			t.Errorf("%s: %s: %v does not say that the disk is full", f.where, what, err)
@@ -103,15 +104,15 @@ func (f *faulty) live(s *scenario, p *promises) {
 		return true
 	}
 	for bad(s.open(), "open") {
-		if f.over {
+		if f.over.Load() {
 			t.Errorf("%s: it does not open when the disk is good again", f.where)
 			return
 		}
-		f.over = true
+		f.over.Store(true)
 	}
 	for i := range f.steps {
 		if i == f.steps*3/4 {
-			f.over = f.hit
+			f.over.Store(f.hit.Load())
 		}
 		s.n++
 		switch i % 7 {
@@ -157,14 +158,14 @@ func (f *faulty) live(s *scenario, p *promises) {
 			return
 		}
 	}
-	f.over = f.hit
+	f.over.Store(f.hit.Load())
 	if err := s.j.Put(event("after", 0, time.Second), true); err != nil {
-		if f.over {
+		if f.over.Load() {
 			t.Errorf("%s: it does not go on: %v", f.where, err)
 		}
-		f.over = true // the fault began with this put
+		f.over.Store(true) // the fault began with this put
 	}
-	if err := s.j.Close(); err != nil && !f.hit {
+	if err := s.j.Close(); err != nil && !f.hit.Load() {
 		t.Errorf("%s: close: %v", f.where, err)
 	}
 }

@@ -191,7 +191,7 @@ func TestOutbox(t *testing.T) {
 	j.Tried(a.ID)
 	second, err := j.Peek(1, nil)
 	require.NoError(t, err)
-	require.Equal(t, []Entry{{Event: ended, Revision: second[0].Revision, Attempts: 1, Since: epoch}}, second)
+	require.Equal(t, []Entry{{Event: ended, Place: first[0].Place, Revision: second[0].Revision, Attempts: 1, Since: epoch}}, second)
 	require.Greater(t, second[0].Revision, first[0].Revision)
 
 	skipped, err := j.Peek(10, func(actor string) bool { return actor == "a" })

@@ -117,6 +117,14 @@ func benchmarkSize(b *testing.B, j *Journal) {
 		return map[string]float64{"ms": took.Seconds() * 1e3, "close-ms": closed.Sub(began).Seconds() * 1e3,
 			"file-MB": float64(s.Bytes) / 1e6, "heap-MB": float64(m.HeapAlloc) / 1e6, "anon-MB": anonymousMB()}
 	})
+	once(b, "open=after-crash", func(b *testing.B) map[string]float64 {
+		require.NoError(b, j.crash())
+		began := time.Now()
+		again, err := Open(j.path, Options{})
+		require.NoError(b, err)
+		j.db, j.file, j.lock = again.db, again.file, again.lock
+		return map[string]float64{"s": time.Since(began).Seconds()}
+	})
 	once(b, "check", func(b *testing.B) map[string]float64 {
 		began := time.Now()
 		requireClean(b, j)
