@@ -116,17 +116,20 @@ func (r *Ring) read(loc location, key seriesKey) (Still, error) {
 		return Still{}, err
 	}
 	defer f.Close()
-	var head [recordHead]byte
-	if _, err := f.ReadAt(head[:], int64(loc.place)); err != nil {
+	// With the size in the index, one read is enough; one that is wrong shows below.
+	p := make([]byte, recordHead+len(key.camera)+int(loc.size))
+	if _, err := f.ReadAt(p, int64(loc.place)); err != nil {
 		return Still{}, readError(err)
 	}
-	h, err := decodeRecord(head[:], loc.seg.salt, loc.place, loc.seg.limit)
+	h, err := decodeRecord(p, loc.seg.salt, loc.place, loc.seg.limit)
 	if err != nil {
 		return Still{}, fmt.Errorf("%w: %w", errDamaged, err)
 	}
-	p := make([]byte, h.length)
-	if _, err := f.ReadAt(p, int64(loc.place)+recordHead); err != nil {
-		return Still{}, readError(err)
+	if p = p[recordHead:]; len(p) != int(h.length) { // the index is of version 1
+		p = make([]byte, h.length)
+		if _, err := f.ReadAt(p, int64(loc.place)+recordHead); err != nil {
+			return Still{}, readError(err)
+		}
 	}
 	camera, body, err := h.payload(p)
 	if err != nil {
