@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -102,13 +103,7 @@ func (w *Web) serve(rw http.ResponseWriter, r *http.Request, e Endpoint) error {
 	if e.limited && !w.byOrigin.allow(addressKey(c.from)) {
 		return errTooMany
 	}
-	set, malformed := argument.Read(rw, r)
-	if malformed != nil {
-		set, _ = argument.Read(rw, bodiless(r)) // for the session in its query or cookie
-	}
-	if set == nil {
-		return malformed
-	}
+	set, malformed := c.read()
 	c.set = set
 	key, source := set.Session()
 	if source == argument.FromCookie || source == argument.FromNowhere {
@@ -141,11 +136,24 @@ func (w *Web) serve(rw http.ResponseWriter, r *http.Request, e Endpoint) error {
 	return e.serve(c)
 }
 
-// bodiless is the request without its body, which was read already.
-func bodiless(r *http.Request) *http.Request {
-	r2 := *r
-	r2.Body = http.NoBody
-	return &r2
+// read reads the parameters. Those of GET stand in the query alone. malformed says what could not be read; the set holds
+// the rest then, the session in a cookie at least. Where the document lists no 400, what cannot be read is ignored.
+func (c *call) read() (set *argument.Set, malformed error) {
+	without := *c.r
+	without.Body = http.NoBody
+	if c.endpoint.Method == http.MethodGet {
+		set, malformed = argument.Read(c.w, &without)
+	} else if set, malformed = argument.Read(c.w, c.r); malformed != nil {
+		set, _ = argument.Read(c.w, &without)
+	}
+	if set == nil {
+		without.URL = &url.URL{Path: c.r.URL.Path}
+		set, _ = argument.Read(c.w, &without) // of cookies alone: nothing there can go wrong
+	}
+	if !slices.Contains(c.endpoint.Codes, status.Arguments) {
+		malformed = nil
+	}
+	return set, malformed
 }
 
 // sameSite refuses what another site's page made a browser send with its cookie, or to sign it in as someone else. A

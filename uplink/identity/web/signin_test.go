@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -247,6 +248,29 @@ func TestSessionSources(t *testing.T) {
 	b.call("GET", "/g/aaa/isauth?A="+good, "", nil).want(200)
 	b.call("GET", "/g/aaa/isauth", "", nil, func(r *http.Request) { r.Header.Set("Cookie", "videobank_sessionid="+good) }).want(200)
 	b.call("GET", "/g/aaa/isauth", "", nil).want(401)
+}
+
+// What cannot be read does not stand above a missing session, and does not matter where the document lists no 400.
+func TestUnreadableRequests(t *testing.T) {
+	b := newBed(t)
+	key := b.signIn("asu@c")
+	for _, e := range Endpoints {
+		r := b.call(e.Method, e.Path+"?%zz", "", nil)
+		want := 400
+		if e.session {
+			want = 401
+		}
+		require.Equal(t, want, r.code, "%s", e)
+		if e.session && !strings.HasSuffix(e.Path, "logout") {
+			want = 400
+			if !slices.Contains(e.Codes, 400) {
+				want = 200
+			}
+			require.Equal(t, want, b.call(e.Method, e.Path+"?%zz", key, nil).code, "%s", e)
+		}
+	}
+	b.callIn(inJSON, "GET", "/g/user", key, args{"id": b.ids["ru@c"]}).want(200)
+	require.Equal(t, b.ids["asu@c"], b.callIn(inJSON, "GET", "/g/user", key, args{"id": b.ids["ru@c"]}).field("id"), "GET takes its parameters from the query")
 }
 
 func TestSessionsEnd(t *testing.T) {

@@ -1,0 +1,71 @@
+package web
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/identity/record"
+)
+
+func TestDevices(t *testing.T) {
+	b := newBed(t)
+	ids := func(key string, a args) (out []any) {
+		var rows [][]any
+		b.call("GET", "/g/device/list", key, a).want(200).into(&rows)
+		for _, r := range rows {
+			require.Len(t, r, 27)
+			out = append(out, r[1])
+		}
+		return out
+	}
+	asu, ru, master := b.signIn("asu@c"), b.signIn("ru@c"), b.signIn("asu@m")
+	require.Equal(t, []any{"bridge-c", "cam1-c", "cam2-c"}, ids(asu, nil))
+	require.Empty(t, ids(ru, nil), "a regular user sees what camera_access grants")
+	require.Equal(t, "[]", string(b.call("GET", "/g/device/list", ru, nil).want(200).body))
+	b.edit("ru@c", func(u *record.User) {
+		u.CameraAccess = record.Lists{{"cam1-c", "rw"}, {"cam2-c", "S"}, {"cam1-o", "R"}}
+	})
+	require.Equal(t, []any{"cam1-c"}, ids(ru, nil))
+	require.Equal(t, []any{"cam1-c", "cam2-c"}, ids(asu, args{"t": "camera"}))
+	require.Equal(t, []any{"cam2-c"}, ids(asu, args{"n": "Yard"}))
+	require.Equal(t, []any{"bridge-c"}, ids(asu, args{"e": "bridge-c", "s": "ATTD"}))
+	require.Empty(t, ids(master, nil))
+	b.call("POST", "/g/aaa/switch_account", master, args{"account_id": "c"}).want(200)
+	require.Len(t, ids(master, nil), 3)
+
+	var rows [][]any
+	b.call("GET", "/g/device/list", ru, nil).want(200).into(&rows)
+	row := rows[0]
+	require.Equal(t, []any{"c", "cam1-c", "Gate", "camera", []any{[]any{"bridge-c", "ATTD"}}, "ATTD", "RW"}, row[:7])
+	require.Equal(t, []any{float64(bitsOnline), "US/Pacific", -28800.0, 0.0, "", 0.0, "Account c"}, row[10:17])
+	b.call("GET", "/g/device/list", asu, args{"t": "bridge"}).want(200).into(&rows)
+	require.Equal(t, []any{[]any{"cam1-c", "ATTD"}, []any{"cam2-c", "ATTD"}}, rows[0][4])
+	require.Equal(t, "192.0.2.1", rows[0][14])
+
+	require.Equal(t, "Gate", b.call("GET", "/g/device", ru, args{"id": "cam1-c"}).want(200).field("name"))
+	for _, id := range []string{"cam2-c", "cam1-o", "bridge-c", "nobody"} {
+		b.call("GET", "/g/device", ru, args{"id": id}).want(404, id)
+	}
+	b.call("GET", "/g/device", ru, nil).want(400)
+	b.call("GET", "/g/device", "", args{"id": "cam1-c"}).want(401)
+	b.call("GET", "/g/device/list", "", nil).want(401)
+}
+
+// A camera that is shared is seen by its recipients and nobody else, and is that of the account that shares it.
+func TestSharedDevices(t *testing.T) {
+	b := newBed(t)
+	b.call("POST", "/g/account", b.signIn("asu@c"), args{"id": "c", "camera_shares": [][]string{{"M", "cam1-c", "ru@o"}}, "camera_share_perms": map[string]any{}}).want(200)
+	shared := func(key string) (out []any) {
+		var rows [][]any
+		b.call("GET", "/g/device/list", key, args{"e": "cam1-c"}).want(200).into(&rows)
+		for _, r := range rows {
+			out = append(out, r[0], r[6], r[15], r[16])
+		}
+		return out
+	}
+	require.Equal(t, []any{"c", "R", 1.0, "Account c"}, shared(b.signIn("ru@o")))
+	require.Empty(t, shared(b.signIn("asu@o")), "also not the recipient's account superuser")
+	b.call("POST", "/g/account", b.signIn("asu@c"), args{"id": "c", "camera_shares": [][]string{{"D", "cam1-c"}}, "camera_share_perms": map[string]any{}}).want(200)
+	require.Empty(t, shared(b.signIn("ru@o")))
+}

@@ -1,0 +1,65 @@
+package web
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/identity/record"
+)
+
+// Every endpoint with a body, in every encoding that clients were seen to use, does the same. Endpoints without one take
+// their parameters from the query. TestMain sees to it that the codes are the documented ones.
+func TestEveryEndpointInEveryEncoding(t *testing.T) {
+	done := map[string]bool{}
+	for _, encoding := range bodyEncodings {
+		t.Run(encoding, func(t *testing.T) {
+			b := newBed(t)
+			b.status("s", record.StatusPending)
+			b.edit("ru@s", func(u *record.User) { u.IsActive, u.IsPending = false, true })
+			b.user("wait@c", func(u *record.User) { u.IsActive, u.IsPending = false, true })
+			do := func(want int, method, path, key string, a args) reply {
+				t.Helper()
+				done[method+" "+path] = true
+				return b.callIn(encoding, method, path, key, a).want(want)
+			}
+			const aaa = "/g/aaa/"
+			token := do(200, "POST", aaa+"authenticate", "", login("asu@c", password)).field("token")
+			asu := do(200, "POST", aaa+"authorize", "", args{"token": token}).cookie("auth_key").Value
+			master := b.signIn("asu@m")
+			do(202, "POST", aaa+"create_account", "", args{"email": "e@n.org", "password": fresh, "is_api_access_needed": true})
+			l := b.letter("e@n.org")
+			do(202, "POST", aaa+"resend_registration_email", "", args{"email": "asu@s"})
+			do(200, "POST", aaa+"validate_account", "", args{"id": l.AccountID, "token": l.Token})
+			do(202, "POST", aaa+"resend_user_verification_email", "", args{"email": "wait@c"})
+			do(202, "POST", aaa+"forgot_password", "", args{"email": "ru@c"})
+			do(202, "POST", aaa+"check_pw_reset_token", "", args{"token": b.letter("ru@c").Token})
+			do(200, "POST", aaa+"reset_password", "", args{"token": b.letter("ru@c").Token, "password": fresh})
+			do(200, "POST", aaa+"change_password", asu, args{"password": fresh, "current_password": password})
+			do(200, "POST", aaa+"switch_account", master, args{"account_id": "c"})
+			do(400, "POST", aaa+"two_factor_authenticate", "", args{"token": "t"})
+			do(400, "POST", aaa+"two_factor_authenticate/update", asu, args{"password": "p", "two_factor_authentication_type": "email", "update_json": map[string]any{"email": "a@b.c", "sms_phone": "1"}})
+			do(400, "POST", aaa+"two_factor_authenticate/verify", asu, args{"two_factor_authentication_code": "12a4"})
+			do(503, "POST", "/g/sso", "", nil)
+			id := do(200, "PUT", "/g/account", master, newSub().with("contact_street", []string{"1", "2"}).with("status", []string{"active"})).field("id")
+			require.Equal(t, record.Texts{"1", "2"}, b.storedAccount(id).ContactStreet)
+			do(200, "POST", "/g/account", asu, args{"id": "c", "session_duration": 10, "map_lines": map[string]any{"a": 1}, "responder_active": true,
+				"camera_shares": [][]string{{"M", "cam1-c", "ru@o"}}, "camera_share_perms": map[string]any{"cam1-c": map[string]any{"ru@o": []string{"ptz_live"}}}})
+			a := b.storedAccount("c")
+			require.JSONEq(t, `{"a":1}`, string(a.MapLines))
+			require.Equal(t, record.Lists{{"cam1-c", "ru@o,o"}}, a.CameraShares)
+			require.Equal(t, []any{10, true}, []any{a.SessionDuration, a.ResponderActive})
+			id = do(200, "PUT", "/g/user", asu, newUser("enc@c").with("is_edit_map", 1)).field("id")
+			do(200, "POST", "/g/user", asu, args{"id": id, "street": []string{"x"}, "camera_access": [][]string{{"M", "cam2-c", "RWS"}}, "json": `{"vms":{"notify_levels":[1]}}`, "is_ptz_live": 1})
+			u := b.stored("enc@c")
+			require.Equal(t, []any{record.Texts{"x"}, record.Lists{{"cam2-c", "RWS"}}, `{"vms":{"notify_levels":[1]}}`, record.Flag(true)}, []any{u.Street, u.CameraAccess, u.JSON, u.IsPTZLive})
+			do(204, "POST", aaa+"logout", asu, nil)
+		})
+	}
+	for _, e := range Endpoints {
+		if e.Method == http.MethodPost || e.Method == http.MethodPut {
+			require.True(t, done[e.String()], "%s was not tried in each encoding", e)
+		}
+	}
+}

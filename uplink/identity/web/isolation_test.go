@@ -1,0 +1,158 @@
+package web
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/store"
+)
+
+// attack is what someone of account o tries with an endpoint against account c.
+type attack struct {
+	name string
+	args func(b *bed) args
+	want int // the answer
+}
+
+// none is for endpoints that take nothing by which another account could be named: the answer is about the caller alone.
+var none = []attack{{"nothing to name another account with", func(*bed) args { return nil }, 200}}
+
+// attacks has an entry for every endpoint: what a user of another account could try. A new endpoint without one fails the
+// test.
+var attacks = map[string][]attack{
+	"POST /g/aaa/authenticate": {{"another's name with one's own password", func(*bed) args { return args{"username": "ru@c", "password": "the password of o"} }, 401}},
+	"POST /g/aaa/authorize":    {{"a session's key as token", func(b *bed) args { return args{"token": b.signIn("ru@c")} }, 401}},
+	"POST /g/aaa/two_factor_authenticate": {{"a guessed token", func(*bed) args {
+		return args{"token": "guess", "two_factor_authentication_type": "email"}
+	}, -1}},
+	"POST /g/aaa/two_factor_authenticate/update": {{"another user's id", func(b *bed) args {
+		return args{"two_factor_authentication_type": "email", "password": password, "update_json": map[string]any{"email": "evil@o"}, "id": b.ids["ru@c"]}
+	}, 400}},
+	"POST /g/aaa/two_factor_authenticate/verify": {{"another user's id", func(b *bed) args { return args{"two_factor_authentication_code": "0000", "id": b.ids["ru@c"]} }, 400}},
+	"POST /g/aaa/create_account":                 {{"another's address", func(*bed) args { return args{"email": "ru@c", "password": fresh} }, 409}},
+	"POST /g/aaa/validate_account":               {{"a guessed token", func(*bed) args { return args{"id": "c", "token": "guess"} }, 406}},
+	"POST /g/aaa/forgot_password":                {{"another's address: only its owner gets the link", func(*bed) args { return args{"email": "ru@c"} }, 202}},
+	"POST /g/aaa/check_pw_reset_token":           {{"a guessed token", func(*bed) args { return args{"token": "guess"} }, 406}},
+	"POST /g/aaa/reset_password":                 {{"a guessed token", func(*bed) args { return args{"token": "guess", "password": fresh} }, 406}},
+	"POST /g/aaa/resend_registration_email":      {{"another's address", func(*bed) args { return args{"email": "ru@c"} }, 409}},
+	"POST /g/aaa/resend_user_verification_email": {{"another's address", func(*bed) args { return args{"email": "ru@c"} }, 409}},
+	"POST /g/aaa/change_password":                {{"another's id", func(b *bed) args { return args{"id": b.ids["ru@c"], "password": fresh} }, 404}, {"with one's own current password", func(b *bed) args { return args{"id": b.ids["asu@c"], "password": fresh, "current_password": password} }, 404}},
+	"POST /g/aaa/switch_account":                 {{"another account", func(*bed) args { return args{"account_id": "c"} }, 404}, {"the master", func(*bed) args { return args{"account_id": "m"} }, 404}},
+	"POST /g/sso":                                {{"no assertion", func(*bed) args { return nil }, -1}},
+	"GET /g/aaa/isauth":                          none,
+	"POST /g/aaa/logout":                         {{"another's session in an argument", func(b *bed) args { return args{"auth_key": "guess"} }, 400}},
+	"GET /g/aaa/logout":                          {{"another's session in an argument", func(b *bed) args { return args{"auth_key": "guess"} }, 400}},
+	"GET /g/account":                             {{"another's id", func(*bed) args { return args{"id": "c"} }, 403}},
+	"PUT /g/account":                             {{"below another account", func(*bed) args { return newSub().with("owner_account_id", "c") }, 403}, {"below the master", func(*bed) args { return newSub().with("owner_account_id", "m") }, 403}},
+	"POST /g/account": {{"another's id", func(*bed) args { return args{"id": "c", "name": "taken over"} }, 403}, {"another's camera, shared to oneself", func(*bed) args {
+		return args{"id": "o", "camera_shares": [][]string{{"M", "cam1-c", "asu@o"}}, "camera_share_perms": args{}}
+	}, 404}, {"as its parent", func(*bed) args { return args{"id": "c", "owner_account_id": "o"} }, 403}},
+	"DELETE /g/account":                        {{"another's id", func(*bed) args { return args{"id": "c"} }, 403}},
+	"GET /g/account/list":                      none,
+	"GET /g/account/statistics/sub_accounts":   {{"another's id", func(*bed) args { return args{"account_id": "c"} }, 403}},
+	"GET /g/account/statistics/users":          {{"another's id", func(*bed) args { return args{"account_id": "c"} }, 403}},
+	"GET /g/account/statistics/bridges":        {{"another's id", func(*bed) args { return args{"account_id": "c"} }, 403}},
+	"GET /g/account/statistics/cameras":        {{"another's id", func(*bed) args { return args{"account_id": "c"} }, 403}},
+	"GET /g/account/statistics/online_users":   {{"another's id", func(*bed) args { return args{"account_id": "c"} }, 403}},
+	"GET /g/account/statistics/online_cameras": {{"another's id", func(*bed) args { return args{"account_id": "c"} }, 403}},
+	"GET /g/user":                              {{"another's id", func(b *bed) args { return args{"id": b.ids["ru@c"]} }, 403}},
+	"PUT /g/user":                              {{"another account", func(*bed) args { return newUser("x@o").with("owner_account_id", "c") }, 400}, {"another's camera", func(*bed) args { return newUser("x@o").with("camera_access", [][]string{{"M", "cam1-c", "RWS"}}) }, 400}, {"another's address", func(*bed) args { return newUser("ru@c") }, 409}},
+	"POST /g/user":                             {{"another's id", func(b *bed) args { return args{"id": b.ids["ru@c"], "first_name": "taken over"} }, 403}, {"another's camera", func(b *bed) args { return args{"id": b.ids["ru@o"], "camera_access": [][]string{{"M", "cam1-c", "R"}}} }, 404}, {"a move", func(b *bed) args { return args{"id": b.ids["asu@o"], "owner_account_id": "c"} }, 400}, {"more than oneself is", func(b *bed) args { return args{"id": b.ids["asu@o"], "is_superuser": 1} }, 403}},
+	"DELETE /g/user":                           {{"another's id", func(b *bed) args { return args{"id": b.ids["ru@c"]} }, 403}},
+	"GET /g/user/list":                         {{"another's address", func(*bed) args { return args{"email": "ru@c"} }, 200}},
+	"GET /g/device":                            {{"another's camera", func(*bed) args { return args{"id": "cam1-c"} }, 404}, {"another's bridge", func(*bed) args { return args{"id": "bridge-c"} }, 404}},
+	"GET /g/device/list":                       {{"another's camera", func(*bed) args { return args{"e": "cam1-c"} }, 200}},
+}
+
+// snapshot is all that is stored of an account but for when and how often people signed in.
+func (b *bed) snapshot(id string) string {
+	b.t.Helper()
+	var out []any
+	require.NoError(b.t, b.store.View(func(tx *store.Tx) error {
+		a, err := tx.Account(id)
+		if err != nil {
+			return err
+		}
+		users, err := tx.UsersOf(id)
+		if err != nil {
+			return err
+		}
+		out = append(out, a, a.Inner)
+		for _, u := range users {
+			u.LastLogin = ""
+			out = append(out, u, u.Inner)
+		}
+		children, err := tx.Children(id)
+		out = append(out, children)
+		return err
+	}))
+	raw, err := json.Marshal(out)
+	require.NoError(b.t, err)
+	return string(raw)
+}
+
+// For each endpoint: whatever anyone of account o asks for, they neither see nor change anything of account c. They are an
+// account superuser and a user with every flag, from a plain account and from a master.
+func TestAnotherAccountIsOutOfReach(t *testing.T) {
+	for name, who := range map[string]string{"account superuser": "asu@o", "user with all flags": "flags@o", "account superuser of another master": "asu@o+master"} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t)
+			b.user("flags@o", func(u *record.User) {
+				u.IsEditAccount, u.IsEditUsers, u.IsEditAdminUsers, u.IsEditAllUsers, u.IsEditAllAndAdd, u.IsEditSharing = true, true, true, true, true, true
+			})
+			email, master, _ := strings.Cut(who, "+")
+			if master != "" {
+				b.account("o", func(a *record.Account) { a.IsMaster = true })
+			}
+			key, guests := b.signIn(email), b.signIn("ru@c")
+			before, parent := b.snapshot("c"), b.snapshot("m")
+			private := []string{"cameras of c", "Account c", "cam1-c", "cam2-c", "bridge-c", b.ids["ru@c"], b.ids["asu@c"], "Account m", b.ids["asu@m"]}
+			for _, e := range Endpoints {
+				list, ok := attacks[e.String()]
+				if !ok {
+					t.Errorf("%s: nobody has tried this against another account", e)
+					continue
+				}
+				for _, a := range list {
+					asked := a.args(b)
+					r := b.call(e.Method, e.Path, key, asked)
+					if a.want >= 0 && name == "account superuser" {
+						require.Equal(t, a.want, r.code, "%s, %s: %s", e, a.name, r.body)
+					}
+					if a.want != 200 {
+						require.False(t, r.code == 200 || r.code == 204, "%s, %s: %d %s", e, a.name, r.code, r.body)
+					}
+					for _, text := range private {
+						require.NotContains(t, string(r.body), text, "%s, %s", e, a.name)
+					}
+					require.Equal(t, before, b.snapshot("c"), "%s, %s", e, a.name)
+					require.Equal(t, parent, b.snapshot("m"), "%s, %s", e, a.name)
+					require.Equal(t, 200, b.call("GET", "/g/aaa/isauth", key, nil).code, "%s, %s", e, a.name)
+				}
+			}
+			require.Equal(t, 200, b.call("GET", "/g/aaa/isauth", guests, nil).code)
+			require.Equal(t, 1, b.lettersTo("ru@c"), "the link goes to its owner")
+		})
+	}
+}
+
+// Nobody without a session gets anything from an endpoint that needs one, whatever the parameters are.
+func TestNothingWithoutASession(t *testing.T) {
+	b := newBed(t)
+	before := b.snapshot("c")
+	for _, e := range Endpoints {
+		if !e.session {
+			continue
+		}
+		for _, a := range attacks[e.String()] {
+			for _, key := range []string{"", "c000~" + strings.Repeat("a", 32), "\x7f", b.ids["asu@c"]} {
+				b.call(e.Method, e.Path, "", a.args(b).with("A", key)).want(401, "%s %s", e, a.name)
+			}
+		}
+	}
+	require.Equal(t, before, b.snapshot("c"))
+}
