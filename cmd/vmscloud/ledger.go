@@ -18,35 +18,51 @@ type ledger struct {
 }
 
 // Put stores an event, which is checked already. report is ignored: there is nobody to report to.
-func (l *ledger) Put(ev vms.Event, _ bool) error {
-	mine, err := l.registry.claim(ev.AccountID, vms.Actor{Type: ev.ActorType, ID: ev.ActorID})
-	if err != nil {
+func (l *ledger) Put(ev vms.Event, _ bool) error { return l.PutAll([]vms.Event{ev}, false) }
+
+// PutAll stores events in their order; all are stored, or none is.
+func (l *ledger) PutAll(events []vms.Event, _ bool) error {
+	for _, ev := range events {
+		mine, err := l.registry.claim(ev.AccountID, vms.Actor{Type: ev.ActorType, ID: ev.ActorID})
+		if err != nil {
+			return err
+		}
+		if !mine {
+			return vms.NotFound(ev.ActorType+"s", "", ev.ActorID)
+		}
+	}
+	before := l.former(events)
+	if err := l.Journal.PutAll(events, false); err != nil {
 		return err
 	}
-	if !mine {
-		return vms.NotFound(ev.ActorType+"s", "", ev.ActorID)
+	for i, ev := range events {
+		if status := newStatus(ev); status != "" {
+			if err := l.registry.setStatus(ev.ActorID, status, ev.StartTimestamp.Time); err != nil {
+				l.log.Warn("the status of a camera could not be kept", "camera", ev.ActorID, "error", err)
+			}
+		}
+		if l.announce != nil {
+			l.announce.event(ev, before[i])
+		}
 	}
-	var before *vms.Event
-	if l.announce != nil {
+	return nil
+}
+
+// former is what is stored under the ids of events, nil for those unknown. It looks only if somebody will ask.
+func (l *ledger) former(events []vms.Event) []*vms.Event {
+	before := make([]*vms.Event, len(events))
+	if l.announce == nil {
+		return before
+	}
+	for i, ev := range events {
 		old, err := l.Get(ev.ID)
 		if err == nil {
-			before = &old
+			before[i] = &old
 		} else if !errors.Is(err, journal.ErrNotFound) {
 			l.log.Warn("the former state of an event could not be read", "id", ev.ID, "error", err)
 		}
 	}
-	if err := l.Journal.Put(ev, false); err != nil {
-		return err
-	}
-	if status := newStatus(ev); status != "" {
-		if err := l.registry.setStatus(ev.ActorID, status, ev.StartTimestamp.Time); err != nil {
-			l.log.Warn("the status of a camera could not be kept", "camera", ev.ActorID, "error", err)
-		}
-	}
-	if l.announce != nil {
-		l.announce.event(ev, before)
-	}
-	return nil
+	return before
 }
 
 // newStatus is the status that a device status event tells, "" for other events.

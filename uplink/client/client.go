@@ -3,19 +3,17 @@ package client
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -25,9 +23,13 @@ type Options struct {
 	BaseURL string
 	// Token reads the bearer token. It is called at the first request, and after a 401 in case it has changed.
 	Token func() (string, error)
-	// CAFile is a PEM file with the authorities to trust beside the system's; "" for none.
+	// CAFile is a PEM file with the authorities to trust instead of the system's; "" for those.
 	CAFile string
-	// HTTP replaces the client's own transport and limits. CAFile is then not looked at. Redirects are not followed either way.
+	// Fingerprint is the SHA-256 of the one certificate to trust, 64 hex digits with or without colons; "" for any that an
+	// authority vouches for.
+	Fingerprint string
+	// HTTP replaces the client's own transport and limits. CAFile and Fingerprint are then not looked at. Redirects are not
+	// followed either way.
 	HTTP      *http.Client
 	UserAgent string
 	// Timeout bounds a request from dialling to the last byte; 0 means 30 s.
@@ -43,6 +45,8 @@ type Client struct {
 	timeout time.Duration
 	log     *slog.Logger
 	read    func() (string, error)
+	coding  coding
+	atOnce  atomic.Int64 // what the last registration's answer said; 0: nothing
 
 	mu    sync.Mutex // guards token
 	token string
@@ -74,42 +78,11 @@ func New(o Options) (*Client, error) {
 	c.http = &http.Client{}
 	if o.HTTP != nil {
 		*c.http = *o.HTTP
-	} else if c.http.Transport, err = transport(o.CAFile); err != nil {
+	} else if c.http.Transport, err = transport(o); err != nil {
 		return nil, err
 	}
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return c, nil
-}
-
-// transport keeps a few connections open, so that a backlog drains without a handshake for every event.
-func transport(caFile string) (*http.Transport, error) {
-	t := &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		TLSHandshakeTimeout:    10 * time.Second,
-		ResponseHeaderTimeout:  25 * time.Second,
-		IdleConnTimeout:        90 * time.Second,
-		MaxIdleConns:           32,
-		MaxIdleConnsPerHost:    32,
-		MaxResponseHeaderBytes: 64 << 10,
-		ForceAttemptHTTP2:      true,
-	}
-	if caFile == "" {
-		return t, nil
-	}
-	pem, err := os.ReadFile(caFile)
-	if err != nil {
-		return nil, fmt.Errorf("read certificate authorities: %w", err)
-	}
-	pool, err := x509.SystemCertPool()
-	if err != nil {
-		pool = x509.NewCertPool()
-	}
-	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("read certificate authorities: %s holds no certificate in PEM form", caFile)
-	}
-	t.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
-	return t, nil
 }
 
 // Close lets go of idle connections.
@@ -127,7 +100,7 @@ type answer struct {
 func (c *Client) call(ctx context.Context, method, path string, body []byte, limit int64) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	token, err := c.currentToken(false)
+	token, err := c.tokenAfter("")
 	if err != nil {
 		return answer{}, err
 	}
@@ -135,19 +108,29 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, lim
 	if err != nil || a.status != http.StatusUnauthorized {
 		return a, errors.Join(err, classify(c.base, a, err))
 	}
-	again, err := c.currentToken(true)
+	again, err := c.tokenAfter(token)
 	if err != nil {
 		return answer{}, err
 	}
 	if again == token {
 		return a, classify(c.base, a, nil)
 	}
-	c.log.Info("the token was read again after a 401")
 	a, err = c.send(ctx, method, path, body, limit, again)
 	return a, errors.Join(err, classify(c.base, a, err))
 }
 
+// send sends a request, packed if the service takes it so.
 func (c *Client) send(ctx context.Context, method, path string, body []byte, limit int64, token string) (answer, error) {
+	packed, encoding := c.coding.pack(body)
+	a, err := c.exchange(ctx, method, path, packed, encoding, limit, token)
+	if err == nil && encoding != "" && c.coding.misunderstood(a.status) {
+		return c.exchange(ctx, method, path, body, "", limit, token)
+	}
+	return a, err
+}
+
+// exchange is one request and its answer. encoding is that of the body.
+func (c *Client) exchange(ctx context.Context, method, path string, body []byte, encoding string, limit int64, token string) (answer, error) {
 	var reader io.Reader
 	if body != nil {
 		reader = bytes.NewReader(body)
@@ -164,6 +147,9 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte, lim
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
+	if encoding != "" {
+		req.Header.Set("Content-Encoding", encoding)
+	}
 	if c.agent != "" {
 		req.Header.Set("User-Agent", c.agent)
 	}
@@ -179,14 +165,16 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte, lim
 	if int64(len(data)) > limit {
 		return answer{}, &TransientError{Code: res.StatusCode, Err: fmt.Errorf("the answer is larger than %d bytes", limit)}
 	}
+	c.coding.learn(res.Header)
 	return answer{res.StatusCode, res.Header, data}, nil
 }
 
-// currentToken is the token in use, or with again the one that Token reads now.
-func (c *Client) currentToken(again bool) (string, error) {
+// tokenAfter is the token in use. If that is refused, the token that the service did not let in, it is read anew, once for
+// all requests that were refused with it.
+func (c *Client) tokenAfter(refused string) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.token != "" && !again {
+	if c.token != "" && c.token != refused {
 		return c.token, nil
 	}
 	token, err := c.read()
@@ -196,6 +184,9 @@ func (c *Client) currentToken(again bool) (string, error) {
 	token = strings.TrimSpace(token)
 	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return "", &UnauthorizedError{Message: "the token is empty or holds characters that no token has: put it alone into its file"}
+	}
+	if refused != "" && token != refused {
+		c.log.Info("the token was read again after a 401")
 	}
 	c.token = token
 	return token, nil

@@ -173,8 +173,10 @@ func transportError(err error) error {
 	switch {
 	case errors.As(err, &dns):
 		hint = " (is the name in service.url right, and does this machine reach its DNS server?)"
+	case errors.Is(err, errNotPinned):
+		hint = " (was it renewed? then compare and change the setting)"
 	case strings.Contains(err.Error(), "x509:"):
-		hint = " (is the clock right? for a certificate of your own set service.ca_file)"
+		hint = " (is the clock right? for a certificate of your own set service.ca_file or service.tls_fingerprint)"
 	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
 		hint = " (service.url says https, but plain http answers there)"
 	case errors.As(err, &timeout) && timeout.Timeout():

@@ -27,8 +27,16 @@ func (c *Client) Register(ctx context.Context, r Registration) error {
 	if err != nil {
 		return fmt.Errorf("register bridge: %w", err)
 	}
-	_, err = c.call(ctx, http.MethodPost, vms.PathRegister, body, maxAnswerBytes)
-	return err
+	a, err := c.call(ctx, http.MethodPost, vms.PathRegister, body, maxAnswerBytes)
+	if err != nil {
+		return err
+	}
+	var known vms.Registered
+	if json.Unmarshal(a.body, &known) != nil || known.ReportAtOnce < 0 {
+		known.ReportAtOnce = 0 // a service of another make, or an older one
+	}
+	c.atOnce.Store(int64(min(known.ReportAtOnce, maxAtOnce)))
+	return nil
 }
 
 // Image fetches a recorded still and when it was taken. kind is vms.ImagePreview or vms.ImageMain, op one of the vms.Op

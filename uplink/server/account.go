@@ -130,7 +130,7 @@ func (s *Server) registerBridge(c *call) error {
 	if c.principal.Kind != identity.KindBridge {
 		return vms.NewError(http.StatusForbidden, vms.ReasonPermission, "Only a token of kind bridge may register a bridge")
 	}
-	body, err := readJSON(c)
+	body, err := readJSON(c, maxBodyBytes)
 	if err != nil {
 		return err
 	}
@@ -142,5 +142,9 @@ func (s *Server) registerBridge(c *call) error {
 		return err
 	}
 	r.ImageToken = ""
-	return c.ok(r)
+	answer := vms.Registered{Registration: r}
+	if _, ok := s.opts.Events.(BatchStore); ok {
+		answer.ReportAtOnce = reportAtOnce
+	}
+	return c.ok(answer)
 }

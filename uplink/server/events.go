@@ -2,8 +2,6 @@ package server
 
 import (
 	"errors"
-	"io"
-	"mime"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -11,10 +9,6 @@ import (
 
 	"vmsbridge/uplink/vms"
 )
-
-// maxBodyBytes bounds what a client may send; a scene with a hundred objects takes some 60 kB. The journal's own bound
-// lies above it.
-const maxBodyBytes = 512 << 10
 
 // getEvent is GET /events/{id}. The id holds ':' and '+', which clients send escaped, raw, or with the plus as a space.
 func (s *Server) getEvent(c *call) error {
@@ -43,53 +37,49 @@ func (s *Server) reportEvent(c *call) error {
 	if err := parseArgs(c.r.URL.RawQuery).err(); err != nil {
 		return err
 	}
-	body, err := readJSON(c)
+	body, err := readJSON(c, maxBodyBytes)
 	if err != nil {
 		return err
 	}
-	ev, problems := vms.ParseEvent(body)
-	if e := vms.BadRequest(problems); e != nil {
-		return e
-	}
-	for _, id := range []struct{ name, value string }{{"accountId", ev.AccountID}, {"actorAccountId", ev.ActorAccountID}} {
-		if id.value != c.principal.AccountID {
-			return vms.NewError(http.StatusForbidden, vms.ReasonPermission,
-				id.name+" is "+strconv.Quote(id.value)+", but this token reports for the account "+strconv.Quote(c.principal.AccountID))
-		}
-	}
-	if err := s.checkActor(c.r.Context(), c, vms.Actor{Type: ev.ActorType, ID: ev.ActorID}); err != nil {
+	ev, err := s.checkReport(c, body)
+	if err != nil {
 		return err
 	}
-	ev.ID = ev.NaturalID()
-	if err := s.opts.Events.Put(ev, s.opts.Report); err != nil {
-		var e *vms.Error
-		if errors.As(err, &e) {
-			return e
-		}
-		// It is not stored, so the client must keep it and come again: 503 says that better than 500.
-		s.log.Error("a reported event could not be stored; its reporter will try again", "id", ev.ID, "error", err)
-		return vms.NewError(http.StatusServiceUnavailable, vms.ReasonServiceUnavailable, "The event could not be stored; try again later")
+	if err := s.put(ev); err != nil {
+		return err
 	}
 	c.w.Header().Set("Location", vms.PathEvents+"/"+url.PathEscape(ev.ID))
 	writeJSON(c.w, http.StatusCreated, ev)
 	return nil
 }
 
-// readJSON reads the body of a request whose content type is JSON or not said.
-func readJSON(c *call) ([]byte, error) {
-	if ct := c.r.Header.Get("Content-Type"); ct != "" {
-		if media, _, err := mime.ParseMediaType(ct); err != nil || media != "application/json" {
-			return nil, vms.NewError(http.StatusUnsupportedMediaType, vms.ReasonContent,
-				"Unsupported content type: `"+ct+"`, should be one of: `application/json`")
+// checkReport reads a reported event, gives it its id, and says whether this caller may report it.
+func (s *Server) checkReport(c *call, body []byte) (vms.Event, error) {
+	ev, problems := vms.ParseEvent(body)
+	if e := vms.BadRequest(problems); e != nil {
+		return ev, e
+	}
+	for _, id := range []struct{ name, value string }{{"accountId", ev.AccountID}, {"actorAccountId", ev.ActorAccountID}} {
+		if id.value != c.principal.AccountID {
+			return ev, vms.NewError(http.StatusForbidden, vms.ReasonPermission,
+				id.name+" is "+strconv.Quote(id.value)+", but this token reports for the account "+strconv.Quote(c.principal.AccountID))
 		}
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, maxBodyBytes))
-	var tooBig *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooBig):
-		return nil, vms.NewError(http.StatusRequestEntityTooLarge, vms.ReasonTooLarge, "The body is larger than 512 KiB")
-	case err != nil:
-		return nil, vms.NewError(http.StatusBadRequest, vms.ReasonJSON, "The body could not be read to its end")
+	ev.ID = ev.NaturalID()
+	return ev, s.checkActor(c.r.Context(), c, vms.Actor{Type: ev.ActorType, ID: ev.ActorID})
+}
+
+// put stores an event that is checked.
+func (s *Server) put(ev vms.Event) error {
+	err := s.opts.Events.Put(ev, s.opts.Report)
+	if err == nil {
+		return nil
 	}
-	return body, nil
+	var e *vms.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	// It is not stored, so the client must keep it and come again: 503 says that better than 500.
+	s.log.Error("a reported event could not be stored; its reporter will try again", "id", ev.ID, "error", err)
+	return vms.NewError(http.StatusServiceUnavailable, vms.ReasonServiceUnavailable, "The event could not be stored; try again later")
 }

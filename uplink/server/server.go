@@ -142,6 +142,9 @@ func (s *Server) routes() {
 	s.route(v3+"users/self", methods{http.MethodGet: {s.getSelf, ""}})
 	if s.opts.Bridges != nil {
 		s.route(v3+"bridges:register", methods{http.MethodPost: {s.registerBridge, report}})
+		if _, ok := s.opts.Events.(BatchStore); ok {
+			s.route(v3+"events:report", methods{http.MethodPost: {s.reportEvents, report}})
+		}
 	}
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, "unknown", vms.NewError(http.StatusNotFound, vms.ReasonEndpoint, "The API endpoint was not found"))

@@ -1,0 +1,112 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"vmsbridge/uplink/vms"
+)
+
+// maxBatchBytes bounds a request with many events, unpacked. The service takes more.
+const maxBatchBytes = 1 << 20
+
+// maxAtOnce bounds what a service can talk the bridge into.
+const maxAtOnce = 1024
+
+// AtOnce is how many events ReportMany may be given: 1, until a registration was answered by a service that takes more.
+func (c *Client) AtOnce() int { return max(1, int(c.atOnce.Load())) }
+
+// ReportMany hands several events to the service, in their order. The verdicts are of as many of them, from the first
+// on, as the service judged: nil if it has the event, else a *RefusedError. err is the trouble with the one after those; nil
+// if there was none, and it may simply be asked about next.
+func (c *Client) ReportMany(ctx context.Context, events []vms.Event) (verdicts []error, err error) {
+	if len(events) == 1 || c.AtOnce() == 1 {
+		return one(c.Report(ctx, events[0]))
+	}
+	body, ids, err := reportBody(events)
+	if err != nil || len(ids) < 2 {
+		return one(c.Report(ctx, events[0]))
+	}
+	a, err := c.call(ctx, http.MethodPost, vms.PathReportMany, body, maxAnswerBytes)
+	var refused *RefusedError
+	switch {
+	case errors.As(err, &refused):
+		// Not about the events, whatever it says: only a request with one event alone tells of that event.
+		if Unsupported(err) {
+			c.atOnce.Store(0)
+		}
+		return one(c.Report(ctx, events[0]))
+	case err != nil:
+		return nil, err
+	}
+	return readVerdicts(a, ids)
+}
+
+// one is the result of ReportMany for a single event.
+func one(err error) ([]error, error) {
+	if refused := (*RefusedError)(nil); err == nil || errors.As(err, &refused) && !refused.UnknownActor() {
+		return []error{err}, nil
+	}
+	return nil, err
+}
+
+// reportBody is the body for as many events as keep within maxBatchBytes, and their ids.
+func reportBody(events []vms.Event) (body []byte, ids []string, err error) {
+	var many vms.ReportMany
+	size := 0
+	for _, ev := range events {
+		id := ev.NaturalID()
+		ev.ID = ""
+		raw, err := json.Marshal(ev)
+		if err != nil || size+len(raw) > maxBatchBytes {
+			break // the first of the next request, where Report says what is wrong with it
+		}
+		size += len(raw)
+		ids = append(ids, id)
+		many.Events = append(many.Events, raw)
+	}
+	body, err = json.Marshal(many)
+	return body, ids, err
+}
+
+// readVerdicts reads the answer to a request with the events of these ids.
+func readVerdicts(a answer, ids []string) ([]error, error) {
+	strange := func(what string) error {
+		return &TransientError{Code: a.status, Err: fmt.Errorf("the answer is not the service's: %d with %s, %s; is there a portal in between?", a.status, describe(a), what)}
+	}
+	var many vms.ReportedMany
+	if err := json.Unmarshal(a.body, &many); err != nil || len(many.Results) == 0 || len(many.Results) > len(ids) {
+		return nil, strange("which has no verdict on the events")
+	}
+	verdicts := make([]error, 0, len(many.Results))
+	for i, r := range many.Results {
+		if r.Error == nil {
+			if r.ID != ids[i] {
+				return verdicts, strange("which is of other events")
+			}
+			verdicts = append(verdicts, nil)
+			continue
+		}
+		err := verdictError(r.Error)
+		if refused := (*RefusedError)(nil); !errors.As(err, &refused) || refused.UnknownActor() {
+			return verdicts, err
+		}
+		verdicts = append(verdicts, err)
+	}
+	return verdicts, nil
+}
+
+// verdictError is what an answer with that error alone would give.
+func verdictError(e *vms.Error) error {
+	body, err := json.Marshal(e)
+	if err != nil {
+		return &TransientError{Code: e.Code, Err: err}
+	}
+	if verdict := classify("", answer{status: e.Code, header: http.Header{}, body: body}, nil); verdict != nil {
+		return verdict
+	}
+	return &TransientError{Code: e.Code, Own: true, Err: fmt.Errorf("the service answers an event with an error of code %d", e.Code)}
+}
