@@ -54,6 +54,7 @@ type Detector struct {
 	boxes   []Box
 	changes []Change
 	inside  []Box
+	things  []thing
 
 	silhouette silhouette
 }
@@ -280,7 +281,7 @@ func (d *Detector) decide(objects []object, dt time.Duration) {
 	for i := range d.spans {
 		s := &d.spans[i]
 		e := evidence{at: d.at, dt: dt, wall: d.wall}
-		d.inside = d.inside[:0]
+		d.inside, d.things = d.inside[:0], d.things[:0]
 		for j := range objects {
 			o := &objects[j]
 			if o.track < 0 {
@@ -303,10 +304,12 @@ func (d *Detector) decide(objects []object, dt time.Duration) {
 			}
 			e.moved += moved
 			if len(d.inside) < maxBoxes {
-				d.inside = append(d.inside, d.box(o))
+				box := d.box(o)
+				d.inside = append(d.inside, box)
+				d.things = append(d.things, thing{k.id, o.cells, box, d.wall})
 			}
 		}
-		e.boxes = d.inside
+		e.boxes, e.things = d.inside, d.things
 		d.changes = s.step(e, d.config, d.changes)
 	}
 	for j := range objects {

@@ -257,3 +257,45 @@ func TestNoAllocationInQuiet(t *testing.T) {
 	}
 	require.Less(t, testing.AllocsPerRun(100, func() { step(true) }), 1.0)
 }
+
+// TestObjectsOfASpan: each thing of a span comes back once, with where it was largest, by the number of its track.
+func TestObjectsOfASpan(t *testing.T) {
+	s := newScene(320, 180, 1, 2)
+	c := motion.Config{Regions: []motion.Region{{ID: "right", Area: rightHalf}}}
+	got := watch(t, c, s, 10, 14*time.Second, func(at float64) {
+		if at >= 4 {
+			walker(s, -0.08+0.2*(at-4))
+		}
+		if at >= 5.5 && at < 9 {
+			s.thing(0.9-0.15*(at-5.5), 0.12, 0.05, 0.16, 30, 0) // a smaller one the other way, high up
+		}
+	})
+	require.NotEmpty(t, got.ended)
+	for _, ch := range got.ended {
+		ids := map[string]bool{}
+		for _, o := range ch.Objects {
+			require.False(t, ids[o.ID], "once each")
+			ids[o.ID] = true
+			require.False(t, o.Time.Before(ch.Start), "within the span")
+			require.False(t, o.Time.After(ch.Last))
+			require.Greater(t, o.Box.Right, o.Box.Left)
+		}
+		require.GreaterOrEqual(t, len(ch.Objects), 2, "both things, in %q", ch.Region)
+		require.True(t, ids[ch.Object] || ch.Region != "", "the one that began the span is among them")
+		first, second := ch.Objects[0].Box, ch.Objects[1].Box
+		require.Greater(t, (first.Right-first.Left)*(first.Bottom-first.Top), (second.Right-second.Left)*(second.Bottom-second.Top), "the largest first")
+	}
+	whole := map[string]bool{}
+	for _, ch := range got.ended {
+		if ch.Region == "" {
+			for _, o := range ch.Objects {
+				whole[o.ID] = true
+			}
+		}
+	}
+	for _, ch := range append(got.began, got.ended...) {
+		for _, o := range ch.Objects {
+			require.True(t, whole[o.ID], "the same thing has the same number in a region, and when a span begins")
+		}
+	}
+}

@@ -79,6 +79,19 @@ type Change struct {
 	Boxes []Box
 	// BestTime is the time of the picture in which the largest area moved.
 	BestTime time.Time
+	// Objects are the things that moved in the span up to now, each once, the largest first: at Ended all of them, the eight largest
+	// if there were more.
+	Objects []Object
 	// Continued marks an end by MaxDuration, and the begin that follows it.
 	Continued bool
+}
+
+// Object is one thing of a span, as its track followed it from picture to picture.
+type Object struct {
+	// ID is the number of the track, as in Change.Object: the same thing has it in the spans of all regions, in a continued span, and
+	// at Began and Ended.
+	ID string
+	// Box is where the thing was when the largest area of it was in sight within the span, and Time when that was.
+	Box  Box
+	Time time.Time
 }

@@ -27,12 +27,13 @@ type span struct {
 	bestArea int
 	bestTime time.Time
 	best     []Box
+	things   []thing // that moved in this span, at most maxBoxes
 }
 
 // change is the Change of kind for the span. The boxes are the span's own: they stay as they are until it takes another step.
 func (s *span) change(kind ChangeKind, continued bool) Change {
 	return Change{Kind: kind, Region: s.region, Object: strconv.Itoa(s.object), Start: s.start, Last: s.last,
-		Boxes: s.best, BestTime: s.bestTime, Continued: continued}
+		Boxes: s.best, BestTime: s.bestTime, Objects: objectsOf(s.things), Continued: continued}
 }
 
 // evidence is what one picture says about one region.
@@ -41,6 +42,7 @@ type evidence struct {
 	may    bool   // something may move inside
 	moved  int    // cells that move inside, of confirmed tracks
 	boxes  []Box  // of those
+	things []thing
 	at, dt time.Duration
 	wall   time.Time
 }
@@ -68,6 +70,7 @@ func (s *span) step(e evidence, c Config, changes []Change) []Change {
 			s.bestArea, s.bestTime = e.moved, e.wall
 			s.best = append(s.best[:0], e.boxes...)
 		}
+		s.things = meet(s.things, e.things)
 	}
 	if s.waiting && s.last.Sub(s.start) >= c.MinDuration && moves {
 		s.waiting, s.open, s.began = false, true, e.at-e.wall.Sub(s.start)
@@ -90,7 +93,7 @@ func (s *span) begin(e evidence) {
 	if !s.start.After(s.ended) {
 		s.start = s.ended.Add(time.Millisecond)
 	}
-	s.last, s.bestArea, s.best = s.start, 0, s.best[:0]
+	s.last, s.bestArea, s.best, s.things = s.start, 0, s.best[:0], s.things[:0]
 }
 
 // cut goes on with a new span after the one that became too long.
@@ -99,6 +102,7 @@ func (s *span) cut(e evidence) {
 	s.start = later(e.wall, s.ended.Add(time.Millisecond))
 	s.last, s.began = s.start, e.at
 	s.bestArea, s.bestTime = e.moved, e.wall
+	s.things = s.things[:0]
 	s.best = append(s.best[:0:0], e.boxes...) // the boxes of the end before are still on their way out
 }
 
