@@ -62,8 +62,8 @@ func TestAgainstModel(t *testing.T) {
 		require.NoError(t, err)
 		opts := small
 		opts.MaxBytes = int64(rapid.SampledFrom([]int{2, 3, 6, 8, 10}).Draw(t, "segments")) * opts.SegmentBytes
-		up := time.Duration(0)
-		opts.Clock = func() (time.Time, time.Duration) { return epoch.Add(up), up }
+		h := &hand{wall: epoch}
+		opts.Clock = h.clock
 		r, err := Open(sub, opts)
 		require.NoError(t, err)
 		defer func() { require.NoError(t, r.Close()) }()
@@ -82,7 +82,7 @@ func TestAgainstModel(t *testing.T) {
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"append": func(t *rapid.T) {
-				up += time.Duration(rapid.SampledFrom([]int{1, 60, 3600}).Draw(t, "later")) * time.Second
+				h.pass(time.Duration(rapid.SampledFrom([]int{1, 60, 3600}).Draw(t, "later")) * time.Second)
 				// Mostly forward, sometimes the same time, or a step of the clock.
 				now = now.Add(time.Duration(rapid.SampledFrom([]int{1, 1, 1, 1, 0, -3, 50, -50}).Draw(t, "step")) * time.Second)
 				seed++
