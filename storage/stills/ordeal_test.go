@@ -136,10 +136,10 @@ func (o *ordeal) run(t *testing.T, stills int) {
 		if r == nil {
 			continue
 		}
-		o.look(r)
 		if r.Close() == nil {
 			o.flushed()
 		}
+		o.look(r) // when the flusher, which drops for age, is at rest
 		for i := range o.stored {
 			o.stored[i].doomed = !o.stored[i].flushed
 		}
