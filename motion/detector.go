@@ -30,6 +30,7 @@ type Detector struct {
 	light     sampler
 	model     model
 	habit     restless
+	ghosts    ghosts
 	despeckle plane.Despeckler
 	labels    labeler
 	tracks    tracker
@@ -86,6 +87,7 @@ func (d *Detector) resize(width, height int) {
 	d.history.resize(n)
 	d.model.resize(n)
 	d.habit.resize(n)
+	d.ghosts.resize(n)
 	d.despeckle.Resize(g.width, g.height)
 	d.labels.resize(g)
 	d.silhouette.resize(n)

@@ -18,6 +18,7 @@ type history struct {
 	slots [12]snapshot
 	head  int // the slot for the newest picture
 	count int // of kept snapshots before head
+	last  []uint16
 }
 
 type snapshot struct {
@@ -36,7 +37,10 @@ func (h *history) resize(cells int) {
 func (h *history) clear() { h.count = 0 }
 
 // next is where the newest picture goes.
-func (h *history) next() *snapshot { return &h.slots[h.head] }
+func (h *history) next() *snapshot {
+	h.last = h.slots[h.head].cells
+	return &h.slots[h.head]
+}
 
 // commit keeps the newest picture, unless it follows the one before too closely.
 func (h *history) commit() {
@@ -65,3 +69,6 @@ func (h *history) near(lag time.Duration) *snapshot {
 	}
 	return best
 }
+
+// newest is the cells of the picture that was looked at last.
+func (h *history) newest() []uint16 { return h.last }

@@ -6,12 +6,13 @@ func (d *Detector) Threshold() float64 { return d.spans[0].share }
 // silhouette is the outline of what moves, for people and for measuring; the decision over spans does not use it.
 type silhouette struct {
 	shape []byte  // 1 for a cell of something that moves
+	moved []byte  // 1 for a cell of something that moved and is still there
 	queue []int32 // of fill
 	level []uint8 // the shape, smoothed
 }
 
 func (s *silhouette) resize(cells int) {
-	*s = silhouette{shape: make([]byte, cells), level: make([]uint8, cells), queue: make([]int32, 0, cells)}
+	*s = silhouette{shape: make([]byte, cells), moved: make([]byte, cells), level: make([]uint8, cells), queue: make([]int32, 0, cells)}
 }
 
 // ActivityMask writes what moves in the newest picture into dst, 255 for it and 0 elsewhere, as width x height bytes, row after row: the whole
@@ -33,23 +34,95 @@ func (d *Detector) ActivityMask(dst []byte, width, height int) {
 	d.silhouette.scale(d.grid, dst, width, height)
 }
 
-// outline sets the shape of what moves in the newest picture.
+// outline sets the shape of what moves in the newest picture, and of what moved until it stopped and is not yet taken for background. It remembers what moved from call
+// to call, so that it must be called for each picture to be right about the latter.
 func (d *Detector) outline() {
 	s := &d.silhouette
-	clear(s.shape)
 	for j := range d.objects {
 		o := &d.objects[j]
-		if o.track < 0 || !o.weak && !d.tracks.tracks[o.track].live {
+		if o.track < 0 || !d.tracks.tracks[o.track].confirmed && !o.weak {
 			continue
 		}
 		for y := o.whole.top; y < o.whole.bottom; y++ {
 			for x := o.whole.left; x < o.whole.right; x++ {
 				if i := y*d.grid.width + x; d.solid[i] != 0 && d.flags[i]&cellFore != 0 && d.labels.of(x, y) == j {
-					s.shape[i] = 1
+					s.moved[i] = 1
 				}
 			}
 		}
-		s.fill(d.grid, o.whole)
+	}
+	d.ghosts.lay(d, d.history.newest())
+	box := noRect
+	for i := range s.shape {
+		s.shape[i] = 0
+		switch {
+		case d.flags[i]&cellFore == 0 || d.solid[i] == 0:
+			s.moved[i] = 0
+		case s.moved[i] != 0:
+			s.shape[i] = 1
+			box.add(i%d.grid.width, i/d.grid.width)
+		}
+	}
+	if !box.empty() {
+		s.unshade(d)
+		s.fill(d.grid, box)
+	}
+}
+
+// unshade takes soft shadows out of the shape, from outside: cells that are a bit darker than the background, and as dark as their neighbour but for
+// little. A thing has an edge that stops it.
+func (s *silhouette) unshade(d *Detector) {
+	const (
+		darkest = 150 // of 256: what is darker is no soft shadow
+		step    = 20  // of 256, from cell to cell
+	)
+	w, h := d.grid.width, d.grid.height
+	now, background := d.history.newest(), d.model.background
+	shade := func(i int) int { return int(now[i]) * 256 / max(1, int(background[i])) }
+	s.queue = s.queue[:0]
+	look := func(from, j int) {
+		if s.shape[j] != 1 {
+			return
+		}
+		k := shade(j)
+		was := 256
+		if s.shape[from] != 0 {
+			was = shade(from)
+		}
+		if k >= darkest && k <= 256 && was-k <= step && k-was <= step {
+			s.shape[j] = 3
+			s.queue = append(s.queue, int32(j))
+		}
+	}
+	around := func(i int) {
+		x, y := i%w, i/w
+		if x > 0 {
+			look(i, i-1)
+		}
+		if x+1 < w {
+			look(i, i+1)
+		}
+		if y > 0 {
+			look(i, i-w)
+		}
+		if y+1 < h {
+			look(i, i+w)
+		}
+	}
+	for i, v := range s.shape {
+		if v == 0 {
+			around(i)
+		}
+	}
+	for len(s.queue) > 0 {
+		i := int(s.queue[len(s.queue)-1])
+		s.queue = s.queue[:len(s.queue)-1]
+		around(i)
+	}
+	for i, v := range s.shape {
+		if v == 3 {
+			s.shape[i] = 0
+		}
 	}
 }
 
