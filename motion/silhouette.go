@@ -29,14 +29,17 @@ func (d *Detector) ActivityMask(dst []byte, width, height int) {
 		clear(dst)
 		return
 	}
-	d.outline()
+	if !d.outline() {
+		clear(dst)
+		return
+	}
 	d.silhouette.smooth(d.grid)
 	d.silhouette.scale(d.grid, dst, width, height)
 }
 
 // outline sets the shape of what moves in the newest picture, and of what moved until it stopped and is not yet taken for background. It remembers what moved from call
-// to call, so that it must be called for each picture to be right about the latter.
-func (d *Detector) outline() {
+// to call, so that it must be called for each picture to be right about the latter. It tells whether there is any.
+func (d *Detector) outline() (any bool) {
 	s := &d.silhouette
 	for j := range d.objects {
 		o := &d.objects[j]
@@ -63,10 +66,12 @@ func (d *Detector) outline() {
 			box.add(i%d.grid.width, i/d.grid.width)
 		}
 	}
-	if !box.empty() {
-		s.unshade(d)
-		s.fill(d.grid, box)
+	if box.empty() {
+		return false
 	}
+	s.unshade(d)
+	s.fill(d.grid, box)
+	return true
 }
 
 // unshade takes soft shadows out of the shape, from outside: cells that are a bit darker than the background, and as dark as their neighbour but for
