@@ -51,6 +51,7 @@ type Agent struct {
 	out     *outlet
 	posts   []*post
 	hurt    casualties
+	people  *people
 	link    *link  // nil without a service
 	visitor string // the token with which the service asks for images; new at each start
 	started time.Time
@@ -84,6 +85,8 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.closeStores()) }()
+	a.people = a.openPeople()
+	defer func() { err = errors.Join(err, a.people.Close()) }()
 	a.out = newOutlet(a.journal, a.cfg.Service.URL != "", a.cfg.Service.ReportOngoing, a.m, a.log)
 	a.out.room = &room{release: a.ring.Release, log: a.log}
 	a.hurt.Tell(a.out)

@@ -28,7 +28,7 @@ import (
 const apiDrain = 2 * time.Second
 
 // api is the bridge's local HTTP interface: the service's own, so that a program written for the service works against
-// the bridge, and the health checks and metrics beside it.
+// the bridge, signing in by it included, and the health checks and metrics beside it.
 type api struct {
 	http *http.Server
 	tls  *tls.Config // nil: plain
@@ -44,13 +44,14 @@ func (a *Agent) api(base string) (*api, error) {
 	if err != nil {
 		return nil, err
 	}
-	v3, err := server.New(server.Options{Events: a.journal, Cameras: roster{a}, Images: gallery{a.ring}, Auth: auth, Report: a.link != nil,
+	v3, err := server.New(server.Options{Events: a.journal, Cameras: roster{a}, Images: gallery{a.ring}, Auth: doors{auth, a.people}, Report: a.link != nil,
 		NotFound: journal.ErrNotFound, BaseURL: base, TokenKey: key, Log: a.log, Registerer: a.reg})
 	if err != nil {
 		return nil, fmt.Errorf("make the local API: %w", err)
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/api/", v3)
+	mux.Handle("/g/", a.people.http)
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", a.healthz)
 	mux.Handle("GET /metrics", server.WithToken(auth, promhttp.HandlerFor(a.reg, promhttp.HandlerOpts{})))

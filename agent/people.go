@@ -1,0 +1,176 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/identity/session"
+	"vmsbridge/uplink/identity/store"
+	"vmsbridge/uplink/identity/web"
+	"vmsbridge/uplink/vms"
+)
+
+// Names below bridge.data.
+const (
+	IdentityFile  = "identity.db"
+	FirstUserFile = "first-user.token" // while nobody can sign in: a token to set the first user's password
+)
+
+// firstUser is the address of the account superuser that a bridge starts with. Without a password nobody signs in as it.
+const firstUser = "admin@localhost"
+
+// firstUserTime is how long the token is good; it is renewed at each start.
+const firstUserTime = 7 * 24 * time.Hour
+
+// hashesAtOnce bounds the memory that sign-ins take on a small box: 19 MiB each.
+const hashesAtOnce = 1
+
+// people is signing in at the bridge: its account's users, with the service's own interface, so that those on the LAN have
+// a user and rights of their own when the service is out of reach. It is a convenience beside the bridge's work: what goes
+// wrong here is told and costs nothing else.
+type people struct {
+	ids  *store.Store // nil: nobody can sign in
+	http http.Handler
+}
+
+// openPeople opens the users' file below bridge.data.
+func (a *Agent) openPeople() *people {
+	p := &people{http: http.NotFoundHandler()}
+	ids, err := store.Open(filepath.Join(a.cfg.Bridge.Data, IdentityFile), store.Options{})
+	if err == nil {
+		if p.http, err = a.signIn(ids); err == nil {
+			p.ids = ids
+			return p
+		}
+		err = errors.Join(err, ids.Close())
+		p.http = http.NotFoundHandler()
+	}
+	a.log.Warn("nobody can sign in at the bridge; tokens of the configuration still work", "error", err)
+	return p
+}
+
+// signIn makes the handler of /g/ over a store that holds the bridge's account.
+func (a *Agent) signIn(ids *store.Store) (http.Handler, error) {
+	if err := a.settle(ids); err != nil {
+		return nil, err
+	}
+	if err := ids.Prune(); err != nil {
+		return nil, err
+	}
+	desk := session.New(session.Options{Store: ids, Hasher: secret.NewHasher(secret.Cost{}, hashesAtOnce), Log: a.log})
+	return web.New(web.Options{Store: ids, Desk: desk, Devices: fleet{a}, Secure: a.cfg.API.TLS.Cert != "", Log: a.log})
+}
+
+// settle sees to it that the account of the configuration is there, with someone who can sign in or a token for the first
+// one to set a password. The token is left in a file that only the bridge's own user can read, never in a log.
+func (a *Agent) settle(ids *store.Store) error {
+	id, file := a.cfg.Bridge.Account, filepath.Join(a.cfg.Bridge.Data, FirstUserFile)
+	token := ""
+	err := ids.Update(func(tx *store.Tx) error {
+		acc := record.NewAccount()
+		acc.ID, acc.Name, acc.Status = id, a.cfg.Bridge.Name, record.Texts{record.StatusActive}
+		if _, err := tx.AddAccount(acc); err != nil && !errors.Is(err, identity.ErrExists) {
+			return err
+		}
+		users, err := tx.UsersOf(id)
+		if err != nil {
+			return err
+		}
+		for _, u := range users {
+			if !u.IsPending {
+				return nil
+			}
+		}
+		u, err := tx.UserByEmail(firstUser)
+		if errors.Is(err, identity.ErrNotFound) {
+			u = record.NewUser()
+			u.OwnerAccountID, u.Email, u.FirstName, u.IsAccountSuperuser = id, firstUser, "Admin", true
+			u, err = tx.AddUser(u.Settled())
+		}
+		if err != nil {
+			return err
+		}
+		if u.OwnerAccountID != id {
+			return fmt.Errorf("the account in the configuration was changed; remove %s to begin anew", IdentityFile)
+		}
+		token = secret.NewToken(48)
+		return errors.Join(tx.DropTickets(u.ID, record.PurposePassword), tx.PutTicket(record.Ticket{Hash: secret.Hash(token), Purpose: record.PurposePassword,
+			AccountID: id, UserID: u.ID, Created: tx.Now(), Expires: tx.Now().Add(firstUserTime)}))
+	})
+	if err != nil {
+		return fmt.Errorf("prepare sign-in: %w", err)
+	}
+	if token == "" {
+		if err := os.Remove(file); err != nil && !os.IsNotExist(err) {
+			return fmt.Errorf("remove the first user's token: %w", err)
+		}
+		return nil
+	}
+	if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
+		return fmt.Errorf("leave the first user's token: %w", err)
+	}
+	a.log.Info("nobody can sign in at the bridge yet", "user", firstUser, "token_file", file,
+		"hint", "set a password: curl BRIDGE/g/aaa/reset_password -d token=$(cat FILE) --data-urlencode password=...")
+	return nil
+}
+
+// Authenticate lets in users' bearer tokens.
+func (p *people) Authenticate(token string) (identity.Principal, error) {
+	if p.ids == nil {
+		return identity.Principal{}, identity.ErrUnknown
+	}
+	return p.ids.Authenticate(token)
+}
+
+// Close lets go of the file.
+func (p *people) Close() error {
+	if p.ids == nil {
+		return nil
+	}
+	return p.ids.Close()
+}
+
+// doors lets in whoever one of them lets in.
+type doors []interface {
+	Authenticate(token string) (identity.Principal, error)
+}
+
+// Authenticate asks each in turn.
+func (d doors) Authenticate(token string) (identity.Principal, error) {
+	for _, door := range d {
+		if p, err := door.Authenticate(token); !errors.Is(err, identity.ErrUnknown) {
+			return p, err
+		}
+	}
+	return identity.Principal{}, identity.ErrUnknown
+}
+
+// fleet is the bridge and its cameras as /g/device asks for them.
+type fleet struct{ a *Agent }
+
+// Devices lists them in the order of their ids; other accounts have none here.
+func (f fleet) Devices(_ context.Context, account string) ([]web.Device, error) {
+	cfg := f.a.cfg.Bridge
+	if account != cfg.Account {
+		return nil, nil
+	}
+	address := ""
+	if u, err := url.Parse(f.a.cfg.API.PublicURL); err == nil {
+		address = u.Hostname()
+	}
+	out := []web.Device{{ID: cfg.ID, AccountID: account, Name: cfg.Name, Kind: vms.ActorBridge, Status: vms.StatusOnline, Address: address, Created: f.a.started}}
+	for _, c := range f.a.Cameras() {
+		out = append(out, web.Device{ID: c.ID, AccountID: account, Name: c.Name, Kind: vms.ActorCamera, Bridge: cfg.ID,
+			Status: c.Status.ConnectionStatus, Created: f.a.started})
+	}
+	return out, nil
+}

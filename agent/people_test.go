@@ -1,0 +1,133 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/configs"
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/record"
+)
+
+// bridgeOf is an agent of a folder that is not run.
+func bridgeOf(t *testing.T, data string, log io.Writer) *Agent {
+	t.Helper()
+	cfg := &configs.Config{}
+	cfg.Bridge.ID, cfg.Bridge.Name, cfg.Bridge.Account, cfg.Bridge.Data = "bridge-1", "Front gate", "acc-1", data
+	cfg.Cameras = []configs.Camera{{ID: "cam-1", Name: "Door"}}
+	a, err := New(cfg, Options{Log: slog.New(slog.NewTextHandler(log, nil))})
+	require.NoError(t, err)
+	return a
+}
+
+func form(t *testing.T, base, path string, fields ...string) *http.Response {
+	t.Helper()
+	v := url.Values{}
+	for i := 0; i < len(fields); i += 2 {
+		v.Set(fields[i], fields[i+1])
+	}
+	res, err := http.PostForm(base+path, v)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = res.Body.Close() })
+	return res
+}
+
+// From a bridge that nobody can sign in at to a user on the LAN who sees the cameras, over a restart, and nothing secret
+// in the log.
+func TestSigningInAtTheBridge(t *testing.T) {
+	data := t.TempDir()
+	var log bytes.Buffer
+	open := func() (*Agent, *people, *httptest.Server) {
+		a := bridgeOf(t, data, &log)
+		p := a.openPeople()
+		require.NotNil(t, p.ids)
+		s := httptest.NewServer(p.http)
+		t.Cleanup(s.Close)
+		return a, p, s
+	}
+	_, p, s := open()
+	file := filepath.Join(data, FirstUserFile)
+	raw, err := os.ReadFile(file)
+	require.NoError(t, err)
+	old := strings.TrimSpace(string(raw))
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	require.NoError(t, p.Close())
+	s.Close()
+
+	_, p, s = open()
+	raw, err = os.ReadFile(file)
+	require.NoError(t, err)
+	token := strings.TrimSpace(string(raw))
+	require.NotEqual(t, old, token, "a new one at each start")
+	require.Equal(t, 462, form(t, s.URL, "/g/aaa/authenticate", "username", firstUser, "password", "hunter2hunter2").StatusCode)
+	require.Equal(t, 406, form(t, s.URL, "/g/aaa/reset_password", "token", old, "password", "hunter2hunter2").StatusCode)
+	require.Equal(t, 200, form(t, s.URL, "/g/aaa/reset_password", "token", token, "password", "hunter2hunter2").StatusCode)
+	require.Equal(t, 503, form(t, s.URL, "/g/aaa/create_account", "email", "x@y.org", "password", "hunter2hunter2").StatusCode, "a bridge has one account")
+	require.NoError(t, p.Close())
+	s.Close()
+
+	_, p, s = open()
+	require.NoFileExists(t, file, "somebody can sign in now")
+	var in struct{ Token string }
+	require.NoError(t, json.NewDecoder(form(t, s.URL, "/g/aaa/authenticate", "username", firstUser, "password", "hunter2hunter2").Body).Decode(&in))
+	res := form(t, s.URL, "/g/aaa/authorize", "token", in.Token)
+	require.Equal(t, 200, res.StatusCode)
+	key := res.Cookies()[0].Value
+	res, err = http.Get(s.URL + "/g/device/list?A=" + url.QueryEscape(key))
+	require.NoError(t, err)
+	var devices [][]any
+	require.NoError(t, json.NewDecoder(res.Body).Decode(&devices))
+	require.NoError(t, res.Body.Close())
+	require.Len(t, devices, 2)
+	require.Equal(t, []any{"acc-1", "bridge-1", "Front gate", "bridge"}, devices[0][:4])
+	require.Equal(t, []any{"acc-1", "cam-1", "Door", "camera"}, devices[1][:4])
+
+	// A user's bearer token opens the other half of the API, beside those of the configuration.
+	users, err := p.ids.Users("acc-1")
+	require.NoError(t, err)
+	_, bearer, err := p.ids.CreateToken(record.Token{Kind: identity.KindUser, AccountID: "acc-1", UserID: users[0].ID})
+	require.NoError(t, err)
+	fixed := identity.NewFixed()
+	require.NoError(t, fixed.Add("from the YAML", identity.Principal{Name: "lan", AccountID: "acc-1"}))
+	both := doors{fixed, p}
+	for text, want := range map[string]string{bearer: "Admin", "from the YAML": "lan"} {
+		who, err := both.Authenticate(text)
+		require.NoError(t, err)
+		require.Equal(t, want, who.User.FirstName)
+	}
+	_, err = both.Authenticate("neither")
+	require.ErrorIs(t, err, identity.ErrUnknown)
+	require.NoError(t, p.Close())
+	for _, secret := range []string{old, token, key, in.Token, bearer, "hunter2hunter2"} {
+		require.NotContains(t, log.String(), secret)
+	}
+}
+
+// A users' file that cannot be opened costs signing in and nothing else.
+func TestWithoutAUsersFile(t *testing.T) {
+	data := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(data, IdentityFile), bytes.Repeat([]byte("no database "), 1000), 0o600))
+	var log bytes.Buffer
+	p := bridgeOf(t, data, &log).openPeople()
+	require.Nil(t, p.ids)
+	_, err := p.Authenticate("vms1_x")
+	require.ErrorIs(t, err, identity.ErrUnknown)
+	w := httptest.NewRecorder()
+	p.http.ServeHTTP(w, httptest.NewRequest("GET", "/g/aaa/isauth", nil))
+	require.Equal(t, 404, w.Code)
+	require.NoError(t, p.Close())
+	require.Contains(t, log.String(), "nobody can sign in")
+}
