@@ -1,12 +1,14 @@
-// Package identity knows who asks: bearer tokens, the accounts and users that they stand for, and what these may see.
-// The servers in uplink/server hand it the token of a request and get a Principal, or an error that is a 401.
+// Package identity knows who asks. A Principal is the holder of a bearer token, with the account, the user and what these
+// may see; uplink/server asks for one with each request and refuses what it does not grant. Fixed is the list of tokens in
+// the bridge's YAML file; identity/store is the file of accounts, users and tokens.
 //
-// Two stores do this. Store keeps accounts, users and tokens in a bbolt file, for vmscloud. Fixed is the list of tokens in
-// the bridge's YAML file. Neither keeps a token itself: a token is 256 random bits, of which only the SHA-256 is stored,
-// and a hash is compared in constant time. A stretched hash as for passwords would add nothing: there is nothing to
-// guess in 256 random bits.
+// The rooms below make up the rest of the interface's identity document, each one noun, in the order in which they build on
+// each other: status (answers and their precedence), secret (passwords and tokens), argument (parameters in every
+// encoding), record (accounts, users and the table of their fields), rule (who may do what to whom), store (bbolt), session
+// (signing in), factor (codes), saml (identity providers), oauth (bearer tokens), audit (the trail), post (mail and SMS) and
+// web (the HTTP endpoints).
 //
-//	store, err := identity.Open(filepath.Join(dir, "identity.db"), identity.Options{})
-//	token, secret, err := store.CreateToken(identity.Token{Kind: identity.KindBridge, AccountID: "acc-1", Name: "front gate"})
-//	principal, err := store.Authenticate(secret) // of a later request
+//	list := identity.NewFixed()
+//	err := list.Add(token, identity.Principal{Name: "lan", AccountID: "acc-1"})
+//	principal, err := list.Authenticate(token) // of a later request; ErrUnknown is a 401
 package identity

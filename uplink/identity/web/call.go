@@ -106,7 +106,7 @@ func (w *Web) serve(rw http.ResponseWriter, r *http.Request, e Endpoint) error {
 	set, malformed := c.read()
 	c.set = set
 	key, source := set.Session()
-	if source == argument.FromCookie || source == argument.FromNowhere {
+	if !e.crossSite && (source == argument.FromCookie || source == argument.FromNowhere) {
 		if err := w.sameSite(r); err != nil {
 			return err
 		}

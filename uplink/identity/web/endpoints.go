@@ -14,6 +14,8 @@ type Endpoint struct {
 	// lenient says that parameters which nobody knows are ignored: clients were seen to send the whole former answer.
 	lenient bool
 	serve   func(*call) error
+	// crossSite says that another site's page is meant to send it: the identity provider's. What it says must prove itself.
+	crossSite bool
 }
 
 // String names the endpoint as the document does.
@@ -33,43 +35,43 @@ const (
 
 // Endpoints lists what there is. §4.1, §4.2, §4.3, and the devices of public-facts.
 var Endpoints = []Endpoint{
-	{post, "/g/aaa/authenticate", []int{200, 400, 401, 402, 460, 461, 412, 462}, false, true, true, (*call).authenticate},
-	{post, "/g/aaa/two_factor_authenticate", []int{200, 400, 412, 415}, false, true, false, (*call).sendCode},
-	{post, "/g/aaa/authorize", []int{200, 400, 401, 406, 429}, false, true, true, (*call).authorize},
-	{post, "/g/aaa/two_factor_authenticate/update", []int{200, 400, 401, 415}, true, true, false, (*call).updateFactor},
-	{post, "/g/aaa/two_factor_authenticate/verify", []int{200, 400, 406}, true, true, false, (*call).verifyFactor},
-	{post, "/g/aaa/create_account", []int{202, 400, 406, 409}, false, true, false, (*call).createAccount},
-	{post, "/g/aaa/validate_account", []int{200, 400, 402, 406, 409, 412, 460}, false, true, false, (*call).validateAccount},
-	{post, "/g/aaa/forgot_password", []int{202, 400, 402, 406, 412, 460, 461, 462}, false, true, false, (*call).forgotPassword},
-	{post, "/g/aaa/check_pw_reset_token", []int{202, 400, 402, 406, 412, 460, 461}, false, true, false, (*call).checkReset},
-	{post, "/g/aaa/reset_password", []int{200, 400, 402, 406, 412, 460, 461}, false, true, false, (*call).resetPassword},
-	{post, "/g/aaa/resend_registration_email", []int{202, 400, 402, 404, 409, 412, 460}, false, true, false, (*call).resendRegistration},
-	{post, "/g/aaa/resend_user_verification_email", []int{202, 400, 402, 404, 409, 412, 460, 461}, false, true, false, (*call).resendVerification},
-	{post, "/g/aaa/change_password", []int{200, 400, 401, 404, 406}, true, true, false, (*call).changePassword},
-	{post, "/g/aaa/switch_account", []int{200, 400, 401, 404}, true, false, false, (*call).switchAccount},
-	{post, "/g/sso", []int{200, 400, 401, 404}, false, true, true, (*call).sso},
-	{get, "/g/aaa/isauth", []int{200, 401}, true, false, true, (*call).isAuth},
-	{post, "/g/aaa/logout", []int{204, 400, 401}, true, false, false, (*call).logout},
-	{get, "/g/aaa/logout", []int{204, 400, 401}, true, false, false, (*call).logout}, // clients were seen to GET it
+	{post, "/g/aaa/authenticate", []int{200, 400, 401, 402, 460, 461, 412, 462}, false, true, true, (*call).authenticate, false},
+	{post, "/g/aaa/two_factor_authenticate", []int{200, 400, 412, 415}, false, true, false, (*call).sendCode, false},
+	{post, "/g/aaa/authorize", []int{200, 400, 401, 406, 429}, false, true, true, (*call).authorize, false},
+	{post, "/g/aaa/two_factor_authenticate/update", []int{200, 400, 401, 415}, true, true, false, (*call).updateFactor, false},
+	{post, "/g/aaa/two_factor_authenticate/verify", []int{200, 400, 406}, true, true, false, (*call).verifyFactor, false},
+	{post, "/g/aaa/create_account", []int{202, 400, 406, 409}, false, true, false, (*call).createAccount, false},
+	{post, "/g/aaa/validate_account", []int{200, 400, 402, 406, 409, 412, 460}, false, true, false, (*call).validateAccount, false},
+	{post, "/g/aaa/forgot_password", []int{202, 400, 402, 406, 412, 460, 461, 462}, false, true, false, (*call).forgotPassword, false},
+	{post, "/g/aaa/check_pw_reset_token", []int{202, 400, 402, 406, 412, 460, 461}, false, true, false, (*call).checkReset, false},
+	{post, "/g/aaa/reset_password", []int{200, 400, 402, 406, 412, 460, 461}, false, true, false, (*call).resetPassword, false},
+	{post, "/g/aaa/resend_registration_email", []int{202, 400, 402, 404, 409, 412, 460}, false, true, false, (*call).resendRegistration, false},
+	{post, "/g/aaa/resend_user_verification_email", []int{202, 400, 402, 404, 409, 412, 460, 461}, false, true, false, (*call).resendVerification, false},
+	{post, "/g/aaa/change_password", []int{200, 400, 401, 404, 406}, true, true, false, (*call).changePassword, false},
+	{post, "/g/aaa/switch_account", []int{200, 400, 401, 404}, true, false, false, (*call).switchAccount, false},
+	{post, "/g/sso", []int{200, 400, 401, 404}, false, true, true, (*call).sso, true},
+	{get, "/g/aaa/isauth", []int{200, 401}, true, false, true, (*call).isAuth, false},
+	{post, "/g/aaa/logout", []int{204, 400, 401}, true, false, false, (*call).logout, false},
+	{get, "/g/aaa/logout", []int{204, 400, 401}, true, false, false, (*call).logout, false}, // clients were seen to GET it
 
-	{get, "/g/account", []int{200, 400, 401, 403, 404}, true, false, false, (*call).getAccount},
-	{put, "/g/account", []int{200, 400, 401, 403, 409}, true, false, false, (*call).putAccount},
-	{post, "/g/account", []int{200, 400, 401, 403, 404}, true, false, false, (*call).postAccount},
-	{del, "/g/account", []int{200, 400, 401, 403, 404}, true, false, false, (*call).deleteAccount},
-	{get, "/g/account/list", []int{200, 400, 401, 403}, true, false, false, (*call).listAccounts},
-	{get, "/g/account/statistics/sub_accounts", []int{200, 400, 401, 403, 404}, true, false, false, statistic("account_total", countChildren)},
-	{get, "/g/account/statistics/users", []int{200, 400, 401, 403, 404}, true, false, false, statistic("user_total", countUsers)},
-	{get, "/g/account/statistics/bridges", []int{200, 400, 401, 403, 404}, true, false, false, statistic("bridge_total", countBridges)},
-	{get, "/g/account/statistics/cameras", []int{200, 400, 401, 403, 404}, true, false, false, statistic("camera_total", countCameras)},
-	{get, "/g/account/statistics/online_users", []int{200, 400, 401, 403, 404}, true, false, false, statistic("online_user_total", countOnlineUsers)},
-	{get, "/g/account/statistics/online_cameras", []int{200, 400, 401, 403, 404}, true, false, false, statistic("camera_online_total", countOnlineCameras)},
+	{get, "/g/account", []int{200, 400, 401, 403, 404}, true, false, false, (*call).getAccount, false},
+	{put, "/g/account", []int{200, 400, 401, 403, 409}, true, false, false, (*call).putAccount, false},
+	{post, "/g/account", []int{200, 400, 401, 403, 404}, true, false, false, (*call).postAccount, false},
+	{del, "/g/account", []int{200, 400, 401, 403, 404}, true, false, false, (*call).deleteAccount, false},
+	{get, "/g/account/list", []int{200, 400, 401, 403}, true, false, false, (*call).listAccounts, false},
+	{get, "/g/account/statistics/sub_accounts", []int{200, 400, 401, 403, 404}, true, false, false, statistic("account_total", countChildren), false},
+	{get, "/g/account/statistics/users", []int{200, 400, 401, 403, 404}, true, false, false, statistic("user_total", countUsers), false},
+	{get, "/g/account/statistics/bridges", []int{200, 400, 401, 403, 404}, true, false, false, statistic("bridge_total", countBridges), false},
+	{get, "/g/account/statistics/cameras", []int{200, 400, 401, 403, 404}, true, false, false, statistic("camera_total", countCameras), false},
+	{get, "/g/account/statistics/online_users", []int{200, 400, 401, 403, 404}, true, false, false, statistic("online_user_total", countOnlineUsers), false},
+	{get, "/g/account/statistics/online_cameras", []int{200, 400, 401, 403, 404}, true, false, false, statistic("camera_online_total", countOnlineCameras), false},
 
-	{get, "/g/user", []int{200, 400, 401, 403, 404}, true, false, false, (*call).getUser},
-	{put, "/g/user", []int{200, 400, 401, 403, 409}, true, false, false, (*call).putUser},
-	{post, "/g/user", []int{200, 400, 401, 403, 404}, true, false, false, (*call).postUser},
-	{del, "/g/user", []int{200, 400, 401, 403, 404}, true, false, false, (*call).deleteUser},
-	{get, "/g/user/list", []int{200, 401, 403}, true, false, true, (*call).listUsers},
+	{get, "/g/user", []int{200, 400, 401, 403, 404}, true, false, false, (*call).getUser, false},
+	{put, "/g/user", []int{200, 400, 401, 403, 409}, true, false, false, (*call).putUser, false},
+	{post, "/g/user", []int{200, 400, 401, 403, 404}, true, false, false, (*call).postUser, false},
+	{del, "/g/user", []int{200, 400, 401, 403, 404}, true, false, false, (*call).deleteUser, false},
+	{get, "/g/user/list", []int{200, 401, 403}, true, false, true, (*call).listUsers, false},
 
-	{get, "/g/device", []int{200, 400, 401, 404}, true, false, false, (*call).getDevice},
-	{get, "/g/device/list", []int{200, 401}, true, false, true, (*call).listDevices},
+	{get, "/g/device", []int{200, 400, 401, 404}, true, false, false, (*call).getDevice, false},
+	{get, "/g/device/list", []int{200, 401}, true, false, true, (*call).listDevices, false},
 }
