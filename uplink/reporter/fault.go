@@ -68,13 +68,13 @@ func pauses(o Options) *backoff.ExponentialBackOff {
 func (g *gate) closed(now time.Time) bool { return now.Before(g.until) }
 func (g *gate) probing() bool             { return g.failures > 0 }
 
-// probe says which of n actors goes ahead: another one each time, since it may be one event that brings the service, or
+// probe says how many actors are passed over: another one goes ahead each time, since it may be one event that brings the service, or
 // what stands before it, to answer as if all were lost.
-func (g *gate) probe(n int) int { return max(g.failures-1, 0) % n }
+func (g *gate) probe() int { return max(g.failures-1, 0) }
 
 // choose is the event that goes ahead. Once the trouble is older than stuckAfter it is every other time the one behind the
 // first, for the same reason.
-func (g *gate) choose(list []Entry, now time.Time, stuckAfter time.Duration) []Entry {
+func (g *gate) choose(list []uint64, now time.Time, stuckAfter time.Duration) []uint64 {
 	if len(list) > 1 && now.Sub(g.since) >= stuckAfter && g.failures%2 == 1 {
 		return list[1:2]
 	}
@@ -169,6 +169,7 @@ func (b blame) again(id string, taken uint64) bool {
 // trouble is an event that fails while the service may be well. Its actor waits for it.
 type trouble struct {
 	id          string
+	place       uint64
 	first       time.Time
 	takenBefore uint64 // events taken when it first failed
 	until       time.Time
@@ -179,7 +180,7 @@ type trouble struct {
 }
 
 func newTrouble(e Entry, taken uint64, o Options) *trouble {
-	return &trouble{id: e.Event.ID, first: time.Now(), takenBefore: taken, pauses: pauses(o)}
+	return &trouble{id: e.Event.ID, place: e.Place, first: time.Now(), takenBefore: taken, pauses: pauses(o)}
 }
 
 func (t *trouble) pause(err error, o Options) {
@@ -198,8 +199,8 @@ func (t *trouble) again() { t.failures, t.until, t.steppedOver = t.failures+1, t
 
 // choose says what to send of an actor in trouble: the event itself, or every other time once its time is over the one
 // behind it, to find out whose fault it is.
-func (t *trouble) choose(list []Entry, now time.Time, stuckAfter time.Duration) []Entry {
-	t.steppedOver = len(list) > 1 && list[0].Event.ID == t.id && now.Sub(t.first) >= stuckAfter && t.failures%2 == 1
+func (t *trouble) choose(list []uint64, now time.Time, stuckAfter time.Duration) []uint64 {
+	t.steppedOver = len(list) > 1 && list[0] == t.place && now.Sub(t.first) >= stuckAfter && t.failures%2 == 1
 	if t.steppedOver {
 		return list[1:2]
 	}

@@ -11,9 +11,11 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Entry is an event that waits in the outbox. Revision tells it from a later form of the same event.
+// Entry is an event that waits in the outbox. Place says where: older ones have lower places. Revision tells it from a
+// later form of the same event.
 type Entry struct {
 	Event    vms.Event
+	Place    uint64
 	Revision uint64
 	Attempts int
 	Since    time.Time
@@ -23,14 +25,19 @@ type Entry struct {
 // to know the other. Its methods must be safe for concurrent use.
 type Source[E ~struct {
 	Event    vms.Event
+	Place    uint64
 	Revision uint64
 	Attempts int
 	Since    time.Time
 }] interface {
-	// Peek returns up to n entries, oldest first, leaving out the actors for which skip says so.
-	Peek(n int, skip func(actorID string) bool) ([]E, error)
-	// Ack removes an entry if it was not renewed since.
-	Ack(id string, revision uint64) error
+	// Scan calls visit with the places and actors of up to n entries behind a place, oldest first.
+	Scan(after uint64, n int, visit func(place uint64, actorID string)) error
+	// LastPlace is a place such that whatever enters later stands behind it.
+	LastPlace() (uint64, error)
+	// Load reads the entries at these places, in their order, without those that have left.
+	Load(places []uint64) ([]E, error)
+	// AckAll removes entries, those apart that were renewed since: it returns their places.
+	AckAll(entries []E) (renewed []uint64, err error)
 	// Park sets an entry aside for good, with the reason, if it was not renewed since.
 	Park(id string, revision uint64, reason string) error
 	// Changed has a value after something entered the outbox.
@@ -40,6 +47,16 @@ type Source[E ~struct {
 // Sender hands one event to the service. Its errors are the verdicts of uplink/vms. uplink/client is one.
 type Sender interface {
 	Report(ctx context.Context, ev vms.Event) error
+}
+
+// BatchSender is a Sender that may know how to hand over several events at once. uplink/client is one.
+type BatchSender interface {
+	Sender
+	// AtOnce is how many events the service takes at once now; 1: not more than one.
+	AtOnce() int
+	// ReportMany hands over events of one actor in their order. The verdicts are of as many of them, from the first on, as
+	// the service judged: nil, or a *vms.RefusedError. err is the trouble with the one after those, nil if there is none.
+	ReportMany(ctx context.Context, events []vms.Event) (verdicts []error, err error)
 }
 
 // Options of New. The zero value is right.
@@ -52,6 +69,8 @@ type Options struct {
 	FirstPause, MaxPause, AuthPause time.Duration
 	// StuckAfter is how long an event must have failed, while others were taken, to be parked; 0 means 1 h.
 	StuckAfter time.Duration
+	// Overtake is how long a backlog may take after the service is back before what is new goes ahead of it; 0 means 1 s.
+	Overtake time.Duration
 	// Drain is how long requests under way may take once Run's context is done; 0 means 5 s.
 	Drain time.Duration
 	// Register is called when the service does not know an event's actor; nil: such an event is parked at once.
@@ -60,19 +79,19 @@ type Options struct {
 	Registerer prometheus.Registerer // nil: nothing is counted
 }
 
-// batch is how many entries are read at once.
-const batch = 1024
-
 // Reporter drains one outbox. Run it once; Status may be called at any time.
 type Reporter struct {
-	peek    func(n int, skip func(string) bool) ([]Entry, error)
-	ack     func(id string, revision uint64) error
-	park    func(id string, revision uint64, reason string) error
-	changed <-chan struct{}
-	sender  Sender
-	opts    Options
-	log     *slog.Logger
-	metrics *metrics
+	scan      func(after uint64, n int, visit func(uint64, string)) error
+	lastPlace func() (uint64, error)
+	load      func(places []uint64) ([]Entry, error)
+	ack       func([]Entry) (renewed []uint64, err error)
+	park      func(id string, revision uint64, reason string) error
+	changed   <-chan struct{}
+	sender    Sender
+	many      BatchSender // sender, if it is one
+	opts      Options
+	log       *slog.Logger
+	metrics   *metrics
 
 	mu     sync.Mutex // guards status
 	status Status
@@ -81,6 +100,7 @@ type Reporter struct {
 // New makes a reporter. It starts nothing.
 func New[E ~struct {
 	Event    vms.Event
+	Place    uint64
 	Revision uint64
 	Attempts int
 	Since    time.Time
@@ -88,21 +108,29 @@ func New[E ~struct {
 	o.Concurrency = or(o.Concurrency, 16)
 	o.FirstPause, o.MaxPause = or(o.FirstPause, time.Second), or(o.MaxPause, 15*time.Second)
 	o.AuthPause, o.StuckAfter = or(o.AuthPause, 30*time.Second), or(o.StuckAfter, time.Hour)
-	o.Drain = or(o.Drain, 5*time.Second)
+	o.Drain, o.Overtake = or(o.Drain, 5*time.Second), or(o.Overtake, time.Second)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	many, _ := sender.(BatchSender)
 	return &Reporter{
-		peek: func(n int, skip func(string) bool) ([]Entry, error) {
-			list, err := source.Peek(n, skip)
+		scan: source.Scan, lastPlace: source.LastPlace, park: source.Park, changed: source.Changed(),
+		load: func(places []uint64) ([]Entry, error) {
+			list, err := source.Load(places)
 			entries := make([]Entry, len(list))
 			for i, e := range list {
 				entries[i] = Entry(e)
 			}
 			return entries, err
 		},
-		ack: source.Ack, park: source.Park, changed: source.Changed(),
-		sender: sender, opts: o, log: o.Log, metrics: newMetrics(o.Registerer), status: Status{State: Idle},
+		ack: func(list []Entry) ([]uint64, error) {
+			entries := make([]E, len(list))
+			for i, e := range list {
+				entries[i] = E(e)
+			}
+			return source.AckAll(entries)
+		},
+		sender: sender, many: many, opts: o, log: o.Log, metrics: newMetrics(o.Registerer), status: Status{State: Idle},
 	}
 }
 

@@ -36,7 +36,7 @@ func (o *outbox) put(ev vms.Event) {
 	o.rev++
 	i := slices.IndexFunc(o.entries, func(e Entry) bool { return e.Event.ID == ev.ID })
 	if i < 0 {
-		o.entries = append(o.entries, Entry{Event: ev, Revision: o.rev})
+		o.entries = append(o.entries, Entry{Event: ev, Place: o.rev, Revision: o.rev})
 	} else {
 		o.entries[i].Event, o.entries[i].Revision = ev, o.rev
 	}
@@ -47,20 +47,38 @@ func (o *outbox) put(ev vms.Event) {
 	}
 }
 
-func (o *outbox) Peek(n int, skip func(string) bool) ([]Entry, error) {
+func (o *outbox) Scan(after uint64, n int, visit func(uint64, string)) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.peeks++
 	if o.peekErr != nil {
-		return nil, o.peekErr
+		return o.peekErr
 	}
-	var out []Entry
 	for _, e := range o.entries {
-		if len(out) < n && !skip(e.Event.ActorID) {
-			out = append(out, e)
+		if n > 0 && e.Place > after {
+			visit(e.Place, e.Event.ActorID)
+			n--
 		}
 	}
-	return out, nil
+	return nil
+}
+
+func (o *outbox) LastPlace() (uint64, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.rev, o.peekErr
+}
+
+func (o *outbox) Load(places []uint64) ([]Entry, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var out []Entry
+	for _, place := range places {
+		if i := slices.IndexFunc(o.entries, func(e Entry) bool { return e.Place == place }); i >= 0 {
+			out = append(out, o.entries[i])
+		}
+	}
+	return out, o.peekErr
 }
 
 func (o *outbox) remove(id string, revision uint64) bool {
@@ -69,11 +87,15 @@ func (o *outbox) remove(id string, revision uint64) bool {
 	return len(o.entries) < n
 }
 
-func (o *outbox) Ack(id string, revision uint64) error {
+func (o *outbox) AckAll(entries []Entry) (renewed []uint64, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.remove(id, revision)
-	return nil
+	for _, e := range entries {
+		if !o.remove(e.Event.ID, e.Revision) && slices.ContainsFunc(o.entries, func(w Entry) bool { return w.Place == e.Place }) {
+			renewed = append(renewed, e.Place)
+		}
+	}
+	return renewed, nil
 }
 
 func (o *outbox) Park(id string, revision uint64, reason string) error {

@@ -2,7 +2,7 @@ package reporter
 
 import (
 	"context"
-	"slices"
+	"math"
 	"sync"
 	"time"
 )
@@ -11,35 +11,34 @@ import (
 type run struct {
 	*Reporter
 	gate    gate
-	busy    map[string]bool     // actors that a lane is serving
-	resting map[string]*trouble // actors whose first event failed by itself
+	backlog *stream // all that waits; while there is a fresh one, what entered the outbox up to boundary
+	fresh   *stream // what entered later, nil if nothing needs to go ahead
+	split
+	busy    map[key]uint64      // what lanes are serving: the last place of each
+	flying  map[uint64]struct{} // places that lanes are serving
+	resting map[key]*trouble    // actors whose first event failed by itself
 	results chan result
 	lanes   sync.WaitGroup
 	blame   blame
 	taken   uint64    // events accepted
-	ready   []backlog // read, and waiting for a lane
-	readAt  time.Time // when it was
-	nextAt  time.Time // when the outbox may be read again
-	dirty   bool      // the outbox may hold something that is neither in ready nor being served
+	nextAt  time.Time // when the outbox is tried again, after it could not be read or changed
+	alone   bool      // with one lane only, whether the last one was for what is fresh
+	doubted bool      // the outbox may hold something that was read and is neither in a stream nor flying
 }
 
-// result is what became of a lane's entries.
-type result struct {
-	actor    string
-	taken    int
-	answered bool   // the service took or refused one: it is there
-	failed   *Entry // nil: all went well
-	err      error
-	epoch    int // of the gate when the lane started
-}
+const (
+	maxPlaces = 1 << 16 // places kept of a stream
+	scanAt    = 4096    // places read in one go
+)
 
 // Run reports until ctx is done, then lets requests under way finish within Options.Drain. It returns ctx's error.
 func (r *Reporter) Run(ctx context.Context) error {
 	work, stop := drainContext(ctx, r.opts.Drain)
 	defer stop()
 	s := &run{
-		Reporter: r, gate: newGate(r.opts), busy: map[string]bool{}, resting: map[string]*trouble{},
-		results: make(chan result, r.opts.Concurrency), blame: blame{}, dirty: true,
+		Reporter: r, gate: newGate(r.opts), backlog: newStream(0), split: split{boundary: math.MaxUint64},
+		busy: map[key]uint64{}, flying: map[uint64]struct{}{}, resting: map[key]*trouble{},
+		results: make(chan result, r.opts.Concurrency), blame: blame{},
 	}
 	defer r.setStatus(func(st *Status) { st.State, st.NextTry = Stopped, time.Time{} })
 	for ctx.Err() == nil {
@@ -71,69 +70,146 @@ func drainContext(ctx context.Context, d time.Duration) (context.Context, contex
 	return work, func() { stop(); cancel() }
 }
 
-// backlog is what waits of one actor, as it was read.
-type backlog struct {
-	actor   string
-	entries []Entry
-}
-
-// maxAge is how old what was read may get before it is read again: an event may be renewed or dropped meanwhile.
-const maxAge = time.Second
-
 // dispatch starts lanes for what waits, unless the gate is closed or all lanes are taken.
 func (s *run) dispatch(ctx, work context.Context) {
 	now := time.Now()
 	limit := s.gate.limit(now, s.opts.Concurrency)
-	if limit == 0 || now.Sub(s.readAt) > maxAge {
-		s.dirty = s.dirty || len(s.ready) > 0
-		s.ready = nil
+	if now.Before(s.nextAt) {
+		limit = 0
 	}
-	if len(s.busy) < limit && len(s.ready) == 0 && s.dirty && !now.Before(s.nextAt) {
+	if limit > 0 {
 		s.read(now)
+		s.divide(now)
 	}
-	for len(s.busy) < limit && len(s.ready) > 0 {
-		i := s.gate.probe(len(s.ready))
-		next := s.ready[i]
-		s.ready = slices.Delete(s.ready, i, i+1)
-		list := next.entries
-		if t := s.resting[next.actor]; t != nil {
-			list = t.choose(list, now, s.opts.StuckAfter)
-		} else if s.gate.probing() {
-			list = s.gate.choose(list, now, s.opts.StuckAfter)
+	for len(s.busy) < limit {
+		k, ok := s.pick(now, limit)
+		if !ok {
+			break
 		}
-		s.busy[next.actor] = true
-		epoch := s.gate.epoch
-		s.lanes.Go(func() { s.results <- s.serve(ctx, work, next.actor, list, epoch) })
+		s.start(ctx, work, k, now)
 	}
 	s.show()
 }
 
-// read looks into the outbox for actors that are neither being served nor resting.
-func (s *run) read(now time.Time) {
-	entries, err := s.peek(batch, func(actor string) bool {
-		t := s.resting[actor]
-		return s.busy[actor] || (t != nil && now.Before(t.until))
-	})
-	if err != nil {
-		s.log.Error("the outbox cannot be read; reporting tries again", "error", err)
-		s.fault(err)
-		s.nextAt = now.Add(s.opts.FirstPause)
-		return
-	}
-	// A long backlog of busy actors makes this slow: spend at most a fifth of the time on it.
-	s.readAt = time.Now()
-	s.nextAt = s.readAt.Add(4 * s.readAt.Sub(now))
-	s.dirty = len(entries) == batch
-	place := map[string]int{}
-	for _, e := range entries {
-		i, ok := place[e.Event.ActorID]
-		if !ok {
-			i = len(s.ready)
-			place[e.Event.ActorID] = i
-			s.ready = append(s.ready, backlog{actor: e.Event.ActorID})
+// pick chooses what to serve: of what is fresh and the backlog, neither gets more than three lanes of four while the other
+// waits, and with a single lane they take turns.
+func (s *run) pick(now time.Time, limit int) (key, bool) {
+	order := []bool{false}
+	if s.fresh != nil {
+		order = []bool{true, false}
+		share := max(1, limit*3/4)
+		if s.lanesOf(true) >= share || limit == 1 && s.alone {
+			order = []bool{false, true}
 		}
-		s.ready[i].entries = append(s.ready[i].entries, e)
 	}
+	for _, fresh := range order {
+		st := s.backlog
+		if fresh {
+			st = s.fresh
+		}
+		skip := 0
+		if s.gate.probing() {
+			skip = s.gate.probe()
+		}
+		if actor, ok := st.next(skip, func(a string) bool { return s.may(key{a, fresh}, now) }); ok {
+			s.alone = fresh
+			return key{actor, fresh}, true
+		}
+	}
+	return key{}, false
+}
+
+func (s *run) lanesOf(fresh bool) (n int) {
+	for k := range s.busy {
+		if k.fresh == fresh {
+			n++
+		}
+	}
+	return n
+}
+
+// may says whether an actor's events may be sent now: no others of it are under way that stand before or among them.
+func (s *run) may(k key, now time.Time) bool {
+	if t := s.resting[k]; t != nil && now.Before(t.until) {
+		return false
+	}
+	if _, ok := s.busy[k]; ok {
+		return false
+	}
+	other, ok := s.busy[key{k.actor, !k.fresh}]
+	return !ok || s.fresh != nil && (k.fresh && other <= s.boundary || !k.fresh && other > s.boundary)
+}
+
+// start serves an actor.
+func (s *run) start(ctx, work context.Context, k key, now time.Time) {
+	st := s.backlog
+	if k.fresh {
+		st = s.fresh
+	}
+	n := laneEvents
+	t := s.resting[k]
+	if t != nil || s.gate.probing() {
+		n = 2
+	}
+	list := st.take(k.actor, n)
+	chosen := list
+	if t != nil {
+		chosen = t.choose(list, now, s.opts.StuckAfter)
+	} else if s.gate.probing() {
+		chosen = s.gate.choose(list, now, s.opts.StuckAfter)
+	}
+	if len(chosen) < len(list) {
+		for _, place := range list {
+			if place != chosen[0] {
+				st.giveBack(k.actor, place)
+			}
+		}
+	}
+	for _, place := range chosen {
+		s.flying[place] = struct{}{}
+	}
+	s.busy[k] = chosen[len(chosen)-1]
+	epoch := s.gate.epoch
+	s.lanes.Go(func() { s.results <- s.serve(ctx, work, k, chosen, epoch) })
+}
+
+// read looks into the outbox for what has not been read.
+func (s *run) read(now time.Time) {
+	if s.doubted && s.idle() {
+		s.backlog, s.doubted = newStream(0), false
+		if s.fresh != nil {
+			s.rejoin()
+		}
+	}
+	for _, st := range []*stream{s.fresh, s.backlog} {
+		for st != nil && st.more && st.size < maxPlaces {
+			n, past := 0, false
+			err := s.scan(st.after, scanAt, func(place uint64, actor string) {
+				if n++; st == s.backlog && place > s.boundary {
+					past = true
+					return
+				}
+				st.after = place
+				if _, flying := s.flying[place]; !flying {
+					st.add(actor, place)
+				}
+			})
+			if err != nil {
+				s.log.Error("the outbox cannot be read; reporting tries again", "error", err)
+				s.fault(err)
+				s.nextAt = now.Add(s.opts.FirstPause)
+				return
+			}
+			if st.more = n == scanAt && !past; st == s.backlog && s.fresh != nil {
+				break // one piece at a time, so that what is fresh does not wait for it
+			}
+		}
+	}
+}
+
+// idle says whether nothing is known to wait, and nothing is under way.
+func (s *run) idle() bool {
+	return len(s.busy) == 0 && s.backlog.size == 0 && (s.fresh == nil || s.fresh.size == 0)
 }
 
 // wait returns when dispatch may have something to do.
@@ -141,47 +217,66 @@ func (s *run) wait(ctx context.Context) {
 	now := time.Now()
 	until := now.Add(time.Minute) // nothing is known to need it; it makes a lost wake-up harmless
 	changed := s.changed
-	if s.gate.closed(now) {
+	limit := s.gate.limit(now, s.opts.Concurrency)
+	switch {
+	case s.gate.closed(now):
 		until = s.gate.until
 		changed = nil // new events do not shorten the wait
-	} else if s.dirty && len(s.ready) == 0 && len(s.busy) < s.gate.limit(now, s.opts.Concurrency) {
+	case now.Before(s.nextAt):
 		until = s.nextAt
+	case s.backlog.more && s.backlog.size < maxPlaces && limit > 0:
+		until = now // there is more to read
+	case !s.idle():
+		until = s.markAt.Add(s.opts.Overtake)
 	}
 	for _, t := range s.resting {
 		if t.until.After(now) && t.until.Before(until) && !s.gate.closed(now) {
 			until = t.until
 		}
 	}
-	timer := time.NewTimer(time.Until(until))
+	timer := time.NewTimer(max(time.Until(until), time.Millisecond))
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 	case <-timer.C:
-		s.dirty = true
+		s.doubted = s.doubted || s.idle()
+		s.wake()
 	case <-changed:
-		s.dirty = true
+		s.wake()
 	case res := <-s.results:
 		s.finish(res)
 	}
 }
 
+// wake has the newest part of the outbox read on.
+func (s *run) wake() {
+	if s.fresh != nil {
+		s.fresh.more = true
+	} else {
+		s.backlog.more = true
+	}
+}
+
 // finish takes in what a lane did.
 func (s *run) finish(res result) {
-	delete(s.busy, res.actor)
-	s.dirty = true
+	s.land(res)
+	if res.broken {
+		s.nextAt = time.Now().Add(s.opts.FirstPause)
+	}
 	s.taken += uint64(res.taken)
 	if res.answered {
 		if down, failures := s.gate.open(); failures > 0 {
+			s.mark(time.Now())
 			s.log.Info("the service takes events again", "after", down.Round(time.Millisecond), "failures", failures)
 		}
 	}
 	if res.failed == nil {
-		switch t := s.resting[res.actor]; {
+		switch t := s.resting[res.key]; {
 		case t == nil:
 		case t.steppedOver:
 			t.again() // the one behind it was taken: try it now, and park it if it fails once more
 		default:
-			delete(s.resting, res.actor)
+			delete(s.resting, res.key)
 		}
 		s.show()
 		return
@@ -199,20 +294,37 @@ func (s *run) finish(res result) {
 	s.show()
 }
 
+// land gives back what a lane has not dealt with.
+func (s *run) land(res result) {
+	delete(s.busy, res.key)
+	for _, place := range res.flown {
+		delete(s.flying, place)
+	}
+	for _, place := range res.left {
+		st := s.backlog
+		if s.fresh != nil && place > s.boundary {
+			st = s.fresh
+		}
+		if place <= st.after { // else it is still to be read
+			st.giveBack(res.key.actor, place)
+		}
+	}
+}
+
 // rest lets an actor wait whose event failed by itself, or parks the event if it has had its time.
 func (s *run) rest(res result) {
-	t := s.resting[res.actor]
+	t := s.resting[res.key]
 	if t == nil || t.id != res.failed.Event.ID {
 		if t != nil && t.steppedOver {
 			t.pause(res.err, s.opts) // the event behind it failed too
 			return
 		}
 		t = newTrouble(*res.failed, s.taken, s.opts)
-		s.resting[res.actor] = t
+		s.resting[res.key] = t
 	}
 	if time.Since(t.first) >= s.opts.StuckAfter && s.taken > t.takenBefore {
 		s.parkEntry(*res.failed, "set aside after failing for "+s.opts.StuckAfter.String()+" while others were taken: "+res.err.Error())
-		delete(s.resting, res.actor)
+		delete(s.resting, res.key)
 		return
 	}
 	t.pause(res.err, s.opts)

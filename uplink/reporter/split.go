@@ -1,0 +1,73 @@
+package reporter
+
+import (
+	"math"
+	"time"
+)
+
+// split is how far the outbox is a backlog that what is new may overtake. As long as all that waits goes within
+// Options.Overtake, there is none, and the events of an actor go strictly in order. A mark at the outbox's end tells: if
+// something before it still waits after that time, what stands behind it becomes a stream of its own, goes ahead, and keeps
+// its order within itself, as the backlog does.
+type split struct {
+	boundary uint64 // the backlog's last place; all of them without a split
+	marked   uint64 // where the outbox ended at markAt
+	markAt   time.Time
+}
+
+// mark notes where the outbox ends.
+func (s *run) mark(now time.Time) {
+	s.markAt = now
+	if place, err := s.lastPlace(); err == nil { // the next read says what is wrong
+		s.marked = place
+	}
+}
+
+// divide makes what is new a stream of its own, and one again of both once the backlog is gone.
+func (s *run) divide(now time.Time) {
+	if s.fresh != nil && s.backlog.drained(s.boundary, func(a string) bool { return s.rests(key{a, false}) }) {
+		s.rejoin()
+	}
+	if now.Sub(s.markAt) < s.opts.Overtake {
+		return
+	}
+	newest, fresh := s.backlog, false
+	if s.fresh != nil {
+		newest, fresh = s.fresh, true
+	}
+	if !newest.drained(s.marked, func(a string) bool { return s.rests(key{a, fresh}) }) {
+		if s.fresh != nil {
+			s.backlog.more = true // on to the new boundary
+		} else {
+			s.backlog.cut(s.marked)
+		}
+		s.boundary, s.fresh = s.marked, newStream(s.marked)
+		for k, t := range s.resting {
+			s.rekey(k, t, key{k.actor, t.place > s.boundary})
+		}
+		s.read(now)
+	}
+	s.mark(now)
+}
+
+// rejoin ends the split.
+func (s *run) rejoin() {
+	s.backlog.join(s.fresh)
+	s.fresh, s.boundary = nil, math.MaxUint64
+	for k, t := range s.resting {
+		s.rekey(k, t, key{k.actor, false})
+	}
+}
+
+// rekey moves an actor's trouble to the stream in which its event stands now; the one that is there already stays.
+func (s *run) rekey(from key, t *trouble, to key) {
+	if from == to {
+		return
+	}
+	delete(s.resting, from)
+	if s.resting[to] == nil {
+		s.resting[to] = t
+	}
+}
+
+func (s *run) rests(k key) bool { return s.resting[k] != nil }
