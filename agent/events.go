@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +20,7 @@ type author struct {
 	camera  string
 	baseURL string // of the service that will show the images
 	version string
+	epoch   string // tells the detector's tracks from those of the detectors before it
 	regions map[string]motion.Region
 }
 
@@ -35,17 +35,13 @@ func (a *author) Motion(c motion.Change) vms.Event {
 		items = append(items, vms.MotionRegion(vms.CreatorMotion, r.ID, r.Name, r.Area))
 	}
 	ev.CreatorID = vms.CreatorMotion
-	at := c.BestTime
-	if at.IsZero() {
-		at = c.Start
-	}
 	var overlay []vms.OverlayBox
-	for i, b := range c.Boxes {
-		box := [4]float64{b.Left, b.Top, b.Right, b.Bottom}
-		object := vms.ObjectID(vms.ActorCamera, a.camera, fmt.Sprintf("%d-%s-%d", c.Start.UnixMilli(), c.Object, i+1))
-		items = append(items, vms.ObjectDetection(vms.CreatorMotion, object, at, box))
-		items = append(items, vms.CroppedFrameImageURL(vms.CreatorMotion, object, a.cropped(at, b), at))
-		overlay = append(overlay, vms.OverlayBox{Label: "motion", At: at, Box: box})
+	for _, o := range c.Objects {
+		box := [4]float64{o.Box.Left, o.Box.Top, o.Box.Right, o.Box.Bottom}
+		object := vms.ObjectID(vms.ActorCamera, a.camera, a.epoch+"-"+o.ID)
+		items = append(items, vms.ObjectDetection(vms.CreatorMotion, object, o.Time, box))
+		items = append(items, vms.CroppedFrameImageURL(vms.CreatorMotion, object, a.cropped(o.Time, o.Box), o.Time))
+		overlay = append(overlay, vms.OverlayBox{Label: "motion", At: o.Time, Box: box})
 	}
 	items = append(items, a.images(vms.OpBefore, vms.At(c.Start).Add(imageDelay))...)
 	if len(overlay) > 0 {

@@ -22,12 +22,12 @@ func someAuthor() *author {
 // Whatever is told of a span, the event passes the service's own check.
 func TestEventsPassTheCheck(t *testing.T) {
 	a := someAuthor()
-	box := motion.Box{Left: 0.1, Top: 0.2, Right: 0.3, Bottom: 0.9}
+	box := motion.Object{ID: "7", Box: motion.Box{Left: 0.1, Top: 0.2, Right: 0.3, Bottom: 0.9}, Time: at(300)}
 	for name, ev := range map[string]vms.Event{
-		"began":   a.Motion(motion.Change{Kind: motion.Began, Start: at(0), Last: at(400), Object: "7", Boxes: []motion.Box{box}, BestTime: at(300)}),
+		"began":   a.Motion(motion.Change{Kind: motion.Began, Start: at(0), Last: at(400), Object: "7", Objects: []motion.Object{box}}),
 		"no box":  a.Motion(motion.Change{Kind: motion.Began, Start: at(0), Last: at(400), Object: "7"}),
-		"ended":   a.Motion(motion.Change{Kind: motion.Ended, Start: at(0), Last: at(9000), Object: "7", Boxes: []motion.Box{box, box}, BestTime: at(300)}),
-		"region":  a.Motion(motion.Change{Kind: motion.Ended, Region: "door", Start: at(0), Last: at(9000), Object: "7", Boxes: []motion.Box{box}}),
+		"ended":   a.Motion(motion.Change{Kind: motion.Ended, Start: at(0), Last: at(9000), Object: "7", Objects: []motion.Object{box, {ID: "9", Box: box.Box, Time: at(900)}}}),
+		"region":  a.Motion(motion.Change{Kind: motion.Ended, Region: "door", Start: at(0), Last: at(9000), Object: "7", Objects: []motion.Object{box}}),
 		"covered": a.Tamper(tamper.Change{Kind: tamper.Began, Reason: tamper.Covered, Start: at(0), Last: at(6000)}),
 		"frozen":  a.Tamper(tamper.Change{Kind: tamper.Ended, Reason: tamper.Frozen, Start: at(0), Last: at(-1)}),
 	} {
@@ -47,9 +47,10 @@ func TestObjectsOfASpan(t *testing.T) {
 		Timestamp          vms.Time
 		BoundingBox        [4]float64
 	}
-	boxes := []motion.Box{{Left: 0.1, Top: 0.2, Right: 0.3, Bottom: 0.9}, {Left: 0.5, Top: 0.5, Right: 0.625, Bottom: 0.75}}
+	things := []motion.Object{{ID: "7", Box: motion.Box{Left: 0.1, Top: 0.2, Right: 0.3, Bottom: 0.9}, Time: at(3000)},
+		{ID: "12", Box: motion.Box{Left: 0.5, Top: 0.5, Right: 0.625, Bottom: 0.75}, Time: at(5000)}}
 	read := func(kind motion.ChangeKind) (objects, crops []item, overlays int) {
-		ev := someAuthor().Motion(motion.Change{Kind: kind, Start: at(0), Last: at(9000), Object: "7", Boxes: boxes, BestTime: at(3000)})
+		ev := someAuthor().Motion(motion.Change{Kind: kind, Start: at(0), Last: at(9000), Object: "7", Objects: things})
 		for _, d := range ev.Data {
 			var v item
 			switch d.Type {
@@ -76,7 +77,7 @@ func TestObjectsOfASpan(t *testing.T) {
 	for i := range ended {
 		require.Regexp(t, `^camera-gate:.+`, ended[i].ObjectID)
 		require.Equal(t, ended[i].ObjectID, crops[i].ObjectID)
-		require.True(t, crops[i].Timestamp.Equal(at(3000)))
+		require.True(t, crops[i].Timestamp.Equal(things[i].Time))
 	}
 	require.NotEqual(t, ended[0].ObjectID, ended[1].ObjectID)
 	require.Equal(t, [4]float64{0.1, 0.2, 0.3, 0.9}, ended[0].BoundingBox)

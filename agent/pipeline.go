@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"sync"
 	"time"
 
@@ -87,7 +88,8 @@ func newPipeline(c configs.Camera, r rooms, log *slog.Logger) (*pipeline, error)
 	}
 	dropped := func(n int) { r.metrics.unitsDropped.WithLabelValues(c.ID).Add(float64(n)) }
 	p.queue = newQueue(dropped)
-	p.author = &author{account: r.cfg.Bridge.Account, camera: c.ID, baseURL: r.base, version: r.version, regions: regions}
+	p.author = &author{account: r.cfg.Bridge.Account, camera: c.ID, baseURL: r.base, version: r.version, regions: regions,
+		epoch: strconv.FormatInt(time.Now().UnixMilli(), 36)}
 	p.presence = &presence{author: p.author, out: r.out}
 	sc := r.cfg.Stills
 	p.recorder = &recorder{camera: c.ID, album: r.ring, dev: p, m: r.metrics, fail: p.stillFailed,
