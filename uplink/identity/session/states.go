@@ -23,7 +23,6 @@ var (
 	errRealm       = status.New(status.Unverified, "InvalidRealm", "the realm is not a root realm")
 	errTaken       = status.New(status.Conflict, "EmailExists", "the address is registered already")
 	errLocked      = status.New(status.Locked, "UserLocked", "too many wrong codes; the user is locked, ask support")
-	errWrong       = status.New(status.Unverified, "InvalidPassword", "the current password is wrong")
 )
 
 // states notes what of a user and account stands against signing in. Call it for a user who was found.
