@@ -12,8 +12,9 @@ const (
 	learnPictures = 4
 	youngFor      = 4 * time.Second // in which what stands still is soon taken for background: it may be the hole that a passer-by left
 	maxStep       = 250 * time.Millisecond
-	smallShare    = 0.005           // of the picture: what moves less must go somewhere to count
-	longPause     = 5 * time.Second // between two pictures, after which nothing that was open goes on
+	smallShare    = 0.005                   // of the picture: what moves less must go somewhere to count
+	upsetAtMost   = 1500 * time.Millisecond // for which a change of the whole picture teaches no noise
+	longPause     = 5 * time.Second         // between two pictures, after which nothing that was open goes on
 )
 
 // Detector finds spans of motion in the pictures of one camera. It is not safe for concurrent use, starts no goroutine, and
@@ -39,6 +40,7 @@ type Detector struct {
 	solid     []byte
 	held      []byte
 	heldAny   bool
+	upsetFor  time.Duration
 	upset     bool // the whole picture changes: nothing is learned of noise
 	newScene  bool // most of it is unlike the background, but still
 	counts    []int32
@@ -237,7 +239,7 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 	}
 	d.tracks.scattered = solid > d.grid.cells()/100 && scattered(d.solid, d.grid.width, d.grid.height)
 	d.newScene = d.strange(solid)
-	d.upset = global || d.newScene
+	d.upset = d.newScene
 	minMoved := d.minCells(d.spans[0].share)
 	for i := range d.spans {
 		minMoved = min(minMoved, d.minCells(d.spans[i].share))
@@ -383,7 +385,13 @@ func (d *Detector) adapt(now, before []uint16, light exposure, dt time.Duration)
 	if d.newScene {
 		p.Absorb = strangeAbsorb
 	}
+	// Lamps that beat with the shutter upset the picture all the time: that is learned.
 	if d.upset {
+		d.upsetFor += dt
+	} else {
+		d.upsetFor -= min(d.upsetFor, dt/4)
+	}
+	if d.upset && d.upsetFor < upsetAtMost {
 		p.Up = 0
 	}
 	d.model.learn(now, before, light, d.flags, d.solid, d.held, from, to, p)
