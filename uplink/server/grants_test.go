@@ -28,7 +28,8 @@ func TestGrantsAreKept(t *testing.T) {
 	preview, blind := full, full
 	preview.Recorded = false
 	blind.Preview, blind.Recorded = false, false
-	for token, g := range map[string]*identity.Grants{"full": &full, "preview": &preview, "blind": &blind, "all": {All: true, Preview: true, Recorded: true}, "none": {Preview: true, Recorded: true}} {
+	for token, g := range map[string]*identity.Grants{"full": &full, "preview": &preview, "blind": &blind, "all": {All: true, Preview: true, Recorded: true},
+		"all of one and a share": {All: true, Preview: true, Recorded: true, Shared: map[string]string{"cam-8": "acc-2"}}, "none": {Preview: true, Recorded: true}} {
 		b.as(token, g)
 	}
 	at := "&timestamp__lt=2027-01-01T00:00:00Z"
@@ -37,7 +38,8 @@ func TestGrantsAreKept(t *testing.T) {
 		want        int
 	}{
 		{"full", "/api/v3.0/cameras/cam-1", 200}, {"full", "/api/v3.0/cameras/cam-2", 404}, {"full", "/api/v3.0/cameras/cam-3", 404}, {"full", "/api/v3.0/cameras/cam-9", 200},
-		{"none", "/api/v3.0/cameras/cam-1", 404}, {"all", "/api/v3.0/cameras/cam-5", 200}, {"all", "/api/v3.0/cameras/cam-9", 404}, {"blind", "/api/v3.0/cameras/cam-1", 200},
+		{"all of one and a share", "/api/v3.0/cameras/cam-9", 404}, {"all of one and a share", "/api/v3.0/events?actor=camera:cam-9" + window, 404},
+		{"all of one and a share", imagePath + "deviceId=cam-9&type=preview" + at, 404}, {"none", "/api/v3.0/cameras/cam-1", 404}, {"all", "/api/v3.0/cameras/cam-5", 200}, {"all", "/api/v3.0/cameras/cam-9", 404}, {"blind", "/api/v3.0/cameras/cam-1", 200},
 		{"full", imagePath + "deviceId=cam-1&type=main" + at, 200}, {"full", imagePath + "deviceId=cam-9&type=preview" + at, 200}, {"full", imagePath + "deviceId=cam-2&type=preview" + at, 404},
 		{"preview", imagePath + "deviceId=cam-1&type=main" + at, 403}, {"preview", imagePath + "deviceId=cam-1&type=preview" + at, 200},
 		{"blind", imagePath + "deviceId=cam-1&type=preview" + at, 403}, {"none", imagePath + "deviceId=cam-1&type=preview" + at, 404}, {"all", imagePath + "deviceId=cam-9&type=preview" + at, 404},

@@ -52,6 +52,23 @@ func TestDevices(t *testing.T) {
 	b.call("GET", "/g/device/list", "", nil).want(401)
 }
 
+// One who sees all of the own account sees no more of another than what that shares.
+func TestAShareIsOneCamera(t *testing.T) {
+	b := newBed(t)
+	b.call("POST", "/g/account", b.signIn("asu@c"), args{"id": "c", "camera_shares": [][]string{{"M", "cam1-c", "asu@o"}}, "camera_share_perms": map[string]any{}}).want(200)
+	key := b.signIn("asu@o")
+	var rows [][]any
+	b.call("GET", "/g/device/list", key, nil).want(200).into(&rows)
+	var ids []any
+	for _, r := range rows {
+		ids = append(ids, r[1])
+	}
+	require.Equal(t, []any{"bridge-o", "cam1-c", "cam1-o", "cam2-o"}, ids)
+	b.call("GET", "/g/device", key, args{"id": "cam1-c"}).want(200)
+	b.call("GET", "/g/device", key, args{"id": "cam2-c"}).want(404)
+	b.call("GET", "/g/device", key, args{"id": "bridge-c"}).want(404)
+}
+
 // A camera that is shared is seen by its recipients and nobody else, and is that of the account that shares it.
 func TestSharedDevices(t *testing.T) {
 	b := newBed(t)
