@@ -6,5 +6,4 @@ var pending = map[string][]int{
 	"POST /g/aaa/two_factor_authenticate/update": {200, 401, 415},
 	"POST /g/aaa/two_factor_authenticate/verify": {200, 406},
 	"POST /g/aaa/authorize":                      {406, 429},
-	"POST /g/sso":                                {200, 400, 401, 404},
 }

@@ -75,12 +75,23 @@ func (c *call) switchAccount() error {
 	return c.ok(map[string]string{"id": me.Active.ID, "active_account_id": me.Active.ID})
 }
 
+// headerSSO carries the identity provider's message, as the parameter of the same name does; the document does not name its
+// header, and the parameter is that of the SAML binding.
+const headerSSO = "SAMLResponse"
+
 // sso is POST /g/sso.
 func (c *call) sso() error {
 	if c.o.SSO == nil {
 		return errAway
 	}
-	id, err := c.o.SSO.User(c.r.Context(), c.r)
+	message, err := c.set.Text(headerSSO)
+	if err != nil {
+		return err
+	}
+	if message == "" {
+		message = c.r.Header.Get(headerSSO)
+	}
+	id, err := c.o.SSO.User(c.r.Context(), message)
 	if err != nil {
 		return c.closed(err)
 	}

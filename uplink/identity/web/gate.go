@@ -1,0 +1,22 @@
+package web
+
+import (
+	"net/http"
+	"net/netip"
+
+	"vmsbridge/uplink/identity/record"
+)
+
+// The three checks that other doors of the same house share with this one, so that nobody guesses at two doors twice as
+// fast: identity/oauth uses them.
+
+// Client is the address that a request comes from, behind the proxies that are believed.
+func (w *Web) Client(r *http.Request) netip.Addr { return w.client(r) }
+
+// Allow counts a request from an address about a user, "" for nobody, and says whether it is let through.
+func (w *Web) Allow(from netip.Addr, who string) bool {
+	return w.byOrigin.allow(addressKey(from)) && (who == "" || w.byUser.allow(record.Fold(who)))
+}
+
+// SameSite is an error for what another site's page made a browser send.
+func (w *Web) SameSite(r *http.Request) error { return w.sameSite(r) }

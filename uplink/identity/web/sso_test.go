@@ -1,0 +1,120 @@
+package web
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"io"
+	"log"
+	"log/slog"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/crewjam/saml"
+	dsig "github.com/russellhaering/goxmldsig"
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/identity/record"
+	door "vmsbridge/uplink/identity/saml"
+)
+
+const ssoBase = "https://login.example.org"
+
+// provider is an identity provider of the library, serving at an address of its own, at which one person is signed in.
+type provider struct {
+	*saml.IdentityProvider
+	email string
+}
+
+func (p *provider) GetServiceProvider(*http.Request, string) (*saml.EntityDescriptor, error) {
+	sp := saml.ServiceProvider{EntityID: ssoBase, AcsURL: url.URL{Scheme: "https", Host: "login.example.org", Path: "/g/sso"}}
+	return sp.Metadata(), nil
+}
+
+func (p *provider) GetSession(http.ResponseWriter, *http.Request, *saml.IdpAuthnRequest) *saml.Session {
+	return &saml.Session{ID: "1", CreateTime: time.Now(), NameID: p.email, UserEmail: p.email}
+}
+
+func newProvider(t *testing.T, email string) (p *provider, certificate string) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	require.NoError(t, err)
+	tpl := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "idp"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, tpl, tpl, &key.PublicKey, key)
+	require.NoError(t, err)
+	cert, err := x509.ParseCertificate(der)
+	require.NoError(t, err)
+	p = &provider{email: email}
+	p.IdentityProvider = &saml.IdentityProvider{Key: key, Certificate: cert, Logger: log.New(io.Discard, "", 0), MetadataURL: url.URL{Scheme: "https", Host: "idp.example.org", Path: "/metadata"},
+		SignatureMethod: dsig.RSASHA256SignatureMethod, ServiceProviderProvider: p, SessionProvider: p}
+	return p, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+}
+
+var samlField = regexp.MustCompile(`name="SAMLResponse" value="([^"]+)"`)
+
+// message is what the page of the provider posts, fetched from the provider by HTTP.
+func (p *provider) message(t *testing.T) string {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.ServeIDPInitiated(w, r, ssoBase, "") }))
+	defer server.Close()
+	res, err := http.Get(server.URL)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	page, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	found := samlField.FindSubmatch(page)
+	require.NotNil(t, found, "%s", page)
+	return strings.ReplaceAll(string(found[1]), "&#43;", "+")
+}
+
+func TestSSO(t *testing.T) {
+	b := newBed(t)
+	b.clock.pass(time.Since(b.clock.now())) // the library's provider goes by the real clock
+	var err error
+	b.web.o.SSO, err = door.New(door.Options{Store: b.store, BaseURL: ssoBase, Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	require.NoError(t, err)
+	p, cert := newProvider(t, "ru@c")
+	asu := b.signIn("asu@c")
+	b.call("POST", "/g/account", asu, args{"id": "c", "brand_saml_publickey_cert": cert, "brand_saml_nameid_path": "//Subject/NameID"}).want(200)
+
+	// From the provider's page, by a browser.
+	browser := func(r *http.Request) {
+		r.Header.Set("Origin", "https://idp.example.org")
+		r.Header.Set("Sec-Fetch-Site", "cross-site")
+	}
+	message := p.message(t)
+	r := b.callIn(inForm, "POST", "/g/sso", "", args{"SAMLResponse": message, "RelayState": ""}, browser).want(200)
+	require.Equal(t, b.ids["ru@c"], r.field("user_id"))
+	key := r.cookie("auth_key").Value
+	require.Equal(t, key, r.field("auth_key"))
+	b.call("GET", "/g/aaa/isauth", key, nil).want(200)
+	require.Equal(t, "ru@c", b.call("GET", "/g/user", key, nil).want(200).field("email"))
+	b.callIn(inForm, "POST", "/g/sso", "", args{"SAMLResponse": message}).want(401, "a second time")
+
+	// In the header, and in each encoding.
+	b.call("POST", "/g/sso", "", nil, func(r *http.Request) { r.Header.Set("SAMLResponse", p.message(t)) }).want(200)
+	for _, encoding := range bodyEncodings {
+		b.callIn(encoding, "POST", "/g/sso", "", args{"SAMLResponse": p.message(t)}).want(200, encoding)
+	}
+	b.call("POST", "/g/sso", "", nil).want(400)
+	b.call("POST", "/g/sso", "", args{"SAMLResponse": "x"}).want(400)
+
+	// The account of the provider is c: it signs nobody of another account in, and nobody who may not sign in.
+	for _, email := range []string{"ru@o", "asu@m", "root@m", "nobody@c"} {
+		p.email = email
+		r := b.call("POST", "/g/sso", "", args{"SAMLResponse": p.message(t)}).want(404, email)
+		require.Empty(t, r.cookies)
+	}
+	p.email = "ru@c"
+	b.edit("ru@c", func(u *record.User) { u.IsActive = false })
+	b.call("POST", "/g/sso", "", args{"SAMLResponse": p.message(t)}).want(404)
+	b.edit("ru@c", func(u *record.User) { u.IsActive = true })
+	b.status("c", record.StatusSuspended)
+	b.call("POST", "/g/sso", "", args{"SAMLResponse": p.message(t)}).want(401)
+}
