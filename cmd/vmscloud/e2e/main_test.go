@@ -1,0 +1,169 @@
+// Package e2e runs the bridge's way to the service, journal, reporter and client, against vmscloud as a process, with a
+// link that misbehaves between the two.
+package e2e
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/storage/journal"
+	"vmsbridge/uplink/client"
+	"vmsbridge/uplink/reporter"
+	"vmsbridge/uplink/vms"
+)
+
+var binary string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "vmscloud-e2e")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	binary = filepath.Join(dir, "vmscloud")
+	if out, err := exec.Command("go", "build", "-o", binary, "vmsbridge/cmd/vmscloud").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build vmscloud: %v\n%s", err, out)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// cloud is a running vmscloud with one account and a bridge's token.
+type cloud struct {
+	url, token string
+	cmd        *exec.Cmd
+	done       chan struct{}
+	mu         sync.Mutex // guards lines
+	lines      []string   // of events accepted
+}
+
+func startCloud(t testing.TB, args ...string) *cloud {
+	t.Helper()
+	data := t.TempDir()
+	command := func(args ...string) string {
+		out, err := exec.Command(binary, args...).Output()
+		require.NoError(t, err, "vmscloud %v", args)
+		return strings.TrimSpace(string(out))
+	}
+	command("init", "--data", data, "--account", "demo", "--id", "acc-1", "--quiet")
+	s := &cloud{done: make(chan struct{})}
+	s.token = command("token", "create", "--data", data, "--kind", "bridge", "--quiet")
+	s.cmd = exec.Command(binary, append([]string{"run", "--data", data, "--log-format", "json", "--listen", "127.0.0.1:0"}, args...)...)
+	stderr, err := s.cmd.StderrPipe()
+	require.NoError(t, err)
+	stdout, err := s.cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, s.cmd.Start())
+	serving := make(chan string, 1)
+	var readers sync.WaitGroup
+	readers.Go(func() {
+		for sc := bufio.NewScanner(stdout); sc.Scan(); {
+			s.mu.Lock()
+			s.lines = append(s.lines, sc.Text())
+			s.mu.Unlock()
+		}
+	})
+	readers.Go(func() {
+		for sc := bufio.NewScanner(stderr); sc.Scan(); {
+			var line struct{ Msg, Address string }
+			if json.Unmarshal(sc.Bytes(), &line) == nil && line.Msg == "vmscloud serves" {
+				serving <- line.Address
+			}
+		}
+		_, _ = io.Copy(io.Discard, stderr)
+	})
+	go func() { readers.Wait(); _ = s.cmd.Wait(); close(s.done) }()
+	t.Cleanup(func() { _ = s.cmd.Process.Kill(); <-s.done })
+	select {
+	case address := <-serving:
+		s.url = "http://" + address
+	case <-time.After(30 * time.Second):
+		t.Fatal("vmscloud does not serve")
+	}
+	return s
+}
+
+// bridge is the bridge's half: a journal and what reports from it.
+type bridge struct {
+	journal  *journal.Journal
+	client   *client.Client
+	reporter *reporter.Reporter
+	cameras  int
+}
+
+func newBridge(t testing.TB, cameras int, co client.Options, ro reporter.Options) *bridge {
+	t.Helper()
+	j, err := journal.Open(filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = j.Close() })
+	c, err := client.New(co)
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
+	b := &bridge{journal: j, client: c, cameras: cameras}
+	ro.Register = b.register
+	b.reporter = reporter.New(j, c, ro)
+	return b
+}
+
+func (b *bridge) register(ctx context.Context) error {
+	r := vms.Registration{ID: "bridge-1", Cameras: []vms.RegisteredCamera{}}
+	for i := range b.cameras {
+		r.Cameras = append(r.Cameras, vms.RegisteredCamera{ID: camera(i)})
+	}
+	return b.client.Register(ctx, r)
+}
+
+// run reports until the end of the test, or stop.
+func (b *bridge) run(t testing.TB) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = b.reporter.Run(ctx) }()
+	stop = sync.OnceFunc(func() { cancel(); <-done })
+	t.Cleanup(stop)
+	return stop
+}
+
+func (b *bridge) waiting(t testing.TB) int {
+	t.Helper()
+	s, err := b.journal.OutboxStats()
+	require.NoError(t, err)
+	return s.Waiting
+}
+
+func camera(i int) string { return fmt.Sprintf("cam%d", i) }
+
+var epoch = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+
+// motion is the n-th event of a camera, as the bridge makes them: some 1.3 kB.
+func motion(cam, n int) vms.Event {
+	start := epoch.Add(time.Duration(n) * 2 * time.Second)
+	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(start), EndTimestamp: vms.Ptr(start.Add(time.Second)), Span: true,
+		AccountID: "acc-1", ActorID: camera(cam), ActorAccountID: "acc-1", ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion}
+	items := []vms.Data{vms.CreatorDetails(vms.CreatorMotion, vms.CreatorInfo{ID: "bridge-1", Vendor: "vmsbridge"})}
+	for i := range 3 {
+		box, err := vms.MakeData(map[string]any{"type": vms.SchemaObject, "creatorId": vms.CreatorMotion, "objectId": fmt.Sprintf("%s:%d-%d", camera(cam), n, i),
+			"timestamp": vms.At(start), "boundingBox": []float64{0.11, 0.22, 0.33, 0.44}})
+		if err != nil {
+			panic(err)
+		}
+		items = append(items, box)
+	}
+	ev.SetData(items...)
+	ev.ID = ev.NaturalID()
+	return ev
+}

@@ -1,0 +1,152 @@
+package e2e
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/client"
+	"vmsbridge/uplink/reporter"
+	"vmsbridge/uplink/rough"
+	"vmsbridge/uplink/vms"
+)
+
+const patience = 300 * time.Millisecond
+
+// ordeal reports events through a link that fails every other request, until so many faults have happened. Then all must be at
+// the service, each once and as it ended, known in the order in which it happened at each camera.
+func ordeal(t *testing.T, seed uint64, faults int) {
+	const cameras = 6
+	s := startCloud(t, "--print-events")
+	server, trust, err := rough.ServerTLS()
+	require.NoError(t, err)
+	link, err := rough.Listen(s.url, rough.Options{Seed: seed, Every: 2, Patience: patience, TLS: server})
+	require.NoError(t, err)
+	defer link.Close()
+	b := newBridge(t, cameras, client.Options{BaseURL: "https://service.test", Token: client.Token(s.token), HTTP: link.Client(trust), Timeout: patience},
+		reporter.Options{FirstPause: time.Millisecond, MaxPause: 5 * time.Millisecond, AuthPause: 5 * time.Millisecond, StuckAfter: time.Hour, Overtake: time.Hour})
+	require.Eventually(t, func() bool { return b.register(t.Context()) == nil }, 20*time.Second, time.Millisecond)
+	stop := b.run(t)
+
+	rng := rand.New(rand.NewPCG(seed, 2))
+	last := map[string][sha256.Size]byte{} // sums, so that the test's own list stays small
+	var most, first uint64
+	deadline := time.Now().Add(time.Minute + time.Duration(faults)*100*time.Millisecond)
+	n := 0
+	for ; ; n++ {
+		_, happened := link.Counts()
+		if happened >= faults {
+			break
+		}
+		require.True(t, time.Now().Before(deadline), "seed %d: only %d faults", seed, happened)
+		for cam := range cameras {
+			ev := motion(cam, n)
+			if rng.IntN(2) == 0 { // some are reported as they begin, too
+				ongoing := ev
+				ongoing.EndTimestamp = nil
+				require.NoError(t, b.journal.Put(ongoing, true))
+			}
+			require.NoError(t, b.journal.Put(ev, true))
+			last[ev.ID] = sum(t, ev)
+		}
+		if n%100 == 99 {
+			most = max(most, heap())
+			if first == 0 {
+				first = most
+			}
+		}
+		for b.waiting(t) > 400 {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	link.Every(0)
+	require.Eventually(t, func() bool { return b.waiting(t) == 0 }, time.Minute, 5*time.Millisecond, "seed %d: %d wait", seed, b.waiting(t))
+	stop()
+	stats, err := b.journal.OutboxStats()
+	require.NoError(t, err)
+	require.Zero(t, stats.Parked, "seed %d: nothing was refused", seed)
+	counts, total := link.Counts()
+	t.Logf("seed %d: %d events, %d faults, heap %d KiB after the first rounds, at most %d KiB", seed, len(last), total, first>>10, most>>10)
+	t.Log(counts)
+	if first != 0 {
+		require.Less(t, most, first+16<<20, "memory stays flat, but for the test's own list")
+	}
+	s.holds(t, seed, last, cameras)
+}
+
+// holds checks that the service has just these events, and that each became known once, in order for each camera.
+func (s *cloud) holds(t *testing.T, seed uint64, want map[string][sha256.Size]byte, cameras int) {
+	t.Helper()
+	direct, err := client.New(client.Options{BaseURL: s.url, Token: client.Token(s.token)})
+	require.NoError(t, err)
+	defer direct.Close()
+	found := map[string]bool{}
+	for cam := range cameras {
+		q := vms.Query{Actors: []vms.Actor{{Type: vms.ActorCamera, ID: camera(cam)}}, PageSize: 500, Include: []string{vms.SchemaObject, vms.SchemaCreatorDetails}}
+		for ev, err := range direct.AllEvents(t.Context(), q) {
+			require.NoError(t, err)
+			require.False(t, found[ev.ID], "seed %d: %s is there twice", seed, ev.ID)
+			found[ev.ID] = true
+			require.Equal(t, want[ev.ID], sum(t, ev), "seed %d: %s is there otherwise than it was reported", seed, ev.ID)
+		}
+	}
+	require.Len(t, found, len(want), "seed %d: events are missing", seed)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known, ends := map[string]bool{}, map[string]bool{}
+	newest := map[string]string{} // of each camera, the start of the latest event that became known
+	for _, line := range s.lines {
+		f := strings.Fields(line)
+		start, cam := f[0], f[1]
+		id := cam + " " + start
+		if f[3] != "ongoing" {
+			require.False(t, ends[id], "seed %d: the end of %s was accepted twice", seed, id)
+			ends[id] = true
+		}
+		if !known[id] {
+			require.Less(t, newest[cam], start, "seed %d: events of %s became known out of order", seed, cam)
+			known[id], newest[cam] = true, start
+		}
+	}
+	require.Len(t, ends, len(want), "seed %d: lines are missing", seed)
+}
+
+func sum(t *testing.T, ev vms.Event) [sha256.Size]byte {
+	t.Helper()
+	raw, err := json.Marshal(ev)
+	require.NoError(t, err)
+	return sha256.Sum256(raw)
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+func TestRoughLink(t *testing.T) {
+	for seed := range uint64(3) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { t.Parallel(); ordeal(t, seed, 120) })
+	}
+}
+
+// TestTorture is TestRoughLink with TORTURE_FAULTS faults: scripts/torture uplink.
+func TestTorture(t *testing.T) {
+	faults, err := strconv.Atoi(os.Getenv("TORTURE_FAULTS"))
+	if err != nil {
+		t.Skip("TORTURE_FAULTS is not set")
+	}
+	seed, err := strconv.ParseUint(os.Getenv("TORTURE_SEED"), 10, 64)
+	require.NoError(t, err)
+	ordeal(t, seed, faults)
+}
