@@ -21,9 +21,6 @@ type Endpoint struct {
 // String names the endpoint as the document does.
 func (e Endpoint) String() string { return e.Method + " " + e.Path }
 
-// fromElsewhere says that it is a page of another site, the identity provider's, that makes browsers call this.
-func (e Endpoint) fromElsewhere() bool { return e.Path == "/g/sso" }
-
 // refusals are the codes without the success.
 func (e Endpoint) refusals() []int { return e.Codes[1:] }
 
