@@ -26,6 +26,7 @@ type txn struct {
 	forget          []string    // ids whose number of tries starts anew
 	queued          bool        // something entered the outbox
 	stored          int         // events more than before
+	bytes           int64       // difference of what the waiting events take up
 
 	wrote map[keyName]struct{} // gets each key that changes, if not nil
 }
@@ -137,6 +138,9 @@ func (j *Journal) committed(t *txn) {
 	j.stateMu.Lock()
 	j.waiting += t.waiting
 	j.parked += t.parked
+	if n := j.outboxBytes.Load(); n >= 0 {
+		j.outboxBytes.CompareAndSwap(n, max(0, n+t.bytes)) // a count under way knows better
+	}
 	for _, id := range t.forget {
 		delete(j.tries, id)
 	}

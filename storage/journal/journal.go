@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -68,6 +69,8 @@ type Journal struct {
 	nextSub     int
 
 	changed chan struct{}
+	// outboxBytes is about what the waiting events take up, -1 until Trim has counted.
+	outboxBytes atomic.Int64
 }
 
 // Open opens the journal at path, making it (mode 0600) if it does not exist; its directory must exist. A damaged file is
@@ -102,11 +105,13 @@ func newJournal(path string, opts Options) *Journal {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	return &Journal{
+	j := &Journal{
 		path: path, opts: opts, log: opts.Log,
 		tries: map[string]int{}, subscribers: map[int]func(vms.Event){},
 		changed: make(chan struct{}, 1), metrics: newMetrics(),
 	}
+	j.outboxBytes.Store(-1)
+	return j
 }
 
 // open opens the file under the lock, and makes a new one where it must.

@@ -96,6 +96,7 @@ func (t *txn) remove(key []byte, id string) error {
 		return err
 	}
 	t.waiting--
+	t.bytes -= int64(len(t.bucket(bucketEvents).Get([]byte(id))))
 	t.forget = append(t.forget, id)
 	// low lets a recovery that lost a part of the outbox tell which events the service surely has.
 	low := sequenceKey(outbox.Sequence() + 1)

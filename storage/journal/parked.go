@@ -89,6 +89,7 @@ func (j *Journal) Retry(id string) error {
 		if err != nil {
 			return err
 		}
+		t.bytes += int64(len(body))
 		return t.bucket(bucketEvents).Put([]byte(id), body)
 	})
 	if err != nil {

@@ -94,7 +94,15 @@ func checked(ev vms.Event) (vms.Event, error) {
 func (j *Journal) put(t *txn, ev vms.Event, body []byte, report bool) error {
 	id := []byte(ev.ID)
 	var sequence uint64
-	if old := t.bucket(bucketEvents).Get(id); old != nil {
+	waited := t.bucket(bucketOutboxID).Get(id) != nil
+	old := t.bucket(bucketEvents).Get(id)
+	if waited {
+		t.bytes -= int64(len(old))
+	}
+	if waited || report {
+		t.bytes += int64(len(body))
+	}
+	if old != nil {
 		// A damaged old value leaves its index entries behind; lists skip them, and Check names them.
 		if h, err := decodeHead(old); err == nil {
 			sequence = h.sequence
