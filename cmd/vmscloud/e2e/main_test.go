@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -47,8 +48,9 @@ type cloud struct {
 	url, token string
 	cmd        *exec.Cmd
 	done       chan struct{}
-	mu         sync.Mutex // guards lines
-	lines      []string   // of events accepted
+	mu         sync.Mutex  // guards known
+	known      [64][]state // of each camera, by the number of the event: what its printed lines told
+	trouble    []string
 }
 
 func startCloud(t testing.TB, args ...string) *cloud {
@@ -72,9 +74,7 @@ func startCloud(t testing.TB, args ...string) *cloud {
 	var readers sync.WaitGroup
 	readers.Go(func() {
 		for sc := bufio.NewScanner(stdout); sc.Scan(); {
-			s.mu.Lock()
-			s.lines = append(s.lines, sc.Text())
-			s.mu.Unlock()
+			s.note(sc.Text())
 		}
 	})
 	readers.Go(func() {
@@ -95,6 +95,43 @@ func startCloud(t testing.TB, args ...string) *cloud {
 		t.Fatal("vmscloud does not serve")
 	}
 	return s
+}
+
+// state is what is known of an event.
+type state uint8
+
+const (
+	begun state = 1 + iota
+	ended
+)
+
+// note takes in a line that vmscloud prints of an event: each begins once and ends once, and the events of a camera begin in
+// their order.
+func (s *cloud) note(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := strings.Fields(line)
+	start, err := vms.ParseTime(f[0])
+	cam, bad := strconv.Atoi(strings.TrimPrefix(f[1], "cam"))
+	if err != nil || bad != nil || len(f) < 4 {
+		s.trouble = append(s.trouble, "not a line of an event: "+line)
+		return
+	}
+	n := int(start.Sub(epoch) / (2 * time.Second))
+	for len(s.known[cam]) <= n {
+		s.known[cam] = append(s.known[cam], 0)
+	}
+	was, now := s.known[cam][n], ended
+	if f[3] == "ongoing" {
+		now = begun
+	}
+	switch {
+	case was >= now:
+		s.trouble = append(s.trouble, "told twice: "+line)
+	case was == 0 && n < len(s.known[cam])-1:
+		s.trouble = append(s.trouble, "out of order: "+line)
+	}
+	s.known[cam][n] = now
 }
 
 // bridge is the bridge's half: a journal and what reports from it.
