@@ -142,7 +142,7 @@ func (a *Agent) serve(ctx context.Context, l net.Listener, api *api) error {
 	defer stopOutlet()
 
 	var behind errgroup.Group
-	broken := make(chan error, 4) // one each of what is started below
+	broken := make(chan error, 8) // one each at least of what is started below
 	start := func(c context.Context, name string, f func(context.Context) error) {
 		behind.Go(func() error {
 			err := guard(func() error { return f(c) })()
@@ -159,6 +159,9 @@ func (a *Agent) serve(ctx context.Context, l net.Listener, api *api) error {
 	}
 	start(rest, "local API", func(c context.Context) error { return api.Run(c, l) })
 	start(rest, "housekeeping", a.housekeep)
+	if a.link != nil {
+		start(rest, "the outbox's caps", a.trimOutbox)
+	}
 
 	var pipes errgroup.Group
 	for _, s := range a.posts {

@@ -48,7 +48,7 @@ func newLink(s configs.Service, outbox *journal.Journal, profile func() vms.Regi
 	if s.URL == "" {
 		return nil, nil
 	}
-	c, err := client.New(client.Options{BaseURL: s.URL, Token: serviceToken(s), CAFile: s.CAFile, UserAgent: "vmsbridge/" + version, Log: log})
+	c, err := client.New(client.Options{BaseURL: s.URL, Token: serviceToken(s), CAFile: s.CAFile, Fingerprint: s.TLSFingerprint, UserAgent: "vmsbridge/" + version, Log: log})
 	if err != nil {
 		return nil, err
 	}

@@ -95,7 +95,7 @@ func (c *checker) bridge() {
 func (c *checker) service() {
 	s := &c.cfg.Service
 	if s.URL == "" {
-		if c.given("service.token") || c.given("service.token_file") || c.given("service.ca_file") || c.given("service.url") {
+		if c.given("service.token") || c.given("service.token_file") || c.given("service.ca_file") || c.given("service.tls_fingerprint") || c.given("service.url") {
 			c.fault("service.url", "missing; write the service's address, or leave out the whole service for a bridge on its own")
 		}
 		return
@@ -114,6 +114,14 @@ func (c *checker) service() {
 	s.Token, s.TokenFile = c.secret("service.token", s.Token, s.TokenFile)
 	if !c.given("service.token") && !c.given("service.token_file") {
 		c.fault("service.token", "missing; write token_file: with the path of a file that holds the bridge's token")
+	}
+	if s.TLSFingerprint != "" {
+		if !sha256Form.MatchString(strings.ReplaceAll(s.TLSFingerprint, ":", "")) {
+			c.fault("service.tls_fingerprint", "must be the SHA-256 of the certificate, 64 hex digits")
+		}
+		if u != nil && u.Scheme == "http" {
+			c.fault("service.tls_fingerprint", "has no effect: service.url says http")
+		}
 	}
 	if s.CAFile != "" {
 		s.CAFile = c.absolute("service.ca_file", s.CAFile)
@@ -202,6 +210,10 @@ func (c *checker) stills() {
 func (c *checker) rest() {
 	between(c, "journal.max_age", c.cfg.Journal.MaxAge, time.Hour, 87600*time.Hour)
 	between(c, "journal.max_events", c.cfg.Journal.MaxEvents, 1000, 100_000_000)
+	between(c, "journal.outbox_max_size", c.cfg.Journal.OutboxMaxSize, 1<<20, 1<<40)
+	if c.cfg.Journal.OutboxMaxAge != 0 {
+		between(c, "journal.outbox_max_age", c.cfg.Journal.OutboxMaxAge, time.Hour, 87600*time.Hour)
+	}
 	d := &c.cfg.Decode
 	c.oneOf("decode.isolation", d.Isolation, "process", "none")
 	between(c, "decode.cameras_per_process", d.CamerasPerProcess, 1, 64)

@@ -47,6 +47,9 @@ type Service struct {
 	TokenFile string `yaml:"token_file"`
 	// CAFile is a PEM file with the certificates that are trusted for the service instead of the system's. Absolute after Load.
 	CAFile string `yaml:"ca_file"`
+	// TLSFingerprint is the SHA-256 of the one certificate that is trusted for the service, whoever signed it: 64 hex digits,
+	// colons allowed. Empty: any that an authority vouches for.
+	TLSFingerprint string `yaml:"tls_fingerprint"`
 	// ReportOngoing reports a span as soon as it is confirmed and again when it ended; false reports only ended spans, for a
 	// service that does not replace events. Default true.
 	ReportOngoing bool `yaml:"report_ongoing"`
@@ -113,8 +116,14 @@ type Journal struct {
 	// MaxAge is how long an event that the service has is kept. 1h to 87600h, default 720h.
 	MaxAge time.Duration `yaml:"max_age"`
 	// MaxEvents is how many events that the service has are kept, the newest. 1000 to 100 million, default 500,000 (about
-	// 2 GB). Those that wait to be reported or were refused do not count, and always stay.
+	// 2 GB). Those that wait to be reported or were refused do not count, and stay.
 	MaxEvents int `yaml:"max_events"`
+	// OutboxMaxSize is what the events that wait to be reported may take up; an eighth is a reserve for what is worth more than
+	// motion. Over it, reports are given up, the least worth and the oldest first, and one event tells the service what is
+	// missing. 1MiB to 1TiB, default 1GiB (some 700,000 events).
+	OutboxMaxSize Size `yaml:"outbox_max_size"`
+	// OutboxMaxAge is how long an event that has ended may wait to be reported; 0: for ever. 0 or 1h to 87600h, default 2160h.
+	OutboxMaxAge time.Duration `yaml:"outbox_max_age"`
 }
 
 // Decode says how pictures are decoded.

@@ -13,7 +13,7 @@ func Default() *Config {
 			PreviewInterval: 10 * time.Second, MotionInterval: 500 * time.Millisecond, MainInterval: 2 * time.Second,
 			PreviewWidth: 640, Quality: 80, FlushInterval: 2 * time.Second,
 		},
-		Journal: Journal{MaxAge: 720 * time.Hour, MaxEvents: 500_000},
+		Journal: Journal{MaxAge: 720 * time.Hour, MaxEvents: 500_000, OutboxMaxSize: 1 << 30, OutboxMaxAge: 2160 * time.Hour},
 		Decode:  Decode{Isolation: "process", CamerasPerProcess: 4},
 		Motion:  Motion{Sensitivity: 0.5, Rate: 10, Tamper: true},
 		Log:     Log{Level: "info", Format: "text"},
