@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -119,6 +120,8 @@ func TestTorture(t *testing.T) {
 			crashEverywhere(t, seed, 20+int(seed%80))
 			failEverywhere(t, seed, 14+int(seed%26), 1+int(seed%3))
 			randomDamage(t, seed)
+			require.NoError(t, flag.Set("rapid.seed", strconv.FormatUint(seed, 10)))
+			compareLives(t, 20)
 		})
 	}
 }

@@ -226,6 +226,7 @@ func TestDamage(t *testing.T) {
 		}, events: all, waitingMin: waiting, meta: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // each waits for the disk most of the time
 			path := temp(t)
 			f := fill(t, path, false)
 			b, err := os.ReadFile(path)
@@ -311,7 +312,10 @@ func cutUsed(t *testing.T, b []byte, n int) []byte {
 // survived is still reported.
 func TestRandomDamage(t *testing.T) {
 	for seed := range uint64(10) {
-		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) { randomDamage(t, seed) })
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
+			t.Parallel()
+			randomDamage(t, seed)
+		})
 	}
 }
 

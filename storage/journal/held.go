@@ -78,32 +78,30 @@ func (h *Held) check() (r Report, err error) {
 		r.addf("%v", damaged.cause)
 		return r, nil
 	}
+	var found *inspector
 	err = withFile(h.path, func(f *boltfile.File, err error) error {
 		if err != nil {
 			r.addf("%v", err)
 			return nil
 		}
-		found, err := inspect(f)
+		found, err = inspect(f)
 		if err == nil && found.form > formatVersion {
 			err = ErrNewer
 		}
 		if err != nil {
 			return err
 		}
-		r.Events, r.Ongoing, r.Waiting, r.Parked = found.events, found.ongoing, found.waiting, found.parked
-		for _, p := range found.problems {
-			r.addf("%s", p)
-		}
+		r.take(found)
 		return nil
 	})
-	if err != nil || !r.Clean() {
+	if err != nil || found == nil || len(found.problems) > 0 {
 		return r, err
 	}
-	return r, h.compare(&r)
+	return r, h.compare(&r, found)
 }
 
-// compare looks for contradictions that only show across buckets, now that all pages can be read.
-func (h *Held) compare(r *Report) error {
+// compare is Report.compare with bbolt reading the file.
+func (h *Held) compare(r *Report, found *inspector) error {
 	db, file, err := openBolt(h.path, &bolt.Options{Timeout: time.Second, ReadOnly: true})
 	if err == nil {
 		err = guarded(func() error {
@@ -111,8 +109,7 @@ func (h *Held) compare(r *Report) error {
 				if _, _, err := examine(tx); err != nil {
 					return err
 				}
-				r.Events, r.Ongoing, r.Waiting, r.Parked = 0, 0, 0, 0
-				r.compare(tx)
+				r.compare(tx, found)
 				return nil
 			})
 		})

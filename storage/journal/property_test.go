@@ -2,9 +2,11 @@ package journal
 
 import (
 	"cmp"
+	"flag"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -75,11 +77,12 @@ func (m *model) list(q vms.Query) []vms.Event {
 
 // subject is the journal beside its model.
 type subject struct {
-	t    *rapid.T
-	path string
-	j    *Journal
-	m    model
-	now  time.Time
+	t     *rapid.T
+	path  string
+	j     *Journal
+	m     model
+	now   time.Time
+	steps int
 }
 
 func (s *subject) open() {
@@ -294,10 +297,9 @@ func (s *subject) list(t *rapid.T) {
 
 // check compares everything with the model.
 func (s *subject) check(t *rapid.T) {
-	r, err := s.j.Check()
-	require.NoError(t, err)
-	require.Empty(t, r.Problems)
-	require.Equal(t, len(s.m.events), r.Events)
+	if s.steps++; s.steps%8 == 0 { // reading the whole file takes longer than all else
+		s.inspect(t)
+	}
 	for id, want := range s.m.events {
 		got, err := s.j.Get(id)
 		require.NoError(t, err)
@@ -336,7 +338,22 @@ func (s *subject) check(t *rapid.T) {
 	require.Equal(t, oldest, stats.Oldest)
 }
 
-func TestAgainstModel(t *testing.T) {
+func (s *subject) inspect(t *rapid.T) {
+	r, err := s.j.Check()
+	require.NoError(t, err)
+	require.Empty(t, r.Problems)
+	require.Equal(t, len(s.m.events), r.Events)
+}
+
+// TestAgainstModel compares whole lives; scripts/torture journal does it for as long as one likes.
+func TestAgainstModel(t *testing.T) { compareLives(t, 50) }
+
+// compareLives compares so many. Rapid knows their number and seed by flags only.
+func compareLives(t *testing.T, lives int) {
+	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
+		defer func() { require.NoError(t, f.Value.Set(f.DefValue)) }()
+		require.NoError(t, f.Value.Set(strconv.Itoa(lives)))
+	}
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		sub, err := os.MkdirTemp(dir, "")
@@ -346,5 +363,6 @@ func TestAgainstModel(t *testing.T) {
 		s.open()
 		defer func() { require.NoError(t, s.j.Close()) }()
 		t.Repeat(s.actions())
+		s.inspect(t)
 	})
 }

@@ -11,8 +11,13 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// pruneBatch bounds the events that one transaction removes, so that a Put waits briefly.
-const pruneBatch = 500
+// One transaction removes pruneBatch events at first, and then as many as it can in pruneHold, so that a Put waits briefly; on a fast
+// disk that is many, and the pages that every transaction writes (branches, the list of free pages) are written less often.
+const (
+	pruneBatch     = 500
+	pruneBatchMost = 8000
+	pruneHold      = 100 * time.Millisecond
+)
 
 // Retention says which events may go.
 type Retention struct {
@@ -61,10 +66,11 @@ func (j *Journal) over(keep int) (n int, err error) {
 // prune removes up to n events that ended before the limit, the oldest first.
 func (j *Journal) prune(limit int64, n int) (total int, err error) {
 	var from []byte
+	batch := pruneBatch
 	for total < n {
-		keys, next, err := j.pruneCandidates(limit, from, min(pruneBatch, n-total))
+		keys, next, err := j.pruneCandidates(limit, from, min(batch, n-total))
 		if err == nil && len(keys) > 0 {
-			removed := 0
+			removed, began := 0, time.Now()
 			err = j.do(func(t *txn) error {
 				removed = 0
 				for _, k := range keys {
@@ -82,6 +88,7 @@ func (j *Journal) prune(limit int64, n int) (total int, err error) {
 				total += removed
 				j.metrics.pruned.Add(float64(removed))
 			}
+			batch = nextBatch(batch, time.Since(began))
 		}
 		if err != nil || next == nil {
 			return total, err
@@ -89,6 +96,17 @@ func (j *Journal) prune(limit int64, n int) (total int, err error) {
 		from = next
 	}
 	return total, nil
+}
+
+// nextBatch is how many events the next transaction may remove, by how long one of the last size took.
+func nextBatch(batch int, took time.Duration) int {
+	switch {
+	case took < pruneHold/2:
+		return min(2*batch, pruneBatchMost)
+	case took > pruneHold:
+		return max(batch/2, pruneBatch)
+	}
+	return batch
 }
 
 // pruneCandidates reads a stretch of the index by time, after a place. The keys are the index's; next is where to go on, nil
@@ -103,7 +121,7 @@ func (j *Journal) pruneCandidates(limit int64, after []byte, n int) (keys [][]by
 		m := p.merged(tx, true, after)
 		for looked := 0; len(m.streams) > 0; looked++ {
 			s := m.streams[0]
-			if len(keys) == n || looked == 4*pruneBatch {
+			if len(keys) == n || looked == 4*max(n, pruneBatch) {
 				return nil
 			}
 			next = append(next[:0], s.place...)

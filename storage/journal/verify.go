@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"os"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -68,8 +69,8 @@ func verify(tx *bolt.Tx) error {
 			return &damagedError{err}
 		}
 		found, err := inspect(f)
-		if err == nil && len(found.problems) > 0 {
-			err = &damagedError{found.problems[0]}
+		if all := found.all(); err == nil && len(all) > 0 {
+			err = &damagedError{all[0]}
 		}
 		return err
 	})
@@ -78,11 +79,12 @@ func verify(tx *bolt.Tx) error {
 // inspector compares buckets that are read one after the other, by sums over their entries: what the events say must be
 // listed adds to a sum, what is listed takes from it.
 type inspector struct {
-	seed     maphash.Seed
-	sums     map[string]uint64
-	problems []string
-	count    []byte // what the file says of events
-	form     byte   // the file's version
+	seed           maphash.Seed
+	sums           map[string]uint64
+	problems       []string // of what was read
+	contradictions []string // between buckets of which all was read
+	count          []byte   // what the file says of events
+	form           byte     // the file's version
 
 	events, ongoing, waiting, parked int
 }
@@ -103,15 +105,18 @@ func inspect(f *boltfile.File) (found *inspector, err error) {
 	if len(in.problems) == 0 && (in.form == formatVersion || in.form == 0) {
 		for _, what := range []string{string(bucketByTime), string(bucketByActor), string(bucketByType), string(bucketOngoing), string(bucketOutboxID)} {
 			if in.sums[what] != 0 {
-				in.problems = append(in.problems, fmt.Sprintf("bucket %q contradicts what it is derived from", what))
+				in.contradictions = append(in.contradictions, fmt.Sprintf("bucket %q contradicts what it is derived from", what))
 			}
 		}
 		if n := in.count; (len(n) != 8 || binary.BigEndian.Uint64(n) != uint64(in.events)) && in.events+len(n) > 0 {
-			in.problems = append(in.problems, fmt.Sprintf("there are %d events, and not as many as is noted", in.events))
+			in.contradictions = append(in.contradictions, fmt.Sprintf("there are %d events, and not as many as is noted", in.events))
 		}
 	}
 	return in, err
 }
+
+// all is everything that is wrong.
+func (in *inspector) all() []string { return slices.Concat(in.problems, in.contradictions) }
 
 func (in *inspector) hash(parts ...[]byte) uint64 {
 	var h maphash.Hash
