@@ -2,6 +2,11 @@
 // letters (identity/web, identity/session, identity/factor) hand over a Letter and do not wait, so that the time of an
 // answer does not tell whether there was anyone to write to.
 //
-//	office, err := post.New(post.Options{...})
-//	err = office.Send(post.Letter{Kind: post.PasswordReset, To: "anna@example.org", Link: link})
+//	settings, err := post.Load("/etc/vmscloud/letters.yaml")
+//	office, err := post.New(settings, post.Options{Log: log})
+//	go office.Run(ctx)
+//	err = office.Send(post.Letter{Kind: post.Code, Channel: post.Mail, To: "anna@example.org", Code: "0123"})
+//
+// Letters wait in memory only, since they hold what opens accounts: those that wait when the program ends are lost, and
+// people ask for another.
 package post

@@ -28,6 +28,8 @@ type Ticket struct {
 	Expires   time.Time `json:"expires"`
 	// Code is the two-factor code that was sent, nil if none was.
 	Code *Code `json:"code,omitempty"`
+	// Sent counts the codes that were sent for this ticket.
+	Sent int `json:"sent,omitempty"`
 	// Factor says that Authorize needs a code with this ticket.
 	Factor bool `json:"factor,omitempty"`
 	// Used says that an activation link was followed. It stays, so that following it again is told from a wrong one.

@@ -1,0 +1,36 @@
+package factor
+
+import (
+	"errors"
+
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/identity/store"
+)
+
+// Check compares a code with the ticket's. It changes t and u, which the caller stores also when the error is a
+// *status.Error: 401 for a missing or expired code, 406 for a wrong one, 429 when the user is locked now. A right code is
+// used up. What does not look like a code is a wrong one.
+func (f *Factor) Check(tx *store.Tx, t *record.Ticket, u *record.User, code string) error {
+	if u.Locked() {
+		return errTooMany
+	}
+	if code == "" || t.Code == nil {
+		return errMissing // nothing to guess: it does not count
+	}
+	if !tx.Now().Before(t.Code.Expires) {
+		return errExpired
+	}
+	if secret.Same(hash(*t, code), t.Code.Hash) {
+		t.Code, u.Inner.CodeFailures = nil, 0
+		return nil
+	}
+	if u.Inner.CodeFailures++; u.Inner.CodeFailures > maxWrong {
+		u.Inner.Locked, u.Inner.LockedWhy, t.Code = tx.Now(), "wrong codes", nil
+		return errTooMany
+	}
+	return errWrong
+}
+
+func missing(err error) bool { return errors.Is(err, identity.ErrNotFound) }

@@ -1,0 +1,154 @@
+package post
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Options of New. The zero value is right outside tests.
+type Options struct {
+	// First is the time until a letter that failed is tried again; each further one is twice as long, up to 5 minutes. 2 s if 0.
+	First time.Duration
+	// Room is how many letters may wait by one channel; 1000 if 0.
+	Room int
+	Log  *slog.Logger
+}
+
+const (
+	firstPause = 2 * time.Second
+	longest    = 5 * time.Minute
+	// A code is dead after 15 minutes, and worth nothing to someone who has given up before.
+	codeTime   = 10 * time.Minute
+	letterTime = 24 * time.Hour
+	// carriers is how many letters of a channel go out at once, so that a slow recipient does not hold the others up.
+	carriers = 4
+)
+
+// carrier hands a letter over, once. The error is a refusal if another try would fail as well.
+type carrier interface {
+	carry(ctx context.Context, l Letter) error
+}
+
+// refusal is an error that stays.
+type refusal struct{ error }
+
+// Office sends letters. Safe for concurrent use. Nothing goes out until Run.
+type Office struct {
+	lines map[Channel]*line
+	log   *slog.Logger
+}
+
+// line is one channel: who carries, and what waits.
+type line struct {
+	carrier carrier
+	queue   *queue
+}
+
+// New makes an office. It reaches for no server yet.
+func New(s Settings, o Options) (*Office, error) {
+	if o.First == 0 {
+		o.First = firstPause
+	}
+	if o.Room == 0 {
+		o.Room = 1000
+	}
+	office := &Office{lines: map[Channel]*line{}, log: o.Log}
+	if office.log == nil {
+		office.log = slog.New(slog.DiscardHandler)
+	}
+	if s.Mail != nil {
+		c, err := newSMTP(*s.Mail, s.Pages)
+		if err != nil {
+			return nil, fmt.Errorf("settings of letters: %w", err)
+		}
+		office.lines[Mail] = &line{c, newQueue(o)}
+	}
+	if s.SMS != nil {
+		c, err := newGateway(*s.SMS, s.Pages)
+		if err != nil {
+			return nil, fmt.Errorf("settings of letters: %w", err)
+		}
+		office.lines[Text] = &line{c, newQueue(o)}
+	}
+	return office, nil
+}
+
+// Can says whether a channel is configured.
+func (o *Office) Can(c Channel) bool { return o.lines[c] != nil }
+
+// Send takes a letter and does not wait: it only looks whether there is a way and room. The error is ErrNoWay or ErrFull.
+func (o *Office) Send(l Letter) error {
+	way := o.lines[l.Channel]
+	if way == nil || l.To == "" {
+		return ErrNoWay
+	}
+	keep := letterTime
+	if l.Kind == Code {
+		keep = codeTime
+	}
+	return way.queue.put(l, time.Now().Add(keep))
+}
+
+// Run carries letters until ctx is done. What is on its way then is cut off, and what waits is lost.
+func (o *Office) Run(ctx context.Context) error {
+	var g sync.WaitGroup
+	for _, way := range o.lines {
+		for range carriers {
+			g.Go(func() {
+				for {
+					job, ok := way.queue.next(ctx)
+					if !ok {
+						return
+					}
+					o.deliver(ctx, way, job)
+				}
+			})
+		}
+	}
+	g.Wait()
+	for channel, way := range o.lines {
+		if n := way.queue.len(); n > 0 {
+			o.log.Warn("letters were not sent before the end", "channel", channel, "letters", n)
+		}
+		if gw, ok := way.carrier.(*gateway); ok {
+			gw.client.CloseIdleConnections()
+		}
+	}
+	return nil
+}
+
+// deliver tries once, and puts the letter back if that failed in a way that may pass.
+func (o *Office) deliver(ctx context.Context, way *line, j job) {
+	err := way.carrier.carry(ctx, j.letter)
+	j.tries++
+	switch {
+	case err == nil:
+		o.log.Debug("letter sent", "kind", j.letter.Kind, "channel", j.letter.Channel, "tries", j.tries)
+	case errors.As(err, new(refusal)):
+		o.log.Warn("a letter was refused", "kind", j.letter.Kind, "channel", j.letter.Channel, "error", safe(err, j.letter))
+	case ctx.Err() != nil:
+		way.queue.again(j)
+	case !way.queue.again(j):
+		o.log.Error("a letter could not be sent and was given up", "kind", j.letter.Kind, "channel", j.letter.Channel, "tries", j.tries,
+			"error", safe(err, j.letter), "hint", "check the settings of letters, and that the server can be reached")
+	default:
+		o.log.Warn("a letter could not be sent; it will be tried again", "kind", j.letter.Kind, "channel", j.letter.Channel, "tries", j.tries,
+			"error", safe(err, j.letter))
+	}
+}
+
+// safe is an error's text without what the letter holds: a server may repeat lines that it does not like.
+func safe(err error, l Letter) string {
+	text := err.Error()
+	for _, s := range []string{l.Token, l.Code, l.To, l.Name} {
+		if s != "" {
+			text = strings.ReplaceAll(text, s, "…")
+		}
+	}
+	return text
+}
