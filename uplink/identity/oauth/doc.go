@@ -1,3 +1,12 @@
-// Package oauth issues bearer tokens for /api/v3.0: /oauth2/authorize, /oauth2/token and /oauth2/revoke, API keys and
-// clients. It checks people through identity/session and keeps tokens, hashed, in identity/store.
+// Package oauth issues bearer tokens for /api/v3.0 (RFC 6749, RFC 7636, RFC 7009), and keeps API keys and clients. It checks
+// people through identity/session and keeps tokens, hashed, in identity/store, which knows them again.
+//
+//	GET  /oauth2/authorize  a code for a client, by someone who is signed in
+//	POST /oauth2/token      password, authorization_code, refresh_token, client_credentials, and cookie: a session's token
+//	POST /oauth2/revoke     ends a token, and with a refresh token its whole family
+//	     /oauth2/clients    GET lists, POST makes, DELETE ends clients of the account that the session is in
+//	     /oauth2/keys       the same for API keys, which go into the header Authentication
+//
+// Tokens that come from one grant are a family. A refresh token is good once; one that comes a second time was stolen or
+// its thief's is the other, and ends the family. A client serves the users of its account and of the accounts below.
 package oauth

@@ -27,6 +27,13 @@ type Token struct {
 	Family   string    `json:"family,omitempty"`
 	ClientID string    `json:"clientId,omitempty"`
 	Used     time.Time `json:"used,omitzero"` // when a refresh token was exchanged
+	// Until is when the family of a refresh token ends, however often it is exchanged.
+	Until time.Time `json:"until,omitzero"`
+	// Session is the hash of the session that a token was made from and ends with, nil if there is none.
+	Session []byte `json:"session,omitempty"`
+	// Redirects are the addresses that a client may have codes sent to; Public says that it cannot keep a secret.
+	Redirects []string `json:"redirects,omitempty"`
+	Public    bool     `json:"public,omitempty"`
 }
 
 // State is "active", "expired" or "revoked" at the given time.

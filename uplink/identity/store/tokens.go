@@ -132,6 +132,9 @@ func (s *Store) Authenticate(text string) (identity.Principal, error) {
 			if err != nil {
 				return err
 			}
+			if err := tx.stands(t, u); err != nil {
+				return err
+			}
 			if p, err = tx.Principal(u, active); err != nil {
 				return err
 			}
@@ -149,6 +152,29 @@ func (s *Store) Authenticate(text string) (identity.Principal, error) {
 		return identity.Principal{}, err
 	}
 	return p, nil
+}
+
+// stands is nil if what a token was issued for is still so: the session that it came from, and the password that its user
+// had, since whoever changes a password wants everyone else out. Tokens that an operator made stay.
+func (tx *Tx) stands(t record.Token, u record.User) error {
+	if t.Family != "" && t.Created.Before(u.Inner.PasswordSet) {
+		return identity.ErrUnknown
+	}
+	if t.Session == nil {
+		return nil
+	}
+	s, err := tx.Session(t.Session)
+	if err != nil {
+		return err
+	}
+	home, err := tx.Account(u.OwnerAccountID)
+	if err != nil {
+		return err
+	}
+	if !s.Live(tx.now, time.Duration(home.InactiveSessionTimeout)*time.Second) {
+		return identity.ErrUnknown
+	}
+	return nil
 }
 
 func wireUser(u record.User) vms.User {

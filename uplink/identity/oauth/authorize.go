@@ -1,0 +1,209 @@
+package oauth
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/argument"
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/identity/session"
+	"vmsbridge/uplink/identity/status"
+	"vmsbridge/uplink/identity/store"
+)
+
+// approval is what an authorization code stands for. It is kept as the ticket's change.
+type approval struct {
+	Client    string   `json:"client"`
+	Redirect  string   `json:"redirect,omitempty"` // as it was asked for, "" if it was left out
+	Challenge string   `json:"challenge,omitempty"`
+	Scopes    []string `json:"scopes"`
+	Account   string   `json:"account"`
+	Family    string   `json:"family"`
+}
+
+// pkceForm is a verifier or a challenge, RFC 7636 §4.1 and §4.2.
+var pkceForm = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
+
+// signedIn is who is signed in, by a session in a parameter or a cookie.
+func (s *OAuth) signedIn(c *call) (session.Caller, error) {
+	key, from := c.set.Session()
+	if from == argument.FromCookie && c.r.Method != http.MethodGet {
+		if err := s.o.Gate.SameSite(c.r); err != nil {
+			return session.Caller{}, errSite
+		}
+	}
+	me, err := s.desk.Caller(key, c.from)
+	var why *status.Error
+	if errors.As(err, &why) {
+		return me, errSession
+	}
+	return me, err
+}
+
+// authorize is /oauth2/authorize: it sends whoever is signed in back to the client with a code. There is no page that asks
+// for consent: a client serves the people of its own account and those below, whose administrator registered it.
+func (s *OAuth) authorize(w http.ResponseWriter, c *call) error {
+	in, err := c.texts("client_id", "redirect_uri", "response_type", "scope", "state", "code_challenge", "code_challenge_method")
+	if err != nil {
+		return err
+	}
+	a := approval{Client: in[0], Redirect: in[1], Challenge: in[5], Family: newFamily()}
+	client, to, err := s.destination(in[0], in[1])
+	if err != nil {
+		return err // nobody is sent to an address that is not the client's
+	}
+	back := func(e *Error, code string) error {
+		q := to.Query()
+		if e != nil {
+			q.Set("error", e.Code)
+			q.Set("error_description", e.Description)
+		} else {
+			q.Set("code", code)
+		}
+		if in[4] != "" {
+			q.Set("state", in[4])
+		}
+		to.RawQuery = q.Encode()
+		w.Header().Set("Location", to.String())
+		w.WriteHeader(http.StatusFound)
+		return nil
+	}
+	var e *Error
+	a.Scopes, err = scope(in[3], client.Scopes)
+	switch {
+	case in[2] != "code":
+		return back(refuse("unsupported_response_type", "response_type must be code"), "")
+	case errors.As(err, &e):
+		return back(e, "")
+	case err != nil:
+		return err
+	case a.Challenge == "" && client.Public:
+		return back(refuse("invalid_request", "missing parameter: code_challenge"), "")
+	case a.Challenge == "" && in[6] != "", a.Challenge != "" && (in[6] != "S256" || !pkceForm.MatchString(a.Challenge)):
+		return back(refuse("invalid_request", "code_challenge_method must be S256"), "")
+	}
+	me, err := s.signedIn(c)
+	if errors.Is(err, errSession) && s.o.SignIn != "" && c.r.Method == http.MethodGet {
+		http.Redirect(w, c.r, s.o.SignIn+"?next="+url.QueryEscape(c.r.URL.RequestURI()), http.StatusFound)
+		return nil
+	} else if err != nil {
+		return err
+	}
+	code := secret.NewToken(48)
+	a.Account = me.Active.ID
+	err = s.store.Update(func(tx *store.Tx) error {
+		if ok, err := serves(tx, client, me.User); err != nil {
+			return err
+		} else if !ok {
+			return refuse("access_denied", "the client does not serve this user's account")
+		}
+		raw, err := json.Marshal(a)
+		if err != nil {
+			return err
+		}
+		return tx.PutTicket(record.Ticket{Hash: secret.Hash(code), Purpose: record.PurposeCode, AccountID: me.User.OwnerAccountID, UserID: me.User.ID,
+			Created: tx.Now(), Expires: tx.Now().Add(codeTime), Change: raw})
+	})
+	if errors.As(err, &e) {
+		return back(e, "")
+	} else if err != nil {
+		return err
+	}
+	return back(nil, code)
+}
+
+// destination finds the client and the address to send the code to. It may be left out if the client has one only.
+func (s *OAuth) destination(id, asked string) (record.Token, *url.URL, error) {
+	var client record.Token
+	err := s.store.View(func(tx *store.Tx) error {
+		t, err := tx.TokenByID(id)
+		if errors.Is(err, identity.ErrNotFound) || id == "" || err == nil && (t.Purpose != purposeClient || t.State(tx.Now()) != "active") {
+			return refuse("invalid_request", "client_id: there is no such client")
+		}
+		client = t
+		return err
+	})
+	if err != nil {
+		return client, nil, err
+	}
+	to := asked
+	if to == "" && len(client.Redirects) == 1 {
+		to = client.Redirects[0]
+	} else if !redirects(client, to) {
+		return client, nil, refuse("invalid_request", "redirect_uri: it is not registered for this client")
+	}
+	u, err := url.Parse(to)
+	if err != nil {
+		return client, nil, refuse("invalid_request", "redirect_uri: it cannot be read")
+	}
+	return client, u, nil
+}
+
+// code is the grant of RFC 6749 §4.1.3. A code that comes a second time ends what came of the first.
+func (s *OAuth) code(c *call, client record.Token) (exchange, error) {
+	in, err := c.texts("code", "redirect_uri", "code_verifier")
+	if err != nil {
+		return nil, err
+	}
+	if in[0] == "" {
+		return nil, refuse("invalid_request", "missing parameter: code")
+	}
+	return func(tx *store.Tx) (grant, error) {
+		t, err := tx.Ticket(secret.Hash(in[0]))
+		if errors.Is(err, identity.ErrNotFound) || err == nil && t.Purpose != record.PurposeCode {
+			return grant{}, errGrant
+		} else if err != nil {
+			return grant{}, err
+		}
+		var a approval
+		if err := json.Unmarshal(t.Change, &a); err != nil {
+			return grant{}, fmt.Errorf("read code: %w", err)
+		}
+		switch {
+		case a.Client != client.ID:
+			return grant{}, errGrant
+		case t.Used:
+			s.log.Warn("an authorization code came twice; what came of it is revoked", "client", client.ID, "user", t.UserID)
+			return grant{}, cmp.Or(endFamily(tx, a.Family), error(errGrant))
+		case !t.Good(record.PurposeCode, tx.Now()), !a.sameRedirect(in[1], client), !proves(in[2], a.Challenge):
+			return grant{}, errGrant
+		}
+		u, err := tx.User(t.UserID)
+		if errors.Is(err, identity.ErrNotFound) || err == nil && t.Created.Before(u.Inner.PasswordSet) {
+			return grant{}, errGrant
+		} else if err != nil {
+			return grant{}, err
+		}
+		t.Used = true
+		return grant{client: client, user: u, account: a.Account, scopes: a.Scopes, family: a.Family, refresh: true, kept: a.Scopes, from: c.from}, tx.PutTicket(t)
+	}, nil
+}
+
+// sameRedirect says whether the client names the address that the code was sent to. It may leave it out where it did so
+// before.
+func (a approval) sameRedirect(to string, client record.Token) bool {
+	if a.Redirect != "" {
+		return to == a.Redirect
+	}
+	return to == "" || slices.Contains(client.Redirects, to)
+}
+
+// proves says whether a verifier is that of a challenge. Where there was no challenge there is none: a verifier without one
+// means that somebody took the challenge away.
+func proves(verifier, challenge string) bool {
+	if challenge == "" {
+		return verifier == ""
+	}
+	sum := sha256.Sum256([]byte(verifier))
+	return pkceForm.MatchString(verifier) && secret.Same([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(challenge))
+}

@@ -1,0 +1,267 @@
+package oauth_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/oauth"
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/identity/session"
+	"vmsbridge/uplink/identity/store"
+	"vmsbridge/uplink/identity/web"
+)
+
+const password = "correct horse 1"
+
+var (
+	hasher = secret.NewHasher(secret.Cost{MemoryKiB: 64, Passes: 1, Lanes: 1}, 4)
+	hashed = sync.OnceValue(func() string { h, _ := hasher.Hash(context.Background(), password); return h })
+)
+
+type noDevices struct{}
+
+func (noDevices) Devices(context.Context, string) ([]web.Device, error) { return nil, nil }
+
+// factor wants a code of whoever has one enabled; the endpoints for that are not needed here.
+type factor struct{ session.Factor }
+
+func (factor) Needed(u record.User, _ record.Account) bool { return bool(u.IsFactorEnabled) }
+func (factor) Trusted(record.User, string) bool            { return false }
+
+// bed is the three doors over one real store behind one real server: /g/, /oauth2/, and /api/, which says who a token is.
+// The account m is the master of c; o has nothing to do with them. Each has the users asu@ and ru@.
+type bed struct {
+	t      testing.TB
+	store  *store.Store
+	server *httptest.Server
+	mu     sync.Mutex // guards at
+	at     time.Time
+}
+
+func (b *bed) now() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.at
+}
+
+func (b *bed) pass(d time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.at = b.at.Add(d)
+}
+
+func newBed(t testing.TB, set ...func(*web.Options, *oauth.Options)) *bed {
+	b := &bed{t: t, at: time.Date(2026, 11, 16, 17, 0, 0, 0, time.UTC)}
+	var err error
+	b.store, err = store.Open(filepath.Join(t.TempDir(), "identity.db"), store.Options{Now: b.now})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = b.store.Close() })
+	for id, owner := range map[string]string{"m": "", "c": "m", "o": ""} {
+		a := record.NewAccount()
+		a.ID, a.Name, a.OwnerAccountID, a.IsMaster, a.Status, a.SessionDuration = id, "Account "+id, owner, record.Flag(id == "m"), record.Texts{record.StatusActive}, 0
+		_, err := b.store.CreateAccount(a)
+		require.NoError(t, err)
+		for _, name := range []string{"asu", "ru"} {
+			u := record.NewUser()
+			u.Email, u.OwnerAccountID, u.IsActive, u.IsPending, u.Inner.PasswordHash = name+"@"+id, id, true, false, hashed()
+			u.IsAccountSuperuser = name == "asu"
+			_, err = b.store.CreateUser(u)
+			require.NoError(t, err)
+		}
+	}
+	desk := session.New(session.Options{Store: b.store, Hasher: hasher, Factor: factor{}})
+	plenty := web.Limit{Burst: 1 << 20, Every: time.Microsecond}
+	wo := web.Options{Store: b.store, Desk: desk, Devices: noDevices{}, Limits: web.Limits{PerAddress: plenty, PerUser: plenty}}
+	oo := oauth.Options{Store: b.store, Desk: desk, BaseURL: "https://cloud.example.org:8443"}
+	for _, f := range set {
+		f(&wo, &oo)
+	}
+	door, err := web.New(wo)
+	require.NoError(t, err)
+	oo.Gate = door
+	issuer, err := oauth.New(oo)
+	require.NoError(t, err)
+	mux := http.NewServeMux()
+	mux.Handle("/g/", door)
+	mux.Handle("/oauth2/", issuer)
+	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
+		p, err := b.store.Authenticate(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+		if errors.Is(err, identity.ErrUnknown) {
+			w.WriteHeader(401)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"account": p.AccountID, "email": p.User.Email, "scopes": p.Scopes})
+	})
+	b.server = httptest.NewServer(mux)
+	t.Cleanup(b.server.Close)
+	return b
+}
+
+func (b *bed) edit(email string, f func(*record.User)) {
+	require.NoError(b.t, b.store.Update(func(tx *store.Tx) error {
+		u, err := tx.UserByEmail(email)
+		require.NoError(b.t, err)
+		f(&u)
+		return tx.PutUser(u)
+	}))
+}
+
+func (b *bed) status(account, v string) {
+	require.NoError(b.t, b.store.Update(func(tx *store.Tx) error {
+		a, err := tx.Account(account)
+		require.NoError(b.t, err)
+		a.Status = record.Texts{v}
+		return tx.PutAccount(a)
+	}))
+}
+
+type reply struct {
+	code   int
+	header http.Header
+	body   map[string]any
+}
+
+func (r reply) text(name string) string { s, _ := r.body[name].(string); return s }
+
+// do sends a request. A body that is url.Values goes as a form, anything else as JSON.
+func (b *bed) do(method, path string, body any, more ...func(*http.Request)) reply {
+	b.t.Helper()
+	var content io.Reader
+	kind := ""
+	switch v := body.(type) {
+	case nil:
+	case url.Values:
+		content, kind = strings.NewReader(v.Encode()), "application/x-www-form-urlencoded"
+	default:
+		raw, err := json.Marshal(v)
+		require.NoError(b.t, err)
+		content, kind = bytes.NewReader(raw), "application/json"
+	}
+	r, err := http.NewRequestWithContext(b.t.Context(), method, b.server.URL+path, content)
+	require.NoError(b.t, err)
+	if kind != "" {
+		r.Header.Set("Content-Type", kind)
+	}
+	for _, f := range more {
+		f(r)
+	}
+	res, err := http.DefaultTransport.RoundTrip(r)
+	require.NoError(b.t, err)
+	defer res.Body.Close()
+	out := reply{code: res.StatusCode, header: res.Header}
+	raw, err := io.ReadAll(res.Body)
+	require.NoError(b.t, err)
+	if len(raw) > 0 && raw[0] == '{' {
+		require.NoError(b.t, json.Unmarshal(raw, &out.body), "%s", raw)
+	}
+	return out
+}
+
+func cookie(key string) func(*http.Request) {
+	return func(r *http.Request) { r.AddCookie(&http.Cookie{Name: "auth_key", Value: key}) }
+}
+
+func basic(id, secret string) func(*http.Request) {
+	return func(r *http.Request) { r.SetBasicAuth(id, secret) }
+}
+
+func bearer(token string) func(*http.Request) {
+	return func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
+}
+
+// signIn signs in through /g/ and returns the session.
+func (b *bed) signIn(email string) string {
+	b.t.Helper()
+	r := b.do("POST", "/g/aaa/authenticate", map[string]string{"username": email, "password": password})
+	require.Equal(b.t, 200, r.code, "%v", r.body)
+	r = b.do("POST", "/g/aaa/authorize", map[string]string{"token": r.text("token")})
+	require.Equal(b.t, 200, r.code)
+	for _, line := range r.header.Values("Set-Cookie") {
+		c, err := http.ParseSetCookie(line)
+		require.NoError(b.t, err)
+		if c.Name == "auth_key" {
+			return c.Value
+		}
+	}
+	require.Fail(b.t, "no session")
+	return ""
+}
+
+// client makes a client as the account superuser of an account does.
+func (b *bed) client(account string, more map[string]any) (id, secret string) {
+	b.t.Helper()
+	body := map[string]any{"name": "App of " + account, "redirect_uris": []string{back}}
+	for k, v := range more {
+		body[k] = v
+	}
+	r := b.do("POST", "/oauth2/clients", body, cookie(b.signIn("asu@"+account)))
+	require.Equal(b.t, 201, r.code, "%v", r.body)
+	return r.text("client_id"), r.text("client_secret")
+}
+
+const back = "https://app.example.org/back?x=1"
+
+// token asks for tokens with parameters in pairs.
+func (b *bed) token(auth func(*http.Request), pairs ...string) reply {
+	b.t.Helper()
+	form := url.Values{}
+	for i := 0; i < len(pairs); i += 2 {
+		form.Set(pairs[i], pairs[i+1])
+	}
+	if auth == nil {
+		return b.do("POST", "/oauth2/token", form)
+	}
+	return b.do("POST", "/oauth2/token", form, auth)
+}
+
+// opens is whom a token stands for at /api/, "" if nobody.
+func (b *bed) opens(token string) string {
+	b.t.Helper()
+	r := b.do("GET", "/api/v3.0/users/self", nil, bearer(token))
+	if r.code == 401 {
+		return ""
+	}
+	require.Equal(b.t, 200, r.code)
+	return r.text("account") + ":" + r.text("email")
+}
+
+const verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+
+func challenge() string {
+	sum := sha256.Sum256([]byte(verifier))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// code asks for a code and returns the parameters that it came back with.
+func (b *bed) code(key string, pairs ...string) (reply, url.Values) {
+	b.t.Helper()
+	q := url.Values{"response_type": {"code"}, "state": {"s t&"}}
+	for i := 0; i < len(pairs); i += 2 {
+		q.Set(pairs[i], pairs[i+1])
+	}
+	var auth []func(*http.Request)
+	if key != "" {
+		auth = append(auth, cookie(key))
+	}
+	r := b.do("GET", "/oauth2/authorize?"+q.Encode(), nil, auth...)
+	to, err := url.Parse(r.header.Get("Location"))
+	require.NoError(b.t, err)
+	return r, to.Query()
+}

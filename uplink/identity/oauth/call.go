@@ -1,0 +1,173 @@
+package oauth
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"vmsbridge/uplink/identity/argument"
+	"vmsbridge/uplink/identity/status"
+)
+
+// Error is an answer of RFC 6749 §5.2. Its description is for the developer of a client and holds nothing secret.
+type Error struct {
+	Status      int    `json:"-"`
+	Code        string `json:"error"`
+	Description string `json:"error_description"`
+}
+
+// Error is the text for a log.
+func (e *Error) Error() string { return e.Code + ": " + e.Description }
+
+func refuse(code, description string) *Error {
+	return &Error{http.StatusBadRequest, code, description}
+}
+
+var (
+	errClient  = &Error{http.StatusUnauthorized, "invalid_client", "the client is not known, or its secret is wrong"}
+	errTooMany = &Error{http.StatusTooManyRequests, "temporarily_unavailable", "too many requests; try again in a minute"}
+	errSession = &Error{http.StatusUnauthorized, "login_required", "sign in first: there is no valid session"}
+	errSite    = &Error{http.StatusForbidden, "access_denied", "a page of another site may not do this"}
+	errFault   = &Error{http.StatusInternalServerError, "server_error", "the server could not answer; its log says why"}
+)
+
+// call is a request with its parameters.
+type call struct {
+	r    *http.Request
+	set  *argument.Set
+	from netip.Addr
+}
+
+type handler func(w http.ResponseWriter, c *call) error
+
+// route serves a path with its methods.
+func (s *OAuth) route(path string, methods map[string]handler) {
+	allow := strings.Join(slices.Sorted(maps.Keys(methods)), ", ")
+	s.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+		h, ok := methods[r.Method]
+		if !ok {
+			w.Header().Set("Allow", allow)
+			write(w, &Error{http.StatusMethodNotAllowed, "invalid_request", "the method is not supported here, only " + allow})
+			return
+		}
+		if err := s.serve(w, r, h); err != nil {
+			s.fail(w, r, err)
+		}
+	})
+}
+
+// ServeHTTP answers one request.
+func (s *OAuth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("Pragma", "no-cache")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Vary", "Authorization, Cookie")
+	s.mux.ServeHTTP(w, r)
+}
+
+// serve limits and reads a request. Clients were seen to put the parameters of POST into the query, so both count; a
+// parameter that is given twice is refused, as RFC 6749 §3.2 wants.
+func (s *OAuth) serve(w http.ResponseWriter, r *http.Request, h handler) error {
+	c := &call{r: r, from: s.o.Gate.Client(r)}
+	malformed := c.read(w)
+	who := ""
+	if malformed == nil {
+		who, _ = c.text("username")
+	}
+	if !s.o.Gate.Allow(c.from, who) {
+		return errTooMany
+	}
+	if malformed != nil {
+		return malformed
+	}
+	return h(w, c)
+}
+
+func (c *call) read(w http.ResponseWriter) error {
+	query, err := url.ParseQuery(c.r.URL.RawQuery)
+	if err != nil {
+		return refuse("invalid_request", "the query cannot be read")
+	}
+	for name, list := range query {
+		if len(list) > 1 {
+			return refuse("invalid_request", "a parameter is given twice: "+ascii(name))
+		}
+	}
+	c.set, err = argument.Read(w, c.r)
+	return err
+}
+
+// text is a parameter, "" if it was not sent.
+func (c *call) text(name string) (string, error) { return c.set.Text(name) }
+
+// texts reads parameters in order.
+func (c *call) texts(names ...string) ([]string, error) {
+	out := make([]string, len(names))
+	for i, name := range names {
+		v, err := c.set.Text(name)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = v
+	}
+	return out, nil
+}
+
+// fail writes an error. What is neither ours nor a *status.Error is a fault: it is logged, and its text stays here.
+func (s *OAuth) fail(w http.ResponseWriter, r *http.Request, err error) {
+	var e *Error
+	var other *status.Error
+	switch {
+	case errors.As(err, &e):
+	case errors.As(err, &other) && other.Code < 500:
+		e = refuse("invalid_request", ascii(other.Message))
+		if other.Code == status.TooLarge {
+			e.Status = status.TooLarge
+		}
+	default:
+		if r.Context().Err() != nil {
+			return // the client has gone, nobody reads the answer
+		}
+		s.log.Error("a request could not be answered", "method", r.Method, "path", r.URL.Path, "error", err)
+		e = errFault
+	}
+	switch {
+	case e == errTooMany:
+		w.Header().Set("Retry-After", "60")
+	case e == errClient && r.Header.Get("Authorization") != "":
+		w.Header().Set("WWW-Authenticate", `Basic realm="oauth2", charset="UTF-8"`)
+	}
+	write(w, e)
+}
+
+// ascii keeps a text to the characters that RFC 6749 §5.2 allows in a description.
+func ascii(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r > 0x7e || r == '"' || r == '\\' {
+			return '\''
+		}
+		return r
+	}, s)
+}
+
+// write answers an error.
+func write(w http.ResponseWriter, e *Error) { _ = answer(w, e.Status, e) }
+
+// answer writes JSON.
+func answer(w http.ResponseWriter, code int, v any) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(code)
+	_, _ = w.Write(raw) // the client may be gone
+	return nil
+}

@@ -1,0 +1,87 @@
+package oauth
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/identity/store"
+)
+
+// bucket holds which tokens are of a family: family, a zero byte, token id → nothing.
+const bucket = "oauth"
+
+// join stores a token of a family.
+func join(tx *store.Tx, t record.Token) (record.Token, string, error) {
+	b, err := tx.Bucket(bucket)
+	if err != nil {
+		return t, "", err
+	}
+	t, text, err := tx.AddToken(t)
+	if err != nil {
+		return t, "", err
+	}
+	if err := b.Put([]byte(t.Family+"\x00"+t.ID), []byte{}); err != nil {
+		return t, "", fmt.Errorf("note family: %w", err)
+	}
+	return t, text, nil
+}
+
+// endFamily revokes all tokens of a family.
+func endFamily(tx *store.Tx, family string) error {
+	b, err := tx.Bucket(bucket)
+	if err != nil || family == "" {
+		return err
+	}
+	prefix := []byte(family + "\x00")
+	c := b.Cursor()
+	for k, _ := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, _ = c.Next() {
+		if err := end(tx, string(k[len(prefix):])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end revokes one token. One that is gone is no error.
+func end(tx *store.Tx, id string) error {
+	t, err := tx.TokenByID(id)
+	if errors.Is(err, identity.ErrNotFound) {
+		return nil
+	}
+	if err != nil || !t.Revoked.IsZero() {
+		return err
+	}
+	t.Revoked = tx.Now()
+	return tx.PutToken(t)
+}
+
+// Prune forgets the families of tokens that are gone. Call it now and then, after store.Prune.
+func Prune(ids *store.Store) error {
+	return ids.Update(func(tx *store.Tx) error {
+		b, err := tx.Bucket(bucket)
+		if err != nil {
+			return err
+		}
+		var gone [][]byte
+		err = b.ForEach(func(k, _ []byte) error {
+			_, id, _ := bytes.Cut(k, []byte{0})
+			_, err := tx.TokenByID(string(id))
+			if errors.Is(err, identity.ErrNotFound) {
+				gone = append(gone, bytes.Clone(k))
+				return nil
+			}
+			return err
+		})
+		for _, k := range gone {
+			err = errors.Join(err, b.Delete(k))
+		}
+		return err
+	})
+}
+
+// newFamily names a family.
+func newFamily() string { return secret.NewToken(22) }

@@ -1,0 +1,98 @@
+package oauth
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"time"
+
+	"vmsbridge/uplink/identity/session"
+	"vmsbridge/uplink/identity/store"
+	"vmsbridge/uplink/vms"
+)
+
+// Gate is what this shares with the door of /g/, identity/web.
+type Gate interface {
+	// Client is the address that a request comes from.
+	Client(*http.Request) netip.Addr
+	// Allow counts a request from an address about a user or client and says whether it is let through.
+	Allow(from netip.Addr, who string) bool
+	// SameSite is an error for what another site's page made a browser send.
+	SameSite(*http.Request) error
+}
+
+// Options of New. Store, Desk and Gate are needed.
+type Options struct {
+	Store *store.Store
+	Desk  *session.Desk
+	Gate  Gate
+	// BaseURL is the address of /api/v3.0 that answers tell, such as https://cloud.example.org; "" is the host that the client
+	// used.
+	BaseURL string
+	// SignIn is a page to which people who are not signed in are sent from /oauth2/authorize, with the address to come back to
+	// in the parameter next. "" answers 401.
+	SignIn string
+	Log    *slog.Logger
+}
+
+// How long what is issued is good: access tokens and refresh tokens as the public service's.
+const (
+	accessTime  = 12 * time.Hour
+	refreshIdle = 14 * 24 * time.Hour
+	refreshLife = 90 * 24 * time.Hour
+	codeTime    = 5 * time.Minute
+)
+
+// OAuth is the handler of /oauth2/. Safe for concurrent use; starts no goroutine.
+type OAuth struct {
+	o     Options
+	store *store.Store
+	desk  *session.Desk
+	mux   *http.ServeMux
+	log   *slog.Logger
+}
+
+// New makes the handler.
+func New(o Options) (*OAuth, error) {
+	if o.Store == nil || o.Desk == nil || o.Gate == nil {
+		return nil, errors.New("make oauth: Store, Desk and Gate are needed")
+	}
+	s := &OAuth{o: o, store: o.Store, desk: o.Desk, mux: http.NewServeMux(), log: o.Log}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	s.route("/oauth2/authorize", map[string]handler{http.MethodGet: s.authorize, http.MethodPost: s.authorize})
+	s.route("/oauth2/token", map[string]handler{http.MethodPost: s.token})
+	s.route("/oauth2/revoke", map[string]handler{http.MethodPost: s.revoke})
+	for path, kind := range map[string]holding{"/oauth2/clients": clients, "/oauth2/keys": apiKeys} {
+		s.route(path, map[string]handler{http.MethodGet: s.held(kind, s.list), http.MethodPost: s.held(kind, s.create), http.MethodDelete: s.held(kind, s.remove)})
+	}
+	s.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		write(w, &Error{Status: http.StatusNotFound, Code: "not_found", Description: "there is nothing at this path"})
+	})
+	return s, nil
+}
+
+// base is what tells clients where /api/v3.0 is.
+func (s *OAuth) base(r *http.Request) vms.BaseURL {
+	u := &url.URL{Scheme: "http", Host: r.Host}
+	if r.TLS != nil {
+		u.Scheme = "https"
+	}
+	if s.o.BaseURL != "" {
+		if configured, err := url.Parse(s.o.BaseURL); err == nil {
+			u = configured
+		}
+	}
+	port, err := strconv.Atoi(u.Port())
+	if err != nil {
+		port = 80
+		if u.Scheme == "https" {
+			port = 443
+		}
+	}
+	return vms.BaseURL{Hostname: u.Hostname(), Port: port}
+}

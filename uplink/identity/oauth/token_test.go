@@ -1,0 +1,303 @@
+package oauth_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/audit"
+	"vmsbridge/uplink/identity/oauth"
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/store"
+	"vmsbridge/uplink/identity/web"
+)
+
+func TestPasswordGrant(t *testing.T) {
+	b := newBed(t)
+	id, secret := b.client("c", nil)
+	r := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
+	require.Equal(t, 200, r.code, "%v", r.body)
+	require.Equal(t, map[string]any{"hostname": "cloud.example.org", "port": 8443.0}, r.body["httpsBaseUrl"])
+	require.Equal(t, "Bearer", r.text("token_type"))
+	require.Equal(t, identity.ScopeAll, r.text("scope"))
+	require.Equal(t, 43200.0, r.body["expires_in"])
+	require.Equal(t, "no-store", r.header.Get("Cache-Control"))
+	require.Equal(t, "c:ru@c", b.opens(r.text("access_token")))
+	require.Empty(t, b.opens(r.text("refresh_token")), "a refresh token opens nothing")
+	require.Empty(t, b.opens(secret), "nor does a client's secret")
+
+	// The client may stand in the body, and everything in the query.
+	q := url.Values{"grant_type": {"password"}, "username": {"ru@c"}, "password": {password}, "client_id": {id}, "client_secret": {secret}}
+	require.Equal(t, 200, b.do("POST", "/oauth2/token", q).code)
+	require.Equal(t, 200, b.do("POST", "/oauth2/token?"+q.Encode(), nil).code)
+
+	for name, x := range map[string]struct {
+		auth  func(*http.Request)
+		pairs []string
+		code  int
+		want  string
+	}{
+		"wrong password":      {basic(id, secret), []string{"grant_type", "password", "username", "ru@c", "password", "wrong horse 12"}, 400, "invalid_grant"},
+		"unknown address":     {basic(id, secret), []string{"grant_type", "password", "username", "x@c", "password", password}, 400, "invalid_grant"},
+		"another account":     {basic(id, secret), []string{"grant_type", "password", "username", "ru@o", "password", password}, 400, "invalid_grant"},
+		"account above":       {basic(id, secret), []string{"grant_type", "password", "username", "ru@m", "password", password}, 400, "invalid_grant"},
+		"no password":         {basic(id, secret), []string{"grant_type", "password", "username", "ru@c"}, 400, "invalid_request"},
+		"no grant":            {basic(id, secret), nil, 400, "invalid_request"},
+		"unknown grant":       {basic(id, secret), []string{"grant_type", "magic"}, 400, "unsupported_grant_type"},
+		"unknown scope":       {basic(id, secret), []string{"grant_type", "password", "username", "ru@c", "password", password, "scope", "vms.all root"}, 400, "invalid_scope"},
+		"wrong secret":        {basic(id, secret[:len(secret)-2]+"xx"), []string{"grant_type", "password", "username", "ru@c", "password", password}, 401, "invalid_client"},
+		"no secret":           {nil, []string{"grant_type", "password", "username", "ru@c", "password", password, "client_id", id}, 401, "invalid_client"},
+		"no client":           {nil, []string{"grant_type", "password", "username", "ru@c", "password", password}, 401, "invalid_client"},
+		"both ways":           {basic(id, secret), []string{"grant_type", "password", "username", "ru@c", "password", password, "client_secret", secret}, 400, "invalid_request"},
+		"client is no client": {basic("x", "y"), []string{"grant_type", "client_credentials"}, 401, "invalid_client"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := b.token(x.auth, x.pairs...)
+			require.Equal(t, x.code, r.code, "%v", r.body)
+			require.Equal(t, x.want, r.text("error"))
+			require.NotEmpty(t, r.text("error_description"))
+			require.Equal(t, x.code == 401 && x.auth != nil, r.header.Get("WWW-Authenticate") != "")
+		})
+	}
+	wrong := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", "wrong horse 12")
+	require.Equal(t, wrong.body, b.token(basic(id, secret), "grant_type", "password", "username", "nobody@c", "password", password).body, "one answer for all")
+	b.edit("ru@c", func(u *record.User) { u.IsActive = false })
+	require.Equal(t, wrong.body, b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password).body)
+	require.Empty(t, b.opens(r.text("access_token")), "a disabled user's token opens nothing")
+	b.edit("ru@c", func(u *record.User) { u.IsActive, u.IsFactorEnabled = true, true })
+	r = b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
+	require.Equal(t, 400, r.code)
+	require.Contains(t, r.text("error_description"), "code")
+	require.Equal(t, 405, b.do("GET", "/oauth2/token", nil).code)
+	require.Equal(t, 404, b.do("GET", "/oauth2/else", nil).code)
+	require.Equal(t, "invalid_request", b.do("POST", "/oauth2/token?grant_type=password&grant_type=cookie", nil).text("error"))
+}
+
+// A master's client serves the people of its sub-accounts.
+func TestClientServesAccountsBelow(t *testing.T) {
+	b := newBed(t)
+	id, secret := b.client("m", nil)
+	r := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
+	require.Equal(t, 200, r.code)
+	require.Equal(t, "c:ru@c", b.opens(r.text("access_token")))
+	require.Equal(t, 400, b.token(basic(id, secret), "grant_type", "password", "username", "ru@o", "password", password).code)
+}
+
+func TestRefreshRotates(t *testing.T) {
+	b := newBed(t)
+	id, secret := b.client("c", map[string]any{"scopes": []string{identity.ScopeRead, identity.ScopeReport}})
+	other, otherSecret := b.client("c", nil)
+	first := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
+	require.Equal(t, "vms.read vms.report", first.text("scope"))
+	require.Equal(t, "invalid_scope", b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password, "scope", "vms.all").text("error"))
+
+	refresh := func(token string, more ...string) reply {
+		return b.token(basic(id, secret), append([]string{"grant_type", "refresh_token", "refresh_token", token}, more...)...)
+	}
+	require.Equal(t, "invalid_grant", b.token(basic(other, otherSecret), "grant_type", "refresh_token", "refresh_token", first.text("refresh_token")).text("error"), "another client's")
+	require.Equal(t, "invalid_grant", refresh(first.text("access_token")).text("error"))
+	require.Equal(t, "invalid_grant", refresh("nonsense").text("error"))
+	require.Equal(t, "invalid_request", refresh("").text("error"))
+	require.Equal(t, "invalid_scope", refresh(first.text("refresh_token"), "scope", "vms.all").text("error"), "never more than was granted")
+	second := refresh(first.text("refresh_token"), "scope", "vms.read")
+	require.Equal(t, 200, second.code, "%v", second.body)
+	require.Equal(t, "vms.read", second.text("scope"))
+	require.NotEqual(t, first.text("refresh_token"), second.text("refresh_token"))
+	third := refresh(second.text("refresh_token"))
+	require.Equal(t, "vms.read vms.report", third.text("scope"), "fewer scopes last for one access token")
+	for _, r := range []reply{first, second, third} {
+		require.Equal(t, "c:ru@c", b.opens(r.text("access_token")))
+	}
+
+	// The first one comes again: the whole family ends, that of the other sign-in does not.
+	beside := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
+	require.Equal(t, "invalid_grant", refresh(first.text("refresh_token")).text("error"))
+	for _, r := range []reply{first, second, third} {
+		require.Empty(t, b.opens(r.text("access_token")))
+		require.Equal(t, "invalid_grant", refresh(r.text("refresh_token")).text("error"))
+	}
+	require.Equal(t, "c:ru@c", b.opens(beside.text("access_token")))
+
+	// It is good for 14 days when it rests and for 90 in all.
+	b.pass(12*time.Hour + time.Second)
+	require.Empty(t, b.opens(beside.text("access_token")))
+	at, days := beside.text("refresh_token"), 0
+	for ; days < 200; days += 10 {
+		r := refresh(at)
+		if r.code != 200 {
+			require.Equal(t, "invalid_grant", r.text("error"))
+			break
+		}
+		at = r.text("refresh_token")
+		b.pass(10 * 24 * time.Hour)
+	}
+	require.Equal(t, 90, days)
+	rested := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
+	b.pass(14*24*time.Hour + time.Second)
+	require.Equal(t, "invalid_grant", refresh(rested.text("refresh_token")).text("error"))
+}
+
+// What cannot be exchanged at the moment is not used up by the attempt.
+func TestRefreshOutlivesASuspension(t *testing.T) {
+	b := newBed(t)
+	id, secret := b.client("m", nil)
+	r := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
+	b.status("c", record.StatusSuspended)
+	require.Empty(t, b.opens(r.text("access_token")))
+	again := func() reply {
+		return b.token(basic(id, secret), "grant_type", "refresh_token", "refresh_token", r.text("refresh_token"))
+	}
+	require.Equal(t, "invalid_grant", again().text("error"))
+	b.status("c", record.StatusActive)
+	require.Equal(t, 200, again().code)
+	b.status("m", record.StatusSuspended)
+	require.Equal(t, "invalid_client", again().text("error"), "the client's account")
+}
+
+func TestNewPasswordEndsTokens(t *testing.T) {
+	b := newBed(t)
+	id, secret := b.client("c", nil)
+	r := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
+	b.pass(time.Minute)
+	b.edit("ru@c", func(u *record.User) { u.Inner.PasswordSet = b.now() })
+	require.Empty(t, b.opens(r.text("access_token")))
+	require.Equal(t, "invalid_grant", b.token(basic(id, secret), "grant_type", "refresh_token", "refresh_token", r.text("refresh_token")).text("error"))
+}
+
+func TestClientCredentials(t *testing.T) {
+	b := newBed(t)
+	id, secret := b.client("c", map[string]any{"scopes": []string{identity.ScopeRead}})
+	r := b.token(basic(id, secret), "grant_type", "client_credentials")
+	require.Equal(t, 200, r.code)
+	require.Equal(t, "vms.read", r.text("scope"))
+	require.Empty(t, r.text("refresh_token"))
+	require.Equal(t, "c:", b.opens(r.text("access_token")))
+	public, none := b.client("c", map[string]any{"is_public": true})
+	require.Empty(t, none)
+	require.Equal(t, "unauthorized_client", b.token(nil, "client_id", public, "grant_type", "client_credentials").text("error"))
+	// Without its client a token is worth nothing.
+	require.Equal(t, 204, b.do("DELETE", "/oauth2/clients?id="+id, nil, cookie(b.signIn("asu@c"))).code)
+	require.Empty(t, b.opens(r.text("access_token")))
+	require.Equal(t, "invalid_client", b.token(basic(id, secret), "grant_type", "client_credentials").text("error"))
+}
+
+// A session's token is for the account that the session is in, and ends with the session.
+func TestCookieGrant(t *testing.T) {
+	b := newBed(t)
+	key := b.signIn("asu@m")
+	r := b.token(cookie(key), "grant_type", "cookie", "scope", "vms.read")
+	require.Equal(t, 200, r.code, "%v", r.body)
+	require.Equal(t, "vms.read", r.text("scope"))
+	require.Empty(t, r.text("refresh_token"))
+	require.Equal(t, "m:asu@m", b.opens(r.text("access_token")))
+	require.Equal(t, 200, b.do("POST", "/g/aaa/switch_account", map[string]string{"account_id": "c"}, cookie(key)).code)
+	below := b.token(cookie(key), "grant_type", "cookie")
+	require.Equal(t, "c:asu@m", b.opens(below.text("access_token")))
+	elsewhere := func(r *http.Request) { cookie(key)(r); r.Header.Set("Sec-Fetch-Site", "cross-site") }
+	require.Equal(t, 403, b.token(elsewhere, "grant_type", "cookie").code, "another site's page")
+	require.Equal(t, 200, b.token(nil, "grant_type", "cookie", "A", key).code)
+	require.Equal(t, 401, b.token(nil, "grant_type", "cookie").code)
+	require.Equal(t, "login_required", b.token(cookie("c000~x"), "grant_type", "cookie").text("error"))
+	require.Equal(t, 204, b.do("POST", "/g/aaa/logout", nil, cookie(key)).code)
+	require.Empty(t, b.opens(r.text("access_token")))
+	require.Empty(t, b.opens(below.text("access_token")))
+}
+
+func TestRevoke(t *testing.T) {
+	b := newBed(t)
+	id, secret := b.client("c", nil)
+	other, otherSecret := b.client("o", nil)
+	r := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
+	next := b.token(basic(id, secret), "grant_type", "refresh_token", "refresh_token", r.text("refresh_token"))
+	revoke := func(auth func(*http.Request), token string) reply {
+		form := url.Values{"token": {token}, "token_type_hint": {"whatever"}}
+		if auth == nil {
+			return b.do("POST", "/oauth2/revoke", form)
+		}
+		return b.do("POST", "/oauth2/revoke", form, auth)
+	}
+	// Of another account's client, of nobody, of one with a wrong secret: nothing happens.
+	require.Equal(t, 200, revoke(basic(other, otherSecret), r.text("access_token")).code)
+	require.Equal(t, 200, revoke(nil, next.text("refresh_token")).code)
+	require.Equal(t, 401, revoke(basic(id, otherSecret), next.text("refresh_token")).code)
+	require.Equal(t, 200, revoke(basic(id, secret), "nonsense").code)
+	require.Equal(t, 200, revoke(basic(id, secret), secret).code, "a client does not revoke itself")
+	require.Equal(t, 400, revoke(basic(id, secret), "").code)
+	require.Equal(t, "c:ru@c", b.opens(r.text("access_token")))
+
+	require.Equal(t, 200, revoke(basic(id, secret), r.text("access_token")).code)
+	require.Empty(t, b.opens(r.text("access_token")))
+	require.Equal(t, "c:ru@c", b.opens(next.text("access_token")), "one access token")
+	require.Equal(t, 200, revoke(basic(id, secret), next.text("refresh_token")).code)
+	require.Empty(t, b.opens(next.text("access_token")), "a refresh token takes its family along")
+	require.Equal(t, "invalid_grant", b.token(basic(id, secret), "grant_type", "refresh_token", "refresh_token", next.text("refresh_token")).text("error"))
+
+	mine := b.token(cookie(b.signIn("ru@c")), "grant_type", "cookie")
+	require.Equal(t, 200, revoke(nil, mine.text("access_token")).code)
+	require.Empty(t, b.opens(mine.text("access_token")))
+}
+
+func TestLimits(t *testing.T) {
+	b := newBed(t, func(wo *web.Options, _ *oauth.Options) {
+		wo.Limits.PerUser = web.Limit{Burst: 3, Every: time.Minute}
+	})
+	id, secret := b.client("c", nil)
+	codes := []int{}
+	for range 5 {
+		codes = append(codes, b.token(basic(id, secret), "grant_type", "password", "username", "RU@c", "password", "wrong horse 12").code)
+	}
+	require.Equal(t, []int{400, 400, 400, 429, 429}, codes)
+	r := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
+	require.Equal(t, 429, r.code)
+	require.NotEmpty(t, r.header.Get("Retry-After"))
+	require.Equal(t, 429, b.do("POST", "/g/aaa/authenticate", map[string]string{"username": "ru@c", "password": password}).code, "the doors count together")
+	require.Equal(t, 200, b.token(basic(id, secret), "grant_type", "client_credentials").code)
+}
+
+// Nothing that opens anything is in the file, and the trail tells of tokens and clients without their secrets.
+func TestStoredHashed(t *testing.T) {
+	b := newBed(t)
+	id, secret := b.client("c", nil)
+	r := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
+	list, err := b.store.Tokens()
+	require.NoError(t, err)
+	require.Len(t, list, 3)
+	require.NoError(t, b.store.View(func(tx *store.Tx) error {
+		tokens, err := tx.Tokens()
+		require.NoError(t, err)
+		for _, x := range tokens {
+			for _, text := range []string{secret, r.text("access_token"), r.text("refresh_token")} {
+				require.NotContains(t, string(x.Hash), text)
+				require.Len(t, x.Hash, 32)
+			}
+		}
+		trail, err := tx.Trail("c", 0, 100)
+		require.NoError(t, err)
+		made := 0
+		for _, e := range trail {
+			if e.Action == audit.Create && e.Kind == audit.KindToken {
+				made++
+			}
+			require.False(t, strings.HasPrefix(e.Name, "vms1_"))
+		}
+		require.Equal(t, 2, made)
+		return nil
+	}))
+	// What is long over goes, and the index with it.
+	b.pass(200 * 24 * time.Hour)
+	require.NoError(t, b.store.Prune())
+	require.NoError(t, oauth.Prune(b.store))
+	list, err = b.store.Tokens()
+	require.NoError(t, err)
+	require.Len(t, list, 1, "the client")
+	require.NoError(t, b.store.View(func(tx *store.Tx) error {
+		bucket, err := tx.Bucket("oauth")
+		require.Zero(t, bucket.Stats().KeyN)
+		return err
+	}))
+}
