@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -11,6 +12,8 @@ import (
 	"slices"
 	"time"
 
+	"vmsbridge/uplink/identity/oauth"
+	"vmsbridge/uplink/identity/saml"
 	"vmsbridge/uplink/identity/secret"
 	"vmsbridge/uplink/identity/session"
 	"vmsbridge/uplink/identity/store"
@@ -26,20 +29,37 @@ type signInFlags struct {
 	Realm        string   `help:"Name of the root realm." default:"vms" env:"VMSCLOUD_REALM" placeholder:"NAME"`
 	Origin       []string `help:"Other site whose pages may use a signed-in browser here, such as https://app.example.org; repeat for more." env:"VMSCLOUD_ORIGIN" placeholder:"URL"`
 	Proxy        []string `help:"Address or range of a proxy whose X-Forwarded-For is believed; repeat for more." env:"VMSCLOUD_PROXY" placeholder:"ADDRESS"`
+	NeedKey      bool     `name:"require-api-key" help:"Refuse calls to /g/ without an API key that an account made." env:"VMSCLOUD_REQUIRE_API_KEY"`
+	SignInPage   string   `help:"Page to which /oauth2/authorize sends people who are not signed in." env:"VMSCLOUD_SIGN_IN_PAGE" placeholder:"URL"`
+
+	base string // the address that identity providers send people to
 }
 
 // hashesAtOnce bounds the memory that sign-ins take: 19 MiB each.
 const hashesAtOnce = 4
 
-// identityHandler is what serves /g/.
-func (c runCmd) identityHandler(ids *store.Store, reg *registry, log *slog.Logger) (http.Handler, error) {
+// identityHandlers are what serves /g/ and /oauth2/.
+func (c runCmd) identityHandlers(ids *store.Store, reg *registry, log *slog.Logger) (people, tokens http.Handler, err error) {
 	proxies, err := prefixes(c.Proxy)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	sso, err := saml.New(saml.Options{Store: ids, BaseURL: c.base, Log: log})
+	if err != nil {
+		return nil, nil, err
 	}
 	desk := session.New(session.Options{Store: ids, Hasher: secret.NewHasher(secret.Cost{}, hashesAtOnce), Cluster: c.Cluster, Realm: c.Realm, Log: log})
-	return web.New(web.Options{Store: ids, Desk: desk, Devices: reg, CookieDomain: c.CookieDomain, Secure: c.secure(), Origins: c.Origin,
-		Proxies: proxies, CreateAccounts: c.SignUp, Log: log})
+	o := web.Options{Store: ids, Desk: desk, Devices: reg, SSO: sso, CookieDomain: c.CookieDomain, Secure: c.secure(), Origins: c.Origin,
+		Proxies: proxies, CreateAccounts: c.SignUp, Log: log}
+	if c.NeedKey {
+		o.CheckKey = func(key string) (bool, error) { return oauth.CheckKey(ids, key) }
+	}
+	door, err := web.New(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	issuer, err := oauth.New(oauth.Options{Store: ids, Desk: desk, Gate: door, BaseURL: c.PublicURL, SignIn: c.SignInPage, Log: log})
+	return door, issuer, err
 }
 
 // secure says whether clients reach this by TLS, be it ended here or by a proxy.
@@ -69,7 +89,7 @@ func tidy(ctx context.Context, ids *store.Store, log *slog.Logger) error {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
 	for {
-		if err := ids.Prune(); err != nil {
+		if err := errors.Join(ids.Prune(), oauth.Prune(ids)); err != nil {
 			log.Error("ended sessions could not be removed", "error", err)
 		}
 		select {

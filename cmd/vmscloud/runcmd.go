@@ -95,6 +95,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 		return fmt.Errorf("listen: %w (is another vmscloud running? choose another --listen)", err)
 	}
 	base := c.baseURL(l.Addr().(*net.TCPAddr))
+	c.base = base
 	book := &ledger{Journal: events, registry: reg, log: log}
 	if c.PrintEvents {
 		book.announce = newAnnouncer(reg, base, log)
@@ -166,12 +167,13 @@ func (c runCmd) handler(ids *store.Store, reg *registry, book *ledger, metrics *
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	people, err := c.identityHandler(ids, reg, log)
+	people, tokens, err := c.identityHandlers(ids, reg, log)
 	if err != nil {
 		return nil, err
 	}
 	mux.Handle("/", api)
 	mux.Handle("/g/", people)
+	mux.Handle("/oauth2/", tokens)
 	ok := func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) }
 	mux.HandleFunc("GET /healthz", ok)
 	mux.HandleFunc("GET /readyz", ok)
