@@ -123,6 +123,11 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if a.link != nil && a.cfg.Service.Tunnel {
+		if err := a.openTunnel(api.v3); err != nil {
+			return err
+		}
+	}
 	return a.serve(ctx, listener, api)
 }
 

@@ -28,6 +28,7 @@ import (
 	"vmsbridge/cmd/camsim/serve"
 	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
+	"vmsbridge/uplink/tunnel"
 	"vmsbridge/uplink/vms"
 )
 
@@ -54,6 +55,8 @@ func (o *office) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Header.Get("Authorization") != "Bearer "+serviceToken1:
 		w.WriteHeader(http.StatusUnauthorized)
+	case r.URL.Path == tunnel.Path:
+		w.WriteHeader(http.StatusNotFound)
 	case strings.HasSuffix(r.URL.Path, "bridges:register"):
 		_ = json.Unmarshal(body, &o.registered)
 		_, _ = w.Write([]byte(`{}`))

@@ -31,7 +31,8 @@ const apiDrain = 2 * time.Second
 // the bridge, signing in by it included, and the health checks and metrics beside it.
 type api struct {
 	http *http.Server
-	tls  *tls.Config // nil: plain
+	tls  *tls.Config  // nil: plain
+	v3   http.Handler // what is below /api/
 }
 
 // api makes the handler. base is the address that clientSettings tells, "" for the one that the client used.
@@ -55,7 +56,7 @@ func (a *Agent) api(base string) (*api, error) {
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", a.healthz)
 	mux.Handle("GET /metrics", server.WithToken(auth, promhttp.HandlerFor(a.reg, promhttp.HandlerOpts{})))
-	out := &api{http: server.NewHTTP(mux, a.log)}
+	out := &api{http: server.NewHTTP(mux, a.log), v3: v3}
 	if t := a.cfg.API.TLS; t.Cert != "" {
 		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
 		if err != nil {
@@ -97,7 +98,7 @@ func (a *Agent) tokens() (*identity.Fixed, error) {
 			return nil, fmt.Errorf("api.tokens: %w", err)
 		}
 	}
-	return list, list.Add(a.visitor, identity.Principal{Name: "service", Kind: identity.KindUser, AccountID: a.cfg.Bridge.Account, Scopes: []string{identity.ScopeRead}})
+	return list, list.Add(a.visitor, a.serviceItself())
 }
 
 // pageKey signs the page tokens that clients hold. It is kept in the journal, so that they stay good over a restart; a

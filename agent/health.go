@@ -14,6 +14,7 @@ type health struct {
 	Status  string   `json:"status"` // ok, or degraded: see problems
 	Cameras tally    `json:"cameras"`
 	Outbox  backlog  `json:"outbox"`
+	Tunnel  string   `json:"tunnel,omitempty"` // up, down, unsupported by the service, or off; "" without a service
 	Trouble []string `json:"problems"`
 }
 
@@ -60,6 +61,10 @@ func (a *Agent) health() health {
 	}
 	if a.link != nil {
 		if problem := a.link.Problem(); problem != "" {
+			h.Trouble = append(h.Trouble, problem)
+		}
+		var problem string
+		if h.Tunnel, problem = a.link.Tunnel(); problem != "" {
 			h.Trouble = append(h.Trouble, problem)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/reporter"
+	"vmsbridge/uplink/tunnel"
 	"vmsbridge/uplink/vms"
 )
 
@@ -36,6 +37,7 @@ const refusesToken = "the service refuses the bridge's token: put a new one into
 type link struct {
 	client   *client.Client
 	reporter *reporter.Reporter
+	tunnel   *tunnel.Dialer // nil: none is wanted
 	profile  func() vms.Registration
 	log      *slog.Logger
 
@@ -82,12 +84,40 @@ func (l *link) Problem() string {
 	return ""
 }
 
-// Run keeps the registration fresh and reports, until ctx is done.
+// Words for the state of the tunnel.
+const (
+	tunnelUp          = "up"
+	tunnelDown        = "down"
+	tunnelUnsupported = "unsupported" // by the service
+	tunnelOff         = "off"         // by the configuration
+)
+
+// Tunnel says how the tunnel is, and what keeps it from standing, "" for nothing that a person could help.
+func (l *link) Tunnel() (state, problem string) {
+	if l.tunnel == nil {
+		return tunnelOff, ""
+	}
+	if l.tunnel.Up() {
+		return tunnelUp, ""
+	}
+	err := l.tunnel.Trouble()
+	if status := (*tunnel.StatusError)(nil); errors.As(err, &status) && status.Unsupported() {
+		return tunnelUnsupported, ""
+	} else if err != nil {
+		return tunnelDown, "the service cannot ask for stills through the tunnel, which does not stand: see the log"
+	}
+	return tunnelDown, ""
+}
+
+// Run keeps the registration and the tunnel fresh and reports, until ctx is done.
 func (l *link) Run(ctx context.Context) error {
 	l.registerUntilKnown(ctx)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(guard(func() error { return l.reporter.Run(ctx) }))
 	g.Go(guard(func() error { return l.refresh(ctx) }))
+	if l.tunnel != nil {
+		g.Go(guard(func() error { return l.tunnel.Run(ctx) }))
+	}
 	return g.Wait()
 }
 

@@ -3,6 +3,8 @@ package agent
 import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"vmsbridge/uplink/tunnel"
 )
 
 // metrics are the agent's own; each room it runs has its own beside them.
@@ -22,6 +24,16 @@ type metrics struct {
 	firstPictureMissed prometheus.Counter
 	journalFailures    prometheus.Counter
 	eventsLost         prometheus.Counter
+}
+
+// watchTunnel shows whether the tunnel to the service stands.
+func (*metrics) watchTunnel(r prometheus.Registerer, d *tunnel.Dialer) {
+	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "vmsbridge_agent_tunnel_up", Help: "1 while the tunnel to the service stands."}, func() float64 {
+		if d.Up() {
+			return 1
+		}
+		return 0
+	}))
 }
 
 func newMetrics(r prometheus.Registerer) *metrics {

@@ -2,6 +2,8 @@ package agent
 
 import (
 	"net"
+	"net/netip"
+	"net/url"
 
 	"vmsbridge/agent/camera"
 	"vmsbridge/uplink/vms"
@@ -24,13 +26,27 @@ func (a *Agent) localURL(addr net.Addr) string {
 	return scheme + "://" + addr.String()
 }
 
-// profile is what the service is to know of this bridge: where its stills are, and its cameras with their states.
+// profile is what the service is to know of this bridge: where its stills are, and its cameras with their states. A service
+// elsewhere is told no loopback address, since that would be its own machine's.
 func (a *Agent) profile(base string) vms.Registration {
+	if loopback(base) && !loopback(a.cfg.Service.URL) {
+		base = ""
+	}
 	r := vms.Registration{ID: a.cfg.Bridge.ID, Name: a.cfg.Bridge.Name, Address: base, ImageToken: a.visitor, Cameras: []vms.RegisteredCamera{}}
 	for _, c := range a.Cameras() {
 		r.Cameras = append(r.Cameras, vms.RegisteredCamera{ID: c.ID, Name: c.Name, ConnectionStatus: c.Status.ConnectionStatus})
 	}
 	return r
+}
+
+// loopback says whether an address leads to the machine that asks.
+func loopback(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
 }
 
 // Cameras lists the cameras in the order of the configuration, with their states. Safe for concurrent use.

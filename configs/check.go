@@ -104,11 +104,11 @@ func (c *checker) service() {
 	if u != nil && u.Scheme == "http" && !loopback(u.Hostname()) {
 		c.warn("service.url", "http sends the token and the events in clear; use https across a network that is not yours")
 	}
-	if u != nil && !loopback(u.Hostname()) && c.cfg.API.PublicURL == "" && !c.bad["api.public_url"] {
+	if u != nil && !s.Tunnel && !loopback(u.Hostname()) && c.cfg.API.PublicURL == "" && !c.bad["api.public_url"] {
 		if host, _, err := net.SplitHostPort(c.cfg.API.Listen); err == nil && loopback(host) {
-			c.warn("service.url", "the service will not get stills: this bridge listens on %s only; set api.listen", shown(c.cfg.API.Listen))
+			c.warn("service.url", "the service will not get stills: this bridge listens on %s only; set api.listen, or service.tunnel: true", shown(c.cfg.API.Listen))
 		} else if ip, e := netip.ParseAddr(host); err == nil && (host == "" || (e == nil && ip.IsUnspecified())) {
-			c.warn("service.url", "the service will not get stills: it must know under which address to ask; set api.public_url")
+			c.warn("service.url", "the service will not get stills: it must know under which address to ask; set api.public_url, or service.tunnel: true")
 		}
 	}
 	s.Token, s.TokenFile = c.secret("service.token", s.Token, s.TokenFile)

@@ -53,6 +53,9 @@ type Service struct {
 	// ReportOngoing reports a span as soon as it is confirmed and again when it ended; false reports only ended spans, for a
 	// service that does not replace events. Default true.
 	ReportOngoing bool `yaml:"report_ongoing"`
+	// Tunnel keeps a connection to the service open, through which the service asks for stills where it cannot reach the
+	// bridge. A service that takes no tunnels is left alone. Default true.
+	Tunnel bool `yaml:"tunnel"`
 }
 
 // API is the bridge's own HTTP interface on the LAN.

@@ -6,7 +6,7 @@ import "time"
 func Default() *Config {
 	return &Config{
 		Bridge:  Bridge{ID: "bridge", Account: "local", Data: "/var/lib/vmsbridge"},
-		Service: Service{ReportOngoing: true},
+		Service: Service{ReportOngoing: true, Tunnel: true},
 		API:     API{Listen: "127.0.0.1:8480"},
 		Stills: Stills{
 			MaxSize: 4 << 30, SegmentSize: 16 << 20, MinFree: 32 << 20,

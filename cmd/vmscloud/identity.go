@@ -112,7 +112,7 @@ func (r *registry) Devices(_ context.Context, account string) ([]web.Device, err
 		d := web.Device{ID: a.ID, AccountID: a.Account, Name: a.Name, Kind: a.Type, Bridge: a.Bridge, Created: a.Created}
 		if a.Type == vms.ActorBridge {
 			d.Address, d.Status = host(r.bridges[a.ID].Address), vms.StatusOnline
-			if r.now().Sub(r.bridges[a.ID].seen) > bridgeAway {
+			if r.awayLocked(a.ID) {
 				d.Status = vms.StatusDeviceOffline
 			}
 		} else {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"vmsbridge/uplink/server"
+	"vmsbridge/uplink/tunnel"
 	"vmsbridge/uplink/vms"
 )
 
@@ -29,9 +30,11 @@ const (
 	maxRefusalLength = 300
 )
 
-// bridgeImages fetches stills from the bridges that have them, at the addresses that they registered.
+// bridgeImages fetches stills from the bridges that have them: through their tunnels, else at the addresses that they
+// registered.
 type bridgeImages struct {
 	registry *registry
+	hub      *tunnel.Hub
 	http     *http.Client
 	log      *slog.Logger
 
@@ -39,8 +42,8 @@ type bridgeImages struct {
 	busy map[string]int
 }
 
-func newBridgeImages(r *registry, log *slog.Logger) *bridgeImages {
-	return &bridgeImages{registry: r, log: log, busy: map[string]int{}, http: &http.Client{
+func newBridgeImages(r *registry, hub *tunnel.Hub, log *slog.Logger) *bridgeImages {
+	return &bridgeImages{registry: r, hub: hub, log: log, busy: map[string]int{}, http: &http.Client{
 		// A bridge that redirects would have its token, and a request of ours, sent to wherever it likes.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
@@ -77,15 +80,16 @@ func (b *bridgeImages) Image(ctx context.Context, q server.ImageQuery) (server.I
 	if !ok {
 		return server.Image{}, vms.NotFound("cameras", "", q.Camera)
 	}
-	if br.Address == "" {
-		return server.Image{}, away("The bridge of this camera has no address at which its images can be fetched")
+	client := b.through(br.ID)
+	if client == nil && br.Address == "" {
+		return server.Image{}, away("The bridge of this camera is away: it has no tunnel, and no address at which it can be asked")
 	}
 	if !b.enter(br.ID) {
 		return server.Image{}, vms.NewError(http.StatusTooManyRequests, vms.ReasonTooMany, "Too many images are being fetched from this bridge")
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxImageTime)
 	done := func() { cancel(); b.leave(br.ID) }
-	img, err := b.fetch(ctx, br, q)
+	img, err := b.fetch(ctx, client, br, q)
 	if err != nil {
 		done()
 		var answer *vms.Error
@@ -125,14 +129,16 @@ func (b *bridgeImages) leave(id string) {
 	}
 }
 
-func (b *bridgeImages) fetch(ctx context.Context, br bridge, q server.ImageQuery) (server.Image, error) {
-	address := vms.ImageURL(br.Address, q.Camera, q.Kind, q.Op, q.Time)
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return server.Image{}, err
+// fetch asks through the tunnel, and at the bridge's address if there is no tunnel or it turns out to be dead.
+func (b *bridgeImages) fetch(ctx context.Context, tunnelled *http.Client, br bridge, q server.ImageQuery) (server.Image, error) {
+	var res *http.Response
+	var err error
+	if tunnelled != nil {
+		res, err = b.ask(ctx, tunnelled, inTunnel, br.Token, q)
 	}
-	req.Header.Set("Authorization", "Bearer "+br.Token)
-	res, err := b.http.Do(req)
+	if tunnelled == nil || err != nil && br.Address != "" && ctx.Err() == nil {
+		res, err = b.ask(ctx, b.http, br.Address, br.Token, q)
+	}
 	if err != nil {
 		return server.Image{}, err
 	}
@@ -141,6 +147,16 @@ func (b *bridgeImages) fetch(ctx context.Context, br bridge, q server.ImageQuery
 		return img, errors.Join(err, res.Body.Close())
 	}
 	return img, nil
+}
+
+func (b *bridgeImages) ask(ctx context.Context, client *http.Client, base, token string, q server.ImageQuery) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, vms.ImageURL(base, q.Camera, q.Kind, q.Op, q.Time), nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set(vms.HeaderCamera, q.Camera)
+	return client.Do(req)
 }
 
 // readImage checks what a bridge answered. It reads no more than it needs to know that this is a JPEG; the rest is

@@ -20,6 +20,7 @@ import (
 
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/server"
+	"vmsbridge/uplink/tunnel"
 	"vmsbridge/uplink/vms"
 )
 
@@ -42,7 +43,9 @@ func imagesOf(t *testing.T, address string) (*bridgeImages, *bytes.Buffer) {
 	require.NoError(t, r.Register(t.Context(), principal("acc-1"), vms.Registration{ID: "bridge-1", Address: address, ImageToken: "im4ge",
 		Cameras: []vms.RegisteredCamera{{ID: "cam-1"}}}))
 	var log bytes.Buffer
-	b := newBridgeImages(r, slog.New(slog.NewTextHandler(&log, nil)))
+	hub := tunnel.NewHub(0, nil)
+	t.Cleanup(func() { require.NoError(t, hub.Close()) })
+	b := newBridgeImages(r, hub, slog.New(slog.NewTextHandler(&log, nil)))
 	t.Cleanup(b.http.CloseIdleConnections)
 	return b, &log
 }

@@ -23,7 +23,8 @@ var (
 	bucketKeys    = []byte("keys")    // "page-token" → key
 )
 
-// bridgeAway is how long after its last registration, which it renews every minute, a bridge counts as offline.
+// bridgeAway is how long after its last registration, which it renews every minute, a bridge without a tunnel
+// counts as offline.
 const bridgeAway = 3 * time.Minute
 
 // bridge is what the registry keeps of a bridge.
@@ -58,6 +59,8 @@ type actor struct {
 type registry struct {
 	db  *bolt.DB
 	now func() time.Time
+	// stands says whether a bridge has a tunnel; nil: none has. Set before the registry is used, it must not call back.
+	stands func(bridge string) bool
 
 	mu      sync.RWMutex // guards bridges and actors; held for writing over the file's transaction too
 	bridges map[string]bridge
@@ -235,7 +238,7 @@ func (r *registry) Cameras(_ context.Context, account string) ([]vms.Camera, err
 
 // statusLocked is bridgeOffline while nothing is heard of the bridge; the camera may be well then.
 func (r *registry) statusLocked(a actor) string {
-	if r.now().Sub(r.bridges[a.Bridge].seen) > bridgeAway {
+	if r.awayLocked(a.Bridge) {
 		return vms.StatusBridgeOffline
 	}
 	if a.Status == "" {

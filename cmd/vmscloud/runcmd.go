@@ -23,6 +23,7 @@ import (
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/server"
+	"vmsbridge/uplink/tunnel"
 )
 
 type runCmd struct {
@@ -100,7 +101,9 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	if c.PrintEvents {
 		book.announce = newAnnouncer(reg, base, log)
 	}
-	handler, err := c.handler(ids, reg, book, metrics, log)
+	hub := tunnel.NewHub(0, log)
+	reg.stands = hub.Stands
+	handler, err := c.handler(ids, reg, book, hub, metrics, log)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -117,6 +120,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 		defer func() { stop(); <-printed }()
 	}
 	g, ctx := errgroup.WithContext(ctx)
+	context.AfterFunc(ctx, func() { _ = hub.Close() }) // the server does not wait for tunnels
 	g.Go(func() error { return serveHTTP(ctx, server.NewHTTP(handler, log), l, c.TLSCert, c.TLSKey) })
 	if admin, err := listenAdmin(filepath.Join(c.Data, adminSocket)); err != nil {
 		log.Warn("token commands will not work while this runs", "error", err)
@@ -150,7 +154,7 @@ func (c runCmd) baseURL(addr *net.TCPAddr) string {
 }
 
 // handler puts the stores behind the interface, and the health checks and metrics beside it.
-func (c runCmd) handler(ids *store.Store, reg *registry, book *ledger, metrics *prometheus.Registry, log *slog.Logger) (http.Handler, error) {
+func (c runCmd) handler(ids *store.Store, reg *registry, book *ledger, hub *tunnel.Hub, metrics *prometheus.Registry, log *slog.Logger) (http.Handler, error) {
 	key, err := reg.key("page-token", func() []byte {
 		b := make([]byte, 32)
 		_, _ = rand.Read(b) // never fails
@@ -159,8 +163,11 @@ func (c runCmd) handler(ids *store.Store, reg *registry, book *ledger, metrics *
 	if err != nil {
 		return nil, err
 	}
+	metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "vmscloud_tunnels", Help: "Bridges that have a tunnel to this service."},
+		func() float64 { return float64(hub.Up()) }))
+	bridges := newBridgeImages(reg, hub, log)
 	api, err := server.New(server.Options{
-		Events: book, Cameras: reg, Images: newBridgeImages(reg, log), Auth: ids, Bridges: reg,
+		Events: book, Cameras: reg, Images: bridges, Statuses: bridges, Auth: ids, Bridges: reg, Tunnels: tunnels{reg, hub},
 		NotFound: journal.ErrNotFound, BaseURL: c.PublicURL, TokenKey: key, Log: log, Registerer: metrics,
 	})
 	if err != nil {

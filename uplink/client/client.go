@@ -88,6 +88,12 @@ func New(o Options) (*Client, error) {
 // Close lets go of idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
+// HTTP is a client with the way that this one goes (authorities, pin, proxy), but without its limit on time, for a
+// connection that lasts. It follows no redirects. Close closes its idle connections too.
+func (c *Client) HTTP() *http.Client {
+	return &http.Client{Transport: c.http.Transport, CheckRedirect: c.http.CheckRedirect}
+}
+
 // answer is a response whose body is read.
 type answer struct {
 	status int

@@ -83,6 +83,11 @@ func (s *Server) getCamera(c *call) error {
 	if i < 0 {
 		return vms.NotFound("cameras", "", id)
 	}
+	if s.opts.Statuses != nil && slices.Contains(include, "status") {
+		if now, ok := s.opts.Statuses.Status(c.r.Context(), c.principal.Home(id), id); ok {
+			all[i].Status = &vms.ConnectionStatus{ConnectionStatus: now}
+		}
+	}
 	dropStatus(&all[i], include)
 	return c.ok(all[i])
 }

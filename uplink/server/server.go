@@ -74,6 +74,9 @@ type Options struct {
 	Images  ImageSource // nil: there are no images
 	Auth    Authenticator
 	Bridges BridgeRegistry // nil: the endpoint does not exist
+	Tunnels Tunnels        // nil: the endpoint does not exist
+	// Statuses knows better than Cameras how a single camera is. nil: nobody does.
+	Statuses Statuses
 	// Report is passed to Events.Put for events that clients report: true on the bridge, which sends them on.
 	Report bool
 	// NotFound is the error that Events.Get wraps for an unknown id.
@@ -95,6 +98,7 @@ type Server struct {
 	log     *slog.Logger
 	metrics *metrics
 	mux     *http.ServeMux
+	recheck time.Duration
 }
 
 // New makes the handler for /api/v3.0/. Other paths are answered with 404, so mount it under "/api/".
@@ -102,7 +106,7 @@ func New(o Options) (*Server, error) {
 	if o.Events == nil || o.Cameras == nil || o.Auth == nil {
 		return nil, errors.New("make server: Events, Cameras and Auth are needed")
 	}
-	s := &Server{opts: o, log: o.Log, mux: http.NewServeMux(), metrics: newMetrics(o.Registerer)}
+	s := &Server{opts: o, log: o.Log, mux: http.NewServeMux(), metrics: newMetrics(o.Registerer), recheck: recheck}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -145,6 +149,9 @@ func (s *Server) routes() {
 		if _, ok := s.opts.Events.(BatchStore); ok {
 			s.route(v3+"events:report", methods{http.MethodPost: {s.reportEvents, report}})
 		}
+	}
+	if s.opts.Tunnels != nil {
+		s.route(v3+"bridges:tunnel", methods{http.MethodGet: {s.openTunnel, report}})
 	}
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, "unknown", vms.NewError(http.StatusNotFound, vms.ReasonEndpoint, "The API endpoint was not found"))

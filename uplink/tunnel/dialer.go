@@ -17,10 +17,12 @@ import (
 	"github.com/hashicorp/yamux"
 )
 
-// Options of New. URL, Token and Handler are needed.
+// Options of New. URL, Bridge, Token and Handler are needed.
 type Options struct {
 	// URL is the service's address, such as https://vms.example; Path is appended.
 	URL string
+	// Bridge is the id under which the bridge is registered. The service finds out whether the token may speak for it.
+	Bridge string
 	// Token gives the bridge's bearer token; it is called for every dial.
 	Token func() (string, error)
 	// Handler answers the service's requests. It must check who asks, as on any other way in.
@@ -36,13 +38,14 @@ type Options struct {
 	Log         *slog.Logger // nil: nothing is logged
 }
 
-// Dialer keeps a tunnel to the service. Up may be called at any time; everything else is Run's.
+// Dialer keeps a tunnel to the service. Up and Trouble may be called at any time; everything else is Run's.
 type Dialer struct {
-	opts Options
-	url  string
-	log  *slog.Logger
-	busy chan struct{}
-	up   atomic.Bool
+	opts    Options
+	url     string
+	log     *slog.Logger
+	busy    chan struct{}
+	up      atomic.Bool
+	trouble atomic.Pointer[error]
 }
 
 // StatusError says that the service answered the dial with something else than a tunnel.
@@ -57,14 +60,16 @@ func (e *StatusError) Error() string {
 		return "the service refuses the bridge's credentials (401): sign in again, or put a new token into service.token_file"
 	case http.StatusForbidden:
 		return "the service does not let this credential open a tunnel (403): it must be a bridge's own"
+	case http.StatusConflict:
+		return "the service does not know this bridge (409): it opens a tunnel once the bridge is registered"
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
 		return fmt.Sprintf("the service takes no tunnels (%d); images can only be asked for where the bridge can be reached", e.Code)
 	}
 	return fmt.Sprintf("the service answers %d instead of opening the tunnel", e.Code)
 }
 
-// unsupported says whether the service does not know tunnels at all.
-func (e *StatusError) unsupported() bool {
+// Unsupported says whether the service does not know tunnels at all.
+func (e *StatusError) Unsupported() bool {
 	return e.Code == http.StatusNotFound || e.Code == http.StatusMethodNotAllowed || e.Code == http.StatusNotImplemented
 }
 
@@ -77,8 +82,8 @@ func New(o Options) (*Dialer, error) {
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return nil, errors.New("make tunnel: the service's address must look like https://host or http://host:port")
 	}
-	if o.Token == nil || o.Handler == nil {
-		return nil, errors.New("make tunnel: Token and Handler are needed")
+	if o.Token == nil || o.Handler == nil || o.Bridge == "" {
+		return nil, errors.New("make tunnel: Bridge, Token and Handler are needed")
 	}
 	if o.KeepAlive == 0 {
 		o.KeepAlive = DefaultKeepAlive
@@ -95,11 +100,19 @@ func New(o Options) (*Dialer, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Dialer{opts: o, url: u.String() + Path, log: o.Log, busy: make(chan struct{}, o.MaxRequests)}, nil
+	return &Dialer{opts: o, url: u.String() + Path + "?" + BridgeID + "=" + url.QueryEscape(o.Bridge), log: o.Log, busy: make(chan struct{}, o.MaxRequests)}, nil
 }
 
 // Up says whether the tunnel stands.
 func (d *Dialer) Up() bool { return d.up.Load() }
+
+// Trouble says why the last attempt to open a tunnel failed; nil while it stands, and before the first attempt has ended.
+func (d *Dialer) Trouble() error {
+	if err := d.trouble.Load(); err != nil && !d.up.Load() {
+		return *err
+	}
+	return nil
+}
 
 // Run dials, serves, and dials again, until ctx is done, and returns ctx's error. Pauses grow with jitter while the service
 // cannot be reached. A refusal is logged once, and again when it is another one.
@@ -112,6 +125,7 @@ func (d *Dialer) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			break
 		}
+		d.trouble.Store(&err)
 		if stood {
 			pause.Reset()
 			said = ""
@@ -121,7 +135,7 @@ func (d *Dialer) Run(ctx context.Context) error {
 			d.log.Warn("open a tunnel to the service; the service cannot ask for images meanwhile", "error", err)
 		}
 		wait := pause.NextBackOff()
-		if status := (*StatusError)(nil); errors.As(err, &status) && status.unsupported() {
+		if status := (*StatusError)(nil); errors.As(err, &status) && status.Unsupported() {
 			wait = unsupportedPause
 		}
 		sleep(ctx, wait)
@@ -154,6 +168,7 @@ func (d *Dialer) once(ctx context.Context) (stood bool, err error) {
 		return false, err
 	}
 	defer func() { _ = mux.Close() }() // it may be closed already
+	d.trouble.Store(nil)
 	d.up.Store(true)
 	defer d.up.Store(false)
 	d.log.Info("the tunnel to the service stands")

@@ -40,8 +40,8 @@ func NewHub(keepAlive time.Duration, log *slog.Logger) *Hub {
 	return &Hub{keepAlive: keepAlive, log: log, ends: map[string]*end{}}
 }
 
-// Serve takes in the tunnel of the bridge that sent r, and blocks until it ends. The caller has checked that r comes from
-// that bridge. A bridge's new tunnel replaces its old one, which may be a connection that died unnoticed.
+// Serve takes in the tunnel of the bridge that sent r, and blocks until it ends or r's context is done. The caller has
+// checked that r comes from that bridge. A bridge's new tunnel replaces its old one, which may be a connection that died unnoticed.
 func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, bridge string) {
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{Subprotocol}, CompressionMode: websocket.CompressionDisabled})
 	if err != nil {
@@ -64,7 +64,10 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, bridge string) {
 	}
 	defer h.leave(bridge, e)
 	h.log.Info("a bridge's tunnel stands", "bridge", bridge)
-	<-mux.CloseChan()
+	select {
+	case <-mux.CloseChan():
+	case <-r.Context().Done():
+	}
 	h.log.Info("a bridge's tunnel has ended", "bridge", bridge)
 }
 
@@ -125,7 +128,13 @@ func (h *Hub) Transport(bridge string) (transport http.RoundTripper, ok bool) {
 	return e.transport, true
 }
 
-// Up lists how many bridges have a tunnel.
+// Stands says whether a bridge has a tunnel.
+func (h *Hub) Stands(bridge string) bool {
+	_, ok := h.Transport(bridge)
+	return ok
+}
+
+// Up is how many bridges have a tunnel.
 func (h *Hub) Up() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()

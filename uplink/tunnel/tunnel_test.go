@@ -97,8 +97,8 @@ func echo(name string) http.Handler {
 
 func TestAsksTheRightBridge(t *testing.T) {
 	s := newService(t, time.Second)
-	dial(t, Options{URL: s.URL, Token: token("a"), Handler: echo("a")})
-	dial(t, Options{URL: s.URL + "/", Token: token("b"), Handler: echo("b")})
+	dial(t, Options{URL: s.URL, Bridge: "b", Token: token("a"), Handler: echo("a")})
+	dial(t, Options{URL: s.URL + "/", Bridge: "b", Token: token("b"), Handler: echo("b")})
 	code, body := get(t, s.hub, "a", "/x")
 	require.Equal(t, http.StatusOK, code)
 	require.Equal(t, "a/x", body)
@@ -113,7 +113,7 @@ func TestAsksTheRightBridge(t *testing.T) {
 func TestASlowReaderDoesNotHoldUpTheOthers(t *testing.T) {
 	s := newService(t, time.Second)
 	large := strings.Repeat("0123456789abcdef", 1<<16) // 1 MiB
-	dial(t, Options{URL: s.URL, Token: token("a"), MaxRequests: 16, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	dial(t, Options{URL: s.URL, Bridge: "b", Token: token("a"), MaxRequests: 16, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, large)
 	})})
 	client := &http.Client{Transport: waitFor(t, s.hub, "a")}
@@ -144,7 +144,7 @@ func TestASlowReaderDoesNotHoldUpTheOthers(t *testing.T) {
 func TestBoundsTheRequestsAtATime(t *testing.T) {
 	s := newService(t, time.Second)
 	hold, in := make(chan struct{}), make(chan struct{})
-	dial(t, Options{URL: s.URL, Token: token("a"), MaxRequests: 1, Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+	dial(t, Options{URL: s.URL, Bridge: "b", Token: token("a"), MaxRequests: 1, Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		in <- struct{}{}
 		<-hold
 	})})
@@ -167,12 +167,17 @@ func TestBoundsTheRequestsAtATime(t *testing.T) {
 func TestDialsAgainAfterTheServiceWasAway(t *testing.T) {
 	s := newService(t, time.Second)
 	s.status.Store(http.StatusBadGateway)
-	d, _ := dial(t, Options{URL: s.URL, Token: token("a"), Handler: echo("a")})
+	d, _ := dial(t, Options{URL: s.URL, Bridge: "b", Token: token("a"), Handler: echo("a")})
 	require.Eventually(t, func() bool { return s.asked.Load() >= 3 }, 10*time.Second, time.Millisecond)
 	require.False(t, d.Up())
+	var status *StatusError
+	require.ErrorAs(t, d.Trouble(), &status)
+	require.Equal(t, http.StatusBadGateway, status.Code)
+	require.False(t, status.Unsupported())
 	s.status.Store(0)
 	get(t, s.hub, "a", "/")
 	require.True(t, d.Up())
+	require.NoError(t, d.Trouble())
 	old := waitFor(t, s.hub, "a")
 	s.hub.Drop("a")
 	require.Eventually(t, func() bool { rt, ok := s.hub.Transport("a"); return ok && rt != old }, 10*time.Second, time.Millisecond)
@@ -186,7 +191,7 @@ func TestDialsAgainAfterTheServiceWasAway(t *testing.T) {
 func TestATokenIsReadForEachDial(t *testing.T) {
 	s := newService(t, time.Second)
 	var good atomic.Bool
-	dial(t, Options{URL: s.URL, Handler: echo("a"), Token: func() (string, error) {
+	dial(t, Options{URL: s.URL, Bridge: "b", Handler: echo("a"), Token: func() (string, error) {
 		if good.Load() {
 			return "token-a", nil
 		}
@@ -199,10 +204,10 @@ func TestATokenIsReadForEachDial(t *testing.T) {
 
 func TestANewTunnelReplacesTheOldOne(t *testing.T) {
 	s := newService(t, time.Second)
-	_, stop := dial(t, Options{URL: s.URL, Token: token("a"), Handler: echo("first")})
+	_, stop := dial(t, Options{URL: s.URL, Bridge: "b", Token: token("a"), Handler: echo("first")})
 	get(t, s.hub, "a", "/")
 	stop()
-	dial(t, Options{URL: s.URL, Token: token("a"), Handler: echo("second")})
+	dial(t, Options{URL: s.URL, Bridge: "b", Token: token("a"), Handler: echo("second")})
 	require.Eventually(t, func() bool {
 		rt, ok := s.hub.Transport("a")
 		if !ok {
@@ -222,7 +227,7 @@ func TestANewTunnelReplacesTheOldOne(t *testing.T) {
 func TestASilentNetworkIsNoticed(t *testing.T) {
 	s := newService(t, 400*time.Millisecond)
 	hole := newHole(t, s.Listener.Addr().String())
-	d, _ := dial(t, Options{URL: "http://" + hole.Addr().String(), Token: token("a"), Handler: echo("a"), KeepAlive: 400 * time.Millisecond})
+	d, _ := dial(t, Options{URL: "http://" + hole.Addr().String(), Bridge: "b", Token: token("a"), Handler: echo("a"), KeepAlive: 400 * time.Millisecond})
 	get(t, s.hub, "a", "/")
 	hole.swallow.Store(true)
 	require.Eventually(t, func() bool { _, ok := s.hub.Transport("a"); return !ok && !d.Up() }, 20*time.Second, 5*time.Millisecond)
@@ -282,11 +287,11 @@ func (h *hole) copy(to, from net.Conn) {
 }
 
 func TestRefusalsSayWhatToDo(t *testing.T) {
-	for code, want := range map[int]string{401: "token_file", 403: "bridge's own", 404: "takes no tunnels", 200: "200", 503: "503"} {
+	for code, want := range map[int]string{401: "token_file", 403: "bridge's own", 409: "registered", 404: "takes no tunnels", 200: "200", 503: "503"} {
 		s := newService(t, time.Second)
 		s.status.Store(int32(code))
 		lines := &lines{}
-		_, stop := dial(t, Options{URL: s.URL, Token: token("secret"), Handler: echo("a"), Log: slog.New(slog.NewTextHandler(lines, nil))})
+		_, stop := dial(t, Options{URL: s.URL, Bridge: "b", Token: token("secret"), Handler: echo("a"), Log: slog.New(slog.NewTextHandler(lines, nil))})
 		require.Eventually(t, func() bool { return strings.Contains(lines.String(), want) }, 10*time.Second, time.Millisecond, "%d", code)
 		if code != 404 {
 			n := s.asked.Load()
@@ -336,7 +341,8 @@ func TestForeignPeers(t *testing.T) {
 }
 
 func TestNewRefusesWhatCannotWork(t *testing.T) {
-	for _, o := range []Options{{}, {URL: "ftp://x", Token: token("a"), Handler: echo("")}, {URL: "http://x", Handler: echo("")}, {URL: "http://x", Token: token("a")}} {
+	for _, o := range []Options{{}, {URL: "ftp://x", Bridge: "b", Token: token("a"), Handler: echo("")}, {URL: "http://x", Bridge: "b", Handler: echo("")},
+		{URL: "http://x", Bridge: "b", Token: token("a")}, {URL: "http://x", Token: token("a"), Handler: echo("")}} {
 		_, err := New(o)
 		require.Error(t, err)
 	}

@@ -7,8 +7,12 @@ import (
 	"github.com/hashicorp/yamux"
 )
 
-// Path is where the service takes tunnels in. The bridge's id is found from its credentials.
-const Path = "/api/v3.0/bridges:tunnel"
+// Path is where the service takes tunnels in; its argument BridgeID says whose. The service finds out whether the
+// credentials may speak for that bridge.
+const (
+	Path     = "/api/v3.0/bridges:tunnel"
+	BridgeID = "bridgeId"
+)
 
 // Subprotocol names what is spoken inside the WebSocket. A change that old peers do not understand gets another name.
 const Subprotocol = "vms.tunnel.v1"

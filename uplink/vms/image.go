@@ -7,12 +7,16 @@ import (
 )
 
 // PathImage is where recorded images are asked for, PathEvents where events are listed and reported, PathRegister where
-// a bridge tells the service its cameras.
+// a bridge tells the service its cameras, PathCameras where those are listed.
 const (
 	PathImage    = "/api/v3.0/media/recordedImage.jpeg"
 	PathEvents   = "/api/v3.0/events"
 	PathRegister = "/api/v3.0/bridges:register"
+	PathCameras  = "/api/v3.0/cameras"
 )
+
+// HeaderCamera says for which camera the service asks a bridge. Through a tunnel, the bridge answers nothing without it.
+const HeaderCamera = "X-Vms-Camera"
 
 // Kinds of recorded image: from the stream used for motion, and at full resolution.
 const (

@@ -1,0 +1,68 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/vms"
+)
+
+// Tunnels takes in the connections that bridges make so that they can be asked through them. Only vmscloud has it.
+type Tunnels interface {
+	// Serve takes in the tunnel of a bridge of p's account and blocks until it ends or the request's context is done. A
+	// *vms.Error, which is returned before anything is written, is the answer.
+	Serve(w http.ResponseWriter, r *http.Request, p identity.Principal, bridge string) error
+}
+
+// Statuses knows how cameras are at this moment. What it does not know is answered from CameraSource.
+type Statuses interface {
+	// Status is a camera's connection status, ok false if nobody can be asked. It takes no longer than its caller would wait
+	// for an answer.
+	Status(ctx context.Context, account, camera string) (status string, ok bool)
+}
+
+// recheck is how often a credential that keeps a connection open is looked at again: a revoked one ends it.
+const recheck = 10 * time.Second
+
+// openTunnel is GET /bridges:tunnel, which is not part of the public interface: a bridge opens a WebSocket through which
+// the service asks it. Only a token of a bridge may, and only for a bridge that its own account has registered.
+func (s *Server) openTunnel(c *call) error {
+	a := parseArgs(c.r.URL.RawQuery, "bridgeId")
+	bridge := a.need("bridgeId")
+	if bridge != "" && !vms.ValidID(bridge) {
+		a.bad("bridgeId", "cannot be the id of a bridge")
+	}
+	if err := a.err(); err != nil {
+		return err
+	}
+	if c.principal.Kind != identity.KindBridge {
+		return vms.NewError(http.StatusForbidden, vms.ReasonPermission, "Only a token of kind bridge may open a tunnel")
+	}
+	ctx, cancel := context.WithCancel(c.r.Context())
+	defer cancel()
+	go s.watch(ctx, cancel, c)
+	return s.opts.Tunnels.Serve(c.w, c.r.WithContext(ctx), c.principal, bridge)
+}
+
+// watch calls cancel when the credential of a long request is no longer good, or stands for another account. It returns
+// when ctx is done.
+func (s *Server) watch(ctx context.Context, cancel func(), c *call) {
+	tick := time.NewTicker(s.recheck)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		p, err := authenticate(s.opts.Auth, c.r)
+		if refusal := (*vms.Error)(nil); errors.As(err, &refusal) || err == nil && p.AccountID != c.principal.AccountID {
+			s.log.Info("a long request ends: its token is no longer good", "path", c.r.URL.Path, "token", c.principal.TokenID)
+			cancel()
+			return
+		}
+	}
+}
