@@ -31,6 +31,7 @@ type Detector struct {
 	light     sampler
 	model     model
 	habit     restless
+	smooth    smoother
 	ghosts    ghosts
 	despeckle plane.Despeckler
 	labels    labeler
@@ -41,8 +42,11 @@ type Detector struct {
 	held      []byte
 	heldAny   bool
 	upsetFor  time.Duration
-	upset     bool // the whole picture changes: nothing is learned of noise
-	newScene  bool // most of it is unlike the background, but still
+	upset     bool          // the whole picture changes: nothing is learned of noise
+	jumpedAt  time.Duration // when most of the picture last changed at once, 0 if that was answered
+	calmAt    time.Duration // when little of it last moved
+	freshFor  time.Duration // how long the noise of a new scene is still to be learned
+	newScene  bool          // most of it is unlike the background, but still
 	counts    []int32
 	unsure    []int32
 
@@ -87,6 +91,7 @@ func (d *Detector) resize(width, height int) {
 	n := g.cells()
 	d.grid = g
 	d.history.resize(n)
+	d.smooth.resize(g.width)
 	d.model.resize(n)
 	d.habit.resize(n)
 	d.ghosts.resize(n)
@@ -186,6 +191,7 @@ func (d *Detector) Step(p Picture) Result {
 	newest := d.history.next()
 	newest.at = d.at
 	d.grid.reduce(p, newest.cells)
+	d.smooth.run(newest.cells, d.grid.width)
 	if d.pictures++; d.pictures == 1 {
 		d.model.begin(newest.cells)
 		d.learned = d.at + learnFor
@@ -194,6 +200,7 @@ func (d *Detector) Step(p Picture) Result {
 	}
 	global := d.look(newest.cells, step)
 	d.history.commit()
+	d.smoothen()
 	return d.result(global)
 }
 
@@ -225,6 +232,9 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 	if long := d.history.near(longLag); long != nil {
 		before = long.cells
 		light = d.light.fit(before, now, d.flags, cellFore|cellMoved)
+		if d.learning() {
+			d.model.floor(uint16(startNoise * 256 * float64(max(0, d.light.spread-1))))
+		}
 	}
 	if e := d.light.fit(d.model.background, now, d.flags, cellFore|cellMoved); e.shift() > 128 {
 		d.model.expose(e)
@@ -238,8 +248,16 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 		d.heldAny = false
 	}
 	d.tracks.scattered = solid > d.grid.cells()/100 && scattered(d.solid, d.grid.width, d.grid.height)
-	d.newScene = d.strange(solid)
-	d.upset = d.newScene
+	upheaval := false
+	d.newScene = false
+	if float64(solid) >= restShare*float64(d.grid.cells()) || d.jumpedAt != 0 {
+		fore, moved := d.shares()
+		upheaval = d.upheaval(solid, fore, moved, now)
+		d.newScene = d.strange(fore, moved)
+	} else {
+		d.calmAt = d.at
+	}
+	d.upset = d.newScene || upheaval
 	minMoved := d.minCells(d.spans[0].share)
 	for i := range d.spans {
 		minMoved = min(minMoved, d.minCells(d.spans[i].share))
@@ -248,6 +266,9 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 		d.objects = d.find(now, before, light, minMoved)
 	}
 	d.tracks.step(d.objects, d.at, dt, d.wall)
+	if upheaval {
+		d.tracks.forget(d.objects)
+	}
 	d.decide(d.objects, dt)
 	d.adapt(now, before, light, dt)
 	if global {
@@ -385,13 +406,18 @@ func (d *Detector) adapt(now, before []uint16, light exposure, dt time.Duration)
 	if d.newScene {
 		p.Absorb = strangeAbsorb
 	}
+	if d.freshFor > 0 {
+		q := paceFor(int(p.Ms), true, true)
+		p.Background, p.Up, p.Down, p.Absorb = q.Background, q.Up, q.Down, strangeAbsorb
+		d.freshFor -= min(d.freshFor, dt)
+	}
 	// Lamps that beat with the shutter upset the picture all the time: that is learned.
 	if d.upset {
 		d.upsetFor += dt
 	} else {
 		d.upsetFor -= min(d.upsetFor, dt/4)
 	}
-	if d.upset && d.upsetFor < upsetAtMost {
+	if d.upset && d.upsetFor < upsetAtMost && !d.learning() {
 		p.Up = 0
 	}
 	d.model.learn(now, before, light, d.flags, d.solid, d.held, from, to, p)

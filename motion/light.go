@@ -35,6 +35,7 @@ type sampler struct {
 	at     []int32  // cells to look at
 	x, y   []uint16 // their values in one fit
 	counts [512]int32
+	spread int32 // of the differences in the last fit, around their median: half of them are within, in grey levels
 }
 
 // choose spreads the samples over the cells that are not masked.
@@ -82,6 +83,11 @@ func (s *sampler) fit(x, y []uint16, flags []byte, skip byte) exposure {
 			median = i - 256
 			break
 		}
+	}
+	within := s.counts[median+256]
+	for s.spread = 0; 2*within < n && s.spread < 255; {
+		s.spread++
+		within += s.counts[(median+256+int(s.spread))&511] + s.counts[(median+256-int(s.spread))&511]
 	}
 	e := exposure{Gain: gainOne, Offset: int32(median)*256 + 128}
 	limit := int32(10 * 256)

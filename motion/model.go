@@ -38,6 +38,16 @@ func (m *model) begin(now []uint16) {
 	m.sweep = 1000
 }
 
+// floor lets no cell's noise be less than what the picture as a whole shows at the start.
+func (m *model) floor(noise uint16) {
+	if noise <= firstNoise {
+		return
+	}
+	for i, n := range m.noise {
+		m.noise[i] = max(n, noise)
+	}
+}
+
 // expose moves the background into a new exposure.
 func (m *model) expose(e exposure) { plane.Expose(m.background, plane.Exposure(e)) }
 

@@ -104,6 +104,21 @@ func (t *tracker) clear() {
 	t.tracks = t.tracks[:0]
 }
 
+// forget gives up what is not confirmed.
+func (t *tracker) forget(objects []object) {
+	for i := range objects {
+		if k := objects[i].track; k >= 0 && !t.tracks[k].confirmed {
+			objects[i].track = -1
+		}
+	}
+	for i := range t.tracks {
+		if k := &t.tracks[i]; !k.confirmed {
+			k.strong, k.active, k.faint, k.pictures, k.creep, k.sights = 0, 0, 0, 0, 0, 0
+			k.cells = 0
+		}
+	}
+}
+
 // earliest is the time of the first picture, at most back before at, in which the track had the contrast of the thing itself.
 func (k *track) earliest(at, back time.Duration) time.Time {
 	found := k.trail[(k.sights-1)%trailLength].wall

@@ -1,0 +1,86 @@
+package motion
+
+// In strong noise, as by night, a cell alone says little: each is then taken together with its neighbours, before anything else looks at the picture. That costs
+// what is smaller than two cells, which cannot be seen there anyway.
+const (
+	noisySmooth = 4 << 8  // mean noise of the cells, from which they are smoothed
+	calmSmooth  = 1 << 8  // mean noise of smoothed cells, below which they no longer are
+	smoothShare = 3.0 / 8 // of noise without any pattern, that the smoothing leaves
+	startNoise  = 1.3     // times what the cells differ by on average is their noise, as it is learned later
+)
+
+// smoother smooths the cells of a picture, or not. Its zero value does not.
+type smoother struct {
+	on   bool
+	rows [3][]uint16 // of three rows of cells, each smoothed in itself
+}
+
+// resize makes room for rows of a width.
+func (s *smoother) resize(width int) {
+	*s = smoother{}
+	for i := range s.rows {
+		s.rows[i] = make([]uint16, width)
+	}
+}
+
+// run smooths the cells of a picture in place, by 1 2 1 in both directions, if it is on. At the borders the outermost cells count twice.
+func (s *smoother) run(cells []uint16, width int) {
+	height := len(cells) / max(1, width)
+	if !s.on || width < 3 || height < 3 {
+		return
+	}
+	above, here, below := s.rows[0], s.rows[1], s.rows[2]
+	smoothRow(here, cells[:width])
+	copy(above, here)
+	for y := range height {
+		if y+1 < height {
+			smoothRow(below, cells[(y+1)*width:(y+2)*width])
+		} else {
+			copy(below, here)
+		}
+		row, a, h, b := cells[y*width:(y+1)*width], above[:width], here[:width], below[:width]
+		for x := range row {
+			row[x] = uint16((uint32(a[x]) + 2*uint32(h[x]) + uint32(b[x]) + 2) >> 2)
+		}
+		above, here, below = here, below, above
+	}
+}
+
+// smoothRow writes a smoothed row.
+func smoothRow(to, from []uint16) {
+	to = to[:len(from)]
+	last := uint32(from[0])
+	for x := range len(from) - 1 {
+		v := uint32(from[x])
+		to[x] = uint16((last + 2*v + uint32(from[x+1]) + 2) >> 2)
+		last = v
+	}
+	v := uint32(from[len(from)-1])
+	to[len(from)-1] = uint16((last + 3*v + 2) >> 2)
+}
+
+// smoothen switches the smoothing by the noise that the model has learned, and carries the model over.
+func (d *Detector) smoothen() {
+	sum := 0
+	for _, i := range d.light.at {
+		sum += int(d.model.noise[i])
+	}
+	if len(d.light.at) == 0 {
+		return
+	}
+	mean := sum / len(d.light.at)
+	switch {
+	case !d.smooth.on && mean > noisySmooth:
+		d.smooth.on = true
+		d.smooth.run(d.model.background, d.grid.width)
+		for i, n := range d.model.noise {
+			d.model.noise[i] = uint16(float64(n) * smoothShare)
+		}
+	case d.smooth.on && mean < calmSmooth:
+		d.smooth.on = false
+		d.pictures = 0 // what it looks like unsmoothed is learned anew
+	default:
+		return
+	}
+	d.history.clear()
+}
