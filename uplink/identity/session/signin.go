@@ -200,7 +200,6 @@ func (d *Desk) Authorize(_ context.Context, in Claim) (Opened, error) {
 		if answer != nil {
 			return nil
 		}
-		u.Inner.CodeFailures = 0
 		if err := tx.DeleteTicket(t.Hash); err != nil {
 			return err
 		}

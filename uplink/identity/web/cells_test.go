@@ -34,7 +34,7 @@ func saw(what string, code int, test string) {
 func missing() (out []string) {
 	for _, e := range Endpoints {
 		for _, code := range e.Codes {
-			if cells.seen[e.String()][code] == "" && !slices.Contains(pending[e.String()], code) {
+			if cells.seen[e.String()][code] == "" {
 				out = append(out, fmt.Sprintf("no test has seen %s answer %d", e, code))
 			}
 		}
