@@ -47,30 +47,62 @@ type lane struct {
 func (r *Reporter) serve(ctx, work context.Context, k key, places []uint64, epoch int) result {
 	l := &lane{Reporter: r, res: result{key: k, flown: places, epoch: epoch}, slots: make(chan struct{}, maxAcks)}
 	rest := places
+	next := l.fetch(rest)
 	for len(rest) > 0 && ctx.Err() == nil && l.res.failed == nil {
-		n := min(len(rest), l.atOnce())
-		if n == 1 {
-			n = min(len(rest), loadSingly)
-		}
-		entries, err := r.load(rest[:n])
-		if err != nil {
-			r.log.Error("the outbox cannot be read; reporting tries again", "error", err)
-			r.setStatus(func(st *Status) { st.LastError, st.LastErrorAt = err.Error(), time.Now() })
+		piece := <-next
+		if piece.err != nil {
+			r.log.Error("the outbox cannot be read; reporting tries again", "error", piece.err)
+			r.setStatus(func(st *Status) { st.LastError, st.LastErrorAt = piece.err.Error(), time.Now() })
 			l.mu.Lock()
 			l.res.broken = true
 			l.mu.Unlock()
 			break
 		}
-		done := l.send(ctx, work, entries)
-		if done < len(entries) {
-			rest = rest[slices.Index(rest, entries[done].Place):]
-		} else {
-			rest = rest[n:]
+		if piece.size > loadSingly {
+			next = l.fetch(rest[piece.size:]) // while these are under way
+		}
+		if done := l.send(ctx, work, piece.entries); done < len(piece.entries) {
+			rest = rest[slices.Index(rest, piece.entries[done].Place):]
+			break
+		}
+		rest = rest[piece.size:]
+		if piece.size <= loadSingly {
+			next = l.fetch(rest)
 		}
 	}
 	l.acks.Wait() // the entries must be gone before this actor is looked at again
 	l.res.left = append(slices.Clone(rest), l.again...)
 	return l.res
+}
+
+// piece is what was read of the first places of a list.
+type piece struct {
+	entries []Entry
+	size    int // places
+	err     error
+}
+
+// fetch reads as many entries as go at once, or a few of those that go one by one: what is read long before its turn may be
+// renewed meanwhile.
+func (l *lane) fetch(places []uint64) <-chan piece {
+	out := make(chan piece, 1)
+	n := min(len(places), l.atOnce())
+	if n == 1 {
+		n = min(len(places), loadSingly)
+	}
+	read := func() {
+		entries, err := l.load(places[:n])
+		out <- piece{entries, n, err}
+	}
+	switch {
+	case n == 0:
+		out <- piece{}
+	case n > loadSingly:
+		l.acks.Go(read)
+	default:
+		read()
+	}
+	return out
 }
 
 func (l *lane) atOnce() int {

@@ -41,6 +41,7 @@ func (r *Reporter) Run(ctx context.Context) error {
 		results: make(chan result, r.opts.Concurrency), blame: blame{},
 	}
 	defer r.setStatus(func(st *Status) { st.State, st.NextTry = Stopped, time.Time{} })
+	s.mark(time.Now())
 	for ctx.Err() == nil {
 		s.dispatch(ctx, work)
 		s.wait(ctx)

@@ -19,9 +19,9 @@ type BatchStore interface {
 
 // Limits of a request with many events. Each event must keep within maxBodyBytes too.
 const (
-	reportAtOnce   = 256
+	reportAtOnce   = 512
 	maxBatchBytes  = 4 << 20
-	maxBatchEvents = 4 * reportAtOnce
+	maxBatchEvents = 2 * reportAtOnce
 )
 
 // reportEvents is POST /events:report, which is not part of the public interface. Each event gets the verdict that

@@ -1,0 +1,60 @@
+package e2e
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/client"
+	"vmsbridge/uplink/reporter"
+	"vmsbridge/uplink/vms"
+)
+
+// fill puts so many events of each camera into the outbox, those of cameras in turn.
+func (b *bridge) fill(t testing.TB, each int) {
+	t.Helper()
+	var batch []vms.Event
+	for n := range each {
+		for cam := range b.cameras {
+			if batch = append(batch, motion(cam, n)); len(batch) == 1000 {
+				require.NoError(t, b.journal.PutAll(batch, true))
+				batch = batch[:0]
+			}
+		}
+	}
+	require.NoError(t, b.journal.PutAll(batch, true))
+}
+
+// known waits until the service has an event, and says how long that took.
+func (s *cloud) knows(t testing.TB, c *client.Client, id string, within time.Duration) time.Duration {
+	t.Helper()
+	began := time.Now()
+	require.Eventually(t, func() bool {
+		_, err := c.Event(t.Context(), id)
+		return err == nil
+	}, within, 5*time.Millisecond, "the service does not know %s", id)
+	return time.Since(began)
+}
+
+// While a large backlog drains, what is new is at the service within two seconds, also of the camera that the backlog is of; and
+// the backlog drains on.
+func TestFreshBesideBacklog(t *testing.T) {
+	const each = 15_000
+	s := startCloud(t)
+	b := newBridge(t, 2, client.Options{BaseURL: s.url, Token: client.Token(s.token)}, reporter.Options{})
+	b.fill(t, each)
+	require.NoError(t, b.register(t.Context()))
+	b.run(t)
+	direct, err := client.New(client.Options{BaseURL: s.url, Token: client.Token(s.token)})
+	require.NoError(t, err)
+	defer direct.Close()
+	for n := 0; b.waiting(t) > 1000; n++ {
+		left := b.waiting(t)
+		ev := motion(n%2, each+n)
+		require.NoError(t, b.journal.Put(ev, true))
+		took := s.knows(t, direct, ev.ID, 2*time.Second)
+		t.Logf("%d waited: accepted after %s", left, took)
+	}
+	require.Eventually(t, func() bool { return b.waiting(t) == 0 }, time.Minute, 10*time.Millisecond)
+}
