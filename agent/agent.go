@@ -200,7 +200,7 @@ func (a *Agent) openStores() (err error) {
 	s := a.cfg.Stills
 	a.ring, err = stills.Open(filepath.Join(data, StillsDir), stills.Options{MaxBytes: int64(s.MaxSize), SegmentBytes: int64(s.SegmentSize),
 		FlushEvery: s.FlushInterval, MaxAge: s.MaxAge, MinFree: int64(s.MinFree), Endurance: int64(s.DeviceEndurance),
-		Cameras: len(a.cfg.Cameras), Log: a.log, Registerer: a.reg})
+		Cameras: len(a.cfg.Cameras), Log: a.log, Registerer: a.reg, OnDamage: a.hurt.Stills})
 	if err != nil {
 		return fmt.Errorf("open the stills: %w", err)
 	}

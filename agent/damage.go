@@ -3,13 +3,15 @@ package agent
 import (
 	"path/filepath"
 	"sync"
+	"time"
 
 	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
+	"vmsbridge/storage/stills"
 	"vmsbridge/uplink/vms"
 )
 
-// The event that tells of a damaged store (interface/events.md §6.2: a significant operation on a device). Its data schema
+// The events that tell of a damaged store (interface/events.md §6.2: a significant operation on a device). Its data schema
 // "carries mostly a state and a related error field".
 const (
 	typeOperation   = "vms.deviceOperationEvent.v1"
@@ -17,22 +19,39 @@ const (
 	schemaResource  = "vms.resourceDetails.v1"
 )
 
-// casualties makes events of the damage that the journal finds. The journal may find it before there is an outlet to take
-// an event, and while it is locked, so nothing here waits for it. Safe for concurrent use.
+// casualties makes events of the damage that the journal and the ring find. They may find it before there is an outlet to take
+// an event, and while they are locked, so nothing here waits for them. Safe for concurrent use.
 type casualties struct {
 	bridge  configs.Bridge
 	version string
 
 	mu      sync.Mutex
+	last    time.Time // of the latest event
 	waiting []vms.Event
 	out     *outlet
 }
 
 // Journal is told by the journal.
 func (c *casualties) Journal(d journal.Damage) {
+	c.take(d.Time, map[string]any{"operation": "journalRecovery", "error": d.Cause,
+		"recoveredEvents": d.Events, "waitingEvents": d.Waiting, "parkedEvents": d.Parked, "requeuedEvents": d.Requeued,
+		"lostPages": d.LostPages, "damagedValues": d.DamagedValues, "setAside": filepath.Base(d.Aside)})
+}
+
+// Stills is told by the ring, which goes on without what is damaged.
+func (c *casualties) Stills(d stills.Damage) {
+	c.take(d.Time, map[string]any{"operation": "stillsRecovery", "error": d.String(),
+		"damagedStills": d.Stills, "damagedSegments": d.Segments, "rebuiltIndexes": d.Indexes})
+}
+
+func (c *casualties) take(at time.Time, operation map[string]any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ev := c.event(d)
+	if c.last.Equal(at.Truncate(time.Millisecond)) {
+		at = at.Add(time.Millisecond) // two of the same time would be one event
+	}
+	c.last = at.Truncate(time.Millisecond)
+	ev := c.event(at, operation)
 	if c.out == nil {
 		c.waiting = append(c.waiting, ev)
 		return
@@ -51,15 +70,15 @@ func (c *casualties) Tell(out *outlet) {
 	c.waiting = nil
 }
 
-func (c *casualties) event(d journal.Damage) vms.Event {
-	ev := vms.Event{Type: typeOperation, StartTimestamp: vms.At(d.Time), EndTimestamp: vms.Ptr(d.Time), AccountID: c.bridge.Account,
+// event is one of an operation that was completed.
+func (c *casualties) event(at time.Time, operation map[string]any) vms.Event {
+	ev := vms.Event{Type: typeOperation, StartTimestamp: vms.At(at), EndTimestamp: vms.Ptr(at), AccountID: c.bridge.Account,
 		ActorID: c.bridge.ID, ActorAccountID: c.bridge.Account, ActorType: vms.ActorBridge, CreatorID: vms.CreatorHealth}
+	operation["type"], operation["creatorId"], operation["state"] = schemaOperation, vms.CreatorHealth, "completed"
 	items := []vms.Data{vms.CreatorDetails(vms.CreatorHealth, vms.CreatorInfo{ID: vms.CreatorHealth, Vendor: "vmsbridge", Application: "vmsbridge", Version: c.version})}
 	for _, fields := range []map[string]any{
 		{"type": schemaResource, "creatorId": vms.CreatorHealth, "resourceId": c.bridge.ID, "resourceName": c.bridge.Name},
-		{"type": schemaOperation, "creatorId": vms.CreatorHealth, "operation": "journalRecovery", "state": "completed", "error": d.Cause,
-			"recoveredEvents": d.Events, "waitingEvents": d.Waiting, "parkedEvents": d.Parked, "requeuedEvents": d.Requeued,
-			"lostPages": d.LostPages, "damagedValues": d.DamagedValues, "setAside": filepath.Base(d.Aside)},
+		operation,
 	} {
 		// These values always encode.
 		if item, err := vms.MakeData(fields); err == nil {

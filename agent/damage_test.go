@@ -12,6 +12,7 @@ import (
 
 	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
+	"vmsbridge/storage/stills"
 	"vmsbridge/uplink/vms"
 )
 
@@ -56,6 +57,44 @@ func TestADamagedJournalStartsAndAnEventSaysSo(t *testing.T) {
 	require.Contains(t, s.log.String(), "set aside")
 }
 
+// TestADamagedRingStartsAndAnEventSaysSo: the newest segment of the stills is hit while the bridge is off.
+func TestADamagedRingStartsAndAnEventSaysSo(t *testing.T) {
+	cfg := configs.Default()
+	cfg.API.Listen, cfg.Bridge.Data = "127.0.0.1:0", t.TempDir()
+	cfg.Bridge.ID, cfg.Bridge.Name, cfg.Bridge.Account = "bridge-1", "Yard", "acc"
+	s := &site{t: t, cfg: cfg, log: &lockedBuffer{}, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	dir := filepath.Join(cfg.Bridge.Data, StillsDir)
+	ring, err := stills.Open(dir, stills.Options{MaxBytes: int64(cfg.Stills.MaxSize), MinFree: -1})
+	require.NoError(t, err)
+	for i := range 5 {
+		require.NoError(t, ring.Append(stills.Still{Camera: "gate", Kind: stills.Preview, Time: time.Unix(int64(1e9+i), 0), JPEG: make([]byte, 5000)}))
+	}
+	require.NoError(t, ring.Close())
+	segments, err := filepath.Glob(filepath.Join(dir, "*.seg"))
+	require.NoError(t, err)
+	require.Len(t, segments, 1)
+	f, err := os.OpenFile(segments[0], os.O_RDWR, 0)
+	require.NoError(t, err)
+	_, err = f.WriteAt([]byte("damage"), 8000) // in the body of the second still
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+
+	_, stop := s.run(nil)
+	stop()
+	var said []vms.Event
+	for _, ev := range s.left(nil) {
+		if ev.Type == typeOperation {
+			said = append(said, ev)
+		}
+	}
+	require.Len(t, said, 1)
+	require.Empty(t, vms.Check(said[0]), "a service takes it")
+	text, err := json.Marshal(said[0])
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"operation":"stillsRecovery"`)
+	require.Contains(t, string(text), `"damagedStills":1`)
+}
+
 // TestDamageIsToldInAnyOrder: some of it before there is an outlet.
 func TestDamageIsToldInAnyOrder(t *testing.T) {
 	c := casualties{bridge: configs.Bridge{ID: "b", Account: "acc"}}
@@ -64,6 +103,8 @@ func TestDamageIsToldInAnyOrder(t *testing.T) {
 	c.Journal(journal.Damage{Time: at, Cause: "first"})
 	c.Tell(out)
 	c.Journal(journal.Damage{Time: at.Add(time.Second), Cause: "second"})
-	require.Len(t, out.waiting, 2)
+	c.Stills(stills.Damage{Time: at.Add(time.Second), Stills: 3, Segments: 1})
+	require.Len(t, out.waiting, 3)
 	require.Equal(t, at.Add(time.Second), out.waiting[1].StartTimestamp.Time)
+	require.NotEqual(t, out.waiting[1].ID, out.waiting[2].ID, "of the same moment, and yet two")
 }

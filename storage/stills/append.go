@@ -30,8 +30,8 @@ const (
 )
 
 // Append stores a still. It is found at once; it survives a crash of the process from now on, and a power cut once it is
-// flushed (FlushEvery). Nothing of s is kept. Stills may come in any order of time; one of the same camera, kind and time
-// as an earlier one takes its place. Where the ring is at its cap, or the disk is full, the oldest segment goes.
+// flushed (Options.FlushEvery). Nothing of s is kept. Stills may come in any order of time; one of the same camera, kind and time
+// as an earlier one takes its place. Where the ring is at its cap, or the disk is full, a segment goes (share.go says which).
 //
 // ErrInvalid: no camera id or one over 255 bytes, an unknown kind, a time that does not fit, no bytes, or more than a
 // segment holds. ErrFull: see there; the ring goes on when there is room. Other errors are the device's.

@@ -12,7 +12,7 @@
 //     unreadable file is left alone and counted. Open fails for none of these, only for segments of a newer version.
 //  4. Order of appending does not matter: a clock that jumps hides no still.
 //  5. A camera that stores no more than its share keeps its last day, whatever the others store (share.go).
-//  6. A power cut costs the stills of the last FlushEvery, and nothing else; a crash of the process costs none.
+//  6. A power cut costs the stills since the last flush (Options.FlushEvery), and nothing else; a crash of the process costs none.
 //
 // An example:
 //

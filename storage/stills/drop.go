@@ -29,6 +29,7 @@ func (r *Ring) drop(s *segment) error {
 		r.stats.dropped.Add(1)
 	}
 	// A file that is still open would go on to take its space. If it is being flushed right now, this waits.
+	r.files.drop(s)
 	if s.handle != nil {
 		r.pending = slices.DeleteFunc(r.pending, func(h *handle) bool { return h == s.handle })
 		_ = s.handle.close()

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"vmsbridge/storage/vfs"
 )
 
 // errDamaged is what a record that is not as it was written reads as.
@@ -111,11 +113,16 @@ func (r *Ring) forget(key seriesKey, loc location) {
 
 // read reads and verifies a still.
 func (r *Ring) read(loc location, key seriesKey) (Still, error) {
-	f, err := r.fs.Open(loc.seg.path, false)
+	f, err := r.files.take(loc.seg)
 	if err != nil {
 		return Still{}, err
 	}
-	defer f.Close()
+	still, err := readStill(f.file, loc, key)
+	r.files.give(f, err != nil)
+	return still, err
+}
+
+func readStill(f vfs.File, loc location, key seriesKey) (Still, error) {
 	// With the size in the index, one read is enough; one that is wrong shows below.
 	p := make([]byte, recordHead+len(key.camera)+int(loc.size))
 	if _, err := f.ReadAt(p, int64(loc.place)); err != nil {

@@ -75,3 +75,33 @@ func TestGapThatLasts(t *testing.T) {
 	fill(500)
 	require.Empty(t, r.Gaps("lost", time.Time{}, time.Time{}), "and so does this one when it is over")
 }
+
+// TestFewBytesWait: a flush waits for more where little is there, but not for ever; many bytes do not wait.
+func TestFewBytesWait(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		bytes, n int
+		ticks    float64 // at least, of the first flush
+	}{
+		{"few", 1000, 1, patience - 1},
+		{"many", 14000, 20, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var syncs atomic.Int64
+			opts := Options{MaxBytes: 8 << 20, SegmentBytes: 1 << 20, MinFree: -1, FlushEvery: 50 * time.Millisecond}
+			opts.FS = vfs.Inject(vfs.NewDisk(16<<20), func(op vfs.Op) error {
+				if op.Kind == vfs.OpSync {
+					syncs.Add(1)
+				}
+				return nil
+			})
+			r := open(t, "/stills", opts)
+			began := time.Now()
+			for i := range c.n {
+				require.NoError(t, r.Append(still("cam", Preview, time.Duration(i)*time.Second, c.bytes)))
+			}
+			require.Eventually(t, func() bool { return syncs.Load() > 0 }, 10*time.Second, time.Millisecond)
+			require.GreaterOrEqual(t, time.Since(began), time.Duration(c.ticks*float64(opts.FlushEvery)))
+		})
+	}
+}

@@ -27,13 +27,17 @@ type Options struct {
 	// Endurance is how many bytes may be written to the device in its life, as its maker says (TBW); 0 means 300 times the
 	// capacity of the file system.
 	Endurance int64
-	// FlushEvery is how long a still may be on its way to the device, and so what a power cut costs; 0 means 2 s.
+	// FlushEvery is how often stills are flushed to the device, and so what a power cut costs; 0 means 2 s. Where less than
+	// 256 KiB wait, up to three times as long, but not above 10 s: every flush writes a page twice.
 	FlushEvery time.Duration
 	// MinFree is how much the ring leaves free on the file system for others (the journal): below it, a new segment costs
 	// old ones, down to two. 0 means 32 MiB, negative means none.
 	MinFree int64
 	// Log receives what someone should know of: damage, trouble of the device. Nil logs nothing.
 	Log *slog.Logger
+	// OnDamage is called when stills or segments are found damaged: by Open before it returns, and later at most once an hour from
+	// the ring's own goroutine, for what Find came upon. It must not call the ring. Nil is told nothing.
+	OnDamage func(Damage)
 	// Registerer takes the metrics (vmsbridge_stills_…). Nil registers none. One ring a registerer.
 	Registerer prometheus.Registerer
 	// Clock is the time; nil means the machine's.

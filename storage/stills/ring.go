@@ -43,9 +43,11 @@ type Ring struct {
 	gaps   map[string][]gapNote // by camera, sorted by from
 	marks  map[seriesKey]uint64 // segment with the note that the series is all pruned
 
+	files   *openFiles // those read last
 	clock   Clock
 	wear    wear
 	stats   counters
+	told    told
 	flushMu sync.Mutex    // one flush at a time
 	wake    chan struct{} // of the flusher, before its time; one place, for one call is enough
 	stop    chan struct{}
@@ -77,12 +79,13 @@ func Open(dir string, opts Options) (*Ring, error) {
 	r := &Ring{
 		dir: dir, opts: opts, fs: opts.FS, log: opts.Log, next: 1,
 		series: map[seriesKey]*series{}, gaps: map[string][]gapNote{}, marks: map[seriesKey]uint64{},
-		lanes: [lanes]*lane{{id: quiet}, {id: loud}}, share: newShare(opts), clock: opts.Clock, wake: make(chan struct{}, 1), stop: make(chan struct{}),
+		lanes: [lanes]*lane{{id: quiet}, {id: loud}}, share: newShare(opts), files: newOpenFiles(opts.FS), clock: opts.Clock, wake: make(chan struct{}, 1), stop: make(chan struct{}),
 	}
 	if err := r.open(); err != nil {
 		return nil, fmt.Errorf("open stills in %s: %w", dir, err)
 	}
 	registerMetrics(opts.Registerer, r)
+	r.tell()
 	r.stopped.Go(r.flushLoop)
 	return r, nil
 }
@@ -243,6 +246,7 @@ func (r *Ring) Close() error {
 	r.appendMu.Unlock()
 	close(r.stop)
 	r.stopped.Wait()
+	r.files.close()
 	err := r.flush(false)
 	r.appendMu.Lock()
 	defer r.appendMu.Unlock()

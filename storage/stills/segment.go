@@ -31,6 +31,8 @@ type segment struct {
 	// Ring.mu guards these.
 	list []entry // the full segment's stills, series after series; the ring's parts point into it
 	gone bool    // it left the index
+
+	unread bool // it is not kept open for questions; openFiles.mu guards it
 }
 
 // create makes an empty segment.
