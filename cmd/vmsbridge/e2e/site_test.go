@@ -69,6 +69,32 @@ func (s *site) write(name, text string) string {
 	return s.path(name)
 }
 
+func (s *site) read(path string) string {
+	s.t.Helper()
+	b, err := os.ReadFile(path)
+	require.NoError(s.t, err)
+	return string(b)
+}
+
+// health is what the bridge says of itself.
+func (s *site) health() (h struct {
+	Status, Tunnel string
+	Problems       []string
+}) {
+	s.t.Helper()
+	_, _, body := get(s.t, s.local+"/healthz", "")
+	require.NoError(s.t, json.Unmarshal(body, &h), "%s", body)
+	return h
+}
+
+// metrics are the bridge's own.
+func (s *site) metrics() string {
+	s.t.Helper()
+	code, _, body := get(s.t, s.local+"/metrics", lanToken)
+	require.Equal(s.t, http.StatusOK, code)
+	return string(body)
+}
+
 // set replaces a part of the bridge's YAML.
 func (s *site) set(old, new string) {
 	s.t.Helper()
