@@ -12,7 +12,9 @@ import (
 	"slices"
 	"time"
 
+	"vmsbridge/uplink/identity/factor"
 	"vmsbridge/uplink/identity/oauth"
+	"vmsbridge/uplink/identity/post"
 	"vmsbridge/uplink/identity/saml"
 	"vmsbridge/uplink/identity/secret"
 	"vmsbridge/uplink/identity/session"
@@ -31,8 +33,10 @@ type signInFlags struct {
 	Proxy        []string `help:"Address or range of a proxy whose X-Forwarded-For is believed; repeat for more." env:"VMSCLOUD_PROXY" placeholder:"ADDRESS"`
 	NeedKey      bool     `name:"require-api-key" help:"Refuse calls to /g/ without an API key that an account made." env:"VMSCLOUD_REQUIRE_API_KEY"`
 	SignInPage   string   `help:"Page to which /oauth2/authorize sends people who are not signed in." env:"VMSCLOUD_SIGN_IN_PAGE" placeholder:"URL"`
+	Letters      string   `help:"Settings of the mail server and the SMS gateway, in YAML; without them no letters and no codes are sent." env:"VMSCLOUD_LETTERS" type:"path" placeholder:"FILE"`
 
-	base string // the address that identity providers send people to
+	base   string       // the address that identity providers send people to
+	office *post.Office // sends letters
 }
 
 // hashesAtOnce bounds the memory that sign-ins take: 19 MiB each.
@@ -48,8 +52,10 @@ func (c runCmd) identityHandlers(ids *store.Store, reg *registry, log *slog.Logg
 	if err != nil {
 		return nil, nil, err
 	}
-	desk := session.New(session.Options{Store: ids, Hasher: secret.NewHasher(secret.Cost{}, hashesAtOnce), Cluster: c.Cluster, Realm: c.Realm, Log: log})
-	o := web.Options{Store: ids, Desk: desk, Devices: reg, SSO: sso, CookieDomain: c.CookieDomain, Secure: c.secure(), Origins: c.Origin,
+	hasher := secret.NewHasher(secret.Cost{}, hashesAtOnce)
+	second := factor.New(factor.Options{Store: ids, Hasher: hasher, Post: c.office, Log: log})
+	desk := session.New(session.Options{Store: ids, Hasher: hasher, Factor: second, Post: c.office, Cluster: c.Cluster, Realm: c.Realm, Log: log})
+	o := web.Options{Store: ids, Desk: desk, Devices: reg, Factors: second, SSO: sso, CookieDomain: c.CookieDomain, Secure: c.secure(), Origins: c.Origin,
 		Proxies: proxies, CreateAccounts: c.SignUp, Log: log}
 	if c.NeedKey {
 		o.CheckKey = func(key string) (bool, error) { return oauth.CheckKey(ids, key) }
@@ -60,6 +66,20 @@ func (c runCmd) identityHandlers(ids *store.Store, reg *registry, log *slog.Logg
 	}
 	issuer, err := oauth.New(oauth.Options{Store: ids, Desk: desk, Gate: door, BaseURL: c.PublicURL, SignIn: c.SignInPage, Log: log})
 	return door, issuer, err
+}
+
+// openOffice makes what sends letters. Without settings it sends none.
+func (c runCmd) openOffice(log *slog.Logger) (*post.Office, error) {
+	if c.Letters == "" {
+		log.Warn("letters and codes are not sent: nobody can sign in with two factors, and links are to be had from vmscloud user link",
+			"hint", "write the settings of a mail server and name them with --letters")
+		return post.New(post.Settings{}, post.Options{Log: log})
+	}
+	settings, err := post.Load(c.Letters)
+	if err != nil {
+		return nil, err
+	}
+	return post.New(settings, post.Options{Log: log})
 }
 
 // secure says whether clients reach this by TLS, be it ended here or by a proxy.

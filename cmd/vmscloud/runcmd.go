@@ -91,6 +91,9 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, events.Close()) }()
 
+	if c.office, err = c.openOffice(log); err != nil {
+		return err
+	}
 	l, err := net.Listen("tcp", c.Listen)
 	if err != nil {
 		return fmt.Errorf("listen: %w (is another vmscloud running? choose another --listen)", err)
@@ -127,6 +130,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	} else {
 		g.Go(func() error { return serveHTTP(ctx, server.NewHTTP(adminHandler(ids), log), admin, "", "") })
 	}
+	g.Go(func() error { return c.office.Run(ctx) })
 	g.Go(func() error { return tidy(ctx, ids, log) })
 	if c.Keep > 0 {
 		g.Go(func() error { return prune(ctx, events, c.Keep, log) })
