@@ -1,0 +1,203 @@
+package pump
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"vmsbridge/uplink/identity/audit"
+	"vmsbridge/uplink/identity/store"
+	"vmsbridge/uplink/vms"
+)
+
+// book keeps events by id, as a journal does.
+type book struct {
+	mu     sync.Mutex // guards events, puts and fail
+	events map[string]vms.Event
+	puts   int
+	fail   error
+}
+
+func (b *book) Put(ev vms.Event, report bool) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.fail != nil {
+		return b.fail
+	}
+	if list := vms.Check(ev); list != nil || report {
+		return errors.New("not an event of the catalogue: " + list[0].Text)
+	}
+	b.puts++
+	b.events[ev.ID] = ev
+	return nil
+}
+
+func (b *book) len() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.events)
+}
+
+type bed struct {
+	t     *testing.T
+	store *store.Store
+	book  *book
+	now   time.Time
+	path  string
+}
+
+func newBed(t *testing.T) *bed {
+	b := &bed{t: t, book: &book{events: map[string]vms.Event{}}, now: time.Date(2026, 11, 16, 17, 0, 0, 0, time.UTC), path: filepath.Join(t.TempDir(), "identity.db")}
+	b.open()
+	t.Cleanup(func() { _ = b.store.Close() })
+	return b
+}
+
+func (b *bed) open() {
+	var err error
+	b.store, err = store.Open(b.path, store.Options{Now: func() time.Time { return b.now }})
+	require.NoError(b.t, err)
+}
+
+func (b *bed) record(list ...audit.Entry) {
+	b.t.Helper()
+	require.NoError(b.t, b.store.Update(func(tx *store.Tx) error {
+		for _, e := range list {
+			if err := tx.Record(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+func (b *bed) pump() *Pump {
+	return New(Options{Store: b.store, Events: b.book, Keep: 24 * time.Hour, Every: time.Millisecond})
+}
+
+func entry(kind string, action audit.Action, target string) audit.Entry {
+	return audit.Entry{AccountID: "acc", By: "root", Action: action, Kind: kind, Target: target, Name: "Name of " + target}
+}
+
+func TestEveryChangeMakesItsEvent(t *testing.T) {
+	for _, c := range []struct {
+		kind   string
+		action audit.Action
+		want   string
+	}{
+		{audit.KindAccount, audit.Create, "vms.accountCreationEvent.v1"},
+		{audit.KindAccount, audit.Update, "vms.accountUpdateEvent.v1"},
+		{audit.KindAccount, audit.Activate, "vms.accountUpdateEvent.v1"},
+		{audit.KindAccount, audit.Delete, "vms.accountDeletionEvent.v1"},
+		{audit.KindUser, audit.Create, "vms.userCreationEvent.v1"},
+		{audit.KindUser, audit.Update, "vms.userUpdateEvent.v1"},
+		{audit.KindUser, audit.Password, "vms.userUpdateEvent.v1"},
+		{audit.KindUser, audit.Lock, "vms.userUpdateEvent.v1"},
+		{audit.KindUser, audit.Unlock, "vms.userUpdateEvent.v1"},
+		{audit.KindUser, audit.Delete, "vms.userDeletionEvent.v1"},
+		{audit.KindUser, audit.SignIn, ""}, {audit.KindUser, audit.SignOut, ""}, {audit.KindUser, audit.Refuse, ""},
+		{audit.KindAccount, audit.Switch, ""}, {audit.KindToken, audit.Create, ""},
+	} {
+		t.Run(c.kind+" "+string(c.action), func(t *testing.T) {
+			b := newBed(t)
+			b.record(entry(c.kind, c.action, "x1"))
+			require.NoError(t, b.pump().Step(t.Context()))
+			if c.want == "" {
+				require.Zero(t, b.book.len())
+				return
+			}
+			require.Equal(t, 1, b.book.len())
+			for id, ev := range b.book.events {
+				require.Equal(t, c.want, ev.Type)
+				require.Equal(t, ev.NaturalID(), id)
+				require.Equal(t, "acc", ev.AccountID)
+				require.Equal(t, c.kind, ev.ActorType)
+				require.Equal(t, map[string]string{audit.KindAccount: "acc", audit.KindUser: "x1"}[c.kind], ev.ActorID)
+				require.Equal(t, vms.At(b.now), ev.StartTimestamp)
+				var d struct{ ResourceID, ResourceName string }
+				require.NoError(t, ev.Data[0].Into(&d))
+				require.Equal(t, struct{ ResourceID, ResourceName string }{"x1", "Name of x1"}, d)
+			}
+		})
+	}
+}
+
+// What was carried is not carried again, also by the next process, and what failed is.
+func TestTheCursorLasts(t *testing.T) {
+	b := newBed(t)
+	for range 3 {
+		b.record(entry(audit.KindUser, audit.Update, "u1"), entry(audit.KindUser, audit.Update, "u2"), entry(audit.KindUser, audit.SignIn, "u1"))
+		b.now = b.now.Add(time.Second)
+	}
+	b.book.fail = errors.New("disk full")
+	require.ErrorContains(t, b.pump().Step(t.Context()), "disk full")
+	require.Zero(t, b.book.len())
+	b.book.fail = nil
+	require.NoError(t, b.pump().Step(t.Context()))
+	require.Equal(t, 6, b.book.len())
+	require.NoError(t, b.store.Close())
+	b.open()
+	require.NoError(t, b.pump().Step(t.Context()))
+	require.Equal(t, 6, b.book.puts)
+	// One that will never do is left out and does not hold up the others.
+	b.record(entry(audit.KindUser, audit.Update, "u3"))
+	b.book.fail = vms.NotFound("users", "", "u3")
+	require.NoError(t, b.pump().Step(t.Context()))
+	b.book.fail = nil
+	b.record(entry(audit.KindUser, audit.Update, "u4"))
+	require.NoError(t, b.pump().Step(t.Context()))
+	require.Equal(t, 7, b.book.len())
+}
+
+func TestManyWithinAMillisecond(t *testing.T) {
+	b := newBed(t)
+	for range 5 {
+		b.record(entry(audit.KindAccount, audit.Create, "sub"))
+	}
+	require.NoError(t, b.pump().Step(t.Context()))
+	require.Equal(t, 5, b.book.len())
+}
+
+func TestPruneKeepsWhatIsYoungOrNotCarried(t *testing.T) {
+	b := newBed(t)
+	count := func() int {
+		var list []audit.Entry
+		require.NoError(t, b.store.View(func(tx *store.Tx) (err error) { list, err = tx.TrailAfter(0, 10000); return err }))
+		return len(list)
+	}
+	for range 3 * batch {
+		b.record(entry(audit.KindUser, audit.SignIn, "u1"))
+	}
+	b.now = b.now.Add(25 * time.Hour)
+	b.record(entry(audit.KindUser, audit.SignIn, "u1"))
+	require.NoError(t, b.pump().Prune())
+	require.Equal(t, 3*batch+1, count(), "nothing was carried")
+	require.NoError(t, b.pump().Step(t.Context()))
+	require.NoError(t, b.pump().Prune())
+	require.Equal(t, 1, count())
+	require.NoError(t, New(Options{Store: b.store, Events: b.book}).Prune())
+	require.Equal(t, 1, count())
+	// Numbers go on where they were, so that the cursor stays right.
+	b.record(entry(audit.KindUser, audit.Update, "u1"))
+	require.NoError(t, b.pump().Step(t.Context()))
+	require.Equal(t, 1, b.book.len())
+}
+
+func TestRun(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	b := newBed(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	p := b.pump()
+	go func() { defer close(done); _ = p.Run(ctx) }()
+	b.record(entry(audit.KindUser, audit.Create, "u1"))
+	require.Eventually(t, func() bool { return b.book.len() == 1 }, 10*time.Second, time.Millisecond)
+	cancel()
+	<-done
+}
