@@ -19,8 +19,9 @@ const (
 	minWay        = 0.2                     // of the square root of its area, likewise
 	dwellWay      = 0.5                     // of the square root of its area, that it must go within some time not to dwell
 	straight      = 0.5                     // share of its way by which it must be away from where it began
-	confirmSmall  = 700 * time.Millisecond  // of motion of something small
-	fastSmall     = 7                       // square roots of its area that something small goes in a second at most: an insect is faster
+	confirmSmall  = 700 * time.Millisecond  // of motion of something small or middling
+	fastSmall     = 5                       // square roots of its area that such a thing goes in a second at most: a runner goes four, an insect is faster
+	middling      = 4                       // times what is small: an insect close to the lens is no larger
 	doubtAfter    = 1500 * time.Millisecond // without motion that goes on, after which a confirmed track must be confirmed anew
 	maxTracks     = 32
 	trailLength   = 24 // pictures that the look back can reach
@@ -392,7 +393,7 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 		if t.scattered && !k.compact || k.cells < float64(t.small) && t.flurry > flurry {
 			return
 		}
-		if !k.travelled() || k.cells < float64(t.small) && (k.strong < confirmSmall || k.hurries(at)) {
+		if !k.travelled() || k.cells < middling*float64(t.small) && (k.strong < confirmSmall || k.hurries(at)) {
 			return
 		}
 		back = smallBack
