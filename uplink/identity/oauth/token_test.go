@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -300,4 +301,29 @@ func TestStoredHashed(t *testing.T) {
 		require.Zero(t, bucket.Stats().KeyN)
 		return err
 	}))
+}
+
+// Of many who exchange one refresh token or one code at once, one gets tokens, and these end with the others' attempts.
+func TestExchangeAtOnce(t *testing.T) {
+	b := newBed(t)
+	id, secret := b.client("c", nil)
+	r := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
+	_, q := b.code(b.signIn("ru@c"), "client_id", id)
+	for _, pairs := range [][]string{{"grant_type", "refresh_token", "refresh_token", r.text("refresh_token")}, {"grant_type", "authorization_code", "code", q.Get("code")}} {
+		answers := make(chan reply, 8)
+		var all sync.WaitGroup
+		for range cap(answers) {
+			all.Go(func() { answers <- b.token(basic(id, secret), pairs...) })
+		}
+		all.Wait()
+		close(answers)
+		got := 0
+		for x := range answers {
+			if x.code == 200 {
+				got++
+				require.Empty(t, b.opens(x.text("access_token")))
+			}
+		}
+		require.Equal(t, 1, got, pairs[1])
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -261,4 +262,25 @@ func TestNewWantsAnAddress(t *testing.T) {
 	}
 	require.Equal(t, base+"/g/sso", b.door.Consumer())
 	require.Equal(t, base, b.door.Audience())
+}
+
+// Of many who post one message at once, one is let in.
+func TestReplayAtOnce(t *testing.T) {
+	b := newBed(t)
+	m := text(t, b.a.message(t, "anna@a.org", nil))
+	codes := make(chan int, 8)
+	var all sync.WaitGroup
+	for range cap(codes) {
+		all.Go(func() {
+			_, err := b.door.User(t.Context(), m)
+			codes <- code(err)
+		})
+	}
+	all.Wait()
+	close(codes)
+	seen := map[int]int{}
+	for c := range codes {
+		seen[c]++
+	}
+	require.Equal(t, map[int]int{200: 1, 401: 7}, seen)
 }
