@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -34,6 +35,7 @@ func run() error {
 			return !slices.Contains(strings.Split(*which, ","), word)
 		})
 	}
+	debug.SetMemoryLimit(2 << 30)
 	sub, err := os.MkdirTemp(*dir, "storage-bench-")
 	if err != nil {
 		return err
@@ -44,6 +46,8 @@ func run() error {
 		part = 10
 	}
 	fmt.Printf("%s, %d processors, %s, below %s\n", runtime.Version(), runtime.NumCPU(), time.Now().Format(time.DateOnly), *dir)
+	load, _ := os.ReadFile("/proc/loadavg")
+	fmt.Printf("load average at the start: %s", load)
 	for _, b := range []struct {
 		name string
 		run  func() error
@@ -51,7 +55,7 @@ func run() error {
 		{"append", func() error { return benchAppend(sub, 1<<30/int64(part), *rounds) }},
 		{"quiet", func() error { return benchQuiet(sub, 60*time.Second/time.Duration(part)) }},
 		{"open", func() error { return benchOpen(sub, openSegments/part) }},
-		{"before", func() error { return benchBefore(sub, 2_600_000/part, 15*time.Second/time.Duration(part)) }},
+		{"before", func() error { return benchBefore(sub, 2_600_000/part, 10*time.Second/time.Duration(part)) }},
 	} {
 		if strings.Contains(","+*only+",", ","+b.name+",") {
 			if err := b.run(); err != nil {

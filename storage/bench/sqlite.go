@@ -22,7 +22,7 @@ func openSQLite(dir string) (side, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	name := "file:" + filepath.Join(dir, "sqlite") + "?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(10000)"
+	name := "file:" + filepath.Join(dir, "sqlite") + "?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(10000)&_pragma=cache_size(-65536)"
 	db, err := sql.Open("sqlite", name)
 	if err != nil {
 		return nil, err
