@@ -25,17 +25,17 @@ func (s *run) mark(now time.Time) {
 
 // divide makes what is new a stream of its own, and one again of both once the backlog is gone.
 func (s *run) divide(now time.Time) {
-	if s.fresh != nil && s.backlog.drained(s.boundary, func(a string) bool { return s.rests(key{a, false}) }) {
+	if s.fresh != nil && !s.flies(0, s.boundary) && s.backlog.drained(s.boundary, func(a string) bool { return s.rests(key{a, false}) }) {
 		s.rejoin()
 	}
 	if now.Sub(s.markAt) < s.opts.Overtake {
 		return
 	}
-	newest, fresh := s.backlog, false
+	newest, fresh, from := s.backlog, false, uint64(0)
 	if s.fresh != nil {
-		newest, fresh = s.fresh, true
+		newest, fresh, from = s.fresh, true, s.boundary
 	}
-	if !newest.drained(s.marked, func(a string) bool { return s.rests(key{a, fresh}) }) {
+	if s.flies(from, s.marked) || !newest.drained(s.marked, func(a string) bool { return s.rests(key{a, fresh}) }) {
 		if s.fresh != nil {
 			s.backlog.more = true // on to the new boundary
 		} else {
@@ -71,3 +71,13 @@ func (s *run) rekey(from key, t *trouble, to key) {
 }
 
 func (s *run) rests(k key) bool { return s.resting[k] != nil }
+
+// flies says whether something after one place and up to another is under way.
+func (s *run) flies(after, upTo uint64) bool {
+	for place := range s.flying {
+		if place > after && place <= upTo {
+			return true
+		}
+	}
+	return false
+}
