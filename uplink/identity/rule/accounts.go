@@ -74,6 +74,12 @@ func ListAccounts(c Caller) bool {
 // Switch says whether the caller may enter an account.
 func Switch(c Caller, p Place) bool { return c.Role == Internal || p == Own || p == Child && enters(c) }
 
+// ViewTrail says whether the caller may list an account's trail of changes: its administrators, who have all permissions,
+// and users with is_view_audit_trail in every account that they may enter.
+func ViewTrail(c Caller, p Place) bool {
+	return c.Role == Internal || c.Admin(p) || c.Audit && Switch(c, p)
+}
+
 // AccountField says whether the caller may set a field of the account a, which is at place p.
 func AccountField(c Caller, p Place, f record.Field, a record.Account) bool {
 	if c.Role == Internal {

@@ -317,7 +317,11 @@ func (c *call) deleteAccount() error {
 				return err
 			}
 		}
-		return tx.Record(me.Entry(a.ID, audit.Delete, audit.KindAccount, a.ID, a.Name))
+		where := a.ID
+		if a.Child() {
+			where = a.OwnerAccountID // its own trail can be listed by nobody any more
+		}
+		return tx.Record(me.Entry(where, audit.Delete, audit.KindAccount, a.ID, a.Name))
 	})
 	if err != nil {
 		return err

@@ -74,4 +74,7 @@ var Endpoints = []Endpoint{
 
 	{get, "/g/device", []int{200, 400, 401, 404}, true, false, false, (*call).getDevice, false},
 	{get, "/g/device/list", []int{200, 401}, true, false, true, (*call).listDevices, false},
+
+	// Not the document's: it has is_view_audit_trail and no call for it.
+	{get, "/g/audit/list", []int{200, 400, 401, 403, 404}, true, false, false, (*call).listTrail, false},
 }

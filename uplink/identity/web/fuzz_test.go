@@ -19,7 +19,7 @@ func FuzzBodies(f *testing.F) {
 	}
 	f.Add(uint8(20), uint8(0), []byte(nil), "id=c&account_id=m")
 	types := []string{"application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b", "", "text/xml"}
-	b := newBed(f)
+	b := newBed(f, withFactor(nil))
 	key := b.signIn("asu@c")
 	other := b.snapshot("o")
 	f.Fuzz(func(t *testing.T, which, kind uint8, body []byte, query string) {

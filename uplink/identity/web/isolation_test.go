@@ -65,6 +65,7 @@ var attacks = map[string][]attack{
 	"DELETE /g/user":                           {{"another's id", func(b *bed) args { return args{"id": b.ids["ru@c"]} }, 403}},
 	"GET /g/user/list":                         {{"another's address", func(*bed) args { return args{"email": "ru@c"} }, 200}},
 	"GET /g/device":                            {{"another's camera", func(*bed) args { return args{"id": "cam1-c"} }, 404}, {"another's bridge", func(*bed) args { return args{"id": "bridge-c"} }, 404}},
+	"GET /g/audit/list":                        {{"another's id", func(*bed) args { return args{"account_id": "c"} }, 403}, {"the master's", func(*bed) args { return args{"account_id": "m"} }, 403}},
 	"GET /g/device/list":                       {{"another's camera", func(*bed) args { return args{"e": "cam1-c"} }, 200}},
 }
 
@@ -102,7 +103,7 @@ func TestAnotherAccountIsOutOfReach(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t)
 			b.user("flags@o", func(u *record.User) {
-				u.IsEditAccount, u.IsEditUsers, u.IsEditAdminUsers, u.IsEditAllUsers, u.IsEditAllAndAdd, u.IsEditSharing = true, true, true, true, true, true
+				u.IsEditAccount, u.IsEditUsers, u.IsEditAdminUsers, u.IsEditAllUsers, u.IsEditAllAndAdd, u.IsEditSharing, u.IsViewAuditTrail = true, true, true, true, true, true, true
 			})
 			email, master, _ := strings.Cut(who, "+")
 			if master != "" {
