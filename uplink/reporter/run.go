@@ -80,7 +80,9 @@ func (s *run) dispatch(ctx, work context.Context) {
 	}
 	if limit > 0 {
 		s.read(now)
-		s.divide(now)
+		if !s.gate.probing() { // an outage is no slowness
+			s.divide(now)
+		}
 	}
 	for len(s.busy) < limit {
 		k, ok := s.pick(now, limit)

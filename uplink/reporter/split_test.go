@@ -43,7 +43,7 @@ func TestFreshGoesAhead(t *testing.T) {
 				for n := range 3000 {
 					box.put(event(fmt.Sprintf("cam%d", n%actors), n))
 				}
-				after(time.Hour)
+				after(30 * time.Minute)
 				svc.mu.Lock()
 				svc.answer, svc.latency = nil, 100*time.Millisecond
 				svc.mu.Unlock()
