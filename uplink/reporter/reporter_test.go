@@ -219,7 +219,7 @@ func away(code int, after time.Duration) error {
 }
 
 func TestDrainsInOrderPerActor(t *testing.T) {
-	scene(t, Options{}, func(box *outbox, svc *service, r *Reporter) {
+	scene(t, Options{Overtake: time.Hour}, func(box *outbox, svc *service, r *Reporter) {
 		svc.latency = 5 * time.Millisecond
 		var want []string
 		for n := range 700 { // more than two batches
