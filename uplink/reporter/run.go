@@ -29,6 +29,7 @@ type run struct {
 const (
 	maxPlaces = 1 << 16 // places kept of a stream
 	scanAt    = 4096    // places read in one go
+	bulkLanes = 4       // lanes at once that send many events at once: each holds some megabytes of them
 )
 
 // Run reports until ctx is done, then lets requests under way finish within Options.Drain. It returns ctx's error.
@@ -75,6 +76,9 @@ func drainContext(ctx context.Context, d time.Duration) (context.Context, contex
 func (s *run) dispatch(ctx, work context.Context) {
 	now := time.Now()
 	limit := s.gate.limit(now, s.opts.Concurrency)
+	if s.many != nil && s.many.AtOnce() > 1 {
+		limit = min(limit, bulkLanes)
+	}
 	if now.Before(s.nextAt) {
 		limit = 0
 	}
