@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"vmsbridge/storage/journal"
+	"vmsbridge/uplink/identity/audit/pump"
 	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/server"
 	"vmsbridge/uplink/tunnel"
@@ -34,6 +35,7 @@ type runCmd struct {
 	TLSCert     string        `name:"tls-cert" help:"Certificate in PEM form; with it and the key it serves https." env:"VMSCLOUD_TLS_CERT" type:"existingfile" placeholder:"FILE"`
 	TLSKey      string        `name:"tls-key" help:"Key of the certificate." env:"VMSCLOUD_TLS_KEY" type:"existingfile" placeholder:"FILE"`
 	Keep        time.Duration `help:"Remove events that ended longer ago than this, such as 8760h; 0 keeps all." default:"0" env:"VMSCLOUD_KEEP"`
+	KeepTrail   time.Duration `help:"Remove entries of the trail of changes that are older than this; 0 keeps all." default:"9600h" env:"VMSCLOUD_KEEP_TRAIL"`
 	PrintEvents bool          `help:"Print a line on standard output for each event that is accepted, and for its end." env:"VMSCLOUD_PRINT_EVENTS"`
 	LogLevel    slog.Level    `help:"debug, info, warn or error." default:"info" env:"VMSCLOUD_LOG_LEVEL" placeholder:"LEVEL"`
 	LogFormat   string        `help:"text or json." enum:"text,json" default:"text" env:"VMSCLOUD_LOG_FORMAT"`
@@ -132,6 +134,9 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	}
 	g.Go(func() error { return c.office.Run(ctx) })
 	g.Go(func() error { return tidy(ctx, ids, log) })
+	g.Go(func() error {
+		return pump.New(pump.Options{Store: ids, Events: book, Keep: c.KeepTrail, Log: log}).Run(ctx)
+	})
 	if c.Keep > 0 {
 		g.Go(func() error { return prune(ctx, events, c.Keep, log) })
 	}

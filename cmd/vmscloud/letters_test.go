@@ -1,0 +1,99 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/identity/post/smtptest"
+)
+
+// The running service sends its letters, asks for codes, and tells of changes as events; nothing secret is in its log.
+func TestLettersCodesAndEvents(t *testing.T) {
+	server := smtptest.Start(t, "starttls", "cloud", "password of the mail server")
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	write("mail-password", "password of the mail server")
+	settings := write("letters.yaml", "mail: {server: "+`"`+server.Address()+`"`+", user: cloud, password_file: mail-password, from: Cameras <cameras@example.org>, ca_file: "+server.CAFile+"}\n")
+	data := filepath.Join(dir, "data")
+	must(t, "init", "--data", data, "--account", "Demo", "--email", "anna@example.org", "--password-file", write("password", "hunter2hunter2\n"))
+	bearer := must(t, "token", "create", "--data", data, "--kind", "user", "--quiet")
+	p := startProcess(t, data, "--listen", "127.0.0.1:0", "--letters", settings, "--log-level", "debug")
+	key := signIn(t, p.base, "anna@example.org", "hunter2hunter2")
+	code := func() string {
+		t.Helper()
+		found := regexp.MustCompile(`your code is (\d{4})`).FindStringSubmatch(server.Next(t).Text)
+		require.NotNil(t, found)
+		return found[1]
+	}
+	const aaa = "/g/aaa/two_factor_authenticate"
+	status, out, _ := ask(t, "POST", p.base+aaa+"/update", key, map[string]any{"two_factor_authentication_type": "email", "password": "hunter2hunter2",
+		"update_json": map[string]any{"is_two_factor_authentication_enabled": 1}})
+	require.Equal(t, 200, status, "%v", out)
+	status, out, _ = ask(t, "POST", p.base+aaa+"/verify", key, map[string]any{"two_factor_authentication_code": code()})
+	require.Equal(t, 200, status, "%v", out)
+	status, out, _ = ask(t, "POST", p.base+"/g/aaa/authenticate", "", map[string]any{"username": "anna@example.org", "password": "hunter2hunter2"})
+	require.Equal(t, 200, status)
+	require.Equal(t, map[string]any{"sms": "no phone number", "email": "a***@example.org"}, out["two_factor_authentication_code"])
+	token := out["token"]
+	status, _, _ = ask(t, "POST", p.base+aaa, "", map[string]any{"token": token, "two_factor_authentication_type": "sms"})
+	require.Equal(t, 412, status)
+	status, _, _ = ask(t, "POST", p.base+aaa, "", map[string]any{"token": token, "two_factor_authentication_type": "email"})
+	require.Equal(t, 200, status)
+	status, user, res := ask(t, "POST", p.base+"/g/aaa/authorize", "", map[string]any{"token": token, "two_factor_authentication_code": code()})
+	require.Equal(t, 200, status)
+	key = sessionOf(t, res)
+
+	status, made, _ := ask(t, "PUT", p.base+"/g/user", key, map[string]any{"first_name": "B", "last_name": "C", "email": "b@example.org"})
+	require.Equal(t, 200, status)
+	link := server.Next(t)
+	require.Equal(t, []string{"b@example.org"}, link.To)
+	require.Equal(t, "Set your password", link.Subject)
+
+	// The events are there for whoever lists them.
+	list := func(actor, id, typ string) string {
+		q := url.Values{"actor": {actor + ":" + id}, "type__in": {typ}, "startTimestamp__lte": {time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04:05.000+00:00")},
+			"startTimestamp__gte": {time.Now().Add(-time.Hour).UTC().Format("2006-01-02T15:04:05.000+00:00")}}
+		r, err := http.NewRequest("GET", p.base+"/api/v3.0/events?"+q.Encode(), nil)
+		require.NoError(t, err)
+		r.Header.Set("Authorization", "Bearer "+bearer)
+		res, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		defer res.Body.Close()
+		raw, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		return string(raw)
+	}
+	id, _ := made["id"].(string)
+	require.Eventually(t, func() bool { return strings.Contains(list("user", id, "vms.userCreationEvent.v1"), id+"-") }, 20*time.Second, 50*time.Millisecond,
+		list("user", id, "vms.userCreationEvent.v1"))
+	mine, _ := user["id"].(string)
+	require.Contains(t, list("user", mine, "vms.userUpdateEvent.v1"), mine+"-")
+	require.Zero(t, p.stop())
+	for _, secret := range []string{"password of the mail server", "hunter2", key, token.(string), strings.TrimSpace(link.Text[strings.LastIndex(link.Text, "days:")+5:])} {
+		require.NotEmpty(t, secret)
+		require.NotContains(t, p.logged(), secret)
+	}
+}
+
+func TestWrongLettersSettingsAreSaidAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "letters.yaml")
+	must(t, "init", "--data", data, "--account", "Demo")
+	require.NoError(t, os.WriteFile(file, []byte("mail: {server: smtp.example.org}\n"), 0o600))
+	_, errs, code := vmscloud(t, "run", "--data", data, "--listen", "127.0.0.1:0", "--letters", file)
+	require.Equal(t, 1, code)
+	require.Contains(t, errs, "mail.server must be a host and a port")
+}
