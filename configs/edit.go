@@ -95,7 +95,7 @@ func insertCamera(content []byte, section string) ([]byte, error) {
 		if root.Style&yaml.FlowStyle != 0 || list.Kind == yaml.AliasNode || list.Style&yaml.FlowStyle != 0 {
 			return nil, errors.New("add the camera: the list `cameras` is written in brackets; paste the section by hand")
 		}
-		end := len(lines) // the line, from 0, before which the section goes
+		var end int // the line, from 0, before which the section goes
 		if i+2 < len(root.Content) {
 			end = root.Content[i+2].Line - 1
 		} else {

@@ -38,7 +38,7 @@ var allowed = map[string][]string{
 	"uplink/client/...":   {"uplink/vms"},
 	"uplink/reporter/...": {"uplink/vms"},
 	"uplink/tunnel":       nil,
-	"uplink/rough":        nil, // for tests only: a link that misbehaves
+	"uplink/rough":        nil,                               // for tests only: a link that misbehaves
 	"uplink/server/...":   {"uplink/vms", "uplink/identity"}, // identity's Principal says who asks
 	"agent":               {"configs", "motion/...", "agent/...", "storage/...", "uplink/..."},
 	"cmd/...":             {"..."},
