@@ -17,12 +17,22 @@ import (
 	"time"
 )
 
-// Options of New. BaseURL and Token are needed.
+// Credentials give bearer tokens that have to be renewed. signin.Source is one. Safe for concurrent use.
+type Credentials interface {
+	// Token is a good token. refused is one that the service did not let in, "" for none.
+	Token(ctx context.Context, refused string) (string, error)
+	// Base is the service's address as far as it differs from Options.BaseURL, else "".
+	Base() string
+}
+
+// Options of New. BaseURL and one of Token and Credentials are needed.
 type Options struct {
 	// BaseURL is the service's address, such as https://vms.example or http://127.0.0.1:8470. A path before /api is kept.
 	BaseURL string
 	// Token reads the bearer token. It is called at the first request, and after a 401 in case it has changed.
 	Token func() (string, error)
+	// Credentials stand in place of Token.
+	Credentials Credentials
 	// CAFile is a PEM file with the authorities to trust instead of the system's; "" for those.
 	CAFile string
 	// Fingerprint is the SHA-256 of the one certificate to trust, 64 hex digits with or without colons; "" for any that an
@@ -46,7 +56,9 @@ type Client struct {
 	log     *slog.Logger
 	read    func() (string, error)
 	coding  coding
-	atOnce  atomic.Int64 // what the last registration's answer said; 0: nothing
+	// credentials are in place of read, nil for that
+	credentials Credentials
+	atOnce      atomic.Int64 // what the last registration's answer said; 0: nothing
 
 	mu    sync.Mutex // guards token
 	token string
@@ -65,10 +77,10 @@ func New(o Options) (*Client, error) {
 		// Not with the address itself: somebody may have put a password into it.
 		return nil, errors.New("the service's address must look like https://host or http://host:port, without user name or query")
 	}
-	if o.Token == nil {
-		return nil, errors.New("make client: Token is needed")
+	if o.Token == nil && o.Credentials == nil {
+		return nil, errors.New("make client: Token or Credentials are needed")
 	}
-	c := &Client{base: u.String(), agent: o.UserAgent, timeout: o.Timeout, log: o.Log, read: o.Token}
+	c := &Client{base: u.String(), agent: o.UserAgent, timeout: o.Timeout, log: o.Log, read: o.Token, credentials: o.Credentials}
 	if c.timeout == 0 {
 		c.timeout = 30 * time.Second
 	}
@@ -106,7 +118,7 @@ type answer struct {
 func (c *Client) call(ctx context.Context, method, path string, body []byte, limit int64) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	token, err := c.tokenAfter("")
+	token, err := c.Bearer(ctx, "")
 	if err != nil {
 		return answer{}, err
 	}
@@ -114,7 +126,7 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, lim
 	if err != nil || a.status != http.StatusUnauthorized {
 		return a, errors.Join(err, classify(c.base, a, err))
 	}
-	again, err := c.tokenAfter(token)
+	again, err := c.Bearer(ctx, token)
 	if err != nil {
 		return answer{}, err
 	}
@@ -141,7 +153,7 @@ func (c *Client) exchange(ctx context.Context, method, path string, body []byte,
 	if body != nil {
 		reader = bytes.NewReader(body)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, c.base+path, reader)
+	req, err := http.NewRequestWithContext(ctx, method, c.Base()+path, reader)
 	if err != nil {
 		return answer{}, fmt.Errorf("make request: %w", err)
 	}
@@ -173,6 +185,24 @@ func (c *Client) exchange(ctx context.Context, method, path string, body []byte,
 	}
 	c.coding.learn(res.Header)
 	return answer{res.StatusCode, res.Header, data}, nil
+}
+
+// Base is the service's address as it is now.
+func (c *Client) Base() string {
+	if c.credentials != nil {
+		if base := c.credentials.Base(); base != "" {
+			return base
+		}
+	}
+	return c.base
+}
+
+// Bearer is the token in use, another one if that is the one that the service refused; "" for none.
+func (c *Client) Bearer(ctx context.Context, refused string) (string, error) {
+	if c.credentials != nil {
+		return c.credentials.Token(ctx, refused)
+	}
+	return c.tokenAfter(refused)
 }
 
 // tokenAfter is the token in use. If that is refused, the token that the service did not let in, it is read anew, once for

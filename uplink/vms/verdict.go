@@ -26,10 +26,17 @@ func (e *RefusedError) UnknownActor() bool {
 }
 
 // UnauthorizedError says that the token is missing, unreadable or refused. It says nothing about the request.
-type UnauthorizedError struct{ Message string }
+type UnauthorizedError struct {
+	Message string
+	Hint    string // what to do; "" for making a token
+}
 
 func (e *UnauthorizedError) Error() string {
-	return "not let in by the service: " + e.Message + " (make a token with: vmscloud token create)"
+	hint := e.Hint
+	if hint == "" {
+		hint = "make a token with: vmscloud token create"
+	}
+	return "not let in by the service: " + e.Message + " (" + hint + ")"
 }
 
 // ForbiddenError says that the token is good but may not do this. That is mended at the service or in the configuration,

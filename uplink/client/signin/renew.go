@@ -1,0 +1,145 @@
+package signin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"vmsbridge/uplink/vms"
+)
+
+// issued is an answer of the token endpoint (RFC 6749 §5.1), with the base address that the service adds.
+type issued struct {
+	Access  string      `json:"access_token"`
+	Seconds int64       `json:"expires_in"`
+	Refresh string      `json:"refresh_token"`
+	Base    vms.BaseURL `json:"httpsBaseUrl"`
+}
+
+// Bounds of how long a token is used. One without a time is used for an hour; it is renewed when nine tenths are over.
+const (
+	assumedLife = time.Hour
+	shortest    = 10 * time.Second
+	longest     = 30 * 24 * time.Hour
+)
+
+// renew exchanges what was kept for a token.
+func (s *Source) renew(ctx context.Context) error {
+	if s.dirty {
+		// The service takes a refresh token once. If the bridge went down after this exchange, the disk would hold one that
+		// is used up already.
+		if err := s.keep(); err != nil {
+			return fmt.Errorf("the refresh token is not exchanged before it is on the disk: %w", err)
+		}
+	}
+	now := s.o.Now()
+	got, err := s.saved.exchange(ctx, s.o.HTTP)
+	if err != nil {
+		return err
+	}
+	life := time.Duration(got.Seconds) * time.Second
+	if got.Seconds <= 0 {
+		life = assumedLife
+	}
+	next := s.saved
+	next.Access, next.Until = got.Access, now.Add(min(max(life, shortest), longest)*9/10)
+	if got.Refresh != "" && next.Session == "" {
+		next.Refresh = got.Refresh
+	}
+	if base := baseOf(next.Door, got.Base); base != "" {
+		next.Base = base
+	} else if base, err := next.ask(ctx, s.o.HTTP); err == nil {
+		next.Base = base
+	}
+	s.saved, s.made, s.dirty = next, now, true
+	s.told()
+	if err := s.keep(); err != nil {
+		// The token is good all the same. Its successor waits until this is on the disk.
+		s.o.Log.Warn("what the service gave for the next sign-in could not be written; it is tried again", "error", err)
+	}
+	return nil
+}
+
+// exchange asks the token endpoint.
+func (s Saved) exchange(ctx context.Context, client *http.Client) (issued, error) {
+	var out issued
+	form := url.Values{}
+	switch {
+	case s.Session != "":
+		form.Set("grant_type", "cookie")
+	case s.Refresh != "":
+		form.Set("grant_type", "refresh_token")
+		form.Set("refresh_token", s.Refresh)
+	default:
+		form.Set("grant_type", "client_credentials")
+	}
+	ctx, cancel := context.WithTimeout(ctx, doorTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(s.Door, "/")+"/oauth2/token", strings.NewReader(form.Encode()))
+	if err != nil {
+		return out, errors.New("the address of the sign-in must look like https://host")
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	switch {
+	case s.Session != "":
+		req.AddCookie(&http.Cookie{Name: "auth_key", Value: s.Session})
+	case s.Client != "":
+		req.SetBasicAuth(url.QueryEscape(s.Client), url.QueryEscape(s.Secret)) // RFC 6749 §2.3.1
+	}
+	if s.Key != "" {
+		req.Header.Set("Authentication", s.Key)
+	}
+	if _, err := exchange(client, req, stepToken, &out); err != nil {
+		return out, err
+	}
+	if out.Access == "" || strings.ContainsFunc(out.Access+out.Refresh, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return out, errForeign
+	}
+	return out, nil
+}
+
+// ask reads the base address from clientSettings, for a service whose token answers leave it out.
+func (s Saved) ask(ctx context.Context, client *http.Client) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, doorTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(s.Door, "/")+"/api/v3.0/clientSettings", nil)
+	if err != nil {
+		return "", err
+	}
+	req.Header.Set("Authorization", "Bearer "+s.Access)
+	var settings vms.ClientSettings
+	if _, err := exchange(client, req, stepToken, &settings); err != nil {
+		return "", err
+	}
+	return baseOf(s.Door, settings.HTTPSBaseURL), nil
+}
+
+// baseOf makes an address of a host and a port, "" of what is none. It is https, whatever the port, but for the very host
+// and port at which the sign-in took place in plain HTTP.
+func baseOf(door string, b vms.BaseURL) string {
+	name := b.Hostname
+	if b.Port <= 0 || b.Port > 65535 || name == "" || strings.ContainsAny(name, "/?#@ \\%") || len(name) > 253 {
+		return ""
+	}
+	host := net.JoinHostPort(name, strconv.Itoa(b.Port))
+	d, err := url.Parse(door)
+	if err == nil && d.Scheme == "http" {
+		at := d.Host
+		if d.Port() == "" {
+			at = net.JoinHostPort(d.Hostname(), "80")
+		}
+		if strings.EqualFold(at, host) {
+			return strings.TrimRight(door, "/")
+		}
+	}
+	if b.Port == 443 {
+		host = strings.TrimSuffix(host, ":443")
+	}
+	return "https://" + host
+}
