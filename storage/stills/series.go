@@ -3,11 +3,13 @@ package stills
 import (
 	"cmp"
 	"slices"
+	"sort"
 )
 
 // series is all stills of one camera and kind. The ring's mu guards it.
 type series struct {
 	parts []part // of full segments, in the order of the segments' numbers
+	mixed bool   // not every part begins after the one before it ended: the clock stepped, or both lanes have some
 	tails [lanes]tail
 	// prunedTo is the time of the newest still that was dropped, if pruned.
 	pruned   bool
@@ -35,8 +37,8 @@ type location struct {
 	entry
 }
 
-// find is the place of the still that op and t mean. Segments may overlap in time after a clock step, so every part is
-// asked, but of most the two times at hand decide; with thousands of segments that is some microseconds. Of several stills
+// find is the place of the still that op and t mean. Where segments overlap in time, as after a clock step, every part is
+// asked, but of most the two times at hand decide; with thousands of segments that is some microseconds. Else it is one part. Of several stills
 // of one time, the one in the newest segment counts (see Ring.order), so that one comes first and another must be better.
 func (s *series) find(op Op, t int64) (best location, ok bool) {
 	better := func(at int64) bool {
@@ -49,7 +51,8 @@ func (s *series) find(op Op, t int64) (best location, ok bool) {
 		return at > best.time
 	}
 	from, place := -1, -1
-	for i := len(s.parts) - 1; i >= 0; i-- {
+	first, last := s.window(op, t)
+	for i := last; i >= first; i-- {
 		p := &s.parts[i]
 		n := p.pick(op, t, better)
 		if n < 0 {
@@ -77,6 +80,34 @@ func (s *series) find(op Op, t int64) (best location, ok bool) {
 		}
 	}
 	return best, ok
+}
+
+// window is the first and the last part that may have the still that op and t mean; none if the last is before the first.
+func (s *series) window(op Op, t int64) (first, last int) {
+	n := len(s.parts)
+	if s.mixed {
+		return 0, n - 1
+	}
+	var i int
+	switch op {
+	case Before:
+		i = sort.Search(n, func(i int) bool { return s.parts[i].min >= t }) - 1
+	case AtOrBefore, At:
+		i = sort.Search(n, func(i int) bool { return s.parts[i].min > t }) - 1
+	case AtOrAfter:
+		i = sort.Search(n, func(i int) bool { return s.parts[i].max >= t })
+	default:
+		i = sort.Search(n, func(i int) bool { return s.parts[i].max > t })
+	}
+	if i < 0 || i == n {
+		return 0, -1
+	}
+	return i, i
+}
+
+// follows says whether the n-th part, if there is one, begins after the one before it ended.
+func (s *series) follows(n int) bool {
+	return n <= 0 || n >= len(s.parts) || s.parts[n-1].max < s.parts[n].min
 }
 
 // at is the time of the n-th still; that of the first and the last one are at hand.
@@ -181,6 +212,12 @@ func (s *series) drop(seg *segment) bool {
 	} else {
 		s.parts = slices.Delete(s.parts, i, i+1)
 	}
+	if s.mixed { // perhaps no longer
+		s.mixed = false
+		for i := 1; i < len(s.parts) && !s.mixed; i++ {
+			s.mixed = !s.follows(i)
+		}
+	}
 	return true
 }
 
@@ -232,6 +269,7 @@ func (r *Ring) installLocked(seg *segment, l *listing) {
 			at--
 		}
 		s.parts = slices.Insert(s.parts, at, p)
+		s.mixed = s.mixed || !s.follows(at) || !s.follows(at+1)
 	}
 }
 
