@@ -104,6 +104,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	}
 	imageBase := base
 	if a.link != nil {
+		a.m.watchSignIn(a.reg, a.link)
 		imageBase = a.cfg.Service.URL
 	}
 	r := rooms{ring: a.ring, out: a.out, pool: a.pool, metrics: a.m, cameras: camera.NewMetrics(a.reg), cfg: a.cfg, log: a.log, version: a.opts.Version, base: imageBase}

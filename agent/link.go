@@ -14,6 +14,7 @@ import (
 	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/client"
+	"vmsbridge/uplink/client/signin"
 	"vmsbridge/uplink/reporter"
 	"vmsbridge/uplink/tunnel"
 	"vmsbridge/uplink/vms"
@@ -30,13 +31,17 @@ const (
 	registerSay = 5 * time.Minute
 )
 
-const refusesToken = "the service refuses the bridge's token: put a new one into service.token_file"
+const (
+	refusesToken  = "the service refuses the bridge's token: put a new one into service.token_file"
+	refusesSignIn = "the service refuses the bridge's sign-in: sign in again with vmsbridge login"
+)
 
 // link is the bridge's tie to the service: it registers the bridge and its cameras, then lets the reporter drain the
 // outbox. Events wait for the first registration, because a service that does not know a camera refuses its events.
 type link struct {
 	client   *client.Client
 	reporter *reporter.Reporter
+	source   *signin.Source // nil: the token is given
 	tunnel   *tunnel.Dialer // nil: none is wanted
 	profile  func() vms.Registration
 	log      *slog.Logger
@@ -50,11 +55,20 @@ func newLink(s configs.Service, outbox *journal.Journal, profile func() vms.Regi
 	if s.URL == "" {
 		return nil, nil
 	}
-	c, err := client.New(client.Options{BaseURL: s.URL, Token: serviceToken(s), CAFile: s.CAFile, Fingerprint: s.TLSFingerprint, UserAgent: "vmsbridge/" + version, Log: log})
+	o := client.Options{BaseURL: s.URL, Token: serviceToken(s), CAFile: s.CAFile, Fingerprint: s.TLSFingerprint, UserAgent: "vmsbridge/" + version, Log: log}
+	c, err := client.New(o)
 	if err != nil {
 		return nil, err
 	}
-	l := &link{client: c, profile: profile, log: log}
+	var source *signin.Source
+	if s.SessionFile != "" {
+		source = signin.New(signin.Options{Path: s.SessionFile, HTTP: c.HTTP(), Log: log})
+		o.Credentials, o.HTTP = source, c.HTTP()
+		if c, err = client.New(o); err != nil {
+			return nil, err
+		}
+	}
+	l := &link{client: c, source: source, profile: profile, log: log}
 	l.reporter = reporter.New(outbox, c, reporter.Options{Drain: linkDrain, Register: l.register, Log: log, Registerer: reg})
 	return l, nil
 }
@@ -67,21 +81,47 @@ func (l *link) Problem() string {
 	l.mu.Lock()
 	trouble := l.trouble
 	l.mu.Unlock()
+	if problem := l.signIn(); problem != "" {
+		return problem
+	}
 	if unauthorized := (*client.UnauthorizedError)(nil); errors.As(trouble, &unauthorized) {
-		return refusesToken
+		return l.refused()
 	}
 	if trouble != nil {
 		return "the bridge is not registered with the service yet, events wait in the outbox: see the log"
 	}
 	switch s := l.reporter.Status(); s.State {
 	case reporter.Unauthorized:
-		return refusesToken
+		return l.refused()
 	case reporter.Forbidden:
 		return "the bridge's token may not report some events: see the log"
 	case reporter.Waiting:
 		return "the service does not take events at the moment; they wait in the outbox"
 	}
 	return ""
+}
+
+// signIn says what is wrong with the bridge's sign-in at the service, "" for nothing.
+func (l *link) signIn() string {
+	var unauthorized *client.UnauthorizedError
+	if l.source != nil && errors.As(l.source.Trouble(), &unauthorized) {
+		return unauthorized.Error()
+	}
+	return ""
+}
+
+// refused says what to do when the service does not let the bridge in.
+func (l *link) refused() string {
+	if l.source != nil {
+		return refusesSignIn
+	}
+	return refusesToken
+}
+
+// SignedIn says whether the service let the bridge in when it was asked last.
+func (l *link) SignedIn() bool {
+	problem := l.Problem()
+	return problem != refusesToken && problem != refusesSignIn && l.signIn() == ""
 }
 
 // Words for the state of the tunnel.

@@ -36,6 +36,16 @@ func (*metrics) watchTunnel(r prometheus.Registerer, d *tunnel.Dialer) {
 	}))
 }
 
+// watchSignIn shows whether the service lets the bridge in.
+func (*metrics) watchSignIn(r prometheus.Registerer, l *link) {
+	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "vmsbridge_agent_signed_in", Help: "0 while the service refuses the bridge's token or sign-in."}, func() float64 {
+		if l.SignedIn() {
+			return 1
+		}
+		return 0
+	}))
+}
+
 func newMetrics(r prometheus.Registerer) *metrics {
 	f := promauto.With(r)
 	perCamera := func(name, help string, more ...string) *prometheus.CounterVec {

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -19,7 +21,7 @@ func (a *Agent) openTunnel(api http.Handler) error {
 	if err := auth.Add(a.visitor, a.serviceItself()); err != nil {
 		return err
 	}
-	dialer, err := tunnel.New(tunnel.Options{URL: a.cfg.Service.URL, Bridge: a.cfg.Bridge.ID, Token: serviceToken(a.cfg.Service),
+	dialer, err := tunnel.New(tunnel.Options{URL: a.cfg.Service.URL, Base: a.link.client.Base, Bridge: a.cfg.Bridge.ID, Token: a.link.tunnelToken(),
 		Handler: server.WithToken(auth, forOneCamera(a.cfg.Cameras, api)), HTTP: a.link.client.HTTP(), Log: a.log})
 	if err != nil {
 		return err
@@ -27,6 +29,20 @@ func (a *Agent) openTunnel(api http.Handler) error {
 	a.link.tunnel = dialer
 	a.m.watchTunnel(a.reg, dialer)
 	return nil
+}
+
+// tunnelToken gives the token for each dial: another one if the last was refused.
+func (l *link) tunnelToken() func(context.Context) (string, error) {
+	last := ""
+	return func(ctx context.Context) (string, error) {
+		refused := ""
+		if status := (*tunnel.StatusError)(nil); errors.As(l.tunnel.Trouble(), &status) && status.Code == http.StatusUnauthorized {
+			refused = last
+		}
+		token, err := l.client.Bearer(ctx, refused)
+		last = token
+		return token, err
+	}
 }
 
 // serviceItself is what the service may do with the token that it was told at registration: look.

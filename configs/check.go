@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // checker looks at the values after decoding. It leaves alone what could not be decoded, which is reported already.
@@ -95,7 +96,7 @@ func (c *checker) bridge() {
 func (c *checker) service() {
 	s := &c.cfg.Service
 	if s.URL == "" {
-		if c.given("service.token") || c.given("service.token_file") || c.given("service.ca_file") || c.given("service.tls_fingerprint") || c.given("service.url") {
+		if c.given("service.token") || c.given("service.token_file") || c.given("service.session_file") || c.given("service.ca_file") || c.given("service.tls_fingerprint") || c.given("service.url") {
 			c.fault("service.url", "missing; write the service's address, or leave out the whole service for a bridge on its own")
 		}
 		return
@@ -112,9 +113,7 @@ func (c *checker) service() {
 		}
 	}
 	s.Token, s.TokenFile = c.secret("service.token", s.Token, s.TokenFile)
-	if !c.given("service.token") && !c.given("service.token_file") {
-		c.fault("service.token", "missing; write token_file: with the path of a file that holds the bridge's token")
-	}
+	c.signIn(s)
 	if s.TLSFingerprint != "" {
 		if !sha256Form.MatchString(strings.ReplaceAll(s.TLSFingerprint, ":", "")) {
 			c.fault("service.tls_fingerprint", "must be the SHA-256 of the certificate, 64 hex digits")
@@ -130,6 +129,26 @@ func (c *checker) service() {
 		} else if !x509.NewCertPool().AppendCertsFromPEM(pem) {
 			c.keyFault("service.ca_file", "%s holds no certificate in PEM form", s.CAFile)
 		}
+	}
+}
+
+// signIn checks that there is one way to be let in by the service.
+func (c *checker) signIn(s *Service) {
+	token := c.given("service.token") || c.given("service.token_file")
+	switch {
+	case c.given("service.session_file"):
+		if token {
+			c.fault("service.session_file", "stands beside a token; write only one of them")
+		}
+		s.SessionFile = c.absolute("service.session_file", s.SessionFile)
+	case token:
+	case os.Getenv(TokenVariable) != "":
+		s.Token = NewSecret(strings.TrimSpace(os.Getenv(TokenVariable)))
+		if strings.ContainsFunc(s.Token.Reveal(), unicode.IsControl) {
+			c.fault("service.token", "the one in $"+TokenVariable+" holds a line break or another control character")
+		}
+	default:
+		c.fault("service.token", "missing; write token_file: with the path of a file that holds the bridge's token, or session_file: for one that vmsbridge login makes")
 	}
 }
 

@@ -42,9 +42,13 @@ type Service struct {
 	// URL is the service's base address, http or https, without user info. Empty: nothing is reported.
 	URL string `yaml:"url"`
 	// Token is the bridge's own bearer token; with TokenFile it holds what the file said when the configuration was loaded.
+	// If the file names none of the three, it is that of the environment variable TokenVariable.
 	Token Secret `yaml:"token"`
 	// TokenFile is a file with the token, absolute after Load. It may be read again when the service refuses the token.
 	TokenFile string `yaml:"token_file"`
+	// SessionFile is what `vmsbridge login` left, or will leave, in place of a token, absolute after Load. The bridge renews it,
+	// so it must be able to write there.
+	SessionFile string `yaml:"session_file"`
 	// CAFile is a PEM file with the certificates that are trusted for the service instead of the system's. Absolute after Load.
 	CAFile string `yaml:"ca_file"`
 	// TLSFingerprint is the SHA-256 of the one certificate that is trusted for the service, whoever signed it: 64 hex digits,
@@ -57,6 +61,9 @@ type Service struct {
 	// bridge. A service that takes no tunnels is left alone. Default true.
 	Tunnel bool `yaml:"tunnel"`
 }
+
+// TokenVariable is the environment variable with the bridge's token.
+const TokenVariable = "VMSBRIDGE_SERVICE_TOKEN"
 
 // API is the bridge's own HTTP interface on the LAN.
 type API struct {

@@ -36,6 +36,7 @@ type streams struct {
 type commands struct {
 	Run      runCommand      `cmd:"" help:"Run the bridge until SIGINT or SIGTERM; a second signal aborts."`
 	Demo     demoCommand     `cmd:"" help:"Show everything on this machine: a service, three cameras, a bridge, and each event as it arrives."`
+	Login    loginCommand    `cmd:"" help:"Sign the bridge in at the service; what it gets is kept in service.session_file."`
 	Check    checkCommand    `cmd:"" help:"Print every problem of a configuration file as file:line:col: path: message."`
 	Probe    probeCommand    `cmd:"" help:"Say what a camera offers, and save a still."`
 	Discover discoverCommand `cmd:"" help:"Find the cameras of the network by ONVIF, and print their sections of the configuration."`

@@ -29,7 +29,7 @@ func dialHub(t *testing.T, b *bridgeImages, account, bridge string, handler http
 	}))
 	c, err := client.New(client.Options{BaseURL: s.URL, Token: client.Token("x")})
 	require.NoError(t, err)
-	d, err = tunnel.New(tunnel.Options{URL: s.URL, Bridge: bridge, Token: client.Token("x"), Handler: handler, HTTP: c.HTTP(),
+	d, err = tunnel.New(tunnel.Options{URL: s.URL, Bridge: bridge, Token: func(ctx context.Context) (string, error) { return c.Bearer(ctx, "") }, Handler: handler, HTTP: c.HTTP(),
 		MinPause: 5 * time.Millisecond, MaxPause: 20 * time.Millisecond})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())

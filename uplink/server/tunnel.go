@@ -28,7 +28,7 @@ type Statuses interface {
 const recheck = 10 * time.Second
 
 // openTunnel is GET /bridges:tunnel, which is not part of the public interface: a bridge opens a WebSocket through which
-// the service asks it. Only a token of a bridge may, and only for a bridge that its own account has registered.
+// the service asks it. Only those may who may register a bridge, and only for one that their own account has.
 func (s *Server) openTunnel(c *call) error {
 	a := parseArgs(c.r.URL.RawQuery, "bridgeId")
 	bridge := a.need("bridgeId")
@@ -38,8 +38,8 @@ func (s *Server) openTunnel(c *call) error {
 	if err := a.err(); err != nil {
 		return err
 	}
-	if c.principal.Kind != identity.KindBridge {
-		return vms.NewError(http.StatusForbidden, vms.ReasonPermission, "Only a token of kind bridge may open a tunnel")
+	if !bringsBridges(c.principal) {
+		return vms.NewError(http.StatusForbidden, vms.ReasonPermission, "Only a token of kind bridge, or of a user who sees all of the account, may open a tunnel")
 	}
 	ctx, cancel := context.WithCancel(c.r.Context())
 	defer cancel()

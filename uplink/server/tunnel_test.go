@@ -82,7 +82,7 @@ func TestTunnelIsForBridgesOnly(t *testing.T) {
 
 	client := &http.Client{Transport: &http.Transport{}}
 	defer client.CloseIdleConnections()
-	d, err := tunnel.New(tunnel.Options{URL: served.URL, Bridge: "b", Token: func() (string, error) { return tokenBridge, nil }, HTTP: client,
+	d, err := tunnel.New(tunnel.Options{URL: served.URL, Bridge: "b", Token: func(context.Context) (string, error) { return tokenBridge, nil }, HTTP: client,
 		Handler: http.NotFoundHandler(), MinPause: time.Millisecond, MaxPause: 5 * time.Millisecond})
 	require.NoError(t, err)
 	done := make(chan error, 1)

@@ -21,10 +21,12 @@ import (
 type Options struct {
 	// URL is the service's address, such as https://vms.example; Path is appended.
 	URL string
+	// Base is the address at this moment, for a service that moves; nil for URL.
+	Base func() string
 	// Bridge is the id under which the bridge is registered. The service finds out whether the token may speak for it.
 	Bridge string
 	// Token gives the bridge's bearer token; it is called for every dial.
-	Token func() (string, error)
+	Token func(context.Context) (string, error)
 	// Handler answers the service's requests. It must check who asks, as on any other way in.
 	Handler http.Handler
 	// HTTP dials; nil means http.DefaultClient. Its Timeout must be 0, as it would end the tunnel.
@@ -41,7 +43,6 @@ type Options struct {
 // Dialer keeps a tunnel to the service. Up and Trouble may be called at any time; everything else is Run's.
 type Dialer struct {
 	opts    Options
-	url     string
 	log     *slog.Logger
 	busy    chan struct{}
 	up      atomic.Bool
@@ -100,7 +101,10 @@ func New(o Options) (*Dialer, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Dialer{opts: o, url: u.String() + Path + "?" + BridgeID + "=" + url.QueryEscape(o.Bridge), log: o.Log, busy: make(chan struct{}, o.MaxRequests)}, nil
+	if o.Base == nil {
+		o.Base = func() string { return u.String() }
+	}
+	return &Dialer{opts: o, log: o.Log, busy: make(chan struct{}, o.MaxRequests)}, nil
 }
 
 // Up says whether the tunnel stands.
@@ -145,13 +149,14 @@ func (d *Dialer) Run(ctx context.Context) error {
 
 // once opens the tunnel and serves it until it is lost. stood says that it was open.
 func (d *Dialer) once(ctx context.Context) (stood bool, err error) {
-	token, err := d.opts.Token()
+	token, err := d.opts.Token(ctx)
 	if err != nil {
 		return false, err
 	}
+	address := strings.TrimRight(d.opts.Base(), "/") + Path + "?" + BridgeID + "=" + url.QueryEscape(d.opts.Bridge)
 	dialing, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
-	ws, res, err := websocket.Dial(dialing, d.url, &websocket.DialOptions{HTTPClient: d.opts.HTTP, Subprotocols: []string{Subprotocol},
+	ws, res, err := websocket.Dial(dialing, address, &websocket.DialOptions{HTTPClient: d.opts.HTTP, Subprotocols: []string{Subprotocol},
 		HTTPHeader: http.Header{"Authorization": {"Bearer " + token}}, CompressionMode: websocket.CompressionDisabled})
 	if err != nil {
 		if res != nil && res.StatusCode != http.StatusSwitchingProtocols {

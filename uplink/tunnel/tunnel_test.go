@@ -70,8 +70,8 @@ func dial(t *testing.T, o Options) (d *Dialer, cancel func()) {
 	return d, cancel
 }
 
-func token(id string) func() (string, error) {
-	return func() (string, error) { return "token-" + id, nil }
+func token(id string) func(context.Context) (string, error) {
+	return func(context.Context) (string, error) { return "token-" + id, nil }
 }
 
 // get asks a bridge once its tunnel stands.
@@ -191,7 +191,7 @@ func TestDialsAgainAfterTheServiceWasAway(t *testing.T) {
 func TestATokenIsReadForEachDial(t *testing.T) {
 	s := newService(t, time.Second)
 	var good atomic.Bool
-	dial(t, Options{URL: s.URL, Bridge: "b", Handler: echo("a"), Token: func() (string, error) {
+	dial(t, Options{URL: s.URL, Bridge: "b", Handler: echo("a"), Token: func(context.Context) (string, error) {
 		if good.Load() {
 			return "token-a", nil
 		}

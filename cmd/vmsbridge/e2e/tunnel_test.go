@@ -90,37 +90,48 @@ func TestTheServiceAsksABridgeThatItCannotReach(t *testing.T) {
 	s.cloud.stop(10 * time.Second)
 }
 
-// anotherAccount makes a sub-account at the service, as its superuser would, and returns its id.
-func (s *site) anotherAccount() string {
+// signUp gives the service's superuser the password hunter2hunter2 and returns a session.
+func (s *site) signUp() (session string) {
 	s.t.Helper()
-	post := func(method, path, session string, body map[string]any) *http.Response {
-		raw, err := json.Marshal(body)
-		require.NoError(s.t, err)
-		r, err := http.NewRequestWithContext(s.t.Context(), method, s.service+path, bytes.NewReader(raw))
-		require.NoError(s.t, err)
-		if session != "" {
-			r.AddCookie(&http.Cookie{Name: "auth_key", Value: session})
-		}
-		res, err := http.DefaultClient.Do(r)
-		require.NoError(s.t, err)
-		text, err := io.ReadAll(res.Body)
-		require.NoError(s.t, err)
-		require.NoError(s.t, res.Body.Close())
-		require.Equal(s.t, http.StatusOK, res.StatusCode, "%s %s: %s", method, path, text)
-		res.Body = io.NopCloser(bytes.NewReader(text))
-		return res
-	}
 	link := command(s.t, "vmscloud", "user", "link", "--data", s.path("cloud"), "--quiet", "admin@localhost")
-	session := ""
-	for _, c := range post("POST", "/g/aaa/reset_password", "", map[string]any{"token": link, "password": "hunter2hunter2"}).Cookies() {
+	for _, c := range s.people("POST", "/g/aaa/reset_password", "", map[string]any{"token": link, "password": "hunter2hunter2"}, nil) {
 		if c.Name == "auth_key" {
 			session = c.Value
 		}
 	}
+	require.NotEmpty(s.t, session)
+	return session
+}
+
+// people asks the service's /g/ and reads the answer into out, which may be nil.
+func (s *site) people(method, path, session string, body map[string]any, out any) []*http.Cookie {
+	s.t.Helper()
+	raw, err := json.Marshal(body)
+	require.NoError(s.t, err)
+	r, err := http.NewRequestWithContext(s.t.Context(), method, s.service+path, bytes.NewReader(raw))
+	require.NoError(s.t, err)
+	if session != "" {
+		r.AddCookie(&http.Cookie{Name: "auth_key", Value: session})
+	}
+	res, err := http.DefaultClient.Do(r)
+	require.NoError(s.t, err)
+	text, err := io.ReadAll(res.Body)
+	require.NoError(s.t, err)
+	require.NoError(s.t, res.Body.Close())
+	require.Equal(s.t, http.StatusOK, res.StatusCode, "%s %s: %s", method, path, text)
+	if out != nil {
+		require.NoError(s.t, json.Unmarshal(text, out))
+	}
+	return res.Cookies()
+}
+
+// anotherAccount makes a sub-account at the service, as its superuser would, and returns its id.
+func (s *site) anotherAccount() string {
+	s.t.Helper()
+	session := s.signUp()
 	var made struct{ ID string }
-	res := post("PUT", "/g/account", session, map[string]any{"name": "Other", "contact_first_name": "B", "contact_last_name": "C", "contact_email": "b@example.org"})
-	require.NoError(s.t, json.NewDecoder(res.Body).Decode(&made))
+	s.people("PUT", "/g/account", session, map[string]any{"name": "Other", "contact_first_name": "B", "contact_last_name": "C", "contact_email": "b@example.org"}, &made)
 	require.NotEmpty(s.t, made.ID)
-	post("POST", "/g/account", session, map[string]any{"id": made.ID, "status": []string{"active"}})
+	s.people("POST", "/g/account", session, map[string]any{"id": made.ID, "status": []string{"active"}}, nil)
 	return made.ID
 }

@@ -99,7 +99,7 @@ func askImages(b *testing.B, way string, size, clients int) {
 	}
 	require.NoError(b, c.Register(b.Context(), reg))
 	if way == "tunnel" {
-		d, err := tunnel.New(tunnel.Options{URL: s.url, Bridge: "bridge-1", Token: client.Token(s.token), Handler: api, HTTP: c.HTTP()})
+		d, err := tunnel.New(tunnel.Options{URL: s.url, Bridge: "bridge-1", Token: func(ctx context.Context) (string, error) { return c.Bearer(ctx, "") }, Handler: api, HTTP: c.HTTP()})
 		require.NoError(b, err)
 		ctx, cancel := context.WithCancel(b.Context())
 		var wg sync.WaitGroup

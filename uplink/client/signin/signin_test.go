@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/uplink/client/signin"
+	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/record"
 	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/vms"
@@ -187,6 +188,11 @@ func TestClientCredentials(t *testing.T) {
 	_, err := c.Events(t.Context(), vms.Query{Actors: []vms.Actor{{Type: "camera", ID: "cam-1"}}, PageSize: 1}, "")
 	require.NoError(t, err)
 	require.Equal(t, b.url, src.Base())
+	token, err := src.Token(t.Context(), "")
+	require.NoError(t, err)
+	p, err := b.store.Authenticate(token)
+	require.NoError(t, err)
+	require.Equal(t, identity.KindBridge, p.Kind, "it may register bridges")
 	require.Empty(t, onDisk(t, path).Refresh)
 	_, c, _, _ = b.source(signin.Saved{Door: b.url, Client: id, Secret: "wrong"})
 	_, err = c.User(t.Context())

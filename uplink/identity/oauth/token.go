@@ -123,6 +123,9 @@ func (s *OAuth) issue(take exchange) (out issued, err error) {
 func issue(tx *store.Tx, g grant) (issued, error) {
 	t := record.Token{Kind: identity.KindUser, AccountID: g.account, UserID: g.user.ID, Name: g.client.Name, Scopes: g.scopes, ClientID: g.client.ID,
 		Family: g.family, Expires: tx.Now().Add(accessTime), Session: g.session}
+	if g.user.ID == "" {
+		t.Kind = identity.KindBridge // a machine, which may bring a bridge along
+	}
 	if t.Name == "" {
 		t.Name = g.user.Email
 	}
