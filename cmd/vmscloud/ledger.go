@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"vmsbridge/storage/journal"
+	"vmsbridge/uplink/server/feed"
 	"vmsbridge/uplink/vms"
 )
 
@@ -15,6 +16,7 @@ type ledger struct {
 	registry *registry
 	log      *slog.Logger
 	announce *announcer // nil: nothing is announced
+	feed     *feed.Feed // nil: nobody subscribes
 }
 
 // Put stores an event, which is checked already. report is ignored: there is nobody to report to.
@@ -40,6 +42,9 @@ func (l *ledger) PutAll(events []vms.Event, _ bool) error {
 			if err := l.registry.setStatus(ev.ActorID, status, ev.StartTimestamp.Time); err != nil {
 				l.log.Warn("the status of a camera could not be kept", "camera", ev.ActorID, "error", err)
 			}
+		}
+		if l.feed != nil {
+			l.feed.Publish(ev)
 		}
 		if l.announce != nil {
 			l.announce.event(ev, before[i])

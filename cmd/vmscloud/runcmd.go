@@ -24,6 +24,7 @@ import (
 	"vmsbridge/uplink/identity/audit/pump"
 	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/server"
+	"vmsbridge/uplink/server/feed"
 	"vmsbridge/uplink/tunnel"
 )
 
@@ -102,7 +103,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	}
 	base := c.baseURL(l.Addr().(*net.TCPAddr))
 	c.base = base
-	book := &ledger{Journal: events, registry: reg, log: log}
+	book := &ledger{Journal: events, registry: reg, log: log, feed: feed.New()}
 	if c.PrintEvents {
 		book.announce = newAnnouncer(reg, base, log)
 	}
@@ -125,7 +126,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 		defer func() { stop(); <-printed }()
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	context.AfterFunc(ctx, func() { _ = hub.Close() }) // the server does not wait for tunnels
+	context.AfterFunc(ctx, func() { _ = hub.Close(); book.feed.Close() }) // the server does not wait for tunnels, and would for streams
 	g.Go(func() error { return serveHTTP(ctx, server.NewHTTP(handler, log), l, c.TLSCert, c.TLSKey) })
 	if admin, err := listenAdmin(filepath.Join(c.Data, adminSocket)); err != nil {
 		log.Warn("token commands will not work while this runs", "error", err)
@@ -176,7 +177,7 @@ func (c runCmd) handler(ids *store.Store, reg *registry, book *ledger, hub *tunn
 		func() float64 { return float64(hub.Up()) }))
 	bridges := newBridgeImages(reg, hub, log)
 	api, err := server.New(server.Options{
-		Events: book, Cameras: reg, Images: bridges, Statuses: bridges, Auth: ids, Bridges: reg, Tunnels: tunnels{reg, hub},
+		Events: book, Cameras: reg, Images: bridges, Statuses: bridges, Auth: ids, Bridges: reg, Tunnels: tunnels{reg, hub}, Feed: book.feed,
 		NotFound: journal.ErrNotFound, BaseURL: c.PublicURL, TokenKey: key, Log: log, Registerer: metrics,
 	})
 	if err != nil {

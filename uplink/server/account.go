@@ -16,13 +16,7 @@ func (s *Server) clientSettings(c *call) error {
 	if err := parseArgs(c.r.URL.RawQuery).err(); err != nil {
 		return err
 	}
-	base := s.base
-	if base == nil {
-		base = &url.URL{Scheme: "http", Host: c.r.Host}
-		if c.r.TLS != nil {
-			base.Scheme = "https"
-		}
-	}
+	base := s.here(c.r)
 	port, err := strconv.Atoi(base.Port())
 	if err != nil {
 		port = 80
@@ -31,6 +25,18 @@ func (s *Server) clientSettings(c *call) error {
 		}
 	}
 	return c.ok(vms.ClientSettings{HTTPSBaseURL: vms.BaseURL{Hostname: base.Hostname(), Port: port}})
+}
+
+// here is the address of this server, as it was set or as the client used it.
+func (s *Server) here(r *http.Request) *url.URL {
+	if s.base != nil {
+		return s.base
+	}
+	base := &url.URL{Scheme: "http", Host: r.Host}
+	if r.TLS != nil {
+		base.Scheme = "https"
+	}
+	return base
 }
 
 // getSelf is GET /users/self: whom the token stands for.

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/server/feed"
 	"vmsbridge/uplink/vms"
 )
 
@@ -75,6 +76,8 @@ type Options struct {
 	Auth    Authenticator
 	Bridges BridgeRegistry // nil: the endpoint does not exist
 	Tunnels Tunnels        // nil: the endpoint does not exist
+	// Feed tells of each event that is stored. nil: nobody can subscribe.
+	Feed *feed.Feed
 	// Statuses knows better than Cameras how a single camera is. nil: nobody does.
 	Statuses Statuses
 	// Report is passed to Events.Put for events that clients report: true on the bridge, which sends them on.
@@ -99,6 +102,7 @@ type Server struct {
 	metrics *metrics
 	mux     *http.ServeMux
 	recheck time.Duration
+	subs    subscriptions
 }
 
 // New makes the handler for /api/v3.0/. Other paths are answered with 404, so mount it under "/api/".
@@ -106,7 +110,8 @@ func New(o Options) (*Server, error) {
 	if o.Events == nil || o.Cameras == nil || o.Auth == nil {
 		return nil, errors.New("make server: Events, Cameras and Auth are needed")
 	}
-	s := &Server{opts: o, log: o.Log, mux: http.NewServeMux(), metrics: newMetrics(o.Registerer), recheck: recheck}
+	s := &Server{opts: o, log: o.Log, mux: http.NewServeMux(), metrics: newMetrics(o.Registerer), recheck: recheck,
+		subs: subscriptions{feed: o.Feed, all: map[string]*subscription{}}}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -149,6 +154,11 @@ func (s *Server) routes() {
 		if _, ok := s.opts.Events.(BatchStore); ok {
 			s.route(v3+"events:report", methods{http.MethodPost: {s.reportEvents, report}})
 		}
+	}
+	if s.opts.Feed != nil {
+		s.route(pathSubscriptions, methods{http.MethodPost: {s.subscribe, read}})
+		s.route(pathSubscriptions+"/{id}", methods{http.MethodGet: {s.getSubscription, read}, http.MethodDelete: {s.unsubscribe, read}})
+		s.route(pathSubscriptions+"/{id}/stream", methods{http.MethodGet: {s.stream, read}})
 	}
 	if s.opts.Tunnels != nil {
 		s.route(v3+"bridges:tunnel", methods{http.MethodGet: {s.openTunnel, report}})

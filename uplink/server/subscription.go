@@ -1,0 +1,150 @@
+package server
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"vmsbridge/uplink/server/feed"
+	"vmsbridge/uplink/vms"
+)
+
+// Limits of subscriptions. One that nobody streams is forgotten after subscriptionTime.
+const (
+	deliverySSE      = "serverSentEvents.v1"
+	subscriptionTime = 15 * time.Minute
+	maxSubscriptions = 100 // of an account
+	maxFilterItems   = 200
+)
+
+// subscription is a wish for new events: those of any of the actors and of any of the types, where either is given.
+type subscription struct {
+	ID       string   `json:"id"`
+	Delivery delivery `json:"deliveryConfig"`
+	Filters  []filter `json:"filters"`
+
+	account, token string
+	used           time.Time
+	streams        int
+}
+
+type delivery struct {
+	Type string `json:"type"`
+	URL  string `json:"sseUrl,omitempty"`
+	Life int    `json:"timeToLiveSeconds,omitempty"`
+}
+
+type filter struct {
+	Actors []string    `json:"actors"`
+	Types  []eventKind `json:"types"`
+}
+
+type eventKind struct {
+	ID string `json:"id"`
+}
+
+// subscriptions are those of all accounts, in memory: a client whose stream ends with the program asks for another one.
+type subscriptions struct {
+	feed *feed.Feed
+	mu   sync.Mutex // guards all
+	all  map[string]*subscription
+}
+
+const pathSubscriptions = "/api/v3.0/eventSubscriptions"
+
+// subscribe is POST /eventSubscriptions.
+func (s *Server) subscribe(c *call) error {
+	if err := errors.Join(parseArgs(c.r.URL.RawQuery).err(), checkEvents(c)); err != nil {
+		return err
+	}
+	body, err := readJSON(c, maxBodyBytes)
+	if err != nil {
+		return err
+	}
+	var in subscription
+	if err := json.Unmarshal(body, &in); err != nil {
+		return vms.BadRequest([]vms.Problem{{Argument: "body", Reason: vms.ReasonJSON, Text: "is not a subscription"}})
+	}
+	if in.Delivery.Type != deliverySSE {
+		return vms.BadRequest([]vms.Problem{{Argument: "deliveryConfig.type", Reason: vms.ReasonValue, Text: "must be " + deliverySSE}})
+	}
+	count := 0
+	for _, f := range in.Filters {
+		count += len(f.Actors) + len(f.Types) + 1
+		for _, text := range f.Actors {
+			kind, id, ok := strings.Cut(text, ":")
+			if !ok || !vms.ValidID(id) {
+				return vms.BadRequest([]vms.Problem{{Argument: "filters.actors", Reason: vms.ReasonValue, Text: "must each be TYPE:ID"}})
+			}
+			if err := s.checkActor(c.r.Context(), c, vms.Actor{Type: kind, ID: id}); err != nil {
+				return err
+			}
+		}
+	}
+	if count == 0 || count > maxFilterItems {
+		return vms.BadRequest([]vms.Problem{{Argument: "filters", Reason: vms.ReasonValue, Text: fmt.Sprintf("must be 1 to %d in all", maxFilterItems)}})
+	}
+	sub := &subscription{ID: rand.Text(), Filters: in.Filters, account: c.principal.AccountID, token: c.principal.TokenID, used: time.Now()}
+	path := pathSubscriptions + "/" + sub.ID
+	sub.Delivery = delivery{deliverySSE, s.here(c.r).String() + path + "/stream", int(subscriptionTime / time.Second)}
+	if err := s.subs.add(sub); err != nil {
+		return err
+	}
+	c.w.Header().Set("Location", path)
+	writeJSON(c.w, http.StatusCreated, sub)
+	return nil
+}
+
+// add forgets what is over and takes one in.
+func (l *subscriptions) add(sub *subscription) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := 0
+	for id, old := range l.all {
+		if old.streams == 0 && sub.used.Sub(old.used) > subscriptionTime {
+			delete(l.all, id)
+		} else if old.account == sub.account {
+			n++
+		}
+	}
+	if n >= maxSubscriptions {
+		return vms.NewError(http.StatusTooManyRequests, vms.ReasonTooMany, "The account has too many subscriptions; delete some")
+	}
+	l.all[sub.ID] = sub
+	return nil
+}
+
+// own finds a subscription of the very token that made it; other tokens' answer like none.
+func (l *subscriptions) own(c *call, change func(*subscription)) (subscription, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	sub, ok := l.all[c.r.PathValue("id")]
+	if !ok || sub.account != c.principal.AccountID || sub.token != c.principal.TokenID || sub.streams == 0 && time.Since(sub.used) > subscriptionTime {
+		return subscription{}, vms.NotFound("eventSubscriptions", "", c.r.PathValue("id"))
+	}
+	change(sub)
+	return *sub, nil
+}
+
+// getSubscription is GET /eventSubscriptions/{id}.
+func (s *Server) getSubscription(c *call) error {
+	sub, err := s.subs.own(c, func(*subscription) {})
+	if err != nil {
+		return err
+	}
+	return c.ok(sub)
+}
+
+// unsubscribe is DELETE /eventSubscriptions/{id}. Streams of it end with their next event or beat.
+func (s *Server) unsubscribe(c *call) error {
+	if _, err := s.subs.own(c, func(sub *subscription) { delete(s.subs.all, sub.ID) }); err != nil {
+		return err
+	}
+	c.w.WriteHeader(http.StatusNoContent)
+	return nil
+}

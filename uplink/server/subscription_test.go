@@ -1,0 +1,130 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/storage/journal"
+	"vmsbridge/uplink/server/feed"
+	"vmsbridge/uplink/vms"
+)
+
+func ask(t *testing.T, method, address, token string, body any) (int, *http.Response) {
+	t.Helper()
+	raw, err := json.Marshal(body)
+	require.NoError(t, err)
+	r, err := http.NewRequestWithContext(t.Context(), method, address, bytes.NewReader(raw))
+	require.NoError(t, err)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", "Bearer "+token)
+	res, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = res.Body.Close() })
+	return res.StatusCode, res
+}
+
+func wish(kind string, filters ...filter) map[string]any {
+	return map[string]any{"deliveryConfig": map[string]string{"type": kind}, "filters": filters}
+}
+
+func TestServerSentEvents(t *testing.T) {
+	auth := &fickle{Authenticator: bedTokens(t)}
+	f := feed.New()
+	s, err := New(Options{Events: bedEvents{}, Cameras: bedCameras{}, Auth: auth, Feed: f, NotFound: journal.ErrNotFound})
+	require.NoError(t, err)
+	s.recheck = 5 * time.Millisecond
+	served := httptest.NewUnstartedServer(nil)
+	served.Config = NewHTTP(s, nil) // with the limits of the programs
+	served.Config.ReadTimeout, served.Config.WriteTimeout = 300*time.Millisecond, 300*time.Millisecond
+	served.Start()
+	defer served.Close()
+	defer f.Close()
+	path := served.URL + pathSubscriptions
+	gate := filter{Actors: []string{"camera:cam-1"}, Types: []eventKind{{vms.TypeMotion}}}
+	for _, c := range []struct {
+		token string
+		body  any
+		want  int
+	}{
+		{"nobody", wish(deliverySSE, gate), 401},
+		{tokenReporter, wish(deliverySSE, gate), 403},
+		{tokenUser, wish("webhook.v1", gate), 400},
+		{tokenUser, wish(deliverySSE), 400},
+		{tokenUser, wish(deliverySSE, filter{Actors: []string{"cam-1"}}), 400},
+		{tokenUser, []int{1}, 400},
+		{tokenOther, wish(deliverySSE, gate), 404},
+		{tokenRestricted, wish(deliverySSE, filter{Actors: []string{"camera:cam-2"}}), 404},
+	} {
+		code, _ := ask(t, "POST", path, c.token, c.body)
+		require.Equal(t, c.want, code, "%+v", c)
+	}
+	code, res := ask(t, "POST", path, tokenRestricted, wish(deliverySSE, gate, filter{Types: []eventKind{{vms.TypeTamper}}}))
+	require.Equal(t, 201, code)
+	var sub subscription
+	require.NoError(t, json.NewDecoder(res.Body).Decode(&sub))
+	require.Equal(t, 900, sub.Delivery.Life)
+	require.True(t, strings.HasPrefix(sub.Delivery.URL, served.URL+"/"), sub.Delivery.URL)
+	code, _ = ask(t, "GET", path+"/"+sub.ID, tokenRestricted, nil)
+	require.Equal(t, 200, code)
+	for _, method := range []string{"GET", "DELETE"} {
+		code, _ = ask(t, method, path+"/"+sub.ID, tokenUser, nil)
+		require.Equal(t, 404, code, "another token's")
+	}
+	code, _ = ask(t, "GET", sub.Delivery.URL, tokenUser, nil)
+	require.Equal(t, 404, code)
+
+	code, res = ask(t, "GET", sub.Delivery.URL, tokenRestricted, nil)
+	require.Equal(t, 200, code)
+	require.Equal(t, "text/event-stream", res.Header.Get("Content-Type"))
+	lines := bufio.NewScanner(res.Body)
+	next := func() string {
+		require.True(t, lines.Scan(), "the stream has ended: %v", lines.Err())
+		return lines.Text()
+	}
+	require.Equal(t, ": follows", next())
+	require.Empty(t, next())
+	event := func(camera, kind string, n int) vms.Event {
+		at := vms.At(time.Date(2026, 11, 21, 7, 0, n, 0, time.UTC))
+		ev := vms.Event{Type: kind, StartTimestamp: at, Span: true, AccountID: "acc-1", ActorID: camera, ActorAccountID: "acc-1", ActorType: vms.ActorCamera, CreatorID: "x"}
+		ev.ID = ev.NaturalID()
+		return ev
+	}
+	time.Sleep(400 * time.Millisecond)                 // longer than the server lets requests and answers take
+	f.Publish(event("cam-1", vms.TypeDeviceStatus, 1)) // not asked for
+	f.Publish(event("cam-2", vms.TypeMotion, 2))       // not asked for
+	f.Publish(event("cam-2", vms.TypeTamper, 3))       // asked for, but not to be seen
+	foreign := event("cam-1", vms.TypeTamper, 4)
+	foreign.ActorAccountID = "acc-2"
+	f.Publish(foreign)
+	for n := 5; n < 8; n++ {
+		want := event("cam-1", vms.TypeMotion, n)
+		f.Publish(want)
+		require.Equal(t, "id: "+want.ID, next())
+		require.Equal(t, "event: "+vms.TypeMotion, next())
+		var got vms.Event
+		require.NoError(t, json.Unmarshal([]byte(strings.TrimPrefix(next(), "data: ")), &got))
+		require.Equal(t, want.ID, got.ID)
+		require.Nil(t, got.EndTimestamp)
+		require.Empty(t, next())
+	}
+	auth.revoked.Store(true)
+	require.False(t, lines.Scan(), "the stream ends with its token: %s", lines.Text())
+	auth.revoked.Store(false)
+	code, _ = ask(t, "DELETE", path+"/"+sub.ID, tokenRestricted, nil)
+	require.Equal(t, 204, code)
+	code, _ = ask(t, "GET", sub.Delivery.URL, tokenRestricted, nil)
+	require.Equal(t, 404, code)
+	for n := range maxSubscriptions + 1 {
+		code, _ = ask(t, "POST", path, tokenUser, wish(deliverySSE, gate))
+		require.Equal(t, map[bool]int{true: 201, false: 429}[n < maxSubscriptions], code, fmt.Sprint(n))
+	}
+}
