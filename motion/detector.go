@@ -345,6 +345,10 @@ func (d *Detector) decide(objects []object, dt time.Duration) {
 				d.boxes = append(d.boxes, d.box(o))
 			}
 		}
+		if o.light && o.gone == 0 {
+			d.follow(j, o)
+			continue
+		}
 		switch {
 		case o.track >= 0 && d.tracks.tracks[o.track].live, o.strong && o.cells >= d.tracks.small, o.light:
 			d.hold(j, o, heldMoves)
@@ -375,6 +379,19 @@ func (d *Detector) hold(j int, o *object, mark byte) {
 		for x := o.whole.left; x < o.whole.right; x++ {
 			if i := y*d.grid.width + x; d.solid[i] != 0 && d.habit.memory[i] < restlessAt && d.labels.of(x, y) == j {
 				d.held[i] = mark
+			}
+		}
+	}
+}
+
+// follow lets the background follow an object that is light.
+func (d *Detector) follow(j int, o *object) {
+	for y := o.whole.top; y < o.whole.bottom; y++ {
+		for x := o.whole.left; x < o.whole.right; x++ {
+			if i := y*d.grid.width + x; d.solid[i] != 0 && d.labels.of(x, y) == j {
+				d.flags[i] &^= cellFore
+				d.held[i] = heldMoves
+				d.heldAny = true
 			}
 		}
 	}

@@ -15,8 +15,9 @@ type object struct {
 	now    int // cells that differ from the last picture but a blink
 	nowNew int // cells of now away from where something stands
 	creep  int // cells that began to differ from the background lately
-	steep  int // places in fore where the difference from the background changes at once, as at a thing's edge but not at a soft shadow's
 	gone   int // cells of what stands there and has become background
+
+	outline // the edges in and around fore
 
 	weight      int // of all: a cell's larger difference
 	movedWeight int // of moved: the difference from a moment ago
@@ -180,7 +181,7 @@ func (d *Detector) measure(o *object, v *views, x0, y0 int, away bool) {
 				if m.stay[i] < creepAge && m.parked[i] == 0 {
 					o.creep++
 				}
-				o.steep += d.edges(v.now, x, y, limit)
+				o.trace(d, v.now, x, y, limit)
 			}
 			if f&cellMoved != 0 {
 				w := int(abs32(now - v.light.apply(v.before[i])))
@@ -210,42 +211,6 @@ func (d *Detector) measure(o *object, v *views, x0, y0 int, away bool) {
 	}
 }
 
-// edges counts at which of its four sides the picture has an edge that no light makes of what the background shows there. Light scales and shifts
-// what is there: a shadow or a beam makes the background's edges weaker or stronger, but neither adds others nor turns them round.
-func (d *Detector) edges(now []uint16, x, y int, limit int32) int {
-	const reach = 2
-	g, background := d.grid, d.model.background
-	i := y*g.width + x
-	was, is := int32(background[i]), int32(now[i])
-	low, high := int32(1), int32(5) // of the light's gain, in quarters
-	if is > was {
-		low, high = 3, 16
-	}
-	limit = max(limit-limit/4, abs32(is-was)*2/5) // a thing ends at once, light fades
-	n := 0
-	if x >= reach {
-		n += edge(now[i-reach], background[i-reach], is, was, low, high, limit)
-	}
-	if x+reach < g.width {
-		n += edge(now[i+reach], background[i+reach], is, was, low, high, limit)
-	}
-	if y >= reach {
-		n += edge(now[i-reach*g.width], background[i-reach*g.width], is, was, low, high, limit)
-	}
-	if y+reach < g.height {
-		n += edge(now[i+reach*g.width], background[i+reach*g.width], is, was, low, high, limit)
-	}
-	return n
-}
-
-// edge is 1 where the step from is to now is more than limit off what light with a gain of low to high quarters makes of the step from was to background.
-func edge(now, background uint16, is, was, low, high, limit int32) int {
-	before, after := was-int32(background), is-int32(now)
-	s := before >> 31
-	before, after = (before^s)-s, (after^s)-s
-	return int(uint32((after-before*low>>2+limit)|(before*high>>2+limit-after)) >> 31)
-}
-
 // size is how many cells the thing itself has: what moved without the places that it left.
 func (o *object) size() int {
 	if o.gone > 0 {
@@ -257,11 +222,16 @@ func (o *object) size() int {
 // creepAge is how long ago, in ms, a cell may have begun to differ from the background to count as newly taken by something slow.
 const creepAge = 1500
 
+// telling tells whether the outline says what the area is: it must be large enough, and clear enough for its edges to be seen.
+func (o *object) telling() bool {
+	return o.fore >= outlined && o.moved > 0 && float64(o.movedSquare)*float64(o.moved) >= clearContrast*float64(o.limit)*float64(o.movedWeight)
+}
+
 // judge decides what one object does. Something that stands and stirs changes a small part of its own area, and in its own place; something
 // that walks changes most of it, or takes new ground.
 func (o *object) judge(minMoved int) {
 	half := max(2, minMoved/2)
-	o.light = o.steep*o.steep < 9*o.fore // of a square, eight times the square root of its area
+	o.light = o.steep()*o.steep() < 9*o.fore || o.telling() && o.substance() < lightSubstance // of a square, eight times the square root of its area
 	all := float64(o.weight)
 	if o.gone > 0 && o.moved > 0 { // what became background weighs as much as what moves of it
 		all += float64(o.gone) * float64(o.movedWeight) / float64(o.moved)

@@ -43,6 +43,9 @@ const clearContrast = 1.8
 // wayFade is the time, in seconds, over which it is looked at where a track goes.
 const wayFade = 1.5
 
+// substanceFade is the time, in seconds, over which the outlines of a track's pictures are looked at.
+const substanceFade = 0.6
+
 // contrastFade is the time, in seconds, in which a track's contrast is forgotten to 1/e.
 const contrastFade = 6
 
@@ -88,7 +91,9 @@ type track struct {
 	contrast  float64 // largest of its pictures, fading slowly
 	trail     [trailLength]sight
 	sights    int
-	live      bool // in this picture: it moves
+	live      bool    // in this picture: it moves
+	substance float64 // mean of its pictures' outlines, fading
+	outlines  float64 // weight of that mean
 }
 
 // tracker links the objects of pictures.
@@ -242,7 +247,7 @@ func sum(objects []object, i int) look {
 		l.cells += o.cells
 		l.fore, l.sumX, l.sumY = l.fore+o.fore, l.sumX+o.sumX, l.sumY+o.sumY
 		l.movedWeight, l.movedSquare, l.limit = l.movedWeight+o.movedWeight, l.movedSquare+o.movedSquare, l.limit+o.limit
-		l.steep += o.steep
+		l.outline.add(&o.outline)
 		if o.box.empty() {
 			l.box = l.box.union(o.whole)
 		} else {
@@ -256,7 +261,7 @@ func sum(objects []object, i int) look {
 func (l *look) contrast() float64 { return float64(l.movedSquare) / float64(max(1, l.movedWeight)) }
 
 // edged tells whether what differs from the background has the edges of a thing all around: of a square, eight times the square root of its area.
-func (l *look) edged() bool { return l.steep*l.steep >= 36*l.fore }
+func (l *look) edged() bool { return l.steep()*l.steep() >= 36*l.fore }
 
 // advance takes what one picture shows of the track.
 func (k *track) advance(l look, at, dt time.Duration, wall time.Time, t *tracker) {
@@ -277,6 +282,7 @@ func (k *track) advance(l look, at, dt time.Duration, wall time.Time, t *tracker
 		k.sights++
 	}
 	k.gather(&l, contrast, at, dt)
+	k.consider(&l, dt)
 	k.travel(l.moved, l.largest, l.movedX, l.movedY, at, dt)
 	k.follow(l.creeps && !l.strong && l.edged(), l.fore, l.sumX, l.sumY, dt)
 	if !k.confirmed {
@@ -313,6 +319,18 @@ func (k *track) gather(l *look, contrast float64, at, dt time.Duration) {
 		k.pictures++
 	}
 }
+
+// consider takes the outline of one picture into the mean.
+func (k *track) consider(l *look, dt time.Duration) {
+	if !l.telling() || !l.strong {
+		return
+	}
+	fade := math.Exp(-dt.Seconds() / substanceFade)
+	k.substance, k.outlines = k.substance*fade+l.substance()*dt.Seconds(), k.outlines*fade+dt.Seconds()
+}
+
+// solid tells whether the track is a thing rather than light, as far as its outlines say.
+func (k *track) solid() bool { return k.substance >= thingSubstance*k.outlines }
 
 // missed forgets strong motion that is too long ago to belong to what comes.
 func (k *track) missed(at time.Duration) {
@@ -390,7 +408,7 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 		return
 	}
 	if !k.creeping { // it had to go somewhere first
-		if t.scattered && !k.compact || k.cells < float64(t.small) && t.flurry > flurry {
+		if !k.solid() || t.scattered && !k.compact || k.cells < float64(t.small) && t.flurry > flurry {
 			return
 		}
 		if !k.travelled() || k.cells < middling*float64(t.small) && (k.strong < confirmSmall || k.hurries(at)) {

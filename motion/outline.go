@@ -1,0 +1,77 @@
+package motion
+
+// outline is what edges the cells of an area have that differ from the background: where they end, and inside. It tells a thing from light, also from light with
+// a sharp edge here and there. A thing ends at once all around, has edges of its own inside, and hides those that the background has there. Light fades
+// out on most sides, and leaves the background's edges where they are.
+type outline struct {
+	ends  int // sides of cells at which the area ends
+	sharp int // of those, that end at once
+	inner int // sides within the area
+	torn  int // of those, with an edge that no light makes of the background's
+	own   int // of inner, with an edge of the background's
+	lost  int // of those, that the picture does not have
+}
+
+const (
+	outlined       = 60   // cells, below which an outline says little
+	lightSubstance = 0.75 // below which an area is light: most that walks has 1.2 and more, a hand with its shadow 0.8
+	thingSubstance = 0.9  // of a track, from which it may be a thing
+)
+
+// steep is at how many places the difference from the background changes at once, as at a thing's edge but not at a soft shadow's.
+func (o *outline) steep() int { return o.sharp + o.torn }
+
+// add adds another area's outline.
+func (o *outline) add(b *outline) {
+	o.ends, o.sharp, o.inner, o.torn, o.own, o.lost = o.ends+b.ends, o.sharp+b.sharp, o.inner+b.inner, o.torn+b.torn, o.own+b.own, o.lost+b.lost
+}
+
+// substance is the sum of the shares of the three: 0 for soft light, 1.2 to 2 for most that walks. With few edges of the background's it is taken that three
+// of ten are lost.
+func (o *outline) substance() float64 {
+	return float64(o.sharp)/float64(max(1, o.ends)) + 2*float64(o.torn)/float64(max(1, o.inner)) + (float64(o.lost)+6)/(float64(o.own)+20)
+}
+
+// trace looks at the four sides of a cell. The picture may have an edge that no light makes of what the background shows there: light scales and shifts
+// what is there, so a shadow or a beam makes the background's edges weaker or stronger, but neither adds others nor turns them round.
+func (o *outline) trace(d *Detector, now []uint16, x, y int, limit int32) {
+	const reach = 2
+	g := d.grid
+	i := y*g.width + x
+	was, is := int32(d.model.background[i]), int32(now[i])
+	e := lightEdge{was: was, is: is, low: 1, high: 5, limit: max(limit-limit/4, abs32(is-was)*2/5), own: limit} // a thing ends at once, light fades
+	if is > was {
+		e.low, e.high = 3, 16
+	}
+	if x >= reach {
+		o.side(&e, now[i-reach], d.model.background[i-reach], d.flags[i-reach])
+	}
+	if x+reach < g.width {
+		o.side(&e, now[i+reach], d.model.background[i+reach], d.flags[i+reach])
+	}
+	if y >= reach {
+		o.side(&e, now[i-reach*g.width], d.model.background[i-reach*g.width], d.flags[i-reach*g.width])
+	}
+	if y+reach < g.height {
+		o.side(&e, now[i+reach*g.width], d.model.background[i+reach*g.width], d.flags[i+reach*g.width])
+	}
+}
+
+// lightEdge is a cell and what light may make of its edges: gains of low to high quarters, give or take limit. An edge of the background's is above own.
+type lightEdge struct{ was, is, low, high, limit, own int32 }
+
+// side takes the neighbour on one side, without a branch to be guessed.
+func (o *outline) side(e *lightEdge, now, background uint16, flags byte) {
+	before, after := e.was-int32(background), e.is-int32(now)
+	s := before >> 31
+	before, after = (before^s)-s, (after^s)-s
+	steep := int(uint32((after-before*e.low>>2+e.limit)|(before*e.high>>2+e.limit-after)) >> 31)
+	inside := int(flags & cellFore)
+	own := int(uint32(e.own-before)>>31) & inside
+	o.inner += inside
+	o.ends += 1 - inside
+	o.torn += steep & inside
+	o.sharp += steep &^ inside
+	o.own += own
+	o.lost += own & int(uint32(4*after-before)>>31)
+}

@@ -1,0 +1,103 @@
+package motion
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// patterned is an empty scene of 160x90 with boards and furniture, in 1/256 grey levels.
+func patterned() []uint16 {
+	cells := make([]uint16, 160*90)
+	for i := range cells {
+		x, y := i%160, i/160
+		v := 90 + 20*math.Sin(float64(x)/3)*math.Cos(float64(y)/4)
+		if x/20%2 == 0 && y > 40 {
+			v -= 35
+		}
+		cells[i] = uint16(256 * v)
+	}
+	return cells
+}
+
+// outlineOf is the outline of what differs between a background and a picture by more than limit.
+func outlineOf(background, now []uint16, limit int32) (o outline) {
+	d := &Detector{grid: newGrid(160, 90), flags: make([]byte, len(now))}
+	d.model.background = background
+	for i := range now {
+		if abs32(int32(now[i])-int32(background[i])) > limit {
+			d.flags[i] = cellFore
+		}
+	}
+	for i, f := range d.flags {
+		if f != 0 {
+			o.trace(d, now, i%160, i/160, limit)
+		}
+	}
+	return o
+}
+
+// TestOutlineTellsThingsFromLight: a beam with a cut-off and a soft shadow have less substance than what may be a thing, a person in front of the same
+// pattern has more, dark or bright, plain or patterned.
+func TestOutlineTellsThingsFromLight(t *testing.T) {
+	draw := func(f func(x, y, v float64) float64) []uint16 {
+		cells := patterned()
+		for i, v := range cells {
+			cells[i] = uint16(256 * max(0, min(255, f(float64(i%160), float64(i/160), float64(v)/256))))
+		}
+		return cells
+	}
+	beam := func(x, y, v float64) float64 {
+		u, w := (x-80)/30, (y-45)/16
+		if w < -0.35 {
+			w = -0.35 + (w+0.35)*4
+		}
+		if d := u*u + w*w; d < 1 {
+			return v * (1 + 1.2*(1-d)*(1-d))
+		}
+		return v
+	}
+	shadow := func(x, y, v float64) float64 {
+		return v * (1 - 0.5*math.Exp(-((x-80)*(x-80)+(y-45)*(y-45))/400))
+	}
+	for name, f := range map[string]func(x, y, v float64) float64{"beam": beam, "shadow": shadow} {
+		o := outlineOf(patterned(), draw(f), 6<<8)
+		require.Less(t, o.substance(), lightSubstance, name)
+	}
+	for _, level := range []float64{20, 60, 140, 220} {
+		for _, pattern := range []float64{0, 25} {
+			o := outlineOf(patterned(), draw(func(x, y, v float64) float64 {
+				if x < 70 || x >= 88 || y < 30 || y >= 75 {
+					return v
+				}
+				return level + pattern*math.Sin(y/2)
+			}), 6<<8)
+			require.Greater(t, o.substance(), thingSubstance, "level %v, pattern %v", level, pattern)
+		}
+	}
+}
+
+// TestTrackOfLightIsNotConfirmed: a track must be a thing on the mean of its pictures; what is too small or too faint to tell may be one.
+func TestTrackOfLightIsNotConfirmed(t *testing.T) {
+	clear := object{fore: 400, moved: 300, movedWeight: 300 * 4000, movedSquare: 300 * 4000 * 4000, limit: 300 * 1500, strong: true}
+	light, solid := clear, clear
+	light.outline = outline{ends: 100, sharp: 40, inner: 1000, torn: 30, own: 100, lost: 10}
+	solid.outline = outline{ends: 100, sharp: 80, inner: 1000, torn: 200, own: 100, lost: 60}
+	k := track{}
+	require.True(t, k.solid(), "nothing is known yet")
+	for range 5 {
+		k.consider(&look{object: light}, 100*time.Millisecond)
+	}
+	require.False(t, k.solid())
+	for range 6 {
+		k.consider(&look{object: solid}, 100*time.Millisecond)
+	}
+	require.True(t, k.solid(), "somebody came out of the light")
+	faint := light
+	faint.movedWeight, faint.movedSquare = 300*1600, 300*1600*1600
+	k = track{}
+	k.consider(&look{object: faint}, 100*time.Millisecond)
+	require.True(t, k.solid(), "too faint to tell")
+}
