@@ -411,7 +411,7 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 		if !k.solid() || t.scattered && !k.compact || k.cells < float64(t.small) && t.flurry > flurry {
 			return
 		}
-		if !k.travelled() || k.cells < middling*float64(t.small) && (k.strong < confirmSmall || k.hurries(at)) {
+		if !k.travelled() || k.cells < float64(t.small) && k.strong < confirmSmall || k.cells < middling*float64(t.small) && (max(k.strong, k.faint) < confirmSmall || k.hurries(at)) {
 			return
 		}
 		back = smallBack
