@@ -1,14 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -58,28 +54,11 @@ func (c *imageCommand) Run(ctx context.Context, s streams) error {
 	if c.Output == "-" {
 		_, err = s.out.Write(jpeg)
 	} else {
-		err = writeFile(c.Output, jpeg)
+		err = replace(c.Output, jpeg, 0o644, -1, -1)
 	}
 	if err != nil {
 		return fmt.Errorf("write the still: %w", err)
 	}
 	_, _ = fmt.Fprintf(s.err, "%s still of %s taken at %s (%v before the time asked for), %d bytes\n", c.Type, c.Camera, vms.At(at), t.Sub(at).Round(time.Millisecond), len(jpeg))
 	return nil
-}
-
-// writeFile replaces a file as a whole: nobody sees half a picture, and a full disk leaves the old one.
-func writeFile(name string, content []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(name), ".vmsbridge-*")
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(tmp, bytes.NewReader(content))
-	err = errors.Join(err, tmp.Chmod(0o644), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), name)
-	}
-	if err != nil {
-		_ = os.Remove(tmp.Name())
-	}
-	return err
 }

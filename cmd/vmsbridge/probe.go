@@ -194,7 +194,7 @@ func (c *probeCommand) save(p *probed, st still, s streams) error {
 		_, err := s.out.Write(st.jpeg)
 		return err
 	}
-	if err := writeFile(c.Output, st.jpeg); err != nil {
+	if err := replace(c.Output, st.jpeg, 0o644, -1, -1); err != nil {
 		return fmt.Errorf("write the still: %w", err)
 	}
 	p.Still = map[string]string{"file": c.Output, "size": fmt.Sprintf("%dx%d, %d bytes", st.width, st.height, len(st.jpeg))}

@@ -131,7 +131,7 @@ func (p *replayPlot) write(path string, r *replayed) error {
 	if err := c.Encode(&out); err != nil {
 		return err
 	}
-	return writeFile(path, out.Bytes())
+	return replace(path, out.Bytes(), 0o644, -1, -1)
 }
 
 func (p *replayPlot) subtitle(r *replayed) string {
