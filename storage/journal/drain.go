@@ -59,29 +59,13 @@ func (j *Journal) Load(places []uint64) ([]Entry, error) {
 			if value == nil {
 				continue
 			}
-			var e entryValue
-			if err := unseal(tagEntry, value, &e); err != nil {
-				j.metrics.damaged.Inc()
-				continue
+			if e, err := j.unsealEntry(value); err == nil {
+				list = j.appendEntry(list, e, place, events)
 			}
-			ev, _, err := decodeEvent([]byte(e.ID), events.Get([]byte(e.ID)))
-			if err != nil {
-				j.metrics.damaged.Inc()
-				continue
-			}
-			list = append(list, Entry{Event: ev, Place: place, Revision: e.Revision, Since: e.Since})
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read the outbox: %w", err)
-	}
-	j.stateMu.Lock()
-	defer j.stateMu.Unlock()
-	for i := range list {
-		list[i].Attempts = j.tries[list[i].Event.ID]
-	}
-	return list, nil
+	return j.tried(list, err)
 }
 
 // AckAll does for each entry what Ack does, in one transaction. renewed are the places of those that stay, because their

@@ -114,23 +114,37 @@ func (j *Journal) Peek(n int, skip func(actorID string) bool) ([]Entry, error) {
 		list = nil
 		events, c := txBucket(tx, bucketEvents), txBucket(tx, bucketOutbox).Cursor()
 		for k, v := c.First(); k != nil && len(list) < n; k, v = c.Next() {
-			var e entryValue
-			if err := unseal(tagEntry, v, &e); err != nil {
-				j.metrics.damaged.Inc()
+			e, err := j.unsealEntry(v)
+			if err != nil || skip != nil && skip(e.ActorID) {
 				continue
 			}
-			if skip != nil && skip(e.ActorID) {
-				continue
-			}
-			ev, _, err := decodeEvent([]byte(e.ID), events.Get([]byte(e.ID)))
-			if err != nil {
-				j.metrics.damaged.Inc()
-				continue
-			}
-			list = append(list, Entry{Event: ev, Place: binary.BigEndian.Uint64(k), Revision: e.Revision, Since: e.Since})
+			list = j.appendEntry(list, e, binary.BigEndian.Uint64(k), events)
 		}
 		return nil
 	})
+	return j.tried(list, err)
+}
+
+// unsealEntry reads an entry of the outbox. A damaged one is counted.
+func (j *Journal) unsealEntry(value []byte) (e entryValue, err error) {
+	if err = unseal(tagEntry, value, &e); err != nil {
+		j.metrics.damaged.Inc()
+	}
+	return e, err
+}
+
+// appendEntry appends the entry with its event. One whose event is damaged is counted and left out.
+func (j *Journal) appendEntry(list []Entry, e entryValue, place uint64, events *bolt.Bucket) []Entry {
+	ev, _, err := decodeEvent([]byte(e.ID), events.Get([]byte(e.ID)))
+	if err != nil {
+		j.metrics.damaged.Inc()
+		return list
+	}
+	return append(list, Entry{Event: ev, Place: place, Revision: e.Revision, Since: e.Since})
+}
+
+// tried adds to entries that were read how often each was tried; err is that of the reading.
+func (j *Journal) tried(list []Entry, err error) ([]Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the outbox: %w", err)
 	}
