@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/factor"
 	"vmsbridge/uplink/identity/record"
 	"vmsbridge/uplink/identity/secret"
 	"vmsbridge/uplink/identity/session"
@@ -66,8 +67,11 @@ func (a *Agent) signIn(ids *store.Store) (http.Handler, error) {
 	if err := ids.Prune(); err != nil {
 		return nil, err
 	}
-	desk := session.New(session.Options{Store: ids, Hasher: secret.NewHasher(secret.Cost{}, hashesAtOnce), Log: a.log})
-	return web.New(web.Options{Store: ids, Desk: desk, Devices: fleet{a}, Secure: a.cfg.API.TLS.Cert != "", Log: a.log})
+	hasher := secret.NewHasher(secret.Cost{}, hashesAtOnce)
+	// A bridge sends no codes. Whoever needs one is turned away here rather than let in by the password alone.
+	second := factor.New(factor.Options{Store: ids, Hasher: hasher, Log: a.log})
+	desk := session.New(session.Options{Store: ids, Hasher: hasher, Factor: second, Log: a.log})
+	return web.New(web.Options{Store: ids, Desk: desk, Devices: fleet{a}, Factors: second, Secure: a.cfg.API.TLS.Cert != "", Log: a.log})
 }
 
 // settle sees to it that the account of the configuration is there, with someone who can sign in or a token for the first

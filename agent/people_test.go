@@ -18,6 +18,7 @@ import (
 	"vmsbridge/configs"
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/store"
 )
 
 // bridgeOf is an agent of a folder that is not run.
@@ -110,6 +111,20 @@ func TestSigningInAtTheBridge(t *testing.T) {
 	}
 	_, err = both.Authenticate("neither")
 	require.ErrorIs(t, err, identity.ErrUnknown)
+
+	// A bridge sends no codes: whoever needs one is turned away, not let in by the password alone.
+	require.NoError(t, p.ids.Update(func(tx *store.Tx) error {
+		u, err := tx.User(users[0].ID)
+		if err != nil {
+			return err
+		}
+		u.IsFactorEnabled = true
+		return tx.PutUser(u)
+	}))
+	var again struct{ Token string }
+	require.NoError(t, json.NewDecoder(form(t, s.URL, "/g/aaa/authenticate", "username", firstUser, "password", "hunter2hunter2").Body).Decode(&again))
+	require.Equal(t, 401, form(t, s.URL, "/g/aaa/authorize", "token", again.Token).StatusCode)
+	require.Equal(t, 412, form(t, s.URL, "/g/aaa/two_factor_authenticate", "token", again.Token, "two_factor_authentication_type", "email").StatusCode)
 	require.NoError(t, p.Close())
 	for _, secret := range []string{old, token, key, in.Token, bearer, "hunter2hunter2"} {
 		require.NotContains(t, log.String(), secret)

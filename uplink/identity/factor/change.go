@@ -99,7 +99,7 @@ func (f *Factor) Verify(_ context.Context, c session.Caller, code string) error 
 		answer, err = apply(tx, c, u, home, t.Change)
 		return err
 	})
-	if err == nil && locked != nil {
+	if err == nil && locked != nil && f.post != nil {
 		if err := f.post.Send(*locked); err != nil {
 			f.log.Warn("a letter was not sent", "kind", locked.Kind, "error", err)
 		}

@@ -30,7 +30,7 @@ const (
 type Options struct {
 	Store  *store.Store
 	Hasher *secret.Hasher
-	Post   session.Poster
+	Post   session.Poster // nil: no code can be sent, and whoever needs one is not let in
 	Log    *slog.Logger
 }
 
