@@ -27,6 +27,9 @@ var allowed = map[string][]string{
 	"agent/camera/...":    nil,
 	"agent/codec/...":     {"agent/codec/..."},
 	"agent/discover/...":  nil,
+	"agent/panics":        nil,
+	"agent/outlet":        {"storage/journal", "uplink/vms"},
+	"agent/pipeline":      {"agent/camera", "agent/codec", "agent/panics", "agent/sight", "configs", "motion/...", "storage/stills", "uplink/vms"},
 	"agent/sight/...":     {"configs", "motion/..."}, // what the bridge and the replay of recordings have in common
 	"storage/vfs":         nil,                       // the seam through which tests fail the stores
 	"storage/vfs/witness": nil,                       // for tests only: what a crash may leave behind
@@ -41,6 +44,7 @@ var allowed = map[string][]string{
 	"uplink/rough":        nil,                               // for tests only: a link that misbehaves
 	"uplink/server/...":   {"uplink/vms", "uplink/identity"}, // identity's Principal says who asks
 	"agent":               {"configs", "motion/...", "agent/...", "storage/...", "uplink/..."},
+	"scripts/...":         nil, // peers: it runs the programs, as a person would
 	"cmd/...":             {"..."},
 }
 

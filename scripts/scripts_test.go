@@ -17,8 +17,8 @@ func TestScriptsSayWhatTheyDo(t *testing.T) {
 	scripts = append(scripts, "../.ci/run")
 	seen := 0
 	for _, script := range scripts {
-		if strings.HasSuffix(script, ".go") || script == "testdata" {
-			continue
+		if info, err := os.Stat(script); strings.HasSuffix(script, ".go") || err == nil && info.IsDir() {
+			continue // Go, tested as such
 		}
 		seen++
 		name := filepath.Base(script)
