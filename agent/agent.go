@@ -16,6 +16,9 @@ import (
 
 	"vmsbridge/agent/camera"
 	"vmsbridge/agent/codec"
+	"vmsbridge/agent/outlet"
+	"vmsbridge/agent/panics"
+	"vmsbridge/agent/pipeline"
 	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/stills"
@@ -48,7 +51,7 @@ type Agent struct {
 	journal *journal.Journal
 	ring    *stills.Ring
 	pool    *codec.Pool
-	out     *outlet
+	out     *outlet.Outlet
 	posts   []*post
 	hurt    casualties
 	people  *people
@@ -87,8 +90,8 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, a.closeStores()) }()
 	a.people = a.openPeople()
 	defer func() { err = errors.Join(err, a.people.Close()) }()
-	a.out = newOutlet(a.journal, a.cfg.Service.URL != "", a.cfg.Service.ReportOngoing, a.m, a.log)
-	a.out.room = &room{release: a.ring.Release, log: a.log}
+	a.out = outlet.New(outlet.Options{To: a.journal, Report: a.cfg.Service.URL != "", Ongoing: a.cfg.Service.ReportOngoing, Release: a.ring.Release,
+		Log: a.log, Registerer: a.reg})
 	a.hurt.Tell(a.out)
 	if err := a.closeUnfinished(); err != nil {
 		return err
@@ -107,12 +110,13 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 		a.m.watchSignIn(a.reg, a.link)
 		imageBase = a.cfg.Service.URL
 	}
-	r := rooms{ring: a.ring, out: a.out, pool: a.pool, metrics: a.m, cameras: camera.NewMetrics(a.reg), cfg: a.cfg, log: a.log, version: a.opts.Version, base: imageBase}
+	r := pipeline.Rooms{Ring: a.ring, Out: a.out, Pool: a.pool, Metrics: pipeline.NewMetrics(a.reg), Cameras: camera.NewMetrics(a.reg), Log: a.log,
+		Account: a.cfg.Bridge.Account, Stills: a.cfg.Stills, Version: a.opts.Version, Base: imageBase}
 	for _, c := range a.cfg.Cameras {
 		if !c.Enabled {
 			continue
 		}
-		p, err := newPipeline(c, r, a.log)
+		p, err := pipeline.New(c, r)
 		if err != nil {
 			return err
 		}
@@ -151,7 +155,7 @@ func (a *Agent) serve(ctx context.Context, l net.Listener, api *api) error {
 	broken := make(chan error, 8) // one each at least of what is started below
 	start := func(c context.Context, name string, f func(context.Context) error) {
 		behind.Go(func() error {
-			err := guard(func() error { return f(c) })()
+			err := panics.Caught(func() error { return f(c) })()
 			if err != nil && c.Err() == nil {
 				broken <- fmt.Errorf("%s: %w", name, err)
 			}
@@ -210,7 +214,7 @@ func (a *Agent) openStores() (err error) {
 		return err
 	}
 	if err = open(); errors.Is(err, journal.ErrFull) {
-		if freed, _ := a.ring.Release(roomBytes); freed > 0 {
+		if freed, _ := a.ring.Release(outlet.RoomBytes); freed > 0 {
 			err = open()
 		}
 	}

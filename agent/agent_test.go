@@ -24,7 +24,9 @@ import (
 	"go.uber.org/goleak"
 
 	"vmsbridge/agent/codec"
+	"vmsbridge/agent/pipeline"
 	"vmsbridge/cmd/camsim/movie"
+	"vmsbridge/cmd/camsim/scene"
 	"vmsbridge/cmd/camsim/serve"
 	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
@@ -96,7 +98,10 @@ type site struct {
 // newSite serves seven seconds in a loop, in which a person walks for two, as two cameras. stop ends the cameras and the
 // service.
 func newSite(t *testing.T) (s *site, stop func()) {
-	whole := drawn(t, movie.MJPEG, 0)
+	sc, err := scene.New("person", scene.Options{Width: 320, Height: 176, Rate: 10})
+	require.NoError(t, err)
+	whole, err := movie.FromScene(t.Context(), sc, movie.Options{Codec: movie.MJPEG, GOP: 20})
+	require.NoError(t, err)
 	short := *whole
 	short.Units = nil
 	for _, u := range slices.Concat(whole.Units[10:35], whole.Units[45:65], whole.Units[130:155]) {
@@ -219,7 +224,7 @@ func TestAgentFromCameraToServiceWithAPanicAStopAndARestart(t *testing.T) {
 
 	// The first life: decoder processes, and a bug in the pipeline of the gate.
 	s.cfg.Decode.Isolation = codec.OwnProcess
-	a, stopBridge := s.run(func(a *Agent) { a.posts[0].current.Load().detector = nil })
+	a, stopBridge := s.run(func(a *Agent) { a.posts[0].current.Store(new(pipeline.Pipeline)) })
 	s.eventually("the gate's pipeline is started again", func() bool { return counter(t, a, "gate") == 1 })
 	s.eventually("motion at both", func() bool { return len(s.motions("gate")) > 0 && len(s.motions("yard")) > 0 })
 	require.EqualValues(t, 1, counter(t, a, "gate"))
@@ -229,7 +234,7 @@ func TestAgentFromCameraToServiceWithAPanicAStopAndARestart(t *testing.T) {
 	for _, camera := range []string{"gate", "yard"} {
 		start := s.motions(camera)[0].StartTimestamp
 		for _, kind := range []string{vms.ImagePreview, vms.ImageMain} {
-			q := url.Values{"deviceId": {camera}, "type": {kind}, "timestamp__lt": {vms.At(start.Add(imageDelay)).String()}}
+			q := url.Values{"deviceId": {camera}, "type": {kind}, "timestamp__lt": {vms.At(start.Add(500 * time.Millisecond)).String()}}
 			s.eventually(camera+" "+kind, func() bool {
 				code, _, body := s.get("/api/v3.0/media/recordedImage.jpeg", apiToken, q)
 				if code != http.StatusOK {

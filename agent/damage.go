@@ -19,6 +19,9 @@ const (
 	schemaResource  = "vms.resourceDetails.v1"
 )
 
+// teller takes events and never waits; the outlet is one.
+type teller interface{ Put(ev vms.Event) }
+
 // casualties makes events of the damage that the journal and the ring find. They may find it before there is an outlet to take
 // an event, and while they are locked, so nothing here waits for them. Safe for concurrent use.
 type casualties struct {
@@ -28,7 +31,7 @@ type casualties struct {
 	mu      sync.Mutex
 	last    time.Time // of the latest event
 	waiting []vms.Event
-	out     *outlet
+	out     teller
 }
 
 // Journal is told by the journal.
@@ -60,7 +63,7 @@ func (c *casualties) take(at time.Time, operation map[string]any) {
 }
 
 // Tell hands on what is known so far and whatever comes later.
-func (c *casualties) Tell(out *outlet) {
+func (c *casualties) Tell(out teller) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.out = out

@@ -98,13 +98,18 @@ func TestADamagedRingStartsAndAnEventSaysSo(t *testing.T) {
 // TestDamageIsToldInAnyOrder: some of it before there is an outlet.
 func TestDamageIsToldInAnyOrder(t *testing.T) {
 	c := casualties{bridge: configs.Bridge{ID: "b", Account: "acc"}}
-	out := &outlet{wake: make(chan struct{}, 1), touched: map[string]time.Time{}}
+	out := &heard{}
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	c.Journal(journal.Damage{Time: at, Cause: "first"})
 	c.Tell(out)
 	c.Journal(journal.Damage{Time: at.Add(time.Second), Cause: "second"})
 	c.Stills(stills.Damage{Time: at.Add(time.Second), Stills: 3, Segments: 1})
-	require.Len(t, out.waiting, 3)
-	require.Equal(t, at.Add(time.Second), out.waiting[1].StartTimestamp.Time)
-	require.NotEqual(t, out.waiting[1].ID, out.waiting[2].ID, "of the same moment, and yet two")
+	require.Len(t, out.events, 3)
+	require.Equal(t, at.Add(time.Second), out.events[1].StartTimestamp.Time)
+	require.NotEqual(t, out.events[1].ID, out.events[2].ID, "of the same moment, and yet two")
 }
+
+// heard takes events.
+type heard struct{ events []vms.Event }
+
+func (h *heard) Put(ev vms.Event) { h.events = append(h.events, ev) }

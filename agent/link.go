@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
+	"vmsbridge/agent/panics"
 	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/client"
@@ -153,10 +154,10 @@ func (l *link) Tunnel() (state, problem string) {
 func (l *link) Run(ctx context.Context) error {
 	l.registerUntilKnown(ctx)
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(guard(func() error { return l.reporter.Run(ctx) }))
-	g.Go(guard(func() error { return l.refresh(ctx) }))
+	g.Go(panics.Caught(func() error { return l.reporter.Run(ctx) }))
+	g.Go(panics.Caught(func() error { return l.refresh(ctx) }))
 	if l.tunnel != nil {
-		g.Go(guard(func() error { return l.tunnel.Run(ctx) }))
+		g.Go(panics.Caught(func() error { return l.tunnel.Run(ctx) }))
 	}
 	return g.Wait()
 }

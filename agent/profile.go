@@ -72,36 +72,3 @@ func connection(s camera.Status) string {
 	}
 	return s.State.Connection()
 }
-
-func (p *pipeline) setState(s camera.Status) {
-	p.mu.Lock()
-	p.state = s
-	p.mu.Unlock()
-	p.log.Info("camera", "state", string(s.State), "reason", s.Reason, "codec", s.Codec, "width", s.Width, "height", s.Height, "transport", s.Transport)
-}
-
-// setTrouble notes what keeps the decoder from giving pictures of a camera that is online; zero: nothing does.
-func (p *pipeline) setTrouble(s camera.Status) {
-	p.mu.Lock()
-	news := s.State != p.trouble.State || s.Reason != p.trouble.Reason
-	if news {
-		p.trouble = s
-	}
-	p.mu.Unlock()
-	switch {
-	case news && s.State != "":
-		p.log.Warn("the camera's pictures cannot be decoded", "state", string(s.State), "reason", s.Reason)
-	case news:
-		p.log.Info("the camera's pictures can be decoded again")
-	}
-}
-
-// State is what is known of the camera. Safe for concurrent use.
-func (p *pipeline) State() camera.Status {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.state.State == camera.Online && p.trouble.State != "" {
-		return p.trouble
-	}
-	return p.state
-}

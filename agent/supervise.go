@@ -2,11 +2,11 @@ package agent
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
+	"vmsbridge/agent/panics"
+	"vmsbridge/agent/pipeline"
 	"vmsbridge/configs"
 )
 
@@ -16,23 +16,11 @@ const (
 	restartMax = 30 * time.Second
 )
 
-// guard makes an error of a panic, so that one camera's bug never takes the process.
-func guard(f func() error) func() error {
-	return func() (err error) {
-		defer func() {
-			if r := recover(); r != nil {
-				err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
-			}
-		}()
-		return f()
-	}
-}
-
 // post is a camera's place in the agent: it stays, while the pipeline in it may be replaced.
 type post struct {
 	cfg     configs.Camera
-	rooms   rooms
-	current atomic.Pointer[pipeline]
+	rooms   pipeline.Rooms
+	current atomic.Pointer[pipeline.Pipeline]
 }
 
 // supervise runs the camera's pipeline, and a new one whenever it fails, until ctx is done.
@@ -40,7 +28,7 @@ func (a *Agent) supervise(ctx context.Context, s *post) error {
 	pause := restartMin
 	for {
 		began := time.Now()
-		err := guard(func() error { return s.current.Load().Run(ctx) })()
+		err := panics.Caught(func() error { return s.current.Load().Run(ctx) })()
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -51,7 +39,7 @@ func (a *Agent) supervise(ctx context.Context, s *post) error {
 		}
 		sleep(ctx, pause)
 		pause = min(2*pause, restartMax)
-		if next, err := newPipeline(s.cfg, s.rooms, a.log); err == nil {
+		if next, err := pipeline.New(s.cfg, s.rooms); err == nil {
 			s.current.Store(next)
 		}
 	}

@@ -1,4 +1,4 @@
-package agent
+package pipeline
 
 import (
 	"context"
@@ -33,7 +33,7 @@ func (flash) Still(context.Context, codec.Picture, int) ([]byte, error) { return
 
 func TestRecorderKeepsTheFirstPictureOfASpanThatIsConfirmedLater(t *testing.T) {
 	var kept shelf
-	r := &recorder{camera: "c", album: &kept, dev: flash{}, m: newMetrics(prometheus.NewRegistry()), fail: func(err error) { t.Error(err) },
+	r := &recorder{camera: "c", album: &kept, dev: flash{}, m: NewMetrics(prometheus.NewRegistry()), fail: func(err error) { t.Error(err) },
 		pace: pace{quiet: 10 * time.Second, motion: 500 * time.Millisecond, main: 2 * time.Second, previewWidth: 640, mainToo: true}}
 	for ms := 0; ms <= 30000; ms += 100 {
 		var res motion.Result
@@ -56,7 +56,7 @@ func TestRecorderKeepsTheFirstPictureOfASpanThatIsConfirmedLater(t *testing.T) {
 
 func TestRecorderKeepsThePictureOfASpanThatBeginsAtOnce(t *testing.T) {
 	var kept shelf
-	r := &recorder{camera: "c", album: &kept, dev: flash{}, m: newMetrics(prometheus.NewRegistry()), fail: func(err error) { t.Error(err) },
+	r := &recorder{camera: "c", album: &kept, dev: flash{}, m: NewMetrics(prometheus.NewRegistry()), fail: func(err error) { t.Error(err) },
 		pace: pace{quiet: 10 * time.Second, motion: 500 * time.Millisecond, main: 2 * time.Second}}
 	r.Picture(t.Context(), codec.Picture{}, at(0), motion.Result{})
 	r.Picture(t.Context(), codec.Picture{}, at(100), motion.Result{Moving: true, Changes: []motion.Change{{Kind: motion.Began, Start: at(100)}}})
@@ -73,7 +73,7 @@ func TestDueAfterAClockThatStepsBack(t *testing.T) {
 func TestRecorderKeepsTheFirstPictureOfASpanThatIsConfirmedMuchLater(t *testing.T) {
 	for _, wait := range []int{300, 2000, 20_000} { // of something small, creeping; with a min_duration
 		var kept shelf
-		r := &recorder{camera: "c", album: &kept, dev: flash{}, m: newMetrics(prometheus.NewRegistry()), fail: func(err error) { t.Error(err) },
+		r := &recorder{camera: "c", album: &kept, dev: flash{}, m: NewMetrics(prometheus.NewRegistry()), fail: func(err error) { t.Error(err) },
 			pace: pace{quiet: 10 * time.Second, motion: 500 * time.Millisecond, main: 2 * time.Second, mainToo: true}}
 		for ms := 0; ms < 12_000+wait; ms += 100 {
 			r.Picture(t.Context(), codec.Picture{}, at(ms), motion.Result{Candidate: ms >= 11_700}) // a leaf, and then the thing itself
@@ -102,7 +102,7 @@ func TestRecorderKeepsTheFirstPictureOfASpanThatIsConfirmedMuchLater(t *testing.
 
 func TestRecorderKeepsStillsOfARegionsSpanThatBeginsWhileSomethingMoves(t *testing.T) {
 	var kept shelf
-	r := &recorder{camera: "c", album: &kept, dev: flash{}, m: newMetrics(prometheus.NewRegistry()), fail: func(err error) { t.Error(err) },
+	r := &recorder{camera: "c", album: &kept, dev: flash{}, m: NewMetrics(prometheus.NewRegistry()), fail: func(err error) { t.Error(err) },
 		pace: pace{quiet: 10 * time.Second, motion: 500 * time.Millisecond, main: 2 * time.Second, mainToo: true}}
 	for ms := 0; ms <= 1900; ms += 100 {
 		res := motion.Result{Moving: true}

@@ -1,4 +1,4 @@
-package agent
+package pipeline
 
 import (
 	"context"
@@ -42,7 +42,7 @@ type recorder struct {
 	pace   pace
 	album  album
 	dev    developer
-	m      *metrics
+	m      *Metrics
 	fail   func(error)
 
 	lastPreview, lastMain time.Time

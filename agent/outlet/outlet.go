@@ -1,4 +1,4 @@
-package agent
+package outlet
 
 import (
 	"context"
@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/vms"
 )
 
-// destination is where events become durable; the journal is one.
-type destination interface {
+// Destination is where events become durable; the journal is one.
+type Destination interface {
 	Put(ev vms.Event, report bool) error
 	Touch(id string, last time.Time) error
 }
@@ -31,12 +32,12 @@ const (
 	maxOutlet = 100_000
 )
 
-// outlet takes events from the pipelines, which must not wait for a disk, and puts them into the journal in order. What
+// Outlet takes events from the pipelines, which must not wait for a disk, and puts them into the journal in order. What
 // the journal refuses (a full disk) stays in memory and is tried again until it is durable; a newer version of an event
 // takes the place of an older one that is still waiting. An event that can never be stored is given up, so that it holds
 // up no other. Safe for concurrent use.
-type outlet struct {
-	to      destination
+type Outlet struct {
+	to      Destination
 	ongoing bool // report spans before they have ended
 	report  bool // there is a service to report to
 	log     *slog.Logger
@@ -53,13 +54,32 @@ type outlet struct {
 	wake chan struct{} // buffered 1
 }
 
-func newOutlet(to destination, report, ongoing bool, m *metrics, log *slog.Logger) *outlet {
-	return &outlet{to: to, report: report, ongoing: ongoing, log: log, failures: m.journalFailures, lost: m.eventsLost,
-		touched: map[string]time.Time{}, wake: make(chan struct{}, 1)}
+// Options are what an outlet needs to know; To, Log and Registerer must be set.
+type Options struct {
+	To      Destination
+	Report  bool // there is a service to report to
+	Ongoing bool // report spans before they have ended
+	// Release frees up to so many bytes of the disk for events, and says how many came free. Nil: a full disk stays full until
+	// someone makes room.
+	Release    func(bytes int64) (int64, error)
+	Log        *slog.Logger
+	Registerer prometheus.Registerer
+}
+
+// New makes an outlet. Events may be Put at once; they are written while it runs.
+func New(opts Options) *Outlet {
+	f := promauto.With(opts.Registerer)
+	o := &Outlet{to: opts.To, report: opts.Report, ongoing: opts.Ongoing, log: opts.Log, touched: map[string]time.Time{}, wake: make(chan struct{}, 1),
+		failures: f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_agent_journal_failures_total", Help: "Writes that the journal refused; the event waits in memory."}),
+		lost:     f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_agent_events_lost_total", Help: "Events lost because the journal refused them until the stop, or for too long."})}
+	if opts.Release != nil {
+		o.room = &room{release: opts.Release, log: opts.Log}
+	}
+	return o
 }
 
 // Put accepts an event for writing and returns at once.
-func (o *outlet) Put(ev vms.Event) {
+func (o *Outlet) Put(ev vms.Event) {
 	o.mu.Lock()
 	replaced := false
 	for i := range o.waiting {
@@ -83,21 +103,21 @@ func (o *outlet) Put(ev vms.Event) {
 }
 
 // Touch notes that an ongoing event was still going on at last. It is written every few seconds.
-func (o *outlet) Touch(id string, last time.Time) {
+func (o *Outlet) Touch(id string, last time.Time) {
 	o.mu.Lock()
 	o.touched[id] = last
 	o.mu.Unlock()
 }
 
 // Failing is why the journal refuses events at the moment, or nil.
-func (o *outlet) Failing() error {
+func (o *Outlet) Failing() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.failing
 }
 
 // Run writes until ctx is done, and then what is left, as long as the journal takes it.
-func (o *outlet) Run(ctx context.Context) error {
+func (o *Outlet) Run(ctx context.Context) error {
 	touch := time.NewTicker(touchEvery)
 	defer touch.Stop()
 	pause := time.NewTimer(outletRetry)
@@ -123,7 +143,7 @@ func (o *outlet) Run(ctx context.Context) error {
 }
 
 // drain writes what is left, for a bounded time.
-func (o *outlet) drain() {
+func (o *Outlet) drain() {
 	deadline := time.Now().Add(outletDrain)
 	for o.flush() != nil && time.Now().Before(deadline) {
 		time.Sleep(outletRetry / 10)
@@ -137,7 +157,7 @@ func (o *outlet) drain() {
 }
 
 // flush writes the waiting events in order, until one is refused.
-func (o *outlet) flush() error {
+func (o *Outlet) flush() error {
 	for {
 		o.mu.Lock()
 		if len(o.waiting) == 0 {
@@ -179,7 +199,7 @@ func (o *outlet) flush() error {
 }
 
 // put writes one event. Where the disk is full, old stills make room.
-func (o *outlet) put(ev vms.Event) error {
+func (o *Outlet) put(ev vms.Event) error {
 	report := o.report && (o.ongoing || !ev.Ongoing())
 	err := o.to.Put(ev, report)
 	if errors.Is(err, journal.ErrFull) && o.room != nil && o.room.make() {
@@ -199,7 +219,7 @@ func sameVersion(a, b vms.Event) bool {
 	return a.Ongoing() || a.EndTimestamp.Equal(b.EndTimestamp.Time)
 }
 
-func (o *outlet) writeTouched() {
+func (o *Outlet) writeTouched() {
 	o.mu.Lock()
 	touched := o.touched
 	o.touched = map[string]time.Time{}
@@ -211,7 +231,7 @@ func (o *outlet) writeTouched() {
 	}
 }
 
-func (o *outlet) signal() {
+func (o *Outlet) signal() {
 	select {
 	case o.wake <- struct{}{}:
 	default:

@@ -1,4 +1,4 @@
-package agent
+package pipeline
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 )
 
 // status handles a change of the camera's state, in its place between the access units.
-func (p *pipeline) status(s camera.Status) {
+func (p *Pipeline) status(s camera.Status) {
 	if s.State != camera.Online && s.State != camera.Connecting {
 		p.gap()
 		p.lostWhy = s.Reason
@@ -24,12 +24,12 @@ func (p *pipeline) status(s camera.Status) {
 }
 
 // unit decodes one access unit.
-func (p *pipeline) unit(ctx context.Context, u camera.AccessUnit) {
+func (p *Pipeline) unit(ctx context.Context, u camera.AccessUnit) {
 	if u.NewStream || p.decoder == nil {
 		p.begin(u)
 	}
 	if p.waitKey && !u.RandomAccess {
-		p.rooms.metrics.unitsDropped.WithLabelValues(p.cfg.ID).Inc()
+		p.rooms.Metrics.unitsDropped.WithLabelValues(p.cfg.ID).Inc()
 		return
 	}
 	p.waitKey = false
@@ -47,22 +47,22 @@ func (p *pipeline) unit(ctx context.Context, u camera.AccessUnit) {
 }
 
 // begin opens a decoder for a new stream.
-func (p *pipeline) begin(u camera.AccessUnit) {
+func (p *Pipeline) begin(u camera.AccessUnit) {
 	if p.decoder != nil {
 		p.decoder.Close()
 	}
 	p.gap()
 	format := codec.Format(u.Codec)
-	p.decoder = p.rooms.pool.Open(p.cfg.ID, format, sight.LumaPixels)
+	p.decoder = p.rooms.Pool.Open(p.cfg.ID, format, sight.LumaPixels)
 	p.marks = marks{keepData: format == codec.MJPEG}
 	p.waitKey = true
 }
 
 // picture looks at one decoded picture.
-func (p *pipeline) picture(ctx context.Context, pic codec.Picture) {
+func (p *Pipeline) picture(ctx context.Context, pic codec.Picture) {
 	t := time.UnixMicro(pic.PTS).UTC()
 	if p.marks.Damaged(pic.PTS) {
-		p.rooms.metrics.damaged.WithLabelValues(p.cfg.ID).Inc()
+		p.rooms.Metrics.damaged.WithLabelValues(p.cfg.ID).Inc()
 		return
 	}
 	p.arrived(t)
@@ -72,8 +72,8 @@ func (p *pipeline) picture(ctx context.Context, pic codec.Picture) {
 	began := time.Now()
 	look := motion.Picture{Luma: pic.Luma, Width: pic.LumaWidth, Height: pic.LumaHeight, Stride: pic.LumaWidth, Time: t}
 	res := p.detector.Step(look)
-	p.rooms.metrics.detect.WithLabelValues(p.cfg.ID).Observe(time.Since(began).Seconds())
-	p.rooms.metrics.pictures.WithLabelValues(p.cfg.ID).Inc()
+	p.rooms.Metrics.detect.WithLabelValues(p.cfg.ID).Observe(time.Since(began).Seconds())
+	p.rooms.Metrics.pictures.WithLabelValues(p.cfg.ID).Inc()
 
 	// Stills first: whoever hears of the event may ask for its image at once.
 	p.recorder.Picture(ctx, pic, t, res)
@@ -90,7 +90,7 @@ func (p *pipeline) picture(ctx context.Context, pic codec.Picture) {
 	if res.Moving {
 		for key, s := range p.spans {
 			if key != viewKey {
-				p.rooms.out.Touch(s.ID, t)
+				p.rooms.Out.Touch(s.ID, t)
 			}
 		}
 	}
@@ -98,16 +98,16 @@ func (p *pipeline) picture(ctx context.Context, pic codec.Picture) {
 }
 
 // gap ends what is open, because the stream was lost or another one begins.
-func (p *pipeline) gap() {
+func (p *Pipeline) gap() {
 	p.report(p.detector.Gap())
 	p.gapView()
 }
 
 // arrived notes that a picture came that can be used: the camera is there, and a gap has ended. (One that is damaged says
 // nothing: a camera that sends no other is in trouble, and its source says so.)
-func (p *pipeline) arrived(t time.Time) {
+func (p *Pipeline) arrived(t time.Time) {
 	if p.lostWhy != "" {
-		if err := p.rooms.ring.Gap(p.cfg.ID, p.lastSeen, t, p.lostWhy); err != nil {
+		if err := p.rooms.Ring.Gap(p.cfg.ID, p.lastSeen, t, p.lostWhy); err != nil {
 			p.log.Debug("note a gap", "error", err)
 		}
 		p.lostWhy = ""
@@ -122,14 +122,14 @@ func (p *pipeline) arrived(t time.Time) {
 }
 
 // idle notes, while no picture comes, that the camera is still away: what ends this may be a power cut.
-func (p *pipeline) idle(now time.Time) {
+func (p *Pipeline) idle(now time.Time) {
 	if p.presence.now.connection != camera.Online.Connection() {
 		p.presence.Alive(now)
 	}
 }
 
 // report makes events of the detector's changes.
-func (p *pipeline) report(changes []motion.Change) {
+func (p *Pipeline) report(changes []motion.Change) {
 	for _, c := range changes {
 		ev := p.author.Motion(c)
 		if p.withhold(c, ev) {
@@ -141,40 +141,40 @@ func (p *pipeline) report(changes []motion.Change) {
 		case motion.Ended:
 			delete(p.spans, c.Region)
 			p.log.Info("motion ended", "start", ev.StartTimestamp.String(), "end", ev.EndTimestamp.String(), "region", c.Region)
-			p.rooms.out.Put(ev)
+			p.rooms.Out.Put(ev)
 		}
 	}
 }
 
 // began reports a span of motion that has begun.
-func (p *pipeline) began(region string, ev vms.Event) {
+func (p *Pipeline) began(region string, ev vms.Event) {
 	p.spans[region] = ev
-	p.rooms.metrics.spans.WithLabelValues(p.cfg.ID, ev.Type).Inc()
+	p.rooms.Metrics.spans.WithLabelValues(p.cfg.ID, ev.Type).Inc()
 	p.log.Info("motion began", "start", ev.StartTimestamp.String(), "region", region)
-	p.rooms.out.Put(ev)
+	p.rooms.Out.Put(ev)
 }
 
 // Still makes the JPEG of a picture: an MJPEG camera's own bytes, whatever their width, where they are good; else the
 // decoder's.
-func (p *pipeline) Still(ctx context.Context, pic codec.Picture, maxWidth int) ([]byte, error) {
+func (p *Pipeline) Still(ctx context.Context, pic codec.Picture, maxWidth int) ([]byte, error) {
 	if own := p.marks.Data(pic.PTS); own != nil {
 		if _, _, err := codec.CheckJPEG(own); err == nil {
 			return own, nil
 		}
 	}
-	return p.decoder.Still(ctx, pic.PTS, maxWidth, p.rooms.cfg.Stills.Quality)
+	return p.decoder.Still(ctx, pic.PTS, maxWidth, p.rooms.Stills.Quality)
 }
 
-func (p *pipeline) stillFailed(err error) {
-	p.rooms.metrics.stillFailures.WithLabelValues(p.cfg.ID).Inc()
+func (p *Pipeline) stillFailed(err error) {
+	p.rooms.Metrics.stillFailures.WithLabelValues(p.cfg.ID).Inc()
 	if errors.Is(err, codec.ErrLost) {
 		p.waitKey = true
 	}
 	p.grumble.say(p.log, "a still could not be kept", err)
 }
 
-func (p *pipeline) decodeFailed(err error) {
-	p.rooms.metrics.decodeFailures.WithLabelValues(p.cfg.ID).Inc()
+func (p *Pipeline) decodeFailed(err error) {
+	p.rooms.Metrics.decodeFailures.WithLabelValues(p.cfg.ID).Inc()
 	switch unsupported := (*codec.UnsupportedError)(nil); {
 	case errors.Is(err, codec.ErrLost):
 		p.waitKey = true

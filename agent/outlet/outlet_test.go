@@ -1,4 +1,4 @@
-package agent
+package outlet
 
 import (
 	"context"
@@ -12,10 +12,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/agent/camera"
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/vms"
 )
+
+var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func at(ms int) time.Time { return epoch.Add(time.Duration(ms) * time.Millisecond) }
 
 // diary is a destination that can be full.
 type diary struct {
@@ -42,11 +45,11 @@ func (d *diary) set(full bool) { d.mu.Lock(); d.full = full; d.mu.Unlock() }
 
 func (d *diary) len() int { d.mu.Lock(); defer d.mu.Unlock(); return len(d.events) }
 
-func testOutlet(to destination, ongoing bool) *outlet {
-	return newOutlet(to, true, ongoing, newMetrics(prometheus.NewRegistry()), slog.New(slog.DiscardHandler))
+func testOutlet(to Destination, ongoing bool) *Outlet {
+	return New(Options{To: to, Report: true, Ongoing: ongoing, Log: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
 }
 
-func run(t *testing.T, o *outlet) (stop func()) {
+func run(t *testing.T, o *Outlet) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); _ = o.Run(ctx) }()
@@ -101,41 +104,6 @@ func TestOutletReportsOngoingSpansOnlyWhenWanted(t *testing.T) {
 		stop()
 		require.Equal(t, []bool{ongoing, true}, d.report)
 	}
-}
-
-func TestPresenceMakesOneSpanPerState(t *testing.T) {
-	d := &diary{}
-	o := testOutlet(d, true)
-	p := &presence{author: &author{account: "a", camera: "c", baseURL: "http://x", version: "1"}, out: o}
-	p.Set(camera.Connecting, at(0))
-	p.Set(camera.Online, at(100))
-	p.Set(camera.Online, at(200))
-	p.Set(camera.Connecting, at(5000))
-	p.Set(camera.Stale, at(5000))
-	p.Set(camera.Online, at(5000)) // in the same millisecond: still an event of its own
-	p.Close(at(9000))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_ = o.Run(ctx)
-	type row struct {
-		status     string
-		start, end int
-	}
-	var got []row
-	for _, ev := range d.events {
-		require.Equal(t, vms.TypeDeviceStatus, ev.Type)
-		require.Equal(t, ev.NaturalID(), ev.ID)
-		require.NotNil(t, ev.EndTimestamp)
-		require.Contains(t, ev.DataSchemas, "vms.deviceCloudStatusUpdate.v1")
-		var status struct {
-			NewStatus struct {
-				ConnectionStatus string `json:"connectionStatus"`
-			} `json:"newStatus"`
-		}
-		require.NoError(t, ev.Data[1].Into(&status))
-		got = append(got, row{status.NewStatus.ConnectionStatus, int(ev.StartTimestamp.Sub(epoch).Milliseconds()), int(ev.EndTimestamp.Sub(epoch).Milliseconds())})
-	}
-	require.Equal(t, []row{{"online", 100, 5000}, {"deviceOffline", 5000, 5001}, {"online", 5001, 9000}}, got)
 }
 
 // refusing is a destination that refuses one event for good, and is full until room is made.

@@ -1,4 +1,4 @@
-package agent
+package outlet
 
 import (
 	"log/slog"
@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// roomBytes is what the stills give up at a time for events: twice what the journal's file grows by.
-	roomBytes = 8 << 20
+	// RoomBytes is what the stills give up at a time for events: twice what the journal's file grows by.
+	RoomBytes = 8 << 20
 	// roomMin and roomMax bound the pause between two tries that did not help: whatever else fills the disk, or a quota on
 	// the journal alone, must not cost all stills at once.
 	roomMin = time.Second
@@ -29,7 +29,7 @@ func (r *room) make() bool {
 		return false
 	}
 	r.pause, r.last = min(max(2*r.pause, roomMin), roomMax), time.Now()
-	freed, err := r.release(roomBytes)
+	freed, err := r.release(RoomBytes)
 	if err != nil {
 		r.log.Warn("make room for events", "error", err)
 	}

@@ -1,4 +1,4 @@
-package agent
+package pipeline
 
 import (
 	"context"
@@ -29,7 +29,7 @@ type mainStills struct {
 	album   album
 	decoder func(codec.Format) *codec.Decoder
 	quality int
-	m       *metrics
+	m       *Metrics
 	log     *slog.Logger
 
 	queue *queue

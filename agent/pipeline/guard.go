@@ -1,4 +1,4 @@
-package agent
+package pipeline
 
 import (
 	"context"
@@ -33,17 +33,17 @@ type guarded struct {
 }
 
 // Tampered is what was done to the camera's view, as far as it is known. Safe for concurrent use.
-func (p *pipeline) Tampered() tamper.Reason { return tamper.Reason(p.view.reason.Load()) }
+func (p *Pipeline) Tampered() tamper.Reason { return tamper.Reason(p.view.reason.Load()) }
 
 // guardView looks whether the view is the camera's own. A still is kept of the first picture that is not, before anyone hears of it.
-func (p *pipeline) guardView(ctx context.Context, pic codec.Picture, look motion.Picture) {
+func (p *Pipeline) guardView(ctx context.Context, pic codec.Picture, look motion.Picture) {
 	w := p.view.watch
 	if w == nil {
 		return
 	}
 	began := time.Now()
 	changes := w.Step(look)
-	p.rooms.metrics.tamper.WithLabelValues(p.cfg.ID).Observe(time.Since(began).Seconds())
+	p.rooms.Metrics.tamper.WithLabelValues(p.cfg.ID).Observe(time.Since(began).Seconds())
 	_, doubts := w.Doubt()
 	if doubts && !p.view.doubts && due(look.Time, p.view.doubted, doubtStills) {
 		p.view.doubted = look.Time
@@ -58,12 +58,12 @@ func (p *pipeline) guardView(ctx context.Context, pic codec.Picture, look motion
 	p.reportView(changes)
 	if ev, open := p.spans[viewKey]; open {
 		_, last := w.Open()
-		p.rooms.out.Touch(ev.ID, last)
+		p.rooms.Out.Touch(ev.ID, last)
 	}
 }
 
 // keepView keeps a picture in both sizes, whatever the recorder's pace says.
-func (p *pipeline) keepView(ctx context.Context, pic codec.Picture, t time.Time) {
+func (p *Pipeline) keepView(ctx context.Context, pic codec.Picture, t time.Time) {
 	p.recorder.Keep(ctx, pic, t)
 	if p.main != nil {
 		p.main.Want(t)
@@ -71,7 +71,7 @@ func (p *pipeline) keepView(ctx context.Context, pic codec.Picture, t time.Time)
 }
 
 // gapView ends the span that is open: the stream was lost.
-func (p *pipeline) gapView() {
+func (p *Pipeline) gapView() {
 	if w := p.view.watch; w != nil {
 		p.view.doubts = false
 		p.reportView(w.Gap())
@@ -79,13 +79,13 @@ func (p *pipeline) gapView() {
 }
 
 // reportView makes events of what the watch found.
-func (p *pipeline) reportView(changes []tamper.Change) {
+func (p *Pipeline) reportView(changes []tamper.Change) {
 	for _, c := range changes {
 		ev := p.author.Tamper(c)
 		switch c.Kind {
 		case tamper.Began:
 			p.spans[viewKey] = ev
-			p.rooms.metrics.spans.WithLabelValues(p.cfg.ID, ev.Type).Inc()
+			p.rooms.Metrics.spans.WithLabelValues(p.cfg.ID, ev.Type).Inc()
 			p.setTampered(c.Reason)
 			p.log.Warn("the view was tampered with", "reason", c.Reason.String(), "start", ev.StartTimestamp.String())
 		case tamper.Ended:
@@ -93,17 +93,17 @@ func (p *pipeline) reportView(changes []tamper.Change) {
 			p.setTampered(tamper.None)
 			p.log.Info("the view is as it should be", "reason", c.Reason.String(), "start", ev.StartTimestamp.String(), "end", ev.EndTimestamp.String(), "accepted", c.Accepted)
 		}
-		p.rooms.out.Put(ev)
+		p.rooms.Out.Put(ev)
 	}
 }
 
-func (p *pipeline) setTampered(r tamper.Reason) {
+func (p *Pipeline) setTampered(r tamper.Reason) {
 	p.view.reason.Store(uint32(r))
 	value := 0.0
 	if r != tamper.None {
 		value = 1
 	}
-	p.rooms.metrics.tampered.WithLabelValues(p.cfg.ID).Set(value)
+	p.rooms.Metrics.tampered.WithLabelValues(p.cfg.ID).Set(value)
 	p.view.told = nil
 	// What was withheld and still goes on is news now.
 	withheld := p.view.withheld
@@ -115,7 +115,7 @@ func (p *pipeline) setTampered(r tamper.Reason) {
 
 // withhold tells whether a change of motion is not to be reported now. Of each region and of the whole picture, the first span that
 // begins while the view is covered or blinded is, and then one in the minute.
-func (p *pipeline) withhold(c motion.Change, ev vms.Event) bool {
+func (p *Pipeline) withhold(c motion.Change, ev vms.Event) bool {
 	v := &p.view
 	if c.Kind == motion.Ended {
 		_, held := v.withheld[c.Region]
@@ -130,7 +130,7 @@ func (p *pipeline) withhold(c motion.Change, ev vms.Event) bool {
 			v.withheld = map[string]vms.Event{}
 		}
 		v.withheld[c.Region] = ev
-		p.rooms.metrics.withheld.WithLabelValues(p.cfg.ID).Inc()
+		p.rooms.Metrics.withheld.WithLabelValues(p.cfg.ID).Inc()
 		return true
 	}
 	if v.told == nil {

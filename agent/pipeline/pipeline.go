@@ -1,4 +1,4 @@
-package agent
+package pipeline
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"vmsbridge/agent/camera"
 	"vmsbridge/agent/codec"
+	"vmsbridge/agent/panics"
 	"vmsbridge/agent/sight"
 	"vmsbridge/configs"
 	"vmsbridge/motion"
@@ -27,10 +28,10 @@ const (
 	complainEvery = time.Minute
 )
 
-// pipeline is one camera's way from the stream to events and stills. New makes it; Run owns all its goroutines.
-type pipeline struct {
+// Pipeline is one camera's way from the stream to events and stills. New makes it; Run owns all its goroutines.
+type Pipeline struct {
 	cfg      configs.Camera
-	rooms    rooms
+	rooms    Rooms
 	log      *slog.Logger
 	author   *author
 	presence *presence
@@ -55,21 +56,30 @@ type pipeline struct {
 	trouble camera.Status // of the decoder, while the camera itself is online; zero if there is none
 }
 
-// rooms are what all pipelines share.
-type rooms struct {
-	ring    *stills.Ring
-	out     *outlet
-	pool    *codec.Pool
-	metrics *metrics
-	cameras *camera.Metrics
-	cfg     *configs.Config
-	log     *slog.Logger
-	version string
-	base    string // of image addresses
+// Outlet takes events and never makes the pipeline wait: Put one to be made durable, Touch the last activity of one that goes
+// on. agent/outlet is one.
+type Outlet interface {
+	Put(ev vms.Event)
+	Touch(id string, last time.Time)
 }
 
-func newPipeline(c configs.Camera, r rooms, log *slog.Logger) (*pipeline, error) {
-	log = log.With("camera", c.ID)
+// Rooms are what all pipelines share. All fields are needed.
+type Rooms struct {
+	Ring    *stills.Ring
+	Out     Outlet
+	Pool    *codec.Pool
+	Metrics *Metrics
+	Cameras *camera.Metrics
+	Log     *slog.Logger
+	Account string // that the cameras belong to
+	Stills  configs.Stills
+	Version string // of the program, for the events
+	Base    string // of image addresses
+}
+
+// New checks that a pipeline can be made of a camera's section. It starts nothing.
+func New(c configs.Camera, r Rooms) (*Pipeline, error) {
+	log := r.Log.With("camera", c.ID)
 	regions := map[string]motion.Region{}
 	mc := sight.Config(c.Motion)
 	for _, g := range mc.Regions {
@@ -79,30 +89,30 @@ func newPipeline(c configs.Camera, r rooms, log *slog.Logger) (*pipeline, error)
 	if err != nil {
 		return nil, fmt.Errorf("camera %s: motion: %w", c.ID, err)
 	}
-	p := &pipeline{cfg: c, rooms: r, log: log, detector: det, pace: sight.NewPace(c.Motion.Rate), spans: map[string]vms.Event{},
+	p := &Pipeline{cfg: c, rooms: r, log: log, detector: det, pace: sight.NewPace(c.Motion.Rate), spans: map[string]vms.Event{},
 		state: camera.Status{State: camera.Connecting, Since: time.Now()}}
 	if tc, ok := sight.Tamper(c.Motion); ok {
 		if p.view.watch, err = tamper.New(tc); err != nil {
 			return nil, fmt.Errorf("camera %s: %w", c.ID, err)
 		}
 	}
-	dropped := func(n int) { r.metrics.unitsDropped.WithLabelValues(c.ID).Add(float64(n)) }
+	dropped := func(n int) { r.Metrics.unitsDropped.WithLabelValues(c.ID).Add(float64(n)) }
 	p.queue = newQueue(dropped)
-	p.author = &author{account: r.cfg.Bridge.Account, camera: c.ID, baseURL: r.base, version: r.version, regions: regions,
+	p.author = &author{account: r.Account, camera: c.ID, baseURL: r.Base, version: r.Version, regions: regions,
 		epoch: strconv.FormatInt(time.Now().UnixMilli(), 36)}
-	p.presence = &presence{author: p.author, out: r.out}
-	sc := r.cfg.Stills
-	p.recorder = &recorder{camera: c.ID, album: r.ring, dev: p, m: r.metrics, fail: p.stillFailed,
-		pace: pace{quiet: sc.PreviewInterval, motion: sc.MotionInterval, main: sc.MainInterval, previewWidth: sc.PreviewWidth, mainToo: c.PreviewURL == ""}}
+	p.presence = &presence{author: p.author, out: r.Out}
+	p.recorder = &recorder{camera: c.ID, album: r.Ring, dev: p, m: r.Metrics, fail: p.stillFailed,
+		pace: pace{quiet: r.Stills.PreviewInterval, motion: r.Stills.MotionInterval, main: r.Stills.MainInterval,
+			previewWidth: r.Stills.PreviewWidth, mainToo: c.PreviewURL == ""}}
 	if c.PreviewURL != "" {
-		p.main = &mainStills{camera: c.ID, album: r.ring, quality: sc.Quality, m: r.metrics, log: log, queue: newQueue(dropped), held: gops{keep: 5 * time.Second},
-			decoder: func(f codec.Format) *codec.Decoder { return r.pool.Open(c.ID, f, 0) }}
+		p.main = &mainStills{camera: c.ID, album: r.Ring, quality: r.Stills.Quality, m: r.Metrics, log: log, queue: newQueue(dropped), held: gops{keep: 5 * time.Second},
+			decoder: func(f codec.Format) *codec.Decoder { return r.Pool.Open(c.ID, f, 0) }}
 	}
 	return p, nil
 }
 
 // Run pulls the camera's streams until ctx is done. It returns early only on a bug of ours (a panic), as an error.
-func (p *pipeline) Run(ctx context.Context) error {
+func (p *Pipeline) Run(ctx context.Context) error {
 	p.lastSeen = p.newestStill()
 	if !p.lastSeen.IsZero() {
 		p.lostWhy = "the bridge was not running"
@@ -132,9 +142,9 @@ func (p *pipeline) Run(ctx context.Context) error {
 		}
 		p.setState(s)
 	}
-	g.Go(guard(func() error { return source.Run(ctx, p.queue.handler(state)) }))
+	g.Go(panics.Caught(func() error { return source.Run(ctx, p.queue.handler(state)) }))
 	if p.main != nil {
-		g.Go(guard(func() error {
+		g.Go(panics.Caught(func() error {
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
@@ -142,20 +152,20 @@ func (p *pipeline) Run(ctx context.Context) error {
 			}
 			return full.Run(ctx, p.main.queue.handler(p.mainState))
 		}))
-		g.Go(guard(func() error { return p.main.Run(ctx) }))
+		g.Go(panics.Caught(func() error { return p.main.Run(ctx) }))
 	}
-	g.Go(guard(func() error { return p.work(ctx) }))
+	g.Go(panics.Caught(func() error { return p.work(ctx) }))
 	return g.Wait()
 }
 
 // source makes the reader of one stream.
-func (p *pipeline) source(stream, url string) (*camera.Source, error) {
+func (p *Pipeline) source(stream, url string) (*camera.Source, error) {
 	return camera.New(camera.Config{Camera: p.cfg.ID, Stream: stream, URL: url, Username: p.cfg.Username, Password: p.cfg.Password.Reveal(),
-		Transport: p.cfg.Transport, AllowInsecureBasic: p.cfg.AllowInsecureBasic, TLS: camera.TLS{InsecureSkipVerify: p.cfg.TLSInsecure, Fingerprint: p.cfg.TLSFingerprint}}, p.rooms.log, p.rooms.cameras)
+		Transport: p.cfg.Transport, AllowInsecureBasic: p.cfg.AllowInsecureBasic, TLS: camera.TLS{InsecureSkipVerify: p.cfg.TLSInsecure, Fingerprint: p.cfg.TLSFingerprint}}, p.rooms.Log, p.rooms.Cameras)
 }
 
 // work is the camera's one consumer: it decodes, detects, and records.
-func (p *pipeline) work(ctx context.Context) error {
+func (p *Pipeline) work(ctx context.Context) error {
 	defer p.close()
 	tick := time.NewTicker(aliveEvery)
 	defer tick.Stop()
@@ -179,16 +189,16 @@ func (p *pipeline) work(ctx context.Context) error {
 
 // close ends what is open: the agent stops looking at this camera. After a panic nothing is sure but what was noted of the
 // open spans.
-func (p *pipeline) close() {
-	_ = guard(func() error { p.gapView(); return nil })()
-	_ = guard(func() error { p.report(p.detector.Gap()); return nil })()
+func (p *Pipeline) close() {
+	_ = panics.Caught(func() error { p.gapView(); return nil })()
+	_ = panics.Caught(func() error { p.report(p.detector.Gap()); return nil })()
 	for region, ev := range p.spans {
 		delete(p.spans, region)
 		ev.EndTimestamp = vms.Ptr(ev.StartTimestamp.Time)
 		if last := p.pace.Last(); last.After(ev.StartTimestamp.Time) {
 			ev.EndTimestamp = vms.Ptr(last)
 		}
-		p.rooms.out.Put(ev)
+		p.rooms.Out.Put(ev)
 	}
 	p.view.reason.Store(uint32(tamper.None))
 	end := p.lastSeen
@@ -202,7 +212,7 @@ func (p *pipeline) close() {
 }
 
 // motionURL is the stream that motion and previews are made from.
-func (p *pipeline) motionURL() string {
+func (p *Pipeline) motionURL() string {
 	if p.cfg.PreviewURL != "" {
 		return p.cfg.PreviewURL
 	}
@@ -210,14 +220,14 @@ func (p *pipeline) motionURL() string {
 }
 
 // newestStill is the time of this camera's newest still from an earlier run, or zero.
-func (p *pipeline) newestStill() time.Time {
-	s, err := p.rooms.ring.Find(p.cfg.ID, stills.Preview, stills.AtOrBefore, time.Now())
+func (p *Pipeline) newestStill() time.Time {
+	s, err := p.rooms.Ring.Find(p.cfg.ID, stills.Preview, stills.AtOrBefore, time.Now())
 	if err != nil {
 		return time.Time{}
 	}
 	return s.Time
 }
 
-func (p *pipeline) mainState(s camera.Status) {
+func (p *Pipeline) mainState(s camera.Status) {
 	p.log.Info("main stream", "state", string(s.State), "reason", s.Reason, "codec", s.Codec, "width", s.Width, "height", s.Height, "transport", s.Transport)
 }

@@ -1,4 +1,4 @@
-package agent
+package pipeline
 
 import (
 	"time"
@@ -19,7 +19,7 @@ type span struct {
 // before the next one begins. Connecting, while nothing is known yet, is no state of the interface. One goroutine.
 type presence struct {
 	author *author
-	out    *outlet
+	out    Outlet
 	now    span
 }
 

@@ -1,4 +1,4 @@
-package agent
+package pipeline
 
 import (
 	"strings"
@@ -174,24 +174,4 @@ func TestMasksHide(t *testing.T) {
 			require.GreaterOrEqual(t, o.BoundingBox[0], 0.4)
 		}
 	}
-}
-
-// Through the whole agent: the event of a region reaches the service with the region in its data.
-func TestRegionsReachTheService(t *testing.T) {
-	s, stop := newSite(t)
-	defer stop()
-	s.cfg.Cameras[0].Motion.Regions = []configs.Region{{ID: "door", Name: "Door", Area: configs.Polygon{{0, 0}, {1, 0}, {1, 1}, {0, 1}}}}
-	_, stopBridge := s.run(nil)
-	defer stopBridge()
-	s.eventually("a region's event at the service", func() bool {
-		s.office.mu.Lock()
-		defer s.office.mu.Unlock()
-		for _, ev := range s.office.events {
-			if ev.Type == vms.TypeMotionInRegion && !ev.Ongoing() {
-				r := regionOf(t, ev)
-				return ev.ActorID == "gate" && r.ID == "door" && r.Name == "Door" && len(r.Area) == 4 && strings.HasSuffix(ev.ID, vms.TypeMotionInRegion)
-			}
-		}
-		return false
-	})
 }

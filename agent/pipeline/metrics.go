@@ -1,0 +1,47 @@
+package pipeline
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+)
+
+// Metrics are those of all cameras' pipelines.
+type Metrics struct {
+	pictures           *prometheus.CounterVec   // camera
+	damaged            *prometheus.CounterVec   // camera
+	unitsDropped       *prometheus.CounterVec   // camera
+	decodeFailures     *prometheus.CounterVec   // camera
+	spans              *prometheus.CounterVec   // camera, type
+	stills             *prometheus.CounterVec   // camera, kind
+	stillFailures      *prometheus.CounterVec   // camera
+	detect             *prometheus.HistogramVec // camera
+	tamper             *prometheus.HistogramVec // camera
+	tampered           *prometheus.GaugeVec     // camera
+	withheld           *prometheus.CounterVec   // camera
+	firstPictureMissed prometheus.Counter
+}
+
+// NewMetrics registers them; once for a registerer.
+func NewMetrics(r prometheus.Registerer) *Metrics {
+	f := promauto.With(r)
+	perCamera := func(name, help string, more ...string) *prometheus.CounterVec {
+		return f.NewCounterVec(prometheus.CounterOpts{Name: "vmsbridge_agent_" + name, Help: help}, append([]string{"camera"}, more...))
+	}
+	return &Metrics{
+		pictures:       perCamera("pictures_total", "Pictures looked at for motion."),
+		damaged:        perCamera("pictures_damaged_total", "Pictures not looked at, because they depend on lost or damaged data."),
+		unitsDropped:   perCamera("access_units_dropped_total", "Access units dropped before the decoder, because it was behind."),
+		decodeFailures: perCamera("decode_failures_total", "Access units that could not be decoded."),
+		spans:          perCamera("spans_total", "Spans that began.", "type"),
+		stills:         perCamera("stills_total", "Stills stored.", "kind"),
+		stillFailures:  perCamera("still_failures_total", "Stills that could not be made or stored."),
+		detect: f.NewHistogramVec(prometheus.HistogramOpts{Name: "vmsbridge_agent_detect_seconds", Help: "Time that the detector takes for a picture.",
+			Buckets: prometheus.ExponentialBuckets(25e-6, 2, 12)}, []string{"camera"}),
+		tamper: f.NewHistogramVec(prometheus.HistogramOpts{Name: "vmsbridge_agent_tamper_seconds", Help: "Time that the watch for tampering takes for a picture.",
+			Buckets: prometheus.ExponentialBuckets(5e-6, 2, 12)}, []string{"camera"}),
+		tampered: f.NewGaugeVec(prometheus.GaugeOpts{Name: "vmsbridge_agent_tampered", Help: "1 while the camera's view is covered, blinded, out of focus, turned away or frozen."},
+			[]string{"camera"}),
+		withheld:           perCamera("spans_withheld_total", "Spans of motion not reported, because the view was covered or blinded and one in the minute is enough."),
+		firstPictureMissed: f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_agent_first_pictures_missed_total", Help: "Spans whose first picture could not be kept as a still."}),
+	}
+}
