@@ -17,12 +17,14 @@ type ledger struct {
 	log      *slog.Logger
 	announce *announcer // nil: nothing is announced
 	feed     *feed.Feed // nil: nobody subscribes
+	turns    turns      // of events
 }
 
 // Put stores an event, which is checked already. report is ignored: there is nobody to report to.
 func (l *ledger) Put(ev vms.Event, _ bool) error { return l.PutAll([]vms.Event{ev}, false) }
 
-// PutAll stores events in their order; all are stored, or none is.
+// PutAll stores events in their order; all are stored, or none is. The report of a beginning that comes late, as when it was held up on
+// its way while its bridge sent it again with the end, does not open an event again that has ended: what is stored stays.
 func (l *ledger) PutAll(events []vms.Event, _ bool) error {
 	for _, ev := range events {
 		mine, err := l.registry.claim(ev.AccountID, vms.Actor{Type: ev.ActorType, ID: ev.ActorID})
@@ -33,7 +35,12 @@ func (l *ledger) PutAll(events []vms.Event, _ bool) error {
 			return vms.NotFound(ev.ActorType+"s", "", ev.ActorID)
 		}
 	}
-	before := l.former(events)
+	ids := make([]string, len(events))
+	for i, ev := range events {
+		ids[i] = ev.ID
+	}
+	defer l.turns.take(ids)()
+	events, before := l.news(events)
 	if err := l.Journal.PutAll(events, false); err != nil {
 		return err
 	}
@@ -53,21 +60,25 @@ func (l *ledger) PutAll(events []vms.Event, _ bool) error {
 	return nil
 }
 
-// former is what is stored under the ids of events, nil for those unknown. It looks only if somebody will ask.
-func (l *ledger) former(events []vms.Event) []*vms.Event {
-	before := make([]*vms.Event, len(events))
-	if l.announce == nil {
-		return before
-	}
-	for i, ev := range events {
-		old, err := l.Get(ev.ID)
-		if err == nil {
-			before[i] = &old
-		} else if !errors.Is(err, journal.ErrNotFound) {
-			l.log.Warn("the former state of an event could not be read", "id", ev.ID, "error", err)
+// news are those of the events that tell something new, and what is stored under their ids, nil for those unknown. It looks only
+// where that matters: for beginnings, and if somebody is told of events.
+func (l *ledger) news(events []vms.Event) (news []vms.Event, before []*vms.Event) {
+	for _, ev := range events {
+		var was *vms.Event
+		if l.announce != nil || ev.Ongoing() {
+			old, err := l.Get(ev.ID)
+			if err == nil {
+				was = &old
+			} else if !errors.Is(err, journal.ErrNotFound) {
+				l.log.Warn("the former state of an event could not be read", "id", ev.ID, "error", err)
+			}
 		}
+		if was != nil && ev.Ongoing() && !was.Ongoing() {
+			continue
+		}
+		news, before = append(news, ev), append(before, was)
 	}
-	return before
+	return news, before
 }
 
 // newStatus is the status that a device status event tells, "" for other events.

@@ -5,9 +5,11 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	bolt "go.etcd.io/bbolt"
 
@@ -188,6 +190,22 @@ func TestLedger(t *testing.T) {
 	whole.EndTimestamp = vms.Ptr(whole.StartTimestamp.Add(time.Second))
 	require.NoError(t, l.Put(whole, false))
 	require.Len(t, l.announce.lines, 1, "one that comes whole is told once")
+	<-l.announce.lines
+	late := whole
+	late.EndTimestamp = nil
+	require.NoError(t, l.Put(late, false))
+	stored, err := j.Get(whole.ID)
+	require.NoError(t, err)
+	require.False(t, stored.Ongoing(), "a beginning that comes late opens nothing again")
+
+	var twice sync.WaitGroup // the bridge got no answer in time and sends it again
+	again := motion("acc-1", "c1", 15)
+	again.EndTimestamp = vms.Ptr(again.StartTimestamp.Add(time.Second))
+	for range 16 {
+		twice.Go(func() { assert.NoError(t, l.Put(again, false)) })
+	}
+	twice.Wait()
+	require.Len(t, l.announce.lines, 1, "one that comes twice at a time is told once")
 
 	var e *vms.Error
 	for _, ev := range []vms.Event{motion("acc-2", "c1", 20), motion("acc-1", "c7", 20)} {
