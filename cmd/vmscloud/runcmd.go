@@ -194,8 +194,8 @@ func (c runCmd) handler(ids *store.Store, reg *registry, book *ledger, hub *tunn
 	ok := func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) }
 	mux.HandleFunc("GET /healthz", ok)
 	mux.HandleFunc("GET /readyz", ok)
-	mux.Handle("GET /metrics", server.WithToken(ids, promhttp.HandlerFor(metrics, promhttp.HandlerOpts{})))
-	return mux, nil
+	mux.Handle("GET /metrics", server.WithToken(operators{ids}, promhttp.HandlerFor(metrics, promhttp.HandlerOpts{})))
+	return people.Behind(mux), nil
 }
 
 // serveHTTP serves until ctx is done, then lets requests under way finish.

@@ -136,7 +136,7 @@ func changeUser(ids *store.Store, verb, email string) (token string, err error) 
 			u.Inner.Locked, u.Inner.LockedWhy, u.Inner.CodeFailures, entry.Action = time.Time{}, "", 0, audit.Unlock
 			err = tx.PutAttempts(u.Email, record.Attempts{})
 		case "disable":
-			u.IsActive, u.IsPending, entry.Fields = false, false, []string{"is_active"}
+			u.IsActive, u.IsPending, u.Inner.Ousted, entry.Fields = false, false, tx.Now(), []string{"is_active"}
 			err = tx.EndSessions(u.ID, nil)
 		case "enable":
 			// Without a password there is nothing to sign in with yet.

@@ -2,6 +2,7 @@ package identity
 
 import (
 	"errors"
+	"net/netip"
 	"slices"
 
 	"vmsbridge/uplink/vms"
@@ -51,6 +52,20 @@ type Principal struct {
 	Scopes  []string
 	// Grants are what the user's record allows, nil if the token stands for no user.
 	Grants *Grants
+	// Operator says that it is a superuser, who may see what concerns the whole service and not one account.
+	Operator bool
+	// Ranges are the addresses from which the user's account lets its users act; nil for any. Whoever knows where a request
+	// comes from asks From.
+	Ranges []netip.Prefix
+}
+
+// From says whether the principal may act from an address.
+func (p Principal) From(client netip.Addr) bool { return Within(p.Ranges, client) }
+
+// Within says whether an address lies in one of the ranges; nil ranges hold all addresses, also one that is not known.
+func Within(ranges []netip.Prefix, a netip.Addr) bool {
+	a = a.Unmap().WithZone("")
+	return ranges == nil || slices.ContainsFunc(ranges, func(r netip.Prefix) bool { return r.Contains(a) })
 }
 
 // May says whether the principal has a scope.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"net/netip"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -87,6 +88,13 @@ func authenticate(auth Authenticator, r *http.Request) (identity.Principal, erro
 	p, err := auth.Authenticate(token)
 	if errors.Is(err, identity.ErrUnknown) {
 		return identity.Principal{}, unauthenticated()
+	}
+	// Where the request comes from is the address of the connection: what is in front of this puts the client's there.
+	if err == nil && p.Ranges != nil {
+		at, _ := netip.ParseAddrPort(r.RemoteAddr) // the zero address is within no range
+		if !p.From(at.Addr()) {
+			return identity.Principal{}, unauthenticated()
+		}
 	}
 	return p, err
 }

@@ -27,7 +27,8 @@ func (f *Factor) Check(tx *store.Tx, t *record.Ticket, u *record.User, code stri
 		return nil
 	}
 	if u.Inner.CodeFailures++; u.Inner.CodeFailures > maxWrong {
-		u.Inner.Locked, u.Inner.LockedWhy, t.Code = tx.Now(), "wrong codes", nil
+		u.Lock(tx.Now(), "wrong codes")
+		t.Code = nil
 		return errTooMany
 	}
 	return errWrong

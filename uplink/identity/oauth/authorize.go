@@ -179,7 +179,7 @@ func (s *OAuth) code(c *call, client record.Token) (exchange, error) {
 			return grant{}, errGrant
 		}
 		u, err := tx.User(t.UserID)
-		if errors.Is(err, identity.ErrNotFound) || err == nil && t.Created.Before(u.Inner.PasswordSet) {
+		if errors.Is(err, identity.ErrNotFound) || err == nil && u.Ousts(t.Created) {
 			return grant{}, errGrant
 		} else if err != nil {
 			return grant{}, err

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -70,7 +71,7 @@ func (b *bed) pass(d time.Duration) {
 func newBed(t testing.TB, set ...func(*web.Options, *oauth.Options)) *bed {
 	b := &bed{t: t, at: time.Date(2026, 11, 16, 17, 0, 0, 0, time.UTC)}
 	var err error
-	b.store, err = store.Open(filepath.Join(t.TempDir(), "identity.db"), store.Options{Now: b.now})
+	b.store, err = store.Open(filepath.Join(t.TempDir(), "identity.db"), store.Options{Now: b.now, Volatile: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = b.store.Close() })
 	for id, owner := range map[string]string{"m": "", "c": "m", "o": ""} {
@@ -103,7 +104,8 @@ func newBed(t testing.TB, set ...func(*web.Options, *oauth.Options)) *bed {
 	mux.Handle("/oauth2/", issuer)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		p, err := b.store.Authenticate(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
-		if errors.Is(err, identity.ErrUnknown) {
+		at, _ := netip.ParseAddrPort(r.RemoteAddr)
+		if errors.Is(err, identity.ErrUnknown) || !p.From(at.Addr()) {
 			w.WriteHeader(401)
 			return
 		}
@@ -124,12 +126,38 @@ func (b *bed) edit(email string, f func(*record.User)) {
 }
 
 func (b *bed) status(account, v string) {
+	b.account(account, func(a *record.Account) { a.Status = record.Texts{v} })
+}
+
+func (b *bed) account(id string, f func(*record.Account)) {
 	require.NoError(b.t, b.store.Update(func(tx *store.Tx) error {
-		a, err := tx.Account(account)
+		a, err := tx.Account(id)
 		require.NoError(b.t, err)
-		a.Status = record.Texts{v}
+		f(&a)
 		return tx.PutAccount(a)
 	}))
+}
+
+// id is that of a user, "" for nobody.
+func (b *bed) id(email string) (id string) {
+	require.NoError(b.t, b.store.View(func(tx *store.Tx) error {
+		u, err := tx.UserByEmail(email)
+		if id = u.ID; errors.Is(err, identity.ErrNotFound) {
+			return nil
+		}
+		return err
+	}))
+	return id
+}
+
+func (b *bed) exists(email string) bool { return b.id(email) != "" }
+
+func (b *bed) deleteUser(email string) {
+	require.Equal(b.t, 200, b.do("DELETE", "/g/user?id="+b.id(email), nil, cookie(b.signIn("asu@c"))).code)
+}
+
+func (b *bed) deleteAccount(id string) {
+	require.Equal(b.t, 200, b.do("DELETE", "/g/account?id="+id, nil, cookie(b.signIn("asu@m"))).code)
 }
 
 type reply struct {

@@ -134,7 +134,10 @@ func issue(tx *store.Tx, g grant) (issued, error) {
 	}
 	account, err := tx.Account(g.account)
 	if err == nil && g.user.ID != "" {
-		_, err = tx.Principal(g.user, account)
+		var p identity.Principal
+		if p, err = tx.Principal(g.user, account); err == nil && !p.From(g.from) {
+			err = identity.ErrUnknown
+		}
 	}
 	if errors.Is(err, identity.ErrUnknown) || errors.Is(err, identity.ErrNotFound) {
 		return issued{}, errGrant
@@ -257,7 +260,7 @@ func (s *OAuth) rotate(c *call, client record.Token) (exchange, error) {
 			return grant{}, err
 		}
 		u, err := tx.User(t.UserID)
-		if errors.Is(err, identity.ErrNotFound) || err == nil && t.Created.Before(u.Inner.PasswordSet) {
+		if errors.Is(err, identity.ErrNotFound) || err == nil && u.Ousts(t.Created) {
 			return grant{}, errGrant
 		} else if err != nil {
 			return grant{}, err

@@ -160,14 +160,109 @@ func TestRefreshOutlivesASuspension(t *testing.T) {
 	require.Equal(t, "invalid_client", again().text("error"), "the client's account")
 }
 
-func TestNewPasswordEndsTokens(t *testing.T) {
+// held is a token of each kind that ru@c can have, and whether it opens anything or can be exchanged.
+func (b *bed) held(id, secret string) (open func() map[string]bool) {
+	b.t.Helper()
+	grant := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
+	require.Equal(b.t, 200, grant.code, "%v", grant.body)
+	key := b.signIn("ru@c")
+	ofSession := b.token(cookie(key), "grant_type", "cookie")
+	require.Equal(b.t, 200, ofSession.code)
+	_, q := b.code(key, "client_id", id, "redirect_uri", back)
+	refresh, asked := grant.text("refresh_token"), false
+	return func() map[string]bool {
+		b.t.Helper()
+		out := map[string]bool{"access": b.opens(grant.text("access_token")) != "", "session": b.do("GET", "/g/aaa/isauth", nil, cookie(key)).code == 200,
+			"session's": b.opens(ofSession.text("access_token")) != ""}
+		if r := b.token(basic(id, secret), "grant_type", "refresh_token", "refresh_token", refresh); r.code == 200 {
+			refresh, out["refresh"] = r.text("refresh_token"), true
+		} else {
+			require.Equal(b.t, "invalid_grant", r.text("error"))
+			out["refresh"] = false
+		}
+		if !asked { // a code is good once: it is kept for after the end
+			asked, out["code"] = true, true
+			return out
+		}
+		out["code"] = b.token(basic(id, secret), "grant_type", "authorization_code", "code", q.Get("code"), "redirect_uri", back).code == 200
+		return out
+	}
+}
+
+func all(v bool) map[string]bool {
+	return map[string]bool{"access": v, "session": v, "session's": v, "code": v, "refresh": v}
+}
+
+// Whatever takes a user's right to act ends at once all that the user has: tokens, sessions, codes, what can be exchanged.
+// What lasts is gone for good, what may be lifted lets them go on.
+func TestWhatEndsTokensAtOnce(t *testing.T) {
+	user := func(f func(*record.User)) func(*bed) { return func(b *bed) { b.edit("ru@c", f) } }
+	status := func(account, v string) func(*bed) { return func(b *bed) { b.status(account, v) } }
+	ranges := func(list ...string) func(*bed) {
+		return func(b *bed) {
+			b.account("c", func(a *record.Account) {
+				a.AccessRestriction, a.AllowableRange = record.Texts{"enable_ip_restrictions"}, list
+			})
+		}
+	}
+	within := ranges("203.0.113.0/24", "127.0.0.0/8", "::1/128")
+	change := func(who, path string, body map[string]string) func(*bed) {
+		return func(b *bed) {
+			key := b.signIn(who)
+			b.pass(time.Second)
+			require.Contains(b.t, []int{200, 202}, b.do("POST", path, body, cookie(key)).code)
+		}
+	}
+	for name, c := range map[string]struct{ end, lift func(*bed) }{
+		"account suspended":            {status("c", record.StatusSuspended), status("c", record.StatusActive)},
+		"account inactive":             {status("c", record.StatusInactive), status("c", record.StatusActive)},
+		"outside the address ranges":   {ranges("203.0.113.0/24"), within},
+		"outside the hours":            {user(func(u *record.User) { u.AccessPeriod = record.Texts{"6-0000-0001"} }), user(func(u *record.User) { u.AccessPeriod = nil })},
+		"disabled":                     {user(func(u *record.User) { u.IsActive = false }), user(func(u *record.User) { u.IsActive = true })},
+		"user deleted":                 {func(b *bed) { b.deleteUser("ru@c") }, nil},
+		"account deleted":              {func(b *bed) { b.deleteAccount("c") }, nil},
+		"password changed by the user": {change("ru@c", "/g/aaa/change_password", map[string]string{"password": "another horse 2", "current_password": password}), nil},
+		"password changed by the admin": {func(b *bed) {
+			change("asu@c", "/g/aaa/change_password", map[string]string{"password": "another horse 2", "id": b.id("ru@c")})(b)
+		}, nil},
+		"locked by wrong passwords": {func(b *bed) {
+			b.account("c", func(a *record.Account) { a.LoginAttemptLimit = 1 })
+			b.pass(time.Second)
+			require.Equal(b.t, 401, b.do("POST", "/g/aaa/authenticate", map[string]string{"username": "ru@c", "password": "wrong wrong 1"}).code)
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t)
+			within(b)
+			id, secret := b.client("m", nil)
+			open := b.held(id, secret)
+			require.Equal(t, all(true), open())
+			b.pass(time.Second)
+			c.end(b)
+			require.Equal(t, all(false), open())
+			if c.lift != nil {
+				c.lift(b)
+				require.Equal(t, all(true), open())
+			} else if b.exists("ru@c") {
+				// Not even support brings back what a lock or a new password ended.
+				b.edit("ru@c", func(u *record.User) { u.Inner.Locked, u.IsActive = time.Time{}, true })
+				require.Equal(t, all(false), open())
+			}
+		})
+	}
+}
+
+// A new password leaves the session in which it was set, and what that session's client has by it.
+func TestNewPasswordLeavesTheCurrentSession(t *testing.T) {
 	b := newBed(t)
-	id, secret := b.client("c", nil)
-	r := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
-	b.pass(time.Minute)
-	b.edit("ru@c", func(u *record.User) { u.Inner.PasswordSet = b.now() })
-	require.Empty(t, b.opens(r.text("access_token")))
-	require.Equal(t, "invalid_grant", b.token(basic(id, secret), "grant_type", "refresh_token", "refresh_token", r.text("refresh_token")).text("error"))
+	key, other := b.signIn("ru@c"), b.signIn("ru@c")
+	mine, others := b.token(cookie(key), "grant_type", "cookie"), b.token(cookie(other), "grant_type", "cookie")
+	b.pass(time.Second)
+	require.Equal(t, 200, b.do("POST", "/g/aaa/change_password", map[string]string{"password": "another horse 2", "current_password": password}, cookie(key)).code)
+	require.NotEmpty(t, b.opens(mine.text("access_token")))
+	require.Equal(t, 200, b.do("GET", "/g/aaa/isauth", nil, cookie(key)).code)
+	require.Empty(t, b.opens(others.text("access_token")))
+	require.Equal(t, 401, b.do("GET", "/g/aaa/isauth", nil, cookie(other)).code)
 }
 
 func TestClientCredentials(t *testing.T) {

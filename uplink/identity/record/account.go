@@ -1,6 +1,7 @@
 package record
 
 import (
+	"net/netip"
 	"slices"
 	"time"
 )
@@ -129,6 +130,19 @@ func NewAccount() Account {
 
 // Is says whether the account has a status.
 func (a Account) Is(status string) bool { return slices.Contains(a.Status, status) }
+
+// Ranges are the addresses from which the account's users may sign in and act, nil for any. An entry that cannot be read
+// lets nobody in.
+func (a Account) Ranges() []netip.Prefix {
+	if !slices.Contains(a.AccessRestriction, "enable_ip_restrictions") || len(a.AllowableRange) == 0 {
+		return nil
+	}
+	out := make([]netip.Prefix, len(a.AllowableRange))
+	for i, s := range a.AllowableRange {
+		out[i], _ = netip.ParsePrefix(s) // the zero Prefix contains nothing
+	}
+	return out
+}
 
 // Child says whether the account belongs to another one.
 func (a Account) Child() bool { return a.OwnerAccountID != "" && a.OwnerAccountID != a.ID }

@@ -31,6 +31,8 @@ type Token struct {
 	Until time.Time `json:"until,omitzero"`
 	// Session is the hash of the session that a token was made from and ends with, nil if there is none.
 	Session []byte `json:"session,omitempty"`
+	// Parent is the id of the token that this one was made from, for another account, and ends with.
+	Parent string `json:"parent,omitempty"`
 	// Redirects are the addresses that a client may have codes sent to; Public says that it cannot keep a secret.
 	Redirects []string `json:"redirects,omitempty"`
 	Public    bool     `json:"public,omitempty"`

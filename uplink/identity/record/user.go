@@ -96,6 +96,8 @@ type UserInner struct {
 	// Locked says since when and why the user is locked out; only support lifts it.
 	Locked    time.Time `json:"locked,omitzero"`
 	LockedWhy string    `json:"lockedWhy,omitempty"`
+	// Ousted is when the user was last locked or disabled: what clients had from sign-ins before that is worth nothing.
+	Ousted time.Time `json:"ousted,omitzero"`
 	// CodeFailures counts wrong two-factor codes since the last right one.
 	CodeFailures int `json:"codeFailures,omitempty"`
 	// Devices are the hashes of tfa_key values under which this user is trusted.
@@ -120,6 +122,17 @@ func (u User) Locked() bool { return !u.Inner.Locked.IsZero() }
 
 // Disabled says whether the user may not sign in at all, a lock included. A pending user is not disabled.
 func (u User) Disabled() bool { return u.Locked() || bool(!u.IsActive && !u.IsPending) }
+
+// Ousts says whether what was issued to the user at a time is worth nothing by now: a password was set since, and whoever
+// changes a password wants everyone else out, or the user was locked or disabled.
+func (u User) Ousts(issued time.Time) bool {
+	return issued.Before(u.Inner.PasswordSet) || !issued.After(u.Inner.Ousted)
+}
+
+// Lock locks the user out at a time.
+func (u *User) Lock(at time.Time, why string) {
+	u.Inner.Locked, u.Inner.LockedWhy, u.Inner.Ousted = at, why, at
+}
 
 // Admin says whether the user is an account superuser, ASU in the rules, or more.
 func (u User) Admin() bool { return bool(u.IsAccountSuperuser || u.IsSuperuser) }

@@ -154,7 +154,7 @@ func newBed(t testing.TB) *bed {
 
 func (b *bed) open(t testing.TB) {
 	var err error
-	b.store, err = store.Open(b.path, store.Options{Now: func() time.Time { return time.Now().Add(b.shift) }})
+	b.store, err = store.Open(b.path, store.Options{Now: func() time.Time { return time.Now().Add(b.shift) }, Volatile: true})
 	require.NoError(t, err)
 	b.door, err = New(Options{Store: b.store, BaseURL: base})
 	require.NoError(t, err)

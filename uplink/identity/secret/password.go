@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 
@@ -60,6 +61,7 @@ type Hasher struct {
 	cost  Cost
 	slots chan struct{}
 	dummy string
+	runs  atomic.Int64
 }
 
 // NewHasher makes one that runs at most parallel hashes at once.
@@ -111,8 +113,12 @@ func (h *Hasher) key(ctx context.Context, password string, salt []byte, c Cost, 
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	h.runs.Add(1)
 	return argon2.IDKey([]byte(password), salt, c.Passes, c.MemoryKiB, c.Lanes, n), nil
 }
+
+// Runs is how many hashes were computed, in Hash and Check. What it grows by is the work that a request took.
+func (h *Hasher) Runs() int64 { return h.runs.Load() }
 
 func (h *Hasher) format(salt, key []byte) string {
 	b := base64.RawStdEncoding

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/netip"
-	"slices"
 	"time"
 
 	"vmsbridge/uplink/identity"
@@ -120,16 +119,7 @@ func (d *Desk) Send(letters ...post.Letter) {
 }
 
 // allowed says whether an address may sign in to an account, by its address ranges.
-func allowed(a record.Account, from netip.Addr) bool {
-	if !slices.Contains(a.AccessRestriction, "enable_ip_restrictions") || len(a.AllowableRange) == 0 {
-		return true
-	}
-	from = from.Unmap().WithZone("")
-	return slices.ContainsFunc(a.AllowableRange, func(s string) bool {
-		p, err := netip.ParsePrefix(s)
-		return err == nil && p.Contains(from)
-	})
-}
+func allowed(a record.Account, from netip.Addr) bool { return identity.Within(a.Ranges(), from) }
 
 // home finds a user by address with the account that it belongs to. found is false if there is none, or if its account
 // is of another realm than the one given; "" is any.

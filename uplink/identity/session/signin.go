@@ -49,7 +49,9 @@ var ErrFactor = status.New(status.Invalid, "TwoFactorNeeded", "this user signs i
 
 // Authenticate is the first step: it checks address and password and gives a token that is good once and for a short
 // time. Errors are *status.Error with the codes of the document: of those whose condition holds, the last of 400, 401,
-// 402, 460, 461, 412, 462. An address that nobody has takes as long as one that someone has and gets the same 401.
+// 402, 460, 461, 412, 462. The state of an account or user is a condition only once the password was right, so that an
+// address that nobody has takes as long as one that someone has and gets the same 401. The document makes one exception:
+// 462 comes before 401, since a user who has no password yet cannot give the right one.
 func (d *Desk) Authenticate(ctx context.Context, in Login) (Ticket, error) {
 	var out Ticket
 	err := d.login(ctx, in, func(tx *store.Tx, u record.User, home record.Account) error {
@@ -110,9 +112,11 @@ func (d *Desk) login(ctx context.Context, in Login, done func(*store.Tx, record.
 		}
 		var held status.Held
 		held.Add(!good || !allowed(home, in.From), errCredentials)
-		if found {
+		if good {
 			states(&held, u, home)
-			held.Add(good && !record.Within(u.AccessPeriod, u.Timezone, tx.Now()), errHours)
+			held.Add(!record.Within(u.AccessPeriod, u.Timezone, tx.Now()), errHours)
+		} else if found {
+			held.Add(waits(u, home), errUserPending)
 		}
 		if answer = held.Last(400, 401, 402, 460, 461, 412, 462); answer != nil {
 			return nil // the count is kept
@@ -152,9 +156,10 @@ func (d *Desk) count(tx *store.Tx, in Login, good, found bool, u *record.User, h
 	entry := mine(*u, audit.Refuse, in.From)
 	entry.By, entry.ByName = "", ""
 	if limit := home.LoginAttemptLimit; limit > 0 && a.Count >= limit && !u.Locked() {
-		u.Inner.Locked, u.Inner.LockedWhy, entry.Action = tx.Now(), "wrong passwords", audit.Lock
+		u.Lock(tx.Now(), "wrong passwords")
+		entry.Action = audit.Lock
 		*letters = append(*letters, letterTo(*u, home, post.Locked, ""))
-		if err := tx.PutUser(*u); err != nil {
+		if err := errors.Join(tx.PutUser(*u), tx.EndSessions(u.ID, nil)); err != nil {
 			return err
 		}
 	}

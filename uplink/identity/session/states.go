@@ -31,5 +31,10 @@ func states(h *status.Held, u record.User, home record.Account) {
 	h.Add(home.Is(record.StatusInactive), errInactive)
 	h.Add(home.Is(record.StatusPending), errPending)
 	h.Add(u.Disabled(), errDisabled)
-	h.Add(bool(u.IsPending) && home.Is(record.StatusActive), errUserPending)
+	h.Add(waits(u, home), errUserPending)
+}
+
+// waits says whether a user of an active account has no password yet.
+func waits(u record.User, home record.Account) bool {
+	return bool(u.IsPending) && home.Is(record.StatusActive)
 }

@@ -38,6 +38,8 @@ const version = "2"
 // Options of Open. The zero value is right outside tests.
 type Options struct {
 	Now func() time.Time // time.Now
+	// Volatile leaves out the wait for the disk: a power cut may cost changes, or the file. For tests that do not test that.
+	Volatile bool
 }
 
 // Store is the file. Safe for concurrent use by one process; the file is locked against others.
@@ -58,7 +60,7 @@ func Open(path string, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: time.Second})
+	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: time.Second, NoSync: o.Volatile})
 	if err != nil {
 		return nil, fmt.Errorf("open identity file %s: %w", path, err)
 	}

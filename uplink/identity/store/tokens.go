@@ -108,7 +108,8 @@ func (tx *Tx) Principal(u record.User, active record.Account) (identity.Principa
 	if err != nil {
 		return identity.Principal{}, err
 	}
-	return identity.Principal{Kind: identity.KindUser, AccountID: active.ID, User: wireUser(u), Grants: rule.GrantsOf(u, home, active, shared)}, nil
+	return identity.Principal{Kind: identity.KindUser, AccountID: active.ID, User: wireUser(u), Grants: rule.GrantsOf(u, home, active, shared),
+		Operator: bool(u.IsSuperuser), Ranges: home.Ranges()}, nil
 }
 
 // Authenticate finds whose bearer token it is and what its user may do at this moment. ErrUnknown for a wrong, revoked or
@@ -154,13 +155,23 @@ func (s *Store) Authenticate(text string) (identity.Principal, error) {
 	return p, nil
 }
 
-// stands is nil if what a token was issued for is still so: the session that it came from, and the password that its user
-// had, since whoever changes a password wants everyone else out. Tokens that an operator made stay.
+// stands is nil if what a token was issued for is still so: the token that it was made from, the session that it came
+// from, or else the password that its user had. Tokens that an operator made stay.
 func (tx *Tx) stands(t record.Token, u record.User) error {
-	if t.Family != "" && t.Created.Before(u.Inner.PasswordSet) {
-		return identity.ErrUnknown
+	if t.Parent != "" {
+		parent, err := tx.TokenByID(t.Parent)
+		if err != nil {
+			return err
+		}
+		if parent.State(tx.now) != "active" || parent.Parent != "" {
+			return identity.ErrUnknown
+		}
+		return tx.stands(parent, u)
 	}
 	if t.Session == nil {
+		if t.Family != "" && u.Ousts(t.Created) {
+			return identity.ErrUnknown
+		}
 		return nil
 	}
 	s, err := tx.Session(t.Session)

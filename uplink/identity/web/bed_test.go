@@ -10,6 +10,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -142,7 +143,7 @@ func newBed(t testing.TB, set ...func(*Options, *session.Options)) *bed {
 	t.Helper()
 	b := &bed{t: t, clock: &clock{t: monday}, letters: &letterbox{none: map[letters.Channel]bool{}}, devices: &devices{list: map[string][]Device{}}, ids: map[string]string{}}
 	var err error
-	b.store, err = store.Open(filepath.Join(t.TempDir(), "identity.db"), store.Options{Now: b.clock.now})
+	b.store, err = store.Open(filepath.Join(t.TempDir(), "identity.db"), store.Options{Now: b.clock.now, Volatile: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = b.store.Close() })
 	plenty := Limit{1 << 20, time.Microsecond}
@@ -240,6 +241,21 @@ func (b *bed) storedAccount(id string) (a record.Account) {
 	b.t.Helper()
 	require.NoError(b.t, b.store.View(func(tx *store.Tx) (err error) { a, err = tx.Account(id); return err }))
 	return a
+}
+
+// session is one of a user without a sign-in.
+func (b *bed) session(email string) (key string) {
+	b.t.Helper()
+	require.NoError(b.t, b.store.Update(func(tx *store.Tx) error {
+		u, err := tx.UserByEmail(email)
+		require.NoError(b.t, err)
+		home, err := tx.Account(u.OwnerAccountID)
+		require.NoError(b.t, err)
+		o, err := b.desk.Open(tx, u, home, netip.MustParseAddr("127.0.0.1"))
+		key = o.Key
+		return err
+	}))
+	return key
 }
 
 // args are the parameters of a call.

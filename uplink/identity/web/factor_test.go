@@ -245,7 +245,7 @@ func TestWrongCodesLock(t *testing.T) {
 	b.call("POST", "/g/aaa/authorize", "", args{"token": token, codeArg: right}).want(429, "the right one comes too late")
 	b.call("POST", aaaCode, "", args{"token": token, typeOfCode: "email"}).want(412)
 	b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(412)
-	b.call("POST", "/g/aaa/authenticate", "", login("ru@c", "wrong")).want(412)
+	b.call("POST", "/g/aaa/authenticate", "", login("ru@c", "wrong")).want(401, "who does not know the password learns nothing")
 	b.call("GET", "/g/aaa/isauth", key, nil).want(200, "nobody else is locked")
 	var actions []string
 	require.NoError(t, b.store.View(func(tx *store.Tx) error {

@@ -13,6 +13,18 @@ import (
 // Client is the address that a request comes from, behind the proxies that are believed.
 func (w *Web) Client(r *http.Request) netip.Addr { return w.client(r) }
 
+// Behind gives the requests to next with the client's address in place of that of a proxy that is believed, so that what
+// stands behind it need not know of proxies.
+func (w *Web) Behind(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil && w.proxy(at.Addr().Unmap()) {
+			r2 := *r
+			r2.RemoteAddr, r = netip.AddrPortFrom(w.client(r), at.Port()).String(), &r2
+		}
+		next.ServeHTTP(rw, r)
+	})
+}
+
 // Allow counts a request from an address about a user, "" for nobody, and says whether it is let through.
 func (w *Web) Allow(from netip.Addr, who string) bool {
 	return w.byOrigin.allow(addressKey(from)) && (who == "" || w.byUser.allow(record.Fold(who)))

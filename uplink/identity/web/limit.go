@@ -34,6 +34,7 @@ const maxBuckets = 20000
 // limiter lets so many requests of each key through. Safe for concurrent use.
 type limiter struct {
 	limit Limit
+	room  int
 	now   func() time.Time
 
 	mu      sync.Mutex // guards buckets
@@ -41,7 +42,7 @@ type limiter struct {
 }
 
 func newLimiter(l Limit, now func() time.Time) *limiter {
-	return &limiter{limit: l, now: now, buckets: map[string]*rate.Limiter{}}
+	return &limiter{limit: l, room: maxBuckets, now: now, buckets: map[string]*rate.Limiter{}}
 }
 
 func (l *limiter) allow(key string) bool {
@@ -50,7 +51,7 @@ func (l *limiter) allow(key string) bool {
 	now := l.now()
 	b := l.buckets[key]
 	if b == nil {
-		if len(l.buckets) >= maxBuckets {
+		if len(l.buckets) >= l.room {
 			l.makeRoomLocked(now)
 		}
 		b = rate.NewLimiter(rate.Every(l.limit.Every), l.limit.Burst)
@@ -67,7 +68,7 @@ func (l *limiter) makeRoomLocked(now time.Time) {
 		}
 	}
 	for key := range l.buckets {
-		if len(l.buckets) < maxBuckets*9/10 {
+		if len(l.buckets) < l.room*9/10 {
 			return
 		}
 		delete(l.buckets, key)
