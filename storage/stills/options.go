@@ -28,7 +28,7 @@ type Options struct {
 	// capacity of the file system.
 	Endurance int64
 	// FlushEvery is how often stills are flushed to the device, and so what a power cut costs; 0 means 2 s. Where less than
-	// 256 KiB wait, up to three times as long, but not above 10 s: every flush writes a page twice.
+	// 256 KiB wait, up to three times as long, but not above 10 s: every flush fills up a page.
 	FlushEvery time.Duration
 	// MinFree is how much the ring leaves free on the file system for others (the journal): below it, a new segment costs
 	// old ones, down to two. 0 means 32 MiB, negative means none.

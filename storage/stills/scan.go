@@ -47,9 +47,7 @@ func scanRecords(f io.ReaderAt, salt uint64, limit uint32, each func(r record, a
 		}
 		at, s.end = min(next+r.size(), limit), min(next+r.size(), limit)
 		if r.kind == typeSkip {
-			s.damaged += s.torn
-			s.torn = 0
-			continue
+			continue // it tells nothing of those before it: it ends a flush
 		}
 		if cap(buf) < int(r.length) {
 			buf = make([]byte, r.length)
