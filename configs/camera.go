@@ -15,8 +15,9 @@ type Camera struct {
 	PreviewURL string `yaml:"preview_url"`
 	// Username and Password sign in at both streams. Any characters.
 	Username string `yaml:"username"`
-	// Password comes from the YAML or from PasswordFile.
-	Password     Secret `yaml:"password"`
+	// Password may be here or in PasswordFile.
+	Password Secret `yaml:"password"`
+	// PasswordFile is a file with the password, one line. Absolute after Load.
 	PasswordFile string `yaml:"password_file"`
 	// Transport is auto (default: TCP first, then what the camera offers), tcp, udp or multicast.
 	Transport string `yaml:"transport"`
@@ -51,7 +52,8 @@ type Motion struct {
 // CameraMotion is Motion and the areas of one camera.
 type CameraMotion struct {
 	Motion `yaml:",inline"`
-	// Masks are areas that are never looked at.
+	// Masks are areas that are never looked at, each a list of corners in order around it: [x, y] as fractions of the picture's
+	// width and height, from the upper left corner; 3 to 64, and no side may cross another.
 	Masks []Polygon `yaml:"masks"`
 	// Regions are named areas that get spans of their own.
 	Regions []Region `yaml:"regions"`
@@ -63,7 +65,7 @@ type Region struct {
 	ID string `yaml:"id"`
 	// Name is for people. Default: the id.
 	Name string `yaml:"name"`
-	// Area is required.
+	// Area is the corners of the region. Required.
 	Area Polygon `yaml:"area"`
 	// Sensitivity within the area. Default: the camera's.
 	Sensitivity float64 `yaml:"sensitivity"`

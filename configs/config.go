@@ -83,14 +83,17 @@ type Token struct {
 	// Name says in the log who asked.
 	Name string `yaml:"name"`
 	// Token is the secret, from the YAML or from TokenFile; 16 characters at least.
-	Token     Secret `yaml:"token"`
+	Token Secret `yaml:"token"`
+	// TokenFile is a file with the secret, one line. Absolute after Load.
 	TokenFile string `yaml:"token_file"`
 }
 
 // TLS names the files of the bridge's own certificate and its key, both PEM, absolute after Load. Both empty: plain HTTP.
 type TLS struct {
+	// Cert is the certificate, with those between it and its authority after it.
 	Cert string `yaml:"cert"`
-	Key  string `yaml:"key"`
+	// Key is the certificate's private key.
+	Key string `yaml:"key"`
 }
 
 // Stills bounds the ring of stills and says how often pictures are kept.
