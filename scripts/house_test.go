@@ -28,6 +28,10 @@ var allowed = map[string][]string{
 	"agent/codec/...":     {"agent/codec/..."},
 	"agent/discover/...":  nil,
 	"agent/panics":        nil,
+	"agent/control":       nil,
+	"agent/systemd":       {"agent/panics"},
+	"agent/status":        {"agent/codec", "uplink/vms"},
+	"agent/crew":          {"agent/panics", "agent/pipeline", "configs"},
 	"agent/outlet":        {"storage/journal", "uplink/vms"},
 	"agent/pipeline":      {"agent/camera", "agent/codec", "agent/panics", "agent/sight", "configs", "motion/...", "storage/stills", "uplink/vms"},
 	"agent/sight/...":     {"configs", "motion/..."}, // what the bridge and the replay of recordings have in common

@@ -1,0 +1,158 @@
+// Package status is what the bridge says of itself: to people (vmsbridge status), to monitors (/healthz and the metrics) and in
+// a support bundle. The agent fills a Report in; what is wrong comes first.
+//
+//	r := agent.Status()
+//	r.Print(os.Stdout)
+package status
+
+import (
+	"slices"
+	"time"
+
+	"vmsbridge/agent/codec"
+	"vmsbridge/uplink/vms"
+)
+
+// Kind is what a problem is about. It is the label of a metric, so there are few.
+type Kind string
+
+// The kinds, the worst first: what loses events, then what keeps them from the service, then single cameras, then the rest.
+const (
+	NotRunning    Kind = "not_running"   // only vmsbridge status says so
+	Journal       Kind = "journal"       // refuses events
+	Disk          Kind = "disk"          // almost full
+	Damage        Kind = "damage"        // a store was found damaged
+	Clock         Kind = "clock"         // not believed
+	SignIn        Kind = "sign_in"       // the service refuses the bridge
+	Service       Kind = "service"       // the service cannot be reached, or does not take events
+	Cameras       Kind = "cameras"       // not all are online
+	Stuck         Kind = "stuck"         // a camera's pipeline stands still
+	View          Kind = "view"          // a camera was tampered with
+	Decoder       Kind = "decoder"       // a library is missing
+	Configuration Kind = "configuration" // the last edit was not taken over
+	Restart       Kind = "restart"       // a part of the last edit waits for a restart
+	Parked        Kind = "parked"        // the service refused events for good
+	Tunnel        Kind = "tunnel"        // does not stand
+	Home          Kind = "home"          // another home for events (MQTT, a webhook) does not take them
+)
+
+// Kinds are those of a running bridge, the worst first.
+var Kinds = []Kind{Journal, Disk, Damage, Clock, SignIn, Service, Cameras, Stuck, View, Decoder, Configuration, Restart, Parked, Tunnel, Home}
+
+// Problem is one thing that is wrong.
+type Problem struct {
+	Kind Kind `json:"kind"`
+	// Text is for the one who may see everything: cameras by name, reasons. No secret.
+	Text string `json:"text"`
+	// Public is for the health checks, which need no token: no names, no addresses. "" says Text.
+	Public string `json:"-"`
+	// Hint is what to do.
+	Hint string `json:"hint,omitempty"`
+}
+
+// Report is everything at one moment. It holds no secret.
+type Report struct {
+	Time     time.Time `json:"time"`
+	Bridge   string    `json:"bridge"`
+	Name     string    `json:"name"`
+	Version  string    `json:"version"`
+	Platform string    `json:"platform"`
+	Running  bool      `json:"running"`
+	PID      int       `json:"pid,omitempty"`
+	Started  time.Time `json:"started,omitzero"`
+
+	Problems []Problem `json:"problems"` // the worst first
+
+	Config   Config             `json:"configuration"`
+	Cameras  []Camera           `json:"cameras"`
+	Service  *Link              `json:"service,omitempty"` // nil: none is configured
+	Outbox   Outbox             `json:"outbox"`
+	Disk     Space              `json:"disk"`
+	Stills   Stills             `json:"stills"`
+	Journal  Events             `json:"journal"`
+	Decoders codec.Capabilities `json:"decoders"`
+	Homes    any                `json:"homes,omitempty"`
+	Clock    any                `json:"clock,omitempty"`
+}
+
+// Config is what became of the configuration file.
+type Config struct {
+	File     string    `json:"file"`
+	Loaded   time.Time `json:"loaded,omitzero"`   // the one that runs
+	Failed   time.Time `json:"failed,omitzero"`   // since when the file has problems; zero: it has none that are known
+	Problems []string  `json:"problems"`          // of the file, as file:line:col: path: message
+	Restart  []string  `json:"restart,omitempty"` // keys of which the file's value waits for a restart
+}
+
+// Camera is one camera of the configuration.
+type Camera struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	State     string    `json:"state"` // a camera.State, or "off"
+	Online    bool      `json:"online"`
+	Reason    string    `json:"reason,omitempty"`
+	Since     time.Time `json:"since,omitzero"`
+	Codec     string    `json:"codec,omitempty"`
+	Width     int       `json:"width,omitempty"`
+	Height    int       `json:"height,omitempty"`
+	Transport string    `json:"transport,omitempty"`
+	Tampered  string    `json:"tampered,omitempty"` // what was done to its view
+	Stuck     bool      `json:"stuck,omitempty"`
+	Preview   time.Time `json:"lastPreview,omitzero"`
+	Main      time.Time `json:"lastMain,omitzero"`
+}
+
+// Off is the State of a camera that is not enabled.
+const Off = "off"
+
+// Link is the tie to the service.
+type Link struct {
+	URL      string `json:"url"`
+	SignedIn bool   `json:"signedIn"`
+	Problem  string `json:"problem,omitempty"`
+	Tunnel   string `json:"tunnel"`
+}
+
+// Outbox is what waits for the service.
+type Outbox struct {
+	Waiting int       `json:"waiting"`
+	Parked  int       `json:"parked"`
+	Oldest  *vms.Time `json:"oldest"`
+}
+
+// Space is the file system of the data folder.
+type Space struct {
+	Path  string `json:"path"`
+	Free  int64  `json:"freeBytes"`
+	Total int64  `json:"totalBytes"`
+	Least int64  `json:"leastBytes"` // what is to be free
+}
+
+// Stills is the ring.
+type Stills struct {
+	Stills  int       `json:"stills"`
+	Bytes   int64     `json:"bytes"`
+	Most    int64     `json:"mostBytes"`
+	Oldest  time.Time `json:"oldest,omitzero"`
+	Damaged string    `json:"damaged,omitempty"` // since the start
+}
+
+// Events is the journal.
+type Events struct {
+	Events  int    `json:"events"`
+	Bytes   int64  `json:"bytes"`
+	Damaged string `json:"damaged,omitempty"` // found at the start
+	Failing string `json:"failing,omitempty"` // why it refuses events now
+}
+
+// Sort puts the worst problem first.
+func (r *Report) Sort() {
+	slices.SortStableFunc(r.Problems, func(a, b Problem) int { return rank(a.Kind) - rank(b.Kind) })
+}
+
+func rank(k Kind) int { return slices.Index(Kinds, k) }
+
+// Has tells whether something of a kind is wrong.
+func (r *Report) Has(k Kind) bool {
+	return slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Kind == k })
+}
