@@ -56,7 +56,7 @@ func (r *Ring) adopt(l *loaded, last bool) {
 		r.log.Warn("segment of stills cannot be read; it is skipped", "segment", l.path, "error", l.broken)
 		return
 	}
-	if last && l.whole && l.trouble == nil && l.block.version == version && r.goOn(l) {
+	if last && l.whole && l.trouble == nil && l.block.version >= version && r.goOn(l) {
 		return
 	}
 	x := l.listing
@@ -124,7 +124,7 @@ func (r *Ring) count(l *loaded) {
 func (r *Ring) reseal(l *loaded) *listing {
 	wall, up := r.clock()
 	total, _ := r.wear.perDay(up)
-	x := l.index.listing(wall.UnixNano(), total)
+	x := l.index.listing(l.sealTime(l.index, wall), total)
 	l.sealedAt = x.sealedAt
 	if !l.whole || l.trouble != nil {
 		return x

@@ -106,6 +106,7 @@ func (r *Ring) write(l *lane, head record, camera string, body []byte, cost func
 	if err := r.makeRoom(l, head.size(), cost); err != nil {
 		return 0, err
 	}
+	head, body = l.file.seg.raw(head, camera, body)
 	n := int(head.size())
 	if cap(r.buf) < n {
 		r.buf = make([]byte, n)
@@ -164,7 +165,7 @@ func (r *Ring) retire(l *lane) {
 	for _, h := range r.pending { // they are counted when they are flushed
 		total += int64(h.end - h.flushed)
 	}
-	x := l.tail.listing(wall.UnixNano(), total+int64(l.pos-h.flushed))
+	x := l.tail.listing(h.seg.sealTime(l.tail, wall), total+int64(l.pos-h.flushed))
 	h.seg.sealedAt, h.seg.sealedUp = x.sealedAt, max(up, 1)
 	r.mu.Lock()
 	r.installLocked(h.seg, x)
@@ -203,12 +204,15 @@ func (r *Ring) begin(l *lane) error {
 	for drops := 0; ; drops++ {
 		wall, up := r.clock()
 		b := newBlock(r.next, l.id, size, wall)
+		if r.era != 0 {
+			b.version, b.era, b.created = versionEra, r.era, 0
+		}
 		s, f, err := create(r.fs, r.dir, b)
 		if err == nil {
 			r.next++
 			r.segments = append(r.segments, s)
 			r.dirDirty = true
-			l.take(&handle{file: f, seg: s, ends: true}, b, newIndex(version), blockBytes, up)
+			l.take(&handle{file: f, seg: s, ends: true}, b, newIndex(b.version), blockBytes, up)
 			return nil
 		}
 		if !full(err) {

@@ -13,6 +13,7 @@
 //  4. Order of appending does not matter: a clock that jumps hides no still.
 //  5. A camera that stores no more than its share keeps its last day, whatever the others store (share.go).
 //  6. A power cut costs the stills since the last flush (Options.FlushEvery), and nothing else; a crash of the process costs none.
+//  7. Stills stored while the clock was untrue stand at their right times once those are known, and none is written anew (era.go).
 //
 // An example:
 //

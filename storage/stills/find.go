@@ -142,8 +142,8 @@ func readStill(f vfs.File, loc location, key seriesKey) (Still, error) {
 	if err != nil {
 		return Still{}, fmt.Errorf("%w: %w", errDamaged, err)
 	}
-	if h.kind != typeStill || string(camera) != key.camera || h.stream != key.kind || h.time != loc.time {
+	if h.kind != typeStill || string(camera) != key.camera || h.stream != key.kind || h.time != loc.time-loc.shift {
 		return Still{}, fmt.Errorf("%w: another record is in its place", errDamaged)
 	}
-	return Still{Camera: key.camera, Kind: key.kind, Time: nanosTime(h.time), JPEG: body}, nil
+	return Still{Camera: key.camera, Kind: key.kind, Time: nanosTime(loc.time), JPEG: body}, nil
 }

@@ -25,6 +25,9 @@ const (
 
 	// version is the one that new segments have. Version 1 knew no lanes and no sizes in its index; its segments are read.
 	version = 2
+	// versionEra is that of segments begun while the clock was untrue (era.go), so that a program that does not know of eras
+	// refuses the ring instead of showing wrong times. All else of it is as in version 2.
+	versionEra = 3
 )
 
 var (
@@ -40,7 +43,9 @@ type block struct {
 	capacity  uint32 // size of the file
 	number    uint64 // the segment's, also in its name
 	salt      uint64 // enters the checksum of every record header
-	created   int64  // nanoseconds since 1970
+	created   int64  // nanoseconds since 1970; not in versionEra
+	era       uint32 // versionEra: whose times are not true yet, 24 bits; 0: they are, once shift is added
+	shift     int64  // versionEra: nanoseconds to add to every time in the segment
 	indexAt   uint32 // last block only: 0 until sealed
 	indexLen  uint32
 	indexCRC  uint32
@@ -62,6 +67,10 @@ func (b block) encode(magic string) []byte {
 	le.PutUint32(p[48:], b.indexCRC)
 	le.PutUint32(p[52:], b.recordEnd)
 	p[56] = b.lane
+	if b.version == versionEra {
+		le.PutUint64(p[32:], uint64(b.shift))
+		p[57], p[58], p[59] = byte(b.era), byte(b.era>>8), byte(b.era>>16)
+	}
 	le.PutUint32(p[60:], crc32.Checksum(p[:60], castagnoli))
 	return p
 }
@@ -73,7 +82,7 @@ type VersionError struct {
 }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("%s has version %d of the format, and this program knows 1 to %d: install the newer program again, or move the folder away", e.Path, e.Version, version)
+	return fmt.Sprintf("%s has version %d of the format, and this program knows 1 to %d: install the newer program again, or move the folder away", e.Path, e.Version, versionEra)
 }
 
 func decodeBlock(p []byte, magic string) (block, error) {
@@ -87,7 +96,7 @@ func decodeBlock(p []byte, magic string) (block, error) {
 		return block{}, errors.New("checksum of the block differs")
 	}
 	v := le.Uint32(p[8:])
-	if v < 1 || v > version {
+	if v < 1 || v > versionEra {
 		return block{}, &VersionError{Version: v}
 	}
 	if p[56] >= lanes {
@@ -97,6 +106,10 @@ func decodeBlock(p []byte, magic string) (block, error) {
 		version: v, lane: p[56],
 		capacity: le.Uint32(p[12:]), number: le.Uint64(p[16:]), salt: le.Uint64(p[24:]), created: int64(le.Uint64(p[32:])),
 		indexAt: le.Uint32(p[40:]), indexLen: le.Uint32(p[44:]), indexCRC: le.Uint32(p[48:]), recordEnd: le.Uint32(p[52:]),
+	}
+	if v == versionEra {
+		b.shift, b.created = b.created, 0
+		b.era = uint32(p[57]) | uint32(p[58])<<8 | uint32(p[59])<<16
 	}
 	if b.capacity < minSegmentBytes || b.capacity > maxSegmentBytes {
 		return block{}, fmt.Errorf("segment says it has %d bytes", b.capacity)

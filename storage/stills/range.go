@@ -116,7 +116,7 @@ func (s *series) between(lo, hi int64, limit int) (list []location) {
 	for len(next) > 0 && len(list) < limit {
 		c := &next[0]
 		if e := c.list[0]; len(list) == 0 || list[len(list)-1].time != e.time {
-			list = append(list, location{c.seg, e})
+			list = append(list, location{c.seg, e, c.seg.shift})
 		}
 		if c.list = c.list[1:]; len(c.list) == 0 || c.list[0].time > hi {
 			next[0] = next[len(next)-1]

@@ -227,6 +227,7 @@ func (m *mender) mend(l *loaded, sealed bool) error {
 		if indexErr == nil && l.block.sealed() {
 			x.sealedAt, x.written = stored.sealedAt, stored.written
 		}
+		x.move(l.block.shift)
 		if _, err := seal(f, l.block, x, l.end); err != nil {
 			return err
 		}
@@ -310,6 +311,7 @@ func (m *mender) salvage(wrecks []*loaded) error {
 	}
 	for _, l := range wrecks {
 		name := filepath.Base(l.path)
+		r.SetEra(l.era)
 		n, had, err := m.copyStills(r, l)
 		if err == nil {
 			err = r.Flush()
@@ -344,23 +346,23 @@ func (m *mender) copyStills(r *Ring, l *loaded) (copied, had int, err error) {
 		switch {
 		case h.kind == typeGap && len(body) >= 8:
 			for _, g := range r.gaps[k.camera] {
-				if g.from == h.time {
+				if g.from == h.time+l.shift {
 					return nil // the ring's own is the later word
 				}
 			}
-			g := gapNote{from: h.time, to: int64(le.Uint64(body)), reason: string(body[8:])}.gap(k.camera)
+			g := gapNote{from: h.time + l.shift, to: shifted(int64(le.Uint64(body)), l.shift), reason: string(body[8:])}.gap(k.camera)
 			return r.Gap(g.Camera, g.From, g.To, g.Reason)
 		case h.kind != typeStill || checkKind(k.kind) != nil:
 			return nil
 		}
 		if s := r.series[k]; s != nil {
-			if _, found := s.find(At, h.time); found {
+			if _, found := s.find(At, h.time+l.shift); found {
 				had++
 				return nil
 			}
 		}
 		copied++
-		return r.Append(Still{k.camera, k.kind, nanosTime(h.time), body})
+		return r.Append(Still{k.camera, k.kind, nanosTime(h.time + l.shift), body})
 	})
 	return copied, had, err
 }

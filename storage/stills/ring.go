@@ -35,6 +35,7 @@ type Ring struct {
 	owed     []note    // of pruned series and of gaps that last, to be written
 	share    share
 	steady   steady
+	era      uint32 // of the segments that are begun; 0: the clock is true
 	closed   bool
 
 	// mu guards the index. It is never held across a call to the file system.

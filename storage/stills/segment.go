@@ -30,14 +30,18 @@ type segment struct {
 
 	// Ring.mu guards these.
 	list []entry // the full segment's stills, series after series; the ring's parts point into it
-	gone bool    // it left the index
+	// era and shift are as in its blocks; Ring.appendMu guards them too, and whoever changes them holds both. Times in memory have
+	// the shift in them, those on disk do not.
+	era   uint32
+	shift int64
+	gone  bool // it left the index
 
 	unread bool // it is not kept open for questions; openFiles.mu guards it
 }
 
 // create makes an empty segment.
 func create(fs vfs.FS, dir string, b block) (*segment, vfs.File, error) {
-	s := &segment{number: b.number, path: filepath.Join(dir, segmentName(b.number)), size: int64(b.capacity), limit: b.capacity - blockBytes, lane: int(b.lane), salt: b.salt}
+	s := &segment{number: b.number, path: filepath.Join(dir, segmentName(b.number)), size: int64(b.capacity), limit: b.capacity - blockBytes, lane: int(b.lane), salt: b.salt, era: b.era, shift: b.shift}
 	f, err := fs.Create(s.path, int64(b.capacity))
 	if err != nil {
 		return nil, nil, err
@@ -116,12 +120,14 @@ func (r *reader) load(e vfs.Entry, number uint64) (*loaded, error) {
 	if l.block.sealed() {
 		x, err := r.readIndex(f, l.block)
 		if err == nil {
+			x.move(l.shift)
 			l.listing, l.sealed, l.end, l.sealedAt = x, true, l.block.recordEnd, x.sealedAt
 			return l, nil
 		}
 		l.refused(err)
 	}
 	l.read(f)
+	l.index.move(l.shift)
 	return l, nil
 }
 
@@ -179,7 +185,7 @@ func (l *loaded) identify(f io.ReaderAt) error {
 	}
 	l.whole = int64(l.block.capacity) == l.size
 	l.lame = headErr != nil || footErr != nil
-	l.salt, l.lane = l.block.salt, int(l.block.lane)
+	l.salt, l.lane, l.era, l.shift = l.block.salt, int(l.block.lane), l.block.era, l.block.shift
 	l.limit = uint32(min(l.size, int64(l.block.capacity)-blockBytes))
 	return nil
 }
@@ -231,7 +237,7 @@ func (r *reader) readIndex(f io.ReaderAt, b block) (*listing, error) {
 // needed between the two: a block that reached the disk without its index is found out by the checksum. But the records must
 // be on the device before, so that an index never lists a still that a power cut took.
 func seal(f vfs.File, b block, x *listing, end uint32) (uint32, error) {
-	p := x.encode()
+	p := x.raw(b.shift).encode()
 	b.indexAt, b.indexLen, b.indexCRC, b.recordEnd = end, uint32(len(p)), crc32.Checksum(p, castagnoli), end
 	if int64(end)+int64(len(p)) > int64(b.capacity)-blockBytes {
 		return end, fmt.Errorf("index of %d bytes does not fit behind the records", len(p))

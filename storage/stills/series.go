@@ -35,6 +35,7 @@ func (p part) list() []entry { return p.seg.list[p.lo:p.hi] }
 type location struct {
 	seg *segment
 	entry
+	shift int64 // of its segment, when it was located
 }
 
 // find is the place of the still that op and t mean. Where segments overlap in time, as after a clock step, every part is
@@ -65,7 +66,7 @@ func (s *series) find(op Op, t int64) (best location, ok bool) {
 	}
 	if from >= 0 {
 		p := &s.parts[from]
-		best = location{p.seg, p.list()[place]}
+		best = location{p.seg, p.list()[place], p.seg.shift}
 	}
 	for _, tail := range s.tails {
 		if tail.entries == nil {
@@ -76,7 +77,7 @@ func (s *series) find(op Op, t int64) (best location, ok bool) {
 			continue
 		}
 		if at := tail.list[n].time; better(at) || at == best.time && tail.seg.number > best.seg.number {
-			best, ok = location{tail.seg, tail.list[n]}, true
+			best, ok = location{tail.seg, tail.list[n], tail.seg.shift}, true
 		}
 	}
 	return best, ok

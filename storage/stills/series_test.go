@@ -52,7 +52,7 @@ func TestFindLooksIntoOnePart(t *testing.T) {
 	compare()
 	s.drop(segments[0])
 	s.drop(segments[7])
-	s.forget(location{segments[9], segments[9].list[0]})
+	s.forget(location{seg: segments[9], entry: segments[9].list[0]})
 	require.False(t, s.mixed)
 	compare()
 	install(5, 6)

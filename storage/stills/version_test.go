@@ -77,7 +77,7 @@ func TestNewerVersion(t *testing.T) {
 	dir := t.TempDir()
 	older(t, dir, 1, 3, true)
 	b := newBlock(2, quiet, 64<<10, epoch)
-	b.version = 3
+	b.version = versionEra + 1
 	_, f, err := create(vfs.OS, dir, b)
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
@@ -87,7 +87,7 @@ func TestNewerVersion(t *testing.T) {
 	_, err = Open(dir, small)
 	var newer *VersionError
 	require.ErrorAs(t, err, &newer)
-	require.ErrorContains(t, err, name+" has version 3 of the format, and this program knows 1 to 2")
+	require.ErrorContains(t, err, name+" has version 4 of the format, and this program knows 1 to 3")
 	_, err = Check(dir)
 	require.ErrorAs(t, err, &newer)
 	_, err = Repair(dir, small)
