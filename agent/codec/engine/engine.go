@@ -14,6 +14,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -62,12 +63,12 @@ const MaxLuma = 1 << 21
 
 // Options of an Engine.
 type Options struct {
-	LibraryDirs []string // searched for C libraries before the system's folders
+	LibraryDirs []string // searched for C libraries first; then where packages put those that come with the program, then the system's folders
 }
 
 // Engine holds the libraries of one process. They are loaded when first needed. Safe for concurrent use.
 type Engine struct {
-	options Options
+	dirs []string // searched before the system's
 
 	mu     sync.Mutex // guards what follows
 	lib    *avcodec.Library
@@ -77,7 +78,9 @@ type Engine struct {
 }
 
 // New does nothing yet.
-func New(o Options) *Engine { return &Engine{options: o} }
+func New(o Options) *Engine {
+	return &Engine{dirs: append(slices.Clone(o.LibraryDirs), shipped()...)}
+}
 
 // retry is how long a missing libavcodec stays missing before it is looked for again, so that installing it is enough.
 const retry = 30 * time.Second
@@ -86,7 +89,7 @@ func (e *Engine) library() (*avcodec.Library, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.lib == nil && (e.tried.IsZero() || time.Since(e.tried) > retry) {
-		e.lib, e.libErr = avcodec.Open(e.options.LibraryDirs)
+		e.lib, e.libErr = avcodec.Open(e.dirs)
 		e.tried = time.Now()
 	}
 	return e.lib, e.libErr
@@ -96,7 +99,7 @@ func (e *Engine) jpeg() *jpeg.Codec {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.jpegs == nil {
-		e.jpegs = jpeg.Open(e.options.LibraryDirs)
+		e.jpegs = jpeg.Open(e.dirs)
 	}
 	return e.jpegs
 }
