@@ -33,6 +33,9 @@ func (v Value) As(k Kind) (json.RawMessage, error) {
 	if raw == nil {
 		return v.fromTexts(k)
 	}
+	if deep(raw) {
+		return nil, fmt.Errorf("is nested deeper than %d", maxDepth)
+	}
 	var x any
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
@@ -40,6 +43,31 @@ func (v Value) As(k Kind) (json.RawMessage, error) {
 		return nil, errors.New("is not JSON")
 	}
 	return convert(x, k)
+}
+
+// maxDepth bounds how deep arrays and objects stand in each other. What is stored stands some levels deeper in its record,
+// and must stay below the 10000 at which encoding/json gives up: a record that cannot be read harms all who read it.
+const maxDepth = 64
+
+// deep says whether valid JSON is nested deeper than maxDepth.
+func deep(raw json.RawMessage) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case c == ']' || c == '}':
+			depth--
+		}
+	}
+	return false
 }
 
 // fromTexts converts what a query or form said.

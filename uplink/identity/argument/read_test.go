@@ -229,3 +229,18 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+func TestDepthIsBounded(t *testing.T) {
+	nest := func(n int) string { return strings.Repeat(`[`, n) + strings.Repeat(`]`, n) }
+	for text, want := range map[string]bool{nest(maxDepth): false, nest(maxDepth + 1): true, nest(9999): true,
+		`{"a":` + nest(maxDepth) + `}`: true, `["` + strings.Repeat("[", 200) + `"]`: false, `["\"` + strings.Repeat("[", 200) + `\\"]`: false,
+		`["\\",` + nest(maxDepth) + `]`: true, strings.Repeat(`[],`, 10) + `0`: false} {
+		require.Equal(t, want, deep([]byte(text)), "%.80s", text)
+	}
+	for _, v := range []Value{{raw: []byte(nest(9999))}, {texts: []string{nest(9999)}}} {
+		for _, k := range []Kind{Any, Lists, Object, Texts} {
+			_, err := v.As(k)
+			require.ErrorContains(t, err, "nested")
+		}
+	}
+}

@@ -3,6 +3,7 @@ package saml
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,8 @@ import (
 
 // bearer is the only way to confirm a subject that a browser can (SAML-Profiles 4.1.4.2).
 const bearer = "urn:oasis:names:tc:SAML:2.0:cm:bearer"
+
+var errRequest = errors.New("it answers a request, and this service makes none: sign-ins begin at the provider")
 
 // check holds a verified assertion to SAML-Profiles 4.1.4.3: made out to this service, by one provider, for this moment.
 func (d *Door) check(m *message, signed *etree.Element) (saml.Assertion, error) {
@@ -34,6 +37,8 @@ func (d *Door) checkHead(r saml.Response, a saml.Assertion, now time.Time) error
 		return fmt.Errorf("its destination is %.200q, not %s", r.Destination, d.consumer)
 	case r.Issuer != nil && r.Issuer.Value != a.Issuer.Value:
 		return errors.New("response and assertion have different issuers")
+	case r.InResponseTo != "":
+		return errRequest
 	case strings.TrimSpace(a.Issuer.Value) == "" || a.ID == "":
 		return errors.New("it has no issuer or no id")
 	case stale(r.IssueInstant, now) || stale(a.IssueInstant, now):
@@ -91,6 +96,39 @@ func (d *Door) checkAudience(signed *etree.Element) error {
 	return nil
 }
 
+// The ways to sign in that are of two factors by their definition: those of SAML-AuthnContext 3.4, the REFEDS
+// profile, and what the largest providers write.
+var twoFactors = []string{
+	"urn:oasis:names:tc:SAML:2.0:ac:classes:MobileTwoFactorUnregistered",
+	"urn:oasis:names:tc:SAML:2.0:ac:classes:MobileTwoFactorContract",
+	"urn:oasis:names:tc:SAML:2.0:ac:classes:SmartcardPKI",
+	"https://refeds.org/profile/mfa",
+	multipleAuthn,
+}
+
+// Entra ID and AD FS name the password as the context and say in an attribute which further methods there were.
+const (
+	multipleAuthn = "http://schemas.microsoft.com/claims/multipleauthn"
+	methods       = "http://schemas.microsoft.com/claims/authnmethodsreferences"
+)
+
+// multiFactor says whether a verified assertion tells of a sign-in with more than one factor.
+func multiFactor(a saml.Assertion) bool {
+	for _, s := range a.AuthnStatements {
+		if ref := s.AuthnContext.AuthnContextClassRef; ref != nil && slices.Contains(twoFactors, strings.TrimSpace(ref.Value)) {
+			return true
+		}
+	}
+	for _, s := range a.AttributeStatements {
+		for _, attr := range s.Attributes {
+			if attr.Name == methods && slices.ContainsFunc(attr.Values, func(v saml.AttributeValue) bool { return strings.TrimSpace(v.Value) == multipleAuthn }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // checkSubject wants one confirmation that a browser may bring here and now. Sign-ins begin at the provider: an answer to a
 // request is an answer to somebody else's.
 func (d *Door) checkSubject(a saml.Assertion, now time.Time) error {
@@ -109,7 +147,7 @@ func (d *Door) checkSubject(a saml.Assertion, now time.Time) error {
 		case !data.NotBefore.IsZero():
 			why = errors.New("its confirmation must not have a NotBefore")
 		case data.InResponseTo != "":
-			why = errors.New("it answers a request, and this service makes none: sign-ins begin at the provider")
+			why = errRequest
 		default:
 			return nil
 		}

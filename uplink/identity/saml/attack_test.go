@@ -165,12 +165,12 @@ func TestWrappedSignatures(t *testing.T) {
 		"both": func(t testing.TB, email string) *etree.Element { return b.a.message(t, email, nil) }} {
 		for name, attack := range attacks {
 			t.Run(kind+" signed/"+name, func(t *testing.T) {
-				user, err := b.door.User(t.Context(), text(t, attack(make(t, "anna@a.org"))))
+				user, _, err := b.door.User(t.Context(), text(t, attack(make(t, "anna@a.org"))))
 				require.Contains(t, []int{400, 401}, code(err), "%v", err)
 				require.Empty(t, user)
 			})
 		}
-		user, err := b.door.User(t.Context(), text(t, make(t, "boss@a.org")))
+		user, _, err := b.door.User(t.Context(), text(t, make(t, "boss@a.org")))
 		require.NoError(t, err, "what the attackers would have works for the boss: %s", kind)
 		require.Equal(t, b.ids["boss@a.org"], user)
 	}
@@ -182,18 +182,18 @@ func TestWrongKey(t *testing.T) {
 	liar := *b.b.IdentityProvider
 	liar.MetadataURL = b.a.MetadataURL
 	lied := provider{&liar}
-	_, err := b.door.User(t.Context(), text(t, lied.message(t, "anna@a.org", nil)))
+	_, _, err := b.door.User(t.Context(), text(t, lied.message(t, "anna@a.org", nil)))
 	require.Equal(t, 404, code(err), "b's provider signed it, and b has no such user")
 	stranger := newProvider(t, 1, "idp.stranger.org")
 	b.account(t, "b", func(a *record.Account) { a.BrandCertificate = "" })
-	_, err = b.door.User(t.Context(), text(t, stranger.message(t, "anna@a.org", nil)))
+	_, _, err = b.door.User(t.Context(), text(t, stranger.message(t, "anna@a.org", nil)))
 	require.Equal(t, 401, code(err))
 	// The certificate of a in the message of b does not make it a's.
 	m := lied.message(t, "anna@a.org", nil)
 	for _, el := range m.FindElements("//X509Certificate") {
 		el.SetText(base64.StdEncoding.EncodeToString(b.a.Certificate.Raw))
 	}
-	_, err = b.door.User(t.Context(), text(t, m))
+	_, _, err = b.door.User(t.Context(), text(t, m))
 	require.Equal(t, 401, code(err))
 }
 
@@ -210,7 +210,7 @@ func FuzzMessage(f *testing.F) {
 	f.Add([]byte(`<!DOCTYPE a><a/>`))
 	f.Add([]byte(`<samlp:Response xmlns:samlp="` + nsProtocol + `"><Assertion xmlns="` + nsAssertion + `"><Signature xmlns="` + nsSignature + `"/></Assertion></samlp:Response>`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		user, err := b.door.User(t.Context(), base64.StdEncoding.EncodeToString(raw))
+		user, _, err := b.door.User(t.Context(), base64.StdEncoding.EncodeToString(raw))
 		if err == nil && user != b.ids["anna@a.org"] {
 			t.Fatalf("%q signs in as %q", raw, user)
 		}
@@ -266,6 +266,6 @@ func TestVersion(t *testing.T) {
 	a.RemoveChild(child(a, "Signature"))
 	a.CreateAttr("Version", "1.1")
 	m.AddChild(b.a.sign(t, a))
-	_, err := b.door.User(t.Context(), text(t, m))
+	_, _, err := b.door.User(t.Context(), text(t, m))
 	require.Equal(t, 401, code(err))
 }

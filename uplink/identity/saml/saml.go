@@ -74,22 +74,22 @@ type witness struct {
 
 // User is the id of the user whom a message names: the base64 of a samlp:Response. Errors are *status.Error: 400 for what
 // cannot be read or is encrypted, 401 for what is not to be trusted, 404 if the provider's account has no such user. A
-// message is good once.
-func (d *Door) User(_ context.Context, text string) (string, error) {
+// message is good once. strong says that by the message the user signed in at the provider with more than one factor.
+func (d *Door) User(_ context.Context, text string) (id string, strong bool, err error) {
 	m, err := read(text)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	list, err := d.witnesses(m)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	if len(list) == 0 {
-		return "", d.refuse(errors.New("no account's certificate signed it"), "")
+		return "", false, d.refuse(errors.New("no account's certificate signed it"), "")
 	}
 	a, err := d.check(m, list[0].signed)
 	if err != nil {
-		return "", d.refuse(err, list[0].account.ID)
+		return "", false, d.refuse(err, list[0].account.ID)
 	}
 	var user string
 	var answer error
@@ -110,12 +110,12 @@ func (d *Door) User(_ context.Context, text string) (string, error) {
 		return nil
 	})
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	if user != "" {
-		return user, nil
+		return user, multiFactor(a), nil
 	}
-	return "", answer
+	return "", false, answer
 }
 
 // admit is the user of one witness. An account that does not admit a message does not keep another from it that does: a

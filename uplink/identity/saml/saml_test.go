@@ -33,17 +33,17 @@ func TestGoodMessages(t *testing.T) {
 	b := newBed(t)
 	for name, el := range map[string]*etree.Element{"both signed": b.a.message(t, "anna@a.org", nil), "assertion signed": b.a.assertionOnly(t, "ANNA@a.org"),
 		"response signed": b.a.responseOnly(t, "anna@a.org")} {
-		user, err := b.door.User(t.Context(), text(t, el))
+		user, _, err := b.door.User(t.Context(), text(t, el))
 		require.NoError(t, err, name)
 		require.Equal(t, b.ids["anna@a.org"], user, name)
 	}
 	lines := text(t, b.a.message(t, "anna@a.org", nil))
-	_, err := b.door.User(t.Context(), lines[:76]+"\r\n"+lines[76:]+"\n")
+	_, _, err := b.door.User(t.Context(), lines[:76]+"\r\n"+lines[76:]+"\n")
 	require.NoError(t, err, "base64 in lines")
 	b.account(t, "a", func(a *record.Account) {
 		a.BrandNameIDPath = "//saml:Attribute[@FriendlyName='mail']/saml:AttributeValue"
 	})
-	user, err := b.door.User(t.Context(), text(t, b.a.message(t, "anna@a.org", func(r *saml.IdpAuthnRequest) { r.Assertion.Subject.NameID.Value = "bert@b.org" })))
+	user, _, err := b.door.User(t.Context(), text(t, b.a.message(t, "anna@a.org", func(r *saml.IdpAuthnRequest) { r.Assertion.Subject.NameID.Value = "bert@b.org" })))
 	require.NoError(t, err)
 	require.Equal(t, b.ids["anna@a.org"], user)
 }
@@ -51,27 +51,27 @@ func TestGoodMessages(t *testing.T) {
 // An account's provider speaks for the users of that account, whoever else it names, and whoever registers its certificate.
 func TestProviderSpeaksForItsOwnAccount(t *testing.T) {
 	b := newBed(t)
-	user, err := b.door.User(t.Context(), text(t, b.b.message(t, "anna@a.org", nil)))
+	user, _, err := b.door.User(t.Context(), text(t, b.b.message(t, "anna@a.org", nil)))
 	require.Equal(t, 404, code(err))
 	require.Empty(t, user)
 	// b registers a's certificate: a's messages still sign a's users in, and nobody else.
 	b.account(t, "b", func(a *record.Account) { a.BrandCertificate = b.a.pem() })
-	user, err = b.door.User(t.Context(), text(t, b.a.message(t, "anna@a.org", nil)))
+	user, _, err = b.door.User(t.Context(), text(t, b.a.message(t, "anna@a.org", nil)))
 	require.NoError(t, err)
 	require.Equal(t, b.ids["anna@a.org"], user)
-	_, err = b.door.User(t.Context(), text(t, b.b.message(t, "bert@b.org", nil)))
+	_, _, err = b.door.User(t.Context(), text(t, b.b.message(t, "bert@b.org", nil)))
 	require.Equal(t, 401, code(err), "the certificate was replaced")
 	b.account(t, "a", func(a *record.Account) { a.Status = record.Texts{record.StatusSuspended} })
-	_, err = b.door.User(t.Context(), text(t, b.a.message(t, "anna@a.org", nil)))
+	_, _, err = b.door.User(t.Context(), text(t, b.a.message(t, "anna@a.org", nil)))
 	require.Equal(t, 404, code(err))
 }
 
 func TestReplay(t *testing.T) {
 	b := newBed(t)
 	m := text(t, b.a.message(t, "anna@a.org", nil))
-	_, err := b.door.User(t.Context(), m)
+	_, _, err := b.door.User(t.Context(), m)
 	require.NoError(t, err)
-	_, err = b.door.User(t.Context(), m)
+	_, _, err = b.door.User(t.Context(), m)
 	require.Equal(t, 401, code(err))
 	// The same assertion in another envelope is the same assertion.
 	raw, err := base64.StdEncoding.DecodeString(m)
@@ -81,15 +81,15 @@ func TestReplay(t *testing.T) {
 	el := doc.Root()
 	el.RemoveChild(child(el, "Signature"))
 	el.CreateAttr("ID", "another")
-	_, err = b.door.User(t.Context(), text(t, el))
+	_, _, err = b.door.User(t.Context(), text(t, el))
 	require.Equal(t, 401, code(err))
 	// Also after a restart.
 	require.NoError(t, b.store.Close())
 	b.open(t)
-	_, err = b.door.User(t.Context(), m)
+	_, _, err = b.door.User(t.Context(), m)
 	require.Equal(t, 401, code(err))
 	for range 20 {
-		_, err = b.door.User(t.Context(), text(t, b.a.message(t, "anna@a.org", nil)))
+		_, _, err = b.door.User(t.Context(), text(t, b.a.message(t, "anna@a.org", nil)))
 		require.NoError(t, err)
 	}
 	require.Equal(t, 21, b.used(t, 's'))
@@ -97,10 +97,10 @@ func TestReplay(t *testing.T) {
 	b.shift = fresh + time.Minute
 	saml.TimeNow = func() time.Time { return time.Now().Add(b.shift).UTC() }
 	defer func() { saml.TimeNow = func() time.Time { return time.Now().UTC() } }()
-	_, err = b.door.User(t.Context(), m)
+	_, _, err = b.door.User(t.Context(), m)
 	require.Equal(t, 401, code(err))
 	for range 3 {
-		_, err = b.door.User(t.Context(), text(t, b.a.message(t, "anna@a.org", func(r *saml.IdpAuthnRequest) { shift(r, b.shift) })))
+		_, _, err = b.door.User(t.Context(), text(t, b.a.message(t, "anna@a.org", func(r *saml.IdpAuthnRequest) { shift(r, b.shift) })))
 		require.NoError(t, err)
 	}
 	require.Equal(t, 3, b.used(t, 's'))
@@ -132,13 +132,13 @@ func (b *bed) used(t *testing.T, kind byte) (n int) {
 // A provider that signs for many tenants with one key speaks for the one that an account began with.
 func TestIssuerIsPinned(t *testing.T) {
 	b := newBed(t)
-	_, err := b.door.User(t.Context(), text(t, b.a.message(t, "anna@a.org", nil)))
+	_, _, err := b.door.User(t.Context(), text(t, b.a.message(t, "anna@a.org", nil)))
 	require.NoError(t, err)
 	other := b.a
 	clone := *b.a.IdentityProvider
 	clone.MetadataURL.Host = "other-tenant.a.org"
 	other.IdentityProvider = &clone
-	_, err = b.door.User(t.Context(), text(t, other.message(t, "anna@a.org", nil)))
+	_, _, err = b.door.User(t.Context(), text(t, other.message(t, "anna@a.org", nil)))
 	require.Equal(t, 401, code(err))
 }
 
@@ -195,17 +195,17 @@ func TestUntrustedAssertions(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			user, err := b.door.User(t.Context(), text(t, b.a.message(t, "anna@a.org", change)))
+			user, _, err := b.door.User(t.Context(), text(t, b.a.message(t, "anna@a.org", change)))
 			require.Equal(t, 401, code(err), "%v", err)
 			require.Empty(t, user)
 		})
 	}
-	_, err := b.door.User(t.Context(), text(t, b.a.message(t, "anna@a.org", nil)))
+	_, _, err := b.door.User(t.Context(), text(t, b.a.message(t, "anna@a.org", nil)))
 	require.NoError(t, err, "the message that the others were made of is good")
-	_, err = b.door.User(t.Context(), text(t, b.a.message(t, "nobody@a.org", nil)))
+	_, _, err = b.door.User(t.Context(), text(t, b.a.message(t, "nobody@a.org", nil)))
 	require.Equal(t, 404, code(err))
 	b.shift = 48 * time.Hour
-	_, err = b.door.User(t.Context(), text(t, b.a.message(t, "anna@a.org", func(r *saml.IdpAuthnRequest) { shift(r, b.shift); r.Assertion.IssueInstant = r.Now })))
+	_, _, err = b.door.User(t.Context(), text(t, b.a.message(t, "anna@a.org", func(r *saml.IdpAuthnRequest) { shift(r, b.shift); r.Assertion.IssueInstant = r.Now })))
 	require.Equal(t, 401, code(err), "the provider's certificate has expired")
 }
 
@@ -235,13 +235,13 @@ func TestUnreadable(t *testing.T) {
 		"large":                  {strings.Repeat(" ", maxBytes+10), "larger"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := b.door.User(t.Context(), base64.StdEncoding.EncodeToString([]byte(x.xml)))
+			_, _, err := b.door.User(t.Context(), base64.StdEncoding.EncodeToString([]byte(x.xml)))
 			require.Equal(t, 400, code(err), "%v", err)
 			require.ErrorContains(t, err, x.say)
 		})
 	}
 	for _, s := range []string{"", "%%%", "<xml/>", "PHg"} {
-		_, err := b.door.User(t.Context(), s)
+		_, _, err := b.door.User(t.Context(), s)
 		require.Equal(t, 400, code(err))
 	}
 	encrypted := etree.NewElement("saml:EncryptedAssertion")
@@ -249,7 +249,7 @@ func TestUnreadable(t *testing.T) {
 	el.RemoveChild(child(el, "Assertion"))
 	encrypted.CreateAttr("xmlns:saml", nsAssertion)
 	el.AddChild(encrypted)
-	_, err := b.door.User(t.Context(), text(t, el))
+	_, _, err := b.door.User(t.Context(), text(t, el))
 	require.Equal(t, 400, code(err))
 	require.ErrorContains(t, err, "encrypted")
 }
@@ -272,7 +272,7 @@ func TestReplayAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range cap(codes) {
 		all.Go(func() {
-			_, err := b.door.User(t.Context(), m)
+			_, _, err := b.door.User(t.Context(), m)
 			codes <- code(err)
 		})
 	}
@@ -283,4 +283,42 @@ func TestReplayAtOnce(t *testing.T) {
 		seen[c]++
 	}
 	require.Equal(t, map[int]int{200: 1, 401: 7}, seen)
+}
+
+// A response that answers a request is refused by its head too, which nobody signed here.
+func TestAnAnswerIsRefusedByItsHead(t *testing.T) {
+	b := newBed(t)
+	m := b.a.assertionOnly(t, "anna@a.org")
+	m.CreateAttr("InResponseTo", "id-1")
+	_, _, err := b.door.User(t.Context(), text(t, m))
+	require.Equal(t, 401, code(err))
+}
+
+func TestMultiFactor(t *testing.T) {
+	b := newBed(t)
+	attribute := func(name, value string) func(*saml.IdpAuthnRequest) {
+		return func(r *saml.IdpAuthnRequest) {
+			r.Assertion.AttributeStatements = append(r.Assertion.AttributeStatements, saml.AttributeStatement{Attributes: []saml.Attribute{{Name: name,
+				NameFormat: "urn:oasis:names:tc:SAML:2.0:attrname-format:uri", Values: []saml.AttributeValue{{Type: "xs:string", Value: "x"}, {Type: "xs:string", Value: value}}}}})
+		}
+	}
+	context := func(ref *saml.AuthnContextClassRef) func(*saml.IdpAuthnRequest) {
+		return func(r *saml.IdpAuthnRequest) { r.Assertion.AuthnStatements[0].AuthnContext.AuthnContextClassRef = ref }
+	}
+	for name, c := range map[string]struct {
+		change func(*saml.IdpAuthnRequest)
+		want   bool
+	}{
+		"by password":              {nil, false},
+		"not said":                 {context(nil), false},
+		"context":                  {context(&saml.AuthnContextClassRef{Value: twoFactors[0]}), true},
+		"something like it":        {context(&saml.AuthnContextClassRef{Value: twoFactors[0] + "x"}), false},
+		"method":                   {attribute(methods, multipleAuthn), true},
+		"method of something else": {attribute("http://example.org/methods", multipleAuthn), false},
+		"another method":           {attribute(methods, "urn:password"), false},
+	} {
+		_, strong, err := b.door.User(t.Context(), text(t, b.a.message(t, "anna@a.org", c.change)))
+		require.NoError(t, err, name)
+		require.Equal(t, c.want, strong, name)
+	}
 }

@@ -55,15 +55,9 @@ var ErrFactor = status.New(status.Invalid, "TwoFactorNeeded", "this user signs i
 func (d *Desk) Authenticate(ctx context.Context, in Login) (Ticket, error) {
 	var out Ticket
 	err := d.login(ctx, in, func(tx *store.Tx, u record.User, home record.Account) error {
-		out.Token = secret.NewTicket()
-		good, needed := loginTime, false
-		if d.factor != nil && d.factor.Needed(u, home) && !d.factor.Trusted(u, in.Device) {
-			masked := d.factor.Masked(u)
-			out.Factors, good, needed = &masked, factorTime, true
-		}
-		// A user has one sign-in under way: codes of an older one are not to be guessed beside those of this.
-		return errors.Join(tx.DropTickets(u.ID, record.PurposeLogin),
-			ticket(tx, out.Token, record.PurposeLogin, u, good, func(t *record.Ticket) { t.Factor = needed }))
+		var err error
+		out, err = d.begin(tx, u, d.needsCode(u, home, in.Device))
+		return err
 	})
 	if err != nil {
 		return Ticket{}, err
@@ -76,7 +70,7 @@ func (d *Desk) Authenticate(ctx context.Context, in Login) (Ticket, error) {
 func (d *Desk) Password(ctx context.Context, in Login) (record.User, error) {
 	var out record.User
 	err := d.login(ctx, in, func(_ *store.Tx, u record.User, home record.Account) error {
-		if out = u; d.factor != nil && d.factor.Needed(u, home) && !d.factor.Trusted(u, in.Device) {
+		if out = u; d.needsCode(u, home, in.Device) {
 			return ErrFactor
 		}
 		return nil
@@ -233,6 +227,54 @@ func (d *Desk) wrongCode(tx *store.Tx, t record.Ticket, u record.User, home reco
 		err = errors.Join(err, tx.PutTicket(t), tx.EndSessions(u.ID, nil))
 	}
 	return errors.Join(err, tx.PutUser(u), tx.Record(entry))
+}
+
+// Vouched is a sign-in that an identity provider vouches for.
+type Vouched struct {
+	UserID string
+	Strong bool       // the provider says that it asked for more than one factor
+	Device string     // cookie tfa_key, "" if there is none
+	From   netip.Addr // of the client
+}
+
+// Vouched signs a user in without a password. Who needs a second factor that the provider did not ask for gets a ticket, as
+// from Authenticate, and no session. Whoever may not sign in with a password may not this way either: that is a 404.
+func (d *Desk) Vouched(in Vouched) (o Opened, t Ticket, err error) {
+	err = d.store.Update(func(tx *store.Tx) error {
+		u, home, err := userAndHome(tx, in.UserID)
+		if errors.Is(err, identity.ErrNotFound) {
+			return errUnknown
+		} else if err != nil {
+			return err
+		}
+		if u.Disabled() || !home.Is(record.StatusActive) || !allowed(home, in.From) || !record.Within(u.AccessPeriod, u.Timezone, tx.Now()) {
+			return errUnknown
+		}
+		if !in.Strong && d.needsCode(u, home, in.Device) {
+			t, err = d.begin(tx, u, true)
+			return err
+		}
+		o, err = d.Open(tx, u, home, in.From)
+		return err
+	})
+	return o, t, err
+}
+
+// needsCode says whether a user who signs in at a device must give a code.
+func (d *Desk) needsCode(u record.User, home record.Account, device string) bool {
+	return d.factor != nil && d.factor.Needed(u, home) && !d.factor.Trusted(u, device)
+}
+
+// begin makes the ticket of a sign-in. A user has one under way: codes of an older one are not to be guessed beside those
+// of this.
+func (d *Desk) begin(tx *store.Tx, u record.User, needed bool) (Ticket, error) {
+	out, good := Ticket{Token: secret.NewTicket()}, loginTime
+	if needed {
+		masked := d.factor.Masked(u)
+		out.Factors, good = &masked, factorTime
+	}
+	return out, errors.Join(tx.DropTickets(u.ID, record.PurposeLogin),
+		ticket(tx, out.Token, record.PurposeLogin, u, good, func(t *record.Ticket) { t.Factor = needed }))
 }
 
 // Open makes a session for a user without asking for a password, in a transaction of the caller's: after a validated

@@ -2,6 +2,9 @@ package web
 
 import (
 	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -329,4 +332,26 @@ func TestSwitchAccount(t *testing.T) {
 	to(master, "c").want(200)
 	b.edit("asu@m", func(u *record.User) { u.IsAccountSuperuser = false })
 	b.call("GET", "/g/aaa/isauth", master, nil).want(401)
+}
+
+// What is too deep is refused, and the account can be read afterwards by all who need it.
+func TestDeepValuesAreRefused(t *testing.T) {
+	b := newBed(t)
+	key := b.signIn("asu@c")
+	for _, n := range []int{65, 5000, 9990, 9998, 9999, 20000, 150000} {
+		deep := strings.Repeat("[", n) + strings.Repeat("]", n)
+		for _, encoding := range bodyEncodings {
+			if encoding == inJSON || encoding == inNothing {
+				r := b.call("POST", "/g/account", key, nil, func(r *http.Request) {
+					body := `{"id":"c","map_lines":` + deep + `}`
+					r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+				})
+				require.Equal(t, 400, r.code, "%d deep in %s", n, encoding)
+				continue
+			}
+			b.callIn(encoding, "POST", "/g/account", key, args{"id": "c", "map_lines": deep}).want(400, n)
+		}
+	}
+	b.call("POST", "/g/account", key, args{"id": "c", "map_lines": map[string]any{"a": []any{1}}}).want(200)
+	b.call("GET", "/g/account/list", b.signIn("asu@m"), nil).want(200)
 }

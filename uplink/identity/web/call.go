@@ -160,7 +160,7 @@ func (c *call) read() (set *argument.Set, malformed error) {
 // client that is no browser sends neither of the headers that this looks at. Signing out by GET counts as a change.
 func (w *Web) sameSite(r *http.Request) error {
 	check := r
-	if r.Method == http.MethodGet && strings.HasSuffix(strings.TrimRight(r.URL.Path, "/"), "/logout") {
+	if (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.HasSuffix(strings.TrimRight(r.URL.Path, "/"), "/logout") {
 		r2 := *r
 		r2.Method, check = http.MethodPost, &r2
 	}

@@ -10,7 +10,6 @@ import (
 	"vmsbridge/uplink/identity/record"
 	"vmsbridge/uplink/identity/session"
 	"vmsbridge/uplink/identity/status"
-	"vmsbridge/uplink/identity/store"
 )
 
 // authenticate is POST /g/aaa/authenticate.
@@ -23,11 +22,16 @@ func (c *call) authenticate() error {
 	if err != nil {
 		return err
 	}
-	return c.ok(struct {
-		Token   string          `json:"token"`
-		Factors *session.Masked `json:"two_factor_authentication_code,omitempty"`
-	}{t.Token, t.Factors})
+	return c.ok(ticketOf(t))
 }
+
+// ticket is the answer to the first step of a sign-in.
+type ticket struct {
+	Token   string          `json:"token"`
+	Factors *session.Masked `json:"two_factor_authentication_code,omitempty"`
+}
+
+func ticketOf(t session.Ticket) ticket { return ticket{t.Token, t.Factors} }
 
 // authorize is POST /g/aaa/authorize. A code that does not have four digits is a wrong one, not a wrong argument: it
 // counts.
@@ -79,7 +83,8 @@ func (c *call) switchAccount() error {
 // header, and the parameter is that of the SAML binding.
 const headerSSO = "SAMLResponse"
 
-// sso is POST /g/sso.
+// sso is POST /g/sso. A user who needs a second factor here, by their own choice or the account's, gets the answer of
+// authenticate in place of a session and goes on as after that one, unless the provider says that it asked for two.
 func (c *call) sso() error {
 	if c.o.SSO == nil {
 		return errAway
@@ -91,29 +96,16 @@ func (c *call) sso() error {
 	if message == "" {
 		message = c.r.Header.Get(headerSSO)
 	}
-	id, err := c.o.SSO.User(c.r.Context(), message)
+	id, strong, err := c.o.SSO.User(c.r.Context(), message)
 	if err != nil {
 		return c.closed(err)
 	}
-	var o session.Opened
-	err = c.store.Update(func(tx *store.Tx) error {
-		u, err := tx.User(id)
-		if err != nil {
-			return found(err, errNoUser)
-		}
-		home, err := tx.Account(u.OwnerAccountID)
-		if err != nil {
-			return err
-		}
-		// Whoever may not sign in with a password may not this way either.
-		if u.Disabled() || !home.Is(record.StatusActive) {
-			return errNoUser
-		}
-		o, err = c.desk.Open(tx, u, home, c.from)
-		return err
-	})
+	o, t, err := c.desk.Vouched(session.Vouched{UserID: id, Strong: strong, Device: c.set.Device(), From: c.from})
 	if err != nil {
 		return err
+	}
+	if t.Token != "" {
+		return c.ok(ticketOf(t))
 	}
 	c.signedIn(o)
 	return c.ok(map[string]string{argument.CookieSession: o.Key, "user_id": o.User.ID})

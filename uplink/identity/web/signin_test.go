@@ -418,6 +418,9 @@ func TestCrossSiteRequests(t *testing.T) {
 				continue
 			}
 			b.call(e.Method, e.Path, key, nil, h).want(403)
+			if e.Method == "GET" {
+				require.Equal(t, 403, b.call("HEAD", e.Path, key, nil, h).code)
+			}
 		}
 	}
 	b.call("GET", "/g/aaa/isauth", key, nil).want(200)

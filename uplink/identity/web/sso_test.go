@@ -31,7 +31,17 @@ const ssoBase = "https://login.example.org"
 // provider is an identity provider of the library, serving at an address of its own, at which one person is signed in.
 type provider struct {
 	*saml.IdentityProvider
-	email string
+	email   string
+	context string // how the person signed in at the provider; "" is by password
+}
+
+// MakeAssertion says how the person signed in.
+func (p *provider) MakeAssertion(r *saml.IdpAuthnRequest, s *saml.Session) error {
+	err := saml.DefaultAssertionMaker{}.MakeAssertion(r, s)
+	if err == nil && p.context != "" {
+		r.Assertion.AuthnStatements[0].AuthnContext.AuthnContextClassRef.Value = p.context
+	}
+	return err
 }
 
 func (p *provider) GetServiceProvider(*http.Request, string) (*saml.EntityDescriptor, error) {
@@ -53,7 +63,7 @@ func newProvider(t *testing.T, email string) (p *provider, certificate string) {
 	require.NoError(t, err)
 	p = &provider{email: email}
 	p.IdentityProvider = &saml.IdentityProvider{Key: key, Certificate: cert, Logger: log.New(io.Discard, "", 0), MetadataURL: url.URL{Scheme: "https", Host: "idp.example.org", Path: "/metadata"},
-		SignatureMethod: dsig.RSASHA256SignatureMethod, ServiceProviderProvider: p, SessionProvider: p}
+		SignatureMethod: dsig.RSASHA256SignatureMethod, ServiceProviderProvider: p, SessionProvider: p, AssertionMaker: p}
 	return p, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
@@ -73,8 +83,8 @@ func (p *provider) message(t *testing.T) string {
 	return strings.ReplaceAll(string(found[1]), "&#43;", "+")
 }
 
-func TestSSO(t *testing.T) {
-	b := newBed(t)
+// withSSO lets people in whom a provider of account c vouches for.
+func withSSO(t *testing.T, b *bed) *provider {
 	b.clock.pass(time.Since(b.clock.now())) // the library's provider goes by the real clock
 	var err error
 	b.web.o.SSO, err = door.New(door.Options{Store: b.store, BaseURL: ssoBase, Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))})
@@ -82,7 +92,12 @@ func TestSSO(t *testing.T) {
 	p, cert := newProvider(t, "ru@c")
 	asu := b.signIn("asu@c")
 	b.call("POST", "/g/account", asu, args{"id": "c", "brand_saml_publickey_cert": cert, "brand_saml_nameid_path": "//Subject/NameID"}).want(200)
+	return p
+}
 
+func TestSSO(t *testing.T) {
+	b := newBed(t)
+	p := withSSO(t, b)
 	// From the provider's page, by a browser.
 	browser := func(r *http.Request) {
 		r.Header.Set("Origin", "https://idp.example.org")
@@ -117,4 +132,55 @@ func TestSSO(t *testing.T) {
 	b.edit("ru@c", func(u *record.User) { u.IsActive = true })
 	b.status("c", record.StatusSuspended)
 	b.call("POST", "/g/sso", "", args{"SAMLResponse": p.message(t)}).want(401)
+}
+
+// Who needs a second factor here gives it after the provider's message too, unless the provider asked for two.
+func TestSSOAndTheSecondFactor(t *testing.T) {
+	b := newBed(t, withFactor(nil))
+	p := withSSO(t, b)
+	post := func(more ...func(*http.Request)) reply {
+		return b.call("POST", "/g/sso", "", args{"SAMLResponse": p.message(t)}, more...).want(200)
+	}
+	const opened, asked = "auth_key", "two_factor_authentication_code"
+	forced := func(v bool) {
+		b.account("c", func(a *record.Account) { a.IsFactorForced = record.Flag(v) })
+	}
+	require.Contains(t, string(post().body), opened)
+	b.edit("ru@c", func(u *record.User) { u.IsFactorEnabled = true })
+	require.Contains(t, string(post().body), asked, "the user's own choice")
+	b.edit("ru@c", func(u *record.User) { u.IsFactorEnabled = false })
+	forced(true)
+	r := post()
+	require.Empty(t, r.cookies)
+	require.NotContains(t, string(r.body), opened)
+	require.Contains(t, string(r.body), `"email":"r***@c"`)
+	token := r.field("token")
+	b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(401, "no code")
+	b.call("POST", aaaCode, "", args{"token": token, typeOfCode: "email"}).want(200)
+	r = b.call("POST", "/g/aaa/authorize", "", args{"token": token, codeArg: b.letter("ru@c").Code}).want(200)
+	b.call("GET", "/g/aaa/isauth", r.cookie("auth_key").Value, nil).want(200)
+	device := r.cookie("tfa_key")
+	require.Contains(t, string(post(func(r *http.Request) { r.AddCookie(device) }).body), opened, "a trusted device")
+
+	for context, want := range map[string]string{"urn:oasis:names:tc:SAML:2.0:ac:classes:PasswordProtectedTransport": asked, "urn:oasis:names:tc:SAML:2.0:ac:classes:MobileOneFactorContract": asked,
+		"https://refeds.org/profile/sfa": asked, "urn:oasis:names:tc:SAML:2.0:ac:classes:MobileTwoFactorContract": opened, "https://refeds.org/profile/mfa": opened} {
+		p.context = context
+		require.Contains(t, string(post().body), want, context)
+	}
+	// What forbids a sign-in by password forbids this one.
+	for name, forbid := range map[string]func(*record.Account, *record.User){
+		"addresses": func(a *record.Account, _ *record.User) {
+			a.AccessRestriction, a.AllowableRange = record.Texts{"enable_ip_restrictions"}, record.Texts{"203.0.113.0/24"}
+		},
+		"hours":  func(_ *record.Account, u *record.User) { u.AccessPeriod = record.Texts{"0-0000-0000"} },
+		"locked": func(_ *record.Account, u *record.User) { u.Lock(b.clock.now(), "") },
+	} {
+		a, u := b.storedAccount("c"), b.stored("ru@c")
+		b.account("c", func(x *record.Account) { forbid(x, &record.User{}) })
+		b.edit("ru@c", func(x *record.User) { forbid(&record.Account{}, x) })
+		r := b.call("POST", "/g/sso", "", args{"SAMLResponse": p.message(t)}).want(404, name)
+		require.Empty(t, r.cookies)
+		b.account("c", func(x *record.Account) { *x = a })
+		b.edit("ru@c", func(x *record.User) { *x = u })
+	}
 }

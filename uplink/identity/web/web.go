@@ -41,8 +41,9 @@ type Factors interface {
 
 // SSO is behind POST /g/sso, identity/saml.
 type SSO interface {
-	// User is the id of the user whom an identity provider's message names: *status.Error 400, 401 or 404 if none.
-	User(ctx context.Context, message string) (string, error)
+	// User is the id of the user whom an identity provider's message names, and whether the provider asked for more than one
+	// factor: *status.Error 400, 401 or 404 if none.
+	User(ctx context.Context, message string) (id string, strong bool, err error)
 }
 
 // Options of New. Store, Desk and Devices are needed.
