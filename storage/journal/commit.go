@@ -25,6 +25,7 @@ type txn struct {
 	waiting, parked int         // differences
 	forget          []string    // ids whose number of tries starts anew
 	queued          bool        // something entered the outbox
+	changed         bool        // something entered the sequence of changes
 	stored          int         // events more than before
 	bytes           int64       // difference of what the waiting events take up
 
@@ -150,9 +151,15 @@ func (j *Journal) committed(t *txn) {
 			subs = append(subs, f)
 		}
 	}
+	cursors := j.cursors
 	j.stateMu.Unlock()
 	if t.queued {
 		j.signal()
+	}
+	if t.changed {
+		for _, c := range cursors {
+			c.signal()
+		}
 	}
 	for _, ev := range t.events {
 		for _, f := range subs {

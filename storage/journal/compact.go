@@ -135,14 +135,20 @@ func (j *Journal) swap(from, db *bolt.DB, file *os.File, c *Compaction) error {
 	if err := j.apply(db, j.move.take()); err != nil {
 		return err
 	}
-	sequence := uint64(0)
-	err := j.view(func(tx *bolt.Tx) error { sequence = txBucket(tx, bucketOutbox).Sequence(); return nil })
+	var sequence, changes uint64
+	err := j.view(func(tx *bolt.Tx) error {
+		sequence, changes = txBucket(tx, bucketOutbox).Sequence(), txBucket(tx, bucketChanges).Sequence()
+		return nil
+	})
 	if err != nil {
 		return err
 	}
 	db.NoSync, db.NoGrowSync = false, false
 	err = guarded(func() error {
-		return db.Update(func(tx *bolt.Tx) error { c.After = tx.Size(); return txBucket(tx, bucketOutbox).SetSequence(sequence) })
+		return db.Update(func(tx *bolt.Tx) error {
+			c.After = tx.Size()
+			return errors.Join(txBucket(tx, bucketOutbox).SetSequence(sequence), txBucket(tx, bucketChanges).SetSequence(changes))
+		})
 	})
 	if err != nil {
 		return err

@@ -8,7 +8,8 @@
 //  2. The same id is one event: Put replaces.
 //  3. An entry leaves the outbox only by Ack, Park or Drop, and by Ack and Park only if the event was not put again in
 //     the meantime.
-//  4. A damaged file opens: it is set aside, what can be read is carried into a new file, and Damage tells what happened.
+//  4. Each Cursor learns of every event that is put, in order, at its own pace, and of nothing twice that it has passed.
+//  5. A damaged file opens: it is set aside, what can be read is carried into a new file, and Damage tells what happened.
 //
 // The file's shape is described in format.md. An example:
 //

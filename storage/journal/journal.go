@@ -67,6 +67,7 @@ type Journal struct {
 	tries       map[string]int
 	subscribers map[int]func(vms.Event)
 	nextSub     int
+	cursors     []*Cursor
 
 	changed chan struct{}
 	// outboxBytes is about what the waiting events take up, -1 until Trim has counted.

@@ -21,12 +21,20 @@ var (
 	bucketParked   = []byte("parked")    // id → parked entry
 	bucketMeta     = []byte("meta")      // the owner's keys, each after "user/"
 	bucketFormat   = []byte("format")    // version, clean, low
+
+	bucketChanges   = []byte("changes")    // place → entry of the sequence of changes
+	bucketChangesID = []byte("changes-id") // id → its places in it
 )
 
-var allBuckets = [][]byte{
-	bucketEvents, bucketByTime, bucketByActor, bucketByType, bucketOngoing,
-	bucketOutbox, bucketOutboxID, bucketParked, bucketMeta, bucketFormat,
-}
+// firstBuckets are in every file of this form; laterBuckets came later, and Open makes them in a file that lacks them.
+var (
+	firstBuckets = [][]byte{
+		bucketEvents, bucketByTime, bucketByActor, bucketByType, bucketOngoing,
+		bucketOutbox, bucketOutboxID, bucketParked, bucketMeta, bucketFormat,
+	}
+	laterBuckets = [][]byte{bucketChanges, bucketChangesID}
+	allBuckets   = slices.Concat(firstBuckets, laterBuckets)
+)
 
 // endOngoing is the end that the indexes hold for an event that has not ended. No event ends at that millisecond: it lies
 // beyond the year 9999.

@@ -3,6 +3,7 @@ package journal
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -14,7 +15,7 @@ import (
 //
 // A file of an older form gives errOldForm, unread.
 func (j *Journal) load(db *bolt.DB) error {
-	var fresh, clean bool
+	var fresh, clean, lacking bool
 	waiting, parked := 0, 0
 	err := guarded(func() error {
 		return db.View(func(tx *bolt.Tx) (err error) {
@@ -27,17 +28,23 @@ func (j *Journal) load(db *bolt.DB) error {
 				}
 			}
 			waiting, parked = keys(txBucket(tx, bucketOutbox)), keys(txBucket(tx, bucketParked))
+			lacking = slices.ContainsFunc(laterBuckets, func(name []byte) bool { return tx.Bucket(name) == nil })
 			return checkOutbox(tx)
 		})
 	})
 	if err != nil {
 		return err
 	}
-	if fresh || clean {
+	if fresh || clean || lacking {
 		err = guarded(func() error {
 			return db.Update(func(tx *bolt.Tx) error {
 				if fresh {
 					return createBuckets(tx)
+				}
+				for _, name := range laterBuckets {
+					if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+						return err
+					}
 				}
 				return txBucket(tx, bucketFormat).Delete(keyClean)
 			})
@@ -72,7 +79,7 @@ func examine(tx *bolt.Tx) (fresh, clean bool, err error) {
 	case v[0] < formatVersion:
 		return false, false, errOldForm
 	}
-	for _, name := range allBuckets {
+	for _, name := range firstBuckets {
 		if tx.Bucket(name) == nil {
 			return false, false, &damagedError{fmt.Sprintf("bucket %q is missing", name)}
 		}

@@ -28,7 +28,7 @@ type Retention struct {
 	Keep int
 }
 
-// Prune removes what r lets go, and returns how many. Events that are ongoing, wait in the outbox, or are parked stay
+// Prune removes what r lets go, and returns how many. Events that are ongoing, wait in the outbox or for a cursor, or are parked stay
 // whatever their age, and do not count for Keep. It may be called at any time beside everything else; the space is reused,
 // and Compact gives it back.
 func (j *Journal) Prune(r Retention) (int, error) {
@@ -125,7 +125,7 @@ func (j *Journal) pruneCandidates(limit int64, after []byte, n int) (keys [][]by
 				return nil
 			}
 			next = append(next[:0], s.place...)
-			if id := s.place[8:]; outbox.Get(id) == nil && parked.Get(id) == nil {
+			if id := s.place[8:]; outbox.Get(id) == nil && parked.Get(id) == nil && !wanted(tx, id) {
 				keys = append(keys, append(bytes.Clone(s.group), s.place...))
 			}
 			m.next()
@@ -142,7 +142,7 @@ func (t *txn) prune(key []byte, limit int64) (bool, error) {
 	place := key[n:]
 	id := place[8:]
 	end := t.bucket(bucketByTime).Get(key)
-	if len(end) != 8 || keyMS(end) >= limit || t.bucket(bucketOutboxID).Get(id) != nil || t.bucket(bucketParked).Get(id) != nil {
+	if len(end) != 8 || keyMS(end) >= limit || t.bucket(bucketOutboxID).Get(id) != nil || t.bucket(bucketParked).Get(id) != nil || wanted(t.Tx, id) {
 		return false, nil
 	}
 	h, err := decodeHead(t.bucket(bucketEvents).Get(id))

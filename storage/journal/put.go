@@ -118,6 +118,9 @@ func (j *Journal) put(t *txn, ev vms.Event, body []byte, report bool) error {
 		}
 		sequence = seq
 	}
+	if err := t.change(ev, j.opts.Now()); err != nil {
+		return err
+	}
 	return t.store(ev, withSequence(body, sequence))
 }
 

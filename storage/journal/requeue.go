@@ -15,6 +15,9 @@ func (s *salvager) settle() error {
 		if err := txBucket(tx, bucketOutbox).SetSequence(s.last); err != nil {
 			return err
 		}
+		if err := txBucket(tx, bucketChanges).SetSequence(s.lastChange); err != nil {
+			return err
+		}
 		t := &txn{Tx: tx}
 		if err := addCount(t.bucket(bucketFormat), s.stored); err != nil {
 			return err

@@ -24,6 +24,7 @@ type salvager struct {
 
 	low         uint64 // events with a lower sequence have left the outbox
 	last        uint64 // highest sequence seen
+	lastChange  uint64 // highest place in the sequence of changes
 	outboxHoles bool   // parts of the outbox may be missing
 	stored      int    // events
 }
@@ -61,6 +62,7 @@ func (s *salvager) read(f *boltfile.File, noMeta error) error {
 	if noMeta == nil {
 		seqs := f.Sequences()
 		s.last = max(s.last, seqs[string(bucketOutbox)])
+		s.lastChange = max(s.lastChange, seqs[string(bucketChanges)])
 		// The events come first, so that what refers to them finds them.
 		for _, pass := range []func(bucket string, k, v []byte) error{s.event, s.rest} {
 			lost, err := f.Walk(func(bucket string, k, v []byte) error { return s.step(pass(bucket, k, v)) })
@@ -192,6 +194,8 @@ func (s *salvager) rest(bucket string, k, v []byte) error {
 		return s.entry(k, v, false)
 	case string(bucketParked):
 		return s.park(k, v)
+	case string(bucketChanges):
+		return s.change(k, v)
 	case string(bucketMeta):
 		return s.meta(k, v)
 	case string(bucketOngoing):
@@ -218,6 +222,8 @@ func (s *salvager) strayRest(k, v []byte) error {
 		return s.park(k, v)
 	case tagMeta:
 		return s.meta(k, v)
+	case tagChange:
+		return s.change(k, v)
 	}
 	return nil
 }
@@ -277,4 +283,24 @@ func (s *salvager) park(id, v []byte) error {
 		return nil
 	}
 	return t.bucket(bucketParked).Put(id, v)
+}
+
+// change takes an entry of the sequence of changes. Those that all cursors are past, which a stray page may hold, go when the
+// cursors are opened. An entry that cannot be read is lost to those who follow; the events themselves are not.
+func (s *salvager) change(k, v []byte) error {
+	var e changeValue
+	if err := unseal(tagChange, v, &e); err != nil || len(k) != 8 || e.ID == "" {
+		s.damage.DamagedValues++
+		return nil
+	}
+	t, err := s.txn()
+	if err != nil {
+		return err
+	}
+	place := binary.BigEndian.Uint64(k)
+	s.lastChange = max(s.lastChange, place)
+	if parseChangePlaces(t.bucket(bucketChangesID).Get([]byte(e.ID))).newest() >= place {
+		return nil // read already, or of an older form
+	}
+	return t.noteChange(place, e)
 }

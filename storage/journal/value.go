@@ -19,6 +19,7 @@ const (
 	tagEntry  = 0x21
 	tagParked = 0x31
 	tagMeta   = 0x41 // the owner's bytes, not JSON
+	tagChange = 0x51
 )
 
 // valueHead is the tag and the CRC-32C of all that follows it.

@@ -103,7 +103,7 @@ func inspect(f *boltfile.File) (found *inspector, err error) {
 	}
 	// Another form's indexes are other ones.
 	if len(in.problems) == 0 && (in.form == formatVersion || in.form == 0) {
-		for _, what := range []string{string(bucketByTime), string(bucketByActor), string(bucketByType), string(bucketOngoing), string(bucketOutboxID)} {
+		for _, what := range []string{string(bucketByTime), string(bucketByActor), string(bucketByType), string(bucketOngoing), string(bucketOutboxID), string(bucketChangesID)} {
 			if in.sums[what] != 0 {
 				in.contradictions = append(in.contradictions, fmt.Sprintf("bucket %q contradicts what it is derived from", what))
 			}
@@ -161,6 +161,19 @@ func (in *inspector) entry(bucket string, key, value []byte) error {
 		in.sums[string(bucketOutboxID)] += in.hash([]byte(e.ID), key)
 	case string(bucketOutboxID):
 		in.sums[bucket] -= in.hash(key, value)
+	case string(bucketChanges):
+		var v changeValue
+		if err := unseal(tagChange, value, &v); err != nil {
+			return err
+		}
+		in.sums[string(bucketChangesID)] += in.hash([]byte(v.ID), key)
+	case string(bucketChangesID):
+		p := parseChangePlaces(value)
+		for _, place := range []uint64{p.began, p.ended} {
+			if place != 0 {
+				in.sums[bucket] -= in.hash(key, sequenceKey(place))
+			}
+		}
 	case string(bucketMeta):
 		_, err := verified(tagMeta, value)
 		return err

@@ -1,0 +1,311 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/uplink/vms"
+)
+
+// Change is an event as one who follows the journal is to learn of it: the event as it is now, not as it was then. Who wants
+// every event once leaves out what is not Newest. It is an alias of its fields, as in uplink/home, where a Cursor is a feed.
+type Change = struct {
+	Place  uint64    // in the sequence: later changes have higher places, and no place is given twice
+	Event  vms.Event // as it is now
+	Began  bool      // it had no end when it was put
+	Newest bool      // no later change of the event follows
+	Since  time.Time // when it was put
+}
+
+// Cursor reads all events that are put, from the moment on when its name was first given to Cursors, in the order in which
+// they were put, whether they wait in the outbox or not. What it has not passed is kept for it (Prune leaves such events
+// alone), so someone must call Trim now and then. Its methods are safe for concurrent use.
+type Cursor struct {
+	j       *Journal
+	name    string
+	key     []byte
+	changed chan struct{}
+	// skipped is what the file says, for metrics.
+	skipped atomic.Uint64
+}
+
+// cursorPrefix begins the keys of cursors in the bucket of the owner's values, apart from the owner's by its zero byte.
+const cursorPrefix = "\x00cursor/"
+
+// cursorValue is what the file says of a cursor.
+type cursorValue struct {
+	Place   uint64 `json:"place"`             // everything up to it was dealt with
+	Skipped uint64 `json:"skipped,omitempty"` // changes that Trim gave up
+}
+
+// cursors are those of the file, by key.
+func (t *txn) cursors() (map[string]cursorValue, error) { return readCursors(t.Tx) }
+
+func readCursors(tx *bolt.Tx) (map[string]cursorValue, error) {
+	found := map[string]cursorValue{}
+	c := txBucket(tx, bucketMeta).Cursor()
+	for k, v := c.Seek([]byte(cursorPrefix)); bytes.HasPrefix(k, []byte(cursorPrefix)); k, v = c.Next() {
+		value, err := parseCursor(v)
+		if err != nil {
+			return nil, &damagedError{fmt.Sprintf("cursor %q: %v", k[len(cursorPrefix):], err)}
+		}
+		found[string(k)] = value
+	}
+	return found, nil
+}
+
+// errNoCursor says that the file does not know a cursor: Cursors was called again without it, or damage took it.
+var errNoCursor = errors.New("the journal does not know this cursor")
+
+func parseCursor(b []byte) (v cursorValue, err error) {
+	if b == nil {
+		return v, errNoCursor
+	}
+	raw, err := verified(tagMeta, b)
+	if err == nil {
+		err = json.Unmarshal(raw, &v)
+	}
+	return v, err
+}
+
+func (t *txn) setCursor(key []byte, v cursorValue) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return t.bucket(bucketMeta).Put(key, resum(append([]byte{tagMeta, 0, 0, 0, 0}, raw...)))
+}
+
+// Cursors opens the cursors of these names, in their order, and forgets all others, durably. A new one stands behind
+// everything that was put so far. Without names, no sequence of changes is kept. Call it once after Open; what is put before
+// that is kept for the cursors of last time.
+func (j *Journal) Cursors(names ...string) ([]*Cursor, error) {
+	list := make([]*Cursor, len(names))
+	for i, name := range names {
+		if name == "" || len(name) > 256 || slices.Contains(names[:i], name) {
+			return nil, fmt.Errorf("open cursor %q: it needs a name of its own, of at most 256 bytes", name)
+		}
+		list[i] = &Cursor{j: j, name: name, key: []byte(cursorPrefix + name), changed: make(chan struct{}, 1)}
+	}
+	left := true
+	for left {
+		err := j.do(func(t *txn) error {
+			known, err := t.cursors()
+			if err != nil {
+				return err
+			}
+			end := t.lastChange()
+			for _, v := range known {
+				end = max(end, v.Place)
+			}
+			for key := range known {
+				if !slices.Contains(names, strings.TrimPrefix(key, cursorPrefix)) {
+					if err := t.bucket(bucketMeta).Delete([]byte(key)); err != nil {
+						return err
+					}
+				}
+			}
+			for _, c := range list {
+				v, ok := known[string(c.key)]
+				if !ok {
+					v.Place = end
+					if err := t.setCursor(c.key, v); err != nil {
+						return err
+					}
+				}
+				c.skipped.Store(v.Skipped)
+			}
+			if err := t.consume(); err != nil {
+				return err
+			}
+			first, _ := t.bucket(bucketChanges).Cursor().First()
+			left = first != nil && len(names) == 0
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("open the cursors: %w", err)
+		}
+	}
+	j.stateMu.Lock()
+	defer j.stateMu.Unlock()
+	j.cursors = list
+	for _, c := range list {
+		c.signal()
+	}
+	return list, nil
+}
+
+// follows says whether the latest call of Cursors asked for c.
+func (j *Journal) follows(c *Cursor) bool {
+	j.stateMu.Lock()
+	defer j.stateMu.Unlock()
+	return slices.Contains(j.cursors, c)
+}
+
+func (c *Cursor) signal() {
+	select {
+	case c.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Name is the cursor's.
+func (c *Cursor) Name() string { return c.name }
+
+// Changed has a value after an event was put, and at first. One value may stand for many changes.
+func (c *Cursor) Changed() <-chan struct{} { return c.changed }
+
+// Read is up to n changes behind a place, in order; 0 is where the cursor stands. An event that is gone or damaged is left out,
+// so fewer than n do not mean that there are no more; none does.
+func (c *Cursor) Read(after uint64, n int) (list []Change, err error) {
+	err = c.j.view(func(tx *bolt.Tx) error {
+		list = nil
+		v, err := parseCursor(txBucket(tx, bucketMeta).Get(c.key))
+		if err != nil {
+			return err
+		}
+		events, ids := txBucket(tx, bucketEvents), txBucket(tx, bucketChangesID)
+		from := txBucket(tx, bucketChanges).Cursor()
+		for k, raw := from.Seek(sequenceKey(max(after, v.Place) + 1)); len(k) == 8 && len(list) < n; k, raw = from.Next() {
+			var e changeValue
+			if err := unseal(tagChange, raw, &e); err != nil {
+				c.j.metrics.damaged.Inc()
+				continue
+			}
+			stored := events.Get([]byte(e.ID))
+			if stored == nil {
+				continue
+			}
+			ev, _, err := decodeEvent([]byte(e.ID), stored)
+			if err != nil {
+				c.j.metrics.damaged.Inc()
+				continue
+			}
+			place := binary.BigEndian.Uint64(k)
+			newest := parseChangePlaces(ids.Get([]byte(e.ID))).newest() <= place
+			list = append(list, Change{Place: place, Event: ev, Began: e.Began, Newest: newest, Since: e.Since})
+		}
+		return nil
+	})
+	if errors.Is(err, errNoCursor) {
+		_, err = c.move(func(*txn, *cursorValue) error { return nil })
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read changes for %q: %w", c.name, err)
+	}
+	return list, nil
+}
+
+// Advance notes, durably, that everything up to a place was dealt with. A place that is passed already changes nothing.
+func (c *Cursor) Advance(place uint64) error {
+	_, err := c.move(func(_ *txn, v *cursorValue) error { v.Place = max(v.Place, place); return nil })
+	if err != nil {
+		return fmt.Errorf("advance the cursor of %q: %w", c.name, err)
+	}
+	return nil
+}
+
+// move changes what the file says of the cursor, and takes away what nobody needs any more.
+func (c *Cursor) move(change func(t *txn, v *cursorValue) error) (v cursorValue, err error) {
+	err = c.j.do(func(t *txn) error {
+		v, err = parseCursor(t.bucket(bucketMeta).Get(c.key))
+		lost := errors.Is(err, errNoCursor) && c.j.follows(c)
+		if lost {
+			v, err = cursorValue{Place: t.lastChange(), Skipped: c.skipped.Load()}, nil // a recovery from damage did not find it
+		}
+		if err != nil {
+			return refusal{err}
+		}
+		was := v
+		if err := change(t, &v); err != nil || v == was && !lost {
+			return err
+		}
+		if err := t.setCursor(c.key, v); err != nil {
+			return err
+		}
+		return t.consume()
+	})
+	if err == nil {
+		c.skipped.Store(v.Skipped)
+	}
+	return v, err
+}
+
+// Trim gives up changes that were put before a time (the zero time: none) and the oldest of those that are more than most (0:
+// none), for this cursor only. It returns how many; they are counted in Lag.Skipped for good.
+func (c *Cursor) Trim(most int, before time.Time) (skipped int, err error) {
+	if l, err := c.Lag(); err != nil || (most <= 0 || l.Waiting <= most) && !l.Oldest.Before(before) {
+		return 0, err
+	}
+	_, err = c.move(func(t *txn, v *cursorValue) error {
+		skipped = 0
+		over := 0
+		if most > 0 {
+			over = countChanges(t.Tx, v.Place) - most
+		}
+		from := t.bucket(bucketChanges).Cursor()
+		for k, raw := from.Seek(sequenceKey(v.Place + 1)); len(k) == 8; k, raw = from.Next() {
+			var e changeValue
+			if err := unseal(tagChange, raw, &e); err == nil && skipped >= over && !e.Since.Before(before) {
+				break
+			}
+			v.Place = binary.BigEndian.Uint64(k)
+			v.Skipped++
+			skipped++
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("trim the changes for %q: %w", c.name, err)
+	}
+	return skipped, nil
+}
+
+// Lag is how far a cursor is behind.
+type Lag = struct {
+	Waiting int       // changes that it has not passed
+	Oldest  time.Time // when the first of them was put; zero if there is none
+	Skipped uint64    // changes that Trim has given up since the cursor was made
+}
+
+// Lag walks the keys of what waits.
+func (c *Cursor) Lag() (l Lag, err error) {
+	err = c.j.view(func(tx *bolt.Tx) error {
+		l = Lag{}
+		v, err := parseCursor(txBucket(tx, bucketMeta).Get(c.key))
+		if err != nil {
+			return err
+		}
+		l.Skipped, l.Waiting = v.Skipped, countChanges(tx, v.Place)
+		from := txBucket(tx, bucketChanges).Cursor()
+		for k, raw := from.Seek(sequenceKey(v.Place + 1)); k != nil; k, raw = from.Next() {
+			var e changeValue
+			if unseal(tagChange, raw, &e) == nil {
+				l.Oldest = e.Since
+				break
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return Lag{}, fmt.Errorf("read the cursor of %q: %w", c.name, err)
+	}
+	return l, nil
+}
+
+func countChanges(tx *bolt.Tx, after uint64) (n int) {
+	c := txBucket(tx, bucketChanges).Cursor()
+	for k, _ := c.Seek(sequenceKey(after + 1)); k != nil; k, _ = c.Next() {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,345 @@
+package journal
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	bolt "go.etcd.io/bbolt"
+	"pgregory.net/rapid"
+)
+
+func cursors(t testing.TB, j *Journal, names ...string) []*Cursor {
+	t.Helper()
+	list, err := j.Cursors(names...)
+	require.NoError(t, err)
+	return list
+}
+
+// read is what a cursor reads, as "id began/newest".
+func read(t testing.TB, c *Cursor) (list []string) {
+	t.Helper()
+	changes, err := c.Read(0, 1000)
+	require.NoError(t, err)
+	for i, ch := range changes {
+		if i > 0 {
+			require.Greater(t, ch.Place, changes[i-1].Place)
+		}
+		what := ch.Event.ActorID
+		if ch.Began {
+			what += " began"
+		}
+		if !ch.Newest {
+			what += " old"
+		}
+		list = append(list, what)
+	}
+	return list
+}
+
+func pass(t testing.TB, c *Cursor, n int) {
+	t.Helper()
+	changes, err := c.Read(0, n)
+	require.NoError(t, err)
+	require.Len(t, changes, n)
+	require.NoError(t, c.Advance(changes[n-1].Place))
+}
+
+func sequenceLen(t testing.TB, j *Journal) (entries, ids int) {
+	t.Helper()
+	require.NoError(t, j.view(func(tx *bolt.Tx) error {
+		entries, ids = keys(txBucket(tx, bucketChanges)), keys(txBucket(tx, bucketChangesID))
+		return nil
+	}))
+	return entries, ids
+}
+
+func TestCursorsReadEachForTheirOwn(t *testing.T) {
+	path := temp(t)
+	j := open(t, path, Options{})
+	require.NoError(t, j.Put(event("before", 0, time.Second), true))
+	entries, _ := sequenceLen(t, j)
+	require.Zero(t, entries, "nobody follows")
+	two := cursors(t, j, "broker", "hook")
+	require.Empty(t, read(t, two[0]), "a new cursor begins behind what is there")
+	<-two[0].Changed()
+
+	require.NoError(t, j.Put(event("a", 0, goesOn), true))
+	require.NoError(t, j.Put(event("b", 0, goesOn), false))
+	select {
+	case <-two[0].Changed():
+	default:
+		t.Fatal("not told of the change")
+	}
+	require.NoError(t, j.Put(event("a", 0, 5*time.Second), true))
+	for _, c := range two {
+		require.Equal(t, []string{"a began old", "b began", "a"}, read(t, c))
+	}
+	pass(t, two[0], 2)
+	require.Equal(t, []string{"a"}, read(t, two[0]))
+	require.Equal(t, []string{"a began old", "b began", "a"}, read(t, two[1]))
+	requireClean(t, j)
+
+	// The outbox has nothing to do with it.
+	out, err := j.Peek(10, nil)
+	require.NoError(t, err)
+	_, err = j.AckAll(out)
+	require.NoError(t, err)
+	n, err := j.Prune(Retention{Before: epoch.Add(24 * time.Hour)})
+	require.NoError(t, err)
+	require.Equal(t, 1, n, "only what nobody follows may go")
+	require.Equal(t, []string{"a"}, read(t, two[0]))
+
+	// What all have passed goes.
+	pass(t, two[1], 3)
+	entries, ids := sequenceLen(t, j)
+	require.Equal(t, []int{1, 1}, []int{entries, ids})
+	pass(t, two[0], 1)
+	entries, ids = sequenceLen(t, j)
+	require.Equal(t, []int{0, 0}, []int{entries, ids})
+	requireClean(t, j)
+	n, err = j.Prune(Retention{Before: epoch.Add(24 * time.Hour)})
+	require.NoError(t, err)
+	require.Equal(t, 1, n, "b goes on")
+
+	// A name that is not asked for is forgotten; one that comes back is new.
+	require.NoError(t, j.Put(event("c", 0, time.Second), false))
+	hook := cursors(t, j, "hook")[0]
+	require.Error(t, two[0].Advance(99), "it is closed")
+	require.Equal(t, []string{"c"}, read(t, hook))
+	require.Empty(t, read(t, cursors(t, j, "hook", "broker")[1]))
+	cursors(t, j)
+	entries, ids = sequenceLen(t, j)
+	require.Equal(t, []int{0, 0}, []int{entries, ids})
+	_, err = j.Cursors("x", "x")
+	require.Error(t, err)
+}
+
+// An event that is put again and again stays two entries, and who is behind learns of its newest form.
+func TestSequenceOfChangesStaysShort(t *testing.T) {
+	j := openFast(t, temp(t))
+	c := cursors(t, j, "home")[0]
+	for i := range 50 {
+		require.NoError(t, j.Put(event("a", 0, goesOn), true))
+		if i == 10 {
+			require.NoError(t, j.Put(event("b", 0, time.Second), true))
+		}
+	}
+	require.Equal(t, []string{"b", "a began"}, read(t, c))
+	for i := range 50 {
+		require.NoError(t, j.Put(event("a", 0, time.Duration(i)*time.Second), true))
+	}
+	require.Equal(t, []string{"b", "a began old", "a"}, read(t, c))
+	list, err := c.Read(0, 10)
+	require.NoError(t, err)
+	require.Equal(t, epoch.Add(49*time.Second), list[1].Event.EndTimestamp.Time, "the newest form stands at both")
+	require.NoError(t, j.Put(event("a", 0, goesOn), true))
+	require.Equal(t, []string{"b", "a began"}, read(t, c))
+	requireClean(t, j)
+}
+
+func TestTrimOfChanges(t *testing.T) {
+	now := epoch
+	j := open(t, temp(t), Options{Now: func() time.Time { return now }})
+	j.db.NoSync = true
+	two := cursors(t, j, "dead", "alive")
+	for i := range 20 {
+		now = epoch.Add(time.Duration(i) * time.Minute)
+		require.NoError(t, j.Put(event(fmt.Sprint(i), 0, time.Second), true))
+	}
+	n, err := two[0].Trim(20, epoch)
+	require.NoError(t, err)
+	require.Zero(t, n)
+	n, err = two[0].Trim(15, time.Time{})
+	require.NoError(t, err)
+	require.Equal(t, 5, n)
+	require.Equal(t, "5", read(t, two[0])[0], "the oldest went")
+	n, err = two[0].Trim(0, epoch.Add(12*time.Minute))
+	require.NoError(t, err)
+	require.Equal(t, 7, n)
+	l, err := two[0].Lag()
+	require.NoError(t, err)
+	require.Equal(t, Lag{Waiting: 8, Oldest: epoch.Add(12 * time.Minute), Skipped: 12}, l)
+	require.Len(t, read(t, two[1]), 20, "the other one loses nothing")
+	pass(t, two[1], 20)
+	entries, _ := sequenceLen(t, j)
+	require.Equal(t, 8, entries)
+	requireClean(t, j)
+}
+
+// What cursors promise lasts over a restart, a file of before they were, a compaction and a recovery.
+func TestCursorsLast(t *testing.T) {
+	path := temp(t)
+	j, err := Open(path, Options{CompactAbove: 1})
+	require.NoError(t, err)
+	c := cursors(t, j, "home")[0]
+	for i := range 30 {
+		require.NoError(t, j.Put(event(fmt.Sprint(i), 0, goesOn), true))
+	}
+	pass(t, c, 10)
+	require.NoError(t, j.Put(event("0", 0, time.Second), true))
+	want := read(t, c)
+	require.Len(t, want, 21)
+	before, err := c.Read(0, 100)
+	require.NoError(t, err)
+	_, err = j.compact(t.Context(), Stats{})
+	require.NoError(t, err)
+	require.Equal(t, want, read(t, c))
+	requireClean(t, j)
+	require.NoError(t, j.Close())
+
+	again := open(t, path, Options{})
+	require.NoError(t, again.Put(event("late", 0, time.Second), true), "before the cursors are opened")
+	c = cursors(t, again, "home")[0]
+	require.Equal(t, append(slices.Clone(want), "late"), read(t, c))
+	list, err := c.Read(before[len(before)-1].Place, 10)
+	require.NoError(t, err)
+	require.Len(t, list, 1, "places go on")
+	require.NoError(t, again.Close())
+
+	// A byte of an event is damaged: the others are still told of.
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	b[valueOf(t, b, tagEvent)+100] ^= 4
+	require.NoError(t, os.WriteFile(path, b, 0o600))
+	h, err := Hold(path, time.Second)
+	require.NoError(t, err)
+	d, err := h.Repair(Options{})
+	require.NoError(t, err)
+	require.NotNil(t, d)
+	require.NoError(t, h.Close())
+	hurt := open(t, path, Options{})
+	c = cursors(t, hurt, "home")[0]
+	require.GreaterOrEqual(t, len(read(t, c)), 20)
+	pass(t, c, len(read(t, c)))
+	require.NoError(t, hurt.Put(event("after", 0, time.Second), true))
+	require.Equal(t, []string{"after"}, read(t, c))
+}
+
+// A file of before there were cursors opens as it is.
+func TestCursorsInAnOlderFile(t *testing.T) {
+	path := temp(t)
+	j, err := Open(path, Options{})
+	require.NoError(t, err)
+	require.NoError(t, j.Put(event("a", 0, time.Second), true))
+	require.NoError(t, j.db.Update(func(tx *bolt.Tx) error {
+		for _, name := range laterBuckets {
+			if err := tx.DeleteBucket(name); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	require.NoError(t, j.Close())
+	h, err := Hold(path, time.Second)
+	require.NoError(t, err)
+	r, err := h.Check()
+	require.NoError(t, err)
+	require.Empty(t, r.Problems)
+	require.NoError(t, h.Close())
+	old := open(t, path, Options{})
+	require.Nil(t, old.Damage())
+	c := cursors(t, old, "home")[0]
+	require.NoError(t, old.Put(event("b", 0, time.Second), true))
+	require.Equal(t, []string{"b"}, read(t, c))
+}
+
+// TestCursorsAgainstAModel puts, passes, trims, prunes and reopens at random, and compares with slices.
+func TestCursorsAgainstAModel(t *testing.T) {
+	type entry struct {
+		id    string
+		began bool
+	}
+	dir := t.TempDir()
+	n := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		n++
+		path := filepath.Join(dir, fmt.Sprint(n))
+		j, err := Open(path, Options{})
+		require.NoError(rt, err)
+		j.db.NoSync = true
+		defer func() { _ = j.Close() }()
+		names := []string{"x", "y"}
+		list, err := j.Cursors(names...)
+		require.NoError(rt, err)
+		var log []entry
+		at := []int{0, 0} // entries passed, of log
+		newest := func(i int) bool {
+			return !slices.ContainsFunc(log[i+1:], func(e entry) bool { return e.id == log[i].id })
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"put": func(rt *rapid.T) {
+				actor := rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(rt, "actor")
+				ev := event(actor, 0, time.Second)
+				if rapid.Bool().Draw(rt, "ongoing") {
+					ev.EndTimestamp = nil
+				}
+				require.NoError(rt, j.Put(ev, rapid.Bool().Draw(rt, "report")))
+				for i := 0; i < len(log); i++ {
+					if log[i].id == ev.ID && (log[i].began == ev.Ongoing() || ev.Ongoing()) {
+						log = slices.Delete(log, i, i+1)
+						for c := range at {
+							if at[c] > i {
+								at[c]--
+							}
+						}
+						i--
+					}
+				}
+				log = append(log, entry{ev.ID, ev.Ongoing()})
+			},
+			"pass": func(rt *rapid.T) {
+				c := rapid.IntRange(0, 1).Draw(rt, "cursor")
+				left := len(log) - at[c]
+				if left == 0 {
+					return
+				}
+				k := rapid.IntRange(1, left).Draw(rt, "n")
+				changes, err := list[c].Read(0, k)
+				require.NoError(rt, err)
+				require.Len(rt, changes, k)
+				require.NoError(rt, list[c].Advance(changes[k-1].Place))
+				at[c] += k
+			},
+			"trim": func(rt *rapid.T) {
+				c, most := rapid.IntRange(0, 1).Draw(rt, "cursor"), rapid.IntRange(1, 5).Draw(rt, "most")
+				skipped, err := list[c].Trim(most, time.Time{})
+				require.NoError(rt, err)
+				require.Equal(rt, max(0, len(log)-at[c]-most), skipped)
+				at[c] += skipped
+			},
+			"prune": func(rt *rapid.T) {
+				_, err := j.Prune(Retention{Before: epoch.Add(time.Hour)})
+				require.NoError(rt, err)
+			},
+			"reopen": func(rt *rapid.T) {
+				r, err := j.Check()
+				require.NoError(rt, err)
+				require.Empty(rt, r.Problems)
+				require.NoError(rt, j.Close())
+				j, err = Open(path, Options{})
+				require.NoError(rt, err)
+				require.Nil(rt, j.Damage())
+				j.db.NoSync = true
+				list, err = j.Cursors(names...)
+				require.NoError(rt, err)
+			},
+			"": func(rt *rapid.T) {
+				for c := range names {
+					changes, err := list[c].Read(0, 1000)
+					require.NoError(rt, err)
+					require.Len(rt, changes, len(log)-at[c])
+					for i, ch := range changes {
+						e := log[at[c]+i]
+						require.Equal(rt, e, entry{ch.Event.ID, ch.Began})
+						require.Equal(rt, newest(at[c]+i), ch.Newest)
+					}
+				}
+			},
+		})
+	})
+}

@@ -1,0 +1,149 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/binary"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/uplink/vms"
+)
+
+// The sequence of changes is what the cursors read: one entry for each form of an event that someone may still have to learn
+// of, in the order in which they were put. It names events and holds none of them, and an event has at most two entries in it,
+// where it last was ongoing and where it last was not, so that it stays short however often an event is put again.
+
+// changeValue is an entry of the sequence.
+type changeValue struct {
+	ID    string    `json:"id"`
+	Began bool      `json:"began,omitempty"` // the event had no end then
+	Since time.Time `json:"since"`
+}
+
+// changePlaces are the entries of one event; 0 is none.
+type changePlaces struct{ began, ended uint64 }
+
+func parseChangePlaces(b []byte) (p changePlaces) {
+	if len(b) == 16 {
+		p.began, p.ended = binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])
+	}
+	return p
+}
+
+func (p changePlaces) bytes() []byte { return append(sequenceKey(p.began), sequenceKey(p.ended)...) }
+
+// newest is the place of the event as it is now.
+func (p changePlaces) newest() uint64 { return max(p.began, p.ended) }
+
+// change appends an event that was put to the sequence, if anyone follows it.
+func (t *txn) change(ev vms.Event, now time.Time) error {
+	cursors, err := t.cursors()
+	if err != nil || len(cursors) == 0 {
+		return err
+	}
+	place := t.lastChange()
+	for _, c := range cursors {
+		place = max(place, c.Place)
+	}
+	if err := t.bucket(bucketChanges).SetSequence(place + 1); err != nil {
+		return err
+	}
+	t.changed = true
+	return t.noteChange(place+1, changeValue{ev.ID, ev.Ongoing(), now.UTC()})
+}
+
+// lastChange is a place that no entry stands behind.
+func (t *txn) lastChange() uint64 { return lastChange(t.Tx) }
+
+func lastChange(tx *bolt.Tx) uint64 {
+	changes := txBucket(tx, bucketChanges)
+	place := changes.Sequence()
+	if last, _ := changes.Cursor().Last(); len(last) == 8 {
+		place = max(place, binary.BigEndian.Uint64(last))
+	}
+	return place
+}
+
+// noteChange puts an entry at a place, and takes away those that it makes needless: an older one of the same kind, and an
+// older end of an event that goes on again.
+func (t *txn) noteChange(place uint64, v changeValue) error {
+	ids, id := t.bucket(bucketChangesID), []byte(v.ID)
+	p := parseChangePlaces(ids.Get(id))
+	old := []uint64{p.ended}
+	if v.Began {
+		old = append(old, p.began)
+		p = changePlaces{began: place}
+	} else {
+		p.ended = place
+	}
+	for _, o := range old {
+		if o == 0 {
+			continue
+		}
+		if err := t.bucket(bucketChanges).Delete(sequenceKey(o)); err != nil {
+			return err
+		}
+	}
+	value, err := seal(tagChange, nil, v)
+	if err != nil {
+		return err
+	}
+	if err := t.bucket(bucketChanges).Put(sequenceKey(place), value); err != nil {
+		return err
+	}
+	return ids.Put(id, p.bytes())
+}
+
+// consumeBatch bounds how many entries one transaction takes away.
+const consumeBatch = 1000
+
+// consume takes away entries that every cursor is past.
+func (t *txn) consume() error {
+	cursors, err := t.cursors()
+	if err != nil {
+		return err
+	}
+	least := uint64(1<<64 - 1)
+	for _, c := range cursors {
+		least = min(least, c.Place)
+	}
+	changes := t.bucket(bucketChanges)
+	var keys, values [][]byte
+	c := changes.Cursor()
+	for k, v := c.First(); len(k) == 8 && binary.BigEndian.Uint64(k) <= least && len(keys) < consumeBatch; k, v = c.Next() {
+		keys, values = append(keys, bytes.Clone(k)), append(values, bytes.Clone(v))
+	}
+	for i, k := range keys {
+		if err := changes.Delete(k); err != nil {
+			return err
+		}
+		var v changeValue
+		if unseal(tagChange, values[i], &v) != nil || v.ID == "" {
+			continue // its event's note goes when the next entry of that event does
+		}
+		if err := t.forgetPlace([]byte(v.ID), binary.BigEndian.Uint64(k)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forgetPlace takes a place out of its event's note.
+func (t *txn) forgetPlace(id []byte, place uint64) error {
+	ids := t.bucket(bucketChangesID)
+	p := parseChangePlaces(ids.Get(id))
+	if p.began <= place {
+		p.began = 0
+	}
+	if p.ended <= place {
+		p.ended = 0
+	}
+	if p.newest() == 0 {
+		return ids.Delete(id)
+	}
+	return ids.Put(id, p.bytes())
+}
+
+// wanted says whether a cursor still has to read of an event.
+func wanted(tx *bolt.Tx, id []byte) bool { return txBucket(tx, bucketChangesID).Get(id) != nil }
