@@ -24,8 +24,6 @@ import (
 // The service is told of the bridge at start, and again in case it has lost its memory.
 const (
 	registerEvery = time.Minute
-	registerMin   = time.Second
-	registerMax   = 15 * time.Second
 	// linkDrain is how long reports under way may take when the bridge stops.
 	linkDrain = 1500 * time.Millisecond
 	// registerSay bounds the log lines about a registration that fails again and again for one reason.
@@ -47,8 +45,12 @@ type link struct {
 	profile  func() vms.Registration
 	log      *slog.Logger
 
-	mu      sync.Mutex // guards trouble
-	trouble error      // why the service does not know the bridge yet, nil if it does
+	known chan struct{} // closed once the service has answered that it knows the bridge, or that it needs no registration
+
+	mu       sync.Mutex // guards the rest
+	trouble  error      // why the service does not know the bridge yet, nil if it does
+	attempts int        // at the first registration
+	saidAt   time.Time  // when trouble was logged
 }
 
 // newLink returns nil if no service is configured. profile says what the service is to know of the bridge.
@@ -69,8 +71,8 @@ func newLink(s configs.Service, outbox *journal.Journal, profile func() vms.Regi
 			return nil, err
 		}
 	}
-	l := &link{client: c, source: source, profile: profile, log: log}
-	l.reporter = reporter.New(outbox, c, reporter.Options{Drain: linkDrain, Register: l.register, Log: log, Registerer: reg})
+	l := &link{client: c, source: source, profile: profile, log: log, known: make(chan struct{})}
+	l.reporter = reporter.New(outbox, c, reporter.Options{Drain: linkDrain, Greet: l.greet, Register: l.register, Log: log, Registerer: reg})
 	return l, nil
 }
 
@@ -152,50 +154,61 @@ func (l *link) Tunnel() (state, problem string) {
 
 // Run keeps the registration and the tunnel fresh and reports, until ctx is done.
 func (l *link) Run(ctx context.Context) error {
-	l.registerUntilKnown(ctx)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(panics.Caught(func() error { return l.reporter.Run(ctx) }))
 	g.Go(panics.Caught(func() error { return l.refresh(ctx) }))
 	if l.tunnel != nil {
-		g.Go(panics.Caught(func() error { return l.tunnel.Run(ctx) }))
+		g.Go(panics.Caught(func() error {
+			if !l.waitKnown(ctx) {
+				return ctx.Err()
+			}
+			return l.tunnel.Run(ctx)
+		}))
 	}
 	return g.Wait()
 }
 
-// registerUntilKnown registers until the service has answered that it knows the bridge, or that it needs no registration.
-func (l *link) registerUntilKnown(ctx context.Context) {
-	pause, said, saidAt := registerMin, "", time.Time{}
-	for attempt := 1; ctx.Err() == nil; attempt++ {
-		err := l.register(ctx)
-		switch {
-		case err == nil:
-			l.setTrouble(nil)
-			l.log.Info("registered with the service", "attempts", attempt)
-			return
-		case noRegistration(err):
-			l.setTrouble(nil)
-			l.log.Info("the service takes no registration; images are not forwarded", "error", err)
-			return
-		case ctx.Err() != nil:
-			return
-		}
-		l.setTrouble(err)
-		if text := err.Error(); text != said || time.Since(saidAt) >= registerSay {
-			l.log.Warn("register with the service; events wait in the outbox", "error", err, "attempts", attempt)
-			said, saidAt = text, time.Now()
-		}
-		sleep(ctx, pause)
-		pause = min(2*pause, registerMax)
+// waitKnown waits until the service knows the bridge; false: ctx is done.
+func (l *link) waitKnown(ctx context.Context) bool {
+	select {
+	case <-l.known:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
-func (l *link) setTrouble(err error) {
+// greet is the first registration: the reporter asks for it until the service has answered that it knows the bridge, or that it needs no
+// registration.
+func (l *link) greet(ctx context.Context) error {
+	err := l.register(ctx)
 	l.mu.Lock()
-	l.trouble = err
-	l.mu.Unlock()
+	defer l.mu.Unlock()
+	l.attempts++
+	switch {
+	case err == nil:
+		l.log.Info("registered with the service", "attempts", l.attempts)
+	case noRegistration(err):
+		l.log.Info("the service takes no registration; images are not forwarded", "error", err)
+	case ctx.Err() != nil:
+		return err
+	default:
+		if l.trouble == nil || l.trouble.Error() != err.Error() || time.Since(l.saidAt) >= registerSay {
+			l.log.Warn("register with the service; events wait in the outbox", "error", err, "attempts", l.attempts)
+			l.saidAt = time.Now()
+		}
+		l.trouble = err
+		return err
+	}
+	l.trouble = nil
+	close(l.known)
+	return nil
 }
 
 func (l *link) refresh(ctx context.Context) error {
+	if !l.waitKnown(ctx) {
+		return ctx.Err()
+	}
 	for {
 		sleep(ctx, registerEvery)
 		if ctx.Err() != nil {

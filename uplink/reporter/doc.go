@@ -6,7 +6,8 @@
 // happens to the rest depends on whose fault a failure is:
 //
 //   - The service's (no connection, 429, 502, 503, 504, an answer that is not its own): everything waits, from 1 s
-//     doubling to 15 s with jitter, or as long as Retry-After says. Then one event goes ahead; if it is taken, all follow.
+//     doubling to 15 s with jitter, or as long as Retry-After says. Then one event goes ahead; if it is taken, all follow. While the
+//     service cannot be reached at all, something new is tried soon in any case, so that it does not wait for a link that is back.
 //
 //   - The token's (401): everything waits for half a minute to a minute. Nothing is parked.
 //

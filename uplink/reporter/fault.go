@@ -48,6 +48,7 @@ type gate struct {
 	pauses       *backoff.ExponentialBackOff
 	authPause    time.Duration
 	until        time.Time // closed before
+	soonest      time.Time // what is new may open it from then on; zero: it may not
 	since        time.Time // of the first failure
 	failures     int       // in a row
 	epoch        int       // counts closings: failures of lanes that started before one are the same failure
@@ -99,7 +100,7 @@ func (g *gate) open() (time.Duration, int) {
 		return 0, 0
 	}
 	down := time.Since(g.since)
-	g.failures, g.until, g.unauthorized, g.loggedAt = 0, time.Time{}, false, time.Time{}
+	g.failures, g.until, g.soonest, g.unauthorized, g.loggedAt = 0, time.Time{}, time.Time{}, false, time.Time{}
 	g.pauses.Reset()
 	return down, n
 }
@@ -107,10 +108,11 @@ func (g *gate) open() (time.Duration, int) {
 // logEvery is how often an outage is mentioned while it lasts.
 const logEvery = 5 * time.Minute
 
-// close begins a wait. loud says whether to log it.
-func (g *gate) close(epoch int, f fault, err error, now time.Time) (loud bool) {
-	if epoch != g.epoch {
-		return false // a lane that was under way when the gate closed
+// close begins a wait. closed is false if it had begun already; loud says whether to log it: Options.Greet does so itself. It is also
+// soon called again after a 401, since a person who signs the bridge in looks whether that helps.
+func (g *gate) close(res result, f fault, now time.Time) (closed, loud bool) {
+	if res.epoch != g.epoch {
+		return false, false // a lane that was under way when the gate closed
 	}
 	g.epoch++
 	if g.failures == 0 {
@@ -119,14 +121,33 @@ func (g *gate) close(epoch int, f fault, err error, now time.Time) (loud bool) {
 	g.failures++
 	g.unauthorized = f == ofToken
 	pause := min(g.pauses.NextBackOff(), g.pauses.MaxInterval)
-	if f == ofToken {
+	if f == ofToken && !res.greeting {
 		pause = g.authPause + rand.N(g.authPause) //nolint:gosec // jitter
 	}
-	g.until = now.Add(max(pause, askedPause(err)))
-	if loud = now.Sub(g.loggedAt) >= logEvery; loud {
+	g.until = now.Add(max(pause, askedPause(res.err)))
+	if loud = !res.greeting && now.Sub(g.loggedAt) >= logEvery; loud {
 		g.loggedAt = now
 	}
-	return loud
+	g.soonest = time.Time{}
+	if f == ofService && unreachable(res.err) {
+		g.soonest = now.Add(g.pauses.InitialInterval * 3 / 4)
+	}
+	return true, loud
+}
+
+// hurry shortens a long pause because something new happened: that shall not wait until the pause is over if the service is back. A
+// service that asks to wait is not hurried, nor one that is there and has trouble.
+func (g *gate) hurry() {
+	if !g.soonest.IsZero() && g.soonest.Before(g.until) {
+		g.until = g.soonest
+	}
+}
+
+// unreachable says whether an error means that the service could not be reached, or that what stands before it could not.
+func unreachable(err error) bool {
+	var t *vms.TransientError
+	return errors.As(err, &t) && t.RetryAfter == 0 &&
+		(t.Code == 0 || t.Code == http.StatusBadGateway || t.Code == http.StatusGatewayTimeout)
 }
 
 // askedPause is how long the service asks to wait.

@@ -21,6 +21,7 @@ const (
 
 // result is what became of a lane's entries.
 type result struct {
+	greeting bool // it is what became of Options.Greet, not of a lane
 	key      key
 	flown    []uint64 // all places that the lane took on
 	left     []uint64 // of those, the ones to be tried again
@@ -136,6 +137,7 @@ func (l *lane) settle(entries []Entry, verdicts []error) {
 	var taken []Entry
 	for i, e := range entries {
 		if verdicts[i] == nil {
+			e.Event = vms.Event{ID: e.Event.ID} // the rest is not needed any more, and large
 			taken = append(taken, e)
 		} else if !l.parkEntry(e, verdicts[i].Error()) {
 			l.mu.Lock()

@@ -36,7 +36,7 @@ type Source[E ~struct {
 	LastPlace() (uint64, error)
 	// Load reads the entries at these places, in their order, without those that have left.
 	Load(places []uint64) ([]E, error)
-	// AckAll removes entries, those apart that were renewed since: it returns their places.
+	// AckAll removes entries, those apart that were renewed since: it returns their places. Of their events only the ids are there.
 	AckAll(entries []E) (renewed []uint64, err error)
 	// Park sets an entry aside for good, with the reason, if it was not renewed since.
 	Park(id string, revision uint64, reason string) error
@@ -73,6 +73,9 @@ type Options struct {
 	Overtake time.Duration
 	// Drain is how long requests under way may take once Run's context is done; 0 means 5 s.
 	Drain time.Duration
+	// Greet is called before the first event is sent, again and again until it returns nil. Its errors are like those of Sender. Nil:
+	// there is nothing to do first.
+	Greet func(context.Context) error
 	// Register is called when the service does not know an event's actor; nil: such an event is parked at once.
 	Register   func(context.Context) error
 	Log        *slog.Logger          // nil: nothing is logged

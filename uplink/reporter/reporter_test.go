@@ -1,6 +1,7 @@
 package reporter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,10 +16,11 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// outbox is a plain model of the journal's outbox.
+// outbox is a model of the journal's outbox.
 type outbox struct {
 	mu      sync.Mutex
-	entries []Entry
+	entries []Entry // by place
+	places  map[string]uint64
 	parked  map[string]string
 	rev     uint64
 	changed chan struct{}
@@ -27,24 +29,29 @@ type outbox struct {
 }
 
 func newOutbox() *outbox {
-	return &outbox{parked: map[string]string{}, changed: make(chan struct{}, 1)}
+	return &outbox{places: map[string]uint64{}, parked: map[string]string{}, changed: make(chan struct{}, 1)}
 }
 
 func (o *outbox) put(ev vms.Event) {
 	ev.ID = ev.NaturalID()
 	o.mu.Lock()
 	o.rev++
-	i := slices.IndexFunc(o.entries, func(e Entry) bool { return e.Event.ID == ev.ID })
-	if i < 0 {
-		o.entries = append(o.entries, Entry{Event: ev, Place: o.rev, Revision: o.rev})
-	} else {
+	if i, found := o.find(o.places[ev.ID]); found {
 		o.entries[i].Event, o.entries[i].Revision = ev, o.rev
+	} else {
+		o.entries = append(o.entries, Entry{Event: ev, Place: o.rev, Revision: o.rev})
+		o.places[ev.ID] = o.rev
 	}
 	o.mu.Unlock()
 	select {
 	case o.changed <- struct{}{}:
 	default:
 	}
+}
+
+// find is where the entry of a place stands, or would.
+func (o *outbox) find(place uint64) (int, bool) {
+	return slices.BinarySearchFunc(o.entries, place, func(e Entry, p uint64) int { return cmp.Compare(e.Place, p) })
 }
 
 func (o *outbox) Scan(after uint64, n int, visit func(uint64, string)) error {
@@ -54,11 +61,9 @@ func (o *outbox) Scan(after uint64, n int, visit func(uint64, string)) error {
 	if o.peekErr != nil {
 		return o.peekErr
 	}
-	for _, e := range o.entries {
-		if n > 0 && e.Place > after {
-			visit(e.Place, e.Event.ActorID)
-			n--
-		}
+	i, _ := o.find(after + 1)
+	for _, e := range o.entries[i:min(i+n, len(o.entries))] {
+		visit(e.Place, e.Event.ActorID)
 	}
 	return nil
 }
@@ -74,7 +79,7 @@ func (o *outbox) Load(places []uint64) ([]Entry, error) {
 	defer o.mu.Unlock()
 	var out []Entry
 	for _, place := range places {
-		if i := slices.IndexFunc(o.entries, func(e Entry) bool { return e.Place == place }); i >= 0 {
+		if i, found := o.find(place); found {
 			out = append(out, o.entries[i])
 		}
 	}
@@ -82,16 +87,20 @@ func (o *outbox) Load(places []uint64) ([]Entry, error) {
 }
 
 func (o *outbox) remove(id string, revision uint64) bool {
-	n := len(o.entries)
-	o.entries = slices.DeleteFunc(o.entries, func(e Entry) bool { return e.Event.ID == id && e.Revision == revision })
-	return len(o.entries) < n
+	i, found := o.find(o.places[id])
+	if !found || o.entries[i].Revision != revision {
+		return false
+	}
+	o.entries = slices.Delete(o.entries, i, i+1)
+	delete(o.places, id)
+	return true
 }
 
 func (o *outbox) AckAll(entries []Entry) (renewed []uint64, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, e := range entries {
-		if !o.remove(e.Event.ID, e.Revision) && slices.ContainsFunc(o.entries, func(w Entry) bool { return w.Place == e.Place }) {
+		if _, waits := o.find(e.Place); !o.remove(e.Event.ID, e.Revision) && waits {
 			renewed = append(renewed, e.Place)
 		}
 	}

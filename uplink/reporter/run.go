@@ -24,6 +24,8 @@ type run struct {
 	nextAt  time.Time // when the outbox is tried again, after it could not be read or changed
 	alone   bool      // with one lane only, whether the last one was for what is fresh
 	doubted bool      // the outbox may hold something that was read and is neither in a stream nor flying
+	greeted bool      // Options.Greet is done
+	greets  bool      // it is under way
 }
 
 const (
@@ -39,7 +41,7 @@ func (r *Reporter) Run(ctx context.Context) error {
 	s := &run{
 		Reporter: r, gate: newGate(r.opts), backlog: newStream(0), split: split{boundary: math.MaxUint64},
 		busy: map[key]uint64{}, flying: map[uint64]struct{}{}, resting: map[key]*trouble{},
-		results: make(chan result, r.opts.Concurrency), blame: blame{},
+		results: make(chan result, r.opts.Concurrency), blame: blame{}, greeted: r.opts.Greet == nil,
 	}
 	defer r.setStatus(func(st *Status) { st.State, st.NextTry = Stopped, time.Time{} })
 	s.mark(time.Now())
@@ -79,7 +81,10 @@ func (s *run) dispatch(ctx, work context.Context) {
 	if s.many != nil && s.many.AtOnce() > 1 {
 		limit = min(limit, bulkLanes)
 	}
-	if now.Before(s.nextAt) {
+	if limit > 0 && !s.greeted {
+		s.greet(work)
+	}
+	if now.Before(s.nextAt) || !s.greeted {
 		limit = 0
 	}
 	if limit > 0 {
@@ -94,6 +99,28 @@ func (s *run) dispatch(ctx, work context.Context) {
 			break
 		}
 		s.start(ctx, work, k, now)
+	}
+	s.show()
+}
+
+// greet calls Options.Greet, unless that is under way.
+func (s *run) greet(ctx context.Context) {
+	if s.greets {
+		return
+	}
+	s.greets = true
+	epoch := s.gate.epoch
+	s.lanes.Go(func() { s.results <- result{greeting: true, err: s.opts.Greet(ctx), epoch: epoch} })
+}
+
+// welcome takes in what Options.Greet did.
+func (s *run) welcome(res result) {
+	s.greets, s.greeted = false, res.err == nil
+	if s.greeted {
+		s.opened(res)
+	} else {
+		s.fault(res.err)
+		s.closed(res, faultOf(res.err))
 	}
 	s.show()
 }
@@ -228,7 +255,9 @@ func (s *run) wait(ctx context.Context) {
 	switch {
 	case s.gate.closed(now):
 		until = s.gate.until
-		changed = nil // new events do not shorten the wait
+		if s.gate.soonest.IsZero() || s.gate.soonest.Equal(until) {
+			changed = nil // new events do not shorten the wait
+		}
 	case now.Before(s.nextAt):
 		until = s.nextAt
 	case s.backlog.more && s.backlog.size < maxPlaces && limit > 0:
@@ -249,6 +278,7 @@ func (s *run) wait(ctx context.Context) {
 		s.doubted = s.doubted || s.idle()
 		s.wake()
 	case <-changed:
+		s.gate.hurry()
 		s.wake()
 	case res := <-s.results:
 		s.finish(res)
@@ -266,16 +296,17 @@ func (s *run) wake() {
 
 // finish takes in what a lane did.
 func (s *run) finish(res result) {
+	if res.greeting {
+		s.welcome(res)
+		return
+	}
 	s.land(res)
 	if res.broken {
 		s.nextAt = time.Now().Add(s.opts.FirstPause)
 	}
 	s.taken += uint64(res.taken)
 	if res.answered {
-		if down, failures := s.gate.open(); failures > 0 {
-			s.mark(time.Now())
-			s.log.Info("the service takes events again", "after", down.Round(time.Millisecond), "failures", failures)
-		}
+		s.opened(res)
 	}
 	if res.failed == nil {
 		switch t := s.resting[res.key]; {
@@ -293,12 +324,35 @@ func (s *run) finish(res result) {
 	case f == ofEvent, f == ofService && s.blame.again(res.failed.Event.ID, s.taken):
 		s.rest(res)
 	default:
-		if s.gate.close(res.epoch, f, res.err, time.Now()) {
-			s.log.Warn("the service does not take events; they wait in the outbox", "error", res.err,
-				"failures", s.gate.failures, "next_try", time.Until(s.gate.until).Round(time.Millisecond))
-		}
+		s.closed(res, f)
 	}
 	s.show()
+}
+
+// closed closes the gate. The outbox's end at this moment is where the backlog ends if the next try goes well: what happens from now on
+// is fresh then.
+func (s *run) closed(res result, f fault) {
+	now := time.Now()
+	closed, loud := s.gate.close(res, f, now)
+	if closed {
+		s.mark(now)
+	}
+	if loud {
+		s.log.Warn("the service does not take events; they wait in the outbox", "error", res.err,
+			"failures", s.gate.failures, "next_try", time.Until(s.gate.until).Round(time.Millisecond))
+	}
+}
+
+// opened opens the gate. What waits now is a backlog unless it goes within Options.Overtake.
+func (s *run) opened(res result) {
+	down, failures := s.gate.open()
+	if failures == 0 {
+		return
+	}
+	s.markAt = time.Now()
+	if !res.greeting {
+		s.log.Info("the service takes events again", "after", down.Round(time.Millisecond), "failures", failures)
+	}
 }
 
 // land gives back what a lane has not dealt with.

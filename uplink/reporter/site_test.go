@@ -224,6 +224,7 @@ func flaky(fault string, broken func() bool) func(http.Handler) http.Handler {
 func TestEachFault(t *testing.T) {
 	for fault := range faults {
 		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
 			const actors, each = 3, 8
 			s := newService(t, flaky(fault, func() bool { return rand.IntN(3) == 0 }))
 			j := openJournal(t, filepath.Join(t.TempDir(), "bridge.db"))
