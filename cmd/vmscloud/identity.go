@@ -56,6 +56,9 @@ func (c runCmd) identityHandlers(ids *store.Store, reg *registry, log *slog.Logg
 	hasher := secret.NewHasher(secret.Cost{}, hashesAtOnce)
 	second := factor.New(factor.Options{Store: ids, Hasher: hasher, Post: c.office, Log: log})
 	desk := session.New(session.Options{Store: ids, Hasher: hasher, Factor: second, Post: c.office, Cluster: c.Cluster, Realm: c.Realm, Log: log})
+	if err := desk.Resume(); err != nil {
+		return nil, nil, err
+	}
 	o := web.Options{Store: ids, Desk: desk, Devices: reg, Factors: second, SSO: sso, CookieDomain: c.CookieDomain, Secure: c.secure(), Origins: c.Origin,
 		Proxies: proxies, CreateAccounts: c.SignUp, Log: log}
 	if c.NeedKey {
@@ -81,17 +84,25 @@ func (o operators) Authenticate(token string) (identity.Principal, error) {
 }
 
 // openOffice makes what sends letters. Without settings it sends none.
-func (c runCmd) openOffice(log *slog.Logger) (*post.Office, error) {
+func (c runCmd) openOffice(ids *store.Store, log *slog.Logger) (*post.Office, error) {
+	o := post.Options{Log: log, Done: func(l post.Letter) {
+		if l.Seq == 0 {
+			return
+		}
+		if err := ids.LetterDone(l.UserID, string(l.Kind), l.Seq); err != nil {
+			log.Error("a letter that was sent may be sent again at the next start", "kind", l.Kind, "error", err)
+		}
+	}}
 	if c.Letters == "" {
 		log.Warn("letters and codes are not sent: nobody can sign in with two factors, and links are to be had from vmscloud user link",
 			"hint", "write the settings of a mail server and name them with --letters")
-		return post.New(post.Settings{}, post.Options{Log: log})
+		return post.New(post.Settings{}, o)
 	}
 	settings, err := post.Load(c.Letters)
 	if err != nil {
 		return nil, err
 	}
-	return post.New(settings, post.Options{Log: log})
+	return post.New(settings, o)
 }
 
 // secure says whether clients reach this by TLS, be it ended here or by a proxy.

@@ -97,3 +97,38 @@ func TestWrongLettersSettingsAreSaidAtOnce(t *testing.T) {
 	require.Equal(t, 1, code)
 	require.Contains(t, errs, "mail.server must be a host and a port")
 }
+
+// An invitation outlives the program: killed while the mail server is away, it sends a letter with a link that works once
+// both are there again.
+func TestAnInvitationOutlivesAKill(t *testing.T) {
+	server := smtptest.Start(t, "none", "", "")
+	dir := t.TempDir()
+	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "letters.yaml")
+	settings := func(address string) {
+		require.NoError(t, os.WriteFile(file, []byte("mail: {server: "+`"`+address+`"`+", security: none, from: cameras@example.org}\n"), 0o600))
+	}
+	password := filepath.Join(dir, "password")
+	require.NoError(t, os.WriteFile(password, []byte("hunter2hunter2\n"), 0o600))
+	must(t, "init", "--data", data, "--account", "Demo", "--email", "anna@example.org", "--password-file", password)
+	settings("127.0.0.1:1") // nobody listens there
+	p := startProcess(t, data, "--listen", "127.0.0.1:0", "--letters", file)
+	key := signIn(t, p.base, "anna@example.org", "hunter2hunter2")
+	status, out, _ := ask(t, "PUT", p.base+"/g/user", key, map[string]any{"first_name": "B", "last_name": "C", "email": "b@example.org"})
+	require.Equal(t, 200, status, "%v", out)
+	p.kill()
+
+	settings(server.Address())
+	p = startProcess(t, data, "--listen", "127.0.0.1:0", "--letters", file, "--log-level", "debug")
+	letter := server.Next(t)
+	require.Equal(t, []string{"b@example.org"}, letter.To)
+	token := regexp.MustCompile(`(?m)^[0-9A-Za-z]{48}`).FindString(letter.Text)
+	status, out, _ = ask(t, "POST", p.base+"/g/aaa/reset_password", "", map[string]any{"token": token, "password": "hunter2hunter2"})
+	require.Equal(t, 200, status, "%v %s", out, letter.Text)
+	require.Eventually(t, func() bool { return strings.Contains(p.logged(), "letter sent") }, 20*time.Second, 5*time.Millisecond)
+	require.Zero(t, p.stop())
+	require.NotContains(t, p.logged(), token)
+	p = startProcess(t, data, "--listen", "127.0.0.1:0", "--letters", file)
+	signIn(t, p.base, "b@example.org", "hunter2hunter2")
+	require.Zero(t, p.stop())
+	require.Zero(t, server.Waiting(), "it is not sent again")
+}

@@ -94,7 +94,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, events.Close()) }()
 
-	if c.office, err = c.openOffice(log); err != nil {
+	if c.office, err = c.openOffice(ids, log); err != nil {
 		return err
 	}
 	l, err := net.Listen("tcp", c.Listen)

@@ -142,8 +142,9 @@ func wrong(tx *store.Tx, c session.Caller, t record.Ticket, u record.User) (*pos
 	err := tx.PutTicket(t)
 	if u.Locked() {
 		action = audit.Lock
-		l = &post.Letter{Kind: post.Locked, Channel: post.Mail, To: u.Email, Language: u.Language, Name: u.FirstName, Account: c.Home.Name, AccountID: c.Home.ID}
-		err = errors.Join(tx.DropTickets(u.ID, record.PurposeLogin, record.PurposePassword, record.PurposeFactor, record.PurposeCode), tx.EndSessions(u.ID, nil))
+		told, lost := session.LockedOut(tx, u, c.Home)
+		l, err = &told, errors.Join(err, lost)
+		err = errors.Join(err, tx.DropTickets(u.ID, record.PurposeLogin, record.PurposePassword, record.PurposeFactor, record.PurposeCode), tx.EndSessions(u.ID, nil))
 	}
 	return l, errors.Join(err, tx.PutUser(u), tx.Record(c.Entry(u.OwnerAccountID, action, audit.KindUser, u.ID, u.Email)))
 }

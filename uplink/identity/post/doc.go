@@ -7,6 +7,7 @@
 //	go office.Run(ctx)
 //	err = office.Send(post.Letter{Kind: post.Code, Channel: post.Mail, To: "anna@example.org", Code: "0123"})
 //
-// Letters wait in memory only, since they hold what opens accounts: those that wait when the program ends are lost, and
-// people ask for another.
+// Letters wait in memory only, since they hold what opens accounts. Whoever sends one that must not be lost notes it
+// elsewhere and writes another when the program begins anew (identity/session does, in identity/store, without what is
+// secret); Options.Done tells when that note can go. Codes are not noted: people ask for another.
 package post

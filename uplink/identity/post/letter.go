@@ -1,6 +1,9 @@
 package post
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 // Channel is a way to reach a person.
 type Channel string
@@ -42,4 +45,10 @@ type Letter struct {
 	AccountID string
 	Token     string
 	Code      string // of kind Code
+
+	// UserID and Seq say under which the sender has noted the letter, so that it is not lost when the program ends; Seq is 0
+	// for one that was not noted. Until is when it is no longer worth sending, zero for the office's own bound.
+	UserID string
+	Seq    uint64
+	Until  time.Time
 }

@@ -16,6 +16,9 @@ type Options struct {
 	First time.Duration
 	// Room is how many letters may wait by one channel; 1000 if 0.
 	Room int
+	// Done is told of each letter that was taken and is done with: it was sent, or given up for good. It is not told of what
+	// waits when Run ends. nil: nobody is told.
+	Done func(Letter)
 	Log  *slog.Logger
 }
 
@@ -40,6 +43,7 @@ type refusal struct{ error }
 // Office sends letters. Safe for concurrent use. Nothing goes out until Run.
 type Office struct {
 	lines map[Channel]*line
+	done  func(Letter)
 	log   *slog.Logger
 }
 
@@ -57,7 +61,10 @@ func New(s Settings, o Options) (*Office, error) {
 	if o.Room == 0 {
 		o.Room = 1000
 	}
-	office := &Office{lines: map[Channel]*line{}, log: o.Log}
+	office := &Office{lines: map[Channel]*line{}, done: o.Done, log: o.Log}
+	if office.done == nil {
+		office.done = func(Letter) {}
+	}
 	if office.log == nil {
 		office.log = slog.New(slog.DiscardHandler)
 	}
@@ -87,14 +94,18 @@ func (o *Office) Send(l Letter) error {
 	if way == nil || l.To == "" {
 		return ErrNoWay
 	}
-	keep := letterTime
-	if l.Kind == Code {
-		keep = codeTime
+	until := l.Until
+	if until.IsZero() {
+		until = time.Now().Add(letterTime)
 	}
-	return way.queue.put(l, time.Now().Add(keep))
+	if l.Kind == Code {
+		until = time.Now().Add(codeTime)
+	}
+	return way.queue.put(l, until)
 }
 
-// Run carries letters until ctx is done. What is on its way then is cut off, and what waits is lost.
+// Run carries letters until ctx is done. What is on its way then is cut off; what waits is lost, but for what its sender has
+// noted.
 func (o *Office) Run(ctx context.Context) error {
 	var g sync.WaitGroup
 	for _, way := range o.lines {
@@ -112,8 +123,8 @@ func (o *Office) Run(ctx context.Context) error {
 	}
 	g.Wait()
 	for channel, way := range o.lines {
-		if n := way.queue.len(); n > 0 {
-			o.log.Warn("letters were not sent before the end", "channel", channel, "letters", n)
+		if noted, lost := way.queue.left(); noted+lost > 0 {
+			o.log.Warn("letters were not sent before the end", "channel", channel, "for_next_start", noted, "lost", lost)
 		}
 		if gw, ok := way.carrier.(*gateway); ok {
 			gw.client.CloseIdleConnections()
@@ -128,12 +139,15 @@ func (o *Office) deliver(ctx context.Context, way *line, j job) {
 	j.tries++
 	switch {
 	case err == nil:
+		o.done(j.letter)
 		o.log.Debug("letter sent", "kind", j.letter.Kind, "channel", j.letter.Channel, "tries", j.tries)
 	case errors.As(err, new(refusal)):
+		o.done(j.letter)
 		o.log.Warn("a letter was refused", "kind", j.letter.Kind, "channel", j.letter.Channel, "error", safe(err, j.letter))
 	case ctx.Err() != nil:
 		way.queue.again(j)
 	case !way.queue.again(j):
+		o.done(j.letter)
 		o.log.Error("a letter could not be sent and was given up", "kind", j.letter.Kind, "channel", j.letter.Channel, "tries", j.tries,
 			"error", safe(err, j.letter), "hint", "check the settings of letters, and that the server can be reached")
 	default:

@@ -379,3 +379,41 @@ func FuzzSettings(f *testing.F) {
 		_, _ = New(s, Options{})
 	})
 }
+
+// Done is told of what was sent and of what is given up, and not of what waits when the office ends.
+func TestDoneIsToldOfWhatIsOver(t *testing.T) {
+	server := smtptest.Start(t, securityNone, "", "")
+	var mu sync.Mutex
+	var over []string
+	o := Options{First: time.Millisecond, Done: func(l Letter) {
+		mu.Lock()
+		defer mu.Unlock()
+		over = append(over, l.To)
+	}}
+	office, _ := open(t, mailTo(server, securityNone, "", ""), o)
+	letter := func(to string) Letter {
+		l := reset
+		l.To, l.Seq = to, 1
+		return l
+	}
+	require.NoError(t, office.Send(letter("a@example.org")))
+	require.Equal(t, []string{"a@example.org"}, server.Next(t).To)
+	require.NoError(t, office.Send(letter("not an address")))
+	late := letter("b@example.org")
+	late.Until = time.Now().Add(-time.Second)
+	require.NoError(t, office.Send(late))
+	require.Eventually(t, func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(over) == 3
+	}, 20*time.Second, 5*time.Millisecond)
+
+	away, err := New(Settings{Mail: &MailSettings{Server: "127.0.0.1:1", Security: securityNone, From: "a@b.org"}}, Options{Done: func(Letter) { t.Error("it waits") }})
+	require.NoError(t, err)
+	require.NoError(t, away.Send(letter("c@example.org")))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.NoError(t, away.Run(ctx))
+	noted, lost := away.lines[Mail].queue.left()
+	require.Equal(t, []int{1, 0}, []int{noted, lost})
+}

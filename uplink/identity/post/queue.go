@@ -108,8 +108,16 @@ func (q *queue) next(ctx context.Context) (j job, ok bool) {
 	return job{}, false
 }
 
-func (q *queue) len() int {
+// left is how many letters wait: those that their sender has noted, and those that are lost with this queue.
+func (q *queue) left() (noted, lost int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.waiting)
+	for _, j := range q.waiting {
+		if j.letter.Seq != 0 {
+			noted++
+		} else {
+			lost++
+		}
+	}
+	return noted, lost
 }

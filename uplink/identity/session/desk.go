@@ -104,20 +104,6 @@ func (d *Desk) Confirm(ctx context.Context, u record.User, password string) (boo
 	return d.hasher.Check(ctx, u.Inner.PasswordHash, password)
 }
 
-// Send hands letters over once what they tell is stored. That one cannot be sent is logged without what it holds.
-func (d *Desk) Send(letters ...post.Letter) {
-	for _, l := range letters {
-		err := post.ErrNoWay
-		if d.post != nil {
-			err = d.post.Send(l)
-		}
-		if err != nil {
-			d.log.Warn("a letter was not sent", "kind", l.Kind, "channel", l.Channel, "error", err,
-				"hint", "configure mail, or make a link with: vmscloud user link")
-		}
-	}
-}
-
 // allowed says whether an address may sign in to an account, by its address ranges.
 func allowed(a record.Account, from netip.Addr) bool { return identity.Within(a.Ranges(), from) }
 

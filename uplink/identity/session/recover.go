@@ -29,26 +29,6 @@ func Weak(password string) *status.Error {
 	return e
 }
 
-// letterTo is a letter to a user; its token is added by those that have one.
-func letterTo(u record.User, a record.Account, k post.Kind, token string) post.Letter {
-	return post.Letter{Kind: k, Channel: post.Mail, To: u.Email, Language: u.Language, Name: strings.TrimSpace(u.FirstName + " " + u.LastName),
-		Account: a.Name, AccountID: a.ID, Token: token}
-}
-
-// Invite makes a link of a kind for a user, in place of older ones, and returns the letter to send once that is stored:
-// Registration validates the account, UserCreated sets the first password, PasswordReset another.
-func (d *Desk) Invite(tx *store.Tx, u record.User, a record.Account, k post.Kind) (post.Letter, error) {
-	purpose, good := record.PurposePassword, resetTime
-	switch k {
-	case post.Registration:
-		purpose, good = record.PurposeActivate, activateTime
-	case post.UserCreated:
-		good = inviteTime
-	}
-	token := secret.NewToken(48)
-	return letterTo(u, a, k, token), errors.Join(tx.DropTickets(u.ID, purpose), ticket(tx, token, purpose, u, good))
-}
-
 // Forgot sends a link to set another password. An address that nobody has is no error and takes as long.
 func (d *Desk) Forgot(_ context.Context, email string) error {
 	var answer error
@@ -145,7 +125,7 @@ func SetPassword(tx *store.Tx, u record.User, hash string, except []byte) (recor
 	if u.IsPending {
 		u.IsPending, u.IsActive = false, true
 	}
-	return u, errors.Join(tx.PutUser(u), tx.EndSessions(u.ID, except),
+	return u, errors.Join(tx.PutUser(u), tx.EndSessions(u.ID, except), tx.DropLetters(u.ID, string(post.UserCreated), string(post.PasswordReset)),
 		tx.DropTickets(u.ID, record.PurposeLogin, record.PurposePassword, record.PurposeFactor, record.PurposeCode))
 }
 

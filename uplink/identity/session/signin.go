@@ -152,8 +152,9 @@ func (d *Desk) count(tx *store.Tx, in Login, good, found bool, u *record.User, h
 	if limit := home.LoginAttemptLimit; limit > 0 && a.Count >= limit && !u.Locked() {
 		u.Lock(tx.Now(), "wrong passwords")
 		entry.Action = audit.Lock
-		*letters = append(*letters, letterTo(*u, home, post.Locked, ""))
-		if err := errors.Join(tx.PutUser(*u), tx.EndSessions(u.ID, nil)); err != nil {
+		l, err := LockedOut(tx, *u, home)
+		*letters = append(*letters, l)
+		if err := errors.Join(err, tx.PutUser(*u), tx.EndSessions(u.ID, nil)); err != nil {
 			return err
 		}
 	}
@@ -221,8 +222,9 @@ func (d *Desk) wrongCode(tx *store.Tx, t record.Ticket, u record.User, home reco
 	err := tx.PutTicket(t)
 	if u.Locked() {
 		entry.Action = audit.Lock
-		*letters = append(*letters, letterTo(u, home, post.Locked, ""))
-		err = tx.DropTickets(u.ID, record.PurposeLogin, record.PurposePassword, record.PurposeFactor)
+		l, lost := LockedOut(tx, u, home)
+		*letters = append(*letters, l)
+		err = errors.Join(lost, tx.DropTickets(u.ID, record.PurposeLogin, record.PurposePassword, record.PurposeFactor))
 		// The ticket of this sign-in stays, so that another try with it says that the user is locked.
 		err = errors.Join(err, tx.PutTicket(t), tx.EndSessions(u.ID, nil))
 	}

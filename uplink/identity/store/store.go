@@ -27,8 +27,9 @@ var (
 	bucketShares     = []byte("shares")        // folded address, account id that shares with it → nothing
 	bucketTrail      = []byte("audit")         // sequence number → audit.Entry
 	bucketTrailIndex = []byte("account-audit") // account id, sequence number → nothing
+	bucketLetters    = []byte("letters")       // user id, kind → record.Letter
 	bucketMeta       = []byte("meta")          // "version" → version
-	buckets          = [][]byte{bucketAccounts, bucketUsers, bucketTokens, bucketEmails, bucketMembers, bucketChildren, bucketSessions, bucketOpen, bucketTickets, bucketHeld, bucketAttempts, bucketShares, bucketTrail, bucketTrailIndex, bucketMeta}
+	buckets          = [][]byte{bucketAccounts, bucketUsers, bucketTokens, bucketEmails, bucketMembers, bucketChildren, bucketSessions, bucketOpen, bucketTickets, bucketHeld, bucketAttempts, bucketShares, bucketTrail, bucketTrailIndex, bucketLetters, bucketMeta}
 	keyVersion       = []byte("version")
 )
 
@@ -108,11 +109,11 @@ func (tx *Tx) Bucket(name string) (*bolt.Bucket, error) {
 	return tx.tx.CreateBucket([]byte(name))
 }
 
-// Prune removes sessions, tickets and attempts that are over, and expired tokens of the given age. Call it now and then.
+// Prune removes sessions, tickets, attempts and letters that are over, and expired tokens of the given age. Call it now and then.
 func (s *Store) Prune() error {
 	const tokenAge = 30 * 24 * time.Hour // a revoked token is worth showing for a while
 	return s.Update(func(tx *Tx) error {
-		return errors.Join(tx.pruneSessions(), tx.pruneTickets(), tx.pruneAttempts(), tx.pruneTokens(tokenAge))
+		return errors.Join(tx.pruneSessions(), tx.pruneTickets(), tx.pruneAttempts(), tx.pruneTokens(tokenAge), tx.pruneLetters())
 	})
 }
 

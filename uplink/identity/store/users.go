@@ -106,7 +106,7 @@ func (tx *Tx) DeleteUser(id string) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(tx.EndSessions(id, nil), tx.DropTickets(id)); err != nil {
+	if err := errors.Join(tx.EndSessions(id, nil), tx.DropTickets(id), tx.DropLetters(id)); err != nil {
 		return err
 	}
 	tokens, err := all[record.Token](tx, bucketTokens)

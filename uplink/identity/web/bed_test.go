@@ -48,6 +48,7 @@ var (
 // superuser. c and o have a bridge and two cameras each.
 type bed struct {
 	t       testing.TB
+	dir     string // of the store's file
 	store   *store.Store
 	desk    *session.Desk
 	web     *Web
@@ -141,9 +142,9 @@ var monday = time.Date(2026, 11, 16, 17, 0, 0, 0, time.UTC)
 
 func newBed(t testing.TB, set ...func(*Options, *session.Options)) *bed {
 	t.Helper()
-	b := &bed{t: t, clock: &clock{t: monday}, letters: &letterbox{none: map[letters.Channel]bool{}}, devices: &devices{list: map[string][]Device{}}, ids: map[string]string{}}
+	b := &bed{t: t, dir: t.TempDir(), clock: &clock{t: monday}, letters: &letterbox{none: map[letters.Channel]bool{}}, devices: &devices{list: map[string][]Device{}}, ids: map[string]string{}}
 	var err error
-	b.store, err = store.Open(filepath.Join(t.TempDir(), "identity.db"), store.Options{Now: b.clock.now, Volatile: true})
+	b.store, err = store.Open(filepath.Join(b.dir, "identity.db"), store.Options{Now: b.clock.now, Volatile: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = b.store.Close() })
 	plenty := Limit{1 << 20, time.Microsecond}

@@ -1,0 +1,114 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/post"
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/identity/store"
+)
+
+// lockedTime is how long the letter to a user who was locked out is worth sending.
+const lockedTime = 24 * time.Hour
+
+// Invite makes a link of a kind for a user, in place of older ones, and returns the letter to send once that is stored:
+// Registration validates the account, UserCreated sets the first password, PasswordReset another.
+func (d *Desk) Invite(tx *store.Tx, u record.User, a record.Account, k post.Kind) (post.Letter, error) {
+	purpose, good := record.PurposePassword, resetTime
+	switch k {
+	case post.Registration:
+		purpose, good = record.PurposeActivate, activateTime
+	case post.UserCreated:
+		good = inviteTime
+	}
+	l, err := note(tx, u, a, k, tx.Now().Add(good))
+	l.Token = secret.NewToken(48)
+	return l, errors.Join(err, tx.DropTickets(u.ID, purpose), ticket(tx, l.Token, purpose, u, good))
+}
+
+// LockedOut is the letter to a user who is locked out, to be sent once that is stored.
+func LockedOut(tx *store.Tx, u record.User, a record.Account) (post.Letter, error) {
+	return note(tx, u, a, post.Locked, tx.Now().Add(lockedTime))
+}
+
+// note is a letter without its token, noted in the store so that it is not lost if the program ends before it is sent.
+func note(tx *store.Tx, u record.User, a record.Account, k post.Kind, until time.Time) (post.Letter, error) {
+	seq, err := tx.KeepLetter(record.Letter{UserID: u.ID, Kind: string(k), Expires: until})
+	return post.Letter{Kind: k, Channel: post.Mail, To: u.Email, Language: u.Language, Name: strings.TrimSpace(u.FirstName + " " + u.LastName),
+		Account: a.Name, AccountID: a.ID, UserID: u.ID, Seq: seq, Until: until}, err
+}
+
+// Send hands letters over once what they tell is stored. That one cannot be sent is logged without what it holds.
+func (d *Desk) Send(letters ...post.Letter) {
+	for _, l := range letters {
+		err := post.ErrNoWay
+		if d.post != nil {
+			err = d.post.Send(l)
+		}
+		if err != nil {
+			d.log.Warn("a letter was not sent", "kind", l.Kind, "channel", l.Channel, "error", err,
+				"hint", "configure mail, or make a link with: vmscloud user link")
+		}
+	}
+}
+
+// Resume writes the letters anew that were noted and not sent when the program last ended, with new links, since the old
+// ones were kept nowhere. Call it once, before anyone signs in.
+func (d *Desk) Resume() error {
+	var letters []post.Letter
+	err := d.store.Update(func(tx *store.Tx) error {
+		noted, err := tx.Letters()
+		if err != nil {
+			return err
+		}
+		for _, n := range noted {
+			l, wanted, err := d.again(tx, n)
+			if err != nil {
+				return err
+			}
+			if !wanted {
+				err = tx.DropLetter(n.UserID, n.Kind, n.Seq)
+			} else if d.post != nil && d.post.Can(l.Channel) {
+				letters = append(letters, l)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("resume letters: %w", err)
+	}
+	d.Send(letters...)
+	return nil
+}
+
+// again is a noted letter, written anew. wanted is false if nobody needs it any more.
+func (d *Desk) again(tx *store.Tx, n record.Letter) (l post.Letter, wanted bool, err error) {
+	u, home, err := userAndHome(tx, n.UserID)
+	if errors.Is(err, identity.ErrNotFound) {
+		return l, false, nil
+	} else if err != nil {
+		return l, false, err
+	}
+	k := post.Kind(n.Kind)
+	switch {
+	case !tx.Now().Before(n.Expires),
+		k == post.Registration && !home.Is(record.StatusPending),
+		k == post.UserCreated && !bool(u.IsPending),
+		k == post.Locked && !u.Locked(),
+		k != post.Locked && u.Disabled():
+		return l, false, nil
+	case k == post.Locked:
+		l, err = note(tx, u, home, k, n.Expires)
+	default:
+		l, err = d.Invite(tx, u, home, k)
+	}
+	return l, true, err
+}

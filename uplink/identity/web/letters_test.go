@@ -1,0 +1,83 @@
+package web
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	letters "vmsbridge/uplink/identity/post"
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/store"
+)
+
+// restart loses the letters that wait, as the end of the program does, and begins anew.
+func (b *bed) restart() {
+	b.t.Helper()
+	b.letters.mu.Lock()
+	b.letters.sent = nil
+	b.letters.mu.Unlock()
+	require.NoError(b.t, b.desk.Resume())
+}
+
+func (b *bed) noted() (out []record.Letter) {
+	b.t.Helper()
+	require.NoError(b.t, b.store.View(func(tx *store.Tx) (err error) { out, err = tx.Letters(); return err }))
+	return out
+}
+
+// A letter that was not sent when the program ended is written anew at the next start, with another link, as long as its
+// user needs it. What is noted until then opens nothing.
+func TestLettersOutliveARestart(t *testing.T) {
+	b := newBed(t)
+	asu := b.signIn("asu@c")
+	b.call("POST", "/g/aaa/create_account", "", args{"email": "new@n.org", "password": fresh}).want(202)
+	for _, name := range []string{"stays", "goes", "sets"} {
+		b.call("PUT", "/g/user", asu, newUser(name+"@c")).want(200)
+	}
+	b.call("POST", "/g/aaa/forgot_password", "", args{"email": "ru@c"}).want(202)
+	b.account("c", func(a *record.Account) { a.LoginAttemptLimit = 1 })
+	b.user("lock@c", nil)
+	b.call("POST", "/g/aaa/authenticate", "", login("lock@c", "wrong wrong 1")).want(401)
+	old := map[string]letters.Letter{}
+	for _, to := range []string{"new@n.org", "stays@c", "goes@c", "sets@c", "ru@c", "lock@c"} {
+		old[to] = b.letter(to)
+	}
+	b.call("DELETE", "/g/user", asu, args{"id": b.stored("goes@c").ID}).want(200)
+	b.call("POST", "/g/aaa/reset_password", "", args{"token": old["sets@c"].Token, "password": fresh}).want(200)
+	sent := old["ru@c"]
+	raw, err := os.ReadFile(filepath.Join(b.dir, "identity.db"))
+	require.NoError(t, err)
+	for to, l := range old {
+		require.False(t, l.Token != "" && bytes.Contains(raw, []byte(l.Token)), "the link of %s is on the disk", to)
+	}
+
+	b.restart()
+	require.Zero(t, b.lettersTo("goes@c")+b.lettersTo("sets@c"))
+	require.Equal(t, letters.Locked, b.letter("lock@c").Kind)
+	for to, path := range map[string]string{"stays@c": "/g/aaa/reset_password", "ru@c": "/g/aaa/reset_password"} {
+		require.NotEqual(t, old[to].Token, b.letter(to).Token)
+		b.call("POST", path, "", args{"token": old[to].Token, "password": fresh}).want(406)
+		b.call("POST", path, "", args{"token": b.letter(to).Token, "password": fresh}).want(200)
+	}
+	l := b.letter("new@n.org")
+	b.call("POST", "/g/aaa/validate_account", "", args{"id": l.AccountID, "token": l.Token}).want(200)
+	b.restart()
+	require.Equal(t, 1, len(b.letters.sent), "only the lock is still to be told")
+
+	// Sent, it is not sent again; late, it is not sent either.
+	require.NoError(t, b.store.LetterDone(sent.UserID, string(sent.Kind), sent.Seq))
+	l = b.letter("lock@c")
+	require.NoError(t, b.store.LetterDone(l.UserID, string(l.Kind), l.Seq-1))
+	require.Len(t, b.noted(), 1, "an older letter was done")
+	require.NoError(t, b.store.LetterDone(l.UserID, string(l.Kind), l.Seq))
+	require.Empty(t, b.noted())
+	b.call("PUT", "/g/user", asu, newUser("late@c")).want(200)
+	b.clock.pass(8 * 24 * time.Hour)
+	b.restart()
+	require.Zero(t, b.lettersTo("late@c"))
+	require.Empty(t, b.noted())
+}
