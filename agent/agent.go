@@ -7,18 +7,17 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
-	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/sync/errgroup"
 
 	"vmsbridge/agent/camera"
 	"vmsbridge/agent/codec"
+	"vmsbridge/agent/crew"
 	"vmsbridge/agent/outlet"
-	"vmsbridge/agent/panics"
 	"vmsbridge/agent/pipeline"
+	"vmsbridge/agent/systemd"
 	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/stills"
@@ -38,26 +37,38 @@ type Options struct {
 	Registry *prometheus.Registry
 	// Ready is called once, when the stores are open and the local API answers, with that API's address.
 	Ready func(listen net.Addr)
+	// Manager is the service manager that is told how the bridge is. Nil: none is.
+	Manager *systemd.Manager
+	// Load reads the configuration anew for Reload. Nil: it cannot be.
+	Load func() (*configs.Config, error)
+	// Level is the log's, which a new configuration may change. Nil: it stays.
+	Level *slog.LevelVar
 }
 
 // Agent is one bridge. Make it with New; Run may be called once.
 type Agent struct {
-	cfg  *configs.Config
 	opts Options
 	log  *slog.Logger
 	reg  *prometheus.Registry
-	m    *metrics
+	live atomic.Pointer[configs.Config] // the one that runs; see cfg
+	make func(configs.Camera, pipeline.Rooms) (*pipeline.Pipeline, error)
 
-	journal *journal.Journal
-	ring    *stills.Ring
-	pool    *codec.Pool
-	out     *outlet.Outlet
-	posts   []*post
-	hurt    casualties
-	people  *people
-	link    *link  // nil without a service
-	visitor string // the token with which the service asks for images; new at each start
-	started time.Time
+	journal  *journal.Journal
+	ring     *stills.Ring
+	pool     *codec.Pool
+	out      *outlet.Outlet
+	pace     *pipeline.Pace
+	crew     *crew.Crew
+	hurt     casualties
+	people   *people
+	tie      *tie // nil without a service
+	tokens   tokens
+	cert     certificate
+	edits    edits
+	decoders decoders
+	visitor  string // the token with which the service asks for images; new at each start
+	started  time.Time
+	serving  chan struct{} // closed when everything runs
 }
 
 // New checks that an agent can be made of cfg. It opens nothing.
@@ -68,12 +79,22 @@ func New(cfg *configs.Config, o Options) (*Agent, error) {
 	if o.Registry == nil {
 		o.Registry = prometheus.NewRegistry()
 	}
+	if o.Manager == nil {
+		o.Manager = systemd.New(o.Log)
+	}
 	if cfg.Bridge.Data == "" {
 		return nil, errors.New("bridge.data is empty: name the folder that holds events and stills")
 	}
-	return &Agent{cfg: cfg, opts: o, log: o.Log, reg: o.Registry, m: newMetrics(o.Registry), visitor: rand.Text(),
-		hurt: casualties{bridge: cfg.Bridge, version: o.Version}}, nil
+	a := &Agent{opts: o, log: o.Log, reg: o.Registry, make: pipeline.New, visitor: rand.Text(), serving: make(chan struct{}),
+		hurt: casualties{bridge: cfg.Bridge, version: o.Version}}
+	a.live.Store(cfg)
+	a.edits.loaded = time.Now()
+	return a, nil
 }
+
+// cfg is the configuration that runs now: the file's, as far as it was taken over. It never changes; a reload puts another in
+// its place. Safe for concurrent use.
+func (a *Agent) cfg() *configs.Config { return a.live.Load() }
 
 // Run runs the bridge until ctx is done, then ends open spans, writes what is left, and closes the stores. It returns nil
 // after an orderly stop, and an error if the bridge cannot start or serve.
@@ -90,146 +111,59 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, a.closeStores()) }()
 	a.people = a.openPeople()
 	defer func() { err = errors.Join(err, a.people.Close()) }()
-	a.out = outlet.New(outlet.Options{To: a.journal, Report: a.cfg.Service.URL != "", Ongoing: a.cfg.Service.ReportOngoing, Release: a.ring.Release,
+	a.out = outlet.New(outlet.Options{To: a.journal, Report: a.cfg().Service.URL != "", Ongoing: a.cfg().Service.ReportOngoing, Release: a.ring.Release,
 		Log: a.log, Registerer: a.reg})
 	a.hurt.Tell(a.out)
 	if err := a.closeUnfinished(); err != nil {
 		return err
 	}
-	a.pool = codec.NewPool(codec.Options{Isolation: a.cfg.Decode.Isolation, PerProcess: a.cfg.Decode.CamerasPerProcess,
-		LibraryDirs: a.cfg.Decode.Libraries, Log: a.log, Registerer: a.reg})
+	d := a.cfg().Decode
+	a.pool = codec.NewPool(codec.Options{Isolation: d.Isolation, PerProcess: d.CamerasPerProcess, LibraryDirs: d.Libraries, Log: a.log, Registerer: a.reg})
 	defer a.pool.Close()
 
 	base := a.localURL(listener.Addr())
-	profile := func() vms.Registration { return a.profile(base) }
-	if a.link, err = newLink(a.cfg.Service, a.journal, profile, a.opts.Version, a.reg, a.log); err != nil {
-		return err
-	}
 	imageBase := base
-	if a.link != nil {
-		a.m.watchSignIn(a.reg, a.link)
-		imageBase = a.cfg.Service.URL
+	if a.cfg().Service.URL != "" {
+		imageBase = a.cfg().Service.URL
+		a.tie = &tie{make: func(s configs.Service, reg prometheus.Registerer) (*link, error) {
+			return newLink(s, a.journal, func() vms.Registration { return a.profile(base) }, a.opts.Version, reg, a.log)
+		}}
 	}
-	r := pipeline.Rooms{Ring: a.ring, Out: a.out, Pool: a.pool, Metrics: pipeline.NewMetrics(a.reg), Cameras: camera.NewMetrics(a.reg), Log: a.log,
-		Account: a.cfg.Bridge.Account, Stills: a.cfg.Stills, Version: a.opts.Version, Base: imageBase}
-	for _, c := range a.cfg.Cameras {
-		if !c.Enabled {
-			continue
-		}
-		p, err := pipeline.New(c, r)
-		if err != nil {
-			return err
-		}
-		s := &post{cfg: c, rooms: r}
-		s.current.Store(p)
-		a.posts = append(a.posts, s)
+	if err := a.hire(imageBase); err != nil {
+		return err
 	}
 	api, err := a.api(base)
 	if err != nil {
 		return err
 	}
-	if a.link != nil && a.cfg.Service.Tunnel {
-		if err := a.openTunnel(api.v3); err != nil {
+	if a.tie != nil {
+		a.tie.tunnel = func(l *link, s configs.Service) error { return a.openTunnel(l, s, api.v3) }
+		if err := a.tie.begin(a.cfg().Service); err != nil {
 			return err
 		}
 	}
-	return a.serve(ctx, listener, api)
-}
-
-// serve runs everything. The order of the stop is the order of the flow: cameras end first and hand in their last events,
-// then the outlet writes them, then the reporter gets a moment to hand them on and stops, then the API; the stores are closed by the caller.
-func (a *Agent) serve(ctx context.Context, l net.Listener, api *api) error {
-	if a.opts.Ready != nil {
-		a.opts.Ready(l.Addr())
-	}
-	a.log.Info("the bridge runs", "cameras", len(a.posts), "listen", l.Addr().String(), "service", a.cfg.Service.URL)
-
-	cameras, stopCameras := context.WithCancel(ctx)
-	defer stopCameras()
-	rest, stopRest := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopRest()
-	outletCtx, stopOutlet := context.WithCancel(rest)
-	defer stopOutlet()
-
-	var behind errgroup.Group
-	broken := make(chan error, 8) // one each at least of what is started below
-	start := func(c context.Context, name string, f func(context.Context) error) {
-		behind.Go(func() error {
-			err := panics.Caught(func() error { return f(c) })()
-			if err != nil && c.Err() == nil {
-				broken <- fmt.Errorf("%s: %w", name, err)
-			}
-			return nil
-		})
-	}
-	outletDone := make(chan struct{})
-	start(outletCtx, "outlet", func(c context.Context) error { defer close(outletDone); return a.out.Run(c) })
-	if a.link != nil {
-		start(rest, "service", a.link.Run)
-	}
-	start(rest, "local API", func(c context.Context) error { return api.Run(c, l) })
-	start(rest, "housekeeping", a.housekeep)
-	if a.link != nil {
-		start(rest, "the outbox's caps", a.trimOutbox)
-	}
-
-	var pipes errgroup.Group
-	for _, s := range a.posts {
-		pipes.Go(func() error { return a.supervise(cameras, s) })
-	}
-	var cause error
-	select {
-	case <-ctx.Done():
-	case cause = <-broken:
-		a.log.Error("the bridge stops", "error", cause)
-	}
-	stopCameras()
-	_ = pipes.Wait()
-	stopOutlet()
-	<-outletDone
-	if a.link != nil && cause == nil {
-		a.link.settle(a.journal)
-	}
-	stopRest()
-	_ = behind.Wait()
-	a.log.Info("the bridge has stopped")
-	return cause
-}
-
-// openStores opens the journal and the ring below bridge.data.
-func (a *Agent) openStores() (err error) {
-	data := a.cfg.Bridge.Data
-	if err := os.MkdirAll(data, 0o700); err != nil {
-		return fmt.Errorf("make the data folder: %w (name a folder that this user may write in bridge.data)", err)
-	}
-	s := a.cfg.Stills
-	a.ring, err = stills.Open(filepath.Join(data, StillsDir), stills.Options{MaxBytes: int64(s.MaxSize), SegmentBytes: int64(s.SegmentSize),
-		FlushEvery: s.FlushInterval, MaxAge: s.MaxAge, MinFree: int64(s.MinFree), Endurance: int64(s.DeviceEndurance),
-		Cameras: len(a.cfg.Cameras), Log: a.log, Registerer: a.reg, OnDamage: a.hurt.Stills})
+	control, err := a.control()
 	if err != nil {
-		return fmt.Errorf("open the stills: %w", err)
-	}
-	open := func() (err error) {
-		a.journal, err = journal.Open(filepath.Join(data, JournalFile), journal.Options{Log: a.log, Registerer: a.reg, OnDamage: a.hurt.Journal})
 		return err
 	}
-	if err = open(); errors.Is(err, journal.ErrFull) {
-		if freed, _ := a.ring.Release(outlet.RoomBytes); freed > 0 {
-			err = open()
-		}
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("open the journal: %w", err), a.ring.Close())
-	}
-	return nil
+	a.reg.MustRegister(&gauges{a})
+	return a.serve(ctx, listener, api, control)
 }
 
-// closeStores flushes the stills before the journal closes: an event may name them.
-func (a *Agent) closeStores() error { return errors.Join(a.ring.Close(), a.journal.Close()) }
+// hire makes the cameras' posts.
+func (a *Agent) hire(imageBase string) error {
+	a.pace = pipeline.NewPace(a.cfg().Stills)
+	metrics := pipeline.NewMetrics(a.reg)
+	r := pipeline.Rooms{Ring: a.ring, Out: a.out, Pool: a.pool, Metrics: metrics, Cameras: camera.NewMetrics(a.reg), Log: a.log,
+		Account: a.cfg().Bridge.Account, Pace: a.pace, Version: a.opts.Version, Base: imageBase}
+	a.crew = crew.New(crew.Options{Make: func(c configs.Camera) (*pipeline.Pipeline, error) { return a.make(c, r) },
+		Forget: metrics.Forget, Log: a.log, Registerer: a.reg})
+	return a.crew.Hire(a.cfg().Cameras)
+}
 
 // listen opens the local API's port first of all, so that a second bridge on the same box stops before it touches a store.
 func (a *Agent) listen() (net.Listener, error) {
-	l, err := net.Listen("tcp", a.cfg.API.Listen)
+	l, err := net.Listen("tcp", a.cfg().API.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("listen for the local API: %w (is another bridge running? change api.listen)", err)
 	}

@@ -137,17 +137,15 @@ cameras:
 	}
 }
 
-// run starts the bridge; meddle may change it before its cameras start. stop ends it, as a signal does.
+// run starts the bridge; meddle may change it before it runs. stop ends it, as a signal does.
 func (s *site) run(meddle func(*Agent)) (a *Agent, stop func()) {
 	a, err := New(s.cfg, Options{Log: slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Version: "1"})
 	require.NoError(s.t, err)
-	ready := make(chan net.Addr, 1)
-	a.opts.Ready = func(addr net.Addr) {
-		if meddle != nil {
-			meddle(a)
-		}
-		ready <- addr
+	if meddle != nil {
+		meddle(a)
 	}
+	ready := make(chan net.Addr, 1)
+	a.opts.Ready = func(addr net.Addr) { ready <- addr }
 	ctx, cancel := context.WithCancel(s.t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()
@@ -224,7 +222,17 @@ func TestAgentFromCameraToServiceWithAPanicAStopAndARestart(t *testing.T) {
 
 	// The first life: decoder processes, and a bug in the pipeline of the gate.
 	s.cfg.Decode.Isolation = codec.OwnProcess
-	a, stopBridge := s.run(func(a *Agent) { a.posts[0].current.Store(new(pipeline.Pipeline)) })
+	broken := false
+	a, stopBridge := s.run(func(a *Agent) {
+		make := a.make
+		a.make = func(c configs.Camera, r pipeline.Rooms) (*pipeline.Pipeline, error) {
+			if c.ID == "gate" && !broken {
+				broken = true
+				return new(pipeline.Pipeline), nil // panics as soon as it runs
+			}
+			return make(c, r)
+		}
+	})
 	s.eventually("the gate's pipeline is started again", func() bool { return counter(t, a, "gate") == 1 })
 	s.eventually("motion at both", func() bool { return len(s.motions("gate")) > 0 && len(s.motions("yard")) > 0 })
 	require.EqualValues(t, 1, counter(t, a, "gate"))

@@ -14,12 +14,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	page "vmsbridge/agent/web"
 	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/stills"
-	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/server"
 	"vmsbridge/uplink/vms"
 )
@@ -37,15 +38,14 @@ type api struct {
 
 // api makes the handler. base is the address that clientSettings tells, "" for the one that the client used.
 func (a *Agent) api(base string) (*api, error) {
-	auth, err := a.tokens()
-	if err != nil {
+	if err := a.tokens.set(a.cfg(), a.visitor); err != nil {
 		return nil, err
 	}
 	key, err := a.pageKey()
 	if err != nil {
 		return nil, err
 	}
-	v3, err := server.New(server.Options{Events: a.journal, Cameras: roster{a}, Images: gallery{a.ring}, Auth: doors{auth, a.people}, Report: a.link != nil,
+	v3, err := server.New(server.Options{Events: a.journal, Cameras: roster{a}, Images: gallery{a.ring}, Auth: doors{&a.tokens, a.people}, Report: a.tie != nil,
 		NotFound: journal.ErrNotFound, BaseURL: base, TokenKey: key, Log: a.log, Registerer: a.reg})
 	if err != nil {
 		return nil, fmt.Errorf("make the local API: %w", err)
@@ -54,17 +54,28 @@ func (a *Agent) api(base string) (*api, error) {
 	mux.Handle("/api/", v3)
 	mux.Handle("/g/", a.people.http)
 	mux.HandleFunc("GET /healthz", a.healthz)
-	mux.HandleFunc("GET /readyz", a.healthz)
-	mux.Handle("GET /metrics", server.WithToken(auth, promhttp.HandlerFor(a.reg, promhttp.HandlerOpts{})))
+	mux.HandleFunc("GET /readyz", a.readyz)
+	mux.Handle("GET /metrics", server.WithToken(&a.tokens, a.metrics()))
+	mux.Handle("/", page.New())
 	out := &api{http: server.NewHTTP(mux, a.log), v3: v3}
-	if t := a.cfg.API.TLS; t.Cert != "" {
-		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
-		if err != nil {
-			return nil, fmt.Errorf("load api.tls: %w", err)
+	if t := a.cfg().API.TLS; t.Cert != "" {
+		if err := a.cert.load(t); err != nil {
+			return nil, err
 		}
-		out.tls = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+		out.tls = &tls.Config{GetCertificate: a.cert.get, MinVersion: tls.VersionTLS12}
 	}
 	return out, nil
+}
+
+// metrics serves those of the bridge and of its link to the service.
+func (a *Agent) metrics() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		all := prometheus.Gatherers{a.reg}
+		if a.tie != nil {
+			all = append(all, a.tie.reg.Load())
+		}
+		promhttp.HandlerFor(all, promhttp.HandlerOpts{}).ServeHTTP(w, r)
+	})
 }
 
 // Run serves on l until ctx is done.
@@ -88,17 +99,6 @@ func (s *api) Run(ctx context.Context, l net.Listener) error {
 		return err
 	}
 	return nil
-}
-
-// tokens lets in those of the configuration, and the service with the token that it was told at registration.
-func (a *Agent) tokens() (*identity.Fixed, error) {
-	list := identity.NewFixed()
-	for _, t := range a.cfg.API.Tokens {
-		if err := list.Add(t.Token.Reveal(), identity.Principal{Name: t.Name, Kind: identity.KindUser, AccountID: a.cfg.Bridge.Account}); err != nil {
-			return nil, fmt.Errorf("api.tokens: %w", err)
-		}
-	}
-	return list, list.Add(a.visitor, a.serviceItself())
 }
 
 // pageKey signs the page tokens that clients hold. It is kept in the journal, so that they stay good over a restart; a
@@ -131,9 +131,9 @@ func (r roster) Cameras(context.Context, string) ([]vms.Camera, error) {
 func (r roster) HasActor(_ context.Context, _ string, actor vms.Actor) (bool, error) {
 	switch actor.Type {
 	case vms.ActorBridge:
-		return actor.ID == r.a.cfg.Bridge.ID, nil
+		return actor.ID == r.a.cfg().Bridge.ID, nil
 	case vms.ActorCamera:
-		return slices.ContainsFunc(r.a.cfg.Cameras, func(c configs.Camera) bool { return c.ID == actor.ID }), nil
+		return slices.ContainsFunc(r.a.cfg().Cameras, func(c configs.Camera) bool { return c.ID == actor.ID }), nil
 	}
 	return true, nil
 }

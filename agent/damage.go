@@ -73,11 +73,14 @@ func (c *casualties) Tell(out teller) {
 	c.waiting = nil
 }
 
-// event is one of an operation that was completed.
+// event is one of an operation; one without a state of its own was completed.
 func (c *casualties) event(at time.Time, operation map[string]any) vms.Event {
 	ev := vms.Event{Type: typeOperation, StartTimestamp: vms.At(at), EndTimestamp: vms.Ptr(at), AccountID: c.bridge.Account,
 		ActorID: c.bridge.ID, ActorAccountID: c.bridge.Account, ActorType: vms.ActorBridge, CreatorID: vms.CreatorHealth}
-	operation["type"], operation["creatorId"], operation["state"] = schemaOperation, vms.CreatorHealth, "completed"
+	operation["type"], operation["creatorId"] = schemaOperation, vms.CreatorHealth
+	if operation["state"] == nil {
+		operation["state"] = "completed"
+	}
 	items := []vms.Data{vms.CreatorDetails(vms.CreatorHealth, vms.CreatorInfo{ID: vms.CreatorHealth, Vendor: "vmsbridge", Application: "vmsbridge", Version: c.version})}
 	for _, fields := range []map[string]any{
 		{"type": schemaResource, "creatorId": vms.CreatorHealth, "resourceId": c.bridge.ID, "resourceName": c.bridge.Name},

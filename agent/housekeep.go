@@ -21,8 +21,8 @@ func (a *Agent) housekeep(ctx context.Context) error {
 	tick := time.NewTicker(housekeepEvery)
 	defer tick.Stop()
 	for {
-		r := journal.Retention{Keep: a.cfg.Journal.MaxEvents}
-		if age := a.cfg.Journal.MaxAge; age > 0 && clock.lasts(time.Now()) >= housekeepEvery-clockSlack {
+		r := journal.Retention{Keep: a.cfg().Journal.MaxEvents}
+		if age := a.cfg().Journal.MaxAge; age > 0 && clock.lasts(time.Now()) >= housekeepEvery-clockSlack {
 			r.Before = time.Now().Add(-age)
 		}
 		a.tidy(ctx, r)

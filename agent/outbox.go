@@ -22,11 +22,11 @@ func (a *Agent) trimOutbox(ctx context.Context) error {
 	tick := time.NewTicker(trimEvery)
 	defer tick.Stop()
 	for {
-		caps := journal.Caps{MaxBytes: int64(a.cfg.Journal.OutboxMaxSize)}
-		if age := a.cfg.Journal.OutboxMaxAge; age > 0 && clock.lasts(time.Now()) >= housekeepEvery-clockSlack {
+		caps := journal.Caps{MaxBytes: int64(a.cfg().Journal.OutboxMaxSize)}
+		if age := a.cfg().Journal.OutboxMaxAge; age > 0 && clock.lasts(time.Now()) >= housekeepEvery-clockSlack {
 			caps.Before = time.Now().Add(-age)
 		}
-		if n, err := a.journal.Trim(caps, func(m journal.Missing) vms.Event { return gapEvent(a.cfg.Bridge, a.opts.Version, m) }); err != nil {
+		if n, err := a.journal.Trim(caps, func(m journal.Missing) vms.Event { return gapEvent(a.cfg().Bridge, a.opts.Version, m) }); err != nil {
 			a.log.Warn("keep the outbox within its caps", "error", err)
 		} else if n > 0 {
 			a.log.Warn("events will not be reported: the service was away for too long; they are in the bridge's own list", "events", n)

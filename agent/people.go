@@ -46,7 +46,7 @@ type people struct {
 // openPeople opens the users' file below bridge.data.
 func (a *Agent) openPeople() *people {
 	p := &people{http: http.NotFoundHandler()}
-	ids, err := store.Open(filepath.Join(a.cfg.Bridge.Data, IdentityFile), store.Options{})
+	ids, err := store.Open(filepath.Join(a.cfg().Bridge.Data, IdentityFile), store.Options{})
 	if err == nil {
 		if p.http, err = a.signIn(ids); err == nil {
 			p.ids = ids
@@ -71,17 +71,17 @@ func (a *Agent) signIn(ids *store.Store) (http.Handler, error) {
 	// A bridge sends no codes. Whoever needs one is turned away here rather than let in by the password alone.
 	second := factor.New(factor.Options{Store: ids, Hasher: hasher, Log: a.log})
 	desk := session.New(session.Options{Store: ids, Hasher: hasher, Factor: second, Log: a.log})
-	return web.New(web.Options{Store: ids, Desk: desk, Devices: fleet{a}, Factors: second, Secure: a.cfg.API.TLS.Cert != "", Log: a.log})
+	return web.New(web.Options{Store: ids, Desk: desk, Devices: fleet{a}, Factors: second, Secure: a.cfg().API.TLS.Cert != "", Log: a.log})
 }
 
 // settle sees to it that the account of the configuration is there, with someone who can sign in or a token for the first
 // one to set a password. The token is left in a file that only the bridge's own user can read, never in a log.
 func (a *Agent) settle(ids *store.Store) error {
-	id, file := a.cfg.Bridge.Account, filepath.Join(a.cfg.Bridge.Data, FirstUserFile)
+	id, file := a.cfg().Bridge.Account, filepath.Join(a.cfg().Bridge.Data, FirstUserFile)
 	token := ""
 	err := ids.Update(func(tx *store.Tx) error {
 		acc := record.NewAccount()
-		acc.ID, acc.Name, acc.Status = id, a.cfg.Bridge.Name, record.Texts{record.StatusActive}
+		acc.ID, acc.Name, acc.Status = id, a.cfg().Bridge.Name, record.Texts{record.StatusActive}
 		if _, err := tx.AddAccount(acc); err != nil && !errors.Is(err, identity.ErrExists) {
 			return err
 		}
@@ -163,12 +163,12 @@ type fleet struct{ a *Agent }
 
 // Devices lists them in the order of their ids; other accounts have none here.
 func (f fleet) Devices(_ context.Context, account string) ([]web.Device, error) {
-	cfg := f.a.cfg.Bridge
+	cfg := f.a.cfg().Bridge
 	if account != cfg.Account {
 		return nil, nil
 	}
 	address := ""
-	if u, err := url.Parse(f.a.cfg.API.PublicURL); err == nil {
+	if u, err := url.Parse(f.a.cfg().API.PublicURL); err == nil {
 		address = u.Hostname()
 	}
 	out := []web.Device{{ID: cfg.ID, AccountID: account, Name: cfg.Name, Kind: vms.ActorBridge, Status: vms.StatusOnline, Address: address, Created: f.a.started}}

@@ -6,21 +6,22 @@ import (
 	"net/url"
 
 	"vmsbridge/agent/camera"
+	"vmsbridge/agent/crew"
 	"vmsbridge/uplink/vms"
 )
 
 // localURL is the address under which others reach this bridge, or "" if only the installer can know it: the bridge
 // listens on all addresses and api.public_url is not set.
 func (a *Agent) localURL(addr net.Addr) string {
-	if a.cfg.API.PublicURL != "" {
-		return a.cfg.API.PublicURL
+	if a.cfg().API.PublicURL != "" {
+		return a.cfg().API.PublicURL
 	}
 	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
 		a.log.Warn("others cannot be told where this bridge is: set api.public_url to its address on the network")
 		return ""
 	}
 	scheme := "http"
-	if a.cfg.API.TLS.Cert != "" {
+	if a.cfg().API.TLS.Cert != "" {
 		scheme = "https"
 	}
 	return scheme + "://" + addr.String()
@@ -29,10 +30,10 @@ func (a *Agent) localURL(addr net.Addr) string {
 // profile is what the service is to know of this bridge: where its stills are, and its cameras with their states. A service
 // elsewhere is told no loopback address, since that would be its own machine's.
 func (a *Agent) profile(base string) vms.Registration {
-	if loopback(base) && !loopback(a.cfg.Service.URL) {
+	if loopback(base) && !loopback(a.cfg().Service.URL) {
 		base = ""
 	}
-	r := vms.Registration{ID: a.cfg.Bridge.ID, Name: a.cfg.Bridge.Name, Address: base, ImageToken: a.visitor, Cameras: []vms.RegisteredCamera{}}
+	r := vms.Registration{ID: a.cfg().Bridge.ID, Name: a.cfg().Bridge.Name, Address: base, ImageToken: a.visitor, Cameras: []vms.RegisteredCamera{}}
 	for _, c := range a.Cameras() {
 		r.Cameras = append(r.Cameras, vms.RegisteredCamera{ID: c.ID, Name: c.Name, ConnectionStatus: c.Status.ConnectionStatus})
 	}
@@ -51,18 +52,27 @@ func loopback(address string) bool {
 
 // Cameras lists the cameras in the order of the configuration, with their states. Safe for concurrent use.
 func (a *Agent) Cameras() []vms.Camera {
-	out := []vms.Camera{}
-	for _, c := range a.cfg.Cameras {
-		cam := vms.Camera{ID: c.ID, AccountID: a.cfg.Bridge.Account, Name: c.Name, BridgeID: a.cfg.Bridge.ID, CreateTimestamp: vms.At(a.started),
+	out, posts := []vms.Camera{}, map[string]*crew.Post{}
+	for _, p := range a.crewPosts() {
+		posts[p.Section().ID] = p
+	}
+	for _, c := range a.cfg().Cameras {
+		cam := vms.Camera{ID: c.ID, AccountID: a.cfg().Bridge.Account, Name: c.Name, BridgeID: a.cfg().Bridge.ID, CreateTimestamp: vms.At(a.started),
 			Status: &vms.ConnectionStatus{ConnectionStatus: vms.StatusOff}}
-		for _, s := range a.posts {
-			if s.cfg.ID == c.ID {
-				cam.Status.ConnectionStatus = connection(s.current.Load().State())
-			}
+		if p, ok := posts[c.ID]; ok {
+			cam.Status.ConnectionStatus = connection(p.Pipeline().State())
 		}
 		out = append(out, cam)
 	}
 	return out
+}
+
+// crewPosts are the posts of now; none before there is a crew.
+func (a *Agent) crewPosts() []*crew.Post {
+	if a.crew == nil {
+		return nil
+	}
+	return a.crew.Posts()
 }
 
 // connection is a camera's state in the interface's words; unknown until the first attempt has ended.

@@ -16,18 +16,18 @@ import (
 )
 
 // openTunnel lets link keep a tunnel to the service, which is answered by api, the bridge's local interface.
-func (a *Agent) openTunnel(api http.Handler) error {
+func (a *Agent) openTunnel(l *link, s configs.Service, api http.Handler) error {
 	auth := identity.NewFixed()
-	if err := auth.Add(a.visitor, a.serviceItself()); err != nil {
+	if err := auth.Add(a.visitor, serviceItself(a.cfg())); err != nil {
 		return err
 	}
-	dialer, err := tunnel.New(tunnel.Options{URL: a.cfg.Service.URL, Base: a.link.client.Base, Bridge: a.cfg.Bridge.ID, Token: a.link.tunnelToken(),
-		Handler: server.WithToken(auth, forOneCamera(a.cfg.Cameras, api)), HTTP: a.link.client.HTTP(), Log: a.log})
+	cameras := func() []configs.Camera { return a.cfg().Cameras }
+	dialer, err := tunnel.New(tunnel.Options{URL: s.URL, Base: l.client.Base, Bridge: a.cfg().Bridge.ID, Token: l.tunnelToken(),
+		Handler: server.WithToken(auth, forOneCamera(cameras, api)), HTTP: l.client.HTTP(), Log: a.log})
 	if err != nil {
 		return err
 	}
-	a.link.tunnel = dialer
-	a.m.watchTunnel(a.reg, dialer)
+	l.tunnel = dialer
 	return nil
 }
 
@@ -46,14 +46,14 @@ func (l *link) tunnelToken() func(context.Context) (string, error) {
 }
 
 // serviceItself is what the service may do with the token that it was told at registration: look.
-func (a *Agent) serviceItself() identity.Principal {
-	return identity.Principal{Name: "service", Kind: identity.KindUser, AccountID: a.cfg.Bridge.Account, Scopes: []string{identity.ScopeRead}}
+func serviceItself(cfg *configs.Config) identity.Principal {
+	return identity.Principal{Name: "service", Kind: identity.KindUser, AccountID: cfg.Bridge.Account, Scopes: []string{identity.ScopeRead}}
 }
 
 // forOneCamera lets through what the service may ask by a tunnel: the stills and the state of one camera of this bridge,
 // which it must name in a header too. The service checks its users' rights before it asks; should it mix two requests up,
 // the header and the request differ, and nothing is answered.
-func forOneCamera(cameras []configs.Camera, next http.Handler) http.Handler {
+func forOneCamera(cameras func() []configs.Camera, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		named := r.Header.Get(vms.HeaderCamera)
 		asked, ok := cameraAskedFor(r)
@@ -62,7 +62,7 @@ func forOneCamera(cameras []configs.Camera, next http.Handler) http.Handler {
 			http.Error(w, "only a camera's stills and state can be asked for through the tunnel", http.StatusForbidden)
 		case named == "" || named != asked:
 			http.Error(w, "the camera asked for is not the one in "+vms.HeaderCamera, http.StatusForbidden)
-		case !slices.ContainsFunc(cameras, func(c configs.Camera) bool { return c.ID == asked }):
+		case !slices.ContainsFunc(cameras(), func(c configs.Camera) bool { return c.ID == asked }):
 			http.Error(w, "this bridge has no such camera", http.StatusForbidden)
 		default:
 			next.ServeHTTP(w, r)

@@ -14,7 +14,7 @@ import (
 // Whatever the service asks by the tunnel, it gets the stills and the state of the one camera that it names.
 func TestTheTunnelAnswersForOneCamera(t *testing.T) {
 	passed := 0
-	h := forOneCamera([]configs.Camera{{ID: "gate"}, {ID: "yard"}}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { passed++ }))
+	h := forOneCamera(func() []configs.Camera { return []configs.Camera{{ID: "gate"}, {ID: "yard"}} }, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { passed++ }))
 	const still = vms.PathImage + "?type=main&timestamp__lt=x&deviceId="
 	for _, c := range []struct {
 		method, path, named string
@@ -62,7 +62,8 @@ func TestAServiceElsewhereIsToldNoLoopbackAddress(t *testing.T) {
 		{"https://vms.example", "http://10.0.0.2:8480", "http://10.0.0.2:8480"},
 		{"http://127.0.0.1:8470", "http://127.0.0.1:8480", "http://127.0.0.1:8480"},
 	} {
-		a := &Agent{cfg: &configs.Config{Service: configs.Service{URL: c.service}}}
+		a := &Agent{}
+		a.live.Store(&configs.Config{Service: configs.Service{URL: c.service}})
 		require.Equal(t, c.want, a.profile(c.base).Address, "%+v", c)
 	}
 }

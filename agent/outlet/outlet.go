@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -38,13 +39,15 @@ const (
 // up no other. Safe for concurrent use.
 type Outlet struct {
 	to      Destination
-	ongoing bool // report spans before they have ended
-	report  bool // there is a service to report to
+	ongoing atomic.Bool // report spans before they have ended
+	report  bool        // there is a service to report to
 	log     *slog.Logger
 
 	room     *room // nil: a full disk stays full until someone makes room
 	failures prometheus.Counter
 	lost     prometheus.Counter
+
+	writing atomic.Int64 // when the write under way began, by time.Now().UnixNano(); 0: none is
 
 	mu      sync.Mutex // guards all below
 	waiting []vms.Event
@@ -69,13 +72,25 @@ type Options struct {
 // New makes an outlet. Events may be Put at once; they are written while it runs.
 func New(opts Options) *Outlet {
 	f := promauto.With(opts.Registerer)
-	o := &Outlet{to: opts.To, report: opts.Report, ongoing: opts.Ongoing, log: opts.Log, touched: map[string]time.Time{}, wake: make(chan struct{}, 1),
+	o := &Outlet{to: opts.To, report: opts.Report, log: opts.Log, touched: map[string]time.Time{}, wake: make(chan struct{}, 1),
 		failures: f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_agent_journal_failures_total", Help: "Writes that the journal refused; the event waits in memory."}),
 		lost:     f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_agent_events_lost_total", Help: "Events lost because the journal refused them until the stop, or for too long."})}
+	o.ongoing.Store(opts.Ongoing)
 	if opts.Release != nil {
 		o.room = &room{release: opts.Release, log: opts.Log}
 	}
 	return o
+}
+
+// ReportOngoing says from now on whether spans are reported before they have ended.
+func (o *Outlet) ReportOngoing(yes bool) { o.ongoing.Store(yes) }
+
+// Writing is since when the journal has been busy with one event; zero while it is not.
+func (o *Outlet) Writing() time.Time {
+	if n := o.writing.Load(); n != 0 {
+		return time.Unix(0, n)
+	}
+	return time.Time{}
 }
 
 // Put accepts an event for writing and returns at once.
@@ -167,7 +182,9 @@ func (o *Outlet) flush() error {
 		ev := o.waiting[0]
 		o.mu.Unlock()
 
+		o.writing.Store(time.Now().UnixNano())
 		err := o.put(ev)
+		o.writing.Store(0)
 		if errors.Is(err, journal.ErrInvalid) {
 			o.lost.Inc()
 			o.log.Error("an event cannot be stored and is given up; please report it with the log", "id", ev.ID, "error", err)
@@ -200,7 +217,7 @@ func (o *Outlet) flush() error {
 
 // put writes one event. Where the disk is full, old stills make room.
 func (o *Outlet) put(ev vms.Event) error {
-	report := o.report && (o.ongoing || !ev.Ongoing())
+	report := o.report && (o.ongoing.Load() || !ev.Ongoing())
 	err := o.to.Put(ev, report)
 	if errors.Is(err, journal.ErrFull) && o.room != nil && o.room.make() {
 		err = o.to.Put(ev, report)

@@ -28,7 +28,7 @@ type mainStills struct {
 	camera  string
 	album   album
 	decoder func(codec.Format) *codec.Decoder
-	quality int
+	quality func() int
 	m       *Metrics
 	log     *slog.Logger
 
@@ -183,7 +183,7 @@ func (s *mainStills) develop(ctx context.Context, g *group, t time.Time) ([]byte
 			return nil, err
 		}
 		if holds(pictures, want) {
-			return s.dec.Still(ctx, want, 0, s.quality)
+			return s.dec.Still(ctx, want, 0, s.quality())
 		}
 		s.receive() // decoding a long group takes longer than the queue may wait
 		if s.dec == nil {
@@ -198,7 +198,7 @@ func (s *mainStills) develop(ctx context.Context, g *group, t time.Time) ([]byte
 	if !holds(pictures, want) {
 		return nil, errors.New("the decoder gave no picture for this moment")
 	}
-	return s.dec.Still(ctx, want, 0, s.quality)
+	return s.dec.Still(ctx, want, 0, s.quality())
 }
 
 // passed tells whether the decoder has gone beyond the picture at t, so that the group has to be fed anew.

@@ -85,7 +85,7 @@ func TestMainStillsOfMomentsThatHavePassed(t *testing.T) {
 			pool := codec.NewPool(codec.Options{})
 			defer func() { require.NoError(t, pool.Close()) }()
 			var kept lockedShelf
-			s := &mainStills{camera: "c", album: &kept, quality: 80, m: NewMetrics(prometheus.NewRegistry()), log: slog.New(slog.DiscardHandler),
+			s := &mainStills{camera: "c", album: &kept, quality: func() int { return 80 }, m: NewMetrics(prometheus.NewRegistry()), log: slog.New(slog.DiscardHandler),
 				queue: newQueue(func(int) {}), held: gops{keep: 5 * time.Second},
 				decoder: func(f codec.Format) *codec.Decoder { return pool.Open("c", f, 0) }}
 			ctx, cancel := context.WithCancel(t.Context())

@@ -45,3 +45,12 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		firstPictureMissed: f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_agent_first_pictures_missed_total", Help: "Spans whose first picture could not be kept as a still."}),
 	}
 }
+
+// Forget drops the series of a camera that is no longer watched.
+func (m *Metrics) Forget(camera string) {
+	of := prometheus.Labels{"camera": camera}
+	for _, v := range []interface{ DeletePartialMatch(prometheus.Labels) int }{m.pictures, m.damaged, m.unitsDropped, m.decodeFailures, m.spans, m.stills,
+		m.stillFailures, m.detect, m.tamper, m.tampered, m.withheld} {
+		v.DeletePartialMatch(of)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -50,6 +51,7 @@ type Pipeline struct {
 	lostWhy  string     // why the camera was away, while it is
 	aliveAt  time.Time
 	grumble  complaint
+	turned   atomic.Int64 // when work last came round, by time.Now().UnixNano()
 
 	mu      sync.Mutex // guards all below
 	state   camera.Status
@@ -72,7 +74,7 @@ type Rooms struct {
 	Cameras *camera.Metrics
 	Log     *slog.Logger
 	Account string // that the cameras belong to
-	Stills  configs.Stills
+	Pace    *Pace  // of the stills; may be set anew at any time
 	Version string // of the program, for the events
 	Base    string // of image addresses
 }
@@ -101,11 +103,9 @@ func New(c configs.Camera, r Rooms) (*Pipeline, error) {
 	p.author = &author{account: r.Account, camera: c.ID, baseURL: r.Base, version: r.Version, regions: regions,
 		epoch: strconv.FormatInt(time.Now().UnixMilli(), 36)}
 	p.presence = &presence{author: p.author, out: r.Out}
-	p.recorder = &recorder{camera: c.ID, album: r.Ring, dev: p, m: r.Metrics, fail: p.stillFailed,
-		pace: pace{quiet: r.Stills.PreviewInterval, motion: r.Stills.MotionInterval, main: r.Stills.MainInterval,
-			previewWidth: r.Stills.PreviewWidth, mainToo: c.PreviewURL == ""}}
+	p.recorder = &recorder{camera: c.ID, album: r.Ring, dev: p, m: r.Metrics, fail: p.stillFailed, pace: r.Pace.of(c)}
 	if c.PreviewURL != "" {
-		p.main = &mainStills{camera: c.ID, album: r.Ring, quality: r.Stills.Quality, m: r.Metrics, log: log, queue: newQueue(dropped), held: gops{keep: 5 * time.Second},
+		p.main = &mainStills{camera: c.ID, album: r.Ring, quality: r.Pace.quality, m: r.Metrics, log: log, queue: newQueue(dropped), held: gops{keep: 5 * time.Second},
 			decoder: func(f codec.Format) *codec.Decoder { return r.Pool.Open(c.ID, f, 0) }}
 	}
 	return p, nil
@@ -164,12 +164,22 @@ func (p *Pipeline) source(stream, url string) (*camera.Source, error) {
 		Transport: p.cfg.Transport, AllowInsecureBasic: p.cfg.AllowInsecureBasic, TLS: camera.TLS{InsecureSkipVerify: p.cfg.TLSInsecure, Fingerprint: p.cfg.TLSFingerprint}}, p.rooms.Log, p.rooms.Cameras)
 }
 
+// Turned is when the pipeline's consumer last took something up or found nothing to do, which it does once a minute at least; zero
+// before it runs. Safe for concurrent use.
+func (p *Pipeline) Turned() time.Time {
+	if n := p.turned.Load(); n != 0 {
+		return time.Unix(0, n)
+	}
+	return time.Time{}
+}
+
 // work is the camera's one consumer: it decodes, detects, and records.
 func (p *Pipeline) work(ctx context.Context) error {
 	defer p.close()
 	tick := time.NewTicker(aliveEvery)
 	defer tick.Stop()
 	for ctx.Err() == nil {
+		p.turned.Store(time.Now().UnixNano())
 		switch it, ok := p.queue.TryGet(); {
 		case !ok:
 			select {

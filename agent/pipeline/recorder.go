@@ -2,9 +2,11 @@ package pipeline
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"vmsbridge/agent/codec"
+	"vmsbridge/configs"
 	"vmsbridge/motion"
 	"vmsbridge/storage/stills"
 )
@@ -24,6 +26,30 @@ type pace struct {
 	quiet, motion, main time.Duration
 	previewWidth        int
 	mainToo             bool // this stream is also the full-resolution one
+}
+
+// Pace is how often and how large stills are kept, for all pipelines together. It may be set anew while they run. Safe for
+// concurrent use.
+type Pace struct {
+	stills atomic.Pointer[configs.Stills]
+}
+
+// NewPace takes it from the configuration.
+func NewPace(s configs.Stills) *Pace {
+	p := &Pace{}
+	p.Set(s)
+	return p
+}
+
+// Set takes effect with the next picture.
+func (p *Pace) Set(s configs.Stills) { p.stills.Store(&s) }
+
+func (p *Pace) quality() int { return p.stills.Load().Quality }
+
+// of is the pace of one camera.
+func (p *Pace) of(c configs.Camera) pace {
+	s := p.stills.Load()
+	return pace{quiet: s.PreviewInterval, motion: s.MotionInterval, main: s.MainInterval, previewWidth: s.PreviewWidth, mainToo: c.PreviewURL == ""}
 }
 
 // What is held of a motion that is not confirmed yet: about as far as the detector looks back from there, a few seconds. A

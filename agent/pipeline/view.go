@@ -75,6 +75,7 @@ func (p *Pipeline) picture(ctx context.Context, pic codec.Picture) {
 	p.rooms.Metrics.detect.WithLabelValues(p.cfg.ID).Observe(time.Since(began).Seconds())
 	p.rooms.Metrics.pictures.WithLabelValues(p.cfg.ID).Inc()
 
+	p.recorder.pace = p.rooms.Pace.of(p.cfg)
 	// Stills first: whoever hears of the event may ask for its image at once.
 	p.recorder.Picture(ctx, pic, t, res)
 	if p.main != nil {
@@ -150,7 +151,7 @@ func (p *Pipeline) report(changes []motion.Change) {
 func (p *Pipeline) began(region string, ev vms.Event) {
 	p.spans[region] = ev
 	p.rooms.Metrics.spans.WithLabelValues(p.cfg.ID, ev.Type).Inc()
-	p.log.Info("motion began", "start", ev.StartTimestamp.String(), "region", region)
+	p.log.Info("motion began", "start", ev.StartTimestamp.String(), "confirmed", vms.At(p.lastSeen).String(), "region", region)
 	p.rooms.Out.Put(ev)
 }
 
@@ -162,7 +163,7 @@ func (p *Pipeline) Still(ctx context.Context, pic codec.Picture, maxWidth int) (
 			return own, nil
 		}
 	}
-	return p.decoder.Still(ctx, pic.PTS, maxWidth, p.rooms.Stills.Quality)
+	return p.decoder.Still(ctx, pic.PTS, maxWidth, p.rooms.Pace.quality())
 }
 
 func (p *Pipeline) stillFailed(err error) {

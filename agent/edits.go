@@ -1,0 +1,77 @@
+package agent
+
+import (
+	"time"
+
+	"vmsbridge/uplink/vms"
+)
+
+// reloadOperation is the operation of the event that says that an edit was not taken over.
+const reloadOperation = "configurationReload"
+
+// edited notes that the file was taken over.
+func (a *Agent) edited(done Reloaded) {
+	e := &a.edits
+	e.mu.Lock()
+	failed := e.failed
+	e.loaded, e.failed, e.problems, e.restart = time.Now(), time.Time{}, nil, done.Restart
+	e.good++
+	e.mu.Unlock()
+	a.log.Info("the configuration was read anew", "added", done.Cameras.Added, "removed", done.Cameras.Removed, "restarted", done.Cameras.Restarted,
+		"applied", done.Applied)
+	if len(done.Restart) > 0 {
+		a.log.Warn("a part of the configuration holds only after a restart", "keys", done.Restart, "hint", "vmsbridge service restart")
+	}
+	for _, w := range done.Warnings {
+		a.log.Warn("configuration", "warning", w)
+	}
+	if !failed.IsZero() {
+		a.out.Put(a.misedit(failed, time.Now(), nil))
+	}
+	a.tellCameras()
+}
+
+// misedited notes that the file has problems, and was left alone.
+func (a *Agent) misedited(problems []string) {
+	e := &a.edits
+	e.mu.Lock()
+	if e.failed.IsZero() {
+		e.failed = time.Now().UTC()
+	}
+	failed := e.failed
+	e.problems = problems
+	e.bad++
+	e.mu.Unlock()
+	a.log.Error("the configuration was not read anew: it has problems, and the bridge goes on with the one that it has", "problems", problems,
+		"hint", "vmsbridge check shows them; then reload again")
+	a.out.Put(a.misedit(failed, time.Time{}, problems))
+}
+
+// misedit is the event of a bad edit: a span from its first reading until a good one is read; end zero: it goes on.
+func (a *Agent) misedit(start, end time.Time, problems []string) vms.Event {
+	operation := map[string]any{"operation": reloadOperation, "state": "failed", "error": firstOf(problems), "problems": len(problems)}
+	if !end.IsZero() {
+		operation = map[string]any{"operation": reloadOperation, "state": "completed"}
+	}
+	ev := a.hurt.event(start, operation)
+	ev.Span, ev.EndTimestamp = true, nil
+	if !end.IsZero() {
+		ev.EndTimestamp = vms.Ptr(end)
+	}
+	ev.ID = ev.NaturalID()
+	return ev
+}
+
+func firstOf(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
+
+// tellCameras lets the service know of cameras that came or went.
+func (a *Agent) tellCameras() {
+	if a.tie != nil {
+		a.tie.again()
+	}
+}

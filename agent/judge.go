@@ -1,0 +1,125 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"vmsbridge/agent/status"
+)
+
+// judge says what of a report is wrong, and what to do. What is said in public names no camera, no address, no reason.
+func (a *Agent) judge(r *status.Report) {
+	wrong := func(k status.Kind, public, hint, format string, args ...any) {
+		r.Problems = append(r.Problems, status.Problem{Kind: k, Public: public, Hint: hint, Text: fmt.Sprintf(format, args...)})
+	}
+	judgeStores(r, wrong)
+	judgeCameras(r, wrong)
+	judgeConfig(r, wrong)
+	a.judgeService(r, wrong)
+	a.judgeDecoders(r, wrong)
+}
+
+// complain adds a problem.
+type complain func(k status.Kind, public, hint, format string, args ...any)
+
+func judgeStores(r *status.Report, wrong complain) {
+	if r.Journal.Failing != "" {
+		wrong(status.Journal, "the journal refuses events, they wait in memory: free space on the disk that holds bridge.data",
+			"free space on the disk that holds "+r.Disk.Path, "the journal refuses events, they wait in memory: %s", r.Journal.Failing)
+	}
+	// The ring itself makes room down to its reserve; half of that is somebody else's doing.
+	if r.Disk.Total > 0 && r.Disk.Free < r.Disk.Least/2 {
+		wrong(status.Disk, "the disk that holds bridge.data is almost full", "something else than stills fills it; free space, or make stills.max_size smaller",
+			"the disk that holds %s is almost full: %d MB are free", r.Disk.Path, r.Disk.Free/1e6)
+	}
+	const look = "vmsbridge fsck on the stopped bridge says more; if it comes again, replace the card"
+	if r.Journal.Damaged != "" {
+		wrong(status.Damage, "the journal was found damaged at the start", look, "%s", r.Journal.Damaged)
+	}
+	if r.Stills.Damaged != "" {
+		wrong(status.Damage, "some stills were found damaged", look, "%s", r.Stills.Damaged)
+	}
+}
+
+// named bounds how many cameras are listed in one line.
+const named = 8
+
+func judgeCameras(r *status.Report, wrong complain) {
+	var offline, tampered, stuck []string
+	for _, c := range r.Cameras {
+		switch {
+		case c.State == status.Off:
+			continue
+		case !c.Online:
+			reason := c.State
+			if c.Reason != "" {
+				reason = c.Reason
+			}
+			offline = append(offline, c.ID+" ("+reason+")")
+		}
+		if c.Tampered != "" {
+			tampered = append(tampered, c.ID+" ("+c.Tampered+")")
+		}
+		if c.Stuck {
+			stuck = append(stuck, c.ID)
+		}
+	}
+	if len(offline) > 0 {
+		wrong(status.Cameras, "not all cameras are online: the log and /api/v3.0/cameras?include=status say which", "vmsbridge probe --camera ID tries one and says what to do",
+			"%s not online: %s", counted(len(offline), "camera is", "cameras are"), list(offline))
+	}
+	if len(tampered) > 0 {
+		wrong(status.View, fmt.Sprintf("the view of %d cameras was tampered with: vmsbridge events --type tamper says which", len(tampered)), "look at the camera",
+			"the view of %s: %s", counted(len(tampered), "camera was tampered with", "cameras was tampered with"), list(tampered))
+	}
+	if len(stuck) > 0 {
+		wrong(status.Stuck, "a camera's pipeline stands still", "restart the bridge, and please report it with a support bundle", "the pipeline stands still of %s", list(stuck))
+	}
+}
+
+func judgeConfig(r *status.Report, wrong complain) {
+	if n := len(r.Config.Problems); n > 0 {
+		wrong(status.Configuration, "the configuration was edited and has problems; the bridge goes on with the one before: vmsbridge check shows them",
+			"correct it, then vmsbridge service reload", "the edit of %s was not taken over since %s: %s", r.Config.File, r.Config.Failed.Format(time.RFC3339),
+			strings.Join(r.Config.Problems[:min(n, 3)], "; "))
+	}
+	if len(r.Config.Restart) > 0 {
+		wrong(status.Restart, "a part of the configuration holds only after a restart", "vmsbridge service restart", "the new value holds only after a restart: %s",
+			strings.Join(r.Config.Restart, ", "))
+	}
+}
+
+func (a *Agent) judgeService(r *status.Report, wrong complain) {
+	if r.Outbox.Parked > 0 {
+		wrong(status.Parked, "the service has refused events for good: vmsbridge queue list shows why", "vmsbridge queue list shows why",
+			"the service has refused %s for good", counted(r.Outbox.Parked, "event", "events"))
+	}
+	if r.Service == nil {
+		return
+	}
+	if problem := r.Service.Problem; problem != "" {
+		kind := status.Service
+		if !r.Service.SignedIn {
+			kind = status.SignIn
+		}
+		wrong(kind, problem, "", "%s", problem)
+	}
+	if _, problem := a.tie.now.Load().Tunnel(); problem != "" {
+		wrong(status.Tunnel, problem, "", "%s", problem)
+	}
+}
+
+func list(names []string) string {
+	if len(names) > named {
+		return strings.Join(names[:named], ", ") + fmt.Sprintf(" and %d more", len(names)-named)
+	}
+	return strings.Join(names, ", ")
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,165 @@
+package agent
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"vmsbridge/agent/crew"
+	"vmsbridge/configs"
+	"vmsbridge/uplink/identity"
+)
+
+// Reloaded is what became of a wish to read the configuration anew.
+type Reloaded struct {
+	// Problems of the file, as file:line:col: path: message. If there are any, nothing was changed.
+	Problems []string `json:"problems"`
+	// Cameras that were added, removed and restarted; all others went on untouched.
+	Cameras crew.Change `json:"cameras"`
+	// Applied are the other keys whose new value holds now.
+	Applied []string `json:"applied"`
+	// Restart are keys whose new value waits for a restart of the bridge.
+	Restart []string `json:"restart"`
+	// Warnings of the file, as file:line:col: path: message.
+	Warnings []string `json:"warnings"`
+}
+
+// edits is what became of the edits of the configuration file. Its zero value is ready.
+type edits struct {
+	turn sync.Mutex // held by the one reload that is under way
+
+	mu       sync.Mutex // guards the rest
+	loaded   time.Time  // when the running configuration was taken over
+	failed   time.Time  // since when the file is bad; zero: it is not
+	problems []string
+	restart  []string
+	good     int
+	bad      int
+}
+
+// reloadPatience bounds a reload: cameras that have to stop get a moment.
+const reloadPatience = 30 * time.Second
+
+// Reload reads the configuration anew and takes over what can be taken over while the bridge runs. A file with problems changes
+// nothing; log, health, a metric and an event say so until a good one is read. It blocks until all is done, some seconds at
+// most. Safe for concurrent use.
+func (a *Agent) Reload(ctx context.Context) (Reloaded, error) {
+	if a.opts.Load == nil {
+		return Reloaded{}, errors.New("reload: this bridge has no configuration file")
+	}
+	ctx, cancel := context.WithTimeout(ctx, reloadPatience)
+	defer cancel()
+	select {
+	case <-a.serving:
+	case <-ctx.Done():
+		return Reloaded{}, fmt.Errorf("reload: the bridge is still starting: %w", ctx.Err())
+	}
+	a.edits.turn.Lock()
+	defer a.edits.turn.Unlock()
+	a.opts.Manager.Reloading()
+	defer func() { a.opts.Manager.Ready(a.inShort()) }()
+	next, err := a.opts.Load()
+	if err == nil {
+		var done Reloaded
+		if done, err = a.takeOver(ctx, next); err == nil {
+			a.edited(done)
+			return done, nil
+		}
+	}
+	problems := strings.Split(err.Error(), "\n")
+	a.misedited(problems)
+	return Reloaded{Problems: problems}, nil
+}
+
+// These keys, and all below them, hold as soon as they are read. What is not among them waits for a restart.
+var liveKeys = []string{"bridge.name", "service.token", "service.token_file", "service.session_file", "service.ca_file", "service.tls_fingerprint",
+	"service.report_ongoing", "service.tunnel", "api.tokens", "api.tls", "stills.preview_interval", "stills.motion_interval", "stills.main_interval",
+	"stills.preview_width", "stills.quality", "journal", "motion", "log.level"}
+
+// takeOver makes next the running configuration as far as that can be done. What can fail is done first, so that an error
+// means that nothing was changed.
+func (a *Agent) takeOver(ctx context.Context, next *configs.Config) (Reloaded, error) {
+	now := a.cfg()
+	done := Reloaded{Problems: []string{}, Applied: []string{}, Restart: []string{}, Warnings: []string{}}
+	for _, key := range configs.Diff(now, next) {
+		if a.holdsAtOnce(key, now, next) {
+			done.Applied = append(done.Applied, key)
+		} else {
+			done.Restart = append(done.Restart, key)
+		}
+	}
+	for _, w := range next.Warnings {
+		done.Warnings = append(done.Warnings, w.String())
+	}
+	run := *now
+	run.Take(next, done.Applied)
+	run.Cameras, run.File, run.Warnings = next.Cameras, next.File, next.Warnings
+
+	list, err := tokenList(&run, a.visitor)
+	if err != nil {
+		return done, err
+	}
+	pair, err := a.nextPair(&run)
+	if err != nil {
+		return done, err
+	}
+	link, err := a.nextLink(now, &run)
+	if err != nil {
+		return done, err
+	}
+	if done.Cameras, err = a.crew.Apply(ctx, run.Cameras); err != nil {
+		return done, err
+	}
+	a.settled(&run, list, pair)
+	if link != nil {
+		err = a.tie.replace(ctx, *link)
+	}
+	return done, err
+}
+
+// holdsAtOnce tells whether a changed key can be taken over now.
+func (a *Agent) holdsAtOnce(key string, now, next *configs.Config) bool {
+	if strings.HasPrefix(key, "api.tls") && (now.API.TLS.Cert == "") != (next.API.TLS.Cert == "") {
+		return false // the port speaks TLS, or it does not
+	}
+	return slices.ContainsFunc(liveKeys, func(live string) bool { return key == live || strings.HasPrefix(key, live+".") })
+}
+
+// nextPair is the certificate of a configuration, which may be a new one under the same name; nil without TLS.
+func (a *Agent) nextPair(run *configs.Config) (*tls.Certificate, error) {
+	if run.API.TLS.Cert == "" {
+		return nil, nil
+	}
+	return readPair(run.API.TLS)
+}
+
+// nextLink is the link of a configuration, nil if the present one stays.
+func (a *Agent) nextLink(now, run *configs.Config) (*replacement, error) {
+	was, is := now.Service, run.Service
+	was.ReportOngoing = is.ReportOngoing
+	if a.tie == nil || reflect.DeepEqual(was, is) {
+		return nil, nil
+	}
+	r, err := a.tie.prepare(is)
+	return &r, err
+}
+
+// settled puts in place what cannot fail.
+func (a *Agent) settled(run *configs.Config, list *identity.Fixed, pair *tls.Certificate) {
+	a.live.Store(run)
+	a.tokens.list.Store(list)
+	if pair != nil {
+		a.cert.pair.Store(pair)
+	}
+	a.pace.Set(run.Stills)
+	a.out.ReportOngoing(run.Service.ReportOngoing)
+	if a.opts.Level != nil {
+		_ = a.opts.Level.UnmarshalText([]byte(run.Log.Level)) // configs has checked it
+	}
+}

@@ -1,0 +1,43 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"vmsbridge/agent/outlet"
+	"vmsbridge/storage/journal"
+	"vmsbridge/storage/stills"
+)
+
+// openStores opens the journal and the ring below bridge.data.
+func (a *Agent) openStores() (err error) {
+	data := a.cfg().Bridge.Data
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		return fmt.Errorf("make the data folder: %w (name a folder that this user may write in bridge.data)", err)
+	}
+	s := a.cfg().Stills
+	a.ring, err = stills.Open(filepath.Join(data, StillsDir), stills.Options{MaxBytes: int64(s.MaxSize), SegmentBytes: int64(s.SegmentSize),
+		FlushEvery: s.FlushInterval, MaxAge: s.MaxAge, MinFree: int64(s.MinFree), Endurance: int64(s.DeviceEndurance),
+		Cameras: len(a.cfg().Cameras), Log: a.log, Registerer: a.reg, OnDamage: a.hurt.Stills})
+	if err != nil {
+		return fmt.Errorf("open the stills: %w", err)
+	}
+	open := func() (err error) {
+		a.journal, err = journal.Open(filepath.Join(data, JournalFile), journal.Options{Log: a.log, Registerer: a.reg, OnDamage: a.hurt.Journal})
+		return err
+	}
+	if err = open(); errors.Is(err, journal.ErrFull) {
+		if freed, _ := a.ring.Release(outlet.RoomBytes); freed > 0 {
+			err = open()
+		}
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("open the journal: %w", err), a.ring.Close())
+	}
+	return nil
+}
+
+// closeStores flushes the stills before the journal closes: an event may name them.
+func (a *Agent) closeStores() error { return errors.Join(a.ring.Close(), a.journal.Close()) }
