@@ -1,0 +1,144 @@
+package mqtt
+
+import (
+	"time"
+
+	"vmsbridge/uplink/home"
+	"vmsbridge/uplink/vms"
+)
+
+// fresh is how old a span that has ended may be to be shown ON and OFF all the same.
+const fresh = 30 * time.Second
+
+// Payloads of the states.
+const (
+	on  = "ON"
+	off = "OFF"
+)
+
+// board is the cameras' present state, as the state topics show it: for each topic the events that hold it ON. One goroutine.
+type board struct {
+	names  names
+	topics []string // of what is configured, in order
+	holds  map[string]map[string]bool
+	shown  map[string]string
+}
+
+// newBoard shows nothing yet.
+func newBoard(n names, cameras []Camera) *board {
+	b := &board{names: n, holds: map[string]map[string]bool{}, shown: map[string]string{}}
+	add := func(topic string) {
+		b.topics = append(b.topics, topic)
+		b.holds[topic] = map[string]bool{}
+	}
+	for _, c := range cameras {
+		add(n.connectivity(c.ID))
+		add(n.motion(c.ID))
+		for _, r := range c.Regions {
+			add(n.region(c.ID, r.ID))
+		}
+		if c.Tamper {
+			add(n.tamper(c.ID))
+		}
+	}
+	return b
+}
+
+// topicOf is the state topic that an event holds ON while it lasts, "" for none.
+func (b *board) topicOf(ev vms.Event) string {
+	if ev.ActorType != vms.ActorCamera {
+		return ""
+	}
+	topic := ""
+	switch ev.Type {
+	case vms.TypeMotion:
+		topic = b.names.motion(ev.ActorID)
+	case vms.TypeTamper:
+		topic = b.names.tamper(ev.ActorID)
+	case vms.TypeMotionInRegion:
+		topic = b.names.region(ev.ActorID, regionOf(ev))
+	case vms.TypeDeviceStatus:
+		if connectionOf(ev) == vms.StatusOnline {
+			topic = b.names.connectivity(ev.ActorID)
+		}
+	}
+	if b.holds[topic] == nil {
+		return ""
+	}
+	return topic
+}
+
+// reset makes the board show what goes on, and gives what must be published for it: everything, or only what differs.
+func (b *board) reset(ongoing []vms.Event, all bool) []message {
+	for topic := range b.holds {
+		clear(b.holds[topic])
+	}
+	for _, ev := range ongoing {
+		if topic := b.topicOf(ev); topic != "" {
+			b.holds[topic][ev.ID] = true
+		}
+	}
+	if all {
+		clear(b.shown)
+	}
+	var list []message
+	for _, topic := range b.topics {
+		list = b.show(list, topic)
+	}
+	return list
+}
+
+// apply takes a change and gives what must be published for it.
+func (b *board) apply(list []message, c home.Change, now time.Time) []message {
+	topic := b.topicOf(c.Event)
+	if topic == "" {
+		return list
+	}
+	switch {
+	case c.Began && (c.Event.Ongoing() || now.Sub(c.Since) < fresh):
+		b.holds[topic][c.Event.ID] = true
+	case c.Began: // long over, and its end follows
+	default:
+		delete(b.holds[topic], c.Event.ID)
+	}
+	return b.show(list, topic)
+}
+
+// show appends a topic's state if it is not the one shown.
+func (b *board) show(list []message, topic string) []message {
+	state := off
+	if len(b.holds[topic]) > 0 {
+		state = on
+	}
+	if b.shown[topic] == state {
+		return list
+	}
+	b.shown[topic] = state
+	return append(list, message{topic: topic, payload: []byte(state), retain: true})
+}
+
+// regionOf is the region in an event's data.
+func regionOf(ev vms.Event) string {
+	var region struct {
+		ID string `json:"id"`
+	}
+	for _, d := range ev.Data {
+		if d.Type == vms.SchemaMotionRegion && d.Into(&region) == nil {
+			return region.ID
+		}
+	}
+	return ""
+}
+
+// connectionOf is the connection status in an event's data.
+func connectionOf(ev vms.Event) string {
+	var status struct {
+		NewStatus vms.ConnectionStatus `json:"newStatus"`
+	}
+	for _, d := range ev.Data {
+		if d.Type == vms.SchemaDeviceStatus && d.Into(&status) == nil {
+			return status.NewStatus.ConnectionStatus
+		}
+	}
+	return ""
+}

@@ -1,0 +1,83 @@
+package mqtt
+
+import "encoding/json"
+
+// What Home Assistant is told of each sensor, as its documentation of "MQTT discovery" and of the "MQTT binary sensor" has it
+// (home-assistant.io/integrations/mqtt and …/binary_sensor.mqtt). One message a sensor, not one a device, is what all of its
+// versions take.
+type sensor struct {
+	Name         string         `json:"name"`
+	UniqueID     string         `json:"unique_id"`
+	ObjectID     string         `json:"object_id"`
+	StateTopic   string         `json:"state_topic"`
+	PayloadOn    string         `json:"payload_on"`
+	PayloadOff   string         `json:"payload_off"`
+	DeviceClass  string         `json:"device_class"`
+	Category     string         `json:"entity_category,omitempty"`
+	QoS          int            `json:"qos"`
+	Availability []availability `json:"availability,omitempty"`
+	Mode         string         `json:"availability_mode,omitempty"`
+	Device       device         `json:"device"`
+	Origin       origin         `json:"origin"`
+}
+
+type availability struct {
+	Topic        string `json:"topic"`
+	Available    string `json:"payload_available"`
+	NotAvailable string `json:"payload_not_available"`
+}
+
+type device struct {
+	Identifiers  []string `json:"identifiers"`
+	Name         string   `json:"name"`
+	Manufacturer string   `json:"manufacturer"`
+	Model        string   `json:"model"`
+	SWVersion    string   `json:"sw_version,omitempty"`
+	ViaDevice    string   `json:"via_device,omitempty"`
+}
+
+type origin struct {
+	Name      string `json:"name"`
+	SWVersion string `json:"sw_version,omitempty"`
+}
+
+// Words of the bridge's own status topic.
+const (
+	online  = "online"
+	offline = "offline"
+)
+
+// discovery is what Home Assistant is told, one retained message a sensor.
+func discovery(n names, b Bridge, cameras []Camera) []message {
+	var list []message
+	bridge := device{Identifiers: []string{n.unique()}, Name: b.Name, Manufacturer: "vmsbridge", Model: "bridge", SWVersion: b.Version}
+	byBridge := availability{n.status(), online, offline}
+	add := func(s sensor) {
+		s.ObjectID, s.QoS, s.Origin = s.UniqueID, 1, origin{"vmsbridge", b.Version}
+		payload, err := json.Marshal(s)
+		if err != nil {
+			return // cannot be: it is all text
+		}
+		list = append(list, message{topic: n.config(s.UniqueID), payload: payload, retain: true})
+	}
+	add(sensor{Name: "Connection", UniqueID: n.unique("connectivity"), StateTopic: n.status(), PayloadOn: online, PayloadOff: offline,
+		DeviceClass: "connectivity", Category: "diagnostic", Device: bridge})
+	for _, c := range cameras {
+		d := device{Identifiers: []string{n.unique(c.ID)}, Name: c.Name, Manufacturer: "vmsbridge", Model: "camera", SWVersion: b.Version, ViaDevice: n.unique()}
+		// Nobody knows whether anything moves before a camera that is not connected.
+		seen := []availability{byBridge, {n.connectivity(c.ID), on, off}}
+		add(sensor{Name: "Connection", UniqueID: n.unique(c.ID, "connectivity"), StateTopic: n.connectivity(c.ID), PayloadOn: on, PayloadOff: off,
+			DeviceClass: "connectivity", Category: "diagnostic", Availability: []availability{byBridge}, Device: d})
+		add(sensor{Name: "Motion", UniqueID: n.unique(c.ID, "motion"), StateTopic: n.motion(c.ID), PayloadOn: on, PayloadOff: off,
+			DeviceClass: "motion", Availability: seen, Mode: "all", Device: d})
+		for _, r := range c.Regions {
+			add(sensor{Name: "Motion " + r.Name, UniqueID: n.unique(c.ID, "motion", r.ID), StateTopic: n.region(c.ID, r.ID), PayloadOn: on, PayloadOff: off,
+				DeviceClass: "motion", Availability: seen, Mode: "all", Device: d})
+		}
+		if c.Tamper {
+			add(sensor{Name: "Tamper", UniqueID: n.unique(c.ID, "tamper"), StateTopic: n.tamper(c.ID), PayloadOn: on, PayloadOff: off,
+				DeviceClass: "tamper", Availability: seen, Mode: "all", Device: d})
+		}
+	}
+	return list
+}

@@ -1,0 +1,32 @@
+// Package mqtt hands events to an MQTT broker, version 3.1.1 or 5, and shows the cameras' present state there, so that Home
+// Assistant finds them by itself. It is a home of events (uplink/home): it reads the journal at its own pace and only
+// publishes; nothing is taken from the broker.
+//
+// # Topics
+//
+// All messages go out with quality of service 1. PREFIX is vmsbridge/BRIDGE unless the configuration says otherwise.
+//
+//	PREFIX/status                      online, or offline (also by the broker, when the bridge is gone)    retained
+//	PREFIX/CAMERA/motion               ON while anything moves, else OFF                                   retained
+//	PREFIX/CAMERA/motion/REGION        the same for a region                                               retained
+//	PREFIX/CAMERA/tamper               ON while the view is covered, blinded, turned away …                retained
+//	PREFIX/CAMERA/connectivity         ON while the camera is connected                                    retained
+//	PREFIX/events                      each event as JSON, as the service gets it                          not retained
+//	homeassistant/binary_sensor/…      what Home Assistant is to know of each of these                     retained
+//
+// # Which forms of an event are published
+//
+// On PREFIX/events each event arrives at least once, in its last form, and in the order of the bridge; one that begins while the
+// broker answers arrives when it begins (endTimestamp null) and again, with the same id, when it ends. What happened while the
+// broker was away arrives once, ended.
+//
+// The state topics hold the present: they are set anew at each connection, so that a span that ended meanwhile leaves no ON
+// behind. A span that began and ended within the last half minute is shown ON and then OFF, however late it is read; an older
+// one that has ended is not shown at all, since an automation that turns on a light an hour late is worse than none.
+//
+// # Two libraries
+//
+// Eclipse Paho's two clients are used, paho.mqtt.golang for 3.1.1 and paho.golang for 5, each behind a small session: no
+// well-kept library for Go speaks both. Reconnecting, and what to send again, is this package's, because what was acknowledged
+// must be noted in the journal and not in a client's memory.
+package mqtt

@@ -1,0 +1,101 @@
+package mqtt
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// Memory is a small store that lasts: the journal is one.
+type Memory interface {
+	Meta(key string) ([]byte, error)
+	SetMeta(key string, value []byte) error
+}
+
+// memoryKey is where the home remembers what it has published as retained.
+const memoryKey = "mqtt.retained"
+
+// published is what may lie at the broker as retained: enough to make its topics again. A camera that is taken out of the
+// configuration would else stay in Home Assistant for ever.
+type published struct {
+	Prefix    string              `json:"prefix"`
+	Discovery string              `json:"discovery,omitempty"`
+	Cameras   map[string][]string `json:"cameras"` // regions by camera
+}
+
+func publishedBy(n names, cameras []Camera) published {
+	p := published{Prefix: n.prefix, Discovery: n.discovery, Cameras: map[string][]string{}}
+	for _, c := range cameras {
+		p.Cameras[c.ID] = []string{}
+		for _, r := range c.Regions {
+			p.Cameras[c.ID] = append(p.Cameras[c.ID], r.ID)
+		}
+	}
+	return p
+}
+
+// topics is everything that it may have published, those of the bridge too.
+func (p published) topics(bridge string) []string {
+	n := names{prefix: p.Prefix, discovery: p.Discovery, bridge: bridge}
+	list := []string{n.status()}
+	add := func(topic, unique string) {
+		if topic != "" {
+			list = append(list, topic)
+		}
+		if p.Discovery != "" {
+			list = append(list, n.config(unique))
+		}
+	}
+	add("", n.unique("connectivity"))
+	for c, regions := range p.Cameras {
+		add(n.connectivity(c), n.unique(c, "connectivity"))
+		add(n.motion(c), n.unique(c, "motion"))
+		add(n.tamper(c), n.unique(c, "tamper"))
+		for _, r := range regions {
+			add(n.region(c, r), n.unique(c, "motion", r))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// recall is what was published before, by this run or an earlier one. What cannot be read is forgotten.
+func (h *Home) recall() (list []published) {
+	raw, err := h.opts.Memory.Meta(memoryKey)
+	if err == nil && raw != nil {
+		err = json.Unmarshal(raw, &list)
+	}
+	if err != nil {
+		h.log.Warn("what lies at the broker from before is not known; it stays", "error", err)
+	}
+	return list
+}
+
+// remember notes durably what may lie at the broker.
+func (h *Home) remember(list ...published) error {
+	raw, err := json.Marshal(list)
+	if err == nil {
+		err = h.opts.Memory.SetMeta(memoryKey, raw)
+	}
+	if err != nil {
+		return fmt.Errorf("note what is published as retained: %w", err)
+	}
+	return nil
+}
+
+// stale is the messages that take away what was published before and is not any more. An empty retained message does.
+func stale(before []published, bridge string, kept []message) (list []message) {
+	keep := map[string]bool{}
+	for _, m := range kept {
+		keep[m.topic] = true
+	}
+	for _, p := range before {
+		for _, topic := range p.topics(bridge) {
+			if !keep[topic] {
+				keep[topic] = true
+				list = append(list, message{topic: topic, retain: true})
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,163 @@
+package mqtt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/eclipse/paho.golang/packets"
+	"github.com/eclipse/paho.golang/paho"
+)
+
+// session5 speaks version 5.
+type session5 struct {
+	client *paho.Client
+	sent   *sentPinger
+}
+
+// sentPinger is the library's pinger that also tells when a packet was written, so that the next can follow before the first
+// is acknowledged, and yet behind it.
+type sentPinger struct {
+	*paho.DefaultPinger
+	written chan struct{} // buffered 1; one publisher at a time waits for it
+}
+
+func (p *sentPinger) PacketSent() {
+	p.DefaultPinger.PacketSent()
+	select {
+	case p.written <- struct{}{}:
+	default:
+	}
+}
+
+func newSession5(ctx context.Context, conn net.Conn, o Options, password string, will message) (*session5, error) {
+	s := &session5{sent: &sentPinger{paho.NewDefaultPinger(), make(chan struct{}, 1)}}
+	s.client = paho.NewClient(paho.ClientConfig{
+		Conn:          packets.NewThreadSafeConn(conn),
+		PingHandler:   s.sent,
+		PacketTimeout: ackTimeout,
+		// Nothing is subscribed to.
+		OnPublishReceived:  []func(paho.PublishReceived) (bool, error){func(paho.PublishReceived) (bool, error) { return true, nil }},
+		OnServerDisconnect: func(*paho.Disconnect) {}, OnClientError: func(error) {},
+	})
+	receive := uint16(16) // it sets aside room for so many that it never gets
+	c := &paho.Connect{ClientID: o.ClientID, KeepAlive: uint16(keepAlive / time.Second), CleanStart: true,
+		Properties:  &paho.ConnectProperties{ReceiveMaximum: &receive, RequestProblemInfo: true},
+		WillMessage: &paho.WillMessage{Retain: will.retain, QoS: 1, Topic: will.topic, Payload: will.payload}}
+	if o.Username != "" {
+		c.Username, c.UsernameFlag = o.Username, true
+	}
+	if password != "" {
+		c.Password, c.PasswordFlag = []byte(password), true
+	}
+	ack, err := s.client.Connect(ctx, c)
+	if ack != nil && ack.ReasonCode >= 0x80 {
+		reason := reasons[ack.ReasonCode]
+		if ack.Properties != nil && ack.Properties.ReasonString != "" {
+			reason = ack.Properties.ReasonString
+		}
+		return nil, &refusedError{code: ack.ReasonCode, reason: reason, login: ack.ReasonCode == 0x86 || ack.ReasonCode == 0x87}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// reasons are those of CONNACK and PUBACK that a bridge may meet (MQTT 5.0, §2.4).
+var reasons = map[byte]string{
+	0x80: "unspecified error", 0x81: "malformed packet", 0x82: "protocol error", 0x83: "implementation specific error", 0x84: "it does not know this version of the protocol",
+	0x85: "client identifier not valid", 0x86: "bad user name or password", 0x87: "not authorized", 0x88: "server unavailable", 0x89: "server busy",
+	0x8a: "banned", 0x90: "topic name invalid", 0x95: "packet too large", 0x97: "quota exceeded", 0x99: "payload format invalid", 0x9a: "retain not supported",
+	0x9b: "quality of service not supported", 0x9c: "use another server", 0x9d: "server moved", 0x9f: "connection rate exceeded",
+}
+
+func (s *session5) publish(ctx context.Context, list []message) error {
+	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
+	defer cancel()
+	// The library forgets who waits for an acknowledgement when the connection breaks.
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		select {
+		case <-s.client.Done():
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	defer func() { cancel(); <-watched }()
+	acks := make(chan error, len(list))
+	flying := 0
+	var failed error
+	land := func(err error) {
+		flying--
+		if failed == nil && err != nil {
+			failed = err
+			cancel() // nothing may follow what was not taken
+		}
+	}
+	for _, m := range list {
+		for flying == mostInFlight && failed == nil {
+			land(<-acks)
+		}
+		if failed != nil {
+			break
+		}
+		select {
+		case <-s.sent.written: // of a ping
+		default:
+		}
+		flying++
+		go func() { acks <- s.one(ctx, m) }() // waited for below
+		for written := false; !written && failed == nil && flying > 0; {
+			select {
+			case <-s.sent.written:
+				written = true
+			case err := <-acks: // of this one or of one before it
+				land(err)
+			}
+		}
+	}
+	for flying > 0 {
+		land(<-acks)
+	}
+	return failed
+}
+
+// one publishes a message and waits for its acknowledgement.
+func (s *session5) one(ctx context.Context, m message) error {
+	p := &paho.Publish{QoS: 1, Retain: m.retain, Topic: m.topic, Payload: m.payload}
+	if m.revision != 0 {
+		p.Properties = &paho.PublishProperties{ContentType: "application/json", User: paho.UserProperties{{Key: "revision", Value: strconv.FormatUint(m.revision, 10)}}}
+	}
+	r, err := s.client.Publish(ctx, p)
+	if err == nil {
+		return nil
+	}
+	if r != nil && r.ReasonCode >= 0x80 {
+		refused := &refusedError{code: r.ReasonCode, reason: reasons[r.ReasonCode], topic: m.topic, message: r.ReasonCode != 0x87 && r.ReasonCode != 0x97}
+		if r.Properties != nil && r.Properties.ReasonString != "" {
+			refused.reason = r.Properties.ReasonString
+		}
+		return refused
+	}
+	select {
+	case <-s.client.Done():
+		return errBroken
+	default:
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("wait for the broker's acknowledgement: %w", ctx.Err())
+	}
+	return err
+}
+
+func (s *session5) lost() <-chan struct{} { return s.client.Done() }
+
+func (s *session5) close() {
+	_ = s.client.Disconnect(&paho.Disconnect{ReasonCode: 0})
+	<-s.client.Done()
+}
