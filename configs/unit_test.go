@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,8 +14,8 @@ import (
 // unit is the template as it is installed, for a program that exists everywhere.
 func unit(t *testing.T) string {
 	t.Helper()
-	text := strings.NewReplacer("{{Description}}", "vmsbridge", "{{Path | cmdEscape}}", "/bin/true",
-		"{{range Arguments}} {{. | cmd}}{{end}}", " run --config /etc/vmsbridge/vmsbridge.yaml", "{{UserName}}", "daemon").Replace(SystemdUnit)
+	text, err := Unit("/bin/true", "/etc/vmsbridge/vmsbridge.yaml", "daemon")
+	require.NoError(t, err)
 	require.NotContains(t, text, "{{", "everything is filled in")
 	file := filepath.Join(t.TempDir(), "vmsbridge.service")
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
@@ -45,4 +44,15 @@ func TestTheUnitIsConfined(t *testing.T) {
 	level, err := strconv.ParseFloat(m[1], 64)
 	require.NoError(t, err)
 	require.LessOrEqual(t, level, 2.0, "%s", out)
+}
+
+func TestUnitRefusesWhatSystemdWouldReadOtherwise(t *testing.T) {
+	for _, c := range [][3]string{
+		{"vmsbridge", "/etc/v.yaml", "v"}, {"/bin/v", "v.yaml", "v"}, {"/bin/v", "/my files/v.yaml", "v"}, {"/bin/v", "/etc/%h.yaml", "v"},
+		{"/bin/v;reboot", "/etc/v.yaml", "v"}, {"/bin/v", "/etc/$HOME.yaml", "v"}, {"/bin/../v", "/etc/v.yaml", "v"},
+		{"/bin/v", "/etc/v.yaml", ""}, {"/bin/v", "/etc/v.yaml", "a\nb"},
+	} {
+		_, err := Unit(c[0], c[1], c[2])
+		require.Error(t, err, "%q", c)
+	}
 }

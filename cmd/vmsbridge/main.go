@@ -47,6 +47,7 @@ type commands struct {
 	Fsck     fsckCommand     `cmd:"" help:"Check the events and stills of a stopped bridge; --repair puts them in order."`
 	Service  serviceCommand  `cmd:"" help:"Install and control the bridge as a system service."`
 	Version  versionCommand  `cmd:"" help:"Print the version, and which decoders this machine has."`
+	Package  packageCommand  `cmd:"" hidden:"" help:"Print what packages ship beside the program."`
 }
 
 const description = `The bridge: pulls RTSP cameras, finds motion, keeps stills, reports events.
@@ -85,7 +86,7 @@ func program(ctx context.Context, args []string, s streams) int {
 	code, ended := 0, false
 	parser, err := kong.New(&cli, kong.Name("vmsbridge"), kong.Description(description), kong.Writers(s.out, s.err),
 		kong.Exit(func(c int) { code, ended = c, true }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Vars{"default_config": defaultConfig}, kong.Bind(s), kong.BindTo(ctx, (*context.Context)(nil)))
+		kong.Vars{"default_config": defaultConfig, "version": version()}, kong.Bind(s), kong.BindTo(ctx, (*context.Context)(nil)))
 	if err != nil {
 		say(s.err, fmt.Errorf("read the command line's description: %w", err))
 		return exitFailed

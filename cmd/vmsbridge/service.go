@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"os/user"
 	"path/filepath"
 
@@ -48,7 +49,16 @@ func (c *serviceInstall) Run(s streams) error {
 	if _, err := user.Lookup(c.User); err != nil {
 		return fmt.Errorf("there is no user %q: make it with useradd --system --home /var/lib/vmsbridge %s, or name one with --user", c.User, c.User)
 	}
-	manager, err := serviceManager(service.Config{UserName: c.User, Arguments: []string{"run", "--config", file}})
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find the program: %w", err)
+	}
+	unit, err := configs.Unit(program, file, c.User)
+	if err != nil {
+		return err
+	}
+	manager, err := serviceManager(service.Config{Executable: program, UserName: c.User, Arguments: []string{"run", "--config", file},
+		Option: service.KeyValue{"SystemdScript": unit}})
 	if err != nil {
 		return err
 	}
@@ -115,8 +125,7 @@ func (serviceStatus) Run(s streams) error {
 
 // serviceManager is the system's, with what every action must know.
 func serviceManager(c service.Config) (service.Service, error) {
-	c.Name, c.DisplayName, c.Description = serviceName, "vmsbridge", "vmsbridge, motion events and stills of RTSP cameras"
-	c.Option = service.KeyValue{"SystemdScript": configs.SystemdUnit}
+	c.Name, c.DisplayName, c.Description = serviceName, "vmsbridge", configs.UnitDescription
 	s, err := service.New(nil, &c)
 	if err != nil {
 		return nil, fmt.Errorf("find a service manager: %w (run `vmsbridge run` under your own)", err)

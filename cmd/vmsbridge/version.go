@@ -59,8 +59,14 @@ func capability(w io.Writer, name string, c codec.Capability) {
 	_, _ = fmt.Fprintf(w, "%-6s %s\n", name+":", line)
 }
 
-// version is the module's version, or the commit it was built from.
+// release is set by scripts/build --release.
+var release string
+
+// version is the release's, else the module's, or the commit it was built from.
 func version() string {
+	if release != "" {
+		return release
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"

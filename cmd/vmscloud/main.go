@@ -29,6 +29,7 @@ type cli struct {
 	User    userCmd    `cmd:"" help:"What support does with users: links, locks."`
 	Run     runCmd     `cmd:"" help:"Serve until told to stop."`
 	Version versionCmd `cmd:"" help:"Print the version."`
+	Package packageCmd `cmd:"" hidden:"" help:"Print what packages ship beside the program."`
 }
 
 // dataFlag is the folder that every command but version needs.
@@ -43,8 +44,14 @@ func (versionCmd) Run() error {
 	return nil
 }
 
-// version is the module's version, or the commit that the program was built from.
+// release is set by scripts/build --release.
+var release string
+
+// version is the release's, else the module's, or the commit that the program was built from.
 func version() string {
+	if release != "" {
+		return release
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"

@@ -1,0 +1,95 @@
+package manual
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// Bash writes a completion for bash: commands, their commands, flags, the words that a flag may be, and files elsewhere.
+func Bash(w io.Writer, program *kong.Node) error {
+	name := program.Name
+	fn := "_" + strings.ReplaceAll(name, "-", "_")
+	var b strings.Builder
+	fmt.Fprintf(&b, "# bash completion of %s, written by the program itself\n%s() {\n", name, fn)
+	b.WriteString(`	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} at= word i
+	COMPREPLY=()
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		word=${COMP_WORDS[i]}
+		case "$at $word" in
+`)
+	var places []*kong.Node
+	walk(program, func(n *kong.Node) { places = append(places, n) })
+	for _, n := range places[1:] {
+		fmt.Fprintf(&b, "		%q) at=%q ;;\n", path(n.Parent)+" "+n.Name, path(n))
+	}
+	b.WriteString("		esac\n	done\n	case \"$at $prev\" in\n")
+	for _, n := range places {
+		for _, f := range allFlags(n) {
+			if f.Tag.Enum != "" {
+				fmt.Fprintf(&b, "	%q) COMPREPLY=($(compgen -W %q -- \"$cur\")) && return ;;\n", path(n)+" --"+f.Name,
+					strings.Join(strings.Split(f.Tag.Enum, ","), " "))
+			}
+		}
+	}
+	b.WriteString("	esac\n	local words= files=\n	case \"$at\" in\n")
+	for _, n := range places {
+		var choices []string
+		for _, c := range n.Children {
+			if !c.Hidden {
+				choices = append(choices, c.Name)
+			}
+		}
+		for _, f := range allFlags(n) {
+			choices = append(choices, "--"+f.Name)
+		}
+		files := ""
+		if len(n.Children) == 0 {
+			files = " files=yes"
+		}
+		fmt.Fprintf(&b, "	%q) words=%q%s ;;\n", path(n), strings.Join(choices, " "), files)
+	}
+	fmt.Fprintf(&b, `	esac
+	COMPREPLY=($(compgen -W "$words" -- "$cur"))
+	if [[ $files && $cur != -* ]]; then COMPREPLY+=($(compgen -f -- "$cur")); fi
+}
+complete -o filenames -o bashdefault -F %s %s
+`, fn, name)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// path is a command with its parents, each after a space; "" for the program itself.
+func path(n *kong.Node) string {
+	if n == nil || n.Type == kong.ApplicationNode {
+		return ""
+	}
+	return path(n.Parent) + " " + n.Name
+}
+
+// walk visits the program and every command that is not hidden.
+func walk(n *kong.Node, visit func(*kong.Node)) {
+	visit(n)
+	for _, c := range n.Children {
+		if !c.Hidden {
+			walk(c, visit)
+		}
+	}
+}
+
+// allFlags are a command's own and those of what is above it.
+func allFlags(n *kong.Node) []*kong.Flag {
+	var all []*kong.Flag
+	for ; n != nil; n = n.Parent {
+		for _, f := range n.Flags {
+			if !f.Hidden {
+				all = append(all, f)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *kong.Flag) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}

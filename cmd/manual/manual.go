@@ -1,0 +1,162 @@
+// Package manual writes what packages ship beside a program, out of its own description of its command line: a manual page
+// and a completion for bash. It is used by the hidden commands of cmd/vmsbridge and cmd/vmscloud, so neither can say anything
+// that the program does not.
+//
+//	parser := kong.Must(&cli)
+//	manual.Page(w, parser.Model.Node, manual.Facts{Version: "1.2.0", Date: date})   // vmsbridge.1
+//	manual.Bash(w, parser.Model.Node)                                               // sourced by bash-completion
+package manual
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+// Facts are what the command line does not know of itself.
+type Facts struct {
+	Version string
+	Date    time.Time // of the release; UTC
+	Files   []File    // what the program reads and writes
+	See     []string  // other pages, such as "systemctl(1)"
+}
+
+// File is a row of the page's list of files.
+type File struct{ Path, Use string }
+
+// Page writes a manual page of section 1 in man(7)'s language.
+func Page(w io.Writer, program *kong.Node, f Facts) error {
+	p := &page{w: w}
+	summary, _, _ := strings.Cut(program.Help, "\n")
+	if at := strings.Index(summary, ": "); at >= 0 {
+		summary = summary[at+2:]
+	}
+	p.put(".TH %s 1 %q %q\n", strings.ToUpper(program.Name), f.Date.UTC().Format("2006-01-02"), program.Name+" "+f.Version)
+	p.put(".SH NAME\n%s \\- %s\n", roff(program.Name), roff(strings.TrimSuffix(strings.TrimSpace(summary), ".")))
+	p.put(".SH SYNOPSIS\n.B %s\n.I command\n[\\fIoption\\fR ...]\n", roff(program.Name))
+	p.put(".SH DESCRIPTION\n%s\n", paragraphs(strings.TrimSpace(program.Help)))
+	p.put(".SH COMMANDS\n")
+	for _, c := range program.Leaves(true) { // without hidden ones
+		p.command(c)
+	}
+	p.options("OPTIONS OF EVERY COMMAND", program.Flags)
+	if len(f.Files) > 0 {
+		p.put(".SH FILES\n")
+		for _, file := range f.Files {
+			p.put(".TP\n.I %s\n%s\n", roff(file.Path), roff(file.Use))
+		}
+	}
+	if len(f.See) > 0 {
+		p.put(".SH SEE ALSO\n%s\n", roff(strings.Join(f.See, ", ")))
+	}
+	return p.err
+}
+
+// page keeps the first error of writing.
+type page struct {
+	w   io.Writer
+	err error
+}
+
+func (p *page) put(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format, args...)
+	}
+}
+
+func (p *page) command(c *kong.Node) {
+	usage := words(c)
+	for _, a := range c.Positional {
+		usage += " " + a.Summary()
+	}
+	p.put(".SS %s\n%s\n", roff(usage), roff(c.Help))
+	if c.Detail != "" {
+		p.put(".PP\n%s\n", paragraphs(c.Detail))
+	}
+	for _, a := range c.Positional {
+		p.put(".TP\n.I %s\n%s\n", roff(a.Name), roff(a.Help))
+	}
+	p.flags(c.Flags)
+}
+
+func (p *page) options(title string, flags []*kong.Flag) {
+	if shown(flags) > 0 {
+		p.put(".SH %s\n", title)
+		p.flags(flags)
+	}
+}
+
+func (p *page) flags(flags []*kong.Flag) {
+	for _, f := range flags {
+		if f.Hidden {
+			continue
+		}
+		name := "\\fB\\-\\-" + roff(f.Name) + "\\fR"
+		if f.Short != 0 {
+			name = "\\fB\\-" + roff(string(f.Short)) + "\\fR, " + name
+		}
+		if f.IsBool() {
+			if f.Tag.Negatable != "" {
+				name = strings.Replace(name, "\\-\\-", "\\-\\-[no\\-]", 1)
+			}
+		} else {
+			name += "=\\fI" + roff(placeholder(f)) + "\\fR"
+		}
+		help := f.Help
+		if len(f.Envs) > 0 {
+			help += " Environment: $" + strings.Join(f.Envs, ", $") + "."
+		}
+		if f.HasDefault && f.Default != "" && !f.IsBool() {
+			help += " Default: " + f.Default + "."
+		}
+		p.put(".TP\n%s\n%s\n", name, roff(help))
+	}
+}
+
+// placeholder stands for a flag's value.
+func placeholder(f *kong.Flag) string {
+	if f.PlaceHolder != "" {
+		return f.PlaceHolder
+	}
+	return strings.ToUpper(f.Name)
+}
+
+func shown(flags []*kong.Flag) (n int) {
+	for _, f := range flags {
+		if !f.Hidden {
+			n++
+		}
+	}
+	return n
+}
+
+// words is a command as it is typed, without the program.
+func words(n *kong.Node) string {
+	text := n.Name
+	for up := n.Parent; up != nil && up.Type == kong.CommandNode; up = up.Parent {
+		text = up.Name + " " + text
+	}
+	return text
+}
+
+// paragraphs keeps a text's paragraphs; within one, lines are filled anew.
+func paragraphs(text string) string {
+	var out []string
+	for part := range strings.SplitSeq(text, "\n\n") {
+		out = append(out, roff(strings.Join(strings.Fields(part), " ")))
+	}
+	return strings.Join(out, "\n.PP\n")
+}
+
+// roff escapes what man(7) would take for its own: backslashes, hyphens that must stay hyphens, and dots and quotes at the
+// beginning of a line.
+func roff(text string) string {
+	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n", " ").Replace(text)
+	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {
+		text = `\&` + text
+	}
+	return text
+}
