@@ -122,7 +122,7 @@ async function showEvents(older) {
   const query = older ? { pageToken: olderToken } : {
     actor__in: actors.join(","), sort: "-startTimestamp", pageSize: 50, include: include.join(","),
     startTimestamp__gte: new Date(Date.now() - $("since").value * 3600e3).toISOString().replace("Z", "+00:00"),
-    endTimestamp__lte: new Date(Date.now() + 3600e3).toISOString().replace("Z", "+00:00"),
+    startTimestamp__lte: new Date(Date.now() + 3600e3).toISOString().replace("Z", "+00:00"),
   };
   const page = await (await api("api/v3.0/events", query)).json();
   if (turn !== asked) return;
