@@ -22,6 +22,7 @@ import (
 
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/identity/audit/pump"
+	"vmsbridge/uplink/identity/oauth"
 	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/server"
 	"vmsbridge/uplink/server/feed"
@@ -191,6 +192,7 @@ func (c runCmd) handler(ids *store.Store, reg *registry, book *ledger, hub *tunn
 	mux.Handle("/", api)
 	mux.Handle("/g/", people)
 	mux.Handle("/oauth2/", tokens)
+	mux.Handle(oauth.PathReseller, tokens)
 	ok := func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) }
 	mux.HandleFunc("GET /healthz", ok)
 	mux.HandleFunc("GET /readyz", ok)

@@ -102,6 +102,7 @@ func newBed(t testing.TB, set ...func(*web.Options, *oauth.Options)) *bed {
 	mux := http.NewServeMux()
 	mux.Handle("/g/", door)
 	mux.Handle("/oauth2/", issuer)
+	mux.Handle(oauth.PathReseller, issuer)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		p, err := b.store.Authenticate(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 		at, _ := netip.ParseAddrPort(r.RemoteAddr)

@@ -6,6 +6,7 @@
 //	POST /oauth2/revoke     ends a token, and with a refresh token its whole family
 //	     /oauth2/clients    GET lists, POST makes, DELETE ends clients of the account that the session is in
 //	     /oauth2/keys       the same for API keys, which go into the header Authentication
+//	POST /api/v3.0/authorizationTokens  a token for a sub-account, made from a user's
 //
 // Tokens that come from one grant are a family. A refresh token is good once; one that comes a second time was stolen or
 // its thief's is the other, and ends the family. A client serves the users of its account and of the accounts below.

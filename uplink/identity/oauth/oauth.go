@@ -46,7 +46,7 @@ const (
 	codeTime    = 5 * time.Minute
 )
 
-// OAuth is the handler of /oauth2/. Safe for concurrent use; starts no goroutine.
+// OAuth is the handler of /oauth2/ and PathReseller. Safe for concurrent use; starts no goroutine.
 type OAuth struct {
 	o     Options
 	store *store.Store
@@ -70,6 +70,7 @@ func New(o Options) (*OAuth, error) {
 	for path, kind := range map[string]holding{"/oauth2/clients": clients, "/oauth2/keys": apiKeys} {
 		s.route(path, map[string]handler{http.MethodGet: s.held(kind, s.list), http.MethodPost: s.held(kind, s.create), http.MethodDelete: s.held(kind, s.remove)})
 	}
+	s.mux.HandleFunc(PathReseller, s.reseller)
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		write(w, &Error{Status: http.StatusNotFound, Code: "not_found", Description: "there is nothing at this path"})
 	})

@@ -116,43 +116,49 @@ func (tx *Tx) Principal(u record.User, active record.Account) (identity.Principa
 // expired one, and for one whose account or user may not act; other errors are the store's.
 func (s *Store) Authenticate(text string) (identity.Principal, error) {
 	var p identity.Principal
-	err := s.View(func(tx *Tx) error {
-		t, err := tx.Token(text)
-		if err != nil {
-			return err
-		}
-		if t.State(tx.now) != "active" || t.Purpose != "" {
-			return identity.ErrUnknown
-		}
-		active, err := tx.Account(t.AccountID)
-		if err != nil {
-			return err
-		}
-		if t.UserID != "" {
-			u, err := tx.User(t.UserID)
-			if err != nil {
-				return err
-			}
-			if err := tx.stands(t, u); err != nil {
-				return err
-			}
-			if p, err = tx.Principal(u, active); err != nil {
-				return err
-			}
-		} else if !active.Is(record.StatusActive) && !active.Is(record.StatusInactive) {
-			return identity.ErrUnknown // a bridge goes on while its account's people may not sign in
-		}
-		p.TokenID, p.Name, p.Kind, p.AccountID, p.Cameras, p.Scopes = t.ID, t.Name, t.Kind, t.AccountID, t.Cameras, t.Scopes
-		p = p.Filled()
-		return nil
-	})
-	if errors.Is(err, identity.ErrNotFound) {
-		err = identity.ErrUnknown // the user or account is gone, and the token with it
-	}
+	err := s.View(func(tx *Tx) (err error) { p, _, err = tx.Bearer(text); return err })
 	if err != nil {
 		return identity.Principal{}, err
 	}
 	return p, nil
+}
+
+// Bearer is Authenticate in a transaction, with the record of the token.
+func (tx *Tx) Bearer(text string) (p identity.Principal, t record.Token, err error) {
+	if t, err = tx.Token(text); err == nil {
+		p, err = tx.opens(t)
+	}
+	if errors.Is(err, identity.ErrNotFound) {
+		err = identity.ErrUnknown // the user or account is gone, and the token with it
+	}
+	return p, t, err
+}
+
+// opens is who the holder of a token is.
+func (tx *Tx) opens(t record.Token) (p identity.Principal, err error) {
+	if t.State(tx.now) != "active" || t.Purpose != "" {
+		return p, identity.ErrUnknown
+	}
+	active, err := tx.Account(t.AccountID)
+	if err != nil {
+		return p, err
+	}
+	if t.UserID != "" {
+		u, err := tx.User(t.UserID)
+		if err != nil {
+			return p, err
+		}
+		if err := tx.stands(t, u); err != nil {
+			return p, err
+		}
+		if p, err = tx.Principal(u, active); err != nil {
+			return p, err
+		}
+	} else if !active.Is(record.StatusActive) && !active.Is(record.StatusInactive) {
+		return p, identity.ErrUnknown // a bridge goes on while its account's people may not sign in
+	}
+	p.TokenID, p.Name, p.Kind, p.AccountID, p.Cameras, p.Scopes = t.ID, t.Name, t.Kind, t.AccountID, t.Cameras, t.Scopes
+	return p.Filled(), nil
 }
 
 // stands is nil if what a token was issued for is still so: the token that it was made from, the session that it came
