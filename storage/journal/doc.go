@@ -11,6 +11,8 @@
 //  4. Each Cursor learns of every event that is put, in order, at its own pace, and of nothing twice that it has passed.
 //  5. A damaged file opens: it is set aside, what can be read is carried into a new file, and Damage tells what happened.
 //
+// Events recorded under an untrue clock are put right by Settle, in one transaction (provisional.go).
+//
 // The file's shape is described in format.md. An example:
 //
 //	j, err := journal.Open("/var/lib/vmsbridge/journal.db", journal.Options{Log: log})

@@ -1,0 +1,111 @@
+package journal
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/vms"
+)
+
+// TestSettle puts the events of an untrue clock right: those that wait, that go on, that are parked, that nobody is to be told of. Each
+// is once there, in its old place, and what comes later of the same event replaces it.
+func TestSettle(t *testing.T) {
+	const by = 20000*24*time.Hour + 1234*time.Millisecond
+	path := temp(t)
+	j, err := Open(path, Options{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, j.Close()) }()
+	follower := cursors(t, j, "broker")[0]
+	untrue := func(actor string, start, end time.Duration) vms.Event { return event(actor, start-by, end-by) }
+	ended, goesOnHere := untrue("ended", time.Second, 3*time.Second), event("on", 2*time.Second-by, goesOn)
+	require.NoError(t, j.Put(event("true", 0, time.Second), true))
+	require.NoError(t, j.PutProvisional(ended, true, 5))
+	require.NoError(t, j.PutProvisional(goesOnHere, true, 5))
+	require.NoError(t, j.Touch(goesOnHere.ID, epoch.Add(7*time.Second-by)))
+	require.NoError(t, j.PutProvisional(untrue("quiet", 3*time.Second, 4*time.Second), false, 5))
+	parked := untrue("parked", 4*time.Second, 5*time.Second)
+	require.NoError(t, j.PutProvisional(parked, true, 5))
+	other := untrue("other", 5*time.Second, 6*time.Second)
+	require.NoError(t, j.PutProvisional(other, true, 6))
+	twin := event("ended", time.Second, 2*time.Second)
+	require.NoError(t, j.Put(twin, true), "another event at the very millisecond where one comes to stand")
+
+	entries, err := j.Peek(100, nil)
+	require.NoError(t, err)
+	require.Len(t, entries, 6)
+	require.NoError(t, j.Park(parked.ID, entries[3].Revision, "no"))
+	from, to, ok, err := j.Extent(5)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.True(t, from.Equal(epoch.Add(time.Second-by)))
+	require.True(t, to.Equal(epoch.Add(7*time.Second-by)))
+
+	for range 2 { // the second time as after a crash
+		n, err := j.Settle(5, by, func(ev vms.Event) vms.Event {
+			ev.SetData(ev.Data[0].WithField("clock", "rough"))
+			return ev
+		})
+		require.NoError(t, err)
+		require.Contains(t, []int{4, 0}, n)
+		requireClean(t, j)
+		require.NoError(t, j.Close())
+		j, err = Open(path, Options{})
+		require.NoError(t, err)
+		follower = cursors(t, j, "broker")[0]
+	}
+	require.NoError(t, j.Ack(ended.ID, entries[1].Revision), "an answer to what was sent before finds nothing")
+	entries, err = j.Peek(100, nil)
+	require.NoError(t, err)
+	var got []string
+	for _, e := range entries {
+		got = append(got, e.Event.ActorID)
+		require.Equal(t, e.Event.NaturalID(), e.Event.ID)
+	}
+	require.Equal(t, []string{"true", "ended", "on", "other", "ended"}, got, "in their old order")
+	require.True(t, entries[1].Event.StartTimestamp.Equal(epoch.Add(time.Second+time.Millisecond)), "beside its twin")
+	require.True(t, entries[3].Event.StartTimestamp.Equal(other.StartTimestamp.Time), "of another era")
+	require.Contains(t, entries[2].Event.DataSchemas, "vms.test.v1")
+	var data struct{ Clock string }
+	require.NoError(t, entries[2].Event.Data[0].Into(&data))
+	require.Equal(t, "rough", data.Clock)
+	open, err := j.Unfinished()
+	require.NoError(t, err)
+	require.Len(t, open, 1)
+	require.True(t, open[0].Last.Equal(epoch.Add(7*time.Second)), "%s", open[0].Last)
+	list, err := j.Parked()
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	require.True(t, list[0].Event.StartTimestamp.Equal(epoch.Add(4*time.Second)))
+	require.Equal(t, []string{"true", "other", "ended", "ended", "on", "parked", "quiet"}, sortedTail(read(t, follower), 3))
+
+	// The event that went on ends: it is the same event.
+	end := event("on", 2*time.Second, 9*time.Second)
+	require.NoError(t, j.Put(end, true))
+	page, err := j.List(vms.Query{PageSize: 100}, nil)
+	require.NoError(t, err)
+	require.Len(t, page.Events, 7)
+	_, err = j.Get(goesOnHere.ID)
+	require.ErrorIs(t, err, ErrNotFound)
+	_, _, ok, err = j.Extent(5)
+	require.NoError(t, err)
+	require.False(t, ok)
+	requireClean(t, j)
+}
+
+// sortedTail is a list of "name began" as names, of which those from n on are in order of their names: they were settled in the order
+// of their ids.
+func sortedTail(list []string, n int) []string {
+	out := make([]string, 0, len(list))
+	for i, s := range list {
+		if len(s) > 6 && s[len(s)-6:] == " began" {
+			s = s[:len(s)-6]
+		}
+		out = append(out, s)
+		for k := i; k > n && out[k] < out[k-1]; k-- {
+			out[k], out[k-1] = out[k-1], out[k]
+		}
+	}
+	return out
+}
