@@ -24,6 +24,7 @@ var allowed = map[string][]string{
 	"configs/...":         nil,
 	"motion/...":          nil,
 	"motion/tamper/...":   {"motion"}, // for its Picture
+	"agent/clock":         nil,
 	"agent/camera/...":    nil,
 	"agent/codec/...":     {"agent/codec/..."},
 	"agent/discover/...":  nil,

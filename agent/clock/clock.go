@@ -1,0 +1,198 @@
+package clock
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Source is why the clock counts as true.
+type Source string
+
+// The sources, the better ones first.
+const (
+	Waiting Source = ""        // it does not, yet
+	Kernel  Source = "kernel"  // the kernel says that it is synchronised
+	Set     Source = "set"     // it was set to a plausible time, and has run since
+	Service Source = "service" // by the Date of the service's answers, to about a second
+	Assumed Source = "assumed" // nothing speaks against it
+)
+
+// Options of New. Machine and Log must be set.
+type Options struct {
+	Machine Machine
+	// Wait is how long the service must have been answering before a clock that nothing vouches for is believed. 0: a plausible
+	// one is believed at once.
+	Wait time.Duration
+	// Alone says that there is no service: Wait counts from the start.
+	Alone bool
+	// Built is when the program was built: no true time is before it.
+	Built time.Time
+	// Every is how often the machine's clock is looked at; 0 means a second.
+	Every time.Duration
+	// Settle is how long a clock that was set must have run without another step; 0 means half a minute.
+	Settle time.Duration
+	// Stepped is told of each change of the true time by more than a second, from the goroutine of Run or Open. Nil is told nothing.
+	Stepped    func(Step)
+	Log        *slog.Logger
+	Registerer prometheus.Registerer
+}
+
+// Step is a change of what the bridge takes for the true time.
+type Step struct {
+	At     time.Time     // the new time
+	By     time.Duration // how much later it is than the old one
+	Source Source
+	Events int // that got other times by it
+}
+
+// Clock is the time. Now, True, Stamp, State, Wait and Transport are safe for concurrent use.
+type Clock struct {
+	opts Options
+	m    Machine
+	log  *slog.Logger
+
+	memory Memory
+	stores Stores
+	ledger ledger // of Run's goroutine, and of Open's before
+
+	baseMu sync.Mutex // guards base
+	base   time.Duration
+
+	mu       sync.RWMutex // guards those below; read-held while records are stored, held while an era is settled
+	scale    scale
+	era      uint32
+	source   Source
+	since    time.Time
+	lastStep Step
+	steps    int
+	unplaced int
+	whyNot   string
+
+	heardMu sync.Mutex // guards these
+	heard   bool
+	heardAt time.Duration // boot time of the service's first answer
+	dates   bounds
+
+	// Of Run's goroutine.
+	looked   bool
+	off      time.Duration // of the wall clock to the boot time, when it was looked at last
+	stepAt   time.Duration // boot time of its last step
+	stepped  bool
+	lookedAt time.Duration
+	savedAt  time.Duration
+	// knownBefore is the latest time that was known to be true before this run.
+	knownBefore time.Time
+
+	open chan struct{} // closed when the clock is true
+}
+
+// New makes a clock whose scale begins at the machine's wall clock. It starts nothing; Now may be used at once.
+func New(o Options) *Clock {
+	if o.Every == 0 {
+		o.Every = time.Second
+	}
+	if o.Settle == 0 {
+		o.Settle = 30 * time.Second
+	}
+	r := o.Machine.Read()
+	c := &Clock{opts: o, m: o.Machine, log: o.Log, base: sinceEpoch(r.Wall) - r.Boot, open: make(chan struct{})}
+	if o.Alone {
+		c.heard, c.heardAt = true, r.Boot
+	}
+	c.register(o.Registerer)
+	return c
+}
+
+func sinceEpoch(t time.Time) time.Duration { return time.Duration(t.UnixNano()) }
+
+// Now is this moment on the scale, in UTC.
+func (c *Clock) Now() time.Time { return c.moment(c.m.Boot()) }
+
+// moment is a boot time on the scale.
+func (c *Clock) moment(boot time.Duration) time.Time {
+	c.baseMu.Lock()
+	defer c.baseMu.Unlock()
+	return time.Unix(0, int64(boot+c.base)).UTC()
+}
+
+// True is the true time of a moment of the scale, as far as it is known now.
+func (c *Clock) True(t time.Time) time.Time {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.scale.at(t)
+}
+
+// Back is the moment of the scale that belongs to a true time, as far as the latest step goes.
+func (c *Clock) Back(t time.Time) time.Time {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return t.Add(-c.scale.by())
+}
+
+// Stamp calls store with what gives a moment's true time, and the era that such times are of: 0 if they are true, else one that has
+// to be noted with the record. What is stored before store returns is put right when the era is settled, which waits for it; so
+// store may block for a disk, but must not call Stamp. The error is store's.
+func (c *Clock) Stamp(store func(at func(time.Time) time.Time, era uint32) error) error {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return store(c.scale.at, c.era)
+}
+
+// Wait returns when the clock is true, or when ctx is done, with its error.
+func (c *Clock) Wait(ctx context.Context) error {
+	select {
+	case <-c.open:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// State is a snapshot.
+type State struct {
+	Source   Source    // why the clock is true; Waiting
+	Since    time.Time // when it became true, or when the bridge started
+	WhyNot   string    // for a person, while it is not true
+	Era      uint32    // of what is recorded now, 0 if the clock is true
+	Steps    int       // changes of the time by more than a second since the start
+	LastStep Step      // zero if there was none
+	Unplaced int       // events of boots that ended without a true time; they are placed roughly
+}
+
+// State says how the clock is.
+func (c *Clock) State() State {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	s := State{Source: c.source, Since: c.since, Era: c.era, Steps: c.steps, LastStep: c.lastStep, Unplaced: c.unplaced}
+	if c.source == Waiting {
+		s.WhyNot = c.whyNot
+	}
+	return s
+}
+
+// Problem is a sentence for a person who looks why no events come, "" if the clock is true.
+func (c *Clock) Problem() string {
+	if s := c.State(); s.Source == Waiting {
+		return "the clock is not known to be true, events wait: " + s.WhyNot
+	}
+	return ""
+}
+
+// Run looks at the machine's clock until ctx is done.
+func (c *Clock) Run(ctx context.Context) error {
+	tick := time.NewTicker(c.opts.Every)
+	defer tick.Stop()
+	for {
+		c.look()
+		select {
+		case <-ctx.Done():
+			c.remember(true)
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}

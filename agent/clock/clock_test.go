@@ -1,0 +1,521 @@
+package clock
+
+import (
+	"context"
+	"crypto/tls"
+	"log/slog"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+var (
+	truth0 = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) // when a bench begins
+	built  = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+// hand is a machine whose clocks the test moves. up is the true time since truth0.
+type hand struct {
+	mu     sync.Mutex
+	id     string
+	up     time.Duration
+	booted time.Duration // up at the boot
+	drift  float64       // of the boot clock, parts of one
+	wrong  time.Duration // of the wall clock
+	synced bool
+}
+
+func (h *hand) BootID() string { return h.id }
+
+func (h *hand) boot() time.Duration {
+	gone := h.up - h.booted
+	return gone + time.Duration(float64(gone)*h.drift)
+}
+
+func (h *hand) Boot() time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.boot()
+}
+
+func (h *hand) Read() Reading {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return Reading{Wall: truth0.Add(h.up + h.wrong), Boot: h.boot(), Synced: h.synced}
+}
+
+// record is something stored: its time as it is stored, and what it truly was.
+type record struct {
+	at, truth time.Time
+	era       uint32
+	note      *Note
+}
+
+// bench is a bridge's disk, with a clock on it.
+type bench struct {
+	t      *testing.T
+	h      *hand
+	opts   Options
+	c      *Clock
+	meta   map[string][]byte
+	events []record
+	stills []record
+	fail   error
+	steps  []Step
+}
+
+func newBench(t *testing.T, h *hand) *bench {
+	return &bench{t: t, h: h, meta: map[string][]byte{}, opts: Options{Machine: h, Wait: 10 * time.Minute, Built: built, Log: slog.New(slog.DiscardHandler)}}
+}
+
+func (b *bench) Meta(k string) ([]byte, error)    { return b.meta[k], nil }
+func (b *bench) SetMeta(k string, v []byte) error { b.meta[k] = v; return b.fail }
+func (b *bench) Begin(uint32)                     {}
+
+func (b *bench) SettleEvents(era uint32, shift time.Duration, note *Note) (n int, err error) {
+	for i := range b.events {
+		if r := &b.events[i]; r.era == era && b.fail == nil {
+			r.at, r.era, r.note = r.at.Add(shift), 0, note
+			n++
+		}
+	}
+	return n, b.fail
+}
+
+func (b *bench) SettleStills(era uint32, shift time.Duration) error {
+	for i := range b.stills {
+		if r := &b.stills[i]; r.era == era {
+			r.at, r.era = r.at.Add(shift), 0
+		}
+	}
+	return nil
+}
+
+func (b *bench) Extent(era uint32) (from, to time.Time, ok bool, err error) {
+	for _, r := range b.events {
+		if r.era == era {
+			if !ok || r.at.Before(from) {
+				from = r.at
+			}
+			if !ok || r.at.After(to) {
+				to = r.at
+			}
+			ok = true
+		}
+	}
+	return from, to, ok, nil
+}
+
+// start starts the bridge; boot starts the machine before.
+func (b *bench) start() {
+	b.opts.Stepped = func(s Step) { b.steps = append(b.steps, s) }
+	b.c = New(b.opts)
+	require.NoError(b.t, b.c.Open(b, b))
+}
+
+func (b *bench) boot(id string, shows time.Time) {
+	b.h.mu.Lock()
+	b.h.id, b.h.booted, b.h.synced = id, b.h.up, false
+	b.h.wrong = shows.Sub(truth0.Add(b.h.up))
+	b.h.mu.Unlock()
+	b.start()
+}
+
+// pass lets time go by; a record a second.
+func (b *bench) pass(d time.Duration) {
+	for range d / time.Second {
+		b.h.mu.Lock()
+		b.h.up += time.Second
+		b.h.mu.Unlock()
+		b.c.look()
+		b.record()
+	}
+}
+
+func (b *bench) record() {
+	t := b.c.Now()
+	require.NoError(b.t, b.c.Stamp(func(at func(time.Time) time.Time, era uint32) error {
+		r := record{at: at(t), truth: truth0.Add(b.h.up), era: era}
+		b.events, b.stills = append(b.events, r), append(b.stills, r)
+		return nil
+	}))
+}
+
+// sync is what an NTP daemon does.
+func (b *bench) sync() { b.set(truth0.Add(b.h.up)); b.h.synced = true }
+
+// set sets the wall clock, as date does.
+func (b *bench) set(to time.Time) {
+	b.h.mu.Lock()
+	b.h.wrong, b.h.synced = to.Sub(truth0.Add(b.h.up)), false
+	b.h.mu.Unlock()
+}
+
+func (b *bench) isTrue() bool {
+	select {
+	case <-b.c.open:
+		return true
+	default:
+		return false
+	}
+}
+
+// worst is the largest error of what is recorded, and requires that all is in order.
+func (b *bench) worst() (worst time.Duration) {
+	for _, list := range [][]record{b.events, b.stills} {
+		for i, r := range list {
+			require.Zero(b.t, r.era, "record %d is still of an era", i)
+			worst = max(worst, r.at.Sub(r.truth).Abs())
+			if i > 0 {
+				require.True(b.t, r.at.After(list[i-1].at), "record %d is not after the one before: %s, %s", i, list[i-1].at, r.at)
+			}
+		}
+	}
+	return worst
+}
+
+func (b *bench) within(limit time.Duration) {
+	b.t.Helper()
+	worst := b.worst()
+	b.t.Logf("worst error %s in %d records", worst, len(b.events))
+	require.LessOrEqual(b.t, worst, limit)
+}
+
+func TestClockTrueFromTheStart(t *testing.T) {
+	b := newBench(t, &hand{synced: true, id: "a"})
+	b.start()
+	require.True(t, b.isTrue())
+	b.pass(time.Minute)
+	b.within(0)
+	require.Empty(t, b.steps)
+	require.Equal(t, Kernel, b.c.State().Source)
+}
+
+func TestBootIn1970ThenNTP(t *testing.T) {
+	b := newBench(t, &hand{})
+	b.boot("a", time.Unix(30, 0))
+	b.pass(time.Minute)
+	require.False(t, b.isTrue())
+	require.NotEmpty(t, b.c.Problem())
+	require.NotZero(t, b.c.State().Era)
+	b.sync()
+	b.pass(time.Minute)
+	require.True(t, b.isTrue())
+	require.Empty(t, b.c.Problem())
+	b.within(time.Millisecond)
+	require.Len(t, b.steps, 1)
+	require.Positive(t, b.steps[0].Events)
+}
+
+func TestStaleBootThenSetByHand(t *testing.T) {
+	b := newBench(t, &hand{})
+	b.boot("a", truth0.AddDate(0, 0, -3))
+	b.pass(time.Minute)
+	b.set(truth0.Add(b.h.up)) // date -s, ntpdate: the kernel never says that it is synchronised
+	b.pass(20 * time.Second)
+	require.False(t, b.isTrue(), "it may be set again")
+	b.pass(20 * time.Second)
+	require.True(t, b.isTrue())
+	require.Equal(t, Set, b.c.State().Source)
+	b.within(time.Millisecond)
+}
+
+// A step to a year before the program was built makes nothing true.
+func TestSetToNonsense(t *testing.T) {
+	b := newBench(t, &hand{})
+	b.boot("a", time.Unix(30, 0))
+	b.set(truth0.AddDate(-3, 0, 0))
+	b.pass(time.Hour)
+	require.False(t, b.isTrue())
+	require.Contains(t, b.c.Problem(), "2023-11-21")
+	b.sync()
+	b.pass(time.Second)
+	b.within(time.Millisecond)
+}
+
+// A clock that was true goes on being so, whatever is done to the wall clock, until the kernel vouches for another time.
+func TestStepsWhileRunning(t *testing.T) {
+	for _, by := range []time.Duration{time.Hour, -time.Hour, 48 * time.Hour, -2 * time.Second, 700 * time.Millisecond} {
+		b := newBench(t, &hand{synced: true, id: "a"})
+		b.start()
+		b.pass(time.Minute)
+		b.set(truth0.Add(b.h.up + by))
+		b.pass(time.Minute)
+		b.sync()
+		b.pass(time.Minute)
+		b.within(time.Millisecond)
+	}
+}
+
+// An hour wrong from the boot on, either way, and then right.
+func TestAnHourWrong(t *testing.T) {
+	for _, by := range []time.Duration{time.Hour, -time.Hour, 300 * time.Millisecond, -300 * time.Millisecond} {
+		b := newBench(t, &hand{})
+		b.boot("a", truth0.Add(by))
+		b.pass(time.Minute)
+		b.sync()
+		b.pass(time.Minute)
+		b.within(time.Millisecond)
+	}
+}
+
+// The kernel vouched for a time an hour off, and then for the right one: what comes after is right, what came before stays.
+func TestTheKernelChangesItsMind(t *testing.T) {
+	b := newBench(t, &hand{synced: true, id: "a", wrong: time.Hour})
+	b.start()
+	b.pass(time.Minute)
+	n := len(b.events)
+	b.sync()
+	b.pass(time.Minute)
+	for _, r := range b.events[n:] {
+		require.Equal(t, r.truth, r.at)
+	}
+	require.Len(t, b.steps, 1)
+}
+
+// The boot clock is a quarz, 200 ppm off either way, and the wall clock is kept right.
+func TestDriftOverHours(t *testing.T) {
+	for _, drift := range []float64{200e-6, -200e-6} {
+		b := newBench(t, &hand{synced: true, id: "a", drift: drift})
+		b.start()
+		b.pass(6 * time.Hour)
+		b.within(5 * time.Millisecond)
+	}
+}
+
+// Linux repeats the last second of the day (STA_INS); others let the clock go slower for a day.
+func TestLeapSecond(t *testing.T) {
+	b := newBench(t, &hand{synced: true, id: "a"})
+	b.start()
+	b.pass(10 * time.Second)
+	b.h.mu.Lock()
+	b.h.wrong -= time.Second
+	b.h.mu.Unlock()
+	leap := truth0.Add(b.h.up) // the truth goes on from here a second later
+	b.c.look()
+	var last time.Time
+	for range 400 { // ten milliseconds each
+		b.h.mu.Lock()
+		b.h.up += 10 * time.Millisecond
+		b.h.mu.Unlock()
+		at := b.c.True(b.c.Now())
+		require.True(t, at.After(last))
+		last = at
+		truth := truth0.Add(b.h.up - time.Second)
+		if truth.Before(leap) {
+			truth = leap // it is 23:59:60, which no time of ours can say
+		}
+		require.LessOrEqual(t, at.Sub(truth).Abs(), 60*time.Millisecond)
+	}
+	require.Equal(t, truth0.Add(b.h.up-time.Second), last)
+}
+
+func TestSmearedLeapSecond(t *testing.T) {
+	b := newBench(t, &hand{synced: true, id: "a"})
+	b.start()
+	for range 24 * 60 * 60 {
+		b.h.mu.Lock()
+		b.h.wrong -= time.Second / (24 * 60 * 60)
+		b.h.mu.Unlock()
+		b.h.up += time.Second
+		b.c.look()
+		require.InDelta(t, 0, b.c.True(b.c.Now()).Sub(b.h.Read().Wall).Seconds(), 0.001)
+	}
+}
+
+// Two boots with untrue times, and then a true one.
+func TestTwoBootsBeforeTheTruth(t *testing.T) {
+	b := newBench(t, &hand{synced: true, id: "z"})
+	b.start()
+	b.pass(20 * time.Minute)
+	b.c.remember(true) // else up to ten minutes earlier
+	trueUntil := len(b.events)
+	b.h.up += 2 * time.Hour
+	b.boot("a", time.Unix(30, 0))
+	b.pass(time.Minute)
+	first := len(b.events)
+	b.h.up += 10 * time.Second // the power was away for so long
+	b.boot("b", time.Unix(30, 0))
+	require.Len(t, b.c.ledger.Open, 1)
+	b.pass(30 * time.Second)
+	b.c.remember(true)
+	b.start() // the process, not the machine
+	b.pass(30 * time.Second)
+	for i := 1; i < len(b.events); i++ {
+		require.True(t, b.events[i].at.After(b.events[i-1].at), "in order even before they are put right")
+	}
+	b.sync()
+	b.pass(time.Minute)
+	require.True(t, b.isTrue())
+	worst := b.worst()
+	require.LessOrEqual(t, worst, 10*time.Second)
+	for i, r := range b.events {
+		err := r.at.Sub(r.truth)
+		if i < trueUntil || i >= first {
+			require.LessOrEqual(t, err.Abs(), time.Millisecond)
+			require.Nil(t, r.note)
+			continue
+		}
+		require.NotNil(t, r.note)
+		require.LessOrEqual(t, err, 10*time.Second, "as late as can be: off by what the power was away")
+		require.GreaterOrEqual(t, err, time.Duration(0))
+		require.False(t, r.note.SameClock)
+		require.InDelta(t, 2*time.Hour, r.note.Slack, float64(20*time.Minute))
+	}
+	require.Equal(t, first-trueUntil, b.c.State().Unplaced)
+}
+
+// A clock with a battery that was never set right is wrong by the same in both boots.
+func TestTwoBootsOfOneWrongClock(t *testing.T) {
+	b := newBench(t, &hand{synced: true, id: "z"})
+	b.start()
+	b.pass(time.Minute)
+	b.c.remember(true)
+	const wrong = 5 * time.Hour
+	b.h.up += time.Hour
+	b.boot("a", truth0.Add(b.h.up+wrong))
+	b.pass(time.Minute)
+	b.h.up += time.Hour
+	b.boot("b", truth0.Add(b.h.up+wrong))
+	b.pass(time.Minute)
+	b.sync()
+	b.pass(time.Second)
+	require.True(t, b.isTrue())
+	b.within(time.Millisecond)
+	require.NotZero(t, b.c.State().Unplaced)
+}
+
+// answer is one of the service.
+func answer(date time.Time, secure bool) *http.Response {
+	res := &http.Response{Header: http.Header{"Date": {date.UTC().Format(http.TimeFormat)}}}
+	if secure {
+		res.TLS = &tls.ConnectionState{HandshakeComplete: true}
+	}
+	return res
+}
+
+func (b *bench) hear(truth time.Time, secure bool) {
+	b.c.hear(answer(truth, secure), b.h.Boot()-20*time.Millisecond, b.h.Boot())
+}
+
+// Nothing vouches for a plausible clock: it is believed when the service has been answering for long enough, not before.
+func TestAPlausibleClockIsBelievedInTheEnd(t *testing.T) {
+	b := newBench(t, &hand{})
+	b.boot("a", truth0)
+	b.pass(time.Hour)
+	require.False(t, b.isTrue(), "the service is away: nothing is lost by waiting")
+	b.hear(truth0.Add(b.h.up), false)
+	b.pass(9 * time.Minute)
+	require.False(t, b.isTrue())
+	b.pass(2 * time.Minute)
+	require.True(t, b.isTrue())
+	require.Equal(t, Assumed, b.c.State().Source)
+	b.within(0)
+	b.set(truth0.Add(b.h.up + time.Hour)) // by hand
+	b.pass(time.Minute)
+	require.Len(t, b.steps, 1)
+	require.Equal(t, truth0.Add(b.h.up+time.Hour), b.c.True(b.c.Now()))
+}
+
+func TestAPlausibleClockIsBelievedAtOnceWhereNobodyWaits(t *testing.T) {
+	b := newBench(t, &hand{})
+	b.opts.Wait = 0
+	b.boot("a", truth0)
+	require.True(t, b.isTrue())
+	require.Zero(t, b.c.State().Era)
+	c := newBench(t, &hand{})
+	c.opts.Wait = 0
+	c.boot("a", time.Unix(0, 0))
+	c.pass(time.Hour)
+	require.False(t, c.isTrue(), "not 1970")
+}
+
+// The service says that a clock is three days late, and nothing else does: its word is taken, to within what a Date can say.
+func TestByTheServicesWord(t *testing.T) {
+	b := newBench(t, &hand{})
+	b.boot("a", truth0.AddDate(0, 0, -3))
+	for i := range 20 {
+		b.h.up += time.Duration(i*37) * time.Millisecond
+		b.hear(truth0.Add(b.h.up), true)
+		b.pass(time.Minute)
+		if i < 8 {
+			require.False(t, b.isTrue())
+		}
+	}
+	require.True(t, b.isTrue())
+	require.Equal(t, Service, b.c.State().Source)
+	b.within(500 * time.Millisecond)
+	// Over plain HTTP anyone could say so.
+	b = newBench(t, &hand{})
+	b.boot("a", truth0.Add(-time.Minute))
+	for range 20 {
+		b.hear(truth0.Add(b.h.up).AddDate(1, 0, 0), false)
+		b.pass(time.Minute)
+	}
+	require.Equal(t, Assumed, b.c.State().Source)
+}
+
+// A disk that is full when the clock becomes true is tried again, and nothing gets out meanwhile.
+func TestSettlingFailsAtFirst(t *testing.T) {
+	b := newBench(t, &hand{})
+	b.boot("a", time.Unix(30, 0))
+	b.pass(time.Minute)
+	b.sync()
+	b.fail = context.DeadlineExceeded
+	b.pass(10 * time.Second)
+	require.False(t, b.isTrue())
+	b.fail = nil
+	b.pass(10 * time.Second)
+	require.True(t, b.isTrue())
+	b.within(time.Millisecond)
+}
+
+// The process ends right after it has noted that it settles: the next one does it.
+func TestSettlingIsCutOff(t *testing.T) {
+	b := newBench(t, &hand{})
+	b.boot("a", time.Unix(30, 0))
+	b.pass(time.Minute)
+	b.c.ledger.Settling = []settling{{Era: b.c.ledger.Era, Shift: truth0.Add(b.h.up).Sub(b.c.Now())}}
+	require.NoError(t, b.c.save())
+	b.start()
+	require.True(t, b.isTrue())
+	b.pass(time.Minute)
+	b.within(time.Millisecond)
+	b.start() // and a restart in a true boot, whose wall clock is still wrong
+	b.pass(time.Minute)
+	b.within(time.Millisecond)
+}
+
+func TestRunAndWait(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	b := newBench(t, &hand{})
+	b.opts.Every, b.opts.Registerer = time.Millisecond, prometheus.NewRegistry()
+	b.boot("a", time.Unix(30, 0))
+	ctx, cancel := context.WithCancel(t.Context())
+	short, stop := context.WithTimeout(ctx, 10*time.Millisecond)
+	defer stop()
+	require.ErrorIs(t, b.c.Wait(short), context.DeadlineExceeded)
+	done := make(chan error, 1)
+	go func() { done <- b.c.Run(ctx) }()
+	b.h.mu.Lock()
+	b.h.wrong, b.h.synced = 0, true
+	b.h.mu.Unlock()
+	require.NoError(t, b.c.Wait(ctx))
+	cancel()
+	require.ErrorIs(t, <-done, context.Canceled)
+}
+
+func TestSystem(t *testing.T) {
+	m := System()
+	a, b := m.Read(), m.Read()
+	require.WithinDuration(t, time.Now(), a.Wall, time.Second)
+	require.GreaterOrEqual(t, b.Boot, a.Boot)
+	require.NotEmpty(t, m.BootID())
+	require.False(t, Built().IsZero())
+	require.True(t, Built().Before(time.Now()))
+}

@@ -1,0 +1,25 @@
+// Package clock is the agent's one source of time. A box without a clock battery boots in 1970, or some days ago; later the clock
+// steps. Nothing that the bridge records may end up at such a time, and none of it may leave before it is right.
+//
+// So there are two times. The *scale* (Now) is the machine's time since boot plus a constant: it never steps, whatever is done to the
+// wall clock, and the cameras' and pipelines' times are all on it. The *true* time of a moment of the scale is what the stores are
+// given, by Stamp:
+//
+//	agent/camera, agent/pipeline (Now) → scale → Stamp → true time → storage/stills, storage/journal → Wait → uplink/reporter
+//
+// Until the clock is true the two are the same, and what is stored is marked as of an *era*; when it becomes true, the amount by which
+// the era was wrong is known (DESIGN §4: the boot and its monotonic time stand beside the wall time), both stores put right what they have
+// of it, and only then Wait lets events out. A span that began before goes on as if nothing had happened.
+//
+// The clock is true (Source) when the kernel says that it is synchronised; or when it was set to a plausible time and has run for
+// half a minute since, as one-shot programs set it; or, where neither comes although the service has been answering for Options.Wait, when it is
+// plausible in itself, or else by the service's own word (the Date of its answers). Plausible is what is not before the program was built, nor
+// before what the bridge already knew to be true, and agrees with the service, if that is known by TLS.
+//
+// An era whose boot ended without a true time is placed as late as possible before the next boot, and its events say so.
+//
+//	c := clock.New(clock.Options{Machine: clock.System(), Wait: 10 * time.Minute, Log: log})
+//	err := c.Open(journal, stores)
+//	go c.Run(ctx)
+//	err = c.Stamp(func(at func(time.Time) time.Time, era uint32) error { … })
+package clock

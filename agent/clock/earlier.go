@@ -1,0 +1,67 @@
+package clock
+
+import (
+	"time"
+)
+
+// placeEarlier gives the records of earlier boots that ended without a true time the best times there are.
+//
+// They lie between the latest time that was known to be true and the next boot's beginning. If their clock was wrong by as much as this
+// boot's was at its beginning, as one with a battery but never set right is, and that brings them between the two, that is it. Else
+// they are placed as late as possible: the next boot mostly follows the power cut within seconds. Either way their events say by how
+// much they may be too late, and are counted.
+func (c *Clock) placeEarlier() {
+	l := &c.ledger
+	upper := c.True(c.moment(0))
+	for len(l.Open) > 0 {
+		e := l.Open[len(l.Open)-1]
+		from, to, ok, err := c.stores.Extent(e.Era)
+		if err == nil {
+			job := settling{Era: e.Era}
+			if ok {
+				by, note := place(from, to, c.knownBefore, upper, l.Ahead-e.Ahead)
+				job.Shift, job.Note = by, &note
+				upper = from.Add(by)
+			}
+			err = c.settleEarlier(job)
+		}
+		if err != nil {
+			c.log.Error("what was recorded under an untrue clock cannot be placed; it is tried again", "era", e.Era, "error", err)
+			return
+		}
+	}
+}
+
+// settleEarlier places one era.
+func (c *Clock) settleEarlier(job settling) error {
+	l := &c.ledger
+	l.Settling = append(l.Settling, job)
+	if err := c.save(); err != nil {
+		l.Settling = l.Settling[:len(l.Settling)-1]
+		return err
+	}
+	n, err := c.finish(job)
+	if err != nil || n == 0 {
+		return err
+	}
+	c.mu.Lock()
+	c.unplaced += n
+	c.mu.Unlock()
+	c.log.Warn("events of a boot that ended before the clock was true are placed roughly", "events", n, "shift", job.Shift.String(), "slack", job.Note.Slack.String())
+	return nil
+}
+
+// place says by how much records of from to to are to be moved, between lower (zero: not known) and upper. like is what the clock of
+// this boot was wrong by.
+func place(from, to, lower, upper time.Time, like time.Duration) (by time.Duration, n Note) {
+	by = upper.Sub(to)
+	if fits := !from.Add(like).Before(lower) && !to.Add(like).After(upper); fits {
+		by, n.SameClock = like, true
+	}
+	by = by.Round(time.Millisecond)
+	n.Slack = -1
+	if !lower.IsZero() {
+		n.Slack = max(0, from.Add(by).Sub(lower)).Round(time.Millisecond)
+	}
+	return by, n
+}

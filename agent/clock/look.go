@@ -1,0 +1,225 @@
+package clock
+
+import (
+	"fmt"
+	"time"
+)
+
+const (
+	// stepLeast is by how much the wall clock and the boot time must part between two looks to be a step.
+	stepLeast = time.Second
+	// nudgeMost is the largest difference that the scale follows little by little, a twentieth of the time that passes.
+	nudgeMost = 100 * time.Millisecond
+	// rememberEvery is how often the latest true time is noted.
+	rememberEvery = 10 * time.Minute
+)
+
+// look reads the machine's clock, and does what follows of it. Open's and then Run's goroutine.
+func (c *Clock) look() {
+	r := c.m.Read()
+	c.watch(r)
+	if c.State().Source == Waiting {
+		c.judge(r)
+	} else {
+		c.follow(r)
+	}
+	c.lookedAt = r.Boot
+	if c.State().Source == Waiting {
+		return
+	}
+	if len(c.ledger.Open) > 0 {
+		c.placeEarlier()
+	}
+	if len(c.ledger.Open) == 0 {
+		select {
+		case <-c.open:
+		default:
+			close(c.open)
+		}
+	}
+	c.remember(false)
+}
+
+// watch notices steps of the wall clock.
+func (c *Clock) watch(r Reading) {
+	off := sinceEpoch(r.Wall) - r.Boot
+	if d := off - c.off; c.looked && d.Abs() >= stepLeast {
+		c.stepped, c.stepAt = true, r.Boot
+		c.log.Warn("the machine's clock was set", "by", d.Round(time.Millisecond).String(), "to", r.Wall.Format(time.RFC3339Nano), "synchronised", r.Synced)
+	}
+	c.looked, c.off = true, off
+}
+
+// judge decides whether a clock that was not true is true now.
+func (c *Clock) judge(r Reading) {
+	by := r.Wall.Sub(c.moment(r.Boot))
+	if r.Synced {
+		c.settle(by, Kernel)
+		return
+	}
+	why := c.implausible(r)
+	if why == "" && c.stepped && r.Boot-c.stepAt >= c.opts.Settle {
+		c.settle(by, Set)
+		return
+	}
+	heard, at, dates := c.service()
+	if heard && r.Boot-at >= c.opts.Wait || c.opts.Wait == 0 {
+		if why == "" {
+			c.settle(by, Assumed)
+			return
+		}
+		if middle, within := dates.middle(); dates.known && within <= time.Second {
+			c.settle(middle, Service)
+			return
+		}
+	} else if why == "" {
+		why = "it is not synchronised, and the service has not been answering for " + c.opts.Wait.String()
+	}
+	c.mu.Lock()
+	c.whyNot = why + ": see that the machine gets the time (NTP), or set it"
+	c.mu.Unlock()
+}
+
+// implausible says why the wall clock cannot be true, or "".
+func (c *Clock) implausible(r Reading) string {
+	const form = "2006-01-02 15:04"
+	_, _, dates := c.service()
+	switch {
+	case r.Wall.Before(c.opts.Built):
+		return fmt.Sprintf("it shows %s, when this program was not made yet", r.Wall.Format(form))
+	case r.Wall.Before(c.ledger.TrueAt.Add(-time.Minute)):
+		return fmt.Sprintf("it shows %s, but it has been %s already", r.Wall.Format(form), c.ledger.TrueAt.Format(form))
+	case !dates.agrees(c.moment(r.Boot), r.Wall):
+		return fmt.Sprintf("it shows %s, and the service says otherwise", r.Wall.Format(form))
+	}
+	return ""
+}
+
+// settle makes the clock true: the scale is behind the true time by so much, and so is all that was recorded in this boot.
+func (c *Clock) settle(by time.Duration, s Source) {
+	by = by.Round(time.Millisecond)
+	l := &c.ledger
+	job := settling{Era: l.Era, Shift: by}
+	l.Settling = append(l.Settling, job)
+	if err := c.save(); err != nil {
+		l.Settling = l.Settling[:len(l.Settling)-1]
+		c.log.Error("the clock is true, but it cannot be noted; free space on the disk that holds bridge.data", "error", err)
+		return
+	}
+	now := c.Now()
+	c.mu.Lock() // nothing is recorded while the records change
+	n, err := c.stores.SettleEvents(job.Era, by, nil)
+	if err != nil {
+		c.mu.Unlock()
+		l.Settling = l.Settling[:len(l.Settling)-1]
+		c.log.Error("the clock is true, but events cannot be given their right times; it is tried again", "error", err)
+		return
+	}
+	stillsErr := c.stores.SettleStills(job.Era, by)
+	c.scale.set(by)
+	c.era, c.source, c.since, c.whyNot = 0, s, now.Add(by), ""
+	step := c.noteStep(now.Add(by), by, s, n)
+	c.mu.Unlock()
+	if stillsErr != nil {
+		c.log.Error("stills of an untrue clock keep untrue times; it is tried again at the next start", "error", stillsErr)
+	} else {
+		l.Settling = l.Settling[:len(l.Settling)-1]
+	}
+	l.Era, l.True, l.Base = 0, s, c.currentBase()+by
+	l.Ahead += by // from now on: of this boot's wall clock at its beginning, to the true time
+	l.TrueAt = now.Add(by)
+	c.stepped = false
+	c.forget()
+	if err := c.save(); err != nil {
+		c.log.Warn("the clock is true, but it cannot be noted", "error", err)
+	}
+	c.log.Info("the clock is true", "source", string(s), "by", by.String(), "events", n)
+	c.tell(step)
+}
+
+// follow goes after the wall clock, as far as it is to be believed.
+func (c *Clock) follow(r Reading) {
+	moment := c.moment(r.Boot)
+	c.mu.RLock()
+	by, source := c.scale.by(), c.source
+	c.mu.RUnlock()
+	diff := r.Wall.Sub(moment) - by
+	switch {
+	case diff.Abs() < nudgeMost:
+		limit := max(r.Boot-c.lookedAt, 0) / 20
+		if c.lookedAt == 0 {
+			limit = 0
+		}
+		c.setBase(c.currentBase() + min(max(diff, -limit), limit))
+		if r.Synced {
+			c.setSource(Kernel)
+		}
+		c.stepped = false
+		return
+	case r.Synced:
+		c.step(moment, diff, Kernel)
+		return
+	}
+	// Somebody set the clock. Where the kernel had vouched for it, that has to last; the scale goes on meanwhile.
+	patience := c.opts.Settle
+	if source == Kernel {
+		patience = max(patience, c.opts.Wait)
+	}
+	if c.stepped && r.Boot-c.stepAt >= patience && c.implausible(r) == "" {
+		c.step(moment, diff, Set)
+	}
+}
+
+// step says that from a moment on the true time is another one. What was recorded before keeps its time.
+func (c *Clock) step(moment time.Time, diff time.Duration, s Source) {
+	c.mu.Lock()
+	c.scale.step(moment, diff)
+	c.source = s
+	step := c.noteStep(c.scale.at(moment), diff, s, 0)
+	base := c.currentBase() + c.scale.by()
+	c.mu.Unlock()
+	c.stepped = false
+	c.ledger.Base, c.ledger.True, c.ledger.TrueAt = base, s, step.At
+	if err := c.save(); err != nil {
+		c.log.Warn("a step of the clock cannot be noted", "error", err)
+	}
+	c.log.Warn("the time steps", "by", diff.String(), "source", string(s))
+	c.tell(step)
+}
+
+func (c *Clock) setSource(s Source) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.source = s
+}
+
+// noteStep counts a step of more than a second. c.mu is held.
+func (c *Clock) noteStep(at time.Time, by time.Duration, s Source, events int) Step {
+	step := Step{at, by, s, events}
+	if by.Abs() >= stepLeast {
+		c.steps++
+		c.lastStep = step
+	}
+	return step
+}
+
+func (c *Clock) tell(s Step) {
+	if s.By.Abs() >= stepLeast && c.opts.Stepped != nil {
+		c.opts.Stepped(s)
+	}
+}
+
+// remember notes the latest true time now and then, and at the end.
+func (c *Clock) remember(now bool) {
+	if c.State().Source == Waiting || !now && c.savedAt != 0 && c.lookedAt-c.savedAt < rememberEvery {
+		return
+	}
+	c.savedAt = c.lookedAt
+	c.mu.RLock()
+	c.ledger.TrueAt = c.scale.at(c.Now())
+	c.ledger.Base = c.currentBase() + c.scale.by()
+	c.mu.RUnlock()
+	if err := c.save(); err != nil {
+		c.log.Warn("the time cannot be noted", "error", err)
+	}
+}

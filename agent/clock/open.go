@@ -1,0 +1,134 @@
+package clock
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Open takes up what earlier runs noted, and decides which times those of this run begin with. It comes after the stores are open and
+// before anything is recorded, once. m must be the stores' own, so that it is as durable as they are.
+//
+// In the same boot the scale goes on where it was. In another one, an untrue clock that is behind what the bridge already knew does
+// not make the records begin there: they begin right after it, so that they are in order even before they are put right.
+func (c *Clock) Open(m Memory, s Stores) error {
+	c.memory, c.stores = m, s
+	if err := c.load(); err != nil {
+		return err
+	}
+	l := &c.ledger
+	for len(l.Settling) > 0 { // a crash cut it off
+		if _, err := c.finish(l.Settling[0]); err != nil {
+			return err
+		}
+	}
+	c.knownBefore = l.TrueAt
+	r := c.m.Read()
+	c.watch(r)
+	boot := c.m.BootID()
+	base := sinceEpoch(r.Wall) - r.Boot
+	switch same := boot != "" && boot == l.Boot; {
+	case same && l.True != Waiting && !r.Synced:
+		c.become(l.True, l.Base)
+		if off := base - l.Base; off > time.Second || off < -time.Second {
+			c.stepped, c.stepAt = true, r.Boot // while the bridge did not run
+		}
+	case same && l.Era != 0:
+		c.setBase(l.Base)
+	case r.Synced:
+		c.retireEra()
+		c.become(Kernel, base)
+	default:
+		c.retireEra()
+		l.True, l.Ahead = Waiting, 0
+		if c.opts.Wait == 0 && c.implausible(r) == "" {
+			c.become(Assumed, base)
+			break
+		}
+		latest, err := c.latest()
+		if err != nil {
+			return err
+		}
+		if behind := latest.Sub(r.Wall); behind > 0 {
+			l.Ahead = behind + time.Second
+		}
+		l.Count = l.Count%(1<<24-1) + 1
+		l.Era = l.Count
+		c.setBase((base + l.Ahead).Round(time.Millisecond))
+	}
+	l.Boot, l.Base = boot, c.currentBase()
+	c.mu.Lock()
+	c.era, c.since = l.Era, c.moment(r.Boot)
+	c.mu.Unlock()
+	if err := c.save(); err != nil {
+		return err
+	}
+	c.stores.Begin(l.Era)
+	if l.Era != 0 {
+		c.log.Warn("the clock is not known to be true; events wait, and get their right times when it is", "wall", r.Wall.Format(time.RFC3339), "era", l.Era)
+	}
+	c.look()
+	return nil
+}
+
+// retireEra keeps the era of an earlier boot for later: it ended without a true time.
+func (c *Clock) retireEra() {
+	l := &c.ledger
+	if l.Era != 0 {
+		l.Open = append(l.Open, openEra{l.Era, l.Ahead})
+	}
+	l.Era = 0
+}
+
+// become says that the clock is true from the start on.
+func (c *Clock) become(s Source, base time.Duration) {
+	c.setBase(base)
+	c.ledger.Era, c.ledger.True = 0, s
+	c.mu.Lock()
+	c.source = s
+	c.mu.Unlock()
+}
+
+func (c *Clock) setBase(base time.Duration) {
+	c.baseMu.Lock()
+	defer c.baseMu.Unlock()
+	c.base = base
+}
+
+func (c *Clock) currentBase() time.Duration {
+	c.baseMu.Lock()
+	defer c.baseMu.Unlock()
+	return c.base
+}
+
+// latest is the latest time that stands in what is known and what is recorded with untrue times.
+func (c *Clock) latest() (time.Time, error) {
+	latest := c.ledger.TrueAt
+	for _, e := range c.ledger.Open {
+		_, to, ok, err := c.stores.Extent(e.Era)
+		if err != nil {
+			return latest, fmt.Errorf("look for what was recorded under an untrue clock: %w", err)
+		}
+		if ok && to.After(latest) {
+			latest = to
+		}
+	}
+	return latest, nil
+}
+
+// finish does, or does again, what was noted in the ledger as begun, and strikes it out. It says how many events got other times.
+func (c *Clock) finish(s settling) (events int, err error) {
+	if events, err = c.stores.SettleEvents(s.Era, s.Shift, s.Note); err != nil {
+		return 0, fmt.Errorf("put the times of era %d right: %w", s.Era, err)
+	}
+	if err := c.stores.SettleStills(s.Era, s.Shift); err != nil {
+		c.log.Error("stills of an untrue clock keep untrue times; it is tried again at the next start", "era", s.Era, "error", err)
+	}
+	l := &c.ledger
+	l.Settling = slices.DeleteFunc(l.Settling, func(x settling) bool { return x.Era == s.Era })
+	l.Open = slices.DeleteFunc(l.Open, func(e openEra) bool { return e.Era == s.Era })
+	if l.Era == s.Era {
+		l.Era, l.True, l.Base, l.Ahead = 0, Set, l.Base+s.Shift, l.Ahead+s.Shift
+	}
+	return events, c.save()
+}
