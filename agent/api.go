@@ -53,6 +53,7 @@ func (a *Agent) api(base string) (*api, error) {
 	mux := http.NewServeMux()
 	mux.Handle("/api/", v3)
 	mux.Handle("/g/", a.people.http)
+	mux.Handle("/oauth2/", a.people.http)
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", a.readyz)
 	mux.Handle("GET /metrics", server.WithToken(&a.tokens, a.metrics()))

@@ -12,6 +12,7 @@ import (
 
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/factor"
+	"vmsbridge/uplink/identity/oauth"
 	"vmsbridge/uplink/identity/record"
 	"vmsbridge/uplink/identity/secret"
 	"vmsbridge/uplink/identity/session"
@@ -59,7 +60,7 @@ func (a *Agent) openPeople() *people {
 	return p
 }
 
-// signIn makes the handler of /g/ over a store that holds the bridge's account.
+// signIn makes the handler of /g/ and /oauth2/ over a store that holds the bridge's account.
 func (a *Agent) signIn(ids *store.Store) (http.Handler, error) {
 	if err := a.settle(ids); err != nil {
 		return nil, err
@@ -71,7 +72,18 @@ func (a *Agent) signIn(ids *store.Store) (http.Handler, error) {
 	// A bridge sends no codes. Whoever needs one is turned away here rather than let in by the password alone.
 	second := factor.New(factor.Options{Store: ids, Hasher: hasher, Log: a.log})
 	desk := session.New(session.Options{Store: ids, Hasher: hasher, Factor: second, Log: a.log})
-	return web.New(web.Options{Store: ids, Desk: desk, Devices: fleet{a}, Factors: second, Secure: a.cfg().API.TLS.Cert != "", Log: a.log})
+	door, err := web.New(web.Options{Store: ids, Desk: desk, Devices: fleet{a}, Factors: second, Secure: a.cfg().API.TLS.Cert != "", Log: a.log})
+	if err != nil {
+		return nil, err
+	}
+	issuer, err := oauth.New(oauth.Options{Store: ids, Desk: desk, Gate: door, Log: a.log})
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/g/", door)
+	mux.Handle("/oauth2/", issuer)
+	return mux, nil
 }
 
 // settle sees to it that the account of the configuration is there, with someone who can sign in or a token for the first

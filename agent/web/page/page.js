@@ -26,29 +26,34 @@ async function words(answer) {
   const text = await answer.text();
   try {
     const body = JSON.parse(text);
-    return body.message || body.detail || answer.statusText;
+    return body.message || body.error_description || body.detail || answer.statusText;
   } catch {
     return text.slice(0, 200) || "The bridge answered " + answer.status + ".";
   }
 }
 
-// signIn takes a token, or gets one for a user: authenticate, authorize, and a bearer token of that session.
+// signIn takes a token, or gets one for a user: authenticate, authorize, and the bearer token of the session that this makes.
 async function signIn(user, password, token) {
   if (!token) {
-    const json = (body) => ({ method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), credentials: "same-origin" });
-    const first = await fetch("g/aaa/authenticate", json({ username: user, password }));
+    const post = (path, body, headers) => fetch(path, { method: "POST", headers, body, credentials: "same-origin" });
+    const json = (body) => [JSON.stringify(body), { "Content-Type": "application/json" }];
+    const first = await post("g/aaa/authenticate", ...json({ username: user, password }));
     if (!first.ok) throw new Refused(await words(first));
     const ticket = await first.json();
     if (ticket.two_factor_authentication_code) throw new Refused("This user signs in with a code, which the bridge cannot send. Use a token of the configuration.");
-    const second = await fetch("g/aaa/authorize", json({ token: ticket.token }));
+    const second = await post("g/aaa/authorize", ...json({ token: ticket.token }));
     if (!second.ok) throw new Refused(await words(second));
-    const third = await fetch("api/v3.0/authorizationTokens", json({ type: "user" }));
+    const third = await post("oauth2/token", new URLSearchParams({ grant_type: "cookie" }));
     if (!third.ok) throw new Refused(await words(third));
-    const made = await third.json();
-    token = made.accessToken || made.access_token || made.token;
-    await fetch("g/aaa/logout", json({}));
+    token = (await third.json()).access_token;
   }
   sessionStorage.setItem("token", token);
+}
+
+// signOut ends the session too, if there is one, and with it its token.
+function signOut() {
+  fetch("g/aaa/logout", { method: "POST", credentials: "same-origin" }).catch(() => {});
+  outside();
 }
 
 function text(element, value, className) {
@@ -211,7 +216,7 @@ $("enter").onsubmit = async (e) => {
     outside(problem.message);
   }
 };
-$("leave").onclick = () => outside();
+$("leave").onclick = signOut;
 $("close").onclick = () => $("viewer").close();
 $("of").onchange = $("since").onchange = () => showEvents(false).catch((e) => outside(e.message));
 $("more").onclick = () => showEvents(true).catch((e) => outside(e.message));
