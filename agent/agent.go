@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vmsbridge/agent/camera"
+	"vmsbridge/agent/clock"
 	"vmsbridge/agent/codec"
 	"vmsbridge/agent/crew"
 	"vmsbridge/agent/outlet"
@@ -39,6 +40,8 @@ type Options struct {
 	Ready func(listen net.Addr)
 	// Manager is the service manager that is told how the bridge is. Nil: none is.
 	Manager *systemd.Manager
+	// Machine is the machine's clock. Nil: the real one.
+	Machine clock.Machine
 	// Load reads the configuration anew for Reload. Nil: it cannot be.
 	Load func() (*configs.Config, error)
 	// Level is the log's, which a new configuration may change. Nil: it stays.
@@ -53,6 +56,8 @@ type Agent struct {
 	live atomic.Pointer[configs.Config] // the one that runs; see cfg
 	make func(configs.Camera, pipeline.Rooms) (*pipeline.Pipeline, error)
 
+	clock    *clock.Clock
+	shelf    *shelf
 	journal  *journal.Journal
 	ring     *stills.Ring
 	pool     *codec.Pool
@@ -78,6 +83,9 @@ func New(cfg *configs.Config, o Options) (*Agent, error) {
 	}
 	if o.Registry == nil {
 		o.Registry = prometheus.NewRegistry()
+	}
+	if o.Machine == nil {
+		o.Machine = clock.System()
 	}
 	if o.Manager == nil {
 		o.Manager = systemd.New(o.Log)
@@ -109,9 +117,12 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.closeStores()) }()
+	if err := a.clock.Open(a.journal, archive{a}); err != nil {
+		return err
+	}
 	a.people = a.openPeople()
 	defer func() { err = errors.Join(err, a.people.Close()) }()
-	a.out = outlet.New(outlet.Options{To: a.journal, Report: a.cfg().Service.URL != "", Ongoing: a.cfg().Service.ReportOngoing, Release: a.ring.Release,
+	a.out = outlet.New(outlet.Options{To: a.journal, Report: a.cfg().Service.URL != "", Ongoing: a.cfg().Service.ReportOngoing, Clock: a.clock, Release: a.ring.Release,
 		Log: a.log, Registerer: a.reg})
 	a.hurt.Tell(a.out)
 	if err := a.closeUnfinished(); err != nil {
@@ -126,7 +137,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	if a.cfg().Service.URL != "" {
 		imageBase = a.cfg().Service.URL
 		a.tie = &tie{make: func(s configs.Service, reg prometheus.Registerer) (*link, error) {
-			return newLink(s, a.journal, func() vms.Registration { return a.profile(base) }, a.opts.Version, reg, a.log)
+			return newLink(s, a.journal, a.clock, func() vms.Registration { return a.profile(base) }, a.opts.Version, reg, a.log)
 		}}
 	}
 	if err := a.hire(imageBase); err != nil {
@@ -153,11 +164,11 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 // hire makes the cameras' posts.
 func (a *Agent) hire(imageBase string) error {
 	a.pace = pipeline.NewPace(a.cfg().Stills)
-	metrics := pipeline.NewMetrics(a.reg)
-	r := pipeline.Rooms{Ring: a.ring, Out: a.out, Pool: a.pool, Metrics: metrics, Cameras: camera.NewMetrics(a.reg), Log: a.log,
+	metrics, streams := pipeline.NewMetrics(a.reg), camera.NewMetrics(a.reg)
+	r := pipeline.Rooms{Now: a.clock.Now, Ring: a.shelf, Out: a.out, Pool: a.pool, Metrics: metrics, Cameras: streams, Log: a.log,
 		Account: a.cfg().Bridge.Account, Pace: a.pace, Version: a.opts.Version, Base: imageBase}
 	a.crew = crew.New(crew.Options{Make: func(c configs.Camera) (*pipeline.Pipeline, error) { return a.make(c, r) },
-		Forget: metrics.Forget, Log: a.log, Registerer: a.reg})
+		Forget: func(id string) { metrics.Forget(id); streams.Forget(id) }, Log: a.log, Registerer: a.reg})
 	return a.crew.Hire(a.cfg().Cameras)
 }
 

@@ -11,7 +11,9 @@ import (
 
 // tokens lets in those of the configuration, and the service with the token that it was told at registration. A reload puts
 // another list in place.
-type tokens struct{ list atomic.Pointer[identity.Fixed] }
+type tokens struct {
+	list atomic.Pointer[identity.Fixed]
+}
 
 func (t *tokens) set(cfg *configs.Config, visitor string) error {
 	list, err := tokenList(cfg, visitor)
@@ -38,7 +40,9 @@ func (t *tokens) Authenticate(token string) (identity.Principal, error) {
 }
 
 // certificate is the bridge's own, read anew with each reload: certificates are renewed under the same name.
-type certificate struct{ pair atomic.Pointer[tls.Certificate] }
+type certificate struct {
+	pair atomic.Pointer[tls.Certificate]
+}
 
 func (c *certificate) load(t configs.TLS) error {
 	pair, err := readPair(t)

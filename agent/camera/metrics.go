@@ -61,3 +61,12 @@ func (m *Metrics) setState(camera, stream string, was, is State) {
 		m.state.WithLabelValues(camera, stream, string(is)).Set(1)
 	}
 }
+
+// Forget drops the series of a camera whose sources have ended for good.
+func (m *Metrics) Forget(camera string) {
+	of := prometheus.Labels{"camera": camera}
+	for _, v := range []*prometheus.CounterVec{m.units, m.bytes, m.damaged, m.lost, m.decodeErrors, m.clamped, m.reconnects, m.panics} {
+		v.DeletePartialMatch(of)
+	}
+	m.state.DeletePartialMatch(of)
+}

@@ -56,7 +56,9 @@ type listener struct {
 }
 
 // Close removes the socket's file first, so that nobody is refused by a file without a bridge.
-func (l *listener) Close() error { return errors.Join(ignoreMissing(os.Remove(l.file)), l.Listener.Close()) }
+func (l *listener) Close() error {
+	return errors.Join(ignoreMissing(os.Remove(l.file)), l.Listener.Close())
+}
 
 func ignoreMissing(err error) error {
 	if errors.Is(err, os.ErrNotExist) {
