@@ -25,6 +25,8 @@ const (
 	KindAccount = "account"
 	KindUser    = "user"
 	KindToken   = "token"
+	KindCamera  = "camera"
+	KindBridge  = "bridge"
 )
 
 // Entry is one line of the trail.
@@ -40,4 +42,6 @@ type Entry struct {
 	Target    string    `json:"target"`           // id
 	Name      string    `json:"name,omitempty"`   // what it was called
 	Fields    []string  `json:"fields,omitempty"` // names of what changed, never values
+	// Gone says that the target went with its account, so that the entry stands in the trail of the account that is left.
+	Gone bool `json:"gone,omitempty"`
 }

@@ -286,7 +286,9 @@ func revokeAdmins(tx *store.Tx, me session.Caller, a record.Account) error {
 	return nil
 }
 
-// deleteAccount is DELETE /g/account. One that has sub-accounts stays.
+// deleteAccount is DELETE /g/account. One that has sub-accounts stays. Its users and devices go with it, and the events of
+// its devices, once the entry about it is carried on (audit/pump). What is told of that stands in the trail of the parent,
+// or of the superuser's own account where there is no parent: the account's own trail can be listed by superusers only.
 func (c *call) deleteAccount() error {
 	id, bad := c.id()
 	err := c.update(func(tx *store.Tx, me session.Caller) error {
@@ -307,21 +309,31 @@ func (c *call) deleteAccount() error {
 		if err != nil {
 			return err
 		}
+		devices, err := c.o.Devices.Devices(context.WithoutCancel(c.r.Context()), a.ID)
+		if err != nil {
+			return err
+		}
 		if err := tx.DeleteAccount(a.ID); errors.Is(err, identity.ErrExists) {
 			return status.New(status.Arguments, "HasSubAccounts", "the account has sub-accounts; delete them first")
 		} else if err != nil {
 			return err
 		}
-		for _, u := range users {
-			if err := tx.Record(me.Entry(a.ID, audit.Delete, audit.KindUser, u.ID, u.Email)); err != nil {
-				return err
-			}
-		}
-		where := a.ID
+		where := me.Home.ID
 		if a.Child() {
-			where = a.OwnerAccountID // its own trail can be listed by nobody any more
+			where = a.OwnerAccountID
 		}
-		return tx.Record(me.Entry(where, audit.Delete, audit.KindAccount, a.ID, a.Name))
+		gone := func(kind, target, name string) error {
+			e := me.Entry(where, audit.Delete, kind, target, name)
+			e.Gone = kind != audit.KindAccount
+			return tx.Record(e)
+		}
+		for _, d := range devices {
+			err = errors.Join(err, gone(d.Kind, d.ID, d.Name)) // the kinds of devices have the trail's names
+		}
+		for _, u := range users {
+			err = errors.Join(err, gone(audit.KindUser, u.ID, u.Email))
+		}
+		return errors.Join(err, gone(audit.KindAccount, a.ID, a.Name))
 	})
 	if err != nil {
 		return err

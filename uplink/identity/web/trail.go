@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"vmsbridge/uplink/identity/audit"
+	"vmsbridge/uplink/identity/record"
 	"vmsbridge/uplink/identity/rule"
 	"vmsbridge/uplink/identity/session"
 	"vmsbridge/uplink/identity/status"
@@ -51,6 +52,12 @@ func (c *call) listTrail() error {
 			id = me.Active.ID
 		}
 		a, place, err := target(tx, me, id)
+		if errors.Is(err, errNoAccount) && me.Rule().Role == rule.Internal {
+			// Of an account that was deleted superusers see what is left.
+			if left, lost := tx.Trail(id, 0, 1); lost != nil || len(left) > 0 {
+				a, err = record.Account{ID: id}, lost
+			}
+		}
 		if err != nil {
 			return err
 		}

@@ -20,12 +20,14 @@ const schema = "vms.resourceDetails.v1"
 var kinds = map[string]map[audit.Action]string{
 	audit.KindAccount: {audit.Create: "vms.accountCreationEvent.v1", audit.Delete: "vms.accountDeletionEvent.v1",
 		audit.Update: "vms.accountUpdateEvent.v1", audit.Activate: "vms.accountUpdateEvent.v1"},
+	audit.KindCamera: {audit.Delete: "vms.deviceDeletionEvent.v1"}, audit.KindBridge: {audit.Delete: "vms.deviceDeletionEvent.v1"},
 	audit.KindUser: {audit.Create: "vms.userCreationEvent.v1", audit.Delete: "vms.userDeletionEvent.v1", audit.Update: "vms.userUpdateEvent.v1",
 		audit.Activate: "vms.userUpdateEvent.v1", audit.Password: "vms.userUpdateEvent.v1", audit.Lock: "vms.userUpdateEvent.v1", audit.Unlock: "vms.userUpdateEvent.v1"},
 }
 
 // event is what an entry makes, ok false if it makes none. The actor of an account's event is the account in whose trail
-// it stands, which is the parent for a sub-account that was deleted; that of a user's event is the user.
+// it stands, which is the parent for a sub-account that was deleted, and so is that of what went with it; that of another
+// user's event is the user.
 func event(e audit.Entry) (ev vms.Event, ok bool, err error) {
 	typ := kinds[e.Kind][e.Action]
 	if typ == "" || e.AccountID == "" || e.Target == "" {
@@ -34,8 +36,8 @@ func event(e audit.Entry) (ev vms.Event, ok bool, err error) {
 	at := vms.At(e.Time)
 	ev = vms.Event{Type: typ, StartTimestamp: at, EndTimestamp: &at, AccountID: e.AccountID, ActorAccountID: e.AccountID, CreatorID: creator,
 		ActorType: e.Kind, ActorID: e.Target}
-	if e.Kind == audit.KindAccount {
-		ev.ActorID = e.AccountID
+	if e.Kind == audit.KindAccount || e.Gone {
+		ev.ActorType, ev.ActorID = audit.KindAccount, e.AccountID
 	}
 	d, err := vms.MakeData(struct {
 		Type         string `json:"type"`

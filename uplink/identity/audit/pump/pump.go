@@ -32,6 +32,9 @@ type Events interface {
 type Options struct {
 	Store  *store.Store
 	Events Events
+	// Forget removes what is kept elsewhere of an account that was deleted: devices and events. It may be called again for one
+	// that it was called for; after an error it is. nil: nothing is kept elsewhere.
+	Forget func(account string) error
 	Keep   time.Duration // entries older than this are removed; 0 keeps all
 	Every  time.Duration // between looks at the trail; 1 s if 0
 	Log    *slog.Logger
@@ -120,19 +123,20 @@ func (p *Pump) Step(ctx context.Context) error {
 
 // carry makes events of entries in their order and moves at past those that are done.
 func (p *Pump) carry(list []audit.Entry, at *uint64) error {
-	var last vms.Event
+	last := map[string]vms.Time{} // by type and actor
 	for _, e := range list {
 		ev, ok, err := event(e)
 		if err != nil {
 			return err
 		}
 		if ok {
-			if ev.Type == last.Type && ev.ActorID == last.ActorID && !ev.StartTimestamp.After(last.StartTimestamp.Time) {
+			what := ev.Type + " " + ev.ActorID
+			if before, ok := last[what]; ok && !ev.StartTimestamp.After(before.Time) {
 				// Two changes within a millisecond would be one event by their ids.
-				end := vms.At(last.StartTimestamp.Add(time.Millisecond))
+				end := vms.At(before.Add(time.Millisecond))
 				ev.StartTimestamp, ev.EndTimestamp = end, &end
 			}
-			last = ev
+			last[what] = ev.StartTimestamp
 			ev.ID = ev.NaturalID()
 			err := p.o.Events.Put(ev, false)
 			var final *vms.Error
@@ -140,6 +144,11 @@ func (p *Pump) carry(list []audit.Entry, at *uint64) error {
 				p.o.Log.Warn("a change of an account or user makes no event", "type", ev.Type, "id", ev.ID, "error", err)
 			} else if err != nil {
 				return fmt.Errorf("keep event of a change: %w", err)
+			}
+		}
+		if e.Kind == audit.KindAccount && e.Action == audit.Delete && p.o.Forget != nil {
+			if err := p.o.Forget(e.Target); err != nil {
+				return fmt.Errorf("forget deleted account: %w", err)
 			}
 		}
 		*at = e.Seq

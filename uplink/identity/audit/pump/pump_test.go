@@ -61,7 +61,7 @@ func newBed(t *testing.T) *bed {
 
 func (b *bed) open() {
 	var err error
-	b.store, err = store.Open(b.path, store.Options{Now: func() time.Time { return b.now }})
+	b.store, err = store.Open(b.path, store.Options{Now: func() time.Time { return b.now }, Volatile: true})
 	require.NoError(b.t, err)
 }
 
@@ -126,6 +126,34 @@ func TestEveryChangeMakesItsEvent(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What went with its account is the account's parent's to tell of, and what is kept elsewhere goes before the cursor passes.
+func TestADeletedAccountIsForgotten(t *testing.T) {
+	b := newBed(t)
+	with := func(kind, target string) audit.Entry {
+		e := entry(kind, audit.Delete, target)
+		e.Gone = kind != audit.KindAccount
+		return e
+	}
+	b.record(with(audit.KindBridge, "b1"), with(audit.KindCamera, "c1"), with(audit.KindUser, "u1"), with(audit.KindCamera, "c2"), with(audit.KindAccount, "sub"))
+	var forgot []string
+	fail := errors.New("the disk is full")
+	p := New(Options{Store: b.store, Events: b.book, Forget: func(account string) error {
+		forgot = append(forgot, account)
+		return fail
+	}})
+	require.ErrorIs(t, p.Step(t.Context()), fail)
+	fail = nil
+	require.NoError(t, p.Step(t.Context()))
+	require.NoError(t, p.Step(t.Context()))
+	require.Equal(t, []string{"sub", "sub"}, forgot)
+	types := map[string]int{}
+	for _, ev := range b.book.events {
+		require.Equal(t, []string{audit.KindAccount, "acc", "acc"}, []string{ev.ActorType, ev.ActorID, ev.AccountID})
+		types[ev.Type]++
+	}
+	require.Equal(t, map[string]int{"vms.deviceDeletionEvent.v1": 3, "vms.userDeletionEvent.v1": 1, "vms.accountDeletionEvent.v1": 1}, types)
 }
 
 // What was carried is not carried again, also by the next process, and what failed is.
