@@ -24,6 +24,8 @@ type loginCommand struct {
 	RefreshFile  string `name:"refresh-token-file" help:"File with a refresh token that was given to the client for a user. The bridge uses it up." placeholder:"FILE"`
 	configFile
 	in *bufio.Reader
+	// before is the sign-in that this one replaces, session the one of the person who signs in, while it runs.
+	before, session signin.Saved
 }
 
 // Run signs the bridge in at the service and leaves what it got in service.session_file. A running bridge notices.
@@ -47,7 +49,7 @@ func (c *loginCommand) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	if before, err := signin.Load(service.SessionFile); err == nil {
-		door.Device = before.Device
+		c.before, door.Device = before, before.Device
 		if door.Key == "" {
 			door.Key = before.Key
 		}
@@ -62,7 +64,14 @@ func (c *loginCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return fmt.Errorf("sign in: %w", err)
 	}
-	return c.prove(ctx, s, saved, service, cfg.Bridge)
+	if err := c.prove(ctx, s, saved, service, cfg.Bridge); err != nil {
+		return err
+	}
+	if c.before.Client != "" && c.before.Client != saved.Client && c.session.Session != "" {
+		// The service lets only one credential at a time speak for the bridge. If this fails, it says what to do.
+		_ = door.End(ctx, c.session, c.before.Client)
+	}
+	return nil
 }
 
 // asClient takes what an OAuth client was given.

@@ -32,6 +32,7 @@ func (c *loginCommand) asUser(ctx context.Context, s streams, d signin.Door, b c
 	if err != nil || c.KeepSession {
 		return saved, err
 	}
+	c.session = saved
 	lasting, err := d.Lasting(ctx, saved, "vmsbridge "+b.ID)
 	if refusal := (*signin.Refusal)(nil); errors.As(err, &refusal) {
 		_, _ = fmt.Fprintln(s.err, "The service gives the bridge no sign-in of its own; it uses your session, and you must sign in again when that ends.")

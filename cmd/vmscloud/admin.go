@@ -39,8 +39,9 @@ type adminAnswer struct {
 }
 
 // adminHandler serves the socket.
-func adminHandler(ids *store.Store) http.Handler {
+func adminHandler(ids *store.Store, reg *registry) http.Handler {
 	mux := http.NewServeMux()
+	mux.HandleFunc("POST /bridges", bridgesAdmin(reg))
 	mux.HandleFunc("POST /tokens", func(w http.ResponseWriter, r *http.Request) {
 		var req adminRequest
 		var a adminAnswer

@@ -27,6 +27,7 @@ type cli struct {
 	Init    initCmd    `cmd:"" help:"Make the data folder with an account and its first user."`
 	Token   tokenCmd   `cmd:"" help:"Make, list and revoke tokens."`
 	User    userCmd    `cmd:"" help:"What support does with users: links, locks."`
+	Bridge  bridgeCmd  `cmd:"" help:"List bridges, and free one whose credential was lost."`
 	Run     runCmd     `cmd:"" help:"Serve until told to stop."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 	Package packageCmd `cmd:"" hidden:"" help:"Print what packages ship beside the program."`

@@ -263,6 +263,29 @@ func TestFromInitToEvents(t *testing.T) {
 	require.NotContains(t, p.logged(), `"level":"ERROR"`)
 }
 
+// The operator's way out where a bridge's credential was lost: the program runs, or it does not.
+func TestABridgeIsReleased(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	must(t, "init", "--data", data, "--account", "demo", "--quiet")
+	first := must(t, "token", "create", "--data", data, "--kind", "bridge", "--name", "first", "--quiet")
+	second := must(t, "token", "create", "--data", data, "--kind", "bridge", "--name", "second", "--quiet")
+	p := startProcess(t, data, "--listen", "127.0.0.1:0")
+	as := func(token string) error {
+		return clientOf(t, p.base, token).Register(t.Context(), client.Registration{ID: "bridge-1", Cameras: []client.RegisteredCamera{}})
+	}
+	require.NoError(t, as(first))
+	require.ErrorContains(t, as(second), `"first"`)
+	require.Contains(t, must(t, "bridge", "list", "--data", data), "first")
+	must(t, "bridge", "release", "--data", data, "bridge-1")
+	require.NoError(t, as(second))
+	require.ErrorContains(t, as(first), "vmscloud bridge release bridge-1")
+	require.Zero(t, p.stop())
+	must(t, "bridge", "release", "--data", data, "bridge-1")
+	require.Contains(t, must(t, "bridge", "list", "--data", data), "nobody")
+	p = startProcess(t, data, "--listen", "127.0.0.1:0")
+	require.NoError(t, as(first))
+}
+
 // Whatever it said it had, it has after a kill -9, and what a client sends again is still one event.
 func TestKillAndRestart(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -29,11 +31,13 @@ const bridgeAway = 3 * time.Minute
 
 // bridge is what the registry keeps of a bridge.
 type bridge struct {
-	ID      string    `json:"id"`
-	Account string    `json:"account"`
-	Name    string    `json:"name"`
-	Address string    `json:"address"`
-	Token   string    `json:"token"` // of its local API: never shown
+	ID      string `json:"id"`
+	Account string `json:"account"`
+	Name    string `json:"name"`
+	Address string `json:"address"`
+	Token   string `json:"token"` // of its local API: never shown
+	// Holder is whose credential registered it (identity.Principal): as long as that stands, no other may speak for the bridge.
+	Holder  string    `json:"holder,omitempty"`
 	Created time.Time `json:"created"`
 	seen    time.Time // last registration since this program started
 }
@@ -61,6 +65,8 @@ type registry struct {
 	now func() time.Time
 	// stands says whether a bridge has a tunnel; nil: none has. Set before the registry is used, it must not call back.
 	stands func(bridge string) bool
+	// holds says whether the holder of a credential may still act, and what people call it; nil: all may. As stands.
+	holds func(holder string) (name string, stands bool, err error)
 
 	mu      sync.RWMutex // guards bridges and actors; held for writing over the file's transaction too
 	bridges map[string]bridge
@@ -121,7 +127,8 @@ func (r *registry) key(name string, fresh func() []byte) ([]byte, error) {
 }
 
 // Register takes in what a bridge says of itself. A bridge or camera of another account is a conflict; within an account
-// a camera may move to another bridge, as when a box is swapped.
+// a camera may move to another bridge, as when a box is swapped. A bridge that another credential has registered is a conflict
+// too, until that one is revoked or expires.
 func (r *registry) Register(_ context.Context, p identity.Principal, reg vms.Registration) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -130,8 +137,13 @@ func (r *registry) Register(_ context.Context, p identity.Principal, reg vms.Reg
 	if known && b.Account != p.AccountID {
 		return conflict("bridge", reg.ID)
 	}
+	if known {
+		if err := r.mayHold(b, p); err != nil {
+			return err
+		}
+	}
 	next := bridge{ID: reg.ID, Account: p.AccountID, Name: reg.Name, Address: strings.TrimRight(reg.Address, "/"),
-		Token: reg.ImageToken, Created: b.Created, seen: now}
+		Token: reg.ImageToken, Holder: cmp.Or(p.Holder, b.Holder), Created: b.Created, seen: now}
 	if !known {
 		next.Created = now
 	}
@@ -190,6 +202,26 @@ func (r *registry) upsert(changed map[string]actor, want actor, now time.Time) e
 		changed[want.ID] = want
 	}
 	return nil
+}
+
+// mayHold is nil if a credential may speak for a bridge: its own, or another one after that was revoked.
+func (r *registry) mayHold(b bridge, p identity.Principal) error {
+	if b.Holder == "" || b.Holder == p.Holder {
+		return nil
+	}
+	name := b.Holder
+	if r.holds != nil {
+		called, stands, err := r.holds(b.Holder)
+		if err != nil {
+			return err
+		}
+		if !stands {
+			return nil
+		}
+		name = strconv.Quote(called) + " (" + b.Holder + ")"
+	}
+	return vms.NewError(http.StatusConflict, vms.ReasonExists, "The bridge "+b.ID+" is registered with another credential, "+name+
+		", which is still good. If this one shall take its place, let the operator say so: vmscloud bridge release "+b.ID+"; else give this bridge another id")
 }
 
 func conflict(kind, id string) error {

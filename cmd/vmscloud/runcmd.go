@@ -109,7 +109,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 		book.announce = newAnnouncer(reg, base, log)
 	}
 	hub := tunnel.NewHub(0, log)
-	reg.stands = hub.Stands
+	reg.stands, reg.holds = hub.Stands, ids.HolderStands
 	handler, err := c.handler(ids, reg, book, hub, metrics, log)
 	if err != nil {
 		return errors.Join(err, l.Close())
@@ -132,7 +132,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	if admin, err := listenAdmin(filepath.Join(c.Data, adminSocket)); err != nil {
 		log.Warn("token commands will not work while this runs", "error", err)
 	} else {
-		g.Go(func() error { return serveHTTP(ctx, server.NewHTTP(adminHandler(ids), log), admin, "", "") })
+		g.Go(func() error { return serveHTTP(ctx, server.NewHTTP(adminHandler(ids, reg), log), admin, "", "") })
 	}
 	g.Go(func() error { return c.office.Run(ctx) })
 	g.Go(func() error { return tidy(ctx, ids, log) })

@@ -16,8 +16,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// tunnels lets bridges open tunnels: each for a bridge that is registered for the account of its token, so that nobody can
-// take the place of another account's.
+// tunnels lets bridges open tunnels: each for a bridge that is registered with the same credential, so that nobody can take the place of
+// another's, of another account or the same.
 type tunnels struct {
 	registry *registry
 	hub      *tunnel.Hub
@@ -27,19 +27,22 @@ var _ server.Tunnels = tunnels{}
 
 // Serve takes in a bridge's tunnel. A bridge of another account is answered like one that does not exist.
 func (t tunnels) Serve(w http.ResponseWriter, r *http.Request, p identity.Principal, bridge string) error {
-	if !t.registry.owns(p.AccountID, bridge) {
-		return vms.NewError(http.StatusConflict, vms.ReasonResource, "No bridge of this id is registered for the account of this token; register it first")
+	if err := t.registry.speaksFor(p, bridge); err != nil {
+		return err
 	}
 	t.hub.Serve(w, r, bridge)
 	return nil
 }
 
-// owns says whether a bridge is registered for an account.
-func (r *registry) owns(account, bridge string) bool {
+// speaksFor is nil if the credential of a request may open the tunnel of a bridge.
+func (r *registry) speaksFor(p identity.Principal, bridge string) error {
 	r.mu.RLock()
-	defer r.mu.RUnlock()
 	b, ok := r.bridges[bridge]
-	return ok && b.Account == account
+	r.mu.RUnlock()
+	if !ok || b.Account != p.AccountID {
+		return vms.NewError(http.StatusConflict, vms.ReasonResource, "No bridge of this id is registered for the account of this token; register it first")
+	}
+	return r.mayHold(b, p)
 }
 
 // awayLocked says whether nothing is known of a bridge at the moment: it has no tunnel, and has not registered lately.

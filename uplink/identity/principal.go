@@ -41,7 +41,10 @@ var Scopes = []string{ScopeAll, ScopeRead, ScopeReport}
 
 // Principal is who a request comes from. It is a value; its slices must not be changed.
 type Principal struct {
-	TokenID   string
+	TokenID string
+	// Holder is who holds the credential, which outlives a token that is renewed: "client:ID" of OAuth, "user:ID", or "token:ID" of
+	// one that an operator made for no user. "" if nobody can tell.
+	Holder    string
 	Name      string
 	Kind      Kind
 	AccountID string

@@ -179,3 +179,19 @@ func (d Door) Lasting(ctx context.Context, s Saved, name string) (Saved, error) 
 	s.Client, s.Secret, s.Session = made.ID, made.Secret, ""
 	return s, nil
 }
+
+// End ends a client that Lasting made before, with all that it got. s is a sign-in with a session. Errors of the service are *Refusal.
+func (d Door) End(ctx context.Context, s Saved, client string) error {
+	ctx, cancel := context.WithTimeout(ctx, doorTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, strings.TrimRight(s.Door, "/")+"/oauth2/clients?id="+url.QueryEscape(client), nil)
+	if err != nil {
+		return errForeign
+	}
+	req.AddCookie(&http.Cookie{Name: "auth_key", Value: s.Session})
+	if d.Key != "" {
+		req.Header.Set("Authentication", d.Key)
+	}
+	_, err = exchange(d.HTTP, req, stepOpen, nil)
+	return err
+}

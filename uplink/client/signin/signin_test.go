@@ -219,6 +219,11 @@ func TestLasting(t *testing.T) {
 	}
 	_, err = b.door().Lasting(t.Context(), signin.Saved{Door: b.url, Session: "gone"}, "x")
 	require.ErrorContains(t, err, "(401)")
+	require.ErrorContains(t, b.door().End(t.Context(), signin.Saved{Door: b.url, Session: "gone"}, s.Client), "(401)")
+	require.NoError(t, b.door().End(t.Context(), b.signedIn(), s.Client))
+	b.pass(24 * time.Hour)
+	_, err = c.User(t.Context())
+	require.ErrorAs(t, err, new(*vms.UnauthorizedError), "it has ended")
 	b.answer(http.StatusNotFound)
 	_, err = b.door().Lasting(t.Context(), signin.Saved{Door: b.url, Session: "x"}, "x")
 	var refusal *signin.Refusal

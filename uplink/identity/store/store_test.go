@@ -66,7 +66,7 @@ func TestTokenLife(t *testing.T) {
 	require.NoError(t, err)
 	require.NotNil(t, p.Grants)
 	p.Grants = nil
-	require.Equal(t, identity.Principal{TokenID: forUser.ID, Name: "laptop", Kind: identity.KindUser, AccountID: acc.ID, Cameras: []string{"cam-1"}, Scopes: []string{identity.ScopeRead},
+	require.Equal(t, identity.Principal{TokenID: forUser.ID, Holder: "user:" + user.ID, Name: "laptop", Kind: identity.KindUser, AccountID: acc.ID, Cameras: []string{"cam-1"}, Scopes: []string{identity.ScopeRead},
 		User: vms.User{ID: user.ID, FirstName: "Anna", AccountID: acc.ID, Email: "anna@example.org", Language: "en-us", TimeZone: &vms.TimeZone{TimeZone: "Europe/Berlin"}}}, p)
 	p, err = s.Authenticate(bridgeSecret)
 	require.NoError(t, err)
@@ -201,4 +201,41 @@ func TestNoCameraIsNotAllCameras(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, cameras == nil, p.Sees(vms.Actor{Type: vms.ActorCamera, ID: "c"}))
 	}
+}
+
+// A holder stands as long as what it is stands, whatever becomes of its single tokens.
+func TestHolders(t *testing.T) {
+	c := &clock{time.Date(2026, 11, 21, 7, 0, 0, 0, time.UTC)}
+	s := open(t, filepath.Join(t.TempDir(), "identity.db"), c)
+	acc, err := s.CreateAccount(active("", "Demo"))
+	require.NoError(t, err)
+	user, err := s.CreateUser(member(acc.ID, "anna@example.org"))
+	require.NoError(t, err)
+	plain, _, err := s.CreateToken(record.Token{Kind: identity.KindBridge, AccountID: acc.ID, Name: "gate", Expires: c.t.Add(time.Hour)})
+	require.NoError(t, err)
+	client, _, err := s.CreateToken(record.Token{Kind: identity.KindBridge, AccountID: acc.ID, Name: "box", Purpose: "client"})
+	require.NoError(t, err)
+	_, ofClient, err := s.CreateToken(record.Token{Kind: identity.KindBridge, AccountID: acc.ID, Name: "box", ClientID: client.ID})
+	require.NoError(t, err)
+	p, err := s.Authenticate(ofClient)
+	require.NoError(t, err)
+	require.Equal(t, "client:"+client.ID, p.Holder)
+	stands := func(holder, called string, want bool) {
+		t.Helper()
+		name, ok, err := s.HolderStands(holder)
+		require.NoError(t, err)
+		require.Equal(t, want, ok)
+		require.Equal(t, called, name)
+	}
+	stands("user:"+user.ID, "anna@example.org", true)
+	stands("token:"+plain.ID, "gate", true)
+	stands(p.Holder, "box", true)
+	stands("user:nobody", "", false)
+	stands("token:none", "", false)
+	stands("strange", "", false)
+	c.t = c.t.Add(2 * time.Hour)
+	stands("token:"+plain.ID, "gate", false)
+	_, err = s.RevokeToken(client.ID)
+	require.NoError(t, err)
+	stands(p.Holder, "box", false)
 }

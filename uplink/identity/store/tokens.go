@@ -157,7 +157,7 @@ func (tx *Tx) opens(t record.Token) (p identity.Principal, err error) {
 	} else if !active.Is(record.StatusActive) && !active.Is(record.StatusInactive) {
 		return p, identity.ErrUnknown // a bridge goes on while its account's people may not sign in
 	}
-	p.TokenID, p.Name, p.Kind, p.AccountID, p.Cameras, p.Scopes = t.ID, t.Name, t.Kind, t.AccountID, t.Cameras, t.Scopes
+	p.TokenID, p.Holder, p.Name, p.Kind, p.AccountID, p.Cameras, p.Scopes = t.ID, holderOf(t), t.Name, t.Kind, t.AccountID, t.Cameras, t.Scopes
 	return p.Filled(), nil
 }
 
