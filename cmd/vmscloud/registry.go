@@ -294,6 +294,17 @@ func (r *registry) HasActor(_ context.Context, account string, a vms.Actor) (boo
 	return known.Account == account && known.Type == a.Type, nil
 }
 
+// owns says whether an actor is known to be an account's.
+func (r *registry) owns(account string, a vms.Actor) bool {
+	if a.Type == "account" {
+		return a.ID == account
+	}
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	known, ok := r.actors[a.ID]
+	return ok && known.Account == account && known.Type == a.Type
+}
+
 // claim makes the actor of an event the account's, if nobody has it, and says whether the account has it now.
 func (r *registry) claim(account string, a vms.Actor) (bool, error) {
 	if has, err := r.HasActor(context.Background(), account, a); !has || err != nil {
@@ -340,6 +351,57 @@ func (r *registry) camera(account, id string) (actor, bridge, bool) {
 		return actor{}, bridge{}, false
 	}
 	return a, r.bridges[a.Bridge], true
+}
+
+// forget removes the bridges and actors of an account that was deleted, so that their ids are free again.
+func (r *registry) forget(account string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var bridges, actors []string
+	for id, b := range r.bridges {
+		if b.Account == account {
+			bridges = append(bridges, id)
+		}
+	}
+	for id, a := range r.actors {
+		if a.Account == account {
+			actors = append(actors, id)
+		}
+	}
+	err := r.db.Update(func(tx *bolt.Tx) error {
+		var err error
+		for _, id := range bridges {
+			err = errors.Join(err, tx.Bucket(bucketBridges).Delete([]byte(id)))
+		}
+		for _, id := range actors {
+			err = errors.Join(err, tx.Bucket(bucketActors).Delete([]byte(id)))
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("forget account: %w", err)
+	}
+	for _, id := range bridges {
+		delete(r.bridges, id)
+	}
+	for _, id := range actors {
+		delete(r.actors, id)
+	}
+	return nil
+}
+
+// accounts are the ids of those that have anything here.
+func (r *registry) accounts() map[string]bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	out := map[string]bool{}
+	for _, b := range r.bridges {
+		out[b.Account] = true
+	}
+	for _, a := range r.actors {
+		out[a.Account] = true
+	}
+	return out
 }
 
 // name is what to call an actor.

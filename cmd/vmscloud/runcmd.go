@@ -108,6 +108,9 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	if c.PrintEvents {
 		book.announce = newAnnouncer(reg, base, log)
 	}
+	if err := book.forgetOrphans(ids); err != nil {
+		return errors.Join(err, l.Close())
+	}
 	hub := tunnel.NewHub(0, log)
 	reg.stands, reg.holds = hub.Stands, ids.HolderStands
 	handler, err := c.handler(ids, reg, book, hub, metrics, log)
@@ -137,7 +140,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	g.Go(func() error { return c.office.Run(ctx) })
 	g.Go(func() error { return tidy(ctx, ids, log) })
 	g.Go(func() error {
-		return pump.New(pump.Options{Store: ids, Events: book, Keep: c.KeepTrail, Log: log}).Run(ctx)
+		return pump.New(pump.Options{Store: ids, Events: book, Forget: book.forget, Keep: c.KeepTrail, Log: log}).Run(ctx)
 	})
 	if c.Keep > 0 {
 		g.Go(func() error { return prune(ctx, events, c.Keep, log) })
