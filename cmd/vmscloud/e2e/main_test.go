@@ -45,6 +45,7 @@ func TestMain(m *testing.M) {
 
 // cloud is a running vmscloud with one account and a bridge's token.
 type cloud struct {
+	data       string
 	url, token string
 	cmd        *exec.Cmd
 	done       chan struct{}
@@ -55,16 +56,32 @@ type cloud struct {
 
 func startCloud(t testing.TB, args ...string) *cloud {
 	t.Helper()
-	data := t.TempDir()
-	command := func(args ...string) string {
-		out, err := exec.Command(binary, args...).Output()
-		require.NoError(t, err, "vmscloud %v", args)
-		return strings.TrimSpace(string(out))
-	}
-	command("init", "--data", data, "--account", "demo", "--id", "acc-1", "--quiet")
-	s := &cloud{done: make(chan struct{})}
-	s.token = command("token", "create", "--data", data, "--kind", "bridge", "--quiet")
-	s.cmd = exec.Command(binary, append([]string{"run", "--data", data, "--log-format", "json", "--listen", "127.0.0.1:0"}, args...)...)
+	s := newCloud(t)
+	s.serve(t, "127.0.0.1:0", args...)
+	return s
+}
+
+// newCloud makes the account and the token of one that does not run yet.
+func newCloud(t testing.TB) *cloud {
+	t.Helper()
+	s := &cloud{data: t.TempDir(), done: make(chan struct{})}
+	s.command(t, "init", "--account", "demo", "--id", "acc-1", "--quiet")
+	s.token = s.command(t, "token", "create", "--kind", "bridge", "--quiet")
+	return s
+}
+
+// command runs a command of vmscloud on its data, and is what that prints.
+func (s *cloud) command(t testing.TB, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(binary, append(args, "--data", s.data)...).Output()
+	require.NoError(t, err, "vmscloud %v", args)
+	return strings.TrimSpace(string(out))
+}
+
+// serve starts it. It is killed at the end of the test.
+func (s *cloud) serve(t testing.TB, listen string, args ...string) {
+	t.Helper()
+	s.cmd = exec.Command(binary, append([]string{"run", "--data", s.data, "--log-format", "json", "--listen", listen}, args...)...)
 	stderr, err := s.cmd.StderrPipe()
 	require.NoError(t, err)
 	stdout, err := s.cmd.StdoutPipe()
@@ -94,7 +111,6 @@ func startCloud(t testing.TB, args ...string) *cloud {
 	case <-time.After(30 * time.Second):
 		t.Fatal("vmscloud does not serve")
 	}
-	return s
 }
 
 // state is what is known of an event.
