@@ -40,6 +40,7 @@ type Detector struct {
 	flags     []byte
 	solid     []byte
 	held      []byte
+	scratch   []byte // all zero between uses
 	heldAny   bool
 	upsetFor  time.Duration
 	upset     bool          // the whole picture changes: nothing is learned of noise
@@ -99,7 +100,7 @@ func (d *Detector) resize(width, height int) {
 	d.labels.resize(g)
 	d.silhouette.resize(n)
 	d.objects = nil
-	d.flags, d.solid, d.held = make([]byte, n), make([]byte, n), make([]byte, n)
+	d.flags, d.solid, d.held, d.scratch = make([]byte, n), make([]byte, n), make([]byte, n), make([]byte, n)
 	d.counts = make([]int32, len(d.labels.tile)+1)
 	d.unsure = make([]int32, 0, n/(blockSide*blockSide)+g.width+g.height)
 	d.mask = make([]byte, n)
@@ -292,6 +293,7 @@ func (d *Detector) find(now, before []uint16, light exposure, minMoved int) []ob
 	d.labels.label(d.grid, d.solid, d.model.parked)
 	objects := d.labels.collect(d, &v, max(2, minMoved/2))
 	for i := range objects {
+		objects[i].light = objects[i].seemsLight() && !d.core(i, &objects[i], now)
 		objects[i].judge(minMoved)
 		if float64(objects[i].moved) > fillsPicture*float64(d.grid.cells()) {
 			objects[i].strong, objects[i].weak, objects[i].stirs, objects[i].creeps = false, false, false, false
@@ -442,4 +444,5 @@ func (d *Detector) adapt(now, before []uint16, light exposure, dt time.Duration)
 	d.turn = 1 - d.turn
 	d.model.pass(ms)
 	d.habit.learn(d, dt)
+	d.ghosts.lay(d, now)
 }

@@ -7,10 +7,15 @@ const (
 	ghostStill = 1000 // ms without change, after which a place may be a ghost
 	ghostCells = 4    // at least
 	ghostEdge  = 2    // times as much edge that only the background has as only the picture has
+
+	ghostYoung      = 20 * time.Second // since the scene was learned, in which what was there then may leave
+	ghostClearCells = 8                // of a ghost, at least, that is beyond doubt
+	ghostClear      = 20               // times as much edge, likewise
 )
 
 // ghosts finds places that only look as if something were there: what stood there since the detector began, or was taken for background, has left. Around a thing
-// the picture has an edge; around a ghost the background has it, and the picture has none. They are left out of the mask.
+// the picture has an edge; around a ghost the background has it, and the picture has none. They are left out of the mask, and what is beyond doubt becomes
+// background at once: it would hide who passes by.
 type ghosts struct {
 	next  time.Duration // own time
 	seen  []uint8
@@ -30,9 +35,16 @@ func (g *ghosts) lay(d *Detector, now []uint16) {
 	clear(g.seen)
 	for i, still := range d.model.still {
 		if still >= ghostStill && g.seen[i] == 0 && d.flags[i]&cellFore != 0 && d.solid[i] != 0 {
-			if picture, background, free := g.around(d, now, int32(i)); free && len(g.queue) >= ghostCells && float64(background) > ghostEdge*float64(picture) {
-				for _, j := range g.queue {
-					d.silhouette.moved[j] = 0
+			picture, background, free := g.around(d, now, int32(i))
+			if !free || len(g.queue) < ghostCells || float64(background) <= ghostEdge*float64(picture) {
+				continue
+			}
+			clear := len(g.queue) >= ghostClearCells && float64(background) > ghostClear*float64(picture) && (d.at < d.learned+ghostYoung || d.parkedMost(g.queue))
+			for _, j := range g.queue {
+				d.silhouette.moved[j] = 0
+				if clear {
+					d.model.renew(int(j), now[j])
+					d.flags[j] &^= cellFore
 				}
 			}
 		}
@@ -75,4 +87,15 @@ func (g *ghosts) around(d *Detector, now []uint16, first int32) (picture, backgr
 		}
 	}
 	return picture, background, moving*6 < sides
+}
+
+// parkedMost tells whether most of the cells are the place of something that became background.
+func (d *Detector) parkedMost(cells []int32) bool {
+	n := 0
+	for _, i := range cells {
+		if d.model.parked[i] > parkedFor {
+			n++
+		}
+	}
+	return 2*n > len(cells)
 }

@@ -38,6 +38,12 @@ func (m *model) begin(now []uint16) {
 	m.sweep = 1000
 }
 
+// renew takes a cell of the newest picture for background.
+func (m *model) renew(i int, now uint16) {
+	m.background[i] = now
+	m.stay[i], m.still[i], m.parked[i] = 0, 0, 0
+}
+
 // floor lets no cell's noise be less than what the picture as a whole shows at the start.
 func (m *model) floor(noise uint16) {
 	if noise <= firstNoise {

@@ -181,7 +181,7 @@ func (d *Detector) measure(o *object, v *views, x0, y0 int, away bool) {
 				if m.stay[i] < creepAge && m.parked[i] == 0 {
 					o.creep++
 				}
-				o.trace(d, v.now, x, y, limit)
+				o.trace(d, d.flags, v.now, x, y, limit)
 			}
 			if f&cellMoved != 0 {
 				w := int(abs32(now - v.light.apply(v.before[i])))
@@ -227,11 +227,15 @@ func (o *object) telling() bool {
 	return o.fore >= outlined && o.moved > 0 && float64(o.movedSquare)*float64(o.moved) >= clearContrast*float64(o.limit)*float64(o.movedWeight)
 }
 
+// seemsLight tells whether an area has too few edges for a thing.
+func (o *object) seemsLight() bool {
+	return o.steep()*o.steep() < 9*o.fore || o.telling() && o.substance() < lightSubstance // of a square, eight times the square root of its area
+}
+
 // judge decides what one object does. Something that stands and stirs changes a small part of its own area, and in its own place; something
 // that walks changes most of it, or takes new ground.
 func (o *object) judge(minMoved int) {
 	half := max(2, minMoved/2)
-	o.light = o.steep()*o.steep() < 9*o.fore || o.telling() && o.substance() < lightSubstance // of a square, eight times the square root of its area
 	all := float64(o.weight)
 	if o.gone > 0 && o.moved > 0 { // what became background weighs as much as what moves of it
 		all += float64(o.gone) * float64(o.movedWeight) / float64(o.moved)

@@ -34,7 +34,7 @@ func (o *outline) substance() float64 {
 
 // trace looks at the four sides of a cell. The picture may have an edge that no light makes of what the background shows there: light scales and shifts
 // what is there, so a shadow or a beam makes the background's edges weaker or stronger, but neither adds others nor turns them round.
-func (o *outline) trace(d *Detector, now []uint16, x, y int, limit int32) {
+func (o *outline) trace(d *Detector, flags []byte, now []uint16, x, y int, limit int32) {
 	const reach = 2
 	g := d.grid
 	i := y*g.width + x
@@ -44,16 +44,16 @@ func (o *outline) trace(d *Detector, now []uint16, x, y int, limit int32) {
 		e.low, e.high = 3, 16
 	}
 	if x >= reach {
-		o.side(&e, now[i-reach], d.model.background[i-reach], d.flags[i-reach])
+		o.side(&e, now[i-reach], d.model.background[i-reach], flags[i-reach])
 	}
 	if x+reach < g.width {
-		o.side(&e, now[i+reach], d.model.background[i+reach], d.flags[i+reach])
+		o.side(&e, now[i+reach], d.model.background[i+reach], flags[i+reach])
 	}
 	if y >= reach {
-		o.side(&e, now[i-reach*g.width], d.model.background[i-reach*g.width], d.flags[i-reach*g.width])
+		o.side(&e, now[i-reach*g.width], d.model.background[i-reach*g.width], flags[i-reach*g.width])
 	}
 	if y+reach < g.height {
-		o.side(&e, now[i+reach*g.width], d.model.background[i+reach*g.width], d.flags[i+reach*g.width])
+		o.side(&e, now[i+reach*g.width], d.model.background[i+reach*g.width], flags[i+reach*g.width])
 	}
 }
 
@@ -74,4 +74,60 @@ func (o *outline) side(e *lightEdge, now, background uint16, flags byte) {
 	o.sharp += steep &^ inside
 	o.own += own
 	o.lost += own & int(uint32(4*after-before)>>31)
+}
+
+const (
+	coreCells  = 24 // of what differs most, from which they may tell what an area is
+	coreRounds = 8
+)
+
+// core looks again at an area that seems to be light, without what differs less than half of its contrast, again and again: a thing throws a shadow that is larger
+// than itself, and both are one area. It tells whether there is a thing in it, whose outline o has then.
+func (d *Detector) core(j int, o *object, now []uint16) bool {
+	if o.movedWeight == 0 || !o.telling() {
+		return false
+	}
+	g, m := d.grid, &d.model
+	n, least, contrast := 0, int32(0), float64(o.movedSquare)/float64(o.movedWeight)
+	for range coreRounds {
+		least = int32(contrast / 2)
+		weight, square := 0.0, 0.0
+		n = 0
+		for y := o.whole.top; y < o.whole.bottom; y++ {
+			for x := o.whole.left; x < o.whole.right; x++ {
+				i := y*g.width + x
+				d.scratch[i] = 0
+				if d.solid[i] == 0 || d.flags[i]&cellFore == 0 {
+					continue
+				}
+				if w := abs32(int32(now[i]) - int32(m.background[i])); w >= least && d.labels.of(x, y) == j {
+					d.scratch[i] = cellFore
+					weight, square = weight+float64(w), square+float64(w)*float64(w)
+					n++
+				}
+			}
+		}
+		if square <= contrast*weight*1.01 {
+			break
+		}
+		contrast = square / weight
+	}
+	var inner outline
+	if n >= coreCells && 4*n < 3*o.fore {
+		for y := o.whole.top; y < o.whole.bottom; y++ {
+			for x := o.whole.left; x < o.whole.right; x++ {
+				if i := y*g.width + x; d.scratch[i] != 0 {
+					inner.trace(d, d.scratch, now, x, y, threshold(d.contrast, m.noise[i]))
+				}
+			}
+		}
+	}
+	for y := o.whole.top; y < o.whole.bottom; y++ {
+		clear(d.scratch[y*g.width+o.whole.left : y*g.width+o.whole.right])
+	}
+	if inner.ends == 0 || inner.steep()*inner.steep() < 9*n || inner.substance() < thingSubstance {
+		return false
+	}
+	o.outline = inner
+	return true
 }

@@ -9,10 +9,11 @@ type silhouette struct {
 	moved []byte  // 1 for a cell of something that moved and is still there
 	queue []int32 // of fill
 	level []uint8 // the shape, smoothed
+	parts []part
 }
 
 func (s *silhouette) resize(cells int) {
-	*s = silhouette{shape: make([]byte, cells), moved: make([]byte, cells), level: make([]uint8, cells), queue: make([]int32, 0, cells)}
+	*s = silhouette{shape: make([]byte, cells), moved: make([]byte, cells), level: make([]uint8, cells), queue: make([]int32, 0, cells), parts: make([]part, 0, maxParts)}
 }
 
 // ActivityMask writes what moves in the newest picture into dst, 255 for it and 0 elsewhere, as width x height bytes, row after row: the whole
@@ -43,7 +44,7 @@ func (d *Detector) outline() (any bool) {
 	s := &d.silhouette
 	for j := range d.objects {
 		o := &d.objects[j]
-		if o.track < 0 || !d.tracks.tracks[o.track].confirmed && !o.weak {
+		if o.track < 0 || !d.shown(o) {
 			continue
 		}
 		for y := o.whole.top; y < o.whole.bottom; y++ {
@@ -54,7 +55,6 @@ func (d *Detector) outline() (any bool) {
 			}
 		}
 	}
-	d.ghosts.lay(d, d.history.newest())
 	box := noRect
 	for i := range s.shape {
 		s.shape[i] = 0
@@ -70,65 +70,44 @@ func (d *Detector) outline() (any bool) {
 		return false
 	}
 	s.unshade(d)
+	box = s.widen(d, box)
+	s.sift(d, box)
 	s.fill(d.grid, box)
 	return true
 }
 
-// unshade takes soft shadows out of the shape, from outside: cells that are a bit darker than the background, and as dark as their neighbour but for
-// little. A thing has an edge that stops it.
-func (s *silhouette) unshade(d *Detector) {
-	const (
-		darkest = 150 // of 256: what is darker is no soft shadow
-		step    = 20  // of 256, from cell to cell
-	)
+// shown tells whether an object that has a track is part of the mask: what is not yet confirmed must be large, or go somewhere that weather does not.
+func (d *Detector) shown(o *object) bool {
+	k, t := &d.tracks.tracks[o.track], &d.tracks
+	if t.flurry > flurry && o.size() < t.small/4 && 2*float64(o.size()) < k.cells {
+		return false // a flake beside what moves
+	}
+	return k.confirmed || o.weak && (o.size() >= t.small || k.travelled() && t.flurry <= flurry)
+}
+
+// widen takes what is a bit fainter into the shape, beside what is clear. It returns the shape's box.
+func (s *silhouette) widen(d *Detector, box rect) rect {
 	w, h := d.grid.width, d.grid.height
-	now, background := d.history.newest(), d.model.background
-	shade := func(i int) int { return int(now[i]) * 256 / max(1, int(background[i])) }
+	now, m := d.history.newest(), &d.model
 	s.queue = s.queue[:0]
-	look := func(from, j int) {
-		if s.shape[j] != 1 {
-			return
-		}
-		k := shade(j)
-		was := 256
-		if s.shape[from] != 0 {
-			was = shade(from)
-		}
-		if k >= darkest && k <= 256 && was-k <= step && k-was <= step {
-			s.shape[j] = 3
-			s.queue = append(s.queue, int32(j))
-		}
-	}
-	around := func(i int) {
-		x, y := i%w, i/w
-		if x > 0 {
-			look(i, i-1)
-		}
-		if x+1 < w {
-			look(i, i+1)
-		}
-		if y > 0 {
-			look(i, i-w)
-		}
-		if y+1 < h {
-			look(i, i+w)
+	within := box
+	for y := max(0, box.top-1); y < min(h, box.bottom+1); y++ {
+		for x := max(0, box.left-1); x < min(w, box.right+1); x++ {
+			i := y*w + x
+			beside := x > 0 && s.shape[i-1] == 1 || x+1 < w && s.shape[i+1] == 1 || y > 0 && s.shape[i-w] == 1 || y+1 < h && s.shape[i+w] == 1
+			if s.shape[i] != 0 || !beside || d.mask[i] == 0 || d.habit.memory[i] >= restlessAt {
+				continue
+			}
+			if 5*abs32(int32(now[i])-int32(m.background[i])) > 4*threshold(d.contrast, m.noise[i]) {
+				s.queue = append(s.queue, int32(i))
+				within.add(x, y)
+			}
 		}
 	}
-	for i, v := range s.shape {
-		if v == 0 {
-			around(i)
-		}
+	for _, i := range s.queue {
+		s.shape[i] = 1
 	}
-	for len(s.queue) > 0 {
-		i := int(s.queue[len(s.queue)-1])
-		s.queue = s.queue[:len(s.queue)-1]
-		around(i)
-	}
-	for i, v := range s.shape {
-		if v == 3 {
-			s.shape[i] = 0
-		}
-	}
+	return within
 }
 
 // fill closes the holes of the shape inside r: what cannot be reached from outside of it.

@@ -70,3 +70,27 @@ func TestActivityMaskOfOddSizes(t *testing.T) {
 	d.ActivityMask(nil, 0, 0)
 	require.InDelta(t, 0.0004, d.Threshold(), 1e-9)
 }
+
+// TestActivityMaskOfWhoWasThereFirst: what stood there when the detector began, and leaves, is found leaving, and its place is not in the mask for long.
+func TestActivityMaskOfWhoWasThereFirst(t *testing.T) {
+	s := newScene(320, 180, 9, 2)
+	d, err := motion.New(motion.Config{})
+	require.NoError(t, err)
+	mask := make([]byte, 320*180)
+	began := 0
+	for i := range 140 {
+		at := float64(i) / 10
+		s.empty()
+		walker(s, 0.4+0.25*max(0, at-6))
+		for _, c := range d.Step(s.take(epoch.Add(time.Duration(i) * 100 * time.Millisecond))).Changes {
+			if c.Kind == motion.Began {
+				began++
+			}
+		}
+		d.ActivityMask(mask, 320, 180)
+		if at > 10.5 {
+			require.NotContains(t, mask, byte(255), "at %v s", at)
+		}
+	}
+	require.Equal(t, 1, began)
+}
