@@ -5,11 +5,11 @@ import (
 	"sort"
 )
 
-// entry is a still in an index: 16 bytes without a pointer, so that millions of them cost the garbage collector nothing.
+// entry is a still in an index. Those of full segments are packed: see part.go.
 type entry struct {
 	time  int64
 	place uint32 // of the record in the segment
-	size  uint32 // of the JPEG; 0: the index is of version 1 and does not say
+	size  uint32 // of the JPEG; 0: not known, for the index is of version 1, or the JPEG is too large to be packed
 }
 
 // entries are the stills of one series in a segment that is being written, sorted by time, each time once.

@@ -113,9 +113,6 @@ func (r *Ring) settleMemory(s *segment, shift int64) {
 	defer r.mu.Unlock()
 	s.era, s.shift = 0, s.shift+shift
 	s.sealedAt = sealShifted(s.sealedAt, shift)
-	for i := range s.list {
-		s.list[i].time += shift
-	}
 	for _, ser := range r.series {
 		for i := range ser.parts {
 			if p := &ser.parts[i]; p.seg == s {
@@ -123,9 +120,8 @@ func (r *Ring) settleMemory(s *segment, shift int64) {
 			}
 		}
 	}
-	if h := s.handle; h != nil && h.listing != nil { // its list is the segment's
-		h.listing.sealedAt = sealShifted(h.listing.sealedAt, shift)
-		h.listing.notes = moved(h.listing.notes, shift)
+	if h := s.handle; h != nil && h.listing != nil {
+		h.listing.move(shift)
 	}
 	if l := r.lanes[s.lane]; l.file != nil && l.file.seg == s {
 		l.tail.move(shift)

@@ -132,7 +132,7 @@ func readStill(f vfs.File, loc location, key seriesKey) (Still, error) {
 	if err != nil {
 		return Still{}, fmt.Errorf("%w: %w", errDamaged, err)
 	}
-	if p = p[recordHead:]; len(p) != int(h.length) { // the index is of version 1
+	if p = p[recordHead:]; len(p) != int(h.length) { // the index does not say
 		p = make([]byte, h.length)
 		if _, err := f.ReadAt(p, int64(loc.place)+recordHead); err != nil {
 			return Still{}, readError(err)

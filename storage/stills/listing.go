@@ -1,6 +1,9 @@
 package stills
 
-import "errors"
+import (
+	"errors"
+	"slices"
+)
 
 // listing is the index of a full segment, as it is stored.
 type listing struct {
@@ -87,59 +90,65 @@ var errIndex = errors.New("index is damaged")
 // decodeListing reads an index whose records end at limit. It accepts only what encode makes. It keeps nothing of p. name
 // gives a camera id's string, so that thousands of indexes can share it.
 func decodeListing(p []byte, version, limit uint32, name func([]byte) string) (*listing, error) {
+	l := &listing{}
+	return l, l.decode(p, version, limit, name)
+}
+
+// decode is decodeListing into the room that an earlier listing had.
+func (l *listing) decode(p []byte, version, limit uint32, name func([]byte) string) error {
+	*l = listing{version: version, runs: l.runs[:0], list: l.list[:0]}
 	if len(p) < indexFixed(version) {
-		return nil, errIndex
+		return errIndex
 	}
 	runs, notes := uint64(le.Uint32(p)), uint64(le.Uint32(p[4:]))
-	l := &listing{version: version}
 	if version > 1 {
 		l.sealedAt, l.written = int64(le.Uint64(p[8:])), int64(le.Uint64(p[16:]))
 	}
 	p = p[indexFixed(version):]
 	if runs*seriesFixed+notes*noteFixed > uint64(len(p)) {
-		return nil, errIndex
+		return errIndex
 	}
-	l.runs = make([]run, 0, runs)
-	l.list = make([]entry, 0, countEntries(p, runs, version))
+	l.runs = slices.Grow(l.runs, int(runs))
+	l.list = slices.Grow(l.list, countEntries(p, runs, version))
 	for range runs {
 		if len(p) < seriesFixed {
-			return nil, errIndex
+			return errIndex
 		}
 		k, idLen, n := Kind(p[0]), int(p[1]), uint64(le.Uint32(p[2:]))
 		p = p[seriesFixed:]
 		if checkKind(k) != nil || idLen == 0 || len(p) < idLen || uint64(len(p)-idLen) < n*uint64(entryBytes(version)) {
-			return nil, errIndex
+			return errIndex
 		}
 		r := run{seriesKey{name(p[:idLen]), k}, uint32(len(l.list)), uint32(len(l.list)) + uint32(n)}
 		if c := len(l.runs); c > 0 && compareKeys(l.runs[c-1].key, r.key) >= 0 {
-			return nil, errIndex
+			return errIndex
 		}
 		p = p[idLen:]
 		size := int(n) * entryBytes(version)
 		if !l.takeEntries(p[:size], limit) {
-			return nil, errIndex
+			return errIndex
 		}
 		p = p[size:]
 		l.runs = append(l.runs, r)
 	}
 	for range notes {
 		if len(p) < noteFixed {
-			return nil, errIndex
+			return errIndex
 		}
 		n := note{kind: p[0], stream: Kind(p[1]), from: int64(le.Uint64(p[5:])), to: int64(le.Uint64(p[13:]))}
 		idLen, reasonLen := int(p[2]), int(le.Uint16(p[3:]))
 		p = p[noteFixed:]
 		if len(p) < idLen+reasonLen || idLen == 0 {
-			return nil, errIndex
+			return errIndex
 		}
 		n.camera, n.reason = name(p[:idLen]), string(p[idLen:idLen+reasonLen])
 		p = p[idLen+reasonLen:]
 		l.notes = append(l.notes, n)
 	}
 	if len(p) != 0 {
-		return nil, errIndex
+		return errIndex
 	}
-	return l, nil
+	return nil
 }
 
 // countEntries is how many entries the runs at the beginning of p have, as far as they can be followed.

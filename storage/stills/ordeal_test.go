@@ -137,7 +137,7 @@ func (o *ordeal) run(t *testing.T, stills int) {
 			continue
 		}
 		if r.Close() == nil {
-			o.flushed()
+			o.flushed(r)
 		}
 		o.look(r) // when the flusher, which drops for age, is at rest
 		for i := range o.stored {
@@ -155,13 +155,17 @@ func (o *ordeal) took(r *Ring, s Still) {
 
 func (o *ordeal) flush(r *Ring) {
 	if r.Flush() == nil {
-		o.flushed()
+		o.flushed(r)
 	}
 }
 
-func (o *ordeal) flushed() {
+// flushed notes what a flush brought to the device: not the stills of a segment that was dropped before, whose file may be there all
+// the same, since the disk would not delete it.
+func (o *ordeal) flushed(r *Ring) {
+	o.look(r)
 	for i := range o.stored {
-		o.stored[i].flushed = !o.stored[i].doomed
+		s := &o.stored[i]
+		s.flushed = s.flushed || !s.doomed && o.live[s.segment]
 	}
 }
 

@@ -87,38 +87,45 @@ func (r *Ring) size(l location) (int, error) {
 	return int(h.length) - int(h.camera), nil
 }
 
-// cursor walks over the stills of one segment.
+// cursor walks over a series' stills of one segment. Ring.mu is held.
 type cursor struct {
-	seg  *segment
-	list []entry
+	entry // where it is
+	seg   *segment
+	n     int // of the entry
+	len   int // how many there are
+	at    func(n int) entry
 }
 
 // between are the first limit stills from lo to hi, in order of time. Of several of one time, the newest segment's counts.
 func (s *series) between(lo, hi int64, limit int) (list []location) {
 	var next []cursor // a heap: the one with the earliest still first, and of those the newest segment
-	add := func(seg *segment, entries []entry) {
-		i, _ := search(entries, lo)
-		if i < len(entries) && entries[i].time <= hi {
-			next = append(next, cursor{seg, entries[i:]})
+	add := func(seg *segment, n, len int, at func(int) entry) {
+		if n < len && at(n).time <= hi {
+			next = append(next, cursor{at(n), seg, n, len, at})
 		}
 	}
 	for i := range s.parts {
 		if p := &s.parts[i]; p.min <= hi && p.max >= lo {
-			add(p.seg, p.list())
+			n, _ := p.search(lo)
+			add(p.seg, n, p.len(), p.entry)
 		}
 	}
 	for _, t := range s.tails {
 		if t.entries != nil {
-			add(t.seg, t.list)
+			n, _ := search(t.list, lo)
+			add(t.seg, n, len(t.list), func(n int) entry { return t.list[n] })
 		}
 	}
 	slices.SortFunc(next, cursor.compare)
 	for len(next) > 0 && len(list) < limit {
 		c := &next[0]
-		if e := c.list[0]; len(list) == 0 || list[len(list)-1].time != e.time {
-			list = append(list, location{c.seg, e, c.seg.shift})
+		if len(list) == 0 || list[len(list)-1].time != c.time {
+			list = append(list, location{c.seg, c.entry, c.seg.shift})
 		}
-		if c.list = c.list[1:]; len(c.list) == 0 || c.list[0].time > hi {
+		if c.n++; c.n < c.len {
+			c.entry = c.at(c.n)
+		}
+		if c.n == c.len || c.time > hi {
 			next[0] = next[len(next)-1]
 			next = next[:len(next)-1]
 		}
@@ -128,7 +135,7 @@ func (s *series) between(lo, hi int64, limit int) (list []location) {
 }
 
 func (c cursor) compare(d cursor) int {
-	return cmp.Or(cmp.Compare(c.list[0].time, d.list[0].time), cmp.Compare(d.seg.number, c.seg.number))
+	return cmp.Or(cmp.Compare(c.time, d.time), cmp.Compare(d.seg.number, c.seg.number))
 }
 
 // sink puts a heap in order of which only the first may be out of place.

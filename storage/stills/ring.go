@@ -39,10 +39,11 @@ type Ring struct {
 	closed   bool
 
 	// mu guards the index. It is never held across a call to the file system.
-	mu     sync.RWMutex
-	series map[seriesKey]*series
-	gaps   map[string][]gapNote // by camera, sorted by from
-	marks  map[seriesKey]uint64 // segment with the note that the series is all pruned
+	mu      sync.RWMutex
+	series  map[seriesKey]*series
+	loading loading
+	gaps    map[string][]gapNote // by camera, sorted by from
+	marks   map[seriesKey]uint64 // segment with the note that the series is all pruned
 
 	files   *openFiles // those read last
 	clock   Clock
@@ -147,12 +148,16 @@ func (r *Ring) load() error {
 	r.stats.first.Store(first)
 	r.next = newest + 1
 
+	readers := make([]*reader, loaders)
+	for i := range readers {
+		readers[i] = newReader(r.fs, r.dir)
+	}
 	var late []*loaded          // what is not sealed, or among the last, is adopted when all are known
 	var unsealed [lanes]*loaded // the newest segment of each lane, if it is not sealed
 	few := len(list) - maxPending - lanes
 	for at := 0; at < len(list); at += loadAtOnce {
 		chunk := list[at:min(at+loadAtOnce, len(list))]
-		found, err := r.readAll(chunk)
+		found, err := r.readAll(readers, chunk)
 		if err != nil {
 			return err
 		}
@@ -162,14 +167,17 @@ func (r *Ring) load() error {
 					unsealed[l.lane] = l
 				}
 			}
+			r.loading = loading{at + i + 1, len(list)}
 			if l.broken == nil && l.sealed && at+i < few {
 				r.adopt(l, false)
+				spare := &readers[i%loaders].spare
+				*spare = append(*spare, l.listing)
 			} else {
 				late = append(late, l)
 			}
 		}
-		if len(chunk) == loadAtOnce {
-			// What is left of reading would double the memory that the process has for good.
+		if at/loadAtOnce%collectEvery == collectEvery-1 {
+			// What is left of reading would add to the memory that the process has for good.
 			runtime.GC()
 		}
 	}
@@ -188,29 +196,42 @@ func (r *Ring) load() error {
 		r.adopt(l, l == unsealed[l.lane])
 	}
 	slices.SortFunc(r.segments, func(a, b *segment) int { return cmp.Compare(a.number, b.number) })
+	r.loading = loading{}
 	return nil
 }
 
+// loading is how many segments Open has looked at, and of how many.
+type loading struct{ done, all int }
+
+// expect is how many parts a series is given room for that has n: at Open, as many as it will have if it goes on so, for the
+// garbage of growing would add to the memory that the process has for good.
+func (l loading) expect(n int) int {
+	more := n + n/8 + 8
+	if l.done > 0 && n >= 8 {
+		return max(more, (n+1)*l.all/l.done+2)
+	}
+	return more
+}
+
 const (
-	// loadAtOnce is how many segments are read before they are adopted.
-	loadAtOnce = 256
+	// loadAtOnce is how many segments are read before they are adopted, and after how many times that garbage is collected.
+	loadAtOnce, collectEvery = 64, 4
 	// loaders read side by side where there are many segments: a flash card answers several at once sooner.
 	loaders = 4
 )
 
 // readAll reads some segments' indexes.
-func (r *Ring) readAll(list []vfs.Entry) ([]*loaded, error) {
+func (r *Ring) readAll(readers []*reader, list []vfs.Entry) ([]*loaded, error) {
 	found, errs := make([]*loaded, len(list)), make([]error, len(list))
-	n := loaders
+	n := len(readers)
 	if len(list) < loadAtOnce {
 		n = 1
 	}
 	var wait sync.WaitGroup
 	for w := range n {
 		wait.Go(func() {
-			rd := newReader(r.fs, r.dir)
 			for i := w; i < len(list); i += n {
-				found[i], errs[i] = r.readOne(rd, list[i])
+				found[i], errs[i] = r.readOne(readers[w], list[i])
 			}
 		})
 	}

@@ -29,7 +29,7 @@ type segment struct {
 	sealedUp time.Duration // the same by the uptime of this process, if this process filled it; else 0
 
 	// Ring.mu guards these.
-	list []entry // the full segment's stills, series after series; the ring's parts point into it
+	list []spot // the full segment's stills, series after series; the ring's parts point into it
 	// era and shift are as in its blocks; Ring.appendMu guards them too, and whoever changes them holds both. Times in memory have
 	// the shift in them, those on disk do not.
 	era   uint32
@@ -78,12 +78,13 @@ type loaded struct {
 	scan    scan   // if it was scanned
 }
 
-// reader reads segments, many of them with the same buffer and the same strings.
+// reader reads segments, many of them with the same buffer, the same strings and the same listings.
 type reader struct {
 	fs    vfs.FS
 	dir   string
 	buf   []byte
 	names map[string]string
+	spare []*listing // that are of no use any more
 }
 
 func newReader(fs vfs.FS, dir string) *reader {
@@ -230,7 +231,11 @@ func (r *reader) readIndex(f io.ReaderAt, b block) (*listing, error) {
 	if crc32.Checksum(p, castagnoli) != b.indexCRC {
 		return nil, errIndex
 	}
-	return decodeListing(p, b.version, b.recordEnd, r.name)
+	l := &listing{}
+	if n := len(r.spare); n > 0 {
+		l, r.spare = r.spare[n-1], r.spare[:n-1]
+	}
+	return l, l.decode(p, b.version, b.recordEnd, r.name)
 }
 
 // seal writes the index behind the records and says so in the last block, and returns where the index ends. No order is

@@ -22,15 +22,6 @@ type tail struct {
 	*entries
 }
 
-// part is a full segment's stills of a series: seg.list[lo:hi], sorted, never empty.
-type part struct {
-	seg      *segment
-	lo, hi   uint32
-	min, max int64
-}
-
-func (p part) list() []entry { return p.seg.list[p.lo:p.hi] }
-
 // location is where a still is.
 type location struct {
 	seg *segment
@@ -66,7 +57,7 @@ func (s *series) find(op Op, t int64) (best location, ok bool) {
 	}
 	if from >= 0 {
 		p := &s.parts[from]
-		best = location{p.seg, p.list()[place], p.seg.shift}
+		best = location{p.seg, p.entry(place), p.seg.shift}
 	}
 	for _, tail := range s.tails {
 		if tail.entries == nil {
@@ -111,48 +102,11 @@ func (s *series) follows(n int) bool {
 	return n <= 0 || n >= len(s.parts) || s.parts[n-1].max < s.parts[n].min
 }
 
-// at is the time of the n-th still; that of the first and the last one are at hand.
-func (p *part) at(n int) int64 {
-	switch n {
-	case 0:
-		return p.min
-	case int(p.hi-p.lo) - 1:
-		return p.max
-	}
-	return p.list()[n].time
-}
-
-// pick is the index of the still that op and t mean, or -1 if there is none or none that can be better.
-func (p *part) pick(op Op, t int64, better func(int64) bool) int {
-	n := int(p.hi - p.lo)
-	switch op {
-	case Before, AtOrBefore:
-		if p.min > t || op == Before && p.min == t || !better(p.max) {
-			return -1
-		}
-		if p.max < t {
-			return n - 1
-		}
-	case AtOrAfter, After:
-		if p.max < t || op == After && p.max == t || !better(p.min) {
-			return -1
-		}
-		if p.min > t {
-			return 0
-		}
-	default:
-		if t < p.min || t > p.max {
-			return -1
-		}
-	}
-	return pick(p.list(), op, t)
-}
-
 // later says whether a segment of a higher number has a still of time t.
 func (s *series) later(t int64, number uint64) bool {
 	for i := len(s.parts) - 1; i >= 0 && s.parts[i].seg.number > number; i-- {
 		if p := &s.parts[i]; p.min <= t && t <= p.max {
-			if _, found := search(p.list(), t); found {
+			if _, found := p.search(t); found {
 				return true
 			}
 		}
@@ -182,36 +136,36 @@ func (s *series) forget(l location) {
 		if p.seg != l.seg {
 			continue
 		}
-		list := p.list()
-		i, found := search(list, l.time)
-		if !found || list[i].place != l.place {
-			return
-		}
-		copy(list[i:], list[i+1:])
-		if p.hi--; p.lo == p.hi {
+		i, found := p.search(l.time)
+		switch {
+		case !found || p.entry(i).place != l.place:
+			continue
+		case p.len() == 1:
 			s.parts = slices.Delete(s.parts, n, n+1)
-			return
+		default:
+			p.remove(i)
 		}
-		list = p.list()
-		p.min, p.max = list[0].time, list[len(list)-1].time
 		return
 	}
 }
 
-// drop takes a segment's part out, and says whether there was one.
+// drop takes a segment's parts out, and says whether there were any.
 func (s *series) drop(seg *segment) bool {
 	i, found := slices.BinarySearchFunc(s.parts, seg.number, func(p part, n uint64) int { return cmp.Compare(p.seg.number, n) })
 	if !found {
 		return false
 	}
-	if at := s.parts[i].max; !s.pruned || at > s.prunedTo {
-		s.pruned, s.prunedTo = true, at
+	end := i
+	for ; end < len(s.parts) && s.parts[end].seg == seg; end++ {
+		if at := s.parts[end].max; !s.pruned || at > s.prunedTo {
+			s.pruned, s.prunedTo = true, at
+		}
 	}
 	if i == 0 { // as a rule; moving the others would take as long as there are segments
-		s.parts[0] = part{}
-		s.parts = s.parts[1:]
+		clear(s.parts[:end])
+		s.parts = s.parts[end:]
 	} else {
-		s.parts = slices.Delete(s.parts, i, i+1)
+		s.parts = slices.Delete(s.parts, i, end)
 	}
 	if s.mixed { // perhaps no longer
 		s.mixed = false
@@ -251,9 +205,10 @@ func (s *series) bounds() (oldest, newest int64, ok bool) {
 	return oldest, newest, ok
 }
 
-// installLocked gives a full segment's listing to the series; what they had of it as a tail is given up.
+// installLocked gives a full segment's listing to the series, packed; it keeps nothing of it. What they had of the segment as a
+// tail is given up.
 func (r *Ring) installLocked(seg *segment, l *listing) {
-	seg.list = l.list
+	seg.list = make([]spot, 0, len(l.list))
 	for _, run := range l.runs {
 		s := r.seriesLocked(run.key)
 		for i := range s.tails {
@@ -261,17 +216,27 @@ func (r *Ring) installLocked(seg *segment, l *listing) {
 				s.tails[i] = tail{}
 			}
 		}
-		if run.lo == run.hi {
-			continue
+		for list := l.list[run.lo:run.hi]; len(list) > 0; {
+			lo := uint32(len(seg.list))
+			seg.list = pack(list, seg.list)
+			n := uint32(len(seg.list)) - lo
+			r.partLocked(s, part{seg, lo, lo + n, list[0].time, list[n-1].time})
+			list = list[n:]
 		}
-		p := part{seg, run.lo, run.hi, l.list[run.lo].time, l.list[run.hi-1].time}
-		at := len(s.parts)
-		for at > 0 && s.parts[at-1].seg.number > seg.number {
-			at--
-		}
-		s.parts = slices.Insert(s.parts, at, p)
-		s.mixed = s.mixed || !s.follows(at) || !s.follows(at+1)
 	}
+}
+
+// partLocked puts a part in its place among those of its series.
+func (r *Ring) partLocked(s *series, p part) {
+	at := len(s.parts)
+	for at > 0 && s.parts[at-1].seg.number > p.seg.number {
+		at--
+	}
+	if n := len(s.parts); n == cap(s.parts) {
+		s.parts = slices.Insert(make([]part, 0, r.loading.expect(n)), 0, s.parts...)
+	}
+	s.parts = slices.Insert(s.parts, at, p)
+	s.mixed = s.mixed || !s.follows(at) || !s.follows(at+1)
 }
 
 func (r *Ring) seriesLocked(k seriesKey) *series {

@@ -3,6 +3,7 @@ package stills
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,7 +19,7 @@ func TestFindLooksIntoOnePart(t *testing.T) {
 	install := func(times ...int64) {
 		l := &listing{runs: []run{{key: key, lo: 0, hi: uint32(len(times))}}}
 		for i, at := range times {
-			l.list = append(l.list, entry{time: at, place: uint32(i)})
+			l.list = append(l.list, entry{time: at, place: uint32(i+8) * align})
 		}
 		segments = append(segments, &segment{number: uint64(len(segments) + 1)})
 		r.installLocked(segments[len(segments)-1], l)
@@ -52,7 +53,7 @@ func TestFindLooksIntoOnePart(t *testing.T) {
 	compare()
 	s.drop(segments[0])
 	s.drop(segments[7])
-	s.forget(location{seg: segments[9], entry: segments[9].list[0]})
+	s.forget(location{seg: segments[9], entry: s.parts[slices.IndexFunc(s.parts, func(p part) bool { return p.seg == segments[9] })].entry(0)})
 	require.False(t, s.mixed)
 	compare()
 	install(5, 6)

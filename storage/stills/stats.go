@@ -87,7 +87,7 @@ func (r *Ring) Stats() Stats {
 		}
 		oldest, newest = min(oldest, lo), max(newest, hi)
 		for i := range ser.parts {
-			s.Stills += int(ser.parts[i].hi - ser.parts[i].lo)
+			s.Stills += ser.parts[i].len()
 		}
 		for _, tail := range ser.tails {
 			if tail.entries != nil {
