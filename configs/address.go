@@ -17,7 +17,7 @@ func (c *checker) url(path, raw string, schemes ...string) *url.URL {
 	switch {
 	case (err != nil && strings.Contains(authority, "@")) || (err == nil && u.User != nil):
 		keys := "username and password (or password_file)"
-		if schemes[0] != "rtsp" {
+		if schemes[0] == "http" {
 			keys = "a token"
 		}
 		c.fault(path, "a user name or password must not stand in an address, where logs would show it; write %s as keys of their own", keys)

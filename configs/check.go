@@ -28,6 +28,8 @@ func (c *checker) check() {
 	c.bridge()
 	c.service()
 	c.api()
+	c.mqtt()
+	c.webhooks()
 	c.stills()
 	c.rest()
 	for i := range c.cfg.Cameras {
@@ -232,6 +234,9 @@ func (c *checker) rest() {
 	between(c, "journal.outbox_max_size", c.cfg.Journal.OutboxMaxSize, 1<<20, 1<<40)
 	if c.cfg.Journal.OutboxMaxAge != 0 {
 		between(c, "journal.outbox_max_age", c.cfg.Journal.OutboxMaxAge, time.Hour, 87600*time.Hour)
+	}
+	if c.cfg.Clock.Wait != 0 {
+		between(c, "clock.wait", c.cfg.Clock.Wait, time.Second, 168*time.Hour)
 	}
 	d := &c.cfg.Decode
 	c.oneOf("decode.isolation", d.Isolation, "process", "none")

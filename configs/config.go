@@ -10,11 +10,15 @@ type Config struct {
 	API     API     `yaml:"api"`
 	Stills  Stills  `yaml:"stills"`
 	Journal Journal `yaml:"journal"`
+	Clock   Clock   `yaml:"clock"`
 	Decode  Decode  `yaml:"decode"`
 	// Motion holds the defaults of all cameras; they are already merged into each camera's own Motion.
-	Motion  Motion   `yaml:"motion"`
-	Log     Log      `yaml:"log"`
-	Cameras []Camera `yaml:"cameras"`
+	Motion Motion `yaml:"motion"`
+	MQTT   MQTT   `yaml:"mqtt"`
+	// Webhooks are addresses that get events beside the service.
+	Webhooks []Webhook `yaml:"webhooks"`
+	Log      Log       `yaml:"log"`
+	Cameras  []Camera  `yaml:"cameras"`
 
 	// File is the name under which the configuration was loaded.
 	File string `yaml:"-"`
@@ -138,6 +142,14 @@ type Journal struct {
 	OutboxMaxSize Size `yaml:"outbox_max_size"`
 	// OutboxMaxAge is how long an event that has ended may wait to be reported; 0: for ever. 0 or 1h to 87600h, default 2160h.
 	OutboxMaxAge time.Duration `yaml:"outbox_max_age"`
+}
+
+// Clock says what is done while the machine's clock is not known to be true, as on a box without a clock battery until it has asked
+// a time server: what is recorded gets its right time later, and no event is reported before.
+type Clock struct {
+	// Wait is how long the service must have been answering until a clock that is plausible, but that nothing vouches for, is
+	// believed; 0: at once. 0 or 1s to 168h, default 10m.
+	Wait time.Duration `yaml:"wait"`
 }
 
 // Decode says how pictures are decoded.

@@ -14,7 +14,9 @@ func Default() *Config {
 			PreviewWidth: 640, Quality: 80, FlushInterval: 2 * time.Second,
 		},
 		Journal: Journal{MaxAge: 720 * time.Hour, MaxEvents: 500_000, OutboxMaxSize: 1 << 30, OutboxMaxAge: 2160 * time.Hour},
+		Clock:   Clock{Wait: 10 * time.Minute},
 		Decode:  Decode{Isolation: "process", CamerasPerProcess: 4},
+		MQTT:    defaultMQTT(),
 		Motion:  Motion{Sensitivity: 0.5, Rate: 10, Tamper: true},
 		Log:     Log{Level: "info", Format: "text"},
 	}
@@ -32,6 +34,7 @@ func (c *Config) fill(given func(path string) bool) {
 	if c.Bridge.Name == "" {
 		c.Bridge.Name = c.Bridge.ID
 	}
+	c.fillMQTT()
 	for i := range c.Cameras {
 		cam, at := &c.Cameras[i], item("cameras", i)
 		if cam.Name == "" {
