@@ -217,11 +217,15 @@ func TestGzipFallsBack(t *testing.T) {
 
 // However many requests meet a token that is no longer good, it is read anew once.
 func TestTokenIsReadAnewOnce(t *testing.T) {
+	const requests = 8
 	var mu sync.Mutex
 	reads := 0
+	var under sync.WaitGroup
+	under.Add(requests)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer new" {
-			time.Sleep(10 * time.Millisecond) // all of them are under way
+			under.Done()
+			under.Wait() // until all of them are under way
 			write(w, 401, vms.NewError(401, vms.ReasonUnauthenticated, "no"))
 			return
 		}
@@ -239,7 +243,7 @@ func TestTokenIsReadAnewOnce(t *testing.T) {
 	require.NoError(t, err)
 	defer c.Close()
 	var wg sync.WaitGroup
-	for range 8 {
+	for range requests {
 		wg.Go(func() {
 			if _, err := c.User(t.Context()); err != nil {
 				t.Error(err)

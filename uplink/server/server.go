@@ -156,8 +156,10 @@ func (s *Server) routes() {
 		}
 	}
 	if s.opts.Feed != nil {
-		s.route(pathSubscriptions, methods{http.MethodPost: {s.subscribe, read}})
+		s.route(pathSubscriptions, methods{http.MethodGet: {s.listSubscriptions, read}, http.MethodPost: {s.subscribe, read}})
 		s.route(pathSubscriptions+"/{id}", methods{http.MethodGet: {s.getSubscription, read}, http.MethodDelete: {s.unsubscribe, read}})
+		s.route(pathSubscriptions+"/{id}/filters", methods{http.MethodGet: {s.listFilters, read}, http.MethodPost: {s.addFilter, read}})
+		s.route(pathSubscriptions+"/{id}/filters/{filter}", methods{http.MethodGet: {s.getFilter, read}, http.MethodDelete: {s.removeFilter, read}})
 		s.route(pathSubscriptions+"/{id}/stream", methods{http.MethodGet: {s.stream, read}})
 	}
 	if s.opts.Tunnels != nil {

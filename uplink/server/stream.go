@@ -20,8 +20,7 @@ const (
 // https://html.spec.whatwg.org/multipage/server-sent-events.html. An event that is reported again, as with its end, comes
 // again under its id. What the caller may see is found out anew for each event.
 func (s *Server) stream(c *call) error {
-	sub, err := s.subs.own(c, func(sub *subscription) { sub.streams++ })
-	if err != nil {
+	if _, err := s.subs.own(c, func(sub *subscription) { sub.streams++ }); err != nil {
 		return err
 	}
 	defer func() { _, _ = s.subs.own(c, func(sub *subscription) { sub.streams--; sub.used = time.Now() }) }()
@@ -46,7 +45,7 @@ func (s *Server) stream(c *call) error {
 	}
 	c.w.Header().Set("Content-Type", "text/event-stream")
 	c.w.WriteHeader(http.StatusOK)
-	err = say(": follows\n\n")
+	err := say(": follows\n\n")
 	beat := time.NewTicker(streamBeat)
 	defer beat.Stop()
 	for err == nil {
@@ -57,6 +56,10 @@ func (s *Server) stream(c *call) error {
 			err = say(": beat\n\n")
 		case ev, ok := <-events:
 			if !ok {
+				return nil
+			}
+			sub, gone := s.subs.own(c, func(*subscription) {})
+			if gone != nil {
 				return nil
 			}
 			if !sub.wants(ev) || !s.mayFollow(c, ev) {
@@ -74,10 +77,7 @@ func (s *Server) stream(c *call) error {
 
 // wants says whether an event passes one of the filters.
 func (sub subscription) wants(ev vms.Event) bool {
-	return slices.ContainsFunc(sub.Filters, func(f filter) bool {
-		return (len(f.Actors) == 0 || slices.Contains(f.Actors, ev.ActorType+":"+ev.ActorID)) &&
-			(len(f.Types) == 0 || slices.Contains(f.Types, eventKind{ev.Type}))
-	})
+	return slices.ContainsFunc(sub.Filters, func(f filter) bool { return f.lets(ev) })
 }
 
 // mayFollow says whether the caller may see an event at this moment.

@@ -1,12 +1,12 @@
 package server
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
-	"strings"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,14 +22,14 @@ const (
 	maxFilterItems   = 200
 )
 
-// subscription is a wish for new events: those of any of the actors and of any of the types, where either is given.
+// subscription is a wish for new events: those that pass any of the filters.
 type subscription struct {
 	ID       string   `json:"id"`
 	Delivery delivery `json:"deliveryConfig"`
 	Filters  []filter `json:"filters"`
 
 	account, token string
-	used           time.Time
+	made, used     time.Time
 	streams        int
 }
 
@@ -37,15 +37,6 @@ type delivery struct {
 	Type string `json:"type"`
 	URL  string `json:"sseUrl,omitempty"`
 	Life int    `json:"timeToLiveSeconds,omitempty"`
-}
-
-type filter struct {
-	Actors []string    `json:"actors"`
-	Types  []eventKind `json:"types"`
-}
-
-type eventKind struct {
-	ID string `json:"id"`
 }
 
 // subscriptions are those of all accounts, in memory: a client whose stream ends with the program asks for another one.
@@ -71,25 +62,12 @@ func (s *Server) subscribe(c *call) error {
 		return vms.BadRequest([]vms.Problem{{Argument: "body", Reason: vms.ReasonJSON, Text: "is not a subscription"}})
 	}
 	if in.Delivery.Type != deliverySSE {
-		return vms.BadRequest([]vms.Problem{{Argument: "deliveryConfig.type", Reason: vms.ReasonValue, Text: "must be " + deliverySSE}})
+		return vms.BadRequest([]vms.Problem{{Argument: "deliveryConfig.type", Reason: vms.ReasonValue, Text: "must be " + deliverySSE + "; webhooks are sent by bridges, see webhooks: in their configuration"}})
 	}
-	count := 0
-	for _, f := range in.Filters {
-		count += len(f.Actors) + len(f.Types) + 1
-		for _, text := range f.Actors {
-			kind, id, ok := strings.Cut(text, ":")
-			if !ok || !vms.ValidID(id) {
-				return vms.BadRequest([]vms.Problem{{Argument: "filters.actors", Reason: vms.ReasonValue, Text: "must each be TYPE:ID"}})
-			}
-			if err := s.checkActor(c.r.Context(), c, vms.Actor{Type: kind, ID: id}); err != nil {
-				return err
-			}
-		}
+	if err := s.checkFilters(c, in.Filters); err != nil {
+		return err
 	}
-	if count == 0 || count > maxFilterItems {
-		return vms.BadRequest([]vms.Problem{{Argument: "filters", Reason: vms.ReasonValue, Text: fmt.Sprintf("must be 1 to %d in all", maxFilterItems)}})
-	}
-	sub := &subscription{ID: rand.Text(), Filters: in.Filters, account: c.principal.AccountID, token: c.principal.TokenID, used: time.Now()}
+	sub := &subscription{ID: rand.Text(), Filters: in.Filters, account: c.principal.AccountID, token: c.principal.TokenID, made: time.Now(), used: time.Now()}
 	path := pathSubscriptions + "/" + sub.ID
 	sub.Delivery = delivery{deliverySSE, s.here(c.r).String() + path + "/stream", int(subscriptionTime / time.Second)}
 	if err := s.subs.add(sub); err != nil {
@@ -119,12 +97,41 @@ func (l *subscriptions) add(sub *subscription) error {
 	return nil
 }
 
+// listSubscriptions is GET /eventSubscriptions: those of the very token that asks, in the order of their making.
+func (s *Server) listSubscriptions(c *call) error {
+	a := parseArgs(c.r.URL.RawQuery, "pageToken", "pageSize")
+	page, _, err := pageOf(s, c, a, "eventSubscriptions", s.subs.of(c))
+	if err != nil {
+		return err
+	}
+	return c.ok(page)
+}
+
+// of are the subscriptions of the caller's token.
+func (l *subscriptions) of(c *call) []subscription {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := []subscription{}
+	for _, sub := range l.all {
+		if l.isOwn(c, sub) {
+			list = append(list, *sub)
+		}
+	}
+	slices.SortFunc(list, func(a, b subscription) int { return cmp.Or(a.made.Compare(b.made), cmp.Compare(a.ID, b.ID)) })
+	return list
+}
+
+// isOwn says whether the caller made a subscription that is still there. The caller holds mu.
+func (l *subscriptions) isOwn(c *call, sub *subscription) bool {
+	return sub.account == c.principal.AccountID && sub.token == c.principal.TokenID && (sub.streams > 0 || time.Since(sub.used) <= subscriptionTime)
+}
+
 // own finds a subscription of the very token that made it; other tokens' answer like none.
 func (l *subscriptions) own(c *call, change func(*subscription)) (subscription, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	sub, ok := l.all[c.r.PathValue("id")]
-	if !ok || sub.account != c.principal.AccountID || sub.token != c.principal.TokenID || sub.streams == 0 && time.Since(sub.used) > subscriptionTime {
+	if !ok || !l.isOwn(c, sub) {
 		return subscription{}, vms.NotFound("eventSubscriptions", "", c.r.PathValue("id"))
 	}
 	change(sub)

@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -32,6 +34,18 @@ func ask(t *testing.T, method, address, token string, body any) (int, *http.Resp
 	return res.StatusCode, res
 }
 
+// outlast returns once the server has cut off a request that began now and did not go on: whatever else began before has lasted longer
+// than a request may.
+func outlast(t *testing.T, address string) {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	_, err = io.WriteString(conn, "GET / HTTP/1.1\r\n")
+	require.NoError(t, err)
+	_, _ = io.Copy(io.Discard, conn)
+}
+
 func wish(kind string, filters ...filter) map[string]any {
 	return map[string]any{"deliveryConfig": map[string]string{"type": kind}, "filters": filters}
 }
@@ -44,7 +58,7 @@ func TestServerSentEvents(t *testing.T) {
 	s.recheck = 5 * time.Millisecond
 	served := httptest.NewUnstartedServer(nil)
 	served.Config = NewHTTP(s, nil) // with the limits of the programs
-	served.Config.ReadTimeout, served.Config.WriteTimeout = 300*time.Millisecond, 300*time.Millisecond
+	served.Config.ReadHeaderTimeout, served.Config.ReadTimeout, served.Config.WriteTimeout = 300*time.Millisecond, 300*time.Millisecond, 300*time.Millisecond
 	served.Start()
 	defer served.Close()
 	defer f.Close()
@@ -98,7 +112,7 @@ func TestServerSentEvents(t *testing.T) {
 		ev.ID = ev.NaturalID()
 		return ev
 	}
-	time.Sleep(400 * time.Millisecond)                 // longer than the server lets requests and answers take
+	outlast(t, served.Listener.Addr().String())
 	f.Publish(event("cam-1", vms.TypeDeviceStatus, 1)) // not asked for
 	f.Publish(event("cam-2", vms.TypeMotion, 2))       // not asked for
 	f.Publish(event("cam-2", vms.TypeTamper, 3))       // asked for, but not to be seen
@@ -127,4 +141,100 @@ func TestServerSentEvents(t *testing.T) {
 		code, _ = ask(t, "POST", path, tokenUser, wish(deliverySSE, gate))
 		require.Equal(t, map[bool]int{true: 201, false: 429}[n < maxSubscriptions], code, fmt.Sprint(n))
 	}
+}
+
+// A subscription's filters can be looked at and changed, and a stream that is open goes by what they are then.
+func TestFilters(t *testing.T) {
+	f := feed.New()
+	s, err := New(Options{Events: bedEvents{}, Cameras: bedCameras{}, Auth: bedTokens(t), Feed: f, NotFound: journal.ErrNotFound})
+	require.NoError(t, err)
+	served := httptest.NewServer(s)
+	defer served.Close()
+	defer f.Close()
+	path := served.URL + pathSubscriptions
+	read := func(res *http.Response, v any) { t.Helper(); require.NoError(t, json.NewDecoder(res.Body).Decode(v)) }
+	code, res := ask(t, "POST", path, tokenRestricted, wish(deliverySSE, filter{Actors: []string{"camera:cam-1"}, Types: []eventKind{{vms.TypeTamper}}}))
+	require.Equal(t, 201, code)
+	var sub subscription
+	read(res, &sub)
+	require.Len(t, sub.Filters, 1)
+	first := sub.Filters[0].ID
+	require.NotEmpty(t, first)
+	filters := path + "/" + sub.ID + "/filters"
+
+	for _, c := range []struct {
+		method, address, token string
+		body                   any
+		want                   int
+	}{
+		{"POST", filters, tokenUser, filter{}, 404}, // another's subscription
+		{"POST", filters, tokenRestricted, []int{1}, 400},
+		{"POST", filters, tokenRestricted, filter{Actors: []string{"cam-1"}}, 400},
+		{"POST", filters, tokenRestricted, filter{Actors: []string{"camera:cam-2"}}, 404}, // not to be seen
+		{"POST", filters, tokenRestricted, filter{Types: []eventKind{{}}}, 400},
+		{"POST", filters, tokenRestricted, filter{Types: make([]eventKind, maxFilterItems)}, 400},
+		{"GET", filters, tokenUser, nil, 404},
+		{"GET", filters + "/none", tokenRestricted, nil, 404},
+		{"GET", filters + "/" + first, tokenUser, nil, 404},
+		{"DELETE", filters + "/none", tokenRestricted, nil, 404},
+		{"PUT", filters, tokenRestricted, nil, 405},
+	} {
+		code, _ := ask(t, c.method, c.address, c.token, c.body)
+		require.Equal(t, c.want, code, "%+v", c)
+	}
+	var page struct{ Results []filter }
+	_, res = ask(t, "GET", filters, tokenRestricted, nil)
+	read(res, &page)
+	require.Equal(t, sub.Filters, page.Results)
+
+	_, stream := ask(t, "GET", sub.Delivery.URL, tokenRestricted, nil)
+	lines := bufio.NewScanner(stream.Body)
+	next := func() string {
+		for lines.Scan() {
+			if id, ok := strings.CutPrefix(lines.Text(), "id: "); ok {
+				return id
+			}
+		}
+		return "the end"
+	}
+	event := func(kind string, n int) vms.Event {
+		at := vms.At(time.Date(2026, 11, 21, 7, 0, n, 0, time.UTC))
+		ev := vms.Event{Type: kind, StartTimestamp: at, Span: true, AccountID: "acc-1", ActorID: "cam-1", ActorAccountID: "acc-1", ActorType: vms.ActorCamera}
+		ev.ID = ev.NaturalID()
+		return ev
+	}
+	publish := func(kind string, n int) string { ev := event(kind, n); f.Publish(ev); return ev.ID }
+	require.True(t, lines.Scan()) // it follows
+	publish(vms.TypeMotion, 1)
+	want := publish(vms.TypeTamper, 2)
+	require.Equal(t, want, next())
+
+	code, res = ask(t, "POST", filters, tokenRestricted, filter{Types: []eventKind{{"een.motionDetectionEvent.v1"}}})
+	require.Equal(t, 201, code)
+	var added filter
+	read(res, &added)
+	require.Equal(t, []eventKind{{vms.TypeMotion}}, added.Types)
+	code, _ = ask(t, "GET", served.URL+res.Header.Get("Location"), tokenRestricted, nil)
+	require.Equal(t, 200, code)
+	want = publish(vms.TypeMotion, 3)
+	require.Equal(t, want, next())
+
+	code, _ = ask(t, "DELETE", filters+"/"+first, tokenRestricted, nil)
+	require.Equal(t, 204, code)
+	publish(vms.TypeTamper, 4)
+	want = publish(vms.TypeMotion, 5)
+	require.Equal(t, want, next())
+
+	var all struct{ Results []subscription }
+	_, res = ask(t, "GET", path, tokenRestricted, nil)
+	read(res, &all)
+	require.Len(t, all.Results, 1)
+	require.Equal(t, []filter{added}, all.Results[0].Filters)
+	_, res = ask(t, "GET", path, tokenUser, nil)
+	read(res, &all)
+	require.Empty(t, all.Results, "those of another token")
+	code, _ = ask(t, "DELETE", path+"/"+sub.ID, tokenRestricted, nil)
+	require.Equal(t, 204, code)
+	publish(vms.TypeMotion, 6)
+	require.Equal(t, "the end", next())
 }

@@ -34,9 +34,11 @@ func (h hubOf) Serve(w http.ResponseWriter, r *http.Request, p identity.Principa
 type fickle struct {
 	Authenticator
 	revoked, broken atomic.Bool
+	asked           atomic.Int64
 }
 
 func (f *fickle) Authenticate(token string) (identity.Principal, error) {
+	f.asked.Add(1)
 	switch {
 	case f.broken.Load():
 		return identity.Principal{}, http.ErrServerClosed
@@ -96,7 +98,8 @@ func TestTunnelIsForBridgesOnly(t *testing.T) {
 	up(true)
 	auth.broken.Store(true) // what the store says then is nothing about the token
 	before, _ := hub.Transport("b")
-	time.Sleep(10 * s.recheck)
+	asked := auth.asked.Load()
+	require.Eventually(t, func() bool { return auth.asked.Load() > asked+3 }, 10*time.Second, time.Millisecond)
 	auth.broken.Store(false)
 	after, _ := hub.Transport("b")
 	require.Same(t, before, after)
