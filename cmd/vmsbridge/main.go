@@ -45,6 +45,8 @@ type commands struct {
 	Image    imageCommand    `cmd:"" help:"Fetch a still of a camera from a running bridge or from the service."`
 	Queue    queueCommand    `cmd:"" help:"Look at the events that still wait to be reported, and at those that the service refused. Stop the bridge first."`
 	Fsck     fsckCommand     `cmd:"" help:"Check the events and stills of a stopped bridge; --repair puts them in order."`
+	Status   statusCommand   `cmd:"" help:"Say how the bridge is, what is wrong first."`
+	Support  supportCommand  `cmd:"" name:"support-bundle" help:"Pack what whoever helps you needs into one file, without secrets and pictures."`
 	Service  serviceCommand  `cmd:"" help:"Install and control the bridge as a system service."`
 	Version  versionCommand  `cmd:"" help:"Print the version, and which decoders this machine has."`
 	Package  packageCommand  `cmd:"" hidden:"" help:"Print what packages ship beside the program."`
@@ -52,7 +54,7 @@ type commands struct {
 
 const description = `The bridge: pulls RTSP cameras, finds motion, keeps stills, reports events.
 
-Exit codes: 0 done, 1 it did not work (standard error says why and what to do), 3 fsck found something wrong,
+Exit codes: 0 done, 1 it did not work (standard error says why and what to do), 3 fsck or status found something wrong,
 64 wrong command line, 78 wrong configuration, 130 aborted by a second signal.
 
 Configuration: --config, else $VMSBRIDGE_CONFIG, else /etc/vmsbridge/vmsbridge.yaml.`

@@ -6,16 +6,15 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"os/signal"
 	"syscall"
 
-	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"vmsbridge/agent"
+	"vmsbridge/agent/systemd"
 	"vmsbridge/configs"
 )
 
@@ -24,8 +23,8 @@ type runCommand struct {
 	configFile
 }
 
-// Run runs the bridge. The first SIGINT or SIGTERM ends it in order: open spans are ended and written, stills flushed. A
-// second one ends the process at once; what was durable stays so.
+// Run runs the bridge. SIGHUP has it read its configuration anew. The first SIGINT or SIGTERM ends it in order: open spans are
+// ended and written, stills flushed. A second one ends the process at once; what was durable stays so.
 func (c *runCommand) Run(ctx context.Context, s streams) error {
 	if c.File != "" {
 		c.Config = c.File
@@ -34,22 +33,53 @@ func (c *runCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	log := newLogger(s.err, cfg.Log)
+	level := &slog.LevelVar{}
+	_ = level.UnmarshalText([]byte(cfg.Log.Level)) // configs has checked it
+	log := newLogger(s.err, cfg.Log.Format, level)
 	for _, w := range cfg.Warnings {
 		log.Warn("configuration", "file", w.File, "line", w.Line, "key", w.Path, "warning", w.Message)
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	a, err := agent.New(cfg, agent.Options{Log: log, Version: version(), Registry: registry, Ready: func(net.Addr) { notify(log, daemon.SdNotifyReady) }})
+	a, err := agent.New(cfg, agent.Options{Log: log, Version: version(), Registry: registry, Manager: systemd.New(log), Level: level,
+		Load: func() (*configs.Config, error) { return configs.Load(c.Config) }})
 	if err != nil {
 		return &exitError{exitConfig, err}
 	}
 	ctx, stop := drainOnSignal(ctx, log)
 	defer stop()
+	defer reloadOnSignal(ctx, a, log)()
 	if err := a.Run(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("run the bridge: %w", err)
 	}
 	return nil
+}
+
+// reloadOnSignal has the bridge read its configuration anew at each SIGHUP, until the returned function is called. Signals that
+// come while it reads are one more reading.
+func reloadOnSignal(ctx context.Context, a *agent.Agent, log *slog.Logger) func() {
+	ctx, cancel := context.WithCancel(ctx)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGHUP)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-signals:
+				if _, err := a.Reload(ctx); err != nil && ctx.Err() == nil {
+					log.Error("read the configuration anew", "error", err)
+				}
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		cancel()
+		<-done
+	}
 }
 
 // drainOnSignal returns a context that the first SIGINT or SIGTERM cancels; the second ends the process.
@@ -64,7 +94,6 @@ func drainOnSignal(ctx context.Context, log *slog.Logger) (context.Context, func
 		select {
 		case sig := <-signals:
 			log.Info("stopping; another signal aborts", "signal", sig.String())
-			notify(log, daemon.SdNotifyStopping)
 			cancel()
 		case <-ended:
 			return
@@ -84,18 +113,9 @@ func drainOnSignal(ctx context.Context, log *slog.Logger) (context.Context, func
 	}
 }
 
-// notify tells systemd; without systemd it does nothing.
-func notify(log *slog.Logger, state string) {
-	if _, err := daemon.SdNotify(false, state); err != nil {
-		log.Warn("tell systemd", "error", err)
-	}
-}
-
-func newLogger(w io.Writer, c configs.Log) *slog.Logger {
-	var level slog.Level
-	_ = level.UnmarshalText([]byte(c.Level)) // configs has checked it
+func newLogger(w io.Writer, format string, level slog.Leveler) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
-	if c.Format == "json" {
+	if format == "json" {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
 	return slog.New(slog.NewTextHandler(w, options))

@@ -19,6 +19,7 @@ type serviceCommand struct {
 	Start     serviceStart     `cmd:"" help:"Start the service."`
 	Stop      serviceStop      `cmd:"" help:"Stop the service."`
 	Restart   serviceRestart   `cmd:"" help:"Stop and start the service."`
+	Reload    serviceReload    `cmd:"" help:"Have the running bridge read its configuration anew, and say what it took over."`
 	Status    serviceStatus    `cmd:"" help:"Say whether it is installed and runs; exit code 1 if it does not."`
 }
 
@@ -86,11 +87,11 @@ func (serviceUninstall) Run(s streams) error {
 	return err
 }
 
-func (serviceStart) Run() error   { return control("start") }
-func (serviceStop) Run() error    { return control("stop") }
-func (serviceRestart) Run() error { return control("restart") }
+func (serviceStart) Run() error   { return direct("start") }
+func (serviceStop) Run() error    { return direct("stop") }
+func (serviceRestart) Run() error { return direct("restart") }
 
-func control(action string) error {
+func direct(action string) error {
 	manager, err := serviceManager(service.Config{})
 	if err != nil {
 		return err

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"time"
+
+	"vmsbridge/agent/control"
+	"vmsbridge/agent/status"
+	"vmsbridge/configs"
+)
+
+type statusCommand struct {
+	JSON bool   `name:"json" help:"Print JSON."`
+	Data string `help:"The bridge's data folder, instead of the configuration's." placeholder:"DIR"`
+	configFile
+}
+
+func (statusCommand) Help() string {
+	return `Says how the bridge is, what is wrong first and what to do about it. It asks the running bridge, which needs no token for root
+and for the bridge's own user; where none runs, it looks for the reason.
+
+Exit codes: 0 all is well; 1 it could not be found out; 3 something is wrong, or the bridge does not run.`
+}
+
+func (c *statusCommand) Run(ctx context.Context, s streams) error {
+	r, err := site{c.configFile, c.Data}.report(ctx)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		enc := json.NewEncoder(s.out)
+		enc.SetIndent("", "  ")
+		err = enc.Encode(r)
+	} else {
+		err = r.Print(s.out)
+	}
+	if err != nil {
+		return fmt.Errorf("print the status: %w", err)
+	}
+	if len(r.Problems) > 0 {
+		return &exitError{exitWrong, nil}
+	}
+	return nil
+}
+
+// site is a bridge on this machine, running or not, whose configuration may be bad.
+type site struct {
+	configFile
+	named string // its data folder; "": the configuration's
+}
+
+// data is the bridge's data folder, so far as it can be known.
+func (b site) data() string {
+	if b.named != "" {
+		return b.named
+	}
+	content, err := os.ReadFile(b.Config)
+	if err != nil {
+		return configs.Default().Bridge.Data
+	}
+	return configs.DataFolder(b.Config, content)
+}
+
+// ask asks the running bridge. The error wraps control.ErrNotRunning where none runs.
+func (b site) ask(ctx context.Context, method, path string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, control.URL+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	res, err := control.Client(b.data()).Do(req)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, fmt.Errorf("ask the bridge: %w; run this as root or as the bridge's own user", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ask the bridge: %w", err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(res.Body, 64<<20))
+	if err == nil && res.StatusCode != http.StatusOK {
+		err = errors.New(string(body))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ask the bridge: %w", err)
+	}
+	return body, nil
+}
+
+// report is the running bridge's own, or what can be seen from outside.
+func (b site) report(ctx context.Context) (status.Report, error) {
+	body, err := b.ask(ctx, http.MethodGet, "/status")
+	if errors.Is(err, control.ErrNotRunning) {
+		return b.seen(ctx)
+	}
+	var r status.Report
+	if err == nil {
+		err = json.Unmarshal(body, &r)
+	}
+	if err != nil {
+		return r, err
+	}
+	if time.Since(r.Time) > time.Hour {
+		return r, errors.New("ask the bridge: its answer is old")
+	}
+	return r, nil
+}
