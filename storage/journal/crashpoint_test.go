@@ -106,6 +106,21 @@ func (h history) crash(t *testing.T, k, done int, rng *rand.Rand, where string) 
 	}
 }
 
+// TestCrashAtTheFirstStart: whatever a power cut leaves of a file that is being made, nothing was lost, and nothing is said to be.
+func TestCrashAtTheFirstStart(t *testing.T) {
+	h := live(t, 0, 0)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for k := range len(h.log) + 1 {
+		for range 12 {
+			done := 0
+			if k == len(h.log) {
+				done = 1
+			}
+			h.crash(t, k, done, rng, fmt.Sprintf("operation %d of %d", k, len(h.log)))
+		}
+	}
+}
+
 // TestTorture goes on for TORTURE_FOR with longer lives, each from a seed of its own: scripts/torture journal.
 func TestTorture(t *testing.T) {
 	if os.Getenv("TORTURE_FOR") == "" {

@@ -128,6 +128,9 @@ func (j *Journal) open() (err error) {
 	if err := finishRecovery(j.path); err != nil {
 		return err
 	}
+	if err := create(j.path); err != nil {
+		return err
+	}
 	err = j.openDB()
 	if errors.Is(err, errOldForm) {
 		err = j.upgrade()

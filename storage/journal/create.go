@@ -1,0 +1,33 @@
+package journal
+
+import (
+	"errors"
+	"os"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// newSuffix is of an empty file that is being made.
+const newSuffix = ".new"
+
+// create puts an empty database at path if there is nothing. It gets its name when it is whole and on the device: a power cut at a
+// first start is no damage.
+func create(path string) error {
+	if err := remove(path + newSuffix); err != nil {
+		return err
+	}
+	if size, err := fileSize(path); err == nil && size > 0 || err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	db, _, err := openBolt(path+newSuffix, &bolt.Options{})
+	if err == nil {
+		err = db.Close()
+	}
+	if err == nil {
+		err = rename(path+newSuffix, path)
+	}
+	if err != nil {
+		os.Remove(path + newSuffix)
+	}
+	return err
+}
