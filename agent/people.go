@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/audit"
 	"vmsbridge/uplink/identity/factor"
 	"vmsbridge/uplink/identity/oauth"
 	"vmsbridge/uplink/identity/record"
@@ -110,7 +111,9 @@ func (a *Agent) settle(ids *store.Store) error {
 		if errors.Is(err, identity.ErrNotFound) {
 			u = record.NewUser()
 			u.OwnerAccountID, u.Email, u.FirstName, u.IsAccountSuperuser = id, firstUser, "Admin", true
-			u, err = tx.AddUser(u.Settled())
+			if u, err = tx.AddUser(u.Settled()); err == nil {
+				err = tx.Record(audit.Entry{AccountID: id, ByName: "vmsbridge", Action: audit.Create, Kind: audit.KindUser, Target: u.ID, Name: u.Email})
+			}
 		}
 		if err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 
 	bolterrors "go.etcd.io/bbolt/errors"
 
+	"vmsbridge/uplink/identity/audit"
 	"vmsbridge/uplink/identity/record"
 	"vmsbridge/uplink/identity/secret"
 	"vmsbridge/uplink/identity/store"
@@ -130,7 +131,13 @@ func (c initCmd) create(ids *store.Store, hash string) (account record.Account, 
 		if hash != "" {
 			u.IsActive, u.IsPending, u.Inner.PasswordHash, u.Inner.PasswordSet = true, false, hash, tx.Now()
 		}
-		if u, err = tx.AddUser(u.Settled()); err != nil || hash != "" {
+		if u, err = tx.AddUser(u.Settled()); err != nil {
+			return err
+		}
+		made := audit.Entry{AccountID: account.ID, ByName: "vmscloud init", Action: audit.Create, Kind: audit.KindAccount, Target: account.ID, Name: account.Name}
+		first := made
+		first.Kind, first.Target, first.Name = audit.KindUser, u.ID, u.Email
+		if err := errors.Join(tx.Record(made), tx.Record(first)); err != nil || hash != "" {
 			return err
 		}
 		token, err = passwordToken(tx, u)

@@ -140,10 +140,16 @@ func (p *process) stop() int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-func (p *process) lines() []string {
+// lines are those that it printed of devices' events: those of the account and user that init makes come when they come.
+func (p *process) lines() (out []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return append([]string(nil), p.out...)
+	for _, line := range p.out {
+		if !strings.Contains(line, "  vms.account") && !strings.Contains(line, "  vms.user") {
+			out = append(out, line)
+		}
+	}
+	return out
 }
 
 func (p *process) logged() string {

@@ -1,7 +1,6 @@
 package oauth
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -14,6 +13,7 @@ import (
 
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/argument"
+	"vmsbridge/uplink/identity/audit"
 	"vmsbridge/uplink/identity/record"
 	"vmsbridge/uplink/identity/secret"
 	"vmsbridge/uplink/identity/session"
@@ -174,7 +174,7 @@ func (s *OAuth) code(c *call, client record.Token) (exchange, error) {
 			return grant{}, errGrant
 		case t.Used:
 			s.log.Warn("an authorization code came twice; what came of it is revoked", "client", client.ID, "user", t.UserID)
-			return grant{}, cmp.Or(endFamily(tx, a.Family), error(errGrant))
+			return grant{}, stolen(tx, a.Family, audit.Entry{AccountID: a.Account, From: at(c.from), Target: client.ID, Name: client.Name})
 		case !t.Good(record.PurposeCode, tx.Now()), !a.sameRedirect(in[1], client), !proves(in[2], a.Challenge):
 			return grant{}, errGrant
 		}

@@ -2,10 +2,12 @@ package oauth
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 
 	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/audit"
 	"vmsbridge/uplink/identity/record"
 	"vmsbridge/uplink/identity/secret"
 	"vmsbridge/uplink/identity/store"
@@ -28,6 +30,12 @@ func join(tx *store.Tx, t record.Token) (record.Token, string, error) {
 		return t, "", fmt.Errorf("note family: %w", err)
 	}
 	return t, text, nil
+}
+
+// stolen ends a family because what was exchanged before came a second time. The error is errGrant.
+func stolen(tx *store.Tx, family string, e audit.Entry) error {
+	e.Action, e.Kind = audit.Refuse, audit.KindToken
+	return cmp.Or(errors.Join(endFamily(tx, family), tx.Record(e)), error(errGrant))
 }
 
 // endFamily revokes all tokens of a family.

@@ -111,7 +111,7 @@ func (s *OAuth) resell(w http.ResponseWriter, r *http.Request) (out made, err er
 			return err
 		}
 		out.Expires, out.Scopes = vms.At(t.Expires), t.Scopes
-		return tx.Record(audit.Entry{AccountID: t.AccountID, By: p.User.ID, ByName: p.User.Email, From: from.String(), Action: audit.Create,
+		return tx.Record(audit.Entry{AccountID: t.AccountID, By: p.User.ID, ByName: p.User.Email, From: at(from), Action: audit.Create,
 			Kind: audit.KindToken, Target: t.ID, Name: t.Name})
 	})
 	out.BaseURL = s.base(r)

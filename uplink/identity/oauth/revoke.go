@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/audit"
 	"vmsbridge/uplink/identity/record"
 	"vmsbridge/uplink/identity/store"
 )
@@ -37,10 +38,14 @@ func (s *OAuth) revoke(w http.ResponseWriter, c *call) error {
 		} else if err != nil {
 			return err
 		}
-		if t.Purpose == purposeRefresh {
-			return endFamily(tx, t.Family)
+		if t.State(tx.Now()) != "active" {
+			return nil
 		}
-		return end(tx, t.ID)
+		entry := audit.Entry{AccountID: t.AccountID, By: t.UserID, From: at(c.from), Action: audit.Delete, Kind: audit.KindToken, Target: t.ID, Name: t.Name}
+		if t.Purpose == purposeRefresh {
+			return errors.Join(endFamily(tx, t.Family), tx.Record(entry))
+		}
+		return errors.Join(end(tx, t.ID), tx.Record(entry))
 	})
 	if err != nil {
 		return err

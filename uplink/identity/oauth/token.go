@@ -1,7 +1,6 @@
 package oauth
 
 import (
-	"cmp"
 	"errors"
 	"net/http"
 	"net/netip"
@@ -164,10 +163,8 @@ func issue(tx *store.Tx, g grant) (issued, error) {
 	if !g.until.IsZero() {
 		return out, nil // more of a family that stands in the trail already
 	}
-	e := audit.Entry{AccountID: g.account, By: g.user.ID, ByName: g.user.Email, Action: audit.Create, Kind: audit.KindToken, Target: access.ID, Name: access.Name}
-	if g.from.IsValid() {
-		e.From = g.from.Unmap().String()
-	}
+	e := audit.Entry{AccountID: g.account, By: g.user.ID, ByName: g.user.Email, Action: audit.Create, Kind: audit.KindToken, Target: access.ID, Name: access.Name,
+		From: at(g.from)}
 	return out, tx.Record(e)
 }
 
@@ -251,7 +248,7 @@ func (s *OAuth) rotate(c *call, client record.Token) (exchange, error) {
 			return grant{}, err
 		case !t.Used.IsZero():
 			s.log.Warn("a refresh token came twice; its family is revoked", "client", client.ID, "user", t.UserID, "account", t.AccountID)
-			return grant{}, cmp.Or(endFamily(tx, t.Family), error(errGrant))
+			return grant{}, stolen(tx, t.Family, audit.Entry{AccountID: t.AccountID, From: at(c.from), Target: t.ID, Name: t.Name})
 		case t.State(tx.Now()) != "active":
 			return grant{}, errGrant
 		}

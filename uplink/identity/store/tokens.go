@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/audit"
 	"vmsbridge/uplink/identity/record"
 	"vmsbridge/uplink/identity/rule"
 	"vmsbridge/uplink/identity/secret"
@@ -202,16 +203,25 @@ func wireUser(u record.User) vms.User {
 	return out
 }
 
-// CreateToken is AddToken in a transaction of its own.
+// operator is whom the trail names for what is done by commands, without a session.
+const operator = "operator"
+
+// CreateToken is AddToken in a transaction of its own, by an operator.
 func (s *Store) CreateToken(t record.Token) (out record.Token, text string, err error) {
-	err = s.Update(func(tx *Tx) error { out, text, err = tx.AddToken(t); return err })
+	err = s.Update(func(tx *Tx) error {
+		if out, text, err = tx.AddToken(t); err != nil {
+			return err
+		}
+		return tx.Record(audit.Entry{AccountID: out.AccountID, ByName: operator, Action: audit.Create, Kind: audit.KindToken, Target: out.ID, Name: out.Name})
+	})
 	if err != nil {
 		return record.Token{}, "", err
 	}
 	return out, text, nil
 }
 
-// RevokeToken ends a token at once; its record stays. Revoking twice is no error. ErrNotFound if there is none.
+// RevokeToken ends a token at once, by an operator; its record stays. Revoking twice is no error. ErrNotFound if there is
+// none.
 func (s *Store) RevokeToken(id string) (record.Token, error) {
 	var t record.Token
 	err := s.Update(func(tx *Tx) error {
@@ -219,10 +229,12 @@ func (s *Store) RevokeToken(id string) (record.Token, error) {
 		if t, err = tx.TokenByID(id); err != nil {
 			return fmt.Errorf("revoke token %q: %w", id, err)
 		}
-		if t.Revoked.IsZero() {
-			t.Revoked = tx.now
+		if !t.Revoked.IsZero() {
+			return nil
 		}
-		return tx.PutToken(t)
+		t.Revoked = tx.now
+		return errors.Join(tx.PutToken(t),
+			tx.Record(audit.Entry{AccountID: t.AccountID, ByName: operator, Action: audit.Delete, Kind: audit.KindToken, Target: t.ID, Name: t.Name}))
 	})
 	t.Hash = nil
 	return t, err

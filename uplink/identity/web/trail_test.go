@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/store"
 )
 
 func (b *bed) listed(key string, a args) []line {
@@ -80,4 +81,15 @@ func TestWhoMayListTheTrail(t *testing.T) {
 	master := b.signIn("asu@m")
 	b.call("DELETE", "/g/account", master, args{"id": "s"}).want(200)
 	require.Equal(t, "delete account s", fmt.Sprintf("%s %s %s", b.listed(master, nil)[0].Action, b.listed(master, nil)[0].Kind, b.listed(master, nil)[0].Target))
+}
+
+// entries is how many there are in the trail of all accounts.
+func (b *bed) entries() (n int) {
+	b.t.Helper()
+	require.NoError(b.t, b.store.View(func(tx *store.Tx) error {
+		list, err := tx.TrailAfter(0, 1<<20)
+		n = len(list)
+		return err
+	}))
+	return n
 }
