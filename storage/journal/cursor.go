@@ -24,6 +24,7 @@ type Change = struct {
 	Began  bool      // it had no end when it was put
 	Newest bool      // no later change of the event follows
 	Since  time.Time // when it was put
+	Untrue bool      // its times, and so its id, are not right yet: see PutProvisional
 }
 
 // Cursor reads all events that are put, from the moment on when its name was first given to Cursors, in the order in which
@@ -173,7 +174,7 @@ func (c *Cursor) Read(after uint64, n int) (list []Change, err error) {
 		if err != nil {
 			return err
 		}
-		events, ids := txBucket(tx, bucketEvents), txBucket(tx, bucketChangesID)
+		events, ids, notes := txBucket(tx, bucketEvents), txBucket(tx, bucketChangesID), txBucket(tx, bucketMeta)
 		from := txBucket(tx, bucketChanges).Cursor()
 		for k, raw := from.Seek(sequenceKey(max(after, v.Place) + 1)); len(k) == 8 && len(list) < n; k, raw = from.Next() {
 			var e changeValue
@@ -192,7 +193,8 @@ func (c *Cursor) Read(after uint64, n int) (list []Change, err error) {
 			}
 			place := binary.BigEndian.Uint64(k)
 			newest := parseChangePlaces(ids.Get([]byte(e.ID))).newest() <= place
-			list = append(list, Change{Place: place, Event: ev, Began: e.Began, Newest: newest, Since: e.Since})
+			list = append(list, Change{Place: place, Event: ev, Began: e.Began, Newest: newest, Since: e.Since,
+				Untrue: notes.Get(provisionalKey(e.ID)) != nil})
 		}
 		return nil
 	})

@@ -14,6 +14,7 @@ type Change = struct {
 	Began  bool      // it had no end when it was put
 	Newest bool      // no later change of the event follows
 	Since  time.Time // when it was put
+	Untrue bool      // its times and its id are not right yet: the clock was not; it comes again when they are
 }
 
 // Lag is how far a home is behind.

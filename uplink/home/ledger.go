@@ -51,6 +51,7 @@ type Ledger struct {
 	downSince time.Time
 	saidAt    time.Time
 	refusedAt time.Time // when a refusal was last logged
+	trimmed   uint64
 }
 
 // NewLedger makes the account of a home. Its metrics, vmsbridge_home_…, carry the label home, kind/name. reg may be nil.
@@ -173,8 +174,18 @@ func (l *Ledger) trim(before time.Time) {
 	case err != nil:
 		l.log.Warn("hold the backlog of a home within its caps", "error", err)
 	case n > 0:
+		l.mu.Lock()
+		l.trimmed += uint64(n)
+		l.mu.Unlock()
 		l.log.Warn("a home is too far behind: the oldest events are left out for it", "events", n)
 	}
+}
+
+// Trimmed is how many changes Keep has given up. A home that reads ahead must read again when it grows.
+func (l *Ledger) Trimmed() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.trimmed
 }
 
 // steady tells how long the clock has gone on without a step.

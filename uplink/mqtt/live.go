@@ -98,8 +98,8 @@ func (h *Home) drain(ctx context.Context, s session, b *board) error {
 		var list []message
 		for _, c := range changes {
 			list = b.apply(list, c, time.Now())
-			if !c.Newest {
-				continue
+			if h.untrue = h.untrue || c.Untrue; !c.Newest || c.Untrue {
+				continue // one whose times are not right yet shows in the states, and comes again as an event
 			}
 			m, err := h.event(c)
 			if err != nil {
@@ -124,6 +124,11 @@ func (h *Home) drain(ctx context.Context, s session, b *board) error {
 			return err
 		}
 		h.ledger.Sent(sent)
+		if h.untrue { // such an event may have another id by now
+			if err := h.settle(ctx, s, b, false); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

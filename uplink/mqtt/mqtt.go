@@ -80,6 +80,7 @@ type Home struct {
 	ledger *home.Ledger
 	log    *slog.Logger
 	poison poison
+	untrue bool // events were seen that change their ids
 }
 
 // New checks the options. It does no I/O but reading CAFile.
