@@ -12,6 +12,9 @@ import (
 func Diff(a, b *Config) []string {
 	var keys []string
 	diff(reflect.ValueOf(*a), reflect.ValueOf(*b), "", &keys)
+	if a.MQTT.URL == "" && b.MQTT.URL == "" { // what follows from the bridge's id means nothing without a broker
+		keys = slices.DeleteFunc(keys, func(key string) bool { return strings.HasPrefix(key, "mqtt.") })
+	}
 	slices.Sort(keys)
 	return keys
 }

@@ -27,5 +27,6 @@ func TestDiffNamesKeysAndTakeBringsThem(t *testing.T) {
 	require.Equal(t, 80, a.Stills.Quality, "the one it was copied from stays")
 	run.Take(b, keys)
 	require.Empty(t, Diff(b, &run))
+	require.Equal(t, []string{"bridge.id", "bridge.name"}, Diff(a, parse("bridge: {id: c, account: a}\nservice: {url: 'https://h', token: aaaaaaaaaaaaaaaa}\n")), "the name follows; the broker that is not there has no keys")
 	require.Equal(t, time.Duration(0), run.Motion.QuietPeriod)
 }

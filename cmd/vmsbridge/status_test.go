@@ -1,0 +1,97 @@
+package main
+
+import (
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/agent/status"
+)
+
+// From a bridge that was never started over one that has everything wrong to one that is well.
+func TestStatus(t *testing.T) {
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	defer service.Close()
+	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	dead := nobody.Addr().String()
+	require.NoError(t, nobody.Close())
+	yaml := strings.Replace(quietYAML, "bridge: {", "bridge: {id: gate-bridge, account: a, name: Front gate, ", 1) +
+		"service: {url: '" + service.URL + "', token: 0123456789abcdef}\n" +
+		"cameras:\n  - {id: yard, name: Yard, url: 'rtsp://" + dead + "/'}\n  - {id: attic, url: 'rtsp://h/', enabled: false}\n"
+	b := newBridge(t, yaml)
+
+	r := do(t, "status", "--config", b.file)
+	require.Equal(t, exitWrong, r.code)
+	require.Contains(t, r.out, "! the bridge does not run")
+	require.Contains(t, r.out, "gate-bridge (Front gate)")
+
+	b.start()
+	eventually(t, "everything to go wrong", func() bool {
+		r := b.status()
+		return r.Has(status.SignIn) && r.Cameras[0].State == "unreachable"
+	})
+	r = do(t, "status", "-c", b.file)
+	require.Equal(t, exitWrong, r.code)
+	require.Less(t, strings.Index(r.out, "! the service refuses the bridge's token"), strings.Index(r.out, "! 1 camera is not online: yard"), "the worse first:\n%s", r.out)
+	require.Less(t, strings.Index(r.out, "! 1 camera is not online: yard"), strings.Index(r.out, "bridge    gate-bridge"))
+	require.Regexp(t, `(?m)^yard +unreachable .*Yard$`, r.out)
+	require.Regexp(t, `(?m)^attic +off .*attic$`, r.out)
+	require.Contains(t, r.out, "vmsbridge probe", "what to do")
+
+	// The same as JSON; and a bad edit.
+	b.write(yaml + "stills: {quality: 0}\n")
+	bad := do(t, "service", "reload", "-c", b.file)
+	require.Equal(t, exitConfig, bad.code)
+	require.Contains(t, bad.err, "stills: double key")
+	require.Contains(t, bad.err, "goes on with the configuration that it has")
+	r = do(t, "status", "--json", "--data", b.data())
+	require.Equal(t, exitWrong, r.code)
+	var report status.Report
+	require.NoError(t, json.Unmarshal([]byte(r.out), &report))
+	require.True(t, report.Has(status.Configuration))
+	require.Len(t, report.Cameras, 2)
+	require.Equal(t, b.cmd.Process.Pid, report.PID)
+
+	// What is well says so. The service cannot be left out without a restart.
+	b.write(quietYAML)
+	done := do(t, "service", "reload", "-c", b.file)
+	require.Zero(t, done.code, done.err)
+	require.Contains(t, done.out, "cameras removed: yard\n")
+	require.Contains(t, done.out, "only after a restart (vmsbridge service restart): bridge.account, bridge.id, service.url\n")
+	b.stop()
+	b.start()
+	eventually(t, "the decoders to be looked at", func() bool { return b.status().Decoders.JPEG.OK })
+	r = do(t, "status", "-c", b.file)
+	if now := b.status(); !now.Has(status.Decoder) { // a machine without libavcodec says so
+		require.Zero(t, r.code, r.out)
+		require.True(t, strings.HasPrefix(r.out, "All is well.\n"), r.out)
+	}
+	b.stop()
+
+	// It does not start any more: the status says why.
+	b.write(quietYAML + "nonsense: 1\n")
+	r = do(t, "status", "-c", b.file)
+	require.Equal(t, exitWrong, r.code)
+	require.Contains(t, r.out, "! the bridge does not run")
+	require.Contains(t, r.out, "nonsense: unknown key")
+	require.Equal(t, exitFailed, do(t, "service", "reload", "-c", b.file).code)
+}
+
+// The configuration with which a bridge starts must be good: 78 tells the service manager not to try again.
+func TestABadConfigurationEndsTheProcessWith78(t *testing.T) {
+	b := newBridge(t, quietYAML+"nonsense: 1\n")
+	cmd := process(t, "run", "--config", b.file)
+	out, _ := cmd.CombinedOutput()
+	require.Equal(t, exitConfig, cmd.ProcessState.ExitCode(), "%s", out)
+	require.Contains(t, string(out), "nonsense: unknown key")
+	_, err := os.Stat(filepath.Join(b.data()))
+	require.ErrorIs(t, err, os.ErrNotExist, "nothing was opened")
+}
