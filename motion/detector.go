@@ -32,6 +32,7 @@ type Detector struct {
 	model     model
 	habit     restless
 	smooth    smoother
+	steady    steady
 	ghosts    ghosts
 	despeckle plane.Despeckler
 	labels    labeler
@@ -93,6 +94,7 @@ func (d *Detector) resize(width, height int) {
 	d.grid = g
 	d.history.resize(n)
 	d.smooth.resize(g.width)
+	d.steady.resize(n)
 	d.model.resize(n)
 	d.habit.resize(n)
 	d.ghosts.resize(n)
@@ -193,6 +195,9 @@ func (d *Detector) Step(p Picture) Result {
 	newest.at = d.at
 	d.grid.reduce(p, newest.cells)
 	d.smooth.run(newest.cells, d.grid.width)
+	if d.pictures > 0 {
+		d.steady.run(d.model.background, newest.cells, d.light.at, d.grid)
+	}
 	if d.pictures++; d.pictures == 1 {
 		d.model.begin(newest.cells)
 		d.learned = d.at + learnFor

@@ -35,7 +35,7 @@ func (d *Detector) ActivityMask(dst []byte, width, height int) {
 		return
 	}
 	d.silhouette.smooth(d.grid)
-	d.silhouette.scale(d.grid, dst, width, height)
+	d.silhouette.scale(d.grid, d.steady, dst, width, height)
 }
 
 // outline sets the shape of what moves in the newest picture, and of what moved until it stopped and is not yet taken for background. It remembers what moved from call
@@ -174,18 +174,19 @@ func (s *silhouette) smooth(g grid) {
 }
 
 // scale draws where the level, interpolated between the cells' centres, is above one half.
-func (s *silhouette) scale(g grid, dst []byte, width, height int) {
+func (s *silhouette) scale(g grid, shake steady, dst []byte, width, height int) {
 	// Places are in 1/256 cells.
 	stepX := 256 * g.pictureWidth * 256 / (g.side * width)
 	stepY := 256 * g.pictureHeight * 256 / (g.side * height)
+	dx, dy := int(256*shake.dx), int(256*shake.dy)
 	for y := range height {
-		v := max(0, (y*stepY+stepY/2)/256-128)
+		v := max(0, (y*stepY+stepY/2)/256-128-dy)
 		y0 := min(v>>8, g.height-1)
 		y1, fy := min(y0+1, g.height-1), v&255
 		up, down := s.level[y0*g.width:][:g.width], s.level[y1*g.width:][:g.width]
 		row := dst[y*width:][:width]
 		for x := range row {
-			u := max(0, (x*stepX+stepX/2)/256-128)
+			u := max(0, (x*stepX+stepX/2)/256-128-dx)
 			x0 := min(u>>8, g.width-1)
 			x1, fx := min(x0+1, g.width-1), u&255
 			a := int(up[x0])*(256-fx) + int(up[x1])*fx
