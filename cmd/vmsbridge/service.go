@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"strings"
 
 	"github.com/kardianos/service"
 
@@ -112,6 +113,8 @@ func (serviceStatus) Run(s streams) error {
 	switch {
 	case errors.Is(err, service.ErrNotInstalled):
 		word[status] = "not installed"
+	case err != nil && strings.Contains(err.Error(), "failed state"): // the manager answers, and this is what it says
+		word[status] = "failed; journalctl -u " + serviceName + " says why"
 	case err != nil:
 		return fmt.Errorf("ask for the service: %w (does systemd run here?)", err)
 	}
