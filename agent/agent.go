@@ -16,6 +16,7 @@ import (
 	"vmsbridge/agent/clock"
 	"vmsbridge/agent/codec"
 	"vmsbridge/agent/crew"
+	"vmsbridge/agent/homes"
 	"vmsbridge/agent/outlet"
 	"vmsbridge/agent/pipeline"
 	"vmsbridge/agent/systemd"
@@ -42,6 +43,8 @@ type Options struct {
 	Manager *systemd.Manager
 	// Machine is the machine's clock. Nil: the real one.
 	Machine clock.Machine
+	// look and settle are for tests: see clock.Options.
+	look, settle time.Duration
 	// Load reads the configuration anew for Reload. Nil: it cannot be.
 	Load func() (*configs.Config, error)
 	// Level is the log's, which a new configuration may change. Nil: it stays.
@@ -67,6 +70,7 @@ type Agent struct {
 	hurt     casualties
 	people   *people
 	tie      *tie // nil without a service
+	homes    *homes.Homes
 	tokens   tokens
 	cert     certificate
 	edits    edits
@@ -124,6 +128,10 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, a.people.Close()) }()
 	a.out = outlet.New(outlet.Options{To: a.journal, Report: a.cfg().Service.URL != "", Ongoing: a.cfg().Service.ReportOngoing, Clock: a.clock, Release: a.ring.Release,
 		Log: a.log, Registerer: a.reg})
+	a.homes = homes.New(homes.Options{Journal: a.journal, Version: a.opts.Version, Log: a.log, Registerer: a.reg})
+	if err := a.homes.Open(a.cfg()); err != nil {
+		return err
+	}
 	a.hurt.Tell(a.out)
 	if err := a.closeUnfinished(); err != nil {
 		return err

@@ -122,6 +122,7 @@ bridge: {id: b, account: acc, data: %q}
 service: {url: %q, token: %s}
 api: {listen: "127.0.0.1:0", tokens: [{name: lan, token: %s}]}
 stills: {max_size: 64MiB, segment_size: 4MiB}
+clock: {wait: 0s}
 cameras:
   - {id: gate, url: %q, username: viewer, password: %q, transport: tcp}
   - {id: yard, url: %q, preview_url: %q, username: viewer, password: %q, transport: tcp}
@@ -353,7 +354,7 @@ func TestAgentThatCannotStartSaysWhyAndLeavesNothing(t *testing.T) {
 func TestABridgeWithoutServiceAndTokensRunsAndStops(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	cfg := configs.Default()
-	cfg.API.Listen, cfg.Bridge.Data = "127.0.0.1:0", t.TempDir()
+	cfg.API.Listen, cfg.Bridge.Data, cfg.Clock.Wait = "127.0.0.1:0", t.TempDir(), 0
 	s := &site{t: t, cfg: cfg, log: &lockedBuffer{}, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 	_, stop := s.run(nil)
 	code, _, body := s.get("/healthz", "", nil)

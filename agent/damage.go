@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"vmsbridge/agent/clock"
 	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/stills"
@@ -27,6 +28,7 @@ type teller interface{ Put(ev vms.Event) }
 type casualties struct {
 	bridge  configs.Bridge
 	version string
+	now     func() time.Time // on the pipelines' scale; nil: what is told has the right time
 
 	mu      sync.Mutex
 	last    time.Time // of the latest event
@@ -47,9 +49,17 @@ func (c *casualties) Stills(d stills.Damage) {
 		"damagedStills": d.Stills, "damagedSegments": d.Segments, "rebuiltIndexes": d.Indexes})
 }
 
+// Clock is told when the time has changed by more than a second.
+func (c *casualties) Clock(s clock.Step) {
+	c.take(s.At, map[string]any{"operation": "clockCorrection", "correctedBySeconds": s.By.Seconds(), "source": string(s.Source), "correctedEvents": s.Events})
+}
+
 func (c *casualties) take(at time.Time, operation map[string]any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.now != nil {
+		at = c.now()
+	}
 	if c.last.Equal(at.Truncate(time.Millisecond)) {
 		at = at.Add(time.Millisecond) // two of the same time would be one event
 	}

@@ -26,7 +26,7 @@ func (a *Agent) edited(done Reloaded) {
 		a.log.Warn("configuration", "warning", w)
 	}
 	if !failed.IsZero() {
-		a.out.Put(a.misedit(failed, time.Now(), nil))
+		a.out.Put(a.misedit(failed, a.clock.Now(), nil))
 	}
 	a.tellCameras()
 }
@@ -36,7 +36,7 @@ func (a *Agent) misedited(problems []string) {
 	e := &a.edits
 	e.mu.Lock()
 	if e.failed.IsZero() {
-		e.failed = time.Now().UTC()
+		e.failed = a.clock.Now()
 	}
 	failed := e.failed
 	e.problems = problems

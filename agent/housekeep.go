@@ -23,7 +23,7 @@ func (a *Agent) housekeep(ctx context.Context) error {
 	for {
 		r := journal.Retention{Keep: a.cfg().Journal.MaxEvents}
 		if age := a.cfg().Journal.MaxAge; age > 0 && clock.lasts(time.Now()) >= housekeepEvery-clockSlack {
-			r.Before = time.Now().Add(-age)
+			r.Before = a.aged(age)
 		}
 		a.tidy(ctx, r)
 		select {

@@ -14,10 +14,14 @@ func (a *Agent) judge(r *status.Report) {
 		r.Problems = append(r.Problems, status.Problem{Kind: k, Public: public, Hint: hint, Text: fmt.Sprintf(format, args...)})
 	}
 	judgeStores(r, wrong)
+	if problem := a.clock.Problem(); problem != "" {
+		wrong(status.Clock, "the clock is not known to be true, events wait", "see that the machine gets the time (NTP), or set it", "%s", problem)
+	}
 	judgeCameras(r, wrong)
 	judgeConfig(r, wrong)
 	a.judgeService(r, wrong)
 	a.judgeDecoders(r, wrong)
+	judgeHomes(r, wrong)
 }
 
 // complain adds a problem.
@@ -107,6 +111,15 @@ func (a *Agent) judgeService(r *status.Report, wrong complain) {
 	}
 	if _, problem := a.tie.now.Load().Tunnel(); problem != "" {
 		wrong(status.Tunnel, problem, "", "%s", problem)
+	}
+}
+
+func judgeHomes(r *status.Report, wrong complain) {
+	for _, h := range r.Homes {
+		if !h.Up && h.Problem != "" {
+			wrong(status.Home, "another home of events does not take them: vmsbridge status says which", "", "%s; %s waiting (%s)", h.Problem,
+				counted(h.Waiting, "event is", "events are"), h.LastError)
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
+	"vmsbridge/agent/clock"
 	"vmsbridge/agent/panics"
 	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
@@ -45,6 +46,9 @@ type link struct {
 	profile  func() vms.Registration
 	log      *slog.Logger
 
+	clock    *clock.Clock  // nothing is reported before it is true
+	stopping chan struct{} // closed when Run's context is done
+
 	known chan struct{} // closed once the service has answered that it knows the bridge, or that it needs no registration
 
 	mu       sync.Mutex // guards the rest
@@ -54,11 +58,11 @@ type link struct {
 }
 
 // newLink returns nil if no service is configured. profile says what the service is to know of the bridge.
-func newLink(s configs.Service, outbox *journal.Journal, profile func() vms.Registration, version string, reg prometheus.Registerer, log *slog.Logger) (*link, error) {
+func newLink(s configs.Service, outbox *journal.Journal, watch *clock.Clock, profile func() vms.Registration, version string, reg prometheus.Registerer, log *slog.Logger) (*link, error) {
 	if s.URL == "" {
 		return nil, nil
 	}
-	o := client.Options{BaseURL: s.URL, Token: serviceToken(s), CAFile: s.CAFile, Fingerprint: s.TLSFingerprint, UserAgent: "vmsbridge/" + version, Log: log}
+	o := client.Options{BaseURL: s.URL, Token: serviceToken(s), CAFile: s.CAFile, Fingerprint: s.TLSFingerprint, Wrap: watch.Transport, UserAgent: "vmsbridge/" + version, Log: log}
 	c, err := client.New(o)
 	if err != nil {
 		return nil, err
@@ -71,8 +75,8 @@ func newLink(s configs.Service, outbox *journal.Journal, profile func() vms.Regi
 			return nil, err
 		}
 	}
-	l := &link{client: c, source: source, profile: profile, log: log, known: make(chan struct{})}
-	l.reporter = reporter.New(outbox, c, reporter.Options{Drain: linkDrain, Greet: l.greet, Register: l.register, Log: log, Registerer: reg})
+	l := &link{client: c, source: source, clock: watch, stopping: make(chan struct{}), profile: profile, log: log, known: make(chan struct{})}
+	l.reporter = reporter.New(outbox, c, reporter.Options{Drain: linkDrain, Greet: l.begin, Register: l.register, Log: log, Registerer: reg})
 	return l, nil
 }
 
@@ -89,6 +93,9 @@ func (l *link) Problem() string {
 	}
 	if unauthorized := (*client.UnauthorizedError)(nil); errors.As(trouble, &unauthorized) {
 		return l.refused()
+	}
+	if refused := (*client.RefusedError)(nil); errors.As(trouble, &refused) {
+		return "the service refuses the bridge: " + refused.Message
 	}
 	if trouble != nil {
 		return "the bridge is not registered with the service yet, events wait in the outbox: see the log"
@@ -155,6 +162,7 @@ func (l *link) Tunnel() (state, problem string) {
 // Run keeps the registration and the tunnel fresh and reports, until ctx is done.
 func (l *link) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
+	defer context.AfterFunc(ctx, func() { close(l.stopping) })()
 	g.Go(panics.Caught(func() error { return l.reporter.Run(ctx) }))
 	g.Go(panics.Caught(func() error { return l.refresh(ctx) }))
 	if l.tunnel != nil {
@@ -174,6 +182,34 @@ func (l *link) waitKnown(ctx context.Context) bool {
 	case <-l.known:
 		return true
 	case <-ctx.Done():
+		return false
+	}
+}
+
+// begin comes before the first report: the service must know the bridge, and the bridge the time.
+func (l *link) begin(ctx context.Context) error {
+	if !isClosed(l.known) {
+		if err := l.greet(ctx); err != nil {
+			return err
+		}
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		select {
+		case <-l.stopping:
+			stop()
+		case <-ctx.Done():
+		}
+	}()
+	return l.clock.Wait(ctx)
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
 		return false
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/agent/clock"
 	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/vms"
@@ -31,7 +32,7 @@ func TestABridgeThatTheServiceDoesNotKnowSaysSo(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, j.Close()) }()
 	lines := &counting{}
-	l, err := newLink(configs.Service{URL: service.URL, Token: configs.NewSecret("0123456789abcdef")}, j,
+	l, err := newLink(configs.Service{URL: service.URL, Token: configs.NewSecret("0123456789abcdef")}, j, clock.New(clock.Options{Machine: clock.System(), Log: slog.New(lines)}),
 		func() vms.Registration { return vms.Registration{ID: "b"} }, "1", prometheus.NewRegistry(), slog.New(lines))
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -24,7 +24,7 @@ func (a *Agent) trimOutbox(ctx context.Context) error {
 	for {
 		caps := journal.Caps{MaxBytes: int64(a.cfg().Journal.OutboxMaxSize)}
 		if age := a.cfg().Journal.OutboxMaxAge; age > 0 && clock.lasts(time.Now()) >= housekeepEvery-clockSlack {
-			caps.Before = time.Now().Add(-age)
+			caps.Before = a.aged(age)
 		}
 		if n, err := a.journal.Trim(caps, func(m journal.Missing) vms.Event { return gapEvent(a.cfg().Bridge, a.opts.Version, m) }); err != nil {
 			a.log.Warn("keep the outbox within its caps", "error", err)

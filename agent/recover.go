@@ -23,7 +23,7 @@ func (a *Agent) closeUnfinished() error {
 			end = ev.StartTimestamp.Time
 		}
 		ev.EndTimestamp = vms.Ptr(end)
-		a.out.Put(ev)
+		a.out.PutStored(ev)
 		a.log.Info("ended a span that the last run left open", "id", ev.ID, "end", ev.EndTimestamp.String())
 	}
 	return nil

@@ -111,7 +111,7 @@ func TestReload(t *testing.T) {
 	}
 	head := func(more string) string {
 		return "bridge: {id: b, account: acc, data: \"" + plain.cfg.Bridge.Data + "\"}\napi: {listen: \"127.0.0.1:0\", tokens: [{name: lan, token: " + apiToken + "}]}\n" +
-			"service: {url: \"" + plain.cfg.Service.URL + "\", token: " + serviceToken1 + "}\nstills: {max_size: 64MiB, segment_size: 4MiB, preview_interval: 100ms}\ndecode: {isolation: none}\n" + more + "cameras:\n"
+			"service: {url: \"" + plain.cfg.Service.URL + "\", token: " + serviceToken1 + "}\nstills: {max_size: 64MiB, segment_size: 4MiB, preview_interval: 100ms}\ndecode: {isolation: none}\nclock: {wait: 0s}\n" + more + "cameras:\n"
 	}
 	s.write(head("") + camera("gate", gateURL, "") + camera("yard", yardURL, ""))
 	var err error

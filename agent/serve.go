@@ -34,9 +34,12 @@ func (a *Agent) serve(ctx context.Context, l net.Listener, api *api, control *lo
 	}
 	outletDone := make(chan struct{})
 	start(outletCtx, "outlet", func(c context.Context) error { defer close(outletDone); return a.out.Run(c) })
+	start(rest, "clock", a.clock.Run)
+	start(rest, "gaps", a.shelf.Run)
 	if a.tie != nil {
 		start(rest, "service", a.tie.Run)
 	}
+	start(rest, "other homes of events", a.homes.Run)
 	start(rest, "local API", func(c context.Context) error { return api.Run(c, l) })
 	start(rest, "control", control.Run)
 	start(rest, "housekeeping", a.housekeep)

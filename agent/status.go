@@ -19,7 +19,7 @@ import (
 // the index of stills, so it is for people and monitors, not for pictures.
 func (a *Agent) Status() status.Report {
 	cfg := a.cfg()
-	r := status.Report{Time: time.Now().UTC(), Bridge: cfg.Bridge.ID, Name: cfg.Bridge.Name, Version: a.opts.Version,
+	r := status.Report{Time: a.clock.True(a.clock.Now()), Bridge: cfg.Bridge.ID, Name: cfg.Bridge.Name, Version: a.opts.Version,
 		Platform: runtime.GOOS + "/" + runtime.GOARCH, Running: true, PID: os.Getpid(), Started: a.started.UTC(), Problems: []status.Problem{},
 		Config: a.edits.report(cfg.File), Cameras: []status.Camera{}, Disk: space(cfg), Decoders: a.decoders.get().Capabilities}
 	posts := map[string]*crew.Post{}
@@ -27,7 +27,7 @@ func (a *Agent) Status() status.Report {
 		posts[p.Section().ID] = p
 	}
 	for _, c := range cfg.Cameras {
-		r.Cameras = append(r.Cameras, a.cameraStatus(c, posts[c.ID], r.Time))
+		r.Cameras = append(r.Cameras, a.cameraStatus(c, posts[c.ID]))
 	}
 	if a.tie != nil {
 		l := a.tie.now.Load()
@@ -52,6 +52,8 @@ func (a *Agent) Status() status.Report {
 	if err := a.out.Failing(); err != nil {
 		r.Journal.Failing = err.Error()
 	}
+	r.Clock = clockStatus(a.clock.State())
+	r.Homes = a.homes.Status()
 	a.judge(&r)
 	r.Sort()
 	return r
@@ -61,7 +63,7 @@ func (a *Agent) Status() status.Report {
 // minute when there is nothing to do, and a decoder that hangs is replaced within seconds.
 const stuckAfter = 3 * time.Minute
 
-func (a *Agent) cameraStatus(c configs.Camera, post *crew.Post, now time.Time) status.Camera {
+func (a *Agent) cameraStatus(c configs.Camera, post *crew.Post) status.Camera {
 	s := status.Camera{ID: c.ID, Name: c.Name, State: status.Off}
 	s.Preview, _ = a.ring.Newest(c.ID, stills.Preview)
 	s.Main, _ = a.ring.Newest(c.ID, stills.Main)
@@ -70,12 +72,12 @@ func (a *Agent) cameraStatus(c configs.Camera, post *crew.Post, now time.Time) s
 	}
 	p := post.Pipeline()
 	state := p.State()
-	s.State, s.Online, s.Reason, s.Since = string(state.State), state.State == camera.Online, state.Reason, state.Since
+	s.State, s.Online, s.Reason, s.Since = string(state.State), state.State == camera.Online, state.Reason, a.clock.True(state.Since)
 	s.Codec, s.Width, s.Height, s.Transport = string(state.Codec), state.Width, state.Height, state.Transport
 	if t := p.Tampered(); t != tamper.None {
 		s.Tampered = t.String()
 	}
-	s.Stuck = stuck(p.Turned(), now)
+	s.Stuck = stuck(p.Turned(), time.Now())
 	return s
 }
 

@@ -17,6 +17,7 @@ func (a *Agent) openStores() (err error) {
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return fmt.Errorf("make the data folder: %w (name a folder that this user may write in bridge.data)", err)
 	}
+	a.clock = a.newClock()
 	s := a.cfg().Stills
 	a.ring, err = stills.Open(filepath.Join(data, StillsDir), stills.Options{MaxBytes: int64(s.MaxSize), SegmentBytes: int64(s.SegmentSize),
 		FlushEvery: s.FlushInterval, MaxAge: s.MaxAge, MinFree: int64(s.MinFree), Endurance: int64(s.DeviceEndurance),
@@ -24,8 +25,9 @@ func (a *Agent) openStores() (err error) {
 	if err != nil {
 		return fmt.Errorf("open the stills: %w", err)
 	}
+	a.shelf = &shelf{ring: a.ring, clock: a.clock, log: a.log}
 	open := func() (err error) {
-		a.journal, err = journal.Open(filepath.Join(data, JournalFile), journal.Options{Log: a.log, Registerer: a.reg, OnDamage: a.hurt.Journal})
+		a.journal, err = journal.Open(filepath.Join(data, JournalFile), journal.Options{Log: a.log, Registerer: a.reg, OnDamage: a.hurt.Journal, Now: a.clock.Now})
 		return err
 	}
 	if err = open(); errors.Is(err, journal.ErrFull) {

@@ -28,7 +28,15 @@ type wallClock struct {
 	last  time.Duration
 }
 
-func newWallClock() *wallClock {
+// newWallClock follows the machine's clock, or now, which never steps, if that is not nil.
+func newWallClock(now func() time.Time) *wallClock {
+	if now != nil {
+		base := now()
+		return &wallClock{read: func() (time.Time, time.Duration) {
+			t := now()
+			return t, t.Sub(base)
+		}}
+	}
 	base := time.Now()
 	return &wallClock{read: func() (time.Time, time.Duration) {
 		t := time.Now()

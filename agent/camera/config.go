@@ -51,6 +51,18 @@ type Config struct {
 	// KeyframeAfter is how long to wait for a random access point before the state becomes NoKeyframe (default 12 s). The
 	// session goes on; it is given up after six times as long.
 	KeyframeAfter time.Duration
+
+	// Now is the time on a scale that does not step, of which the pictures' times are then. Nil: the machine's wall clock, whose
+	// steps the pictures' times follow.
+	Now func() time.Time
+}
+
+// now is Now, or the machine's.
+func (c Config) now() func() time.Time {
+	if c.Now != nil {
+		return c.Now
+	}
+	return time.Now
 }
 
 // TLS says how far the certificate of an rtsps camera is trusted. The zero value asks for a valid chain and host name.

@@ -26,6 +26,7 @@ type Source struct {
 	log     *slog.Logger
 	metrics *Metrics
 	clock   *wallClock
+	now     func() time.Time
 	stats   counters
 
 	toldReason string // of the last logged failure; only Run's goroutine uses these
@@ -43,7 +44,7 @@ func New(cfg Config, log *slog.Logger, metrics *Metrics) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Source{t: t, log: log.With("camera", cfg.Camera, "stream", cfg.Stream), metrics: metrics, clock: newWallClock()}, nil
+	return &Source{t: t, log: log.With("camera", cfg.Camera, "stream", cfg.Stream), metrics: metrics, clock: newWallClock(cfg.Now), now: cfg.now()}, nil
 }
 
 // Stats may be called at any time, from any goroutine.
@@ -186,7 +187,7 @@ func (s *Source) publish(next Status) {
 		return
 	}
 	if next.State != was.State {
-		next.Since = time.Now().UTC()
+		next.Since = s.now().UTC()
 		s.metrics.setState(s.t.Camera, s.t.Stream, was.State, next.State)
 		if next.State == Online {
 			s.log.Info("camera online", "codec", next.Codec, "width", next.Width, "height", next.Height, "transport", next.Transport)

@@ -18,7 +18,14 @@ import (
 // Destination is where events become durable; the journal is one.
 type Destination interface {
 	Put(ev vms.Event, report bool) error
+	// PutProvisional is Put of an event whose times are of an era: they are not true yet.
+	PutProvisional(ev vms.Event, report bool, era uint32) error
 	Touch(id string, last time.Time) error
+}
+
+// Clock gives the true times of what is written, and the era that they are of if they are not true yet. agent/clock is one.
+type Clock interface {
+	Stamp(store func(at func(time.Time) time.Time, era uint32) error) error
 }
 
 const (
@@ -41,6 +48,7 @@ type Outlet struct {
 	to      Destination
 	ongoing atomic.Bool // report spans before they have ended
 	report  bool        // there is a service to report to
+	clock   Clock       // nil: events have their true times
 	log     *slog.Logger
 
 	room     *room // nil: a full disk stays full until someone makes room
@@ -51,6 +59,8 @@ type Outlet struct {
 
 	mu      sync.Mutex // guards all below
 	waiting []vms.Event
+	stored  map[string]bool      // ids of those that wait that were stored before, and have the times that they had there
+	spans   map[string]span      // ongoing events, by id
 	touched map[string]time.Time // id of an ongoing event → last activity not yet written
 	failing error
 
@@ -62,6 +72,8 @@ type Options struct {
 	To      Destination
 	Report  bool // there is a service to report to
 	Ongoing bool // report spans before they have ended
+	// Clock says which true times the times of events are. Nil: they are true.
+	Clock Clock
 	// Release frees up to so many bytes of the disk for events, and says how many came free. Nil: a full disk stays full until
 	// someone makes room.
 	Release    func(bytes int64) (int64, error)
@@ -72,7 +84,7 @@ type Options struct {
 // New makes an outlet. Events may be Put at once; they are written while it runs.
 func New(opts Options) *Outlet {
 	f := promauto.With(opts.Registerer)
-	o := &Outlet{to: opts.To, report: opts.Report, log: opts.Log, touched: map[string]time.Time{}, wake: make(chan struct{}, 1),
+	o := &Outlet{to: opts.To, report: opts.Report, clock: opts.Clock, log: opts.Log, stored: map[string]bool{}, spans: map[string]span{}, touched: map[string]time.Time{}, wake: make(chan struct{}, 1),
 		failures: f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_agent_journal_failures_total", Help: "Writes that the journal refused; the event waits in memory."}),
 		lost:     f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_agent_events_lost_total", Help: "Events lost because the journal refused them until the stop, or for too long."})}
 	o.ongoing.Store(opts.Ongoing)
@@ -93,9 +105,17 @@ func (o *Outlet) Writing() time.Time {
 	return time.Time{}
 }
 
-// Put accepts an event for writing and returns at once.
-func (o *Outlet) Put(ev vms.Event) {
+// Put accepts an event for writing and returns at once. Its times are those of the pipelines.
+func (o *Outlet) Put(ev vms.Event) { o.accept(ev, false) }
+
+// PutStored accepts an event that comes from the journal, with the times that it has there.
+func (o *Outlet) PutStored(ev vms.Event) { o.accept(ev, true) }
+
+func (o *Outlet) accept(ev vms.Event, stored bool) {
 	o.mu.Lock()
+	if stored {
+		o.stored[ev.ID] = true
+	}
 	replaced := false
 	for i := range o.waiting {
 		if o.waiting[i].ID == ev.ID {
@@ -112,6 +132,9 @@ func (o *Outlet) Put(ev vms.Event) {
 	}
 	if !ev.Ongoing() {
 		delete(o.touched, ev.ID)
+		delete(o.spans, ev.ID)
+	} else if !stored {
+		o.spans[ev.ID] = spanOf(ev)
 	}
 	o.mu.Unlock()
 	o.signal()
@@ -180,10 +203,11 @@ func (o *Outlet) flush() error {
 			return nil
 		}
 		ev := o.waiting[0]
+		stored := o.stored[ev.ID]
 		o.mu.Unlock()
 
 		o.writing.Store(time.Now().UnixNano())
-		err := o.put(ev)
+		err := o.put(ev, stored)
 		o.writing.Store(0)
 		if errors.Is(err, journal.ErrInvalid) {
 			o.lost.Inc()
@@ -198,6 +222,7 @@ func (o *Outlet) flush() error {
 		if err == nil && len(o.waiting) > 0 && o.waiting[0].ID == ev.ID && sameVersion(o.waiting[0], ev) {
 			o.waiting[0] = vms.Event{}
 			o.waiting = o.waiting[1:]
+			delete(o.stored, ev.ID)
 		}
 		left := len(o.waiting)
 		o.mu.Unlock()
@@ -216,11 +241,12 @@ func (o *Outlet) flush() error {
 }
 
 // put writes one event. Where the disk is full, old stills make room.
-func (o *Outlet) put(ev vms.Event) error {
+func (o *Outlet) put(ev vms.Event, stored bool) error {
 	report := o.report && (o.ongoing.Load() || !ev.Ongoing())
-	err := o.to.Put(ev, report)
+	write := func() error { return o.write(ev, report, stored) }
+	err := write()
 	if errors.Is(err, journal.ErrFull) && o.room != nil && o.room.make() {
-		err = o.to.Put(ev, report)
+		err = write()
 	}
 	if err == nil && o.room != nil {
 		o.room.helped()
@@ -238,11 +264,14 @@ func sameVersion(a, b vms.Event) bool {
 
 func (o *Outlet) writeTouched() {
 	o.mu.Lock()
-	touched := o.touched
+	touched, spans := o.touched, map[string]span{}
 	o.touched = map[string]time.Time{}
+	for id := range touched {
+		spans[id] = o.spans[id]
+	}
 	o.mu.Unlock()
 	for id, last := range touched {
-		if err := o.to.Touch(id, last); err != nil {
+		if err := o.touch(id, spans[id], last); err != nil {
 			o.log.Debug("note a span's last activity", "id", id, "error", err)
 		}
 	}

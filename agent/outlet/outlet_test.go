@@ -39,6 +39,8 @@ func (d *diary) Put(ev vms.Event, report bool) error {
 	return nil
 }
 
+func (d *diary) PutProvisional(ev vms.Event, report bool, _ uint32) error { return d.Put(ev, report) }
+
 func (d *diary) Touch(string, time.Time) error { return nil }
 
 func (d *diary) set(full bool) { d.mu.Lock(); d.full = full; d.mu.Unlock() }

@@ -65,9 +65,18 @@ type Outlet interface {
 	Touch(id string, last time.Time)
 }
 
+// Ring keeps the stills, and notes when there were none. storage/stills has one.
+type Ring interface {
+	Append(stills.Still) error
+	Gap(camera string, from, to time.Time, reason string) error
+	Find(camera string, k stills.Kind, op stills.Op, t time.Time) (stills.Still, error)
+}
+
 // Rooms are what all pipelines share. All fields are needed.
 type Rooms struct {
-	Ring    *stills.Ring
+	// Now is the time on the scale that all times of a pipeline are of. It never steps; Ring and Out know the true times.
+	Now     func() time.Time
+	Ring    Ring
 	Out     Outlet
 	Pool    *codec.Pool
 	Metrics *Metrics
@@ -92,7 +101,7 @@ func New(c configs.Camera, r Rooms) (*Pipeline, error) {
 		return nil, fmt.Errorf("camera %s: motion: %w", c.ID, err)
 	}
 	p := &Pipeline{cfg: c, rooms: r, log: log, detector: det, pace: sight.NewPace(c.Motion.Rate), spans: map[string]vms.Event{},
-		state: camera.Status{State: camera.Connecting, Since: time.Now()}}
+		state: camera.Status{State: camera.Connecting, Since: r.Now()}}
 	if tc, ok := sight.Tamper(c.Motion); ok {
 		if p.view.watch, err = tamper.New(tc); err != nil {
 			return nil, fmt.Errorf("camera %s: %w", c.ID, err)
@@ -101,7 +110,7 @@ func New(c configs.Camera, r Rooms) (*Pipeline, error) {
 	dropped := func(n int) { r.Metrics.unitsDropped.WithLabelValues(c.ID).Add(float64(n)) }
 	p.queue = newQueue(dropped)
 	p.author = &author{account: r.Account, camera: c.ID, baseURL: r.Base, version: r.Version, regions: regions,
-		epoch: strconv.FormatInt(time.Now().UnixMilli(), 36)}
+		epoch: strconv.FormatInt(r.Now().UnixMilli(), 36)}
 	p.presence = &presence{author: p.author, out: r.Out}
 	p.recorder = &recorder{camera: c.ID, album: r.Ring, dev: p, m: r.Metrics, fail: p.stillFailed, pace: r.Pace.of(c)}
 	if c.PreviewURL != "" {
@@ -160,7 +169,7 @@ func (p *Pipeline) Run(ctx context.Context) error {
 
 // source makes the reader of one stream.
 func (p *Pipeline) source(stream, url string) (*camera.Source, error) {
-	return camera.New(camera.Config{Camera: p.cfg.ID, Stream: stream, URL: url, Username: p.cfg.Username, Password: p.cfg.Password.Reveal(),
+	return camera.New(camera.Config{Now: p.rooms.Now, Camera: p.cfg.ID, Stream: stream, URL: url, Username: p.cfg.Username, Password: p.cfg.Password.Reveal(),
 		Transport: p.cfg.Transport, AllowInsecureBasic: p.cfg.AllowInsecureBasic, TLS: camera.TLS{InsecureSkipVerify: p.cfg.TLSInsecure, Fingerprint: p.cfg.TLSFingerprint}}, p.rooms.Log, p.rooms.Cameras)
 }
 
@@ -186,7 +195,7 @@ func (p *Pipeline) work(ctx context.Context) error {
 			case <-ctx.Done():
 			case <-p.queue.wake:
 			case <-tick.C:
-				p.idle(time.Now())
+				p.idle(p.rooms.Now())
 			}
 		case it.status != nil:
 			p.status(*it.status)
@@ -212,7 +221,7 @@ func (p *Pipeline) close() {
 	}
 	p.view.reason.Store(uint32(tamper.None))
 	end := p.lastSeen
-	if now := time.Now(); p.presence.now.connection != "" && end.Before(p.presence.now.start) {
+	if now := p.rooms.Now(); p.presence.now.connection != "" && end.Before(p.presence.now.start) {
 		end = now
 	}
 	p.presence.Close(end)
@@ -231,7 +240,7 @@ func (p *Pipeline) motionURL() string {
 
 // newestStill is the time of this camera's newest still from an earlier run, or zero.
 func (p *Pipeline) newestStill() time.Time {
-	s, err := p.rooms.Ring.Find(p.cfg.ID, stills.Preview, stills.AtOrBefore, time.Now())
+	s, err := p.rooms.Ring.Find(p.cfg.ID, stills.Preview, stills.AtOrBefore, p.rooms.Now())
 	if err != nil {
 		return time.Time{}
 	}

@@ -46,7 +46,7 @@ func newBench(t *testing.T, change func(*configs.Config)) *bench {
 	pool := codec.NewPool(codec.Options{Isolation: codec.InProcess})
 	t.Cleanup(func() { require.NoError(t, pool.Close()) })
 	d := &diary{touched: map[string]time.Time{}}
-	p, err := New(cfg.Cameras[0], Rooms{Ring: ring, Out: d, Pool: pool, Metrics: NewMetrics(prometheus.NewRegistry()), Log: log,
+	p, err := New(cfg.Cameras[0], Rooms{Now: time.Now, Ring: ring, Out: d, Pool: pool, Metrics: NewMetrics(prometheus.NewRegistry()), Log: log,
 		Account: cfg.Bridge.Account, Pace: NewPace(cfg.Stills), Version: "1", Base: "http://x"})
 	require.NoError(t, err)
 	return &bench{p, d, ring}

@@ -181,8 +181,8 @@ func (p *Pipeline) decodeFailed(err error) {
 		p.waitKey = true
 	case errors.As(err, &unsupported):
 		p.waitKey = true
-		p.setTrouble(camera.Status{State: camera.UnsupportedCodec, Reason: unsupported.Error(), Since: time.Now().UTC()})
-		p.presence.Set(camera.UnsupportedCodec, time.Now())
+		p.setTrouble(camera.Status{State: camera.UnsupportedCodec, Reason: unsupported.Error(), Since: p.rooms.Now()})
+		p.presence.Set(camera.UnsupportedCodec, p.rooms.Now())
 	}
 	p.grumble.say(p.log, "an access unit could not be decoded", err)
 }

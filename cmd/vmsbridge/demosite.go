@@ -130,6 +130,7 @@ func (d *demo) configuration() string {
 	_, _ = fmt.Fprintf(&b, `# Written by vmsbridge demo.
 bridge: {id: demo-bridge, name: Demo, account: %q, data: bridge}
 service: {url: %q, token_file: bridge.token}
+clock: {wait: 0s}
 api: {listen: %q, tokens: [{name: lan, token_file: lan.token}]}
 stills: {max_size: 256MiB}
 cameras:

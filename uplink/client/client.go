@@ -40,7 +40,9 @@ type Options struct {
 	Fingerprint string
 	// HTTP replaces the client's own transport and limits. CAFile and Fingerprint are then not looked at. Redirects are not
 	// followed either way.
-	HTTP      *http.Client
+	HTTP *http.Client
+	// Wrap is given the transport, unless HTTP is set, and gives the one to use. Nil: that one itself.
+	Wrap      func(http.RoundTripper) http.RoundTripper
 	UserAgent string
 	// Timeout bounds a request from dialling to the last byte; 0 means 30 s.
 	Timeout time.Duration
@@ -90,8 +92,15 @@ func New(o Options) (*Client, error) {
 	c.http = &http.Client{}
 	if o.HTTP != nil {
 		*c.http = *o.HTTP
-	} else if c.http.Transport, err = transport(o); err != nil {
-		return nil, err
+	} else {
+		t, err := transport(o)
+		if err != nil {
+			return nil, err
+		}
+		c.http.Transport = t
+		if o.Wrap != nil {
+			c.http.Transport = o.Wrap(t)
+		}
 	}
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return c, nil

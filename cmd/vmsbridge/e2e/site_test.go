@@ -51,6 +51,7 @@ func newSite(t *testing.T, cameras string, more ...string) *site {
 	s.yaml = s.write("vmsbridge.yaml", fmt.Sprintf(`
 bridge: {id: bridge-1, name: "E2E", account: %q, data: %q}
 service: {url: %q, token_file: bridge.token}
+clock: {wait: 0s}
 api: {listen: "127.0.0.1:%d", tokens: [{name: lan, token_file: lan.token}]}
 stills: {max_size: 256MiB}
 log: {level: debug}
