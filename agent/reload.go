@@ -80,7 +80,7 @@ func (a *Agent) Reload(ctx context.Context) (Reloaded, error) {
 // These keys, and all below them, hold as soon as they are read. What is not among them waits for a restart.
 var liveKeys = []string{"bridge.name", "service.token", "service.token_file", "service.session_file", "service.ca_file", "service.tls_fingerprint",
 	"service.report_ongoing", "service.tunnel", "api.tokens", "api.tls", "stills.preview_interval", "stills.motion_interval", "stills.main_interval",
-	"stills.preview_width", "stills.quality", "journal", "motion", "log.level"}
+	"stills.preview_width", "stills.quality", "journal", "motion", "mqtt", "webhooks", "log.level"}
 
 // takeOver makes next the running configuration as far as that can be done. What can fail is done first, so that an error
 // means that nothing was changed.
@@ -159,6 +159,7 @@ func (a *Agent) settled(run *configs.Config, list *identity.Fixed, pair *tls.Cer
 	}
 	a.pace.Set(run.Stills)
 	a.out.ReportOngoing(run.Service.ReportOngoing)
+	a.homes.Apply(run)
 	if a.opts.Level != nil {
 		_ = a.opts.Level.UnmarshalText([]byte(run.Log.Level)) // configs has checked it
 	}

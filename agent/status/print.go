@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vmsbridge/agent/codec"
+	"vmsbridge/uplink/home"
 )
 
 // Print writes the report as a page of text, what is wrong first.
@@ -109,6 +110,33 @@ func (p *page) cameras(list []Camera) {
 	}
 }
 
+// homes is a line for each other home of events.
+func (p *page) homes(list []home.Status) {
+	for _, h := range list {
+		state := "not tried yet"
+		switch {
+		case h.Up:
+			state = "takes events"
+		case h.Problem != "":
+			state = h.Problem
+		}
+		line := fmt.Sprintf("%d waiting, %d sent", h.Waiting, h.Sent)
+		if !h.Oldest.IsZero() {
+			line += ", the oldest since " + p.since(h.Oldest)
+		}
+		if h.Skipped > 0 {
+			line += fmt.Sprintf(", %d left out for lack of room or for age", h.Skipped)
+		}
+		if h.Refused > 0 {
+			line += fmt.Sprintf(", %d refused", h.Refused)
+		}
+		p.line("%-9s %s: %s; %s", h.Kind, h.Name, state, line)
+		if h.LastRefused != "" {
+			p.line("          refused last: %s", h.LastRefused)
+		}
+	}
+}
+
 func (p *page) rest(r *Report) {
 	p.line("")
 	if s := r.Service; s != nil {
@@ -125,6 +153,7 @@ func (p *page) rest(r *Report) {
 	} else {
 		p.line("service   none is configured")
 	}
+	p.homes(r.Homes)
 	p.line("journal   %d events, %s", r.Journal.Events, size(r.Journal.Bytes))
 	line := fmt.Sprintf("%d, %s of %s", r.Stills.Stills, size(r.Stills.Bytes), size(r.Stills.Most))
 	if !r.Stills.Oldest.IsZero() {

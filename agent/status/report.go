@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vmsbridge/agent/codec"
+	"vmsbridge/uplink/home"
 	"vmsbridge/uplink/vms"
 )
 
@@ -71,7 +72,7 @@ type Report struct {
 	Stills   Stills             `json:"stills"`
 	Journal  Events             `json:"journal"`
 	Decoders codec.Capabilities `json:"decoders"`
-	Homes    any                `json:"homes,omitempty"`
+	Homes    []home.Status      `json:"homes,omitempty"`
 	Clock    any                `json:"clock,omitempty"`
 }
 

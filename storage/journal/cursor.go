@@ -162,6 +162,9 @@ func (c *Cursor) signal() {
 // Name is the cursor's.
 func (c *Cursor) Name() string { return c.name }
 
+// Now is the clock of Change.Since: Options.Now.
+func (c *Cursor) Now() time.Time { return c.j.opts.Now() }
+
 // Changed has a value after an event was put, and at first. One value may stand for many changes.
 func (c *Cursor) Changed() <-chan struct{} { return c.changed }
 
@@ -242,10 +245,14 @@ func (c *Cursor) move(change func(t *txn, v *cursorValue) error) (v cursorValue,
 	return v, err
 }
 
+// plausible is a time before which no clock is believed: what was put then by the clock is not old for that.
+var plausible = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // Trim gives up changes that were put before a time (the zero time: none) and the oldest of those that are more than most (0:
 // none), for this cursor only. It returns how many; they are counted in Lag.Skipped for good.
 func (c *Cursor) Trim(most int, before time.Time) (skipped int, err error) {
-	if l, err := c.Lag(); err != nil || (most <= 0 || l.Waiting <= most) && !l.Oldest.Before(before) {
+	aged := func(since time.Time) bool { return since.Before(before) && !since.Before(plausible) }
+	if l, err := c.Lag(); err != nil || (most <= 0 || l.Waiting <= most) && !aged(l.Oldest) {
 		return 0, err
 	}
 	_, err = c.move(func(t *txn, v *cursorValue) error {
@@ -257,7 +264,7 @@ func (c *Cursor) Trim(most int, before time.Time) (skipped int, err error) {
 		from := t.bucket(bucketChanges).Cursor()
 		for k, raw := from.Seek(sequenceKey(v.Place + 1)); len(k) == 8; k, raw = from.Next() {
 			var e changeValue
-			if err := unseal(tagChange, raw, &e); err == nil && skipped >= over && !e.Since.Before(before) {
+			if err := unseal(tagChange, raw, &e); err == nil && skipped >= over && !aged(e.Since) {
 				break
 			}
 			v.Place = binary.BigEndian.Uint64(k)

@@ -142,6 +142,45 @@ func TestSequenceOfChangesStaysShort(t *testing.T) {
 	requireClean(t, j)
 }
 
+// What was put by a clock that had not been set is not old for that.
+func TestTrimAfterAnUntrueClock(t *testing.T) {
+	now := time.Unix(60, 0)
+	j := open(t, temp(t), Options{Now: func() time.Time { return now }})
+	c := cursors(t, j, "home")[0]
+	require.NoError(t, j.Put(event("a", 0, time.Second), true))
+	now = epoch
+	require.Equal(t, epoch, c.Now())
+	n, err := c.Trim(0, epoch.Add(-time.Hour))
+	require.NoError(t, err)
+	require.Zero(t, n)
+	require.NoError(t, j.Put(event("b", 0, time.Second), true))
+	n, err = c.Trim(1, epoch.Add(-time.Hour))
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+}
+
+// What is put before its time is known is told as such, and again when it is.
+func TestCursorsAndProvisionalEvents(t *testing.T) {
+	j := open(t, temp(t), Options{})
+	c := cursors(t, j, "home")[0]
+	require.NoError(t, j.PutProvisional(event("a", 0, goesOn), true, 3))
+	list, err := c.Read(0, 10)
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	require.True(t, list[0].Untrue)
+	old := list[0]
+	_, err = j.Settle(3, time.Hour, nil)
+	require.NoError(t, err)
+	list, err = c.Read(0, 10)
+	require.NoError(t, err)
+	require.Len(t, list, 1, "in place of the other")
+	require.False(t, list[0].Untrue)
+	require.Greater(t, list[0].Place, old.Place)
+	require.NotEqual(t, old.Event.ID, list[0].Event.ID)
+	require.True(t, list[0].Began)
+	requireClean(t, j)
+}
+
 func TestTrimOfChanges(t *testing.T) {
 	now := epoch
 	j := open(t, temp(t), Options{Now: func() time.Time { return now }})

@@ -30,6 +30,8 @@ type Feed interface {
 	Read(after uint64, n int) ([]Change, error)
 	// Advance notes durably that everything up to a place was dealt with.
 	Advance(place uint64) error
+	// Now is the clock of Change.Since, which need not be the machine's.
+	Now() time.Time
 	// Changed has a value after something was put, and at first.
 	Changed() <-chan struct{}
 	// Trim gives up what was put before a time, and the oldest of what is more than most.

@@ -82,7 +82,7 @@ func NewLedger(kind, name string, feed Feed, caps Caps, reg prometheus.Registere
 		if s.Oldest.IsZero() {
 			return 0
 		}
-		return max(0, time.Since(s.Oldest).Seconds())
+		return max(0, feed.Now().Sub(s.Oldest).Seconds())
 	})
 	return l
 }
@@ -157,7 +157,7 @@ func (l *Ledger) Keep(ctx context.Context) error {
 	for {
 		var before time.Time
 		if now := time.Now(); l.caps.Age > 0 && clock.lasts(now) >= steadyFor {
-			before = now.Add(-l.caps.Age)
+			before = l.feed.Now().Add(-l.caps.Age)
 		}
 		l.trim(before)
 		select {

@@ -97,7 +97,7 @@ func (h *Home) drain(ctx context.Context, s session, b *board) error {
 		last, sent := changes[len(changes)-1], 0
 		var list []message
 		for _, c := range changes {
-			list = b.apply(list, c, time.Now())
+			list = b.apply(list, c, h.opts.Feed.Now())
 			if h.untrue = h.untrue || c.Untrue; !c.Newest || c.Untrue {
 				continue // one whose times are not right yet shows in the states, and comes again as an event
 			}
