@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/uplink/identity/post/smtptest"
+	"vmsbridge/uplink/vms"
 )
 
 // The running service sends its letters, asks for codes, and tells of changes as events; nothing secret is in its log.
@@ -131,4 +133,35 @@ func TestAnInvitationOutlivesAKill(t *testing.T) {
 	signIn(t, p.base, "b@example.org", "hunter2hunter2")
 	require.Zero(t, p.stop())
 	require.Zero(t, server.Waiting(), "it is not sent again")
+}
+
+// A camera's status event is told to a user whose settings ask for it.
+func TestACameraThatGoesOfflineIsTold(t *testing.T) {
+	server := smtptest.Start(t, "none", "", "")
+	file := filepath.Join(t.TempDir(), "letters.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("mail: {server: "+`"`+server.Address()+`"`+", security: none, from: cameras@example.org}\n"), 0o600))
+	c := newCloud(t, "--letters", file)
+	_, me, _ := c.as("asu@a.org", "GET", "/g/user", nil)
+	period := []string{}
+	for day := range 7 {
+		period = append(period, fmt.Sprintf("%d-0000-2400", day))
+	}
+	code, out, _ := c.as("asu@a.org", "POST", "/g/user", map[string]any{"id": me["id"], "is_notify_enable": 1, "notify_period": period, "json": `{"vms":{"notify_levels":[3]}}`})
+	require.Equal(t, 200, code, "%v", out)
+	for _, name := range []string{"b", "a"} {
+		ev := motion(c.accounts[name], "cam-"+name, 0)
+		ev.Type, ev.CreatorID, ev.StartTimestamp = vms.TypeDeviceStatus, vms.CreatorHealth, vms.At(time.Now())
+		ev.SetData(vms.DeviceCloudStatusUpdate("", vms.StatusDeviceOffline))
+		require.NoError(t, clientOf(t, c.p.base, c.bridges[name]).Report(t.Context(), ev))
+	}
+	for {
+		letter := server.Next(t)
+		if letter.Subject == "Set your password" {
+			continue // from when the account was made
+		}
+		require.Equal(t, []string{"asu@a.org"}, letter.To)
+		require.Equal(t, "A camera is offline", letter.Subject)
+		require.Contains(t, letter.Text, "Gate of a of the account Account a is offline")
+		return
+	}
 }

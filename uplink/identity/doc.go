@@ -5,7 +5,7 @@
 // The rooms below make up the rest of the interface's identity document, each one noun, in the order in which they build on
 // each other: status (answers and their precedence), secret (passwords and tokens), argument (parameters in every
 // encoding), record (accounts, users and the table of their fields), rule (who may do what to whom), store (bbolt), session
-// (signing in), factor (codes), saml (identity providers), oauth (bearer tokens), audit (the trail), post (mail and SMS) and
+// (signing in), factor (codes), saml (identity providers), oauth (bearer tokens), audit (the trail), post (mail and SMS), notice (what becomes of cameras) and
 // web (the HTTP endpoints).
 //
 //	list := identity.NewFixed()

@@ -24,6 +24,7 @@ const (
 	PasswordReset Kind = "password_reset" // a link to set another password
 	Code          Kind = "code"           // a two-factor code
 	Locked        Kind = "locked"         // the user was locked out
+	CameraStatus  Kind = "camera_status"  // a camera went into another status
 )
 
 var (
@@ -45,6 +46,11 @@ type Letter struct {
 	AccountID string
 	Token     string
 	Code      string // of kind Code
+
+	// Of kind CameraStatus: the camera's name, one of the vms.Status constants, since when in the user's time, and a JPEG that
+	// is attached, nil for none.
+	Camera, Status, When string
+	Picture              []byte
 
 	// UserID and Seq say under which the sender has noted the letter, so that it is not lost when the program ends; Seq is 0
 	// for one that was not noted. Until is when it is no longer worth sending, zero for the office's own bound.

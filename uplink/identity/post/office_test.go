@@ -335,8 +335,8 @@ pages: {registration: "https://c.example.org/?a={account}&t={token}"}
 
 func TestWordsOfEveryKind(t *testing.T) {
 	for _, language := range []string{"en-us", "ja", "ja-JP", "de", ""} {
-		for _, kind := range []Kind{Registration, UserCreated, PasswordReset, Code, Locked} {
-			l := Letter{Kind: kind, Channel: Mail, To: "a@b.c", Language: language, Name: "An\r\nna", Account: "Shop", AccountID: "acc1", Token: "tok1", Code: "0042"}
+		for _, kind := range []Kind{Registration, UserCreated, PasswordReset, Code, Locked, CameraStatus} {
+			l := Letter{Kind: kind, Channel: Mail, To: "a@b.c", Language: language, Name: "An\r\nna", Account: "Shop", AccountID: "acc1", Token: "tok1", Code: "0042", Camera: "Front\r\ngate", Status: "deviceOffline", When: "2026-11-21 08:00:00 CET"}
 			subject, body, err := Pages{}.worded(l)
 			require.NoError(t, err)
 			require.NotEmpty(t, subject)
@@ -351,6 +351,10 @@ func TestWordsOfEveryKind(t *testing.T) {
 				require.Contains(t, body, "tok1")
 			case Code:
 				require.Contains(t, body, "0042")
+			case CameraStatus:
+				require.Contains(t, body, "Front gate")
+				require.Contains(t, body, "2026-11-21 08:00:00 CET")
+				require.Contains(t, body, map[bool]string{true: "オフライン", false: "offline"}[strings.HasPrefix(language, "ja")])
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package post
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -129,6 +130,11 @@ func (s *smtp) carry(ctx context.Context, l Letter) error {
 	m.SetMessageIDWithValue(secret.NewToken(24) + "@" + domain(s.from.Address))
 	m.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: nobody should answer it by machine
 	m.SetBodyString(mail.TypeTextPlain, body)
+	if len(l.Picture) > 0 {
+		if err := m.AttachReader("camera.jpg", bytes.NewReader(l.Picture), mail.WithFileContentType("image/jpeg")); err != nil {
+			return refusal{errors.New("the picture cannot be attached")}
+		}
+	}
 
 	dial, hangUp := s.dialer(ctx)
 	defer hangUp()

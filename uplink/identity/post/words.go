@@ -6,16 +6,20 @@ import (
 	"strings"
 	"text/template"
 	"unicode"
+
+	"vmsbridge/uplink/vms"
 )
 
 // words are the texts of one language: what a mail says, its subject in the first line, and what a short message says.
 type words struct {
 	mail map[Kind]*template.Template
 	text map[Kind]*template.Template
+	// states are the words for the status of a camera.
+	states map[string]string
 }
 
-func write(mail, text map[Kind]string) words {
-	w := words{map[Kind]*template.Template{}, map[Kind]*template.Template{}}
+func write(mail, text map[Kind]string, states map[string]string) words {
+	w := words{map[Kind]*template.Template{}, map[Kind]*template.Template{}, states}
 	for kind, s := range mail {
 		w.mail[kind] = template.Must(template.New(string(kind)).Parse(s))
 	}
@@ -82,10 +86,20 @@ Hello{{with .Name}} {{.}}{{end}},
 too many wrong passwords or codes were entered for you{{with .Account}} in the account {{.}}{{end}}, so that nobody can
 sign in as you any more. Support can unlock you. If it was not you who entered them, tell support.
 `,
+	CameraStatus: `{{if eq .Status "online"}}A camera is online again{{else}}A camera is {{.State}}{{end}}
+Hello{{with .Name}} {{.}}{{end}},
+
+the camera {{.Camera}}{{with .Account}} of the account {{.}}{{end}} is {{.State}}.
+
+since {{.When}}
+
+You get this since your settings ask for notices of the system.
+`,
 }, map[Kind]string{
 	Code:   `Your code is {{.Code}}. It is good for 15 minutes. Give it to nobody.`,
 	Locked: `Too many wrong passwords or codes: your user is locked. Ask support.`,
-})
+}, map[string]string{vms.StatusOnline: "online", vms.StatusDeviceOffline: "offline", vms.StatusBridgeOffline: "out of reach: its bridge is offline",
+	vms.StatusOff: "switched off", vms.StatusError: "in trouble", vms.StatusUnknown: "in an unknown state", vms.StatusInvalidCredentials: "refusing the user name or password that is set for it"})
 
 var japanese = write(map[Kind]string{
 	Registration: `アカウントの確認
@@ -141,10 +155,20 @@ var japanese = write(map[Kind]string{
 
 {{end}}パスワードまたは認証コードの誤りが続いたため、ユーザーがロックされました。サポートにご連絡ください。
 `,
+	CameraStatus: `カメラの状態: {{.State}}
+{{with .Name}}{{.}} 様
+
+{{end}}{{with .Account}}アカウント「{{.}}」の{{end}}カメラ「{{.Camera}}」の状態: {{.State}}
+
+{{.When}} から
+
+システム通知の設定により、このメールをお送りしています。
+`,
 }, map[Kind]string{
 	Code:   `認証コードは {{.Code}} です。15分間有効です。誰にも教えないでください。`,
 	Locked: `パスワードまたは認証コードの誤りが続いたため、ユーザーがロックされました。サポートにご連絡ください。`,
-})
+}, map[string]string{vms.StatusOnline: "オンライン", vms.StatusDeviceOffline: "オフライン", vms.StatusBridgeOffline: "ブリッジがオフライン",
+	vms.StatusOff: "オフ", vms.StatusError: "エラー", vms.StatusUnknown: "不明", vms.StatusInvalidCredentials: "認証エラー"})
 
 // in chooses the words of a language such as ja, ja-JP or en-us.
 func in(language string) words {
@@ -168,10 +192,13 @@ func (p Pages) worded(l Letter) (subject, body string, err error) {
 	var b strings.Builder
 	fields := struct {
 		Letter
-		Link string
-	}{l, p.link(l)}
+		Link, State string
+	}{l, p.link(l), w.states[l.Status]}
+	if fields.State == "" {
+		fields.State = w.states[vms.StatusUnknown]
+	}
 	// Names come from foreign hands; a line break in one must not begin a paragraph of its own.
-	fields.Name, fields.Account = oneLine(l.Name), oneLine(l.Account)
+	fields.Name, fields.Account, fields.Camera = oneLine(l.Name), oneLine(l.Account), oneLine(l.Camera)
 	if err := t.Execute(&b, fields); err != nil {
 		return "", "", fmt.Errorf("write letter: %w", err)
 	}

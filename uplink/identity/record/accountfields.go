@@ -16,7 +16,7 @@ var (
 
 // AccountFields has one row for every field of Account: which calls of §4.2 set it, and who. Where the document does not
 // list a field with a call but only superusers may decide it (is_master, product_edition, camera_quantity,
-// is_custom_brand_allowed), superusers set it through POST.
+// is_custom_brand_allowed, is_system_notifications_disabled), superusers set it through POST.
 var AccountFields = Fields{
 	{Name: "id", Kind: argument.Text},
 	{Name: "name", Kind: argument.Text, Use: required, check: text(maxText, notEmpty)},
@@ -85,7 +85,7 @@ var AccountFields = Fields{
 	{Name: "is_rtsp_cameras_enabled", Kind: argument.Flag, Use: Update, Class: Advanced},
 	{Name: "default_cluster", Kind: argument.Text, Use: Update, Class: Advanced, check: line},
 	{Name: "is_system_notification_images_enabled", Kind: argument.Flag, Use: Update},
-	{Name: "is_system_notifications_disabled", Kind: argument.Flag},
+	{Name: "is_system_notifications_disabled", Kind: argument.Flag, Use: Update, Who: Superusers},
 	{Name: "map_lines", Kind: argument.Any, Use: Update, check: checkSize},
 	{Name: "cc_info", Kind: argument.Any, Class: Billing},
 

@@ -70,7 +70,7 @@ func TestCallsTakeWhatTheDocumentLists(t *testing.T) {
 		is_billing_disabled is_add_delete_disabled is_disable_all_settings first_responders responder_active responder_cameras
 		inactive_session_timeout login_attempt_limit is_rtsp_cameras_enabled brand_support_phone default_cluster customer_id
 		is_system_notification_images_enabled map_lines contact_utc_offset is_two_factor_authentication_forced`),
-		"is_master", "product_edition", "camera_quantity", "is_custom_brand_allowed"), list(AccountFields, Update))
+		"is_master", "product_edition", "camera_quantity", "is_custom_brand_allowed", "is_system_notifications_disabled"), list(AccountFields, Update))
 
 	require.ElementsMatch(t, words("first_name last_name email"), list(UserFields, Need))
 	documented := words(`first_name last_name email uid phone mobile_phone street city state country postal_code is_staff is_superuser

@@ -1,0 +1,197 @@
+package notice
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/post"
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/rule"
+	"vmsbridge/uplink/identity/store"
+	"vmsbridge/uplink/vms"
+)
+
+// Poster sends letters without waiting, identity/post.
+type Poster interface {
+	Send(post.Letter) error
+	Can(post.Channel) bool
+}
+
+// Options of New. Store and Post are needed.
+type Options struct {
+	Store *store.Store
+	Post  Poster
+	// Picture is the newest preview of a camera before a time as a JPEG, nil if there is none. nil: letters hold no pictures.
+	Picture func(ctx context.Context, account, camera string, before time.Time) []byte
+	Log     *slog.Logger
+}
+
+// Change is a status that a camera went into.
+type Change struct {
+	Account, Camera string
+	Name            string // of the camera
+	Status          string // one of the vms.Status constants
+	At              time.Time
+}
+
+const (
+	// systemLevel is "camera status changes" in notify_levels.
+	systemLevel = 3
+	// systemLabel is what a rule is called that is about them. The document shows no label; other rules are of alerts.
+	systemLabel = "system"
+	methodMail  = "email"
+	// news is how old a change may be that anyone is told of: a bridge that was away brings days of them along.
+	news = time.Hour
+	// pictureTime bounds the wait for a picture.
+	pictureTime = 10 * time.Second
+)
+
+// Notice tells people. Safe for concurrent use; starts no goroutine.
+type Notice struct {
+	o Options
+
+	mu   sync.Mutex           // guards what follows
+	last map[string]Change    // by camera
+	told map[string]time.Time // by user: the newest letter
+}
+
+// New makes one that has told nobody of anything.
+func New(o Options) *Notice {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Notice{o: o, last: map[string]Change{}, told: map[string]time.Time{}}
+}
+
+// Tell writes to all who are to know of a change. A change that was told already, that is none, or that is no news any more
+// is told to nobody.
+func (n *Notice) Tell(ctx context.Context, c Change) error {
+	if !n.o.Post.Can(post.Mail) || !n.isNew(c) {
+		return nil
+	}
+	var letters []post.Letter
+	seers := map[string]bool{} // who may see a picture
+	picture := false
+	err := n.o.Store.View(func(tx *store.Tx) error {
+		home, err := tx.Account(c.Account)
+		if err != nil {
+			return err
+		}
+		if !home.Is(record.StatusActive) || bool(home.IsNotificationsOff) {
+			return nil
+		}
+		picture = bool(home.IsNotificationImages)
+		users, err := tx.UsersOf(home.ID)
+		for _, u := range users {
+			grants := rule.GrantsOf(u, home, home, nil)
+			if u.Disabled() || bool(u.IsPending) || !grants.Has(c.Camera, "R") || !wants(u, tx.Now()) || !n.due(u, tx.Now()) {
+				continue
+			}
+			seers[u.Email] = grants.Preview
+			letters = append(letters, post.Letter{Kind: post.CameraStatus, Channel: post.Mail, To: u.Email, Language: u.Language,
+				Name: strings.TrimSpace(u.FirstName + " " + u.LastName), Account: home.Name, Camera: c.Name, Status: c.Status,
+				When: c.At.In(record.Zone(u.Timezone)).Format("2006-01-02 15:04:05 MST")})
+		}
+		return err
+	})
+	if errors.Is(err, identity.ErrNotFound) || err == nil && len(letters) == 0 {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("tell of a camera's status: %w", err)
+	}
+	var jpeg []byte
+	if picture && n.o.Picture != nil {
+		limited, cancel := context.WithTimeout(ctx, pictureTime)
+		defer cancel()
+		jpeg = n.o.Picture(limited, c.Account, c.Camera, c.At)
+	}
+	for _, l := range letters {
+		if seers[l.To] {
+			l.Picture = jpeg
+		}
+		if err := n.o.Post.Send(l); err != nil {
+			n.o.Log.Warn("a letter was not sent", "kind", l.Kind, "error", err)
+		}
+	}
+	return nil
+}
+
+// isNew notes a change and says whether it is news: later than the last one of its camera, and another status. Of a camera
+// of which nothing was heard before, being online is no news.
+func (n *Notice) isNew(c Change) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	before, known := n.last[c.Camera]
+	if known && !c.At.After(before.At) {
+		return false
+	}
+	n.last[c.Camera] = c
+	if !known {
+		before.Status = vms.StatusOnline
+	}
+	return c.Status != before.Status && n.o.Store.Now().Sub(c.At) < news
+}
+
+// wants says whether a user's settings ask for notices of the system at a time.
+func wants(u record.User, now time.Time) bool {
+	var settings struct {
+		VMS struct {
+			Levels []int `json:"notify_levels"`
+		} `json:"vms"`
+	}
+	_ = json.Unmarshal([]byte(u.JSON), &settings) // settings of another form ask for nothing
+	return bool(u.IsNotifyEnable) && slices.Contains(settings.VMS.Levels, systemLevel) &&
+		len(u.NotifyPeriod) > 0 && record.Within(u.NotifyPeriod, u.Timezone, now)
+}
+
+// due says whether a user's rules let a mail out now, and notes it. Without a rule about the system every change is told.
+func (n *Notice) due(u record.User, now time.Time) bool {
+	pause, ruled, byMail := time.Duration(0), false, false
+	for _, r := range u.NotifyRule {
+		label, method, delay := rulePart(r)
+		if !strings.EqualFold(label, systemLabel) {
+			continue
+		}
+		if ruled = true; method == methodMail {
+			pause, byMail = delay, true
+		}
+	}
+	if ruled && !byMail {
+		return false
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if last, ok := n.told[u.ID]; ok && now.Sub(last) < pause {
+		return false
+	}
+	n.told[u.ID] = now
+	return true
+}
+
+// rulePart splits '<alert_label>-<notification_method>-<delay>'; a label may hold hyphens.
+func rulePart(s string) (label, method string, delay time.Duration) {
+	rest, minutes, _ := cutLast(s)
+	label, method, _ = cutLast(rest)
+	n, err := strconv.Atoi(minutes)
+	if err != nil {
+		return "", "", 0
+	}
+	return label, method, time.Duration(n) * time.Minute
+}
+
+func cutLast(s string) (before, after string, ok bool) {
+	i := strings.LastIndexByte(s, '-')
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+1:], true
+}
