@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"vmsbridge/agent/control"
+	"vmsbridge/agent/queue"
 	"vmsbridge/uplink/server"
 )
 
@@ -31,6 +32,8 @@ func (a *Agent) controlMux() http.Handler {
 		answer(w, done)
 	})
 	mux.Handle("GET /metrics", a.metrics())
+	mux.Handle(queue.Path, queue.Handler(queue.Of(a.journal)))
+	mux.Handle(queue.Path+"/", queue.Handler(queue.Of(a.journal)))
 	return mux
 }
 

@@ -30,6 +30,7 @@ var allowed = map[string][]string{
 	"agent/discover/...":  nil,
 	"agent/panics":        nil,
 	"agent/control":       nil,
+	"agent/queue":         {"agent/control", "storage/journal", "uplink/vms"},
 	"agent/systemd":       {"agent/panics"},
 	"agent/status":        {"agent/codec", "uplink/home", "uplink/vms"},
 	"agent/homes":         {"agent/panics", "configs", "storage/journal", "uplink/..."},

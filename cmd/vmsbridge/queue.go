@@ -1,19 +1,24 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"time"
 
 	"vmsbridge/agent"
+	"vmsbridge/agent/control"
+	"vmsbridge/agent/queue"
+	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
 )
 
-// queueCommand works on the journal's file itself, so that it also works on a bridge that does not start any more.
+// queueCommand asks the running bridge, and works on the journal's file itself where none runs, so that it also works on a bridge
+// that does not start any more.
 type queueCommand struct {
 	List  queueList  `cmd:"" help:"List what waits and what is parked (refused by the service for good), oldest first. Changes nothing."`
 	Show  queueShow  `cmd:"" help:"Print one event as JSON."`
@@ -21,25 +26,51 @@ type queueCommand struct {
 	Drop  queueDrop  `cmd:"" help:"Never report these events. They stay in the journal and can still be listed."`
 }
 
-// journalFile says whose journal: that of a configuration, or that in a data folder.
-type journalFile struct {
+func (queueCommand) Help() string {
+	return `It asks the running bridge, which needs no token for root and for the bridge's own user; where none runs, it works on the journal in the
+data folder.`
+}
+
+// bridgeQueue says whose queue: that of a configuration, or that in a data folder.
+type bridgeQueue struct {
 	Data string `help:"The bridge's data folder, instead of the configuration's." placeholder:"DIR"`
 	configFile
 }
 
-// open opens the journal of a bridge that does not run.
-func (f journalFile) open(s streams) (*journal.Journal, error) {
+// with gives do the queue of the running bridge, or of the journal of one that does not run.
+func (f bridgeQueue) with(ctx context.Context, s streams, do func(queue.Queue) error) (err error) {
 	dir, err := dataFolder(f.Data, f.configFile, s)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	path := filepath.Join(dir, agent.JournalFile)
+	err = do(queue.Ask(control.Client(dir)))
+	switch {
+	case errors.Is(err, queue.ErrUnknown):
+		return fmt.Errorf("%w; vmsbridge queue list shows what waits and what is parked", err)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w; run this as root or as the bridge's own user", err)
+	case !errors.Is(err, control.ErrNotRunning):
+		return err
+	}
+	j, err := openJournal(filepath.Join(dir, agent.JournalFile), s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, j.Close()) }()
+	if err = do(queue.Of(j)); errors.Is(err, queue.ErrUnknown) {
+		err = fmt.Errorf("%w; vmsbridge queue list shows what waits and what is parked", err)
+	}
+	return err
+}
+
+// openJournal opens the journal of a bridge that does not run.
+func openJournal(path string, s streams) (*journal.Journal, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("find the journal: %w; has this bridge ever run? --data names another folder", err)
 	}
 	j, err := journal.Open(path, journal.Options{Log: slog.New(slog.NewTextHandler(s.err, &slog.HandlerOptions{Level: slog.LevelWarn}))})
 	if errors.Is(err, journal.ErrLocked) {
-		return nil, fmt.Errorf("the bridge that owns %s is running, and only it may change its queue: stop it first, or ask it how much waits: /readyz", path)
+		return nil, fmt.Errorf("another program has %s open, and no bridge answers beside it: it is starting or stopping, or vmsbridge fsck is at work; try again in a minute", path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the journal %s: %w", path, err)
@@ -47,10 +78,13 @@ func (f journalFile) open(s streams) (*journal.Journal, error) {
 	return j, nil
 }
 
-// dataFolder is the one named, or the configuration's.
+// dataFolder is the one named, or the configuration's, which may have problems elsewhere.
 func dataFolder(named string, c configFile, s streams) (string, error) {
 	if named != "" {
 		return named, nil
+	}
+	if content, err := os.ReadFile(c.Config); err == nil {
+		return configs.DataFolder(c.Config, content), nil
 	}
 	cfg, err := c.load(s)
 	if err != nil {
@@ -62,142 +96,91 @@ func dataFolder(named string, c configFile, s streams) (string, error) {
 type queueList struct {
 	JSON  bool `name:"json" help:"One JSON object a line."`
 	Limit int  `default:"1000" help:"At most so many of each kind."`
-	journalFile
+	bridgeQueue
 }
 
-// queued is a line of queue list --json.
-type queued struct {
-	ID       string    `json:"id"`
-	Parked   bool      `json:"parked"`
-	Since    time.Time `json:"since"`
-	Attempts int       `json:"attempts"`
-	Reason   string    `json:"reason,omitempty"`
-}
-
-func (c *queueList) Run(s streams) (err error) {
-	j, err := c.open(s)
+func (c *queueList) Run(ctx context.Context, s streams) error {
+	var l queue.Listing
+	err := c.with(ctx, s, func(q queue.Queue) (err error) {
+		l, err = q.List(ctx, max(c.Limit, 0))
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, j.Close()) }()
-	stats, err := j.OutboxStats()
-	if err != nil {
-		return fmt.Errorf("read the queue: %w", err)
-	}
-	waiting, err := j.Peek(c.Limit, nil)
-	if err != nil {
-		return fmt.Errorf("read the queue: %w", err)
-	}
-	parked, err := j.Parked()
-	if err != nil {
-		return fmt.Errorf("read what is parked: %w", err)
-	}
-	var lines []queued
-	for _, e := range waiting {
-		lines = append(lines, queued{ID: e.Event.ID, Since: e.Since, Attempts: e.Attempts})
-	}
-	for i, e := range parked {
-		if i < c.Limit {
-			lines = append(lines, queued{ID: e.Event.ID, Parked: true, Since: e.At, Attempts: e.Attempts, Reason: e.Reason})
-		}
-	}
 	if !c.JSON {
-		_, _ = fmt.Fprintf(s.out, "%d waiting, %d parked\n", stats.Waiting, stats.Parked)
+		_, _ = fmt.Fprintf(s.out, "%d waiting, %d parked\n", l.Waiting, l.Parked)
 	}
-	for _, l := range lines {
-		if err := l.print(s, c.JSON); err != nil {
+	for _, e := range l.Entries {
+		if err := printQueued(s, e, c.JSON); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (l queued) print(s streams, asJSON bool) error {
+func printQueued(s streams, e queue.Entry, asJSON bool) error {
 	if asJSON {
-		return json.NewEncoder(s.out).Encode(l)
+		return json.NewEncoder(s.out).Encode(e)
 	}
 	state, reason := "waiting", ""
-	if l.Parked {
-		state, reason = "parked", "  "+l.Reason
+	if e.Parked {
+		state, reason = "parked", "  "+e.Reason
 	}
-	_, err := fmt.Fprintf(s.out, "%-7s  since %s  %s%s\n", state, l.Since.UTC().Format("2006-01-02T15:04:05Z"), l.ID, reason)
+	_, err := fmt.Fprintf(s.out, "%-7s  since %s  %s%s\n", state, e.Since.UTC().Format("2006-01-02T15:04:05Z"), e.ID, reason)
 	return err
 }
 
 type queueShow struct {
 	ID string `arg:"" help:"The event's id."`
-	journalFile
+	bridgeQueue
 }
 
-func (c *queueShow) Run(s streams) (err error) {
-	j, err := c.open(s)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, j.Close()) }()
-	ev, err := j.Get(c.ID)
-	if err != nil {
-		return unknownEvent(c.ID, err)
-	}
-	enc := json.NewEncoder(s.out)
-	enc.SetIndent("", "  ")
-	return enc.Encode(ev)
+func (c *queueShow) Run(ctx context.Context, s streams) error {
+	return c.with(ctx, s, func(q queue.Queue) error {
+		ev, err := q.Show(ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		enc := json.NewEncoder(s.out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(ev)
+	})
 }
 
 type queueRetry struct {
 	ID  []string `arg:"" optional:"" help:"Ids of parked events."`
 	All bool     `help:"All that are parked."`
-	journalFile
+	bridgeQueue
 }
 
-func (c *queueRetry) Run(s streams) error {
-	return c.each(s, c.ID, c.All, "waiting again", (*journal.Journal).Retry)
+func (c *queueRetry) Run(ctx context.Context, s streams) error {
+	return c.each(ctx, s, queue.Which{IDs: c.ID, All: c.All}, "waiting again", queue.Queue.Retry)
 }
 
 type queueDrop struct {
 	ID  []string `arg:"" optional:"" help:"Ids of events that are parked or wait."`
 	All bool     `help:"All that are parked."`
-	journalFile
+	bridgeQueue
 }
 
-func (c *queueDrop) Run(s streams) error {
-	return c.each(s, c.ID, c.All, "dropped", (*journal.Journal).Drop)
+func (c *queueDrop) Run(ctx context.Context, s streams) error {
+	return c.each(ctx, s, queue.Which{IDs: c.ID, All: c.All}, "dropped", queue.Queue.Drop)
 }
 
 // each does something to the named events, or to all that are parked, and says what was done.
-func (f journalFile) each(s streams, ids []string, all bool, done string, do func(*journal.Journal, string) error) (err error) {
-	if (len(ids) == 0) != all {
+func (f bridgeQueue) each(ctx context.Context, s streams, w queue.Which, word string, do func(queue.Queue, context.Context, queue.Which) ([]string, error)) error {
+	if (len(w.IDs) == 0) != w.All {
 		return &exitError{exitUsage, errors.New("name events by their ids (vmsbridge queue list shows them), or say --all for all that are parked")}
 	}
-	j, err := f.open(s)
-	if err != nil {
+	return f.with(ctx, s, func(q queue.Queue) error {
+		done, err := do(q, ctx, w)
+		for _, id := range done {
+			_, _ = fmt.Fprintf(s.out, "%s: %s\n", word, id)
+		}
+		if err == nil && len(done) == 0 {
+			_, _ = fmt.Fprintln(s.out, "nothing is parked")
+		}
 		return err
-	}
-	defer func() { err = errors.Join(err, j.Close()) }()
-	if all {
-		parked, err := j.Parked()
-		if err != nil {
-			return fmt.Errorf("read what is parked: %w", err)
-		}
-		for _, e := range parked {
-			ids = append(ids, e.Event.ID)
-		}
-	}
-	for _, id := range ids {
-		if err := do(j, id); err != nil {
-			return unknownEvent(id, err)
-		}
-		_, _ = fmt.Fprintf(s.out, "%s: %s\n", done, id)
-	}
-	if len(ids) == 0 {
-		_, _ = fmt.Fprintln(s.out, "nothing is parked")
-	}
-	return nil
-}
-
-func unknownEvent(id string, err error) error {
-	if errors.Is(err, journal.ErrNotFound) {
-		return fmt.Errorf("%s: no such event here; vmsbridge queue list shows what waits and what is parked", id)
-	}
-	return fmt.Errorf("%s: %w", id, err)
+	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -9,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/agent"
+	"vmsbridge/agent/control"
+	"vmsbridge/agent/queue"
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/vms"
 )
@@ -79,15 +82,33 @@ func TestQueue(t *testing.T) {
 	}
 }
 
+// TestQueueOfARunningBridge asks the bridge that has the journal open.
 func TestQueueOfARunningBridge(t *testing.T) {
-	dir, _ := withJournal(t, 1)
+	dir, ids := withJournal(t, 3)
 	j, err := journal.Open(filepath.Join(dir, agent.JournalFile), journal.Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, j.Close()) }()
 	r := do(t, "queue", "list", "--data", dir)
 	require.Equal(t, exitFailed, r.code)
-	require.Contains(t, r.err, "is running")
-	require.Contains(t, r.err, "stop it first")
+	require.Contains(t, r.err, "another program has")
+
+	l, err := control.Listen(dir)
+	require.NoError(t, err)
+	bridge := &http.Server{Handler: queue.Handler(queue.Of(j))}
+	done := make(chan error, 1)
+	go func() { done <- bridge.Serve(l) }()
+	defer func() { _ = bridge.Close(); <-done }()
+	r = do(t, "queue", "list", "--data", dir)
+	require.Zero(t, r.code, r.err)
+	require.Contains(t, r.out, "2 waiting, 1 parked\n")
+	require.Contains(t, r.out, ids[0]+"  400 the account does not exist")
+	require.Equal(t, "waiting again: "+ids[0]+"\n", do(t, "queue", "retry", "--all", "--data", dir).out)
+	require.Contains(t, do(t, "queue", "show", ids[1], "--data", dir).out, "12:01:00.000")
+	require.Equal(t, "dropped: "+ids[1]+"\n", do(t, "queue", "drop", ids[1], "--data", dir).out)
+	r = do(t, "queue", "drop", ids[1], "--data", dir)
+	require.Equal(t, exitFailed, r.code)
+	require.Contains(t, r.err, "no such event here; vmsbridge queue list")
+	require.Contains(t, do(t, "queue", "list", "--data", dir).out, "2 waiting, 0 parked\n")
 }
 
 func TestQueueWithoutAJournal(t *testing.T) {
@@ -98,4 +119,7 @@ func TestQueueWithoutAJournal(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(dir, agent.JournalFile), "looking makes nothing")
 	file := write(t, "b.yaml", "bridge: {data: "+dir+"}\n")
 	require.Contains(t, do(t, "queue", "list", "--config", file).err, dir, "the folder of the configuration")
+	dir, _ = withJournal(t, 1)
+	file = write(t, "bad.yaml", "bridge: {data: "+dir+"}\ncameras: nonsense\n")
+	require.Contains(t, do(t, "queue", "list", "--config", file).out, "0 waiting, 1 parked", "a configuration with problems says where the data is")
 }

@@ -1,0 +1,72 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+)
+
+// Path is what Handler answers below: GET /queue?limit=N, GET /queue/event?id=ID, POST /queue/retry and /queue/drop with a Which.
+const Path = "/queue"
+
+// mostListed bounds an answer.
+const mostListed = 100_000
+
+// outcome is what became of a Retry or a Drop.
+type outcome struct {
+	Done    []string `json:"done"`
+	Problem string   `json:"problem,omitempty"` // why it went no further
+	Unknown bool     `json:"unknown,omitempty"` // which is an ErrUnknown
+}
+
+// Handler answers Ask. Who may ask is for the caller to know.
+func Handler(q Queue) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, r *http.Request) {
+		limit, err := strconv.Atoi(r.FormValue("limit"))
+		if err != nil || limit < 0 {
+			http.Error(w, "limit must be a number", http.StatusBadRequest)
+			return
+		}
+		l, err := q.List(r.Context(), min(limit, mostListed))
+		answer(w, l, err)
+	})
+	mux.HandleFunc("GET "+Path+"/event", func(w http.ResponseWriter, r *http.Request) {
+		ev, err := q.Show(r.Context(), r.FormValue("id"))
+		answer(w, ev, err)
+	})
+	change := func(path string, do func(context.Context, Which) ([]string, error)) {
+		mux.HandleFunc("POST "+Path+path, func(w http.ResponseWriter, r *http.Request) {
+			var which Which
+			if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 64<<20)).Decode(&which); err != nil {
+				http.Error(w, "read which events are meant: "+err.Error(), http.StatusBadRequest)
+				return
+			}
+			done, err := do(r.Context(), which)
+			o := outcome{Done: done, Unknown: errors.Is(err, ErrUnknown)}
+			if err != nil {
+				o.Problem = err.Error()
+			}
+			answer(w, o, nil)
+		})
+	}
+	change("/retry", q.Retry)
+	change("/drop", q.Drop)
+	return mux
+}
+
+func answer(w http.ResponseWriter, v any, err error) {
+	switch {
+	case errors.Is(err, ErrUnknown):
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_ = json.NewEncoder(w).Encode(v)
+}
