@@ -65,12 +65,14 @@ func launch(t testing.TB, name string, args ...string) *process {
 func (p *process) line(t testing.TB, word string, within time.Duration) string {
 	t.Helper()
 	late := time.After(within)
+	last := ""
 	for {
 		select {
 		case text, ok := <-p.lines:
 			if !ok {
-				t.Fatalf("%s ended before it printed %q", p.cmd.Path, word)
+				t.Fatalf("%s ended before it printed %q; its last words: %s", p.cmd.Path, word, last)
 			}
+			last = text
 			if strings.Contains(text, word) {
 				return text
 			}
@@ -132,7 +134,6 @@ func newSite(t testing.TB, s *cloud, cameras string) site {
 	for name, text := range map[string]string{"bridge.token": s.token, "lan.token": lanToken, "vmsbridge.yaml": fmt.Sprintf(`
 bridge: {id: bridge-1, account: acc-1, data: %q}
 service: {url: %q, token_file: bridge.token}
-clock: {wait: 0s}
 api: {listen: "127.0.0.1:%d", tokens: [{name: lan, token_file: lan.token}]}
 stills: {max_size: 256MiB}
 journal: {max_events: 2000000, outbox_max_size: 8GiB}
