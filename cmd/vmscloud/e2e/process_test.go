@@ -72,7 +72,7 @@ func (p *process) line(t testing.TB, word string, within time.Duration) string {
 			if !ok {
 				t.Fatalf("%s ended before it printed %q; its last words: %s", p.cmd.Path, word, last)
 			}
-			last = text
+			last += "\n" + text
 			if strings.Contains(text, word) {
 				return text
 			}
