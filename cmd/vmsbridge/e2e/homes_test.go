@@ -1,0 +1,224 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/vms"
+	"vmsbridge/uplink/webhook"
+)
+
+const homesSecret = "0123456789abcdef-of-the-hook"
+
+// order notes events in the order in which they first came.
+type order struct {
+	mu    sync.Mutex
+	first []string
+	seen  map[string]bool
+}
+
+func (o *order) note(ev vms.Event) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	key := ev.ID + fmt.Sprint(ev.Ongoing())
+	if o.seen == nil {
+		o.seen = map[string]bool{}
+	}
+	if !o.seen[key] {
+		o.seen[key] = true
+		o.first = append(o.first, key)
+	}
+}
+
+// has says whether all of these came, and in their order.
+func (o *order) has(keys []string) (all, ordered bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	at := -1
+	all, ordered = true, true
+	for _, k := range keys {
+		i := slices.Index(o.first, k)
+		all = all && i >= 0
+		ordered = ordered && i > at
+		at = i
+	}
+	return all, ordered
+}
+
+func (o *order) len() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.first)
+}
+
+// reporting reports events of one camera, one after the other, through the bridge's own interface, and remembers those that were taken.
+type reporting struct {
+	l      *load
+	camera string
+	taken  []string
+}
+
+func (p *reporting) put(ctx context.Context, kind string, at time.Time, ongoing bool) bool {
+	ev := vms.Event{Type: kind, StartTimestamp: vms.At(at), EndTimestamp: vms.Ptr(at.Add(time.Second)), Span: true, AccountID: p.l.account, ActorID: p.camera,
+		ActorAccountID: p.l.account, ActorType: vms.ActorCamera, CreatorID: "e2e.homes"}
+	if ongoing {
+		ev.EndTimestamp = nil
+	}
+	ev.SetData(vms.CreatorDetails("e2e.homes", vms.CreatorInfo{ID: "e2e.homes", Vendor: "e2e"}))
+	body, _ := json.Marshal(ev)
+	code, _, _ := p.l.ask(ctx, http.MethodPost, "/api/v3.0/events", body)
+	if code == http.StatusCreated {
+		p.taken = append(p.taken, ev.NaturalID()+fmt.Sprint(ongoing))
+	}
+	return code == http.StatusCreated
+}
+
+// TestOtherHomesOfEvents kills the bridge again and again while its broker is dead, and a webhook is not. The hook gets every event
+// that the bridge has taken, soon; so does the broker, when it is back, in order; and the states that lie there are the present.
+func TestOtherHomesOfEvents(t *testing.T) {
+	mosquitto, err := exec.LookPath("mosquitto")
+	if err != nil {
+		mosquitto = "/usr/sbin/mosquitto"
+	}
+	mosquitto = needProgram(t, mosquitto, "mosquitto")
+	sub := needProgram(t, "mosquitto_sub", "mosquitto-clients")
+
+	hooked := &order{}
+	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		var ev vms.Event
+		if err != nil || webhook.Verify(homesSecret, r.Header.Get(webhook.HeaderSignature), body, time.Now(), time.Minute) != nil || json.Unmarshal(body, &ev) != nil {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		hooked.note(ev)
+	}))
+	defer hook.Close()
+
+	port, dead := freePort(t), freePort(t)
+	cameras := cameraYAML("a", fmt.Sprintf("rtsp://127.0.0.1:%d/a", dead), "", "tcp", "", "") + cameraYAML("b", fmt.Sprintf("rtsp://127.0.0.1:%d/b", dead), "", "tcp", "", "")
+	s := newSite(t, cameras, fmt.Sprintf("mqtt: {url: 'mqtt://127.0.0.1:%d'}", port),
+		fmt.Sprintf("webhooks: [{id: hook, url: '%s', secret: %s, types: [tamper, motion]}]", hook.URL, homesSecret))
+	conf := s.write("mosquitto.conf", fmt.Sprintf("listener %d 127.0.0.1\nallow_anonymous true\nuser root\nmax_queued_messages 0\npersistence true\npersistence_location %s/\n", port, s.dir))
+	listen := func(args ...string) *program {
+		return start(t, sub, append([]string{"-h", "127.0.0.1", "-p", fmt.Sprint(port), "-q", "1", "-F", "%t %p"}, args...)...)
+	}
+	broker := func() *program {
+		p := start(t, mosquitto, "-c", conf, "-v")
+		p.line("running", 10*time.Second)
+		return p
+	}
+	lies := func(topic string) string { // what is retained
+		out, _ := exec.Command(sub, "-h", "127.0.0.1", "-p", fmt.Sprint(port), "-t", topic, "-C", "1", "-W", "3").Output()
+		return strings.TrimSpace(string(out))
+	}
+	const prefix = "vmsbridge/bridge-1/"
+	b := broker()
+	all := func() *program { return listen("-i", "all", "-c", "-t", prefix+"events") }
+	heard := []*program{all()} // the broker keeps for it what comes while it is away
+	s.startBridge()
+	until(t, 20*time.Second, "the bridge at the broker", func() bool { return lies(prefix+"status") == "online" })
+
+	l := &load{local: s.local, account: s.account}
+	one, two := &reporting{l: l, camera: "a"}, &reporting{l: l, camera: "b"}
+	began := time.Now().Add(-time.Minute)
+	require.True(t, one.put(t.Context(), vms.TypeMotion, began, true))
+	until(t, 20*time.Second, "motion at the broker", func() bool { return lies(prefix+"a/motion") == "ON" })
+	s.bridge.kill()
+	until(t, 20*time.Second, "the broker to say that the bridge is gone", func() bool { return lies(prefix+"status") == "offline" })
+	heard[0].kill()
+	require.NoError(t, b.cmd.Process.Signal(syscall.SIGTERM))
+	until(t, 20*time.Second, "the broker's end", func() bool { return !b.running() })
+
+	ctx, stop := context.WithCancel(t.Context())
+	var writers sync.WaitGroup
+	defer func() { stop(); writers.Wait() }()
+	for _, p := range []*reporting{one, two} {
+		writers.Go(func() {
+			for n := 1; ctx.Err() == nil; n++ {
+				if !p.put(ctx, vms.TypeTamper, began.Add(time.Duration(n)*10*time.Millisecond), false) {
+					time.Sleep(20 * time.Millisecond) // it has just been killed
+				}
+			}
+		})
+	}
+	rng := rand.New(rand.NewPCG(1, 7))
+	kills := 6
+	if testing.Short() {
+		kills = 2
+	}
+	for n := range kills {
+		s.startBridge()
+		s.bridge.pause(time.Duration(100+rng.IntN(900)) * time.Millisecond)
+		s.bridge.kill()
+		s.requireSound(n)
+	}
+	s.startBridge()
+	stop()
+	writers.Wait()
+	require.True(t, one.put(t.Context(), vms.TypeMotion, began, false), "the motion ends while the broker is dead")
+	until(t, 30*time.Second, "all at the hook", func() bool {
+		a, _ := hooked.has(one.taken)
+		b, _ := hooked.has(two.taken)
+		return a && b
+	})
+	require.Contains(t, strings.Join(s.health().Problems, "\n"), "another home of events")
+	require.Contains(t, s.metrics(), `vmsbridge_home_up{home="webhook/hook"} 1`)
+	require.Contains(t, s.metrics(), `vmsbridge_home_up{home="mqtt/127.0.0.1"} 0`)
+	said, _, _ := try(t, "vmsbridge", "status", "--config", s.yaml)
+	require.Regexp(t, `mqtt      127.0.0.1: the MQTT broker cannot be reached.*; [1-9]\d* waiting`, said)
+
+	b = broker()
+	heard = append(heard, all())
+	brought := &order{}
+	until(t, 60*time.Second, "all at the broker", func() bool {
+		brought = &order{}
+		for _, p := range heard {
+			for line := range strings.Lines(p.output()) {
+				var ev vms.Event
+				if _, body, _ := strings.Cut(line, " "); json.Unmarshal([]byte(body), &ev) == nil {
+					brought.note(ev)
+				}
+			}
+		}
+		a, _ := brought.has(one.taken)
+		b, _ := brought.has(two.taken)
+		return a && b
+	})
+	for name, o := range map[string]*order{"hook": hooked, "broker": brought} {
+		for _, p := range []*reporting{one, two} {
+			_, ordered := o.has(p.taken)
+			require.True(t, ordered, "the %s got the events of camera %s out of order", name, p.camera)
+		}
+	}
+	require.Equal(t, "OFF", lies(prefix+"a/motion"), "no motion stays behind that has ended")
+	require.Equal(t, "online", lies(prefix+"status"))
+	require.Equal(t, "OFF", lies(prefix+"a/connectivity"))
+	t.Logf("%d kills: %d and %d events taken; the hook had %d, the broker %d", kills, len(one.taken), len(two.taken), hooked.len(), brought.len())
+
+	// The configuration changes while the bridge runs: another camera, and no hook any more.
+	s.set("webhooks:", "# webhooks:")
+	s.set("  - {id: \"b\"", "  - {id: \"c\"")
+	require.NoError(t, s.bridge.cmd.Process.Signal(syscall.SIGHUP))
+	until(t, 20*time.Second, "the new camera at the broker", func() bool { return lies(prefix+"c/motion") == "OFF" && lies(prefix+"b/motion") == "" })
+	require.NotContains(t, s.metrics(), "webhook/hook")
+	s.bridge.stop(10 * time.Second)
+	require.Equal(t, "offline", lies(prefix+"status"))
+	s.requireSound(kills)
+	_ = os.Remove(conf)
+}
