@@ -71,8 +71,8 @@ var AccountFields = Fields{
 	{Name: "brand_name", Kind: argument.Text, Use: Update, check: line},
 	{Name: "brand_support_phone", Kind: argument.Text, Use: Update, check: line},
 	{Name: "brand_support_email", Kind: argument.Text},
-	{Name: "brand_saml_publickey_cert", Kind: argument.Text, Use: Update, check: text(maxLong, orEmpty(checkCertificate))},
-	{Name: "brand_saml_nameid_path", Kind: argument.Text, Use: Update, check: line},
+	{Name: "brand_saml_publickey_cert", Kind: argument.Text, Use: Update, Who: Admins, check: text(maxLong, orEmpty(checkCertificate))},
+	{Name: "brand_saml_nameid_path", Kind: argument.Text, Use: Update, Who: Admins, check: line},
 
 	{Name: "customer_id", Kind: argument.Text, Use: Update, Who: Parent, check: line},
 	{Name: "is_master_video_disabled_allowed", Kind: argument.Flag, Use: Update, Who: Parent},

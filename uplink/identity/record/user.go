@@ -98,6 +98,8 @@ type UserInner struct {
 	LockedWhy string    `json:"lockedWhy,omitempty"`
 	// Ousted is when the user was last locked or disabled: what clients had from sign-ins before that is worth nothing.
 	Ousted time.Time `json:"ousted,omitzero"`
+	// Mailbox is the folded address whose mail the user has read: they came by a link that was sent there.
+	Mailbox string `json:"mailbox,omitempty"`
 	// CodeFailures counts wrong two-factor codes since the last right one.
 	CodeFailures int `json:"codeFailures,omitempty"`
 	// Devices are the hashes of tfa_key values under which this user is trusted.
@@ -122,6 +124,10 @@ func (u User) Locked() bool { return !u.Inner.Locked.IsZero() }
 
 // Disabled says whether the user may not sign in at all, a lock included. A pending user is not disabled.
 func (u User) Disabled() bool { return u.Locked() || bool(!u.IsActive && !u.IsPending) }
+
+// Proven says whether the address is known to be the user's own. An administrator may give a user any address, and users
+// change their own; what others mean for whoever has the address is for those alone who read its mail.
+func (u User) Proven() bool { return u.Inner.Mailbox != "" && u.Inner.Mailbox == Fold(u.Email) }
 
 // Ousts says whether what was issued to the user at a time is worth nothing by now: a password was set since, and whoever
 // changes a password wants everyone else out, or the user was locked or disabled.

@@ -95,6 +95,8 @@ func AccountField(c Caller, p Place, f record.Field, a record.Account) bool {
 		return false
 	case f.Name == "is_master_video_disabled" && p == Own && a.Child() && !bool(a.IsVideoDisabledAllowed):
 		return false
+	case f.Name == "is_master_video_disabled" && p == Child:
+		return false // it is the sub-account that blocks the reseller
 	}
 	switch f.Who {
 	case record.Superusers, record.ByVerify:

@@ -43,7 +43,7 @@ func validLetters(s string) bool {
 }
 
 // Shares applies camera_shares and camera_share_perms of POST /g/account to an account. known says whether the account has
-// a camera, accountOf finds the account of a registered address, "" for none. The two come together, as the document
+// a camera, accountOf finds the account of a registered address that is known to be its user's own, "" for none. The two come together, as the document
 // demands. Errors are *status.Error.
 func Shares(a record.Account, change [][]string, perms record.Object, known func(camera string) bool, accountOf func(email string) string) (record.Account, error) {
 	given, err := readPerms(perms)
@@ -133,7 +133,14 @@ func SharedWith(owner record.Account, u record.User) []string {
 		}
 	}
 	if owner.ResponderActive && slices.ContainsFunc(owner.FirstResponders, func(e []string) bool {
-		return len(e) > 0 && record.Fold(e[0]) == record.Fold(u.Email) && (len(e) < 5 || e[4] == "" || e[4] == u.OwnerAccountID)
+		if len(e) == 0 {
+			return false
+		}
+		account := ""
+		if len(e) >= 5 {
+			account = e[4]
+		}
+		return is(u, e[0], account)
 	}) {
 		out = append(out, owner.ResponderCameras...)
 	}
@@ -143,7 +150,13 @@ func SharedWith(owner record.Account, u record.User) []string {
 // named says whether a recipient 'email,account' is the user.
 func named(recipient string, u record.User) bool {
 	email, account, _ := strings.Cut(recipient, ",")
-	return u.Email != "" && record.Fold(email) == record.Fold(u.Email) && (account == "" || account == u.OwnerAccountID)
+	return is(u, email, account)
+}
+
+// is says whether a user is the one meant by an address, and an account or "". Without an account whoever has the address is
+// meant, so that the user must have proven to be that.
+func is(u record.User, email, account string) bool {
+	return u.Email != "" && record.Fold(email) == record.Fold(u.Email) && (account == u.OwnerAccountID || account == "" && u.Proven())
 }
 
 // GrantsOf is what a user may see in the account active. home is the user's own account, shared what other accounts share

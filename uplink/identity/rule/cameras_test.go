@@ -78,6 +78,18 @@ func TestShares(t *testing.T) {
 	}
 }
 
+// Who is only said to have an address gets nothing that is meant for whoever has it.
+func TestSharesWithoutAnAccountWantAProof(t *testing.T) {
+	a := record.Account{ID: "a", Status: record.Texts{record.StatusActive}, CameraShares: record.Lists{{"c1", "g@x.org,"}},
+		FirstResponders: record.Lists{{"g@x.org"}, {"g@x.org", "", "", "", ""}}, ResponderActive: true, ResponderCameras: record.Texts{"c2"}}
+	u := record.User{Email: "G@x.org", OwnerAccountID: "b"}
+	require.Empty(t, SharedWith(a, u))
+	u.Inner.Mailbox = "other@x.org"
+	require.Empty(t, SharedWith(a, u), "of the address that the user had before")
+	u.Inner.Mailbox = "g@x.org"
+	require.Equal(t, []string{"c1", "c2"}, SharedWith(a, u))
+}
+
 func TestResponders(t *testing.T) {
 	a := record.Account{ID: "a", Status: record.Texts{record.StatusActive}, FirstResponders: record.Lists{{"r@x.org", "R", "S", "Fire", "b"}}, ResponderCameras: record.Texts{"c1"}}
 	r := record.User{Email: "r@x.org", OwnerAccountID: "b"}

@@ -14,7 +14,7 @@ func UserField(c Caller, p Place, f record.Field, rights, self bool, me, before,
 	if c.Role == Internal {
 		return f.Who != record.ByVerify
 	}
-	if !rights {
+	if !rights || self && !c.Admin(p) { // nobody but an administrator manages themselves
 		return self && f.Who == record.Self && !(f.Name == "json" && before.EmployeeID() != after.EmployeeID())
 	}
 	switch f.Who {
@@ -25,9 +25,6 @@ func UserField(c Caller, p Place, f record.Field, rights, self bool, me, before,
 	}
 	if !f.Grants || c.Admin(p) {
 		return true
-	}
-	if self {
-		return false // a regular user does not change its own permissions
 	}
 	return flagOf(me, f.Name) || flagOf(before, f.Name) || !flagOf(after, f.Name)
 }

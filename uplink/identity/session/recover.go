@@ -109,6 +109,7 @@ func (d *Desk) Reset(ctx context.Context, token, password string, terms []string
 		if len(terms) > 0 {
 			u.Inner.Terms, u.IsTermsNoncompliant = terms, false
 		}
+		u.Inner.Mailbox = record.Fold(u.Email) // the token came by mail, or from an operator
 		if u, err = SetPassword(tx, u, hash, nil); err != nil {
 			return err
 		}
@@ -152,6 +153,7 @@ func (d *Desk) Validate(id, token string, from netip.Addr) (Opened, error) {
 		if err := held.Last(400, 402, 406, 409, 412, 460); err != nil {
 			return err
 		}
+		u.Inner.Mailbox = record.Fold(u.Email)
 		home.Status, t.Used = record.Texts{record.StatusActive}, true
 		entry := mine(u, audit.Activate, from)
 		entry.Kind, entry.Target, entry.Name = audit.KindAccount, home.ID, home.Name

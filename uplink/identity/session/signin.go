@@ -240,7 +240,8 @@ type Vouched struct {
 }
 
 // Vouched signs a user in without a password. Who needs a second factor that the provider did not ask for gets a ticket, as
-// from Authenticate, and no session. Whoever may not sign in with a password may not this way either: that is a 404.
+// from Authenticate, and no session. An account's administrators choose its provider, so that it cannot vouch for those of
+// the service: superusers and staff sign in by password. Whoever may not sign in with a password may not this way either: that is a 404.
 func (d *Desk) Vouched(in Vouched) (o Opened, t Ticket, err error) {
 	err = d.store.Update(func(tx *store.Tx) error {
 		u, home, err := userAndHome(tx, in.UserID)
@@ -249,7 +250,7 @@ func (d *Desk) Vouched(in Vouched) (o Opened, t Ticket, err error) {
 		} else if err != nil {
 			return err
 		}
-		if u.Disabled() || !home.Is(record.StatusActive) || !allowed(home, in.From) || !record.Within(u.AccessPeriod, u.Timezone, tx.Now()) {
+		if bool(u.IsSuperuser || u.IsStaff) || u.Disabled() || !home.Is(record.StatusActive) || !allowed(home, in.From) || !record.Within(u.AccessPeriod, u.Timezone, tx.Now()) {
 			return errUnknown
 		}
 		if !in.Strong && d.needsCode(u, home, in.Device) {

@@ -360,7 +360,7 @@ func TestSharesReachTheirRecipients(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.CreateAccount(active("other", ""))
 	require.NoError(t, err)
-	u, err := s.CreateUser(member("other", "b@x.org"))
+	u, err := s.CreateUser(member("other", "b@x.org", func(u *record.User) { u.Inner.Mailbox = "b@x.org" }))
 	require.NoError(t, err)
 	_, text, err := s.CreateToken(record.Token{Kind: identity.KindUser, AccountID: "other", UserID: u.ID})
 	require.NoError(t, err)

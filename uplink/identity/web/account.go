@@ -69,19 +69,11 @@ func (c *call) putAccount() error {
 	var made record.Account
 	var mails []letters.Letter
 	err := c.update(func(tx *store.Tx, me session.Caller) error {
-		email, err := c.set.Text("contact_email")
-		if err != nil {
-			return c.last(bad, err)
-		}
-		taken := error(nil)
-		if _, err := tx.UserByEmail(email); err == nil {
-			taken = errEmailTaken
-		}
 		a, forbidden, err := c.newAccount(tx, me, change)
 		if err != nil {
 			return err
 		}
-		if err := c.last(bad, forbidden, taken); err != nil {
+		if err := c.last(bad, forbidden, c.taken(tx, "contact_email", forbidden)); err != nil {
 			return err
 		}
 		if made, err = tx.AddAccount(a); err != nil {
@@ -95,6 +87,20 @@ func (c *call) putAccount() error {
 	}
 	c.desk.Send(mails...)
 	return c.ok(map[string]string{"id": made.ID})
+}
+
+// taken is the 409 for an address in a parameter that somebody has. Who may not make what is asked for is not told.
+func (c *call) taken(tx *store.Tx, name string, forbidden error) error {
+	email, err := c.set.Text(name)
+	if err != nil || forbidden != nil {
+		return err
+	}
+	if _, err = tx.UserByEmail(email); errors.Is(err, identity.ErrNotFound) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return errEmailTaken
 }
 
 // newAccount is the account that PUT asks for. forbidden is the 403 if the caller may not have it.
@@ -242,7 +248,7 @@ func (c *call) changeAccount(tx *store.Tx, me session.Caller, a record.Account, 
 		}
 		if a, err = rule.Shares(a, shares, perms, known, func(email string) string {
 			u, err := tx.UserByEmail(email)
-			if err != nil {
+			if err != nil || !u.Proven() {
 				return ""
 			}
 			return u.OwnerAccountID

@@ -91,7 +91,7 @@ func TestPutAccount(t *testing.T) {
 
 	put(master, newSub()).want(409)
 	put(master, newSub().with("contact_email", "RU@c")).want(409)
-	put(b.signIn("ru@c"), newSub()).want(409, "409 stands above 403")
+	put(b.signIn("ru@c"), newSub()).want(403, "who may not is not told of an address")
 	for _, who := range []string{"asu@c", "ru@m", "asu@o"} {
 		put(b.signIn(who), newSub().with("contact_email", "x@sub.org")).want(403, who)
 	}

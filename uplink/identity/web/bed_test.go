@@ -193,7 +193,7 @@ func (b *bed) user(email string, set func(*record.User)) record.User {
 	u := record.NewUser()
 	u.Email, u.FirstName, u.LastName = email, "First", strings.SplitN(email, "@", 2)[0]
 	u.OwnerAccountID = strings.SplitN(email, "@", 2)[1]
-	u.IsActive, u.IsPending, u.Inner.PasswordHash = true, false, bedHash()
+	u.IsActive, u.IsPending, u.Inner.PasswordHash, u.Inner.Mailbox = true, false, bedHash(), record.Fold(email)
 	if set != nil {
 		set(&u)
 	}

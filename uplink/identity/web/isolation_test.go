@@ -157,3 +157,39 @@ func TestNothingWithoutASession(t *testing.T) {
 	}
 	require.Equal(t, before, b.snapshot("c"))
 }
+
+// An address that a user was given, or gave themselves, is not theirs until they have read its mail: what another account
+// shares with whoever has it, or names as its responder, is not theirs either.
+func TestSquattersGetNoShares(t *testing.T) {
+	b := newBed(t, withFactor(nil))
+	asu, theirs := b.signIn("asu@o"), b.signIn("asu@c")
+	const guest = "guest@corp.org"
+	share := func() {
+		b.call("POST", "/g/account", theirs, args{"id": "c", "camera_shares": [][]string{{"M", "cam1-c", guest}}, "camera_share_perms": map[string]any{},
+			"first_responders": [][]string{{guest, "G", "U", "Fire", ""}}, "responder_active": true, "responder_cameras": []string{"cam2-c"}}).want(200)
+	}
+	devices := func(key string) string {
+		return string(b.call("GET", "/g/device/list", key, nil).want(200).body)
+	}
+	share()
+	id := b.call("PUT", "/g/user", asu, newUser(guest)).want(200).field("id")
+	b.call("POST", "/g/aaa/change_password", asu, args{"id": id, "password": password}).want(200)
+	key := b.signIn(guest)
+	require.NotContains(t, devices(key), "-c", "an administrator's word")
+	share()
+	require.NotContains(t, devices(key), "-c", "shared when there was such a user")
+
+	// By the mail that the owner got it is.
+	b.call("POST", "/g/aaa/forgot_password", "", args{"email": guest}).want(202)
+	key = b.call("POST", "/g/aaa/reset_password", "", args{"token": b.letter(guest).Token, "password": fresh}).want(200).cookie("auth_key").Value
+	require.Contains(t, devices(key), "cam1-c")
+	require.Contains(t, devices(key), "cam2-c")
+
+	// And one's own change of address proves nothing about the new one: the code goes to the old.
+	b.call("DELETE", "/g/user", asu, args{"id": id}).want(200)
+	ru := b.signIn("ru@o")
+	b.call("POST", aaaUpdate, ru, args{typeOfCode: "email", "password": password, "update_json": map[string]any{"email": guest}}).want(200)
+	b.call("POST", aaaVerify, ru, args{codeArg: b.letter("ru@o").Code}).want(200)
+	require.Equal(t, guest, b.call("GET", "/g/user", ru, nil).want(200).field("email"))
+	require.NotContains(t, devices(ru), "-c")
+}

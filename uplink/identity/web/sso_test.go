@@ -184,3 +184,21 @@ func TestSSOAndTheSecondFactor(t *testing.T) {
 		b.edit("ru@c", func(x *record.User) { *x = u })
 	}
 }
+
+// An account's administrators choose its provider: it is no way to become more than they are.
+func TestAProviderMakesNobodyMore(t *testing.T) {
+	b := newBed(t)
+	p := withSSO(t, b)
+	b.user("settings@c", func(u *record.User) { u.IsEditAccount = true })
+	b.user("staff@c", func(u *record.User) { u.IsStaff = true })
+	b.user("super@c", func(u *record.User) { u.IsSuperuser = true })
+	for _, email := range []string{"staff@c", "super@c"} {
+		p.email = email
+		require.Empty(t, b.call("POST", "/g/sso", "", args{"SAMLResponse": p.message(t)}).want(404, email).cookies)
+	}
+	_, mine := newProvider(t, "asu@c")
+	key := b.signIn("settings@c")
+	b.call("POST", "/g/account", key, args{"id": "c", "brand_saml_publickey_cert": mine}).want(403)
+	b.call("POST", "/g/account", key, args{"id": "c", "brand_saml_nameid_path": "//AttributeValue"}).want(403)
+	b.call("POST", "/g/account", key, args{"id": "c", "brand_name": "x"}).want(200)
+}

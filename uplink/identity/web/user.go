@@ -73,21 +73,13 @@ func (c *call) putUser() error {
 	var made record.User
 	var mails []letters.Letter
 	err := c.update(func(tx *store.Tx, me session.Caller) error {
-		email, err := c.set.Text("email")
-		if err != nil {
-			return c.last(bad, err)
-		}
-		taken := error(nil)
-		if _, err := tx.UserByEmail(email); err == nil {
-			taken = errEmailTaken
-		}
 		before := record.NewUser()
 		before.OwnerAccountID = me.Active.ID
 		after, forbidden, err := c.changeUser(tx, me, member{user: before, account: me.Active, place: me.Place(me.Active)}, change, rule.Create)
 		if err != nil {
 			return err
 		}
-		if err := c.last(bad, forbidden, taken); err != nil {
+		if err := c.last(bad, forbidden, c.taken(tx, "email", forbidden)); err != nil {
 			return err
 		}
 		if made, err = tx.AddUser(after); err != nil {

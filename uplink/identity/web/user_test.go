@@ -54,7 +54,7 @@ func TestPutUser(t *testing.T) {
 
 	put(asu, newUser("one@c")).want(409)
 	put(asu, newUser("ASU@O")).want(409, "addresses are taken whoever has them")
-	put(ru, newUser("asu@o")).want(409, "409 stands above 403")
+	put(ru, newUser("asu@o")).want(403, "who may not is not told of an address")
 	put(ru, newUser("two@c")).want(403)
 	put(asu, newUser("two@c").with("is_superuser", 1)).want(403)
 	put(asu, newUser("two@c").with("is_staff", 1)).want(403)
