@@ -62,7 +62,7 @@ func (e *StatusError) Error() string {
 	case http.StatusForbidden:
 		return "the service does not let this credential open a tunnel (403): it must be a bridge's own"
 	case http.StatusConflict:
-		return "the service does not know this bridge (409): it opens a tunnel once the bridge is registered"
+		return "the service does not know this bridge, or it is registered with another credential (409): it opens a tunnel once it is registered with this one"
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
 		return fmt.Sprintf("the service takes no tunnels (%d); images can only be asked for where the bridge can be reached", e.Code)
 	}

@@ -2,6 +2,7 @@ package signin_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -113,6 +114,34 @@ func TestStatusesOfTheFirstStep(t *testing.T) {
 		b.answer(code)
 		_, err := b.door().Authenticate(t.Context(), anna, password)
 		require.ErrorContains(t, err, words, "%d", code)
+	}
+}
+
+// The statuses of the second step and of sending the code: each says what to do.
+func TestStatusesOfTheOtherSteps(t *testing.T) {
+	b := newBed(t)
+	for _, c := range []struct {
+		code       int
+		send, open string
+	}{
+		{400, "is service.url right", "is service.url right"},
+		{401, "sign in again from the start", "sign in again from the start"},
+		{402, "settle that with the service", "settle that with the service"},
+		{403, "check the API key", "check the API key"},
+		{406, "try again", "the code is wrong: try again"},
+		{412, "choose the other one", "an administrator of the account or the service's support must let it in"},
+		{415, "choose the other one", "choose the other one"},
+		{429, "try again later", "only the service's support can unlock it"},
+		{460, "ask whoever runs it", "ask whoever runs it"},
+		{461, "follow the link in the mail", "follow the link in the mail"},
+		{462, "follow the link in the mail", "follow the link in the mail"},
+		{500, "try again later", "try again later"},
+	} {
+		b.answer(c.code)
+		require.ErrorContains(t, b.door().SendCode(t.Context(), "token", signin.WayMail), c.send, "%d", c.code)
+		_, err := b.door().Authorize(t.Context(), "token", "1234")
+		require.ErrorContains(t, err, c.open, "%d", c.code)
+		require.ErrorContains(t, err, fmt.Sprintf("(%d)", c.code))
 	}
 }
 
