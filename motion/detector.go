@@ -8,13 +8,14 @@ import (
 )
 
 const (
-	learnFor      = 900 * time.Millisecond // of a new scene, before anything is reported
-	learnPictures = 4
-	youngFor      = 4 * time.Second // in which what stands still is soon taken for background: it may be the hole that a passer-by left
-	maxStep       = 250 * time.Millisecond
-	smallShare    = 0.005                   // of the picture: what moves less must go somewhere to count
-	upsetAtMost   = 1500 * time.Millisecond // for which a change of the whole picture teaches no noise
-	longPause     = 5 * time.Second         // between two pictures, after which nothing that was open goes on
+	learnFor        = 900 * time.Millisecond // of a new scene, before anything is reported
+	learnPictures   = 4
+	youngFor        = 4 * time.Second // in which what stands still is soon taken for background: it may be the hole that a passer-by left
+	restlessLearned = 6 * time.Second // after which it is known what always moves
+	maxStep         = 250 * time.Millisecond
+	smallShare      = 0.005                   // of the picture: what moves less must go somewhere to count
+	upsetAtMost     = 1500 * time.Millisecond // for which a change of the whole picture teaches no noise
+	longPause       = 5 * time.Second         // between two pictures, after which nothing that was open goes on
 )
 
 // Detector finds spans of motion in the pictures of one camera. It is not safe for concurrent use, starts no goroutine, and
@@ -127,6 +128,7 @@ func (d *Detector) resize(width, height int) {
 	}
 	d.light.choose(d.mask)
 	d.tracks.small = int(smallShare * float64(n))
+	d.tracks.width, d.tracks.height = g.width, g.height
 	d.pictures = 0
 }
 
@@ -253,6 +255,7 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 		clear(d.held)
 		d.heldAny = false
 	}
+	d.tracks.young = d.at < d.learned+restlessLearned
 	d.tracks.scattered = solid > d.grid.cells()/100 && scattered(d.solid, d.grid.width, d.grid.height)
 	upheaval := false
 	d.newScene = false

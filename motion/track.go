@@ -19,6 +19,8 @@ const (
 	minWay        = 0.2                     // of the square root of its area, likewise
 	dwellWay      = 0.5                     // of the square root of its area, that it must go within some time not to dwell
 	straight      = 0.5                     // share of its way by which it must be away from where it began
+	youngWay      = 0.6                     // of the square root of its area, that anything must go while the scene is young
+	youngStraight = 0.7                     // share of its way, likewise
 	confirmSmall  = 700 * time.Millisecond  // of motion of something small or middling
 	fastSmall     = 5                       // square roots of its area that such a thing goes in a second at most: a runner goes four, an insect is faster
 	middling      = 4                       // times what is small: an insect close to the lens is no larger
@@ -94,6 +96,12 @@ type track struct {
 	live      bool    // in this picture: it moves
 	substance float64 // mean of its pictures' outlines, fading
 	outlines  float64 // weight of that mean
+	form      form    // of its last picture
+	formAt    time.Duration
+	leaps     int // from picture to picture
+	leapX     float64
+	leapY     float64
+	bold      bool // the last leap was of something beyond doubt
 }
 
 // tracker links the objects of pictures.
@@ -103,6 +111,9 @@ type tracker struct {
 	small     int     // cells of what moves, below which a track must travel to be confirmed
 	flurry    float64 // number of small things that move, over the last seconds
 	scattered bool    // much changes all over the picture
+	young     bool    // it is not yet known what always moves
+	width     int     // of the picture, in cells
+	height    int
 }
 
 // clear gives up all tracks. Numbers go on.
@@ -162,7 +173,7 @@ func (t *tracker) step(objects []object, at, dt time.Duration, wall time.Time) {
 			few++
 		}
 		if o.stirs || o.creeps {
-			o.track = t.link(o, known, at, wall)
+			o.track = t.link(o, known, at, dt, wall)
 		}
 	}
 	t.flurry += (float64(few) - t.flurry) * (1 - math.Exp(-dt.Seconds()/flurryFade))
@@ -172,7 +183,7 @@ func (t *tracker) step(objects []object, at, dt time.Duration, wall time.Time) {
 }
 
 // link finds the track nearest to an object among the known ones, or begins one. It returns -1 when there is no place.
-func (t *tracker) link(o *object, known int, at time.Duration, wall time.Time) int {
+func (t *tracker) link(o *object, known int, at, dt time.Duration, wall time.Time) int {
 	box := o.box
 	if box.empty() {
 		box = o.whole
@@ -183,7 +194,7 @@ func (t *tracker) link(o *object, known int, at time.Duration, wall time.Time) i
 		if k := &t.tracks[i]; !k.confirmed && float64(o.size()) > 4*k.cells && at-k.bornAt > time.Second {
 			continue // something else that flutters has been there all the time
 		}
-		if t.leaps(&t.tracks[i], o, at) {
+		if t.leaps(&t.tracks[i], o, at, dt) {
 			reach = 1 << 29
 		}
 		if gap <= reach && gap < bestGap {
@@ -202,8 +213,8 @@ func (t *tracker) link(o *object, known int, at time.Duration, wall time.Time) i
 
 // leaps tells whether the object may be a young track's next picture, wherever it is: a car close to the camera is only seen in a few pictures, and each
 // time somewhere else. That it goes straight on is asked when it is confirmed.
-func (t *tracker) leaps(k *track, o *object, at time.Duration) bool {
-	return k.linked <= 3 && o.fore >= t.small && k.size >= t.small && k.seenAt < at && at-k.seenAt <= shortLag*3/2 && 3*o.moved > k.size && 3*k.size > o.moved
+func (t *tracker) leaps(k *track, o *object, at, dt time.Duration) bool {
+	return k.linked <= 3 && o.fore >= t.small && k.size >= t.small && k.seenAt < at && at-k.seenAt <= max(shortLag, dt)*3/2 && 3*o.moved > k.size && 3*k.size > o.moved
 }
 
 // distance is how far two boxes are apart, in cells (0 when they overlap), and how far they may be to be the same thing: a fast
@@ -281,6 +292,7 @@ func (k *track) advance(l look, at, dt time.Duration, wall time.Time, t *tracker
 		k.trail[k.sights%trailLength] = sight{at, wall, contrast}
 		k.sights++
 	}
+	k.leap(t.formOf(&l, contrast), t, at, dt)
 	k.gather(&l, contrast, at, dt)
 	k.consider(&l, dt)
 	k.travel(l.moved, l.largest, l.movedX, l.movedY, at, dt)
@@ -368,6 +380,12 @@ func (k *track) travelled() bool {
 	return d >= minTravel && d >= minWay*math.Sqrt(k.cells) && d >= straight*k.way
 }
 
+// leaves tells whether the track goes far: what moved when the detector began, such as a tree or a flag, is not known yet for what it is.
+func (k *track) leaves() bool {
+	d := math.Hypot(k.nowX-k.fromX, k.nowY-k.fromY)
+	return d >= youngWay*math.Sqrt(k.cells) && d >= youngStraight*k.way
+}
+
 // hurries tells whether the track goes further in a second than things of its size do: insects, flakes of snow and drops fly close to the lens.
 func (k *track) hurries(at time.Duration) bool {
 	return k.way > fastSmall*math.Sqrt(k.cells)*wayFade*(1-math.Exp(-(at-k.bornAt).Seconds()/wayFade))
@@ -397,7 +415,10 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 		pictures = 2
 	}
 	back := lookBack
+	leapt := k.leapt() && !t.scattered && t.flurry <= flurry
 	switch {
+	case leapt:
+		back = smallBack
 	case k.active >= confirmActive && k.pictures >= pictures:
 	case k.strong >= confirmStrong && k.pictures >= 1:
 	case k.faint >= confirmFaint:
@@ -407,8 +428,11 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 	default:
 		return
 	}
-	if !k.creeping { // it had to go somewhere first
+	if !k.creeping && !leapt { // it had to go somewhere first
 		if !k.solid() || t.scattered && !k.compact || k.cells < float64(t.small) && t.flurry > flurry {
+			return
+		}
+		if t.young && !k.leaves() {
 			return
 		}
 		if !k.travelled() || k.cells < float64(t.small) && k.strong < confirmSmall || k.cells < middling*float64(t.small) && (max(k.strong, k.faint) < confirmSmall || k.hurries(at)) {

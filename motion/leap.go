@@ -1,0 +1,86 @@
+package motion
+
+import (
+	"math"
+	"time"
+)
+
+// What is large and fast, such as a car close to the camera, is seen in two or three pictures only, and each time somewhere else. Pictures of the same clear form, one after another along
+// a line, are a thing all the same.
+const (
+	leapWay      = 0.6  // of its larger side, that it goes at least from picture to picture
+	leapHeight   = 1.35 // times as high or wide, at most, as in the picture before
+	leapSize     = 1.5  // times as many cells, likewise
+	leapStraight = 0.97 // cosine of the angle between its leaps: an insect flies in curls
+	leapCells    = 2    // times what is small, that it is large at least: insects that leap are smaller
+	leapEven     = 1.6  // times as long, at most, as the leap before
+	leapsSure    = 2    // leaps that confirm it
+	boldContrast = 3    // thresholds, by which it must differ for one leap to be enough
+	boldOutline  = 1.2  // of substance, likewise
+)
+
+// form is what a track looked like in one picture.
+type form struct {
+	box    rect
+	cells  int
+	border bool // it touches the picture's border, so that a part of it is not seen
+	clear  bool // it is a thing rather than light, and moves
+	bold   bool // beyond doubt
+}
+
+// formOf is the form of what one picture shows; width and height are the picture's.
+func (t *tracker) formOf(l *look, contrast float64) form {
+	f := form{box: l.box, cells: l.fore}
+	f.border = l.box.left <= 1 || l.box.top <= 1 || l.box.right >= t.width-1 || l.box.bottom >= t.height-1
+	f.clear = l.strong && l.active && l.telling() && l.substance() >= thingSubstance && 2*l.fore >= l.moved && l.fore >= leapCells*t.small
+	f.bold = f.clear && !f.border && contrast*float64(l.moved) >= boldContrast*float64(l.limit) && l.substance() >= boldOutline && l.fore >= middling*t.small // what is smaller may be an insect
+	return f
+}
+
+// like tells whether two forms may be the same thing.
+func (f *form) like(g *form) bool {
+	near := func(a, b int, most float64) bool {
+		return float64(a) <= most*float64(b) && float64(b) <= most*float64(a)
+	}
+	if !near(f.box.bottom-f.box.top, g.box.bottom-g.box.top, leapHeight) {
+		return false
+	}
+	return f.border || g.border || near(f.box.right-f.box.left, g.box.right-g.box.left, leapHeight) && near(f.cells, g.cells, leapSize)
+}
+
+// leap takes the form of the newest picture, at the time at, into what is known of the track's leaps.
+func (k *track) leap(f form, t *tracker, at, dt time.Duration) {
+	last := k.form
+	k.form = f
+	if k.linked <= 1 || !f.clear || !last.clear || !f.like(&last) || at-k.formAt > dt*3/2 {
+		k.leaps, k.formAt = 0, at
+		return
+	}
+	k.formAt = at
+	dx := t.between(last.box.left, f.box.left, last.box.right, f.box.right, t.width)
+	dy := t.between(last.box.top, f.box.top, last.box.bottom, f.box.bottom, t.height)
+	way := math.Hypot(dx, dy)
+	larger := max(f.box.right-f.box.left, f.box.bottom-f.box.top)
+	before := math.Hypot(k.leapX, k.leapY)
+	if way < leapWay*float64(larger) || k.leaps > 0 && (dx*k.leapX+dy*k.leapY < leapStraight*way*before || way > leapEven*before || before > leapEven*way) {
+		k.leaps = 0
+		return
+	}
+	k.leaps++
+	k.leapX, k.leapY = dx, dy
+	k.bold = f.bold && last.bold
+}
+
+// between is how far a box went along one side of the picture, whose far end is at size: by the edge that both pictures show.
+func (t *tracker) between(from, to, farFrom, farTo, size int) float64 {
+	switch {
+	case from > 1 && to > 1:
+		return float64(to - from)
+	case farFrom < size-1 && farTo < size-1:
+		return float64(farTo - farFrom)
+	}
+	return float64(to+farTo-from-farFrom) / 2
+}
+
+// leapt tells whether the track's leaps leave no doubt.
+func (k *track) leapt() bool { return k.leaps >= leapsSure || k.leaps > 0 && k.bold }
