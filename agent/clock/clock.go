@@ -17,6 +17,7 @@ const (
 	Waiting Source = ""        // it does not, yet
 	Kernel  Source = "kernel"  // the kernel says that it is synchronised
 	Set     Source = "set"     // it was set to a plausible time, and has run since
+	Agreed  Source = "agreed"  // it is plausible, and the service shows the same, to about a second
 	Service Source = "service" // by the Date of the service's answers, to about a second
 	Assumed Source = "assumed" // nothing speaks against it
 )
@@ -31,7 +32,8 @@ type Options struct {
 	Alone bool
 	// Built is when the program was built: no true time is before it.
 	Built time.Time
-	// Every is how often the machine's clock is looked at; 0 means a second.
+	// Every is how often the machine's clock is looked at; 0 means 50 ms, which is how long a step of a true clock, a leap second say,
+	// may go unnoticed.
 	Every time.Duration
 	// Settle is how long a clock that was set must have run without another step; 0 means half a minute.
 	Settle time.Duration
@@ -75,7 +77,9 @@ type Clock struct {
 	heardMu sync.Mutex // guards these
 	heard   bool
 	heardAt time.Duration // boot time of the service's first answer
-	dates   bounds
+	dates   bounds        // of a service whose certificate was verified
+	// anyDates are those of any answer: no time is taken from them, but they may bear out the machine's.
+	anyDates bounds
 
 	// Of Run's goroutine.
 	looked   bool
@@ -93,7 +97,7 @@ type Clock struct {
 // New makes a clock whose scale begins at the machine's wall clock. It starts nothing; Now may be used at once.
 func New(o Options) *Clock {
 	if o.Every == 0 {
-		o.Every = time.Second
+		o.Every = 50 * time.Millisecond
 	}
 	if o.Settle == 0 {
 		o.Settle = 30 * time.Second

@@ -409,7 +409,7 @@ func TestAPlausibleClockIsBelievedInTheEnd(t *testing.T) {
 	b.boot("a", truth0)
 	b.pass(time.Hour)
 	require.False(t, b.isTrue(), "the service is away: nothing is lost by waiting")
-	b.hear(truth0.Add(b.h.up), false)
+	b.hear(truth0.Add(b.h.up).AddDate(0, 0, 1), false) // what anyone could say
 	b.pass(9 * time.Minute)
 	require.False(t, b.isTrue())
 	b.pass(2 * time.Minute)
@@ -420,6 +420,31 @@ func TestAPlausibleClockIsBelievedInTheEnd(t *testing.T) {
 	b.pass(time.Minute)
 	require.Len(t, b.steps, 1)
 	require.Equal(t, truth0.Add(b.h.up+time.Hour), b.c.True(b.c.Now()))
+}
+
+// A plausible clock that the service bears out is believed with its first answer, be it encrypted or not: a machine without NTP whose
+// clock is right reports at once. One that the service does not bear out is not.
+func TestAPlausibleClockIsBelievedWhenTheServiceShowsTheSame(t *testing.T) {
+	for _, secure := range []bool{false, true} {
+		b := newBench(t, &hand{})
+		b.boot("a", truth0)
+		b.pass(time.Minute)
+		require.False(t, b.isTrue())
+		b.hear(truth0.Add(b.h.up), secure)
+		b.pass(time.Second)
+		require.True(t, b.isTrue())
+		require.Equal(t, Agreed, b.c.State().Source)
+		b.within(0)
+
+		b = newBench(t, &hand{})
+		b.boot("a", truth0.Add(-time.Minute))
+		b.hear(truth0.Add(b.h.up), secure)
+		b.pass(5 * time.Minute)
+		require.False(t, b.isTrue())
+		b.sync()
+		b.pass(time.Second)
+		require.Equal(t, Kernel, b.c.State().Source)
+	}
 }
 
 func TestAPlausibleClockIsBelievedAtOnceWhereNobodyWaits(t *testing.T) {

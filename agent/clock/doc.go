@@ -11,8 +11,8 @@
 // the era was wrong is known (DESIGN §4: the boot and its monotonic time stand beside the wall time), both stores put right what they have
 // of it, and only then Wait lets events out. A span that began before goes on as if nothing had happened.
 //
-// The clock is true (Source) when the kernel says that it is synchronised; or when it was set to a plausible time and has run for
-// half a minute since, as one-shot programs set it; or, where neither comes although the service has been answering for Options.Wait, when it is
+// The clock is true (Source) when the kernel says that it is synchronised; or when it is plausible and the service's answers show the
+// same time, to about a second; or when it was set to a plausible time and has run for half a minute since, as one-shot programs set it; or, where neither comes although the service has been answering for Options.Wait, when it is
 // plausible in itself, or else by the service's own word (the Date of its answers). Plausible is what is not before the program was built, nor
 // before what the bridge already knew to be true, and agrees with the service, if that is known by TLS.
 //

@@ -62,6 +62,10 @@ func (c *Clock) judge(r Reading) {
 		c.settle(by, Set)
 		return
 	}
+	if why == "" && c.borneOut(c.moment(r.Boot), r.Wall) {
+		c.settle(by, Agreed)
+		return
+	}
 	heard, at, dates := c.service()
 	if heard && r.Boot-at >= c.opts.Wait || c.opts.Wait == 0 {
 		if why == "" {
@@ -89,7 +93,7 @@ func (c *Clock) implausible(r Reading) string {
 		return fmt.Sprintf("it shows %s, when this program was not made yet", r.Wall.Format(form))
 	case r.Wall.Before(c.ledger.TrueAt.Add(-time.Minute)):
 		return fmt.Sprintf("it shows %s, but it has been %s already", r.Wall.Format(form), c.ledger.TrueAt.Format(form))
-	case !dates.agrees(c.moment(r.Boot), r.Wall):
+	case !dates.agrees(c.moment(r.Boot), r.Wall, dateSlack):
 		return fmt.Sprintf("it shows %s, and the service says otherwise", r.Wall.Format(form))
 	}
 	return ""

@@ -10,7 +10,7 @@ const maxKnots = 64
 const leapMost = 2 * time.Second
 
 // slowness is how much slower the true time goes then.
-const slowness = 20
+const slowness = 40
 
 // scale says which true time belongs to a moment of the scale. The zero value says that they are the same. Everything is in whole
 // milliseconds, so that times cut to the millisecond before or after are the same.

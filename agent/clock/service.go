@@ -30,19 +30,29 @@ func (l listener) CloseIdleConnections() {
 	}
 }
 
-// hear takes an answer. Only the second's own limits come from a verified service: on the way, anyone could write another Date.
+// hear takes an answer. What time it is comes from a verified service only, for on the way anyone could write another Date; but any
+// answer may bear out a clock that is plausible in itself.
 func (c *Clock) hear(res *http.Response, sent, came time.Duration) {
 	c.heardMu.Lock()
 	defer c.heardMu.Unlock()
 	if !c.heard {
 		c.heard, c.heardAt = true, came
 	}
-	if res.TLS == nil || !res.TLS.HandshakeComplete || res.Header.Get("Age") != "" { // what a cache kept is old
+	date, err := http.ParseTime(res.Header.Get("Date"))
+	if err != nil || res.Header.Get("Age") != "" { // what a cache kept is old
 		return
 	}
-	if date, err := http.ParseTime(res.Header.Get("Date")); err == nil {
+	c.anyDates.take(date, c.moment(sent), c.moment(came))
+	if res.TLS != nil && res.TLS.HandshakeComplete {
 		c.dates.take(date, c.moment(sent), c.moment(came))
 	}
+}
+
+// borneOut says whether the service shows the same time as a wall clock, to about a second.
+func (c *Clock) borneOut(moment, wall time.Time) bool {
+	c.heardMu.Lock()
+	defer c.heardMu.Unlock()
+	return c.anyDates.known && c.anyDates.agrees(moment, wall, agreeSlack)
 }
 
 // service is since when the service answers, and how far the scale is behind it.
@@ -56,14 +66,18 @@ func (c *Clock) service() (heard bool, at time.Duration, dates bounds) {
 func (c *Clock) forget() {
 	c.heardMu.Lock()
 	defer c.heardMu.Unlock()
-	c.dates = bounds{}
+	c.dates, c.anyDates = bounds{}, bounds{}
 }
 
 // agrees says whether a wall time is what the service says, or nothing is known of that.
-func (b *bounds) agrees(moment, wall time.Time) bool {
+func (b *bounds) agrees(moment, wall time.Time, slack time.Duration) bool {
 	by := wall.Sub(moment)
-	return !b.known || by >= b.lo-dateSlack && by <= b.hi+dateSlack
+	return !b.known || by >= b.lo-slack && by <= b.hi+slack
 }
 
-// dateSlack is how far a plausible clock may be beside the service's.
-const dateSlack = 5 * time.Second
+const (
+	// dateSlack is how far a plausible clock may be beside the service's.
+	dateSlack = 5 * time.Second
+	// agreeSlack is how far it may be beside it to be borne out by it.
+	agreeSlack = 500 * time.Millisecond
+)
