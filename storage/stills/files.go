@@ -4,18 +4,30 @@ import (
 	"container/list"
 	"sync"
 
+	"golang.org/x/sys/unix"
+
 	"vmsbridge/storage/vfs"
 )
 
-// maxOpenFiles bounds how many segment files stay open for questions. Programs ask for what just happened, so a few do; the
-// bound is far below the 1,024 files that a process may commonly have open.
-const maxOpenFiles = 64
+// mostOpenFiles bounds how many segment files stay open for questions, which is all of a ring of 16 GiB: opening one takes longer than
+// reading a still from it. Each costs half a kilobyte.
+const mostOpenFiles = 1024
+
+// openLimit is mostOpenFiles, or a quarter of the files that this process may have open, where that is less.
+func openLimit() int {
+	var most unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &most); err != nil {
+		return 64
+	}
+	return int(max(16, min(mostOpenFiles, most.Cur/4)))
+}
 
 // openFiles keeps the segment files last read open, for opening one takes longer than reading a still from it. A file is
 // closed when others were read since, when its segment is dropped, when the device refuses a read of it, and by Close; whoever reads
 // it at that moment finishes first. It is safe for concurrent use, and opens files without holding its lock.
 type openFiles struct {
-	fs vfs.FS
+	fs    vfs.FS
+	limit int
 
 	mu     sync.Mutex
 	byNum  map[uint64]*openFile
@@ -32,7 +44,7 @@ type openFile struct {
 }
 
 func newOpenFiles(fs vfs.FS) *openFiles {
-	return &openFiles{fs: fs, byNum: map[uint64]*openFile{}, recent: list.New()}
+	return &openFiles{fs: fs, limit: openLimit(), byNum: map[uint64]*openFile{}, recent: list.New()}
 }
 
 // take opens a segment's file, or gives one that is open; give takes it back.
@@ -53,7 +65,7 @@ func (o *openFiles) take(s *segment) (*openFile, error) {
 	}
 	f.place = o.recent.PushFront(f)
 	o.byNum[s.number] = f
-	if o.recent.Len() > maxOpenFiles {
+	if o.recent.Len() > o.limit {
 		o.leave(o.recent.Back().Value.(*openFile))
 	}
 	return f, nil

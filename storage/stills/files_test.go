@@ -47,11 +47,13 @@ func TestFilesStayOpen(t *testing.T) {
 	opts := small
 	opts.MaxBytes, opts.FS = 200*64<<10, c
 	r := open(t, memDir(t), opts)
-	const n = 4 * (maxOpenFiles + 20)
+	const most = 64
+	r.files.limit = most
+	const n = 4 * (most + 20)
 	for i := range n {
 		require.NoError(t, r.Append(still("cam", Preview, time.Duration(i)*time.Second, 14000)))
 	}
-	require.Greater(t, r.Stats().Segments, maxOpenFiles+10)
+	require.Greater(t, r.Stats().Segments, most+10)
 	require.Zero(t, c.open.Load())
 	ask := func(i int) error {
 		_, err := r.Find("cam", Preview, At, epoch.Add(time.Duration(i)*time.Second))
@@ -65,8 +67,8 @@ func TestFilesStayOpen(t *testing.T) {
 	for i := range n {
 		require.NoError(t, ask(i))
 	}
-	require.EqualValues(t, maxOpenFiles, c.open.Load())
-	require.LessOrEqual(t, c.most.Load(), int64(maxOpenFiles+1))
+	require.EqualValues(t, most, c.open.Load())
+	require.LessOrEqual(t, c.most.Load(), int64(most+1))
 	_, err := r.Release(opts.MaxBytes)
 	require.NoError(t, err)
 	require.LessOrEqual(t, c.open.Load(), int64(2), "of the segments that are left")
