@@ -2,13 +2,17 @@ package journal
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/uplink/vms"
 )
@@ -21,6 +25,8 @@ type scenario struct {
 	now  time.Time
 	ids  []string
 	n    int
+
+	cursors []*Cursor // nil: not opened since the file was
 }
 
 func newScenario(path string, seed uint64) *scenario {
@@ -28,6 +34,7 @@ func newScenario(path string, seed uint64) *scenario {
 }
 
 func (s *scenario) open() (err error) {
+	s.cursors = nil
 	s.j, err = Open(s.path, Options{Now: func() time.Time { return s.now }})
 	return err
 }
@@ -36,7 +43,10 @@ func (s *scenario) open() (err error) {
 func (s *scenario) step() (string, error) {
 	s.now = s.now.Add(time.Second)
 	s.n++
-	switch n := s.rng.IntN(20); {
+	if s.cursors == nil && s.n > 1 {
+		return s.follow()
+	}
+	switch n := s.rng.IntN(23); {
 	case n < 8 || len(s.ids) == 0:
 		ev := s.event()
 		s.ids = append(s.ids, ev.ID)
@@ -61,11 +71,31 @@ func (s *scenario) step() (string, error) {
 			_, err = s.j.compact(s.context(), st)
 		}
 		return "compact", err
+	case n < 22:
+		return s.follow()
 	}
 	if err := s.j.Close(); err != nil {
 		return "close", err
 	}
 	return "reopen", s.open()
+}
+
+// follow opens the cursors, and then moves one of them.
+func (s *scenario) follow() (what string, err error) {
+	if s.cursors == nil {
+		s.cursors, err = s.j.Cursors("x", "y")
+		return "follow", err
+	}
+	c := s.cursors[s.rng.IntN(2)]
+	if s.rng.IntN(4) == 0 {
+		_, err := c.Trim(1+s.rng.IntN(6), time.Time{})
+		return "trim " + c.Name(), err
+	}
+	list, err := c.Read(0, 1+s.rng.IntN(4))
+	if err != nil || len(list) == 0 {
+		return "read " + c.Name(), err
+	}
+	return "pass " + c.Name(), c.Advance(list[len(list)-1].Place)
 }
 
 // settle does something about an event that waits or is parked.
@@ -131,6 +161,17 @@ func dump(t require.TestingT, j *Journal) string {
 	s, err := j.OutboxStats()
 	require.NoError(t, err)
 	fmt.Fprintln(&b, "meta", string(v), s.Events, s.Waiting, s.Parked)
+	require.NoError(t, j.view(func(tx *bolt.Tx) error {
+		known, err := readCursors(tx)
+		for _, name := range slices.Sorted(maps.Keys(known)) {
+			fmt.Fprintf(&b, "cursor %q %+v\n", name, known[name])
+		}
+		return errors.Join(err, txBucket(tx, bucketChanges).ForEach(func(k, v []byte) error {
+			var e changeValue
+			fmt.Fprintf(&b, "change %x %v %+v\n", k, unseal(tagChange, v, &e), e)
+			return nil
+		}))
+	}))
 	require.Equal(t, []int{len(page.Events), len(entries), len(parked)}, []int{s.Events, s.Waiting, s.Parked})
 	return b.String()
 }

@@ -4,11 +4,10 @@ import "encoding/json"
 
 // What Home Assistant is told of each sensor, as its documentation of "MQTT discovery" and of the "MQTT binary sensor" has it
 // (home-assistant.io/integrations/mqtt and …/binary_sensor.mqtt). One message a sensor, not one a device, is what all of its
-// versions take.
+// versions take. The names of entities are left to it: it makes binary_sensor.gate_motion of the device's name and the sensor's.
 type sensor struct {
 	Name         string         `json:"name"`
 	UniqueID     string         `json:"unique_id"`
-	ObjectID     string         `json:"object_id"`
 	StateTopic   string         `json:"state_topic"`
 	PayloadOn    string         `json:"payload_on"`
 	PayloadOff   string         `json:"payload_off"`
@@ -53,7 +52,7 @@ func discovery(n names, b Bridge, cameras []Camera) []message {
 	bridge := device{Identifiers: []string{n.unique()}, Name: b.Name, Manufacturer: "vmsbridge", Model: "bridge", SWVersion: b.Version}
 	byBridge := availability{n.status(), online, offline}
 	add := func(s sensor) {
-		s.ObjectID, s.QoS, s.Origin = s.UniqueID, 1, origin{"vmsbridge", b.Version}
+		s.QoS, s.Origin = 1, origin{"vmsbridge", b.Version}
 		payload, err := json.Marshal(s)
 		if err != nil {
 			return // cannot be: it is all text
