@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -259,6 +260,52 @@ func TestCursorsLast(t *testing.T) {
 	require.Equal(t, []string{"after"}, read(t, c))
 }
 
+// Damage to the sequence or to a cursor costs that home what it had still to read there, and no more.
+func TestDamageToCursors(t *testing.T) {
+	for name, tag := range map[string]byte{"an entry": tagChange, "a cursor": tagMeta} {
+		t.Run(name, func(t *testing.T) {
+			path := temp(t)
+			j, err := Open(path, Options{})
+			require.NoError(t, err)
+			j.db.NoSync = true
+			cursors(t, j, "home")
+			for i := range 20 {
+				require.NoError(t, j.Put(event(fmt.Sprint(i), 0, time.Second), true))
+			}
+			require.NoError(t, j.Close())
+			b, err := os.ReadFile(path)
+			require.NoError(t, err)
+			b[valueOf(t, b, tag)+8] ^= 4
+			require.NoError(t, os.WriteFile(path, b, 0o600))
+			h, err := Hold(path, time.Second)
+			require.NoError(t, err)
+			d, err := h.Repair(Options{})
+			require.NoError(t, err)
+			require.NotNil(t, d)
+			require.NoError(t, h.Close())
+			hurt := open(t, path, Options{})
+			c := cursors(t, hurt, "home")[0]
+			if tag == tagChange {
+				require.Len(t, read(t, c), 19)
+			} else {
+				require.Empty(t, read(t, c), "it begins anew")
+			}
+			require.NoError(t, hurt.Put(event("after", 0, time.Second), true))
+			require.Contains(t, read(t, c), "after")
+			st, err := hurt.OutboxStats()
+			require.NoError(t, err)
+			require.Equal(t, 21, st.Waiting, "the outbox has nothing to do with it")
+		})
+	}
+	// Found while it is open: who asked for the cursor goes on with a new one.
+	j := openFast(t, temp(t))
+	c := cursors(t, j, "home")[0]
+	require.NoError(t, j.db.Update(func(tx *bolt.Tx) error { return txBucket(tx, bucketMeta).Delete(c.key) }))
+	require.Empty(t, read(t, c))
+	require.NoError(t, j.Put(event("after", 0, time.Second), true))
+	require.Equal(t, []string{"after"}, read(t, c))
+}
+
 // A file of before there were cursors opens as it is.
 func TestCursorsInAnOlderFile(t *testing.T) {
 	path := temp(t)
@@ -289,6 +336,10 @@ func TestCursorsInAnOlderFile(t *testing.T) {
 
 // TestCursorsAgainstAModel puts, passes, trims, prunes and reopens at random, and compares with slices.
 func TestCursorsAgainstAModel(t *testing.T) {
+	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
+		defer func() { require.NoError(t, f.Value.Set(f.DefValue)) }()
+		require.NoError(t, f.Value.Set("25"))
+	}
 	type entry struct {
 		id    string
 		began bool

@@ -242,6 +242,12 @@ func (s *site) up() {
 // put puts an event that began so long ago; of zero length it goes on.
 func (s *site) put(camera, kind string, ago, length time.Duration, data ...vms.Data) vms.Event {
 	s.t.Helper()
+	ev := s.event(camera, kind, ago, length, data...)
+	require.NoError(s.t, s.journal.Put(ev, false))
+	return ev
+}
+
+func (s *site) event(camera, kind string, ago, length time.Duration, data ...vms.Data) vms.Event {
 	ev := vms.Event{Type: kind, StartTimestamp: vms.At(began.Add(-ago)), Span: true, AccountID: "acc", ActorID: camera,
 		ActorAccountID: "acc", ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion}
 	if length > 0 {
@@ -249,7 +255,6 @@ func (s *site) put(camera, kind string, ago, length time.Duration, data ...vms.D
 	}
 	ev.SetData(append([]vms.Data{vms.CreatorDetails(vms.CreatorMotion, vms.CreatorInfo{ID: vms.CreatorMotion})}, data...)...)
 	ev.ID = ev.NaturalID()
-	require.NoError(s.t, s.journal.Put(ev, false))
 	return ev
 }
 

@@ -250,6 +250,30 @@ func TestShortSpanIsShown(t *testing.T) {
 	require.Len(t, l.on(events), 1, "as an event it comes once")
 }
 
+// An event whose time is not known yet shows at once, and is told when it is, under the id that it then has.
+func TestUntrueClock(t *testing.T) {
+	b := startBroker(t)
+	s := newSite(t, b.url(), nil)
+	s.up()
+	l := listen(t, b)
+	eventually(t, func() bool { return l.last(motion) == "OFF" })
+	ev := s.event("gate", vms.TypeMotion, 0, 0)
+	require.NoError(t, s.journal.PutProvisional(ev, false, 7))
+	eventually(t, func() bool { return l.last(motion) == "ON" })
+	require.Empty(t, l.on(events))
+	_, err := s.journal.Settle(7, time.Hour, nil)
+	require.NoError(t, err)
+	eventually(t, func() bool { return len(l.on(events)) == 1 })
+	require.NotContains(t, ids(t, l)[0], ev.ID)
+	ev.StartTimestamp = vms.At(ev.StartTimestamp.Add(time.Hour))
+	ev.EndTimestamp = vms.Ptr(ev.StartTimestamp.Add(time.Second))
+	ev.ID = ev.NaturalID()
+	require.NoError(t, s.journal.Put(ev, false))
+	eventually(t, func() bool { return l.last(motion) == "OFF" })
+	require.Equal(t, []string{"OFF", "ON", "OFF"}, l.on(motion))
+	require.Equal(t, []string{ev.ID + "…", ev.ID}, ids(t, l))
+}
+
 // Two spans that overlap hold ON together.
 func TestOverlappingSpans(t *testing.T) {
 	b := newBoard(names{prefix: "p"}, []Camera{{ID: "c"}})
