@@ -43,8 +43,7 @@ type Options struct {
 	Manager *systemd.Manager
 	// Machine is the machine's clock. Nil: the real one.
 	Machine clock.Machine
-	// look and settle are for tests: see clock.Options.
-	look, settle time.Duration
+	settle  time.Duration // for tests: see clock.Options
 	// Load reads the configuration anew for Reload. Nil: it cannot be.
 	Load func() (*configs.Config, error)
 	// Level is the log's, which a new configuration may change. Nil: it stays.

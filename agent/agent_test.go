@@ -95,21 +95,32 @@ type site struct {
 	client *http.Client
 }
 
-// newSite serves seven seconds in a loop, in which a person walks for two, as two cameras. stop ends the cameras and the
-// service.
-func newSite(t *testing.T) (s *site, stop func()) {
+// walk is the movie that the cameras show. It is drawn once: under the race detector that takes longer than most tests.
+var walk = sync.OnceValues(func() (*movie.Movie, error) {
 	sc, err := scene.New("person", scene.Options{Width: 320, Height: 176, Rate: 10})
-	require.NoError(t, err)
-	whole, err := movie.FromScene(t.Context(), sc, movie.Options{Codec: movie.MJPEG, GOP: 20})
-	require.NoError(t, err)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := movie.FromScene(context.Background(), sc, movie.Options{Codec: movie.MJPEG, GOP: 20})
+	if err != nil {
+		return nil, err
+	}
 	short := *whole
 	short.Units = nil
 	for _, u := range slices.Concat(whole.Units[10:35], whole.Units[45:65], whole.Units[130:155]) {
 		u.Shown = len(short.Units)
 		short.Units = append(short.Units, u)
 	}
-	cams, err := serve.New(serve.Options{Listen: "127.0.0.1:0", TCP: true, Auth: serve.AuthDigest, User: "viewer", Password: cameraPassword,
-		Channels: []serve.Channel{{Path: "/gate", Movie: &short}, {Path: "/yard", Movie: &short}}})
+	return &short, nil
+})
+
+// newSite serves seven seconds in a loop, in which a person walks for two, as two cameras. stop ends the cameras and the
+// service.
+func newSite(t *testing.T, faults ...serve.Fault) (s *site, stop func()) {
+	short, err := walk()
+	require.NoError(t, err)
+	cams, err := serve.New(serve.Options{Listen: "127.0.0.1:0", TCP: true, Auth: serve.AuthDigest, User: "viewer", Password: cameraPassword, Faults: faults,
+		Channels: []serve.Channel{{Path: "/gate", Movie: short}, {Path: "/yard", Movie: short}}})
 	require.NoError(t, err)
 	require.NoError(t, cams.Start())
 	ctx, cancel := context.WithCancel(t.Context())

@@ -10,7 +10,7 @@ import (
 // newClock makes the bridge's one source of time; see agent/clock.
 func (a *Agent) newClock() *clock.Clock {
 	c := clock.New(clock.Options{Machine: a.opts.Machine, Wait: a.cfg().Clock.Wait, Alone: a.cfg().Service.URL == "", Built: clock.Built(),
-		Every: a.opts.look, Settle: a.opts.settle, Stepped: func(s clock.Step) { a.hurt.Clock(s) }, Log: a.log, Registerer: a.reg})
+		Settle: a.opts.settle, Stepped: func(s clock.Step) { a.hurt.Clock(s) }, Log: a.log, Registerer: a.reg})
 	a.hurt.now = c.Now
 	return c
 }

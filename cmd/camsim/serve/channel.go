@@ -176,6 +176,9 @@ func (c *channel) ticks(shown int, since time.Duration) uint32 {
 	if _, on := c.server.fault("same-time"); on {
 		return 0
 	}
+	if n, on := c.server.fault("drift"); on {
+		t -= uint32(uint64(shown) * clockRate / uint64(c.movie.Rate) * uint64(n) / 1_000_000)
+	}
 	if n, on := c.server.fault("jump"); on && int(since.Seconds())/n%2 == 1 {
 		t += 3600 * clockRate
 	}

@@ -27,6 +27,7 @@ var faults = map[string]struct {
 	"ssrc":        {10, "goes on with another SSRC N s after PLAY (TCP only)"},
 	"loss":        {50, "drops every Nth packet"},
 	"jump":        {10, "RTP time jumps an hour, forwards and backwards in turn, every N s"},
+	"drift":       {200, "the camera's clock, and RTP time with it, goes N ppm too slow"},
 	"same-time":   {0, "every packet has the same RTP time"},
 	"ntp":         {3600, "the sender reports are N s ahead"},
 	"no-keyframe": {0, "never sends a keyframe"},
