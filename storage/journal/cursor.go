@@ -252,7 +252,7 @@ var plausible = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 // none), for this cursor only. It returns how many; they are counted in Lag.Skipped for good.
 func (c *Cursor) Trim(most int, before time.Time) (skipped int, err error) {
 	aged := func(since time.Time) bool { return since.Before(before) && !since.Before(plausible) }
-	if l, err := c.Lag(); err != nil || (most <= 0 || l.Waiting <= most) && !aged(l.Oldest) {
+	if l, err := c.Lag(0); err != nil || (most <= 0 || l.Waiting <= most) && !aged(l.Oldest) {
 		return 0, err
 	}
 	_, err = c.move(func(t *txn, v *cursorValue) error {
@@ -286,17 +286,19 @@ type Lag = struct {
 	Skipped uint64    // changes that Trim has given up since the cursor was made
 }
 
-// Lag walks the keys of what waits.
-func (c *Cursor) Lag() (l Lag, err error) {
+// Lag is how far the cursor is behind, from a place on if its owner is done with everything up to that, though it has not noted so;
+// 0 takes what is noted. It walks the keys of what waits.
+func (c *Cursor) Lag(after uint64) (l Lag, err error) {
 	err = c.j.view(func(tx *bolt.Tx) error {
 		l = Lag{}
 		v, err := parseCursor(txBucket(tx, bucketMeta).Get(c.key))
 		if err != nil {
 			return err
 		}
-		l.Skipped, l.Waiting = v.Skipped, countChanges(tx, v.Place)
+		after = max(after, v.Place)
+		l.Skipped, l.Waiting = v.Skipped, countChanges(tx, after)
 		from := txBucket(tx, bucketChanges).Cursor()
-		for k, raw := from.Seek(sequenceKey(v.Place + 1)); k != nil; k, raw = from.Next() {
+		for k, raw := from.Seek(sequenceKey(after + 1)); k != nil; k, raw = from.Next() {
 			var e changeValue
 			if unseal(tagChange, raw, &e) == nil {
 				l.Oldest = e.Since

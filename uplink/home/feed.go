@@ -36,7 +36,8 @@ type Feed interface {
 	Changed() <-chan struct{}
 	// Trim gives up what was put before a time, and the oldest of what is more than most.
 	Trim(most int, before time.Time) (skipped int, err error)
-	Lag() (Lag, error)
+	// Lag is how far the home is behind, from a place on if it is done with everything up to that; 0 is where Advance came to.
+	Lag(after uint64) (Lag, error)
 }
 
 // Caps bound what a home may be behind.

@@ -52,6 +52,7 @@ type Ledger struct {
 	saidAt    time.Time
 	refusedAt time.Time // when a refusal was last logged
 	trimmed   uint64
+	passed    uint64
 }
 
 // NewLedger makes the account of a home. Its metrics, vmsbridge_home_…, carry the label home, kind/name. reg may be nil.
@@ -124,6 +125,13 @@ func (l *Ledger) Sent(n int) {
 	l.status.Sent += uint64(n)
 }
 
+// Passed notes that the home is done with everything up to a place, for Status; Advance may be told later.
+func (l *Ledger) Passed(place uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.passed = place
+}
+
 // Refused counts an event that is given up, with the reason.
 func (l *Ledger) Refused(id, reason string) {
 	l.refused.Inc()
@@ -139,7 +147,10 @@ func (l *Ledger) Refused(id, reason string) {
 
 // Status is the account as it is now. It reads the feed.
 func (l *Ledger) Status() Status {
-	lag, err := l.feed.Lag()
+	l.mu.Lock()
+	passed := l.passed
+	l.mu.Unlock()
+	lag, err := l.feed.Lag(passed)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.status

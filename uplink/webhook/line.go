@@ -287,6 +287,7 @@ func (l *line) advance() error {
 			break
 		}
 	}
+	l.h.ledger.Passed(place)
 	// Each note is a write to the device; what is passed over unsent costs nothing to pass again.
 	if place <= l.passed || len(l.done) == 0 && place-l.passed < lazyMost && time.Since(l.passAt) < lazy {
 		return nil

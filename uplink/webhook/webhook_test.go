@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"strings"
@@ -21,13 +22,14 @@ func TestHooksGetWhatTheyWant(t *testing.T) {
 	all, tamper, gate := receive(t, nil), receive(t, nil), receive(t, nil)
 	s := newSite(t, "all", "tamper", "gate")
 	s.run(0, all.URL, nil)
-	s.run(1, tamper.URL, func(o *Options) { o.Types = []string{vms.TypeTamper} })
+	h, _ := s.run(1, tamper.URL, func(o *Options) { o.Types = []string{vms.TypeTamper} })
 	s.run(2, gate.URL+"/a?key=1", func(o *Options) { o.Cameras, o.EndedOnly = []string{"gate"}, true })
 	began := s.put("gate", vms.TypeMotion, 0, 0)
 	eventually(t, func() bool { return len(all.ids("")) == 1 })
 	s.put("gate", vms.TypeMotion, 0, time.Second)
 	bad := s.put("yard", vms.TypeTamper, 1, time.Second)
 	eventually(t, func() bool { return len(all.ids("")) == 3 && len(tamper.ids("")) == 1 && len(gate.ids("")) == 1 })
+	eventually(t, func() bool { return h.Status().Waiting == 0 }, "what is not wanted does not wait")
 	require.Equal(t, []string{began + "…", began}, all.ids("gate"))
 	require.Equal(t, []string{bad}, tamper.ids(""))
 	require.Equal(t, []string{began}, gate.ids(""))
@@ -305,4 +307,82 @@ func TestCaps(t *testing.T) {
 	require.EqualValues(t, 20, values["vmsbridge_home_skipped_events"])
 	require.EqualValues(t, sent, values["vmsbridge_home_sent_total"])
 	require.EqualValues(t, 1, values["vmsbridge_home_up"])
+}
+
+// A hook that does whatever it likes, also take an event and break the connection before it has said so, and a bridge that is stopped
+// in between: each event arrives, and those of one actor in order.
+func TestWhateverTheHookDoes(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
+			t.Parallel()
+			rng := rand.New(rand.NewPCG(seed, 3)) // under the receiver's lock
+			r := receive(t, func(w http.ResponseWriter, q *http.Request, _ vms.Event) bool {
+				switch n := rng.IntN(20); {
+				case n < 9:
+					w.WriteHeader(200 + rng.IntN(5))
+					return true
+				case n < 11: // taken, and nobody hears of it
+					hangUp(w)
+					return true
+				case n < 13:
+					hangUp(w)
+				case n < 14:
+					w.Header().Set("Retry-After", "0")
+					w.WriteHeader(429)
+				default:
+					w.WriteHeader([]int{500, 502, 503, 408, 401, 404, 302}[rng.IntN(7)])
+				}
+				return false
+			})
+			s := newSite(t, "hook")
+			want := map[string][]string{}
+			// No event is at fault, though each fails often.
+			patient := func(o *Options) { o.StuckAfter = time.Hour }
+			for i := range 5 {
+				_, stop := s.run(0, r.URL, patient)
+				for k := range 30 {
+					actor := fmt.Sprint("cam", rand.IntN(3))
+					want[actor] = append(want[actor], s.put(actor, vms.TypeMotion, 30*i+k, time.Second))
+				}
+				stop()
+				require.NoError(t, s.journal.Close())
+				s.open("hook")
+			}
+			h, _ := s.run(0, r.URL, patient)
+			eventually(t, func() bool { return h.Status().Waiting == 0 }, "%+v", h.Status())
+			for actor, ids := range want {
+				require.Equal(t, ids, r.ids(actor))
+			}
+			require.Zero(t, h.Status().Refused)
+		})
+	}
+}
+
+func hangUp(w http.ResponseWriter) {
+	if c, _, err := w.(http.Hijacker).Hijack(); err == nil {
+		_ = c.Close()
+	}
+}
+
+// An event whose time is not known yet is not told, nor what comes after it, until it is.
+func TestUntrueClock(t *testing.T) {
+	t.Parallel()
+	r := receive(t, nil)
+	s := newSite(t, "hook")
+	h, _ := s.run(0, r.URL, nil)
+	id := s.put("gate", vms.TypeMotion, 0, time.Second)
+	eventually(t, func() bool { return len(r.ids("")) == 1 })
+	ev, err := s.journal.Get(id)
+	require.NoError(t, err)
+	ev.StartTimestamp, ev.EndTimestamp = vms.At(time.Unix(60, 0)), vms.Ptr(time.Unix(61, 0))
+	ev.ID = ev.NaturalID()
+	require.NoError(t, s.journal.PutProvisional(ev, false, 7))
+	later := s.put("gate", vms.TypeMotion, 5, time.Second)
+	eventually(t, func() bool { return h.Status().Waiting == 2 })
+	_, err = s.journal.Settle(7, began.Sub(time.Unix(0, 0)), nil)
+	require.NoError(t, err)
+	eventually(t, func() bool { return len(r.ids("")) == 3 })
+	require.Equal(t, later, r.ids("")[1], "it got its time after that one was put")
+	require.NotContains(t, r.ids(""), ev.ID)
 }
