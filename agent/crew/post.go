@@ -34,6 +34,7 @@ func (p *Post) Pipeline() *pipeline.Pipeline { return p.current.Load() }
 func (p *Post) start(ctx context.Context, c *Crew) {
 	ctx, p.cancel = context.WithCancel(ctx)
 	p.done = make(chan struct{})
+	c.restarts.WithLabelValues(p.section.ID) // a series that begins at 0 shows its first step
 	go func() {
 		defer close(p.done)
 		p.supervise(ctx, c)

@@ -46,6 +46,14 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	}
 }
 
+// begin gives a camera's series a value before anything happens, so that an alert sees the first step.
+func (m *Metrics) begin(camera string) {
+	for _, v := range []*prometheus.CounterVec{m.pictures, m.damaged, m.unitsDropped, m.decodeFailures, m.stillFailures, m.withheld} {
+		v.WithLabelValues(camera)
+	}
+	m.tampered.WithLabelValues(camera)
+}
+
 // Forget drops the series of a camera that is no longer watched.
 func (m *Metrics) Forget(camera string) {
 	of := prometheus.Labels{"camera": camera}

@@ -122,6 +122,7 @@ func New(c configs.Camera, r Rooms) (*Pipeline, error) {
 
 // Run pulls the camera's streams until ctx is done. It returns early only on a bug of ours (a panic), as an error.
 func (p *Pipeline) Run(ctx context.Context) error {
+	p.rooms.Metrics.begin(p.cfg.ID)
 	p.lastSeen = p.newestStill()
 	if !p.lastSeen.IsZero() {
 		p.lostWhy = "the bridge was not running"
