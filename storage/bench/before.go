@@ -16,7 +16,7 @@ const smallBytes = 256
 
 const (
 	// fillFor is how long a side has to take the millions; what it has not taken by then, it is not asked for.
-	fillFor = 45 * time.Second
+	fillFor = 25 * time.Second
 	// fillLeast is how many stills it is given in any case.
 	fillLeast = 100_000
 	// newest is how many of the latest stills the questions of one row are for: those of events that were just now.
@@ -37,7 +37,7 @@ func benchBefore(dir string, n int, span time.Duration) error {
 		sub := filepath.Join(dir, fmt.Sprintf("before-%d", i))
 		open := s.open
 		if s.name == "ring" { // as many segments as 100 GB have
-			open = func(dir string) (side, error) { return openRingOf(dir, int64(n)*(smallBytes+64)/4096&^4095) }
+			open = func(dir string) (side, error) { return openRingOf(dir, max(int64(n)*(smallBytes+64)/4096&^4095, 64<<10)) }
 		}
 		n, err := fill(sub, n, open)
 		if err != nil {

@@ -23,9 +23,15 @@ func run() error {
 	quick := flag.Bool("quick", false, "a tenth of everything")
 	only := flag.String("only", "append,before,open,quiet", "which tables")
 	which := flag.String("sides", "", "only these, by their first words, with commas; the plain writer is needed to compare")
-	rounds := flag.Int("rounds", 3, "how often each side appends")
+	rounds := flag.Int("rounds", 2, "how often each side appends")
 	child := flag.String("child-open", "", "open the ring in this folder and say what that took")
+	quiet := flag.String("child-quiet", "", "store stills in a ring in this folder, and say what that wrote to the device")
+	every := flag.Duration("every", time.Second, "with child-quiet, the pace")
+	span := flag.Duration("for", time.Minute, "with child-quiet, how long")
 	flag.Parse()
+	if *quiet != "" {
+		return childQuiet(*quiet, pace{*every, *span})
+	}
 	if *child != "" {
 		return childOpen(*child)
 	}
@@ -45,9 +51,8 @@ func run() error {
 	if *quick {
 		part = 10
 	}
-	fmt.Printf("%s, %d processors, %s, below %s\n", runtime.Version(), runtime.NumCPU(), time.Now().Format(time.DateOnly), *dir)
 	load, _ := os.ReadFile("/proc/loadavg")
-	fmt.Printf("load average at the start: %s", load)
+	fmt.Printf("\n%s, %d processors, %s, below %s; load average at the start: %s", runtime.Version(), runtime.NumCPU(), time.Now().Format(time.DateOnly), *dir, load)
 	for _, b := range []struct {
 		name string
 		run  func() error
@@ -55,7 +60,7 @@ func run() error {
 		{"append", func() error { return benchAppend(sub, 1<<30/int64(part), *rounds) }},
 		{"quiet", func() error { return benchQuiet(sub, 60*time.Second/time.Duration(part)) }},
 		{"open", func() error { return benchOpen(sub, openSegments/part) }},
-		{"before", func() error { return benchBefore(sub, 2_600_000/part, 10*time.Second/time.Duration(part)) }},
+		{"before", func() error { return benchBefore(sub, 2_600_000/part, 6*time.Second/time.Duration(part)) }},
 	} {
 		if strings.Contains(","+*only+",", ","+b.name+",") {
 			if err := b.run(); err != nil {
