@@ -300,6 +300,7 @@ func (b *box) judge(calendar func(time.Time) (time.Time, bool), rough func(vms.E
 	require.False(t, more)
 	require.Greater(t, len(frames), 5)
 	for i, f := range frames {
+		require.WithinRange(t, f.Time, b.began[0].Add(-2*time.Second), b.ended[len(b.ended)-1].Add(time.Second))
 		s, err := r.Find("gate", stills.Preview, stills.At, f.Time)
 		require.NoError(t, err)
 		if i > 0 {
