@@ -39,7 +39,7 @@ func watchOrSkip(t *testing.T, dir string, fault witness.Fault, f func(mark func
 }
 
 func live(t *testing.T, seed uint64, steps int) history {
-	h := history{dir: t.TempDir()}
+	h := history{dir: folder(t)}
 	s := newScenario(filepath.Join(h.dir, "journal.db"), seed)
 	var failed error
 	h.log = watchOrSkip(t, h.dir, nil, func(mark func(string)) {
@@ -85,7 +85,7 @@ func crashEverywhere(t *testing.T, seed uint64, steps int) {
 }
 
 func (h history) crash(t *testing.T, k, done int, rng *rand.Rand, where string) {
-	dir := t.TempDir()
+	dir := folder(t)
 	require.NoError(t, witness.Crash(h.log[:k], h.dir, dir, rng), where)
 	j, err := Open(filepath.Join(dir, "journal.db"), Options{})
 	require.NoError(t, err, where)

@@ -349,7 +349,7 @@ func TestCursorsAgainstAModel(t *testing.T) {
 		id    string
 		began bool
 	}
-	dir := t.TempDir()
+	dir := folder(t)
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		n++

@@ -60,7 +60,7 @@ func (f *faulty) fault(n int, _ witness.Op) int {
 }
 
 func (f *faulty) run(rng *rand.Rand) (hit bool) {
-	dir := f.t.TempDir()
+	dir := folder(f.t)
 	p := promises{events: map[string][]vms.Event{}, waits: map[string]bool{}, unsure: map[string]bool{}}
 	log := watchOrSkip(f.t, dir, f.fault, func(func(string)) { f.live(newScenario(filepath.Join(dir, "journal.db"), f.seed), &p) })
 	if f.t.Failed() {
@@ -70,7 +70,7 @@ func (f *faulty) run(rng *rand.Rand) (hit bool) {
 		return false
 	}
 	for range 2 {
-		to := f.t.TempDir()
+		to := folder(f.t)
 		require.NoError(f.t, witness.Crash(log, dir, to, rng), f.where)
 		j, err := Open(filepath.Join(to, "journal.db"), Options{})
 		require.NoError(f.t, err, f.where)

@@ -44,7 +44,7 @@ func FuzzValue(f *testing.F) {
 
 // FuzzOpen opens a journal of which one stretch was overwritten. It opens, checks clean and works.
 func FuzzOpen(f *testing.F) {
-	path := filepath.Join(f.TempDir(), "journal.db")
+	path := filepath.Join(folder(f), "journal.db")
 	j, err := Open(path, Options{})
 	require.NoError(f, err)
 	for i := range 5 {
@@ -59,7 +59,7 @@ func FuzzOpen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, at uint32, b []byte) {
 		c := bytes.Clone(image)
 		copy(c[int(at)%len(c):], b)
-		path := filepath.Join(t.TempDir(), "journal.db")
+		path := filepath.Join(folder(t), "journal.db")
 		require.NoError(t, os.WriteFile(path, c, 0o600))
 		j, err := Open(path, Options{})
 		require.NoError(t, err)

@@ -354,7 +354,7 @@ func compareLives(t *testing.T, lives int) {
 		defer func() { require.NoError(t, f.Value.Set(f.DefValue)) }()
 		require.NoError(t, f.Value.Set(strconv.Itoa(lives)))
 	}
-	dir := t.TempDir()
+	dir := folder(t)
 	rapid.Check(t, func(t *rapid.T) {
 		sub, err := os.MkdirTemp(dir, "")
 		require.NoError(t, err)
