@@ -12,29 +12,21 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/identitytest"
 	"vmsbridge/uplink/identity/oauth"
 	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/secret"
 	"vmsbridge/uplink/identity/session"
-	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/identity/web"
 )
 
-const password = "correct horse 1"
-
-var (
-	hasher = secret.NewHasher(secret.Cost{MemoryKiB: 64, Passes: 1, Lanes: 1}, 4)
-	hashed = sync.OnceValue(func() string { h, _ := hasher.Hash(context.Background(), password); return h })
-)
+const password = identitytest.Password
 
 type noDevices struct{}
 
@@ -49,48 +41,22 @@ func (factor) Trusted(record.User, string) bool            { return false }
 // bed is the three doors over one real store behind one real server: /g/, /oauth2/, and /api/, which says who a token is.
 // The account m is the master of c; o has nothing to do with them. Each has the users asu@ and ru@.
 type bed struct {
+	*identitytest.Town
 	t      testing.TB
-	store  *store.Store
 	server *httptest.Server
-	mu     sync.Mutex // guards at
-	at     time.Time
-}
-
-func (b *bed) now() time.Time {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.at
-}
-
-func (b *bed) pass(d time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.at = b.at.Add(d)
 }
 
 func newBed(t testing.TB, set ...func(*web.Options, *oauth.Options)) *bed {
-	b := &bed{t: t, at: time.Date(2026, 11, 16, 17, 0, 0, 0, time.UTC)}
-	var err error
-	b.store, err = store.Open(filepath.Join(t.TempDir(), "identity.db"), store.Options{Now: b.now, Volatile: true})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = b.store.Close() })
+	b := &bed{Town: identitytest.New(t), t: t}
 	for id, owner := range map[string]string{"m": "", "c": "m", "o": ""} {
-		a := record.NewAccount()
-		a.ID, a.Name, a.OwnerAccountID, a.IsMaster, a.Status, a.SessionDuration = id, "Account "+id, owner, record.Flag(id == "m"), record.Texts{record.StatusActive}, 0
-		_, err := b.store.CreateAccount(a)
-		require.NoError(t, err)
-		for _, name := range []string{"asu", "ru"} {
-			u := record.NewUser()
-			u.Email, u.OwnerAccountID, u.IsActive, u.IsPending, u.Inner.PasswordHash = name+"@"+id, id, true, false, hashed()
-			u.IsAccountSuperuser = name == "asu"
-			_, err = b.store.CreateUser(u)
-			require.NoError(t, err)
-		}
+		b.AddAccount(id, owner, func(a *record.Account) { a.IsMaster, a.SessionDuration = id == "m", 0 })
+		b.AddUser("asu@"+id, func(u *record.User) { u.IsAccountSuperuser = true })
+		b.AddUser("ru@"+id, nil)
 	}
-	desk := session.New(session.Options{Store: b.store, Hasher: hasher, Factor: factor{}})
+	desk := session.New(session.Options{Store: b.Store, Hasher: identitytest.Hasher, Factor: factor{}})
 	plenty := web.Limit{Burst: 1 << 20, Every: time.Microsecond}
-	wo := web.Options{Store: b.store, Desk: desk, Devices: noDevices{}, Limits: web.Limits{PerAddress: plenty, PerUser: plenty}}
-	oo := oauth.Options{Store: b.store, Desk: desk, BaseURL: "https://cloud.example.org:8443"}
+	wo := web.Options{Store: b.Store, Desk: desk, Devices: noDevices{}, Limits: web.Limits{PerAddress: plenty, PerUser: plenty}}
+	oo := oauth.Options{Store: b.Store, Desk: desk, BaseURL: "https://cloud.example.org:8443"}
 	for _, f := range set {
 		f(&wo, &oo)
 	}
@@ -104,7 +70,7 @@ func newBed(t testing.TB, set ...func(*web.Options, *oauth.Options)) *bed {
 	mux.Handle("/oauth2/", issuer)
 	mux.Handle(oauth.PathReseller, issuer)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
-		p, err := b.store.Authenticate(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+		p, err := b.Store.Authenticate(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 		at, _ := netip.ParseAddrPort(r.RemoteAddr)
 		if errors.Is(err, identity.ErrUnknown) || !p.From(at.Addr()) {
 			w.WriteHeader(401)
@@ -117,44 +83,8 @@ func newBed(t testing.TB, set ...func(*web.Options, *oauth.Options)) *bed {
 	return b
 }
 
-func (b *bed) edit(email string, f func(*record.User)) {
-	require.NoError(b.t, b.store.Update(func(tx *store.Tx) error {
-		u, err := tx.UserByEmail(email)
-		require.NoError(b.t, err)
-		f(&u)
-		return tx.PutUser(u)
-	}))
-}
-
-func (b *bed) status(account, v string) {
-	b.account(account, func(a *record.Account) { a.Status = record.Texts{v} })
-}
-
-func (b *bed) account(id string, f func(*record.Account)) {
-	require.NoError(b.t, b.store.Update(func(tx *store.Tx) error {
-		a, err := tx.Account(id)
-		require.NoError(b.t, err)
-		f(&a)
-		return tx.PutAccount(a)
-	}))
-}
-
-// id is that of a user, "" for nobody.
-func (b *bed) id(email string) (id string) {
-	require.NoError(b.t, b.store.View(func(tx *store.Tx) error {
-		u, err := tx.UserByEmail(email)
-		if id = u.ID; errors.Is(err, identity.ErrNotFound) {
-			return nil
-		}
-		return err
-	}))
-	return id
-}
-
-func (b *bed) exists(email string) bool { return b.id(email) != "" }
-
 func (b *bed) deleteUser(email string) {
-	require.Equal(b.t, 200, b.do("DELETE", "/g/user?id="+b.id(email), nil, cookie(b.signIn("asu@c"))).code)
+	require.Equal(b.t, 200, b.do("DELETE", "/g/user?id="+b.User(email).ID, nil, cookie(b.signIn("asu@c"))).code)
 }
 
 func (b *bed) deleteAccount(id string) {

@@ -53,7 +53,7 @@ func FuzzRequest(f *testing.F) {
 		if s := w.Body.String(); strings.Contains(s, "App of c") || strings.Contains(s, secret) {
 			t.Fatalf("%s %s shows what is not o's to %q %q: %s", method, path, body, query, s)
 		}
-		if err := b.store.View(func(tx *store.Tx) error {
+		if err := b.Store.View(func(tx *store.Tx) error {
 			list, err := tx.Tokens()
 			for _, x := range list {
 				if x.AccountID == "c" && (x.ClientID == other || !x.Revoked.IsZero() || !x.Used.IsZero()) {

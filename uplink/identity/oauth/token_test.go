@@ -67,10 +67,10 @@ func TestPasswordGrant(t *testing.T) {
 	}
 	wrong := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", "wrong horse 12")
 	require.Equal(t, wrong.body, b.token(basic(id, secret), "grant_type", "password", "username", "nobody@c", "password", password).body, "one answer for all")
-	b.edit("ru@c", func(u *record.User) { u.IsActive = false })
+	b.EditUser("ru@c", func(u *record.User) { u.IsActive = false })
 	require.Equal(t, wrong.body, b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password).body)
 	require.Empty(t, b.opens(r.text("access_token")), "a disabled user's token opens nothing")
-	b.edit("ru@c", func(u *record.User) { u.IsActive, u.IsFactorEnabled = true, true })
+	b.EditUser("ru@c", func(u *record.User) { u.IsActive, u.IsFactorEnabled = true, true })
 	r = b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
 	require.Equal(t, 400, r.code)
 	require.Contains(t, r.text("error_description"), "code")
@@ -125,7 +125,7 @@ func TestRefreshRotates(t *testing.T) {
 	require.Equal(t, "c:ru@c", b.opens(beside.text("access_token")))
 
 	// It is good for 14 days when it rests and for 90 in all.
-	b.pass(12*time.Hour + time.Second)
+	b.Pass(12*time.Hour + time.Second)
 	require.Empty(t, b.opens(beside.text("access_token")))
 	at, days := beside.text("refresh_token"), 0
 	for ; days < 200; days += 10 {
@@ -135,11 +135,11 @@ func TestRefreshRotates(t *testing.T) {
 			break
 		}
 		at = r.text("refresh_token")
-		b.pass(10 * 24 * time.Hour)
+		b.Pass(10 * 24 * time.Hour)
 	}
 	require.Equal(t, 90, days)
 	rested := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
-	b.pass(14*24*time.Hour + time.Second)
+	b.Pass(14*24*time.Hour + time.Second)
 	require.Equal(t, "invalid_grant", refresh(rested.text("refresh_token")).text("error"))
 }
 
@@ -148,15 +148,15 @@ func TestRefreshOutlivesASuspension(t *testing.T) {
 	b := newBed(t)
 	id, secret := b.client("m", nil)
 	r := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
-	b.status("c", record.StatusSuspended)
+	b.SetStatus("c", record.StatusSuspended)
 	require.Empty(t, b.opens(r.text("access_token")))
 	again := func() reply {
 		return b.token(basic(id, secret), "grant_type", "refresh_token", "refresh_token", r.text("refresh_token"))
 	}
 	require.Equal(t, "invalid_grant", again().text("error"))
-	b.status("c", record.StatusActive)
+	b.SetStatus("c", record.StatusActive)
 	require.Equal(t, 200, again().code)
-	b.status("m", record.StatusSuspended)
+	b.SetStatus("m", record.StatusSuspended)
 	require.Equal(t, "invalid_client", again().text("error"), "the client's account")
 }
 
@@ -196,11 +196,11 @@ func all(v bool) map[string]bool {
 // Whatever takes a user's right to act ends at once all that the user has: tokens, sessions, codes, what can be exchanged.
 // What lasts is gone for good, what may be lifted lets them go on.
 func TestWhatEndsTokensAtOnce(t *testing.T) {
-	user := func(f func(*record.User)) func(*bed) { return func(b *bed) { b.edit("ru@c", f) } }
-	status := func(account, v string) func(*bed) { return func(b *bed) { b.status(account, v) } }
+	user := func(f func(*record.User)) func(*bed) { return func(b *bed) { b.EditUser("ru@c", f) } }
+	status := func(account, v string) func(*bed) { return func(b *bed) { b.SetStatus(account, v) } }
 	ranges := func(list ...string) func(*bed) {
 		return func(b *bed) {
-			b.account("c", func(a *record.Account) {
+			b.EditAccount("c", func(a *record.Account) {
 				a.AccessRestriction, a.AllowableRange = record.Texts{"enable_ip_restrictions"}, list
 			})
 		}
@@ -209,7 +209,7 @@ func TestWhatEndsTokensAtOnce(t *testing.T) {
 	change := func(who, path string, body map[string]string) func(*bed) {
 		return func(b *bed) {
 			key := b.signIn(who)
-			b.pass(time.Second)
+			b.Pass(time.Second)
 			require.Contains(b.t, []int{200, 202}, b.do("POST", path, body, cookie(key)).code)
 		}
 	}
@@ -223,11 +223,11 @@ func TestWhatEndsTokensAtOnce(t *testing.T) {
 		"account deleted":              {func(b *bed) { b.deleteAccount("c") }, nil},
 		"password changed by the user": {change("ru@c", "/g/aaa/change_password", map[string]string{"password": "another horse 2", "current_password": password}), nil},
 		"password changed by the admin": {func(b *bed) {
-			change("asu@c", "/g/aaa/change_password", map[string]string{"password": "another horse 2", "id": b.id("ru@c")})(b)
+			change("asu@c", "/g/aaa/change_password", map[string]string{"password": "another horse 2", "id": b.User("ru@c").ID})(b)
 		}, nil},
 		"locked by wrong passwords": {func(b *bed) {
-			b.account("c", func(a *record.Account) { a.LoginAttemptLimit = 1 })
-			b.pass(time.Second)
+			b.EditAccount("c", func(a *record.Account) { a.LoginAttemptLimit = 1 })
+			b.Pass(time.Second)
 			require.Equal(b.t, 401, b.do("POST", "/g/aaa/authenticate", map[string]string{"username": "ru@c", "password": "wrong wrong 1"}).code)
 		}, nil},
 	} {
@@ -237,15 +237,15 @@ func TestWhatEndsTokensAtOnce(t *testing.T) {
 			id, secret := b.client("m", nil)
 			open := b.held(id, secret)
 			require.Equal(t, all(true), open())
-			b.pass(time.Second)
+			b.Pass(time.Second)
 			c.end(b)
 			require.Equal(t, all(false), open())
 			if c.lift != nil {
 				c.lift(b)
 				require.Equal(t, all(true), open())
-			} else if b.exists("ru@c") {
+			} else if b.User("ru@c").ID != "" {
 				// Not even support brings back what a lock or a new password ended.
-				b.edit("ru@c", func(u *record.User) { u.Inner.Locked, u.IsActive = time.Time{}, true })
+				b.EditUser("ru@c", func(u *record.User) { u.Inner.Locked, u.IsActive = time.Time{}, true })
 				require.Equal(t, all(false), open())
 			}
 		})
@@ -257,7 +257,7 @@ func TestNewPasswordLeavesTheCurrentSession(t *testing.T) {
 	b := newBed(t)
 	key, other := b.signIn("ru@c"), b.signIn("ru@c")
 	mine, others := b.token(cookie(key), "grant_type", "cookie"), b.token(cookie(other), "grant_type", "cookie")
-	b.pass(time.Second)
+	b.Pass(time.Second)
 	require.Equal(t, 200, b.do("POST", "/g/aaa/change_password", map[string]string{"password": "another horse 2", "current_password": password}, cookie(key)).code)
 	require.NotEmpty(t, b.opens(mine.text("access_token")))
 	require.Equal(t, 200, b.do("GET", "/g/aaa/isauth", nil, cookie(key)).code)
@@ -360,10 +360,10 @@ func TestStoredHashed(t *testing.T) {
 	b := newBed(t)
 	id, secret := b.client("c", nil)
 	r := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
-	list, err := b.store.Tokens()
+	list, err := b.Store.Tokens()
 	require.NoError(t, err)
 	require.Len(t, list, 3)
-	require.NoError(t, b.store.View(func(tx *store.Tx) error {
+	require.NoError(t, b.Store.View(func(tx *store.Tx) error {
 		tokens, err := tx.Tokens()
 		require.NoError(t, err)
 		for _, x := range tokens {
@@ -385,13 +385,13 @@ func TestStoredHashed(t *testing.T) {
 		return nil
 	}))
 	// What is long over goes, and the index with it.
-	b.pass(200 * 24 * time.Hour)
-	require.NoError(t, b.store.Prune())
-	require.NoError(t, oauth.Prune(b.store))
-	list, err = b.store.Tokens()
+	b.Pass(200 * 24 * time.Hour)
+	require.NoError(t, b.Store.Prune())
+	require.NoError(t, oauth.Prune(b.Store))
+	list, err = b.Store.Tokens()
 	require.NoError(t, err)
 	require.Len(t, list, 1, "the client")
-	require.NoError(t, b.store.View(func(tx *store.Tx) error {
+	require.NoError(t, b.Store.View(func(tx *store.Tx) error {
 		bucket, err := tx.Bucket("oauth")
 		require.Zero(t, bucket.Stats().KeyN)
 		return err

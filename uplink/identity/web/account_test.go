@@ -61,9 +61,9 @@ func TestPutAccount(t *testing.T) {
 		"holiday": []string{"20261225"}, "work_days": "1111110", "work_hours": []string{"0700", "1900"}, "alert_mode": []string{"night"}, "active_alert_mode": "night",
 		"default_camera_passwords": "a,b", "is_without_initial_user": 0, "is_initial_user_not_admin": 0}
 	id := put(master, full).want(200).field("id")
-	a := b.storedAccount(id)
+	a := b.Account(id)
 	require.Equal(t, []any{"m", "US/Central", 60, "night", "a,b"}, []any{a.OwnerAccountID, a.Timezone, a.SessionDuration, a.ActiveAlertMode, a.DefaultCameraPasswords})
-	u := b.stored("cd@sub.org")
+	u := b.User("cd@sub.org")
 	require.True(t, bool(u.IsAccountSuperuser && u.IsPending))
 	require.Equal(t, id, u.OwnerAccountID)
 	require.Equal(t, letters.UserCreated, b.letter("cd@sub.org").Kind)
@@ -71,7 +71,7 @@ func TestPutAccount(t *testing.T) {
 
 	// The defaults: pending, with a link that activates it and a session, and then one for the first password.
 	id = put(master, newSub().with("contact_email", "two@sub.org")).want(200).field("id")
-	a = b.storedAccount(id)
+	a = b.Account(id)
 	require.Equal(t, record.Texts{record.StatusPending}, a.Status)
 	require.Equal(t, "US/Pacific", a.Timezone)
 	l := b.letter("two@sub.org")
@@ -83,9 +83,9 @@ func TestPutAccount(t *testing.T) {
 	b.call("POST", "/g/aaa/authenticate", "", login("two@sub.org", fresh)).want(200)
 
 	put(master, newSub().with("contact_email", "three@sub.org").with("is_initial_user_not_admin", 1)).want(200)
-	require.False(t, bool(b.stored("three@sub.org").IsAccountSuperuser))
+	require.False(t, bool(b.User("three@sub.org").IsAccountSuperuser))
 	id = put(master, newSub().with("contact_email", "four@sub.org").with("is_without_initial_user", 1)).want(200).field("id")
-	users, err := b.store.Users(id)
+	users, err := b.Store.Users(id)
 	require.NoError(t, err)
 	require.Empty(t, users)
 
@@ -98,7 +98,7 @@ func TestPutAccount(t *testing.T) {
 	put(master, newSub().with("contact_email", "x@sub.org").with("owner_account_id", "c")).want(403)
 	put(master, newSub().with("contact_email", "x@sub.org").with("owner_account_id", "nobody")).want(403)
 	put(b.signIn("root@m"), newSub().with("contact_email", "root@sub.org").with("owner_account_id", "o")).want(200)
-	b.edit("ru@m", func(u *record.User) { u.IsEditAccount = true })
+	b.EditUser("ru@m", func(u *record.User) { u.IsEditAccount = true })
 	put(b.signIn("ru@m"), newSub().with("contact_email", "y@sub.org")).want(200)
 	put(b.signIn("ru@m"), newSub().with("contact_email", "z@sub.org").with("status", []string{"active"})).want(403, "status is the account superuser's")
 	for name, v := range map[string]any{"name": "", "contact_email": "none", "timezone": "x", "is_master": 1, "what": "else", "active_alert_mode": "day"} {
@@ -113,7 +113,7 @@ func TestPutAccount(t *testing.T) {
 // trail is what stands in an account's trail, newest first.
 func (b *bed) trail(account string) (out []audit.Entry) {
 	b.t.Helper()
-	require.NoError(b.t, b.store.View(func(tx *store.Tx) (err error) { out, err = tx.Trail(account, 0, 1000); return err }))
+	require.NoError(b.t, b.Store.View(func(tx *store.Tx) (err error) { out, err = tx.Trail(account, 0, 1000); return err }))
 	return out
 }
 
@@ -131,7 +131,7 @@ func TestPostAccount(t *testing.T) {
 		"contact_utc_offset": 60, "is_two_factor_authentication_forced": 1,
 		"camera_shares": [][]string{{"M", "cam1-c", "ru@o"}}, "camera_share_perms": map[string]any{"cam1-c": map[string]any{"ru@o": []string{"ptz_live"}}}}
 	require.Equal(t, "c", post(asu, all).want(200).field("id"))
-	a := b.storedAccount("c")
+	a := b.Account("c")
 	require.Equal(t, []any{"New", "UTC", 30, 900, 5, "b", true, record.Flag(true)}, []any{a.Name, a.Timezone, a.SessionDuration, a.InactiveSessionTimeout, a.LoginAttemptLimit, a.ActiveAlertMode, a.ResponderActive, a.IsFactorForced})
 	require.Equal(t, record.Lists{{"cam1-c", "ru@o,o"}}, a.CameraShares)
 	last := b.trail("c")[0]
@@ -177,7 +177,7 @@ func TestPostAccount(t *testing.T) {
 	for name, v := range map[string]any{"what": "else", "timezone": "x", "active_alert_mode": "zzz", "is_two_factor_authentication_forced": 3, "camera_shares": [][]string{}, "owner_account_id": "o"} {
 		post(asu, args{"id": "c", name: v}).want(400, name)
 	}
-	b.edit("ru@c", func(u *record.User) { u.IsEditAccount = true })
+	b.EditUser("ru@c", func(u *record.User) { u.IsEditAccount = true })
 	post(ru, args{"id": "c", "name": "By flag"}).want(200)
 	post(ru, args{"id": "c", "is_two_factor_authentication_forced": 0}).want(403, "the account superuser's")
 }
@@ -207,11 +207,11 @@ func TestRevokeAdmins(t *testing.T) {
 	b.user("edit@c", func(u *record.User) { u.IsEditUsers, u.IsEditAccount = true, true })
 	b.call("POST", "/g/account", b.signIn("edit@c"), args{"id": "c", "is_revoke_admins": 1}).want(403)
 	b.call("POST", "/g/account", b.signIn("asu@c"), args{"id": "c", "is_revoke_admins": 1}).want(200)
-	require.True(t, bool(b.stored("asu@c").IsAccountSuperuser), "someone has to be left")
-	require.False(t, bool(b.stored("asu2@c").IsAccountSuperuser || b.stored("edit@c").IsEditUsers || b.stored("edit@c").IsEditAccount))
-	require.True(t, bool(b.stored("asu@o").IsAccountSuperuser))
+	require.True(t, bool(b.User("asu@c").IsAccountSuperuser), "someone has to be left")
+	require.False(t, bool(b.User("asu2@c").IsAccountSuperuser || b.User("edit@c").IsEditUsers || b.User("edit@c").IsEditAccount))
+	require.True(t, bool(b.User("asu@o").IsAccountSuperuser))
 	b.call("POST", "/g/account", b.signIn("asu@m"), args{"id": "c", "is_revoke_admins": 1}).want(200)
-	require.False(t, bool(b.stored("asu@c").IsAccountSuperuser))
+	require.False(t, bool(b.User("asu@c").IsAccountSuperuser))
 	var a map[string]any
 	b.call("GET", "/g/account", b.signIn("asu@m"), args{"id": "c"}).want(200).into(&a)
 	require.NotContains(t, a, "is_revoke_admins", "it stores nothing")
@@ -229,8 +229,8 @@ func TestDeleteAccount(t *testing.T) {
 	del(master, args{"id": "c", "what": "else"}).want(400)
 	del("", args{"id": "c"}).want(401)
 	del(root, args{"id": "m"}).want(403)
-	b.account("o", func(a *record.Account) { a.IsMaster = true })
-	b.account("s", func(a *record.Account) { a.OwnerAccountID = "o" })
+	b.EditAccount("o", func(a *record.Account) { a.IsMaster = true })
+	b.EditAccount("s", func(a *record.Account) { a.OwnerAccountID = "o" })
 	del(root, args{"id": "o"}).want(400, "it has a sub-account")
 	require.Empty(t, del(master, args{"id": "c"}).want(200).body)
 	del(master, args{"id": "c"}).want(404)
@@ -250,14 +250,14 @@ func TestDeleteAccount(t *testing.T) {
 	b.call("GET", "/g/audit/list", master, args{"account_id": "c"}).want(404)
 	b.call("GET", "/g/audit/list", root, args{"account_id": "never"}).want(404)
 	// An account without a parent is deleted by a superuser, in whose own trail that stands.
-	b.account("s", func(a *record.Account) { a.OwnerAccountID = "m" })
+	b.EditAccount("s", func(a *record.Account) { a.OwnerAccountID = "m" })
 	del(root, args{"id": "o"}).want(200)
 	require.Equal(t, []string{"delete", "o"}, []string{string(b.trail("m")[0].Action), b.trail("m")[0].Target})
 }
 
 func TestListAccounts(t *testing.T) {
 	b := newBed(t)
-	b.account("c", func(a *record.Account) { a.CustomerID, a.ProductEdition, a.CameraQuantity = "cust", "ed", 5 })
+	b.EditAccount("c", func(a *record.Account) { a.CustomerID, a.ProductEdition, a.CameraQuantity = "cust", "ed", 5 })
 	list := func(key string) (rows [][]any) {
 		b.call("GET", "/g/account/list", key, nil).want(200).into(&rows)
 		return rows
@@ -310,7 +310,7 @@ func TestStatistics(t *testing.T) {
 		b.call("GET", path, asu, args{"what": "else"}).want(400)
 		b.call("GET", path, "", nil).want(401)
 	}
-	b.clock.pass(5 * time.Minute)
+	b.Pass(5 * time.Minute)
 	var got map[string]int
 	b.call("GET", "/g/account/statistics/online_users", asu, nil).want(200).into(&got)
 	require.Equal(t, 1, got["online_user_total"], "only who was here lately")
@@ -331,7 +331,7 @@ func TestSwitchAccount(t *testing.T) {
 	b.call("GET", "/g/user/list", master, nil).want(200).into(&users)
 	require.Len(t, users, 2, "the lists are those of the account that the session is in")
 	id := b.call("PUT", "/g/user", master, args{"first_name": "A", "last_name": "B", "email": "made@c"}).want(200).field("id")
-	require.Equal(t, "c", b.stored("made@c").OwnerAccountID, id)
+	require.Equal(t, "c", b.User("made@c").OwnerAccountID, id)
 	b.call("POST", "/g/aaa/switch_account", master, nil).want(200)
 	require.Equal(t, "m", active(master))
 	for _, id := range []string{"o", "nobody"} {
@@ -346,7 +346,7 @@ func TestSwitchAccount(t *testing.T) {
 	b.call("POST", "/g/aaa/switch_account", asu, args{"what": "else"}).want(400)
 	// Rights that are taken away end the visit.
 	to(master, "c").want(200)
-	b.edit("asu@m", func(u *record.User) { u.IsAccountSuperuser = false })
+	b.EditUser("asu@m", func(u *record.User) { u.IsAccountSuperuser = false })
 	b.call("GET", "/g/aaa/isauth", master, nil).want(401)
 }
 

@@ -12,7 +12,6 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -21,59 +20,28 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/uplink/identity/identitytest"
 	letters "vmsbridge/uplink/identity/post"
 	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/secret"
 	"vmsbridge/uplink/identity/session"
 	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/vms"
 )
 
-// password is everyone's in the bed; its hash is made once, since hashing is the slow part.
-const password = "correct horse 1"
-
-var (
-	bedHasher = secret.NewHasher(secret.Cost{MemoryKiB: 64, Passes: 1, Lanes: 1}, 4)
-	bedHash   = sync.OnceValue(func() string {
-		hash, err := bedHasher.Hash(context.Background(), password)
-		if err != nil {
-			panic(err)
-		}
-		return hash
-	})
-)
+const password = identitytest.Password
 
 // bed is the handlers over a real store, behind a real HTTP server. It holds a master account m with the children c and s,
 // and an account o that has nothing to do with them. Users are called as they are: asu@m, ru@m and so on; root@m is a
 // superuser. c and o have a bridge and two cameras each.
 type bed struct {
+	*identitytest.Town
 	t       testing.TB
-	dir     string // of the store's file
-	store   *store.Store
 	desk    *session.Desk
 	web     *Web
 	server  *httptest.Server
-	clock   *clock
 	letters *letterbox
 	devices *devices
 	ids     map[string]string // address → user id
-}
-
-type clock struct {
-	mu sync.Mutex // guards t
-	t  time.Time
-}
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.t
-}
-
-func (c *clock) pass(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.t = c.t.Add(d)
 }
 
 // letterbox keeps what was sent.
@@ -137,24 +105,20 @@ func (d *devices) Devices(_ context.Context, account string) ([]Device, error) {
 	return slices.Clone(d.list[account]), nil
 }
 
-// monday is a Monday, 09:00 in US/Pacific.
-var monday = time.Date(2026, 11, 16, 17, 0, 0, 0, time.UTC)
+var monday = identitytest.Monday
 
 func newBed(t testing.TB, set ...func(*Options, *session.Options)) *bed {
 	t.Helper()
-	b := &bed{t: t, dir: t.TempDir(), clock: &clock{t: monday}, letters: &letterbox{none: map[letters.Channel]bool{}}, devices: &devices{list: map[string][]Device{}}, ids: map[string]string{}}
-	var err error
-	b.store, err = store.Open(filepath.Join(b.dir, "identity.db"), store.Options{Now: b.clock.now, Volatile: true})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = b.store.Close() })
+	b := &bed{Town: identitytest.New(t), t: t, letters: &letterbox{none: map[letters.Channel]bool{}}, devices: &devices{list: map[string][]Device{}}, ids: map[string]string{}}
 	plenty := Limit{1 << 20, time.Microsecond}
-	so := session.Options{Store: b.store, Hasher: bedHasher, Post: b.letters}
-	wo := Options{Store: b.store, Devices: b.devices, CreateAccounts: true, Limits: Limits{plenty, plenty}}
+	so := session.Options{Store: b.Store, Hasher: identitytest.Hasher, Post: b.letters}
+	wo := Options{Store: b.Store, Devices: b.devices, CreateAccounts: true, Limits: Limits{plenty, plenty}}
 	for _, f := range set {
 		f(&wo, &so)
 	}
 	b.desk = session.New(so)
 	wo.Desk = b.desk
+	var err error
 	b.web, err = New(wo)
 	require.NoError(t, err)
 	b.server = httptest.NewServer(b.web)
@@ -169,11 +133,9 @@ func (b *bed) people() {
 		id, owner string
 		master    bool
 	}{{"m", "", true}, {"c", "m", false}, {"s", "m", false}, {"o", "", false}} {
-		x := record.NewAccount()
-		x.ID, x.Name, x.OwnerAccountID, x.IsMaster, x.Status = a.id, "Account "+a.id, a.owner, record.Flag(a.master), record.Texts{record.StatusActive}
-		x.ContactEmail, x.DefaultCameraPasswords = "contact@"+a.id, "cameras of "+a.id
-		_, err := b.store.CreateAccount(x)
-		require.NoError(b.t, err)
+		b.AddAccount(a.id, a.owner, func(x *record.Account) {
+			x.IsMaster, x.ContactEmail, x.DefaultCameraPasswords = record.Flag(a.master), "contact@"+a.id, "cameras of "+a.id
+		})
 		if a.id == "c" || a.id == "o" {
 			b.devices.list[a.id] = []Device{
 				{ID: "bridge-" + a.id, AccountID: a.id, Name: "Bridge", Kind: vms.ActorBridge, Status: vms.StatusOnline, Address: "192.0.2.1"},
@@ -187,67 +149,18 @@ func (b *bed) people() {
 	b.user("root@m", func(u *record.User) { u.IsSuperuser, u.IsAccountSuperuser = true, true })
 }
 
-// user adds an active user with everyone's password to the account behind the @.
+// user adds a user and notes the id.
 func (b *bed) user(email string, set func(*record.User)) record.User {
 	b.t.Helper()
-	u := record.NewUser()
-	u.Email, u.FirstName, u.LastName = email, "First", strings.SplitN(email, "@", 2)[0]
-	u.OwnerAccountID = strings.SplitN(email, "@", 2)[1]
-	u.IsActive, u.IsPending, u.Inner.PasswordHash, u.Inner.Mailbox = true, false, bedHash(), record.Fold(email)
-	if set != nil {
-		set(&u)
-	}
-	u, err := b.store.CreateUser(u.Settled())
-	require.NoError(b.t, err)
+	u := b.AddUser(email, set)
 	b.ids[email] = u.ID
 	return u
-}
-
-// edit changes a user in the store, account one account.
-func (b *bed) edit(email string, f func(*record.User)) {
-	b.t.Helper()
-	require.NoError(b.t, b.store.Update(func(tx *store.Tx) error {
-		u, err := tx.UserByEmail(email)
-		if err != nil {
-			return err
-		}
-		f(&u)
-		return tx.PutUser(u)
-	}))
-}
-
-func (b *bed) account(id string, f func(*record.Account)) {
-	b.t.Helper()
-	require.NoError(b.t, b.store.Update(func(tx *store.Tx) error {
-		a, err := tx.Account(id)
-		if err != nil {
-			return err
-		}
-		f(&a)
-		return tx.PutAccount(a)
-	}))
-}
-
-func (b *bed) status(id, v string) {
-	b.account(id, func(a *record.Account) { a.Status = record.Texts{v} })
-}
-
-func (b *bed) stored(email string) (u record.User) {
-	b.t.Helper()
-	require.NoError(b.t, b.store.View(func(tx *store.Tx) (err error) { u, err = tx.UserByEmail(email); return err }))
-	return u
-}
-
-func (b *bed) storedAccount(id string) (a record.Account) {
-	b.t.Helper()
-	require.NoError(b.t, b.store.View(func(tx *store.Tx) (err error) { a, err = tx.Account(id); return err }))
-	return a
 }
 
 // session is one of a user without a sign-in.
 func (b *bed) session(email string) (key string) {
 	b.t.Helper()
-	require.NoError(b.t, b.store.Update(func(tx *store.Tx) error {
+	require.NoError(b.t, b.Store.Update(func(tx *store.Tx) error {
 		u, err := tx.UserByEmail(email)
 		require.NoError(b.t, err)
 		home, err := tx.Account(u.OwnerAccountID)

@@ -45,7 +45,7 @@ func withFactor(poster session.Poster) func(*Options, *session.Options) {
 // factorBed is a bed where ru@c has a second factor and a phone.
 func factorBed(t testing.TB) *bed {
 	b := newBed(t, withFactor(nil))
-	b.edit("ru@c", func(u *record.User) { u.IsFactorEnabled, u.SMSPhone = true, ruPhone })
+	b.EditUser("ru@c", func(u *record.User) { u.IsFactorEnabled, u.SMSPhone = true, ruPhone })
 	return b
 }
 
@@ -166,7 +166,7 @@ func TestSendCodeCodes(t *testing.T) {
 		b.call("POST", aaaCode, "", args{"token": token, typeOfCode: kind}).want(415)
 	}
 	b.call("POST", aaaCode, "", args{"token": "nonsense", typeOfCode: "fax"}).want(415, "the last that holds")
-	b.edit("ru@c", func(u *record.User) { u.SMSPhone = "" })
+	b.EditUser("ru@c", func(u *record.User) { u.SMSPhone = "" })
 	require.Contains(t, string(b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(200).body), `"sms":"no phone number"`)
 	token = b.begin("ru@c")
 	b.call("POST", aaaCode, "", args{"token": token, typeOfCode: "sms"}).want(412, "no phone")
@@ -179,7 +179,7 @@ func TestSendCodeCodes(t *testing.T) {
 	sent := b.lettersTo("ru@c")
 	b.call("POST", aaaCode, "", args{"token": token, typeOfCode: "email"}).want(429, "five codes are enough")
 	require.Equal(t, sent, b.lettersTo("ru@c"))
-	b.edit("ru@c", func(u *record.User) { u.IsActive = false })
+	b.EditUser("ru@c", func(u *record.User) { u.IsActive = false })
 	b.call("POST", aaaCode, "", args{"token": token, typeOfCode: "email"}).want(412, "disabled")
 }
 
@@ -197,16 +197,16 @@ func TestCodeIsGoodOnceAndForFifteenMinutes(t *testing.T) {
 	authorize(token, right).want(401, "used")
 
 	token = b.begin("ru@c")
-	b.clock.pass(10 * time.Minute)
+	b.Pass(10 * time.Minute)
 	old, _ := b.code(token, "email", "ru@c")
-	b.clock.pass(14*time.Minute + 59*time.Second)
+	b.Pass(14*time.Minute + 59*time.Second)
 	authorize(token, old).want(200, "15 minutes from when it was sent")
 	token = b.begin("ru@c")
 	right, _ = b.code(token, "email", "ru@c")
-	b.clock.pass(15 * time.Minute)
+	b.Pass(15 * time.Minute)
 	authorize(token, right).want(401, "expired")
 	token = b.begin("ru@c")
-	b.clock.pass(15 * time.Minute)
+	b.Pass(15 * time.Minute)
 	b.call("POST", aaaCode, "", args{"token": token, typeOfCode: "sms"}).want(400, "the ticket is over")
 
 	// A newer code takes the place of an older one, and a newer sign-in that of an older one.
@@ -220,7 +220,7 @@ func TestCodeIsGoodOnceAndForFifteenMinutes(t *testing.T) {
 	authorize(token, second).want(401, "the sign-in was begun anew")
 	right, _ = b.code(newer, "sms", ruPhone)
 	authorize(newer, right).want(200)
-	require.Zero(t, b.stored("ru@c").Inner.CodeFailures, "a right code clears the count")
+	require.Zero(t, b.User("ru@c").Inner.CodeFailures, "a right code clears the count")
 }
 
 func TestWrongCodesLock(t *testing.T) {
@@ -234,10 +234,10 @@ func TestWrongCodesLock(t *testing.T) {
 	token = b.begin("ru@c")
 	right, wrong := b.code(token, "sms", ruPhone)
 	b.call("POST", "/g/aaa/authorize", "", args{"token": token, codeArg: wrong}).want(406)
-	require.False(t, b.stored("ru@c").Locked())
+	require.False(t, b.User("ru@c").Locked())
 	n := b.lettersTo("ru@c")
 	b.call("POST", "/g/aaa/authorize", "", args{"token": token, codeArg: wrong}).want(429)
-	u := b.stored("ru@c")
+	u := b.User("ru@c")
 	require.True(t, u.Locked())
 	require.Equal(t, "wrong codes", u.Inner.LockedWhy)
 	require.Equal(t, n+1, b.lettersTo("ru@c"))
@@ -248,7 +248,7 @@ func TestWrongCodesLock(t *testing.T) {
 	b.call("POST", "/g/aaa/authenticate", "", login("ru@c", "wrong")).want(401, "who does not know the password learns nothing")
 	b.call("GET", "/g/aaa/isauth", key, nil).want(200, "nobody else is locked")
 	var actions []string
-	require.NoError(t, b.store.View(func(tx *store.Tx) error {
+	require.NoError(t, b.Store.View(func(tx *store.Tx) error {
 		list, err := tx.Trail("c", 0, 10)
 		for _, e := range list {
 			if e.Target == u.ID {
@@ -263,7 +263,7 @@ func TestWrongCodesLock(t *testing.T) {
 // A right code of another user's sign-in, or of another sign-in of the same user, is a wrong one.
 func TestAnotherUsersCode(t *testing.T) {
 	b := factorBed(t)
-	b.edit("asu@c", func(u *record.User) { u.IsFactorEnabled = true })
+	b.EditUser("asu@c", func(u *record.User) { u.IsFactorEnabled = true })
 	mine, theirs := b.begin("ru@c"), b.begin("asu@c")
 	my, _ := b.code(mine, "email", "ru@c")
 	their, _ := b.code(theirs, "email", "asu@c")
@@ -274,7 +274,7 @@ func TestAnotherUsersCode(t *testing.T) {
 	b.call("POST", "/g/aaa/authorize", "", args{"token": theirs, codeArg: my}).want(406)
 	b.call("POST", "/g/aaa/authorize", "", args{"token": mine, codeArg: my}).want(200)
 	// Neither the code nor what it is compared with can be used from the file.
-	require.NoError(t, b.store.View(func(tx *store.Tx) error {
+	require.NoError(t, b.Store.View(func(tx *store.Tx) error {
 		list, err := tx.TicketsOf(b.ids["asu@c"])
 		require.Len(t, list, 1)
 		require.Len(t, list[0].Code.Hash, 32)
@@ -298,7 +298,7 @@ func TestForcedByTheAccount(t *testing.T) {
 
 func TestTrustedDevice(t *testing.T) {
 	b := factorBed(t)
-	b.edit("asu@c", func(u *record.User) { u.IsFactorEnabled = true })
+	b.EditUser("asu@c", func(u *record.User) { u.IsFactorEnabled = true })
 	enter := func(email string, more ...func(*http.Request)) reply {
 		token := b.begin(email, more...)
 		right, _ := b.code(token, "email", email)
@@ -321,22 +321,22 @@ func TestTrustedDevice(t *testing.T) {
 	require.Equal(t, tfa.Value, r.cookie("tfa_key").Value)
 	simple("asu@c", tfa.Value)
 	simple("ru@c", tfa.Value)
-	require.Len(t, b.stored("ru@c").Clients, 1)
-	require.Equal(t, b.stored("ru@c").Clients, b.stored("asu@c").Clients)
+	require.Len(t, b.User("ru@c").Clients, 1)
+	require.Equal(t, b.User("ru@c").Clients, b.User("asu@c").Clients)
 	// A value that someone put into the browser is not taken over.
 	r = enter("ru@c", device("planted"))
 	require.NotEqual(t, "planted", r.cookie("tfa_key").Value)
 	b.begin("ru@c", device("planted"))
-	require.Len(t, b.stored("ru@c").Clients, 2)
-	b.clock.pass(400 * 24 * time.Hour)
+	require.Len(t, b.User("ru@c").Clients, 2)
+	b.Pass(400 * 24 * time.Hour)
 	b.begin("ru@c", device(tfa.Value))
 	// An old cookie is replaced: nobody is trusted by it any more.
 	require.NotEqual(t, tfa.Value, enter("ru@c", device(tfa.Value)).cookie("tfa_key").Value)
-	require.Len(t, b.stored("ru@c").Clients, 1)
+	require.Len(t, b.User("ru@c").Clients, 1)
 	for range 25 {
 		enter("ru@c")
 	}
-	require.Len(t, b.stored("ru@c").Clients, 20)
+	require.Len(t, b.User("ru@c").Clients, 20)
 }
 
 // change is the arguments of an update by mail.
@@ -371,12 +371,12 @@ func TestUpdateAndVerify(t *testing.T) {
 		verify(b.letter(to).Code).want(406, "used")
 	}
 	b.call("POST", aaaUpdate, key, change("sms_phone", ruPhone)).want(200)
-	require.Empty(t, b.stored("ru@c").SMSPhone, "not before it is verified")
+	require.Empty(t, b.User("ru@c").SMSPhone, "not before it is verified")
 	verify(other(b.letter("ru@c").Code)).want(406)
 	verify(b.letter("ru@c").Code).want(200)
-	require.Equal(t, ruPhone, b.stored("ru@c").SMSPhone)
+	require.Equal(t, ruPhone, b.User("ru@c").SMSPhone)
 	set("is_two_factor_authentication_enabled", 1, "sms", ruPhone)
-	require.True(t, bool(b.stored("ru@c").IsFactorEnabled))
+	require.True(t, bool(b.User("ru@c").IsFactorEnabled))
 	b.begin("ru@c")
 	set("is_two_factor_authentication_enabled", 0, "email", "ru@c")
 	b.signIn("ru@c")
@@ -392,10 +392,10 @@ func TestUpdateAndVerify(t *testing.T) {
 	// That an address is taken is told only to who has the code.
 	b.call("POST", aaaUpdate, key, change("email", "ASU@c")).want(200)
 	verify(b.letter("new@c").Code).want(406)
-	require.Equal(t, "new@c", b.stored("new@c").Email)
+	require.Equal(t, "new@c", b.User("new@c").Email)
 	// A code is good for 15 minutes, and for the newest change only.
 	b.call("POST", aaaUpdate, key, change("sms_phone", ruPhone)).want(200)
-	b.clock.pass(15 * time.Minute)
+	b.Pass(15 * time.Minute)
 	verify(b.letter("new@c").Code).want(406)
 	b.call("POST", aaaUpdate, key, change("sms_phone", ruPhone)).want(200)
 	old := b.letter("new@c").Code
@@ -407,9 +407,9 @@ func TestUpdateAndVerify(t *testing.T) {
 	asu := b.signIn("asu@c")
 	b.call("POST", aaaVerify, asu, args{codeArg: b.letter("new@c").Code}).want(406, "of another user")
 	verify(b.letter("new@c").Code).want(200)
-	require.Equal(t, "+49 30 1234567", b.stored("new@c").SMSPhone)
+	require.Equal(t, "+49 30 1234567", b.User("new@c").SMSPhone)
 	var fields []string
-	require.NoError(t, b.store.View(func(tx *store.Tx) error {
+	require.NoError(t, b.Store.View(func(tx *store.Tx) error {
 		list, err := tx.Trail("c", 0, 100)
 		for _, e := range list {
 			fields = append(fields, e.Fields...)
@@ -428,7 +428,7 @@ func TestUpdateInEachEncoding(t *testing.T) {
 		phone := "+1512555010" + string(rune('0'+i))
 		b.callIn(encoding, "POST", aaaUpdate, key, change("sms_phone", phone)).want(200, encoding)
 		b.callIn(encoding, "POST", aaaVerify, key, args{codeArg: b.letter("ru@c").Code}).want(200, encoding)
-		require.Equal(t, phone, b.stored("ru@c").SMSPhone)
+		require.Equal(t, phone, b.User("ru@c").SMSPhone)
 	}
 }
 
@@ -440,7 +440,7 @@ func TestWrongCodesOfVerifyLock(t *testing.T) {
 		b.call("POST", aaaUpdate, key, change("sms_phone", ruPhone)).want(200)
 		b.call("POST", aaaVerify, key, args{codeArg: other(b.letter("ru@c").Code)}).want(406)
 	}
-	require.True(t, b.stored("ru@c").Locked())
+	require.True(t, b.User("ru@c").Locked())
 	require.Equal(t, letters.Locked, b.letter("ru@c").Kind)
 	b.call("GET", "/g/aaa/isauth", key, nil).want(401)
 	b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(412)
@@ -467,7 +467,7 @@ func TestAnswersDoNotWaitForLetters(t *testing.T) {
 	office, err := letters.New(letters.Settings{Mail: &letters.MailSettings{Server: server.Address(), Security: "none", From: "a@b.c"}}, letters.Options{})
 	require.NoError(t, err)
 	b := newBed(t, withFactor(office)) // the office is closed
-	b.edit("ru@c", func(u *record.User) { u.IsFactorEnabled = true })
+	b.EditUser("ru@c", func(u *record.User) { u.IsFactorEnabled = true })
 	b.call("POST", aaaCode, "", args{"token": b.begin("ru@c"), typeOfCode: "email"}).want(200)
 	b.call("POST", "/g/aaa/forgot_password", "", args{"email": "ru@c"}).want(202)
 	require.Zero(t, server.Waiting())

@@ -73,7 +73,7 @@ var attacks = map[string][]attack{
 func (b *bed) snapshot(id string) string {
 	b.t.Helper()
 	var out []any
-	require.NoError(b.t, b.store.View(func(tx *store.Tx) error {
+	require.NoError(b.t, b.Store.View(func(tx *store.Tx) error {
 		a, err := tx.Account(id)
 		if err != nil {
 			return err
@@ -107,7 +107,7 @@ func TestAnotherAccountIsOutOfReach(t *testing.T) {
 			})
 			email, master, _ := strings.Cut(who, "+")
 			if master != "" {
-				b.account("o", func(a *record.Account) { a.IsMaster = true })
+				b.EditAccount("o", func(a *record.Account) { a.IsMaster = true })
 			}
 			key, guests := b.signIn(email), b.signIn("ru@c")
 			before, parent := b.snapshot("c"), b.snapshot("m")

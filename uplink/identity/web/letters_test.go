@@ -25,7 +25,7 @@ func (b *bed) restart() {
 
 func (b *bed) noted() (out []record.Letter) {
 	b.t.Helper()
-	require.NoError(b.t, b.store.View(func(tx *store.Tx) (err error) { out, err = tx.Letters(); return err }))
+	require.NoError(b.t, b.Store.View(func(tx *store.Tx) (err error) { out, err = tx.Letters(); return err }))
 	return out
 }
 
@@ -39,17 +39,17 @@ func TestLettersOutliveARestart(t *testing.T) {
 		b.call("PUT", "/g/user", asu, newUser(name+"@c")).want(200)
 	}
 	b.call("POST", "/g/aaa/forgot_password", "", args{"email": "ru@c"}).want(202)
-	b.account("c", func(a *record.Account) { a.LoginAttemptLimit = 1 })
+	b.EditAccount("c", func(a *record.Account) { a.LoginAttemptLimit = 1 })
 	b.user("lock@c", nil)
 	b.call("POST", "/g/aaa/authenticate", "", login("lock@c", "wrong wrong 1")).want(401)
 	old := map[string]letters.Letter{}
 	for _, to := range []string{"new@n.org", "stays@c", "goes@c", "sets@c", "ru@c", "lock@c"} {
 		old[to] = b.letter(to)
 	}
-	b.call("DELETE", "/g/user", asu, args{"id": b.stored("goes@c").ID}).want(200)
+	b.call("DELETE", "/g/user", asu, args{"id": b.User("goes@c").ID}).want(200)
 	b.call("POST", "/g/aaa/reset_password", "", args{"token": old["sets@c"].Token, "password": fresh}).want(200)
 	sent := old["ru@c"]
-	raw, err := os.ReadFile(filepath.Join(b.dir, "identity.db"))
+	raw, err := os.ReadFile(filepath.Join(b.Dir, "identity.db"))
 	require.NoError(t, err)
 	for to, l := range old {
 		require.False(t, l.Token != "" && bytes.Contains(raw, []byte(l.Token)), "the link of %s is on the disk", to)
@@ -69,14 +69,14 @@ func TestLettersOutliveARestart(t *testing.T) {
 	require.Equal(t, 1, len(b.letters.sent), "only the lock is still to be told")
 
 	// Sent, it is not sent again; late, it is not sent either.
-	require.NoError(t, b.store.LetterDone(sent.UserID, string(sent.Kind), sent.Seq))
+	require.NoError(t, b.Store.LetterDone(sent.UserID, string(sent.Kind), sent.Seq))
 	l = b.letter("lock@c")
-	require.NoError(t, b.store.LetterDone(l.UserID, string(l.Kind), l.Seq-1))
+	require.NoError(t, b.Store.LetterDone(l.UserID, string(l.Kind), l.Seq-1))
 	require.Len(t, b.noted(), 1, "an older letter was done")
-	require.NoError(t, b.store.LetterDone(l.UserID, string(l.Kind), l.Seq))
+	require.NoError(t, b.Store.LetterDone(l.UserID, string(l.Kind), l.Seq))
 	require.Empty(t, b.noted())
 	b.call("PUT", "/g/user", asu, newUser("late@c")).want(200)
-	b.clock.pass(8 * 24 * time.Hour)
+	b.Pass(8 * 24 * time.Hour)
 	b.restart()
 	require.Zero(t, b.lettersTo("late@c"))
 	require.Empty(t, b.noted())

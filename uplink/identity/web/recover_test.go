@@ -29,7 +29,7 @@ func TestAnAccountFromApplicationToUse(t *testing.T) {
 	b.call("POST", "/g/aaa/authenticate", "", login("new@n.org", fresh)).want(461)
 	l := b.letter("new@n.org")
 	require.Equal(t, letters.Registration, l.Kind)
-	a := b.storedAccount(l.AccountID)
+	a := b.Account(l.AccountID)
 	require.Equal(t, record.Texts{record.StatusPending}, a.Status)
 	require.Equal(t, "UTC", a.Timezone)
 	require.True(t, a.Inner.APIAccess)
@@ -40,7 +40,7 @@ func TestAnAccountFromApplicationToUse(t *testing.T) {
 	b.call("POST", "/g/aaa/validate_account", "", args{"id": l.AccountID, "token": old.Token}).want(406, "the newer link counts")
 	b.call("POST", "/g/aaa/validate_account", "", args{"id": "c", "token": l.Token}).want(406, "of another account")
 	r = b.call("POST", "/g/aaa/validate_account", "", args{"id": l.AccountID, "token": l.Token}).want(200)
-	u := b.stored("new@n.org")
+	u := b.User("new@n.org")
 	require.Equal(t, u.ID, r.field("user_id"))
 	b.call("GET", "/g/aaa/isauth", r.cookie("auth_key").Value, nil).want(200, "no new login is needed")
 	b.call("POST", "/g/aaa/validate_account", "", args{"id": l.AccountID, "token": l.Token}).want(409)
@@ -74,9 +74,9 @@ func TestValidateCodes(t *testing.T) {
 			b := newBed(t)
 			b.call("POST", "/g/aaa/create_account", "", args{"email": "new@n.org", "password": fresh}).want(202)
 			l := b.letter("new@n.org")
-			b.status(l.AccountID, c.status)
+			b.SetStatus(l.AccountID, c.status)
 			if c.edit != nil {
-				b.edit("new@n.org", c.edit)
+				b.EditUser("new@n.org", c.edit)
 			}
 			b.call("POST", "/g/aaa/validate_account", "", args{"id": l.AccountID, "token": l.Token}).want(c.want)
 		})
@@ -84,7 +84,7 @@ func TestValidateCodes(t *testing.T) {
 	b := newBed(t)
 	b.call("POST", "/g/aaa/validate_account", "", args{"id": "c"}).want(400)
 	b.call("POST", "/g/aaa/create_account", "", args{"email": "new@n.org", "password": fresh}).want(202)
-	b.clock.pass(8 * 24 * time.Hour)
+	b.Pass(8 * 24 * time.Hour)
 	b.call("POST", "/g/aaa/validate_account", "", args{"id": b.letter("new@n.org").AccountID, "token": b.letter("new@n.org").Token}).want(406, "a link is good for a week")
 }
 
@@ -108,13 +108,13 @@ func TestForgottenPassword(t *testing.T) {
 	b.call("POST", "/g/aaa/check_pw_reset_token", "", args{"token": l.Token}).want(406)
 	b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(401)
 	b.call("POST", "/g/aaa/authenticate", "", login("ru@c", fresh)).want(200)
-	require.False(t, bool(b.stored("ru@c").IsTermsNoncompliant))
+	require.False(t, bool(b.User("ru@c").IsTermsNoncompliant))
 
 	b.call("POST", "/g/aaa/forgot_password", "", args{"email": "ru@c"}).want(202)
 	first := b.letter("ru@c").Token
 	b.call("POST", "/g/aaa/forgot_password", "", args{"email": "ru@c"}).want(202)
 	b.call("POST", "/g/aaa/check_pw_reset_token", "", args{"token": first}).want(406, "a newer one takes its place")
-	b.clock.pass(2 * time.Hour)
+	b.Pass(2 * time.Hour)
 	b.call("POST", "/g/aaa/check_pw_reset_token", "", args{"token": b.letter("ru@c").Token}).want(406)
 }
 
@@ -142,9 +142,9 @@ func TestStatesInRecovery(t *testing.T) {
 			b := newBed(t)
 			b.call("POST", "/g/aaa/forgot_password", "", args{"email": "ru@c"}).want(202)
 			token := b.letter("ru@c").Token
-			b.status("c", c.status)
+			b.SetStatus("c", c.status)
 			if c.edit != nil {
-				b.edit("ru@c", c.edit)
+				b.EditUser("ru@c", c.edit)
 			}
 			b.call("POST", "/g/aaa/resend_registration_email", "", args{"email": "ru@c"}).want(c.want.registration)
 			b.call("POST", "/g/aaa/check_pw_reset_token", "", args{"token": token}).want(c.want.check)
@@ -180,7 +180,7 @@ func TestAUserFromCreationToUse(t *testing.T) {
 	r := b.call("POST", "/g/aaa/reset_password", "", args{"token": b.letter("fresh@c.org").Token, "password": fresh}).want(200)
 	require.Equal(t, id, r.field("user_id"))
 	b.call("POST", "/g/aaa/authenticate", "", login("fresh@c.org", fresh)).want(200)
-	u := b.stored("fresh@c.org")
+	u := b.User("fresh@c.org")
 	require.True(t, bool(u.IsActive && !u.IsPending))
 }
 
@@ -208,7 +208,7 @@ func TestChangePassword(t *testing.T) {
 	}
 	b.call("POST", path, asu, args{"password": "short", "id": "nobody"}).want(404, "404 stands above 400")
 	b.call("POST", path, asu, args{"password": "short", "id": b.ids["ru@c"]}).want(400)
-	b.edit("ru@c", func(u *record.User) { u.IsEditUsers = true })
+	b.EditUser("ru@c", func(u *record.User) { u.IsEditUsers = true })
 	b.user("ru2@c", nil)
 	b.call("POST", path, b.signIn("ru@c"), args{"password": fresh, "id": b.ids["ru2@c"]}).want(404, "only superusers set others' passwords")
 	b.call("POST", path, b.signIn("asu@m"), args{"password": fresh, "id": b.ids["ru2@c"]}).want(200)

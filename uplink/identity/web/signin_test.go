@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/uplink/identity/identitytest"
 	letters "vmsbridge/uplink/identity/post"
 	"vmsbridge/uplink/identity/record"
 	"vmsbridge/uplink/identity/session"
@@ -59,7 +60,7 @@ func TestNothingSecretIsStored(t *testing.T) {
 	b := newBed(t)
 	token := b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(200).field("token")
 	key := b.signIn("asu@c")
-	require.NoError(t, b.store.View(func(tx *store.Tx) error {
+	require.NoError(t, b.Store.View(func(tx *store.Tx) error {
 		for _, secretText := range []string{token, key} {
 			_, err1 := tx.Ticket([]byte(secretText))
 			_, err2 := tx.Session([]byte(secretText))
@@ -68,7 +69,7 @@ func TestNothingSecretIsStored(t *testing.T) {
 		}
 		return nil
 	}))
-	require.NotContains(t, b.stored("ru@c").Inner.PasswordHash, password)
+	require.NotContains(t, b.User("ru@c").Inner.PasswordHash, password)
 }
 
 func TestSecureCookiesAndTheirDomain(t *testing.T) {
@@ -88,44 +89,50 @@ func TestAuthenticateCodes(t *testing.T) {
 	}{
 		"right":                     {nil, password, 200},
 		"wrong password":            {nil, "something else", 401},
-		"suspended":                 {func(b *bed) { b.status("c", record.StatusSuspended) }, password, 402},
-		"suspended, wrong password": {func(b *bed) { b.status("c", record.StatusSuspended) }, "something else", 401},
-		"inactive, wrong password":  {func(b *bed) { b.status("c", record.StatusInactive) }, "something else", 401},
-		"pending, wrong password":   {func(b *bed) { b.status("c", record.StatusPending) }, "something else", 401},
-		"disabled, wrong password":  {func(b *bed) { b.edit("ru@c", func(u *record.User) { u.IsActive = false }) }, "something else", 401},
-		"locked, wrong password":    {func(b *bed) { b.edit("ru@c", func(u *record.User) { u.Lock(monday, "") }) }, "something else", 401},
-		"inactive":                  {func(b *bed) { b.status("c", record.StatusInactive) }, password, 460},
-		"pending":                   {func(b *bed) { b.status("c", record.StatusPending) }, password, 461},
-		"disabled":                  {func(b *bed) { b.edit("ru@c", func(u *record.User) { u.IsActive = false }) }, password, 412},
-		"locked":                    {func(b *bed) { b.edit("ru@c", func(u *record.User) { u.Inner.Locked = monday }) }, password, 412},
+		"suspended":                 {func(b *bed) { b.SetStatus("c", record.StatusSuspended) }, password, 402},
+		"suspended, wrong password": {func(b *bed) { b.SetStatus("c", record.StatusSuspended) }, "something else", 401},
+		"inactive, wrong password":  {func(b *bed) { b.SetStatus("c", record.StatusInactive) }, "something else", 401},
+		"pending, wrong password":   {func(b *bed) { b.SetStatus("c", record.StatusPending) }, "something else", 401},
+		"disabled, wrong password":  {func(b *bed) { b.EditUser("ru@c", func(u *record.User) { u.IsActive = false }) }, "something else", 401},
+		"locked, wrong password":    {func(b *bed) { b.EditUser("ru@c", func(u *record.User) { u.Lock(monday, "") }) }, "something else", 401},
+		"inactive":                  {func(b *bed) { b.SetStatus("c", record.StatusInactive) }, password, 460},
+		"pending":                   {func(b *bed) { b.SetStatus("c", record.StatusPending) }, password, 461},
+		"disabled":                  {func(b *bed) { b.EditUser("ru@c", func(u *record.User) { u.IsActive = false }) }, password, 412},
+		"locked":                    {func(b *bed) { b.EditUser("ru@c", func(u *record.User) { u.Inner.Locked = monday }) }, password, 412},
 		"disabled in a pending account": {func(b *bed) {
-			b.status("c", record.StatusPending)
-			b.edit("ru@c", func(u *record.User) { u.IsActive = false })
+			b.SetStatus("c", record.StatusPending)
+			b.EditUser("ru@c", func(u *record.User) { u.IsActive = false })
 		}, password, 412},
-		"user pending":                 {func(b *bed) { b.edit("ru@c", func(u *record.User) { u.IsActive, u.IsPending = false, true }) }, password, 462},
-		"user pending, wrong password": {func(b *bed) { b.edit("ru@c", func(u *record.User) { u.IsActive, u.IsPending = false, true }) }, "something else", 462},
+		"user pending":                 {func(b *bed) { b.EditUser("ru@c", func(u *record.User) { u.IsActive, u.IsPending = false, true }) }, password, 462},
+		"user pending, wrong password": {func(b *bed) { b.EditUser("ru@c", func(u *record.User) { u.IsActive, u.IsPending = false, true }) }, "something else", 462},
 		"user pending in a pending account": {func(b *bed) {
-			b.status("c", record.StatusPending)
-			b.edit("ru@c", func(u *record.User) { u.IsActive, u.IsPending = false, true })
+			b.SetStatus("c", record.StatusPending)
+			b.EditUser("ru@c", func(u *record.User) { u.IsActive, u.IsPending = false, true })
 		}, password, 461},
-		"outside the hours":                 {func(b *bed) { b.edit("ru@c", func(u *record.User) { u.AccessPeriod = record.Texts{"0-1000-1100"} }) }, password, 412},
-		"outside the hours, wrong password": {func(b *bed) { b.edit("ru@c", func(u *record.User) { u.AccessPeriod = record.Texts{"0-1000-1100"} }) }, "something else", 401},
-		"within the hours":                  {func(b *bed) { b.edit("ru@c", func(u *record.User) { u.AccessPeriod = record.Texts{"0-0800-1100"} }) }, password, 200},
+		"outside the hours": {func(b *bed) {
+			b.EditUser("ru@c", func(u *record.User) { u.AccessPeriod = record.Texts{"0-1000-1100"} })
+		}, password, 412},
+		"outside the hours, wrong password": {func(b *bed) {
+			b.EditUser("ru@c", func(u *record.User) { u.AccessPeriod = record.Texts{"0-1000-1100"} })
+		}, "something else", 401},
+		"within the hours": {func(b *bed) {
+			b.EditUser("ru@c", func(u *record.User) { u.AccessPeriod = record.Texts{"0-0800-1100"} })
+		}, password, 200},
 		"outside the addresses": {func(b *bed) {
-			b.account("c", func(a *record.Account) {
+			b.EditAccount("c", func(a *record.Account) {
 				a.AccessRestriction, a.AllowableRange = record.Texts{"enable_ip_restrictions"}, record.Texts{"203.0.113.0/24"}
 			})
 		}, password, 401},
 		"within the addresses": {func(b *bed) {
-			b.account("c", func(a *record.Account) {
+			b.EditAccount("c", func(a *record.Account) {
 				a.AccessRestriction, a.AllowableRange = record.Texts{"enable_ip_restrictions"}, record.Texts{"203.0.113.0/24", "127.0.0.0/8", "::1/128"}
 			})
 		}, password, 200},
 		"addresses without the restriction": {func(b *bed) {
-			b.account("c", func(a *record.Account) { a.AllowableRange = record.Texts{"203.0.113.0/24"} })
+			b.EditAccount("c", func(a *record.Account) { a.AllowableRange = record.Texts{"203.0.113.0/24"} })
 		}, password, 200},
 		"restriction without addresses": {func(b *bed) {
-			b.account("c", func(a *record.Account) { a.AccessRestriction = record.Texts{"enable_ip_restrictions"} })
+			b.EditAccount("c", func(a *record.Account) { a.AccessRestriction = record.Texts{"enable_ip_restrictions"} })
 		}, password, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -149,7 +156,7 @@ func TestUnknownAndKnownAddressesLookAlike(t *testing.T) {
 	known := b.call("POST", "/g/aaa/authenticate", "", login("ru@c", "wrong wrong 1")).want(401)
 	unknown := b.call("POST", "/g/aaa/authenticate", "", login("nobody@c", "wrong wrong 1")).want(401)
 	require.Equal(t, string(known.body), string(unknown.body))
-	require.NoError(t, b.store.View(func(tx *store.Tx) error {
+	require.NoError(t, b.Store.View(func(tx *store.Tx) error {
 		for _, email := range []string{"ru@c", "nobody@c"} {
 			a, err := tx.Attempts(email)
 			require.NoError(t, err)
@@ -170,11 +177,11 @@ func TestTheWorkTellsNothing(t *testing.T) {
 	b.user("new@c", func(u *record.User) { u.IsActive, u.IsPending, u.Inner.PasswordHash = false, true, "" })
 	b.user("off@c", func(u *record.User) { u.IsActive = false })
 	b.user("code@c", func(u *record.User) { u.IsFactorEnabled = true })
-	b.status("s", record.StatusSuspended)
+	b.SetStatus("s", record.StatusSuspended)
 	work := func(path string, a args) int64 {
-		before := bedHasher.Runs()
+		before := identitytest.Hasher.Runs()
 		b.call("POST", path, "", a)
-		return bedHasher.Runs() - before
+		return identitytest.Hasher.Runs() - before
 	}
 	for _, email := range []string{"ru@c", "new@c", "off@c", "code@c", "ru@s", "nobody@c", "no address"} {
 		require.EqualValues(t, 1, work("/g/aaa/authenticate", login(email, password)), email)
@@ -206,15 +213,15 @@ func TestAuthorizeCodes(t *testing.T) {
 	fresh()
 	b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(401, "a newer sign-in took its place")
 	token = fresh()
-	b.clock.pass(29 * time.Second)
+	b.Pass(29 * time.Second)
 	b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(200)
 	token = fresh()
-	b.clock.pass(30 * time.Second)
+	b.Pass(30 * time.Second)
 	b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(401, "good for 30 seconds")
 	token = fresh()
-	b.status("c", record.StatusSuspended)
+	b.SetStatus("c", record.StatusSuspended)
 	b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(401, "suspended in between")
-	b.status("c", record.StatusActive)
+	b.SetStatus("c", record.StatusActive)
 	// A token of another purpose opens nothing.
 	b.call("POST", "/g/aaa/forgot_password", "", args{"email": "ru@c"}).want(202)
 	b.call("POST", "/g/aaa/authorize", "", args{"token": b.letter("ru@c").Token}).want(401)
@@ -299,50 +306,50 @@ func TestSessionsEnd(t *testing.T) {
 		b.call("GET", "/g/aaa/isauth", key, nil).want(want)
 	}
 	key := b.signIn("ru@c")
-	b.clock.pass(4*time.Hour - time.Second)
+	b.Pass(4*time.Hour - time.Second)
 	is(key, 200)
-	b.clock.pass(time.Second)
+	b.Pass(time.Second)
 	is(key, 401)
 
-	b.account("c", func(a *record.Account) { a.SessionDuration, a.InactiveSessionTimeout = 0, 600 })
+	b.EditAccount("c", func(a *record.Account) { a.SessionDuration, a.InactiveSessionTimeout = 0, 600 })
 	key = b.signIn("ru@c")
 	for range 20 {
-		b.clock.pass(9 * time.Minute)
+		b.Pass(9 * time.Minute)
 		is(key, 200)
 	}
-	b.clock.pass(10 * time.Minute)
+	b.Pass(10 * time.Minute)
 	is(key, 401)
 
-	b.account("c", func(a *record.Account) { a.InactiveSessionTimeout = 0 })
+	b.EditAccount("c", func(a *record.Account) { a.InactiveSessionTimeout = 0 })
 	key = b.signIn("ru@c")
-	b.clock.pass(100 * 24 * time.Hour)
+	b.Pass(100 * 24 * time.Hour)
 	is(key, 200)
 
-	b.status("c", record.StatusSuspended)
+	b.SetStatus("c", record.StatusSuspended)
 	is(key, 401)
-	b.status("c", record.StatusInactive)
+	b.SetStatus("c", record.StatusInactive)
 	is(key, 401)
-	b.status("c", record.StatusActive)
+	b.SetStatus("c", record.StatusActive)
 	is(key, 200)
-	b.edit("ru@c", func(u *record.User) { u.Inner.Locked = monday })
+	b.EditUser("ru@c", func(u *record.User) { u.Inner.Locked = monday })
 	is(key, 401)
-	b.edit("ru@c", func(u *record.User) { u.Inner.Locked = time.Time{}; u.AccessPeriod = record.Texts{"6-0000-0001"} })
+	b.EditUser("ru@c", func(u *record.User) { u.Inner.Locked = time.Time{}; u.AccessPeriod = record.Texts{"6-0000-0001"} })
 	is(key, 401)
-	b.edit("ru@c", func(u *record.User) { u.AccessPeriod = nil })
-	b.account("c", func(a *record.Account) {
+	b.EditUser("ru@c", func(u *record.User) { u.AccessPeriod = nil })
+	b.EditAccount("c", func(a *record.Account) {
 		a.AccessRestriction, a.AllowableRange = record.Texts{"enable_ip_restrictions"}, record.Texts{"203.0.113.0/24"}
 	})
 	is(key, 401)
-	b.account("c", func(a *record.Account) { a.AllowableRange = nil })
+	b.EditAccount("c", func(a *record.Account) { a.AllowableRange = nil })
 	is(key, 200)
-	require.NoError(t, b.store.Update(func(tx *store.Tx) error { return tx.DeleteUser(b.ids["ru@c"]) }))
+	require.NoError(t, b.Store.Update(func(tx *store.Tx) error { return tx.DeleteUser(b.ids["ru@c"]) }))
 	is(key, 401)
 }
 
 // login_attempt_limit: that many wrong passwords lock the user, who is told by mail; a right one before clears the count.
 func TestLoginAttemptLimit(t *testing.T) {
 	b := newBed(t)
-	b.account("c", func(a *record.Account) { a.LoginAttemptLimit = 3 })
+	b.EditAccount("c", func(a *record.Account) { a.LoginAttemptLimit = 3 })
 	try := func(pw string, want int) {
 		t.Helper()
 		b.call("POST", "/g/aaa/authenticate", "", login("ru@c", pw)).want(want)
@@ -361,7 +368,7 @@ func TestLoginAttemptLimit(t *testing.T) {
 	b.call("GET", "/g/aaa/isauth", hers, nil).want(401)
 	require.Equal(t, letters.Locked, b.letter("ru@c").Kind)
 	b.call("GET", "/g/aaa/isauth", key, nil).want(200, "another user goes on")
-	b.clock.pass(1000 * time.Hour)
+	b.Pass(1000 * time.Hour)
 	try(password, 412)
 }
 
@@ -377,7 +384,7 @@ func TestRateLimits(t *testing.T) {
 		require.Equal(t, "60", r.header.Get("Retry-After"))
 	}
 	b.call("POST", "/g/aaa/forgot_password", "", args{"email": "RU@c"}).want(429, "the user is limited whatever is called")
-	b.clock.pass(time.Minute)
+	b.Pass(time.Minute)
 	b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(200)
 	for i := range 20 {
 		b.call("POST", "/g/aaa/authenticate", "", login(fmt.Sprintf("n%d@c", i), "wrong wrong 1"))
@@ -387,8 +394,8 @@ func TestRateLimits(t *testing.T) {
 }
 
 func TestLimiterForgets(t *testing.T) {
-	c := &clock{t: monday}
-	l := newLimiter(Limit{1, time.Minute}, c.now)
+	now := monday
+	l := newLimiter(Limit{1, time.Minute}, func() time.Time { return now })
 	l.room = 200
 	for i := range 3 * l.room {
 		require.True(t, l.allow(fmt.Sprint(i)))
@@ -396,7 +403,7 @@ func TestLimiterForgets(t *testing.T) {
 	require.LessOrEqual(t, len(l.buckets), l.room)
 	require.True(t, l.allow("x"))
 	require.False(t, l.allow("x"))
-	c.pass(time.Minute)
+	now = now.Add(time.Minute)
 	require.True(t, l.allow("x"))
 }
 
@@ -427,7 +434,7 @@ func TestCrossSiteRequests(t *testing.T) {
 	b.call("POST", "/g/aaa/switch_account", key, nil, header("Sec-Fetch-Site", "same-origin")).want(200)
 	b.call("POST", "/g/aaa/switch_account", key, nil, header("Sec-Fetch-Site", "cross-site"), header("Origin", "https://app.example")).want(200)
 	b.call("POST", "/g/aaa/switch_account?A="+key, "", nil, evil[0]).want(200, "who has the key needs no cookie")
-	require.NotEmpty(t, b.storedAccount("c").ID)
+	require.NotEmpty(t, b.Account("c").ID)
 }
 
 func TestAPIKeyWhereOneIsNeeded(t *testing.T) {
@@ -474,7 +481,7 @@ func TestFaults(t *testing.T) {
 	require.NotContains(t, string(r.body), "secret detail")
 	b.web.o.Devices = nil
 	b.call("GET", "/g/device/list", key, nil).want(500)
-	require.NoError(t, b.store.Close())
+	require.NoError(t, b.Store.Close())
 	b.call("GET", "/g/aaa/isauth", key, nil).want(500)
 }
 
@@ -483,6 +490,6 @@ func TestWhatIsNotSetUp(t *testing.T) {
 	b.call("POST", "/g/aaa/create_account", "", args{"email": "x@y.org", "password": password}).want(503)
 	_, err := New(Options{})
 	require.Error(t, err)
-	_, err = New(Options{Store: b.store, Desk: b.desk, Devices: b.devices, Origins: []string{"not an origin"}})
+	_, err = New(Options{Store: b.Store, Desk: b.desk, Devices: b.devices, Origins: []string{"not an origin"}})
 	require.Error(t, err)
 }

@@ -85,9 +85,9 @@ func (p *provider) message(t *testing.T) string {
 
 // withSSO lets people in whom a provider of account c vouches for.
 func withSSO(t *testing.T, b *bed) *provider {
-	b.clock.pass(time.Since(b.clock.now())) // the library's provider goes by the real clock
+	b.Pass(time.Since(b.Now())) // the library's provider goes by the real clock
 	var err error
-	b.web.o.SSO, err = door.New(door.Options{Store: b.store, BaseURL: ssoBase, Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	b.web.o.SSO, err = door.New(door.Options{Store: b.Store, BaseURL: ssoBase, Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	require.NoError(t, err)
 	p, cert := newProvider(t, "ru@c")
 	asu := b.signIn("asu@c")
@@ -127,10 +127,10 @@ func TestSSO(t *testing.T) {
 		require.Empty(t, r.cookies)
 	}
 	p.email = "ru@c"
-	b.edit("ru@c", func(u *record.User) { u.IsActive = false })
+	b.EditUser("ru@c", func(u *record.User) { u.IsActive = false })
 	b.call("POST", "/g/sso", "", args{"SAMLResponse": p.message(t)}).want(404)
-	b.edit("ru@c", func(u *record.User) { u.IsActive = true })
-	b.status("c", record.StatusSuspended)
+	b.EditUser("ru@c", func(u *record.User) { u.IsActive = true })
+	b.SetStatus("c", record.StatusSuspended)
 	b.call("POST", "/g/sso", "", args{"SAMLResponse": p.message(t)}).want(401)
 }
 
@@ -143,12 +143,12 @@ func TestSSOAndTheSecondFactor(t *testing.T) {
 	}
 	const opened, asked = "auth_key", "two_factor_authentication_code"
 	forced := func(v bool) {
-		b.account("c", func(a *record.Account) { a.IsFactorForced = record.Flag(v) })
+		b.EditAccount("c", func(a *record.Account) { a.IsFactorForced = record.Flag(v) })
 	}
 	require.Contains(t, string(post().body), opened)
-	b.edit("ru@c", func(u *record.User) { u.IsFactorEnabled = true })
+	b.EditUser("ru@c", func(u *record.User) { u.IsFactorEnabled = true })
 	require.Contains(t, string(post().body), asked, "the user's own choice")
-	b.edit("ru@c", func(u *record.User) { u.IsFactorEnabled = false })
+	b.EditUser("ru@c", func(u *record.User) { u.IsFactorEnabled = false })
 	forced(true)
 	r := post()
 	require.Empty(t, r.cookies)
@@ -173,15 +173,15 @@ func TestSSOAndTheSecondFactor(t *testing.T) {
 			a.AccessRestriction, a.AllowableRange = record.Texts{"enable_ip_restrictions"}, record.Texts{"203.0.113.0/24"}
 		},
 		"hours":  func(_ *record.Account, u *record.User) { u.AccessPeriod = record.Texts{"0-0000-0000"} },
-		"locked": func(_ *record.Account, u *record.User) { u.Lock(b.clock.now(), "") },
+		"locked": func(_ *record.Account, u *record.User) { u.Lock(b.Now(), "") },
 	} {
-		a, u := b.storedAccount("c"), b.stored("ru@c")
-		b.account("c", func(x *record.Account) { forbid(x, &record.User{}) })
-		b.edit("ru@c", func(x *record.User) { forbid(&record.Account{}, x) })
+		a, u := b.Account("c"), b.User("ru@c")
+		b.EditAccount("c", func(x *record.Account) { forbid(x, &record.User{}) })
+		b.EditUser("ru@c", func(x *record.User) { forbid(&record.Account{}, x) })
 		r := b.call("POST", "/g/sso", "", args{"SAMLResponse": p.message(t)}).want(404, name)
 		require.Empty(t, r.cookies)
-		b.account("c", func(x *record.Account) { *x = a })
-		b.edit("ru@c", func(x *record.User) { *x = u })
+		b.EditAccount("c", func(x *record.Account) { *x = a })
+		b.EditUser("ru@c", func(x *record.User) { *x = u })
 	}
 }
 

@@ -86,7 +86,7 @@ func TestWhoMayListTheTrail(t *testing.T) {
 // entries is how many there are in the trail of all accounts.
 func (b *bed) entries() (n int) {
 	b.t.Helper()
-	require.NoError(b.t, b.store.View(func(tx *store.Tx) error {
+	require.NoError(b.t, b.Store.View(func(tx *store.Tx) error {
 		list, err := tx.TrailAfter(0, 1<<20)
 		n = len(list)
 		return err

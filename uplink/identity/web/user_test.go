@@ -41,16 +41,16 @@ func TestPutUser(t *testing.T) {
 	asu, ru := b.signIn("asu@c"), b.signIn("ru@c")
 	put := func(key string, a args) reply { return b.call("PUT", "/g/user", key, a) }
 	id := put(asu, newUser("one@c").with("sms_phone", "+15125550100").with("is_user_create_layout", 1).with("is_edit_map", 1)).want(200).field("id")
-	u := b.stored("one@c")
+	u := b.User("one@c")
 	require.Equal(t, id, u.ID)
 	require.True(t, bool(u.IsPending && !u.IsActive && u.IsLiveVideo && u.IsRecordedVideo && u.IsExportVideo && u.IsPreviewVideo && u.IsCreateLayout && u.IsEditMap))
 	require.Equal(t, "+15125550100", u.SMSPhone)
 	require.Equal(t, []any{"en-us", "US/Pacific", "{}"}, []any{u.Language, u.Timezone, u.JSON})
 	require.Equal(t, audit.Create, b.trail("c")[0].Action)
 	put(asu, newUser("admin@c").with("is_account_superuser", 1)).want(200)
-	require.True(t, bool(b.stored("admin@c").IsAccountSuperuser))
+	require.True(t, bool(b.User("admin@c").IsAccountSuperuser))
 	put(asu, newUser("cam@c").with("camera_access", [][]string{{"M", "cam1-c", "RW"}})).want(200)
-	require.Equal(t, record.Lists{{"cam1-c", "RW"}}, b.stored("cam@c").CameraAccess)
+	require.Equal(t, record.Lists{{"cam1-c", "RW"}}, b.User("cam@c").CameraAccess)
 
 	put(asu, newUser("one@c")).want(409)
 	put(asu, newUser("ASU@O")).want(409, "addresses are taken whoever has them")
@@ -69,7 +69,7 @@ func TestPutUser(t *testing.T) {
 		delete(a, name)
 		put(asu, a).want(400, name)
 	}
-	b.edit("ru@c", func(u *record.User) { u.IsEditUsers = true })
+	b.EditUser("ru@c", func(u *record.User) { u.IsEditUsers = true })
 	put(ru, newUser("two@c")).want(200, "by is_edit_users")
 	put(ru, newUser("three@c").with("is_account_superuser", 1)).want(403)
 	put(ru, newUser("three@c").with("is_edit_account", 1)).want(403, "nobody gives what they do not have")
@@ -94,15 +94,15 @@ func TestPostUser(t *testing.T) {
 		every[name] = v
 	}
 	require.Equal(t, target, post(asu, every).want(200).field("id"))
-	u := b.stored("ru@c")
+	u := b.User("ru@c")
 	require.Equal(t, []any{"N", "ja", "UTC", "7"}, []any{u.FirstName, u.Language, u.Timezone, u.EmployeeID()})
 	require.Equal(t, record.Lists{{"cam1-c", "RWS"}, {"cam2-c", "r"}}, u.CameraAccess)
 	require.True(t, bool(u.IsPTZLive && u.IsEditAccount && u.IsViewAuditTrail))
 	require.NotContains(t, b.trail("c")[0].Fields, "email", "what stayed is not written down")
 	post(asu, args{"id": target, "camera_access": [][]string{{"D", "cam1-c"}}}).want(200)
-	require.Equal(t, record.Lists{{"cam2-c", "r"}}, b.stored("ru@c").CameraAccess)
+	require.Equal(t, record.Lists{{"cam2-c", "r"}}, b.User("ru@c").CameraAccess)
 	post(asu, args{"id": target, "is_live_video": 0, "is_view_preview_video": 0}).want(200)
-	require.True(t, bool(b.stored("ru@c").IsPreviewVideo), "previews come with the other rights")
+	require.True(t, bool(b.User("ru@c").IsPreviewVideo), "previews come with the other rights")
 
 	// The second factor's data is the user's own, and changed elsewhere.
 	for name, v := range map[string]any{"email": "other@c", "sms_phone": "+15125550100", "is_two_factor_authentication_enabled": 1} {
