@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const patience = 20 * time.Second
+const patience = 45 * time.Second
 
 // broker is Debian's mosquitto on a port of its own, which may be stopped and started again.
 type broker struct {

@@ -72,7 +72,7 @@ func (h *Home) greet(ctx context.Context, s session, b *board) error {
 	list = append(list, b.reset(ongoing, true)...)
 	list = append(list, message{topic: h.names.status(), payload: []byte(online), retain: true})
 	list = append(stale(before, h.opts.Bridge.ID, list), list...)
-	if err := s.publish(ctx, list); err != nil {
+	if _, err := s.publish(ctx, list); err != nil {
 		return fmt.Errorf("greet the broker: %w", err)
 	}
 	return h.remember(now)
@@ -84,7 +84,8 @@ func (h *Home) settle(ctx context.Context, s session, b *board, all bool) error 
 	if err != nil {
 		return err
 	}
-	return s.publish(ctx, b.reset(ongoing, all))
+	_, err = s.publish(ctx, b.reset(ongoing, all))
+	return err
 }
 
 // drain hands over what waits.
@@ -94,42 +95,62 @@ func (h *Home) drain(ctx context.Context, s session, b *board) error {
 		if err != nil || len(changes) == 0 {
 			return err
 		}
-		last, sent := changes[len(changes)-1], 0
 		var list []message
-		for _, c := range changes {
+		ends := make([]int, len(changes)) // of each change's messages
+		for i, c := range changes {
 			list = b.apply(list, c, h.opts.Feed.Now())
-			if h.untrue = h.untrue || c.Untrue; !c.Newest || c.Untrue {
-				continue // one whose times are not right yet shows in the states, and comes again as an event
+			if h.untrue = h.untrue || c.Untrue; c.Newest && !c.Untrue { // one whose times are not right yet comes again as an event
+				if m, err := h.event(c); err == nil {
+					list = append(list, m)
+				} else {
+					h.ledger.Refused(c.Event.ID, err.Error())
+				}
 			}
-			m, err := h.event(c)
-			if err != nil {
-				h.ledger.Refused(c.Event.ID, err.Error())
-				continue
-			}
-			list = append(list, m)
-			sent++
+			ends[i] = len(list)
 		}
-		if err := s.publish(ctx, list); err != nil {
-			if !h.poison.blames(changes[0], err) {
+		acked, err := s.publish(ctx, list)
+		n := 0
+		for n < len(changes) && ends[n] <= acked {
+			n++
+		}
+		if e := h.handed(changes[:n]); e != nil {
+			return e
+		}
+		if err != nil {
+			if n == len(changes) || !h.poison.blames(changes[n], err) {
 				return fmt.Errorf("publish events: %w", err)
 			}
-			h.ledger.Refused(changes[0].Event.ID, "the connection broke each time that it was published: "+err.Error())
-			if e := h.opts.Feed.Advance(changes[0].Place); e != nil {
+			h.ledger.Refused(changes[n].Event.ID, "the connection broke each time that it was published: "+err.Error())
+			if e := h.opts.Feed.Advance(changes[n].Place); e != nil {
 				return e
 			}
 			return err
 		}
 		h.poison.none()
-		if err := h.opts.Feed.Advance(last.Place); err != nil {
-			return err
-		}
-		h.ledger.Sent(sent)
 		if h.untrue { // such an event may have another id by now
 			if err := h.settle(ctx, s, b, false); err != nil {
 				return err
 			}
 		}
 	}
+	return nil
+}
+
+// handed notes that the broker has changes.
+func (h *Home) handed(changes []home.Change) error {
+	if len(changes) == 0 {
+		return nil
+	}
+	if err := h.opts.Feed.Advance(changes[len(changes)-1].Place); err != nil {
+		return err
+	}
+	sent := 0
+	for _, c := range changes {
+		if c.Newest && !c.Untrue {
+			sent++
+		}
+	}
+	h.ledger.Sent(sent)
 	return nil
 }
 
@@ -145,7 +166,7 @@ func (h *Home) leave(ctx context.Context, s session, b *board) {
 	defer cancel()
 	err := h.drain(ctx, s, b)
 	if err == nil {
-		err = s.publish(ctx, []message{{topic: h.names.status(), payload: []byte(offline), retain: true}})
+		_, err = s.publish(ctx, []message{{topic: h.names.status(), payload: []byte(offline), retain: true}})
 	}
 	if err != nil {
 		h.log.Info("the last events wait for the next start", "error", err)

@@ -41,7 +41,15 @@ func ids(t *testing.T, l *listener) (list []string) {
 	return list
 }
 
+func idOf(t *testing.T, payload string) string {
+	t.Helper()
+	var ev vms.Event
+	require.NoError(t, json.Unmarshal([]byte(payload), &ev))
+	return ev.ID
+}
+
 func TestStatesAndEvents(t *testing.T) {
+	t.Parallel()
 	versions(t, func(t *testing.T, version string) {
 		b := startBroker(t)
 		l := listen(t, b)
@@ -88,6 +96,7 @@ func TestStatesAndEvents(t *testing.T) {
 
 // Home Assistant is told of each sensor once, with what it needs, and of topics that are there.
 func TestDiscovery(t *testing.T) {
+	t.Parallel()
 	b := startBroker(t)
 	s := newSite(t, b.url(), nil)
 	s.up()
@@ -172,8 +181,10 @@ func TestPlainNamesAreDifferent(t *testing.T) {
 
 // A broker that is away, in either way, and a span that ends meanwhile: no ON stays behind, and every event arrives in order.
 func TestOutage(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"stopped", "killed"} {
 		t.Run(how, func(t *testing.T) {
+			t.Parallel()
 			versions(t, func(t *testing.T, version string) {
 				b := startBroker(t)
 				s := newSite(t, b.url(), func(o *Options) { o.Protocol = version })
@@ -217,6 +228,7 @@ func TestOutage(t *testing.T) {
 
 // The order of what waited is that of the bridge.
 func TestBacklogInOrder(t *testing.T) {
+	t.Parallel()
 	versions(t, func(t *testing.T, version string) {
 		b := startBroker(t)
 		l := listen(t, b)
@@ -236,6 +248,7 @@ func TestBacklogInOrder(t *testing.T) {
 
 // A short span that was read late, but not too late, is shown all the same.
 func TestShortSpanIsShown(t *testing.T) {
+	t.Parallel()
 	b := startBroker(t)
 	s := newSite(t, b.url(), nil)
 	s.up()
@@ -252,6 +265,7 @@ func TestShortSpanIsShown(t *testing.T) {
 
 // An event whose time is not known yet shows at once, and is told when it is, under the id that it then has.
 func TestUntrueClock(t *testing.T) {
+	t.Parallel()
 	b := startBroker(t)
 	s := newSite(t, b.url(), nil)
 	s.up()
@@ -298,6 +312,7 @@ func TestOverlappingSpans(t *testing.T) {
 }
 
 func TestSignInAndTLS(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	makeCertificate(t, dir)
 	require.NoError(t, os.WriteFile(dir+"/users", nil, 0o600))
@@ -348,13 +363,14 @@ func TestSilentBroker(t *testing.T) {
 		require.Less(t, time.Since(began), patience)
 		began = time.Now()
 		s.stop()
-		require.Less(t, time.Since(began), 5*time.Second)
+		require.Less(t, time.Since(began), 15*time.Second)
 		require.Equal(t, 20, s.home.Status().Waiting)
 	})
 }
 
 // An event at which the broker breaks the connection each time is given up, counted, with the reason; the others arrive.
 func TestEventThatTheBrokerCannotTake(t *testing.T) {
+	t.Parallel()
 	versions(t, func(t *testing.T, version string) {
 		b := startBroker(t, "allow_anonymous true", "max_packet_size 20000")
 		l := listen(t, b)
@@ -374,6 +390,7 @@ func TestEventThatTheBrokerCannotTake(t *testing.T) {
 
 // A broker that forbids the bridge to publish says so, under version 5.
 func TestForbiddenTopic(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(dir+"/acl", []byte("topic readwrite homeassistant/#\n"), 0o600))
 	b := startBroker(t, "allow_anonymous true", "acl_file "+dir+"/acl")

@@ -30,8 +30,9 @@ type message struct {
 
 // session is one connection to the broker, of either version. One goroutine, but for lost.
 type session interface {
-	// publish hands messages over in their order, and returns when the broker has acknowledged all.
-	publish(ctx context.Context, list []message) error
+	// publish hands messages over in their order, and returns when the broker has acknowledged all. If it cannot, acked is how
+	// many of them, from the first on, were acknowledged.
+	publish(ctx context.Context, list []message) (acked int, err error)
 	// lost is closed when the connection is no more.
 	lost() <-chan struct{}
 	// close ends it in good order, so that the broker does not publish the will.

@@ -48,7 +48,7 @@ func newSession3(ctx context.Context, conn net.Conn, o Options, password string,
 	return s, nil
 }
 
-func (s *session3) publish(ctx context.Context, list []message) error {
+func (s *session3) publish(ctx context.Context, list []message) (acked int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
 	defer cancel()
 	flying := make([]paho.Token, 0, mostInFlight)
@@ -61,16 +61,17 @@ func (s *session3) publish(ctx context.Context, list []message) error {
 		select {
 		case <-flying[0].Done():
 			if err := flying[0].Error(); err != nil {
-				return err
+				return acked, err
 			}
 			flying = flying[1:]
+			acked++
 		case <-s.gone:
-			return errBroken
+			return acked, errBroken
 		case <-ctx.Done():
-			return fmt.Errorf("wait for the broker's acknowledgement: %w", ctx.Err())
+			return acked, fmt.Errorf("wait for the broker's acknowledgement: %w", ctx.Err())
 		}
 	}
-	return nil
+	return acked, nil
 }
 
 func (s *session3) lost() <-chan struct{} { return s.gone }

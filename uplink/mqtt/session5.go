@@ -75,7 +75,7 @@ var reasons = map[byte]string{
 	0x9b: "quality of service not supported", 0x9c: "use another server", 0x9d: "server moved", 0x9f: "connection rate exceeded",
 }
 
-func (s *session5) publish(ctx context.Context, list []message) error {
+func (s *session5) publish(ctx context.Context, list []message) (acked int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
 	defer cancel()
 	// The library forgets who waits for an acknowledgement when the connection breaks.
@@ -89,42 +89,48 @@ func (s *session5) publish(ctx context.Context, list []message) error {
 		}
 	}()
 	defer func() { cancel(); <-watched }()
-	acks := make(chan error, len(list))
-	flying := 0
-	var failed error
-	land := func(err error) {
+	type landing struct {
+		i   int
+		err error
+	}
+	acks := make(chan landing, len(list))
+	flying, landed := 0, make([]bool, len(list))
+	land := func(l landing) {
 		flying--
-		if failed == nil && err != nil {
-			failed = err
+		if landed[l.i] = l.err == nil; err == nil && l.err != nil {
+			err = l.err
 			cancel() // nothing may follow what was not taken
 		}
 	}
-	for _, m := range list {
-		for flying == mostInFlight && failed == nil {
+	for i, m := range list {
+		for flying == mostInFlight && err == nil {
 			land(<-acks)
 		}
-		if failed != nil {
+		if err != nil {
 			break
 		}
 		select {
-		case <-s.sent.written: // of a ping
+		case <-s.sent.written: // left by one that was acknowledged at once
 		default:
 		}
 		flying++
-		go func() { acks <- s.one(ctx, m) }() // waited for below
-		for written := false; !written && failed == nil && flying > 0; {
+		go func() { acks <- landing{i, s.one(ctx, m)} }() // waited for below
+		for written := false; !written && err == nil && flying > 0; {
 			select {
 			case <-s.sent.written:
 				written = true
-			case err := <-acks: // of this one or of one before it
-				land(err)
+			case l := <-acks: // of this one or of one before it
+				land(l)
 			}
 		}
 	}
 	for flying > 0 {
 		land(<-acks)
 	}
-	return failed
+	for acked < len(list) && landed[acked] {
+		acked++
+	}
+	return acked, err
 }
 
 // one publishes a message and waits for its acknowledgement.

@@ -22,7 +22,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
-	patience = 20 * time.Second
+	patience = 45 * time.Second
 	secret   = "0123456789abcdef-of-the-hook"
 )
 
