@@ -88,6 +88,7 @@ type Clock struct {
 	stepped  bool
 	lookedAt time.Duration
 	savedAt  time.Duration
+	rating   rating
 	// knownBefore is the latest time that was known to be true before this run.
 	knownBefore time.Time
 

@@ -46,7 +46,7 @@ func (h *hand) Boot() time.Duration {
 func (h *hand) Read() Reading {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return Reading{Wall: truth0.Add(h.up + h.wrong), Boot: h.boot(), Synced: h.synced}
+	return Reading{Wall: truth0.Add(h.up + h.wrong), Boot: h.boot(), Raw: h.boot() + time.Second, Synced: h.synced}
 }
 
 // record is something stored: its time as it is stored, and what it truly was.
@@ -285,6 +285,23 @@ func TestDriftOverHours(t *testing.T) {
 		b.start()
 		b.pass(6 * time.Hour)
 		b.within(5 * time.Millisecond)
+	}
+}
+
+// The time is not known for six hours, and the oscillator is 200 ppm off: 4.3 s in the end. Its rate is known from before.
+func TestDriftOverHoursWithoutTheTime(t *testing.T) {
+	for _, drift := range []float64{200e-6, -200e-6} {
+		b := newBench(t, &hand{synced: true, id: "z", drift: drift})
+		b.start()
+		b.pass(2 * time.Hour)
+		b.c.remember(true)
+		b.h.up += 10 * time.Minute
+		b.boot("a", time.Unix(30, 0))
+		b.pass(6 * time.Hour)
+		require.False(t, b.isTrue())
+		b.sync()
+		b.pass(time.Minute)
+		b.within(20 * time.Millisecond)
 	}
 }
 

@@ -16,6 +16,9 @@
 // plausible in itself, or else by the service's own word (the Date of its answers). Plausible is what is not before the program was built, nor
 // before what the bridge already knew to be true, and agrees with the service, if that is known by TLS.
 //
+// While the clock is untrue, the scale goes by the oscillator's own rate, as it was measured when the clock was true (rate.go), so that the
+// first record of a long era is as right as its last.
+//
 // An era whose boot ended without a true time is placed as late as possible before the next boot, and its events say so.
 //
 //	c := clock.New(clock.Options{Machine: clock.System(), Wait: 10 * time.Minute, Log: log})

@@ -40,6 +40,8 @@ type ledger struct {
 	True Source        `json:"true,omitempty"` // why the clock is true, once it is
 	// Ahead is how far that boot's scale, and once it is settled the true time, was ahead of its wall clock at the beginning.
 	Ahead time.Duration `json:"ahead,omitempty"`
+	// Rate is how much more true time passes than the oscillator counts, in parts of one, as it was measured last; 0: never.
+	Rate float64 `json:"rate,omitempty"`
 	// Count is the number of the latest era.
 	Count uint32 `json:"count,omitempty"`
 	// TrueAt is the latest time that was known to be true, to some minutes.

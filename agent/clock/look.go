@@ -19,9 +19,11 @@ func (c *Clock) look() {
 	r := c.m.Read()
 	c.watch(r)
 	if c.State().Source == Waiting {
+		c.pace(r)
 		c.judge(r)
 	} else {
 		c.follow(r)
+		c.measure(r)
 	}
 	c.lookedAt = r.Boot
 	if c.State().Source == Waiting {

@@ -21,6 +21,8 @@ type Machine interface {
 type Reading struct {
 	Wall time.Time // which may be wrong, and step
 	Boot time.Duration
+	// Raw is how long the machine's oscillator has been counting, which nobody corrects (CLOCK_MONOTONIC_RAW); 0 if that is not known.
+	Raw time.Duration
 	// Synced says that the kernel counts the wall clock as synchronised: STA_UNSYNC is not set (adjtimex(2)).
 	Synced bool
 }

@@ -21,11 +21,20 @@ func (machine) Boot() time.Duration {
 	return time.Duration(ts.Nano())
 }
 
+func raw() time.Duration {
+	var ts unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_MONOTONIC_RAW, &ts) != nil {
+		return 0
+	}
+	return time.Duration(ts.Nano())
+}
+
 // Read takes the boot time before and after the wall time and believes the middle of a reading that was not interrupted.
 func (m machine) Read() (r Reading) {
 	for range 5 {
 		before := m.Boot()
 		r.Wall = time.Now().Round(0).UTC()
+		r.Raw = raw()
 		after := m.Boot()
 		r.Boot = before + (after-before)/2
 		if after-before < time.Millisecond {
