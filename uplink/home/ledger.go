@@ -206,9 +206,15 @@ type steady struct {
 
 func (s *steady) lasts(now time.Time) time.Duration {
 	gone, shown := now.Sub(s.since), now.Round(0).Sub(s.since.Round(0))
-	if d := shown - gone; d > clockSlack || d < -clockSlack {
+	if stepped(gone, shown) {
 		s.since = now
 		return 0
 	}
 	return gone
+}
+
+// stepped says whether a clock that has gone on by shown was set meanwhile.
+func stepped(gone, shown time.Duration) bool {
+	d := shown - gone
+	return d > clockSlack || d < -clockSlack
 }
