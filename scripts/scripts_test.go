@@ -177,6 +177,38 @@ func TestDepsWithoutApt(t *testing.T) {
 	require.Contains(t, out, "VMSBRIDGE_NO_DEPS=1")
 }
 
+// The compiler for the other machine is heavy, and only what builds for it asks for it.
+func TestDepsAsksForACrossCompilerOnlyWhereItIsNeeded(t *testing.T) {
+	for option, want := range map[string]bool{"": false, "--demo": false, "--build": false, "--release": true, "--arm64": true} {
+		b := newBox(t)
+		args := []string{"--list"}
+		if option != "" {
+			args = append(args, option)
+		}
+		out, code := b.deps(args...)
+		require.Zero(t, code, out)
+		require.Equal(t, want, strings.Contains(out, " gcc-aarch64-linux-gnu "), "%q: %s", option, out)
+		require.Equal(t, option == "" || option == "--arm64", strings.Contains(out, " qemu-user\n"), "%q: %s", option, out)
+		require.Equal(t, option == "--release", strings.Contains(out, " debootstrap "), "%q: %s", option, out)
+		require.Empty(t, b.log(), "nothing is installed to list it")
+	}
+}
+
+// Scripts refuse what they do not understand, before they do anything, and say what they take.
+func TestScriptsRefuseWhatTheyDoNotKnow(t *testing.T) {
+	for _, args := range [][]string{{"build", "--arm64"}, {"libavcodec", "arm64"}, {"release", "--publish"}, {"sysroot", "mips"}, {"sysroot"}, {"trial", "amd64"},
+		{"emulate", "arm64"}, {"test", "--fast"}, {"deps", "--everything"}} {
+		out, err := exec.Command("./"+args[0], args[1:]...).CombinedOutput()
+		var exit *exec.ExitError
+		require.ErrorAs(t, err, &exit, "%v", args)
+		require.Equal(t, 2, exit.ExitCode(), "%v: %s", args, out)
+		require.Contains(t, string(out), "scripts/"+args[0], "%v", args)
+	}
+	out, err := exec.Command("./libavcodec", "--arch", "mips").CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "the architectures are amd64 and arm64, not mips")
+}
+
 func TestDepsWhenInstallingFails(t *testing.T) {
 	b := newBox(t, "gcc")
 	b.tool("apt-get", `echo "apt-get $*" >>`+b.path("log")+`; echo "E: Unable to fetch"; exit 100`)
