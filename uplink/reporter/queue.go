@@ -1,6 +1,9 @@
 package reporter
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // key names what a lane serves: the events of one actor in one of the two streams.
 type key struct {
@@ -90,6 +93,23 @@ func (s *stream) drained(upTo uint64, rests func(actor string) bool) bool {
 		}
 	}
 	return true
+}
+
+// ahead counts what waits in it up to a place, without actors that rest. It counts much if not all of that was read.
+func (s *stream) ahead(upTo uint64, rests func(actor string) bool) (n int) {
+	if s.more && s.after < upTo {
+		return math.MaxInt
+	}
+	for actor, line := range s.lines {
+		if rests(actor) {
+			continue
+		}
+		i, found := slices.BinarySearch(line, upTo)
+		if n += i; found {
+			n++
+		}
+	}
+	return n
 }
 
 // cut forgets the places behind a boundary and reads no further than it.

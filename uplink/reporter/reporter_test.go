@@ -1,7 +1,6 @@
 package reporter
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +18,8 @@ import (
 // outbox is a model of the journal's outbox.
 type outbox struct {
 	mu      sync.Mutex
-	entries []Entry // by place
+	entries map[uint64]*Entry // by place
+	order   []uint64          // the places, also of some that have left
 	places  map[string]uint64
 	parked  map[string]string
 	rev     uint64
@@ -29,17 +29,18 @@ type outbox struct {
 }
 
 func newOutbox() *outbox {
-	return &outbox{places: map[string]uint64{}, parked: map[string]string{}, changed: make(chan struct{}, 1)}
+	return &outbox{entries: map[uint64]*Entry{}, places: map[string]uint64{}, parked: map[string]string{}, changed: make(chan struct{}, 1)}
 }
 
 func (o *outbox) put(ev vms.Event) {
 	ev.ID = ev.NaturalID()
 	o.mu.Lock()
 	o.rev++
-	if i, found := o.find(o.places[ev.ID]); found {
-		o.entries[i].Event, o.entries[i].Revision = ev, o.rev
+	if e := o.entries[o.places[ev.ID]]; e != nil {
+		e.Event, e.Revision = ev, o.rev
 	} else {
-		o.entries = append(o.entries, Entry{Event: ev, Place: o.rev, Revision: o.rev})
+		o.entries[o.rev] = &Entry{Event: ev, Place: o.rev, Revision: o.rev}
+		o.order = append(o.order, o.rev)
 		o.places[ev.ID] = o.rev
 	}
 	o.mu.Unlock()
@@ -49,11 +50,6 @@ func (o *outbox) put(ev vms.Event) {
 	}
 }
 
-// find is where the entry of a place stands, or would.
-func (o *outbox) find(place uint64) (int, bool) {
-	return slices.BinarySearchFunc(o.entries, place, func(e Entry, p uint64) int { return cmp.Compare(e.Place, p) })
-}
-
 func (o *outbox) Scan(after uint64, n int, visit func(uint64, string)) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -61,9 +57,12 @@ func (o *outbox) Scan(after uint64, n int, visit func(uint64, string)) error {
 	if o.peekErr != nil {
 		return o.peekErr
 	}
-	i, _ := o.find(after + 1)
-	for _, e := range o.entries[i:min(i+n, len(o.entries))] {
-		visit(e.Place, e.Event.ActorID)
+	i, _ := slices.BinarySearch(o.order, after+1)
+	for _, place := range o.order[i:] {
+		if e := o.entries[place]; e != nil && n > 0 {
+			visit(place, e.Event.ActorID)
+			n--
+		}
 	}
 	return nil
 }
@@ -79,20 +78,23 @@ func (o *outbox) Load(places []uint64) ([]Entry, error) {
 	defer o.mu.Unlock()
 	var out []Entry
 	for _, place := range places {
-		if i, found := o.find(place); found {
-			out = append(out, o.entries[i])
+		if e := o.entries[place]; e != nil {
+			out = append(out, *e)
 		}
 	}
 	return out, o.peekErr
 }
 
 func (o *outbox) remove(id string, revision uint64) bool {
-	i, found := o.find(o.places[id])
-	if !found || o.entries[i].Revision != revision {
+	e := o.entries[o.places[id]]
+	if e == nil || e.Revision != revision {
 		return false
 	}
-	o.entries = slices.Delete(o.entries, i, i+1)
+	delete(o.entries, e.Place)
 	delete(o.places, id)
+	for len(o.order) > 0 && o.entries[o.order[0]] == nil {
+		o.order = o.order[1:]
+	}
 	return true
 }
 
@@ -100,7 +102,7 @@ func (o *outbox) AckAll(entries []Entry) (renewed []uint64, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, e := range entries {
-		if _, waits := o.find(e.Place); !o.remove(e.Event.ID, e.Revision) && waits {
+		if waits := o.entries[e.Place] != nil; !o.remove(e.Event.ID, e.Revision) && waits {
 			renewed = append(renewed, e.Place)
 		}
 	}
@@ -210,6 +212,7 @@ func scene(t *testing.T, o Options, test func(box *outbox, svc *service, r *Repo
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- r.Run(ctx) }()
+		defer cancel() // where the test fails, or the bubble's time goes on for ever
 		test(box, svc, r)
 		cancel()
 		require.ErrorIs(t, <-done, context.Canceled)
@@ -257,7 +260,7 @@ func TestConcurrencyIsBounded(t *testing.T) {
 		for n := range 40 {
 			box.put(event(fmt.Sprintf("cam%d", n), 0))
 		}
-		after(11 * time.Second)
+		after(15 * time.Second)
 		require.Zero(t, box.waiting())
 		require.Equal(t, 4, svc.most)
 	})

@@ -3,6 +3,7 @@ package reporter
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 	"time"
 )
@@ -125,15 +126,17 @@ func (s *run) welcome(res result) {
 	s.show()
 }
 
-// pick chooses what to serve: of what is fresh and the backlog, neither gets more than three lanes of four while the other
-// waits, and with a single lane they take turns.
+// pick chooses what to serve. With a backlog, what is fresh goes first, and neither gets more than three lanes of four: there is one for
+// whatever happens next, and the backlog goes on. A single lane they take in turns.
 func (s *run) pick(now time.Time, limit int) (key, bool) {
 	order := []bool{false}
 	if s.fresh != nil {
 		order = []bool{true, false}
-		share := max(1, limit*3/4)
-		if s.lanesOf(true) >= share || limit == 1 && s.alone {
+		if limit == 1 && s.alone {
 			order = []bool{false, true}
+		}
+		if share := max(1, limit*3/4); limit > 1 {
+			order = slices.DeleteFunc(order, func(fresh bool) bool { return s.lanesOf(fresh) >= share })
 		}
 	}
 	for _, fresh := range order {

@@ -8,7 +8,7 @@ import (
 // split is how far the outbox is a backlog that what is new may overtake. As long as all that waits goes within
 // Options.Overtake, there is none, and the events of an actor go strictly in order. A mark at the outbox's end tells: if
 // something before it still waits after that time, what stands behind it becomes a stream of its own, goes ahead, and keeps
-// its order within itself, as the backlog does.
+// its order within itself, as the backlog does. If that stream grows long in turn, as after another outage, it joins the backlog.
 type split struct {
 	boundary uint64 // the backlog's last place; all of them without a split
 	marked   uint64 // where the outbox ended at markAt
@@ -23,6 +23,18 @@ func (s *run) mark(now time.Time) {
 	}
 }
 
+// freshMost is how many events a stream of what is fresh may hold before it becomes a backlog too. Fewer go soon, as there is always a
+// lane for them, also where the service is so slow that each takes longer than Options.Overtake.
+const freshMost = 1024
+
+// overdue says whether what was marked is a backlog, which is not to hold up what came after it.
+func (s *run) overdue() bool {
+	if s.fresh != nil {
+		return s.fresh.ahead(s.marked, func(a string) bool { return s.rests(key{a, true}) }) > freshMost
+	}
+	return s.flies(0, s.marked) || !s.backlog.drained(s.marked, func(a string) bool { return s.rests(key{a, false}) })
+}
+
 // divide makes what is new a stream of its own, and one again of both once the backlog is gone.
 func (s *run) divide(now time.Time) {
 	if s.fresh != nil && !s.flies(0, s.boundary) && s.backlog.drained(s.boundary, func(a string) bool { return s.rests(key{a, false}) }) {
@@ -31,11 +43,7 @@ func (s *run) divide(now time.Time) {
 	if now.Sub(s.markAt) < s.opts.Overtake {
 		return
 	}
-	newest, fresh, from := s.backlog, false, uint64(0)
-	if s.fresh != nil {
-		newest, fresh, from = s.fresh, true, s.boundary
-	}
-	if s.flies(from, s.marked) || !newest.drained(s.marked, func(a string) bool { return s.rests(key{a, fresh}) }) {
+	if s.overdue() {
 		if s.fresh != nil {
 			s.backlog.more = true // on to the new boundary
 		} else {

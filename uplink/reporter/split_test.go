@@ -157,3 +157,49 @@ func TestReportingHoldsWhateverHappens(t *testing.T) {
 		})
 	})
 }
+
+// sluggish is a service that takes a while for a request, however many events it has.
+type sluggish struct{ *service }
+
+func (s sluggish) AtOnce() int { return 512 }
+
+func (s sluggish) ReportMany(ctx context.Context, events []vms.Event) ([]error, error) {
+	if err := s.Report(ctx, events[0]); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.took = append(s.took, events[1:]...)
+	return make([]error, len(events)), nil
+}
+
+// Where the service is so slow that also what is fresh takes longer than Overtake, that goes ahead of the backlog all the same, also
+// after it was away for a moment; and there is a lane for it.
+func TestFreshGoesAheadAtASlowService(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, svc := newOutbox(), &service{latency: 1500 * time.Millisecond}
+		for n := range 100_000 {
+			box.put(event(fmt.Sprintf("cam%d", n%8), n))
+		}
+		r := New(box, sluggish{svc}, Options{})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- r.Run(ctx) }()
+		defer func() { cancel(); <-done }()
+		after(5 * time.Second)
+		for n := range 12 {
+			if n == 6 {
+				svc.set(func(vms.Event) error { return away(0, 0) })
+				box.put(event("cam3", 300_000))
+				after(10 * time.Second)
+				svc.set(nil)
+			}
+			ev := event(fmt.Sprintf("cam%d", n%8), 200_000+n)
+			box.put(ev)
+			after(7 * time.Second)
+			require.True(t, slices.Contains(svc.taken(), ev.ID), "the %d. event", n+1)
+		}
+		require.True(t, slices.Contains(svc.taken(), event("cam3", 300_000).ID), "what happened while it was away")
+		require.Greater(t, box.waiting(), 5_000, "the backlog is still there")
+	})
+}
