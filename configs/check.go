@@ -21,6 +21,8 @@ type checker struct {
 	*decoder
 	cfg      *Config
 	dir      string // of the YAML file
+	open     bool   // every user of the machine may read the YAML file
+	loaded   bool   // from a file of this machine, and so for it
 	warnings Problems
 }
 
@@ -36,6 +38,8 @@ func (c *checker) check() {
 		c.camera(i)
 	}
 	c.uniqueCameras()
+	c.sameAddress()
+	c.room()
 	if len(c.cfg.Cameras) == 0 && !c.bad["cameras"] {
 		c.warn("cameras", "no camera is configured: the bridge runs and has nothing to do")
 	}
@@ -143,6 +147,7 @@ func (c *checker) signIn(s *Service) {
 			c.fault("service.session_file", "stands beside a token; write only one of them")
 		}
 		s.SessionFile = c.absolute("service.session_file", s.SessionFile)
+		c.private("service.session_file", s.SessionFile)
 	case token:
 	case os.Getenv(TokenVariable) != "":
 		s.Token = NewSecret(strings.TrimSpace(os.Getenv(TokenVariable)))
@@ -208,6 +213,7 @@ func (c *checker) certificate() {
 	if _, err := tls.LoadX509KeyPair(t.Cert, t.Key); err != nil {
 		c.keyFault("api.tls", "%v", err)
 	}
+	c.private("api.tls.key", t.Key)
 }
 
 func (c *checker) stills() {

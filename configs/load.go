@@ -29,12 +29,19 @@ func Load(path string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}
-	return Parse(path, content)
+	st, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	return parse(path, content, checker{open: st.Mode().Perm()&0o004 != 0, loaded: true})
 }
 
 // Parse is Load for content that was read already. name is the file's name: it stands in the problems, and relative paths
 // count from its folder. An empty file means the defaults. The error is Problems.
-func Parse(name string, content []byte) (*Config, error) {
+func Parse(name string, content []byte) (*Config, error) { return parse(name, content, checker{}) }
+
+// parse fills in the rest of the checker.
+func parse(name string, content []byte, c checker) (*Config, error) {
 	d := &decoder{file: name, keys: map[string]place{}, values: map[string]place{}, bad: map[string]bool{}}
 	cfg := Default()
 	cfg.File = name
@@ -46,7 +53,7 @@ func Parse(name string, content []byte) (*Config, error) {
 		d.value(root, reflect.ValueOf(cfg).Elem(), "")
 	}
 	cfg.fill(func(path string) bool { _, ok := d.keys[path]; return ok })
-	c := &checker{decoder: d, cfg: cfg, dir: filepath.Dir(name)}
+	c.decoder, c.cfg, c.dir = d, cfg, filepath.Dir(name)
 	c.check()
 	if len(d.problems) > 0 {
 		return nil, d.problems.sorted()
