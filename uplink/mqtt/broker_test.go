@@ -180,6 +180,7 @@ type site struct {
 	journal *journal.Journal
 	cursor  *journal.Cursor
 	options Options
+	memory  Memory // nil: the journal
 	home    *Home
 	cancel  context.CancelFunc
 	done    chan error
@@ -218,6 +219,9 @@ func (s *site) start() {
 			list = append(list, o.Event)
 		}
 		return list, err
+	}
+	if s.memory != nil {
+		o.Memory = s.memory
 	}
 	h, err := New(o)
 	require.NoError(s.t, err)

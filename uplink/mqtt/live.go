@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"vmsbridge/uplink/home"
@@ -58,8 +59,9 @@ func (h *Home) live(ctx context.Context) (greeted bool, err error) {
 // earlier configuration left is taken away.
 func (h *Home) greet(ctx context.Context, s session, b *board) error {
 	before, now := h.recall(), publishedBy(h.names, h.opts.Cameras)
-	if err := h.remember(append(before, now)...); err != nil {
-		return err // the disk may be full: then nothing is promised
+	known := reflect.DeepEqual(before, []published{now}) // then nothing is to be written at each connection
+	if !known {
+		h.remember(append(before, now)...)
 	}
 	var list []message
 	if h.names.discovery != "" {
@@ -75,7 +77,10 @@ func (h *Home) greet(ctx context.Context, s session, b *board) error {
 	if _, err := s.publish(ctx, list); err != nil {
 		return fmt.Errorf("greet the broker: %w", err)
 	}
-	return h.remember(now)
+	if !known {
+		h.remember(now)
+	}
+	return nil
 }
 
 // settle publishes the states as the journal has them now.

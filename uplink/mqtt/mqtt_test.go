@@ -129,16 +129,34 @@ func TestDiscovery(t *testing.T) {
 	require.Contains(t, found, "homeassistant/binary_sensor/vmsbridge_b1_yard-2e2_motion/config")
 	require.NotContains(t, found, "homeassistant/binary_sensor/vmsbridge_b1_yard-2e2_tamper/config", "it is not watched")
 
+	// The same again: nothing is taken away, not even for a moment, and nothing is written.
+	before, err := s.journal.Meta(memoryKey)
+	require.NoError(t, err)
+	memory := &countingMemory{Memory: s.journal}
+	s.stop()
+	s.memory = memory
+	s.start()
+	s.up()
+	eventually(t, func() bool { return l.last(status) == "online" && len(l.on(status)) == 3 })
+	for _, h := range l.heard() {
+		require.NotEmpty(t, h.payload, h.topic)
+	}
+	require.Zero(t, memory.writes)
+	after, err := s.journal.Meta(memoryKey)
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+
 	// A camera, a region and in the end all of Home Assistant go from the configuration: nothing of them stays behind.
 	s.stop()
 	s.options.Cameras = []Camera{{ID: "gate", Name: "Gate"}}
 	s.start()
 	s.up()
-	after := listen(t, b)
-	eventually(t, func() bool { return after.last(status) == "online" })
-	require.Len(t, configs(t, after), 3)
-	require.NotContains(t, fmt.Sprint(after.heard()), "yard")
-	require.NotContains(t, fmt.Sprint(after.heard()), "door")
+	less := listen(t, b)
+	eventually(t, func() bool { return less.last(status) == "online" })
+	require.Len(t, configs(t, less), 3)
+	for _, gone := range []string{"yard", "door", "tamper"} {
+		require.NotContains(t, fmt.Sprint(less.heard()), gone)
+	}
 	s.stop()
 	s.options.Discovery, s.options.Prefix = "", "new"
 	s.start()
@@ -147,6 +165,17 @@ func TestDiscovery(t *testing.T) {
 	eventually(t, func() bool { return last.last("new/status") == "online" })
 	require.Empty(t, configs(t, last))
 	require.NotContains(t, fmt.Sprint(last.heard()), "b1")
+}
+
+// countingMemory counts what is written.
+type countingMemory struct {
+	Memory
+	writes int
+}
+
+func (m *countingMemory) SetMeta(key string, value []byte) error {
+	m.writes++
+	return m.Memory.SetMeta(key, value)
 }
 
 func configs(t *testing.T, l *listener) map[string]map[string]any {

@@ -2,7 +2,6 @@ package mqtt
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 )
 
@@ -18,18 +17,25 @@ const memoryKey = "mqtt.retained"
 // published is what may lie at the broker as retained: enough to make its topics again. A camera that is taken out of the
 // configuration would else stay in Home Assistant for ever.
 type published struct {
-	Prefix    string              `json:"prefix"`
-	Discovery string              `json:"discovery,omitempty"`
-	Cameras   map[string][]string `json:"cameras"` // regions by camera
+	Prefix    string             `json:"prefix"`
+	Discovery string             `json:"discovery,omitempty"`
+	Cameras   map[string]sensors `json:"cameras"`
+}
+
+// sensors are those of a camera.
+type sensors struct {
+	Tamper  bool     `json:"tamper,omitempty"`
+	Regions []string `json:"regions,omitempty"`
 }
 
 func publishedBy(n names, cameras []Camera) published {
-	p := published{Prefix: n.prefix, Discovery: n.discovery, Cameras: map[string][]string{}}
+	p := published{Prefix: n.prefix, Discovery: n.discovery, Cameras: map[string]sensors{}}
 	for _, c := range cameras {
-		p.Cameras[c.ID] = []string{}
+		s := sensors{Tamper: c.Tamper}
 		for _, r := range c.Regions {
-			p.Cameras[c.ID] = append(p.Cameras[c.ID], r.ID)
+			s.Regions = append(s.Regions, r.ID)
 		}
+		p.Cameras[c.ID] = s
 	}
 	return p
 }
@@ -47,11 +53,13 @@ func (p published) topics(bridge string) []string {
 		}
 	}
 	add("", n.unique("connectivity"))
-	for c, regions := range p.Cameras {
+	for c, s := range p.Cameras {
 		add(n.connectivity(c), n.unique(c, "connectivity"))
 		add(n.motion(c), n.unique(c, "motion"))
-		add(n.tamper(c), n.unique(c, "tamper"))
-		for _, r := range regions {
+		if s.Tamper {
+			add(n.tamper(c), n.unique(c, "tamper"))
+		}
+		for _, r := range s.Regions {
 			add(n.region(c, r), n.unique(c, "motion", r))
 		}
 	}
@@ -71,16 +79,16 @@ func (h *Home) recall() (list []published) {
 	return list
 }
 
-// remember notes durably what may lie at the broker.
-func (h *Home) remember(list ...published) error {
+// remember notes durably what may lie at the broker. Without the note, which a full disk may refuse, a camera that is taken out of
+// the configuration later stays there; that is no reason to publish nothing.
+func (h *Home) remember(list ...published) {
 	raw, err := json.Marshal(list)
 	if err == nil {
 		err = h.opts.Memory.SetMeta(memoryKey, raw)
 	}
 	if err != nil {
-		return fmt.Errorf("note what is published as retained: %w", err)
+		h.log.Warn("note what is published at the broker", "error", err)
 	}
-	return nil
 }
 
 // stale is the messages that take away what was published before and is not any more. An empty retained message does.
