@@ -58,7 +58,7 @@ const password = "correct horse 1"
 
 func newBed(t testing.TB, path string) *bed {
 	b := &bed{box: &box{}, now: time.Date(2026, 11, 16, 17, 0, 0, 0, time.UTC)}
-	s, err := store.Open(path, store.Options{Now: func() time.Time { return b.now }})
+	s, err := store.Open(path, store.Options{Now: func() time.Time { return b.now }, Volatile: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	hasher := secret.NewHasher(secret.Cost{MemoryKiB: 64, Passes: 1, Lanes: 1}, 4)

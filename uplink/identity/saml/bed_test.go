@@ -31,10 +31,10 @@ const base = "https://login.example.org"
 // provider is a real identity provider: the one of the library.
 type provider struct{ *saml.IdentityProvider }
 
-// keys are made once: making them is slow.
+// keys are made once, and short ones: making them is slow.
 var keys = sync.OnceValue(func() (out [2]*rsa.PrivateKey) {
 	for i := range out {
-		out[i], _ = rsa.GenerateKey(rand.Reader, 2048)
+		out[i], _ = rsa.GenerateKey(rand.Reader, 1024)
 	}
 	return out
 })
