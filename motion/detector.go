@@ -11,7 +11,7 @@ const (
 	learnFor        = 900 * time.Millisecond // of a new scene, before anything is reported
 	learnPictures   = 4
 	youngFor        = 4 * time.Second // in which what stands still is soon taken for background: it may be the hole that a passer-by left
-	restlessLearned = 6 * time.Second // after which it is known what always moves
+	restlessLearned = 7 * time.Second // after which it is known what always moves
 	maxStep         = 250 * time.Millisecond
 	smallShare      = 0.005                   // of the picture: what moves less must go somewhere to count
 	upsetAtMost     = 1500 * time.Millisecond // for which a change of the whole picture teaches no noise
@@ -56,6 +56,7 @@ type Detector struct {
 	pictures int           // since learning began
 	at       time.Duration // own time: sum of what passed between pictures
 	learned  time.Duration // when learning ended
+	began    time.Duration // when it began
 	wall     time.Time     // of the last picture
 	rows     [2]int        // ms that passed since the even and odd rows were learned
 	turn     int
@@ -202,7 +203,7 @@ func (d *Detector) Step(p Picture) Result {
 	}
 	if d.pictures++; d.pictures == 1 {
 		d.model.begin(newest.cells)
-		d.learned = d.at + learnFor
+		d.began, d.learned = d.at, d.at+learnFor
 		d.rows = [2]int{}
 		clear(d.flags)
 	}
@@ -255,7 +256,7 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 		clear(d.held)
 		d.heldAny = false
 	}
-	d.tracks.young = d.at < d.learned+restlessLearned
+	d.tracks.young = d.at < d.began+restlessLearned
 	d.tracks.scattered = solid > d.grid.cells()/100 && scattered(d.solid, d.grid.width, d.grid.height)
 	upheaval := false
 	d.newScene = false

@@ -439,6 +439,9 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 			return
 		}
 		back = smallBack
+		if t.young {
+			back = creepBack
+		}
 	}
 	k.confirmed, k.liveAt = true, at
 	if k.id == 0 {
