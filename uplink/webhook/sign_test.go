@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -67,5 +68,26 @@ func FuzzVerify(f *testing.F) {
 	f.Add("v1=zz,t=99999999999999999999", []byte("x"))
 	f.Fuzz(func(t *testing.T, header string, body []byte) {
 		require.Error(t, Verify("a secret that nobody knows", header, body, time.Unix(1795244400, 0), time.Hour))
+	})
+}
+
+// Whatever a hook answers, the wait that follows is bounded, and what is shown is one line without the secret.
+func FuzzAnswer(f *testing.F) {
+	f.Add(503, "120", "busy")
+	f.Add(429, "Sat, 21 Nov 2026 12:00:00 GMT", "slow\r\ndown")
+	f.Add(400, "-1", "no "+secret)
+	f.Add(302, "99999999999999999999", "\x1b[31m\xff")
+	f.Fuzz(func(t *testing.T, code int, after, text string) {
+		line := shown(text, secret)
+		v := judge(&http.Response{StatusCode: code, Header: http.Header{"Retry-After": {after}}}, line)
+		require.GreaterOrEqual(t, v.asked, time.Duration(0))
+		require.LessOrEqual(t, v.asked, maxAsked)
+		require.True(t, v.answer)
+		require.Equal(t, code/100 == 2, v.kind == taken)
+		if v.err != nil {
+			require.NotContains(t, v.err.Error(), secret)
+			require.NotContains(t, v.err.Error(), "\n")
+			require.LessOrEqual(t, len([]rune(v.err.Error())), maxReason+80)
+		}
 	})
 }

@@ -1,0 +1,85 @@
+package journal
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// plausible is a time before which no clock is believed: what was put then by the clock is not old for that.
+var plausible = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Trim gives up changes that were put before a time (the zero time: none) and the oldest of those that are more than most (0:
+// none), for this cursor only. It returns how many; they are counted in Lag.Skipped for good.
+func (c *Cursor) Trim(most int, before time.Time) (skipped int, err error) {
+	aged := func(since time.Time) bool { return since.Before(before) && !since.Before(plausible) }
+	if l, err := c.Lag(0); err != nil || (most <= 0 || l.Waiting <= most) && !aged(l.Oldest) {
+		return 0, err
+	}
+	_, err = c.move(func(t *txn, v *cursorValue) error {
+		skipped = 0
+		over := 0
+		if most > 0 {
+			over = countChanges(t.Tx, v.Place) - most
+		}
+		from := t.bucket(bucketChanges).Cursor()
+		for k, raw := from.Seek(sequenceKey(v.Place + 1)); len(k) == 8; k, raw = from.Next() {
+			var e changeValue
+			if err := unseal(tagChange, raw, &e); err == nil && skipped >= over && !aged(e.Since) {
+				break
+			}
+			v.Place = binary.BigEndian.Uint64(k)
+			v.Skipped++
+			skipped++
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("trim the changes for %q: %w", c.name, err)
+	}
+	return skipped, nil
+}
+
+// Lag is how far a cursor is behind.
+type Lag = struct {
+	Waiting int       // changes that it has not passed
+	Oldest  time.Time // when the first of them was put; zero if there is none
+	Skipped uint64    // changes that Trim has given up since the cursor was made
+}
+
+// Lag is how far the cursor is behind, from a place on if its owner is done with everything up to that, though it has not noted so;
+// 0 takes what is noted. It walks the keys of what waits.
+func (c *Cursor) Lag(after uint64) (l Lag, err error) {
+	err = c.j.view(func(tx *bolt.Tx) error {
+		l = Lag{}
+		v, err := parseCursor(txBucket(tx, bucketMeta).Get(c.key))
+		if err != nil {
+			return err
+		}
+		after = max(after, v.Place)
+		l.Skipped, l.Waiting = v.Skipped, countChanges(tx, after)
+		from := txBucket(tx, bucketChanges).Cursor()
+		for k, raw := from.Seek(sequenceKey(after + 1)); k != nil; k, raw = from.Next() {
+			var e changeValue
+			if unseal(tagChange, raw, &e) == nil {
+				l.Oldest = e.Since
+				break
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return Lag{}, fmt.Errorf("read the cursor of %q: %w", c.name, err)
+	}
+	return l, nil
+}
+
+func countChanges(tx *bolt.Tx, after uint64) (n int) {
+	c := txBucket(tx, bucketChanges).Cursor()
+	for k, _ := c.Seek(sequenceKey(after + 1)); k != nil; k, _ = c.Next() {
+		n++
+	}
+	return n
+}
