@@ -127,6 +127,9 @@ func (s *cloud) note(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := strings.Fields(line)
+	if len(f) > 2 && (strings.HasPrefix(f[2], "vms.account") || strings.HasPrefix(f[2], "vms.user")) {
+		return // of its making
+	}
 	start, err := vms.ParseTime(f[0])
 	cam, bad := strconv.Atoi(strings.TrimPrefix(f[1], "cam"))
 	if err != nil || bad != nil || len(f) < 4 {
