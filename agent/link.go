@@ -259,6 +259,9 @@ func (l *link) refresh(ctx context.Context) error {
 // settle waits a moment for the last events, the ends of what was going on, to reach a service that takes events now. What
 // does not make it stays in the outbox.
 func (l *link) settle(outbox *journal.Journal) {
+	if l.clock.State().Source == clock.Waiting {
+		return // nothing is to leave
+	}
 	deadline := time.Now().Add(linkDrain)
 	for time.Now().Before(deadline) && l.Problem() == "" {
 		if s, err := outbox.OutboxStats(); err != nil || s.Waiting == 0 {

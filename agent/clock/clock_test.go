@@ -297,7 +297,10 @@ func TestDriftOverHoursWithoutTheTime(t *testing.T) {
 		b.c.remember(true)
 		b.h.up += 10 * time.Minute
 		b.boot("a", time.Unix(30, 0))
-		b.pass(3 * time.Hour)
+		b.pass(2 * time.Hour)
+		b.h.up += 10 * time.Minute // the bridge is not there, the machine is
+		b.start()
+		b.pass(time.Hour)
 		require.False(t, b.isTrue())
 		b.sync()
 		b.pass(time.Minute)

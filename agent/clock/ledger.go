@@ -38,6 +38,9 @@ type ledger struct {
 	Base time.Duration `json:"base"`           // of the scale: since 1970, at that boot's beginning
 	Era  uint32        `json:"era,omitempty"`  // of that boot, as long as it is not settled
 	True Source        `json:"true,omitempty"` // why the clock is true, once it is
+	// BaseBoot and BaseRaw are the boot time and the oscillator when Base was noted.
+	BaseBoot time.Duration `json:"baseBoot,omitempty"`
+	BaseRaw  time.Duration `json:"baseRaw,omitempty"`
 	// Ahead is how far that boot's scale, and once it is settled the true time, was ahead of its wall clock at the beginning.
 	Ahead time.Duration `json:"ahead,omitempty"`
 	// Rate is how much more true time passes than the oscillator counts, in parts of one, as it was measured last; 0: never.

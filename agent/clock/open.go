@@ -35,6 +35,10 @@ func (c *Clock) Open(m Memory, s Stores) error {
 		}
 	case same && l.Era != 0:
 		c.setBase(l.Base)
+		if l.Rate != 0 && r.Raw > l.BaseRaw && l.BaseRaw != 0 { // it went by that meanwhile
+			c.rating.last, c.lookedAt = l.BaseRaw, l.BaseBoot
+			c.pace(r)
+		}
 	case r.Synced:
 		c.retireEra()
 		c.become(Kernel, base)
@@ -56,7 +60,8 @@ func (c *Clock) Open(m Memory, s Stores) error {
 		l.Era = l.Count
 		c.setBase((base + l.Ahead).Round(time.Millisecond))
 	}
-	l.Boot, l.Base = boot, c.currentBase()
+	l.Boot, l.Base, l.BaseBoot, l.BaseRaw = boot, c.currentBase(), r.Boot, r.Raw
+	c.lookedAt, c.rating.last = r.Boot, r.Raw
 	c.mu.Lock()
 	c.era, c.since = l.Era, c.moment(r.Boot)
 	c.mu.Unlock()

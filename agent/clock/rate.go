@@ -41,7 +41,7 @@ func (c *Clock) measure(r Reading) {
 // pace makes the scale of an untrue clock go by the oscillator's known rate. It is called at each look.
 func (c *Clock) pace(r Reading) {
 	m := &c.rating
-	if c.ledger.Rate != 0 && m.last != 0 && r.Raw > m.last && c.lookedAt != 0 {
+	if c.ledger.Rate != 0 && m.last != 0 && r.Raw > m.last {
 		gone := r.Raw - m.last
 		c.setBase(c.currentBase() + gone + time.Duration(float64(gone)*c.ledger.Rate) - (r.Boot - c.lookedAt))
 	}
