@@ -14,16 +14,22 @@ import (
 func TestForget(t *testing.T) {
 	j := openFast(t, temp(t))
 	want := 0
+	var quiet, waiting []vms.Event
 	for i := range 5000 {
 		ev := event(fmt.Sprintf("cam-%d", i%5), time.Duration(i)*time.Second, time.Duration(i+1)*time.Second)
 		if i%7 == 0 {
 			ev.EndTimestamp = nil
 		}
-		waits := i%100 == 0
-		if require.NoError(t, j.Put(ev, waits)); i%5 < 2 && !waits {
+		if i%100 == 0 {
+			waiting = append(waiting, ev)
+			continue
+		}
+		if quiet = append(quiet, ev); i%5 < 2 {
 			want++
 		}
 	}
+	require.NoError(t, j.PutAll(quiet, false))
+	require.NoError(t, j.PutAll(waiting, true))
 	gone := func(a vms.Actor) bool { return a.Type == vms.ActorCamera && (a.ID == "cam-0" || a.ID == "cam-1") }
 	n, err := j.Forget(gone)
 	require.NoError(t, err)
