@@ -137,6 +137,7 @@ type box struct {
 	office *office
 	agent  *Agent
 	began  []time.Time // true times
+	rough  int         // how many of these runs were of a boot that ended before the clock was true
 	ended  []time.Time
 }
 
@@ -334,11 +335,11 @@ func (w *world) calendared(calendar func(time.Time) (time.Time, bool)) *witness 
 	return out
 }
 
-// placed says whether a still is of the last boot: those of a boot that ended before the clock was true are placed roughly. What comes
-// within two seconds of the start is not looked at: on a machine that is busy with starting, the first pictures arrive late, and arrival
+// placed says whether a still stands at its exact time: those of a boot that ended before the clock was true are placed roughly. What comes
+// within two seconds of a start is not looked at: on a machine that is busy with starting, the first pictures arrive late, and arrival
 // is what the bridge goes by.
 func (b *box) placed(at time.Time) bool {
-	return at.After(b.began[len(b.began)-1].Add(2 * time.Second))
+	return at.After(b.began[b.rough]) && !slices.ContainsFunc(b.began, func(began time.Time) bool { return at.Sub(began).Abs() < 2*time.Second })
 }
 
 // cut says whether the box may have seen only a part of a motion: it had just started, or was stopped.
@@ -442,6 +443,24 @@ func TestEveryRecordGetsItsRightTime(t *testing.T) {
 			return at.Add(-time.Second), true
 		}, nil).within(t)
 	})
+	t.Run("two runs in a boot, then NTP", func(t *testing.T) {
+		t.Parallel()
+		b := w.box(t, &quartz{id: "a", booted: time.Now(), wrong: -72 * hour})
+		stop := b.start()
+		b.moves()
+		stop()
+		b.silent()
+		stop = b.start()
+		b.rests(2) // the first run's among them
+		b.silent()
+		b.m.set(0, true)
+		b.isTrue()
+		b.rests(3)
+		b.told(3)
+		require.Zero(t, b.agent.clock.State().Unplaced)
+		stop()
+		b.judge(nil, nil).within(t)
+	})
 	t.Run("two boots, then NTP", func(t *testing.T) {
 		t.Parallel()
 		b := w.box(t, &quartz{})
@@ -450,6 +469,7 @@ func TestEveryRecordGetsItsRightTime(t *testing.T) {
 		b.moves()
 		stop()
 		b.silent()
+		b.rough = 1
 		b.m.reboot("b", time.Unix(100, 0))
 		stop = b.start()
 		b.rests(2) // the first boot's among them
