@@ -25,8 +25,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// apiDrain is how long requests under way may take when the bridge stops.
-const apiDrain = 2 * time.Second
+// apiDrain is how long requests under way may take when the bridge stops, which is to take five seconds at most: at worst the
+// outlet, the last reports and then these follow each other.
+const apiDrain = 1500 * time.Millisecond
 
 // api is the bridge's local HTTP interface: the service's own, so that a program written for the service works against
 // the bridge, signing in by it included, and the health checks and metrics beside it.

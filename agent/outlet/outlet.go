@@ -31,8 +31,8 @@ type Clock interface {
 const (
 	// outletRetry is how long the outlet waits before it tries a journal that refused an event again.
 	outletRetry = time.Second
-	// outletDrain bounds the writing of what is left when the agent stops.
-	outletDrain = 3 * time.Second
+	// outletDrain bounds the writing of what is left when the agent stops, which is to take five seconds at most in all.
+	outletDrain = 1500 * time.Millisecond
 	// touchEvery is how far the last activity of a span may lie behind in the journal, and so how much of a span a power
 	// cut may cost.
 	touchEvery = 5 * time.Second
