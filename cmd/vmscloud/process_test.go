@@ -182,6 +182,7 @@ func ofCamera(id string) vms.Query {
 
 // The way of the README: init, tokens, run; a bridge registers, reports, and its events are listed and printed.
 func TestFromInitToEvents(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	account := must(t, "init", "--data", data, "--account", "demo", "--quiet")
 	bridge := must(t, "token", "create", "--data", data, "--kind", "bridge", "--name", "gate", "--quiet")
@@ -271,6 +272,7 @@ func TestFromInitToEvents(t *testing.T) {
 
 // The operator's way out where a bridge's credential was lost: the program runs, or it does not.
 func TestABridgeIsReleased(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	must(t, "init", "--data", data, "--account", "demo", "--quiet")
 	first := must(t, "token", "create", "--data", data, "--kind", "bridge", "--name", "first", "--quiet")
@@ -294,6 +296,7 @@ func TestABridgeIsReleased(t *testing.T) {
 
 // Whatever it said it had, it has after a kill -9, and what a client sends again is still one event.
 func TestKillAndRestart(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	account := must(t, "init", "--data", data, "--account", "demo", "--quiet")
 	token := must(t, "token", "create", "--data", data, "--kind", "bridge", "--quiet")
@@ -355,6 +358,7 @@ func TestKillAndRestart(t *testing.T) {
 
 // Somebody who looked at the printed events and left does not take the service along.
 func TestReaderOfEventsLeaves(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	account := must(t, "init", "--data", data, "--account", "demo", "--quiet")
 	token := must(t, "token", "create", "--data", data, "--kind", "bridge", "--quiet")
@@ -370,6 +374,7 @@ func TestReaderOfEventsLeaves(t *testing.T) {
 
 // A page token of before a restart is good after it.
 func TestPageTokensOutliveARestart(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	account := must(t, "init", "--data", data, "--account", "demo", "--id", "acc-7", "--quiet")
 	require.Equal(t, "acc-7", account)
@@ -392,6 +397,7 @@ func TestPageTokensOutliveARestart(t *testing.T) {
 }
 
 func TestCommandsRefuse(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	empty := filepath.Join(t.TempDir(), "data")
 	_, errs, code := vmscloud(t, "init", "--data", empty, "--account", "x", "--id", "a/b")

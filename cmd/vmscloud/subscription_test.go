@@ -18,6 +18,7 @@ import (
 // Who subscribes hears of an event when it begins, with no end, and again when it has one; and the service stops in time
 // though somebody still follows.
 func TestFollowingEvents(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	account := must(t, "init", "--data", data, "--account", "demo", "--quiet")
 	bridge := must(t, "token", "create", "--data", data, "--kind", "bridge", "--quiet")
