@@ -15,6 +15,13 @@ import (
 // ErrNotPinned is in the chain of the error for a certificate that is not the pinned one.
 var ErrNotPinned = errors.New("the other side shows another certificate than tls_fingerprint says")
 
+// Untrusted says whether an error is about the other side's certificate.
+func Untrusted(err error) bool {
+	_, verify := errors.AsType[*tls.CertificateVerificationError](err)
+	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
+	return verify || unknown || errors.Is(err, ErrNotPinned)
+}
+
 // Trust says whom a home trusts on the other side: who is vouched for by the system's authorities, or by those of a PEM file
 // (caFile), or the one certificate of a SHA-256 fingerprint, 64 hex digits with or without colons, whoever signed it.
 func Trust(caFile, fingerprint string) (*tls.Config, error) {

@@ -20,17 +20,16 @@ const (
 	farewell = 1500 * time.Millisecond
 )
 
-// live is one connection, from the first greeting to its loss, or to the stop, for which it returns nil. greeted says that the
-// broker took all that it must know first.
-func (h *Home) live(ctx context.Context) (greeted bool, err error) {
+// live is one connection, from the first greeting to its loss, or to the stop, for which it returns nil.
+func (h *Home) live(ctx context.Context) error {
 	s, err := h.connect(ctx)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer s.close()
 	b := newBoard(h.names, h.opts.Cameras)
 	if err := h.greet(ctx, s, b); err != nil {
-		return false, err
+		return err
 	}
 	h.ledger.Up()
 	h.log.Info("the MQTT broker takes events", "address", h.addr, "protocol", h.opts.Protocol)
@@ -38,18 +37,18 @@ func (h *Home) live(ctx context.Context) (greeted bool, err error) {
 	defer tick.Stop()
 	for {
 		if err := h.drain(ctx, s, b); err != nil && ctx.Err() == nil {
-			return true, err
+			return err
 		}
 		select {
 		case <-ctx.Done():
 			h.leave(ctx, s, b)
-			return true, nil
+			return nil
 		case <-s.lost():
-			return true, errors.New("the broker closed the connection")
+			return s.why()
 		case <-h.opts.Feed.Changed():
 		case <-tick.C:
 			if err := h.settle(ctx, s, b, false); err != nil {
-				return true, err
+				return err
 			}
 		}
 	}

@@ -128,6 +128,9 @@ func New(o Options) (*Home, error) {
 // Status is how the home is.
 func (h *Home) Status() home.Status { return h.ledger.Status() }
 
+// lasting is how long a connection has to hold for the next one to be tried soon. Two bridges of one client id throw each other out.
+const lasting = time.Minute
+
 // Run hands events over until ctx is done, then what is left for a moment. It returns nil.
 func (h *Home) Run(ctx context.Context) error {
 	var g errgroup.Group
@@ -135,11 +138,12 @@ func (h *Home) Run(ctx context.Context) error {
 	pauses := backoff.NewExponentialBackOff()
 	pauses.InitialInterval, pauses.MaxInterval, pauses.RandomizationFactor = h.opts.FirstPause, h.opts.MaxPause, 0.25
 	for ctx.Err() == nil {
-		greeted, err := h.live(ctx)
+		began := time.Now()
+		err := h.live(ctx)
 		if err == nil || ctx.Err() != nil {
 			break
 		}
-		if greeted {
+		if time.Since(began) > lasting {
 			pauses.Reset()
 		}
 		h.ledger.Down(err, h.hint(err))
@@ -158,14 +162,18 @@ func (h *Home) hint(err error) string {
 	var refused *refusedError
 	var ne net.Error
 	switch {
+	case errors.As(err, &refused) && refused.code == takenOver:
+		return "another client came to the MQTT broker under the bridge's name: is there a second bridge with this mqtt.client_id?"
 	case errors.As(err, &refused) && refused.topic != "":
 		return "the MQTT broker does not let the bridge publish: allow its user to write below " + h.opts.Prefix + " and the discovery prefix"
 	case errors.As(err, &refused) && refused.login:
 		return "the MQTT broker refuses the user name or password: put right mqtt.username and mqtt.password_file"
 	case errors.As(err, &refused):
 		return "the MQTT broker refuses the connection: if it knows MQTT 3.1.1 only, set mqtt.protocol: 3.1.1"
-	case isTrust(err):
+	case home.Untrusted(err):
 		return "the MQTT broker's certificate is not trusted: set mqtt.ca_file or mqtt.tls_fingerprint"
+	case errors.Is(err, errBroken):
+		return "the MQTT broker ended the connection; if it goes on doing so, another client may have this mqtt.client_id"
 	case errors.As(err, &ne):
 		return "the MQTT broker cannot be reached: is it running, and is mqtt.url right?"
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/eclipse/paho.golang/packets"
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/uplink/vms"
@@ -415,6 +416,57 @@ func TestEventThatTheBrokerCannotTake(t *testing.T) {
 		require.EqualValues(t, 1, s.home.Status().Refused)
 		require.NotEmpty(t, s.home.Status().LastRefused)
 	})
+}
+
+// Under version 5 a broker may say why it ends a connection; then a person is told. Debian's mosquitto never says so, hence this one,
+// which takes everything until the bridge says that it is there, and then says that another client came under its name.
+func TestWhyTheBrokerEndsTheConnection(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			throwOut(conn)
+		}
+	}()
+	s := newSite(t, "mqtt://"+l.Addr().String(), nil)
+	eventually(t, func() bool {
+		return strings.Contains(s.home.Status().Problem, "a second bridge with this mqtt.client_id")
+	})
+	s.stop()
+	require.NoError(t, l.Close())
+	<-served
+}
+
+func throwOut(conn net.Conn) {
+	defer conn.Close()
+	for {
+		p, err := packets.ReadPacket(conn)
+		if err != nil {
+			return
+		}
+		switch c := p.Content.(type) {
+		case *packets.Connect:
+			_, err = packets.NewControlPacket(packets.CONNACK).WriteTo(conn)
+		case *packets.Publish:
+			ack := packets.NewControlPacket(packets.PUBACK)
+			ack.Content.(*packets.Puback).PacketID = c.PacketID
+			if _, err = ack.WriteTo(conn); c.Topic == status {
+				bye := packets.NewControlPacket(packets.DISCONNECT)
+				bye.Content.(*packets.Disconnect).ReasonCode = takenOver
+				_, err = bye.WriteTo(conn)
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
 }
 
 // A broker that forbids the bridge to publish says so, under version 5.

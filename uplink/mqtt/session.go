@@ -3,13 +3,10 @@ package mqtt
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"time"
-
-	"vmsbridge/uplink/home"
 )
 
 const (
@@ -33,8 +30,9 @@ type session interface {
 	// publish hands messages over in their order, and returns when the broker has acknowledged all. If it cannot, acked is how
 	// many of them, from the first on, were acknowledged.
 	publish(ctx context.Context, list []message) (acked int, err error)
-	// lost is closed when the connection is no more.
+	// lost is closed when the connection is no more. why is then what is known of the reason.
 	lost() <-chan struct{}
+	why() error
 	// close ends it in good order, so that the broker does not publish the will.
 	close()
 }
@@ -94,11 +92,4 @@ func (h *Home) connect(ctx context.Context) (session, error) {
 		return nil, fmt.Errorf("sign in at the broker: %w", err)
 	}
 	return s, nil
-}
-
-// isTrust says whether an error is about the other side's certificate.
-func isTrust(err error) bool {
-	_, verify := errors.AsType[*tls.CertificateVerificationError](err)
-	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
-	return verify || unknown || errors.Is(err, home.ErrNotPinned)
 }

@@ -76,4 +76,7 @@ func (s *session3) publish(ctx context.Context, list []message) (acked int, err 
 
 func (s *session3) lost() <-chan struct{} { return s.gone }
 
+// why knows nothing: this version has no word for it.
+func (s *session3) why() error { return errBroken }
+
 func (s *session3) close() { s.client.Disconnect(250) }

@@ -16,6 +16,7 @@ import (
 type session5 struct {
 	client *paho.Client
 	sent   *sentPinger
+	ended  chan *refusedError // buffered 1: why the broker ended the connection, if it said so
 }
 
 // sentPinger is the library's pinger that also tells when a packet was written, so that the next can follow before the first
@@ -34,14 +35,15 @@ func (p *sentPinger) PacketSent() {
 }
 
 func newSession5(ctx context.Context, conn net.Conn, o Options, password string, will message) (*session5, error) {
-	s := &session5{sent: &sentPinger{paho.NewDefaultPinger(), make(chan struct{}, 1)}}
+	s := &session5{sent: &sentPinger{paho.NewDefaultPinger(), make(chan struct{}, 1)}, ended: make(chan *refusedError, 1)}
 	s.client = paho.NewClient(paho.ClientConfig{
 		Conn:          packets.NewThreadSafeConn(conn),
 		PingHandler:   s.sent,
 		PacketTimeout: ackTimeout,
 		// Nothing is subscribed to.
 		OnPublishReceived:  []func(paho.PublishReceived) (bool, error){func(paho.PublishReceived) (bool, error) { return true, nil }},
-		OnServerDisconnect: func(*paho.Disconnect) {}, OnClientError: func(error) {},
+		OnServerDisconnect: func(d *paho.Disconnect) { s.ended <- &refusedError{code: d.ReasonCode, reason: reasons[d.ReasonCode]} },
+		OnClientError:      func(error) {},
 	})
 	receive := uint16(16) // it sets aside room for so many that it never gets
 	c := &paho.Connect{ClientID: o.ClientID, KeepAlive: uint16(keepAlive / time.Second), CleanStart: true,
@@ -67,11 +69,14 @@ func newSession5(ctx context.Context, conn net.Conn, o Options, password string,
 	return s, nil
 }
 
-// reasons are those of CONNACK and PUBACK that a bridge may meet (MQTT 5.0, §2.4).
+// takenOver is the reason for which a broker ends the connection of the one who came before with the same client id.
+const takenOver = 0x8e
+
+// reasons are those of CONNACK, PUBACK and DISCONNECT that a bridge may meet (MQTT 5.0, §2.4).
 var reasons = map[byte]string{
 	0x80: "unspecified error", 0x81: "malformed packet", 0x82: "protocol error", 0x83: "implementation specific error", 0x84: "it does not know this version of the protocol",
 	0x85: "client identifier not valid", 0x86: "bad user name or password", 0x87: "not authorized", 0x88: "server unavailable", 0x89: "server busy",
-	0x8a: "banned", 0x90: "topic name invalid", 0x95: "packet too large", 0x97: "quota exceeded", 0x99: "payload format invalid", 0x9a: "retain not supported",
+	0x8a: "banned", 0x8b: "server shutting down", 0x8d: "keep alive timeout", takenOver: "session taken over", 0x90: "topic name invalid", 0x95: "packet too large", 0x97: "quota exceeded", 0x99: "payload format invalid", 0x9a: "retain not supported",
 	0x9b: "quality of service not supported", 0x9c: "use another server", 0x9d: "server moved", 0x9f: "connection rate exceeded",
 }
 
@@ -162,6 +167,18 @@ func (s *session5) one(ctx context.Context, m message) error {
 }
 
 func (s *session5) lost() <-chan struct{} { return s.client.Done() }
+
+// why waits for a moment for what the broker said: the library tells of it after the end.
+func (s *session5) why() error {
+	timer := time.NewTimer(time.Second)
+	defer timer.Stop()
+	select {
+	case e := <-s.ended:
+		return e
+	case <-timer.C:
+		return errBroken
+	}
+}
 
 func (s *session5) close() {
 	_ = s.client.Disconnect(&paho.Disconnect{ReasonCode: 0})

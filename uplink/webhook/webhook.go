@@ -117,6 +117,9 @@ func (h *Hook) hint(v verdict) string {
 	if v.kind == ofSetup {
 		return "the webhook " + h.opts.ID + " turns the bridge away: are its address and secret right?"
 	}
+	if home.Untrusted(v.err) {
+		return "the certificate of the webhook " + h.opts.ID + " is not trusted: set its ca_file or tls_fingerprint"
+	}
 	if v.answer {
 		return "the webhook " + h.opts.ID + " does not take events at the moment; they wait"
 	}

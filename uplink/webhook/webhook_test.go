@@ -1,10 +1,17 @@
 package webhook
 
 import (
+	"crypto/sha256"
+	"encoding/pem"
 	"fmt"
+	"io"
+	"log"
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -385,4 +392,27 @@ func TestUntrueClock(t *testing.T) {
 	eventually(t, func() bool { return len(r.ids("")) == 3 })
 	require.Equal(t, later, r.ids("")[1], "it got its time after that one was put")
 	require.NotContains(t, r.ids(""), ev.ID)
+}
+
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	r := &receiver{t: t, keys: map[string]int{}, seen: map[string]bool{}}
+	r.Server = httptest.NewUnstartedServer(r)
+	r.Config.ErrorLog = log.New(io.Discard, "", 0)
+	r.StartTLS()
+	t.Cleanup(r.Close)
+	der := r.Certificate().Raw
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	require.NoError(t, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
+	s := newSite(t, "authority", "pin", "unknown", "wrong")
+	s.run(0, r.URL, func(o *Options) { o.CAFile = ca })
+	s.run(1, r.URL, func(o *Options) { o.Fingerprint = fmt.Sprintf("%x", sha256.Sum256(der)) })
+	unknown, _ := s.run(2, r.URL, nil)
+	wrong, _ := s.run(3, r.URL, func(o *Options) { o.Fingerprint = strings.Repeat("ab", 32) })
+	s.put("gate", vms.TypeMotion, 0, time.Second)
+	eventually(t, func() bool { return r.count() == 2 })
+	for _, h := range []*Hook{unknown, wrong} {
+		eventually(t, func() bool { return strings.Contains(h.Status().Problem, "ca_file or tls_fingerprint") }, "%+v", h.Status())
+	}
+	require.Equal(t, 2, r.count())
 }
