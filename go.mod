@@ -11,6 +11,8 @@ require (
 	github.com/coreos/go-systemd/v22 v22.7.0
 	github.com/crewjam/saml v0.5.1
 	github.com/ebitengine/purego v0.10.2
+	github.com/eclipse/paho.golang v0.23.0
+	github.com/eclipse/paho.mqtt.golang v1.5.1
 	github.com/kardianos/service v1.3.0
 	github.com/mattermost/xml-roundtrip-validator v0.1.0
 	github.com/pion/rtcp v1.2.15
@@ -36,8 +38,6 @@ require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/chromedp/chromedp v0.23.0
 	github.com/coder/websocket v1.8.15 // indirect
-	github.com/eclipse/paho.golang v0.23.0
-	github.com/eclipse/paho.mqtt.golang v1.5.1
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/gorilla/websocket v1.5.3 // indirect
 	github.com/hashicorp/yamux v0.1.2 // indirect
