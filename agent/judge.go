@@ -107,7 +107,11 @@ func (a *Agent) judgeService(r *status.Report, wrong complain) {
 		if !r.Service.SignedIn {
 			kind = status.SignIn
 		}
-		wrong(kind, problem, "", "%s", problem)
+		text := problem
+		if why := a.tie.now.Load().why(); why != "" && !strings.Contains(problem, why) {
+			text += " (" + why + ")"
+		}
+		wrong(kind, problem, "", "%s", text)
 	}
 	if _, problem := a.tie.now.Load().Tunnel(); problem != "" {
 		wrong(status.Tunnel, problem, "", "%s", problem)

@@ -101,3 +101,14 @@ func (t *tie) replace(ctx context.Context, r replacement) error {
 		return ctx.Err()
 	}
 }
+
+// why is what the service, or the way to it, answered last when something was wrong; "" for nothing. It holds no secret.
+func (l *link) why() string {
+	l.mu.Lock()
+	trouble := l.trouble
+	l.mu.Unlock()
+	if trouble != nil {
+		return trouble.Error()
+	}
+	return l.reporter.Status().LastError
+}

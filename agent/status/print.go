@@ -171,6 +171,9 @@ func (p *page) rest(r *Report) {
 		}
 		decoders = append(decoders, d.name+" "+word)
 	}
+	if j := r.Decoders.JPEG; !j.OK && j.Problem == "" { // JPEG is always there, if slowly
+		decoders = []string{"not looked at yet"}
+	}
 	p.line("decoders  %s", strings.Join(decoders, "; "))
 }
 

@@ -45,6 +45,7 @@ func TestStatus(t *testing.T) {
 	require.Regexp(t, `(?m)^yard +unreachable .*Yard$`, r.out)
 	require.Regexp(t, `(?m)^attic +off .*attic$`, r.out)
 	require.Contains(t, r.out, "vmsbridge probe", "what to do")
+	require.Regexp(t, `! the service refuses the bridge's token: .* \(.*the token was refused`, r.out, "and what it answered")
 
 	// The same as JSON; and a bad edit.
 	b.write(yaml + "stills: {quality: 0}\n")
