@@ -26,6 +26,7 @@ func (a *Agent) closeUnfinished() error {
 		a.out.PutStored(ev)
 		a.log.Info("ended a span that the last run left open", "id", ev.ID, "end", ev.EndTimestamp.String())
 	}
+	a.out.Flush() // before the clock may give them other times
 	return nil
 }
 

@@ -154,6 +154,9 @@ func (o *Outlet) Failing() error {
 	return o.failing
 }
 
+// Flush writes what waits, as far as the journal takes it; what it refuses waits on. It must not be called once Run runs.
+func (o *Outlet) Flush() { _ = o.flush() }
+
 // Run writes until ctx is done, and then what is left, as long as the journal takes it.
 func (o *Outlet) Run(ctx context.Context) error {
 	touch := time.NewTicker(touchEvery)
