@@ -28,9 +28,6 @@ import (
 	"vmsbridge/uplink/mqtt"
 )
 
-// again is how long a home that broke, or homes that cannot be opened, wait for another try.
-const again = 5 * time.Second
-
 // Options of New. All but Log and Registerer are needed.
 type Options struct {
 	Journal    *journal.Journal
@@ -49,6 +46,8 @@ type runner interface {
 type Homes struct {
 	o    Options
 	next chan struct{} // buffered 1: wanted has changed
+	// again is how long a home that broke, or homes that cannot be opened, wait for another try.
+	again time.Duration
 
 	mu     sync.Mutex // guards the rest
 	wanted wish
@@ -70,7 +69,7 @@ func New(o Options) *Homes {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	h := &Homes{o: o, next: make(chan struct{}, 1), reg: prometheus.NewRegistry()}
+	h := &Homes{o: o, next: make(chan struct{}, 1), again: 5 * time.Second, reg: prometheus.NewRegistry()}
 	if o.Registerer != nil {
 		o.Registerer.MustRegister((*collector)(h))
 	}
@@ -139,7 +138,7 @@ func (h *Homes) keep(ctx context.Context, r runner) {
 			err = errors.New("it ended")
 		}
 		h.o.Log.Error("a home of events broke; it starts again", "home", r.Status().Name, "error", err)
-		pause(ctx)
+		h.pause(ctx)
 	}
 }
 
@@ -151,12 +150,12 @@ func (h *Homes) reopen(ctx context.Context) {
 			return
 		}
 		h.o.Log.Error("the changed homes of events cannot be opened; none runs until they can", "error", err)
-		pause(ctx)
+		h.pause(ctx)
 	}
 }
 
-func pause(ctx context.Context) {
-	t := time.NewTimer(again)
+func (h *Homes) pause(ctx context.Context) {
+	t := time.NewTimer(h.again)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():

@@ -173,6 +173,7 @@ func TestAHomeThatBreaks(t *testing.T) {
 	j, s := openJournal(t), newSink(t)
 	h := New(Options{Journal: j})
 	require.NoError(t, h.Open(parse(t, t.TempDir(), "webhooks:\n"+hookYAML("one", s.URL, key))))
+	h.again = 10 * time.Millisecond
 	b := &broken{}
 	h.list = append(h.list, b)
 	run(t, h)
