@@ -36,8 +36,14 @@ func (c *versionCommand) Run(ctx context.Context, s streams) error {
 	capability(s.out, "H.264", found.H264)
 	capability(s.out, "H.265", found.H265)
 	capability(s.out, "JPEG", found.JPEG)
+	if found.JPEG.Library != linkedJPEG {
+		_, _ = fmt.Fprintln(s.out, "This is a pure Go build: it lacks libjpeg-turbo, and takes libturbojpeg where that is installed.")
+	}
 	return nil
 }
+
+// linkedJPEG is what a build with a C compiler has in it.
+const linkedJPEG = "libjpeg"
 
 func capability(w io.Writer, name string, c codec.Capability) {
 	line := c.Library

@@ -1,0 +1,110 @@
+package manual
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/stretchr/testify/require"
+)
+
+// commands is a command line with everything that the two writers must take care of.
+type commands struct {
+	Config string `short:"c" help:"Configuration." env:"X_CONFIG" default:"/etc/x.yaml" placeholder:"FILE"`
+	Show   struct {
+		File string `arg:"" optional:"" help:"A file."`
+		Type string `help:"Kind of it." enum:"small,large" default:"small"`
+		Fast bool   `help:"Do not look. \\ stays."`
+	} `cmd:"" help:".Show it."`
+	Queue struct {
+		List struct{} `cmd:"" help:"List it."`
+		Drop struct {
+			All bool `help:"All of it."`
+		} `cmd:"" help:"Drop it."`
+	} `cmd:"" help:"The queue."`
+	Secret struct{} `cmd:"" hidden:"" help:"Not for people."`
+}
+
+func model(t *testing.T) *kong.Node {
+	t.Helper()
+	var c commands
+	parser, err := kong.New(&c, kong.Name("x"), kong.Description("The thing: does it.\n\nExit codes: 0 done."))
+	require.NoError(t, err)
+	return parser.Model.Node
+}
+
+func written(t *testing.T) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, Page(&b, model(t), Facts{Version: "1.2.0", Date: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC),
+		Files: []File{{"/etc/x.yaml", "Read."}}, See: []string{"systemctl(1)"}}))
+	return b.String()
+}
+
+func TestPageSaysEverything(t *testing.T) {
+	got := written(t)
+	for _, want := range []string{
+		".TH X 1 \"2026-11-21\" \"x 1.2.0\"\n", ".SH NAME\nx \\- does it\n", "Exit codes: 0 done.", ".SS show [<file>]\n\\&.Show it.\n",
+		".SS queue list\n", ".SS queue drop\n", "\\fB\\-\\-type\\fR=\\fITYPE\\fR\nKind of it. Default: small.\n", "\\e stays",
+		"\\fB\\-c\\fR, \\fB\\-\\-config\\fR=\\fIFILE\\fR\nConfiguration. Environment: $X_CONFIG. Default: /etc/x.yaml.\n",
+		".I /etc/x.yaml\nRead.\n", "systemctl(1)",
+	} {
+		require.Contains(t, got, want)
+	}
+	require.NotContains(t, strings.ToLower(got), "secret")
+}
+
+// man itself has nothing to say against the page.
+func TestManReadsThePage(t *testing.T) {
+	man, err := exec.LookPath("man")
+	if err != nil {
+		t.Skip("man is not installed")
+	}
+	file := filepath.Join(t.TempDir(), "x.1")
+	require.NoError(t, os.WriteFile(file, []byte(written(t)), 0o600))
+	cmd := exec.CommandContext(t.Context(), man, "--warnings", "-l", file)
+	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "MANPAGER=cat", "MANWIDTH=100")
+	var warnings bytes.Buffer
+	cmd.Stderr = &warnings
+	out, err := cmd.Output()
+	require.NoError(t, err, "%s", warnings.String())
+	require.Empty(t, warnings.String())
+	require.Contains(t, string(out), "--type=TYPE")
+}
+
+func TestBashCompletes(t *testing.T) {
+	var script bytes.Buffer
+	require.NoError(t, Bash(&script, model(t)))
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "small-file"), nil, 0o600))
+	for line, want := range map[string]string{
+		"x ":                   "show queue --config --help",
+		"x q":                  "queue",
+		"x queue ":             "list drop --config --help",
+		"x queue d":            "drop",
+		"x queue drop --a":     "--all",
+		"x show --type ":       "small large",
+		"x show --type l":      "large",
+		"x show sm":            "small-file",
+		"x show --fast small":  "small-file",
+		"x --config queue":     "queue",
+		"x se":                 "",
+		"x show --config queu": "",
+	} {
+		t.Run(line, func(t *testing.T) {
+			words := strings.Split(line, " ")
+			cmd := exec.CommandContext(t.Context(), "bash", "-c", script.String()+`
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _x; echo "${COMPREPLY[*]}"`, "bash")
+			cmd.Args = append(cmd.Args, words...)
+			cmd.Dir = dir
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			require.Equal(t, want, strings.TrimSpace(string(out)))
+		})
+	}
+}

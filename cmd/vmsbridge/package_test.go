@@ -1,0 +1,29 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What a package ships is what the program says of itself: every command is in the manual page and can be completed.
+func TestWhatPackagesShip(t *testing.T) {
+	printed := func(args ...string) string {
+		var out, errs bytes.Buffer
+		require.Zero(t, program(t.Context(), append([]string{"package"}, args...), streams{bytes.NewReader(nil), &out, &errs}), "%s", errs.String())
+		return out.String()
+	}
+	man, bash, unit := printed("man", "--release", "1.2.3", "--date", "2026-11-21"), printed("bash"), printed("unit")
+	require.Contains(t, man, `"2026-11-21" "vmsbridge 1.2.3"`)
+	for _, command := range []string{"run", "check", "discover", "service install", "queue retry", "version"} {
+		require.Contains(t, man, "\n.SS "+command)
+		require.Contains(t, bash, `" `+command+`")`)
+	}
+	require.NotContains(t, man, ".SS package", "it is hidden")
+	require.Contains(t, unit, "\nExecStart=/usr/bin/vmsbridge run --config /etc/vmsbridge/vmsbridge.yaml\n")
+	require.Contains(t, unit, "\nUser=vmsbridge\n")
+	require.NotContains(t, unit, "{{")
+	var errs bytes.Buffer
+	require.Equal(t, exitUsage, program(t.Context(), []string{"package", "rpm"}, streams{bytes.NewReader(nil), &errs, &errs}))
+}
