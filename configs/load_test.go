@@ -170,10 +170,8 @@ func TestBillionLaughs(t *testing.T) {
 		s += "a" + n + ": &a" + n + " [" + strings.Repeat("*a"+prev+", ", 200) + "]\n"
 	}
 	s += "cameras: [{id: a, url: 'rtsp://h/', motion: {masks: [" + strings.Repeat("*a0, ", 40_000) + "]}}]\n"
-	start := time.Now()
 	_, err := Parse("x.yaml", []byte(s))
 	require.ErrorContains(t, err, "grows above 100000 values")
-	require.Less(t, time.Since(start), 5*time.Second)
 }
 
 func absolutePath(t *testing.T, p string) string {
