@@ -105,7 +105,7 @@ func (a *Agent) takeOver(ctx context.Context, next *configs.Config) (Reloaded, e
 	if err != nil {
 		return done, err
 	}
-	pair, err := a.nextPair(&run)
+	pair, err := a.nextPair(&run, next)
 	if err != nil {
 		return done, err
 	}
@@ -131,9 +131,10 @@ func (a *Agent) holdsAtOnce(key string, now, next *configs.Config) bool {
 	return slices.ContainsFunc(liveKeys, func(live string) bool { return key == live || strings.HasPrefix(key, live+".") })
 }
 
-// nextPair is the certificate of a configuration, which may be a new one under the same name; nil without TLS.
-func (a *Agent) nextPair(run *configs.Config) (*tls.Certificate, error) {
-	if run.API.TLS.Cert == "" {
+// nextPair is the certificate of a configuration, which may be a new one under the same name; nil where none is served, or where
+// the one that is stays until the restart that next asks for.
+func (a *Agent) nextPair(run, next *configs.Config) (*tls.Certificate, error) {
+	if run.API.TLS.Cert == "" || next.API.TLS.Cert == "" {
 		return nil, nil
 	}
 	return readPair(run.API.TLS)
