@@ -8,6 +8,8 @@ const (
 	steadyLeast  = 0.06 // cells, below which a shift is none
 	steadyShare  = 0.8  // of the differences from the background, that a shift must leave at most to be believed
 	steadyCells  = 100  // that agree, at least
+	steadyHints  = 0.05 // of the differences' squares, each cut at steadyCut, that a first guess must explain to be followed
+	steadyCut    = 24 << 8
 )
 
 // steady finds by how much the camera looks elsewhere than the background does, and puts the picture back in its place: wind and traffic shake masts.
@@ -50,11 +52,11 @@ func split(d float64) (whole, part int) {
 // shiftOf finds by how many cells the picture is shifted against the background. It tells whether that explains their differences.
 func shiftOf(background, now []uint16, at []int32, g grid) (dx, dy float64, ok bool) {
 	w := g.width
-	limit, mean, reach := float64(60<<8), 0.0, 2
+	limit, mean, reach := 0.0, 0.0, 2
 	for round := range steadyRounds {
 		ix, u := split(dx)
 		iy, v := split(dy)
-		var n, r1, x1, y1, xx, xy, yy, xr, yr, rest, still float64
+		var n, r1, x1, y1, xx, xy, yy, xr, yr, rr, rest, still float64
 		step := 1
 		if round == 0 { // mostly the camera stands still, and a few cells tell
 			step = 3
@@ -66,7 +68,9 @@ func shiftOf(background, now []uint16, at []int32, g grid) (dx, dy float64, ok b
 				continue
 			}
 			r := float64(between(now, w, i+iy*w+ix, u, v)-int32(background[i])) - mean
-			if r > limit || r < -limit {
+			if round == 0 {
+				r = max(-steadyCut, min(steadyCut, r))
+			} else if r > limit || r < -limit {
 				continue
 			}
 			gx := float64(int32(background[i+reach])-int32(background[i-reach])) / float64(2*reach)
@@ -74,7 +78,7 @@ func shiftOf(background, now []uint16, at []int32, g grid) (dx, dy float64, ok b
 			n++
 			r1, x1, y1 = r1+r, x1+gx, y1+gy
 			xx, xy, yy = xx+gx*gx, xy+gx*gy, yy+gy*gy
-			xr, yr = xr+gx*r, yr+gy*r
+			xr, yr, rr = xr+gx*r, yr+gy*r, rr+r*r
 			rest += math.Abs(r)
 			still += math.Abs(float64(int32(now[i])-int32(background[i])) - mean)
 		}
@@ -90,7 +94,7 @@ func shiftOf(background, now []uint16, at []int32, g grid) (dx, dy float64, ok b
 			return 0, 0, false
 		}
 		sx, sy := -(yy*xr-xy*yr)/det, -(xx*yr-xy*xr)/det
-		if round == 0 && math.Hypot(sx, sy) < steadyLeast {
+		if round == 0 && (math.Hypot(sx, sy) < steadyLeast || -(sx*xr+sy*yr) < steadyHints*(rr-r1*r1/n)) {
 			return 0, 0, false
 		}
 		dx, dy = dx+sx, dy+sy
