@@ -3,6 +3,7 @@ package stills
 import (
 	"bytes"
 	"hash/crc32"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -110,6 +111,7 @@ func FuzzOpen(f *testing.F) {
 func FuzzRevive(f *testing.F) {
 	f.Add([]byte{}, uint32(0))
 	f.Add(bytes.Repeat([]byte{0xd9, 0xe1, 0xa7, 0x53}, 50), uint32(9))
+	f.Add([]byte("00x"), uint32(9)) // a record's time is hit, too
 	f.Fuzz(func(t *testing.T, junk []byte, at uint32) {
 		dir := t.TempDir()
 		opts := small
@@ -142,4 +144,21 @@ func FuzzRevive(f *testing.F) {
 		require.NoError(t, err)
 		require.Empty(t, rep.Problems)
 	})
+}
+
+// TestSaltThatAdds: a salt that was not known is replaced by one with which every header is still good.
+func TestSaltThatAdds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 100 {
+		salt := rng.Uint64()
+		var p [recordHead]byte
+		record{length: 5, time: int64(rng.Uint64()), kind: typeStill, stream: Main, camera: 3, crc: rng.Uint32()}.encode(p[:], salt, 640)
+		other := saltThatAdds(le.Uint32(p[28:]) ^ headerCRC(p[:], 0, 640))
+		_, err := decodeRecord(p[:], other, 640, 1<<20)
+		require.NoError(t, err)
+		at := uint32(rng.IntN(1<<20)) &^ 7
+		record{length: 5, kind: typeStill, stream: Main, camera: 3}.encode(p[:], salt, at)
+		_, err = decodeRecord(p[:], other, at, 1<<21)
+		require.NoError(t, err)
+	}
 }

@@ -341,7 +341,7 @@ func (m *mender) copyStills(r *Ring, l *loaded) (copied, had int, err error) {
 		return 0, 0, err
 	}
 	defer f.Close()
-	err = wreckRecords(f, l.size, func(h record, _ uint32, camera, body []byte) error {
+	_, err = wreckRecords(f, l.size, func(h record, _ uint32, camera, body []byte) error {
 		k := seriesKey{string(camera), h.stream}
 		switch {
 		case h.kind == typeGap && len(body) >= 8:
