@@ -346,13 +346,14 @@ func (s *run) closed(res result, f fault) {
 	}
 }
 
-// opened opens the gate. What waits now is a backlog unless it goes within Options.Overtake.
+// opened opens the gate. What waits now is a backlog unless it goes within half of Options.Overtake: part of that went by until it was
+// found that the service is back.
 func (s *run) opened(res result) {
 	down, failures := s.gate.open()
 	if failures == 0 {
 		return
 	}
-	s.markAt = time.Now()
+	s.markAt = time.Now().Add(-s.opts.Overtake / 2)
 	if !res.greeting {
 		s.log.Info("the service takes events again", "after", down.Round(time.Millisecond), "failures", failures)
 	}
