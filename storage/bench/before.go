@@ -37,7 +37,9 @@ func benchBefore(dir string, n int, span time.Duration) error {
 		sub := filepath.Join(dir, fmt.Sprintf("before-%d", i))
 		open := s.open
 		if s.name == "ring" { // as many segments as 100 GB have
-			open = func(dir string) (side, error) { return openRingOf(dir, max(int64(n)*(smallBytes+64)/4096&^4095, 64<<10)) }
+			open = func(dir string) (side, error) {
+				return openRingOf(dir, max(int64(n)*(smallBytes+64)/4096&^4095, 64<<10))
+			}
 		}
 		n, err := fill(sub, n, open)
 		if err != nil {
