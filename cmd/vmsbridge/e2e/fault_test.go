@@ -146,6 +146,7 @@ func TestAFullDiskLosesNoEvent(t *testing.T) {
 
 // TestRequestsThatAreRefused holds for the service and for the bridge's own interface alike.
 func TestRequestsThatAreRefused(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, cameraYAML("one", "rtsp://127.0.0.1:9/none", "", "tcp", "", ""))
 	s.startBridge()
 	until(t, 20*time.Second, "the camera at the service", func() bool { code, _, _ := s.get("/api/v3.0/cameras/one"); return code == http.StatusOK })

@@ -91,6 +91,7 @@ func (p *reporting) put(ctx context.Context, kind string, at time.Time, ongoing 
 // TestOtherHomesOfEvents kills the bridge again and again while its broker is dead, and a webhook is not. The hook gets every event
 // that the bridge has taken, soon; so does the broker, when it is back, in order; and the states that lie there are the present.
 func TestOtherHomesOfEvents(t *testing.T) {
+	t.Parallel()
 	mosquitto, err := exec.LookPath("mosquitto")
 	if err != nil {
 		mosquitto = "/usr/sbin/mosquitto"

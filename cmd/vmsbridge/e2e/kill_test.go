@@ -101,6 +101,7 @@ func (l *load) ask(ctx context.Context, method, path string, body []byte) (int, 
 // TestKilledAgainAndAgain kills the bridge under load at any moment. No event that it took is lost, none is twice at the
 // service, no image has other bytes than before, and both stores are found in order each time.
 func TestKilledAgainAndAgain(t *testing.T) {
+	t.Parallel()
 	kills := 10
 	if testing.Short() {
 		kills = 3

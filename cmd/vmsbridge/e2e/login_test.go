@@ -29,6 +29,7 @@ func (s *site) login(typed string, args ...string) (out string, err error) {
 // TestABridgeThatSomebodySignsIn: it records before anybody has signed it in, reports once somebody has, and goes on recording
 // when the service takes the sign-in back, which it shows in its health, its metrics and its log.
 func TestABridgeThatSomebodySignsIn(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, cameraYAML("gate", sceneCamera(t, "mjpeg"), "", "auto", "", ""))
 	s.set("token_file: bridge.token", "session_file: service.session")
 	s.signUp()

@@ -25,6 +25,7 @@ func sceneCamera(t *testing.T, codec string, more ...string) string {
 // TestEventsSurviveAnOutageAndAKill: the service is away while motion goes on, the bridge is killed in between, and in the
 // end the service has every event of the bridge's journal, once.
 func TestEventsSurviveAnOutageAndAKill(t *testing.T) {
+	t.Parallel()
 	const user, password = "admin", "secret-camera-password"
 	var cameras strings.Builder
 	ids := []string{"h264", "h265", "mjpeg"}

@@ -79,6 +79,7 @@ func (b *browser) console() string {
 
 // TestThePage: someone on the LAN signs in with a browser, by a token and as a user, and sees the cameras, what is wrong and what happened.
 func TestThePage(t *testing.T) {
+	t.Parallel()
 	b := openBrowser(t)
 	s := newSite(t, cameraYAML("gate", sceneCamera(t, "mjpeg"), "", "auto", "", "")+cameraYAML("gone", "rtsp://127.0.0.1:1/none", "", "auto", "", ""))
 	s.startBridge()

@@ -69,6 +69,7 @@ func (l *leaks) find(what, secret string) {
 // TestNoSecretIsTold runs a whole site at debug level, with a secret wherever one can be and with much that goes wrong, and looks for
 // them in all that the bridge and its commands say and keep.
 func TestNoSecretIsTold(t *testing.T) {
+	t.Parallel()
 	port := freePort(t)
 	cam := start(t, "camsim", "--listen", fmt.Sprintf("127.0.0.1:%d", port), "--path", "/cam", "--codec", "mjpeg", "--size", "320x176", "--fps", "5", "--auth", "digest",
 		"--user", "viewer", "--password", gatePassword)

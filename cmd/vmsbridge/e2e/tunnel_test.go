@@ -17,6 +17,7 @@ import (
 // TestTheServiceAsksABridgeThatItCannotReach: the bridge registers no address, and stills and states come through its
 // tunnel: to those who may see the camera, and as long as the bridge is there.
 func TestTheServiceAsksABridgeThatItCannotReach(t *testing.T) {
+	t.Parallel()
 	cameras := cameraYAML("gate", sceneCamera(t, "mjpeg"), "", "auto", "", "")
 	cameras += cameraYAML("cellar", "rtsp://127.0.0.1:1/none", "", "tcp", "", "")
 	s := newSite(t, cameras)

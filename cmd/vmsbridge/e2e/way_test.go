@@ -19,6 +19,7 @@ import (
 // it, and the service has the event and its still. It is the one that runs for other machines as well, and leaves out the
 // codecs for which there is no library.
 func TestTheWholeWay(t *testing.T) {
+	t.Parallel()
 	var cameras string
 	var ids []string
 	for _, codec := range decodable(t) {
