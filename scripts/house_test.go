@@ -46,11 +46,12 @@ var allowed = map[string][]string{
 	"storage/journal/...": {"uplink/vms", "storage/vfs"},
 	"uplink/vms/...":      nil,
 	"uplink/identity/...": {"uplink/vms", "uplink/identity/..."},
-	"uplink/client/...":   {"uplink/vms"},
+	"uplink/trust":        nil, // whom to believe behind TLS
+	"uplink/client/...":   {"uplink/vms", "uplink/trust"},
 	"uplink/reporter/...": {"uplink/vms"},
-	"uplink/home":         {"uplink/vms"},                // what the homes beside the service have in common
-	"uplink/mqtt":         {"uplink/vms", "uplink/home"}, // a broker, and Home Assistant through it
-	"uplink/webhook":      {"uplink/vms", "uplink/home"}, // signed requests to anyone
+	"uplink/home":         {"uplink/vms"},                                // what the homes beside the service have in common
+	"uplink/mqtt":         {"uplink/vms", "uplink/home", "uplink/trust"}, // a broker, and Home Assistant through it
+	"uplink/webhook":      {"uplink/vms", "uplink/home", "uplink/trust"}, // signed requests to anyone
 	"uplink/tunnel":       nil,
 	"uplink/rough":        nil,                               // for tests only: a link that misbehaves
 	"uplink/server/...":   {"uplink/vms", "uplink/identity"}, // identity's Principal says who asks

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"vmsbridge/uplink/trust"
 	"vmsbridge/uplink/vms"
 )
 
@@ -173,7 +174,7 @@ func transportError(err error) error {
 	switch {
 	case errors.As(err, &dns):
 		hint = " (is the name in service.url right, and does this machine reach its DNS server?)"
-	case errors.Is(err, errNotPinned):
+	case errors.Is(err, trust.ErrNotPinned):
 		hint = " (was it renewed? then compare and change the setting)"
 	case strings.Contains(err.Error(), "x509:"):
 		hint = " (is the clock right? for a certificate of your own set service.ca_file or service.tls_fingerprint)"

@@ -128,15 +128,3 @@ func TestLedger(t *testing.T) {
 	require.Equal(t, map[string]float64{"vmsbridge_home_sent_total": 2, "vmsbridge_home_refused_total": 100, "vmsbridge_home_failures_total": 101,
 		"vmsbridge_home_up": 1, "vmsbridge_home_waiting_events": 3, "vmsbridge_home_skipped_events": 0}, got)
 }
-
-func TestTrustNeedsWhatItNames(t *testing.T) {
-	_, err := Trust(t.TempDir()+"/none.pem", "")
-	require.ErrorContains(t, err, "read certificate authorities")
-	_, err = Trust("ledger_test.go", "")
-	require.ErrorContains(t, err, "holds no certificate")
-	_, err = Trust("", "abc")
-	require.ErrorContains(t, err, "SHA-256")
-	c, err := Trust("", "")
-	require.NoError(t, err)
-	require.False(t, c.InsecureSkipVerify)
-}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"vmsbridge/uplink/home"
+	"vmsbridge/uplink/trust"
 	"vmsbridge/uplink/vms"
 )
 
@@ -35,7 +36,7 @@ type Options struct {
 	Username string
 	// Password is asked for at each connection, so that a file may be renewed. Nil: none.
 	Password func() (string, error)
-	// CAFile and Fingerprint say whom to trust behind mqtts: see home.Trust.
+	// CAFile and Fingerprint say whom to trust behind mqtts: see package trust.
 	CAFile, Fingerprint string
 	// Prefix begins all topics of the bridge's own.
 	Prefix string
@@ -111,7 +112,7 @@ func New(o Options) (*Home, error) {
 	h := &Home{opts: o, names: names{prefix: o.Prefix, discovery: o.Discovery, bridge: o.Bridge.ID}}
 	port := u.Port()
 	if u.Scheme == "mqtts" {
-		if h.tls, err = home.Trust(o.CAFile, o.Fingerprint); err != nil {
+		if h.tls, err = trust.New(o.CAFile, o.Fingerprint); err != nil {
 			return nil, err
 		}
 		h.tls.ServerName = u.Hostname()
@@ -170,7 +171,7 @@ func (h *Home) hint(err error) string {
 		return "the MQTT broker refuses the user name or password: put right mqtt.username and mqtt.password_file"
 	case errors.As(err, &refused):
 		return "the MQTT broker refuses the connection: if it knows MQTT 3.1.1 only, set mqtt.protocol: 3.1.1"
-	case home.Untrusted(err):
+	case trust.Untrusted(err):
 		return "the MQTT broker's certificate is not trusted: set mqtt.ca_file or mqtt.tls_fingerprint"
 	case errors.Is(err, errBroken):
 		return "the MQTT broker ended the connection; if it goes on doing so, another client may have this mqtt.client_id"

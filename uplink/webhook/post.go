@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"vmsbridge/uplink/home"
+	"vmsbridge/uplink/trust"
 )
 
 const (
@@ -45,12 +46,12 @@ type verdict struct {
 
 // newClient follows a redirect only where the request stays what it is and goes to the same place.
 func newClient(o Options) (*http.Client, error) {
-	trust, err := home.Trust(o.CAFile, o.Fingerprint)
+	tlsConfig, err := trust.New(o.CAFile, o.Fingerprint)
 	if err != nil {
 		return nil, err
 	}
 	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.TLSClientConfig, t.MaxIdleConns, t.MaxIdleConnsPerHost, t.MaxResponseHeaderBytes = trust, lanes, lanes, 64<<10
+	t.TLSClientConfig, t.MaxIdleConns, t.MaxIdleConnsPerHost, t.MaxResponseHeaderBytes = tlsConfig, lanes, lanes, 64<<10
 	return &http.Client{Transport: t, CheckRedirect: func(r *http.Request, via []*http.Request) error {
 		from := via[0]
 		if len(via) > maxRedirects || r.Method != from.Method || r.URL.Scheme != from.URL.Scheme || r.URL.Host != from.URL.Host || r.URL.User != nil {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"vmsbridge/uplink/home"
+	"vmsbridge/uplink/trust"
 	"vmsbridge/uplink/vms"
 )
 
@@ -24,7 +25,7 @@ type Options struct {
 	URL string
 	// Secret is asked for at each request, so that a file may be renewed.
 	Secret func() (string, error)
-	// CAFile and Fingerprint say whom to trust behind https: see home.Trust.
+	// CAFile and Fingerprint say whom to trust behind https: see package trust.
 	CAFile, Fingerprint string
 	// Types and Cameras are the events that the hook wants: those of any of these types and of any of these cameras. None of
 	// either means all.
@@ -117,7 +118,7 @@ func (h *Hook) hint(v verdict) string {
 	if v.kind == ofSetup {
 		return "the webhook " + h.opts.ID + " turns the bridge away: are its address and secret right?"
 	}
-	if home.Untrusted(v.err) {
+	if trust.Untrusted(v.err) {
 		return "the certificate of the webhook " + h.opts.ID + " is not trusted: set its ca_file or tls_fingerprint"
 	}
 	if v.answer {
