@@ -10,7 +10,7 @@ import (
 const (
 	learnFor        = 900 * time.Millisecond // of a new scene, before anything is reported
 	learnPictures   = 4
-	youngFor        = 4 * time.Second // in which what stands still is soon taken for background: it may be the hole that a passer-by left
+	youngFor        = 4 * time.Second         // in which what stands still is soon taken for background: it may be the hole that a passer-by left
 	restlessLearned = 4500 * time.Millisecond // after which it is known what always moves: restlessAfter, and while it was learned
 	maxStep         = 250 * time.Millisecond
 	smallShare      = 0.005                   // of the picture: what moves less must go somewhere to count
