@@ -271,10 +271,20 @@ func (l *link) settle(outbox *journal.Journal) {
 	}
 }
 
-// noRegistration tells a service that has no such endpoint, as those of others have none.
+// noRegistration tells a service that has no such endpoint, as those of others have none: they answer in their own form, or with what
+// their framework says of a path that it does not know. A proxy before a service that has one may say the same; then the service is
+// told of the bridge a minute later, or as it asks for it, by not knowing a camera.
 func noRegistration(err error) bool {
-	var refused *client.RefusedError
-	return client.Unsupported(err) || errors.As(err, &refused) && (refused.Code == http.StatusNotFound || refused.Code == http.StatusMethodNotAllowed)
+	if refused := (*client.RefusedError)(nil); errors.As(err, &refused) {
+		return client.Unsupported(err) || refused.Reason == "" || refused.Code == http.StatusNotFound || refused.Code == http.StatusMethodNotAllowed
+	}
+	if forbidden := (*client.ForbiddenError)(nil); errors.As(err, &forbidden) {
+		return forbidden.Reason == ""
+	}
+	if other := (*client.TransientError)(nil); errors.As(err, &other) {
+		return other.Code == http.StatusNotFound || other.Code == http.StatusMethodNotAllowed || other.Code == http.StatusNotImplemented
+	}
+	return false
 }
 
 // serviceToken gives the bridge's token; one in a file is read again when the service refuses it, so that it can be

@@ -48,6 +48,72 @@ func TestABridgeThatTheServiceDoesNotKnowSaysSo(t *testing.T) {
 	require.Less(t, lines.n.Load(), int64(6), "a line for each new reason")
 }
 
+// A service of another make has no registration, and says so in its own way. Events go to it all the same.
+func TestAServiceWithoutRegistrationGetsEvents(t *testing.T) {
+	for name, c := range map[string]struct {
+		code       int
+		kind, body string
+	}{
+		"the interface's words":       {404, "application/json", `{"code":404,"status":"notFound","message":"The API endpoint was not found","details":[{"type":"errorInfo","reason":"endpointNotFound","domain":"apiv3"}]}`},
+		"a framework's page":          {404, "text/html", "<pre>Cannot POST /api/v3.0/bridges:register</pre>"},
+		"a framework's text":          {404, "text/plain", "404 page not found\n"},
+		"nothing":                     {404, "", ""},
+		"a method that is not there":  {405, "text/plain", "Method Not Allowed"},
+		"not implemented":             {501, "text/html", "<html>Unsupported method</html>"},
+		"a gateway":                   {403, "application/json", `{"message":"Missing Authentication Token"}`},
+		"whatever it does not expect": {400, "application/json", `{"error":"unknown operation"}`},
+		"a page for every path":       {200, "text/html", "<html>app</html>"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got atomic.Int64
+			service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == vms.PathEvents {
+					got.Add(1)
+					w.WriteHeader(http.StatusNoContent)
+					return
+				}
+				w.Header().Set("Content-Type", c.kind)
+				w.WriteHeader(c.code)
+				_, _ = w.Write([]byte(c.body))
+			}))
+			defer service.Close()
+			j, err := journal.Open(filepath.Join(t.TempDir(), JournalFile), journal.Options{})
+			require.NoError(t, err)
+			defer func() { require.NoError(t, j.Close()) }()
+			now := vms.At(time.Now())
+			ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: now, EndTimestamp: &now, Span: true, AccountID: "a", ActorID: "c", ActorAccountID: "a", ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion}
+			ev.SetData(vms.CreatorDetails("", vms.CreatorInfo{ID: "b", Vendor: "v"}))
+			ev.ID = ev.NaturalID()
+			require.NoError(t, j.Put(ev, true))
+			log := slog.New(slog.DiscardHandler)
+			watch := clock.New(clock.Options{Machine: clock.System(), Log: log}) // it believes the machine at once
+			require.NoError(t, watch.Open(j, noStills{j}))
+			l, err := newLink(configs.Service{URL: service.URL, Token: configs.NewSecret("0123456789abcdef")}, j, watch,
+				func() vms.Registration { return vms.Registration{ID: "b"} }, "1", prometheus.NewRegistry(), log)
+			require.NoError(t, err)
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() { done <- l.Run(ctx) }()
+			require.Eventually(t, func() bool {
+				s, err := j.OutboxStats()
+				return err == nil && s.Waiting == 0 && got.Load() == 1
+			}, 20*time.Second, time.Millisecond, l.Problem())
+			cancel()
+			require.ErrorIs(t, <-done, context.Canceled)
+		})
+	}
+}
+
+// noStills is clock.Stores with a journal alone.
+type noStills struct{ *journal.Journal }
+
+func (s noStills) SettleEvents(era uint32, shift time.Duration, _ *clock.Note) (int, error) {
+	return s.Settle(era, shift, nil)
+}
+func (noStills) SettleStills(uint32, time.Duration) error { return nil }
+func (noStills) Begin(uint32)                             {}
+
 // counting is a slog.Handler that counts.
 type counting struct {
 	slog.Handler
