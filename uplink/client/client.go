@@ -38,8 +38,8 @@ type Options struct {
 	// Fingerprint is the SHA-256 of the one certificate to trust, 64 hex digits with or without colons; "" for any that an
 	// authority vouches for.
 	Fingerprint string
-	// HTTP replaces the client's own transport and limits. CAFile and Fingerprint are then not looked at. Redirects are not
-	// followed either way.
+	// HTTP replaces the client's own transport and limits. CAFile and Fingerprint are then not looked at. No redirect to another
+	// host is followed either way.
 	HTTP *http.Client
 	// Wrap is given the transport, unless HTTP is set, and gives the one to use. Nil: that one itself.
 	Wrap      func(http.RoundTripper) http.RoundTripper
@@ -93,7 +93,7 @@ func New(o Options) (*Client, error) {
 	if o.HTTP != nil {
 		*c.http = *o.HTTP
 	} else {
-		t, err := transport(o)
+		t, err := transport(o, c.timeout)
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +102,7 @@ func New(o Options) (*Client, error) {
 			c.http.Transport = o.Wrap(t)
 		}
 	}
-	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	c.http.CheckRedirect = withinHost
 	return c, nil
 }
 
@@ -110,7 +110,7 @@ func New(o Options) (*Client, error) {
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // HTTP is a client with the way that this one goes (authorities, pin, proxy), but without its limit on time, for a
-// connection that lasts. It follows no redirects. Close closes its idle connections too.
+// connection that lasts. It follows no redirect to another host. Close closes its idle connections too.
 func (c *Client) HTTP() *http.Client {
 	return &http.Client{Transport: c.http.Transport, CheckRedirect: c.http.CheckRedirect}
 }
@@ -150,6 +150,10 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, lim
 func (c *Client) send(ctx context.Context, method, path string, body []byte, limit int64, token string) (answer, error) {
 	packed, encoding := c.coding.pack(body)
 	a, err := c.exchange(ctx, method, path, packed, encoding, limit, token)
+	if err == nil && !spoken(a) {
+		// What answers is not the service: the name may lead elsewhere by now, and the connection to where it led before.
+		defer c.http.CloseIdleConnections()
+	}
 	if err == nil && encoding != "" && c.coding.misunderstood(a.status) {
 		return c.exchange(ctx, method, path, body, "", limit, token)
 	}

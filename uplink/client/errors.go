@@ -1,15 +1,12 @@
 package client
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"mime"
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -68,42 +65,18 @@ func classify(base string, a answer, err error) error {
 			return &RefusedError{Code: a.status, Reason: reason, Message: message}
 		}
 	}
-	t := &TransientError{Code: a.status, RetryAfter: retryAfter(a.header, time.Now()), Own: own}
+	t := &TransientError{Code: a.status, RetryAfter: vms.RetryAfter(a.header, time.Now(), maxRetryAfter), Own: own}
 	switch {
 	case a.status/100 == 3:
 		t.Err = fmt.Errorf("the service's address answers with a redirect to %s: put the right address into service.url", host(base, a.header.Get("Location")))
+	case a.status == http.StatusProxyAuthRequired:
+		t.Err = errors.New("the proxy wants a user and a password (407): put them into the address in HTTPS_PROXY or HTTP_PROXY")
 	case own:
 		t.Err = fmt.Errorf("the service answers %d: %s", a.status, message)
 	default:
 		t.Err = fmt.Errorf("the answer is not the service's: %d with %s; is service.url right, and nothing in between?", a.status, describe(a))
 	}
 	return t
-}
-
-// verdict reads an error body. Clients of the public service read "message", and "error" without one.
-func verdict(body []byte) (message, reason string, ok bool) {
-	var e struct {
-		Code    any          `json:"code"`
-		Status  any          `json:"status"`
-		Message string       `json:"message"`
-		Error   any          `json:"error"`
-		Details []vms.Detail `json:"details"`
-	}
-	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) || json.Unmarshal(body, &e) != nil {
-		return "", "", false
-	}
-	if len(e.Details) > 0 {
-		reason = e.Details[0].Reason
-	}
-	switch text, isText := e.Error.(string); {
-	case e.Message != "":
-		message = e.Message
-	case isText:
-		message = text
-	default:
-		message = "no reason given"
-	}
-	return clip(message), reason, true
 }
 
 // clip bounds foreign text that goes into errors, the journal and pages.
@@ -145,22 +118,6 @@ func host(base, location string) string {
 // maxRetryAfter bounds how long a service can make us wait, so that one wrong header cannot silence a bridge for a week.
 const maxRetryAfter = 15 * time.Minute
 
-// retryAfter reads the header's seconds or date.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	v := h.Get("Retry-After")
-	if v == "" {
-		return 0
-	}
-	if n, err := strconv.ParseUint(v, 10, 63); err == nil {
-		return time.Duration(min(n, uint64(maxRetryAfter/time.Second))) * time.Second
-	}
-	t, err := http.ParseTime(v)
-	if err != nil {
-		return 0
-	}
-	return min(max(t.Sub(now), 0), maxRetryAfter)
-}
-
 // transportError drops the address from net/http's error, since errors are shown and the address is known, and adds what
 // to look at.
 func transportError(err error) error {
@@ -172,6 +129,10 @@ func transportError(err error) error {
 	var dns *net.DNSError
 	var timeout net.Error
 	switch {
+	case strings.Contains(err.Error(), http.StatusText(http.StatusProxyAuthRequired)):
+		hint = " (the proxy wants a user and a password: put them into the address in HTTPS_PROXY)"
+	case strings.Contains(err.Error(), "proxyconnect "):
+		hint = " (is the proxy in HTTPS_PROXY or HTTP_PROXY right?)"
 	case errors.As(err, &dns):
 		hint = " (is the name in service.url right, and does this machine reach its DNS server?)"
 	case errors.Is(err, trust.ErrNotPinned):

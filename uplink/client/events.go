@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"iter"
 	"net/http"
 	"net/url"
@@ -14,10 +13,10 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Report hands one event to the service. nil means that the service says it has it: a 2xx with an event of the same
-// start, actor and type. The id stays at home, since the service makes it.
+// Report hands one event to the service. nil means that the service says it has it; see acceptance. The id stays at home, since
+// the service makes it.
 func (c *Client) Report(ctx context.Context, ev vms.Event) error {
-	want := ev.NaturalID()
+	want := ev
 	ev.ID = ""
 	body, err := json.Marshal(ev)
 	if err != nil {
@@ -27,15 +26,7 @@ func (c *Client) Report(ctx context.Context, ev vms.Event) error {
 	if err != nil {
 		return err
 	}
-	var stored vms.Event
-	if err := json.Unmarshal(a.body, &stored); err != nil || stored.Type == "" {
-		return &TransientError{Code: a.status, Err: fmt.Errorf("the answer is not the service's: %d with %s instead of the stored event; is there a portal in between?", a.status, describe(a))}
-	}
-	stored.Type = vms.Canonical(stored.Type)
-	if got := stored.NaturalID(); got != want {
-		return &TransientError{Code: a.status, Own: true, Err: fmt.Errorf("the service answers with another event, %.200q instead of %q", got, want)}
-	}
-	return nil
+	return acceptance(a, want)
 }
 
 // Events asks for a page of events. With a token of a former page only q.Include and q.PageSize count. The interface

@@ -16,6 +16,7 @@ import (
 
 	"vmsbridge/uplink/home"
 	"vmsbridge/uplink/trust"
+	"vmsbridge/uplink/vms"
 )
 
 const (
@@ -51,6 +52,7 @@ func newClient(o Options) (*http.Client, error) {
 		return nil, err
 	}
 	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: o.Timeout / 2, PingTimeout: o.Timeout / 3} // else a dead connection is used on
 	t.TLSClientConfig, t.MaxIdleConns, t.MaxIdleConnsPerHost, t.MaxResponseHeaderBytes = tlsConfig, lanes, lanes, 64<<10
 	return &http.Client{Transport: t, CheckRedirect: func(r *http.Request, via []*http.Request) error {
 		from := via[0]
@@ -94,7 +96,7 @@ func (h *Hook) post(ctx context.Context, c home.Change) verdict {
 
 // judge says what an answer means.
 func judge(a *http.Response, text string) verdict {
-	v := verdict{answer: true, asked: retryAfter(a.Header, time.Now()), err: fmt.Errorf("the hook answers %d", a.StatusCode)}
+	v := verdict{answer: true, asked: vms.RetryAfter(a.Header, time.Now(), maxAsked), err: fmt.Errorf("the hook answers %d", a.StatusCode)}
 	if text != "" {
 		v.err = fmt.Errorf("the hook answers %d: %s", a.StatusCode, text)
 	}
@@ -114,18 +116,6 @@ func judge(a *http.Response, text string) verdict {
 		v.kind = refused
 	}
 	return v
-}
-
-// retryAfter reads that header (RFC 9110 §10.2.3), 0 if it says nothing.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	value := h.Get("Retry-After")
-	asked := time.Duration(0)
-	if n, err := strconv.Atoi(value); err == nil {
-		asked = time.Duration(min(max(n, 0), int(maxAsked/time.Second))) * time.Second
-	} else if at, err := http.ParseTime(value); err == nil {
-		asked = at.Sub(now)
-	}
-	return min(max(asked, 0), maxAsked)
 }
 
 // bare is an error without the address, which may hold a secret of its own.

@@ -220,7 +220,7 @@ func TestRetryAfterIsHeeded(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for value, want := range map[string]time.Duration{"": 0, "5": 5 * time.Second, "-5": 0, "99999999": maxAsked, "x": 0,
 		now.Add(time.Minute).Format(http.TimeFormat): time.Minute, now.Add(-time.Minute).Format(http.TimeFormat): 0} {
-		require.Equal(t, want, retryAfter(http.Header{"Retry-After": {value}}, now), value)
+		require.Equal(t, want, vms.RetryAfter(http.Header{"Retry-After": {value}}, now, maxAsked), value)
 	}
 }
 
