@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
 	"time"
 
 	"vmsbridge/storage/vfs"
@@ -27,6 +28,8 @@ const (
 	wakePending, maxPending = 2, 8
 	// mostFailed is how many full segments that could not be flushed are tried again.
 	mostFailed = 16
+	// mostTaken is how many names in a row something else may have.
+	mostTaken = 1000
 )
 
 // Append stores a still. It is found at once; it survives a crash of the process from now on, and a power cut once it is
@@ -202,17 +205,8 @@ func (r *Ring) begin(l *lane) error {
 		}
 	}
 	for drops := 0; ; drops++ {
-		wall, up := r.clock()
-		b := newBlock(r.next, l.id, size, wall)
-		if r.era != 0 {
-			b.version, b.era, b.created = versionEra, r.era, 0
-		}
-		s, f, err := create(r.fs, r.dir, b)
+		err := r.create(l, size)
 		if err == nil {
-			r.next++
-			r.segments = append(r.segments, s)
-			r.dirDirty = true
-			l.take(&handle{file: f, seg: s, ends: true}, b, newIndex(b.version), blockBytes, up)
 			return nil
 		}
 		if !full(err) {
@@ -222,6 +216,31 @@ func (r *Ring) begin(l *lane) error {
 			r.retryAt = time.Now().Add(fullPause)
 			return fmt.Errorf("%w (%w)", ErrFull, err)
 		}
+	}
+}
+
+// create makes a lane's next segment. A name that something has which is no segment of ours, a folder or a link, is passed over:
+// Open has not seen it.
+func (r *Ring) create(l *lane, size int64) error {
+	wall, up := r.clock()
+	for taken := 0; ; taken++ {
+		b := newBlock(r.next, l.id, size, wall)
+		if r.era != 0 {
+			b.version, b.era, b.created = versionEra, r.era, 0
+		}
+		s, f, err := create(r.fs, r.dir, b)
+		if errors.Is(err, fs.ErrExist) && taken < mostTaken {
+			r.next++
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		r.next++
+		r.segments = append(r.segments, s)
+		r.dirDirty = true
+		l.take(&handle{file: f, seg: s, ends: true}, b, newIndex(b.version), blockBytes, up)
+		return nil
 	}
 }
 

@@ -44,7 +44,8 @@ func (r Report) Clean() bool { return len(r.Problems) == 0 }
 
 // Check reads every record of the ring in dir, verifies the checksums, and compares the records with the indexes. It
 // changes nothing and takes no lock: beside a running agent it may meet a segment that is being written or dropped just
-// then, and is then not to be taken at its word. The error is one of reading; what is wrong is in the Report.
+// then, and is then not to be taken at its word. What is wrong is in the Report, also what the device does not give; the error is that
+// of a folder that cannot be read, or a *VersionError.
 func Check(dir string) (Report, error) { return check(vfs.OS, dir) }
 
 func check(fs vfs.FS, dir string) (Report, error) {
@@ -77,12 +78,16 @@ func (r *Report) add(path string, offset int64, format string, args ...any) {
 func (r *Report) segment(rd *reader, e vfs.Entry) error {
 	path := filepath.Join(rd.dir, e.Name)
 	f, err := rd.fs.Open(path, false)
-	if err != nil {
+	if exhausted(err) {
 		return err
 	}
-	defer f.Close()
 	r.Segments++
 	r.Bytes += e.Size
+	if err != nil {
+		r.add(path, -1, "segment cannot be opened: %v", err)
+		return nil
+	}
+	defer f.Close()
 	number, _ := segmentNumber(e.Name)
 	l := &loaded{segment: &segment{number: number, path: path, size: e.Size}}
 	if err := l.identify(f); err != nil {
@@ -104,8 +109,9 @@ func (r *Report) segment(rd *reader, e vfs.Entry) error {
 		}
 		l.index.addRecord(rec, at, camera, body)
 	})
-	if s.err != nil && !errors.Is(s.err, io.EOF) {
-		return fmt.Errorf("read %s: %w", path, s.err)
+	refused := s.err != nil && !errors.Is(s.err, io.EOF)
+	if refused {
+		r.add(path, -1, "the device does not give all of it: %v", s.err)
 	}
 	if s.damaged > 0 {
 		r.add(path, -1, "%d records are damaged", s.damaged)
@@ -125,7 +131,7 @@ func (r *Report) segment(rd *reader, e vfs.Entry) error {
 		r.add(path, int64(l.block.indexAt), "%v", err)
 		return nil
 	}
-	r.compare(path, x, l.index, s.damaged+s.torn > 0 || s.skipped > 0)
+	r.compare(path, x, l.index, refused || s.damaged+s.torn > 0 || s.skipped > 0)
 	return nil
 }
 

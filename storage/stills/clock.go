@@ -79,11 +79,11 @@ func (r *Ring) expire() {
 		}
 	}
 	for i := len(old) - 1; i >= 0 && len(old)-i <= expireAtOnce; i-- {
-		if err := r.drop(old[i]); err != nil {
-			r.log.Warn("stills past max_age cannot be deleted", "segment", old[i].path, "error", err)
+		if err := r.drop(old[i]); err == nil {
+			r.stats.expired.Add(1)
+		} else if r.hopeless(err) {
 			return
 		}
-		r.stats.expired.Add(1)
 	}
 }
 

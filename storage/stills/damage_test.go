@@ -108,6 +108,10 @@ var damages = []damage{
 	{name: "flipped bit in the first block", segment: 2, damage: flip(9), healed: true},
 	{name: "first page zeroed", segment: 2, damage: zero(0, 4096), lost: 1},
 	{name: "last page zeroed", segment: 2, damage: zero(segmentEnd-4096, segmentEnd), lost: 1, healed: true},
+	{name: "first block of another segment", other: func(t *testing.T, dir string, names []string) { copyBlock(t, names[1], names[2], 0) }, healed: true},
+	{name: "last block of another segment", other: func(t *testing.T, dir string, names []string) {
+		copyBlock(t, names[1], names[2], segmentEnd-blockBytes)
+	}, healed: true},
 	{name: "page in the middle zeroed", segment: 2, damage: zero(3*4096, 4*4096), lost: 2},
 	{name: "both ends zeroed", segment: 2, damage: func(b []byte) []byte { return zero(segmentEnd-64, segmentEnd)(zero(0, 64)(b)) }, healed: true, stats: Stats{DamagedSegments: 1}},
 	{name: "all zero", segment: 2, damage: zero(0, segmentEnd), lost: 9, healed: true, stats: Stats{DamagedSegments: 1}},
@@ -226,6 +230,14 @@ func copyFile(t *testing.T, from, to string) {
 	b, err := os.ReadFile(from)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(to, b, 0o600))
+}
+
+// copyBlock is a disk that writes one of a segment's ends elsewhere too.
+func copyBlock(t *testing.T, from, to string, at int) {
+	t.Helper()
+	b, err := os.ReadFile(from)
+	require.NoError(t, err)
+	edit(t, to, func(other []byte) []byte { copy(other[at:at+blockBytes], b[at:]); return other })
 }
 
 // TestTornTail cuts what was written of the last record at every byte: whatever arrived, the stills before it are there, it

@@ -11,13 +11,40 @@ import (
 
 func isFileLimit(err error) bool { return errors.Is(err, syscall.EFBIG) }
 
-// dropOldest drops the segment whose turn it is.
+// mostDead is how many segments that cannot be deleted are passed over. A damaged file system refuses to delete a file or two; where
+// it refuses all, none is to leave the index in vain.
+const mostDead = 4
+
+// dropOldest drops the segment whose turn it is. One that cannot be deleted is tried once more the next time, and if it still
+// cannot, the next one goes: a file that is stuck must not end the recording.
 func (r *Ring) dropOldest() error {
-	s := r.victim()
-	if s == nil {
-		return ErrFull
+	var stuck []*segment
+	for {
+		s := r.victim(stuck...)
+		if s == nil {
+			return ErrFull
+		}
+		again := s.dead
+		err := r.drop(s)
+		if err == nil {
+			return nil
+		}
+		if !again || r.hopeless(err) {
+			return err
+		}
+		stuck = append(stuck, s)
 	}
-	return r.drop(s)
+}
+
+// hopeless says that no other segment could be deleted either, where deleting one gave err.
+func (r *Ring) hopeless(err error) bool {
+	dead := 0
+	for _, s := range r.segments {
+		if s.dead {
+			dead++
+		}
+	}
+	return dead > mostDead || errors.Is(err, syscall.EROFS)
 }
 
 // drop forgets a segment and deletes its file. It must not be one that is being written. If the file cannot be deleted,
@@ -36,6 +63,10 @@ func (r *Ring) drop(s *segment) error {
 		s.handle = nil
 	}
 	if err := r.fs.Remove(s.path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if !s.told {
+			s.told = true
+			r.log.Warn("an old segment of stills cannot be deleted; its space goes on to count", "segment", s.path, "error", err)
+		}
 		return fmt.Errorf("delete an old segment: %w", err)
 	}
 	r.segments = slices.Delete(r.segments, slices.Index(r.segments, s), slices.Index(r.segments, s)+1)
@@ -105,15 +136,12 @@ func (r *Ring) Release(bytes int64) (int64, error) {
 	}
 	r.retryAt = time.Time{}
 	var freed int64
-	for freed < bytes {
-		s := r.victim()
-		if s == nil {
-			break
-		}
-		if err := r.drop(s); err != nil {
+	for freed < bytes && r.victim() != nil {
+		had := r.totalLocked()
+		if err := r.dropOldest(); err != nil {
 			return freed, fmt.Errorf("release space of stills: %w", err)
 		}
-		freed += s.size
+		freed += had - r.totalLocked()
 	}
 	if r.lanes[quiet].file != nil {
 		r.payOwed(0, 0)

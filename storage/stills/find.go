@@ -23,8 +23,9 @@ func (r *Ring) After(camera string, k Kind, t time.Time) (Still, error) {
 }
 
 // Find is the still that op and t mean, among those of that camera and kind. The checksum of its record was verified; one
-// that is damaged is counted, left out from then on, and the next in op's direction is taken. If there is none, the error
-// is a *NoneError that says why. The result is the caller's. Find reads one file and waits for no flush.
+// that is damaged is counted, left out from then on, and the next in op's direction is taken. So is the next where the device
+// refuses to read one, but only a few times for one question. If there is none, the error is a *NoneError that says why. The result
+// is the caller's. Find reads one file and waits for no flush.
 func (r *Ring) Find(camera string, k Kind, op Op, t time.Time) (Still, error) {
 	still, err := r.find(camera, k, op, clampNanos(t))
 	if none, ok := errors.AsType[*NoneError](err); ok {
@@ -47,8 +48,9 @@ func (r *Ring) find(camera string, k Kind, op Op, t int64) (Still, error) {
 	// at moves on past stills that the device does not give; the question stays t.
 	step, at := op, t
 	var unreadable error
+	var device refusals
 	for {
-		loc, none := r.locate(key, step, at, op, t)
+		loc, none := r.locate(key, step, at, op, t, device.segments...)
 		if none != nil {
 			if unreadable != nil {
 				none.Reason, none.Damaged = ReasonDamaged, unreadable
@@ -65,16 +67,17 @@ func (r *Ring) find(camera string, k Kind, op Op, t int64) (Still, error) {
 			r.forget(key, loc)
 		default:
 			r.stats.readErrors.Add(1)
+			device.note(loc.seg)
 		}
 		unreadable = err
-		switch op {
-		case At:
+		switch {
+		case op == At, device.all == mostRefused:
 			r.mu.RLock()
 			none := r.noneLocked(key, op, t)
 			r.mu.RUnlock()
 			none.Reason, none.Damaged = ReasonDamaged, unreadable
 			return Still{}, none
-		case Before, AtOrBefore:
+		case op == Before, op == AtOrBefore:
 			step, at = Before, loc.time
 		default:
 			step, at = After, loc.time
@@ -82,12 +85,30 @@ func (r *Ring) find(camera string, k Kind, op Op, t int64) (Still, error) {
 	}
 }
 
-// locate looks into the index.
-func (r *Ring) locate(key seriesKey, step Op, at int64, op Op, t int64) (location, *NoneError) {
+// refusals are reads that the device refused to one question. Each may take a dying card seconds.
+type refusals struct {
+	all      int
+	last     *segment
+	segments []*segment // where it refused two in a row, and is asked nothing more
+}
+
+// mostRefused is after how many the question is given up.
+const mostRefused = 8
+
+func (f *refusals) note(s *segment) {
+	f.all++
+	if f.last == s {
+		f.segments = append(f.segments, s)
+	}
+	f.last = s
+}
+
+// locate looks into the index, but for some segments.
+func (r *Ring) locate(key seriesKey, step Op, at int64, op Op, t int64, but ...*segment) (location, *NoneError) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if s := r.series[key]; s != nil {
-		if loc, ok := s.find(step, at); ok {
+		if loc, ok := s.find(step, at, but...); ok {
 			return loc, nil
 		}
 	}

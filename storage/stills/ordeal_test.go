@@ -287,7 +287,7 @@ func TestOrdeal(t *testing.T) {
 	}
 }
 
-// TestTorture is the same with lives that are drawn, for as long as scripts/torture stills says.
+// TestTorture is the same with lives that are drawn, and with rings that rot, for as long as scripts/torture stills says.
 func TestTorture(t *testing.T) {
 	span, err := time.ParseDuration(os.Getenv("TORTURE_FOR"))
 	if err != nil {
@@ -295,7 +295,7 @@ func TestTorture(t *testing.T) {
 	}
 	seed, _ := strconv.ParseUint(os.Getenv("TORTURE_SEED"), 10, 64)
 	names := []string{"power cut", "EIO", "disk full", "bad patch"}
-	lives := 0
+	lives, ring := 0, makeRotten(t)
 	for began := time.Now(); time.Since(began) < span; seed++ {
 		rng := rand.New(rand.NewPCG(seed, 11))
 		probe := newOrdeal(seed, -100, ordeals["EIO"])
@@ -311,6 +311,7 @@ func TestTorture(t *testing.T) {
 			if t.Failed() {
 				t.Fatalf("TORTURE_SEED=%d, %s", seed, name)
 			}
+			ring.rot(t, rng.Uint64())
 		}
 	}
 	t.Logf("%d lives, up to seed %d", lives, seed)

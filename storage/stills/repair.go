@@ -29,8 +29,9 @@ const asideName = "aside"
 //     written anew from the records.
 //
 // Nothing is dropped for MaxBytes, MinFree or MaxAge here; the next Open sees to that. It needs room for what it copies: on a
-// full disk it leaves such a segment as it is, and the Report has its problem. Of the options, only SegmentBytes, MaxBytes
-// (which bounds it), Log and FS matter. A *VersionError, and trouble of the device, end it; it can be called again.
+// full disk it leaves such a segment as it is, and so it does one that the device does not give in full; the Report has its problem. Of
+// the options, only SegmentBytes, MaxBytes (which bounds it), Log and FS matter. A *VersionError, and a device that refuses to write,
+// end it; it can be called again.
 func Repair(dir string, opts Options) (Report, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
@@ -111,9 +112,12 @@ func (m *mender) segments() (wrecks []*loaded, err error) {
 		if err != nil {
 			return nil, err
 		}
+		if l.trouble != nil {
+			continue // it is left as it is, and Check tells of it
+		}
 		if l.broken != nil || !l.whole {
 			if empty, err := isEmpty(m.fs, l.path); err != nil {
-				return nil, err
+				continue // as above
 			} else if empty {
 				if err := m.fs.Remove(l.path); err != nil {
 					return nil, err
@@ -149,15 +153,16 @@ func (m *mender) segments() (wrecks []*loaded, err error) {
 func (m *mender) identify(e vfs.Entry, number uint64, taken map[uint64]bool) (*loaded, error) {
 	l := &loaded{segment: &segment{number: number, path: filepath.Join(m.dir, e.Name), size: e.Size}}
 	f, err := m.fs.Open(l.path, false)
-	if err != nil {
+	if exhausted(err) {
 		return nil, err
 	}
-	defer f.Close()
-	if l.broken = l.identify(f); l.broken == nil {
+	if err != nil {
+		l.trouble = err
 		return l, nil
 	}
-	if l.trouble != nil {
-		return nil, fmt.Errorf("read %s: %w", l.path, l.trouble)
+	defer f.Close()
+	if l.broken = l.identify(f); l.broken == nil || l.trouble != nil {
+		return l, nil
 	}
 	if l.block.number == 0 {
 		n, err := newReader(m.fs, m.dir).revive(e, number)
@@ -193,15 +198,15 @@ func (m *mender) mend(l *loaded, sealed bool) error {
 	}
 	defer f.Close()
 	name := filepath.Base(l.path)
+	if l.read(f); l.scan.err != nil && !errors.Is(l.scan.err, io.EOF) {
+		return nil // it is left as it is, and Check tells of it
+	}
 	changed := l.lame
 	if l.lame {
 		if err := l.mend(m.fs); err != nil {
 			return err
 		}
 		m.say("%s: an end was damaged, written anew from the other", name)
-	}
-	if l.read(f); l.scan.err != nil && !errors.Is(l.scan.err, io.EOF) {
-		return fmt.Errorf("read %s: %w", l.path, l.scan.err)
 	}
 	for _, b := range l.scan.bad {
 		changed = true

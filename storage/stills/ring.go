@@ -114,14 +114,12 @@ func (r *Ring) open() (err error) {
 	r.dirDirty = true // whatever an earlier process left
 	r.appendMu.Lock()
 	defer r.appendMu.Unlock()
-	for r.totalLocked() > r.opts.MaxBytes {
-		s := r.victim()
-		if s == nil { // only segments that are being written
-			s = r.segments[0]
-			r.retire(r.lanes[s.lane])
+	for failures := 0; r.totalLocked() > r.opts.MaxBytes && failures <= mostDead; {
+		if r.victim() == nil { // only segments that are being written
+			r.retire(r.lanes[r.segments[0].lane])
 		}
-		if err := r.drop(s); err != nil {
-			return err
+		if err := r.dropOldest(); err != nil {
+			failures++ // the log says so, and the next segment to be made tries again
 		}
 	}
 	return nil
@@ -184,12 +182,14 @@ func (r *Ring) load() error {
 	for i, l := range late {
 		// A crash may leave all segments half made that were begun since the last flush.
 		if len(late)-i <= maxPending+lanes && r.halfMade(l) {
+			if err := r.fs.Remove(l.path); err != nil {
+				r.log.Warn("an empty segment of stills cannot be deleted", "segment", l.path, "error", err)
+				r.adopt(l, false)
+				continue
+			}
 			if i < len(late)-1 {
 				r.stats.badSegments.Add(1) // or something wiped it
-				r.log.Warn("a segment of stills is empty; it is deleted", "segment", l.path)
-			}
-			if err := r.fs.Remove(l.path); err != nil {
-				return err
+				r.log.Warn("a segment of stills was empty; it is deleted", "segment", l.path)
 			}
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"vmsbridge/storage/vfs"
@@ -24,6 +25,7 @@ type segment struct {
 
 	// Ring.appendMu guards these.
 	dead     bool          // left the index, but its file could not be deleted yet
+	told     bool          // the log says so
 	handle   *handle       // through which it is written or waits to be flushed; nil or closed otherwise
 	sealedAt int64         // when it was full, by the clock of that time; 0: not known
 	sealedUp time.Duration // the same by the uptime of this process, if this process filled it; else 0
@@ -102,12 +104,17 @@ func (r *reader) name(id []byte) string {
 }
 
 // load reads a segment's index, or, if it has none or a damaged one, its records. A segment of which nothing can be read
-// comes back with broken set; err is only for trouble to open the file, and a *VersionError.
+// comes back with broken set, so also one that the system does not open; err is only for a process that can open no file any more,
+// and a *VersionError.
 func (r *reader) load(e vfs.Entry, number uint64) (*loaded, error) {
 	l := &loaded{segment: &segment{number: number, path: filepath.Join(r.dir, e.Name), size: e.Size}}
 	f, err := r.fs.Open(l.path, false)
-	if err != nil {
+	if exhausted(err) {
 		return nil, err
+	}
+	if err != nil { // its permissions, or the file system is damaged there
+		l.broken, l.trouble, l.index = err, err, newIndex(version)
+		return l, nil
 	}
 	defer f.Close()
 	if l.broken = l.identify(f); l.broken != nil {
@@ -130,6 +137,11 @@ func (r *reader) load(e vfs.Entry, number uint64) (*loaded, error) {
 	l.read(f)
 	l.index.move(l.shift)
 	return l, nil
+}
+
+// exhausted says that an error is not the file's own.
+func exhausted(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM)
 }
 
 // read makes the index from the records.
@@ -170,6 +182,15 @@ func (l *loaded) identify(f io.ReaderAt) error {
 			return newer
 		}
 	}
+	if headErr == nil && footErr == nil && head.number != foot.number && filepath.Base(l.path) == segmentName(l.number) {
+		// The disk wrote one of them elsewhere. The name says which is right.
+		switch l.number {
+		case foot.number:
+			headErr = errOtherEnd
+		case head.number:
+			footErr = errOtherEnd
+		}
+	}
 	switch {
 	case headErr != nil && footErr != nil:
 		return fmt.Errorf("neither of its ends can be read: %w; %w", headErr, footErr)
@@ -190,6 +211,9 @@ func (l *loaded) identify(f io.ReaderAt) error {
 	l.limit = uint32(min(l.size, int64(l.block.capacity)-blockBytes))
 	return nil
 }
+
+// errOtherEnd is what one end of a segment reads as that is of another.
+var errOtherEnd = errors.New("it is an end of another segment")
 
 // mend writes both ends anew, from the one that is good. If the last one is damaged, it is not known whether the segment had
 // an index; it is then taken for one that has none, which is right in any case.

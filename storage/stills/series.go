@@ -31,8 +31,9 @@ type location struct {
 
 // find is the place of the still that op and t mean. Where segments overlap in time, as after a clock step, every part is
 // asked, but of most the two times at hand decide; with thousands of segments that is some microseconds. Else it is one part. Of several stills
-// of one time, the one in the newest segment counts (see Ring.order), so that one comes first and another must be better.
-func (s *series) find(op Op, t int64) (best location, ok bool) {
+// of one time, the one in the newest segment counts (see Ring.order), so that one comes first and another must be better. Nothing is
+// looked for in the segments of but.
+func (s *series) find(op Op, t int64, but ...*segment) (best location, ok bool) {
 	better := func(at int64) bool {
 		switch {
 		case !ok:
@@ -44,8 +45,14 @@ func (s *series) find(op Op, t int64) (best location, ok bool) {
 	}
 	from, place := -1, -1
 	first, last := s.window(op, t)
+	if len(but) > 0 {
+		first, last = 0, len(s.parts)-1
+	}
 	for i := last; i >= first; i-- {
 		p := &s.parts[i]
+		if slices.Contains(but, p.seg) {
+			continue
+		}
 		n := p.pick(op, t, better)
 		if n < 0 {
 			continue
@@ -60,7 +67,7 @@ func (s *series) find(op Op, t int64) (best location, ok bool) {
 		best = location{p.seg, p.entry(place), p.seg.shift}
 	}
 	for _, tail := range s.tails {
-		if tail.entries == nil {
+		if tail.entries == nil || slices.Contains(but, tail.seg) {
 			continue
 		}
 		n := pick(tail.list, op, t)

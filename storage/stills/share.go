@@ -1,6 +1,9 @@
 package stills
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // The ring has two lanes, each a sequence of segments of its own. A camera's stills go into the quiet lane as long as it
 // stays within its day's share, and those beyond into the loud one. When room is needed, the oldest segment of all goes,
@@ -92,8 +95,8 @@ func (s *share) remember(x *listing, age, up time.Duration) {
 	}
 }
 
-// victim is the segment that goes next, nil if there is none. appendMu is held.
-func (r *Ring) victim() *segment {
+// victim is the segment that goes next, nil if there is none but those that are stuck. appendMu is held.
+func (r *Ring) victim(stuck ...*segment) *segment {
 	var oldest, oldestLoud *segment
 	var total, quietBytes int64
 	for _, s := range r.segments {
@@ -101,7 +104,7 @@ func (r *Ring) victim() *segment {
 		if s.lane == quiet {
 			quietBytes += s.size
 		}
-		if r.isActive(s) {
+		if r.isActive(s) || slices.Contains(stuck, s) {
 			continue
 		}
 		if s.dead {
