@@ -125,7 +125,7 @@ func TestSenderReportClock(t *testing.T) {
 			sr := &rtcp.SenderReport{SSRC: cam.ssrc(), NTPTime: ntp, RTPTime: lastTicks}
 			mu.Unlock()
 			cam.rtcp(sr)
-			eventually(t, 2*time.Second, "sender report", func() bool { return r.src.Stats().CameraClockKnown })
+			eventually(t, 15*time.Second, "sender report", func() bool { return r.src.Stats().CameraClockKnown })
 			require.InDelta(t, ahead.Seconds(), r.src.Stats().CameraClock.Seconds(), 0.6)
 			n := len(r.all())
 			for _, u := range r.waitUnits(n + 10)[n:] {
@@ -239,7 +239,7 @@ func TestCancelInsideCallback(t *testing.T) {
 	case <-time.After(5 * time.Second):
 		t.Fatal("Run hangs")
 	}
-	eventually(t, 2*time.Second, "TEARDOWN", func() bool { return cam.count(&cam.torn) == 1 })
+	eventually(t, 15*time.Second, "TEARDOWN", func() bool { return cam.count(&cam.torn) == 1 })
 }
 
 // A panic in a callback costs a reconnect.

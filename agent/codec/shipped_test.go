@@ -34,6 +34,9 @@ func TestLibrariesThatComeWithTheProgram(t *testing.T) {
 	if !before.OK {
 		t.Skipf("%s: %s", before.Problem, before.Hint)
 	}
+	if !filepath.IsAbs(before.Path) {
+		t.Skip("this system does not say which file is loaded: /proc/self/maps by qemu-user is one")
+	}
 	require.NotEqual(t, lib, filepath.Dir(before.Path))
 
 	var sources []string
