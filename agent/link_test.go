@@ -108,7 +108,7 @@ func TestAServiceWithoutRegistrationGetsEvents(t *testing.T) {
 // noStills is clock.Stores with a journal alone.
 type noStills struct{ *journal.Journal }
 
-func (s noStills) SettleEvents(era uint32, shift time.Duration, _ *clock.Note) (int, error) {
+func (s noStills) SettleEvents(era uint32, shift time.Duration, _ *clock.Note) (int, bool, error) {
 	return s.Settle(era, shift, nil)
 }
 func (noStills) SettleStills(uint32, time.Duration) error { return nil }

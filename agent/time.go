@@ -18,9 +18,10 @@ func (a *Agent) newClock() *clock.Clock {
 // now is the true time, as far as it is known.
 func (a *Agent) now() time.Time { return a.clock.True(a.clock.Now()) }
 
-// aged is the time before which what has an age limit is too old; zero, for none, while the time is not known.
+// aged is the time before which what has an age limit is too old; zero, for none, while the time is not known, or not all records
+// have their right times yet.
 func (a *Agent) aged(age time.Duration) time.Time {
-	if a.clock.State().Source == clock.Waiting {
+	if s := a.clock.State(); s.Source == clock.Waiting || s.Unmoved {
 		return time.Time{}
 	}
 	return a.now().Add(-age)
@@ -30,7 +31,7 @@ func (a *Agent) aged(age time.Duration) time.Time {
 type archive struct{ a *Agent }
 
 // SettleEvents is for clock.Stores.
-func (s archive) SettleEvents(era uint32, shift time.Duration, note *clock.Note) (int, error) {
+func (s archive) SettleEvents(era uint32, shift time.Duration, note *clock.Note) (int, bool, error) {
 	if note == nil {
 		return s.a.journal.Settle(era, shift, nil)
 	}

@@ -60,6 +60,7 @@ type bench struct {
 	meta   map[string][]byte
 	events []record
 	stills []record
+	piece  int // events that are settled in one call; 0: all
 	fail   error
 	steps  []Step
 }
@@ -72,14 +73,17 @@ func (b *bench) Meta(k string) ([]byte, error)    { return b.meta[k], nil }
 func (b *bench) SetMeta(k string, v []byte) error { b.meta[k] = v; return b.fail }
 func (b *bench) Begin(uint32)                     {}
 
-func (b *bench) SettleEvents(era uint32, shift time.Duration, note *Note) (n int, err error) {
+func (b *bench) SettleEvents(era uint32, shift time.Duration, note *Note) (n int, more bool, err error) {
 	for i := range b.events {
 		if r := &b.events[i]; r.era == era && b.fail == nil {
+			if more = b.piece > 0 && n == b.piece; more {
+				break
+			}
 			r.at, r.era, r.note = r.at.Add(shift), 0, note
 			n++
 		}
 	}
-	return n, b.fail
+	return n, more || b.fail != nil, b.fail
 }
 
 func (b *bench) SettleStills(era uint32, shift time.Duration) error {

@@ -72,6 +72,7 @@ type Clock struct {
 	lastStep Step
 	steps    int
 	unplaced int
+	unmoved  bool // some records are still of an era that is over: jobs
 	whyNot   string
 
 	heardMu sync.Mutex // guards these
@@ -89,6 +90,9 @@ type Clock struct {
 	lookedAt time.Duration
 	savedAt  time.Duration
 	rating   rating
+	jobs     []job
+	retryAt  time.Duration // boot time before which a store that refused a piece of a job is not asked again
+	placed   time.Time     // the beginning of the earlier era that was placed last
 	// knownBefore is the latest time that was known to be true before this run.
 	knownBefore time.Time
 
@@ -147,7 +151,7 @@ func (c *Clock) Stamp(store func(at func(time.Time) time.Time, era uint32) error
 	return store(c.scale.at, c.era)
 }
 
-// Wait returns when the clock is true, or when ctx is done, with its error.
+// Wait returns when the clock is true and everything has its right time, or when ctx is done, with its error.
 func (c *Clock) Wait(ctx context.Context) error {
 	select {
 	case <-c.open:
@@ -166,13 +170,14 @@ type State struct {
 	Steps    int       // changes of the time by more than a second since the start
 	LastStep Step      // zero if there was none
 	Unplaced int       // events of boots that ended without a true time; they are placed roughly
+	Unmoved  bool      // the clock is true, and some records of before have not got their right times yet
 }
 
 // State says how the clock is.
 func (c *Clock) State() State {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	s := State{Source: c.source, Since: c.since, Era: c.era, Steps: c.steps, LastStep: c.lastStep, Unplaced: c.unplaced}
+	s := State{Source: c.source, Since: c.since, Era: c.era, Steps: c.steps, LastStep: c.lastStep, Unplaced: c.unplaced, Unmoved: c.unmoved}
 	if c.source == Waiting {
 		s.WhyNot = c.whyNot
 	}
@@ -191,13 +196,19 @@ func (c *Clock) Problem() string {
 func (c *Clock) Run(ctx context.Context) error {
 	tick := time.NewTicker(c.opts.Every)
 	defer tick.Stop()
+	atOnce := make(chan time.Time)
+	close(atOnce)
 	for {
 		c.look()
+		next := tick.C
+		if c.busy() {
+			next = atOnce
+		}
 		select {
 		case <-ctx.Done():
 			c.remember(true)
 			return ctx.Err()
-		case <-tick.C:
+		case <-next:
 		}
 	}
 }

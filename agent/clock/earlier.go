@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// placeEarlier gives the records of earlier boots that ended without a true time the best times there are.
+// placeEarlier begins to give the records of the latest of the earlier boots that ended without a true time the best times there are.
 //
 // They lie between the latest time that was known to be true and the next boot's beginning. If their clock was wrong by as much as this
 // boot's was at its beginning, as one with a battery but never set right is, and that brings them between the two, that is it. Else
@@ -12,43 +12,28 @@ import (
 // much they may be too late, and are counted.
 func (c *Clock) placeEarlier() {
 	l := &c.ledger
-	upper := c.True(c.moment(0))
-	for len(l.Open) > 0 {
-		e := l.Open[len(l.Open)-1]
-		from, to, ok, err := c.stores.Extent(e.Era)
-		if err == nil {
-			job := settling{Era: e.Era}
-			if ok {
-				by, note := place(from, to, c.knownBefore, upper, l.Ahead-e.Ahead)
-				job.Shift, job.Note = by, &note
-				upper = from.Add(by)
-			}
-			err = c.settleEarlier(job)
+	e := l.Open[len(l.Open)-1]
+	from, to, ok, err := c.stores.Extent(e.Era)
+	j := job{settling: settling{Era: e.Era, Note: &Note{}}}
+	if ok {
+		if c.placed.IsZero() {
+			c.placed = c.True(c.moment(0))
 		}
-		if err != nil {
-			c.log.Error("what was recorded under an untrue clock cannot be placed; it is tried again", "era", e.Era, "error", err)
-			return
-		}
+		by, note := place(from, to, c.knownBefore, c.placed, l.Ahead-e.Ahead)
+		j.Shift, j.Note = by, &note
+		c.placed = from.Add(by)
 	}
-}
-
-// settleEarlier places one era.
-func (c *Clock) settleEarlier(job settling) error {
-	l := &c.ledger
-	l.Settling = append(l.Settling, job)
-	if err := c.save(); err != nil {
+	l.Settling = append(l.Settling, j.settling)
+	if err == nil {
+		err = c.save()
+	}
+	if err != nil {
 		l.Settling = l.Settling[:len(l.Settling)-1]
-		return err
+		c.retryAt = c.lookedAt + retryEvery
+		c.log.Error("what was recorded under an untrue clock cannot be placed; it is tried again", "era", e.Era, "error", err)
+		return
 	}
-	n, err := c.finish(job)
-	if err != nil || n == 0 {
-		return err
-	}
-	c.mu.Lock()
-	c.unplaced += n
-	c.mu.Unlock()
-	c.log.Warn("events of a boot that ended before the clock was true are placed roughly", "events", n, "shift", job.Shift.String(), "slack", job.Note.Slack.String())
-	return nil
+	c.jobs = append(c.jobs, j)
 }
 
 // place says by how much records of from to to are to be moved, between lower (zero: not known) and upper. like is what the clock of

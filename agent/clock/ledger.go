@@ -14,8 +14,10 @@ type Memory interface {
 
 // Stores are where records with untrue times are. Both calls may be repeated for an era that is settled, and then change nothing.
 type Stores interface {
-	// SettleEvents adds shift to all times of an era's events, in one transaction. note goes with each of them, if it is not nil.
-	SettleEvents(era uint32, shift time.Duration, note *Note) (n int, err error)
+	// SettleEvents adds shift to all times of some of an era's events, durably, and says of how many, and whether there are more: then it
+	// is to be called again, with the same. In between others may record: a newer version of an event whose turn has not come replaces
+	// it. note goes with each of them, if it is not nil.
+	SettleEvents(era uint32, shift time.Duration, note *Note) (n int, more bool, err error)
 	// SettleStills does so with the stills. Whatever the error, times that are stored from then on are true.
 	SettleStills(era uint32, shift time.Duration) error
 	// Extent is the first and the last time of an era's records, as they are stored, and whether there are any.

@@ -12,6 +12,8 @@ const (
 	nudgeMost = 100 * time.Millisecond
 	// rememberEvery is how often the latest true time is noted.
 	rememberEvery = 10 * time.Minute
+	// retryEvery is how long a store that refused what the clock wants of it is left alone.
+	retryEvery = time.Second
 )
 
 // look reads the machine's clock, and does what follows of it. Open's and then Run's goroutine.
@@ -26,13 +28,17 @@ func (c *Clock) look() {
 		c.measure(r)
 	}
 	c.lookedAt = r.Boot
+	if r.Boot >= c.retryAt {
+		c.work(r.Boot)
+	}
 	if c.State().Source == Waiting {
 		return
 	}
-	if len(c.ledger.Open) > 0 {
-		c.placeEarlier()
-	}
-	if len(c.ledger.Open) == 0 {
+	left := len(c.ledger.Open) > 0 || len(c.jobs) > 0
+	c.mu.Lock()
+	c.unmoved = left
+	c.mu.Unlock()
+	if !left {
 		select {
 		case <-c.open:
 		default:
@@ -55,6 +61,9 @@ func (c *Clock) watch(r Reading) {
 // judge decides whether a clock that was not true is true now.
 func (c *Clock) judge(r Reading) {
 	by := r.Wall.Sub(c.moment(r.Boot))
+	if r.Boot < c.retryAt {
+		return
+	}
 	if r.Synced {
 		c.settle(by, Kernel)
 		return
@@ -99,48 +108,6 @@ func (c *Clock) implausible(r Reading) string {
 		return fmt.Sprintf("it shows %s, and the service says otherwise", r.Wall.Format(form))
 	}
 	return ""
-}
-
-// settle makes the clock true: the scale is behind the true time by so much, and so is all that was recorded in this boot.
-func (c *Clock) settle(by time.Duration, s Source) {
-	by = by.Round(time.Millisecond)
-	l := &c.ledger
-	job := settling{Era: l.Era, Shift: by}
-	l.Settling = append(l.Settling, job)
-	if err := c.save(); err != nil {
-		l.Settling = l.Settling[:len(l.Settling)-1]
-		c.log.Error("the clock is true, but it cannot be noted; free space on the disk that holds bridge.data", "error", err)
-		return
-	}
-	now := c.Now()
-	c.mu.Lock() // nothing is recorded while the records change
-	n, err := c.stores.SettleEvents(job.Era, by, nil)
-	if err != nil {
-		c.mu.Unlock()
-		l.Settling = l.Settling[:len(l.Settling)-1]
-		c.log.Error("the clock is true, but events cannot be given their right times; it is tried again", "error", err)
-		return
-	}
-	stillsErr := c.stores.SettleStills(job.Era, by)
-	c.scale.set(by)
-	c.era, c.source, c.since, c.whyNot = 0, s, now.Add(by), ""
-	step := c.noteStep(now.Add(by), by, s, n)
-	c.mu.Unlock()
-	if stillsErr != nil {
-		c.log.Error("stills of an untrue clock keep untrue times; it is tried again at the next start", "error", stillsErr)
-	} else {
-		l.Settling = l.Settling[:len(l.Settling)-1]
-	}
-	l.Era, l.True, l.Base = 0, s, c.currentBase()+by
-	l.Ahead += by // from now on: of this boot's wall clock at its beginning, to the true time
-	l.TrueAt = now.Add(by)
-	c.stepped = false
-	c.forget()
-	if err := c.save(); err != nil {
-		c.log.Warn("the clock is true, but it cannot be noted", "error", err)
-	}
-	c.log.Info("the clock is true", "source", string(s), "by", by.String(), "events", n)
-	c.tell(step)
 }
 
 // follow goes after the wall clock, as far as it is to be believed.

@@ -2,7 +2,6 @@ package clock
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -17,11 +16,7 @@ func (c *Clock) Open(m Memory, s Stores) error {
 		return err
 	}
 	l := &c.ledger
-	for len(l.Settling) > 0 { // a crash cut it off
-		if _, err := c.finish(l.Settling[0]); err != nil {
-			return err
-		}
-	}
+	c.resume()
 	c.knownBefore = l.TrueAt
 	r := c.m.Read()
 	c.watch(r)
@@ -63,6 +58,7 @@ func (c *Clock) Open(m Memory, s Stores) error {
 	l.Boot, l.Base, l.BaseBoot, l.BaseRaw = boot, c.currentBase(), r.Boot, r.Raw
 	c.lookedAt, c.rating.last = r.Boot, r.Raw
 	c.mu.Lock()
+	c.unmoved = true // until the first look
 	c.era, c.since = l.Era, c.moment(r.Boot)
 	c.mu.Unlock()
 	if err := c.save(); err != nil {
@@ -119,21 +115,4 @@ func (c *Clock) latest() (time.Time, error) {
 		}
 	}
 	return latest, nil
-}
-
-// finish does, or does again, what was noted in the ledger as begun, and strikes it out. It says how many events got other times.
-func (c *Clock) finish(s settling) (events int, err error) {
-	if events, err = c.stores.SettleEvents(s.Era, s.Shift, s.Note); err != nil {
-		return 0, fmt.Errorf("put the times of era %d right: %w", s.Era, err)
-	}
-	if err := c.stores.SettleStills(s.Era, s.Shift); err != nil {
-		c.log.Error("stills of an untrue clock keep untrue times; it is tried again at the next start", "era", s.Era, "error", err)
-	}
-	l := &c.ledger
-	l.Settling = slices.DeleteFunc(l.Settling, func(x settling) bool { return x.Era == s.Era })
-	l.Open = slices.DeleteFunc(l.Open, func(e openEra) bool { return e.Era == s.Era })
-	if l.Era == s.Era {
-		l.Era, l.True, l.Base, l.Ahead = 0, Set, l.Base+s.Shift, l.Ahead+s.Shift
-	}
-	return events, c.save()
 }

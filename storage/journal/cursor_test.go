@@ -170,7 +170,7 @@ func TestCursorsAndProvisionalEvents(t *testing.T) {
 	require.Len(t, list, 1)
 	require.True(t, list[0].Untrue)
 	old := list[0]
-	_, err = j.Settle(3, time.Hour, nil)
+	_, _, err = j.Settle(3, time.Hour, nil)
 	require.NoError(t, err)
 	list, err = c.Read(0, 10)
 	require.NoError(t, err)

@@ -11,7 +11,7 @@
 //  4. Each Cursor learns of every event that is put, in order, at its own pace, and of nothing twice that it has passed.
 //  5. A damaged file opens: it is set aside, what can be read is carried into a new file, and Damage tells what happened.
 //
-// Events recorded under an untrue clock are put right by Settle, in one transaction (provisional.go).
+// Events recorded under an untrue clock are put right by Settle, some at a time (provisional.go, settle.go).
 //
 // The file's shape is described in format.md. An example:
 //

@@ -59,6 +59,8 @@ type Journal struct {
 	commitMu sync.Mutex
 	// namesUnsure says that a compacted file has the journal's name, but perhaps not after a crash. commitMu guards it.
 	namesUnsure bool
+	// settling is what Settle has begun and not ended; nil: nothing. commitMu guards it.
+	settling *settlement
 
 	// stateMu guards what is derived from the database after each commit.
 	stateMu     sync.Mutex

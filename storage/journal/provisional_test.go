@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -43,12 +44,13 @@ func TestSettle(t *testing.T) {
 	require.True(t, to.Equal(epoch.Add(7*time.Second-by)))
 
 	for range 2 { // the second time as after a crash
-		n, err := j.Settle(5, by, func(ev vms.Event) vms.Event {
+		n, more, err := j.Settle(5, by, func(ev vms.Event) vms.Event {
 			ev.SetData(ev.Data[0].WithField("clock", "rough"))
 			return ev
 		})
 		require.NoError(t, err)
 		require.Contains(t, []int{4, 0}, n)
+		require.False(t, more)
 		requireClean(t, j)
 		require.NoError(t, j.Close())
 		j, err = Open(path, Options{})
@@ -108,4 +110,64 @@ func sortedTail(list []string, n int) []string {
 		}
 	}
 	return out
+}
+
+// TestSettleInPieces puts more events right than one transaction takes, with a restart in between as after a crash, while what went on ends
+// under its right time: it is one event, before its turn has come and after.
+func TestSettleInPieces(t *testing.T) {
+	const by, n = 300 * 24 * time.Hour, 3*settlePiece + settlePiece/2
+	path := temp(t)
+	j, err := Open(path, Options{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, j.Close()) }()
+	j.db.NoSync = true
+	follower := cursors(t, j, "broker")[0]
+	second := func(i int) time.Duration { return time.Duration(i) * time.Second }
+	name := func(i int) string { return fmt.Sprintf("camera%04d", i) }
+	for i := range n {
+		require.NoError(t, j.PutProvisional(event(name(i), second(i)-by, goesOn), true, 5))
+	}
+	ends := func(i int) { require.NoError(t, j.Put(event(name(i), second(i), second(i+1)), true)) }
+	ends(0) // of another time, as far as the journal knows: nothing is being settled
+	require.NoError(t, j.Drop(event(name(0), second(0), goesOn).ID))
+
+	settled, more, err := j.Settle(5, by, nil)
+	require.NoError(t, err)
+	require.Equal(t, settlePiece, settled)
+	require.True(t, more)
+	ends(1)     // was settled
+	ends(n - 1) // was not
+	ends(n - 2)
+	ends(n - 2) // and again
+	require.NoError(t, j.Put(event("new", second(n), second(n+1)), true))
+	requireClean(t, j)
+	require.NoError(t, j.Close())
+	j, err = Open(path, Options{})
+	require.NoError(t, err)
+	follower = cursors(t, j, "broker")[0]
+	for more {
+		var some int
+		some, more, err = j.Settle(5, by, nil)
+		require.NoError(t, err)
+		settled += some
+		ends(n / 2)
+	}
+	require.Equal(t, n-2, settled, "two were when they ended")
+	require.Nil(t, j.settling)
+	requireClean(t, j)
+
+	page, err := j.List(vms.Query{PageSize: 2 * n}, nil)
+	require.NoError(t, err)
+	require.Len(t, page.Events, n+2, "all, the new one, and the one of another time")
+	for i, ev := range page.Events {
+		require.False(t, ev.StartTimestamp.Before(epoch), "%d: %s", i, ev.ID)
+	}
+	open, err := j.Unfinished()
+	require.NoError(t, err)
+	require.Len(t, open, n-4)
+	list, err := follower.Read(0, 3*n)
+	require.NoError(t, err)
+	for _, c := range list {
+		require.False(t, c.Untrue)
+	}
 }

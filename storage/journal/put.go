@@ -92,6 +92,9 @@ func checked(ev vms.Event) (vms.Event, error) {
 }
 
 func (j *Journal) put(t *txn, ev vms.Event, body []byte, report bool) error {
+	if err := j.settleFirst(t, ev); err != nil {
+		return err
+	}
 	id := []byte(ev.ID)
 	var sequence uint64
 	waited := t.bucket(bucketOutboxID).Get(id) != nil

@@ -1,0 +1,177 @@
+package journal
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"time"
+
+	"vmsbridge/uplink/vms"
+)
+
+// settlePiece is how many events one call of Settle puts right: a transaction that others wait for no longer than for a slow disk.
+const settlePiece = 100
+
+// settlement is what Settle has begun and not ended.
+type settlement struct {
+	era    uint32
+	shift  time.Duration
+	change func(vms.Event) vms.Event
+}
+
+// Settle moves all times of some of an era's events by shift, and their ids with them, in one transaction: where they wait to be
+// reported, are parked or go on they do so under the new id, in the same place. change, if it is not nil, may change each further, but
+// not its id, type, actor and times. It says how many events there were, and whether there are more: then it is to be called again, with
+// the same, until there are none. In between others may write, and an event that is put under the id that one of the rest will get is
+// that event, as if all had been moved at once. So that this holds after a crash too, call it before anything is put. An era without
+// events is no error.
+func (j *Journal) Settle(era uint32, shift time.Duration, change func(vms.Event) vms.Event) (n int, more bool, err error) {
+	s := &settlement{era, shift, change}
+	before := j.nowSettling(s)
+	err = j.do(func(t *txn) error {
+		n = 0
+		ids := provisional(t.Tx, era, settlePiece+1)
+		more = len(ids) > settlePiece
+		for _, id := range ids[:min(len(ids), settlePiece)] {
+			moved, err := j.settle(t, id, s)
+			if err != nil {
+				return err
+			}
+			if moved {
+				n++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		j.nowSettling(before)
+		return 0, true, fmt.Errorf("settle the events of era %d: %w", era, err)
+	}
+	if !more {
+		j.nowSettling(nil)
+	}
+	return n, more, nil
+}
+
+// nowSettling says what is being settled, and returns what was.
+func (j *Journal) nowSettling(s *settlement) (before *settlement) {
+	j.commitMu.Lock()
+	defer j.commitMu.Unlock()
+	before, j.settling = j.settling, s
+	return before
+}
+
+// settle puts one event right, and strikes out its note. It says whether the event was still there.
+func (j *Journal) settle(t *txn, id string, s *settlement) (bool, error) {
+	if err := t.bucket(bucketMeta).Delete(provisionalKey(id)); err != nil {
+		return false, err
+	}
+	ev, h, err := decodeEvent([]byte(id), t.bucket(bucketEvents).Get([]byte(id)))
+	if err != nil {
+		j.metrics.damaged.Inc() // it is gone, or damaged, which is told elsewhere
+		return false, nil
+	}
+	return true, j.retime(t, ev, h, s.shift, s.change)
+}
+
+// settleFirst puts that event right of which ev, about to be put, is a newer version: an event has one id.
+func (j *Journal) settleFirst(t *txn, ev vms.Event) error {
+	s := j.settling
+	if s == nil {
+		return nil
+	}
+	was := ev.Retimed(func(at time.Time) time.Time { return at.Add(-s.shift) }).ID
+	b, err := verified(tagMeta, t.bucket(bucketMeta).Get(provisionalKey(was)))
+	if err != nil || len(b) != 4 || binary.BigEndian.Uint32(b) != s.era {
+		return nil
+	}
+	_, err = j.settle(t, was, s)
+	return err
+}
+
+// retime moves one event.
+func (j *Journal) retime(t *txn, old vms.Event, h head, shift time.Duration, change func(vms.Event) vms.Event) error {
+	ev := old.Retimed(func(at time.Time) time.Time { return at.Add(shift) })
+	if change != nil {
+		ev = change(ev)
+	}
+	// Two events of one actor and type cannot have begun in the same millisecond; one of another clock may seem to.
+	for ev.ID != old.ID && t.bucket(bucketEvents).Get([]byte(ev.ID)) != nil {
+		ev = ev.Retimed(func(at time.Time) time.Time { return at.Add(time.Millisecond) })
+	}
+	body, err := sealEvent(ev, h.sequence)
+	if err != nil {
+		return err
+	}
+	last := slices.Clone(t.bucket(bucketOngoing).Get([]byte(old.ID)))
+	waits, err := t.rename(old.ID, ev.ID, shift)
+	if err != nil {
+		return err
+	}
+	if waits {
+		t.bytes += int64(len(body)) - int64(len(t.bucket(bucketEvents).Get([]byte(old.ID))))
+	}
+	if err := t.forgetChanges([]byte(old.ID)); err != nil {
+		return err
+	}
+	if err := t.erase(old.ID, h); err != nil {
+		return err
+	}
+	if err := t.change(ev, j.opts.Now()); err != nil {
+		return err
+	}
+	if err := t.store(ev, body); err != nil {
+		return err
+	}
+	if len(last) == 8 && ev.Ongoing() {
+		return t.bucket(bucketOngoing).Put([]byte(ev.ID), msKey(keyMS(last)+shift.Milliseconds()))
+	}
+	return nil
+}
+
+// rename gives what waits or is parked under an id another one. It says whether it waits.
+func (t *txn) rename(old, id string, shift time.Duration) (waits bool, err error) {
+	key, entry := t.waitingEntry(old)
+	if entry != nil {
+		outbox := t.bucket(bucketOutbox)
+		entry.ID, entry.Since = id, entry.Since.Add(shift)
+		if entry.Revision, err = nextSequence(outbox); err != nil {
+			return false, err
+		}
+		value, err := seal(tagEntry, nil, *entry)
+		if err != nil {
+			return false, err
+		}
+		if err := outbox.Put(key, value); err != nil {
+			return false, err
+		}
+		if err := t.bucket(bucketOutboxID).Delete([]byte(old)); err != nil {
+			return false, err
+		}
+		t.queued = true
+		return true, t.bucket(bucketOutboxID).Put([]byte(id), key)
+	}
+	parked := t.bucket(bucketParked)
+	value := slices.Clone(parked.Get([]byte(old)))
+	if value == nil {
+		return false, nil
+	}
+	if err := parked.Delete([]byte(old)); err != nil {
+		return false, err
+	}
+	return false, parked.Put([]byte(id), value)
+}
+
+// forgetChanges takes an event out of the sequence of changes.
+func (t *txn) forgetChanges(id []byte) error {
+	ids := t.bucket(bucketChangesID)
+	p := parseChangePlaces(ids.Get(id))
+	for _, place := range []uint64{p.began, p.ended} {
+		if place != 0 {
+			if err := t.bucket(bucketChanges).Delete(sequenceKey(place)); err != nil {
+				return err
+			}
+		}
+	}
+	return ids.Delete(id)
+}
