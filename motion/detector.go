@@ -96,7 +96,6 @@ func (d *Detector) resize(width, height int) {
 	d.grid = g
 	d.history.resize(n)
 	d.smooth.resize(g.width)
-	d.steady.resize(n)
 	d.model.resize(n)
 	d.habit.resize(n)
 	d.ghosts.resize(n)
@@ -128,6 +127,7 @@ func (d *Detector) resize(width, height int) {
 		}
 	}
 	d.light.choose(d.mask)
+	d.steady.resize(g, d.light.at)
 	d.tracks.small = int(smallShare * float64(n))
 	d.tracks.width, d.tracks.height = g.width, g.height
 	d.pictures = 0
@@ -199,7 +199,7 @@ func (d *Detector) Step(p Picture) Result {
 	d.grid.reduce(p, newest.cells)
 	d.smooth.run(newest.cells, d.grid.width)
 	if d.pictures > 0 {
-		d.steady.run(d.model.background, newest.cells, d.light.at, d.grid)
+		d.steady.run(d.model.background, newest.cells, d.grid)
 	}
 	if d.pictures++; d.pictures == 1 {
 		d.model.begin(newest.cells)
@@ -238,14 +238,15 @@ func (d *Detector) result(global bool) Result {
 // look is Step for the cells of the newest picture. It tells whether the light of the whole scene changed.
 func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 	before, light := now, sameExposure
+	d.light.look(now, d.flags, cellFore|cellMoved)
 	if long := d.history.near(longLag); long != nil {
 		before = long.cells
-		light = d.light.fit(before, now, d.flags, cellFore|cellMoved)
+		light = d.light.fit(before)
 		if d.learning() {
 			d.model.floor(uint16(startNoise * 256 * float64(max(0, d.light.spread-1))))
 		}
 	}
-	if e := d.light.fit(d.model.background, now, d.flags, cellFore|cellMoved); e.shift() > 128 {
+	if e := d.light.fit(d.model.background); e.shift() > 128 {
 		d.model.expose(e)
 	}
 	plane.Classify(now, before, plane.Exposure(light), d.model.background, d.model.noise, d.contrast, d.flags)
@@ -297,7 +298,8 @@ func (d *Detector) find(now, before []uint16, light exposure, minMoved int) []ob
 	v := views{now: now, before: before, light: light, blink: now, blinkLight: sameExposure}
 	if short := d.history.near(shortLag); short != nil {
 		v.blink = short.cells
-		v.blinkLight = d.light.fit(v.blink, now, d.flags, cellFore|cellMoved)
+		d.light.look(now, d.flags, cellFore|cellMoved)
+		v.blinkLight = d.light.fit(v.blink)
 	}
 	d.labels.label(d.grid, d.solid, d.model.parked)
 	objects := d.labels.collect(d, &v, max(2, minMoved/2))

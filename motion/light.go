@@ -33,10 +33,16 @@ const fitSamples = 900
 // sampler fits exposures on a fixed choice of cells.
 type sampler struct {
 	at     []int32  // cells to look at
+	kept   []int32  // those of them that the fits look at now
 	x, y   []uint16 // their values in one fit
-	counts [512]int32
+	counts [512]tally
 	spread int32 // of the differences in the last fit, around their median: half of them are within, in grey levels
 }
+
+// tally is a count in four parts, that are added to in turn: the same one again and again would have to wait for itself.
+type tally [4]uint16
+
+func (t *tally) sum() int32 { return int32(t[0]) + int32(t[1]) + int32(t[2]) + int32(t[3]) }
 
 // choose spreads the samples over the cells that are not masked.
 func (s *sampler) choose(mask []byte) {
@@ -50,53 +56,63 @@ func (s *sampler) choose(mask []byte) {
 			s.at = append(s.at, int32(i))
 		}
 	}
-	s.x, s.y = make([]uint16, len(s.at)), make([]uint16, len(s.at))
+	s.x, s.y, s.kept = make([]uint16, len(s.at)), make([]uint16, len(s.at)), make([]int32, len(s.at))
 }
 
-// gather takes the values of the cells without a bit of skip in flags.
-func (s *sampler) gather(x, y []uint16, flags []byte, skip byte) (a, b []uint16) {
-	n := 0
-	a, b = s.x, s.y[:len(s.x)]
-	y, flags = y[:len(x)], flags[:len(x)]
-	for _, i := range s.at {
-		a[n], b[n] = x[i], y[i]
+// look takes the values of y, of the cells without a bit of skip in flags, for the fits that follow.
+func (s *sampler) look(y []uint16, flags []byte, skip byte) {
+	n, at := 0, s.at
+	kept, values := s.kept[:len(at)], s.y[:cap(s.y)][:len(at)]
+	flags = flags[:len(y)]
+	for _, i := range at {
+		kept[n], values[n] = i, y[i]
 		n += int(uint32(int32(flags[i]&skip)-1) >> 31) // 1 without a bit of skip: no branch to be guessed
 	}
-	return a[:n], b[:n]
+	s.kept, s.y = kept, values[:n]
 }
 
-// fit finds the exposure that takes the cells x to y, by trimmed least squares that start from the median difference. Cells with a bit of
-// skip in flags are left out. When less than two fifths of the samples agree on one exposure, nothing is compensated.
-func (s *sampler) fit(x, y []uint16, flags []byte, skip byte) exposure {
-	x, y = s.gather(x, y, flags, skip)
-	clear(s.counts[:])
-	n := int32(len(x))
-	for i, v := range x {
-		s.counts[(int32(y[i])-int32(v)+65536)>>8&511]++
-	}
+// fit finds the exposure that takes the cells x to what was last looked at, by trimmed least squares that start from the median difference. When less than
+// two fifths of the samples agree on one exposure, nothing is compensated.
+func (s *sampler) fit(x []uint16) exposure {
+	y := s.y
+	n := int32(len(y))
 	if n < 16 {
 		return sameExposure
 	}
-	median, seen := 0, int32(0)
-	for i, c := range s.counts {
-		if seen += c; 2*seen >= n {
-			median = i - 256
+	clear(s.counts[:])
+	counts, values, kept := &s.counts, s.x[:len(y)], s.kept[:len(y)]
+	below := int32(0) // differences below 0
+	for k, v := range y {
+		u := x[kept[k]]
+		values[k] = u
+		d := int32(v) - int32(u)
+		below -= d >> 31
+		counts[(d+65536)>>8&511][k&3]++
+	}
+	// The median is mostly close to 0, from where it is looked for.
+	median, seen := -1, below
+	for 2*seen >= n {
+		seen -= counts[median+256].sum()
+		median--
+	}
+	for median++; ; median++ {
+		if seen += counts[median+256].sum(); 2*seen >= n {
 			break
 		}
 	}
-	within := s.counts[median+256]
+	within := counts[median+256].sum()
 	for s.spread = 0; 2*within < n && s.spread < 255; {
 		s.spread++
-		within += s.counts[(median+256+int(s.spread))&511] + s.counts[(median+256-int(s.spread))&511]
+		within += counts[(median+256+int(s.spread))&511].sum() + counts[(median+256-int(s.spread))&511].sum()
 	}
 	e := exposure{Gain: gainOne, Offset: int32(median)*256 + 128}
 	limit := int32(10 * 256)
 	if median > 6 || median < -6 { // a large change: least squares need a start that has about the right gain
-		e = s.quartiles(x, y, e)
+		e = s.quartiles(values, y, e)
 		limit = 20 * 256
 	}
 	for range 2 {
-		next, residual, used := refine(x, y, e, limit)
+		next, residual, used := refine(values, y, e, limit)
 		if used*5 < n*2 {
 			return sameExposure
 		}
@@ -121,13 +137,13 @@ func (s *sampler) quartiles(x, y []uint16, e exposure) exposure {
 func (s *sampler) quartile(v []uint16) (first, third int32) {
 	clear(s.counts[:])
 	n := int32(len(v))
-	for _, x := range v {
-		s.counts[x>>8]++
+	for k, x := range v {
+		s.counts[x>>8][k&3]++
 	}
 	seen := int32(0)
 	first = -1
-	for i, c := range s.counts[:256] {
-		seen += c
+	for i := range s.counts[:256] {
+		seen += s.counts[i].sum()
 		if first < 0 && 4*seen >= n {
 			first = int32(i)
 		}

@@ -5,6 +5,7 @@ import "math"
 const (
 	steadyReach  = 4    // cells, by which a shaking camera may look elsewhere
 	steadyRounds = 4    // of least squares, at most
+	steadyStep   = 3    // of the cells, that are looked at first: mostly the camera stands still, and a few tell
 	steadyLeast  = 0.06 // cells, below which a shift is none
 	steadyShare  = 0.8  // of the differences from the background, that a shift must leave at most to be believed
 	steadyCells  = 100  // that agree, at least
@@ -18,17 +19,32 @@ const (
 type steady struct {
 	dx, dy float64 // of the newest picture against the background, in cells
 	moved  []uint16
+	few    []int32 // cells that tell whether it may have moved: every third of those that tell by how much
+	all    []int32
 }
 
-func (s *steady) resize(cells int) { *s = steady{moved: make([]uint16, cells)} }
-
-// run puts the cells of a picture in their place, by what the cells at show.
-func (s *steady) run(background, cells []uint16, at []int32, g grid) {
-	s.dx, s.dy = 0, 0
+// resize makes room for the cells of g, of which those at tell; not those close to the border, as what they show may come from beyond it.
+func (s *steady) resize(g grid, at []int32) {
+	*s = steady{moved: make([]uint16, g.cells())}
 	if g.width < 4*steadyReach || g.height < 4*steadyReach {
 		return
 	}
-	dx, dy, ok := shiftOf(background, cells, at, g)
+	for k, i := range at {
+		x, y := int(i)%g.width, int(i)/g.width
+		if x <= steadyReach || y <= steadyReach || x >= g.width-steadyReach-2 || y >= g.height-steadyReach-2 {
+			continue
+		}
+		s.all = append(s.all, i)
+		if k%steadyStep == 0 {
+			s.few = append(s.few, i)
+		}
+	}
+}
+
+// run puts the cells of a picture in their place.
+func (s *steady) run(background, cells []uint16, g grid) {
+	s.dx, s.dy = 0, 0
+	dx, dy, ok := s.shiftOf(background, cells, g)
 	if !ok {
 		return
 	}
@@ -49,61 +65,86 @@ func split(d float64) (whole, part int) {
 	return n >> 8, n & 255
 }
 
+// slopes are the sums from which a shift is found, over the differences r between picture and background and the background's gradients x and y.
+type slopes struct {
+	n, r, x, y, xx, xy, yy, xr, yr, rr float64
+	rest, still                        float64 // sums of the differences' sizes, with the shift and without
+}
+
+// first sums up a few cells without a shift, each difference cut at steadyCut. All of it is exact in whole numbers, of which gradients are quarters.
+func (s *steady) first(background, now []uint16, w int) slopes {
+	const reach = 2
+	var r1, x1, y1, xx, xy, yy, xr, yr, rr, rest, still int
+	now = now[:len(background)]
+	for _, at := range s.few {
+		i := int(at)
+		r := int(now[i]) - int(background[i])
+		still += max(r, -r)
+		r = max(-steadyCut, min(steadyCut, r))
+		gx := int(background[i+reach]) - int(background[i-reach])
+		gy := int(background[i+reach*w]) - int(background[i-reach*w])
+		r1, x1, y1 = r1+r, x1+gx, y1+gy
+		xx, xy, yy = xx+gx*gx, xy+gx*gy, yy+gy*gy
+		xr, yr, rr = xr+gx*r, yr+gy*r, rr+r*r
+		rest += max(r, -r)
+	}
+	return slopes{n: float64(len(s.few)), r: float64(r1), x: float64(x1) / 4, y: float64(y1) / 4, xx: float64(xx) / 16, xy: float64(xy) / 16, yy: float64(yy) / 16,
+		xr: float64(xr) / 4, yr: float64(yr) / 4, rr: float64(rr), rest: float64(rest), still: float64(still)}
+}
+
+// again sums up the cells shifted by dx and dy, whose differences, less their mean, are within the limit.
+func (s *steady) again(background, now []uint16, w int, dx, dy, mean, limit float64) slopes {
+	var m slopes
+	ix, u := split(dx)
+	iy, v := split(dy)
+	for _, at := range s.all {
+		i := int(at)
+		r := float64(between(now, w, i+iy*w+ix, u, v)-int32(background[i])) - mean
+		if r > limit || r < -limit {
+			continue
+		}
+		gx := float64(int32(background[i+1])-int32(background[i-1])) / 2
+		gy := float64(int32(background[i+w])-int32(background[i-w])) / 2
+		m.n++
+		m.r, m.x, m.y = m.r+r, m.x+gx, m.y+gy
+		m.xx, m.xy, m.yy = m.xx+gx*gx, m.xy+gx*gy, m.yy+gy*gy
+		m.xr, m.yr, m.rr = m.xr+gx*r, m.yr+gy*r, m.rr+r*r
+		m.rest += math.Abs(r)
+		m.still += math.Abs(float64(int32(now[i])-int32(background[i])) - mean)
+	}
+	return m
+}
+
 // shiftOf finds by how many cells the picture is shifted against the background. It tells whether that explains their differences.
-func shiftOf(background, now []uint16, at []int32, g grid) (dx, dy float64, ok bool) {
-	w := g.width
-	limit, mean, reach := 0.0, 0.0, 2
+func (s *steady) shiftOf(background, now []uint16, g grid) (dx, dy float64, ok bool) {
+	m, least := s.first(background, now, g.width), float64(steadyCells/steadyStep)
+	limit, mean := 0.0, 0.0
 	for round := range steadyRounds {
-		ix, u := split(dx)
-		iy, v := split(dy)
-		var n, r1, x1, y1, xx, xy, yy, xr, yr, rr, rest, still float64
-		step := 1
-		if round == 0 { // mostly the camera stands still, and a few cells tell
-			step = 3
+		if round > 0 {
+			m, least = s.again(background, now, g.width, dx, dy, mean, limit), steadyCells
 		}
-		for k := 0; k < len(at); k += step {
-			i := int(at[k])
-			x, y := i%w, i/w
-			if x <= steadyReach || y <= steadyReach || x >= w-steadyReach-2 || y >= g.height-steadyReach-2 {
-				continue
-			}
-			r := float64(between(now, w, i+iy*w+ix, u, v)-int32(background[i])) - mean
-			if round == 0 {
-				r = max(-steadyCut, min(steadyCut, r))
-			} else if r > limit || r < -limit {
-				continue
-			}
-			gx := float64(int32(background[i+reach])-int32(background[i-reach])) / float64(2*reach)
-			gy := float64(int32(background[i+reach*w])-int32(background[i-reach*w])) / float64(2*reach)
-			n++
-			r1, x1, y1 = r1+r, x1+gx, y1+gy
-			xx, xy, yy = xx+gx*gx, xy+gx*gy, yy+gy*gy
-			xr, yr, rr = xr+gx*r, yr+gy*r, rr+r*r
-			rest += math.Abs(r)
-			still += math.Abs(float64(int32(now[i])-int32(background[i])) - mean)
-		}
-		if n < float64(steadyCells/step) {
+		n := m.n
+		if n < least {
 			return 0, 0, false
 		}
 		if round == steadyRounds-1 {
-			return dx, dy, rest < steadyShare*still && math.Hypot(dx, dy) >= steadyLeast
+			return dx, dy, m.rest < steadyShare*m.still && math.Hypot(dx, dy) >= steadyLeast
 		}
-		xx, xy, yy, xr, yr = xx-x1*x1/n+256*n, xy-x1*y1/n, yy-y1*y1/n+256*n, xr-x1*r1/n, yr-y1*r1/n
+		xx, xy, yy, xr, yr := m.xx-m.x*m.x/n+256*n, m.xy-m.x*m.y/n, m.yy-m.y*m.y/n+256*n, m.xr-m.x*m.r/n, m.yr-m.y*m.r/n
 		det := xx*yy - xy*xy
 		if det <= 0 {
 			return 0, 0, false
 		}
 		sx, sy := -(yy*xr-xy*yr)/det, -(xx*yr-xy*xr)/det
-		if round == 0 && (math.Hypot(sx, sy) < steadyLeast || -(sx*xr+sy*yr) < steadyHints*(rr-r1*r1/n)) {
+		if round == 0 && (math.Hypot(sx, sy) < steadyLeast || -(sx*xr+sy*yr) < steadyHints*(m.rr-m.r*m.r/n)) {
 			return 0, 0, false
 		}
 		dx, dy = dx+sx, dy+sy
 		if math.Abs(dx) > steadyReach-1 || math.Abs(dy) > steadyReach-1 {
 			return 0, 0, false
 		}
-		mean += r1 / n
-		limit = max(3<<8, 3*rest/n)
-		reach = 1
+		mean += m.r / n
+		limit = max(3<<8, 3*m.rest/n)
 	}
 	return 0, 0, false
 }
