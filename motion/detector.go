@@ -40,6 +40,8 @@ type Detector struct {
 	tracks    tracker
 	objects   []object // of the newest picture
 	flags     []byte
+	blocks    []plane.Block // what its cells are, block by block, and square by square
+	square    []plane.Block
 	solid     []byte
 	held      []byte
 	scratch   []byte // all zero between uses
@@ -104,6 +106,8 @@ func (d *Detector) resize(width, height int) {
 	d.silhouette.resize(n)
 	d.objects = nil
 	d.flags, d.solid, d.held, d.scratch = make([]byte, n), make([]byte, n), make([]byte, n), make([]byte, n)
+	_, blocks := plane.Blocks(g.width, g.height)
+	d.blocks, d.square = make([]plane.Block, blocks), make([]plane.Block, 0, blocks)
 	d.counts = make([]int32, len(d.labels.tile)+1)
 	d.unsure = make([]int32, 0, n/(blockSide*blockSide)+g.width+g.height)
 	d.mask = make([]byte, n)
@@ -258,11 +262,15 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 		d.heldAny = false
 	}
 	d.tracks.young = d.at < d.began+restlessLearned
-	d.tracks.scattered = solid > d.grid.cells()/100 && scattered(d.solid, d.grid.width, d.grid.height)
+	cells, squares := d.grid.cells(), plane.Block(0)
+	if d.tracks.scattered = false; solid > cells/100 || d.jumpedAt != 0 {
+		squares = d.squares()
+		d.tracks.scattered = solid > cells/100 && scattered(d.square)
+	}
 	upheaval := false
 	d.newScene = false
-	if float64(solid) >= restShare*float64(d.grid.cells()) || d.jumpedAt != 0 {
-		fore, moved := d.shares()
+	if float64(solid) >= restShare*float64(cells) || d.jumpedAt != 0 {
+		fore, moved := float64(squares.Fore())/float64(cells), float64(squares.Moved())/float64(cells)
 		upheaval = d.upheaval(solid, fore, moved, now)
 		d.newScene = d.strange(fore, moved)
 	} else {

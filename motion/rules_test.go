@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/motion/plane"
 )
 
 // pass lets a track be seen at ten pictures a second, size cells large, where the way of k tells, and returns its time after that.
@@ -94,19 +96,22 @@ func TestLeaps(t *testing.T) {
 // TestScattered: specks all over the picture are scattered; people and a large thing are not.
 func TestScattered(t *testing.T) {
 	const w, h = 160, 90
-	draw := func(in func(x, y int) bool) []byte {
-		solid := make([]byte, w*h)
-		for i := range solid {
+	var d Detector
+	d.resize(w, h)
+	draw := func(in func(x, y int) bool) []plane.Block {
+		for i := range d.solid {
+			d.solid[i] = 0
 			if in(i%w, i/w) {
-				solid[i] = 1
+				d.solid[i] = 1
 			}
 		}
-		return solid
+		d.squares()
+		return d.square
 	}
-	require.True(t, scattered(draw(func(x, y int) bool { return x%8 < 2 && y%6 < 2 }), w, h), "specks")
-	require.False(t, scattered(draw(func(x, y int) bool { return x > 40 && x < 60 && y > 20 && y < 80 }), w, h), "a person")
-	require.False(t, scattered(draw(func(x, y int) bool { return x > 10 && x < 150 && y > 5 }), w, h), "a truck")
-	require.False(t, scattered(draw(func(x, y int) bool { return false }), w, h), "nothing")
+	require.True(t, scattered(draw(func(x, y int) bool { return x%8 < 2 && y%6 < 2 })), "specks")
+	require.False(t, scattered(draw(func(x, y int) bool { return x > 40 && x < 60 && y > 20 && y < 80 })), "a person")
+	require.False(t, scattered(draw(func(x, y int) bool { return x > 10 && x < 150 && y > 5 })), "a truck")
+	require.False(t, scattered(draw(func(x, y int) bool { return false })), "nothing")
 }
 
 // TestRestless: a place where something moves that goes nowhere becomes restless within seconds, and calm again within a minute; who passes by teaches nothing.

@@ -1,13 +1,13 @@
 package motion
 
 import (
-	"encoding/binary"
-	"math/bits"
 	"time"
+
+	"vmsbridge/motion/plane"
 )
 
 const (
-	scatterSide   = 16                     // cells, of the squares that are counted
+	scatterSide   = 2 * blockSide          // cells, of the squares that are counted
 	scatterShare  = 0.35                   // of the squares, in which something must change
 	scatterFull   = 0.35                   // of the cells of these squares, that change at most
 	compactShare  = 0.25                   // of its box, that a thing fills at least to be told from what is scattered
@@ -25,30 +25,43 @@ const (
 	freshLearns   = time.Second            // for which the noise is learned as at the start
 )
 
-// scattered tells whether little changes in many places all over the picture, as when the focus hunts, the camera shakes or snow falls. Solid holds 0 and 1.
-func scattered(solid []byte, width, height int) bool {
-	squares, busy, cells := 0, 0, 0
-	for y0 := 0; y0 < height; y0 += scatterSide {
-		for x0 := 0; x0 < width; x0 += scatterSide {
-			n := 0
-			x1 := min(x0+scatterSide, width)
-			for y := y0; y < min(y0+scatterSide, height); y++ {
-				row := solid[y*width+x0 : y*width+x1]
-				for ; len(row) >= 8; row = row[8:] {
-					n += bits.OnesCount64(binary.LittleEndian.Uint64(row))
-				}
-				for _, v := range row {
-					n += int(v)
-				}
+// squares counts what the cells of each square of the picture are, and returns the sum of all.
+func (d *Detector) squares() (all plane.Block) {
+	plane.CountSolid(d.flags, d.solid, d.grid.width, d.grid.height, d.blocks)
+	across, _ := plane.Blocks(d.grid.width, d.grid.height)
+	d.square = d.square[:0]
+	for left := d.blocks; len(left) > 0; {
+		row, low := left[:across:across], left[across:]
+		low = low[:min(across, len(low))]
+		left = left[across+len(low):]
+		for x := 0; x < across; x += scatterSide / blockSide {
+			sum := row[x]
+			if x+1 < across {
+				sum += row[x+1]
 			}
-			squares++
-			if n >= speckles {
-				busy++
-				cells += n
+			if x < len(low) {
+				sum += low[x]
 			}
+			if x+1 < len(low) {
+				sum += low[x+1]
+			}
+			d.square = append(d.square, sum)
+			all += sum
 		}
 	}
-	return float64(busy) >= scatterShare*float64(squares) && float64(cells) < scatterFull*scatterSide*scatterSide*float64(busy)
+	return all
+}
+
+// scattered tells whether little changes in many places all over the picture, by its squares, as when the focus hunts, the camera shakes or snow falls.
+func scattered(squares []plane.Block) bool {
+	busy, cells := 0, 0
+	for _, s := range squares {
+		if n := s.Solid(); n >= speckles {
+			busy++
+			cells += n
+		}
+	}
+	return float64(busy) >= scatterShare*float64(len(squares)) && float64(cells) < scatterFull*scatterSide*scatterSide*float64(busy)
 }
 
 // speckles is how many cells of a square must change to be counted.
@@ -64,7 +77,7 @@ func (d *Detector) strange(fore, moved float64) bool {
 func (d *Detector) upheaval(solid int, fore, moved float64, now []uint16) bool {
 	busy := 0.0
 	if solid > d.grid.cells()/20 {
-		busy = d.busy()
+		busy = busyShare(d.square)
 	}
 	if busy <= calmShare {
 		d.calmAt = d.at
@@ -87,37 +100,15 @@ func (d *Detector) upheaval(solid int, fore, moved float64, now []uint16) bool {
 	return d.jumpedAt != 0 && past < upheavalLasts && busy > calmShare
 }
 
-// busy is the share of the picture's squares in which something moves.
-func (d *Detector) busy() float64 {
-	g, squares, busy := d.grid, 0, 0
-	for y0 := 0; y0 < g.height; y0 += scatterSide {
-		for x0 := 0; x0 < g.width; x0 += scatterSide {
-			n := 0
-			x1 := min(x0+scatterSide, g.width)
-			for y := y0; y < min(y0+scatterSide, g.height); y++ {
-				row, flags := d.solid[y*g.width+x0:y*g.width+x1], d.flags[y*g.width+x0:y*g.width+x1]
-				for i, v := range row {
-					n += int(v & (flags[i] / cellMoved))
-				}
-			}
-			squares++
-			if n >= 2*speckles {
-				busy++
-			}
+// busyShare is the share of the picture's squares in which something moves.
+func busyShare(squares []plane.Block) float64 {
+	busy := 0
+	for _, s := range squares {
+		if s.Moves() >= 2*speckles {
+			busy++
 		}
 	}
-	return float64(busy) / float64(squares)
-}
-
-// shares are how much of the picture differs from the background and from a moment ago.
-func (d *Detector) shares() (fore, moved float64) {
-	f, m := 0, 0
-	for i, v := range d.flags {
-		f += int(v & cellFore & d.solid[i])
-		m += int(v / cellMoved & 1)
-	}
-	n := float64(d.grid.cells())
-	return float64(f) / n, float64(m) / n
+	return float64(busy) / float64(len(squares))
 }
 
 // begin takes what is still for the background of a scene that changed as a whole. What moves is looked at against it from now on; of noise and of

@@ -1,13 +1,9 @@
 package motion
 
-import (
-	"encoding/binary"
-
-	"vmsbridge/motion/plane"
-)
+import "vmsbridge/motion/plane"
 
 // blockSide is the side, in cells, of the blocks in which a change of light is told from a change of things.
-const blockSide = 8
+const blockSide = plane.BlockSide
 
 // verdict is what a block's comparison with an earlier picture says.
 type verdict uint8
@@ -50,14 +46,17 @@ func (d *Detector) relight(now, before []uint16) (global bool) {
 	g := d.grid
 	litCells, movedCells, litBlocks, changedBlocks := 0, 0, 0, 0
 	d.unsure = d.unsure[:0]
+	plane.CountFlags(d.flags, g.width, g.height, d.blocks)
+	across, _ := plane.Blocks(g.width, g.height)
 	for y0 := 0; y0 < g.height; y0 += blockSide {
 		y1 := min(y0+blockSide, g.height)
-		if !d.rowsFlagged(y0, y1) {
-			continue
-		}
-		for x0 := 0; x0 < g.width; x0 += blockSide {
+		for k, b := range d.blocks[y0/blockSide*across:][:across] {
+			if b == 0 {
+				continue
+			}
+			x0 := k * blockSide
 			x1 := min(x0+blockSide, g.width)
-			moved, fore := d.countBlock(x0, y0, x1, y1)
+			moved, fore := b.Moved(), b.Fore()
 			cells := (x1 - x0) * (y1 - y0)
 			if 2*moved < cells && 2*fore < cells {
 				continue
@@ -94,33 +93,6 @@ func (d *Detector) relight(now, before []uint16) (global bool) {
 		}
 	}
 	return float64(litCells) >= globalShare*float64(g.cells()) && 2*litCells >= movedCells
-}
-
-// rowsFlagged tells whether any cell of the rows has a flag.
-func (d *Detector) rowsFlagged(y0, y1 int) bool {
-	return plane.AnySet(d.flags[y0*d.grid.width : y1*d.grid.width])
-}
-
-// countBlock counts the flags of a block.
-func (d *Detector) countBlock(x0, y0, x1, y1 int) (moved, fore int) {
-	if x1-x0 == blockSide && y1-y0 <= blockSide { // eight cells of a row in a word, of which every byte counts to eight at most
-		const ones = 0x0101010101010101
-		var f, m uint64
-		for at := y0*d.grid.width + x0; y0 < y1; y0++ {
-			v := binary.LittleEndian.Uint64(d.flags[at:])
-			f += v & (ones * cellFore)
-			m += v / cellMoved & ones
-			at += d.grid.width
-		}
-		return int(m * ones >> 56), int(f * ones >> 56)
-	}
-	for y := y0; y < y1; y++ {
-		for _, f := range d.flags[y*d.grid.width+x0 : y*d.grid.width+x1] {
-			fore += int(f & cellFore)
-			moved += int(f&cellMoved) / cellMoved
-		}
-	}
-	return moved, fore
 }
 
 // noiseOf sums the noise of a block.

@@ -89,6 +89,19 @@ func BenchmarkLoop(b *testing.B) {
 		run("despeckle-"+c.name, "plain", cells, cells, func() { despecklePlain(c.flags, mask, width, height, solid) })
 		run("despeckle-"+c.name, "fast", cells, cells, func() { d.Run(c.flags, mask, solid) })
 	}
+	_, all := Blocks(width, height)
+	body := make([]byte, cells)
+	for i, f := range person {
+		body[i] = f & 1
+	}
+	blocks := make([]Block, all)
+	run("count-blocks", "plain", cells, cells, func() {
+		for i := range all {
+			at := i/20*8*width + i%20*8
+			blocks[i] = blockPlain(person[at:], body[at:], width, 8, min(8, height-i/20*8))
+		}
+	})
+	run("count-blocks", "fast", cells, cells, func() { CountSolid(person, body, width, height, blocks) })
 	run("count-down", "plain", cells, cells, func() { countDownPlain(held) })
 	run("count-down", "fast", cells, cells, func() { CountDown(held) })
 }

@@ -262,6 +262,29 @@ func TestDespeckleIsPlain(t *testing.T) {
 	}
 }
 
+func TestBlocksArePlain(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 5))
+	for range 500 {
+		w, h := 1+r.IntN(60), 1+r.IntN(30)
+		flags, _ := fenced(t, r, fill[uint8](r, w*h, 3))
+		solid, _ := fenced(t, r, fill[uint8](r, w*h, 1))
+		across, all := Blocks(w, h)
+		got, again, counted, ones := make([]Block, all), make([]Block, all), make([]Block, 0, all), make([]Block, 0, all)
+		for y := 0; y < h; y += BlockSide {
+			for x := 0; x < w; x += BlockSide {
+				columns, rows, at := min(BlockSide, w-x), min(BlockSide, h-y), y*w+x
+				ones = append(ones, blockPlain(flags[at:], nil, w, columns, rows))
+				counted = append(counted, blockPlain(flags[at:], solid[at:], w, columns, rows))
+			}
+		}
+		require.Equal(t, all, len(ones), "%dx%d, %d across", w, h, across)
+		CountFlags(flags, w, h, got)
+		require.Equal(t, ones, got, "%dx%d", w, h)
+		CountSolid(flags, solid, w, h, again)
+		require.Equal(t, counted, again, "%dx%d", w, h)
+	}
+}
+
 func TestCountDownIsPlain(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 3))
 	for range 300 {

@@ -792,3 +792,107 @@ end:
 	PADDQ  X0, X5
 	MOVQ   X5, found+64(FP)
 	RET
+
+// func flagsWide(flags []byte, pitch, rows int, blocks []Block) (done int)
+TEXT ·flagsWide(SB), NOSPLIT, $0-72
+	MOVQ flags_base+0(FP), SI
+	MOVQ pitch+24(FP), R8
+	MOVQ rows+32(FP), R9
+	MOVQ blocks_base+40(FP), DI
+	MOVQ blocks_len+48(FP), CX
+	ANDQ $~1, CX
+	MOVQ CX, done+64(FP)
+	PXOR X7, X7
+	SPREADL($0x0101, X6)
+	CMPQ CX, $0
+	JMP  test
+
+block:
+	PXOR X0, X0                // with the flag Fore
+	PXOR X1, X1                // with the flag Moved
+	MOVQ SI, R10
+	MOVQ R9, R11
+
+row:
+	MOVOU (R10), X4
+	MOVO  X4, X5
+	PSRLW $1, X5
+	PAND  X6, X4
+	PAND  X6, X5
+	PADDB X4, X0
+	PADDB X5, X1
+	ADDQ  R8, R10
+	DECQ  R11
+	JNZ   row
+	PSADBW X7, X0
+	PSADBW X7, X1
+	PSLLQ  $16, X1
+	POR    X1, X0
+	MOVOU  X0, (DI)
+	ADDQ   $16, SI
+	ADDQ   $16, DI
+	SUBQ   $2, CX
+
+test:
+	JNZ block
+	RET
+
+// func solidWide(flags, solid []byte, pitch, rows int, blocks []Block) (done int)
+TEXT ·solidWide(SB), NOSPLIT, $0-96
+	MOVQ flags_base+0(FP), SI
+	MOVQ solid_base+24(FP), DX
+	MOVQ pitch+48(FP), R8
+	MOVQ rows+56(FP), R9
+	MOVQ blocks_base+64(FP), DI
+	MOVQ blocks_len+72(FP), CX
+	ANDQ $~1, CX
+	MOVQ CX, done+88(FP)
+	PXOR X7, X7
+	SPREADL($0x0101, X6)
+	CMPQ CX, $0
+	JMP  test
+
+block:
+	PXOR X0, X0
+	PXOR X1, X1
+	PXOR X2, X2                // solid
+	PXOR X3, X3                // solid with the flag Moved
+	MOVQ SI, R10
+	MOVQ DX, R12
+	MOVQ R9, R11
+
+row:
+	MOVOU (R10), X4
+	MOVOU (R12), X8
+	MOVO  X4, X5
+	PSRLW $1, X5
+	PAND  X8, X4
+	PAND  X6, X5
+	PADDB X4, X0
+	PADDB X5, X1
+	PADDB X8, X2
+	PAND  X8, X5
+	PADDB X5, X3
+	ADDQ  R8, R10
+	ADDQ  R8, R12
+	DECQ  R11
+	JNZ   row
+	PSADBW X7, X0
+	PSADBW X7, X1
+	PSADBW X7, X2
+	PSADBW X7, X3
+	PSLLQ  $16, X1
+	PSLLQ  $32, X2
+	PSLLQ  $48, X3
+	POR    X1, X0
+	POR    X2, X0
+	POR    X3, X0
+	MOVOU  X0, (DI)
+	ADDQ   $16, SI
+	ADDQ   $16, DX
+	ADDQ   $16, DI
+	SUBQ   $2, CX
+
+test:
+	JNZ block
+	RET

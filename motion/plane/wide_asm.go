@@ -60,3 +60,13 @@ func onesWide(flags, mask, out []byte) (done int, any uint64)
 //
 //go:noescape
 func despeckleWide(ones []byte, pitch int, solid []byte) (done, found int)
+
+// flagsWide is CountFlags for whole blocks in one row of them, of which it takes two at a time.
+//
+//go:noescape
+func flagsWide(flags []byte, pitch, rows int, blocks []Block) (done int)
+
+// solidWide is the same for CountSolid.
+//
+//go:noescape
+func solidWide(flags, solid []byte, pitch, rows int, blocks []Block) (done int)

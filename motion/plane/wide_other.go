@@ -55,3 +55,7 @@ func onesWide(flags, mask, out []byte) (done int, any uint64) {
 }
 
 func despeckleWide(ones []byte, pitch int, solid []byte) (done, found int) { return 0, 0 }
+
+func flagsWide(flags []byte, pitch, rows int, blocks []Block) int { return 0 }
+
+func solidWide(flags, solid []byte, pitch, rows int, blocks []Block) int { return 0 }
