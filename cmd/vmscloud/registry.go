@@ -130,17 +130,39 @@ func (r *registry) key(name string, fresh func() []byte) ([]byte, error) {
 // a camera may move to another bridge, as when a box is swapped. A bridge that another credential has registered is a conflict
 // too, until that one is revoked or expires.
 func (r *registry) Register(_ context.Context, p identity.Principal, reg vms.Registration) error {
+	for {
+		r.mu.RLock()
+		b, known := r.bridges[reg.ID]
+		r.mu.RUnlock()
+		if known && b.Account == p.AccountID {
+			// Not under the lock: the identity file is asked, and who holds a transaction there may wait for the registry.
+			if err := r.mayHold(b, p); err != nil {
+				return err
+			}
+		}
+		if done, err := r.registerOver(b, p, reg); done || err != nil {
+			return err
+		}
+	}
+}
+
+// registerOver takes in what a bridge says of itself in place of was, the zero bridge if there was none. It is not done if the
+// bridge changed hands meanwhile.
+func (r *registry) registerOver(was bridge, p identity.Principal, reg vms.Registration) (done bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now().UTC()
 	b, known := r.bridges[reg.ID]
+	if b.Holder != was.Holder || b.Account != was.Account {
+		return false, nil
+	}
+	return true, r.registerLocked(b, known, now, p, reg)
+}
+
+// registerLocked takes in what a bridge says of itself; b is what is known of it.
+func (r *registry) registerLocked(b bridge, known bool, now time.Time, p identity.Principal, reg vms.Registration) error {
 	if known && b.Account != p.AccountID {
 		return conflict("bridge", reg.ID)
-	}
-	if known {
-		if err := r.mayHold(b, p); err != nil {
-			return err
-		}
 	}
 	next := bridge{ID: reg.ID, Account: p.AccountID, Name: reg.Name, Address: strings.TrimRight(reg.Address, "/"),
 		Token: reg.ImageToken, Holder: cmp.Or(p.Holder, b.Holder), Created: b.Created, seen: now}

@@ -231,3 +231,36 @@ func TestStuckReader(t *testing.T) {
 	cancel()
 	<-done
 }
+
+// Whether another credential still stands is asked of the identity file, where somebody may hold a transaction and wait for the
+// registry: it must not be locked meanwhile.
+func TestRegistryIsFreeWhileItAsks(t *testing.T) {
+	r, err := openRegistry(filepath.Join(t.TempDir(), registryFile))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, r.Close()) }()
+	reg := vms.Registration{ID: "b1", Name: "B", Address: "http://h:1/", ImageToken: "t"}
+	first, second := principal("acc-1"), principal("acc-1")
+	first.Holder, second.Holder = "token:1", "token:2"
+	require.NoError(t, r.Register(t.Context(), first, reg))
+	asked := 0
+	r.holds = func(string) (string, bool, error) {
+		asked++
+		var err error
+		wait := make(chan struct{})
+		go func() {
+			defer close(wait)
+			if _, err = r.Devices(t.Context(), "acc-1"); err == nil && asked == 1 {
+				err = r.Register(t.Context(), first, vms.Registration{ID: "b1", Name: "again", Address: "http://h:1/", ImageToken: "t"})
+			}
+		}()
+		select {
+		case <-wait:
+		case <-time.After(time.Minute):
+			t.Error("the registry is locked while the identity file is asked")
+		}
+		return "", false, err
+	}
+	require.NoError(t, r.Register(t.Context(), second, reg))
+	require.Equal(t, 1, asked)
+	require.Equal(t, "token:2", r.bridges["b1"].Holder)
+}
