@@ -28,6 +28,7 @@ import (
 	"vmsbridge/uplink/server"
 	"vmsbridge/uplink/server/feed"
 	"vmsbridge/uplink/tunnel"
+	"vmsbridge/uplink/vms"
 )
 
 type runCmd struct {
@@ -89,6 +90,9 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, reg.Close()) }()
+	ids.Owners(func(account, camera string) bool {
+		return reg.owns(account, vms.Actor{Type: vms.ActorCamera, ID: camera})
+	})
 	metrics := prometheus.NewRegistry()
 	events, err := journal.Open(filepath.Join(c.Data, eventsFile), journal.Options{Log: log, Registerer: metrics})
 	if err != nil {

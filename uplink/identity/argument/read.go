@@ -40,6 +40,22 @@ func Read(w http.ResponseWriter, r *http.Request) (*Set, error) {
 	return s, nil
 }
 
+// ReadQuery reads the parameters of a call that has them in the query, such as GET. Of its body, which some clients send along,
+// only the session counts, and what cannot be read there is nothing. Errors are as of Read.
+func ReadQuery(w http.ResponseWriter, r *http.Request) (*Set, error) {
+	without := *r
+	without.Body = http.NoBody
+	s, err := Read(w, &without)
+	if err != nil || s.source == FromQuery {
+		return s, err
+	}
+	b := &Set{values: map[string]Value{}}
+	if b.body(w, r) == nil && b.source != FromNowhere {
+		s.session, s.source = b.session, b.source
+	}
+	return s, nil
+}
+
 func (s *Set) body(w http.ResponseWriter, r *http.Request) error {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil

@@ -139,9 +139,18 @@ func (a Account) Ranges() []netip.Prefix {
 	}
 	out := make([]netip.Prefix, len(a.AllowableRange))
 	for i, s := range a.AllowableRange {
-		out[i], _ = netip.ParsePrefix(s) // the zero Prefix contains nothing
+		out[i] = prefix(s)
 	}
 	return out
+}
+
+// prefix reads an address range, one of IPv4 in the form of IPv6 too. The zero Prefix, for what is none, contains nothing.
+func prefix(s string) netip.Prefix {
+	p, err := netip.ParsePrefix(s)
+	if err != nil || !p.Addr().Is4In6() || p.Bits() < 96 {
+		return p
+	}
+	return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
 }
 
 // Child says whether the account belongs to another one.

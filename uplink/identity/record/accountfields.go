@@ -55,7 +55,7 @@ var AccountFields = Fields{
 	{Name: "default_camera_passwords", Kind: argument.Text, Use: both, check: text(4*maxText, nil)},
 	{Name: "camera_shares", Kind: argument.Lists, Use: Update, Class: Sharing, Action: true, check: checkLists(2)},
 	{Name: "camera_share_perms", Kind: argument.Object, Use: Update, Class: Sharing, Action: true, check: checkSize},
-	{Name: "first_responders", Kind: argument.Lists, Use: Update, Class: Sharing, check: checkLists(1)},
+	{Name: "first_responders", Kind: argument.Lists, Use: Update, Class: Sharing, check: checkResponders},
 	{Name: "responder_active", Kind: argument.Bool, Use: Update, Class: Sharing},
 	{Name: "responder_cameras", Kind: argument.Texts, Use: Update, Class: Sharing, check: entries},
 
@@ -77,7 +77,7 @@ var AccountFields = Fields{
 	{Name: "customer_id", Kind: argument.Text, Use: Update, Who: Parent, check: line},
 	{Name: "is_master_video_disabled_allowed", Kind: argument.Flag, Use: Update, Who: Parent},
 	{Name: "is_master_video_disabled", Kind: argument.Flag, Use: Update},
-	{Name: "is_contract_recording", Kind: argument.Flag, Use: Update, Who: Parent},
+	{Name: "is_contract_recording", Kind: argument.Flag, Use: Update},
 	{Name: "is_advanced_disabled", Kind: argument.Flag, Use: Update, Who: Parent},
 	{Name: "is_billing_disabled", Kind: argument.Flag, Use: Update, Who: Parent},
 	{Name: "is_add_delete_disabled", Kind: argument.Flag, Use: Update, Who: Parent},

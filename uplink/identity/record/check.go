@@ -38,8 +38,10 @@ func text(max int, ok func(string) error) check {
 		if len(s) > max {
 			return fmt.Errorf("is longer than %d bytes", max)
 		}
-		if max == maxText && strings.ContainsFunc(s, unicode.IsControl) {
-			return errors.New("holds a control character")
+		if max == maxText {
+			if err := CheckLine(s); err != nil {
+				return err
+			}
 		}
 		if ok == nil {
 			return nil
@@ -59,8 +61,8 @@ func each(ok func(string) error) check {
 			return fmt.Errorf("has more than %d entries", maxItems)
 		}
 		for _, s := range list {
-			if len(s) > maxText {
-				return fmt.Errorf("an entry is longer than %d bytes", maxText)
+			if err := CheckLine(s); err != nil {
+				return fmt.Errorf("has an entry that %w", err)
 			}
 			if ok == nil {
 				continue
@@ -119,6 +121,18 @@ func notEmpty(s string) error {
 	return nil
 }
 
+// CheckLine says what is wrong with a text that stands in a record by itself: it is bounded and of one line. Parts of it become
+// keys of the store's indexes, where a zero byte would end a part before its time.
+func CheckLine(s string) error {
+	if len(s) > maxText {
+		return fmt.Errorf("is longer than %d bytes", maxText)
+	}
+	if strings.ContainsFunc(s, unicode.IsControl) {
+		return errors.New("holds a control character")
+	}
+	return nil
+}
+
 // CheckEmail says what is wrong with an address. The document wants ASCII.
 func CheckEmail(s string) error {
 	a, err := mail.ParseAddress(s)
@@ -143,7 +157,7 @@ func checkZone(s string) error {
 
 // checkRange takes address/prefix, for IPv6 too.
 func checkRange(s string) error {
-	if _, err := netip.ParsePrefix(s); err != nil {
+	if p, err := netip.ParsePrefix(s); err != nil || p.Addr().Is4In6() && p.Bits() < 96 {
 		return errors.New("must look like 192.0.2.0/24")
 	}
 	return nil
@@ -236,9 +250,31 @@ func checkLists(min int) check {
 			if len(e) < min || len(e) > maxItems {
 				return fmt.Errorf("each entry must have at least %d strings", min)
 			}
+			for _, s := range e {
+				if err := CheckLine(s); err != nil {
+					return fmt.Errorf("has an entry that %w", err)
+				}
+			}
 		}
 		return nil
 	}
+}
+
+// checkResponders takes entries of an address and, each of which may be left out, first name, last name, company and account.
+func checkResponders(raw json.RawMessage) error {
+	if err := checkLists(1)(raw); err != nil {
+		return err
+	}
+	var list [][]string
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return errors.New("must be an array of arrays of strings")
+	}
+	for _, e := range list {
+		if len(e) > 5 || CheckEmail(e[0]) != nil {
+			return errors.New("each entry must be an e-mail address in ASCII, a first name, a last name, a company and an account")
+		}
+	}
+	return nil
 }
 
 func checkSize(raw json.RawMessage) error {

@@ -8,7 +8,7 @@ import (
 )
 
 // Period is a stretch of one day of the week, '<day>-<start>-<end>' in the records: Monday is 0, times are local minutes of
-// the day, the end is not part of it.
+// the day, the end is not part of it. HHMM goes no further than 2359, so that this as the end means the end of the day.
 type Period struct {
 	Day, Start, End int
 }
@@ -24,6 +24,9 @@ func ParsePeriod(s string) (Period, error) {
 	end, err2 := clock(part[2])
 	if err1 != nil || err2 != nil || start >= end {
 		return Period{}, bad
+	}
+	if end == 24*60-1 {
+		end = 24 * 60
 	}
 	return Period{int(part[0][0] - '0'), start, end}, nil
 }

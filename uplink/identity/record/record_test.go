@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http/httptest"
+	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/argument"
 	"vmsbridge/uplink/identity/status"
 )
@@ -224,6 +226,52 @@ func TestPeriods(t *testing.T) {
 		"unreadable holds nothing": {[]string{"x"}, monday, false}, "day of the timezone": {[]string{"6-2300-2400"}, time.Date(2026, 11, 16, 7, 30, 0, 0, time.UTC), true},
 	} {
 		require.Equal(t, c.want, Within(c.periods, "US/Pacific", c.at), name)
+	}
+}
+
+// Times are those of the clock on the wall, also on the days on which that is set: an hour that comes twice is twice within, and
+// one that is left out is no time at all.
+func TestWithinWhenClocksAreSet(t *testing.T) {
+	for name, c := range map[string]struct {
+		period string
+		at     time.Time
+		want   bool
+	}{
+		"half past one in summer time":      {"6-0100-0200", time.Date(2026, 11, 1, 8, 30, 0, 0, time.UTC), true},
+		"half past one again":               {"6-0100-0200", time.Date(2026, 11, 1, 9, 30, 0, 0, time.UTC), true},
+		"two o'clock":                       {"6-0100-0200", time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC), false},
+		"before the hour that is left out":  {"6-0200-0300", time.Date(2026, 3, 8, 9, 59, 59, 0, time.UTC), false},
+		"after the hour that is left out":   {"6-0200-0300", time.Date(2026, 3, 8, 10, 0, 0, 0, time.UTC), false},
+		"the hour after that":               {"6-0300-0400", time.Date(2026, 3, 8, 10, 0, 0, 0, time.UTC), true},
+		"2359 is the end of the day":        {"0-0000-2359", time.Date(2026, 11, 17, 7, 59, 59, 999e6, time.UTC), true},
+		"and not of the next":               {"0-0000-2359", time.Date(2026, 11, 17, 8, 0, 0, 0, time.UTC), false},
+		"another end has its minute beyond": {"0-0000-2358", time.Date(2026, 11, 17, 7, 58, 0, 0, time.UTC), false},
+	} {
+		require.Equal(t, c.want, Within([]string{c.period}, "US/Pacific", c.at), name)
+	}
+}
+
+// Ranges hold addresses however both are written.
+func TestRangesOfBothFamilies(t *testing.T) {
+	for text, inside := range map[string]map[string]bool{
+		"10.1.0.0/16":           {"10.1.2.3": true, "10.2.0.0": false, "::ffff:10.1.2.3": true, "::10.1.2.3": false},
+		"10.1.2.3/16":           {"10.1.255.255": true},
+		"::ffff:10.1.0.0/112":   {"10.1.2.3": true, "::ffff:10.1.2.3": true, "10.2.0.0": false},
+		"2001:db8::/32":         {"2001:db8:1::1": true, "2001:db9::": false, "10.1.2.3": false, "2001:db8::1%eth0": true},
+		"0.0.0.0/0":             {"10.1.2.3": true, "2001:db8::1": false},
+		"::/0":                  {"2001:db8::1": true, "10.1.2.3": false},
+		"nonsense":              {"10.1.2.3": false, "::": false},
+		"::ffff:10.1.0.0/8":     {"10.1.2.3": false},
+		"::ffff:255.0.0.0/none": {"255.0.0.0": false},
+	} {
+		a := Account{AccessRestriction: Texts{"enable_ip_restrictions"}, AllowableRange: Texts{text}}
+		for from, want := range inside {
+			require.Equal(t, want, identity.Within(a.Ranges(), netip.MustParseAddr(from)), "%s in %s", from, text)
+		}
+	}
+	for text, ok := range map[string]bool{"10.0.0.0/8": true, "2001:db8::/32": true, "::ffff:10.0.0.0/104": true, "::ffff:10.0.0.0/8": false, "10.0.0.1": false,
+		"10.0.0.0/33": false, "10.0.0.0/255.0.0.0": false, "": false, "fe80::1%eth0/64": false} {
+		require.Equal(t, ok, checkRange(text) == nil, text)
 	}
 }
 

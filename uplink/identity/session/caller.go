@@ -34,7 +34,8 @@ func (c Caller) Entry(account string, action audit.Action, kind, target, name st
 	return audit.Entry{AccountID: account, By: c.User.ID, ByName: c.User.Email, From: address(c.From), Action: action, Kind: kind, Target: target, Name: name}
 }
 
-// seenEvery bounds how often the time of a session's last request is written.
+// seenEvery bounds how often the time of a session's last request is written; between that it is in memory, and lost if the
+// program ends then.
 const seenEvery = 30 * time.Second
 
 // Caller finds whose session a key is. Every reason why it is not good is the same 401: unknown, ended, expired, unused
@@ -44,21 +45,23 @@ func (d *Desk) Caller(key string, from netip.Addr) (Caller, error) {
 		return Caller{}, errSession
 	}
 	var c Caller
-	var idle time.Duration
+	var written time.Time
 	err := d.store.View(func(tx *store.Tx) error {
 		var err error
-		c, err = d.CallerIn(tx, key, from)
-		idle = time.Duration(c.Home.InactiveSessionTimeout) * time.Second
+		if c, err = d.CallerIn(tx, key, from); err == nil {
+			written, err = tx.SeenWritten(c.Session.Hash)
+		}
 		return err
 	})
 	if err != nil {
 		return Caller{}, err
 	}
-	every := seenEvery
-	if idle > 0 {
+	now, every := d.store.Now(), seenEvery
+	if idle := time.Duration(c.Home.InactiveSessionTimeout) * time.Second; idle > 0 {
 		every = min(every, idle/4)
 	}
-	if d.store.Now().Sub(c.Session.Seen) < every {
+	if now.Sub(written) < every {
+		d.store.Saw(c.Session.Hash, now)
 		return c, nil
 	}
 	return c, d.store.Update(func(tx *store.Tx) error {

@@ -110,16 +110,21 @@ func (tx *Tx) indexShares(old, now record.Account) error {
 	return nil
 }
 
-// sharedWith finds the cameras that other accounts share with a user: camera → account.
+// sharedWith finds the cameras that other accounts share with a user: camera → account. An account shares what it has: of a
+// camera that it names and does not have, which may be the user's own, its word is nothing.
 func (tx *Tx) sharedWith(u record.User) (map[string]string, error) {
 	out := map[string]string{}
 	for _, id := range seconds(tx, bucketShares, record.Fold(u.Email)) {
 		a, err := tx.Account(string(id))
-		if err != nil {
+		if errors.Is(err, identity.ErrNotFound) {
+			continue // nobody may keep a user out by what stands in an index
+		} else if err != nil {
 			return nil, err
 		}
 		for _, camera := range rule.SharedWith(a, u) {
-			out[camera] = a.ID
+			if has := tx.store.has; has == nil || has(a.ID, camera) {
+				out[camera] = a.ID
+			}
 		}
 	}
 	return out, nil

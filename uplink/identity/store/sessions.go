@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -18,17 +19,42 @@ func (tx *Tx) Session(hash []byte) (record.Session, error) {
 	if err != nil {
 		return s, fmt.Errorf("find session: %w", err)
 	}
+	tx.store.mu.Lock()
+	defer tx.store.mu.Unlock()
+	if at := tx.store.seen[string(hash)]; at.After(s.Seen) {
+		s.Seen = at
+	}
 	return s, nil
+}
+
+// SeenWritten is when a session was last seen as far as the disk knows.
+func (tx *Tx) SeenWritten(hash []byte) (time.Time, error) {
+	s, err := get[record.Session](tx, bucketSessions, hash)
+	return s.Seen, err
+}
+
+// Saw notes a request of a session in memory: Session tells of it from now on, and PutSession makes it last. To write each would
+// cost the disk a write a request.
+func (s *Store) Saw(hash []byte, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen[string(hash)] = at
 }
 
 // PutSession stores a session.
 func (tx *Tx) PutSession(s record.Session) error {
+	tx.store.mu.Lock()
+	delete(tx.store.seen, string(s.Hash))
+	tx.store.mu.Unlock()
 	return errors.Join(put(tx, bucketSessions, s.Hash, s), mark(tx, bucketOpen, pair(s.UserID, s.Hash), true))
 }
 
 // DeleteSession ends a session. Ending one that is not there is no error.
 func (tx *Tx) DeleteSession(hash []byte) error {
 	s, err := tx.Session(hash)
+	tx.store.mu.Lock()
+	delete(tx.store.seen, string(hash))
+	tx.store.mu.Unlock()
 	if errors.Is(err, identity.ErrNotFound) {
 		return nil
 	}
@@ -60,8 +86,29 @@ func (tx *Tx) EndSessions(user string, except []byte) error {
 	return nil
 }
 
+// writeSeen makes last what is known of sessions in memory alone, and forgets what is known there of sessions that ended.
+func (tx *Tx) writeSeen() error {
+	tx.store.mu.Lock()
+	hashes := slices.Collect(maps.Keys(tx.store.seen))
+	tx.store.mu.Unlock()
+	for _, hash := range hashes {
+		s, err := tx.Session([]byte(hash))
+		if errors.Is(err, identity.ErrNotFound) {
+			err = tx.DeleteSession([]byte(hash))
+		} else if err == nil {
+			err = tx.PutSession(s)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (tx *Tx) pruneSessions() error {
-	list, err := all[record.Session](tx, bucketSessions)
+	err := tx.writeSeen()
+	list, lost := all[record.Session](tx, bucketSessions)
+	err = errors.Join(err, lost)
 	for _, s := range list {
 		// A session that never expires goes when nobody used it for a year.
 		if !s.Live(tx.now, 366*24*time.Hour) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -47,12 +48,17 @@ type Options struct {
 type Store struct {
 	db  *bolt.DB
 	now func() time.Time
+	has func(account, camera string) bool
+
+	mu   sync.Mutex           // guards seen
+	seen map[string]time.Time // hash of a session → its last request, if that is not written yet
 }
 
 // Tx is a transaction. It is good until the function that got it returns.
 type Tx struct {
-	tx  *bolt.Tx
-	now time.Time
+	tx    *bolt.Tx
+	now   time.Time
+	store *Store
 }
 
 // Open opens or makes the file, and brings one of an older version up to date. It waits a second for another process to
@@ -65,7 +71,7 @@ func Open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open identity file %s: %w", path, err)
 	}
-	s := &Store{db, o.Now}
+	s := &Store{db: db, now: o.Now, seen: map[string]time.Time{}}
 	err = s.Update(func(tx *Tx) error {
 		for _, name := range buckets {
 			if _, err := tx.tx.CreateBucketIfNotExists(name); err != nil {
@@ -86,15 +92,20 @@ func (s *Store) Close() error { return s.db.Close() }
 // Now is the time of the store's clock.
 func (s *Store) Now() time.Time { return s.now().UTC() }
 
+// Owners tells the store who has which camera: an account shares with others only what has says that it has. Without it every
+// account is believed. Call it before the store is used by several; has is asked inside transactions and must answer from
+// memory.
+func (s *Store) Owners(has func(account, camera string) bool) { s.has = has }
+
 // View reads one state of everything. f must not change anything and not call Update.
 func (s *Store) View(f func(*Tx) error) error {
-	return s.db.View(func(tx *bolt.Tx) error { return f(&Tx{tx, s.Now()}) })
+	return s.db.View(func(tx *bolt.Tx) error { return f(&Tx{tx, s.Now(), s}) })
 }
 
 // Update changes things: all of it if f returns nil, nothing if not. When it returns nil, the change is on the disk.
 // Updates run one after the other, so f should not wait for anything.
 func (s *Store) Update(f func(*Tx) error) error {
-	return s.db.Update(func(tx *bolt.Tx) error { return f(&Tx{tx, s.Now()}) })
+	return s.db.Update(func(tx *bolt.Tx) error { return f(&Tx{tx, s.Now(), s}) })
 }
 
 // Now is the time of the transaction, the same all through it.
