@@ -41,6 +41,8 @@ type call struct {
 	r    *http.Request
 	set  *argument.Set
 	from netip.Addr
+	// right says that what the request showed was right, so that it was no guess.
+	right bool
 }
 
 type handler func(w http.ResponseWriter, c *call) error
@@ -87,7 +89,13 @@ func (s *OAuth) serve(w http.ResponseWriter, r *http.Request, h handler) error {
 	if malformed != nil {
 		return malformed
 	}
-	return h(w, c)
+	if err := h(w, c); err != nil {
+		return err
+	}
+	if c.right {
+		s.o.Gate.GiveBack(c.from, who)
+	}
+	return nil
 }
 
 func (c *call) read(w http.ResponseWriter) error {

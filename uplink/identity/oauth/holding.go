@@ -67,6 +67,7 @@ func (s *OAuth) held(kind holding, do func(http.ResponseWriter, *call, holding, 
 		if !kind.may(me, me.Place(me.Active)) {
 			return errRights
 		}
+		c.right = true // the session
 		return do(w, c, kind, me)
 	}
 }

@@ -20,6 +20,8 @@ type Gate interface {
 	Client(*http.Request) netip.Addr
 	// Allow counts a request from an address about a user or client and says whether it is let through.
 	Allow(from netip.Addr, who string) bool
+	// GiveBack makes one that was let through count no more as a guess: what it showed was right.
+	GiveBack(from netip.Addr, who string)
 	// SameSite is an error for what another site's page made a browser send.
 	SameSite(*http.Request) error
 }

@@ -114,6 +114,9 @@ func (s *OAuth) resell(w http.ResponseWriter, r *http.Request) (out made, err er
 		return tx.Record(audit.Entry{AccountID: t.AccountID, By: p.User.ID, ByName: p.User.Email, From: at(from), Action: audit.Create,
 			Kind: audit.KindToken, Target: t.ID, Name: t.Name})
 	})
+	if err == nil {
+		s.o.Gate.GiveBack(from, "")
+	}
 	out.BaseURL = s.base(r)
 	return out, err
 }

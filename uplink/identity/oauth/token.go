@@ -77,6 +77,7 @@ func (s *OAuth) token(w http.ResponseWriter, c *call) error {
 	if err != nil {
 		return err
 	}
+	c.right = true
 	out.BaseURL = s.base(c.r)
 	return answer(w, http.StatusOK, out)
 }

@@ -149,7 +149,7 @@ func TestPostAccount(t *testing.T) {
 	require.Len(t, b.trail("c"), entries, "nothing changed, nothing is written")
 	post(asu, whole.with("utc_offset", 7)).want(400, "a field that cannot be set here")
 
-	for name, v := range map[string]any{"status": []string{"active"}, "customer_id": "7", "is_contract_recording": 1, "is_disable_all_settings": 1, "is_master": 1, "product_edition": "e", "camera_quantity": 9, "is_custom_brand_allowed": 1, "is_custom_brand": 1} {
+	for name, v := range map[string]any{"status": []string{"active"}, "customer_id": "7", "is_disable_all_settings": 1, "is_master": 1, "product_edition": "e", "camera_quantity": 9, "is_custom_brand_allowed": 1, "is_custom_brand": 1} {
 		if name == "status" {
 			v = []string{"suspended"}
 		}

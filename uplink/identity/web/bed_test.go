@@ -112,7 +112,7 @@ func newBed(t testing.TB, set ...func(*Options, *session.Options)) *bed {
 	b := &bed{Town: identitytest.New(t), t: t, letters: &letterbox{none: map[letters.Channel]bool{}}, devices: &devices{list: map[string][]Device{}}, ids: map[string]string{}}
 	plenty := Limit{1 << 20, time.Microsecond}
 	so := session.Options{Store: b.Store, Hasher: identitytest.Hasher, Post: b.letters}
-	wo := Options{Store: b.Store, Devices: b.devices, CreateAccounts: true, Limits: Limits{plenty, plenty}}
+	wo := Options{Store: b.Store, Devices: b.devices, CreateAccounts: true, Limits: Limits{PerAddress: plenty, PerUser: plenty}}
 	for _, f := range set {
 		f(&wo, &so)
 	}
@@ -121,6 +121,10 @@ func newBed(t testing.TB, set ...func(*Options, *session.Options)) *bed {
 	var err error
 	b.web, err = New(wo)
 	require.NoError(t, err)
+	b.Store.Owners(func(account, camera string) bool {
+		list, _ := b.devices.Devices(context.Background(), account)
+		return slices.ContainsFunc(list, func(d Device) bool { return d.ID == camera && d.Kind == vms.ActorCamera })
+	})
 	b.server = httptest.NewServer(b.web)
 	t.Cleanup(b.server.Close)
 	b.people()

@@ -30,6 +30,9 @@ type call struct {
 	from     netip.Addr
 	// caller is who is signed in; empty where the endpoint needs no session.
 	caller session.Caller
+	// right says that what the request showed was right, so that it was no guess. What makes the service send something to
+	// somebody counts all the same.
+	right bool
 }
 
 // routes serves every path with its methods: HEAD where there is GET, OPTIONS, a 405 for all others.
@@ -100,7 +103,7 @@ func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 // API key, its session. An unreadable request is a 400 only once the session is known to be good: 401 stands above it.
 func (w *Web) serve(rw http.ResponseWriter, r *http.Request, e Endpoint) error {
 	c := &call{Web: w, endpoint: e, w: rw, r: r, from: w.client(r)}
-	if e.limited && !w.byOrigin.allow(addressKey(c.from)) {
+	if e.limited && !w.allowed(c.from) {
 		return errTooMany
 	}
 	set, malformed := c.read()
@@ -128,21 +131,28 @@ func (w *Web) serve(rw http.ResponseWriter, r *http.Request, e Endpoint) error {
 	if malformed != nil {
 		return malformed
 	}
+	who := ""
 	if e.limited {
-		if who := c.limitedUser(); who != "" && !w.byUser.allow(who) {
+		if who = c.limitedUser(); who != "" && !w.byUser.allow(who) {
 			return errTooMany
 		}
 	}
-	return e.serve(c)
+	if err := e.serve(c); err != nil {
+		return err
+	}
+	if e.limited && c.right {
+		w.GiveBack(c.from, who)
+	}
+	return nil
 }
 
-// read reads the parameters. Those of GET stand in the query alone. malformed says what could not be read; the set holds
+// read reads the parameters. Those of GET stand in the query, but for a session, which may stand in a body. malformed says what could not be read; the set holds
 // the rest then, the session in a cookie at least. Where the document lists no 400, what cannot be read is ignored.
 func (c *call) read() (set *argument.Set, malformed error) {
 	without := *c.r
 	without.Body = http.NoBody
 	if c.endpoint.Method == http.MethodGet {
-		set, malformed = argument.Read(c.w, &without)
+		set, malformed = argument.ReadQuery(c.w, c.r)
 	} else if set, malformed = argument.Read(c.w, c.r); malformed != nil {
 		set, _ = argument.Read(c.w, &without)
 	}

@@ -7,7 +7,7 @@ import (
 	"vmsbridge/uplink/identity/record"
 )
 
-// The three checks that other doors of the same house share with this one, so that nobody guesses at two doors twice as
+// The checks that other doors of the same house share with this one, so that nobody guesses at two doors twice as
 // fast: identity/oauth uses them.
 
 // Client is the address that a request comes from, behind the proxies that are believed.
@@ -27,7 +27,21 @@ func (w *Web) Behind(next http.Handler) http.Handler {
 
 // Allow counts a request from an address about a user, "" for nobody, and says whether it is let through.
 func (w *Web) Allow(from netip.Addr, who string) bool {
-	return w.byOrigin.allow(addressKey(from)) && (who == "" || w.byUser.allow(record.Fold(who)))
+	return w.allowed(from) && (who == "" || w.byUser.allow(record.Fold(who)))
+}
+
+// GiveBack makes a request that was let through count no more as a guess: it was right.
+func (w *Web) GiveBack(from netip.Addr, who string) {
+	w.byOrigin.giveBack(addressKey(from))
+	if who != "" {
+		w.byUser.giveBack(record.Fold(who))
+	}
+}
+
+// allowed counts a request from an address.
+func (w *Web) allowed(from netip.Addr) bool {
+	key := addressKey(from)
+	return w.work.allow(key) && w.byOrigin.allow(key)
 }
 
 // SameSite is an error for what another site's page made a browser send.

@@ -5,26 +5,27 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"vmsbridge/uplink/identity/argument"
 	"vmsbridge/uplink/identity/record"
 )
 
-// Limit is how many requests are let through: Burst at once, then one Every.
+// Limit is how many requests are let through: Burst at once, then one Every. The zero value lets all through.
 type Limit struct {
 	Burst int
 	Every time.Duration
 }
 
-// Limits of the endpoints with which something could be guessed.
+// Limits of the endpoints with which something could be guessed. What was right was no guess: a request that showed a good
+// password, code or token gives back what it took from the first two, so that an office that signs in every morning, or a program
+// that does so for each thing that it does, is not taken for a guesser.
 type Limits struct {
 	PerAddress Limit // of the client; IPv6 addresses of one /64 are one
 	PerUser    Limit // whom the request names, known or not, or who is signed in
+	Work       Limit // of the client, all requests, right or wrong: checking a password and making a token cost something
 }
 
 // DefaultLimits let a person mistype and an office sign in, and a guesser try ten thousand passwords a week.
-var DefaultLimits = Limits{PerAddress: Limit{60, 2 * time.Second}, PerUser: Limit{10, time.Minute}}
+var DefaultLimits = Limits{PerAddress: Limit{60, 2 * time.Second}, PerUser: Limit{10, time.Minute}, Work: Limit{600, 500 * time.Millisecond}}
 
 const retryAfterSeconds = 60
 
@@ -38,32 +39,60 @@ type limiter struct {
 	now   func() time.Time
 
 	mu      sync.Mutex // guards buckets
-	buckets map[string]*rate.Limiter
+	buckets map[string]bucket
+}
+
+// bucket is how many requests were left at a time.
+type bucket struct {
+	left float64
+	at   time.Time
 }
 
 func newLimiter(l Limit, now func() time.Time) *limiter {
-	return &limiter{limit: l, room: maxBuckets, now: now, buckets: map[string]*rate.Limiter{}}
+	return &limiter{limit: l, room: maxBuckets, now: now, buckets: map[string]bucket{}}
 }
 
 func (l *limiter) allow(key string) bool {
+	if l.limit == (Limit{}) {
+		return true
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	b := l.buckets[key]
-	if b == nil {
-		if len(l.buckets) >= l.room {
-			l.makeRoomLocked(now)
-		}
-		b = rate.NewLimiter(rate.Every(l.limit.Every), l.limit.Burst)
-		l.buckets[key] = b
+	if _, ok := l.buckets[key]; !ok && len(l.buckets) >= l.room {
+		l.makeRoomLocked(now)
 	}
-	return b.AllowN(now, 1)
+	left := l.leftLocked(key, now)
+	if left < 1 {
+		return false
+	}
+	l.buckets[key] = bucket{left - 1, now}
+	return true
+}
+
+// giveBack undoes an allow.
+func (l *limiter) giveBack(key string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, ok := l.buckets[key]; ok {
+		now := l.now()
+		l.buckets[key] = bucket{min(float64(l.limit.Burst), l.leftLocked(key, now)+1), now}
+	}
+}
+
+// leftLocked is how many requests of a key would be let through now. A clock that is set back takes nothing away.
+func (l *limiter) leftLocked(key string, now time.Time) float64 {
+	b, ok := l.buckets[key]
+	if !ok {
+		return float64(l.limit.Burst)
+	}
+	return min(float64(l.limit.Burst), b.left+max(0, float64(now.Sub(b.at)))/float64(max(1, l.limit.Every)))
 }
 
 // makeRoomLocked forgets keys that have rested long enough to be as good as new, and if there are none, some others.
 func (l *limiter) makeRoomLocked(now time.Time) {
-	for key, b := range l.buckets {
-		if b.TokensAt(now) >= float64(l.limit.Burst) {
+	for key := range l.buckets {
+		if l.leftLocked(key, now) >= float64(l.limit.Burst) {
 			delete(l.buckets, key)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"vmsbridge/uplink/identity/argument"
 	"vmsbridge/uplink/identity/audit"
 	letters "vmsbridge/uplink/identity/post"
+	"vmsbridge/uplink/identity/record"
 	"vmsbridge/uplink/identity/rule"
 	"vmsbridge/uplink/identity/session"
 	"vmsbridge/uplink/identity/status"
@@ -31,6 +32,11 @@ func (c *call) createAccount() error {
 	in, err := c.text([]string{"email", "password"}, "name", "realm", "first_name", "last_name", "timezone", api)
 	if err != nil {
 		return err
+	}
+	for _, name := range []string{"name", "first_name", "last_name"} {
+		if err := record.CheckLine(in[name]); err != nil {
+			return status.Badf("%s %v", name, err)
+		}
 	}
 	if zone := in["timezone"]; zone != "" {
 		if _, err := time.LoadLocation(zone); err != nil || zone == "Local" {
@@ -55,6 +61,7 @@ func (c *call) validateAccount() error {
 	if err != nil {
 		return err
 	}
+	c.right = true
 	c.signedIn(o)
 	return c.ok(map[string]string{"user_id": o.User.ID})
 }
@@ -80,6 +87,7 @@ func (c *call) checkReset() error {
 	if err := c.desk.CheckReset(in["token"]); err != nil {
 		return err
 	}
+	c.right = true
 	return c.answer(http.StatusAccepted, nil)
 }
 
@@ -108,6 +116,7 @@ func (c *call) resetPassword() error {
 	if err != nil {
 		return err
 	}
+	c.right = true
 	c.signedIn(o)
 	return c.ok(map[string]string{"user_id": o.User.ID})
 }
@@ -195,5 +204,6 @@ func (c *call) changePassword() error {
 	if err != nil {
 		return err
 	}
+	c.right = true
 	return c.ok(map[string]string{"id": id})
 }

@@ -22,6 +22,7 @@ func (c *call) authenticate() error {
 	if err != nil {
 		return err
 	}
+	c.right = t.Factors == nil // else codes could be had without end
 	return c.ok(ticketOf(t))
 }
 
@@ -44,6 +45,7 @@ func (c *call) authorize() error {
 	if err != nil {
 		return err
 	}
+	c.right = true
 	c.signedIn(o)
 	return c.ok(struct {
 		record.User
@@ -107,6 +109,7 @@ func (c *call) sso() error {
 	if t.Token != "" {
 		return c.ok(ticketOf(t))
 	}
+	c.right = true
 	c.signedIn(o)
 	return c.ok(map[string]string{argument.CookieSession: o.Key, "user_id": o.User.ID})
 }
@@ -197,5 +200,6 @@ func (c *call) verifyFactor() error {
 	if err := c.o.Factors.Verify(c.r.Context(), c.caller, in["two_factor_authentication_code"]); err != nil {
 		return c.closed(err)
 	}
+	c.right = true
 	return c.answer(http.StatusOK, nil)
 }

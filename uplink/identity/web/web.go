@@ -81,6 +81,7 @@ type Web struct {
 	cross    *http.CrossOriginProtection
 	byOrigin *limiter
 	byUser   *limiter
+	work     *limiter
 	log      *slog.Logger
 }
 
@@ -101,7 +102,7 @@ func New(o Options) (*Web, error) {
 			return nil, err
 		}
 	}
-	w.byOrigin, w.byUser = newLimiter(o.Limits.PerAddress, o.Store.Now), newLimiter(o.Limits.PerUser, o.Store.Now)
+	w.byOrigin, w.byUser, w.work = newLimiter(o.Limits.PerAddress, o.Store.Now), newLimiter(o.Limits.PerUser, o.Store.Now), newLimiter(o.Limits.Work, o.Store.Now)
 	w.routes()
 	return w, nil
 }
