@@ -26,6 +26,7 @@ type object struct {
 	nowWeight   int // of now: the difference from the blink before
 	newWeight   int
 	limit       int // of moved: how much it took to count
+	worn        int // of moved: how much has moved there lately, as restless remembers it
 
 	sumX, sumY     int // of fore, for its centre
 	movedX, movedY int // of moved, for its centre
@@ -192,6 +193,7 @@ func (d *Detector) measure(o *object, v *views, x0, y0 int, away bool) {
 				o.movedWeight += w
 				o.movedSquare += w * w
 				o.limit += int(limit)
+				o.worn += int(d.habit.memory[i])
 				o.box.add(x, y)
 				if away {
 					o.fresh++

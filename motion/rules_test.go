@@ -52,6 +52,25 @@ func TestLeaves(t *testing.T) {
 	require.False(t, tree.leaves())
 }
 
+// TestWanders: what is large and moves on and on is a thing, wherever it goes, unless it is in the same places all the time.
+func TestWanders(t *testing.T) {
+	const small = 72
+	for name, c := range map[string]struct {
+		size  float64
+		moves time.Duration
+		worn  float64
+		want  bool
+	}{
+		"a hand at work":    {600, 1500 * time.Millisecond, 0.3, true},
+		"a flag":            {600, 1500 * time.Millisecond, 1.1, false},
+		"only just":         {600, 800 * time.Millisecond, 0.1, false},
+		"a small flutterer": {100, 1500 * time.Millisecond, 0.3, false},
+	} {
+		k := track{cells: c.size, strong: c.moves, worn: c.worn}
+		require.Equal(t, c.want, k.wanders(small), name)
+	}
+}
+
 // TestHurries: an insect close to the lens is faster than things of its size.
 func TestHurries(t *testing.T) {
 	var runner, insect track

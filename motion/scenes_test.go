@@ -94,6 +94,8 @@ func TestNothingMoves(t *testing.T) {
 	}
 }
 
+func frac(v float64) float64 { return v - math.Floor(v) }
+
 func first(s seen) string {
 	if len(s.began) == 0 {
 		return "never"
@@ -171,6 +173,13 @@ func TestHardThings(t *testing.T) {
 				walker(s, -0.08+0.2*(at-5))
 			}
 			s.light(0.5, 1)
+		}},
+		{"a hand at work", 2, 2.5, 9, 0.3, 0.2, func(s *scene, at float64) {
+			if at >= 2.5 && at < 9 { // from the side, to another place each time
+				n := math.Floor(4 * (at - 2.5))
+				x, y := 0.45+0.3*frac(n*0.618), 0.3+0.3*frac(n*0.755)
+				s.thing(x, y, 1-x, 0.16, 70, 25)
+			}
 		}},
 		{"as the light goes on", 2, 5, 10.4, 0.5, 0.2, func(s *scene, at float64) {
 			if at >= 5 {

@@ -24,6 +24,9 @@ const (
 	confirmSmall  = 700 * time.Millisecond  // of motion of something small or middling
 	fastSmall     = 5                       // square roots of its area that such a thing goes in a second at most: a runner goes four, an insect is faster
 	middling      = 4                       // times what is small: an insect close to the lens is no larger
+	confirmWander = 1200 * time.Millisecond // of motion of something large that goes to and fro
+	wanderCells   = 2                       // times what is small, that it is large at least
+	wanderWorn    = 0.45                    // of that time, at most, that its places have been moving on the mean
 	doubtAfter    = 1500 * time.Millisecond // without motion that goes on, after which a confirmed track must be confirmed anew
 	maxTracks     = 32
 	trailLength   = 24 // pictures that the look back can reach
@@ -101,7 +104,8 @@ type track struct {
 	leaps     int // from picture to picture
 	leapX     float64
 	leapY     float64
-	bold      bool // the last leap was of something beyond doubt
+	worn      float64 // how long the places that it moves through have been moving on the mean, in seconds
+	bold      bool    // the last leap was of something beyond doubt
 }
 
 // tracker links the objects of pictures.
@@ -257,7 +261,7 @@ func sum(objects []object, i int) look {
 		}
 		l.cells += o.cells
 		l.fore, l.sumX, l.sumY = l.fore+o.fore, l.sumX+o.sumX, l.sumY+o.sumY
-		l.movedWeight, l.movedSquare, l.limit = l.movedWeight+o.movedWeight, l.movedSquare+o.movedSquare, l.limit+o.limit
+		l.movedWeight, l.movedSquare, l.limit, l.worn = l.movedWeight+o.movedWeight, l.movedSquare+o.movedSquare, l.limit+o.limit, l.worn+o.worn
 		l.outline.add(&o.outline)
 		if o.box.empty() {
 			l.box = l.box.union(o.whole)
@@ -294,6 +298,7 @@ func (k *track) advance(l look, at, dt time.Duration, wall time.Time, t *tracker
 	}
 	k.leap(t.formOf(&l, contrast), t, at, dt)
 	k.gather(&l, contrast, at, dt)
+	k.worn = float64(l.worn) / float64(max(1, l.moved)) * restlessFull.Seconds() / 255
 	k.consider(&l, dt)
 	k.travel(l.moved, l.largest, l.movedX, l.movedY, at, dt)
 	k.follow(l.creeps && !l.strong && l.edged(), l.fore, l.sumX, l.sumY, dt)
@@ -386,6 +391,12 @@ func (k *track) leaves() bool {
 	return d >= youngWay*math.Sqrt(k.cells) && d >= youngStraight*k.way
 }
 
+// wanders tells whether something large has moved for so long, and each time somewhere else, that it is not a thing that always moves in its place: a hand at
+// work, a dog, a child at play. The places that a tree or a flag moves through are always the same ones.
+func (k *track) wanders(small int) bool {
+	return k.strong >= confirmWander && k.cells >= wanderCells*float64(small) && k.worn <= wanderWorn*k.strong.Seconds()
+}
+
 // hurries tells whether the track goes further in a second than things of its size do: insects, flakes of snow and drops fly close to the lens.
 func (k *track) hurries(at time.Duration) bool {
 	return k.way > fastSmall*math.Sqrt(k.cells)*wayFade*(1-math.Exp(-(at-k.bornAt).Seconds()/wayFade))
@@ -432,14 +443,15 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 		if !k.solid() || t.scattered && !k.compact || k.cells < float64(t.small) && t.flurry > flurry {
 			return
 		}
-		if t.young && !k.leaves() {
+		wanders := k.wanders(t.small)
+		if t.young && !k.leaves() && !wanders {
 			return
 		}
-		if !k.travelled() || k.cells < float64(t.small) && k.strong < confirmSmall || k.cells < middling*float64(t.small) && (max(k.strong, k.faint) < confirmSmall || k.hurries(at)) {
+		if !k.travelled() && !wanders || k.cells < float64(t.small) && k.strong < confirmSmall || k.cells < middling*float64(t.small) && (max(k.strong, k.faint) < confirmSmall || k.hurries(at)) {
 			return
 		}
 		back = smallBack
-		if t.young {
+		if t.young || wanders {
 			back = creepBack
 		}
 	}
