@@ -79,10 +79,10 @@ func (d *Detector) outline() (any bool) {
 // shown tells whether an object that has a track is part of the mask: what is not yet confirmed must be large, or go somewhere that weather does not.
 func (d *Detector) shown(o *object) bool {
 	k, t := &d.tracks.tracks[o.track], &d.tracks
-	if t.flurry > flurry && o.size() < t.small/4 && 2*float64(o.size()) < k.cells {
+	if t.fall.all > flurry && o.size() < t.small/4 && 2*float64(o.size()) < k.cells {
 		return false // a flake beside what moves
 	}
-	return k.confirmed || o.weak && (o.size() >= t.small || k.travelled() && t.flurry <= flurry)
+	return k.confirmed || o.weak && (o.size() >= t.small || k.travelled() && t.fall.all <= flurry)
 }
 
 // widen takes what is a bit fainter into the shape, beside what is clear. It returns the shape's box.

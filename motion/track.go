@@ -36,12 +36,6 @@ const (
 // ahead of it into the picture, and leaves after it.
 const shadowShare = 0.35
 
-// flurry is how many small things may move at a time: what falls everywhere is weather. flurryFade is the time, in seconds, over which they are counted.
-const (
-	flurry     = 6
-	flurryFade = 1.5
-)
-
 // clearContrast is how many times its threshold a thing must differ by to be clear rather than faint.
 const clearContrast = 1.8
 
@@ -74,6 +68,8 @@ type track struct {
 	pictures  int           // number of the latter
 	faint     time.Duration // sum of the pictures in which it moved, clearly or faintly
 	cells     float64       // size of its largest part, at most within some time
+	typical   float64       // the same, smoothed
+	main      int           // object of the newest picture that is its largest part, -1 without
 	fromX     float64       // where what moves was some time ago, in cells
 	fromY     float64
 	nowX      float64 // where it is, smoothed
@@ -85,6 +81,7 @@ type track struct {
 	bornAt    time.Duration
 	size      int  // cells that moved in its last picture
 	linked    int  // pictures in which it was seen
+	flake     bool // it was like many others in the last picture
 	compact   bool // something compact moved in the last picture
 	left      bool // it went away from where it began
 	creep     time.Duration
@@ -112,11 +109,12 @@ type track struct {
 type tracker struct {
 	tracks    []track
 	lastID    int
-	small     int     // cells of what moves, below which a track must travel to be confirmed
-	flurry    float64 // number of small things that move, over the last seconds
-	scattered bool    // much changes all over the picture
-	young     bool    // it is not yet known what always moves
-	width     int     // of the picture, in cells
+	small     int // cells of what moves, below which a track must travel to be confirmed
+	fall      fall
+	order     []int // objects of the newest picture, the largest first
+	scattered bool  // much changes all over the picture
+	young     bool  // it is not yet known what always moves
+	width     int   // of the picture, in cells
 	height    int
 }
 
@@ -169,65 +167,11 @@ func (t *tracker) step(objects []object, at, dt time.Duration, wall time.Time) {
 		}
 	}
 	t.tracks = kept
-	known := len(t.tracks)
-	few := 0
-	for i := range objects {
-		o := &objects[i]
-		if o.stirs && o.size() < t.small {
-			few++
-		}
-		if o.stirs || o.creeps {
-			o.track = t.link(o, known, at, dt, wall)
-		}
-	}
-	t.flurry += (float64(few) - t.flurry) * (1 - math.Exp(-dt.Seconds()/flurryFade))
+	t.link(objects, at, dt, wall)
+	t.fall.take(objects, t.small, dt)
 	for i := range t.tracks {
-		t.tracks[i].advance(sum(objects, i), at, dt, wall, t)
+		t.tracks[i].advance(t.sum(objects, i), at, dt, wall, t)
 	}
-}
-
-// link finds the track nearest to an object among the known ones, or begins one. It returns -1 when there is no place.
-func (t *tracker) link(o *object, known int, at, dt time.Duration, wall time.Time) int {
-	box := o.box
-	if box.empty() {
-		box = o.whole
-	}
-	best, bestGap := -1, 1<<30
-	for i := range known {
-		gap, reach := distance(t.tracks[i].box, box)
-		if k := &t.tracks[i]; !k.confirmed && float64(o.size()) > 4*k.cells && at-k.bornAt > time.Second {
-			continue // something else that flutters has been there all the time
-		}
-		if t.leaps(&t.tracks[i], o, at, dt) {
-			reach = 1 << 29
-		}
-		if gap <= reach && gap < bestGap {
-			best, bestGap = i, gap
-		}
-	}
-	if best < 0 {
-		if len(t.tracks) == maxTracks || 8*o.fore < o.moved {
-			return -1
-		}
-		t.tracks = append(t.tracks, track{first: wall, strongAt: at, bornAt: at, box: box, size: o.moved})
-		best = len(t.tracks) - 1
-	}
-	return best
-}
-
-// leaps tells whether the object may be a young track's next picture, wherever it is: a car close to the camera is only seen in a few pictures, and each
-// time somewhere else. That it goes straight on is asked when it is confirmed.
-func (t *tracker) leaps(k *track, o *object, at, dt time.Duration) bool {
-	return k.linked <= 3 && o.fore >= t.small && k.size >= t.small && k.seenAt < at && at-k.seenAt <= max(shortLag, dt)*3/2 && 3*o.moved > k.size && 3*k.size > o.moved
-}
-
-// distance is how far two boxes are apart, in cells (0 when they overlap), and how far they may be to be the same thing: a fast
-// thing is seen as far away as it is large.
-func distance(a, b rect) (gap, reach int) {
-	dx := max(0, a.left-b.right, b.left-a.right)
-	dy := max(0, a.top-b.bottom, b.top-a.bottom)
-	size := max(min(a.right-a.left, a.bottom-a.top), min(b.right-b.left, b.bottom-b.top))
-	return max(dx, dy), 3 + size
 }
 
 // look is what one picture shows of a track: the sum of the objects linked to it.
@@ -237,8 +181,8 @@ type look struct {
 	largest int // size of the largest
 }
 
-// sum adds up the objects linked to track number i.
-func sum(objects []object, i int) look {
+// sum adds up the objects linked to track number i. Where much falls, what flutters around the thing is left out also of where it is.
+func (t *tracker) sum(objects []object, i int) look {
 	l := look{object: object{box: noRect}}
 	largest := 0
 	for j := range objects {
@@ -254,10 +198,13 @@ func sum(objects []object, i int) look {
 		l.any = true
 		l.strong, l.active = l.strong || o.strong, l.active || o.stirs && o.active
 		l.weak, l.stirs, l.creeps = l.weak || o.weak, l.stirs || o.stirs, l.creeps || o.creeps
-		l.moved, l.movedX, l.movedY = l.moved+o.moved, l.movedX+o.movedX, l.movedY+o.movedY
 		l.largest = max(l.largest, o.size())
-		if 4*o.size() < largest {
-			continue // what flutters around does not make it larger
+		around := 4*o.size() < largest // what flutters around does not make it larger
+		if !around || t.fall.all <= flurry {
+			l.moved, l.movedX, l.movedY = l.moved+o.moved, l.movedX+o.movedX, l.movedY+o.movedY
+		}
+		if around {
+			continue
 		}
 		l.cells += o.cells
 		l.fore, l.sumX, l.sumY = l.fore+o.fore, l.sumX+o.sumX, l.sumY+o.sumY
@@ -284,6 +231,11 @@ func (k *track) advance(l look, at, dt time.Duration, wall time.Time, t *tracker
 		k.missed(at)
 		return
 	}
+	flake := t.flake(l.largest)
+	if k.flake && !flake && !k.confirmed { // something else takes its place
+		*k = track{first: wall, strongAt: at, bornAt: at, main: k.main}
+	}
+	k.flake = flake
 	k.box, k.seenAt, k.size = l.box, at, l.moved
 	k.linked++
 	k.compact = float64(l.cells) >= compactShare*float64((l.box.right-l.box.left)*(l.box.bottom-l.box.top))
@@ -292,20 +244,24 @@ func (k *track) advance(l look, at, dt time.Duration, wall time.Time, t *tracker
 	if l.strong {
 		k.contrast = max(k.contrast, contrast)
 	}
-	if l.weak || k.sights == 0 {
+	if (l.weak || k.sights == 0) && !flake {
 		k.trail[k.sights%trailLength] = sight{at, wall, contrast}
 		k.sights++
 	}
 	k.leap(t.formOf(&l, contrast), t, at, dt)
-	k.gather(&l, contrast, at, dt)
+	if flake {
+		k.missed(at)
+	} else {
+		k.gather(&l, contrast, at, dt)
+	}
 	k.worn = float64(l.worn) / float64(max(1, l.moved)) * restlessFull.Seconds() / 255
 	k.consider(&l, dt)
 	k.travel(l.moved, l.largest, l.movedX, l.movedY, at, dt)
 	k.follow(l.creeps && !l.strong && l.edged(), l.fore, l.sumX, l.sumY, dt)
-	if !k.confirmed {
+	if !k.confirmed && !flake {
 		k.confirm(at, dt, t)
 	}
-	k.live = k.confirmed && (l.stirs && l.active && contrast >= shadowShare*k.contrast || k.creeping && l.creeps) && !(k.cells < float64(t.small) && t.flurry > flurry)
+	k.live = k.confirmed && (l.stirs && l.active && contrast >= shadowShare*k.contrast || k.creeping && l.creeps) && !flake && !t.weather(k)
 	switch {
 	case k.live:
 		k.liveAt = at
@@ -369,6 +325,10 @@ func (k *track) travel(moved, size, x, y int, at, dt time.Duration) {
 	}
 	fade := math.Exp(-dt.Seconds() / wayFade)
 	k.cells = max(k.cells*fade, float64(size))
+	if k.typical == 0 {
+		k.typical = float64(size)
+	}
+	k.typical += (float64(size) - k.typical) * (1 - math.Exp(-dt.Seconds()/aheadFade))
 	k.fromX, k.fromY, k.way = k.nowX+(k.fromX-k.nowX)*fade, k.nowY+(k.fromY-k.nowY)*fade, k.way*fade
 	share := 1 - math.Exp(-dt.Seconds()/0.2)
 	dx, dy := share*(cx-k.nowX), share*(cy-k.nowY)
@@ -426,7 +386,7 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 		pictures = 2
 	}
 	back := lookBack
-	leapt := k.leapt() && !t.scattered && t.flurry <= flurry
+	leapt := k.leapt() && !t.scattered && t.fall.all <= flurry
 	switch {
 	case leapt:
 		back = smallBack
@@ -440,7 +400,7 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 		return
 	}
 	if !k.creeping && !leapt { // it had to go somewhere first
-		if !k.solid() || t.scattered && !k.compact || k.cells < float64(t.small) && t.flurry > flurry {
+		if !k.solid() || t.scattered && !k.compact || t.weather(k) {
 			return
 		}
 		wanders := k.wanders(t.small)
