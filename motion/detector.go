@@ -34,6 +34,7 @@ type Detector struct {
 	habit     restless
 	smooth    smoother
 	steady    steady
+	bands     bands
 	ghosts    ghosts
 	despeckle plane.Despeckler
 	labels    labeler
@@ -98,6 +99,7 @@ func (d *Detector) resize(width, height int) {
 	d.grid = g
 	d.history.resize(n)
 	d.smooth.resize(g.width)
+	d.bands.resize(g.height)
 	d.model.resize(n)
 	d.habit.resize(n)
 	d.ghosts.resize(n)
@@ -204,6 +206,9 @@ func (d *Detector) Step(p Picture) Result {
 	d.smooth.run(newest.cells, d.grid.width)
 	if d.pictures > 0 {
 		d.steady.run(d.model.background, newest.cells, d.grid)
+		if d.bands.run(d.model.background, newest.cells, d.light.at, d.grid, d.at) {
+			d.relearn()
+		}
 	}
 	if d.pictures++; d.pictures == 1 {
 		d.model.begin(newest.cells)
@@ -215,6 +220,13 @@ func (d *Detector) Step(p Picture) Result {
 	d.history.commit()
 	d.smoothen()
 	return d.result(global)
+}
+
+// relearn begins to learn the scene anew: it will look otherwise from the newest picture on.
+func (d *Detector) relearn() {
+	d.smooth.on = false
+	d.history.clear()
+	d.pictures = 0
 }
 
 // learning tells whether the scene is still new.

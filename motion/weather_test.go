@@ -47,3 +47,32 @@ func TestSnowIsNobody(t *testing.T) {
 		})
 	}
 }
+
+// TestBandsAreNotNoise: lamps that beat with the shutter move bright and dark bands over the picture; who walks there, and differs by little, is found all the same, and the bands alone
+// are nothing.
+func TestBandsAreNotNoise(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		bands, speed float64
+	}{{"broad", 0.5, 1.3}, {"narrow", 2.5, 3.1}, {"at a quarter of the rate", 1.2, 2.5}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(320, 180, 31, 2)
+			const enters, speed = 8.0, 0.2
+			got := watch(t, motion.Config{}, s, 10, 20*time.Second, func(at float64) {
+				if at >= enters {
+					s.thing(-0.06+speed*(at-enters), 0.4, 0.06, 0.4, 95, 15)
+				}
+				for y := range s.height {
+					gain := 1 + 0.09*math.Sin(2*math.Pi*(c.speed*at+c.bands*float64(y)/float64(s.height)))
+					for x := range s.width {
+						s.picture[y*s.width+x] *= gain
+					}
+				}
+			})
+			require.Len(t, got.began, 1, first(got))
+			require.InDelta(t, enters, offset(got.began[0].Start), 0.35)
+			require.InDelta(t, enters+1.06/speed, offset(got.ended[0].Last), 0.5)
+		})
+	}
+}
