@@ -2,8 +2,13 @@
 // reported, and uplink/client, which calls the service and says what an answer means.
 //
 // An entry leaves the outbox only when the service has the event (Ack) or will never take it (Park, with the service's
-// reason). The events of one actor go one after the other, in the order of the outbox; several actors go at once. What
-// happens to the rest depends on whose fault a failure is:
+// reason). The events of one actor go one after the other, in the order of the outbox; several actors go at once. Two
+// things go before that order: if what waits takes longer than Options.Overtake, as after an outage, what is new goes ahead
+// of it, each of both in its own order (split.go); and an event that fails for Options.StuckAfter is stepped over. A request
+// whose answer was lost may still be at work at the service while the event goes again: the same event then arrives twice, its
+// beginning perhaps after its end, which the service must not take back.
+//
+// What happens to the rest depends on whose fault a failure is:
 //
 //   - The service's (no connection, 429, 502, 503, 504, an answer that is not its own): everything waits, from 1 s
 //     doubling to 15 s with jitter, or as long as Retry-After says. Then one event goes ahead; if it is taken, all follow. While the
