@@ -21,7 +21,7 @@ type Door struct {
 	Key string
 	// Device is the cookie tfa_key of a former sign-in with a code, "" for none: a device that is trusted needs no code.
 	Device string
-	// HTTP asks; it must not follow redirects. client.Client.HTTP is one.
+	// HTTP asks; it must not follow redirects to another host. client.Client.HTTP is one.
 	HTTP *http.Client
 }
 
@@ -122,8 +122,8 @@ func (d Door) post(ctx context.Context, at step, path string, in, out any) ([]*h
 	return exchange(d.HTTP, req, at, out)
 }
 
-// exchange sends a request and reads a JSON answer. An answer with a status that is not 2xx is a *Refusal; a redirect too,
-// since none is followed.
+// exchange sends a request and reads a JSON answer. An answer with a status that is not 2xx is a *Refusal; so is a redirect that is
+// not followed.
 func exchange(client *http.Client, req *http.Request, at step, out any) (cookies []*http.Cookie, err error) {
 	req.Header.Set("Accept", "application/json")
 	res, err := client.Do(req)
@@ -139,7 +139,7 @@ func exchange(client *http.Client, req *http.Request, at step, out any) (cookies
 		return nil, fmt.Errorf("ask the service to sign in: %w", err)
 	}
 	if res.StatusCode/100 != 2 {
-		return nil, refusal(at, res)
+		return nil, refusal(at, res, body)
 	}
 	if out != nil && json.Unmarshal(body, out) != nil {
 		return nil, errForeign

@@ -1,10 +1,12 @@
 package signin
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
 	"time"
+
+	"vmsbridge/uplink/vms"
 )
 
 // Status codes of §7 of the identity document that HTTP does not have.
@@ -18,6 +20,7 @@ const (
 type Refusal struct {
 	Code int
 	step step
+	said bool // the body is one of the token endpoint's (RFC 6749 §5.2), not anyone's
 	// Wait is how long the service asks to wait, 0 if it does not say.
 	Wait time.Duration
 }
@@ -77,6 +80,10 @@ func (r *Refusal) words() string {
 		return "the account waits to be activated: follow the link in the mail that came when it was made"
 	case codeUserPending:
 		return "the user has no password yet: follow the link in the mail that came when it was made"
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return "this address leads to another one, which is not followed: put that into service.url"
+	case http.StatusProxyAuthRequired:
+		return "the proxy wants a user and a password: put them into the address in HTTPS_PROXY"
 	case http.StatusBadRequest:
 		if r.step == stepToken {
 			return "what was kept of the sign-in is no longer good: sign in again with vmsbridge login"
@@ -89,17 +96,22 @@ func (r *Refusal) words() string {
 // Final says that asking again for the same brings the same: a person must do something first.
 func (r *Refusal) Final() bool {
 	switch {
-	case r.Code == http.StatusRequestTimeout, r.Code == http.StatusTooManyRequests && (r.step != stepOpen || r.Wait > 0):
+	case r.Code == http.StatusRequestTimeout, r.Code == http.StatusProxyAuthRequired, r.Code == http.StatusTooManyRequests && (r.step != stepOpen || r.Wait > 0):
 		return false
 	}
 	return r.Code/100 == 4
 }
 
+// forEver says that nothing but a new sign-in will do: the service itself says so, and not what stands before it.
+func (r *Refusal) forEver() bool {
+	return r.said && (r.Code == http.StatusBadRequest || r.Code == http.StatusUnauthorized)
+}
+
+// maxWait bounds how long a service can make a sign-in wait.
+const maxWait = time.Hour
+
 // refusal reads an answer that is not 2xx.
-func refusal(at step, res *http.Response) *Refusal {
-	r := &Refusal{Code: res.StatusCode, step: at}
-	if n, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && n > 0 && n < 3600 {
-		r.Wait = time.Duration(n) * time.Second
-	}
-	return r
+func refusal(at step, res *http.Response, body []byte) *Refusal {
+	var e map[string]json.RawMessage
+	return &Refusal{Code: res.StatusCode, step: at, said: json.Unmarshal(body, &e) == nil && e != nil, Wait: vms.RetryAfter(res.Header, time.Now(), maxWait)}
 }

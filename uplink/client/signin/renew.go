@@ -4,22 +4,33 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
-
-	"vmsbridge/uplink/vms"
 )
 
 // issued is an answer of the token endpoint (RFC 6749 §5.1), with the base address that the service adds.
 type issued struct {
-	Access  string      `json:"access_token"`
-	Seconds int64       `json:"expires_in"`
-	Refresh string      `json:"refresh_token"`
-	Base    vms.BaseURL `json:"httpsBaseUrl"`
+	Access  string  `json:"access_token"`
+	Seconds seconds `json:"expires_in"`
+	Refresh string  `json:"refresh_token"`
+	Base    place   `json:"httpsBaseUrl"`
+}
+
+// seconds is a number, or one in a text as some services write it; 0 for what is neither.
+type seconds int64
+
+// UnmarshalJSON takes anything.
+func (n *seconds) UnmarshalJSON(b []byte) error {
+	f, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
+	if err != nil || !(f > 0) {
+		*n = 0
+		return nil
+	}
+	*n = seconds(min(f, longest.Seconds()))
+	return nil
 }
 
 // Bounds of how long a token is used. One without a time is used for an hour; it is renewed when nine tenths are over.
@@ -52,7 +63,7 @@ func (s *Source) renew(ctx context.Context) error {
 	if got.Refresh != "" && next.Session == "" {
 		next.Refresh = got.Refresh
 	}
-	if base := baseOf(next.Door, got.Base); base != "" {
+	if base := got.Base.address(next.Door); base != "" {
 		next.Base = base
 	} else if base, err := next.ask(ctx, s.o.HTTP); err == nil {
 		next.Base = base
@@ -113,33 +124,11 @@ func (s Saved) ask(ctx context.Context, client *http.Client) (string, error) {
 		return "", err
 	}
 	req.Header.Set("Authorization", "Bearer "+s.Access)
-	var settings vms.ClientSettings
+	var settings struct {
+		Base place `json:"httpsBaseUrl"`
+	}
 	if _, err := exchange(client, req, stepToken, &settings); err != nil {
 		return "", err
 	}
-	return baseOf(s.Door, settings.HTTPSBaseURL), nil
-}
-
-// baseOf makes an address of a host and a port, "" of what is none. It is https, whatever the port, but for the very host
-// and port at which the sign-in took place in plain HTTP.
-func baseOf(door string, b vms.BaseURL) string {
-	name := b.Hostname
-	if b.Port <= 0 || b.Port > 65535 || name == "" || strings.ContainsAny(name, "/?#@ \\%") || len(name) > 253 {
-		return ""
-	}
-	host := net.JoinHostPort(name, strconv.Itoa(b.Port))
-	d, err := url.Parse(door)
-	if err == nil && d.Scheme == "http" {
-		at := d.Host
-		if d.Port() == "" {
-			at = net.JoinHostPort(d.Hostname(), "80")
-		}
-		if strings.EqualFold(at, host) {
-			return strings.TrimRight(door, "/")
-		}
-	}
-	if b.Port == 443 {
-		host = strings.TrimSuffix(host, ":443")
-	}
-	return "https://" + host
+	return settings.Base.address(s.Door), nil
 }

@@ -3,6 +3,7 @@ package signin_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -110,7 +111,7 @@ func TestStatusesOfTheFirstStep(t *testing.T) {
 		require.ErrorContains(t, err, c.words)
 		require.NotContains(t, err.Error(), given)
 	}
-	for code, words := range map[int]string{404: "check service.url", 302: "try again later", 500: "try again later", 200: "not the service's sign-in", 400: "service.url right", 403: "API key"} {
+	for code, words := range map[int]string{404: "check service.url", 302: "leads to another one", 308: "put that into service.url", 407: "HTTPS_PROXY", 500: "try again later", 200: "not the service's sign-in", 400: "service.url right", 403: "API key"} {
 		b.answer(code)
 		_, err := b.door().Authenticate(t.Context(), anna, password)
 		require.ErrorContains(t, err, words, "%d", code)
@@ -175,6 +176,53 @@ func TestRevokedSession(t *testing.T) {
 	_, err = c.User(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, src.Trouble())
+}
+
+// What is refused by anyone but the service, such as a portal, does not end a sign-in: once it is gone the bridge is in again.
+func TestARefusalOfWhatStandsBetween(t *testing.T) {
+	for _, code := range []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusProxyAuthRequired, http.StatusFound} {
+		b := newBed(t)
+		_, c, _, _ := b.source(b.signedIn())
+		page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(code)
+			_, _ = io.WriteString(w, "<html>Welcome to the hotel</html>")
+		})
+		b.gate.Store(&page)
+		_, err := c.User(t.Context())
+		require.Error(t, err)
+		b.back()
+		b.pass(6 * time.Minute)
+		_, err = c.User(t.Context())
+		require.NoError(t, err, "%d", code)
+	}
+}
+
+// A service of another make: its answer has other fields, in other forms, and no new refresh token.
+func TestTokensOfAnotherMake(t *testing.T) {
+	b := newBed(t)
+	src, c, path, _ := b.source(signin.Saved{Door: b.url, Client: "id", Secret: "text", Refresh: "stays"})
+	good := ""
+	other := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/oauth2/token" && r.FormValue("refresh_token") == "stays":
+			good = fmt.Sprint("token-", b.tokens.Load())
+			_, _ = io.WriteString(w, ` { "scope":"vms.all", "token_type":"bearer","httpsBaseUrl" : "`+b.url+`/eu/","expires_in":"3600",  "refresh_token":null, "access_token":"`+good+`"}`)
+		case r.URL.Path == "/eu/api/v3.0/users/self" && r.Header.Get("Authorization") == "Bearer "+good:
+			_, _ = io.WriteString(w, `{"accountId":"acc-9"}`)
+		default:
+			w.WriteHeader(http.StatusTeapot)
+		}
+	})
+	b.gate.Store(&other)
+	for n := range int64(3) {
+		u, err := c.User(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, "acc-9", u.AccountID)
+		require.Equal(t, n+1, b.tokens.Load())
+		require.Equal(t, b.url+"/eu", src.Base())
+		require.Equal(t, "stays", onDisk(t, path).Refresh)
+		b.pass(55 * time.Minute)
+	}
 }
 
 // A suspended account is asked about now and then, as somebody may settle that without a new sign-in.

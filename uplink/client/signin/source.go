@@ -28,7 +28,7 @@ const (
 type Options struct {
 	// Path is the file that a sign-in left or will leave.
 	Path string
-	// HTTP asks; it must not follow redirects. client.Client.HTTP is one.
+	// HTTP asks; it must not follow redirects to another host. client.Client.HTTP is one.
 	HTTP *http.Client
 	Now  func() time.Time // nil: time.Now
 	Log  *slog.Logger     // nil: nothing is logged
@@ -149,7 +149,7 @@ func (s *Source) verdict(err error) error {
 		return &vms.TransientError{Err: err, RetryAfter: wait}
 	}
 	s.again = now.Add(pauseFinal)
-	if r.Code == http.StatusBadRequest || r.Code == http.StatusUnauthorized {
+	if r.forEver() {
 		s.again = now.Add(10 * 365 * 24 * time.Hour) // what was refused will not become good; a new file begins anew
 	}
 	return &vms.UnauthorizedError{Message: r.Error(), Hint: signInHint}
