@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"time"
@@ -15,29 +16,26 @@ import (
 // maxPicture bounds a picture in a letter, in bytes.
 const maxPicture = 1 << 20
 
-// notices tells people of cameras' status events until ctx is done. Who is too slow for the feed follows it anew: what is
-// missed then is told by the next change.
+// notices tells people of cameras' status events until ctx is done. What is missed because the feed was too fast is told by the
+// next change.
 func notices(ctx context.Context, f *feed.Feed, reg *registry, n *notice.Notice, log *slog.Logger) error {
-	for ctx.Err() == nil {
-		events, stop := f.Follow()
-		for open := true; open; {
-			select {
-			case <-ctx.Done():
-				open = false
-			case ev, ok := <-events:
-				status := newStatus(ev)
-				if open = ok; !ok || status == "" || ev.ActorType != vms.ActorCamera {
-					continue
-				}
-				c := notice.Change{Account: ev.AccountID, Camera: ev.ActorID, Name: reg.name(ev.ActorID), Status: status, At: ev.StartTimestamp.Time}
-				if err := n.Tell(ctx, c); err != nil {
-					log.Error("nobody was told of a camera's status", "camera", ev.ActorID, "error", err)
-				}
+	follower := f.Follow()
+	for {
+		told, err := follower.Next(ctx)
+		if err != nil && !errors.Is(err, feed.ErrBehind) {
+			return nil
+		}
+		for _, t := range told {
+			status := newStatus(t.Event)
+			if status == "" || t.Event.ActorType != vms.ActorCamera {
+				continue
+			}
+			c := notice.Change{Account: t.Event.AccountID, Camera: t.Event.ActorID, Name: reg.name(t.Event.ActorID), Status: status, At: t.Event.StartTimestamp.Time}
+			if err := n.Tell(ctx, c); err != nil {
+				log.Error("nobody was told of a camera's status", "camera", t.Event.ActorID, "error", err)
 			}
 		}
-		stop()
 	}
-	return nil
 }
 
 // lastPicture fetches the newest preview of a camera before a time, nil if there is none.

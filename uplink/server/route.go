@@ -46,7 +46,7 @@ func (s *Server) route(pattern string, methods map[string]handler) {
 			h := w.Header()
 			h.Set("Allow", allow)
 			h.Set("Access-Control-Allow-Methods", allow)
-			h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, Accept-Language")
+			h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, Accept-Language, Cache-Control, Last-Event-ID")
 			h.Set("Access-Control-Max-Age", "86400")
 			w.WriteHeader(http.StatusNoContent)
 			return

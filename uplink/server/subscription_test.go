@@ -105,6 +105,7 @@ func TestServerSentEvents(t *testing.T) {
 		return lines.Text()
 	}
 	require.Equal(t, ": follows", next())
+	require.Equal(t, "retry: 2000", next())
 	require.Empty(t, next())
 	event := func(camera, kind string, n int) vms.Event {
 		at := vms.At(time.Date(2026, 11, 21, 7, 0, n, 0, time.UTC))
@@ -122,7 +123,7 @@ func TestServerSentEvents(t *testing.T) {
 	for n := 5; n < 8; n++ {
 		want := event("cam-1", vms.TypeMotion, n)
 		f.Publish(want)
-		require.Equal(t, "id: "+want.ID, next())
+		require.Regexp(t, "^id: .+", next())
 		require.Equal(t, "event: "+vms.TypeMotion, next())
 		var got vms.Event
 		require.NoError(t, json.Unmarshal([]byte(strings.TrimPrefix(next(), "data: ")), &got))
@@ -191,8 +192,10 @@ func TestFilters(t *testing.T) {
 	lines := bufio.NewScanner(stream.Body)
 	next := func() string {
 		for lines.Scan() {
-			if id, ok := strings.CutPrefix(lines.Text(), "id: "); ok {
-				return id
+			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+				var ev vms.Event
+				require.NoError(t, json.Unmarshal([]byte(data), &ev))
+				return ev.ID
 			}
 		}
 		return "the end"

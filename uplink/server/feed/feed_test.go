@@ -1,35 +1,108 @@
 package feed
 
 import (
+	"context"
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"vmsbridge/uplink/vms"
 )
 
-// A follower who does not keep up is left, and holds up neither the store nor the others.
-func TestASlowFollowerIsLeft(t *testing.T) {
+// Followers of every pace get what is published, in order and once, unless it is no longer kept; whose connection breaks goes on where
+// it was. The feed keeps a bounded number whatever they do.
+func TestFollowers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const room = 100
+		f := sized(room)
+		var all []string
+		publish := func(n int) {
+			for range n {
+				all = append(all, fmt.Sprint(len(all)))
+				f.Publish(vms.Event{ID: all[len(all)-1]})
+			}
+		}
+		publish(rapid.IntRange(0, room+10).Draw(t, "before"))
+		w, at, last, lastAt := f.Follow(), len(all), "", 0
+		over, cancel := context.WithCancel(context.Background())
+		cancel()
+		t.Repeat(map[string]func(*rapid.T){
+			"publish":      func(t *rapid.T) { publish(rapid.IntRange(1, 30).Draw(t, "n")) },
+			"publish much": func(t *rapid.T) { publish(rapid.IntRange(room-10, room+100).Draw(t, "n")) },
+			"read": func(t *rapid.T) {
+				told, err := w.Next(over)
+				switch oldest := max(0, len(all)-room); {
+				case at < oldest:
+					require.ErrorIs(t, err, ErrBehind)
+					at = oldest
+				case at == len(all):
+					require.ErrorIs(t, err, context.Canceled)
+				default:
+					require.NoError(t, err)
+					require.Len(t, told, min(atOnce, len(all)-at))
+					for _, e := range told {
+						require.Equal(t, all[at], e.Event.ID)
+						require.NotEqual(t, last, e.ID)
+						at, last, lastAt = at+1, e.ID, at
+					}
+				}
+			},
+			"break": func(t *rapid.T) {
+				if last == "" {
+					t.Skip("nothing was read")
+				}
+				w, at = f.FollowAfter(last), lastAt+1
+			},
+			"": func(t *rapid.T) { require.LessOrEqual(t, len(f.kept), room) },
+		})
+	})
+}
+
+func TestIDsOfOthers(t *testing.T) {
+	f, other := New(), New()
+	first := other.Follow()
+	for range 3 {
+		f.Publish(vms.Event{ID: "old"})
+		other.Publish(vms.Event{})
+	}
+	told, err := first.Next(t.Context())
+	require.NoError(t, err)
+	for _, id := range []string{"", "x", "-", "-1", f.name, f.name + "-", f.name + "-3", f.name + "-99", f.name + "--1", f.name + "-18446744073709551615", told[0].ID,
+		"cam-1-2026-11-21T07:00:00.000+00:00-vms.motionDetectionEvent.v1"} {
+		w := f.FollowAfter(id)
+		require.Equal(t, f.end, w.at, id)
+	}
+}
+
+// Who waits is woken by an event and by the end.
+func TestWaiting(t *testing.T) {
 	f := New()
-	slow, stop := f.Follow()
-	defer stop()
-	quick, leave := f.Follow()
-	for range room + 1 {
-		f.Publish(vms.Event{ID: "x"})
-		<-quick
+	w := f.Follow()
+	got := make(chan error, 2)
+	go func() {
+		for range 2 {
+			_, err := w.Next(context.Background())
+			got <- err
+		}
+	}()
+	heard := func() error {
+		select {
+		case err := <-got:
+			return err
+		case <-time.After(time.Minute):
+			t.Error("nothing woke it")
+			return nil
+		}
 	}
-	n := 0
-	for range slow {
-		n++
-	}
-	require.Equal(t, room, n)
-	leave()
-	_, open := <-quick
-	require.False(t, open)
-	leave()
+	f.Publish(vms.Event{})
+	require.NoError(t, heard())
+	f.Close()
+	require.ErrorIs(t, heard(), ErrClosed)
 	f.Publish(vms.Event{})
 	f.Close()
-	after, _ := f.Follow()
-	_, open = <-after
-	require.False(t, open)
+	_, err := f.Follow().Next(t.Context())
+	require.ErrorIs(t, err, ErrClosed)
 }
