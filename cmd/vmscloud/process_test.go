@@ -36,14 +36,15 @@ func TestMain(m *testing.M) {
 
 func program(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, os.Args[0], args...)
-	cmd.Env = append(os.Environ(), asProgram+"=1")
+	// With the race detector a program sleeps for a second before it ends, unless it is told otherwise.
+	cmd.Env = append(os.Environ(), asProgram+"=1", "GORACE=atexit_sleep_ms=20 "+os.Getenv("GORACE"))
 	return cmd
 }
 
 // vmscloud runs a command to its end.
 func vmscloud(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := program(ctx, args...)
 	var out, errs bytes.Buffer
@@ -117,7 +118,7 @@ func startProcess(t *testing.T, data string, args ...string) *process {
 		p.base = "http://" + address
 	case <-p.waited:
 		t.Fatalf("it ended at once: %v\n%s", p.exitErr, p.log.String())
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("it does not serve")
 	}
 	return p
@@ -134,7 +135,7 @@ func (p *process) stop() int {
 	require.NoError(p.t, p.cmd.Process.Signal(syscall.SIGTERM))
 	select {
 	case <-p.waited:
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		p.t.Fatal("it does not stop")
 	}
 	return p.cmd.ProcessState.ExitCode()

@@ -136,11 +136,11 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	context.AfterFunc(ctx, func() { _ = hub.Close(); book.feed.Close() }) // the server does not wait for tunnels, and would for streams
-	g.Go(func() error { return serveHTTP(ctx, server.NewHTTP(handler, log), l, c.TLSCert, c.TLSKey) })
+	g.Go(func() error { return serveHTTP(ctx, server.NewHTTP(handler, log), l, c.TLSCert, c.TLSKey, log) })
 	if admin, err := listenAdmin(filepath.Join(c.Data, adminSocket)); err != nil {
 		log.Warn("token commands will not work while this runs", "error", err)
 	} else {
-		g.Go(func() error { return serveHTTP(ctx, server.NewHTTP(adminHandler(ids, reg), log), admin, "", "") })
+		g.Go(func() error { return serveHTTP(ctx, server.NewHTTP(adminHandler(ids, reg), log), admin, "", "", log) })
 	}
 	g.Go(func() error { return c.office.Run(ctx) })
 	g.Go(func() error { return tidy(ctx, ids, log) })
@@ -210,15 +210,19 @@ func (c runCmd) handler(ids *store.Store, reg *registry, book *ledger, hub *tunn
 	return people.Behind(mux), nil
 }
 
+// cutOff is what is logged of requests that outlast the drain.
+const cutOff = "requests that were still under way are cut off"
+
 // serveHTTP serves until ctx is done, then lets requests under way finish.
-func serveHTTP(ctx context.Context, s *http.Server, l net.Listener, cert, key string) error {
+func serveHTTP(ctx context.Context, s *http.Server, l net.Listener, cert, key string, log *slog.Logger) error {
 	stopped := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
 		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 		defer cancel()
 		err := s.Shutdown(limit)
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = s.Close() // what is still under way is cut; its client will ask again
+			log.Warn(cutOff, "after", drain)
+			err = s.Close() // its client will ask again
 		}
 		stopped <- err
 	})

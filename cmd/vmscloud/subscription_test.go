@@ -63,7 +63,7 @@ func TestFollowingEvents(t *testing.T) {
 		case ev, ok := <-heard:
 			require.True(t, ok)
 			return ev
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatal("nothing is heard")
 			return vms.Event{}
 		}
@@ -76,7 +76,8 @@ func TestFollowingEvents(t *testing.T) {
 	ev.EndTimestamp = vms.Ptr(ev.StartTimestamp.Add(4200 * time.Millisecond))
 	require.NoError(t, b.Report(t.Context(), ev))
 	require.Equal(t, ev.EndTimestamp, hear().EndTimestamp)
-	began := time.Now()
 	require.Zero(t, p.stop())
-	require.Less(t, time.Since(began), drain)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	require.NotContains(t, p.log.String(), cutOff)
 }
