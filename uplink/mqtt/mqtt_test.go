@@ -305,7 +305,7 @@ func TestUntrueClock(t *testing.T) {
 	require.NoError(t, s.journal.PutProvisional(ev, false, 7))
 	eventually(t, func() bool { return l.last(motion) == "ON" })
 	require.Empty(t, l.on(events))
-	_, err := s.journal.Settle(7, time.Hour, nil)
+	_, _, err := s.journal.Settle(7, time.Hour, nil)
 	require.NoError(t, err)
 	eventually(t, func() bool { return len(l.on(events)) == 1 })
 	require.NotContains(t, ids(t, l)[0], ev.ID)

@@ -388,7 +388,7 @@ func TestUntrueClock(t *testing.T) {
 	require.NoError(t, s.journal.PutProvisional(ev, false, 7))
 	later := s.put("gate", vms.TypeMotion, 5, time.Second)
 	eventually(t, func() bool { return h.Status().Waiting == 2 })
-	_, err = s.journal.Settle(7, began.Sub(time.Unix(0, 0)), nil)
+	_, _, err = s.journal.Settle(7, began.Sub(time.Unix(0, 0)), nil)
 	require.NoError(t, err)
 	eventually(t, func() bool { return len(r.ids("")) == 3 })
 	require.Equal(t, later, r.ids("")[1], "it got its time after that one was put")
