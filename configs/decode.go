@@ -126,7 +126,12 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
 		}
 		seen[name] = at.line
 		field, ok := fields[name]
-		if !ok {
+		switch v := n.Content[i+1]; {
+		case !ok && n.Style&yaml.FlowStyle != 0 && isNull(v) && v.Value == "":
+			// The rest of a password with a comma, as likely as not: it is not repeated.
+			d.report(at, path, "a word without a value stands here; put a value that holds a comma in quotes")
+			continue
+		case !ok:
 			d.unknown(at, path, name, fields)
 			continue
 		}
@@ -139,6 +144,11 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
 // unknown reports a key that does not exist. The key that was probably meant is not also reported as missing.
 func (d *decoder) unknown(at place, path, name string, fields map[string]reflect.Value) {
 	known := keysOf(fields)
+	if len(d.problems) > maxProblems { // it is only counted
+		d.report(at, path, "")
+		return
+	}
+	name = userInfo.ReplaceAllString(name, "//***@")
 	if meant := closest(name, known); meant != "" {
 		d.bad[join(path, meant)] = true
 		d.report(at, join(path, printable(name)), "unknown key, did you mean %q?", meant)

@@ -2,6 +2,7 @@ package configs
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -172,6 +173,20 @@ func TestBillionLaughs(t *testing.T) {
 	s += "cameras: [{id: a, url: 'rtsp://h/', motion: {masks: [" + strings.Repeat("*a0, ", 40_000) + "]}}]\n"
 	_, err := Parse("x.yaml", []byte(s))
 	require.ErrorContains(t, err, "grows above 100000 values")
+}
+
+// A file of another kind has thousands of unknown keys: the first are told, and how many there are.
+func TestNoEndOfProblems(t *testing.T) {
+	var b strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&b, "key%d: 1\n", i)
+	}
+	_, err := Parse("x.yaml", []byte(b.String()))
+	lines := strings.Split(err.Error(), "\n")
+	require.Len(t, lines, maxProblems+1)
+	require.Contains(t, lines[0], "x.yaml:1:1: key0: unknown key")
+	require.Contains(t, lines[maxProblems-1], "x.yaml:100:1: key99: unknown key")
+	require.Equal(t, "x.yaml:100:1: and 19900 more", lines[maxProblems])
 }
 
 func absolutePath(t *testing.T, p string) string {

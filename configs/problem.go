@@ -37,12 +37,27 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// sorted puts problems into the file's order and drops repetitions, which an alias that is used twice would cause.
+// maxProblems is how many problems are told. Who has more has taken another file, or has lost a key far above.
+const maxProblems = 100
+
+// bounded is the first of the problems, and how many there are.
+func (ps Problems) bounded() Problems {
+	if len(ps) <= maxProblems {
+		return ps
+	}
+	told := slices.DeleteFunc(slices.Clone(ps), func(p Problem) bool { return p.Message == "" }) // those that are only counted
+	told = told[:min(len(told), maxProblems)]
+	last := told[len(told)-1]
+	last.Path, last.Message = "", fmt.Sprintf("and %d more", len(ps)-len(told))
+	return append(told, last)
+}
+
+// sorted puts problems into the file's order, drops repetitions, which an alias that is used twice would cause, and tells no end of them.
 func (ps Problems) sorted() Problems {
 	slices.SortStableFunc(ps, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col), cmp.Compare(a.Path, b.Path))
 	})
-	return slices.CompactFunc(ps, func(a, b Problem) bool { return a == b })
+	return slices.CompactFunc(ps, func(a, b Problem) bool { return a == b }).bounded()
 }
 
 func item(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
