@@ -43,7 +43,7 @@ const (
 	defaultPerProcess  = 4
 	defaultCallTimeout = 5 * time.Second
 	// What may wait for a slow disk: the start of a process, and loading libavcodec with all that it needs.
-	greetTimeout = 10 * time.Second
+	greetTimeout = 30 * time.Second
 	startTimeout = 30 * time.Second
 	// breaksUntilAlone is how often a camera may break a shared process.
 	breaksUntilAlone = 2

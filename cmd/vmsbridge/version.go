@@ -22,7 +22,7 @@ type versionCommand struct {
 func (c *versionCommand) Run(ctx context.Context, s streams) error {
 	pool := codec.NewPool(codec.Options{LibraryDirs: c.Libraries})
 	defer func() { _ = pool.Close() }()
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 90*time.Second) // a decoder process may take half a minute to start on a busy box
 	defer cancel()
 	found, err := pool.Capabilities(ctx)
 	if err != nil {
