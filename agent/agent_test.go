@@ -249,7 +249,7 @@ func TestAgentFromCameraToServiceWithAPanicAStopAndARestart(t *testing.T) {
 	s.eventually("motion at both", func() bool { return len(s.motions("gate")) > 0 && len(s.motions("yard")) > 0 })
 	require.EqualValues(t, 1, counter(t, a, "gate"))
 	require.Zero(t, counter(t, a, "yard"), "one camera's panic costs the others nothing")
-	s.eventually("both online", func() bool { return a.health().Cameras == tally{2, 2} })
+	s.eventually("both online", func() bool { return a.health().Cameras == tally{Online: 2, Total: 2} })
 
 	for _, camera := range []string{"gate", "yard"} {
 		start := s.motions(camera)[0].StartTimestamp

@@ -17,8 +17,9 @@ type health struct {
 }
 
 type tally struct {
-	Online int `json:"online"`
-	Total  int `json:"total"`
+	Online     int `json:"online"`
+	Connecting int `json:"connecting"` // for the first time, and not for long: no problem yet
+	Total      int `json:"total"`
 }
 
 // health says how the bridge is. A degraded bridge still works: what it says is for people and monitors.
@@ -30,8 +31,11 @@ func (a *Agent) health() health {
 			continue
 		}
 		h.Cameras.Total++
-		if c.Online {
+		switch {
+		case c.Online:
 			h.Cameras.Online++
+		case connecting(c, r.Time):
+			h.Cameras.Connecting++
 		}
 	}
 	if r.Service != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"vmsbridge/agent/camera"
 	"vmsbridge/agent/status"
 )
 
@@ -46,6 +47,15 @@ func judgeStores(r *status.Report, wrong complain) {
 	}
 }
 
+// connectTime is how long the first connection to a camera may take before it counts as not online. Most take a second or two, and those
+// that fail say so at once.
+const connectTime = 15 * time.Second
+
+// connecting says whether a camera is being connected to for the first time, and that for a short while.
+func connecting(c status.Camera, now time.Time) bool {
+	return c.State == string(camera.Connecting) && now.Sub(c.Since) < connectTime
+}
+
 // named bounds how many cameras are listed in one line.
 const named = 8
 
@@ -53,7 +63,7 @@ func judgeCameras(r *status.Report, wrong complain) {
 	var offline, tampered, stuck []string
 	for _, c := range r.Cameras {
 		switch {
-		case c.State == status.Off:
+		case c.State == status.Off || connecting(c, r.Time):
 			continue
 		case !c.Online:
 			reason := c.State
