@@ -208,7 +208,7 @@ func (s *site) motions(camera string) []vms.Event {
 // eventually waits for what takes the scene a loop at most.
 func (s *site) eventually(what string, f func() bool) {
 	s.t.Helper()
-	require.Eventually(s.t, f, 30*time.Second, 20*time.Millisecond, what)
+	require.Eventually(s.t, f, 2*time.Minute, 20*time.Millisecond, what) // long, for a machine that is busy or emulated
 }
 
 // left are the events in the journal while no bridge runs.

@@ -63,7 +63,7 @@ type reader struct {
 
 func testConfig(url string) Config {
 	return Config{Camera: "gate", Stream: "main", URL: url, Transport: TransportTCP, ConnectTimeout: 2 * time.Second, ReadTimeout: 2 * time.Second,
-		StaleAfter: 5 * time.Second}
+		StaleAfter: 5 * time.Second, teardown: 10 * time.Second}
 }
 
 // read starts a Source; it is stopped, and its leaks looked for, at the end of the test.
@@ -97,8 +97,8 @@ func (r *reader) stop() {
 	r.cancel()
 	select {
 	case <-r.done:
-	case <-time.After(5 * time.Second):
-		r.t.Error("Run did not return within 5 s")
+	case <-time.After(patience):
+		r.t.Errorf("Run did not return within %s", patience)
 	}
 }
 
@@ -114,13 +114,16 @@ func (r *reader) history() []Status {
 	return append([]Status(nil), r.states...)
 }
 
+// patience is how long a test waits for what comes sooner or later: long, for a machine that is busy or emulated.
+const patience = time.Minute
+
 // eventually polls until cond holds.
-func eventually(t *testing.T, limit time.Duration, what string, cond func() bool) {
+func eventually(t *testing.T, what string, cond func() bool) {
 	t.Helper()
-	end := time.Now().Add(limit)
+	end := time.Now().Add(patience)
 	for !cond() {
 		if time.Now().After(end) {
-			t.Fatalf("not within %s: %s", limit, what)
+			t.Fatalf("not within %s: %s", patience, what)
 		}
 		<-time.After(5 * time.Millisecond)
 	}
@@ -129,7 +132,7 @@ func eventually(t *testing.T, limit time.Duration, what string, cond func() bool
 // waitUnits waits for n units and returns all so far.
 func (r *reader) waitUnits(n int) []AccessUnit {
 	r.t.Helper()
-	end := time.Now().Add(15 * time.Second)
+	end := time.Now().Add(patience)
 	for len(r.all()) < n {
 		if time.Now().After(end) {
 			r.t.Fatalf("only %d of %d units; states %+v", len(r.all()), n, r.history())
@@ -140,9 +143,9 @@ func (r *reader) waitUnits(n int) []AccessUnit {
 }
 
 // waitState waits for a state and returns the status.
-func (r *reader) waitState(s State, limit time.Duration) Status {
+func (r *reader) waitState(s State) Status {
 	r.t.Helper()
-	end := time.Now().Add(limit)
+	end := time.Now().Add(patience)
 	for {
 		for _, st := range r.history() {
 			if st.State == s {
@@ -150,7 +153,7 @@ func (r *reader) waitState(s State, limit time.Duration) Status {
 			}
 		}
 		if time.Now().After(end) {
-			r.t.Fatalf("no state %q within %s; states %+v", s, limit, r.history())
+			r.t.Fatalf("no state %q within %s; states %+v", s, patience, r.history())
 		}
 		<-time.After(5 * time.Millisecond)
 	}

@@ -55,6 +55,8 @@ type Config struct {
 	// Now is the time on a scale that does not step, of which the pictures' times are then. Nil: the machine's wall clock, whose
 	// steps the pictures' times follow.
 	Now func() time.Time
+
+	teardown time.Duration // for tests: in place of teardownTime
 }
 
 // now is Now, or the machine's.

@@ -70,7 +70,7 @@ func TestReadsGStreamer(t *testing.T) {
 				if transport == TransportUDP || tc.codec != H264 {
 					return // one is enough to see its sender reports
 				}
-				eventually(t, 10*time.Second, "a sender report", func() bool { return r.src.Stats().CameraClockKnown })
+				eventually(t, "a sender report", func() bool { return r.src.Stats().CameraClockKnown })
 				require.InDelta(t, 0, r.src.Stats().CameraClock.Seconds(), 1, "one machine, one clock")
 			})
 		}
@@ -78,11 +78,11 @@ func TestReadsGStreamer(t *testing.T) {
 	t.Run("wrong password", func(t *testing.T) {
 		cfg := testConfig("rtsp://" + address + "/mjpeg")
 		cfg.Username, cfg.Password = user, "wrong"
-		read(t, cfg).waitState(InvalidCredentials, 10*time.Second)
+		read(t, cfg).waitState(InvalidCredentials)
 	})
 	t.Run("wrong path", func(t *testing.T) {
 		cfg := testConfig("rtsp://" + address + "/nothing")
 		cfg.Username, cfg.Password = user, password
-		read(t, cfg).waitState(NotFound, 10*time.Second)
+		read(t, cfg).waitState(NotFound)
 	})
 }

@@ -37,7 +37,7 @@ func TestUnreadableRTPJPEG(t *testing.T) {
 			cfg := testConfig(cam.url)
 			cfg.KeyframeAfter = 500 * time.Millisecond
 			r := read(t, cfg)
-			s := r.waitState(NoKeyframe, 10*time.Second)
+			s := r.waitState(NoKeyframe)
 			require.NotEmpty(t, s.Reason)
 			require.Empty(t, r.all())
 			require.Zero(t, r.src.Stats().Panics)

@@ -1,6 +1,7 @@
 package camera
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,7 +134,7 @@ func (s *session) run(ctx context.Context) (f *Failure) {
 
 // close sends TEARDOWN and waits for the client's goroutines.
 func (s *session) close() {
-	cut := time.AfterFunc(teardownTime, s.dialer.drop)
+	cut := time.AfterFunc(cmp.Or(s.t.teardown, teardownTime), s.dialer.drop)
 	defer cut.Stop()
 	s.client.Close()
 }

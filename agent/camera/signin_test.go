@@ -52,12 +52,12 @@ func TestWrongCredentials(t *testing.T) {
 	cfg.Transport = TransportAuto
 	cfg.Username, cfg.Password = "viewer", "wrong"
 	r := read(t, cfg)
-	st := r.waitState(InvalidCredentials, 5*time.Second)
+	st := r.waitState(InvalidCredentials)
 	require.Contains(t, st.Reason, "Check username and password")
 	require.Equal(t, "invalidCredentials", st.State.Connection())
 
 	none := testConfig(cam.url)
-	st = read(t, none).waitState(InvalidCredentials, 5*time.Second)
+	st = read(t, none).waitState(InvalidCredentials)
 	require.Contains(t, st.Reason, "asks for a user name")
 
 	<-time.After(2500 * time.Millisecond) // long enough for two ordinary retries
@@ -80,14 +80,14 @@ func TestBasicDowngrade(t *testing.T) {
 	})
 	cfg := testConfig("rtsp://" + address + "/cam")
 	cfg.Username, cfg.Password = "viewer", "secret"
-	st := read(t, cfg).waitState(InsecureSignIn, 5*time.Second)
+	st := read(t, cfg).waitState(InsecureSignIn)
 	require.Contains(t, st.Reason, "allow_insecure_basic: true")
 	mu.Lock()
 	require.Empty(t, authorizations)
 	mu.Unlock()
 
 	cfg.AllowInsecureBasic = true
-	read(t, cfg).waitState(InvalidCredentials, 5*time.Second)
+	read(t, cfg).waitState(InvalidCredentials)
 	mu.Lock()
 	defer mu.Unlock()
 	require.Equal(t, []string{"Basic " + base64.StdEncoding.EncodeToString([]byte("viewer:secret"))}, authorizations)
@@ -118,7 +118,7 @@ func TestDigestHeader(t *testing.T) {
 	})
 	cfg := testConfig("rtsp://" + address + "/cam")
 	cfg.Username, cfg.Password = user, oddPassword
-	read(t, cfg).waitState(NotFound, 5*time.Second)
+	read(t, cfg).waitState(NotFound)
 	mu.Lock()
 	defer mu.Unlock()
 	require.NotZero(t, verified)
@@ -147,9 +147,9 @@ func TestRefusedAfterSignIn(t *testing.T) {
 	})
 	cfg := testConfig("rtsp://" + address + "/cam")
 	cfg.Username, cfg.Password = "viewer", "secret"
-	st := read(t, cfg).waitState(Refused, 5*time.Second)
+	st := read(t, cfg).waitState(Refused)
 	require.Contains(t, st.Reason, "signed us in and then refused SETUP")
-	eventually(t, 4*time.Second, "another attempt", func() bool { mu.Lock(); defer mu.Unlock(); return setups >= 2 })
+	eventually(t, "another attempt", func() bool { mu.Lock(); defer mu.Unlock(); return setups >= 2 })
 }
 
 // parseDigest reads quoted strings with escapes.

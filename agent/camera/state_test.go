@@ -69,7 +69,7 @@ func TestStates(t *testing.T) {
 			cfg := testConfig("rtsp://" + script(t, tc.answer) + "/cam")
 			cfg.Username, cfg.Password = "viewer", "secret"
 			r := read(t, cfg)
-			st := r.waitState(tc.want, 5*time.Second)
+			st := r.waitState(tc.want)
 			require.Contains(t, st.Reason, tc.reason)
 			require.NotZero(t, st.Since)
 			require.Equal(t, Connecting, r.history()[0].State)
@@ -88,7 +88,7 @@ func TestRedirectLoop(t *testing.T) {
 		return &base.Response{StatusCode: 302, Header: base.Header{"Location": base.HeaderValue{"rtsp://" + address + "/cam"}}}
 	})
 	r := read(t, testConfig("rtsp://"+address+"/cam"))
-	eventually(t, 5*time.Second, "a failure", func() bool { return len(r.history()) > 1 })
+	eventually(t, "a failure", func() bool { return len(r.history()) > 1 })
 }
 
 func TestUnreachable(t *testing.T) {
@@ -97,11 +97,11 @@ func TestUnreachable(t *testing.T) {
 	require.NoError(t, err)
 	address := l.Addr().String()
 	require.NoError(t, l.Close())
-	st := read(t, testConfig("rtsp://"+address+"/cam")).waitState(Unreachable, 5*time.Second)
+	st := read(t, testConfig("rtsp://"+address+"/cam")).waitState(Unreachable)
 	require.Contains(t, st.Reason, "connection is refused")
 	require.Equal(t, "deviceOffline", st.State.Connection())
 
-	st = read(t, testConfig("rtsp://no-such-camera.invalid/cam")).waitState(Unreachable, 10*time.Second)
+	st = read(t, testConfig("rtsp://no-such-camera.invalid/cam")).waitState(Unreachable)
 	require.Contains(t, st.Reason, "cannot be resolved")
 }
 
@@ -113,9 +113,9 @@ func TestReturnsWithinFiveSeconds(t *testing.T) {
 	r := read(t, testConfig(cam.url))
 	r.waitUnits(5)
 	cam.stop()
-	r.waitState(Unreachable, 10*time.Second)
+	r.waitState(Unreachable)
 	gone := time.Now()
-	eventually(t, 20*time.Second, "7 s without a camera", func() bool { return time.Since(gone) > 7*time.Second })
+	eventually(t, "7 s without a camera", func() bool { return time.Since(gone) > 7*time.Second })
 	n := len(r.all())
 	cam.open(address)
 	back := time.Now()
@@ -138,12 +138,12 @@ func TestStale(t *testing.T) {
 	r.waitUnits(10)
 	cam.pause(true)
 	began := time.Now()
-	st := r.waitState(Stale, 8*time.Second)
+	st := r.waitState(Stale)
 	require.Greater(t, time.Since(began), 3500*time.Millisecond)
 	require.Contains(t, st.Reason, "No picture has come")
 	cam.pause(false)
 	n := newStreams(r.all())
-	eventually(t, 8*time.Second, "a new stream", func() bool { return newStreams(r.all()) > n })
+	eventually(t, "a new stream", func() bool { return newStreams(r.all()) > n })
 }
 
 func TestSilentAfterPlay(t *testing.T) {
@@ -152,7 +152,7 @@ func TestSilentAfterPlay(t *testing.T) {
 	cam.pause(true)
 	cfg := testConfig(cam.url)
 	cfg.StaleAfter = time.Second
-	require.Contains(t, read(t, cfg).waitState(Stale, 5*time.Second).Reason, "sends nothing")
+	require.Contains(t, read(t, cfg).waitState(Stale).Reason, "sends nothing")
 }
 
 // Packets without keyframes, and packets that are no video, have their own states; the session is kept for when they come.
@@ -171,7 +171,7 @@ func TestNoKeyframe(t *testing.T) {
 		cfg := testConfig(cam.url)
 		cfg.KeyframeAfter = time.Second
 		r := read(t, cfg)
-		st := r.waitState(NoKeyframe, 5*time.Second)
+		st := r.waitState(NoKeyframe)
 		require.Contains(t, st.Reason, "Set a keyframe")
 		require.Empty(t, r.all(), "nothing that cannot be decoded is handed on")
 		r.waitUnits(5)
@@ -193,7 +193,7 @@ func TestNoKeyframe(t *testing.T) {
 		cam.start(t)
 		cfg := testConfig(cam.url)
 		cfg.KeyframeAfter = time.Second
-		require.Contains(t, read(t, cfg).waitState(NoKeyframe, 5*time.Second).Reason, "SPS, PPS")
+		require.Contains(t, read(t, cfg).waitState(NoKeyframe).Reason, "SPS, PPS")
 	})
 	t.Run("garbage", func(t *testing.T) {
 		t.Parallel()
@@ -210,7 +210,7 @@ func TestNoKeyframe(t *testing.T) {
 		cfg := testConfig(cam.url)
 		cfg.KeyframeAfter, cfg.StaleAfter = time.Second, 3*time.Second
 		r := read(t, cfg)
-		eventually(t, 6*time.Second, "a state that says so", func() bool {
+		eventually(t, "a state that says so", func() bool {
 			for _, st := range r.history() {
 				if st.State == NoKeyframe || st.State == Stale {
 					return true
@@ -238,12 +238,12 @@ func TestTLS(t *testing.T) {
 	cert, print := certificate(t)
 	cam := (&fakeCamera{clip: loadClip(t, "plain.h264"), udp: true, tls: &tls.Config{Certificates: []tls.Certificate{cert}}}).start(t)
 
-	st := read(t, testConfig(cam.url)).waitState(TLSError, 5*time.Second)
+	st := read(t, testConfig(cam.url)).waitState(TLSError)
 	require.Contains(t, st.Reason, "tls_fingerprint: "+print)
 
 	wrong := testConfig(cam.url)
 	wrong.TLS.Fingerprint = strings.Repeat("ab", 32)
-	require.Contains(t, read(t, wrong).waitState(TLSError, 5*time.Second).Reason, print)
+	require.Contains(t, read(t, wrong).waitState(TLSError).Reason, print)
 
 	for _, trust := range []TLS{{InsecureSkipVerify: true}, {Fingerprint: strings.ToUpper(print)}} {
 		for _, transport := range []string{TransportTCP, TransportAuto, TransportUDP} {
@@ -259,7 +259,7 @@ func TestTLS(t *testing.T) {
 	plain := (&fakeCamera{clip: loadClip(t, "plain.h264")}).start(t)
 	cfg := testConfig(strings.Replace(plain.url, "rtsp://", "rtsps://", 1))
 	cfg.ReadTimeout = time.Second
-	read(t, cfg).waitState(TLSError, 5*time.Second)
+	read(t, cfg).waitState(TLSError)
 }
 
 // Multicast, where this machine lets a group be joined on the loopback interface.

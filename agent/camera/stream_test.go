@@ -76,7 +76,7 @@ func TestReadsEachCodec(t *testing.T) {
 					}
 				}
 				r.stop()
-				eventually(t, 15*time.Second, "TEARDOWN", func() bool { return cam.count(&cam.torn) == 1 })
+				eventually(t, "TEARDOWN", func() bool { return cam.count(&cam.torn) == 1 })
 			})
 		}
 	}

@@ -40,10 +40,10 @@ func TestSSRCChangeReconnects(t *testing.T) {
 	r.waitUnits(5)
 	change.Store("now", true)
 	began := time.Now()
-	eventually(t, 5*time.Second, "a second stream", func() bool { return newStreams(r.all()) == 2 })
+	eventually(t, "a second stream", func() bool { return newStreams(r.all()) == 2 })
 	require.Less(t, time.Since(began), 2500*time.Millisecond, "without waiting for a timeout")
 	requireSane(t, r.all())
-	st := r.waitState(Disconnected, time.Second)
+	st := r.waitState(Disconnected)
 	require.Contains(t, st.Reason, "restarted its stream")
 }
 
@@ -92,9 +92,9 @@ func TestByeReconnects(t *testing.T) {
 			require.Equal(t, 1, newStreams(r.all()))
 			cam.rtcp(&rtcp.Goodbye{Sources: []uint32{cam.ssrc()}})
 			began := time.Now()
-			eventually(t, 5*time.Second, "a second stream", func() bool { return newStreams(r.all()) == 2 })
+			eventually(t, "a second stream", func() bool { return newStreams(r.all()) == 2 })
 			require.Less(t, time.Since(began), 2500*time.Millisecond)
-			require.Contains(t, r.waitState(Disconnected, time.Second).Reason, "ended the stream")
+			require.Contains(t, r.waitState(Disconnected).Reason, "ended the stream")
 		})
 	}
 }
@@ -125,7 +125,7 @@ func TestSenderReportClock(t *testing.T) {
 			sr := &rtcp.SenderReport{SSRC: cam.ssrc(), NTPTime: ntp, RTPTime: lastTicks}
 			mu.Unlock()
 			cam.rtcp(sr)
-			eventually(t, 15*time.Second, "sender report", func() bool { return r.src.Stats().CameraClockKnown })
+			eventually(t, "sender report", func() bool { return r.src.Stats().CameraClockKnown })
 			require.InDelta(t, ahead.Seconds(), r.src.Stats().CameraClock.Seconds(), 0.6)
 			n := len(r.all())
 			for _, u := range r.waitUnits(n + 10)[n:] {
@@ -191,7 +191,7 @@ func TestLossMarksUntilKeyframe(t *testing.T) {
 			cfg := testConfig(cam.url)
 			cfg.Transport = transport
 			r := read(t, cfg)
-			eventually(t, 15*time.Second, "losses", func() bool { return r.src.Stats().LostPackets >= 3 })
+			eventually(t, "losses", func() bool { return r.src.Stats().LostPackets >= 3 })
 			units := r.waitUnits(len(r.all()) + 20)
 			damaged, whole := 0, 0
 			for i, u := range units {
@@ -239,7 +239,7 @@ func TestCancelInsideCallback(t *testing.T) {
 	case <-time.After(5 * time.Second):
 		t.Fatal("Run hangs")
 	}
-	eventually(t, 15*time.Second, "TEARDOWN", func() bool { return cam.count(&cam.torn) == 1 })
+	eventually(t, "TEARDOWN", func() bool { return cam.count(&cam.torn) == 1 })
 }
 
 // A panic in a callback costs a reconnect.
@@ -260,7 +260,7 @@ func TestPanicInHandler(t *testing.T) {
 			mu.Unlock()
 		}})
 	}()
-	eventually(t, 8*time.Second, "units after the panic", func() bool { mu.Lock(); defer mu.Unlock(); return after > 5 })
+	eventually(t, "units after the panic", func() bool { mu.Lock(); defer mu.Unlock(); return after > 5 })
 	require.Equal(t, uint64(1), src.Stats().Panics)
 	cancel()
 	<-done
@@ -278,7 +278,7 @@ func TestSilentPeer(t *testing.T) {
 			cfg.ReadTimeout = 500 * time.Millisecond
 			cfg.ConnectTimeout = 500 * time.Millisecond
 			r := read(t, cfg)
-			st := r.waitState(want, 5*time.Second)
+			st := r.waitState(want)
 			require.Contains(t, st.Reason, "does not answer")
 			began := time.Now()
 			r.stop()
@@ -308,7 +308,7 @@ func TestAutoFallsBackToUDP(t *testing.T) {
 	}
 
 	only := testConfig(cam.url) // tcp
-	st := read(t, only).waitState(TransportRefused, 5*time.Second)
+	st := read(t, only).waitState(TransportRefused)
 	require.Contains(t, st.Reason, "transport: auto")
 }
 
@@ -327,7 +327,7 @@ func TestAutoWithoutAnyTransport(t *testing.T) {
 	cfg := testConfig(cam.url)
 	cfg.Transport = TransportAuto
 	r := read(t, cfg)
-	st := r.waitState(TransportRefused, 10*time.Second)
+	st := r.waitState(TransportRefused)
 	require.Contains(t, st.Reason, "neither by TCP nor by UDP")
 	cam.pause(false)
 	r.waitUnits(3)
@@ -358,7 +358,7 @@ func TestAutoFallsBackToTCP(t *testing.T) {
 
 	udp := testConfig(cam.url)
 	udp.Transport = TransportUDP
-	st := read(t, udp).waitState(TransportRefused, 10*time.Second)
+	st := read(t, udp).waitState(TransportRefused)
 	require.Contains(t, st.Reason, "no packet arrives by udp")
 }
 
@@ -402,7 +402,7 @@ func TestGradualRefresh(t *testing.T) {
 	requireSane(t, units)
 	require.True(t, units[0].RandomAccess)
 	require.True(t, units[0].Damaged, "not whole before the refresh has passed")
-	eventually(t, 5*time.Second, "whole pictures", func() bool {
+	eventually(t, "whole pictures", func() bool {
 		for _, u := range r.all() {
 			if !u.Damaged {
 				return true
@@ -437,14 +437,14 @@ func TestJumpingTimestamps(t *testing.T) {
 				defer close(done)
 				_ = src.Run(ctx, Handler{OnUnit: func(u AccessUnit) { mu.Lock(); all = append(all, seen{u.Time, time.Now()}); mu.Unlock() }})
 			}()
-			eventually(t, 15*time.Second, "100 units", func() bool { mu.Lock(); defer mu.Unlock(); return len(all) >= 100 })
+			eventually(t, "100 units", func() bool { mu.Lock(); defer mu.Unlock(); return len(all) >= 100 })
 			cancel()
 			<-done
 			for i, s := range all {
 				require.True(t, i == 0 || s.taken.After(all[i-1].taken), "unit %d", i)
-				limit := time.Second
+				limit := 5 * time.Second // of a jump of an hour, on a machine that is busy
 				if name == "too slow" {
-					limit = 4 * time.Second
+					limit = 8 * time.Second
 				}
 				require.WithinDuration(t, s.came, s.taken, limit, "unit %d", i)
 			}
