@@ -35,6 +35,9 @@ type Profile struct {
 // ServiceAddress is where the device service of a host (with a port, if it is not 80) is by ONVIF's rules.
 func ServiceAddress(host string) string { return "http://" + host + "/onvif/device_service" }
 
+// askTime bounds all questions to a camera together: one that answers each just in time, byte by byte, would take many minutes.
+const askTime = time.Minute
+
 // Ask reads what the camera at the address of its device service offers. A *SignInError says that it does not let who in.
 // A profile whose stream address it does not tell is left out; none at all is an error.
 func Ask(ctx context.Context, address string, who Credentials) (Camera, error) {
@@ -42,6 +45,8 @@ func Ask(ctx context.Context, address string, who Credentials) (Camera, error) {
 	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") || base.User != nil {
 		return Camera{}, errors.New("the ONVIF address must look like http://host[:port]/onvif/device_service, without user name and password")
 	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
 	c := newClient(who)
 	defer c.close()
 	var cam Camera

@@ -2,6 +2,7 @@ package discover
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha1" //nolint:gosec // what WS-Security's password digest is made with
@@ -14,18 +15,22 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/icholy/digest"
 )
 
 // Credentials of a camera. Without a user name the camera is asked without signing in.
 type Credentials struct{ User, Password string }
 
 // SignInError says that the camera refuses the user name or the password, or wants some.
-type SignInError struct{ given bool }
+type SignInError struct {
+	given bool
+	clear bool // it takes the password in clear only
+}
 
 // Error says what to do.
 func (e *SignInError) Error() string {
+	if e.given && e.clear {
+		return "the camera wants the password in clear (HTTP Basic), which everyone on the network could read; switch its ONVIF or HTTP sign-in to digest"
+	}
 	if e.given {
 		return "the camera refuses this user name and password for ONVIF; many cameras want ONVIF switched on, and a user of its own for it, in their settings"
 	}
@@ -60,7 +65,7 @@ func newClient(who Credentials) *client {
 	c.http = &http.Client{Transport: base, Timeout: answerTime,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if who.User != "" {
-		c.http.Transport = &digest.Transport{Username: who.User, Password: who.Password, Transport: base}
+		c.http.Transport = signIn(who, base)
 	}
 	return c
 }
@@ -81,6 +86,13 @@ func (c *client) call(ctx context.Context, address, body string, signed bool, ou
 		return fmt.Errorf("ask the camera: %w", err)
 	}
 	defer func() { _ = res.Body.Close() }() // nothing is written to it
+	switch {
+	case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
+		_, err := findChallenge(res.Header) // its body may have been read already
+		return &SignInError{given: c.who.User != "", clear: err != nil && res.Header.Get("WWW-Authenticate") != ""}
+	case res.StatusCode >= 300 && res.StatusCode < 400:
+		return movedError(res)
+	}
 	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
 	if err != nil {
 		return fmt.Errorf("read the camera's answer: %w", err)
@@ -88,10 +100,16 @@ func (c *client) call(ctx context.Context, address, body string, signed bool, ou
 	if len(answer) > maxAnswer {
 		return fmt.Errorf("read the camera's answer: it is larger than %d bytes", maxAnswer)
 	}
-	if res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden {
-		return &SignInError{c.who.User != ""}
-	}
 	return c.read(res.StatusCode, answer, out)
+}
+
+// movedError says where a camera sends who asks it. It is not followed: the password would go along.
+func movedError(res *http.Response) error {
+	to, err := res.Location()
+	if err != nil {
+		return fmt.Errorf("the camera answers %d and not ONVIF, and does not say where to ask", res.StatusCode)
+	}
+	return fmt.Errorf("the camera answers %d and sends us to %s; if that is its own address, ask there", res.StatusCode, plain((&url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path}).String()))
 }
 
 // read takes an answer: a fault, or what out describes.
@@ -101,6 +119,9 @@ func (c *client) read(status int, answer []byte, out any) error {
 		Code    string   `xml:"Body>Fault>Code>Value"`
 		Subcode string   `xml:"Body>Fault>Code>Subcode>Value"`
 		Reason  string   `xml:"Body>Fault>Reason>Text"`
+		// Of SOAP 1.1, which old makes speak.
+		OldCode   string `xml:"Body>Fault>faultcode"`
+		OldReason string `xml:"Body>Fault>faultstring"`
 	}
 	if err := decodeXML(answer, &fault); err != nil {
 		if status != http.StatusOK {
@@ -108,10 +129,11 @@ func (c *client) read(status int, answer []byte, out any) error {
 		}
 		return errors.New("what answers does not speak ONVIF")
 	}
+	fault.Code, fault.Reason = cmp.Or(fault.Code, fault.OldCode), cmp.Or(fault.Reason, fault.OldReason)
 	if fault.Code != "" || fault.Reason != "" || status != http.StatusOK {
-		if strings.Contains(fault.Subcode+fault.Reason, "NotAuthorized") || strings.Contains(strings.ToLower(fault.Reason), "not authorized") ||
-			strings.Contains(fault.Subcode, "FailedAuthentication") {
-			return &SignInError{c.who.User != ""}
+		if strings.Contains(fault.Code+fault.Subcode+fault.Reason, "NotAuthorized") || strings.Contains(strings.ToLower(fault.Reason), "not authorized") ||
+			strings.Contains(fault.Code+fault.Subcode, "FailedAuthentication") {
+			return &SignInError{given: c.who.User != ""}
 		}
 		return &FaultError{plain(strings.TrimSpace(fault.Code + " " + fault.Subcode)), plain(fault.Reason)}
 	}

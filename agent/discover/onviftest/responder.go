@@ -6,7 +6,10 @@
 package onviftest
 
 import (
+	"cmp"
+	"crypto/md5"  //nolint:gosec // what HTTP digest is made with
 	"crypto/sha1" //nolint:gosec // what WS-Security's password digest is made with
+	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -26,6 +29,7 @@ type Responder struct {
 	*httptest.Server
 	Ahead      time.Duration     // of its clock
 	HTTPDigest bool              // sign-in by HTTP instead of WS-Security
+	Challenge  string            // the header by which it asks for that; "" for the usual one
 	Media      int               // version of its media service, 0 for a camera that knows no GetServices
 	Host       string            // told in its addresses; "" for its true one
 	Serial     string            // its serial number
@@ -82,8 +86,8 @@ func (r *Responder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	op := m[1]
 	if op != "GetSystemDateAndTime" {
-		if r.HTTPDigest && !r.digestOK(req) {
-			w.Header().Set("WWW-Authenticate", `Digest realm="cam", nonce="abc", qop="auth", algorithm=MD5`)
+		if r.HTTPDigest && !r.digestOK(req, raw) {
+			w.Header().Set("WWW-Authenticate", cmp.Or(r.Challenge, `Digest realm="cam", nonce="abc", qop="auth", algorithm=MD5`))
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
@@ -100,14 +104,33 @@ func (r *Responder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	_, _ = io.WriteString(w, SOAP(r.answer(op, m[2], string(raw))))
 }
 
-func (r *Responder) digestOK(req *http.Request) bool {
+// digestOK computes what RFC 7616 says by itself.
+func (r *Responder) digestOK(req *http.Request, body []byte) bool {
 	c, err := digest.ParseCredentials(req.Header.Get("Authorization"))
-	if err != nil || c.Username != User {
+	if err != nil || c.Username != User || c.Realm != "cam" || c.Nonce != "abc" || c.URI != req.URL.RequestURI() {
 		return false
 	}
-	want, err := digest.Digest(&digest.Challenge{Realm: "cam", Nonce: "abc", QOP: []string{"auth"}, Algorithm: "MD5"},
-		digest.Options{Method: req.Method, URI: c.URI, Count: c.Nc, Username: User, Password: Password, Cnonce: c.Cnonce})
-	return err == nil && want.Response == c.Response
+	if r.Challenge != "" && c.Algorithm != "" && !strings.Contains(r.Challenge, c.Algorithm) {
+		return false
+	}
+	algorithm, session := strings.CutSuffix(strings.ToUpper(c.Algorithm), "-SESS")
+	sum := func(s string) string {
+		if algorithm == "SHA-256" {
+			return fmt.Sprintf("%x", sha256.Sum256([]byte(s)))
+		}
+		return fmt.Sprintf("%x", md5.Sum([]byte(s))) //nolint:gosec // HTTP's choice
+	}
+	a1, a2 := User+":cam:"+Password, req.Method+":"+c.URI
+	if session {
+		a1 = sum(a1) + ":abc:" + c.Cnonce
+	}
+	if c.QOP == "auth-int" {
+		a2 += ":" + sum(string(body))
+	}
+	if c.QOP == "" {
+		return c.Response == sum(sum(a1)+":abc:"+sum(a2))
+	}
+	return c.Response == sum(fmt.Sprintf("%s:abc:%08x:%s:%s:%s", sum(a1), c.Nc, c.Cnonce, c.QOP, sum(a2)))
 }
 
 var parts = regexp.MustCompile(`<w:Username>(.*)</w:Username><w:Password [^>]*>(.*)</w:Password><w:Nonce [^>]*>(.*)</w:Nonce><u:Created>(.*)</u:Created>`)
