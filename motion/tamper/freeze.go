@@ -2,6 +2,7 @@ package tamper
 
 import (
 	"bytes"
+	"math"
 	"time"
 
 	"vmsbridge/motion"
@@ -13,6 +14,8 @@ const (
 	livelySlot   = 0.9                    // share of a slot's pictures that are lively where noise changes every picture
 	slackSlot    = 0.6                    // at most, where only keyframes and what follows them change
 	steadyEnough = 6 * time.Second        // of lively slots, before a stillness says anything
+	drifts       = 3                      // times as much as from one picture to the next, that blocks change in a slot in which the light does
+	driftLeast   = 0.1                    // grey levels, on the mean of the blocks, likewise
 	stillFor     = 6 * time.Second        // of slack slots, or without a beat
 	beatsEnough  = 15                     // of a clock in the picture
 	beatSlip     = 350 * time.Millisecond // that a beat may be early or late
@@ -20,7 +23,8 @@ const (
 
 // stillness tells a picture that is repeated for ever from a quiet scene, by what this camera's pictures did before. In most
 // cameras noise changes nearly every block of every picture: then some seconds in which only keyframes change anything are a
-// frozen source. Where an encoder repeats quiet blocks bit by bit that says nothing, but a clock burnt into the picture, which
+// frozen source. A cloud or a dimmed lamp changes every block as well, and says nothing when it is over: blocks that go somewhere within a second, rather than
+// up and down, are no noise. Where an encoder repeats quiet blocks bit by bit that says nothing, but a clock burnt into the picture, which
 // changed one place every second, does.
 type stillness struct {
 	before   []byte
@@ -33,6 +37,8 @@ type stillness struct {
 	pictures int
 	alive    int
 	first    time.Time // of the first picture of the slot that was not lively
+	began    levels    // of the slot's first picture
+	last     levels    // of its last picture but one
 
 	steady    time.Duration // of lively slots without another
 	known     time.Duration // the longest slack that turned out to be none
@@ -69,8 +75,12 @@ func (s *stillness) unsettle() {
 
 // step takes a picture dt after the one before. It tells whether pictures stand still, and since when.
 func (s *stillness) step(p motion.Picture, dt time.Duration) (frozen bool, since time.Time) {
-	fresh := s.compare(p)
 	s.at += dt
+	closes := s.pictures > 0 && s.at-s.slotAt >= slot
+	if closes {
+		s.last = s.levels()
+	}
+	fresh := s.compare(p)
 	if fresh {
 		s.run += dt
 	} else {
@@ -86,7 +96,7 @@ func (s *stillness) step(p motion.Picture, dt time.Duration) (frozen bool, since
 	} else if s.first.IsZero() {
 		s.first = p.Time
 	}
-	if s.at-s.slotAt >= slot {
+	if closes {
 		s.close()
 	}
 	if s.frozen {
@@ -118,8 +128,50 @@ func (s *stillness) compare(p motion.Picture) bool {
 	return float64(n) >= lively*blocks
 }
 
+// levels are the mean grey levels of the tiles.
+type levels [blocks]float32
+
+// levels are those of the picture that was kept last.
+func (s *stillness) levels() levels {
+	var l levels
+	height := len(s.before) / s.width
+	for y := range height {
+		row := l[y*blocksY/height*blocksX:][:blocksX]
+		for b := range row {
+			sum := 0
+			x0, x1 := block(b, blocksX, s.width)
+			for _, v := range s.before[y*s.width+x0 : y*s.width+x1] {
+				sum += int(v)
+			}
+			row[b] += float32(sum) / float32(max(1, x1-x0))
+		}
+	}
+	for b := range l {
+		l[b] *= float32(blocksY) / float32(height)
+	}
+	return l
+}
+
+// from is by how much the tiles differ, on the mean.
+func (l *levels) from(k *levels) float64 {
+	sum := 0.0
+	for b := range l {
+		sum += math.Abs(float64(l[b] - k[b]))
+	}
+	return sum / blocks
+}
+
+// drifted tells whether the light changed in the slot that ends, and remembers where the next one begins.
+func (s *stillness) drifted() bool {
+	now := s.levels()
+	went := now.from(&s.began)
+	s.began = now
+	return went > drifts*now.from(&s.last)+driftLeast
+}
+
 // close judges a slot.
 func (s *stillness) close() {
+	drifted := s.drifted()
 	length := s.at - s.slotAt
 	share := float64(s.alive) / float64(s.pictures)
 	s.pictures, s.alive = 0, 0
@@ -130,7 +182,9 @@ func (s *stillness) close() {
 		}
 		s.frozen = s.frozen && s.clock
 		s.slack = 0
-		s.steady = min(s.steady+length, time.Hour)
+		if s.steady = min(s.steady+length, time.Hour); drifted {
+			s.steady = 0
+		}
 	case share <= slackSlot && (s.steady >= steadyEnough || s.frozen):
 		if s.slack == 0 && !s.frozen {
 			if s.since = s.first; s.halves > 0 {

@@ -161,3 +161,20 @@ func BenchmarkStep(b *testing.B) {
 		}
 	})
 }
+
+// TestLightThatDriftsIsNoNoise: where an encoder repeats what is quiet bit by bit, a cloud changes every block of every picture for a while; when it has passed,
+// the picture is no more frozen than before.
+func TestLightThatDriftsIsNoNoise(t *testing.T) {
+	f := newFilm(3, 0)
+	inner, err := tamper.New(tamper.Config{})
+	require.NoError(t, err)
+	w := &watcher{Watch: inner}
+	for i := range 400 {
+		at := float64(i) / 10
+		f.see()
+		f.light(1-0.2*min(1, max(0, at-4)/12), 1)
+		w.step(picture(f.take(0), at))
+	}
+	w.take(w.Gap(), 40)
+	require.Empty(t, w.spans)
+}
