@@ -30,9 +30,13 @@ func (a *Agent) openStores() (err error) {
 		a.journal, err = journal.Open(filepath.Join(data, JournalFile), journal.Options{Log: a.log, Registerer: a.reg, OnDamage: a.hurt.Journal, Now: a.clock.Now})
 		return err
 	}
-	if err = open(); errors.Is(err, journal.ErrFull) {
-		if freed, _ := a.ring.Release(outlet.RoomBytes); freed > 0 {
-			err = open()
+	// A damaged journal is written anew, which takes as much room again as it has, so one try may not be enough.
+	for room := int64(outlet.RoomBytes); ; room *= 2 {
+		if err = open(); !errors.Is(err, journal.ErrFull) {
+			break
+		}
+		if freed, _ := a.ring.Release(room); freed == 0 {
+			break
 		}
 	}
 	if err != nil {

@@ -111,8 +111,12 @@ func (c *fsckCommand) journal(h *journal.Held, path string, s streams) (*store, 
 		if err != nil {
 			return nil, err
 		}
-		found.Repaired = []string{fmt.Sprintf("%d events were recovered into a new file, %d of them waiting (%d again, to be sure) and %d parked; %d pages and %d values could not be read",
-			d.Events, d.Waiting, d.Requeued, d.Parked, d.LostPages, d.DamagedValues)}
+		if d == nil {
+			found.Repaired = []string{"a recovery that was cut off was ended"}
+		} else {
+			found.Repaired = []string{fmt.Sprintf("%d events were recovered into a new file, %d of them waiting (%d again, to be sure) and %d parked; %d pages and %d values could not be read",
+				d.Events, d.Waiting, d.Requeued, d.Parked, d.LostPages, d.DamagedValues)}
+		}
 		if r, err = h.Check(); err != nil {
 			return nil, err
 		}

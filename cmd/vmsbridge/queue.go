@@ -65,7 +65,7 @@ func (f bridgeQueue) with(ctx context.Context, s streams, do func(queue.Queue) e
 
 // openJournal opens the journal of a bridge that does not run.
 func openJournal(path string, s streams) (*journal.Journal, error) {
-	if _, err := os.Stat(path); err != nil {
+	if err := journal.Exists(path); err != nil {
 		return nil, fmt.Errorf("find the journal: %w; has this bridge ever run? --data names another folder", err)
 	}
 	j, err := journal.Open(path, journal.Options{Log: slog.New(slog.NewTextHandler(s.err, &slog.HandlerOptions{Level: slog.LevelWarn}))})

@@ -13,11 +13,14 @@ const newSuffix = ".new"
 // create puts an empty database at path if there is nothing. It gets its name when it is whole and on the device: a power cut at a
 // first start is no damage.
 func create(path string) error {
-	if err := remove(path + newSuffix); err != nil {
+	removeErr := remove(path + newSuffix)
+	switch size, err := fileSize(path); {
+	case err == nil && size > 0, unreadable(err):
+		return nil
+	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return err
-	}
-	if size, err := fileSize(path); err == nil && size > 0 || err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
+	case removeErr != nil:
+		return removeErr
 	}
 	db, _, err := openBolt(path+newSuffix, &bolt.Options{})
 	if err == nil {

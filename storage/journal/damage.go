@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	bolt "go.etcd.io/bbolt"
 )
 
 // Damage tells of a damaged file that was set aside, and of what was carried into the new one.
@@ -99,32 +97,4 @@ func forgetOldest(path, newest string) {
 		os.Remove(filepath.Join(filepath.Dir(path), names[0]))
 		names = names[1:]
 	}
-}
-
-// repair handles an error of a transaction on db that speaks of damage: the file is read through and, if something is
-// wrong with it, replaced. It says whether the caller should try again, on what then is j.db. The caller holds no lock
-// on dbMu; all transactions wait meanwhile.
-func (j *Journal) repair(db *bolt.DB, err error) bool {
-	damaged, ok := errors.AsType[*damagedError](err)
-	if !ok {
-		return false
-	}
-	j.dbMu.Lock()
-	defer j.dbMu.Unlock()
-	if j.db != db {
-		return j.db != nil // somebody else repaired it, or Close came first
-	}
-	// db may have stayed locked where it panicked, so it is left behind; closing its file ends its hold on the path.
-	abandon(j.file)
-	j.db, j.file = nil, nil
-	if err := j.openDB(); err == nil {
-		// Nothing wrong on disk: a fault of memory, or of ours.
-		j.log.Error("journal broke off a transaction, but its file is sound", "error", damaged)
-		return false
-	}
-	if err := j.replaceDamaged(damaged); err != nil {
-		j.log.Error("journal is damaged and cannot be recovered; events are not stored until a restart succeeds", "error", err)
-		return false
-	}
-	return true
 }

@@ -370,7 +370,9 @@ func (j *Journal) crash() error {
 	}
 	abandon(j.file)
 	j.db = nil
-	return j.lock.Close()
+	l := j.lock
+	j.lock = nil
+	return l.Close()
 }
 
 func TestDamageWhileOpen(t *testing.T) {

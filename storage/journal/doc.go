@@ -9,7 +9,8 @@
 //  3. An entry leaves the outbox only by Ack, Park or Drop, and by Ack and Park only if the event was not put again in
 //     the meantime.
 //  4. Each Cursor learns of every event that is put, in order, at its own pace, and of nothing twice that it has passed.
-//  5. A damaged file opens: it is set aside, what can be read is carried into a new file, and Damage tells what happened.
+//  5. A damaged file opens: it is set aside, what can be read is carried into a new file, and Damage tells what happened. Where that
+//     cannot be done, for the disk is full, say, it is done as soon as it can.
 //
 // Events recorded under an untrue clock are put right by Settle, some at a time (provisional.go, settle.go).
 //

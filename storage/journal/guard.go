@@ -22,47 +22,29 @@ func guarded(f func() error) (err error) {
 
 // view runs f in a read transaction. Nothing of the transaction may be kept after f.
 func (j *Journal) view(f func(*bolt.Tx) error) error {
-	j.dbMu.RLock()
-	db := j.db
-	if db == nil {
-		j.dbMu.RUnlock()
-		return ErrClosed
-	}
-	err := guarded(func() error { return db.View(f) })
-	j.dbMu.RUnlock()
-	if j.repair(db, err) {
-		return j.viewAgain(f)
-	}
-	return explain(err)
-}
-
-// viewAgain is view after a repair, which it does not try twice.
-func (j *Journal) viewAgain(f func(*bolt.Tx) error) error {
-	j.dbMu.RLock()
-	defer j.dbMu.RUnlock()
-	if j.db == nil {
-		return ErrClosed
-	}
-	return explain(guarded(func() error { return j.db.View(f) }))
+	return j.transact(func(db *bolt.DB) error { return db.View(f) })
 }
 
 // update runs f in a transaction and commits it durably. The caller holds commitMu.
 func (j *Journal) update(f func(*bolt.Tx) error) error {
-	j.dbMu.RLock()
-	db := j.db
-	if db == nil {
-		j.dbMu.RUnlock()
-		return ErrClosed
+	return j.transact(func(db *bolt.DB) error { return db.Update(f) })
+}
+
+// transact runs a transaction, and once more if the file had to be repaired for it.
+func (j *Journal) transact(run func(*bolt.DB) error) error {
+	db, err := j.hold()
+	if err != nil {
+		return err
 	}
-	err := guarded(func() error { return db.Update(f) })
+	err = guarded(func() error { return run(db) })
 	j.dbMu.RUnlock()
-	if j.repair(db, err) {
-		j.dbMu.RLock()
-		defer j.dbMu.RUnlock()
-		if j.db == nil {
-			return ErrClosed
-		}
-		err = guarded(func() error { return j.db.Update(f) })
+	again, err := j.repair(db, err)
+	if !again {
+		return explain(err)
 	}
-	return explain(err)
+	if db, err = j.hold(); err != nil {
+		return err
+	}
+	defer j.dbMu.RUnlock()
+	return explain(guarded(func() error { return run(db) }))
 }

@@ -31,7 +31,7 @@ type Held struct {
 // Hold takes the lock of the journal at path, which must exist, waiting for another holder for a bounded time; then it gives
 // ErrLocked.
 func Hold(path string, patience time.Duration) (*Held, error) {
-	if _, err := os.Stat(path); err != nil {
+	if err := Exists(path); err != nil {
 		return nil, fmt.Errorf("hold journal: %w", err)
 	}
 	l, err := lock(path+lockSuffix, patience)
@@ -39,6 +39,18 @@ func Hold(path string, patience time.Duration) (*Held, error) {
 		return nil, fmt.Errorf("hold journal %s: %w", path, err)
 	}
 	return &Held{path, l}, nil
+}
+
+// Exists is nil if Open would find a journal at path, whatever its state, and else says why not. A recovery that a crash cut off
+// between its last two steps left one under another name.
+func Exists(path string) error {
+	_, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, other := os.Lstat(path + recoveringSuffix); other == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 // Close lets go.
@@ -67,7 +79,14 @@ func (h *Held) Check() (Report, error) {
 }
 
 func (h *Held) check() (r Report, err error) {
-	if r.Bytes, err = fileSize(h.path); err != nil || r.Bytes == 0 {
+	switch r.Bytes, err = fileSize(h.path); {
+	case errors.Is(err, fs.ErrNotExist):
+		r.addf("a recovery was cut off: its new file is there, and has not got its name yet")
+		return r, nil
+	case unreadable(err):
+		r.addf("%v", err)
+		return r, nil
+	case err != nil || r.Bytes == 0:
 		return r, err // nothing was ever written to it
 	}
 	if err := checkMetas(h.path); err != nil {
@@ -132,7 +151,7 @@ func (h *Held) compare(r *Report, found *inspector) error {
 // Repair sets a damaged journal aside and puts a new one with what can be read in its place, as Open does, and tells what it
 // did; nil if there was nothing to do. Of opts, Log and Now matter.
 func (h *Held) Repair(opts Options) (*Damage, error) {
-	if err := finishRecovery(h.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := finishRecovery(h.path); err != nil {
 		return nil, fmt.Errorf("repair journal %s: %w", h.path, err)
 	}
 	r, err := h.Check()

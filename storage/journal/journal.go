@@ -46,10 +46,11 @@ type Journal struct {
 
 	// dbMu is held for reading by every transaction and for writing while db is replaced or closed.
 	dbMu   sync.RWMutex
-	db     *bolt.DB
+	db     *bolt.DB // nil: closed, or broken says why it is not open
 	file   *os.File // db's; closed by db, or by repair in its place
+	broken broken
 	damage *Damage
-	lock   io.Closer // on path + ".lock": while it is held, nobody else touches the file, nor those beside it
+	lock   io.Closer // on path + ".lock": while it is held, nobody else touches the file, nor those beside it; nil once closed
 	move   move
 
 	// queueMu guards queue: the changes that wait for the next transaction.
@@ -127,13 +128,18 @@ func (j *Journal) open() (err error) {
 			_ = j.lock.Close()
 		}
 	}()
+	return j.openFile()
+}
+
+// openFile opens the file, after it has ended what a crash cut off. A damaged one is replaced.
+func (j *Journal) openFile() error {
 	if err := finishRecovery(j.path); err != nil {
 		return err
 	}
 	if err := create(j.path); err != nil {
 		return err
 	}
-	err = j.openDB()
+	err := j.openDB()
 	if errors.Is(err, errOldForm) {
 		err = j.upgrade()
 	}

@@ -11,22 +11,18 @@ import (
 )
 
 // finishRecovery ends what a crash cut off. A new file takes the journal's name only when it is complete; if there is no
-// journal but a recovered one, the damaged one has left its name already, and that is it. A half-made compact copy goes.
+// journal but a recovered one, the damaged one has left its name already, and that is it. Half-made copies go; one that cannot be
+// deleted is in nobody's way yet.
 func finishRecovery(path string) error {
-	if err := remove(path + compactingSuffix); err != nil {
-		return err
-	}
-	_, err := os.Lstat(path + recoveringSuffix)
-	if errors.Is(err, os.ErrNotExist) {
+	_ = remove(path + compactingSuffix)
+	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		_ = remove(path + recoveringSuffix)
 		return nil
 	}
-	if err != nil {
-		return err
+	if _, err := os.Lstat(path + recoveringSuffix); errors.Is(err, os.ErrNotExist) {
+		return nil
 	}
-	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
-		return rename(path+recoveringSuffix, path)
-	}
-	return remove(path + recoveringSuffix)
+	return rename(path+recoveringSuffix, path)
 }
 
 func rename(from, to string) error {

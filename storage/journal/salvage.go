@@ -48,7 +48,12 @@ func salvage(from, to string, now time.Time, d *Damage) (err error) {
 	if err := s.db.Update(createBuckets); err != nil {
 		return err
 	}
-	if err := withFile(from, s.read); err != nil {
+	if opens(from) {
+		err = withFile(from, s.read)
+	} else {
+		d.LostPages = 1 // all of them, however many there were
+	}
+	if err != nil {
 		return err
 	}
 	if err := s.commit(); err != nil {

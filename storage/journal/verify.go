@@ -8,6 +8,7 @@ import (
 	"hash/maphash"
 	"os"
 	"slices"
+	"syscall"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -20,6 +21,26 @@ func fileSize(path string) (int64, error) {
 		return 0, err
 	}
 	return info.Size(), nil
+}
+
+// unreadable says that the file system itself is damaged where the file is, or has no file there that could be read: what was in it
+// cannot be had back from here, and is set aside with its name.
+func unreadable(err error) bool {
+	for _, errno := range []syscall.Errno{syscall.EIO, syscall.EUCLEAN, syscall.EBADMSG, syscall.ELOOP, syscall.ENXIO} {
+		if errors.Is(err, errno) {
+			return true
+		}
+	}
+	return false
+}
+
+// opens says whether there is anything to read.
+func opens(path string) bool {
+	f, err := os.Open(path)
+	if err == nil {
+		_ = f.Close()
+	}
+	return !unreadable(err)
 }
 
 // withFile reads the journal's file beside bbolt.
@@ -44,21 +65,27 @@ func checkMetas(path string) error {
 	if errors.Is(err, os.ErrNotExist) || err == nil && size == 0 {
 		return nil
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = withFile(path, checkFile)
 	}
-	return withFile(path, func(f *boltfile.File, err error) error {
-		if err != nil {
-			return &damagedError{err}
-		}
-		if f.Metas() < 2 {
-			return &damagedError{"one of the two meta pages is unreadable"}
-		}
-		if want := int64(f.Meta().Pages) * int64(f.Meta().PageSize); size < want {
-			return &damagedError{fmt.Sprintf("the file has %d bytes of %d", size, want)}
-		}
-		return nil
-	})
+	if unreadable(err) {
+		return &damagedError{err}
+	}
+	return err
+}
+
+// checkFile is checkMetas of an open file.
+func checkFile(f *boltfile.File, err error) error {
+	if err != nil {
+		return &damagedError{err}
+	}
+	if f.Metas() < 2 {
+		return &damagedError{"one of the two meta pages is unreadable"}
+	}
+	if want := int64(f.Meta().Pages) * int64(f.Meta().PageSize); f.Size() < want {
+		return &damagedError{fmt.Sprintf("the file has %d bytes of %d", f.Size(), want)}
+	}
+	return nil
 }
 
 // verify reads the whole file: its structure, the checksums of its values, and whether the indexes and the outbox agree

@@ -82,6 +82,9 @@ func (f *File) take(m Meta) {
 // Meta is the meta that Walk follows.
 func (f *File) Meta() Meta { return f.meta }
 
+// Size is the file's, in bytes.
+func (f *File) Size() int64 { return f.size }
+
 // Metas is how many of the two meta pages are valid. One only means that the last transaction may be lost to bbolt.
 func (f *File) Metas() int { return f.metas }
 

@@ -1,0 +1,100 @@
+package journal
+
+import (
+	"errors"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// broken is a journal whose file turned out to be damaged while it was open, and could not be replaced: the disk was full, say.
+type broken struct {
+	err  error     // what every call gives until it can; nil: it is not broken
+	next time.Time // not tried again before
+}
+
+// mendPause is how long it is not tried again, and mendShare how many times as long as the last try took, if that is more: each
+// reads all of the file that can be read.
+const mendPause, mendShare = time.Second, 4
+
+// hold gives the database with dbMu held for reading. A broken journal is mended first if it can be.
+func (j *Journal) hold() (*bolt.DB, error) {
+	for {
+		j.dbMu.RLock()
+		if j.db != nil {
+			return j.db, nil
+		}
+		j.dbMu.RUnlock()
+		if err := j.mend(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// mend tries anew to open a broken journal.
+func (j *Journal) mend() error {
+	j.dbMu.Lock()
+	defer j.dbMu.Unlock()
+	switch {
+	case j.db != nil:
+		return nil
+	case j.broken.err == nil || j.lock == nil:
+		return ErrClosed
+	case time.Now().Before(j.broken.next):
+		return j.broken.err
+	}
+	began := time.Now()
+	if err := j.openFile(); err != nil {
+		j.breaksLocked(err, time.Since(began))
+		return j.broken.err
+	}
+	j.broken = broken{}
+	j.log.Info("the damaged journal could be recovered after all; it takes events again")
+	return nil
+}
+
+// breaksLocked notes why the journal cannot be open, and how long it took to find out. The caller holds dbMu.
+func (j *Journal) breaksLocked(err error, took time.Duration) {
+	first := j.broken.err == nil
+	j.broken = broken{explain(err), time.Now().Add(max(mendPause, mendShare*took))}
+	if first {
+		j.log.Error("the journal is damaged and cannot be recovered yet; it takes no events until it can", "error", err)
+	}
+}
+
+// repair handles an error of a transaction on db that speaks of damage: the file is read through and, if something is
+// wrong with it, replaced. It says whether the caller should try again, on what then is j.db, and if not, which error is the
+// caller's. The caller holds no lock on dbMu; all transactions wait meanwhile.
+func (j *Journal) repair(db *bolt.DB, err error) (again bool, _ error) {
+	damaged, ok := errors.AsType[*damagedError](err)
+	if !ok {
+		return false, err
+	}
+	j.dbMu.Lock()
+	defer j.dbMu.Unlock()
+	switch {
+	case j.db == db:
+	case j.db == nil && j.broken.err != nil:
+		return false, j.broken.err
+	default:
+		return j.db != nil, err // somebody else repaired it, or Close came first
+	}
+	// db may have stayed locked where it panicked, so it is left behind; closing its file ends its hold on the path.
+	abandon(j.file)
+	j.db, j.file = nil, nil
+	began := time.Now()
+	openErr := j.openDB()
+	if openErr == nil {
+		// Nothing wrong on disk: a fault of memory, or of ours.
+		j.log.Error("journal broke off a transaction, but its file is sound", "error", damaged)
+		return false, err
+	}
+	if _, ok := errors.AsType[*damagedError](openErr); ok {
+		openErr = j.replaceDamaged(damaged)
+	}
+	if openErr != nil {
+		j.breaksLocked(openErr, time.Since(began))
+		return false, openErr
+	}
+	return true, nil
+}
