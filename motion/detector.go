@@ -315,12 +315,13 @@ func (d *Detector) minCells(share float64) int {
 
 // find finds the connected areas and judges them.
 func (d *Detector) find(now, before []uint16, light exposure, minMoved int) []object {
-	v := views{now: now, before: before, light: light, blink: now, blinkLight: sameExposure}
+	blink, blinkLight := now, sameExposure
 	if short := d.history.near(shortLag); short != nil {
-		v.blink = short.cells
+		blink = short.cells
 		d.light.look(now, d.flags, cellFore|cellMoved)
-		v.blinkLight = d.light.fit(v.blink)
+		blinkLight = d.light.fit(blink)
 	}
+	v := d.views(now, before, blink, light, blinkLight)
 	d.labels.label(d.grid, d.solid, d.model.parked)
 	objects := d.labels.collect(d, &v, max(2, minMoved/2))
 	for i := range objects {

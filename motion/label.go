@@ -1,8 +1,9 @@
 package motion
 
 import (
-	"encoding/binary"
 	"math/bits"
+
+	"vmsbridge/motion/plane"
 )
 
 // labeler joins cells into connected areas. It works on tiles of 2x2 cells, with all eight neighbours, so that gaps of a cell or two do
@@ -15,10 +16,17 @@ type labeler struct {
 	set           []uint64 // a bit for each tile in which a cell is solid or parked
 	stands        []uint64 // a bit for each tile in which a cell is parked
 	near          []uint64 // a bit for each tile that is parked, and for those around
+	runs          []run    // of tiles of set, row after row
 	parent        []uint16
 	number        []int16 // object of a root label, -1 without
 	objects       []object
+	stirs         []uint64        // a bit for each cell of two rows: see plane.Stirs
+	sums          [][2]plane.Sums // of each object: away from where something stands, and there
+	there         []bool          // of each object: whether it has any of the latter
 }
+
+// run is some tiles side by side: all of them belong together.
+type run struct{ y, from, to, label uint16 }
 
 func (l *labeler) resize(g grid) {
 	l.width, l.height = (g.width+1)/2, (g.height+1)/2
@@ -28,6 +36,9 @@ func (l *labeler) resize(g grid) {
 	l.parent = make([]uint16, 0, l.width*l.height+1)
 	l.number = make([]int16, l.width*l.height+1)
 	l.objects = make([]object, 0, maxObjects)
+	l.runs = make([]run, 0, (l.width+1)/2*l.height+l.words*l.height)
+	l.stirs = make([]uint64, 4*l.words)
+	l.sums, l.there = make([][2]plane.Sums, maxObjects), make([]bool, maxObjects)
 }
 
 // of is the number of the object that the cell belongs to, -1 without. It holds after collect, for solid and parked cells.
@@ -53,87 +64,54 @@ func (l *labeler) join(a, b uint16) uint16 {
 // label numbers the connected tiles in which a cell is solid (1, not 0) or parked (not 0).
 func (l *labeler) label(g grid, solid, parked []byte) {
 	clear(l.tile)
-	clear(l.set)
-	clear(l.stands)
-	for y := range g.height {
-		row := y / 2 * l.words
-		l.mark(solid[y*g.width:(y+1)*g.width], parked[y*g.width:(y+1)*g.width], l.set[row:row+l.words], l.stands[row:row+l.words])
-	}
 	l.from, l.to = l.height, 0
 	for y := range l.height {
-		for _, v := range l.set[y*l.words : (y+1)*l.words] {
+		first, rows, row := 2*y*g.width, min(2, g.height-2*y), y*l.words
+		set := l.set[row : row+l.words]
+		plane.Tiles(solid[first:], parked[first:], g.width, rows, set, l.stands[row:row+l.words])
+		for _, v := range set {
 			if v != 0 {
 				l.from, l.to = min(l.from, y), y+1
 			}
 		}
 	}
 	l.spread()
-	l.parent = append(l.parent[:0], 0)
+	l.parent, l.runs = append(l.parent[:0], 0), l.runs[:0]
+	above, here := 0, 0 // where the runs of the row above, and of this one, begin
 	for y := l.from; y < l.to; y++ {
+		above, here = here, len(l.runs)
 		for w, set := range l.set[y*l.words : (y+1)*l.words] {
-			for ; set != 0; set &= set - 1 {
-				l.connect(w*64+bits.TrailingZeros64(set), y)
+			for set != 0 {
+				bit := bits.TrailingZeros64(set)
+				n := bits.TrailingZeros64(^(set >> bit))
+				set &^= (1<<n - 1) << bit
+				l.connect(run{y: uint16(y), from: uint16(w*64 + bit), to: uint16(w*64 + bit + n)}, &above, here)
 			}
 		}
 	}
 }
 
-// connect gives tile x, y the label of its neighbours above and before, joined, or a new one.
-func (l *labeler) connect(x, y int) {
-	i := y*l.width + x
-	at := uint16(0)
-	if x > 0 {
-		at = l.tile[i-1]
+// connect gives a run the label of what it touches before it and above, joined, or a new one. The runs of the row above are those from above to here; those that end
+// before the run are passed over.
+func (l *labeler) connect(r run, above *int, here int) {
+	if n := len(l.runs); n > here && l.runs[n-1].to == r.from { // across the border of two words
+		r.label = l.runs[n-1].label
 	}
-	if y > 0 {
-		up := i - l.width
-		if v := l.tile[up]; v != 0 {
-			at = l.meet(at, v) // joins the ones beside it, too
-		} else {
-			if x > 0 {
-				at = l.meet(at, l.tile[up-1])
-			}
-			if x+1 < l.width {
-				at = l.meet(at, l.tile[up+1])
-			}
-		}
+	for *above < here && l.runs[*above].to < r.from {
+		*above++
 	}
-	if at == 0 {
-		at = uint16(len(l.parent))
-		l.parent = append(l.parent, at)
+	for i := *above; i < here && l.runs[i].from <= r.to; i++ {
+		r.label = l.meet(r.label, l.runs[i].label)
 	}
-	l.tile[i] = at
-}
-
-// mark sets the bits of the tiles of one row of cells, eight cells at a time.
-func (l *labeler) mark(solid, parked []byte, set, stands []uint64) {
-	x := 0
-	for ; len(solid) >= 8 && len(parked) >= 8; x += 8 {
-		s, p := binary.LittleEndian.Uint64(solid), binary.LittleEndian.Uint64(parked)
-		if s|p != 0 {
-			p = pairs(p)
-			stands[x/128] |= p << (x / 2 % 64)
-			set[x/128] |= (pairs(s) | p) << (x / 2 % 64)
-		}
-		solid, parked = solid[8:], parked[8:]
+	if r.label == 0 {
+		r.label = uint16(len(l.parent))
+		l.parent = append(l.parent, r.label)
 	}
-	for i, s := range solid {
-		bit := uint64(1) << ((x + i) / 2 % 64)
-		if parked[i] != 0 {
-			stands[(x+i)/128] |= bit
-		}
-		if s|parked[i] != 0 {
-			set[(x+i)/128] |= bit
-		}
+	tiles := l.tile[int(r.y)*l.width:]
+	for i := r.from; i < r.to; i++ {
+		tiles[i] = r.label
 	}
-}
-
-// pairs has a bit for each two bytes of v, set unless both are zero.
-func pairs(v uint64) uint64 {
-	const low = 0x7f7f7f7f7f7f7f7f
-	v = (v&low + low) | v // the highest bit of each byte that is not zero
-	v = (v>>7 | v>>15) & 0x0001000100010001
-	return v * 0x0001000200040008 >> 48 & 15
+	l.runs = append(l.runs, r)
 }
 
 // meet joins two labels of which either may be none.

@@ -1,5 +1,7 @@
 package motion
 
+import "vmsbridge/motion/plane"
+
 // outline is what edges the cells of an area have that differ from the background: where they end, and inside. It tells a thing from light, also from light with
 // a sharp edge here and there. A thing ends at once all around, has edges of its own inside, and hides those that the background has there. Light fades
 // out on most sides, and leaves the background's edges where they are.
@@ -30,50 +32,6 @@ func (o *outline) add(b *outline) {
 // of ten are lost.
 func (o *outline) substance() float64 {
 	return float64(o.sharp)/float64(max(1, o.ends)) + 2*float64(o.torn)/float64(max(1, o.inner)) + (float64(o.lost)+6)/(float64(o.own)+20)
-}
-
-// trace looks at the four sides of a cell. The picture may have an edge that no light makes of what the background shows there: light scales and shifts
-// what is there, so a shadow or a beam makes the background's edges weaker or stronger, but neither adds others nor turns them round.
-func (o *outline) trace(d *Detector, flags []byte, now []uint16, x, y int, limit int32) {
-	const reach = 2
-	g := d.grid
-	i := y*g.width + x
-	was, is := int32(d.model.background[i]), int32(now[i])
-	e := lightEdge{was: was, is: is, low: 1, high: 5, limit: max(limit-limit/4, abs32(is-was)*2/5), own: limit} // a thing ends at once, light fades
-	if is > was {
-		e.low, e.high = 3, 16
-	}
-	if x >= reach {
-		o.side(&e, now[i-reach], d.model.background[i-reach], flags[i-reach])
-	}
-	if x+reach < g.width {
-		o.side(&e, now[i+reach], d.model.background[i+reach], flags[i+reach])
-	}
-	if y >= reach {
-		o.side(&e, now[i-reach*g.width], d.model.background[i-reach*g.width], flags[i-reach*g.width])
-	}
-	if y+reach < g.height {
-		o.side(&e, now[i+reach*g.width], d.model.background[i+reach*g.width], flags[i+reach*g.width])
-	}
-}
-
-// lightEdge is a cell and what light may make of its edges: gains of low to high quarters, give or take limit. An edge of the background's is above own.
-type lightEdge struct{ was, is, low, high, limit, own int32 }
-
-// side takes the neighbour on one side, without a branch to be guessed.
-func (o *outline) side(e *lightEdge, now, background uint16, flags byte) {
-	before, after := e.was-int32(background), e.is-int32(now)
-	s := before >> 31
-	before, after = (before^s)-s, (after^s)-s
-	steep := int(uint32((after-before*e.low>>2+e.limit)|(before*e.high>>2+e.limit-after)) >> 31)
-	inside := int(flags & cellFore)
-	own := int(uint32(e.own-before)>>31) & inside
-	o.inner += inside
-	o.ends += 1 - inside
-	o.torn += steep & inside
-	o.sharp += steep &^ inside
-	o.own += own
-	o.lost += own & int(uint32(4*after-before)>>31)
 }
 
 const (
@@ -114,13 +72,13 @@ func (d *Detector) core(j int, o *object, now []uint16) bool {
 	}
 	var inner outline
 	if n >= coreCells && 4*n < 3*o.fore {
+		var s plane.Sums
+		v := d.views(now, nil, nil, sameExposure, sameExposure)
+		v.Flags, v.Solid = d.scratch, d.scratch
 		for y := o.whole.top; y < o.whole.bottom; y++ {
-			for x := o.whole.left; x < o.whole.right; x++ {
-				if i := y*g.width + x; d.scratch[i] != 0 {
-					inner.trace(d, d.scratch, now, x, y, threshold(d.contrast, m.noise[i]))
-				}
-			}
+			plane.Trace(&v, o.whole.left, y, o.whole.right-o.whole.left, &s)
 		}
+		inner = outlineOf(&s)
 	}
 	for y := o.whole.top; y < o.whole.bottom; y++ {
 		clear(d.scratch[y*g.width+o.whole.left : y*g.width+o.whole.right])

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/motion/plane"
 )
 
 // patterned is an empty scene of 160x90 with boards and furniture, in 1/256 grey levels.
@@ -22,21 +24,21 @@ func patterned() []uint16 {
 	return cells
 }
 
-// outlineOf is the outline of what differs between a background and a picture by more than limit.
-func outlineOf(background, now []uint16, limit int32) (o outline) {
-	d := &Detector{grid: newGrid(160, 90), flags: make([]byte, len(now))}
-	d.model.background = background
+// outlineAgainst is the outline of what differs between a background and a picture by more than limit.
+func outlineAgainst(background, now []uint16, limit int32) outline {
+	d := &Detector{grid: newGrid(160, 90), flags: make([]byte, len(now)), solid: make([]byte, len(now)), contrast: limit}
+	d.model.background, d.model.noise = background, make([]uint16, len(now))
 	for i := range now {
 		if abs32(int32(now[i])-int32(background[i])) > limit {
-			d.flags[i] = cellFore
+			d.flags[i], d.solid[i] = cellFore, 1
 		}
 	}
-	for i, f := range d.flags {
-		if f != 0 {
-			o.trace(d, d.flags, now, i%160, i/160, limit)
-		}
+	var s plane.Sums
+	v := d.views(now, nil, nil, sameExposure, sameExposure)
+	for y := range d.grid.height {
+		plane.Trace(&v, 0, y, d.grid.width, &s)
 	}
-	return o
+	return outlineOf(&s)
 }
 
 // TestOutlineTellsThingsFromLight: a beam with a cut-off and a soft shadow have less substance than what may be a thing, a person in front of the same
@@ -63,12 +65,12 @@ func TestOutlineTellsThingsFromLight(t *testing.T) {
 		return v * (1 - 0.5*math.Exp(-((x-80)*(x-80)+(y-45)*(y-45))/400))
 	}
 	for name, f := range map[string]func(x, y, v float64) float64{"beam": beam, "shadow": shadow} {
-		o := outlineOf(patterned(), draw(f), 6<<8)
+		o := outlineAgainst(patterned(), draw(f), 6<<8)
 		require.Less(t, o.substance(), lightSubstance, name)
 	}
 	for _, level := range []float64{20, 60, 140, 220} {
 		for _, pattern := range []float64{0, 25} {
-			o := outlineOf(patterned(), draw(func(x, y, v float64) float64 {
+			o := outlineAgainst(patterned(), draw(func(x, y, v float64) float64 {
 				if x < 70 || x >= 88 || y < 30 || y >= 75 {
 					return v
 				}

@@ -49,6 +49,10 @@ func BenchmarkLoop(b *testing.B) {
 			person[y*width+x] = Fore | Moved
 		}
 	}
+	body := make([]byte, cells)
+	for i, f := range person {
+		body[i] = f & 1
+	}
 	light := Exposure{Gain: GainOne + 20, Offset: 100}
 	pace := Pace{Background: 3276, Up: 2621, Down: 655, Absorb: 59_999, NoiseCap: 2304, TwigCap: 11520, Ms: 100}
 	var d Despeckler
@@ -89,11 +93,32 @@ func BenchmarkLoop(b *testing.B) {
 		run("despeckle-"+c.name, "plain", cells, cells, func() { despecklePlain(c.flags, mask, width, height, solid) })
 		run("despeckle-"+c.name, "fast", cells, cells, func() { d.Run(c.flags, mask, solid) })
 	}
-	_, all := Blocks(width, height)
-	body := make([]byte, cells)
-	for i, f := range person {
-		body[i] = f & 1
+	v := Views{Now: now, Before: before, Blink: before, Background: m.Background, Noise: m.Noise, Stay: m.Stay, Parked: m.Parked, Worn: m.Parked, Flags: person, Solid: body, Width: width, Height: height,
+		Light: light, BlinkLight: light, Contrast: 1536, Young: 1500}
+	var total Sums
+	rows := func(f func(v *Views, x, y, n int, s *Sums)) func() {
+		return func() {
+			for y := 20; y < 60; y++ {
+				f(&v, 50, y, 20, &total)
+			}
+			total.Reset()
+		}
 	}
+	set, stands := make([]uint64, 2), make([]uint64, 2)
+	tiles := func(f func(solid, parked []byte, width, rows int, set, stands []uint64)) func() {
+		return func() {
+			for y := 0; y < height; y += 2 {
+				f(body[y*width:], m.Parked[y*width:], width, 2, set, stands)
+			}
+		}
+	}
+	run("measure-person", "plain", 800, 800, rows(measurePlain))
+	run("measure-person", "fast", 800, 800, rows(Measure))
+	run("trace-person", "plain", 800, 800, rows(tracePlain))
+	run("trace-person", "fast", 800, 800, rows(Trace))
+	run("tiles", "plain", cells, cells, tiles(tilesPlain))
+	run("tiles", "fast", cells, cells, tiles(Tiles))
+	_, all := Blocks(width, height)
 	blocks := make([]Block, all)
 	run("count-blocks", "plain", cells, cells, func() {
 		for i := range all {

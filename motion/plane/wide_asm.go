@@ -70,3 +70,24 @@ func flagsWide(flags []byte, pitch, rows int, blocks []Block) (done int)
 //
 //go:noescape
 func solidWide(flags, solid []byte, pitch, rows int, blocks []Block) (done int)
+
+// tilesWide is the part of Tiles that fills vectors; the second row begins low cells after the first.
+//
+//go:noescape
+func tilesWide(solid, parked []byte, low, width int, set, stands []uint64) (done int)
+
+// stirsWide is stirsPlain for bits that are zero; young is not 0.
+//
+//go:noescape
+func stirsWide(flags, solid, parked []byte, stay []uint16, young uint16, bits []uint64) (done int)
+
+// measureWide is measurePlain but for the rows: solid and moved tell whether there is such a cell. It reads up to seven cells more, and stops before a
+// noise above 16287, whose threshold is more than 65535.
+//
+//go:noescape
+func measureWide(v *Views, x, y, n int, s *Sums) (done int, solid, moved bool)
+
+// traceWide is tracePlain; it reads up to seven cells more here and on all sides, and stops as measureWide does.
+//
+//go:noescape
+func traceWide(v *Views, x, y, n int, s *Sums) (done int)

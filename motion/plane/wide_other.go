@@ -59,3 +59,13 @@ func despeckleWide(ones []byte, pitch int, solid []byte) (done, found int) { ret
 func flagsWide(flags []byte, pitch, rows int, blocks []Block) int { return 0 }
 
 func solidWide(flags, solid []byte, pitch, rows int, blocks []Block) int { return 0 }
+
+func tilesWide(solid, parked []byte, low, width int, set, stands []uint64) int { return 0 }
+
+func stirsWide(flags, solid, parked []byte, stay []uint16, young uint16, bits []uint64) int { return 0 }
+
+func measureWide(v *Views, x, y, n int, s *Sums) (done int, solid, moved bool) {
+	return 0, false, false
+}
+
+func traceWide(v *Views, x, y, n int, s *Sums) int { return 0 }

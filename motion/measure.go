@@ -1,0 +1,175 @@
+package motion
+
+import (
+	"math/bits"
+
+	"vmsbridge/motion/plane"
+)
+
+// views are what areas are measured in: the newest picture, those the long and the short lag ago, and the light that makes these comparable.
+func (d *Detector) views(now, before, blink []uint16, light, blinkLight exposure) plane.Views {
+	m := &d.model
+	return plane.Views{
+		Now: now, Before: before, Blink: blink, Background: m.background, Noise: m.noise, Stay: m.stay, Parked: m.parked, Worn: d.habit.memory,
+		Flags: d.flags, Solid: d.solid, Width: d.grid.width, Height: d.grid.height,
+		Light: plane.Exposure(light), BlinkLight: plane.Exposure(blinkLight), Contrast: d.contrast, Young: creepAge,
+	}
+}
+
+// collect measures the labelled areas, and keeps those in which at least minMoved cells moved or crept.
+func (l *labeler) collect(d *Detector, v *plane.Views, minMoved int) []object {
+	l.objects = l.objects[:0]
+	number := l.number[:len(l.parent)]
+	// The first pass only counts, so that the many small areas of a noisy picture need no place among the objects.
+	counts := d.counts[:len(l.parent)]
+	clear(counts)
+	l.count(v, counts)
+	for i := range number {
+		number[i] = -1
+		if int(counts[i]) < minMoved || l.parent[i] != uint16(i) || i == 0 {
+			continue
+		}
+		at := len(l.objects)
+		if at == maxObjects { // the smallest makes room, if it is smaller
+			at = 0
+			for k := range l.objects {
+				if l.objects[k].cells < l.objects[at].cells {
+					at = k
+				}
+			}
+			if l.objects[at].cells >= int(counts[i]) {
+				continue
+			}
+			for k := range i {
+				if number[k] == int16(at) {
+					number[k] = -1
+				}
+			}
+			l.objects[at] = object{}
+		} else {
+			l.objects = l.objects[:at+1]
+		}
+		l.objects[at] = object{cells: int(counts[i]), track: -1}
+		number[i] = int16(at)
+	}
+	if len(l.objects) == 0 {
+		return nil
+	}
+	for i := 1; i < len(number); i++ {
+		number[i] = number[l.root(uint16(i))]
+	}
+	l.measure(v)
+	return l.objects
+}
+
+// count adds to counts, for each root label, the cells that moved, or began to differ from the background lately.
+func (l *labeler) count(v *plane.Views, counts []int32) {
+	wide := 2 * l.words
+	row, rows := -1, 0
+	for _, r := range l.runs {
+		if y := int(r.y); y != row {
+			row, rows = y, min(2, v.Height-2*y)
+			for k := range rows {
+				from, to := (2*y+k)*v.Width, (2*y+k+1)*v.Width
+				plane.Stirs(v.Flags[from:to], v.Solid[from:to], v.Parked[from:to], v.Stay[from:to], v.Young, l.stirs[k*wide:(k+1)*wide])
+			}
+		}
+		n := 0
+		for k := range rows {
+			n += ones(l.stirs[k*wide:(k+1)*wide], 2*int(r.from), 2*int(r.to))
+		}
+		if n > 0 {
+			counts[l.root(r.label)] += int32(n)
+		}
+	}
+}
+
+// ones counts the bits from..to, of two words at most.
+func ones(set []uint64, from, to int) int {
+	first, last := from/64, (to-1)/64
+	a, b := ^uint64(0)<<(from%64), ^uint64(0)>>(63-(to-1)%64)
+	if first == last {
+		return bits.OnesCount64(set[first] & a & b)
+	}
+	return bits.OnesCount64(set[first]&a) + bits.OnesCount64(set[last]&b)
+}
+
+// measure sums up the cells of all objects.
+func (l *labeler) measure(v *plane.Views) {
+	for k := range l.objects {
+		l.sums[k][0].Reset()
+		l.there[k] = false
+	}
+	for _, r := range l.runs {
+		k := l.number[r.label]
+		if k < 0 {
+			continue
+		}
+		near := l.near[int(r.y)*l.words+int(r.from)/64] >> (r.from % 64)
+		for from, to := int(r.from), int(r.to); from < to; {
+			at := near & 1 // 1 where something stands
+			n := min(to-from, bits.TrailingZeros64(near^-at))
+			if at == 1 && !l.there[k] {
+				l.there[k] = true
+				l.sums[k][1].Reset()
+			}
+			s := &l.sums[k][at]
+			for y := 2 * int(r.y); y < min(2*int(r.y)+2, v.Height); y++ {
+				cells := min(2*n, v.Width-2*from)
+				plane.Measure(v, 2*from, y, cells, s)
+				plane.Trace(v, 2*from, y, cells, s)
+			}
+			from, near = from+n, near>>n
+		}
+	}
+	for k := range l.objects {
+		o, s := &l.objects[k], &l.sums[k]
+		o.cells, o.box, o.whole = 0, noRect, noRect
+		o.take(&s[0])
+		o.fresh, o.freshWeight, o.nowNew, o.newWeight = o.moved, o.movedWeight, o.now, o.nowWeight
+		if l.there[k] {
+			o.take(&s[1])
+		}
+	}
+}
+
+// take adds the sums of some cells to an object, but for those that say where something is new.
+func (o *object) take(s *plane.Sums) {
+	o.cells += plane.Count(&s.Cells)
+	o.gone += plane.Count(&s.Gone)
+	o.fore += plane.Count(&s.Fore)
+	o.creep += plane.Count(&s.Creep)
+	o.now += plane.Count(&s.Now)
+	o.nowWeight += plane.Total(&s.NowWeight)
+	o.weight += plane.Total(&s.Weight)
+	o.sumX += plane.Total(&s.ForeX)
+	o.sumY += plane.Total(&s.ForeY)
+	o.moved += plane.Count(&s.Moved)
+	o.movedWeight += plane.Total(&s.MovedWeight)
+	o.movedSquare += plane.Total(&s.SquareLow) + plane.Total(&s.SquareHigh)<<16
+	o.limit += plane.Total(&s.Limit)
+	o.worn += plane.Total(&s.Worn)
+	o.movedX += plane.Total(&s.MovedX)
+	o.movedY += plane.Total(&s.MovedY)
+	inner := outlineOf(s)
+	o.outline.add(&inner)
+	if s.Bottom >= 0 {
+		o.whole = o.whole.union(rect{int(lowest(&s.Left)), s.Top, int(highest(&s.Right)) + 1, s.Bottom + 1})
+	}
+	if s.MovedBottom >= 0 {
+		o.box = o.box.union(rect{int(lowest(&s.MovedLeft)), s.MovedTop, int(highest(&s.MovedRight)) + 1, s.MovedBottom + 1})
+	}
+}
+
+// outlineOf is the outline that was traced.
+func outlineOf(s *plane.Sums) outline {
+	return outline{ends: plane.Count(&s.Ends), sharp: plane.Count(&s.Sharp), inner: plane.Count(&s.Inner), torn: plane.Count(&s.Torn), own: plane.Count(&s.Own), lost: plane.Count(&s.Lost)}
+}
+
+func lowest(parts *[8]int16) int16 {
+	return min(parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6], parts[7])
+}
+
+func highest(parts *[8]int16) int16 {
+	return max(parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6], parts[7])
+}

@@ -1,0 +1,179 @@
+package plane
+
+// Views are what the cells of a thing are measured in: the pictures, what is known of the cells, and what was found. All slices hold Width x Height cells.
+type Views struct {
+	Now, Before, Blink      []uint16 // the newest picture, and two earlier ones
+	Background, Noise, Stay []uint16 // as in Memory
+	Parked, Worn            []uint8  // as in Memory, and how much has moved there lately
+	Flags, Solid            []byte   // Solid holds only 0 and 1
+	Width, Height           int
+	Light, BlinkLight       Exposure // what makes Before and Blink comparable
+	Contrast                int32    // that was asked for, see Threshold
+	Young                   uint16   // ms that a cell may have differed from the background to count as newly taken; not 0
+}
+
+// Sums are the sums over cells, each in parts that are added up by its methods. Parts of 16 bits hold the cells of a whole picture, as each takes those of one column of eight.
+type Sums struct {
+	Cells, Gone, Fore, Creep, Moved, Now [8]uint16
+	Inner, Ends, Torn, Sharp, Own, Lost  [8]uint16
+	Left, Right, MovedLeft, MovedRight   [8]int16 // of the solid cells, and of those that moved; to the last cell, not beyond it
+
+	Weight, MovedWeight, Limit, NowWeight [4]uint32
+	Worn                                  [4]uint32 // of what moved
+	SquareLow, SquareHigh                 [4]uint32 // of the squares of MovedWeight, the lower and the upper 16 bits
+	ForeX, ForeY, MovedX, MovedY          [4]uint32
+
+	Top, Bottom, MovedTop, MovedBottom int // as Left and Right
+}
+
+// Reset makes them the sums of nothing.
+func (s *Sums) Reset() {
+	const far = 1<<15 - 1
+	*s = Sums{Top: far, Bottom: -1, MovedTop: far, MovedBottom: -1}
+	for i := range s.Left {
+		s.Left[i], s.MovedLeft[i], s.Right[i], s.MovedRight[i] = far, far, -1, -1
+	}
+}
+
+// Count adds up a sum of 16 bits.
+func Count(parts *[8]uint16) int {
+	n := 0
+	for _, v := range parts {
+		n += int(v)
+	}
+	return n
+}
+
+// Total adds up a sum of 32 bits.
+func Total(parts *[4]uint32) int {
+	return int(parts[0]) + int(parts[1]) + int(parts[2]) + int(parts[3])
+}
+
+// Measure adds n cells of row y, from x on, to s.
+func Measure(v *Views, x, y, n int, s *Sums) {
+	done, i := 0, y*v.Width+x
+	if cells := len(v.Now); v.Light.wide() && v.BlinkLight.wide() && v.Contrast >= 0 && v.Contrast < 1<<16 && i+(n+7)&^7 <= cells {
+		var solid, moved bool
+		done, solid, moved = measureWide(v, x, y, n, s)
+		if solid {
+			s.Top, s.Bottom = min(s.Top, y), max(s.Bottom, y)
+		}
+		if moved {
+			s.MovedTop, s.MovedBottom = min(s.MovedTop, y), max(s.MovedBottom, y)
+		}
+	}
+	if done < n {
+		measurePlain(v, x+done, y, n-done, s)
+	}
+}
+
+// measurePlain is the reference of Measure.
+func measurePlain(v *Views, x, y, n int, s *Sums) {
+	for end := x + n; x < end; x++ {
+		i, k := y*v.Width+x, x&7
+		if v.Solid[i] == 0 {
+			if v.Parked[i] != 0 {
+				s.Cells[k]++
+			}
+			if v.Parked[i] > ParkedFor {
+				s.Gone[k]++
+			}
+			continue
+		}
+		s.Cells[k]++
+		s.Left[k], s.Right[k], s.Top, s.Bottom = min(s.Left[k], int16(x)), max(s.Right[k], int16(x)), min(s.Top, y), max(s.Bottom, y)
+		f, now := v.Flags[i], int32(v.Now[i])
+		limit, weight := Threshold(v.Contrast, v.Noise[i]), int32(0)
+		if f&Fore != 0 {
+			s.Fore[k]++
+			s.ForeX[k&3] += uint32(x)
+			s.ForeY[k&3] += uint32(y)
+			weight = Abs(now - int32(v.Background[i]))
+			if v.Stay[i] < v.Young && v.Parked[i] == 0 {
+				s.Creep[k]++
+			}
+		}
+		if f&Moved != 0 {
+			w := Abs(now - v.Light.Apply(v.Before[i]))
+			weight = max(weight, w)
+			s.Moved[k]++
+			s.MovedX[k&3] += uint32(x)
+			s.MovedY[k&3] += uint32(y)
+			s.MovedWeight[k&3] += uint32(w)
+			s.SquareLow[k&3] += uint32(w) * uint32(w) & 0xffff
+			s.SquareHigh[k&3] += uint32(w) * uint32(w) >> 16
+			s.Limit[k&3] += uint32(limit)
+			s.Worn[k&3] += uint32(v.Worn[i])
+			s.MovedLeft[k], s.MovedRight[k] = min(s.MovedLeft[k], int16(x)), max(s.MovedRight[k], int16(x))
+			s.MovedTop, s.MovedBottom = min(s.MovedTop, y), max(s.MovedBottom, y)
+		}
+		if w := Abs(now - v.BlinkLight.Apply(v.Blink[i])); w > limit {
+			s.Now[k]++
+			s.NowWeight[k&3] += uint32(w)
+		}
+		s.Weight[k&3] += uint32(weight)
+	}
+}
+
+// edgeReach is how many cells away an edge is looked for.
+const edgeReach = 2
+
+// Trace adds the edges of those of n cells of row y, from x on, that are solid and have the flag Fore, to s: on each side where the picture has a cell two away, whether that has
+// the flag Fore, too (Inner) or not (Ends); whether the picture has an edge there that no light makes of the background's (Torn and Sharp of these); and of Inner
+// where the background has an edge (Own), and the picture has not (Lost).
+//
+// Light scales and shifts what is there: of a background's edge it makes a fourth of it to five fourths where it takes light away, three fourths to four times
+// as much where it gives some, and it turns none round. What is beyond by more than three fourths of the threshold, and two fifths of the change, no light makes.
+func Trace(v *Views, x, y, n int, s *Sums) {
+	done, i := 0, y*v.Width+x
+	cells, far := len(v.Now), i+(n+7)&^7
+	if i >= edgeReach && far+edgeReach <= cells && (y+edgeReach >= v.Height || far+edgeReach*v.Width <= cells) && v.Contrast >= 0 && v.Contrast < 1<<16 {
+		done = traceWide(v, x, y, n, s)
+	}
+	if done < n {
+		tracePlain(v, x+done, y, n-done, s)
+	}
+}
+
+// tracePlain is the reference of Trace.
+func tracePlain(v *Views, x, y, n int, s *Sums) {
+	w := v.Width
+	for end := x + n; x < end; x++ {
+		i, k := y*w+x, x&7
+		if v.Flags[i]&Fore == 0 || v.Solid[i] == 0 {
+			continue
+		}
+		was, is, own := int32(v.Background[i]), int32(v.Now[i]), Threshold(v.Contrast, v.Noise[i])
+		limit := max(own-own/4, Abs(is-was)*2/5) // a thing ends at once, light fades
+		low, high := int32(1), int32(5)
+		if is > was {
+			low, high = 3, 16
+		}
+		side := func(j int) {
+			before, after := was-int32(v.Background[j]), is-int32(v.Now[j])
+			sign := before >> 31
+			before, after = (before^sign)-sign, (after^sign)-sign
+			steep := uint16(uint32((after-before*low>>2+limit)|(before*high>>2+limit-after)) >> 31)
+			inside := uint16(v.Flags[j] & Fore)
+			edge := uint16(uint32(own-before)>>31) & inside
+			s.Inner[k] += inside
+			s.Ends[k] += 1 - inside
+			s.Torn[k] += steep & inside
+			s.Sharp[k] += steep &^ inside
+			s.Own[k] += edge
+			s.Lost[k] += edge & uint16(uint32(4*after-before)>>31)
+		}
+		if x >= edgeReach {
+			side(i - edgeReach)
+		}
+		if x+edgeReach < w {
+			side(i + edgeReach)
+		}
+		if y >= edgeReach {
+			side(i - edgeReach*w)
+		}
+		if y+edgeReach < v.Height {
+			side(i + edgeReach*w)
+		}
+	}
+}

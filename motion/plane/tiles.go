@@ -1,0 +1,57 @@
+package plane
+
+// Tiles sets the bits of one row of tiles of 2x2 cells: in set for each tile in which a cell is solid or parked (not 0), in stands for each in which one is parked. The row
+// begins at the first cell of solid and parked; it has rows rows, 1 or 2, of width cells. Set and stands hold a bit for each tile and are overwritten.
+func Tiles(solid, parked []byte, width, rows int, set, stands []uint64) {
+	low := (rows - 1) * width // the second row, or the first once more
+	clear(set)
+	clear(stands)
+	solid, parked = solid[:low+width], parked[:low+width]
+	done := tilesWide(solid, parked, low, width, set, stands)
+	for x := done; x < width; x++ {
+		bit := uint64(1) << (x / 2 % 64)
+		p := parked[x] | parked[low+x]
+		if p != 0 {
+			stands[x/128] |= bit
+		}
+		if p|solid[x]|solid[low+x] != 0 {
+			set[x/128] |= bit
+		}
+	}
+}
+
+// tilesPlain is the reference of Tiles.
+func tilesPlain(solid, parked []byte, width, rows int, set, stands []uint64) {
+	clear(set)
+	clear(stands)
+	for y := range rows {
+		for x := range width {
+			i, bit := y*width+x, uint64(1)<<(x/2%64)
+			if parked[i] != 0 {
+				stands[x/128] |= bit
+			}
+			if solid[i] != 0 || parked[i] != 0 {
+				set[x/128] |= bit
+			}
+		}
+	}
+}
+
+// Stirs sets a bit for each cell of a row that is solid and moved, or is solid and began to differ from the background less than young ms ago where nothing is parked. Solid holds
+// only 0 and 1; bits is overwritten.
+func Stirs(flags, solid, parked []byte, stay []uint16, young uint16, bits []uint64) {
+	n := len(flags)
+	solid, parked, stay = solid[:n], parked[:n], stay[:n]
+	clear(bits)
+	done := stirsWide(flags, solid, parked, stay, young, bits)
+	stirsPlain(flags, solid, parked, stay, young, bits, done)
+}
+
+// stirsPlain is the reference of Stirs, from a cell on.
+func stirsPlain(flags, solid, parked []byte, stay []uint16, young uint16, bits []uint64, from int) {
+	for x := from; x < len(flags); x++ {
+		if f := flags[x]; solid[x] != 0 && (f&Moved != 0 || f&Fore != 0 && stay[x] < young && parked[x] == 0) {
+			bits[x/64] |= 1 << (x % 64)
+		}
+	}
+}
