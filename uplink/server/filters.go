@@ -22,6 +22,15 @@ type eventKind struct {
 	ID string `json:"id"`
 }
 
+// UnmarshalJSON takes the id alone as well.
+func (k *eventKind) UnmarshalJSON(b []byte) error {
+	if json.Unmarshal(b, &k.ID) == nil {
+		return nil
+	}
+	type plain eventKind
+	return json.Unmarshal(b, (*plain)(k))
+}
+
 // lets says whether an event passes.
 func (f filter) lets(ev vms.Event) bool {
 	return (len(f.Actors) == 0 || slices.Contains(f.Actors, ev.ActorType+":"+ev.ActorID)) &&

@@ -17,6 +17,7 @@ import (
 // Limits of subscriptions. One that nobody streams is forgotten after subscriptionTime.
 const (
 	deliverySSE      = "serverSentEvents.v1"
+	deliveryWebhook  = "webhook.v1" // of the public service
 	subscriptionTime = 15 * time.Minute
 	maxSubscriptions = 100 // of an account
 	maxFilterItems   = 200
@@ -61,8 +62,8 @@ func (s *Server) subscribe(c *call) error {
 	if err := json.Unmarshal(body, &in); err != nil {
 		return vms.BadRequest([]vms.Problem{{Argument: "body", Reason: vms.ReasonJSON, Text: "is not a subscription"}})
 	}
-	if in.Delivery.Type != deliverySSE {
-		return vms.BadRequest([]vms.Problem{{Argument: "deliveryConfig.type", Reason: vms.ReasonValue, Text: "must be " + deliverySSE + "; webhooks are sent by bridges, see webhooks: in their configuration"}})
+	if err := checkDelivery(in.Delivery.Type); err != nil {
+		return err
 	}
 	if err := s.checkFilters(c, in.Filters); err != nil {
 		return err
@@ -76,6 +77,22 @@ func (s *Server) subscribe(c *call) error {
 	c.w.Header().Set("Location", path)
 	writeJSON(c.w, http.StatusCreated, sub)
 	return nil
+}
+
+// checkDelivery lets through the one kind of delivery that there is here. The public service knows webhooks too. They are refused: an
+// address that any caller names would be called from within the service's network, and what is sent there would have to outlive
+// restarts and outages, which a bridge's own webhooks do (uplink/webhook), for the same events.
+func checkDelivery(kind string) error {
+	problem := vms.Problem{Argument: "deliveryConfig.type", Reason: vms.ReasonValue, Text: "must be " + deliverySSE}
+	switch kind {
+	case deliverySSE:
+		return nil
+	case "":
+		problem.Reason = vms.ReasonMissing
+	case deliveryWebhook:
+		problem.Text = deliveryWebhook + " is not offered by this service, only " + deliverySSE + "; bridges send webhooks, see webhooks: in their configuration"
+	}
+	return vms.BadRequest([]vms.Problem{problem})
 }
 
 // add forgets what is over and takes one in.

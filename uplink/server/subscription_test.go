@@ -81,7 +81,21 @@ func TestServerSentEvents(t *testing.T) {
 		code, _ := ask(t, "POST", path, c.token, c.body)
 		require.Equal(t, c.want, code, "%+v", c)
 	}
-	code, res := ask(t, "POST", path, tokenRestricted, wish(deliverySSE, gate, filter{Types: []eventKind{{vms.TypeTamper}}}))
+	for kind, words := range map[string]string{"": "Missing required arguments: deliveryConfig.type", "kafka": "must be serverSentEvents.v1", deliveryWebhook: "webhook.v1 is not offered by this service"} {
+		code, res := ask(t, "POST", path, tokenUser, wish(kind, gate))
+		require.Equal(t, 400, code)
+		var e vms.Error
+		require.NoError(t, json.NewDecoder(res.Body).Decode(&e))
+		require.Contains(t, e.Message, words)
+	}
+	code, res := ask(t, "POST", path, tokenUser, map[string]any{"deliveryConfig": delivery{Type: deliverySSE}, "filters": []any{map[string]any{"types": []any{vms.TypeMotion, eventKind{vms.TypeTamper}}}}})
+	require.Equal(t, 201, code, "types as ids alone")
+	var plain subscription
+	require.NoError(t, json.NewDecoder(res.Body).Decode(&plain))
+	require.Equal(t, []eventKind{{vms.TypeMotion}, {vms.TypeTamper}}, plain.Filters[0].Types)
+	code, _ = ask(t, "DELETE", path+"/"+plain.ID, tokenUser, nil)
+	require.Equal(t, 204, code)
+	code, res = ask(t, "POST", path, tokenRestricted, wish(deliverySSE, gate, filter{Types: []eventKind{{vms.TypeTamper}}}))
 	require.Equal(t, 201, code)
 	var sub subscription
 	require.NoError(t, json.NewDecoder(res.Body).Decode(&sub))
