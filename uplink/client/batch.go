@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"vmsbridge/uplink/vms"
 )
@@ -16,27 +17,33 @@ const maxBatchBytes = 1 << 20
 // maxAtOnce bounds what a service can talk the bridge into.
 const maxAtOnce = 1024
 
-// AtOnce is how many events ReportMany may be given: 1, until a registration was answered by a service that takes more.
-func (c *Client) AtOnce() int { return max(1, int(c.atOnce.Load())) }
+// AtOnce is how many events ReportMany may be given: 1, until a registration was answered by a service that takes more, and fewer than
+// that while the link is too slow for them.
+func (c *Client) AtOnce() int { return c.batch.size() }
 
 // ReportMany hands several events to the service, in their order. The verdicts are of as many of them, from the first
 // on, as the service judged: nil if it has the event, else a *RefusedError. err is the trouble with the one after those; nil
 // if there was none, and it may simply be asked about next.
 func (c *Client) ReportMany(ctx context.Context, events []vms.Event) (verdicts []error, err error) {
 	if len(events) == 1 || c.AtOnce() == 1 {
-		return one(c.Report(ctx, events[0]))
+		began := time.Now()
+		err := c.Report(ctx, events[0])
+		c.batch.learn(1, time.Since(began), c.timeout, err)
+		return one(err)
 	}
 	body, ids, err := reportBody(events)
 	if err != nil || len(ids) < 2 {
 		return one(c.Report(ctx, events[0]))
 	}
+	began := time.Now()
 	a, err := c.call(ctx, http.MethodPost, vms.PathReportMany, body, maxAnswerBytes)
+	c.batch.learn(len(ids), time.Since(began), c.timeout, err)
 	var refused *RefusedError
 	switch {
 	case errors.As(err, &refused):
 		// Not about the events, whatever it says: only a request with one event alone tells of that event.
 		if Unsupported(err) {
-			c.atOnce.Store(0)
+			c.batch.most.Store(0)
 		}
 		return one(c.Report(ctx, events[0]))
 	case err != nil:

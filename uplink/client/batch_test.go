@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -252,4 +253,65 @@ func TestTokenIsReadAnewOnce(t *testing.T) {
 	}
 	wg.Wait()
 	require.Equal(t, 2, reads)
+}
+
+// A link that carries a few kilobytes in the time that a request may take gets as many events at once as it can carry, and more again
+// when it is better.
+func TestBatchesOnASlowLink(t *testing.T) {
+	const most, perEvent = 64, 10 * time.Millisecond
+	var quick atomic.Bool
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var many vms.ReportMany
+		if r.URL.Path == vms.PathRegister {
+			_, _ = io.WriteString(w, fmt.Sprintf(`{"reportAtOnce":%d}`, most))
+			return
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		if r.URL.Path == vms.PathEvents {
+			w.WriteHeader(http.StatusCreated)
+			return
+		}
+		if json.Unmarshal(body, &many) != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		if !quick.Load() {
+			select {
+			case <-time.After(time.Duration(len(many.Events)) * perEvent):
+			case <-r.Context().Done():
+			}
+		}
+		var out vms.ReportedMany
+		for _, raw := range many.Events {
+			ev, problems := vms.ParseEvent(raw)
+			if len(problems) > 0 {
+				t.Error(problems)
+			}
+			out.Results = append(out.Results, vms.Reported{ID: ev.NaturalID()})
+		}
+		_ = json.NewEncoder(w).Encode(out)
+	}))
+	defer s.Close()
+	c, err := client.New(client.Options{BaseURL: s.URL, Token: client.Token("t"), Timeout: 300 * time.Millisecond})
+	require.NoError(t, err)
+	defer c.Close()
+	require.NoError(t, c.Register(t.Context(), client.Registration{}))
+	require.Equal(t, most, c.AtOnce())
+	list := events(most)
+	_, err = c.ReportMany(t.Context(), list)
+	require.Error(t, err, "all at once do not make it")
+	require.Equal(t, most/4, c.AtOnce())
+	// On a busy machine fewer may make it, but some do.
+	require.Eventually(t, func() bool {
+		verdicts, err := c.ReportMany(t.Context(), list[:c.AtOnce()])
+		return err == nil && len(verdicts) > 0
+	}, time.Minute, time.Millisecond)
+	quick.Store(true)
+	require.Eventually(t, func() bool {
+		_, _ = c.ReportMany(t.Context(), list[:c.AtOnce()])
+		return c.AtOnce() == most
+	}, time.Minute, time.Millisecond)
 }

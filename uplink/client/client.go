@@ -13,7 +13,6 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -60,7 +59,7 @@ type Client struct {
 	coding  coding
 	// credentials are in place of read, nil for that
 	credentials Credentials
-	atOnce      atomic.Int64 // what the last registration's answer said; 0: nothing
+	batch       batchSize
 
 	mu    sync.Mutex // guards token
 	token string

@@ -35,7 +35,7 @@ func (c *Client) Register(ctx context.Context, r Registration) error {
 	if json.Unmarshal(a.body, &known) != nil || known.ReportAtOnce < 0 {
 		known.ReportAtOnce = 0 // a service of another make, or an older one
 	}
-	c.atOnce.Store(int64(min(known.ReportAtOnce, maxAtOnce)))
+	c.batch.most.Store(int64(min(known.ReportAtOnce, maxAtOnce)))
 	return nil
 }
 
