@@ -238,7 +238,7 @@ func TestEachFault(t *testing.T) {
 					require.NoError(t, j.Put(ended(ev), true))
 				}
 			}
-			drained(t, j, 30*time.Second)
+			drained(t, j, 2*time.Minute)
 			stop()
 			s.holds(t, actors, each)
 			stats, err := j.OutboxStats()
@@ -272,7 +272,7 @@ func TestStopsAndStarts(t *testing.T) {
 			_, stop = report(t, j, s.url, quick)
 		}
 	}
-	drained(t, j, 30*time.Second)
+	drained(t, j, 2*time.Minute)
 	stop()
 	s.holds(t, actors, each)
 }
@@ -287,7 +287,7 @@ func TestRefusedByTheRealServer(t *testing.T) {
 	for _, ev := range []vms.Event{ended(motion("cam0", 0)), bad, ended(motion("cam0", 2))} {
 		require.NoError(t, j.Put(ev, true))
 	}
-	drained(t, j, 10*time.Second)
+	drained(t, j, 2*time.Minute)
 	s.holds(t, 1, 2)
 	parked, err := j.Parked()
 	require.NoError(t, err)
@@ -295,7 +295,7 @@ func TestRefusedByTheRealServer(t *testing.T) {
 	require.Equal(t, bad.ID, parked[0].Event.ID)
 	require.Contains(t, parked[0].Reason, "cannot be attached")
 	require.EqualValues(t, 1, r.Status().Refused)
-	require.Eventually(t, func() bool { return r.Status().State == reporter.Idle }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return r.Status().State == reporter.Idle }, time.Minute, time.Millisecond)
 }
 
 func TestWrongTokenParksNothing(t *testing.T) {
@@ -311,14 +311,14 @@ func TestWrongTokenParksNothing(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- r.Run(ctx) }()
 	require.NoError(t, j.Put(ended(motion("cam0", 0)), true))
-	require.Eventually(t, func() bool { return r.Status().State == reporter.Unauthorized && r.Status().Failures > 3 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return r.Status().State == reporter.Unauthorized && r.Status().Failures > 3 }, time.Minute, time.Millisecond)
 	stats, err := j.OutboxStats()
 	require.NoError(t, err)
 	require.Equal(t, 1, stats.Waiting)
 	mu.Lock()
 	token = "good" // someone mends the file
 	mu.Unlock()
-	drained(t, j, 10*time.Second)
+	drained(t, j, 2*time.Minute)
 	cancel()
 	require.True(t, errors.Is(<-done, context.Canceled))
 	s.holds(t, 1, 1)
