@@ -390,10 +390,8 @@ func TestSilentBroker(t *testing.T) {
 		for i := range 20 {
 			s.put("gate", vms.TypeMotion, time.Duration(i)*time.Second, time.Second)
 		}
-		require.Less(t, time.Since(began), patience)
-		began = time.Now()
 		s.stop()
-		require.Less(t, time.Since(began), 15*time.Second)
+		require.Less(t, time.Since(began), 2*time.Minute, "and not when the broker answers, which is never")
 		require.Equal(t, 20, s.home.Status().Waiting)
 	})
 }

@@ -259,7 +259,7 @@ func TestSilentHook(t *testing.T) {
 	require.NotContains(t, fmt.Sprintf("%+v", h.Status()), "secret-path")
 	began := time.Now()
 	stop()
-	require.Less(t, time.Since(began), 15*time.Second)
+	require.Less(t, time.Since(began), 2*time.Minute, "and not when the hook answers, which is never")
 }
 
 // What was handed over is not handed over again after a restart, but for what was under way; keys say what came twice.
