@@ -25,6 +25,7 @@ type fsckCommand struct {
 
 func (fsckCommand) Help() string {
 	return `Reads every event and every still of a stopped bridge and compares checksums, indexes and the queue. Without --repair it changes nothing.
+Run by root, it leaves whatever it makes to the owner of the data folder.
 
 Exit codes: 0 both stores are in order, or are so after --repair; 1 they could not be checked (the bridge runs, a folder is
 missing, the disk does not answer); 3 something is wrong, and was not repaired or not in full.`
@@ -82,6 +83,7 @@ func (c *fsckCommand) Run(s streams) error {
 // look checks both stores, and repairs them if wanted, while the journal's lock keeps a bridge from starting on them.
 func (c *fsckCommand) look(dir string, s streams) (f verdict, err error) {
 	f.Data = dir
+	defer func() { err = errors.Join(err, giveBack(dir)) }()
 	path := filepath.Join(dir, agent.JournalFile)
 	h, err := journal.Hold(path, time.Second)
 	switch {

@@ -56,7 +56,7 @@ func (f bridgeQueue) with(ctx context.Context, s streams, do func(queue.Queue) e
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, j.Close()) }()
+	defer func() { err = errors.Join(err, j.Close(), giveBack(dir)) }()
 	if err = do(queue.Of(j)); errors.Is(err, queue.ErrUnknown) {
 		err = fmt.Errorf("%w; vmsbridge queue list shows what waits and what is parked", err)
 	}
