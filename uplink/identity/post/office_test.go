@@ -360,7 +360,13 @@ func TestWordsOfEveryKind(t *testing.T) {
 	}
 	_, _, err := Pages{}.worded(Letter{Kind: PasswordReset, Channel: Text})
 	require.Error(t, err, "links do not go by SMS")
-	require.Empty(t, oneLine("Win a prize: https://evil.example"))
+	for _, bad := range []string{"Win a prize: https://evil.example", "see WWW.evil", "evil.org/path", "evil。com", "evil．com", "mail me@evil", "at 1.evil"} {
+		require.Empty(t, oneLine(bad))
+	}
+	for _, good := range []string{"J. R. Smith", "O'Neil & Sons, Inc.", "Werk 2.5", "日本 支店", "<b>bold</b>", "No. 5"} {
+		require.Equal(t, good, oneLine(good))
+	}
+	require.Equal(t, "gro.evil", strings.ReplaceAll(oneLine("\u202egro. evil\u200b"), " ", ""))
 	require.Len(t, []rune(oneLine(strings.Repeat("ü", 200))), maxName)
 }
 

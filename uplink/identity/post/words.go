@@ -3,6 +3,7 @@ package post
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 	"text/template"
 	"unicode"
@@ -223,11 +224,20 @@ func (p Pages) link(l Letter) string {
 
 const maxName = 80
 
-// oneLine is foreign text without control characters, and not too long. A name with the beginning of an address is left
-// out: mail programs make links of those, and letters go to whoever a stranger names.
+// addressLike is what mail programs make links of: a scheme, or names with a dot between.
+var addressLike = regexp.MustCompile(`(?i)://|www[.]|[\pL\pN][.\x{3002}\x{FF0E}\x{FF61}]\pL{2}|[\pL\pN]@`)
+
+// oneLine is foreign text without control characters and marks that turn the direction of writing, and not too long. A name with
+// an address in it is left out: mail programs make links of those, and letters go to whoever a stranger names.
 func oneLine(s string) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }), " ")
-	if strings.Contains(s, "://") || strings.Contains(strings.ToLower(s), "www.") {
+	s = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, s)
+	if addressLike.MatchString(s) {
 		return ""
 	}
 	if r := []rune(s); len(r) > maxName {

@@ -137,13 +137,18 @@ func (w *Web) serve(rw http.ResponseWriter, r *http.Request, e Endpoint) error {
 			return errTooMany
 		}
 	}
-	if err := e.serve(c); err != nil {
-		return err
-	}
-	if e.limited && c.right {
+	err := e.serve(c)
+	if e.limited && (c.right || isAsking(err)) {
 		w.GiveBack(c.from, who)
 	}
-	return nil
+	return err
+}
+
+// isAsking says whether an answer is about what was asked for and tells nothing of secrets: those that are wrong have codes of
+// their own, which stand above these two.
+func isAsking(err error) bool {
+	var e *status.Error
+	return errors.As(err, &e) && (e.Code == status.Arguments || e.Code == status.Factor)
 }
 
 // read reads the parameters. Those of GET stand in the query, but for a session, which may stand in a body. malformed says what could not be read; the set holds

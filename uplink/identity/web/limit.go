@@ -25,7 +25,7 @@ type Limits struct {
 }
 
 // DefaultLimits let a person mistype and an office sign in, and a guesser try ten thousand passwords a week.
-var DefaultLimits = Limits{PerAddress: Limit{60, 2 * time.Second}, PerUser: Limit{10, time.Minute}, Work: Limit{600, 500 * time.Millisecond}}
+var DefaultLimits = Limits{PerAddress: Limit{120, 2 * time.Second}, PerUser: Limit{20, time.Minute}, Work: Limit{600, 500 * time.Millisecond}}
 
 const retryAfterSeconds = 60
 
@@ -63,11 +63,12 @@ func (l *limiter) allow(key string) bool {
 		l.makeRoomLocked(now)
 	}
 	left := l.leftLocked(key, now)
-	if left < 1 {
-		return false
+	ok := left >= 1
+	if ok {
+		left--
 	}
-	l.buckets[key] = bucket{left - 1, now}
-	return true
+	l.buckets[key] = bucket{left, now}
+	return ok
 }
 
 // giveBack undoes an allow.
