@@ -83,6 +83,10 @@ func TestAuthorizeRefuses(t *testing.T) {
 		r, _ := b.code(key, with("client_id", client)...)
 		require.Equal(t, 400, r.code)
 	}
+	for _, to := range []string{"http://127.0.0.1:51004/cb#", "http://127.0.0.1:51004/cb#x", back + "#"} {
+		r, _ := b.code(key, with("redirect_uri", to)...)
+		require.Equal(t, 400, r.code, to)
+	}
 	for _, to := range []string{"http://127.0.0.1:51004/cb", "org.example.app:/cb"} {
 		r, q := b.code(key, with("redirect_uri", to)...)
 		require.Equal(t, 302, r.code)

@@ -129,7 +129,7 @@ func redirects(client record.Token, to string) bool {
 		}
 		k, err1 := url.Parse(known)
 		u, err2 := url.Parse(to)
-		if err1 != nil || err2 != nil || k.Scheme != "http" || !loopback(k) || u.User != nil || u.Fragment != "" {
+		if err1 != nil || err2 != nil || k.Scheme != "http" || !loopback(k) || u.User != nil || strings.Contains(to, "#") {
 			return false
 		}
 		return u.Scheme == "http" && u.Hostname() == k.Hostname() && u.EscapedPath() == k.EscapedPath() && u.RawQuery == k.RawQuery
