@@ -339,6 +339,11 @@ func (c *call) deleteAccount() error {
 		for _, u := range users {
 			err = errors.Join(err, gone(audit.KindUser, u.ID, u.Email))
 		}
+		if me.Active.ID == a.ID { // whoever deletes the account that they are in is at home again
+			s := me.Session
+			s.ActiveAccount = me.Home.ID
+			err = errors.Join(err, tx.PutSession(s))
+		}
 		return errors.Join(err, gone(audit.KindAccount, a.ID, a.Name))
 	})
 	if err != nil {

@@ -95,3 +95,16 @@ func TestSessionInEveryPlace(t *testing.T) {
 	b.call("DELETE", "/g/user", "", nil, in(object, `{"A":"`+good+`","id":"nobody"}`)).want(404)
 	b.call("POST", "/g/aaa/logout?A="+good, bad, nil).want(204)
 }
+
+// Whoever deletes the account that they are in is at home again; others who are in it have to sign in anew, since what they meant
+// for that account must not reach their own.
+func TestDeletingTheAccountOneIsIn(t *testing.T) {
+	b := newBed(t)
+	mine, other := b.session("asu@m"), b.session("asu@m")
+	for _, key := range []string{mine, other} {
+		b.call("POST", "/g/aaa/switch_account", key, args{"account_id": "s"}).want(200)
+	}
+	b.call("DELETE", "/g/account", mine, args{"id": "s"}).want(200)
+	require.Equal(t, "m", b.call("GET", "/g/user", mine, nil).want(200).field("active_account_id"))
+	b.call("PUT", "/g/user", other, newUser("x@s")).want(401)
+}
