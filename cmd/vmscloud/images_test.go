@@ -178,7 +178,7 @@ func TestImageSlots(t *testing.T) {
 			done <- err
 		}()
 	}
-	require.Eventually(t, func() bool { return open.Load() == maxPerBridge }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return open.Load() == maxPerBridge }, time.Minute, time.Millisecond)
 	_, err := b.Image(t.Context(), wanted)
 	var e *vms.Error
 	require.ErrorAs(t, err, &e)

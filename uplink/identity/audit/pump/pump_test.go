@@ -225,7 +225,7 @@ func TestRun(t *testing.T) {
 	p := b.pump()
 	go func() { defer close(done); _ = p.Run(ctx) }()
 	b.record(entry(audit.KindUser, audit.Create, "u1"))
-	require.Eventually(t, func() bool { return b.book.len() == 1 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return b.book.len() == 1 }, time.Minute, time.Millisecond)
 	cancel()
 	<-done
 }

@@ -104,7 +104,7 @@ func (s *Server) Next(t testing.TB) Letter {
 	select {
 	case l := <-s.letters:
 		return l
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		require.Fail(t, "no letter arrived")
 		return Letter{}
 	}
