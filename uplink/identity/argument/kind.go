@@ -162,9 +162,9 @@ func boolean(x any, k Kind) (json.RawMessage, error) {
 		yes, no = json.RawMessage("true"), json.RawMessage("false")
 	}
 	switch fmt.Sprint(x) {
-	case "1", "true":
+	case "1", "true", "True": // the last is how Python writes one into a form
 		return yes, nil
-	case "0", "false", "<nil>":
+	case "0", "false", "False", "<nil>":
 		return no, nil
 	}
 	return nil, errors.New("must be 1 or 0")

@@ -161,7 +161,7 @@ func TestConversions(t *testing.T) {
 		want string // "" means refused
 	}{
 		"number as text": {js(`1234`), Text, `"1234"`}, "null text": {js(`null`), Text, `""`}, "text of array": {js(`[]`), Text, ""}, "text twice": {tx("a", "b"), Text, ""},
-		"true flag": {js(`true`), Flag, "1"}, "text flag": {js(`"0"`), Flag, "0"}, "flag of 2": {js(`2`), Flag, ""}, "flag of text": {tx("yes"), Flag, ""}, "empty flag": {tx(""), Flag, "0"},
+		"true flag": {js(`true`), Flag, "1"}, "text flag": {js(`"0"`), Flag, "0"}, "flag of 2": {js(`2`), Flag, ""}, "flag of text": {tx("yes"), Flag, ""}, "flag of Python": {tx("True"), Flag, "1"}, "no of Python": {tx("False"), Bool, "false"}, "shouted": {tx("TRUE"), Flag, ""}, "empty flag": {tx(""), Flag, "0"},
 		"bool of 1": {tx("1"), Bool, "true"}, "bool of object": {js(`{}`), Bool, ""}, "flag of 1.0": {js(`1.0`), Flag, ""},
 		"int of text": {js(`" 7 "`), Int, "7"}, "int of float": {js(`1.5`), Int, ""}, "int too large": {js(`9999999999`), Int, ""}, "int of null": {js(`null`), Int, "0"}, "int of bool": {js(`true`), Int, ""},
 		"texts of one": {tx("a"), Texts, `["a"]`}, "texts of JSON": {tx(`["a",2]`), Texts, `["a","2"]`}, "texts of nothing": {tx(""), Texts, `[]`}, "texts of string": {js(`"a"`), Texts, `["a"]`},
