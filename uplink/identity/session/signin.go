@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"slices"
 	"time"
 
 	"vmsbridge/uplink/identity"
@@ -268,16 +269,30 @@ func (d *Desk) needsCode(u record.User, home record.Account, device string) bool
 	return d.factor != nil && d.factor.Needed(u, home) && !d.factor.Trusted(u, device)
 }
 
-// begin makes the ticket of a sign-in. A user has one under way: codes of an older one are not to be guessed beside those
-// of this.
+// maxBegun bounds how many sign-ins of a user may be under way.
+const maxBegun = 20
+
+// begin makes the ticket of a sign-in. A user may have several under way, at two devices or in two programs; wrong codes are
+// counted for the user and not for the ticket, so that more tickets give no more guesses.
 func (d *Desk) begin(tx *store.Tx, u record.User, needed bool) (Ticket, error) {
 	out, good := Ticket{Token: secret.NewTicket()}, loginTime
 	if needed {
 		masked := d.factor.Masked(u)
 		out.Factors, good = &masked, factorTime
 	}
-	return out, errors.Join(tx.DropTickets(u.ID, record.PurposeLogin),
+	return out, errors.Join(makeRoom(tx, u.ID),
 		ticket(tx, out.Token, record.PurposeLogin, u, good, func(t *record.Ticket) { t.Factor = needed }))
+}
+
+// makeRoom drops the oldest sign-ins under way of a user so that another can begin.
+func makeRoom(tx *store.Tx, user string) error {
+	list, err := tx.TicketsOf(user)
+	list = slices.DeleteFunc(list, func(t record.Ticket) bool { return t.Purpose != record.PurposeLogin })
+	slices.SortFunc(list, func(a, b record.Ticket) int { return a.Created.Compare(b.Created) })
+	for i := 0; i <= len(list)-maxBegun; i++ {
+		err = errors.Join(err, tx.DeleteTicket(list[i].Hash))
+	}
+	return err
 }
 
 // Open makes a session for a user without asking for a password, in a transaction of the caller's: after a validated

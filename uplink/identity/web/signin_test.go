@@ -209,9 +209,19 @@ func TestAuthorizeCodes(t *testing.T) {
 	token := fresh()
 	b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(200)
 	b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(401, "good once")
+	// At two devices at once: each goes on with its own. Only so many can be begun.
+	tokens := []string{fresh(), fresh()}
+	for _, token := range tokens {
+		b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(200)
+	}
 	token = fresh()
-	fresh()
-	b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(401, "a newer sign-in took its place")
+	b.Pass(time.Second)
+	newer := fresh()
+	for range 19 {
+		fresh()
+	}
+	b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(401, "twenty were begun since")
+	b.call("POST", "/g/aaa/authorize", "", args{"token": newer}).want(200)
 	token = fresh()
 	b.Pass(29 * time.Second)
 	b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(200)
