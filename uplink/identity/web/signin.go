@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"regexp"
+	"strings"
 
 	"vmsbridge/uplink/identity/argument"
 	"vmsbridge/uplink/identity/record"
@@ -41,7 +42,7 @@ func (c *call) authorize() error {
 	if err != nil {
 		return err
 	}
-	o, err := c.desk.Authorize(c.r.Context(), session.Claim{Token: in["token"], Code: in["two_factor_authentication_code"], Device: c.set.Device(), From: c.from})
+	o, err := c.desk.Authorize(c.r.Context(), session.Claim{Token: unformed(in["token"]), Code: in["two_factor_authentication_code"], Device: c.set.Device(), From: c.from})
 	if err != nil {
 		return err
 	}
@@ -52,6 +53,10 @@ func (c *call) authorize() error {
 		UserID string `json:"user_id"`
 	}{o.User.Shown(c.store.Now(), o.Home, o.Session.ActiveAccount, c.desk.Cluster()), o.User.ID})
 }
+
+// unformed is the token of authenticate as it was given: it is base64, and a plus of it that a client put into a form as it
+// was has arrived as a space.
+func unformed(token string) string { return strings.ReplaceAll(token, " ", "+") }
 
 // isAuth is GET /g/aaa/isauth.
 func (c *call) isAuth() error { return c.ok(true) }
@@ -137,7 +142,7 @@ func (c *call) sendCode() error {
 	if c.o.Factors == nil {
 		return errAway
 	}
-	if err := c.o.Factors.Send(c.r.Context(), in["token"], in["two_factor_authentication_type"]); err != nil {
+	if err := c.o.Factors.Send(c.r.Context(), unformed(in["token"]), in["two_factor_authentication_type"]); err != nil {
 		return c.closed(err)
 	}
 	return c.answer(http.StatusOK, nil)

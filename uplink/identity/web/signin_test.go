@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -209,6 +210,13 @@ func TestAuthorizeCodes(t *testing.T) {
 	token := fresh()
 	b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(200)
 	b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(401, "good once")
+	for token = fresh(); !strings.Contains(token, "+"); {
+		token = fresh()
+	}
+	b.callIn(inFormBare, "POST", "/g/aaa/authorize", "", nil, func(r *http.Request) {
+		body := "token=" + token // as curl -d sends it
+		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+	}).want(200)
 	// At two devices at once: each goes on with its own. Only so many can be begun.
 	tokens := []string{fresh(), fresh()}
 	for _, token := range tokens {
