@@ -53,8 +53,8 @@ var AccountFields = Fields{
 	{Name: "active_alert_mode", Kind: argument.Text, Use: both, check: line},
 
 	{Name: "default_camera_passwords", Kind: argument.Text, Use: both, check: text(4*maxText, nil)},
-	{Name: "camera_shares", Kind: argument.Lists, Use: Update, Class: Sharing, Action: true, check: checkLists(2)},
-	{Name: "camera_share_perms", Kind: argument.Object, Use: Update, Class: Sharing, Action: true, check: checkSize},
+	{Name: "camera_shares", Kind: argument.Lists, Use: Update, Class: Sharing, Action: true, With: "camera_share_perms", check: checkLists(2)},
+	{Name: "camera_share_perms", Kind: argument.Object, Use: Update, Class: Sharing, Action: true, With: "camera_shares", check: checkSize},
 	{Name: "first_responders", Kind: argument.Lists, Use: Update, Class: Sharing, check: checkResponders},
 	{Name: "responder_active", Kind: argument.Bool, Use: Update, Class: Sharing},
 	{Name: "responder_cameras", Kind: argument.Texts, Use: Update, Class: Sharing, check: entries},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"vmsbridge/uplink/identity/argument"
@@ -56,7 +57,9 @@ type Field struct {
 	Grants bool
 	// Action says that the field is not stored as it is sent: the caller takes it out of the Change and acts on it.
 	Action bool
-	check  check
+	// With is the field that this one is set together with, "" for none.
+	With  string
+	check check
 }
 
 // Fields is a table.
@@ -152,15 +155,17 @@ func (c Change) Take(name string, out any) (bool, error) {
 	return true, nil
 }
 
-// Without is the change without the fields that it would set to what current holds already. Current is a record.
+// Without is the change without the fields that it would set to what current holds already, as from a client that sends back
+// the whole record. Current is a record. Of two fields that are set together both go or none.
 func (c Change) Without(current any) (Change, error) {
 	have, err := object(current)
 	if err != nil {
 		return c, err
 	}
 	out := Change{table: c.table, locked: c.locked, values: map[string]json.RawMessage{}}
+	changed := func(name string) bool { return !same(c.values[name], have[name]) }
 	for name, raw := range c.values {
-		if row, _ := c.table.Find(name); row.Action || !same(raw, have[name]) {
+		if row, _ := c.table.Find(name); changed(name) || row.With != "" && changed(row.With) {
 			out.values[name] = raw
 		}
 	}
@@ -208,11 +213,22 @@ func object(v any) (map[string]json.RawMessage, error) {
 	return out, err
 }
 
-// same compares two JSON values in their compact form.
+// same compares two JSON values, whatever the order in which objects have their names.
 func same(a, b json.RawMessage) bool {
 	var x, y bytes.Buffer
 	if json.Compact(&x, a) != nil || json.Compact(&y, b) != nil {
 		return false
 	}
-	return bytes.Equal(x.Bytes(), y.Bytes())
+	if bytes.Equal(x.Bytes(), y.Bytes()) {
+		return true
+	}
+	var v, w any
+	return decode(a, &v) && decode(b, &w) && reflect.DeepEqual(v, w)
+}
+
+// decode reads JSON with its numbers as they are written.
+func decode(raw json.RawMessage, v any) bool {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	return dec.Decode(v) == nil
 }

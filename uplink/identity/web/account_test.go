@@ -142,11 +142,14 @@ func TestPostAccount(t *testing.T) {
 	// What a client read it may send back whole.
 	var whole args
 	b.call("GET", "/g/account", asu, args{"id": "c"}).want(200).into(&whole)
-	delete(whole, "camera_shares")
-	delete(whole, "camera_share_perms")
+	require.NotEmpty(t, whole["camera_shares"])
 	entries := len(b.trail("c"))
 	post(asu, whole).want(200)
 	require.Len(t, b.trail("c"), entries, "nothing changed, nothing is written")
+	without := whole.with("name", "N")
+	delete(without, "camera_share_perms")
+	post(asu, without).want(400, "the two belong together")
+	post(asu, whole.with("camera_share_perms", map[string]any{})).want(400, "the shares are not in the form of a change")
 	post(asu, whole.with("utc_offset", 7)).want(400, "a field that cannot be set here")
 
 	for name, v := range map[string]any{"status": []string{"active"}, "customer_id": "7", "is_disable_all_settings": 1, "is_master": 1, "product_edition": "e", "camera_quantity": 9, "is_custom_brand_allowed": 1, "is_custom_brand": 1} {

@@ -133,8 +133,13 @@ func TestPostUser(t *testing.T) {
 	}
 	var whole args
 	b.call("GET", "/g/user", asu, args{"id": target}).want(200).into(&whole)
-	delete(whole, "camera_access")
+	require.NotEmpty(t, whole["camera_access"])
 	post(asu, whole).want(200, "what a client read it may send back")
+	require.Len(t, b.User("ru@c").CameraAccess, len(whole["camera_access"].([]any)))
+	own := b.session("ru@c")
+	b.call("GET", "/g/user", own, nil).want(200).into(&whole)
+	post(own, whole.with("city", "Ghent")).want(200, "and users their own, cameras and all")
+	require.Equal(t, "Ghent", b.User("ru@c").City)
 }
 
 // A master's users get the devices of its sub-accounts.
