@@ -40,6 +40,7 @@ const (
 	wrongPassword  = "zq8-not-the-password"
 	environSecret  = "zq9-from-environment"
 	hookToken      = "zq0-comment"
+	toldPassword   = "zqa-told-by-the-camera"
 )
 
 // leaks is where secrets are looked for, by name.
@@ -76,8 +77,13 @@ func TestNoSecretIsTold(t *testing.T) {
 	cam.line("camsim ready", time.Minute)
 	address := fmt.Sprintf("rtsp://127.0.0.1:%d/cam", port)
 	dead := freePort(t)
+	talker := tellAll(t, toldPassword)
+	var talkers string
+	for _, where := range []string{"away", "realm", "status", "control"} {
+		talkers += "  - {id: " + where + ", url: \"" + talker + "/" + where + "\", transport: tcp, username: viewer, password: \"" + yardPassword + "\"}\n"
+	}
 	s := newSite(t, cameraYAML("gate", address, "", "tcp", "viewer", "gate.password")+
-		"  - {id: yard, url: \""+address+"\", username: viewer, password: \""+yardPassword+"\"} # "+hookToken+"\n",
+		"  - {id: yard, url: \""+address+"\", username: viewer, password: \""+yardPassword+"\"} # "+hookToken+"\n"+talkers,
 		fmt.Sprintf("mqtt: {url: 'mqtt://127.0.0.1:%d', username: bridge, password: %q}", dead, brokerPassword),
 		fmt.Sprintf("webhooks: [{id: hook, url: 'http://127.0.0.1:%d/%s', secret: %s}]", dead, hookPath, hookSecret))
 	s.write("gate.password", gatePassword+"\n")
@@ -168,7 +174,11 @@ func TestNoSecretIsTold(t *testing.T) {
 	said("status", "status", "-c", s.yaml)
 	said("status --json", "status", "--json", "-c", s.yaml)
 	said("check of a good file", "check", s.yaml)
-	said("probe", "probe", "--config", s.yaml, "--camera", "yard")
+	for _, camera := range []string{"yard", "away", "realm", "status", "control"} {
+		said("probe "+camera, "probe", "--config", s.yaml, "--camera", camera)
+		_, told := ask("GET", events("camera:"+camera), localToken, nil)
+		l.add("events of "+camera, told)
+	}
 	said("events", "events", "-c", s.yaml, "--ca-file", s.path("cert.pem"))
 	bundle := s.path("bundle.tar.gz")
 	require.Contains(t, said("support-bundle", "support-bundle", "-c", s.yaml, "-o", bundle), bundle)
@@ -198,7 +208,7 @@ func TestNoSecretIsTold(t *testing.T) {
 	for what, secret := range map[string]string{"the camera's password": gatePassword, "the other camera's password": yardPassword, "the local token": localToken,
 		"the broker's password": brokerPassword, "the hook's secret": hookSecret, "the hook's path": hookPath, "the user's password": userPassword,
 		"a wrong password": wrongPassword, "a misplaced secret": environSecret, "a comment": hookToken, "the service's user's password": "hunter2hunter2",
-		"the first user's token": first, "the key": key} {
+		"the first user's token": first, "the key": key, "what a camera tells": toldPassword} {
 		l.find(what, secret)
 	}
 	for _, word := range strings.FieldsFunc(s.read(s.path("service.session")), func(r rune) bool { return strings.ContainsRune("\r\n\t \",:{}", r) }) {
