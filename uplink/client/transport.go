@@ -27,6 +27,7 @@ func transport(o Options, timeout time.Duration) (*http.Transport, error) {
 	proxy := env.ProxyFunc()
 	t := &http.Transport{
 		Proxy:                  func(r *http.Request) (*url.URL, error) { return proxy(r.URL) },
+		OnProxyConnectResponse: trust.ProxyAnswer,
 		DialContext:            (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
 		TLSHandshakeTimeout:    10 * time.Second,
 		ResponseHeaderTimeout:  25 * time.Second,

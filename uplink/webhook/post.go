@@ -52,6 +52,7 @@ func newClient(o Options) (*http.Client, error) {
 		return nil, err
 	}
 	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.OnProxyConnectResponse = trust.ProxyAnswer
 	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: o.Timeout / 2, PingTimeout: o.Timeout / 3} // else a dead connection is used on
 	t.TLSClientConfig, t.MaxIdleConns, t.MaxIdleConnsPerHost, t.MaxResponseHeaderBytes = tlsConfig, lanes, lanes, 64<<10
 	return &http.Client{Transport: t, CheckRedirect: func(r *http.Request, via []*http.Request) error {
