@@ -114,6 +114,9 @@ func (c *Client) HTTP() *http.Client {
 	return &http.Client{Transport: c.http.Transport, CheckRedirect: c.http.CheckRedirect}
 }
 
+// byteOrderMark is put before JSON by some makers of it; RFC 8259 §8.1 lets readers pass over it.
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
 // answer is a response whose body is read.
 type answer struct {
 	status int
@@ -196,6 +199,7 @@ func (c *Client) exchange(ctx context.Context, method, path string, body []byte,
 		return answer{}, &TransientError{Code: res.StatusCode, Err: fmt.Errorf("the answer is larger than %d bytes", limit)}
 	}
 	c.coding.learn(res.Header)
+	data = bytes.TrimPrefix(data, byteOrderMark)
 	return answer{res.StatusCode, res.Header, data}, nil
 }
 

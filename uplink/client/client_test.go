@@ -111,6 +111,8 @@ func TestReportVerdicts(t *testing.T) {
 		"a page that says it is text":     {201, "Content-Type: text/plain", page, "transient", 0, "not the service's"},
 		"broken JSON that says so":        {201, "Content-Type: text/plain", `{"id":`, "transient", 0, "not the service's"},
 		"other JSON":                      {200, json, `{"status":"ok"}`, "accepted", 0, ""},
+		"a byte order mark":               {201, json, "\xef\xbb\xbf" + stored(nil), "accepted", 0, ""},
+		"400 behind a byte order mark":    {400, json, "\xef\xbb\xbf" + refusal(400, vms.ReasonValue), "refused", 0, "because"},
 		"a list":                          {201, json, `[{"id":"7"}]`, "accepted", 0, ""},
 		"an id alone":                     {200, json, ` { "id" : 17 } `, "accepted", 0, ""},
 		"another kind of type":            {202, json, `{"type":"accepted"}`, "accepted", 0, ""},

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -50,5 +51,5 @@ func readJSON(c *call, limit int64) ([]byte, error) {
 	case err != nil:
 		return nil, vms.NewError(http.StatusBadRequest, vms.ReasonJSON, "The body could not be read to its end")
 	}
-	return body, nil
+	return bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), nil // a byte order mark, which RFC 8259 §8.1 lets readers pass over
 }

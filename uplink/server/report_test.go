@@ -142,6 +142,7 @@ func TestReportContentTypes(t *testing.T) {
 		require.NoError(t, res.Body.Close())
 		require.Equal(t, 201, res.StatusCode, ct)
 	}
+	b.report("\xef\xbb\xbf"+body(t, nil)).into(201, &vms.Event{}) // with a byte order mark
 }
 
 func TestReportGoesOnwards(t *testing.T) {
