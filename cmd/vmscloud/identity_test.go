@@ -62,6 +62,7 @@ func signIn(t *testing.T, base, email, password string) string {
 
 // From an empty folder to a signed-in superuser, by what init prints, and on through a restart.
 func TestFromInitToSignIn(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	text := must(t, "init", "--data", data, "--account", "Demo", "--email", "anna@example.org")
 	_, after, ok := strings.Cut(text, "-d token=")
@@ -123,6 +124,7 @@ func TestFromInitToSignIn(t *testing.T) {
 }
 
 func TestInitWithAPassword(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "password")
 	require.NoError(t, os.WriteFile(file, []byte("hunter2hunter2\n"), 0o600))

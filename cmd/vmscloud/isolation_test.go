@@ -260,6 +260,7 @@ func TestAddressRangesBehindAProxy(t *testing.T) {
 // A deleted account is gone with its users, tokens, devices and events; its parent is told by the catalogue's events, and the
 // ids of its devices are free. All that outlives a kill in between.
 func TestADeletedAccountTakesEverythingAlong(t *testing.T) {
+	t.Parallel()
 	c := newCloud(t)
 	token := c.bearer("asu@a.org")
 	code, out, _ := c.as("root@example.org", "DELETE", "/g/account?id="+c.accounts["a"], nil)

@@ -20,6 +20,7 @@ import (
 
 // The running service sends its letters, asks for codes, and tells of changes as events; nothing secret is in its log.
 func TestLettersCodesAndEvents(t *testing.T) {
+	t.Parallel()
 	server := smtptest.Start(t, "starttls", "cloud", "password of the mail server")
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -91,6 +92,7 @@ func TestLettersCodesAndEvents(t *testing.T) {
 }
 
 func TestWrongLettersSettingsAreSaidAtOnce(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "letters.yaml")
 	must(t, "init", "--data", data, "--account", "Demo")
@@ -103,6 +105,7 @@ func TestWrongLettersSettingsAreSaidAtOnce(t *testing.T) {
 // An invitation outlives the program: killed while the mail server is away, it sends a letter with a link that works once
 // both are there again.
 func TestAnInvitationOutlivesAKill(t *testing.T) {
+	t.Parallel()
 	server := smtptest.Start(t, "none", "", "")
 	dir := t.TempDir()
 	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "letters.yaml")

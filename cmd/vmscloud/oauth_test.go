@@ -38,6 +38,7 @@ func form(t *testing.T, address, id, secret string, pairs ...string) (int, map[s
 
 // From a session to a client to tokens that open /api/v3.0 of the real program, and on through a crash.
 func TestOAuthOpensTheAPI(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "password")
 	require.NoError(t, os.WriteFile(file, []byte("hunter2hunter2\n"), 0o600))
