@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/oauth"
 	"vmsbridge/uplink/identity/record"
 )
 
@@ -48,7 +50,7 @@ func openTokens(dir string) (tokenStore, error) {
 
 type tokenCreateCmd struct {
 	dataFlag
-	Kind    string        `help:"What will hold it: bridge or user." enum:"bridge,user" required:""`
+	Kind    string        `help:"What will hold it: bridge or user; or key for an API key, which --require-api-key asks for and which opens nothing by itself." enum:"bridge,user,key" required:""`
 	Name    string        `help:"What to call it in lists." placeholder:"NAME"`
 	Account string        `help:"Id of the account, if there are several." placeholder:"ID"`
 	Camera  []string      `help:"Only this camera may be seen; repeat for more." placeholder:"ID"`
@@ -71,13 +73,16 @@ func (c tokenCreateCmd) Run() (err error) {
 	if t.Name == "" {
 		t.Name = c.Kind
 	}
+	if c.Kind == oauth.PurposeKey {
+		t.Kind, t.Purpose = identity.KindUser, oauth.PurposeKey
+	}
 	if c.Expires < 0 {
 		return errors.New("--expires must not be negative")
 	}
 	if c.Expires > 0 {
 		t.Expires = time.Now().Add(c.Expires).UTC()
 	}
-	if t.Kind == identity.KindUser {
+	if t.Kind == identity.KindUser && t.Purpose == "" {
 		users, err := store.Users(account.ID)
 		if err != nil {
 			return err
@@ -94,9 +99,12 @@ func (c tokenCreateCmd) Run() (err error) {
 		fmt.Println(secret)
 		return nil
 	}
-	fmt.Printf("Token %s (%s, %s) for the account %s. Keep it now, it is not shown again:\n\n%s\n", t.ID, t.Kind, t.Name, account.ID, secret)
+	fmt.Printf("Token %s (%s, %s) for the account %s. Keep it now, it is not shown again:\n\n%s\n", t.ID, kindOf(t), t.Name, account.ID, secret)
 	return nil
 }
+
+// kindOf is what a token is, in the words of the list.
+func kindOf(t record.Token) string { return cmp.Or(t.Purpose, string(t.Kind)) }
 
 // pickAccount is the account of that id, or the only one.
 func pickAccount(store tokenStore, dir, id string) (record.Account, error) {
@@ -137,7 +145,7 @@ func (c tokenListCmd) Run() (err error) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tKIND\tNAME\tACCOUNT\tCAMERAS\tSCOPES\tCREATED\tSTATE")
 	for _, t := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Kind, printable(t.Name), t.AccountID, orAll(t.Cameras), orAll(t.Scopes),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, kindOf(t), printable(t.Name), t.AccountID, orAll(t.Cameras), orAll(t.Scopes),
 			t.Created.Format(time.DateTime), t.State(time.Now()))
 	}
 	return w.Flush()

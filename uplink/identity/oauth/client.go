@@ -11,11 +11,12 @@ import (
 	"vmsbridge/uplink/identity/store"
 )
 
-// The purposes of tokens that open nothing by themselves. A client's id is its token's id, its secret the token's text.
+// The purposes of tokens that open nothing by themselves. A client's id is its token's id, its secret the token's text. A token
+// of PurposeKey is an API key, which CheckKey takes.
 const (
 	purposeClient  = "client"
 	purposeRefresh = "refresh"
-	purposeKey     = "key"
+	PurposeKey     = "key"
 )
 
 // credentials are what a client says of itself, in the header (client_secret_basic) or the body (client_secret_post). RFC

@@ -28,7 +28,7 @@ type holding struct {
 // and belongs to the account's settings.
 var (
 	clients = holding{purposeClient, func(me session.Caller, p rule.Place) bool { return me.Rule().Admin(p) }}
-	apiKeys = holding{purposeKey, func(me session.Caller, p rule.Place) bool { _, full := rule.GetAccount(me.Rule(), p); return full }}
+	apiKeys = holding{PurposeKey, func(me session.Caller, p rule.Place) bool { _, full := rule.GetAccount(me.Rule(), p); return full }}
 )
 
 // maxHeld bounds how many of a kind an account has that are not revoked.
@@ -156,7 +156,7 @@ func (s *OAuth) create(w http.ResponseWriter, c *call, kind holding, _ session.C
 		Secret   string `json:"client_secret,omitempty"`
 		Key      string `json:"key,omitempty"`
 	}{shown: show(t, s.store.Now())}
-	if kind.purpose == purposeKey {
+	if kind.purpose == PurposeKey {
 		out.Key = text
 	} else if out.ClientID = t.ID; !t.Public {
 		out.Secret = text
@@ -250,7 +250,7 @@ func CheckKey(ids *store.Store, text string) (ok bool, err error) {
 			return err
 		}
 		a, err := tx.Account(t.AccountID)
-		ok = err == nil && t.Purpose == purposeKey && t.State(tx.Now()) == "active" && a.Is(record.StatusActive)
+		ok = err == nil && t.Purpose == PurposeKey && t.State(tx.Now()) == "active" && a.Is(record.StatusActive)
 		return err
 	})
 	return ok, err
