@@ -96,10 +96,13 @@ func (c *call) putUser() error {
 	return c.ok(map[string]string{"id": made.ID})
 }
 
-// postUser is POST /g/user.
+// postUser is POST /g/user. Of the record that authorize gives, which clients send back, user_id repeats the id.
 func (c *call) postUser() error {
 	id, badID := c.id(c.set.Names()...)
-	change, bad := record.UserFields.Parse(c.set, record.Update, "id")
+	change, bad := record.UserFields.Parse(c.set, record.Update, "id", "user_id")
+	if again, err := c.set.Text("user_id"); bad == nil && (err != nil || again != id && c.set.Has("user_id")) {
+		bad = status.Badf("user_id is not the id")
+	}
 	err := c.update(func(tx *store.Tx, me session.Caller) error {
 		if id == "" {
 			return badID

@@ -140,6 +140,8 @@ func TestPostUser(t *testing.T) {
 	b.call("GET", "/g/user", own, nil).want(200).into(&whole)
 	post(own, whole.with("city", "Ghent")).want(200, "and users their own, cameras and all")
 	require.Equal(t, "Ghent", b.User("ru@c").City)
+	post(own, whole.with("user_id", target)).want(200, "as authorize gives it")
+	post(own, whole.with("user_id", b.ids["asu@c"])).want(400)
 }
 
 // A master's users get the devices of its sub-accounts.
