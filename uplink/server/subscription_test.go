@@ -56,11 +56,16 @@ func TestServerSentEvents(t *testing.T) {
 	s, err := New(Options{Events: bedEvents{}, Cameras: bedCameras{}, Auth: auth, Feed: f, NotFound: journal.ErrNotFound})
 	require.NoError(t, err)
 	s.recheck = 5 * time.Millisecond
-	served := httptest.NewUnstartedServer(nil)
-	served.Config = NewHTTP(s, nil) // with the limits of the programs
-	served.Config.ReadHeaderTimeout, served.Config.ReadTimeout, served.Config.WriteTimeout = 300*time.Millisecond, 300*time.Millisecond, 300*time.Millisecond
-	served.Start()
+	serve := func(limit time.Duration) *httptest.Server {
+		served := httptest.NewUnstartedServer(nil)
+		served.Config = NewHTTP(s, nil)
+		served.Config.ReadHeaderTimeout, served.Config.ReadTimeout, served.Config.WriteTimeout = limit, limit, limit
+		served.Start()
+		return served
+	}
+	served, hasty := serve(time.Minute), serve(300*time.Millisecond) // hasty is soon outlasted, and cuts off a slow machine's requests
 	defer served.Close()
+	defer hasty.Close()
 	defer f.Close()
 	path := served.URL + pathSubscriptions
 	gate := filter{Actors: []string{"camera:cam-1"}, Types: []eventKind{{vms.TypeMotion}}}
@@ -110,24 +115,48 @@ func TestServerSentEvents(t *testing.T) {
 	code, _ = ask(t, "GET", sub.Delivery.URL, tokenUser, nil)
 	require.Equal(t, 404, code)
 
-	code, res = ask(t, "GET", sub.Delivery.URL, tokenRestricted, nil)
-	require.Equal(t, 200, code)
-	require.Equal(t, "text/event-stream", res.Header.Get("Content-Type"))
-	lines := bufio.NewScanner(res.Body)
-	next := func() string {
-		require.True(t, lines.Scan(), "the stream has ended: %v", lines.Err())
-		return lines.Text()
-	}
-	require.Equal(t, ": follows", next())
-	require.Equal(t, "retry: 2000", next())
-	require.Empty(t, next())
 	event := func(camera, kind string, n int) vms.Event {
 		at := vms.At(time.Date(2026, 11, 21, 7, 0, n, 0, time.UTC))
 		ev := vms.Event{Type: kind, StartTimestamp: at, Span: true, AccountID: "acc-1", ActorID: camera, ActorAccountID: "acc-1", ActorType: vms.ActorCamera, CreatorID: "x"}
 		ev.ID = ev.NaturalID()
 		return ev
 	}
-	outlast(t, served.Listener.Addr().String())
+	var lines *bufio.Scanner
+	next := func() string {
+		require.True(t, lines.Scan(), "the stream has ended: %v", lines.Err())
+		return lines.Text()
+	}
+	lasts := func() bool { // hasty may cut off the request itself, so it gets more than one
+		r, err := http.NewRequestWithContext(t.Context(), "GET", strings.Replace(sub.Delivery.URL, served.URL, hasty.URL, 1), nil)
+		require.NoError(t, err)
+		r.Header.Set("Authorization", "Bearer "+tokenRestricted)
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return false
+		}
+		t.Cleanup(func() { _ = res.Body.Close() })
+		require.Equal(t, 200, res.StatusCode)
+		require.Equal(t, "text/event-stream", res.Header.Get("Content-Type"))
+		lines = bufio.NewScanner(res.Body)
+		for _, want := range []string{": follows", "retry: 2000", ""} {
+			if !lines.Scan() {
+				return false
+			}
+			require.Equal(t, want, lines.Text())
+		}
+		outlast(t, hasty.Listener.Addr().String())
+		f.Publish(event("cam-1", vms.TypeMotion, 0))
+		for range 4 { // the event
+			if !lines.Scan() {
+				return false
+			}
+		}
+		return true
+	}
+	for end := time.Now().Add(time.Minute); !lasts(); {
+		require.True(t, time.Now().Before(end), "no stream lasts longer than a request may")
+	}
+	require.Empty(t, lines.Text())
 	f.Publish(event("cam-1", vms.TypeDeviceStatus, 1)) // not asked for
 	f.Publish(event("cam-2", vms.TypeMotion, 2))       // not asked for
 	f.Publish(event("cam-2", vms.TypeTamper, 3))       // asked for, but not to be seen
