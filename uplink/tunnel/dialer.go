@@ -31,7 +31,8 @@ type Options struct {
 	Handler http.Handler
 	// HTTP dials; nil means http.DefaultClient. Its Timeout must be 0, as it would end the tunnel.
 	HTTP *http.Client
-	// KeepAlive is how often the peer is asked whether it is there; 0 means DefaultKeepAlive.
+	// KeepAlive is how long the connection is silent at most, and how soon a peer that is gone is noticed: after twice as long
+	// at the latest; 0 means DefaultKeepAlive.
 	KeepAlive time.Duration
 	// MinPause and MaxPause bound the pauses between attempts; 0 means 1 s and 1 min.
 	MinPause, MaxPause time.Duration
@@ -168,11 +169,19 @@ func (d *Dialer) once(ctx context.Context) (stood bool, err error) {
 	if ws.Subprotocol() != Subprotocol {
 		return false, errors.New("what answers at the service's address opens a WebSocket, but no tunnel")
 	}
-	mux, err := yamux.Server(websocket.NetConn(ctx, ws, websocket.MessageBinary), session(d.opts.KeepAlive))
+	conn := &link{Conn: websocket.NetConn(ctx, ws, websocket.MessageBinary)}
+	mux, err := yamux.Server(conn, session())
 	if err != nil {
 		return false, err
 	}
-	defer func() { _ = mux.Close() }() // it may be closed already
+	attended := make(chan bool, 1)
+	go func() { attended <- attend(mux, conn, d.opts.KeepAlive) }()
+	defer func() {
+		_ = mux.Close() // it may be closed already
+		if silent := <-attended; silent {
+			err = errors.New("nothing came from the service any more")
+		}
+	}()
 	d.trouble.Store(nil)
 	d.up.Store(true)
 	defer d.up.Store(false)
@@ -193,7 +202,7 @@ func (d *Dialer) serve(ctx context.Context, mux *yamux.Session) error {
 	}
 	stop := context.AfterFunc(ctx, func() { _ = mux.Close() })
 	defer stop()
-	err := server.Serve(mux)
+	err := server.Serve(streams{mux})
 	_ = server.Close() // the session's streams are gone with it
 	if errors.Is(err, io.EOF) || errors.Is(err, yamux.ErrSessionShutdown) {
 		return errors.New("the connection was closed")

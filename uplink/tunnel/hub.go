@@ -28,8 +28,7 @@ type end struct {
 	transport *http.Transport
 }
 
-// NewHub makes a hub without tunnels. keepAlive is how often a bridge is asked whether it is there, 0 means
-// DefaultKeepAlive; log may be nil.
+// NewHub makes a hub without tunnels. keepAlive is as in Options, 0 means DefaultKeepAlive; log may be nil.
 func NewHub(keepAlive time.Duration, log *slog.Logger) *Hub {
 	if keepAlive == 0 {
 		keepAlive = DefaultKeepAlive
@@ -52,11 +51,15 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, bridge string) {
 		_ = ws.Close(websocket.StatusPolicyViolation, "the subprotocol must be "+Subprotocol)
 		return
 	}
-	mux, err := yamux.Client(websocket.NetConn(context.WithoutCancel(r.Context()), ws, websocket.MessageBinary), session(h.keepAlive))
+	conn := &link{Conn: websocket.NetConn(context.WithoutCancel(r.Context()), ws, websocket.MessageBinary)}
+	mux, err := yamux.Client(conn, session())
 	if err != nil {
 		h.log.Error("open a bridge's tunnel", "bridge", bridge, "error", err)
 		return
 	}
+	var attending sync.WaitGroup
+	defer attending.Wait()
+	attending.Go(func() { attend(mux, conn, h.keepAlive) })
 	e := &end{mux, transport(mux)}
 	defer e.close()
 	if !h.enter(bridge, e) {

@@ -57,9 +57,6 @@ func dial(t *testing.T, o Options) (d *Dialer, cancel func()) {
 	if o.MinPause == 0 {
 		o.MinPause, o.MaxPause = 10*time.Millisecond, 50*time.Millisecond
 	}
-	if o.KeepAlive == 0 {
-		o.KeepAlive = time.Second
-	}
 	d, err := New(o)
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
@@ -85,9 +82,27 @@ func get(t *testing.T, hub *Hub, bridge, path string) (int, string) {
 	return res.StatusCode, string(body)
 }
 
+// answers is what a bridge answers, "" if it does not.
+func answers(hub *Hub, bridge, path string) string {
+	transport, ok := hub.Transport(bridge)
+	if !ok {
+		return ""
+	}
+	res, err := (&http.Client{Transport: transport}).Get("http://bridge" + path)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return ""
+	}
+	return string(body)
+}
+
 func waitFor(t *testing.T, hub *Hub, bridge string) (rt http.RoundTripper) {
 	t.Helper()
-	require.Eventually(t, func() (ok bool) { rt, ok = hub.Transport(bridge); return ok }, 10*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() (ok bool) { rt, ok = hub.Transport(bridge); return ok }, 30*time.Second, 5*time.Millisecond)
 	return rt
 }
 
@@ -96,7 +111,7 @@ func echo(name string) http.Handler {
 }
 
 func TestAsksTheRightBridge(t *testing.T) {
-	s := newService(t, time.Second)
+	s := newService(t, 0)
 	dial(t, Options{URL: s.URL, Bridge: "b", Token: token("a"), Handler: echo("a")})
 	dial(t, Options{URL: s.URL + "/", Bridge: "b", Token: token("b"), Handler: echo("b")})
 	code, body := get(t, s.hub, "a", "/x")
@@ -111,8 +126,8 @@ func TestAsksTheRightBridge(t *testing.T) {
 
 // Many large answers at once, one of them to a reader that does not read, arrive whole.
 func TestASlowReaderDoesNotHoldUpTheOthers(t *testing.T) {
-	s := newService(t, time.Second)
-	large := strings.Repeat("0123456789abcdef", 1<<16) // 1 MiB
+	s := newService(t, 0)
+	large := strings.Repeat("0123456789abcdef", 1<<15) // 512 KiB, twice what yamux holds for a reader
 	dial(t, Options{URL: s.URL, Bridge: "b", Token: token("a"), MaxRequests: 16, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, large)
 	})})
@@ -142,7 +157,7 @@ func TestASlowReaderDoesNotHoldUpTheOthers(t *testing.T) {
 }
 
 func TestBoundsTheRequestsAtATime(t *testing.T) {
-	s := newService(t, time.Second)
+	s := newService(t, 0)
 	hold, in := make(chan struct{}), make(chan struct{})
 	dial(t, Options{URL: s.URL, Bridge: "b", Token: token("a"), MaxRequests: 1, Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		in <- struct{}{}
@@ -165,10 +180,10 @@ func TestBoundsTheRequestsAtATime(t *testing.T) {
 }
 
 func TestDialsAgainAfterTheServiceWasAway(t *testing.T) {
-	s := newService(t, time.Second)
+	s := newService(t, 0)
 	s.status.Store(http.StatusBadGateway)
 	d, _ := dial(t, Options{URL: s.URL, Bridge: "b", Token: token("a"), Handler: echo("a")})
-	require.Eventually(t, func() bool { return s.asked.Load() >= 3 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return s.asked.Load() >= 3 }, 30*time.Second, time.Millisecond)
 	require.False(t, d.Up())
 	var status *StatusError
 	require.ErrorAs(t, d.Trouble(), &status)
@@ -180,7 +195,7 @@ func TestDialsAgainAfterTheServiceWasAway(t *testing.T) {
 	require.NoError(t, d.Trouble())
 	old := waitFor(t, s.hub, "a")
 	s.hub.Drop("a")
-	require.Eventually(t, func() bool { rt, ok := s.hub.Transport("a"); return ok && rt != old }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { rt, ok := s.hub.Transport("a"); return ok && rt != old }, 30*time.Second, time.Millisecond)
 	_, body := get(t, s.hub, "a", "/again")
 	require.Equal(t, "a/again", body)
 	_, err := (&http.Client{Transport: old}).Get("http://bridge/") //nolint:bodyclose // there is none
@@ -189,7 +204,7 @@ func TestDialsAgainAfterTheServiceWasAway(t *testing.T) {
 
 // A revoked token does not stop the bridge from asking again with the one that it has by then.
 func TestATokenIsReadForEachDial(t *testing.T) {
-	s := newService(t, time.Second)
+	s := newService(t, 0)
 	var good atomic.Bool
 	dial(t, Options{URL: s.URL, Bridge: "b", Handler: echo("a"), Token: func(context.Context) (string, error) {
 		if good.Load() {
@@ -197,55 +212,83 @@ func TestATokenIsReadForEachDial(t *testing.T) {
 		}
 		return "revoked", nil
 	}})
-	require.Eventually(t, func() bool { return s.asked.Load() >= 2 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return s.asked.Load() >= 2 }, 30*time.Second, time.Millisecond)
 	good.Store(true)
 	get(t, s.hub, "a", "/")
 }
 
 func TestANewTunnelReplacesTheOldOne(t *testing.T) {
-	s := newService(t, time.Second)
+	s := newService(t, 0)
 	_, stop := dial(t, Options{URL: s.URL, Bridge: "b", Token: token("a"), Handler: echo("first")})
 	get(t, s.hub, "a", "/")
 	stop()
 	dial(t, Options{URL: s.URL, Bridge: "b", Token: token("a"), Handler: echo("second")})
-	require.Eventually(t, func() bool {
-		rt, ok := s.hub.Transport("a")
-		if !ok {
-			return false
-		}
-		res, err := (&http.Client{Transport: rt}).Get("http://bridge/")
-		if err != nil {
-			return false
-		}
-		body, err := io.ReadAll(res.Body)
-		_ = res.Body.Close()
-		return err == nil && string(body) == "second/"
-	}, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return answers(s.hub, "a", "/") == "second/" }, 30*time.Second, time.Millisecond)
 }
 
 // A network that swallows everything, without a word of TCP, is noticed at both ends by the pings.
 func TestASilentNetworkIsNoticed(t *testing.T) {
 	s := newService(t, 400*time.Millisecond)
-	hole := newHole(t, s.Listener.Addr().String())
+	hole := newHole(t, s.Listener.Addr().String(), 0, 0)
 	d, _ := dial(t, Options{URL: "http://" + hole.Addr().String(), Bridge: "b", Token: token("a"), Handler: echo("a"), KeepAlive: 400 * time.Millisecond})
-	get(t, s.hub, "a", "/")
+	waitFor(t, s.hub, "a")
 	hole.swallow.Store(true)
-	require.Eventually(t, func() bool { _, ok := s.hub.Transport("a"); return !ok && !d.Up() }, 20*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { _, ok := s.hub.Transport("a"); return !ok && !d.Up() }, 30*time.Second, 5*time.Millisecond)
 	hole.swallow.Store(false)
-	_, body := get(t, s.hub, "a", "/back")
-	require.Equal(t, "a/back", body)
+	require.Eventually(t, func() bool { return answers(s.hub, "a", "/back") == "a/back" }, 30*time.Second, 5*time.Millisecond)
 }
 
-// hole forwards connections, and while swallow is set forwards nothing and closes nothing.
+// A link on which what waits takes far longer than the peer may be silent breaks neither the tunnel nor an answer, whether it
+// waits in the network or at the bridge.
+func TestASlowLinkIsNotADeadOne(t *testing.T) {
+	large := strings.Repeat("0123456789abcdef", 1<<14) // 256 KiB
+	for name, room := range map[string]int{"in the network": 0, "at the bridge": 32 << 10} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, time.Second)
+			hole := newHole(t, s.Listener.Addr().String(), 8*time.Millisecond, room)
+			way := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+				c, err := (&net.Dialer{}).DialContext(ctx, network, address)
+				if err == nil && room > 0 {
+					err = c.(*net.TCPConn).SetWriteBuffer(room)
+				}
+				return c, err
+			}}
+			dial(t, Options{URL: "http://" + hole.Addr().String(), Bridge: "b", Token: token("a"), KeepAlive: time.Second, HTTP: &http.Client{Transport: way},
+				Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, large) })})
+			client := &http.Client{Transport: waitFor(t, s.hub, "a")}
+			var wg sync.WaitGroup
+			for range 5 {
+				wg.Go(func() {
+					res, err := client.Get("http://bridge/")
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					defer func() { _ = res.Body.Close() }()
+					body, err := io.ReadAll(res.Body)
+					if err != nil || string(body) != large {
+						t.Errorf("%d bytes came, error %v", len(body), err)
+					}
+				})
+			}
+			wg.Wait()
+		})
+	}
+}
+
+// hole forwards connections, and while swallow is set forwards nothing and closes nothing. What goes in is slow if pace is set.
 type hole struct {
 	net.Listener
 	swallow atomic.Bool
+	pace    time.Duration // for 4 KiB
 }
 
-func newHole(t *testing.T, to string) *hole {
+// newHole makes one that holds up to room bytes itself, 0 for as many as the kernel likes.
+func newHole(t *testing.T, to string, pace time.Duration, room int) *hole {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	h := &hole{Listener: l}
+	h := &hole{Listener: l, pace: pace}
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	t.Cleanup(func() { cancel(); _ = l.Close(); wg.Wait() })
@@ -255,22 +298,26 @@ func newHole(t *testing.T, to string) *hole {
 			if err != nil {
 				return
 			}
+			if room > 0 {
+				_ = in.(*net.TCPConn).SetReadBuffer(room)
+			}
 			out, err := net.Dial("tcp", to)
 			if err != nil {
 				_ = in.Close()
 				continue
 			}
 			context.AfterFunc(ctx, func() { _ = in.Close(); _ = out.Close() })
-			wg.Go(func() { h.copy(out, in) })
-			wg.Go(func() { h.copy(in, out) })
+			wg.Go(func() { h.copy(ctx, out, in, h.pace) })
+			wg.Go(func() { h.copy(ctx, in, out, 0) })
 		}
 	})
 	return h
 }
 
-func (h *hole) copy(to, from net.Conn) {
-	buffer := make([]byte, 32<<10)
+func (h *hole) copy(ctx context.Context, to, from net.Conn, pace time.Duration) {
+	buffer := make([]byte, 4<<10)
 	for {
+		sleep(ctx, pace)
 		n, err := from.Read(buffer)
 		if err != nil {
 			_ = to.Close()
@@ -288,14 +335,14 @@ func (h *hole) copy(to, from net.Conn) {
 
 func TestRefusalsSayWhatToDo(t *testing.T) {
 	for code, want := range map[int]string{401: "token_file", 403: "bridge's own", 409: "registered", 404: "takes no tunnels", 200: "200", 503: "503"} {
-		s := newService(t, time.Second)
+		s := newService(t, 0)
 		s.status.Store(int32(code))
 		lines := &lines{}
 		_, stop := dial(t, Options{URL: s.URL, Bridge: "b", Token: token("secret"), Handler: echo("a"), Log: slog.New(slog.NewTextHandler(lines, nil))})
-		require.Eventually(t, func() bool { return strings.Contains(lines.String(), want) }, 10*time.Second, time.Millisecond, "%d", code)
+		require.Eventually(t, func() bool { return strings.Contains(lines.String(), want) }, 30*time.Second, time.Millisecond, "%d", code)
 		if code != 404 {
 			n := s.asked.Load()
-			require.Eventually(t, func() bool { return s.asked.Load() > n+2 }, 10*time.Second, time.Millisecond)
+			require.Eventually(t, func() bool { return s.asked.Load() > n+2 }, 30*time.Second, time.Millisecond)
 		}
 		stop()
 		require.Equal(t, 1, strings.Count(lines.String(), "level=WARN"), "said once: %s", lines)
@@ -322,7 +369,7 @@ func (l *lines) String() string {
 
 // Who opens a WebSocket without speaking the tunnel's language is turned away, and who sends noise is let go.
 func TestForeignPeers(t *testing.T) {
-	s := newService(t, time.Second)
+	s := newService(t, 0)
 	c, err := net.Dial("tcp", s.Listener.Addr().String())
 	require.NoError(t, err)
 	defer func() { _ = c.Close() }()
@@ -332,7 +379,7 @@ func TestForeignPeers(t *testing.T) {
 	require.NoError(t, c.SetReadDeadline(time.Now().Add(20*time.Second)))
 	_, err = io.ReadAll(c)
 	require.NoError(t, err, "the connection is closed")
-	require.Eventually(t, func() bool { return s.hub.Up() == 0 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return s.hub.Up() == 0 }, 30*time.Second, time.Millisecond)
 	res, err := http.Get(s.URL + Path)
 	require.NoError(t, err)
 	require.NoError(t, res.Body.Close())
