@@ -95,6 +95,7 @@ type fakeCamera struct {
 	mu        sync.Mutex
 	paused    bool
 	torn      int // sessions that ended with TEARDOWN
+	ended     int // sessions that ended at all
 	setups    int
 	describes int
 	failures  int // requests with wrong credentials
@@ -147,6 +148,7 @@ func (f *fakeCamera) OnPlay(*gortsplib.ServerHandlerOnPlayCtx) (*base.Response, 
 func (f *fakeCamera) OnSessionClose(ctx *gortsplib.ServerHandlerOnSessionCloseCtx) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.ended++
 	var torn liberrors.ErrServerSessionTornDown
 	if errors.As(ctx.Error, &torn) {
 		f.torn++
@@ -156,6 +158,17 @@ func (f *fakeCamera) OnSessionClose(ctx *gortsplib.ServerHandlerOnSessionCloseCt
 func (f *fakeCamera) OnPacketsLost(*gortsplib.ServerHandlerOnPacketsLostCtx)           {}
 func (f *fakeCamera) OnDecodeError(*gortsplib.ServerHandlerOnDecodeErrorCtx)           {}
 func (f *fakeCamera) OnStreamWriteError(*gortsplib.ServerHandlerOnStreamWriteErrorCtx) {}
+
+// left waits for the end of the only session. Over TCP it may be the connection that ends it: what the camera sent and nobody read any
+// more breaks the connection, perhaps before the camera has seen the TEARDOWN in front of its end.
+func (f *fakeCamera) left(transport string) {
+	f.t.Helper()
+	how := &f.torn
+	if transport == TransportTCP {
+		how = &f.ended
+	}
+	eventually(f.t, "the end of the session", func() bool { return f.count(how) == 1 })
+}
 
 // start serves the clip until the end of the test.
 func (f *fakeCamera) start(t *testing.T) *fakeCamera {

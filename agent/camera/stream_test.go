@@ -76,7 +76,7 @@ func TestReadsEachCodec(t *testing.T) {
 					}
 				}
 				r.stop()
-				eventually(t, "TEARDOWN", func() bool { return cam.count(&cam.torn) == 1 })
+				cam.left(transport)
 			})
 		}
 	}
