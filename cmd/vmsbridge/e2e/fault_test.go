@@ -84,14 +84,14 @@ func TestAKilledDecoderCostsOnlyItsOwnCameras(t *testing.T) {
 		pids := s.bridge.children()
 		require.Len(t, pids, 2, "a process for each camera")
 		require.NoError(t, syscall.Kill(pids[0], signal))
-		longest := s.stalls(4 * time.Second)
+		longest := s.stalls(stretched(4 * time.Second))
 		short, long := longest["one"], longest["two"]
 		if short > long {
 			short, long = long, short
 		}
 		t.Logf("%v: its camera was without a picture for %v, the other for %v", signal, long, short)
-		require.Less(t, long, 2*time.Second, "less than a second and the wait for a keyframe, which comes each second")
-		require.Less(t, short, 700*time.Millisecond, "the other camera notices nothing")
+		require.Less(t, long, stretched(2*time.Second), "less than a second and the wait for a keyframe, which comes each second")
+		require.Less(t, short, stretched(700*time.Millisecond), "the other camera notices nothing")
 	}
 	pids := s.bridge.children()
 	s.bridge.stop(5 * time.Second)
