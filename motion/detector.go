@@ -409,10 +409,17 @@ func (d *Detector) movedIn(j int, o *object, bit uint64) int {
 // hold marks the cells of an object.
 func (d *Detector) hold(j int, o *object, mark byte) {
 	d.heldAny = true
-	for y := o.whole.top; y < o.whole.bottom; y++ {
-		for x := o.whole.left; x < o.whole.right; x++ {
-			if i := y*d.grid.width + x; d.solid[i] != 0 && d.habit.memory[i] < restlessAt && d.labels.of(x, y) == j {
-				d.held[i] = mark
+	for _, r := range d.labels.runs {
+		if d.labels.number[r.label] != int16(j) {
+			continue
+		}
+		for y := 2 * int(r.y); y < min(2*int(r.y)+2, d.grid.height); y++ {
+			from, to := y*d.grid.width+2*int(r.from), y*d.grid.width+min(2*int(r.to), d.grid.width)
+			solid, memory, held := d.solid[from:to], d.habit.memory[from:to], d.held[from:to]
+			for i, s := range solid {
+				if s != 0 && memory[i] < restlessAt {
+					held[i] = mark
+				}
 			}
 		}
 	}

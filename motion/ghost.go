@@ -1,6 +1,9 @@
 package motion
 
-import "time"
+import (
+	"encoding/binary"
+	"time"
+)
 
 const (
 	ghostEvery = 500 * time.Millisecond
@@ -33,8 +36,14 @@ func (g *ghosts) lay(d *Detector, now []uint16) {
 	}
 	g.next = d.at + ghostEvery
 	clear(g.seen)
-	for i, still := range d.model.still {
-		if still >= ghostStill && g.seen[i] == 0 && d.flags[i]&cellFore != 0 && d.solid[i] != 0 {
+	for i := 0; i < len(d.solid); i++ {
+		for i+8 <= len(d.solid) && binary.LittleEndian.Uint64(d.solid[i:]) == 0 { // mostly there is nothing
+			i += 8
+		}
+		if i == len(d.solid) {
+			return
+		}
+		if d.model.still[i] >= ghostStill && g.seen[i] == 0 && d.flags[i]&cellFore != 0 && d.solid[i] != 0 {
 			picture, background, free := g.around(d, now, int32(i))
 			if !free || len(g.queue) < ghostCells || float64(background) <= ghostEdge*float64(picture) {
 				continue

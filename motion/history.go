@@ -49,6 +49,14 @@ func (h *history) commit() {
 	}
 	h.head = (h.head + 1) % len(h.slots)
 	h.count = min(h.count+1, len(h.slots)-1)
+	// What is older than a picture that is already as old as the long lag is never asked for again. The newest of these gives its cells to the next picture: they are
+	// closer to the processor than those of long ago.
+	now := h.ago(1).at
+	for h.count > 1 && now-h.ago(h.count-1).at >= longLag {
+		old := h.ago(h.count)
+		old.cells, h.slots[h.head].cells = h.slots[h.head].cells, old.cells
+		h.count--
+	}
 }
 
 // ago is the k-th kept picture before the newest, k from 1 to count.

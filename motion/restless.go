@@ -40,6 +40,8 @@ func (r *restless) learn(d *Detector, dt time.Duration) {
 	up := 255 * ms / int(restlessFull.Milliseconds())
 	down := max(1, 255*ms/int(restlessFades.Milliseconds()))
 	memory, flags := r.memory[from:to], d.flags[from:to]
+	passing, w := d.passing(), d.grid.width
+	first, next, y := 0, 0, 0 // the row of the last cell that was looked up
 	for i := 0; i < len(flags); i++ {
 		// Mostly nothing moves and nothing is remembered: eight cells at a time.
 		for i+8 <= len(flags) && binary.LittleEndian.Uint64(memory[i:])|binary.LittleEndian.Uint64(flags[i:])&(0x0101010101010101*cellMoved) == 0 {
@@ -50,21 +52,33 @@ func (r *restless) learn(d *Detector, dt time.Duration) {
 		}
 		if flags[i]&cellMoved == 0 {
 			memory[i] -= min(memory[i], uint8(down))
-		} else if !d.passes(from + i) {
+			continue
+		}
+		passes := false
+		if at := from + i; passing != 0 && d.solid[at] != 0 {
+			if at >= next {
+				y = at / w
+				first = y * w
+				next = first + w
+			}
+			j := d.labels.of(at-first, y)
+			passes = j >= 0 && passing>>j&1 != 0
+		}
+		if !passes {
 			memory[i] = uint8(min(255, int(memory[i])+up))
 		}
 	}
 }
 
-// passes tells whether the cell is of something that is on its way.
-func (d *Detector) passes(i int) bool {
-	if len(d.objects) == 0 || d.solid[i] == 0 {
-		return false
+// passing has a bit for each object of the picture that is of something on its way.
+func (d *Detector) passing() (set uint64) {
+	for j := range d.objects {
+		if d.objects[j].track < 0 {
+			continue
+		}
+		if k := &d.tracks.tracks[d.objects[j].track]; k.live && k.left && d.at-k.anchorAt < dwellsAfter {
+			set |= 1 << j
+		}
 	}
-	j := d.labels.of(i%d.grid.width, i/d.grid.width)
-	if j < 0 || d.objects[j].track < 0 {
-		return false
-	}
-	k := &d.tracks.tracks[d.objects[j].track]
-	return k.live && k.left && d.at-k.anchorAt < dwellsAfter
+	return set
 }

@@ -2,7 +2,7 @@
 //
 // It stands below motion, which decides what the cells mean; here nothing is decided. Every loop has a plain version in Go, which is the
 // reference and runs everywhere, and where it pays a fast one beside it that gives exactly the same: eight bytes of a word at a time in Go,
-// or the vector instructions that every amd64 (SSE2) and every arm64 (NEON) processor has, and those of AVX2 for the two longest loops.
+// or the vector instructions that every amd64 (SSE2) and every arm64 (NEON) processor has, and those of AVX2 for the longest loops.
 // The build tag purego leaves the assembly out. A vector loop does what fills its vectors, and says how much; the plain one does the rest:
 //
 //	plane.Means(picture.Luma, picture.Stride, 2, 160, 90, cells)

@@ -14,8 +14,8 @@ func Sum(x, y []uint16, e Exposure, limit int32) Moments {
 	y = y[:len(x)]
 	var m Moments
 	if e.wide() && limit >= 0 && limit < 1<<15 {
-		for len(x) >= 8 {
-			n := min(len(x)&^7, block)
+		for len(x) >= 16 {
+			n := min(len(x)&^15, block)
 			sumWide(x[:n], y[:n], e.Gain, e.Offset, limit, &m)
 			x, y = x[n:], y[n:]
 			if n < block {

@@ -192,7 +192,9 @@ func testLearn(t *testing.T) {
 	}
 }
 
-func TestSumIsPlain(t *testing.T) {
+func TestSumIsPlain(t *testing.T) { everyWidth(t, testSum) }
+
+func testSum(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 2))
 	for i := range 600 {
 		n, e := r.IntN(60), exposures(r)

@@ -427,6 +427,8 @@ endy:
 
 // func sumWide(x, y []uint16, gain, offset, limit int32, m *Moments)
 TEXT ·sumWide(SB), NOSPLIT, $0-72
+	CMPB ·hasAVX2(SB), $1
+	JEQ  avx2
 	LIGHT(gain+48(FP), offset+52(FP))
 	SPREADL(limit+56(FP), X6)
 	SPREADL($256, X5)
@@ -492,6 +494,80 @@ end:
 	PCMPEQW X2, X2
 	PSRLW   $15, X2
 	PMADDWL X2, X8
+	TOTAL(X8, Moments_N)
+	TOTAL(X9, Moments_X)
+	TOTAL(X10, Moments_Y)
+	TOTAL(X11, Moments_XX)
+	TOTAL(X12, Moments_XY)
+	TOTAL(X7, Moments_Rest)
+	RET
+
+avx2:
+	LIGHTY(gain+48(FP), offset+52(FP))
+	SPREADYL(limit+56(FP), X6, Y6)
+	SPREADYL($256, X5, Y5)
+	SPREADYL($65024, X4, Y4)
+	SPREADYL($1, X13, Y13)
+	MOVQ  x_base+0(FP), SI
+	MOVQ  x_len+8(FP), CX
+	MOVQ  y_base+24(FP), R8
+	MOVQ  m+64(FP), DI
+	VPXOR Y7, Y7, Y7
+	VPXOR Y8, Y8, Y8
+	VPXOR Y9, Y9, Y9
+	VPXOR Y10, Y10, Y10
+	VPXOR Y11, Y11, Y11
+	VPXOR Y12, Y12, Y12
+	XORQ  BX, BX
+
+loopy:
+	CMPQ      BX, CX
+	JGE       endy
+	VMOVDQU   (SI)(BX*2), Y0
+	APPLYY
+	VMOVDQU   (R8)(BX*2), Y3
+	DISTANCEY(Y0, Y3, Y1)
+	VPSUBUSW  Y6, Y0, Y1
+	VPSUBUSW  Y3, Y5, Y2
+	VPOR      Y2, Y1, Y1
+	VPSUBUSW  Y4, Y3, Y2
+	VPOR      Y2, Y1, Y1
+	VPXOR     Y2, Y2, Y2
+	VPCMPEQW  Y2, Y1, Y1
+	VPSUBW    Y1, Y8, Y8
+	VPAND     Y1, Y0, Y0
+	VPMADDWD  Y13, Y0, Y0
+	VPADDD    Y0, Y7, Y7
+	VMOVDQU   (SI)(BX*2), Y0
+	VPSRLW    $4, Y0, Y0
+	VPAND     Y1, Y0, Y0
+	VPSRLW    $4, Y3, Y3
+	VPAND     Y1, Y3, Y3
+	VPMADDWD  Y13, Y0, Y1
+	VPADDD    Y1, Y9, Y9
+	VPMADDWD  Y13, Y3, Y1
+	VPADDD    Y1, Y10, Y10
+	VPMADDWD  Y0, Y3, Y3
+	VPADDD    Y3, Y12, Y12
+	VPMADDWD  Y0, Y0, Y0
+	VPADDD    Y0, Y11, Y11
+	ADDQ      $16, BX
+	JMP       loopy
+
+// Adds the upper half of y to x, its lower half. X0 is lost.
+#define HALVE(y, x) \
+	VEXTRACTI128 $1, y, X0 \
+	VPADDD       X0, x, x
+
+endy:
+	VPMADDWD Y13, Y8, Y8
+	HALVE(Y7, X7)
+	HALVE(Y8, X8)
+	HALVE(Y9, X9)
+	HALVE(Y10, X10)
+	HALVE(Y11, X11)
+	HALVE(Y12, X12)
+	VZEROUPPER
 	TOTAL(X8, Moments_N)
 	TOTAL(X9, Moments_X)
 	TOTAL(X10, Moments_Y)

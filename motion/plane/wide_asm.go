@@ -20,7 +20,7 @@ func exposeWide(cells []uint16, gain, offset int32) (done int)
 //go:noescape
 func learnWide(now, before []uint16, gain, offset int32, flags, solid, held []byte, m *Memory, p *Pace) (done int)
 
-// sumWide is sumPlain for a multiple of 8 and at most 1024 points.
+// sumWide is sumPlain for a multiple of 16 and at most 1024 points.
 //
 //go:noescape
 func sumWide(x, y []uint16, gain, offset, limit int32, m *Moments)
