@@ -33,6 +33,7 @@ type Detector struct {
 	model     model
 	habit     restless
 	smooth    smoother
+	doubt     []uint16 // the noise of the cells, as thresholds are made of it
 	steady    steady
 	bands     bands
 	ghosts    ghosts
@@ -98,9 +99,10 @@ func (d *Detector) resize(width, height int) {
 	n := g.cells()
 	d.grid = g
 	d.history.resize(n)
-	d.smooth.resize(g.width)
+	d.smooth.resize(g.width, g.height)
 	d.bands.resize(g.height)
 	d.model.resize(n)
+	d.doubt = d.model.noise
 	d.habit.resize(n)
 	d.ghosts.resize(n)
 	d.despeckle.Resize(g.width, g.height)
@@ -265,7 +267,8 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 	if e := d.light.fit(d.model.background); e.shift() > 128 {
 		d.model.expose(e)
 	}
-	plane.Classify(now, before, plane.Exposure(light), d.model.background, d.model.noise, d.contrast, d.flags)
+	d.doubt = d.doubts()
+	plane.Classify(now, before, plane.Exposure(light), d.model.background, d.doubt, d.contrast, d.flags)
 	global = d.relight(now, before)
 	solid := d.despeckle.Run(d.flags, d.mask, d.solid)
 	d.objects = nil

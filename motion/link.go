@@ -96,6 +96,10 @@ func (t *tracker) link(objects []object, at, dt time.Duration, wall time.Time) {
 	}
 }
 
+// wake tells whether an object is only where something small was a moment ago, and is no more: what flies, and does not walk, is away from its wake. Only
+// what is larger may have such parts.
+func (o *object) wake(small int) bool { return o.moved < small && o.gone == 0 && 8*o.fore < o.moved }
+
 // place is where an object moves.
 func (o *object) place() rect {
 	if o.box.empty() {
@@ -106,10 +110,13 @@ func (o *object) place() rect {
 
 // nearest is the track that an object belongs to: one that was near, or that has a larger part of the same thing in this picture. It is -1 without.
 func (t *tracker) nearest(objects []object, o *object, known int, at, dt time.Duration) int {
-	box := o.place()
+	box, wake := o.place(), o.wake(t.small)
 	best, bestGap := -1, 1<<30
 	for i := range t.tracks {
 		k := &t.tracks[i]
+		if wake && k.cells < float64(t.small) {
+			continue
+		}
 		if i >= known && t.fall.all <= flurry {
 			continue
 		}
@@ -130,7 +137,7 @@ func (t *tracker) nearest(objects []object, o *object, known int, at, dt time.Du
 		case k.linked > aheadAfter && (float64(o.size()) > alike*k.typical || alike*float64(o.size()) < k.typical) && at-k.seenAt <= 2*dt:
 			continue
 		}
-		if k.main < 0 && t.leaps(k, o, at, dt) {
+		if (k.main < 0 || t.fall.all <= flurry) && t.leaps(k, o, at, dt) {
 			reach = 1 << 29
 		}
 		if gap <= reach && gap < bestGap {

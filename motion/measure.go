@@ -10,7 +10,7 @@ import (
 func (d *Detector) views(now, before, blink []uint16, light, blinkLight exposure) plane.Views {
 	m := &d.model
 	return plane.Views{
-		Now: now, Before: before, Blink: blink, Background: m.background, Noise: m.noise, Stay: m.stay, Parked: m.parked, Worn: d.habit.memory,
+		Now: now, Before: before, Blink: blink, Background: m.background, Noise: d.doubt, Stay: m.stay, Parked: m.parked, Worn: d.habit.memory,
 		Flags: d.flags, Solid: d.solid, Width: d.grid.width, Height: d.grid.height,
 		Light: plane.Exposure(light), BlinkLight: plane.Exposure(blinkLight), Contrast: d.contrast, Young: creepAge,
 	}

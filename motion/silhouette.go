@@ -98,7 +98,7 @@ func (s *silhouette) widen(d *Detector, box rect) rect {
 			if s.shape[i] != 0 || !beside || d.mask[i] == 0 || d.habit.memory[i] >= restlessAt {
 				continue
 			}
-			if 5*abs32(int32(now[i])-int32(m.background[i])) > 4*threshold(d.contrast, m.noise[i]) {
+			if 5*abs32(int32(now[i])-int32(m.background[i])) > 4*threshold(d.contrast, d.doubt[i]) {
 				s.queue = append(s.queue, int32(i))
 				within.add(x, y)
 			}

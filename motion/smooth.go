@@ -6,18 +6,21 @@ const (
 	noisySmooth = 4 << 8  // mean noise of the cells, from which they are smoothed
 	calmSmooth  = 1 << 8  // mean noise of smoothed cells, below which they no longer are
 	smoothShare = 3.0 / 8 // of noise without any pattern, that the smoothing leaves
+	nightShare  = 179     // of 256, of its noise, from which a smoothed cell's threshold is made: what is learned is ruled by what jumps, of which smoothing leaves little
+	blizzard    = 25      // small things that move at a time, from which that is not so
 	startNoise  = 1.3     // times what the cells differ by on average is their noise, as it is learned later
 )
 
 // smoother smooths the cells of a picture, or not. Its zero value does not.
 type smoother struct {
 	on   bool
+	calm []uint16    // the cells' noise as thresholds are made of it
 	rows [3][]uint16 // of three rows of cells, each smoothed in itself
 }
 
-// resize makes room for rows of a width.
-func (s *smoother) resize(width int) {
-	*s = smoother{}
+// resize makes room for cells.
+func (s *smoother) resize(width, height int) {
+	*s = smoother{calm: make([]uint16, width*height)}
 	for i := range s.rows {
 		s.rows[i] = make([]uint16, width)
 	}
@@ -44,6 +47,18 @@ func (s *smoother) run(cells []uint16, width int) {
 		}
 		above, here, below = here, below, above
 	}
+}
+
+// doubts is the noise of the cells as thresholds are made of it: by night less than was learned, but not while much falls, since flakes are no noise.
+func (d *Detector) doubts() []uint16 {
+	if !d.smooth.on || d.tracks.fall.all > blizzard {
+		return d.model.noise
+	}
+	calm := d.smooth.calm[:len(d.model.noise)]
+	for i, n := range d.model.noise {
+		calm[i] = uint16(uint32(n) * nightShare >> 8)
+	}
+	return calm
 }
 
 // smoothRow writes a smoothed row.

@@ -29,7 +29,7 @@ func TestSmoothing(t *testing.T) {
 			want[i] = uint16((at(across, x, y-1) + 2*at(across, x, y) + at(across, x, y+1) + 2) >> 2)
 		}
 		var s smoother
-		s.resize(w)
+		s.resize(w, h)
 		off := append([]uint16(nil), cells...)
 		s.run(off, w)
 		require.Equal(t, cells, off, "off, it does nothing")

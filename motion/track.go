@@ -21,6 +21,16 @@ const (
 	straight      = 0.5                     // share of its way by which it must be away from where it began
 	youngWay      = 0.6                     // of the square root of its area, that anything must go while the scene is young
 	youngStraight = 0.7                     // share of its way, likewise
+	walkWay       = 0.45                    // of the square root of its area, that something small must go
+	walkStraight  = 0.65                    // share of its way, likewise
+	walkWorn      = 0.6                     // of the time for which it moved, that the places in which it is have been moving at most
+	flapWorn      = 0.75                    // the same of something middling
+	flapStraight  = 0.68                    // share of its way by which that must be away
+	againWithin   = 3 * time.Second         // after somebody was on the way, in which it may be them who goes on
+	youngSmall    = 1500 * time.Millisecond // of motion of something small while the scene is young
+	fareFor       = 1200 * time.Millisecond // of motion of something small and faint
+	fareWay       = 1.5                     // of the square root of its area, that it must go
+	fareStraight  = 0.85                    // share of its way, likewise
 	confirmSmall  = 700 * time.Millisecond  // of motion of something small or middling
 	fastSmall     = 5                       // square roots of its area that such a thing goes in a second at most: a runner goes four, an insect is faster
 	middling      = 4                       // times what is small: an insect close to the lens is no larger
@@ -111,10 +121,12 @@ type tracker struct {
 	lastID    int
 	small     int // cells of what moves, below which a track must travel to be confirmed
 	fall      fall
-	order     []int // objects of the newest picture, the largest first
-	scattered bool  // much changes all over the picture
-	young     bool  // it is not yet known what always moves
-	width     int   // of the picture, in cells
+	liveAt    time.Duration // when something confirmed last moved
+	liveBox   rect          // where
+	order     []int         // objects of the newest picture, the largest first
+	scattered bool          // much changes all over the picture
+	young     bool          // it is not yet known what always moves
+	width     int           // of the picture, in cells
 	height    int
 }
 
@@ -257,7 +269,7 @@ func (k *track) advance(l look, at, dt time.Duration, wall time.Time, t *tracker
 	k.worn = float64(l.worn) / float64(max(1, l.moved)) * restlessFull.Seconds() / 255
 	k.consider(&l, dt)
 	k.travel(l.moved, l.largest, l.movedX, l.movedY, at, dt)
-	k.follow(l.creeps && !l.strong && l.edged(), l.fore, l.sumX, l.sumY, dt)
+	k.follow(l.creeps && !l.strong && l.edged(), l.fore, l.sumX, l.sumY, t.small, dt)
 	if !k.confirmed && !flake {
 		k.confirm(at, dt, t)
 	}
@@ -265,6 +277,7 @@ func (k *track) advance(l look, at, dt time.Duration, wall time.Time, t *tracker
 	switch {
 	case k.live:
 		k.liveAt = at
+		t.liveAt, t.liveBox = at, k.box
 	case k.confirmed && at-k.liveAt > doubtAfter:
 		// It stands and stirs; to count again it must walk again.
 		k.confirmed, k.creeping = false, false
@@ -345,6 +358,30 @@ func (k *track) travelled() bool {
 	return d >= minTravel && d >= minWay*math.Sqrt(k.cells) && d >= straight*k.way
 }
 
+// again tells whether somebody was on the way there just now, who stood still and goes on.
+func (t *tracker) again(k *track, at time.Duration) bool {
+	gap, reach := distance(t.liveBox, k.box)
+	return t.lastID > 0 && at-t.liveAt <= againWithin && gap <= reach
+}
+
+// flaps tells whether what is not large goes to and fro, or moves through places that have been moving for as long as itself.
+func (k *track) flaps() bool {
+	d := math.Hypot(k.nowX-k.fromX, k.nowY-k.fromY)
+	return k.worn > flapWorn*max(k.strong, k.faint).Seconds() || d < flapStraight*k.way
+}
+
+// walks tells whether something small goes on its way, through places where nothing moved before. What flaps, such as a flag, stays where it has been moving all the time.
+func (k *track) walks() bool {
+	d := math.Hypot(k.nowX-k.fromX, k.nowY-k.fromY)
+	return d >= walkWay*math.Sqrt(k.cells) && d >= walkStraight*k.way && k.worn <= walkWorn*k.strong.Seconds()
+}
+
+// fares tells whether something small that differs by little goes far, straight on, as nothing in the noise of the night does, and while nothing else is about.
+func (k *track) fares(t *tracker) bool {
+	d := math.Hypot(k.nowX-k.fromX, k.nowY-k.fromY)
+	return k.faint >= fareFor && t.fall.all <= flurry && d >= fareWay*math.Sqrt(k.cells) && d >= fareStraight*k.way
+}
+
 // leaves tells whether the track goes far: what moved when the detector began, such as a tree or a flag, is not known yet for what it is.
 func (k *track) leaves() bool {
 	d := math.Hypot(k.nowX-k.fromX, k.nowY-k.fromY)
@@ -363,7 +400,7 @@ func (k *track) hurries(at time.Duration) bool {
 }
 
 // follow sums up a slow advance: new ground taken all the time, and a centre that really moves.
-func (k *track) follow(creeps bool, fore, x, y int, dt time.Duration) {
+func (k *track) follow(creeps bool, fore, x, y, small int, dt time.Duration) {
 	if !creeps || fore == 0 {
 		k.creep, k.creeping = 0, false
 		return
@@ -373,7 +410,11 @@ func (k *track) follow(creeps bool, fore, x, y int, dt time.Duration) {
 	}
 	k.creep += dt
 	dx, dy := float64(x)/float64(fore)-k.creepX, float64(y)/float64(fore)-k.creepY
-	if k.creep >= confirmCreep && dx*dx+dy*dy >= 0.06*float64(fore) {
+	least := 0.06
+	if k.cells < float64(small) {
+		least = 0.25
+	}
+	if k.creep >= confirmCreep && dx*dx+dy*dy >= least*float64(fore) {
 		k.creeping = true
 	}
 }
@@ -394,6 +435,8 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 	case k.strong >= confirmStrong && k.pictures >= 1:
 	case k.faint >= confirmFaint:
 		back = confirmFaint
+	case k.creeping && t.young && k.cells < float64(t.small):
+		return
 	case k.creeping:
 		back = creepBack
 	default:
@@ -404,10 +447,10 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 			return
 		}
 		wanders := k.wanders(t.small)
-		if t.young && !k.leaves() && !wanders {
+		if t.young && (!k.leaves() && !wanders || k.cells < float64(t.small) && k.strong < youngSmall) {
 			return
 		}
-		if !k.travelled() && !wanders || k.cells < float64(t.small) && k.strong < confirmSmall || k.cells < middling*float64(t.small) && (max(k.strong, k.faint) < confirmSmall || k.hurries(at)) {
+		if !k.travelled() && !wanders || k.cells < float64(t.small) && !k.fares(t) && (k.strong < confirmSmall || !k.walks() && !t.again(k, at)) || k.cells < middling*float64(t.small) && (max(k.strong, k.faint) < confirmSmall || k.hurries(at) || k.flaps() && !t.again(k, at)) {
 			return
 		}
 		back = smallBack

@@ -76,3 +76,46 @@ func TestBandsAreNotNoise(t *testing.T) {
 		})
 	}
 }
+
+// TestSmallByNight: who is small and differs by little is found in strong noise, by going far, straight on.
+func TestSmallByNight(t *testing.T) {
+	for seed := range uint64(3) {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			s := newScene(320, 180, 41+seed, 9)
+			const enters, speed = 8.0, 0.07
+			got := watch(t, motion.Config{}, s, 10, 28*time.Second, func(at float64) {
+				if at >= enters {
+					s.thing(-0.035+speed*(at-enters), 0.08, 0.035, 0.13, 92, 0)
+				}
+			})
+			require.NotEmpty(t, got.began, "nobody is found")
+			require.InDelta(t, enters, offset(got.began[0].Start), 1.5)
+			require.InDelta(t, enters+1.035/speed, offset(got.ended[len(got.ended)-1].Last), 1.5)
+		})
+	}
+}
+
+// TestFlagIsNobody: what flaps stays where it has been moving all the time, however its stripes run.
+func TestFlagIsNobody(t *testing.T) {
+	for seed := range uint64(4) {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			s := newScene(320, 180, 51+seed, 2)
+			r := rand.New(rand.NewPCG(seed, 6))
+			x, y, wide, high, pace := 0.3+0.3*r.Float64(), 0.1+0.2*r.Float64(), 0.06+0.06*r.Float64(), 0.09+0.06*r.Float64(), 4+5*r.Float64()
+			gust := func(at float64) float64 { return 0.5 + 0.3*math.Sin(0.9*at+float64(seed)) + 0.2*math.Sin(2.3*at) }
+			got := watch(t, motion.Config{}, s, 10, 40*time.Second, func(at float64) {
+				g := gust(at)
+				for i := range 12 {
+					u := float64(i) / 12
+					sag := high * (0.8*(1-min(1, 1.3*g))*u + 0.3*u*math.Sin(9*u-at*pace)*(0.3+g))
+					for stripe, level := range []float64{45, 205, 60} {
+						s.thing(x+u*wide, y+sag+float64(stripe)*high/3, wide/12, high/3, level, 0)
+					}
+				}
+			})
+			require.Empty(t, got.began, first(got))
+		})
+	}
+}
