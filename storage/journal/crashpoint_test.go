@@ -140,3 +140,73 @@ func TestTorture(t *testing.T) {
 		})
 	}
 }
+
+// TestCrashAtEveryOperationOfARecovery: whatever operation of a recovery the power goes at, the journal opens, and nothing is lost
+// that the damage did not hit.
+func TestCrashAtEveryOperationOfARecovery(t *testing.T) {
+	const events = 60
+	dir := folder(t)
+	path := filepath.Join(dir, "journal.db")
+	damaged, left := 0, 0
+	var failed error
+	log := watchOrSkip(t, dir, nil, func(mark func(string)) {
+		var j *Journal
+		if j, failed = Open(path, Options{}); failed != nil {
+			return
+		}
+		for i := range events {
+			failed = errors.Join(failed, j.Put(event(fmt.Sprint("cam", i%3), time.Duration(i)*time.Second, time.Duration(i+1)*time.Second), true))
+		}
+		failed = errors.Join(failed, j.crash())
+		b, err := os.ReadFile(path)
+		if failed = errors.Join(failed, err); failed != nil {
+			return
+		}
+		clear(b[leafOf(t, b, tagEvent):][:4096])
+		mark("damaged")
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err == nil {
+			_, err = f.WriteAt(b, 0)
+			err = errors.Join(err, f.Sync(), f.Close())
+		}
+		mark("recovery")
+		if failed = errors.Join(failed, err); failed != nil {
+			return
+		}
+		if j, failed = Open(path, Options{}); failed == nil {
+			left = keysOf(j)
+			failed = j.Close()
+		}
+	})
+	require.NoError(t, failed)
+	require.Greater(t, left, events/2)
+	require.Less(t, left, events)
+	for damaged = range log {
+		if log[damaged].Kind == witness.Mark && log[damaged].Path == "recovery" {
+			break
+		}
+	}
+	require.Greater(t, len(log)-damaged, 10)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for k := damaged; k <= len(log); k++ {
+		to := folder(t)
+		require.NoError(t, witness.Crash(log[:k], dir, to, rng))
+		j, err := Open(filepath.Join(to, "journal.db"), Options{})
+		require.NoError(t, err, "operation %d of %d", k, len(log))
+		require.Equal(t, left, keysOf(j), "operation %d of %d: %v", k, len(log), log[min(k, len(log)-1)])
+		s, err := j.OutboxStats()
+		require.NoError(t, err)
+		require.Equal(t, left, s.Waiting)
+		require.NoError(t, j.Close())
+	}
+	t.Logf("%d operations", len(log)-damaged)
+}
+
+// keysOf is how many events a journal has.
+func keysOf(j *Journal) int {
+	s, err := j.OutboxStats()
+	if err != nil {
+		return -1
+	}
+	return s.Events
+}

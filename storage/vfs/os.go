@@ -21,21 +21,23 @@ func (osFS) List(dir string) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []Entry
+	return entries(des), nil
+}
+
+func entries(des []os.DirEntry) (list []Entry) {
 	for _, de := range des {
 		if !de.Type().IsRegular() {
 			continue
 		}
 		info, err := de.Info()
-		if errors.Is(err, os.ErrNotExist) {
-			continue // deleted since ReadDir
+		switch {
+		case err == nil:
+			list = append(list, Entry{Name: de.Name(), Size: info.Size()})
+		case !errors.Is(err, os.ErrNotExist): // else it was deleted since ReadDir
+			list = append(list, Entry{Name: de.Name()})
 		}
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, Entry{Name: de.Name(), Size: info.Size()})
 	}
-	return list, nil
+	return list
 }
 
 func (osFS) Create(name string, size int64) (File, error) {

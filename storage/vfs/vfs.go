@@ -19,7 +19,8 @@ import (
 type FS interface {
 	// MakeDir makes a directory and its parents, mode 0700, if it does not exist.
 	MakeDir(dir string) error
-	// List names the regular files of a directory with their sizes, sorted by name.
+	// List names the regular files of a directory with their sizes, sorted by name. One of which the file system cannot tell the
+	// size, because it is damaged there, has 0.
 	List(dir string) ([]Entry, error)
 	// Create makes a new file, mode 0600, of exactly size bytes that read as zero. Where the file system can, the space
 	// is allocated now, so that later writes within it do not run out of space. On an error no file is left.

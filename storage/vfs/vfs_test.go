@@ -54,6 +54,26 @@ func TestOS(t *testing.T) {
 	require.Positive(t, free)
 }
 
+// TestDamagedInode: one file that cannot be looked at hides no other.
+func TestDamagedInode(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a"), []byte("hello"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "b"), []byte("hello"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "c"), []byte("hello"), 0o600))
+	des, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	des[1] = damagedInode{des[1]}
+	require.NoError(t, os.Remove(filepath.Join(dir, "c")))
+	require.Equal(t, []Entry{{"a", 5}, {"b", 0}}, entries(des))
+}
+
+// damagedInode is a name whose inode the file system refuses, as ext4 does when its checksum differs.
+type damagedInode struct{ os.DirEntry }
+
+func (d damagedInode) Info() (os.FileInfo, error) {
+	return nil, &os.PathError{Op: "lstat", Path: d.Name(), Err: syscall.EUCLEAN}
+}
+
 func TestLock(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "LOCK")
 	l, err := OS.Lock(name)

@@ -1,0 +1,69 @@
+package agent
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/configs"
+	"vmsbridge/storage/journal"
+	"vmsbridge/storage/stills"
+	"vmsbridge/uplink/vms"
+)
+
+// TestADamagedJournalOnAFullDiskStarts: the recovery needs as much room again as the journal has, which the stills give.
+func TestADamagedJournalOnAFullDiskStarts(t *testing.T) {
+	data := t.TempDir()
+	if err := syscall.Mount("tmpfs", data, "tmpfs", 0, "size=56m"); err != nil {
+		t.Skipf("cannot mount a small file system (needs root): %v", err)
+	}
+	t.Cleanup(func() { require.NoError(t, syscall.Unmount(data, syscall.MNT_DETACH)) })
+	cfg := configs.Default()
+	cfg.API.Listen, cfg.Bridge.Data = "127.0.0.1:0", data
+	cfg.Bridge.ID, cfg.Bridge.Name, cfg.Bridge.Account = "bridge-1", "Yard", "acc"
+	s := &site{t: t, cfg: cfg, log: &lockedBuffer{}, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	const events = 24
+	s.left(func(j *journal.Journal) {
+		var list []vms.Event
+		for i := range events {
+			ev := vms.Event{ID: fmt.Sprint("event", i), Type: vms.TypeMotion, StartTimestamp: vms.At(time.Unix(int64(1e9+i), 0)), EndTimestamp: vms.Ptr(time.Unix(int64(1e9+i), 0)),
+				ActorID: "gate", ActorType: vms.ActorCamera, AccountID: "acc", ActorAccountID: "acc", CreatorID: vms.CreatorMotion}
+			text, err := vms.MakeData(map[string]any{"type": "vms.test.v1", "creatorId": "x", "text": strings.Repeat("x", 500_000)})
+			require.NoError(t, err)
+			ev.SetData(text)
+			list = append(list, ev)
+		}
+		require.NoError(t, j.PutAll(list, true))
+	})
+	path := filepath.Join(data, JournalFile)
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	require.NoError(t, err)
+	_, err = f.WriteAt(make([]byte, 4096), 0) // a meta page
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	ring, err := stills.Open(filepath.Join(data, StillsDir), stills.Options{MaxBytes: 28 << 20, SegmentBytes: 4 << 20, MinFree: -1})
+	require.NoError(t, err)
+	for i := range 120 {
+		require.NoError(t, ring.Append(stills.Still{Camera: "gate", Kind: stills.Preview, Time: time.Unix(int64(1e9+i), 0), JPEG: make([]byte, 200_000)}))
+	}
+	require.NoError(t, ring.Close())
+	require.ErrorIs(t, os.WriteFile(filepath.Join(data, "ballast"), make([]byte, 100<<20), 0o600), syscall.ENOSPC)
+
+	_, stop := s.run(nil)
+	stop()
+	require.Contains(t, s.log.String(), "set aside")
+	found := 0
+	for _, ev := range s.left(nil) {
+		if ev.Type == vms.TypeMotion {
+			found++
+		}
+	}
+	require.Equal(t, events, found)
+}
