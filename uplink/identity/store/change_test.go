@@ -21,7 +21,7 @@ import (
 
 func fresh(t testing.TB, c *clock) *Store {
 	t.Helper()
-	s, err := Open(filepath.Join(t.TempDir(), "identity.db"), Options{Now: c.now})
+	s, err := Open(filepath.Join(t.TempDir(), "identity.db"), Options{Now: c.now, Volatile: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
