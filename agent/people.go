@@ -66,7 +66,7 @@ func (a *Agent) signIn(ids *store.Store) (http.Handler, error) {
 	if err := a.settle(ids); err != nil {
 		return nil, err
 	}
-	if err := ids.Prune(); err != nil {
+	if err := tidy(ids, keepTrail); err != nil {
 		return nil, err
 	}
 	hasher := secret.NewHasher(secret.Cost{}, hashesAtOnce)
@@ -140,6 +140,43 @@ func (a *Agent) settle(ids *store.Store) error {
 	a.log.Info("nobody can sign in at the bridge yet", "user", firstUser, "token_file", file,
 		"hint", "set a password: curl BRIDGE/g/aaa/reset_password -d token=$(cat FILE) --data-urlencode password=...")
 	return nil
+}
+
+// A bridge runs for months: what is over is removed, and of the trail of changes only the newest entries are kept, so that neither
+// people nor whoever tries passwords on the LAN fills its disk.
+const (
+	tidyEvery = time.Hour
+	keepTrail = 20_000
+)
+
+// tidyPeople removes what is over from the users' file until ctx is done.
+func (a *Agent) tidyPeople(ctx context.Context) error {
+	if a.people.ids == nil {
+		return nil
+	}
+	tick := time.NewTicker(tidyEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if err := tidy(a.people.ids, keepTrail); err != nil {
+			a.log.Warn("ended sessions could not be removed", "error", err)
+		}
+	}
+}
+
+// tidy removes what is over, and all entries of the trail but the newest.
+func tidy(ids *store.Store, keep uint64) error {
+	return errors.Join(ids.Prune(), oauth.Prune(ids), ids.Update(func(tx *store.Tx) error {
+		newest, err := tx.Trail("", 0, 1)
+		if err != nil || len(newest) == 0 || newest[0].Seq <= keep {
+			return err
+		}
+		return tx.PruneTrail(newest[0].Seq - keep)
+	}))
 }
 
 // Authenticate lets in users' bearer tokens.

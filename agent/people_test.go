@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -10,13 +11,16 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/configs"
 	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/audit"
 	"vmsbridge/uplink/identity/record"
 	"vmsbridge/uplink/identity/store"
 )
@@ -145,4 +149,34 @@ func TestWithoutAUsersFile(t *testing.T) {
 	require.Equal(t, 404, w.Code)
 	require.NoError(t, p.Close())
 	require.Contains(t, log.String(), "nobody can sign in")
+}
+
+// What is over goes, and the trail keeps its newest entries: a bridge runs for months.
+func TestTheUsersFileStaysSmall(t *testing.T) {
+	now := time.Date(2026, 11, 16, 17, 0, 0, 0, time.UTC)
+	ids, err := store.Open(filepath.Join(t.TempDir(), IdentityFile), store.Options{Now: func() time.Time { return now }, Volatile: true})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, ids.Close()) }()
+	require.NoError(t, tidy(ids, 10), "nothing is there yet")
+	require.NoError(t, ids.Update(func(tx *store.Tx) error {
+		for i := range 25 {
+			err = errors.Join(err, tx.Record(audit.Entry{AccountID: "acc-1", Action: audit.Refuse, Name: strconv.Itoa(i)}),
+				tx.PutAttempts("nobody"+strconv.Itoa(i)+"@x.org", record.Attempts{Count: 1, Last: now}))
+		}
+		return errors.Join(err, tx.PutSession(record.Session{Hash: []byte("s"), UserID: "u", Seen: now, Expires: now.Add(time.Hour)}))
+	}))
+	now = now.Add(48 * time.Hour)
+	require.NoError(t, tidy(ids, 10))
+	require.NoError(t, tidy(ids, 10))
+	require.NoError(t, ids.View(func(tx *store.Tx) error {
+		left, err := tx.Trail("acc-1", 0, 100)
+		require.Len(t, left, 10)
+		require.Equal(t, "24", left[0].Name)
+		require.Equal(t, "15", left[9].Name)
+		tried, lost := tx.Attempts("nobody3@x.org")
+		require.Zero(t, tried.Count)
+		_, gone := tx.Session([]byte("s"))
+		require.ErrorIs(t, gone, identity.ErrNotFound)
+		return errors.Join(err, lost)
+	}))
 }

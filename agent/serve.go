@@ -43,6 +43,7 @@ func (a *Agent) serve(ctx context.Context, l net.Listener, api *api, control *lo
 	start(rest, "local API", func(c context.Context) error { return api.Run(c, l) })
 	start(rest, "control", control.Run)
 	start(rest, "housekeeping", a.housekeep)
+	start(rest, "sign-in", a.tidyPeople)
 	start(rest, "decoders", a.lookAtDecoders)
 	if a.tie != nil {
 		start(rest, "the outbox's caps", a.trimOutbox)
