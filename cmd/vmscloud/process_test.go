@@ -218,7 +218,7 @@ func TestFromInitToEvents(t *testing.T) {
 	require.Equal(t, vms.StatusDeviceOffline, cameras.Results[0].Status.ConnectionStatus)
 
 	const image = "https://vms.example/api/v3.0/media/recordedImage.jpeg?deviceId=cam-1&type=preview&timestamp__lt=2026-11-21T07%3A00%3A00.500%2B00%3A00"
-	require.Eventually(t, func() bool { return len(p.lines()) == 3 }, 5*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(p.lines()) == 3 }, time.Minute, 10*time.Millisecond)
 	require.Equal(t, []string{
 		"2026-11-21T07:00:00.000+00:00  Gate?[31m camera  vms.motionDetectionEvent.v1  ongoing   " + image,
 		"2026-11-21T07:00:00.000+00:00  Gate?[31m camera  vms.motionDetectionEvent.v1  4.2s      " + image,
@@ -334,7 +334,7 @@ func TestKillAndRestart(t *testing.T) {
 			})
 		}
 		want := len(accepted) + 40
-		require.Eventually(t, func() bool { mu.Lock(); defer mu.Unlock(); return len(accepted) >= want }, 20*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { mu.Lock(); defer mu.Unlock(); return len(accepted) >= want }, time.Minute, time.Millisecond)
 		p.kill()
 		senders.Wait()
 		cancel()

@@ -98,7 +98,7 @@ func (x *terminal) ended() int {
 	x.t.Helper()
 	select {
 	case <-x.done:
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		x.t.Fatalf("it does not end: %s", x.shown())
 	}
 	return x.cmd.ProcessState.ExitCode()

@@ -108,7 +108,7 @@ func (s *cloud) serve(t testing.TB, listen string, args ...string) {
 	select {
 	case address := <-serving:
 		s.url = "http://" + address
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("vmscloud does not serve")
 	}
 }
