@@ -272,8 +272,8 @@ func (l *link) settle(outbox *journal.Journal) {
 }
 
 // noRegistration tells a service that has no such endpoint, as those of others have none: they answer in their own form, or with what
-// their framework says of a path that it does not know. A proxy before a service that has one may say the same; then the service is
-// told of the bridge a minute later, or as it asks for it, by not knowing a camera.
+// their framework says of a path that it does not know, or with the same page for every path. A proxy or a portal before a service that
+// has one may say the same; then the service is told of the bridge a minute later, or as it asks for it, by not knowing a camera.
 func noRegistration(err error) bool {
 	if refused := (*client.RefusedError)(nil); errors.As(err, &refused) {
 		return client.Unsupported(err) || refused.Reason == "" || refused.Code == http.StatusNotFound || refused.Code == http.StatusMethodNotAllowed
@@ -282,7 +282,7 @@ func noRegistration(err error) bool {
 		return forbidden.Reason == ""
 	}
 	if other := (*client.TransientError)(nil); errors.As(err, &other) {
-		return other.Code == http.StatusNotFound || other.Code == http.StatusMethodNotAllowed || other.Code == http.StatusNotImplemented
+		return other.Code/100 == 2 || other.Code == http.StatusNotFound || other.Code == http.StatusMethodNotAllowed || other.Code == http.StatusNotImplemented
 	}
 	return false
 }

@@ -31,12 +31,26 @@ func (c *Client) Register(ctx context.Context, r Registration) error {
 	if err != nil {
 		return err
 	}
+	if !took(a) {
+		// Else the events that follow would be of cameras that the service does not know, and refused for good.
+		return &TransientError{Code: a.status, Err: fmt.Errorf("register bridge: the answer is not the service's: %d with %s; is there a portal in between?", a.status, describe(a))}
+	}
 	var known vms.Registered
 	if json.Unmarshal(a.body, &known) != nil || known.ReportAtOnce < 0 {
 		known.ReportAtOnce = 0 // a service of another make, or an older one
 	}
 	c.batch.most.Store(int64(min(known.ReportAtOnce, maxAtOnce)))
 	return nil
+}
+
+// took says whether a 2xx is that of a service that takes registrations, of whatever make: a JSON object that is no error, or nothing
+// where that is said by the code.
+func took(a answer) bool {
+	var fields map[string]json.RawMessage
+	if len(bytes.TrimSpace(a.body)) == 0 {
+		return a.status != http.StatusOK
+	}
+	return json.Unmarshal(a.body, &fields) == nil && fields != nil && !trouble(fields)
 }
 
 // Image fetches a recorded still and when it was taken. kind is vms.ImagePreview or vms.ImageMain, op one of the vms.Op

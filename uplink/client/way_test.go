@@ -189,3 +189,34 @@ func TestProxyThatCannotBeOne(t *testing.T) {
 		require.NoError(t, err, address)
 	}
 }
+
+// A registration that a portal answered has not reached the service: the events after it would be of unknown cameras.
+func TestRegistrationThatAPortalAnswers(t *testing.T) {
+	const json, html = "Content-Type: application/json", "Content-Type: text/html"
+	for name, c := range map[string]struct {
+		code         int
+		header, body string
+		good         bool
+	}{
+		"the service":           {200, json, `{"id":"b","name":"","cameras":[],"reportAtOnce":7}`, true},
+		"of another make":       {201, json, `{"status":"ok"}`, true},
+		"nothing, said so":      {204, "", "", true},
+		"a page":                {200, html, "<html>Welcome</html>", false},
+		"a page, 201":           {201, html, "<html>Welcome</html>", false},
+		"nothing":               {200, json, "", false},
+		"half of it":            {200, json, `{"id":"b"`, false},
+		"an error all the same": {200, json, `{"error":"sign in"}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := answering(t, c.code, c.header, c.body)
+			err := newClient(t, Options{BaseURL: s.URL}).Register(t.Context(), Registration{ID: "b"})
+			if c.good {
+				require.NoError(t, err)
+				return
+			}
+			var transient *TransientError
+			require.ErrorAs(t, err, &transient)
+			require.NotContains(t, err.Error(), "Welcome")
+		})
+	}
+}
