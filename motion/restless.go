@@ -44,7 +44,10 @@ func (r *restless) learn(d *Detector, dt time.Duration) {
 	first, next, y := 0, 0, 0 // the row of the last cell that was looked up
 	for i := 0; i < len(flags); i++ {
 		// Mostly nothing moves and nothing is remembered: eight cells at a time.
-		for i+8 <= len(flags) && binary.LittleEndian.Uint64(memory[i:])|binary.LittleEndian.Uint64(flags[i:])&(0x0101010101010101*cellMoved) == 0 {
+		for i+8 <= len(flags) && binary.LittleEndian.Uint64(flags[i:])&(0x0101010101010101*cellMoved) == 0 {
+			if v := binary.LittleEndian.Uint64(memory[i:]); v != 0 {
+				binary.LittleEndian.PutUint64(memory[i:], fade(v, uint8(down)))
+			}
 			i += 8
 		}
 		if i == len(flags) {
@@ -68,6 +71,14 @@ func (r *restless) learn(d *Detector, dt time.Duration) {
 			memory[i] = uint8(min(255, int(memory[i])+up))
 		}
 	}
+}
+
+// fade takes by, at most 127, from each of eight bytes, as far as there is as much.
+func fade(v uint64, by uint8) uint64 {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	left := (v | high) - ones*uint64(by) // no byte borrows from the next; the highest bit is lent to those that do not have it
+	enough := (v | left) & high >> 7 * 255
+	return left &^ (high &^ v) & enough
 }
 
 // passing has a bit for each object of the picture that is of something on its way.

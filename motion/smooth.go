@@ -1,5 +1,7 @@
 package motion
 
+import "vmsbridge/motion/plane"
+
 // In strong noise, as by night, a cell alone says little: each is then taken together with its neighbours, before anything else looks at the picture. That costs
 // what is smaller than two cells, which cannot be seen there anyway.
 const (
@@ -42,9 +44,7 @@ func (s *smoother) run(cells []uint16, width int) {
 			copy(below, here)
 		}
 		row, a, h, b := cells[y*width:(y+1)*width], above[:width], here[:width], below[:width]
-		for x := range row {
-			row[x] = uint16((uint32(a[x]) + 2*uint32(h[x]) + uint32(b[x]) + 2) >> 2)
-		}
+		plane.Smooth(row, a, h, b)
 		above, here, below = here, below, above
 	}
 }
@@ -64,14 +64,10 @@ func (d *Detector) doubts() []uint16 {
 // smoothRow writes a smoothed row.
 func smoothRow(to, from []uint16) {
 	to = to[:len(from)]
-	last := uint32(from[0])
-	for x := range len(from) - 1 {
-		v := uint32(from[x])
-		to[x] = uint16((last + 2*v + uint32(from[x+1]) + 2) >> 2)
-		last = v
-	}
-	v := uint32(from[len(from)-1])
-	to[len(from)-1] = uint16((last + 3*v + 2) >> 2)
+	n := len(from)
+	to[0] = uint16((3*uint32(from[0]) + uint32(from[1]) + 2) >> 2)
+	plane.Smooth(to[1:n-1], from, from[1:], from[2:])
+	to[n-1] = uint16((uint32(from[n-2]) + 3*uint32(from[n-1]) + 2) >> 2)
 }
 
 // smoothen switches the smoothing by the noise that the model has learned, and carries the model over.

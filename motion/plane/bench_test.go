@@ -104,6 +104,8 @@ func BenchmarkLoop(b *testing.B) {
 			total.Reset()
 		}
 	}
+	run("smooth", "plain", 2*cells, cells, func() { smoothPlain(out, before, now, before) })
+	run("smooth", "fast", 2*cells, cells, func() { Smooth(out, before, now, before) })
 	set, stands := make([]uint64, 2), make([]uint64, 2)
 	tiles := func(f func(solid, parked []byte, width, rows int, set, stands []uint64)) func() {
 		return func() {

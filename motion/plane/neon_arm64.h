@@ -23,6 +23,8 @@
 #define UADALPH(d, n)    WORD $(0x6e606800 | n<<5 | d)         // d.4s += sums of neighbours in n.8h
 #define CMHIB(d, n, m)   WORD $(0x6e203400 | m<<16 | n<<5 | d) // d.16b = -1 where n.16b > m.16b, else 0
 #define UADDLPS(d, n)    WORD $(0x6ea02800 | n<<5 | d)         // d.2d = sums of neighbours in n.4s
+#define UHADD(d, n, m)   WORD $(0x6e600400 | m<<16 | n<<5 | d) // d.8h = (n.8h + m.8h) / 2, rounded down
+#define URHADD(d, n, m)  WORD $(0x6e601400 | m<<16 | n<<5 | d) // d.8h = (n.8h + m.8h) / 2, rounded up
 #define ADDH(d, n, m)    WORD $(0x4e608400 | m<<16 | n<<5 | d) // d.8h = n.8h + m.8h
 #define SUBH(d, n, m)    WORD $(0x6e608400 | m<<16 | n<<5 | d) // d.8h = n.8h - m.8h
 #define ADDS(d, n, m)    WORD $(0x4ea08400 | m<<16 | n<<5 | d) // d.4s = n.4s + m.4s

@@ -287,6 +287,22 @@ func TestBlocksArePlain(t *testing.T) {
 	}
 }
 
+func TestSmoothIsPlain(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 6))
+	for range 500 {
+		n := r.IntN(60)
+		a, _ := fenced(t, r, fill[uint16](r, n, 65535))
+		b, _ := fenced(t, r, fill[uint16](r, n, 65535))
+		c, _ := fenced(t, r, near(r, a, 3))
+		want := make([]uint16, n)
+		got, check := fenced(t, r, make([]uint16, n))
+		smoothPlain(want, a, b, c)
+		Smooth(got, a, b, c)
+		require.Equal(t, want, got)
+		check()
+	}
+}
+
 func TestCountDownIsPlain(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 3))
 	for range 300 {

@@ -972,3 +972,35 @@ row:
 test:
 	JNZ block
 	RET
+
+// func smoothWide(to, a, b, c []uint16) (done int)
+TEXT ·smoothWide(SB), NOSPLIT, $0-104
+	MOVQ    to_base+0(FP), DI
+	MOVQ    to_len+8(FP), CX
+	MOVQ    a_base+24(FP), SI
+	MOVQ    b_base+48(FP), R8
+	MOVQ    c_base+72(FP), R9
+	ANDQ    $~7, CX
+	MOVQ    CX, done+96(FP)
+	PCMPEQW X7, X7
+	PSRLW   $15, X7
+	XORQ    BX, BX
+
+loop:
+	CMPQ  BX, CX
+	JGE   end
+	MOVOU (SI)(BX*2), X0
+	MOVOU (R9)(BX*2), X1
+	MOVOU (R8)(BX*2), X2
+	MOVO  X0, X3               // half of a + c rounded down, then half of that and b rounded up: the bit that was lost changes nothing
+	PXOR  X1, X3
+	PAND  X7, X3
+	PAVGW X1, X0
+	PSUBW X3, X0
+	PAVGW X2, X0
+	MOVOU X0, (DI)(BX*2)
+	ADDQ  $8, BX
+	JMP   loop
+
+end:
+	RET

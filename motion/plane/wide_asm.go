@@ -91,3 +91,8 @@ func measureWide(v *Views, x, y, n int, s *Sums) (done int, solid, moved bool)
 //
 //go:noescape
 func traceWide(v *Views, x, y, n int, s *Sums) (done int)
+
+// smoothWide is smoothPlain.
+//
+//go:noescape
+func smoothWide(to, a, b, c []uint16) (done int)

@@ -69,3 +69,5 @@ func measureWide(v *Views, x, y, n int, s *Sums) (done int, solid, moved bool) {
 }
 
 func traceWide(v *Views, x, y, n int, s *Sums) int { return 0 }
+
+func smoothWide(to, a, b, c []uint16) int { return 0 }
