@@ -374,6 +374,7 @@ func (d *Detector) decide(objects []object, dt time.Duration) {
 		e.boxes, e.things = d.inside, d.things
 		d.changes = s.step(e, d.config, d.changes)
 	}
+	any, marks := false, [maxObjects]byte{}
 	for j := range objects {
 		o := &objects[j]
 		if o.weak {
@@ -388,10 +389,13 @@ func (d *Detector) decide(objects []object, dt time.Duration) {
 		}
 		switch {
 		case o.track >= 0 && d.tracks.tracks[o.track].live, o.strong && o.cells >= d.tracks.small, o.light:
-			d.hold(j, o, heldMoves)
+			marks[j], any = heldMoves, true
 		case o.cells >= d.tracks.small:
-			d.hold(j, o, heldLarge)
+			marks[j], any = heldLarge, true
 		}
+	}
+	if any {
+		d.hold(&marks)
 	}
 }
 
@@ -409,11 +413,12 @@ func (d *Detector) movedIn(j int, o *object, bit uint64) int {
 	return n
 }
 
-// hold marks the cells of an object.
-func (d *Detector) hold(j int, o *object, mark byte) {
+// hold marks the cells of objects.
+func (d *Detector) hold(marks *[maxObjects]byte) {
 	d.heldAny = true
 	for _, r := range d.labels.runs {
-		if d.labels.number[r.label] != int16(j) {
+		j := d.labels.number[r.label]
+		if j < 0 || marks[j] == 0 {
 			continue
 		}
 		for y := 2 * int(r.y); y < min(2*int(r.y)+2, d.grid.height); y++ {
@@ -421,7 +426,7 @@ func (d *Detector) hold(j int, o *object, mark byte) {
 			solid, memory, held := d.solid[from:to], d.habit.memory[from:to], d.held[from:to]
 			for i, s := range solid {
 				if s != 0 && memory[i] < restlessAt {
-					held[i] = mark
+					held[i] = marks[j]
 				}
 			}
 		}
