@@ -32,7 +32,7 @@ func openBrowser(t *testing.T) *browser {
 	if err != nil {
 		t.Skip("no browser: install Debian's package chromium")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewExecAllocator(ctx, append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox,
 		chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(time.Minute))...)
@@ -64,7 +64,7 @@ func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
 // shows waits for something to be true in the page.
 func (b *browser) shows(expression string) {
 	b.t.Helper()
-	_, err := chromedp.Run(b, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(40*time.Second)))
+	_, err := chromedp.Run(b, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(stretched(40*time.Second))))
 	if err != nil {
 		text, _ := chromedp.Run(b, chromedp.Text("body"))
 		require.NoError(b.t, err, "%s is not so; the page says:\n%s\nthe console: %s", expression, text, b.console())
@@ -91,7 +91,7 @@ func TestThePage(t *testing.T) {
 	b.shows(`!document.querySelector("#enter").hidden && document.querySelector("#inside").hidden`)
 	b.do(chromedp.SendKeys("#token", "not-the-token-at-all\n"))
 	b.shows(`document.querySelector("#refusal").textContent.length > 5`)
-	require.Contains(t, b.console(), "401")
+	until(t, 20*time.Second, "the console to tell of the 401", func() bool { return strings.Contains(b.console(), "401") })
 
 	b.do(chromedp.Clear("#token"), chromedp.SendKeys("#token", lanToken+"\n"))
 	b.shows(`document.querySelector("#cameras img")?.naturalWidth > 300`)
