@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	"vmsbridge/uplink/identity"
@@ -197,10 +198,10 @@ func (c *call) described(kind holding) (record.Token, error) {
 			return t, refuse("invalid_redirect_uri", "redirect_uris: use https, http to 127.0.0.1, or a scheme such as org.example.app, without a fragment")
 		}
 	}
-	for _, name := range t.Scopes {
-		if _, err := scope(name, nil); err != nil {
-			return t, err
-		}
+	if asked := strings.Join(t.Scopes, " "); strings.TrimSpace(asked) == "" {
+		t.Scopes = nil
+	} else if t.Scopes, err1 = scope(asked, nil); err1 != nil {
+		return t, err1
 	}
 	return t, nil
 }

@@ -58,6 +58,11 @@ func TestHolding(t *testing.T) {
 		require.Equal(t, 400, r.code, to)
 	}
 	require.Equal(t, "invalid_scope", b.do("POST", "/oauth2/clients", map[string]any{"name": "x", "scopes": []string{"root"}}, cookie(key)).text("error"))
+	for asked, want := range map[string]any{"": nil, " ": nil, "vms.read": []any{"vms.read"}, "vms.read  vms.report": []any{"vms.read", "vms.report"}} {
+		r := b.do("POST", "/oauth2/clients", map[string]any{"name": "x", "scopes": []string{asked, ""}}, cookie(key))
+		require.Equal(t, 201, r.code, "%v", r.body)
+		require.Equal(t, want, r.body["scopes"], asked)
+	}
 }
 
 // Nobody sees, uses or ends what another account holds, and in one's own only those who may.
