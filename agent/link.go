@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -51,6 +52,8 @@ type link struct {
 
 	known chan struct{} // closed once the service has answered that it knows the bridge, or that it needs no registration
 
+	registers atomic.Bool // the service has taken a registration
+
 	mu       sync.Mutex // guards the rest
 	trouble  error      // why the service does not know the bridge yet, nil if it does
 	attempts int        // at the first registration
@@ -76,12 +79,30 @@ func newLink(s configs.Service, outbox *journal.Journal, watch *clock.Clock, pro
 		}
 	}
 	l := &link{client: c, source: source, clock: watch, stopping: make(chan struct{}), profile: profile, log: log, known: make(chan struct{})}
-	l.reporter = reporter.New(outbox, c, reporter.Options{Drain: linkDrain, Greet: l.begin, Register: l.register, Log: log, Registerer: reg})
+	l.reporter = reporter.New(outbox, c, reporter.Options{Drain: linkDrain, Greet: l.begin, Register: l.introduce, Log: log, Registerer: reg})
 	return l, nil
 }
 
 // register tells the service of the bridge and its cameras.
-func (l *link) register(ctx context.Context) error { return l.client.Register(ctx, l.profile()) }
+func (l *link) register(ctx context.Context) error {
+	err := l.client.Register(ctx, l.profile())
+	if err == nil {
+		l.registers.Store(true)
+	}
+	return err
+}
+
+// introduce registers because the service does not know a camera. A service that has never taken a registration, and has no endpoint for
+// one, will not know the camera later either: then the error is a refusal.
+func (l *link) introduce(ctx context.Context) error {
+	err := l.register(ctx)
+	var other *client.TransientError
+	portal := errors.As(err, &other) && other.Code/100 == 2
+	if err == nil || portal || l.registers.Load() || !noRegistration(err) {
+		return err
+	}
+	return &client.RefusedError{Code: http.StatusNotFound, Reason: vms.ReasonEndpoint, Message: "the service takes no registration: " + err.Error()}
+}
 
 // Problem says what keeps events from reaching the service, or "".
 func (l *link) Problem() string {

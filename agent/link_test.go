@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -70,6 +72,11 @@ func TestAServiceWithoutRegistrationGetsEvents(t *testing.T) {
 			service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == vms.PathEvents {
 					got.Add(1)
+					if body, _ := io.ReadAll(r.Body); bytes.Contains(body, []byte("stranger")) {
+						w.WriteHeader(http.StatusNotFound)
+						_, _ = io.WriteString(w, `{"message":"no such camera"}`)
+						return
+					}
 					w.WriteHeader(http.StatusNoContent)
 					return
 				}
@@ -86,6 +93,12 @@ func TestAServiceWithoutRegistrationGetsEvents(t *testing.T) {
 			ev.SetData(vms.CreatorDetails("", vms.CreatorInfo{ID: "b", Vendor: "v"}))
 			ev.ID = ev.NaturalID()
 			require.NoError(t, j.Put(ev, true))
+			parked := 0
+			if c.code/100 == 4 || c.code/100 == 5 { // whom it does not know it never will, and says so for good
+				parked, ev.ActorID = 1, "stranger"
+				ev.ID = ev.NaturalID()
+				require.NoError(t, j.Put(ev, true))
+			}
 			log := slog.New(slog.DiscardHandler)
 			watch := clock.New(clock.Options{Machine: clock.System(), Log: log}) // it believes the machine at once
 			require.NoError(t, watch.Open(j, noStills{j}))
@@ -97,7 +110,7 @@ func TestAServiceWithoutRegistrationGetsEvents(t *testing.T) {
 			go func() { done <- l.Run(ctx) }()
 			require.Eventually(t, func() bool {
 				s, err := j.OutboxStats()
-				return err == nil && s.Waiting == 0 && got.Load() == 1
+				return err == nil && s.Waiting == 0 && s.Parked == parked && got.Load() == int64(1+parked)
 			}, time.Minute, time.Millisecond, l.Problem())
 			cancel()
 			require.ErrorIs(t, <-done, context.Canceled)
