@@ -36,6 +36,7 @@ type Detector struct {
 	doubt     []uint16 // the noise of the cells, as thresholds are made of it
 	steady    steady
 	bands     bands
+	unlit     unlit
 	ghosts    ghosts
 	despeckle plane.Despeckler
 	labels    labeler
@@ -56,6 +57,7 @@ type Detector struct {
 	newScene  bool          // most of it is unlike the background, but still
 	counts    []int32
 	unsure    []int32
+	beamed    []int32 // blocks that a beam lit lately, and that are lit otherwise than the background
 
 	pictures int           // since learning began
 	at       time.Duration // own time: sum of what passed between pictures
@@ -104,6 +106,7 @@ func (d *Detector) resize(width, height int) {
 	d.model.resize(n)
 	d.doubt = d.model.noise
 	d.habit.resize(n)
+	d.unlit.resize(n)
 	d.ghosts.resize(n)
 	d.despeckle.Resize(g.width, g.height)
 	d.labels.resize(g)
@@ -114,6 +117,7 @@ func (d *Detector) resize(width, height int) {
 	d.blocks, d.square = make([]plane.Block, blocks), make([]plane.Block, 0, blocks)
 	d.counts = make([]int32, len(d.labels.tile)+1)
 	d.unsure = make([]int32, 0, n/(blockSide*blockSide)+g.width+g.height)
+	d.beamed = make([]int32, 0, n/(blockSide*blockSide)+g.width+g.height)
 	d.mask = make([]byte, n)
 	d.inRegion = nil
 	if len(d.config.Regions) > 0 {
@@ -214,6 +218,7 @@ func (d *Detector) Step(p Picture) Result {
 	}
 	if d.pictures++; d.pictures == 1 {
 		d.model.begin(newest.cells)
+		d.unlit.clear()
 		d.began, d.learned = d.at, d.at+learnFor
 		d.rows = [2]int{}
 		clear(d.flags)
@@ -266,9 +271,11 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 	}
 	if e := d.light.fit(d.model.background); e.shift() > 128 {
 		d.model.expose(e)
+		d.unlit.expose(e)
 	}
 	d.doubt = d.doubts()
 	plane.Classify(now, before, plane.Exposure(light), d.model.background, d.doubt, d.contrast, d.flags)
+	d.unlit.restore(&d.model, d.doubt, now, d.flags, d.contrast)
 	global = d.relight(now, before)
 	solid := d.despeckle.Run(d.flags, d.mask, d.solid)
 	d.objects = nil
@@ -328,6 +335,7 @@ func (d *Detector) find(now, before []uint16, light exposure, minMoved int) []ob
 	d.labels.label(d.grid, d.solid, d.model.parked)
 	objects := d.labels.collect(d, &v, max(2, minMoved/2))
 	for i := range objects {
+		d.glare(i, &objects[i], now)
 		objects[i].light = objects[i].seemsLight() && !d.core(i, &objects[i], now)
 		objects[i].judge(minMoved)
 		if float64(objects[i].moved) > fillsPicture*float64(d.grid.cells()) {
@@ -438,6 +446,9 @@ func (d *Detector) follow(j int, o *object) {
 	for y := o.whole.top; y < o.whole.bottom; y++ {
 		for x := o.whole.left; x < o.whole.right; x++ {
 			if i := y*d.grid.width + x; d.solid[i] != 0 && d.labels.of(x, y) == j {
+				if o.glared > 0 {
+					d.unlit.keep(i, d.model.background[i])
+				}
 				d.flags[i] &^= cellFore
 				d.held[i] = heldMoves
 				d.heldAny = true
@@ -490,6 +501,7 @@ func (d *Detector) adapt(now, before []uint16, light exposure, dt time.Duration)
 	d.rows[d.turn] = 0
 	d.turn = 1 - d.turn
 	d.model.pass(ms)
+	d.unlit.pass(ms)
 	d.habit.learn(d, dt)
 	d.ghosts.lay(d, now)
 }

@@ -70,7 +70,7 @@ func (t *tracker) link(objects []object, at, dt time.Duration, wall time.Time) {
 	}
 	t.order = t.order[:0]
 	for i := range objects {
-		if !objects[i].stirs && !objects[i].creeps {
+		if !objects[i].stirs && !objects[i].creeps && !objects[i].shines {
 			continue
 		}
 		j := len(t.order)

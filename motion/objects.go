@@ -38,6 +38,7 @@ type object struct {
 	stirs  bool // still moves, if it did before
 	active bool // moves right now
 	creeps bool // advances slowly
+	shines bool // is a beam, and would stir if it were not
 
 	track int // index of its track, -1 without
 }
@@ -71,7 +72,7 @@ const creepAge = 1500
 
 // telling tells whether the outline says what the area is: it must be large enough, and clear enough for its edges to be seen.
 func (o *object) telling() bool {
-	return o.fore >= outlined && o.moved > 0 && float64(o.movedSquare)*float64(o.moved) >= clearContrast*float64(o.limit)*float64(o.movedWeight)
+	return o.glared > 0 || o.fore >= outlined && o.moved > 0 && float64(o.movedSquare)*float64(o.moved) >= clearContrast*float64(o.limit)*float64(o.movedWeight)
 }
 
 // seemsLight tells whether an area has too few edges for a thing.
@@ -93,7 +94,8 @@ func (o *object) judge(minMoved int) {
 	o.stirs = o.weak || o.moved >= half && (moved >= 0.15*all || o.fresh >= half && fresh >= 0.06*all)
 	o.active = o.now >= half && (float64(o.nowWeight) >= 0.09*all || o.nowNew >= half && float64(o.newWeight) >= 0.045*all)
 	if o.light && o.gone == 0 {
+		o.shines = o.stirs && o.glared > 0
 		o.strong, o.weak, o.stirs = false, false, false
 	}
-	o.creeps = o.moved >= 2 && o.creep >= minMoved && float64(o.creep) >= 0.15*float64(o.fore) && 2*o.fore >= o.cells
+	o.creeps = o.moved >= 2 && o.creep >= minMoved && float64(o.creep) >= 0.15*float64(o.fore) && 2*o.fore >= o.cells && !(o.light && o.glared > 0)
 }

@@ -12,6 +12,10 @@ type outline struct {
 	torn  int // of those, with an edge that no light makes of the background's
 	own   int // of inner, with an edge of the background's
 	lost  int // of those, that the picture does not have
+
+	plain  int     // cells of areas that are not glaring
+	glared int     // cells of those that are
+	glow   float64 // of the latter: how little a beam would explain them, in all
 }
 
 const (
@@ -26,12 +30,17 @@ func (o *outline) steep() int { return o.sharp + o.torn }
 // add adds another area's outline.
 func (o *outline) add(b *outline) {
 	o.ends, o.sharp, o.inner, o.torn, o.own, o.lost = o.ends+b.ends, o.sharp+b.sharp, o.inner+b.inner, o.torn+b.torn, o.own+b.own, o.lost+b.lost
+	o.plain, o.glared, o.glow = o.plain+b.plain, o.glared+b.glared, o.glow+b.glow
 }
 
 // substance is the sum of the shares of the three: 0 for soft light, 1.2 to 2 for most that walks. With few edges of the background's it is taken that three
 // of ten are lost.
 func (o *outline) substance() float64 {
-	return float64(o.sharp)/float64(max(1, o.ends)) + 2*float64(o.torn)/float64(max(1, o.inner)) + (float64(o.lost)+6)/(float64(o.own)+20)
+	s := float64(o.sharp)/float64(max(1, o.ends)) + 2*float64(o.torn)/float64(max(1, o.inner)) + (float64(o.lost)+6)/(float64(o.own)+20)
+	if o.glared == 0 {
+		return s
+	}
+	return (s*float64(o.plain) + o.glow) / float64(o.plain+o.glared) // glare knows better
 }
 
 const (

@@ -123,6 +123,7 @@ func (d *Detector) begin(now []uint16) {
 		}
 	}
 	clear(d.habit.memory)
+	d.unlit.clear()
 	d.learned = d.at // what stands still is soon taken for background, as at the start
 	d.freshFor = freshLearns
 }

@@ -94,4 +94,5 @@ func (d *Detector) smoothen() {
 		return
 	}
 	d.history.clear()
+	d.unlit.clear()
 }

@@ -40,12 +40,16 @@ func compare(now, before []uint16, width, x0, y0, x1, y1 int, floor int64) verdi
 // globalShare is the share of the picture that must change in light alone for the change to be global.
 const globalShare = 0.15
 
+// beamedShare is the share of the picture on which a beam of light fell lately, that must be lit otherwise than the background for it to become that: what is
+// less is the beam on its way, which must leave no trace there.
+const beamedShare = 0.08
+
 // relight clears the flags of blocks that show the same things in another light, and tells whether the light of the whole scene
-// changed. Blocks that are mostly unlike the background but have its structure get it anew at once.
+// changed. Blocks that are mostly unlike the background but have its structure, and do not move, get it anew at once.
 func (d *Detector) relight(now, before []uint16) (global bool) {
 	g := d.grid
 	litCells, movedCells, litBlocks, changedBlocks := 0, 0, 0, 0
-	d.unsure = d.unsure[:0]
+	d.unsure, d.beamed = d.unsure[:0], d.beamed[:0]
 	plane.CountFlags(d.flags, g.width, g.height, d.blocks)
 	across, _ := plane.Blocks(g.width, g.height)
 	for y0 := 0; y0 < g.height; y0 += blockSide {
@@ -75,12 +79,19 @@ func (d *Detector) relight(now, before []uint16) (global bool) {
 					d.unsure = append(d.unsure, int32(y0*g.width+x0))
 				}
 			}
-			if 2*fore >= cells && compare(now, d.model.background, g.width, x0, y0, x1, y1, floor) == lit {
-				d.clearBlock(x0, y0, x1, y1, cellFore)
-				for y := y0; y < y1; y++ {
-					copy(d.model.background[y*g.width+x0:y*g.width+x1], now[y*g.width+x0:y*g.width+x1])
+			if 2*fore >= cells && 2*moved < cells && compare(now, d.model.background, g.width, x0, y0, x1, y1, floor) == lit {
+				if d.unlit.knows((y0+y1)/2*g.width + (x0+x1)/2) {
+					d.beamed = append(d.beamed, int32(y0*g.width+x0))
+				} else {
+					d.bake(now, x0, y0, x1, y1)
 				}
 			}
+		}
+	}
+	if float64(len(d.beamed)*blockSide*blockSide) >= beamedShare*float64(g.cells()) {
+		for _, at := range d.beamed {
+			x0, y0 := int(at)%g.width, int(at)/g.width
+			d.bake(now, x0, y0, min(x0+blockSide, g.width), min(y0+blockSide, g.height))
 		}
 	}
 	// A smooth wall cannot tell by itself; it goes with what the rest of the picture says.
@@ -112,5 +123,15 @@ func (d *Detector) clearBlock(x0, y0, x1, y1 int, bit byte) {
 		for i := row + x0; i < row+x1; i++ {
 			d.flags[i] &^= bit
 		}
+	}
+}
+
+// bake makes the newest picture of a block the background.
+func (d *Detector) bake(now []uint16, x0, y0, x1, y1 int) {
+	w := d.grid.width
+	d.clearBlock(x0, y0, x1, y1, cellFore)
+	for y := y0; y < y1; y++ {
+		copy(d.model.background[y*w+x0:y*w+x1], now[y*w+x0:y*w+x1])
+		clear(d.unlit.left[y*w+x0 : y*w+x1])
 	}
 }

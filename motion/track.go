@@ -210,6 +210,7 @@ func (t *tracker) sum(objects []object, i int) look {
 		l.any = true
 		l.strong, l.active = l.strong || o.strong, l.active || o.stirs && o.active
 		l.weak, l.stirs, l.creeps = l.weak || o.weak, l.stirs || o.stirs, l.creeps || o.creeps
+		l.shines = l.shines || o.shines
 		l.largest = max(l.largest, o.size())
 		around := 4*o.size() < largest // what flutters around does not make it larger
 		if !around || t.fall.all <= flurry {
@@ -306,9 +307,10 @@ func (k *track) gather(l *look, contrast float64, at, dt time.Duration) {
 	}
 }
 
-// consider takes the outline of one picture into the mean.
+// consider takes the outline of one picture into the mean. What entered as a beam counts also while it is one, so that a single picture in which it is hard to tell
+// makes no thing of it.
 func (k *track) consider(l *look, dt time.Duration) {
-	if !l.telling() || !l.strong {
+	if !l.telling() || !l.strong && !l.shines {
 		return
 	}
 	fade := math.Exp(-dt.Seconds() / substanceFade)

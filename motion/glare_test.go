@@ -1,0 +1,60 @@
+package motion_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/motion"
+)
+
+// beam throws the light of a headlight on what is there: a soft spot around u, v with a sharp cut-off above, which doubles the light in its middle.
+func (s *scene) beam(u, v, wide, high, strong float64) {
+	for y := range s.height {
+		for x := range s.width {
+			a := ((float64(x)+0.5)/float64(s.width) - u) / wide
+			b := ((float64(y)+0.5)/float64(s.height) - v) / high
+			if b < -0.35 {
+				b = -0.35 + (b+0.35)*4
+			}
+			if d := a*a + b*b; d < 1 {
+				s.picture[y*s.width+x] *= 1 + strong*(1-d)*(1-d)
+			}
+		}
+	}
+}
+
+// TestBeamsSweep: headlights sweep over the place again and again, large and small, strong and faint, and nobody is there. Somebody in a bright coat who
+// walks there between two of them is found in time: the beam before left no ghost.
+func TestBeamsSweep(t *testing.T) {
+	for _, wide := range []float64{0.12, 0.25} {
+		for _, strong := range []float64{0.5, 1.2} {
+			t.Run(fmt.Sprintf("%v wide, %v strong", wide, strong), func(t *testing.T) {
+				t.Parallel()
+				s := newScene(320, 180, 11, 2)
+				s.dim(0.4)
+				got := watch(t, motion.Config{}, s, 10, 40*time.Second, func(at float64) {
+					if at >= 27.6 {
+						s.thing(-0.08+0.5*(at-27.6), 0.35, 0.08, 0.45, 110, 12)
+					}
+					if u := math.Mod(at, 6); at > 5 && u < 3 {
+						s.beam(-0.4+0.6*u, 0.45+0.1*u, wide, wide*1.2, strong)
+					}
+				})
+				require.Len(t, got.began, 1, first(got))
+				require.InDelta(t, 27.65, offset(got.began[0].Start), 0.21)
+				require.InDelta(t, 29.8, offset(got.ended[0].Last), 0.4)
+			})
+		}
+	}
+}
+
+// dim makes the empty place darker for good.
+func (s *scene) dim(gain float64) {
+	for i := range s.floor {
+		s.floor[i] *= gain
+	}
+}
