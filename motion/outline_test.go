@@ -28,6 +28,7 @@ func patterned() []uint16 {
 func outlineAgainst(background, now []uint16, limit int32) outline {
 	d := &Detector{grid: newGrid(160, 90), flags: make([]byte, len(now)), solid: make([]byte, len(now)), contrast: limit}
 	d.model.background, d.model.noise = background, make([]uint16, len(now))
+	d.doubt = d.model.noise
 	for i := range now {
 		if abs32(int32(now[i])-int32(background[i])) > limit {
 			d.flags[i], d.solid[i] = cellFore, 1
