@@ -290,6 +290,7 @@ func TestShortSpanIsShown(t *testing.T) {
 	s.start()
 	eventually(t, func() bool { return len(l.on(motion)) == 4 })
 	require.Equal(t, []string{"OFF", "OFF", "ON", "OFF"}, l.on(motion))
+	eventually(t, func() bool { return len(l.on(events)) > 0 })
 	require.Len(t, l.on(events), 1, "as an event it comes once")
 }
 
