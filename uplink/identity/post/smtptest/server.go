@@ -96,7 +96,7 @@ func Start(t testing.TB, security, user, password string) *Server {
 }
 
 // Address is host and port.
-func (s *Server) Address() string { return fmt.Sprintf("localhost:%d", s.Port) }
+func (s *Server) Address() string { return fmt.Sprintf("127.0.0.1:%d", s.Port) }
 
 // Next waits for a letter.
 func (s *Server) Next(t testing.TB) Letter {
