@@ -162,5 +162,5 @@ func TestWritten(t *testing.T) {
 	require.Equal(t, time.Duration(3000<<20/s.WrittenPerDay)*day, s.DeviceLifetime.Truncate(day))
 	require.NoError(t, r.Close())
 	r = open(t, dir, opts)
-	require.Greater(t, r.Stats().WrittenBytes, s.WrittenBytes*9/10)
+	require.Greater(t, r.Stats().WrittenBytes, s.WrittenBytes*3/4, "what was not yet on its way when the last segment was sealed is not counted")
 }
