@@ -50,6 +50,7 @@ type Detector struct {
 	scratch   []byte // all zero between uses
 	heldAny   bool
 	upsetFor  time.Duration
+	upheaves  bool          // the whole picture changes at once
 	upset     bool          // the whole picture changes: nothing is learned of noise
 	jumpedAt  time.Duration // when most of the picture last changed at once, 0 if that was answered
 	calmAt    time.Duration // when little of it last moved
@@ -91,7 +92,7 @@ func New(c Config) (*Detector, error) {
 		}
 		d.spans = append(d.spans, span{region: r.ID, share: shareFor(s)})
 	}
-	d.tracks.tracks = make([]track, 0, maxTracks)
+	d.tracks.tracks, d.tracks.change.entries = make([]track, 0, maxTracks), make([]entry, 0, maxTracks)
 	return d, nil
 }
 
@@ -306,6 +307,13 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 	if solid >= max(2, minMoved/2) && !d.learning() {
 		d.objects = d.find(now, before, light, minMoved)
 	}
+	if upheaval && !d.upheaves {
+		d.tracks.remember(d.at, d.wall)
+	}
+	if upheaval {
+		d.tracks.change.over = d.at
+	}
+	d.upheaves = upheaval
 	d.tracks.step(d.objects, d.at, dt, d.wall)
 	if upheaval {
 		d.tracks.forget(d.objects)
@@ -350,7 +358,7 @@ func (d *Detector) find(now, before []uint16, light exposure, minMoved int) []ob
 func (d *Detector) decide(objects []object, dt time.Duration) {
 	for i := range d.spans {
 		s := &d.spans[i]
-		e := evidence{at: d.at, dt: dt, wall: d.wall}
+		e := evidence{at: d.at, dt: dt, wall: d.wall, may: d.upheaves}
 		d.inside, d.things = d.inside[:0], d.things[:0]
 		for j := range objects {
 			o := &objects[j]

@@ -123,16 +123,17 @@ type tracker struct {
 	fall      fall
 	liveAt    time.Duration // when something confirmed last moved
 	liveBox   rect          // where
-	order     []int         // objects of the newest picture, the largest first
-	scattered bool          // much changes all over the picture
-	young     bool          // it is not yet known what always moves
-	width     int           // of the picture, in cells
+	change    upheavals
+	order     []int // objects of the newest picture, the largest first
+	scattered bool  // much changes all over the picture
+	young     bool  // it is not yet known what always moves
+	width     int   // of the picture, in cells
 	height    int
 }
 
 // clear gives up all tracks. Numbers go on.
 func (t *tracker) clear() {
-	t.tracks = t.tracks[:0]
+	t.tracks, t.change = t.tracks[:0], upheavals{entries: t.change.entries[:0]}
 }
 
 // forget gives up what is not confirmed.
@@ -470,4 +471,5 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 	} else {
 		k.start = k.earliest(at, back)
 	}
+	k.start = t.entered(k, at)
 }

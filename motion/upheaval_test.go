@@ -39,6 +39,31 @@ func TestAnInfraredCutIsNoMotion(t *testing.T) {
 	}
 }
 
+// Who comes just before an infrared cut, or while the picture settles after it, is found with the picture in which they came, give or take.
+func TestWhoComesWithAnInfraredCut(t *testing.T) {
+	for _, comes := range []float64{4.8, 5.1} {
+		s := newScene(320, 180, 1, 2)
+		patch := make([]float64, 64)
+		r := rand.New(rand.NewPCG(5, 5))
+		for i := range patch {
+			patch[i] = 40 + 150*r.Float64()
+		}
+		got := watch(t, motion.Config{}, s, 10, 16*time.Second, func(at float64) {
+			if share := min(1, max(0, (at-5)/0.8)); share > 0 { // the filter swings, and the exposure follows
+				for i := range s.picture {
+					x, y := i%s.width*8/s.width, i/s.width*8/s.height
+					s.picture[i] = (1-0.8*share)*s.picture[i] + 0.8*share*patch[y*8+x]
+				}
+			}
+			if at >= comes {
+				walker(s, -0.08+0.2*(at-comes))
+			}
+		})
+		require.Len(t, got.began, 1)
+		require.InDelta(t, comes+0.05, offset(got.began[0].Start), 0.3)
+	}
+}
+
 // By night a cell alone is all noise: who walks there is found all the same, and nothing else is.
 func TestWalksInStrongNoise(t *testing.T) {
 	for _, walks := range []bool{false, true} {

@@ -1,0 +1,61 @@
+package motion
+
+import "time"
+
+const (
+	entryFor    = 4 * time.Second // for which it is known who had begun to move
+	entrySpeed  = 0.25            // of the picture's width, that somebody goes in a second meanwhile
+	entryHeight = 2               // times as high, at most, as before
+	entrySoon   = 400 * time.Millisecond
+)
+
+// upheavals is what the tracks need to know of the last change of the picture as a whole.
+type upheavals struct {
+	began   time.Time     // its first picture
+	over    time.Duration // its last one
+	entries []entry       // who came just before
+}
+
+// entry is something that had begun to move, and was not confirmed yet, when the whole picture changed: who switches the light on comes in just before that.
+type entry struct {
+	box   rect
+	at    time.Duration
+	start time.Time
+}
+
+// remember keeps what has begun to move, for the time after the picture changes as a whole, which it begins to do now.
+func (t *tracker) remember(at time.Duration, wall time.Time) {
+	t.change.began, t.change.entries = wall, t.change.entries[:0]
+	for i := range t.tracks {
+		if k := &t.tracks[i]; !k.confirmed && k.strong > 0 && at-k.strongAt <= trackGone && k.cells >= float64(t.small) && k.solid() {
+			t.change.entries = append(t.change.entries, entry{k.box, at, k.earliest(at, lookBack)})
+		}
+	}
+}
+
+// entered is when the thing of a track that is confirmed began to move: before the picture changed, if something was where it may have come from; while it
+// changed, if it is further from where it came than it can have gone since.
+func (t *tracker) entered(k *track, at time.Duration) time.Time {
+	for _, e := range t.change.entries {
+		past := at - e.at
+		gap, reach := distance(e.box, k.box)
+		high, was := k.box.bottom-k.box.top, e.box.bottom-e.box.top
+		if past <= entryFor && e.start.Before(k.start) && float64(gap) <= float64(reach)+entrySpeed*float64(t.width)*past.Seconds() &&
+			high <= entryHeight*was && was <= entryHeight*high {
+			return e.start
+		}
+	}
+	first := &k.trail[0]
+	if t.change.over == 0 || k.sights > trailLength || first.at <= t.change.over || first.at-t.change.over > entrySoon {
+		return k.start
+	}
+	way := k.box.right // the way that its front has come
+	if k.nowX < k.fromX {
+		way = t.width - k.box.left
+	}
+	came := at - time.Duration(float64(way)/(entrySpeed*float64(t.width))*float64(time.Second))
+	if back := first.at - came; back > 0 {
+		return later(t.change.began, earlier(k.start, first.wall.Add(-back)))
+	}
+	return k.start
+}
