@@ -14,6 +14,7 @@ const (
 	lookBack      = 500 * time.Millisecond  // how far a span's start may lie before what confirmed it
 	smallBack     = 1200 * time.Millisecond // the same for something small
 	creepBack     = 2 * time.Second         // the same for a slow advance
+	creepCells    = 2                       // things, at most, that make up what is small: a drop that runs down the lens is less
 	trackGone     = 350 * time.Millisecond  // without motion, after which a track is given up
 	minTravel     = 1.5                     // cells that anything must go to be confirmed
 	minWay        = 0.2                     // of the square root of its area, likewise
@@ -271,7 +272,7 @@ func (k *track) advance(l look, at, dt time.Duration, wall time.Time, t *tracker
 	k.worn = float64(l.worn) / float64(max(1, l.moved)) * restlessFull.Seconds() / 255
 	k.consider(&l, dt)
 	k.travel(l.moved, l.largest, l.movedX, l.movedY, at, dt)
-	k.follow(l.creeps && !l.strong && l.edged(), l.fore, l.sumX, l.sumY, t.small, dt)
+	k.follow(l.creeps && !l.strong && l.edged() && creepCells*l.fore >= t.small, l.fore, l.sumX, l.sumY, t.small, dt)
 	if !k.confirmed && !flake {
 		k.confirm(at, dt, t)
 	}
