@@ -21,6 +21,7 @@ const (
 	dwellWay      = 0.5                     // of the square root of its area, that it must go within some time not to dwell
 	straight      = 0.5                     // share of its way by which it must be away from where it began
 	youngWay      = 0.6                     // of the square root of its area, that anything must go while the scene is young
+	youngWorn     = 0.5                     // of the time for which it moved, at most, that the places of something middling have been moving on the mean: a tree's twigs go nowhere new
 	youngStraight = 0.7                     // share of its way, likewise
 	walkWay       = 0.45                    // of the square root of its area, that something small must go
 	walkStraight  = 0.65                    // share of its way, likewise
@@ -451,7 +452,7 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 			return
 		}
 		wanders := k.wanders(t.small)
-		if t.young && (!k.leaves() && !wanders || k.cells < float64(t.small) && k.strong < youngSmall) {
+		if t.young && (!k.leaves() && !wanders || k.cells < float64(t.small) && k.strong < youngSmall || k.cells < middling*float64(t.small) && k.worn > youngWorn*k.strong.Seconds()) {
 			return
 		}
 		if !k.travelled() && !wanders || k.cells < float64(t.small) && !k.fares(t) && (k.strong < confirmSmall || !k.walks() && !t.again(k, at)) || k.cells < middling*float64(t.small) && (max(k.strong, k.faint) < confirmSmall || k.hurries(at) || k.flaps() && !t.again(k, at)) {
