@@ -202,7 +202,7 @@ func (w *Watch) focus(ref *reference, m *match, f sharpness, dt time.Duration) R
 	if w.sharp < limit {
 		return Defocused
 	}
-	if w.sharp >= softened && w.open == None {
+	if w.sharp >= softened && w.open == None && m.gone < oddShare { // what is no longer there says nothing of how sharp it was
 		ref.sharp = toward(ref.sharp, s, dt, forget)
 	}
 	return None
