@@ -37,7 +37,7 @@ func TestFreshAsTheLinkReturns(t *testing.T) {
 						box.put(event("cam0", n))
 					}
 					after(30*time.Minute + moment)
-					require.Equal(t, Waiting, r.Status().State)
+					require.Contains(t, []State{Waiting, Sending}, r.Status().State, "the pauses have jitter: it may be at one of its tries")
 					back.Store(true)
 					for n := range 3 {
 						ev := event("cam0", 10_000+n)
