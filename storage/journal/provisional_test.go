@@ -121,7 +121,7 @@ func TestSettleInPieces(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, j.Close()) }()
 	j.db.NoSync = true
-	follower := cursors(t, j, "broker")[0]
+	cursors(t, j, "broker")
 	second := func(i int) time.Duration { return time.Duration(i) * time.Second }
 	name := func(i int) string { return fmt.Sprintf("camera%04d", i) }
 	for i := range n {
@@ -144,7 +144,7 @@ func TestSettleInPieces(t *testing.T) {
 	require.NoError(t, j.Close())
 	j, err = Open(path, Options{})
 	require.NoError(t, err)
-	follower = cursors(t, j, "broker")[0]
+	follower := cursors(t, j, "broker")[0]
 	for more {
 		var some int
 		some, more, err = j.Settle(5, by, nil)
