@@ -22,7 +22,7 @@ import (
 func TestADamagedJournalOnAFullDiskStarts(t *testing.T) {
 	data := t.TempDir()
 	if err := syscall.Mount("tmpfs", data, "tmpfs", 0, "size=56m"); err != nil {
-		t.Skipf("cannot mount a small file system (needs root): %v", err)
+		t.Skipf("a small file system cannot be mounted: %v; run this as root with CAP_SYS_ADMIN", err)
 	}
 	t.Cleanup(func() { require.NoError(t, syscall.Unmount(data, syscall.MNT_DETACH)) })
 	cfg := configs.Default()

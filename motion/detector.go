@@ -50,8 +50,8 @@ type Detector struct {
 	scratch   []byte // all zero between uses
 	heldAny   bool
 	upsetFor  time.Duration
-	upheaves  bool          // the whole picture changes at once
-	upset     bool          // the whole picture changes: nothing is learned of noise
+	upheaves  bool          // the whole picture changes at once: nothing can be told
+	upset     bool          // the same, or it is another scene: nothing is learned of noise
 	jumpedAt  time.Duration // when most of the picture last changed at once, 0 if that was answered
 	calmAt    time.Duration // when little of it last moved
 	freshFor  time.Duration // how long the noise of a new scene is still to be learned
@@ -307,10 +307,10 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 	if solid >= max(2, minMoved/2) && !d.learning() {
 		d.objects = d.find(now, before, light, minMoved)
 	}
-	if upheaval && !d.upheaves {
-		d.tracks.remember(d.at, d.wall)
-	}
 	if upheaval {
+		if !d.upheaves {
+			d.tracks.remember(d.at, d.wall)
+		}
 		d.tracks.change.over = d.at
 	}
 	d.upheaves = upheaval
@@ -390,7 +390,7 @@ func (d *Detector) decide(objects []object, dt time.Duration) {
 		e.boxes, e.things = d.inside, d.things
 		d.changes = s.step(e, d.config, d.changes)
 	}
-	any, marks := false, [maxObjects]byte{}
+	held, marks := false, [maxObjects]byte{}
 	for j := range objects {
 		o := &objects[j]
 		if o.weak {
@@ -405,12 +405,12 @@ func (d *Detector) decide(objects []object, dt time.Duration) {
 		}
 		switch {
 		case o.track >= 0 && d.tracks.tracks[o.track].live, o.strong && o.cells >= d.tracks.small, o.light:
-			marks[j], any = heldMoves, true
+			marks[j], held = heldMoves, true
 		case o.cells >= d.tracks.small:
-			marks[j], any = heldLarge, true
+			marks[j], held = heldLarge, true
 		}
 	}
-	if any {
+	if held {
 		d.hold(&marks)
 	}
 }

@@ -3,10 +3,10 @@ package motion
 import "time"
 
 const (
-	entryFor    = 4 * time.Second // for which it is known who had begun to move
-	entrySpeed  = 0.25            // of the picture's width, that somebody goes in a second meanwhile
-	entryHeight = 2               // times as high, at most, as before
-	entrySoon   = 400 * time.Millisecond
+	entryFor    = 4 * time.Second        // for which it is known who had begun to move
+	entrySpeed  = 0.25                   // of the picture's width, that somebody goes in a second meanwhile
+	entryHeight = 2                      // times as high, at most, as before
+	entrySoon   = 400 * time.Millisecond // after the change, in which who came meanwhile is seen for the first time
 )
 
 // upheavals is what the tracks need to know of the last change of the picture as a whole.

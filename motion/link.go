@@ -54,12 +54,17 @@ func (f *fall) above(cells int) float64 {
 
 // weather tells whether a track is one of many small things of its kind.
 func (t *tracker) weather(k *track) bool {
-	return k.cells < float64(t.small) && t.fall.all > flurry && t.fall.above(int(k.typical/2)) > likeOthers
+	return k.cells < float64(t.small) && t.amongMany(int(k.typical/2))
 }
 
 // flake tells whether something is one of many small things of its size.
 func (t *tracker) flake(cells int) bool {
-	return cells < t.small && t.fall.all > flurry && t.fall.above(cells/2) > likeOthers
+	return cells < t.small && t.amongMany(cells/2)
+}
+
+// amongMany tells whether something falls everywhere, much of it at least as large.
+func (t *tracker) amongMany(cells int) bool {
+	return t.fall.all > flurry && t.fall.above(cells) > likeOthers
 }
 
 // link finds the tracks that the objects of a picture belong to, the largest objects first, and begins others.

@@ -125,11 +125,11 @@ type tracker struct {
 	fall      fall
 	liveAt    time.Duration // when something confirmed last moved
 	liveBox   rect          // where
-	change    upheavals
-	order     []int // objects of the newest picture, the largest first
-	scattered bool  // much changes all over the picture
-	young     bool  // it is not yet known what always moves
-	width     int   // of the picture, in cells
+	change    upheavals     // the last one
+	order     []int         // objects of the newest picture, the largest first
+	scattered bool          // much changes all over the picture
+	young     bool          // it is not yet known what always moves
+	width     int           // of the picture, in cells
 	height    int
 }
 
@@ -357,9 +357,12 @@ func (k *track) travel(moved, size, x, y int, at, dt time.Duration) {
 	}
 }
 
+// away is how far the track is from where it was some time ago, in cells.
+func (k *track) away() float64 { return math.Hypot(k.nowX-k.fromX, k.nowY-k.fromY) }
+
 // travelled tells whether the track went anywhere. What sways or flickers in its place, such as a tree or the digits of a clock, goes to and fro.
 func (k *track) travelled() bool {
-	d := math.Hypot(k.nowX-k.fromX, k.nowY-k.fromY)
+	d := k.away()
 	return d >= minTravel && d >= minWay*math.Sqrt(k.cells) && d >= straight*k.way
 }
 
@@ -371,25 +374,25 @@ func (t *tracker) again(k *track, at time.Duration) bool {
 
 // flaps tells whether what is not large goes to and fro, or moves through places that have been moving for as long as itself.
 func (k *track) flaps() bool {
-	d := math.Hypot(k.nowX-k.fromX, k.nowY-k.fromY)
+	d := k.away()
 	return k.worn > flapWorn*max(k.strong, k.faint).Seconds() || d < flapStraight*k.way
 }
 
 // walks tells whether something small goes on its way, through places where nothing moved before. What flaps, such as a flag, stays where it has been moving all the time.
 func (k *track) walks() bool {
-	d := math.Hypot(k.nowX-k.fromX, k.nowY-k.fromY)
+	d := k.away()
 	return d >= walkWay*math.Sqrt(k.cells) && d >= walkStraight*k.way && k.worn <= walkWorn*k.strong.Seconds()
 }
 
 // fares tells whether something small that differs by little goes far, straight on, as nothing in the noise of the night does, and while nothing else is about.
 func (k *track) fares(t *tracker) bool {
-	d := math.Hypot(k.nowX-k.fromX, k.nowY-k.fromY)
+	d := k.away()
 	return k.faint >= fareFor && t.fall.all <= flurry && d >= fareWay*math.Sqrt(k.cells) && d >= fareStraight*k.way
 }
 
 // leaves tells whether the track goes far: what moved when the detector began, such as a tree or a flag, is not known yet for what it is.
 func (k *track) leaves() bool {
-	d := math.Hypot(k.nowX-k.fromX, k.nowY-k.fromY)
+	d := k.away()
 	return d >= youngWay*math.Sqrt(k.cells) && d >= youngStraight*k.way
 }
 

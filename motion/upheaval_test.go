@@ -10,21 +10,26 @@ import (
 	"vmsbridge/motion"
 )
 
+// infrared shows the scene by so much of infrared light, which its materials reflect in their own way.
+func (s *scene) infrared(share float64) {
+	r := rand.New(rand.NewPCG(5, 5))
+	var patch [64]float64
+	for i := range patch {
+		patch[i] = 40 + 150*r.Float64()
+	}
+	for i := range s.picture {
+		x, y := i%s.width*8/s.width, i/s.width*8/s.height
+		s.picture[i] = (1-0.8*share)*s.picture[i] + 0.8*share*patch[y*8+x]
+	}
+}
+
 // Another scene, as an infrared cut makes it: everything has another brightness that no exposure explains. That is no motion, and who walks a second later is found.
 func TestAnInfraredCutIsNoMotion(t *testing.T) {
 	for _, walks := range []bool{false, true} {
 		s := newScene(320, 180, 1, 2)
-		patch := make([]float64, 64)
-		r := rand.New(rand.NewPCG(5, 5))
-		for i := range patch {
-			patch[i] = 40 + 150*r.Float64()
-		}
 		got := watch(t, motion.Config{}, s, 10, 16*time.Second, func(at float64) {
-			if at >= 5 { // the materials of the scene reflect infrared light in their own way
-				for i := range s.picture {
-					x, y := i%s.width*8/s.width, i/s.width*8/s.height
-					s.picture[i] = 0.2*s.picture[i] + 0.8*patch[y*8+x]
-				}
+			if at >= 5 {
+				s.infrared(1)
 			}
 			if walks && at >= 7 {
 				walker(s, -0.08+0.2*(at-7))
@@ -43,18 +48,8 @@ func TestAnInfraredCutIsNoMotion(t *testing.T) {
 func TestWhoComesWithAnInfraredCut(t *testing.T) {
 	for _, comes := range []float64{4.8, 5.1} {
 		s := newScene(320, 180, 1, 2)
-		patch := make([]float64, 64)
-		r := rand.New(rand.NewPCG(5, 5))
-		for i := range patch {
-			patch[i] = 40 + 150*r.Float64()
-		}
 		got := watch(t, motion.Config{}, s, 10, 16*time.Second, func(at float64) {
-			if share := min(1, max(0, (at-5)/0.8)); share > 0 { // the filter swings, and the exposure follows
-				for i := range s.picture {
-					x, y := i%s.width*8/s.width, i/s.width*8/s.height
-					s.picture[i] = (1-0.8*share)*s.picture[i] + 0.8*share*patch[y*8+x]
-				}
-			}
+			s.infrared(min(1, max(0, (at-5)/0.8))) // the filter swings, and the exposure follows
 			if at >= comes {
 				walker(s, -0.08+0.2*(at-comes))
 			}

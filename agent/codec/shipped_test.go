@@ -35,7 +35,7 @@ func TestLibrariesThatComeWithTheProgram(t *testing.T) {
 		t.Skipf("%s: %s", before.Problem, before.Hint)
 	}
 	if !filepath.IsAbs(before.Path) {
-		t.Skip("this system does not say which file is loaded: /proc/self/maps by qemu-user is one")
+		t.Skip("/proc/self/maps does not name the library that is loaded, as by qemu-user; run this on a machine of the processor it is for")
 	}
 	require.NotEqual(t, lib, filepath.Dir(before.Path))
 

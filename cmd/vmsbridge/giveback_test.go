@@ -18,7 +18,7 @@ import (
 // nothing that is not of the stores.
 func TestWhatRootRepairsIsTheBridges(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("needs root")
+		t.Skip("only root can give files away; run this as root")
 	}
 	const user = 54321
 	dir := withStores(t, 40)

@@ -20,7 +20,7 @@ func tinyDisk(t *testing.T, size int) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d", size)); err != nil {
-		t.Skipf("cannot mount a small file system (needs root): %v", err)
+		t.Skipf("a small file system cannot be mounted: %v; run this as root with CAP_SYS_ADMIN", err)
 	}
 	// The mapping of a damaged file stays.
 	t.Cleanup(func() { require.NoError(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })

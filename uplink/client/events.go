@@ -16,7 +16,6 @@ import (
 // Report hands one event to the service. nil means that the service says it has it; see acceptance. The id stays at home, since
 // the service makes it.
 func (c *Client) Report(ctx context.Context, ev vms.Event) error {
-	want := ev
 	ev.ID = ""
 	body, err := json.Marshal(ev)
 	if err != nil {
@@ -26,7 +25,7 @@ func (c *Client) Report(ctx context.Context, ev vms.Event) error {
 	if err != nil {
 		return err
 	}
-	return acceptance(a, want)
+	return acceptance(a, ev)
 }
 
 // Events asks for a page of events. With a token of a former page only q.Include and q.PageSize count. The interface
