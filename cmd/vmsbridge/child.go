@@ -40,8 +40,10 @@ func startChild(name string, stdout func(line string), path string, args ...stri
 	c.cmd.Stdout, c.cmd.Stderr = outEnd, errsEnd
 	started := make(chan error, 1)
 	go func() {
-		// The kernel sends Pdeathsig when the thread that started the child ends, so this one must last as long.
+		// The kernel sends Pdeathsig when the thread that started the child ends, so this one must last as long. It must not end
+		// at all: purego up to v0.10.2 hands a broken frame pointer back to libc when a thread ends on arm64 without cgo.
 		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
 		err := c.cmd.Start()
 		started <- err
 		if err != nil {
