@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -21,6 +23,9 @@ func TestWhatRootRepairsIsTheBridges(t *testing.T) {
 		t.Skip("only root can give files away; run this as root")
 	}
 	const user = 54321
+	if err := os.Chown(t.TempDir(), user, user); errors.Is(err, syscall.EINVAL) {
+		t.Skip("this namespace knows no other user than root to give files to")
+	}
 	dir := withStores(t, 40)
 	all := func(f func(path string, owner int)) {
 		require.NoError(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
