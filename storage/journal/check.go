@@ -119,7 +119,7 @@ func (r *Report) compareQueues(tx *bolt.Tx) {
 	events, outboxID, parked := txBucket(tx, bucketEvents), txBucket(tx, bucketOutboxID), txBucket(tx, bucketParked)
 	_ = txBucket(tx, bucketOutbox).ForEach(func(k, v []byte) error {
 		var e entryValue
-		switch err := unseal(tagEntry, v, &e); {
+		switch err := e.read(v); {
 		case err != nil:
 			r.addf("entry %x of the outbox: %v", k, err)
 		case !bytes.Equal(outboxID.Get([]byte(e.ID)), k):

@@ -162,7 +162,7 @@ func TestCrashAtEveryOperationOfARecovery(t *testing.T) {
 		if failed = errors.Join(failed, err); failed != nil {
 			return
 		}
-		clear(b[leafOf(t, b, tagEvent):][:4096])
+		clear(b[leafOf(t, b, bucketEvents):][:4096])
 		mark("damaged")
 		f, err := os.OpenFile(path, os.O_RDWR, 0)
 		if err == nil {

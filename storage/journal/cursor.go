@@ -3,7 +3,6 @@ package journal
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -39,15 +38,6 @@ type Cursor struct {
 	skipped atomic.Uint64
 }
 
-// cursorPrefix begins the keys of cursors in the bucket of the owner's values, apart from the owner's by its zero byte.
-const cursorPrefix = "\x00cursor/"
-
-// cursorValue is what the file says of a cursor.
-type cursorValue struct {
-	Place   uint64 `json:"place"`             // everything up to it was dealt with
-	Skipped uint64 `json:"skipped,omitempty"` // changes that Trim gave up
-}
-
 // cursors are those of the file, by key.
 func (t *txn) cursors() (map[string]cursorValue, error) { return readCursors(t.Tx) }
 
@@ -71,19 +61,16 @@ func parseCursor(b []byte) (v cursorValue, err error) {
 	if b == nil {
 		return v, errNoCursor
 	}
-	raw, err := verified(tagMeta, b)
-	if err == nil {
-		err = json.Unmarshal(raw, &v)
-	}
+	err = v.read(b)
 	return v, err
 }
 
 func (t *txn) setCursor(key []byte, v cursorValue) error {
-	raw, err := json.Marshal(v)
+	value, err := v.seal()
 	if err != nil {
 		return err
 	}
-	return t.bucket(bucketMeta).Put(key, resum(append([]byte{tagMeta, 0, 0, 0, 0}, raw...)))
+	return t.bucket(bucketMeta).Put(key, value)
 }
 
 // Cursors opens the cursors of these names, in their order, and forgets all others, durably. A new one stands behind
@@ -95,7 +82,7 @@ func (j *Journal) Cursors(names ...string) ([]*Cursor, error) {
 		if name == "" || len(name) > 256 || slices.Contains(names[:i], name) {
 			return nil, fmt.Errorf("open cursor %q: it needs a name of its own, of at most 256 bytes", name)
 		}
-		list[i] = &Cursor{j: j, name: name, key: []byte(cursorPrefix + name), changed: make(chan struct{}, 1)}
+		list[i] = &Cursor{j: j, name: name, key: cursorKey(name), changed: make(chan struct{}, 1)}
 	}
 	left := true
 	for left {
@@ -181,7 +168,7 @@ func (c *Cursor) Read(after uint64, n int) (list []Change, err error) {
 		from := txBucket(tx, bucketChanges).Cursor()
 		for k, raw := from.Seek(sequenceKey(max(after, v.Place) + 1)); len(k) == 8 && len(list) < n; k, raw = from.Next() {
 			var e changeValue
-			if err := unseal(tagChange, raw, &e); err != nil {
+			if err := e.read(raw); err != nil {
 				c.j.metrics.damaged.Inc()
 				continue
 			}

@@ -249,7 +249,7 @@ func TestCursorsLast(t *testing.T) {
 	// A byte of an event is damaged: the others are still told of.
 	b, err := os.ReadFile(path)
 	require.NoError(t, err)
-	b[valueOf(t, b, tagEvent)+100] ^= 4
+	b[valueOf(t, b, bucketEvents)+100] ^= 4
 	require.NoError(t, os.WriteFile(path, b, 0o600))
 	h, err := Hold(path, time.Second)
 	require.NoError(t, err)
@@ -267,7 +267,7 @@ func TestCursorsLast(t *testing.T) {
 
 // Damage to the sequence or to a cursor costs that home what it had still to read there, and no more.
 func TestDamageToCursors(t *testing.T) {
-	for name, tag := range map[string]byte{"an entry": tagChange, "a cursor": tagMeta} {
+	for name, bucket := range map[string][]byte{"an entry": bucketChanges, "a cursor": bucketMeta} {
 		t.Run(name, func(t *testing.T) {
 			path := temp(t)
 			j, err := Open(path, Options{})
@@ -280,7 +280,7 @@ func TestDamageToCursors(t *testing.T) {
 			require.NoError(t, j.Close())
 			b, err := os.ReadFile(path)
 			require.NoError(t, err)
-			b[valueOf(t, b, tag)+8] ^= 4
+			b[valueOf(t, b, bucket)+8] ^= 4
 			require.NoError(t, os.WriteFile(path, b, 0o600))
 			h, err := Hold(path, time.Second)
 			require.NoError(t, err)
@@ -290,7 +290,7 @@ func TestDamageToCursors(t *testing.T) {
 			require.NoError(t, h.Close())
 			hurt := open(t, path, Options{})
 			c := cursors(t, hurt, "home")[0]
-			if tag == tagChange {
+			if name == "an entry" {
 				require.Len(t, read(t, c), 19)
 			} else {
 				require.Empty(t, read(t, c), "it begins anew")

@@ -14,28 +14,6 @@ import (
 // of, in the order in which they were put. It names events and holds none of them, and an event has at most two entries in it,
 // where it last was ongoing and where it last was not, so that it stays short however often an event is put again.
 
-// changeValue is an entry of the sequence.
-type changeValue struct {
-	ID    string    `json:"id"`
-	Began bool      `json:"began,omitempty"` // the event had no end then
-	Since time.Time `json:"since"`
-}
-
-// changePlaces are the entries of one event; 0 is none.
-type changePlaces struct{ began, ended uint64 }
-
-func parseChangePlaces(b []byte) (p changePlaces) {
-	if len(b) == 16 {
-		p.began, p.ended = binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])
-	}
-	return p
-}
-
-func (p changePlaces) bytes() []byte { return append(sequenceKey(p.began), sequenceKey(p.ended)...) }
-
-// newest is the place of the event as it is now.
-func (p changePlaces) newest() uint64 { return max(p.began, p.ended) }
-
 // change appends an event that was put to the sequence, if anyone follows it.
 func (t *txn) change(ev vms.Event, now time.Time) error {
 	cursors, err := t.cursors()
@@ -85,7 +63,7 @@ func (t *txn) noteChange(place uint64, v changeValue) error {
 			return err
 		}
 	}
-	value, err := seal(tagChange, nil, v)
+	value, err := v.seal()
 	if err != nil {
 		return err
 	}
@@ -119,7 +97,7 @@ func (t *txn) consume() error {
 			return err
 		}
 		var v changeValue
-		if unseal(tagChange, values[i], &v) != nil || v.ID == "" {
+		if v.read(values[i]) != nil || v.ID == "" {
 			continue // its event's note goes when the next entry of that event does
 		}
 		if err := t.forgetPlace([]byte(v.ID), binary.BigEndian.Uint64(k)); err != nil {

@@ -27,7 +27,7 @@ func (c *Cursor) Trim(most int, before time.Time) (skipped int, err error) {
 		from := t.bucket(bucketChanges).Cursor()
 		for k, raw := from.Seek(sequenceKey(v.Place + 1)); len(k) == 8; k, raw = from.Next() {
 			var e changeValue
-			if err := unseal(tagChange, raw, &e); err == nil && skipped >= over && !aged(e.Since) {
+			if err := e.read(raw); err == nil && skipped >= over && !aged(e.Since) {
 				break
 			}
 			v.Place = binary.BigEndian.Uint64(k)
@@ -63,7 +63,7 @@ func (c *Cursor) Lag(after uint64) (l Lag, err error) {
 		from := txBucket(tx, bucketChanges).Cursor()
 		for k, raw := from.Seek(sequenceKey(after + 1)); k != nil; k, raw = from.Next() {
 			var e changeValue
-			if unseal(tagChange, raw, &e) == nil {
+			if e.read(raw) == nil {
 				l.Oldest = e.Since
 				break
 			}

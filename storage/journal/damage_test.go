@@ -137,18 +137,18 @@ func (f filled) survey(t testing.TB, j *Journal) (events, waiting, parked int) {
 	return events, waiting, parked
 }
 
-// leafOf is the byte offset of a page in use that holds a value of the given tag.
-func leafOf(t testing.TB, b []byte, tag byte) int { return valueOf(t, b, tag) / 4096 * 4096 }
+// leafOf is the byte offset of a page in use that holds a value of the given bucket.
+func leafOf(t testing.TB, b, bucket []byte) int { return valueOf(t, b, bucket) / 4096 * 4096 }
 
-// valueOf is the byte offset of a value in use of the given tag. Its bytes may stand in the file more than once, on freed
+// valueOf is the byte offset of a value in use of the given bucket. Its bytes may stand in the file more than once, on freed
 // pages too; the one is meant whose change shows.
-func valueOf(t testing.TB, b []byte, tag byte) int {
+func valueOf(t testing.TB, b, bucket []byte) int {
 	t.Helper()
 	values := func(b []byte) (list []string) {
 		f, err := boltfile.New(bytes.NewReader(b), int64(len(b)))
 		require.NoError(t, err)
-		_, err = f.Walk(func(_ string, _, v []byte) error {
-			if len(v) > valueHead && v[0] == tag {
+		_, err = f.Walk(func(name string, _, v []byte) error {
+			if name == string(bucket) && string(bucketOf(v)) == name {
 				list = append(list, string(v))
 			}
 			return nil
@@ -193,12 +193,12 @@ func TestDamage(t *testing.T) {
 		{name: "cut to nothing", damage: func(t *testing.T, b []byte) []byte { return nil }, noDamage: true},
 		{name: "foreign file", damage: func(t *testing.T, b []byte) []byte { return []byte(strings.Repeat("not a journal\n", 2000)) }},
 		{name: "zeroed page of events", damage: func(t *testing.T, b []byte) []byte {
-			at := leafOf(t, b, tagEvent)
+			at := leafOf(t, b, bucketEvents)
 			return zero(at, at+4096)(t, b)
 		}, events: all - 10, waitingMin: waiting - 10, meta: true},
-		{name: "flipped bit in an event", damage: func(t *testing.T, b []byte) []byte { return flip(valueOf(t, b, tagEvent)+200)(t, b) }, events: all - 1, waitingMin: waiting - 1, meta: true},
-		{name: "flipped bit in a page header", damage: func(t *testing.T, b []byte) []byte { return flip(leafOf(t, b, tagEvent)+8)(t, b) }, events: all - 10, waitingMin: waiting - 10, meta: true},
-		{name: "flipped bit in a page's elements", damage: func(t *testing.T, b []byte) []byte { return flip(leafOf(t, b, tagEvent)+16+5)(t, b) }, events: all - 10, waitingMin: waiting - 10, meta: true},
+		{name: "flipped bit in an event", damage: func(t *testing.T, b []byte) []byte { return flip(valueOf(t, b, bucketEvents)+200)(t, b) }, events: all - 1, waitingMin: waiting - 1, meta: true},
+		{name: "flipped bit in a page header", damage: func(t *testing.T, b []byte) []byte { return flip(leafOf(t, b, bucketEvents)+8)(t, b) }, events: all - 10, waitingMin: waiting - 10, meta: true},
+		{name: "flipped bit in a page's elements", damage: func(t *testing.T, b []byte) []byte { return flip(leafOf(t, b, bucketEvents)+16+5)(t, b) }, events: all - 10, waitingMin: waiting - 10, meta: true},
 		{name: "flipped bit in a branch page", damage: func(t *testing.T, b []byte) []byte { return flip(pageOf(t, b, 0x01)+16+16+1)(t, b) }, events: all - 10, waitingMin: waiting - 10, meta: true},
 		{name: "flipped bit in a branch's child", damage: func(t *testing.T, b []byte) []byte { return flip(pageOf(t, b, 0x01)+16+8)(t, b) }, events: all - 10, waitingMin: waiting - 10, meta: true},
 		{name: "zeroed branch page", damage: func(t *testing.T, b []byte) []byte {
@@ -207,7 +207,7 @@ func TestDamage(t *testing.T) {
 		}, events: all, waitingMin: waiting, meta: true},
 		{name: "freelist names a page in use", damage: func(t *testing.T, b []byte) []byte {
 			at := pageOf(t, b, 0x10)
-			binary.LittleEndian.PutUint64(b[at+16:], uint64(leafOf(t, b, tagEvent)/4096))
+			binary.LittleEndian.PutUint64(b[at+16:], uint64(leafOf(t, b, bucketEvents)/4096))
 			return b
 		}, events: all, waitingMin: waiting, meta: true},
 		{name: "zeroed freelist", damage: func(t *testing.T, b []byte) []byte {
@@ -215,13 +215,13 @@ func TestDamage(t *testing.T) {
 			return zero(at, at+4096)(t, b)
 		}, events: all, waitingMin: waiting, meta: true},
 		{name: "page written over another", damage: func(t *testing.T, b []byte) []byte {
-			at, other := leafOf(t, b, tagEvent), leafOf(t, b, tagEntry)
+			at, other := leafOf(t, b, bucketEvents), leafOf(t, b, bucketOutbox)
 			copy(b[at:at+4096], b[other:other+4096])
 			return b
 		}, events: all - 10, waitingMin: waiting - 10, meta: true},
 		{name: "file twice in a row", damage: func(t *testing.T, b []byte) []byte { return append(b, b...) }, events: all, waitingMin: waiting, meta: true, noDamage: true},
 		{name: "zeroed page of the outbox", damage: func(t *testing.T, b []byte) []byte {
-			at := leafOf(t, b, tagEntry)
+			at := leafOf(t, b, bucketOutbox)
 			return zero(at, at+4096)(t, b)
 		}, events: all, waitingMin: waiting, meta: true},
 	} {
@@ -383,7 +383,7 @@ func TestDamageWhileOpen(t *testing.T) {
 	require.NoError(t, err)
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	require.NoError(t, err)
-	at := leafOf(t, b, tagEvent)
+	at := leafOf(t, b, bucketEvents)
 	_, err = file.WriteAt(make([]byte, 4096), int64(at))
 	require.NoError(t, err)
 	require.NoError(t, file.Close())

@@ -17,7 +17,7 @@ func (j *Journal) Scan(after uint64, n int, visit func(place uint64, actorID str
 		c := txBucket(tx, bucketOutbox).Cursor()
 		for k, v := c.Seek(sequenceKey(after + 1)); k != nil && n > 0; k, v = c.Next() {
 			var e entryValue
-			if err := unseal(tagEntry, v, &e); err != nil || len(k) != 8 {
+			if err := e.read(v); err != nil || len(k) != 8 {
 				j.metrics.damaged.Inc()
 				continue
 			}

@@ -19,8 +19,6 @@ var (
 	ErrFull = errors.New("no space left for the journal: free disk space or lower stills.max_size")
 	// ErrClosed is returned by every call after Close.
 	ErrClosed = errors.New("the journal is closed")
-	// ErrInvalid is wrapped by Put's error for an event that can never be stored as it is.
-	ErrInvalid = errors.New("invalid event")
 	// ErrLocked is wrapped by Open's error when another process holds the file.
 	ErrLocked = errors.New("another process has the journal open: is vmsbridge (or vmscloud) already running? stop it first")
 	// ErrNewer is wrapped by Open's error when a newer version of the program wrote the file.

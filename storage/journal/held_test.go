@@ -54,7 +54,7 @@ func TestRepairOfAHeldJournal(t *testing.T) {
 		{"flipped bit in an event of a journal closed in good order", func(t *testing.T, path string) {
 			b, err := os.ReadFile(path)
 			require.NoError(t, err)
-			require.NoError(t, os.WriteFile(path, flip(valueOf(t, b, tagEvent)+200)(t, b), 0o600))
+			require.NoError(t, os.WriteFile(path, flip(valueOf(t, b, bucketEvents)+200)(t, b), 0o600))
 		}, 399},
 		{"meta page", func(t *testing.T, path string) {
 			b, err := os.ReadFile(path)
@@ -80,7 +80,7 @@ func TestRepairOfAHeldJournal(t *testing.T) {
 			db, err := bolt.Open(path, 0o600, nil)
 			require.NoError(t, err)
 			require.NoError(t, db.Update(func(tx *bolt.Tx) error {
-				v, err := seal(tagParked, nil, parkedValue{Reason: "x"})
+				v, err := (parkedValue{Reason: "x"}).seal()
 				require.NoError(t, err)
 				return tx.Bucket(bucketParked).Put([]byte("nobody"), v)
 			}))

@@ -93,7 +93,7 @@ func checkOutbox(tx *bolt.Tx) error {
 	n := 0
 	err := txBucket(tx, bucketOutbox).ForEach(func(k, v []byte) error {
 		var e entryValue
-		if err := unseal(tagEntry, v, &e); err != nil {
+		if err := e.read(v); err != nil {
 			return &damagedError{fmt.Sprintf("entry %x of the outbox: %v", k, err)}
 		}
 		if string(ids.Get([]byte(e.ID))) != string(k) || events.Get([]byte(e.ID)) == nil {
@@ -109,7 +109,7 @@ func checkOutbox(tx *bolt.Tx) error {
 		return &damagedError{fmt.Sprintf("%d entries in the outbox, %d ids", n, m)}
 	}
 	return txBucket(tx, bucketParked).ForEach(func(k, v []byte) error {
-		if err := unseal(tagParked, v, &parkedValue{}); err != nil || events.Get(k) == nil {
+		if err := new(parkedValue).read(v); err != nil || events.Get(k) == nil {
 			return &damagedError{fmt.Sprintf("parked event %q: it or its event is missing or damaged", k)}
 		}
 		return nil

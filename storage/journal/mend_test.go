@@ -18,7 +18,7 @@ func rot(t *testing.T, j *Journal, f filled) {
 	require.NoError(t, err)
 	file, err := os.OpenFile(j.path, os.O_RDWR, 0)
 	require.NoError(t, err)
-	_, err = file.WriteAt(make([]byte, 4096), int64(leafOf(t, b, tagEvent)))
+	_, err = file.WriteAt(make([]byte, 4096), int64(leafOf(t, b, bucketEvents)))
 	require.NoError(t, err)
 	require.NoError(t, file.Close())
 	for id := range f.events {

@@ -4,21 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"slices"
 
 	bolt "go.etcd.io/bbolt"
 )
-
-// Keys of the format bucket.
-var (
-	keyVersion = []byte("version") // one byte: formatVersion
-	keyClean   = []byte("clean")   // present if the journal was closed in good order
-	keyLow     = []byte("low")     // sequence: every event with a lower one has left the outbox
-	keyCount   = []byte("count")   // number of events
-)
-
-// formatVersion 1 had no length classes and no count; Open makes a new file of it.
-const formatVersion = 2
 
 // SetMeta stores a small value of the owner's (a boot counter, a cursor), durably; an empty value removes it. The key is 1
 // to 1024 bytes, the value at most 64 KiB.
@@ -26,7 +14,7 @@ func (j *Journal) SetMeta(key string, value []byte) error {
 	if key == "" || len(key) > 1024 || len(value) > 64<<10 {
 		return fmt.Errorf("set meta %q: key of %d bytes and value of %d bytes: the limits are 1 to 1024 and 65536", key, len(key), len(value))
 	}
-	sealed := resum(slices.Concat([]byte{tagMeta, 0, 0, 0, 0}, value))
+	sealed := sealOwned(value)
 	err := j.do(func(t *txn) error {
 		if len(value) == 0 {
 			return t.bucket(bucketMeta).Delete([]byte(key))
@@ -50,7 +38,7 @@ func (j *Journal) Meta(key string) (value []byte, err error) {
 		if b == nil {
 			return nil
 		}
-		b, err := verified(tagMeta, b)
+		b, err := readOwned(b)
 		value = bytes.Clone(b)
 		return err
 	})

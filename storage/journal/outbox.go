@@ -36,7 +36,7 @@ func (t *txn) enqueue(ev vms.Event, now time.Time) (uint64, error) {
 	if key != nil {
 		// A damaged entry is renewed as a new one, in its old place.
 		var old entryValue
-		if err := unseal(tagEntry, outbox.Get(key), &old); err == nil {
+		if err := old.read(outbox.Get(key)); err == nil {
 			entry.Since = old.Since
 		}
 		key = slices.Clone(key)
@@ -47,7 +47,7 @@ func (t *txn) enqueue(ev vms.Event, now time.Time) (uint64, error) {
 		}
 		t.waiting++
 	}
-	value, err := seal(tagEntry, nil, entry)
+	value, err := entry.seal()
 	if err != nil {
 		return 0, err
 	}
@@ -82,7 +82,7 @@ func (t *txn) waitingEntry(id string) (key []byte, entry *entryValue) {
 	}
 	entry = &entryValue{ID: id}
 	// A damaged entry has revision 0, which no Ack names; Put and Drop still reach it.
-	_ = unseal(tagEntry, t.bucket(bucketOutbox).Get(key), entry)
+	_ = entry.read(t.bucket(bucketOutbox).Get(key))
 	return slices.Clone(key), entry
 }
 
@@ -127,7 +127,7 @@ func (j *Journal) Peek(n int, skip func(actorID string) bool) ([]Entry, error) {
 
 // unsealEntry reads an entry of the outbox. A damaged one is counted.
 func (j *Journal) unsealEntry(value []byte) (e entryValue, err error) {
-	if err = unseal(tagEntry, value, &e); err != nil {
+	if err = e.read(value); err != nil {
 		j.metrics.damaged.Inc()
 	}
 	return e, err
@@ -197,7 +197,7 @@ func (j *Journal) OutboxStats() (Stats, error) {
 		c := txBucket(tx, bucketOutbox).Cursor()
 		for k, v := c.First(); k != nil; k, v = c.Next() {
 			var e entryValue
-			if err := unseal(tagEntry, v, &e); err == nil {
+			if err := e.read(v); err == nil {
 				s.Oldest = e.Since
 				break
 			}

@@ -29,7 +29,7 @@ func (j *Journal) Park(id string, revision uint64, reason string) error {
 		if entry == nil || entry.Revision != revision {
 			return nil
 		}
-		value, err := seal(tagParked, nil, parkedValue{Reason: reason, At: j.opts.Now().UTC(), Since: entry.Since, Tries: tries})
+		value, err := (parkedValue{Reason: reason, At: j.opts.Now().UTC(), Since: entry.Since, Tries: tries}).seal()
 		if err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func (j *Journal) Parked() ([]ParkedEntry, error) {
 		events := txBucket(tx, bucketEvents)
 		return txBucket(tx, bucketParked).ForEach(func(k, v []byte) error {
 			var p parkedValue
-			perr := unseal(tagParked, v, &p)
+			perr := p.read(v)
 			ev, _, err := decodeEvent(k, events.Get(k))
 			if err != nil || perr != nil {
 				j.metrics.damaged.Inc()

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"time"
@@ -16,12 +15,6 @@ import (
 // one era are wrong by the same. That is noted beside the event, and when the amount is known, Settle puts them all right, some at a
 // time (settle.go). The owner sees to it that none is reported before.
 
-// provisionalPrefix begins the keys of the notes in the bucket of the owner's values, apart from the owner's by its zero byte. The
-// rest is the event's id; the value is the era (4).
-const provisionalPrefix = "\x00untrue/"
-
-func provisionalKey(id string) []byte { return []byte(provisionalPrefix + id) }
-
 // PutProvisional is Put for an event whose times are of an era; 0 is none. Put leaves the note of an event that is put again.
 func (j *Journal) PutProvisional(ev vms.Event, report bool, era uint32) error {
 	if era == 0 {
@@ -31,7 +24,7 @@ func (j *Journal) PutProvisional(ev vms.Event, report bool, era uint32) error {
 	if err != nil {
 		return fmt.Errorf("put event %q: %w", ev.ID, err)
 	}
-	note := resum(binary.BigEndian.AppendUint32([]byte{tagMeta, 0, 0, 0, 0}, era))
+	note := sealEra(era)
 	err = j.do(func(t *txn) error {
 		if err := j.put(t, ev, body, report); err != nil {
 			return err
@@ -49,7 +42,7 @@ func (j *Journal) PutProvisional(ev vms.Event, report bool, era uint32) error {
 func provisional(tx *bolt.Tx, era uint32, most int) (ids []string) {
 	c := txBucket(tx, bucketMeta).Cursor()
 	for k, v := c.Seek([]byte(provisionalPrefix)); bytes.HasPrefix(k, []byte(provisionalPrefix)) && len(ids) < most; k, v = c.Next() {
-		if b, err := verified(tagMeta, v); err == nil && len(b) == 4 && binary.BigEndian.Uint32(b) == era {
+		if isOfEra(v, era) {
 			ids = append(ids, string(k[len(provisionalPrefix):]))
 		}
 	}

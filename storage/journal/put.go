@@ -3,18 +3,10 @@ package journal
 import (
 	"bytes"
 	"fmt"
-	"unicode/utf8"
 
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/uplink/vms"
-)
-
-// Limits of what Put accepts, in bytes.
-const (
-	maxIDBytes    = 4096
-	maxNameBytes  = 1024 // type, actor type, actor id
-	maxEventBytes = 1 << 20
 )
 
 // Put stores ev, replacing the event of the same id. When it returns nil, ev is on the device. With report set, the same
@@ -34,61 +26,6 @@ func (j *Journal) Put(ev vms.Event, report bool) error {
 	}
 	j.metrics.puts.Inc()
 	return nil
-}
-
-// sealChecked encodes an event that may be stored; it happens beside other callers, and only the sequence is filled in later.
-func sealChecked(ev vms.Event) (vms.Event, []byte, error) {
-	ev, err := checked(ev)
-	if err != nil {
-		return ev, nil, err
-	}
-	body, err := sealEvent(ev, 0)
-	if err != nil {
-		return ev, nil, fmt.Errorf("%w: %w", ErrInvalid, err)
-	}
-	if len(body) > maxEventBytes {
-		return ev, nil, fmt.Errorf("%w: %d bytes are more than %d", ErrInvalid, len(body), maxEventBytes)
-	}
-	return ev, body, nil
-}
-
-// checked refuses what could not be stored and found again, and cuts the times to milliseconds.
-func checked(ev vms.Event) (vms.Event, error) {
-	for _, f := range []struct {
-		name, value string
-		max         int
-		required    bool
-	}{
-		{"id", ev.ID, maxIDBytes, true},
-		{"type", ev.Type, maxNameBytes, true},
-		{"actorId", ev.ActorID, maxNameBytes, true},
-		{"actorType", ev.ActorType, maxNameBytes, false},
-	} {
-		switch {
-		case f.required && f.value == "":
-			return ev, fmt.Errorf("%w: it has no %s", ErrInvalid, f.name)
-		case len(f.value) > f.max:
-			return ev, fmt.Errorf("%w: %s has %d bytes, more than %d", ErrInvalid, f.name, len(f.value), f.max)
-		case !utf8.ValidString(f.value):
-			return ev, fmt.Errorf("%w: %s is not UTF-8", ErrInvalid, f.name)
-		}
-	}
-	if ev.StartTimestamp.IsZero() {
-		return ev, fmt.Errorf("%w: it has no startTimestamp", ErrInvalid)
-	}
-	ev.StartTimestamp = vms.At(ev.StartTimestamp.Time)
-	if ev.EndTimestamp != nil {
-		ev.EndTimestamp = vms.Ptr(ev.EndTimestamp.Time)
-		if ev.EndTimestamp.Before(ev.StartTimestamp.Time) {
-			return ev, fmt.Errorf("%w: it ends at %s, before its start at %s", ErrInvalid, ev.EndTimestamp, ev.StartTimestamp)
-		}
-	}
-	for _, t := range []*vms.Time{&ev.StartTimestamp, ev.EndTimestamp} {
-		if t != nil && (t.Year() < 1 || t.Year() > 9999) {
-			return ev, fmt.Errorf("%w: the year %d cannot be written", ErrInvalid, t.Year())
-		}
-	}
-	return ev, nil
 }
 
 func (j *Journal) put(t *txn, ev vms.Event, body []byte, report bool) error {

@@ -97,7 +97,7 @@ func (t *txn) requeue(id, actorID string, key []byte, now time.Time) error {
 	if key == nil {
 		key = sequenceKey(revision)
 	}
-	value, err := seal(tagEntry, nil, entryValue{ID: id, ActorID: actorID, Revision: revision, Since: now})
+	value, err := (entryValue{ID: id, ActorID: actorID, Revision: revision, Since: now}).seal()
 	if err != nil {
 		return err
 	}

@@ -142,7 +142,7 @@ func (s *salvager) event(bucket string, k, v []byte) error {
 }
 
 func (s *salvager) strayEvent(k, v []byte) error {
-	if len(v) < valueHead || v[0] != tagEvent {
+	if !bytes.Equal(bucketOf(v), bucketEvents) {
 		return nil
 	}
 	return s.keep(k, v, true)
@@ -217,17 +217,17 @@ func (s *salvager) rest(bucket string, k, v []byte) error {
 }
 
 func (s *salvager) strayRest(k, v []byte) error {
-	if len(v) < valueHead || len(k) == 0 {
+	if len(k) == 0 {
 		return nil
 	}
-	switch v[0] {
-	case tagEntry:
+	switch string(bucketOf(v)) {
+	case string(bucketOutbox):
 		return s.entry(k, v, true)
-	case tagParked:
+	case string(bucketParked):
 		return s.park(k, v)
-	case tagMeta:
+	case string(bucketMeta):
 		return s.meta(k, v)
-	case tagChange:
+	case string(bucketChanges):
 		return s.change(k, v)
 	}
 	return nil
@@ -235,7 +235,7 @@ func (s *salvager) strayRest(k, v []byte) error {
 
 func (s *salvager) entry(k, v []byte, stray bool) error {
 	var e entryValue
-	if err := unseal(tagEntry, v, &e); err != nil || len(k) != 8 || e.ID == "" {
+	if err := e.read(v); err != nil || len(k) != 8 || e.ID == "" {
 		if !stray {
 			s.damage.DamagedValues++
 			s.outboxHoles = true
@@ -268,14 +268,14 @@ func (s *salvager) meta(k, v []byte) error {
 	if err != nil {
 		return err
 	}
-	if _, err := verified(tagMeta, v); err != nil || t.bucket(bucketMeta).Get(k) != nil {
+	if _, err := readOwned(v); err != nil || t.bucket(bucketMeta).Get(k) != nil {
 		return nil
 	}
 	return t.bucket(bucketMeta).Put(k, v)
 }
 
 func (s *salvager) park(id, v []byte) error {
-	if err := unseal(tagParked, v, &parkedValue{}); err != nil {
+	if err := new(parkedValue).read(v); err != nil {
 		s.damage.DamagedValues++
 		s.outboxHoles = true
 		return nil
@@ -294,7 +294,7 @@ func (s *salvager) park(id, v []byte) error {
 // cursors are opened. An entry that cannot be read is lost to those who follow; the events themselves are not.
 func (s *salvager) change(k, v []byte) error {
 	var e changeValue
-	if err := unseal(tagChange, v, &e); err != nil || len(k) != 8 || e.ID == "" {
+	if err := e.read(v); err != nil || len(k) != 8 || e.ID == "" {
 		s.damage.DamagedValues++
 		return nil
 	}

@@ -168,7 +168,8 @@ func dump(t require.TestingT, j *Journal) string {
 		}
 		return errors.Join(err, txBucket(tx, bucketChanges).ForEach(func(k, v []byte) error {
 			var e changeValue
-			fmt.Fprintf(&b, "change %x %v %+v\n", k, unseal(tagChange, v, &e), e)
+			err := e.read(v)
+			fmt.Fprintf(&b, "change %x %v %+v\n", k, err, e)
 			return nil
 		}))
 	}))

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"time"
@@ -81,11 +80,10 @@ func (j *Journal) settleFirst(t *txn, ev vms.Event) error {
 		return nil
 	}
 	was := ev.Retimed(func(at time.Time) time.Time { return at.Add(-s.shift) }).ID
-	b, err := verified(tagMeta, t.bucket(bucketMeta).Get(provisionalKey(was)))
-	if err != nil || len(b) != 4 || binary.BigEndian.Uint32(b) != s.era {
+	if !isOfEra(t.bucket(bucketMeta).Get(provisionalKey(was)), s.era) {
 		return nil
 	}
-	_, err = j.settle(t, was, s)
+	_, err := j.settle(t, was, s)
 	return err
 }
 
@@ -138,7 +136,7 @@ func (t *txn) rename(old, id string, shift time.Duration) (waits bool, err error
 		if entry.Revision, err = nextSequence(outbox); err != nil {
 			return false, err
 		}
-		value, err := seal(tagEntry, nil, *entry)
+		value, err := entry.seal()
 		if err != nil {
 			return false, err
 		}

@@ -37,9 +37,6 @@ type Missing struct {
 
 const maxMissingActors = 100
 
-// keyMissing is in the bucket of the owner's values, apart from the owner's by its zero byte.
-var keyMissing = []byte("\x00missing")
-
 // worth ranks events by what their loss costs. Those of the lowest go first.
 type worth int
 
@@ -171,7 +168,7 @@ func eachWaiting(tx *bolt.Tx, after uint64, f func(place uint64, e entryValue, h
 	events, c := txBucket(tx, bucketEvents), txBucket(tx, bucketOutbox).Cursor()
 	for k, v := c.Seek(sequenceKey(after + 1)); len(k) == 8; k, v = c.Next() {
 		var e entryValue
-		if err := unseal(tagEntry, v, &e); err != nil {
+		if err := e.read(v); err != nil {
 			continue // Check and the next start look after it
 		}
 		value := events.Get([]byte(e.ID))
@@ -267,7 +264,7 @@ func (j *Journal) giveUp(batch []victim, oldest int64, tell func(Missing) vms.Ev
 		if err != nil {
 			return err
 		}
-		return t.bucket(bucketMeta).Put(keyMissing, resum(append([]byte{tagMeta, 0, 0, 0, 0}, raw...)))
+		return t.bucket(bucketMeta).Put(keyMissing, sealOwned(raw))
 	})
 	if err != nil {
 		return 0, err
@@ -279,7 +276,7 @@ func (j *Journal) giveUp(batch []victim, oldest int64, tell func(Missing) vms.Ev
 // missing is the sum that the service has not been told of yet, empty if it knows of all.
 func (t *txn) missing() Missing {
 	var m Missing
-	raw, err := verified(tagMeta, t.bucket(bucketMeta).Get(keyMissing))
+	raw, err := readOwned(t.bucket(bucketMeta).Get(keyMissing))
 	if err != nil || json.Unmarshal(raw, &m) != nil || t.bucket(bucketOutboxID).Get([]byte(m.Reported)) == nil {
 		m = Missing{}
 	}

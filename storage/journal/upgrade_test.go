@@ -65,7 +65,7 @@ func TestUpgrade(t *testing.T) {
 func TestUpgradeOfADamagedFile(t *testing.T) {
 	path := temp(t)
 	b := form1(t)
-	b[valueOf(t, b, tagEvent)+200] ^= 4
+	b[valueOf(t, b, bucketEvents)+200] ^= 4
 	require.NoError(t, os.WriteFile(path, b, 0o600))
 	j := open(t, path, Options{})
 	require.NotNil(t, j.Damage())

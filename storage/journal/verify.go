@@ -182,7 +182,7 @@ func (in *inspector) entry(bucket string, key, value []byte) error {
 	case string(bucketOutbox):
 		in.waiting++
 		var e entryValue
-		if err := unseal(tagEntry, value, &e); err != nil {
+		if err := e.read(value); err != nil {
 			return err
 		}
 		in.sums[string(bucketOutboxID)] += in.hash([]byte(e.ID), key)
@@ -190,7 +190,7 @@ func (in *inspector) entry(bucket string, key, value []byte) error {
 		in.sums[bucket] -= in.hash(key, value)
 	case string(bucketChanges):
 		var v changeValue
-		if err := unseal(tagChange, value, &v); err != nil {
+		if err := v.read(value); err != nil {
 			return err
 		}
 		in.sums[string(bucketChangesID)] += in.hash([]byte(v.ID), key)
@@ -202,11 +202,11 @@ func (in *inspector) entry(bucket string, key, value []byte) error {
 			}
 		}
 	case string(bucketMeta):
-		_, err := verified(tagMeta, value)
+		_, err := readOwned(value)
 		return err
 	case string(bucketParked):
 		in.parked++
-		return unseal(tagParked, value, &parkedValue{})
+		return new(parkedValue).read(value)
 	case string(bucketFormat):
 		if string(key) == string(keyCount) {
 			in.count = bytes.Clone(value)
