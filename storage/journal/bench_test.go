@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"vmsbridge/storage/journal/sample"
 )
 
 // go test -run '^$' -bench Put -benchtime 2s ./storage/journal
@@ -21,7 +23,7 @@ import (
 func BenchmarkPut(b *testing.B) {
 	for _, writers := range []int{1, 32} {
 		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {
-			j := open(b, temp(b), Options{})
+			j := open(b, sample.Path(b), Options{})
 			took := map[string][]time.Duration{}
 			var mu sync.Mutex
 			var n atomic.Int64
@@ -45,7 +47,7 @@ func BenchmarkPut(b *testing.B) {
 						turn.wait()
 						began = time.Now()
 						if err == nil {
-							err = j.Put(event(fmt.Sprint("cam", w), time.Duration(i)*time.Second, time.Duration(i+1)*time.Second), true)
+							err = j.Put(sample.Event(fmt.Sprint("cam", w), time.Duration(i)*time.Second, time.Duration(i+1)*time.Second), true)
 						}
 						put := time.Since(began)
 						if err != nil {

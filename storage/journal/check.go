@@ -7,6 +7,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal/boltfile"
+	"vmsbridge/storage/journal/form"
 )
 
 // Report is what Check found.
@@ -89,16 +90,16 @@ func (r *Report) compare(tx *bolt.Tx, found *inspector) {
 // compareEvents names the events whose places in the indexes are wrong. It looks each of them up, which takes many times as
 // long as the sums that say whether there are any.
 func (r *Report) compareEvents(tx *bolt.Tx) {
-	events, ongoing := txBucket(tx, bucketEvents), txBucket(tx, bucketOngoing)
+	events, ongoing := txBucket(tx, form.Events), txBucket(tx, form.Ongoing)
 	_ = events.ForEach(func(id, v []byte) error {
-		ev, _, err := decodeEvent(id, v)
+		ev, _, err := form.ReadEvent(id, v)
 		if err != nil {
 			r.addf("event %q: %v", id, err)
 			return nil
 		}
-		for _, e := range headOf(ev).indexEntries(ev.ID) {
-			if !bytes.Equal(txBucket(tx, e.bucket).Get(e.key), e.value) {
-				r.addf("event %q is not (or wrongly) listed in %s", id, e.bucket)
+		for _, e := range form.HeadOf(ev).Listings(ev.ID) {
+			if !bytes.Equal(txBucket(tx, e.Bucket).Get(e.Key), e.Value) {
+				r.addf("event %q is not (or wrongly) listed in %s", id, e.Bucket)
 			}
 		}
 		if ev.Ongoing() != (ongoing.Get(id) != nil) {
@@ -116,10 +117,10 @@ func (r *Report) compareEvents(tx *bolt.Tx) {
 
 // compareQueues looks each event up that waits or is parked.
 func (r *Report) compareQueues(tx *bolt.Tx) {
-	events, outboxID, parked := txBucket(tx, bucketEvents), txBucket(tx, bucketOutboxID), txBucket(tx, bucketParked)
-	_ = txBucket(tx, bucketOutbox).ForEach(func(k, v []byte) error {
-		var e entryValue
-		switch err := e.read(v); {
+	events, outboxID, parked := txBucket(tx, form.Events), txBucket(tx, form.OutboxID), txBucket(tx, form.Parked)
+	_ = txBucket(tx, form.Outbox).ForEach(func(k, v []byte) error {
+		var e form.Entry
+		switch err := e.Read(v); {
 		case err != nil:
 			r.addf("entry %x of the outbox: %v", k, err)
 		case !bytes.Equal(outboxID.Get([]byte(e.ID)), k):

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/journal/sample"
 	"vmsbridge/uplink/vms"
 )
 
@@ -15,8 +16,8 @@ import (
 // keeps the order in which they came, and nothing that waits or is parked is ever pruned.
 func TestClockSteps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
-	now := epoch
-	path := temp(t)
+	now := sample.Epoch
+	path := sample.Path(t)
 	opts := Options{Now: func() time.Time { return now }}
 	j, err := Open(path, opts)
 	require.NoError(t, err)
@@ -27,9 +28,9 @@ func TestClockSteps(t *testing.T) {
 	for step := range 1000 {
 		now = now.Add(time.Duration(rng.Int64N(int64(80*365*24*time.Hour))) - 40*365*24*time.Hour)
 		if now.Year() < 1970 || now.Year() > 2200 {
-			now = epoch.Add(time.Duration(rng.IntN(1000)) * time.Hour)
+			now = sample.Epoch.Add(time.Duration(rng.IntN(1000)) * time.Hour)
 		}
-		ev := event("cam", now.Sub(epoch), now.Sub(epoch)+time.Second)
+		ev := sample.Event("cam", now.Sub(sample.Epoch), now.Sub(sample.Epoch)+time.Second)
 		require.NoError(t, j.Put(ev, true))
 		queue = append(queue, ev.ID)
 		entries, err := j.Peek(3, nil)
@@ -73,8 +74,8 @@ func TestClockSteps(t *testing.T) {
 
 // TestDamageWhileTheClockRunsBackwards: the file that was set aside last is always kept.
 func TestDamageWhileTheClockRunsBackwards(t *testing.T) {
-	path := temp(t)
-	now := epoch
+	path := sample.Path(t)
+	now := sample.Epoch
 	for range 6 {
 		now = now.Add(-time.Hour)
 		require.NoError(t, os.WriteFile(path, []byte("broken"), 0o600))

@@ -5,6 +5,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/journal/form"
 	"vmsbridge/uplink/vms"
 )
 
@@ -115,7 +116,7 @@ func (j *Journal) commitOnce(batch []*change) error {
 				return err
 			}
 		}
-		return addCount(t.bucket(bucketFormat), t.stored)
+		return addCount(t.bucket(form.Format), t.stored)
 	})
 	j.move.note(wrote)
 	if err == nil {
@@ -173,7 +174,7 @@ func (j *Journal) committed(t *txn) {
 func (j *Journal) recount() {
 	var waiting, parked int
 	err := j.view(func(tx *bolt.Tx) error {
-		waiting, parked = keys(txBucket(tx, bucketOutbox)), keys(txBucket(tx, bucketParked))
+		waiting, parked = keys(txBucket(tx, form.Outbox)), keys(txBucket(tx, form.Parked))
 		return nil
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/vfs"
 )
 
@@ -100,7 +101,7 @@ func (j *Journal) copyTo(ctx context.Context, next string, c *Compaction) (err e
 	j.commitMu.Lock()
 	j.move.watch()
 	j.commitMu.Unlock()
-	for _, name := range allBuckets {
+	for _, name := range form.Buckets {
 		if err := j.copyBucket(ctx, db, name); err != nil {
 			return err
 		}
@@ -137,7 +138,7 @@ func (j *Journal) swap(from, db *bolt.DB, file *os.File, c *Compaction) error {
 	}
 	var sequence, changes uint64
 	err := j.view(func(tx *bolt.Tx) error {
-		sequence, changes = txBucket(tx, bucketOutbox).Sequence(), txBucket(tx, bucketChanges).Sequence()
+		sequence, changes = txBucket(tx, form.Outbox).Sequence(), txBucket(tx, form.Changes).Sequence()
 		return nil
 	})
 	if err != nil {
@@ -147,7 +148,7 @@ func (j *Journal) swap(from, db *bolt.DB, file *os.File, c *Compaction) error {
 	err = guarded(func() error {
 		return db.Update(func(tx *bolt.Tx) error {
 			c.After = tx.Size()
-			return errors.Join(txBucket(tx, bucketOutbox).SetSequence(sequence), txBucket(tx, bucketChanges).SetSequence(changes))
+			return errors.Join(txBucket(tx, form.Outbox).SetSequence(sequence), txBucket(tx, form.Changes).SetSequence(changes))
 		})
 	})
 	if err != nil {

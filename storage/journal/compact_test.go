@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/journal/sample"
 	"vmsbridge/uplink/vms"
 )
 
@@ -22,21 +23,21 @@ func hollow(t testing.TB, path string, events int) *Journal {
 	j.db.NoSync = true
 	list := make([]vms.Event, events)
 	for i := range list {
-		list[i] = event(fmt.Sprint("cam", i%7), time.Duration(i)*time.Second, time.Duration(i+2)*time.Second)
+		list[i] = sample.Event(fmt.Sprint("cam", i%7), time.Duration(i)*time.Second, time.Duration(i+2)*time.Second)
 	}
 	putMany(t, j, list)
 	for _, ev := range list[events-50:] {
 		require.NoError(t, j.Put(ev, true))
 	}
 	require.NoError(t, j.SetMeta("boot", []byte("7")))
-	_, err := j.Prune(Retention{Before: epoch.Add(time.Duration(events*9/10) * time.Second)})
+	_, err := j.Prune(Retention{Before: sample.Epoch.Add(time.Duration(events*9/10) * time.Second)})
 	require.NoError(t, err)
 	j.db.NoSync = false
 	return j
 }
 
 func TestCompact(t *testing.T) {
-	path := temp(t)
+	path := sample.Path(t)
 	j := hollow(t, path, 2500)
 	before, err := j.List(vms.Query{PageSize: 1000}, nil)
 	require.NoError(t, err)
@@ -80,7 +81,7 @@ func TestCompact(t *testing.T) {
 
 // TestCompactUnderLoad: what is changed in any way while the file is copied is as changed afterwards.
 func TestCompactUnderLoad(t *testing.T) {
-	path := temp(t)
+	path := sample.Path(t)
 	j := hollow(t, path, 1500)
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
@@ -95,7 +96,7 @@ func TestCompactUnderLoad(t *testing.T) {
 					return
 				default:
 				}
-				ev := event(fmt.Sprint("w", w), time.Duration(i%40)*time.Hour, time.Duration(i%40)*time.Hour+time.Duration(i)*time.Second)
+				ev := sample.Event(fmt.Sprint("w", w), time.Duration(i%40)*time.Hour, time.Duration(i%40)*time.Hour+time.Duration(i)*time.Second)
 				began := time.Now()
 				if !assert.NoError(t, j.Put(ev, i%2 == 0)) {
 					return
@@ -152,7 +153,7 @@ func TestCompactUnderLoad(t *testing.T) {
 
 func TestCompactThatCannot(t *testing.T) {
 	t.Run("is stopped", func(t *testing.T) {
-		path := temp(t)
+		path := sample.Path(t)
 		j := hollow(t, path, 1500)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -167,10 +168,10 @@ func TestCompactThatCannot(t *testing.T) {
 		_, err := j.Compact(t.Context())
 		require.ErrorIs(t, err, ErrFull)
 		require.NoFileExists(t, dir+"/journal.db"+compactingSuffix)
-		require.NoError(t, j.Put(event("cam", 0, time.Second), true))
+		require.NoError(t, j.Put(sample.Event("cam", 0, time.Second), true))
 	})
 	t.Run("left a copy behind", func(t *testing.T) {
-		path := temp(t)
+		path := sample.Path(t)
 		f := fill(t, path, false)
 		require.NoError(t, os.WriteFile(path+compactingSuffix, []byte("half"), 0o600))
 		open(t, path, Options{})
@@ -178,7 +179,7 @@ func TestCompactThatCannot(t *testing.T) {
 		require.NotEmpty(t, f.events)
 	})
 	t.Run("is closed meanwhile", func(t *testing.T) {
-		j := hollow(t, temp(t), 1500)
+		j := hollow(t, sample.Path(t), 1500)
 		require.NoError(t, j.Close())
 		_, err := j.Compact(t.Context())
 		require.ErrorIs(t, err, ErrClosed)

@@ -9,13 +9,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/journal/sample"
 	"vmsbridge/uplink/vms"
 )
 
 // TestConcurrent has every method at work at once; under the race detector. In the end everything that was put was
 // acknowledged once, in order within its actor.
 func TestConcurrent(t *testing.T) {
-	j := open(t, temp(t), Options{})
+	j := open(t, sample.Path(t), Options{})
 	const writers, each = 8, 12
 	var seen atomic.Int64
 	cancel := j.Subscribe(func(vms.Event) { seen.Add(1) })
@@ -25,7 +26,7 @@ func TestConcurrent(t *testing.T) {
 	for _, f := range []func() error{
 		func() error { _, err := j.List(vms.Query{PageSize: 5}, nil); return err },
 		func() error { _, err := j.Unfinished(); return err },
-		func() error { _, err := j.Prune(Retention{Before: epoch.Add(-time.Hour)}); return err },
+		func() error { _, err := j.Prune(Retention{Before: sample.Epoch.Add(-time.Hour)}); return err },
 		func() error { _, err := j.OutboxStats(); return err },
 		func() error { _, err := j.Check(); return err },
 		func() error { return j.SetMeta("k", []byte(time.Now().String())) },
@@ -70,16 +71,16 @@ func TestConcurrent(t *testing.T) {
 	for w := range writers {
 		actor := fmt.Sprint("cam", w)
 		for i := range each {
-			want[actor] = append(want[actor], event(actor, time.Duration(i)*time.Second, goesOn).ID)
+			want[actor] = append(want[actor], sample.Event(actor, time.Duration(i)*time.Second, sample.GoesOn).ID)
 		}
 		wg.Go(func() {
 			for i := range each {
-				ev := event(actor, time.Duration(i)*time.Second, goesOn)
+				ev := sample.Event(actor, time.Duration(i)*time.Second, sample.GoesOn)
 				if err := j.Put(ev, true); err != nil {
 					t.Error(err)
 					return
 				}
-				if err := j.Touch(ev.ID, epoch.Add(time.Duration(i+1)*time.Second)); err != nil {
+				if err := j.Touch(ev.ID, sample.Epoch.Add(time.Duration(i+1)*time.Second)); err != nil {
 					t.Error(err)
 					return
 				}

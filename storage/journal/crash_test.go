@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"vmsbridge/storage/journal/sample"
 	"vmsbridge/uplink/vms"
 )
 
@@ -51,7 +52,7 @@ func crashChild(path string) {
 	for w := range 4 {
 		go func() {
 			for i := 0; ; i++ {
-				ev := event(fmt.Sprint("w", w), time.Duration(i)*time.Millisecond, goesOn)
+				ev := sample.Event(fmt.Sprint("w", w), time.Duration(i)*time.Millisecond, sample.GoesOn)
 				ev.ID = fmt.Sprintf("%s/%d/%d", strings.ReplaceAll(run, " ", ""), w, i)
 				if err := j.Put(ev, true); err != nil {
 					fail(err)

@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/sample"
 	"vmsbridge/storage/vfs/witness"
 )
 
@@ -39,7 +41,7 @@ func watchOrSkip(t *testing.T, dir string, fault witness.Fault, f func(mark func
 }
 
 func live(t *testing.T, seed uint64, steps int) history {
-	h := history{dir: folder(t)}
+	h := history{dir: sample.Folder(t)}
 	s := newScenario(filepath.Join(h.dir, "journal.db"), seed)
 	var failed error
 	h.log = watchOrSkip(t, h.dir, nil, func(mark func(string)) {
@@ -85,7 +87,7 @@ func crashEverywhere(t *testing.T, seed uint64, steps int) {
 }
 
 func (h history) crash(t *testing.T, k, done int, rng *rand.Rand, where string) {
-	dir := folder(t)
+	dir := sample.Folder(t)
 	require.NoError(t, witness.Crash(h.log[:k], h.dir, dir, rng), where)
 	j, err := Open(filepath.Join(dir, "journal.db"), Options{})
 	require.NoError(t, err, where)
@@ -145,7 +147,7 @@ func TestTorture(t *testing.T) {
 // that the damage did not hit.
 func TestCrashAtEveryOperationOfARecovery(t *testing.T) {
 	const events = 60
-	dir := folder(t)
+	dir := sample.Folder(t)
 	path := filepath.Join(dir, "journal.db")
 	damaged, left := 0, 0
 	var failed error
@@ -155,14 +157,14 @@ func TestCrashAtEveryOperationOfARecovery(t *testing.T) {
 			return
 		}
 		for i := range events {
-			failed = errors.Join(failed, j.Put(event(fmt.Sprint("cam", i%3), time.Duration(i)*time.Second, time.Duration(i+1)*time.Second), true))
+			failed = errors.Join(failed, j.Put(sample.Event(fmt.Sprint("cam", i%3), time.Duration(i)*time.Second, time.Duration(i+1)*time.Second), true))
 		}
 		failed = errors.Join(failed, j.crash())
 		b, err := os.ReadFile(path)
 		if failed = errors.Join(failed, err); failed != nil {
 			return
 		}
-		clear(b[leafOf(t, b, bucketEvents):][:4096])
+		clear(b[leafOf(t, b, form.Events):][:4096])
 		mark("damaged")
 		f, err := os.OpenFile(path, os.O_RDWR, 0)
 		if err == nil {
@@ -189,7 +191,7 @@ func TestCrashAtEveryOperationOfARecovery(t *testing.T) {
 	require.Greater(t, len(log)-damaged, 10)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for k := damaged; k <= len(log); k++ {
-		to := folder(t)
+		to := sample.Folder(t)
 		require.NoError(t, witness.Crash(log[:k], dir, to, rng))
 		j, err := Open(filepath.Join(to, "journal.db"), Options{})
 		require.NoError(t, err, "operation %d of %d", k, len(log))

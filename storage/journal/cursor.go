@@ -12,6 +12,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/journal/form"
 	"vmsbridge/uplink/vms"
 )
 
@@ -39,15 +40,15 @@ type Cursor struct {
 }
 
 // cursors are those of the file, by key.
-func (t *txn) cursors() (map[string]cursorValue, error) { return readCursors(t.Tx) }
+func (t *txn) cursors() (map[string]form.Cursor, error) { return readCursors(t.Tx) }
 
-func readCursors(tx *bolt.Tx) (map[string]cursorValue, error) {
-	found := map[string]cursorValue{}
-	c := txBucket(tx, bucketMeta).Cursor()
-	for k, v := c.Seek([]byte(cursorPrefix)); bytes.HasPrefix(k, []byte(cursorPrefix)); k, v = c.Next() {
+func readCursors(tx *bolt.Tx) (map[string]form.Cursor, error) {
+	found := map[string]form.Cursor{}
+	c := txBucket(tx, form.Meta).Cursor()
+	for k, v := c.Seek([]byte(form.CursorPrefix)); bytes.HasPrefix(k, []byte(form.CursorPrefix)); k, v = c.Next() {
 		value, err := parseCursor(v)
 		if err != nil {
-			return nil, &damagedError{fmt.Sprintf("cursor %q: %v", k[len(cursorPrefix):], err)}
+			return nil, &damagedError{fmt.Sprintf("cursor %q: %v", k[len(form.CursorPrefix):], err)}
 		}
 		found[string(k)] = value
 	}
@@ -57,20 +58,20 @@ func readCursors(tx *bolt.Tx) (map[string]cursorValue, error) {
 // errNoCursor says that the file does not know a cursor: Cursors was called again without it, or damage took it.
 var errNoCursor = errors.New("the journal does not know this cursor")
 
-func parseCursor(b []byte) (v cursorValue, err error) {
+func parseCursor(b []byte) (v form.Cursor, err error) {
 	if b == nil {
 		return v, errNoCursor
 	}
-	err = v.read(b)
+	err = v.Read(b)
 	return v, err
 }
 
-func (t *txn) setCursor(key []byte, v cursorValue) error {
-	value, err := v.seal()
+func (t *txn) setCursor(key []byte, v form.Cursor) error {
+	value, err := v.Seal()
 	if err != nil {
 		return err
 	}
-	return t.bucket(bucketMeta).Put(key, value)
+	return t.bucket(form.Meta).Put(key, value)
 }
 
 // Cursors opens the cursors of these names, in their order, and forgets all others, durably. A new one stands behind
@@ -82,7 +83,7 @@ func (j *Journal) Cursors(names ...string) ([]*Cursor, error) {
 		if name == "" || len(name) > 256 || slices.Contains(names[:i], name) {
 			return nil, fmt.Errorf("open cursor %q: it needs a name of its own, of at most 256 bytes", name)
 		}
-		list[i] = &Cursor{j: j, name: name, key: cursorKey(name), changed: make(chan struct{}, 1)}
+		list[i] = &Cursor{j: j, name: name, key: form.CursorKey(name), changed: make(chan struct{}, 1)}
 	}
 	left := true
 	for left {
@@ -96,8 +97,8 @@ func (j *Journal) Cursors(names ...string) ([]*Cursor, error) {
 				end = max(end, v.Place)
 			}
 			for key := range known {
-				if !slices.Contains(names, strings.TrimPrefix(key, cursorPrefix)) {
-					if err := t.bucket(bucketMeta).Delete([]byte(key)); err != nil {
+				if !slices.Contains(names, strings.TrimPrefix(key, form.CursorPrefix)) {
+					if err := t.bucket(form.Meta).Delete([]byte(key)); err != nil {
 						return err
 					}
 				}
@@ -115,7 +116,7 @@ func (j *Journal) Cursors(names ...string) ([]*Cursor, error) {
 			if err := t.consume(); err != nil {
 				return err
 			}
-			first, _ := t.bucket(bucketChanges).Cursor().First()
+			first, _ := t.bucket(form.Changes).Cursor().First()
 			left = first != nil && len(names) == 0
 			return nil
 		})
@@ -160,15 +161,15 @@ func (c *Cursor) Changed() <-chan struct{} { return c.changed }
 func (c *Cursor) Read(after uint64, n int) (list []Change, err error) {
 	err = c.j.view(func(tx *bolt.Tx) error {
 		list = nil
-		v, err := parseCursor(txBucket(tx, bucketMeta).Get(c.key))
+		v, err := parseCursor(txBucket(tx, form.Meta).Get(c.key))
 		if err != nil {
 			return err
 		}
-		events, ids, notes := txBucket(tx, bucketEvents), txBucket(tx, bucketChangesID), txBucket(tx, bucketMeta)
-		from := txBucket(tx, bucketChanges).Cursor()
-		for k, raw := from.Seek(sequenceKey(max(after, v.Place) + 1)); len(k) == 8 && len(list) < n; k, raw = from.Next() {
-			var e changeValue
-			if err := e.read(raw); err != nil {
+		events, ids, notes := txBucket(tx, form.Events), txBucket(tx, form.ChangesID), txBucket(tx, form.Meta)
+		from := txBucket(tx, form.Changes).Cursor()
+		for k, raw := from.Seek(form.SequenceKey(max(after, v.Place) + 1)); len(k) == 8 && len(list) < n; k, raw = from.Next() {
+			var e form.Change
+			if err := e.Read(raw); err != nil {
 				c.j.metrics.damaged.Inc()
 				continue
 			}
@@ -176,20 +177,20 @@ func (c *Cursor) Read(after uint64, n int) (list []Change, err error) {
 			if stored == nil {
 				continue
 			}
-			ev, _, err := decodeEvent([]byte(e.ID), stored)
+			ev, _, err := form.ReadEvent([]byte(e.ID), stored)
 			if err != nil {
 				c.j.metrics.damaged.Inc()
 				continue
 			}
 			place := binary.BigEndian.Uint64(k)
-			newest := parseChangePlaces(ids.Get([]byte(e.ID))).newest() <= place
+			newest := form.ReadChangePlaces(ids.Get([]byte(e.ID))).Newest() <= place
 			list = append(list, Change{Place: place, Event: ev, Began: e.Began, Newest: newest, Since: e.Since,
-				Untrue: notes.Get(provisionalKey(e.ID)) != nil})
+				Untrue: notes.Get(form.UntrueKey(e.ID)) != nil})
 		}
 		return nil
 	})
 	if errors.Is(err, errNoCursor) {
-		_, err = c.move(func(*txn, *cursorValue) error { return nil })
+		_, err = c.move(func(*txn, *form.Cursor) error { return nil })
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read changes for %q: %w", c.name, err)
@@ -199,7 +200,7 @@ func (c *Cursor) Read(after uint64, n int) (list []Change, err error) {
 
 // Advance notes, durably, that everything up to a place was dealt with. A place that is passed already changes nothing.
 func (c *Cursor) Advance(place uint64) error {
-	_, err := c.move(func(_ *txn, v *cursorValue) error { v.Place = max(v.Place, place); return nil })
+	_, err := c.move(func(_ *txn, v *form.Cursor) error { v.Place = max(v.Place, place); return nil })
 	if err != nil {
 		return fmt.Errorf("advance the cursor of %q: %w", c.name, err)
 	}
@@ -207,12 +208,12 @@ func (c *Cursor) Advance(place uint64) error {
 }
 
 // move changes what the file says of the cursor, and takes away what nobody needs any more.
-func (c *Cursor) move(change func(t *txn, v *cursorValue) error) (v cursorValue, err error) {
+func (c *Cursor) move(change func(t *txn, v *form.Cursor) error) (v form.Cursor, err error) {
 	err = c.j.do(func(t *txn) error {
-		v, err = parseCursor(t.bucket(bucketMeta).Get(c.key))
+		v, err = parseCursor(t.bucket(form.Meta).Get(c.key))
 		lost := errors.Is(err, errNoCursor) && c.j.follows(c)
 		if lost {
-			v, err = cursorValue{Place: t.lastChange(), Skipped: c.skipped.Load()}, nil // a recovery from damage did not find it
+			v, err = form.Cursor{Place: t.lastChange(), Skipped: c.skipped.Load()}, nil // a recovery from damage did not find it
 		}
 		if err != nil {
 			return refusal{err}

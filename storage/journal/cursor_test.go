@@ -12,6 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 	bolt "go.etcd.io/bbolt"
 	"pgregory.net/rapid"
+
+	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/sample"
 )
 
 func cursors(t testing.TB, j *Journal, names ...string) []*Cursor {
@@ -53,30 +56,30 @@ func pass(t testing.TB, c *Cursor, n int) {
 func sequenceLen(t testing.TB, j *Journal) (entries, ids int) {
 	t.Helper()
 	require.NoError(t, j.view(func(tx *bolt.Tx) error {
-		entries, ids = keys(txBucket(tx, bucketChanges)), keys(txBucket(tx, bucketChangesID))
+		entries, ids = keys(txBucket(tx, form.Changes)), keys(txBucket(tx, form.ChangesID))
 		return nil
 	}))
 	return entries, ids
 }
 
 func TestCursorsReadEachForTheirOwn(t *testing.T) {
-	path := temp(t)
+	path := sample.Path(t)
 	j := open(t, path, Options{})
-	require.NoError(t, j.Put(event("before", 0, time.Second), true))
+	require.NoError(t, j.Put(sample.Event("before", 0, time.Second), true))
 	entries, _ := sequenceLen(t, j)
 	require.Zero(t, entries, "nobody follows")
 	two := cursors(t, j, "broker", "hook")
 	require.Empty(t, read(t, two[0]), "a new cursor begins behind what is there")
 	<-two[0].Changed()
 
-	require.NoError(t, j.Put(event("a", 0, goesOn), true))
-	require.NoError(t, j.Put(event("b", 0, goesOn), false))
+	require.NoError(t, j.Put(sample.Event("a", 0, sample.GoesOn), true))
+	require.NoError(t, j.Put(sample.Event("b", 0, sample.GoesOn), false))
 	select {
 	case <-two[0].Changed():
 	default:
 		t.Fatal("not told of the change")
 	}
-	require.NoError(t, j.Put(event("a", 0, 5*time.Second), true))
+	require.NoError(t, j.Put(sample.Event("a", 0, 5*time.Second), true))
 	for _, c := range two {
 		require.Equal(t, []string{"a began old", "b began", "a"}, read(t, c))
 	}
@@ -90,7 +93,7 @@ func TestCursorsReadEachForTheirOwn(t *testing.T) {
 	require.NoError(t, err)
 	_, err = j.AckAll(out)
 	require.NoError(t, err)
-	n, err := j.Prune(Retention{Before: epoch.Add(24 * time.Hour)})
+	n, err := j.Prune(Retention{Before: sample.Epoch.Add(24 * time.Hour)})
 	require.NoError(t, err)
 	require.Equal(t, 1, n, "only what nobody follows may go")
 	require.Equal(t, []string{"a"}, read(t, two[0]))
@@ -103,12 +106,12 @@ func TestCursorsReadEachForTheirOwn(t *testing.T) {
 	entries, ids = sequenceLen(t, j)
 	require.Equal(t, []int{0, 0}, []int{entries, ids})
 	requireClean(t, j)
-	n, err = j.Prune(Retention{Before: epoch.Add(24 * time.Hour)})
+	n, err = j.Prune(Retention{Before: sample.Epoch.Add(24 * time.Hour)})
 	require.NoError(t, err)
 	require.Equal(t, 1, n, "b goes on")
 
 	// A name that is not asked for is forgotten; one that comes back is new.
-	require.NoError(t, j.Put(event("c", 0, time.Second), false))
+	require.NoError(t, j.Put(sample.Event("c", 0, time.Second), false))
 	hook := cursors(t, j, "hook")[0]
 	require.Error(t, two[0].Advance(99), "it is closed")
 	require.Equal(t, []string{"c"}, read(t, hook))
@@ -122,23 +125,23 @@ func TestCursorsReadEachForTheirOwn(t *testing.T) {
 
 // An event that is put again and again stays two entries, and who is behind learns of its newest form.
 func TestSequenceOfChangesStaysShort(t *testing.T) {
-	j := openFast(t, temp(t))
+	j := openFast(t, sample.Path(t))
 	c := cursors(t, j, "home")[0]
 	for i := range 50 {
-		require.NoError(t, j.Put(event("a", 0, goesOn), true))
+		require.NoError(t, j.Put(sample.Event("a", 0, sample.GoesOn), true))
 		if i == 10 {
-			require.NoError(t, j.Put(event("b", 0, time.Second), true))
+			require.NoError(t, j.Put(sample.Event("b", 0, time.Second), true))
 		}
 	}
 	require.Equal(t, []string{"b", "a began"}, read(t, c))
 	for i := range 50 {
-		require.NoError(t, j.Put(event("a", 0, time.Duration(i)*time.Second), true))
+		require.NoError(t, j.Put(sample.Event("a", 0, time.Duration(i)*time.Second), true))
 	}
 	require.Equal(t, []string{"b", "a began old", "a"}, read(t, c))
 	list, err := c.Read(0, 10)
 	require.NoError(t, err)
-	require.Equal(t, epoch.Add(49*time.Second), list[1].Event.EndTimestamp.Time, "the newest form stands at both")
-	require.NoError(t, j.Put(event("a", 0, goesOn), true))
+	require.Equal(t, sample.Epoch.Add(49*time.Second), list[1].Event.EndTimestamp.Time, "the newest form stands at both")
+	require.NoError(t, j.Put(sample.Event("a", 0, sample.GoesOn), true))
 	require.Equal(t, []string{"b", "a began"}, read(t, c))
 	requireClean(t, j)
 }
@@ -146,25 +149,25 @@ func TestSequenceOfChangesStaysShort(t *testing.T) {
 // What was put by a clock that had not been set is not old for that.
 func TestTrimAfterAnUntrueClock(t *testing.T) {
 	now := time.Unix(60, 0)
-	j := open(t, temp(t), Options{Now: func() time.Time { return now }})
+	j := open(t, sample.Path(t), Options{Now: func() time.Time { return now }})
 	c := cursors(t, j, "home")[0]
-	require.NoError(t, j.Put(event("a", 0, time.Second), true))
-	now = epoch
-	require.Equal(t, epoch, c.Now())
-	n, err := c.Trim(0, epoch.Add(-time.Hour))
+	require.NoError(t, j.Put(sample.Event("a", 0, time.Second), true))
+	now = sample.Epoch
+	require.Equal(t, sample.Epoch, c.Now())
+	n, err := c.Trim(0, sample.Epoch.Add(-time.Hour))
 	require.NoError(t, err)
 	require.Zero(t, n)
-	require.NoError(t, j.Put(event("b", 0, time.Second), true))
-	n, err = c.Trim(1, epoch.Add(-time.Hour))
+	require.NoError(t, j.Put(sample.Event("b", 0, time.Second), true))
+	n, err = c.Trim(1, sample.Epoch.Add(-time.Hour))
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
 }
 
 // What is put before its time is known is told as such, and again when it is.
 func TestCursorsAndProvisionalEvents(t *testing.T) {
-	j := open(t, temp(t), Options{})
+	j := open(t, sample.Path(t), Options{})
 	c := cursors(t, j, "home")[0]
-	require.NoError(t, j.PutProvisional(event("a", 0, goesOn), true, 3))
+	require.NoError(t, j.PutProvisional(sample.Event("a", 0, sample.GoesOn), true, 3))
 	list, err := c.Read(0, 10)
 	require.NoError(t, err)
 	require.Len(t, list, 1)
@@ -183,32 +186,32 @@ func TestCursorsAndProvisionalEvents(t *testing.T) {
 }
 
 func TestTrimOfChanges(t *testing.T) {
-	now := epoch
-	j := open(t, temp(t), Options{Now: func() time.Time { return now }})
+	now := sample.Epoch
+	j := open(t, sample.Path(t), Options{Now: func() time.Time { return now }})
 	j.db.NoSync = true
 	two := cursors(t, j, "dead", "alive")
 	for i := range 20 {
-		now = epoch.Add(time.Duration(i) * time.Minute)
-		require.NoError(t, j.Put(event(fmt.Sprint(i), 0, time.Second), true))
+		now = sample.Epoch.Add(time.Duration(i) * time.Minute)
+		require.NoError(t, j.Put(sample.Event(fmt.Sprint(i), 0, time.Second), true))
 	}
-	n, err := two[0].Trim(20, epoch)
+	n, err := two[0].Trim(20, sample.Epoch)
 	require.NoError(t, err)
 	require.Zero(t, n)
 	n, err = two[0].Trim(15, time.Time{})
 	require.NoError(t, err)
 	require.Equal(t, 5, n)
 	require.Equal(t, "5", read(t, two[0])[0], "the oldest went")
-	n, err = two[0].Trim(0, epoch.Add(12*time.Minute))
+	n, err = two[0].Trim(0, sample.Epoch.Add(12*time.Minute))
 	require.NoError(t, err)
 	require.Equal(t, 7, n)
 	l, err := two[0].Lag(0)
 	require.NoError(t, err)
-	require.Equal(t, Lag{Waiting: 8, Oldest: epoch.Add(12 * time.Minute), Skipped: 12}, l)
+	require.Equal(t, Lag{Waiting: 8, Oldest: sample.Epoch.Add(12 * time.Minute), Skipped: 12}, l)
 	list, err := two[0].Read(0, 3)
 	require.NoError(t, err)
 	l, err = two[0].Lag(list[2].Place)
 	require.NoError(t, err)
-	require.Equal(t, Lag{Waiting: 5, Oldest: epoch.Add(15 * time.Minute), Skipped: 12}, l)
+	require.Equal(t, Lag{Waiting: 5, Oldest: sample.Epoch.Add(15 * time.Minute), Skipped: 12}, l)
 	require.Len(t, read(t, two[1]), 20, "the other one loses nothing")
 	pass(t, two[1], 20)
 	entries, _ := sequenceLen(t, j)
@@ -218,15 +221,15 @@ func TestTrimOfChanges(t *testing.T) {
 
 // What cursors promise lasts over a restart, a file of before they were, a compaction and a recovery.
 func TestCursorsLast(t *testing.T) {
-	path := temp(t)
+	path := sample.Path(t)
 	j, err := Open(path, Options{CompactAbove: 1})
 	require.NoError(t, err)
 	c := cursors(t, j, "home")[0]
 	for i := range 30 {
-		require.NoError(t, j.Put(event(fmt.Sprint(i), 0, goesOn), true))
+		require.NoError(t, j.Put(sample.Event(fmt.Sprint(i), 0, sample.GoesOn), true))
 	}
 	pass(t, c, 10)
-	require.NoError(t, j.Put(event("0", 0, time.Second), true))
+	require.NoError(t, j.Put(sample.Event("0", 0, time.Second), true))
 	want := read(t, c)
 	require.Len(t, want, 21)
 	before, err := c.Read(0, 100)
@@ -238,7 +241,7 @@ func TestCursorsLast(t *testing.T) {
 	require.NoError(t, j.Close())
 
 	again := open(t, path, Options{})
-	require.NoError(t, again.Put(event("late", 0, time.Second), true), "before the cursors are opened")
+	require.NoError(t, again.Put(sample.Event("late", 0, time.Second), true), "before the cursors are opened")
 	c = cursors(t, again, "home")[0]
 	require.Equal(t, append(slices.Clone(want), "late"), read(t, c))
 	list, err := c.Read(before[len(before)-1].Place, 10)
@@ -249,7 +252,7 @@ func TestCursorsLast(t *testing.T) {
 	// A byte of an event is damaged: the others are still told of.
 	b, err := os.ReadFile(path)
 	require.NoError(t, err)
-	b[valueOf(t, b, bucketEvents)+100] ^= 4
+	b[valueOf(t, b, form.Events)+100] ^= 4
 	require.NoError(t, os.WriteFile(path, b, 0o600))
 	h, err := Hold(path, time.Second)
 	require.NoError(t, err)
@@ -261,21 +264,21 @@ func TestCursorsLast(t *testing.T) {
 	c = cursors(t, hurt, "home")[0]
 	require.GreaterOrEqual(t, len(read(t, c)), 20)
 	pass(t, c, len(read(t, c)))
-	require.NoError(t, hurt.Put(event("after", 0, time.Second), true))
+	require.NoError(t, hurt.Put(sample.Event("after", 0, time.Second), true))
 	require.Equal(t, []string{"after"}, read(t, c))
 }
 
 // Damage to the sequence or to a cursor costs that home what it had still to read there, and no more.
 func TestDamageToCursors(t *testing.T) {
-	for name, bucket := range map[string][]byte{"an entry": bucketChanges, "a cursor": bucketMeta} {
+	for name, bucket := range map[string][]byte{"an entry": form.Changes, "a cursor": form.Meta} {
 		t.Run(name, func(t *testing.T) {
-			path := temp(t)
+			path := sample.Path(t)
 			j, err := Open(path, Options{})
 			require.NoError(t, err)
 			j.db.NoSync = true
 			cursors(t, j, "home")
 			for i := range 20 {
-				require.NoError(t, j.Put(event(fmt.Sprint(i), 0, time.Second), true))
+				require.NoError(t, j.Put(sample.Event(fmt.Sprint(i), 0, time.Second), true))
 			}
 			require.NoError(t, j.Close())
 			b, err := os.ReadFile(path)
@@ -295,7 +298,7 @@ func TestDamageToCursors(t *testing.T) {
 			} else {
 				require.Empty(t, read(t, c), "it begins anew")
 			}
-			require.NoError(t, hurt.Put(event("after", 0, time.Second), true))
+			require.NoError(t, hurt.Put(sample.Event("after", 0, time.Second), true))
 			require.Contains(t, read(t, c), "after")
 			st, err := hurt.OutboxStats()
 			require.NoError(t, err)
@@ -303,22 +306,22 @@ func TestDamageToCursors(t *testing.T) {
 		})
 	}
 	// Found while it is open: who asked for the cursor goes on with a new one.
-	j := openFast(t, temp(t))
+	j := openFast(t, sample.Path(t))
 	c := cursors(t, j, "home")[0]
-	require.NoError(t, j.db.Update(func(tx *bolt.Tx) error { return txBucket(tx, bucketMeta).Delete(c.key) }))
+	require.NoError(t, j.db.Update(func(tx *bolt.Tx) error { return txBucket(tx, form.Meta).Delete(c.key) }))
 	require.Empty(t, read(t, c))
-	require.NoError(t, j.Put(event("after", 0, time.Second), true))
+	require.NoError(t, j.Put(sample.Event("after", 0, time.Second), true))
 	require.Equal(t, []string{"after"}, read(t, c))
 }
 
 // A file of before there were cursors opens as it is.
 func TestCursorsInAnOlderFile(t *testing.T) {
-	path := temp(t)
+	path := sample.Path(t)
 	j, err := Open(path, Options{})
 	require.NoError(t, err)
-	require.NoError(t, j.Put(event("a", 0, time.Second), true))
+	require.NoError(t, j.Put(sample.Event("a", 0, time.Second), true))
 	require.NoError(t, j.db.Update(func(tx *bolt.Tx) error {
-		for _, name := range laterBuckets {
+		for _, name := range form.LaterBuckets {
 			if err := tx.DeleteBucket(name); err != nil {
 				return err
 			}
@@ -335,7 +338,7 @@ func TestCursorsInAnOlderFile(t *testing.T) {
 	old := open(t, path, Options{})
 	require.Nil(t, old.Damage())
 	c := cursors(t, old, "home")[0]
-	require.NoError(t, old.Put(event("b", 0, time.Second), true))
+	require.NoError(t, old.Put(sample.Event("b", 0, time.Second), true))
 	require.Equal(t, []string{"b"}, read(t, c))
 }
 
@@ -349,7 +352,7 @@ func TestCursorsAgainstAModel(t *testing.T) {
 		id    string
 		began bool
 	}
-	dir := folder(t)
+	dir := sample.Folder(t)
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
@@ -369,7 +372,7 @@ func TestCursorsAgainstAModel(t *testing.T) {
 		rt.Repeat(map[string]func(*rapid.T){
 			"put": func(rt *rapid.T) {
 				actor := rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(rt, "actor")
-				ev := event(actor, 0, time.Second)
+				ev := sample.Event(actor, 0, time.Second)
 				if rapid.Bool().Draw(rt, "ongoing") {
 					ev.EndTimestamp = nil
 				}
@@ -408,7 +411,7 @@ func TestCursorsAgainstAModel(t *testing.T) {
 				at[c] += skipped
 			},
 			"prune": func(rt *rapid.T) {
-				_, err := j.Prune(Retention{Before: epoch.Add(time.Hour)})
+				_, err := j.Prune(Retention{Before: sample.Epoch.Add(time.Hour)})
 				require.NoError(rt, err)
 			},
 			"reopen": func(rt *rapid.T) {

@@ -7,6 +7,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/journal/form"
 	"vmsbridge/uplink/vms"
 )
 
@@ -24,18 +25,18 @@ func (t *txn) change(ev vms.Event, now time.Time) error {
 	for _, c := range cursors {
 		place = max(place, c.Place)
 	}
-	if err := t.bucket(bucketChanges).SetSequence(place + 1); err != nil {
+	if err := t.bucket(form.Changes).SetSequence(place + 1); err != nil {
 		return err
 	}
 	t.changed = true
-	return t.noteChange(place+1, changeValue{ev.ID, ev.Ongoing(), now.UTC()})
+	return t.noteChange(place+1, form.Change{ID: ev.ID, Began: ev.Ongoing(), Since: now.UTC()})
 }
 
 // lastChange is a place that no entry stands behind.
 func (t *txn) lastChange() uint64 { return lastChange(t.Tx) }
 
 func lastChange(tx *bolt.Tx) uint64 {
-	changes := txBucket(tx, bucketChanges)
+	changes := txBucket(tx, form.Changes)
 	place := changes.Sequence()
 	if last, _ := changes.Cursor().Last(); len(last) == 8 {
 		place = max(place, binary.BigEndian.Uint64(last))
@@ -45,32 +46,32 @@ func lastChange(tx *bolt.Tx) uint64 {
 
 // noteChange puts an entry at a place, and takes away those that it makes needless: an older one of the same kind, and an
 // older end of an event that goes on again.
-func (t *txn) noteChange(place uint64, v changeValue) error {
-	ids, id := t.bucket(bucketChangesID), []byte(v.ID)
-	p := parseChangePlaces(ids.Get(id))
-	old := []uint64{p.ended}
+func (t *txn) noteChange(place uint64, v form.Change) error {
+	ids, id := t.bucket(form.ChangesID), []byte(v.ID)
+	p := form.ReadChangePlaces(ids.Get(id))
+	old := []uint64{p.Ended}
 	if v.Began {
-		old = append(old, p.began)
-		p = changePlaces{began: place}
+		old = append(old, p.Began)
+		p = form.ChangePlaces{Began: place}
 	} else {
-		p.ended = place
+		p.Ended = place
 	}
 	for _, o := range old {
 		if o == 0 {
 			continue
 		}
-		if err := t.bucket(bucketChanges).Delete(sequenceKey(o)); err != nil {
+		if err := t.bucket(form.Changes).Delete(form.SequenceKey(o)); err != nil {
 			return err
 		}
 	}
-	value, err := v.seal()
+	value, err := v.Seal()
 	if err != nil {
 		return err
 	}
-	if err := t.bucket(bucketChanges).Put(sequenceKey(place), value); err != nil {
+	if err := t.bucket(form.Changes).Put(form.SequenceKey(place), value); err != nil {
 		return err
 	}
-	return ids.Put(id, p.bytes())
+	return ids.Put(id, p.Seal())
 }
 
 // consumeBatch bounds how many entries one transaction takes away.
@@ -86,7 +87,7 @@ func (t *txn) consume() error {
 	for _, c := range cursors {
 		least = min(least, c.Place)
 	}
-	changes := t.bucket(bucketChanges)
+	changes := t.bucket(form.Changes)
 	var keys, values [][]byte
 	c := changes.Cursor()
 	for k, v := c.First(); len(k) == 8 && binary.BigEndian.Uint64(k) <= least && len(keys) < consumeBatch; k, v = c.Next() {
@@ -96,8 +97,8 @@ func (t *txn) consume() error {
 		if err := changes.Delete(k); err != nil {
 			return err
 		}
-		var v changeValue
-		if v.read(values[i]) != nil || v.ID == "" {
+		var v form.Change
+		if v.Read(values[i]) != nil || v.ID == "" {
 			continue // its event's note goes when the next entry of that event does
 		}
 		if err := t.forgetPlace([]byte(v.ID), binary.BigEndian.Uint64(k)); err != nil {
@@ -109,19 +110,19 @@ func (t *txn) consume() error {
 
 // forgetPlace takes a place out of its event's note.
 func (t *txn) forgetPlace(id []byte, place uint64) error {
-	ids := t.bucket(bucketChangesID)
-	p := parseChangePlaces(ids.Get(id))
-	if p.began <= place {
-		p.began = 0
+	ids := t.bucket(form.ChangesID)
+	p := form.ReadChangePlaces(ids.Get(id))
+	if p.Began <= place {
+		p.Began = 0
 	}
-	if p.ended <= place {
-		p.ended = 0
+	if p.Ended <= place {
+		p.Ended = 0
 	}
-	if p.newest() == 0 {
+	if p.Newest() == 0 {
 		return ids.Delete(id)
 	}
-	return ids.Put(id, p.bytes())
+	return ids.Put(id, p.Seal())
 }
 
 // wanted says whether a cursor still has to read of an event.
-func wanted(tx *bolt.Tx, id []byte) bool { return txBucket(tx, bucketChangesID).Get(id) != nil }
+func wanted(tx *bolt.Tx, id []byte) bool { return txBucket(tx, form.ChangesID).Get(id) != nil }

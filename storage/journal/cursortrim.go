@@ -6,6 +6,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/journal/form"
 )
 
 // plausible is a time before which no clock is believed: what was put then by the clock is not old for that.
@@ -18,16 +20,16 @@ func (c *Cursor) Trim(most int, before time.Time) (skipped int, err error) {
 	if l, err := c.Lag(0); err != nil || (most <= 0 || l.Waiting <= most) && !aged(l.Oldest) {
 		return 0, err
 	}
-	_, err = c.move(func(t *txn, v *cursorValue) error {
+	_, err = c.move(func(t *txn, v *form.Cursor) error {
 		skipped = 0
 		over := 0
 		if most > 0 {
 			over = countChanges(t.Tx, v.Place) - most
 		}
-		from := t.bucket(bucketChanges).Cursor()
-		for k, raw := from.Seek(sequenceKey(v.Place + 1)); len(k) == 8; k, raw = from.Next() {
-			var e changeValue
-			if err := e.read(raw); err == nil && skipped >= over && !aged(e.Since) {
+		from := t.bucket(form.Changes).Cursor()
+		for k, raw := from.Seek(form.SequenceKey(v.Place + 1)); len(k) == 8; k, raw = from.Next() {
+			var e form.Change
+			if err := e.Read(raw); err == nil && skipped >= over && !aged(e.Since) {
 				break
 			}
 			v.Place = binary.BigEndian.Uint64(k)
@@ -54,16 +56,16 @@ type Lag = struct {
 func (c *Cursor) Lag(after uint64) (l Lag, err error) {
 	err = c.j.view(func(tx *bolt.Tx) error {
 		l = Lag{}
-		v, err := parseCursor(txBucket(tx, bucketMeta).Get(c.key))
+		v, err := parseCursor(txBucket(tx, form.Meta).Get(c.key))
 		if err != nil {
 			return err
 		}
 		after = max(after, v.Place)
 		l.Skipped, l.Waiting = v.Skipped, countChanges(tx, after)
-		from := txBucket(tx, bucketChanges).Cursor()
-		for k, raw := from.Seek(sequenceKey(after + 1)); k != nil; k, raw = from.Next() {
-			var e changeValue
-			if e.read(raw) == nil {
+		from := txBucket(tx, form.Changes).Cursor()
+		for k, raw := from.Seek(form.SequenceKey(after + 1)); k != nil; k, raw = from.Next() {
+			var e form.Change
+			if e.Read(raw) == nil {
 				l.Oldest = e.Since
 				break
 			}
@@ -77,8 +79,8 @@ func (c *Cursor) Lag(after uint64) (l Lag, err error) {
 }
 
 func countChanges(tx *bolt.Tx, after uint64) (n int) {
-	c := txBucket(tx, bucketChanges).Cursor()
-	for k, _ := c.Seek(sequenceKey(after + 1)); k != nil; k, _ = c.Next() {
+	c := txBucket(tx, form.Changes).Cursor()
+	for k, _ := c.Seek(form.SequenceKey(after + 1)); k != nil; k, _ = c.Next() {
 		n++
 	}
 	return n

@@ -17,6 +17,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal/boltfile"
+	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/sample"
 	"vmsbridge/uplink/vms"
 )
 
@@ -35,7 +37,7 @@ func fill(t testing.TB, path string, clean bool) filled {
 	defer madeMu.Unlock()
 	m, ok := made[clean]
 	if !ok {
-		from := temp(t)
+		from := sample.Path(t)
 		m.filled = fillOnce(t, from, clean)
 		b, err := os.ReadFile(from)
 		require.NoError(t, err)
@@ -63,7 +65,7 @@ func fillOnce(t testing.TB, path string, clean bool) filled {
 	j.db.NoSync = true
 	f := filled{map[string]vms.Event{}, map[string]bool{}, map[string]bool{}}
 	for i := range 400 {
-		ev := event(fmt.Sprint("cam", i%7), time.Duration(i)*time.Second, time.Duration(i+2)*time.Second)
+		ev := sample.Event(fmt.Sprint("cam", i%7), time.Duration(i)*time.Second, time.Duration(i+2)*time.Second)
 		if i%50 == 0 {
 			ev.EndTimestamp = nil
 		}
@@ -128,7 +130,7 @@ func (f filled) survey(t testing.TB, j *Journal) (events, waiting, parked int) {
 		}
 	}
 	// It works.
-	ev := event("surveyor", 0, time.Second)
+	ev := sample.Event("surveyor", 0, time.Second)
 	require.NoError(t, j.Put(ev, true))
 	entries, err = j.Peek(1000, func(actor string) bool { return actor != ev.ActorID })
 	require.NoError(t, err)
@@ -148,7 +150,7 @@ func valueOf(t testing.TB, b, bucket []byte) int {
 		f, err := boltfile.New(bytes.NewReader(b), int64(len(b)))
 		require.NoError(t, err)
 		_, err = f.Walk(func(name string, _, v []byte) error {
-			if name == string(bucket) && string(bucketOf(v)) == name {
+			if name == string(bucket) && string(form.BucketOf(v)) == name {
 				list = append(list, string(v))
 			}
 			return nil
@@ -193,12 +195,12 @@ func TestDamage(t *testing.T) {
 		{name: "cut to nothing", damage: func(t *testing.T, b []byte) []byte { return nil }, noDamage: true},
 		{name: "foreign file", damage: func(t *testing.T, b []byte) []byte { return []byte(strings.Repeat("not a journal\n", 2000)) }},
 		{name: "zeroed page of events", damage: func(t *testing.T, b []byte) []byte {
-			at := leafOf(t, b, bucketEvents)
+			at := leafOf(t, b, form.Events)
 			return zero(at, at+4096)(t, b)
 		}, events: all - 10, waitingMin: waiting - 10, meta: true},
-		{name: "flipped bit in an event", damage: func(t *testing.T, b []byte) []byte { return flip(valueOf(t, b, bucketEvents)+200)(t, b) }, events: all - 1, waitingMin: waiting - 1, meta: true},
-		{name: "flipped bit in a page header", damage: func(t *testing.T, b []byte) []byte { return flip(leafOf(t, b, bucketEvents)+8)(t, b) }, events: all - 10, waitingMin: waiting - 10, meta: true},
-		{name: "flipped bit in a page's elements", damage: func(t *testing.T, b []byte) []byte { return flip(leafOf(t, b, bucketEvents)+16+5)(t, b) }, events: all - 10, waitingMin: waiting - 10, meta: true},
+		{name: "flipped bit in an event", damage: func(t *testing.T, b []byte) []byte { return flip(valueOf(t, b, form.Events)+200)(t, b) }, events: all - 1, waitingMin: waiting - 1, meta: true},
+		{name: "flipped bit in a page header", damage: func(t *testing.T, b []byte) []byte { return flip(leafOf(t, b, form.Events)+8)(t, b) }, events: all - 10, waitingMin: waiting - 10, meta: true},
+		{name: "flipped bit in a page's elements", damage: func(t *testing.T, b []byte) []byte { return flip(leafOf(t, b, form.Events)+16+5)(t, b) }, events: all - 10, waitingMin: waiting - 10, meta: true},
 		{name: "flipped bit in a branch page", damage: func(t *testing.T, b []byte) []byte { return flip(pageOf(t, b, 0x01)+16+16+1)(t, b) }, events: all - 10, waitingMin: waiting - 10, meta: true},
 		{name: "flipped bit in a branch's child", damage: func(t *testing.T, b []byte) []byte { return flip(pageOf(t, b, 0x01)+16+8)(t, b) }, events: all - 10, waitingMin: waiting - 10, meta: true},
 		{name: "zeroed branch page", damage: func(t *testing.T, b []byte) []byte {
@@ -207,7 +209,7 @@ func TestDamage(t *testing.T) {
 		}, events: all, waitingMin: waiting, meta: true},
 		{name: "freelist names a page in use", damage: func(t *testing.T, b []byte) []byte {
 			at := pageOf(t, b, 0x10)
-			binary.LittleEndian.PutUint64(b[at+16:], uint64(leafOf(t, b, bucketEvents)/4096))
+			binary.LittleEndian.PutUint64(b[at+16:], uint64(leafOf(t, b, form.Events)/4096))
 			return b
 		}, events: all, waitingMin: waiting, meta: true},
 		{name: "zeroed freelist", damage: func(t *testing.T, b []byte) []byte {
@@ -215,19 +217,19 @@ func TestDamage(t *testing.T) {
 			return zero(at, at+4096)(t, b)
 		}, events: all, waitingMin: waiting, meta: true},
 		{name: "page written over another", damage: func(t *testing.T, b []byte) []byte {
-			at, other := leafOf(t, b, bucketEvents), leafOf(t, b, bucketOutbox)
+			at, other := leafOf(t, b, form.Events), leafOf(t, b, form.Outbox)
 			copy(b[at:at+4096], b[other:other+4096])
 			return b
 		}, events: all - 10, waitingMin: waiting - 10, meta: true},
 		{name: "file twice in a row", damage: func(t *testing.T, b []byte) []byte { return append(b, b...) }, events: all, waitingMin: waiting, meta: true, noDamage: true},
 		{name: "zeroed page of the outbox", damage: func(t *testing.T, b []byte) []byte {
-			at := leafOf(t, b, bucketOutbox)
+			at := leafOf(t, b, form.Outbox)
 			return zero(at, at+4096)(t, b)
 		}, events: all, waitingMin: waiting, meta: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel() // each waits for the disk most of the time
-			path := temp(t)
+			path := sample.Path(t)
 			f := fill(t, path, false)
 			b, err := os.ReadFile(path)
 			require.NoError(t, err)
@@ -283,7 +285,7 @@ func pageOf(t testing.TB, b []byte, flags uint16) int {
 		lost, err := f.Walk(func(string, []byte, []byte) error { return nil })
 		require.NoError(t, err)
 		for _, l := range lost {
-			if l.Bucket == string(bucketEvents) {
+			if l.Bucket == string(form.Events) {
 				return at
 			}
 		}
@@ -322,7 +324,7 @@ func TestRandomDamage(t *testing.T) {
 func randomDamage(t *testing.T, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	clean := seed%3 == 0
-	path := temp(t)
+	path := sample.Path(t)
 	f := fill(t, path, clean)
 	b, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -350,11 +352,11 @@ func randomDamage(t *testing.T, seed uint64) {
 			_, _ = j.Get(id)
 		}
 		_, _ = j.List(vms.Query{}, nil)
-		_ = j.Put(event("new", time.Hour, 2*time.Hour), true)
+		_ = j.Put(sample.Event("new", time.Hour, 2*time.Hour), true)
 		require.NoError(t, j.crash())
 		j, err = Open(path, Options{})
 		require.NoError(t, err)
-		f.events[event("new", time.Hour, 2*time.Hour).ID] = event("new", time.Hour, 2*time.Hour)
+		f.events[sample.Event("new", time.Hour, 2*time.Hour).ID] = sample.Event("new", time.Hour, 2*time.Hour)
 	}
 	events, _, _ := f.survey(t, j)
 	// A page holds at most eight of these events, and a branch page lost is made up for by the stray pages.
@@ -376,14 +378,14 @@ func (j *Journal) crash() error {
 }
 
 func TestDamageWhileOpen(t *testing.T) {
-	path := temp(t)
+	path := sample.Path(t)
 	f := fill(t, path, true)
 	j := open(t, path, Options{})
 	b, err := os.ReadFile(path)
 	require.NoError(t, err)
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	require.NoError(t, err)
-	at := leafOf(t, b, bucketEvents)
+	at := leafOf(t, b, form.Events)
 	_, err = file.WriteAt(make([]byte, 4096), int64(at))
 	require.NoError(t, err)
 	require.NoError(t, file.Close())
@@ -399,7 +401,7 @@ func TestDamageWhileOpen(t *testing.T) {
 }
 
 func TestForeignDatabase(t *testing.T) {
-	path := temp(t)
+	path := sample.Path(t)
 	db, err := bolt.Open(path, 0o600, nil)
 	require.NoError(t, err)
 	require.NoError(t, db.Update(func(tx *bolt.Tx) error { _, err := tx.CreateBucket([]byte("other")); return err }))
@@ -409,9 +411,9 @@ func TestForeignDatabase(t *testing.T) {
 }
 
 func TestNewerVersion(t *testing.T) {
-	path := temp(t)
+	path := sample.Path(t)
 	j := open(t, path, Options{})
-	require.NoError(t, j.db.Update(func(tx *bolt.Tx) error { return txBucket(tx, bucketFormat).Put(keyVersion, []byte{99}) }))
+	require.NoError(t, j.db.Update(func(tx *bolt.Tx) error { return txBucket(tx, form.Format).Put(form.KeyVersion, []byte{99}) }))
 	require.NoError(t, j.Close())
 	for range 2 {
 		_, err := Open(path, Options{})
@@ -422,7 +424,7 @@ func TestNewerVersion(t *testing.T) {
 // TestRecoveryCutOff ends a recovery at each of its steps.
 func TestRecoveryCutOff(t *testing.T) {
 	damagedFile := func(t *testing.T) (string, filled) {
-		path := temp(t)
+		path := sample.Path(t)
 		f := fill(t, path, false)
 		b, err := os.ReadFile(path)
 		require.NoError(t, err)
@@ -447,8 +449,8 @@ func TestRecoveryCutOff(t *testing.T) {
 		require.Equal(t, 400, events)
 	})
 	t.Run("only the newest damaged files are kept", func(t *testing.T) {
-		path := temp(t)
-		now := epoch
+		path := sample.Path(t)
+		now := sample.Epoch
 		for range 5 {
 			require.NoError(t, os.WriteFile(path, []byte("broken"), 0o600))
 			now = now.Add(time.Second)

@@ -14,7 +14,7 @@
 //
 // Events recorded under an untrue clock are put right by Settle, some at a time (provisional.go, settle.go).
 //
-// The file's shape is described in format.md. An example:
+// The file's shape is described in form/format.md. An example:
 //
 //	j, err := journal.Open("/var/lib/vmsbridge/journal.db", journal.Options{Log: log})
 //	if err != nil { return err }

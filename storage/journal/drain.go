@@ -6,6 +6,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/journal/form"
 	"vmsbridge/uplink/vms"
 )
 
@@ -14,10 +15,10 @@ import (
 // call the journal. An entry keeps its place until it leaves the outbox, and no place is given twice.
 func (j *Journal) Scan(after uint64, n int, visit func(place uint64, actorID string)) error {
 	err := j.view(func(tx *bolt.Tx) error {
-		c := txBucket(tx, bucketOutbox).Cursor()
-		for k, v := c.Seek(sequenceKey(after + 1)); k != nil && n > 0; k, v = c.Next() {
-			var e entryValue
-			if err := e.read(v); err != nil || len(k) != 8 {
+		c := txBucket(tx, form.Outbox).Cursor()
+		for k, v := c.Seek(form.SequenceKey(after + 1)); k != nil && n > 0; k, v = c.Next() {
+			var e form.Entry
+			if err := e.Read(v); err != nil || len(k) != 8 {
 				j.metrics.damaged.Inc()
 				continue
 			}
@@ -35,7 +36,7 @@ func (j *Journal) Scan(after uint64, n int, visit func(place uint64, actorID str
 // LastPlace is a place such that every entry that enters the outbox from now on stands after it.
 func (j *Journal) LastPlace() (place uint64, err error) {
 	err = j.view(func(tx *bolt.Tx) error {
-		outbox := txBucket(tx, bucketOutbox)
+		outbox := txBucket(tx, form.Outbox)
 		place = outbox.Sequence()
 		if last, _ := outbox.Cursor().Last(); len(last) == 8 {
 			place = max(place, binary.BigEndian.Uint64(last))
@@ -53,9 +54,9 @@ func (j *Journal) Load(places []uint64) ([]Entry, error) {
 	list := make([]Entry, 0, len(places))
 	err := j.view(func(tx *bolt.Tx) error {
 		list = list[:0]
-		events, outbox := txBucket(tx, bucketEvents), txBucket(tx, bucketOutbox)
+		events, outbox := txBucket(tx, form.Events), txBucket(tx, form.Outbox)
 		for _, place := range places {
-			value := outbox.Get(sequenceKey(place))
+			value := outbox.Get(form.SequenceKey(place))
 			if value == nil {
 				continue
 			}
@@ -102,7 +103,7 @@ func (j *Journal) PutAll(events []vms.Event, report bool) error {
 	}
 	list := make([]sealed, len(events))
 	for i, ev := range events {
-		ev, body, err := sealChecked(ev)
+		ev, body, err := form.SealChecked(ev)
 		if err != nil {
 			return fmt.Errorf("put event %q: %w", ev.ID, err)
 		}

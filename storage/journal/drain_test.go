@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/sample"
 	"vmsbridge/uplink/vms"
 )
 
@@ -20,12 +22,12 @@ func scanned(t *testing.T, j *Journal, after uint64, n int) (places []uint64, ac
 }
 
 func TestScanLoadAckAll(t *testing.T) {
-	j := open(t, temp(t), Options{})
+	j := open(t, sample.Path(t), Options{})
 	last, err := j.LastPlace()
 	require.NoError(t, err)
 	require.Zero(t, last)
 	for i := range 6 {
-		require.NoError(t, j.Put(event(fmt.Sprint("cam", i%2), time.Duration(i)*time.Second, time.Duration(i+1)*time.Second), true))
+		require.NoError(t, j.Put(sample.Event(fmt.Sprint("cam", i%2), time.Duration(i)*time.Second, time.Duration(i+1)*time.Second), true))
 	}
 	places, actors := scanned(t, j, 0, 100)
 	require.Len(t, places, 6)
@@ -61,7 +63,7 @@ func TestScanLoadAckAll(t *testing.T) {
 	require.Empty(t, renewed)
 	last, err = j.LastPlace()
 	require.NoError(t, err)
-	require.NoError(t, j.Put(event("cam0", time.Hour, 2*time.Hour), true))
+	require.NoError(t, j.Put(sample.Event("cam0", time.Hour, 2*time.Hour), true))
 	left, _ = scanned(t, j, last, 100)
 	require.Len(t, left, 1)
 	stats, err := j.OutboxStats()
@@ -70,13 +72,13 @@ func TestScanLoadAckAll(t *testing.T) {
 }
 
 func TestPutAllIsAllOrNothing(t *testing.T) {
-	j := open(t, temp(t), Options{})
-	good, bad := event("cam0", 0, time.Second), event("cam1", 0, time.Second)
+	j := open(t, sample.Path(t), Options{})
+	good, bad := sample.Event("cam0", 0, time.Second), sample.Event("cam1", 0, time.Second)
 	bad.EndTimestamp = vms.Ptr(bad.StartTimestamp.Add(-time.Second))
-	require.ErrorIs(t, j.PutAll([]vms.Event{good, bad}, true), ErrInvalid)
+	require.ErrorIs(t, j.PutAll([]vms.Event{good, bad}, true), form.ErrInvalid)
 	_, err := j.Get(good.ID)
 	require.ErrorIs(t, err, ErrNotFound)
-	other := event("cam1", 0, time.Second)
+	other := sample.Event("cam1", 0, time.Second)
 	require.NoError(t, j.PutAll([]vms.Event{good, other, good}, true))
 	places, actors := scanned(t, j, 0, 10)
 	require.Len(t, places, 2)

@@ -8,6 +8,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
+	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/vfs"
 )
 
@@ -19,6 +20,8 @@ var (
 	ErrFull = errors.New("no space left for the journal: free disk space or lower stills.max_size")
 	// ErrClosed is returned by every call after Close.
 	ErrClosed = errors.New("the journal is closed")
+	// ErrInvalid is wrapped by Put's error for an event that can never be stored as it is.
+	ErrInvalid = form.ErrInvalid
 	// ErrLocked is wrapped by Open's error when another process holds the file.
 	ErrLocked = errors.New("another process has the journal open: is vmsbridge (or vmscloud) already running? stop it first")
 	// ErrNewer is wrapped by Open's error when a newer version of the program wrote the file.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/journal/sample"
 	"vmsbridge/storage/vfs/witness"
 	"vmsbridge/uplink/vms"
 )
@@ -60,7 +61,7 @@ func (f *faulty) fault(n int, _ witness.Op) int {
 }
 
 func (f *faulty) run(rng *rand.Rand) (hit bool) {
-	dir := folder(f.t)
+	dir := sample.Folder(f.t)
 	p := promises{events: map[string][]vms.Event{}, waits: map[string]bool{}, unsure: map[string]bool{}}
 	log := watchOrSkip(f.t, dir, f.fault, func(func(string)) { f.live(newScenario(filepath.Join(dir, "journal.db"), f.seed), &p) })
 	if f.t.Failed() {
@@ -70,7 +71,7 @@ func (f *faulty) run(rng *rand.Rand) (hit bool) {
 		return false
 	}
 	for range 2 {
-		to := folder(f.t)
+		to := sample.Folder(f.t)
 		require.NoError(f.t, witness.Crash(log, dir, to, rng), f.where)
 		j, err := Open(filepath.Join(to, "journal.db"), Options{})
 		require.NoError(f.t, err, f.where)
@@ -159,7 +160,7 @@ func (f *faulty) live(s *scenario, p *promises) {
 		}
 	}
 	f.over.Store(f.hit.Load())
-	if err := s.j.Put(event("after", 0, time.Second), true); err != nil {
+	if err := s.j.Put(sample.Event("after", 0, time.Second), true); err != nil {
 		if f.over.Load() {
 			t.Errorf("%s: it does not go on: %v", f.where, err)
 		}

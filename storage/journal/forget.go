@@ -6,6 +6,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/journal/form"
 	"vmsbridge/uplink/vms"
 )
 
@@ -21,8 +22,8 @@ func (j *Journal) Forget(gone func(vms.Actor) bool) (total int, err error) {
 			err = j.do(func(t *txn) error {
 				removed = 0
 				for _, id := range ids {
-					h, err := decodeHead(t.bucket(bucketEvents).Get(id))
-					if err != nil || !gone(h.actor) || owed(t.Tx, id) {
+					h, err := form.ReadHead(t.bucket(form.Events).Get(id))
+					if err != nil || !gone(h.Actor) || owed(t.Tx, id) {
 						continue // it changed meanwhile, or went
 					}
 					if err := t.erase(string(id), h); err != nil {
@@ -51,13 +52,13 @@ func (j *Journal) Forget(gone func(vms.Actor) bool) (total int, err error) {
 func (j *Journal) forgettable(gone func(vms.Actor) bool, after []byte) (ids [][]byte, next []byte, err error) {
 	err = j.view(func(tx *bolt.Tx) error {
 		ids, next = nil, nil
-		c := txBucket(tx, bucketEvents).Cursor()
+		c := txBucket(tx, form.Events).Cursor()
 		k, v := c.Seek(after)
 		if after != nil && bytes.Equal(k, after) {
 			k, v = c.Next()
 		}
 		for looked := 0; k != nil; k, v = c.Next() {
-			if h, err := decodeHead(v); err == nil && gone(h.actor) && !owed(tx, k) {
+			if h, err := form.ReadHead(v); err == nil && gone(h.Actor) && !owed(tx, k) {
 				ids = append(ids, bytes.Clone(k))
 			}
 			if looked++; looked == 8*pruneBatch || len(ids) == pruneBatch {
@@ -72,5 +73,5 @@ func (j *Journal) forgettable(gone func(vms.Actor) bool, after []byte) (ids [][]
 
 // owed says whether somebody is still to get an event.
 func owed(tx *bolt.Tx, id []byte) bool {
-	return txBucket(tx, bucketOutboxID).Get(id) != nil || txBucket(tx, bucketParked).Get(id) != nil || wanted(tx, id)
+	return txBucket(tx, form.OutboxID).Get(id) != nil || txBucket(tx, form.Parked).Get(id) != nil || wanted(tx, id)
 }

@@ -7,16 +7,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/journal/sample"
 	"vmsbridge/uplink/vms"
 )
 
 // Forget takes all that an actor has, ended or not, and nothing else; what waits to be reported stays.
 func TestForget(t *testing.T) {
-	j := openFast(t, temp(t))
+	j := openFast(t, sample.Path(t))
 	want := 0
 	var quiet, waiting []vms.Event
 	for i := range 5000 {
-		ev := event(fmt.Sprintf("cam-%d", i%5), time.Duration(i)*time.Second, time.Duration(i+1)*time.Second)
+		ev := sample.Event(fmt.Sprintf("cam-%d", i%5), time.Duration(i)*time.Second, time.Duration(i+1)*time.Second)
 		if i%7 == 0 {
 			ev.EndTimestamp = nil
 		}

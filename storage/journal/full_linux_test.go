@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/journal/sample"
 	"vmsbridge/uplink/vms"
 )
 
@@ -40,7 +41,7 @@ func TestFullDisk(t *testing.T) {
 	for w := range 2 {
 		wg.Go(func() {
 			for i := range 10000 {
-				ev := event(fmt.Sprint("cam", w), time.Duration(i)*time.Second, time.Duration(i)*time.Second)
+				ev := sample.Event(fmt.Sprint("cam", w), time.Duration(i)*time.Second, time.Duration(i)*time.Second)
 				err := j.Put(ev, true)
 				if err != nil {
 					assert.ErrorIs(t, err, ErrFull)
@@ -71,7 +72,7 @@ func TestFullDisk(t *testing.T) {
 
 	// With room again, it goes on, without a restart.
 	require.NoError(t, os.Remove(ballast))
-	ev := event("later", 0, time.Second)
+	ev := sample.Event("later", 0, time.Second)
 	require.NoError(t, j.Put(ev, true))
 	stored[ev.ID] = ev
 	check(j)
@@ -80,7 +81,7 @@ func TestFullDisk(t *testing.T) {
 }
 
 func TestMaxBytes(t *testing.T) {
-	j := open(t, temp(t), Options{MaxBytes: 6 << 20})
+	j := open(t, sample.Path(t), Options{MaxBytes: 6 << 20})
 	j.db.NoSync = true
 	big := make([]byte, 100<<10)
 	for i := range big {
@@ -89,7 +90,7 @@ func TestMaxBytes(t *testing.T) {
 	var err error
 	n := 0
 	for ; err == nil && n < 1000; n++ {
-		ev := event("cam", time.Duration(n)*time.Second, time.Duration(n)*time.Second)
+		ev := sample.Event("cam", time.Duration(n)*time.Second, time.Duration(n)*time.Second)
 		ev.AccountID = string(big)
 		err = j.Put(ev, false)
 	}
@@ -98,9 +99,9 @@ func TestMaxBytes(t *testing.T) {
 	require.NoError(t, err)
 	require.LessOrEqual(t, s.Bytes, int64(6<<20))
 	// Pruning makes room.
-	pruned, err := j.Prune(Retention{Before: epoch.Add(time.Hour)})
+	pruned, err := j.Prune(Retention{Before: sample.Epoch.Add(time.Hour)})
 	require.NoError(t, err)
 	require.Equal(t, n-1, pruned)
-	require.NoError(t, j.Put(event("cam", time.Hour, 2*time.Hour), true))
+	require.NoError(t, j.Put(sample.Event("cam", time.Hour, 2*time.Hour), true))
 	requireClean(t, j)
 }

@@ -8,15 +8,17 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/storage/journal/sample"
 )
 
 // FuzzOpen opens a journal of which one stretch was overwritten. It opens, checks clean and works.
 func FuzzOpen(f *testing.F) {
-	path := filepath.Join(folder(f), "journal.db")
+	path := filepath.Join(sample.Folder(f), "journal.db")
 	j, err := Open(path, Options{})
 	require.NoError(f, err)
 	for i := range 5 {
-		require.NoError(f, j.Put(event("cam", time.Duration(i)*time.Second, goesOn), i%2 == 0))
+		require.NoError(f, j.Put(sample.Event("cam", time.Duration(i)*time.Second, sample.GoesOn), i%2 == 0))
 	}
 	require.NoError(f, j.crash())
 	image, err := os.ReadFile(path)
@@ -27,11 +29,11 @@ func FuzzOpen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, at uint32, b []byte) {
 		c := bytes.Clone(image)
 		copy(c[int(at)%len(c):], b)
-		path := filepath.Join(folder(t), "journal.db")
+		path := filepath.Join(sample.Folder(t), "journal.db")
 		require.NoError(t, os.WriteFile(path, c, 0o600))
 		j, err := Open(path, Options{})
 		require.NoError(t, err)
-		require.NoError(t, j.Put(event("new", 0, 0), true))
+		require.NoError(t, j.Put(sample.Event("new", 0, 0), true))
 		requireClean(t, j)
 		require.NoError(t, j.Close())
 	})

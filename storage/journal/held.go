@@ -14,6 +14,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal/boltfile"
+	"vmsbridge/storage/journal/form"
 )
 
 // Held is the journal of a program that does not run, held so that none can start on it. One goroutine.
@@ -104,7 +105,7 @@ func (h *Held) check() (r Report, err error) {
 			return nil
 		}
 		found, err = inspect(f)
-		if err == nil && found.form > formatVersion {
+		if err == nil && found.form > form.Version {
 			err = ErrNewer
 		}
 		if err != nil {

@@ -7,6 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/sample"
 )
 
 func hold(t *testing.T, path string) *Held {
@@ -18,7 +21,7 @@ func hold(t *testing.T, path string) *Held {
 }
 
 func TestHeldJournal(t *testing.T) {
-	path := temp(t)
+	path := sample.Path(t)
 	_, err := Hold(path, time.Millisecond)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	fill(t, path, true)
@@ -54,7 +57,7 @@ func TestRepairOfAHeldJournal(t *testing.T) {
 		{"flipped bit in an event of a journal closed in good order", func(t *testing.T, path string) {
 			b, err := os.ReadFile(path)
 			require.NoError(t, err)
-			require.NoError(t, os.WriteFile(path, flip(valueOf(t, b, bucketEvents)+200)(t, b), 0o600))
+			require.NoError(t, os.WriteFile(path, flip(valueOf(t, b, form.Events)+200)(t, b), 0o600))
 		}, 399},
 		{"meta page", func(t *testing.T, path string) {
 			b, err := os.ReadFile(path)
@@ -65,14 +68,14 @@ func TestRepairOfAHeldJournal(t *testing.T) {
 			db, err := bolt.Open(path, 0o600, nil)
 			require.NoError(t, err)
 			require.NoError(t, db.Update(func(tx *bolt.Tx) error {
-				k, v := tx.Bucket(bucketByTime).Cursor().First()
+				k, v := tx.Bucket(form.ByTime).Cursor().First()
 				v = append([]byte(nil), v...)
 				k2 := append([]byte(nil), k...)
-				if err := tx.Bucket(bucketByTime).Delete(k); err != nil {
+				if err := tx.Bucket(form.ByTime).Delete(k); err != nil {
 					return err
 				}
 				k2[len(k2)-1] ^= 1
-				return tx.Bucket(bucketByTime).Put(k2, v)
+				return tx.Bucket(form.ByTime).Put(k2, v)
 			}))
 			require.NoError(t, db.Close())
 		}, 400},
@@ -80,15 +83,15 @@ func TestRepairOfAHeldJournal(t *testing.T) {
 			db, err := bolt.Open(path, 0o600, nil)
 			require.NoError(t, err)
 			require.NoError(t, db.Update(func(tx *bolt.Tx) error {
-				v, err := (parkedValue{Reason: "x"}).seal()
+				v, err := (form.ParkedEntry{Reason: "x"}).Seal()
 				require.NoError(t, err)
-				return tx.Bucket(bucketParked).Put([]byte("nobody"), v)
+				return tx.Bucket(form.Parked).Put([]byte("nobody"), v)
 			}))
 			require.NoError(t, db.Close())
 		}, 400},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			path := temp(t)
+			path := sample.Path(t)
 			fill(t, path, true)
 			c.damage(t, path)
 			h := hold(t, path)
@@ -108,7 +111,7 @@ func TestRepairOfAHeldJournal(t *testing.T) {
 }
 
 func TestHeldJournalOfAnOtherForm(t *testing.T) {
-	path := temp(t)
+	path := sample.Path(t)
 	require.NoError(t, os.WriteFile(path, form1(t), 0o600))
 	h := hold(t, path)
 	r, err := h.Check()
@@ -117,9 +120,9 @@ func TestHeldJournalOfAnOtherForm(t *testing.T) {
 	require.Equal(t, 60, r.Events)
 	require.NoError(t, h.Close())
 
-	path = temp(t)
+	path = sample.Path(t)
 	j := open(t, path, Options{})
-	require.NoError(t, j.db.Update(func(tx *bolt.Tx) error { return txBucket(tx, bucketFormat).Put(keyVersion, []byte{99}) }))
+	require.NoError(t, j.db.Update(func(tx *bolt.Tx) error { return txBucket(tx, form.Format).Put(form.KeyVersion, []byte{99}) }))
 	require.NoError(t, j.Close())
 	_, err = hold(t, path).Check()
 	require.ErrorIs(t, err, ErrNewer)

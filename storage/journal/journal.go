@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/vfs"
 	"vmsbridge/uplink/vms"
 )
@@ -177,7 +178,7 @@ func (j *Journal) Close() error {
 		return nil
 	}
 	err := guarded(func() error {
-		return j.db.Update(func(tx *bolt.Tx) error { return txBucket(tx, bucketFormat).Put(keyClean, []byte{1}) })
+		return j.db.Update(func(tx *bolt.Tx) error { return txBucket(tx, form.Format).Put(form.KeyClean, []byte{1}) })
 	})
 	if err != nil {
 		// Only the next start is slower for it.

@@ -10,6 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/sample"
 	"vmsbridge/uplink/vms"
 )
 
@@ -31,9 +33,9 @@ func requireClean(t testing.TB, j *Journal) {
 }
 
 func TestPutGetReopen(t *testing.T) {
-	path := temp(t)
+	path := sample.Path(t)
 	j := open(t, path, Options{Registerer: prometheus.NewRegistry()})
-	ev := event("cam", 0, time.Second)
+	ev := sample.Event("cam", 0, time.Second)
 	require.NoError(t, j.Put(ev, true))
 	got, err := j.Get(ev.ID)
 	require.NoError(t, err)
@@ -66,11 +68,11 @@ func TestPutGetReopen(t *testing.T) {
 }
 
 func TestPutReplaces(t *testing.T) {
-	j := open(t, temp(t), Options{})
-	ev := event("cam", 0, goesOn)
+	j := open(t, sample.Path(t), Options{})
+	ev := sample.Event("cam", 0, sample.GoesOn)
 	require.NoError(t, j.Put(ev, true))
 	ended := ev
-	ended.EndTimestamp = vms.Ptr(epoch.Add(3 * time.Second))
+	ended.EndTimestamp = vms.Ptr(sample.Epoch.Add(3 * time.Second))
 	require.NoError(t, j.Put(ended, true))
 	page, err := j.List(vms.Query{}, nil)
 	require.NoError(t, err)
@@ -79,7 +81,7 @@ func TestPutReplaces(t *testing.T) {
 
 	// The same id with another start, actor and type is listed in its new places only.
 	moved := ended
-	moved.StartTimestamp, moved.ActorID, moved.Type = vms.At(epoch.Add(time.Second)), "cam2", vms.TypeTamper
+	moved.StartTimestamp, moved.ActorID, moved.Type = vms.At(sample.Epoch.Add(time.Second)), "cam2", vms.TypeTamper
 	require.NoError(t, j.Put(moved, false))
 	page, err = j.List(vms.Query{Actors: []vms.Actor{{Type: "camera", ID: "cam"}}}, nil)
 	require.NoError(t, err)
@@ -91,9 +93,9 @@ func TestPutReplaces(t *testing.T) {
 }
 
 func TestPutRefuses(t *testing.T) {
-	j := open(t, temp(t), Options{})
+	j := open(t, sample.Path(t), Options{})
 	change := func(f func(*vms.Event)) vms.Event {
-		ev := event("cam", 0, time.Second)
+		ev := sample.Event("cam", 0, time.Second)
 		f(&ev)
 		return ev
 	}
@@ -102,14 +104,14 @@ func TestPutRefuses(t *testing.T) {
 		"no type":         change(func(ev *vms.Event) { ev.Type = "" }),
 		"no actor":        change(func(ev *vms.Event) { ev.ActorID = "" }),
 		"no start":        change(func(ev *vms.Event) { ev.StartTimestamp = vms.Time{} }),
-		"ends too early":  change(func(ev *vms.Event) { ev.EndTimestamp = vms.Ptr(epoch.Add(-time.Millisecond)) }),
+		"ends too early":  change(func(ev *vms.Event) { ev.EndTimestamp = vms.Ptr(sample.Epoch.Add(-time.Millisecond)) }),
 		"id not UTF-8":    change(func(ev *vms.Event) { ev.ID = "a\xff" }),
 		"long id":         change(func(ev *vms.Event) { ev.ID = string(make([]byte, 5000)) }),
 		"year 10000":      change(func(ev *vms.Event) { ev.EndTimestamp = vms.Ptr(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)) }),
 		"empty data item": change(func(ev *vms.Event) { ev.Data = []vms.Data{{}} }),
 		"too big":         change(func(ev *vms.Event) { ev.AccountID = string(make([]byte, 1<<20)) }),
 	} {
-		require.ErrorIs(t, j.Put(ev, true), ErrInvalid, name)
+		require.ErrorIs(t, j.Put(ev, true), form.ErrInvalid, name)
 	}
 	s, err := j.OutboxStats()
 	require.NoError(t, err)
@@ -117,10 +119,10 @@ func TestPutRefuses(t *testing.T) {
 }
 
 func TestOddIDs(t *testing.T) {
-	j := open(t, temp(t), Options{})
+	j := open(t, sample.Path(t), Options{})
 	ids := []string{"a", "a\x00", "a\x00b", "\x00", "ä/ü ?&%+", "\u2028", "camera:1-2026-11-21T07:00:00.000+00:00", "<>\"'"}
 	for i, id := range ids {
-		ev := event("cam", 0, time.Second)
+		ev := sample.Event("cam", 0, time.Second)
 		ev.ID, ev.ActorID = id, ids[(i+1)%len(ids)]
 		require.NoError(t, j.Put(ev, true))
 		got, err := j.Get(id)
@@ -137,14 +139,14 @@ func TestOddIDs(t *testing.T) {
 }
 
 func TestOutbox(t *testing.T) {
-	now := epoch
-	j := open(t, temp(t), Options{Now: func() time.Time { return now }})
-	a, b, c := event("a", 0, goesOn), event("b", time.Second, 2*time.Second), event("a", 3*time.Second, goesOn)
+	now := sample.Epoch
+	j := open(t, sample.Path(t), Options{Now: func() time.Time { return now }})
+	a, b, c := sample.Event("a", 0, sample.GoesOn), sample.Event("b", time.Second, 2*time.Second), sample.Event("a", 3*time.Second, sample.GoesOn)
 	for _, ev := range []vms.Event{a, b, c} {
 		require.NoError(t, j.Put(ev, true))
 		now = now.Add(time.Minute)
 	}
-	require.NoError(t, j.Put(event("a", -time.Hour, 0), false))
+	require.NoError(t, j.Put(sample.Event("a", -time.Hour, 0), false))
 
 	ids := func(entries []Entry) (list []string) {
 		for _, e := range entries {
@@ -155,17 +157,17 @@ func TestOutbox(t *testing.T) {
 	first, err := j.Peek(10, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{a.ID, b.ID, c.ID}, ids(first))
-	require.Equal(t, epoch, first[0].Since)
+	require.Equal(t, sample.Epoch, first[0].Since)
 
 	// A renewal keeps its place and its age, and outdates the revision that was read.
 	ended := a
-	ended.EndTimestamp = vms.Ptr(epoch.Add(time.Second))
+	ended.EndTimestamp = vms.Ptr(sample.Epoch.Add(time.Second))
 	require.NoError(t, j.Put(ended, true))
 	require.NoError(t, j.Ack(a.ID, first[0].Revision))
 	j.Tried(a.ID)
 	second, err := j.Peek(1, nil)
 	require.NoError(t, err)
-	require.Equal(t, []Entry{{Event: ended, Place: first[0].Place, Revision: second[0].Revision, Attempts: 1, Since: epoch}}, second)
+	require.Equal(t, []Entry{{Event: ended, Place: first[0].Place, Revision: second[0].Revision, Attempts: 1, Since: sample.Epoch}}, second)
 	require.Greater(t, second[0].Revision, first[0].Revision)
 
 	skipped, err := j.Peek(10, func(actor string) bool { return actor == "a" })
@@ -178,11 +180,11 @@ func TestOutbox(t *testing.T) {
 	require.NoError(t, j.Park(b.ID, first[1].Revision, "no such camera"))
 	s, err := j.OutboxStats()
 	require.NoError(t, err)
-	require.Equal(t, Stats{Waiting: 1, Parked: 1, Oldest: epoch.Add(2 * time.Minute), Events: 4, Bytes: s.Bytes, Free: s.Free}, s)
+	require.Equal(t, Stats{Waiting: 1, Parked: 1, Oldest: sample.Epoch.Add(2 * time.Minute), Events: 4, Bytes: s.Bytes, Free: s.Free}, s)
 
 	parked, err := j.Parked()
 	require.NoError(t, err)
-	require.Equal(t, []ParkedEntry{{Event: b, Reason: "no such camera", At: now, Since: epoch.Add(time.Minute)}}, parked)
+	require.Equal(t, []ParkedEntry{{Event: b, Reason: "no such camera", At: now, Since: sample.Epoch.Add(time.Minute)}}, parked)
 	require.ErrorIs(t, j.Retry(c.ID), ErrNotFound)
 	require.NoError(t, j.Retry(b.ID))
 	third, err := j.Peek(10, nil)
@@ -207,14 +209,14 @@ func TestOutbox(t *testing.T) {
 }
 
 func TestChangedAndSubscribe(t *testing.T) {
-	j := open(t, temp(t), Options{})
+	j := open(t, sample.Path(t), Options{})
 	var got []string
 	cancel := j.Subscribe(func(ev vms.Event) {
 		_, err := j.Get(ev.ID) // it is durable, and reading is allowed here
 		require.NoError(t, err)
 		got = append(got, ev.ID)
 	})
-	a, b := event("a", 0, 0), event("b", 0, 0)
+	a, b := sample.Event("a", 0, 0), sample.Event("b", 0, 0)
 	require.NoError(t, j.Put(a, false))
 	require.Empty(t, j.Changed())
 	require.NoError(t, j.Put(b, true))
@@ -227,32 +229,32 @@ func TestChangedAndSubscribe(t *testing.T) {
 }
 
 func TestTouchAndUnfinished(t *testing.T) {
-	path := temp(t)
+	path := sample.Path(t)
 	j := open(t, path, Options{})
-	a, b := event("a", 0, goesOn), event("b", 0, goesOn)
+	a, b := sample.Event("a", 0, sample.GoesOn), sample.Event("b", 0, sample.GoesOn)
 	require.NoError(t, j.Put(a, true))
 	require.NoError(t, j.Put(b, true))
-	require.NoError(t, j.Touch(a.ID, epoch.Add(5*time.Second)))
-	require.NoError(t, j.Touch(a.ID, epoch.Add(4*time.Second)), "an earlier one changes nothing")
+	require.NoError(t, j.Touch(a.ID, sample.Epoch.Add(5*time.Second)))
+	require.NoError(t, j.Touch(a.ID, sample.Epoch.Add(4*time.Second)), "an earlier one changes nothing")
 	require.NoError(t, j.Put(a, true), "nor does a renewal")
-	require.ErrorIs(t, j.Touch("unknown", epoch), ErrNotFound)
+	require.ErrorIs(t, j.Touch("unknown", sample.Epoch), ErrNotFound)
 	require.NoError(t, j.Close())
 
 	j = open(t, path, Options{})
 	list, err := j.Unfinished()
 	require.NoError(t, err)
-	require.Equal(t, []Ongoing{{a, epoch.Add(5 * time.Second)}, {b, epoch}}, list)
-	a.EndTimestamp = vms.Ptr(epoch.Add(5 * time.Second))
+	require.Equal(t, []Ongoing{{a, sample.Epoch.Add(5 * time.Second)}, {b, sample.Epoch}}, list)
+	a.EndTimestamp = vms.Ptr(sample.Epoch.Add(5 * time.Second))
 	require.NoError(t, j.Put(a, true))
-	require.NoError(t, j.Touch(a.ID, epoch.Add(time.Hour)), "a late touch of an ended event is harmless")
+	require.NoError(t, j.Touch(a.ID, sample.Epoch.Add(time.Hour)), "a late touch of an ended event is harmless")
 	list, err = j.Unfinished()
 	require.NoError(t, err)
-	require.Equal(t, []Ongoing{{b, epoch}}, list)
+	require.Equal(t, []Ongoing{{b, sample.Epoch}}, list)
 	requireClean(t, j)
 }
 
 func TestMeta(t *testing.T) {
-	path := temp(t)
+	path := sample.Path(t)
 	j := open(t, path, Options{})
 	require.NoError(t, j.SetMeta("boot", []byte("17")))
 	require.Error(t, j.SetMeta("", []byte("x")))
@@ -268,12 +270,12 @@ func TestMeta(t *testing.T) {
 }
 
 func TestPrune(t *testing.T) {
-	j := open(t, temp(t), Options{})
-	old, recent := event("a", -48*time.Hour, -47*time.Hour), event("b", -time.Hour, 0)
-	long := event("c", -48*time.Hour, -time.Minute) // began early, ended lately
-	ongoing := event("d", -48*time.Hour, goesOn)
-	waiting := event("e", -48*time.Hour, -47*time.Hour)
-	parked := event("f", -48*time.Hour, -47*time.Hour)
+	j := open(t, sample.Path(t), Options{})
+	old, recent := sample.Event("a", -48*time.Hour, -47*time.Hour), sample.Event("b", -time.Hour, 0)
+	long := sample.Event("c", -48*time.Hour, -time.Minute) // began early, ended lately
+	ongoing := sample.Event("d", -48*time.Hour, sample.GoesOn)
+	waiting := sample.Event("e", -48*time.Hour, -47*time.Hour)
+	parked := sample.Event("f", -48*time.Hour, -47*time.Hour)
 	for _, ev := range []vms.Event{old, recent, long, ongoing} {
 		require.NoError(t, j.Put(ev, false))
 	}
@@ -284,11 +286,11 @@ func TestPrune(t *testing.T) {
 	require.NoError(t, j.Put(waiting, true))
 	many := make([]vms.Event, 0, pruneBatch*2+10)
 	for i := range cap(many) {
-		many = append(many, event(fmt.Sprint("m", i), -40*time.Hour, -30*time.Hour))
+		many = append(many, sample.Event(fmt.Sprint("m", i), -40*time.Hour, -30*time.Hour))
 	}
 	putAll(t, j, many)
 
-	n, err := j.Prune(Retention{Before: epoch.Add(-24 * time.Hour)})
+	n, err := j.Prune(Retention{Before: sample.Epoch.Add(-24 * time.Hour)})
 	require.NoError(t, err)
 	require.Equal(t, 1+len(many), n)
 	page, err := j.List(vms.Query{Ascending: true}, nil)
@@ -296,7 +298,7 @@ func TestPrune(t *testing.T) {
 	require.Equal(t, []vms.Event{long, ongoing, waiting, parked, recent}, page.Events)
 	requireClean(t, j)
 
-	n, err = j.Prune(Retention{Before: epoch.Add(-24 * time.Hour)})
+	n, err = j.Prune(Retention{Before: sample.Epoch.Add(-24 * time.Hour)})
 	require.NoError(t, err)
 	require.Zero(t, n)
 }
@@ -322,7 +324,7 @@ func putAll(t testing.TB, j *Journal, list []vms.Event) {
 }
 
 func TestLockedByAnother(t *testing.T) {
-	path := temp(t)
+	path := sample.Path(t)
 	open(t, path, Options{})
 	_, err := Open(path, Options{LockTimeout: time.Millisecond})
 	require.ErrorIs(t, err, ErrLocked)

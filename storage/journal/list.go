@@ -7,6 +7,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/journal/form"
 	"vmsbridge/uplink/vms"
 )
 
@@ -35,7 +36,7 @@ func (j *Journal) List(q vms.Query, c *vms.Cursor) (vms.Page, error) {
 		page = vms.Page{Events: []vms.Event{}, Total: p.count(tx)}
 		var at []byte
 		if c != nil {
-			at = place(c.Start, c.ID)
+			at = form.Place(c.Start, c.ID)
 		}
 		ascending := q.Ascending
 		back := c != nil && c.Back
@@ -64,15 +65,15 @@ func (j *Journal) List(q vms.Query, c *vms.Cursor) (vms.Page, error) {
 	return page, nil
 }
 
-func placeTime(p []byte) vms.Time { return vms.At(msTime(keyMS(p))) }
+func placeTime(p []byte) vms.Time { return vms.At(form.MSTime(form.KeyMS(p))) }
 
 // readAt reads the events at places. A damaged one, and one that an index lists at a place that is not its own, is left out.
 func (j *Journal) readAt(tx *bolt.Tx, places [][]byte) []vms.Event {
-	b := txBucket(tx, bucketEvents)
+	b := txBucket(tx, form.Events)
 	list := make([]vms.Event, 0, len(places))
 	for _, p := range places {
-		ev, _, err := decodeEvent(p[8:], b.Get(p[8:]))
-		if err != nil || !bytes.Equal(place(ev.StartTimestamp, ev.ID), p) {
+		ev, _, err := form.ReadEvent(p[8:], b.Get(p[8:]))
+		if err != nil || !bytes.Equal(form.Place(ev.StartTimestamp, ev.ID), p) {
 			j.metrics.damaged.Inc()
 			continue
 		}

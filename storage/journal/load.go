@@ -7,6 +7,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/vfs"
 )
 
@@ -27,8 +28,8 @@ func (j *Journal) load(db *bolt.DB) error {
 					return err
 				}
 			}
-			waiting, parked = keys(txBucket(tx, bucketOutbox)), keys(txBucket(tx, bucketParked))
-			lacking = slices.ContainsFunc(laterBuckets, func(name []byte) bool { return tx.Bucket(name) == nil })
+			waiting, parked = keys(txBucket(tx, form.Outbox)), keys(txBucket(tx, form.Parked))
+			lacking = slices.ContainsFunc(form.LaterBuckets, func(name []byte) bool { return tx.Bucket(name) == nil })
 			return checkOutbox(tx)
 		})
 	})
@@ -41,12 +42,12 @@ func (j *Journal) load(db *bolt.DB) error {
 				if fresh {
 					return createBuckets(tx)
 				}
-				for _, name := range laterBuckets {
+				for _, name := range form.LaterBuckets {
 					if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 						return err
 					}
 				}
-				return txBucket(tx, bucketFormat).Delete(keyClean)
+				return txBucket(tx, form.Format).Delete(form.KeyClean)
 			})
 		})
 		if err == nil && fresh {
@@ -64,36 +65,36 @@ func (j *Journal) load(db *bolt.DB) error {
 
 // examine says whether the file is new, and whether it was closed in good order; it refuses a newer form.
 func examine(tx *bolt.Tx) (fresh, clean bool, err error) {
-	if tx.Bucket(bucketFormat) == nil {
+	if tx.Bucket(form.Format) == nil {
 		if name, _ := tx.Cursor().First(); name != nil {
 			return false, false, &damagedError{"it is a database, but not a journal"}
 		}
 		return true, false, nil
 	}
-	format := txBucket(tx, bucketFormat)
-	switch v := format.Get(keyVersion); {
+	format := txBucket(tx, form.Format)
+	switch v := format.Get(form.KeyVersion); {
 	case len(v) != 1:
 		return false, false, &damagedError{"it has no version"}
-	case v[0] > formatVersion:
-		return false, false, fmt.Errorf("%w (its form is %d, known is %d)", ErrNewer, v[0], formatVersion)
-	case v[0] < formatVersion:
+	case v[0] > form.Version:
+		return false, false, fmt.Errorf("%w (its form is %d, known is %d)", ErrNewer, v[0], form.Version)
+	case v[0] < form.Version:
 		return false, false, errOldForm
 	}
-	for _, name := range firstBuckets {
+	for _, name := range form.FirstBuckets {
 		if tx.Bucket(name) == nil {
 			return false, false, &damagedError{fmt.Sprintf("bucket %q is missing", name)}
 		}
 	}
-	return false, format.Get(keyClean) != nil, nil
+	return false, format.Get(form.KeyClean) != nil, nil
 }
 
 // checkOutbox looks through what matters most at every start: each entry of the outbox and each parked one has its event.
 func checkOutbox(tx *bolt.Tx) error {
-	events, ids := txBucket(tx, bucketEvents), txBucket(tx, bucketOutboxID)
+	events, ids := txBucket(tx, form.Events), txBucket(tx, form.OutboxID)
 	n := 0
-	err := txBucket(tx, bucketOutbox).ForEach(func(k, v []byte) error {
-		var e entryValue
-		if err := e.read(v); err != nil {
+	err := txBucket(tx, form.Outbox).ForEach(func(k, v []byte) error {
+		var e form.Entry
+		if err := e.Read(v); err != nil {
 			return &damagedError{fmt.Sprintf("entry %x of the outbox: %v", k, err)}
 		}
 		if string(ids.Get([]byte(e.ID))) != string(k) || events.Get([]byte(e.ID)) == nil {
@@ -108,8 +109,8 @@ func checkOutbox(tx *bolt.Tx) error {
 	if m := keys(ids); m != n {
 		return &damagedError{fmt.Sprintf("%d entries in the outbox, %d ids", n, m)}
 	}
-	return txBucket(tx, bucketParked).ForEach(func(k, v []byte) error {
-		if err := new(parkedValue).read(v); err != nil || events.Get(k) == nil {
+	return txBucket(tx, form.Parked).ForEach(func(k, v []byte) error {
+		if err := new(form.ParkedEntry).Read(v); err != nil || events.Get(k) == nil {
 			return &damagedError{fmt.Sprintf("parked event %q: it or its event is missing or damaged", k)}
 		}
 		return nil
@@ -117,12 +118,12 @@ func checkOutbox(tx *bolt.Tx) error {
 }
 
 func createBuckets(tx *bolt.Tx) error {
-	for _, name := range allBuckets {
+	for _, name := range form.Buckets {
 		if _, err := tx.CreateBucket(name); err != nil {
 			return err
 		}
 	}
-	return tx.Bucket(bucketFormat).Put(keyVersion, []byte{formatVersion})
+	return tx.Bucket(form.Format).Put(form.KeyVersion, []byte{form.Version})
 }
 
 // keys counts a bucket's keys, walking it.

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/sample"
 )
 
 // rot zeroes a page of events of a journal that is open, and asks for all of them, so that it is found.
@@ -18,7 +21,7 @@ func rot(t *testing.T, j *Journal, f filled) {
 	require.NoError(t, err)
 	file, err := os.OpenFile(j.path, os.O_RDWR, 0)
 	require.NoError(t, err)
-	_, err = file.WriteAt(make([]byte, 4096), int64(leafOf(t, b, bucketEvents)))
+	_, err = file.WriteAt(make([]byte, 4096), int64(leafOf(t, b, form.Events)))
 	require.NoError(t, err)
 	require.NoError(t, file.Close())
 	for id := range f.events {
@@ -35,14 +38,14 @@ func (j *Journal) later() {
 
 // TestRecoveryThatCannotYet: a journal that is found damaged when it cannot be replaced is replaced as soon as it can.
 func TestRecoveryThatCannotYet(t *testing.T) {
-	path := temp(t)
+	path := sample.Path(t)
 	f := fill(t, path, true)
 	var told []Damage
 	j := open(t, path, Options{OnDamage: func(d Damage) { told = append(told, d) }})
 	inTheWay := path + recoveringSuffix
 	require.NoError(t, os.MkdirAll(filepath.Join(inTheWay, "x"), 0o700))
 	rot(t, j, f)
-	ev := event("new", time.Hour, 2*time.Hour)
+	ev := sample.Event("new", time.Hour, 2*time.Hour)
 	for range 3 {
 		err := j.Put(ev, true)
 		require.ErrorContains(t, err, "recover a damaged journal")
@@ -79,7 +82,7 @@ func TestRecoveryOnAFullDisk(t *testing.T) {
 	ballast := filepath.Join(dir, "ballast")
 	require.Error(t, os.WriteFile(ballast, make([]byte, 20<<20), 0o600))
 	rot(t, j, f)
-	ev := event("new", time.Hour, 2*time.Hour)
+	ev := sample.Event("new", time.Hour, 2*time.Hour)
 	require.ErrorIs(t, j.Put(ev, true), ErrFull)
 	j.later()
 	require.ErrorIs(t, j.Put(ev, true), ErrFull)
@@ -121,7 +124,7 @@ func TestOddFiles(t *testing.T) {
 		{"a recovery without its last step", func(t *testing.T, path string) error { return os.Rename(path, path+recoveringSuffix) }, 400, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			path := temp(t)
+			path := sample.Path(t)
 			f := fill(t, path, false)
 			require.NoError(t, c.make(t, path))
 			h := hold(t, path)
@@ -145,7 +148,7 @@ func TestOddFiles(t *testing.T) {
 
 // TestRepairEndsARecovery that was cut off between its last two steps, when the journal has another name.
 func TestRepairEndsARecovery(t *testing.T) {
-	path := temp(t)
+	path := sample.Path(t)
 	f := fill(t, path, true)
 	require.NoError(t, os.Rename(path, path+recoveringSuffix))
 	require.NoError(t, Exists(path))

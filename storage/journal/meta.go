@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/journal/form"
 )
 
 // SetMeta stores a small value of the owner's (a boot counter, a cursor), durably; an empty value removes it. The key is 1
@@ -14,12 +16,12 @@ func (j *Journal) SetMeta(key string, value []byte) error {
 	if key == "" || len(key) > 1024 || len(value) > 64<<10 {
 		return fmt.Errorf("set meta %q: key of %d bytes and value of %d bytes: the limits are 1 to 1024 and 65536", key, len(key), len(value))
 	}
-	sealed := sealOwned(value)
+	sealed := form.SealOwned(value)
 	err := j.do(func(t *txn) error {
 		if len(value) == 0 {
-			return t.bucket(bucketMeta).Delete([]byte(key))
+			return t.bucket(form.Meta).Delete([]byte(key))
 		}
-		return t.bucket(bucketMeta).Put([]byte(key), sealed)
+		return t.bucket(form.Meta).Put([]byte(key), sealed)
 	})
 	if err != nil {
 		return fmt.Errorf("set meta %q: %w", key, err)
@@ -34,11 +36,11 @@ func (j *Journal) Meta(key string) (value []byte, err error) {
 	}
 	err = j.view(func(tx *bolt.Tx) error {
 		value = nil
-		b := txBucket(tx, bucketMeta).Get([]byte(key))
+		b := txBucket(tx, form.Meta).Get([]byte(key))
 		if b == nil {
 			return nil
 		}
-		b, err := readOwned(b)
+		b, err := form.ReadOwned(b)
 		value = bytes.Clone(b)
 		return err
 	})
@@ -50,7 +52,7 @@ func (j *Journal) Meta(key string) (value []byte, err error) {
 
 // count is the number of events in the journal.
 func count(tx *bolt.Tx) int {
-	if n := txBucket(tx, bucketFormat).Get(keyCount); len(n) == 8 {
+	if n := txBucket(tx, form.Format).Get(form.KeyCount); len(n) == 8 {
 		return int(binary.BigEndian.Uint64(n))
 	}
 	return 0
@@ -61,8 +63,8 @@ func addCount(format bucket, n int) error {
 	if n == 0 {
 		return nil
 	}
-	if old := format.Get(keyCount); len(old) == 8 {
+	if old := format.Get(form.KeyCount); len(old) == 8 {
 		n += int(binary.BigEndian.Uint64(old))
 	}
-	return format.Put(keyCount, sequenceKey(uint64(n)))
+	return format.Put(form.KeyCount, form.SequenceKey(uint64(n)))
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/journal/sample"
 	"vmsbridge/uplink/vms"
 )
 
@@ -26,13 +27,13 @@ func BenchmarkMillion(b *testing.B) {
 		events = n
 	}
 	const cameras = 100
-	j := open(b, temp(b), Options{})
+	j := open(b, sample.Path(b), Options{})
 	j.db.NoSync = true // making them is not what is measured
 	for from := 0; from < events; from += 50_000 {
 		list := make([]vms.Event, min(50_000, events-from))
 		for i := range list {
 			n := from + i
-			list[i] = event(fmt.Sprint("cam", n%cameras), time.Duration(n)*4*time.Second, time.Duration(n*4+5)*time.Second)
+			list[i] = sample.Event(fmt.Sprint("cam", n%cameras), time.Duration(n)*4*time.Second, time.Duration(n*4+5)*time.Second)
 			if n/cameras%100 == 0 {
 				list[i].Type = vms.TypeTamper
 				list[i].ID = list[i].NaturalID()
@@ -43,7 +44,7 @@ func BenchmarkMillion(b *testing.B) {
 	require.NoError(b, j.db.Sync())
 	j.db.NoSync = false
 	at := func(share float64) *vms.Time {
-		return vms.Ptr(epoch.Add(time.Duration(share*float64(events)*4) * time.Second))
+		return vms.Ptr(sample.Epoch.Add(time.Duration(share*float64(events)*4) * time.Second))
 	}
 	cam := []vms.Actor{{Type: vms.ActorCamera, ID: "cam7"}}
 	for _, q := range []struct {
@@ -93,7 +94,7 @@ func benchmarkSize(b *testing.B, j *Journal) {
 	b.Run("put=one-more", func(b *testing.B) {
 		var took []time.Duration
 		for i := 0; b.Loop(); i++ {
-			ev := event("cam1", time.Duration(-i)*time.Second, time.Duration(-i)*time.Second)
+			ev := sample.Event("cam1", time.Duration(-i)*time.Second, time.Duration(-i)*time.Second)
 			began := time.Now()
 			err := j.Put(ev, true)
 			took = append(took, time.Since(began))
@@ -178,7 +179,7 @@ func benchmarkCompact(b *testing.B, j *Journal, events int) {
 				default:
 				}
 				began := time.Now()
-				if err := j.Put(event("late", time.Duration(i)*time.Second, time.Duration(i)*time.Second), true); err != nil {
+				if err := j.Put(sample.Event("late", time.Duration(i)*time.Second, time.Duration(i)*time.Second), true); err != nil {
 					b.Error(err)
 					return
 				}

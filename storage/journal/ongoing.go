@@ -6,6 +6,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/journal/form"
 	"vmsbridge/uplink/vms"
 )
 
@@ -26,9 +27,9 @@ func (j *Journal) Touch(id string, last time.Time) error {
 	// Most touches of an unchanged span need no transaction that writes.
 	var moot, known bool
 	err := j.view(func(tx *bolt.Tx) error {
-		noted := txBucket(tx, bucketOngoing).Get([]byte(id))
-		known = txBucket(tx, bucketEvents).Get([]byte(id)) != nil
-		moot = known && (noted == nil || keyMS(noted) >= at)
+		noted := txBucket(tx, form.Ongoing).Get([]byte(id))
+		known = txBucket(tx, form.Events).Get([]byte(id)) != nil
+		moot = known && (noted == nil || form.KeyMS(noted) >= at)
 		return nil
 	})
 	switch {
@@ -37,11 +38,11 @@ func (j *Journal) Touch(id string, last time.Time) error {
 		err = ErrNotFound
 	case !moot:
 		err = j.do(func(t *txn) error {
-			ongoing := t.bucket(bucketOngoing)
-			if noted := ongoing.Get([]byte(id)); noted == nil || keyMS(noted) >= at {
+			ongoing := t.bucket(form.Ongoing)
+			if noted := ongoing.Get([]byte(id)); noted == nil || form.KeyMS(noted) >= at {
 				return nil
 			}
-			return ongoing.Put([]byte(id), msKey(at))
+			return ongoing.Put([]byte(id), form.MSKey(at))
 		})
 	}
 	if err != nil {
@@ -56,14 +57,14 @@ func (j *Journal) Unfinished() ([]Ongoing, error) {
 	var list []Ongoing
 	err := j.view(func(tx *bolt.Tx) error {
 		list = nil
-		events := txBucket(tx, bucketEvents)
-		return txBucket(tx, bucketOngoing).ForEach(func(k, v []byte) error {
-			ev, _, err := decodeEvent(k, events.Get(k))
+		events := txBucket(tx, form.Events)
+		return txBucket(tx, form.Ongoing).ForEach(func(k, v []byte) error {
+			ev, _, err := form.ReadEvent(k, events.Get(k))
 			if err != nil || len(v) != 8 {
 				j.metrics.damaged.Inc()
 				return nil
 			}
-			list = append(list, Ongoing{Event: ev, Last: msTime(keyMS(v))})
+			list = append(list, Ongoing{Event: ev, Last: form.MSTime(form.KeyMS(v))})
 			return nil
 		})
 	})

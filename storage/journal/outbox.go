@@ -8,6 +8,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/journal/form"
 	"vmsbridge/uplink/vms"
 )
 
@@ -26,35 +27,35 @@ type Entry struct {
 
 // enqueue puts ev at the end of the outbox, or renews the entry that waits. It returns the entry's sequence.
 func (t *txn) enqueue(ev vms.Event, now time.Time) (uint64, error) {
-	outbox, ids, id := t.bucket(bucketOutbox), t.bucket(bucketOutboxID), []byte(ev.ID)
+	outbox, ids, id := t.bucket(form.Outbox), t.bucket(form.OutboxID), []byte(ev.ID)
 	revision, err := nextSequence(outbox)
 	if err != nil {
 		return 0, err
 	}
-	entry := entryValue{ID: ev.ID, ActorID: ev.ActorID, Revision: revision, Since: now.UTC()}
+	entry := form.Entry{ID: ev.ID, ActorID: ev.ActorID, Revision: revision, Since: now.UTC()}
 	key := ids.Get(id)
 	if key != nil {
 		// A damaged entry is renewed as a new one, in its old place.
-		var old entryValue
-		if err := old.read(outbox.Get(key)); err == nil {
+		var old form.Entry
+		if err := old.Read(outbox.Get(key)); err == nil {
 			entry.Since = old.Since
 		}
 		key = slices.Clone(key)
 	} else {
-		key = sequenceKey(revision)
+		key = form.SequenceKey(revision)
 		if err := ids.Put(id, key); err != nil {
 			return 0, err
 		}
 		t.waiting++
 	}
-	value, err := entry.seal()
+	value, err := entry.Seal()
 	if err != nil {
 		return 0, err
 	}
 	if err := outbox.Put(key, value); err != nil {
 		return 0, err
 	}
-	if parked := t.bucket(bucketParked); parked.Get(id) != nil {
+	if parked := t.bucket(form.Parked); parked.Get(id) != nil {
 		if err := parked.Delete(id); err != nil {
 			return 0, err
 		}
@@ -75,35 +76,35 @@ func nextSequence(outbox bucket) (uint64, error) {
 }
 
 // waitingEntry is the entry of an id in the outbox with its key, or nil.
-func (t *txn) waitingEntry(id string) (key []byte, entry *entryValue) {
-	key = t.bucket(bucketOutboxID).Get([]byte(id))
+func (t *txn) waitingEntry(id string) (key []byte, entry *form.Entry) {
+	key = t.bucket(form.OutboxID).Get([]byte(id))
 	if key == nil {
 		return nil, nil
 	}
-	entry = &entryValue{ID: id}
+	entry = &form.Entry{ID: id}
 	// A damaged entry has revision 0, which no Ack names; Put and Drop still reach it.
-	_ = entry.read(t.bucket(bucketOutbox).Get(key))
+	_ = entry.Read(t.bucket(form.Outbox).Get(key))
 	return slices.Clone(key), entry
 }
 
 // remove takes an entry out of the outbox.
 func (t *txn) remove(key []byte, id string) error {
-	outbox := t.bucket(bucketOutbox)
+	outbox := t.bucket(form.Outbox)
 	if err := outbox.Delete(key); err != nil {
 		return err
 	}
-	if err := t.bucket(bucketOutboxID).Delete([]byte(id)); err != nil {
+	if err := t.bucket(form.OutboxID).Delete([]byte(id)); err != nil {
 		return err
 	}
 	t.waiting--
-	t.bytes -= int64(len(t.bucket(bucketEvents).Get([]byte(id))))
+	t.bytes -= int64(len(t.bucket(form.Events).Get([]byte(id))))
 	t.forget = append(t.forget, id)
 	// low lets a recovery that lost a part of the outbox tell which events the service surely has.
-	low := sequenceKey(outbox.Sequence() + 1)
+	low := form.SequenceKey(outbox.Sequence() + 1)
 	if first, _ := outbox.Cursor().First(); first != nil {
 		low = slices.Clone(first)
 	}
-	return t.bucket(bucketFormat).Put(keyLow, low)
+	return t.bucket(form.Format).Put(form.KeyLow, low)
 }
 
 // Peek is up to n entries, oldest first, without those of actors for which skip says so (nil skips none). skip is called
@@ -112,7 +113,7 @@ func (j *Journal) Peek(n int, skip func(actorID string) bool) ([]Entry, error) {
 	var list []Entry
 	err := j.view(func(tx *bolt.Tx) error {
 		list = nil
-		events, c := txBucket(tx, bucketEvents), txBucket(tx, bucketOutbox).Cursor()
+		events, c := txBucket(tx, form.Events), txBucket(tx, form.Outbox).Cursor()
 		for k, v := c.First(); k != nil && len(list) < n; k, v = c.Next() {
 			e, err := j.unsealEntry(v)
 			if err != nil || skip != nil && skip(e.ActorID) {
@@ -126,16 +127,16 @@ func (j *Journal) Peek(n int, skip func(actorID string) bool) ([]Entry, error) {
 }
 
 // unsealEntry reads an entry of the outbox. A damaged one is counted.
-func (j *Journal) unsealEntry(value []byte) (e entryValue, err error) {
-	if err = e.read(value); err != nil {
+func (j *Journal) unsealEntry(value []byte) (e form.Entry, err error) {
+	if err = e.Read(value); err != nil {
 		j.metrics.damaged.Inc()
 	}
 	return e, err
 }
 
 // appendEntry appends the entry with its event. One whose event is damaged is counted and left out.
-func (j *Journal) appendEntry(list []Entry, e entryValue, place uint64, events *bolt.Bucket) []Entry {
-	ev, _, err := decodeEvent([]byte(e.ID), events.Get([]byte(e.ID)))
+func (j *Journal) appendEntry(list []Entry, e form.Entry, place uint64, events *bolt.Bucket) []Entry {
+	ev, _, err := form.ReadEvent([]byte(e.ID), events.Get([]byte(e.ID)))
 	if err != nil {
 		j.metrics.damaged.Inc()
 		return list
@@ -194,10 +195,10 @@ func (j *Journal) OutboxStats() (Stats, error) {
 	var s Stats
 	err := j.view(func(tx *bolt.Tx) error {
 		s.Bytes, s.Free, s.Events, s.Oldest = tx.Size(), freeBytes(tx), count(tx), time.Time{}
-		c := txBucket(tx, bucketOutbox).Cursor()
+		c := txBucket(tx, form.Outbox).Cursor()
 		for k, v := c.First(); k != nil; k, v = c.Next() {
-			var e entryValue
-			if err := e.read(v); err == nil {
+			var e form.Entry
+			if err := e.Read(v); err == nil {
 				s.Oldest = e.Since
 				break
 			}

@@ -6,6 +6,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/journal/form"
 	"vmsbridge/uplink/vms"
 )
 
@@ -29,11 +30,11 @@ func (j *Journal) Park(id string, revision uint64, reason string) error {
 		if entry == nil || entry.Revision != revision {
 			return nil
 		}
-		value, err := (parkedValue{Reason: reason, At: j.opts.Now().UTC(), Since: entry.Since, Tries: tries}).seal()
+		value, err := (form.ParkedEntry{Reason: reason, At: j.opts.Now().UTC(), Since: entry.Since, Tries: tries}).Seal()
 		if err != nil {
 			return err
 		}
-		if err := t.bucket(bucketParked).Put([]byte(id), value); err != nil {
+		if err := t.bucket(form.Parked).Put([]byte(id), value); err != nil {
 			return err
 		}
 		t.parked++
@@ -50,11 +51,11 @@ func (j *Journal) Parked() ([]ParkedEntry, error) {
 	var list []ParkedEntry
 	err := j.view(func(tx *bolt.Tx) error {
 		list = nil
-		events := txBucket(tx, bucketEvents)
-		return txBucket(tx, bucketParked).ForEach(func(k, v []byte) error {
-			var p parkedValue
-			perr := p.read(v)
-			ev, _, err := decodeEvent(k, events.Get(k))
+		events := txBucket(tx, form.Events)
+		return txBucket(tx, form.Parked).ForEach(func(k, v []byte) error {
+			var p form.ParkedEntry
+			perr := p.Read(v)
+			ev, _, err := form.ReadEvent(k, events.Get(k))
 			if err != nil || perr != nil {
 				j.metrics.damaged.Inc()
 			}
@@ -74,10 +75,10 @@ func (j *Journal) Parked() ([]ParkedEntry, error) {
 // Retry puts a parked event at the end of the outbox, durably. An id that is not parked gives ErrNotFound.
 func (j *Journal) Retry(id string) error {
 	err := j.do(func(t *txn) error {
-		if id == "" || t.bucket(bucketParked).Get([]byte(id)) == nil {
+		if id == "" || t.bucket(form.Parked).Get([]byte(id)) == nil {
 			return refusal{ErrNotFound}
 		}
-		ev, _, err := decodeEvent([]byte(id), t.bucket(bucketEvents).Get([]byte(id)))
+		ev, _, err := form.ReadEvent([]byte(id), t.bucket(form.Events).Get([]byte(id)))
 		if err != nil {
 			return refusal{err}
 		}
@@ -85,12 +86,12 @@ func (j *Journal) Retry(id string) error {
 		if err != nil {
 			return err
 		}
-		body, err := sealEvent(ev, sequence)
+		body, err := form.SealEvent(ev, sequence)
 		if err != nil {
 			return err
 		}
 		t.bytes += int64(len(body))
-		return t.bucket(bucketEvents).Put([]byte(id), body)
+		return t.bucket(form.Events).Put([]byte(id), body)
 	})
 	if err != nil {
 		return fmt.Errorf("retry event %q: %w", id, err)
@@ -109,7 +110,7 @@ func (j *Journal) Drop(id string) error {
 		if entry != nil {
 			return t.remove(key, id)
 		}
-		parked := t.bucket(bucketParked)
+		parked := t.bucket(form.Parked)
 		if parked.Get([]byte(id)) == nil {
 			return refusal{ErrNotFound}
 		}

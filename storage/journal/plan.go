@@ -7,6 +7,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/journal/form"
 	"vmsbridge/uplink/vms"
 )
 
@@ -25,28 +26,28 @@ type plan struct {
 // makePlan takes the narrowest index: by actor (and type) where actors are named, by type where only types are, else by
 // time.
 func makePlan(q vms.Query) plan {
-	p := plan{bucket: bucketByTime, roots: [][]byte{nil}, anyEnd: q.EndGTE == nil && q.EndLTE == nil,
-		from: math.MinInt64, to: math.MaxInt64, endMin: math.MinInt64, endMax: endOngoing - 1}
+	p := plan{bucket: form.ByTime, roots: [][]byte{nil}, anyEnd: q.EndGTE == nil && q.EndLTE == nil,
+		from: math.MinInt64, to: math.MaxInt64, endMin: math.MinInt64, endMax: form.EndOngoing - 1}
 	// What Put refuses is not there to be found, and would not fit a prefix.
-	types := slices.DeleteFunc(slices.Clone(q.Types), func(t string) bool { return len(t) > maxNameBytes })
-	actors := slices.DeleteFunc(slices.Clone(q.Actors), func(a vms.Actor) bool { return len(a.Type) > maxNameBytes || len(a.ID) > maxNameBytes })
+	types := slices.DeleteFunc(slices.Clone(q.Types), func(t string) bool { return len(t) > form.MaxNameBytes })
+	actors := slices.DeleteFunc(slices.Clone(q.Actors), func(a vms.Actor) bool { return len(a.Type) > form.MaxNameBytes || len(a.ID) > form.MaxNameBytes })
 	if len(q.Actors) > 0 || len(q.Types) > 0 {
-		p.bucket, p.roots = bucketByType, nil
+		p.bucket, p.roots = form.ByType, nil
 	}
 	if len(q.Actors) > 0 {
-		p.bucket = bucketByActor
+		p.bucket = form.ByActor
 	}
 	for _, a := range actors {
 		if len(q.Types) == 0 {
-			p.roots = append(p.roots, actorPrefix(a))
+			p.roots = append(p.roots, form.ActorPrefix(a))
 		}
 		for _, t := range types {
-			p.roots = append(p.roots, append(actorPrefix(a), typePrefix(t)...))
+			p.roots = append(p.roots, append(form.ActorPrefix(a), form.TypePrefix(t)...))
 		}
 	}
 	if len(q.Actors) == 0 {
 		for _, t := range types {
-			p.roots = append(p.roots, typePrefix(t))
+			p.roots = append(p.roots, form.TypePrefix(t))
 		}
 	}
 	slices.SortFunc(p.roots, bytes.Compare)
@@ -72,13 +73,13 @@ func (p *plan) survey(tx *bolt.Tx) {
 	if p.from >= p.to || !p.anyEnd && p.endMin > p.endMax {
 		return
 	}
-	names := groupNames(p.bucket)
+	names := form.GroupNames(p.bucket)
 	c := txBucket(tx, p.bucket).Cursor()
 	for _, root := range p.roots {
 		k, _ := c.Seek(root)
 		for k != nil && bytes.HasPrefix(k, root) {
 			p.read++
-			n := groupLen(k, names)
+			n := form.GroupLen(k, names)
 			if n == 0 || n < len(root) {
 				k, _ = c.Next() // damaged
 				continue

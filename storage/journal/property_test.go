@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"vmsbridge/storage/journal/sample"
 	"vmsbridge/uplink/vms"
 )
 
@@ -105,7 +106,7 @@ func drawTime(t *rapid.T, label string) vms.Time {
 }
 
 func drawEvent(t *rapid.T) vms.Event {
-	ev := event(rapid.SampledFrom(someActors).Draw(t, "actor"), 0, 0)
+	ev := sample.Event(rapid.SampledFrom(someActors).Draw(t, "actor"), 0, 0)
 	ev.ActorType = rapid.SampledFrom([]string{"camera", "bridge"}).Draw(t, "actor type")
 	ev.Type = rapid.SampledFrom(someTypes).Draw(t, "type")
 	ev.StartTimestamp, ev.EndTimestamp = drawTime(t, "start"), nil
@@ -354,11 +355,11 @@ func compareLives(t *testing.T, lives int) {
 		defer func() { require.NoError(t, f.Value.Set(f.DefValue)) }()
 		require.NoError(t, f.Value.Set(strconv.Itoa(lives)))
 	}
-	dir := folder(t)
+	dir := sample.Folder(t)
 	rapid.Check(t, func(t *rapid.T) {
 		sub, err := os.MkdirTemp(dir, "")
 		require.NoError(t, err)
-		s := &subject{t: t, path: filepath.Join(sub, "journal.db"), now: epoch,
+		s := &subject{t: t, path: filepath.Join(sub, "journal.db"), now: sample.Epoch,
 			m: model{events: map[string]vms.Event{}, last: map[string]time.Time{}, parked: map[string]ParkedEntry{}}}
 		s.open()
 		defer func() { require.NoError(t, s.j.Close()) }()

@@ -8,6 +8,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/journal/form"
 	"vmsbridge/uplink/vms"
 )
 
@@ -20,16 +21,16 @@ func (j *Journal) PutProvisional(ev vms.Event, report bool, era uint32) error {
 	if era == 0 {
 		return j.Put(ev, report)
 	}
-	ev, body, err := sealChecked(ev)
+	ev, body, err := form.SealChecked(ev)
 	if err != nil {
 		return fmt.Errorf("put event %q: %w", ev.ID, err)
 	}
-	note := sealEra(era)
+	note := form.SealEra(era)
 	err = j.do(func(t *txn) error {
 		if err := j.put(t, ev, body, report); err != nil {
 			return err
 		}
-		return t.bucket(bucketMeta).Put(provisionalKey(ev.ID), note)
+		return t.bucket(form.Meta).Put(form.UntrueKey(ev.ID), note)
 	})
 	if err != nil {
 		return fmt.Errorf("put event %q: %w", ev.ID, err)
@@ -40,10 +41,10 @@ func (j *Journal) PutProvisional(ev vms.Event, report bool, era uint32) error {
 
 // provisional is the ids of an era's events, up to so many of them.
 func provisional(tx *bolt.Tx, era uint32, most int) (ids []string) {
-	c := txBucket(tx, bucketMeta).Cursor()
-	for k, v := c.Seek([]byte(provisionalPrefix)); bytes.HasPrefix(k, []byte(provisionalPrefix)) && len(ids) < most; k, v = c.Next() {
-		if isOfEra(v, era) {
-			ids = append(ids, string(k[len(provisionalPrefix):]))
+	c := txBucket(tx, form.Meta).Cursor()
+	for k, v := c.Seek([]byte(form.UntruePrefix)); bytes.HasPrefix(k, []byte(form.UntruePrefix)) && len(ids) < most; k, v = c.Next() {
+		if form.IsOfEra(v, era) {
+			ids = append(ids, string(k[len(form.UntruePrefix):]))
 		}
 	}
 	return ids
@@ -53,23 +54,23 @@ func provisional(tx *bolt.Tx, era uint32, most int) (ids []string) {
 func (j *Journal) Extent(era uint32) (from, to time.Time, ok bool, err error) {
 	err = j.view(func(tx *bolt.Tx) error {
 		ok = false
-		events, ongoing := txBucket(tx, bucketEvents), txBucket(tx, bucketOngoing)
+		events, ongoing := txBucket(tx, form.Events), txBucket(tx, form.Ongoing)
 		for _, id := range provisional(tx, era, math.MaxInt) {
-			h, err := decodeHead(events.Get([]byte(id)))
+			h, err := form.ReadHead(events.Get([]byte(id)))
 			if err != nil {
 				continue
 			}
-			last := max(h.start, h.end)
-			if h.end == endOngoing {
-				last = h.start
+			last := max(h.Start, h.End)
+			if h.End == form.EndOngoing {
+				last = h.Start
 				if v := ongoing.Get([]byte(id)); len(v) == 8 {
-					last = max(last, keyMS(v))
+					last = max(last, form.KeyMS(v))
 				}
 			}
-			if first := msTime(h.start); !ok || first.Before(from) {
+			if first := form.MSTime(h.Start); !ok || first.Before(from) {
 				from = first
 			}
-			if t := msTime(last); !ok || t.After(to) {
+			if t := form.MSTime(last); !ok || t.After(to) {
 				to = t
 			}
 			ok = true

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/journal/sample"
 	"vmsbridge/uplink/vms"
 )
 
@@ -14,23 +15,23 @@ import (
 // is once there, in its old place, and what comes later of the same event replaces it.
 func TestSettle(t *testing.T) {
 	const by = 20000*24*time.Hour + 1234*time.Millisecond
-	path := temp(t)
+	path := sample.Path(t)
 	j, err := Open(path, Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, j.Close()) }()
 	follower := cursors(t, j, "broker")[0]
-	untrue := func(actor string, start, end time.Duration) vms.Event { return event(actor, start-by, end-by) }
-	ended, goesOnHere := untrue("ended", time.Second, 3*time.Second), event("on", 2*time.Second-by, goesOn)
-	require.NoError(t, j.Put(event("true", 0, time.Second), true))
+	untrue := func(actor string, start, end time.Duration) vms.Event { return sample.Event(actor, start-by, end-by) }
+	ended, goesOnHere := untrue("ended", time.Second, 3*time.Second), sample.Event("on", 2*time.Second-by, sample.GoesOn)
+	require.NoError(t, j.Put(sample.Event("true", 0, time.Second), true))
 	require.NoError(t, j.PutProvisional(ended, true, 5))
 	require.NoError(t, j.PutProvisional(goesOnHere, true, 5))
-	require.NoError(t, j.Touch(goesOnHere.ID, epoch.Add(7*time.Second-by)))
+	require.NoError(t, j.Touch(goesOnHere.ID, sample.Epoch.Add(7*time.Second-by)))
 	require.NoError(t, j.PutProvisional(untrue("quiet", 3*time.Second, 4*time.Second), false, 5))
 	parked := untrue("parked", 4*time.Second, 5*time.Second)
 	require.NoError(t, j.PutProvisional(parked, true, 5))
 	other := untrue("other", 5*time.Second, 6*time.Second)
 	require.NoError(t, j.PutProvisional(other, true, 6))
-	twin := event("ended", time.Second, 2*time.Second)
+	twin := sample.Event("ended", time.Second, 2*time.Second)
 	require.NoError(t, j.Put(twin, true), "another event at the very millisecond where one comes to stand")
 
 	entries, err := j.Peek(100, nil)
@@ -40,8 +41,8 @@ func TestSettle(t *testing.T) {
 	from, to, ok, err := j.Extent(5)
 	require.NoError(t, err)
 	require.True(t, ok)
-	require.True(t, from.Equal(epoch.Add(time.Second-by)))
-	require.True(t, to.Equal(epoch.Add(7*time.Second-by)))
+	require.True(t, from.Equal(sample.Epoch.Add(time.Second-by)))
+	require.True(t, to.Equal(sample.Epoch.Add(7*time.Second-by)))
 
 	for range 2 { // the second time as after a crash
 		n, more, err := j.Settle(5, by, func(ev vms.Event) vms.Event {
@@ -66,7 +67,7 @@ func TestSettle(t *testing.T) {
 		require.Equal(t, e.Event.NaturalID(), e.Event.ID)
 	}
 	require.Equal(t, []string{"true", "ended", "on", "other", "ended"}, got, "in their old order")
-	require.True(t, entries[1].Event.StartTimestamp.Equal(epoch.Add(time.Second+time.Millisecond)), "beside its twin")
+	require.True(t, entries[1].Event.StartTimestamp.Equal(sample.Epoch.Add(time.Second+time.Millisecond)), "beside its twin")
 	require.True(t, entries[3].Event.StartTimestamp.Equal(other.StartTimestamp.Time), "of another era")
 	require.Contains(t, entries[2].Event.DataSchemas, "vms.test.v1")
 	var data struct{ Clock string }
@@ -75,15 +76,15 @@ func TestSettle(t *testing.T) {
 	open, err := j.Unfinished()
 	require.NoError(t, err)
 	require.Len(t, open, 1)
-	require.True(t, open[0].Last.Equal(epoch.Add(7*time.Second)), "%s", open[0].Last)
+	require.True(t, open[0].Last.Equal(sample.Epoch.Add(7*time.Second)), "%s", open[0].Last)
 	list, err := j.Parked()
 	require.NoError(t, err)
 	require.Len(t, list, 1)
-	require.True(t, list[0].Event.StartTimestamp.Equal(epoch.Add(4*time.Second)))
+	require.True(t, list[0].Event.StartTimestamp.Equal(sample.Epoch.Add(4*time.Second)))
 	require.Equal(t, []string{"true", "other", "ended", "ended", "on", "parked", "quiet"}, sortedTail(read(t, follower), 3))
 
 	// The event that went on ends: it is the same event.
-	end := event("on", 2*time.Second, 9*time.Second)
+	end := sample.Event("on", 2*time.Second, 9*time.Second)
 	require.NoError(t, j.Put(end, true))
 	page, err := j.List(vms.Query{PageSize: 100}, nil)
 	require.NoError(t, err)
@@ -116,7 +117,7 @@ func sortedTail(list []string, n int) []string {
 // under its right time: it is one event, before its turn has come and after.
 func TestSettleInPieces(t *testing.T) {
 	const by, n = 300 * 24 * time.Hour, 3*settlePiece + settlePiece/2
-	path := temp(t)
+	path := sample.Path(t)
 	j, err := Open(path, Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, j.Close()) }()
@@ -125,11 +126,11 @@ func TestSettleInPieces(t *testing.T) {
 	second := func(i int) time.Duration { return time.Duration(i) * time.Second }
 	name := func(i int) string { return fmt.Sprintf("camera%04d", i) }
 	for i := range n {
-		require.NoError(t, j.PutProvisional(event(name(i), second(i)-by, goesOn), true, 5))
+		require.NoError(t, j.PutProvisional(sample.Event(name(i), second(i)-by, sample.GoesOn), true, 5))
 	}
-	ends := func(i int) { require.NoError(t, j.Put(event(name(i), second(i), second(i+1)), true)) }
+	ends := func(i int) { require.NoError(t, j.Put(sample.Event(name(i), second(i), second(i+1)), true)) }
 	ends(0) // of another time, as far as the journal knows: nothing is being settled
-	require.NoError(t, j.Drop(event(name(0), second(0), goesOn).ID))
+	require.NoError(t, j.Drop(sample.Event(name(0), second(0), sample.GoesOn).ID))
 
 	settled, more, err := j.Settle(5, by, nil)
 	require.NoError(t, err)
@@ -139,7 +140,7 @@ func TestSettleInPieces(t *testing.T) {
 	ends(n - 1) // was not
 	ends(n - 2)
 	ends(n - 2) // and again
-	require.NoError(t, j.Put(event("new", second(n), second(n+1)), true))
+	require.NoError(t, j.Put(sample.Event("new", second(n), second(n+1)), true))
 	requireClean(t, j)
 	require.NoError(t, j.Close())
 	j, err = Open(path, Options{})
@@ -160,7 +161,7 @@ func TestSettleInPieces(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, page.Events, n+2, "all, the new one, and the one of another time")
 	for i, ev := range page.Events {
-		require.False(t, ev.StartTimestamp.Before(epoch), "%d: %s", i, ev.ID)
+		require.False(t, ev.StartTimestamp.Before(sample.Epoch), "%d: %s", i, ev.ID)
 	}
 	open, err := j.Unfinished()
 	require.NoError(t, err)

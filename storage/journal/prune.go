@@ -8,6 +8,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/journal/form"
 	"vmsbridge/uplink/vms"
 )
 
@@ -44,7 +45,7 @@ func (j *Journal) Prune(r Retention) (int, error) {
 		over, err := j.over(r.Keep)
 		if err == nil && over > 0 {
 			var n int
-			n, err = j.prune(endOngoing, over)
+			n, err = j.prune(form.EndOngoing, over)
 			total += n
 		}
 		if err != nil {
@@ -57,7 +58,7 @@ func (j *Journal) Prune(r Retention) (int, error) {
 // over is by how many the accepted events are more than keep.
 func (j *Journal) over(keep int) (n int, err error) {
 	err = j.view(func(tx *bolt.Tx) error {
-		n = count(tx) - keys(txBucket(tx, bucketOutbox)) - keys(txBucket(tx, bucketParked)) - keep
+		n = count(tx) - keys(txBucket(tx, form.Outbox)) - keys(txBucket(tx, form.Parked)) - keep
 		return nil
 	})
 	return n, err
@@ -114,7 +115,7 @@ func nextBatch(batch int, took time.Duration) int {
 func (j *Journal) pruneCandidates(limit int64, after []byte, n int) (keys [][]byte, next []byte, err error) {
 	err = j.view(func(tx *bolt.Tx) error {
 		keys, next = nil, nil
-		outbox, parked := txBucket(tx, bucketOutboxID), txBucket(tx, bucketParked)
+		outbox, parked := txBucket(tx, form.OutboxID), txBucket(tx, form.Parked)
 		p := makePlan(vms.Query{})
 		p.anyEnd, p.endMax = false, limit-1
 		p.survey(tx)
@@ -138,31 +139,31 @@ func (j *Journal) pruneCandidates(limit int64, after []byte, n int) (keys [][]by
 
 // prune removes the event at a key of the index by time, if it still is there, ended, and reported.
 func (t *txn) prune(key []byte, limit int64) (bool, error) {
-	n := groupLen(key, 0)
+	n := form.GroupLen(key, 0)
 	place := key[n:]
 	id := place[8:]
-	end := t.bucket(bucketByTime).Get(key)
-	if len(end) != 8 || keyMS(end) >= limit || t.bucket(bucketOutboxID).Get(id) != nil || t.bucket(bucketParked).Get(id) != nil || wanted(t.Tx, id) {
+	end := t.bucket(form.ByTime).Get(key)
+	if len(end) != 8 || form.KeyMS(end) >= limit || t.bucket(form.OutboxID).Get(id) != nil || t.bucket(form.Parked).Get(id) != nil || wanted(t.Tx, id) {
 		return false, nil
 	}
-	h, err := decodeHead(t.bucket(bucketEvents).Get(id))
-	if err != nil || h.start != keyMS(place) || h.end != keyMS(end) {
+	h, err := form.ReadHead(t.bucket(form.Events).Get(id))
+	if err != nil || h.Start != form.KeyMS(place) || h.End != form.KeyMS(end) {
 		// Damaged, or listed here by mistake: this place at least goes.
-		return false, t.bucket(bucketByTime).Delete(key)
+		return false, t.bucket(form.ByTime).Delete(key)
 	}
 	return true, t.erase(string(id), h)
 }
 
 // erase removes an event and its places. It must not wait in the outbox nor be parked.
-func (t *txn) erase(id string, h head) error {
-	for _, e := range h.indexEntries(id) {
-		if err := t.bucket(e.bucket).Delete(e.key); err != nil {
+func (t *txn) erase(id string, h form.Head) error {
+	for _, e := range h.Listings(id) {
+		if err := t.bucket(e.Bucket).Delete(e.Key); err != nil {
 			return err
 		}
 	}
-	if err := t.bucket(bucketOngoing).Delete([]byte(id)); err != nil {
+	if err := t.bucket(form.Ongoing).Delete([]byte(id)); err != nil {
 		return err
 	}
 	t.stored--
-	return t.bucket(bucketEvents).Delete([]byte(id))
+	return t.bucket(form.Events).Delete([]byte(id))
 }

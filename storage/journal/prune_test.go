@@ -7,15 +7,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/sample"
 	"vmsbridge/uplink/vms"
 )
 
 // TestPruneByNumber: the oldest that the service has go, and none that it has not, whatever their age and number.
 func TestPruneByNumber(t *testing.T) {
-	j := openFast(t, temp(t))
+	j := openFast(t, sample.Path(t))
 	var ids []string
 	for i := range 1200 {
-		ev := event("cam", time.Duration(i)*time.Second, time.Duration(i+1)*time.Second)
+		ev := sample.Event("cam", time.Duration(i)*time.Second, time.Duration(i+1)*time.Second)
 		if i%100 == 0 {
 			ev.EndTimestamp = nil
 		}
@@ -61,7 +63,7 @@ func TestPruneByNumber(t *testing.T) {
 	}
 
 	// Nothing that is not the service's goes, even if nothing else is left.
-	_, err = j.Prune(Retention{Keep: 1, Before: epoch.Add(time.Hour)})
+	_, err = j.Prune(Retention{Keep: 1, Before: sample.Epoch.Add(time.Hour)})
 	require.NoError(t, err)
 	s, err = j.OutboxStats()
 	require.NoError(t, err)
@@ -75,14 +77,14 @@ func TestPruneByNumber(t *testing.T) {
 
 // A long outage must not make each round of pruning look only at events that wait.
 func TestPrunePassesOverAnOutage(t *testing.T) {
-	j := openFast(t, temp(t))
+	j := openFast(t, sample.Path(t))
 	list := make([]vms.Event, 9*pruneBatch)
 	for i := range list {
-		list[i] = event(fmt.Sprint("cam", i%9), time.Duration(i)*time.Second, time.Duration(i)*time.Second)
+		list[i] = sample.Event(fmt.Sprint("cam", i%9), time.Duration(i)*time.Second, time.Duration(i)*time.Second)
 	}
 	require.NoError(t, j.do(func(tx *txn) error {
 		for i, ev := range list {
-			body, err := sealEvent(ev, 0)
+			body, err := form.SealEvent(ev, 0)
 			if err == nil {
 				err = j.put(tx, ev, body, i < 6*pruneBatch)
 			}
@@ -92,7 +94,7 @@ func TestPrunePassesOverAnOutage(t *testing.T) {
 		}
 		return nil
 	}))
-	n, err := j.Prune(Retention{Before: epoch.Add(100 * 24 * time.Hour)})
+	n, err := j.Prune(Retention{Before: sample.Epoch.Add(100 * 24 * time.Hour)})
 	require.NoError(t, err)
 	require.Equal(t, 3*pruneBatch, n)
 	requireClean(t, j)

@@ -6,6 +6,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/journal/form"
 	"vmsbridge/uplink/vms"
 )
 
@@ -17,7 +18,7 @@ import (
 // ev must have an id, a type, an actor id and a start; an end before the start is refused (ErrInvalid). Nothing of ev is
 // kept. A full disk gives ErrFull and changes nothing.
 func (j *Journal) Put(ev vms.Event, report bool) error {
-	ev, body, err := sealChecked(ev)
+	ev, body, err := form.SealChecked(ev)
 	if err != nil {
 		return fmt.Errorf("put event %q: %w", ev.ID, err)
 	}
@@ -34,8 +35,8 @@ func (j *Journal) put(t *txn, ev vms.Event, body []byte, report bool) error {
 	}
 	id := []byte(ev.ID)
 	var sequence uint64
-	waited := t.bucket(bucketOutboxID).Get(id) != nil
-	old := t.bucket(bucketEvents).Get(id)
+	waited := t.bucket(form.OutboxID).Get(id) != nil
+	old := t.bucket(form.Events).Get(id)
 	if waited {
 		t.bytes -= int64(len(old))
 	}
@@ -44,9 +45,9 @@ func (j *Journal) put(t *txn, ev vms.Event, body []byte, report bool) error {
 	}
 	if old != nil {
 		// A damaged old value leaves its index entries behind; lists skip them, and Check names them.
-		if h, err := decodeHead(old); err == nil {
-			sequence = h.sequence
-			if err := t.dropStale(ev.ID, h, headOf(ev)); err != nil {
+		if h, err := form.ReadHead(old); err == nil {
+			sequence = h.Sequence
+			if err := t.dropStale(ev.ID, h, form.HeadOf(ev)); err != nil {
 				return err
 			}
 		}
@@ -61,30 +62,30 @@ func (j *Journal) put(t *txn, ev vms.Event, body []byte, report bool) error {
 	if err := t.change(ev, j.opts.Now()); err != nil {
 		return err
 	}
-	return t.store(ev, withSequence(body, sequence))
+	return t.store(ev, form.WithSequence(body, sequence))
 }
 
 // store writes the event, its places in the indexes, and whether it is ongoing.
 func (t *txn) store(ev vms.Event, body []byte) error {
 	id := []byte(ev.ID)
-	if t.bucket(bucketEvents).Get(id) == nil {
+	if t.bucket(form.Events).Get(id) == nil {
 		t.stored++
 	}
-	if err := t.bucket(bucketEvents).Put(id, body); err != nil {
+	if err := t.bucket(form.Events).Put(id, body); err != nil {
 		return err
 	}
-	for _, e := range headOf(ev).indexEntries(ev.ID) {
-		if err := t.bucket(e.bucket).Put(e.key, e.value); err != nil {
+	for _, e := range form.HeadOf(ev).Listings(ev.ID) {
+		if err := t.bucket(e.Bucket).Put(e.Key, e.Value); err != nil {
 			return err
 		}
 	}
-	ongoing := t.bucket(bucketOngoing)
+	ongoing := t.bucket(form.Ongoing)
 	if !ev.Ongoing() {
 		if err := ongoing.Delete(id); err != nil {
 			return err
 		}
 	} else if ongoing.Get(id) == nil {
-		if err := ongoing.Put(id, msKey(ev.StartTimestamp.UnixMilli())); err != nil {
+		if err := ongoing.Put(id, form.MSKey(ev.StartTimestamp.UnixMilli())); err != nil {
 			return err
 		}
 	}
@@ -93,11 +94,11 @@ func (t *txn) store(ev vms.Event, body []byte) error {
 }
 
 // dropStale removes the places of an event whose new form is listed elsewhere.
-func (t *txn) dropStale(id string, old, now head) error {
-	kept := now.indexEntries(id)
-	for i, e := range old.indexEntries(id) {
-		if !bytes.Equal(e.key, kept[i].key) {
-			if err := t.bucket(e.bucket).Delete(e.key); err != nil {
+func (t *txn) dropStale(id string, old, now form.Head) error {
+	kept := now.Listings(id)
+	for i, e := range old.Listings(id) {
+		if !bytes.Equal(e.Key, kept[i].Key) {
+			if err := t.bucket(e.Bucket).Delete(e.Key); err != nil {
 				return err
 			}
 		}
@@ -111,12 +112,12 @@ func (j *Journal) Get(id string) (ev vms.Event, err error) {
 		return vms.Event{}, ErrNotFound
 	}
 	err = j.view(func(tx *bolt.Tx) error {
-		b := txBucket(tx, bucketEvents).Get([]byte(id))
+		b := txBucket(tx, form.Events).Get([]byte(id))
 		if b == nil {
 			return ErrNotFound
 		}
 		var err error
-		ev, _, err = decodeEvent([]byte(id), b)
+		ev, _, err = form.ReadEvent([]byte(id), b)
 		return err
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/vfs"
 )
 
@@ -67,6 +68,6 @@ func (j *Journal) upgrade() error {
 	if err := rename(next, j.path); err != nil {
 		return err
 	}
-	j.log.Info("the journal's file was brought into today's form", "events", d.Events, "form", formatVersion)
+	j.log.Info("the journal's file was brought into today's form", "events", d.Events, "form", form.Version)
 	return j.openDB()
 }

@@ -9,6 +9,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal/boltfile"
+	"vmsbridge/storage/journal/form"
 )
 
 // salvageBatch is how many values share a transaction of the new file. It is synced once, at the end.
@@ -66,8 +67,8 @@ func (s *salvager) read(f *boltfile.File, noMeta error) error {
 	stray := noMeta != nil || f.Metas() < 2
 	if noMeta == nil {
 		seqs := f.Sequences()
-		s.last = max(s.last, seqs[string(bucketOutbox)])
-		s.lastChange = max(s.lastChange, seqs[string(bucketChanges)])
+		s.last = max(s.last, seqs[string(form.Outbox)])
+		s.lastChange = max(s.lastChange, seqs[string(form.Changes)])
 		// The events come first, so that what refers to them finds them.
 		for _, pass := range []func(bucket string, k, v []byte) error{s.event, s.rest} {
 			lost, err := f.Walk(func(bucket string, k, v []byte) error { return s.step(pass(bucket, k, v)) })
@@ -76,8 +77,8 @@ func (s *salvager) read(f *boltfile.File, noMeta error) error {
 			}
 			s.damage.LostPages = len(lost)
 			for _, l := range lost {
-				stray = stray || l.Bucket == "" || l.Bucket == string(bucketEvents) || l.Bucket == string(bucketOutbox) || l.Bucket == string(bucketParked)
-				s.outboxHoles = s.outboxHoles || l.Bucket == "" || l.Bucket == string(bucketOutbox)
+				stray = stray || l.Bucket == "" || l.Bucket == string(form.Events) || l.Bucket == string(form.Outbox) || l.Bucket == string(form.Parked)
+				s.outboxHoles = s.outboxHoles || l.Bucket == "" || l.Bucket == string(form.Outbox)
 			}
 		}
 	} else {
@@ -131,10 +132,10 @@ func (s *salvager) txn() (*txn, error) {
 // event takes the events of the tree.
 func (s *salvager) event(bucket string, k, v []byte) error {
 	switch bucket {
-	case string(bucketEvents):
+	case string(form.Events):
 		return s.keep(k, v, false)
-	case string(bucketFormat):
-		if bytes.Equal(k, keyLow) && len(v) == 8 {
+	case string(form.Format):
+		if bytes.Equal(k, form.KeyLow) && len(v) == 8 {
 			s.low = binary.BigEndian.Uint64(v)
 		}
 	}
@@ -142,7 +143,7 @@ func (s *salvager) event(bucket string, k, v []byte) error {
 }
 
 func (s *salvager) strayEvent(k, v []byte) error {
-	if !bytes.Equal(bucketOf(v), bucketEvents) {
+	if !bytes.Equal(form.BucketOf(v), form.Events) {
 		return nil
 	}
 	return s.keep(k, v, true)
@@ -151,10 +152,10 @@ func (s *salvager) strayEvent(k, v []byte) error {
 // keep stores an event, unless a better version of it is there. Of two versions the one that ended is better, then the
 // one with the later end, then the one put into the outbox later; the tree's wins a draw.
 func (s *salvager) keep(key, value []byte, stray bool) error {
-	ev, h, err := decodeEvent(nil, value) // the key has no checksum
-	sequence := h.sequence
+	ev, h, err := form.ReadEvent(nil, value) // the key has no checksum
+	sequence := h.Sequence
 	if err == nil {
-		ev, err = checked(ev)
+		ev, err = form.Checked(ev)
 	}
 	if err != nil {
 		if !stray {
@@ -172,19 +173,19 @@ func (s *salvager) keep(key, value []byte, stray bool) error {
 	if err != nil {
 		return err
 	}
-	if old, err := decodeHead(t.bucket(bucketEvents).Get(id)); err == nil {
-		if h.end == old.end && sequence <= old.sequence || h.end != old.end && (h.end == endOngoing || old.end != endOngoing && h.end < old.end) {
+	if old, err := form.ReadHead(t.bucket(form.Events).Get(id)); err == nil {
+		if h.End == old.End && sequence <= old.Sequence || h.End != old.End && (h.End == form.EndOngoing || old.End != form.EndOngoing && h.End < old.End) {
 			return nil
 		}
 		if err := t.dropStale(ev.ID, old, h); err != nil {
 			return err
 		}
-		sequence = max(sequence, old.sequence)
+		sequence = max(sequence, old.Sequence)
 	}
 	if stray {
 		s.damage.Stray++
 	}
-	body, err := sealEvent(ev, sequence)
+	body, err := form.SealEvent(ev, sequence)
 	if err != nil {
 		return nil // cannot be: it was just decoded
 	}
@@ -195,23 +196,23 @@ func (s *salvager) keep(key, value []byte, stray bool) error {
 // rest takes everything of the tree that is not an event or an index.
 func (s *salvager) rest(bucket string, k, v []byte) error {
 	switch bucket {
-	case string(bucketOutbox):
+	case string(form.Outbox):
 		return s.entry(k, v, false)
-	case string(bucketParked):
+	case string(form.Parked):
 		return s.park(k, v)
-	case string(bucketChanges):
+	case string(form.Changes):
 		return s.change(k, v)
-	case string(bucketMeta):
+	case string(form.Meta):
 		return s.meta(k, v)
-	case string(bucketOngoing):
+	case string(form.Ongoing):
 		t, err := s.txn()
 		if err != nil {
 			return err
 		}
-		if noted := t.bucket(bucketOngoing).Get(k); noted == nil || len(v) != 8 || keyMS(noted) >= keyMS(v) {
+		if noted := t.bucket(form.Ongoing).Get(k); noted == nil || len(v) != 8 || form.KeyMS(noted) >= form.KeyMS(v) {
 			return nil
 		}
-		return t.bucket(bucketOngoing).Put(k, v)
+		return t.bucket(form.Ongoing).Put(k, v)
 	}
 	return nil
 }
@@ -220,22 +221,22 @@ func (s *salvager) strayRest(k, v []byte) error {
 	if len(k) == 0 {
 		return nil
 	}
-	switch string(bucketOf(v)) {
-	case string(bucketOutbox):
+	switch string(form.BucketOf(v)) {
+	case string(form.Outbox):
 		return s.entry(k, v, true)
-	case string(bucketParked):
+	case string(form.Parked):
 		return s.park(k, v)
-	case string(bucketMeta):
+	case string(form.Meta):
 		return s.meta(k, v)
-	case string(bucketChanges):
+	case string(form.Changes):
 		return s.change(k, v)
 	}
 	return nil
 }
 
 func (s *salvager) entry(k, v []byte, stray bool) error {
-	var e entryValue
-	if err := e.read(v); err != nil || len(k) != 8 || e.ID == "" {
+	var e form.Entry
+	if err := e.Read(v); err != nil || len(k) != 8 || e.ID == "" {
 		if !stray {
 			s.damage.DamagedValues++
 			s.outboxHoles = true
@@ -249,17 +250,17 @@ func (s *salvager) entry(k, v []byte, stray bool) error {
 		return err
 	}
 	id := []byte(e.ID)
-	if stray && sequence < s.low || t.bucket(bucketEvents).Get(id) == nil || t.bucket(bucketOutboxID).Get(id) != nil || t.bucket(bucketOutbox).Get(k) != nil {
+	if stray && sequence < s.low || t.bucket(form.Events).Get(id) == nil || t.bucket(form.OutboxID).Get(id) != nil || t.bucket(form.Outbox).Get(k) != nil {
 		return nil
 	}
 	// An event cannot both wait and be parked; of two stray notes, to report it once more is the safe one.
-	if err := t.bucket(bucketParked).Delete(id); err != nil {
+	if err := t.bucket(form.Parked).Delete(id); err != nil {
 		return err
 	}
-	if err := t.bucket(bucketOutboxID).Put(id, k); err != nil {
+	if err := t.bucket(form.OutboxID).Put(id, k); err != nil {
 		return err
 	}
-	return t.bucket(bucketOutbox).Put(k, v)
+	return t.bucket(form.Outbox).Put(k, v)
 }
 
 // meta takes a value of the owner's. One that the tree has wins over a stray one.
@@ -268,14 +269,14 @@ func (s *salvager) meta(k, v []byte) error {
 	if err != nil {
 		return err
 	}
-	if _, err := readOwned(v); err != nil || t.bucket(bucketMeta).Get(k) != nil {
+	if _, err := form.ReadOwned(v); err != nil || t.bucket(form.Meta).Get(k) != nil {
 		return nil
 	}
-	return t.bucket(bucketMeta).Put(k, v)
+	return t.bucket(form.Meta).Put(k, v)
 }
 
 func (s *salvager) park(id, v []byte) error {
-	if err := new(parkedValue).read(v); err != nil {
+	if err := new(form.ParkedEntry).Read(v); err != nil {
 		s.damage.DamagedValues++
 		s.outboxHoles = true
 		return nil
@@ -284,17 +285,17 @@ func (s *salvager) park(id, v []byte) error {
 	if err != nil {
 		return err
 	}
-	if t.bucket(bucketEvents).Get(id) == nil || t.bucket(bucketOutboxID).Get(id) != nil {
+	if t.bucket(form.Events).Get(id) == nil || t.bucket(form.OutboxID).Get(id) != nil {
 		return nil
 	}
-	return t.bucket(bucketParked).Put(id, v)
+	return t.bucket(form.Parked).Put(id, v)
 }
 
 // change takes an entry of the sequence of changes. Those that all cursors are past, which a stray page may hold, go when the
 // cursors are opened. An entry that cannot be read is lost to those who follow; the events themselves are not.
 func (s *salvager) change(k, v []byte) error {
-	var e changeValue
-	if err := e.read(v); err != nil || len(k) != 8 || e.ID == "" {
+	var e form.Change
+	if err := e.Read(v); err != nil || len(k) != 8 || e.ID == "" {
 		s.damage.DamagedValues++
 		return nil
 	}
@@ -304,7 +305,7 @@ func (s *salvager) change(k, v []byte) error {
 	}
 	place := binary.BigEndian.Uint64(k)
 	s.lastChange = max(s.lastChange, place)
-	if parseChangePlaces(t.bucket(bucketChangesID).Get([]byte(e.ID))).newest() >= place {
+	if form.ReadChangePlaces(t.bucket(form.ChangesID).Get([]byte(e.ID))).Newest() >= place {
 		return nil // read already, or of an older form
 	}
 	return t.noteChange(place, e)

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/journal/form"
 )
 
 // count is the number of matching events. It reads each range's index entries once and no event.
@@ -86,13 +88,13 @@ func (p *plan) bounds(group []byte) (lo, hi []byte, ok bool) {
 	from, to := p.from, p.to
 	if !p.anyEnd {
 		class := group[len(group)-1]
-		if class == classOngoing {
+		if class == form.ClassOngoing {
 			return nil, nil, false
 		}
-		lo, hi := starts(class, p.endMin, p.endMax)
+		lo, hi := form.Starts(class, p.endMin, p.endMax)
 		from, to = max(from, lo), min(to, hi)
 	}
-	return msKey(from), msKey(to), from < to
+	return form.MSKey(from), form.MSKey(to), from < to
 }
 
 func (s *stream) next() { s.settle(s.step()) }
@@ -127,7 +129,7 @@ func (p *plan) accepts(value []byte) bool {
 	if p.anyEnd {
 		return true
 	}
-	end := keyMS(value)
+	end := form.KeyMS(value)
 	return end != math.MaxInt64 && end >= p.endMin && end <= p.endMax
 }
 

@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/sample"
 	"vmsbridge/uplink/vms"
 )
 
@@ -30,7 +32,7 @@ type scenario struct {
 }
 
 func newScenario(path string, seed uint64) *scenario {
-	return &scenario{path: path, rng: rand.New(rand.NewPCG(seed, 1)), now: epoch}
+	return &scenario{path: path, rng: rand.New(rand.NewPCG(seed, 1)), now: sample.Epoch}
 }
 
 func (s *scenario) open() (err error) {
@@ -120,7 +122,7 @@ func (s *scenario) settle(n int) (string, error) {
 
 func (s *scenario) event() vms.Event {
 	start := time.Duration(s.n) * time.Second
-	ev := event(fmt.Sprint("cam", s.rng.IntN(3)), start, start+time.Duration(s.rng.IntN(1e6))*time.Millisecond)
+	ev := sample.Event(fmt.Sprint("cam", s.rng.IntN(3)), start, start+time.Duration(s.rng.IntN(1e6))*time.Millisecond)
 	if s.rng.IntN(3) == 0 {
 		ev.EndTimestamp = nil
 	}
@@ -166,9 +168,9 @@ func dump(t require.TestingT, j *Journal) string {
 		for _, name := range slices.Sorted(maps.Keys(known)) {
 			fmt.Fprintf(&b, "cursor %q %+v\n", name, known[name])
 		}
-		return errors.Join(err, txBucket(tx, bucketChanges).ForEach(func(k, v []byte) error {
-			var e changeValue
-			err := e.read(v)
+		return errors.Join(err, txBucket(tx, form.Changes).ForEach(func(k, v []byte) error {
+			var e form.Change
+			err := e.Read(v)
 			fmt.Fprintf(&b, "change %x %v %+v\n", k, err, e)
 			return nil
 		}))

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"vmsbridge/storage/journal/form"
 	"vmsbridge/uplink/vms"
 )
 
@@ -62,10 +63,10 @@ func (j *Journal) nowSettling(s *settlement) (before *settlement) {
 
 // settle puts one event right, and strikes out its note. It says whether the event was still there.
 func (j *Journal) settle(t *txn, id string, s *settlement) (bool, error) {
-	if err := t.bucket(bucketMeta).Delete(provisionalKey(id)); err != nil {
+	if err := t.bucket(form.Meta).Delete(form.UntrueKey(id)); err != nil {
 		return false, err
 	}
-	ev, h, err := decodeEvent([]byte(id), t.bucket(bucketEvents).Get([]byte(id)))
+	ev, h, err := form.ReadEvent([]byte(id), t.bucket(form.Events).Get([]byte(id)))
 	if err != nil {
 		j.metrics.damaged.Inc() // it is gone, or damaged, which is told elsewhere
 		return false, nil
@@ -80,7 +81,7 @@ func (j *Journal) settleFirst(t *txn, ev vms.Event) error {
 		return nil
 	}
 	was := ev.Retimed(func(at time.Time) time.Time { return at.Add(-s.shift) }).ID
-	if !isOfEra(t.bucket(bucketMeta).Get(provisionalKey(was)), s.era) {
+	if !form.IsOfEra(t.bucket(form.Meta).Get(form.UntrueKey(was)), s.era) {
 		return nil
 	}
 	_, err := j.settle(t, was, s)
@@ -88,26 +89,26 @@ func (j *Journal) settleFirst(t *txn, ev vms.Event) error {
 }
 
 // retime moves one event.
-func (j *Journal) retime(t *txn, old vms.Event, h head, shift time.Duration, change func(vms.Event) vms.Event) error {
+func (j *Journal) retime(t *txn, old vms.Event, h form.Head, shift time.Duration, change func(vms.Event) vms.Event) error {
 	ev := old.Retimed(func(at time.Time) time.Time { return at.Add(shift) })
 	if change != nil {
 		ev = change(ev)
 	}
 	// Two events of one actor and type cannot have begun in the same millisecond; one of another clock may seem to.
-	for ev.ID != old.ID && t.bucket(bucketEvents).Get([]byte(ev.ID)) != nil {
+	for ev.ID != old.ID && t.bucket(form.Events).Get([]byte(ev.ID)) != nil {
 		ev = ev.Retimed(func(at time.Time) time.Time { return at.Add(time.Millisecond) })
 	}
-	body, err := sealEvent(ev, h.sequence)
+	body, err := form.SealEvent(ev, h.Sequence)
 	if err != nil {
 		return err
 	}
-	last := slices.Clone(t.bucket(bucketOngoing).Get([]byte(old.ID)))
+	last := slices.Clone(t.bucket(form.Ongoing).Get([]byte(old.ID)))
 	waits, err := t.rename(old.ID, ev.ID, shift)
 	if err != nil {
 		return err
 	}
 	if waits {
-		t.bytes += int64(len(body)) - int64(len(t.bucket(bucketEvents).Get([]byte(old.ID))))
+		t.bytes += int64(len(body)) - int64(len(t.bucket(form.Events).Get([]byte(old.ID))))
 	}
 	if err := t.forgetChanges([]byte(old.ID)); err != nil {
 		return err
@@ -122,7 +123,7 @@ func (j *Journal) retime(t *txn, old vms.Event, h head, shift time.Duration, cha
 		return err
 	}
 	if len(last) == 8 && ev.Ongoing() {
-		return t.bucket(bucketOngoing).Put([]byte(ev.ID), msKey(keyMS(last)+shift.Milliseconds()))
+		return t.bucket(form.Ongoing).Put([]byte(ev.ID), form.MSKey(form.KeyMS(last)+shift.Milliseconds()))
 	}
 	return nil
 }
@@ -131,25 +132,25 @@ func (j *Journal) retime(t *txn, old vms.Event, h head, shift time.Duration, cha
 func (t *txn) rename(old, id string, shift time.Duration) (waits bool, err error) {
 	key, entry := t.waitingEntry(old)
 	if entry != nil {
-		outbox := t.bucket(bucketOutbox)
+		outbox := t.bucket(form.Outbox)
 		entry.ID, entry.Since = id, entry.Since.Add(shift)
 		if entry.Revision, err = nextSequence(outbox); err != nil {
 			return false, err
 		}
-		value, err := entry.seal()
+		value, err := entry.Seal()
 		if err != nil {
 			return false, err
 		}
 		if err := outbox.Put(key, value); err != nil {
 			return false, err
 		}
-		if err := t.bucket(bucketOutboxID).Delete([]byte(old)); err != nil {
+		if err := t.bucket(form.OutboxID).Delete([]byte(old)); err != nil {
 			return false, err
 		}
 		t.queued = true
-		return true, t.bucket(bucketOutboxID).Put([]byte(id), key)
+		return true, t.bucket(form.OutboxID).Put([]byte(id), key)
 	}
-	parked := t.bucket(bucketParked)
+	parked := t.bucket(form.Parked)
 	value := slices.Clone(parked.Get([]byte(old)))
 	if value == nil {
 		return false, nil
@@ -162,11 +163,11 @@ func (t *txn) rename(old, id string, shift time.Duration) (waits bool, err error
 
 // forgetChanges takes an event out of the sequence of changes.
 func (t *txn) forgetChanges(id []byte) error {
-	ids := t.bucket(bucketChangesID)
-	p := parseChangePlaces(ids.Get(id))
-	for _, place := range []uint64{p.began, p.ended} {
+	ids := t.bucket(form.ChangesID)
+	p := form.ReadChangePlaces(ids.Get(id))
+	for _, place := range []uint64{p.Began, p.Ended} {
 		if place != 0 {
-			if err := t.bucket(bucketChanges).Delete(sequenceKey(place)); err != nil {
+			if err := t.bucket(form.Changes).Delete(form.SequenceKey(place)); err != nil {
 				return err
 			}
 		}

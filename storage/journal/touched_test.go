@@ -9,6 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/sample"
 	"vmsbridge/uplink/vms"
 )
 
@@ -16,11 +18,11 @@ import (
 // and whatever else the journal holds.
 func TestListReadsWhatItAnswers(t *testing.T) {
 	const events, cameras = 10_000, 50
-	j := openFast(t, temp(t))
+	j := openFast(t, sample.Path(t))
 	list := make([]vms.Event, events)
 	for i := range list {
 		start := time.Duration(i) * time.Second
-		ev := event(fmt.Sprint("cam", i%cameras), start, start+10*time.Second)
+		ev := sample.Event(fmt.Sprint("cam", i%cameras), start, start+10*time.Second)
 		switch {
 		case i%100 == 7:
 			ev.Type = vms.TypeTamper
@@ -33,7 +35,7 @@ func TestListReadsWhatItAnswers(t *testing.T) {
 		list[i] = ev
 	}
 	putMany(t, j, list)
-	at := func(i int) *vms.Time { return vms.Ptr(epoch.Add(time.Duration(i) * time.Second)) }
+	at := func(i int) *vms.Time { return vms.Ptr(sample.Epoch.Add(time.Duration(i) * time.Second)) }
 	cam := func(i int) vms.Actor { return vms.Actor{Type: vms.ActorCamera, ID: fmt.Sprint("cam", i)} }
 	for _, c := range []struct {
 		name string
@@ -69,7 +71,7 @@ func TestListReadsWhatItAnswers(t *testing.T) {
 			// A page in the middle costs no more than the first.
 			if page.Next != nil {
 				before = testutil.ToFloat64(j.metrics.listed)
-				_, err = j.List(c.q, &vms.Cursor{Start: vms.At(epoch.Add(events / 2 * time.Second)), ID: "x"})
+				_, err = j.List(c.q, &vms.Cursor{Start: vms.At(sample.Epoch.Add(events / 2 * time.Second)), ID: "x"})
 				require.NoError(t, err)
 				require.LessOrEqual(t, int(testutil.ToFloat64(j.metrics.listed)-before), page.Total*11/10+130)
 			}
@@ -90,7 +92,7 @@ func putMany(t testing.TB, j *Journal, list []vms.Event) {
 	for part := range slices.Chunk(list, 5000) {
 		require.NoError(t, j.do(func(tx *txn) error {
 			for _, ev := range part {
-				body, err := sealEvent(ev, 0)
+				body, err := form.SealEvent(ev, 0)
 				if err == nil {
 					err = j.put(tx, ev, body, false)
 				}

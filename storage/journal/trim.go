@@ -10,6 +10,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/journal/form"
 	"vmsbridge/uplink/vms"
 )
 
@@ -50,13 +51,13 @@ const (
 	kept // ongoing: it is the present, not the past
 )
 
-func worthOf(h head) worth {
-	switch took := time.Duration(h.end-h.start) * time.Millisecond; {
-	case h.end == endOngoing:
+func worthOf(h form.Head) worth {
+	switch took := time.Duration(h.End-h.Start) * time.Millisecond; {
+	case h.End == form.EndOngoing:
 		return kept
-	case h.kind == vms.TypeDeviceStatus || h.kind == vms.TypeTamper:
+	case h.Type == vms.TypeDeviceStatus || h.Type == vms.TypeTamper:
 		return health
-	case h.kind != vms.TypeMotion && h.kind != vms.TypeMotionInRegion:
+	case h.Type != vms.TypeMotion && h.Type != vms.TypeMotionInRegion:
 		return other
 	case took < 5*time.Second:
 		return shortMotion
@@ -135,11 +136,11 @@ func (j *Journal) surveyOutbox(caps Caps) (*trimming, error) {
 	err := j.view(func(tx *bolt.Tx) error {
 		p = &trimming{caps: caps, oldest: math.MaxInt64}
 		var have [ranks]int64
-		err := eachWaiting(tx, 0, func(_ uint64, e entryValue, h head, size int) bool {
+		err := eachWaiting(tx, 0, func(_ uint64, e form.Entry, h form.Head, size int) bool {
 			p.total += int64(size)
 			if w := worthOf(h); w != kept {
 				have[w] += int64(size)
-				p.oldest = min(p.oldest, h.start)
+				p.oldest = min(p.oldest, h.Start)
 				p.aged = p.aged || e.Since.Before(caps.Before)
 			}
 			return true
@@ -164,15 +165,15 @@ func (j *Journal) surveyOutbox(caps Caps) (*trimming, error) {
 }
 
 // eachWaiting calls f with the entries after a place, with the head of their events and the size of these, until f says no.
-func eachWaiting(tx *bolt.Tx, after uint64, f func(place uint64, e entryValue, h head, size int) bool) error {
-	events, c := txBucket(tx, bucketEvents), txBucket(tx, bucketOutbox).Cursor()
-	for k, v := c.Seek(sequenceKey(after + 1)); len(k) == 8; k, v = c.Next() {
-		var e entryValue
-		if err := e.read(v); err != nil {
+func eachWaiting(tx *bolt.Tx, after uint64, f func(place uint64, e form.Entry, h form.Head, size int) bool) error {
+	events, c := txBucket(tx, form.Events), txBucket(tx, form.Outbox).Cursor()
+	for k, v := c.Seek(form.SequenceKey(after + 1)); len(k) == 8; k, v = c.Next() {
+		var e form.Entry
+		if err := e.Read(v); err != nil {
 			continue // Check and the next start look after it
 		}
 		value := events.Get([]byte(e.ID))
-		h, err := decodeHead(value)
+		h, err := form.ReadHead(value)
 		if err != nil {
 			continue
 		}
@@ -197,7 +198,7 @@ func (p *trimming) choose(j *Journal, after uint64) (batch []victim, next uint64
 	err = j.view(func(tx *bolt.Tx) error {
 		batch, next, p.over = nil, 0, over
 		looked := 0
-		return eachWaiting(tx, after, func(place uint64, e entryValue, h head, size int) bool {
+		return eachWaiting(tx, after, func(place uint64, e form.Entry, h form.Head, size int) bool {
 			if len(batch) == pruneBatch || looked == 100*pruneBatch {
 				return false
 			}
@@ -231,14 +232,14 @@ func (j *Journal) giveUp(batch []victim, oldest int64, tell func(Missing) vms.Ev
 		dropped = 0
 		m := t.missing()
 		if m.Events == 0 {
-			m.Start = vms.At(msTime(oldest))
+			m.Start = vms.At(form.MSTime(oldest))
 		}
 		for _, v := range batch {
 			key, entry := t.waitingEntry(v.id)
 			if entry == nil || entry.Revision != v.revision || v.id == m.Reported {
 				continue // accepted or renewed meanwhile
 			}
-			h, err := decodeHead(t.bucket(bucketEvents).Get([]byte(v.id)))
+			h, err := form.ReadHead(t.bucket(form.Events).Get([]byte(v.id)))
 			if err != nil || worthOf(h) == kept {
 				continue
 			}
@@ -253,7 +254,7 @@ func (j *Journal) giveUp(batch []victim, oldest int64, tell func(Missing) vms.Ev
 		}
 		ev := tell(m)
 		m.Reported = ev.ID
-		ev, body, err := sealChecked(ev)
+		ev, body, err := form.SealChecked(ev)
 		if err != nil {
 			return refusal{err}
 		}
@@ -264,7 +265,7 @@ func (j *Journal) giveUp(batch []victim, oldest int64, tell func(Missing) vms.Ev
 		if err != nil {
 			return err
 		}
-		return t.bucket(bucketMeta).Put(keyMissing, sealOwned(raw))
+		return t.bucket(form.Meta).Put(form.KeyMissing, form.SealOwned(raw))
 	})
 	if err != nil {
 		return 0, err
@@ -276,8 +277,8 @@ func (j *Journal) giveUp(batch []victim, oldest int64, tell func(Missing) vms.Ev
 // missing is the sum that the service has not been told of yet, empty if it knows of all.
 func (t *txn) missing() Missing {
 	var m Missing
-	raw, err := readOwned(t.bucket(bucketMeta).Get(keyMissing))
-	if err != nil || json.Unmarshal(raw, &m) != nil || t.bucket(bucketOutboxID).Get([]byte(m.Reported)) == nil {
+	raw, err := form.ReadOwned(t.bucket(form.Meta).Get(form.KeyMissing))
+	if err != nil || json.Unmarshal(raw, &m) != nil || t.bucket(form.OutboxID).Get([]byte(m.Reported)) == nil {
 		m = Missing{}
 	}
 	if m.Types == nil || m.Actors == nil {
@@ -286,8 +287,8 @@ func (t *txn) missing() Missing {
 	return m
 }
 
-func (m *Missing) add(h head, v victim) {
-	from, to := vms.At(msTime(h.start)), vms.At(msTime(h.end))
+func (m *Missing) add(h form.Head, v victim) {
+	from, to := vms.At(form.MSTime(h.Start)), vms.At(form.MSTime(h.End))
 	if m.Events == 0 || from.Before(m.From.Time) {
 		m.From = from
 	}
@@ -299,8 +300,8 @@ func (m *Missing) add(h head, v victim) {
 	if v.aged {
 		m.ByAge++
 	}
-	m.Types[strings.Clone(h.kind)]++
-	if _, known := m.Actors[h.actor.ID]; known || len(m.Actors) < maxMissingActors {
-		m.Actors[h.actor.ID]++
+	m.Types[strings.Clone(h.Type)]++
+	if _, known := m.Actors[h.Actor.ID]; known || len(m.Actors) < maxMissingActors {
+		m.Actors[h.Actor.ID]++
 	}
 }

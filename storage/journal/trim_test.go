@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/journal/sample"
 	"vmsbridge/uplink/vms"
 )
 
@@ -33,10 +34,10 @@ func outboxIDs(t *testing.T, j *Journal) (ids []string, bytes int64) {
 }
 
 func TestTrimDropsTheLeastWorthFirst(t *testing.T) {
-	path := temp(t)
+	path := sample.Path(t)
 	j := open(t, path, Options{})
 	put := func(kind string, start, took time.Duration) string {
-		ev := event("cam0", start, start+took)
+		ev := sample.Event("cam0", start, start+took)
 		ev.Type = kind
 		if took < 0 {
 			ev.EndTimestamp = nil
@@ -106,28 +107,28 @@ func TestTrimDropsTheLeastWorthFirst(t *testing.T) {
 }
 
 func TestTrimByAge(t *testing.T) {
-	now := epoch
-	j := open(t, temp(t), Options{Now: func() time.Time { return now }})
+	now := sample.Epoch
+	j := open(t, sample.Path(t), Options{Now: func() time.Time { return now }})
 	for i := range 1200 { // more than a batch
-		require.NoError(t, j.Put(event("cam0", time.Duration(i)*time.Minute, time.Duration(i)*time.Minute+time.Second), true))
+		require.NoError(t, j.Put(sample.Event("cam0", time.Duration(i)*time.Minute, time.Duration(i)*time.Minute+time.Second), true))
 		now = now.Add(time.Minute)
 	}
-	n, err := j.Trim(Caps{Before: epoch}, gapEvent)
+	n, err := j.Trim(Caps{Before: sample.Epoch}, gapEvent)
 	require.NoError(t, err)
 	require.Zero(t, n)
-	n, err = j.Trim(Caps{Before: epoch.Add(1100 * time.Minute)}, gapEvent)
+	n, err = j.Trim(Caps{Before: sample.Epoch.Add(1100 * time.Minute)}, gapEvent)
 	require.NoError(t, err)
 	require.Equal(t, 1100, n)
 	ids, _ := outboxIDs(t, j)
 	require.Len(t, ids, 101)
-	require.Equal(t, event("cam0", 1100*time.Minute, 1100*time.Minute).ID, ids[0])
+	require.Equal(t, sample.Event("cam0", 1100*time.Minute, 1100*time.Minute).ID, ids[0])
 }
 
 // The tally that decides whether to look at all stays right whatever happens to entries.
 func TestTrimTally(t *testing.T) {
-	j := open(t, temp(t), Options{})
+	j := open(t, sample.Path(t), Options{})
 	for i := range 20 {
-		require.NoError(t, j.Put(event("cam0", time.Duration(i)*time.Minute, time.Duration(i+1)*time.Minute), true))
+		require.NoError(t, j.Put(sample.Event("cam0", time.Duration(i)*time.Minute, time.Duration(i+1)*time.Minute), true))
 	}
 	_, err := j.Trim(Caps{MaxBytes: 1 << 30}, gapEvent)
 	require.NoError(t, err)
@@ -145,7 +146,7 @@ func TestTrimTally(t *testing.T) {
 	require.NoError(t, j.Drop(entries[4].Event.ID))
 	_, err = j.AckAll(entries[5:9])
 	require.NoError(t, err)
-	require.NoError(t, j.Put(event("cam1", 0, time.Minute), false))
+	require.NoError(t, j.Put(sample.Event("cam1", 0, time.Minute), false))
 	_, total = outboxIDs(t, j)
 	require.Equal(t, total, j.outboxBytes.Load())
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/sample"
 	"vmsbridge/uplink/vms"
 )
 
@@ -35,7 +37,7 @@ func requireForm1(t *testing.T, j *Journal) {
 	page, err := j.List(vms.Query{Actors: []vms.Actor{{Type: vms.ActorCamera, ID: "cam1"}}, Ascending: true}, nil)
 	require.NoError(t, err)
 	require.Equal(t, 20, page.Total)
-	require.Equal(t, epoch.Add(time.Minute), page.Events[0].StartTimestamp.Time)
+	require.Equal(t, sample.Epoch.Add(time.Minute), page.Events[0].StartTimestamp.Time)
 	open, err := j.Unfinished()
 	require.NoError(t, err)
 	require.Len(t, open, 3)
@@ -45,7 +47,7 @@ func requireForm1(t *testing.T, j *Journal) {
 }
 
 func TestUpgrade(t *testing.T) {
-	path := temp(t)
+	path := sample.Path(t)
 	require.NoError(t, os.WriteFile(path, form1(t), 0o600))
 	j := open(t, path, Options{})
 	require.Nil(t, j.Damage())
@@ -63,9 +65,9 @@ func TestUpgrade(t *testing.T) {
 
 // An old file with damage in it is set aside as any other.
 func TestUpgradeOfADamagedFile(t *testing.T) {
-	path := temp(t)
+	path := sample.Path(t)
 	b := form1(t)
-	b[valueOf(t, b, bucketEvents)+200] ^= 4
+	b[valueOf(t, b, form.Events)+200] ^= 4
 	require.NoError(t, os.WriteFile(path, b, 0o600))
 	j := open(t, path, Options{})
 	require.NotNil(t, j.Damage())

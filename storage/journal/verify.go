@@ -13,6 +13,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal/boltfile"
+	"vmsbridge/storage/journal/form"
 )
 
 func fileSize(path string) (int64, error) {
@@ -129,8 +130,8 @@ func inspect(f *boltfile.File) (found *inspector, err error) {
 		in.problems = append(in.problems, l.Error())
 	}
 	// Another form's indexes are other ones.
-	if len(in.problems) == 0 && (in.form == formatVersion || in.form == 0) {
-		for _, what := range []string{string(bucketByTime), string(bucketByActor), string(bucketByType), string(bucketOngoing), string(bucketOutboxID), string(bucketChangesID)} {
+	if len(in.problems) == 0 && (in.form == form.Version || in.form == 0) {
+		for _, what := range []string{string(form.ByTime), string(form.ByActor), string(form.ByType), string(form.Ongoing), string(form.OutboxID), string(form.ChangesID)} {
 			if in.sums[what] != 0 {
 				in.contradictions = append(in.contradictions, fmt.Sprintf("bucket %q contradicts what it is derived from", what))
 			}
@@ -159,59 +160,59 @@ func (in *inspector) hash(parts ...[]byte) uint64 {
 
 func (in *inspector) entry(bucket string, key, value []byte) error {
 	switch bucket {
-	case string(bucketEvents):
+	case string(form.Events):
 		in.events++
-		h, err := decodeHead(value)
+		h, err := form.ReadHead(value)
 		if err != nil {
 			return err
 		}
-		for _, e := range h.indexEntries(string(key)) {
-			in.sums[string(e.bucket)] += in.hash(e.key, e.value)
+		for _, e := range h.Listings(string(key)) {
+			in.sums[string(e.Bucket)] += in.hash(e.Key, e.Value)
 		}
-		if h.end == endOngoing {
-			in.sums[string(bucketOngoing)] += in.hash(key)
+		if h.End == form.EndOngoing {
+			in.sums[string(form.Ongoing)] += in.hash(key)
 		}
-	case string(bucketByTime), string(bucketByActor), string(bucketByType):
+	case string(form.ByTime), string(form.ByActor), string(form.ByType):
 		in.sums[bucket] -= in.hash(key, value)
-	case string(bucketOngoing):
+	case string(form.Ongoing):
 		in.ongoing++
 		if len(value) != 8 {
-			return fmt.Errorf("%w: %d bytes", errDamagedValue, len(value))
+			return fmt.Errorf("%w: %d bytes", form.ErrDamaged, len(value))
 		}
 		in.sums[bucket] -= in.hash(key)
-	case string(bucketOutbox):
+	case string(form.Outbox):
 		in.waiting++
-		var e entryValue
-		if err := e.read(value); err != nil {
+		var e form.Entry
+		if err := e.Read(value); err != nil {
 			return err
 		}
-		in.sums[string(bucketOutboxID)] += in.hash([]byte(e.ID), key)
-	case string(bucketOutboxID):
+		in.sums[string(form.OutboxID)] += in.hash([]byte(e.ID), key)
+	case string(form.OutboxID):
 		in.sums[bucket] -= in.hash(key, value)
-	case string(bucketChanges):
-		var v changeValue
-		if err := v.read(value); err != nil {
+	case string(form.Changes):
+		var v form.Change
+		if err := v.Read(value); err != nil {
 			return err
 		}
-		in.sums[string(bucketChangesID)] += in.hash([]byte(v.ID), key)
-	case string(bucketChangesID):
-		p := parseChangePlaces(value)
-		for _, place := range []uint64{p.began, p.ended} {
+		in.sums[string(form.ChangesID)] += in.hash([]byte(v.ID), key)
+	case string(form.ChangesID):
+		p := form.ReadChangePlaces(value)
+		for _, place := range []uint64{p.Began, p.Ended} {
 			if place != 0 {
-				in.sums[bucket] -= in.hash(key, sequenceKey(place))
+				in.sums[bucket] -= in.hash(key, form.SequenceKey(place))
 			}
 		}
-	case string(bucketMeta):
-		_, err := readOwned(value)
+	case string(form.Meta):
+		_, err := form.ReadOwned(value)
 		return err
-	case string(bucketParked):
+	case string(form.Parked):
 		in.parked++
-		return new(parkedValue).read(value)
-	case string(bucketFormat):
-		if string(key) == string(keyCount) {
+		return new(form.ParkedEntry).Read(value)
+	case string(form.Format):
+		if string(key) == string(form.KeyCount) {
 			in.count = bytes.Clone(value)
 		}
-		if string(key) == string(keyVersion) && len(value) == 1 {
+		if string(key) == string(form.KeyVersion) && len(value) == 1 {
 			in.form = value[0]
 		}
 	}

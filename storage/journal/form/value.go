@@ -1,4 +1,4 @@
-package journal
+package form
 
 import (
 	"bytes"
@@ -19,22 +19,22 @@ const (
 	tagChange = 0x51
 )
 
-// bucketOf is the bucket that a value with this tag is of, or nil.
-func bucketOf(value []byte) []byte {
+// BucketOf is the bucket that a value with this tag is of, or nil.
+func BucketOf(value []byte) []byte {
 	if len(value) < valueHead {
 		return nil
 	}
 	switch value[0] {
 	case tagEvent:
-		return bucketEvents
+		return Events
 	case tagEntry:
-		return bucketOutbox
+		return Outbox
 	case tagParked:
-		return bucketParked
+		return Parked
 	case tagMeta:
-		return bucketMeta
+		return Meta
 	case tagChange:
-		return bucketChanges
+		return Changes
 	}
 	return nil
 }
@@ -44,8 +44,8 @@ const valueHead = 1 + 4
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// errDamagedValue says that a value's checksum or form is wrong.
-var errDamagedValue = errors.New("stored value is damaged")
+// ErrDamaged says that a value's checksum or form is wrong.
+var ErrDamaged = errors.New("stored value is damaged")
 
 // seal makes a stored value: the tag, the checksum, whatever prefix holds, and v as JSON.
 func seal(tag byte, prefix []byte, v any) ([]byte, error) {
@@ -71,11 +71,11 @@ func resum(b []byte) []byte {
 func verified(tag byte, b []byte) ([]byte, error) {
 	switch {
 	case len(b) < valueHead:
-		return nil, fmt.Errorf("%w: %d bytes", errDamagedValue, len(b))
+		return nil, fmt.Errorf("%w: %d bytes", ErrDamaged, len(b))
 	case b[0] != tag:
-		return nil, fmt.Errorf("%w: tag %#x, want %#x", errDamagedValue, b[0], tag)
+		return nil, fmt.Errorf("%w: tag %#x, want %#x", ErrDamaged, b[0], tag)
 	case crc32.Checksum(b[valueHead:], castagnoli) != binary.BigEndian.Uint32(b[1:]):
-		return nil, fmt.Errorf("%w: checksum differs", errDamagedValue)
+		return nil, fmt.Errorf("%w: checksum differs", ErrDamaged)
 	}
 	return b[valueHead:], nil
 }
@@ -87,7 +87,7 @@ func unseal(tag byte, b []byte, v any) error {
 		return err
 	}
 	if err := json.Unmarshal(body, v); err != nil {
-		return fmt.Errorf("%w: %w", errDamagedValue, err)
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package journal
+package form
 
 import "math"
 
@@ -7,7 +7,7 @@ import "math"
 // Without it, one camera that was offline for a month would make every such query read a month.
 const (
 	classLonger  = 6 // than classBounds' last
-	classOngoing = 7
+	ClassOngoing = 7 // of an event without an end
 )
 
 // classBounds are the lengths in milliseconds below which the classes from 0 on end: about 1 minute, 9 minutes, 70 minutes,
@@ -16,8 +16,8 @@ var classBounds = [classLonger]int64{1 << 16, 1 << 19, 1 << 22, 1 << 25, 1 << 28
 
 // lengthClass is the class of an event from start to end, in milliseconds.
 func lengthClass(start, end int64) byte {
-	if end == endOngoing {
-		return classOngoing
+	if end == EndOngoing {
+		return ClassOngoing
 	}
 	for class, bound := range classBounds {
 		if end-start < bound {
@@ -27,8 +27,8 @@ func lengthClass(start, end int64) byte {
 	return classLonger
 }
 
-// starts are the bounds of the start, lo inclusive and hi exclusive, of events of a class that end from endMin to endMax.
-func starts(class byte, endMin, endMax int64) (lo, hi int64) {
+// Starts are the bounds of the start, lo inclusive and hi exclusive, of events of a class that end from endMin to endMax.
+func Starts(class byte, endMin, endMax int64) (lo, hi int64) {
 	lo, hi = math.MinInt64, endMax+1 // no event ends before its start
 	if class < classLonger && endMin > math.MinInt64+classBounds[class] {
 		lo = endMin - classBounds[class] + 1
