@@ -35,18 +35,24 @@ type bands struct {
 	seenAt   time.Duration
 	gains    []float64 // of the rows
 	weights  []float64
+	parts    []uint8 // of the samples: which strip of which part of the width
 }
 
-func (b *bands) resize(height int) {
-	*b = bands{gains: make([]float64, height), weights: make([]float64, height)}
+// resize prepares for the cells of g, of which those at are the samples.
+func (b *bands) resize(g grid, at []int32) {
+	*b = bands{gains: make([]float64, g.height), weights: make([]float64, g.height), parts: make([]uint8, len(at))}
+	for k, i := range at {
+		b.parts[k] = uint8(int(i)%g.width*bandParts/g.width*bandCount + int(i)*bandCount/g.cells())
+	}
 }
 
-// run looks whether bands wander and, if they do, puts the cells of a picture right, in place. It tells whether it began or ceased to do so: what was learned holds no longer then.
-func (b *bands) run(background, cells []uint16, at []int32, g grid, now time.Duration) (turned bool) {
+// run looks at the samples of the background and of a picture whether bands wander and, if they do, puts the cells of the picture right, in place. It tells whether it began or ceased to do so: what was
+// learned holds no longer then.
+func (b *bands) run(background, cells, was, is []uint16, g grid, now time.Duration) (turned bool) {
 	if b.wait--; b.wait < 0 {
 		b.turn = 1 - b.turn
 		b.wait = 2 + b.turn
-		turned = b.look(background, cells, at, g, now)
+		turned = b.look(was, is, now)
 	}
 	if b.on && !turned {
 		b.even(background, cells, g)
@@ -55,20 +61,22 @@ func (b *bands) run(background, cells []uint16, at []int32, g grid, now time.Dur
 }
 
 // look compares the strips of the picture with those of the last time. A strip has changed when all parts of its width did so together: what moves is not everywhere.
-func (b *bands) look(background, cells []uint16, at []int32, g grid, now time.Duration) (turned bool) {
-	var sums, counts, rests [bandParts][bandCount]float64
-	n := g.width * g.height
-	mean, all := 0.0, 0.0
-	for _, i := range at {
-		r := int32(cells[i]) - int32(background[i])
+func (b *bands) look(was, is []uint16, now time.Duration) (turned bool) {
+	var whole [bandParts * bandCount]struct{ sum, count, rest int }
+	was, is = was[:len(b.parts)], is[:len(b.parts)]
+	for k, p := range b.parts {
+		r := int(is[k]) - int(was[k])
 		if r > -bandCut && r < bandCut {
-			k, c := int(i)*bandCount/n, int(i)%g.width*bandParts/g.width
-			sums[c][k] += float64(r)
-			counts[c][k]++
-			rests[c][k] += math.Abs(float64(r))
-			mean += float64(r)
-			all++
+			w := &whole[p%uint8(len(whole))]
+			w.sum, w.count, w.rest = w.sum+r, w.count+1, w.rest+max(r, -r)
 		}
+	}
+	var sums, counts, rests [bandParts][bandCount]float64
+	mean, all := 0.0, 0.0
+	for p, w := range whole {
+		c, k := p/bandCount, p%bandCount
+		sums[c][k], counts[c][k], rests[c][k] = float64(w.sum), float64(w.count), float64(w.rest)
+		mean, all = mean+sums[c][k], all+counts[c][k]
 	}
 	mean /= max(1, all)
 	up, down := 0, 0

@@ -101,9 +101,7 @@ func (d *Detector) resize(width, height int) {
 	g := newGrid(width, height)
 	n := g.cells()
 	d.grid = g
-	d.history.resize(n)
 	d.smooth.resize(g.width, g.height)
-	d.bands.resize(g.height)
 	d.model.resize(n)
 	d.doubt = d.model.noise
 	d.habit.resize(n)
@@ -140,6 +138,8 @@ func (d *Detector) resize(width, height int) {
 		}
 	}
 	d.light.choose(d.mask)
+	d.history.resize(n, &d.light)
+	d.bands.resize(g, d.light.at)
 	d.steady.resize(g, d.light.at)
 	d.tracks.small = int(smallShare * float64(n))
 	d.tracks.width, d.tracks.height = g.width, g.height
@@ -213,12 +213,18 @@ func (d *Detector) Step(p Picture) Result {
 	d.smooth.run(newest.cells, d.grid.width)
 	if d.pictures > 0 {
 		d.steady.run(d.model.background, newest.cells, d.grid)
-		if d.bands.run(d.model.background, newest.cells, d.light.at, d.grid, d.at) {
+		d.light.take(newest.cells, newest.samples)
+		d.light.take(d.model.background, d.light.ground)
+		if d.bands.run(d.model.background, newest.cells, d.light.ground, newest.samples, d.grid, d.at) {
 			d.relearn()
 		}
 	}
+	if d.pictures == 0 || d.bands.on {
+		d.light.take(newest.cells, newest.samples)
+	}
 	if d.pictures++; d.pictures == 1 {
 		d.model.begin(newest.cells)
+		copy(d.light.ground, newest.samples)
 		d.unlit.clear()
 		d.began, d.learned = d.at, d.at+learnFor
 		d.rows = [2]int{}
@@ -262,15 +268,15 @@ func (d *Detector) result(global bool) Result {
 // look is Step for the cells of the newest picture. It tells whether the light of the whole scene changed.
 func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 	before, light := now, sameExposure
-	d.light.look(now, d.flags, cellFore|cellMoved)
+	d.light.look(d.history.current().samples, d.flags, cellFore|cellMoved)
 	if long := d.history.near(longLag); long != nil {
 		before = long.cells
-		light = d.light.fit(before)
+		light = d.light.fit(long.samples)
 		if d.learning() {
-			d.model.floor(uint16(startNoise * 256 * float64(max(0, d.light.spread-1))))
+			d.model.floor(uint16(startNoise * 256 * float64(max(0, d.light.spread()-1))))
 		}
 	}
-	if e := d.light.fit(d.model.background); e.shift() > 128 {
+	if e := d.light.fit(d.light.ground); e.shift() > 128 {
 		d.model.expose(e)
 		d.unlit.expose(e)
 	}
@@ -336,8 +342,8 @@ func (d *Detector) find(now, before []uint16, light exposure, minMoved int) []ob
 	blink, blinkLight := now, sameExposure
 	if short := d.history.near(shortLag); short != nil {
 		blink = short.cells
-		d.light.look(now, d.flags, cellFore|cellMoved)
-		blinkLight = d.light.fit(blink)
+		d.light.look(d.history.current().samples, d.flags, cellFore|cellMoved)
+		blinkLight = d.light.fit(short.samples)
 	}
 	v := d.views(now, before, blink, light, blinkLight)
 	d.labels.label(d.grid, d.solid, d.model.parked)

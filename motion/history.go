@@ -22,13 +22,14 @@ type history struct {
 }
 
 type snapshot struct {
-	cells []uint16
-	at    time.Duration
+	cells   []uint16
+	samples []uint16 // of the cells: see sampler
+	at      time.Duration
 }
 
-func (h *history) resize(cells int) {
+func (h *history) resize(cells int, s *sampler) {
 	for i := range h.slots {
-		h.slots[i] = snapshot{cells: make([]uint16, cells)}
+		h.slots[i] = snapshot{cells: make([]uint16, cells), samples: s.samples()}
 	}
 	h.head, h.count = 0, 0
 }
@@ -54,10 +55,15 @@ func (h *history) commit() {
 	now := h.ago(1).at
 	for h.count > 1 && now-h.ago(h.count-1).at >= longLag {
 		old := h.ago(h.count)
-		old.cells, h.slots[h.head].cells = h.slots[h.head].cells, old.cells
+		free := &h.slots[h.head]
+		old.cells, free.cells = free.cells, old.cells
+		old.samples, free.samples = free.samples, old.samples
 		h.count--
 	}
 }
+
+// current is the newest picture, before commit.
+func (h *history) current() *snapshot { return &h.slots[h.head] }
 
 // ago is the k-th kept picture before the newest, k from 1 to count.
 func (h *history) ago(k int) *snapshot {

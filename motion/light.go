@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"vmsbridge/motion/plane"
+	"vmsbridge/motion/tally"
 )
 
 // gainOne is a gain of 1 in the fixed point of exposure.
@@ -30,19 +31,17 @@ func (e exposure) shift() int32 {
 // fitSamples is about how many cells the fit of the exposure looks at.
 const fitSamples = 900
 
-// sampler fits exposures on a fixed choice of cells.
+// sampler fits exposures on a fixed choice of cells. The samples of a picture, its values at these cells, are taken once and kept with it: see take.
 type sampler struct {
 	at     []int32  // cells to look at
-	kept   []int32  // those of them that the fits look at now
-	x, y   []uint16 // their values in one fit
-	counts [512]tally
-	spread int32 // of the differences in the last fit, around their median: half of them are within, in grey levels
+	ground []uint16 // the samples of the background
+	y      []uint16 // the samples that the fits look at, 0 where they do not
+	skip   []uint16 // tally.None where they do not, and beyond the last sample
+	n      int      // of the others
+	steps  []uint16 // from the samples of the last fit, in grey levels: see tally.Steps
+	median int      // of these
+	level  [4]int   // where quartiles were last found
 }
-
-// tally is a count in four parts, that are added to in turn: the same one again and again would have to wait for itself.
-type tally [4]uint16
-
-func (t *tally) sum() int32 { return int32(t[0]) + int32(t[1]) + int32(t[2]) + int32(t[3]) }
 
 // choose spreads the samples over the cells that are not masked.
 func (s *sampler) choose(mask []byte) {
@@ -56,64 +55,55 @@ func (s *sampler) choose(mask []byte) {
 			s.at = append(s.at, int32(i))
 		}
 	}
-	s.x, s.y, s.kept = make([]uint16, len(s.at)), make([]uint16, len(s.at)), make([]int32, len(s.at))
-}
-
-// look takes the values of y, of the cells without a bit of skip in flags, for the fits that follow.
-func (s *sampler) look(y []uint16, flags []byte, skip byte) {
-	n, at := 0, s.at
-	kept, values := s.kept[:len(at)], s.y[:cap(s.y)][:len(at)]
-	flags = flags[:len(y)]
-	for _, i := range at {
-		kept[n], values[n] = i, y[i]
-		n += int(uint32(int32(flags[i]&skip)-1) >> 31) // 1 without a bit of skip: no branch to be guessed
+	s.ground, s.y, s.skip, s.steps = s.samples(), s.samples(), s.samples(), s.samples()
+	s.n, s.median, s.level = 0, tally.Same, [4]int{}
+	for k := range s.skip {
+		s.skip[k], s.steps[k] = tally.None, tally.None
 	}
-	s.kept, s.y = kept, values[:n]
 }
 
-// fit finds the exposure that takes the cells x to what was last looked at, by trimmed least squares that start from the median difference. When less than
+// samples makes room for the samples of a picture. There are some more than cells to look at, so that they fill vectors: those are 0, and skipped.
+func (s *sampler) samples() []uint16 { return make([]uint16, (len(s.at)+15)&^15) }
+
+// take writes the samples of cells.
+func (s *sampler) take(cells, samples []uint16) {
+	samples = samples[:len(s.at)]
+	for k, i := range s.at {
+		samples[k] = cells[i]
+	}
+}
+
+// look chooses for the fits that follow the samples y, of the cells without a bit of skip in flags.
+func (s *sampler) look(y []uint16, flags []byte, skip byte) {
+	at := s.at
+	off, values, y := s.skip[:len(at)], s.y[:len(at)], y[:len(at)]
+	n := int32(0)
+	for k, i := range at {
+		none := -int32(flags[i]&skip) >> 31 // -1 with a bit of skip: no branch to be guessed
+		off[k], values[k] = uint16(none), y[k]&^uint16(none)
+		n += 1 + none
+	}
+	s.n = int(n)
+}
+
+// fit finds the exposure that takes the samples x to what was last looked at, by trimmed least squares that start from the median difference. When less than
 // two fifths of the samples agree on one exposure, nothing is compensated.
 func (s *sampler) fit(x []uint16) exposure {
-	y := s.y
-	n := int32(len(y))
-	if n < 16 {
+	if s.n < 16 {
 		return sameExposure
 	}
-	clear(s.counts[:])
-	counts, values, kept := &s.counts, s.x[:len(y)], s.kept[:len(y)]
-	below := int32(0) // differences below 0
-	for k, v := range y {
-		u := x[kept[k]]
-		values[k] = u
-		d := int32(v) - int32(u)
-		below -= d >> 31
-		counts[(d+65536)>>8&511][k&3]++
-	}
-	// The median is mostly close to 0, from where it is looked for.
-	median, seen := -1, below
-	for 2*seen >= n {
-		seen -= counts[median+256].sum()
-		median--
-	}
-	for median++; ; median++ {
-		if seen += counts[median+256].sum(); 2*seen >= n {
-			break
-		}
-	}
-	within := counts[median+256].sum()
-	for s.spread = 0; 2*within < n && s.spread < 255; {
-		s.spread++
-		within += counts[(median+256+int(s.spread))&511].sum() + counts[(median+256-int(s.spread))&511].sum()
-	}
-	e := exposure{Gain: gainOne, Offset: int32(median)*256 + 128}
+	tally.Steps(x, s.y, s.skip, s.steps)
+	s.median = tally.Least(s.steps, s.skip, 0, (s.n+1)/2, tally.Same, 2*tally.Same-1) // mostly close to 0
+	median := int32(s.median - tally.Same)
+	e := exposure{Gain: gainOne, Offset: median*256 + 128}
 	limit := int32(10 * 256)
 	if median > 6 || median < -6 { // a large change: least squares need a start that has about the right gain
-		e = s.quartiles(values, y, e)
+		e = s.quartiles(x, e)
 		limit = 20 * 256
 	}
 	for range 2 {
-		next, residual, used := refine(values, y, e, limit)
-		if used*5 < n*2 {
+		next, residual, used := refine(x, s.y, e, limit)
+		if int(used)*5 < s.n*2 {
 			return sameExposure
 		}
 		e, limit = next, max(384, residual*5/2)
@@ -121,10 +111,27 @@ func (s *sampler) fit(x []uint16) exposure {
 	return e
 }
 
+// spread is that of the differences in the last fit, around their median, in grey levels: half of them are within.
+func (s *sampler) spread() (spread int) {
+	var counts [2 * tally.Same]int
+	n := 0
+	for _, v := range s.steps {
+		if v != tally.None {
+			counts[v]++
+			n++
+		}
+	}
+	for within := counts[s.median]; 2*within < n && spread < tally.Same-1; {
+		spread++
+		within += counts[(s.median+spread)%len(counts)] + counts[(s.median-spread+len(counts))%len(counts)]
+	}
+	return spread
+}
+
 // quartiles estimates the exposure by comparing how the values are spread, whatever stands where. It returns e when the spread says nothing.
-func (s *sampler) quartiles(x, y []uint16, e exposure) exposure {
-	x1, x3 := s.quartile(x)
-	y1, y3 := s.quartile(y)
+func (s *sampler) quartiles(x []uint16, e exposure) exposure {
+	x1, x3 := s.quartile(x, 1, &s.level[0]), s.quartile(x, 3, &s.level[1])
+	y1, y3 := s.quartile(s.y, 1, &s.level[2]), s.quartile(s.y, 3, &s.level[3])
 	if x3-x1 < 6 || y3-y1 < 3 {
 		return e
 	}
@@ -133,25 +140,10 @@ func (s *sampler) quartiles(x, y []uint16, e exposure) exposure {
 	return exposure{Gain: int32(g * gainOne), Offset: int32((float64(y1+y3) - g*float64(x1+x3)) * 128)}
 }
 
-// quartile returns the first and third quartile of the samples, in grey levels.
-func (s *sampler) quartile(v []uint16) (first, third int32) {
-	clear(s.counts[:])
-	n := int32(len(v))
-	for k, x := range v {
-		s.counts[x>>8][k&3]++
-	}
-	seen := int32(0)
-	first = -1
-	for i := range s.counts[:256] {
-		seen += s.counts[i].sum()
-		if first < 0 && 4*seen >= n {
-			first = int32(i)
-		}
-		if 4*seen >= 3*n {
-			return first, int32(i)
-		}
-	}
-	return first, 255
+// quartile returns one of the three quartiles of the samples, in grey levels. It is looked for around guess, which it becomes.
+func (s *sampler) quartile(samples []uint16, which int, guess *int) int32 {
+	*guess = tally.Least(samples, s.skip, 8, (which*s.n+3)/4, *guess, 255)
+	return int32(*guess)
 }
 
 // refine is one round of least squares over the points that e explains up to limit. It also returns their mean residual and number.
