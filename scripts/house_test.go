@@ -43,9 +43,15 @@ var allowed = map[string][]string{
 	"storage/vfs/witness":      nil,                       // for tests only: what a crash may leave behind
 	"storage/stills/...":       {"storage/vfs"},
 	"storage/bench":            {"storage/..."}, // a module of its own
-	"storage/journal/...":      {"uplink/vms", "storage/vfs"},
+	"storage/journal":          {"uplink/vms", "storage/vfs"},
+	"storage/journal/sample":   {"uplink/vms"}, // for tests only
+	"storage/journal/salvage":  {"storage/journal/boltfile", "storage/journal/form", "storage/journal/guard", "storage/journal/table"},
+	"storage/journal/audit":    {"storage/journal/boltfile", "storage/journal/form", "storage/journal/guard"},
+	"storage/journal/query":    {"storage/journal/form", "storage/journal/guard", "uplink/vms"},
+	"storage/journal/table":    {"storage/journal/form", "storage/journal/guard", "uplink/vms"},
 	"storage/journal/form":     {"uplink/vms"}, // bytes, no file
-	"storage/journal/boltfile": nil,
+	"storage/journal/guard":    nil,            // bbolt, and what it makes of damage
+	"storage/journal/boltfile": nil,            // a file of bbolt's without bbolt
 	"uplink/vms/...":           nil,
 	"uplink/identity/...":      {"uplink/vms", "uplink/identity/..."},
 	"uplink/trust":             nil, // whom to believe behind TLS

@@ -6,6 +6,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/guard"
+	"vmsbridge/storage/journal/table"
 	"vmsbridge/uplink/vms"
 )
 
@@ -14,53 +16,14 @@ const maxBatch = 512
 
 // change is one caller's change. apply may refuse (refusal) only before it writes, and may run more than once.
 type change struct {
-	apply func(*txn) error
+	apply func(*table.Tx) error
 	err   error
 	done  bool
 }
 
-// txn is a transaction that several changes share, with what is to happen once it is durable.
-type txn struct {
-	*bolt.Tx
-	events          []vms.Event // for the subscribers, in order
-	waiting, parked int         // differences
-	forget          []string    // ids whose number of tries starts anew
-	queued          bool        // something entered the outbox
-	changed         bool        // something entered the sequence of changes
-	stored          int         // events more than before
-	bytes           int64       // difference of what the waiting events take up
-
-	wrote map[keyName]struct{} // gets each key that changes, if not nil
-}
-
-// bucket is one of a transaction's, which tells what changes in it.
-type bucket struct {
-	*bolt.Bucket
-	name  []byte
-	wrote map[keyName]struct{}
-}
-
-func (t *txn) bucket(name []byte) bucket { return bucket{txBucket(t.Tx, name), name, t.wrote} }
-
-func (b bucket) note(key []byte) {
-	if b.wrote != nil {
-		b.wrote[keyName{string(b.name), string(key)}] = struct{}{}
-	}
-}
-
-func (b bucket) Put(key, value []byte) error {
-	b.note(key)
-	return b.Bucket.Put(key, value)
-}
-
-func (b bucket) Delete(key []byte) error {
-	b.note(key)
-	return b.Bucket.Delete(key)
-}
-
 // do makes a change durable together with those of other callers that wait at this moment. A lone caller waits for nobody:
 // whoever gets commitMu first commits everything that has queued up behind the previous commit, its own change included.
-func (j *Journal) do(apply func(*txn) error) error {
+func (j *Journal) do(apply func(*table.Tx) error) error {
 	c := &change{apply: apply}
 	j.queueMu.Lock()
 	j.queue = append(j.queue, c)
@@ -100,13 +63,13 @@ func (j *Journal) commit(batch []*change) {
 
 // commitOnce runs a batch in one transaction, and on success sets each refused change's err.
 func (j *Journal) commitOnce(batch []*change) error {
-	var t *txn
-	var wrote map[keyName]struct{}
+	var t *table.Tx
+	var wrote map[table.Key]struct{}
 	if j.move.watched() {
-		wrote = map[keyName]struct{}{}
+		wrote = map[table.Key]struct{}{}
 	}
 	err := j.update(func(tx *bolt.Tx) error {
-		t = &txn{Tx: tx, wrote: wrote}
+		t = table.New(tx, wrote)
 		for _, c := range batch {
 			c.err = nil
 			err := c.apply(t)
@@ -116,7 +79,7 @@ func (j *Journal) commitOnce(batch []*change) error {
 				return err
 			}
 		}
-		return addCount(t.bucket(form.Format), t.stored)
+		return t.AddEvents(t.Stored)
 	})
 	j.move.note(wrote)
 	if err == nil {
@@ -136,14 +99,14 @@ func (j *Journal) commitOnce(batch []*change) error {
 }
 
 // committed brings what is derived from the database up to date and tells those who listen.
-func (j *Journal) committed(t *txn) {
+func (j *Journal) committed(t *table.Tx) {
 	j.stateMu.Lock()
-	j.waiting += t.waiting
-	j.parked += t.parked
+	j.waiting += t.Waiting
+	j.parked += t.Parked
 	if n := j.outboxBytes.Load(); n >= 0 {
-		j.outboxBytes.CompareAndSwap(n, max(0, n+t.bytes)) // a count under way knows better
+		j.outboxBytes.CompareAndSwap(n, max(0, n+t.Bytes)) // a count under way knows better
 	}
-	for _, id := range t.forget {
+	for _, id := range t.Left {
 		delete(j.tries, id)
 	}
 	subs := make([]func(vms.Event), 0, len(j.subscribers))
@@ -154,15 +117,15 @@ func (j *Journal) committed(t *txn) {
 	}
 	cursors := j.cursors
 	j.stateMu.Unlock()
-	if t.queued {
+	if t.Queued {
 		j.signal()
 	}
-	if t.changed {
+	if t.Changed {
 		for _, c := range cursors {
 			c.signal()
 		}
 	}
-	for _, ev := range t.events {
+	for _, ev := range t.Events {
 		for _, f := range subs {
 			f(ev)
 		}
@@ -174,7 +137,7 @@ func (j *Journal) committed(t *txn) {
 func (j *Journal) recount() {
 	var waiting, parked int
 	err := j.view(func(tx *bolt.Tx) error {
-		waiting, parked = keys(txBucket(tx, form.Outbox)), keys(txBucket(tx, form.Parked))
+		waiting, parked = table.Keys(guard.Bucket(tx, form.Outbox)), table.Keys(guard.Bucket(tx, form.Parked))
 		return nil
 	})
 	if err != nil {

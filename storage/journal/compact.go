@@ -11,6 +11,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/guard"
+	"vmsbridge/storage/journal/table"
 	"vmsbridge/storage/vfs"
 )
 
@@ -80,7 +82,7 @@ func (j *Journal) compact(ctx context.Context, s Stats) (Compaction, error) {
 func (j *Journal) copyTo(ctx context.Context, next string, c *Compaction) (err error) {
 	opts := j.boltOptions()
 	opts.NoSync, opts.NoGrowSync = true, true
-	db, file, err := openBolt(next, opts)
+	db, file, err := guard.Open(next, opts)
 	if err != nil {
 		return err
 	}
@@ -94,7 +96,7 @@ func (j *Journal) copyTo(ctx context.Context, next string, c *Compaction) (err e
 		}
 	}()
 	db.AllocSize = growBytes
-	if err := guarded(func() error { return db.Update(createBuckets) }); err != nil {
+	if err := guard.Run(func() error { return db.Update(table.Create) }); err != nil {
 		return err
 	}
 	// From here on every change is noted, so that it does not matter what the copying has seen of it.
@@ -122,7 +124,7 @@ func (j *Journal) copyTo(ctx context.Context, next string, c *Compaction) (err e
 		return err
 	}
 	// Giving back the old file's blocks takes a while, and nobody has to wait for it.
-	if err := guarded(from.Close); err != nil {
+	if err := guard.Run(from.Close); err != nil {
 		j.log.Warn("close the journal's old file", "error", err)
 	}
 	return nil
@@ -138,17 +140,17 @@ func (j *Journal) swap(from, db *bolt.DB, file *os.File, c *Compaction) error {
 	}
 	var sequence, changes uint64
 	err := j.view(func(tx *bolt.Tx) error {
-		sequence, changes = txBucket(tx, form.Outbox).Sequence(), txBucket(tx, form.Changes).Sequence()
+		sequence, changes = guard.Bucket(tx, form.Outbox).Sequence(), guard.Bucket(tx, form.Changes).Sequence()
 		return nil
 	})
 	if err != nil {
 		return err
 	}
 	db.NoSync, db.NoGrowSync = false, false
-	err = guarded(func() error {
+	err = guard.Run(func() error {
 		return db.Update(func(tx *bolt.Tx) error {
 			c.After = tx.Size()
-			return errors.Join(txBucket(tx, form.Outbox).SetSequence(sequence), txBucket(tx, form.Changes).SetSequence(changes))
+			return errors.Join(guard.Bucket(tx, form.Outbox).SetSequence(sequence), guard.Bucket(tx, form.Changes).SetSequence(changes))
 		})
 	})
 	if err != nil {

@@ -5,6 +5,9 @@ import (
 	"context"
 
 	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/journal/guard"
+	"vmsbridge/storage/journal/table"
 )
 
 // copyBucket copies a bucket in small steps, each of them a transaction of either file.
@@ -19,7 +22,7 @@ func (j *Journal) copyBucket(ctx context.Context, db *bolt.DB, name []byte) erro
 		err := j.view(func(tx *bolt.Tx) error {
 			pairs, next = nil, nil
 			size := 0
-			c := txBucket(tx, name).Cursor()
+			c := guard.Bucket(tx, name).Cursor()
 			for k, v := c.Seek(from); k != nil; k, v = c.Next() {
 				if len(pairs) == copyKeys || size > copyBytes {
 					next = append([]byte(nil), k...)
@@ -35,9 +38,9 @@ func (j *Journal) copyBucket(ctx context.Context, db *bolt.DB, name []byte) erro
 		if err != nil {
 			return err
 		}
-		err = guarded(func() error {
+		err = guard.Run(func() error {
 			return db.Update(func(tx *bolt.Tx) error {
-				b := txBucket(tx, name)
+				b := guard.Bucket(tx, name)
 				b.FillPercent = compactFill
 				for _, p := range pairs {
 					if err := b.Put(p[0], p[1]); err != nil {
@@ -55,29 +58,29 @@ func (j *Journal) copyBucket(ctx context.Context, db *bolt.DB, name []byte) erro
 }
 
 // apply brings keys of the new file to what they are now in the old one.
-func (j *Journal) apply(db *bolt.DB, changed map[keyName]struct{}) error {
+func (j *Journal) apply(db *bolt.DB, changed map[table.Key]struct{}) error {
 	if len(changed) == 0 {
 		return nil
 	}
-	values := make(map[keyName][]byte, len(changed))
+	values := make(map[table.Key][]byte, len(changed))
 	err := j.view(func(tx *bolt.Tx) error {
 		for c := range changed {
-			values[c] = bytes.Clone(txBucket(tx, []byte(c.bucket)).Get([]byte(c.key)))
+			values[c] = bytes.Clone(guard.Bucket(tx, []byte(c.Bucket)).Get([]byte(c.Key)))
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return guarded(func() error {
+	return guard.Run(func() error {
 		return db.Update(func(tx *bolt.Tx) error {
 			for c, v := range values {
-				b := txBucket(tx, []byte(c.bucket))
+				b := guard.Bucket(tx, []byte(c.Bucket))
 				var err error
 				if v == nil {
-					err = b.Delete([]byte(c.key))
+					err = b.Delete([]byte(c.Key))
 				} else {
-					err = b.Put([]byte(c.key), v)
+					err = b.Put([]byte(c.Key), v)
 				}
 				if err != nil {
 					return err

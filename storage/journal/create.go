@@ -5,6 +5,9 @@ import (
 	"os"
 
 	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/journal/boltfile"
+	"vmsbridge/storage/journal/guard"
 )
 
 // newSuffix is of an empty file that is being made.
@@ -14,15 +17,15 @@ const newSuffix = ".new"
 // first start is no damage.
 func create(path string) error {
 	removeErr := remove(path + newSuffix)
-	switch size, err := fileSize(path); {
-	case err == nil && size > 0, unreadable(err):
+	switch info, err := os.Stat(path); {
+	case err == nil && info.Size() > 0, boltfile.Unreadable(err):
 		return nil
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return err
 	case removeErr != nil:
 		return removeErr
 	}
-	db, _, err := openBolt(path+newSuffix, &bolt.Options{})
+	db, _, err := guard.Open(path+newSuffix, &bolt.Options{})
 	if err == nil {
 		err = db.Close()
 	}

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -13,6 +12,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/guard"
+	"vmsbridge/storage/journal/table"
 	"vmsbridge/uplink/vms"
 )
 
@@ -39,41 +40,6 @@ type Cursor struct {
 	skipped atomic.Uint64
 }
 
-// cursors are those of the file, by key.
-func (t *txn) cursors() (map[string]form.Cursor, error) { return readCursors(t.Tx) }
-
-func readCursors(tx *bolt.Tx) (map[string]form.Cursor, error) {
-	found := map[string]form.Cursor{}
-	c := txBucket(tx, form.Meta).Cursor()
-	for k, v := c.Seek([]byte(form.CursorPrefix)); bytes.HasPrefix(k, []byte(form.CursorPrefix)); k, v = c.Next() {
-		value, err := parseCursor(v)
-		if err != nil {
-			return nil, &damagedError{fmt.Sprintf("cursor %q: %v", k[len(form.CursorPrefix):], err)}
-		}
-		found[string(k)] = value
-	}
-	return found, nil
-}
-
-// errNoCursor says that the file does not know a cursor: Cursors was called again without it, or damage took it.
-var errNoCursor = errors.New("the journal does not know this cursor")
-
-func parseCursor(b []byte) (v form.Cursor, err error) {
-	if b == nil {
-		return v, errNoCursor
-	}
-	err = v.Read(b)
-	return v, err
-}
-
-func (t *txn) setCursor(key []byte, v form.Cursor) error {
-	value, err := v.Seal()
-	if err != nil {
-		return err
-	}
-	return t.bucket(form.Meta).Put(key, value)
-}
-
 // Cursors opens the cursors of these names, in their order, and forgets all others, durably. A new one stands behind
 // everything that was put so far. Without names, no sequence of changes is kept. Call it once after Open; what is put before
 // that is kept for the cursors of last time.
@@ -87,18 +53,18 @@ func (j *Journal) Cursors(names ...string) ([]*Cursor, error) {
 	}
 	left := true
 	for left {
-		err := j.do(func(t *txn) error {
-			known, err := t.cursors()
+		err := j.do(func(t *table.Tx) error {
+			known, err := table.Cursors(t.Tx)
 			if err != nil {
 				return err
 			}
-			end := t.lastChange()
+			end := table.LastChange(t.Tx)
 			for _, v := range known {
 				end = max(end, v.Place)
 			}
 			for key := range known {
 				if !slices.Contains(names, strings.TrimPrefix(key, form.CursorPrefix)) {
-					if err := t.bucket(form.Meta).Delete([]byte(key)); err != nil {
+					if err := t.Bucket(form.Meta).Delete([]byte(key)); err != nil {
 						return err
 					}
 				}
@@ -107,16 +73,16 @@ func (j *Journal) Cursors(names ...string) ([]*Cursor, error) {
 				v, ok := known[string(c.key)]
 				if !ok {
 					v.Place = end
-					if err := t.setCursor(c.key, v); err != nil {
+					if err := t.SetCursor(c.key, v); err != nil {
 						return err
 					}
 				}
 				c.skipped.Store(v.Skipped)
 			}
-			if err := t.consume(); err != nil {
+			if err := t.Consume(); err != nil {
 				return err
 			}
-			first, _ := t.bucket(form.Changes).Cursor().First()
+			first, _ := t.Bucket(form.Changes).Cursor().First()
 			left = first != nil && len(names) == 0
 			return nil
 		})
@@ -161,12 +127,12 @@ func (c *Cursor) Changed() <-chan struct{} { return c.changed }
 func (c *Cursor) Read(after uint64, n int) (list []Change, err error) {
 	err = c.j.view(func(tx *bolt.Tx) error {
 		list = nil
-		v, err := parseCursor(txBucket(tx, form.Meta).Get(c.key))
+		v, err := table.Cursor(tx, c.key)
 		if err != nil {
 			return err
 		}
-		events, ids, notes := txBucket(tx, form.Events), txBucket(tx, form.ChangesID), txBucket(tx, form.Meta)
-		from := txBucket(tx, form.Changes).Cursor()
+		events, ids, notes := guard.Bucket(tx, form.Events), guard.Bucket(tx, form.ChangesID), guard.Bucket(tx, form.Meta)
+		from := guard.Bucket(tx, form.Changes).Cursor()
 		for k, raw := from.Seek(form.SequenceKey(max(after, v.Place) + 1)); len(k) == 8 && len(list) < n; k, raw = from.Next() {
 			var e form.Change
 			if err := e.Read(raw); err != nil {
@@ -189,8 +155,8 @@ func (c *Cursor) Read(after uint64, n int) (list []Change, err error) {
 		}
 		return nil
 	})
-	if errors.Is(err, errNoCursor) {
-		_, err = c.move(func(*txn, *form.Cursor) error { return nil })
+	if errors.Is(err, table.ErrNoCursor) {
+		_, err = c.move(func(*table.Tx, *form.Cursor) error { return nil })
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read changes for %q: %w", c.name, err)
@@ -200,7 +166,7 @@ func (c *Cursor) Read(after uint64, n int) (list []Change, err error) {
 
 // Advance notes, durably, that everything up to a place was dealt with. A place that is passed already changes nothing.
 func (c *Cursor) Advance(place uint64) error {
-	_, err := c.move(func(_ *txn, v *form.Cursor) error { v.Place = max(v.Place, place); return nil })
+	_, err := c.move(func(_ *table.Tx, v *form.Cursor) error { v.Place = max(v.Place, place); return nil })
 	if err != nil {
 		return fmt.Errorf("advance the cursor of %q: %w", c.name, err)
 	}
@@ -208,12 +174,12 @@ func (c *Cursor) Advance(place uint64) error {
 }
 
 // move changes what the file says of the cursor, and takes away what nobody needs any more.
-func (c *Cursor) move(change func(t *txn, v *form.Cursor) error) (v form.Cursor, err error) {
-	err = c.j.do(func(t *txn) error {
-		v, err = parseCursor(t.bucket(form.Meta).Get(c.key))
-		lost := errors.Is(err, errNoCursor) && c.j.follows(c)
+func (c *Cursor) move(change func(t *table.Tx, v *form.Cursor) error) (v form.Cursor, err error) {
+	err = c.j.do(func(t *table.Tx) error {
+		v, err = table.Cursor(t.Tx, c.key)
+		lost := errors.Is(err, table.ErrNoCursor) && c.j.follows(c)
 		if lost {
-			v, err = form.Cursor{Place: t.lastChange(), Skipped: c.skipped.Load()}, nil // a recovery from damage did not find it
+			v, err = form.Cursor{Place: table.LastChange(t.Tx), Skipped: c.skipped.Load()}, nil // a recovery from damage did not find it
 		}
 		if err != nil {
 			return refusal{err}
@@ -222,10 +188,10 @@ func (c *Cursor) move(change func(t *txn, v *form.Cursor) error) (v form.Cursor,
 		if err := change(t, &v); err != nil || v == was && !lost {
 			return err
 		}
-		if err := t.setCursor(c.key, v); err != nil {
+		if err := t.SetCursor(c.key, v); err != nil {
 			return err
 		}
-		return t.consume()
+		return t.Consume()
 	})
 	if err == nil {
 		c.skipped.Store(v.Skipped)

@@ -14,7 +14,9 @@ import (
 	"pgregory.net/rapid"
 
 	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/guard"
 	"vmsbridge/storage/journal/sample"
+	"vmsbridge/storage/journal/table"
 )
 
 func cursors(t testing.TB, j *Journal, names ...string) []*Cursor {
@@ -56,7 +58,7 @@ func pass(t testing.TB, c *Cursor, n int) {
 func sequenceLen(t testing.TB, j *Journal) (entries, ids int) {
 	t.Helper()
 	require.NoError(t, j.view(func(tx *bolt.Tx) error {
-		entries, ids = keys(txBucket(tx, form.Changes)), keys(txBucket(tx, form.ChangesID))
+		entries, ids = table.Keys(guard.Bucket(tx, form.Changes)), table.Keys(guard.Bucket(tx, form.ChangesID))
 		return nil
 	}))
 	return entries, ids
@@ -308,7 +310,7 @@ func TestDamageToCursors(t *testing.T) {
 	// Found while it is open: who asked for the cursor goes on with a new one.
 	j := openFast(t, sample.Path(t))
 	c := cursors(t, j, "home")[0]
-	require.NoError(t, j.db.Update(func(tx *bolt.Tx) error { return txBucket(tx, form.Meta).Delete(c.key) }))
+	require.NoError(t, j.db.Update(func(tx *bolt.Tx) error { return guard.Bucket(tx, form.Meta).Delete(c.key) }))
 	require.Empty(t, read(t, c))
 	require.NoError(t, j.Put(sample.Event("after", 0, time.Second), true))
 	require.Equal(t, []string{"after"}, read(t, c))

@@ -8,6 +8,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/guard"
+	"vmsbridge/storage/journal/table"
 )
 
 // plausible is a time before which no clock is believed: what was put then by the clock is not old for that.
@@ -20,13 +22,13 @@ func (c *Cursor) Trim(most int, before time.Time) (skipped int, err error) {
 	if l, err := c.Lag(0); err != nil || (most <= 0 || l.Waiting <= most) && !aged(l.Oldest) {
 		return 0, err
 	}
-	_, err = c.move(func(t *txn, v *form.Cursor) error {
+	_, err = c.move(func(t *table.Tx, v *form.Cursor) error {
 		skipped = 0
 		over := 0
 		if most > 0 {
-			over = countChanges(t.Tx, v.Place) - most
+			over = table.CountChanges(t.Tx, v.Place) - most
 		}
-		from := t.bucket(form.Changes).Cursor()
+		from := t.Bucket(form.Changes).Cursor()
 		for k, raw := from.Seek(form.SequenceKey(v.Place + 1)); len(k) == 8; k, raw = from.Next() {
 			var e form.Change
 			if err := e.Read(raw); err == nil && skipped >= over && !aged(e.Since) {
@@ -56,13 +58,13 @@ type Lag = struct {
 func (c *Cursor) Lag(after uint64) (l Lag, err error) {
 	err = c.j.view(func(tx *bolt.Tx) error {
 		l = Lag{}
-		v, err := parseCursor(txBucket(tx, form.Meta).Get(c.key))
+		v, err := table.Cursor(tx, c.key)
 		if err != nil {
 			return err
 		}
 		after = max(after, v.Place)
-		l.Skipped, l.Waiting = v.Skipped, countChanges(tx, after)
-		from := txBucket(tx, form.Changes).Cursor()
+		l.Skipped, l.Waiting = v.Skipped, table.CountChanges(tx, after)
+		from := guard.Bucket(tx, form.Changes).Cursor()
 		for k, raw := from.Seek(form.SequenceKey(after + 1)); k != nil; k, raw = from.Next() {
 			var e form.Change
 			if e.Read(raw) == nil {
@@ -76,12 +78,4 @@ func (c *Cursor) Lag(after uint64) (l Lag, err error) {
 		return Lag{}, fmt.Errorf("read the cursor of %q: %w", c.name, err)
 	}
 	return l, nil
-}
-
-func countChanges(tx *bolt.Tx, after uint64) (n int) {
-	c := txBucket(tx, form.Changes).Cursor()
-	for k, _ := c.Seek(form.SequenceKey(after + 1)); k != nil; k, _ = c.Next() {
-		n++
-	}
-	return n
 }

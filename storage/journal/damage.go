@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"vmsbridge/storage/journal/guard"
+	"vmsbridge/storage/journal/salvage"
 )
 
 // Damage tells of a damaged file that was set aside, and of what was carried into the new one.
@@ -15,15 +18,7 @@ type Damage struct {
 	Time  time.Time
 	Cause string // what was found first
 	Aside string // path of the damaged file
-	// Events, Waiting and Parked are what the new journal holds.
-	Events, Waiting, Parked int
-	// LostPages is how many pages (or runs of them) could not be read, DamagedValues how many values had a wrong checksum.
-	LostPages, DamagedValues int
-	// Stray is how many events were found only on pages outside of the tree; they may be older versions.
-	Stray int
-	// Requeued is how many events wait again because it is unknown whether the service has them. Reporting an event
-	// again replaces it, so nothing is doubled.
-	Requeued int
+	salvage.Account
 }
 
 func (d Damage) String() string {
@@ -41,11 +36,12 @@ const (
 // replaceDamaged makes a new file of what can be read, sets the damaged one aside, and opens the new one. The journal must
 // not be open. Crash steps: (1) the new file is written beside it and synced; (2) the damaged one is renamed; (3) the new
 // one is renamed. Before (2) a start begins anew, between (2) and (3) finishRecovery does (3).
-func (j *Journal) replaceDamaged(cause *damagedError) error {
+func (j *Journal) replaceDamaged(cause *guard.DamageError) error {
 	now := j.opts.Now().UTC()
-	d := Damage{Time: now, Cause: fmt.Sprint(cause.cause), Aside: asideName(j.path, now)}
+	d := Damage{Time: now, Cause: fmt.Sprint(cause.Cause), Aside: asideName(j.path, now)}
 	next := j.path + recoveringSuffix
-	if err := renew(j.path, next, now, &d); err != nil {
+	var err error
+	if d.Account, err = renew(j.path, next, now); err != nil {
 		return fmt.Errorf("recover a damaged journal (%s): %w", d.Cause, err)
 	}
 	if err := rename(j.path, d.Aside); err != nil {

@@ -18,6 +18,8 @@ import (
 
 	"vmsbridge/storage/journal/boltfile"
 	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/guard"
+	"vmsbridge/storage/journal/query"
 	"vmsbridge/storage/journal/sample"
 	"vmsbridge/uplink/vms"
 )
@@ -113,7 +115,7 @@ func (f filled) survey(t testing.TB, j *Journal) (events, waiting, parked int) {
 	for _, p := range list {
 		parks[p.Event.ID] = true
 	}
-	page, err := j.List(vms.Query{PageSize: maxPageSize}, nil)
+	page, err := j.List(vms.Query{PageSize: query.MaxPageSize}, nil)
 	require.NoError(t, err)
 	for _, ev := range page.Events {
 		want, ok := f.events[ev.ID]
@@ -370,7 +372,7 @@ func (j *Journal) crash() error {
 	if j.db == nil {
 		return nil
 	}
-	abandon(j.file)
+	guard.Abandon(j.file)
 	j.db = nil
 	l := j.lock
 	j.lock = nil
@@ -413,7 +415,7 @@ func TestForeignDatabase(t *testing.T) {
 func TestNewerVersion(t *testing.T) {
 	path := sample.Path(t)
 	j := open(t, path, Options{})
-	require.NoError(t, j.db.Update(func(tx *bolt.Tx) error { return txBucket(tx, form.Format).Put(form.KeyVersion, []byte{99}) }))
+	require.NoError(t, j.db.Update(func(tx *bolt.Tx) error { return guard.Bucket(tx, form.Format).Put(form.KeyVersion, []byte{99}) }))
 	require.NoError(t, j.Close())
 	for range 2 {
 		_, err := Open(path, Options{})

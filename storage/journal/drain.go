@@ -7,6 +7,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/guard"
+	"vmsbridge/storage/journal/table"
 	"vmsbridge/uplink/vms"
 )
 
@@ -15,7 +17,7 @@ import (
 // call the journal. An entry keeps its place until it leaves the outbox, and no place is given twice.
 func (j *Journal) Scan(after uint64, n int, visit func(place uint64, actorID string)) error {
 	err := j.view(func(tx *bolt.Tx) error {
-		c := txBucket(tx, form.Outbox).Cursor()
+		c := guard.Bucket(tx, form.Outbox).Cursor()
 		for k, v := c.Seek(form.SequenceKey(after + 1)); k != nil && n > 0; k, v = c.Next() {
 			var e form.Entry
 			if err := e.Read(v); err != nil || len(k) != 8 {
@@ -36,7 +38,7 @@ func (j *Journal) Scan(after uint64, n int, visit func(place uint64, actorID str
 // LastPlace is a place such that every entry that enters the outbox from now on stands after it.
 func (j *Journal) LastPlace() (place uint64, err error) {
 	err = j.view(func(tx *bolt.Tx) error {
-		outbox := txBucket(tx, form.Outbox)
+		outbox := guard.Bucket(tx, form.Outbox)
 		place = outbox.Sequence()
 		if last, _ := outbox.Cursor().Last(); len(last) == 8 {
 			place = max(place, binary.BigEndian.Uint64(last))
@@ -54,7 +56,7 @@ func (j *Journal) Load(places []uint64) ([]Entry, error) {
 	list := make([]Entry, 0, len(places))
 	err := j.view(func(tx *bolt.Tx) error {
 		list = list[:0]
-		events, outbox := txBucket(tx, form.Events), txBucket(tx, form.Outbox)
+		events, outbox := guard.Bucket(tx, form.Events), guard.Bucket(tx, form.Outbox)
 		for _, place := range places {
 			value := outbox.Get(form.SequenceKey(place))
 			if value == nil {
@@ -72,16 +74,16 @@ func (j *Journal) Load(places []uint64) ([]Entry, error) {
 // AckAll does for each entry what Ack does, in one transaction. renewed are the places of those that stay, because their
 // events were put again since they were read.
 func (j *Journal) AckAll(entries []Entry) (renewed []uint64, err error) {
-	err = j.do(func(t *txn) error {
+	err = j.do(func(t *table.Tx) error {
 		renewed = renewed[:0]
 		for _, e := range entries {
-			key, entry := t.waitingEntry(e.Event.ID)
+			key, entry := t.Entry(e.Event.ID)
 			switch {
 			case entry == nil:
 			case entry.Revision != e.Revision:
 				renewed = append(renewed, binary.BigEndian.Uint64(key))
 			default:
-				if err := t.remove(key, e.Event.ID); err != nil {
+				if err := t.Remove(key, e.Event.ID); err != nil {
 					return err
 				}
 			}
@@ -109,7 +111,7 @@ func (j *Journal) PutAll(events []vms.Event, report bool) error {
 		}
 		list[i] = sealed{ev, body}
 	}
-	err := j.do(func(t *txn) error {
+	err := j.do(func(t *table.Tx) error {
 		for _, s := range list {
 			if err := j.put(t, s.event, s.body, report); err != nil {
 				return err

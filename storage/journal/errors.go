@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/guard"
 	"vmsbridge/storage/vfs"
 )
 
@@ -23,18 +23,10 @@ var (
 	// ErrInvalid is wrapped by Put's error for an event that can never be stored as it is.
 	ErrInvalid = form.ErrInvalid
 	// ErrLocked is wrapped by Open's error when another process holds the file.
-	ErrLocked = errors.New("another process has the journal open: is vmsbridge (or vmscloud) already running? stop it first")
+	ErrLocked = guard.ErrLocked
 	// ErrNewer is wrapped by Open's error when a newer version of the program wrote the file.
-	ErrNewer = errors.New("the journal was written by a newer version of this program: install that version, or move the file away")
+	ErrNewer = form.ErrNewer
 )
-
-// errOldForm says that the file is sound as far as it was looked at, but of an older form.
-var errOldForm = errors.New("the journal's file has an older form")
-
-// damagedError says that the database's structure broke under an operation.
-type damagedError struct{ cause any }
-
-func (e *damagedError) Error() string { return fmt.Sprintf("journal file is damaged: %v", e.cause) }
 
 // refusal is an operation's own failure, found before it wrote anything: the rest of its batch goes on.
 type refusal struct{ error }
@@ -55,13 +47,4 @@ func explain(err error) error {
 		return ErrClosed
 	}
 	return err
-}
-
-// txBucket is a bucket that Open made sure of; a missing one is damage.
-func txBucket(tx *bolt.Tx, name []byte) *bolt.Bucket {
-	b := tx.Bucket(name)
-	if b == nil {
-		panic(fmt.Sprintf("bucket %q is missing", name))
-	}
-	return b
 }

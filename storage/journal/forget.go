@@ -7,6 +7,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/guard"
+	"vmsbridge/storage/journal/table"
 	"vmsbridge/uplink/vms"
 )
 
@@ -19,14 +21,14 @@ func (j *Journal) Forget(gone func(vms.Actor) bool) (total int, err error) {
 		ids, next, err := j.forgettable(gone, from)
 		if err == nil && len(ids) > 0 {
 			removed := 0
-			err = j.do(func(t *txn) error {
+			err = j.do(func(t *table.Tx) error {
 				removed = 0
 				for _, id := range ids {
-					h, err := form.ReadHead(t.bucket(form.Events).Get(id))
-					if err != nil || !gone(h.Actor) || owed(t.Tx, id) {
+					h, err := form.ReadHead(t.Bucket(form.Events).Get(id))
+					if err != nil || !gone(h.Actor) || table.Owed(t.Tx, id) {
 						continue // it changed meanwhile, or went
 					}
-					if err := t.erase(string(id), h); err != nil {
+					if err := t.Erase(string(id), h); err != nil {
 						return err
 					}
 					removed++
@@ -52,13 +54,13 @@ func (j *Journal) Forget(gone func(vms.Actor) bool) (total int, err error) {
 func (j *Journal) forgettable(gone func(vms.Actor) bool, after []byte) (ids [][]byte, next []byte, err error) {
 	err = j.view(func(tx *bolt.Tx) error {
 		ids, next = nil, nil
-		c := txBucket(tx, form.Events).Cursor()
+		c := guard.Bucket(tx, form.Events).Cursor()
 		k, v := c.Seek(after)
 		if after != nil && bytes.Equal(k, after) {
 			k, v = c.Next()
 		}
 		for looked := 0; k != nil; k, v = c.Next() {
-			if h, err := form.ReadHead(v); err == nil && gone(h.Actor) && !owed(tx, k) {
+			if h, err := form.ReadHead(v); err == nil && gone(h.Actor) && !table.Owed(tx, k) {
 				ids = append(ids, bytes.Clone(k))
 			}
 			if looked++; looked == 8*pruneBatch || len(ids) == pruneBatch {
@@ -69,9 +71,4 @@ func (j *Journal) forgettable(gone func(vms.Actor) bool, after []byte) (ids [][]
 		return nil
 	})
 	return ids, next, err
-}
-
-// owed says whether somebody is still to get an event.
-func owed(tx *bolt.Tx, id []byte) bool {
-	return txBucket(tx, form.OutboxID).Get(id) != nil || txBucket(tx, form.Parked).Get(id) != nil || wanted(tx, id)
 }

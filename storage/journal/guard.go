@@ -1,24 +1,10 @@
 package journal
 
 import (
-	"fmt"
-	"runtime/debug"
-
 	bolt "go.etcd.io/bbolt"
-)
 
-// guarded runs f and turns a panic, also the fault of reading a mapped page that the device cannot deliver, into a
-// *damagedError. bbolt trusts its pages; a flipped bit shows as a failed assertion, a wild slice or a fault in here.
-func guarded(f func() error) (err error) {
-	old := debug.SetPanicOnFault(true)
-	defer debug.SetPanicOnFault(old)
-	defer func() {
-		if v := recover(); v != nil {
-			err = &damagedError{fmt.Sprintf("%v", v)}
-		}
-	}()
-	return f()
-}
+	"vmsbridge/storage/journal/guard"
+)
 
 // view runs f in a read transaction. Nothing of the transaction may be kept after f.
 func (j *Journal) view(f func(*bolt.Tx) error) error {
@@ -36,7 +22,7 @@ func (j *Journal) transact(run func(*bolt.DB) error) error {
 	if err != nil {
 		return err
 	}
-	err = guarded(func() error { return run(db) })
+	err = guard.Run(func() error { return run(db) })
 	j.dbMu.RUnlock()
 	again, err := j.repair(db, err)
 	if !again {
@@ -46,5 +32,5 @@ func (j *Journal) transact(run func(*bolt.DB) error) error {
 		return err
 	}
 	defer j.dbMu.RUnlock()
-	return explain(guarded(func() error { return run(db) }))
+	return explain(guard.Run(func() error { return run(db) }))
 }

@@ -11,10 +11,8 @@ import (
 	"strings"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
-	"vmsbridge/storage/journal/boltfile"
-	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/audit"
+	"vmsbridge/storage/journal/guard"
 )
 
 // Held is the journal of a program that does not run, held so that none can start on it. One goroutine.
@@ -71,82 +69,12 @@ func globbed(path string) string {
 
 // Check is Journal.Check for a file that is not open. It changes nothing, not even what Open would see to. A newer form gives
 // ErrNewer.
-func (h *Held) Check() (Report, error) {
-	r, err := h.check()
+func (h *Held) Check() (audit.Report, error) {
+	r, err := audit.Closed(h.path)
 	if err != nil {
 		return r, fmt.Errorf("check journal %s: %w", h.path, err)
 	}
 	return r, nil
-}
-
-func (h *Held) check() (r Report, err error) {
-	switch r.Bytes, err = fileSize(h.path); {
-	case errors.Is(err, fs.ErrNotExist):
-		r.addf("a recovery was cut off: its new file is there, and has not got its name yet")
-		return r, nil
-	case unreadable(err):
-		r.addf("%v", err)
-		return r, nil
-	case err != nil || r.Bytes == 0:
-		return r, err // nothing was ever written to it
-	}
-	if err := checkMetas(h.path); err != nil {
-		damaged, ok := errors.AsType[*damagedError](err)
-		if !ok {
-			return r, err
-		}
-		r.addf("%v", damaged.cause)
-		return r, nil
-	}
-	var found *inspector
-	err = withFile(h.path, func(f *boltfile.File, err error) error {
-		if err != nil {
-			r.addf("%v", err)
-			return nil
-		}
-		found, err = inspect(f)
-		if err == nil && found.form > form.Version {
-			err = ErrNewer
-		}
-		if err != nil {
-			return err
-		}
-		r.take(found)
-		return nil
-	})
-	if err != nil || found == nil || len(found.problems) > 0 {
-		return r, err
-	}
-	return r, h.compare(&r, found)
-}
-
-// compare is Report.compare with bbolt reading the file.
-func (h *Held) compare(r *Report, found *inspector) error {
-	db, file, err := openBolt(h.path, &bolt.Options{Timeout: time.Second, ReadOnly: true})
-	if err == nil {
-		err = guarded(func() error {
-			return db.View(func(tx *bolt.Tx) error {
-				if _, _, err := examine(tx); err != nil {
-					return err
-				}
-				r.compare(tx, found)
-				return nil
-			})
-		})
-		if _, ok := errors.AsType[*damagedError](err); ok {
-			abandon(file)
-		} else {
-			_ = db.Close()
-		}
-	}
-	if damaged, ok := errors.AsType[*damagedError](err); ok {
-		r.addf("%v", damaged.cause)
-		return nil
-	}
-	if errors.Is(err, errOldForm) {
-		return nil // the next Open makes a new one of it
-	}
-	return err
 }
 
 // Repair sets a damaged journal aside and puts a new one with what can be read in its place, as Open does, and tells what it
@@ -160,7 +88,7 @@ func (h *Held) Repair(opts Options) (*Damage, error) {
 		return nil, err
 	}
 	j := newJournal(h.path, opts)
-	if err := j.replaceDamaged(&damagedError{r.Problems[0]}); err != nil {
+	if err := j.replaceDamaged(guard.Damaged(r.Problems[0])); err != nil {
 		return nil, fmt.Errorf("repair journal %s: %w", h.path, explain(err))
 	}
 	d := j.Damage()

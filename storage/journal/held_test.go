@@ -9,6 +9,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/guard"
 	"vmsbridge/storage/journal/sample"
 )
 
@@ -122,7 +123,7 @@ func TestHeldJournalOfAnOtherForm(t *testing.T) {
 
 	path = sample.Path(t)
 	j := open(t, path, Options{})
-	require.NoError(t, j.db.Update(func(tx *bolt.Tx) error { return txBucket(tx, form.Format).Put(form.KeyVersion, []byte{99}) }))
+	require.NoError(t, j.db.Update(func(tx *bolt.Tx) error { return guard.Bucket(tx, form.Format).Put(form.KeyVersion, []byte{99}) }))
 	require.NoError(t, j.Close())
 	_, err = hold(t, path).Check()
 	require.ErrorIs(t, err, ErrNewer)

@@ -14,6 +14,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/guard"
 	"vmsbridge/storage/vfs"
 	"vmsbridge/uplink/vms"
 )
@@ -141,10 +142,10 @@ func (j *Journal) openFile() error {
 		return err
 	}
 	err := j.openDB()
-	if errors.Is(err, errOldForm) {
+	if errors.Is(err, form.ErrOlder) {
 		err = j.upgrade()
 	}
-	if damaged, ok := errors.AsType[*damagedError](err); ok {
+	if damaged, ok := errors.AsType[*guard.DamageError](err); ok {
 		err = j.replaceDamaged(damaged)
 	}
 	return err
@@ -177,14 +178,14 @@ func (j *Journal) Close() error {
 	if j.db == nil {
 		return nil
 	}
-	err := guarded(func() error {
-		return j.db.Update(func(tx *bolt.Tx) error { return txBucket(tx, form.Format).Put(form.KeyClean, []byte{1}) })
+	err := guard.Run(func() error {
+		return j.db.Update(func(tx *bolt.Tx) error { return guard.Bucket(tx, form.Format).Put(form.KeyClean, []byte{1}) })
 	})
 	if err != nil {
 		// Only the next start is slower for it.
 		j.log.Warn("cannot mark the journal as closed cleanly", "error", err)
 	}
-	err = guarded(j.db.Close)
+	err = guard.Run(j.db.Close)
 	j.db = nil
 	if err != nil {
 		return fmt.Errorf("close journal %s: %w", j.path, err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -334,4 +335,19 @@ func TestLockedByAnother(t *testing.T) {
 func TestNoDirectory(t *testing.T) {
 	_, err := Open(filepath.Join(t.TempDir(), "missing", "j.db"), Options{})
 	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// openFast opens a journal that does not sync: for tests of what is read, not of what lasts.
+func openFast(t testing.TB, path string) *Journal {
+	j := open(t, path, Options{})
+	j.db.NoSync = true
+	return j
+}
+
+// putMany puts events in few transactions.
+func putMany(t testing.TB, j *Journal, list []vms.Event) {
+	t.Helper()
+	for part := range slices.Chunk(list, 5000) {
+		require.NoError(t, j.PutAll(part, false))
+	}
 }

@@ -1,19 +1,12 @@
 package journal
 
 import (
-	"bytes"
 	"fmt"
-	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
-	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/query"
 	"vmsbridge/uplink/vms"
-)
-
-const (
-	defaultPageSize = 100
-	maxPageSize     = 10000
 )
 
 // List answers a query: the page at c, or the first one for a nil c. The order is by start, then by id; newest first is
@@ -21,63 +14,18 @@ const (
 // also the one that it names.
 //
 // The work is: the index entries of the events that match, read once for Total, and the page's events. What does not match
-// is read only near a bound of the end: see length.go. Writers are not held up.
+// is read only near a bound of the end: see query. Writers are not held up.
 func (j *Journal) List(q vms.Query, c *vms.Cursor) (vms.Page, error) {
-	n := q.PageSize
-	if n <= 0 {
-		n = defaultPageSize
-	}
-	n = min(n, maxPageSize)
 	var page vms.Page
 	err := j.view(func(tx *bolt.Tx) error {
-		p := makePlan(q)
-		defer func() { j.metrics.listed.Add(float64(p.read)) }()
-		p.survey(tx)
-		page = vms.Page{Events: []vms.Event{}, Total: p.count(tx)}
-		var at []byte
-		if c != nil {
-			at = form.Place(c.Start, c.ID)
-		}
-		ascending := q.Ascending
-		back := c != nil && c.Back
-		places := p.fetch(tx, ascending != back, at, n+1)
-		more := len(places) > n
-		places = places[:min(n, len(places))]
-		if back {
-			slices.Reverse(places)
-		}
-		if len(places) == 0 {
-			return nil
-		}
-		first, last := places[0], places[len(places)-1]
-		if back && more || !back && c != nil && len(p.fetch(tx, !ascending, first, 1)) > 0 {
-			page.Prev = &vms.Cursor{Start: placeTime(first), ID: string(first[8:]), Back: true}
-		}
-		if !back && more || back && len(p.fetch(tx, ascending, last, 1)) > 0 {
-			page.Next = &vms.Cursor{Start: placeTime(last), ID: string(last[8:])}
-		}
-		page.Events = j.readAt(tx, places)
+		var cost query.Cost
+		page, cost = query.List(tx, q, c)
+		j.metrics.listed.Add(float64(cost.Read))
+		j.metrics.damaged.Add(float64(cost.Damaged))
 		return nil
 	})
 	if err != nil {
 		return vms.Page{}, fmt.Errorf("list events: %w", err)
 	}
 	return page, nil
-}
-
-func placeTime(p []byte) vms.Time { return vms.At(form.MSTime(form.KeyMS(p))) }
-
-// readAt reads the events at places. A damaged one, and one that an index lists at a place that is not its own, is left out.
-func (j *Journal) readAt(tx *bolt.Tx, places [][]byte) []vms.Event {
-	b := txBucket(tx, form.Events)
-	list := make([]vms.Event, 0, len(places))
-	for _, p := range places {
-		ev, _, err := form.ReadEvent(p[8:], b.Get(p[8:]))
-		if err != nil || !bytes.Equal(form.Place(ev.StartTimestamp, ev.ID), p) {
-			j.metrics.damaged.Inc()
-			continue
-		}
-		list = append(list, ev)
-	}
-	return list
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/journal/guard"
 )
 
 // broken is a journal whose file turned out to be damaged while it was open, and could not be replaced: the disk was full, say.
@@ -66,7 +68,7 @@ func (j *Journal) breaksLocked(err error, took time.Duration) {
 // wrong with it, replaced. It says whether the caller should try again, on what then is j.db, and if not, which error is the
 // caller's. The caller holds no lock on dbMu; all transactions wait meanwhile.
 func (j *Journal) repair(db *bolt.DB, err error) (again bool, _ error) {
-	damaged, ok := errors.AsType[*damagedError](err)
+	damaged, ok := errors.AsType[*guard.DamageError](err)
 	if !ok {
 		return false, err
 	}
@@ -80,7 +82,7 @@ func (j *Journal) repair(db *bolt.DB, err error) (again bool, _ error) {
 		return j.db != nil, err // somebody else repaired it, or Close came first
 	}
 	// db may have stayed locked where it panicked, so it is left behind; closing its file ends its hold on the path.
-	abandon(j.file)
+	guard.Abandon(j.file)
 	j.db, j.file = nil, nil
 	began := time.Now()
 	openErr := j.openDB()
@@ -89,7 +91,7 @@ func (j *Journal) repair(db *bolt.DB, err error) (again bool, _ error) {
 		j.log.Error("journal broke off a transaction, but its file is sound", "error", damaged)
 		return false, err
 	}
-	if _, ok := errors.AsType[*damagedError](openErr); ok {
+	if _, ok := errors.AsType[*guard.DamageError](openErr); ok {
 		openErr = j.replaceDamaged(damaged)
 	}
 	if openErr != nil {

@@ -2,12 +2,13 @@ package journal
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/guard"
+	"vmsbridge/storage/journal/table"
 )
 
 // SetMeta stores a small value of the owner's (a boot counter, a cursor), durably; an empty value removes it. The key is 1
@@ -17,11 +18,11 @@ func (j *Journal) SetMeta(key string, value []byte) error {
 		return fmt.Errorf("set meta %q: key of %d bytes and value of %d bytes: the limits are 1 to 1024 and 65536", key, len(key), len(value))
 	}
 	sealed := form.SealOwned(value)
-	err := j.do(func(t *txn) error {
+	err := j.do(func(t *table.Tx) error {
 		if len(value) == 0 {
-			return t.bucket(form.Meta).Delete([]byte(key))
+			return t.Bucket(form.Meta).Delete([]byte(key))
 		}
-		return t.bucket(form.Meta).Put([]byte(key), sealed)
+		return t.Bucket(form.Meta).Put([]byte(key), sealed)
 	})
 	if err != nil {
 		return fmt.Errorf("set meta %q: %w", key, err)
@@ -36,7 +37,7 @@ func (j *Journal) Meta(key string) (value []byte, err error) {
 	}
 	err = j.view(func(tx *bolt.Tx) error {
 		value = nil
-		b := txBucket(tx, form.Meta).Get([]byte(key))
+		b := guard.Bucket(tx, form.Meta).Get([]byte(key))
 		if b == nil {
 			return nil
 		}
@@ -48,23 +49,4 @@ func (j *Journal) Meta(key string) (value []byte, err error) {
 		return nil, fmt.Errorf("read meta %q: %w", key, err)
 	}
 	return value, nil
-}
-
-// count is the number of events in the journal.
-func count(tx *bolt.Tx) int {
-	if n := txBucket(tx, form.Format).Get(form.KeyCount); len(n) == 8 {
-		return int(binary.BigEndian.Uint64(n))
-	}
-	return 0
-}
-
-// addCount keeps the number of events.
-func addCount(format bucket, n int) error {
-	if n == 0 {
-		return nil
-	}
-	if old := format.Get(form.KeyCount); len(old) == 8 {
-		n += int(binary.BigEndian.Uint64(old))
-	}
-	return format.Put(form.KeyCount, form.SequenceKey(uint64(n)))
 }

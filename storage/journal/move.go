@@ -3,17 +3,16 @@ package journal
 import (
 	"maps"
 	"sync"
+
+	"vmsbridge/storage/journal/table"
 )
 
 // move is a compaction under way, as those who change the journal see it. It is safe for concurrent use.
 type move struct {
 	mu      sync.Mutex
 	busy    bool
-	changed map[keyName]struct{} // nil: nobody wants to know
+	changed map[table.Key]struct{} // nil: nobody wants to know
 }
-
-// keyName names a key of a bucket.
-type keyName struct{ bucket, key string }
 
 // begin says whether there was no other one.
 func (m *move) begin() bool {
@@ -34,15 +33,15 @@ func (m *move) end() {
 func (m *move) watch() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.changed = map[keyName]struct{}{}
+	m.changed = map[table.Key]struct{}{}
 }
 
 // take is what has changed since watch or the last take.
-func (m *move) take() map[keyName]struct{} {
+func (m *move) take() map[table.Key]struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	taken := m.changed
-	m.changed = map[keyName]struct{}{}
+	m.changed = map[table.Key]struct{}{}
 	return taken
 }
 
@@ -55,7 +54,7 @@ func (m *move) watched() bool {
 
 // note takes the keys that a transaction wrote, once it has been committed or has failed: noted earlier, they could be
 // taken and read before the commit.
-func (m *move) note(keys map[keyName]struct{}) {
+func (m *move) note(keys map[table.Key]struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.changed != nil {

@@ -7,6 +7,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/guard"
+	"vmsbridge/storage/journal/table"
 	"vmsbridge/uplink/vms"
 )
 
@@ -27,8 +29,8 @@ func (j *Journal) Touch(id string, last time.Time) error {
 	// Most touches of an unchanged span need no transaction that writes.
 	var moot, known bool
 	err := j.view(func(tx *bolt.Tx) error {
-		noted := txBucket(tx, form.Ongoing).Get([]byte(id))
-		known = txBucket(tx, form.Events).Get([]byte(id)) != nil
+		noted := guard.Bucket(tx, form.Ongoing).Get([]byte(id))
+		known = guard.Bucket(tx, form.Events).Get([]byte(id)) != nil
 		moot = known && (noted == nil || form.KeyMS(noted) >= at)
 		return nil
 	})
@@ -37,8 +39,8 @@ func (j *Journal) Touch(id string, last time.Time) error {
 	case !known:
 		err = ErrNotFound
 	case !moot:
-		err = j.do(func(t *txn) error {
-			ongoing := t.bucket(form.Ongoing)
+		err = j.do(func(t *table.Tx) error {
+			ongoing := t.Bucket(form.Ongoing)
 			if noted := ongoing.Get([]byte(id)); noted == nil || form.KeyMS(noted) >= at {
 				return nil
 			}
@@ -57,8 +59,8 @@ func (j *Journal) Unfinished() ([]Ongoing, error) {
 	var list []Ongoing
 	err := j.view(func(tx *bolt.Tx) error {
 		list = nil
-		events := txBucket(tx, form.Events)
-		return txBucket(tx, form.Ongoing).ForEach(func(k, v []byte) error {
+		events := guard.Bucket(tx, form.Events)
+		return guard.Bucket(tx, form.Ongoing).ForEach(func(k, v []byte) error {
 			ev, _, err := form.ReadEvent(k, events.Get(k))
 			if err != nil || len(v) != 8 {
 				j.metrics.damaged.Inc()

@@ -7,6 +7,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/guard"
+	"vmsbridge/storage/journal/table"
 	"vmsbridge/uplink/vms"
 )
 
@@ -25,20 +27,12 @@ func (j *Journal) Park(id string, revision uint64, reason string) error {
 	j.stateMu.Lock()
 	tries := j.tries[id]
 	j.stateMu.Unlock()
-	err := j.do(func(t *txn) error {
-		key, entry := t.waitingEntry(id)
+	err := j.do(func(t *table.Tx) error {
+		key, entry := t.Entry(id)
 		if entry == nil || entry.Revision != revision {
 			return nil
 		}
-		value, err := (form.ParkedEntry{Reason: reason, At: j.opts.Now().UTC(), Since: entry.Since, Tries: tries}).Seal()
-		if err != nil {
-			return err
-		}
-		if err := t.bucket(form.Parked).Put([]byte(id), value); err != nil {
-			return err
-		}
-		t.parked++
-		return t.remove(key, id)
+		return t.Park(key, id, form.ParkedEntry{Reason: reason, At: j.opts.Now().UTC(), Since: entry.Since, Tries: tries})
 	})
 	if err != nil {
 		return fmt.Errorf("park event %q: %w", id, err)
@@ -51,8 +45,8 @@ func (j *Journal) Parked() ([]ParkedEntry, error) {
 	var list []ParkedEntry
 	err := j.view(func(tx *bolt.Tx) error {
 		list = nil
-		events := txBucket(tx, form.Events)
-		return txBucket(tx, form.Parked).ForEach(func(k, v []byte) error {
+		events := guard.Bucket(tx, form.Events)
+		return guard.Bucket(tx, form.Parked).ForEach(func(k, v []byte) error {
 			var p form.ParkedEntry
 			perr := p.Read(v)
 			ev, _, err := form.ReadEvent(k, events.Get(k))
@@ -74,15 +68,15 @@ func (j *Journal) Parked() ([]ParkedEntry, error) {
 
 // Retry puts a parked event at the end of the outbox, durably. An id that is not parked gives ErrNotFound.
 func (j *Journal) Retry(id string) error {
-	err := j.do(func(t *txn) error {
-		if id == "" || t.bucket(form.Parked).Get([]byte(id)) == nil {
+	err := j.do(func(t *table.Tx) error {
+		if id == "" || t.Bucket(form.Parked).Get([]byte(id)) == nil {
 			return refusal{ErrNotFound}
 		}
-		ev, _, err := form.ReadEvent([]byte(id), t.bucket(form.Events).Get([]byte(id)))
+		ev, _, err := form.ReadEvent([]byte(id), t.Bucket(form.Events).Get([]byte(id)))
 		if err != nil {
 			return refusal{err}
 		}
-		sequence, err := t.enqueue(ev, j.opts.Now())
+		sequence, err := t.Enqueue(ev, j.opts.Now())
 		if err != nil {
 			return err
 		}
@@ -90,8 +84,8 @@ func (j *Journal) Retry(id string) error {
 		if err != nil {
 			return err
 		}
-		t.bytes += int64(len(body))
-		return t.bucket(form.Events).Put([]byte(id), body)
+		t.Bytes += int64(len(body))
+		return t.Bucket(form.Events).Put([]byte(id), body)
 	})
 	if err != nil {
 		return fmt.Errorf("retry event %q: %w", id, err)
@@ -102,20 +96,19 @@ func (j *Journal) Retry(id string) error {
 // Drop gives up reporting an event that is parked or waits in the outbox, durably. The event itself stays in the journal.
 // An id that is neither gives ErrNotFound.
 func (j *Journal) Drop(id string) error {
-	err := j.do(func(t *txn) error {
+	err := j.do(func(t *table.Tx) error {
 		if id == "" {
 			return refusal{ErrNotFound}
 		}
-		key, entry := t.waitingEntry(id)
+		key, entry := t.Entry(id)
 		if entry != nil {
-			return t.remove(key, id)
+			return t.Remove(key, id)
 		}
-		parked := t.bucket(form.Parked)
-		if parked.Get([]byte(id)) == nil {
-			return refusal{ErrNotFound}
+		was, err := t.Unpark(id)
+		if err == nil && !was {
+			err = refusal{ErrNotFound}
 		}
-		t.parked--
-		return parked.Delete([]byte(id))
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("drop event %q: %w", id, err)

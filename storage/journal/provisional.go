@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"time"
@@ -9,6 +8,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/guard"
+	"vmsbridge/storage/journal/table"
 	"vmsbridge/uplink/vms"
 )
 
@@ -26,11 +27,11 @@ func (j *Journal) PutProvisional(ev vms.Event, report bool, era uint32) error {
 		return fmt.Errorf("put event %q: %w", ev.ID, err)
 	}
 	note := form.SealEra(era)
-	err = j.do(func(t *txn) error {
+	err = j.do(func(t *table.Tx) error {
 		if err := j.put(t, ev, body, report); err != nil {
 			return err
 		}
-		return t.bucket(form.Meta).Put(form.UntrueKey(ev.ID), note)
+		return t.Bucket(form.Meta).Put(form.UntrueKey(ev.ID), note)
 	})
 	if err != nil {
 		return fmt.Errorf("put event %q: %w", ev.ID, err)
@@ -39,23 +40,12 @@ func (j *Journal) PutProvisional(ev vms.Event, report bool, era uint32) error {
 	return nil
 }
 
-// provisional is the ids of an era's events, up to so many of them.
-func provisional(tx *bolt.Tx, era uint32, most int) (ids []string) {
-	c := txBucket(tx, form.Meta).Cursor()
-	for k, v := c.Seek([]byte(form.UntruePrefix)); bytes.HasPrefix(k, []byte(form.UntruePrefix)) && len(ids) < most; k, v = c.Next() {
-		if form.IsOfEra(v, era) {
-			ids = append(ids, string(k[len(form.UntruePrefix):]))
-		}
-	}
-	return ids
-}
-
 // Extent is the first and the last time of an era's events, as they are stored: of their starts, ends and last known activity.
 func (j *Journal) Extent(era uint32) (from, to time.Time, ok bool, err error) {
 	err = j.view(func(tx *bolt.Tx) error {
 		ok = false
-		events, ongoing := txBucket(tx, form.Events), txBucket(tx, form.Ongoing)
-		for _, id := range provisional(tx, era, math.MaxInt) {
+		events, ongoing := guard.Bucket(tx, form.Events), guard.Bucket(tx, form.Ongoing)
+		for _, id := range table.Untrue(tx, era, math.MaxInt) {
 			h, err := form.ReadHead(events.Get([]byte(id)))
 			if err != nil {
 				continue

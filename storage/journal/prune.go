@@ -1,15 +1,17 @@
 package journal
 
 import (
-	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal/form"
-	"vmsbridge/uplink/vms"
+	"vmsbridge/storage/journal/guard"
+	"vmsbridge/storage/journal/query"
+	"vmsbridge/storage/journal/table"
 )
 
 // One transaction removes pruneBatch events at first, and then as many as it can in pruneHold, so that a Put waits briefly; on a fast
@@ -58,7 +60,7 @@ func (j *Journal) Prune(r Retention) (int, error) {
 // over is by how many the accepted events are more than keep.
 func (j *Journal) over(keep int) (n int, err error) {
 	err = j.view(func(tx *bolt.Tx) error {
-		n = count(tx) - keys(txBucket(tx, form.Outbox)) - keys(txBucket(tx, form.Parked)) - keep
+		n = table.Count(tx) - table.Keys(guard.Bucket(tx, form.Outbox)) - table.Keys(guard.Bucket(tx, form.Parked)) - keep
 		return nil
 	})
 	return n, err
@@ -72,10 +74,10 @@ func (j *Journal) prune(limit int64, n int) (total int, err error) {
 		keys, next, err := j.pruneCandidates(limit, from, min(batch, n-total))
 		if err == nil && len(keys) > 0 {
 			removed, began := 0, time.Now()
-			err = j.do(func(t *txn) error {
+			err = j.do(func(t *table.Tx) error {
 				removed = 0
 				for _, k := range keys {
-					ok, err := t.prune(k, limit)
+					ok, err := pruneAt(t, k, limit)
 					if err != nil {
 						return err
 					}
@@ -115,55 +117,40 @@ func nextBatch(batch int, took time.Duration) int {
 func (j *Journal) pruneCandidates(limit int64, after []byte, n int) (keys [][]byte, next []byte, err error) {
 	err = j.view(func(tx *bolt.Tx) error {
 		keys, next = nil, nil
-		outbox, parked := txBucket(tx, form.OutboxID), txBucket(tx, form.Parked)
-		p := makePlan(vms.Query{})
-		p.anyEnd, p.endMax = false, limit-1
-		p.survey(tx)
-		m := p.merged(tx, true, after)
-		for looked := 0; len(m.streams) > 0; looked++ {
-			s := m.streams[0]
-			if len(keys) == n || looked == 4*max(n, pruneBatch) {
-				return nil
+		looked, more := 0, false
+		query.Ended(tx, limit, after, func(group, place []byte) bool {
+			more = len(keys) == n || looked == 4*max(n, pruneBatch)
+			if more {
+				return false
 			}
-			next = append(next[:0], s.place...)
-			if id := s.place[8:]; outbox.Get(id) == nil && parked.Get(id) == nil && !wanted(tx, id) {
-				keys = append(keys, append(bytes.Clone(s.group), s.place...))
+			looked++
+			next = append(next[:0], place...)
+			if !table.Owed(tx, place[8:]) {
+				keys = append(keys, slices.Concat(group, place))
 			}
-			m.next()
+			return true
+		})
+		if !more {
+			next = nil
 		}
-		next = nil
 		return nil
 	})
 	return keys, next, err
 }
 
-// prune removes the event at a key of the index by time, if it still is there, ended, and reported.
-func (t *txn) prune(key []byte, limit int64) (bool, error) {
+// pruneAt removes the event at a key of the index by time, if it still is there, ended, and reported.
+func pruneAt(t *table.Tx, key []byte, limit int64) (bool, error) {
 	n := form.GroupLen(key, 0)
 	place := key[n:]
 	id := place[8:]
-	end := t.bucket(form.ByTime).Get(key)
-	if len(end) != 8 || form.KeyMS(end) >= limit || t.bucket(form.OutboxID).Get(id) != nil || t.bucket(form.Parked).Get(id) != nil || wanted(t.Tx, id) {
+	end := t.Bucket(form.ByTime).Get(key)
+	if len(end) != 8 || form.KeyMS(end) >= limit || table.Owed(t.Tx, id) {
 		return false, nil
 	}
-	h, err := form.ReadHead(t.bucket(form.Events).Get(id))
+	h, err := form.ReadHead(t.Bucket(form.Events).Get(id))
 	if err != nil || h.Start != form.KeyMS(place) || h.End != form.KeyMS(end) {
 		// Damaged, or listed here by mistake: this place at least goes.
-		return false, t.bucket(form.ByTime).Delete(key)
+		return false, t.Bucket(form.ByTime).Delete(key)
 	}
-	return true, t.erase(string(id), h)
-}
-
-// erase removes an event and its places. It must not wait in the outbox nor be parked.
-func (t *txn) erase(id string, h form.Head) error {
-	for _, e := range h.Listings(id) {
-		if err := t.bucket(e.Bucket).Delete(e.Key); err != nil {
-			return err
-		}
-	}
-	if err := t.bucket(form.Ongoing).Delete([]byte(id)); err != nil {
-		return err
-	}
-	t.stored--
-	return t.bucket(form.Events).Delete([]byte(id))
+	return true, t.Erase(string(id), h)
 }

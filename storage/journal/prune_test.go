@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/sample"
 	"vmsbridge/uplink/vms"
 )
@@ -82,18 +81,8 @@ func TestPrunePassesOverAnOutage(t *testing.T) {
 	for i := range list {
 		list[i] = sample.Event(fmt.Sprint("cam", i%9), time.Duration(i)*time.Second, time.Duration(i)*time.Second)
 	}
-	require.NoError(t, j.do(func(tx *txn) error {
-		for i, ev := range list {
-			body, err := form.SealEvent(ev, 0)
-			if err == nil {
-				err = j.put(tx, ev, body, i < 6*pruneBatch)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	}))
+	require.NoError(t, j.PutAll(list[:6*pruneBatch], true))
+	require.NoError(t, j.PutAll(list[6*pruneBatch:], false))
 	n, err := j.Prune(Retention{Before: sample.Epoch.Add(100 * 24 * time.Hour)})
 	require.NoError(t, err)
 	require.Equal(t, 3*pruneBatch, n)

@@ -1,12 +1,13 @@
 package journal
 
 import (
-	"bytes"
 	"fmt"
 
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/guard"
+	"vmsbridge/storage/journal/table"
 	"vmsbridge/uplink/vms"
 )
 
@@ -22,88 +23,47 @@ func (j *Journal) Put(ev vms.Event, report bool) error {
 	if err != nil {
 		return fmt.Errorf("put event %q: %w", ev.ID, err)
 	}
-	if err := j.do(func(t *txn) error { return j.put(t, ev, body, report) }); err != nil {
+	if err := j.do(func(t *table.Tx) error { return j.put(t, ev, body, report) }); err != nil {
 		return fmt.Errorf("put event %q: %w", ev.ID, err)
 	}
 	j.metrics.puts.Inc()
 	return nil
 }
 
-func (j *Journal) put(t *txn, ev vms.Event, body []byte, report bool) error {
+func (j *Journal) put(t *table.Tx, ev vms.Event, body []byte, report bool) error {
 	if err := j.settleFirst(t, ev); err != nil {
 		return err
 	}
 	id := []byte(ev.ID)
 	var sequence uint64
-	waited := t.bucket(form.OutboxID).Get(id) != nil
-	old := t.bucket(form.Events).Get(id)
+	waited := t.Bucket(form.OutboxID).Get(id) != nil
+	old := t.Bucket(form.Events).Get(id)
 	if waited {
-		t.bytes -= int64(len(old))
+		t.Bytes -= int64(len(old))
 	}
 	if waited || report {
-		t.bytes += int64(len(body))
+		t.Bytes += int64(len(body))
 	}
 	if old != nil {
 		// A damaged old value leaves its index entries behind; lists skip them, and Check names them.
 		if h, err := form.ReadHead(old); err == nil {
 			sequence = h.Sequence
-			if err := t.dropStale(ev.ID, h, form.HeadOf(ev)); err != nil {
+			if err := t.DropStale(ev.ID, h, form.HeadOf(ev)); err != nil {
 				return err
 			}
 		}
 	}
 	if report {
-		seq, err := t.enqueue(ev, j.opts.Now())
+		seq, err := t.Enqueue(ev, j.opts.Now())
 		if err != nil {
 			return err
 		}
 		sequence = seq
 	}
-	if err := t.change(ev, j.opts.Now()); err != nil {
+	if err := t.Record(ev, j.opts.Now()); err != nil {
 		return err
 	}
-	return t.store(ev, form.WithSequence(body, sequence))
-}
-
-// store writes the event, its places in the indexes, and whether it is ongoing.
-func (t *txn) store(ev vms.Event, body []byte) error {
-	id := []byte(ev.ID)
-	if t.bucket(form.Events).Get(id) == nil {
-		t.stored++
-	}
-	if err := t.bucket(form.Events).Put(id, body); err != nil {
-		return err
-	}
-	for _, e := range form.HeadOf(ev).Listings(ev.ID) {
-		if err := t.bucket(e.Bucket).Put(e.Key, e.Value); err != nil {
-			return err
-		}
-	}
-	ongoing := t.bucket(form.Ongoing)
-	if !ev.Ongoing() {
-		if err := ongoing.Delete(id); err != nil {
-			return err
-		}
-	} else if ongoing.Get(id) == nil {
-		if err := ongoing.Put(id, form.MSKey(ev.StartTimestamp.UnixMilli())); err != nil {
-			return err
-		}
-	}
-	t.events = append(t.events, ev)
-	return nil
-}
-
-// dropStale removes the places of an event whose new form is listed elsewhere.
-func (t *txn) dropStale(id string, old, now form.Head) error {
-	kept := now.Listings(id)
-	for i, e := range old.Listings(id) {
-		if !bytes.Equal(e.Key, kept[i].Key) {
-			if err := t.bucket(e.Bucket).Delete(e.Key); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return t.Store(ev, form.WithSequence(body, sequence))
 }
 
 // Get is the event of that id, or ErrNotFound.
@@ -112,7 +72,7 @@ func (j *Journal) Get(id string) (ev vms.Event, err error) {
 		return vms.Event{}, ErrNotFound
 	}
 	err = j.view(func(tx *bolt.Tx) error {
-		b := txBucket(tx, form.Events).Get([]byte(id))
+		b := guard.Bucket(tx, form.Events).Get([]byte(id))
 		if b == nil {
 			return ErrNotFound
 		}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/guard"
+	"vmsbridge/storage/journal/salvage"
 	"vmsbridge/storage/vfs"
 )
 
@@ -42,32 +44,32 @@ func remove(path string) error {
 }
 
 // renew makes a new, synced file at to of what can be read of the one at from. On an error there is none.
-func renew(from, to string, now time.Time, d *Damage) error {
+func renew(from, to string, now time.Time) (salvage.Account, error) {
 	if err := remove(to); err != nil {
-		return err
+		return salvage.Account{}, err
 	}
-	if err := salvage(from, to, now, d); err != nil {
+	saved, err := salvage.File(from, to, now)
+	if err != nil {
 		os.Remove(to)
-		return err
 	}
-	return nil
+	return saved, err
 }
 
 // upgrade makes a file of today's form of one of an older form. It reads all of it, so damage shows and is treated as such.
 // A crash leaves the old file or the new one.
 func (j *Journal) upgrade() error {
 	now := j.opts.Now().UTC()
-	var d Damage
 	next := j.path + recoveringSuffix
-	if err := renew(j.path, next, now, &d); err != nil {
+	saved, err := renew(j.path, next, now)
+	if err != nil {
 		return fmt.Errorf("bring the journal into today's form: %w", err)
 	}
-	if d.LostPages > 0 || d.DamagedValues > 0 {
-		return j.replaceDamaged(&damagedError{"found while it was brought into today's form"})
+	if saved.LostPages > 0 || saved.DamagedValues > 0 {
+		return j.replaceDamaged(guard.Damaged("found while it was brought into today's form"))
 	}
 	if err := rename(next, j.path); err != nil {
 		return err
 	}
-	j.log.Info("the journal's file was brought into today's form", "events", d.Events, "form", form.Version)
+	j.log.Info("the journal's file was brought into today's form", "events", saved.Events, "form", form.Version)
 	return j.openDB()
 }

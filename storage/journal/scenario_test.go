@@ -15,7 +15,10 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/guard"
+	"vmsbridge/storage/journal/query"
 	"vmsbridge/storage/journal/sample"
+	"vmsbridge/storage/journal/table"
 	"vmsbridge/uplink/vms"
 )
 
@@ -136,7 +139,7 @@ func (s *scenario) event() vms.Event {
 // dump is everything a journal holds, as text.
 func dump(t require.TestingT, j *Journal) string {
 	var b strings.Builder
-	page, err := j.List(vms.Query{PageSize: maxPageSize, Ascending: true}, nil)
+	page, err := j.List(vms.Query{PageSize: query.MaxPageSize, Ascending: true}, nil)
 	require.NoError(t, err)
 	for _, ev := range page.Events {
 		text, err := json.Marshal(ev)
@@ -164,11 +167,11 @@ func dump(t require.TestingT, j *Journal) string {
 	require.NoError(t, err)
 	fmt.Fprintln(&b, "meta", string(v), s.Events, s.Waiting, s.Parked)
 	require.NoError(t, j.view(func(tx *bolt.Tx) error {
-		known, err := readCursors(tx)
+		known, err := table.Cursors(tx)
 		for _, name := range slices.Sorted(maps.Keys(known)) {
 			fmt.Fprintf(&b, "cursor %q %+v\n", name, known[name])
 		}
-		return errors.Join(err, txBucket(tx, form.Changes).ForEach(func(k, v []byte) error {
+		return errors.Join(err, guard.Bucket(tx, form.Changes).ForEach(func(k, v []byte) error {
 			var e form.Change
 			err := e.Read(v)
 			fmt.Fprintf(&b, "change %x %v %+v\n", k, err, e)

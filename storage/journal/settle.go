@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/table"
 	"vmsbridge/uplink/vms"
 )
 
@@ -28,9 +29,9 @@ type settlement struct {
 func (j *Journal) Settle(era uint32, shift time.Duration, change func(vms.Event) vms.Event) (n int, more bool, err error) {
 	s := &settlement{era, shift, change}
 	before := j.nowSettling(s)
-	err = j.do(func(t *txn) error {
+	err = j.do(func(t *table.Tx) error {
 		n = 0
-		ids := provisional(t.Tx, era, settlePiece+1)
+		ids := table.Untrue(t.Tx, era, settlePiece+1)
 		more = len(ids) > settlePiece
 		for _, id := range ids[:min(len(ids), settlePiece)] {
 			moved, err := j.settle(t, id, s)
@@ -62,11 +63,11 @@ func (j *Journal) nowSettling(s *settlement) (before *settlement) {
 }
 
 // settle puts one event right, and strikes out its note. It says whether the event was still there.
-func (j *Journal) settle(t *txn, id string, s *settlement) (bool, error) {
-	if err := t.bucket(form.Meta).Delete(form.UntrueKey(id)); err != nil {
+func (j *Journal) settle(t *table.Tx, id string, s *settlement) (bool, error) {
+	if err := t.Bucket(form.Meta).Delete(form.UntrueKey(id)); err != nil {
 		return false, err
 	}
-	ev, h, err := form.ReadEvent([]byte(id), t.bucket(form.Events).Get([]byte(id)))
+	ev, h, err := form.ReadEvent([]byte(id), t.Bucket(form.Events).Get([]byte(id)))
 	if err != nil {
 		j.metrics.damaged.Inc() // it is gone, or damaged, which is told elsewhere
 		return false, nil
@@ -75,13 +76,13 @@ func (j *Journal) settle(t *txn, id string, s *settlement) (bool, error) {
 }
 
 // settleFirst puts that event right of which ev, about to be put, is a newer version: an event has one id.
-func (j *Journal) settleFirst(t *txn, ev vms.Event) error {
+func (j *Journal) settleFirst(t *table.Tx, ev vms.Event) error {
 	s := j.settling
 	if s == nil {
 		return nil
 	}
 	was := ev.Retimed(func(at time.Time) time.Time { return at.Add(-s.shift) }).ID
-	if !form.IsOfEra(t.bucket(form.Meta).Get(form.UntrueKey(was)), s.era) {
+	if !form.IsOfEra(t.Bucket(form.Meta).Get(form.UntrueKey(was)), s.era) {
 		return nil
 	}
 	_, err := j.settle(t, was, s)
@@ -89,88 +90,41 @@ func (j *Journal) settleFirst(t *txn, ev vms.Event) error {
 }
 
 // retime moves one event.
-func (j *Journal) retime(t *txn, old vms.Event, h form.Head, shift time.Duration, change func(vms.Event) vms.Event) error {
+func (j *Journal) retime(t *table.Tx, old vms.Event, h form.Head, shift time.Duration, change func(vms.Event) vms.Event) error {
 	ev := old.Retimed(func(at time.Time) time.Time { return at.Add(shift) })
 	if change != nil {
 		ev = change(ev)
 	}
 	// Two events of one actor and type cannot have begun in the same millisecond; one of another clock may seem to.
-	for ev.ID != old.ID && t.bucket(form.Events).Get([]byte(ev.ID)) != nil {
+	for ev.ID != old.ID && t.Bucket(form.Events).Get([]byte(ev.ID)) != nil {
 		ev = ev.Retimed(func(at time.Time) time.Time { return at.Add(time.Millisecond) })
 	}
 	body, err := form.SealEvent(ev, h.Sequence)
 	if err != nil {
 		return err
 	}
-	last := slices.Clone(t.bucket(form.Ongoing).Get([]byte(old.ID)))
-	waits, err := t.rename(old.ID, ev.ID, shift)
+	last := slices.Clone(t.Bucket(form.Ongoing).Get([]byte(old.ID)))
+	waits, err := t.Rename(old.ID, ev.ID, shift)
 	if err != nil {
 		return err
 	}
 	if waits {
-		t.bytes += int64(len(body)) - int64(len(t.bucket(form.Events).Get([]byte(old.ID))))
+		t.Bytes += int64(len(body)) - int64(len(t.Bucket(form.Events).Get([]byte(old.ID))))
 	}
-	if err := t.forgetChanges([]byte(old.ID)); err != nil {
+	if err := t.ForgetChanges([]byte(old.ID)); err != nil {
 		return err
 	}
-	if err := t.erase(old.ID, h); err != nil {
+	if err := t.Erase(old.ID, h); err != nil {
 		return err
 	}
-	if err := t.change(ev, j.opts.Now()); err != nil {
+	if err := t.Record(ev, j.opts.Now()); err != nil {
 		return err
 	}
-	if err := t.store(ev, body); err != nil {
+	if err := t.Store(ev, body); err != nil {
 		return err
 	}
 	if len(last) == 8 && ev.Ongoing() {
-		return t.bucket(form.Ongoing).Put([]byte(ev.ID), form.MSKey(form.KeyMS(last)+shift.Milliseconds()))
+		return t.Bucket(form.Ongoing).Put([]byte(ev.ID), form.MSKey(form.KeyMS(last)+shift.Milliseconds()))
 	}
 	return nil
-}
-
-// rename gives what waits or is parked under an id another one. It says whether it waits.
-func (t *txn) rename(old, id string, shift time.Duration) (waits bool, err error) {
-	key, entry := t.waitingEntry(old)
-	if entry != nil {
-		outbox := t.bucket(form.Outbox)
-		entry.ID, entry.Since = id, entry.Since.Add(shift)
-		if entry.Revision, err = nextSequence(outbox); err != nil {
-			return false, err
-		}
-		value, err := entry.Seal()
-		if err != nil {
-			return false, err
-		}
-		if err := outbox.Put(key, value); err != nil {
-			return false, err
-		}
-		if err := t.bucket(form.OutboxID).Delete([]byte(old)); err != nil {
-			return false, err
-		}
-		t.queued = true
-		return true, t.bucket(form.OutboxID).Put([]byte(id), key)
-	}
-	parked := t.bucket(form.Parked)
-	value := slices.Clone(parked.Get([]byte(old)))
-	if value == nil {
-		return false, nil
-	}
-	if err := parked.Delete([]byte(old)); err != nil {
-		return false, err
-	}
-	return false, parked.Put([]byte(id), value)
-}
-
-// forgetChanges takes an event out of the sequence of changes.
-func (t *txn) forgetChanges(id []byte) error {
-	ids := t.bucket(form.ChangesID)
-	p := form.ReadChangePlaces(ids.Get(id))
-	for _, place := range []uint64{p.Began, p.Ended} {
-		if place != 0 {
-			if err := t.bucket(form.Changes).Delete(form.SequenceKey(place)); err != nil {
-				return err
-			}
-		}
-	}
-	return ids.Delete(id)
 }

@@ -11,6 +11,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/guard"
+	"vmsbridge/storage/journal/table"
 	"vmsbridge/uplink/vms"
 )
 
@@ -166,7 +168,7 @@ func (j *Journal) surveyOutbox(caps Caps) (*trimming, error) {
 
 // eachWaiting calls f with the entries after a place, with the head of their events and the size of these, until f says no.
 func eachWaiting(tx *bolt.Tx, after uint64, f func(place uint64, e form.Entry, h form.Head, size int) bool) error {
-	events, c := txBucket(tx, form.Events), txBucket(tx, form.Outbox).Cursor()
+	events, c := guard.Bucket(tx, form.Events), guard.Bucket(tx, form.Outbox).Cursor()
 	for k, v := c.Seek(form.SequenceKey(after + 1)); len(k) == 8; k, v = c.Next() {
 		var e form.Entry
 		if err := e.Read(v); err != nil {
@@ -228,23 +230,23 @@ func (p *trimming) choose(j *Journal, after uint64) (batch []victim, next uint64
 
 // giveUp takes entries out of the outbox and puts the event that tells of all that is missing.
 func (j *Journal) giveUp(batch []victim, oldest int64, tell func(Missing) vms.Event) (dropped int, err error) {
-	err = j.do(func(t *txn) error {
+	err = j.do(func(t *table.Tx) error {
 		dropped = 0
-		m := t.missing()
+		m := missing(t)
 		if m.Events == 0 {
 			m.Start = vms.At(form.MSTime(oldest))
 		}
 		for _, v := range batch {
-			key, entry := t.waitingEntry(v.id)
+			key, entry := t.Entry(v.id)
 			if entry == nil || entry.Revision != v.revision || v.id == m.Reported {
 				continue // accepted or renewed meanwhile
 			}
-			h, err := form.ReadHead(t.bucket(form.Events).Get([]byte(v.id)))
+			h, err := form.ReadHead(t.Bucket(form.Events).Get([]byte(v.id)))
 			if err != nil || worthOf(h) == kept {
 				continue
 			}
 			m.add(h, v)
-			if err := t.remove(key, v.id); err != nil {
+			if err := t.Remove(key, v.id); err != nil {
 				return err
 			}
 			dropped++
@@ -265,7 +267,7 @@ func (j *Journal) giveUp(batch []victim, oldest int64, tell func(Missing) vms.Ev
 		if err != nil {
 			return err
 		}
-		return t.bucket(form.Meta).Put(form.KeyMissing, form.SealOwned(raw))
+		return t.Bucket(form.Meta).Put(form.KeyMissing, form.SealOwned(raw))
 	})
 	if err != nil {
 		return 0, err
@@ -275,10 +277,10 @@ func (j *Journal) giveUp(batch []victim, oldest int64, tell func(Missing) vms.Ev
 }
 
 // missing is the sum that the service has not been told of yet, empty if it knows of all.
-func (t *txn) missing() Missing {
+func missing(t *table.Tx) Missing {
 	var m Missing
-	raw, err := form.ReadOwned(t.bucket(form.Meta).Get(form.KeyMissing))
-	if err != nil || json.Unmarshal(raw, &m) != nil || t.bucket(form.OutboxID).Get([]byte(m.Reported)) == nil {
+	raw, err := form.ReadOwned(t.Bucket(form.Meta).Get(form.KeyMissing))
+	if err != nil || json.Unmarshal(raw, &m) != nil || t.Bucket(form.OutboxID).Get([]byte(m.Reported)) == nil {
 		m = Missing{}
 	}
 	if m.Types == nil || m.Actors == nil {

@@ -1,5 +1,7 @@
 package form
 
+import "errors"
+
 // Keys of the format bucket.
 var (
 	KeyVersion = []byte("version") // one byte: Version
@@ -11,3 +13,10 @@ var (
 // Version is that of the form that this package writes and reads. Version 1 had no length classes and no count; Open makes a new file of
 // it.
 const Version = 2
+
+var (
+	// ErrNewer says that a newer version of the program wrote a file.
+	ErrNewer = errors.New("the journal was written by a newer version of this program: install that version, or move the file away")
+	// ErrOlder says that a file is sound as far as it was looked at, but of an older form.
+	ErrOlder = errors.New("the journal's file has an older form")
+)

@@ -1,4 +1,4 @@
-package journal
+package query
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/guard"
 )
 
 // count is the number of matching events. It reads each range's index entries once and no event.
@@ -56,7 +57,7 @@ type stream struct {
 }
 
 func (p *plan) open(tx *bolt.Tx, group []byte, ascending bool, after []byte) *stream {
-	s := &stream{plan: p, cursor: txBucket(tx, p.bucket).Cursor(), group: group, ascending: ascending}
+	s := &stream{plan: p, cursor: guard.Bucket(tx, p.bucket).Cursor(), group: group, ascending: ascending}
 	lo, hi, ok := p.bounds(group)
 	if !ok {
 		return s
@@ -131,36 +132,4 @@ func (p *plan) accepts(value []byte) bool {
 	}
 	end := form.KeyMS(value)
 	return end != math.MaxInt64 && end >= p.endMin && end <= p.endMax
-}
-
-// merge orders streams by their places. Every event is in one group only, so no place comes twice.
-type merge struct {
-	streams   []*stream
-	ascending bool
-}
-
-// next goes on from the current entry, streams[0]'s.
-func (m *merge) next() {
-	if m.streams[0].next(); m.streams[0].place == nil {
-		heap.Pop(m)
-	} else {
-		heap.Fix(m, 0)
-	}
-}
-
-func (m *merge) Len() int { return len(m.streams) }
-
-func (m *merge) Less(a, b int) bool {
-	c := bytes.Compare(m.streams[a].place, m.streams[b].place)
-	return m.ascending && c < 0 || !m.ascending && c > 0
-}
-
-func (m *merge) Swap(a, b int) { m.streams[a], m.streams[b] = m.streams[b], m.streams[a] }
-
-func (m *merge) Push(any) { panic("no stream is added later") }
-
-func (m *merge) Pop() any {
-	last := m.streams[len(m.streams)-1]
-	m.streams = m.streams[:len(m.streams)-1]
-	return last
 }

@@ -1,4 +1,4 @@
-package journal
+package query
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/guard"
 	"vmsbridge/uplink/vms"
 )
 
@@ -74,7 +75,7 @@ func (p *plan) survey(tx *bolt.Tx) {
 		return
 	}
 	names := form.GroupNames(p.bucket)
-	c := txBucket(tx, p.bucket).Cursor()
+	c := guard.Bucket(tx, p.bucket).Cursor()
 	for _, root := range p.roots {
 		k, _ := c.Seek(root)
 		for k != nil && bytes.HasPrefix(k, root) {

@@ -1,4 +1,4 @@
-package journal
+package table
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/guard"
 	"vmsbridge/uplink/vms"
 )
 
@@ -15,28 +16,26 @@ import (
 // of, in the order in which they were put. It names events and holds none of them, and an event has at most two entries in it,
 // where it last was ongoing and where it last was not, so that it stays short however often an event is put again.
 
-// change appends an event that was put to the sequence, if anyone follows it.
-func (t *txn) change(ev vms.Event, now time.Time) error {
-	cursors, err := t.cursors()
+// Record appends an event that was put to the sequence, if anyone follows it.
+func (t *Tx) Record(ev vms.Event, now time.Time) error {
+	cursors, err := Cursors(t.Tx)
 	if err != nil || len(cursors) == 0 {
 		return err
 	}
-	place := t.lastChange()
+	place := LastChange(t.Tx)
 	for _, c := range cursors {
 		place = max(place, c.Place)
 	}
-	if err := t.bucket(form.Changes).SetSequence(place + 1); err != nil {
+	if err := t.Bucket(form.Changes).SetSequence(place + 1); err != nil {
 		return err
 	}
-	t.changed = true
-	return t.noteChange(place+1, form.Change{ID: ev.ID, Began: ev.Ongoing(), Since: now.UTC()})
+	t.Changed = true
+	return t.NoteChange(place+1, form.Change{ID: ev.ID, Began: ev.Ongoing(), Since: now.UTC()})
 }
 
-// lastChange is a place that no entry stands behind.
-func (t *txn) lastChange() uint64 { return lastChange(t.Tx) }
-
-func lastChange(tx *bolt.Tx) uint64 {
-	changes := txBucket(tx, form.Changes)
+// LastChange is a place that no entry stands behind.
+func LastChange(tx *bolt.Tx) uint64 {
+	changes := guard.Bucket(tx, form.Changes)
 	place := changes.Sequence()
 	if last, _ := changes.Cursor().Last(); len(last) == 8 {
 		place = max(place, binary.BigEndian.Uint64(last))
@@ -44,10 +43,10 @@ func lastChange(tx *bolt.Tx) uint64 {
 	return place
 }
 
-// noteChange puts an entry at a place, and takes away those that it makes needless: an older one of the same kind, and an
+// NoteChange puts an entry at a place, and takes away those that it makes needless: an older one of the same kind, and an
 // older end of an event that goes on again.
-func (t *txn) noteChange(place uint64, v form.Change) error {
-	ids, id := t.bucket(form.ChangesID), []byte(v.ID)
+func (t *Tx) NoteChange(place uint64, v form.Change) error {
+	ids, id := t.Bucket(form.ChangesID), []byte(v.ID)
 	p := form.ReadChangePlaces(ids.Get(id))
 	old := []uint64{p.Ended}
 	if v.Began {
@@ -60,7 +59,7 @@ func (t *txn) noteChange(place uint64, v form.Change) error {
 		if o == 0 {
 			continue
 		}
-		if err := t.bucket(form.Changes).Delete(form.SequenceKey(o)); err != nil {
+		if err := t.Bucket(form.Changes).Delete(form.SequenceKey(o)); err != nil {
 			return err
 		}
 	}
@@ -68,7 +67,7 @@ func (t *txn) noteChange(place uint64, v form.Change) error {
 	if err != nil {
 		return err
 	}
-	if err := t.bucket(form.Changes).Put(form.SequenceKey(place), value); err != nil {
+	if err := t.Bucket(form.Changes).Put(form.SequenceKey(place), value); err != nil {
 		return err
 	}
 	return ids.Put(id, p.Seal())
@@ -77,9 +76,9 @@ func (t *txn) noteChange(place uint64, v form.Change) error {
 // consumeBatch bounds how many entries one transaction takes away.
 const consumeBatch = 1000
 
-// consume takes away entries that every cursor is past.
-func (t *txn) consume() error {
-	cursors, err := t.cursors()
+// Consume takes away entries that every cursor is past.
+func (t *Tx) Consume() error {
+	cursors, err := Cursors(t.Tx)
 	if err != nil {
 		return err
 	}
@@ -87,7 +86,7 @@ func (t *txn) consume() error {
 	for _, c := range cursors {
 		least = min(least, c.Place)
 	}
-	changes := t.bucket(form.Changes)
+	changes := t.Bucket(form.Changes)
 	var keys, values [][]byte
 	c := changes.Cursor()
 	for k, v := c.First(); len(k) == 8 && binary.BigEndian.Uint64(k) <= least && len(keys) < consumeBatch; k, v = c.Next() {
@@ -109,8 +108,8 @@ func (t *txn) consume() error {
 }
 
 // forgetPlace takes a place out of its event's note.
-func (t *txn) forgetPlace(id []byte, place uint64) error {
-	ids := t.bucket(form.ChangesID)
+func (t *Tx) forgetPlace(id []byte, place uint64) error {
+	ids := t.Bucket(form.ChangesID)
 	p := form.ReadChangePlaces(ids.Get(id))
 	if p.Began <= place {
 		p.Began = 0
@@ -124,5 +123,16 @@ func (t *txn) forgetPlace(id []byte, place uint64) error {
 	return ids.Put(id, p.Seal())
 }
 
-// wanted says whether a cursor still has to read of an event.
-func wanted(tx *bolt.Tx, id []byte) bool { return txBucket(tx, form.ChangesID).Get(id) != nil }
+// ForgetChanges takes an event out of the sequence of changes.
+func (t *Tx) ForgetChanges(id []byte) error {
+	ids := t.Bucket(form.ChangesID)
+	p := form.ReadChangePlaces(ids.Get(id))
+	for _, place := range []uint64{p.Began, p.Ended} {
+		if place != 0 {
+			if err := t.Bucket(form.Changes).Delete(form.SequenceKey(place)); err != nil {
+				return err
+			}
+		}
+	}
+	return ids.Delete(id)
+}

@@ -1,0 +1,89 @@
+package audit
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/journal/boltfile"
+	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/guard"
+)
+
+// Closed reads and compares everything in the file at path, which nobody may open meanwhile. It changes nothing. A newer form gives ErrNewer.
+func Closed(path string) (r Report, err error) {
+	info, err := os.Stat(path)
+	if err == nil {
+		r.Bytes = info.Size()
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		r.addf("a recovery was cut off: its new file is there, and has not got its name yet")
+		return r, nil
+	case boltfile.Unreadable(err):
+		r.addf("%v", err)
+		return r, nil
+	case err != nil || r.Bytes == 0:
+		return r, err // nothing was ever written to it
+	}
+	if err := Metas(path); err != nil {
+		damaged, ok := errors.AsType[*guard.DamageError](err)
+		if !ok {
+			return r, err
+		}
+		r.addf("%v", damaged.Cause)
+		return r, nil
+	}
+	var found *inspector
+	err = boltfile.Read(path, func(f *boltfile.File, err error) error {
+		if err != nil {
+			r.addf("%v", err)
+			return nil
+		}
+		found, err = inspect(f)
+		if err == nil && found.form > form.Version {
+			err = form.ErrNewer
+		}
+		if err != nil {
+			return err
+		}
+		r.take(found)
+		return nil
+	})
+	if err != nil || found == nil || len(found.problems) > 0 {
+		return r, err
+	}
+	return r, r.compareClosed(path, found)
+}
+
+// compareClosed is compare with bbolt reading the file.
+func (r *Report) compareClosed(path string, found *inspector) error {
+	db, file, err := guard.Open(path, &bolt.Options{Timeout: time.Second, ReadOnly: true})
+	if err == nil {
+		err = guard.Run(func() error {
+			return db.View(func(tx *bolt.Tx) error {
+				if _, _, err := Form(tx); err != nil {
+					return err
+				}
+				r.compare(tx, found)
+				return nil
+			})
+		})
+		if _, ok := errors.AsType[*guard.DamageError](err); ok {
+			guard.Abandon(file)
+		} else {
+			_ = db.Close()
+		}
+	}
+	if damaged, ok := errors.AsType[*guard.DamageError](err); ok {
+		r.addf("%v", damaged.Cause)
+		return nil
+	}
+	if errors.Is(err, form.ErrOlder) {
+		return nil // the next Open makes a new one of it
+	}
+	return err
+}

@@ -1,0 +1,31 @@
+package audit
+
+import (
+	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/journal/boltfile"
+)
+
+// Open reads and compares everything in the file at path, which a database has open; tx is a transaction of that. begun is called once the
+// transaction keeps all pages as they are: until then no other transaction may be committed. The error is one of reading.
+func Open(tx *bolt.Tx, path string, begun func()) (Report, error) {
+	r := Report{Bytes: tx.Size()}
+	err := boltfile.Read(path, func(f *boltfile.File, err error) error {
+		begun()
+		if err != nil {
+			r.addf("%v", err)
+			return nil
+		}
+		if f.Metas() < 2 {
+			r.addf("one of the two meta pages is unreadable")
+		}
+		found, err := inspect(f)
+		r.take(found)
+		if err != nil || len(found.problems) > 0 {
+			return err // comparing needs pages that can be read
+		}
+		r.compare(tx, found)
+		return nil
+	})
+	return r, err
+}

@@ -1,0 +1,114 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/journal/boltfile"
+	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/guard"
+)
+
+// Metas finds a file that was cut, or is without its two meta pages, before bbolt maps it. With one of them bad, bbolt would silently go
+// back by a transaction, and forget an event that was promised to be durable.
+func Metas(path string) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
+		return nil
+	}
+	if err == nil {
+		err = boltfile.Read(path, checkFile)
+	}
+	if boltfile.Unreadable(err) {
+		return guard.Damaged(err)
+	}
+	return err
+}
+
+// checkFile is Metas of an open file.
+func checkFile(f *boltfile.File, err error) error {
+	if err != nil {
+		return guard.Damaged(err)
+	}
+	if f.Metas() < 2 {
+		return guard.Damaged("one of the two meta pages is unreadable")
+	}
+	if want := int64(f.Meta().Pages) * int64(f.Meta().PageSize); f.Size() < want {
+		return guard.Damaged(fmt.Sprintf("the file has %d bytes of %d", f.Size(), want))
+	}
+	return nil
+}
+
+// Pages reads the whole file: its structure, the checksums of its values, and whether the indexes and the outbox agree
+// with the events. tx keeps the pages in place.
+func Pages(tx *bolt.Tx) error {
+	return boltfile.Read(tx.DB().Path(), func(f *boltfile.File, err error) error {
+		if err != nil {
+			return guard.Damaged(err)
+		}
+		found, err := inspect(f)
+		if all := found.all(); err == nil && len(all) > 0 {
+			err = guard.Damaged(all[0])
+		}
+		return err
+	})
+}
+
+// Form says whether the file is new, and whether it was closed in good order; it refuses a newer form.
+func Form(tx *bolt.Tx) (fresh, clean bool, err error) {
+	if tx.Bucket(form.Format) == nil {
+		if name, _ := tx.Cursor().First(); name != nil {
+			return false, false, guard.Damaged("it is a database, but not a journal")
+		}
+		return true, false, nil
+	}
+	format := guard.Bucket(tx, form.Format)
+	switch v := format.Get(form.KeyVersion); {
+	case len(v) != 1:
+		return false, false, guard.Damaged("it has no version")
+	case v[0] > form.Version:
+		return false, false, fmt.Errorf("%w (its form is %d, known is %d)", form.ErrNewer, v[0], form.Version)
+	case v[0] < form.Version:
+		return false, false, form.ErrOlder
+	}
+	for _, name := range form.FirstBuckets {
+		if tx.Bucket(name) == nil {
+			return false, false, guard.Damaged(fmt.Sprintf("bucket %q is missing", name))
+		}
+	}
+	return false, format.Get(form.KeyClean) != nil, nil
+}
+
+// Outbox looks through what matters most at every start: each entry of the outbox and each parked one has its event.
+func Outbox(tx *bolt.Tx) error {
+	events, ids := guard.Bucket(tx, form.Events), guard.Bucket(tx, form.OutboxID)
+	n := 0
+	err := guard.Bucket(tx, form.Outbox).ForEach(func(k, v []byte) error {
+		var e form.Entry
+		if err := e.Read(v); err != nil {
+			return guard.Damaged(fmt.Sprintf("entry %x of the outbox: %v", k, err))
+		}
+		if string(ids.Get([]byte(e.ID))) != string(k) || events.Get([]byte(e.ID)) == nil {
+			return guard.Damaged(fmt.Sprintf("entry %x of the outbox: event %q or its number is missing", k, e.ID))
+		}
+		n++
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	m := 0
+	_ = ids.ForEach(func(_, _ []byte) error { m++; return nil })
+	if m != n {
+		return guard.Damaged(fmt.Sprintf("%d entries in the outbox, %d ids", n, m))
+	}
+	return guard.Bucket(tx, form.Parked).ForEach(func(k, v []byte) error {
+		if err := new(form.ParkedEntry).Read(v); err != nil || events.Get(k) == nil {
+			return guard.Damaged(fmt.Sprintf("parked event %q: it or its event is missing or damaged", k))
+		}
+		return nil
+	})
+}

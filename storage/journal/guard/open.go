@@ -1,0 +1,51 @@
+package guard
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+
+	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+)
+
+// ErrLocked says that another process holds the file.
+var ErrLocked = errors.New("another process has the journal open: is vmsbridge (or vmscloud) already running? stop it first")
+
+// Open opens a database, and says *DamageError where bbolt panics or finds the content wrong.
+func Open(path string, opts *bolt.Options) (db *bolt.DB, file *os.File, err error) {
+	opts.OpenFile = func(name string, flag int, mode os.FileMode) (*os.File, error) {
+		f, err := os.OpenFile(name, flag, mode)
+		file = f
+		return f, err
+	}
+	err = Run(func() (err error) {
+		db, err = bolt.Open(path, 0o600, opts)
+		return err
+	})
+	if err == nil {
+		return db, file, nil
+	}
+	var errno syscall.Errno
+	var damaged *DamageError
+	switch {
+	case errors.As(err, &damaged):
+		if file != nil {
+			Abandon(file)
+		}
+		return nil, nil, err
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return nil, nil, ErrLocked
+	case errors.As(err, &errno), errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist), errors.Is(err, bolterrors.ErrMaxSizeReached):
+		return nil, nil, err
+	}
+	return nil, nil, Damaged(err)
+}
+
+// Abandon lets go of a database that panicked: Close might wait for a lock that the panic left behind. Its mapping stays,
+// and would keep the file locked.
+func Abandon(file *os.File) {
+	_ = syscall.Flock(int(file.Fd()), syscall.LOCK_UN)
+	_ = file.Close()
+}

@@ -1,0 +1,77 @@
+package query
+
+import (
+	"bytes"
+	"slices"
+
+	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/guard"
+	"vmsbridge/uplink/vms"
+)
+
+const defaultPageSize = 100
+
+// MaxPageSize is the most events that a page has.
+const MaxPageSize = 10000
+
+// Cost is what it took to answer a query.
+type Cost struct {
+	Read    int // index entries
+	Damaged int // events that were left out, because they cannot be read or are listed where they do not belong
+}
+
+// List is the page at c, or the first one for a nil c, as journal.Journal's List promises it.
+func List(tx *bolt.Tx, q vms.Query, c *vms.Cursor) (page vms.Page, cost Cost) {
+	n := q.PageSize
+	if n <= 0 {
+		n = defaultPageSize
+	}
+	n = min(n, MaxPageSize)
+	p := makePlan(q)
+	defer func() { cost.Read = p.read }()
+	p.survey(tx)
+	page = vms.Page{Events: []vms.Event{}, Total: p.count(tx)}
+	var at []byte
+	if c != nil {
+		at = form.Place(c.Start, c.ID)
+	}
+	ascending := q.Ascending
+	back := c != nil && c.Back
+	places := p.fetch(tx, ascending != back, at, n+1)
+	more := len(places) > n
+	places = places[:min(n, len(places))]
+	if back {
+		slices.Reverse(places)
+	}
+	if len(places) == 0 {
+		return page, cost
+	}
+	first, last := places[0], places[len(places)-1]
+	if back && more || !back && c != nil && len(p.fetch(tx, !ascending, first, 1)) > 0 {
+		page.Prev = &vms.Cursor{Start: placeTime(first), ID: string(first[8:]), Back: true}
+	}
+	if !back && more || back && len(p.fetch(tx, ascending, last, 1)) > 0 {
+		page.Next = &vms.Cursor{Start: placeTime(last), ID: string(last[8:])}
+	}
+	page.Events = readAt(tx, places)
+	cost.Damaged = len(places) - len(page.Events)
+	return page, cost
+}
+
+func placeTime(p []byte) vms.Time { return vms.At(form.MSTime(form.KeyMS(p))) }
+
+// readAt reads the events at places. A damaged one, and one that an index lists at a place that is not its own, is left out.
+func readAt(tx *bolt.Tx, places [][]byte) []vms.Event {
+	b := guard.Bucket(tx, form.Events)
+	list := make([]vms.Event, 0, len(places))
+	for _, p := range places {
+		ev, _, err := form.ReadEvent(p[8:], b.Get(p[8:]))
+		if err != nil || !bytes.Equal(form.Place(ev.StartTimestamp, ev.ID), p) {
+			continue
+		}
+		list = append(list, ev)
+	}
+	return list
+}

@@ -1,0 +1,72 @@
+package salvage
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"vmsbridge/storage/journal/form"
+)
+
+// event takes the events of the tree.
+func (s *salvager) event(bucket string, k, v []byte) error {
+	switch bucket {
+	case string(form.Events):
+		return s.keep(k, v, false)
+	case string(form.Format):
+		if bytes.Equal(k, form.KeyLow) && len(v) == 8 {
+			s.low = binary.BigEndian.Uint64(v)
+		}
+	}
+	return nil
+}
+
+func (s *salvager) strayEvent(k, v []byte) error {
+	if !bytes.Equal(form.BucketOf(v), form.Events) {
+		return nil
+	}
+	return s.keep(k, v, true)
+}
+
+// keep stores an event, unless a better version of it is there. Of two versions the one that ended is better, then the
+// one with the later end, then the one put into the outbox later; the tree's wins a draw.
+func (s *salvager) keep(key, value []byte, stray bool) error {
+	ev, h, err := form.ReadEvent(nil, value) // the key has no checksum
+	sequence := h.Sequence
+	if err == nil {
+		ev, err = form.Checked(ev)
+	}
+	if err != nil {
+		if !stray {
+			s.saved.DamagedValues++
+			s.outboxHoles = true // the version that waited may be another one
+		}
+		return nil
+	}
+	s.last = max(s.last, sequence)
+	id := []byte(ev.ID)
+	if !stray && !bytes.Equal(id, key) {
+		s.saved.DamagedValues++
+	}
+	t, err := s.txn()
+	if err != nil {
+		return err
+	}
+	if old, err := form.ReadHead(t.Bucket(form.Events).Get(id)); err == nil {
+		if h.End == old.End && sequence <= old.Sequence || h.End != old.End && (h.End == form.EndOngoing || old.End != form.EndOngoing && h.End < old.End) {
+			return nil
+		}
+		if err := t.DropStale(ev.ID, old, h); err != nil {
+			return err
+		}
+		sequence = max(sequence, old.Sequence)
+	}
+	if stray {
+		s.saved.Stray++
+	}
+	body, err := form.SealEvent(ev, sequence)
+	if err != nil {
+		return nil // cannot be: it was just decoded
+	}
+	defer func() { s.stored += t.Stored }()
+	return t.Store(ev, body)
+}

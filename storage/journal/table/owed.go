@@ -1,0 +1,14 @@
+package table
+
+import (
+	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/guard"
+)
+
+// Owed says whether somebody is still to get an event: it waits in the outbox, it is parked, or a cursor has still to read of it.
+func Owed(tx *bolt.Tx, id []byte) bool {
+	return guard.Bucket(tx, form.OutboxID).Get(id) != nil || guard.Bucket(tx, form.Parked).Get(id) != nil ||
+		guard.Bucket(tx, form.ChangesID).Get(id) != nil
+}
