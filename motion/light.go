@@ -65,7 +65,9 @@ func (s *sampler) choose(mask []byte) {
 // samples makes room for the samples of a picture. There are some more than cells to look at, so that they fill vectors: those are 0, and skipped.
 func (s *sampler) samples() []uint16 { return make([]uint16, (len(s.at)+15)&^15) }
 
-// take writes the samples of cells.
+// take writes the samples of cells. It is a function of its own, as in a larger one the loop would have to do without registers.
+//
+//go:noinline
 func (s *sampler) take(cells, samples []uint16) {
 	samples = samples[:len(s.at)]
 	for k, i := range s.at {
@@ -73,7 +75,9 @@ func (s *sampler) take(cells, samples []uint16) {
 	}
 }
 
-// look chooses for the fits that follow the samples y, of the cells without a bit of skip in flags.
+// look chooses for the fits that follow the samples y, of the cells without a bit of skip in flags. It is kept apart as take is.
+//
+//go:noinline
 func (s *sampler) look(y []uint16, flags []byte, skip byte) {
 	at := s.at
 	off, values, y := s.skip[:len(at)], s.y[:len(at)], y[:len(at)]

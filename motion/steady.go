@@ -20,6 +20,7 @@ type steady struct {
 	dx, dy float64 // of the newest picture against the background, in cells
 	moved  []uint16
 	few    []int32 // cells that tell whether it may have moved: every third of those that tell by how much
+	points []point // of these
 	all    []int32
 }
 
@@ -39,6 +40,7 @@ func (s *steady) resize(g grid, at []int32) {
 			s.few = append(s.few, i)
 		}
 	}
+	s.points = make([]point, len(s.few))
 }
 
 // run puts the cells of a picture in their place.
@@ -73,23 +75,42 @@ type slopes struct {
 
 // first sums up a few cells without a shift, each difference cut at steadyCut. All of it is exact in whole numbers, of which gradients are quarters.
 func (s *steady) first(background, now []uint16, w int) slopes {
-	const reach = 2
-	var r1, x1, y1, xx, xy, yy, xr, yr, rr, rest, still int
-	now = now[:len(background)]
-	for _, at := range s.few {
-		i := int(at)
-		r := int(now[i]) - int(background[i])
-		still += max(r, -r)
-		r = max(-steadyCut, min(steadyCut, r))
-		gx := int(background[i+reach]) - int(background[i-reach])
-		gy := int(background[i+reach*w]) - int(background[i-reach*w])
-		r1, x1, y1 = r1+r, x1+gx, y1+gy
-		xx, xy, yy = xx+gx*gx, xy+gx*gy, yy+gy*gy
-		xr, yr, rr = xr+gx*r, yr+gy*r, rr+r*r
-		rest += max(r, -r)
+	var m slopes
+	if len(s.few) == 0 {
+		return m
 	}
-	return slopes{n: float64(len(s.few)), r: float64(r1), x: float64(x1) / 4, y: float64(y1) / 4, xx: float64(xx) / 16, xy: float64(xy) / 16, yy: float64(yy) / 16,
-		xr: float64(xr) / 4, yr: float64(yr) / 4, rr: float64(rr), rest: float64(rest), still: float64(still)}
+	s.differ(background, now, w)
+	r1, rr, rest, x1, y1 := 0, 0, 0, 0, 0
+	for _, p := range s.points {
+		r, x, y := int(p.r), int(p.x), int(p.y)
+		r1, rr, rest, x1, y1 = r1+r, rr+r*r, rest+max(r, -r), x1+x, y1+y
+	}
+	xx, xy, yy, xr, yr, still := 0, 0, 0, 0, 0, 0
+	for _, p := range s.points {
+		r, x, y := int(p.r), int(p.x), int(p.y)
+		xx, xy, yy, xr, yr, still = xx+x*x, xy+x*y, yy+y*y, xr+x*r, yr+y*r, still+int(p.size)
+	}
+	m.n, m.r, m.rr, m.rest, m.still = float64(len(s.few)), float64(r1), float64(rr), float64(rest), float64(still)
+	m.x, m.y, m.xr, m.yr = float64(x1)/4, float64(y1)/4, float64(xr)/4, float64(yr)/4
+	m.xx, m.xy, m.yy = float64(xx)/16, float64(xy)/16, float64(yy)/16
+	return m
+}
+
+// point is one of the few cells: its difference from the background, cut at steadyCut, the size of what was cut, and four times the background's gradient.
+type point struct{ r, size, x, y int32 }
+
+// differ takes the points of a picture.
+func (s *steady) differ(background, now []uint16, w int) {
+	const reach = 2
+	points := s.points[:len(s.few)]
+	// The five cells of a point have the same place in these.
+	up, left, here, right, down := background, background[reach*(w-1):], background[reach*w:], background[reach*(w+1):], background[2*reach*w:]
+	up, left, here, right, now = up[:len(down)], left[:len(down)], here[:len(down)], right[:len(down)], now[reach*w:][:len(down)]
+	for k, at := range s.few {
+		i := int(at) - reach*w
+		r := int32(now[i]) - int32(here[i])
+		points[k] = point{max(-steadyCut, min(steadyCut, r)), max(r, -r), int32(right[i]) - int32(left[i]), int32(down[i]) - int32(up[i])}
+	}
 }
 
 // again sums up the cells shifted by dx and dy, whose differences, less their mean, are within the limit.

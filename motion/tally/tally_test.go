@@ -59,7 +59,9 @@ func TestStepsArePlain(t *testing.T) {
 	require.Equal(t, []uint16{Same + 255, 0, Same - 1, None}, got)
 }
 
-func TestAtMostIsPlain(t *testing.T) {
+func TestAtMostIsPlain(t *testing.T) { everyWidth(t, testAtMost) }
+
+func testAtMost(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 500 {
 		n := r.IntN(100)

@@ -49,6 +49,8 @@ TEXT ·atMostWide(SB), NOSPLIT, $0-64
 	MOVQ    skip_base+24(FP), R8
 	MOVWLZX limit+48(FP), AX
 	MOVL    AX, X6
+	CMPB    ·hasAVX2(SB), $1
+	JEQ     avx2
 	PSHUFLW $0, X6, X6
 	PSHUFL  $0, X6, X6
 	PXOR    X7, X7
@@ -73,6 +75,43 @@ loop:
 	PSUBW   X1, X5
 	ADDQ    $16, BX
 	JMP     loop
+
+avx2:
+	VPBROADCASTW X6, Y6
+	VPXOR        Y7, Y7, Y7
+	VPXOR        Y4, Y4, Y4
+	VPXOR        Y5, Y5, Y5
+	XORQ         BX, BX
+	SUBQ         $16, CX
+
+loopy:
+	CMPQ     BX, CX
+	JGE      lasty
+	VMOVDQU  (SI)(BX*2), Y0
+	VMOVDQU  32(SI)(BX*2), Y1
+	VPOR     (R8)(BX*2), Y0, Y0
+	VPOR     32(R8)(BX*2), Y1, Y1
+	VPSUBUSW Y6, Y0, Y0
+	VPSUBUSW Y6, Y1, Y1
+	VPCMPEQW Y7, Y0, Y0
+	VPCMPEQW Y7, Y1, Y1
+	VPSUBW   Y0, Y4, Y4
+	VPSUBW   Y1, Y5, Y5
+	ADDQ     $32, BX
+	JMP      loopy
+
+lasty:
+	JNE      endy
+	VMOVDQU  (SI)(BX*2), Y0
+	VPOR     (R8)(BX*2), Y0, Y0
+	VPSUBUSW Y6, Y0, Y0
+	VPCMPEQW Y7, Y0, Y0
+	VPSUBW   Y0, Y4, Y4
+
+endy:
+	VPADDW       Y5, Y4, Y4
+	VEXTRACTI128 $1, Y4, X5
+	VZEROUPPER
 
 end:
 	PADDW   X5, X4             // at most 8192 in each
