@@ -1,6 +1,7 @@
 package motion
 
 import (
+	"encoding/binary"
 	"fmt"
 	"time"
 
@@ -396,7 +397,7 @@ func (d *Detector) decide(objects []object, dt time.Duration) {
 		e.boxes, e.things = d.inside, d.things
 		d.changes = s.step(e, d.config, d.changes)
 	}
-	held, marks := false, [maxObjects]byte{}
+	held, lights, marks := false, false, [maxObjects]byte{}
 	for j := range objects {
 		o := &objects[j]
 		if o.weak {
@@ -406,7 +407,7 @@ func (d *Detector) decide(objects []object, dt time.Duration) {
 			}
 		}
 		if o.light && o.gone == 0 {
-			d.follow(j, o)
+			lights = true
 			continue
 		}
 		switch {
@@ -418,6 +419,11 @@ func (d *Detector) decide(objects []object, dt time.Duration) {
 	}
 	if held {
 		d.hold(&marks)
+	}
+	for j := 0; lights && j < len(objects); j++ {
+		if o := &objects[j]; o.light && o.gone == 0 {
+			d.follow(j, o)
+		}
 	}
 }
 
@@ -435,23 +441,33 @@ func (d *Detector) movedIn(j int, o *object, bit uint64) int {
 	return n
 }
 
-// hold marks the cells of objects.
+// hold marks the solid cells of objects, but those where something always moves. Nothing is marked yet.
 func (d *Detector) hold(marks *[maxObjects]byte) {
 	d.heldAny = true
+	w := d.grid.width
 	for _, r := range d.labels.runs {
 		j := d.labels.number[r.label]
 		if j < 0 || marks[j] == 0 {
 			continue
 		}
+		from, to := 2*int(r.from), min(2*int(r.to), w)
 		for y := 2 * int(r.y); y < min(2*int(r.y)+2, d.grid.height); y++ {
-			from, to := y*d.grid.width+2*int(r.from), y*d.grid.width+min(2*int(r.to), d.grid.width)
-			solid, memory, held := d.solid[from:to], d.habit.memory[from:to], d.held[from:to]
-			for i, s := range solid {
-				if s != 0 && memory[i] < restlessAt {
-					held[i] = marks[j]
-				}
-			}
+			fill(d.held[y*w+from:y*w+to], marks[j])
 		}
+	}
+	from, to := 2*d.labels.from*w, min(2*d.labels.to, d.grid.height)*w
+	plane.Keep(d.held[from:to], d.solid[from:to], d.habit.memory[from:to], restlessAt)
+}
+
+// fill sets all bytes of a row, which is mostly short.
+func fill(row []byte, v byte) {
+	word := uint64(v) * 0x0101010101010101
+	for len(row) >= 8 {
+		binary.LittleEndian.PutUint64(row, word)
+		row = row[8:]
+	}
+	for i := range row {
+		row[i] = v
 	}
 }
 

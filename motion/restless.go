@@ -1,8 +1,9 @@
 package motion
 
 import (
-	"encoding/binary"
 	"time"
+
+	"vmsbridge/motion/plane"
 )
 
 // Times of the places in which something always moves.
@@ -39,46 +40,36 @@ func (r *restless) learn(d *Detector, dt time.Duration) {
 	r.turn = (r.turn + 1) % restlessParts
 	up := 255 * ms / int(restlessFull.Milliseconds())
 	down := max(1, 255*ms/int(restlessFades.Milliseconds()))
-	memory, flags := r.memory[from:to], d.flags[from:to]
-	passing, w := d.passing(), d.grid.width
-	first, next, y := 0, 0, 0 // the row of the last cell that was looked up
-	for i := 0; i < len(flags); i++ {
-		// Mostly nothing moves and nothing is remembered: eight cells at a time.
-		for i+8 <= len(flags) && binary.LittleEndian.Uint64(flags[i:])&(0x0101010101010101*cellMoved) == 0 {
-			if v := binary.LittleEndian.Uint64(memory[i:]); v != 0 {
-				binary.LittleEndian.PutUint64(memory[i:], fade(v, uint8(down)))
-			}
-			i += 8
-		}
-		if i == len(flags) {
-			return
-		}
-		if flags[i]&cellMoved == 0 {
-			memory[i] -= min(memory[i], uint8(down))
-			continue
-		}
-		passes := false
-		if at := from + i; passing != 0 && d.solid[at] != 0 {
-			if at >= next {
-				y = at / w
-				first = y * w
-				next = first + w
-			}
-			j := d.labels.of(at-first, y)
-			passes = j >= 0 && passing>>j&1 != 0
-		}
-		if !passes {
-			memory[i] = uint8(min(255, int(memory[i])+up))
-		}
+	passing := d.passing()
+	if passing != 0 {
+		d.mark(passing, from, to, d.solid)
+	}
+	plane.Wear(r.memory[from:to], d.flags[from:to], d.scratch[from:to], uint8(up), uint8(down))
+	if passing != 0 {
+		d.mark(passing, from, to, nil)
 	}
 }
 
-// fade takes by, at most 127, from each of eight bytes, as far as there is as much.
-func fade(v uint64, by uint8) uint64 {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
-	left := (v | high) - ones*uint64(by) // no byte borrows from the next; the highest bit is lent to those that do not have it
-	enough := (v | left) & high >> 7 * 255
-	return left &^ (high &^ v) & enough
+// mark copies to scratch what the cells from..to of the objects in a set of bits are in a plane; without a plane it clears them there.
+func (d *Detector) mark(objects uint64, from, to int, cells []byte) {
+	w := d.grid.width
+	for _, r := range d.labels.runs {
+		j := d.labels.number[r.label]
+		if j < 0 || objects>>j&1 == 0 {
+			continue
+		}
+		for y := 2 * int(r.y); y < min(2*int(r.y)+2, d.grid.height); y++ {
+			first, last := max(from, y*w+2*int(r.from)), min(to, y*w+min(2*int(r.to), w))
+			if first >= last {
+				continue
+			}
+			if cells == nil {
+				clear(d.scratch[first:last])
+			} else {
+				copy(d.scratch[first:last], cells[first:last])
+			}
+		}
+	}
 }
 
 // passing has a bit for each object of the picture that is of something on its way.

@@ -133,20 +133,6 @@ func TestScattered(t *testing.T) {
 	require.False(t, scattered(draw(func(x, y int) bool { return false })), "nothing")
 }
 
-// TestFade: eight bytes at once become what each becomes by itself.
-func TestFade(t *testing.T) {
-	for by := range uint8(128) {
-		for v := range 256 {
-			word := uint64(v)<<16 | 0xff0080<<32 | 0x017f
-			got := fade(word, by)
-			for i := range 8 {
-				was := uint8(word >> (8 * i))
-				require.Equal(t, was-min(was, by), uint8(got>>(8*i)), "byte %d of %x less %d", i, word, by)
-			}
-		}
-	}
-}
-
 // TestRestless: a place where something moves that goes nowhere becomes restless within seconds, and calm again within a minute; who passes by teaches nothing.
 func TestRestless(t *testing.T) {
 	d, err := New(Config{})

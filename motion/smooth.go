@@ -55,9 +55,7 @@ func (d *Detector) doubts() []uint16 {
 		return d.model.noise
 	}
 	calm := d.smooth.calm[:len(d.model.noise)]
-	for i, n := range d.model.noise {
-		calm[i] = uint16(uint32(n) * nightShare >> 8)
-	}
+	plane.Share(calm, d.model.noise, nightShare<<8)
 	return calm
 }
 

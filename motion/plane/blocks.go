@@ -38,7 +38,7 @@ func CountFlags(flags []byte, width, height int, blocks []Block) {
 			out[done] = flagsWord(band[done*BlockSide:], width, rows)
 		}
 		if done < across {
-			out[done] = blockPlain(band[done*BlockSide:], nil, width, width-done*BlockSide, rows)
+			out[done] = lastBlock(band, nil, width, rows)
 		}
 		flags, height, blocks = flags[rows*width:], height-rows, blocks[across:]
 	}
@@ -56,10 +56,33 @@ func CountSolid(flags, solid []byte, width, height int, blocks []Block) {
 			out[done] = solidWord(band[done*BlockSide:], hard[done*BlockSide:], width, rows)
 		}
 		if done < across {
-			out[done] = blockPlain(band[done*BlockSide:], hard[done*BlockSide:], width, width-done*BlockSide, rows)
+			out[done] = lastBlock(band, hard, width, rows)
 		}
 		flags, solid, height, blocks = flags[rows*width:], solid[rows*width:], height-rows, blocks[across:]
 	}
+}
+
+// lastBlock is the block at the right edge of a row of them, of less than eight columns. Solid is nil for CountFlags.
+func lastBlock(flags, solid []byte, width, rows int) Block {
+	columns := width % BlockSide
+	if width < BlockSide {
+		return blockPlain(flags, solid, width, columns, rows)
+	}
+	// Of the last eight cells of each row, those before the block are shifted out.
+	const ones = 0x0101010101010101
+	var fore, moved, hard, moves uint64
+	for j := range rows {
+		at := (j+1)*width - BlockSide
+		v, s := binary.LittleEndian.Uint64(flags[at:])>>(8*(BlockSide-columns)), uint64(ones)
+		if solid != nil {
+			s = binary.LittleEndian.Uint64(solid[at:]) >> (8 * (BlockSide - columns))
+			hard += s
+			moves += v / Moved & s
+		}
+		fore += v & s
+		moved += v / Moved & ones
+	}
+	return Block(fore*ones>>56 | moved*ones>>56<<16 | hard*ones>>56<<32 | moves*ones>>56<<48)
 }
 
 // flagsWord is one block of eight columns of CountFlags: a row is a word, of which every byte counts to eight at most.

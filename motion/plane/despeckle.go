@@ -29,6 +29,10 @@ func (d *Despeckler) Run(flags, mask, solid []byte) int {
 	for y := range d.height {
 		f, m, out := flags[y*width:][:width:width], mask[y*width:][:width:width], d.ones[8+(y+1)*d.pitch:]
 		done, any := onesWide(f, m, out)
+		if done < width && done >= 16 { // the last sixteen, of which some are done twice
+			_, more := onesWide(f[width-16:], m[width-16:], out[width-16:])
+			done, any = width, any|more
+		}
 		for i := done; i < len(f); i++ {
 			v := f[i] & m[i]
 			out[i] = (v | v>>1) & 1

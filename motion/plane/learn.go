@@ -45,25 +45,8 @@ func Learn(now, before []uint16, e Exposure, flags, solid, held []byte, m Memory
 	before, flags, solid, held, m = before[:n], flags[:n], solid[:n], held[:n], m.Part(0, n)
 	if e.wide() {
 		done = learnWide(now, before, e.Gain, e.Offset, flags, solid, held, &m, &p)
-		for i := 0; i < done; i += 8 {
-			for i+32 <= done && both(flags[i:], solid[i:])|both(flags[i+8:], solid[i+8:])|both(flags[i+16:], solid[i+16:])|both(flags[i+24:], solid[i+24:]) == 0 {
-				i += 32 // mostly nothing stands
-			}
-			if i < done && both(flags[i:], solid[i:]) != 0 {
-				for j := i; j < i+8; j++ {
-					if flags[j]&Fore != 0 && solid[j] != 0 {
-						m.stand(j, now[j], flags[j], held[j], &p)
-					}
-				}
-			}
-		}
 	}
 	learnPlain(now[done:], before[done:], e, flags[done:], solid[done:], held[done:], m.Part(done, n), p)
-}
-
-// both is the bits that the first eight bytes of a and b have in common.
-func both(a, b []byte) uint64 {
-	return binary.LittleEndian.Uint64(a) & binary.LittleEndian.Uint64(b)
 }
 
 // learnPlain is the reference of Learn.

@@ -51,6 +51,11 @@ func meansPlain(luma []byte, stride, side, width, height int, cells []uint16) {
 // meansTwo is Means for one row of cells of 2x2 pixels.
 func meansTwo(top, low []byte, out []uint16) {
 	done := meansTwoWide(top, low, out)
+	if n := len(out); done < n && done >= 8 { // the last eight, of which some are done twice
+		at := n - 8
+		meansTwoWide(top[2*at:], low[2*at:], out[at:])
+		return
+	}
 	top, low, out = top[2*done:], low[2*done:], out[done:]
 	for i := range out {
 		out[i] = (uint16(top[2*i]) + uint16(top[2*i+1]) + uint16(low[2*i]) + uint16(low[2*i+1])) << 6

@@ -37,6 +37,8 @@
 #define SMIN(d, n, m)    WORD $(0x4e606c00 | m<<16 | n<<5 | d) // d.8h = min(n.8h, m.8h), signed
 #define SMAX(d, n, m)    WORD $(0x4e606400 | m<<16 | n<<5 | d) // d.8h = max(n.8h, m.8h), signed
 #define CMTSTB(d, n, m)  WORD $(0x4e208c00 | m<<16 | n<<5 | d) // d.16b = -1 where n.16b & m.16b is not 0, else 0
+#define UQADDB(d, n, m)  WORD $(0x6e200c00 | m<<16 | n<<5 | d) // d.16b = n.16b + m.16b, at most 255
+#define UQSUBB(d, n, m)  WORD $(0x6e202c00 | m<<16 | n<<5 | d) // d.16b = n.16b - m.16b, at least 0
 #define XTNB2(d, n)      WORD $(0x4e212800 | n<<5 | d)         // d.16b = the lower halves of n.8h, the upper eight
 
 // d.2d = the sums of eight in d.16b

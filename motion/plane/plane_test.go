@@ -326,3 +326,53 @@ func TestAnySet(t *testing.T) {
 		}
 	}
 }
+
+func TestWearIsPlain(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 1))
+	for range 500 {
+		n := r.IntN(90)
+		flags, _ := fenced(t, r, fill[uint8](r, n, 3))
+		passing, _ := fenced(t, r, fill[uint8](r, n, 1))
+		want := fill[uint8](r, n, 255)
+		got, check := fenced(t, r, want)
+		if r.IntN(3) == 0 {
+			clear(flags)
+		}
+		up, down := uint8(r.UintN(256)), uint8(r.UintN(256))
+		wearPlain(want, flags, passing, up, down)
+		Wear(got, flags, passing, up, down)
+		require.Equal(t, want[:n:n], got, "up %d, down %d", up, down)
+		check()
+	}
+}
+
+func TestKeepIsPlain(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 2))
+	for range 500 {
+		n := r.IntN(90)
+		solid, _ := fenced(t, r, fill[uint8](r, n, 1))
+		memory, _ := fenced(t, r, fill[uint8](r, n, 255))
+		want := fill[uint8](r, n, 2)
+		got, check := fenced(t, r, want)
+		least := []uint8{0, 1, 159, 255, uint8(r.UintN(256))}[r.IntN(5)]
+		keepPlain(want, solid, memory, least)
+		Keep(got, solid, memory, least)
+		require.Equal(t, want[:n:n], got, "least %d", least)
+		check()
+	}
+}
+
+func TestShareIsPlain(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 3))
+	for range 300 {
+		n := r.IntN(70)
+		from, _ := fenced(t, r, fill[uint16](r, n, 65535))
+		want := make([]uint16, n)
+		got, check := fenced(t, r, make([]uint16, n))
+		share := uint16(r.UintN(65536))
+		sharePlain(want, from, share)
+		Share(got, from, share)
+		require.Equal(t, want, got, "share %d", share)
+		check()
+	}
+}

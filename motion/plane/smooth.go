@@ -14,3 +14,17 @@ func smoothPlain(to, a, b, c []uint16) {
 		to[i] = uint16((uint32(a[i]) + 2*uint32(b[i]) + uint32(c[i]) + 2) >> 2)
 	}
 }
+
+// Share writes share/65536 of each value, rounded down.
+func Share(to, from []uint16, share uint16) {
+	from = from[:len(to)]
+	done := shareWide(to, from, share)
+	sharePlain(to[done:], from[done:], share)
+}
+
+// sharePlain is the reference of Share.
+func sharePlain(to, from []uint16, share uint16) {
+	for i := range to {
+		to[i] = uint16(uint32(from[i]) * uint32(share) >> 16)
+	}
+}

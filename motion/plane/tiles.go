@@ -1,5 +1,7 @@
 package plane
 
+import "encoding/binary"
+
 // Tiles sets the bits of one row of tiles of 2x2 cells: in set for each tile in which a cell is solid or parked (not 0), in stands for each in which one is parked. The row
 // begins at the first cell of solid and parked; it has rows rows, 1 or 2, of width cells. Set and stands hold a bit for each tile and are overwritten.
 func Tiles(solid, parked []byte, width, rows int, set, stands []uint64) {
@@ -8,6 +10,12 @@ func Tiles(solid, parked []byte, width, rows int, set, stands []uint64) {
 	clear(stands)
 	solid, parked = solid[:low+width], parked[:low+width]
 	done := tilesWide(solid, parked, low, width, set, stands)
+	for ; done+8 <= width; done += 8 {
+		p := binary.LittleEndian.Uint64(parked[done:]) | binary.LittleEndian.Uint64(parked[low+done:])
+		s := binary.LittleEndian.Uint64(solid[done:]) | binary.LittleEndian.Uint64(solid[low+done:])
+		stands[done/128] |= pairs(p) << (done / 2 % 64)
+		set[done/128] |= pairs(p|s) << (done / 2 % 64)
+	}
 	for x := done; x < width; x++ {
 		bit := uint64(1) << (x / 2 % 64)
 		p := parked[x] | parked[low+x]
@@ -18,6 +26,14 @@ func Tiles(solid, parked []byte, width, rows int, set, stands []uint64) {
 			set[x/128] |= bit
 		}
 	}
+}
+
+// pairs has a bit for each two bytes of which one is not 0.
+func pairs(v uint64) uint64 {
+	const even = 0x00ff00ff00ff00ff
+	v = (v | v>>8) & even
+	v = (v + even) >> 8 & (even & 0x0101010101010101) // 1 in each 16 bits
+	return v * (1<<48 | 1<<33 | 1<<18 | 1<<3) >> 48 & 15
 }
 
 // tilesPlain is the reference of Tiles.

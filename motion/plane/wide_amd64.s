@@ -209,8 +209,17 @@ endy:
 	VZEROUPPER
 	RET
 
+// The scales of what stands somewhere.
+DATA stands<>+0(SB)/2, $const_MaxStay
+DATA stands<>+2(SB)/2, $const_ParkedFor
+DATA stands<>+4(SB)/2, $const_ParkedAfter
+DATA stands<>+6(SB)/2, $const_AbsorbedFor
+GLOBL stands<>(SB), RODATA|NOPTR, $8
+
 // func learnWide(now, before []uint16, gain, offset int32, flags, solid, held []byte, m *Memory, p *Pace) (done int)
 TEXT ·learnWide(SB), NOSPLIT, $0-152
+	MOVQ m+128(FP), AX
+	MOVQ Memory_Parked(AX), R14
 	CMPB ·hasAVX2(SB), $1
 	JEQ  avx2
 	LIGHT(gain+48(FP), offset+52(FP))
@@ -314,15 +323,86 @@ loop:
 	PAND      X5, X1
 	PADDW     X1, X4
 	MOVOU     X4, (R8)(BX*2)
-	MOVOU     (R10)(BX*2), X0
-	MOVOU     (R11)(BX*2), X2
-	MOVO      X5, X1
-	PANDN     X0, X1
-	PANDN     X2, X5
-	MOVOU     X1, (R10)(BX*2)
-	MOVOU     X5, (R11)(BX*2)
+	PMOVMSKB  X5, AX
+	CMPL      AX, $0xffff
+	JNE       stand
+	MOVOU     X7, (R10)(BX*2)
+	MOVOU     X7, (R11)(BX*2)
 	ADDQ      $8, BX
 	JMP       loop
+
+stand:
+	// X5 becomes -1 where something stands; X0 is how long it has, X2 how long it has been still.
+	PCMPEQW X7, X5
+	MOVQ    p+136(FP), AX
+	SPREADL(Pace_Ms(AX), X1)
+	SPREADL($const_MaxStay, X6)
+	MOVOU   (R10)(BX*2), X0
+	MOVOU   (R11)(BX*2), X2
+	PADDW   X1, X0
+	PADDW   X1, X2
+	MOVO    X0, X1
+	PSUBUSW X6, X1
+	PSUBW   X1, X0
+	MOVO    X2, X1
+	PSUBUSW X6, X1
+	PSUBW   X1, X2
+	PAND    X5, X0
+	MOVOU   X0, (R10)(BX*2)
+
+	// X1 becomes how long it has been still: not, where it moved, which is X6.
+	MOVQ      (R12)(BX*1), X6
+	PUNPCKLBW X7, X6
+	PSLLW     $14, X6
+	PSRAW     $15, X6
+	MOVO      X6, X1
+	PANDN     X2, X1
+	PAND      X5, X1
+	MOVOU     X1, (R11)(BX*2)
+
+	// X6 becomes what is parked: where it moved and is held (X2) for no longer than the place of what left, and where it has stood for long for at least that.
+	MOVQ      (DX)(BX*1), X2
+	PUNPCKLBW X7, X2
+	PCMPEQW   X7, X2
+	PANDN     X6, X2
+	PAND      X5, X2
+	MOVQ      (R14)(BX*1), X6
+	PUNPCKLBW X7, X6
+	SPREADL($const_ParkedFor, X4)
+	MOVO      X6, X7
+	PSUBUSW   X4, X7
+	PAND      X2, X7
+	PSUBW     X7, X6
+	SPREADL($(const_ParkedAfter-1), X2)
+	MOVO      X0, X7
+	PSUBUSW   X2, X7
+	PXOR      X2, X2
+	PCMPEQW   X2, X7
+	PANDN     X4, X7
+	PSUBUSW   X6, X7
+	PADDW     X7, X6
+
+	// Where it has been still for long enough (X2) it becomes background.
+	MOVQ     p+136(FP), AX
+	SPREADL(Pace_Absorb(AX), X2)
+	PSUBUSW  X1, X2
+	PXOR     X7, X7
+	PCMPEQW  X7, X2
+	PAND     X5, X2
+	MOVOU    (R8)(BX*2), X4
+	PAND     X2, X3
+	MOVO     X2, X1
+	PANDN    X4, X1
+	POR      X3, X1
+	MOVOU    X1, (R8)(BX*2)
+	SPREADL($const_AbsorbedFor, X0)
+	PAND     X2, X0
+	PANDN    X6, X2
+	POR      X0, X2
+	PACKUSWB X2, X2
+	MOVQ     X2, (R14)(BX*1)
+	ADDQ     $8, BX
+	JMP      loop
 
 end:
 	RET
@@ -401,13 +481,64 @@ loopy:
 	VPCMPEQW  Y7, Y5, Y5
 	VPAND     Y5, Y1, Y1
 	VPADDW    Y1, Y4, Y4
+	VPMOVMSKB Y5, AX
+	CMPL      AX, $-1
+	JNE       standy
 	VMOVDQU   Y4, (R8)(BX*2)
-	VPANDN    (R10)(BX*2), Y5, Y0
-	VPANDN    (R11)(BX*2), Y5, Y5
-	VMOVDQU   Y0, (R10)(BX*2)
-	VMOVDQU   Y5, (R11)(BX*2)
+	VMOVDQU   Y7, (R10)(BX*2)
+	VMOVDQU   Y7, (R11)(BX*2)
 	ADDQ      $16, BX
 	JMP       loopy
+
+standy:
+	// As above: Y0 is how long something stands there, Y1 how long it has been still, Y2 where it moved.
+	MOVQ         p+136(FP), AX
+	VPBROADCASTW Pace_Ms(AX), Y1
+	VPBROADCASTW stands<>+0(SB), Y2
+	VPADDW       (R10)(BX*2), Y1, Y0
+	VPADDW       (R11)(BX*2), Y1, Y1
+	VPMINUW      Y2, Y0, Y0
+	VPMINUW      Y2, Y1, Y1
+	VPANDN       Y0, Y5, Y0
+	VPMOVZXBW    (R12)(BX*1), Y2
+	VPSLLW       $14, Y2, Y2
+	VPSRAW       $15, Y2, Y2
+	VPANDN       Y1, Y2, Y1
+	VPANDN       Y1, Y5, Y1
+	VMOVDQU      Y0, (R10)(BX*2)
+	VMOVDQU      Y1, (R11)(BX*2)
+
+	// Y6 is what is parked, Y2 where it moved and is held.
+	VPMOVZXBW    (DX)(BX*1), Y6
+	VPCMPEQW     Y7, Y6, Y6
+	VPANDN       Y2, Y6, Y2
+	VPANDN       Y2, Y5, Y2
+	VPMOVZXBW    (R14)(BX*1), Y6
+	VPBROADCASTW stands<>+2(SB), Y7
+	VPMINUW      Y7, Y6, Y7
+	VPBLENDVB    Y2, Y7, Y6, Y6
+	VPBROADCASTW stands<>+4(SB), Y7
+	VPMAXUW      Y7, Y0, Y7
+	VPCMPEQW     Y7, Y0, Y7
+	VPBROADCASTW stands<>+2(SB), Y2
+	VPAND        Y2, Y7, Y7
+	VPMAXUW      Y7, Y6, Y6
+
+	// Where Y7 is set it becomes background.
+	VPBROADCASTW Pace_Absorb(AX), Y7
+	VPMAXUW      Y7, Y1, Y7
+	VPCMPEQW     Y7, Y1, Y7
+	VPANDN       Y7, Y5, Y7
+	VPBLENDVB    Y7, Y3, Y4, Y4
+	VPBROADCASTW stands<>+6(SB), Y2
+	VPBLENDVB    Y7, Y2, Y6, Y6
+	VMOVDQU      Y4, (R8)(BX*2)
+	VEXTRACTI128 $1, Y6, X2
+	VPACKUSWB    X2, X6, X6
+	VMOVDQU      X6, (R14)(BX*1)
+	VPXOR        Y7, Y7, Y7
+	ADDQ         $16, BX
+	JMP          loopy
 
 endy:
 	VZEROUPPER
@@ -1001,6 +1132,34 @@ loop:
 	MOVOU X0, (DI)(BX*2)
 	ADDQ  $8, BX
 	JMP   loop
+
+end:
+	RET
+
+// func shareWide(to, from []uint16, share uint16) (done int)
+TEXT ·shareWide(SB), NOSPLIT, $0-64
+	MOVQ    to_base+0(FP), DI
+	MOVQ    to_len+8(FP), CX
+	MOVQ    from_base+24(FP), SI
+	MOVWLZX share+48(FP), AX
+	MOVL    AX, X7
+	PSHUFLW $0, X7, X7
+	PSHUFL  $0, X7, X7
+	ANDQ    $~15, CX
+	MOVQ    CX, done+56(FP)
+	XORQ    BX, BX
+
+loop:
+	CMPQ    BX, CX
+	JGE     end
+	MOVOU   (SI)(BX*2), X0
+	MOVOU   16(SI)(BX*2), X1
+	PMULHUW X7, X0
+	PMULHUW X7, X1
+	MOVOU   X0, (DI)(BX*2)
+	MOVOU   X1, 16(DI)(BX*2)
+	ADDQ    $16, BX
+	JMP     loop
 
 end:
 	RET

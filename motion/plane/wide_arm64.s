@@ -125,6 +125,7 @@ TEXT ·learnWide(SB), NOSPLIT, $0-152
 	MOVD  Memory_Noise(R11), R3
 	MOVD  Memory_Stay(R11), R4
 	MOVD  Memory_Still(R11), R5
+	MOVD  Memory_Parked(R11), R13
 	MOVD  now_base+0(FP), R0
 	MOVD  now_len+8(FP), R9
 	MOVD  before_base+24(FP), R1
@@ -148,6 +149,7 @@ loop:
 	// Where held, the noise goes no higher than the cap.
 	VLD1.P 8(R8), [V5.B8]
 	VUXTL  V5.B8, V5.H8
+	VMOV   V5.B16, V22.B16
 	CMTST(7, 5, 5)
 	UQSUB(6, 24, 4)
 	UMIN(6, 6, 1)
@@ -169,22 +171,78 @@ loop:
 	STEP(26, 26)
 	VLD1.P 8(R6), [V5.B8]
 	VLD1.P 8(R7), [V0.B8]
+	VUXTL  V5.B8, V20.H8
 	VAND   V0.B8, V5.B8, V5.B8
 	VUXTL  V5.B8, V5.H8
 	CMTST(5, 5, 5)
 	BIC(6, 6, 5)
 	VADD   V6.H8, V4.H8, V4.H8
+	VMOV   V5.D[0], R10
+	VMOV   V5.D[1], R12
+	ORR    R12, R10
+	CBNZ   R10, stand
 	VST1.P [V4.H8], 16(R2)
-	VLD1   (R4), [V0.H8]
-	VLD1   (R5), [V1.H8]
-	VAND   V5.B16, V0.B16, V0.B16
-	VAND   V5.B16, V1.B16, V1.B16
-	VST1.P [V0.H8], 16(R4)
-	VST1.P [V1.H8], 16(R5)
+	VST1.P [V5.H8], 16(R4)
+	VST1.P [V5.H8], 16(R5)
+	ADD    $8, R13
 	SUBS   $8, R9
 	BNE    loop
 
 end:
+	RET
+
+stand:
+	// V0 becomes how long something stands where V5 is set, V1 how long it has been still, V17 where it moved.
+	MOVD   p+136(FP), R11
+	MOVHU  Pace_Ms(R11), R10
+	VDUP   R10, V18.H8
+	MOVD   $const_MaxStay, R10
+	VDUP   R10, V19.H8
+	MOVD   $const_Moved, R10
+	VDUP   R10, V16.H8
+	CMTST(17, 20, 16)
+	VLD1   (R4), [V0.H8]
+	VLD1   (R5), [V1.H8]
+	VADD   V18.H8, V0.H8, V0.H8
+	VADD   V18.H8, V1.H8, V1.H8
+	UMIN(0, 0, 19)
+	UMIN(1, 1, 19)
+	VAND   V5.B16, V0.B16, V0.B16
+	VAND   V5.B16, V1.B16, V1.B16
+	BIC(1, 1, 17)
+	VST1.P [V0.H8], 16(R4)
+	VST1.P [V1.H8], 16(R5)
+
+	// V2 becomes what is parked: where it moved and is held for no longer than the place of what left, and where it has stood for long for at least that.
+	VLD1  (R13), [V2.B8]
+	VUXTL V2.B8, V2.H8
+	MOVD  $const_ParkedFor, R10
+	VDUP  R10, V16.H8
+	CMTST(6, 22, 22)
+	VAND  V6.B16, V17.B16, V17.B16
+	VAND  V5.B16, V17.B16, V17.B16
+	UMIN(6, 2, 16)
+	VBIT  V17.B16, V6.B16, V2.B16
+	MOVD  $const_ParkedAfter, R10
+	VDUP  R10, V18.H8
+	CMHS(6, 0, 18)
+	VAND  V16.B16, V6.B16, V6.B16
+	UMAX(2, 2, 6)
+
+	// Where it has been still for long enough (V6) it becomes background.
+	MOVHU  Pace_Absorb(R11), R10
+	VDUP   R10, V18.H8
+	CMHS(6, 1, 18)
+	VAND   V5.B16, V6.B16, V6.B16
+	VBIT   V6.B16, V3.B16, V4.B16
+	MOVD   $const_AbsorbedFor, R10
+	VDUP   R10, V18.H8
+	VBIT   V6.B16, V18.B16, V2.B16
+	XTNB(2, 2)
+	VST1.P [V2.B8], 8(R13)
+	VST1.P [V4.H8], 16(R2)
+	SUBS   $8, R9
+	BNE    loop
 	RET
 
 // Adds the four unsigned lanes of register x, by number, to the 64-bit field of (R11). V0, R12 to R14 are lost.
@@ -602,6 +660,29 @@ loop:
 	VLD1.P 16(R3), [V2.H8]
 	UHADD(0, 0, 2)             // the bit that is lost changes nothing
 	URHADD(0, 0, 1)
+	VST1.P [V0.H8], 16(R0)
+	SUBS   $8, R9
+	BNE    loop
+
+end:
+	RET
+
+// func shareWide(to, from []uint16, share uint16) (done int)
+TEXT ·shareWide(SB), NOSPLIT, $0-64
+	MOVD  to_base+0(FP), R0
+	MOVD  to_len+8(FP), R9
+	MOVD  from_base+24(FP), R1
+	MOVHU share+48(FP), R10
+	VDUP  R10, V7.H8
+	AND   $~7, R9
+	MOVD  R9, done+56(FP)
+	CBZ   R9, end
+
+loop:
+	VLD1.P 16(R1), [V0.H8]
+	UMULL(1, 0, 7)
+	UMULL2(2, 0, 7)
+	VUZP2  V2.H8, V1.H8, V0.H8
 	VST1.P [V0.H8], 16(R0)
 	SUBS   $8, R9
 	BNE    loop

@@ -15,7 +15,7 @@ func classifyWide(now, before []uint16, gain, offset int32, background, noise []
 //go:noescape
 func exposeWide(cells []uint16, gain, offset int32) (done int)
 
-// learnWide is learnPlain but for what Memory.stand does.
+// learnWide is learnPlain.
 //
 //go:noescape
 func learnWide(now, before []uint16, gain, offset int32, flags, solid, held []byte, m *Memory, p *Pace) (done int)
@@ -96,3 +96,18 @@ func traceWide(v *Views, x, y, n int, s *Sums) (done int)
 //
 //go:noescape
 func smoothWide(to, a, b, c []uint16) (done int)
+
+// shareWide is sharePlain.
+//
+//go:noescape
+func shareWide(to, from []uint16, share uint16) (done int)
+
+// wearWide is wearPlain.
+//
+//go:noescape
+func wearWide(memory, flags, passing []byte, up, down uint8) (done int)
+
+// keepWide is keepPlain.
+//
+//go:noescape
+func keepWide(held, solid, memory []byte, least uint8) (done int)

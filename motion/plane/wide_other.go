@@ -71,3 +71,15 @@ func measureWide(v *Views, x, y, n int, s *Sums) (done int, solid, moved bool) {
 func traceWide(v *Views, x, y, n int, s *Sums) int { return 0 }
 
 func smoothWide(to, a, b, c []uint16) int { return 0 }
+
+func shareWide(to, from []uint16, share uint16) int { return 0 }
+
+// wearWide passes over cells at the beginning in which nothing moves and nothing is remembered, eight at a time.
+func wearWide(memory, flags, passing []byte, up, down uint8) (done int) {
+	for len(memory)-done >= 8 && binary.LittleEndian.Uint64(flags[done:])&(0x0101010101010101*Moved)|binary.LittleEndian.Uint64(memory[done:]) == 0 {
+		done += 8
+	}
+	return done
+}
+
+func keepWide(held, solid, memory []byte, least uint8) int { return 0 }
