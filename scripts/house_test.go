@@ -43,8 +43,9 @@ var allowed = map[string][]string{
 	"storage/vfs/witness":      nil,                       // for tests only: what a crash may leave behind
 	"storage/stills/...":       {"storage/vfs"},
 	"storage/bench":            {"storage/..."}, // a module of its own
-	"storage/journal":          {"uplink/vms", "storage/vfs"},
-	"storage/journal/sample":   {"uplink/vms"}, // for tests only
+	"storage/journal":          {"uplink/vms"},
+	"storage/journal/sample":   {"storage/journal/boltfile", "uplink/vms"}, // for tests only
+	"storage/journal/vault":    {"storage/journal/audit", "storage/journal/boltfile", "storage/journal/form", "storage/journal/guard", "storage/journal/salvage", "storage/journal/table", "storage/vfs"},
 	"storage/journal/salvage":  {"storage/journal/boltfile", "storage/journal/form", "storage/journal/guard", "storage/journal/table"},
 	"storage/journal/audit":    {"storage/journal/boltfile", "storage/journal/form", "storage/journal/guard"},
 	"storage/journal/query":    {"storage/journal/form", "storage/journal/guard", "uplink/vms"},

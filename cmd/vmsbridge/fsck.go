@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"vmsbridge/agent"
-	"vmsbridge/storage/journal"
+	"vmsbridge/storage/journal/vault"
 	"vmsbridge/storage/stills"
 )
 
@@ -85,9 +85,9 @@ func (c *fsckCommand) look(dir string, s streams) (f verdict, err error) {
 	f.Data = dir
 	defer func() { err = errors.Join(err, giveBack(dir)) }()
 	path := filepath.Join(dir, agent.JournalFile)
-	h, err := journal.Hold(path, time.Second)
+	h, err := vault.Hold(path, time.Second)
 	switch {
-	case errors.Is(err, journal.ErrLocked):
+	case errors.Is(err, vault.ErrLocked):
 		return f, fmt.Errorf("the bridge that owns %s is running: stop it first (vmsbridge service stop), then check again", dir)
 	case errors.Is(err, fs.ErrNotExist):
 		return f, fmt.Errorf("%w; has this bridge ever run? --data names another folder", err)
@@ -102,14 +102,14 @@ func (c *fsckCommand) look(dir string, s streams) (f verdict, err error) {
 	return f, err
 }
 
-func (c *fsckCommand) journal(h *journal.Held, path string, s streams) (*store, error) {
+func (c *fsckCommand) journal(h *vault.Held, path string, s streams) (*store, error) {
 	r, err := h.Check()
 	if err != nil {
 		return nil, err
 	}
 	found := &store{Path: path, Problems: r.Problems}
 	if c.Repair && !r.Clean() {
-		d, err := h.Repair(journal.Options{Log: warnings(s)})
+		d, err := h.Repair(vault.Options{Log: warnings(s)})
 		if err != nil {
 			return nil, err
 		}

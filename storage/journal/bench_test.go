@@ -23,7 +23,8 @@ import (
 func BenchmarkPut(b *testing.B) {
 	for _, writers := range []int{1, 32} {
 		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {
-			j := open(b, sample.Path(b), Options{})
+			path := sample.Path(b)
+			j := open(b, path, Options{})
 			took := map[string][]time.Duration{}
 			var mu sync.Mutex
 			var n atomic.Int64
@@ -31,7 +32,7 @@ func BenchmarkPut(b *testing.B) {
 			turn := newTurns(writers) // the writers of one side do not run beside those of the other
 			b.ResetTimer()
 			for w := range writers {
-				f, err := os.Create(filepath.Join(filepath.Dir(j.path), fmt.Sprint("plain", w)))
+				f, err := os.Create(filepath.Join(filepath.Dir(path), fmt.Sprint("plain", w)))
 				require.NoError(b, err)
 				wg.Go(func() {
 					defer f.Close()

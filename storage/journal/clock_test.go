@@ -23,7 +23,6 @@ func TestClockSteps(t *testing.T) {
 	j, err := Open(path, opts)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, j.Close()) }()
-	j.db.NoSync = true
 	var queue []string
 	parked := map[string]bool{}
 	for step := range 1000 {
@@ -55,7 +54,6 @@ func TestClockSteps(t *testing.T) {
 			j, err = Open(path, opts)
 			require.NoError(t, err)
 			require.Nil(t, j.Damage())
-			j.db.NoSync = true
 		}
 		s, err := j.OutboxStats()
 		require.NoError(t, err)

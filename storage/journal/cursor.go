@@ -14,6 +14,7 @@ import (
 	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/guard"
 	"vmsbridge/storage/journal/table"
+	"vmsbridge/storage/journal/vault"
 	"vmsbridge/uplink/vms"
 )
 
@@ -53,7 +54,7 @@ func (j *Journal) Cursors(names ...string) ([]*Cursor, error) {
 	}
 	left := true
 	for left {
-		err := j.do(func(t *table.Tx) error {
+		err := j.file.Do(func(t *table.Tx) error {
 			known, err := table.Cursors(t.Tx)
 			if err != nil {
 				return err
@@ -125,7 +126,7 @@ func (c *Cursor) Changed() <-chan struct{} { return c.changed }
 // Read is up to n changes behind a place, in order; 0 is where the cursor stands. An event that is gone or damaged is left out,
 // so fewer than n do not mean that there are no more; none does.
 func (c *Cursor) Read(after uint64, n int) (list []Change, err error) {
-	err = c.j.view(func(tx *bolt.Tx) error {
+	err = c.j.file.View(func(tx *bolt.Tx) error {
 		list = nil
 		v, err := table.Cursor(tx, c.key)
 		if err != nil {
@@ -175,14 +176,14 @@ func (c *Cursor) Advance(place uint64) error {
 
 // move changes what the file says of the cursor, and takes away what nobody needs any more.
 func (c *Cursor) move(change func(t *table.Tx, v *form.Cursor) error) (v form.Cursor, err error) {
-	err = c.j.do(func(t *table.Tx) error {
+	err = c.j.file.Do(func(t *table.Tx) error {
 		v, err = table.Cursor(t.Tx, c.key)
 		lost := errors.Is(err, table.ErrNoCursor) && c.j.follows(c)
 		if lost {
 			v, err = form.Cursor{Place: table.LastChange(t.Tx), Skipped: c.skipped.Load()}, nil // a recovery from damage did not find it
 		}
 		if err != nil {
-			return refusal{err}
+			return vault.Refuse(err)
 		}
 		was := v
 		if err := change(t, &v); err != nil || v == was && !lost {

@@ -17,6 +17,7 @@ import (
 	"vmsbridge/storage/journal/guard"
 	"vmsbridge/storage/journal/sample"
 	"vmsbridge/storage/journal/table"
+	"vmsbridge/storage/journal/vault"
 )
 
 func cursors(t testing.TB, j *Journal, names ...string) []*Cursor {
@@ -57,7 +58,7 @@ func pass(t testing.TB, c *Cursor, n int) {
 
 func sequenceLen(t testing.TB, j *Journal) (entries, ids int) {
 	t.Helper()
-	require.NoError(t, j.view(func(tx *bolt.Tx) error {
+	require.NoError(t, j.file.View(func(tx *bolt.Tx) error {
 		entries, ids = table.Keys(guard.Bucket(tx, form.Changes)), table.Keys(guard.Bucket(tx, form.ChangesID))
 		return nil
 	}))
@@ -190,7 +191,6 @@ func TestCursorsAndProvisionalEvents(t *testing.T) {
 func TestTrimOfChanges(t *testing.T) {
 	now := sample.Epoch
 	j := open(t, sample.Path(t), Options{Now: func() time.Time { return now }})
-	j.db.NoSync = true
 	two := cursors(t, j, "dead", "alive")
 	for i := range 20 {
 		now = sample.Epoch.Add(time.Duration(i) * time.Minute)
@@ -236,7 +236,7 @@ func TestCursorsLast(t *testing.T) {
 	require.Len(t, want, 21)
 	before, err := c.Read(0, 100)
 	require.NoError(t, err)
-	_, err = j.compact(t.Context(), Stats{})
+	_, err = j.file.Compact(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, want, read(t, c))
 	requireClean(t, j)
@@ -254,11 +254,11 @@ func TestCursorsLast(t *testing.T) {
 	// A byte of an event is damaged: the others are still told of.
 	b, err := os.ReadFile(path)
 	require.NoError(t, err)
-	b[valueOf(t, b, form.Events)+100] ^= 4
+	b[sample.ValueOf(t, b, form.Events)+100] ^= 4
 	require.NoError(t, os.WriteFile(path, b, 0o600))
-	h, err := Hold(path, time.Second)
+	h, err := vault.Hold(path, time.Second)
 	require.NoError(t, err)
-	d, err := h.Repair(Options{})
+	d, err := h.Repair(vault.Options{})
 	require.NoError(t, err)
 	require.NotNil(t, d)
 	require.NoError(t, h.Close())
@@ -277,7 +277,6 @@ func TestDamageToCursors(t *testing.T) {
 			path := sample.Path(t)
 			j, err := Open(path, Options{})
 			require.NoError(t, err)
-			j.db.NoSync = true
 			cursors(t, j, "home")
 			for i := range 20 {
 				require.NoError(t, j.Put(sample.Event(fmt.Sprint(i), 0, time.Second), true))
@@ -285,11 +284,11 @@ func TestDamageToCursors(t *testing.T) {
 			require.NoError(t, j.Close())
 			b, err := os.ReadFile(path)
 			require.NoError(t, err)
-			b[valueOf(t, b, bucket)+8] ^= 4
+			b[sample.ValueOf(t, b, bucket)+8] ^= 4
 			require.NoError(t, os.WriteFile(path, b, 0o600))
-			h, err := Hold(path, time.Second)
+			h, err := vault.Hold(path, time.Second)
 			require.NoError(t, err)
-			d, err := h.Repair(Options{})
+			d, err := h.Repair(vault.Options{})
 			require.NoError(t, err)
 			require.NotNil(t, d)
 			require.NoError(t, h.Close())
@@ -310,7 +309,7 @@ func TestDamageToCursors(t *testing.T) {
 	// Found while it is open: who asked for the cursor goes on with a new one.
 	j := openFast(t, sample.Path(t))
 	c := cursors(t, j, "home")[0]
-	require.NoError(t, j.db.Update(func(tx *bolt.Tx) error { return guard.Bucket(tx, form.Meta).Delete(c.key) }))
+	require.NoError(t, j.file.Do(func(t *table.Tx) error { return t.Bucket(form.Meta).Delete(c.key) }))
 	require.Empty(t, read(t, c))
 	require.NoError(t, j.Put(sample.Event("after", 0, time.Second), true))
 	require.Equal(t, []string{"after"}, read(t, c))
@@ -322,16 +321,16 @@ func TestCursorsInAnOlderFile(t *testing.T) {
 	j, err := Open(path, Options{})
 	require.NoError(t, err)
 	require.NoError(t, j.Put(sample.Event("a", 0, time.Second), true))
-	require.NoError(t, j.db.Update(func(tx *bolt.Tx) error {
+	require.NoError(t, j.file.Do(func(t *table.Tx) error {
 		for _, name := range form.LaterBuckets {
-			if err := tx.DeleteBucket(name); err != nil {
+			if err := t.DeleteBucket(name); err != nil {
 				return err
 			}
 		}
 		return nil
 	}))
 	require.NoError(t, j.Close())
-	h, err := Hold(path, time.Second)
+	h, err := vault.Hold(path, time.Second)
 	require.NoError(t, err)
 	r, err := h.Check()
 	require.NoError(t, err)
@@ -361,7 +360,6 @@ func TestCursorsAgainstAModel(t *testing.T) {
 		path := filepath.Join(dir, fmt.Sprint(n))
 		j, err := Open(path, Options{})
 		require.NoError(rt, err)
-		j.db.NoSync = true
 		defer func() { _ = j.Close() }()
 		names := []string{"x", "y"}
 		list, err := j.Cursors(names...)
@@ -424,7 +422,6 @@ func TestCursorsAgainstAModel(t *testing.T) {
 				j, err = Open(path, Options{})
 				require.NoError(rt, err)
 				require.Nil(rt, j.Damage())
-				j.db.NoSync = true
 				list, err = j.Cursors(names...)
 				require.NoError(rt, err)
 			},

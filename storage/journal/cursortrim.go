@@ -56,7 +56,7 @@ type Lag = struct {
 // Lag is how far the cursor is behind, from a place on if its owner is done with everything up to that, though it has not noted so;
 // 0 takes what is noted. It walks the keys of what waits.
 func (c *Cursor) Lag(after uint64) (l Lag, err error) {
-	err = c.j.view(func(tx *bolt.Tx) error {
+	err = c.j.file.View(func(tx *bolt.Tx) error {
 		l = Lag{}
 		v, err := table.Cursor(tx, c.key)
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 // first. It reads no events, so that a million entries cost little. visit is called within a read transaction and must not
 // call the journal. An entry keeps its place until it leaves the outbox, and no place is given twice.
 func (j *Journal) Scan(after uint64, n int, visit func(place uint64, actorID string)) error {
-	err := j.view(func(tx *bolt.Tx) error {
+	err := j.file.View(func(tx *bolt.Tx) error {
 		c := guard.Bucket(tx, form.Outbox).Cursor()
 		for k, v := c.Seek(form.SequenceKey(after + 1)); k != nil && n > 0; k, v = c.Next() {
 			var e form.Entry
@@ -37,7 +37,7 @@ func (j *Journal) Scan(after uint64, n int, visit func(place uint64, actorID str
 
 // LastPlace is a place such that every entry that enters the outbox from now on stands after it.
 func (j *Journal) LastPlace() (place uint64, err error) {
-	err = j.view(func(tx *bolt.Tx) error {
+	err = j.file.View(func(tx *bolt.Tx) error {
 		outbox := guard.Bucket(tx, form.Outbox)
 		place = outbox.Sequence()
 		if last, _ := outbox.Cursor().Last(); len(last) == 8 {
@@ -54,7 +54,7 @@ func (j *Journal) LastPlace() (place uint64, err error) {
 // Load is the entries at these places, in their order, without those that have left the outbox.
 func (j *Journal) Load(places []uint64) ([]Entry, error) {
 	list := make([]Entry, 0, len(places))
-	err := j.view(func(tx *bolt.Tx) error {
+	err := j.file.View(func(tx *bolt.Tx) error {
 		list = list[:0]
 		events, outbox := guard.Bucket(tx, form.Events), guard.Bucket(tx, form.Outbox)
 		for _, place := range places {
@@ -74,7 +74,7 @@ func (j *Journal) Load(places []uint64) ([]Entry, error) {
 // AckAll does for each entry what Ack does, in one transaction. renewed are the places of those that stay, because their
 // events were put again since they were read.
 func (j *Journal) AckAll(entries []Entry) (renewed []uint64, err error) {
-	err = j.do(func(t *table.Tx) error {
+	err = j.file.Do(func(t *table.Tx) error {
 		renewed = renewed[:0]
 		for _, e := range entries {
 			key, entry := t.Entry(e.Event.ID)
@@ -111,7 +111,7 @@ func (j *Journal) PutAll(events []vms.Event, report bool) error {
 		}
 		list[i] = sealed{ev, body}
 	}
-	err := j.do(func(t *table.Tx) error {
+	err := j.file.Do(func(t *table.Tx) error {
 		for _, s := range list {
 			if err := j.put(t, s.event, s.body, report); err != nil {
 				return err

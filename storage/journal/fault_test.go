@@ -129,9 +129,9 @@ func (f *faulty) live(s *scenario, p *promises) {
 				p.waits[id], p.unsure[id] = false, false
 			}
 		case 5:
-			st, err := s.j.OutboxStats()
+			_, err := s.j.OutboxStats()
 			if !bad(err, "stats") {
-				_, err = s.j.compact(s.context(), st)
+				_, err = s.j.file.Compact(s.context())
 				bad(err, "compact")
 			}
 		default:
@@ -155,7 +155,7 @@ func (f *faulty) live(s *scenario, p *promises) {
 		}
 		p.check(t, s.j, f.where)
 		if t.Failed() {
-			_ = s.j.crash()
+			_ = s.j.Close()
 			return
 		}
 	}

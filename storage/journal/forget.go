@@ -21,7 +21,7 @@ func (j *Journal) Forget(gone func(vms.Actor) bool) (total int, err error) {
 		ids, next, err := j.forgettable(gone, from)
 		if err == nil && len(ids) > 0 {
 			removed := 0
-			err = j.do(func(t *table.Tx) error {
+			err = j.file.Do(func(t *table.Tx) error {
 				removed = 0
 				for _, id := range ids {
 					h, err := form.ReadHead(t.Bucket(form.Events).Get(id))
@@ -52,7 +52,7 @@ func (j *Journal) Forget(gone func(vms.Actor) bool) (total int, err error) {
 
 // forgettable reads a stretch of the events after a key. next is where to go on, nil at the end. A damaged event is nobody's.
 func (j *Journal) forgettable(gone func(vms.Actor) bool, after []byte) (ids [][]byte, next []byte, err error) {
-	err = j.view(func(tx *bolt.Tx) error {
+	err = j.file.View(func(tx *bolt.Tx) error {
 		ids, next = nil, nil
 		c := guard.Bucket(tx, form.Events).Cursor()
 		k, v := c.Seek(after)

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -16,20 +15,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// tinyDisk is a file system of that many bytes; the test is skipped where none can be mounted.
-func tinyDisk(t *testing.T, size int) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d", size)); err != nil {
-		t.Skipf("a small file system cannot be mounted: %v; run this as root with CAP_SYS_ADMIN", err)
-	}
-	// The mapping of a damaged file stays.
-	t.Cleanup(func() { require.NoError(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
-	return dir
-}
-
 func TestFullDisk(t *testing.T) {
-	dir := tinyDisk(t, 1<<20)
+	dir := sample.TinyDisk(t, 1<<20)
 	ballast := filepath.Join(dir, "ballast")
 	require.NoError(t, os.WriteFile(ballast, make([]byte, 300<<10), 0o600))
 	path := filepath.Join(dir, "journal.db")
@@ -82,7 +69,6 @@ func TestFullDisk(t *testing.T) {
 
 func TestMaxBytes(t *testing.T) {
 	j := open(t, sample.Path(t), Options{MaxBytes: 6 << 20})
-	j.db.NoSync = true
 	big := make([]byte, 100<<10)
 	for i := range big {
 		big[i] = 'x'

@@ -340,7 +340,6 @@ func TestNoDirectory(t *testing.T) {
 // openFast opens a journal that does not sync: for tests of what is read, not of what lasts.
 func openFast(t testing.TB, path string) *Journal {
 	j := open(t, path, Options{})
-	j.db.NoSync = true
 	return j
 }
 

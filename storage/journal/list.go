@@ -17,7 +17,7 @@ import (
 // is read only near a bound of the end: see query. Writers are not held up.
 func (j *Journal) List(q vms.Query, c *vms.Cursor) (vms.Page, error) {
 	var page vms.Page
-	err := j.view(func(tx *bolt.Tx) error {
+	err := j.file.View(func(tx *bolt.Tx) error {
 		var cost query.Cost
 		page, cost = query.List(tx, q, c)
 		j.metrics.listed.Add(float64(cost.Read))

@@ -18,7 +18,7 @@ func (j *Journal) SetMeta(key string, value []byte) error {
 		return fmt.Errorf("set meta %q: key of %d bytes and value of %d bytes: the limits are 1 to 1024 and 65536", key, len(key), len(value))
 	}
 	sealed := form.SealOwned(value)
-	err := j.do(func(t *table.Tx) error {
+	err := j.file.Do(func(t *table.Tx) error {
 		if len(value) == 0 {
 			return t.Bucket(form.Meta).Delete([]byte(key))
 		}
@@ -35,7 +35,7 @@ func (j *Journal) Meta(key string) (value []byte, err error) {
 	if key == "" {
 		return nil, nil
 	}
-	err = j.view(func(tx *bolt.Tx) error {
+	err = j.file.View(func(tx *bolt.Tx) error {
 		value = nil
 		b := guard.Bucket(tx, form.Meta).Get([]byte(key))
 		if b == nil {

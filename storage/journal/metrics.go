@@ -6,7 +6,7 @@ import (
 )
 
 type metrics struct {
-	puts, commits, failures, pruned, dropped, damaged, recoveries, listed, compactions prometheus.Counter
+	puts, pruned, dropped, damaged, listed prometheus.Counter
 }
 
 // newMetrics makes the counters, which register gives to a registerer once the journal is open.
@@ -15,15 +15,11 @@ func newMetrics() *metrics {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_journal_" + name, Help: help})
 	}
 	return &metrics{
-		puts:        counter("puts_total", "Events stored or replaced."),
-		commits:     counter("commits_total", "Durable transactions; several changes share one."),
-		failures:    counter("commit_failures_total", "Transactions that could not be written."),
-		pruned:      counter("pruned_events_total", "Events removed by age or number."),
-		dropped:     counter("dropped_events_total", "Events whose report was given up because the outbox was full or they had waited too long."),
-		damaged:     counter("damaged_values_total", "Stored values that were skipped because they are damaged."),
-		recoveries:  counter("recoveries_total", "Damaged files that were set aside and recovered."),
-		listed:      counter("listed_entries_total", "Index entries read to answer lists."),
-		compactions: counter("compactions_total", "Times that the file was written anew without its free pages."),
+		puts:    counter("puts_total", "Events stored or replaced."),
+		pruned:  counter("pruned_events_total", "Events removed by age or number."),
+		dropped: counter("dropped_events_total", "Events whose report was given up because the outbox was full or they had waited too long."),
+		damaged: counter("damaged_values_total", "Stored values that were skipped because they are damaged."),
+		listed:  counter("listed_entries_total", "Index entries read to answer lists."),
 	}
 }
 
@@ -31,7 +27,7 @@ func (m *metrics) register(reg prometheus.Registerer, j *Journal) {
 	if reg == nil {
 		return
 	}
-	reg.MustRegister(m.puts, m.commits, m.failures, m.pruned, m.dropped, m.damaged, m.recoveries, m.listed, m.compactions)
+	reg.MustRegister(m.puts, m.pruned, m.dropped, m.damaged, m.listed)
 	f := promauto.With(reg)
 	gauge := func(name, help string, value func(Stats) float64) {
 		f.NewGaugeFunc(prometheus.GaugeOpts{Name: "vmsbridge_journal_" + name, Help: help}, func() float64 {

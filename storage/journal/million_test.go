@@ -27,8 +27,10 @@ func BenchmarkMillion(b *testing.B) {
 		events = n
 	}
 	const cameras = 100
-	j := open(b, sample.Path(b), Options{})
-	j.db.NoSync = true // making them is not what is measured
+	path := sample.Path(b)
+	j, err := Open(path, Options{})
+	require.NoError(b, err)
+	defer func() { require.NoError(b, j.Close()) }()
 	for from := 0; from < events; from += 50_000 {
 		list := make([]vms.Event, min(50_000, events-from))
 		for i := range list {
@@ -41,8 +43,6 @@ func BenchmarkMillion(b *testing.B) {
 		}
 		putMany(b, j, list)
 	}
-	require.NoError(b, j.db.Sync())
-	j.db.NoSync = false
 	at := func(share float64) *vms.Time {
 		return vms.Ptr(sample.Epoch.Add(time.Duration(share*float64(events)*4) * time.Second))
 	}
@@ -85,12 +85,12 @@ func BenchmarkMillion(b *testing.B) {
 			})
 		}
 	}
-	benchmarkSize(b, j)
+	j = benchmarkSize(b, path, j)
 	benchmarkCompact(b, j, events)
 }
 
-// benchmarkSize measures what a million events cost on disk, in memory, and at the start.
-func benchmarkSize(b *testing.B, j *Journal) {
+// benchmarkSize measures what a million events cost on disk, in memory, and at the start. It gives back the journal, opened again.
+func benchmarkSize(b *testing.B, path string, j *Journal) *Journal {
 	b.Run("put=one-more", func(b *testing.B) {
 		var took []time.Duration
 		for i := 0; b.Loop(); i++ {
@@ -106,10 +106,10 @@ func benchmarkSize(b *testing.B, j *Journal) {
 		began := time.Now()
 		require.NoError(b, j.Close())
 		closed := time.Now()
-		again, err := Open(j.path, Options{})
+		again, err := Open(path, Options{})
 		require.NoError(b, err)
 		took := time.Since(closed)
-		j.db, j.file, j.lock = again.db, again.file, again.lock
+		j = again
 		s, err := j.OutboxStats()
 		require.NoError(b, err)
 		runtime.GC()
@@ -119,11 +119,11 @@ func benchmarkSize(b *testing.B, j *Journal) {
 			"file-MB": float64(s.Bytes) / 1e6, "heap-MB": float64(m.HeapAlloc) / 1e6, "anon-MB": anonymousMB()}
 	})
 	once(b, "open=after-crash", func(b *testing.B) map[string]float64 {
-		require.NoError(b, j.crash())
+		require.NoError(b, sample.Crash(path, j.Close))
 		began := time.Now()
-		again, err := Open(j.path, Options{})
+		again, err := Open(path, Options{})
 		require.NoError(b, err)
-		j.db, j.file, j.lock = again.db, again.file, again.lock
+		j = again
 		return map[string]float64{"s": time.Since(began).Seconds()}
 	})
 	once(b, "check", func(b *testing.B) map[string]float64 {
@@ -131,6 +131,7 @@ func benchmarkSize(b *testing.B, j *Journal) {
 		requireClean(b, j)
 		return map[string]float64{"s": time.Since(began).Seconds()}
 	})
+	return j
 }
 
 // once measures what is done a single time, whatever -benchtime says.

@@ -28,7 +28,7 @@ func (j *Journal) Touch(id string, last time.Time) error {
 	at := last.UnixMilli()
 	// Most touches of an unchanged span need no transaction that writes.
 	var moot, known bool
-	err := j.view(func(tx *bolt.Tx) error {
+	err := j.file.View(func(tx *bolt.Tx) error {
 		noted := guard.Bucket(tx, form.Ongoing).Get([]byte(id))
 		known = guard.Bucket(tx, form.Events).Get([]byte(id)) != nil
 		moot = known && (noted == nil || form.KeyMS(noted) >= at)
@@ -39,7 +39,7 @@ func (j *Journal) Touch(id string, last time.Time) error {
 	case !known:
 		err = ErrNotFound
 	case !moot:
-		err = j.do(func(t *table.Tx) error {
+		err = j.file.Do(func(t *table.Tx) error {
 			ongoing := t.Bucket(form.Ongoing)
 			if noted := ongoing.Get([]byte(id)); noted == nil || form.KeyMS(noted) >= at {
 				return nil
@@ -57,7 +57,7 @@ func (j *Journal) Touch(id string, last time.Time) error {
 // other programs reported as ongoing): the owner closes its own at Last.
 func (j *Journal) Unfinished() ([]Ongoing, error) {
 	var list []Ongoing
-	err := j.view(func(tx *bolt.Tx) error {
+	err := j.file.View(func(tx *bolt.Tx) error {
 		list = nil
 		events := guard.Bucket(tx, form.Events)
 		return guard.Bucket(tx, form.Ongoing).ForEach(func(k, v []byte) error {

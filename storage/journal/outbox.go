@@ -10,6 +10,7 @@ import (
 	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/guard"
 	"vmsbridge/storage/journal/table"
+	"vmsbridge/storage/journal/vault"
 	"vmsbridge/uplink/vms"
 )
 
@@ -30,7 +31,7 @@ type Entry struct {
 // within a read transaction and must not call the journal. Entries stay; an event's renewal keeps its place.
 func (j *Journal) Peek(n int, skip func(actorID string) bool) ([]Entry, error) {
 	var list []Entry
-	err := j.view(func(tx *bolt.Tx) error {
+	err := j.file.View(func(tx *bolt.Tx) error {
 		list = nil
 		events, c := guard.Bucket(tx, form.Events), guard.Bucket(tx, form.Outbox).Cursor()
 		for k, v := c.First(); k != nil && len(list) < n; k, v = c.Next() {
@@ -79,7 +80,7 @@ func (j *Journal) tried(list []Entry, err error) ([]Entry, error) {
 // Ack removes an entry, durably, because the service has that revision of the event. If the event was put again since it
 // was read, the entry stays; so an id that does not wait, or waits with another revision, is no error.
 func (j *Journal) Ack(id string, revision uint64) error {
-	err := j.do(func(t *table.Tx) error {
+	err := j.file.Do(func(t *table.Tx) error {
 		key, entry := t.Entry(id)
 		if entry == nil || entry.Revision != revision {
 			return nil
@@ -112,8 +113,9 @@ type Stats struct {
 // OutboxStats is cheap: it reads one entry.
 func (j *Journal) OutboxStats() (Stats, error) {
 	var s Stats
-	err := j.view(func(tx *bolt.Tx) error {
-		s.Bytes, s.Free, s.Events, s.Oldest = tx.Size(), freeBytes(tx), table.Count(tx), time.Time{}
+	err := j.file.View(func(tx *bolt.Tx) error {
+		s.Bytes, s.Free = vault.Size(tx)
+		s.Events, s.Oldest = table.Count(tx), time.Time{}
 		c := guard.Bucket(tx, form.Outbox).Cursor()
 		for k, v := c.First(); k != nil; k, v = c.Next() {
 			var e form.Entry
@@ -127,8 +129,6 @@ func (j *Journal) OutboxStats() (Stats, error) {
 	if err != nil {
 		return Stats{}, fmt.Errorf("read the outbox: %w", err)
 	}
-	j.stateMu.Lock()
-	defer j.stateMu.Unlock()
-	s.Waiting, s.Parked = j.waiting, j.parked
+	s.Waiting, s.Parked = j.file.Tally()
 	return s, nil
 }

@@ -9,6 +9,7 @@ import (
 	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/guard"
 	"vmsbridge/storage/journal/table"
+	"vmsbridge/storage/journal/vault"
 	"vmsbridge/uplink/vms"
 )
 
@@ -27,7 +28,7 @@ func (j *Journal) Park(id string, revision uint64, reason string) error {
 	j.stateMu.Lock()
 	tries := j.tries[id]
 	j.stateMu.Unlock()
-	err := j.do(func(t *table.Tx) error {
+	err := j.file.Do(func(t *table.Tx) error {
 		key, entry := t.Entry(id)
 		if entry == nil || entry.Revision != revision {
 			return nil
@@ -43,7 +44,7 @@ func (j *Journal) Park(id string, revision uint64, reason string) error {
 // Parked is all parked entries, by id.
 func (j *Journal) Parked() ([]ParkedEntry, error) {
 	var list []ParkedEntry
-	err := j.view(func(tx *bolt.Tx) error {
+	err := j.file.View(func(tx *bolt.Tx) error {
 		list = nil
 		events := guard.Bucket(tx, form.Events)
 		return guard.Bucket(tx, form.Parked).ForEach(func(k, v []byte) error {
@@ -68,13 +69,13 @@ func (j *Journal) Parked() ([]ParkedEntry, error) {
 
 // Retry puts a parked event at the end of the outbox, durably. An id that is not parked gives ErrNotFound.
 func (j *Journal) Retry(id string) error {
-	err := j.do(func(t *table.Tx) error {
+	err := j.file.Do(func(t *table.Tx) error {
 		if id == "" || t.Bucket(form.Parked).Get([]byte(id)) == nil {
-			return refusal{ErrNotFound}
+			return vault.Refuse(ErrNotFound)
 		}
 		ev, _, err := form.ReadEvent([]byte(id), t.Bucket(form.Events).Get([]byte(id)))
 		if err != nil {
-			return refusal{err}
+			return vault.Refuse(err)
 		}
 		sequence, err := t.Enqueue(ev, j.opts.Now())
 		if err != nil {
@@ -96,9 +97,9 @@ func (j *Journal) Retry(id string) error {
 // Drop gives up reporting an event that is parked or waits in the outbox, durably. The event itself stays in the journal.
 // An id that is neither gives ErrNotFound.
 func (j *Journal) Drop(id string) error {
-	err := j.do(func(t *table.Tx) error {
+	err := j.file.Do(func(t *table.Tx) error {
 		if id == "" {
-			return refusal{ErrNotFound}
+			return vault.Refuse(ErrNotFound)
 		}
 		key, entry := t.Entry(id)
 		if entry != nil {
@@ -106,7 +107,7 @@ func (j *Journal) Drop(id string) error {
 		}
 		was, err := t.Unpark(id)
 		if err == nil && !was {
-			err = refusal{ErrNotFound}
+			err = vault.Refuse(ErrNotFound)
 		}
 		return err
 	})

@@ -27,7 +27,7 @@ func (j *Journal) PutProvisional(ev vms.Event, report bool, era uint32) error {
 		return fmt.Errorf("put event %q: %w", ev.ID, err)
 	}
 	note := form.SealEra(era)
-	err = j.do(func(t *table.Tx) error {
+	err = j.file.Do(func(t *table.Tx) error {
 		if err := j.put(t, ev, body, report); err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func (j *Journal) PutProvisional(ev vms.Event, report bool, era uint32) error {
 
 // Extent is the first and the last time of an era's events, as they are stored: of their starts, ends and last known activity.
 func (j *Journal) Extent(era uint32) (from, to time.Time, ok bool, err error) {
-	err = j.view(func(tx *bolt.Tx) error {
+	err = j.file.View(func(tx *bolt.Tx) error {
 		ok = false
 		events, ongoing := guard.Bucket(tx, form.Events), guard.Bucket(tx, form.Ongoing)
 		for _, id := range table.Untrue(tx, era, math.MaxInt) {

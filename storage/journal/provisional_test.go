@@ -121,7 +121,6 @@ func TestSettleInPieces(t *testing.T) {
 	j, err := Open(path, Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, j.Close()) }()
-	j.db.NoSync = true
 	cursors(t, j, "broker")
 	second := func(i int) time.Duration { return time.Duration(i) * time.Second }
 	name := func(i int) string { return fmt.Sprintf("camera%04d", i) }
@@ -154,7 +153,7 @@ func TestSettleInPieces(t *testing.T) {
 		ends(n / 2)
 	}
 	require.Equal(t, n-2, settled, "two were when they ended")
-	require.Nil(t, j.settling)
+	require.Nil(t, j.settling.Load())
 	requireClean(t, j)
 
 	page, err := j.List(vms.Query{PageSize: 2 * n}, nil)

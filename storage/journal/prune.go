@@ -59,7 +59,7 @@ func (j *Journal) Prune(r Retention) (int, error) {
 
 // over is by how many the accepted events are more than keep.
 func (j *Journal) over(keep int) (n int, err error) {
-	err = j.view(func(tx *bolt.Tx) error {
+	err = j.file.View(func(tx *bolt.Tx) error {
 		n = table.Count(tx) - table.Keys(guard.Bucket(tx, form.Outbox)) - table.Keys(guard.Bucket(tx, form.Parked)) - keep
 		return nil
 	})
@@ -74,7 +74,7 @@ func (j *Journal) prune(limit int64, n int) (total int, err error) {
 		keys, next, err := j.pruneCandidates(limit, from, min(batch, n-total))
 		if err == nil && len(keys) > 0 {
 			removed, began := 0, time.Now()
-			err = j.do(func(t *table.Tx) error {
+			err = j.file.Do(func(t *table.Tx) error {
 				removed = 0
 				for _, k := range keys {
 					ok, err := pruneAt(t, k, limit)
@@ -115,7 +115,7 @@ func nextBatch(batch int, took time.Duration) int {
 // pruneCandidates reads a stretch of the index by time, after a place. The keys are the index's; next is where to go on, nil
 // at the end.
 func (j *Journal) pruneCandidates(limit int64, after []byte, n int) (keys [][]byte, next []byte, err error) {
-	err = j.view(func(tx *bolt.Tx) error {
+	err = j.file.View(func(tx *bolt.Tx) error {
 		keys, next = nil, nil
 		looked, more := 0, false
 		query.Ended(tx, limit, after, func(group, place []byte) bool {

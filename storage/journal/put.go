@@ -23,7 +23,7 @@ func (j *Journal) Put(ev vms.Event, report bool) error {
 	if err != nil {
 		return fmt.Errorf("put event %q: %w", ev.ID, err)
 	}
-	if err := j.do(func(t *table.Tx) error { return j.put(t, ev, body, report) }); err != nil {
+	if err := j.file.Do(func(t *table.Tx) error { return j.put(t, ev, body, report) }); err != nil {
 		return fmt.Errorf("put event %q: %w", ev.ID, err)
 	}
 	j.metrics.puts.Inc()
@@ -71,7 +71,7 @@ func (j *Journal) Get(id string) (ev vms.Event, err error) {
 	if id == "" {
 		return vms.Event{}, ErrNotFound
 	}
-	err = j.view(func(tx *bolt.Tx) error {
+	err = j.file.View(func(tx *bolt.Tx) error {
 		b := guard.Bucket(tx, form.Events).Get([]byte(id))
 		if b == nil {
 			return ErrNotFound

@@ -71,10 +71,7 @@ func (s *scenario) step() (string, error) {
 	case n == 17:
 		return "meta", s.j.SetMeta("count", []byte(strconv.Itoa(s.n)))
 	case n == 18:
-		st, err := s.j.OutboxStats()
-		if err == nil {
-			_, err = s.j.compact(s.context(), st)
-		}
+		_, err := s.j.file.Compact(s.context())
 		return "compact", err
 	case n < 22:
 		return s.follow()
@@ -166,7 +163,7 @@ func dump(t require.TestingT, j *Journal) string {
 	s, err := j.OutboxStats()
 	require.NoError(t, err)
 	fmt.Fprintln(&b, "meta", string(v), s.Events, s.Waiting, s.Parked)
-	require.NoError(t, j.view(func(tx *bolt.Tx) error {
+	require.NoError(t, j.file.View(func(tx *bolt.Tx) error {
 		known, err := table.Cursors(tx)
 		for _, name := range slices.Sorted(maps.Keys(known)) {
 			fmt.Fprintf(&b, "cursor %q %+v\n", name, known[name])

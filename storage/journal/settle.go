@@ -28,8 +28,8 @@ type settlement struct {
 // events is no error.
 func (j *Journal) Settle(era uint32, shift time.Duration, change func(vms.Event) vms.Event) (n int, more bool, err error) {
 	s := &settlement{era, shift, change}
-	before := j.nowSettling(s)
-	err = j.do(func(t *table.Tx) error {
+	before := j.settling.Swap(s)
+	err = j.file.Do(func(t *table.Tx) error {
 		n = 0
 		ids := table.Untrue(t.Tx, era, settlePiece+1)
 		more = len(ids) > settlePiece
@@ -45,21 +45,13 @@ func (j *Journal) Settle(era uint32, shift time.Duration, change func(vms.Event)
 		return nil
 	})
 	if err != nil {
-		j.nowSettling(before)
+		j.settling.Store(before)
 		return 0, true, fmt.Errorf("settle the events of era %d: %w", era, err)
 	}
 	if !more {
-		j.nowSettling(nil)
+		j.settling.Store(nil)
 	}
 	return n, more, nil
-}
-
-// nowSettling says what is being settled, and returns what was.
-func (j *Journal) nowSettling(s *settlement) (before *settlement) {
-	j.commitMu.Lock()
-	defer j.commitMu.Unlock()
-	before, j.settling = j.settling, s
-	return before
 }
 
 // settle puts one event right, and strikes out its note. It says whether the event was still there.
@@ -77,7 +69,7 @@ func (j *Journal) settle(t *table.Tx, id string, s *settlement) (bool, error) {
 
 // settleFirst puts that event right of which ev, about to be put, is a newer version: an event has one id.
 func (j *Journal) settleFirst(t *table.Tx, ev vms.Event) error {
-	s := j.settling
+	s := j.settling.Load()
 	if s == nil {
 		return nil
 	}

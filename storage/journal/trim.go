@@ -13,6 +13,7 @@ import (
 	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/guard"
 	"vmsbridge/storage/journal/table"
+	"vmsbridge/storage/journal/vault"
 	"vmsbridge/uplink/vms"
 )
 
@@ -135,7 +136,7 @@ func (p *trimming) any() bool {
 // is touched, the rest to the reserve once that is used up.
 func (j *Journal) surveyOutbox(caps Caps) (*trimming, error) {
 	var p *trimming
-	err := j.view(func(tx *bolt.Tx) error {
+	err := j.file.View(func(tx *bolt.Tx) error {
 		p = &trimming{caps: caps, oldest: math.MaxInt64}
 		var have [ranks]int64
 		err := eachWaiting(tx, 0, func(_ uint64, e form.Entry, h form.Head, size int) bool {
@@ -197,7 +198,7 @@ type victim struct {
 // choose reads on after a place for the next entries to give up. next is 0 at the end.
 func (p *trimming) choose(j *Journal, after uint64) (batch []victim, next uint64, err error) {
 	over := p.over
-	err = j.view(func(tx *bolt.Tx) error {
+	err = j.file.View(func(tx *bolt.Tx) error {
 		batch, next, p.over = nil, 0, over
 		looked := 0
 		return eachWaiting(tx, after, func(place uint64, e form.Entry, h form.Head, size int) bool {
@@ -230,7 +231,7 @@ func (p *trimming) choose(j *Journal, after uint64) (batch []victim, next uint64
 
 // giveUp takes entries out of the outbox and puts the event that tells of all that is missing.
 func (j *Journal) giveUp(batch []victim, oldest int64, tell func(Missing) vms.Event) (dropped int, err error) {
-	err = j.do(func(t *table.Tx) error {
+	err = j.file.Do(func(t *table.Tx) error {
 		dropped = 0
 		m := missing(t)
 		if m.Events == 0 {
@@ -258,7 +259,7 @@ func (j *Journal) giveUp(batch []victim, oldest int64, tell func(Missing) vms.Ev
 		m.Reported = ev.ID
 		ev, body, err := form.SealChecked(ev)
 		if err != nil {
-			return refusal{err}
+			return vault.Refuse(err)
 		}
 		if err := j.put(t, ev, body, true); err != nil {
 			return err

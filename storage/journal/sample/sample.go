@@ -46,6 +46,12 @@ func Folder(t testing.TB) string {
 	if _, ok := t.(*testing.B); ok || os.Getenv("TORTURE_FOR") != "" {
 		return t.TempDir()
 	}
+	return Memory(t)
+}
+
+// Memory is a directory in memory where there is one.
+func Memory(t testing.TB) string {
+	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "journal-test-")
 	if err != nil {
 		return t.TempDir()

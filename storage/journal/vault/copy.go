@@ -1,17 +1,71 @@
-package journal
+package vault
 
 import (
 	"bytes"
 	"context"
+	"os"
 
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/guard"
 	"vmsbridge/storage/journal/table"
 )
 
+// copyTo copies everything to a new file and lets it take the journal's name.
+func (f *File) copyTo(ctx context.Context, next string, c *Compaction) (err error) {
+	opts := f.boltOptions()
+	opts.NoSync, opts.NoGrowSync = true, true
+	db, file, err := guard.Open(next, opts)
+	if err != nil {
+		return err
+	}
+	f.dbMu.RLock()
+	from := f.db
+	f.dbMu.RUnlock()
+	defer func() {
+		if err != nil {
+			_ = db.Close()
+			os.Remove(next)
+		}
+	}()
+	db.AllocSize = growBytes
+	if err := guard.Run(func() error { return db.Update(table.Create) }); err != nil {
+		return err
+	}
+	// From here on every change is noted, so that it does not matter what the copying has seen of it.
+	f.commitMu.Lock()
+	f.move.watch()
+	f.commitMu.Unlock()
+	for _, name := range form.Buckets {
+		if err := f.copyBucket(ctx, db, name); err != nil {
+			return err
+		}
+	}
+	for range 20 {
+		changed := f.move.take()
+		if err := f.apply(db, changed); err != nil {
+			return err
+		}
+		if len(changed) < catchUp {
+			break
+		}
+	}
+	if err := db.Sync(); err != nil {
+		return err
+	}
+	if err := f.swap(from, db, file, c); err != nil {
+		return err
+	}
+	// Giving back the old file's blocks takes a while, and nobody has to wait for it.
+	if err := guard.Run(from.Close); err != nil {
+		f.log.Warn("close the journal's old file", "error", err)
+	}
+	return nil
+}
+
 // copyBucket copies a bucket in small steps, each of them a transaction of either file.
-func (j *Journal) copyBucket(ctx context.Context, db *bolt.DB, name []byte) error {
+func (f *File) copyBucket(ctx context.Context, db *bolt.DB, name []byte) error {
 	var from []byte
 	for {
 		if err := ctx.Err(); err != nil {
@@ -19,7 +73,7 @@ func (j *Journal) copyBucket(ctx context.Context, db *bolt.DB, name []byte) erro
 		}
 		var pairs [][2][]byte
 		var next []byte
-		err := j.view(func(tx *bolt.Tx) error {
+		err := f.View(func(tx *bolt.Tx) error {
 			pairs, next = nil, nil
 			size := 0
 			c := guard.Bucket(tx, name).Cursor()
@@ -58,12 +112,12 @@ func (j *Journal) copyBucket(ctx context.Context, db *bolt.DB, name []byte) erro
 }
 
 // apply brings keys of the new file to what they are now in the old one.
-func (j *Journal) apply(db *bolt.DB, changed map[table.Key]struct{}) error {
+func (f *File) apply(db *bolt.DB, changed map[table.Key]struct{}) error {
 	if len(changed) == 0 {
 		return nil
 	}
 	values := make(map[table.Key][]byte, len(changed))
-	err := j.view(func(tx *bolt.Tx) error {
+	err := f.View(func(tx *bolt.Tx) error {
 		for c := range changed {
 			values[c] = bytes.Clone(guard.Bucket(tx, []byte(c.Bucket)).Get([]byte(c.Key)))
 		}

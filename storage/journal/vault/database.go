@@ -1,4 +1,4 @@
-package journal
+package vault
 
 import (
 	"errors"
@@ -9,17 +9,17 @@ import (
 	"vmsbridge/storage/journal/guard"
 )
 
-// openDB opens j.path into j.db and verifies it. The error is a *guard.DamageError if the file's content is to blame.
-func (j *Journal) openDB() error {
-	if err := audit.Metas(j.path); err != nil {
+// openDB opens f.path into f.db and verifies it. The error is a *guard.DamageError if the file's content is to blame.
+func (f *File) openDB() error {
+	if err := audit.Metas(f.path); err != nil {
 		return err
 	}
-	db, file, err := guard.Open(j.path, j.boltOptions())
+	db, file, err := guard.Open(f.path, f.boltOptions())
 	if err != nil {
 		return err
 	}
 	db.AllocSize = growBytes
-	if err := j.load(db); err != nil {
+	if err := f.load(db); err != nil {
 		if _, ok := errors.AsType[*guard.DamageError](err); ok {
 			guard.Abandon(file)
 		} else {
@@ -27,13 +27,13 @@ func (j *Journal) openDB() error {
 		}
 		return err
 	}
-	j.db, j.file = db, file
+	f.db, f.file = db, file
 	return nil
 }
 
-func (j *Journal) boltOptions() *bolt.Options {
-	return &bolt.Options{Timeout: j.opts.LockTimeout, FreelistType: bolt.FreelistMapType,
-		InitialMmapSize: initialMapBytes, MaxSize: int(j.opts.MaxBytes)}
+func (f *File) boltOptions() *bolt.Options {
+	return &bolt.Options{Timeout: f.opts.LockTimeout, FreelistType: bolt.FreelistMapType,
+		InitialMmapSize: initialMapBytes, MaxSize: int(f.opts.MaxBytes)}
 }
 
 const (

@@ -1,4 +1,4 @@
-package journal
+package vault_test
 
 import (
 	"fmt"
@@ -8,20 +8,23 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/journal"
 	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/sample"
+	"vmsbridge/storage/journal/vault"
 )
 
 // rot zeroes a page of events of a journal that is open, and asks for all of them, so that it is found.
-func rot(t *testing.T, j *Journal, f filled) {
+func rot(t *testing.T, path string, j *journal.Journal, f filled) {
 	t.Helper()
-	b, err := os.ReadFile(j.path)
+	b, err := os.ReadFile(path)
 	require.NoError(t, err)
-	file, err := os.OpenFile(j.path, os.O_RDWR, 0)
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	require.NoError(t, err)
-	_, err = file.WriteAt(make([]byte, 4096), int64(leafOf(t, b, form.Events)))
+	_, err = file.WriteAt(make([]byte, 4096), int64(sample.LeafOf(t, b, form.Events)))
 	require.NoError(t, err)
 	require.NoError(t, file.Close())
 	for id := range f.events {
@@ -29,66 +32,62 @@ func rot(t *testing.T, j *Journal, f filled) {
 	}
 }
 
-// later makes the pause between two tries pass.
-func (j *Journal) later() {
-	j.dbMu.Lock()
-	defer j.dbMu.Unlock()
-	j.broken.next = time.Time{}
+// soon tries until it gives no error: a file that could not be replaced is tried again after a pause.
+func soon(t *testing.T, try func() error) {
+	t.Helper()
+	require.EventuallyWithT(t, func(c *assert.CollectT) { assert.NoError(c, try()) }, 30*time.Second, 20*time.Millisecond)
 }
 
 // TestRecoveryThatCannotYet: a journal that is found damaged when it cannot be replaced is replaced as soon as it can.
 func TestRecoveryThatCannotYet(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	path := sample.Path(t)
 	f := fill(t, path, true)
-	var told []Damage
-	j := open(t, path, Options{OnDamage: func(d Damage) { told = append(told, d) }})
-	inTheWay := path + recoveringSuffix
+	var told []vault.Damage
+	j := open(t, path, journal.Options{OnDamage: func(d vault.Damage) { told = append(told, d) }})
+	inTheWay := path + ".recovering"
 	require.NoError(t, os.MkdirAll(filepath.Join(inTheWay, "x"), 0o700))
-	rot(t, j, f)
+	rot(t, path, j, f)
 	ev := sample.Event("new", time.Hour, 2*time.Hour)
-	for range 3 {
+	for end := time.Now().Add(1500 * time.Millisecond); time.Now().Before(end); { // it is tried again meanwhile
 		err := j.Put(ev, true)
 		require.ErrorContains(t, err, "recover a damaged journal")
-		require.NotErrorIs(t, err, ErrClosed)
+		require.NotErrorIs(t, err, journal.ErrClosed)
 		_, err = j.Check()
 		require.Error(t, err)
-		j.later()
 	}
 	require.Empty(t, told)
 	require.NoError(t, os.RemoveAll(inTheWay))
-	j.later()
-	require.NoError(t, j.Put(ev, true))
+	soon(t, func() error { return j.Put(ev, true) })
 	require.Len(t, told, 1)
 	f.events[ev.ID] = ev
 	events, _, _ := f.survey(t, j)
 	require.GreaterOrEqual(t, events, 390)
 
 	require.NoError(t, os.MkdirAll(filepath.Join(inTheWay, "x"), 0o700))
-	rot(t, j, f)
+	rot(t, path, j, f)
 	require.Error(t, j.Put(ev, true))
 	require.NoError(t, j.Close())
-	j.later()
-	require.ErrorIs(t, j.Put(ev, true), ErrClosed, "closed it stays")
+	require.ErrorIs(t, j.Put(ev, true), journal.ErrClosed, "closed it stays")
 	require.NoError(t, os.RemoveAll(inTheWay))
-	open(t, path, Options{})
+	open(t, path, journal.Options{})
 }
 
 // TestRecoveryOnAFullDisk says that the disk is full, so that its owner makes room, and goes on when there is some.
 func TestRecoveryOnAFullDisk(t *testing.T) {
-	dir := tinyDisk(t, 10<<20)
+	t.Parallel() // it waits most of the time
+	dir := sample.TinyDisk(t, 10<<20)
 	path := filepath.Join(dir, "journal.db")
 	f := fill(t, path, true)
-	j := open(t, path, Options{})
+	j := open(t, path, journal.Options{})
 	ballast := filepath.Join(dir, "ballast")
 	require.Error(t, os.WriteFile(ballast, make([]byte, 20<<20), 0o600))
-	rot(t, j, f)
+	rot(t, path, j, f)
 	ev := sample.Event("new", time.Hour, 2*time.Hour)
-	require.ErrorIs(t, j.Put(ev, true), ErrFull)
-	j.later()
-	require.ErrorIs(t, j.Put(ev, true), ErrFull)
+	require.ErrorIs(t, j.Put(ev, true), journal.ErrFull)
+	require.ErrorIs(t, j.Put(ev, true), journal.ErrFull)
 	require.NoError(t, os.Remove(ballast))
-	j.later()
-	require.NoError(t, j.Put(ev, true))
+	soon(t, func() error { return j.Put(ev, true) })
 	f.events[ev.ID] = ev
 	events, _, _ := f.survey(t, j)
 	require.GreaterOrEqual(t, events, 390)
@@ -118,10 +117,10 @@ func TestOddFiles(t *testing.T) {
 			require.NoError(t, os.Rename(path, path+"x"))
 			return os.Symlink(path+"x", path)
 		}, 400, true},
-		{"a folder as the new file", func(t *testing.T, path string) error { return os.MkdirAll(path+newSuffix+"/x", 0o700) }, 400, true},
-		{"a folder as the recovered file", func(t *testing.T, path string) error { return os.MkdirAll(path+recoveringSuffix+"/x", 0o700) }, 400, true},
-		{"a folder as the compact file", func(t *testing.T, path string) error { return os.MkdirAll(path+compactingSuffix+"/x", 0o700) }, 400, true},
-		{"a recovery without its last step", func(t *testing.T, path string) error { return os.Rename(path, path+recoveringSuffix) }, 400, true},
+		{"a folder as the new file", func(t *testing.T, path string) error { return os.MkdirAll(path+".new"+"/x", 0o700) }, 400, true},
+		{"a folder as the recovered file", func(t *testing.T, path string) error { return os.MkdirAll(path+".recovering"+"/x", 0o700) }, 400, true},
+		{"a folder as the compact file", func(t *testing.T, path string) error { return os.MkdirAll(path+".compacting"+"/x", 0o700) }, 400, true},
+		{"a recovery without its last step", func(t *testing.T, path string) error { return os.Rename(path, path+".recovering") }, 400, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := sample.Path(t)
@@ -132,7 +131,7 @@ func TestOddFiles(t *testing.T) {
 			require.NoError(t, err)
 			t.Log(r.Problems)
 			require.NoError(t, h.Close())
-			j := open(t, path, Options{})
+			j := open(t, path, journal.Options{})
 			require.Equal(t, c.clean, j.Damage() == nil, "%v", j.Damage())
 			events, _, _ := f.survey(t, j)
 			require.Equal(t, c.events, events)
@@ -150,18 +149,18 @@ func TestOddFiles(t *testing.T) {
 func TestRepairEndsARecovery(t *testing.T) {
 	path := sample.Path(t)
 	f := fill(t, path, true)
-	require.NoError(t, os.Rename(path, path+recoveringSuffix))
-	require.NoError(t, Exists(path))
+	require.NoError(t, os.Rename(path, path+".recovering"))
+	require.NoError(t, vault.Exists(path))
 	h := hold(t, path)
 	r, err := h.Check()
 	require.NoError(t, err)
 	require.Contains(t, fmt.Sprint(r.Problems), "cut off")
 	require.NoFileExists(t, path, "Check changes nothing")
-	d, err := h.Repair(Options{Log: slog.New(slog.DiscardHandler)})
+	d, err := h.Repair(vault.Options{Log: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	require.Nil(t, d)
 	require.NoError(t, h.Close())
-	j := open(t, path, Options{})
+	j := open(t, path, journal.Options{})
 	events, _, _ := f.survey(t, j)
 	require.Equal(t, 400, events)
 }

@@ -1,4 +1,4 @@
-package journal
+package vault
 
 import (
 	"errors"
@@ -9,9 +9,6 @@ import (
 	"vmsbridge/storage/journal/boltfile"
 	"vmsbridge/storage/journal/guard"
 )
-
-// newSuffix is of an empty file that is being made.
-const newSuffix = ".new"
 
 // create puts an empty database at path if there is nothing. It gets its name when it is whole and on the device: a power cut at a
 // first start is no damage.

@@ -1,4 +1,4 @@
-package journal
+package vault
 
 import (
 	"fmt"
@@ -12,12 +12,12 @@ import (
 // Check reads everything and compares it: page structure, checksums, the events with their places in the indexes, the
 // outbox with its ids and events. It reads the file's pages once, in order, some seconds for a million events. It changes nothing and
 // runs beside everything else; changes wait only while it begins. The error is one of reading; what is wrong is in the Report.
-func (j *Journal) Check() (r audit.Report, err error) {
-	j.commitMu.Lock()
-	begun := sync.OnceFunc(j.commitMu.Unlock)
+func (f *File) Check() (r audit.Report, err error) {
+	f.commitMu.Lock()
+	begun := sync.OnceFunc(f.commitMu.Unlock)
 	defer begun()
-	err = j.view(func(tx *bolt.Tx) (err error) {
-		r, err = audit.Open(tx, j.path, begun)
+	err = f.View(func(tx *bolt.Tx) (err error) {
+		r, err = audit.Open(tx, f.path, begun)
 		return err
 	})
 	if err != nil {

@@ -1,4 +1,4 @@
-package journal
+package vault
 
 import (
 	"path/filepath"
@@ -17,7 +17,7 @@ import (
 // long as any may be found, nothing is written.
 //
 // A file of an older form gives form.ErrOlder, unread.
-func (j *Journal) load(db *bolt.DB) error {
+func (f *File) load(db *bolt.DB) error {
 	var fresh, clean, lacking bool
 	waiting, parked := 0, 0
 	err := guard.Run(func() error {
@@ -59,8 +59,6 @@ func (j *Journal) load(db *bolt.DB) error {
 			return err
 		}
 	}
-	j.stateMu.Lock()
-	j.waiting, j.parked = waiting, parked
-	j.stateMu.Unlock()
+	f.tally.set(waiting, parked)
 	return nil
 }

@@ -1,4 +1,4 @@
-package journal
+package vault_test
 
 import (
 	"compress/gzip"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/journal"
 	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/sample"
 	"vmsbridge/uplink/vms"
@@ -28,7 +29,7 @@ func form1(t *testing.T) []byte {
 	return b
 }
 
-func requireForm1(t *testing.T, j *Journal) {
+func requireForm1(t *testing.T, j *journal.Journal) {
 	t.Helper()
 	requireClean(t, j)
 	s, err := j.OutboxStats()
@@ -49,7 +50,7 @@ func requireForm1(t *testing.T, j *Journal) {
 func TestUpgrade(t *testing.T) {
 	path := sample.Path(t)
 	require.NoError(t, os.WriteFile(path, form1(t), 0o600))
-	j := open(t, path, Options{})
+	j := open(t, path, journal.Options{})
 	require.Nil(t, j.Damage())
 	requireForm1(t, j)
 	first, err := j.Peek(1, nil)
@@ -58,18 +59,18 @@ func TestUpgrade(t *testing.T) {
 	s, err := j.OutboxStats()
 	require.NoError(t, err)
 	require.Equal(t, 21, s.Waiting)
-	require.NoFileExists(t, path+recoveringSuffix)
+	require.NoFileExists(t, path+".recovering")
 	require.NoError(t, j.Close())
-	require.Nil(t, open(t, path, Options{}).Damage())
+	require.Nil(t, open(t, path, journal.Options{}).Damage())
 }
 
 // An old file with damage in it is set aside as any other.
 func TestUpgradeOfADamagedFile(t *testing.T) {
 	path := sample.Path(t)
 	b := form1(t)
-	b[valueOf(t, b, form.Events)+200] ^= 4
+	b[sample.ValueOf(t, b, form.Events)+200] ^= 4
 	require.NoError(t, os.WriteFile(path, b, 0o600))
-	j := open(t, path, Options{})
+	j := open(t, path, journal.Options{})
 	require.NotNil(t, j.Damage())
 	require.FileExists(t, j.Damage().Aside)
 	require.GreaterOrEqual(t, j.Damage().Events, 59)

@@ -1,4 +1,4 @@
-package journal
+package vault
 
 import (
 	"errors"
@@ -17,11 +17,11 @@ import (
 
 // Held is the journal of a program that does not run, held so that none can start on it. One goroutine.
 //
-//	h, err := journal.Hold(path, time.Second)
+//	h, err := vault.Hold(path, time.Second)
 //	if err != nil { return err }
 //	defer h.Close()
 //	report, err := h.Check()
-//	if err == nil && !report.Clean() { damage, err = h.Repair(journal.Options{}) }
+//	if err == nil && !report.Clean() { damage, err = h.Repair(vault.Options{}) }
 type Held struct {
 	path string
 	lock io.Closer
@@ -67,7 +67,7 @@ func globbed(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
-// Check is Journal.Check for a file that is not open. It changes nothing, not even what Open would see to. A newer form gives
+// Check is File.Check for a file that is not open. It changes nothing, not even what Open would see to. A newer form gives
 // ErrNewer.
 func (h *Held) Check() (audit.Report, error) {
 	r, err := audit.Closed(h.path)
@@ -87,10 +87,10 @@ func (h *Held) Repair(opts Options) (*Damage, error) {
 	if err != nil || r.Clean() {
 		return nil, err
 	}
-	j := newJournal(h.path, opts)
-	if err := j.replaceDamaged(guard.Damaged(r.Problems[0])); err != nil {
+	f := newFile(h.path, opts)
+	if err := f.replaceDamaged(guard.Damaged(r.Problems[0])); err != nil {
 		return nil, fmt.Errorf("repair journal %s: %w", h.path, explain(err))
 	}
-	d := j.Damage()
-	return d, j.Close()
+	d := f.Damage()
+	return d, f.Close()
 }

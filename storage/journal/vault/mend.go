@@ -1,4 +1,4 @@
-package journal
+package vault
 
 import (
 	"errors"
@@ -20,82 +20,82 @@ type broken struct {
 const mendPause, mendShare = time.Second, 4
 
 // hold gives the database with dbMu held for reading. A broken journal is mended first if it can be.
-func (j *Journal) hold() (*bolt.DB, error) {
+func (f *File) hold() (*bolt.DB, error) {
 	for {
-		j.dbMu.RLock()
-		if j.db != nil {
-			return j.db, nil
+		f.dbMu.RLock()
+		if f.db != nil {
+			return f.db, nil
 		}
-		j.dbMu.RUnlock()
-		if err := j.mend(); err != nil {
+		f.dbMu.RUnlock()
+		if err := f.mend(); err != nil {
 			return nil, err
 		}
 	}
 }
 
 // mend tries anew to open a broken journal.
-func (j *Journal) mend() error {
-	j.dbMu.Lock()
-	defer j.dbMu.Unlock()
+func (f *File) mend() error {
+	f.dbMu.Lock()
+	defer f.dbMu.Unlock()
 	switch {
-	case j.db != nil:
+	case f.db != nil:
 		return nil
-	case j.broken.err == nil || j.lock == nil:
+	case f.broken.err == nil || f.lock == nil:
 		return ErrClosed
-	case time.Now().Before(j.broken.next):
-		return j.broken.err
+	case time.Now().Before(f.broken.next):
+		return f.broken.err
 	}
 	began := time.Now()
-	if err := j.openFile(); err != nil {
-		j.breaksLocked(err, time.Since(began))
-		return j.broken.err
+	if err := f.openFile(); err != nil {
+		f.breaksLocked(err, time.Since(began))
+		return f.broken.err
 	}
-	j.broken = broken{}
-	j.log.Info("the damaged journal could be recovered after all; it takes events again")
+	f.broken = broken{}
+	f.log.Info("the damaged journal could be recovered after all; it takes events again")
 	return nil
 }
 
 // breaksLocked notes why the journal cannot be open, and how long it took to find out. The caller holds dbMu.
-func (j *Journal) breaksLocked(err error, took time.Duration) {
-	first := j.broken.err == nil
-	j.broken = broken{explain(err), time.Now().Add(max(mendPause, mendShare*took))}
+func (f *File) breaksLocked(err error, took time.Duration) {
+	first := f.broken.err == nil
+	f.broken = broken{explain(err), time.Now().Add(max(mendPause, mendShare*took))}
 	if first {
-		j.log.Error("the journal is damaged and cannot be recovered yet; it takes no events until it can", "error", err)
+		f.log.Error("the journal is damaged and cannot be recovered yet; it takes no events until it can", "error", err)
 	}
 }
 
 // repair handles an error of a transaction on db that speaks of damage: the file is read through and, if something is
-// wrong with it, replaced. It says whether the caller should try again, on what then is j.db, and if not, which error is the
+// wrong with it, replaced. It says whether the caller should try again, on what then is f.db, and if not, which error is the
 // caller's. The caller holds no lock on dbMu; all transactions wait meanwhile.
-func (j *Journal) repair(db *bolt.DB, err error) (again bool, _ error) {
+func (f *File) repair(db *bolt.DB, err error) (again bool, _ error) {
 	damaged, ok := errors.AsType[*guard.DamageError](err)
 	if !ok {
 		return false, err
 	}
-	j.dbMu.Lock()
-	defer j.dbMu.Unlock()
+	f.dbMu.Lock()
+	defer f.dbMu.Unlock()
 	switch {
-	case j.db == db:
-	case j.db == nil && j.broken.err != nil:
-		return false, j.broken.err
+	case f.db == db:
+	case f.db == nil && f.broken.err != nil:
+		return false, f.broken.err
 	default:
-		return j.db != nil, err // somebody else repaired it, or Close came first
+		return f.db != nil, err // somebody else repaired it, or Close came first
 	}
 	// db may have stayed locked where it panicked, so it is left behind; closing its file ends its hold on the path.
-	guard.Abandon(j.file)
-	j.db, j.file = nil, nil
+	guard.Abandon(f.file)
+	f.db, f.file = nil, nil
 	began := time.Now()
-	openErr := j.openDB()
+	openErr := f.openDB()
 	if openErr == nil {
 		// Nothing wrong on disk: a fault of memory, or of ours.
-		j.log.Error("journal broke off a transaction, but its file is sound", "error", damaged)
+		f.log.Error("journal broke off a transaction, but its file is sound", "error", damaged)
 		return false, err
 	}
 	if _, ok := errors.AsType[*guard.DamageError](openErr); ok {
-		openErr = j.replaceDamaged(damaged)
+		openErr = f.replaceDamaged(damaged)
 	}
 	if openErr != nil {
-		j.breaksLocked(openErr, time.Since(began))
+		f.breaksLocked(openErr, time.Since(began))
 		return false, openErr
 	}
 	return true, nil

@@ -1,4 +1,4 @@
-package journal
+package vault_test
 
 import (
 	"bytes"
@@ -16,11 +16,12 @@ import (
 	"github.com/stretchr/testify/require"
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/journal"
 	"vmsbridge/storage/journal/boltfile"
 	"vmsbridge/storage/journal/form"
-	"vmsbridge/storage/journal/guard"
 	"vmsbridge/storage/journal/query"
 	"vmsbridge/storage/journal/sample"
+	"vmsbridge/storage/journal/vault"
 	"vmsbridge/uplink/vms"
 )
 
@@ -62,9 +63,8 @@ type madeJournal struct {
 
 func fillOnce(t testing.TB, path string, clean bool) filled {
 	t.Helper()
-	j, err := Open(path, Options{})
+	j, err := journal.Open(path, journal.Options{})
 	require.NoError(t, err)
-	j.db.NoSync = true
 	f := filled{map[string]vms.Event{}, map[string]bool{}, map[string]bool{}}
 	for i := range 400 {
 		ev := sample.Event(fmt.Sprint("cam", i%7), time.Duration(i)*time.Second, time.Duration(i+2)*time.Second)
@@ -94,13 +94,13 @@ func fillOnce(t testing.TB, path string, clean bool) filled {
 	if clean {
 		require.NoError(t, j.Close())
 	} else {
-		require.NoError(t, j.crash())
+		require.NoError(t, sample.Crash(path, j.Close))
 	}
 	return f
 }
 
 // survey is what is left of it in j; the rest must be in order.
-func (f filled) survey(t testing.TB, j *Journal) (events, waiting, parked int) {
+func (f filled) survey(t testing.TB, j *journal.Journal) (events, waiting, parked int) {
 	t.Helper()
 	requireClean(t, j)
 	entries, err := j.Peek(1000, nil)
@@ -141,40 +141,6 @@ func (f filled) survey(t testing.TB, j *Journal) (events, waiting, parked int) {
 	return events, waiting, parked
 }
 
-// leafOf is the byte offset of a page in use that holds a value of the given bucket.
-func leafOf(t testing.TB, b, bucket []byte) int { return valueOf(t, b, bucket) / 4096 * 4096 }
-
-// valueOf is the byte offset of a value in use of the given bucket. Its bytes may stand in the file more than once, on freed
-// pages too; the one is meant whose change shows.
-func valueOf(t testing.TB, b, bucket []byte) int {
-	t.Helper()
-	values := func(b []byte) (list []string) {
-		f, err := boltfile.New(bytes.NewReader(b), int64(len(b)))
-		require.NoError(t, err)
-		_, err = f.Walk(func(name string, _, v []byte) error {
-			if name == string(bucket) && string(form.BucketOf(v)) == name {
-				list = append(list, string(v))
-			}
-			return nil
-		})
-		require.NoError(t, err)
-		return list
-	}
-	all := values(b)
-	require.NotEmpty(t, all)
-	for at := 0; ; at++ {
-		i := bytes.Index(b[at:], []byte(all[0]))
-		require.GreaterOrEqual(t, i, 0, "value not found")
-		at += i
-		b[at] ^= 0xff
-		shows := len(values(b)) != len(all)
-		b[at] ^= 0xff
-		if shows {
-			return at
-		}
-	}
-}
-
 func TestDamage(t *testing.T) {
 	const all, waiting, parked = 400, 100, 5
 	for _, c := range []struct {
@@ -197,12 +163,12 @@ func TestDamage(t *testing.T) {
 		{name: "cut to nothing", damage: func(t *testing.T, b []byte) []byte { return nil }, noDamage: true},
 		{name: "foreign file", damage: func(t *testing.T, b []byte) []byte { return []byte(strings.Repeat("not a journal\n", 2000)) }},
 		{name: "zeroed page of events", damage: func(t *testing.T, b []byte) []byte {
-			at := leafOf(t, b, form.Events)
+			at := sample.LeafOf(t, b, form.Events)
 			return zero(at, at+4096)(t, b)
 		}, events: all - 10, waitingMin: waiting - 10, meta: true},
-		{name: "flipped bit in an event", damage: func(t *testing.T, b []byte) []byte { return flip(valueOf(t, b, form.Events)+200)(t, b) }, events: all - 1, waitingMin: waiting - 1, meta: true},
-		{name: "flipped bit in a page header", damage: func(t *testing.T, b []byte) []byte { return flip(leafOf(t, b, form.Events)+8)(t, b) }, events: all - 10, waitingMin: waiting - 10, meta: true},
-		{name: "flipped bit in a page's elements", damage: func(t *testing.T, b []byte) []byte { return flip(leafOf(t, b, form.Events)+16+5)(t, b) }, events: all - 10, waitingMin: waiting - 10, meta: true},
+		{name: "flipped bit in an event", damage: func(t *testing.T, b []byte) []byte { return flip(sample.ValueOf(t, b, form.Events)+200)(t, b) }, events: all - 1, waitingMin: waiting - 1, meta: true},
+		{name: "flipped bit in a page header", damage: func(t *testing.T, b []byte) []byte { return flip(sample.LeafOf(t, b, form.Events)+8)(t, b) }, events: all - 10, waitingMin: waiting - 10, meta: true},
+		{name: "flipped bit in a page's elements", damage: func(t *testing.T, b []byte) []byte { return flip(sample.LeafOf(t, b, form.Events)+16+5)(t, b) }, events: all - 10, waitingMin: waiting - 10, meta: true},
 		{name: "flipped bit in a branch page", damage: func(t *testing.T, b []byte) []byte { return flip(pageOf(t, b, 0x01)+16+16+1)(t, b) }, events: all - 10, waitingMin: waiting - 10, meta: true},
 		{name: "flipped bit in a branch's child", damage: func(t *testing.T, b []byte) []byte { return flip(pageOf(t, b, 0x01)+16+8)(t, b) }, events: all - 10, waitingMin: waiting - 10, meta: true},
 		{name: "zeroed branch page", damage: func(t *testing.T, b []byte) []byte {
@@ -211,7 +177,7 @@ func TestDamage(t *testing.T) {
 		}, events: all, waitingMin: waiting, meta: true},
 		{name: "freelist names a page in use", damage: func(t *testing.T, b []byte) []byte {
 			at := pageOf(t, b, 0x10)
-			binary.LittleEndian.PutUint64(b[at+16:], uint64(leafOf(t, b, form.Events)/4096))
+			binary.LittleEndian.PutUint64(b[at+16:], uint64(sample.LeafOf(t, b, form.Events)/4096))
 			return b
 		}, events: all, waitingMin: waiting, meta: true},
 		{name: "zeroed freelist", damage: func(t *testing.T, b []byte) []byte {
@@ -219,13 +185,13 @@ func TestDamage(t *testing.T) {
 			return zero(at, at+4096)(t, b)
 		}, events: all, waitingMin: waiting, meta: true},
 		{name: "page written over another", damage: func(t *testing.T, b []byte) []byte {
-			at, other := leafOf(t, b, form.Events), leafOf(t, b, form.Outbox)
+			at, other := sample.LeafOf(t, b, form.Events), sample.LeafOf(t, b, form.Outbox)
 			copy(b[at:at+4096], b[other:other+4096])
 			return b
 		}, events: all - 10, waitingMin: waiting - 10, meta: true},
 		{name: "file twice in a row", damage: func(t *testing.T, b []byte) []byte { return append(b, b...) }, events: all, waitingMin: waiting, meta: true, noDamage: true},
 		{name: "zeroed page of the outbox", damage: func(t *testing.T, b []byte) []byte {
-			at := leafOf(t, b, form.Outbox)
+			at := sample.LeafOf(t, b, form.Outbox)
 			return zero(at, at+4096)(t, b)
 		}, events: all, waitingMin: waiting, meta: true},
 	} {
@@ -237,14 +203,14 @@ func TestDamage(t *testing.T) {
 			require.NoError(t, err)
 			damaged := c.damage(t, append([]byte(nil), b...))
 			require.NoError(t, os.WriteFile(path, damaged, 0o600))
-			var told []Damage
-			j := open(t, path, Options{OnDamage: func(d Damage) { told = append(told, d) }})
+			var told []vault.Damage
+			j := open(t, path, journal.Options{OnDamage: func(d vault.Damage) { told = append(told, d) }})
 			if c.noDamage {
 				require.Nil(t, j.Damage())
 				require.Empty(t, told)
 			} else {
 				require.NotNil(t, j.Damage())
-				require.Equal(t, []Damage{*j.Damage()}, told)
+				require.Equal(t, []vault.Damage{*j.Damage()}, told)
 				aside, err := os.ReadFile(told[0].Aside)
 				require.NoError(t, err)
 				require.True(t, bytes.Equal(damaged, aside), "the damaged file is kept as it was")
@@ -261,7 +227,7 @@ func TestDamage(t *testing.T) {
 			}
 			// Once repaired, it stays so.
 			require.NoError(t, j.Close())
-			j = open(t, path, Options{})
+			j = open(t, path, journal.Options{})
 			require.Nil(t, j.Damage())
 		})
 	}
@@ -344,7 +310,7 @@ func randomDamage(t *testing.T, seed uint64) {
 		}
 	}
 	require.NoError(t, os.WriteFile(path, b, 0o600))
-	j, err := Open(path, Options{})
+	j, err := journal.Open(path, journal.Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, j.Close()) }()
 	if clean && j.Damage() == nil {
@@ -355,8 +321,8 @@ func randomDamage(t *testing.T, seed uint64) {
 		}
 		_, _ = j.List(vms.Query{}, nil)
 		_ = j.Put(sample.Event("new", time.Hour, 2*time.Hour), true)
-		require.NoError(t, j.crash())
-		j, err = Open(path, Options{})
+		require.NoError(t, sample.Crash(path, j.Close))
+		j, err = journal.Open(path, journal.Options{})
 		require.NoError(t, err)
 		f.events[sample.Event("new", time.Hour, 2*time.Hour).ID] = sample.Event("new", time.Hour, 2*time.Hour)
 	}
@@ -365,36 +331,22 @@ func randomDamage(t *testing.T, seed uint64) {
 	require.GreaterOrEqual(t, events, 400-10*hits)
 }
 
-// crash ends the journal without marking it as closed.
-func (j *Journal) crash() error {
-	j.dbMu.Lock()
-	defer j.dbMu.Unlock()
-	if j.db == nil {
-		return nil
-	}
-	guard.Abandon(j.file)
-	j.db = nil
-	l := j.lock
-	j.lock = nil
-	return l.Close()
-}
-
 func TestDamageWhileOpen(t *testing.T) {
 	path := sample.Path(t)
 	f := fill(t, path, true)
-	j := open(t, path, Options{})
+	j := open(t, path, journal.Options{})
 	b, err := os.ReadFile(path)
 	require.NoError(t, err)
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	require.NoError(t, err)
-	at := leafOf(t, b, form.Events)
+	at := sample.LeafOf(t, b, form.Events)
 	_, err = file.WriteAt(make([]byte, 4096), int64(at))
 	require.NoError(t, err)
 	require.NoError(t, file.Close())
 	// Whoever comes across the page repairs the journal and gets its answer.
 	for id := range f.events {
 		if _, err := j.Get(id); err != nil {
-			require.ErrorIs(t, err, ErrNotFound)
+			require.ErrorIs(t, err, journal.ErrNotFound)
 		}
 	}
 	require.NotNil(t, j.Damage())
@@ -408,18 +360,18 @@ func TestForeignDatabase(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, db.Update(func(tx *bolt.Tx) error { _, err := tx.CreateBucket([]byte("other")); return err }))
 	require.NoError(t, db.Close())
-	j := open(t, path, Options{})
+	j := open(t, path, journal.Options{})
 	require.Contains(t, j.Damage().Cause, "not a journal")
 }
 
 func TestNewerVersion(t *testing.T) {
 	path := sample.Path(t)
-	j := open(t, path, Options{})
-	require.NoError(t, j.db.Update(func(tx *bolt.Tx) error { return guard.Bucket(tx, form.Format).Put(form.KeyVersion, []byte{99}) }))
+	j := open(t, path, journal.Options{})
 	require.NoError(t, j.Close())
+	ofForm(t, path, 99)
 	for range 2 {
-		_, err := Open(path, Options{})
-		require.ErrorIs(t, err, ErrNewer, "it is left alone")
+		_, err := journal.Open(path, journal.Options{})
+		require.ErrorIs(t, err, journal.ErrNewer, "it is left alone")
 	}
 }
 
@@ -435,17 +387,17 @@ func TestRecoveryCutOff(t *testing.T) {
 	}
 	t.Run("while the new file is written", func(t *testing.T) {
 		path, f := damagedFile(t)
-		require.NoError(t, os.WriteFile(path+recoveringSuffix, []byte("half"), 0o600))
-		events, _, _ := f.survey(t, open(t, path, Options{}))
+		require.NoError(t, os.WriteFile(path+".recovering", []byte("half"), 0o600))
+		events, _, _ := f.survey(t, open(t, path, journal.Options{}))
 		require.Equal(t, 400, events)
-		require.NoFileExists(t, path+recoveringSuffix)
+		require.NoFileExists(t, path+".recovering")
 	})
 	t.Run("between the two renames", func(t *testing.T) {
 		path, f := damagedFile(t)
-		j := open(t, path, Options{})
+		j := open(t, path, journal.Options{})
 		require.NoError(t, j.Close())
-		require.NoError(t, os.Rename(path, path+recoveringSuffix))
-		j = open(t, path, Options{})
+		require.NoError(t, os.Rename(path, path+".recovering"))
+		j = open(t, path, journal.Options{})
 		require.Nil(t, j.Damage())
 		events, _, _ := f.survey(t, j)
 		require.Equal(t, 400, events)
@@ -456,13 +408,13 @@ func TestRecoveryCutOff(t *testing.T) {
 		for range 5 {
 			require.NoError(t, os.WriteFile(path, []byte("broken"), 0o600))
 			now = now.Add(time.Second)
-			j, err := Open(path, Options{Now: func() time.Time { return now }})
+			j, err := journal.Open(path, journal.Options{Now: func() time.Time { return now }})
 			require.NoError(t, err)
 			require.FileExists(t, j.Damage().Aside)
 			require.NoError(t, j.Close())
 		}
-		names, err := filepath.Glob(path + damagedInfix + "*")
+		names, err := filepath.Glob(path + ".damaged-" + "*")
 		require.NoError(t, err)
-		require.Len(t, names, keptDamaged)
+		require.Len(t, names, 2)
 	})
 }

@@ -1,4 +1,4 @@
-package journal
+package vault_test
 
 import (
 	"os"
@@ -8,14 +8,15 @@ import (
 	"github.com/stretchr/testify/require"
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/journal"
 	"vmsbridge/storage/journal/form"
-	"vmsbridge/storage/journal/guard"
 	"vmsbridge/storage/journal/sample"
+	"vmsbridge/storage/journal/vault"
 )
 
-func hold(t *testing.T, path string) *Held {
+func hold(t *testing.T, path string) *vault.Held {
 	t.Helper()
-	h, err := Hold(path, time.Second)
+	h, err := vault.Hold(path, time.Second)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = h.Close() })
 	return h
@@ -23,7 +24,7 @@ func hold(t *testing.T, path string) *Held {
 
 func TestHeldJournal(t *testing.T) {
 	path := sample.Path(t)
-	_, err := Hold(path, time.Millisecond)
+	_, err := vault.Hold(path, time.Millisecond)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	fill(t, path, true)
 	before, err := os.ReadFile(path)
@@ -33,19 +34,19 @@ func TestHeldJournal(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, r.Problems)
 	require.Equal(t, []int{400, 8, 100, 5}, []int{r.Events, r.Ongoing, r.Waiting, r.Parked})
-	d, err := h.Repair(Options{})
+	d, err := h.Repair(vault.Options{})
 	require.NoError(t, err)
 	require.Nil(t, d, "there is nothing to repair")
 	after, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, before, after, "looking changes nothing")
-	_, err = Open(path, Options{LockTimeout: time.Millisecond})
-	require.ErrorIs(t, err, ErrLocked, "nobody starts on it meanwhile")
+	_, err = journal.Open(path, journal.Options{LockTimeout: time.Millisecond})
+	require.ErrorIs(t, err, journal.ErrLocked, "nobody starts on it meanwhile")
 	require.NoError(t, h.Close())
 
-	j := open(t, path, Options{})
-	_, err = Hold(path, time.Millisecond)
-	require.ErrorIs(t, err, ErrLocked)
+	j := open(t, path, journal.Options{})
+	_, err = vault.Hold(path, time.Millisecond)
+	require.ErrorIs(t, err, journal.ErrLocked)
 	require.NoError(t, j.Close())
 }
 
@@ -58,7 +59,7 @@ func TestRepairOfAHeldJournal(t *testing.T) {
 		{"flipped bit in an event of a journal closed in good order", func(t *testing.T, path string) {
 			b, err := os.ReadFile(path)
 			require.NoError(t, err)
-			require.NoError(t, os.WriteFile(path, flip(valueOf(t, b, form.Events)+200)(t, b), 0o600))
+			require.NoError(t, os.WriteFile(path, flip(sample.ValueOf(t, b, form.Events)+200)(t, b), 0o600))
 		}, 399},
 		{"meta page", func(t *testing.T, path string) {
 			b, err := os.ReadFile(path)
@@ -99,7 +100,7 @@ func TestRepairOfAHeldJournal(t *testing.T) {
 			r, err := h.Check()
 			require.NoError(t, err)
 			require.NotEmpty(t, r.Problems)
-			d, err := h.Repair(Options{})
+			d, err := h.Repair(vault.Options{})
 			require.NoError(t, err)
 			require.NotNil(t, d)
 			require.Equal(t, []string{d.Aside}, h.Aside())
@@ -122,9 +123,9 @@ func TestHeldJournalOfAnOtherForm(t *testing.T) {
 	require.NoError(t, h.Close())
 
 	path = sample.Path(t)
-	j := open(t, path, Options{})
-	require.NoError(t, j.db.Update(func(tx *bolt.Tx) error { return guard.Bucket(tx, form.Format).Put(form.KeyVersion, []byte{99}) }))
+	j := open(t, path, journal.Options{})
 	require.NoError(t, j.Close())
+	ofForm(t, path, 99)
 	_, err = hold(t, path).Check()
-	require.ErrorIs(t, err, ErrNewer)
+	require.ErrorIs(t, err, journal.ErrNewer)
 }

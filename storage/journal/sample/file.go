@@ -1,0 +1,64 @@
+package sample
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/storage/journal/boltfile"
+)
+
+// Crash ends what has the file at path open, by close, and leaves the file as it was before that: as if the process had been killed. Nobody may
+// change it meanwhile.
+func Crash(path string, close func() error) error {
+	was, err := os.Open(path)
+	if err != nil {
+		return errors.Join(err, close())
+	}
+	defer was.Close()
+	left, err := os.OpenFile(path+".crash", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = io.Copy(left, was)
+		err = errors.Join(err, left.Close())
+	}
+	return errors.Join(err, close(), os.Rename(path+".crash", path))
+}
+
+// LeafOf is the byte offset in a journal's file of a page in use that holds a value of the given bucket.
+func LeafOf(t testing.TB, b, bucket []byte) int { return ValueOf(t, b, bucket) / 4096 * 4096 }
+
+// ValueOf is the byte offset in a journal's file of a value in use of the given bucket. Its bytes may stand in the file more than once, on freed
+// pages too; the one is meant whose change shows.
+func ValueOf(t testing.TB, b, bucket []byte) int {
+	t.Helper()
+	values := func(b []byte) (list []string) {
+		f, err := boltfile.New(bytes.NewReader(b), int64(len(b)))
+		require.NoError(t, err)
+		_, err = f.Walk(func(name string, _, v []byte) error {
+			if name == string(bucket) {
+				list = append(list, string(v))
+			}
+			return nil
+		})
+		require.NoError(t, err)
+		return list
+	}
+	all := values(b)
+	require.NotEmpty(t, all)
+	for at := 0; ; at++ {
+		i := bytes.Index(b[at:], []byte(all[0]))
+		require.GreaterOrEqual(t, i, 0, "value not found")
+		at += i
+		b[at] ^= 0xff
+		shows := !slices.Equal(values(b), all)
+		b[at] ^= 0xff
+		if shows {
+			return at
+		}
+	}
+}

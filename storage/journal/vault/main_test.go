@@ -1,0 +1,60 @@
+package vault_test
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	bolt "go.etcd.io/bbolt"
+	"go.uber.org/goleak"
+
+	"vmsbridge/storage/journal"
+	"vmsbridge/storage/journal/form"
+)
+
+// The vault is tested through the journal on it: what a journal holds is what must outlive damage.
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// open opens a journal and checks it, again at the end of the test.
+func open(t testing.TB, path string, opts journal.Options) *journal.Journal {
+	t.Helper()
+	j, err := journal.Open(path, opts)
+	require.NoError(t, err)
+	requireClean(t, j)
+	t.Cleanup(func() { require.NoError(t, j.Close()) })
+	return j
+}
+
+func requireClean(t testing.TB, j *journal.Journal) {
+	t.Helper()
+	r, err := j.Check()
+	require.NoError(t, err)
+	require.Empty(t, r.Problems)
+}
+
+// ofForm makes a file that is not open one of another form, as far as its version says.
+func ofForm(t *testing.T, path string, version byte) {
+	t.Helper()
+	db, err := bolt.Open(path, 0o600, nil)
+	require.NoError(t, err)
+	require.NoError(t, db.Update(func(tx *bolt.Tx) error { return tx.Bucket(form.Format).Put(form.KeyVersion, []byte{version}) }))
+	require.NoError(t, db.Close())
+}
+
+// TestTorture damages files at random for TORTURE_FOR: scripts/torture journal.
+func TestTorture(t *testing.T) {
+	if os.Getenv("TORTURE_FOR") == "" {
+		t.Skip("this goes on for hours: scripts/torture journal 1h")
+	}
+	span, err := time.ParseDuration(os.Getenv("TORTURE_FOR"))
+	require.NoError(t, err)
+	seed, err := strconv.ParseUint(os.Getenv("TORTURE_SEED"), 10, 64)
+	require.NoError(t, err)
+	for end := time.Now().Add(span); time.Now().Before(end); seed++ {
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) { randomDamage(t, seed) }) // a subtest of its own, so that its folders go
+	}
+}

@@ -1,0 +1,43 @@
+package vault
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vmsbridge/storage/journal/table"
+)
+
+// Options of Open. The zero value works.
+type Options struct {
+	// Log receives what someone should know of: damage, and what was recovered. Nil logs nothing.
+	Log *slog.Logger
+	// Registerer takes the metrics (vmsbridge_journal_…). Nil registers none. One file a registerer.
+	Registerer prometheus.Registerer
+	// OnDamage is called when a damaged file was set aside and replaced: by Open before it returns, or later from
+	// whichever call found the damage. It must not call the File.
+	OnDamage func(Damage)
+	// Committed is called with each transaction that has become durable, in their order, before the calls of Do that took part in it return.
+	// It may read, and must not call Do.
+	Committed func(*table.Tx)
+	// LockTimeout is how long Open waits for another process to let go of the file; 0 means one second.
+	LockTimeout time.Duration
+	// MaxBytes caps the file; changes beyond it give ErrFull. 0 means no cap.
+	MaxBytes int64
+	// Now is the clock for the names of files set aside, and since when an event waits that is put back into the outbox. Nil means time.Now.
+	Now func() time.Time
+}
+
+func (o Options) withDefaults() Options {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.LockTimeout == 0 {
+		o.LockTimeout = time.Second
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}

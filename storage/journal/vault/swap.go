@@ -1,0 +1,79 @@
+package vault
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/guard"
+	"vmsbridge/storage/vfs"
+)
+
+// swap takes over the last changes and lets the new file take the old one's place.
+func (f *File) swap(from, db *bolt.DB, file *os.File, c *Compaction) error {
+	f.commitMu.Lock()
+	defer f.commitMu.Unlock()
+	began := time.Now()
+	if err := f.apply(db, f.move.take()); err != nil {
+		return err
+	}
+	var sequence, changes uint64
+	err := f.View(func(tx *bolt.Tx) error {
+		sequence, changes = guard.Bucket(tx, form.Outbox).Sequence(), guard.Bucket(tx, form.Changes).Sequence()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	db.NoSync, db.NoGrowSync = false, false
+	err = guard.Run(func() error {
+		return db.Update(func(tx *bolt.Tx) error {
+			c.After = tx.Size()
+			return errors.Join(guard.Bucket(tx, form.Outbox).SetSequence(sequence), guard.Bucket(tx, form.Changes).SetSequence(changes))
+		})
+	})
+	if err != nil {
+		return err
+	}
+	f.dbMu.Lock()
+	defer f.dbMu.Unlock()
+	if f.db == nil {
+		return ErrClosed
+	}
+	if f.db != from {
+		return errors.New("the journal was recovered from damage meanwhile")
+	}
+	if err := os.Rename(f.path+compactingSuffix, f.path); err != nil {
+		return err
+	}
+	f.db, f.file = db, file
+	// Changes are promised to last from now on by the new file, so its name must last before any is made.
+	f.namesUnsure = true
+	_ = f.syncNames()
+	c.Held = time.Since(began)
+	return nil
+}
+
+// settleNames makes the file's name durable where that has failed before; until it is, no change is promised.
+func (f *File) settleNames() error {
+	f.dbMu.RLock()
+	defer f.dbMu.RUnlock()
+	return f.syncNames()
+}
+
+// syncNames is settleNames for those who hold dbMu. namesUnsure is guarded by commitMu.
+func (f *File) syncNames() error {
+	if !f.namesUnsure {
+		return nil
+	}
+	if err := vfs.OS.SyncDir(filepath.Dir(f.path)); err != nil {
+		return fmt.Errorf("make the compacted journal's name durable: %w", err)
+	}
+	f.namesUnsure = false
+	return nil
+}

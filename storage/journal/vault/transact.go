@@ -1,0 +1,37 @@
+package vault
+
+import (
+	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/journal/guard"
+)
+
+// View runs read in a read transaction, which waits for no change. Nothing of the transaction may be kept after it. read may be run a
+// second time, if the file had to be repaired for it.
+func (f *File) View(read func(*bolt.Tx) error) error {
+	return f.transact(func(db *bolt.DB) error { return db.View(read) })
+}
+
+// update runs write in a transaction and commits it durably. The caller holds commitMu.
+func (f *File) update(write func(*bolt.Tx) error) error {
+	return f.transact(func(db *bolt.DB) error { return db.Update(write) })
+}
+
+// transact runs a transaction, and once more if the file had to be repaired for it.
+func (f *File) transact(run func(*bolt.DB) error) error {
+	db, err := f.hold()
+	if err != nil {
+		return err
+	}
+	err = guard.Run(func() error { return run(db) })
+	f.dbMu.RUnlock()
+	again, err := f.repair(db, err)
+	if !again {
+		return explain(err)
+	}
+	if db, err = f.hold(); err != nil {
+		return err
+	}
+	defer f.dbMu.RUnlock()
+	return explain(guard.Run(func() error { return run(db) }))
+}
