@@ -14,7 +14,17 @@
 //
 // Events recorded under an untrue clock are put right by Settle, some at a time (provisional.go, settle.go).
 //
-// The file's shape is described in form/format.md. An example:
+// Its rooms, each of which knows only those below it:
+//
+//	journal            what is put, listed, reported, followed, pruned
+//	follow  query      who learns of every change; lists from the indexes
+//	vault              the file, whatever damages it: opened, mended, written together, made compact
+//	audit   salvage    what is wrong with a file; what can be read of it
+//	table              rows, and what hangs together among them
+//	form    guard      bytes, as form/format.md has them; bbolt, and what it makes of damage
+//	boltfile           bbolt's pages, read without bbolt
+//
+// An example:
 //
 //	j, err := journal.Open("/var/lib/vmsbridge/journal.db", journal.Options{Log: log})
 //	if err != nil { return err }

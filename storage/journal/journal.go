@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vmsbridge/storage/journal/audit"
+	"vmsbridge/storage/journal/follow"
 	"vmsbridge/storage/journal/vault"
 	"vmsbridge/uplink/vms"
 )
@@ -35,6 +36,9 @@ type Options struct {
 // Damage tells of a damaged file that was set aside, and of what was carried into the new one.
 type Damage = vault.Damage
 
+// Cursor follows what is put: see Cursors.
+type Cursor = follow.Cursor
+
 // Journal is an open journal. All methods are safe for concurrent use; those that change it block until the change is on
 // the device, and several callers share one transaction. Reads never wait for a change in progress.
 type Journal struct {
@@ -49,9 +53,9 @@ type Journal struct {
 	tries       map[string]int
 	subscribers map[int]func(vms.Event)
 	nextSub     int
-	cursors     []*Cursor
 
-	changed chan struct{}
+	followers *follow.Followers
+	changed   chan struct{}
 	// outboxBytes is about what the waiting events take up, -1 until Trim has counted.
 	outboxBytes atomic.Int64
 }
@@ -80,6 +84,7 @@ func Open(path string, opts Options) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
+	j.followers = follow.New(j.file, opts.Now, j.metrics.damaged)
 	j.metrics.register(opts.Registerer, j)
 	if waiting, _ := j.file.Tally(); waiting > 0 {
 		j.signal()

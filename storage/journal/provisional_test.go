@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -19,7 +20,7 @@ func TestSettle(t *testing.T) {
 	j, err := Open(path, Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, j.Close()) }()
-	follower := cursors(t, j, "broker")[0]
+	follower := broker(t, j)
 	untrue := func(actor string, start, end time.Duration) vms.Event { return sample.Event(actor, start-by, end-by) }
 	ended, goesOnHere := untrue("ended", time.Second, 3*time.Second), sample.Event("on", 2*time.Second-by, sample.GoesOn)
 	require.NoError(t, j.Put(sample.Event("true", 0, time.Second), true))
@@ -56,7 +57,7 @@ func TestSettle(t *testing.T) {
 		require.NoError(t, j.Close())
 		j, err = Open(path, Options{})
 		require.NoError(t, err)
-		follower = cursors(t, j, "broker")[0]
+		follower = broker(t, j)
 	}
 	require.NoError(t, j.Ack(ended.ID, entries[1].Revision), "an answer to what was sent before finds nothing")
 	entries, err = j.Peek(100, nil)
@@ -81,7 +82,7 @@ func TestSettle(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, list, 1)
 	require.True(t, list[0].Event.StartTimestamp.Equal(sample.Epoch.Add(4*time.Second)))
-	require.Equal(t, []string{"true", "other", "ended", "ended", "on", "parked", "quiet"}, sortedTail(read(t, follower), 3))
+	require.Equal(t, []string{"true", "other", "ended", "ended", "on", "parked", "quiet"}, sortedTail(t, follower, 3))
 
 	// The event that went on ends: it is the same event.
 	end := sample.Event("on", 2*time.Second, 9*time.Second)
@@ -97,20 +98,27 @@ func TestSettle(t *testing.T) {
 	requireClean(t, j)
 }
 
-// sortedTail is a list of "name began" as names, of which those from n on are in order of their names: they were settled in the order
+// broker opens a cursor.
+func broker(t testing.TB, j *Journal) *Cursor {
+	t.Helper()
+	list, err := j.Cursors("broker")
+	require.NoError(t, err)
+	return list[0]
+}
+
+// sortedTail is the actors of what a cursor reads, of which those from n on are in the order of their names: they were settled in the order
 // of their ids.
-func sortedTail(list []string, n int) []string {
-	out := make([]string, 0, len(list))
-	for i, s := range list {
-		if len(s) > 6 && s[len(s)-6:] == " began" {
-			s = s[:len(s)-6]
-		}
-		out = append(out, s)
-		for k := i; k > n && out[k] < out[k-1]; k-- {
-			out[k], out[k-1] = out[k-1], out[k]
-		}
+func sortedTail(t testing.TB, c *Cursor, n int) []string {
+	t.Helper()
+	changes, err := c.Read(0, 1000)
+	require.NoError(t, err)
+	names := make([]string, 0, len(changes))
+	for _, ch := range changes {
+		names = append(names, ch.Event.ActorID)
+		require.True(t, ch.Newest)
 	}
-	return out
+	slices.Sort(names[n:])
+	return names
 }
 
 // TestSettleInPieces puts more events right than one transaction takes, with a restart in between as after a crash, while what went on ends
@@ -121,7 +129,7 @@ func TestSettleInPieces(t *testing.T) {
 	j, err := Open(path, Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, j.Close()) }()
-	cursors(t, j, "broker")
+	broker(t, j)
 	second := func(i int) time.Duration { return time.Duration(i) * time.Second }
 	name := func(i int) string { return fmt.Sprintf("camera%04d", i) }
 	for i := range n {
@@ -144,7 +152,7 @@ func TestSettleInPieces(t *testing.T) {
 	require.NoError(t, j.Close())
 	j, err = Open(path, Options{})
 	require.NoError(t, err)
-	follower := cursors(t, j, "broker")[0]
+	follower := broker(t, j)
 	for more {
 		var some int
 		some, more, err = j.Settle(5, by, nil)

@@ -20,15 +20,12 @@ func (j *Journal) committed(t *table.Tx) {
 			subs = append(subs, f)
 		}
 	}
-	cursors := j.cursors
 	j.stateMu.Unlock()
 	if t.Queued {
 		j.signal()
 	}
 	if t.Changed {
-		for _, c := range cursors {
-			c.signal()
-		}
+		j.followers.Tell()
 	}
 	for _, ev := range t.Events {
 		for _, f := range subs {
@@ -36,6 +33,9 @@ func (j *Journal) committed(t *table.Tx) {
 		}
 	}
 }
+
+// Cursors opens the cursors of these names, in their order, and forgets all others, durably: see follow.Followers. Call it once after Open.
+func (j *Journal) Cursors(names ...string) ([]*Cursor, error) { return j.followers.Open(names...) }
 
 func (j *Journal) signal() {
 	select {

@@ -1,14 +1,11 @@
-package journal
+package follow
 
 import (
 	"encoding/binary"
 	"fmt"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
 	"vmsbridge/storage/journal/form"
-	"vmsbridge/storage/journal/guard"
 	"vmsbridge/storage/journal/table"
 )
 
@@ -44,38 +41,4 @@ func (c *Cursor) Trim(most int, before time.Time) (skipped int, err error) {
 		return 0, fmt.Errorf("trim the changes for %q: %w", c.name, err)
 	}
 	return skipped, nil
-}
-
-// Lag is how far a cursor is behind.
-type Lag = struct {
-	Waiting int       // changes that it has not passed
-	Oldest  time.Time // when the first of them was put; zero if there is none
-	Skipped uint64    // changes that Trim has given up since the cursor was made
-}
-
-// Lag is how far the cursor is behind, from a place on if its owner is done with everything up to that, though it has not noted so;
-// 0 takes what is noted. It walks the keys of what waits.
-func (c *Cursor) Lag(after uint64) (l Lag, err error) {
-	err = c.j.file.View(func(tx *bolt.Tx) error {
-		l = Lag{}
-		v, err := table.Cursor(tx, c.key)
-		if err != nil {
-			return err
-		}
-		after = max(after, v.Place)
-		l.Skipped, l.Waiting = v.Skipped, table.CountChanges(tx, after)
-		from := guard.Bucket(tx, form.Changes).Cursor()
-		for k, raw := from.Seek(form.SequenceKey(after + 1)); k != nil; k, raw = from.Next() {
-			var e form.Change
-			if e.Read(raw) == nil {
-				l.Oldest = e.Since
-				break
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return Lag{}, fmt.Errorf("read the cursor of %q: %w", c.name, err)
-	}
-	return l, nil
 }
