@@ -22,8 +22,9 @@ func Means(luma []byte, stride, side, width, height int, cells []uint16) {
 	case side == 4:
 		for y := range height {
 			rows, out := luma[4*y*stride:][:3*stride+4*width], cells[y*width:][:width:width]
-			done := meansFourWide(rows, stride, out)
-			meansMany(rows[4*done:], stride, 4, width-done, 1, out[done:])
+			if done := meansFourWide(rows, stride, out); done < width {
+				meansMany(rows[4*done:], stride, 4, width-done, 1, out[done:])
+			}
 		}
 	case side <= 257: // a column's sum of the rows of a cell fits 16 bits
 		meansMany(luma, stride, side, width, height, cells)

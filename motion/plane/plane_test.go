@@ -73,7 +73,9 @@ func exposures(r *rand.Rand) Exposure {
 	return Exposure{Gain: int32(r.IntN(4*GainOne + 1)), Offset: int32(r.IntN(1<<18) - 1<<17)}
 }
 
-func TestMeansIsPlain(t *testing.T) {
+func TestMeansIsPlain(t *testing.T) { everyWidth(t, testMeans) }
+
+func testMeans(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 600 {
 		side := []int{1, 1, 2, 2, 2, 3, 4, 5, 7, 16, 200, 257, 258}[r.IntN(13)]

@@ -802,8 +802,24 @@ row:
 end:
 	RET
 
+// y = the sums of pairs of pixels in eight cells' columns of four rows, the first of them at SI; Y6 is 1 in each byte. t is lost.
+#define COLUMNSY(at, y, t) \
+	VMOVDQU    at(SI), y         \
+	VPMADDUBSW Y6, y, y          \
+	VMOVDQU    at(SI)(R8*1), t   \
+	VPMADDUBSW Y6, t, t          \
+	VPADDW     t, y, y           \
+	VMOVDQU    at(SI)(R8*2), t   \
+	VPMADDUBSW Y6, t, t          \
+	VPADDW     t, y, y           \
+	VMOVDQU    at(SI)(R9*1), t   \
+	VPMADDUBSW Y6, t, t          \
+	VPADDW     t, y, y
+
 // func meansFourWide(luma []byte, stride int, out []uint16) (done int)
 TEXT ·meansFourWide(SB), NOSPLIT, $0-64
+	CMPB ·hasAVX2(SB), $1
+	JEQ  avx2
 	MOVQ    luma_base+0(FP), SI
 	MOVQ    stride+24(FP), R8
 	MOVQ    out_base+32(FP), DI
@@ -858,6 +874,44 @@ loop:
 	JNZ      loop
 
 end:
+	RET
+
+avx2:
+	MOVQ     luma_base+0(FP), SI
+	MOVQ     stride+24(FP), R8
+	MOVQ     out_base+32(FP), DI
+	MOVQ     out_len+40(FP), CX
+	ANDQ     $~15, CX
+	MOVQ     CX, done+56(FP)
+	JZ       endy
+	LEAQ     (R8)(R8*2), R9
+	LEAQ     (SI)(R8*8), R10   // the row of cells after the next is fetched ahead: rows are too short for the processor to notice in time
+	VPCMPEQB Y6, Y6, Y6
+	VPABSB   Y6, Y6
+	VPCMPEQW Y5, Y5, Y5
+	VPSRLW   $15, Y5, Y5
+
+loopy:
+	PREFETCHT0 (R10)
+	PREFETCHT0 (R10)(R8*1)
+	PREFETCHT0 (R10)(R8*2)
+	PREFETCHT0 (R10)(R9*1)
+	COLUMNSY(0, Y0, Y1)
+	COLUMNSY(32, Y2, Y3)
+	VPMADDWD  Y5, Y0, Y0
+	VPMADDWD  Y5, Y2, Y2
+	VPACKUSDW Y2, Y0, Y0       // the four cells of each half of the two in turn
+	VPERMQ    $0xD8, Y0, Y0
+	VPSLLW    $4, Y0, Y0
+	VMOVDQU   Y0, (DI)
+	ADDQ      $64, R10
+	ADDQ      $64, SI
+	ADDQ      $32, DI
+	SUBQ      $16, CX
+	JNZ       loopy
+
+endy:
+	VZEROUPPER
 	RET
 
 // func likeWide(x, y []uint16, pitch, rows int, l *Likeness)
