@@ -16,16 +16,13 @@ const (
 // smoother smooths the cells of a picture, or not. Its zero value does not.
 type smoother struct {
 	on   bool
-	calm []uint16    // the cells' noise as thresholds are made of it
-	rows [3][]uint16 // of three rows of cells, each smoothed in itself
+	calm []uint16 // the cells' noise as thresholds are made of it
+	rows []uint16 // the cells, each row smoothed in itself
 }
 
 // resize makes room for cells.
 func (s *smoother) resize(width, height int) {
-	*s = smoother{calm: make([]uint16, width*height)}
-	for i := range s.rows {
-		s.rows[i] = make([]uint16, width)
-	}
+	*s = smoother{calm: make([]uint16, width*height), rows: make([]uint16, width*height)}
 }
 
 // run smooths the cells of a picture in place, by 1 2 1 in both directions, if it is on. At the borders the outermost cells count twice.
@@ -34,19 +31,18 @@ func (s *smoother) run(cells []uint16, width int) {
 	if !s.on || width < 3 || height < 3 {
 		return
 	}
-	above, here, below := s.rows[0], s.rows[1], s.rows[2]
-	smoothRow(here, cells[:width])
-	copy(above, here)
-	for y := range height {
-		if y+1 < height {
-			smoothRow(below, cells[(y+1)*width:(y+2)*width])
-		} else {
-			copy(below, here)
-		}
-		row, a, h, b := cells[y*width:(y+1)*width], above[:width], here[:width], below[:width]
-		plane.Smooth(row, a, h, b)
-		above, here, below = here, below, above
+	// In one go over all rows, and then the ends of each, which are no neighbours of those of the next.
+	n := width * height
+	cells, rows := cells[:n], s.rows[:n]
+	plane.Smooth(rows[1:n-1], cells, cells[1:], cells[2:])
+	for y := 0; y < n; y += width {
+		end := y + width - 1
+		rows[y] = uint16((3*uint32(cells[y]) + uint32(cells[y+1]) + 2) >> 2)
+		rows[end] = uint16((uint32(cells[end-1]) + 3*uint32(cells[end]) + 2) >> 2)
 	}
+	plane.Smooth(cells[:width], rows, rows, rows[width:])
+	plane.Smooth(cells[width:n-width], rows, rows[width:], rows[2*width:])
+	plane.Smooth(cells[n-width:], rows[n-2*width:], rows[n-width:], rows[n-width:])
 }
 
 // doubts is the noise of the cells as thresholds are made of it: by night less than was learned, but not while much falls, since flakes are no noise.
@@ -57,15 +53,6 @@ func (d *Detector) doubts() []uint16 {
 	calm := d.smooth.calm[:len(d.model.noise)]
 	plane.Share(calm, d.model.noise, nightShare<<8)
 	return calm
-}
-
-// smoothRow writes a smoothed row.
-func smoothRow(to, from []uint16) {
-	to = to[:len(from)]
-	n := len(from)
-	to[0] = uint16((3*uint32(from[0]) + uint32(from[1]) + 2) >> 2)
-	plane.Smooth(to[1:n-1], from, from[1:], from[2:])
-	to[n-1] = uint16((uint32(from[n-2]) + 3*uint32(from[n-1]) + 2) >> 2)
 }
 
 // smoothen switches the smoothing by the noise that the model has learned, and carries the model over.

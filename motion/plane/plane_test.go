@@ -289,7 +289,9 @@ func TestBlocksArePlain(t *testing.T) {
 	}
 }
 
-func TestSmoothIsPlain(t *testing.T) {
+func TestSmoothIsPlain(t *testing.T) { everyWidth(t, testSmooth) }
+
+func testSmooth(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 6))
 	for range 500 {
 		n := r.IntN(60)

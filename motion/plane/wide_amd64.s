@@ -737,7 +737,12 @@ TEXT ·meansTwoWide(SB), NOSPLIT, $0-80
 	MOVQ    out_len+56(FP), CX
 	ANDQ    $~7, CX
 	MOVQ    CX, done+72(FP)
-	JZ      end
+	CMPB    ·hasAVX2(SB), $1
+	JEQ     avx2
+
+rest:
+	CMPQ    CX, $0
+	JEQ     end
 	PCMPEQW X7, X7
 	PSRLW   $8, X7
 
@@ -763,6 +768,44 @@ loop:
 
 end:
 	RET
+
+avx2:
+	SUBQ     $32, CX
+	JLT      short
+	MOVQ     R8, R9
+	SUBQ     SI, R9            // the stride
+	LEAQ     (SI)(R9*4), R10   // the row of cells after the next is fetched ahead
+	VPCMPEQB Y6, Y6, Y6
+	VPABSB   Y6, Y6
+
+loopy:
+	PREFETCHT0 (R10)
+	PREFETCHT0 (R10)(R9*1)
+	VMOVDQU    (SI), Y0
+	VMOVDQU    32(SI), Y1
+	VMOVDQU    (R8), Y2
+	VMOVDQU    32(R8), Y3
+	VPMADDUBSW Y6, Y0, Y0
+	VPMADDUBSW Y6, Y1, Y1
+	VPMADDUBSW Y6, Y2, Y2
+	VPMADDUBSW Y6, Y3, Y3
+	VPADDW     Y2, Y0, Y0
+	VPADDW     Y3, Y1, Y1
+	VPSLLW     $6, Y0, Y0
+	VPSLLW     $6, Y1, Y1
+	VMOVDQU    Y0, (DI)
+	VMOVDQU    Y1, 32(DI)
+	ADDQ       $64, SI
+	ADDQ       $64, R8
+	ADDQ       $64, R10
+	ADDQ       $64, DI
+	SUBQ       $32, CX
+	JGE        loopy
+	VZEROUPPER
+
+short:
+	ADDQ $32, CX
+	JMP  rest
 
 // func sumColumnsWide(luma []byte, stride, rows int, sums []uint16) (done int)
 TEXT ·sumColumnsWide(SB), NOSPLIT, $0-72
@@ -1165,11 +1208,13 @@ TEXT ·smoothWide(SB), NOSPLIT, $0-104
 	MOVQ    a_base+24(FP), SI
 	MOVQ    b_base+48(FP), R8
 	MOVQ    c_base+72(FP), R9
+	XORQ    BX, BX
+	CMPB    ·hasAVX2(SB), $1
+	JEQ     avx2
 	ANDQ    $~7, CX
 	MOVQ    CX, done+96(FP)
 	PCMPEQW X7, X7
 	PSRLW   $15, X7
-	XORQ    BX, BX
 
 loop:
 	CMPQ  BX, CX
@@ -1188,6 +1233,30 @@ loop:
 	JMP   loop
 
 end:
+	RET
+
+avx2:
+	ANDQ     $~15, CX
+	MOVQ     CX, done+96(FP)
+	VPCMPEQW Y7, Y7, Y7
+	VPSRLW   $15, Y7, Y7
+
+loopy:
+	CMPQ    BX, CX
+	JGE     endy
+	VMOVDQU (SI)(BX*2), Y0
+	VMOVDQU (R9)(BX*2), Y1
+	VPXOR   Y1, Y0, Y3
+	VPAND   Y7, Y3, Y3
+	VPAVGW  Y1, Y0, Y0
+	VPSUBW  Y3, Y0, Y0
+	VPAVGW  (R8)(BX*2), Y0, Y0
+	VMOVDQU Y0, (DI)(BX*2)
+	ADDQ    $16, BX
+	JMP     loopy
+
+endy:
+	VZEROUPPER
 	RET
 
 // func shareWide(to, from []uint16, share uint16) (done int)
