@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -84,6 +85,14 @@ func run(t *testing.T, h *Homes) (stop func()) {
 	return once
 }
 
+// settle waits until the homes have noted what they handed over. What is under way when a home is stopped is handed over again.
+func settle(t *testing.T, h *Homes) {
+	t.Helper()
+	eventually(t, func() bool {
+		return !slices.ContainsFunc(h.Status(), func(s home.Status) bool { return s.Waiting > 0 })
+	})
+}
+
 func openJournal(t *testing.T) *journal.Journal {
 	j, err := journal.Open(filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
 	require.NoError(t, err)
@@ -108,12 +117,14 @@ func TestApply(t *testing.T) {
 	put(t, j, "a")
 	run(t, h)
 	eventually(t, func() bool { return len(one.actors()) == 1 })
+	settle(t, h)
 	h.Apply(first) // nothing changed
 
 	h.Apply(parse(t, dir, "webhooks:\n"+hookYAML("two", two.URL, key)+hookYAML("one", one.URL, key)))
 	eventually(t, func() bool { return len(h.Status()) == 2 })
 	put(t, j, "b")
 	eventually(t, func() bool { return len(one.actors()) == 2 && len(two.actors()) == 1 })
+	settle(t, h)
 	h.Apply(parse(t, dir, "webhooks:\n"+hookYAML("two", two.URL, key)))
 	eventually(t, func() bool { return len(h.Status()) == 1 && h.Status()[0].Name == "two" })
 	found, err := reg.Gather()
