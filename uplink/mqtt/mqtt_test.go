@@ -316,6 +316,7 @@ func TestUntrueClock(t *testing.T) {
 	require.NoError(t, s.journal.Put(ev, false))
 	eventually(t, func() bool { return l.last(motion) == "OFF" })
 	require.Equal(t, []string{"OFF", "ON", "OFF"}, l.on(motion))
+	eventually(t, func() bool { return len(l.on(events)) >= 2 })
 	require.Equal(t, []string{ev.ID + "…", ev.ID}, ids(t, l))
 }
 
