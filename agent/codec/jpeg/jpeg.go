@@ -89,6 +89,17 @@ func (c *Codec) Encode(m *image.YCbCr, quality int) ([]byte, error) {
 	return out, nil
 }
 
+// fromDecoded is what image/jpeg, or a library that stands in for it, has decoded.
+func fromDecoded(m image.Image) (planar.Image, error) {
+	switch m := m.(type) {
+	case *image.YCbCr:
+		return fromYCbCr(m)
+	case *image.Gray:
+		return fromGray(m), nil
+	}
+	return planar.Image{}, fmt.Errorf("its colours are not Y, Cb, Cr (%T)", m)
+}
+
 // fromYCbCr is a decoded picture of the image package as planes, without copying. JPEG is full range.
 func fromYCbCr(m *image.YCbCr) (planar.Image, error) {
 	w, h := m.Rect.Dx(), m.Rect.Dy()

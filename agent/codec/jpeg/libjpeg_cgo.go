@@ -37,13 +37,7 @@ func (linked) decode(data []byte, h Header) (planar.Image, error) {
 	if err != nil {
 		return planar.Image{}, err
 	}
-	switch m := m.(type) {
-	case *image.YCbCr:
-		return fromYCbCr(m)
-	case *image.Gray:
-		return fromGray(m), nil
-	}
-	return planar.Image{}, fmt.Errorf("its colours are not Y, Cb, Cr (%T)", m)
+	return fromDecoded(m)
 }
 
 func (linked) encode(m *image.YCbCr, quality int) ([]byte, error) {

@@ -19,13 +19,7 @@ func (standard) decode(data []byte, _ Header) (planar.Image, error) {
 	if err != nil {
 		return planar.Image{}, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	switch m := m.(type) {
-	case *image.YCbCr:
-		return fromYCbCr(m)
-	case *image.Gray:
-		return fromGray(m), nil
-	}
-	return planar.Image{}, fmt.Errorf("its colours are not Y, Cb, Cr (%T)", m)
+	return fromDecoded(m)
 }
 
 func (standard) encode(m *image.YCbCr, quality int) ([]byte, error) {
