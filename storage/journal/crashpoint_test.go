@@ -125,21 +125,12 @@ func TestCrashAtTheFirstStart(t *testing.T) {
 
 // TestTorture goes on for TORTURE_FOR with longer lives, each from a seed of its own: scripts/torture journal.
 func TestTorture(t *testing.T) {
-	if os.Getenv("TORTURE_FOR") == "" {
-		t.Skip("this goes on for hours: scripts/torture journal 1h")
-	}
-	span, err := time.ParseDuration(os.Getenv("TORTURE_FOR"))
-	require.NoError(t, err)
-	seed, err := strconv.ParseUint(os.Getenv("TORTURE_SEED"), 10, 64)
-	require.NoError(t, err)
-	for end := time.Now().Add(span); time.Now().Before(end); seed++ {
-		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) { // a subtest of its own, so that its folders go
-			crashEverywhere(t, seed, 20+int(seed%80))
-			failEverywhere(t, seed, 14+int(seed%26), 1+int(seed%3))
-			require.NoError(t, flag.Set("rapid.seed", strconv.FormatUint(seed, 10)))
-			compareLives(t, 20)
-		})
-	}
+	sample.Torture(t, func(t *testing.T, seed uint64) {
+		crashEverywhere(t, seed, 20+int(seed%80))
+		failEverywhere(t, seed, 14+int(seed%26), 1+int(seed%3))
+		require.NoError(t, flag.Set("rapid.seed", strconv.FormatUint(seed, 10)))
+		compareLives(t, 20)
+	})
 }
 
 // TestCrashAtEveryOperationOfARecovery: whatever operation of a recovery the power goes at, the journal opens, and nothing is lost

@@ -22,6 +22,22 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
+// repaired opens a journal after a bit of a value of a bucket was flipped, and the file repaired.
+func repaired(t *testing.T, path string, bucket []byte, at int) *journal.Journal {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	b[sample.ValueOf(t, b, bucket)+at] ^= 4
+	require.NoError(t, os.WriteFile(path, b, 0o600))
+	h, err := vault.Hold(path, time.Second)
+	require.NoError(t, err)
+	d, err := h.Repair(vault.Options{})
+	require.NoError(t, err)
+	require.NotNil(t, d)
+	require.NoError(t, h.Close())
+	return open(t, path, journal.Options{})
+}
+
 // What cursors promise lasts over a restart, a file of before they were, a compaction and a recovery.
 func TestCursorsLast(t *testing.T) {
 	path := sample.Path(t)
@@ -62,17 +78,7 @@ func TestCursorsLast(t *testing.T) {
 	require.NoError(t, again.Close())
 
 	// A byte of an event is damaged: the others are still told of.
-	b, err := os.ReadFile(path)
-	require.NoError(t, err)
-	b[sample.ValueOf(t, b, form.Events)+100] ^= 4
-	require.NoError(t, os.WriteFile(path, b, 0o600))
-	h, err := vault.Hold(path, time.Second)
-	require.NoError(t, err)
-	d, err := h.Repair(vault.Options{})
-	require.NoError(t, err)
-	require.NotNil(t, d)
-	require.NoError(t, h.Close())
-	hurt := open(t, path, journal.Options{})
+	hurt := repaired(t, path, form.Events, 100)
 	c = cursors(t, hurt, "home")[0]
 	require.GreaterOrEqual(t, len(read(t, c)), 20)
 	pass(t, c, len(read(t, c)))
@@ -92,17 +98,7 @@ func TestDamageToCursors(t *testing.T) {
 				require.NoError(t, j.Put(sample.Event(fmt.Sprint(i), 0, time.Second), true))
 			}
 			require.NoError(t, j.Close())
-			b, err := os.ReadFile(path)
-			require.NoError(t, err)
-			b[sample.ValueOf(t, b, bucket)+8] ^= 4
-			require.NoError(t, os.WriteFile(path, b, 0o600))
-			h, err := vault.Hold(path, time.Second)
-			require.NoError(t, err)
-			d, err := h.Repair(vault.Options{})
-			require.NoError(t, err)
-			require.NotNil(t, d)
-			require.NoError(t, h.Close())
-			hurt := open(t, path, journal.Options{})
+			hurt := repaired(t, path, bucket, 8)
 			c := cursors(t, hurt, "home")[0]
 			if name == "an entry" {
 				require.Len(t, read(t, c), 19)

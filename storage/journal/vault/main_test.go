@@ -1,11 +1,7 @@
 package vault_test
 
 import (
-	"fmt"
-	"os"
-	"strconv"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	bolt "go.etcd.io/bbolt"
@@ -13,6 +9,7 @@ import (
 
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/sample"
 )
 
 // The vault is tested through the journal on it: what a journal holds is what must outlive damage.
@@ -46,15 +43,4 @@ func ofForm(t *testing.T, path string, version byte) {
 }
 
 // TestTorture damages files at random for TORTURE_FOR: scripts/torture journal.
-func TestTorture(t *testing.T) {
-	if os.Getenv("TORTURE_FOR") == "" {
-		t.Skip("this goes on for hours: scripts/torture journal 1h")
-	}
-	span, err := time.ParseDuration(os.Getenv("TORTURE_FOR"))
-	require.NoError(t, err)
-	seed, err := strconv.ParseUint(os.Getenv("TORTURE_SEED"), 10, 64)
-	require.NoError(t, err)
-	for end := time.Now().Add(span); time.Now().Before(end); seed++ {
-		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) { randomDamage(t, seed) }) // a subtest of its own, so that its folders go
-	}
-}
+func TestTorture(t *testing.T) { sample.Torture(t, randomDamage) }
