@@ -2,6 +2,7 @@ package motion
 
 import (
 	"math/bits"
+	"slices"
 
 	"vmsbridge/motion/plane"
 )
@@ -113,11 +114,14 @@ func (l *labeler) measure(v *plane.Views) {
 				l.there[k] = true
 				l.sums[k][1].Reset()
 			}
-			s := &l.sums[k][at]
-			for y := 2 * int(r.y); y < min(2*int(r.y)+2, v.Height); y++ {
-				cells := min(2*n, v.Width-2*from)
-				plane.Measure(v, 2*from, y, cells, s)
-				plane.Trace(v, 2*from, y, cells, s)
+			s, x, y := &l.sums[k][at], 2*from, 2*int(r.y)
+			cells := min(2*n, v.Width-x)
+			if y+1 < v.Height {
+				plane.MeasurePair(v, x, y, cells, s)
+				plane.TracePair(v, x, y, cells, s)
+			} else {
+				plane.Measure(v, x, y, cells, s)
+				plane.Trace(v, x, y, cells, s)
 			}
 			from, near = from+n, near>>n
 		}
@@ -166,10 +170,6 @@ func outlineOf(s *plane.Sums) outline {
 	return outline{ends: plane.Count(&s.Ends), sharp: plane.Count(&s.Sharp), inner: plane.Count(&s.Inner), torn: plane.Count(&s.Torn), own: plane.Count(&s.Own), lost: plane.Count(&s.Lost)}
 }
 
-func lowest(parts *[8]int16) int16 {
-	return min(parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6], parts[7])
-}
+func lowest(parts *[16]int16) int16 { return slices.Min(parts[:]) }
 
-func highest(parts *[8]int16) int16 {
-	return max(parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6], parts[7])
-}
+func highest(parts *[16]int16) int16 { return slices.Max(parts[:]) }

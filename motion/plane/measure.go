@@ -14,14 +14,14 @@ type Views struct {
 
 // Sums are the sums over cells, each in parts that are added up by its methods. Parts of 16 bits hold the cells of a whole picture, as each takes those of one column of eight.
 type Sums struct {
-	Cells, Gone, Fore, Creep, Moved, Now [8]uint16
-	Inner, Ends, Torn, Sharp, Own, Lost  [8]uint16
-	Left, Right, MovedLeft, MovedRight   [8]int16 // of the solid cells, and of those that moved; to the last cell, not beyond it
+	Cells, Gone, Fore, Creep, Moved, Now [16]uint16
+	Inner, Ends, Torn, Sharp, Own, Lost  [16]uint16
+	Left, Right, MovedLeft, MovedRight   [16]int16 // of the solid cells, and of those that moved; to the last cell, not beyond it
 
-	Weight, MovedWeight, Limit, NowWeight [4]uint32
-	Worn                                  [4]uint32 // of what moved
-	SquareLow, SquareHigh                 [4]uint32 // of the squares of MovedWeight, the lower and the upper 16 bits
-	ForeX, ForeY, MovedX, MovedY          [4]uint32
+	Weight, MovedWeight, Limit, NowWeight [8]uint32
+	Worn                                  [8]uint32 // of what moved
+	SquareLow, SquareHigh                 [8]uint32 // of the squares of MovedWeight, the lower and the upper 16 bits
+	ForeX, ForeY, MovedX, MovedY          [8]uint32
 
 	Top, Bottom, MovedTop, MovedBottom int // as Left and Right
 }
@@ -36,7 +36,7 @@ func (s *Sums) Reset() {
 }
 
 // Count adds up a sum of 16 bits.
-func Count(parts *[8]uint16) int {
+func Count(parts *[16]uint16) int {
 	n := 0
 	for _, v := range parts {
 		n += int(v)
@@ -45,8 +45,52 @@ func Count(parts *[8]uint16) int {
 }
 
 // Total adds up a sum of 32 bits.
-func Total(parts *[4]uint32) int {
-	return int(parts[0]) + int(parts[1]) + int(parts[2]) + int(parts[3])
+func Total(parts *[8]uint32) int {
+	return int(parts[0]) + int(parts[1]) + int(parts[2]) + int(parts[3]) + int(parts[4]) + int(parts[5]) + int(parts[6]) + int(parts[7])
+}
+
+// MeasurePair is Measure for n cells of row y and as many of the row below.
+func MeasurePair(v *Views, x, y, n int, s *Sums) {
+	done := 0
+	if hasPairs() && v.within(x, y+1, n) && v.Light.wide() && v.BlinkLight.wide() {
+		var solid, moved uint32 // of each row, in 16 bits
+		done, solid, moved = measurePairWide(v, x, y, n, s)
+		s.Top, s.Bottom = span(solid, y, s.Top, s.Bottom)
+		s.MovedTop, s.MovedBottom = span(moved, y, s.MovedTop, s.MovedBottom)
+	}
+	if done < n {
+		Measure(v, x+done, y, n-done, s)
+		Measure(v, x+done, y+1, n-done, s)
+	}
+}
+
+// span takes row y and the one below, as far as there is anything in them, into the rows from top to bottom.
+func span(any uint32, y, top, bottom int) (int, int) {
+	if any&0xffff != 0 {
+		top, bottom = min(top, y), max(bottom, y)
+	}
+	if any>>16 != 0 {
+		top, bottom = min(top, y+1), max(bottom, y+1)
+	}
+	return top, bottom
+}
+
+// within tells whether vectors may take n cells of row y, and those before it: they read up to seven more.
+func (v *Views) within(x, y, n int) bool {
+	return v.Contrast >= 0 && v.Contrast < 1<<16 && y*v.Width+x+(n+7)&^7 <= len(v.Now)
+}
+
+// TracePair is Trace for n cells of row y and as many of the row below.
+func TracePair(v *Views, x, y, n int, s *Sums) {
+	done, low := 0, y+1+edgeReach
+	// Both rows have something above, or neither, and below.
+	if hasPairs() && (y == 0 && x >= edgeReach || y >= edgeReach) && (low < v.Height || y+edgeReach >= v.Height) && v.within(x+edgeReach, min(low, v.Height-1), n) {
+		done = tracePairWide(v, x, y, n, s)
+	}
+	if done < n {
+		Trace(v, x+done, y, n-done, s)
+		Trace(v, x+done, y+1, n-done, s)
+	}
 }
 
 // Measure adds n cells of row y, from x on, to s.

@@ -2,6 +2,7 @@ package plane
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -46,26 +47,28 @@ func sightings(t *testing.T, r *rand.Rand) *Views {
 // summed is what the parts of s add up to.
 func summed(s *Sums) map[string]int {
 	m := map[string]int{"top": s.Top, "bottom": s.Bottom, "moved top": s.MovedTop, "moved bottom": s.MovedBottom}
-	for name, parts := range map[string]*[8]uint16{"cells": &s.Cells, "gone": &s.Gone, "fore": &s.Fore, "creep": &s.Creep, "moved": &s.Moved, "now": &s.Now,
+	for name, parts := range map[string]*[16]uint16{"cells": &s.Cells, "gone": &s.Gone, "fore": &s.Fore, "creep": &s.Creep, "moved": &s.Moved, "now": &s.Now,
 		"inner": &s.Inner, "ends": &s.Ends, "torn": &s.Torn, "sharp": &s.Sharp, "own": &s.Own, "lost": &s.Lost} {
 		m[name] = Count(parts)
 	}
-	for name, parts := range map[string]*[4]uint32{"weight": &s.Weight, "moved weight": &s.MovedWeight, "limit": &s.Limit, "now weight": &s.NowWeight, "worn": &s.Worn,
+	for name, parts := range map[string]*[8]uint32{"weight": &s.Weight, "moved weight": &s.MovedWeight, "limit": &s.Limit, "now weight": &s.NowWeight, "worn": &s.Worn,
 		"square low": &s.SquareLow, "square high": &s.SquareHigh, "fore x": &s.ForeX, "fore y": &s.ForeY, "moved x": &s.MovedX, "moved y": &s.MovedY} {
 		m[name] = Total(parts)
 	}
-	for name, parts := range map[string]*[8]int16{"left": &s.Left, "moved left": &s.MovedLeft} {
-		m[name] = int(min(parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6], parts[7]))
+	for name, parts := range map[string]*[16]int16{"left": &s.Left, "moved left": &s.MovedLeft} {
+		m[name] = int(slices.Min(parts[:]))
 	}
-	for name, parts := range map[string]*[8]int16{"right": &s.Right, "moved right": &s.MovedRight} {
-		if m[name] = int(max(parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6], parts[7])); s.Bottom < 0 || name != "right" && s.MovedBottom < 0 {
+	for name, parts := range map[string]*[16]int16{"right": &s.Right, "moved right": &s.MovedRight} {
+		if m[name] = int(slices.Max(parts[:])); s.Bottom < 0 || name != "right" && s.MovedBottom < 0 {
 			m[name] = -1 // of no cells
 		}
 	}
 	return m
 }
 
-func TestMeasureIsPlain(t *testing.T) {
+func TestMeasureIsPlain(t *testing.T) { everyWidth(t, testMeasure) }
+
+func testMeasure(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
 	for range 3000 {
 		v := sightings(t, r)
@@ -76,13 +79,20 @@ func TestMeasureIsPlain(t *testing.T) {
 			x, y := r.IntN(v.Width), r.IntN(v.Height)
 			n := 1 + r.IntN(v.Width-x)
 			measurePlain(v, x, y, n, &want)
+			if y+1 < v.Height && r.IntN(2) == 0 {
+				measurePlain(v, x, y+1, n, &want)
+				MeasurePair(v, x, y, n, &got)
+				continue
+			}
 			Measure(v, x, y, n, &got)
 		}
 		require.Equal(t, summed(&want), summed(&got), "%+v", *v)
 	}
 }
 
-func TestTraceIsPlain(t *testing.T) {
+func TestTraceIsPlain(t *testing.T) { everyWidth(t, testTrace) }
+
+func testTrace(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 2))
 	seen := map[string]int{}
 	for range 3000 {
@@ -92,6 +102,11 @@ func TestTraceIsPlain(t *testing.T) {
 			x, y := r.IntN(v.Width), r.IntN(v.Height)
 			n := 1 + r.IntN(v.Width-x)
 			tracePlain(v, x, y, n, &want)
+			if y+1 < v.Height && r.IntN(2) == 0 {
+				tracePlain(v, x, y+1, n, &want)
+				TracePair(v, x, y, n, &got)
+				continue
+			}
 			Trace(v, x, y, n, &got)
 		}
 		require.Equal(t, summed(&want), summed(&got), "%+v", *v)
