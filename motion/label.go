@@ -20,7 +20,7 @@ type labeler struct {
 	parent        []uint16
 	number        []int16 // object of a root label, -1 without
 	objects       []object
-	stirs         []uint64        // a bit for each cell of two rows: see plane.Stirs
+	stirs         []uint64        // a bit for each cell, from the first row with anything on: see plane.Stirs
 	sums          [][2]plane.Sums // of each object: away from where something stands, and there
 	there         []bool          // of each object: whether it has any of the latter
 }
@@ -37,7 +37,7 @@ func (l *labeler) resize(g grid) {
 	l.number = make([]int16, l.width*l.height+1)
 	l.objects = make([]object, 0, maxObjects)
 	l.runs = make([]run, 0, (l.width+1)/2*l.height+l.words*l.height)
-	l.stirs = make([]uint64, 4*l.words)
+	l.stirs = make([]uint64, (g.cells()+63)/64)
 	l.sums, l.there = make([][2]plane.Sums, maxObjects), make([]bool, maxObjects)
 }
 

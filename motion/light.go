@@ -75,19 +75,21 @@ func (s *sampler) take(cells, samples []uint16) {
 	}
 }
 
-// look chooses for the fits that follow the samples y, of the cells without a bit of skip in flags. It is kept apart as take is.
+// look chooses for the fits that follow the samples y, of the cells without a bit of skip in flags.
+func (s *sampler) look(y []uint16, flags []byte, skip byte) {
+	s.pass(flags, skip)
+	tally.Without(s.y, y, s.skip)
+	s.n = tally.AtMost(s.skip, s.skip, 0)
+}
+
+// pass passes over the samples of the cells with a bit of skip in flags. It is kept apart as take is.
 //
 //go:noinline
-func (s *sampler) look(y []uint16, flags []byte, skip byte) {
-	at := s.at
-	off, values, y := s.skip[:len(at)], s.y[:len(at)], y[:len(at)]
-	n := int32(0)
-	for k, i := range at {
-		none := -int32(flags[i]&skip) >> 31 // -1 with a bit of skip: no branch to be guessed
-		off[k], values[k] = uint16(none), y[k]&^uint16(none)
-		n += 1 + none
+func (s *sampler) pass(flags []byte, skip byte) {
+	off := s.skip[:len(s.at)]
+	for k, i := range s.at {
+		off[k] = uint16(-int16(flags[i]&skip) >> 15) // all bits with a bit of skip: no branch to be guessed
 	}
-	s.n = int(n)
 }
 
 // fit finds the exposure that takes the samples x to what was last looked at, by trimmed least squares that start from the median difference. When less than

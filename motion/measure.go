@@ -2,7 +2,6 @@ package motion
 
 import (
 	"math/bits"
-	"slices"
 
 	"vmsbridge/motion/plane"
 )
@@ -65,19 +64,17 @@ func (l *labeler) collect(d *Detector, v *plane.Views, minMoved int) []object {
 
 // count adds to counts, for each root label, the cells that moved, or began to differ from the background lately.
 func (l *labeler) count(v *plane.Views, counts []int32) {
-	wide := 2 * l.words
-	row, rows := -1, 0
+	first, end := 2*l.from*v.Width, min(2*l.to, v.Height)*v.Width
+	if first >= end {
+		return
+	}
+	plane.Stirs(v.Flags[first:end], v.Solid[first:end], v.Parked[first:end], v.Stay[first:end], v.Young, l.stirs[:(end-first+63)/64])
 	for _, r := range l.runs {
-		if y := int(r.y); y != row {
-			row, rows = y, min(2, v.Height-2*y)
-			for k := range rows {
-				from, to := (2*y+k)*v.Width, (2*y+k+1)*v.Width
-				plane.Stirs(v.Flags[from:to], v.Solid[from:to], v.Parked[from:to], v.Stay[from:to], v.Young, l.stirs[k*wide:(k+1)*wide])
-			}
-		}
-		n := 0
-		for k := range rows {
-			n += ones(l.stirs[k*wide:(k+1)*wide], 2*int(r.from), 2*int(r.to))
+		from := 2*int(r.y)*v.Width - first + 2*int(r.from)
+		to := from + min(2*int(r.to), v.Width) - 2*int(r.from)
+		n := ones(l.stirs, from, to)
+		if 2*int(r.y)+1 < v.Height {
+			n += ones(l.stirs, from+v.Width, to+v.Width)
 		}
 		if n > 0 {
 			counts[l.root(r.label)] += int32(n)
@@ -85,14 +82,18 @@ func (l *labeler) count(v *plane.Views, counts []int32) {
 	}
 }
 
-// ones counts the bits from..to, of two words at most.
+// ones counts the bits from..to, of which there is one at least.
 func ones(set []uint64, from, to int) int {
 	first, last := from/64, (to-1)/64
 	a, b := ^uint64(0)<<(from%64), ^uint64(0)>>(63-(to-1)%64)
 	if first == last {
 		return bits.OnesCount64(set[first] & a & b)
 	}
-	return bits.OnesCount64(set[first]&a) + bits.OnesCount64(set[last]&b)
+	n := bits.OnesCount64(set[first]&a) + bits.OnesCount64(set[last]&b)
+	for _, w := range set[first+1 : last] {
+		n += bits.OnesCount64(w)
+	}
+	return n
 }
 
 // measure sums up the cells of all objects.
@@ -170,6 +171,10 @@ func outlineOf(s *plane.Sums) outline {
 	return outline{ends: plane.Count(&s.Ends), sharp: plane.Count(&s.Sharp), inner: plane.Count(&s.Inner), torn: plane.Count(&s.Torn), own: plane.Count(&s.Own), lost: plane.Count(&s.Lost)}
 }
 
-func lowest(parts *[16]int16) int16 { return slices.Min(parts[:]) }
+func lowest(p *[16]int16) int16 {
+	return min(p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11], p[12], p[13], p[14], p[15])
+}
 
-func highest(parts *[16]int16) int16 { return slices.Max(parts[:]) }
+func highest(p *[16]int16) int16 {
+	return max(p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11], p[12], p[13], p[14], p[15])
+}

@@ -54,6 +54,12 @@ func (r *restless) learn(d *Detector, dt time.Duration) {
 func (d *Detector) mark(objects uint64, from, to int, cells []byte) {
 	w := d.grid.width
 	for _, r := range d.labels.runs {
+		if (2*int(r.y)+2)*w <= from {
+			continue
+		}
+		if 2*int(r.y)*w >= to {
+			break
+		}
 		j := d.labels.number[r.label]
 		if j < 0 || objects>>j&1 == 0 {
 			continue

@@ -36,12 +36,9 @@ func (s *Sums) Reset() {
 }
 
 // Count adds up a sum of 16 bits.
-func Count(parts *[16]uint16) int {
-	n := 0
-	for _, v := range parts {
-		n += int(v)
-	}
-	return n
+func Count(p *[16]uint16) int {
+	low := int(p[0]) + int(p[1]) + int(p[2]) + int(p[3]) + int(p[4]) + int(p[5]) + int(p[6]) + int(p[7])
+	return low + int(p[8]) + int(p[9]) + int(p[10]) + int(p[11]) + int(p[12]) + int(p[13]) + int(p[14]) + int(p[15])
 }
 
 // Total adds up a sum of 32 bits.

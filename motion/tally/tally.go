@@ -22,6 +22,21 @@ func stepsPlain(x, y, skip, to []uint16) {
 	}
 }
 
+// Without writes each value of from, or 0 where skip is None.
+func Without(to, from, skip []uint16) {
+	n := len(to)
+	from, skip = from[:n], skip[:n]
+	done := withoutWide(to, from, skip)
+	withoutPlain(to[done:], from[done:], skip[done:])
+}
+
+// withoutPlain is the reference of Without.
+func withoutPlain(to, from, skip []uint16) {
+	for i, v := range from {
+		to[i] = v &^ skip[i]
+	}
+}
+
 // AtMost is how many values that count are not above limit, which is less than None.
 func AtMost(values, skip []uint16, limit uint16) (found int) {
 	const block = 1 << 16 // values, so that no count overflows in the vector loop

@@ -59,6 +59,22 @@ func TestStepsArePlain(t *testing.T) {
 	require.Equal(t, []uint16{Same + 255, 0, Same - 1, None}, got)
 }
 
+func TestWithoutIsPlain(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 4))
+	for range 300 {
+		n := r.IntN(70)
+		from, skip, want := values(r, n), skips(r, n), make([]uint16, n)
+		all := slices.Repeat([]uint16{0xA5A5}, n+40)
+		got := all[20 : 20+n]
+		withoutPlain(want, from, skip)
+		Without(got, from, skip)
+		require.Equal(t, want, got)
+		for i, v := range all {
+			require.True(t, i >= 20 && i < 20+n || v == 0xA5A5, "value %d beside a slice of %d was written to", i-20, n)
+		}
+	}
+}
+
 func TestAtMostIsPlain(t *testing.T) { everyWidth(t, testAtMost) }
 
 func testAtMost(t *testing.T) {

@@ -125,3 +125,26 @@ end:
 	MOVL    X4, AX
 	MOVQ    AX, found+56(FP)
 	RET
+
+// func withoutWide(to, from, skip []uint16) (done int)
+TEXT ·withoutWide(SB), NOSPLIT, $0-80
+	MOVQ to_base+0(FP), DI
+	MOVQ to_len+8(FP), CX
+	MOVQ from_base+24(FP), SI
+	MOVQ skip_base+48(FP), R8
+	ANDQ $~7, CX
+	MOVQ CX, done+72(FP)
+	XORQ BX, BX
+
+loop:
+	CMPQ  BX, CX
+	JGE   end
+	MOVOU (SI)(BX*2), X0
+	MOVOU (R8)(BX*2), X1
+	PANDN X0, X1
+	MOVOU X1, (DI)(BX*2)
+	ADDQ  $8, BX
+	JMP   loop
+
+end:
+	RET

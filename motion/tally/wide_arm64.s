@@ -6,6 +6,8 @@
 #define CMHI(d, n, m)   WORD $(0x6e603400 | m<<16 | n<<5 | d) // d.8h = -1 where n.8h > m.8h, else 0
 #define CMHS(d, n, m)   WORD $(0x6e603c00 | m<<16 | n<<5 | d) // d.8h = -1 where n.8h >= m.8h, else 0
 
+#define BIC(d, n, m)    WORD $(0x4e601c00 | m<<16 | n<<5 | d) // d = n &^ m
+
 // func stepsWide(x, y, skip, to []uint16) (done int)
 TEXT ·stepsWide(SB), NOSPLIT, $0-104
 	MOVD x_base+0(FP), R0
@@ -70,4 +72,25 @@ loop:
 
 end:
 	MOVD R11, found+56(FP)
+	RET
+
+// func withoutWide(to, from, skip []uint16) (done int)
+TEXT ·withoutWide(SB), NOSPLIT, $0-80
+	MOVD to_base+0(FP), R0
+	MOVD to_len+8(FP), R9
+	MOVD from_base+24(FP), R1
+	MOVD skip_base+48(FP), R2
+	AND  $~7, R9
+	MOVD R9, done+72(FP)
+	CBZ  R9, end
+
+loop:
+	VLD1.P 16(R1), [V0.H8]
+	VLD1.P 16(R2), [V1.H8]
+	BIC(0, 0, 1)
+	VST1.P [V0.H8], 16(R0)
+	SUBS   $8, R9
+	BNE    loop
+
+end:
 	RET

@@ -11,3 +11,8 @@ func stepsWide(x, y, skip, to []uint16) (done int)
 //
 //go:noescape
 func atMostWide(values, skip []uint16, limit uint16) (found int)
+
+// withoutWide is withoutPlain for as many as fill vectors; it returns how many it did.
+//
+//go:noescape
+func withoutWide(to, from, skip []uint16) (done int)
