@@ -17,6 +17,7 @@ import (
 	"vmsbridge/agent/codec"
 	"vmsbridge/agent/crew"
 	"vmsbridge/agent/homes"
+	"vmsbridge/agent/link"
 	"vmsbridge/agent/outlet"
 	"vmsbridge/agent/pipeline"
 	"vmsbridge/agent/systemd"
@@ -68,7 +69,7 @@ type Agent struct {
 	crew     *crew.Crew
 	hurt     casualties
 	people   *people
-	tie      *tie // nil without a service
+	tie      *link.Tie // nil without a service
 	homes    *homes.Homes
 	tokens   tokens
 	cert     certificate
@@ -143,9 +144,10 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	imageBase := base
 	if a.cfg().Service.URL != "" {
 		imageBase = a.cfg().Service.URL
-		a.tie = &tie{make: func(s configs.Service, reg prometheus.Registerer) (*link, error) {
-			return newLink(s, a.journal, a.clock, func() vms.Registration { return a.profile(base) }, a.opts.Version, reg, a.log)
-		}}
+		a.tie = link.NewTie(func(s configs.Service, reg prometheus.Registerer) (*link.Link, error) {
+			return link.New(s, link.Options{Outbox: a.journal, Clock: a.clock, Profile: func() vms.Registration { return a.profile(base) },
+				Version: a.opts.Version, Log: a.log, Registerer: reg})
+		})
 	}
 	if err := a.hire(imageBase); err != nil {
 		return err
@@ -155,8 +157,8 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 		return err
 	}
 	if a.tie != nil {
-		a.tie.tunnel = func(l *link, s configs.Service) error { return a.openTunnel(l, s, api.v3) }
-		if err := a.tie.begin(a.cfg().Service); err != nil {
+		tunnel := func(l *link.Link, s configs.Service) error { return a.openTunnel(l, s, api.v3) }
+		if err := a.tie.Begin(a.cfg().Service, tunnel); err != nil {
 			return err
 		}
 	}

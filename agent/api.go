@@ -74,7 +74,7 @@ func (a *Agent) metrics() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		all := prometheus.Gatherers{a.reg}
 		if a.tie != nil {
-			all = append(all, a.tie.reg.Load())
+			all = append(all, a.tie.Metrics())
 		}
 		promhttp.HandlerFor(all, promhttp.HandlerOpts{}).ServeHTTP(w, r)
 	})

@@ -5,7 +5,7 @@
 //
 // (agent/pipeline, agent/outlet), all on one time (agent/clock), which becomes true before anything leaves, and has them supervised
 // (agent/crew): one camera's trouble, a panic included, costs the others nothing. It also serves the bridge's local API (api.go) and
-// the door for root (control.go), ties the bridge to the service (tie.go, link.go), and closes at start what a crash had cut off. It
+// the door for root (control.go), ties the bridge to the service (agent/link), and closes at start what a crash had cut off. It
 // reads its configuration anew while it runs (reload.go), says how it is (status.go gathers, judge.go says what is wrong, health.go
 // and gauges.go pass it on) and shows the service manager that it moves (progress.go).
 //

@@ -72,6 +72,6 @@ func firstOf(list []string) string {
 // tellCameras lets the service know of cameras that came or went.
 func (a *Agent) tellCameras() {
 	if a.tie != nil {
-		a.tie.again()
+		a.tie.Again()
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vmsbridge/agent/link"
 	"vmsbridge/agent/status"
 )
 
@@ -67,7 +68,7 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	}
 	if r.Service != nil {
 		set(signedInDesc, one(r.Service.SignedIn))
-		set(tunnelDesc, one(r.Service.Tunnel == tunnelUp))
+		set(tunnelDesc, one(r.Service.Tunnel == link.TunnelUp))
 	}
 	set(reloadOKDesc, one(r.Config.Failed.IsZero()))
 	set(reloadAtDesc, seconds(r.Config.Loaded))

@@ -118,12 +118,12 @@ func (a *Agent) judgeService(r *status.Report, wrong complain) {
 			kind = status.SignIn
 		}
 		text := problem
-		if why := a.tie.now.Load().why(); why != "" && !strings.Contains(problem, why) {
+		if why := a.tie.Now().Why(); why != "" && !strings.Contains(problem, why) {
 			text += " (" + why + ")"
 		}
 		wrong(kind, problem, "", "%s", text)
 	}
-	if _, problem := a.tie.now.Load().Tunnel(); problem != "" {
+	if _, problem := a.tie.Now().Tunnel(); problem != "" {
 		wrong(status.Tunnel, problem, "", "%s", problem)
 	}
 }

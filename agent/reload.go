@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"vmsbridge/agent/crew"
+	"vmsbridge/agent/link"
 	"vmsbridge/configs"
 	"vmsbridge/uplink/identity"
 )
@@ -109,7 +110,7 @@ func (a *Agent) takeOver(ctx context.Context, next *configs.Config) (Reloaded, e
 	if err != nil {
 		return done, err
 	}
-	link, err := a.nextLink(now, &run)
+	other, err := a.nextLink(now, &run)
 	if err != nil {
 		return done, err
 	}
@@ -117,8 +118,8 @@ func (a *Agent) takeOver(ctx context.Context, next *configs.Config) (Reloaded, e
 		return done, err
 	}
 	a.settled(&run, list, pair)
-	if link != nil {
-		err = a.tie.replace(ctx, *link)
+	if other != nil {
+		err = a.tie.Replace(ctx, *other)
 	}
 	return done, err
 }
@@ -141,13 +142,13 @@ func (a *Agent) nextPair(run, next *configs.Config) (*tls.Certificate, error) {
 }
 
 // nextLink is the link of a configuration, nil if the present one stays.
-func (a *Agent) nextLink(now, run *configs.Config) (*replacement, error) {
+func (a *Agent) nextLink(now, run *configs.Config) (*link.Replacement, error) {
 	was, is := now.Service, run.Service
 	was.ReportOngoing = is.ReportOngoing
 	if a.tie == nil || reflect.DeepEqual(was, is) {
 		return nil, nil
 	}
-	r, err := a.tie.prepare(is)
+	r, err := a.tie.Prepare(is)
 	return &r, err
 }
 

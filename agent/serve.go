@@ -71,7 +71,7 @@ func (a *Agent) serve(ctx context.Context, l net.Listener, api *api, control *lo
 	stopOutlet()
 	<-outletDone
 	if a.tie != nil && cause == nil {
-		a.tie.now.Load().settle(a.journal)
+		a.tie.Now().Settle(a.journal)
 	}
 	stopRest()
 	_ = behind.Wait()

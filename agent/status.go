@@ -30,7 +30,7 @@ func (a *Agent) Status() status.Report {
 		r.Cameras = append(r.Cameras, a.cameraStatus(c, posts[c.ID]))
 	}
 	if a.tie != nil {
-		l := a.tie.now.Load()
+		l := a.tie.Now()
 		r.Service = &status.Link{URL: cfg.Service.URL, SignedIn: l.SignedIn(), Problem: l.Problem()}
 		r.Service.Tunnel, _ = l.Tunnel()
 	}

@@ -1,48 +1,26 @@
 package agent
 
 import (
-	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
+	"vmsbridge/agent/link"
 	"vmsbridge/configs"
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/server"
-	"vmsbridge/uplink/tunnel"
 	"vmsbridge/uplink/vms"
 )
 
-// openTunnel lets link keep a tunnel to the service, which is answered by api, the bridge's local interface.
-func (a *Agent) openTunnel(l *link, s configs.Service, api http.Handler) error {
+// openTunnel lets a link keep a tunnel to the service, which is answered by api, the bridge's local interface.
+func (a *Agent) openTunnel(l *link.Link, s configs.Service, api http.Handler) error {
 	auth := identity.NewFixed()
 	if err := auth.Add(a.visitor, serviceItself(a.cfg())); err != nil {
 		return err
 	}
 	cameras := func() []configs.Camera { return a.cfg().Cameras }
-	dialer, err := tunnel.New(tunnel.Options{URL: s.URL, Base: l.client.Base, Bridge: a.cfg().Bridge.ID, Token: l.tunnelToken(),
-		Handler: server.WithToken(auth, forOneCamera(cameras, api)), HTTP: l.client.HTTP(), Log: a.log})
-	if err != nil {
-		return err
-	}
-	l.tunnel = dialer
-	return nil
-}
-
-// tunnelToken gives the token for each dial: another one if the last was refused.
-func (l *link) tunnelToken() func(context.Context) (string, error) {
-	last := ""
-	return func(ctx context.Context) (string, error) {
-		refused := ""
-		if status := (*tunnel.StatusError)(nil); errors.As(l.tunnel.Trouble(), &status) && status.Code == http.StatusUnauthorized {
-			refused = last
-		}
-		token, err := l.client.Bearer(ctx, refused)
-		last = token
-		return token, err
-	}
+	return l.KeepTunnel(s.URL, a.cfg().Bridge.ID, server.WithToken(auth, forOneCamera(cameras, api)))
 }
 
 // serviceItself is what the service may do with the token that it was told at registration: look.

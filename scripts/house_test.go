@@ -33,6 +33,7 @@ var allowed = map[string][]string{
 	"agent/queue":              {"agent/control", "storage/journal", "uplink/vms"},
 	"agent/systemd":            {"agent/panics"},
 	"agent/status":             {"agent/codec", "uplink/home", "uplink/vms"},
+	"agent/link":               {"agent/clock", "agent/panics", "configs", "storage/journal", "uplink/client/...", "uplink/reporter", "uplink/tunnel", "uplink/vms"},
 	"agent/homes":              {"agent/panics", "configs", "storage/journal", "uplink/..."},
 	"agent/crew":               {"agent/panics", "agent/pipeline", "configs"},
 	"agent/outlet":             {"storage/journal", "uplink/vms"},

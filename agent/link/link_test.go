@@ -1,4 +1,4 @@
-package agent
+package link
 
 import (
 	"bytes"
@@ -30,12 +30,13 @@ func TestABridgeThatTheServiceDoesNotKnowSaysSo(t *testing.T) {
 		_, _ = w.Write([]byte(`{"code":401,"message":"no"}`))
 	}))
 	defer service.Close()
-	j, err := journal.Open(filepath.Join(t.TempDir(), JournalFile), journal.Options{})
+	j, err := journal.Open(filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, j.Close()) }()
 	lines := &counting{}
-	l, err := newLink(configs.Service{URL: service.URL, Token: configs.NewSecret("0123456789abcdef")}, j, clock.New(clock.Options{Machine: clock.System(), Log: slog.New(lines)}),
-		func() vms.Registration { return vms.Registration{ID: "b"} }, "1", prometheus.NewRegistry(), slog.New(lines))
+	l, err := New(configs.Service{URL: service.URL, Token: configs.NewSecret("0123456789abcdef")}, Options{Outbox: j,
+		Clock:   clock.New(clock.Options{Machine: clock.System(), Log: slog.New(lines)}),
+		Profile: func() vms.Registration { return vms.Registration{ID: "b"} }, Version: "1", Log: slog.New(lines), Registerer: prometheus.NewRegistry()})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -85,7 +86,7 @@ func TestAServiceWithoutRegistrationGetsEvents(t *testing.T) {
 				_, _ = w.Write([]byte(c.body))
 			}))
 			defer service.Close()
-			j, err := journal.Open(filepath.Join(t.TempDir(), JournalFile), journal.Options{})
+			j, err := journal.Open(filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
 			require.NoError(t, err)
 			defer func() { require.NoError(t, j.Close()) }()
 			now := vms.At(time.Now())
@@ -102,8 +103,8 @@ func TestAServiceWithoutRegistrationGetsEvents(t *testing.T) {
 			log := slog.New(slog.DiscardHandler)
 			watch := clock.New(clock.Options{Machine: clock.System(), Log: log}) // it believes the machine at once
 			require.NoError(t, watch.Open(j, noStills{j}))
-			l, err := newLink(configs.Service{URL: service.URL, Token: configs.NewSecret("0123456789abcdef")}, j, watch,
-				func() vms.Registration { return vms.Registration{ID: "b"} }, "1", prometheus.NewRegistry(), log)
+			l, err := New(configs.Service{URL: service.URL, Token: configs.NewSecret("0123456789abcdef")}, Options{Outbox: j, Clock: watch,
+				Profile: func() vms.Registration { return vms.Registration{ID: "b"} }, Version: "1", Log: log, Registerer: prometheus.NewRegistry()})
 			require.NoError(t, err)
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan error, 1)

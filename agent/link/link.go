@@ -1,0 +1,157 @@
+package link
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"vmsbridge/agent/clock"
+	"vmsbridge/agent/panics"
+	"vmsbridge/configs"
+	"vmsbridge/storage/journal"
+	"vmsbridge/uplink/client"
+	"vmsbridge/uplink/client/signin"
+	"vmsbridge/uplink/reporter"
+	"vmsbridge/uplink/tunnel"
+	"vmsbridge/uplink/vms"
+)
+
+// drain is how long reports under way may take when the bridge stops.
+const drain = 1500 * time.Millisecond
+
+// Link is the bridge's link to the service: it registers the bridge and its cameras, then lets the reporter drain the
+// outbox. Events wait for the first registration, because a service that does not know a camera refuses its events.
+type Link struct {
+	client   *client.Client
+	reporter *reporter.Reporter
+	source   *signin.Source // nil: the token is given
+	tunnel   *tunnel.Dialer // nil: none is wanted
+	profile  func() vms.Registration
+	log      *slog.Logger
+
+	clock    *clock.Clock  // nothing is reported before it is true
+	stopping chan struct{} // closed when Run's context is done
+
+	known chan struct{} // closed once the service has answered that it knows the bridge, or that it needs no registration
+
+	registers atomic.Bool // the service has taken a registration
+
+	mu       sync.Mutex // guards the rest
+	trouble  error      // why the service does not know the bridge yet, nil if it does
+	attempts int        // at the first registration
+	saidAt   time.Time  // when trouble was logged
+}
+
+// Options of New. All but Version are needed.
+type Options struct {
+	Outbox     *journal.Journal
+	Clock      *clock.Clock
+	Profile    func() vms.Registration // what the service is to know of the bridge
+	Version    string                  // of this program
+	Log        *slog.Logger
+	Registerer prometheus.Registerer
+}
+
+// New makes a link to the service that s configures. It does not run yet.
+func New(s configs.Service, opts Options) (*Link, error) {
+	o := client.Options{BaseURL: s.URL, Token: serviceToken(s), CAFile: s.CAFile, Fingerprint: s.TLSFingerprint, Wrap: opts.Clock.Transport, UserAgent: "vmsbridge/" + opts.Version, Log: opts.Log}
+	c, err := client.New(o)
+	if err != nil {
+		return nil, err
+	}
+	var source *signin.Source
+	if s.SessionFile != "" {
+		source = signin.New(signin.Options{Path: s.SessionFile, HTTP: c.HTTP(), Log: opts.Log})
+		o.Credentials, o.HTTP = source, c.HTTP()
+		if c, err = client.New(o); err != nil {
+			return nil, err
+		}
+	}
+	l := &Link{client: c, source: source, clock: opts.Clock, stopping: make(chan struct{}), profile: opts.Profile, log: opts.Log, known: make(chan struct{})}
+	l.reporter = reporter.New(opts.Outbox, c, reporter.Options{Drain: drain, Greet: l.begin, Register: l.introduce, Log: opts.Log, Registerer: opts.Registerer})
+	return l, nil
+}
+
+// Run keeps the registration and the tunnel fresh and reports, until ctx is done.
+func (l *Link) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	defer context.AfterFunc(ctx, func() { close(l.stopping) })()
+	g.Go(panics.Caught(func() error { return l.reporter.Run(ctx) }))
+	g.Go(panics.Caught(func() error { return l.refresh(ctx) }))
+	if l.tunnel != nil {
+		g.Go(panics.Caught(func() error {
+			if !l.waitKnown(ctx) {
+				return ctx.Err()
+			}
+			return l.tunnel.Run(ctx)
+		}))
+	}
+	return g.Wait()
+}
+
+// waitKnown waits until the service knows the bridge; false: ctx is done.
+func (l *Link) waitKnown(ctx context.Context) bool {
+	select {
+	case <-l.known:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// begin comes before the first report: the service must know the bridge, and the bridge the time.
+func (l *Link) begin(ctx context.Context) error {
+	if !isClosed(l.known) {
+		if err := l.greet(ctx); err != nil {
+			return err
+		}
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		select {
+		case <-l.stopping:
+			stop()
+		case <-ctx.Done():
+		}
+	}()
+	return l.clock.Wait(ctx)
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// Settle waits a moment for the last events, the ends of what was going on, to reach a service that takes events now. What
+// does not make it stays in the outbox.
+func (l *Link) Settle(outbox *journal.Journal) {
+	if l.clock.State().Source == clock.Waiting {
+		return // nothing is to leave
+	}
+	deadline := time.Now().Add(drain)
+	for time.Now().Before(deadline) && l.Problem() == "" {
+		if s, err := outbox.OutboxStats(); err != nil || s.Waiting == 0 {
+			return
+		}
+		time.Sleep(drain / 100)
+	}
+}
+
+// serviceToken gives the bridge's token; one in a file is read again when the service refuses it, so that it can be
+// renewed without a restart.
+func serviceToken(s configs.Service) func() (string, error) {
+	if s.TokenFile != "" {
+		return client.TokenFile(s.TokenFile)
+	}
+	return client.Token(s.Token.Reveal())
+}

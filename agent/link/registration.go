@@ -1,0 +1,106 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"vmsbridge/uplink/client"
+	"vmsbridge/uplink/vms"
+)
+
+// The service is told of the bridge at start, and again in case it has lost its memory.
+const (
+	registerEvery = time.Minute
+	// registerSay bounds the log lines about a registration that fails again and again for one reason.
+	registerSay = 5 * time.Minute
+)
+
+// register tells the service of the bridge and its cameras.
+func (l *Link) register(ctx context.Context) error {
+	err := l.client.Register(ctx, l.profile())
+	if err == nil {
+		l.registers.Store(true)
+	}
+	return err
+}
+
+// introduce registers because the service does not know a camera. A service that has never taken a registration, and has no endpoint for
+// one, will not know the camera later either: then the error is a refusal.
+func (l *Link) introduce(ctx context.Context) error {
+	err := l.register(ctx)
+	var other *client.TransientError
+	portal := errors.As(err, &other) && other.Code/100 == 2
+	if err == nil || portal || l.registers.Load() || !noRegistration(err) {
+		return err
+	}
+	return &client.RefusedError{Code: http.StatusNotFound, Reason: vms.ReasonEndpoint, Message: "the service takes no registration: " + err.Error()}
+}
+
+// greet is the first registration: the reporter asks for it until the service has answered that it knows the bridge, or that it needs no
+// registration.
+func (l *Link) greet(ctx context.Context) error {
+	err := l.register(ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.attempts++
+	switch {
+	case err == nil:
+		l.log.Info("registered with the service", "attempts", l.attempts)
+	case noRegistration(err):
+		l.log.Info("the service takes no registration; images are not forwarded", "error", err)
+	case ctx.Err() != nil:
+		return err
+	default:
+		if l.trouble == nil || l.trouble.Error() != err.Error() || time.Since(l.saidAt) >= registerSay {
+			l.log.Warn("register with the service; events wait in the outbox", "error", err, "attempts", l.attempts)
+			l.saidAt = time.Now()
+		}
+		l.trouble = err
+		return err
+	}
+	l.trouble = nil
+	close(l.known)
+	return nil
+}
+
+func (l *Link) refresh(ctx context.Context) error {
+	if !l.waitKnown(ctx) {
+		return ctx.Err()
+	}
+	for {
+		sleep(ctx, registerEvery)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := l.register(ctx); err != nil && !noRegistration(err) && ctx.Err() == nil {
+			l.log.Warn("register with the service again", "error", err)
+		}
+	}
+}
+
+// noRegistration tells a service that has no such endpoint, as those of others have none: they answer in their own form, or with what
+// their framework says of a path that it does not know, or with the same page for every path. A proxy or a portal before a service that
+// has one may say the same; then the service is told of the bridge a minute later, or as it asks for it, by not knowing a camera.
+func noRegistration(err error) bool {
+	if refused := (*client.RefusedError)(nil); errors.As(err, &refused) {
+		return client.Unsupported(err) || refused.Reason == "" || refused.Code == http.StatusNotFound || refused.Code == http.StatusMethodNotAllowed
+	}
+	if forbidden := (*client.ForbiddenError)(nil); errors.As(err, &forbidden) {
+		return forbidden.Reason == ""
+	}
+	if other := (*client.TransientError)(nil); errors.As(err, &other) {
+		return other.Code/100 == 2 || other.Code == http.StatusNotFound || other.Code == http.StatusMethodNotAllowed || other.Code == http.StatusNotImplemented
+	}
+	return false
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}

@@ -1,0 +1,101 @@
+package link
+
+import (
+	"errors"
+
+	"vmsbridge/uplink/client"
+	"vmsbridge/uplink/reporter"
+	"vmsbridge/uplink/tunnel"
+)
+
+const (
+	refusesToken  = "the service refuses the bridge's token: put a new one into service.token_file"
+	refusesSignIn = "the service refuses the bridge's sign-in: sign in again with vmsbridge login"
+)
+
+// Problem says what keeps events from reaching the service, or "".
+func (l *Link) Problem() string {
+	l.mu.Lock()
+	trouble := l.trouble
+	l.mu.Unlock()
+	if problem := l.signIn(); problem != "" {
+		return problem
+	}
+	if unauthorized := (*client.UnauthorizedError)(nil); errors.As(trouble, &unauthorized) {
+		return l.refused()
+	}
+	if refused := (*client.RefusedError)(nil); errors.As(trouble, &refused) {
+		return "the service refuses the bridge: " + refused.Message
+	}
+	if trouble != nil {
+		return "the bridge is not registered with the service yet, events wait in the outbox: see the log"
+	}
+	switch s := l.reporter.Status(); s.State {
+	case reporter.Unauthorized:
+		return l.refused()
+	case reporter.Forbidden:
+		return "the bridge's token may not report some events: see the log"
+	case reporter.Waiting:
+		return "the service does not take events at the moment; they wait in the outbox"
+	}
+	return ""
+}
+
+// signIn says what is wrong with the bridge's sign-in at the service, "" for nothing.
+func (l *Link) signIn() string {
+	var unauthorized *client.UnauthorizedError
+	if l.source != nil && errors.As(l.source.Trouble(), &unauthorized) {
+		return unauthorized.Error()
+	}
+	return ""
+}
+
+// refused says what to do when the service does not let the bridge in.
+func (l *Link) refused() string {
+	if l.source != nil {
+		return refusesSignIn
+	}
+	return refusesToken
+}
+
+// SignedIn says whether the service let the bridge in when it was asked last.
+func (l *Link) SignedIn() bool {
+	problem := l.Problem()
+	return problem != refusesToken && problem != refusesSignIn && l.signIn() == ""
+}
+
+// Words for the state of the tunnel.
+const (
+	TunnelUp          = "up"
+	tunnelDown        = "down"
+	tunnelUnsupported = "unsupported" // by the service
+	tunnelOff         = "off"         // by the configuration
+)
+
+// Tunnel says how the tunnel is, and what keeps it from standing, "" for nothing that a person could help.
+func (l *Link) Tunnel() (state, problem string) {
+	if l.tunnel == nil {
+		return tunnelOff, ""
+	}
+	if l.tunnel.Up() {
+		return TunnelUp, ""
+	}
+	err := l.tunnel.Trouble()
+	if status := (*tunnel.StatusError)(nil); errors.As(err, &status) && status.Unsupported() {
+		return tunnelUnsupported, ""
+	} else if err != nil {
+		return tunnelDown, "the service cannot ask for stills through the tunnel, which does not stand: see the log"
+	}
+	return tunnelDown, ""
+}
+
+// Why is what the service, or the way to it, answered last when something was wrong; "" for nothing. It holds no secret.
+func (l *Link) Why() string {
+	l.mu.Lock()
+	trouble := l.trouble
+	l.mu.Unlock()
+	if trouble != nil {
+		return trouble.Error()
+	}
+	return l.reporter.Status().LastError
+}
