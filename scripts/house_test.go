@@ -68,6 +68,7 @@ var allowed = map[string][]string{
 	"uplink/server/...":        {"uplink/vms", "uplink/identity"}, // identity's Principal says who asks
 	"agent":                    {"configs", "motion/...", "agent/...", "storage/...", "uplink/..."},
 	"scripts/...":              nil, // peers: it runs the programs, as a person would
+	"cmd/vmscloud/registry":    {"uplink/vms", "uplink/identity/..."},
 	"cmd/...":                  {"..."},
 }
 

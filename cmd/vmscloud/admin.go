@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/record"
 	"vmsbridge/uplink/identity/store"
@@ -39,7 +40,7 @@ type adminAnswer struct {
 }
 
 // adminHandler serves the socket.
-func adminHandler(ids *store.Store, reg *registry) http.Handler {
+func adminHandler(ids *store.Store, reg *registry.Registry) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /bridges", bridgesAdmin(reg))
 	mux.HandleFunc("POST /tokens", func(w http.ResponseWriter, r *http.Request) {

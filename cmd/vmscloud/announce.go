@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/uplink/vms"
 )
 
@@ -19,7 +20,7 @@ import (
 //
 // Whoever reads the lines may be slow, stuck or gone: events do not wait for it, and lines that find no room are dropped.
 type announcer struct {
-	registry *registry
+	registry *registry.Registry
 	base     string
 	lines    chan string
 	log      *slog.Logger
@@ -31,7 +32,7 @@ const announceRoom = 4096
 // announceDrain is how long what was accepted last may take to be printed when the program stops.
 const announceDrain = time.Second
 
-func newAnnouncer(r *registry, base string, log *slog.Logger) *announcer {
+func newAnnouncer(r *registry.Registry, base string, log *slog.Logger) *announcer {
 	return &announcer{registry: r, base: base, lines: make(chan string, announceRoom), log: log}
 }
 
@@ -51,7 +52,7 @@ func (a *announcer) event(ev vms.Event, before *vms.Event) {
 	case ev.EndTimestamp != nil:
 		took = ev.EndTimestamp.Sub(ev.StartTimestamp.Time).String()
 	}
-	line := fmt.Sprintf("%s  %s  %s  %-8s", ev.StartTimestamp, printable(a.registry.name(ev.ActorID)), ev.Type, took)
+	line := fmt.Sprintf("%s  %s  %s  %-8s", ev.StartTimestamp, printable(a.registry.Name(ev.ActorID)), ev.Type, took)
 	if status := newStatus(ev); status != "" {
 		line += "  " + status
 	} else if ev.ActorType == vms.ActorCamera {

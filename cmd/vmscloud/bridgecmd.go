@@ -6,13 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"text/tabwriter"
 
+	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/uplink/identity"
 )
 
@@ -21,74 +20,25 @@ type bridgeCmd struct {
 	Release bridgeReleaseCmd `cmd:"" help:"Let the next credential of its account that registers a bridge have it."`
 }
 
-// heldBridge is a line of the list.
-type heldBridge struct {
-	ID      string `json:"id"`
-	Name    string `json:"name"`
-	Account string `json:"account"`
-	Holder  string `json:"holder"`
-	Called  string `json:"called"` // the holder, by people; "" if it is gone
-}
-
-// held lists the bridges in the order of their ids.
-func (r *registry) held() ([]heldBridge, error) {
-	r.mu.RLock()
-	var list []heldBridge
-	for _, id := range slices.Sorted(maps.Keys(r.bridges)) {
-		b := r.bridges[id]
-		list = append(list, heldBridge{ID: b.ID, Name: b.Name, Account: b.Account, Holder: b.Holder})
-	}
-	r.mu.RUnlock()
-	for i := range list {
-		if list[i].Holder == "" || r.holds == nil {
-			continue
-		}
-		called, stands, err := r.holds(list[i].Holder)
-		if err != nil {
-			return nil, err
-		}
-		if stands {
-			list[i].Called = called
-		}
-	}
-	return list, nil
-}
-
-// release forgets who holds a bridge. identity.ErrNotFound if there is none of that id.
-func (r *registry) release(id string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	b, ok := r.bridges[id]
-	if !ok {
-		return identity.ErrNotFound
-	}
-	b.Holder = ""
-	if err := r.save(b, nil); err != nil {
-		return err
-	}
-	r.bridges[id] = b
-	return nil
-}
-
 // bridgesRequest and bridgesAnswer are the bodies of POST /bridges on the admin socket. No release: the list.
 type bridgesRequest struct {
 	Release string `json:"release,omitempty"`
 }
 
 type bridgesAnswer struct {
-	Bridges  []heldBridge `json:"bridges,omitempty"`
-	Error    string       `json:"error,omitempty"`
-	NotFound bool         `json:"notFound,omitempty"`
+	Bridges  []registry.Held `json:"bridges,omitempty"`
+	Error    string          `json:"error,omitempty"`
+	NotFound bool            `json:"notFound,omitempty"`
 }
 
 // bridgesAdmin answers it.
-func bridgesAdmin(reg *registry) http.HandlerFunc {
+func bridgesAdmin(reg *registry.Registry) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var req bridgesRequest
 		var a bridgesAnswer
 		err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&req)
 		if err == nil {
-			a, err = reg.admin(req)
+			a, err = bridges(reg, req)
 		}
 		if err != nil {
 			a = bridgesAnswer{Error: err.Error(), NotFound: errors.Is(err, identity.ErrNotFound)}
@@ -98,11 +48,12 @@ func bridgesAdmin(reg *registry) http.HandlerFunc {
 	}
 }
 
-func (r *registry) admin(req bridgesRequest) (a bridgesAnswer, err error) {
+// bridges does what is asked for.
+func bridges(r *registry.Registry, req bridgesRequest) (a bridgesAnswer, err error) {
 	if req.Release != "" {
-		return a, r.release(req.Release)
+		return a, r.Release(req.Release)
 	}
-	a.Bridges, err = r.held()
+	a.Bridges, err = r.List()
 	return a, err
 }
 
@@ -117,13 +68,13 @@ func onBridges(dir string, req bridgesRequest) (a bridgesAnswer, err error) {
 		return a, err
 	}
 	defer func() { err = errors.Join(err, ids.Close()) }()
-	reg, err := openRegistry(filepath.Join(dir, registryFile))
+	reg, err := registry.Open(filepath.Join(dir, registryFile))
 	if err != nil {
 		return a, err
 	}
 	defer func() { err = errors.Join(err, reg.Close()) }()
-	reg.holds = ids.HolderStands
-	return reg.admin(req)
+	reg.Holds = ids.HolderStands
+	return bridges(reg, req)
 }
 
 func (c *adminClient) bridges(req bridgesRequest) (a bridgesAnswer, err error) {

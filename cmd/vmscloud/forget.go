@@ -11,9 +11,9 @@ import (
 // forget removes the events and devices of an account that was deleted; its users and tokens went with it. The events go
 // first: whose they are is known by the devices. Done again, it does no harm.
 func (l *ledger) forget(account string) error {
-	n, err := l.Forget(func(a vms.Actor) bool { return l.registry.owns(account, a) })
+	n, err := l.Forget(func(a vms.Actor) bool { return l.registry.Owns(account, a) })
 	if err == nil {
-		err = l.registry.forget(account)
+		err = l.registry.Forget(account)
 	}
 	if err == nil {
 		l.log.Info("the events and devices of a deleted account are removed", "account", account, "events", n)
@@ -28,7 +28,7 @@ func (l *ledger) forgetOrphans(ids *store.Store) error {
 	if err != nil {
 		return err
 	}
-	left := l.registry.accounts()
+	left := l.registry.Accounts()
 	for _, a := range there {
 		delete(left, a.ID)
 	}

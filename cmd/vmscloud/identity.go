@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,9 +8,9 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"slices"
 	"time"
 
+	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/factor"
 	"vmsbridge/uplink/identity/oauth"
@@ -21,7 +20,6 @@ import (
 	"vmsbridge/uplink/identity/session"
 	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/identity/web"
-	"vmsbridge/uplink/vms"
 )
 
 // signInFlags say how people sign in.
@@ -44,7 +42,7 @@ type signInFlags struct {
 const hashesAtOnce = 4
 
 // identityHandlers are what serves /g/ and /oauth2/.
-func (c runCmd) identityHandlers(ids *store.Store, reg *registry, log *slog.Logger) (people *web.Web, tokens http.Handler, err error) {
+func (c runCmd) identityHandlers(ids *store.Store, reg *registry.Registry, log *slog.Logger) (people *web.Web, tokens http.Handler, err error) {
 	proxies, err := prefixes(c.Proxy)
 	if err != nil {
 		return nil, nil, err
@@ -141,37 +139,4 @@ func tidy(ctx context.Context, ids *store.Store, log *slog.Logger) error {
 		case <-tick.C:
 		}
 	}
-}
-
-// Devices lists an account's bridges and cameras for /g/device, in the order of their ids.
-func (r *registry) Devices(_ context.Context, account string) ([]web.Device, error) {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	var out []web.Device
-	for _, a := range r.actors {
-		if a.Account != account || a.Gone || (a.Type != vms.ActorCamera && a.Type != vms.ActorBridge) {
-			continue
-		}
-		d := web.Device{ID: a.ID, AccountID: a.Account, Name: a.Name, Kind: a.Type, Bridge: a.Bridge, Created: a.Created}
-		if a.Type == vms.ActorBridge {
-			d.Address, d.Status = host(r.bridges[a.ID].Address), vms.StatusOnline
-			if r.awayLocked(a.ID) {
-				d.Status = vms.StatusDeviceOffline
-			}
-		} else {
-			d.Status = r.statusLocked(a)
-		}
-		out = append(out, d)
-	}
-	slices.SortFunc(out, func(a, b web.Device) int { return cmp.Compare(a.ID, b.ID) })
-	return out, nil
-}
-
-// host is the host of an address, without the port.
-func host(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	return u.Hostname()
 }

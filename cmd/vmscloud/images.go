@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/uplink/server"
 	"vmsbridge/uplink/tunnel"
 	"vmsbridge/uplink/vms"
@@ -33,7 +34,7 @@ const (
 // bridgeImages fetches stills from the bridges that have them: through their tunnels, else at the addresses that they
 // registered.
 type bridgeImages struct {
-	registry *registry
+	registry *registry.Registry
 	hub      *tunnel.Hub
 	http     *http.Client
 	log      *slog.Logger
@@ -42,7 +43,7 @@ type bridgeImages struct {
 	busy map[string]int
 }
 
-func newBridgeImages(r *registry, hub *tunnel.Hub, log *slog.Logger) *bridgeImages {
+func newBridgeImages(r *registry.Registry, hub *tunnel.Hub, log *slog.Logger) *bridgeImages {
 	return &bridgeImages{registry: r, hub: hub, log: log, busy: map[string]int{}, http: &http.Client{
 		// A bridge that redirects would have its token, and a request of ours, sent to wherever it likes.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -76,7 +77,7 @@ var metadataV6 = netip.MustParseAddr("fd00:ec2::254")
 
 // Image asks the camera's bridge. Its 404 is passed on with its reason; if it cannot be asked, that is a 503.
 func (b *bridgeImages) Image(ctx context.Context, q server.ImageQuery) (server.Image, error) {
-	_, br, ok := b.registry.camera(q.Account, q.Camera)
+	_, br, ok := b.registry.Camera(q.Account, q.Camera)
 	if !ok {
 		return server.Image{}, vms.NotFound("cameras", "", q.Camera)
 	}
@@ -130,7 +131,7 @@ func (b *bridgeImages) leave(id string) {
 }
 
 // fetch asks through the tunnel, and at the bridge's address if there is no tunnel or it turns out to be dead.
-func (b *bridgeImages) fetch(ctx context.Context, tunnelled *http.Client, br bridge, q server.ImageQuery) (server.Image, error) {
+func (b *bridgeImages) fetch(ctx context.Context, tunnelled *http.Client, br registry.Bridge, q server.ImageQuery) (server.Image, error) {
 	var res *http.Response
 	var err error
 	if tunnelled != nil {

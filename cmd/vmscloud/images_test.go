@@ -18,15 +18,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/server"
 	"vmsbridge/uplink/tunnel"
 	"vmsbridge/uplink/vms"
 )
 
-func newRegistry(t *testing.T) *registry {
+func newRegistry(t *testing.T) *registry.Registry {
 	t.Helper()
-	r, err := openRegistry(filepath.Join(t.TempDir(), registryFile))
+	r, err := registry.Open(filepath.Join(t.TempDir(), registryFile))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = r.Close() })
 	return r

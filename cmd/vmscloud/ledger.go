@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 
+	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/server/feed"
 	"vmsbridge/uplink/vms"
@@ -13,7 +14,7 @@ import (
 // registry, and each event that is accepted may be announced on a stream for people to watch.
 type ledger struct {
 	*journal.Journal
-	registry *registry
+	registry *registry.Registry
 	log      *slog.Logger
 	announce *announcer // nil: nothing is announced
 	feed     *feed.Feed // nil: nobody subscribes
@@ -27,7 +28,7 @@ func (l *ledger) Put(ev vms.Event, _ bool) error { return l.PutAll([]vms.Event{e
 // its way while its bridge sent it again with the end, does not open an event again that has ended: what is stored stays.
 func (l *ledger) PutAll(events []vms.Event, _ bool) error {
 	for _, ev := range events {
-		mine, err := l.registry.claim(ev.AccountID, vms.Actor{Type: ev.ActorType, ID: ev.ActorID})
+		mine, err := l.registry.Claim(ev.AccountID, vms.Actor{Type: ev.ActorType, ID: ev.ActorID})
 		if err != nil {
 			return err
 		}
@@ -46,7 +47,7 @@ func (l *ledger) PutAll(events []vms.Event, _ bool) error {
 	}
 	for i, ev := range events {
 		if status := newStatus(ev); status != "" {
-			if err := l.registry.setStatus(ev.ActorID, status, ev.StartTimestamp.Time); err != nil {
+			if err := l.registry.SetStatus(ev.ActorID, status, ev.StartTimestamp.Time); err != nil {
 				l.log.Warn("the status of a camera could not be kept", "camera", ev.ActorID, "error", err)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/uplink/identity/notice"
 	"vmsbridge/uplink/server"
 	"vmsbridge/uplink/server/feed"
@@ -18,7 +19,7 @@ const maxPicture = 1 << 20
 
 // notices tells people of cameras' status events until ctx is done. What is missed because the feed was too fast is told by the
 // next change.
-func notices(ctx context.Context, f *feed.Feed, reg *registry, n *notice.Notice, log *slog.Logger) error {
+func notices(ctx context.Context, f *feed.Feed, reg *registry.Registry, n *notice.Notice, log *slog.Logger) error {
 	follower := f.Follow()
 	for {
 		told, err := follower.Next(ctx)
@@ -30,7 +31,7 @@ func notices(ctx context.Context, f *feed.Feed, reg *registry, n *notice.Notice,
 			if status == "" || t.Event.ActorType != vms.ActorCamera {
 				continue
 			}
-			c := notice.Change{Account: t.Event.AccountID, Camera: t.Event.ActorID, Name: reg.name(t.Event.ActorID), Status: status, At: t.Event.StartTimestamp.Time}
+			c := notice.Change{Account: t.Event.AccountID, Camera: t.Event.ActorID, Name: reg.Name(t.Event.ActorID), Status: status, At: t.Event.StartTimestamp.Time}
 			if err := n.Tell(ctx, c); err != nil {
 				log.Error("nobody was told of a camera's status", "camera", t.Event.ActorID, "error", err)
 			}

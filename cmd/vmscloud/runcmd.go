@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"golang.org/x/sync/errgroup"
 
+	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/identity/audit/pump"
 	"vmsbridge/uplink/identity/notice"
@@ -85,13 +86,13 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	} else if len(accounts) == 0 {
 		return noAccount(c.Data)
 	}
-	reg, err := openRegistry(filepath.Join(c.Data, registryFile))
+	reg, err := registry.Open(filepath.Join(c.Data, registryFile))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, reg.Close()) }()
 	ids.Owners(func(account, camera string) bool {
-		return reg.owns(account, vms.Actor{Type: vms.ActorCamera, ID: camera})
+		return reg.Owns(account, vms.Actor{Type: vms.ActorCamera, ID: camera})
 	})
 	metrics := prometheus.NewRegistry()
 	events, err := journal.Open(filepath.Join(c.Data, eventsFile), journal.Options{Log: log, Registerer: metrics})
@@ -117,7 +118,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 		return errors.Join(err, l.Close())
 	}
 	hub := tunnel.NewHub(0, log)
-	reg.stands, reg.holds = hub.Stands, ids.HolderStands
+	reg.Stands, reg.Holds = hub.Stands, ids.HolderStands
 	handler, err := c.handler(ids, reg, book, hub, metrics, log)
 	if err != nil {
 		return errors.Join(err, l.Close())
@@ -175,8 +176,8 @@ func (c runCmd) baseURL(addr *net.TCPAddr) string {
 }
 
 // handler puts the stores behind the interface, and the health checks and metrics beside it.
-func (c runCmd) handler(ids *store.Store, reg *registry, book *ledger, hub *tunnel.Hub, metrics *prometheus.Registry, log *slog.Logger) (http.Handler, error) {
-	key, err := reg.key("page-token", func() []byte {
+func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, hub *tunnel.Hub, metrics *prometheus.Registry, log *slog.Logger) (http.Handler, error) {
+	key, err := reg.Key("page-token", func() []byte {
 		b := make([]byte, 32)
 		_, _ = rand.Read(b) // never fails
 		return b

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"time"
 
+	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/server"
 	"vmsbridge/uplink/tunnel"
@@ -19,7 +20,7 @@ import (
 // tunnels lets bridges open tunnels: each for a bridge that is registered with the same credential, so that nobody can take the place of
 // another's, of another account or the same.
 type tunnels struct {
-	registry *registry
+	registry *registry.Registry
 	hub      *tunnel.Hub
 }
 
@@ -27,30 +28,11 @@ var _ server.Tunnels = tunnels{}
 
 // Serve takes in a bridge's tunnel. A bridge of another account is answered like one that does not exist.
 func (t tunnels) Serve(w http.ResponseWriter, r *http.Request, p identity.Principal, bridge string) error {
-	if err := t.registry.speaksFor(p, bridge); err != nil {
+	if err := t.registry.SpeaksFor(p, bridge); err != nil {
 		return err
 	}
 	t.hub.Serve(w, r, bridge)
 	return nil
-}
-
-// speaksFor is nil if the credential of a request may open the tunnel of a bridge.
-func (r *registry) speaksFor(p identity.Principal, bridge string) error {
-	r.mu.RLock()
-	b, ok := r.bridges[bridge]
-	r.mu.RUnlock()
-	if !ok || b.Account != p.AccountID {
-		return vms.NewError(http.StatusConflict, vms.ReasonResource, "No bridge of this id is registered for the account of this token; register it first")
-	}
-	return r.mayHold(b, p)
-}
-
-// awayLocked says whether nothing is known of a bridge at the moment: it has no tunnel, and has not registered lately.
-func (r *registry) awayLocked(bridge string) bool {
-	if r.stands != nil && r.stands(bridge) {
-		return false
-	}
-	return r.now().Sub(r.bridges[bridge].seen) > bridgeAway
 }
 
 // inTunnel stands for the host in the address of a request that goes through a tunnel.
@@ -73,7 +55,7 @@ func (b *bridgeImages) through(bridge string) *http.Client {
 
 // Status asks the camera's bridge how the camera is, if it has a tunnel.
 func (b *bridgeImages) Status(ctx context.Context, account, camera string) (string, bool) {
-	_, br, known := b.registry.camera(account, camera)
+	_, br, known := b.registry.Camera(account, camera)
 	if !known {
 		return "", false
 	}
@@ -95,7 +77,7 @@ func (b *bridgeImages) Status(ctx context.Context, account, camera string) (stri
 	return status, true
 }
 
-func askStatus(ctx context.Context, client *http.Client, br bridge, camera string) (status string, err error) {
+func askStatus(ctx context.Context, client *http.Client, br registry.Bridge, camera string) (status string, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, inTunnel+vms.PathCameras+"/"+url.PathEscape(camera)+"?include=status", nil)
 	if err != nil {
 		return "", err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -126,58 +125,4 @@ func TestATunnelIsForOnesOwnBridge(t *testing.T) {
 	require.Equal(t, said[0], said[1])
 	after, _ := b.hub.Transport("bridge-1")
 	require.Same(t, before, after)
-}
-
-// A bridge is its holder's: another credential of the same account can neither register it nor open its tunnel, until the first one is
-// revoked or the operator says so.
-func TestABridgeIsItsHolders(t *testing.T) {
-	r := newRegistry(t)
-	stands := map[string]bool{"token:a": true, "client:b": true}
-	r.holds = func(holder string) (string, bool, error) { return "name of " + holder, stands[holder], nil }
-	as := func(holder string) error {
-		p := principal("acc-1")
-		p.Holder = holder
-		return errors.Join(r.Register(t.Context(), p, vms.Registration{ID: "bridge-1"}), r.speaksFor(p, "bridge-1"))
-	}
-	require.NoError(t, as("token:a"))
-	require.NoError(t, as("token:a"))
-	err := as("client:b")
-	require.ErrorContains(t, err, "vmscloud bridge release bridge-1")
-	require.ErrorContains(t, err, "name of token:a")
-	var refusal *vms.Error
-	require.ErrorAs(t, err, &refusal)
-	require.Equal(t, http.StatusConflict, refusal.Code)
-	list, err := r.held()
-	require.NoError(t, err)
-	require.Equal(t, []heldBridge{{ID: "bridge-1", Account: "acc-1", Holder: "token:a", Called: "name of token:a"}}, list)
-
-	require.ErrorIs(t, r.release("bridge-2"), identity.ErrNotFound)
-	require.NoError(t, r.release("bridge-1"))
-	require.NoError(t, as("client:b"))
-	require.Error(t, as("token:a"))
-	stands["client:b"] = false
-	require.NoError(t, as("token:a"), "the other one is revoked")
-}
-
-func TestABridgeIsOnlineWhileItsTunnelStands(t *testing.T) {
-	r := newRegistry(t)
-	now, up := began, false
-	r.now = func() time.Time { return now }
-	r.stands = func(id string) bool { return up && id == "bridge-1" }
-	require.NoError(t, r.Register(t.Context(), principal("acc-1"), vms.Registration{ID: "bridge-1", Cameras: []vms.RegisteredCamera{{ID: "cam-1", ConnectionStatus: vms.StatusOnline}}}))
-	status := func() (string, string) {
-		cams, err := r.Cameras(t.Context(), "acc-1")
-		require.NoError(t, err)
-		devices, err := r.Devices(t.Context(), "acc-1")
-		require.NoError(t, err)
-		return cams[0].Status.ConnectionStatus, devices[0].Status
-	}
-	now = now.Add(bridgeAway + time.Second)
-	cam, bridge := status()
-	require.Equal(t, vms.StatusBridgeOffline, cam)
-	require.Equal(t, vms.StatusDeviceOffline, bridge)
-	up = true
-	cam, bridge = status()
-	require.Equal(t, vms.StatusOnline, cam)
-	require.Equal(t, vms.StatusOnline, bridge)
 }

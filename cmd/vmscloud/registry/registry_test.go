@@ -1,23 +1,34 @@
-package main
+package registry
 
 import (
-	"context"
-	"io"
-	"log/slog"
+	"errors"
+	"net/http"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	bolt "go.etcd.io/bbolt"
 
-	"vmsbridge/storage/journal"
+	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/vms"
 )
 
-func cameraIDs(t *testing.T, r *registry, account string) []string {
+var began = time.Date(2026, 11, 21, 7, 0, 0, 0, time.UTC)
+
+func newRegistry(t *testing.T) *Registry {
+	t.Helper()
+	r, err := Open(filepath.Join(t.TempDir(), "registry.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = r.Close() })
+	return r
+}
+
+func principal(account string) identity.Principal {
+	return identity.Principal{Kind: identity.KindBridge, AccountID: account}
+}
+
+func cameraIDs(t *testing.T, r *Registry, account string) []string {
 	t.Helper()
 	all, err := r.Cameras(t.Context(), account)
 	require.NoError(t, err)
@@ -28,7 +39,7 @@ func cameraIDs(t *testing.T, r *registry, account string) []string {
 	return ids
 }
 
-func has(t *testing.T, r *registry, account, typ, id string) bool {
+func has(t *testing.T, r *Registry, account, typ, id string) bool {
 	t.Helper()
 	ok, err := r.HasActor(t.Context(), account, vms.Actor{Type: typ, ID: id})
 	require.NoError(t, err)
@@ -36,8 +47,8 @@ func has(t *testing.T, r *registry, account, typ, id string) bool {
 }
 
 func TestRegistry(t *testing.T) {
-	path := filepath.Join(t.TempDir(), registryFile)
-	r, err := openRegistry(path)
+	path := filepath.Join(t.TempDir(), "registry.db")
+	r, err := Open(path)
 	require.NoError(t, err)
 	now := began
 	r.now = func() time.Time { return now }
@@ -84,36 +95,36 @@ func TestRegistry(t *testing.T) {
 		require.Equal(t, c.want, has(t, r, c.account, c.typ, c.id), "%v", c)
 	}
 	// The first event of a sensor makes it the account's.
-	mine, err := r.claim("acc-1", vms.Actor{Type: "sensor", ID: "s1"})
+	mine, err := r.Claim("acc-1", vms.Actor{Type: "sensor", ID: "s1"})
 	require.NoError(t, err)
 	require.True(t, mine)
-	mine, err = r.claim("acc-2", vms.Actor{Type: "sensor", ID: "s1"})
+	mine, err = r.Claim("acc-2", vms.Actor{Type: "sensor", ID: "s1"})
 	require.NoError(t, err)
 	require.False(t, mine)
-	mine, err = r.claim("acc-1", vms.Actor{Type: "speaker", ID: "s1"})
+	mine, err = r.Claim("acc-1", vms.Actor{Type: "speaker", ID: "s1"})
 	require.NoError(t, err)
 	require.False(t, mine)
 	require.Error(t, register("acc-2", "b9", "s1"))
 
-	key, err := r.key("k", func() []byte { return []byte("first") })
+	key, err := r.Key("k", func() []byte { return []byte("first") })
 	require.NoError(t, err)
 	require.Equal(t, "first", string(key))
 
 	// All of it outlives the program.
 	require.NoError(t, r.Close())
-	r, err = openRegistry(path)
+	r, err = Open(path)
 	require.NoError(t, err)
 	defer r.Close()
 	require.Equal(t, []string{"c1@b1", "c2@b2", "c3@b2"}, cameraIDs(t, r, "acc-1"))
 	require.False(t, has(t, r, "acc-2", "sensor", "s1"))
-	_, br, ok := r.camera("acc-1", "c1")
+	_, br, ok := r.Camera("acc-1", "c1")
 	require.True(t, ok)
 	require.Equal(t, "http://h:1", br.Address)
 	require.Equal(t, "t", br.Token)
-	key, err = r.key("k", func() []byte { return []byte("second") })
+	key, err = r.Key("k", func() []byte { return []byte("second") })
 	require.NoError(t, err)
 	require.Equal(t, "first", string(key))
-	_, err = openRegistry(path)
+	_, err = Open(path)
 	require.ErrorContains(t, err, "timeout")
 }
 
@@ -151,13 +162,13 @@ func TestCameraStatus(t *testing.T) {
 	reg := vms.Registration{ID: "b1", Cameras: []vms.RegisteredCamera{{ID: "c1"}}}
 	require.NoError(t, r.Register(t.Context(), principal("acc-1"), reg))
 	require.Equal(t, vms.StatusUnknown, status())
-	require.NoError(t, r.setStatus("c1", vms.StatusDeviceOffline, now.Add(-time.Minute)))
+	require.NoError(t, r.SetStatus("c1", vms.StatusDeviceOffline, now.Add(-time.Minute)))
 	require.Equal(t, vms.StatusDeviceOffline, status())
-	require.NoError(t, r.setStatus("c1", vms.StatusOnline, now.Add(-2*time.Minute)))
+	require.NoError(t, r.SetStatus("c1", vms.StatusOnline, now.Add(-2*time.Minute)))
 	require.Equal(t, vms.StatusDeviceOffline, status(), "an older event that arrives late changes nothing")
-	require.NoError(t, r.setStatus("c1", vms.StatusOnline, now))
+	require.NoError(t, r.SetStatus("c1", vms.StatusOnline, now))
 	require.Equal(t, vms.StatusOnline, status())
-	require.NoError(t, r.setStatus("none", vms.StatusOnline, now))
+	require.NoError(t, r.SetStatus("none", vms.StatusOnline, now))
 
 	now = now.Add(bridgeAway + time.Second)
 	require.Equal(t, vms.StatusBridgeOffline, status())
@@ -168,74 +179,10 @@ func TestCameraStatus(t *testing.T) {
 	require.Equal(t, vms.StatusInvalidCredentials, status())
 }
 
-func TestLedger(t *testing.T) {
-	j, err := journal.Open(filepath.Join(t.TempDir(), eventsFile), journal.Options{})
-	require.NoError(t, err)
-	defer j.Close()
-	r := newRegistry(t)
-	require.NoError(t, r.Register(t.Context(), principal("acc-1"), vms.Registration{ID: "b1", Cameras: []vms.RegisteredCamera{{ID: "c1", Name: "Gate"}}}))
-	l := &ledger{Journal: j, registry: r, announce: newAnnouncer(r, "http://h", slog.New(slog.DiscardHandler))}
-
-	point := motion("acc-1", "c1", 0)
-	point.Span, point.EndTimestamp = false, &point.StartTimestamp
-	require.NoError(t, l.Put(point, true))
-	require.NoError(t, l.Put(point, true))
-	require.Len(t, l.announce.lines, 1)
-	require.Contains(t, <-l.announce.lines, "  instant   http://h/api")
-	stats, err := j.OutboxStats()
-	require.NoError(t, err)
-	require.Zero(t, stats.Waiting, "the service reports to nobody")
-
-	whole := motion("acc-1", "c1", 10)
-	whole.EndTimestamp = vms.Ptr(whole.StartTimestamp.Add(time.Second))
-	require.NoError(t, l.Put(whole, false))
-	require.Len(t, l.announce.lines, 1, "one that comes whole is told once")
-	<-l.announce.lines
-	late := whole
-	late.EndTimestamp = nil
-	require.NoError(t, l.Put(late, false))
-	stored, err := j.Get(whole.ID)
-	require.NoError(t, err)
-	require.False(t, stored.Ongoing(), "a beginning that comes late opens nothing again")
-
-	var twice sync.WaitGroup // the bridge got no answer in time and sends it again
-	again := motion("acc-1", "c1", 15)
-	again.EndTimestamp = vms.Ptr(again.StartTimestamp.Add(time.Second))
-	for range 16 {
-		twice.Go(func() { assert.NoError(t, l.Put(again, false)) })
-	}
-	twice.Wait()
-	require.Len(t, l.announce.lines, 1, "one that comes twice at a time is told once")
-
-	var e *vms.Error
-	for _, ev := range []vms.Event{motion("acc-2", "c1", 20), motion("acc-1", "c7", 20)} {
-		require.ErrorAs(t, l.Put(ev, false), &e)
-		require.Equal(t, 404, e.Code)
-		_, err = j.Get(ev.ID)
-		require.ErrorIs(t, err, journal.ErrNotFound)
-	}
-}
-
-// A reader that is stuck costs lines, never an event, and does not keep the program from stopping.
-func TestStuckReader(t *testing.T) {
-	r := newRegistry(t)
-	a := newAnnouncer(r, "http://h", slog.New(slog.DiscardHandler))
-	pr, pw := io.Pipe()
-	defer pr.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() { defer close(done); a.Run(ctx, pw) }()
-	for n := range announceRoom + 100 {
-		a.event(motion("acc-1", "c1", n), nil)
-	}
-	cancel()
-	<-done
-}
-
 // Whether another credential still stands is asked of the identity file, where somebody may hold a transaction and wait for the
 // registry: it must not be locked meanwhile.
 func TestRegistryIsFreeWhileItAsks(t *testing.T) {
-	r, err := openRegistry(filepath.Join(t.TempDir(), registryFile))
+	r, err := Open(filepath.Join(t.TempDir(), "registry.db"))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, r.Close()) }()
 	reg := vms.Registration{ID: "b1", Name: "B", Address: "http://h:1/", ImageToken: "t"}
@@ -243,7 +190,7 @@ func TestRegistryIsFreeWhileItAsks(t *testing.T) {
 	first.Holder, second.Holder = "token:1", "token:2"
 	require.NoError(t, r.Register(t.Context(), first, reg))
 	asked := 0
-	r.holds = func(string) (string, bool, error) {
+	r.Holds = func(string) (string, bool, error) {
 		asked++
 		var err error
 		wait := make(chan struct{})
@@ -263,4 +210,58 @@ func TestRegistryIsFreeWhileItAsks(t *testing.T) {
 	require.NoError(t, r.Register(t.Context(), second, reg))
 	require.Equal(t, 1, asked)
 	require.Equal(t, "token:2", r.bridges["b1"].Holder)
+}
+
+// A bridge is its holder's: another credential of the same account can neither register it nor open its tunnel, until the first one is
+// revoked or the operator says so.
+func TestABridgeIsItsHolders(t *testing.T) {
+	r := newRegistry(t)
+	stands := map[string]bool{"token:a": true, "client:b": true}
+	r.Holds = func(holder string) (string, bool, error) { return "name of " + holder, stands[holder], nil }
+	as := func(holder string) error {
+		p := principal("acc-1")
+		p.Holder = holder
+		return errors.Join(r.Register(t.Context(), p, vms.Registration{ID: "bridge-1"}), r.SpeaksFor(p, "bridge-1"))
+	}
+	require.NoError(t, as("token:a"))
+	require.NoError(t, as("token:a"))
+	err := as("client:b")
+	require.ErrorContains(t, err, "vmscloud bridge release bridge-1")
+	require.ErrorContains(t, err, "name of token:a")
+	var refusal *vms.Error
+	require.ErrorAs(t, err, &refusal)
+	require.Equal(t, http.StatusConflict, refusal.Code)
+	list, err := r.List()
+	require.NoError(t, err)
+	require.Equal(t, []Held{{ID: "bridge-1", Account: "acc-1", Holder: "token:a", Called: "name of token:a"}}, list)
+
+	require.ErrorIs(t, r.Release("bridge-2"), identity.ErrNotFound)
+	require.NoError(t, r.Release("bridge-1"))
+	require.NoError(t, as("client:b"))
+	require.Error(t, as("token:a"))
+	stands["client:b"] = false
+	require.NoError(t, as("token:a"), "the other one is revoked")
+}
+
+func TestABridgeIsOnlineWhileItsTunnelStands(t *testing.T) {
+	r := newRegistry(t)
+	now, up := began, false
+	r.now = func() time.Time { return now }
+	r.Stands = func(id string) bool { return up && id == "bridge-1" }
+	require.NoError(t, r.Register(t.Context(), principal("acc-1"), vms.Registration{ID: "bridge-1", Cameras: []vms.RegisteredCamera{{ID: "cam-1", ConnectionStatus: vms.StatusOnline}}}))
+	status := func() (string, string) {
+		cams, err := r.Cameras(t.Context(), "acc-1")
+		require.NoError(t, err)
+		devices, err := r.Devices(t.Context(), "acc-1")
+		require.NoError(t, err)
+		return cams[0].Status.ConnectionStatus, devices[0].Status
+	}
+	now = now.Add(bridgeAway + time.Second)
+	cam, bridge := status()
+	require.Equal(t, vms.StatusBridgeOffline, cam)
+	require.Equal(t, vms.StatusDeviceOffline, bridge)
+	up = true
+	cam, bridge = status()
+	require.Equal(t, vms.StatusOnline, cam)
+	require.Equal(t, vms.StatusOnline, bridge)
 }

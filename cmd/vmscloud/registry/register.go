@@ -1,0 +1,117 @@
+package registry
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/vms"
+)
+
+// Register takes in what a bridge says of itself. A bridge or camera of another account is a conflict; within an account
+// a camera may move to another bridge, as when a box is swapped. A bridge that another credential has registered is a conflict
+// too, until that one is revoked or expires.
+func (r *Registry) Register(_ context.Context, p identity.Principal, reg vms.Registration) error {
+	for {
+		r.mu.RLock()
+		b, known := r.bridges[reg.ID]
+		r.mu.RUnlock()
+		if known && b.Account == p.AccountID {
+			// Not under the lock: the identity file is asked, and who holds a transaction there may wait for the registry.
+			if err := r.mayHold(b, p); err != nil {
+				return err
+			}
+		}
+		if done, err := r.registerOver(b, p, reg); done || err != nil {
+			return err
+		}
+	}
+}
+
+// registerOver takes in what a bridge says of itself in place of was, the zero bridge if there was none. It is not done if the
+// bridge changed hands meanwhile.
+func (r *Registry) registerOver(was Bridge, p identity.Principal, reg vms.Registration) (done bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now().UTC()
+	b, known := r.bridges[reg.ID]
+	if b.Holder != was.Holder || b.Account != was.Account {
+		return false, nil
+	}
+	return true, r.registerLocked(b, known, now, p, reg)
+}
+
+// registerLocked takes in what a bridge says of itself; b is what is known of it.
+func (r *Registry) registerLocked(b Bridge, known bool, now time.Time, p identity.Principal, reg vms.Registration) error {
+	if known && b.Account != p.AccountID {
+		return conflict("bridge", reg.ID)
+	}
+	next := Bridge{ID: reg.ID, Account: p.AccountID, Name: reg.Name, Address: strings.TrimRight(reg.Address, "/"),
+		Token: reg.ImageToken, Holder: cmp.Or(p.Holder, b.Holder), Created: b.Created, seen: now}
+	if !known {
+		next.Created = now
+	}
+	changed := map[string]Actor{}
+	wanted := map[string]bool{reg.ID: true}
+	self := Actor{ID: reg.ID, Type: vms.ActorBridge, Account: p.AccountID, Name: reg.Name}
+	if err := r.upsert(changed, self, now); err != nil {
+		return err
+	}
+	for _, c := range reg.Cameras {
+		a := Actor{ID: c.ID, Type: vms.ActorCamera, Account: p.AccountID, Bridge: reg.ID, Name: c.Name, Status: c.ConnectionStatus}
+		if err := r.upsert(changed, a, now); err != nil {
+			return err
+		}
+		wanted[c.ID] = true
+	}
+	for id, a := range r.actors {
+		if a.Bridge == reg.ID && !a.Gone && !wanted[id] {
+			a.Gone = true
+			changed[id] = a
+		}
+	}
+	old := b
+	old.seen = next.seen
+	if old != next || len(changed) > 0 {
+		if err := r.save(next, changed); err != nil {
+			return err
+		}
+	}
+	r.bridges[reg.ID] = next
+	for id, a := range changed {
+		r.actors[id] = a
+	}
+	return nil
+}
+
+// upsert notes in changed what becomes of an actor that is registered as want, if that differs from what is known.
+func (r *Registry) upsert(changed map[string]Actor, want Actor, now time.Time) error {
+	old, known := r.actors[want.ID]
+	if c, ok := changed[want.ID]; ok {
+		old, known = c, true
+	}
+	if known && (old.Account != want.Account || old.Type != want.Type) {
+		return conflict(want.Type, want.ID)
+	}
+	want.Created, want.StatusSince = old.Created, old.StatusSince
+	if !known {
+		want.Created = now
+	}
+	if want.Status == "" {
+		want.Status = old.Status
+	} else if want.Status != old.Status {
+		want.StatusSince = now
+	}
+	if !known || want != old {
+		changed[want.ID] = want
+	}
+	return nil
+}
+
+func conflict(kind, id string) error {
+	return vms.NewError(http.StatusConflict, vms.ReasonExists,
+		"The id "+id+" of this "+kind+" belongs to something else already; give it another id in the bridge's configuration")
+}
