@@ -84,11 +84,16 @@ func (l *labeler) count(v *plane.Views, counts []int32) {
 
 // ones counts the bits from..to, of which there is one at least.
 func ones(set []uint64, from, to int) int {
+	if at := from / 64; to <= 64*at+64 { // mostly
+		return bits.OnesCount64(set[at] >> (from & 63) << ((from + 64 - to) & 63))
+	}
+	return onesOf(set, from, to)
+}
+
+// onesOf is ones for more than one word.
+func onesOf(set []uint64, from, to int) int {
 	first, last := from/64, (to-1)/64
 	a, b := ^uint64(0)<<(from%64), ^uint64(0)>>(63-(to-1)%64)
-	if first == last {
-		return bits.OnesCount64(set[first] & a & b)
-	}
 	n := bits.OnesCount64(set[first]&a) + bits.OnesCount64(set[last]&b)
 	for _, w := range set[first+1 : last] {
 		n += bits.OnesCount64(w)

@@ -240,7 +240,9 @@ func TestCompareIsPlain(t *testing.T) {
 	}
 }
 
-func TestDespeckleIsPlain(t *testing.T) {
+func TestDespeckleIsPlain(t *testing.T) { everyWidth(t, testDespeckle) }
+
+func testDespeckle(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 3))
 	for range 800 {
 		w, h := 1+r.IntN(50), 1+r.IntN(12)
@@ -266,7 +268,9 @@ func TestDespeckleIsPlain(t *testing.T) {
 	}
 }
 
-func TestBlocksArePlain(t *testing.T) {
+func TestBlocksArePlain(t *testing.T) { everyWidth(t, testBlocks) }
+
+func testBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 5))
 	for range 500 {
 		w, h := 1+r.IntN(60), 1+r.IntN(30)

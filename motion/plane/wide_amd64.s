@@ -774,7 +774,8 @@ avx2:
 	JLT      short
 	MOVQ     R8, R9
 	SUBQ     SI, R9            // the stride
-	LEAQ     (SI)(R9*4), R10   // the row of cells after the next is fetched ahead
+	LEAQ     (SI)(R9*8), R10   // eight rows of cells ahead are fetched, which takes about as long as the way to the memory and back
+	LEAQ     (R10)(R9*8), R10
 	VPCMPEQB Y6, Y6, Y6
 	VPABSB   Y6, Y6
 
@@ -1014,6 +1015,8 @@ TEXT ·onesWide(SB), NOSPLIT, $0-88
 	PXOR    X4, X4
 	SPREADL($0x0101, X3)
 	XORQ    BX, BX
+	CMPB    ·hasAVX2(SB), $1
+	JEQ     avx2
 
 loop:
 	CMPQ  BX, CX
@@ -1036,6 +1039,31 @@ end:
 	MOVQ   X4, any+80(FP)
 	RET
 
+avx2:
+	VPBROADCASTW X3, Y3
+	VPXOR        Y4, Y4, Y4
+	MOVQ         CX, DX
+	ANDQ         $~31, DX
+
+loopy:
+	CMPQ    BX, DX
+	JGE     endy
+	VMOVDQU (SI)(BX*1), Y0
+	VPAND   (R8)(BX*1), Y0, Y0
+	VPSRLW  $1, Y0, Y1
+	VPOR    Y1, Y0, Y0
+	VPAND   Y3, Y0, Y0
+	VPOR    Y0, Y4, Y4
+	VMOVDQU Y0, (DI)(BX*1)
+	ADDQ    $32, BX
+	JMP     loopy
+
+endy:
+	VEXTRACTI128 $1, Y4, X0
+	VPOR         X0, X4, X4
+	VZEROUPPER
+	JMP          loop
+
 // func despeckleWide(ones []byte, pitch int, solid []byte) (done, found int)
 TEXT ·despeckleWide(SB), NOSPLIT, $0-72
 	MOVQ    ones_base+0(FP), SI
@@ -1050,6 +1078,8 @@ TEXT ·despeckleWide(SB), NOSPLIT, $0-72
 	PXOR    X5, X5             // found, in two sums
 	SPREADL($(0x0101*(const_SpeckleNeighbours-1)), X6)
 	XORQ    BX, BX
+	CMPB    ·hasAVX2(SB), $1
+	JEQ     avx2
 
 loop:
 	CMPQ     BX, CX
@@ -1097,6 +1127,48 @@ end:
 	MOVQ   X5, found+64(FP)
 	RET
 
+avx2:
+	VPBROADCASTW X6, Y6
+	VPXOR        Y7, Y7, Y7
+	VPXOR        Y5, Y5, Y5
+	MOVQ         CX, DX
+	ANDQ         $~31, DX
+
+loopy:
+	CMPQ     BX, DX
+	JGE      endy
+	VMOVDQU  1(R8)(BX*1), Y0
+	VPTEST   Y0, Y0
+	JEQ      noney
+	VPADDB   (R8)(BX*1), Y0, Y1
+	VPADDB   2(R8)(BX*1), Y1, Y1
+	VMOVDQU  (SI)(BX*1), Y2
+	VPADDB   1(SI)(BX*1), Y2, Y2
+	VPADDB   2(SI)(BX*1), Y2, Y2
+	VMOVDQU  (R9)(BX*1), Y3
+	VPADDB   1(R9)(BX*1), Y3, Y3
+	VPADDB   2(R9)(BX*1), Y3, Y3
+	VPADDB   Y2, Y1, Y1
+	VPADDB   Y3, Y1, Y1
+	VPCMPGTB Y6, Y1, Y1
+	VPAND    Y1, Y0, Y0
+	VMOVDQU  Y0, (DI)(BX*1)
+	VPSADBW  Y7, Y0, Y0
+	VPADDQ   Y0, Y5, Y5
+	ADDQ     $32, BX
+	JMP      loopy
+
+noney:
+	VMOVDQU Y7, (DI)(BX*1)
+	ADDQ    $32, BX
+	JMP     loopy
+
+endy:
+	VEXTRACTI128 $1, Y5, X0
+	VPADDQ       X0, X5, X5
+	VZEROUPPER
+	JMP          loop
+
 // func flagsWide(flags []byte, pitch, rows int, blocks []Block) (done int)
 TEXT ·flagsWide(SB), NOSPLIT, $0-72
 	MOVQ flags_base+0(FP), SI
@@ -1108,6 +1180,10 @@ TEXT ·flagsWide(SB), NOSPLIT, $0-72
 	MOVQ CX, done+64(FP)
 	PXOR X7, X7
 	SPREADL($0x0101, X6)
+	CMPB ·hasAVX2(SB), $1
+	JEQ  avx2
+
+rest:
 	CMPQ CX, $0
 	JMP  test
 
@@ -1141,6 +1217,42 @@ test:
 	JNZ block
 	RET
 
+avx2:
+	VPBROADCASTW X6, Y6
+	VPXOR        Y7, Y7, Y7
+	JMP          testy
+
+blocky:
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	MOVQ  SI, R10
+	MOVQ  R9, R11
+
+rowy:
+	VMOVDQU (R10), Y4
+	VPSRLW  $1, Y4, Y5
+	VPAND   Y6, Y4, Y4
+	VPAND   Y6, Y5, Y5
+	VPADDB  Y4, Y0, Y0
+	VPADDB  Y5, Y1, Y1
+	ADDQ    R8, R10
+	DECQ    R11
+	JNZ     rowy
+	VPSADBW Y7, Y0, Y0
+	VPSADBW Y7, Y1, Y1
+	VPSLLQ  $16, Y1, Y1
+	VPOR    Y1, Y0, Y0
+	VMOVDQU Y0, (DI)
+	ADDQ    $32, SI
+	ADDQ    $32, DI
+	SUBQ    $4, CX
+
+testy:
+	CMPQ CX, $4
+	JGE  blocky
+	VZEROUPPER
+	JMP  rest
+
 // func solidWide(flags, solid []byte, pitch, rows int, blocks []Block) (done int)
 TEXT ·solidWide(SB), NOSPLIT, $0-96
 	MOVQ flags_base+0(FP), SI
@@ -1153,6 +1265,10 @@ TEXT ·solidWide(SB), NOSPLIT, $0-96
 	MOVQ CX, done+88(FP)
 	PXOR X7, X7
 	SPREADL($0x0101, X6)
+	CMPB ·hasAVX2(SB), $1
+	JEQ  avx2
+
+rest:
 	CMPQ CX, $0
 	JMP  test
 
@@ -1200,6 +1316,57 @@ row:
 test:
 	JNZ block
 	RET
+
+avx2:
+	VPBROADCASTW X6, Y6
+	VPXOR        Y7, Y7, Y7
+	JMP          testy
+
+blocky:
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	MOVQ  SI, R10
+	MOVQ  DX, R12
+	MOVQ  R9, R11
+
+rowy:
+	VMOVDQU (R10), Y4
+	VMOVDQU (R12), Y8
+	VPSRLW  $1, Y4, Y5
+	VPAND   Y8, Y4, Y4
+	VPAND   Y6, Y5, Y5
+	VPADDB  Y4, Y0, Y0
+	VPADDB  Y5, Y1, Y1
+	VPADDB  Y8, Y2, Y2
+	VPAND   Y8, Y5, Y5
+	VPADDB  Y5, Y3, Y3
+	ADDQ    R8, R10
+	ADDQ    R8, R12
+	DECQ    R11
+	JNZ     rowy
+	VPSADBW Y7, Y0, Y0
+	VPSADBW Y7, Y1, Y1
+	VPSADBW Y7, Y2, Y2
+	VPSADBW Y7, Y3, Y3
+	VPSLLQ  $16, Y1, Y1
+	VPSLLQ  $32, Y2, Y2
+	VPSLLQ  $48, Y3, Y3
+	VPOR    Y1, Y0, Y0
+	VPOR    Y2, Y0, Y0
+	VPOR    Y3, Y0, Y0
+	VMOVDQU Y0, (DI)
+	ADDQ    $32, SI
+	ADDQ    $32, DX
+	ADDQ    $32, DI
+	SUBQ    $4, CX
+
+testy:
+	CMPQ CX, $4
+	JGE  blocky
+	VZEROUPPER
+	JMP  rest
 
 // func smoothWide(to, a, b, c []uint16) (done int)
 TEXT ·smoothWide(SB), NOSPLIT, $0-104
