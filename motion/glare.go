@@ -19,24 +19,38 @@ func (d *Detector) glare(j int, o *object, now []uint16) {
 	if o.fore < outlined || o.moved+o.creep == 0 || o.substance() > beyondGlare {
 		return
 	}
-	g, m := d.grid, &d.model
-	weight, brighter, limit := int32(0), int32(0), int32(0)
+	weight, brighter, limit := d.rises(j, o.whole, now, nil)
+	if float64(weight) < glareContrast*float64(limit) || float64(brighter) < glaring*float64(weight) {
+		return
+	}
+	d.rises(j, o.whole, now, d.scratch)
+	s := d.keen(o.whole, now) + d.uneven(o.whole, now) + lostWeight*(float64(o.lost)+6)/(float64(o.own)+20)
+	o.plain, o.glared, o.glow = 0, o.fore, glowOf*s*float64(o.fore)
 	for y := o.whole.top; y < o.whole.bottom; y++ {
-		for x := o.whole.left; x < o.whole.right; x++ {
-			if i := y*g.width + x; d.solid[i] != 0 && d.flags[i]&cellFore != 0 && d.labels.of(x, y) == j {
-				d.scratch[i] = cellFore
-				rise := int32(now[i]) - int32(m.background[i])
-				weight, brighter, limit = weight+abs32(rise), brighter+max(0, rise), limit+threshold(d.contrast, d.doubt[i])
+		clear(d.scratch[y*d.grid.width+o.whole.left : y*d.grid.width+o.whole.right])
+	}
+}
+
+// rises sums up how much those cells of object j in a box that differ from the background do so, by how much of it they are brighter, and their thresholds. It marks them, unless
+// marks is nil.
+func (d *Detector) rises(j int, box rect, now []uint16, marks []byte) (weight, brighter, limit int32) {
+	l, n := &d.labels, box.right-box.left
+	for y := box.top; y < box.bottom; y++ {
+		at, tiles := y*d.grid.width+box.left, l.tile[y/2*l.width:]
+		solid, flags, is := d.solid[at:at+n], d.flags[at:at+n], now[at:at+n]
+		was, doubt := d.model.background[at:at+n], d.doubt[at:at+n]
+		for x, f := range flags {
+			if f&cellFore&solid[x] == 0 || int(l.number[tiles[(box.left+x)/2]]) != j {
+				continue
 			}
+			if marks != nil {
+				marks[at+x] = cellFore
+			}
+			rise := int32(is[x]) - int32(was[x])
+			weight, brighter, limit = weight+abs32(rise), brighter+max(0, rise), limit+threshold(d.contrast, doubt[x])
 		}
 	}
-	if float64(weight) >= glareContrast*float64(limit) && float64(brighter) >= glaring*float64(weight) {
-		s := d.keen(o.whole, now) + d.uneven(o.whole, now) + lostWeight*(float64(o.lost)+6)/(float64(o.own)+20)
-		o.plain, o.glared, o.glow = 0, o.fore, glowOf*s*float64(o.fore)
-	}
-	for y := o.whole.top; y < o.whole.bottom; y++ {
-		clear(d.scratch[y*g.width+o.whole.left : y*g.width+o.whole.right])
-	}
+	return weight, brighter, limit
 }
 
 // keen is the share of the border of the cells marked in scratch at which their brightness ends at once.
