@@ -1,0 +1,97 @@
+package web
+
+import (
+	"context"
+	"errors"
+
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/audit"
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/rule"
+	"vmsbridge/uplink/identity/session"
+	"vmsbridge/uplink/identity/status"
+	"vmsbridge/uplink/identity/store"
+)
+
+// deleteAccount is DELETE /g/account. One that has sub-accounts stays. Its users and devices go with it, and the events of
+// its devices, once the entry about it is carried on (audit/pump). What is told of that stands in the trail of the parent,
+// or of the superuser's own account where there is no parent: the account's own trail can be listed by superusers only.
+func (c *call) deleteAccount() error {
+	id, bad := c.id()
+	err := c.update(func(tx *store.Tx, me session.Caller) error {
+		if id == "" {
+			return bad
+		}
+		a, place, err := target(tx, me, id)
+		if err != nil {
+			return err
+		}
+		if !rule.DeleteAccount(me.Rule(), place) {
+			return errPrivilege
+		}
+		if bad != nil {
+			return bad
+		}
+		users, err := tx.UsersOf(a.ID)
+		if err != nil {
+			return err
+		}
+		devices, err := c.o.Devices.Devices(context.WithoutCancel(c.r.Context()), a.ID)
+		if err != nil {
+			return err
+		}
+		if err := tx.DeleteAccount(a.ID); errors.Is(err, identity.ErrExists) {
+			return status.New(status.Arguments, "HasSubAccounts", "the account has sub-accounts; delete them first")
+		} else if err != nil {
+			return err
+		}
+		where := me.Home.ID
+		if a.Child() {
+			where = a.OwnerAccountID
+		}
+		gone := func(kind, target, name string) error {
+			e := me.Entry(where, audit.Delete, kind, target, name)
+			e.Gone = kind != audit.KindAccount
+			return tx.Record(e)
+		}
+		for _, d := range devices {
+			err = errors.Join(err, gone(d.Kind, d.ID, d.Name)) // the kinds of devices have the trail's names
+		}
+		for _, u := range users {
+			err = errors.Join(err, gone(audit.KindUser, u.ID, u.Email))
+		}
+		if me.Active.ID == a.ID { // whoever deletes the account that they are in is at home again
+			s := me.Session
+			s.ActiveAccount = me.Home.ID
+			err = errors.Join(err, tx.PutSession(s))
+		}
+		return errors.Join(err, gone(audit.KindAccount, a.ID, a.Name))
+	})
+	if err != nil {
+		return err
+	}
+	return c.answer(200, nil)
+}
+
+// knows finds the devices of an account, and of its sub-accounts, whose devices its users may be given.
+func (c *call) knows(tx *store.Tx, a record.Account) (func(string) bool, error) {
+	accounts := []record.Account{a}
+	if a.IsMaster {
+		children, err := tx.Children(a.ID)
+		if err != nil {
+			return nil, err
+		}
+		accounts = append(accounts, children...)
+	}
+	known := map[string]bool{}
+	for _, a := range accounts {
+		devices, err := c.o.Devices.Devices(context.WithoutCancel(c.r.Context()), a.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range devices {
+			known[d.ID] = true
+		}
+	}
+	return func(id string) bool { return known[id] }, nil
+}
