@@ -8,7 +8,8 @@ import (
 	"vmsbridge/uplink/tunnel"
 )
 
-// KeepTunnel lets the link keep a tunnel to the service at url for the bridge of that id, through which handler answers. It is called before Run.
+// KeepTunnel lets the link keep a tunnel to the service at url for the bridge of that id, through which handler answers. It is called
+// before Run.
 func (l *Link) KeepTunnel(url, bridge string, handler http.Handler) error {
 	dialer, err := tunnel.New(tunnel.Options{URL: url, Base: l.client.Base, Bridge: bridge, Token: l.tunnelToken(),
 		Handler: handler, HTTP: l.client.HTTP(), Log: l.log})

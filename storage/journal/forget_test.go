@@ -13,7 +13,7 @@ import (
 
 // Forget takes all that an actor has, ended or not, and nothing else; what waits to be reported stays.
 func TestForget(t *testing.T) {
-	j := openFast(t, sample.Path(t))
+	j := open(t, sample.Path(t), Options{})
 	want := 0
 	var quiet, waiting []vms.Event
 	for i := range 5000 {

@@ -337,12 +337,6 @@ func TestNoDirectory(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// openFast opens a journal that does not sync: for tests of what is read, not of what lasts.
-func openFast(t testing.TB, path string) *Journal {
-	j := open(t, path, Options{})
-	return j
-}
-
 // putMany puts events in few transactions.
 func putMany(t testing.TB, j *Journal, list []vms.Event) {
 	t.Helper()

@@ -13,7 +13,7 @@ import (
 
 // TestPruneByNumber: the oldest that the service has go, and none that it has not, whatever their age and number.
 func TestPruneByNumber(t *testing.T) {
-	j := openFast(t, sample.Path(t))
+	j := open(t, sample.Path(t), Options{})
 	var ids []string
 	for i := range 1200 {
 		ev := sample.Event("cam", time.Duration(i)*time.Second, time.Duration(i+1)*time.Second)
@@ -76,7 +76,7 @@ func TestPruneByNumber(t *testing.T) {
 
 // A long outage must not make each round of pruning look only at events that wait.
 func TestPrunePassesOverAnOutage(t *testing.T) {
-	j := openFast(t, sample.Path(t))
+	j := open(t, sample.Path(t), Options{})
 	list := make([]vms.Event, 9*pruneBatch)
 	for i := range list {
 		list[i] = sample.Event(fmt.Sprint("cam", i%9), time.Duration(i)*time.Second, time.Duration(i)*time.Second)

@@ -31,8 +31,9 @@ type Compaction struct {
 
 // Compact writes the file anew without its free pages, whether there are many or not. Other calls go on meanwhile: changes wait only at
 // the end, for Held, and so do reads while the files change places and reads under way end. It needs room on the disk for the copy, and
-// gives ErrFull, having done nothing, where there is not enough. The old file stays what counts until the new one, complete and synced, takes its name;
-// a crash before that costs the work, and the next Open removes what is left of it. While another call is at it, it does nothing.
+// gives ErrFull, having done nothing, where there is not enough. The old file stays what counts until the new one, complete and
+// synced, takes its name; a crash before that costs the work, and the next Open removes what is left of it. While another call is at it,
+// it does nothing.
 func (f *File) Compact(ctx context.Context) (Compaction, error) {
 	var size, free int64
 	err := f.View(func(tx *bolt.Tx) error {
