@@ -2,7 +2,7 @@
 
 package plane
 
-// The loops of wide_amd64.s and wide_arm64.s. Each takes as many cells as fill vectors and returns how many it did; they are
+// The loops of the assembly files. Each takes as many cells as fill vectors and returns how many it did; they are
 // exact only where Exposure.wide holds.
 
 // classifyWide is classifyPlain.

@@ -1,0 +1,113 @@
+//go:build arm64 && !purego
+
+#include "textflag.h"
+#include "neon_arm64.h"
+
+// Loops that read pixels.
+
+// func widenWide(row []byte, out []uint16) (done int)
+TEXT ·widenWide(SB), NOSPLIT, $0-56
+	MOVD row_base+0(FP), R0
+	MOVD out_base+24(FP), R1
+	MOVD out_len+32(FP), R9
+	AND  $~7, R9
+	MOVD R9, done+48(FP)
+	CBZ  R9, end
+
+loop:
+	VLD1.P 8(R0), [V0.B8]
+	VUXTL  V0.B8, V0.H8
+	VSHL   $8, V0.H8, V0.H8
+	VST1.P [V0.H8], 16(R1)
+	SUBS   $8, R9
+	BNE    loop
+
+end:
+	RET
+
+// func meansTwoWide(top, low []byte, out []uint16) (done int)
+TEXT ·meansTwoWide(SB), NOSPLIT, $0-80
+	MOVD top_base+0(FP), R0
+	MOVD low_base+24(FP), R1
+	MOVD out_base+48(FP), R2
+	MOVD out_len+56(FP), R9
+	AND  $~7, R9
+	MOVD R9, done+72(FP)
+	CBZ  R9, end
+
+loop:
+	VLD1.P 16(R0), [V0.B16]
+	VLD1.P 16(R1), [V1.B16]
+	UADDLPB(0, 0)
+	UADALPB(0, 1)
+	VSHL   $6, V0.H8, V0.H8
+	VST1.P [V0.H8], 16(R2)
+	SUBS   $8, R9
+	BNE    loop
+
+end:
+	RET
+
+// func meansFourWide(luma []byte, stride int, out []uint16) (done int)
+TEXT ·meansFourWide(SB), NOSPLIT, $0-64
+	MOVD luma_base+0(FP), R0
+	MOVD stride+24(FP), R3
+	MOVD out_base+32(FP), R2
+	MOVD out_len+40(FP), R9
+	AND  $~3, R9
+	MOVD R9, done+56(FP)
+	CBZ  R9, end
+	ADD  R3, R0, R4
+	ADD  R3, R4, R5
+	ADD  R3, R5, R6
+
+loop:
+	VLD1.P 16(R0), [V0.B16]
+	VLD1.P 16(R4), [V1.B16]
+	VLD1.P 16(R5), [V2.B16]
+	VLD1.P 16(R6), [V3.B16]
+	UADDLPB(0, 0)
+	UADALPB(0, 1)
+	UADALPB(0, 2)
+	UADALPB(0, 3)
+	UADDLPH(0, 0)
+	VSHL   $4, V0.S4, V0.S4
+	XTNH(0, 0)
+	VST1.P [V0.H4], 8(R2)
+	SUBS   $4, R9
+	BNE    loop
+
+end:
+	RET
+
+// func sumColumnsWide(luma []byte, stride, rows int, sums []uint16) (done int)
+TEXT ·sumColumnsWide(SB), NOSPLIT, $0-72
+	MOVD luma_base+0(FP), R0
+	MOVD stride+24(FP), R1
+	MOVD rows+32(FP), R2
+	MOVD sums_base+40(FP), R3
+	MOVD sums_len+48(FP), R9
+	AND  $~15, R9
+	MOVD R9, done+64(FP)
+	CBZ  R9, end
+
+column:
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	MOVD R0, R4
+	MOVD R2, R5
+
+row:
+	VLD1    (R4), [V2.B16]
+	VUADDW  V2.B8, V0.H8, V0.H8
+	VUADDW2 V2.B16, V1.H8, V1.H8
+	ADD     R1, R4
+	SUBS    $1, R5
+	BNE     row
+	VST1.P  [V0.H8, V1.H8], 32(R3)
+	ADD     $16, R0
+	SUBS    $16, R9
+	BNE     column
+
+end:
+	RET
