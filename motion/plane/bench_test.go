@@ -81,6 +81,12 @@ func BenchmarkLoop(b *testing.B) {
 	clear(flags)
 	run("learn-quiet", "plain", 2*cells, cells, func() { learnPlain(now, before, light, flags, solid, held, m, pace) })
 	run("learn-quiet", "fast", 2*cells, cells, func() { Learn(now, before, light, flags, solid, held, m, pace) })
+	stands := m.clone()
+	for i := range stands.Stay {
+		stands.Stay[i] = 500
+	}
+	run("learn-person", "plain", 2*cells, cells, func() { learnPlain(now, before, light, person, body, held, stands, pace) })
+	run("learn-person", "fast", 2*cells, cells, func() { Learn(now, before, light, person, body, held, stands, pace) })
 	run("expose", "plain", 2*cells, cells, func() { exposePlain(out, light) })
 	run("expose", "fast", 2*cells, cells, func() { Expose(out, light) })
 	var sums Moments
@@ -104,13 +110,23 @@ func BenchmarkLoop(b *testing.B) {
 			total.Reset()
 		}
 	}
+	pairs := func(f func(v *Views, x, y, n int, s *Sums)) func() {
+		return func() {
+			for y := 20; y < 60; y += 2 {
+				f(&v, 50, y, 20, &total)
+			}
+			total.Reset()
+		}
+	}
 	run("smooth", "plain", 2*cells, cells, func() { smoothPlain(out, before, now, before) })
 	run("smooth", "fast", 2*cells, cells, func() { Smooth(out, before, now, before) })
-	set, stands := make([]uint64, 2), make([]uint64, 2)
+	run("share", "plain", 2*cells, cells, func() { sharePlain(out, now, 45824) })
+	run("share", "fast", 2*cells, cells, func() { Share(out, now, 45824) })
+	set, parked := make([]uint64, 2), make([]uint64, 2)
 	tiles := func(f func(solid, parked []byte, width, rows int, set, stands []uint64)) func() {
 		return func() {
 			for y := 0; y < height; y += 2 {
-				f(body[y*width:], m.Parked[y*width:], width, 2, set, stands)
+				f(body[y*width:], m.Parked[y*width:], width, 2, set, parked)
 			}
 		}
 	}
@@ -118,6 +134,10 @@ func BenchmarkLoop(b *testing.B) {
 	run("measure-person", "fast", 800, 800, rows(Measure))
 	run("trace-person", "plain", 800, 800, rows(tracePlain))
 	run("trace-person", "fast", 800, 800, rows(Trace))
+	run("measure-pairs", "plain", 800, 800, rows(measurePlain))
+	run("measure-pairs", "fast", 800, 800, pairs(MeasurePair))
+	run("trace-pairs", "plain", 800, 800, rows(tracePlain))
+	run("trace-pairs", "fast", 800, 800, pairs(TracePair))
 	run("tiles", "plain", cells, cells, tiles(tilesPlain))
 	run("tiles", "fast", cells, cells, tiles(Tiles))
 	_, all := Blocks(width, height)
@@ -131,4 +151,9 @@ func BenchmarkLoop(b *testing.B) {
 	run("count-blocks", "fast", cells, cells, func() { CountSolid(person, body, width, height, blocks) })
 	run("count-down", "plain", cells, cells, func() { countDownPlain(held) })
 	run("count-down", "fast", cells, cells, func() { CountDown(held) })
+	worn := make([]byte, cells)
+	run("wear", "plain", cells, cells, func() { wearPlain(worn, person, held, 6, 1) })
+	run("wear", "fast", cells, cells, func() { Wear(worn, person, held, 6, 1) })
+	run("keep", "plain", cells, cells, func() { keepPlain(worn, body, held, 159) })
+	run("keep", "fast", cells, cells, func() { Keep(worn, body, held, 159) })
 }
