@@ -8,6 +8,8 @@ import (
 	"github.com/bluenviron/gortsplib/v4/pkg/format/rtph265"
 	"github.com/bluenviron/gortsplib/v4/pkg/format/rtpmjpeg"
 	"github.com/pion/rtp"
+
+	"vmsbridge/agent/camera/capture"
 )
 
 // coded is one picture as it came out of the packets.
@@ -16,7 +18,7 @@ type coded struct {
 	jpeg    []byte   // MJPEG
 	rtp     uint32
 	arrival int64 // of its first packet
-	step    clockStep
+	step    capture.Step
 	broken  bool // parts of it are missing
 	after   bool // something before it is missing
 }
@@ -51,7 +53,7 @@ type assembler struct {
 
 type arrival struct {
 	at   int64
-	step clockStep
+	step capture.Step
 	loss bool // packets are missing before it
 	tail bool // and perhaps behind it
 }
@@ -84,7 +86,7 @@ func (a *assembler) reset() error {
 func (a *assembler) packetsLost() { a.pending = true }
 
 // packet takes the next packet. It keeps p and its payload, and may change its marker.
-func (a *assembler) packet(p *rtp.Packet, at int64, step clockStep) {
+func (a *assembler) packet(p *rtp.Packet, at int64, step capture.Step) {
 	if len(p.Payload) == 0 {
 		return // padding, or a hole punched through a firewall
 	}
@@ -110,12 +112,12 @@ func (a *assembler) packet(p *rtp.Packet, at int64, step clockStep) {
 
 // feed gives a packet to the depacketiser.
 func (a *assembler) feed(p *rtp.Packet, at arrival) {
-	a.stepped = a.stepped || at.step == stepForward
+	a.stepped = a.stepped || at.step == capture.SetForward
 	switch {
 	case !a.curOpen || a.cur.rtp != p.Timestamp:
 		a.cur = coded{rtp: p.Timestamp, arrival: at.at, after: at.loss || a.lost}
 		if a.stepped {
-			a.cur.step = stepForward
+			a.cur.step = capture.SetForward
 		}
 		a.curOpen, a.skip, a.lost, a.stepped = true, false, false, false
 	case at.loss:

@@ -7,6 +7,8 @@ import (
 	"github.com/bluenviron/gortsplib/v4/pkg/format"
 	"github.com/pion/rtp"
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/agent/camera/capture"
 )
 
 // packetize makes packets of a clip's pictures, 3000 ticks apart.
@@ -54,7 +56,7 @@ func collectCoded(t testing.TB, codec Codec, pkts []*rtp.Packet) (out []coded, e
 			a.packetsLost()
 		}
 		c := *p
-		a.packet(&c, int64(i), stepNone)
+		a.packet(&c, int64(i), capture.Steady)
 	}
 	return out, errs
 }
@@ -221,7 +223,7 @@ func FuzzAssembler(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind uint8, payload []byte, how uint8) {
 		codec := []Codec{H264, H265, MJPEG}[kind%3]
 		var stats counters
-		b := &builder{codec: codec, params: newParams(codec), timeline: newTimeline(0), stats: &stats}
+		b := &builder{codec: codec, params: newParams(codec), timeline: capture.NewTimeline(0), stats: &stats}
 		a, err := newAssembler(codec, 0, func(c coded) {
 			if u, ok := b.build(c); ok && len(u.Data) == 0 {
 				t.Fatal("an empty unit")
@@ -233,7 +235,7 @@ func FuzzAssembler(f *testing.F) {
 				a.packetsLost()
 			}
 			p := &rtp.Packet{Header: rtp.Header{Marker: how>>(i+4)&1 != 0, Timestamp: uint32(i/2) * 3000, SequenceNumber: uint16(i)}, Payload: payload}
-			a.packet(p, int64(i), stepNone)
+			a.packet(p, int64(i), capture.Steady)
 		}
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/bluenviron/mediacommon/v2/pkg/codecs/h264"
+
+	"vmsbridge/agent/camera/capture"
 )
 
 // builder makes access units of coded pictures: parameter sets in front, capture time, and the flags. It holds back
@@ -13,7 +15,7 @@ import (
 type builder struct {
 	codec    Codec
 	params   *params
-	timeline *timeline
+	timeline *capture.Timeline
 	stats    *counters
 
 	started    bool
@@ -89,10 +91,11 @@ func (b *builder) time(c coded) time.Time {
 		b.noReorder = 0
 	}
 	b.lastRTP = c.rtp
-	before, again := b.timeline.clamped, b.timeline.reanchored
-	at := b.timeline.place(c.rtp, c.arrival, reorder, c.step)
-	b.stats.clamped.Add(b.timeline.clamped - before)
-	b.stats.reanchored.Add(b.timeline.reanchored - again)
+	before, again := b.timeline.Faults()
+	at := b.timeline.Place(c.rtp, c.arrival, reorder, c.step)
+	clamped, reanchored := b.timeline.Faults()
+	b.stats.clamped.Add(clamped - before)
+	b.stats.reanchored.Add(reanchored - again)
 	return time.Unix(0, at).UTC()
 }
 

@@ -19,5 +19,5 @@
 //
 // Files, in the order of the flow: config (what is asked for), dial and signin (the connection), describe (what the camera
 // offers), session (one connection from DESCRIBE to TEARDOWN), assemble (packets → coded pictures), params and nal (what is
-// inside), clock and timeline (when it was taken), source and retry (again and again), status (what to tell people).
+// inside), the room capture (when it was taken), source and retry (again and again), status (what to tell people).
 package camera

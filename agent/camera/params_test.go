@@ -6,6 +6,8 @@ import (
 
 	"github.com/bluenviron/mediacommon/v2/pkg/bits"
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/agent/camera/capture"
 )
 
 func TestGolomb(t *testing.T) {
@@ -165,11 +167,11 @@ func TestLeadingPicturesOfFirstCRA(t *testing.T) {
 	c := loadClip(t, "open.h265")
 	cra, rasl, trail := []byte{21 << 1, 1, 0x80, 1}, []byte{9 << 1, 1, 0x80, 1}, []byte{1 << 1, 1, 0x80, 1}
 	var stats counters
-	b := &builder{codec: H265, params: newParams(H265), timeline: newTimeline(0), stats: &stats}
+	b := &builder{codec: H265, params: newParams(H265), timeline: capture.NewTimeline(0), stats: &stats}
 	b.params.absorb(c.units[0]...)
 	var got []AccessUnit
 	for i, n := range [][]byte{trail, cra, rasl, trail, cra, rasl} {
-		u, ok := b.build(coded{nalus: [][]byte{n}, rtp: uint32(i) * 3000, arrival: int64(i+1) * ms(33)})
+		u, ok := b.build(coded{nalus: [][]byte{n}, rtp: uint32(i) * 3000, arrival: int64(i+1) * millis(33)})
 		require.Equal(t, i > 0, ok, "nothing before the first random access point")
 		if ok {
 			got = append(got, u)
@@ -178,3 +180,5 @@ func TestLeadingPicturesOfFirstCRA(t *testing.T) {
 	require.Equal(t, []bool{true, false, false, true, false}, []bool{got[0].RandomAccess, got[1].RandomAccess, got[2].RandomAccess, got[3].RandomAccess, got[4].RandomAccess})
 	require.Equal(t, []bool{false, true, false, false, false}, []bool{got[0].Damaged, got[1].Damaged, got[2].Damaged, got[3].Damaged, got[4].Damaged})
 }
+
+func millis(v float64) int64 { return int64(v * 1e6) }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/pion/rtcp"
 	"github.com/pion/rtp"
+
+	"vmsbridge/agent/camera/capture"
 )
 
 // unknownLoss is a gap in the sequence numbers too large to be loss: doubled or reordered packets, or a restart.
@@ -16,8 +18,8 @@ func (s *session) onPacket(p *rtp.Packet) {
 	s.strangers = 0
 	s.ssrc = p.SSRC
 	s.packets++
-	at, step := s.clock.now()
-	if step == stepBack {
+	at, step := s.clock.Now()
+	if step == capture.SetBack {
 		s.fail(&Failure{State: Disconnected, immediate: true,
 			Reason: "This machine's clock was set back. The stream is started anew."})
 		s.floor = 0
@@ -82,7 +84,7 @@ func (s *session) onCoded(c coded) {
 	}
 	s.lastAt = now
 	u, ok := s.build.build(c)
-	s.floor = max(s.floor, s.build.timeline.newest)
+	s.floor = max(s.floor, s.build.timeline.Newest())
 	if !ok {
 		return
 	}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/pion/rtcp"
+
+	"vmsbridge/agent/camera/capture"
 )
 
 // senderTime converts the 64-bit NTP time of an RTCP sender report (RFC 3550 §4: seconds since 1900, 32-bit fraction).
@@ -19,8 +21,8 @@ func senderTime(ntp uint64) time.Time {
 // that picture (VLC sends RTP time 0) tell nothing.
 func cameraClock(sr *rtcp.SenderReport, lastRTP uint32, lastAt int64) (ahead time.Duration, ok bool) {
 	ticks := int64(int32(sr.RTPTime - lastRTP))
-	if sr.NTPTime == 0 || ticks > 60*rtpClockRate || ticks < -60*rtpClockRate {
+	if sr.NTPTime == 0 || ticks > 60*capture.TickRate || ticks < -60*capture.TickRate {
 		return 0, false
 	}
-	return senderTime(sr.NTPTime).Sub(time.Unix(0, lastAt+tickNanos(ticks))), true
+	return senderTime(sr.NTPTime).Sub(time.Unix(0, lastAt+capture.TickNanos(ticks))), true
 }

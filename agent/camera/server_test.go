@@ -23,6 +23,8 @@ import (
 	"github.com/pion/rtcp"
 	"github.com/pion/rtp"
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/agent/camera/capture"
 )
 
 // clip is a short encoded stream in decode order, with the presentation number of each picture.
@@ -288,7 +290,7 @@ func (f *fakeCamera) feed(ctx context.Context) {
 		}
 		n := i % len(f.clip.units)
 		shown := i/len(f.clip.units)*len(f.clip.units) + f.clip.order[n]
-		ticks := uint32(shown) * uint32(fakeInterval*rtpClockRate/time.Second)
+		ticks := uint32(shown) * uint32(fakeInterval*capture.TickRate/time.Second)
 		if f.ticks != nil {
 			ticks = f.ticks(i, ticks)
 		}

@@ -18,6 +18,8 @@ import (
 	"github.com/bluenviron/gortsplib/v4/pkg/headers"
 	"github.com/pion/rtcp"
 	"github.com/pion/rtp"
+
+	"vmsbridge/agent/camera/capture"
 )
 
 const (
@@ -35,7 +37,7 @@ type session struct {
 	t      *target
 	log    *slog.Logger
 	stats  *counters
-	clock  *wallClock // guarded by mu during the session
+	clock  *capture.Clock // guarded by mu during the session
 	floor  int64
 	onUnit func(AccessUnit)
 	onInfo func(info)
@@ -200,7 +202,7 @@ func (s *session) prepare(c choice) *Failure {
 	defer s.mu.Unlock()
 	s.info = info{codec: c.codec, transport: s.transportName()}
 	s.lastAt = time.Now()
-	s.build = &builder{codec: c.codec, params: newParams(c.codec), timeline: newTimeline(s.floor), stats: s.stats}
+	s.build = &builder{codec: c.codec, params: newParams(c.codec), timeline: capture.NewTimeline(s.floor), stats: s.stats}
 	s.build.params.absorb(c.sets...)
 	var err error
 	s.asm, err = newAssembler(c.codec, c.mode, s.onCoded, func(err error) {

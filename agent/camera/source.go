@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/bluenviron/gortsplib/v4"
+
+	"vmsbridge/agent/camera/capture"
 )
 
 // Handler receives what a Source produces. Both functions may be nil.
@@ -25,7 +27,7 @@ type Source struct {
 	t       *target
 	log     *slog.Logger
 	metrics *Metrics
-	clock   *wallClock
+	clock   *capture.Clock
 	now     func() time.Time
 	stats   counters
 
@@ -44,7 +46,7 @@ func New(cfg Config, log *slog.Logger, metrics *Metrics) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Source{t: t, log: log.With("camera", cfg.Camera, "stream", cfg.Stream), metrics: metrics, clock: newWallClock(cfg.Now), now: cfg.now()}, nil
+	return &Source{t: t, log: log.With("camera", cfg.Camera, "stream", cfg.Stream), metrics: metrics, clock: capture.NewClock(cfg.Now), now: cfg.now()}, nil
 }
 
 // Stats may be called at any time, from any goroutine.

@@ -13,6 +13,8 @@ import (
 	"github.com/pion/rtcp"
 	"github.com/pion/rtp"
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/agent/camera/capture"
 )
 
 // newStreams counts how often decoding had to start anew.
@@ -412,9 +414,9 @@ func TestGradualRefresh(t *testing.T) {
 func TestJumpingTimestamps(t *testing.T) {
 	t.Parallel()
 	for name, ticks := range map[string]func(int, uint32) uint32{
-		"forward":   func(i int, v uint32) uint32 { return v + uint32(i/30)*3600*rtpClockRate },
-		"backward":  func(i int, v uint32) uint32 { return v - uint32(i/30)*3600*rtpClockRate },
-		"wrap":      func(_ int, v uint32) uint32 { return v - 60*rtpClockRate/40 },
+		"forward":   func(i int, v uint32) uint32 { return v + uint32(i/30)*3600*capture.TickRate },
+		"backward":  func(i int, v uint32) uint32 { return v - uint32(i/30)*3600*capture.TickRate },
+		"wrap":      func(_ int, v uint32) uint32 { return v - 60*capture.TickRate/40 },
 		"standing":  func(int, uint32) uint32 { return 7 },
 		"too fast":  func(_ int, v uint32) uint32 { return v * 3 },
 		"too slow":  func(_ int, v uint32) uint32 { return v / 3 },

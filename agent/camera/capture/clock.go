@@ -1,4 +1,4 @@
-package camera
+package capture
 
 import "time"
 
@@ -8,55 +8,56 @@ const (
 	clockJumpBack = 10 * time.Second
 )
 
-// clockStep says that the machine's clock was set between two readings.
-type clockStep int
+// Step says whether the machine's clock was set between two readings.
+type Step int
 
 const (
-	stepNone clockStep = iota
-	stepForward
-	stepBack
+	Steady Step = iota
+	SetForward
+	SetBack
 )
 
-// wallClock gives wall time that does not jump about: it follows the monotonic clock, and the wall clock beside it. Set
+// Clock gives wall time that does not jump about: it follows the monotonic clock, and the wall clock beside it. Set
 // forward, it follows at once. Set back by up to 10 s, it runs 5 % slow until both agree, so that times never repeat. Set
 // back further, it follows at once and says so.
 // It is not safe for concurrent use.
-type wallClock struct {
+type Clock struct {
 	read  func() (wall time.Time, mono time.Duration)
 	began bool
 	shift time.Duration // wall - mono as handed out
 	last  time.Duration
 }
 
-// newWallClock follows the machine's clock, or now, which never steps, if that is not nil.
-func newWallClock(now func() time.Time) *wallClock {
-	if now != nil {
-		base := now()
-		return &wallClock{read: func() (time.Time, time.Duration) {
-			t := now()
-			return t, t.Sub(base)
-		}}
+// NewClock follows the machine's clock, or now, which never steps, if that is not nil.
+func NewClock(now func() time.Time) *Clock {
+	if now == nil {
+		now = time.Now
 	}
-	base := time.Now()
-	return &wallClock{read: func() (time.Time, time.Duration) {
-		t := time.Now()
+	base := now()
+	return Follow(func() (time.Time, time.Duration) {
+		t := now()
 		return t, t.Sub(base)
-	}}
+	})
 }
 
-// now returns nanoseconds since 1970.
-func (c *wallClock) now() (int64, clockStep) {
+// Follow follows a wall clock that is read together with one that is never set.
+func Follow(read func() (wall time.Time, mono time.Duration)) *Clock {
+	return &Clock{read: read}
+}
+
+// Now returns nanoseconds since 1970.
+func (c *Clock) Now() (int64, Step) {
 	wall, mono := c.read()
 	want := time.Duration(wall.UnixNano()) - mono
-	step := stepNone
+	step := Steady
 	diff := want - c.shift
 	switch {
 	case !c.began:
 		c.began, c.shift = true, want
 	case diff >= clockJump:
-		c.shift, step = want, stepForward
+		c.shift, step = want, SetForward
 	case diff <= -clockJumpBack:
-		c.shift, step = want, stepBack
+		c.shift, step = want, SetBack
 	default:
 		limit := (mono - c.last) / 20
 		c.shift += min(max(diff, -limit), limit)

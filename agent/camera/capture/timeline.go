@@ -1,10 +1,12 @@
-package camera
+package capture
 
 import "time"
 
-// How the timeline behaves; see timeline.
+// TickRate is how many ticks a second RTP time has, for video of any kind.
+const TickRate = 90000
+
+// How the timeline behaves; see Timeline.
 const (
-	rtpClockRate    = 90000
 	envelopeBuckets = 10 // seconds over which the earliest arrival counts
 	slewPerSecond   = 5 * time.Millisecond
 	jumpAfter       = time.Second             // further from arrival than this is a jump, not jitter
@@ -16,7 +18,7 @@ const (
 	historyLen      = 32
 )
 
-// timeline places the pictures of one session on the wall clock.
+// Timeline places the pictures of one session on the wall clock.
 //
 // RTP timestamps say precisely how far apart pictures were taken, arrival says roughly when. A picture's time is therefore
 // its RTP time plus an offset, and the offset is the smallest (arrival - RTP time) of the last ten seconds: packets can be
@@ -27,7 +29,7 @@ const (
 // three eras in a minute RTP time is not believed any more in this session. The result strictly increases in presentation
 // order whatever the camera says.
 // It is not safe for concurrent use.
-type timeline struct {
+type Timeline struct {
 	floor int64 // nothing may be at or before this; the newest time of all earlier eras and sessions
 
 	began    bool
@@ -53,13 +55,21 @@ type envelopeBucket struct{ second, min int64 }
 
 type placed struct{ tick, at int64 }
 
-func newTimeline(floor int64) *timeline { return &timeline{floor: floor, newest: floor} }
+// NewTimeline makes one whose times are all behind floor, in ns since 1970.
+func NewTimeline(floor int64) *Timeline { return &Timeline{floor: floor, newest: floor} }
 
-func tickNanos(tick int64) int64 { return tick * (int64(time.Second) / 10000) / (rtpClockRate / 10000) }
+// TickNanos is how long so many ticks of RTP time are, in ns.
+func TickNanos(tick int64) int64 { return tick * (int64(time.Second) / 10000) / (TickRate / 10000) }
 
-// place returns the time of a picture in ns since 1970. arrival is that of its first packet. reorder says that the stream may
+// Faults is how often a picture got another time than RTP time says, and how often RTP time was given up for arrival.
+func (t *Timeline) Faults() (clamped, reanchored uint64) { return t.clamped, t.reanchored }
+
+// Newest is the largest time that was given.
+func (t *Timeline) Newest() int64 { return t.newest }
+
+// Place returns the time of a picture in ns since 1970. arrival is that of its first packet. reorder says that the stream may
 // hold B-frames, so that a somewhat smaller RTP time is no fault.
-func (t *timeline) place(rtp uint32, arrival int64, reorder bool, step clockStep) int64 {
+func (t *Timeline) Place(rtp uint32, arrival int64, reorder bool, step Step) int64 {
 	if !t.began {
 		t.began, t.lastRTP, t.lastSlew = true, rtp, arrival
 		t.anchor(arrival)
@@ -68,23 +78,23 @@ func (t *timeline) place(rtp uint32, arrival int64, reorder bool, step clockStep
 	delta := int64(int32(rtp - t.lastRTP))
 	tick := t.lastTick + delta
 	t.lastRTP, t.lastTick = rtp, tick
-	at := tickNanos(tick) + t.offset
+	at := TickNanos(tick) + t.offset
 
-	back := tickNanos(t.maxTick - tick)
+	back := TickNanos(t.maxTick - tick)
 	if back > 0 {
 		t.behind++
 	} else {
 		t.behind = 0
 	}
 	switch {
-	case step == stepForward:
+	case step == SetForward:
 		t.reanchor(arrival)
 		return t.settle(tick, arrival, arrival)
 	case delta == 0: // no timestamp of its own
 		t.clamped++
 		tick = t.maxTick + 1
 		t.lastTick = tick
-		t.offset = arrival - tickNanos(tick) // RTP time may go on from here at any moment
+		t.offset = arrival - TickNanos(tick) // RTP time may go on from here at any moment
 		return t.settle(tick, arrival, arrival)
 	case back > 0 && (!reorder || back > int64(reorderSpan) || t.behind > maxReorder), at > arrival+int64(jumpAfter):
 		t.clamped++
@@ -92,24 +102,24 @@ func (t *timeline) place(rtp uint32, arrival int64, reorder bool, step clockStep
 		return t.settle(tick, arrival, arrival)
 	case t.late(tick, arrival, at):
 		t.clamped++
-		t.reanchor(t.lateMin + tickNanos(tick))
-		return t.settle(tick, min(t.lateMin+tickNanos(tick), arrival), arrival)
+		t.reanchor(t.lateMin + TickNanos(tick))
+		return t.settle(tick, min(t.lateMin+TickNanos(tick), arrival), arrival)
 	}
 	if t.byArrival {
 		t.clamped++
 		if back <= 0 {
-			t.offset = arrival - tickNanos(tick)
+			t.offset = arrival - TickNanos(tick)
 		}
-		return t.settle(tick, tickNanos(tick)+t.offset, arrival)
+		return t.settle(tick, TickNanos(tick)+t.offset, arrival)
 	}
 	t.follow(tick, arrival)
-	return t.settle(tick, tickNanos(tick)+t.offset, arrival)
+	return t.settle(tick, TickNanos(tick)+t.offset, arrival)
 }
 
 // follow takes a unit into the envelope and moves the offset.
-func (t *timeline) follow(tick, arrival int64) {
+func (t *Timeline) follow(tick, arrival int64) {
 	second := arrival / int64(time.Second)
-	diff := arrival - tickNanos(tick)
+	diff := arrival - TickNanos(tick)
 	b := &t.buckets[second%envelopeBuckets]
 	if b.second != second || diff < b.min {
 		*b = envelopeBucket{second, diff}
@@ -130,12 +140,12 @@ func (t *timeline) follow(tick, arrival int64) {
 }
 
 // late notices RTP time that has fallen behind for good: every unit of the last two seconds more than a second late.
-func (t *timeline) late(tick, arrival, at int64) bool {
+func (t *Timeline) late(tick, arrival, at int64) bool {
 	if arrival-at <= int64(jumpAfter) {
 		t.lateUnits = 0
 		return false
 	}
-	diff := arrival - tickNanos(tick)
+	diff := arrival - TickNanos(tick)
 	if t.lateUnits == 0 {
 		t.lateSince, t.lateMin = arrival, diff
 	}
@@ -145,16 +155,16 @@ func (t *timeline) late(tick, arrival, at int64) bool {
 }
 
 // anchor starts an era in which the last tick is at the given time.
-func (t *timeline) anchor(at int64) {
+func (t *Timeline) anchor(at int64) {
 	t.floor = max(t.floor, t.newest)
-	t.offset = at - tickNanos(t.lastTick)
+	t.offset = at - TickNanos(t.lastTick)
 	t.maxTick = t.lastTick
 	t.history = t.history[:0]
 	t.buckets = [envelopeBuckets]envelopeBucket{}
 	t.lateUnits, t.behind = 0, 0
 }
 
-func (t *timeline) reanchor(at int64) {
+func (t *Timeline) reanchor(at int64) {
 	t.reanchored++
 	t.anchor(at)
 	kept := t.eras[:0]
@@ -170,7 +180,7 @@ func (t *timeline) reanchor(at int64) {
 }
 
 // settle fits a time between those of its neighbours in presentation order and remembers it.
-func (t *timeline) settle(tick, want, arrival int64) int64 {
+func (t *Timeline) settle(tick, want, arrival int64) int64 {
 	at := min(want, arrival)
 	i := len(t.history)
 	for i > 0 && t.history[i-1].tick > tick {
