@@ -69,8 +69,11 @@ func (s *sampler) samples() []uint16 { return make([]uint16, (len(s.at)+15)&^15)
 //
 //go:noinline
 func (s *sampler) take(cells, samples []uint16) {
-	samples = samples[:len(s.at)]
-	for k, i := range s.at {
+	at := s.at
+	for ; len(at) >= 4 && len(samples) >= 4; at, samples = at[4:], samples[4:] {
+		samples[0], samples[1], samples[2], samples[3] = cells[at[0]], cells[at[1]], cells[at[2]], cells[at[3]]
+	}
+	for k, i := range at {
 		samples[k] = cells[i]
 	}
 }
@@ -86,9 +89,13 @@ func (s *sampler) look(y []uint16, flags []byte, skip byte) {
 //
 //go:noinline
 func (s *sampler) pass(flags []byte, skip byte) {
-	off := s.skip[:len(s.at)]
-	for k, i := range s.at {
-		off[k] = uint16(-int16(flags[i]&skip) >> 15) // all bits with a bit of skip: no branch to be guessed
+	none := func(f byte) uint16 { return uint16(-int16(f&skip) >> 15) } // all bits with a bit of skip: no branch to be guessed
+	at, off := s.at, s.skip
+	for ; len(at) >= 4 && len(off) >= 4; at, off = at[4:], off[4:] {
+		off[0], off[1], off[2], off[3] = none(flags[at[0]]), none(flags[at[1]]), none(flags[at[2]]), none(flags[at[3]])
+	}
+	for k, i := range at {
+		off[k] = none(flags[i])
 	}
 }
 

@@ -47,6 +47,13 @@ func (d *Despeckler) Run(flags, mask, solid []byte) int {
 		at, row := 8+(y+1)*d.pitch, solid[y*width:][:width:width]
 		done, found := despeckleWide(d.ones[at-d.pitch-1:at+d.pitch+width+1], d.pitch, row)
 		count += found
+		if done < width && done >= 16 { // the last sixteen, of which some are done twice
+			despeckleWide(d.ones[at-d.pitch-1+width-16:at+d.pitch+width+1], d.pitch, row[width-16:])
+			for _, v := range row[done:] {
+				count += int(v)
+			}
+			continue
+		}
 		if done == width {
 			continue
 		}

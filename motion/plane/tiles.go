@@ -16,6 +16,14 @@ func Tiles(solid, parked []byte, width, rows int, set, stands []uint64) {
 		stands[done/128] |= pairs(p) << (done / 2 % 64)
 		set[done/128] |= pairs(p|s) << (done / 2 % 64)
 	}
+	if rest := width - done; rest > 0 && width >= 8 { // of the last eight cells, those that are done are shifted out
+		at, by := width-8, 8*(8-rest)
+		p := (binary.LittleEndian.Uint64(parked[at:]) | binary.LittleEndian.Uint64(parked[low+at:])) >> by
+		s := (binary.LittleEndian.Uint64(solid[at:]) | binary.LittleEndian.Uint64(solid[low+at:])) >> by
+		stands[done/128] |= pairs(p) << (done / 2 % 64)
+		set[done/128] |= pairs(p|s) << (done / 2 % 64)
+		return
+	}
 	for x := done; x < width; x++ {
 		bit := uint64(1) << (x / 2 % 64)
 		p := parked[x] | parked[low+x]
