@@ -55,6 +55,8 @@ type Detector struct {
 	upset     bool          // the same, or it is another scene: nothing is learned of noise
 	jumpedAt  time.Duration // when most of the picture last changed at once, 0 if that was answered
 	calmAt    time.Duration // when little of it last moved
+	blursTill time.Duration // the focus is changing
+	softAt    time.Duration // the picture became softer
 	freshFor  time.Duration // how long the noise of a new scene is still to be learned
 	newScene  bool          // most of it is unlike the background, but still
 	counts    []int32
@@ -296,6 +298,14 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 	if d.tracks.scattered = false; solid > cells/100 || d.jumpedAt != 0 {
 		squares = d.squares()
 		d.tracks.scattered = solid > cells/100 && scattered(d.square)
+		if d.tracks.scattered && d.blurs(now) {
+			d.blursTill = d.at + focusLasts
+		}
+		if d.at <= d.blursTill && solid > cells/100 {
+			d.refocus(now)
+			solid = d.despeckle.Run(d.flags, d.mask, d.solid)
+			squares = d.squares()
+		}
 	}
 	upheaval := false
 	d.newScene = false
