@@ -3,7 +3,7 @@ package motion
 const (
 	glaring       = 0.75 // of an area's difference from the background, that is brighter than it, at least, for the area to be looked at as a beam of light
 	glareContrast = 1.4  // thresholds, by which it must differ on the mean
-	beyondGlare   = 1.6  // of substance, from which it is a thing in any case
+	beyondGlare   = 3  // of substance, from which it is a thing in any case
 	glareReach    = 2    // cells, around a cell, over which the light is taken to be even
 	glareDeep     = 6    // cells inwards from where an area ends, in which it is looked at how bright it becomes
 	keenShare     = 0.6  // of that brightness, by which it must end at once
@@ -24,8 +24,7 @@ func (d *Detector) glare(j int, o *object, now []uint16) {
 		return
 	}
 	d.rises(j, o.whole, now, d.scratch)
-	s := d.keen(o.whole, now) + d.uneven(o.whole, now) + lostWeight*(float64(o.lost)+6)/(float64(o.own)+20)
-	o.plain, o.glared, o.glow = 0, o.fore, glowOf*s*float64(o.fore)
+	o.plain, o.glared, o.glow = 0, o.fore, d.glow(o.whole, now, &o.outline, false)*float64(o.fore)
 	for y := o.whole.top; y < o.whole.bottom; y++ {
 		clear(d.scratch[y*d.grid.width+o.whole.left : y*d.grid.width+o.whole.right])
 	}
@@ -53,8 +52,13 @@ func (d *Detector) rises(j int, box rect, now []uint16, marks []byte) (weight, b
 	return weight, brighter, limit
 }
 
+// glow is how little a beam of light would explain the cells marked in scratch, whose outline o is: on the scale of substance.
+func (d *Detector) glow(box rect, now []uint16, o *outline, within bool) float64 {
+	return glowOf * (d.keen(box, now, within) + d.uneven(box, now) + lostWeight*(float64(o.lost)+6)/(float64(o.own)+20))
+}
+
 // keen is the share of the border of the cells marked in scratch at which their brightness ends at once.
-func (d *Detector) keen(box rect, now []uint16) float64 {
+func (d *Detector) keen(box rect, now []uint16, within bool) float64 {
 	w, h := d.grid.width, d.grid.height
 	ends, keen := 0, 0
 	for y := box.top; y < box.bottom; y++ {
@@ -69,7 +73,7 @@ func (d *Detector) keen(box rect, now []uint16) float64 {
 				}
 				i, by := y*w+x, step[1]*w+step[0]
 				out := i + 2*by
-				if (d.flags[i+by]|d.flags[out])&cellFore != 0 {
+				if d.scratch[i+by]|d.scratch[out] != 0 || !within && (d.flags[i+by]|d.flags[out])&cellFore != 0 {
 					continue
 				}
 				deep, near := int32(0), int32(0)

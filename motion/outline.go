@@ -80,6 +80,7 @@ func (d *Detector) core(j int, o *object, now []uint16) bool {
 		contrast = square / weight
 	}
 	var inner outline
+	glow := float64(beyondGlare)
 	if n >= coreCells && 4*n < 3*o.fore {
 		var s plane.Sums
 		v := d.views(now, nil, nil, sameExposure, sameExposure)
@@ -88,11 +89,14 @@ func (d *Detector) core(j int, o *object, now []uint16) bool {
 			plane.Trace(&v, o.whole.left, y, o.whole.right-o.whole.left, &s)
 		}
 		inner = outlineOf(&s)
+		if o.glared > 0 && inner.substance() >= thingSubstance {
+			glow = d.glow(o.whole, now, &inner, true)
+		}
 	}
 	for y := o.whole.top; y < o.whole.bottom; y++ {
 		clear(d.scratch[y*g.width+o.whole.left : y*g.width+o.whole.right])
 	}
-	if inner.ends == 0 || inner.steep()*inner.steep() < 9*n || inner.substance() < thingSubstance {
+	if inner.ends == 0 || inner.steep()*inner.steep() < 9*n || inner.substance() < thingSubstance || glow < thingSubstance {
 		return false
 	}
 	o.outline = inner
