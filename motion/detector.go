@@ -33,6 +33,7 @@ type Detector struct {
 	light     sampler
 	model     model
 	habit     restless
+	snowfall  snowfall
 	smooth    smoother
 	doubt     []uint16 // the noise of the cells, as thresholds are made of it
 	steady    steady
@@ -68,6 +69,7 @@ type Detector struct {
 	learned  time.Duration // when learning ended
 	began    time.Duration // when it began
 	wall     time.Time     // of the last picture
+	seen     time.Time     // when what it shows was there
 	rows     [2]int        // ms that passed since the even and odd rows were learned
 	turn     int
 
@@ -104,6 +106,7 @@ func (d *Detector) resize(width, height int) {
 	g := newGrid(width, height)
 	n := g.cells()
 	d.grid = g
+	d.snowfall.resize()
 	d.smooth.resize(g.width, g.height)
 	d.model.resize(n)
 	d.doubt = d.model.noise
@@ -163,6 +166,7 @@ func (d *Detector) gap() {
 	}
 	d.tracks.clear()
 	d.history.clear()
+	d.snowfall.clear()
 	d.pictures = 0
 }
 
@@ -173,6 +177,7 @@ func (d *Detector) pause() {
 	}
 	d.tracks.clear()
 	d.history.clear()
+	d.snowfall.clear()
 }
 
 // forgetEnds lets the next spans begin before the last ones ended, after the clock was set back.
@@ -213,6 +218,10 @@ func (d *Detector) Step(p Picture) Result {
 	newest := d.history.next()
 	newest.at = d.at
 	d.grid.reduce(p, newest.cells)
+	fell := false
+	if d.seen, fell = d.snowfall.run(newest.cells, p.Time, dt, d.tracks.fall.all); fell {
+		d.relearn()
+	}
 	d.smooth.run(newest.cells, d.grid.width)
 	if d.pictures > 0 {
 		d.steady.run(d.model.background, newest.cells, d.grid)
@@ -293,6 +302,7 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 		clear(d.held)
 		d.heldAny = false
 	}
+	d.tracks.snows = d.snowfall.on
 	d.tracks.young = d.at < d.began+restlessLearned
 	cells, squares := d.grid.cells(), plane.Block(0)
 	if d.tracks.scattered = false; solid > cells/100 || d.jumpedAt != 0 {
@@ -326,12 +336,12 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 	}
 	if upheaval {
 		if !d.upheaves {
-			d.tracks.remember(d.at, d.wall)
+			d.tracks.remember(d.at, d.seen)
 		}
 		d.tracks.change.over = d.at
 	}
 	d.upheaves = upheaval
-	d.tracks.step(d.objects, d.at, dt, d.wall)
+	d.tracks.step(d.objects, d.at, dt, d.seen)
 	if upheaval {
 		d.tracks.forget(d.objects)
 	}
@@ -375,7 +385,7 @@ func (d *Detector) find(now, before []uint16, light exposure, minMoved int) []ob
 func (d *Detector) decide(objects []object, dt time.Duration) {
 	for i := range d.spans {
 		s := &d.spans[i]
-		e := evidence{at: d.at, dt: dt, wall: d.wall, may: d.upheaves}
+		e := evidence{at: d.at, dt: dt, wall: d.seen, may: d.upheaves}
 		d.inside, d.things = d.inside[:0], d.things[:0]
 		for j := range objects {
 			o := &objects[j]
@@ -401,7 +411,7 @@ func (d *Detector) decide(objects []object, dt time.Duration) {
 			if len(d.inside) < maxBoxes {
 				box := d.box(o)
 				d.inside = append(d.inside, box)
-				d.things = append(d.things, thing{k.id, o.cells, box, d.wall})
+				d.things = append(d.things, thing{k.id, o.cells, box, d.seen})
 			}
 		}
 		e.boxes, e.things = d.inside, d.things

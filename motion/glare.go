@@ -3,7 +3,7 @@ package motion
 const (
 	glaring       = 0.75 // of an area's difference from the background, that is brighter than it, at least, for the area to be looked at as a beam of light
 	glareContrast = 1.4  // thresholds, by which it must differ on the mean
-	beyondGlare   = 3  // of substance, from which it is a thing in any case
+	beyondGlare   = 3    // of substance, from which it is a thing in any case
 	glareReach    = 2    // cells, around a cell, over which the light is taken to be even
 	glareDeep     = 6    // cells inwards from where an area ends, in which it is looked at how bright it becomes
 	keenShare     = 0.6  // of that brightness, by which it must end at once

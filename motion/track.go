@@ -34,6 +34,7 @@ const (
 	fareWay       = 1.5                     // of the square root of its area, that it must go
 	fareStraight  = 0.85                    // share of its way, likewise
 	confirmSmall  = 700 * time.Millisecond  // of motion of something small or middling
+	snowSmall     = 1200 * time.Millisecond // the same where it snows: of flakes close by something is left
 	fastSmall     = 5                       // square roots of its area that such a thing goes in a second at most: a runner goes four, an insect is faster
 	middling      = 4                       // times what is small: an insect close to the lens is no larger
 	confirmWander = 1200 * time.Millisecond // of motion of something large that goes to and fro
@@ -127,6 +128,7 @@ type tracker struct {
 	liveBox   rect          // where
 	change    upheavals     // the last one
 	order     []int         // objects of the newest picture, the largest first
+	snows     bool          // pictures are taken together since much falls
 	scattered bool          // much changes all over the picture
 	young     bool          // it is not yet known what always moves
 	width     int           // of the picture, in cells
@@ -452,6 +454,9 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 	}
 	if !k.creeping && !leapt { // it had to go somewhere first
 		if !k.solid() || t.scattered && !k.compact || t.weather(k) {
+			return
+		}
+		if t.snows && k.cells < float64(t.small) && k.strong < snowSmall {
 			return
 		}
 		wanders := k.wanders(t.small)
