@@ -18,16 +18,42 @@ DATA below<>+16(SB)/8, $0x0001000100010001
 DATA below<>+24(SB)/8, $0x0001000100010001
 GLOBL below<>(SB), RODATA|NOPTR, $32
 
+// The same in all cells: what a threshold is made of, the noise above which it is beyond 16 bits, two fifths, and what else is compared with.
+DATA base<>+0(SB)/8, $0x0180018001800180
+DATA base<>+8(SB)/8, $0x0180018001800180
+DATA base<>+16(SB)/8, $0x0180018001800180
+DATA base<>+24(SB)/8, $0x0180018001800180
+GLOBL base<>(SB), RODATA|NOPTR, $32
+DATA most<>+0(SB)/8, $0x3f9f3f9f3f9f3f9f
+DATA most<>+8(SB)/8, $0x3f9f3f9f3f9f3f9f
+DATA most<>+16(SB)/8, $0x3f9f3f9f3f9f3f9f
+DATA most<>+24(SB)/8, $0x3f9f3f9f3f9f3f9f
+GLOBL most<>(SB), RODATA|NOPTR, $32
+DATA fifths<>+0(SB)/8, $0xcccdcccdcccdcccd
+DATA fifths<>+8(SB)/8, $0xcccdcccdcccdcccd
+DATA fifths<>+16(SB)/8, $0xcccdcccdcccdcccd
+DATA fifths<>+24(SB)/8, $0xcccdcccdcccdcccd
+GLOBL fifths<>(SB), RODATA|NOPTR, $32
+DATA eight<>+0(SB)/8, $0x0008000800080008
+DATA eight<>+8(SB)/8, $0x0008000800080008
+DATA eight<>+16(SB)/8, $0x0008000800080008
+DATA eight<>+24(SB)/8, $0x0008000800080008
+GLOBL eight<>(SB), RODATA|NOPTR, $32
+DATA reach<>+0(SB)/8, $((const_edgeReach-1)*0x0001000100010001)
+DATA reach<>+8(SB)/8, $((const_edgeReach-1)*0x0001000100010001)
+DATA reach<>+16(SB)/8, $((const_edgeReach-1)*0x0001000100010001)
+DATA reach<>+24(SB)/8, $(const_edgeReach-1)*0x0001000100010001
+GLOBL reach<>(SB), RODATA|NOPTR, $32
+DATA parkedFor<>+0(SB)/8, $(const_ParkedFor*0x0001000100010001)
+DATA parkedFor<>+8(SB)/8, $(const_ParkedFor*0x0001000100010001)
+DATA parkedFor<>+16(SB)/8, $(const_ParkedFor*0x0001000100010001)
+DATA parkedFor<>+24(SB)/8, $(const_ParkedFor*0x0001000100010001)
+GLOBL parkedFor<>(SB), RODATA|NOPTR, $32
+
 // y = the low 16 bits of AX sixteen times; x is its lower half.
 #define SPREADA(x, y) \
 	MOVL         AX, x \
 	VPBROADCASTW x, y
-
-// Keeps v sixteen times at place. Y0 is lost.
-#define KEEPY(v, place) \
-	MOVL    v, AX    \
-	SPREADA(X0, Y0)  \
-	VMOVDQU Y0, place
 
 // y = the cells of 16 bits at BX and R11 of a field of the views; x is its lower half. AX is lost.
 #define HALVES(field, x, y) \
@@ -42,10 +68,10 @@ GLOBL below<>(SB), RODATA|NOPTR, $32
 	VMOVHPS   (AX)(R11*1), x, x     \
 	VPMOVZXBW x, y
 
-// Y0 = Y0 under the exposure whose gain and offset are kept at these places. Y1, Y2, Y14, Y15 are lost.
-#define APPLYAT(gain, offset) \
-	VMOVDQU    gain, Y15   \
-	VMOVDQU    offset, Y14 \
+// Y0 = Y0 under an exposure of the views. Y1, Y2, Y14, Y15 are lost.
+#define APPLYAT(light) \
+	VPBROADCASTW light+Exposure_Gain(DX), Y15   \
+	VPBROADCASTD light+Exposure_Offset(DX), Y14 \
 	VPMULLW    Y15, Y0, Y1 \
 	VPMULHUW   Y15, Y0, Y2 \
 	VPUNPCKLWD Y2, Y1, Y0  \
@@ -102,31 +128,21 @@ GLOBL below<>(SB), RODATA|NOPTR, $32
 	SPREADA(X11, Y11)            \
 	VPCMPGTW steps<>(SB), Y11, Y11
 
-// Y10 = the thresholds of the cells; not zero if one of them is beyond 16 bits: the noise is more than most. Y4 is lost.
-#define LIMITSY(most, contrast, base) \
+// Y10 = the thresholds of the cells; not zero if one of them is beyond 16 bits: the noise is more than most. Y4 and Y5 are lost.
+#define LIMITSY \
 	HALVES(Views_Noise, X10, Y10) \
-	VPSUBUSW most, Y10, Y4       \
+	VPBROADCASTW Views_Contrast(DX), Y5 \
+	VPSUBUSW most<>(SB), Y10, Y4 \
 	VPSLLW   $2, Y10, Y10        \
-	VPADDW   base, Y10, Y10      \
-	VPMAXUW  contrast, Y10, Y10  \
+	VPADDW   base<>(SB), Y10, Y10 \
+	VPMAXUW  Y5, Y10, Y10        \
 	VPTEST   Y4, Y4
 
-#define CONTRAST 0(SP)
-#define MOST 32(SP)
-#define BASE 64(SP)
-#define COLUMN 96(SP)
-#define ROW 128(SP)
-#define YOUNG 160(SP)
-#define PARKED 192(SP)
-#define GAIN 224(SP)
-#define OFFSET 256(SP)
-#define BLINKGAIN 288(SP)
-#define BLINKOFFSET 320(SP)
-#define FIFTHS 128(SP)
-#define REACH 160(SP)
-#define RIGHT 192(SP)
+#define COLUMN 0(SP)
+#define ROW 32(SP)
+#define RIGHT 32(SP)
 
-// Keeps what both loops need, and sets up the registers: DX the views, DI the sums, BX the first cell and R11 the one below it, CX how many, Y12 is 0.
+// Keeps the columns, and sets up the registers: DX the views, DI the sums, BX the first cell and R11 the one below it, CX how many, Y12 is 0.
 #define BEGIN(v, x, y, n, s) \
 	MOVQ  v, DX        \
 	MOVQ  s, DI        \
@@ -137,18 +153,14 @@ GLOBL below<>(SB), RODATA|NOPTR, $32
 	ADDQ  BX, R11      \
 	MOVQ  n, CX        \
 	VPXOR Y12, Y12, Y12 \
-	KEEPY(Views_Contrast(DX), CONTRAST) \
-	KEEPY($16287, MOST) \
-	KEEPY($384, BASE)   \
 	MOVL    x, AX       \
 	SPREADA(X0, Y0)     \
 	VPADDW  steps<>(SB), Y0, Y0 \
 	VMOVDQU Y0, COLUMN
 
-// Goes on to the next eight columns. Y0 and Y1 are lost.
+// Goes on to the next eight columns. Y0 is lost.
 #define NEXT \
-	MOVL    $8, AX           \
-	SPREADA(X0, Y0)          \
+	VMOVDQU eight<>(SB), Y0  \
 	VPADDW  COLUMN, Y0, Y0   \
 	VMOVDQU Y0, COLUMN       \
 	ADDQ    $8, BX           \
@@ -156,30 +168,19 @@ GLOBL below<>(SB), RODATA|NOPTR, $32
 	SUBQ    $8, CX
 
 // func measurePairWide(v *Views, x, y, n int, s *Sums) (done int, solid, moved uint32)
-TEXT ·measurePairWide(SB), NOSPLIT, $352-56
+TEXT ·measurePairWide(SB), NOSPLIT, $64-56
 	BEGIN(v+0(FP), x+8(FP), y+16(FP), n+24(FP), s+32(FP))
-	KEEPY(Views_Light+Exposure_Gain(DX), GAIN)
-	KEEPY(Views_BlinkLight+Exposure_Gain(DX), BLINKGAIN)
-	VPBROADCASTD Views_Light+Exposure_Offset(DX), Y0
-	VMOVDQU      Y0, OFFSET
-	VPBROADCASTD Views_BlinkLight+Exposure_Offset(DX), Y0
-	VMOVDQU      Y0, BLINKOFFSET
-	MOVWLZX      Views_Young(DX), AX
-	DECL         AX
-	SPREADA(X0, Y0)
-	VMOVDQU      Y0, YOUNG
 	MOVQ         y+16(FP), AX
 	SPREADA(X0, Y0)
 	VPADDW       below<>(SB), Y0, Y0
 	VMOVDQU      Y0, ROW
-	KEEPY($const_ParkedFor, PARKED)
 	XORL         R12, R12
 	XORL         R13, R13
 
 loop:
 	CMPQ CX, $0
 	JLE  end
-	LIMITSY(MOST, CONTRAST, BASE)
+	LIMITSY
 	JNZ  end
 	LANESY
 	VMOVDQA Y11, Y6
@@ -193,7 +194,7 @@ loop:
 	VPOR      Y5, Y11, Y1
 	VPAND     Y6, Y1, Y1
 	COUNTY(Y1, Sums_Cells, Y2)
-	VPCMPGTW  PARKED, Y0, Y0
+	VPCMPGTW  parkedFor<>(SB), Y0, Y0
 	VPAND     Y6, Y0, Y0
 	VPANDN    Y0, Y11, Y1
 	COUNTY(Y1, Sums_Gone, Y2)
@@ -219,9 +220,10 @@ loop:
 	PLACEY(Y8, COLUMN, Sums_ForeX, Y1, Y2)
 	PLACEY(Y8, ROW, Sums_ForeY, Y1, Y2)
 	HALVES(Views_Stay, X4, Y4)
-	VPSUBUSW  YOUNG, Y4, Y4
-	VPCMPEQW  Y12, Y4, Y4
-	VPAND     Y8, Y4, Y4
+	VPBROADCASTW Views_Young(DX), Y0
+	VPMAXUW   Y0, Y4, Y0
+	VPCMPEQW  Y0, Y4, Y4
+	VPANDN    Y8, Y4, Y4
 	VPANDN    Y4, Y5, Y5
 	COUNTY(Y5, Sums_Creep, Y2)
 	VPMOVMSKB Y9, AX
@@ -233,7 +235,7 @@ loop:
 	PLACEY(Y9, COLUMN, Sums_MovedX, Y1, Y2)
 	PLACEY(Y9, ROW, Sums_MovedY, Y1, Y2)
 	HALVES(Views_Before, X0, Y0)
-	APPLYAT(GAIN, OFFSET)
+	APPLYAT(Views_Light)
 	DISTANCEY(Y0, Y3, Y1)
 	VPAND     Y9, Y0, Y0
 	VPMAXUW   Y0, Y7, Y7
@@ -250,7 +252,7 @@ loop:
 
 blink:
 	HALVES(Views_Blink, X0, Y0)
-	APPLYAT(BLINKGAIN, BLINKOFFSET)
+	APPLYAT(Views_BlinkLight)
 	DISTANCEY(Y0, Y3, Y1)
 	VPSUBUSW Y10, Y0, Y4
 	VPCMPEQW Y12, Y4, Y4
@@ -342,10 +344,8 @@ end:
 	COUNTY(Y15, Sums_Sharp, Y4)
 
 // func tracePairWide(v *Views, x, y, n int, s *Sums) (done int)
-TEXT ·tracePairWide(SB), NOSPLIT, $224-48
+TEXT ·tracePairWide(SB), NOSPLIT, $64-48
 	BEGIN(v+0(FP), x+8(FP), y+16(FP), n+24(FP), s+32(FP))
-	KEEPY($52429, FIFTHS)      // two fifths
-	KEEPY($(const_edgeReach-1), REACH)
 	MOVQ Views_Width(DX), SI
 	MOVQ SI, AX
 	SUBQ $const_edgeReach, AX
@@ -358,7 +358,7 @@ TEXT ·tracePairWide(SB), NOSPLIT, $224-48
 loop:
 	CMPQ CX, $0
 	JLE  end
-	LIMITSY(MOST, CONTRAST, BASE)
+	LIMITSY
 	JNZ  end
 	LANESY
 	MOVQ      Views_Solid(DX), AX
@@ -389,13 +389,13 @@ loop:
 	VPCMPEQW  Y12, Y8, Y8
 	VPCMPEQW  Y2, Y2, Y2
 	VPXOR     Y2, Y8, Y8
-	VPMULHUW  FIFTHS, Y1, Y1
+	VPMULHUW  fifths<>(SB), Y1, Y1
 	VPSRLW    $1, Y1, Y1
 	VPSRLW    $2, Y10, Y2
 	VPSUBW    Y2, Y10, Y9
 	VPMAXUW   Y1, Y9, Y9
 	VMOVDQU   COLUMN, Y5
-	VPCMPGTW  REACH, Y5, Y5
+	VPCMPGTW  reach<>(SB), Y5, Y5
 	VPAND     Y11, Y5, Y5
 	SIDE(-4(R8), -4(R8)(SI*2), -4(R9), -4(R9)(SI*2), -2(R10), -2(R10)(SI*1))
 	VMOVDQU   RIGHT, Y5
