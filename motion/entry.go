@@ -16,9 +16,6 @@ type upheavals struct {
 	entries []entry       // who came just before
 }
 
-// lately tells whether that was so short ago that much is still not as it was learned to be.
-func (u *upheavals) lately(at time.Duration) bool { return u.over > 0 && at-u.over <= settles }
-
 // entry is something that had begun to move, and was not confirmed yet, when the whole picture changed: who switches the light on comes in just before that.
 type entry struct {
 	box   rect

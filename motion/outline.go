@@ -21,7 +21,6 @@ type outline struct {
 const (
 	outlined       = 60   // cells, below which an outline says little
 	lightSubstance = 0.75 // below which an area is light: most that walks has 1.2 and more, a hand with its shadow 0.8
-	twigSubstance  = 1.8  // of a track, from which it may be twigs: these have 1.9 to 2.6
 	thingSubstance = 0.9  // of a track, from which it may be a thing
 )
 

@@ -34,7 +34,6 @@ const (
 	fareWay       = 1.5                     // of the square root of its area, that it must go
 	fareStraight  = 0.85                    // share of its way, likewise
 	confirmSmall  = 700 * time.Millisecond  // of motion of something small or middling
-	confirmTwigs  = 900 * time.Millisecond  // of motion of something that may be a tree in a gust of wind
 	snowSmall     = 1200 * time.Millisecond // the same where it snows: of flakes close by something is left
 	fastSmall     = 5                       // square roots of its area that such a thing goes in a second at most: a runner goes four, an insect is faster
 	middling      = 4                       // times what is small: an insect close to the lens is no larger
@@ -267,9 +266,6 @@ func (k *track) advance(l look, at, dt time.Duration, wall time.Time, t *tracker
 		k.trail[k.sights%trailLength] = sight{at, wall, contrast}
 		k.sights++
 	}
-	if !k.confirmed && !k.solid() && l.strong && l.telling() && l.substance() >= thingSubstance {
-		k.cells, k.way = 0, 0 // a thing where there was light: its way begins here
-	}
 	k.leap(t.formOf(&l, contrast), t, at, dt)
 	if flake {
 		k.missed(at)
@@ -328,9 +324,6 @@ func (k *track) consider(l *look, dt time.Duration) {
 
 // solid tells whether the track is a thing rather than light, as far as its outlines say.
 func (k *track) solid() bool { return k.substance >= thingSubstance*k.outlines }
-
-// twiggy tells whether the track has more edges than most that walks: the crown of a tree in a gust of wind, or somebody in front of one.
-func (k *track) twiggy() bool { return k.outlines > 0 && k.substance >= twigSubstance*k.outlines }
 
 // missed forgets strong motion that is too long ago to belong to what comes.
 func (k *track) missed(at time.Duration) {
@@ -466,9 +459,6 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 		if t.snows && k.cells < float64(t.small) && k.strong < snowSmall {
 			return
 		}
-		if k.twiggy() && !t.again(k, at) && !t.change.lately(at) && (k.strong < confirmTwigs || !k.leaves()) {
-			return
-		}
 		wanders := k.wanders(t.small)
 		if t.young && (!k.leaves() && !wanders || k.cells < float64(t.small) && k.strong < youngSmall || k.cells < middling*float64(t.small) && k.worn > youngWorn*k.strong.Seconds()) {
 			return
@@ -477,7 +467,7 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 			return
 		}
 		back = smallBack
-		if t.young || wanders || k.twiggy() {
+		if t.young || wanders {
 			back = creepBack
 		}
 	}
