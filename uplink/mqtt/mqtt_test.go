@@ -350,7 +350,7 @@ func TestSignInAndTLS(t *testing.T) {
 	require.NoError(t, os.WriteFile(dir+"/users", nil, 0o600))
 	runProgram(t, program(t, "mosquitto_passwd"), "-b", dir+"/users", "bridge", "right")
 	b := startBroker(t, "allow_anonymous false", "password_file "+dir+"/users", "certfile "+dir+"/cert.pem", "keyfile "+dir+"/key.pem")
-	url := "mqtts://" + strings.Replace(b.addr(), "127.0.0.1", "localhost", 1)
+	url := "mqtts://" + b.addr()
 	password := func(p string) func() (string, error) { return func() (string, error) { return p, nil } }
 	for _, c := range []struct {
 		name    string
