@@ -38,8 +38,11 @@ func (d *Detector) rises(j int, box rect, now []uint16, marks []byte) (weight, b
 		at, tiles := y*d.grid.width+box.left, l.tile[y/2*l.width:]
 		solid, flags, is := d.solid[at:at+n], d.flags[at:at+n], now[at:at+n]
 		was, doubt := d.model.background[at:at+n], d.doubt[at:at+n]
-		for x, f := range flags {
-			if f&cellFore&solid[x] == 0 || int(l.number[tiles[(box.left+x)/2]]) != j {
+		for x := 0; x < n; x++ {
+			for x+8 <= n && stands(solid[x:], flags[x:]) == 0 {
+				x += 8
+			}
+			if x == n || flags[x]&cellFore&solid[x] == 0 || int(l.number[tiles[(box.left+x)/2]]) != j {
 				continue
 			}
 			if marks != nil {

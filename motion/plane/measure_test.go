@@ -70,7 +70,7 @@ func TestMeasureIsPlain(t *testing.T) { everyWidth(t, testMeasure) }
 
 func testMeasure(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
-	for range 3000 {
+	for range 2000 {
 		v := sightings(t, r)
 		var want, got Sums
 		want.Reset()
@@ -95,7 +95,7 @@ func TestTraceIsPlain(t *testing.T) { everyWidth(t, testTrace) }
 func testTrace(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 2))
 	seen := map[string]int{}
-	for range 3000 {
+	for range 2000 {
 		v := sightings(t, r)
 		var want, got Sums
 		for range 1 + r.IntN(5) {

@@ -77,7 +77,7 @@ func TestMeansIsPlain(t *testing.T) { everyWidth(t, testMeans) }
 
 func testMeans(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	for range 600 {
+	for range 350 {
 		side := []int{1, 1, 2, 2, 2, 3, 4, 5, 7, 16, 200, 257, 258}[r.IntN(13)]
 		w, h := 1+r.IntN(max(2, 82/side)), 1+r.IntN(max(1, 20/side))
 		if r.IntN(10) == 0 && side < 10 {
@@ -168,7 +168,7 @@ func TestLearnIsPlain(t *testing.T) { everyWidth(t, testLearn) }
 
 func testLearn(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 2))
-	for range 2000 {
+	for range 1000 {
 		n, e := r.IntN(80), exposures(r)
 		p := Pace{
 			Background: []int32{0, 1, 3276, 32768, int32(r.IntN(32769))}[r.IntN(5)], Up: []int32{0, 2621, 32768, int32(r.IntN(32769))}[r.IntN(4)],
