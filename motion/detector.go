@@ -372,6 +372,7 @@ func (d *Detector) find(now, before []uint16, light exposure, minMoved int) []ob
 	for i := range objects {
 		d.glare(i, &objects[i], now)
 		objects[i].light = objects[i].seemsLight() && !d.core(i, &objects[i], now)
+		objects[i].left = objects[i].cells >= d.grid.cells()/standsAtMost
 		objects[i].judge(minMoved)
 		if float64(objects[i].moved) > fillsPicture*float64(d.grid.cells()) {
 			objects[i].strong, objects[i].weak, objects[i].stirs, objects[i].creeps = false, false, false, false

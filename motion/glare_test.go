@@ -62,8 +62,8 @@ func TestBeamsSweep(t *testing.T) {
 
 // TestBeamsThroughBars: headlights that fall through a fence or a window's bars draw sharp edges on what is there, one beside the other; that is nobody.
 func TestBeamsThroughBars(t *testing.T) {
-	for _, bars := range []float64{3, 6} {
-		for _, high := range []float64{0.1, 0.3} {
+	for _, bars := range []float64{3, 5} {
+		for _, high := range []float64{0.14, 0.3} {
 			if underRace && bars > 3 {
 				continue
 			}

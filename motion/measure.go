@@ -136,7 +136,7 @@ func (l *labeler) measure(v *plane.Views) {
 		o, s := &l.objects[k], &l.sums[k]
 		o.cells, o.box, o.whole = 0, noRect, noRect
 		o.take(&s[0])
-		o.fresh, o.freshWeight, o.nowNew, o.newWeight = o.moved, o.movedWeight, o.now, o.nowWeight
+		o.fresh, o.freshWeight, o.nowNew, o.newWeight, o.openWeight = o.moved, o.movedWeight, o.now, o.nowWeight, o.weight
 		if l.there[k] {
 			o.take(&s[1])
 		}

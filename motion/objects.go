@@ -1,5 +1,8 @@
 package motion
 
+// standsAtMost is the part of the picture that a thing takes which stands there: a quarter.
+const standsAtMost = 4
+
 // maxObjects bounds the things looked at in one picture; the largest by what moves are kept.
 const maxObjects = 48
 
@@ -23,6 +26,7 @@ type object struct {
 	freshWeight int
 	nowWeight   int // of now: the difference from the blink before
 	newWeight   int
+	openWeight  int // of all away from where something stands
 	limit       int // of moved: how much it took to count
 	worn        int // of moved: how much has moved there lately, as restless remembers it
 
@@ -32,6 +36,7 @@ type object struct {
 	box   rect // of what moved
 	whole rect // of everything
 
+	left   bool // most of it is what a change of the light left: no thing that stands is so large
 	light  bool // differs as a light or a shadow does, without edges of its own
 	strong bool // moves, beyond doubt in this picture
 	weak   bool // may move
@@ -89,10 +94,12 @@ func (o *object) judge(minMoved int) {
 		all += float64(o.gone) * float64(o.movedWeight) / float64(o.moved)
 	}
 	moved, fresh := float64(o.movedWeight), float64(o.freshWeight)
-	o.strong = o.moved >= minMoved && (moved >= 0.4*all || o.fresh >= minMoved && fresh >= 0.15*all)
-	o.weak = o.strong || o.moved >= half && (moved >= 0.2*all || o.fresh >= half && fresh >= 0.08*all)
-	o.stirs = o.weak || o.moved >= half && (moved >= 0.15*all || o.fresh >= half && fresh >= 0.06*all)
-	o.active = o.now >= half && (float64(o.nowWeight) >= 0.09*all || o.nowNew >= half && float64(o.newWeight) >= 0.045*all)
+	// Who walks through what a change of the light left is one area with it, and a small part of that: they are looked at beside it.
+	beside := o.left && o.glared == 0 && o.gone+o.fore >= 8*o.fresh && fresh >= 0.5*float64(o.openWeight)
+	o.strong = o.moved >= minMoved && (moved >= 0.4*all || o.fresh >= minMoved && (fresh >= 0.15*all || beside))
+	o.weak = o.strong || o.moved >= half && (moved >= 0.2*all || o.fresh >= half && (fresh >= 0.08*all || beside))
+	o.stirs = o.weak || o.moved >= half && (moved >= 0.15*all || o.fresh >= half && (fresh >= 0.06*all || beside))
+	o.active = o.now >= half && (float64(o.nowWeight) >= 0.09*all || o.nowNew >= half && (float64(o.newWeight) >= 0.045*all || beside && float64(o.newWeight) >= 0.12*float64(o.openWeight)))
 	if o.light && o.gone == 0 {
 		o.shines = o.stirs && o.glared > 0
 		o.strong, o.weak, o.stirs = false, false, false
