@@ -34,6 +34,7 @@ const (
 	fareWay       = 1.5                     // of the square root of its area, that it must go
 	fareStraight  = 0.85                    // share of its way, likewise
 	confirmSmall  = 700 * time.Millisecond  // of motion of something small or middling
+	confirmBeam   = 800 * time.Millisecond  // since it was first seen, of what may be a beam: that is told better when it is all in the picture
 	snowSmall     = 1200 * time.Millisecond // the same where it snows: of flakes close by something is left
 	fastSmall     = 5                       // square roots of its area that such a thing goes in a second at most: a runner goes four, an insect is faster
 	middling      = 4                       // times what is small: an insect close to the lens is no larger
@@ -111,7 +112,8 @@ type track struct {
 	outlines  float64 // weight of that mean
 	form      form    // of its last picture
 	formAt    time.Duration
-	leaps     int // from picture to picture
+	leaps     int  // from picture to picture
+	beams     bool // in the last picture it may be a beam
 	leapX     float64
 	leapY     float64
 	worn      float64 // how long the places that it moves through have been moving on the mean, in seconds
@@ -274,6 +276,7 @@ func (k *track) advance(l look, at, dt time.Duration, wall time.Time, t *tracker
 	}
 	k.worn = float64(l.worn) / float64(max(1, l.moved)) * restlessFull.Seconds() / 255
 	k.consider(&l, dt)
+	k.beams = l.glared > 0 && l.substance() < beamSubstance
 	k.travel(l.moved, l.largest, l.movedX, l.movedY, at, dt)
 	k.follow(l.creeps && !l.strong && l.edged() && creepCells*l.fore >= t.small, l.fore, l.sumX, l.sumY, t.small, dt)
 	if !k.confirmed && !flake {
@@ -453,7 +456,7 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 		return
 	}
 	if !k.creeping && !leapt { // it had to go somewhere first
-		if !k.solid() || t.scattered && !k.compact || t.weather(k) {
+		if !k.solid() || t.scattered && !k.compact || t.weather(k) || k.beams && at-k.bornAt < confirmBeam {
 			return
 		}
 		if t.snows && k.cells < float64(t.small) && k.strong < snowSmall {
