@@ -11,9 +11,8 @@ const (
 	confirmStrong = 450 * time.Millisecond  // of motion that the short lag does not resolve
 	confirmFaint  = 750 * time.Millisecond  // of motion with little contrast, such as a soft shadow's
 	confirmCreep  = 1500 * time.Millisecond // of a slow advance
-	lookBack      = 500 * time.Millisecond  // how far a span's start may lie before what confirmed it
-	smallBack     = 1200 * time.Millisecond // the same for something small
-	creepBack     = 2 * time.Second         // the same for a slow advance
+	startBack     = 2 * time.Second         // how far a span's start may lie before what confirmed it
+	lookBack      = 500 * time.Millisecond  // the same of what crept before, and of what had only begun to move
 	creepCells    = 2                       // things, at most, that make up what is small: a drop that runs down the lens is less
 	trackGone     = 350 * time.Millisecond  // without motion, after which a track is given up
 	minTravel     = 1.5                     // cells that anything must go to be confirmed
@@ -439,19 +438,16 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 	if dt >= 150*time.Millisecond {
 		pictures = 2
 	}
-	back := lookBack
-	leapt := k.leapt() && !t.scattered && t.fall.all <= flurry
+	slowly, leapt := false, k.leapt() && !t.scattered && t.fall.all <= flurry
 	switch {
 	case leapt:
-		back = smallBack
 	case k.active >= confirmActive && k.pictures >= pictures:
 	case k.strong >= confirmStrong && k.pictures >= 1:
 	case k.faint >= confirmFaint:
-		back = confirmFaint
 	case k.creeping && t.young && k.cells < float64(t.small):
 		return
 	case k.creeping:
-		back = creepBack
+		slowly = true
 	default:
 		return
 	}
@@ -469,20 +465,19 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 		if !k.travelled() && !wanders || k.cells < float64(t.small) && !k.fares(t) && (k.strong < confirmSmall || !k.walks() && !t.again(k, at)) || k.cells < middling*float64(t.small) && (max(k.strong, k.faint) < confirmSmall || k.hurries(at) || k.flaps() && !t.again(k, at)) {
 			return
 		}
-		back = smallBack
-		if t.young || wanders {
-			back = creepBack
-		}
 	}
 	k.confirmed, k.liveAt = true, at
 	if k.id == 0 {
 		t.lastID++
 		k.id = t.lastID
 	}
-	if k.creeping && back == creepBack {
+	switch {
+	case slowly:
 		k.start = k.first
-	} else {
-		k.start = k.earliest(at, back)
+	case k.creeping && !leapt:
+		k.start = k.earliest(at, lookBack)
+	default:
+		k.start = k.earliest(at, startBack)
 	}
 	k.start = t.entered(k, at)
 }
