@@ -265,21 +265,10 @@ func (b *box) judge(calendar func(time.Time) (time.Time, bool), rough func(vms.E
 	}
 	b.office.mu.Unlock()
 
-	// Motion, against the bridge whose clock was never wrong.
-	truth, err := b.w.control.agent.journal.List(vms.Query{PageSize: 1000, Types: []string{vms.TypeMotion}}, nil)
-	require.NoError(t, err)
-	var starts, ends []time.Time
-	for _, ev := range truth.Events {
-		at, ok := calendar(ev.StartTimestamp.Time)
-		if starts = append(starts, at); ev.EndTimestamp != nil && ok {
-			at, _ = calendar(ev.EndTimestamp.Time)
-			ends = append(ends, at)
-		}
-	}
 	r, err := stills.Open(filepath.Join(b.cfg.Bridge.Data, StillsDir), stills.Options{MaxBytes: int64(b.cfg.Stills.MaxSize), SegmentBytes: int64(b.cfg.Stills.SegmentSize)})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, r.Close()) }()
-	motions := 0
+	var motions []vms.Event
 	for _, ev := range page.Events {
 		if ev.Type != vms.TypeMotion {
 			continue
@@ -290,10 +279,16 @@ func (b *box) judge(calendar func(time.Time) (time.Time, bool), rough func(vms.E
 		if rough != nil && rough(ev) || b.cut(ev, calendar) {
 			continue
 		}
-		motions++
-		v.event = max(v.event, nearest(starts, ev.StartTimestamp.Time).Abs(), nearest(ends, ev.EndTimestamp.Time).Abs())
+		motions = append(motions, ev)
 	}
-	require.NotZero(t, motions)
+	require.NotEmpty(t, motions)
+	// On a busy machine the other bridge may be a few pictures behind.
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		v.event = b.w.offTruth(t, motions, calendar)
+		if v.event <= exact || time.Now().After(deadline) {
+			break
+		}
+	}
 
 	// Stills, against the witness.
 	frames, more, err := r.Range("gate", stills.Preview, time.Unix(0, 0).AddDate(-100, 0, 0), time.Now().AddDate(100, 0, 0), 0)
@@ -319,6 +314,24 @@ func (b *box) judge(calendar func(time.Time) (time.Time, bool), rough func(vms.E
 	require.NoError(t, err)
 	require.True(t, check.Clean(), "%v", check.Problems)
 	return v
+}
+
+// offTruth is how far motions are from those of the bridge whose clock was never wrong.
+func (w *world) offTruth(t *testing.T, motions []vms.Event, calendar func(time.Time) (time.Time, bool)) (off time.Duration) {
+	truth, err := w.control.agent.journal.List(vms.Query{PageSize: 1000, Types: []string{vms.TypeMotion}}, nil)
+	require.NoError(t, err)
+	var starts, ends []time.Time
+	for _, ev := range truth.Events {
+		at, ok := calendar(ev.StartTimestamp.Time)
+		if starts = append(starts, at); ev.EndTimestamp != nil && ok {
+			at, _ = calendar(ev.EndTimestamp.Time)
+			ends = append(ends, at)
+		}
+	}
+	for _, ev := range motions {
+		off = max(off, nearest(starts, ev.StartTimestamp.Time).Abs(), nearest(ends, ev.EndTimestamp.Time).Abs())
+	}
+	return off
 }
 
 // calendared is the witness with its times as the calendar calls them.
