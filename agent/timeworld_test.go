@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -283,12 +284,10 @@ func (b *box) judge(calendar func(time.Time) (time.Time, bool), rough func(vms.E
 	}
 	require.NotEmpty(t, motions)
 	// On a busy machine the other bridge may be a few pictures behind.
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	b.eventually(fmt.Sprintf("events within %v of those of the bridge whose clock was never wrong", exact), func() bool {
 		v.event = b.w.offTruth(t, motions, calendar)
-		if v.event <= exact || time.Now().After(deadline) {
-			break
-		}
-	}
+		return v.event <= exact
+	})
 
 	// Stills, against the witness.
 	frames, more, err := r.Range("gate", stills.Preview, time.Unix(0, 0).AddDate(-100, 0, 0), time.Now().AddDate(100, 0, 0), 0)

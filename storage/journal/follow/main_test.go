@@ -11,7 +11,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// open opens a journal and checks it, again at the end of the test.
+// open opens a journal and checks it; the end of the test closes it.
 func open(t testing.TB, path string, opts journal.Options) *journal.Journal {
 	t.Helper()
 	j, err := journal.Open(path, opts)
