@@ -15,16 +15,13 @@ import (
 	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/stills"
+	"vmsbridge/storage/vfs/tinydisk"
 	"vmsbridge/uplink/vms"
 )
 
 // TestADamagedJournalOnAFullDiskStarts: the recovery needs as much room again as the journal has, which the stills give.
 func TestADamagedJournalOnAFullDiskStarts(t *testing.T) {
-	data := t.TempDir()
-	if err := syscall.Mount("tmpfs", data, "tmpfs", 0, "size=56m"); err != nil {
-		t.Skipf("a small file system cannot be mounted: %v; run this as root with CAP_SYS_ADMIN", err)
-	}
-	t.Cleanup(func() { require.NoError(t, syscall.Unmount(data, syscall.MNT_DETACH)) })
+	data := tinydisk.NewHeld(t, 56<<20)
 	cfg := configs.Default()
 	cfg.API.Listen, cfg.Bridge.Data = "127.0.0.1:0", data
 	cfg.Bridge.ID, cfg.Bridge.Name, cfg.Bridge.Account = "bridge-1", "Yard", "acc"

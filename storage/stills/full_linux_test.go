@@ -1,31 +1,19 @@
 package stills
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/storage/vfs"
+	"vmsbridge/storage/vfs/tinydisk"
 )
 
-// tinyDisk is a file system of that many bytes; the test is skipped where none can be mounted.
-func tinyDisk(t *testing.T, size int) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d", size)); err != nil {
-		t.Skipf("a small file system cannot be mounted: %v; run this as root with CAP_SYS_ADMIN", err)
-	}
-	t.Cleanup(func() { require.NoError(t, syscall.Unmount(dir, 0)) })
-	return dir
-}
-
 func TestFullDisk(t *testing.T) {
-	dir := tinyDisk(t, 1<<20)
+	dir := tinydisk.New(t, 1<<20)
 	opts := small // up to 1 MiB, which the disk does not have
 	opts.FlushEvery = time.Millisecond
 	r := open(t, filepath.Join(dir, "stills"), opts)
@@ -57,7 +45,7 @@ func TestFullDisk(t *testing.T) {
 // TestCapCountsOpenFiles looks at the file system itself: a segment that is deleted before it was flushed must not go on to
 // take its space.
 func TestCapCountsOpenFiles(t *testing.T) {
-	dir := tinyDisk(t, 2<<20)
+	dir := tinydisk.New(t, 2<<20)
 	opts := small
 	opts.MaxBytes = 4 * opts.SegmentBytes
 	empty, err := vfs.OS.Free(dir)
@@ -72,7 +60,7 @@ func TestCapCountsOpenFiles(t *testing.T) {
 }
 
 func TestFullDiskWithNothingToDrop(t *testing.T) {
-	dir := tinyDisk(t, 256<<10)
+	dir := tinydisk.New(t, 256<<10)
 	ballast := filepath.Join(dir, "ballast")
 	require.NoError(t, os.WriteFile(ballast, make([]byte, 220<<10), 0o600))
 	r := open(t, filepath.Join(dir, "stills"), small)
@@ -91,7 +79,7 @@ func TestFullDiskWithNothingToDrop(t *testing.T) {
 
 // TestMinFree leaves room for others, down to two segments.
 func TestMinFree(t *testing.T) {
-	dir := tinyDisk(t, 2<<20)
+	dir := tinydisk.New(t, 2<<20)
 	opts := small
 	opts.MinFree = 1<<20 + 512<<10
 	r := open(t, filepath.Join(dir, "stills"), opts)

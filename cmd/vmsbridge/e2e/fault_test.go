@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/vfs/tinydisk"
 	"vmsbridge/uplink/vms"
 )
 
@@ -103,11 +104,7 @@ func TestAKilledDecoderCostsOnlyItsOwnCameras(t *testing.T) {
 // TestAFullDiskLosesNoEvent: the disk fills up while things move; the bridge stays up and says so, and when there is room
 // again every event is there.
 func TestAFullDiskLosesNoEvent(t *testing.T) {
-	disk := t.TempDir()
-	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=48m"); err != nil {
-		t.Skipf("a small file system cannot be mounted here (%v): run as root", err)
-	}
-	t.Cleanup(func() { require.NoError(t, syscall.Unmount(disk, syscall.MNT_DETACH)) })
+	disk := tinydisk.NewHeld(t, 48<<20)
 	s := newSite(t, cameraYAML("one", sceneCamera(t, "h264"), "", "tcp", "", ""))
 	s.set(`data: "`+s.path("bridge")+`"`, `data: "`+disk+`"`)
 	s.startBridge()

@@ -15,6 +15,7 @@ import (
 	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/sample"
 	"vmsbridge/storage/journal/vault"
+	"vmsbridge/storage/vfs/tinydisk"
 )
 
 // rot zeroes a page of events of a journal that is open, and asks for all of them, so that it is found.
@@ -76,7 +77,7 @@ func TestRecoveryThatCannotYet(t *testing.T) {
 // TestRecoveryOnAFullDisk says that the disk is full, so that its owner makes room, and goes on when there is some.
 func TestRecoveryOnAFullDisk(t *testing.T) {
 	t.Parallel() // it waits most of the time
-	dir := sample.TinyDisk(t, 10<<20)
+	dir := tinydisk.NewHeld(t, 10<<20)
 	path := filepath.Join(dir, "journal.db")
 	f := fill(t, path, true)
 	j := open(t, path, journal.Options{})
