@@ -15,6 +15,7 @@ import (
 	"vmsbridge/cmd/vmsbridge/replay/footage"
 	"vmsbridge/cmd/vmsbridge/replay/truth"
 	"vmsbridge/cmd/vmsbridge/replay/watch"
+	"vmsbridge/motion"
 	"vmsbridge/uplink/vms"
 )
 
@@ -31,21 +32,13 @@ type replayPlot struct {
 	at       []time.Duration // of every picture, for the labels
 	events   []watch.Event
 	view     chart.Still // the picture in which tampering was confirmed
-	fresh    []candidate // pictures since the last span ended, each with more motion than those before
+	sights   sights      // for the span that is, or comes, open
 	first    chart.Still // for a recording without any span
+	most     candidate   // likewise: the picture in which most moves
 	stills   []chart.Still
 	every    int // of the spans gives a still; doubled when there are too many
 	spans    int // of which stills could be kept
 }
-
-// candidate is a picture that may be shown of the span that is, or comes, open.
-type candidate struct {
-	still chart.Still
-	share float64
-}
-
-// keptCandidates bounds them; the newest show most.
-const keptCandidates = 16
 
 func newReplayPlot(w *watch.Watch) *replayPlot { return &replayPlot{watch: w, every: 1} }
 
@@ -57,33 +50,25 @@ func (p *replayPlot) picture(pic footage.Picture, s watch.Seen) {
 	}
 	share := s.Result.Activity.Share
 	p.activity.Add(pic.At, share)
+	for _, c := range s.Result.Changes {
+		if c.Kind == motion.Began && c.Region == "" && !c.Continued {
+			p.sights.begin(p.watch.Offset(c.Start))
+		}
+	}
 	if p.first.Luma == nil {
 		p.first = p.still(pic, nil)
 	}
 	if s.Tampered {
 		p.view = p.still(pic, nil)
 	}
-	if n := len(p.fresh); share > 0 && (n == 0 || share > p.fresh[n-1].share) {
-		if n == keptCandidates {
-			p.fresh = slices.Delete(p.fresh, 0, 1)
-		}
-		p.fresh = append(p.fresh, candidate{p.still(pic, corners(s.Result.Activity.Boxes)), share})
+	if !p.sights.wants(share) {
+		return
 	}
-}
-
-// best takes the picture of a span that ended at a time. Those that came later are kept for the next one: a span is known to
-// have ended some time after it did.
-func (p *replayPlot) best(end time.Duration) chart.Still {
-	n := len(p.fresh)
-	for n > 0 && p.fresh[n-1].still.At > end {
-		n--
+	c := candidate{p.still(pic, corners(s.Result.Activity.Boxes)), share}
+	p.sights.add(c)
+	if share > p.most.share {
+		p.most = c
 	}
-	var s chart.Still
-	if n > 0 {
-		s = p.fresh[n-1].still
-	}
-	p.fresh = slices.Delete(p.fresh, 0, n)
-	return s
 }
 
 // still keeps a picture, smaller, and what moves in it.
@@ -103,7 +88,7 @@ func (p *replayPlot) event(ev watch.Event) {
 		p.keep(p.view, ev, fmt.Sprintf("%.1f s; shown: picture at %s", (ev.End.At-ev.Start.At).Seconds(), clockText(p.view.At)))
 		p.view = chart.Still{}
 	case ev.Region == "":
-		s := p.best(ev.End.At)
+		s := p.sights.end(ev.End.At)
 		p.keep(s, ev, fmt.Sprintf("%.1f s, up to %s moves; shown: picture at %s", (ev.End.At-ev.Start.At).Seconds(), shareText(ev.Share), clockText(s.At)))
 	}
 }
@@ -199,8 +184,8 @@ func (p *replayPlot) chosen() []chart.Still {
 		}
 		s := p.first
 		s.Caption = [2]string{"no span", "shown: the first picture"}
-		if n := len(p.fresh); n > 0 {
-			s = p.fresh[n-1].still
+		if p.most.share > 0 {
+			s = p.most.still
 			s.Caption = [2]string{"no span", "shown: the picture in which most moves, at " + clockText(s.At)}
 		}
 		return []chart.Still{s}

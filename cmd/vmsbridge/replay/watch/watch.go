@@ -204,9 +204,12 @@ func (w *Watch) take(changes []motion.Change) {
 	}
 }
 
+// Offset is how long after the first picture a time of the detector's is.
+func (w *Watch) Offset(t time.Time) time.Duration { return t.Sub(epoch) }
+
 // moment finds the picture that was the newest at t.
 func (w *Watch) moment(t time.Time) Moment {
-	d := t.Sub(epoch)
+	d := w.Offset(t)
 	i := sort.Search(len(w.at), func(i int) bool { return w.at[i] > d }) - 1
 	if i < 0 {
 		return Moment{}
@@ -228,7 +231,7 @@ func (w *Watch) remember(s share) {
 
 // peak is the largest share since t.
 func (w *Watch) peak(t time.Time) float64 {
-	d, top := t.Sub(epoch), 0.0
+	d, top := w.Offset(t), 0.0
 	for i := len(w.shares) - 1; i >= 0 && w.shares[i].at >= d; i-- {
 		top = max(top, w.shares[i].share)
 	}
