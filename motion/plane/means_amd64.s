@@ -5,6 +5,10 @@
 
 // Loops that read pixels.
 
+// A picture mostly comes from far away, and rows are too short for the processor to notice by itself what is needed next. With AVX2 the pixels that lie so many
+// bytes ahead are fetched, line after line as they lie in the memory, as many at a time as are read: of several rows side by side they would arrive half as fast.
+#define FETCHED 8192
+
 // func widenWide(row []byte, out []uint16) (done int)
 TEXT ·widenWide(SB), NOSPLIT, $0-56
 	MOVQ row_base+0(FP), SI
@@ -70,16 +74,13 @@ end:
 avx2:
 	SUBQ     $32, CX
 	JLT      short
-	MOVQ     R8, R9
-	SUBQ     SI, R9            // the stride
-	LEAQ     (SI)(R9*8), R10   // eight rows of cells ahead are fetched, which takes about as long as the way to the memory and back
-	LEAQ     (R10)(R9*8), R10
+	LEAQ     FETCHED(SI), R10
 	VPCMPEQB Y6, Y6, Y6
 	VPABSB   Y6, Y6
 
 loopy:
 	PREFETCHT0 (R10)
-	PREFETCHT0 (R10)(R9*1)
+	PREFETCHT0 64(R10)
 	VMOVDQU    (SI), Y0
 	VMOVDQU    32(SI), Y1
 	VMOVDQU    (R8), Y2
@@ -96,7 +97,7 @@ loopy:
 	VMOVDQU    Y1, 32(DI)
 	ADDQ       $64, SI
 	ADDQ       $64, R8
-	ADDQ       $64, R10
+	ADDQ       $128, R10
 	ADDQ       $64, DI
 	SUBQ       $32, CX
 	JGE        loopy
@@ -227,7 +228,7 @@ avx2:
 	MOVQ     CX, done+56(FP)
 	JZ       endy
 	LEAQ     (R8)(R8*2), R9
-	LEAQ     (SI)(R8*8), R10   // the row of cells after the next is fetched ahead: rows are too short for the processor to notice in time
+	LEAQ     FETCHED(SI), R10
 	VPCMPEQB Y6, Y6, Y6
 	VPABSB   Y6, Y6
 	VPCMPEQW Y5, Y5, Y5
@@ -235,9 +236,9 @@ avx2:
 
 loopy:
 	PREFETCHT0 (R10)
-	PREFETCHT0 (R10)(R8*1)
-	PREFETCHT0 (R10)(R8*2)
-	PREFETCHT0 (R10)(R9*1)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	PREFETCHT0 192(R10)
 	COLUMNSY(0, Y0, Y1)
 	COLUMNSY(32, Y2, Y3)
 	VPMADDWD  Y5, Y0, Y0
@@ -246,7 +247,7 @@ loopy:
 	VPERMQ    $0xD8, Y0, Y0
 	VPSLLW    $4, Y0, Y0
 	VMOVDQU   Y0, (DI)
-	ADDQ      $64, R10
+	ADDQ      $256, R10
 	ADDQ      $64, SI
 	ADDQ      $32, DI
 	SUBQ      $16, CX
