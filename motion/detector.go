@@ -467,27 +467,27 @@ func (d *Detector) hold(marks *[maxObjects]byte) {
 	d.heldAny = true
 	w := d.grid.width
 	for _, r := range d.labels.runs {
-		j := d.labels.number[r.label]
-		if j < 0 || marks[j] == 0 {
-			continue
+		mark := byte(0)
+		if j := d.labels.number[r.label]; j >= 0 {
+			mark = marks[j]
 		}
 		from, to := 2*int(r.from), min(2*int(r.to), w)
 		for y := 2 * int(r.y); y < min(2*int(r.y)+2, d.grid.height); y++ {
-			fill(d.held[y*w+from:y*w+to], marks[j])
+			fill(d.held[y*w+from:(y+1)*w], to-from, mark)
 		}
 	}
 	from, to := 2*d.labels.from*w, min(2*d.labels.to, d.grid.height)*w
 	plane.Keep(d.held[from:to], d.solid[from:to], d.habit.memory[from:to], restlessAt)
 }
 
-// fill sets all bytes of a row, which is mostly short.
-func fill(row []byte, v byte) {
+// fill sets the first n bytes of a row, mostly few, and maybe some of those that follow.
+func fill(row []byte, n int, v byte) {
 	word := uint64(v) * 0x0101010101010101
-	for len(row) >= 8 {
+	for ; n > 0 && len(row) >= 8; n -= 8 {
 		binary.LittleEndian.PutUint64(row, word)
 		row = row[8:]
 	}
-	for i := range row {
+	for i := 0; i < n; i++ {
 		row[i] = v
 	}
 }

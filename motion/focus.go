@@ -2,7 +2,10 @@ package motion
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"time"
+
+	"vmsbridge/motion/plane"
 )
 
 // When the lens hunts for its focus everything that has edges changes at its edges, all over the picture. A blurred picture goes towards the mean of its surroundings everywhere,
@@ -16,39 +19,88 @@ const (
 	focusReturns = 3 * time.Second        // within which a lens is back in focus
 )
 
-// blurs tells whether the focus is changing: the cells that differ, as solid says, go towards the mean of the background around them, or from the mean of the
-// picture around them to where they are. A sample of them tells.
+// blurs tells whether the focus is changing: the cells that differ, as the blocks' counts and solid say, go towards the mean of the background around them, or from the
+// mean of the picture around them to where they are. Every second row tells. It ends as soon as too many of them went another way.
 func (d *Detector) blurs(now []uint16) bool {
-	const r = focusReach
-	w, h, b := d.grid.width, d.grid.height, d.model.background
-	all, softer, sharper := 0, 0, 0
-	for y := r; y < h-r; y += 2 {
-		for i, end := y*w+r, (y+1)*w-r; i < end; i++ {
-			for i+8 <= end && stands(d.solid[i:], d.flags[i:]) == 0 { // mostly there is nothing
-				i += 8
-			}
-			if i == end || d.solid[i] == 0 || d.flags[i]&cellFore == 0 {
-				continue
-			}
-			all++
-			change := int32(now[i]) - int32(b[i])
-			if (int32(b[i-r])+int32(b[i+r])+int32(b[i-r*w])+int32(b[i+r*w])-4*int32(b[i]) > 0) == (change > 0) {
-				softer++
-			}
-			if (int32(now[i-r])+int32(now[i+r])+int32(now[i-r*w])+int32(now[i+r*w])-4*int32(now[i]) > 0) != (change > 0) {
-				sharper++
-			}
-		}
-	}
-	if 2*all < focusCells {
+	if d.grid.width <= 2*focusReach {
 		return false
 	}
-	n := float64(all)
-	if float64(softer) >= focusShare*n && float64(sharper) <= focusOther*n {
-		d.softAt = d.at
-		return true
+	n := 0
+	for at, words := d.sampled(0); at >= 0; at, words = d.sampled(at + 1) {
+		for _, v := range words {
+			n += bits.OnesCount64(v)
+		}
 	}
-	return d.softAt > 0 && d.at-d.softAt <= focusReturns && float64(sharper) >= focusShare*n && float64(softer) <= focusOther*n
+	if 2*n < focusCells {
+		return false
+	}
+	all, softer, sharper := 0, 0, 0
+	cells, soft, sharp := float64(n), true, d.softAt > 0 && d.at-d.softAt <= focusReturns
+	for at, words := d.sampled(0); at >= 0 && (soft || sharp); at, words = d.sampled(at + 1) {
+		first := d.corner(at)
+		for k, v := range words {
+			all += bits.OnesCount64(v)
+			row := first + k*2*d.grid.width
+			for ; v != 0; v &= v - 1 {
+				a, b := d.towards(now, row+bits.TrailingZeros64(v)/8)
+				softer, sharper = softer+a, sharper+b
+			}
+		}
+		soft = soft && float64(n-all+softer) >= focusShare*cells && float64(sharper) <= focusOther*cells
+		sharp = sharp && float64(n-all+sharper) >= focusShare*cells && float64(softer) <= focusOther*cells
+	}
+	if soft {
+		d.softAt = d.at
+	}
+	return soft || sharp
+}
+
+// corner is the first cell of a block.
+func (d *Detector) corner(block int) int {
+	across, _ := plane.Blocks(d.grid.width, d.grid.height)
+	return block/across*blockSide*d.grid.width + block%across*blockSide
+}
+
+// sampled finds the next block, from one on, in which solid cells differ from the background, and tells which: a byte for each of eight cells in every second row, of those that
+// have neighbours on all sides. The block is -1 when there is none.
+func (d *Detector) sampled(from int) (block int, words [blockSide / 2]uint64) {
+	w, h := d.grid.width, d.grid.height
+	for block, b := range d.blocks[from:] {
+		if b.Fore() == 0 {
+			continue
+		}
+		block += from
+		first, any := d.corner(block), uint64(0)
+		x, y := first%w, first/w
+		inside := ^uint64(0) // of the eight cells, those that are looked at
+		if x < focusReach {
+			inside <<= 8 * (focusReach - x)
+		}
+		if over := x + blockSide - (w - focusReach); over > 0 {
+			inside = inside << (8 * over) >> (8 * over)
+		}
+		for k := range words {
+			if v := y + 2*k; v >= focusReach && v < h-focusReach {
+				words[k] = stands(d.solid[first+2*k*w:], d.flags[first+2*k*w:]) & inside
+				any |= words[k]
+			}
+		}
+		if any != 0 {
+			return block, words
+		}
+	}
+	return -1, words
+}
+
+// towards tells whether a cell goes towards the mean of the background around it, and whether it goes away from that of the picture: 1 if so, 0 if not.
+func (d *Detector) towards(now []uint16, i int) (softer, sharper int) {
+	const r = focusReach
+	w, b := d.grid.width, d.model.background
+	above := func(v int32) int { return int(uint32(-v) >> 31) } // 1 if v is more than 0: which it is cannot be guessed
+	up := above(int32(now[i]) - int32(b[i]))
+	was := above(int32(b[i-r]) + int32(b[i+r]) + int32(b[i-r*w]) + int32(b[i+r*w]) - 4*int32(b[i]))
+	is := above(int32(now[i-r]) + int32(now[i+r]) + int32(now[i-r*w]) + int32(now[i+r*w]) - 4*int32(now[i]))
+	return 1 - was ^ up, is ^ up
 }
 
 // stands has a bit for each of eight cells that is solid and differs from the background.

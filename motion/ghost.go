@@ -1,7 +1,7 @@
 package motion
 
 import (
-	"encoding/binary"
+	"math/bits"
 	"time"
 )
 
@@ -36,26 +36,34 @@ func (g *ghosts) lay(d *Detector, now []uint16) {
 	}
 	g.next = d.at + ghostEvery
 	clear(g.seen)
-	for i := 0; i < len(d.solid); i++ {
-		for i+8 <= len(d.solid) && binary.LittleEndian.Uint64(d.solid[i:]) == 0 { // mostly there is nothing
-			i += 8
+	whole := len(d.solid) &^ 7
+	for i := 0; i < whole; i += 8 {
+		for v := stands(d.solid[i:], d.flags[i:]); v != 0; v &= v - 1 { // mostly there is nothing
+			g.look(d, now, i+bits.TrailingZeros64(v)/8)
 		}
-		if i == len(d.solid) {
-			return
+	}
+	for i := whole; i < len(d.solid); i++ {
+		if d.flags[i]&cellFore != 0 && d.solid[i] != 0 {
+			g.look(d, now, i)
 		}
-		if d.model.still[i] >= ghostStill && g.seen[i] == 0 && d.flags[i]&cellFore != 0 && d.solid[i] != 0 {
-			picture, background, free := g.around(d, now, int32(i))
-			if !free || len(g.queue) < ghostCells || float64(background) <= ghostEdge*float64(picture) {
-				continue
-			}
-			clear := len(g.queue) >= ghostClearCells && float64(background) > ghostClear*float64(picture) && (d.at < d.learned+ghostYoung || d.parkedMost(g.queue))
-			for _, j := range g.queue {
-				d.silhouette.moved[j] = 0
-				if clear {
-					d.model.renew(int(j), now[j])
-					d.flags[j] &^= cellFore
-				}
-			}
+	}
+}
+
+// look lays the ghost of which a cell is that stands, if there is one that was not seen yet.
+func (g *ghosts) look(d *Detector, now []uint16, i int) {
+	if d.model.still[i] < ghostStill || g.seen[i] != 0 {
+		return
+	}
+	picture, background, free := g.around(d, now, int32(i))
+	if !free || len(g.queue) < ghostCells || float64(background) <= ghostEdge*float64(picture) {
+		return
+	}
+	clear := len(g.queue) >= ghostClearCells && float64(background) > ghostClear*float64(picture) && (d.at < d.learned+ghostYoung || d.parkedMost(g.queue))
+	for _, j := range g.queue {
+		d.silhouette.moved[j] = 0
+		if clear {
+			d.model.renew(int(j), now[j])
+			d.flags[j] &^= cellFore
 		}
 	}
 }

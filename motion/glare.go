@@ -1,5 +1,7 @@
 package motion
 
+import "math/bits"
+
 const (
 	glaring       = 0.75 // of an area's difference from the background, that is brighter than it, at least, for the area to be looked at as a beam of light
 	glareContrast = 1.4  // thresholds, by which it must differ on the mean
@@ -19,40 +21,70 @@ func (d *Detector) glare(j int, o *object, now []uint16) {
 	if o.fore < outlined || o.moved+o.creep == 0 || o.substance() > beyondGlare {
 		return
 	}
-	weight, brighter, limit := d.rises(j, o.whole, now, nil)
+	weight, brighter, limit := d.rises(j, o, now)
 	if float64(weight) < glareContrast*float64(limit) || float64(brighter) < glaring*float64(weight) {
 		return
 	}
-	d.rises(j, o.whole, now, d.scratch)
+	d.outstanding(j, o.whole, d.scratch)
 	o.plain, o.glared, o.glow = 0, o.fore, d.glow(o.whole, now, &o.outline, false)*float64(o.fore)
 	for y := o.whole.top; y < o.whole.bottom; y++ {
 		clear(d.scratch[y*d.grid.width+o.whole.left : y*d.grid.width+o.whole.right])
 	}
 }
 
-// rises sums up how much those cells of object j in a box that differ from the background do so, by how much of it they are brighter, and their thresholds. It marks them, unless
-// marks is nil.
-func (d *Detector) rises(j int, box rect, now []uint16, marks []byte) (weight, brighter, limit int32) {
-	l, n := &d.labels, box.right-box.left
+// rises sums up how much those cells of object j that differ from the background do so, by how much of it they are brighter, and their thresholds. When more is darker than
+// an area that is glaring may have, of all that differs in the object, it ends there: the sums are those up to then, and say so.
+func (d *Detector) rises(j int, o *object, now []uint16) (weight, brighter, limit int32) {
+	box, l := o.whole, &d.labels
+	background, flags, solid := d.model.background, d.flags, d.solid
 	for y := box.top; y < box.bottom; y++ {
-		at, tiles := y*d.grid.width+box.left, l.tile[y/2*l.width:]
-		solid, flags, is := d.solid[at:at+n], d.flags[at:at+n], now[at:at+n]
-		was, doubt := d.model.background[at:at+n], d.doubt[at:at+n]
-		for x := 0; x < n; x++ {
-			for x+8 <= n && stands(solid[x:], flags[x:]) == 0 {
-				x += 8
+		row, tiles := y*d.grid.width, l.tile[y/2*l.width:]
+		for x := box.left; x < box.right; x += 8 {
+			for v := d.standing(flags, solid, row, x, box.right); v != 0; v &= v - 1 {
+				at := x + bits.TrailingZeros64(v)/8
+				if int(l.number[tiles[at/2]]) != j {
+					continue
+				}
+				rise := int32(now[row+at]) - int32(background[row+at])
+				weight, brighter, limit = weight+abs32(rise), brighter+max(0, rise), limit+threshold(d.contrast, d.doubt[row+at])
 			}
-			if x == n || flags[x]&cellFore&solid[x] == 0 || int(l.number[tiles[(box.left+x)/2]]) != j {
-				continue
-			}
-			if marks != nil {
-				marks[at+x] = cellFore
-			}
-			rise := int32(is[x]) - int32(was[x])
-			weight, brighter, limit = weight+abs32(rise), brighter+max(0, rise), limit+threshold(d.contrast, doubt[x])
+		}
+		if darker := weight - brighter; float64(darker) > (1-glaring)*float64(o.weight) {
+			return weight, brighter, limit
 		}
 	}
 	return weight, brighter, limit
+}
+
+// outstanding marks those cells of object j in a box that differ from the background.
+func (d *Detector) outstanding(j int, box rect, marks []byte) {
+	l := &d.labels
+	for y := box.top; y < box.bottom; y++ {
+		row, tiles := y*d.grid.width, l.tile[y/2*l.width:]
+		for x := box.left; x < box.right; x += 8 {
+			for v := d.standing(d.flags, d.solid, row, x, box.right); v != 0; v &= v - 1 {
+				if at := x + bits.TrailingZeros64(v)/8; int(l.number[tiles[at/2]]) == j {
+					marks[row+at] = cellFore
+				}
+			}
+		}
+	}
+}
+
+// standing is stands for the cells from x on, of the row that begins at a cell, that are before the end.
+func (d *Detector) standing(flags, solid []byte, row, x, end int) uint64 {
+	if row+x+8 > len(solid) { // the picture's last cells
+		v := uint64(0)
+		for k := x; k < end; k++ {
+			v |= uint64(solid[row+k]&flags[row+k]&cellFore) << (8 * (k - x))
+		}
+		return v
+	}
+	v := stands(solid[row+x:], flags[row+x:])
+	if over := x + 8 - end; over > 0 {
+		v = v << (8 * over) >> (8 * over)
+	}
+	return v
 }
 
 // glow is how little a beam of light would explain the cells marked in scratch, whose outline o is: on the scale of substance.
