@@ -63,6 +63,7 @@ type Detector struct {
 	counts    []int32
 	unsure    []int32
 	beamed    []int32 // blocks that a beam lit lately, and that are lit otherwise than the background
+	spots     []spot  // cells that may tell whether the focus changes
 
 	pictures int           // since learning began
 	at       time.Duration // own time: sum of what passed between pictures
@@ -120,6 +121,7 @@ func (d *Detector) resize(width, height int) {
 	d.flags, d.solid, d.held, d.scratch = make([]byte, n), make([]byte, n), make([]byte, n), make([]byte, n)
 	_, blocks := plane.Blocks(g.width, g.height)
 	d.blocks, d.square = make([]plane.Block, blocks), make([]plane.Block, 0, blocks)
+	d.spots = make([]spot, 0, blocks*blockSide/2)
 	d.counts = make([]int32, len(d.labels.tile)+1)
 	d.unsure = make([]int32, 0, n/(blockSide*blockSide)+g.width+g.height)
 	d.beamed = make([]int32, 0, n/(blockSide*blockSide)+g.width+g.height)

@@ -19,32 +19,30 @@ const (
 	focusReturns = 3 * time.Second        // within which a lens is back in focus
 )
 
+// spot is eight cells of a row, from a first one on, with a byte for each that is looked at.
+type spot struct {
+	first int
+	cells uint64
+}
+
 // blurs tells whether the focus is changing: the cells that differ, as the blocks' counts and solid say, go towards the mean of the background around them, or from the
 // mean of the picture around them to where they are. Every second row tells. It ends as soon as too many of them went another way.
 func (d *Detector) blurs(now []uint16) bool {
-	if d.grid.width <= 2*focusReach {
-		return false
-	}
-	n := 0
-	for at, words := d.sampled(0); at >= 0; at, words = d.sampled(at + 1) {
-		for _, v := range words {
-			n += bits.OnesCount64(v)
-		}
-	}
+	n := d.sample()
 	if 2*n < focusCells {
 		return false
 	}
 	all, softer, sharper := 0, 0, 0
 	cells, soft, sharp := float64(n), true, d.softAt > 0 && d.at-d.softAt <= focusReturns
-	for at, words := d.sampled(0); at >= 0 && (soft || sharp); at, words = d.sampled(at + 1) {
-		first := d.corner(at)
-		for k, v := range words {
-			all += bits.OnesCount64(v)
-			row := first + k*2*d.grid.width
-			for ; v != 0; v &= v - 1 {
-				a, b := d.towards(now, row+bits.TrailingZeros64(v)/8)
-				softer, sharper = softer+a, sharper+b
-			}
+	for k := 0; k < len(d.spots) && (soft || sharp); k++ {
+		s := d.spots[k]
+		all += bits.OnesCount64(s.cells)
+		for v := s.cells; v != 0; v &= v - 1 {
+			a, b := d.towards(now, s.first+bits.TrailingZeros64(v)/8)
+			softer, sharper = softer+a, sharper+b
+		}
+		if k%8 < 7 && k+1 < len(d.spots) {
+			continue
 		}
 		soft = soft && float64(n-all+softer) >= focusShare*cells && float64(sharper) <= focusOther*cells
 		sharp = sharp && float64(n-all+sharper) >= focusShare*cells && float64(softer) <= focusOther*cells
@@ -55,41 +53,37 @@ func (d *Detector) blurs(now []uint16) bool {
 	return soft || sharp
 }
 
-// corner is the first cell of a block.
-func (d *Detector) corner(block int) int {
-	across, _ := plane.Blocks(d.grid.width, d.grid.height)
-	return block/across*blockSide*d.grid.width + block%across*blockSide
-}
-
-// sampled finds the next block, from one on, in which solid cells differ from the background, and tells which: a byte for each of eight cells in every second row, of those that
-// have neighbours on all sides. The block is -1 when there is none.
-func (d *Detector) sampled(from int) (block int, words [blockSide / 2]uint64) {
+// sample collects the cells of every second row that are solid and differ from the background, as far as they have neighbours on all sides, and returns how many they are.
+func (d *Detector) sample() (n int) {
+	const r = focusReach
+	d.spots = d.spots[:0]
 	w, h := d.grid.width, d.grid.height
-	for block, b := range d.blocks[from:] {
-		if b.Fore() == 0 {
-			continue
-		}
-		block += from
-		first, any := d.corner(block), uint64(0)
-		x, y := first%w, first/w
-		inside := ^uint64(0) // of the eight cells, those that are looked at
-		if x < focusReach {
-			inside <<= 8 * (focusReach - x)
-		}
-		if over := x + blockSide - (w - focusReach); over > 0 {
-			inside = inside << (8 * over) >> (8 * over)
-		}
-		for k := range words {
-			if v := y + 2*k; v >= focusReach && v < h-focusReach {
-				words[k] = stands(d.solid[first+2*k*w:], d.flags[first+2*k*w:]) & inside
-				any |= words[k]
+	if w <= 2*r {
+		return 0
+	}
+	across, _ := plane.Blocks(w, h)
+	for y0 := 0; y0 < h; y0 += blockSide {
+		for k, b := range d.blocks[y0/blockSide*across:][:across] {
+			if b.Fore() == 0 {
+				continue
+			}
+			x, inside := k*blockSide, ^uint64(0)
+			if x < r {
+				inside <<= 8 * (r - x)
+			}
+			if over := x + blockSide - (w - r); over > 0 {
+				inside = inside << (8 * over) >> (8 * over)
+			}
+			for y := max(r, y0); y < min(y0+blockSide, h-r); y += 2 {
+				first := y*w + x
+				if v := stands(d.solid[first:], d.flags[first:]) & inside; v != 0 {
+					n += bits.OnesCount64(v)
+					d.spots = append(d.spots, spot{first, v})
+				}
 			}
 		}
-		if any != 0 {
-			return block, words
-		}
 	}
-	return -1, words
+	return n
 }
 
 // towards tells whether a cell goes towards the mean of the background around it, and whether it goes away from that of the picture: 1 if so, 0 if not.

@@ -9,10 +9,10 @@ import (
 // labeler joins cells into connected areas. It works on tiles of 2x2 cells, with all eight neighbours, so that gaps of a cell or two do
 // not tear a thing apart.
 type labeler struct {
-	width, height int // in tiles
-	words         int // of 64 tiles, in a row
-	from, to      int // rows of tiles in which anything is solid or parked; to is exclusive
-	tile          []uint16
+	width, height int      // in tiles
+	words         int      // of 64 tiles, in a row
+	from, to      int      // rows of tiles in which anything is solid or parked; to is exclusive
+	tile          []uint16 // the labels of those in set; of others, anything
 	set           []uint64 // a bit for each tile in which a cell is solid or parked
 	stands        []uint64 // a bit for each tile in which a cell is parked
 	near          []uint64 // a bit for each tile that is parked, and for those around
@@ -63,7 +63,6 @@ func (l *labeler) join(a, b uint16) uint16 {
 
 // label numbers the connected tiles in which a cell is solid (1, not 0) or parked (not 0).
 func (l *labeler) label(g grid, solid, parked []byte) {
-	clear(l.tile)
 	l.from, l.to = l.height, 0
 	for y := range l.height {
 		first, rows, row := 2*y*g.width, min(2, g.height-2*y), y*l.words
@@ -107,9 +106,16 @@ func (l *labeler) connect(r run, above *int, here int) {
 		r.label = uint16(len(l.parent))
 		l.parent = append(l.parent, r.label)
 	}
-	tiles := l.tile[int(r.y)*l.width:]
-	for i := r.from; i < r.to; i++ {
-		tiles[i] = r.label
+	// Four at a time: what is written beyond the run is of no tile, or of one whose label is still to come.
+	tiles := l.tile[int(r.y)*l.width : (int(r.y)+1)*l.width]
+	for i := int(r.from); i < int(r.to); i += 4 {
+		if i+4 > len(tiles) {
+			for ; i < len(tiles); i++ {
+				tiles[i] = r.label
+			}
+			break
+		}
+		tiles[i], tiles[i+1], tiles[i+2], tiles[i+3] = r.label, r.label, r.label, r.label
 	}
 	l.runs = append(l.runs, r)
 }
@@ -130,19 +136,32 @@ func (l *labeler) meet(a, b uint16) uint16 {
 func (l *labeler) spread() {
 	clear(l.near)
 	for y := l.from; y < l.to; y++ {
+		above, below := max(0, y-1)*l.words, min(l.height-1, y+1)*l.words
 		for w := range l.words {
-			for {
-				left := l.stands[y*l.words+w] &^ l.near[y*l.words+w]
-				if left == 0 {
-					break
+			stands, near := l.stands[y*l.words+w], &l.near[y*l.words+w]
+			for left := stands &^ *near; left != 0; left = stands &^ *near {
+				bit := bits.TrailingZeros64(left)
+				around := uint64(3)
+				if bit > 0 {
+					around = 7 << (bit - 1)
+				} else if w > 0 {
+					l.reach(above, below, y, w-1, 1<<63)
 				}
-				x := w*64 + bits.TrailingZeros64(left)
-				for j := max(0, y-1); j <= min(l.height-1, y+1); j++ {
-					for i := max(0, x-1); i <= min(l.width-1, x+1); i++ {
-						l.near[j*l.words+i/64] |= 1 << (i % 64)
-					}
+				if bit == 63 && w+1 < l.words {
+					l.reach(above, below, y, w+1, 1)
 				}
+				if x := w*64 + bit; x+1 == l.width {
+					around = around << (63 - bit) >> (63 - bit)
+				}
+				l.reach(above, below, y, w, around)
 			}
 		}
 	}
+}
+
+// reach sets bits of near in word w of row y, and of the rows above and below it, which begin at words.
+func (l *labeler) reach(above, below, y, w int, around uint64) {
+	l.near[above+w] |= around
+	l.near[below+w] |= around
+	l.near[y*l.words+w] |= around
 }

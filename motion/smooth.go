@@ -10,6 +10,7 @@ const (
 	smoothShare = 3.0 / 8 // of noise without any pattern, that the smoothing leaves
 	nightShare  = 179     // of 256, of its noise, from which a smoothed cell's threshold is made: what is learned is ruled by what jumps, of which smoothing leaves little
 	blizzard    = 25      // small things that move at a time, from which that is not so
+	smoothRows  = 16      // that are smoothed at a time
 	startNoise  = 1.3     // times what the cells differ by on average is their noise, as it is learned later
 )
 
@@ -31,17 +32,25 @@ func (s *smoother) run(cells []uint16, width int) {
 	if !s.on || width < 3 || height < 3 {
 		return
 	}
-	// In one go over all rows, and then the ends of each, which are no neighbours of those of the next.
+	// Some rows at a time, which stay close to the processor between the two directions.
 	n := width * height
 	cells, rows := cells[:n], s.rows[:n]
-	plane.Smooth(rows[1:n-1], cells, cells[1:], cells[2:])
-	for y := 0; y < n; y += width {
-		end := y + width - 1
-		rows[y] = uint16((3*uint32(cells[y]) + uint32(cells[y+1]) + 2) >> 2)
-		rows[end] = uint16((uint32(cells[end-1]) + 3*uint32(cells[end]) + 2) >> 2)
+	for top := 0; top < height; top += smoothRows {
+		low := min(top+smoothRows, height)
+		from, to := max(1, top*width), min(low*width, n-1)
+		plane.Smooth(rows[from:to], cells[from-1:], cells[from:], cells[from+1:])
+		for y := top * width; y < low*width; y += width { // the ends of a row are no neighbours of those of the next
+			end := y + width - 1
+			rows[y] = uint16((3*uint32(cells[y]) + uint32(cells[y+1]) + 2) >> 2)
+			rows[end] = uint16((uint32(cells[end-1]) + 3*uint32(cells[end]) + 2) >> 2)
+		}
+		if top == 0 {
+			plane.Smooth(cells[:width], rows, rows, rows[width:])
+		}
+		// The row before these, and all but the last of them, have both neighbours now.
+		from, to = max(1, top-1)*width, (low-1)*width
+		plane.Smooth(cells[from:to], rows[from-width:], rows[from:], rows[from+width:])
 	}
-	plane.Smooth(cells[:width], rows, rows, rows[width:])
-	plane.Smooth(cells[width:n-width], rows, rows[width:], rows[2*width:])
 	plane.Smooth(cells[n-width:], rows[n-2*width:], rows[n-width:], rows[n-width:])
 }
 

@@ -156,3 +156,37 @@ func TestHoldIsPlain(t *testing.T) {
 		require.Equal(t, want, d.held)
 	}
 }
+
+// TestSpreadIsPlain looks at every tile in turn. Pictures are wider than a word of tiles, or two.
+func TestSpreadIsPlain(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 4))
+	for range 300 {
+		g := grid{side: 1, width: 1 + r.IntN(300), height: 1 + r.IntN(20)}
+		var l labeler
+		l.resize(g)
+		some := 1 + r.IntN(30)
+		parked := make([]byte, g.cells())
+		for i := range parked {
+			if r.IntN(some) == 0 {
+				parked[i] = 1
+			}
+		}
+		l.label(g, make([]byte, g.cells()), parked)
+		near := make([]bool, l.width*l.height)
+		for i := range near {
+			x, y := i%l.width, i/l.width
+			if near[i] || l.stands[y*l.words+x/64]>>(x%64)&1 == 0 {
+				continue
+			}
+			for v := max(0, y-1); v <= min(l.height-1, y+1); v++ {
+				for u := max(0, x-1); u <= min(l.width-1, x+1); u++ {
+					near[v*l.width+u] = true
+				}
+			}
+		}
+		for i, want := range near {
+			x, y := i%l.width, i/l.width
+			require.Equal(t, want, l.near[y*l.words+x/64]>>(x%64)&1 == 1, "tile %d,%d of %d", x, y, l.width)
+		}
+	}
+}

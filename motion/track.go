@@ -173,22 +173,26 @@ func (k *track) earliest(at, back time.Duration) time.Time {
 
 // step links the objects of one picture, dt after the one before, to the tracks.
 func (t *tracker) step(objects []object, at, dt time.Duration, wall time.Time) {
-	kept := t.tracks[:0]
-	for _, k := range t.tracks {
-		gone := trackGone
+	kept := 0
+	for i := range t.tracks {
+		k, gone := &t.tracks[i], trackGone
 		if k.creep > 0 {
 			gone = time.Second
 		}
 		if at-k.seenAt <= max(gone, 2*dt) {
 			k.live = false
-			kept = append(kept, k)
+			if kept < i { // a track is large
+				t.tracks[kept] = *k
+			}
+			kept++
 		}
 	}
-	t.tracks = kept
+	t.tracks = t.tracks[:kept]
 	t.link(objects, at, dt, wall)
 	t.fall.take(objects, t.small, dt)
 	for i := range t.tracks {
-		t.tracks[i].advance(t.sum(objects, i), at, dt, wall, t)
+		l := t.sum(objects, i)
+		t.tracks[i].advance(&l, at, dt, wall, t)
 	}
 }
 
@@ -245,7 +249,7 @@ func (l *look) contrast() float64 { return float64(l.movedSquare) / float64(max(
 func (l *look) edged() bool { return l.steep()*l.steep() >= 36*l.fore }
 
 // advance takes what one picture shows of the track.
-func (k *track) advance(l look, at, dt time.Duration, wall time.Time, t *tracker) {
+func (k *track) advance(l *look, at, dt time.Duration, wall time.Time, t *tracker) {
 	if !l.any {
 		k.missed(at)
 		return
@@ -267,14 +271,14 @@ func (k *track) advance(l look, at, dt time.Duration, wall time.Time, t *tracker
 		k.trail[k.sights%trailLength] = sight{at, wall, contrast}
 		k.sights++
 	}
-	k.leap(t.formOf(&l, contrast), t, at, dt)
+	k.leap(t.formOf(l, contrast), t, at, dt)
 	if flake {
 		k.missed(at)
 	} else {
-		k.gather(&l, contrast, at, dt)
+		k.gather(l, contrast, at, dt)
 	}
 	k.worn = float64(l.worn) / float64(max(1, l.moved)) * restlessFull.Seconds() / 255
-	k.consider(&l, dt)
+	k.consider(l, dt)
 	k.beams = l.glared > 0 && l.substance() < beamSubstance
 	k.travel(l.moved, l.largest, l.movedX, l.movedY, at, dt)
 	k.follow(l.creeps && !l.strong && l.edged() && creepCells*l.fore >= t.small, l.fore, l.sumX, l.sumY, t.small, dt)

@@ -1,6 +1,9 @@
 package plane
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // SpeckleNeighbours is how many of the 3x3 cells around a flagged one, itself included, must be flagged for it to stay.
 const SpeckleNeighbours = 4
@@ -49,9 +52,7 @@ func (d *Despeckler) Run(flags, mask, solid []byte) int {
 		count += found
 		if done < width && done >= 16 { // the last sixteen, of which some are done twice
 			despeckleWide(d.ones[at-d.pitch-1+width-16:at+d.pitch+width+1], d.pitch, row[width-16:])
-			for _, v := range row[done:] {
-				count += int(v)
-			}
+			count += ending(row, width-done)
 			continue
 		}
 		if done == width {
@@ -79,6 +80,15 @@ func (d *Despeckler) Run(flags, mask, solid []byte) int {
 		}
 	}
 	return count
+}
+
+// ending adds up the last n bytes of a row, less than 16, each 0 or 1. The row has 16 at least.
+func ending(row []byte, n int) int {
+	low, high := binary.LittleEndian.Uint64(row[len(row)-16:]), binary.LittleEndian.Uint64(row[len(row)-8:])
+	if n <= 8 {
+		return bits.OnesCount64(high >> (8 * (8 - n)))
+	}
+	return bits.OnesCount64(low>>(8*(16-n))) + bits.OnesCount64(high)
 }
 
 // columns is for each of eight cells the sum of the cell, the one before and the one after; row begins with the one before.
