@@ -64,6 +64,7 @@ type Detector struct {
 	unsure    []int32
 	beamed    []int32 // blocks that a beam lit lately, and that are lit otherwise than the background
 	spots     []spot  // cells that may tell whether the focus changes
+	looked    bool    // light has seen the flags as they are
 
 	pictures int           // since learning began
 	at       time.Duration // own time: sum of what passed between pictures
@@ -243,6 +244,7 @@ func (d *Detector) Step(p Picture) Result {
 		d.began, d.learned = d.at, d.at+learnFor
 		d.rows = [2]int{}
 		clear(d.flags)
+		d.looked = false
 	}
 	global := d.look(newest.cells, step)
 	d.history.commit()
@@ -282,7 +284,12 @@ func (d *Detector) result(global bool) Result {
 // look is Step for the cells of the newest picture. It tells whether the light of the whole scene changed.
 func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 	before, light := now, sameExposure
-	d.light.look(d.history.current().samples, d.flags, cellFore|cellMoved)
+	if d.looked {
+		d.light.again(d.history.current().samples)
+	} else {
+		d.light.look(d.history.current().samples, d.flags, cellFore|cellMoved)
+	}
+	d.looked = false
 	if long := d.history.near(longLag); long != nil {
 		before = long.cells
 		light = d.light.fit(long.samples)
@@ -366,6 +373,7 @@ func (d *Detector) find(now, before []uint16, light exposure, minMoved int) []ob
 	if short := d.history.near(shortLag); short != nil {
 		blink = short.cells
 		d.light.look(d.history.current().samples, d.flags, cellFore|cellMoved)
+		d.looked = true
 		blinkLight = d.light.fit(short.samples)
 	}
 	v := d.views(now, before, blink, light, blinkLight)
@@ -503,6 +511,7 @@ func (d *Detector) follow(j int, o *object) {
 					d.unlit.keep(i, d.model.background[i])
 				}
 				d.flags[i] &^= cellFore
+				d.looked = false
 				d.held[i] = heldMoves
 				d.heldAny = true
 			}

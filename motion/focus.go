@@ -99,8 +99,11 @@ func (d *Detector) towards(now []uint16, i int) (softer, sharper int) {
 
 // stands has a bit for each of eight cells that is solid and differs from the background.
 func stands(solid, flags []byte) uint64 {
-	return binary.LittleEndian.Uint64(solid) & binary.LittleEndian.Uint64(flags) & (0x0101010101010101 * cellFore)
+	return word(solid) & word(flags) & (0x0101010101010101 * cellFore)
 }
+
+// word is eight cells at once, the first in the lowest bits.
+func word(cells []byte) uint64 { return binary.LittleEndian.Uint64(cells) }
 
 // refocus takes the flags from the cells that a change of the focus explains: where the picture is within what the background has around, or the background within what the picture has.
 // What only moved is where something was, or an edge that goes; it says nothing meanwhile.

@@ -36,10 +36,15 @@ func (g *ghosts) lay(d *Detector, now []uint16) {
 	}
 	g.next = d.at + ghostEvery
 	clear(g.seen)
-	whole := len(d.solid) &^ 7
-	for i := 0; i < whole; i += 8 {
-		for v := stands(d.solid[i:], d.flags[i:]); v != 0; v &= v - 1 { // mostly there is nothing
-			g.look(d, now, i+bits.TrailingZeros64(v)/8)
+	whole := len(d.solid) &^ 31
+	for i := 0; i < whole; i += 32 {
+		if s := d.solid[i : i+32]; word(s)|word(s[8:])|word(s[16:])|word(s[24:]) == 0 { // mostly there is nothing
+			continue
+		}
+		for k := i; k < i+32; k += 8 {
+			for v := stands(d.solid[k:], d.flags[k:]); v != 0; v &= v - 1 {
+				g.look(d, now, k+bits.TrailingZeros64(v)/8)
+			}
 		}
 	}
 	for i := whole; i < len(d.solid); i++ {
@@ -64,6 +69,7 @@ func (g *ghosts) look(d *Detector, now []uint16, i int) {
 		if clear {
 			d.model.renew(int(j), now[j])
 			d.flags[j] &^= cellFore
+			d.looked = false
 		}
 	}
 }

@@ -81,9 +81,12 @@ func (s *sampler) take(cells, samples []uint16) {
 // look chooses for the fits that follow the samples y, of the cells without a bit of skip in flags.
 func (s *sampler) look(y []uint16, flags []byte, skip byte) {
 	s.pass(flags, skip)
-	tally.Without(s.y, y, s.skip)
 	s.n = tally.AtMost(s.skip, s.skip, 0)
+	s.again(y)
 }
+
+// again is look for the flags of the last time.
+func (s *sampler) again(y []uint16) { tally.Without(s.y, y, s.skip) }
 
 // pass passes over the samples of the cells with a bit of skip in flags. It is kept apart as take is.
 //

@@ -29,7 +29,8 @@ type Sums struct {
 // Reset makes them the sums of nothing.
 func (s *Sums) Reset() {
 	const far = 1<<15 - 1
-	*s = Sums{Top: far, Bottom: -1, MovedTop: far, MovedBottom: -1}
+	*s = Sums{} // in place: with other values it would be made elsewhere first
+	s.Top, s.Bottom, s.MovedTop, s.MovedBottom = far, -1, far, -1
 	for i := range s.Left {
 		s.Left[i], s.MovedLeft[i], s.Right[i], s.MovedRight[i] = far, far, -1, -1
 	}
