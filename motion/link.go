@@ -145,7 +145,7 @@ func (t *tracker) nearest(objects []object, o *object, known int, at, dt time.Du
 		if (k.main < 0 || t.fall.all <= flurry) && t.leaps(k, o, at, dt) {
 			reach = 1 << 29
 		}
-		if gap <= reach && gap < bestGap {
+		if gap <= reach && (gap < bestGap || gap == bestGap && k.confirmed && !t.tracks[best].confirmed) {
 			best, bestGap = i, gap
 		}
 	}
