@@ -277,24 +277,57 @@ func TestWalksOfTheClip(t *testing.T) {
 	}
 }
 
-// TestBottles: the other clip has no labels; hands take bottles away and put them back, six or seven times, with shadows that come before them.
+// TestWalksFarAway: the clip as cameras see it that are three times as far away, somewhere in a picture in which nothing else is. Who walks away from
+// the camera stays in one place, and grows.
+func TestWalksFarAway(t *testing.T) {
+	dir := clipsDir(t)
+	labels := readLabels(t, filepath.Join(dir, "one-by-one-person-detection.csv"))
+	for _, far := range []struct{ width, height, left, top int }{{90, 51, 100, 50}, {107, 60, 180, 100}} {
+		t.Run(fmt.Sprintf("%dx%d", far.width, far.height), func(t *testing.T) {
+			t.Parallel()
+			pictures := decode(t, filepath.Join(dir, "one-by-one-person-detection.mp4"), far.width, far.height)
+			if underRace {
+				pictures = pictures[:260]
+			}
+			for i, p := range pictures {
+				wide := bytes.Repeat([]byte{128}, 320*180)
+				for y := range far.height {
+					copy(wide[(far.top+y)*320+far.left:], p[y*far.width:][:far.width])
+				}
+				pictures[i] = wide
+			}
+			events := detect(t, pictures, 320, 180, delivery{at: func(i int) int { return 100 * i }})
+			s := rate(labels, events, 0, len(pictures))
+			assert.Empty(t, s.problems, "events %v", events)
+			require.Equal(t, s.walks, s.found)
+		})
+	}
+}
+
+// TestBottles: the other clip has no labels; hands take bottles away and put them back, seven times, with large soft shadows that come before them. Whichever pictures a
+// camera sends, each time is an event, which lasts until the hands are gone.
 func TestBottles(t *testing.T) {
 	clip := filepath.Join(clipsDir(t), "bottle-detection.mp4")
 	pictures := decode(t, clip, 320, 180)
 	const interval = time.Second * 6 / 179
-	d, err := motion.New(motion.Config{})
-	require.NoError(t, err)
-	began := []float64{}
-	for i, p := range pictures {
-		r := d.Step(motion.Picture{Luma: p, Width: 320, Height: 180, Stride: 320, Time: epoch.Add(time.Duration(i) * interval)})
-		for _, c := range r.Changes {
-			if c.Kind == motion.Began {
-				began = append(began, offset(c.Start))
+	for _, sent := range []struct{ first, each int }{{0, 1}, {0, 3}, {1, 3}, {2, 3}} {
+		d, err := motion.New(motion.Config{})
+		require.NoError(t, err)
+		type event struct{ began, ended float64 }
+		var events []event
+		for i := sent.first; i < len(pictures); i += sent.each {
+			r := d.Step(motion.Picture{Luma: pictures[i], Width: 320, Height: 180, Stride: 320, Time: epoch.Add(time.Duration(i) * interval)})
+			for _, c := range r.Changes {
+				if c.Kind == motion.Ended {
+					events = append(events, event{offset(c.Start), offset(c.Last)})
+				}
 			}
 		}
+		for _, hand := range []event{{5.7, 7.1}, {11.3, 13.5}, {15.9, 17.9}, {22.0, 24.5}, {27.4, 29.0}, {30.9, 32.1}, {34.5, 36.8}} {
+			require.True(t, slices.ContainsFunc(events, func(e event) bool {
+				return e.began > hand.began-0.6 && e.began < hand.ended && e.ended > hand.ended-0.5 && e.ended < hand.ended+0.6
+			}), "of each %d pictures number %d: the hand from %v s to %v s: %.2f", sent.each, sent.first, hand.began, hand.ended, events)
+		}
+		require.LessOrEqual(t, len(events), 9)
 	}
-	for _, hand := range []float64{5.7, 11.3, 15.9, 22.0, 27.4, 30.9, 34.5} {
-		require.True(t, slices.ContainsFunc(began, func(b float64) bool { return b > hand-0.6 && b < hand+0.5 }), "the hand at %v s: began at %.2f", hand, began)
-	}
-	require.LessOrEqual(t, len(began), 9)
 }

@@ -75,6 +75,7 @@ type track struct {
 	seenAt    time.Duration // last picture in which it may have moved
 	liveAt    time.Duration // last picture in which it did, once confirmed
 	strongAt  time.Duration
+	loom      time.Duration // sum of the pictures in which it loomed
 	box       rect
 	strong    time.Duration // sum of the pictures in which it moved beyond doubt
 	active    time.Duration // of those, with motion right then
@@ -277,6 +278,7 @@ func (k *track) advance(l *look, at, dt time.Duration, wall time.Time, t *tracke
 	} else {
 		k.gather(l, contrast, at, dt)
 	}
+	k.looms(l, t.small, dt)
 	k.worn = float64(l.worn) / float64(max(1, l.moved)) * restlessFull.Seconds() / 255
 	k.consider(l, dt)
 	k.beams = l.glared > 0 && l.substance() < beamSubstance
@@ -318,14 +320,15 @@ func (k *track) gather(l *look, contrast float64, at, dt time.Duration) {
 	}
 }
 
-// consider takes the outline of one picture into the mean. What entered as a beam counts also while it is one, so that a single picture in which it is hard to tell
-// makes no thing of it.
+// consider takes the outline of one picture into the mean. The fainter a picture is the less it counts: a hand's soft shadow comes before the hand,
+// which is no light for that. What entered as a beam counts also while it is one, so that a single picture in which it is hard to tell makes no thing of it.
 func (k *track) consider(l *look, dt time.Duration) {
 	if !l.telling() || !l.strong && !l.shines {
 		return
 	}
 	fade := math.Exp(-dt.Seconds() / substanceFade)
-	k.substance, k.outlines = k.substance*fade+l.substance()*dt.Seconds(), k.outlines*fade+dt.Seconds()
+	weight := dt.Seconds() * l.contrast() * l.contrast()
+	k.substance, k.outlines = k.substance*fade+l.substance()*weight, k.outlines*fade+weight
 }
 
 // solid tells whether the track is a thing rather than light, as far as its outlines say.
@@ -466,7 +469,7 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 		if t.young && (!k.leaves() && !wanders || k.cells < float64(t.small) && k.strong < youngSmall || k.cells < middling*float64(t.small) && k.worn > youngWorn*k.strong.Seconds()) {
 			return
 		}
-		if !k.travelled() && !wanders || k.cells < float64(t.small) && !k.fares(t) && (k.strong < confirmSmall || !k.walks() && !t.again(k, at)) || k.cells < middling*float64(t.small) && (max(k.strong, k.faint) < confirmSmall || k.hurries(at) || k.flaps() && !t.again(k, at)) {
+		if !k.travelled() && !wanders && k.loom < loomsSure || k.cells < float64(t.small) && !k.fares(t) && (k.strong < confirmSmall || !k.walks() && !t.again(k, at)) || k.cells < middling*float64(t.small) && (max(k.strong, k.faint) < confirmSmall || k.hurries(at) || k.flaps() && !wanders && !t.again(k, at)) {
 			return
 		}
 	}
