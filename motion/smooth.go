@@ -1,6 +1,10 @@
 package motion
 
-import "vmsbridge/motion/plane"
+import (
+	"slices"
+
+	"vmsbridge/motion/plane"
+)
 
 // In strong noise, as by night, a cell alone says little: each is then taken together with its neighbours, before anything else looks at the picture. That costs
 // what is smaller than two cells, which cannot be seen there anyway.
@@ -19,6 +23,7 @@ type smoother struct {
 	on   bool
 	calm []uint16 // the cells' noise as thresholds are made of it
 	rows []uint16 // the cells, each row smoothed in itself
+	sums [2]int   // the noise of the samples in the upper and in the lower half
 }
 
 // resize makes room for cells.
@@ -64,15 +69,27 @@ func (d *Detector) doubts() []uint16 {
 	return calm
 }
 
+// sum adds up the noise of the samples at, in ascending order, of which the cells of the half that was not learned have the noise that they had.
+func (s *smoother) sum(m *model, at []int32) int {
+	half, _ := slices.BinarySearch(at, int32(len(m.noise)/2))
+	for k, some := range [2][]int32{at[:half], at[half:]} {
+		if !m.learned[k] {
+			continue
+		}
+		m.learned[k], s.sums[k] = false, 0
+		for _, i := range some {
+			s.sums[k] += int(m.noise[i])
+		}
+	}
+	return s.sums[0] + s.sums[1]
+}
+
 // smoothen switches the smoothing by the noise that the model has learned, and carries the model over.
 func (d *Detector) smoothen() {
-	sum := 0
-	for _, i := range d.light.at {
-		sum += int(d.model.noise[i])
-	}
 	if len(d.light.at) == 0 {
 		return
 	}
+	sum := d.smooth.sum(&d.model, d.light.at)
 	mean := sum / len(d.light.at)
 	switch {
 	case !d.smooth.on && mean > noisySmooth:
@@ -81,6 +98,7 @@ func (d *Detector) smoothen() {
 		for i, n := range d.model.noise {
 			d.model.noise[i] = uint16(float64(n) * smoothShare)
 		}
+		d.model.learned = [2]bool{true, true}
 	case d.smooth.on && mean < calmSmooth:
 		d.smooth.on = false
 		d.pictures = 0 // what it looks like unsmoothed is learned anew

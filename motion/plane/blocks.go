@@ -70,15 +70,20 @@ func lastBlock(flags, solid []byte, width, rows int) Block {
 	}
 	// Of the last eight cells of each row, those before the block are shifted out.
 	const ones = 0x0101010101010101
+	by := 8 * (BlockSide - columns) & 63
 	var fore, moved, hard, moves uint64
-	for j := range rows {
-		at := (j+1)*width - BlockSide
-		v, s := binary.LittleEndian.Uint64(flags[at:])>>(8*(BlockSide-columns)), uint64(ones)
-		if solid != nil {
-			s = binary.LittleEndian.Uint64(solid[at:]) >> (8 * (BlockSide - columns))
-			hard += s
-			moves += v / Moved & s
+	if solid == nil {
+		for at := width - BlockSide; at+BlockSide <= rows*width; at += width {
+			v := binary.LittleEndian.Uint64(flags[at:]) >> by
+			fore += v & ones
+			moved += v / Moved & ones
 		}
+		return Block(fore*ones>>56 | moved*ones>>56<<16)
+	}
+	for at := width - BlockSide; at+BlockSide <= rows*width; at += width {
+		v, s := binary.LittleEndian.Uint64(flags[at:])>>by, binary.LittleEndian.Uint64(solid[at:])>>by
+		hard += s
+		moves += v / Moved & s
 		fore += v & s
 		moved += v / Moved & ones
 	}

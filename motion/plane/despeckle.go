@@ -1,9 +1,6 @@
 package plane
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
+import "encoding/binary"
 
 // SpeckleNeighbours is how many of the 3x3 cells around a flagged one, itself included, must be flagged for it to stay.
 const SpeckleNeighbours = 4
@@ -17,7 +14,7 @@ type Despeckler struct {
 
 // Resize prepares for another number of cells.
 func (d *Despeckler) Resize(width, height int) {
-	d.width, d.height, d.pitch = width, height, (width+7)&^7+8
+	d.width, d.height, d.pitch = width, height, (width+15)&^15+16
 	d.ones = make([]byte, 8+(height+2)*d.pitch+8)
 }
 
@@ -26,18 +23,19 @@ func (d *Despeckler) Resize(width, height int) {
 func (d *Despeckler) Run(flags, mask, solid []byte) int {
 	const low, high = 0x0101010101010101, 0x8080808080808080
 	width, n := d.width, d.width*d.height
+	wide := (width + 15) &^ 15 // cells of a row that fill vectors; the last may be of the next row
 	flags, mask, solid = flags[:n], mask[:n], solid[:n]
-	clear(solid)
-	first, last := d.height, -1 // rows with a flag
+	first, last := d.height, -1 // rows with a flag; maybe one more
 	for y := range d.height {
-		f, m, out := flags[y*width:][:width:width], mask[y*width:][:width:width], d.ones[8+(y+1)*d.pitch:]
-		done, any := onesWide(f, m, out)
-		if done < width && done >= 16 { // the last sixteen, of which some are done twice
-			_, more := onesWide(f[width-16:], m[width-16:], out[width-16:])
-			done, any = width, any|more
+		from, to := y*width, min(y*width+wide, n)
+		out := d.ones[8+(y+1)*d.pitch:][:wide+16]
+		done, any := onesWide(flags[from:to], mask[from:to], out)
+		if done > width { // those of the next row are put out
+			binary.LittleEndian.PutUint64(out[width:], 0)
+			binary.LittleEndian.PutUint64(out[width+8:], 0)
 		}
-		for i := done; i < len(f); i++ {
-			v := f[i] & m[i]
+		for i := done; i < width; i++ {
+			v := flags[from+i] & mask[from+i]
 			out[i] = (v | v>>1) & 1
 			any |= uint64(out[i])
 		}
@@ -45,19 +43,22 @@ func (d *Despeckler) Run(flags, mask, solid []byte) int {
 			first, last = min(first, y), y
 		}
 	}
+	if last < 0 {
+		clear(solid)
+		return 0
+	}
+	clear(solid[:first*width])
+	clear(solid[(last+1)*width:])
 	count := 0
 	for y := first; y <= last; y++ {
-		at, row := 8+(y+1)*d.pitch, solid[y*width:][:width:width]
-		done, found := despeckleWide(d.ones[at-d.pitch-1:at+d.pitch+width+1], d.pitch, row)
+		at, row := 8+(y+1)*d.pitch, solid[y*width:min(y*width+wide, n)]
+		done, found := despeckleWide(d.ones[at-d.pitch-1:at+d.pitch+wide+1], d.pitch, row) // of the next row, what is written is 0
 		count += found
-		if done < width && done >= 16 { // the last sixteen, of which some are done twice
-			despeckleWide(d.ones[at-d.pitch-1+width-16:at+d.pitch+width+1], d.pitch, row[width-16:])
-			count += ending(row, width-done)
+		if done >= width {
 			continue
 		}
-		if done == width {
-			continue
-		}
+		row = row[:width]
+		clear(row[done:])
 		mid := d.ones[8+(y+1)*d.pitch:]
 		up, down := d.ones[8+y*d.pitch-1:], d.ones[8+(y+2)*d.pitch-1:]
 		here := d.ones[8+(y+1)*d.pitch-1:]
@@ -80,15 +81,6 @@ func (d *Despeckler) Run(flags, mask, solid []byte) int {
 		}
 	}
 	return count
-}
-
-// ending adds up the last n bytes of a row, less than 16, each 0 or 1. The row has 16 at least.
-func ending(row []byte, n int) int {
-	low, high := binary.LittleEndian.Uint64(row[len(row)-16:]), binary.LittleEndian.Uint64(row[len(row)-8:])
-	if n <= 8 {
-		return bits.OnesCount64(high >> (8 * (8 - n)))
-	}
-	return bits.OnesCount64(low>>(8*(16-n))) + bits.OnesCount64(high)
 }
 
 // columns is for each of eight cells the sum of the cell, the one before and the one after; row begins with the one before.
