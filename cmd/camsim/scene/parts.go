@@ -23,6 +23,8 @@ func parts() []part {
 		{name: "light-switch", says: "the light goes off and on", add: (*Scene).lightSwitch},
 		{name: "walker", says: "someone walks through: clothes, size, way and time by the seed", add: (*Scene).walkers},
 		{name: "door", says: "a door opens and someone steps out (office, warehouse, yard, street)", add: (*Scene).door, doors: true},
+		{name: "nearing", says: "people walk up to the camera, look into it, and leave", add: (*Scene).nearing},
+		{name: "crowd", says: "several people at once, some of them close", add: (*Scene).crowd},
 		{name: "crawler", says: "someone crawls slowly", add: (*Scene).crawler},
 		{name: "far", says: "someone walks far away, 0.1 % of the picture", add: (*Scene).far, outdoors: true},
 		{name: "car", says: "a car drives past, to be seen for 3 pictures at 10 a second", add: (*Scene).passing, outdoors: true},

@@ -207,3 +207,19 @@ func BenchmarkLuma(b *testing.B) {
 		})
 	}
 }
+
+// Who walks up to the camera hides much of the view, and a crowd is several people at once.
+func TestPeopleComeClose(t *testing.T) {
+	for seed := range uint64(6) {
+		s, err := New("nearing", Options{Width: 320, Height: 180, Rate: 10, Seed: seed, Length: time.Minute})
+		require.NoError(t, err)
+		require.Greater(t, s.Share(), 0.12, "seed %d", seed)
+		s, err = New("crowd", Options{Width: 320, Height: 180, Rate: 10, Seed: seed, Length: time.Minute})
+		require.NoError(t, err)
+		most := 0
+		for i := range s.Len() {
+			most = max(most, len(s.Boxes(i)))
+		}
+		require.GreaterOrEqual(t, most, 2, "seed %d", seed)
+	}
+}
