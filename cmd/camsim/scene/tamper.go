@@ -94,7 +94,8 @@ func (s *Scene) sprayed() {
 	s.tampers("covered", from+take*0.9, s.loop.Seconds())
 }
 
-// blinded is a lamp or a laser in the lens: a core, a halo, and an exposure that closes.
+// blinded is a lamp or a laser in the lens: a core, a halo, and an exposure that closes. However far it does, what the
+// lamp clips is white.
 func (s *Scene) blinded() {
 	from, to := s.moment()
 	take, x, y := s.between(0.1, 1), s.between(0.25, 0.75), s.between(0.25, 0.75)
@@ -105,17 +106,17 @@ func (s *Scene) blinded() {
 		if k <= 0 {
 			return
 		}
-		f.gain /= 1 + 4*close*k
 		w, h := s.o.Width, s.o.Height
-		white := f.whiteNow()
+		exposed := f.gain / (1 + 4*close*k)
+		f.gain = 1 // from here on the clip of the 16 bits is that of the sensor
 		px, py := x+shaky*plate.Noise(t*3, 1), y+shaky*plate.Noise(t*3, 7)
 		for j := range h {
 			for i := range w {
 				dx, dy := float64(i)/float64(w)-px, (float64(j)/float64(h)-py)*9/16
 				d2 := dx*dx + dy*dy
-				add := white * k * (3*math.Exp(-d2/(core*core)) + halo*(0.6+0.4*math.Exp(-d2/0.3)) + 0.02/(d2+0.02))
+				add := plate.White * k * (3*math.Exp(-d2/(core*core)) + halo*(0.6+0.4*math.Exp(-d2/0.3)) + 0.02/(d2+0.02))
 				p := &s.pix[j*w+i]
-				*p = uint16(min(65535, float64(*p)+add))
+				*p = uint16(min(65535, float64(*p)*exposed+add))
 			}
 		}
 	})
