@@ -11,13 +11,16 @@
 // cell's neighbourhood is compared, block by block, with what has been seen there in the last minutes (package reference):
 // normalised correlation does not mind gain, offset or gamma, so a light switch, dusk or a cloud change nothing, and where
 // edges stay but their sign does not, as at an infrared cut, the places of the edges still tell. Several references are kept:
-// day, night, and views that were accepted. A finer comparison, pixel by pixel, tells sharpness against the scene's own.
+// day, night, and views that were accepted. A finer comparison, pixel by pixel, tells sharpness against the scene's own, and why
+// structure is gone: what lies before the lens is too near to have any of its own, another view has, and of a view that is only
+// out of focus, however far, the light and dark of its parts are left.
 // Whether pictures stand still is judged by what this camera did before: a camera whose noise changed every picture and now
 // repeats one is frozen; one whose encoder always repeats what is quiet is not, unless the clock in its picture stops.
 //
 // The reasons, and when a span of each ends:
 //
-//	covered    the scene's structure is gone or very faint       when it is back
+//	covered    the scene's structure is gone, or very faint      when it is back
+//	           behind paint or a cloth that lets light through
 //	blinded    so is it, behind light that saturates             when it is back
 //	turned     other structure stands in its place               when it is back, or after Config.Accept with the new view
 //	defocused  fine structure is gone, coarse structure stays    when it is back, or after Config.Accept

@@ -8,28 +8,35 @@ import (
 )
 
 const (
-	stirs      = 10   // grey levels by which a cell must change to stir
-	restless   = 0.08 // share of stirring cells at which something moves through the view
-	hold       = 5500 * time.Millisecond
-	calm       = 2 * time.Second // without doubt, after which a span ends
-	fewBlocks  = 6               // with structure: with less, structure tells nothing
-	goneShare  = 0.6             // of the structure, that something covers
-	nearlyAll  = 0.85
-	mostly     = 0.75
-	partEmpty  = 0.85  // share of what is gone from a part of the view that must be without structure: a van that parks there has some
-	whiteOut   = 0.5   // share of saturated cells that blinds whatever else is seen
-	hidesShare = 0.45  // of the structure, that something without any hides
-	shadesStay = 0.7   // correlation and gain of the picture's light and dark behind a lens that is only out of focus
-	unlike     = 0.43  // how much alike another view may be by chance: a horizon, a pavement
-	inDetail   = 0.6   // gain of the fine structure against that of the coarse one, at which what is alike is so in detail, and so the same
-	backShare  = 0.4   // below, the view is as before
-	oddShare   = 0.2   // above, another reference may fit better
-	flare      = 0.015 // share of cells that became saturated
-	blurred    = 0.42  // of the usual sharpness
-	focused    = 0.6   // again
-	softened   = 0.75
-	fineLeast  = 3 // mean square of the curvature, in which sharpness can be seen
-	oddFor     = 2 * time.Minute
+	stirs         = 10   // grey levels by which a cell must change to stir
+	restless      = 0.08 // share of stirring cells at which something moves through the view
+	hold          = 5500 * time.Millisecond
+	calm          = 2 * time.Second // without doubt, after which a span ends
+	fewBlocks     = 6               // with structure: with less, structure tells nothing
+	goneShare     = 0.6             // of the structure, that something covers
+	nearlyAll     = 0.85
+	mostly        = 0.75
+	partEmpty     = 0.85  // share of what is gone from a part of the view that must be without structure: a van that parks there has some
+	whiteOut      = 0.5   // share of saturated cells that blinds whatever else is seen
+	hidesShare    = 0.45  // of the structure, that something without any hides
+	shadesStay    = 0.7   // correlation of the picture's light and dark behind a lens that is only out of focus
+	sameLight     = 0.85  // and by the same light
+	shadesLeast   = 0.55  // and its gain
+	crispLeast    = 0.12  // share of the blocks that are gone with fine structure of their own, at which it is another view that is seen
+	veiled        = 0.6   // of the usual contrast, in a picture much darker than it was, at which something lies over the view: the dark itself keeps contrast
+	unlit         = 20    // grey level below which contrast says nothing
+	unlike        = 0.43  // how much alike another view may be by chance: a horizon, a pavement
+	similar       = 0.55  // likewise, if even what is alike is not so in detail
+	inPlace       = 0.78  // of the fine structure where it was, at which what is alike is the same
+	shinesThrough = 0.25  // of it, that is still where it was behind the light of a lamp
+	backShare     = 0.4   // below, the view is as before
+	oddShare      = 0.2   // above, another reference may fit better
+	flare         = 0.015 // share of cells that became saturated
+	blurred       = 0.42  // of the usual sharpness
+	asLearned     = 0.7   // of the sharpness of what was learned, at least, is usual before anything is known
+	focused       = 0.6   // again
+	softened      = 0.75
+	oddFor        = 2 * time.Minute
 )
 
 // doubt adds up how long the view has not been as before, and why.
@@ -74,10 +81,10 @@ func (w *Watch) look(p motion.Picture, dt time.Duration) {
 	}
 	m := w.choose()
 	ref = w.refs[w.active]
-	fine := ref.sharpness(w.grid, p, &m.kept, 0)
-	reason := w.judge(ref, &m, fine)
+	d := ref.detail(w.grid, p, 0)
+	reason := w.judge(ref, &m, &d)
 	if reason == None || w.open == Defocused {
-		if r := w.focus(ref, &m, fine, dt); reason == None {
+		if r := w.focus(ref, &m, &d, p, dt); reason == None {
 			reason = r
 		}
 	}
@@ -127,8 +134,7 @@ func (w *Watch) followLight(dt time.Duration) {
 // learn takes the look into a reference. soft below 1 makes it slower.
 func (w *Watch) learn(r *reference, p motion.Picture, dt time.Duration, soft float32) {
 	r.learn(&w.now, dt.Seconds(), soft)
-	all := [blocks]bool{}
-	r.sharpness(w.grid, p, &all, soft*r.weight(dt.Seconds(), forget))
+	r.detail(w.grid, p, soft*r.weight(dt.Seconds(), forget))
 	r.looks++
 	r.used = w.looks
 }
@@ -150,49 +156,84 @@ func (w *Watch) choose() match {
 }
 
 // judge tells from the blocks what was done to the view.
-func (w *Watch) judge(ref *reference, m *match, fine sharpness) Reason {
+func (w *Watch) judge(ref *reference, m *match, d *detail) Reason {
 	covers := float32(goneShare)
 	if w.open != None {
 		covers = backShare
 	}
+	if m.blocks < fewBlocks {
+		return None
+	}
 	glares := w.now.bright - ref.bright
+	if m.gone < covers && (m.weak < hidesShare || w.open != None) {
+		if m.dark && m.contrast > 0 && m.contrast < veiled*min(ref.contrast, 1.5) && w.now.level >= unlit {
+			return w.veil(ref, glares)
+		}
+		return None
+	}
+	crisp := d.crisp(&m.lost)
 	part := float32(partEmpty)
 	if m.gone >= mostly {
 		part = 0.5
 	}
-	empty := m.weak >= part*m.gone
+	empty := crisp < crispLeast && (m.gone >= mostly || m.weak >= part*m.gone)
+	if glares >= flare && !empty && m.weak >= part*m.gone { // what shines through a lamp's light is what was there, and faint
+		place, told := d.place(&m.lost)
+		empty = told && place >= shinesThrough || m.weak >= partEmpty*m.gone
+	}
 	switch {
-	case m.blocks < fewBlocks:
+	case empty:
+		return w.veil(ref, glares)
+	case m.gone < covers:
 		return None
-	case m.gone >= covers && (glares >= flare && empty || glares >= whiteOut):
+	case glares >= whiteOut:
 		return Blinded
-	case empty && (m.gone >= covers || m.weak >= hidesShare && w.open == None):
-		if s := ref.shading(&w.now); s.fit >= shadesStay && s.gain*ref.light(&w.now) >= shadesStay*ref.contrast {
-			return Defocused
-		}
-		return Covered
-	case m.gone >= nearlyAll && m.fit <= unlike, m.gone >= covers && m.fit <= unlike && !fine.inPlace(m.gain):
+	case crisp >= crispLeast && (m.gone >= nearlyAll && m.fit <= unlike || elsewhere(m, d)):
 		return Turned
 	}
 	return None
 }
 
+// veil tells what lies over a view of which nothing is to be seen but light and dark.
+func (w *Watch) veil(ref *reference, glares float32) Reason {
+	if glares >= flare {
+		return Blinded
+	}
+	if s := ref.shading(w.grid, &w.now, nil); s.fit >= shadesStay && s.gain*ref.light(&w.now) >= shadesLeast*ref.contrast {
+		return Defocused
+	}
+	return Covered
+}
+
+// elsewhere tells whether even what is alike is so only by chance: a horizon, a fence.
+func elsewhere(m *match, d *detail) bool {
+	place, told := d.place(&m.kept)
+	if !told {
+		return m.fit <= unlike
+	}
+	return place < inPlace && m.fit <= similar
+}
+
 // focus compares the sharpness of what is there.
-func (w *Watch) focus(ref *reference, m *match, f sharpness, dt time.Duration) Reason {
+func (w *Watch) focus(ref *reference, m *match, d *detail, p motion.Picture, dt time.Duration) Reason {
 	if m.gain <= 0 {
 		return None
 	}
-	if f.was < fineLeast {
+	f := d.sharpness(&m.kept)
+	if f.was < fineLeast || f.grainy > 2 { // there is nothing, or too little is known of it as yet
 		w.sharp = 1
 		return None
 	}
-	s := f.gain / m.gain
+	s := min(f.gain/m.gain, 1.5)
 	if still := root(f.now/f.was) / m.gain; still > s {
 		s = still // it is there, but not in its place: the camera sways, or was moved by a hair
 	}
 	usual := ref.sharp
 	if usual == 0 {
-		usual = s
+		usual = max(s, asLearned)
+	}
+	if s < focused*usual {
+		s = max(s, f.grainy*ref.moved(w.grid, p, &m.kept, w.row)/m.gain)
 	}
 	w.sharp = toward(w.sharp, s/max(usual, 0.05), dt, settle)
 	limit := float32(blurred)
@@ -200,6 +241,9 @@ func (w *Watch) focus(ref *reference, m *match, f sharpness, dt time.Duration) R
 		limit = focused
 	}
 	if w.sharp < limit {
+		if ref.shading(w.grid, &w.now, &m.kept).fit < sameLight { // by another light other edges stand out, and infrared is softer
+			return None
+		}
 		return Defocused
 	}
 	if w.sharp >= softened && w.open == None && m.gone < oddShare { // what is no longer there says nothing of how sharp it was

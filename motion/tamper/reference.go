@@ -2,8 +2,6 @@ package tamper
 
 import (
 	"math"
-
-	"vmsbridge/motion"
 )
 
 const (
@@ -19,12 +17,13 @@ type reference struct {
 	edge  []float32 // by cell: its magnitude
 	fine  []float32 // by fine pixel: the curvature of the picture
 
-	level    float32 // mean grey level
-	bright   float32 // share of saturated cells
-	contrast float32 // usual gain against stand, relative to the light; follows fast
-	sharp    float32 // usual gain against fine, relative to that against stand
-	looks    int     // taken into it; 0: nothing known
-	used     uint64  // number of the look when it was last the one that fitted
+	grain    [blocks]float32 // by block: mean square of the curvature that is not in fine: noise, and what moves
+	level    float32         // mean grey level
+	bright   float32         // share of saturated cells
+	contrast float32         // usual gain against stand, relative to the light; follows fast
+	sharp    float32         // usual gain against fine, relative to that against stand
+	looks    int             // taken into it; 0: nothing known
+	used     uint64          // number of the look when it was last the one that fitted
 }
 
 func newReference(g grid) *reference {
@@ -32,7 +31,7 @@ func newReference(g grid) *reference {
 }
 
 // forget makes r empty.
-func (r *reference) forget() { r.looks, r.contrast, r.sharp = 0, 0, 0 }
+func (r *reference) forget() { r.looks, r.contrast, r.sharp, r.grain = 0, 0, 0, [blocks]float32{} }
 
 // weight is the share that a look dt seconds after the one before has in a mean over the last seconds, while there are few looks.
 func (r *reference) weight(dt, seconds float64) float32 {
@@ -60,7 +59,9 @@ type match struct {
 	signed   float32 // mean correlation, with its sign
 	gain     float32 // mean gain of those that are there
 	contrast float32 // the same, relative to the light
+	dark     bool    // it is much darker than it was
 	kept     [blocks]bool
+	lost     [blocks]bool // those that are gone
 }
 
 const (
@@ -81,8 +82,8 @@ func (r *reference) compare(g grid, l *view) match {
 		usual = min(r.contrast, 1.5)
 	}
 	least := faint * usual
-	isDark := l.level < dark*r.level
-	if isDark {
+	m.dark = l.level < dark*r.level
+	if m.dark {
 		least /= 2
 	}
 	var weighs, contrast float32
@@ -106,6 +107,7 @@ func (r *reference) compare(g grid, l *view) match {
 				continue
 			}
 			m.gone++
+			m.lost[by*blocksX+bx] = true
 			if own.rms*light < ownFaint*usual*was.rms {
 				m.weak++
 			}
@@ -120,8 +122,8 @@ func (r *reference) compare(g grid, l *view) match {
 		m.contrast = contrast / weighs
 		m.gain = m.contrast / light
 	}
-	if isDark && m.signed >= darkScene {
-		m.gone, m.weak = 0, 0
+	if m.dark && m.signed >= darkScene {
+		m.gone, m.weak, m.lost = 0, 0, [blocks]bool{}
 	}
 	return m
 }
@@ -167,71 +169,33 @@ func relate(both, now, was float32) relation {
 	return relation{fit: both / root(now*was), gain: both / was}
 }
 
-// shading is how the light and dark of the whole picture, without its structure, follows from what it was. Behind a lens out of focus they stay.
-func (r *reference) shading(l *view) relation {
-	var n, w, nn, nw, ww float32
-	for i, v := range l.smooth {
-		v, u := v-l.level, r.plain[i]-r.level
-		n, w = n+v, w+u
-		nn, nw, ww = nn+v*v, nw+v*u, ww+u*u
-	}
-	k := 1 / float32(len(l.smooth))
-	return relate(nw-n*w*k, nn-n*n*k, ww-w*w*k)
-}
-
-// sharpness is the fine structure of some blocks: how much of what was there is still in its place (a gain), how much there is
-// and was at any place (mean squares; what is there is less the noise, which is that of the smoothest block).
-type sharpness struct{ gain, now, was float32 }
-
-// inPlace tells whether the fine structure is where it was, as far as there is any; coarse is the gain of the coarse one.
-func (s sharpness) inPlace(coarse float32) bool {
-	return s.was < fineLeast && coarse > 0 || s.gain > inDetail*coarse
-}
-
-// sharpness compares the fine structure of the kept blocks. With learn above 0 the reference takes that share of the whole picture over.
-func (r *reference) sharpness(g grid, p motion.Picture, kept *[blocks]bool, learn float32) sharpness {
-	var both, own, square, count [blocks]float32
-	step := g.pitch * p.Stride
-	for y := range g.fineHeight {
-		by := min(blocksY-1, y*blocksY/g.fineHeight)
-		up, mid, down := p.Luma[fineRows*y*step:], p.Luma[(fineRows*y+1)*step:], p.Luma[(fineRows*y+2)*step:]
+// shading is how the light and dark of some blocks follow from what they were, by their means; nil are all. Behind a lens out of focus, however
+// far, they stay; behind a hand they are others, and behind paint or a thin cloth they are faint.
+func (r *reference) shading(g grid, l *view, of *[blocks]bool) relation {
+	var n, w, nn, nw, ww, count float32
+	for by := range blocksY {
 		for bx := range blocksX {
-			x0, x1 := block(bx, blocksX, g.fineWidth)
-			ref := r.fine[y*g.fineWidth+x0 : y*g.fineWidth+x1]
-			var b, n, s float32
-			for i := range ref {
-				at := (x0 + i + 1) * g.pitch
-				v := float32(4*int(mid[at]) - int(mid[at-g.pitch]) - int(mid[at+g.pitch]) - int(up[at]) - int(down[at]))
-				f := ref[i]
-				b += v * f
-				n += v * v
-				s += f * f
-				ref[i] = f + learn*(v-f)
+			if of != nil && !of[by*blocksX+bx] {
+				continue
 			}
-			k := by*blocksX + bx
-			both[k], own[k], square[k], count[k] = both[k]+b, own[k]+n, square[k]+s, count[k]+float32(len(ref))
+			x0, x1 := block(bx, blocksX, g.width)
+			y0, y1 := block(by, blocksY, g.height)
+			var v, u float32
+			for y := y0; y < y1; y++ {
+				now, was := l.smooth[y*g.width+x0:y*g.width+x1], r.plain[y*g.width+x0:y*g.width+x1]
+				for i, c := range now {
+					v += c
+					u += was[i]
+				}
+			}
+			k := 1 / float32((x1-x0)*(y1-y0))
+			v, u = v*k-l.level, u*k-r.level
+			n, w, count = n+v, w+u, count+1
+			nn, nw, ww = nn+v*v, nw+v*u, ww+u*u
 		}
 	}
-	return gather(&both, &own, &square, &count, kept)
-}
-
-// gather sums up the kept blocks.
-func gather(both, own, square, count *[blocks]float32, kept *[blocks]bool) sharpness {
-	var b, n, s, c float32
-	noise := float32(math.MaxFloat32)
-	for k := range kept {
-		if count[k] == 0 {
-			continue
-		}
-		noise = min(noise, own[k]/count[k])
-		if kept[k] {
-			b, n, s, c = b+both[k], n+own[k], s+square[k], c+count[k]
-		}
-	}
-	if c == 0 || s == 0 {
-		return sharpness{}
-	}
-	return sharpness{gain: b / s, now: max(0, n/c-noise), was: s / c}
+	k := 1 / max(1, count)
+	return relate(nw-n*w*k, nn-n*n*k, ww-w*w*k)
 }
 
 func abs(v float32) float32 {

@@ -40,6 +40,7 @@ type Watch struct {
 	active int
 	try    int        // the reference that is tried next when the active one does not fit
 	fresh  *reference // of a view that may become one of refs
+	row    []float32  // scratch
 	stable time.Duration
 	looks  uint64
 
@@ -103,6 +104,7 @@ func (w *Watch) resize(width, height int) {
 	w.grid = g
 	n := g.cells()
 	w.now = view{cells: make([]float32, n), smooth: make([]float32, n), stand: make([]float32, n), sums: make([]float32, n)}
+	w.row = make([]float32, g.fineWidth)
 	w.refs = w.refs[:0]
 	for range references {
 		w.refs = append(w.refs, newReference(g))

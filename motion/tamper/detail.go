@@ -1,0 +1,201 @@
+package tamper
+
+import (
+	"slices"
+
+	"vmsbridge/motion"
+)
+
+const (
+	mostLooks  = 240 // that are in a reference
+	fineLeast  = 3   // mean square of the curvature, in which sharpness can be seen
+	crispness  = 3   // times the curvature of the noise, at which a block has fine structure
+	crispMore  = 4   // mean square, and this much more
+	crispShare = 0.1 // of what there was, and this
+	fineBlock  = 0.5 // times that of the noise, that the curvature of a block must have been for its place to be told by it
+	fewFine    = 2   // blocks, at least
+)
+
+// detail is the fine structure of one picture beside that of a reference: by block, sums of products of what is there now with what was, with
+// itself, and of what was with itself.
+type detail struct {
+	both, own, was, count [blocks]float32
+	grain                 *[blocks]float32 // of the reference
+	left                  float32          // share of the grain that is still in the reference
+}
+
+// detail compares the fine structure. With learn above 0 the reference takes that share of it over.
+func (r *reference) detail(g grid, p motion.Picture, learn float32) detail {
+	d := detail{grain: &r.grain, left: 1 / float32(max(1, min(r.looks, mostLooks)))}
+	step := g.pitch * p.Stride
+	for y := range g.fineHeight {
+		by := min(blocksY-1, y*blocksY/g.fineHeight)
+		up, mid, down := p.Luma[fineRows*y*step:], p.Luma[(fineRows*y+1)*step:], p.Luma[(fineRows*y+2)*step:]
+		for bx := range blocksX {
+			x0, x1 := block(bx, blocksX, g.fineWidth)
+			ref := r.fine[y*g.fineWidth+x0 : y*g.fineWidth+x1]
+			var b, n, s float32
+			for i := range ref {
+				at := (x0 + i + 1) * g.pitch
+				v := float32(4*int(mid[at]) - int(mid[at-g.pitch]) - int(mid[at+g.pitch]) - int(up[at]) - int(down[at]))
+				f := ref[i]
+				b += v * f
+				n += v * v
+				s += f * f
+				ref[i] = f + learn*(v-f)
+			}
+			k := by*blocksX + bx
+			d.both[k], d.own[k], d.was[k], d.count[k] = d.both[k]+b, d.own[k]+n, d.was[k]+s, d.count[k]+float32(len(ref))
+		}
+	}
+	if learn > 0 && r.looks > 0 { // nothing is left of a first look
+		share := max(learn, 1/float32(r.looks))
+		for k := range r.grain {
+			if n := d.count[k]; n > 0 {
+				r.grain[k] += share * (max(0, d.own[k]-2*d.both[k]+d.was[k])/n - r.grain[k])
+			}
+		}
+	}
+	return d
+}
+
+// sharpness is the fine structure of some blocks: how much of what was there is still in its place (a gain), how much there is
+// and was at any place (mean squares; what is there is less the noise: that of the smoother blocks, or what the block always has).
+type sharpness struct {
+	gain, now, was float32
+	grainy         float32 // by how much the reference seems to have more fine structure than it has, by its own noise; at least 1
+}
+
+// sharpness sums up the kept blocks.
+func (d *detail) sharpness(kept *[blocks]bool) sharpness {
+	var b, n, s, raw, c float32
+	noise := d.smooth(blocks / 4)
+	for k := range kept {
+		if kept[k] {
+			b, raw, c = b+d.both[k], raw+d.was[k], c+d.count[k]
+			s += max(0, d.was[k]-d.left*d.grain[k]*d.count[k])
+			n += max(0, d.own[k]-max(noise, d.grain[k])*d.count[k])
+		}
+	}
+	if c == 0 || s == 0 {
+		return sharpness{}
+	}
+	return sharpness{gain: b / s, now: n / c, was: s / c, grainy: raw / s}
+}
+
+// smooth is the mean square of the n-th smoothest block: noise, if so many have no structure.
+func (d *detail) smooth(n int) float32 {
+	sorted := d.own
+	for k, count := range d.count {
+		sorted[k] /= max(1, count)
+	}
+	slices.Sort(sorted[:])
+	return sorted[n]
+}
+
+// crisp is the share of some blocks that have fine structure of their own, whatever was there before. What is near the lens, a hand, a cloth or
+// paint, has none; another view has.
+func (d *detail) crisp(of *[blocks]bool) float32 {
+	var was, count float32
+	all := 0
+	for k := range of {
+		if of[k] {
+			was, count = was+d.was[k], count+d.count[k]
+			all++
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	least := max(crispness*max(d.smooth(0), d.quietest())+crispMore, crispShare*was/count)
+	crisp := 0
+	for k := range of {
+		if of[k] && d.own[k] > least*d.count[k] {
+			crisp++
+		}
+	}
+	return float32(crisp) / float32(all)
+}
+
+// quietest is the usual noise of those blocks that have little.
+func (d *detail) quietest() float32 {
+	sorted := *d.grain
+	slices.Sort(sorted[:])
+	return sorted[blocks/8]
+}
+
+// place is how much of the fine structure of some blocks is where it was: 1 is all that noise leaves of it, 0 is none. It is told only if some have any.
+func (d *detail) place(of *[blocks]bool) (share float32, told bool) {
+	n, sum := 0, float32(0)
+	for k := range of {
+		was, grain := d.was[k]/max(1, d.count[k]), d.grain[k]
+		if !of[k] || was < max(fineLeast, fineBlock*grain) {
+			continue
+		}
+		n++
+		if d.both[k] > 0 {
+			sum += min(1, d.both[k]/root(d.own[k]*d.was[k])*root((was+grain)/was))
+		}
+	}
+	return sum / float32(max(1, n)), n >= fewFine
+}
+
+// sway is by how many fine pixels a view may have moved and still be known by its fine structure.
+const sway = 4
+
+// moved is the largest gain of the fine structure of some blocks, wherever the view went within sway: a camera in the wind, or one that was
+// pushed by a hair, is as sharp as before, and noise is never alike. row is scratch of one fine row. It takes about a millisecond, so it is asked for only
+// when the structure is not where it was.
+func (r *reference) moved(g grid, p motion.Picture, of *[blocks]bool, row []float32) float32 {
+	var both [2*sway + 1][2*sway + 1]float32
+	var was float32
+	step := g.pitch * p.Stride
+	for y := 1; y < g.fineHeight-1; y += 2 { // every other row is enough
+		by := min(blocksY-1, y*blocksY/g.fineHeight)
+		ref := r.fine[y*g.fineWidth : (y+1)*g.fineWidth]
+		for bx := range blocksX {
+			if of[by*blocksX+bx] {
+				x0, x1 := block(bx, blocksX, g.fineWidth)
+				for _, f := range ref[max(sway, x0):min(len(ref)-sway, x1)] {
+					was += f * f
+				}
+			}
+		}
+		for dy := range both {
+			at := fineRows*y + 1 + dy - sway
+			if at < 1 || (at+1)*g.pitch >= g.pictureHeight {
+				continue
+			}
+			up, mid, down := p.Luma[(at-1)*step:], p.Luma[at*step:], p.Luma[(at+1)*step:]
+			for x := range row {
+				i := (x + 1) * g.pitch
+				row[x] = float32(4*int(mid[i]) - int(mid[i-g.pitch]) - int(mid[i+g.pitch]) - int(up[i]) - int(down[i]))
+			}
+			for bx := range blocksX {
+				if !of[by*blocksX+bx] {
+					continue
+				}
+				x0, x1 := block(bx, blocksX, g.fineWidth)
+				x0, x1 = max(sway, x0), min(len(ref)-sway, x1)
+				for dx := range both[dy] {
+					now := row[x0+dx-sway : x1+dx-sway]
+					sum := float32(0)
+					for i, f := range ref[x0:x1] {
+						sum += f * now[i]
+					}
+					both[dy][dx] += sum
+				}
+			}
+		}
+	}
+	best := float32(0)
+	for dy := range both {
+		for _, b := range both[dy] {
+			best = max(best, b)
+		}
+	}
+	if was == 0 {
+		return 0
+	}
+	return best / was
+}
