@@ -2,7 +2,7 @@ package tamper
 
 import (
 	"bytes"
-	"math"
+	"slices"
 	"time"
 
 	"vmsbridge/motion"
@@ -13,9 +13,11 @@ const (
 	slot         = time.Second            // in which pictures are counted
 	livelySlot   = 0.9                    // share of a slot's pictures that are lively where noise changes every picture
 	slackSlot    = 0.6                    // at most, where only keyframes and what follows them change
+	betweenSlot  = 0.1                    // of them, at most, that are neither lively nor still
 	steadyEnough = 6 * time.Second        // of lively slots, before a stillness says anything
 	drifts       = 3                      // times as much as from one picture to the next, that blocks change in a slot in which the light does
 	driftLeast   = 0.1                    // grey levels, on the mean of the blocks, likewise
+	driftWide    = 0.3                    // grey levels, nearly everywhere, likewise
 	stillFor     = 6 * time.Second        // of slack slots, or without a beat
 	beatsEnough  = 15                     // of a clock in the picture
 	beatSlip     = 350 * time.Millisecond // that a beat may be early or late
@@ -36,6 +38,7 @@ type stillness struct {
 	slotAt   time.Duration // when the slot began
 	pictures int
 	alive    int
+	between  int       // of them neither lively nor still: a place that became quieter
 	first    time.Time // of the first picture of the slot that was not lively
 	began    levels    // of the slot's first picture
 	last     levels    // of its last picture but one
@@ -53,8 +56,11 @@ type stillness struct {
 	beats  [blocks]int
 	beatAt time.Time // when the clock last changed
 
+	rest rest
+
 	frozen bool
 	clock  bool // it was the clock that stopped
+	rested bool // it was rest that lasted too long
 }
 
 // resize forgets everything.
@@ -80,7 +86,9 @@ func (s *stillness) step(p motion.Picture, dt time.Duration) (frozen bool, since
 	if closes {
 		s.last = s.levels()
 	}
-	fresh := s.compare(p)
+	changed := s.compare(p)
+	fresh := float64(changed) >= lively*blocks
+	s.rest.count(&s.changed)
 	if fresh {
 		s.run += dt
 	} else {
@@ -93,8 +101,13 @@ func (s *stillness) step(p motion.Picture, dt time.Duration) (frozen bool, since
 	s.pictures++
 	if fresh {
 		s.alive++
-	} else if s.first.IsZero() {
-		s.first = p.Time
+	} else {
+		if s.first.IsZero() {
+			s.first = p.Time
+		}
+		if changed > clockTiles {
+			s.between++
+		}
 	}
 	if closes {
 		s.close()
@@ -105,8 +118,8 @@ func (s *stillness) step(p motion.Picture, dt time.Duration) (frozen bool, since
 	return s.stopped(p.Time)
 }
 
-// compare finds the tiles that changed, keeps the picture, and tells whether enough of them did.
-func (s *stillness) compare(p motion.Picture) bool {
+// compare finds the tiles that changed, keeps the picture, and tells how many did.
+func (s *stillness) compare(p motion.Picture) int {
 	s.previous = s.changed
 	s.changed = [blocks]bool{}
 	n := 0
@@ -125,7 +138,7 @@ func (s *stillness) compare(p motion.Picture) bool {
 		}
 		copy(was, now)
 	}
-	return float64(n) >= lively*blocks
+	return n
 }
 
 // levels are the mean grey levels of the tiles.
@@ -152,40 +165,50 @@ func (s *stillness) levels() levels {
 	return l
 }
 
-// from is by how much the tiles differ, on the mean.
-func (l *levels) from(k *levels) float64 {
-	sum := 0.0
+// from is by how much the tiles differ: on the mean, and three quarters of them at least.
+func (l *levels) from(k *levels) (mean, most float64) {
+	differ := *l
 	for b := range l {
-		sum += math.Abs(float64(l[b] - k[b]))
+		differ[b] = abs(l[b] - k[b])
+		mean += float64(differ[b])
 	}
-	return sum / blocks
+	slices.Sort(differ[:])
+	return mean / blocks, float64(differ[quarter])
 }
 
-// drifted tells whether the light changed in the slot that ends, and remembers where the next one begins.
-func (s *stillness) drifted() bool {
+// drifted tells whether the light changed in the slot that ends, on the mean and nearly everywhere, and remembers where the next one begins.
+func (s *stillness) drifted() (somewhere, everywhere bool) {
 	now := s.levels()
-	went := now.from(&s.began)
+	went, all := now.from(&s.began)
+	step, allStep := now.from(&s.last)
 	s.began = now
-	return went > drifts*now.from(&s.last)+driftLeast
+	return went > drifts*step+driftLeast, all > drifts*allStep+driftWide
 }
 
 // close judges a slot.
 func (s *stillness) close() {
-	drifted := s.drifted()
+	drifted, everywhere := s.drifted()
 	length := s.at - s.slotAt
 	share := float64(s.alive) / float64(s.pictures)
-	s.pictures, s.alive = 0, 0
+	switch rests := s.rest.close(s.pictures, length, everywhere, s.frozen, s.first); {
+	case rests && !s.frozen:
+		s.frozen, s.clock, s.rested, s.since = true, false, true, s.rest.since
+	case s.frozen && s.rested && s.rest.long == 0:
+		s.frozen, s.rested = false, false
+	}
+	between := float64(s.between) / float64(s.pictures)
+	s.pictures, s.alive, s.between = 0, 0, 0
 	switch {
 	case share >= livelySlot:
 		if !s.frozen {
 			s.known = max(s.known, s.slack)
 		}
-		s.frozen = s.frozen && s.clock
+		s.frozen = s.frozen && (s.clock || s.rested)
 		s.slack = 0
 		if s.steady = min(s.steady+length, time.Hour); drifted {
 			s.steady = 0
 		}
-	case share <= slackSlot && (s.steady >= steadyEnough || s.frozen):
+	case share <= slackSlot && between <= betweenSlot && (s.steady >= steadyEnough || s.frozen):
 		if s.slack == 0 && !s.frozen {
 			if s.since = s.first; s.halves > 0 {
 				s.since = s.sinceHalf

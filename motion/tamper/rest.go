@@ -1,0 +1,81 @@
+package tamper
+
+import (
+	"slices"
+	"time"
+)
+
+const (
+	fewPictures = 4               // in a slot, of which nothing is told
+	quarter     = blocks / 4      // tiles: those that change least
+	clockTiles  = 4               // those that change most: a clock may be in them
+	restShare   = 0.25            // of the usual liveliness, at which all others rest
+	stirShare   = 0.6             // above, it does not
+	restAfter   = 8 * time.Second // of slots that do not rest, before rest says anything
+	leastLively = 0.15            // of the pictures: where the quieter tiles change in fewer, only keyframes are seen, and those may become rare
+	livelyFade  = 60.0            // seconds, in which the usual liveliness grows; it falls at once
+)
+
+// rest tells a frozen source from a quiet scene where the encoder repeats some blocks of every picture, but never all of them: there the quieter tiles
+// of the picture, those in which nothing moves, still change in a share of the pictures. When they and all others stop doing so, at once and for longer
+// than ever before, nothing but the encoder's own keyframes, or a clock, is left of the picture.
+type rest struct {
+	counts [blocks]int   // pictures of the slot in which the tile changed
+	usual  float64       // share of the pictures in which the quieter tiles change
+	lively time.Duration // of slots that did not rest
+	long   time.Duration // of slots that rest, up to now
+	known  time.Duration // the longest that turned out to be none
+	halves int           // slots in a row that were neither
+	since  time.Time
+}
+
+// forget makes r know nothing.
+func (r *rest) forget() { *r = rest{} }
+
+// count takes a picture.
+func (r *rest) count(changed *[blocks]bool) {
+	for b, c := range changed {
+		if c {
+			r.counts[b]++
+		}
+	}
+}
+
+// close judges a slot of some pictures, the first quiet one of which came at a time. It tells whether the source
+// has been at rest for too long; frozen is what was told before. drifted: the light changed in all of the picture.
+func (r *rest) close(pictures int, length time.Duration, drifted, frozen bool, first time.Time) bool {
+	sorted := r.counts
+	r.counts = [blocks]int{}
+	slices.Sort(sorted[:])
+	share, most := float64(sorted[quarter])/float64(pictures), float64(sorted[blocks-1-clockTiles])/float64(pictures)
+	switch {
+	case pictures < fewPictures:
+		r.forget()
+		return false
+	case drifted && !frozen:
+		r.long, r.halves = 0, 0
+	case r.usual > 0 && most <= restShare*r.usual:
+		if r.long == 0 && r.halves == 0 {
+			r.since = first
+		}
+		r.long += length
+		r.halves = 0
+	case share < stirShare*r.usual && r.halves == 0:
+		r.halves++
+		if r.long == 0 {
+			r.since = first
+		}
+	default:
+		if !frozen {
+			r.known = max(r.known, r.long)
+		}
+		r.long, r.halves = 0, 0
+		r.lively = min(r.lively+length, time.Hour)
+		if share < r.usual || r.usual == 0 {
+			r.usual = share
+		} else {
+			r.usual += (share - r.usual) * min(1, length.Seconds()/livelyFade)
+		}
+	}
+	return r.usual >= leastLively && r.lively >= restAfter && r.long >= max(stillFor, r.known*3/2+2*time.Second)
+}
