@@ -318,6 +318,9 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 		squares = d.squares()
 		d.tracks.scattered = solid > cells/100 && scattered(d.square)
 		if d.tracks.scattered && d.blurs(now) {
+			if d.at > d.blursTill {
+				d.tracks.remember(d.at, d.seen, true)
+			}
 			d.blursTill = d.at + focusLasts
 		}
 		if d.at <= d.blursTill && solid > cells/100 {
@@ -345,7 +348,7 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 	}
 	if upheaval {
 		if !d.upheaves {
-			d.tracks.remember(d.at, d.seen)
+			d.tracks.remember(d.at, d.seen, false)
 		}
 		d.tracks.change.over = d.at
 	}
@@ -396,7 +399,7 @@ func (d *Detector) find(now, before []uint16, light exposure, minMoved int) []ob
 func (d *Detector) decide(objects []object, dt time.Duration) {
 	for i := range d.spans {
 		s := &d.spans[i]
-		e := evidence{at: d.at, dt: dt, wall: d.seen, may: d.upheaves}
+		e := evidence{at: d.at, dt: dt, wall: d.seen, may: d.upheaves || d.at <= d.blursTill}
 		d.inside, d.things = d.inside[:0], d.things[:0]
 		for j := range objects {
 			o := &objects[j]

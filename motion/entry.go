@@ -23,12 +23,15 @@ type entry struct {
 	start time.Time
 }
 
-// remember keeps what has begun to move, for the time after the picture changes as a whole, which it begins to do now.
-func (t *tracker) remember(at time.Duration, wall time.Time) {
+// remember keeps what has begun to move, for the time after the picture changes as a whole, which it begins to do now. Where it blurs all edges seem to
+// move: only who comes in from the side is known.
+func (t *tracker) remember(at time.Duration, wall time.Time, blurs bool) {
 	t.change.began, t.change.entries = wall, t.change.entries[:0]
 	for i := range t.tracks {
-		if k := &t.tracks[i]; !k.confirmed && k.strong > 0 && at-k.strongAt <= trackGone && k.cells >= float64(t.small) && k.solid() {
-			t.change.entries = append(t.change.entries, entry{k.box, at, k.earliest(at, lookBack)})
+		k := &t.tracks[i]
+		moves := !k.confirmed && k.strong > 0 && at-k.strongAt <= trackGone && k.cells >= float64(t.small) && k.solid() && k.away() >= minTravel
+		if moves && (!blurs || k.box.left <= 1 || k.box.right >= t.width-1) {
+			t.change.entries = append(t.change.entries, entry{k.box, at, k.trail.begin(at, lookBack, k.contrast)})
 		}
 	}
 }
@@ -45,8 +48,8 @@ func (t *tracker) entered(k *track, at time.Duration) time.Time {
 			return e.start
 		}
 	}
-	first := &k.trail[0]
-	if t.change.over == 0 || k.sights > trailLength || first.at <= t.change.over || first.at-t.change.over > entrySoon {
+	first := &k.trail.sights[0]
+	if t.change.over == 0 || k.trail.n > trailLength || k.trail.comesIn(k.contrast) || first.at <= t.change.over || first.at-t.change.over > entrySoon {
 		return k.start
 	}
 	way := k.box.right // the way that its front has come

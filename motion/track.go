@@ -11,8 +11,6 @@ const (
 	confirmStrong = 450 * time.Millisecond  // of motion that the short lag does not resolve
 	confirmFaint  = 750 * time.Millisecond  // of motion with little contrast, such as a soft shadow's
 	confirmCreep  = 1500 * time.Millisecond // of a slow advance
-	startBack     = 2 * time.Second         // how far a span's start may lie before what confirmed it
-	lookBack      = 500 * time.Millisecond  // the same of what crept before, and of what had only begun to move
 	creepCells    = 2                       // things, at most, that make up what is small: a drop that runs down the lens is less
 	trackGone     = 350 * time.Millisecond  // without motion, after which a track is given up
 	minTravel     = 1.5                     // cells that anything must go to be confirmed
@@ -42,12 +40,7 @@ const (
 	wanderWorn    = 0.45                    // of that time, at most, that its places have been moving on the mean
 	doubtAfter    = 1500 * time.Millisecond // without motion that goes on, after which a confirmed track must be confirmed anew
 	maxTracks     = 32
-	trailLength   = 24 // pictures that the look back can reach
 )
-
-// shadowShare is the share of a thing's contrast below which a change belongs to what the thing does to the light around it: its shadow runs
-// ahead of it into the picture, and leaves after it.
-const shadowShare = 0.35
 
 // clearContrast is how many times its threshold a thing must differ by to be clear rather than faint.
 const clearContrast = 1.8
@@ -60,13 +53,6 @@ const substanceFade = 0.6
 
 // contrastFade is the time, in seconds, in which a track's contrast is forgotten to 1/e.
 const contrastFade = 6
-
-// sight is one picture of a track.
-type sight struct {
-	at       time.Duration
-	wall     time.Time
-	contrast float64 // how much what moved differs, 1/256 grey levels
-}
 
 // track is one thing over several pictures.
 type track struct {
@@ -105,8 +91,7 @@ type track struct {
 	start     time.Time // once confirmed: the start of its span
 	confirmed bool
 	contrast  float64 // largest of its pictures, fading slowly
-	trail     [trailLength]sight
-	sights    int
+	trail     trail
 	live      bool    // in this picture: it moves
 	substance float64 // mean of its pictures' outlines, fading
 	outlines  float64 // weight of that mean
@@ -151,25 +136,10 @@ func (t *tracker) forget(objects []object) {
 	}
 	for i := range t.tracks {
 		if k := &t.tracks[i]; !k.confirmed {
-			k.strong, k.active, k.faint, k.pictures, k.creep, k.sights = 0, 0, 0, 0, 0, 0
+			k.strong, k.active, k.faint, k.pictures, k.creep, k.trail.n = 0, 0, 0, 0, 0, 0
 			k.cells = 0
 		}
 	}
-}
-
-// earliest is the time of the first picture, at most back before at, in which the track had the contrast of the thing itself.
-func (k *track) earliest(at, back time.Duration) time.Time {
-	found := k.trail[(k.sights-1)%trailLength].wall
-	for i := 1; i <= min(k.sights, trailLength); i++ {
-		s := &k.trail[(k.sights-i)%trailLength]
-		if at-s.at > back {
-			break
-		}
-		if s.contrast >= shadowShare*k.contrast {
-			found = s.wall
-		}
-	}
-	return found
 }
 
 // step links the objects of one picture, dt after the one before, to the tracks.
@@ -268,9 +238,8 @@ func (k *track) advance(l *look, at, dt time.Duration, wall time.Time, t *tracke
 	if l.strong {
 		k.contrast = max(k.contrast, contrast)
 	}
-	if (l.weak || k.sights == 0) && !flake {
-		k.trail[k.sights%trailLength] = sight{at, wall, contrast}
-		k.sights++
+	if (l.weak || k.trail.n == 0) && !flake {
+		k.trail.add(sight{at: at, wall: wall, contrast: float32(contrast), top: int16(l.box.top), bottom: int16(l.box.bottom), fore: int32(l.fore)}, dt)
 	}
 	k.leap(t.formOf(l, contrast), t, at, dt)
 	if flake {
@@ -482,9 +451,9 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 	case slowly:
 		k.start = k.first
 	case k.creeping && !leapt:
-		k.start = k.earliest(at, lookBack)
+		k.start = k.trail.begin(at, lookBack, k.contrast)
 	default:
-		k.start = k.earliest(at, startBack)
+		k.start = k.trail.begin(at, startBack, k.contrast)
 	}
 	k.start = t.entered(k, at)
 }

@@ -1,0 +1,85 @@
+package motion
+
+import "time"
+
+// What a track's way says of when it began.
+const (
+	startBack    = 2500 * time.Millisecond // how far a span's start may lie before what confirmed it
+	lookBack     = 500 * time.Millisecond  // the same of what crept before, and of what had only begun to move
+	trailLength  = 64                      // pictures that the look back can reach: startBack at 25 a second
+	shadowShare  = 0.35                    // of a thing's contrast, below which a change may be its shadow, which runs ahead of it
+	limbShare    = 0.2                     // the same of what is as high up as the thing: an arm, the edge of a coat
+	unseenFor    = 150 * time.Millisecond  // between two sights, after which it is another thing that was seen before
+	sameShare    = 0.7                     // of a thing's contrast, that it must have had before that to be the same
+	growsWithin  = 400 * time.Millisecond  // after it is first seen, in which what comes in becomes larger
+	partOfItself = 0.5                     // of its size then, which it has at most when it is first seen
+)
+
+// sight is one picture of a track.
+type sight struct {
+	at          time.Duration
+	unseen      time.Duration // before that, in pictures that did not show it
+	wall        time.Time
+	contrast    float32 // how much what moved differs, 1/256 grey levels
+	top, bottom int16   // of what moved, in cells
+	fore        int32   // cells that differ from the background
+}
+
+// trail is the newest sights of a track.
+type trail struct {
+	sights [trailLength]sight
+	n      int // how many there were, which may be more
+}
+
+// add adds the newest one, dt after the picture before.
+func (t *trail) add(s sight, dt time.Duration) {
+	if t.n > 0 {
+		s.unseen = s.at - t.last(1).at - dt
+	}
+	t.sights[t.n%trailLength] = s
+	t.n++
+}
+
+// last is the i-th newest sight, from 1.
+func (t *trail) last(i int) *sight { return &t.sights[(t.n-i)%trailLength] }
+
+// kept is how many sights are known.
+func (t *trail) kept() int { return min(t.n, trailLength) }
+
+// begin is the time of the first picture, at most back before at, which shows the thing: with its contrast or, where it reaches up to its upper half
+// and is no larger, with a part of that; a shadow lies on the ground. What was seen some time before must be as clear as itself. There must be one sight.
+func (t *trail) begin(at, back time.Duration, contrast float64) time.Time {
+	newest := t.last(1)
+	found, thing, parted := newest.wall, newest, false
+	for i := 1; i <= t.kept(); i++ {
+		s := t.last(i)
+		if at-s.at > back {
+			break
+		}
+		share := float64(s.contrast) / contrast
+		switch {
+		case share >= sameShare, share >= shadowShare && !parted:
+			found, thing, parted = s.wall, s, false
+		case share >= limbShare && !parted && 2*s.top <= thing.top+thing.bottom && s.fore <= thing.fore:
+			found = s.wall
+		}
+		parted = parted || s.unseen > unseenFor
+	}
+	return found
+}
+
+// comesIn tells whether the thing was seen to come in: it was small, and became larger.
+func (t *trail) comesIn(contrast float64) bool {
+	for i := t.kept(); i > 0; i-- {
+		first := t.last(i)
+		if float64(first.contrast) < shadowShare*contrast {
+			continue
+		}
+		for i--; i > 0; i-- {
+			if s := t.last(i); s.at-first.at <= growsWithin && float64(first.fore) < partOfItself*float64(s.fore) {
+				return true
+			}
+		}
+	}
+	return false
+}
