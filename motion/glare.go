@@ -21,8 +21,7 @@ func (d *Detector) glare(j int, o *object, now []uint16) {
 	if o.fore < outlined || o.moved+o.creep == 0 || o.substance() > beyondGlare {
 		return
 	}
-	weight, brighter, limit := d.rises(j, o, now)
-	if float64(weight) < glareContrast*float64(limit) || float64(brighter) < glaring*float64(weight) {
+	if float64(o.differs) < glareContrast*float64(o.foreLimit) || float64(o.brighter) < glaring*float64(o.differs) {
 		return
 	}
 	d.outstanding(j, o.whole, d.scratch)
@@ -30,30 +29,6 @@ func (d *Detector) glare(j int, o *object, now []uint16) {
 	for y := o.whole.top; y < o.whole.bottom; y++ {
 		clear(d.scratch[y*d.grid.width+o.whole.left : y*d.grid.width+o.whole.right])
 	}
-}
-
-// rises sums up how much those cells of object j that differ from the background do so, by how much of it they are brighter, and their thresholds. When more is darker than
-// an area that is glaring may have, of all that differs in the object, it ends there: the sums are those up to then, and say so.
-func (d *Detector) rises(j int, o *object, now []uint16) (weight, brighter, limit int32) {
-	box, l := o.whole, &d.labels
-	background, flags, solid := d.model.background, d.flags, d.solid
-	for y := box.top; y < box.bottom; y++ {
-		row, tiles := y*d.grid.width, l.tile[y/2*l.width:]
-		for x := box.left; x < box.right; x += 8 {
-			for v := d.standing(flags, solid, row, x, box.right); v != 0; v &= v - 1 {
-				at := x + bits.TrailingZeros64(v)/8
-				if int(l.number[tiles[at/2]]) != j {
-					continue
-				}
-				rise := int32(now[row+at]) - int32(background[row+at])
-				weight, brighter, limit = weight+abs32(rise), brighter+max(0, rise), limit+threshold(d.contrast, d.doubt[row+at])
-			}
-		}
-		if darker := weight - brighter; float64(darker) > (1-glaring)*float64(o.weight) {
-			return weight, brighter, limit
-		}
-	}
-	return weight, brighter, limit
 }
 
 // outstanding marks those cells of object j in a box that differ from the background.

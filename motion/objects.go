@@ -27,6 +27,9 @@ type object struct {
 	nowWeight   int // of now: the difference from the blink before
 	newWeight   int
 	openWeight  int // of all away from where something stands
+	differs     int // of fore: the difference from the background
+	brighter    int // of that, what is brighter
+	foreLimit   int // of fore: how much it took to count
 	limit       int // of moved: how much it took to count
 	worn        int // of moved: how much has moved there lately, as restless remembers it
 

@@ -19,6 +19,7 @@ type Sums struct {
 	Left, Right, MovedLeft, MovedRight   [16]int16 // of the solid cells, and of those that moved; to the last cell, not beyond it
 
 	Weight, MovedWeight, Limit, NowWeight [8]uint32
+	ForeWeight, Brighter, ForeLimit       [8]uint32 // of what differs from the background: by how much, of that how much it is brighter, and the thresholds
 	Worn                                  [8]uint32 // of what moved
 	SquareLow, SquareHigh                 [8]uint32 // of the squares of MovedWeight, the lower and the upper 16 bits
 	ForeX, ForeY, MovedX, MovedY          [8]uint32
@@ -131,6 +132,9 @@ func measurePlain(v *Views, x, y, n int, s *Sums) {
 			s.ForeX[k&3] += uint32(x)
 			s.ForeY[k&3] += uint32(y)
 			weight = Abs(now - int32(v.Background[i]))
+			s.ForeWeight[k&3] += uint32(weight)
+			s.Brighter[k&3] += uint32(max(0, now-int32(v.Background[i])))
+			s.ForeLimit[k&3] += uint32(limit)
 			if v.Stay[i] < v.Young && v.Parked[i] == 0 {
 				s.Creep[k]++
 			}

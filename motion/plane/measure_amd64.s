@@ -223,8 +223,17 @@ loop:
 	PAND      X11, X9
 	MOVQ      Views_Background(DX), AX
 	MOVOU     (AX)(BX*2), X7
+	MOVO      X3, X4
+	PSUBUSW   X7, X4
 	DISTANCE(X7, X3, X1)
 	PAND      X8, X7
+	PAND      X8, X4
+	WEIGH(X4, Sums_Brighter, X1)
+	MOVO      X7, X4
+	WEIGH(X4, Sums_ForeWeight, X1)
+	MOVO      X10, X4
+	PAND      X8, X4
+	WEIGH(X4, Sums_ForeLimit, X1)
 	COUNT(X8, Sums_Fore, X1)
 	PLACE(X8, COLUMN, Sums_ForeX, X1, X2)
 	PLACE(X8, ROW, Sums_ForeY, X1, X2)

@@ -52,6 +52,7 @@ func summed(s *Sums) map[string]int {
 		m[name] = Count(parts)
 	}
 	for name, parts := range map[string]*[8]uint32{"weight": &s.Weight, "moved weight": &s.MovedWeight, "limit": &s.Limit, "now weight": &s.NowWeight, "worn": &s.Worn,
+		"fore weight": &s.ForeWeight, "brighter": &s.Brighter, "fore limit": &s.ForeLimit,
 		"square low": &s.SquareLow, "square high": &s.SquareHigh, "fore x": &s.ForeX, "fore y": &s.ForeY, "moved x": &s.MovedX, "moved y": &s.MovedY} {
 		m[name] = Total(parts)
 	}

@@ -214,8 +214,15 @@ loop:
 	VPAND     Y11, Y9, Y9
 	VPAND     Y11, Y8, Y8
 	HALVES(Views_Background, X7, Y7)
+	VPSUBUSW  Y7, Y3, Y13
 	DISTANCEY(Y7, Y3, Y1)
 	VPAND     Y8, Y7, Y7
+	VPAND     Y8, Y13, Y13
+	WEIGHY(Y13, Sums_Brighter, Y1)
+	VMOVDQA   Y7, Y13
+	WEIGHY(Y13, Sums_ForeWeight, Y1)
+	VPAND     Y10, Y8, Y13
+	WEIGHY(Y13, Sums_ForeLimit, Y1)
 	COUNTY(Y8, Sums_Fore, Y1)
 	PLACEY(Y8, COLUMN, Sums_ForeX, Y1, Y2)
 	PLACEY(Y8, ROW, Sums_ForeY, Y1, Y2)
