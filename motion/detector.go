@@ -486,7 +486,13 @@ func (d *Detector) hold(marks *[maxObjects]byte) {
 		}
 		from, to := 2*int(r.from), min(2*int(r.to), w)
 		for y := 2 * int(r.y); y < min(2*int(r.y)+2, d.grid.height); y++ {
-			fill(d.held[y*w+from:(y+1)*w], to-from, mark)
+			if row := d.held[y*w+from : (y+1)*w]; to-from <= 16 && len(row) >= 16 { // mostly
+				word := uint64(mark) * 0x0101010101010101
+				binary.LittleEndian.PutUint64(row, word)
+				binary.LittleEndian.PutUint64(row[8:], word)
+			} else {
+				fill(row, to-from, mark)
+			}
 		}
 	}
 	from, to := 2*d.labels.from*w, min(2*d.labels.to, d.grid.height)*w

@@ -42,7 +42,11 @@ func (g *ghosts) lay(d *Detector, now []uint16) {
 			continue
 		}
 		for k := i; k < i+32; k += 8 {
-			for v := stands(d.solid[k:], d.flags[k:]); v != 0; v &= v - 1 {
+			v, s := stands(d.solid[k:], d.flags[k:]), d.model.still[k:k+8:k+8]
+			if v == 0 || s[0]|s[1]|s[2]|s[3]|s[4]|s[5]|s[6]|s[7] < ghostStill {
+				continue
+			}
+			for ; v != 0; v &= v - 1 {
 				g.look(d, now, k+bits.TrailingZeros64(v)/8)
 			}
 		}

@@ -69,12 +69,18 @@ func (l *labeler) count(v *plane.Views, counts []int32) {
 		return
 	}
 	plane.Stirs(v.Flags[first:end], v.Solid[first:end], v.Parked[first:end], v.Stay[first:end], v.Young, l.stirs[:(end-first+63)/64])
+	stirs := l.stirs
 	for _, r := range l.runs {
 		from := 2*int(r.y)*v.Width - first + 2*int(r.from)
 		to := from + min(2*int(r.to), v.Width) - 2*int(r.from)
-		n := ones(l.stirs, from, to)
-		if 2*int(r.y)+1 < v.Height {
-			n += ones(l.stirs, from+v.Width, to+v.Width)
+		n := 0
+		for rows := min(2, v.Height-2*int(r.y)); rows > 0; rows-- {
+			if at := from >> 6; to <= 64*at+64 { // mostly
+				n += bits.OnesCount64(stirs[at] >> (from & 63) << ((from + 64 - to) & 63))
+			} else {
+				n += ones(stirs, from, to)
+			}
+			from, to = from+v.Width, to+v.Width
 		}
 		if n > 0 {
 			counts[l.root(r.label)] += int32(n)
@@ -82,16 +88,8 @@ func (l *labeler) count(v *plane.Views, counts []int32) {
 	}
 }
 
-// ones counts the bits from..to, of which there is one at least.
+// ones counts the bits from..to, which are of more than one word.
 func ones(set []uint64, from, to int) int {
-	if at := from / 64; to <= 64*at+64 { // mostly
-		return bits.OnesCount64(set[at] >> (from & 63) << ((from + 64 - to) & 63))
-	}
-	return onesOf(set, from, to)
-}
-
-// onesOf is ones for more than one word.
-func onesOf(set []uint64, from, to int) int {
 	first, last := from/64, (to-1)/64
 	a, b := ^uint64(0)<<(from%64), ^uint64(0)>>(63-(to-1)%64)
 	n := bits.OnesCount64(set[first]&a) + bits.OnesCount64(set[last]&b)

@@ -1,6 +1,10 @@
 package motion
 
-import "math"
+import (
+	"math"
+
+	"vmsbridge/motion/plane"
+)
 
 const (
 	steadyReach  = 4    // cells, by which a shaking camera may look elsewhere
@@ -19,8 +23,8 @@ const (
 type steady struct {
 	dx, dy float64 // of the newest picture against the background, in cells
 	moved  []uint16
-	few    []int32 // cells that tell whether it may have moved: every third of those that tell by how much
-	points []point // of these
+	few    []int32       // cells that tell whether it may have moved: every third of those that tell by how much
+	points []plane.Point // of these
 	all    []int32
 }
 
@@ -40,7 +44,7 @@ func (s *steady) resize(g grid, at []int32) {
 			s.few = append(s.few, i)
 		}
 	}
-	s.points = make([]point, len(s.few))
+	s.points = make([]plane.Point, len(s.few))
 }
 
 // run puts the cells of a picture in their place.
@@ -80,26 +84,14 @@ func (s *steady) first(background, now []uint16, w int) slopes {
 		return m
 	}
 	s.differ(background, now, w)
-	r1, rr, rest, x1, y1 := 0, 0, 0, 0, 0
-	for _, p := range s.points {
-		r, x, y := int(p.r), int(p.x), int(p.y)
-		r1, rr, rest, x1, y1 = r1+r, rr+r*r, rest+max(r, -r), x1+x, y1+y
-	}
-	xx, xy, yy, xr, yr, still := 0, 0, 0, 0, 0, 0
-	for _, p := range s.points {
-		r, x, y := int(p.r), int(p.x), int(p.y)
-		xx, xy, yy, xr, yr, still = xx+x*x, xy+x*y, yy+y*y, xr+x*r, yr+y*r, still+int(p.size)
-	}
-	m.n, m.r, m.rr, m.rest, m.still = float64(len(s.few)), float64(r1), float64(rr), float64(rest), float64(still)
-	m.x, m.y, m.xr, m.yr = float64(x1)/4, float64(y1)/4, float64(xr)/4, float64(yr)/4
-	m.xx, m.xy, m.yy = float64(xx)/16, float64(xy)/16, float64(yy)/16
+	sum := plane.SumSlopes(s.points)
+	m.n, m.r, m.rr, m.rest, m.still = float64(len(s.few)), float64(sum.R), float64(sum.RR), float64(sum.Rest), float64(sum.Size)
+	m.x, m.y, m.xr, m.yr = float64(sum.X)/4, float64(sum.Y)/4, float64(sum.XR)/4, float64(sum.YR)/4
+	m.xx, m.xy, m.yy = float64(sum.XX)/16, float64(sum.XY)/16, float64(sum.YY)/16
 	return m
 }
 
-// point is one of the few cells: its difference from the background, cut at steadyCut, the size of what was cut, and four times the background's gradient.
-type point struct{ r, size, x, y int32 }
-
-// differ takes the points of a picture.
+// differ takes the points of a picture: of each of the few cells the difference from the background, cut at steadyCut, the size of what was cut, and four times the background's gradient.
 func (s *steady) differ(background, now []uint16, w int) {
 	const reach = 2
 	points := s.points[:len(s.few)]
@@ -109,7 +101,7 @@ func (s *steady) differ(background, now []uint16, w int) {
 	for k, at := range s.few {
 		i := int(at) - reach*w
 		r := int32(now[i]) - int32(here[i])
-		points[k] = point{max(-steadyCut, min(steadyCut, r)), max(r, -r), int32(right[i]) - int32(left[i]), int32(down[i]) - int32(up[i])}
+		points[k] = plane.Point{R: max(-steadyCut, min(steadyCut, r)), Size: max(r, -r), X: int32(right[i]) - int32(left[i]), Y: int32(down[i]) - int32(up[i])}
 	}
 }
 

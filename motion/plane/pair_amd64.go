@@ -14,3 +14,8 @@ func measurePairWide(v *Views, x, y, n int, s *Sums) (done int, solid, moved uin
 //
 //go:noescape
 func tracePairWide(v *Views, x, y, n int, s *Sums) (done int)
+
+// slopesWide is slopesPlain for an even number of points; without these vectors for none.
+//
+//go:noescape
+func slopesWide(points []Point, s *Slopes) (done int)

@@ -384,3 +384,22 @@ func TestShareIsPlain(t *testing.T) {
 		check()
 	}
 }
+
+func TestSlopesArePlain(t *testing.T) { everyWidth(t, testSlopes) }
+
+func testSlopes(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 4))
+	for range 300 {
+		points := make([]Point, r.IntN(400))
+		for i := range points {
+			v := func() int32 { return int32(r.IntN(1<<18+1) - 1<<17) }
+			points[i] = Point{v(), v(), v(), v()}
+			if r.IntN(20) == 0 {
+				points[i] = Point{1 << 17, 1 << 17, -1 << 17, -1 << 17}
+			}
+		}
+		var want Slopes
+		slopesPlain(points, &want)
+		require.Equal(t, want, SumSlopes(points))
+	}
+}
