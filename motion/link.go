@@ -145,11 +145,19 @@ func (t *tracker) nearest(objects []object, o *object, known int, at, dt time.Du
 		if (k.main < 0 || t.fall.all <= flurry) && t.leaps(k, o, at, dt) {
 			reach = 1 << 29
 		}
-		if gap <= reach && (gap < bestGap || gap == bestGap && k.confirmed && !t.tracks[best].confirmed) {
+		if gap <= reach && (gap < bestGap || gap == bestGap && k.outranks(&t.tracks[best])) {
 			best, bestGap = i, gap
 		}
 	}
 	return best
+}
+
+// outranks tells whether what is at the place of both tracks is rather k's: shadows come before a thing, and crumbs of it fall off.
+func (k *track) outranks(other *track) bool {
+	if k.confirmed != other.confirmed {
+		return k.confirmed
+	}
+	return k.strong > other.strong
 }
 
 // leaps tells whether the object may be a young track's next picture, wherever it is: a car close to the camera is only seen in a few pictures, and each

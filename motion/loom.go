@@ -5,9 +5,9 @@ import "time"
 // What is close to the camera, such as a pair of hands at a shelf, fills much of the picture while its centre stays where it is: it need not go anywhere. A tree may be as large, but what
 // moves of it at a time lies here and there.
 const (
-	loomCells = 10  // times what is small, that its largest part has at least: a twentieth of the picture
-	loomShare = 0.5 // of its box, that it fills
-	loomsSure = confirmStrong
+	loomCells = 6                      // times what is small, that its largest part has at least: 3 % of the picture
+	loomShare = 0.5                    // of its box, that it fills
+	loomsSure = 350 * time.Millisecond // of such pictures, that confirm it
 )
 
 // looms sums up the pictures in which the track is large, closed, and moves beyond doubt.
