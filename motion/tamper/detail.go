@@ -63,16 +63,17 @@ func (r *reference) detail(g grid, p motion.Picture, learn float32) detail {
 // and was at any place (mean squares; what is there is less the noise: that of the smoother blocks, or what the block always has).
 type sharpness struct {
 	gain, now, was float32
+	noise          float32 // what the blocks usually have of it, mean square
 	grainy         float32 // by how much the reference seems to have more fine structure than it has, by its own noise; at least 1
 }
 
 // sharpness sums up the kept blocks.
 func (d *detail) sharpness(kept *[blocks]bool) sharpness {
-	var b, n, s, raw, c float32
+	var b, n, s, raw, c, grain float32
 	noise := d.smooth(blocks / 4)
 	for k := range kept {
 		if kept[k] {
-			b, raw, c = b+d.both[k], raw+d.was[k], c+d.count[k]
+			b, raw, c, grain = b+d.both[k], raw+d.was[k], c+d.count[k], grain+d.grain[k]*d.count[k]
 			s += max(0, d.was[k]-d.left*d.grain[k]*d.count[k])
 			n += max(0, d.own[k]-max(noise, d.grain[k])*d.count[k])
 		}
@@ -80,7 +81,7 @@ func (d *detail) sharpness(kept *[blocks]bool) sharpness {
 	if c == 0 || s == 0 {
 		return sharpness{}
 	}
-	return sharpness{gain: b / s, now: n / c, was: s / c, grainy: raw / s}
+	return sharpness{gain: b / s, now: n / c, was: s / c, noise: grain / c, grainy: raw / s}
 }
 
 // smooth is the mean square of the n-th smoothest block: noise, if so many have no structure.
@@ -94,8 +95,8 @@ func (d *detail) smooth(n int) float32 {
 }
 
 // crisp is the share of some blocks that have fine structure of their own, whatever was there before. What is near the lens, a hand, a cloth or
-// paint, has none; another view has.
-func (d *detail) crisp(of *[blocks]bool) float32 {
+// paint, has none; another view has. It is not told where the noise of the night hides even what was there.
+func (d *detail) crisp(of *[blocks]bool) (share float32, told bool) {
 	var was, count float32
 	all := 0
 	for k := range of {
@@ -105,16 +106,17 @@ func (d *detail) crisp(of *[blocks]bool) float32 {
 		}
 	}
 	if all == 0 {
-		return 0
+		return 0, false
 	}
-	least := max(crispness*max(d.smooth(0), d.quietest())+crispMore, crispShare*was/count)
+	noise := d.quietest()
+	least := max(crispness*max(d.smooth(0), noise)+crispMore, crispShare*was/count)
 	crisp := 0
 	for k := range of {
 		if of[k] && d.own[k] > least*d.count[k] {
 			crisp++
 		}
 	}
-	return float32(crisp) / float32(all)
+	return float32(crisp) / float32(all), was >= crispness*noise*count
 }
 
 // quietest is the usual noise of those blocks that have little.
@@ -124,20 +126,29 @@ func (d *detail) quietest() float32 {
 	return sorted[blocks/8]
 }
 
-// place is how much of the fine structure of some blocks is where it was: 1 is all that noise leaves of it, 0 is none. It is told only if some have any.
+// place is how much of the fine structure of some blocks is where it was: 1 is all that noise leaves of it, 0 is none. It is told of the better half of
+// those that have any, and only if some do: the others may be half hidden by a truck, or shake.
 func (d *detail) place(of *[blocks]bool) (share float32, told bool) {
-	n, sum := 0, float32(0)
+	var places [blocks]float32
+	n := 0
 	for k := range of {
 		was, grain := d.was[k]/max(1, d.count[k]), d.grain[k]
 		if !of[k] || was < max(fineLeast, fineBlock*grain) {
 			continue
 		}
-		n++
 		if d.both[k] > 0 {
-			sum += min(1, d.both[k]/root(d.own[k]*d.was[k])*root((was+grain)/was))
+			places[n] = min(1, d.both[k]/root(d.own[k]*d.was[k])*root((was+grain)/was))
 		}
+		n++
 	}
-	return sum / float32(max(1, n)), n >= fewFine
+	if n < fewFine {
+		return 0, false
+	}
+	slices.Sort(places[:n])
+	for _, p := range places[n/2 : n] {
+		share += p
+	}
+	return share / float32(n-n/2), true
 }
 
 // sway is by how many fine pixels a view may have moved and still be known by its fine structure.
