@@ -94,14 +94,15 @@ func (s *steady) first(background, now []uint16, w int) slopes {
 // differ takes the points of a picture: of each of the few cells the difference from the background, cut at steadyCut, the size of what was cut, and four times the background's gradient.
 func (s *steady) differ(background, now []uint16, w int) {
 	const reach = 2
-	points := s.points[:len(s.few)]
-	// The five cells of a point have the same place in these.
-	up, left, here, right, down := background, background[reach*(w-1):], background[reach*w:], background[reach*(w+1):], background[2*reach*w:]
-	up, left, here, right, now = up[:len(down)], left[:len(down)], here[:len(down)], right[:len(down)], now[reach*w:][:len(down)]
+	points, now := s.points[:len(s.few)], now[:len(background)]
 	for k, at := range s.few {
-		i := int(at) - reach*w
-		r := int32(now[i]) - int32(here[i])
-		points[k] = plane.Point{R: max(-steadyCut, min(steadyCut, r)), Size: max(r, -r), X: int32(right[i]) - int32(left[i]), Y: int32(down[i]) - int32(up[i])}
+		i := int(at)
+		row := background[i-reach : i+reach+1]
+		r := int32(now[i]) - int32(row[reach])
+		points[k] = plane.Point{
+			R: max(-steadyCut, min(steadyCut, r)), Size: max(r, -r),
+			X: int32(row[2*reach]) - int32(row[0]), Y: int32(background[i+reach*w]) - int32(background[i-reach*w]),
+		}
 	}
 }
 

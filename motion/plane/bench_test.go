@@ -138,6 +138,12 @@ func BenchmarkLoop(b *testing.B) {
 	run("measure-pairs", "fast", 800, 800, pairs(MeasurePair))
 	run("trace-pairs", "plain", 800, 800, rows(tracePlain))
 	run("trace-pairs", "fast", 800, 800, pairs(TracePair))
+	points, slopes := make([]Point, 320), Slopes{}
+	for i := range points {
+		points[i] = Point{int32(now[i]) - int32(before[i]), int32(now[i]), int32(now[2*i]) - 30_000, int32(now[3*i]) - 30_000}
+	}
+	run("slopes", "plain", 16*len(points), len(points), func() { slopes = Slopes{}; slopesPlain(points, &slopes) })
+	run("slopes", "fast", 16*len(points), len(points), func() { slopes = SumSlopes(points) })
 	run("tiles", "plain", cells, cells, tiles(tilesPlain))
 	run("tiles", "fast", cells, cells, tiles(Tiles))
 	_, all := Blocks(width, height)
