@@ -325,7 +325,7 @@ func TestBottles(t *testing.T) {
 		}
 		for _, hand := range []event{{5.7, 7.1}, {11.3, 13.5}, {15.9, 17.9}, {22.0, 24.5}, {27.4, 29.0}, {30.9, 32.1}, {34.5, 36.8}} {
 			require.True(t, slices.ContainsFunc(events, func(e event) bool {
-				return e.began > hand.began-0.6 && e.began < hand.ended && e.ended > hand.ended-0.5 && e.ended < hand.ended+0.6
+				return e.began > hand.began-0.6 && e.began < hand.began+0.6 && e.ended > hand.ended-0.5 && e.ended < hand.ended+0.6
 			}), "of each %d pictures number %d: the hand from %v s to %v s: %.2f", sent.each, sent.first, hand.began, hand.ended, events)
 		}
 		require.LessOrEqual(t, len(events), 9)

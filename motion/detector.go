@@ -383,12 +383,16 @@ func (d *Detector) find(now, before []uint16, light exposure, minMoved int) []ob
 	d.labels.label(d.grid, d.solid, d.model.parked)
 	objects := d.labels.collect(d, &v, max(2, minMoved/2))
 	for i := range objects {
-		d.glare(i, &objects[i], now)
-		objects[i].light = objects[i].seemsLight() && !d.core(i, &objects[i], now)
-		objects[i].left = objects[i].cells >= d.grid.cells()/standsAtMost
-		objects[i].judge(minMoved)
-		if float64(objects[i].moved) > fillsPicture*float64(d.grid.cells()) {
-			objects[i].strong, objects[i].weak, objects[i].stirs, objects[i].creeps = false, false, false, false
+		o := &objects[i]
+		d.glare(i, o, now)
+		// A thing with its soft shadow is half light: its core says better what it is.
+		if o.light = o.seemsLight(); (o.light || o.substance() < thingSubstance) && d.core(i, o, now) {
+			o.light = false
+		}
+		o.left = o.cells >= d.grid.cells()/standsAtMost
+		o.judge(minMoved)
+		if float64(o.moved) > fillsPicture*float64(d.grid.cells()) {
+			o.strong, o.weak, o.stirs, o.creeps = false, false, false, false
 			d.upset = true
 		}
 	}

@@ -49,7 +49,7 @@ const (
 	coreRounds = 8
 )
 
-// core looks again at an area that seems to be light, without what differs less than half of its contrast, again and again: a thing throws a shadow that is larger
+// core looks again at an area that seems to be light, or half light, without what differs less than half of its contrast, again and again: a thing throws a shadow that is larger
 // than itself, and both are one area. It tells whether there is a thing in it, whose outline o has then.
 func (d *Detector) core(j int, o *object, now []uint16) bool {
 	if o.movedWeight == 0 || !o.telling() {
