@@ -12,7 +12,8 @@ import (
 // tamperings are the scenes in which someone tampers, innocents those in which it only looks like it.
 var (
 	tamperings = []string{"covered", "sprayed", "blinded", "defocused", "turned", "frozen"}
-	innocents  = []string{"quiet", "light-switch", "dimmer", "infrared", "truck", "fog", "clouds", "headlights", "rain", "snow", "night", "tree", "shake", "focus", "keyframes", "walker"}
+	innocents  = []string{"quiet", "light-switch", "dimmer", "infrared", "truck", "fog", "clouds", "headlights", "rain", "snow", "night", "tree", "shake", "focus", "keyframes", "walker",
+		"nearing", "crowd", "fog+truck", "shake+truck", "infrared+nearing", "light-switch+walker"}
 )
 
 // within is how soon tampering must be reported.

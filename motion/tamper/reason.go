@@ -69,8 +69,10 @@ func (w *Watch) judge(ref *reference, m *match, d *detail) Reason {
 	switch hidden := m.gone >= covers || m.weak >= hidesShare && w.open == None; {
 	case hidden:
 		return w.hidden(ref, m, d, covers, glares)
-	case thin:
-		return w.veil(ref, glares)
+	case thin && glares >= flare:
+		return Blinded
+	case thin: // a lens out of focus darkens nothing
+		return Covered
 	case m.gone >= strays && m.fit <= strayFit && strange(d, &m.kept, strayPlace):
 		if crisp, told := d.crisp(&m.lost); told && crisp >= crispMost {
 			return Turned
@@ -108,10 +110,12 @@ func (w *Watch) hidden(ref *reference, m *match, d *detail, covers, glares float
 		return w.veil(ref, glares)
 	case crisp < crispLeast:
 		return None
-	case m.gone >= nearlyAll && m.fit <= unlike:
-		return Turned
 	}
-	if place, told := d.place(&m.kept); !told && m.fit <= unlike || told && place < inPlace && m.fit <= similar {
+	place, told := d.place(&m.kept)
+	switch {
+	case told && place >= inPlace: // something stands before it, and the rest may be in fog
+		return None
+	case m.fit <= unlike, told && m.fit <= similar:
 		return Turned
 	}
 	return None
