@@ -57,17 +57,41 @@ func TestWanders(t *testing.T) {
 	const small = 72
 	for name, c := range map[string]struct {
 		size  float64
-		moves time.Duration
+		moves time.Duration // beyond doubt
+		since time.Duration
 		worn  float64
 		want  bool
 	}{
-		"a hand at work":    {600, 1500 * time.Millisecond, 0.3, true},
-		"a flag":            {600, 1500 * time.Millisecond, 1.1, false},
-		"only just":         {600, 800 * time.Millisecond, 0.1, false},
-		"a small flutterer": {100, 1500 * time.Millisecond, 0.3, false},
+		"a hand at work":    {600, 1500 * time.Millisecond, 1800 * time.Millisecond, 0.3, true},
+		"a flag":            {600, 1500 * time.Millisecond, 1500 * time.Millisecond, 1.1, false},
+		"only just":         {600, 800 * time.Millisecond, 800 * time.Millisecond, 0.1, false},
+		"a small flutterer": {100, 1500 * time.Millisecond, 1500 * time.Millisecond, 0.3, false},
+		"a tree in gusts":   {600, 1500 * time.Millisecond, 3 * time.Second, 0.3, false},
 	} {
-		k := track{cells: c.size, strong: c.moves, worn: c.worn}
+		k := track{cells: c.size, strong: c.moves, worn: c.worn, ranFrom: time.Second, strongAt: time.Second + c.since}
 		require.Equal(t, c.want, k.wanders(small), name)
+	}
+}
+
+// TestSeldomSeen: at a few pictures a second, twigs here and there are easily taken for one thing that goes on. What is faint does not tell then.
+func TestSeldomSeen(t *testing.T) {
+	for name, c := range map[string]struct {
+		each          time.Duration
+		strong, faint time.Duration
+		want          bool
+	}{
+		"at ten a second":               {100 * time.Millisecond, 500 * time.Millisecond, 800 * time.Millisecond, true},
+		"twigs, at five a second":       {200 * time.Millisecond, 400 * time.Millisecond, 800 * time.Millisecond, false},
+		"who walks, at five a second":   {200 * time.Millisecond, 800 * time.Millisecond, 800 * time.Millisecond, true},
+		"who is too short, at ten":      {100 * time.Millisecond, 300 * time.Millisecond, 600 * time.Millisecond, false},
+		"who is faint, at five, and on": {200 * time.Millisecond, 800 * time.Millisecond, 1600 * time.Millisecond, true},
+	} {
+		var k track
+		at := pass(&k, 12, 150, func(s float64) (x, y float64) { return 20 + 20*s, 40 })
+		k.strong, k.active, k.faint, k.pictures = c.strong, c.strong, c.faint, int(c.strong/c.each)
+		k.trail.add(sight{at: at}, c.each)
+		k.confirm(at, c.each, &tracker{small: 72, width: 160, height: 90})
+		require.Equal(t, c.want, k.confirmed, name)
 	}
 }
 

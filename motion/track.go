@@ -31,12 +31,14 @@ const (
 	fareWay       = 1.5                     // of the square root of its area, that it must go
 	fareStraight  = 0.85                    // share of its way, likewise
 	confirmSmall  = 700 * time.Millisecond  // of motion of something small or middling
+	fewSeen       = 150 * time.Millisecond  // from picture to picture, from which twigs here and there are easily taken for one thing: what is faint does not tell then
 	confirmBeam   = 800 * time.Millisecond  // since it was first seen, of what may be a beam: that is told better when it is all in the picture
 	snowSmall     = 1200 * time.Millisecond // the same where it snows: of flakes close by something is left
 	fastSmall     = 5                       // square roots of its area that such a thing goes in a second at most: a runner goes four, an insect is faster
 	middling      = 4                       // times what is small: an insect close to the lens is no larger
 	confirmWander = 1200 * time.Millisecond // of motion of something large that goes to and fro
 	wanderCells   = 2                       // times what is small, that it is large at least
+	wanderSteady  = 0.7                     // share of the pictures since it began, in which it moved beyond doubt
 	wanderWorn    = 0.45                    // of that time, at most, that its places have been moving on the mean
 	doubtAfter    = 1500 * time.Millisecond // without motion that goes on, after which a confirmed track must be confirmed anew
 	maxTracks     = 32
@@ -61,6 +63,7 @@ type track struct {
 	seenAt    time.Duration // last picture in which it may have moved
 	liveAt    time.Duration // last picture in which it did, once confirmed
 	strongAt  time.Duration
+	ranFrom   time.Duration // when what strong and faint sum up began
 	loom      time.Duration // sum of the pictures in which it loomed
 	box       rect
 	strong    time.Duration // sum of the pictures in which it moved beyond doubt
@@ -275,6 +278,9 @@ func (k *track) gather(l *look, contrast float64, at, dt time.Duration) {
 		return
 	}
 	k.strongAt = at
+	if k.faint == 0 && k.strong == 0 {
+		k.ranFrom = at - dt
+	}
 	clear := contrast*float64(l.moved) >= clearContrast*float64(l.limit)
 	if clear || l.edged() {
 		k.faint += dt
@@ -379,7 +385,7 @@ func (k *track) leaves() bool {
 // wanders tells whether something large has moved for so long, and each time somewhere else, that it is not a thing that always moves in its place: a hand at
 // work, a dog, a child at play. The places that a tree or a flag moves through are always the same ones.
 func (k *track) wanders(small int) bool {
-	return k.strong >= confirmWander && k.cells >= wanderCells*float64(small) && k.worn <= wanderWorn*k.strong.Seconds()
+	return k.strong >= confirmWander && k.strong.Seconds() >= wanderSteady*(k.strongAt-k.ranFrom).Seconds() && k.cells >= wanderCells*float64(small) && k.worn <= wanderWorn*k.strong.Seconds()
 }
 
 // hurries tells whether the track goes further in a second than things of its size do: insects, flakes of snow and drops fly close to the lens.
@@ -411,8 +417,9 @@ func (k *track) follow(creeps bool, fore, x, y, small int, dt time.Duration) {
 // one picture, and strong for no longer than the long lag.
 func (k *track) confirm(at, dt time.Duration, t *tracker) {
 	pictures := 3
-	if dt >= 150*time.Millisecond {
-		pictures = 2
+	moved := max(k.strong, k.faint)
+	if dt >= fewSeen {
+		pictures, moved = 2, k.strong
 	}
 	slowly, leapt := false, k.leapt() && !t.scattered && t.fall.all <= flurry
 	switch {
@@ -438,7 +445,7 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 		if t.young && (!k.leaves() && !wanders || k.cells < float64(t.small) && k.strong < youngSmall || k.cells < middling*float64(t.small) && k.worn > youngWorn*k.strong.Seconds()) {
 			return
 		}
-		if !k.travelled() && !wanders && k.loom < loomsSure || k.cells < float64(t.small) && !k.fares(t) && (k.strong < confirmSmall || !k.walks() && !t.again(k, at)) || k.cells < middling*float64(t.small) && (max(k.strong, k.faint) < confirmSmall || k.hurries(at) || k.flaps() && !wanders && !t.again(k, at)) {
+		if !k.travelled() && !wanders && k.loom < loomsSure || k.cells < float64(t.small) && !k.fares(t) && (k.strong < confirmSmall || !k.walks() && !t.again(k, at)) || k.cells < middling*float64(t.small) && (moved < confirmSmall || k.hurries(at) || k.flaps() && !wanders && !t.again(k, at)) {
 			return
 		}
 	}
