@@ -105,28 +105,26 @@ func (l *labeler) measure(v *plane.Views) {
 		l.sums[k][0].Reset()
 		l.there[k] = false
 	}
-	for _, r := range l.runs {
-		k := l.number[r.label]
+	runs, number, sums := l.runs, l.number, l.sums
+	for i := range runs {
+		r := &runs[i]
+		k := number[r.label]
 		if k < 0 {
 			continue
 		}
-		near := l.near[int(r.y)*l.words+int(r.from)/64] >> (r.from % 64)
-		for from, to := int(r.from), int(r.to); from < to; {
+		near, from, to := l.near[int(r.y)*l.words+int(r.from>>6)]>>(r.from&63), int(r.from), int(r.to)
+		if near<<(64-uint(to-from)) == 0 { // mostly nothing stands there
+			add(v, from, to-from, int(r.y), &sums[k][0])
+			continue
+		}
+		for from < to {
 			at := near & 1 // 1 where something stands
 			n := min(to-from, bits.TrailingZeros64(near^-at))
 			if at == 1 && !l.there[k] {
 				l.there[k] = true
 				l.sums[k][1].Reset()
 			}
-			s, x, y := &l.sums[k][at], 2*from, 2*int(r.y)
-			cells := min(2*n, v.Width-x)
-			if y+1 < v.Height {
-				plane.MeasurePair(v, x, y, cells, s)
-				plane.TracePair(v, x, y, cells, s)
-			} else {
-				plane.Measure(v, x, y, cells, s)
-				plane.Trace(v, x, y, cells, s)
-			}
+			add(v, from, n, int(r.y), &sums[k][at])
 			from, near = from+n, near>>n
 		}
 	}
@@ -138,6 +136,19 @@ func (l *labeler) measure(v *plane.Views) {
 		if l.there[k] {
 			o.take(&s[1])
 		}
+	}
+}
+
+// add measures the cells of n tiles of row y of tiles.
+func add(v *plane.Views, from, n, y int, s *plane.Sums) {
+	x, y := 2*from, 2*y
+	cells := min(2*n, v.Width-x)
+	if y+1 < v.Height {
+		plane.MeasurePair(v, x, y, cells, s)
+		plane.TracePair(v, x, y, cells, s)
+	} else {
+		plane.Measure(v, x, y, cells, s)
+		plane.Trace(v, x, y, cells, s)
 	}
 }
 
