@@ -84,13 +84,15 @@ func (w *Watch) judge(ref *reference, m *match, d *detail) Reason {
 // hidden tells what is before the view, or instead of it, where most of its structure is gone.
 func (w *Watch) hidden(ref *reference, m *match, d *detail, covers, glares float32) Reason {
 	crisp, told := d.crisp(&m.lost)
+	kept, knows := d.place(&m.kept)
+	same := knows && kept >= inPlace
 	part := float32(partEmpty)
-	if m.gone >= mostly {
+	if m.gone >= mostly && !same {
 		part = 0.5
 	}
 	faint := m.weak >= part*m.gone
 	empty := crisp < crispLeast && (faint || told && m.gone >= mostly)
-	if glares >= flare && !empty && faint { // what shines through a lamp's light is what was there, and faint
+	if glares >= flare && !empty && faint && m.gone >= covers { // what shines through a lamp's light is what was there, and faint
 		place, told := d.place(&m.lost)
 		empty = m.weak >= partEmpty*m.gone || told && place >= shinesThrough
 	}
@@ -101,24 +103,33 @@ func (w *Watch) hidden(ref *reference, m *match, d *detail, covers, glares float
 		return None
 	case glares >= whiteOut:
 		return Blinded
-	case !told && (m.gone < nearlyAll || m.fit > unlike):
-		return None
-	case !told: // the noise of the night: what comes again and again is no noise
-		if w.fresh.looks >= againLooks && w.fresh.compare(w.grid, &w.now).signed >= again {
-			return Turned
-		}
-		return w.veil(ref, glares)
+	case !told:
+		return w.drowned(ref, m, d, glares)
 	case crisp < crispLeast:
 		return None
 	}
-	place, told := d.place(&m.kept)
 	switch {
-	case told && place >= inPlace: // something stands before it, and the rest may be in fog
+	case same: // something stands before it, and the rest may be in fog
 		return None
-	case m.fit <= unlike, told && m.fit <= similar:
+	case m.fit <= unlike, knows && m.fit <= similar:
 		return Turned
 	}
 	return None
+}
+
+// drowned tells the same in the noise of the night, in which no fine structure is to be seen: what comes again and again is no noise.
+func (w *Watch) drowned(ref *reference, m *match, d *detail, glares float32) Reason {
+	part := m.gone < nearlyAll
+	if m.fit > unlike || part && !strange(d, &m.kept, inPlace) {
+		return None
+	}
+	if w.fresh.looks >= againLooks && w.fresh.compare(w.grid, &w.now).signed >= again {
+		return Turned
+	}
+	if part {
+		return None
+	}
+	return w.veil(ref, glares)
 }
 
 // veil tells what lies over a view of which nothing is to be seen but light and dark.

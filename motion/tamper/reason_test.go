@@ -34,8 +34,9 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// People who walk up to the camera, crowds, and trucks that stop before it in wind and fog are no tampering.
-func TestWhoComesCloseIsNoTampering(t *testing.T) {
+// People who walk up to the camera, crowds, trucks that stop before it in wind, fog and the dark, and lamps that go on and burn out half of the picture
+// are no tampering.
+func TestWhatIsCloseOrBrightIsNoTampering(t *testing.T) {
 	if raced {
 		t.Skip("drawing takes long under the race detector; this runs without it")
 	}
@@ -44,6 +45,7 @@ func TestWhoComesCloseIsNoTampering(t *testing.T) {
 		seed uint64
 	}{
 		{"nearing", 7}, {"crowd", 7}, {"infrared+nearing", 1021000}, {"tree+truck", 822000}, {"fog+truck", 1109000}, {"shake+truck", 1113000},
+		{"night+truck", 1816000}, {"light-switch", 1601000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
