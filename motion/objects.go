@@ -109,3 +109,37 @@ func (o *object) judge(minMoved int) {
 	}
 	o.creeps = o.moved >= 2 && o.creep >= minMoved && float64(o.creep) >= 0.15*float64(o.fore) && 2*o.fore >= o.cells && !(o.light && o.glared > 0)
 }
+
+// minCells is the least number of cells for a share of the picture.
+func (d *Detector) minCells(share float64) int {
+	return max(3, int(share*float64(d.grid.cells())+0.5))
+}
+
+// find finds the connected areas and judges them.
+func (d *Detector) find(now, before []uint16, light exposure, minMoved int) []object {
+	blink, blinkLight := now, sameExposure
+	if short := d.history.near(shortLag); short != nil {
+		blink = short.cells
+		d.light.look(d.history.current().samples, d.flags, cellFore|cellMoved)
+		d.looked = true
+		blinkLight = d.light.fit(short.samples)
+	}
+	v := d.views(now, before, blink, light, blinkLight)
+	d.labels.label(d.grid, d.solid, d.model.parked)
+	objects := d.labels.collect(d, &v, max(2, minMoved/2))
+	for i := range objects {
+		o := &objects[i]
+		d.glare(i, o, now)
+		// A thing with its soft shadow is half light: its core says better what it is.
+		if o.light = o.seemsLight(); (o.light || o.substance() < thingSubstance) && d.core(i, o, now) {
+			o.light = false
+		}
+		o.left = o.cells >= d.grid.cells()/standsAtMost
+		o.judge(minMoved)
+		if float64(o.moved) > fillsPicture*float64(d.grid.cells()) {
+			o.strong, o.weak, o.stirs, o.creeps = false, false, false, false
+			d.upset = true
+		}
+	}
+	return objects
+}

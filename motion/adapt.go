@@ -1,0 +1,44 @@
+package motion
+
+import "time"
+
+const (
+	youngFor    = 4 * time.Second         // in which what stands still is soon taken for background: it may be the hole that a passer-by left
+	upsetAtMost = 1500 * time.Millisecond // for which a change of the whole picture teaches no noise
+)
+
+// adapt takes the picture into the model: the upper half of the cells and the lower half in turn, which is as good and costs half.
+func (d *Detector) adapt(now, before []uint16, light exposure, dt time.Duration) {
+	ms := int(dt.Milliseconds())
+	d.rows[0], d.rows[1] = d.rows[0]+ms, d.rows[1]+ms
+	half := d.grid.cells() / 2
+	from, to := 0, half
+	if d.turn == 1 {
+		from, to = half, d.grid.cells()
+	}
+	p := paceFor(min(d.rows[d.turn], 500), d.learning(), d.at < d.learned+youngFor)
+	if d.newScene {
+		p.Absorb = strangeAbsorb
+	}
+	if d.freshFor > 0 {
+		q := paceFor(int(p.Ms), true, true)
+		p.Background, p.Up, p.Down, p.Absorb = q.Background, q.Up, q.Down, strangeAbsorb
+		d.freshFor -= min(d.freshFor, dt)
+	}
+	// Lamps that beat with the shutter upset the picture all the time: that is learned.
+	if d.upset {
+		d.upsetFor += dt
+	} else {
+		d.upsetFor -= min(d.upsetFor, dt/4)
+	}
+	if d.upset && d.upsetFor < upsetAtMost && !d.learning() {
+		p.Up = 0
+	}
+	d.model.learn(now, before, light, d.flags, d.solid, d.held, from, to, p)
+	d.rows[d.turn] = 0
+	d.turn = 1 - d.turn
+	d.model.pass(ms)
+	d.unlit.pass(ms)
+	d.habit.learn(d, dt)
+	d.ghosts.lay(d, now)
+}

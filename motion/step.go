@@ -1,0 +1,189 @@
+package motion
+
+import (
+	"time"
+
+	"vmsbridge/motion/plane"
+)
+
+const (
+	learnFor        = 900 * time.Millisecond // of a new scene, before anything is reported
+	learnPictures   = 4
+	restlessLearned = 4500 * time.Millisecond // after which it is known what always moves: restlessAfter, and while it was learned
+	maxStep         = 250 * time.Millisecond
+)
+
+// Step looks at one picture. Nothing of p is kept after the call. A picture whose plane is shorter than it says, or whose time
+// is that of the picture before or up to a second earlier, is left out; a larger step backwards, or a pause of some seconds, ends the open spans, and
+// another picture size acts as Gap; those ends come in Result.Changes.
+func (d *Detector) Step(p Picture) Result {
+	d.changes, d.boxes, d.share = d.changes[:0], d.boxes[:0], 0
+	if !p.valid() {
+		return d.result(false)
+	}
+	if p.Width != d.grid.pictureWidth || p.Height != d.grid.pictureHeight {
+		d.gap()
+		d.resize(p.Width, p.Height)
+	}
+	dt := p.Time.Sub(d.wall)
+	switch {
+	case dt <= 0 && dt > -time.Second:
+		return d.result(false)
+	case dt < 0 || dt > longPause:
+		d.pause()
+		if dt < 0 {
+			d.forgetEnds()
+		}
+		dt = shortLag
+	case d.pictures == 0:
+		dt = shortLag
+	}
+	d.wall = p.Time
+	step := min(dt, maxStep)
+	d.at += dt
+	newest := d.history.next()
+	newest.at = d.at
+	d.grid.reduce(p, newest.cells)
+	fell := false
+	if d.seen, fell = d.snowfall.run(newest.cells, p.Time, dt, d.tracks.fall.all); fell {
+		d.relearn()
+	}
+	d.smooth.run(newest.cells, d.grid.width)
+	if d.pictures > 0 {
+		d.steady.run(d.model.background, newest.cells, d.grid)
+		d.light.take(newest.cells, newest.samples)
+		d.light.take(d.model.background, d.light.ground)
+		if d.bands.run(d.model.background, newest.cells, d.light.ground, newest.samples, d.grid, d.at) {
+			d.relearn()
+		}
+	}
+	if d.pictures == 0 || d.bands.on {
+		d.light.take(newest.cells, newest.samples)
+	}
+	if d.pictures++; d.pictures == 1 {
+		d.model.begin(newest.cells)
+		copy(d.light.ground, newest.samples)
+		d.unlit.clear()
+		d.began, d.learned = d.at, d.at+learnFor
+		d.rows = [2]int{}
+		clear(d.flags)
+		d.looked = false
+	}
+	global := d.look(newest.cells, step)
+	d.history.commit()
+	d.smoothen()
+	return d.result(global)
+}
+
+// relearn begins to learn the scene anew: it will look otherwise from the newest picture on.
+func (d *Detector) relearn() {
+	d.smooth.on = false
+	d.history.clear()
+	d.pictures = 0
+}
+
+// learning tells whether the scene is still new.
+func (d *Detector) learning() bool { return d.at < d.learned || d.pictures <= learnPictures }
+
+// result is what Step returns.
+func (d *Detector) result(global bool) Result {
+	r := Result{Changes: d.changes, Activity: Activity{Share: d.share, Learning: d.learning(), Global: global}}
+	if len(d.changes) == 0 {
+		r.Changes = nil
+	}
+	if len(d.boxes) > 0 {
+		r.Activity.Boxes = d.boxes
+	}
+	for i := range d.spans {
+		r.Moving = r.Moving || d.spans[i].open
+		r.Candidate = r.Candidate || d.spans[i].waiting
+	}
+	for i := range d.tracks.tracks {
+		r.Candidate = r.Candidate || !d.tracks.tracks[i].confirmed
+	}
+	return r
+}
+
+// look is Step for the cells of the newest picture. It tells whether the light of the whole scene changed.
+func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
+	before, light := now, sameExposure
+	if d.looked {
+		d.light.again(d.history.current().samples)
+	} else {
+		d.light.look(d.history.current().samples, d.flags, cellFore|cellMoved)
+	}
+	d.looked = false
+	if long := d.history.near(longLag); long != nil {
+		before = long.cells
+		light = d.light.fit(long.samples)
+		if d.learning() {
+			d.model.floor(uint16(startNoise * 256 * float64(max(0, d.light.spread()-1))))
+		}
+	}
+	if e := d.light.fit(d.light.ground); e.shift() > 128 {
+		d.model.expose(e)
+		d.unlit.expose(e)
+	}
+	d.doubt = d.doubts()
+	plane.Classify(now, before, plane.Exposure(light), d.model.background, d.doubt, d.contrast, d.flags)
+	d.unlit.restore(&d.model, d.doubt, now, d.flags, d.contrast)
+	global = d.relight(now, before)
+	solid := d.despeckle.Run(d.flags, d.mask, d.solid)
+	d.objects = nil
+	if d.heldAny {
+		clear(d.held)
+		d.heldAny = false
+	}
+	d.tracks.snows = d.snowfall.on
+	d.tracks.young = d.at < d.began+restlessLearned
+	cells, squares := d.grid.cells(), plane.Block(0)
+	if d.tracks.scattered = false; solid > cells/100 || d.jumpedAt != 0 {
+		squares = d.squares()
+		d.tracks.scattered = solid > cells/100 && scattered(d.square)
+		if d.tracks.scattered && d.blurs(now) {
+			if d.at > d.blursTill {
+				d.tracks.remember(d.at, d.seen, true)
+			}
+			d.blursTill = d.at + focusLasts
+		}
+		if d.at <= d.blursTill && solid > cells/100 {
+			d.refocus(now)
+			solid = d.despeckle.Run(d.flags, d.mask, d.solid)
+			squares = d.squares()
+		}
+	}
+	upheaval := false
+	d.newScene = false
+	if float64(solid) >= restShare*float64(cells) || d.jumpedAt != 0 {
+		fore, moved := float64(squares.Fore())/float64(cells), float64(squares.Moved())/float64(cells)
+		upheaval = d.upheaval(solid, fore, moved, now)
+		d.newScene = d.strange(fore, moved)
+	} else {
+		d.calmAt = d.at
+	}
+	d.upset = d.newScene || upheaval
+	minMoved := d.minCells(d.spans[0].share)
+	for i := range d.spans {
+		minMoved = min(minMoved, d.minCells(d.spans[i].share))
+	}
+	if solid >= max(2, minMoved/2) && !d.learning() {
+		d.objects = d.find(now, before, light, minMoved)
+	}
+	if upheaval {
+		if !d.upheaves {
+			d.tracks.remember(d.at, d.seen, false)
+		}
+		d.tracks.change.over = d.at
+	}
+	d.upheaves = upheaval
+	d.tracks.step(d.objects, d.at, dt, d.seen)
+	if upheaval {
+		d.tracks.forget(d.objects)
+	}
+	d.decide(d.objects, dt)
+	d.adapt(now, before, light, dt)
+	if global {
+		d.history.clear()
+	}
+	return global
+}
