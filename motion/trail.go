@@ -9,6 +9,7 @@ const (
 	trailLength  = 64                      // pictures that the look back can reach: startBack at 25 a second
 	shadowShare  = 0.35                    // of a thing's contrast, below which a change may be its shadow, which runs ahead of it
 	limbShare    = 0.2                     // the same of what is as high up as the thing: an arm, the edge of a coat
+	limbFor      = 300 * time.Millisecond  // before the thing itself is seen, in which it may be its limb
 	unseenFor    = 150 * time.Millisecond  // between two sights, after which it is another thing that was seen before
 	sameShare    = 0.7                     // of a thing's contrast, that it must have had before that to be the same
 	growsWithin  = 400 * time.Millisecond  // after it is first seen, in which what comes in becomes larger
@@ -60,7 +61,7 @@ func (t *trail) begin(at, back time.Duration, contrast float64) time.Time {
 		switch {
 		case share >= sameShare, share >= shadowShare && !parted:
 			found, thing, parted = s.wall, s, false
-		case share >= limbShare && !parted && 2*s.top <= thing.top+thing.bottom && s.fore <= thing.fore:
+		case share >= limbShare && !parted && thing.at-s.at <= limbFor && 2*s.top <= thing.top+thing.bottom && s.fore <= thing.fore:
 			found = s.wall
 		}
 		parted = parted || s.unseen > unseenFor

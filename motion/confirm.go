@@ -1,0 +1,80 @@
+package motion
+
+import "time"
+
+// Times of the decision over several pictures.
+const (
+	confirmActive = 250 * time.Millisecond  // of motion that goes on, picture after picture
+	confirmStrong = 450 * time.Millisecond  // of motion that the short lag does not resolve
+	confirmFaint  = 750 * time.Millisecond  // of motion with little contrast, such as a soft shadow's
+	youngWorn     = 0.5                     // of the time for which it moved, at most, that the places of something middling have been moving on the mean: a tree's twigs go nowhere new
+	youngSmall    = 1500 * time.Millisecond // of motion of something small while the scene is young
+	confirmSmall  = 700 * time.Millisecond  // of motion of something small or middling
+	fewSeen       = 150 * time.Millisecond  // from picture to picture, from which twigs here and there are easily taken for one thing: what is faint does not tell then
+	confirmBeam   = 800 * time.Millisecond  // since it was first seen, of what may be a beam: that is told better when it is all in the picture
+	snowSmall     = 1200 * time.Millisecond // the same where it snows: of flakes close by something is left
+	middling      = 4                       // times what is small: an insect close to the lens is no larger
+)
+
+// confirm decides whether a track is motion. A step of the picture, such as a keyframe's other rendering of the same scene, is active in
+// one picture, and strong for no longer than the long lag.
+func (k *track) confirm(at, dt time.Duration, t *tracker) {
+	pictures := 3
+	moved := max(k.strong, k.faint)
+	if dt >= fewSeen {
+		pictures, moved = 2, k.strong
+	}
+	slowly, leapt := false, k.leapt() && !t.scattered && t.fall.all <= flurry
+	switch {
+	case leapt:
+	case k.active >= confirmActive && k.pictures >= pictures:
+	case k.strong >= confirmStrong && k.pictures >= 1:
+	case k.faint >= confirmFaint:
+	case k.creeping && t.young && k.cells < float64(t.small):
+		return
+	case k.creeping:
+		slowly = true
+	default:
+		return
+	}
+	if !k.creeping && !leapt && !k.convinces(moved, at, t) {
+		return
+	}
+	k.confirmed, k.liveAt = true, at
+	if k.id == 0 {
+		t.lastID++
+		k.id = t.lastID
+	}
+	switch {
+	case slowly:
+		k.start = k.first
+	case k.creeping && !leapt:
+		k.start = k.trail.begin(at, lookBack, k.contrast)
+	default:
+		k.start = k.trail.begin(at, startBack, k.contrast)
+	}
+	k.start = t.entered(k, at)
+}
+
+// convinces tells whether what moved for long enough is somebody or something: it must have substance, and go somewhere as a thing of its size does. Moved is for how long it did.
+func (k *track) convinces(moved, at time.Duration, t *tracker) bool {
+	small, middle := k.cells < float64(t.small), k.cells < middling*float64(t.small)
+	wanders := k.wanders(t.small)
+	switch {
+	case !k.solid(), t.scattered && !k.compact, t.weather(k):
+		return false
+	case k.beams && at-k.bornAt < confirmBeam:
+		return false
+	case t.snows && small && k.strong < snowSmall:
+		return false
+	case t.young && !k.leaves() && !wanders, t.young && small && k.strong < youngSmall, t.young && middle && k.worn > youngWorn*k.strong.Seconds():
+		return false
+	case !k.travelled() && !wanders && k.loom < loomsSure:
+		return false
+	case small && !k.fares(t) && (k.strong < confirmSmall || !k.walks() && !t.again(k, at)):
+		return false
+	case middle && (moved < confirmSmall || k.hurries(at) || k.flaps() && !wanders && !t.again(k, at)):
+		return false
+	}
+	return true
+}
