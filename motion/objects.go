@@ -131,7 +131,7 @@ func (d *Detector) find(now, before []uint16, light exposure, minMoved int) []ob
 		o := &objects[i]
 		d.glare(i, o, now)
 		// A thing with its soft shadow is half light: its core says better what it is.
-		if o.light = o.seemsLight(); (o.light || o.substance() < thingSubstance) && d.core(i, o, now) {
+		if o.light = o.seemsLight(); (o.light || o.glared == 0 && o.substance() < thingSubstance) && d.core(i, o, now) {
 			o.light = false
 		}
 		o.left = o.cells >= d.grid.cells()/standsAtMost

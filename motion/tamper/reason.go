@@ -32,6 +32,8 @@ const (
 	unlike     = 0.43 // how much alike another view may be by chance: a horizon, a pavement
 	similar    = 0.55 // likewise, if even what is alike is not so in detail:
 	inPlace    = 0.82 // less than this of its fine structure is where it was
+	surely     = 0.95 // the same, whatever the rest looks like
+	crispView  = 0.57 // share of the blocks that are gone with fine structure of their own, from which what is in its place may be so by chance
 	again      = 0.5  // mean correlation with the looks before, at which there is structure in the noise
 	againLooks = 3    // before, at least
 
@@ -85,7 +87,7 @@ func (w *Watch) judge(ref *reference, m *match, d *detail) Reason {
 func (w *Watch) hidden(ref *reference, m *match, d *detail, covers, glares float32) Reason {
 	crisp, told := d.crisp(&m.lost)
 	kept, knows := d.place(&m.kept)
-	same := knows && kept >= inPlace
+	same := knows && (kept >= surely || kept >= inPlace && crisp < crispView)
 	part := float32(partEmpty)
 	if m.gone >= mostly && !same {
 		part = 0.5
