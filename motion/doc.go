@@ -16,6 +16,6 @@
 //
 // A picture takes this way, one file for each step: cells (grid.go) → compensation of a changed exposure (light.go) → cells that
 // differ from the background or from a moment ago (model.go, classify.go) → despeckling → a change of light told from a change of
-// things (structure.go) → connected areas (label.go, objects.go) → tracks over pictures (track.go) → spans (span.go). The loops over
-// all pixels and cells are in package plane. README.md explains the choices.
+// things (structure.go) → connected areas (label.go, objects.go) → tracks over pictures (link.go, track.go, confirm.go) → spans (span.go) →
+// what is learned of the picture (adapt.go). step.go has them in this order. The loops over all pixels and cells are in package plane. README.md explains the choices.
 package motion
