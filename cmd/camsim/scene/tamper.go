@@ -8,10 +8,10 @@ import (
 	"vmsbridge/cmd/camsim/scene/plate"
 )
 
-// tampers notes the truth.
-func (s *Scene) tampers(reason string, start, end float64) {
+// tampers notes the truth: from when it shows at all, from when the picture is spoilt, and until when.
+func (s *Scene) tampers(reason string, from, start, end float64) {
 	d := func(t float64) time.Duration { return time.Duration(t * float64(time.Second)) }
-	s.tamper = append(s.tamper, Tamper{reason, d(start), d(min(end, s.loop.Seconds()))})
+	s.tamper = append(s.tamper, Tamper{reason, d(from), d(start), d(min(end, s.loop.Seconds()))})
 }
 
 // moment draws when the tampering begins and how long it lasts: at least 12 s, and to the end of a short loop.
@@ -66,7 +66,7 @@ func (s *Scene) covered() {
 		level = s.between(0.2, 0.8) // a white cloth, paper
 	}
 	s.veil(from, to, take, open, level)
-	s.tampers("covered", from+take, to)
+	s.tampers("covered", from, from+take, to)
 }
 
 // sprayed is paint on the lens: spots that grow together within seconds, and stay.
@@ -91,7 +91,7 @@ func (s *Scene) sprayed() {
 			}
 		}
 	})
-	s.tampers("covered", from+take*0.9, s.loop.Seconds())
+	s.tampers("covered", from, from+take*0.9, s.loop.Seconds())
 }
 
 // blinded is a lamp or a laser in the lens: a core, a halo, and an exposure that closes. However far it does, what the
@@ -120,7 +120,7 @@ func (s *Scene) blinded() {
 			}
 		}
 	})
-	s.tampers("blinded", from+take, to-take)
+	s.tampers("blinded", from, from+take, to-take)
 }
 
 // defocused loses the focus at once or within seconds.
@@ -134,7 +134,7 @@ func (s *Scene) defocused() {
 	s.light = append(s.light, func(t float64, f *frame) {
 		f.blur = max(f.blur, soft*smooth((t-from)/take)*smooth((to-t)/0.6))
 	})
-	s.tampers("defocused", from+take*0.7, to-0.6)
+	s.tampers("defocused", from, from+take*0.7, to-0.6)
 }
 
 // turned shows another view, by a motor or by a hand.
@@ -168,14 +168,14 @@ func (s *Scene) turned() {
 			}
 		}
 	})
-	s.tampers("turned", from+take, s.loop.Seconds())
+	s.tampers("turned", from, from+take, s.loop.Seconds())
 }
 
 // freezes repeats one picture, bit by bit, as a stuck encoder or a recording that is played to the line does.
 func (s *Scene) freezes() {
 	from, to := s.moment()
 	s.frozen = append(s.frozen, [2]float64{from, to})
-	s.tampers("frozen", from, to)
+	s.tampers("frozen", from, from, to)
 }
 
 func (s *Scene) isFrozen(t float64) bool {

@@ -14,10 +14,10 @@ type Span struct{ Start, End time.Duration }
 // Box is a rectangle in fractions 0..1 of the picture.
 type Box struct{ Left, Top, Right, Bottom float64 }
 
-// Tamper is when someone tampers with the camera: Start is when the picture is spoilt, End when it is whole again.
+// Tamper is when someone tampers with the camera: From is when it begins to show, Start when the picture is spoilt, End when it is whole again.
 type Tamper struct {
-	Reason     string // covered, blinded, defocused, turned or frozen
-	Start, End time.Duration
+	Reason           string // covered, blinded, defocused, turned or frozen
+	From, Start, End time.Duration
 }
 
 // actor is someone or something that moves.
