@@ -189,6 +189,11 @@ func TestOneScene(t *testing.T) {
 	require.NoError(t, v.err)
 	t.Logf("%v: %d walks, %d found, %d extra, %d splits, onset %+.2f s, end %+.2f s", c, v.walks, v.found, v.extra, v.split, v.onset, v.end)
 	t.Logf("events %.2f", v.events)
+	if slices.Contains(innocents, c.name) {
+		watched := c.tryTamper()
+		require.NoError(t, watched.err)
+		v.problems = append(v.problems, watched.problems...)
+	}
 	for _, p := range v.problems {
 		t.Error(p)
 	}
