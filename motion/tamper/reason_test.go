@@ -14,7 +14,7 @@ import (
 // out of focus is no cloth, and a dark cloth whose noise the exposure brings up is no other view, also at night.
 func TestReasons(t *testing.T) {
 	if raced {
-		t.Skip("drawing takes long under the race detector; this runs without it")
+		t.Skip("drawing these films takes minutes under the race detector: run go test ./motion/tamper without -race, as scripts/test does")
 	}
 	for _, c := range []struct {
 		name string
@@ -38,7 +38,7 @@ func TestReasons(t *testing.T) {
 // are no tampering.
 func TestWhatIsCloseOrBrightIsNoTampering(t *testing.T) {
 	if raced {
-		t.Skip("drawing takes long under the race detector; this runs without it")
+		t.Skip("drawing these films takes minutes under the race detector: run go test ./motion/tamper without -race, as scripts/test does")
 	}
 	for _, c := range []struct {
 		name string

@@ -68,7 +68,7 @@ func TestOtherScenesHoldNoTampering(t *testing.T) {
 // By night, in infrared, other edges stand out: how sharp those are is no measure for the day that comes back.
 func TestInfraredIsNoMeasureOfFocus(t *testing.T) {
 	if raced {
-		t.Skip("drawing 2000 pictures takes a minute under the race detector; run this without -race")
+		t.Skip("drawing 2000 pictures takes a minute under the race detector: run go test ./motion/tamper without -race, as scripts/test does")
 	}
 	spans, _ := show(t, "infrared", scene.Options{Width: 320, Height: 180, Rate: 10, Seed: 103001, Length: 200 * time.Second})
 	require.Empty(t, spans)
