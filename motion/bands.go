@@ -35,14 +35,15 @@ type bands struct {
 	seenAt   time.Duration
 	gains    []float64 // of the rows
 	weights  []float64
-	parts    []uint8 // of the samples: which strip of which part of the width
+	strips   [bandParts * bandCount][]int32 // the samples of the strips, of one part of the width after another
 }
 
 // resize prepares for the cells of g, of which those at are the samples.
 func (b *bands) resize(g grid, at []int32) {
-	*b = bands{gains: make([]float64, g.height), weights: make([]float64, g.height), parts: make([]uint8, len(at))}
+	*b = bands{gains: make([]float64, g.height), weights: make([]float64, g.height)}
 	for k, i := range at {
-		b.parts[k] = uint8(int(i)%g.width*bandParts/g.width*bandCount + int(i)*bandCount/g.cells())
+		strip := &b.strips[int(i)%g.width*bandParts/g.width*bandCount+int(i)*bandCount/g.cells()]
+		*strip = append(*strip, int32(k))
 	}
 }
 
@@ -62,20 +63,18 @@ func (b *bands) run(background, cells, was, is []uint16, g grid, now time.Durati
 
 // look compares the strips of the picture with those of the last time. A strip has changed when all parts of its width did so together: what moves is not everywhere.
 func (b *bands) look(was, is []uint16, now time.Duration) (turned bool) {
-	var whole [bandParts * bandCount]struct{ sum, count, rest int }
-	was, is = was[:len(b.parts)], is[:len(b.parts)]
-	for k, p := range b.parts {
-		r := int(is[k]) - int(was[k])
-		if r > -bandCut && r < bandCut {
-			w := &whole[p%uint8(len(whole))]
-			w.sum, w.count, w.rest = w.sum+r, w.count+1, w.rest+max(r, -r)
-		}
-	}
 	var sums, counts, rests [bandParts][bandCount]float64
 	mean, all := 0.0, 0.0
-	for p, w := range whole {
+	for p, strip := range b.strips {
+		sum, count, rest := 0, 0, 0
+		for _, k := range strip {
+			r := int(is[k]) - int(was[k])
+			size := max(r, -r)
+			taken := (size - bandCut) >> 63 // all bits if it is less: what moves is hard to guess
+			sum, count, rest = sum+r&taken, count-taken, rest+size&taken
+		}
 		c, k := p/bandCount, p%bandCount
-		sums[c][k], counts[c][k], rests[c][k] = float64(w.sum), float64(w.count), float64(w.rest)
+		sums[c][k], counts[c][k], rests[c][k] = float64(sum), float64(count), float64(rest)
 		mean, all = mean+sums[c][k], all+counts[c][k]
 	}
 	mean /= max(1, all)

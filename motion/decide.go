@@ -3,8 +3,6 @@ package motion
 import (
 	"encoding/binary"
 	"time"
-
-	"vmsbridge/motion/plane"
 )
 
 // decide takes the tracks' state into the spans.
@@ -92,34 +90,36 @@ func (d *Detector) hold(marks *[maxObjects]byte) {
 	d.heldAny = true
 	w := d.grid.width
 	for _, r := range d.labels.runs {
-		mark := byte(0)
-		if j := d.labels.number[r.label]; j >= 0 {
-			mark = marks[j]
+		j := d.labels.number[r.label]
+		if j < 0 || marks[j] == 0 {
+			continue
 		}
 		from, to := 2*int(r.from), min(2*int(r.to), w)
 		for y := 2 * int(r.y); y < min(2*int(r.y)+2, d.grid.height); y++ {
-			if row := d.held[y*w+from : (y+1)*w]; to-from <= 16 && len(row) >= 16 { // mostly
-				word := uint64(mark) * 0x0101010101010101
-				binary.LittleEndian.PutUint64(row, word)
-				binary.LittleEndian.PutUint64(row[8:], word)
-			} else {
-				fill(row, to-from, mark)
-			}
+			d.holdRow(y*w+from, y*w+to, marks[j])
 		}
 	}
-	from, to := 2*d.labels.from*w, min(2*d.labels.to, d.grid.height)*w
-	plane.Keep(d.held[from:to], d.solid[from:to], d.habit.memory[from:to], restlessAt)
 }
 
-// fill sets the first n bytes of a row, mostly few, and maybe some of those that follow.
-func fill(row []byte, n int, v byte) {
-	word := uint64(v) * 0x0101010101010101
-	for ; n > 0 && len(row) >= 8; n -= 8 {
-		binary.LittleEndian.PutUint64(row, word)
-		row = row[8:]
+// holdRow is hold for the cells from..to of one row, eight at a time.
+func (d *Detector) holdRow(from, to int, mark byte) {
+	const low, high = 0x0101010101010101, 0x8080808080808080
+	held, solid, memory := d.held, d.solid, d.habit.memory
+	for ; from < to && from+8 <= len(held); from += 8 {
+		v, worn := word(solid[from:from+8])*uint64(mark), word(memory[from:from+8])
+		if worn &= (worn&^high + (256-uint64(restlessAt))*low) & high; worn != 0 { // rarely: restlessAt is above 128
+			v &^= worn >> 7 * 255
+		}
+		if from+8 > to {
+			v &= 1<<(8*(to-from)) - 1
+		}
+		row := held[from : from+8]
+		binary.LittleEndian.PutUint64(row, word(row)|v)
 	}
-	for i := 0; i < n; i++ {
-		row[i] = v
+	for ; from < to; from++ { // the picture's last cells
+		if memory[from] < restlessAt {
+			held[from] = solid[from] * mark
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package motion
 
 import (
+	"slices"
 	"time"
 
 	"vmsbridge/motion/plane"
@@ -53,10 +54,8 @@ func (r *restless) learn(d *Detector, dt time.Duration) {
 // mark copies to scratch what the cells from..to of the objects in a set of bits are in a plane; without a plane it clears them there.
 func (d *Detector) mark(objects uint64, from, to int, cells []byte) {
 	w := d.grid.width
-	for _, r := range d.labels.runs {
-		if (2*int(r.y)+2)*w <= from {
-			continue
-		}
+	first, _ := slices.BinarySearchFunc(d.labels.runs, from/(2*w), func(r run, y int) int { return int(r.y) - y })
+	for _, r := range d.labels.runs[first:] {
 		if 2*int(r.y)*w >= to {
 			break
 		}

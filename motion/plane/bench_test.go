@@ -160,6 +160,4 @@ func BenchmarkLoop(b *testing.B) {
 	worn := make([]byte, cells)
 	run("wear", "plain", cells, cells, func() { wearPlain(worn, person, held, 6, 1) })
 	run("wear", "fast", cells, cells, func() { Wear(worn, person, held, 6, 1) })
-	run("keep", "plain", cells, cells, func() { keepPlain(worn, body, held, 159) })
-	run("keep", "fast", cells, cells, func() { Keep(worn, body, held, 159) })
 }

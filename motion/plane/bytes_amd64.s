@@ -49,37 +49,6 @@ loop:
 end:
 	RET
 
-// func keepWide(held, solid, memory []byte, least uint8) (done int)
-TEXT ·keepWide(SB), NOSPLIT, $0-88
-	MOVQ    held_base+0(FP), DI
-	MOVQ    held_len+8(FP), CX
-	MOVQ    solid_base+24(FP), SI
-	MOVQ    memory_base+48(FP), R8
-	SPREADB(least+72(FP), X6)
-	ANDQ    $~15, CX
-	MOVQ    CX, done+80(FP)
-	PXOR    X7, X7
-	XORQ    BX, BX
-
-loop:
-	CMPQ    BX, CX
-	JGE     end
-	MOVO    X6, X0
-	MOVOU   (R8)(BX*1), X1
-	PSUBUSB X1, X0             // not 0 where less is remembered
-	PCMPEQB X7, X0
-	MOVOU   (SI)(BX*1), X1
-	PCMPEQB X7, X1
-	POR     X1, X0
-	MOVOU   (DI)(BX*1), X1
-	PANDN   X1, X0
-	MOVOU   X0, (DI)(BX*1)
-	ADDQ    $16, BX
-	JMP     loop
-
-end:
-	RET
-
 // func onesWide(flags, mask, out []byte) (done int, any uint64)
 TEXT ·onesWide(SB), NOSPLIT, $0-88
 	MOVQ    flags_base+0(FP), SI

@@ -40,33 +40,6 @@ loop:
 end:
 	RET
 
-// func keepWide(held, solid, memory []byte, least uint8) (done int)
-TEXT ·keepWide(SB), NOSPLIT, $0-88
-	MOVD  held_base+0(FP), R0
-	MOVD  held_len+8(FP), R9
-	MOVD  solid_base+24(FP), R1
-	MOVD  memory_base+48(FP), R2
-	MOVBU least+72(FP), R10
-	VDUP  R10, V6.B16
-	AND   $~15, R9
-	MOVD  R9, done+80(FP)
-	CBZ   R9, end
-
-loop:
-	VLD1   (R0), [V0.B16]
-	VLD1.P 16(R1), [V1.B16]
-	VLD1.P 16(R2), [V2.B16]
-	CMTSTB(1, 1, 1)
-	CMHIB(2, 6, 2)
-	VAND   V1.B16, V0.B16, V0.B16
-	VAND   V2.B16, V0.B16, V0.B16
-	VST1.P [V0.B16], 16(R0)
-	SUBS   $16, R9
-	BNE    loop
-
-end:
-	RET
-
 // func onesWide(flags, mask, out []byte) (done int, any uint64)
 TEXT ·onesWide(SB), NOSPLIT, $0-88
 	MOVD flags_base+0(FP), R0

@@ -8,79 +8,79 @@ const SpeckleNeighbours = 4
 // Despeckler leaves out flagged cells that are alone. Its zero value is ready after Resize.
 type Despeckler struct {
 	width, height int
-	pitch         int    // bytes from one row of ones to the next: at least one more than a row's words
-	ones          []byte // 1 for each flagged cell, with zeroes around
+	ones          []byte // 1 for each flagged cell, row after row without a gap, with zeroes before and behind
 }
 
 // Resize prepares for another number of cells.
 func (d *Despeckler) Resize(width, height int) {
-	d.width, d.height, d.pitch = width, height, (width+15)&^15+16
-	d.ones = make([]byte, 8+(height+2)*d.pitch+8)
+	d.width, d.height = width, height
+	d.ones = make([]byte, width*height+2*(width+1)+8)
 }
 
 // Run sets solid[i] to 1 where a cell has any flag, is not masked (its mask is 255, not 0), and enough of its neighbours are so too, else to 0.
 // It returns how many are solid.
-func (d *Despeckler) Run(flags, mask, solid []byte) int {
+//
+// All rows are taken as one, in which the cell before the first of a row is the last of the row above. So a cell at the left or the right edge may get neighbours that are none, which makes it solid
+// at most: those few are looked at again.
+func (d *Despeckler) Run(flags, mask, solid []byte) (count int) {
 	const low, high = 0x0101010101010101, 0x8080808080808080
 	width, n := d.width, d.width*d.height
-	wide := (width + 15) &^ 15 // cells of a row that fill vectors; the last may be of the next row
 	flags, mask, solid = flags[:n], mask[:n], solid[:n]
-	first, last := d.height, -1 // rows with a flag; maybe one more
-	for y := range d.height {
-		from, to := y*width, min(y*width+wide, n)
-		out := d.ones[8+(y+1)*d.pitch:][:wide+16]
-		done, any := onesWide(flags[from:to], mask[from:to], out)
-		if done > width { // those of the next row are put out
-			binary.LittleEndian.PutUint64(out[width:], 0)
-			binary.LittleEndian.PutUint64(out[width+8:], 0)
-		}
-		for i := done; i < width; i++ {
-			v := flags[from+i] & mask[from+i]
-			out[i] = (v | v>>1) & 1
-			any |= uint64(out[i])
-		}
-		if any != 0 {
-			first, last = min(first, y), y
-		}
+	ones := d.ones[width+1:]
+	done, any := onesWide(flags, mask, ones[:n])
+	for i := done; i < n; i++ {
+		v := flags[i] & mask[i]
+		ones[i] = (v | v>>1) & 1
+		any |= uint64(ones[i])
 	}
-	if last < 0 {
+	if any == 0 {
 		clear(solid)
 		return 0
 	}
-	clear(solid[:first*width])
-	clear(solid[(last+1)*width:])
-	count := 0
-	for y := first; y <= last; y++ {
-		at, row := 8+(y+1)*d.pitch, solid[y*width:min(y*width+wide, n)]
-		done, found := despeckleWide(d.ones[at-d.pitch-1:at+d.pitch+wide+1], d.pitch, row) // of the next row, what is written is 0
-		count += found
-		if done >= width {
+	done, count = despeckleWide(d.ones[:n+2*(width+1)], width, solid)
+	clear(solid[done:])
+	up, here, down := d.ones, d.ones[width:], d.ones[2*width:] // each begins at the cell before
+	for i := done; i < n; i += 8 {
+		m := binary.LittleEndian.Uint64(ones[i:])
+		if m == 0 {
 			continue
 		}
-		row = row[:width]
-		clear(row[done:])
-		mid := d.ones[8+(y+1)*d.pitch:]
-		up, down := d.ones[8+y*d.pitch-1:], d.ones[8+(y+2)*d.pitch-1:]
-		here := d.ones[8+(y+1)*d.pitch-1:]
-		for x := done; x < width; x += 8 {
-			m := binary.LittleEndian.Uint64(mid[x:])
-			if m == 0 {
-				continue
-			}
-			s := columns(up[x:]) + columns(here[x:]) + columns(down[x:])
-			s = (s + (128-SpeckleNeighbours)*low) & high >> 7 & m
-			count += int(s * low >> 56)
-			if x+8 <= width {
-				binary.LittleEndian.PutUint64(row[x:], s)
-				continue
-			}
-			for i := x; i < width; i++ {
-				row[i] = byte(s)
-				s >>= 8
+		s := columns(up[i:]) + columns(here[i:]) + columns(down[i:])
+		s = (s + (128-SpeckleNeighbours)*low) & high >> 7 & m
+		count += int(s * low >> 56)
+		if i+8 <= n {
+			binary.LittleEndian.PutUint64(solid[i:], s)
+			continue
+		}
+		for k := i; k < n; k++ {
+			solid[k] = byte(s)
+			s >>= 8
+		}
+	}
+	for y, first := 0, 0; y < d.height; y, first = y+1, first+width {
+		if last := first + width - 1; solid[first]|solid[last] != 0 {
+			count -= d.alone(0, y, solid)
+			if last > first {
+				count -= d.alone(width-1, y, solid)
 			}
 		}
 	}
 	return count
+}
+
+// alone takes a cell that was found solid for what it is if too few of its neighbours are within the picture, and returns 1 then, else 0.
+func (d *Despeckler) alone(x, y int, solid []byte) int {
+	i, sum := y*d.width+x, 0
+	for v := max(0, y-1); v < min(d.height, y+2); v++ {
+		for u := max(0, x-1); u < min(d.width, x+2); u++ {
+			sum += int(d.ones[(v+1)*d.width+u+1])
+		}
+	}
+	if solid[i] == 0 || sum >= SpeckleNeighbours {
+		return 0
+	}
+	solid[i] = 0
+	return 1
 }
 
 // columns is for each of eight cells the sum of the cell, the one before and the one after; row begins with the one before.
@@ -112,20 +112,4 @@ func despecklePlain(flags, mask []byte, width, height int, solid []byte) int {
 		}
 	}
 	return count
-}
-
-// AnySet tells whether any byte of row is not zero.
-func AnySet(row []byte) bool {
-	for len(row) >= 8 {
-		if binary.LittleEndian.Uint64(row) != 0 {
-			return true
-		}
-		row = row[8:]
-	}
-	for _, v := range row {
-		if v != 0 {
-			return true
-		}
-	}
-	return false
 }

@@ -323,18 +323,6 @@ func TestCountDownIsPlain(t *testing.T) {
 	}
 }
 
-func TestAnySet(t *testing.T) {
-	for n := range 40 {
-		row := make([]byte, n)
-		require.False(t, AnySet(row))
-		for i := range row {
-			row[i] = 1
-			require.True(t, AnySet(row))
-			row[i] = 0
-		}
-	}
-}
-
 func TestWearIsPlain(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
 	for range 500 {
@@ -350,22 +338,6 @@ func TestWearIsPlain(t *testing.T) {
 		wearPlain(want, flags, passing, up, down)
 		Wear(got, flags, passing, up, down)
 		require.Equal(t, want[:n:n], got, "up %d, down %d", up, down)
-		check()
-	}
-}
-
-func TestKeepIsPlain(t *testing.T) {
-	r := rand.New(rand.NewPCG(8, 2))
-	for range 500 {
-		n := r.IntN(90)
-		solid, _ := fenced(t, r, fill[uint8](r, n, 1))
-		memory, _ := fenced(t, r, fill[uint8](r, n, 255))
-		want := fill[uint8](r, n, 2)
-		got, check := fenced(t, r, want)
-		least := []uint8{0, 1, 159, 255, uint8(r.UintN(256))}[r.IntN(5)]
-		keepPlain(want, solid, memory, least)
-		Keep(got, solid, memory, least)
-		require.Equal(t, want[:n:n], got, "least %d", least)
 		check()
 	}
 }

@@ -3,26 +3,27 @@ package plane
 import "encoding/binary"
 
 // Tiles sets the bits of one row of tiles of 2x2 cells: in set for each tile in which a cell is solid or parked (not 0), in stands for each in which one is parked. The row
-// begins at the first cell of solid and parked; it has rows rows, 1 or 2, of width cells. Set and stands hold a bit for each tile and are overwritten.
+// begins at the first cell of solid and parked, which may go on behind it; it has rows rows, 1 or 2, of width cells. Set and stands hold a bit for each tile and are overwritten.
 func Tiles(solid, parked []byte, width, rows int, set, stands []uint64) {
 	low := (rows - 1) * width // the second row, or the first once more
 	clear(set)
 	clear(stands)
-	solid, parked = solid[:low+width], parked[:low+width]
-	done := tilesWide(solid, parked, low, width, set, stands)
+	done := 0
+	if whole := (width + 31) &^ 31; width%2 == 0 && low+whole <= len(solid) && low+whole <= len(parked) {
+		done = tilesWide(solid, parked, low, whole, set, stands) // those beyond the row are put out
+	} else {
+		done = tilesWide(solid[:low+width], parked[:low+width], low, width, set, stands)
+	}
+	if done >= width {
+		last, inside := (width-1)/128, ^uint64(0)>>(63-(width-1)/2%64)
+		set[last], stands[last] = set[last]&inside, stands[last]&inside
+		return
+	}
 	for ; done+8 <= width; done += 8 {
 		p := binary.LittleEndian.Uint64(parked[done:]) | binary.LittleEndian.Uint64(parked[low+done:])
 		s := binary.LittleEndian.Uint64(solid[done:]) | binary.LittleEndian.Uint64(solid[low+done:])
 		stands[done/128] |= pairs(p) << (done / 2 % 64)
 		set[done/128] |= pairs(p|s) << (done / 2 % 64)
-	}
-	if rest := width - done; rest > 0 && width >= 8 { // of the last eight cells, those that are done are shifted out
-		at, by := width-8, 8*(8-rest)
-		p := (binary.LittleEndian.Uint64(parked[at:]) | binary.LittleEndian.Uint64(parked[low+at:])) >> by
-		s := (binary.LittleEndian.Uint64(solid[at:]) | binary.LittleEndian.Uint64(solid[low+at:])) >> by
-		stands[done/128] |= pairs(p) << (done / 2 % 64)
-		set[done/128] |= pairs(p|s) << (done / 2 % 64)
-		return
 	}
 	for x := done; x < width; x++ {
 		bit := uint64(1) << (x / 2 % 64)

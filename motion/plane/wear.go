@@ -20,20 +20,3 @@ func wearPlain(memory, flags, passing []byte, up, down uint8) {
 		}
 	}
 }
-
-// Keep sets to 0 what is held in cells that are not solid, or in which as much as least is remembered to have moved. Solid holds only 0 and 1.
-func Keep(held, solid, memory []byte, least uint8) {
-	n := len(held)
-	solid, memory = solid[:n], memory[:n]
-	done := keepWide(held, solid, memory, least)
-	keepPlain(held[done:], solid[done:], memory[done:], least)
-}
-
-// keepPlain is the reference of Keep.
-func keepPlain(held, solid, memory []byte, least uint8) {
-	for i, s := range solid {
-		if s == 0 || memory[i] >= least {
-			held[i] = 0
-		}
-	}
-}

@@ -55,7 +55,7 @@ func likeWide(x, y []uint16, pitch, rows int, l *Likeness)
 //go:noescape
 func onesWide(flags, mask, out []byte) (done int, any uint64)
 
-// despeckleWide is one row of Despeckler.Run: ones begins at the cell before the row above and ends at the one after the row below, each pitch
+// despeckleWide is the part of Despeckler.Run that counts neighbours: ones begins at the cell before the one above the first, and ends at the one after that below the last; rows are pitch
 // bytes from the next. Found is how many became solid.
 //
 //go:noescape
@@ -106,8 +106,3 @@ func shareWide(to, from []uint16, share uint16) (done int)
 //
 //go:noescape
 func wearWide(memory, flags, passing []byte, up, down uint8) (done int)
-
-// keepWide is keepPlain.
-//
-//go:noescape
-func keepWide(held, solid, memory []byte, least uint8) (done int)

@@ -81,5 +81,3 @@ func wearWide(memory, flags, passing []byte, up, down uint8) (done int) {
 	}
 	return done
 }
-
-func keepWide(held, solid, memory []byte, least uint8) int { return 0 }
