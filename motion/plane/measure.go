@@ -15,6 +15,7 @@ type Views struct {
 // Sums are the sums over cells, each in parts that are added up by its methods. Parts of 16 bits hold the cells of a whole picture, as each takes those of one column of eight.
 type Sums struct {
 	Cells, Gone, Fore, Creep, Moved, Now [16]uint16
+	Stirs                                [16]uint16 // of what moved or was newly taken
 	Inner, Ends, Torn, Sharp, Own, Lost  [16]uint16
 	Left, Right, MovedLeft, MovedRight   [16]int16 // of the solid cells, and of those that moved; to the last cell, not beyond it
 
@@ -137,12 +138,14 @@ func measurePlain(v *Views, x, y, n int, s *Sums) {
 			s.ForeLimit[k&3] += uint32(limit)
 			if v.Stay[i] < v.Young && v.Parked[i] == 0 {
 				s.Creep[k]++
+				s.Stirs[k] += uint16(1 - f/Moved&1)
 			}
 		}
 		if f&Moved != 0 {
 			w := Abs(now - v.Light.Apply(v.Before[i]))
 			weight = max(weight, w)
 			s.Moved[k]++
+			s.Stirs[k]++
 			s.MovedX[k&3] += uint32(x)
 			s.MovedY[k&3] += uint32(y)
 			s.MovedWeight[k&3] += uint32(w)

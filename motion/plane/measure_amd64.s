@@ -245,6 +245,8 @@ loop:
 	PAND      X8, X4
 	PANDN     X4, X5
 	COUNT(X5, Sums_Creep, X2)
+	POR       X9, X5
+	COUNT(X5, Sums_Stirs, X2)
 	PMOVMSKB  X9, AX
 	TESTL     AX, AX
 	JEQ       blink

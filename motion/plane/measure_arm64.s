@@ -187,6 +187,8 @@ loop:
 	AND16(12, 12, 8)
 	BIC(12, 12, 5)
 	COUNT(12, Sums_Creep)
+	ORR16(12, 12, 9)
+	COUNT(12, Sums_Stirs)
 	ANY(V9)
 	CBZ   R7, blink
 	ORR   R7, R13

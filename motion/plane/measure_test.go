@@ -47,7 +47,7 @@ func sightings(t *testing.T, r *rand.Rand) *Views {
 // summed is what the parts of s add up to.
 func summed(s *Sums) map[string]int {
 	m := map[string]int{"top": s.Top, "bottom": s.Bottom, "moved top": s.MovedTop, "moved bottom": s.MovedBottom}
-	for name, parts := range map[string]*[16]uint16{"cells": &s.Cells, "gone": &s.Gone, "fore": &s.Fore, "creep": &s.Creep, "moved": &s.Moved, "now": &s.Now,
+	for name, parts := range map[string]*[16]uint16{"cells": &s.Cells, "gone": &s.Gone, "fore": &s.Fore, "creep": &s.Creep, "stirs": &s.Stirs, "moved": &s.Moved, "now": &s.Now,
 		"inner": &s.Inner, "ends": &s.Ends, "torn": &s.Torn, "sharp": &s.Sharp, "own": &s.Own, "lost": &s.Lost} {
 		m[name] = Count(parts)
 	}
@@ -127,7 +127,8 @@ func TestTilesArePlain(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 3))
 	for range 600 {
 		w, rows := 1+r.IntN(300), 1+r.IntN(2)
-		solid, parked := make([]byte, w*rows), make([]byte, w*rows)
+		n := w*rows + r.IntN(2)*r.IntN(40) // maybe more rows behind these
+		solid, parked := make([]byte, n), make([]byte, n)
 		for i := range solid {
 			if r.IntN(5) == 0 {
 				solid[i] = 1

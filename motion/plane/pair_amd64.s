@@ -233,6 +233,8 @@ loop:
 	VPANDN    Y8, Y4, Y4
 	VPANDN    Y4, Y5, Y5
 	COUNTY(Y5, Sums_Creep, Y2)
+	VPOR      Y9, Y5, Y5
+	COUNTY(Y5, Sums_Stirs, Y2)
 	VPMOVMSKB Y9, AX
 	TESTL     AX, AX
 	JEQ       blink
