@@ -1,6 +1,10 @@
 package motion
 
-import "time"
+import (
+	"time"
+
+	"vmsbridge/motion/exposure"
+)
 
 const (
 	youngFor    = 4 * time.Second         // in which what stands still is soon taken for background: it may be the hole that a passer-by left
@@ -8,7 +12,7 @@ const (
 )
 
 // adapt takes the picture into the model: the upper half of the cells and the lower half in turn, which is as good and costs half.
-func (d *Detector) adapt(now, before []uint16, light exposure, dt time.Duration) {
+func (d *Detector) adapt(now, before []uint16, light exposure.Exposure, dt time.Duration) {
 	ms := int(dt.Milliseconds())
 	d.rows[0], d.rows[1] = d.rows[0]+ms, d.rows[1]+ms
 	half := d.grid.cells() / 2
@@ -39,6 +43,6 @@ func (d *Detector) adapt(now, before []uint16, light exposure, dt time.Duration)
 	d.turn = 1 - d.turn
 	d.model.pass(ms)
 	d.unlit.pass(ms)
-	d.habit.learn(d, dt)
+	d.habit.learn(d, d.passing(), dt)
 	d.ghosts.lay(d, now)
 }

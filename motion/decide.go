@@ -3,61 +3,63 @@ package motion
 import (
 	"encoding/binary"
 	"time"
+
+	"vmsbridge/motion/area"
 )
 
 // decide takes the tracks' state into the spans.
-func (d *Detector) decide(objects []object, dt time.Duration) {
+func (d *Detector) decide(objects []area.Area, dt time.Duration) {
 	for i := range d.spans {
 		s := &d.spans[i]
 		e := evidence{at: d.at, dt: dt, wall: d.seen, may: d.upheaves || d.at <= d.blursTill}
 		d.inside, d.things = d.inside[:0], d.things[:0]
 		for j := range objects {
 			o := &objects[j]
-			if o.track < 0 {
+			if o.Track < 0 {
 				continue
 			}
-			moved := o.moved + o.creep
+			moved := o.Moved + o.Creep
 			if i > 0 {
 				moved = d.movedIn(j, o, uint64(1)<<(i-1))
-				if moved < d.minCells(s.share) && 4*moved < o.moved+o.creep || moved == 0 {
+				if moved < d.minCells(s.share) && 4*moved < o.Moved+o.Creep || moved == 0 {
 					continue
 				}
 			}
-			k := &d.tracks.tracks[o.track]
+			k := &d.tracks.Tracks[o.Track]
 			e.may = true
-			if !k.live {
+			if !k.Live {
 				continue
 			}
-			if e.track == nil || k.id < e.track.id {
+			if e.track == nil || k.ID < e.track.ID {
 				e.track = k
 			}
 			e.moved += moved
 			if len(d.inside) < maxBoxes {
 				box := d.box(o)
 				d.inside = append(d.inside, box)
-				d.things = append(d.things, thing{k.id, o.cells, box, d.seen})
+				d.things = append(d.things, thing{k.ID, o.Cells, box, d.seen})
 			}
 		}
 		e.boxes, e.things = d.inside, d.things
 		d.changes = s.step(e, d.config, d.changes)
 	}
-	held, lights, marks := false, false, [maxObjects]byte{}
+	held, lights, marks := false, false, [area.Most]byte{}
 	for j := range objects {
 		o := &objects[j]
-		if o.weak {
-			d.share += float64(o.moved) / float64(d.grid.cells())
+		if o.Weak {
+			d.share += float64(o.Moved) / float64(d.grid.cells())
 			if len(d.boxes) < maxBoxes {
 				d.boxes = append(d.boxes, d.box(o))
 			}
 		}
-		if o.light && o.gone == 0 {
+		if o.Light && o.Gone == 0 {
 			lights = true
 			continue
 		}
 		switch {
-		case o.track >= 0 && d.tracks.tracks[o.track].live, o.strong && o.cells >= d.tracks.small, o.light:
+		case o.Track >= 0 && d.tracks.Tracks[o.Track].Live, o.Strong && o.Cells >= d.small, o.Light:
 			marks[j], held = heldMoves, true
-		case o.cells >= d.tracks.small:
+		case o.Cells >= d.small:
 			marks[j], held = heldLarge, true
 		}
 	}
@@ -65,19 +67,19 @@ func (d *Detector) decide(objects []object, dt time.Duration) {
 		d.hold(&marks)
 	}
 	for j := 0; lights && j < len(objects); j++ {
-		if o := &objects[j]; o.light && o.gone == 0 {
+		if o := &objects[j]; o.Light && o.Gone == 0 {
 			d.follow(j, o)
 		}
 	}
 }
 
 // movedIn counts the cells of object number j that move inside the region of the bit.
-func (d *Detector) movedIn(j int, o *object, bit uint64) int {
+func (d *Detector) movedIn(j int, o *area.Area, bit uint64) int {
 	n := 0
-	for y := o.whole.top; y < o.whole.bottom; y++ {
-		for x := o.whole.left; x < o.whole.right; x++ {
+	for y := o.Whole.Top; y < o.Whole.Bottom; y++ {
+		for x := o.Whole.Left; x < o.Whole.Right; x++ {
 			i := y*d.grid.width + x
-			if d.inRegion[i]&bit != 0 && d.solid[i] != 0 && d.labels.of(x, y) == j && (d.flags[i]&cellMoved != 0 || o.creeps) {
+			if d.inRegion[i]&bit != 0 && d.solid[i] != 0 && d.labels.Of(x, y) == j && (d.flags[i]&cellMoved != 0 || o.Creeps) {
 				n++
 			}
 		}
@@ -86,16 +88,16 @@ func (d *Detector) movedIn(j int, o *object, bit uint64) int {
 }
 
 // hold marks the solid cells of objects, but those where something always moves. Nothing is marked yet.
-func (d *Detector) hold(marks *[maxObjects]byte) {
+func (d *Detector) hold(marks *[area.Most]byte) {
 	d.heldAny = true
 	w := d.grid.width
-	for _, r := range d.labels.runs {
-		j := d.labels.number[r.label]
+	for _, r := range d.labels.Runs() {
+		j := d.labels.OfRun(r)
 		if j < 0 || marks[j] == 0 {
 			continue
 		}
-		from, to := 2*int(r.from), min(2*int(r.to), w)
-		for y := 2 * int(r.y); y < min(2*int(r.y)+2, d.grid.height); y++ {
+		from, to, top, bottom := r.Cells(w, d.grid.height)
+		for y := top; y < bottom; y++ {
 			d.holdRow(y*w+from, y*w+to, marks[j])
 		}
 	}
@@ -124,11 +126,11 @@ func (d *Detector) holdRow(from, to int, mark byte) {
 }
 
 // follow lets the background follow an object that is light.
-func (d *Detector) follow(j int, o *object) {
-	for y := o.whole.top; y < o.whole.bottom; y++ {
-		for x := o.whole.left; x < o.whole.right; x++ {
-			if i := y*d.grid.width + x; d.solid[i] != 0 && d.labels.of(x, y) == j {
-				if o.glared > 0 {
+func (d *Detector) follow(j int, o *area.Area) {
+	for y := o.Whole.Top; y < o.Whole.Bottom; y++ {
+		for x := o.Whole.Left; x < o.Whole.Right; x++ {
+			if i := y*d.grid.width + x; d.solid[i] != 0 && d.labels.Of(x, y) == j {
+				if o.Glared > 0 {
 					d.unlit.keep(i, d.model.background[i])
 				}
 				d.flags[i] &^= cellFore
@@ -141,14 +143,14 @@ func (d *Detector) follow(j int, o *object) {
 }
 
 // box is the object's box of what moves, in fractions of the picture.
-func (d *Detector) box(o *object) Box {
-	r := o.box
-	if r.empty() {
-		r = o.whole
+func (d *Detector) box(o *area.Area) Box {
+	r := o.Box
+	if r.Empty() {
+		r = o.Whole
 	}
 	w, h, side := float64(d.grid.pictureWidth), float64(d.grid.pictureHeight), float64(d.grid.side)
 	return Box{
-		Left: float64(r.left) * side / w, Top: float64(r.top) * side / h,
-		Right: min(1, float64(r.right)*side/w), Bottom: min(1, float64(r.bottom)*side/h),
+		Left: float64(r.Left) * side / w, Top: float64(r.Top) * side / h,
+		Right: min(1, float64(r.Right)*side/w), Bottom: min(1, float64(r.Bottom)*side/h),
 	}
 }

@@ -4,7 +4,11 @@ import (
 	"fmt"
 	"time"
 
+	"vmsbridge/motion/area"
+	"vmsbridge/motion/exposure"
 	"vmsbridge/motion/plane"
+	"vmsbridge/motion/shake"
+	"vmsbridge/motion/track"
 )
 
 const (
@@ -20,23 +24,24 @@ type Detector struct {
 	spans    []span // the whole picture, then the regions
 
 	grid      grid
+	small     int      // cells: what moves less must go somewhere to count
 	mask      []byte   // 255 where to look, 0 where not
 	inRegion  []uint64 // a bit for each region that a cell is in; nil without regions
 	history   history
-	light     sampler
+	light     exposure.Fitter
 	model     model
 	habit     restless
 	snowfall  snowfall
 	smooth    smoother
 	doubt     []uint16 // the noise of the cells, as thresholds are made of it
-	steady    steady
-	bands     bands
+	steady    shake.Steady
+	bands     exposure.Bands
 	unlit     unlit
 	ghosts    ghosts
 	despeckle plane.Despeckler
-	labels    labeler
-	tracks    tracker
-	objects   []object // of the newest picture
+	labels    area.Finder
+	tracks    track.Tracker
+	objects   []area.Area // of the newest picture
 	flags     []byte
 	blocks    []plane.Block // what its cells are, block by block, and square by square
 	square    []plane.Block
@@ -53,7 +58,6 @@ type Detector struct {
 	softAt    time.Duration // the picture became softer
 	freshFor  time.Duration // how long the noise of a new scene is still to be learned
 	newScene  bool          // most of it is unlike the background, but still
-	counts    []int32
 	unsure    []int32
 	beamed    []int32 // blocks that a beam lit lately, and that are lit otherwise than the background
 	spots     []spot  // cells that may tell whether the focus changes
@@ -92,7 +96,6 @@ func New(c Config) (*Detector, error) {
 		}
 		d.spans = append(d.spans, span{region: r.ID, share: shareFor(s)})
 	}
-	d.tracks.tracks, d.tracks.change.entries = make([]track, 0, maxTracks), make([]entry, 0, maxTracks)
 	return d, nil
 }
 
@@ -108,7 +111,7 @@ func (d *Detector) gap() {
 	for i := range d.spans {
 		d.changes = d.spans[i].end(d.changes)
 	}
-	d.tracks.clear()
+	d.tracks.Clear()
 	d.history.clear()
 	d.snowfall.clear()
 	d.pictures = 0
@@ -119,7 +122,7 @@ func (d *Detector) pause() {
 	for i := range d.spans {
 		d.changes = d.spans[i].end(d.changes)
 	}
-	d.tracks.clear()
+	d.tracks.Clear()
 	d.history.clear()
 	d.snowfall.clear()
 }

@@ -1,6 +1,10 @@
 package motion
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"vmsbridge/motion/area"
+)
 
 const (
 	glaring       = 0.75 // of an area's difference from the background, that is brighter than it, at least, for the area to be looked at as a beam of light
@@ -16,29 +20,28 @@ const (
 // glare looks at an area that is brighter than the background nearly everywhere, which may be a beam of light with a sharp cut-off: too many of its edges are sharp for
 // outline to tell. A beam multiplies what is there by something smooth: each cell's share of its surroundings stays what it is in the background. And on most
 // sides it begins faint and becomes brighter from cell to cell, where a thing is as bright at its edge as behind that.
-func (d *Detector) glare(j int, o *object, now []uint16) {
-	o.plain = o.fore
-	if o.fore < outlined || o.moved+o.creep == 0 || o.substance() > beyondGlare {
+func (d *Detector) glare(j int, o *area.Area, now []uint16) {
+	o.Plain = o.Fore
+	if o.Fore < area.Outlined || o.Moved+o.Creep == 0 || o.Substance() > beyondGlare {
 		return
 	}
-	if float64(o.differs) < glareContrast*float64(o.foreLimit) || float64(o.brighter) < glaring*float64(o.differs) {
+	if float64(o.Differs) < glareContrast*float64(o.ForeLimit) || float64(o.Brighter) < glaring*float64(o.Differs) {
 		return
 	}
-	d.outstanding(j, o.whole, d.scratch)
-	o.plain, o.glared, o.glow = 0, o.fore, d.glow(o.whole, now, &o.outline, false)*float64(o.fore)
-	for y := o.whole.top; y < o.whole.bottom; y++ {
-		clear(d.scratch[y*d.grid.width+o.whole.left : y*d.grid.width+o.whole.right])
+	d.outstanding(j, o.Whole, d.scratch)
+	o.Plain, o.Glared, o.Glow = 0, o.Fore, d.glow(o.Whole, now, &o.Outline, false)*float64(o.Fore)
+	for y := o.Whole.Top; y < o.Whole.Bottom; y++ {
+		clear(d.scratch[y*d.grid.width+o.Whole.Left : y*d.grid.width+o.Whole.Right])
 	}
 }
 
 // outstanding marks those cells of object j in a box that differ from the background.
-func (d *Detector) outstanding(j int, box rect, marks []byte) {
-	l := &d.labels
-	for y := box.top; y < box.bottom; y++ {
-		row, tiles := y*d.grid.width, l.tile[y/2*l.width:]
-		for x := box.left; x < box.right; x += 8 {
-			for v := d.standing(d.flags, d.solid, row, x, box.right); v != 0; v &= v - 1 {
-				if at := x + bits.TrailingZeros64(v)/8; int(l.number[tiles[at/2]]) == j {
+func (d *Detector) outstanding(j int, box area.Rect, marks []byte) {
+	for y := box.Top; y < box.Bottom; y++ {
+		row := y * d.grid.width
+		for x := box.Left; x < box.Right; x += 8 {
+			for v := d.standing(d.flags, d.solid, row, x, box.Right); v != 0; v &= v - 1 {
+				if at := x + bits.TrailingZeros64(v)/8; d.labels.Of(at, y) == j {
 					marks[row+at] = cellFore
 				}
 			}
@@ -63,16 +66,16 @@ func (d *Detector) standing(flags, solid []byte, row, x, end int) uint64 {
 }
 
 // glow is how little a beam of light would explain the cells marked in scratch, whose outline o is: on the scale of substance.
-func (d *Detector) glow(box rect, now []uint16, o *outline, within bool) float64 {
-	return glowOf * (d.keen(box, now, within) + d.uneven(box, now) + lostWeight*(float64(o.lost)+6)/(float64(o.own)+20))
+func (d *Detector) glow(box area.Rect, now []uint16, o *area.Outline, within bool) float64 {
+	return glowOf * (d.keen(box, now, within) + d.uneven(box, now) + lostWeight*(float64(o.Lost)+6)/(float64(o.Own)+20))
 }
 
 // keen is the share of the border of the cells marked in scratch at which their brightness ends at once.
-func (d *Detector) keen(box rect, now []uint16, within bool) float64 {
+func (d *Detector) keen(box area.Rect, now []uint16, within bool) float64 {
 	w, h := d.grid.width, d.grid.height
 	ends, keen := 0, 0
-	for y := box.top; y < box.bottom; y++ {
-		for x := box.left; x < box.right; x++ {
+	for y := box.Top; y < box.Bottom; y++ {
+		for x := box.Left; x < box.Right; x++ {
 			if d.scratch[y*w+x] == 0 {
 				continue
 			}
@@ -108,12 +111,12 @@ func (d *Detector) keen(box rect, now []uint16, within bool) float64 {
 }
 
 // uneven is how much of the difference from the background, of the cells marked in scratch, an even light does not explain.
-func (d *Detector) uneven(box rect, now []uint16) float64 {
+func (d *Detector) uneven(box area.Rect, now []uint16) float64 {
 	w, h := d.grid.width, d.grid.height
 	background := d.model.background
 	rest, rise := int64(0), int64(0)
-	for y := box.top; y < box.bottom; y++ {
-		for x := box.left; x < box.right; x++ {
+	for y := box.Top; y < box.Bottom; y++ {
+		for x := box.Left; x < box.Right; x++ {
 			i := y*w + x
 			if d.scratch[i] == 0 {
 				continue

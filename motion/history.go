@@ -1,6 +1,10 @@
 package motion
 
-import "time"
+import (
+	"time"
+
+	"vmsbridge/motion/exposure"
+)
 
 // The lags of the comparisons with a moment ago. A walking person changes most of its own area within the longer one; the
 // shorter one tells what moves right now, so that a single step of the picture is not taken for lasting motion.
@@ -27,9 +31,9 @@ type snapshot struct {
 	at      time.Duration
 }
 
-func (h *history) resize(cells int, s *sampler) {
+func (h *history) resize(cells int, s *exposure.Fitter) {
 	for i := range h.slots {
-		h.slots[i] = snapshot{cells: make([]uint16, cells), samples: s.samples()}
+		h.slots[i] = snapshot{cells: make([]uint16, cells), samples: s.Samples()}
 	}
 	h.head, h.count = 0, 0
 }

@@ -1,6 +1,9 @@
 package motion
 
-import "vmsbridge/motion/plane"
+import (
+	"vmsbridge/motion/exposure"
+	"vmsbridge/motion/plane"
+)
 
 // model is what the detector knows of each cell.
 type model struct {
@@ -58,7 +61,7 @@ func (m *model) floor(noise uint16) {
 }
 
 // expose moves the background into a new exposure.
-func (m *model) expose(e exposure) { plane.Expose(m.background, plane.Exposure(e)) }
+func (m *model) expose(e exposure.Exposure) { plane.Expose(m.background, plane.Exposure(e)) }
 
 // memory is what plane.Learn changes.
 func (m *model) memory() plane.Memory {
@@ -87,7 +90,7 @@ const (
 )
 
 // learn takes the newest picture into the model, for the cells from..to.
-func (m *model) learn(now, before []uint16, e exposure, flags, solid, held []byte, from, to int, p plane.Pace) {
+func (m *model) learn(now, before []uint16, e exposure.Exposure, flags, solid, held []byte, from, to int, p plane.Pace) {
 	half := len(now) / 2
 	m.learned = [2]bool{m.learned[0] || from < half, m.learned[1] || to > half}
 	plane.Learn(now[from:to], before[from:to], plane.Exposure(e), flags[from:to], solid[from:to], held[from:to], m.memory().Part(from, to), p)

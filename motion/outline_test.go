@@ -3,10 +3,11 @@ package motion
 import (
 	"math"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/motion/area"
+	"vmsbridge/motion/exposure"
 	"vmsbridge/motion/plane"
 )
 
@@ -25,7 +26,7 @@ func patterned() []uint16 {
 }
 
 // outlineAgainst is the outline of what differs between a background and a picture by more than limit.
-func outlineAgainst(background, now []uint16, limit int32) outline {
+func outlineAgainst(background, now []uint16, limit int32) area.Outline {
 	d := &Detector{grid: newGrid(160, 90), flags: make([]byte, len(now)), solid: make([]byte, len(now)), contrast: limit}
 	d.model.background, d.model.noise = background, make([]uint16, len(now))
 	d.doubt = d.model.noise
@@ -35,11 +36,11 @@ func outlineAgainst(background, now []uint16, limit int32) outline {
 		}
 	}
 	var s plane.Sums
-	v := d.views(now, nil, nil, sameExposure, sameExposure)
+	v := d.views(now, nil, nil, exposure.Same, exposure.Same)
 	for y := range d.grid.height {
 		plane.Trace(&v, 0, y, d.grid.width, &s)
 	}
-	return outlineOf(&s)
+	return area.OutlineOf(&s)
 }
 
 // TestOutlineTellsThingsFromLight: a beam with a cut-off and a soft shadow have less substance than what may be a thing, a person in front of the same
@@ -67,7 +68,7 @@ func TestOutlineTellsThingsFromLight(t *testing.T) {
 	}
 	for name, f := range map[string]func(x, y, v float64) float64{"beam": beam, "shadow": shadow} {
 		o := outlineAgainst(patterned(), draw(f), 6<<8)
-		require.Less(t, o.substance(), lightSubstance, name)
+		require.Less(t, o.Substance(), area.LightSubstance, name)
 	}
 	for _, level := range []float64{20, 60, 140, 220} {
 		for _, pattern := range []float64{0, 25} {
@@ -77,32 +78,9 @@ func TestOutlineTellsThingsFromLight(t *testing.T) {
 				}
 				return level + pattern*math.Sin(y/2)
 			}), 6<<8)
-			require.Greater(t, o.substance(), thingSubstance, "level %v, pattern %v", level, pattern)
+			require.Greater(t, o.Substance(), area.ThingSubstance, "level %v, pattern %v", level, pattern)
 		}
 	}
-}
-
-// TestTrackOfLightIsNotConfirmed: a track must be a thing on the mean of its pictures; what is too small or too faint to tell may be one.
-func TestTrackOfLightIsNotConfirmed(t *testing.T) {
-	clear := object{fore: 400, moved: 300, movedWeight: 300 * 4000, movedSquare: 300 * 4000 * 4000, limit: 300 * 1500, strong: true}
-	light, solid := clear, clear
-	light.outline = outline{ends: 100, sharp: 40, inner: 1000, torn: 30, own: 100, lost: 10}
-	solid.outline = outline{ends: 100, sharp: 80, inner: 1000, torn: 200, own: 100, lost: 60}
-	k := track{}
-	require.True(t, k.solid(), "nothing is known yet")
-	for range 5 {
-		k.consider(&look{object: light}, 100*time.Millisecond)
-	}
-	require.False(t, k.solid())
-	for range 6 {
-		k.consider(&look{object: solid}, 100*time.Millisecond)
-	}
-	require.True(t, k.solid(), "somebody came out of the light")
-	faint := light
-	faint.movedWeight, faint.movedSquare = 300*1600, 300*1600*1600
-	k = track{}
-	k.consider(&look{object: faint}, 100*time.Millisecond)
-	require.True(t, k.solid(), "too faint to tell")
 }
 
 // TestAThingInItsShadowIsNoLight: a shadow or a beam is much larger than who is in it, and one area with them; that area is a thing, and without them light.
@@ -126,16 +104,16 @@ func TestAThingInItsShadowIsNoLight(t *testing.T) {
 					d.flags[i], d.solid[i] = cellFore|cellMoved, 1
 				}
 			}
-			objects := d.find(now, background, sameExposure, 6)
+			objects := d.find(now, background, exposure.Same, 6)
 			require.NotEmpty(t, objects, name)
 			largest := objects[0]
 			for _, o := range objects {
-				if o.cells > largest.cells {
+				if o.Cells > largest.Cells {
 					largest = o
 				}
 			}
-			require.Greater(t, largest.cells, 1500, name)
-			require.Equal(t, somebody, !largest.light, "%s, somebody is there: %v; substance %.2f", name, somebody, largest.substance())
+			require.Greater(t, largest.Cells, 1500, name)
+			require.Equal(t, somebody, !largest.Light, "%s, somebody is there: %v; substance %.2f", name, somebody, largest.Substance())
 		}
 	}
 }

@@ -15,14 +15,13 @@ func (d *Detector) resize(width, height int) {
 	d.unlit.resize(n)
 	d.ghosts.resize(n)
 	d.despeckle.Resize(g.width, g.height)
-	d.labels.resize(g)
+	d.labels.Resize(g.width, g.height)
 	d.silhouette.resize(n)
 	d.objects = nil
 	d.flags, d.solid, d.held, d.scratch = make([]byte, n), make([]byte, n), make([]byte, n), make([]byte, n)
 	_, blocks := plane.Blocks(g.width, g.height)
 	d.blocks, d.square = make([]plane.Block, blocks), make([]plane.Block, 0, blocks)
 	d.spots = make([]spot, 0, blocks*blockSide/2)
-	d.counts = make([]int32, len(d.labels.tile)+1)
 	d.unsure = make([]int32, 0, n/(blockSide*blockSide)+g.width+g.height)
 	d.beamed = make([]int32, 0, n/(blockSide*blockSide)+g.width+g.height)
 	d.mask = make([]byte, n)
@@ -45,11 +44,11 @@ func (d *Detector) resize(width, height int) {
 			}
 		}
 	}
-	d.light.choose(d.mask)
+	d.light.Choose(d.mask)
 	d.history.resize(n, &d.light)
-	d.bands.resize(g, d.light.at)
-	d.steady.resize(g, d.light.at)
-	d.tracks.small = int(smallShare * float64(n))
-	d.tracks.width, d.tracks.height = g.width, g.height
+	d.bands.Resize(g.width, g.height, d.light.At)
+	d.steady.Resize(g.width, g.height, d.light.At)
+	d.small = int(smallShare * float64(n))
+	d.tracks.Resize(g.width, g.height, d.small)
 	d.pictures = 0
 }

@@ -1,23 +1,22 @@
 package motion
 
 import (
-	"slices"
 	"time"
 
+	"vmsbridge/motion/area"
 	"vmsbridge/motion/plane"
 )
 
 // Times of the places in which something always moves.
 const (
 	restlessAfter = 2500 * time.Millisecond // of motion within a short time, after which a place counts as restless
-	restlessFull  = 4 * time.Second         // of motion, that the memory holds at most
 	restlessFades = 40 * time.Second        // for which nothing may move until a full memory is empty
 	dwellsAfter   = 12 * time.Second        // in one place, after which even a confirmed track makes its place restless
 	restlessParts = 4                       // of the cells, one of which is taken at each picture
 )
 
 // restlessAt is the memory from which a cell counts as restless.
-const restlessAt = uint8(255 * restlessAfter / restlessFull)
+const restlessAt = uint8(255 * restlessAfter / area.WornFull)
 
 // restless remembers for each cell how much has moved there lately that went nowhere: trees, water, flags, the digits of a clock. There the noise may rise as
 // high as it likes, also during an event. What passes through on its way teaches nothing.
@@ -29,8 +28,8 @@ type restless struct {
 
 func (r *restless) resize(cells int) { *r = restless{memory: make([]uint8, cells)} }
 
-// learn takes the newest picture, dt after the one before.
-func (r *restless) learn(d *Detector, dt time.Duration) {
+// learn takes the newest picture, dt after the one before. Passing has a bit for each of its areas that is on its way.
+func (r *restless) learn(d *Detector, passing uint64, dt time.Duration) {
 	for i := range r.passed {
 		r.passed[i] += dt
 	}
@@ -39,9 +38,8 @@ func (r *restless) learn(d *Detector, dt time.Duration) {
 	ms := int(min(r.passed[r.turn], 2*time.Second).Milliseconds())
 	r.passed[r.turn] = 0
 	r.turn = (r.turn + 1) % restlessParts
-	up := 255 * ms / int(restlessFull.Milliseconds())
+	up := 255 * ms / int(area.WornFull.Milliseconds())
 	down := max(1, 255*ms/int(restlessFades.Milliseconds()))
-	passing := d.passing()
 	if passing != 0 {
 		d.mark(passing, from, to, d.solid)
 	}
@@ -54,17 +52,17 @@ func (r *restless) learn(d *Detector, dt time.Duration) {
 // mark copies to scratch what the cells from..to of the objects in a set of bits are in a plane; without a plane it clears them there.
 func (d *Detector) mark(objects uint64, from, to int, cells []byte) {
 	w := d.grid.width
-	first, _ := slices.BinarySearchFunc(d.labels.runs, from/(2*w), func(r run, y int) int { return int(r.y) - y })
-	for _, r := range d.labels.runs[first:] {
-		if 2*int(r.y)*w >= to {
+	for _, r := range d.labels.RunsFrom(from / w) {
+		left, right, top, bottom := r.Cells(w, d.grid.height)
+		if top*w >= to {
 			break
 		}
-		j := d.labels.number[r.label]
+		j := d.labels.OfRun(r)
 		if j < 0 || objects>>j&1 == 0 {
 			continue
 		}
-		for y := 2 * int(r.y); y < min(2*int(r.y)+2, d.grid.height); y++ {
-			first, last := max(from, y*w+2*int(r.from)), min(to, y*w+min(2*int(r.to), w))
+		for y := top; y < bottom; y++ {
+			first, last := max(from, y*w+left), min(to, y*w+right)
 			if first >= last {
 				continue
 			}
@@ -80,10 +78,10 @@ func (d *Detector) mark(objects uint64, from, to int, cells []byte) {
 // passing has a bit for each object of the picture that is of something on its way.
 func (d *Detector) passing() (set uint64) {
 	for j := range d.objects {
-		if d.objects[j].track < 0 {
+		if d.objects[j].Track < 0 {
 			continue
 		}
-		if k := &d.tracks.tracks[d.objects[j].track]; k.live && k.left && d.at-k.anchorAt < dwellsAfter {
+		if d.tracks.Tracks[d.objects[j].Track].Passes(d.at, dwellsAfter) {
 			set |= 1 << j
 		}
 	}

@@ -10,7 +10,6 @@ const (
 	scatterSide   = 2 * blockSide          // cells, of the squares that are counted
 	scatterShare  = 0.35                   // of the squares, in which something must change
 	scatterFull   = 0.35                   // of the cells of these squares, that change at most
-	compactShare  = 0.25                   // of its box, that a thing fills at least to be told from what is scattered
 	fillsPicture  = 0.5                    // of the picture: nothing that is so large begins to move at once
 	strangeShare  = 0.35                   // of the picture, that differs from the background though it is still: it is another scene
 	strangeMoves  = 0.1                    // of the picture, that moves at most then

@@ -1,5 +1,9 @@
 package motion
 
+import (
+	"vmsbridge/motion/area"
+)
+
 // shadeStep is by how much a soft shadow changes from cell to cell, of 256.
 const shadeStep = 20
 
@@ -121,24 +125,24 @@ func (s *silhouette) restore(d *Detector, shade func(i int) int) {
 type part struct {
 	track, first, cells int
 	weight              int // sum of the cells' differences from the background
-	box                 rect
+	box                 area.Rect
 }
 
 // maxParts bounds the parts that are looked at; what is beyond stays.
 const maxParts = 64
 
 // sift drops parts that are much smaller and fainter than the largest part of the same thing: pieces of its shadow.
-func (s *silhouette) sift(d *Detector, box rect) {
+func (s *silhouette) sift(d *Detector, box area.Rect) {
 	w := d.grid.width
 	s.parts = s.parts[:0]
-	for y := box.top; y < box.bottom; y++ {
-		for x := box.left; x < box.right; x++ {
+	for y := box.Top; y < box.Bottom; y++ {
+		for x := box.Left; x < box.Right; x++ {
 			if s.shape[y*w+x] == shapeIn && len(s.parts) < maxParts {
 				p := s.flood(d, y*w+x, shapeIn, shapePart)
 				p.track = -1
 				for _, i := range s.queue {
-					if j := d.labels.of(int(i)%w, int(i)/w); len(d.objects) > 0 && d.solid[i] != 0 && j >= 0 {
-						p.track = d.objects[j].track
+					if j := d.labels.Of(int(i)%w, int(i)/w); len(d.objects) > 0 && d.solid[i] != 0 && j >= 0 {
+						p.track = d.objects[j].Track
 						break
 					}
 				}
@@ -154,8 +158,8 @@ func (s *silhouette) sift(d *Detector, box rect) {
 			}
 		}
 	}
-	for y := box.top; y < box.bottom; y++ {
-		for i := y*w + box.left; i < y*w+box.right; i++ {
+	for y := box.Top; y < box.Bottom; y++ {
+		for i := y*w + box.Left; i < y*w+box.Right; i++ {
 			if s.shape[i] == shapePart {
 				s.shape[i] = shapeIn
 			}
@@ -164,16 +168,16 @@ func (s *silhouette) sift(d *Detector, box rect) {
 }
 
 // beside tells whether a is no further from b than half of b's larger side.
-func beside(a, b rect) bool {
-	gap, _ := distance(a, b)
-	return 2*gap <= max(b.right-b.left, b.bottom-b.top)
+func beside(a, b area.Rect) bool {
+	gap, _ := a.Apart(b)
+	return 2*gap <= max(b.Right-b.Left, b.Bottom-b.Top)
 }
 
 // flood gives the part of the shape around a cell another mark. Its cells are in the queue then.
 func (s *silhouette) flood(d *Detector, first int, mark, to byte) part {
 	w, h := d.grid.width, d.grid.height
 	now, background := d.history.newest(), d.model.background
-	p := part{first: first, box: noRect}
+	p := part{first: first, box: area.NoRect}
 	s.queue = append(s.queue[:0], int32(first))
 	s.shape[first] = to
 	for at := 0; at < len(s.queue); at++ {
@@ -181,7 +185,7 @@ func (s *silhouette) flood(d *Detector, first int, mark, to byte) part {
 		p.cells++
 		p.weight += int(abs32(int32(now[i]) - int32(background[i])))
 		x, y := i%w, i/w
-		p.box.add(x, y)
+		p.box.Add(x, y)
 		for v := max(0, y-1); v <= min(h-1, y+1); v++ {
 			for u := max(0, x-1); u <= min(w-1, x+1); u++ {
 				if j := v*w + u; s.shape[j] == mark {

@@ -1,5 +1,10 @@
 package motion
 
+import (
+	"vmsbridge/motion/area"
+	"vmsbridge/motion/shake"
+)
+
 // Threshold is the share of the picture (0..1) that must move for the whole picture to count as moving: what Activity.Share is drawn against.
 func (d *Detector) Threshold() float64 { return d.spans[0].share }
 
@@ -44,18 +49,18 @@ func (d *Detector) outline() (any bool) {
 	s := &d.silhouette
 	for j := range d.objects {
 		o := &d.objects[j]
-		if o.track < 0 || !d.shown(o) {
+		if o.Track < 0 || !d.shown(o) {
 			continue
 		}
-		for y := o.whole.top; y < o.whole.bottom; y++ {
-			for x := o.whole.left; x < o.whole.right; x++ {
-				if i := y*d.grid.width + x; d.solid[i] != 0 && d.flags[i]&cellFore != 0 && d.labels.of(x, y) == j {
+		for y := o.Whole.Top; y < o.Whole.Bottom; y++ {
+			for x := o.Whole.Left; x < o.Whole.Right; x++ {
+				if i := y*d.grid.width + x; d.solid[i] != 0 && d.flags[i]&cellFore != 0 && d.labels.Of(x, y) == j {
 					s.moved[i] = 1
 				}
 			}
 		}
 	}
-	box := noRect
+	box := area.NoRect
 	for i := range s.shape {
 		s.shape[i] = 0
 		switch {
@@ -63,10 +68,10 @@ func (d *Detector) outline() (any bool) {
 			s.moved[i] = 0
 		case s.moved[i] != 0:
 			s.shape[i] = 1
-			box.add(i%d.grid.width, i/d.grid.width)
+			box.Add(i%d.grid.width, i/d.grid.width)
 		}
 	}
-	if box.empty() {
+	if box.Empty() {
 		return false
 	}
 	s.unshade(d)
@@ -77,22 +82,22 @@ func (d *Detector) outline() (any bool) {
 }
 
 // shown tells whether an object that has a track is part of the mask: what is not yet confirmed must be large, or go somewhere that weather does not.
-func (d *Detector) shown(o *object) bool {
-	k, t := &d.tracks.tracks[o.track], &d.tracks
-	if t.fall.all > flurry && o.size() < t.small/4 && 2*float64(o.size()) < k.cells {
+func (d *Detector) shown(o *area.Area) bool {
+	k, flurries := &d.tracks.Tracks[o.Track], d.tracks.Flurries()
+	if flurries && o.Size() < d.small/4 && 2*float64(o.Size()) < k.Largest() {
 		return false // a flake beside what moves
 	}
-	return k.confirmed || o.weak && (o.size() >= t.small || k.travelled() && t.fall.all <= flurry)
+	return k.Confirmed || o.Weak && (o.Size() >= d.small || k.Travelled() && !flurries)
 }
 
 // widen takes what is a bit fainter into the shape, beside what is clear. It returns the shape's box.
-func (s *silhouette) widen(d *Detector, box rect) rect {
+func (s *silhouette) widen(d *Detector, box area.Rect) area.Rect {
 	w, h := d.grid.width, d.grid.height
 	now, m := d.history.newest(), &d.model
 	s.queue = s.queue[:0]
 	within := box
-	for y := max(0, box.top-1); y < min(h, box.bottom+1); y++ {
-		for x := max(0, box.left-1); x < min(w, box.right+1); x++ {
+	for y := max(0, box.Top-1); y < min(h, box.Bottom+1); y++ {
+		for x := max(0, box.Left-1); x < min(w, box.Right+1); x++ {
 			i := y*w + x
 			beside := x > 0 && s.shape[i-1] == 1 || x+1 < w && s.shape[i+1] == 1 || y > 0 && s.shape[i-w] == 1 || y+1 < h && s.shape[i+w] == 1
 			if s.shape[i] != 0 || !beside || d.mask[i] == 0 || d.habit.memory[i] >= restlessAt {
@@ -100,7 +105,7 @@ func (s *silhouette) widen(d *Detector, box rect) rect {
 			}
 			if 5*abs32(int32(now[i])-int32(m.background[i])) > 4*threshold(d.contrast, d.doubt[i]) {
 				s.queue = append(s.queue, int32(i))
-				within.add(x, y)
+				within.Add(x, y)
 			}
 		}
 	}
@@ -111,8 +116,8 @@ func (s *silhouette) widen(d *Detector, box rect) rect {
 }
 
 // fill closes the holes of the shape inside r: what cannot be reached from outside of it.
-func (s *silhouette) fill(g grid, r rect) {
-	if r.empty() {
+func (s *silhouette) fill(g grid, r area.Rect) {
+	if r.Empty() {
 		return
 	}
 	// A cell that was reached has the bit 2.
@@ -123,33 +128,33 @@ func (s *silhouette) fill(g grid, r rect) {
 			s.queue = append(s.queue, int32(i))
 		}
 	}
-	for x := r.left; x < r.right; x++ {
-		reach(x, r.top)
-		reach(x, r.bottom-1)
+	for x := r.Left; x < r.Right; x++ {
+		reach(x, r.Top)
+		reach(x, r.Bottom-1)
 	}
-	for y := r.top; y < r.bottom; y++ {
-		reach(r.left, y)
-		reach(r.right-1, y)
+	for y := r.Top; y < r.Bottom; y++ {
+		reach(r.Left, y)
+		reach(r.Right-1, y)
 	}
 	for len(s.queue) > 0 {
 		i := int(s.queue[len(s.queue)-1])
 		s.queue = s.queue[:len(s.queue)-1]
 		x, y := i%g.width, i/g.width
-		if x > r.left {
+		if x > r.Left {
 			reach(x-1, y)
 		}
-		if x+1 < r.right {
+		if x+1 < r.Right {
 			reach(x+1, y)
 		}
-		if y > r.top {
+		if y > r.Top {
 			reach(x, y-1)
 		}
-		if y+1 < r.bottom {
+		if y+1 < r.Bottom {
 			reach(x, y+1)
 		}
 	}
-	for y := r.top; y < r.bottom; y++ {
-		for x := r.left; x < r.right; x++ {
+	for y := r.Top; y < r.Bottom; y++ {
+		for x := r.Left; x < r.Right; x++ {
 			i := y*g.width + x
 			s.shape[i] = 1 - s.shape[i]>>1
 		}
@@ -174,11 +179,11 @@ func (s *silhouette) smooth(g grid) {
 }
 
 // scale draws where the level, interpolated between the cells' centres, is above one half.
-func (s *silhouette) scale(g grid, shake steady, dst []byte, width, height int) {
+func (s *silhouette) scale(g grid, shake shake.Steady, dst []byte, width, height int) {
 	// Places are in 1/256 cells.
 	stepX := 256 * g.pictureWidth * 256 / (g.side * width)
 	stepY := 256 * g.pictureHeight * 256 / (g.side * height)
-	dx, dy := int(256*shake.dx), int(256*shake.dy)
+	dx, dy := int(256*shake.DX), int(256*shake.DY)
 	for y := range height {
 		v := max(0, (y*stepY+stepY/2)/256-128-dy)
 		y0 := min(v>>8, g.height-1)

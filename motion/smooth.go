@@ -61,7 +61,7 @@ func (s *smoother) run(cells []uint16, width int) {
 
 // doubts is the noise of the cells as thresholds are made of it: by night less than was learned, but not while much falls, since flakes are no noise.
 func (d *Detector) doubts() []uint16 {
-	if !d.smooth.on || d.tracks.fall.all > blizzard {
+	if !d.smooth.on || d.tracks.Falling() > blizzard {
 		return d.model.noise
 	}
 	calm := d.smooth.calm[:len(d.model.noise)]
@@ -86,11 +86,11 @@ func (s *smoother) sum(m *model, at []int32) int {
 
 // smoothen switches the smoothing by the noise that the model has learned, and carries the model over.
 func (d *Detector) smoothen() {
-	if len(d.light.at) == 0 {
+	if len(d.light.At) == 0 {
 		return
 	}
-	sum := d.smooth.sum(&d.model, d.light.at)
-	mean := sum / len(d.light.at)
+	sum := d.smooth.sum(&d.model, d.light.At)
+	mean := sum / len(d.light.At)
 	switch {
 	case !d.smooth.on && mean > noisySmooth:
 		d.smooth.on = true

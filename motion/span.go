@@ -3,6 +3,8 @@ package motion
 import (
 	"strconv"
 	"time"
+
+	"vmsbridge/motion/track"
 )
 
 // maxBoxes bounds the boxes of a Change and of Activity.
@@ -38,10 +40,10 @@ func (s *span) change(kind ChangeKind, continued bool) Change {
 
 // evidence is what one picture says about one region.
 type evidence struct {
-	track  *track // a confirmed one that moves inside, nil if there is none
-	may    bool   // something may move inside
-	moved  int    // cells that move inside, of confirmed tracks
-	boxes  []Box  // of those
+	track  *track.Track // a confirmed one that moves inside, nil if there is none
+	may    bool         // something may move inside
+	moved  int          // cells that move inside, of confirmed tracks
+	boxes  []Box        // of those
 	things []thing
 	at, dt time.Duration
 	wall   time.Time
@@ -50,13 +52,13 @@ type evidence struct {
 // step takes one picture into the span, and appends what changed.
 func (s *span) step(e evidence, c Config, changes []Change) []Change {
 	if e.may {
-		if e.at-s.seenAt > max(trackGone, 2*e.dt) || s.first.IsZero() {
+		if e.at-s.seenAt > max(track.GoneAfter, 2*e.dt) || s.first.IsZero() {
 			s.first, s.inside = e.wall, 0
 		}
 		s.seenAt = e.at
 		s.inside += e.dt
 	}
-	moves := e.track != nil && (s.open || s.waiting || s.inside >= 2*e.dt || s.inside >= confirmActive)
+	moves := e.track != nil && (s.open || s.waiting || s.inside >= 2*e.dt || s.inside >= track.ConfirmActive)
 	if moves {
 		if !s.open && !s.waiting {
 			s.begin(e)
@@ -84,8 +86,8 @@ func (s *span) step(e evidence, c Config, changes []Change) []Change {
 
 // begin starts waiting for MinDuration, which may be over at once.
 func (s *span) begin(e evidence) {
-	s.waiting, s.object = true, e.track.id
-	s.start = e.track.start
+	s.waiting, s.object = true, e.track.ID
+	s.start = e.track.Start
 	if s.first.After(s.start) {
 		s.start = s.first
 	}
@@ -119,13 +121,6 @@ func (s *span) end(changes []Change) []Change {
 
 func later(a, b time.Time) time.Time {
 	if b.After(a) {
-		return b
-	}
-	return a
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
 		return b
 	}
 	return a

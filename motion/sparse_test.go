@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/motion/area"
+	"vmsbridge/motion/exposure"
 )
 
 // Loops that pass over what is empty, or end as soon as they know, beside plain ones over all cells.
@@ -101,24 +104,24 @@ func TestOutstandingIsPlain(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 300 {
 		d, now := littered(t, r)
-		d.labels.label(d.grid, d.solid, d.model.parked)
-		v := d.views(now, now, now, sameExposure, sameExposure)
-		objects := d.labels.collect(d, &v, 1)
+		d.labels.Label(d.solid, d.model.parked, d.grid.width, d.grid.height)
+		v := d.views(now, now, now, exposure.Same, exposure.Same)
+		objects := d.labels.Collect(&v, 1)
 		for j := range objects {
 			o := &objects[j]
 			differs, brighter, limit := 0, 0, 0
 			want, got := make([]byte, len(now)), make([]byte, len(now))
 			for i, is := range now {
-				if d.solid[i] == 0 || d.flags[i]&cellFore == 0 || d.labels.of(i%d.grid.width, i/d.grid.width) != j {
+				if d.solid[i] == 0 || d.flags[i]&cellFore == 0 || d.labels.Of(i%d.grid.width, i/d.grid.width) != j {
 					continue
 				}
 				want[i] = cellFore
 				rise := int(is) - int(d.model.background[i])
 				differs, brighter, limit = differs+max(rise, -rise), brighter+max(0, rise), limit+int(threshold(d.contrast, d.doubt[i]))
 			}
-			d.outstanding(j, o.whole, got)
+			d.outstanding(j, o.Whole, got)
 			require.Equal(t, want, got)
-			require.Equal(t, []int{differs, brighter, limit}, []int{o.differs, o.brighter, o.foreLimit})
+			require.Equal(t, []int{differs, brighter, limit}, []int{o.Differs, o.Brighter, o.ForeLimit})
 		}
 	}
 }
@@ -127,10 +130,10 @@ func TestHoldIsPlain(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 3))
 	for range 300 {
 		d, now := littered(t, r)
-		d.labels.label(d.grid, d.solid, d.model.parked)
-		v := d.views(now, now, now, sameExposure, sameExposure)
-		var marks [maxObjects]byte
-		for j := range d.labels.collect(d, &v, 1) {
+		d.labels.Label(d.solid, d.model.parked, d.grid.width, d.grid.height)
+		v := d.views(now, now, now, exposure.Same, exposure.Same)
+		var marks [area.Most]byte
+		for j := range d.labels.Collect(&v, 1) {
 			marks[j] = byte(r.UintN(3))
 		}
 		want := make([]byte, len(now))
@@ -138,45 +141,11 @@ func TestHoldIsPlain(t *testing.T) {
 			if d.solid[i] == 0 || d.habit.memory[i] >= restlessAt {
 				continue
 			}
-			if j := d.labels.of(i%d.grid.width, i/d.grid.width); j >= 0 {
+			if j := d.labels.Of(i%d.grid.width, i/d.grid.width); j >= 0 {
 				want[i] = marks[j]
 			}
 		}
 		d.hold(&marks)
 		require.Equal(t, want, d.held)
-	}
-}
-
-// TestSpreadIsPlain looks at every tile in turn. Pictures are wider than a word of tiles, or two.
-func TestSpreadIsPlain(t *testing.T) {
-	r := rand.New(rand.NewPCG(2, 4))
-	for range 300 {
-		g := grid{side: 1, width: 1 + r.IntN(300), height: 1 + r.IntN(20)}
-		var l labeler
-		l.resize(g)
-		some := 1 + r.IntN(30)
-		parked := make([]byte, g.cells())
-		for i := range parked {
-			if r.IntN(some) == 0 {
-				parked[i] = 1
-			}
-		}
-		l.label(g, make([]byte, g.cells()), parked)
-		near := make([]bool, l.width*l.height)
-		for i := range near {
-			x, y := i%l.width, i/l.width
-			if near[i] || l.stands[y*l.words+x/64]>>(x%64)&1 == 0 {
-				continue
-			}
-			for v := max(0, y-1); v <= min(l.height-1, y+1); v++ {
-				for u := max(0, x-1); u <= min(l.width-1, x+1); u++ {
-					near[v*l.width+u] = true
-				}
-			}
-		}
-		for i, want := range near {
-			x, y := i%l.width, i/l.width
-			require.Equal(t, want, l.near[y*l.words+x/64]>>(x%64)&1 == 1, "tile %d,%d of %d", x, y, l.width)
-		}
 	}
 }

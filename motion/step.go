@@ -3,6 +3,7 @@ package motion
 import (
 	"time"
 
+	"vmsbridge/motion/exposure"
 	"vmsbridge/motion/plane"
 )
 
@@ -45,24 +46,24 @@ func (d *Detector) Step(p Picture) Result {
 	newest.at = d.at
 	d.grid.reduce(p, newest.cells)
 	fell := false
-	if d.seen, fell = d.snowfall.run(newest.cells, p.Time, dt, d.tracks.fall.all); fell {
+	if d.seen, fell = d.snowfall.run(newest.cells, p.Time, dt, d.tracks.Falling()); fell {
 		d.relearn()
 	}
 	d.smooth.run(newest.cells, d.grid.width)
 	if d.pictures > 0 {
-		d.steady.run(d.model.background, newest.cells, d.grid)
-		d.light.take(newest.cells, newest.samples)
-		d.light.take(d.model.background, d.light.ground)
-		if d.bands.run(d.model.background, newest.cells, d.light.ground, newest.samples, d.grid, d.at) {
+		d.steady.Run(d.model.background, newest.cells)
+		d.light.Take(newest.cells, newest.samples)
+		d.light.Take(d.model.background, d.light.Ground)
+		if d.bands.Run(d.model.background, newest.cells, d.light.Ground, newest.samples, d.at) {
 			d.relearn()
 		}
 	}
-	if d.pictures == 0 || d.bands.on {
-		d.light.take(newest.cells, newest.samples)
+	if d.pictures == 0 || d.bands.On {
+		d.light.Take(newest.cells, newest.samples)
 	}
 	if d.pictures++; d.pictures == 1 {
 		d.model.begin(newest.cells)
-		copy(d.light.ground, newest.samples)
+		copy(d.light.Ground, newest.samples)
 		d.unlit.clear()
 		d.began, d.learned = d.at, d.at+learnFor
 		d.rows = [2]int{}
@@ -98,29 +99,29 @@ func (d *Detector) result(global bool) Result {
 		r.Moving = r.Moving || d.spans[i].open
 		r.Candidate = r.Candidate || d.spans[i].waiting
 	}
-	for i := range d.tracks.tracks {
-		r.Candidate = r.Candidate || !d.tracks.tracks[i].confirmed
+	for i := range d.tracks.Tracks {
+		r.Candidate = r.Candidate || !d.tracks.Tracks[i].Confirmed
 	}
 	return r
 }
 
 // look is Step for the cells of the newest picture. It tells whether the light of the whole scene changed.
 func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
-	before, light := now, sameExposure
+	before, light := now, exposure.Same
 	if d.looked {
-		d.light.again(d.history.current().samples)
+		d.light.Again(d.history.current().samples)
 	} else {
-		d.light.look(d.history.current().samples, d.flags, cellFore|cellMoved)
+		d.light.Look(d.history.current().samples, d.flags, cellFore|cellMoved)
 	}
 	d.looked = false
 	if long := d.history.near(longLag); long != nil {
 		before = long.cells
-		light = d.light.fit(long.samples)
+		light = d.light.Fit(long.samples)
 		if d.learning() {
-			d.model.floor(uint16(startNoise * 256 * float64(max(0, d.light.spread()-1))))
+			d.model.floor(uint16(startNoise * 256 * float64(max(0, d.light.Spread()-1))))
 		}
 	}
-	if e := d.light.fit(d.light.ground); e.shift() > 128 {
+	if e := d.light.Fit(d.light.Ground); e.Shift() > 128 {
 		d.model.expose(e)
 		d.unlit.expose(e)
 	}
@@ -134,15 +135,15 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 		clear(d.held)
 		d.heldAny = false
 	}
-	d.tracks.snows = d.snowfall.on
-	d.tracks.young = d.at < d.began+restlessLearned
+	d.tracks.Snows = d.snowfall.on
+	d.tracks.Young = d.at < d.began+restlessLearned
 	cells, squares := d.grid.cells(), plane.Block(0)
-	if d.tracks.scattered = false; solid > cells/100 || d.jumpedAt != 0 {
+	if d.tracks.Scattered = false; solid > cells/100 || d.jumpedAt != 0 {
 		squares = d.squares()
-		d.tracks.scattered = solid > cells/100 && scattered(d.square)
-		if d.tracks.scattered && d.blurs(now) {
+		d.tracks.Scattered = solid > cells/100 && scattered(d.square)
+		if d.tracks.Scattered && d.blurs(now) {
 			if d.at > d.blursTill {
-				d.tracks.remember(d.at, d.seen, true)
+				d.tracks.Remember(d.at, d.seen, true)
 			}
 			d.blursTill = d.at + focusLasts
 		}
@@ -171,14 +172,14 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 	}
 	if upheaval {
 		if !d.upheaves {
-			d.tracks.remember(d.at, d.seen, false)
+			d.tracks.Remember(d.at, d.seen, false)
 		}
-		d.tracks.change.over = d.at
+		d.tracks.Upheaves(d.at)
 	}
 	d.upheaves = upheaval
-	d.tracks.step(d.objects, d.at, dt, d.seen)
+	d.tracks.Step(d.objects, d.at, dt, d.seen)
 	if upheaval {
-		d.tracks.forget(d.objects)
+		d.tracks.Forget(d.objects)
 	}
 	d.decide(d.objects, dt)
 	d.adapt(now, before, light, dt)

@@ -1,6 +1,9 @@
 package motion
 
-import "vmsbridge/motion/plane"
+import (
+	"vmsbridge/motion/exposure"
+	"vmsbridge/motion/plane"
+)
 
 // unlitFor is for how many seconds it is known what a place was before the light on it. Headlights pass in less.
 const unlitFor = 10
@@ -36,7 +39,7 @@ func (u *unlit) keep(i int, background uint16) {
 func (u *unlit) knows(i int) bool { return u.left[i] != 0 }
 
 // expose moves what is known into a new exposure.
-func (u *unlit) expose(e exposure) {
+func (u *unlit) expose(e exposure.Exposure) {
 	if u.any {
 		plane.Expose(u.background, plane.Exposure(e))
 	}

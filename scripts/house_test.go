@@ -22,7 +22,13 @@ const module = "vmsbridge"
 // no row covers is an error: decide where it stands, then write it here.
 var allowed = map[string][]string{
 	"configs/...":              nil,
-	"motion/...":               nil,
+	"motion":                   {"motion/area", "motion/exposure", "motion/plane", "motion/shake", "motion/track"},
+	"motion/track":             {"motion/area"},
+	"motion/area":              {"motion/plane"},
+	"motion/exposure":          {"motion/plane", "motion/tally"},
+	"motion/shake":             {"motion/plane"},
+	"motion/plane":             nil,
+	"motion/tally":             nil,
 	"motion/tamper/...":        {"motion"}, // for its Picture
 	"agent/clock":              nil,
 	"agent/camera/...":         nil,

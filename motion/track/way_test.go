@@ -1,4 +1,4 @@
-package motion
+package track
 
 import (
 	"math"
@@ -7,11 +7,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/motion/plane"
+	"vmsbridge/motion/area"
 )
 
 // pass lets a track be seen at ten pictures a second, size cells large, where the way of k tells, and returns its time after that.
-func pass(k *track, pictures, size int, way func(seconds float64) (x, y float64)) time.Duration {
+func pass(k *Track, pictures, size int, way func(seconds float64) (x, y float64)) time.Duration {
 	at := time.Duration(0)
 	for i := range pictures {
 		at = time.Duration(i) * 100 * time.Millisecond
@@ -36,19 +36,19 @@ func TestTravelled(t *testing.T) {
 		"turns round":             {200, func(s float64) (x, y float64) { return 60 + 6*math.Cos(8*s), 30 + 6*math.Sin(8*s) }, false},
 		"leans a bit, and is big": {2000, func(s float64) (x, y float64) { return 60 + 3*s, 30 }, false},
 	} {
-		var k track
+		var k Track
 		pass(&k, 16, c.size, c.way)
-		require.Equal(t, c.want, k.travelled(), name)
+		require.Equal(t, c.want, k.Travelled(), name)
 	}
 }
 
 // TestLeaves: while a scene is young a tree that leans over is no walker.
 func TestLeaves(t *testing.T) {
-	var walker, tree track
+	var walker, tree Track
 	pass(&walker, 12, 300, func(s float64) (x, y float64) { return 20 + 20*s, 40 })
 	pass(&tree, 12, 300, func(s float64) (x, y float64) { return 60 + 6*s, 30 })
-	require.True(t, walker.travelled() && walker.leaves())
-	require.True(t, tree.travelled())
+	require.True(t, walker.Travelled() && walker.leaves())
+	require.True(t, tree.Travelled())
 	require.False(t, tree.leaves())
 }
 
@@ -68,7 +68,7 @@ func TestWanders(t *testing.T) {
 		"a small flutterer": {100, 1500 * time.Millisecond, 1500 * time.Millisecond, 0.3, false},
 		"a tree in gusts":   {600, 1500 * time.Millisecond, 3 * time.Second, 0.3, false},
 	} {
-		k := track{cells: c.size, strong: c.moves, worn: c.worn, ranFrom: time.Second, strongAt: time.Second + c.since}
+		k := Track{cells: c.size, strong: c.moves, worn: c.worn, ranFrom: time.Second, strongAt: time.Second + c.since}
 		require.Equal(t, c.want, k.wanders(small), name)
 	}
 }
@@ -86,18 +86,31 @@ func TestSeldomSeen(t *testing.T) {
 		"who is too short, at ten":      {100 * time.Millisecond, 300 * time.Millisecond, 600 * time.Millisecond, false},
 		"who is faint, at five, and on": {200 * time.Millisecond, 800 * time.Millisecond, 1600 * time.Millisecond, true},
 	} {
-		var k track
+		var k Track
 		at := pass(&k, 12, 150, func(s float64) (x, y float64) { return 20 + 20*s, 40 })
 		k.strong, k.active, k.faint, k.pictures = c.strong, c.strong, c.faint, int(c.strong/c.each)
 		k.trail.add(sight{at: at}, c.each)
-		k.confirm(at, c.each, &tracker{small: 72, width: 160, height: 90})
-		require.Equal(t, c.want, k.confirmed, name)
+		k.confirm(at, c.each, &Tracker{small: 72, width: 160, height: 90})
+		require.Equal(t, c.want, k.Confirmed, name)
 	}
+}
+
+// TestPasses: who walks is on its way; who stays in one place for long dwells there.
+func TestPasses(t *testing.T) {
+	var k Track
+	at := pass(&k, 12, 300, func(s float64) (x, y float64) { return 20 + 20*s, 40 })
+	require.False(t, k.Passes(at, 12*time.Second), "it is not confirmed")
+	k.Live = true
+	require.True(t, k.Passes(at, 12*time.Second))
+	require.False(t, k.Passes(at+12*time.Second, 12*time.Second))
+	k = Track{Live: true}
+	at = pass(&k, 12, 300, func(s float64) (x, y float64) { return 60, 30 })
+	require.False(t, k.Passes(at, 12*time.Second), "it has been there all the time")
 }
 
 // TestHurries: an insect close to the lens is faster than things of its size.
 func TestHurries(t *testing.T) {
-	var runner, insect track
+	var runner, insect Track
 	at := pass(&runner, 10, 100, func(s float64) (x, y float64) { return 20 + 35*s, 40 })
 	require.False(t, runner.hurries(at))
 	at = pass(&insect, 10, 100, func(s float64) (x, y float64) { return 20 + 90*s, 40 + 20*math.Sin(9*s) })
@@ -106,9 +119,9 @@ func TestHurries(t *testing.T) {
 
 // TestLeaps: pictures of one clear form along a line are a thing; others, to and fro, or of something that may be an insect, are not.
 func TestLeaps(t *testing.T) {
-	tr := &tracker{small: 72, width: 160, height: 90}
+	tr := &Tracker{small: 72, width: 160, height: 90}
 	shape := func(left, top, wide, high int) form {
-		return form{box: rect{left, top, left + wide, top + high}, cells: wide * high * 4 / 5, clear: true, bold: wide*high > 400,
+		return form{box: area.Rect{Left: left, Top: top, Right: left + wide, Bottom: top + high}, cells: wide * high * 4 / 5, clear: true, bold: wide*high > 400,
 			border: left <= 1 || left+wide >= tr.width-1}
 	}
 	unclear := shape(70, 50, 30, 14)
@@ -127,7 +140,7 @@ func TestLeaps(t *testing.T) {
 		"light":                     {[]form{shape(20, 50, 30, 14), unclear}, false},
 		"in its place":              {[]form{shape(20, 50, 36, 16), shape(24, 50, 36, 16), shape(20, 50, 36, 16)}, false},
 	} {
-		var k track
+		var k Track
 		for i, f := range c.forms {
 			k.linked++
 			k.leap(f, tr, time.Duration(i)*100*time.Millisecond, 100*time.Millisecond)
@@ -136,56 +149,25 @@ func TestLeaps(t *testing.T) {
 	}
 }
 
-// TestScattered: specks all over the picture are scattered; people and a large thing are not.
-func TestScattered(t *testing.T) {
-	const w, h = 160, 90
-	var d Detector
-	d.resize(w, h)
-	draw := func(in func(x, y int) bool) []plane.Block {
-		for i := range d.solid {
-			d.solid[i] = 0
-			if in(i%w, i/w) {
-				d.solid[i] = 1
-			}
-		}
-		d.squares()
-		return d.square
+// TestTrackOfLightIsNotConfirmed: a track must be a thing on the mean of its pictures; what is too small or too faint to tell may be one.
+func TestTrackOfLightIsNotConfirmed(t *testing.T) {
+	clear := area.Area{Fore: 400, Moved: 300, MovedWeight: 300 * 4000, MovedSquare: 300 * 4000 * 4000, Limit: 300 * 1500, Strong: true}
+	light, solid := clear, clear
+	light.Outline = area.Outline{Ends: 100, Sharp: 40, Inner: 1000, Torn: 30, Own: 100, Lost: 10}
+	solid.Outline = area.Outline{Ends: 100, Sharp: 80, Inner: 1000, Torn: 200, Own: 100, Lost: 60}
+	k := Track{}
+	require.True(t, k.solid(), "nothing is known yet")
+	for range 5 {
+		k.consider(&look{Area: light}, 100*time.Millisecond)
 	}
-	require.True(t, scattered(draw(func(x, y int) bool { return x%8 < 2 && y%6 < 2 })), "specks")
-	require.False(t, scattered(draw(func(x, y int) bool { return x > 40 && x < 60 && y > 20 && y < 80 })), "a person")
-	require.False(t, scattered(draw(func(x, y int) bool { return x > 10 && x < 150 && y > 5 })), "a truck")
-	require.False(t, scattered(draw(func(x, y int) bool { return false })), "nothing")
-}
-
-// TestRestless: a place where something moves that goes nowhere becomes restless within seconds, and calm again within a minute; who passes by teaches nothing.
-func TestRestless(t *testing.T) {
-	d, err := New(Config{})
-	require.NoError(t, err)
-	d.resize(320, 180)
-	d.labels.label(d.grid, d.solid, d.model.parked)
-	const cell = 40*160 + 50
-	run := func(seconds float64) {
-		for range int(10 * seconds) {
-			d.at += 100 * time.Millisecond
-			d.habit.learn(d, 100*time.Millisecond)
-		}
+	require.False(t, k.solid())
+	for range 6 {
+		k.consider(&look{Area: solid}, 100*time.Millisecond)
 	}
-	d.flags[cell] = cellMoved
-	run(2)
-	require.Less(t, d.habit.memory[cell], restlessAt)
-	run(2)
-	require.GreaterOrEqual(t, d.habit.memory[cell], restlessAt)
-	d.flags[cell] = 0
-	run(60)
-	require.Zero(t, d.habit.memory[cell])
-
-	d.flags[cell], d.solid[cell] = cellMoved|cellFore, 1
-	d.labels.label(d.grid, d.solid, d.model.parked)
-	d.objects = []object{{track: 0}}
-	d.labels.number[d.labels.root(d.labels.tile[40/2*d.labels.width+50/2])] = 0
-	d.tracks.tracks = append(d.tracks.tracks[:0], track{live: true, left: true, anchorAt: d.at})
-	run(5)
-	require.Zero(t, d.habit.memory[cell], "it is on its way")
-	run(dwellsAfter.Seconds())
-	require.NotZero(t, d.habit.memory[cell], "it dwells")
+	require.True(t, k.solid(), "somebody came out of the light")
+	faint := light
+	faint.MovedWeight, faint.MovedSquare = 300*1600, 300*1600*1600
+	k = Track{}
+	k.consider(&look{Area: faint}, 100*time.Millisecond)
+	require.True(t, k.solid(), "too faint to tell")
 }

@@ -1,4 +1,4 @@
-package motion
+package track
 
 import (
 	"math"
@@ -34,7 +34,7 @@ const (
 const wayFade = 1.5
 
 // travel keeps where the track's motion is, smoothed over a fifth of a second, and how far it went on its way there.
-func (k *track) travel(moved, size, x, y int, at, dt time.Duration) {
+func (k *Track) travel(moved, size, x, y int, at, dt time.Duration) {
 	if moved == 0 {
 		return
 	}
@@ -60,58 +60,66 @@ func (k *track) travel(moved, size, x, y int, at, dt time.Duration) {
 	}
 }
 
-// away is how far the track is from where it was some time ago, in cells.
-func (k *track) away() float64 { return math.Hypot(k.nowX-k.fromX, k.nowY-k.fromY) }
+// Passes tells whether the track is of something on its way: it moves, has left where it began, and has not dwelt in one place for longer than dwells.
+func (k *Track) Passes(at, dwells time.Duration) bool {
+	return k.Live && k.left && at-k.anchorAt < dwells
+}
 
-// travelled tells whether the track went anywhere. What sways or flickers in its place, such as a tree or the digits of a clock, goes to and fro.
-func (k *track) travelled() bool {
+// Largest is the size, in cells, of the largest part that was seen of the track lately.
+func (k *Track) Largest() float64 { return k.cells }
+
+// away is how far the track is from where it was some time ago, in cells.
+func (k *Track) away() float64 { return math.Hypot(k.nowX-k.fromX, k.nowY-k.fromY) }
+
+// Travelled tells whether the track went anywhere. What sways or flickers in its place, such as a tree or the digits of a clock, goes to and fro.
+func (k *Track) Travelled() bool {
 	d := k.away()
 	return d >= minTravel && d >= minWay*math.Sqrt(k.cells) && d >= straight*k.way
 }
 
 // again tells whether somebody was on the way there just now, who stood still and goes on.
-func (t *tracker) again(k *track, at time.Duration) bool {
-	gap, reach := distance(t.liveBox, k.box)
+func (t *Tracker) again(k *Track, at time.Duration) bool {
+	gap, reach := t.liveBox.Apart(k.box)
 	return t.lastID > 0 && at-t.liveAt <= againWithin && gap <= reach
 }
 
 // flaps tells whether what is not large goes to and fro, or moves through places that have been moving for as long as itself.
-func (k *track) flaps() bool {
+func (k *Track) flaps() bool {
 	d := k.away()
 	return k.worn > flapWorn*max(k.strong, k.faint).Seconds() || d < flapStraight*k.way
 }
 
 // walks tells whether something small goes on its way, through places where nothing moved before. What flaps, such as a flag, stays where it has been moving all the time.
-func (k *track) walks() bool {
+func (k *Track) walks() bool {
 	d := k.away()
 	return d >= walkWay*math.Sqrt(k.cells) && d >= walkStraight*k.way && k.worn <= walkWorn*k.strong.Seconds()
 }
 
 // fares tells whether something small that differs by little goes far, straight on, as nothing in the noise of the night does, and while nothing else is about.
-func (k *track) fares(t *tracker) bool {
+func (k *Track) fares(t *Tracker) bool {
 	d := k.away()
-	return k.faint >= fareFor && t.fall.all <= flurry && d >= fareWay*math.Sqrt(k.cells) && d >= fareStraight*k.way
+	return k.faint >= fareFor && !t.Flurries() && d >= fareWay*math.Sqrt(k.cells) && d >= fareStraight*k.way
 }
 
 // leaves tells whether the track goes far: what moved when the detector began, such as a tree or a flag, is not known yet for what it is.
-func (k *track) leaves() bool {
+func (k *Track) leaves() bool {
 	d := k.away()
 	return d >= youngWay*math.Sqrt(k.cells) && d >= youngStraight*k.way
 }
 
 // wanders tells whether something large has moved for so long, and each time somewhere else, that it is not a thing that always moves in its place: a hand at
 // work, a dog, a child at play. The places that a tree or a flag moves through are always the same ones.
-func (k *track) wanders(small int) bool {
+func (k *Track) wanders(small int) bool {
 	return k.strong >= confirmWander && k.strong.Seconds() >= wanderSteady*(k.strongAt-k.ranFrom).Seconds() && k.cells >= wanderCells*float64(small) && k.worn <= wanderWorn*k.strong.Seconds()
 }
 
 // hurries tells whether the track goes further in a second than things of its size do: insects, flakes of snow and drops fly close to the lens.
-func (k *track) hurries(at time.Duration) bool {
+func (k *Track) hurries(at time.Duration) bool {
 	return k.way > fastSmall*math.Sqrt(k.cells)*wayFade*(1-math.Exp(-(at-k.bornAt).Seconds()/wayFade))
 }
 
 // follow sums up a slow advance: new ground taken all the time, and a centre that really moves.
-func (k *track) follow(creeps bool, fore, x, y, small int, dt time.Duration) {
+func (k *Track) follow(creeps bool, fore, x, y, small int, dt time.Duration) {
 	if !creeps || fore == 0 {
 		k.creep, k.creeping = 0, false
 		return

@@ -1,4 +1,4 @@
-package motion
+package exposure
 
 import (
 	"math"
@@ -23,9 +23,9 @@ const (
 	bandFills  = 0.3                     // of a row's cells that must agree for the row to count
 )
 
-// bands puts the brightness of the rows right, one by one, when that is found to wander. Its zero value looks for it.
-type bands struct {
-	on       bool
+// Bands puts the brightness of the rows right, one by one, when that is found to wander. Its zero value looks for it.
+type Bands struct {
+	On       bool
 	wait     int // pictures until it is looked for again: three and four in turn, so that no rate of wandering hides
 	turn     int
 	profile  [bandParts][bandCount]float64 // of the last time, around its mean, in 1/256 grey levels
@@ -33,36 +33,37 @@ type bands struct {
 	counted  time.Duration
 	lookedAt time.Duration
 	seenAt   time.Duration
+	width    int
 	gains    []float64 // of the rows
 	weights  []float64
 	strips   [bandParts * bandCount][]int32 // the samples of the strips, of one part of the width after another
 }
 
-// resize prepares for the cells of g, of which those at are the samples.
-func (b *bands) resize(g grid, at []int32) {
-	*b = bands{gains: make([]float64, g.height), weights: make([]float64, g.height)}
+// Resize prepares for width x height cells, of which those at are the samples.
+func (b *Bands) Resize(width, height int, at []int32) {
+	*b = Bands{width: width, gains: make([]float64, height), weights: make([]float64, height)}
 	for k, i := range at {
-		strip := &b.strips[int(i)%g.width*bandParts/g.width*bandCount+int(i)*bandCount/g.cells()]
+		strip := &b.strips[int(i)%width*bandParts/width*bandCount+int(i)*bandCount/(width*height)]
 		*strip = append(*strip, int32(k))
 	}
 }
 
-// run looks at the samples of the background and of a picture whether bands wander and, if they do, puts the cells of the picture right, in place. It tells whether it began or ceased to do so: what was
+// Run looks at the samples of the background and of a picture whether bands wander and, if they do, puts the cells of the picture right, in place. It tells whether it began or ceased to do so: what was
 // learned holds no longer then.
-func (b *bands) run(background, cells, was, is []uint16, g grid, now time.Duration) (turned bool) {
+func (b *Bands) Run(background, cells, was, is []uint16, now time.Duration) (turned bool) {
 	if b.wait--; b.wait < 0 {
 		b.turn = 1 - b.turn
 		b.wait = 2 + b.turn
 		turned = b.look(was, is, now)
 	}
-	if b.on && !turned {
-		b.even(background, cells, g)
+	if b.On && !turned {
+		b.even(background, cells)
 	}
 	return turned
 }
 
 // look compares the strips of the picture with those of the last time. A strip has changed when all parts of its width did so together: what moves is not everywhere.
-func (b *bands) look(was, is []uint16, now time.Duration) (turned bool) {
+func (b *Bands) look(was, is []uint16, now time.Duration) (turned bool) {
 	var sums, counts, rests [bandParts][bandCount]float64
 	mean, all := 0.0, 0.0
 	for p, strip := range b.strips {
@@ -105,23 +106,23 @@ func (b *bands) look(was, is []uint16, now time.Duration) (turned bool) {
 		b.counted -= min(b.counted, time.Duration(float64(passed)*bandsUntil))
 	}
 	b.known = true
-	if !b.on && b.counted >= bandsAfter || b.on && now-b.seenAt > bandsLast {
-		b.on, b.known = !b.on, false
+	if !b.On && b.counted >= bandsAfter || b.On && now-b.seenAt > bandsLast {
+		b.On, b.known = !b.On, false
 		return true
 	}
 	return false
 }
 
 // even gives each row the brightness that it has in the background: the gain that most of its cells, and of those around, agree on.
-func (b *bands) even(background, cells []uint16, g grid) {
-	for y := range g.height {
-		x, v := background[y*g.width:(y+1)*g.width], cells[y*g.width:(y+1)*g.width]
+func (b *Bands) even(background, cells []uint16) {
+	for y := range b.gains {
+		x, v := background[y*b.width:(y+1)*b.width], cells[y*b.width:(y+1)*b.width]
 		e := plane.Exposure{Gain: gainOne}
 		limit := int32(bandCut)
 		var m plane.Moments
 		for range 2 {
 			m = plane.Sum(x, v, e, limit)
-			if float64(m.N) < bandFills*float64(g.width) || m.X == 0 {
+			if float64(m.N) < bandFills*float64(b.width) || m.X == 0 {
 				m = plane.Moments{}
 				break
 			}
@@ -130,13 +131,13 @@ func (b *bands) even(background, cells []uint16, g grid) {
 		}
 		b.gains[y], b.weights[y] = float64(m.Y), float64(m.X)
 	}
-	for y := range g.height {
+	for y := range b.gains {
 		is, was := 0.0, 0.0
-		for j := max(0, y-bandRows); j <= min(g.height-1, y+bandRows); j++ {
+		for j := max(0, y-bandRows); j <= min(len(b.gains)-1, y+bandRows); j++ {
 			is, was = is+b.gains[j], was+b.weights[j]
 		}
 		if is > 0 && was > 0 {
-			plane.Expose(cells[y*g.width:(y+1)*g.width], plane.Exposure{Gain: int32(math.Round(was / is * gainOne))})
+			plane.Expose(cells[y*b.width:(y+1)*b.width], plane.Exposure{Gain: int32(math.Round(was / is * gainOne))})
 		}
 	}
 }

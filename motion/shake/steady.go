@@ -1,4 +1,4 @@
-package motion
+package shake
 
 import (
 	"math"
@@ -17,26 +17,27 @@ const (
 	steadyCut    = 24 << 8
 )
 
-// steady finds by how much the camera looks elsewhere than the background does, and puts the picture back in its place: wind and traffic shake masts.
+// Steady finds by how much the camera looks elsewhere than the background does, and puts the picture back in its place: wind and traffic shake masts.
 // The shift is that of the scene as a whole, found by least squares on the gradients (B. D. Lucas and T. Kanade: An iterative image registration technique with an application to
 // stereo vision, 1981); what moves in the scene is trimmed.
-type steady struct {
-	dx, dy float64 // of the newest picture against the background, in cells
-	moved  []uint16
-	few    []int32       // cells that tell whether it may have moved: every third of those that tell by how much
-	points []plane.Point // of these
-	all    []int32
+type Steady struct {
+	DX, DY        float64 // of the newest picture against the background, in cells
+	width, height int
+	moved         []uint16
+	few           []int32       // cells that tell whether it may have moved: every third of those that tell by how much
+	points        []plane.Point // of these
+	all           []int32
 }
 
-// resize makes room for the cells of g, of which those at tell; not those close to the border, as what they show may come from beyond it.
-func (s *steady) resize(g grid, at []int32) {
-	*s = steady{moved: make([]uint16, g.cells())}
-	if g.width < 4*steadyReach || g.height < 4*steadyReach {
+// Resize makes room for width x height cells, of which those at tell; not those close to the border, as what they show may come from beyond it.
+func (s *Steady) Resize(width, height int, at []int32) {
+	*s = Steady{width: width, height: height, moved: make([]uint16, width*height)}
+	if width < 4*steadyReach || height < 4*steadyReach {
 		return
 	}
 	for k, i := range at {
-		x, y := int(i)%g.width, int(i)/g.width
-		if x <= steadyReach || y <= steadyReach || x >= g.width-steadyReach-2 || y >= g.height-steadyReach-2 {
+		x, y := int(i)%width, int(i)/width
+		if x <= steadyReach || y <= steadyReach || x >= width-steadyReach-2 || y >= height-steadyReach-2 {
 			continue
 		}
 		s.all = append(s.all, i)
@@ -47,15 +48,15 @@ func (s *steady) resize(g grid, at []int32) {
 	s.points = make([]plane.Point, len(s.few))
 }
 
-// run puts the cells of a picture in their place.
-func (s *steady) run(background, cells []uint16, g grid) {
-	s.dx, s.dy = 0, 0
-	dx, dy, ok := s.shiftOf(background, cells, g)
+// Run puts the cells of a picture in their place.
+func (s *Steady) Run(background, cells []uint16) {
+	s.DX, s.DY = 0, 0
+	dx, dy, ok := s.shiftOf(background, cells)
 	if !ok {
 		return
 	}
-	s.dx, s.dy = dx, dy
-	s.put(background, cells, g)
+	s.DX, s.DY = dx, dy
+	s.put(background, cells)
 }
 
 // between is the value between cells, x and y whole cells and u and v 1/256 beyond them.
@@ -78,7 +79,7 @@ type slopes struct {
 }
 
 // first sums up a few cells without a shift, each difference cut at steadyCut. All of it is exact in whole numbers, of which gradients are quarters.
-func (s *steady) first(background, now []uint16, w int) slopes {
+func (s *Steady) first(background, now []uint16, w int) slopes {
 	var m slopes
 	if len(s.few) == 0 {
 		return m
@@ -92,7 +93,7 @@ func (s *steady) first(background, now []uint16, w int) slopes {
 }
 
 // differ takes the points of a picture: of each of the few cells the difference from the background, cut at steadyCut, the size of what was cut, and four times the background's gradient.
-func (s *steady) differ(background, now []uint16, w int) {
+func (s *Steady) differ(background, now []uint16, w int) {
 	const reach = 2
 	points, now := s.points[:len(s.few)], now[:len(background)]
 	for k, at := range s.few {
@@ -107,7 +108,7 @@ func (s *steady) differ(background, now []uint16, w int) {
 }
 
 // again sums up the cells shifted by dx and dy, whose differences, less their mean, are within the limit.
-func (s *steady) again(background, now []uint16, w int, dx, dy, mean, limit float64) slopes {
+func (s *Steady) again(background, now []uint16, w int, dx, dy, mean, limit float64) slopes {
 	var m slopes
 	ix, u := split(dx)
 	iy, v := split(dy)
@@ -130,12 +131,12 @@ func (s *steady) again(background, now []uint16, w int, dx, dy, mean, limit floa
 }
 
 // shiftOf finds by how many cells the picture is shifted against the background. It tells whether that explains their differences.
-func (s *steady) shiftOf(background, now []uint16, g grid) (dx, dy float64, ok bool) {
-	m, least := s.first(background, now, g.width), float64(steadyCells/steadyStep)
+func (s *Steady) shiftOf(background, now []uint16) (dx, dy float64, ok bool) {
+	m, least := s.first(background, now, s.width), float64(steadyCells/steadyStep)
 	limit, mean := 0.0, 0.0
 	for round := range steadyRounds {
 		if round > 0 {
-			m, least = s.again(background, now, g.width, dx, dy, mean, limit), steadyCells
+			m, least = s.again(background, now, s.width, dx, dy, mean, limit), steadyCells
 		}
 		n := m.n
 		if n < least {
@@ -164,16 +165,16 @@ func (s *steady) shiftOf(background, now []uint16, g grid) (dx, dy float64, ok b
 }
 
 // put moves the cells by the shift. What the camera does not see is as the background.
-func (s *steady) put(background, cells []uint16, g grid) {
-	ix, u := split(s.dx)
-	iy, v := split(s.dy)
-	for y := range g.height {
-		for x := range g.width {
-			i := y*g.width + x
-			if sx, sy := x+ix, y+iy; sx < 0 || sy < 0 || sx+1 >= g.width || sy+1 >= g.height {
+func (s *Steady) put(background, cells []uint16) {
+	ix, u := split(s.DX)
+	iy, v := split(s.DY)
+	for y := range s.height {
+		for x := range s.width {
+			i := y*s.width + x
+			if sx, sy := x+ix, y+iy; sx < 0 || sy < 0 || sx+1 >= s.width || sy+1 >= s.height {
 				s.moved[i] = background[i]
 			} else {
-				s.moved[i] = uint16(between(cells, g.width, sy*g.width+sx, u, v))
+				s.moved[i] = uint16(between(cells, s.width, sy*s.width+sx, u, v))
 			}
 		}
 	}

@@ -1,8 +1,10 @@
-package motion
+package track
 
 import (
 	"math"
 	"time"
+
+	"vmsbridge/motion/area"
 )
 
 // What is large and fast, such as a car close to the camera, is seen in two or three pictures only, and each time somewhere else. Pictures of the same clear form, one after another along
@@ -21,7 +23,7 @@ const (
 
 // form is what a track looked like in one picture.
 type form struct {
-	box    rect
+	box    area.Rect
 	cells  int
 	border bool // it touches the picture's border, so that a part of it is not seen
 	clear  bool // it is a thing rather than light, and moves
@@ -29,11 +31,11 @@ type form struct {
 }
 
 // formOf is the form of what one picture shows; width and height are the picture's.
-func (t *tracker) formOf(l *look, contrast float64) form {
-	f := form{box: l.box, cells: l.fore}
-	f.border = l.box.left <= 1 || l.box.top <= 1 || l.box.right >= t.width-1 || l.box.bottom >= t.height-1
-	f.clear = l.strong && l.active && l.telling() && l.substance() >= thingSubstance && 2*l.fore >= l.moved && l.fore >= leapCells*t.small
-	f.bold = f.clear && !f.border && contrast*float64(l.moved) >= boldContrast*float64(l.limit) && l.substance() >= boldOutline && l.fore >= middling*t.small // what is smaller may be an insect
+func (t *Tracker) formOf(l *look, contrast float64) form {
+	f := form{box: l.Box, cells: l.Fore}
+	f.border = l.Box.Left <= 1 || l.Box.Top <= 1 || l.Box.Right >= t.width-1 || l.Box.Bottom >= t.height-1
+	f.clear = l.Strong && l.Active && l.Telling() && l.Substance() >= area.ThingSubstance && 2*l.Fore >= l.Moved && l.Fore >= leapCells*t.small
+	f.bold = f.clear && !f.border && contrast*float64(l.Moved) >= boldContrast*float64(l.Limit) && l.Substance() >= boldOutline && l.Fore >= middling*t.small // what is smaller may be an insect
 	return f
 }
 
@@ -42,14 +44,14 @@ func (f *form) like(g *form) bool {
 	near := func(a, b int, most float64) bool {
 		return float64(a) <= most*float64(b) && float64(b) <= most*float64(a)
 	}
-	if !near(f.box.bottom-f.box.top, g.box.bottom-g.box.top, leapHeight) {
+	if !near(f.box.Bottom-f.box.Top, g.box.Bottom-g.box.Top, leapHeight) {
 		return false
 	}
-	return f.border || g.border || near(f.box.right-f.box.left, g.box.right-g.box.left, leapHeight) && near(f.cells, g.cells, leapSize)
+	return f.border || g.border || near(f.box.Right-f.box.Left, g.box.Right-g.box.Left, leapHeight) && near(f.cells, g.cells, leapSize)
 }
 
 // leap takes the form of the newest picture, at the time at, into what is known of the track's leaps.
-func (k *track) leap(f form, t *tracker, at, dt time.Duration) {
+func (k *Track) leap(f form, t *Tracker, at, dt time.Duration) {
 	last := k.form
 	k.form = f
 	if k.linked <= 1 || !f.clear || !last.clear || !f.like(&last) || at-k.formAt > dt*3/2 {
@@ -57,10 +59,10 @@ func (k *track) leap(f form, t *tracker, at, dt time.Duration) {
 		return
 	}
 	k.formAt = at
-	dx := t.between(last.box.left, f.box.left, last.box.right, f.box.right, t.width)
-	dy := t.between(last.box.top, f.box.top, last.box.bottom, f.box.bottom, t.height)
+	dx := t.between(last.box.Left, f.box.Left, last.box.Right, f.box.Right, t.width)
+	dy := t.between(last.box.Top, f.box.Top, last.box.Bottom, f.box.Bottom, t.height)
 	way := math.Hypot(dx, dy)
-	larger := max(f.box.right-f.box.left, f.box.bottom-f.box.top)
+	larger := max(f.box.Right-f.box.Left, f.box.Bottom-f.box.Top)
 	before := math.Hypot(k.leapX, k.leapY)
 	if way < leapWay*float64(larger) || k.leaps > 0 && (dx*k.leapX+dy*k.leapY < leapStraight*way*before || way > leapEven*before || before > leapEven*way) {
 		k.leaps = 0
@@ -72,7 +74,7 @@ func (k *track) leap(f form, t *tracker, at, dt time.Duration) {
 }
 
 // between is how far a box went along one side of the picture, whose far end is at size: by the edge that both pictures show.
-func (t *tracker) between(from, to, farFrom, farTo, size int) float64 {
+func (t *Tracker) between(from, to, farFrom, farTo, size int) float64 {
 	switch {
 	case from > 1 && to > 1:
 		return float64(to - from)
@@ -83,4 +85,4 @@ func (t *tracker) between(from, to, farFrom, farTo, size int) float64 {
 }
 
 // leapt tells whether the track's leaps leave no doubt.
-func (k *track) leapt() bool { return k.leaps >= leapsSure || k.leaps > 0 && k.bold }
+func (k *Track) leapt() bool { return k.leaps >= leapsSure || k.leaps > 0 && k.bold }

@@ -1,14 +1,15 @@
-package motion
+package area
 
 import (
 	"math/bits"
+	"slices"
 
 	"vmsbridge/motion/plane"
 )
 
-// labeler joins cells into connected areas. It works on tiles of 2x2 cells, with all eight neighbours, so that gaps of a cell or two do
+// Finder joins cells into connected areas. It works on tiles of 2x2 cells, with all eight neighbours, so that gaps of a cell or two do
 // not tear a thing apart.
-type labeler struct {
+type Finder struct {
 	width, height int      // in tiles
 	words         int      // of 64 tiles, in a row
 	from, to      int      // rows of tiles in which anything is solid or parked; to is exclusive
@@ -16,35 +17,54 @@ type labeler struct {
 	set           []uint64 // a bit for each tile in which a cell is solid or parked
 	stands        []uint64 // a bit for each tile in which a cell is parked
 	near          []uint64 // a bit for each tile that is parked, and for those around
-	runs          []run    // of tiles of set, row after row
+	runs          []Run    // of tiles of set, row after row
 	parent        []uint16
-	number        []int16 // object of a root label, -1 without
-	objects       []object
+	counts        []int32 // of each label: see count
+	number        []int16 // area of a root label, -1 without
+	areas         []Area
 	stirs         []uint64        // a bit for each cell, from the first row with anything on: see plane.Stirs
-	sums          [][2]plane.Sums // of each object: away from where something stands, and there
-	there         []bool          // of each object: whether it has any of the latter
+	sums          [][2]plane.Sums // of each area: away from where something stands, and there
+	there         []bool          // of each area: whether it has any of the latter
 }
 
-// run is some tiles side by side: all of them belong together.
-type run struct{ y, from, to, label uint16 }
+// Run is some tiles side by side, in row Y of tiles, from From to To, which is exclusive: all of them belong together.
+type Run struct{ Y, From, To, label uint16 }
 
-func (l *labeler) resize(g grid) {
-	l.width, l.height = (g.width+1)/2, (g.height+1)/2
+// Cells are the columns and the rows of cells that the run covers, the last ones exclusive, in a picture of width x height cells.
+func (r Run) Cells(width, height int) (left, right, top, bottom int) {
+	return 2 * int(r.From), min(2*int(r.To), width), 2 * int(r.Y), min(2*int(r.Y)+2, height)
+}
+
+// Resize prepares for planes of width x height cells.
+func (l *Finder) Resize(width, height int) {
+	l.width, l.height = (width+1)/2, (height+1)/2
 	l.tile = make([]uint16, l.width*l.height)
 	l.words = (l.width + 63) / 64
 	l.set, l.stands, l.near = make([]uint64, l.words*l.height), make([]uint64, l.words*l.height), make([]uint64, l.words*l.height)
 	l.parent = make([]uint16, 0, l.width*l.height+1)
-	l.number = make([]int16, l.width*l.height+1)
-	l.objects = make([]object, 0, maxObjects)
-	l.runs = make([]run, 0, (l.width+1)/2*l.height+l.words*l.height)
-	l.stirs = make([]uint64, (g.cells()+63)/64)
-	l.sums, l.there = make([][2]plane.Sums, maxObjects), make([]bool, maxObjects)
+	l.number, l.counts = make([]int16, l.width*l.height+1), make([]int32, l.width*l.height+1)
+	l.areas = make([]Area, 0, Most)
+	l.runs = make([]Run, 0, (l.width+1)/2*l.height+l.words*l.height)
+	l.stirs = make([]uint64, (width*height+63)/64)
+	l.sums, l.there = make([][2]plane.Sums, Most), make([]bool, Most)
 }
 
-// of is the number of the object that the cell belongs to, -1 without. It holds after collect, for solid and parked cells.
-func (l *labeler) of(x, y int) int { return int(l.number[l.tile[y/2*l.width+x/2]]) }
+// Of is the number of the area that the cell belongs to, -1 without. It holds after Collect, for solid and parked cells.
+func (l *Finder) Of(x, y int) int { return int(l.number[l.tile[y/2*l.width+x/2]]) }
 
-func (l *labeler) root(a uint16) uint16 {
+// Runs are all tiles in which a cell is solid or parked, row after row. They are valid until the next Label.
+func (l *Finder) Runs() []Run { return l.runs }
+
+// OfRun is the number of the area that a run belongs to, -1 without. It holds after Collect.
+func (l *Finder) OfRun(r Run) int { return int(l.number[r.label]) }
+
+// RunsFrom are those of Runs that have cells in row y or below.
+func (l *Finder) RunsFrom(y int) []Run {
+	first, _ := slices.BinarySearchFunc(l.runs, y/2, func(r Run, row int) int { return int(r.Y) - row })
+	return l.runs[first:]
+}
+
+func (l *Finder) root(a uint16) uint16 {
 	for l.parent[a] != a {
 		l.parent[a] = l.parent[l.parent[a]]
 		a = l.parent[a]
@@ -52,7 +72,7 @@ func (l *labeler) root(a uint16) uint16 {
 	return a
 }
 
-func (l *labeler) join(a, b uint16) uint16 {
+func (l *Finder) join(a, b uint16) uint16 {
 	a, b = l.root(a), l.root(b)
 	if a > b {
 		a, b = b, a
@@ -61,13 +81,13 @@ func (l *labeler) join(a, b uint16) uint16 {
 	return a
 }
 
-// label numbers the connected tiles in which a cell is solid (1, not 0) or parked (not 0).
-func (l *labeler) label(g grid, solid, parked []byte) {
+// Label numbers the connected tiles in which a cell is solid (1, not 0) or parked (not 0).
+func (l *Finder) Label(solid, parked []byte, width, height int) {
 	l.from, l.to = l.height, 0
 	for y := range l.height {
-		first, rows, row := 2*y*g.width, min(2, g.height-2*y), y*l.words
+		first, rows, row := 2*y*width, min(2, height-2*y), y*l.words
 		set := l.set[row : row+l.words]
-		plane.Tiles(solid[first:], parked[first:], g.width, rows, set, l.stands[row:row+l.words])
+		plane.Tiles(solid[first:], parked[first:], width, rows, set, l.stands[row:row+l.words])
 		for _, v := range set {
 			if v != 0 {
 				l.from, l.to = min(l.from, y), y+1
@@ -84,7 +104,7 @@ func (l *labeler) label(g grid, solid, parked []byte) {
 				bit := bits.TrailingZeros64(set)
 				n := bits.TrailingZeros64(^(set >> bit))
 				set &^= (1<<n - 1) << bit
-				l.connect(run{y: uint16(y), from: uint16(w*64 + bit), to: uint16(w*64 + bit + n)}, &above, here)
+				l.connect(Run{Y: uint16(y), From: uint16(w*64 + bit), To: uint16(w*64 + bit + n)}, &above, here)
 			}
 		}
 	}
@@ -92,14 +112,14 @@ func (l *labeler) label(g grid, solid, parked []byte) {
 
 // connect gives a run the label of what it touches before it and above, joined, or a new one. The runs of the row above are those from above to here; those that end
 // before the run are passed over.
-func (l *labeler) connect(r run, above *int, here int) {
-	if n := len(l.runs); n > here && l.runs[n-1].to == r.from { // across the border of two words
+func (l *Finder) connect(r Run, above *int, here int) {
+	if n := len(l.runs); n > here && l.runs[n-1].To == r.From { // across the border of two words
 		r.label = l.runs[n-1].label
 	}
-	for *above < here && l.runs[*above].to < r.from {
+	for *above < here && l.runs[*above].To < r.From {
 		*above++
 	}
-	for i := *above; i < here && l.runs[i].from <= r.to; i++ {
+	for i := *above; i < here && l.runs[i].From <= r.To; i++ {
 		r.label = l.meet(r.label, l.runs[i].label)
 	}
 	if r.label == 0 {
@@ -107,8 +127,8 @@ func (l *labeler) connect(r run, above *int, here int) {
 		l.parent = append(l.parent, r.label)
 	}
 	// Four at a time: what is written beyond the run is of no tile, or of one whose label is still to come.
-	tiles := l.tile[int(r.y)*l.width : (int(r.y)+1)*l.width]
-	for i := int(r.from); i < int(r.to); i += 4 {
+	tiles := l.tile[int(r.Y)*l.width : (int(r.Y)+1)*l.width]
+	for i := int(r.From); i < int(r.To); i += 4 {
 		if i+4 > len(tiles) {
 			for ; i < len(tiles); i++ {
 				tiles[i] = r.label
@@ -121,7 +141,7 @@ func (l *labeler) connect(r run, above *int, here int) {
 }
 
 // meet joins two labels of which either may be none.
-func (l *labeler) meet(a, b uint16) uint16 {
+func (l *Finder) meet(a, b uint16) uint16 {
 	switch {
 	case a == 0 || a == b:
 		return b
@@ -133,7 +153,7 @@ func (l *labeler) meet(a, b uint16) uint16 {
 
 // spread fills near. A tile that stands and is not yet near takes the eight around it with it, row after row; so the border of a large
 // place is one tile wide at its left and upper side, and at most that at the others.
-func (l *labeler) spread() {
+func (l *Finder) spread() {
 	clear(l.near)
 	for y := l.from; y < l.to; y++ {
 		above, below := max(0, y-1)*l.words, min(l.height-1, y+1)*l.words
@@ -160,7 +180,7 @@ func (l *labeler) spread() {
 }
 
 // reach sets bits of near in word w of row y, and of the rows above and below it, which begin at words.
-func (l *labeler) reach(above, below, y, w int, around uint64) {
+func (l *Finder) reach(above, below, y, w int, around uint64) {
 	l.near[above+w] |= around
 	l.near[below+w] |= around
 	l.near[y*l.words+w] |= around

@@ -1,10 +1,10 @@
-package motion
+package track
 
 import "time"
 
 // Times of the decision over several pictures.
 const (
-	confirmActive = 250 * time.Millisecond  // of motion that goes on, picture after picture
+	ConfirmActive = 250 * time.Millisecond  // of motion that goes on, picture after picture
 	confirmStrong = 450 * time.Millisecond  // of motion that the short lag does not resolve
 	confirmFaint  = 750 * time.Millisecond  // of motion with little contrast, such as a soft shadow's
 	youngWorn     = 0.5                     // of the time for which it moved, at most, that the places of something middling have been moving on the mean: a tree's twigs go nowhere new
@@ -18,19 +18,19 @@ const (
 
 // confirm decides whether a track is motion. A step of the picture, such as a keyframe's other rendering of the same scene, is active in
 // one picture, and strong for no longer than the long lag.
-func (k *track) confirm(at, dt time.Duration, t *tracker) {
+func (k *Track) confirm(at, dt time.Duration, t *Tracker) {
 	pictures := 3
 	moved := max(k.strong, k.faint)
 	if dt >= fewSeen {
 		pictures, moved = 2, k.strong
 	}
-	slowly, leapt := false, k.leapt() && !t.scattered && t.fall.all <= flurry
+	slowly, leapt := false, k.leapt() && !t.Scattered && !t.Flurries()
 	switch {
 	case leapt:
-	case k.active >= confirmActive && k.pictures >= pictures:
+	case k.active >= ConfirmActive && k.pictures >= pictures:
 	case k.strong >= confirmStrong && k.pictures >= 1:
 	case k.faint >= confirmFaint:
-	case k.creeping && t.young && k.cells < float64(t.small):
+	case k.creeping && t.Young && k.cells < float64(t.small):
 		return
 	case k.creeping:
 		slowly = true
@@ -40,36 +40,36 @@ func (k *track) confirm(at, dt time.Duration, t *tracker) {
 	if !k.creeping && !leapt && !k.convinces(moved, at, t) {
 		return
 	}
-	k.confirmed, k.liveAt = true, at
-	if k.id == 0 {
+	k.Confirmed, k.liveAt = true, at
+	if k.ID == 0 {
 		t.lastID++
-		k.id = t.lastID
+		k.ID = t.lastID
 	}
 	switch {
 	case slowly:
-		k.start = k.first
+		k.Start = k.first
 	case k.creeping && !leapt:
-		k.start = k.trail.begin(at, lookBack, k.contrast)
+		k.Start = k.trail.begin(at, lookBack, k.contrast)
 	default:
-		k.start = k.trail.begin(at, startBack, k.contrast)
+		k.Start = k.trail.begin(at, startBack, k.contrast)
 	}
-	k.start = t.entered(k, at)
+	k.Start = t.entered(k, at)
 }
 
 // convinces tells whether what moved for long enough is somebody or something: it must have substance, and go somewhere as a thing of its size does. Moved is for how long it did.
-func (k *track) convinces(moved, at time.Duration, t *tracker) bool {
+func (k *Track) convinces(moved, at time.Duration, t *Tracker) bool {
 	small, middle := k.cells < float64(t.small), k.cells < middling*float64(t.small)
 	wanders := k.wanders(t.small)
 	switch {
-	case !k.solid(), t.scattered && !k.compact, t.weather(k):
+	case !k.solid(), t.Scattered && !k.compact, t.weather(k):
 		return false
 	case k.beams && at-k.bornAt < confirmBeam:
 		return false
-	case t.snows && small && k.strong < snowSmall:
+	case t.Snows && small && k.strong < snowSmall:
 		return false
-	case t.young && !k.leaves() && !wanders, t.young && small && k.strong < youngSmall, t.young && middle && k.worn > youngWorn*k.strong.Seconds():
+	case t.Young && !k.leaves() && !wanders, t.Young && small && k.strong < youngSmall, t.Young && middle && k.worn > youngWorn*k.strong.Seconds():
 		return false
-	case !k.travelled() && !wanders && k.loom < loomsSure:
+	case !k.Travelled() && !wanders && k.loom < loomsSure:
 		return false
 	case small && !k.fares(t) && (k.strong < confirmSmall || !k.walks() && !t.again(k, at)):
 		return false

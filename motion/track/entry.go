@@ -1,6 +1,10 @@
-package motion
+package track
 
-import "time"
+import (
+	"time"
+
+	"vmsbridge/motion/area"
+)
 
 const (
 	entryFor    = 4 * time.Second        // for which it is known who had begun to move
@@ -18,47 +22,57 @@ type upheavals struct {
 
 // entry is something that had begun to move, and was not confirmed yet, when the whole picture changed: who switches the light on comes in just before that.
 type entry struct {
-	box   rect
+	box   area.Rect
 	at    time.Duration
 	start time.Time
 }
 
-// remember keeps what has begun to move, for the time after the picture changes as a whole, which it begins to do now. Where it blurs all edges seem to
+// Remember keeps what has begun to move, for the time after the picture changes as a whole, which it begins to do now. Where it blurs all edges seem to
 // move: only who comes in from the side is known.
-func (t *tracker) remember(at time.Duration, wall time.Time, blurs bool) {
+func (t *Tracker) Remember(at time.Duration, wall time.Time, blurs bool) {
 	t.change.began, t.change.entries = wall, t.change.entries[:0]
-	for i := range t.tracks {
-		k := &t.tracks[i]
-		moves := !k.confirmed && k.strong > 0 && at-k.strongAt <= trackGone && k.cells >= float64(t.small) && k.solid() && k.away() >= minTravel
-		if moves && (!blurs || k.box.left <= 1 || k.box.right >= t.width-1) {
+	for i := range t.Tracks {
+		k := &t.Tracks[i]
+		moves := !k.Confirmed && k.strong > 0 && at-k.strongAt <= GoneAfter && k.cells >= float64(t.small) && k.solid() && k.away() >= minTravel
+		if moves && (!blurs || k.box.Left <= 1 || k.box.Right >= t.width-1) {
 			t.change.entries = append(t.change.entries, entry{k.box, at, k.trail.begin(at, lookBack, k.contrast)})
 		}
 	}
 }
 
+// Upheaves tells that the picture as a whole still changes, at the time at.
+func (t *Tracker) Upheaves(at time.Duration) { t.change.over = at }
+
 // entered is when the thing of a track that is confirmed began to move: before the picture changed, if something was where it may have come from; while it
 // changed, if it is further from where it came than it can have gone since.
-func (t *tracker) entered(k *track, at time.Duration) time.Time {
+func (t *Tracker) entered(k *Track, at time.Duration) time.Time {
 	for _, e := range t.change.entries {
 		past := at - e.at
-		gap, reach := distance(e.box, k.box)
-		high, was := k.box.bottom-k.box.top, e.box.bottom-e.box.top
-		if past <= entryFor && e.start.Before(k.start) && float64(gap) <= float64(reach)+entrySpeed*float64(t.width)*past.Seconds() &&
+		gap, reach := e.box.Apart(k.box)
+		high, was := k.box.Bottom-k.box.Top, e.box.Bottom-e.box.Top
+		if past <= entryFor && e.start.Before(k.Start) && float64(gap) <= float64(reach)+entrySpeed*float64(t.width)*past.Seconds() &&
 			high <= entryHeight*was && was <= entryHeight*high {
 			return e.start
 		}
 	}
 	first := &k.trail.sights[0]
 	if t.change.over == 0 || k.trail.n > trailLength || k.trail.comesIn(k.contrast) || first.at <= t.change.over || first.at-t.change.over > entrySoon {
-		return k.start
+		return k.Start
 	}
-	way := k.box.right // the way that its front has come
+	way := k.box.Right // the way that its front has come
 	if k.nowX < k.fromX {
-		way = t.width - k.box.left
+		way = t.width - k.box.Left
 	}
 	came := at - time.Duration(float64(way)/(entrySpeed*float64(t.width))*float64(time.Second))
 	if back := first.at - came; back > 0 {
-		return later(t.change.began, earlier(k.start, first.wall.Add(-back)))
+		start := first.wall.Add(-back)
+		if start.After(k.Start) {
+			start = k.Start
+		}
+		if start.Before(t.change.began) {
+			start = t.change.began
+		}
+		return start
 	}
-	return k.start
+	return k.Start
 }

@@ -1,4 +1,4 @@
-package motion
+package area
 
 import (
 	"math/bits"
@@ -6,50 +6,50 @@ import (
 	"vmsbridge/motion/plane"
 )
 
-// collect measures the labelled areas, and keeps those in which at least minMoved cells moved or crept. Mostly all areas are measured, and that is known then.
-func (l *labeler) collect(d *Detector, v *plane.Views, minMoved int) []object {
-	l.objects = l.objects[:0]
+// Collect measures the labelled areas, and keeps those in which at least minMoved cells moved or crept. Mostly all areas are measured, and that is known then.
+func (l *Finder) Collect(v *plane.Views, minMoved int) []Area {
+	l.areas = l.areas[:0]
 	number := l.number[:len(l.parent)]
 	number[0] = -1
 	fits := l.place(number)
 	if !fits {
-		l.choose(number, d.counts[:len(l.parent)], v, minMoved)
+		l.choose(number, l.counts[:len(l.parent)], v, minMoved)
 	}
 	for i := 1; i < len(number); i++ {
 		number[i] = number[l.root(uint16(i))]
 	}
-	if len(l.objects) > 0 {
+	if len(l.areas) > 0 {
 		l.measure(v)
 	}
 	if fits {
 		l.drop(number, minMoved)
 	}
-	if len(l.objects) == 0 {
+	if len(l.areas) == 0 {
 		return nil
 	}
-	return l.objects
+	return l.areas
 }
 
-// place gives each area a place among the objects, by its root label, if there are not too many for that.
-func (l *labeler) place(number []int16) (fits bool) {
+// place gives each area a place among the areas, by its root label, if there are not too many for that.
+func (l *Finder) place(number []int16) (fits bool) {
 	for i := 1; i < len(number); i++ {
 		if l.parent[i] != uint16(i) {
 			continue
 		}
-		at := len(l.objects)
-		if at == maxObjects {
-			l.objects = l.objects[:0]
+		at := len(l.areas)
+		if at == Most {
+			l.areas = l.areas[:0]
 			return false
 		}
-		l.objects = l.objects[:at+1]
-		l.objects[at] = object{track: -1}
+		l.areas = l.areas[:at+1]
+		l.areas[at] = Area{Track: -1}
 		number[i] = int16(at)
 	}
 	return true
 }
 
-// choose gives places among the objects to the areas in which most moved or crept, by their root labels: the many small areas of a noisy picture need none.
-func (l *labeler) choose(number []int16, counts []int32, v *plane.Views, minMoved int) {
+// choose gives places among the areas to the areas in which most moved or crept, by their root labels: the many small areas of a noisy picture need none.
+func (l *Finder) choose(number []int16, counts []int32, v *plane.Views, minMoved int) {
 	clear(counts)
 	l.count(v, counts)
 	for i := range number {
@@ -57,15 +57,15 @@ func (l *labeler) choose(number []int16, counts []int32, v *plane.Views, minMove
 		if int(counts[i]) < minMoved || l.parent[i] != uint16(i) || i == 0 {
 			continue
 		}
-		at := len(l.objects)
-		if at == maxObjects { // the smallest makes room, if it is smaller
+		at := len(l.areas)
+		if at == Most { // the smallest makes room, if it is smaller
 			at = 0
-			for k := range l.objects {
-				if l.objects[k].cells < l.objects[at].cells {
+			for k := range l.areas {
+				if l.areas[k].Cells < l.areas[at].Cells {
 					at = k
 				}
 			}
-			if l.objects[at].cells >= int(counts[i]) {
+			if l.areas[at].Cells >= int(counts[i]) {
 				continue
 			}
 			for k := range i {
@@ -74,31 +74,31 @@ func (l *labeler) choose(number []int16, counts []int32, v *plane.Views, minMove
 				}
 			}
 		} else {
-			l.objects = l.objects[:at+1]
+			l.areas = l.areas[:at+1]
 		}
-		l.objects[at] = object{cells: int(counts[i]), track: -1}
+		l.areas[at] = Area{Cells: int(counts[i]), Track: -1}
 		number[i] = int16(at)
 	}
 }
 
-// drop gives up the objects in which too little moved or crept.
-func (l *labeler) drop(number []int16, minMoved int) {
-	var places [maxObjects]int16
+// drop gives up the areas in which too little moved or crept.
+func (l *Finder) drop(number []int16, minMoved int) {
+	var places [Most]int16
 	kept := 0
-	for k := range l.objects {
+	for k := range l.areas {
 		if places[k] = -1; l.stirring(k) < minMoved {
 			continue
 		}
 		places[k] = int16(kept)
 		if kept < k {
-			l.objects[kept] = l.objects[k]
+			l.areas[kept] = l.areas[k]
 		}
 		kept++
 	}
-	if kept == len(l.objects) {
+	if kept == len(l.areas) {
 		return
 	}
-	l.objects = l.objects[:kept]
+	l.areas = l.areas[:kept]
 	for i, k := range number {
 		if k >= 0 {
 			number[i] = places[k]
@@ -106,8 +106,8 @@ func (l *labeler) drop(number []int16, minMoved int) {
 	}
 }
 
-// stirring is how many cells of a measured object moved or crept.
-func (l *labeler) stirring(k int) int {
+// stirring is how many cells of a measured area moved or crept.
+func (l *Finder) stirring(k int) int {
 	n := plane.Count(&l.sums[k][0].Stirs)
 	if l.there[k] {
 		n += plane.Count(&l.sums[k][1].Stirs)
@@ -116,7 +116,7 @@ func (l *labeler) stirring(k int) int {
 }
 
 // count adds to counts, for each root label, the cells that moved, or began to differ from the background lately.
-func (l *labeler) count(v *plane.Views, counts []int32) {
+func (l *Finder) count(v *plane.Views, counts []int32) {
 	first, end := 2*l.from*v.Width, min(2*l.to, v.Height)*v.Width
 	if first >= end {
 		return
@@ -124,10 +124,10 @@ func (l *labeler) count(v *plane.Views, counts []int32) {
 	plane.Stirs(v.Flags[first:end], v.Solid[first:end], v.Parked[first:end], v.Stay[first:end], v.Young, l.stirs[:(end-first+63)/64])
 	stirs := l.stirs
 	for _, r := range l.runs {
-		from := 2*int(r.y)*v.Width - first + 2*int(r.from)
-		to := from + min(2*int(r.to), v.Width) - 2*int(r.from)
+		from := 2*int(r.Y)*v.Width - first + 2*int(r.From)
+		to := from + min(2*int(r.To), v.Width) - 2*int(r.From)
 		n := 0
-		for rows := min(2, v.Height-2*int(r.y)); rows > 0; rows-- {
+		for rows := min(2, v.Height-2*int(r.Y)); rows > 0; rows-- {
 			if at := from >> 6; to <= 64*at+64 { // mostly
 				n += bits.OnesCount64(stirs[at] >> (from & 63) << ((from + 64 - to) & 63))
 			} else {

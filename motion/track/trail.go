@@ -1,4 +1,4 @@
-package motion
+package track
 
 import "time"
 

@@ -1,4 +1,4 @@
-package motion
+package track
 
 import "time"
 
@@ -11,12 +11,12 @@ const (
 )
 
 // looms sums up the pictures in which the track is large, closed, and moves beyond doubt.
-func (k *track) looms(l *look, small int, dt time.Duration) {
-	box := (l.box.right - l.box.left) * (l.box.bottom - l.box.top)
+func (k *Track) looms(l *look, small int, dt time.Duration) {
+	box := (l.Box.Right - l.Box.Left) * (l.Box.Bottom - l.Box.Top)
 	switch {
-	case !l.strong || k.strong == 0:
+	case !l.Strong || k.strong == 0:
 		k.loom = 0
-	case l.active && l.largest >= loomCells*small && float64(l.cells) >= loomShare*float64(box) && l.contrast()*float64(l.moved) >= boldContrast*float64(l.limit):
+	case l.Active && l.largest >= loomCells*small && float64(l.Cells) >= loomShare*float64(box) && l.contrast()*float64(l.Moved) >= boldContrast*float64(l.Limit):
 		k.loom += dt
 	}
 }

@@ -1,0 +1,89 @@
+package track
+
+import (
+	"math"
+	"time"
+
+	"vmsbridge/motion/area"
+)
+
+// Step links the areas of one picture, dt after the one before, to the tracks.
+func (t *Tracker) Step(areas []area.Area, at, dt time.Duration, wall time.Time) {
+	kept := 0
+	for i := range t.Tracks {
+		k, gone := &t.Tracks[i], GoneAfter
+		if k.creep > 0 {
+			gone = time.Second
+		}
+		if at-k.seenAt <= max(gone, 2*dt) {
+			k.Live = false
+			if kept < i { // a track is large
+				t.Tracks[kept] = *k
+			}
+			kept++
+		}
+	}
+	t.Tracks = t.Tracks[:kept]
+	t.link(areas, at, dt, wall)
+	t.fall.take(areas, t.small, dt)
+	for i := range t.Tracks {
+		l := t.sum(areas, i)
+		t.Tracks[i].advance(&l, at, dt, wall, t)
+	}
+}
+
+// advance takes what one picture shows of the track.
+func (k *Track) advance(l *look, at, dt time.Duration, wall time.Time, t *Tracker) {
+	if !l.any {
+		k.missed(at)
+		return
+	}
+	flake := t.flake(l.largest)
+	if k.flake && !flake && !k.Confirmed { // something else takes its place
+		*k = Track{first: wall, strongAt: at, bornAt: at, main: k.main}
+	}
+	k.flake = flake
+	k.box, k.seenAt, k.size = l.Box, at, l.Moved
+	k.linked++
+	k.compact = float64(l.Cells) >= compactShare*float64((l.Box.Right-l.Box.Left)*(l.Box.Bottom-l.Box.Top))
+	contrast := l.contrast()
+	k.contrast *= math.Exp(-dt.Seconds() / contrastFade)
+	if l.Strong {
+		k.contrast = max(k.contrast, contrast)
+	}
+	if (l.Weak || k.trail.n == 0) && !flake {
+		k.trail.add(sight{at: at, wall: wall, contrast: float32(contrast), top: int16(l.Box.Top), bottom: int16(l.Box.Bottom), fore: int32(l.Fore)}, dt)
+	}
+	k.leap(t.formOf(l, contrast), t, at, dt)
+	if flake {
+		k.missed(at)
+	} else {
+		k.gather(l, contrast, at, dt)
+	}
+	k.looms(l, t.small, dt)
+	k.worn = float64(l.Worn) / float64(max(1, l.Moved)) * area.WornFull.Seconds() / 255
+	k.consider(l, dt)
+	k.beams = l.Glared > 0 && l.Substance() < area.BeamSubstance
+	k.travel(l.Moved, l.largest, l.MovedX, l.MovedY, at, dt)
+	k.follow(l.Creeps && !l.Strong && l.edged() && creepCells*l.Fore >= t.small, l.Fore, l.SumX, l.SumY, t.small, dt)
+	if !k.Confirmed && !flake {
+		k.confirm(at, dt, t)
+	}
+	k.Live = k.Confirmed && (l.Stirs && l.Active && contrast >= shadowShare*k.contrast || k.creeping && l.Creeps) && !flake && !t.weather(k)
+	switch {
+	case k.Live:
+		k.liveAt = at
+		t.liveAt, t.liveBox = at, k.box
+	case k.Confirmed && at-k.liveAt > doubtAfter:
+		// It stands and stirs; to count again it must walk again.
+		k.Confirmed, k.creeping = false, false
+		k.strong, k.active, k.faint, k.pictures, k.creep = 0, 0, 0, 0, 0
+	}
+}
+
+// missed forgets strong motion that is too long ago to belong to what comes.
+func (k *Track) missed(at time.Duration) {
+	if at-k.strongAt > GoneAfter {
+		k.strong, k.active, k.faint, k.pictures = 0, 0, 0, 0
+	}
+}
