@@ -1,8 +1,6 @@
 package stills
 
 import (
-	"bytes"
-
 	"vmsbridge/storage/vfs"
 )
 
@@ -16,34 +14,11 @@ func (r *Ring) halfMade(l *loaded) bool {
 	return empty && err == nil
 }
 
-// isEmpty says whether there is nothing but zeros between a segment's ends.
-func isEmpty(fs vfs.FS, path string) (bool, error) {
-	f, err := fs.Open(path, false)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	size, err := f.Size()
-	if err != nil {
-		return false, err
-	}
-	p := make([]byte, windowBytes)
-	for at := int64(blockBytes); at < size-blockBytes; at += int64(len(p)) {
-		n, err := f.ReadAt(p[:min(windowBytes, size-blockBytes-at)], at)
-		if len(bytes.TrimLeft(p[:n], "\x00")) > 0 {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
 // adopt takes a segment that was found into the ring. The last one of a lane goes on being written if it is in good shape
 // and of this version.
 func (r *Ring) adopt(l *loaded, last bool) {
-	r.segments = append(r.segments, l.segment)
+	m := &member{indexed: indexed{segFile: l.segFile}, broken: l.broken, sealedAt: l.sealedAt}
+	r.segments = append(r.segments, m)
 	r.count(l)
 	if l.broken == nil && l.whole && l.lame && l.trouble == nil {
 		r.log.Warn("an end of a segment of stills was damaged; it is written anew", "segment", l.path)
@@ -56,28 +31,23 @@ func (r *Ring) adopt(l *loaded, last bool) {
 		r.log.Warn("segment of stills cannot be read; it is skipped", "segment", l.path, "error", l.broken)
 		return
 	}
-	if last && l.whole && l.trouble == nil && l.block.version >= version && r.goOn(l) {
+	if last && l.whole && l.trouble == nil && l.block.version >= version && r.goOn(m, l) {
 		return
 	}
 	x := l.listing
 	if x == nil {
-		x = r.reseal(l)
+		x = r.reseal(m, l)
 	}
 	wall, up := r.clock()
 	if l.lane == quiet {
-		r.share.remember(x, l.age(wall, up), up)
+		r.share.remember(x, m.age(wall, up), up)
 	}
-	r.wear.total = max(r.wear.total, x.written)
-	r.mu.Lock()
-	for _, n := range x.notes {
-		r.noteLocked(n, l.number)
-	}
-	r.installLocked(l.segment, x)
-	r.mu.Unlock()
+	r.wear.atLeast(x.written)
+	r.index.adopt(&m.indexed, x)
 }
 
 // goOn makes a segment the one that its lane writes.
-func (r *Ring) goOn(l *loaded) bool {
+func (r *Ring) goOn(m *member, l *loaded) bool {
 	f, err := r.fs.Open(l.path, true)
 	if err != nil { // read-only, perhaps; a new segment is begun
 		r.log.Warn("segment of stills cannot be written any more", "segment", l.path, "error", err)
@@ -85,21 +55,12 @@ func (r *Ring) goOn(l *loaded) bool {
 	}
 	healed := r.heal(f, l)
 	_, up := r.clock()
-	r.wear.total += int64(l.end)
-	ln := r.lanes[l.lane]
-	ln.take(&handle{file: f, seg: l.segment, flushed: l.end, ends: healed}, l.block, l.index, l.end, up)
-	ln.dirty = true // an earlier process may have been killed before it flushed
+	r.wear.more(int64(l.end))
+	r.lanes[l.lane].take(m, goOnWriter(f, l, healed), l.draft, up)
 	if l.lane == quiet {
-		r.share.remember(l.index.listing(0, 0), 0, up)
+		r.share.remember(l.draft.listing(0, 0), 0, up)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for k, e := range l.index.series {
-		r.seriesLocked(k).tails[l.lane] = tail{l.segment, e}
-	}
-	for _, n := range l.index.notes {
-		r.noteLocked(n, l.number)
-	}
+	r.index.goOn(&m.indexed, l.draft)
 	return true
 }
 
@@ -121,11 +82,11 @@ func (r *Ring) count(l *loaded) {
 
 // reseal has the flusher give a segment that was scanned an index for the next time, and returns it. Without one, it is
 // scanned again.
-func (r *Ring) reseal(l *loaded) *listing {
+func (r *Ring) reseal(m *member, l *loaded) *listing {
 	wall, up := r.clock()
 	total, _ := r.wear.perDay(up)
-	x := l.index.listing(l.sealTime(l.index, wall), total)
-	l.sealedAt = x.sealedAt
+	x := l.draft.listing(l.sealTime(l.draft, wall), total)
+	m.sealedAt = x.sealedAt
 	if !l.whole || l.trouble != nil {
 		return x
 	}
@@ -134,8 +95,8 @@ func (r *Ring) reseal(l *loaded) *listing {
 		return x
 	}
 	r.heal(f, l)
-	l.handle = &handle{file: f, seg: l.segment, flushed: blockBytes, end: l.end, ends: true, block: l.block, listing: x}
-	r.pending = append(r.pending, l.handle)
+	m.writer = resealWriter(f, l, x)
+	r.pending = append(r.pending, m)
 	return x
 }
 

@@ -3,11 +3,7 @@ package stills
 import (
 	"errors"
 	"fmt"
-	"hash/crc32"
-	"io/fs"
 	"time"
-
-	"vmsbridge/storage/vfs"
 )
 
 var (
@@ -59,12 +55,11 @@ func (r *Ring) append(s Still) error {
 		return fmt.Errorf("%w: it has no bytes", ErrInvalid)
 	}
 	key := seriesKey{s.Camera, s.Kind}
-	head := record{length: uint32(len(s.Camera) + len(s.JPEG)), time: at, kind: typeStill, stream: s.Kind, camera: uint8(len(s.Camera))}
-	worst := newIndex(version)
+	worst := newDraft(version)
 	if most := r.opts.SegmentBytes - 2*blockBytes - int64(worst.bytes+worst.cost(key)); int64(recordHead+align)+int64(len(s.Camera))+int64(len(s.JPEG)) > most {
 		return fmt.Errorf("%w: its %d bytes do not fit a segment of %d: raise stills.segment_size (and max_size)", ErrInvalid, len(s.JPEG), r.opts.SegmentBytes)
 	}
-	head.crc = crc32.Update(crc32.Checksum([]byte(s.Camera), castagnoli), castagnoli, s.JPEG)
+	head := stillRecord(key, at, s.JPEG)
 
 	r.appendMu.Lock()
 	defer r.appendMu.Unlock()
@@ -78,11 +73,7 @@ func (r *Ring) append(s Still) error {
 	if err != nil {
 		return err
 	}
-	r.mu.Lock()
-	l.tail.add(key, entry{at, offset, uint32(len(s.JPEG))})
-	r.seriesLocked(key).tails[l.id] = tail{l.file.seg, l.tail.series[key]}
-	delete(r.marks, key)
-	r.mu.Unlock()
+	r.index.add(&l.seg.indexed, l.tail, key, entry{at, offset, uint32(len(s.JPEG))})
 	r.stats.appended.Add(1)
 	r.stats.appendedBytes.Add(uint64(len(s.JPEG)))
 	return nil
@@ -91,14 +82,7 @@ func (r *Ring) append(s Still) error {
 // order sees to it that a still stands in a segment of a higher number than all earlier ones of its time, for of several
 // the newest segment's counts.
 func (r *Ring) order(l *lane, key seriesKey, at int64) {
-	if l.file == nil {
-		return
-	}
-	r.mu.RLock()
-	s := r.series[key]
-	later := s != nil && s.later(at, l.file.seg.number)
-	r.mu.RUnlock()
-	if later {
+	if l.file != nil && r.index.later(key, at, l.seg.number) {
 		r.retire(l)
 	}
 }
@@ -109,151 +93,22 @@ func (r *Ring) write(l *lane, head record, camera string, body []byte, cost func
 	if err := r.makeRoom(l, head.size(), cost); err != nil {
 		return 0, err
 	}
-	head, body = l.file.seg.raw(head, camera, body)
-	n := int(head.size())
-	if cap(r.buf) < n {
-		r.buf = make([]byte, n)
-	}
-	p := r.buf[:n]
-	head.encode(p, l.block.salt, l.pos)
-	used := recordHead + copy(p[recordHead:], camera)
-	used += copy(p[used:], body)
-	clear(p[used:])
+	head, body = head.unshifted(camera, body, l.seg.shift)
+	at := l.file.pos
+	r.buf = appendRecord(r.buf[:0], head, camera, body, l.file.block.salt, at)
 	for {
-		_, err := l.file.file.WriteAt(p, int64(l.pos))
+		err := l.file.put(r.buf)
 		if err == nil {
-			break
+			return at, nil
 		}
 		// Preallocated space can be written, unless the file system does not have it or copies on write.
 		if full(err) && r.dropOldest() == nil {
 			continue
 		}
-		l.spoiled, l.dirty = true, true // a part of it may have arrived
+		l.file.spoil()
 		if full(err) {
 			return 0, fmt.Errorf("%w (%w)", ErrFull, err)
 		}
 		return 0, err
 	}
-	at := l.pos
-	l.pos += uint32(n)
-	l.dirty = true
-	return at, nil
 }
-
-// makeRoom sees to it that the lane's segment has room for a record and its entry.
-func (r *Ring) makeRoom(l *lane, size uint32, cost func() int) error {
-	if l.file == nil || l.spoiled && l.pos > blockBytes || !l.fits(size, cost()) {
-		if l.file != nil {
-			r.retire(l)
-		}
-		if err := r.begin(l); err != nil {
-			return err
-		}
-	}
-	if l.id == quiet {
-		r.payOwed(size, cost())
-	}
-	return nil
-}
-
-func (l *lane) fits(size uint32, cost int) bool {
-	return int64(l.pos)+int64(size)+int64(l.tail.bytes)+int64(cost) <= int64(l.block.capacity)-blockBytes
-}
-
-// retire ends a lane's segment and leaves it to the flusher, which seals it.
-func (r *Ring) retire(l *lane) {
-	h := l.file
-	wall, up := r.clock()
-	total, _ := r.wear.perDay(up)
-	for _, h := range r.pending { // they are counted when they are flushed
-		total += int64(h.end - h.flushed)
-	}
-	x := l.tail.listing(h.seg.sealTime(l.tail, wall), total+int64(l.pos-h.flushed))
-	h.seg.sealedAt, h.seg.sealedUp = x.sealedAt, max(up, 1)
-	r.mu.Lock()
-	r.installLocked(h.seg, x)
-	r.mu.Unlock()
-	h.end, h.block, h.listing = l.pos, l.block, x
-	r.pending = append(r.pending, h)
-	l.file, l.tail, l.dirty = nil, nil, false
-	switch {
-	case len(r.pending) > maxPending:
-		r.pending = r.finish(r.pending)
-	case len(r.pending) >= wakePending:
-		select {
-		case r.wake <- struct{}{}:
-		default: // it is awake
-		}
-	}
-}
-
-// begin makes a new segment for a lane, dropping old ones until it fits the cap, MinFree and the disk.
-func (r *Ring) begin(l *lane) error {
-	if time.Now().Before(r.retryAt) {
-		return ErrFull
-	}
-	size := r.opts.SegmentBytes
-	for len(r.segments) > 0 && r.totalLocked()+size > r.opts.MaxBytes {
-		if err := r.dropOldest(); err != nil {
-			return err
-		}
-	}
-	// Some file systems give space back with a delay, so not all goes at once.
-	for drops := 0; drops < dropsAtOnce && len(r.segments) >= minSegments && r.tooLittleFree(size); drops++ {
-		if r.dropOldest() != nil {
-			break
-		}
-	}
-	for drops := 0; ; drops++ {
-		err := r.create(l, size)
-		if err == nil {
-			return nil
-		}
-		if !full(err) {
-			return fmt.Errorf("make a segment: %w", err)
-		}
-		if drops == dropsAtOnce || r.dropOldest() != nil {
-			r.retryAt = time.Now().Add(fullPause)
-			return fmt.Errorf("%w (%w)", ErrFull, err)
-		}
-	}
-}
-
-// create makes a lane's next segment. A name that something has which is no segment of ours, a folder or a link, is passed over:
-// Open has not seen it.
-func (r *Ring) create(l *lane, size int64) error {
-	wall, up := r.clock()
-	for taken := 0; ; taken++ {
-		b := newBlock(r.next, l.id, size, wall)
-		if r.era != 0 {
-			b.version, b.era, b.created = versionEra, r.era, 0
-		}
-		s, f, err := create(r.fs, r.dir, b)
-		if errors.Is(err, fs.ErrExist) && taken < mostTaken {
-			r.next++
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		r.next++
-		r.segments = append(r.segments, s)
-		r.dirDirty = true
-		l.take(&handle{file: f, seg: s, ends: true}, b, newIndex(b.version), blockBytes, up)
-		return nil
-	}
-}
-
-// take makes a segment the one that the lane writes.
-func (l *lane) take(h *handle, b block, x *index, pos uint32, up time.Duration) {
-	h.seg.handle = h
-	l.file, l.block, l.tail, l.pos, l.began, l.spoiled, l.dirty = h, b, x, pos, up, false, h.ends
-}
-
-func (r *Ring) tooLittleFree(size int64) bool {
-	free, err := r.fs.Free(r.dir)
-	return err == nil && r.opts.MinFree > 0 && free < r.opts.MinFree+size
-}
-
-// full says whether dropping segments may help. A limit on the size of one file is not of that kind.
-func full(err error) bool { return vfs.IsFull(err) && !isFileLimit(err) }

@@ -107,38 +107,16 @@ func TestClockStepsExpireNothing(t *testing.T) {
 
 func TestAge(t *testing.T) {
 	for name, c := range map[string]struct {
-		seg  segment
+		seg  member
 		want time.Duration
 	}{
-		"filled by this process": {segment{sealedAt: 1, sealedUp: time.Hour}, 9 * time.Hour},
-		"by an earlier one":      {segment{sealedAt: epoch.Add(-day).UnixNano()}, day},
-		"in the future":          {segment{sealedAt: epoch.Add(day).UnixNano()}, 0},
-		"not known":              {segment{}, 0},
+		"filled by this process": {member{sealedAt: 1, sealedUp: time.Hour}, 9 * time.Hour},
+		"by an earlier one":      {member{sealedAt: epoch.Add(-day).UnixNano()}, day},
+		"in the future":          {member{sealedAt: epoch.Add(day).UnixNano()}, 0},
+		"not known":              {member{}, 0},
 	} {
 		require.Equal(t, c.want, c.seg.age(epoch, 10*time.Hour), name)
 	}
-}
-
-func TestWear(t *testing.T) {
-	var w wear
-	total, perDay := w.perDay(0)
-	require.Zero(t, total+perDay, "nothing is known in the first minute")
-	for up := time.Duration(0); up < 3*time.Hour; up += time.Minute {
-		w.add(1000, up)
-	}
-	total, perDay = w.perDay(3 * time.Hour)
-	require.EqualValues(t, 180_000, total)
-	require.EqualValues(t, 1_440_000, perDay, "in proportion")
-	for up := 3 * time.Hour; up < 50*time.Hour; up += time.Minute {
-		w.add(2000, up)
-	}
-	_, perDay = w.perDay(50 * time.Hour)
-	require.InEpsilon(t, 2_880_000, perDay, 0.01, "the last day")
-	_, perDay = w.perDay(1000 * time.Hour)
-	require.Zero(t, perDay, "a day without a write")
-	require.Equal(t, 100*day, life(100<<30, 1<<30))
-	require.Zero(t, life(100, 0))
-	require.Equal(t, 36500*day, life(1<<60, 1))
 }
 
 // TestWritten compares the counter with what was stored, and looks whether it goes on after a restart.

@@ -252,9 +252,9 @@ func TestTornTail(t *testing.T) {
 		list = append(list, still("cam", Main, time.Duration(i)*time.Second, 150))
 		require.NoError(t, r.Append(list[i]))
 	}
-	from := int(r.lanes[quiet].pos)
+	from := int(r.lanes[quiet].file.pos)
 	require.NoError(t, r.Append(still("cam", Main, time.Minute, 200)))
-	to := int(r.lanes[quiet].pos)
+	to := int(r.lanes[quiet].file.pos)
 	require.NoError(t, r.Close())
 	name := segmentFiles(t, dir)[0]
 	whole, err := os.ReadFile(name)

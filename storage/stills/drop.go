@@ -18,7 +18,7 @@ const mostDead = 4
 // dropOldest drops the segment whose turn it is. One that cannot be deleted is tried once more the next time, and if it still
 // cannot, the next one goes: a file that is stuck must not end the recording.
 func (r *Ring) dropOldest() error {
-	var stuck []*segment
+	var stuck []*member
 	for {
 		s := r.victim(stuck...)
 		if s == nil {
@@ -49,18 +49,18 @@ func (r *Ring) hopeless(err error) bool {
 
 // drop forgets a segment and deletes its file. It must not be one that is being written. If the file cannot be deleted,
 // the segment stays in the list, empty, and its bytes go on to count.
-func (r *Ring) drop(s *segment) error {
+func (r *Ring) drop(s *member) error {
 	if !s.dead {
-		r.forgetSegment(s)
+		r.owed = append(r.owed, r.index.drop(&s.indexed, maxOwed-len(r.owed))...)
 		s.dead = true
 		r.stats.dropped.Add(1)
 	}
 	// A file that is still open would go on to take its space. If it is being flushed right now, this waits.
-	r.files.drop(s)
-	if s.handle != nil {
-		r.pending = slices.DeleteFunc(r.pending, func(h *handle) bool { return h == s.handle })
-		_ = s.handle.close()
-		s.handle = nil
+	r.files.drop(&s.segFile)
+	if s.writer != nil {
+		r.pending = slices.DeleteFunc(r.pending, func(m *member) bool { return m == s })
+		_ = s.writer.close()
+		s.writer = nil
 	}
 	if err := r.fs.Remove(s.path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		if !s.told {
@@ -74,29 +74,6 @@ func (r *Ring) drop(s *segment) error {
 	return nil
 }
 
-// forgetSegment takes the segment's stills and notes out of the index. A series that loses its last still leaves a note,
-// so that Find can still tell pruned from never recorded; and so does a gap that lasts.
-func (r *Ring) forgetSegment(s *segment) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for k, ser := range r.series {
-		had := ser.drop(s)
-		if !ser.pruned || !had && r.marks[k] != s.number || !ser.empty() || len(r.owed) >= maxOwed {
-			continue
-		}
-		r.owed = append(r.owed, note{kind: typePruned, stream: k.kind, camera: k.camera, from: ser.prunedTo})
-	}
-	for camera, list := range r.gaps {
-		for _, g := range list {
-			if g.segment == s.number && g.to == noEnd && len(r.owed) < maxOwed {
-				r.owed = append(r.owed, note{kind: typeGap, camera: camera, from: g.from, to: g.to, reason: g.reason})
-			}
-		}
-	}
-	r.dropGapsLocked(s.number)
-	s.list, s.gone = nil, true
-}
-
 // maxOwed bounds the notes that a ring carries along for cameras that no longer record.
 const maxOwed = 1000
 
@@ -108,7 +85,7 @@ func (r *Ring) payOwed(size uint32, cost int) {
 	for len(owed) > 0 {
 		n := owed[0]
 		if !r.outdated(n) {
-			if !r.lanes[quiet].fits(n.record().size()+size, n.cost()+cost) || r.writeNote(n) != nil {
+			if !r.lanes[quiet].fits(n.size()+size, n.cost()+cost) || r.writeNote(n) != nil {
 				break
 			}
 		}
@@ -119,10 +96,7 @@ func (r *Ring) payOwed(size uint32, cost int) {
 
 // outdated says whether a gap that was owed has been told of since.
 func (r *Ring) outdated(n note) bool {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	list := r.gaps[n.camera]
-	return n.kind == typeGap && len(list) > 0 && list[len(list)-1].from >= n.from
+	return n.kind == typeGap && r.index.gapSince(n.camera, n.from)
 }
 
 // Release drops segments, the oldest first as Append does, until at least the given number of bytes came free or only those

@@ -34,39 +34,3 @@ func search(list []entry, t int64) (int, bool) {
 	i := sort.Search(len(list), func(i int) bool { return list[i].time >= t })
 	return i, i < len(list) && list[i].time == t
 }
-
-// pick is the index in a sorted list that op and t mean, or -1.
-func pick(list []entry, op Op, t int64) int {
-	n := len(list)
-	if n == 0 {
-		return -1
-	}
-	// The first entry that is not before t; that is behind it.
-	at, behind := n, n
-	if op == AtOrBefore || op == After {
-		if list[n-1].time > t {
-			behind = sort.Search(n, func(i int) bool { return list[i].time > t })
-		}
-	} else if list[n-1].time >= t {
-		at = sort.Search(n, func(i int) bool { return list[i].time >= t })
-	}
-	i := -1
-	switch op {
-	case Before:
-		i = at - 1
-	case AtOrBefore:
-		i = behind - 1
-	case At:
-		if at < n && list[at].time == t {
-			i = at
-		}
-	case AtOrAfter:
-		i = at
-	case After:
-		i = behind
-	}
-	if i >= n {
-		return -1
-	}
-	return i
-}

@@ -48,7 +48,7 @@ func newOpenFiles(fs vfs.FS) *openFiles {
 }
 
 // take opens a segment's file, or gives one that is open; give takes it back.
-func (o *openFiles) take(s *segment) (*openFile, error) {
+func (o *openFiles) take(s *segFile) (*openFile, error) {
 	if f := o.find(s); f != nil {
 		return f, nil
 	}
@@ -71,7 +71,7 @@ func (o *openFiles) take(s *segment) (*openFile, error) {
 	return f, nil
 }
 
-func (o *openFiles) find(s *segment) *openFile {
+func (o *openFiles) find(s *segFile) *openFile {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	f := o.byNum[s.number]
@@ -105,7 +105,7 @@ func (o *openFiles) leave(f *openFile) {
 }
 
 // drop closes the file of a segment that is about to be deleted, so that its space comes free; it is not kept open again.
-func (o *openFiles) drop(s *segment) {
+func (o *openFiles) drop(s *segFile) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	s.unread = true

@@ -5,12 +5,7 @@ import (
 	"fmt"
 	"os"
 	"time"
-
-	"vmsbridge/storage/vfs"
 )
-
-// errDamaged is what a record that is not as it was written reads as.
-var errDamaged = errors.New("still is damaged")
 
 // Before is the newest still of that camera and kind strictly before t. See Find.
 func (r *Ring) Before(camera string, k Kind, t time.Time) (Still, error) {
@@ -50,8 +45,9 @@ func (r *Ring) find(camera string, k Kind, op Op, t int64) (Still, error) {
 	var unreadable error
 	var device refusals
 	for {
-		loc, none := r.locate(key, step, at, op, t, device.segments...)
-		if none != nil {
+		loc, missing := r.index.find(key, step, at, op, t, device.segments...)
+		if missing != nil {
+			none := newNone(key, missing)
 			if unreadable != nil {
 				none.Reason, none.Damaged = ReasonDamaged, unreadable
 			}
@@ -61,7 +57,7 @@ func (r *Ring) find(camera string, k Kind, op Op, t int64) (Still, error) {
 		switch {
 		case err == nil:
 			return still, nil
-		case errors.Is(err, os.ErrNotExist) && r.gone(loc.seg):
+		case errors.Is(err, os.ErrNotExist) && r.index.isGone(loc.seg):
 			continue // dropped since it was located
 		case errors.Is(err, errDamaged):
 			r.forget(key, loc)
@@ -72,9 +68,7 @@ func (r *Ring) find(camera string, k Kind, op Op, t int64) (Still, error) {
 		unreadable = err
 		switch {
 		case op == At, device.all == mostRefused:
-			r.mu.RLock()
-			none := r.noneLocked(key, op, t)
-			r.mu.RUnlock()
+			none := newNone(key, r.index.absence(key, op, t))
 			none.Reason, none.Damaged = ReasonDamaged, unreadable
 			return Still{}, none
 		case op == Before, op == AtOrBefore:
@@ -88,14 +82,14 @@ func (r *Ring) find(camera string, k Kind, op Op, t int64) (Still, error) {
 // refusals are reads that the device refused to one question. Each may take a dying card seconds.
 type refusals struct {
 	all      int
-	last     *segment
-	segments []*segment // where it refused two in a row, and is asked nothing more
+	last     *indexed
+	segments []*indexed // where it refused two in a row, and is asked nothing more
 }
 
 // mostRefused is after how many the question is given up.
 const mostRefused = 8
 
-func (f *refusals) note(s *segment) {
+func (f *refusals) note(s *indexed) {
 	f.all++
 	if f.last == s {
 		f.segments = append(f.segments, s)
@@ -103,68 +97,32 @@ func (f *refusals) note(s *segment) {
 	f.last = s
 }
 
-// locate looks into the index, but for some segments.
-func (r *Ring) locate(key seriesKey, step Op, at int64, op Op, t int64, but ...*segment) (location, *NoneError) {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	if s := r.series[key]; s != nil {
-		if loc, ok := s.find(step, at, but...); ok {
-			return loc, nil
-		}
-	}
-	return location{}, r.noneLocked(key, op, t)
-}
-
-// gone says whether a segment has left the index.
-func (r *Ring) gone(s *segment) bool {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	return s.gone
-}
-
+// forget leaves a damaged still out from now on.
 func (r *Ring) forget(key seriesKey, loc location) {
 	r.stats.badRecords.Add(1)
 	r.log.Warn("damaged still was skipped", "camera", key.camera, "kind", key.kind.String(), "segment", loc.seg.path, "offset", loc.place)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if s := r.series[key]; s != nil {
-		s.forget(loc)
-	}
+	r.index.forget(key, loc)
 }
 
 // read reads and verifies a still.
 func (r *Ring) read(loc location, key seriesKey) (Still, error) {
-	f, err := r.files.take(loc.seg)
+	f, err := r.files.take(&loc.seg.segFile)
 	if err != nil {
 		return Still{}, err
 	}
-	still, err := readStill(f.file, loc, key)
+	jpeg, err := loc.seg.readStill(f.file, key, entry{loc.time - loc.shift, loc.place, loc.size})
 	r.files.give(f, err != nil)
-	return still, err
+	if err != nil {
+		return Still{}, err
+	}
+	return Still{Camera: key.camera, Kind: key.kind, Time: nanosTime(loc.time), JPEG: jpeg}, nil
 }
 
-func readStill(f vfs.File, loc location, key seriesKey) (Still, error) {
-	// With the size in the index, one read is enough; one that is wrong shows below.
-	p := make([]byte, recordHead+len(key.camera)+int(loc.size))
-	if _, err := f.ReadAt(p, int64(loc.place)); err != nil {
-		return Still{}, readError(err)
+// Newest is the time of a camera's newest still of a kind; ok is false if there is none. It reads nothing from the disk.
+func (r *Ring) Newest(camera string, k Kind) (t time.Time, ok bool) {
+	newest, ok := r.index.newest(seriesKey{camera, k})
+	if !ok {
+		return time.Time{}, false
 	}
-	h, err := decodeRecord(p, loc.seg.salt, loc.place, loc.seg.limit)
-	if err != nil {
-		return Still{}, fmt.Errorf("%w: %w", errDamaged, err)
-	}
-	if p = p[recordHead:]; len(p) != int(h.length) { // the index does not say
-		p = make([]byte, h.length)
-		if _, err := f.ReadAt(p, int64(loc.place)+recordHead); err != nil {
-			return Still{}, readError(err)
-		}
-	}
-	camera, body, err := h.payload(p)
-	if err != nil {
-		return Still{}, fmt.Errorf("%w: %w", errDamaged, err)
-	}
-	if h.kind != typeStill || string(camera) != key.camera || h.stream != key.kind || h.time != loc.time-loc.shift {
-		return Still{}, fmt.Errorf("%w: another record is in its place", errDamaged)
-	}
-	return Still{Camera: key.camera, Kind: key.kind, Time: nanosTime(loc.time), JPEG: body}, nil
+	return nanosTime(newest), true
 }

@@ -4,119 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
-
-	"vmsbridge/storage/vfs"
 )
-
-// handle is an open segment file that the writer gives to the flusher.
-type handle struct {
-	file vfs.File
-	seg  *segment
-
-	// mu is held while the file is flushed or closed, never for a write.
-	mu     sync.Mutex
-	closed bool
-
-	// Ring.appendMu guards these.
-	failed  bool   // the last flush went wrong, and nobody knows what of it arrived
-	ends    bool   // its first and last block were written since the last flush
-	flushed uint32 // up to where the device has it
-	end     uint32 // up to where it was written
-	block   block
-	listing *listing // of a full segment, as long as it is not sealed; else nil
-}
-
-// job is a flush of a file as it was when the job was made.
-type job struct {
-	*handle
-	end     uint32
-	ends    bool
-	block   block
-	listing *listing
-	sealed  bool
-	err     error
-}
-
-// job begins one. Ring.appendMu is held.
-func (h *handle) job() job {
-	j := job{handle: h, end: h.end, ends: h.ends, block: h.block, listing: h.listing, err: h.again()}
-	h.ends = false
-	return j
-}
-
-// run flushes. A full segment is sealed when its records are on the device. The index itself is left to the system: if a
-// crash takes it, the records are read instead.
-func (j *job) run() {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.err != nil || j.closed {
-		return
-	}
-	if j.err = j.file.Sync(); j.err != nil || j.listing == nil {
-		return
-	}
-	if j.end, j.err = seal(j.file, j.block, j.listing, j.end); j.err == nil {
-		j.ends, j.sealed = true, true
-	}
-}
-
-// done takes the job down, and returns how many bytes it wrote to the device: whole pages. Ring.appendMu is held.
-func (j *job) done() int64 {
-	if j.sealed {
-		j.handle.listing, j.handle.end = nil, j.end
-	}
-	if j.err != nil {
-		j.failed, j.handle.ends = true, j.handle.ends || j.ends
-		return 0
-	}
-	n := int64((j.end+pageBytes-1)&^(pageBytes-1)) - int64(j.flushed&^(pageBytes-1))
-	if j.ends {
-		n += pageBytes
-	}
-	j.flushed = max(j.flushed, j.end)
-	return max(n, 0)
-}
-
-// again writes once more what a flush that went wrong should have brought to the device: after that, the system takes it
-// for written and a second fsync does nothing (A. Rebello and others, "Can Applications Recover from fsync Failures?", USENIX
-// ATC 2020). As long as the machine runs, it can be read. Ring.appendMu is held.
-func (h *handle) again() error {
-	if !h.failed {
-		return nil
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
-		return nil
-	}
-	p := make([]byte, windowBytes)
-	for _, b := range [][2]uint32{{0, blockBytes}, {max(h.flushed, blockBytes), h.end}, {h.seg.limit, h.seg.limit + blockBytes}} {
-		for at := b[0]; at < b[1]; {
-			n, err := h.file.ReadAt(p[:min(windowBytes, b[1]-at)], int64(at))
-			if n == 0 && err != nil {
-				return err
-			}
-			if _, err := h.file.WriteAt(p[:n], int64(at)); err != nil {
-				return err
-			}
-			at += uint32(n)
-		}
-	}
-	h.failed, h.ends = false, true
-	return nil
-}
-
-func (h *handle) close() error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
-		return nil
-	}
-	h.closed = true
-	return h.file.Close()
-}
 
 const (
 	// fewBytes is too little for a flush: the device takes 4 KiB for a still of one byte, and where the last page stays open
@@ -170,8 +59,8 @@ func (r *Ring) flushLoop() {
 func (r *Ring) fewWait() bool {
 	var n int64
 	for _, l := range r.lanes {
-		if l.file != nil && l.dirty {
-			n += int64(l.pos - l.file.flushed)
+		if l.file != nil && l.file.dirty {
+			n += int64(l.file.unflushed())
 		}
 	}
 	return len(r.pending) == 0 && n > 0 && n < fewBytes
@@ -185,25 +74,30 @@ func (r *Ring) Flush() error {
 	return nil
 }
 
+// job is a flush of a segment.
+type job struct {
+	seg *member
+	flushing
+}
+
 // flush makes what was appended durable; with full, only that of full segments.
 func (r *Ring) flush(full bool) error {
 	r.flushMu.Lock()
 	defer r.flushMu.Unlock()
 	r.appendMu.Lock()
 	var work []job
-	for _, h := range r.pending {
-		work = append(work, h.job())
+	for _, m := range r.pending {
+		work = append(work, job{m, m.writer.flush()})
 	}
 	r.pending = nil
 	dir := false
 	if !full {
 		for _, l := range r.lanes {
-			if l.file != nil && l.dirty {
-				r.closePage(l)
-				l.file.end = l.pos
-				work = append(work, l.file.job())
+			if l.file != nil && l.file.dirty {
+				l.file.closePage(l.tail.bytes)
+				work = append(work, job{l.seg, l.file.flush()})
+				l.file.dirty = false
 			}
-			l.dirty = false
 		}
 		dir, r.dirDirty = r.dirDirty, false
 	}
@@ -227,13 +121,12 @@ func (r *Ring) flush(full bool) error {
 		j := &work[i]
 		r.wrote(j.done())
 		errs = append(errs, j.err)
-		switch waits := slices.Contains(r.pending, j.handle); {
+		switch waits := slices.Contains(r.pending, j.seg); {
 		case r.isActive(j.seg):
-			l := r.lanes[j.seg.lane]
-			l.dirty = l.dirty || j.err != nil
+			j.dirty = j.dirty || j.err != nil
 		case waits: // it became full meanwhile; the rest of it is flushed next
 		case j.err != nil && !j.seg.dead:
-			r.pending = append(r.pending, j.handle)
+			r.pending = append(r.pending, j.seg)
 		default:
 			_ = j.close() // it is flushed, and read through another
 		}
@@ -252,21 +145,21 @@ func (r *Ring) wrote(n int64) {
 
 // finish flushes and closes full segments, and returns those that could not be flushed; if they become too many, they are
 // given up. appendMu is held.
-func (r *Ring) finish(work []*handle) (failed []*handle) {
-	for _, h := range work {
-		j := h.job()
-		j.run()
-		r.wrote(j.done())
-		r.flushed(j.err)
-		if j.err != nil {
-			failed = append(failed, h)
+func (r *Ring) finish(work []*member) (failed []*member) {
+	for _, m := range work {
+		f := m.writer.flush()
+		f.run()
+		r.wrote(f.done())
+		r.flushed(f.err)
+		if f.err != nil {
+			failed = append(failed, m)
 			continue
 		}
-		_ = h.close() // it is flushed, and read through another
+		_ = m.writer.close() // it is flushed, and read through another
 	}
 	for len(failed) > mostFailed {
-		r.log.Error("a segment of stills could not be flushed to the device; a power cut may cost it", "segment", failed[0].seg.path)
-		_ = failed[0].close()
+		r.log.Error("a segment of stills could not be flushed to the device; a power cut may cost it", "segment", failed[0].path)
+		_ = failed[0].writer.close()
 		failed = failed[1:]
 	}
 	return failed

@@ -2,6 +2,7 @@ package stills
 
 import (
 	"errors"
+	"hash/crc32"
 	"slices"
 )
 
@@ -87,15 +88,17 @@ func (l *listing) encode() []byte {
 
 var errIndex = errors.New("index is damaged")
 
-// decodeListing reads an index whose records end at limit. It accepts only what encode makes. It keeps nothing of p. name
-// gives a camera id's string, so that thousands of indexes can share it.
-func decodeListing(p []byte, version, limit uint32, name func([]byte) string) (*listing, error) {
-	l := &listing{}
-	return l, l.decode(p, version, limit, name)
+// decode reads the index p of the segment whose last block is b, into the room that an earlier listing had. It accepts only what encode
+// makes, and keeps nothing of p. name gives a camera id's string, so that thousands of indexes can share it.
+func (l *listing) decode(p []byte, b block, name func([]byte) string) error {
+	if crc32.Checksum(p, castagnoli) != b.indexCRC {
+		return errIndex
+	}
+	return l.parse(p, b.version, b.recordEnd, name)
 }
 
-// decode is decodeListing into the room that an earlier listing had.
-func (l *listing) decode(p []byte, version, limit uint32, name func([]byte) string) error {
+// parse is decode for an index whose checksum is right, of a segment of that version whose records end at limit.
+func (l *listing) parse(p []byte, version, limit uint32, name func([]byte) string) error {
 	*l = listing{version: version, runs: l.runs[:0], list: l.list[:0]}
 	if len(p) < indexFixed(version) {
 		return errIndex

@@ -1,9 +1,7 @@
 package stills
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"time"
 )
 
@@ -61,41 +59,20 @@ func (e *NoneError) Error() string {
 	return s + fmt.Sprintf("the stills kept are of %s to %s", e.Oldest.Format(userTime), e.Newest.Format(userTime))
 }
 
-// noneLocked says why the question has no answer.
-func (r *Ring) noneLocked(key seriesKey, op Op, t int64) *NoneError {
+// newNone says why a question of key has no answer.
+func newNone(key seriesKey, a *absence) *NoneError {
 	e := &NoneError{Camera: key.camera, Kind: key.kind, Reason: ReasonNothing}
-	s := r.series[key]
-	kept, pruned := false, false
-	if s != nil {
-		var oldest, newest int64
-		pruned = s.pruned
-		if oldest, newest, kept = s.bounds(); kept {
-			e.Oldest, e.Newest = nanosTime(oldest), nanosTime(newest)
-			// Where the note is lost or was never needed, the first segment's number tells that the ring has gone round.
-			pruned = pruned || r.wentRoundLocked()
-			pruned = pruned && (op == Before || op == AtOrBefore || op == At) && t <= oldest
-		}
-	}
-	if e.Gap = r.gapAtLocked(key.camera, t); e.Gap != nil {
-		e.Reason = ReasonOffline
-		return e
+	if a.kept {
+		e.Oldest, e.Newest = nanosTime(a.oldest), nanosTime(a.newest)
 	}
 	switch {
-	case pruned:
+	case a.gap != nil:
+		gap := newGap(*a.gap)
+		e.Gap, e.Reason = &gap, ReasonOffline
+	case a.pruned:
 		e.Reason = ReasonPruned
-	case !kept:
+	case !a.kept:
 		e.Reason = ReasonNever
 	}
 	return e
-}
-
-// wentRoundLocked says whether segments were ever dropped.
-func (r *Ring) wentRoundLocked() bool { return r.stats.dropped.Load() > 0 || r.stats.first.Load() > 1 }
-
-// readError tells a file that ends too early, which is damage, from trouble of the device.
-func readError(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%w: %w", errDamaged, err)
-	}
-	return err
 }

@@ -47,12 +47,10 @@ type Options struct {
 }
 
 const (
-	minSegmentBytes = 64 << 10
-	maxSegmentBytes = 1 << 30
-	defaultSegment  = 16 << 20
-	smallSegment    = 4 << 20
-	defaultMinFree  = 32 << 20
-	minSegments     = 2
+	defaultSegment = 16 << 20
+	smallSegment   = 4 << 20
+	defaultMinFree = 32 << 20
+	minSegments    = 2
 )
 
 // withDefaults fills in what is zero, and refuses what cannot be.

@@ -148,7 +148,7 @@ func (o *ordeal) run(t *testing.T, stills int) {
 
 // took notes where a still is.
 func (o *ordeal) took(r *Ring, s Still) {
-	if loc, none := r.locate(seriesKey{s.Camera, s.Kind}, At, s.Time.UnixNano(), At, 0); none == nil {
+	if loc, none := r.index.find(seriesKey{s.Camera, s.Kind}, At, s.Time.UnixNano(), At, 0); none == nil {
 		o.stored = append(o.stored, stored{Still: s, segment: loc.seg.number})
 	}
 }

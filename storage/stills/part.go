@@ -20,7 +20,7 @@ const (
 
 // part is a full segment's stills of a series, all of them or a stretch: seg.list[lo:hi], sorted, never empty.
 type part struct {
-	seg      *segment
+	seg      *indexed
 	lo, hi   uint32
 	min, max int64 // times of the first and the last still
 }

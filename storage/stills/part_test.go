@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -34,10 +33,10 @@ func TestPartsAreWhatWasPacked(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := drawEntries(t)
 		key := seriesKey{"cam", Main}
-		r := &Ring{series: map[seriesKey]*series{}}
-		seg := &segment{number: 1}
-		r.installLocked(seg, &listing{runs: []run{{key, 0, uint32(len(list))}}, list: list})
-		s := r.series[key]
+		x := newMemIndex()
+		seg := &indexed{segFile: segFile{number: 1}}
+		x.install(seg, &listing{runs: []run{{key, 0, uint32(len(list))}}, list: list})
+		s := x.series[key]
 		require.Len(t, seg.list, len(list))
 		compare := func() {
 			var got []entry
@@ -76,56 +75,4 @@ func TestPartsAreWhatWasPacked(t *testing.T) {
 		require.True(t, s.empty())
 		require.Equal(t, list[0].time, s.prunedTo)
 	})
-}
-
-// endSegment has what is being written taken for full, so that it is packed.
-func endSegment(r *Ring) {
-	r.appendMu.Lock()
-	defer r.appendMu.Unlock()
-	if l := r.lanes[quiet]; l.file != nil {
-		r.retire(l)
-	}
-}
-
-// TestOneSegmentOverYears: a ring so slow, or a clock so wrong, that a segment's stills are of different years, finds them all.
-func TestOneSegmentOverYears(t *testing.T) {
-	dir := memDir(t)
-	r := open(t, dir, small)
-	var list []Still
-	for i, after := range []time.Duration{0, time.Hour, 20 * time.Hour, 400 * day, 400*day + 1, 56 * 365 * day} {
-		list = append(list, still("cam", Main, after, 1000+i))
-		require.NoError(t, r.Append(list[i]))
-	}
-	for range 2 {
-		require.Equal(t, len(list), survey(t, r, list))
-		frames, more, err := r.Range("cam", Main, time.Time{}, epoch.Add(100*365*day), 0)
-		require.NoError(t, err)
-		require.False(t, more)
-		require.Len(t, frames, len(list))
-		for i, f := range frames {
-			require.Equal(t, 1000+i, f.Size)
-			require.True(t, f.Time.Equal(list[i].Time))
-		}
-		endSegment(r)
-		require.NoError(t, r.Close())
-		r = open(t, dir, small)
-	}
-}
-
-// TestVeryLargeStill: a size that does not fit a packed entry is read from the record.
-func TestVeryLargeStill(t *testing.T) {
-	dir := memDir(t)
-	opts := Options{MaxBytes: 256 << 20, SegmentBytes: 32 << 20, MinFree: -1}
-	r := open(t, dir, opts)
-	large, little := still("cam", Main, 0, maxSize+5), still("cam", Main, time.Second, 100)
-	require.NoError(t, r.Append(large))
-	require.NoError(t, r.Append(little))
-	endSegment(r)
-	require.NoError(t, r.Close())
-	r = open(t, dir, opts)
-	requireStill(t, r, large, Before, little.Time)
-	requireStill(t, r, little, After, large.Time)
-	frames, _, err := r.Range("cam", Main, large.Time, little.Time, 0)
-	require.NoError(t, err)
-	require.Equal(t, []int{maxSize + 5, 100}, []int{frames[0].Size, frames[1].Size})
 }

@@ -89,7 +89,7 @@ func TestAgainstModel(t *testing.T) {
 				s := Still{rapid.SampledFrom(cameras).Draw(t, "camera"), rapid.SampledFrom(kinds).Draw(t, "kind"), now,
 					picture(seed, rapid.SampledFrom([]int{1, 7, 8, 900, 9000, 30000, 60000}).Draw(t, "size"))}
 				require.NoError(t, r.Append(s))
-				loc, none := r.locate(seriesKey{s.Camera, s.Kind}, At, s.Time.UnixNano(), At, 0)
+				loc, none := r.index.find(seriesKey{s.Camera, s.Kind}, At, s.Time.UnixNano(), At, 0)
 				require.Nil(t, none)
 				m.stills = append(m.stills, kept{s, loc.seg.number})
 				require.LessOrEqual(t, r.Stats().Bytes, opts.MaxBytes)

@@ -65,7 +65,7 @@ func makeRotten(t *testing.T) *rotten {
 		}
 	}
 	for key, s := range d.stills {
-		loc, none := r.locate(seriesKey{s.Camera, s.Kind}, At, s.Time.UnixNano(), At, 0)
+		loc, none := r.index.find(seriesKey{s.Camera, s.Kind}, At, s.Time.UnixNano(), At, 0)
 		require.Nil(t, none)
 		d.places[key] = stretch{filepath.Base(loc.seg.path), int(loc.place), int(loc.place + recordSize(len(s.Camera)+len(s.JPEG)))}
 	}

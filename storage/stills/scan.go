@@ -77,7 +77,7 @@ func heal(f io.WriterAt, salt uint64, bad []span) error {
 			continue // no record is that small, so no crash leaves it
 		}
 		var p [recordHead]byte
-		record{length: b.to - b.from - recordHead, kind: typeSkip}.encode(p[:], salt, b.from)
+		skipRecord(b.to-b.from).encode(p[:], salt, b.from)
 		if _, err := f.WriteAt(p[:], int64(b.from)); err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (w *window) find(at uint32, salt uint64) (record, uint32, bool) {
 		}
 		p = p[:n]
 		for i := 0; i+recordHead <= len(p); i += align {
-			if le.Uint32(p[i:]) != recordMagic {
+			if !begins(p[i:]) {
 				continue
 			}
 			if r, err := decodeRecord(p[i:], salt, at+uint32(i), w.limit); err == nil {

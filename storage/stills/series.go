@@ -6,7 +6,7 @@ import (
 	"sort"
 )
 
-// series is all stills of one camera and kind. The ring's mu guards it.
+// series is all stills of one camera and kind. The index' mu guards it.
 type series struct {
 	parts []part // of full segments, in the order of the segments' numbers
 	mixed bool   // not every part begins after the one before it ended: the clock stepped, or both lanes have some
@@ -18,13 +18,13 @@ type series struct {
 
 // tail is a series' stills in a segment that is being written; entries is nil if it has none.
 type tail struct {
-	seg *segment
+	seg *indexed
 	*entries
 }
 
 // location is where a still is.
 type location struct {
-	seg *segment
+	seg *indexed
 	entry
 	shift int64 // of its segment, when it was located
 }
@@ -33,7 +33,7 @@ type location struct {
 // asked, but of most the two times at hand decide; with thousands of segments that is some microseconds. Else it is one part. Of several stills
 // of one time, the one in the newest segment counts (see Ring.order), so that one comes first and another must be better. Nothing is
 // looked for in the segments of but.
-func (s *series) find(op Op, t int64, but ...*segment) (best location, ok bool) {
+func (s *series) find(op Op, t int64, but ...*indexed) (best location, ok bool) {
 	better := func(at int64) bool {
 		switch {
 		case !ok:
@@ -109,6 +109,14 @@ func (s *series) follows(n int) bool {
 	return n <= 0 || n >= len(s.parts) || s.parts[n-1].max < s.parts[n].min
 }
 
+// lookMixed finds out anew whether the parts follow each other in time.
+func (s *series) lookMixed() {
+	s.mixed = false
+	for i := 1; i < len(s.parts) && !s.mixed; i++ {
+		s.mixed = !s.follows(i)
+	}
+}
+
 // later says whether a segment of a higher number has a still of time t.
 func (s *series) later(t int64, number uint64) bool {
 	for i := len(s.parts) - 1; i >= 0 && s.parts[i].seg.number > number; i-- {
@@ -157,7 +165,7 @@ func (s *series) forget(l location) {
 }
 
 // drop takes a segment's parts out, and says whether there were any.
-func (s *series) drop(seg *segment) bool {
+func (s *series) drop(seg *indexed) bool {
 	i, found := slices.BinarySearchFunc(s.parts, seg.number, func(p part, n uint64) int { return cmp.Compare(p.seg.number, n) })
 	if !found {
 		return false
@@ -175,10 +183,7 @@ func (s *series) drop(seg *segment) bool {
 		s.parts = slices.Delete(s.parts, i, end)
 	}
 	if s.mixed { // perhaps no longer
-		s.mixed = false
-		for i := 1; i < len(s.parts) && !s.mixed; i++ {
-			s.mixed = !s.follows(i)
-		}
+		s.lookMixed()
 	}
 	return true
 }
@@ -210,47 +215,4 @@ func (s *series) bounds() (oldest, newest int64, ok bool) {
 		}
 	}
 	return oldest, newest, ok
-}
-
-// installLocked gives a full segment's listing to the series, packed; it keeps nothing of it. What they had of the segment as a
-// tail is given up.
-func (r *Ring) installLocked(seg *segment, l *listing) {
-	seg.list = make([]spot, 0, len(l.list))
-	for _, run := range l.runs {
-		s := r.seriesLocked(run.key)
-		for i := range s.tails {
-			if s.tails[i].seg == seg {
-				s.tails[i] = tail{}
-			}
-		}
-		for list := l.list[run.lo:run.hi]; len(list) > 0; {
-			lo := uint32(len(seg.list))
-			seg.list = pack(list, seg.list)
-			n := uint32(len(seg.list)) - lo
-			r.partLocked(s, part{seg, lo, lo + n, list[0].time, list[n-1].time})
-			list = list[n:]
-		}
-	}
-}
-
-// partLocked puts a part in its place among those of its series.
-func (r *Ring) partLocked(s *series, p part) {
-	at := len(s.parts)
-	for at > 0 && s.parts[at-1].seg.number > p.seg.number {
-		at--
-	}
-	if n := len(s.parts); n == cap(s.parts) {
-		s.parts = slices.Insert(make([]part, 0, r.loading.expect(n)), 0, s.parts...)
-	}
-	s.parts = slices.Insert(s.parts, at, p)
-	s.mixed = s.mixed || !s.follows(at) || !s.follows(at+1)
-}
-
-func (r *Ring) seriesLocked(k seriesKey) *series {
-	s := r.series[k]
-	if s == nil {
-		s = &series{}
-		r.series[k] = s
-	}
-	return s
 }

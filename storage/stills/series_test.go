@@ -12,17 +12,17 @@ import (
 // TestFindLooksIntoOnePart gives the answers of looking into all of them, as long as the parts follow each other; and notices
 // when they do not, and when they do again.
 func TestFindLooksIntoOnePart(t *testing.T) {
-	r := &Ring{series: map[seriesKey]*series{}}
+	x := newMemIndex()
 	key := seriesKey{"cam", Preview}
 	rng := rand.New(rand.NewPCG(1, 9))
-	var segments []*segment
+	var segments []*indexed
 	install := func(times ...int64) {
 		l := &listing{runs: []run{{key: key, lo: 0, hi: uint32(len(times))}}}
 		for i, at := range times {
 			l.list = append(l.list, entry{time: at, place: uint32(i+8) * align})
 		}
-		segments = append(segments, &segment{number: uint64(len(segments) + 1)})
-		r.installLocked(segments[len(segments)-1], l)
+		segments = append(segments, &indexed{segFile: segFile{number: uint64(len(segments) + 1)}})
+		x.install(segments[len(segments)-1], l)
 	}
 	at := int64(0)
 	for range 20 {
@@ -33,7 +33,7 @@ func TestFindLooksIntoOnePart(t *testing.T) {
 		}
 		install(times...)
 	}
-	s := r.series[key]
+	s := x.series[key]
 	compare := func() {
 		t.Helper()
 		mixed := s.mixed

@@ -1,25 +1,6 @@
 package stills
 
-import (
-	"slices"
-	"time"
-)
-
-// The ring has two lanes, each a sequence of segments of its own. A camera's stills go into the quiet lane as long as it
-// stays within its day's share, and those beyond into the loud one. When room is needed, the oldest segment of all goes,
-// but for one case: a segment of the quiet lane that was filled less than a day ago stays, and the oldest of the loud lane
-// goes, as long as the quiet lane takes no more than half of the ring.
-//
-// So a camera that stores no more than MaxBytes / (4 · cameras) within any 24 hours keeps its last day, whatever the others
-// store: no more than half of the ring is written to the quiet lane in any 24 hours (each account lets through a full quota
-// at once and another one in the course of a day), and half of the ring the quiet lane keeps. A camera that stores more
-// keeps its newest stills in the loud lane, and of the day before those that its quota let through, evenly spread. No still
-// is ever written twice.
-const (
-	quiet = iota
-	loud
-	lanes
-)
+import "time"
 
 // fairSegments is how many segments a ring must hold to be split; a smaller one has only the quiet lane.
 const fairSegments = 8
@@ -38,8 +19,10 @@ type account struct {
 	at   time.Duration // uptime of debt
 }
 
-func newShare(o Options) share {
-	return share{half: o.MaxBytes / 2, cameras: o.Cameras, on: o.MaxBytes/o.SegmentBytes >= fairSegments, account: map[string]*account{}}
+// newShare is the accounts of a ring of at most maxBytes in segments of segmentBytes, and of so many cameras; if more store
+// stills than that, they count.
+func newShare(maxBytes, segmentBytes int64, cameras int) share {
+	return share{half: maxBytes / 2, cameras: cameras, on: maxBytes/segmentBytes >= fairSegments, account: map[string]*account{}}
 }
 
 // quota is what a camera may store in the quiet lane at once, and again in the course of a day.
@@ -93,35 +76,4 @@ func (s *share) remember(x *listing, age, up time.Duration) {
 		}
 		a.debt += float64(n) * float64(day-age) / float64(day)
 	}
-}
-
-// victim is the segment that goes next, nil if there is none but those that are stuck. appendMu is held.
-func (r *Ring) victim(stuck ...*segment) *segment {
-	var oldest, oldestLoud *segment
-	var total, quietBytes int64
-	for _, s := range r.segments {
-		total += s.size
-		if s.lane == quiet {
-			quietBytes += s.size
-		}
-		if r.isActive(s) || slices.Contains(stuck, s) {
-			continue
-		}
-		if s.dead {
-			return s
-		}
-		if oldest == nil {
-			oldest = s
-		}
-		if s.lane == loud && oldestLoud == nil {
-			oldestLoud = s
-		}
-	}
-	if oldest == nil || oldestLoud == nil || oldest.lane == loud || quietBytes > min(total, r.opts.MaxBytes)/2 {
-		return oldest
-	}
-	if wall, up := r.clock(); oldest.age(wall, up) >= day {
-		return oldest
-	}
-	return oldestLoud
 }

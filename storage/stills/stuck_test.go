@@ -82,7 +82,7 @@ func TestSegmentsThatCannotBeDeleted(t *testing.T) {
 }
 
 // live is the segments that can be deleted, or were not tried.
-func live(r *Ring) (list []*segment) {
+func live(r *Ring) (list []*member) {
 	r.appendMu.Lock()
 	defer r.appendMu.Unlock()
 	for _, s := range r.segments {

@@ -1,7 +1,6 @@
 package stills
 
 import (
-	"hash/crc32"
 	"os"
 	"path/filepath"
 	"testing"
@@ -17,27 +16,20 @@ func older(t *testing.T, dir string, number uint64, n int, sealed bool) (list []
 	t.Helper()
 	b := newBlock(number, quiet, 64<<10, epoch)
 	b.version = 1
-	seg, f, err := create(vfs.OS, dir, b)
+	_, w, err := beginWriter(vfs.OS, dir, b)
 	require.NoError(t, err)
-	defer f.Close()
-	l := &lane{}
-	l.take(&handle{file: f, seg: seg}, b, newIndex(1), blockBytes, 0)
+	defer func() { require.NoError(t, w.close()) }()
+	x := newDraft(1)
 	for i := range n {
 		s := still("cam", Preview, time.Duration(number)*time.Hour+time.Duration(i)*time.Second, 1000+i)
-		head := record{length: uint32(len(s.Camera) + len(s.JPEG)), time: s.Time.UnixNano(), kind: typeStill, stream: s.Kind, camera: uint8(len(s.Camera))}
-		head.crc = crc32.Checksum(append([]byte(s.Camera), s.JPEG...), castagnoli)
-		p := make([]byte, head.size())
-		head.encode(p, l.block.salt, l.pos)
-		copy(p[recordHead:], s.Camera)
-		copy(p[recordHead+len(s.Camera):], s.JPEG)
-		_, err := f.WriteAt(p, int64(l.pos))
-		require.NoError(t, err)
-		l.tail.add(seriesKey{s.Camera, s.Kind}, entry{time: head.time, place: l.pos})
-		l.pos += head.size()
+		key := seriesKey{s.Camera, s.Kind}
+		head := stillRecord(key, s.Time.UnixNano(), s.JPEG)
+		x.add(key, entry{time: head.time, place: w.pos})
+		require.NoError(t, w.put(appendRecord(nil, head, s.Camera, s.JPEG, b.salt, w.pos)))
 		list = append(list, s)
 	}
 	if sealed {
-		_, err := seal(f, l.block, l.tail.listing(0, 0), l.pos)
+		_, err := seal(w.file, b, x.listing(0, 0), w.pos)
 		require.NoError(t, err)
 	}
 	return list
@@ -78,9 +70,9 @@ func TestNewerVersion(t *testing.T) {
 	older(t, dir, 1, 3, true)
 	b := newBlock(2, quiet, 64<<10, epoch)
 	b.version = versionEra + 1
-	_, f, err := create(vfs.OS, dir, b)
+	_, w, err := beginWriter(vfs.OS, dir, b)
 	require.NoError(t, err)
-	require.NoError(t, f.Close())
+	require.NoError(t, w.close())
 	name := filepath.Join(dir, segmentName(2))
 	before, err := os.ReadFile(name)
 	require.NoError(t, err)

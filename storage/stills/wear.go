@@ -5,9 +5,6 @@ import (
 	"time"
 )
 
-// pageBytes is what a file system writes at least.
-const pageBytes = 4096
-
 // cycles is how often a card's cells are taken to be written before they fail. Makers of microSD cards seldom say; their
 // promises of hours of recording come to 900 to 6000 times the capacity for cards sold as enduring, and the cheapest cells
 // are said to stand 300.
@@ -34,11 +31,26 @@ func (w *wear) hourAtLocked(up time.Duration) int {
 	return int(now % int64(len(w.hours)))
 }
 
+// add counts n bytes that were written just now.
 func (w *wear) add(n int64, up time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.total += n
 	w.hours[w.hourAtLocked(up)] += n
+}
+
+// atLeast says that the ring had written so much by some time before Open.
+func (w *wear) atLeast(total int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.total = max(w.total, total)
+}
+
+// more says that so much was written before Open and is in no total.
+func (w *wear) more(n int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.total += n
 }
 
 // perDay is what the last day wrote, or the time since Open in proportion; 0 in the first minute.

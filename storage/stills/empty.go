@@ -1,0 +1,30 @@
+package stills
+
+import (
+	"bytes"
+	"vmsbridge/storage/vfs"
+)
+
+// isEmpty says whether there is nothing but zeros between a segment's ends.
+func isEmpty(fs vfs.FS, path string) (bool, error) {
+	f, err := fs.Open(path, false)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	size, err := f.Size()
+	if err != nil {
+		return false, err
+	}
+	p := make([]byte, windowBytes)
+	for at := int64(blockBytes); at < size-blockBytes; at += int64(len(p)) {
+		n, err := f.ReadAt(p[:min(windowBytes, size-blockBytes-at)], at)
+		if len(bytes.TrimLeft(p[:n], "\x00")) > 0 {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,131 @@
+package stills
+
+import (
+	"cmp"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"vmsbridge/storage/vfs"
+)
+
+// load takes the segments that are there into the ring.
+func (r *Ring) load() error {
+	list, err := r.fs.List(r.dir)
+	if err != nil {
+		return err
+	}
+	list = slices.DeleteFunc(list, func(e vfs.Entry) bool {
+		_, ok := segmentNumber(e.Name)
+		if !ok && e.Name != lockName {
+			r.stats.foreign.Add(1)
+		}
+		return !ok
+	})
+	if len(list) == 0 {
+		return nil
+	}
+	first, _ := segmentNumber(list[0].Name)
+	newest, _ := segmentNumber(list[len(list)-1].Name)
+	if first > 1 {
+		r.index.wentRound()
+	}
+	r.next = newest + 1
+
+	readers := make([]*reader, loaders)
+	for i := range readers {
+		readers[i] = newReader(r.fs, r.dir)
+	}
+	var late []*loaded          // what is not sealed, or among the last, is adopted when all are known
+	var unsealed [lanes]*loaded // the newest segment of each lane, if it is not sealed
+	few := len(list) - maxPending - lanes
+	for at := 0; at < len(list); at += loadAtOnce {
+		chunk := list[at:min(at+loadAtOnce, len(list))]
+		found, err := r.readAll(readers, chunk)
+		if err != nil {
+			return err
+		}
+		for i, l := range found {
+			if l.broken == nil {
+				if unsealed[l.lane] = nil; !l.block.sealed() {
+					unsealed[l.lane] = l
+				}
+			}
+			r.index.loads(at+i+1, len(list))
+			if l.broken == nil && l.sealed && at+i < few {
+				r.adopt(l, false)
+				spare := &readers[i%loaders].spare
+				*spare = append(*spare, l.listing)
+			} else {
+				late = append(late, l)
+			}
+		}
+		if at/loadAtOnce%collectEvery == collectEvery-1 {
+			// What is left of reading would add to the memory that the process has for good.
+			runtime.GC()
+		}
+	}
+	for i, l := range late {
+		// A crash may leave all segments half made that were begun since the last flush.
+		if len(late)-i <= maxPending+lanes && r.halfMade(l) {
+			if err := r.fs.Remove(l.path); err != nil {
+				r.log.Warn("an empty segment of stills cannot be deleted", "segment", l.path, "error", err)
+				r.adopt(l, false)
+				continue
+			}
+			if i < len(late)-1 {
+				r.stats.badSegments.Add(1) // or something wiped it
+				r.log.Warn("a segment of stills was empty; it is deleted", "segment", l.path)
+			}
+			continue
+		}
+		r.adopt(l, l == unsealed[l.lane])
+	}
+	slices.SortFunc(r.segments, func(a, b *member) int { return cmp.Compare(a.number, b.number) })
+	r.index.loads(0, 0)
+	return nil
+}
+
+const (
+	// loadAtOnce is how many segments are read before they are adopted, and after how many times that garbage is collected.
+	loadAtOnce, collectEvery = 64, 4
+	// loaders read side by side where there are many segments: a flash card answers several at once sooner.
+	loaders = 4
+)
+
+// readAll reads some segments' indexes.
+func (r *Ring) readAll(readers []*reader, list []vfs.Entry) ([]*loaded, error) {
+	found, errs := make([]*loaded, len(list)), make([]error, len(list))
+	n := len(readers)
+	if len(list) < loadAtOnce {
+		n = 1
+	}
+	var wait sync.WaitGroup
+	for w := range n {
+		wait.Go(func() {
+			for i := w; i < len(list); i += n {
+				found[i], errs[i] = r.readOne(readers[w], list[i])
+			}
+		})
+	}
+	wait.Wait()
+	return found, errors.Join(errs...)
+}
+
+// readOne reads a segment's index, and gives it new ends if it has lost both.
+func (r *Ring) readOne(rd *reader, e vfs.Entry) (*loaded, error) {
+	number, _ := segmentNumber(e.Name)
+	l, err := rd.load(e, number)
+	if err != nil || l.broken == nil || l.block.number != 0 || l.trouble != nil {
+		return l, err
+	}
+	switch n, err := rd.revive(e, number); {
+	case err != nil:
+		r.log.Warn("a segment of stills that has lost both ends cannot be given new ones", "segment", l.path, "error", err)
+	case n > 0:
+		r.stats.badSegments.Add(1)
+		r.log.Warn("a segment of stills had lost both ends, and got new ones", "segment", l.path, "records", n)
+		return rd.load(e, number)
+	}
+	return l, nil
+}

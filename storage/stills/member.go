@@ -1,0 +1,39 @@
+package stills
+
+import "time"
+
+// member is a segment of the ring. Once it is in the ring, its fields do not change, except where a lock is named.
+type member struct {
+	indexed
+	broken error // why nothing of it can be read
+
+	// Ring.appendMu guards these.
+	dead     bool          // left the index, but its file could not be deleted yet
+	told     bool          // the log says so
+	writer   *writer       // through which it is written or waits to be flushed; nil or closed otherwise
+	sealedAt int64         // when it was full, by the clock of that time; 0: not known
+	sealedUp time.Duration // the same by the uptime of this process, if this process filled it; else 0
+}
+
+// isActive says whether a segment is being written.
+func (r *Ring) isActive(m *member) bool { return r.lanes[m.lane].seg == m }
+
+// totalLocked is what the segments take on disk.
+func (r *Ring) totalLocked() (total int64) {
+	for _, m := range r.segments {
+		total += m.size
+	}
+	return total
+}
+
+// age is for how long a segment has been full. One that an earlier process filled counts by the wall clock; a time in the
+// future counts as now.
+func (m *member) age(wall time.Time, up time.Duration) time.Duration {
+	switch {
+	case m.sealedUp > 0:
+		return up - m.sealedUp
+	case m.sealedAt == 0:
+		return 0
+	}
+	return max(0, wall.Sub(time.Unix(0, m.sealedAt)))
+}

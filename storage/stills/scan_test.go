@@ -1,0 +1,49 @@
+package stills
+
+import (
+	"bytes"
+	"hash/crc32"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// FuzzScan reads a segment of any bytes, in which good records stand: those that were not hit are found.
+func FuzzScan(f *testing.F) {
+	const salt = 77
+	build := func(junk []byte) (b []byte, second uint32) {
+		b = make([]byte, blockBytes)
+		put := func(camera, body string, at int64) {
+			h := record{length: uint32(len(camera) + len(body)), time: at, kind: typeStill, stream: Main, camera: uint8(len(camera))}
+			h.crc = crc32.Checksum([]byte(camera+body), castagnoli)
+			p := make([]byte, h.size())
+			h.encode(p, salt, uint32(len(b)))
+			copy(p[recordHead:], camera+body)
+			b = append(b, p...)
+		}
+		put("cam", "first", 1)
+		b = append(b, junk...)
+		b = append(b, make([]byte, -len(b)&(align-1))...)
+		second = uint32(len(b))
+		put("cam", "second", 2)
+		return b, second
+	}
+	good, _ := build(nil)
+	f.Add([]byte{})
+	f.Add(good[blockBytes:])
+	f.Add(bytes.Repeat(good[blockBytes:blockBytes+4], 50))
+	f.Fuzz(func(t *testing.T, junk []byte) {
+		b, second := build(junk)
+		found := map[int64]string{}
+		s := scanRecords(bytes.NewReader(b), salt, uint32(len(b)), func(r record, at uint32, camera, body []byte) {
+			if at == second || at == blockBytes {
+				found[r.time] = string(body)
+			}
+		})
+		require.Equal(t, map[int64]string{1: "first", 2: "second"}, found)
+		require.Equal(t, uint32(len(b)), s.end)
+		// As a whole segment of foreign bytes.
+		scanRecords(bytes.NewReader(junk), salt, uint32(len(junk)), func(record, uint32, []byte, []byte) {})
+		_, _ = decodeBlock(junk, headMagic)
+	})
+}
