@@ -53,8 +53,11 @@ func TestShare(t *testing.T) {
 
 // TestShareOfOne leaves a camera that is alone in peace, and a ring that is too small for two lanes.
 func TestShareOfOne(t *testing.T) {
-	for _, o := range []Options{{MaxBytes: 16 << 20, SegmentBytes: 1 << 20}, {MaxBytes: 7 << 20, SegmentBytes: 1 << 20, Cameras: 5}} {
-		s := newShare(o.MaxBytes, o.SegmentBytes, o.Cameras)
+	for _, o := range []struct {
+		maxBytes int64
+		cameras  int
+	}{{16 << 20, 0}, {7 << 20, 5}} {
+		s := newShare(o.maxBytes, 1<<20, o.cameras)
 		for range 1000 {
 			require.Equal(t, quiet, s.lane("cam", 1<<20, 0))
 		}

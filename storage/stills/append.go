@@ -94,10 +94,9 @@ func (r *Ring) write(l *lane, head record, camera string, body []byte, cost func
 		return 0, err
 	}
 	head, body = head.unshifted(camera, body, l.seg.shift)
-	at := l.file.pos
-	r.buf = appendRecord(r.buf[:0], head, camera, body, l.file.block.salt, at)
+	r.buf = l.file.encode(r.buf[:0], head, camera, body)
 	for {
-		err := l.file.put(r.buf)
+		at, err := l.file.put(r.buf)
 		if err == nil {
 			return at, nil
 		}

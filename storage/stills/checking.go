@@ -91,6 +91,6 @@ func (r *Report) segment(rd *reader, e vfs.Entry) error {
 		r.add(path, int64(l.block.indexAt), "%v", err)
 		return nil
 	}
-	r.compare(path, x, l.draft, refused || s.damaged+s.torn > 0 || s.skipped > 0)
+	r.Problems = append(r.Problems, compare(path, x, l.draft, refused || s.damaged+s.torn > 0 || s.skipped > 0)...)
 	return nil
 }

@@ -2,7 +2,8 @@ package stills
 
 // compare looks for differences between a segment's index and its records. Of a segment with damage, the index may well
 // list more.
-func (r *Report) compare(path string, stored *listing, found *draft, damaged bool) {
+func compare(path string, stored *listing, found *draft, damaged bool) []Problem {
+	var r Report
 	listed := map[seriesKey][]entry{}
 	for _, run := range stored.runs {
 		listed[run.key] = stored.list[run.lo:run.hi]
@@ -21,7 +22,7 @@ func (r *Report) compare(path string, stored *listing, found *draft, damaged boo
 		}
 	}
 	if damaged {
-		return
+		return r.Problems
 	}
 	for k, list := range listed {
 		for _, n := range list {
@@ -33,4 +34,5 @@ func (r *Report) compare(path string, stored *listing, found *draft, damaged boo
 	if len(stored.notes) != len(found.notes) {
 		r.add(path, -1, "index lists %d notes, the segment has %d", len(stored.notes), len(found.notes))
 	}
+	return r.Problems
 }

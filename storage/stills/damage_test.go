@@ -2,6 +2,7 @@ package stills
 
 import (
 	"bytes"
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"strings"
@@ -103,7 +104,7 @@ var damages = []damage{
 	{name: "flipped bit in a body", segment: 2, damage: flip(64 + 100), lost: 1},
 	{name: "flipped bit in a record header", segment: 2, damage: flip(64 + 4), lost: 1},
 	{name: "flipped bit in the checksum", segment: 2, damage: flip(64 + 29), lost: 1},
-	{name: "flipped bit in the index", segment: 2, damage: func(b []byte) []byte { b[le.Uint32(b[len(b)-24:])+20] ^= 1; return b }, healed: true, stats: Stats{DamagedIndexes: 1}},
+	{name: "flipped bit in the index", segment: 2, damage: func(b []byte) []byte { b[binary.LittleEndian.Uint32(b[len(b)-24:])+20] ^= 1; return b }, healed: true, stats: Stats{DamagedIndexes: 1}},
 	{name: "flipped bit in the last block", segment: 2, damage: flip(segmentEnd - 30), healed: true},
 	{name: "flipped bit in the first block", segment: 2, damage: flip(9), healed: true},
 	{name: "first page zeroed", segment: 2, damage: zero(0, 4096), lost: 1},
@@ -252,9 +253,9 @@ func TestTornTail(t *testing.T) {
 		list = append(list, still("cam", Main, time.Duration(i)*time.Second, 150))
 		require.NoError(t, r.Append(list[i]))
 	}
-	from := int(r.lanes[quiet].file.pos)
+	from := int(r.lanes[quiet].file.place())
 	require.NoError(t, r.Append(still("cam", Main, time.Minute, 200)))
-	to := int(r.lanes[quiet].file.pos)
+	to := int(r.lanes[quiet].file.place())
 	require.NoError(t, r.Close())
 	name := segmentFiles(t, dir)[0]
 	whole, err := os.ReadFile(name)

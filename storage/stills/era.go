@@ -66,8 +66,8 @@ func (r *Ring) settle(m *member, shift int64) error {
 	}
 	r.index.settle(&m.indexed, open, shift)
 	m.sealedAt = sealShifted(m.sealedAt, shift)
-	if w := m.writer; w != nil && w.listing != nil {
-		w.listing.move(shift)
+	if m.writer != nil {
+		m.writer.move(shift)
 	}
 	return nil
 }

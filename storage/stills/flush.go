@@ -59,7 +59,7 @@ func (r *Ring) flushLoop() {
 func (r *Ring) fewWait() bool {
 	var n int64
 	for _, l := range r.lanes {
-		if l.file != nil && l.file.dirty {
+		if l.file != nil && l.file.isDirty() {
 			n += int64(l.file.unflushed())
 		}
 	}
@@ -93,10 +93,9 @@ func (r *Ring) flush(full bool) error {
 	dir := false
 	if !full {
 		for _, l := range r.lanes {
-			if l.file != nil && l.file.dirty {
+			if l.file != nil && l.file.isDirty() {
 				l.file.closePage(l.tail.bytes)
 				work = append(work, job{l.seg, l.file.flush()})
-				l.file.dirty = false
 			}
 		}
 		dir, r.dirDirty = r.dirDirty, false
@@ -122,8 +121,7 @@ func (r *Ring) flush(full bool) error {
 		r.wrote(j.done())
 		errs = append(errs, j.err)
 		switch waits := slices.Contains(r.pending, j.seg); {
-		case r.isActive(j.seg):
-			j.dirty = j.dirty || j.err != nil
+		case r.isActive(j.seg): // it goes on being written
 		case waits: // it became full meanwhile; the rest of it is flushed next
 		case j.err != nil && !j.seg.dead:
 			r.pending = append(r.pending, j.seg)

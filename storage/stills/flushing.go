@@ -14,7 +14,7 @@ type flushing struct {
 // flush begins a flush. The writer's caller holds its lock for that, and for done, but not for run.
 func (w *writer) flush() flushing {
 	f := flushing{writer: w, end: w.pos, ends: w.ends, block: w.block, listing: w.listing, err: w.again()}
-	w.ends = false
+	w.ends, w.dirty = false, false
 	return f
 }
 
@@ -41,7 +41,7 @@ func (f *flushing) done() int64 {
 		w.listing, w.pos = nil, f.end
 	}
 	if f.err != nil {
-		w.failed, w.ends = true, w.ends || f.ends
+		w.failed, w.dirty, w.ends = true, true, w.ends || f.ends
 		return 0
 	}
 	n := int64((f.end+pageBytes-1)&^(pageBytes-1)) - int64(w.flushed&^(pageBytes-1))

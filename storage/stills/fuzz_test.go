@@ -48,7 +48,7 @@ func FuzzRevive(f *testing.F) {
 			list = append(list, still("cam", Preview, time.Duration(i)*time.Second, 50))
 			require.NoError(t, r.Append(list[i]))
 		}
-		used := int(r.lanes[quiet].file.pos)
+		used := int(r.lanes[quiet].file.place())
 		require.NoError(t, r.Close())
 		hit := 0
 		edit(t, segmentFiles(t, dir)[0], func(b []byte) []byte {

@@ -39,11 +39,11 @@ func (m *mender) mend(l *loaded, sealed bool) error {
 		return err
 	}
 	stored, indexErr := newReader(m.fs, m.dir).readIndex(f, l.block)
-	var r Report
+	wrong := false
 	if indexErr == nil && l.block.sealed() {
-		r.compare(l.path, stored, l.draft, false)
+		wrong = len(compare(l.path, stored, l.draft, false)) > 0
 	}
-	if sealed && (!l.block.sealed() || indexErr != nil || !r.Clean()) {
+	if sealed && (!l.block.sealed() || indexErr != nil || wrong) {
 		changed = true
 		x := l.draft.listing(0, 0)
 		if indexErr == nil && l.block.sealed() {

@@ -53,7 +53,7 @@ func (r *Ring) retire(l *lane) {
 	x := l.tail.listing(m.sealTime(l.tail, wall), total+int64(l.file.unflushed()))
 	m.sealedAt, m.sealedUp = x.sealedAt, max(up, 1)
 	r.index.install(&m.indexed, x)
-	l.file.listing = x
+	l.file.end(x)
 	r.pending = append(r.pending, m)
 	l.seg, l.file, l.tail = nil, nil, nil
 	switch {

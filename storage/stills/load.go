@@ -54,8 +54,7 @@ func (r *Ring) load() error {
 			r.index.loads(at+i+1, len(list))
 			if l.broken == nil && l.sealed && at+i < few {
 				r.adopt(l, false)
-				spare := &readers[i%loaders].spare
-				*spare = append(*spare, l.listing)
+				readers[i%loaders].reuse(l.listing)
 			} else {
 				late = append(late, l)
 			}

@@ -55,7 +55,7 @@ func TestPagesAreWrittenOnce(t *testing.T) {
 		disk.lowest = maxSegmentBytes
 		from := int64(0)
 		if w := r.lanes[quiet].file; w != nil {
-			from = int64(w.pos)
+			from = int64(w.place())
 		}
 		for range 10 {
 			s := still("cam", Preview, time.Duration(len(list))*time.Second, 20_000+rng.IntN(15_000))
@@ -79,7 +79,7 @@ func TestPagesAreWrittenOnce(t *testing.T) {
 	s := again.Stats()
 	require.Zero(t, s.DamagedRecords+s.TornRecords)
 	disk.lowest = maxSegmentBytes
-	end := int64(again.lanes[quiet].file.pos)
+	end := int64(again.lanes[quiet].file.place())
 	require.NoError(t, again.Append(still("cam", Preview, time.Hour, 1000)))
 	require.Equal(t, end, disk.lowest, "a start goes on on a page of its own")
 	require.Zero(t, end%pageBytes)
@@ -92,7 +92,7 @@ func TestLittleLeavesPagesOpen(t *testing.T) {
 		require.NoError(t, r.Append(still("cam", Preview, time.Duration(i)*time.Second, 800)))
 		require.NoError(t, r.Flush())
 	}
-	require.Less(t, r.lanes[quiet].file.pos, uint32(50*1000))
+	require.Less(t, r.lanes[quiet].file.place(), uint32(50*1000))
 }
 
 // TestTornBeforeAClosedPage: the last still of a flush did not arrive, and the end of the page did. Nothing was damaged then.

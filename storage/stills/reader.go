@@ -21,6 +21,9 @@ func newReader(fs vfs.FS, dir string) *reader {
 	return &reader{fs: fs, dir: dir, names: map[string]string{}}
 }
 
+// reuse gives a listing back that is of no use any more.
+func (r *reader) reuse(l *listing) { r.spare = append(r.spare, l) }
+
 // name is the string of a camera id.
 func (r *reader) name(id []byte) string {
 	if s, ok := r.names[string(id)]; ok {

@@ -2,6 +2,7 @@ package stills
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -23,7 +24,7 @@ func picture(seed uint64, n int) []byte {
 	b := make([]byte, n+8)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for i := 0; i < n; i += 8 {
-		le.PutUint64(b[i:], rng.Uint64())
+		binary.LittleEndian.PutUint64(b[i:], rng.Uint64())
 	}
 	return b[:n:n]
 }

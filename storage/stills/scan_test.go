@@ -2,7 +2,6 @@ package stills
 
 import (
 	"bytes"
-	"hash/crc32"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,12 +13,8 @@ func FuzzScan(f *testing.F) {
 	build := func(junk []byte) (b []byte, second uint32) {
 		b = make([]byte, blockBytes)
 		put := func(camera, body string, at int64) {
-			h := record{length: uint32(len(camera) + len(body)), time: at, kind: typeStill, stream: Main, camera: uint8(len(camera))}
-			h.crc = crc32.Checksum([]byte(camera+body), castagnoli)
-			p := make([]byte, h.size())
-			h.encode(p, salt, uint32(len(b)))
-			copy(p[recordHead:], camera+body)
-			b = append(b, p...)
+			h := stillRecord(seriesKey{camera, Main}, at, []byte(body))
+			b = appendRecord(b, h, camera, []byte(body), salt, uint32(len(b)))
 		}
 		put("cam", "first", 1)
 		b = append(b, junk...)

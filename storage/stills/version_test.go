@@ -24,13 +24,16 @@ func older(t *testing.T, dir string, number uint64, n int, sealed bool) (list []
 		s := still("cam", Preview, time.Duration(number)*time.Hour+time.Duration(i)*time.Second, 1000+i)
 		key := seriesKey{s.Camera, s.Kind}
 		head := stillRecord(key, s.Time.UnixNano(), s.JPEG)
-		x.add(key, entry{time: head.time, place: w.pos})
-		require.NoError(t, w.put(appendRecord(nil, head, s.Camera, s.JPEG, b.salt, w.pos)))
+		at, err := w.put(w.encode(nil, head, s.Camera, s.JPEG))
+		require.NoError(t, err)
+		x.add(key, entry{time: head.time, place: at})
 		list = append(list, s)
 	}
 	if sealed {
-		_, err := seal(w.file, b, x.listing(0, 0), w.pos)
-		require.NoError(t, err)
+		w.end(x.listing(0, 0))
+		f := w.flush()
+		f.run()
+		require.NoError(t, f.err)
 	}
 	return list
 }

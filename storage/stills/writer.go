@@ -54,15 +54,41 @@ func (w *writer) fits(size uint32, index int) bool {
 	return int64(w.pos)+int64(size)+int64(index) <= int64(w.block.capacity)-blockBytes
 }
 
-// put writes a record behind the last one. After an error, it can be tried again, or the segment is spoiled.
-func (w *writer) put(p []byte) error {
+// encode appends the record of that header, camera and body, which have their times without the segment's shift, to p as it is to be put next.
+func (w *writer) encode(p []byte, r record, camera string, body []byte) []byte {
+	return appendRecord(p, r, camera, body, w.block.salt, w.pos)
+}
+
+// put writes a record that encode made behind the last one, and says where it is. After an error, it can be tried again, or the segment
+// is spoiled.
+func (w *writer) put(p []byte) (at uint32, err error) {
 	if _, err := w.file.WriteAt(p, int64(w.pos)); err != nil {
-		return err
+		return 0, err
 	}
+	at = w.pos
 	w.pos += uint32(len(p))
 	w.dirty = true
-	return nil
+	return at, nil
 }
+
+// end leaves a full segment to be sealed with its index x by the next flush.
+func (w *writer) end(x *listing) { w.listing = x }
+
+// move adds shift to the times of the index with which the segment is to be sealed, if it is full.
+func (w *writer) move(shift int64) {
+	if w.listing != nil {
+		w.listing.move(shift)
+	}
+}
+
+// place is where the next record goes.
+func (w *writer) place() uint32 { return w.pos }
+
+// isDirty says whether something was written that no flush was begun for.
+func (w *writer) isDirty() bool { return w.dirty }
+
+// empty says whether there is no record yet.
+func (w *writer) empty() bool { return w.pos <= blockBytes }
 
 // spoil notes that a part of what could not be written may have arrived.
 func (w *writer) spoil() { w.spoiled, w.dirty = true, true }
