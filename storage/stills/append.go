@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"vmsbridge/storage/stills/form"
 )
 
 var (
@@ -30,7 +32,7 @@ const (
 
 // Append stores a still. It is found at once; it survives a crash of the process from now on, and a power cut once it is
 // flushed (Options.FlushEvery). Nothing of s is kept. Stills may come in any order of time; one of the same camera, kind and time
-// as an earlier one takes its place. Where the ring is at its cap, or the disk is full, a segment goes (share.go says which).
+// as an earlier one takes its place. Where the ring is at its cap, or the disk is full, a segment goes (quota says which).
 //
 // ErrInvalid: no camera id or one over 255 bytes, an unknown kind, a time that does not fit, no bytes, or more than a
 // segment holds. ErrFull: see there; the ring goes on when there is room. Other errors are the device's.
@@ -44,22 +46,22 @@ func (r *Ring) Append(s Still) error {
 }
 
 func (r *Ring) append(s Still) error {
-	if err := errors.Join(checkCamera(s.Camera), checkKind(s.Kind)); err != nil {
+	if err := errors.Join(form.CheckCamera(s.Camera), form.CheckKind(s.Kind)); err != nil {
 		return err
 	}
-	at, err := nanos(s.Time)
+	at, err := form.Nanos(s.Time)
 	if err != nil {
 		return err
 	}
 	if len(s.JPEG) == 0 {
 		return fmt.Errorf("%w: it has no bytes", ErrInvalid)
 	}
-	key := seriesKey{s.Camera, s.Kind}
-	worst := newDraft(version)
-	if most := r.opts.SegmentBytes - 2*blockBytes - int64(worst.bytes+worst.cost(key)); int64(recordHead+align)+int64(len(s.Camera))+int64(len(s.JPEG)) > most {
+	key := form.Key{Camera: s.Camera, Kind: s.Kind}
+	worst := form.NewDraft(form.Version)
+	if most := r.opts.SegmentBytes - 2*form.BlockBytes - int64(worst.Bytes+worst.Cost(key)); int64(form.RecordHead+form.Align)+int64(len(s.Camera))+int64(len(s.JPEG)) > most {
 		return fmt.Errorf("%w: its %d bytes do not fit a segment of %d: raise stills.segment_size (and max_size)", ErrInvalid, len(s.JPEG), r.opts.SegmentBytes)
 	}
-	head := stillRecord(key, at, s.JPEG)
+	head := form.StillRecord(key, at, s.JPEG)
 
 	r.appendMu.Lock()
 	defer r.appendMu.Unlock()
@@ -67,13 +69,13 @@ func (r *Ring) append(s Still) error {
 		return ErrClosed
 	}
 	_, up := r.clock()
-	l := r.lanes[r.share.lane(s.Camera, head.size(), up)]
+	l := r.lanes[r.share.Lane(s.Camera, head.Size(), up)]
 	r.order(l, key, at)
-	offset, err := r.write(l, head, s.Camera, s.JPEG, func() int { return l.tail.cost(key) })
+	offset, err := r.write(l, head, s.Camera, s.JPEG, func() int { return l.tail.Cost(key) })
 	if err != nil {
 		return err
 	}
-	r.index.add(&l.seg.indexed, l.tail, key, entry{at, offset, uint32(len(s.JPEG))})
+	r.index.Add(&l.seg.Segment, l.tail, key, form.Entry{Time: at, Place: offset, Size: uint32(len(s.JPEG))})
 	r.stats.appended.Add(1)
 	r.stats.appendedBytes.Add(uint64(len(s.JPEG)))
 	return nil
@@ -81,22 +83,22 @@ func (r *Ring) append(s Still) error {
 
 // order sees to it that a still stands in a segment of a higher number than all earlier ones of its time, for of several
 // the newest segment's counts.
-func (r *Ring) order(l *lane, key seriesKey, at int64) {
-	if l.file != nil && r.index.later(key, at, l.seg.number) {
+func (r *Ring) order(l *lane, key form.Key, at int64) {
+	if l.file != nil && r.index.Later(key, at, l.seg.Number) {
 		r.retire(l)
 	}
 }
 
 // write puts a record behind the last one of a lane, in a new segment if need be, and says where. cost is what the
 // segment's index grows by.
-func (r *Ring) write(l *lane, head record, camera string, body []byte, cost func() int) (uint32, error) {
-	if err := r.makeRoom(l, head.size(), cost); err != nil {
+func (r *Ring) write(l *lane, head form.Record, camera string, body []byte, cost func() int) (uint32, error) {
+	if err := r.makeRoom(l, head.Size(), cost); err != nil {
 		return 0, err
 	}
-	head, body = head.unshifted(camera, body, l.seg.shift)
-	r.buf = l.file.encode(r.buf[:0], head, camera, body)
+	head, body = head.Unshifted(camera, body, l.seg.Shift)
+	r.buf = l.file.Encode(r.buf[:0], head, camera, body)
 	for {
-		at, err := l.file.put(r.buf)
+		at, err := l.file.Put(r.buf)
 		if err == nil {
 			return at, nil
 		}
@@ -104,7 +106,7 @@ func (r *Ring) write(l *lane, head record, camera string, body []byte, cost func
 		if full(err) && r.dropOldest() == nil {
 			continue
 		}
-		l.file.spoil()
+		l.file.Spoil()
 		if full(err) {
 			return 0, fmt.Errorf("%w (%w)", ErrFull, err)
 		}

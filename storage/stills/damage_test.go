@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/storage/stills/form"
 )
 
 // made is a ring of 60 stills in eight segments or so, closed.
@@ -111,7 +113,7 @@ var damages = []damage{
 	{name: "last page zeroed", segment: 2, damage: zero(segmentEnd-4096, segmentEnd), lost: 1, healed: true},
 	{name: "first block of another segment", other: func(t *testing.T, dir string, names []string) { copyBlock(t, names[1], names[2], 0) }, healed: true},
 	{name: "last block of another segment", other: func(t *testing.T, dir string, names []string) {
-		copyBlock(t, names[1], names[2], segmentEnd-blockBytes)
+		copyBlock(t, names[1], names[2], segmentEnd-form.BlockBytes)
 	}, healed: true},
 	{name: "page in the middle zeroed", segment: 2, damage: zero(3*4096, 4*4096), lost: 2},
 	{name: "both ends zeroed", segment: 2, damage: func(b []byte) []byte { return zero(segmentEnd-64, segmentEnd)(zero(0, 64)(b)) }, healed: true, stats: Stats{DamagedSegments: 1}},
@@ -129,7 +131,7 @@ var damages = []damage{
 		require.NoError(t, os.Remove(names[len(names)-1]))
 	}, lost: 6, clean: true},
 	{name: "segment duplicated under another number", other: func(t *testing.T, dir string, names []string) {
-		copyFile(t, names[2], filepath.Join(dir, segmentName(900)))
+		copyFile(t, names[2], filepath.Join(dir, form.SegmentName(900)))
 	}, stats: Stats{DamagedSegments: 1}},
 	{name: "segment duplicated under a foreign name", other: func(t *testing.T, dir string, names []string) {
 		copyFile(t, names[2], names[2]+".bak")
@@ -140,7 +142,7 @@ var damages = []damage{
 		require.NoError(t, os.Mkdir(filepath.Join(dir, "lost+found"), 0o700))
 	}, clean: true, stats: Stats{ForeignFiles: 2}},
 	{name: "foreign file with a segment's name", other: func(t *testing.T, dir string, names []string) {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, segmentName(999)), bytes.Repeat([]byte("hello"), 20000), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, form.SegmentName(999)), bytes.Repeat([]byte("hello"), 20000), 0o600))
 	}, stats: Stats{DamagedSegments: 1}},
 	{name: "two segments swapped", other: func(t *testing.T, dir string, names []string) {
 		require.NoError(t, os.Rename(names[1], names[1]+"x"))
@@ -238,7 +240,7 @@ func copyBlock(t *testing.T, from, to string, at int) {
 	t.Helper()
 	b, err := os.ReadFile(from)
 	require.NoError(t, err)
-	edit(t, to, func(other []byte) []byte { copy(other[at:at+blockBytes], b[at:]); return other })
+	edit(t, to, func(other []byte) []byte { copy(other[at:at+form.BlockBytes], b[at:]); return other })
 }
 
 // TestTornTail cuts what was written of the last record at every byte: whatever arrived, the stills before it are there, it
@@ -253,9 +255,9 @@ func TestTornTail(t *testing.T) {
 		list = append(list, still("cam", Main, time.Duration(i)*time.Second, 150))
 		require.NoError(t, r.Append(list[i]))
 	}
-	from := int(r.lanes[quiet].file.place())
+	from := int(r.lanes[form.Quiet].file.Place())
 	require.NoError(t, r.Append(still("cam", Main, time.Minute, 200)))
-	to := int(r.lanes[quiet].file.place())
+	to := int(r.lanes[form.Quiet].file.Place())
 	require.NoError(t, r.Close())
 	name := segmentFiles(t, dir)[0]
 	whole, err := os.ReadFile(name)
@@ -298,7 +300,7 @@ func TestEveryByte(t *testing.T) {
 	}
 	require.NoError(t, r.Gap("cam", epoch, epoch.Add(time.Second), "offline"))
 	r.appendMu.Lock()
-	r.retire(r.lanes[quiet])
+	r.retire(r.lanes[form.Quiet])
 	r.appendMu.Unlock()
 	require.NoError(t, r.Close())
 	requireClean(t, dir)
@@ -357,7 +359,7 @@ func TestDamageIsTold(t *testing.T) {
 	hour := time.Duration(0)
 	opts.Clock = func() (time.Time, time.Duration) { return epoch.Add(hour), hour }
 	names := segmentFiles(t, dir)
-	edit(t, names[0], func(b []byte) []byte { b[len(b)-blockBytes-100] ^= 1; return b })
+	edit(t, names[0], func(b []byte) []byte { b[len(b)-form.BlockBytes-100] ^= 1; return b })
 	r, err := Open(dir, opts)
 	require.NoError(t, err)
 	require.Empty(t, said)

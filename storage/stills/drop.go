@@ -7,6 +7,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"vmsbridge/storage/stills/form"
 )
 
 func isFileLimit(err error) bool { return errors.Is(err, syscall.EFBIG) }
@@ -51,21 +53,21 @@ func (r *Ring) hopeless(err error) bool {
 // the segment stays in the list, empty, and its bytes go on to count.
 func (r *Ring) drop(s *member) error {
 	if !s.dead {
-		r.owed = append(r.owed, r.index.drop(&s.indexed, maxOwed-len(r.owed))...)
+		r.owed = append(r.owed, r.index.Drop(&s.Segment, maxOwed-len(r.owed))...)
 		s.dead = true
 		r.stats.dropped.Add(1)
 	}
 	// A file that is still open would go on to take its space. If it is being flushed right now, this waits.
-	r.files.drop(&s.segFile)
+	r.files.Drop(&s.File)
 	if s.writer != nil {
 		r.pending = slices.DeleteFunc(r.pending, func(m *member) bool { return m == s })
-		_ = s.writer.close()
+		_ = s.writer.Close()
 		s.writer = nil
 	}
-	if err := r.fs.Remove(s.path); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := r.fs.Remove(s.Path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		if !s.told {
 			s.told = true
-			r.log.Warn("an old segment of stills cannot be deleted; its space goes on to count", "segment", s.path, "error", err)
+			r.log.Warn("an old segment of stills cannot be deleted; its space goes on to count", "segment", s.Path, "error", err)
 		}
 		return fmt.Errorf("delete an old segment: %w", err)
 	}
@@ -85,7 +87,7 @@ func (r *Ring) payOwed(size uint32, cost int) {
 	for len(owed) > 0 {
 		n := owed[0]
 		if !r.outdated(n) {
-			if !r.lanes[quiet].fits(n.size()+size, n.cost()+cost) || r.writeNote(n) != nil {
+			if !r.lanes[form.Quiet].fits(n.Size()+size, n.Cost()+cost) || r.writeNote(n) != nil {
 				break
 			}
 		}
@@ -95,8 +97,8 @@ func (r *Ring) payOwed(size uint32, cost int) {
 }
 
 // outdated says whether a gap that was owed has been told of since.
-func (r *Ring) outdated(n note) bool {
-	return n.kind == typeGap && r.index.gapSince(n.camera, n.from)
+func (r *Ring) outdated(n form.Note) bool {
+	return n.Type == form.TypeGap && r.index.GapSince(n.Camera, n.From)
 }
 
 // Release drops segments, the oldest first as Append does, until at least the given number of bytes came free or only those
@@ -117,7 +119,7 @@ func (r *Ring) Release(bytes int64) (int64, error) {
 		}
 		freed += had - r.totalLocked()
 	}
-	if r.lanes[quiet].file != nil {
+	if r.lanes[form.Quiet].file != nil {
 		r.payOwed(0, 0)
 	}
 	return freed, nil

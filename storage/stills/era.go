@@ -3,6 +3,9 @@ package stills
 import (
 	"fmt"
 	"time"
+
+	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/segment"
 )
 
 // A box without a clock battery does not know the time when it starts. The stills of such a start are an era: their times fit
@@ -20,7 +23,7 @@ func (r *Ring) SetEra(era uint32) {
 	defer r.appendMu.Unlock()
 	r.era = era & maxEra
 	for _, l := range r.lanes {
-		if l.file != nil && l.seg.era != r.era {
+		if l.file != nil && l.seg.Era != r.era {
 			r.retire(l)
 		}
 	}
@@ -44,39 +47,39 @@ func (r *Ring) Settle(era uint32, shift time.Duration) error {
 		r.era = 0
 	}
 	for _, s := range r.segments {
-		if s.era != era || s.dead || s.broken != nil {
+		if s.Era != era || s.dead || s.broken != nil {
 			continue
 		}
 		if err := r.settle(s, int64(shift)); err != nil {
 			return err
 		}
 	}
-	r.index.settled()
+	r.index.Settled()
 	return nil
 }
 
 // settle moves the times of a segment, on the disk and then in memory. appendMu and flushMu are held.
 func (r *Ring) settle(m *member, shift int64) error {
-	if err := settle(r.fs, &m.segFile, m.writer, shift); err != nil {
-		return fmt.Errorf("settle the times of %s: %w", m.path, err)
+	if err := segment.Settle(r.fs, &m.File, m.writer, shift); err != nil {
+		return fmt.Errorf("settle the times of %s: %w", m.Path, err)
 	}
-	var open *draft
+	var open *form.Draft
 	if r.isActive(m) {
-		open = r.lanes[m.lane].tail
+		open = r.lanes[m.Lane].tail
 	}
-	r.index.settle(&m.indexed, open, shift)
-	m.sealedAt = sealShifted(m.sealedAt, shift)
+	r.index.Settle(&m.Segment, open, shift)
+	m.sealedAt = form.SealShifted(m.sealedAt, shift)
 	if m.writer != nil {
-		m.writer.move(shift)
+		m.writer.Move(shift)
 	}
 	return nil
 }
 
 // EraExtent is the time of the oldest and the newest still of an era, as they are stored, and whether there is any.
 func (r *Ring) EraExtent(era uint32) (from, to time.Time, ok bool) {
-	lo, hi, ok := r.index.eraExtent(era)
+	lo, hi, ok := r.index.EraExtent(era)
 	if !ok {
 		return time.Time{}, time.Time{}, false
 	}
-	return nanosTime(lo), nanosTime(hi), true
+	return form.Time(lo), form.Time(hi), true
 }

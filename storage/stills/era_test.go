@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/vfs"
 )
 
@@ -95,8 +96,8 @@ func TestEra(t *testing.T) {
 	for _, name := range files {
 		b, err := os.ReadFile(name)
 		require.NoError(t, err)
-		if foot, err := decodeBlock(b[len(b)-blockBytes:], footMagic); err == nil && foot.sealed() {
-			b[foot.indexAt] ^= 0xff
+		if foot, err := form.DecodeBlock(b[len(b)-form.BlockBytes:], form.FootMagic); err == nil && foot.Sealed() {
+			b[foot.IndexAt] ^= 0xff
 			require.NoError(t, os.WriteFile(name, b, 0o600))
 		}
 	}

@@ -11,7 +11,7 @@ func (r *Ring) expire() {
 		return
 	}
 	for _, l := range r.lanes {
-		if l.file != nil && up-l.began > r.opts.MaxAge/4 && !l.file.empty() {
+		if l.file != nil && up-l.began > r.opts.MaxAge/4 && !l.file.Empty() {
 			r.retire(l)
 		}
 	}

@@ -48,7 +48,7 @@ func TestFilesStayOpen(t *testing.T) {
 	opts.MaxBytes, opts.FS = 200*64<<10, c
 	r := open(t, memDir(t), opts)
 	const most = 64
-	r.files.limit = most
+	r.files.Limit = most
 	const n = 4 * (most + 20)
 	for i := range n {
 		require.NoError(t, r.Append(still("cam", Preview, time.Duration(i)*time.Second, 14000)))

@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/index"
+	"vmsbridge/storage/stills/segment"
 )
 
 // Before is the newest still of that camera and kind strictly before t. See Find.
@@ -22,7 +26,7 @@ func (r *Ring) After(camera string, k Kind, t time.Time) (Still, error) {
 // refuses to read one, but only a few times for one question. If there is none, the error is a *NoneError that says why. The result
 // is the caller's. Find reads one file and waits for no flush.
 func (r *Ring) Find(camera string, k Kind, op Op, t time.Time) (Still, error) {
-	still, err := r.find(camera, k, op, clampNanos(t))
+	still, err := r.find(camera, k, op, form.ClampNanos(t))
 	if none, ok := errors.AsType[*NoneError](err); ok {
 		none.Op, none.Time = op, t
 	} else if err != nil {
@@ -32,20 +36,20 @@ func (r *Ring) Find(camera string, k Kind, op Op, t time.Time) (Still, error) {
 }
 
 func (r *Ring) find(camera string, k Kind, op Op, t int64) (Still, error) {
-	if err := errors.Join(checkCamera(camera), checkKind(k)); err != nil {
+	if err := errors.Join(form.CheckCamera(camera), form.CheckKind(k)); err != nil {
 		return Still{}, err
 	}
 	if op < Before || op > After {
 		return Still{}, fmt.Errorf("%w: unknown %s", ErrInvalid, op)
 	}
 	r.stats.finds.Add(1)
-	key := seriesKey{camera, k}
+	key := form.Key{Camera: camera, Kind: k}
 	// at moves on past stills that the device does not give; the question stays t.
 	step, at := op, t
 	var unreadable error
 	var device refusals
 	for {
-		loc, missing := r.index.find(key, step, at, op, t, device.segments...)
+		loc, missing := r.index.Find(key, step, at, op, t, device.segments...)
 		if missing != nil {
 			none := newNone(key, missing)
 			if unreadable != nil {
@@ -57,24 +61,24 @@ func (r *Ring) find(camera string, k Kind, op Op, t int64) (Still, error) {
 		switch {
 		case err == nil:
 			return still, nil
-		case errors.Is(err, os.ErrNotExist) && r.index.isGone(loc.seg):
+		case errors.Is(err, os.ErrNotExist) && r.index.Gone(loc.Seg):
 			continue // dropped since it was located
-		case errors.Is(err, errDamaged):
+		case errors.Is(err, segment.ErrDamaged):
 			r.forget(key, loc)
 		default:
 			r.stats.readErrors.Add(1)
-			device.note(loc.seg)
+			device.note(loc.Seg)
 		}
 		unreadable = err
 		switch {
 		case op == At, device.all == mostRefused:
-			none := newNone(key, r.index.absence(key, op, t))
+			none := newNone(key, r.index.Absence(key, op, t))
 			none.Reason, none.Damaged = ReasonDamaged, unreadable
 			return Still{}, none
 		case op == Before, op == AtOrBefore:
-			step, at = Before, loc.time
+			step, at = Before, loc.Time
 		default:
-			step, at = After, loc.time
+			step, at = After, loc.Time
 		}
 	}
 }
@@ -82,14 +86,14 @@ func (r *Ring) find(camera string, k Kind, op Op, t int64) (Still, error) {
 // refusals are reads that the device refused to one question. Each may take a dying card seconds.
 type refusals struct {
 	all      int
-	last     *indexed
-	segments []*indexed // where it refused two in a row, and is asked nothing more
+	last     *index.Segment
+	segments []*index.Segment // where it refused two in a row, and is asked nothing more
 }
 
 // mostRefused is after how many the question is given up.
 const mostRefused = 8
 
-func (f *refusals) note(s *indexed) {
+func (f *refusals) note(s *index.Segment) {
 	f.all++
 	if f.last == s {
 		f.segments = append(f.segments, s)
@@ -98,31 +102,31 @@ func (f *refusals) note(s *indexed) {
 }
 
 // forget leaves a damaged still out from now on.
-func (r *Ring) forget(key seriesKey, loc location) {
+func (r *Ring) forget(key form.Key, loc index.Location) {
 	r.stats.badRecords.Add(1)
-	r.log.Warn("damaged still was skipped", "camera", key.camera, "kind", key.kind.String(), "segment", loc.seg.path, "offset", loc.place)
-	r.index.forget(key, loc)
+	r.log.Warn("damaged still was skipped", "camera", key.Camera, "kind", key.Kind.String(), "segment", loc.Seg.Path, "offset", loc.Place)
+	r.index.Forget(key, loc)
 }
 
 // read reads and verifies a still.
-func (r *Ring) read(loc location, key seriesKey) (Still, error) {
-	f, err := r.files.take(&loc.seg.segFile)
+func (r *Ring) read(loc index.Location, key form.Key) (Still, error) {
+	f, err := r.files.Take(&loc.Seg.File)
 	if err != nil {
 		return Still{}, err
 	}
-	jpeg, err := loc.seg.readStill(f.file, key, entry{loc.time - loc.shift, loc.place, loc.size})
-	r.files.give(f, err != nil)
+	jpeg, err := loc.Seg.ReadStill(f.File, key, form.Entry{Time: loc.Time - loc.Shift, Place: loc.Place, Size: loc.Size})
+	r.files.Give(f, err != nil)
 	if err != nil {
 		return Still{}, err
 	}
-	return Still{Camera: key.camera, Kind: key.kind, Time: nanosTime(loc.time), JPEG: jpeg}, nil
+	return Still{Camera: key.Camera, Kind: key.Kind, Time: form.Time(loc.Time), JPEG: jpeg}, nil
 }
 
 // Newest is the time of a camera's newest still of a kind; ok is false if there is none. It reads nothing from the disk.
 func (r *Ring) Newest(camera string, k Kind) (t time.Time, ok bool) {
-	newest, ok := r.index.newest(seriesKey{camera, k})
+	newest, ok := r.index.Newest(form.Key{Camera: camera, Kind: k})
 	if !ok {
 		return time.Time{}, false
 	}
-	return nanosTime(newest), true
+	return form.Time(newest), true
 }

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"vmsbridge/storage/stills/segment"
 )
 
 const (
 	// fewBytes is too little for a flush: the device takes 4 KiB for a still of one byte, and where the last page stays open
-	// (see closePage), the next flush writes it again. Of 256 KiB, half a page is 0.8 %.
+	// (see segment.Writer.ClosePage), the next flush writes it again. Of 256 KiB, half a page is 0.8 %.
 	fewBytes = 256 << 10
 	// patience bounds how many times FlushEvery few bytes wait, and longestWait how long, where FlushEvery itself is not longer.
 	patience, longestWait = 3, 10 * time.Second
@@ -59,8 +61,8 @@ func (r *Ring) flushLoop() {
 func (r *Ring) fewWait() bool {
 	var n int64
 	for _, l := range r.lanes {
-		if l.file != nil && l.file.isDirty() {
-			n += int64(l.file.unflushed())
+		if l.file != nil && l.file.Dirty() {
+			n += int64(l.file.Unflushed())
 		}
 	}
 	return len(r.pending) == 0 && n > 0 && n < fewBytes
@@ -77,7 +79,7 @@ func (r *Ring) Flush() error {
 // job is a flush of a segment.
 type job struct {
 	seg *member
-	flushing
+	segment.Flushing
 }
 
 // flush makes what was appended durable; with full, only that of full segments.
@@ -87,15 +89,15 @@ func (r *Ring) flush(full bool) error {
 	r.appendMu.Lock()
 	var work []job
 	for _, m := range r.pending {
-		work = append(work, job{m, m.writer.flush()})
+		work = append(work, job{m, m.writer.BeginFlush()})
 	}
 	r.pending = nil
 	dir := false
 	if !full {
 		for _, l := range r.lanes {
-			if l.file != nil && l.file.isDirty() {
-				l.file.closePage(l.tail.bytes)
-				work = append(work, job{l.seg, l.file.flush()})
+			if l.file != nil && l.file.Dirty() {
+				l.file.ClosePage(l.tail.Bytes)
+				work = append(work, job{l.seg, l.file.BeginFlush()})
 			}
 		}
 		dir, r.dirDirty = r.dirDirty, false
@@ -107,7 +109,7 @@ func (r *Ring) flush(full bool) error {
 
 	var dirErr error
 	for i := range work {
-		work[i].run()
+		work[i].Run()
 	}
 	if dir {
 		dirErr = r.fs.SyncDir(r.dir)
@@ -118,15 +120,15 @@ func (r *Ring) flush(full bool) error {
 	errs := []error{dirErr}
 	for i := range work {
 		j := &work[i]
-		r.wrote(j.done())
-		errs = append(errs, j.err)
+		r.wrote(j.Done())
+		errs = append(errs, j.Err)
 		switch waits := slices.Contains(r.pending, j.seg); {
 		case r.isActive(j.seg): // it goes on being written
 		case waits: // it became full meanwhile; the rest of it is flushed next
-		case j.err != nil && !j.seg.dead:
+		case j.Err != nil && !j.seg.dead:
 			r.pending = append(r.pending, j.seg)
 		default:
-			_ = j.close() // it is flushed, and read through another
+			_ = j.Close() // it is flushed, and read through another
 		}
 	}
 	r.appendMu.Unlock()
@@ -138,26 +140,26 @@ func (r *Ring) flush(full bool) error {
 // wrote counts bytes written to the device.
 func (r *Ring) wrote(n int64) {
 	_, up := r.clock()
-	r.wear.add(n, up)
+	r.wear.Add(n, up)
 }
 
 // finish flushes and closes full segments, and returns those that could not be flushed; if they become too many, they are
 // given up. appendMu is held.
 func (r *Ring) finish(work []*member) (failed []*member) {
 	for _, m := range work {
-		f := m.writer.flush()
-		f.run()
-		r.wrote(f.done())
-		r.flushed(f.err)
-		if f.err != nil {
+		f := m.writer.BeginFlush()
+		f.Run()
+		r.wrote(f.Done())
+		r.flushed(f.Err)
+		if f.Err != nil {
 			failed = append(failed, m)
 			continue
 		}
-		_ = m.writer.close() // it is flushed, and read through another
+		_ = m.writer.Close() // it is flushed, and read through another
 	}
 	for len(failed) > mostFailed {
-		r.log.Error("a segment of stills could not be flushed to the device; a power cut may cost it", "segment", failed[0].path)
-		_ = failed[0].writer.close()
+		r.log.Error("a segment of stills could not be flushed to the device; a power cut may cost it", "segment", failed[0].Path)
+		_ = failed[0].writer.Close()
 		failed = failed[1:]
 	}
 	return failed

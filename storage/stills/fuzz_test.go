@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/storage/stills/form"
 )
 
 // FuzzOpen opens a ring of which one stretch was overwritten: it opens, goes on, and gives back nothing but what was put in.
@@ -48,14 +50,14 @@ func FuzzRevive(f *testing.F) {
 			list = append(list, still("cam", Preview, time.Duration(i)*time.Second, 50))
 			require.NoError(t, r.Append(list[i]))
 		}
-		used := int(r.lanes[quiet].file.place())
+		used := int(r.lanes[form.Quiet].file.Place())
 		require.NoError(t, r.Close())
 		hit := 0
 		edit(t, segmentFiles(t, dir)[0], func(b []byte) []byte {
-			clear(b[:blockBytes])
-			clear(b[len(b)-blockBytes:])
-			from := blockBytes + int(at)%(len(b)-2*blockBytes)
-			n := copy(b[from:len(b)-blockBytes], junk)
+			clear(b[:form.BlockBytes])
+			clear(b[len(b)-form.BlockBytes:])
+			from := form.BlockBytes + int(at)%(len(b)-2*form.BlockBytes)
+			n := copy(b[from:len(b)-form.BlockBytes], junk)
 			if n > 0 && from < used {
 				hit = 3 // it may be any of them
 			}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"vmsbridge/storage/stills/form"
 )
 
 // Gap is a time without pictures.
@@ -27,16 +29,16 @@ func (r *Ring) Gap(camera string, from, to time.Time, reason string) error {
 }
 
 func (r *Ring) appendGap(camera string, from, to time.Time, reason string) error {
-	if err := checkCamera(camera); err != nil {
+	if err := form.CheckCamera(camera); err != nil {
 		return err
 	}
-	start, err := nanos(from)
+	start, err := form.Nanos(from)
 	if err != nil {
 		return err
 	}
-	end := int64(noEnd)
+	end := int64(form.NoEnd)
 	if !to.IsZero() {
-		if end, err = nanos(to); err != nil {
+		if end, err = form.Nanos(to); err != nil {
 			return err
 		}
 		if end < start {
@@ -44,7 +46,7 @@ func (r *Ring) appendGap(camera string, from, to time.Time, reason string) error
 		}
 	}
 	reason = strings.ToValidUTF8(reason, "?")
-	for len(reason) > maxReason {
+	for len(reason) > form.MaxReason {
 		_, n := utf8.DecodeLastRuneInString(reason)
 		reason = reason[:len(reason)-n]
 	}
@@ -53,41 +55,41 @@ func (r *Ring) appendGap(camera string, from, to time.Time, reason string) error
 	if r.closed {
 		return ErrClosed
 	}
-	return r.writeNote(note{kind: typeGap, camera: camera, from: start, to: end, reason: reason})
+	return r.writeNote(form.Note{Type: form.TypeGap, Camera: camera, From: start, To: end, Reason: reason})
 }
 
 // writeNote appends a note. appendMu is held.
-func (r *Ring) writeNote(n note) error {
-	head, body := n.record()
-	l := r.lanes[quiet]
-	if _, err := r.write(l, head, n.camera, body, n.cost); err != nil {
+func (r *Ring) writeNote(n form.Note) error {
+	head, body := n.Record()
+	l := r.lanes[form.Quiet]
+	if _, err := r.write(l, head, n.Camera, body, n.Cost); err != nil {
 		return err
 	}
-	r.index.addNote(&l.seg.indexed, l.tail, n)
+	r.index.AddNote(&l.seg.Segment, l.tail, n)
 	return nil
 }
 
 // Gaps is the camera's noted gaps that touch the time from from to to, in order. Zero times do not bound.
 func (r *Ring) Gaps(camera string, from, to time.Time) []Gap {
-	lo, hi := int64(noEnd), int64(math.MaxInt64)
+	lo, hi := int64(form.NoEnd), int64(math.MaxInt64)
 	if !from.IsZero() {
-		lo = clampNanos(from)
+		lo = form.ClampNanos(from)
 	}
 	if !to.IsZero() {
-		hi = clampNanos(to)
+		hi = form.ClampNanos(to)
 	}
 	var list []Gap
-	for _, n := range r.index.gapsOf(camera, lo, hi) {
+	for _, n := range r.index.Gaps(camera, lo, hi) {
 		list = append(list, newGap(n))
 	}
 	return list
 }
 
 // newGap is the gap that a note is of.
-func newGap(n note) Gap {
-	v := Gap{Camera: n.camera, From: nanosTime(n.from), Reason: n.reason}
-	if n.to != noEnd {
-		v.To = nanosTime(n.to)
+func newGap(n form.Note) Gap {
+	v := Gap{Camera: n.Camera, From: form.Time(n.From), Reason: n.Reason}
+	if n.To != form.NoEnd {
+		v.To = form.Time(n.To)
 	}
 	return v
 }

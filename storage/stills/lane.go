@@ -5,30 +5,34 @@ import (
 	"fmt"
 	"io/fs"
 	"time"
+
+	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/index"
+	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
 )
 
 // lane is a sequence of segments, of which the last one is written.
 type lane struct {
 	id    int
-	seg   *member       // the one that is written; nil: the next record begins a segment
-	file  *writer       // its file; nil as seg is
-	tail  *draft        // its stills and notes; changed by the index only
-	began time.Duration // uptime when it was taken up
+	seg   *member         // the one that is written; nil: the next record begins a segment
+	file  *segment.Writer // its file; nil as seg is
+	tail  *form.Draft     // its stills and notes; changed by the index only
+	began time.Duration   // uptime when it was taken up
 }
 
 // take makes a segment the one that the lane writes.
-func (l *lane) take(m *member, w *writer, x *draft, up time.Duration) {
+func (l *lane) take(m *member, w *segment.Writer, x *form.Draft, up time.Duration) {
 	m.writer = w
 	l.seg, l.file, l.tail, l.began = m, w, x, up
 }
 
 // fits says whether the segment has room for a record and for what the index grows by.
-func (l *lane) fits(size uint32, cost int) bool { return l.file.fits(size, l.tail.bytes+cost) }
+func (l *lane) fits(size uint32, cost int) bool { return l.file.Fits(size, l.tail.Bytes+cost) }
 
 // makeRoom sees to it that the lane's segment has room for a record and its entry.
 func (r *Ring) makeRoom(l *lane, size uint32, cost func() int) error {
-	if l.file == nil || l.file.unusable() || !l.fits(size, cost()) {
+	if l.file == nil || l.file.Unusable() || !l.fits(size, cost()) {
 		if l.file != nil {
 			r.retire(l)
 		}
@@ -36,7 +40,7 @@ func (r *Ring) makeRoom(l *lane, size uint32, cost func() int) error {
 			return err
 		}
 	}
-	if l.id == quiet {
+	if l.id == form.Quiet {
 		r.payOwed(size, cost())
 	}
 	return nil
@@ -46,14 +50,14 @@ func (r *Ring) makeRoom(l *lane, size uint32, cost func() int) error {
 func (r *Ring) retire(l *lane) {
 	m := l.seg
 	wall, up := r.clock()
-	total, _ := r.wear.perDay(up)
+	total, _ := r.wear.PerDay(up)
 	for _, p := range r.pending { // they are counted when they are flushed
-		total += int64(p.writer.unflushed())
+		total += int64(p.writer.Unflushed())
 	}
-	x := l.tail.listing(m.sealTime(l.tail, wall), total+int64(l.file.unflushed()))
-	m.sealedAt, m.sealedUp = x.sealedAt, max(up, 1)
-	r.index.install(&m.indexed, x)
-	l.file.end(x)
+	x := l.tail.Listing(m.SealTime(l.tail, wall), total+int64(l.file.Unflushed()))
+	m.sealedAt, m.sealedUp = x.SealedAt, max(up, 1)
+	r.index.Install(&m.Segment, x)
+	l.file.End(x)
 	r.pending = append(r.pending, m)
 	l.seg, l.file, l.tail = nil, nil, nil
 	switch {
@@ -104,11 +108,11 @@ func (r *Ring) begin(l *lane) error {
 func (r *Ring) create(l *lane, size int64) error {
 	wall, up := r.clock()
 	for taken := 0; ; taken++ {
-		b := newBlock(r.next, l.id, size, wall)
+		b := form.NewBlock(r.next, l.id, size, wall)
 		if r.era != 0 {
-			b.version, b.era, b.created = versionEra, r.era, 0
+			b.Version, b.Era, b.Created = form.VersionEra, r.era, 0
 		}
-		s, w, err := beginWriter(r.fs, r.dir, b)
+		s, w, err := segment.Begin(r.fs, r.dir, b)
 		if errors.Is(err, fs.ErrExist) && taken < mostTaken {
 			r.next++
 			continue
@@ -117,10 +121,10 @@ func (r *Ring) create(l *lane, size int64) error {
 			return err
 		}
 		r.next++
-		m := &member{indexed: indexed{segFile: s}}
+		m := &member{Segment: index.Segment{File: s}}
 		r.segments = append(r.segments, m)
 		r.dirDirty = true
-		l.take(m, w, newDraft(b.version), up)
+		l.take(m, w, form.NewDraft(b.Version), up)
 		return nil
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+
+	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
 )
 
@@ -16,8 +19,8 @@ func (r *Ring) load() error {
 		return err
 	}
 	list = slices.DeleteFunc(list, func(e vfs.Entry) bool {
-		_, ok := segmentNumber(e.Name)
-		if !ok && e.Name != lockName {
+		_, ok := form.SegmentNumber(e.Name)
+		if !ok && e.Name != form.LockName {
 			r.stats.foreign.Add(1)
 		}
 		return !ok
@@ -25,20 +28,20 @@ func (r *Ring) load() error {
 	if len(list) == 0 {
 		return nil
 	}
-	first, _ := segmentNumber(list[0].Name)
-	newest, _ := segmentNumber(list[len(list)-1].Name)
+	first, _ := form.SegmentNumber(list[0].Name)
+	newest, _ := form.SegmentNumber(list[len(list)-1].Name)
 	if first > 1 {
-		r.index.wentRound()
+		r.index.WentRound()
 	}
 	r.next = newest + 1
 
-	readers := make([]*reader, loaders)
+	readers := make([]*segment.Reader, loaders)
 	for i := range readers {
-		readers[i] = newReader(r.fs, r.dir)
+		readers[i] = segment.NewReader(r.fs, r.dir)
 	}
-	var late []*loaded          // what is not sealed, or among the last, is adopted when all are known
-	var unsealed [lanes]*loaded // the newest segment of each lane, if it is not sealed
-	few := len(list) - maxPending - lanes
+	var late []*segment.Found               // what is not sealed, or among the last, is adopted when all are known
+	var unsealed [form.Lanes]*segment.Found // the newest segment of each lane, if it is not sealed
+	few := len(list) - maxPending - form.Lanes
 	for at := 0; at < len(list); at += loadAtOnce {
 		chunk := list[at:min(at+loadAtOnce, len(list))]
 		found, err := r.readAll(readers, chunk)
@@ -46,15 +49,15 @@ func (r *Ring) load() error {
 			return err
 		}
 		for i, l := range found {
-			if l.broken == nil {
-				if unsealed[l.lane] = nil; !l.block.sealed() {
-					unsealed[l.lane] = l
+			if l.Broken == nil {
+				if unsealed[l.Lane] = nil; !l.Block.Sealed() {
+					unsealed[l.Lane] = l
 				}
 			}
-			r.index.loads(at+i+1, len(list))
-			if l.broken == nil && l.sealed && at+i < few {
+			r.index.Loads(at+i+1, len(list))
+			if l.Broken == nil && l.Sealed && at+i < few {
 				r.adopt(l, false)
-				readers[i%loaders].reuse(l.listing)
+				readers[i%loaders].Reuse(l.Listing)
 			} else {
 				late = append(late, l)
 			}
@@ -66,22 +69,22 @@ func (r *Ring) load() error {
 	}
 	for i, l := range late {
 		// A crash may leave all segments half made that were begun since the last flush.
-		if len(late)-i <= maxPending+lanes && r.halfMade(l) {
-			if err := r.fs.Remove(l.path); err != nil {
-				r.log.Warn("an empty segment of stills cannot be deleted", "segment", l.path, "error", err)
+		if len(late)-i <= maxPending+form.Lanes && r.halfMade(l) {
+			if err := r.fs.Remove(l.Path); err != nil {
+				r.log.Warn("an empty segment of stills cannot be deleted", "segment", l.Path, "error", err)
 				r.adopt(l, false)
 				continue
 			}
 			if i < len(late)-1 {
 				r.stats.badSegments.Add(1) // or something wiped it
-				r.log.Warn("a segment of stills was empty; it is deleted", "segment", l.path)
+				r.log.Warn("a segment of stills was empty; it is deleted", "segment", l.Path)
 			}
 			continue
 		}
-		r.adopt(l, l == unsealed[l.lane])
+		r.adopt(l, l == unsealed[l.Lane])
 	}
-	slices.SortFunc(r.segments, func(a, b *member) int { return cmp.Compare(a.number, b.number) })
-	r.index.loads(0, 0)
+	slices.SortFunc(r.segments, func(a, b *member) int { return cmp.Compare(a.Number, b.Number) })
+	r.index.Loads(0, 0)
 	return nil
 }
 
@@ -93,8 +96,8 @@ const (
 )
 
 // readAll reads some segments' indexes.
-func (r *Ring) readAll(readers []*reader, list []vfs.Entry) ([]*loaded, error) {
-	found, errs := make([]*loaded, len(list)), make([]error, len(list))
+func (r *Ring) readAll(readers []*segment.Reader, list []vfs.Entry) ([]*segment.Found, error) {
+	found, errs := make([]*segment.Found, len(list)), make([]error, len(list))
 	n := len(readers)
 	if len(list) < loadAtOnce {
 		n = 1
@@ -112,19 +115,19 @@ func (r *Ring) readAll(readers []*reader, list []vfs.Entry) ([]*loaded, error) {
 }
 
 // readOne reads a segment's index, and gives it new ends if it has lost both.
-func (r *Ring) readOne(rd *reader, e vfs.Entry) (*loaded, error) {
-	number, _ := segmentNumber(e.Name)
-	l, err := rd.load(e, number)
-	if err != nil || l.broken == nil || l.block.number != 0 || l.trouble != nil {
+func (r *Ring) readOne(rd *segment.Reader, e vfs.Entry) (*segment.Found, error) {
+	number, _ := form.SegmentNumber(e.Name)
+	l, err := rd.Load(e, number)
+	if err != nil || l.Broken == nil || l.Block.Number != 0 || l.Trouble != nil {
 		return l, err
 	}
-	switch n, err := rd.revive(e, number); {
+	switch n, err := rd.Revive(e, number); {
 	case err != nil:
-		r.log.Warn("a segment of stills that has lost both ends cannot be given new ones", "segment", l.path, "error", err)
+		r.log.Warn("a segment of stills that has lost both ends cannot be given new ones", "segment", l.Path, "error", err)
 	case n > 0:
 		r.stats.badSegments.Add(1)
-		r.log.Warn("a segment of stills had lost both ends, and got new ones", "segment", l.path, "records", n)
-		return rd.load(e, number)
+		r.log.Warn("a segment of stills had lost both ends, and got new ones", "segment", l.Path, "records", n)
+		return rd.Load(e, number)
 	}
 	return l, nil
 }

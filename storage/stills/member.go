@@ -1,27 +1,33 @@
 package stills
 
-import "time"
+import (
+	"time"
 
-// member is a segment of the ring. Once it is in the ring, its fields do not change, except where a lock is named.
+	"vmsbridge/storage/stills/index"
+	"vmsbridge/storage/stills/segment"
+)
+
+// member is a segment of the ring: its file, what the index has of it, and what the ring guards of it. Once it is in the ring, its fields do not
+// change, except where a lock is named.
 type member struct {
-	indexed
+	index.Segment
 	broken error // why nothing of it can be read
 
 	// Ring.appendMu guards these.
-	dead     bool          // left the index, but its file could not be deleted yet
-	told     bool          // the log says so
-	writer   *writer       // through which it is written or waits to be flushed; nil or closed otherwise
-	sealedAt int64         // when it was full, by the clock of that time; 0: not known
-	sealedUp time.Duration // the same by the uptime of this process, if this process filled it; else 0
+	dead     bool            // left the index, but its file could not be deleted yet
+	told     bool            // the log says so
+	writer   *segment.Writer // through which it is written or waits to be flushed; nil or closed otherwise
+	sealedAt int64           // when it was full, by the clock of that time; 0: not known
+	sealedUp time.Duration   // the same by the uptime of this process, if this process filled it; else 0
 }
 
 // isActive says whether a segment is being written.
-func (r *Ring) isActive(m *member) bool { return r.lanes[m.lane].seg == m }
+func (r *Ring) isActive(m *member) bool { return r.lanes[m.Lane].seg == m }
 
 // totalLocked is what the segments take on disk.
 func (r *Ring) totalLocked() (total int64) {
 	for _, m := range r.segments {
-		total += m.size
+		total += m.Size
 	}
 	return total
 }

@@ -32,7 +32,7 @@ func registerMetrics(reg prometheus.Registerer, r *Ring) {
 	counter("expired_segments_total", "Segments dropped because their stills were past max_age.", &c.expired)
 	f.NewCounterFunc(prometheus.CounterOpts{Name: "vmsbridge_stills_written_bytes_total", Help: "Bytes written to the device for stills since the ring was made."}, func() float64 {
 		_, up := r.clock()
-		total, _ := r.wear.perDay(up)
+		total, _ := r.wear.PerDay(up)
 		return float64(total)
 	})
 	gauge("written_bytes_per_day", "Bytes written to the device for stills in the last day.", func(s Stats) float64 { return float64(s.WrittenPerDay) })

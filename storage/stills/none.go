@@ -3,6 +3,9 @@ package stills
 import (
 	"fmt"
 	"time"
+
+	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/index"
 )
 
 // Reason is why there is no still.
@@ -60,18 +63,18 @@ func (e *NoneError) Error() string {
 }
 
 // newNone says why a question of key has no answer.
-func newNone(key seriesKey, a *absence) *NoneError {
-	e := &NoneError{Camera: key.camera, Kind: key.kind, Reason: ReasonNothing}
-	if a.kept {
-		e.Oldest, e.Newest = nanosTime(a.oldest), nanosTime(a.newest)
+func newNone(key form.Key, a *index.Absence) *NoneError {
+	e := &NoneError{Camera: key.Camera, Kind: key.Kind, Reason: ReasonNothing}
+	if a.Kept {
+		e.Oldest, e.Newest = form.Time(a.Oldest), form.Time(a.Newest)
 	}
 	switch {
-	case a.gap != nil:
-		gap := newGap(*a.gap)
+	case a.Gap != nil:
+		gap := newGap(*a.Gap)
 		e.Gap, e.Reason = &gap, ReasonOffline
-	case a.pruned:
+	case a.Pruned:
 		e.Reason = ReasonPruned
-	case !a.kept:
+	case !a.Kept:
 		e.Reason = ReasonNever
 	}
 	return e

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/vfs"
 )
 
@@ -22,7 +23,7 @@ type Options struct {
 	// there is room. After a start and after a step of the clock, nothing is dropped for its age for an hour, so that a wrong
 	// clock costs nothing.
 	MaxAge time.Duration
-	// Cameras is how many cameras share the ring; if more store stills than that, they count. See share.go.
+	// Cameras is how many cameras share the ring; if more store stills than that, they count. See package quota.
 	Cameras int
 	// Endurance is how many bytes may be written to the device in its life, as its maker says (TBW); 0 means 300 times the
 	// capacity of the file system.
@@ -59,16 +60,16 @@ func (o Options) withDefaults() (Options, error) {
 		o.SegmentBytes = defaultSegment
 	}
 	switch {
-	case o.MaxBytes < minSegments*minSegmentBytes:
-		return o, fmt.Errorf("max_size of %d bytes is too small for a ring of stills: give at least %d, or better a few GiB", o.MaxBytes, minSegments*minSegmentBytes)
-	case o.SegmentBytes < minSegmentBytes || o.SegmentBytes > maxSegmentBytes:
-		return o, fmt.Errorf("segment_size of %d bytes: must be %d to %d", o.SegmentBytes, minSegmentBytes, maxSegmentBytes)
+	case o.MaxBytes < minSegments*form.MinSegmentBytes:
+		return o, fmt.Errorf("max_size of %d bytes is too small for a ring of stills: give at least %d, or better a few GiB", o.MaxBytes, minSegments*form.MinSegmentBytes)
+	case o.SegmentBytes < form.MinSegmentBytes || o.SegmentBytes > form.MaxSegmentBytes:
+		return o, fmt.Errorf("segment_size of %d bytes: must be %d to %d", o.SegmentBytes, form.MinSegmentBytes, form.MaxSegmentBytes)
 	}
 	if eighth := max(o.MaxBytes/8, smallSegment); o.SegmentBytes > eighth {
 		o.SegmentBytes = eighth
 	}
 	// Whole pages, so that the file takes no more than its size.
-	o.SegmentBytes = max(min(o.SegmentBytes, o.MaxBytes/minSegments)&^4095, minSegmentBytes)
+	o.SegmentBytes = max(min(o.SegmentBytes, o.MaxBytes/minSegments)&^4095, form.MinSegmentBytes)
 	if o.FlushEvery <= 0 {
 		o.FlushEvery = 2 * time.Second
 	}

@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/stills/audit"
+	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/vfs"
 )
 
@@ -148,8 +150,8 @@ func (o *ordeal) run(t *testing.T, stills int) {
 
 // took notes where a still is.
 func (o *ordeal) took(r *Ring, s Still) {
-	if loc, none := r.index.find(seriesKey{s.Camera, s.Kind}, At, s.Time.UnixNano(), At, 0); none == nil {
-		o.stored = append(o.stored, stored{Still: s, segment: loc.seg.number})
+	if loc, none := r.index.Find(form.Key{Camera: s.Camera, Kind: s.Kind}, At, s.Time.UnixNano(), At, 0); none == nil {
+		o.stored = append(o.stored, stored{Still: s, segment: loc.Seg.Number})
 	}
 }
 
@@ -175,7 +177,7 @@ func (o *ordeal) look(r *Ring) {
 	defer r.appendMu.Unlock()
 	o.live = map[uint64]bool{}
 	for _, s := range r.segments {
-		o.live[s.number] = !s.dead
+		o.live[s.Number] = !s.dead
 	}
 }
 
@@ -215,7 +217,7 @@ func (o *ordeal) end(t *testing.T, n int) {
 		there := map[uint64]bool{}
 		r.appendMu.Lock()
 		for _, s := range r.segments {
-			there[s.number] = true
+			there[s.Number] = true
 		}
 		r.appendMu.Unlock()
 		byKey := map[string]stored{}
@@ -246,7 +248,7 @@ func (o *ordeal) end(t *testing.T, n int) {
 		next := Still{"calm", Main, epoch.Add(1000 * day), picture(1, 5000)}
 		require.NoError(t, r.Append(next), o.what())
 		require.NoError(t, r.Close(), o.what())
-		rep, err := check(disk, ordealDir)
+		rep, err := audit.Check(disk, ordealDir)
 		require.NoError(t, err)
 		if !rep.Clean() {
 			// A new segment of which nothing whole arrived, and not its ends either, is not Open's to delete. And where a

@@ -8,6 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/stills/audit"
+	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
 )
 
@@ -35,7 +38,7 @@ func (s *scribe) Open(name string, write bool) (vfs.File, error) {
 
 func (f scribeFile) WriteAt(p []byte, at int64) (int, error) {
 	f.of.mu.Lock()
-	if len(p) > blockBytes || begins(p) {
+	if len(p) > form.BlockBytes || form.Begins(p) {
 		f.of.lowest = min(f.of.lowest, at)
 	}
 	f.of.mu.Unlock()
@@ -52,10 +55,10 @@ func TestPagesAreWrittenOnce(t *testing.T) {
 	var list []Still
 	var bytes int64
 	for range 6 {
-		disk.lowest = maxSegmentBytes
+		disk.lowest = form.MaxSegmentBytes
 		from := int64(0)
-		if w := r.lanes[quiet].file; w != nil {
-			from = int64(w.place())
+		if w := r.lanes[form.Quiet].file; w != nil {
+			from = int64(w.Place())
 		}
 		for range 10 {
 			s := still("cam", Preview, time.Duration(len(list))*time.Second, 20_000+rng.IntN(15_000))
@@ -63,14 +66,14 @@ func TestPagesAreWrittenOnce(t *testing.T) {
 			list, bytes = append(list, s), bytes+int64(len(s.JPEG))
 		}
 		if from > 0 {
-			require.Zero(t, from%pageBytes)
+			require.Zero(t, from%segment.PageBytes)
 			require.Equal(t, from, disk.lowest)
 		}
 		require.NoError(t, r.Flush())
 	}
 	require.Less(t, float64(r.Stats().WrittenBytes), 1.02*float64(bytes))
 	require.NoError(t, r.Close())
-	rep, err := check(disk, "/stills")
+	rep, err := audit.Check(disk, "/stills")
 	require.NoError(t, err)
 	require.True(t, rep.Clean(), rep.Problems)
 
@@ -78,11 +81,11 @@ func TestPagesAreWrittenOnce(t *testing.T) {
 	require.Equal(t, len(list), survey(t, again, list))
 	s := again.Stats()
 	require.Zero(t, s.DamagedRecords+s.TornRecords)
-	disk.lowest = maxSegmentBytes
-	end := int64(again.lanes[quiet].file.place())
+	disk.lowest = form.MaxSegmentBytes
+	end := int64(again.lanes[form.Quiet].file.Place())
 	require.NoError(t, again.Append(still("cam", Preview, time.Hour, 1000)))
 	require.Equal(t, end, disk.lowest, "a start goes on on a page of its own")
-	require.Zero(t, end%pageBytes)
+	require.Zero(t, end%segment.PageBytes)
 }
 
 // TestLittleLeavesPagesOpen: where little is flushed, closing the page would take more room than the stills do.
@@ -92,7 +95,7 @@ func TestLittleLeavesPagesOpen(t *testing.T) {
 		require.NoError(t, r.Append(still("cam", Preview, time.Duration(i)*time.Second, 800)))
 		require.NoError(t, r.Flush())
 	}
-	require.Less(t, r.lanes[quiet].file.place(), uint32(50*1000))
+	require.Less(t, r.lanes[form.Quiet].file.Place(), uint32(50*1000))
 }
 
 // TestTornBeforeAClosedPage: the last still of a flush did not arrive, and the end of the page did. Nothing was damaged then.
@@ -106,7 +109,7 @@ func TestTornBeforeAClosedPage(t *testing.T) {
 		list = append(list, still("cam", Preview, time.Duration(i)*time.Second, 14_100))
 		require.NoError(t, r.Append(list[i]))
 	}
-	last := r.lanes[quiet].tail.series[seriesKey{"cam", Preview}].list[8].place
+	last := r.lanes[form.Quiet].tail.Series[form.Key{Camera: "cam", Kind: Preview}].List[8].Place
 	require.NoError(t, r.Close())
 	edit(t, segmentFiles(t, dir)[0], func(b []byte) []byte {
 		clear(b[last+1000 : last+12_000])

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"vmsbridge/storage/stills/form"
 )
 
 // model is the ring as a plain list, newest appended last. Which stills a ring keeps depends on the sizes of segments; the
@@ -77,7 +79,7 @@ func TestAgainstModel(t *testing.T) {
 			defer r.appendMu.Unlock()
 			m.live = map[uint64]bool{}
 			for _, s := range r.segments {
-				m.live[s.number] = true
+				m.live[s.Number] = true
 			}
 		}
 		t.Repeat(map[string]func(*rapid.T){
@@ -89,9 +91,9 @@ func TestAgainstModel(t *testing.T) {
 				s := Still{rapid.SampledFrom(cameras).Draw(t, "camera"), rapid.SampledFrom(kinds).Draw(t, "kind"), now,
 					picture(seed, rapid.SampledFrom([]int{1, 7, 8, 900, 9000, 30000, 60000}).Draw(t, "size"))}
 				require.NoError(t, r.Append(s))
-				loc, none := r.index.find(seriesKey{s.Camera, s.Kind}, At, s.Time.UnixNano(), At, 0)
+				loc, none := r.index.Find(form.Key{Camera: s.Camera, Kind: s.Kind}, At, s.Time.UnixNano(), At, 0)
 				require.Nil(t, none)
-				m.stills = append(m.stills, kept{s, loc.seg.number})
+				m.stills = append(m.stills, kept{s, loc.Seg.Number})
 				require.LessOrEqual(t, r.Stats().Bytes, opts.MaxBytes)
 			},
 			"find": func(t *rapid.T) {

@@ -3,6 +3,9 @@ package stills
 import (
 	"fmt"
 	"time"
+
+	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/index"
 )
 
 // Frame is a still without its picture, for a timeline.
@@ -20,36 +23,36 @@ const RangeMost = 10_000
 // nanosecond behind the last one's time: stills of one time are never parted, so with both kinds a page may hold one more
 // than limit. Stills may be dropped between two pages. A damaged still is listed until somebody tries to read it.
 func (r *Ring) Range(camera string, k Kind, from, to time.Time, limit int) (list []Frame, more bool, err error) {
-	if err := checkCamera(camera); err != nil {
+	if err := form.CheckCamera(camera); err != nil {
 		return nil, false, fmt.Errorf("list stills: %w", err)
 	}
 	kinds := []Kind{k}
 	if k == 0 {
 		kinds = []Kind{Preview, Main}
-	} else if err := checkKind(k); err != nil {
+	} else if err := form.CheckKind(k); err != nil {
 		return nil, false, fmt.Errorf("list stills of %q: %w", camera, err)
 	}
 	if limit < 1 || limit > RangeMost {
 		limit = RangeMost
 	}
-	all := r.index.between(camera, kinds, clampNanos(from), clampNanos(to), limit+1)
+	all := r.index.Between(camera, kinds, form.ClampNanos(from), form.ClampNanos(to), limit+1)
 	for i, f := range all {
-		if i >= limit && f.time != all[i-1].time {
+		if i >= limit && f.Time != all[i-1].Time {
 			return list, true, nil
 		}
-		size, err := r.size(f.location)
+		size, err := r.size(f.Location)
 		if err != nil {
 			continue // it was dropped since, or is damaged
 		}
-		list = append(list, Frame{nanosTime(f.time), f.kind, size})
+		list = append(list, Frame{form.Time(f.Time), f.Kind, size})
 	}
 	return list, false, nil
 }
 
 // size is a still's; indexes of version 1 do not have it.
-func (r *Ring) size(l location) (int, error) {
-	if l.entry.size > 0 {
-		return int(l.entry.size), nil
+func (r *Ring) size(l index.Location) (int, error) {
+	if l.Entry.Size > 0 {
+		return int(l.Entry.Size), nil
 	}
-	return stillSize(r.fs, &l.seg.segFile, l.place)
+	return l.Seg.StillSize(r.fs, l.Place)
 }

@@ -1,6 +1,11 @@
 package stills
 
-import "fmt"
+import (
+	"fmt"
+
+	"vmsbridge/storage/stills/audit"
+	"vmsbridge/storage/stills/repair"
+)
 
 // Repair puts the ring in dir in order, so that Check finds nothing wrong, and says in Report.Repairs what it did. No other
 // process may have the ring open. It never throws a readable still away, nor anything else: what it cannot use, it moves to
@@ -23,11 +28,11 @@ func Repair(dir string, opts Options) (Report, error) {
 	if err != nil {
 		return Report{}, fmt.Errorf("repair stills in %s: %w", dir, err)
 	}
-	if _, err := check(opts.FS, dir); err != nil { // before anything is changed
+	if _, err := audit.Check(opts.FS, dir); err != nil { // before anything is changed
 		return Report{}, fmt.Errorf("repair stills in %s: %w", dir, err)
 	}
-	m := newMender(opts.FS, dir)
-	wrecks, err := m.inPlace()
+	m := repair.New(opts.FS, dir)
+	wrecks, err := m.InPlace()
 	if err == nil && len(wrecks) > 0 {
 		err = salvage(m, dir, opts, wrecks)
 	}
@@ -35,9 +40,9 @@ func Repair(dir string, opts Options) (Report, error) {
 		err = opts.FS.SyncDir(dir)
 	}
 	if err != nil {
-		return Report{Repairs: m.done}, fmt.Errorf("repair stills in %s: %w", dir, err)
+		return Report{Repairs: m.Done}, fmt.Errorf("repair stills in %s: %w", dir, err)
 	}
-	rep, err := check(opts.FS, dir)
-	rep.Repairs = m.done
+	rep, err := audit.Check(opts.FS, dir)
+	rep.Repairs = m.Done
 	return rep, err
 }

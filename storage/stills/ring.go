@@ -9,6 +9,11 @@ import (
 	"sync"
 	"time"
 
+	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/index"
+	"vmsbridge/storage/stills/quota"
+	"vmsbridge/storage/stills/segment"
+	"vmsbridge/storage/stills/wear"
 	"vmsbridge/storage/vfs"
 )
 
@@ -23,22 +28,22 @@ type Ring struct {
 	// appendMu guards the writing side. flushMu is taken before it.
 	appendMu sync.Mutex
 	segments []*member // in the order of their numbers
-	lanes    [lanes]*lane
-	next     uint64    // number of the next segment
-	pending  []*member // full segments, not yet flushed
-	dirDirty bool      // a segment was made or deleted since the directory was flushed
-	retryAt  time.Time // after a full disk: no new segment before
-	buf      []byte    // the record being written
-	owed     []note    // of pruned series and of gaps that last, to be written
-	share    share
+	lanes    [form.Lanes]*lane
+	next     uint64      // number of the next segment
+	pending  []*member   // full segments, not yet flushed
+	dirDirty bool        // a segment was made or deleted since the directory was flushed
+	retryAt  time.Time   // after a full disk: no new segment before
+	buf      []byte      // the record being written
+	owed     []form.Note // of pruned series and of gaps that last, to be written
+	share    quota.Accounts
 	steady   steady
 	era      uint32 // of the segments that are begun; 0: the clock is true
 	closed   bool
 
-	index   *memIndex  // it has a lock of its own, taken after appendMu
-	files   *openFiles // those read last
+	index   *index.Index     // it has a lock of its own, taken after appendMu
+	files   *segment.Handles // those read last
 	clock   Clock
-	wear    wear
+	wear    wear.Meter
 	stats   counters
 	told    told
 	flushMu sync.Mutex    // one flush at a time
@@ -59,8 +64,8 @@ func Open(dir string, opts Options) (*Ring, error) {
 	}
 	r := &Ring{
 		dir: dir, opts: opts, fs: opts.FS, log: opts.Log, next: 1,
-		lanes: [lanes]*lane{{id: quiet}, {id: loud}}, share: newShare(opts.MaxBytes, opts.SegmentBytes, opts.Cameras), index: newMemIndex(), files: newOpenFiles(opts.FS),
-		clock: opts.Clock, wake: make(chan struct{}, 1), stop: make(chan struct{}),
+		lanes: [form.Lanes]*lane{{id: form.Quiet}, {id: form.Loud}}, share: quota.New(opts.MaxBytes, opts.SegmentBytes, opts.Cameras),
+		index: index.New(), files: segment.NewHandles(opts.FS), clock: opts.Clock, wake: make(chan struct{}, 1), stop: make(chan struct{}),
 	}
 	if err := r.open(); err != nil {
 		return nil, fmt.Errorf("open stills in %s: %w", dir, err)
@@ -75,7 +80,7 @@ func (r *Ring) open() (err error) {
 	if err := r.fs.MakeDir(r.dir); err != nil {
 		return err
 	}
-	r.lock, err = r.fs.Lock(filepath.Join(r.dir, lockName))
+	r.lock, err = r.fs.Lock(filepath.Join(r.dir, form.LockName))
 	if errors.Is(err, vfs.ErrLocked) {
 		return errors.New("another process has the ring open: is vmsbridge already running? stop it first")
 	}
@@ -95,7 +100,7 @@ func (r *Ring) open() (err error) {
 	defer r.appendMu.Unlock()
 	for failures := 0; r.totalLocked() > r.opts.MaxBytes && failures <= mostDead; {
 		if r.victim() == nil { // only segments that are being written
-			r.retire(r.lanes[r.segments[0].lane])
+			r.retire(r.lanes[r.segments[0].Lane])
 		}
 		if err := r.dropOldest(); err != nil {
 			failures++ // the log says so, and the next segment to be made tries again
@@ -115,18 +120,18 @@ func (r *Ring) Close() error {
 	r.appendMu.Unlock()
 	close(r.stop)
 	r.stopped.Wait()
-	r.files.close()
+	r.files.Close()
 	err := r.flush(false)
 	r.appendMu.Lock()
 	defer r.appendMu.Unlock()
 	for _, l := range r.lanes {
 		if l.file != nil {
-			err = errors.Join(err, l.file.close())
+			err = errors.Join(err, l.file.Close())
 			l.seg, l.file = nil, nil
 		}
 	}
 	for _, m := range r.pending {
-		_ = m.writer.close() // it was not flushed, which err says
+		_ = m.writer.Close() // it was not flushed, which err says
 	}
 	r.pending = nil
 	if err = errors.Join(err, r.lock.Close()); err != nil {

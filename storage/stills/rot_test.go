@@ -12,6 +12,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/segment"
 )
 
 // rotten is a ring with everything in it (two cameras of different rates, both kinds, gaps, a settled era), and where each still is.
@@ -66,9 +69,9 @@ func makeRotten(t *testing.T) *rotten {
 		}
 	}
 	for key, s := range d.stills {
-		loc, none := r.index.find(seriesKey{s.Camera, s.Kind}, At, s.Time.UnixNano(), At, 0)
+		loc, none := r.index.Find(form.Key{Camera: s.Camera, Kind: s.Kind}, At, s.Time.UnixNano(), At, 0)
 		require.Nil(t, none)
-		d.places[key] = stretch{filepath.Base(loc.seg.path), int(loc.place), int(loc.place + recordSize(len(s.Camera)+len(s.JPEG)))}
+		d.places[key] = stretch{filepath.Base(loc.Seg.Path), int(loc.Place), int(loc.Place + form.RecordSize(len(s.Camera)+len(s.JPEG)))}
 	}
 	require.NoError(t, r.Close())
 	requireClean(t, dir)
@@ -90,25 +93,25 @@ func (d *rotten) spoil(t *testing.T, dir string, rng *rand.Rand) (hits []stretch
 	for range 1 + rng.IntN(6) {
 		name := d.names[rng.IntN(len(d.names))]
 		b := files[name]
-		if len(b) < 2*blockBytes {
+		if len(b) < 2*form.BlockBytes {
 			continue // gone, or nearly
 		}
 		at := rng.IntN(len(b))
-		page := at &^ (pageBytes - 1)
+		page := at &^ (segment.PageBytes - 1)
 		hit := stretch{name, at, at + 1}
 		switch rng.IntN(9) {
 		case 0:
 			b[at] ^= 1 << rng.IntN(8)
 		case 1:
-			hit.from, hit.to = at%blockBytes, at%blockBytes+1
+			hit.from, hit.to = at%form.BlockBytes, at%form.BlockBytes+1
 			b[hit.from] ^= 1 << rng.IntN(8)
 		case 2:
 			hit.from = len(b) - 1 - at%600
 			hit.to = hit.from + 1
 			b[max(hit.from, 0)] ^= 1 << rng.IntN(8)
 		case 3:
-			hit.from, hit.to = page, page+pageBytes
-			clear(b[page:min(page+pageBytes, len(b))])
+			hit.from, hit.to = page, page+segment.PageBytes
+			clear(b[page:min(page+segment.PageBytes, len(b))])
 		case 4:
 			hit.to = len(d.files[name]) + 1<<20
 			files[name] = b[:at]
@@ -118,13 +121,13 @@ func (d *rotten) spoil(t *testing.T, dir string, rng *rand.Rand) (hits []stretch
 				b[i] = byte(rng.Uint32())
 			}
 		case 6: // the disk wrote a page elsewhere
-			hit.from, hit.to = page, page+pageBytes
-			copy(b[page:min(page+pageBytes, len(b))], d.files[d.names[rng.IntN(len(d.names))]][page:])
+			hit.from, hit.to = page, page+segment.PageBytes
+			copy(b[page:min(page+segment.PageBytes, len(b))], d.files[d.names[rng.IntN(len(d.names))]][page:])
 		case 7:
 			hit.from, hit.to = 0, len(b)
 			files[name] = nil
 		case 8:
-			hit.from, hit.to = len(b)-blockBytes, len(b)
+			hit.from, hit.to = len(b)-form.BlockBytes, len(b)
 			files[name] = append(b, make([]byte, rng.IntN(10_000))...)
 		}
 		hits = append(hits, hit)
@@ -148,8 +151,8 @@ func (d *rotten) spared(key string, hits []stretch) bool {
 		if h.from < p.to && h.to > p.from {
 			return false
 		}
-		first = first || h.from < blockBytes
-		last = last || h.to > len(d.files[p.name])-blockBytes
+		first = first || h.from < form.BlockBytes
+		last = last || h.to > len(d.files[p.name])-form.BlockBytes
 	}
 	return !first || !last
 }

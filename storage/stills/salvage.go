@@ -1,12 +1,18 @@
 package stills
 
-import "slices"
+import (
+	"slices"
+
+	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/repair"
+	"vmsbridge/storage/stills/segment"
+)
 
 // salvage copies the stills of wrecks into the ring, where it lacks them, and moves the wrecks aside.
-func salvage(m *mender, dir string, o Options, wrecks []*loaded) error {
+func salvage(m *repair.Mender, dir string, o Options, wrecks []*segment.Found) error {
 	o.MaxBytes, o.MinFree, o.MaxAge, o.Registerer = 1<<62, -1, 0, nil
 	for _, l := range wrecks {
-		if err := m.hide(l); err != nil {
+		if err := m.Hide(l); err != nil {
 			return err
 		}
 	}
@@ -16,21 +22,21 @@ func salvage(m *mender, dir string, o Options, wrecks []*loaded) error {
 	}
 	defer r.Close()
 	for _, l := range wrecks { // a wreck that must stay keeps its name
-		r.next = max(r.next, l.number+1)
+		r.next = max(r.next, l.Number+1)
 	}
 	for _, l := range wrecks {
-		r.SetEra(l.era)
+		r.SetEra(l.Era)
 		n, had, err := copyStills(m, r, l)
 		if err == nil {
 			err = r.Flush()
 		}
 		if err != nil {
-			if err := m.keepWreck(l, err); err != nil {
+			if err := m.Keep(l, err); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := m.discard(l, n, had); err != nil {
+		if err := m.Discard(l, n, had); err != nil {
 			return err
 		}
 	}
@@ -38,27 +44,27 @@ func salvage(m *mender, dir string, o Options, wrecks []*loaded) error {
 }
 
 // copyStills appends a wreck's stills and gaps to the ring.
-func copyStills(m *mender, r *Ring, l *loaded) (copied, had int, err error) {
-	err = m.read(l, func(h record, camera, body []byte) error {
-		k := seriesKey{string(camera), h.stream}
+func copyStills(m *repair.Mender, r *Ring, l *segment.Found) (copied, had int, err error) {
+	err = m.Read(l, func(h form.Record, camera, body []byte) error {
+		k := form.Key{Camera: string(camera), Kind: h.Kind}
 		switch {
-		case h.kind == typeGap:
-			n, ok := readNote(h, k.camera, body)
-			n = n.moved(l.shift)
-			if !ok || slices.ContainsFunc(r.index.gapsOf(k.camera, n.from, n.from), func(g note) bool { return g.from == n.from }) {
+		case h.Type == form.TypeGap:
+			n, ok := form.ReadNote(h, k.Camera, body)
+			n = n.Moved(l.Shift)
+			if !ok || slices.ContainsFunc(r.index.Gaps(k.Camera, n.From, n.From), func(g form.Note) bool { return g.From == n.From }) {
 				return nil // the ring's own is the later word
 			}
 			g := newGap(n)
 			return r.Gap(g.Camera, g.From, g.To, g.Reason)
-		case h.kind != typeStill || checkKind(k.kind) != nil:
+		case h.Type != form.TypeStill || form.CheckKind(k.Kind) != nil:
 			return nil
 		}
-		if r.index.has(k, h.time+l.shift) {
+		if r.index.Has(k, h.Time+l.Shift) {
 			had++
 			return nil
 		}
 		copied++
-		return r.Append(Still{k.camera, k.kind, nanosTime(h.time + l.shift), body})
+		return r.Append(Still{k.Camera, k.Kind, form.Time(h.Time + l.Shift), body})
 	})
 	return copied, had, err
 }

@@ -3,6 +3,9 @@ package stills
 import (
 	"sync/atomic"
 	"time"
+
+	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/wear"
 )
 
 // Stats is the state of the ring. Counts without "ever since" are of now; the rest counts since Open.
@@ -28,7 +31,7 @@ type Stats struct {
 	ReadErrors              uint64
 	Flushes, FlushErrors    uint64
 
-	LoudBytes int64 // what segments of the loud lane take, of Bytes; see share.go
+	LoudBytes int64 // what segments of the loud lane take, of Bytes; see package quota
 	// WrittenBytes is what the ring wrote to the device ever since it was made, in whole pages, without the file system's
 	// own; a crash forgets what was written since a segment became full.
 	WrittenBytes   int64
@@ -54,24 +57,24 @@ func (r *Ring) Stats() Stats {
 	r.appendMu.Lock()
 	s.Segments, s.Bytes = len(r.segments), r.totalLocked()
 	for _, seg := range r.segments {
-		if seg.lane == loud {
-			s.LoudBytes += seg.size
+		if seg.Lane == form.Loud {
+			s.LoudBytes += seg.Size
 		}
 	}
 	r.appendMu.Unlock()
 	_, up := r.clock()
-	s.WrittenBytes, s.WrittenPerDay = r.wear.perDay(up)
+	s.WrittenBytes, s.WrittenPerDay = r.wear.PerDay(up)
 	s.Endurance = r.opts.Endurance
 	if s.Endurance == 0 {
 		if capacity, err := r.fs.Capacity(r.dir); err == nil {
-			s.Endurance = cycles * capacity
+			s.Endurance = wear.Cycles * capacity
 		}
 	}
-	s.DeviceLifetime = life(s.Endurance, s.WrittenPerDay)
-	n := r.index.count()
-	s.Stills, s.Series, s.Gaps = n.stills, n.series, n.gaps
-	if n.series > 0 {
-		s.Oldest, s.Newest = nanosTime(n.oldest), nanosTime(n.newest)
+	s.DeviceLifetime = wear.Life(s.Endurance, s.WrittenPerDay)
+	n := r.index.Count()
+	s.Stills, s.Series, s.Gaps = n.Stills, n.Series, n.Gaps
+	if n.Series > 0 {
+		s.Oldest, s.Newest = form.Time(n.Oldest), form.Time(n.Newest)
 	}
 	return s
 }

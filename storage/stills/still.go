@@ -2,6 +2,9 @@ package stills
 
 import (
 	"time"
+
+	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/index"
 )
 
 // Still is a stored picture.
@@ -11,3 +14,30 @@ type Still struct {
 	Time   time.Time // capture time; nanoseconds are kept, and it comes back in UTC. Years 1678 to 2262
 	JPEG   []byte    // the file; not looked into
 }
+
+// Kind says which stream a still is from.
+type Kind = form.Kind
+
+// The kinds.
+const (
+	Preview = form.Preview // from the stream used for motion
+	Main    = form.Main    // full resolution
+)
+
+// ParseKind reads "preview" or "main".
+func ParseKind(s string) (Kind, error) { return form.ParseKind(s) }
+
+// Op is how a still's time must relate to the time asked for. Of those that do, the nearest is meant.
+type Op = index.Op
+
+// The operators.
+const (
+	Before     = index.Before     // the newest still strictly before
+	AtOrBefore = index.AtOrBefore // the newest still not after
+	At         = index.At         // the still of exactly this nanosecond
+	AtOrAfter  = index.AtOrAfter  // the oldest still not before
+	After      = index.After      // the oldest still strictly after
+)
+
+// ErrInvalid is wrapped by the errors for arguments that can never be stored or found.
+var ErrInvalid = form.ErrInvalid

@@ -8,32 +8,34 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
 )
 
 // older makes a segment of version 1 as that version did, sealed or not, and returns its stills.
 func older(t *testing.T, dir string, number uint64, n int, sealed bool) (list []Still) {
 	t.Helper()
-	b := newBlock(number, quiet, 64<<10, epoch)
-	b.version = 1
-	_, w, err := beginWriter(vfs.OS, dir, b)
+	b := form.NewBlock(number, form.Quiet, 64<<10, epoch)
+	b.Version = 1
+	_, w, err := segment.Begin(vfs.OS, dir, b)
 	require.NoError(t, err)
-	defer func() { require.NoError(t, w.close()) }()
-	x := newDraft(1)
+	defer func() { require.NoError(t, w.Close()) }()
+	x := form.NewDraft(1)
 	for i := range n {
 		s := still("cam", Preview, time.Duration(number)*time.Hour+time.Duration(i)*time.Second, 1000+i)
-		key := seriesKey{s.Camera, s.Kind}
-		head := stillRecord(key, s.Time.UnixNano(), s.JPEG)
-		at, err := w.put(w.encode(nil, head, s.Camera, s.JPEG))
+		key := form.Key{Camera: s.Camera, Kind: s.Kind}
+		head := form.StillRecord(key, s.Time.UnixNano(), s.JPEG)
+		at, err := w.Put(w.Encode(nil, head, s.Camera, s.JPEG))
 		require.NoError(t, err)
-		x.add(key, entry{time: head.time, place: at})
+		x.Add(key, form.Entry{Time: head.Time, Place: at})
 		list = append(list, s)
 	}
 	if sealed {
-		w.end(x.listing(0, 0))
-		f := w.flush()
-		f.run()
-		require.NoError(t, f.err)
+		w.End(x.Listing(0, 0))
+		f := w.BeginFlush()
+		f.Run()
+		require.NoError(t, f.Err)
 	}
 	return list
 }
@@ -71,12 +73,12 @@ func TestVersion1(t *testing.T) {
 func TestNewerVersion(t *testing.T) {
 	dir := t.TempDir()
 	older(t, dir, 1, 3, true)
-	b := newBlock(2, quiet, 64<<10, epoch)
-	b.version = versionEra + 1
-	_, w, err := beginWriter(vfs.OS, dir, b)
+	b := form.NewBlock(2, form.Quiet, 64<<10, epoch)
+	b.Version = form.VersionEra + 1
+	_, w, err := segment.Begin(vfs.OS, dir, b)
 	require.NoError(t, err)
-	require.NoError(t, w.close())
-	name := filepath.Join(dir, segmentName(2))
+	require.NoError(t, w.Close())
+	name := filepath.Join(dir, form.SegmentName(2))
 	before, err := os.ReadFile(name)
 	require.NoError(t, err)
 	_, err = Open(dir, small)

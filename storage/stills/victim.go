@@ -1,15 +1,19 @@
 package stills
 
-import "slices"
+import (
+	"slices"
+
+	"vmsbridge/storage/stills/form"
+)
 
 // victim is the segment that goes next, nil if there is none but those that are stuck. appendMu is held.
 func (r *Ring) victim(stuck ...*member) *member {
 	var oldest, oldestLoud *member
 	var total, quietBytes int64
 	for _, s := range r.segments {
-		total += s.size
-		if s.lane == quiet {
-			quietBytes += s.size
+		total += s.Size
+		if s.Lane == form.Quiet {
+			quietBytes += s.Size
 		}
 		if r.isActive(s) || slices.Contains(stuck, s) {
 			continue
@@ -20,11 +24,11 @@ func (r *Ring) victim(stuck ...*member) *member {
 		if oldest == nil {
 			oldest = s
 		}
-		if s.lane == loud && oldestLoud == nil {
+		if s.Lane == form.Loud && oldestLoud == nil {
 			oldestLoud = s
 		}
 	}
-	if oldest == nil || oldestLoud == nil || oldest.lane == loud || quietBytes > min(total, r.opts.MaxBytes)/2 {
+	if oldest == nil || oldestLoud == nil || oldest.Lane == form.Loud || quietBytes > min(total, r.opts.MaxBytes)/2 {
 		return oldest
 	}
 	if wall, up := r.clock(); oldest.age(wall, up) >= day {

@@ -1,0 +1,99 @@
+package index
+
+import (
+	"cmp"
+	"slices"
+
+	"vmsbridge/storage/stills/form"
+)
+
+// Hit is where a still of a kind is.
+type Hit struct {
+	Location
+	Kind form.Kind
+}
+
+// Between is the camera's stills of those kinds from lo to hi, in order of time, and no more than limit of each kind.
+func (x *Index) Between(camera string, kinds []form.Kind, lo, hi int64, limit int) (all []Hit) {
+	x.mu.RLock()
+	for _, kind := range kinds {
+		s := x.series[form.Key{Camera: camera, Kind: kind}]
+		if s == nil {
+			continue
+		}
+		for _, l := range s.between(lo, hi, limit) {
+			all = append(all, Hit{l, kind})
+		}
+	}
+	x.mu.RUnlock()
+	slices.SortStableFunc(all, func(a, b Hit) int { return cmp.Compare(a.Time, b.Time) })
+	return all
+}
+
+// cursor walks over a series' stills of one segment. The index' lock is held.
+type cursor struct {
+	form.Entry // where it is
+	seg        *Segment
+	n          int // of the entry
+	len        int // how many there are
+	at         func(n int) form.Entry
+}
+
+// between are the first limit stills from lo to hi, in order of time. Of several of one time, the newest segment's counts.
+func (s *series) between(lo, hi int64, limit int) (list []Location) {
+	var next []cursor // a heap: the one with the earliest still first, and of those the newest segment
+	add := func(seg *Segment, n, len int, at func(int) form.Entry) {
+		if n < len && at(n).Time <= hi {
+			next = append(next, cursor{at(n), seg, n, len, at})
+		}
+	}
+	for i := range s.parts {
+		if p := &s.parts[i]; p.min <= hi && p.max >= lo {
+			n, _ := p.search(lo)
+			add(p.seg, n, p.len(), p.entry)
+		}
+	}
+	for _, t := range s.tails {
+		if t.Entries != nil {
+			n, _ := form.Search(t.List, lo)
+			add(t.seg, n, len(t.List), func(n int) form.Entry { return t.List[n] })
+		}
+	}
+	slices.SortFunc(next, cursor.compare)
+	for len(next) > 0 && len(list) < limit {
+		c := &next[0]
+		if len(list) == 0 || list[len(list)-1].Time != c.Time {
+			list = append(list, Location{c.seg, c.Entry, c.seg.Shift})
+		}
+		if c.n++; c.n < c.len {
+			c.Entry = c.at(c.n)
+		}
+		if c.n == c.len || c.Time > hi {
+			next[0] = next[len(next)-1]
+			next = next[:len(next)-1]
+		}
+		sink(next)
+	}
+	return list
+}
+
+func (c cursor) compare(d cursor) int {
+	return cmp.Or(cmp.Compare(c.Time, d.Time), cmp.Compare(d.seg.Number, c.seg.Number))
+}
+
+// sink puts a heap in order of which only the first may be out of place.
+func sink(heap []cursor) {
+	for i := 0; ; {
+		least := i
+		for _, child := range []int{2*i + 1, 2*i + 2} {
+			if child < len(heap) && heap[child].compare(heap[least]) < 0 {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		heap[i], heap[least] = heap[least], heap[i]
+		i = least
+	}
+}

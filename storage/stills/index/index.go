@@ -1,0 +1,183 @@
+package index
+
+import (
+	"slices"
+	"sync"
+
+	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/segment"
+)
+
+// Index is which stills and gaps there are, and where. It is safe for concurrent use, and waits for nothing but itself: no lock of it is
+// ever held across a call to the file system.
+type Index struct {
+	mu      sync.RWMutex
+	series  map[form.Key]*series
+	loading loading
+	gaps    map[string][]gapNote // by camera, sorted by from
+	marks   map[form.Key]uint64  // segment with the note that the series is all pruned
+	round   bool                 // segments were dropped, now or earlier
+}
+
+// New is an empty index.
+func New() *Index {
+	return &Index{series: map[form.Key]*series{}, gaps: map[string][]gapNote{}, marks: map[form.Key]uint64{}}
+}
+
+// Segment is a segment as the index has it. Its File's Era and Shift are changed by Settle only, under the index' lock; who reads them without
+// keeps Settle from running.
+type Segment struct {
+	segment.File
+	list []spot // the full segment's stills, series after series; the parts point into it
+	gone bool   // it left the index
+}
+
+// loading is how many segments Open has looked at, and of how many.
+type loading struct{ done, all int }
+
+// expect is how many parts a series is given room for that has n: at Open, as many as it will have if it goes on so, for the
+// garbage of growing would add to the memory that the process has for good.
+func (l loading) expect(n int) int {
+	more := n + n/8 + 8
+	if l.done > 0 && n >= 8 {
+		return max(more, (n+1)*l.all/l.done+2)
+	}
+	return more
+}
+
+// Loads says how many of all segments the index has been told of, while it is being filled; 0 of 0 is the end of that.
+func (x *Index) Loads(done, all int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.loading = loading{done, all}
+}
+
+// WentRound says that segments were dropped before this index was made.
+func (x *Index) WentRound() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.round = true
+}
+
+// Add takes a still of the segment that is being written: into its draft d, too.
+func (x *Index) Add(seg *Segment, d *form.Draft, key form.Key, e form.Entry) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	d.Add(key, e)
+	x.seriesLocked(key).tails[seg.Lane] = tail{seg, d.Series[key]}
+	delete(x.marks, key)
+}
+
+// AddNote takes a note of the segment that is being written: into its draft d, too.
+func (x *Index) AddNote(seg *Segment, d *form.Draft, n form.Note) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	d.AddNote(n)
+	x.noteLocked(n, seg.Number)
+}
+
+// GoOn takes a segment that was found and goes on being written, with what its draft has.
+func (x *Index) GoOn(seg *Segment, d *form.Draft) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for k, e := range d.Series {
+		x.seriesLocked(k).tails[seg.Lane] = tail{seg, e}
+	}
+	for _, n := range d.Notes {
+		x.noteLocked(n, seg.Number)
+	}
+}
+
+// Adopt takes a full segment that was found, notes and stills. It keeps nothing of l.
+func (x *Index) Adopt(seg *Segment, l *form.Listing) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, n := range l.Notes {
+		x.noteLocked(n, seg.Number)
+	}
+	x.installLocked(seg, l)
+}
+
+// Install gives a full segment's listing to the series, packed; it keeps nothing of it. What they had of the segment while it was written
+// is given up.
+func (x *Index) Install(seg *Segment, l *form.Listing) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.installLocked(seg, l)
+}
+
+func (x *Index) installLocked(seg *Segment, l *form.Listing) {
+	seg.list = make([]spot, 0, len(l.List))
+	for _, run := range l.Runs {
+		s := x.seriesLocked(run.Key)
+		for i := range s.tails {
+			if s.tails[i].seg == seg {
+				s.tails[i] = tail{}
+			}
+		}
+		for list := l.List[run.Lo:run.Hi]; len(list) > 0; {
+			lo := uint32(len(seg.list))
+			seg.list = pack(list, seg.list)
+			n := uint32(len(seg.list)) - lo
+			x.partLocked(s, part{seg, lo, lo + n, list[0].Time, list[n-1].Time})
+			list = list[n:]
+		}
+	}
+}
+
+// partLocked puts a part in its place among those of its series.
+func (x *Index) partLocked(s *series, p part) {
+	at := len(s.parts)
+	for at > 0 && s.parts[at-1].seg.Number > p.seg.Number {
+		at--
+	}
+	if n := len(s.parts); n == cap(s.parts) {
+		s.parts = slices.Insert(make([]part, 0, x.loading.expect(n)), 0, s.parts...)
+	}
+	s.parts = slices.Insert(s.parts, at, p)
+	s.mixed = s.mixed || !s.follows(at) || !s.follows(at+1)
+}
+
+func (x *Index) seriesLocked(k form.Key) *series {
+	s := x.series[k]
+	if s == nil {
+		s = &series{}
+		x.series[k] = s
+	}
+	return s
+}
+
+// Forget takes a damaged still out.
+func (x *Index) Forget(key form.Key, loc Location) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if s := x.series[key]; s != nil {
+		s.forget(loc)
+	}
+}
+
+// Drop takes a segment's stills and notes out. A series that loses its last still is owed a note, so that it can still be told
+// pruned from never recorded; and so is a gap that lasts. No more than most of those are returned, to be added with a segment of which
+// they are.
+func (x *Index) Drop(seg *Segment, most int) (owed []form.Note) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.round = true
+	for k, s := range x.series {
+		had := s.drop(seg)
+		if !s.pruned || !had && x.marks[k] != seg.Number || !s.empty() || len(owed) >= most {
+			continue
+		}
+		owed = append(owed, form.Note{Type: form.TypePruned, Kind: k.Kind, Camera: k.Camera, From: s.prunedTo})
+	}
+	for camera, list := range x.gaps {
+		for _, g := range list {
+			if g.segment == seg.Number && g.to == form.NoEnd && len(owed) < most {
+				owed = append(owed, form.Note{Type: form.TypeGap, Camera: camera, From: g.from, To: g.to, Reason: g.reason})
+			}
+		}
+	}
+	x.dropGapsLocked(seg.Number)
+	seg.list, seg.gone = nil, true
+	return owed
+}

@@ -1,0 +1,69 @@
+package index
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/segment"
+)
+
+// TestFindLooksIntoOnePart gives the answers of looking into all of them, as long as the parts follow each other; and notices
+// when they do not, and when they do again.
+func TestFindLooksIntoOnePart(t *testing.T) {
+	x := New()
+	key := form.Key{Camera: "cam", Kind: form.Preview}
+	rng := rand.New(rand.NewPCG(1, 9))
+	var segments []*Segment
+	install := func(times ...int64) {
+		l := &form.Listing{Runs: []form.Run{{Key: key, Lo: 0, Hi: uint32(len(times))}}}
+		for i, at := range times {
+			l.List = append(l.List, form.Entry{Time: at, Place: uint32(i+8) * form.Align})
+		}
+		segments = append(segments, &Segment{File: segment.File{Number: uint64(len(segments) + 1)}})
+		x.Install(segments[len(segments)-1], l)
+	}
+	at := int64(0)
+	for range 20 {
+		var times []int64
+		for range 1 + rng.IntN(4) {
+			at += 1 + rng.Int64N(3)
+			times = append(times, at)
+		}
+		install(times...)
+	}
+	s := x.series[key]
+	compare := func() {
+		t.Helper()
+		mixed := s.mixed
+		defer func() { s.mixed = mixed }()
+		for op := Before; op <= After; op++ {
+			for q := int64(-1); q < at+3; q++ {
+				s.mixed = true
+				want, ok := s.find(op, q)
+				s.mixed = mixed
+				got, found := s.find(op, q)
+				require.Equal(t, ok, found, fmt.Sprint(op, q))
+				require.Equal(t, want, got, fmt.Sprint(op, q))
+			}
+		}
+	}
+	require.False(t, s.mixed)
+	compare()
+	s.drop(segments[0])
+	s.drop(segments[7])
+	s.forget(Location{Seg: segments[9], Entry: s.parts[slices.IndexFunc(s.parts, func(p part) bool { return p.seg == segments[9] })].entry(0)})
+	require.False(t, s.mixed)
+	compare()
+	install(5, 6)
+	require.True(t, s.mixed)
+	s.drop(segments[20])
+	require.False(t, s.mixed)
+	install(at, at+1) // one time twice
+	require.True(t, s.mixed)
+	compare()
+}

@@ -1,0 +1,74 @@
+package segment
+
+import (
+	"fmt"
+
+	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/vfs"
+)
+
+// Mend writes both ends anew, from the one that is good. If the last one is damaged, it is not known whether the segment had
+// an index; it is then taken for one that has none, which is right in any case.
+func (l *Found) Mend(fs vfs.FS) error {
+	f, err := fs.Open(l.Path, true)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.WriteAt(l.Block.Head().Encode(form.HeadMagic), 0); err != nil {
+		return err
+	}
+	_, err = f.WriteAt(l.Block.Encode(form.FootMagic), int64(l.Block.Capacity)-form.BlockBytes)
+	return err
+}
+
+// Settle writes both of a segment's blocks with shift, and says so of w where it is not nil: the segment is being written, or waits to be
+// flushed, by it. The last block counts where they differ, so the first is made of it: whatever of the two a crash keeps from the
+// device, no shift is added twice.
+func Settle(fs vfs.FS, s *File, w *Writer, shift int64) error {
+	if w == nil || w.closed {
+		f, err := fs.Open(s.Path, true)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		w = &Writer{file: f}
+	}
+	b, err := readBlock(w.file, s.Size-form.BlockBytes, form.FootMagic)
+	if err != nil {
+		if b, err = readBlock(w.file, 0, form.HeadMagic); err != nil {
+			return err
+		}
+	}
+	if b.Era == 0 {
+		return nil // a crash came between this and what the caller noted
+	}
+	b.Settle(shift)
+	if _, err := w.file.WriteAt(b.Encode(form.FootMagic), s.Size-form.BlockBytes); err != nil {
+		return err
+	}
+	if _, err := w.file.WriteAt(b.Head().Encode(form.HeadMagic), 0); err != nil {
+		return err
+	}
+	if err := w.file.Sync(); err != nil {
+		return err
+	}
+	w.block.Settle(shift)
+	return nil
+}
+
+// Seal writes the index behind the records and says so in the last block, and returns where the index ends. No order is
+// needed between the two: a block that reached the disk without its index is found out by the checksum. But the records must
+// be on the device before, so that an index never lists a still that a power cut took.
+func Seal(f vfs.File, b form.Block, x *form.Listing, end uint32) (uint32, error) {
+	p := x.Raw(b.Shift).Encode()
+	b.PointTo(p, end)
+	if int64(end)+int64(len(p)) > int64(b.Capacity)-form.BlockBytes {
+		return end, fmt.Errorf("index of %d bytes does not fit behind the records", len(p))
+	}
+	if _, err := f.WriteAt(p, int64(end)); err != nil {
+		return end, err
+	}
+	_, err := f.WriteAt(b.Encode(form.FootMagic), int64(b.Capacity)-form.BlockBytes)
+	return end + b.IndexLen, err
+}
