@@ -11,15 +11,20 @@ const (
 	upsetAtMost = 1500 * time.Millisecond // for which a change of the whole picture teaches no noise
 )
 
-// adapt takes the picture into the model: the upper half of the cells and the lower half in turn, which is as good and costs half.
+// half is the cells that the model learns from the newest picture: the upper half and the lower half in turn, which is as good and costs half.
+func (d *Detector) half() (from, to int) {
+	half := d.grid.cells() / 2
+	if d.turn == 1 {
+		return half, d.grid.cells()
+	}
+	return 0, half
+}
+
+// adapt takes the picture into the model.
 func (d *Detector) adapt(now, before []uint16, light exposure.Exposure, dt time.Duration) {
 	ms := int(dt.Milliseconds())
 	d.rows[0], d.rows[1] = d.rows[0]+ms, d.rows[1]+ms
-	half := d.grid.cells() / 2
-	from, to := 0, half
-	if d.turn == 1 {
-		from, to = half, d.grid.cells()
-	}
+	from, to := d.half()
 	p := paceFor(min(d.rows[d.turn], 500), d.learning(), d.at < d.learned+youngFor)
 	if d.newScene {
 		p.Absorb = strangeAbsorb

@@ -87,18 +87,22 @@ func (d *Detector) movedIn(j int, o *area.Area, bit uint64) int {
 	return n
 }
 
-// hold marks the solid cells of objects, but those where something always moves. Nothing is marked yet.
+// hold marks the solid cells of objects, but those where something always moves, in the half that is learned from this picture. Nothing is marked yet.
 func (d *Detector) hold(marks *[area.Most]byte) {
 	d.heldAny = true
 	w := d.grid.width
-	for _, r := range d.labels.Runs() {
+	first, end := d.half()
+	for _, r := range d.labels.RunsFrom(first / w) {
+		from, to, top, bottom := r.Cells(w, d.grid.height)
+		if top*w >= end {
+			break
+		}
 		j := d.labels.OfRun(r)
 		if j < 0 || marks[j] == 0 {
 			continue
 		}
-		from, to, top, bottom := r.Cells(w, d.grid.height)
 		for y := top; y < bottom; y++ {
-			d.holdRow(y*w+from, y*w+to, marks[j])
+			d.holdRow(max(first, y*w+from), min(end, y*w+to), marks[j])
 		}
 	}
 }

@@ -145,6 +145,10 @@ func TestHoldIsPlain(t *testing.T) {
 				want[i] = marks[j]
 			}
 		}
+		d.turn = r.IntN(2)
+		from, to := d.half()
+		clear(want[:from])
+		clear(want[to:])
 		d.hold(&marks)
 		require.Equal(t, want, d.held)
 	}

@@ -44,42 +44,18 @@ func (s *Fitter) Choose(mask []byte) {
 // Samples makes room for the samples of a picture. There are some more than cells to look at, so that they fill vectors: those are 0, and skipped.
 func (s *Fitter) Samples() []uint16 { return make([]uint16, (len(s.At)+15)&^15) }
 
-// Take writes the samples of cells. It is a function of its own, as in a larger one the loop would have to do without registers.
-//
-//go:noinline
-func (s *Fitter) Take(cells, samples []uint16) {
-	at := s.At
-	for ; len(at) >= 4 && len(samples) >= 4; at, samples = at[4:], samples[4:] {
-		samples[0], samples[1], samples[2], samples[3] = cells[at[0]], cells[at[1]], cells[at[2]], cells[at[3]]
-	}
-	for k, i := range at {
-		samples[k] = cells[i]
-	}
-}
+// Take writes the samples of cells.
+func (s *Fitter) Take(cells, samples []uint16) { plane.Pick(cells, s.At, samples) }
 
 // Look chooses for the fits that follow the samples y, of the cells without a bit of skip in flags.
 func (s *Fitter) Look(y []uint16, flags []byte, skip byte) {
-	s.pass(flags, skip)
+	plane.Flagged(flags, s.At, skip, s.skip)
 	s.n = tally.AtMost(s.skip, s.skip, 0)
 	s.Again(y)
 }
 
 // Again is look for the flags of the last time.
 func (s *Fitter) Again(y []uint16) { tally.Without(s.y, y, s.skip) }
-
-// pass passes over the samples of the cells with a bit of skip in flags. It is kept apart as take is.
-//
-//go:noinline
-func (s *Fitter) pass(flags []byte, skip byte) {
-	none := func(f byte) uint16 { return uint16(-int16(f&skip) >> 15) } // all bits with a bit of skip: no branch to be guessed
-	at, off := s.At, s.skip
-	for ; len(at) >= 4 && len(off) >= 4; at, off = at[4:], off[4:] {
-		off[0], off[1], off[2], off[3] = none(flags[at[0]]), none(flags[at[1]]), none(flags[at[2]]), none(flags[at[3]])
-	}
-	for k, i := range at {
-		off[k] = none(flags[i])
-	}
-}
 
 // Fit finds the exposure that takes the samples x to what was last looked at, by trimmed least squares that start from the median difference. When less than
 // two fifths of the samples agree on one exposure, nothing is compensated.

@@ -146,6 +146,14 @@ func BenchmarkLoop(b *testing.B) {
 	run("slopes", "fast", 16*len(points), len(points), func() { slopes = SumSlopes(points) })
 	run("tiles", "plain", cells, cells, tiles(tilesPlain))
 	run("tiles", "fast", cells, cells, tiles(Tiles))
+	at, picked := make([]int32, cells/15), make([]uint16, cells/15)
+	for k := range at {
+		at[k] = int32(15 * k)
+	}
+	run("pick", "plain", 2*len(at), len(at), func() { pickPlain(now, at, picked) })
+	run("pick", "fast", 2*len(at), len(at), func() { Pick(now, at, picked) })
+	run("flagged", "plain", len(at), len(at), func() { flaggedPlain(person, at, Fore|Moved, picked) })
+	run("flagged", "fast", len(at), len(at), func() { Flagged(person, at, Fore|Moved, picked) })
 	_, all := Blocks(width, height)
 	blocks := make([]Block, all)
 	run("count-blocks", "plain", cells, cells, func() {

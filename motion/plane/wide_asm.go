@@ -106,3 +106,13 @@ func shareWide(to, from []uint16, share uint16) (done int)
 //
 //go:noescape
 func wearWide(memory, flags, passing []byte, up, down uint8) (done int)
+
+// pickWide is pickPlain; all numbers are those of cells.
+//
+//go:noescape
+func pickWide(cells []uint16, at []int32, to []uint16) (done int)
+
+// flaggedWide is flaggedPlain; all numbers are those of cells.
+//
+//go:noescape
+func flaggedWide(flags []byte, at []int32, some byte, to []uint16) (done int)

@@ -72,6 +72,10 @@ func traceWide(v *Views, x, y, n int, s *Sums) int { return 0 }
 
 func smoothWide(to, a, b, c []uint16) int { return 0 }
 
+func pickWide(cells []uint16, at []int32, to []uint16) int { return 0 }
+
+func flaggedWide(flags []byte, at []int32, some byte, to []uint16) int { return 0 }
+
 func shareWide(to, from []uint16, share uint16) int { return 0 }
 
 // wearWide passes over cells at the beginning in which nothing moves and nothing is remembered, eight at a time.
