@@ -48,15 +48,7 @@ func (l *Finder) measure(v *plane.Views) {
 
 // add measures the cells of n tiles of row y of tiles.
 func add(v *plane.Views, from, n, y int, s *plane.Sums) {
-	x, y := 2*from, 2*y
-	cells := min(2*n, v.Width-x)
-	if y+1 < v.Height {
-		plane.MeasurePair(v, x, y, cells, s)
-		plane.TracePair(v, x, y, cells, s)
-	} else {
-		plane.Measure(v, x, y, cells, s)
-		plane.Trace(v, x, y, cells, s)
-	}
+	plane.Survey(v, 2*from, 2*y, min(2*n, v.Width-2*from), s)
 }
 
 // take adds the sums of some cells to an area, but for those that say where something is new.

@@ -110,14 +110,6 @@ func BenchmarkLoop(b *testing.B) {
 			total.Reset()
 		}
 	}
-	pairs := func(f func(v *Views, x, y, n int, s *Sums)) func() {
-		return func() {
-			for y := 20; y < 60; y += 2 {
-				f(&v, 50, y, 20, &total)
-			}
-			total.Reset()
-		}
-	}
 	run("smooth", "plain", 2*cells, cells, func() { smoothPlain(out, before, now, before) })
 	run("smooth", "fast", 2*cells, cells, func() { Smooth(out, before, now, before) })
 	run("share", "plain", 2*cells, cells, func() { sharePlain(out, now, 45824) })
@@ -134,10 +126,16 @@ func BenchmarkLoop(b *testing.B) {
 	run("measure-person", "fast", 800, 800, rows(Measure))
 	run("trace-person", "plain", 800, 800, rows(tracePlain))
 	run("trace-person", "fast", 800, 800, rows(Trace))
-	run("measure-pairs", "plain", 800, 800, rows(measurePlain))
-	run("measure-pairs", "fast", 800, 800, pairs(MeasurePair))
-	run("trace-pairs", "plain", 800, 800, rows(tracePlain))
-	run("trace-pairs", "fast", 800, 800, pairs(TracePair))
+	run("survey-person", "plain", 800, 800, rows(func(v *Views, x, y, n int, s *Sums) {
+		measurePlain(v, x, y, n, s)
+		tracePlain(v, x, y, n, s)
+	}))
+	run("survey-person", "fast", 800, 800, func() {
+		for y := 20; y < 60; y += 2 {
+			Survey(&v, 50, y, 20, &total)
+		}
+		total.Reset()
+	})
 	points, slopes := make([]Point, 320), Slopes{}
 	for i := range points {
 		points[i] = Point{int32(now[i]) - int32(before[i]), int32(now[i]), int32(now[2*i]) - 30_000, int32(now[3*i]) - 30_000}

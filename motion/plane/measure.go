@@ -49,18 +49,24 @@ func Total(parts *[8]uint32) int {
 	return int(parts[0]) + int(parts[1]) + int(parts[2]) + int(parts[3]) + int(parts[4]) + int(parts[5]) + int(parts[6]) + int(parts[7])
 }
 
-// MeasurePair is Measure for n cells of row y and as many of the row below.
-func MeasurePair(v *Views, x, y, n int, s *Sums) {
-	done := 0
-	if hasPairs() && v.within(x, y+1, n) && v.Light.wide() && v.BlinkLight.wide() {
+// Survey is Measure and Trace for n cells of row y and, if the picture has it, as many of the row below.
+func Survey(v *Views, x, y, n int, s *Sums) {
+	measured, traced := 0, 0
+	if hasPairs() && y >= edgeReach && v.within(x+edgeReach, y+1+edgeReach, n) && v.Light.wide() && v.BlinkLight.wide() { // mostly there are rows around for both
 		var solid, moved uint32 // of each row, in 16 bits
-		done, solid, moved = measurePairWide(v, x, y, n, s)
+		measured, solid, moved = measurePairWide(v, x, y, n, s)
 		s.Top, s.Bottom = span(solid, y, s.Top, s.Bottom)
 		s.MovedTop, s.MovedBottom = span(moved, y, s.MovedTop, s.MovedBottom)
+		if traced = measured; solid != 0 {
+			traced = tracePairWide(v, x, y, n, s)
+		}
+		if measured == n && traced == n {
+			return
+		}
 	}
-	if done < n {
-		Measure(v, x+done, y, n-done, s)
-		Measure(v, x+done, y+1, n-done, s)
+	for end := min(y+2, v.Height); y < end; y++ {
+		Measure(v, x+measured, y, n-measured, s)
+		Trace(v, x+traced, y, n-traced, s)
 	}
 }
 
@@ -78,19 +84,6 @@ func span(any uint32, y, top, bottom int) (int, int) {
 // within tells whether vectors may take n cells of row y, and those before it: they read up to seven more.
 func (v *Views) within(x, y, n int) bool {
 	return v.Contrast >= 0 && v.Contrast < 1<<16 && y*v.Width+x+(n+7)&^7 <= len(v.Now)
-}
-
-// TracePair is Trace for n cells of row y and as many of the row below.
-func TracePair(v *Views, x, y, n int, s *Sums) {
-	done, low := 0, y+1+edgeReach
-	// Both rows have something above, or neither, and below.
-	if hasPairs() && (y == 0 && x >= edgeReach || y >= edgeReach) && (low < v.Height || y+edgeReach >= v.Height) && v.within(x+edgeReach, min(low, v.Height-1), n) {
-		done = tracePairWide(v, x, y, n, s)
-	}
-	if done < n {
-		Trace(v, x+done, y, n-done, s)
-		Trace(v, x+done, y+1, n-done, s)
-	}
 }
 
 // Measure adds n cells of row y, from x on, to s.

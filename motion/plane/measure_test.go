@@ -80,11 +80,6 @@ func testMeasure(t *testing.T) {
 			x, y := r.IntN(v.Width), r.IntN(v.Height)
 			n := 1 + r.IntN(v.Width-x)
 			measurePlain(v, x, y, n, &want)
-			if y+1 < v.Height && r.IntN(2) == 0 {
-				measurePlain(v, x, y+1, n, &want)
-				MeasurePair(v, x, y, n, &got)
-				continue
-			}
 			Measure(v, x, y, n, &got)
 		}
 		require.Equal(t, summed(&want), summed(&got), "%+v", *v)
@@ -103,11 +98,6 @@ func testTrace(t *testing.T) {
 			x, y := r.IntN(v.Width), r.IntN(v.Height)
 			n := 1 + r.IntN(v.Width-x)
 			tracePlain(v, x, y, n, &want)
-			if y+1 < v.Height && r.IntN(2) == 0 {
-				tracePlain(v, x, y+1, n, &want)
-				TracePair(v, x, y, n, &got)
-				continue
-			}
 			Trace(v, x, y, n, &got)
 		}
 		require.Equal(t, summed(&want), summed(&got), "%+v", *v)
@@ -121,6 +111,28 @@ func testTrace(t *testing.T) {
 	require.Less(t, seen["lost"], seen["own"])
 	require.Less(t, seen["torn"], seen["inner"])
 	require.Less(t, seen["sharp"], seen["ends"])
+}
+
+func TestSurveyIsPlain(t *testing.T) { everyWidth(t, testSurvey) }
+
+func testSurvey(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 5))
+	for range 3000 {
+		v := sightings(t, r)
+		var want, got Sums
+		want.Reset()
+		got.Reset()
+		for range 1 + r.IntN(5) {
+			x, y := r.IntN(v.Width), r.IntN(v.Height)
+			n := 1 + r.IntN(v.Width-x)
+			for row := y; row < min(y+2, v.Height); row++ {
+				measurePlain(v, x, row, n, &want)
+				tracePlain(v, x, row, n, &want)
+			}
+			Survey(v, x, y, n, &got)
+		}
+		require.Equal(t, summed(&want), summed(&got), "%+v", *v)
+	}
 }
 
 func TestTilesArePlain(t *testing.T) {

@@ -10,7 +10,7 @@ func hasPairs() bool { return hasAVX2 }
 //go:noescape
 func measurePairWide(v *Views, x, y, n int, s *Sums) (done int, solid, moved uint32)
 
-// tracePairWide is traceWide for two rows at once.
+// tracePairWide is traceWide for two rows at once, which have two rows above and below.
 //
 //go:noescape
 func tracePairWide(v *Views, x, y, n int, s *Sums) (done int)

@@ -142,6 +142,13 @@ GLOBL parkedFor<>(SB), RODATA|NOPTR, $32
 #define ROW 32(SP)
 #define RIGHT 32(SP)
 
+// What a side is compared with: the cells' thresholds, what an edge must be beyond light, and the cells that have one on the left, on the right, and at all.
+#define OWN 64(SP)
+#define LIMIT 96(SP)
+#define LEFT 128(SP)
+#define BESIDE 160(SP)
+#define ALL 192(SP)
+
 // Keeps the columns, and sets up the registers: DX the views, DI the sums, BX the first cell and R11 the one below it, CX how many, Y12 is 0.
 #define BEGIN(v, x, y, n, s) \
 	MOVQ  v, DX        \
@@ -287,9 +294,11 @@ end:
 	MOVL  R13, moved+52(FP)
 	RET
 
-// One side of the cells in Y5: n, b and f are the picture, the background and the flags there, n2, b2 and f2 of the row below. Y7 is the cells' background, Y6 the cells, Y10 their
-// thresholds, Y9 what an edge must be beyond light, Y8 where the cells are brighter than the background. Y0 to Y5 and Y13 to Y15 are lost.
-#define SIDE(n, n2, b, b2, f, f2) \
+// One side of some cells: n, b and f are the picture, the background and the flags there, n2, b2 and f2 of the row below. Y7 is the cells' background, Y6 the cells, Y8 where they are
+// brighter than the background. Y9 counts what is inside, Y10 of that the edges of the background's, Y11 of those what is lost, Y13 of what is inside the edges that no light makes, Y14 those edges at all.
+// Y0 becomes the background's edge, Y1 the picture's, Y2 where they go opposite ways, Y3 what is inside, Y5 the least that light makes of the edge, Y4 the most, and then by how much it is
+// beyond. Y0 to Y5 are lost.
+#define SIDE(cells, n, n2, b, b2, f, f2) \
 	VMOVDQU     b, X0           \
 	VINSERTI128 $1, b2, Y0, Y0  \
 	VMOVDQU     n, X1           \
@@ -301,59 +310,54 @@ end:
 	VPSUBUSW    Y7, Y0, Y0      \
 	VPCMPEQW    Y12, Y0, Y2     \
 	VPOR        Y4, Y0, Y0      \
-	VPSUBUSW    Y1, Y6, Y13     \
+	VPSUBUSW    Y1, Y6, Y4      \
 	VPSUBUSW    Y6, Y1, Y1      \
-	VPCMPEQW    Y12, Y1, Y4     \
-	VPOR        Y13, Y1, Y1     \
-	VPXOR       Y4, Y2, Y2      \
+	VPCMPEQW    Y12, Y1, Y5     \
+	VPOR        Y4, Y1, Y1      \
+	VPXOR       Y5, Y2, Y2      \
 	VPSLLW      $15, Y3, Y3     \
 	VPSRAW      $15, Y3, Y3     \
-	VPAND       Y5, Y3, Y3      \
-	VPXOR       Y3, Y5, Y5      \
-	COUNTY(Y3, Sums_Inner, Y4)  \
-	COUNTY(Y5, Sums_Ends, Y4)   \
-	VPSUBUSW    Y10, Y0, Y4     \
+	VPAND       cells, Y3, Y3   \
+	VPSUBW      Y3, Y9, Y9      \
+	VPSUBUSW    OWN, Y0, Y4     \
 	VPCMPEQW    Y12, Y4, Y4     \
 	VPANDN      Y3, Y4, Y4      \
-	COUNTY(Y4, Sums_Own, Y14)   \
-	VPADDUSW    Y1, Y1, Y13     \
-	VPADDUSW    Y13, Y13, Y13   \
-	VPSUBUSW    Y13, Y0, Y14    \
-	VPCMPEQW    Y12, Y14, Y14   \
-	VPANDN      Y14, Y2, Y13    \
-	VPANDN      Y4, Y13, Y13    \
-	COUNTY(Y13, Sums_Lost, Y14) \
+	VPSUBW      Y4, Y10, Y10    \
+	VPADDUSW    Y1, Y1, Y5      \
+	VPADDUSW    Y5, Y5, Y5      \
+	VPSUBUSW    Y5, Y0, Y5      \
+	VPCMPEQW    Y12, Y5, Y5     \
+	VPANDN      Y5, Y2, Y5      \
+	VPANDN      Y4, Y5, Y5      \
+	VPSUBW      Y5, Y11, Y11    \
 	VPSRLW      $2, Y0, Y4      \
-	VPSLLW      $14, Y0, Y13    \
-	VPCMPEQW    Y12, Y13, Y13   \
-	VPSUBW      Y4, Y0, Y14     \
-	VPSUBW      Y13, Y14, Y14   \
-	VPCMPEQW    Y15, Y15, Y15   \
-	VPADDW      Y15, Y14, Y14   \
-	VPBLENDVB   Y8, Y14, Y4, Y13 \
-	VPADDUSW    Y4, Y0, Y15     \
+	VPAVGW      Y12, Y0, Y5     \
+	VPAVGW      Y12, Y5, Y5     \
+	VPSUBW      Y5, Y0, Y5      \
+	VPBLENDVB   Y8, Y5, Y4, Y5  \
+	VPADDUSW    Y0, Y4, Y4      \
 	VPADDUSW    Y0, Y0, Y0      \
 	VPADDUSW    Y0, Y0, Y0      \
-	VPBLENDVB   Y8, Y0, Y15, Y4 \
-	VPADDUSW    Y9, Y4, Y4      \
-	VPSUBUSW    Y4, Y1, Y14     \
-	VPANDN      Y14, Y2, Y15    \
-	VPSUBUSW    Y9, Y13, Y14    \
-	VPSUBUSW    Y1, Y14, Y14    \
-	VPANDN      Y14, Y2, Y4     \
-	VPOR        Y4, Y15, Y15    \
-	VPADDUSW    Y1, Y13, Y13    \
-	VPSUBUSW    Y9, Y13, Y13    \
-	VPAND       Y2, Y13, Y13    \
-	VPOR        Y13, Y15, Y15   \
-	VPCMPEQW    Y12, Y15, Y15   \
-	VPANDN      Y3, Y15, Y14    \
-	COUNTY(Y14, Sums_Torn, Y4)  \
-	VPANDN      Y5, Y15, Y15    \
-	COUNTY(Y15, Sums_Sharp, Y4)
+	VPBLENDVB   Y8, Y0, Y4, Y4  \
+	VPSUBUSW    Y4, Y1, Y4      \
+	VPSUBUSW    Y1, Y5, Y0      \
+	VPOR        Y0, Y4, Y4      \
+	VPADDUSW    Y1, Y5, Y5      \
+	VPBLENDVB   Y2, Y5, Y4, Y4  \
+	VPSUBUSW    LIMIT, Y4, Y4   \
+	VPCMPEQW    Y12, Y4, Y4     \
+	VPANDN      Y3, Y4, Y5      \
+	VPSUBW      Y5, Y13, Y13    \
+	VPANDN      cells, Y4, Y4   \
+	VPSUBW      Y4, Y14, Y14
+
+// Adds counts. Y0 is lost.
+#define ADDY(x, field) \
+	VPADDW  field(DI), x, Y0 \
+	VMOVDQU Y0, field(DI)
 
 // func tracePairWide(v *Views, x, y, n int, s *Sums) (done int)
-TEXT ·tracePairWide(SB), NOSPLIT, $64-48
+TEXT ·tracePairWide(SB), NOSPLIT, $224-48
 	BEGIN(v+0(FP), x+8(FP), y+16(FP), n+24(FP), s+32(FP))
 	MOVQ Views_Width(DX), SI
 	MOVQ SI, AX
@@ -403,27 +407,41 @@ loop:
 	VPSRLW    $2, Y10, Y2
 	VPSUBW    Y2, Y10, Y9
 	VPMAXUW   Y1, Y9, Y9
-	VMOVDQU   COLUMN, Y5
-	VPCMPGTW  reach<>(SB), Y5, Y5
-	VPAND     Y11, Y5, Y5
-	SIDE(-4(R8), -4(R8)(SI*2), -4(R9), -4(R9)(SI*2), -2(R10), -2(R10)(SI*1))
-	VMOVDQU   RIGHT, Y5
-	VPCMPGTW  COLUMN, Y5, Y5
-	VPAND     Y11, Y5, Y5
-	SIDE(4(R8), 4(R8)(SI*2), 4(R9), 4(R9)(SI*2), 2(R10), 2(R10)(SI*1))
-	MOVQ      y+16(FP), AX
-	CMPQ      AX, $const_edgeReach
-	JLT       low
-	VMOVDQA   Y11, Y5
-	SIDE((R8)(R13*4), (R8)(R13*2), (R9)(R13*4), (R9)(R13*2), (R10)(R13*2), (R10)(R13*1))
+	VMOVDQU   Y10, OWN
+	VMOVDQU   Y9, LIMIT
+	VMOVDQU   Y11, ALL
+	VMOVDQU   COLUMN, Y0
+	VPCMPGTW  reach<>(SB), Y0, Y1
+	VPAND     Y11, Y1, Y1
+	VMOVDQU   Y1, LEFT
+	VMOVDQU   RIGHT, Y1
+	VPCMPGTW  Y0, Y1, Y1
+	VPAND     Y11, Y1, Y1
+	VMOVDQU   Y1, BESIDE
+	VPXOR     Y9, Y9, Y9
+	VPXOR     Y10, Y10, Y10
+	VPXOR     Y11, Y11, Y11
+	VPXOR     Y13, Y13, Y13
+	VPXOR     Y14, Y14, Y14
+	SIDE(LEFT, -4(R8), -4(R8)(SI*2), -4(R9), -4(R9)(SI*2), -2(R10), -2(R10)(SI*1))
+	SIDE(BESIDE, 4(R8), 4(R8)(SI*2), 4(R9), 4(R9)(SI*2), 2(R10), 2(R10)(SI*1))
+	SIDE(ALL, (R8)(R13*4), (R8)(R13*2), (R9)(R13*4), (R9)(R13*2), (R10)(R13*2), (R10)(R13*1))
+	SIDE(ALL, (R8)(SI*4), (R8)(R12*2), (R9)(SI*4), (R9)(R12*2), (R10)(SI*2), (R10)(R12*1))
 
-low:
-	MOVQ y+16(FP), AX
-	ADDQ $const_edgeReach, AX
-	CMPQ AX, Views_Height(DX)
-	JGE  next
-	VMOVDQA Y11, Y5
-	SIDE((R8)(SI*4), (R8)(R12*2), (R9)(SI*4), (R9)(R12*2), (R10)(SI*2), (R10)(R12*1))
+	// The sides that are not inside are ends, and the edges that are not torn are sharp.
+	VMOVDQU ALL, Y1
+	VPADDW  Y1, Y1, Y1
+	VPADDW  LEFT, Y1, Y1
+	VPADDW  BESIDE, Y1, Y1
+	VPSUBW  Y1, Y12, Y1
+	VPSUBW  Y9, Y1, Y1
+	VPSUBW  Y13, Y14, Y14
+	ADDY(Y9, Sums_Inner)
+	ADDY(Y1, Sums_Ends)
+	ADDY(Y10, Sums_Own)
+	ADDY(Y11, Sums_Lost)
+	ADDY(Y13, Sums_Torn)
+	ADDY(Y14, Sums_Sharp)
 
 next:
 	NEXT
