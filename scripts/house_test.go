@@ -60,6 +60,7 @@ var allowed = map[string][]string{
 	"storage/bench":            {"storage/..."},         // a module of its own
 	"storage/journal":          {"uplink/vms"},
 	"storage/journal/sample":   {"storage/journal/boltfile", "uplink/vms"}, // for tests only
+	"storage/journal/checked":  {"storage/journal"},                        // for tests only
 	"storage/journal/follow":   {"storage/journal/form", "storage/journal/guard", "storage/journal/table", "storage/journal/vault", "uplink/vms"},
 	"storage/journal/vault":    {"storage/journal/audit", "storage/journal/boltfile", "storage/journal/form", "storage/journal/guard", "storage/journal/salvage", "storage/journal/table", "storage/vfs"},
 	"storage/journal/salvage":  {"storage/journal/boltfile", "storage/journal/form", "storage/journal/guard", "storage/journal/table"},

@@ -9,6 +9,7 @@ import (
 
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/journal/boltfile"
+	"vmsbridge/storage/journal/checked"
 	"vmsbridge/storage/journal/follow"
 	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/sample"
@@ -72,7 +73,7 @@ func sequenceLen(t testing.TB, path string) (entries, ids int) {
 
 func TestCursorsReadEachForTheirOwn(t *testing.T) {
 	path := sample.Path(t)
-	j := open(t, path, journal.Options{})
+	j := checked.Open(t, path, journal.Options{})
 	require.NoError(t, j.Put(sample.Event("before", 0, time.Second), true))
 	entries, _ := sequenceLen(t, path)
 	require.Zero(t, entries, "nobody follows")
@@ -94,7 +95,7 @@ func TestCursorsReadEachForTheirOwn(t *testing.T) {
 	pass(t, two[0], 2)
 	require.Equal(t, []string{"a"}, read(t, two[0]))
 	require.Equal(t, []string{"a began old", "b began", "a"}, read(t, two[1]))
-	requireClean(t, j)
+	checked.Clean(t, j)
 
 	// The outbox has nothing to do with it.
 	out, err := j.Peek(10, nil)
@@ -113,7 +114,7 @@ func TestCursorsReadEachForTheirOwn(t *testing.T) {
 	pass(t, two[0], 1)
 	entries, ids = sequenceLen(t, path)
 	require.Equal(t, []int{0, 0}, []int{entries, ids})
-	requireClean(t, j)
+	checked.Clean(t, j)
 	n, err = j.Prune(journal.Retention{Before: sample.Epoch.Add(24 * time.Hour)})
 	require.NoError(t, err)
 	require.Equal(t, 1, n, "b goes on")
@@ -133,7 +134,7 @@ func TestCursorsReadEachForTheirOwn(t *testing.T) {
 
 // An event that is put again and again stays two entries, and who is behind learns of its newest form.
 func TestSequenceOfChangesStaysShort(t *testing.T) {
-	j := open(t, sample.Path(t), journal.Options{})
+	j := checked.Open(t, sample.Path(t), journal.Options{})
 	c := cursors(t, j, "home")[0]
 	for i := range 50 {
 		require.NoError(t, j.Put(sample.Event("a", 0, sample.GoesOn), true))
@@ -151,13 +152,13 @@ func TestSequenceOfChangesStaysShort(t *testing.T) {
 	require.Equal(t, sample.Epoch.Add(49*time.Second), list[1].Event.EndTimestamp.Time, "the newest form stands at both")
 	require.NoError(t, j.Put(sample.Event("a", 0, sample.GoesOn), true))
 	require.Equal(t, []string{"b", "a began"}, read(t, c))
-	requireClean(t, j)
+	checked.Clean(t, j)
 }
 
 // What was put by a clock that had not been set is not old for that.
 func TestTrimAfterAnUntrueClock(t *testing.T) {
 	now := time.Unix(60, 0)
-	j := open(t, sample.Path(t), journal.Options{Now: func() time.Time { return now }})
+	j := checked.Open(t, sample.Path(t), journal.Options{Now: func() time.Time { return now }})
 	c := cursors(t, j, "home")[0]
 	require.NoError(t, j.Put(sample.Event("a", 0, time.Second), true))
 	now = sample.Epoch
@@ -173,7 +174,7 @@ func TestTrimAfterAnUntrueClock(t *testing.T) {
 
 // What is put before its time is known is told as such, and again when it is.
 func TestCursorsAndProvisionalEvents(t *testing.T) {
-	j := open(t, sample.Path(t), journal.Options{})
+	j := checked.Open(t, sample.Path(t), journal.Options{})
 	c := cursors(t, j, "home")[0]
 	require.NoError(t, j.PutProvisional(sample.Event("a", 0, sample.GoesOn), true, 3))
 	list, err := c.Read(0, 10)
@@ -190,13 +191,13 @@ func TestCursorsAndProvisionalEvents(t *testing.T) {
 	require.Greater(t, list[0].Place, old.Place)
 	require.NotEqual(t, old.Event.ID, list[0].Event.ID)
 	require.True(t, list[0].Began)
-	requireClean(t, j)
+	checked.Clean(t, j)
 }
 
 func TestTrimOfChanges(t *testing.T) {
 	now := sample.Epoch
 	path := sample.Path(t)
-	j := open(t, path, journal.Options{Now: func() time.Time { return now }})
+	j := checked.Open(t, path, journal.Options{Now: func() time.Time { return now }})
 	two := cursors(t, j, "dead", "alive")
 	for i := range 20 {
 		now = sample.Epoch.Add(time.Duration(i) * time.Minute)
@@ -224,5 +225,5 @@ func TestTrimOfChanges(t *testing.T) {
 	pass(t, two[1], 20)
 	entries, _ := sequenceLen(t, path)
 	require.Equal(t, 8, entries)
-	requireClean(t, j)
+	checked.Clean(t, j)
 }

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
+	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal"
+	"vmsbridge/storage/journal/checked"
 	"vmsbridge/storage/journal/follow"
 	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/sample"
@@ -35,7 +35,7 @@ func repaired(t *testing.T, path string, bucket []byte, at int) *journal.Journal
 	require.NoError(t, err)
 	require.NotNil(t, d)
 	require.NoError(t, h.Close())
-	return open(t, path, journal.Options{})
+	return checked.Open(t, path, journal.Options{})
 }
 
 // What cursors promise lasts over a restart, a file of before they were, a compaction and a recovery.
@@ -65,10 +65,10 @@ func TestCursorsLast(t *testing.T) {
 	require.NoError(t, err)
 	require.Less(t, compact.After, compact.Before)
 	require.Equal(t, want, read(t, c))
-	requireClean(t, j)
+	checked.Clean(t, j)
 	require.NoError(t, j.Close())
 
-	again := open(t, path, journal.Options{})
+	again := checked.Open(t, path, journal.Options{})
 	require.NoError(t, again.Put(sample.Event("late", 0, time.Second), true), "before the cursors are opened")
 	c = cursors(t, again, "home")[0]
 	require.Equal(t, append(slices.Clone(want), "late"), read(t, c))
@@ -157,7 +157,7 @@ func TestCursorsInAnOlderFile(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, r.Problems)
 	require.NoError(t, h.Close())
-	old := open(t, path, journal.Options{})
+	old := checked.Open(t, path, journal.Options{})
 	require.Nil(t, old.Damage())
 	c := cursors(t, old, "home")[0]
 	require.NoError(t, old.Put(sample.Event("b", 0, time.Second), true))

@@ -18,6 +18,7 @@ import (
 
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/journal/boltfile"
+	"vmsbridge/storage/journal/checked"
 	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/query"
 	"vmsbridge/storage/journal/sample"
@@ -90,7 +91,7 @@ func fillOnce(t testing.TB, path string, clean bool) filled {
 		f.waiting[e.Event.ID] = true
 	}
 	require.NoError(t, j.SetMeta("boot", []byte("7")))
-	requireClean(t, j)
+	checked.Clean(t, j)
 	if clean {
 		require.NoError(t, j.Close())
 	} else {
@@ -102,7 +103,7 @@ func fillOnce(t testing.TB, path string, clean bool) filled {
 // survey is what is left of it in j; the rest must be in order.
 func (f filled) survey(t testing.TB, j *journal.Journal) (events, waiting, parked int) {
 	t.Helper()
-	requireClean(t, j)
+	checked.Clean(t, j)
 	entries, err := j.Peek(1000, nil)
 	require.NoError(t, err)
 	waits := map[string]bool{}
@@ -204,7 +205,7 @@ func TestDamage(t *testing.T) {
 			damaged := c.damage(t, append([]byte(nil), b...))
 			require.NoError(t, os.WriteFile(path, damaged, 0o600))
 			var told []vault.Damage
-			j := open(t, path, journal.Options{OnDamage: func(d vault.Damage) { told = append(told, d) }})
+			j := checked.Open(t, path, journal.Options{OnDamage: func(d vault.Damage) { told = append(told, d) }})
 			if c.noDamage {
 				require.Nil(t, j.Damage())
 				require.Empty(t, told)
@@ -227,7 +228,7 @@ func TestDamage(t *testing.T) {
 			}
 			// Once repaired, it stays so.
 			require.NoError(t, j.Close())
-			j = open(t, path, journal.Options{})
+			j = checked.Open(t, path, journal.Options{})
 			require.Nil(t, j.Damage())
 		})
 	}
@@ -334,7 +335,7 @@ func randomDamage(t *testing.T, seed uint64) {
 func TestDamageWhileOpen(t *testing.T) {
 	path := sample.Path(t)
 	f := fill(t, path, true)
-	j := open(t, path, journal.Options{})
+	j := checked.Open(t, path, journal.Options{})
 	b, err := os.ReadFile(path)
 	require.NoError(t, err)
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -360,13 +361,13 @@ func TestForeignDatabase(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, db.Update(func(tx *bolt.Tx) error { _, err := tx.CreateBucket([]byte("other")); return err }))
 	require.NoError(t, db.Close())
-	j := open(t, path, journal.Options{})
+	j := checked.Open(t, path, journal.Options{})
 	require.Contains(t, j.Damage().Cause, "not a journal")
 }
 
 func TestNewerVersion(t *testing.T) {
 	path := sample.Path(t)
-	j := open(t, path, journal.Options{})
+	j := checked.Open(t, path, journal.Options{})
 	require.NoError(t, j.Close())
 	ofForm(t, path, 99)
 	for range 2 {
@@ -388,16 +389,16 @@ func TestRecoveryCutOff(t *testing.T) {
 	t.Run("while the new file is written", func(t *testing.T) {
 		path, f := damagedFile(t)
 		require.NoError(t, os.WriteFile(path+".recovering", []byte("half"), 0o600))
-		events, _, _ := f.survey(t, open(t, path, journal.Options{}))
+		events, _, _ := f.survey(t, checked.Open(t, path, journal.Options{}))
 		require.Equal(t, 400, events)
 		require.NoFileExists(t, path+".recovering")
 	})
 	t.Run("between the two renames", func(t *testing.T) {
 		path, f := damagedFile(t)
-		j := open(t, path, journal.Options{})
+		j := checked.Open(t, path, journal.Options{})
 		require.NoError(t, j.Close())
 		require.NoError(t, os.Rename(path, path+".recovering"))
-		j = open(t, path, journal.Options{})
+		j = checked.Open(t, path, journal.Options{})
 		require.Nil(t, j.Damage())
 		events, _, _ := f.survey(t, j)
 		require.Equal(t, 400, events)

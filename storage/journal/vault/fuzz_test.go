@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/storage/journal"
+	"vmsbridge/storage/journal/checked"
 	"vmsbridge/storage/journal/sample"
 )
 
@@ -35,7 +36,7 @@ func FuzzOpen(f *testing.F) {
 		j, err := journal.Open(path, journal.Options{})
 		require.NoError(t, err)
 		require.NoError(t, j.Put(sample.Event("new", 0, 0), true))
-		requireClean(t, j)
+		checked.Clean(t, j)
 		require.NoError(t, j.Close())
 	})
 }

@@ -9,6 +9,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal"
+	"vmsbridge/storage/journal/checked"
 	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/sample"
 	"vmsbridge/storage/journal/vault"
@@ -44,7 +45,7 @@ func TestHeldJournal(t *testing.T) {
 	require.ErrorIs(t, err, journal.ErrLocked, "nobody starts on it meanwhile")
 	require.NoError(t, h.Close())
 
-	j := open(t, path, journal.Options{})
+	j := checked.Open(t, path, journal.Options{})
 	_, err = vault.Hold(path, time.Millisecond)
 	require.ErrorIs(t, err, journal.ErrLocked)
 	require.NoError(t, j.Close())
@@ -123,7 +124,7 @@ func TestHeldJournalOfAnOtherForm(t *testing.T) {
 	require.NoError(t, h.Close())
 
 	path = sample.Path(t)
-	j := open(t, path, journal.Options{})
+	j := checked.Open(t, path, journal.Options{})
 	require.NoError(t, j.Close())
 	ofForm(t, path, 99)
 	_, err = hold(t, path).Check()

@@ -7,7 +7,6 @@ import (
 	bolt "go.etcd.io/bbolt"
 	"go.uber.org/goleak"
 
-	"vmsbridge/storage/journal"
 	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/sample"
 )
@@ -15,23 +14,6 @@ import (
 // The vault is tested through the journal on it: what a journal holds is what must outlive damage.
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// open opens a journal and checks it; the end of the test closes it.
-func open(t testing.TB, path string, opts journal.Options) *journal.Journal {
-	t.Helper()
-	j, err := journal.Open(path, opts)
-	require.NoError(t, err)
-	requireClean(t, j)
-	t.Cleanup(func() { require.NoError(t, j.Close()) })
-	return j
-}
-
-func requireClean(t testing.TB, j *journal.Journal) {
-	t.Helper()
-	r, err := j.Check()
-	require.NoError(t, err)
-	require.Empty(t, r.Problems)
-}
 
 // ofForm makes a file that is not open one of another form, as far as its version says.
 func ofForm(t *testing.T, path string, version byte) {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/storage/journal"
+	"vmsbridge/storage/journal/checked"
 	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/sample"
 	"vmsbridge/storage/journal/vault"
@@ -45,7 +46,7 @@ func TestRecoveryThatCannotYet(t *testing.T) {
 	path := sample.Path(t)
 	f := fill(t, path, true)
 	var told []vault.Damage
-	j := open(t, path, journal.Options{OnDamage: func(d vault.Damage) { told = append(told, d) }})
+	j := checked.Open(t, path, journal.Options{OnDamage: func(d vault.Damage) { told = append(told, d) }})
 	inTheWay := path + ".recovering"
 	require.NoError(t, os.MkdirAll(filepath.Join(inTheWay, "x"), 0o700))
 	rot(t, path, j, f)
@@ -71,7 +72,7 @@ func TestRecoveryThatCannotYet(t *testing.T) {
 	require.NoError(t, j.Close())
 	require.ErrorIs(t, j.Put(ev, true), journal.ErrClosed, "closed it stays")
 	require.NoError(t, os.RemoveAll(inTheWay))
-	open(t, path, journal.Options{})
+	checked.Open(t, path, journal.Options{})
 }
 
 // TestRecoveryOnAFullDisk says that the disk is full, so that its owner makes room, and goes on when there is some.
@@ -80,7 +81,7 @@ func TestRecoveryOnAFullDisk(t *testing.T) {
 	dir := tinydisk.NewHeld(t, 10<<20)
 	path := filepath.Join(dir, "journal.db")
 	f := fill(t, path, true)
-	j := open(t, path, journal.Options{})
+	j := checked.Open(t, path, journal.Options{})
 	ballast := filepath.Join(dir, "ballast")
 	require.Error(t, os.WriteFile(ballast, make([]byte, 20<<20), 0o600))
 	rot(t, path, j, f)
@@ -132,7 +133,7 @@ func TestOddFiles(t *testing.T) {
 			require.NoError(t, err)
 			t.Log(r.Problems)
 			require.NoError(t, h.Close())
-			j := open(t, path, journal.Options{})
+			j := checked.Open(t, path, journal.Options{})
 			require.Equal(t, c.clean, j.Damage() == nil, "%v", j.Damage())
 			events, _, _ := f.survey(t, j)
 			require.Equal(t, c.events, events)
@@ -161,7 +162,7 @@ func TestRepairEndsARecovery(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, d)
 	require.NoError(t, h.Close())
-	j := open(t, path, journal.Options{})
+	j := checked.Open(t, path, journal.Options{})
 	events, _, _ := f.survey(t, j)
 	require.Equal(t, 400, events)
 }

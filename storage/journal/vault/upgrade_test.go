@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/storage/journal"
+	"vmsbridge/storage/journal/checked"
 	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/sample"
 	"vmsbridge/uplink/vms"
@@ -31,7 +32,7 @@ func form1(t *testing.T) []byte {
 
 func requireForm1(t *testing.T, j *journal.Journal) {
 	t.Helper()
-	requireClean(t, j)
+	checked.Clean(t, j)
 	s, err := j.OutboxStats()
 	require.NoError(t, err)
 	require.Equal(t, []int{60, 22, 2}, []int{s.Events, s.Waiting, s.Parked})
@@ -50,7 +51,7 @@ func requireForm1(t *testing.T, j *journal.Journal) {
 func TestUpgrade(t *testing.T) {
 	path := sample.Path(t)
 	require.NoError(t, os.WriteFile(path, form1(t), 0o600))
-	j := open(t, path, journal.Options{})
+	j := checked.Open(t, path, journal.Options{})
 	require.Nil(t, j.Damage())
 	requireForm1(t, j)
 	first, err := j.Peek(1, nil)
@@ -61,7 +62,7 @@ func TestUpgrade(t *testing.T) {
 	require.Equal(t, 21, s.Waiting)
 	require.NoFileExists(t, path+".recovering")
 	require.NoError(t, j.Close())
-	require.Nil(t, open(t, path, journal.Options{}).Damage())
+	require.Nil(t, checked.Open(t, path, journal.Options{}).Damage())
 }
 
 // An old file with damage in it is set aside as any other.
@@ -70,7 +71,7 @@ func TestUpgradeOfADamagedFile(t *testing.T) {
 	b := form1(t)
 	b[sample.ValueOf(t, b, form.Events)+200] ^= 4
 	require.NoError(t, os.WriteFile(path, b, 0o600))
-	j := open(t, path, journal.Options{})
+	j := checked.Open(t, path, journal.Options{})
 	require.NotNil(t, j.Damage())
 	require.FileExists(t, j.Damage().Aside)
 	require.GreaterOrEqual(t, j.Damage().Events, 59)
