@@ -67,7 +67,7 @@ func (s *Scene) render(i int, dst []byte) {
 	for _, before := range s.before {
 		before(t, f)
 	}
-	view := s.look(f)
+	view := s.look(f, s.pix)
 	s.lens.Take(view, lens.Shot{Number: number, Gain: f.gain, Noise: f.noise, Rows: f.rows}, dst)
 	for _, after := range s.after {
 		after(number, t, dst)
@@ -110,15 +110,15 @@ func (s *Scene) illuminate(f *frame) {
 	}
 }
 
-// look moves and blurs what the camera sees, if it does.
-func (s *Scene) look(f *frame) []uint16 {
-	view := s.pix
+// look moves and blurs what the camera sees, if it does. The view stays as it is.
+func (s *Scene) look(f *frame, view []uint16) []uint16 {
+	pix := view
 	if f.dx != 0 || f.dy != 0 {
 		shift(s.shifted, view, s.o.Width, s.o.Height, f.dx*float64(s.o.Width), f.dy*float64(s.o.Width))
 		view = s.shifted
 	}
 	if r := f.blur * float64(s.o.Width); r > 0.05 {
-		if &view[0] == &s.pix[0] {
+		if &view[0] == &pix[0] {
 			copy(s.shifted, view)
 			view = s.shifted
 		}

@@ -54,6 +54,8 @@ func parts() []part {
 		{name: "turned", says: "tampering: the camera is turned to another view", add: (*Scene).turned},
 		{name: "frozen", says: "tampering: the picture stands still", add: (*Scene).freezes},
 		{name: "truck", says: "no tampering: a truck stops close to the camera", add: (*Scene).truck, outdoors: true},
+		{name: "parks", says: "a car comes, stands there for long, and leaves", add: (*Scene).parks, outdoors: true},
+		{name: "departs", says: "a car leaves that stood there from the beginning", add: (*Scene).departs, outdoors: true},
 		{name: "fog", says: "no tampering: fog comes and goes", add: (*Scene).fog, outdoors: true},
 	}
 	for _, kind := range plate.Kinds() {

@@ -60,6 +60,8 @@ type Scene struct {
 	pix     []uint16
 	shifted []uint16
 	second  []uint16 // of another view
+	fills   []uint16 // how much of each pixel those who move hide: see Truth
+	stood   []uint16 // the same of those who have stood there since the loop began
 
 	camera   lens.Options
 	lens     *lens.Camera

@@ -19,6 +19,7 @@ type Target struct {
 	Pix           []uint16 // radiance
 	Depth         []uint8  // plate.Stands of what stands in the foreground
 	Cover         []uint8  // becomes 255 where something is drawn; shadows do not count
+	Fills         []uint16 // how much of a pixel is hidden by what is drawn, 65535 is all of it; shadows do not count
 	U, V          []byte
 	Infra         bool // what is drawn is seen in infrared
 	// Left and Right are the pixels between which is drawn, as in the gap of a door; both 0 is everywhere.
@@ -59,6 +60,9 @@ func (t *Target) blend(x, y int, b brush, cover, shade float64) {
 	}
 	if t.Cover != nil && cover >= 0.5 {
 		t.Cover[i] = 255
+	}
+	if t.Fills != nil {
+		t.Fills[i] += uint16(max(0, min(1, cover)) * float64(65535-t.Fills[i]))
 	}
 	if t.Pix != nil {
 		v := float64(t.Pix[i])
