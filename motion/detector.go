@@ -133,3 +133,9 @@ func (d *Detector) forgetEnds() {
 		d.spans[i].ended = time.Time{}
 	}
 }
+
+// Shake is by how much a shaking camera looks elsewhere than usual in the newest picture, in fractions of its width and height: what is usually at x is at x plus that.
+func (d *Detector) Shake() (x, y float64) {
+	side := float64(d.grid.side)
+	return d.steady.DX * side / float64(max(1, d.grid.pictureWidth)), d.steady.DY * side / float64(max(1, d.grid.pictureHeight))
+}

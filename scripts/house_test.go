@@ -30,6 +30,7 @@ var allowed = map[string][]string{
 	"motion/plane":             nil,
 	"motion/tally":             nil,
 	"motion/tamper/...":        {"motion"}, // for its Picture
+	"motion/contour":           nil,        // it is shown pictures and masks
 	"agent/clock":              nil,
 	"agent/camera/...":         nil,
 	"agent/codec/...":          {"agent/codec/..."},

@@ -1,0 +1,126 @@
+package contour
+
+import (
+	"math"
+	"time"
+)
+
+const (
+	keepFor      = 3000 // 1/10 s for which what stands there stays marked
+	latelyFor    = 20   // 1/10 s for which a pixel that is no longer marked may be marked again
+	ghostAfter   = 3    // 1/10 s without a seed, after which a part may be what was left behind
+	ghostReach   = 3    // pixels at either side of a border that are compared
+	ghostTimes   = 3.0  // as much edge that only the background has as only the picture has
+	lightAlike   = 0.9  // correlation from which a part is the same in another light
+	lightTexture = 3.0  // grey levels of the background's own pattern, at least, for that
+	softShare    = 0.3  // of its difference from the background, at which the border of a thing must begin
+)
+
+// settle looks at the marked parts in which nothing moves, and forgets those that are no things.
+func (c *Contour) settle(p Picture, seeds []byte, dt time.Duration) {
+	c.rest += dt
+	tenths := uint16(min(keepFor, c.rest/(100*time.Millisecond)))
+	c.rest -= time.Duration(tenths) * 100 * time.Millisecond
+	for i, m := range c.marks {
+		if m != 0 {
+			c.lately[i] = latelyFor
+		} else {
+			c.lately[i] -= byte(min(tenths, uint16(c.lately[i])))
+		}
+		switch {
+		case m == 0 || seeds[i] != 0:
+			c.held[i] = 0
+		default:
+			c.held[i] = min(keepFor, c.held[i]+tenths)
+		}
+	}
+	copy(c.cand, c.marks)
+	for i, v := range c.cand {
+		if v != 1 {
+			continue
+		}
+		c.flood(i, c.cand, 1, 2)
+		still, old := 0, 0
+		for _, j := range c.queue {
+			if c.held[j] >= ghostAfter {
+				still++
+			}
+			if c.held[j] >= keepFor {
+				old++
+			}
+		}
+		if 10*still < 9*len(c.queue) {
+			continue
+		}
+		if 2*old > len(c.queue) || c.ghost(p) || c.light(p) || c.soft() {
+			for _, j := range c.queue {
+				c.marks[j], c.held[j], c.lately[j] = 0, 0, 0
+				c.back[j] = uint16(p.Luma[int(j)/c.width*p.Stride+int(j)%c.width]) << 8
+			}
+		}
+	}
+}
+
+// ghost tells whether the background has an edge around the part in the queue that the picture lacks.
+func (c *Contour) ghost(p Picture) bool {
+	w, h := c.width, c.height
+	picture, background := 0, 0
+	for _, i := range c.queue {
+		x, y := int(i)%w, int(i)/w
+		for _, step := range [4][2]int{{-1, 0}, {1, 0}, {0, -1}, {0, 1}} {
+			u, v := x+step[0], y+step[1]
+			if u < 0 || u >= w || v < 0 || v >= h || c.marks[v*w+u] != 0 {
+				continue
+			}
+			// From some pixels inside to some outside.
+			u, v = x+ghostReach*step[0], y+ghostReach*step[1]
+			s, t := x-(ghostReach-1)*step[0], y-(ghostReach-1)*step[1]
+			if u < 0 || u >= w || v < 0 || v >= h || s < 0 || s >= w || t < 0 || t >= h || c.marks[v*w+u] != 0 || c.marks[t*w+s] == 0 {
+				continue
+			}
+			a := int(p.Luma[v*p.Stride+u]) - int(p.Luma[t*p.Stride+s])
+			b := int(c.back[v*w+u]>>8) - int(c.back[t*w+s]>>8)
+			more := max(b, -b) - max(a, -a)
+			background += max(0, more)
+			picture += max(0, -more)
+		}
+	}
+	return float64(background) > ghostTimes*float64(picture)
+}
+
+// light tells whether the part in the queue looks like the background in another light.
+func (c *Contour) light(p Picture) bool {
+	var n, x, y, xx, xy, yy float64
+	for _, i := range c.queue {
+		b, v := float64(c.back[i])/256, float64(p.Luma[int(i)/c.width*p.Stride+int(i)%c.width])
+		n, x, y, xx, xy, yy = n+1, x+b, y+v, xx+b*b, xy+b*v, yy+v*v
+	}
+	xx, xy, yy = xx-x*x/n, xy-x*y/n, yy-y*y/n
+	return n > 50 && xx > n*lightTexture*lightTexture && xy > lightAlike*math.Sqrt(xx*yy)
+}
+
+// soft tells whether the difference of the part in the queue from the background fades out at its border, as those of clouds and beams do.
+func (c *Contour) soft() bool {
+	w, h := c.width, c.height
+	step, border, inside := 0, 0, 0
+	for _, i := range c.queue {
+		d := int(c.smooth[i])
+		inside += max(d, -d)
+		x, y := int(i)%w, int(i)/w
+		for _, to := range [4][2]int{{-1, 0}, {1, 0}, {0, -1}, {0, 1}} {
+			u, v := x+to[0], y+to[1]
+			if u < 0 || u >= w || v < 0 || v >= h || c.marks[v*w+u] != 0 {
+				continue
+			}
+			u, v = x+ghostReach*to[0], y+ghostReach*to[1]
+			s, t := x-ghostReach*to[0], y-ghostReach*to[1]
+			if u < 0 || u >= w || v < 0 || v >= h || s < 0 || s >= w || t < 0 || t >= h || c.marks[v*w+u] != 0 || c.marks[t*w+s] == 0 {
+				continue
+			}
+			e := int(c.smooth[t*w+s]) - int(c.smooth[v*w+u])
+			step += max(e, -e)
+			border++
+		}
+	}
+	return border > 8 && float64(step)*float64(len(c.queue)) < softShare*float64(inside)*float64(border)
+}
