@@ -35,7 +35,9 @@ type replayed struct {
 
 	masks *masks.Set
 	mask  []byte
-	plot  *replayPlot
+	// unsized are the names of masks of pictures that could not be decoded, while none could.
+	unsized []string
+	plot    *replayPlot
 }
 
 // run replays the file and prints what is found as it is found. After an interruption, or a file that ends early, what was
@@ -118,12 +120,13 @@ func (r *replayed) pump(ctx context.Context, f *footage.Footage, w *watch.Watch)
 	return nil
 }
 
-// putMask writes the picture's mask. A picture that could not be decoded has that of the one before.
+// putMask writes the picture's mask. A picture that could not be decoded has that of the one before, or a black one in the size of the first that can be.
 func (r *replayed) putMask(w *watch.Watch, p footage.Picture) error {
 	size := image.Pt(p.Image.Width, p.Image.Height)
 	if p.Damaged != nil {
 		if r.mask == nil {
-			return nil // its size is not known
+			r.unsized = append(r.unsized, masks.Name(p.Digits, p.Number))
+			return nil
 		}
 		return r.masks.Put(masks.Name(p.Digits, p.Number), r.mask, r.size.X, r.size.Y)
 	}
@@ -131,6 +134,12 @@ func (r *replayed) putMask(w *watch.Watch, p footage.Picture) error {
 	if len(r.mask) != size.X*size.Y {
 		r.mask = make([]byte, size.X*size.Y)
 	}
+	for _, name := range r.unsized {
+		if err := r.masks.Put(name, r.mask, size.X, size.Y); err != nil {
+			return err
+		}
+	}
+	r.unsized = nil
 	w.Mask(r.mask, size.X, size.Y)
 	return r.masks.Put(masks.Name(p.Digits, p.Number), r.mask, size.X, size.Y)
 }

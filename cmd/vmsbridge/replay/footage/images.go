@@ -201,7 +201,7 @@ func (m *images) complaint() string {
 	if m.damaged == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d images cannot be read and were left out; the first: %v", m.damaged, m.count, m.first)
+	return fmt.Sprintf("%d of %d images cannot be read and were passed over; the first: %v", m.damaged, m.count, m.first)
 }
 
 func (m *images) close() {

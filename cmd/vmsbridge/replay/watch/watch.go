@@ -30,7 +30,7 @@ type Settings struct {
 	// Tamper is what to look for in the view as a whole; nil for nothing.
 	Tamper *tamper.Config
 	// Masks asks for Mask. It costs a second detector, which looks at every picture whatever the Rate: the newest mask of the
-	// first would be late where the Rate leaves pictures out.
+	// first would be late where the Rate leaves pictures out; and the exact outlines of what that finds.
 	Masks bool
 }
 
@@ -67,8 +67,8 @@ type Seen struct {
 type Watch struct {
 	settings Settings
 	detector *motion.Detector
-	every    *motion.Detector // for masks; nil without
-	view     *tamper.Watch    // nil without
+	masks    *outlines     // nil without
+	view     *tamper.Watch // nil without
 	pace     sight.Pace
 	names    map[string]string // of regions
 
@@ -98,7 +98,7 @@ func New(s Settings) (*Watch, error) {
 		return nil, fmt.Errorf("prepare the detector: %w", err)
 	}
 	if s.Masks {
-		if w.every, err = motion.New(s.Motion); err != nil {
+		if w.masks, err = newOutlines(s.Motion); err != nil {
 			return nil, fmt.Errorf("prepare the detector of masks: %w", err)
 		}
 	}
@@ -125,13 +125,13 @@ func (w *Watch) Picture(p footage.Picture) Seen {
 	}
 	t := epoch.Add(p.At)
 	due := w.pace.Due(t)
-	if !due && w.every == nil {
+	if !due && w.masks == nil {
 		return Seen{}
 	}
 	width, height := planar.Fit(p.Image.Width, p.Image.Height, sight.LumaPixels)
 	pic := motion.Picture{Luma: planar.Luma(p.Image, width, height), Width: width, Height: height, Stride: width, Time: t}
-	if w.every != nil {
-		w.every.Step(pic)
+	if w.masks != nil {
+		w.masks.look(p.Image, pic)
 	}
 	if !due {
 		return Seen{}
@@ -147,7 +147,7 @@ func (w *Watch) Picture(p footage.Picture) Seen {
 }
 
 // Mask writes the activity mask of the newest picture, 255 where something moves, at any size; Settings.Masks must be set.
-func (w *Watch) Mask(dst []byte, width, height int) { w.every.ActivityMask(dst, width, height) }
+func (w *Watch) Mask(dst []byte, width, height int) { w.masks.write(dst, width, height) }
 
 // Silhouette is Mask of the newest picture that was looked at, for showing what the events were made of.
 func (w *Watch) Silhouette(dst []byte, width, height int) {

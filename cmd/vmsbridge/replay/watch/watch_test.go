@@ -140,6 +140,9 @@ func TestAsTheBridge(t *testing.T) {
 
 // Every picture has a mask of its own, whatever the rate, and the spans are the same with and without.
 func TestMasks(t *testing.T) {
+	if underRace {
+		t.Skip("the race detector slows the pixel loops down twentyfold, and there is no goroutine in them; this runs without it")
+	}
 	w, err := New(Settings{Rate: 10, Masks: true})
 	require.NoError(t, err)
 	plain, err := New(Settings{Rate: 10})
@@ -159,7 +162,8 @@ func TestMasks(t *testing.T) {
 			require.Zero(t, count, "nothing moves in picture %d", i)
 		}
 		if i > 125 && i < 165 {
-			require.Greater(t, float64(inside), 0.6*60*160, "picture %d", i)
+			require.Greater(t, float64(inside), 0.95*60*160, "picture %d", i)
+			require.Greater(t, float64(inside), 0.95*float64(count), "picture %d", i)
 			hits++
 		}
 	})

@@ -1,0 +1,69 @@
+package watch
+
+import (
+	"vmsbridge/agent/codec/planar"
+	"vmsbridge/motion"
+	"vmsbridge/motion/contour"
+)
+
+// finePixels is how many pixels of a picture outlines are drawn in, at most: 720x576. Those of larger pictures are scaled up.
+const finePixels = 720 * 576
+
+// outlines makes the masks of every picture: what the detector marks, pixel by pixel.
+type outlines struct {
+	detector      *motion.Detector
+	contour       *contour.Contour
+	width, height int    // of mask
+	seeds, mask   []byte // of the newest picture
+}
+
+func newOutlines(c motion.Config) (*outlines, error) {
+	d, err := motion.New(c)
+	if err != nil {
+		return nil, err
+	}
+	return &outlines{detector: d, contour: contour.New()}, nil
+}
+
+// look makes the mask of a picture; reduced is the same as the detector sees it.
+func (o *outlines) look(m planar.Image, reduced motion.Picture) {
+	o.detector.Step(reduced)
+	o.width, o.height = planar.Fit(m.Width, m.Height, finePixels)
+	if n := o.width * o.height; len(o.mask) != n {
+		o.seeds, o.mask = make([]byte, n), make([]byte, n)
+	}
+	o.detector.ActivityMask(o.seeds, o.width, o.height)
+	dx, dy := o.detector.Shake()
+	o.contour.Trace(contour.Picture{Luma: planar.Luma(m, o.width, o.height), Width: o.width, Height: o.height, Stride: o.width, Time: reduced.Time,
+		ShiftX: dx * float64(o.width), ShiftY: dy * float64(o.height)}, o.seeds, o.mask)
+}
+
+// write scales the newest mask to a size, row after row into dst, which has room: 255 where most of what a pixel lies between is marked, 0 elsewhere.
+func (o *outlines) write(dst []byte, width, height int) {
+	if width == o.width && height == o.height {
+		copy(dst, o.mask)
+		return
+	}
+	if len(o.mask) == 0 {
+		clear(dst[:width*height])
+		return
+	}
+	// Places are in 1/256 pixels of the mask, from the middle of its first one.
+	at := func(i, n, of int) (a, b, part int) {
+		v := max(0, ((2*i+1)*256*of/n-256)/2)
+		a = min(v>>8, of-1)
+		return a, min(a+1, of-1), v & 255
+	}
+	for y := range height {
+		y0, y1, fy := at(y, height, o.height)
+		up, low, row := o.mask[y0*o.width:][:o.width], o.mask[y1*o.width:][:o.width], dst[y*width:][:width]
+		for x := range row {
+			x0, x1, fx := at(x, width, o.width)
+			sum := (int(up[x0])*(256-fx)+int(up[x1])*fx)*(256-fy) + (int(low[x0])*(256-fx)+int(low[x1])*fx)*fy
+			row[x] = 0
+			if sum >= 255<<15 {
+				row[x] = 255
+			}
+		}
+	}
+}

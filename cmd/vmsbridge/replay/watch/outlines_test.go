@@ -1,0 +1,65 @@
+package watch
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/agent/codec/planar"
+	"vmsbridge/cmd/vmsbridge/replay/footage"
+	"vmsbridge/motion"
+)
+
+// A mask is as good in the size of the picture as in that in which it is worked out, whatever the sizes, and keeps its place.
+func TestOutlinesAreScaled(t *testing.T) {
+	o := &outlines{width: 40, height: 30, mask: make([]byte, 40*30)}
+	for i := range o.mask {
+		if x, y := i%40, i/40; x >= 10 && x < 30 && y >= 6 && y < 24 {
+			o.mask[i] = 255
+		}
+	}
+	for _, size := range [][2]int{{40, 30}, {80, 60}, {100, 75}, {41, 31}, {20, 15}, {1, 1}} {
+		w, h := size[0], size[1]
+		dst := make([]byte, w*h)
+		o.write(dst, w, h)
+		wrong := 0
+		for i, v := range dst {
+			require.True(t, v == 0 || v == 255)
+			x, y := (float64(i%w)+0.5)*40/float64(w), (float64(i/w)+0.5)*30/float64(h)
+			if (v != 0) != (x > 10 && x < 30 && y > 6 && y < 24) {
+				wrong++
+			}
+		}
+		require.LessOrEqual(t, wrong, (w+h)/8, "%v", size)
+	}
+}
+
+// Pictures larger than those in which outlines are drawn have masks that end where the thing does, to some pixels.
+func TestMasksOfLargePictures(t *testing.T) {
+	if underRace {
+		t.Skip("the race detector slows the pixel loops down twentyfold, and there is no goroutine in them; this runs without it")
+	}
+	const times = 2
+	w, err := New(Settings{Rate: 10, Motion: motion.Config{}, Masks: true})
+	require.NoError(t, err)
+	mask := make([]byte, width*height*times*times)
+	for i := range 65 {
+		small, large := walk(i, 40, 10), planar.NewPlane(times*width, times*height)
+		for k := range large.Pix[:large.Stride*large.Height] {
+			large.Pix[k] = small.Pix[k/large.Stride/times*small.Stride+min(width-1, k%large.Stride/times)]
+		}
+		w.Picture(footage.Picture{Number: i, At: time.Duration(i) * 100 * time.Millisecond, Image: planar.Image{Width: times * width, Height: times * height, FullRange: true, Y: large}})
+		w.Mask(mask, times*width, times*height)
+		if x0 := (i-40)*20 - 60; i >= 50 && x0+60 <= width {
+			wrong := 0
+			for k, v := range mask {
+				x, y := k%(times*width)/times, k/(times*width)/times
+				if (v != 0) != (x >= x0 && x < x0+60 && y >= 120 && y < 280) {
+					wrong++
+				}
+			}
+			require.Less(t, wrong, times*times*60*160/10, "picture %d", i)
+		}
+	}
+}
