@@ -77,7 +77,7 @@ func (t *table) sum(prefix string) row {
 }
 
 // markdown is motion/ACCURACY.md.
-func (t *table) markdown(began time.Time, tb testing.TB) string {
+func (t *table) markdown(began time.Time, tb testing.TB, masks string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("# What the detector finds\n")
@@ -128,6 +128,7 @@ func (t *table) markdown(began time.Time, tb testing.TB) string {
 	section("Rates", "rate: ", true)
 	b.WriteString(clipTable(tb))
 	t.tampering(line, ms)
+	b.WriteString(masks)
 	line("## What went wrong\n")
 	line("Each scene in which something was missed, split, found where nothing is, or found more than 0.35 s (its end: 0.8 s) beside the truth.\n")
 	for _, p := range t.problems {

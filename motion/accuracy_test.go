@@ -138,8 +138,18 @@ func TestAccuracy(t *testing.T) {
 		require.NoError(t, v.err, v.trial.String())
 	}
 	table := tabulate(verdicts)
+	masked := maskTrials()
+	if !all {
+		masked = masked[:3]
+	}
+	masks, err := runMasks(masked)
+	require.NoError(t, err)
 	if all {
-		require.NoError(t, os.WriteFile(*report, []byte(table.markdown(began, t)), 0o644))
+		require.NoError(t, os.WriteFile(*report, []byte(table.markdown(began, t, maskTable(masked, masks))), 0o644))
+		holdMasks(t, masked, masks)
+	} else {
+		ours, _ := meanF(masks)
+		assert.GreaterOrEqual(t, ours, maskFloors["baseline"], "masks, mean F")
 	}
 	for _, r := range table.rows {
 		t.Log(r.String())
