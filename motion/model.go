@@ -13,7 +13,7 @@ type model struct {
 	still      []uint16 // for how long such a cell has not changed, ms
 	parked     []uint8  // for how many seconds more a cell counts as the place of a thing that stands there
 	sweep      int      // ms until the next second of parked
-	learned    [2]bool  // whether the noise of the upper and of the lower half of the cells is another than when it was last summed up
+	lessons    [2]int   // how often the noise of the upper and of the lower half of the cells was learned
 }
 
 const (
@@ -40,7 +40,7 @@ func (m *model) begin(now []uint16) {
 	clear(m.still)
 	clear(m.parked)
 	m.sweep = 1000
-	m.learned = [2]bool{true, true}
+	m.lessons = [2]int{m.lessons[0] + 1, m.lessons[1] + 1}
 }
 
 // renew takes a cell of the newest picture for background.
@@ -57,7 +57,7 @@ func (m *model) floor(noise uint16) {
 	for i, n := range m.noise {
 		m.noise[i] = max(n, noise)
 	}
-	m.learned = [2]bool{true, true}
+	m.lessons = [2]int{m.lessons[0] + 1, m.lessons[1] + 1}
 }
 
 // expose moves the background into a new exposure.
@@ -91,8 +91,11 @@ const (
 
 // learn takes the newest picture into the model, for the cells from..to.
 func (m *model) learn(now, before []uint16, e exposure.Exposure, flags, solid, held []byte, from, to int, p plane.Pace) {
-	half := len(now) / 2
-	m.learned = [2]bool{m.learned[0] || from < half, m.learned[1] || to > half}
+	if half := len(now) / 2; from < half {
+		m.lessons[0]++
+	} else {
+		m.lessons[1]++
+	}
 	plane.Learn(now[from:to], before[from:to], plane.Exposure(e), flags[from:to], solid[from:to], held[from:to], m.memory().Part(from, to), p)
 }
 

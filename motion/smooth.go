@@ -24,6 +24,9 @@ type smoother struct {
 	calm []uint16 // the cells' noise as thresholds are made of it
 	rows []uint16 // the cells, each row smoothed in itself
 	sums [2]int   // the noise of the samples in the upper and in the lower half
+
+	// After how many lessons of the model these are, for each half.
+	shared, summed [2]int // calm and sums
 }
 
 // resize makes room for cells.
@@ -64,19 +67,24 @@ func (d *Detector) doubts() []uint16 {
 	if !d.smooth.on || d.tracks.Falling() > blizzard {
 		return d.model.noise
 	}
-	calm := d.smooth.calm[:len(d.model.noise)]
-	plane.Share(calm, d.model.noise, nightShare<<8)
-	return calm
+	s, m, half := &d.smooth, &d.model, len(d.model.noise)/2
+	for k, part := range [2][2]int{{0, half}, {half, len(m.noise)}} {
+		if s.shared[k] != m.lessons[k] {
+			s.shared[k] = m.lessons[k]
+			plane.Share(s.calm[part[0]:part[1]], m.noise[part[0]:part[1]], nightShare<<8)
+		}
+	}
+	return s.calm
 }
 
 // sum adds up the noise of the samples at, in ascending order, of which the cells of the half that was not learned have the noise that they had.
 func (s *smoother) sum(m *model, at []int32) int {
 	half, _ := slices.BinarySearch(at, int32(len(m.noise)/2))
 	for k, some := range [2][]int32{at[:half], at[half:]} {
-		if !m.learned[k] {
+		if s.summed[k] == m.lessons[k] {
 			continue
 		}
-		m.learned[k], s.sums[k] = false, 0
+		s.summed[k], s.sums[k] = m.lessons[k], 0
 		for _, i := range some {
 			s.sums[k] += int(m.noise[i])
 		}
@@ -98,7 +106,7 @@ func (d *Detector) smoothen() {
 		for i, n := range d.model.noise {
 			d.model.noise[i] = uint16(float64(n) * smoothShare)
 		}
-		d.model.learned = [2]bool{true, true}
+		d.model.lessons = [2]int{d.model.lessons[0] + 1, d.model.lessons[1] + 1}
 	case d.smooth.on && mean < calmSmooth:
 		d.smooth.on = false
 		d.pictures = 0 // what it looks like unsmoothed is learned anew

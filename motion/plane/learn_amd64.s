@@ -11,6 +11,12 @@ DATA stands<>+4(SB)/2, $const_ParkedAfter
 DATA stands<>+6(SB)/2, $const_AbsorbedFor
 GLOBL stands<>(SB), RODATA|NOPTR, $8
 
+DATA moves<>+0(SB)/8, $(const_HeldMoves*0x0001000100010001)
+DATA moves<>+8(SB)/8, $(const_HeldMoves*0x0001000100010001)
+DATA moves<>+16(SB)/8, $(const_HeldMoves*0x0001000100010001)
+DATA moves<>+24(SB)/8, $(const_HeldMoves*0x0001000100010001)
+GLOBL moves<>(SB), RODATA|NOPTR, $32
+
 // func learnWide(now, before []uint16, gain, offset int32, flags, solid, held []byte, m *Memory, p *Pace) (done int)
 TEXT ·learnWide(SB), NOSPLIT, $0-152
 	MOVQ m+128(FP), AX
@@ -231,45 +237,41 @@ loopy:
 	CMPQ BX, CX
 	JGE  endy
 
-	// As above: Y1 above the noise, Y2 below, Y5 the rate.
+	// Y1 becomes the difference from before less the noise Y4, modulo 1<<16, Y2 is -1 where that is not below 0. There it goes no higher than the cap if it is held (Y6).
 	VMOVDQU   (DI)(BX*2), Y0
 	APPLYY
 	VMOVDQU   (SI)(BX*2), Y3
 	DISTANCEY(Y0, Y3, Y1)
 	VMOVDQU   (R9)(BX*2), Y4
-	VPSUBUSW  Y4, Y0, Y1
-	VPSUBUSW  Y0, Y4, Y2
+	VPSUBW    Y4, Y0, Y1
+	VPMAXUW   Y4, Y0, Y2
+	VPCMPEQW  Y0, Y2, Y2
 	VPMOVZXBW (DX)(BX*1), Y5
 	VPCMPEQW  Y7, Y5, Y6
+	VPANDN    Y2, Y6, Y6
 	VPSUBUSW  Y4, Y8, Y0
 	VPMINUW   Y0, Y1, Y0
-	VPBLENDVB Y6, Y1, Y0, Y1
-	VPCMPEQW  Y6, Y6, Y6
-	VPSRLW    $15, Y6, Y0
-	VPCMPEQW  Y0, Y5, Y5
+	VPBLENDVB Y6, Y0, Y1, Y1
+
+	// The share of a difference below 0, rounded down, is that of 1<<16 more, less the rate. Y5 is the rate.
+	VPCMPEQW  moves<>(SB), Y5, Y5
 	VPBLENDVB Y5, Y13, Y12, Y5
+	VPBLENDVB Y2, Y5, Y11, Y5
 	VPMULHUW  Y5, Y1, Y1
-	VPMULHUW  Y11, Y2, Y0
-	VPMULLW   Y11, Y2, Y2
-	VPCMPEQW  Y7, Y2, Y2
+	VPANDN    Y11, Y2, Y2
 	VPADDW    Y1, Y4, Y4
-	VPSUBW    Y0, Y4, Y4
 	VPSUBW    Y2, Y4, Y4
-	VPADDW    Y6, Y4, Y4
 	VPMINUW   Y9, Y4, Y4
 	VMOVDQU   Y4, (R9)(BX*2)
 
-	// The background's step is Y1; Y5 is -1 where nothing stands.
+	// The background's step is Y1, found in the same way; Y5 is -1 where nothing stands.
 	VMOVDQU   (R8)(BX*2), Y4
-	VPSUBUSW  Y4, Y3, Y1
-	VPSUBUSW  Y3, Y4, Y2
+	VPSUBW    Y4, Y3, Y1
+	VPMAXUW   Y4, Y3, Y2
+	VPCMPEQW  Y3, Y2, Y2
 	VPMULHUW  Y10, Y1, Y1
-	VPMULHUW  Y10, Y2, Y0
-	VPMULLW   Y10, Y2, Y2
-	VPCMPEQW  Y7, Y2, Y2
-	VPSUBW    Y0, Y1, Y1
+	VPANDN    Y10, Y2, Y2
 	VPSUBW    Y2, Y1, Y1
-	VPADDW    Y6, Y1, Y1
 	VMOVDQU   (R12)(BX*1), X5
 	VPAND     (R13)(BX*1), X5, X5
 	VPMOVZXBW X5, Y5

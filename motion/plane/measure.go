@@ -33,9 +33,9 @@ func (s *Sums) Reset() {
 	const far = 1<<15 - 1
 	*s = Sums{} // in place: with other values it would be made elsewhere first
 	s.Top, s.Bottom, s.MovedTop, s.MovedBottom = far, -1, far, -1
-	for i := range s.Left {
-		s.Left[i], s.MovedLeft[i], s.Right[i], s.MovedRight[i] = far, far, -1, -1
-	}
+	s.Left = [16]int16{far, far, far, far, far, far, far, far, far, far, far, far, far, far, far, far}
+	s.Right = [16]int16{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}
+	s.MovedLeft, s.MovedRight = s.Left, s.Right
 }
 
 // Count adds up a sum of 16 bits.
