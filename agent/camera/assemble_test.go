@@ -9,13 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/agent/camera/capture"
+	"vmsbridge/agent/camera/clip"
 )
 
 // packetize makes packets of a clip's pictures, 3000 ticks apart.
-func packetize(t testing.TB, c clip) [][]*rtp.Packet {
+func packetize(t testing.TB, c clip.Clip) [][]*rtp.Packet {
 	t.Helper()
 	var enc func([][]byte) ([]*rtp.Packet, error)
-	switch c.codec {
+	switch Codec(c.Codec) {
 	case H264:
 		e, err := (&format.H264{PayloadTyp: 96, PacketizationMode: 1}).CreateEncoder()
 		require.NoError(t, err)
@@ -32,8 +33,8 @@ func packetize(t testing.TB, c clip) [][]*rtp.Packet {
 		enc = func(n [][]byte) ([]*rtp.Packet, error) { return e.Encode(n[0]) }
 	}
 	seq := uint16(65500)
-	out := make([][]*rtp.Packet, len(c.units))
-	for i, au := range c.units {
+	out := make([][]*rtp.Packet, len(c.Units))
+	for i, au := range c.Units {
 		pkts, err := enc(au)
 		require.NoError(t, err)
 		for _, p := range pkts {
@@ -82,19 +83,19 @@ func without(pkts []*rtp.Packet, drop func(i int, p *rtp.Packet) bool) (out []*r
 
 func TestAssemblesWhole(t *testing.T) {
 	for _, name := range []string{"plain.h264", "slices.h264", "bframes.h264", "open.h265", "motion.mjpeg"} {
-		c := loadClip(t, name)
+		c := clip.Load(t, name)
 		units := packetize(t, c)
-		got, errs := collectCoded(t, c.codec, flatten(units))
+		got, errs := collectCoded(t, Codec(c.Codec), flatten(units))
 		require.Empty(t, errs)
-		require.Len(t, got, len(c.units), name)
+		require.Len(t, got, len(c.Units), name)
 		arrival := int64(0)
 		for i, u := range got {
 			require.False(t, u.broken || u.after, "%s %d", name, i)
 			require.Equal(t, uint32(i)*3000, u.rtp)
 			require.Equal(t, arrival, u.arrival, "that of the first packet")
 			arrival += int64(len(units[i]))
-			if c.codec != MJPEG {
-				require.Equal(t, c.units[i], u.nalus)
+			if Codec(c.Codec) != MJPEG {
+				require.Equal(t, c.Units[i], u.nalus)
 			}
 		}
 	}
@@ -103,14 +104,14 @@ func TestAssemblesWhole(t *testing.T) {
 // A camera that never sets the marker bit is read all the same, one picture late.
 func TestAssemblesWithoutMarkers(t *testing.T) {
 	for _, name := range []string{"plain.h264", "slices.h264", "open.h265", "motion.mjpeg"} {
-		c := loadClip(t, name)
+		c := clip.Load(t, name)
 		pkts := flatten(packetize(t, c))
 		for _, p := range pkts {
 			p.Marker = false
 		}
-		got, errs := collectCoded(t, c.codec, pkts)
+		got, errs := collectCoded(t, Codec(c.Codec), pkts)
 		require.Empty(t, errs, name)
-		require.Len(t, got, len(c.units)-1, name)
+		require.Len(t, got, len(c.Units)-1, name)
 		for i, u := range got {
 			require.False(t, u.broken || u.after)
 			require.Equal(t, uint32(i)*3000, u.rtp)
@@ -120,7 +121,7 @@ func TestAssemblesWithoutMarkers(t *testing.T) {
 
 // A camera that sets the marker on every slice is found out at its second slice; from the next picture on all are whole.
 func TestAssemblesWithMarkersOnEverySlice(t *testing.T) {
-	c := loadClip(t, "slices.h264")
+	c := clip.Load(t, "slices.h264")
 	pkts := flatten(packetize(t, c))
 	for i, p := range pkts {
 		typ := p.Payload[0] & 0x1F
@@ -128,7 +129,7 @@ func TestAssemblesWithMarkersOnEverySlice(t *testing.T) {
 			pkts[i].Marker = true
 		}
 	}
-	got, errs := collectCoded(t, c.codec, pkts)
+	got, errs := collectCoded(t, Codec(c.Codec), pkts)
 	require.Len(t, errs, 1)
 	require.ErrorContains(t, errs[0], "marker bit on every slice")
 	whole := 0
@@ -137,42 +138,42 @@ func TestAssemblesWithMarkersOnEverySlice(t *testing.T) {
 			whole++
 		}
 	}
-	require.GreaterOrEqual(t, whole, len(c.units)-3)
+	require.GreaterOrEqual(t, whole, len(c.Units)-3)
 }
 
 // Whatever single packet is lost, the picture it belonged to is not handed on as whole, the next one knows, and no other
 // picture is touched.
 func TestEverySingleLoss(t *testing.T) {
 	for _, name := range []string{"plain.h264", "slices.h264", "open.h265", "motion.mjpeg"} {
-		c := loadClip(t, name)
-		if len(c.units) > 12 {
-			c.units = c.units[:12]
+		c := clip.Load(t, name)
+		if len(c.Units) > 12 {
+			c.Units = c.Units[:12]
 		}
 		units := packetize(t, c)
 		all := flatten(units)
 		for lost := 1; lost < len(all)-1; lost++ {
 			victim := int(all[lost].Timestamp / 3000)
-			got, _ := collectCoded(t, c.codec, without(all, func(i int, _ *rtp.Packet) bool { return i == lost }))
+			got, _ := collectCoded(t, Codec(c.Codec), without(all, func(i int, _ *rtp.Packet) bool { return i == lost }))
 			msg := fmt.Sprintf("%s: packet %d of picture %d", name, lost, victim)
 			seen := map[int]coded{}
 			for _, u := range got {
 				seen[int(u.rtp/3000)] = u
 			}
-			for i := range c.units {
+			for i := range c.Units {
 				u, there := seen[i]
 				switch {
 				case i == victim:
-					if there && c.codec != MJPEG {
-						lostSlice := len(u.nalus) < len(c.units[i])
+					if there && Codec(c.Codec) != MJPEG {
+						lostSlice := len(u.nalus) < len(c.Units[i])
 						require.True(t, u.broken || u.after || !lostSlice, msg)
-						if look(c.codec, u.nalus).coded && missingSlice(c, i, u) {
-							require.True(t, u.broken || next(seen, i).after || i == len(c.units)-1, msg)
+						if look(Codec(c.Codec), u.nalus).coded && missingSlice(c, i, u) {
+							require.True(t, u.broken || next(seen, i).after || i == len(c.Units)-1, msg)
 						}
 					}
 				case there:
 					require.False(t, u.broken, "%s breaks picture %d", msg, i)
 					require.True(t, i == victim+1 || !u.after, "%s touches picture %d", msg, i)
-				case i != len(c.units)-1:
+				case i != len(c.Units)-1:
 					t.Fatalf("%s: picture %d is missing", msg, i)
 				}
 			}
@@ -183,29 +184,29 @@ func TestEverySingleLoss(t *testing.T) {
 func next(seen map[int]coded, i int) coded { return seen[i+1] }
 
 // missingSlice says that a slice of a picture did not come through.
-func missingSlice(c clip, i int, u coded) bool {
+func missingSlice(c clip.Clip, i int, u coded) bool {
 	count := func(nalus [][]byte) (n int) {
 		for _, x := range nalus {
-			if look(c.codec, [][]byte{x}).coded {
+			if look(Codec(c.Codec), [][]byte{x}).coded {
 				n++
 			}
 		}
 		return n
 	}
-	return count(u.nalus) < count(c.units[i])
+	return count(u.nalus) < count(c.Units[i])
 }
 
 // A picture that is too large, or has more slices than gortsplib takes, is dropped and said so; the stream goes on.
 func TestTooManySlices(t *testing.T) {
-	c := loadClip(t, "plain.h264")
-	slice := append([]byte(nil), c.units[1][len(c.units[1])-1]...)
+	c := clip.Load(t, "plain.h264")
+	slice := append([]byte(nil), c.Units[1][len(c.Units[1])-1]...)
 	for range 40 {
-		c.units[1] = append(c.units[1], slice)
+		c.Units[1] = append(c.Units[1], slice)
 	}
 	got, errs := collectCoded(t, H264, flatten(packetize(t, c)))
 	require.NotEmpty(t, errs)
 	require.ErrorContains(t, errs[0], "NALU count")
-	require.Len(t, got, len(c.units)-1)
+	require.Len(t, got, len(c.Units)-1)
 	require.True(t, got[1].after)
 	require.False(t, got[2].after)
 }
@@ -213,7 +214,7 @@ func TestTooManySlices(t *testing.T) {
 // What a fuzzer finds: no packet may panic, and every picture that comes out is within the limit.
 func FuzzAssembler(f *testing.F) {
 	for i, name := range []string{"plain.h264", "open.h265", "motion.mjpeg"} {
-		for _, p := range flatten(packetize(f, loadClip(f, name)))[:6] {
+		for _, p := range flatten(packetize(f, clip.Load(f, name)))[:6] {
 			f.Add(uint8(i), p.Payload, uint8(3))
 		}
 	}
@@ -222,8 +223,7 @@ func FuzzAssembler(f *testing.F) {
 	f.Add(uint8(2), []byte{0, 0, 0, 0, 1, 255, 0, 0, 0, 0, 0, 0}, uint8(1))
 	f.Fuzz(func(t *testing.T, kind uint8, payload []byte, how uint8) {
 		codec := []Codec{H264, H265, MJPEG}[kind%3]
-		var stats counters
-		b := &builder{codec: codec, params: newParams(codec), timeline: capture.NewTimeline(0), stats: &stats}
+		b := newBuilder(codec, 0, &counts{})
 		a, err := newAssembler(codec, 0, func(c coded) {
 			if u, ok := b.build(c); ok && len(u.Data) == 0 {
 				t.Fatal("an empty unit")

@@ -2,6 +2,7 @@ package camera
 
 import (
 	"bytes"
+	"sync/atomic"
 	"time"
 
 	"github.com/bluenviron/mediacommon/v2/pkg/codecs/h264"
@@ -16,7 +17,7 @@ type builder struct {
 	codec    Codec
 	params   *params
 	timeline *capture.Timeline
-	stats    *counters
+	counts   *counts
 
 	started    bool
 	damaged    bool // until the next whole random access point
@@ -27,6 +28,29 @@ type builder struct {
 	noReorder    int // pictures in a row without one that goes back in RTP time
 	lastRTP      uint32
 }
+
+// counts are what a builder counts; anyone may read them.
+type counts struct {
+	held       atomic.Uint64 // coded pictures not handed on: before the first random access point, or unusable
+	clamped    atomic.Uint64 // pictures whose RTP time was not believed
+	reanchored atomic.Uint64 // times that the relation of RTP time to the clock had to be made anew
+}
+
+// newBuilder knows the parameter sets of the stream's description. No picture's time is before floor, in nanoseconds since 1970.
+func newBuilder(codec Codec, floor int64, counts *counts, sets ...[]byte) *builder {
+	b := &builder{codec: codec, params: newParams(codec), timeline: capture.NewTimeline(floor), counts: counts}
+	b.params.absorb(sets...)
+	return b
+}
+
+// hasStarted says whether a picture came at which decoding could start.
+func (b *builder) hasStarted() bool { return b.started }
+
+// decodable says whether parameter sets of each kind came, or the codec has none.
+func (b *builder) decodable() bool { return b.codec == MJPEG || b.params.complete() }
+
+// newest is the latest time that a picture was given, in nanoseconds since 1970.
+func (b *builder) newest() int64 { return b.timeline.Newest() }
 
 // learnAfter is how many pictures without a B-frame prove that the stream has none, whatever its parameter sets allow.
 const learnAfter = 90
@@ -46,7 +70,7 @@ func (b *builder) build(c coded) (AccessUnit, bool) {
 	}
 	random := pic.randomAccess && !c.broken && b.params.complete()
 	if !b.started && !random {
-		b.stats.held.Add(1)
+		b.counts.held.Add(1)
 		return AccessUnit{}, false
 	}
 	u := AccessUnit{Codec: b.codec, RandomAccess: random}
@@ -72,7 +96,7 @@ func (b *builder) build(c coded) (AccessUnit, bool) {
 func (b *builder) buildJPEG(c coded) (AccessUnit, bool) {
 	w, h, ok := jpegSize(c.jpeg)
 	if !ok || c.broken {
-		b.stats.held.Add(1)
+		b.counts.held.Add(1)
 		return AccessUnit{}, false
 	}
 	b.damaged = false // every picture stands alone
@@ -94,8 +118,8 @@ func (b *builder) time(c coded) time.Time {
 	before, again := b.timeline.Faults()
 	at := b.timeline.Place(c.rtp, c.arrival, reorder, c.step)
 	clamped, reanchored := b.timeline.Faults()
-	b.stats.clamped.Add(clamped - before)
-	b.stats.reanchored.Add(reanchored - again)
+	b.counts.clamped.Add(clamped - before)
+	b.counts.reanchored.Add(reanchored - again)
 	return time.Unix(0, at).UTC()
 }
 

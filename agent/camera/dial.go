@@ -23,9 +23,18 @@ var errFingerprint = errors.New("certificate has another fingerprint")
 
 const maxDials = 4 // of one session, by redirects
 
-// dialer makes the TCP connections of one session.
+// dialOptions say to whom a dialer connects, and whom it trusts.
+type dialOptions struct {
+	host        string        // of the URL, without the port: connections go nowhere else
+	connect     time.Duration // bounds the TCP connection
+	idle        time.Duration // bounds each read until Settled
+	fingerprint []byte        // SHA-256 of the certificate, nothing else is then checked; nil: none is expected
+	insecure    bool          // any certificate will do
+}
+
+// dialer makes the TCP connections of one session. It is safe for concurrent use.
 type dialer struct {
-	t *target
+	opts dialOptions
 
 	mu    sync.Mutex
 	conn  *armedConn
@@ -33,13 +42,16 @@ type dialer struct {
 	seen  string // fingerprint of the certificate that the camera showed
 }
 
+// newDialer is for one session.
+func newDialer(opts dialOptions) *dialer { return &dialer{opts: opts} }
+
 // dial is the DialContext of the RTSP client.
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
 	}
-	if !strings.EqualFold(host, d.t.url.Hostname()) {
+	if !strings.EqualFold(host, d.opts.host) {
 		return nil, fmt.Errorf("%w: %s", errRedirected, address)
 	}
 	d.mu.Lock()
@@ -49,12 +61,12 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	if n > maxDials {
 		return nil, errors.New("too many redirects")
 	}
-	nd := net.Dialer{Timeout: d.t.ConnectTimeout}
+	nd := net.Dialer{Timeout: d.opts.connect}
 	c, err := nd.DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
-	a := &armedConn{Conn: c, idle: d.t.ReadTimeout}
+	a := &armedConn{Conn: c, idle: d.opts.idle}
 	d.mu.Lock()
 	d.conn = a
 	d.mu.Unlock()
@@ -81,7 +93,6 @@ func (d *dialer) drop() {
 
 // tlsConfig trusts what the configuration says. It checks the certificate itself, so that a refusal can name its fingerprint.
 func (d *dialer) tlsConfig() *tls.Config {
-	host := d.t.url.Hostname()
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS12,
 		InsecureSkipVerify: true, // VerifyConnection below takes its place
@@ -94,25 +105,26 @@ func (d *dialer) tlsConfig() *tls.Config {
 			d.mu.Lock()
 			d.seen = hex.EncodeToString(sum[:])
 			d.mu.Unlock()
-			if d.t.fingerprint != nil {
-				if subtle.ConstantTimeCompare(sum[:], d.t.fingerprint) != 1 {
+			if d.opts.fingerprint != nil {
+				if subtle.ConstantTimeCompare(sum[:], d.opts.fingerprint) != 1 {
 					return errFingerprint
 				}
 				return nil
 			}
-			if d.t.TLS.InsecureSkipVerify {
+			if d.opts.insecure {
 				return nil
 			}
 			inter := x509.NewCertPool()
 			for _, c := range s.PeerCertificates[1:] {
 				inter.AddCert(c)
 			}
-			_, err := leaf.Verify(x509.VerifyOptions{DNSName: host, Intermediates: inter})
+			_, err := leaf.Verify(x509.VerifyOptions{DNSName: d.opts.host, Intermediates: inter})
 			return err
 		},
 	}
 }
 
+// certificate is the fingerprint of the certificate that the camera showed, in hex; empty if none was.
 func (d *dialer) certificate() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -54,20 +54,18 @@ func (s *session) explain(during string, err error) *Failure {
 }
 
 func (s *session) explainSignIn(during string, err error) *Failure {
-	s.signIn.mu.Lock()
-	defer s.signIn.mu.Unlock()
 	var code liberrors.ErrClientBadStatusCode
 	var setup liberrors.ErrClientAuthSetup
 	denied := errors.As(err, &code) && code.Code == base.StatusUnauthorized
 	if !denied && !errors.As(err, &setup) {
 		return nil
 	}
-	switch {
-	case s.signIn.onlyBasic:
+	switch signIn := s.signIn.outcome(); {
+	case signIn.onlyBasic:
 		return failf(InsecureSignIn, err, "The camera asks for the password in clear text (Basic). Switch on digest sign-in in the camera, or use rtsps, or set allow_insecure_basic: true for this camera.")
-	case s.signIn.unknown:
+	case signIn.unknown:
 		return failf(Refused, err, "The camera asks for a kind of sign-in that is not known here. Switch on digest sign-in in the camera.")
-	case s.signIn.accepted:
+	case signIn.accepted:
 		f := failf(Refused, err, "The camera signed us in and then refused %s with the same credentials. Check that the user may view live video.", during)
 		f.immediate = true // usually a nonce that ran out
 		return f

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/agent/camera/clip"
 )
 
 // TestRefusedKeepalive: a camera whose nonce has aged answers 401 to the requests that keep the session alive, and goes on
@@ -17,7 +19,7 @@ func TestRefusedKeepalive(t *testing.T) {
 	timeout := regexp.MustCompile(`(?m)^(Session: [^;\r]+)(;timeout=\d+)?\r$`)
 	var stale atomic.Bool
 	var refused atomic.Int32
-	cam := &fakeCamera{clip: loadClip(t, "plain.h264"), user: "viewer", password: "secret"}
+	cam := &fakeCamera{clip: clip.Load(t, "plain.h264"), user: "viewer", password: "secret"}
 	cam.listen = func(network, address string) (net.Listener, error) {
 		l, err := net.Listen(network, address)
 		return &editListener{l, func(b []byte) []byte {

@@ -7,7 +7,7 @@ import (
 	"github.com/bluenviron/mediacommon/v2/pkg/bits"
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/agent/camera/capture"
+	"vmsbridge/agent/camera/clip"
 )
 
 func TestGolomb(t *testing.T) {
@@ -44,10 +44,10 @@ func FuzzGolomb(f *testing.F) {
 }
 
 func TestParameterSets(t *testing.T) {
-	h := loadClip(t, "plain.h264")
+	h := clip.Load(t, "plain.h264")
 	p := newParams(H264)
 	require.False(t, p.complete())
-	p.absorb(h.units[0]...)
+	p.absorb(h.Units[0]...)
 	require.True(t, p.complete())
 	require.Equal(t, []int{160, 120}, []int{p.width, p.height})
 	require.False(t, p.reorder, "the SPS says that there are no B-frames")
@@ -55,10 +55,10 @@ func TestParameterSets(t *testing.T) {
 	require.True(t, changed)
 	_, changed = p.prefix()
 	require.False(t, changed)
-	p.absorb(h.units[0]...)
+	p.absorb(h.Units[0]...)
 	_, changed = p.prefix()
 	require.False(t, changed, "the same sets again")
-	second := append([]byte(nil), find(h, 8)...)
+	second := append([]byte(nil), h.Find(8)...)
 	second[1] = 0x40 | second[1]>>2 // another id
 	p.absorb(second)
 	both, changed := p.prefix()
@@ -67,13 +67,13 @@ func TestParameterSets(t *testing.T) {
 	require.Len(t, p.sets, 3)
 
 	p = newParams(H265)
-	p.absorb(loadClip(t, "open.h265").units[0]...)
+	p.absorb(clip.Load(t, "open.h265").Units[0]...)
 	require.True(t, p.complete())
 	require.Equal(t, []int{160, 120}, []int{p.width, p.height})
 	require.True(t, p.reorder)
 
 	p = newParams(H264)
-	p.absorb(loadClip(t, "bframes.h264").units[0]...)
+	p.absorb(clip.Load(t, "bframes.h264").Units[0]...)
 	require.True(t, p.reorder)
 }
 
@@ -92,11 +92,11 @@ func TestParameterSetsAreBounded(t *testing.T) {
 
 func FuzzParameterSets(f *testing.F) {
 	for _, name := range []string{"plain.h264", "bframes.h264", "small.h264"} {
-		f.Add(false, find(loadClip(f, name), 7))
-		f.Add(false, find(loadClip(f, name), 8))
+		f.Add(false, clip.Load(f, name).Find(7))
+		f.Add(false, clip.Load(f, name).Find(8))
 	}
 	for _, typ := range []byte{32, 33, 34} {
-		f.Add(true, find(loadClip(f, "open.h265"), typ))
+		f.Add(true, clip.Load(f, "open.h265").Find(typ))
 	}
 	// an H.265 SPS with chroma_format_idc 4, for which mediacommon's Width would index out of range
 	f.Add(true, []byte{0x42, 1, 1, 1, 0x60, 0, 0, 3, 0, 0x90, 0, 0, 3, 0, 0, 3, 0, 0x1E, 0x94, 0xA0, 0x50, 0x16, 0x59, 0x59})
@@ -126,7 +126,7 @@ func TestRecoveryPoint(t *testing.T) {
 		require.False(t, ok, "%x", bad)
 	}
 	found := 0
-	for _, au := range loadClip(t, "refresh.h264").units {
+	for _, au := range clip.Load(t, "refresh.h264").Units {
 		if p := look(H264, au); p.randomAccess && p.recovery > 0 {
 			found++
 		}
@@ -135,7 +135,7 @@ func TestRecoveryPoint(t *testing.T) {
 }
 
 func TestJPEGSize(t *testing.T) {
-	for _, u := range loadClip(t, "motion.mjpeg").units {
+	for _, u := range clip.Load(t, "motion.mjpeg").Units {
 		w, h, ok := jpegSize(u[0])
 		require.True(t, ok)
 		require.Equal(t, []int{160, 120}, []int{w, h})
@@ -153,7 +153,7 @@ func TestJPEGSize(t *testing.T) {
 }
 
 func FuzzJPEGSize(f *testing.F) {
-	f.Add(loadClip(f, "motion.mjpeg").units[0][0][:700])
+	f.Add(clip.Load(f, "motion.mjpeg").Units[0][0][:700])
 	f.Add([]byte{0xFF, 0xD8, 0xFF, 0xFF, 0xC2, 0, 11, 8, 0xFF, 0xFF, 0xFF, 0xFF, 1})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		w, h, ok := jpegSize(b)
@@ -164,11 +164,9 @@ func FuzzJPEGSize(f *testing.F) {
 
 // RASL pictures after the CRA at which decoding starts refer to pictures that never came.
 func TestLeadingPicturesOfFirstCRA(t *testing.T) {
-	c := loadClip(t, "open.h265")
+	c := clip.Load(t, "open.h265")
 	cra, rasl, trail := []byte{21 << 1, 1, 0x80, 1}, []byte{9 << 1, 1, 0x80, 1}, []byte{1 << 1, 1, 0x80, 1}
-	var stats counters
-	b := &builder{codec: H265, params: newParams(H265), timeline: capture.NewTimeline(0), stats: &stats}
-	b.params.absorb(c.units[0]...)
+	b := newBuilder(H265, 0, &counts{}, c.Units[0]...)
 	var got []AccessUnit
 	for i, n := range [][]byte{trail, cra, rasl, trail, cra, rasl} {
 		u, ok := b.build(coded{nalus: [][]byte{n}, rtp: uint32(i) * 3000, arrival: int64(i+1) * millis(33)})

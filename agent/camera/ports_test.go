@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/agent/camera/clip"
 )
 
 // TestServerThatNamesNoPorts: some cameras leave server_port out of their answer to SETUP; their packets are then taken from
@@ -14,7 +16,7 @@ import (
 func TestServerThatNamesNoPorts(t *testing.T) {
 	t.Parallel()
 	ports := regexp.MustCompile(`;server_port=[0-9-]+`)
-	cam := &fakeCamera{clip: loadClip(t, "plain.h264"), udp: true}
+	cam := &fakeCamera{clip: clip.Load(t, "plain.h264"), udp: true}
 	var cut atomic.Bool
 	cam.listen = func(network, address string) (net.Listener, error) {
 		l, err := net.Listen(network, address)

@@ -11,11 +11,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/agent/camera/clip"
 )
 
 func TestProbe(t *testing.T) {
 	t.Parallel()
-	cam := &fakeCamera{clip: loadClip(t, "plain.h264"), udp: true, methods: []auth.VerifyMethod{auth.VerifyMethodDigestMD5}, user: "viewer", password: "secret"}
+	cam := &fakeCamera{clip: clip.Load(t, "plain.h264"), udp: true, methods: []auth.VerifyMethod{auth.VerifyMethodDigestMD5}, user: "viewer", password: "secret"}
 	cam.onSetup = func(ctx *gortsplib.ServerHandlerOnSetupCtx) *base.Response {
 		if ctx.Transport == gortsplib.TransportTCP {
 			return &base.Response{StatusCode: base.StatusUnsupportedTransport}
@@ -49,7 +51,7 @@ func TestProbeFails(t *testing.T) {
 	require.Equal(t, UnsupportedCodec, f.State)
 	require.Equal(t, []Offer{{"video", "AV1", false}}, r.Offers)
 
-	cam := (&fakeCamera{clip: loadClip(t, "plain.h264")}).start(t)
+	cam := (&fakeCamera{clip: clip.Load(t, "plain.h264")}).start(t)
 	cam.pause(true)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
@@ -97,7 +99,7 @@ func TestMetricsAreShared(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, problems)
 
-	cam := (&fakeCamera{clip: loadClip(t, "plain.h264")}).start(t)
+	cam := (&fakeCamera{clip: clip.Load(t, "plain.h264")}).start(t)
 	src, ctx, cancel := newSource(t, testConfig(cam.url))
 	src.metrics = m
 	r := run(t, src, ctx, cancel)

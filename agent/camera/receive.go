@@ -84,7 +84,7 @@ func (s *session) onCoded(c coded) {
 	}
 	s.lastAt = now
 	u, ok := s.build.build(c)
-	s.floor = max(s.floor, s.build.timeline.Newest())
+	s.floor = max(s.floor, s.build.newest())
 	if !ok {
 		return
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/pion/rtp"
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/agent/camera/clip"
 )
 
 // TestUnreadableRTPJPEG: RTP says what a JPEG is like in a few bytes, and some of what it may say cannot be read here. Such a
@@ -25,7 +27,7 @@ func TestUnreadableRTPJPEG(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cam := &fakeCamera{clip: loadClip(t, "motion.mjpeg")}
+			cam := &fakeCamera{clip: clip.Load(t, "motion.mjpeg")}
 			cam.packets = func(_ int, pkts []*rtp.Packet) []*rtp.Packet {
 				for _, p := range pkts {
 					p.Payload = append([]byte(nil), p.Payload...)

@@ -1,14 +1,11 @@
 package camera
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
-	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -25,57 +22,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/agent/camera/capture"
+	"vmsbridge/agent/camera/clip"
 )
-
-// clip is a short encoded stream in decode order, with the presentation number of each picture.
-type clip struct {
-	codec Codec
-	units [][][]byte // NAL units; for MJPEG one "NAL unit", the JPEG
-	order []int
-}
-
-func loadClip(t testing.TB, name string) clip {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join("testdata", name))
-	require.NoError(t, err)
-	c := clip{codec: map[string]Codec{".h264": H264, ".h265": H265, ".mjpeg": MJPEG}[filepath.Ext(name)]}
-	if c.codec == MJPEG {
-		for part := range bytes.SplitSeq(b, []byte{0xFF, 0xD8}) {
-			if len(part) > 0 {
-				c.units = append(c.units, [][]byte{append([]byte{0xFF, 0xD8}, part...)})
-			}
-		}
-	} else {
-		var au [][]byte
-		for part := range bytes.SplitSeq(b, []byte{0, 0, 1}) { // every unit starts with a delimiter
-			part = bytes.TrimRight(part, "\x00")
-			if len(part) == 0 {
-				continue
-			}
-			if delimiter(c.codec, part[0]) && au != nil {
-				c.units = append(c.units, au)
-				au = nil
-			}
-			au = append(au, part)
-		}
-		c.units = append(c.units, au)
-	}
-	for i := range c.units {
-		c.order = append(c.order, i)
-	}
-	switch name {
-	case "bframes.h264":
-		c.order = []int{0, 3, 1, 2, 6, 4, 5, 9, 7, 8, 10, 13, 11, 12, 16, 14, 15, 19, 17, 18}
-	case "open.h265":
-		c.order = []int{0, 3, 2, 1, 6, 5, 4, 9, 8, 7, 10, 13, 12, 11, 16, 15, 14, 19, 18, 17}
-	}
-	return c
-}
 
 // fakeCamera is a gortsplib server that loops a clip at 40 pictures per second.
 type fakeCamera struct {
 	t      *testing.T
-	clip   clip
+	clip   clip.Clip
 	server *gortsplib.Server
 	stream *gortsplib.ServerStream
 	media  *description.Media
@@ -232,17 +185,17 @@ func (f *fakeCamera) open(address string) {
 		require.True(f.t, f.udp, err)
 	}
 	require.NotNil(f.t, bound)
-	switch f.clip.codec {
+	switch Codec(f.clip.Codec) {
 	case H264:
 		h := &format.H264{PayloadTyp: 96, PacketizationMode: 1}
 		if !f.noParams {
-			h.SPS, h.PPS = find(f.clip, 7), find(f.clip, 8)
+			h.SPS, h.PPS = f.clip.Find(7), f.clip.Find(8)
 		}
 		f.format = h
 	case H265:
 		h := &format.H265{PayloadTyp: 96}
 		if !f.noParams {
-			h.VPS, h.SPS, h.PPS = find(f.clip, 32), find(f.clip, 33), find(f.clip, 34)
+			h.VPS, h.SPS, h.PPS = f.clip.Find(32), f.clip.Find(33), f.clip.Find(34)
 		}
 		f.format = h
 	case MJPEG:
@@ -288,13 +241,13 @@ func (f *fakeCamera) feed(ctx context.Context) {
 		if paused {
 			continue
 		}
-		n := i % len(f.clip.units)
-		shown := i/len(f.clip.units)*len(f.clip.units) + f.clip.order[n]
+		n := i % len(f.clip.Units)
+		shown := i/len(f.clip.Units)*len(f.clip.Units) + f.clip.Order[n]
 		ticks := uint32(shown) * uint32(fakeInterval*capture.TickRate/time.Second)
 		if f.ticks != nil {
 			ticks = f.ticks(i, ticks)
 		}
-		pkts := enc(f.clip.units[n])
+		pkts := enc(f.clip.Units[n])
 		for _, p := range pkts {
 			p.SequenceNumber = f.seq
 			f.seq++
@@ -362,18 +315,6 @@ func (f *fakeCamera) rtcp(p rtcp.Packet) { _ = f.stream.WritePacketRTCP(f.media,
 // ssrc is that of the stream's packets.
 func (f *fakeCamera) ssrc() uint32 {
 	return f.stream.Stats().Medias[f.media].Formats[f.format].LocalSSRC
-}
-
-// find returns the first NAL unit of a type.
-func find(c clip, typ byte) []byte {
-	for _, au := range c.units {
-		for _, n := range au {
-			if c.codec == H264 && n[0]&0x1F == typ || c.codec == H265 && n[0]>>1&0x3F == typ {
-				return n
-			}
-		}
-	}
-	return nil
 }
 
 func freePortPair(t *testing.T) int {

@@ -85,8 +85,9 @@ type info struct {
 // run opens the session and keeps it until it fails or ctx ends. It returns after everything has stopped; nil means ctx.
 func (s *session) run(ctx context.Context) (f *Failure) {
 	s.failed = make(chan *Failure, 1)
-	s.dialer = &dialer{t: s.t}
-	s.signIn = &signIn{t: s.t}
+	s.dialer = newDialer(dialOptions{host: s.t.url.Hostname(), connect: s.t.ConnectTimeout, idle: s.t.ReadTimeout, fingerprint: s.t.fingerprint,
+		insecure: s.t.TLS.InsecureSkipVerify})
+	s.signIn = newSignIn(s.t.Username, s.t.secure || s.t.AllowInsecureBasic)
 	s.client = &gortsplib.Client{
 		Scheme:                s.t.url.Scheme,
 		Host:                  s.t.url.Host,
@@ -202,8 +203,7 @@ func (s *session) prepare(c choice) *Failure {
 	defer s.mu.Unlock()
 	s.info = info{codec: c.codec, transport: s.transportName()}
 	s.lastAt = time.Now()
-	s.build = &builder{codec: c.codec, params: newParams(c.codec), timeline: capture.NewTimeline(s.floor), stats: s.stats}
-	s.build.params.absorb(c.sets...)
+	s.build = newBuilder(c.codec, s.floor, &s.stats.built, c.sets...)
 	var err error
 	s.asm, err = newAssembler(c.codec, c.mode, s.onCoded, func(err error) {
 		s.stats.decodeErrors.Add(1)

@@ -7,12 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/agent/camera/capture"
+	"vmsbridge/agent/camera/clip"
 )
 
 // When this machine's clock is set back by hours the stream starts anew with the right time.
 func TestClockSetBackRestartsStream(t *testing.T) {
 	t.Parallel()
-	cam := (&fakeCamera{clip: loadClip(t, "plain.h264")}).start(t)
+	cam := (&fakeCamera{clip: clip.Load(t, "plain.h264")}).start(t)
 	src, ctx, cancel := newSource(t, testConfig(cam.url))
 	back := make(chan struct{})
 	began := time.Now()

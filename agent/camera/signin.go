@@ -1,12 +1,8 @@
 package camera
 
 import (
-	"encoding/base64"
-	"net/url"
-	"regexp"
 	"strings"
 	"sync"
-	"unicode"
 
 	"github.com/bluenviron/gortsplib/v4/pkg/base"
 )
@@ -14,14 +10,30 @@ import (
 // signIn watches requests and responses of a session for what concerns its credentials.
 // Its methods are called by the RTSP client's goroutine and by ours.
 type signIn struct {
-	t *target
+	username string
+	basic    bool // Basic may be answered
 
-	mu        sync.Mutex
+	mu     sync.Mutex
+	out    outcome
+	opaque string // of the camera's challenge
+}
+
+// newSignIn is for one session of that user. basic permits to send the password in clear text, which the client does then.
+func newSignIn(username string, basic bool) *signIn { return &signIn{username: username, basic: basic} }
+
+// outcome is what a session knows of its sign-in.
+type outcome struct {
 	onlyBasic bool   // the camera wants the password in clear text, which is not allowed here
 	unknown   bool   // ... or asks in a way that we do not know
 	accepted  bool   // it accepted the credentials at least once
-	opaque    string // of its challenge
-	method    string // "basic" or "digest", what was sent
+	method    string // "basic" or "digest", what was sent; "": nothing
+}
+
+// outcome is what is known by now.
+func (s *signIn) outcome() outcome {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.out
 }
 
 // response looks at a response and takes out the challenges that must not be answered. A man in the middle who removes the
@@ -30,12 +42,12 @@ func (s *signIn) response(res *base.Response) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if res.StatusCode != base.StatusUnauthorized {
-		if s.method != "" && res.StatusCode < 400 {
-			s.accepted = true
+		if s.out.method != "" && res.StatusCode < 400 {
+			s.out.accepted = true
 		}
 		return
 	}
-	if s.method != "" {
+	if s.out.method != "" {
 		return // the answer to our credentials, with or without another challenge
 	}
 	var keep base.HeaderValue
@@ -51,14 +63,14 @@ func (s *signIn) response(res *base.Response) {
 			}
 		case "basic":
 			basic = true
-			if s.t.secure || s.t.AllowInsecureBasic {
+			if s.basic {
 				known = true
 				keep = append(keep, "Basic "+rest)
 			}
 		}
 	}
-	s.onlyBasic = basic && !known
-	s.unknown = !basic && !known
+	s.out.onlyBasic = basic && !known
+	s.out.unknown = !basic && !known
 	if keep == nil {
 		delete(res.Header, "WWW-Authenticate")
 		return
@@ -76,11 +88,11 @@ func (s *signIn) request(req *base.Request) {
 		return
 	}
 	if strings.HasPrefix(h[0], "Basic ") {
-		s.method = "basic"
+		s.out.method = "basic"
 		return
 	}
-	s.method = "digest"
-	user := s.t.Username
+	s.out.method = "digest"
+	user := s.username
 	if escaped := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(user); escaped != user {
 		h[0] = strings.Replace(h[0], `username="`+user+`"`, `username="`+escaped+`"`, 1)
 	}
@@ -113,29 +125,4 @@ func quotedParam(challenge, name string) (string, bool) {
 		}
 		return "", false
 	}
-}
-
-// userInfo is that of a URL in a text.
-var userInfo = regexp.MustCompile(`://[^/@\s]*@`)
-
-// clean makes text from the camera or the network fit to be shown: printable, short, and without our credentials, which a
-// hostile camera may repeat.
-func (t *target) clean(text string) string {
-	if t.Password != "" {
-		for _, secret := range []string{base64.StdEncoding.EncodeToString([]byte(t.Username + ":" + t.Password)),
-			url.QueryEscape(t.Password), url.PathEscape(t.Password), t.Password} {
-			text = strings.ReplaceAll(text, secret, "***")
-		}
-	}
-	text = hideQueryPassword(userInfo.ReplaceAllString(text, "://"))
-	text = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
-			return -1
-		}
-		return r
-	}, text)
-	if r := []rune(text); len(r) > 160 {
-		text = string(r[:160]) + "…"
-	}
-	return strings.TrimSpace(text)
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/bluenviron/gortsplib/v4/pkg/auth"
 	"github.com/bluenviron/gortsplib/v4/pkg/base"
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/agent/camera/clip"
 )
 
 const oddPassword = "p@ss:w/o%rd ü\"'\\#?&"
@@ -36,7 +38,7 @@ func TestSignsIn(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			cam := (&fakeCamera{clip: loadClip(t, "plain.h264"), methods: tc.methods, user: tc.user, password: tc.pw}).start(t)
+			cam := (&fakeCamera{clip: clip.Load(t, "plain.h264"), methods: tc.methods, user: tc.user, password: tc.pw}).start(t)
 			cfg := testConfig(cam.url)
 			cfg.Username, cfg.Password, cfg.AllowInsecureBasic = tc.user, tc.pw, tc.basic
 			requireSane(t, read(t, cfg).waitUnits(5))
@@ -47,7 +49,7 @@ func TestSignsIn(t *testing.T) {
 // Wrong credentials are tried once and then left alone for half a minute, also by auto, which has two transports to try.
 func TestWrongCredentials(t *testing.T) {
 	t.Parallel()
-	cam := (&fakeCamera{clip: loadClip(t, "plain.h264"), methods: []auth.VerifyMethod{auth.VerifyMethodDigestMD5}, user: "viewer", password: "right"}).start(t)
+	cam := (&fakeCamera{clip: clip.Load(t, "plain.h264"), methods: []auth.VerifyMethod{auth.VerifyMethodDigestMD5}, user: "viewer", password: "right"}).start(t)
 	cfg := testConfig(cam.url)
 	cfg.Transport = TransportAuto
 	cfg.Username, cfg.Password = "viewer", "wrong"
@@ -245,13 +247,3 @@ func TestNoSecretsLeak(t *testing.T) {
 type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
-
-func TestQuotedParam(t *testing.T) {
-	for _, tc := range []struct{ in, want string }{
-		{`realm="a", opaque="b"`, "b"}, {`opaque="b"`, "b"}, {`realm="a",OPAQUE="b", x="y"`, "b"},
-		{`xopaque="b"`, ""}, {`opaque="b`, ""}, {`opaque=b`, ""}, {"", ""}, {"\xff\xfeİ opaque=\"b\"", "b"},
-	} {
-		got, _ := quotedParam(tc.in, "opaque")
-		require.Equal(t, tc.want, got, tc.in)
-	}
-}

@@ -17,6 +17,8 @@ import (
 	"github.com/bluenviron/gortsplib/v4/pkg/base"
 	"github.com/pion/rtp"
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/agent/camera/clip"
 )
 
 const sdpHead = "v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=cam\r\nt=0 0\r\n"
@@ -108,7 +110,7 @@ func TestUnreachable(t *testing.T) {
 // Pictures are back within five seconds after a camera returns, however long it was gone.
 func TestReturnsWithinFiveSeconds(t *testing.T) {
 	t.Parallel()
-	cam := (&fakeCamera{clip: loadClip(t, "plain.h264")}).start(t)
+	cam := (&fakeCamera{clip: clip.Load(t, "plain.h264")}).start(t)
 	address := strings.TrimSuffix(strings.TrimPrefix(cam.url, "rtsp://"), "/cam")
 	r := read(t, testConfig(cam.url))
 	r.waitUnits(5)
@@ -131,7 +133,7 @@ func TestReturnsWithinFiveSeconds(t *testing.T) {
 // A camera that falls silent is noticed and connected again: soon if it used to send often, at StaleAfter otherwise.
 func TestStale(t *testing.T) {
 	t.Parallel()
-	cam := (&fakeCamera{clip: loadClip(t, "plain.h264")}).start(t)
+	cam := (&fakeCamera{clip: clip.Load(t, "plain.h264")}).start(t)
 	cfg := testConfig(cam.url)
 	cfg.StaleAfter = 30 * time.Second
 	r := read(t, cfg)
@@ -148,7 +150,7 @@ func TestStale(t *testing.T) {
 
 func TestSilentAfterPlay(t *testing.T) {
 	t.Parallel()
-	cam := (&fakeCamera{clip: loadClip(t, "plain.h264")}).start(t)
+	cam := (&fakeCamera{clip: clip.Load(t, "plain.h264")}).start(t)
 	cam.pause(true)
 	cfg := testConfig(cam.url)
 	cfg.StaleAfter = time.Second
@@ -160,7 +162,7 @@ func TestNoKeyframe(t *testing.T) {
 	t.Parallel()
 	t.Run("no IDR", func(t *testing.T) {
 		t.Parallel()
-		cam := &fakeCamera{clip: loadClip(t, "plain.h264")}
+		cam := &fakeCamera{clip: clip.Load(t, "plain.h264")}
 		cam.packets = func(i int, p []*rtp.Packet) []*rtp.Packet {
 			if i%10 == 0 && i < 120 {
 				return nil
@@ -180,15 +182,15 @@ func TestNoKeyframe(t *testing.T) {
 	})
 	t.Run("no parameter sets", func(t *testing.T) {
 		t.Parallel()
-		cam := &fakeCamera{clip: loadClip(t, "plain.h264"), noParams: true}
-		for i, au := range cam.clip.units {
+		cam := &fakeCamera{clip: clip.Load(t, "plain.h264"), noParams: true}
+		for i, au := range cam.clip.Units {
 			var keep [][]byte
 			for _, n := range au {
 				if typ := n[0] & 0x1F; typ != 7 && typ != 8 {
 					keep = append(keep, n)
 				}
 			}
-			cam.clip.units[i] = keep
+			cam.clip.Units[i] = keep
 		}
 		cam.start(t)
 		cfg := testConfig(cam.url)
@@ -197,7 +199,7 @@ func TestNoKeyframe(t *testing.T) {
 	})
 	t.Run("garbage", func(t *testing.T) {
 		t.Parallel()
-		cam := &fakeCamera{clip: loadClip(t, "plain.h264")}
+		cam := &fakeCamera{clip: clip.Load(t, "plain.h264")}
 		cam.packets = func(_ int, p []*rtp.Packet) []*rtp.Packet {
 			for i := range p {
 				_, _ = rand.Read(p[i].Payload)
@@ -236,7 +238,7 @@ func certificate(t *testing.T) (tls.Certificate, string) {
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	cert, print := certificate(t)
-	cam := (&fakeCamera{clip: loadClip(t, "plain.h264"), udp: true, tls: &tls.Config{Certificates: []tls.Certificate{cert}}}).start(t)
+	cam := (&fakeCamera{clip: clip.Load(t, "plain.h264"), udp: true, tls: &tls.Config{Certificates: []tls.Certificate{cert}}}).start(t)
 
 	st := read(t, testConfig(cam.url)).waitState(TLSError)
 	require.Contains(t, st.Reason, "tls_fingerprint: "+print)
@@ -256,7 +258,7 @@ func TestTLS(t *testing.T) {
 		}
 	}
 
-	plain := (&fakeCamera{clip: loadClip(t, "plain.h264")}).start(t)
+	plain := (&fakeCamera{clip: clip.Load(t, "plain.h264")}).start(t)
 	cfg := testConfig(strings.Replace(plain.url, "rtsp://", "rtsps://", 1))
 	cfg.ReadTimeout = time.Second
 	read(t, cfg).waitState(TLSError)
@@ -265,7 +267,7 @@ func TestTLS(t *testing.T) {
 // Multicast, where this machine lets a group be joined on the loopback interface.
 func TestMulticast(t *testing.T) {
 	t.Parallel()
-	cam := (&fakeCamera{clip: loadClip(t, "plain.h264"), multicast: true}).start(t)
+	cam := (&fakeCamera{clip: clip.Load(t, "plain.h264"), multicast: true}).start(t)
 	cfg := testConfig(cam.url)
 	cfg.Transport = TransportMulticast
 	r := read(t, cfg)

@@ -7,7 +7,8 @@ import (
 
 // counters are counted by the reader and read by anyone.
 type counters struct {
-	units, bytes, random, damaged, held, lost, unknownLoss, decodeErrors, clamped, reanchored, reconnects, panics atomic.Uint64
+	built                                                                              counts
+	units, bytes, random, damaged, lost, unknownLoss, decodeErrors, reconnects, panics atomic.Uint64
 
 	lastUnit    atomic.Int64 // ns since 1970
 	cameraClock atomic.Int64 // ns that the camera's clock is ahead of ours
@@ -38,9 +39,9 @@ type Stats struct {
 
 func (c *counters) snapshot() Stats {
 	s := Stats{
-		Units: c.units.Load(), Bytes: c.bytes.Load(), RandomAccess: c.random.Load(), Damaged: c.damaged.Load(), Held: c.held.Load(),
-		LostPackets: c.lost.Load(), UnknownLoss: c.unknownLoss.Load(), DecodeErrors: c.decodeErrors.Load(), ClampedTimes: c.clamped.Load(),
-		Reanchored: c.reanchored.Load(), Reconnects: c.reconnects.Load(), Panics: c.panics.Load(),
+		Units: c.units.Load(), Bytes: c.bytes.Load(), RandomAccess: c.random.Load(), Damaged: c.damaged.Load(), Held: c.built.held.Load(),
+		LostPackets: c.lost.Load(), UnknownLoss: c.unknownLoss.Load(), DecodeErrors: c.decodeErrors.Load(), ClampedTimes: c.built.clamped.Load(),
+		Reanchored: c.built.reanchored.Load(), Reconnects: c.reconnects.Load(), Panics: c.panics.Load(),
 		CameraClock: time.Duration(c.cameraClock.Load()), CameraClockKnown: c.hasClock.Load(),
 	}
 	if at := c.lastUnit.Load(); at != 0 {

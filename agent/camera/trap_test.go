@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/agent/camera/capture"
+	"vmsbridge/agent/camera/clip"
 )
 
 // newStreams counts how often decoding had to start anew.
@@ -31,7 +32,7 @@ func newStreams(units []AccessUnit) int {
 // A camera that restarts its encoder goes on with another SSRC. gortsplib refuses those packets for ever and keeps the session.
 func TestSSRCChangeReconnects(t *testing.T) {
 	t.Parallel()
-	cam := &fakeCamera{clip: loadClip(t, "plain.h264")}
+	cam := &fakeCamera{clip: clip.Load(t, "plain.h264")}
 	var change sync.Map // addresses of connections whose SSRC is changed
 	cam.listen = func(network, addr string) (net.Listener, error) {
 		l, err := net.Listen(network, addr)
@@ -82,7 +83,7 @@ func TestByeReconnects(t *testing.T) {
 	for _, transport := range []string{TransportTCP, TransportUDP} {
 		t.Run(transport, func(t *testing.T) {
 			t.Parallel()
-			cam := (&fakeCamera{clip: loadClip(t, "plain.h264"), udp: true}).start(t)
+			cam := (&fakeCamera{clip: clip.Load(t, "plain.h264"), udp: true}).start(t)
 			cfg := testConfig(cam.url)
 			cfg.Transport = transport
 			r := read(t, cfg)
@@ -107,7 +108,7 @@ func TestSenderReportClock(t *testing.T) {
 			var mu sync.Mutex
 			var lastTicks uint32
 			var lastSent time.Time
-			cam := &fakeCamera{clip: loadClip(t, "plain.h264")}
+			cam := &fakeCamera{clip: clip.Load(t, "plain.h264")}
 			cam.ticks = func(_ int, ticks uint32) uint32 {
 				mu.Lock()
 				defer mu.Unlock()
@@ -144,7 +145,7 @@ func TestSenderTime(t *testing.T) {
 // Over TCP a doubled packet shows as 65535 lost ones.
 func TestDoubledPacketsAreNotLoss(t *testing.T) {
 	t.Parallel()
-	cam := &fakeCamera{clip: loadClip(t, "plain.h264")}
+	cam := &fakeCamera{clip: clip.Load(t, "plain.h264")}
 	cam.packets = func(i int, p []*rtp.Packet) []*rtp.Packet {
 		if i%20 == 15 {
 			p = append(p, p[len(p)-1])
@@ -166,7 +167,7 @@ func TestLossMarksUntilKeyframe(t *testing.T) {
 	for _, transport := range []string{TransportTCP, TransportUDP} {
 		t.Run(transport, func(t *testing.T) {
 			t.Parallel()
-			cam := &fakeCamera{clip: loadClip(t, "slices.h264"), udp: true}
+			cam := &fakeCamera{clip: clip.Load(t, "slices.h264"), udp: true}
 			var mu sync.Mutex
 			hit := map[uint32]string{} // RTP time of pictures that lost a packet
 			cam.packets = func(i int, p []*rtp.Packet) []*rtp.Packet {
@@ -226,7 +227,7 @@ func countDamaged(units []AccessUnit) uint64 {
 // Closing a gortsplib client inside of its callback hangs for ever; a handler that ends the Source is such a callback.
 func TestCancelInsideCallback(t *testing.T) {
 	t.Parallel()
-	cam := (&fakeCamera{clip: loadClip(t, "plain.h264")}).start(t)
+	cam := (&fakeCamera{clip: clip.Load(t, "plain.h264")}).start(t)
 	src, ctx, cancel := newSource(t, testConfig(cam.url))
 	done := make(chan struct{})
 	go func() {
@@ -244,7 +245,7 @@ func TestCancelInsideCallback(t *testing.T) {
 // A panic in a callback costs a reconnect.
 func TestPanicInHandler(t *testing.T) {
 	t.Parallel()
-	cam := (&fakeCamera{clip: loadClip(t, "plain.h264")}).start(t)
+	cam := (&fakeCamera{clip: clip.Load(t, "plain.h264")}).start(t)
 	src, ctx, cancel := newSource(t, testConfig(cam.url))
 	var once sync.Once
 	var mu sync.Mutex
@@ -288,7 +289,7 @@ func TestSilentPeer(t *testing.T) {
 // auto starts with TCP and takes UDP when the camera refuses with 461.
 func TestAutoFallsBackToUDP(t *testing.T) {
 	t.Parallel()
-	cam := &fakeCamera{clip: loadClip(t, "plain.h264"), udp: true}
+	cam := &fakeCamera{clip: clip.Load(t, "plain.h264"), udp: true}
 	cam.onSetup = func(ctx *gortsplib.ServerHandlerOnSetupCtx) *base.Response {
 		if ctx.Transport == gortsplib.TransportTCP {
 			return &base.Response{StatusCode: base.StatusUnsupportedTransport}
@@ -313,7 +314,7 @@ func TestAutoFallsBackToUDP(t *testing.T) {
 // A camera that takes neither says so, and gets through again once its UDP packets are let through.
 func TestAutoWithoutAnyTransport(t *testing.T) {
 	t.Parallel()
-	cam := &fakeCamera{clip: loadClip(t, "plain.h264"), udp: true}
+	cam := &fakeCamera{clip: clip.Load(t, "plain.h264"), udp: true}
 	cam.onSetup = func(ctx *gortsplib.ServerHandlerOnSetupCtx) *base.Response {
 		if ctx.Transport == gortsplib.TransportTCP {
 			return &base.Response{StatusCode: base.StatusUnsupportedTransport}
@@ -334,7 +335,7 @@ func TestAutoWithoutAnyTransport(t *testing.T) {
 // From UDP without packets (a firewall) auto goes back to TCP.
 func TestAutoFallsBackToTCP(t *testing.T) {
 	t.Parallel()
-	cam := &fakeCamera{clip: loadClip(t, "plain.h264"), udp: true}
+	cam := &fakeCamera{clip: clip.Load(t, "plain.h264"), udp: true}
 	var mu sync.Mutex
 	first := true
 	cam.onSetup = func(ctx *gortsplib.ServerHandlerOnSetupCtx) *base.Response {
@@ -363,10 +364,10 @@ func TestAutoFallsBackToTCP(t *testing.T) {
 // Parameter sets may come in the stream only, and change at any time.
 func TestParametersInBandAndChanging(t *testing.T) {
 	t.Parallel()
-	a, b := loadClip(t, "plain.h264"), loadClip(t, "small.h264")
-	cam := &fakeCamera{clip: clip{codec: H264, units: append(append([][][]byte(nil), a.units...), b.units...)}, noParams: true}
-	for i := range cam.clip.units {
-		cam.clip.order = append(cam.clip.order, i)
+	a, b := clip.Load(t, "plain.h264"), clip.Load(t, "small.h264")
+	cam := &fakeCamera{clip: clip.Clip{Codec: string(H264), Units: append(append([][][]byte(nil), a.Units...), b.Units...)}, noParams: true}
+	for i := range cam.clip.Units {
+		cam.clip.Order = append(cam.clip.Order, i)
 	}
 	cam.start(t)
 	r := read(t, testConfig(cam.url))
@@ -387,7 +388,7 @@ func TestParametersInBandAndChanging(t *testing.T) {
 // A stream with gradual refresh has no IDR but the first; decoding starts at its recovery points.
 func TestGradualRefresh(t *testing.T) {
 	t.Parallel()
-	cam := &fakeCamera{clip: loadClip(t, "refresh.h264")}
+	cam := &fakeCamera{clip: clip.Load(t, "refresh.h264")}
 	cam.packets = func(i int, p []*rtp.Packet) []*rtp.Packet {
 		if i%20 == 0 { // the IDR
 			return nil
@@ -424,7 +425,7 @@ func TestJumpingTimestamps(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cam := &fakeCamera{clip: loadClip(t, "plain.h264"), ticks: ticks}
+			cam := &fakeCamera{clip: clip.Load(t, "plain.h264"), ticks: ticks}
 			cam.start(t)
 			src, ctx, cancel := newSource(t, testConfig(cam.url))
 			type seen struct{ taken, came time.Time }
