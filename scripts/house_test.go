@@ -32,7 +32,13 @@ var allowed = map[string][]string{
 	"motion/tamper/...":        {"motion"}, // for its Picture
 	"motion/contour":           nil,        // it is shown pictures and masks
 	"agent/clock":              nil,
-	"agent/camera/...":         nil,
+	"agent/camera":             nil,
+	"agent/camera/unit":        {"agent/camera/capture"},
+	"agent/camera/offer":       {"agent/camera/unit"}, // for its Codec
+	"agent/camera/dial":        nil,
+	"agent/camera/signin":      nil,
+	"agent/camera/capture":     nil,
+	"agent/camera/clip":        nil, // for tests only
 	"agent/codec/...":          {"agent/codec/..."},
 	"agent/discover/...":       nil,
 	"agent/panics":             nil,

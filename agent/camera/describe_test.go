@@ -7,12 +7,14 @@ import (
 	"github.com/bluenviron/gortsplib/v4/pkg/description"
 	"github.com/bluenviron/gortsplib/v4/pkg/sdp"
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/agent/camera/offer"
 )
 
 // understand runs a description through all that a camera's answer goes through.
 func understand(t testing.TB, body string) (choice, *Failure, []Offer) {
 	t.Helper()
-	out, offers := normalizeSDP([]byte(body))
+	out, offers := offer.Read([]byte(body))
 	if out == nil {
 		return choice{}, failf(NoVideo, nil, "unreadable"), nil
 	}
@@ -69,12 +71,6 @@ func TestUnderstandsDescriptions(t *testing.T) {
 			require.Len(t, c.media.Formats, 1, "no other payload type is listened to")
 		})
 	}
-}
-
-func TestOffersAreNamed(t *testing.T) {
-	_, _, offers := understand(t, sdpHead+"m=video 0 RTP/AVP 96\r\na=rtpmap:96 hevc/90000\r\nm=audio 0 RTP/AVP 8\r\nm=video 0 RTP/AVP 99\r\na=rtpmap:99 mp4v-es/90000\r\n"+
-		"m=application 0 RTP/AVP 107\r\na=rtpmap:107 vnd.onvif.metadata/90000\r\n")
-	require.Equal(t, []Offer{{"video", "H.265", true}, {"audio", "PCMA", false}, {"video", "MPEG-4 Visual", false}, {"application", "VND.ONVIF.METADATA", false}}, offers)
 }
 
 // No description makes anything panic, here or in the library's goroutine, which gets only what passed here.

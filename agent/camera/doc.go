@@ -17,7 +17,13 @@
 //		OnStatus: func(s camera.Status) { log.Info("camera", "state", s.State, "reason", s.Reason) },
 //	})
 //
-// Files, in the order of the flow: config (what is asked for), dial and signin (the connection), describe (what the camera
-// offers), session (one connection from DESCRIBE to TEARDOWN), assemble (packets → coded pictures), params and nal (what is
-// inside), the room capture (when it was taken), source and retry (again and again), status (what to tell people).
+// Files: config (what is asked for), session, receive and watch (one connection from DESCRIBE to TEARDOWN), choose (which stream), explain
+// (what went wrong, in words), source and retry (again and again), probe (once), status and metrics (what to tell people). Its rooms, none
+// of which knows a session:
+//
+//	dial    signin   the connection; the credentials on it
+//	offer            what the camera describes
+//	unit             packets → coded pictures → access units
+//	capture          when a picture was taken
+//	clip             streams for tests
 package camera

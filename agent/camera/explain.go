@@ -14,6 +14,8 @@ import (
 	"github.com/bluenviron/gortsplib/v4"
 	"github.com/bluenviron/gortsplib/v4/pkg/base"
 	"github.com/bluenviron/gortsplib/v4/pkg/liberrors"
+
+	"vmsbridge/agent/camera/dial"
 )
 
 // explain turns an error of the RTSP client into a state and a sentence. It is the one place where this is decided.
@@ -60,12 +62,12 @@ func (s *session) explainSignIn(during string, err error) *Failure {
 	if !denied && !errors.As(err, &setup) {
 		return nil
 	}
-	switch signIn := s.signIn.outcome(); {
-	case signIn.onlyBasic:
+	switch signIn := s.signIn.Outcome(); {
+	case signIn.OnlyBasic:
 		return failf(InsecureSignIn, err, "The camera asks for the password in clear text (Basic). Switch on digest sign-in in the camera, or use rtsps, or set allow_insecure_basic: true for this camera.")
-	case signIn.unknown:
+	case signIn.Unknown:
 		return failf(Refused, err, "The camera asks for a kind of sign-in that is not known here. Switch on digest sign-in in the camera.")
-	case signIn.accepted:
+	case signIn.Accepted:
 		f := failf(Refused, err, "The camera signed us in and then refused %s with the same credentials. Check that the user may view live video.", during)
 		f.immediate = true // usually a nonce that ran out
 		return f
@@ -113,7 +115,7 @@ func (s *session) explainTransport(err error) *Failure {
 }
 
 func (s *session) explainTLS(err error) *Failure {
-	seen := s.dialer.certificate()
+	seen := s.dialer.Certificate()
 	var (
 		record    tls.RecordHeaderError
 		alert     tls.AlertError
@@ -125,7 +127,7 @@ func (s *session) explainTLS(err error) *Failure {
 	)
 	const trust = " Compare this fingerprint with the one that the camera shows, then set tls_fingerprint: %s for this camera (or tls_insecure: true to trust any certificate)."
 	switch {
-	case errors.Is(err, errFingerprint):
+	case errors.Is(err, dial.ErrFingerprint):
 		return failf(TLSError, err, "The camera's certificate is not the expected one; its fingerprint is %s. Set tls_fingerprint to it if the certificate was renewed.", seen)
 	case errors.As(err, &host):
 		return failf(TLSError, err, "The camera's certificate is not for this host name."+trust, seen)
@@ -137,9 +139,9 @@ func (s *session) explainTLS(err error) *Failure {
 		return failf(TLSError, err, "The camera does not speak TLS on this port. Use rtsp:// or the camera's rtsps port (usually 322).")
 	case errors.As(err, &alert), strings.Contains(err.Error(), "tls: "):
 		return failf(TLSError, err, "The encrypted connection to the camera did not come about (%s). Update the camera's firmware, or use rtsp://.", s.t.clean(err.Error()))
-	case seen == "" && isTimeout && s.dialer.connected():
+	case seen == "" && isTimeout && s.dialer.Connected():
 		return failf(TLSError, err, "The camera accepts the connection but does not answer the TLS handshake. Check the port; rtsps is usually 322.")
-	case seen == "" && errors.Is(err, io.EOF) && s.dialer.connected():
+	case seen == "" && errors.Is(err, io.EOF) && s.dialer.Connected():
 		return failf(TLSError, err, "The camera closes the encrypted connection at once. Check the port; rtsps is usually 322.")
 	}
 	return nil
@@ -173,12 +175,12 @@ func (s *session) explainNetwork(during string, err error) *Failure {
 		netErr     net.Error
 	)
 	switch {
-	case errors.Is(err, errRedirected):
+	case errors.Is(err, dial.ErrRedirected):
 		return failf(Refused, err, "The camera sends us to another host (%s). Set the URL to that address if it is right; credentials are not sent there unasked.",
-			s.t.clean(strings.TrimPrefix(err.Error(), errRedirected.Error()+": ")))
+			s.t.clean(strings.TrimPrefix(err.Error(), dial.ErrRedirected.Error()+": ")))
 	case errors.As(err, &dns):
 		return failf(Unreachable, err, "The host name %s cannot be resolved. Check the URL and the DNS server, or use the camera's IP address.", s.t.url.Hostname())
-	case errors.As(err, &op) && op.Op == "dial" || !s.dialer.connected():
+	case errors.As(err, &op) && op.Op == "dial" || !s.dialer.Connected():
 		switch {
 		case errors.Is(err, syscall.ECONNREFUSED):
 			return failf(Unreachable, err, "Nothing answers at %s: the connection is refused. Check that the camera is on, that RTSP is switched on in it, and the port.", host)

@@ -117,7 +117,7 @@ func (p *prober) look(ctx context.Context, t *target, tr gortsplib.Transport, an
 	}
 	snap := stats.snapshot()
 	r := Report{Codec: p.info.codec, Width: p.info.width, Height: p.info.height, Keyframes: p.keyframes, Transport: s.transportName(),
-		SignIn: s.signIn.outcome().method, Units: p.units, CameraClock: snap.CameraClock, CameraClockKnown: snap.CameraClockKnown}
+		SignIn: s.signIn.Outcome().Method, Units: p.units, CameraClock: snap.CameraClock, CameraClockKnown: snap.CameraClockKnown}
 	if o := s.offers.Load(); o != nil {
 		r.Offers = *o
 	}

@@ -29,7 +29,7 @@ func TestProbe(t *testing.T) {
 	cfg.Transport, cfg.Username, cfg.Password = TransportAuto, "viewer", "secret"
 	r, err := Probe(t.Context(), cfg)
 	require.NoError(t, err)
-	require.Equal(t, []Offer{{"video", "H.264", true}}, r.Offers)
+	require.Equal(t, []Offer{{Kind: "video", Codec: "H.264", Supported: true}}, r.Offers)
 	require.Equal(t, []any{H264, 160, 120, "udp", "digest", "gortsplib"}, []any{r.Codec, r.Width, r.Height, r.Transport, r.SignIn, r.Server})
 	require.InDelta(t, 40, r.Rate, 4)
 	require.InDelta(t, 250, r.Keyframes.Milliseconds(), 60)
@@ -49,7 +49,7 @@ func TestProbeFails(t *testing.T) {
 	r, err := Probe(t.Context(), testConfig("rtsp://"+script(t, describes(sdpHead+"m=video 0 RTP/AVP 96\r\na=rtpmap:96 AV1/90000\r\n"))+"/x"))
 	require.ErrorAs(t, err, &f)
 	require.Equal(t, UnsupportedCodec, f.State)
-	require.Equal(t, []Offer{{"video", "AV1", false}}, r.Offers)
+	require.Equal(t, []Offer{{Kind: "video", Codec: "AV1", Supported: false}}, r.Offers)
 
 	cam := (&fakeCamera{clip: clip.Load(t, "plain.h264")}).start(t)
 	cam.pause(true)
@@ -58,7 +58,7 @@ func TestProbeFails(t *testing.T) {
 	r, err = Probe(ctx, testConfig(cam.url))
 	require.ErrorAs(t, err, &f)
 	require.Equal(t, NoKeyframe, f.State)
-	require.Equal(t, []Offer{{"video", "H.264", true}}, r.Offers)
+	require.Equal(t, []Offer{{Kind: "video", Codec: "H.264", Supported: true}}, r.Offers)
 }
 
 func TestConfigProblems(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/pion/rtp"
 
 	"vmsbridge/agent/camera/capture"
+	"vmsbridge/agent/camera/unit"
 )
 
 // unknownLoss is a gap in the sequence numbers too large to be loss: doubled or reordered packets, or a restart.
@@ -25,7 +26,7 @@ func (s *session) onPacket(p *rtp.Packet) {
 		s.floor = 0
 		return
 	}
-	s.asm.packet(p, at, step)
+	s.asm.Add(p, at, step)
 }
 
 // onLost is told of lost packets, mu held. They belong before the packet that comes next.
@@ -36,7 +37,7 @@ func (s *session) onLost(n uint64) {
 		s.stats.lost.Add(n)
 	}
 	if s.asm != nil {
-		s.asm.packetsLost()
+		s.asm.Lost()
 	}
 }
 
@@ -77,18 +78,18 @@ func (s *session) onRTCP(p rtcp.Packet) {
 }
 
 // onCoded takes a picture from the assembler, mu held.
-func (s *session) onCoded(c coded) {
+func (s *session) onCoded(c unit.Coded) {
 	now := time.Now()
 	if s.pictures++; s.pictures > 1 {
 		s.longest = max(s.longest, now.Sub(s.lastAt))
 	}
 	s.lastAt = now
-	u, ok := s.build.build(c)
-	s.floor = max(s.floor, s.build.newest())
+	u, ok := s.build.Build(c)
+	s.floor = max(s.floor, s.build.Newest())
 	if !ok {
 		return
 	}
-	s.lastRTP, s.lastTime = c.rtp, u.Time.UnixNano()
+	s.lastRTP, s.lastTime = c.RTP, u.Time.UnixNano()
 	s.stats.units.Add(1)
 	s.stats.bytes.Add(uint64(len(u.Data)))
 	s.stats.lastUnit.Store(s.lastTime)

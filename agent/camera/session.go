@@ -20,6 +20,10 @@ import (
 	"github.com/pion/rtp"
 
 	"vmsbridge/agent/camera/capture"
+	"vmsbridge/agent/camera/dial"
+	"vmsbridge/agent/camera/offer"
+	"vmsbridge/agent/camera/signin"
+	"vmsbridge/agent/camera/unit"
 )
 
 const (
@@ -45,8 +49,8 @@ type session struct {
 	transport gortsplib.Transport
 	anyPort   bool
 	client    *gortsplib.Client
-	dialer    *dialer
-	signIn    *signIn
+	dialer    *dial.Dialer
+	signIn    *signin.Watcher
 	offers    atomic.Pointer[[]Offer]
 	unread    atomic.Bool // the description could not be read
 	server    atomic.Pointer[string]
@@ -57,8 +61,8 @@ type session struct {
 
 	mu        sync.Mutex
 	over      bool // failed
-	asm       *assembler
-	build     *builder
+	asm       *unit.Assembler
+	build     *unit.Builder
 	strangers int // packets in a row with another SSRC
 	ssrc      uint32
 	packets   uint64
@@ -85,9 +89,9 @@ type info struct {
 // run opens the session and keeps it until it fails or ctx ends. It returns after everything has stopped; nil means ctx.
 func (s *session) run(ctx context.Context) (f *Failure) {
 	s.failed = make(chan *Failure, 1)
-	s.dialer = newDialer(dialOptions{host: s.t.url.Hostname(), connect: s.t.ConnectTimeout, idle: s.t.ReadTimeout, fingerprint: s.t.fingerprint,
-		insecure: s.t.TLS.InsecureSkipVerify})
-	s.signIn = newSignIn(s.t.Username, s.t.secure || s.t.AllowInsecureBasic)
+	s.dialer = dial.New(dial.Options{Host: s.t.url.Hostname(), Connect: s.t.ConnectTimeout, Idle: s.t.ReadTimeout, Fingerprint: s.t.fingerprint,
+		Insecure: s.t.TLS.InsecureSkipVerify})
+	s.signIn = signin.New(s.t.Username, s.t.secure || s.t.AllowInsecureBasic)
 	s.client = &gortsplib.Client{
 		Scheme:                s.t.url.Scheme,
 		Host:                  s.t.url.Host,
@@ -97,9 +101,9 @@ func (s *session) run(ctx context.Context) (f *Failure) {
 		Transport:             &s.transport,
 		AnyPortEnable:         s.anyPort,
 		UserAgent:             "vmsbridge",
-		DialContext:           s.dialer.dial,
-		ListenPacket:          listenUDP,
-		OnRequest:             s.signIn.request,
+		DialContext:           s.dialer.Dial,
+		ListenPacket:          dial.ListenUDP,
+		OnRequest:             s.signIn.Request,
 		OnResponse:            s.onResponse,
 		OnServerRequest:       func(*base.Request) {},
 		OnTransportSwitch:     func(error) {},
@@ -107,7 +111,7 @@ func (s *session) run(ctx context.Context) (f *Failure) {
 		OnDecodeError:         func(err error) { s.guarded(func() { s.onDecodeError(err) }) },
 	}
 	if s.t.secure {
-		s.client.TLSConfig = s.dialer.tlsConfig()
+		s.client.TLSConfig = s.dialer.TLSConfig()
 	}
 	if err := s.client.Start2(); err != nil {
 		return failf(Refused, err, "The connection cannot be prepared: %s.", s.t.clean(err.Error()))
@@ -137,7 +141,7 @@ func (s *session) run(ctx context.Context) (f *Failure) {
 
 // close sends TEARDOWN and waits for the client's goroutines.
 func (s *session) close() {
-	cut := time.AfterFunc(cmp.Or(s.t.teardown, teardownTime), s.dialer.drop)
+	cut := time.AfterFunc(cmp.Or(s.t.teardown, teardownTime), s.dialer.Drop)
 	defer cut.Stop()
 	s.client.Close()
 }
@@ -147,7 +151,7 @@ func (s *session) bounded(limit time.Duration, request func() error) error {
 	var expired atomic.Bool
 	timer := time.AfterFunc(limit, func() {
 		expired.Store(true)
-		s.dialer.drop()
+		s.dialer.Drop()
 	})
 	defer timer.Stop()
 	err := request()
@@ -193,7 +197,7 @@ func (s *session) open() *Failure {
 	}); err != nil {
 		return s.explain("PLAY", err)
 	}
-	s.dialer.settled()
+	s.dialer.Settled()
 	return nil
 }
 
@@ -203,9 +207,9 @@ func (s *session) prepare(c choice) *Failure {
 	defer s.mu.Unlock()
 	s.info = info{codec: c.codec, transport: s.transportName()}
 	s.lastAt = time.Now()
-	s.build = newBuilder(c.codec, s.floor, &s.stats.built, c.sets...)
+	s.build = unit.NewBuilder(c.codec, s.floor, &s.stats.built, c.sets...)
 	var err error
-	s.asm, err = newAssembler(c.codec, c.mode, s.onCoded, func(err error) {
+	s.asm, err = unit.NewAssembler(c.codec, c.mode, s.onCoded, func(err error) {
 		s.stats.decodeErrors.Add(1)
 		s.lastErr = err.Error()
 	})
@@ -266,9 +270,9 @@ func (s *session) readResponse(res *base.Response) {
 	if h := res.Header["Transport"]; len(h) == 1 {
 		res.Header["Transport"] = base.HeaderValue{tidyTransport(h[0])}
 	}
-	s.signIn.response(res)
+	s.signIn.Response(res)
 	if res.StatusCode == base.StatusOK && s.offers.Load() == nil && len(res.Body) > 0 && isSDP(res.Header) {
-		body, offers := normalizeSDP(res.Body)
+		body, offers := offer.Read(res.Body)
 		s.unread.Store(body == nil)
 		s.offers.Store(&offers)
 		res.Body = body

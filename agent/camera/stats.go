@@ -3,11 +3,13 @@ package camera
 import (
 	"sync/atomic"
 	"time"
+
+	"vmsbridge/agent/camera/unit"
 )
 
 // counters are counted by the reader and read by anyone.
 type counters struct {
-	built                                                                              counts
+	built                                                                              unit.Counts
 	units, bytes, random, damaged, lost, unknownLoss, decodeErrors, reconnects, panics atomic.Uint64
 
 	lastUnit    atomic.Int64 // ns since 1970
@@ -39,9 +41,9 @@ type Stats struct {
 
 func (c *counters) snapshot() Stats {
 	s := Stats{
-		Units: c.units.Load(), Bytes: c.bytes.Load(), RandomAccess: c.random.Load(), Damaged: c.damaged.Load(), Held: c.built.held.Load(),
-		LostPackets: c.lost.Load(), UnknownLoss: c.unknownLoss.Load(), DecodeErrors: c.decodeErrors.Load(), ClampedTimes: c.built.clamped.Load(),
-		Reanchored: c.built.reanchored.Load(), Reconnects: c.reconnects.Load(), Panics: c.panics.Load(),
+		Units: c.units.Load(), Bytes: c.bytes.Load(), RandomAccess: c.random.Load(), Damaged: c.damaged.Load(), Held: c.built.Held.Load(),
+		LostPackets: c.lost.Load(), UnknownLoss: c.unknownLoss.Load(), DecodeErrors: c.decodeErrors.Load(), ClampedTimes: c.built.Clamped.Load(),
+		Reanchored: c.built.Reanchored.Load(), Reconnects: c.reconnects.Load(), Panics: c.panics.Load(),
 		CameraClock: time.Duration(c.cameraClock.Load()), CameraClockKnown: c.hasClock.Load(),
 	}
 	if at := c.lastUnit.Load(); at != 0 {

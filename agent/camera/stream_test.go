@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/agent/camera/clip"
+	"vmsbridge/agent/camera/unit"
 )
 
 // requireSane checks what holds for the units of any source.
@@ -70,7 +71,7 @@ func TestReadsEachCodec(t *testing.T) {
 							got := nals(t, u.Data)
 							sets := map[bool]int{true: 3, false: 2}[u.Codec == H265]
 							// One of each kind is in as many units as there are kinds: no more and no other sets.
-							require.True(t, newBuilder(u.Codec, 0, &counts{}, got[:sets]...).decodable(), "parameter sets stand in front")
+							require.True(t, unit.NewBuilder(u.Codec, 0, &unit.Counts{}, got[:sets]...).Decodable(), "parameter sets stand in front")
 						}
 						require.True(t, bytes.HasPrefix(u.Data, []byte{0, 0, 0, 1}))
 					}

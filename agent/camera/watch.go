@@ -42,7 +42,7 @@ func (s *session) check(began time.Time) *Failure {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	limit := s.t.StaleAfter
-	if s.eager && s.longest > 0 && s.build.hasStarted() {
+	if s.eager && s.longest > 0 && s.build.Started() {
 		limit = min(limit, max(4*time.Second, 3*s.longest))
 	}
 	quiet := time.Since(s.lastAt)
@@ -58,7 +58,7 @@ func (s *session) check(began time.Time) *Failure {
 		return f
 	}
 	switch {
-	case !s.build.hasStarted():
+	case !s.build.Started():
 		return s.noKeyframe(time.Since(began), s.noKeyframeReason())
 	case !s.badSince.IsZero():
 		return s.noKeyframe(time.Since(s.badSince),
@@ -83,7 +83,7 @@ func (s *session) noKeyframeReason() string {
 	switch {
 	case s.pictures == 0 && s.lastErr != "":
 		return "The camera sends packets that cannot be read (" + s.t.clean(s.lastErr) + "). Try another transport or codec."
-	case !s.build.decodable():
+	case !s.build.Decodable():
 		return "The camera never sends the parameters of its video (SPS, PPS). Restart it, or choose another codec in it."
 	}
 	return "The camera sends video without keyframes. Set a keyframe (I-frame, GOP) interval of 1 to 4 s in it."

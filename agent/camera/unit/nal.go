@@ -1,4 +1,4 @@
-package camera
+package unit
 
 import (
 	"math/bits"
@@ -6,8 +6,8 @@ import (
 	"github.com/bluenviron/mediacommon/v2/pkg/codecs/h264"
 )
 
-// picture is what the NAL units of one access unit tell without decoding it.
-type picture struct {
+// content is what the NAL units of one access unit tell without decoding it.
+type content struct {
 	coded        bool // there is at least one slice
 	starts       bool // the first slice is the first of the picture: nothing is missing in front
 	randomAccess bool
@@ -17,15 +17,15 @@ type picture struct {
 }
 
 // look reads the NAL unit headers of an access unit. Empty NAL units are skipped.
-func look(codec Codec, nalus [][]byte) picture {
+func look(codec Codec, nalus [][]byte) content {
 	if codec == H265 {
 		return lookH265(nalus)
 	}
 	return lookH264(nalus)
 }
 
-func lookH264(nalus [][]byte) picture {
-	var p picture
+func lookH264(nalus [][]byte) content {
+	var p content
 	for _, n := range nalus {
 		if len(n) == 0 {
 			continue
@@ -48,8 +48,8 @@ func lookH264(nalus [][]byte) picture {
 	return p
 }
 
-func lookH265(nalus [][]byte) picture {
-	var p picture
+func lookH265(nalus [][]byte) content {
+	var p content
 	for _, n := range nalus {
 		if len(n) < 2 {
 			continue

@@ -1,4 +1,4 @@
-package camera
+package unit
 
 import (
 	"fmt"
@@ -48,16 +48,16 @@ func packetize(t testing.TB, c clip.Clip) [][]*rtp.Packet {
 }
 
 // collectCoded runs an assembler as the RTSP client would: a gap in the sequence numbers is told first.
-func collectCoded(t testing.TB, codec Codec, pkts []*rtp.Packet) (out []coded, errs []error) {
+func collectCoded(t testing.TB, codec Codec, pkts []*rtp.Packet) (out []Coded, errs []error) {
 	t.Helper()
-	a, err := newAssembler(codec, 0, func(c coded) { out = append(out, c) }, func(err error) { errs = append(errs, err) })
+	a, err := NewAssembler(codec, 0, func(c Coded) { out = append(out, c) }, func(err error) { errs = append(errs, err) })
 	require.NoError(t, err)
 	for i, p := range pkts {
 		if i > 0 && p.SequenceNumber != pkts[i-1].SequenceNumber+1 {
-			a.packetsLost()
+			a.Lost()
 		}
 		c := *p
-		a.packet(&c, int64(i), capture.Steady)
+		a.Add(&c, int64(i), capture.Steady)
 	}
 	return out, errs
 }
@@ -91,7 +91,7 @@ func TestAssemblesWhole(t *testing.T) {
 		arrival := int64(0)
 		for i, u := range got {
 			require.False(t, u.broken || u.after, "%s %d", name, i)
-			require.Equal(t, uint32(i)*3000, u.rtp)
+			require.Equal(t, uint32(i)*3000, u.RTP)
 			require.Equal(t, arrival, u.arrival, "that of the first packet")
 			arrival += int64(len(units[i]))
 			if Codec(c.Codec) != MJPEG {
@@ -114,7 +114,7 @@ func TestAssemblesWithoutMarkers(t *testing.T) {
 		require.Len(t, got, len(c.Units)-1, name)
 		for i, u := range got {
 			require.False(t, u.broken || u.after)
-			require.Equal(t, uint32(i)*3000, u.rtp)
+			require.Equal(t, uint32(i)*3000, u.RTP)
 		}
 	}
 }
@@ -155,9 +155,9 @@ func TestEverySingleLoss(t *testing.T) {
 			victim := int(all[lost].Timestamp / 3000)
 			got, _ := collectCoded(t, Codec(c.Codec), without(all, func(i int, _ *rtp.Packet) bool { return i == lost }))
 			msg := fmt.Sprintf("%s: packet %d of picture %d", name, lost, victim)
-			seen := map[int]coded{}
+			seen := map[int]Coded{}
 			for _, u := range got {
-				seen[int(u.rtp/3000)] = u
+				seen[int(u.RTP/3000)] = u
 			}
 			for i := range c.Units {
 				u, there := seen[i]
@@ -181,10 +181,10 @@ func TestEverySingleLoss(t *testing.T) {
 	}
 }
 
-func next(seen map[int]coded, i int) coded { return seen[i+1] }
+func next(seen map[int]Coded, i int) Coded { return seen[i+1] }
 
 // missingSlice says that a slice of a picture did not come through.
-func missingSlice(c clip.Clip, i int, u coded) bool {
+func missingSlice(c clip.Clip, i int, u Coded) bool {
 	count := func(nalus [][]byte) (n int) {
 		for _, x := range nalus {
 			if look(Codec(c.Codec), [][]byte{x}).coded {
@@ -223,19 +223,19 @@ func FuzzAssembler(f *testing.F) {
 	f.Add(uint8(2), []byte{0, 0, 0, 0, 1, 255, 0, 0, 0, 0, 0, 0}, uint8(1))
 	f.Fuzz(func(t *testing.T, kind uint8, payload []byte, how uint8) {
 		codec := []Codec{H264, H265, MJPEG}[kind%3]
-		b := newBuilder(codec, 0, &counts{})
-		a, err := newAssembler(codec, 0, func(c coded) {
-			if u, ok := b.build(c); ok && len(u.Data) == 0 {
+		b := NewBuilder(codec, 0, &Counts{})
+		a, err := NewAssembler(codec, 0, func(c Coded) {
+			if u, ok := b.Build(c); ok && len(u.Data) == 0 {
 				t.Fatal("an empty unit")
 			}
 		}, func(error) {})
 		require.NoError(t, err)
 		for i := range 4 {
 			if how>>i&1 != 0 {
-				a.packetsLost()
+				a.Lost()
 			}
 			p := &rtp.Packet{Header: rtp.Header{Marker: how>>(i+4)&1 != 0, Timestamp: uint32(i/2) * 3000, SequenceNumber: uint16(i)}, Payload: payload}
-			a.packet(p, int64(i), capture.Steady)
+			a.Add(p, int64(i), capture.Steady)
 		}
 	})
 }

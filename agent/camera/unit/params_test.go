@@ -1,4 +1,4 @@
-package camera
+package unit
 
 import (
 	"bytes"
@@ -166,10 +166,10 @@ func FuzzJPEGSize(f *testing.F) {
 func TestLeadingPicturesOfFirstCRA(t *testing.T) {
 	c := clip.Load(t, "open.h265")
 	cra, rasl, trail := []byte{21 << 1, 1, 0x80, 1}, []byte{9 << 1, 1, 0x80, 1}, []byte{1 << 1, 1, 0x80, 1}
-	b := newBuilder(H265, 0, &counts{}, c.Units[0]...)
+	b := NewBuilder(H265, 0, &Counts{}, c.Units[0]...)
 	var got []AccessUnit
 	for i, n := range [][]byte{trail, cra, rasl, trail, cra, rasl} {
-		u, ok := b.build(coded{nalus: [][]byte{n}, rtp: uint32(i) * 3000, arrival: int64(i+1) * millis(33)})
+		u, ok := b.Build(Coded{nalus: [][]byte{n}, RTP: uint32(i) * 3000, arrival: int64(i+1) * millis(33)})
 		require.Equal(t, i > 0, ok, "nothing before the first random access point")
 		if ok {
 			got = append(got, u)

@@ -1,4 +1,4 @@
-package camera
+package unit
 
 import (
 	"errors"
@@ -12,36 +12,36 @@ import (
 	"vmsbridge/agent/camera/capture"
 )
 
-// coded is one picture as it came out of the packets.
-type coded struct {
+// Coded is one coded picture as it came out of the packets.
+type Coded struct {
 	nalus   [][]byte // H.264, H.265
 	jpeg    []byte   // MJPEG
-	rtp     uint32
-	arrival int64 // of its first packet
+	RTP     uint32   // its time
+	arrival int64    // of its first packet
 	step    capture.Step
 	broken  bool // parts of it are missing
 	after   bool // something before it is missing
 }
 
-// assembler puts RTP packets together to pictures, with the depacketisers of gortsplib. It keeps what they lose: which
+// Assembler puts RTP packets together to pictures, with the depacketisers of gortsplib. It keeps what they lose: which
 // picture a lost packet belonged to, and when each picture's first packet arrived.
 //
 // A packet without the marker bit is held until the next one comes. If that has another timestamp, the marker was forgotten
 // or lost, and is set; so every depacketiser always ends its picture in time. Cameras that set the marker on every slice
 // are found out, and their pictures are divided by timestamp alone.
 // It is not safe for concurrent use.
-type assembler struct {
+type Assembler struct {
 	codec   Codec
 	mode    int // H.264 packetization-mode, H.265 max DON diff
 	decode  func(*rtp.Packet) (nalus [][]byte, jpeg []byte, err error)
-	emit    func(coded)
+	emit    func(Coded)
 	onError func(error)
 
 	held    *rtp.Packet
 	heldAt  arrival
 	pending bool // packets were lost since the last one
 
-	cur      coded // the picture being put together; valid while curOpen
+	cur      Coded // the picture being put together; valid while curOpen
 	curOpen  bool
 	skip     bool // the rest of cur is thrown away
 	lost     bool // a whole picture, or what is left of it, was thrown away
@@ -58,13 +58,15 @@ type arrival struct {
 	tail bool // and perhaps behind it
 }
 
-func newAssembler(codec Codec, mode int, emit func(coded), onError func(error)) (*assembler, error) {
-	a := &assembler{codec: codec, mode: mode, emit: emit, onError: onError}
+// NewAssembler is for a stream of that codec. mode is H.264's packetization-mode or H.265's greatest DON difference. emit gets each picture, and
+// onError what is wrong with a packet or a picture, both from within Add.
+func NewAssembler(codec Codec, mode int, emit func(Coded), onError func(error)) (*Assembler, error) {
+	a := &Assembler{codec: codec, mode: mode, emit: emit, onError: onError}
 	return a, a.reset()
 }
 
 // reset makes a new depacketiser, which forgets what it holds.
-func (a *assembler) reset() error {
+func (a *Assembler) reset() error {
 	switch a.codec {
 	case H264:
 		d := &rtph264.Decoder{PacketizationMode: a.mode}
@@ -82,11 +84,11 @@ func (a *assembler) reset() error {
 	return fmt.Errorf("assemble %q: unknown codec", a.codec)
 }
 
-// packetsLost is told of a gap in the sequence numbers before the packet after the gap comes.
-func (a *assembler) packetsLost() { a.pending = true }
+// Lost tells of a gap in the sequence numbers before the packet after the gap comes.
+func (a *Assembler) Lost() { a.pending = true }
 
-// packet takes the next packet. It keeps p and its payload, and may change its marker.
-func (a *assembler) packet(p *rtp.Packet, at int64, step capture.Step) {
+// Add takes the next packet and when it came, as capture.Clock says. It keeps p and its payload, and may change its marker.
+func (a *Assembler) Add(p *rtp.Packet, at int64, step capture.Step) {
 	if len(p.Payload) == 0 {
 		return // padding, or a hole punched through a firewall
 	}
@@ -111,11 +113,11 @@ func (a *assembler) packet(p *rtp.Packet, at int64, step capture.Step) {
 }
 
 // feed gives a packet to the depacketiser.
-func (a *assembler) feed(p *rtp.Packet, at arrival) {
+func (a *Assembler) feed(p *rtp.Packet, at arrival) {
 	a.stepped = a.stepped || at.step == capture.SetForward
 	switch {
-	case !a.curOpen || a.cur.rtp != p.Timestamp:
-		a.cur = coded{rtp: p.Timestamp, arrival: at.at, after: at.loss || a.lost}
+	case !a.curOpen || a.cur.RTP != p.Timestamp:
+		a.cur = Coded{RTP: p.Timestamp, arrival: at.at, after: at.loss || a.lost}
 		if a.stepped {
 			a.cur.step = capture.SetForward
 		}
@@ -153,7 +155,7 @@ func (a *assembler) feed(p *rtp.Packet, at arrival) {
 }
 
 // complete hands the picture on, unless it turns out to be only a part of one.
-func (a *assembler) complete(nalus [][]byte, jpeg []byte) {
+func (a *Assembler) complete(nalus [][]byte, jpeg []byte) {
 	c := a.cur
 	c.nalus, c.jpeg = nalus, jpeg
 	size := len(jpeg)
@@ -168,14 +170,14 @@ func (a *assembler) complete(nalus [][]byte, jpeg []byte) {
 	if a.codec != MJPEG {
 		pic := look(a.codec, nalus)
 		if pic.coded && !pic.starts {
-			if a.lastSeen && a.lastRTP == c.rtp && !c.after && !c.broken && !a.byTime {
+			if a.lastSeen && a.lastRTP == c.RTP && !c.after && !c.broken && !a.byTime {
 				a.byTime = true
 				a.onError(errors.New("the camera sets the marker bit on every slice; pictures are now divided by timestamp"))
 			}
 			c.broken = true
 		}
 		if pic.coded {
-			a.lastRTP, a.lastSeen = c.rtp, true
+			a.lastRTP, a.lastSeen = c.RTP, true
 		}
 	}
 	a.emit(c)

@@ -1,4 +1,4 @@
-package camera
+package signin
 
 import (
 	"strings"
@@ -7,47 +7,47 @@ import (
 	"github.com/bluenviron/gortsplib/v4/pkg/base"
 )
 
-// signIn watches requests and responses of a session for what concerns its credentials.
+// Watcher watches requests and responses of a session for what concerns its credentials.
 // Its methods are called by the RTSP client's goroutine and by ours.
-type signIn struct {
+type Watcher struct {
 	username string
 	basic    bool // Basic may be answered
 
 	mu     sync.Mutex
-	out    outcome
+	out    Outcome
 	opaque string // of the camera's challenge
 }
 
-// newSignIn is for one session of that user. basic permits to send the password in clear text, which the client does then.
-func newSignIn(username string, basic bool) *signIn { return &signIn{username: username, basic: basic} }
+// New is for one session of that user. basic permits to send the password in clear text, which the client does then.
+func New(username string, basic bool) *Watcher { return &Watcher{username: username, basic: basic} }
 
-// outcome is what a session knows of its sign-in.
-type outcome struct {
-	onlyBasic bool   // the camera wants the password in clear text, which is not allowed here
-	unknown   bool   // ... or asks in a way that we do not know
-	accepted  bool   // it accepted the credentials at least once
-	method    string // "basic" or "digest", what was sent; "": nothing
+// Outcome is what a session knows of its sign-in.
+type Outcome struct {
+	OnlyBasic bool   // the camera wants the password in clear text, which is not allowed here
+	Unknown   bool   // ... or asks in a way that we do not know
+	Accepted  bool   // it accepted the credentials at least once
+	Method    string // "basic" or "digest", what was sent; "": nothing
 }
 
-// outcome is what is known by now.
-func (s *signIn) outcome() outcome {
+// Outcome is what is known by now.
+func (s *Watcher) Outcome() Outcome {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.out
 }
 
-// response looks at a response and takes out the challenges that must not be answered. A man in the middle who removes the
+// Response looks at a response and takes out the challenges that must not be answered. A man in the middle who removes the
 // digest challenge gets no password: with Basic removed as well, the client has nothing to answer.
-func (s *signIn) response(res *base.Response) {
+func (s *Watcher) Response(res *base.Response) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if res.StatusCode != base.StatusUnauthorized {
-		if s.out.method != "" && res.StatusCode < 400 {
-			s.out.accepted = true
+		if s.out.Method != "" && res.StatusCode < 400 {
+			s.out.Accepted = true
 		}
 		return
 	}
-	if s.out.method != "" {
+	if s.out.Method != "" {
 		return // the answer to our credentials, with or without another challenge
 	}
 	var keep base.HeaderValue
@@ -69,8 +69,8 @@ func (s *signIn) response(res *base.Response) {
 			}
 		}
 	}
-	s.out.onlyBasic = basic && !known
-	s.out.unknown = !basic && !known
+	s.out.OnlyBasic = basic && !known
+	s.out.Unknown = !basic && !known
 	if keep == nil {
 		delete(res.Header, "WWW-Authenticate")
 		return
@@ -78,9 +78,9 @@ func (s *signIn) response(res *base.Response) {
 	res.Header["WWW-Authenticate"] = keep
 }
 
-// request completes the Authorization header that the client made: it neither escapes the user name nor returns the opaque
+// Request completes the Authorization header that the client made: it neither escapes the user name nor returns the opaque
 // value (RFC 7616 §3.4: it must be returned unchanged).
-func (s *signIn) request(req *base.Request) {
+func (s *Watcher) Request(req *base.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := req.Header["Authorization"]
@@ -88,10 +88,10 @@ func (s *signIn) request(req *base.Request) {
 		return
 	}
 	if strings.HasPrefix(h[0], "Basic ") {
-		s.out.method = "basic"
+		s.out.Method = "basic"
 		return
 	}
-	s.out.method = "digest"
+	s.out.Method = "digest"
 	user := s.username
 	if escaped := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(user); escaped != user {
 		h[0] = strings.Replace(h[0], `username="`+user+`"`, `username="`+escaped+`"`, 1)

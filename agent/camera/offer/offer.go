@@ -1,4 +1,4 @@
-package camera
+package offer
 
 import (
 	"slices"
@@ -7,6 +7,8 @@ import (
 	"github.com/bluenviron/gortsplib/v4/pkg/base"
 	"github.com/bluenviron/gortsplib/v4/pkg/description"
 	"github.com/bluenviron/gortsplib/v4/pkg/sdp"
+
+	"vmsbridge/agent/camera/unit"
 )
 
 // Offer is one medium of a camera's description.
@@ -16,12 +18,12 @@ type Offer struct {
 	Supported bool
 }
 
-// normalizeSDP rewrites a session description so that only what is needed is left: the video media, with the attributes that
+// Read rewrites a session description so that only what is needed is left: the video media, with the attributes that
 // are used. A camera whose audio or metadata is described wrongly, or with a line that the parser does not like, still
 // works then; and nothing that the parser could stumble over (it runs in a goroutine of the library, where a panic would take
 // the process) reaches it: each medium is parsed here first. Video media that cannot be parsed even without their fmtp are
 // left out. out is nil if body is no session description at all.
-func normalizeSDP(body []byte) (out []byte, offers []Offer) {
+func Read(body []byte) (out []byte, offers []Offer) {
 	var session []string
 	var media [][]string
 	lines := strings.FieldsFunc(strings.ToValidUTF8(string(body), "?"), func(r rune) bool { return r == '\r' || r == '\n' })
@@ -69,7 +71,7 @@ func normalizeSDP(body []byte) (out []byte, offers []Offer) {
 			section = slices.DeleteFunc(section, func(l string) bool { return strings.HasPrefix(l, "a=fmtp:") })
 		}
 		if parses(slices.Concat(head, section)) {
-			_, offer.Supported = supported(codecName(m))
+			_, offer.Supported = Codec(codecName(m))
 			doc = append(doc, section...)
 		}
 		offers = append(offers, offer)
@@ -114,7 +116,7 @@ func codecName(media []string) string {
 		if v, ok := strings.CutPrefix(line, "a=rtpmap:"); ok {
 			if num, enc, _ := strings.Cut(strings.TrimSpace(v), " "); num == pt || strings.HasPrefix(pt, "smart/") {
 				name, _, _ := strings.Cut(strings.TrimSpace(enc), "/")
-				return spell(name)
+				return Spell(name)
 			}
 		}
 	}
@@ -124,8 +126,8 @@ func codecName(media []string) string {
 	return "payload type " + pt
 }
 
-// spell is a codec as people write it, of its name in a description.
-func spell(name string) string {
+// Spell is a codec as people write it, of its name in a description.
+func Spell(name string) string {
 	switch upper := strings.ToUpper(name); upper {
 	case "H264":
 		return "H.264"
@@ -151,15 +153,15 @@ func spell(name string) string {
 	}
 }
 
-// supported says which of ours a codec is that is written as spell writes it.
-func supported(name string) (Codec, bool) {
+// Codec says which of ours a codec is that is written as spell writes it.
+func Codec(name string) (unit.Codec, bool) {
 	switch name {
 	case "H.264":
-		return H264, true
+		return unit.H264, true
 	case "H.265":
-		return H265, true
+		return unit.H265, true
 	case "MJPEG":
-		return MJPEG, true
+		return unit.MJPEG, true
 	}
 	return "", false
 }

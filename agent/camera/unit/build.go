@@ -1,4 +1,4 @@
-package camera
+package unit
 
 import (
 	"bytes"
@@ -10,14 +10,14 @@ import (
 	"vmsbridge/agent/camera/capture"
 )
 
-// builder makes access units of coded pictures: parameter sets in front, capture time, and the flags. It holds back
+// Builder makes access units of coded pictures: parameter sets in front, capture time, and the flags. It holds back
 // everything before the first picture at which decoding can start.
 // It is not safe for concurrent use.
-type builder struct {
+type Builder struct {
 	codec    Codec
 	params   *params
 	timeline *capture.Timeline
-	counts   *counts
+	counts   *Counts
 
 	started    bool
 	damaged    bool // until the next whole random access point
@@ -29,34 +29,34 @@ type builder struct {
 	lastRTP      uint32
 }
 
-// counts are what a builder counts; anyone may read them.
-type counts struct {
-	held       atomic.Uint64 // coded pictures not handed on: before the first random access point, or unusable
-	clamped    atomic.Uint64 // pictures whose RTP time was not believed
-	reanchored atomic.Uint64 // times that the relation of RTP time to the clock had to be made anew
+// Counts are what a builder counts; anyone may read them.
+type Counts struct {
+	Held       atomic.Uint64 // coded pictures not handed on: before the first random access point, or unusable
+	Clamped    atomic.Uint64 // pictures whose RTP time was not believed
+	Reanchored atomic.Uint64 // times that the relation of RTP time to the clock had to be made anew
 }
 
-// newBuilder knows the parameter sets of the stream's description. No picture's time is before floor, in nanoseconds since 1970.
-func newBuilder(codec Codec, floor int64, counts *counts, sets ...[]byte) *builder {
-	b := &builder{codec: codec, params: newParams(codec), timeline: capture.NewTimeline(floor), counts: counts}
+// NewBuilder knows the parameter sets of the stream's description. No picture's time is before floor, in nanoseconds since 1970.
+func NewBuilder(codec Codec, floor int64, counts *Counts, sets ...[]byte) *Builder {
+	b := &Builder{codec: codec, params: newParams(codec), timeline: capture.NewTimeline(floor), counts: counts}
 	b.params.absorb(sets...)
 	return b
 }
 
-// hasStarted says whether a picture came at which decoding could start.
-func (b *builder) hasStarted() bool { return b.started }
+// Started says whether a picture came at which decoding could start.
+func (b *Builder) Started() bool { return b.started }
 
-// decodable says whether parameter sets of each kind came, or the codec has none.
-func (b *builder) decodable() bool { return b.codec == MJPEG || b.params.complete() }
+// Decodable says whether parameter sets of each kind came, or the codec has none.
+func (b *Builder) Decodable() bool { return b.codec == MJPEG || b.params.complete() }
 
-// newest is the latest time that a picture was given, in nanoseconds since 1970.
-func (b *builder) newest() int64 { return b.timeline.Newest() }
+// Newest is the latest time that a picture was given, in nanoseconds since 1970.
+func (b *Builder) Newest() int64 { return b.timeline.Newest() }
 
 // learnAfter is how many pictures without a B-frame prove that the stream has none, whatever its parameter sets allow.
 const learnAfter = 90
 
-// build returns the access unit, or false if there is nothing to hand on.
-func (b *builder) build(c coded) (AccessUnit, bool) {
+// Build returns the access unit, or false if there is nothing to hand on.
+func (b *Builder) Build(c Coded) (AccessUnit, bool) {
 	if c.broken || c.after {
 		b.damaged = true
 	}
@@ -70,7 +70,7 @@ func (b *builder) build(c coded) (AccessUnit, bool) {
 	}
 	random := pic.randomAccess && !c.broken && b.params.complete()
 	if !b.started && !random {
-		b.counts.held.Add(1)
+		b.counts.Held.Add(1)
 		return AccessUnit{}, false
 	}
 	u := AccessUnit{Codec: b.codec, RandomAccess: random}
@@ -93,10 +93,10 @@ func (b *builder) build(c coded) (AccessUnit, bool) {
 	return u, true
 }
 
-func (b *builder) buildJPEG(c coded) (AccessUnit, bool) {
+func (b *Builder) buildJPEG(c Coded) (AccessUnit, bool) {
 	w, h, ok := jpegSize(c.jpeg)
 	if !ok || c.broken {
-		b.counts.held.Add(1)
+		b.counts.Held.Add(1)
 		return AccessUnit{}, false
 	}
 	b.damaged = false // every picture stands alone
@@ -107,19 +107,19 @@ func (b *builder) buildJPEG(c coded) (AccessUnit, bool) {
 }
 
 // time places the picture. The parameter sets say whether B-frames may occur; many cameras allow them and never send one.
-func (b *builder) time(c coded) time.Time {
+func (b *Builder) time(c Coded) time.Time {
 	reorder := b.codec != MJPEG && b.params.reorder && b.noReorder < learnAfter
-	if int32(c.rtp-b.lastRTP) > 0 {
+	if int32(c.RTP-b.lastRTP) > 0 {
 		b.noReorder++
 	} else if b.noReorder < learnAfter {
 		b.noReorder = 0
 	}
-	b.lastRTP = c.rtp
+	b.lastRTP = c.RTP
 	before, again := b.timeline.Faults()
-	at := b.timeline.Place(c.rtp, c.arrival, reorder, c.step)
+	at := b.timeline.Place(c.RTP, c.arrival, reorder, c.step)
 	clamped, reanchored := b.timeline.Faults()
-	b.counts.clamped.Add(clamped - before)
-	b.counts.reanchored.Add(reanchored - again)
+	b.counts.Clamped.Add(clamped - before)
+	b.counts.Reanchored.Add(reanchored - again)
 	return time.Unix(0, at).UTC()
 }
 

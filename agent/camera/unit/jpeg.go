@@ -1,4 +1,4 @@
-package camera
+package unit
 
 // jpegSize reads width and height from the frame header of a JPEG (ITU-T T.81 B.2.2) without touching its picture data.
 // ok is false if there is no frame header before the first scan.
