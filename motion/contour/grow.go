@@ -1,13 +1,19 @@
 package contour
 
-// fillShare is the part of a thing, at most, that a hole in it may be to be filled.
-const fillShare = 12
+const (
+	fillShare  = 12     // part of a thing, at most, that a hole in it may be to be filled
+	leastShare = 10_000 // part of the picture that anything must be to be marked
+	crumbShare = 40     // part of the largest thing that another must be, or
+	crumbMost  = 1500   // part of the picture
+)
 
 // grow marks the parts of the candidates that the detector marks, or that were marked before.
 func (c *Contour) grow(seeds []byte) {
-	least := max(6, c.width*c.height/40_000)
-	for i, v := range c.cand {
-		if v != 1 {
+	clear(c.marks)
+	least, largest := max(6, c.width*c.height/leastShare), 0
+	from, to := c.top*c.width, c.bottom*c.width
+	for i := from; i < to; i++ {
+		if c.cand[i] != 1 {
 			continue
 		}
 		c.flood(i, c.cand, 1, 2)
@@ -17,19 +23,27 @@ func (c *Contour) grow(seeds []byte) {
 				known++
 			}
 		}
-		to := byte(3)
 		if len(c.queue) < least || 6*known < len(c.queue) {
-			to = 0
+			for _, j := range c.queue {
+				c.cand[j] = 0
+			}
+			continue
+		}
+		largest = max(largest, len(c.queue))
+		c.trim()
+	}
+	crumb := min(largest/crumbShare, c.width*c.height/crumbMost)
+	for i := from; i < to; i++ {
+		if c.cand[i] != 2 {
+			continue
+		}
+		c.flood(i, c.cand, 2, 3)
+		if len(c.queue) < max(least, crumb) {
+			continue
 		}
 		for _, j := range c.queue {
-			c.cand[j] = to
+			c.marks[j] = 1
 		}
-		if to != 0 {
-			c.trim()
-		}
-	}
-	for i, v := range c.cand {
-		c.marks[i] = v & 1
 	}
 	c.fill()
 }
@@ -53,29 +67,49 @@ func (c *Contour) flood(first int, in []byte, from, to byte) {
 	}
 }
 
-// fill closes small holes of the marks.
+// fill closes small holes of the marks: what is not marked, is small, and does not reach the border of the box around all that is.
 func (c *Contour) fill() {
-	marked := 0
-	for _, v := range c.marks {
-		marked += int(v)
-	}
-	if marked == 0 {
-		return
-	}
-	// A part of what is not marked is a hole if it is small: everything around is not.
 	copy(c.cand, c.marks)
-	for i, v := range c.cand {
-		if v != 0 {
-			continue
-		}
-		c.flood(i, c.cand, 0, 2)
-		if len(c.queue)*fillShare > marked || len(c.queue) > c.width*c.height/200 {
-			continue
-		}
-		for _, j := range c.queue {
-			c.marks[j] = 1
+	left, top, right, bottom := c.box()
+	marked := 0
+	for y := top; y < bottom; y++ {
+		for _, v := range c.cand[y*c.width+left : y*c.width+right] {
+			marked += int(v)
 		}
 	}
+	most := min(marked/fillShare, c.width*c.height/200)
+	// What is around the box belongs to no hole.
+	for y := max(0, top-1); y < min(c.height, bottom+1); y++ {
+		for x := max(0, left-1); x < min(c.width, right+1); x++ {
+			if x < left || x >= right || y < top || y >= bottom {
+				c.cand[y*c.width+x] = 2
+			}
+		}
+	}
+	for y := top; y < bottom; y++ {
+		for i := y*c.width + left; i < y*c.width+right; i++ {
+			if c.cand[i] != 0 {
+				continue
+			}
+			c.flood(i, c.cand, 0, 2)
+			if len(c.queue) > most || c.open(left, top, right, bottom) {
+				continue
+			}
+			for _, j := range c.queue {
+				c.marks[j] = 1
+			}
+		}
+	}
+}
+
+// open tells whether what is in the queue reaches the border of a box.
+func (c *Contour) open(left, top, right, bottom int) bool {
+	for _, j := range c.queue {
+		if x, y := int(j)%c.width, int(j)/c.width; x <= left || y <= top || x+1 >= right || y+1 >= bottom {
+			return true
+		}
+	}
+	return false
 }
 
 // Of a thing, what may be a shadow is one where it lies at the feet.

@@ -18,12 +18,8 @@ func (c *Contour) learn(p Picture, dt time.Duration) {
 	}
 	up, down := int32(min(65536/4, 65536*int64(dt)/int64(devTau/3))), int32(min(65536/8, 65536*int64(dt)/int64(devTau)))
 	shift := p.ShiftX > 0.05 || p.ShiftX < -0.05 || p.ShiftY > 0.05 || p.ShiftY < -0.05
-	copy(c.cand, c.marks)
 	w := c.width
-	c.count(2, func(i, sum, _ int) {
-		if sum != 0 || c.prior[i] >= priorNear {
-			return
-		}
+	one := func(i int) {
 		s := int32(c.smooth[i])
 		if s < 0 {
 			s = -s
@@ -39,5 +35,19 @@ func (c *Contour) learn(p Picture, dt time.Duration) {
 		}
 		b := int32(c.back[i])
 		c.back[i] = uint16(b + int32(int64(int32(p.Luma[i/w*p.Stride+i%w])<<8-b)*int64(a)>>16))
+	}
+	copy(c.cand, c.marks)
+	c.count(2, func(i, sum, _ int) {
+		if sum == 0 && c.prior[i] < priorNear {
+			one(i)
+		}
 	})
+	for y := range c.height {
+		if y >= c.top && y < c.bottom {
+			continue
+		}
+		for i := y * w; i < y*w+w; i++ {
+			one(i)
+		}
+	}
 }

@@ -21,7 +21,9 @@ func (c *Contour) settle(p Picture, seeds []byte, dt time.Duration) {
 	c.rest += dt
 	tenths := uint16(min(keepFor, c.rest/(100*time.Millisecond)))
 	c.rest -= time.Duration(tenths) * 100 * time.Millisecond
-	for i, m := range c.marks {
+	from, to := c.top*c.width, c.bottom*c.width
+	for i := from; i < to; i++ {
+		m := c.marks[i]
 		if m != 0 {
 			c.lately[i] = latelyFor
 		} else {
@@ -35,8 +37,8 @@ func (c *Contour) settle(p Picture, seeds []byte, dt time.Duration) {
 		}
 	}
 	copy(c.cand, c.marks)
-	for i, v := range c.cand {
-		if v != 1 {
+	for i := from; i < to; i++ {
+		if c.cand[i] != 1 {
 			continue
 		}
 		c.flood(i, c.cand, 1, 2)

@@ -127,8 +127,8 @@ func (c *Contour) spread(back []uint16) {
 	w, h := c.width, c.height
 	lit := func(i int) float64 { b := float64(back[i]); return (b + 16*float64(c.smooth[i])) / max(256, b) }
 	c.queue = c.queue[:0]
-	for i, v := range c.cand {
-		if v >= seemsShade {
+	for i := c.top * w; i < c.bottom*w; i++ {
+		if c.cand[i] >= seemsShade {
 			c.queue = append(c.queue, int32(i))
 		}
 	}
@@ -164,7 +164,7 @@ func (c *Contour) spread(back []uint16) {
 // box is that of the candidates.
 func (c *Contour) box() (left, top, right, bottom int) {
 	left, top = c.width, c.height
-	for y := range c.height {
+	for y := c.top; y < c.bottom; y++ {
 		row := c.cand[y*c.width:][:c.width]
 		for x, v := range row {
 			if v != 0 {
