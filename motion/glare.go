@@ -122,10 +122,12 @@ func (d *Detector) uneven(box area.Rect, now []uint16) float64 {
 				continue
 			}
 			is, was := int64(512), int64(512)
-			for v := max(0, y-glareReach); v <= min(h-1, y+glareReach); v++ {
-				for u := max(0, x-glareReach); u <= min(w-1, x+glareReach); u++ {
-					is += int64(now[v*w+u])
-					was += int64(background[v*w+u])
+			left, right := max(0, x-glareReach), min(w, x+glareReach+1)
+			for v := max(0, y-glareReach); v < min(h, y+glareReach+1); v++ {
+				row, under := now[v*w+left:v*w+right], background[v*w+left:v*w+right]
+				for k, c := range row {
+					is += int64(c)
+					was += int64(under[k])
 				}
 			}
 			is = is * int64(background[i]) / was

@@ -41,16 +41,16 @@ func (r *restless) learn(d *Detector, passing uint64, dt time.Duration) {
 	up := 255 * ms / int(area.WornFull.Milliseconds())
 	down := max(1, 255*ms/int(restlessFades.Milliseconds()))
 	if passing != 0 {
-		d.mark(passing, from, to, d.solid)
+		d.mark(passing, from, to)
 	}
 	plane.Wear(r.memory[from:to], d.flags[from:to], d.scratch[from:to], uint8(up), uint8(down))
 	if passing != 0 {
-		d.mark(passing, from, to, nil)
+		clear(d.scratch[from:to])
 	}
 }
 
-// mark copies to scratch what the cells from..to of the objects in a set of bits are in a plane; without a plane it clears them there.
-func (d *Detector) mark(objects uint64, from, to int, cells []byte) {
+// mark copies to scratch which of the cells from..to of the objects in a set of bits are solid.
+func (d *Detector) mark(objects uint64, from, to int) {
 	w := d.grid.width
 	for _, r := range d.labels.RunsFrom(from / w) {
 		left, right, top, bottom := r.Cells(w, d.grid.height)
@@ -63,13 +63,8 @@ func (d *Detector) mark(objects uint64, from, to int, cells []byte) {
 		}
 		for y := top; y < bottom; y++ {
 			first, last := max(from, y*w+left), min(to, y*w+right)
-			if first >= last {
-				continue
-			}
-			if cells == nil {
-				clear(d.scratch[first:last])
-			} else {
-				copy(d.scratch[first:last], cells[first:last])
+			if first < last {
+				copy(d.scratch[first:last], d.solid[first:last])
 			}
 		}
 	}
