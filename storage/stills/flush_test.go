@@ -47,35 +47,6 @@ func TestFailedFlush(t *testing.T) {
 	}
 }
 
-// TestGapThatLasts outlives the segment in which it was noted, also over restarts, until it is over.
-func TestGapThatLasts(t *testing.T) {
-	dir := memDir(t)
-	opts := small
-	opts.MaxBytes = 4 * opts.SegmentBytes
-	r := open(t, dir, opts)
-	at := func(s int) time.Time { return epoch.Add(time.Duration(s) * time.Second) }
-	require.NoError(t, r.Gap("lost", at(-10), at(-5), "it was rebooted"))
-	require.NoError(t, r.Gap("lost", at(0), time.Time{}, "no route to host"))
-	fill := func(from int) {
-		for i := range 50 {
-			require.NoError(t, r.Append(still("cam", Preview, time.Duration(from+i)*time.Second, 14000)))
-		}
-	}
-	for round := range 3 {
-		fill(round * 100)
-		_, err := r.Before("lost", Main, at(round*100+50))
-		require.Equal(t, ReasonOffline, reason(t, err))
-		require.ErrorContains(t, err, "no route to host")
-		require.NoError(t, r.Close())
-		requireClean(t, dir)
-		r = open(t, dir, opts)
-	}
-	require.Len(t, r.Gaps("lost", time.Time{}, time.Time{}), 1, "the one that is over went with its segment")
-	require.NoError(t, r.Gap("lost", at(0), at(400), "no route to host"))
-	fill(500)
-	require.Empty(t, r.Gaps("lost", time.Time{}, time.Time{}), "and so does this one when it is over")
-}
-
 // TestFewBytesWait: a flush waits for more where little is there, but not for ever; many bytes do not wait.
 func TestFewBytesWait(t *testing.T) {
 	for _, c := range []struct {
