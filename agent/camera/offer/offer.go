@@ -153,7 +153,7 @@ func Spell(name string) string {
 	}
 }
 
-// Codec says which of ours a codec is that is written as spell writes it.
+// Codec says which of ours a codec is that is written as Spell writes it.
 func Codec(name string) (unit.Codec, bool) {
 	switch name {
 	case "H.264":

@@ -36,7 +36,7 @@ type Counts struct {
 	Reanchored atomic.Uint64 // times that the relation of RTP time to the clock had to be made anew
 }
 
-// NewBuilder knows the parameter sets of the stream's description. No picture's time is before floor, in nanoseconds since 1970.
+// NewBuilder knows the parameter sets of the stream's description. Every picture's time is behind floor, in nanoseconds since 1970.
 func NewBuilder(codec Codec, floor int64, counts *Counts, sets ...[]byte) *Builder {
 	b := &Builder{codec: codec, params: newParams(codec), timeline: capture.NewTimeline(floor), counts: counts}
 	b.params.absorb(sets...)
