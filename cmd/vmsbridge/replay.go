@@ -38,8 +38,8 @@ const exitScore = 2
 func (replayCommand) Help() string {
 	return `Pictures are numbered from 0 as the source has them; start and end are the first and the last picture with motion, both
 inclusive; seconds count from the first picture. As in the bridge, about "rate" pictures a second are looked at; masks are
-made for every picture. Images of a folder follow one another at --fps, gaps in their numbers do not count; where there are
-fewer than one in five seconds, give their true rate, such as --fps 0.1. An image that cannot be read is said at the end, and has
+made for every picture. Images of a folder follow one another at --fps, gaps in their numbers do not count; where they
+are rare, give their true rate, such as --fps 0.2: of what is seen for a picture or two, masks depend on it. An image that cannot be read is said at the end, and has
 the mask of the one before; after one of another size the scene is learned anew.
 
 --json prints type, region, region_name, reason (of tampering), object, start_frame, end_frame, start_s, end_s, best_frame, best_s, boxes

@@ -1,6 +1,8 @@
 package watch
 
 import (
+	"time"
+
 	"vmsbridge/agent/codec/planar"
 	"vmsbridge/motion"
 	"vmsbridge/motion/contour"
@@ -9,12 +11,17 @@ import (
 // finePixels is how many pixels of a picture outlines are drawn in, at most: 720x576. Those of larger pictures are scaled up.
 const finePixels = 720 * 576
 
+// rarest is the time between two pictures, at most, as the detector of masks is told it: after a longer one it would begin anew, and pictures that are further apart, as those of
+// time-lapse cameras are, would have no masks at all.
+const rarest = 2 * time.Second
+
 // outlines makes the masks of every picture: what the detector marks, pixel by pixel.
 type outlines struct {
 	detector      *motion.Detector
 	contour       *contour.Contour
-	width, height int    // of mask
-	seeds, mask   []byte // of the newest picture
+	seen, clock   time.Time // of the newest picture: its own time, and as the detector is told it
+	width, height int       // of mask
+	seeds, mask   []byte    // of the newest picture
 }
 
 func newOutlines(c motion.Config) (*outlines, error) {
@@ -22,11 +29,13 @@ func newOutlines(c motion.Config) (*outlines, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &outlines{detector: d, contour: contour.New()}, nil
+	return &outlines{detector: d, contour: contour.New(), seen: epoch, clock: epoch}, nil
 }
 
 // look makes the mask of a picture; reduced is the same as the detector sees it.
 func (o *outlines) look(m planar.Image, reduced motion.Picture) {
+	o.clock, o.seen = o.clock.Add(min(reduced.Time.Sub(o.seen), rarest)), reduced.Time
+	reduced.Time = o.clock
 	o.detector.Step(reduced)
 	o.width, o.height = planar.Fit(m.Width, m.Height, finePixels)
 	if n := o.width * o.height; len(o.mask) != n {

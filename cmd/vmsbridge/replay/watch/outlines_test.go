@@ -63,3 +63,42 @@ func TestMasksOfLargePictures(t *testing.T) {
 		}
 	}
 }
+
+// Pictures of which there is one in some seconds have masks all the same, and those of a camera that is looked at as usual do not depend on it.
+func TestMasksOfRarePictures(t *testing.T) {
+	if underRace {
+		t.Skip("the race detector slows the pixel loops down twentyfold, and there is no goroutine in them; this runs without it")
+	}
+	for _, every := range []time.Duration{time.Second, 5 * time.Second, 20 * time.Second} {
+		w, err := New(Settings{Rate: 10, Masks: true})
+		require.NoError(t, err)
+		mask := make([]byte, width*height)
+		marked := 0
+		for i := range 40 {
+			x := 100 + (i*67)%400
+			luma := walk(0, 1, 1)
+			if i >= 15 {
+				for y := 120; y < 280; y++ {
+					copy(luma.Pix[y*luma.Stride+x:][:60], stripes[y%40:])
+				}
+			}
+			w.Picture(footage.Picture{Number: i, At: time.Duration(i) * every, Image: planar.Image{Width: width, Height: height, FullRange: true, Y: luma}})
+			w.Mask(mask, width, height)
+			inside, all := 0, 0
+			for k, v := range mask {
+				if v != 0 {
+					all++
+					if u := k%width - x; u >= 0 && u < 60 && k/width >= 120 && k/width < 280 {
+						inside++
+					}
+				}
+			}
+			if i < 15 {
+				require.Zero(t, all, "%v: picture %d", every, i)
+			} else if inside > 60*160*8/10 {
+				marked++
+			}
+		}
+		require.Greater(t, marked, 15, "%v", every)
+	}
+}
