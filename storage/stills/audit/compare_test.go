@@ -1,0 +1,47 @@
+package audit
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/storage/stills/form"
+)
+
+// TestCompare changes an index in every way in which it can differ from the records, and looks at what is said of it.
+func TestCompare(t *testing.T) {
+	key := form.Key{Camera: "cam", Kind: form.Preview}
+	records := form.NewDraft(form.Version)
+	for i := range int64(3) {
+		records.Add(key, form.Entry{Time: i, Place: uint32(64 + 64*i), Size: 10})
+	}
+	records.AddNote(form.Note{Type: form.TypeGap, Camera: "cam", From: 1, To: form.NoEnd})
+	for name, c := range map[string]struct {
+		change  func(x *form.Listing)
+		want    string
+		damaged bool // nothing is said where the segment has damage, which the index may well not have
+	}{
+		"nothing":     {change: func(*form.Listing) {}},
+		"less":        {change: func(x *form.Listing) { x.List, x.Runs[0].Hi = x.List[:2], 2 }, want: "x: at 192: still is missing in the index", damaged: true},
+		"other place": {change: func(x *form.Listing) { x.List[1].Place = 640 }, want: "x: at 640: index names another place than 128 for a still", damaged: true},
+		"other size":  {change: func(x *form.Listing) { x.List[1].Size = 11 }, want: "x: at 128: index gives a still 11 bytes, it has 10", damaged: true},
+		"more": {change: func(x *form.Listing) {
+			x.List, x.Runs[0].Hi = append(x.List, form.Entry{Time: 9, Place: 256, Size: 10}), 4
+		}, want: "x: at 256: index lists a still that is not there"},
+		"other notes": {change: func(x *form.Listing) { x.Notes = nil }, want: "x: index lists 0 notes, the segment has 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, damaged := range []bool{false, true} {
+				x := records.Listing(0, 0)
+				c.change(x)
+				problems := Compare("x", x, records, damaged)
+				if c.want == "" || damaged && !c.damaged {
+					require.Empty(t, problems)
+					continue
+				}
+				require.Len(t, problems, 1)
+				require.Equal(t, c.want, problems[0].String())
+			}
+		})
+	}
+}
