@@ -115,8 +115,10 @@ func codecName(media []string) string {
 	for _, line := range media[1:] {
 		if v, ok := strings.CutPrefix(line, "a=rtpmap:"); ok {
 			if num, enc, _ := strings.Cut(strings.TrimSpace(v), " "); num == pt || strings.HasPrefix(pt, "smart/") {
-				name, _, _ := strings.Cut(strings.TrimSpace(enc), "/")
-				return Spell(name)
+				if name, _, _ := strings.Cut(strings.TrimSpace(enc), "/"); name != "" {
+					return Spell(name)
+				}
+				return "unknown"
 			}
 		}
 	}
