@@ -2,25 +2,20 @@ package tamper
 
 import (
 	"bytes"
-	"slices"
 	"time"
 
 	"vmsbridge/motion"
 )
 
 const (
-	lively       = 0.3                    // share of tiles that change in a picture which is not a repetition
-	slot         = time.Second            // in which pictures are counted
-	livelySlot   = 0.9                    // share of a slot's pictures that are lively where noise changes every picture
-	slackSlot    = 0.6                    // at most, where only keyframes and what follows them change
-	betweenSlot  = 0.1                    // of them, at most, that are neither lively nor still
-	steadyEnough = 6 * time.Second        // of lively slots, before a stillness says anything
-	drifts       = 3                      // times as much as from one picture to the next, that blocks change in a slot in which the light does
-	driftLeast   = 0.1                    // grey levels, on the mean of the blocks, likewise
-	driftWide    = 0.3                    // grey levels, nearly everywhere, likewise
-	stillFor     = 6 * time.Second        // of slack slots, or without a beat
-	beatsEnough  = 15                     // of a clock in the picture
-	beatSlip     = 350 * time.Millisecond // that a beat may be early or late
+	lively       = 0.3             // share of tiles that change in a picture which is not a repetition
+	slot         = time.Second     // in which pictures are counted
+	livelySlot   = 0.9             // share of a slot's pictures that are lively where noise changes every picture
+	slackSlot    = 0.6             // at most, where only keyframes and what follows them change
+	betweenSlot  = 0.1             // of them, at most, that are neither lively nor still
+	halfSlots    = 4               // in a row, at most, in which an encoder refines what it repeats from then on
+	steadyEnough = 6 * time.Second // of lively slots, before a stillness says anything
+	stillFor     = 6 * time.Second // of slack slots, or without a beat
 )
 
 // stillness tells a picture that is repeated for ever from a quiet scene, by what this camera's pictures did before. In most
@@ -50,11 +45,12 @@ type stillness struct {
 	halves    int       // slots in a row that were neither lively nor slack
 	sinceHalf time.Time // first picture that was not lively in the last of them
 
-	run    time.Duration // how long every picture has been lively
-	onset  [blocks]time.Duration
-	paused [blocks]bool // something covered or changed the whole picture since
-	beats  [blocks]int
-	beatAt time.Time // when the clock last changed
+	run     time.Duration // how long every picture has been lively
+	onset   [blocks]time.Duration
+	paused  [blocks]bool // something covered or changed the whole picture since
+	beats   [blocks]int
+	beatAt  time.Time     // when the clock last changed
+	freshAt time.Duration // when nearly all did
 
 	rest rest
 
@@ -94,7 +90,7 @@ func (s *stillness) step(p motion.Picture, dt time.Duration) (frozen bool, since
 	} else {
 		s.run = 0
 	}
-	s.tick(p.Time, fresh)
+	s.tick(p.Time, changed, fresh)
 	if s.pictures == 0 {
 		s.slotAt, s.first = s.at-dt, time.Time{}
 	}
@@ -141,50 +137,6 @@ func (s *stillness) compare(p motion.Picture) int {
 	return n
 }
 
-// levels are the mean grey levels of the tiles.
-type levels [blocks]float32
-
-// levels are those of the picture that was kept last.
-func (s *stillness) levels() levels {
-	var l levels
-	height := len(s.before) / s.width
-	for y := range height {
-		row := l[y*blocksY/height*blocksX:][:blocksX]
-		for b := range row {
-			sum := 0
-			x0, x1 := block(b, blocksX, s.width)
-			for _, v := range s.before[y*s.width+x0 : y*s.width+x1] {
-				sum += int(v)
-			}
-			row[b] += float32(sum) / float32(max(1, x1-x0))
-		}
-	}
-	for b := range l {
-		l[b] *= float32(blocksY) / float32(height)
-	}
-	return l
-}
-
-// from is by how much the tiles differ: on the mean, and three quarters of them at least.
-func (l *levels) from(k *levels) (mean, most float64) {
-	differ := *l
-	for b := range l {
-		differ[b] = abs(l[b] - k[b])
-		mean += float64(differ[b])
-	}
-	slices.Sort(differ[:])
-	return mean / blocks, float64(differ[quarter])
-}
-
-// drifted tells whether the light changed in the slot that ends, on the mean and nearly everywhere, and remembers where the next one begins.
-func (s *stillness) drifted() (somewhere, everywhere bool) {
-	now := s.levels()
-	went, all := now.from(&s.began)
-	step, allStep := now.from(&s.last)
-	s.began = now
-	return went > drifts*step+driftLeast, all > drifts*allStep+driftWide
-}
-
 // close judges a slot.
 func (s *stillness) close() {
 	drifted, everywhere := s.drifted()
@@ -205,8 +157,8 @@ func (s *stillness) close() {
 		}
 		s.frozen = s.frozen && (s.clock || s.rested)
 		s.slack = 0
-		if s.steady = min(s.steady+length, time.Hour); drifted {
-			s.steady = 0
+		if s.steady = min(s.steady+length, time.Minute); drifted {
+			s.steady /= 2
 		}
 	case share <= slackSlot && between <= betweenSlot && (s.steady >= steadyEnough || s.frozen):
 		if s.slack == 0 && !s.frozen {
@@ -222,62 +174,13 @@ func (s *stillness) close() {
 			s.steady, s.slack = 0, 0
 		}
 	default: // such as the slot in which the stillness begins
-		if s.halves++; s.halves > 1 && !s.frozen {
+		if s.halves++; s.halves > halfSlots && !s.frozen {
 			s.steady, s.slack = 0, 0
 		}
-		s.sinceHalf = s.first
+		if s.halves == 1 {
+			s.sinceHalf = s.first
+		}
 		return
 	}
 	s.halves = 0
-}
-
-// tick follows places that change once a second while nothing else does.
-func (s *stillness) tick(at time.Time, fresh bool) {
-	for b := range s.changed {
-		if fresh {
-			s.paused[b] = true
-			if s.run >= slot { // too much is going on to see a clock: its time stands still
-				s.onset[b] = s.at
-				s.beatAt = at
-			}
-			continue
-		}
-		if !s.changed[b] || s.previous[b] {
-			continue
-		}
-		if s.frozen && s.clock {
-			s.frozen = false
-		}
-		d := s.at - s.onset[b]
-		off := (d+slot/2)%slot - slot/2
-		switch {
-		case d < slot*7/2 && d > slot/2 && off.Abs() <= beatSlip && (d < slot*3/2 || s.paused[b]):
-			s.beats[b] = min(s.beats[b]+1, 1000)
-		default:
-			s.beats[b] = 0
-		}
-		if s.beats[b] >= beatsEnough {
-			s.beatAt = at
-		}
-		s.onset[b], s.paused[b] = s.at, false
-	}
-}
-
-// stopped tells whether a clock in the picture stopped.
-func (s *stillness) stopped(at time.Time) (bool, time.Time) {
-	for b := range s.beats {
-		if s.beats[b] < beatsEnough {
-			continue
-		}
-		if s.at-s.onset[b] < stillFor+slot {
-			return false, time.Time{} // another one may do it, or none
-		}
-	}
-	for b := range s.beats {
-		if s.beats[b] >= beatsEnough {
-			s.frozen, s.clock, s.since = true, true, s.beatAt
-			return true, s.since
-		}
-	}
-	return false, time.Time{}
 }

@@ -26,7 +26,7 @@ type rest struct {
 	long   time.Duration // of slots that rest, up to now
 	known  time.Duration // the longest that turned out to be none
 	halves int           // slots in a row that were neither
-	since  time.Time
+	since  time.Time     // when it began to rest, or to rest by half
 }
 
 // forget makes r know nothing.
@@ -53,23 +53,22 @@ func (r *rest) close(pictures int, length time.Duration, drifted, frozen bool, f
 		r.forget()
 		return false
 	case drifted && !frozen:
-		r.long, r.halves = 0, 0
+		r.long, r.halves, r.since = 0, 0, time.Time{}
 	case r.usual > 0 && most <= restShare*r.usual:
-		if r.long == 0 && r.halves == 0 {
-			r.since = first
-		}
+		r.begin(first)
 		r.long += length
 		r.halves = 0
-	case share < stirShare*r.usual && r.halves == 0:
+	case share < stirShare*r.usual && r.halves < halfSlots:
+		r.begin(first)
 		r.halves++
-		if r.long == 0 {
-			r.since = first
-		}
 	default:
 		if !frozen {
 			r.known = max(r.known, r.long)
 		}
-		r.long, r.halves = 0, 0
+		if r.long > 0 || share < leastLively { // it rests now and then: only keyframes are seen, or noise has its pauses
+			r.lively, r.usual = 0, 0
+		}
+		r.long, r.halves, r.since = 0, 0, time.Time{}
 		r.lively = min(r.lively+length, time.Hour)
 		if share < r.usual || r.usual == 0 {
 			r.usual = share
@@ -78,4 +77,11 @@ func (r *rest) close(pictures int, length time.Duration, drifted, frozen bool, f
 		}
 	}
 	return r.usual >= leastLively && r.lively >= restAfter && r.long >= max(stillFor, r.known*3/2+2*time.Second)
+}
+
+// begin remembers when rest began, if it begins now and there is a quiet picture.
+func (r *rest) begin(first time.Time) {
+	if r.since.IsZero() {
+		r.since = first
+	}
 }

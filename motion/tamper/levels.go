@@ -1,0 +1,54 @@
+package tamper
+
+import "slices"
+
+// Light that changes in all of the picture.
+const (
+	drifts     = 3   // times as much as from one picture to the next, that blocks change in a slot in which the light does
+	driftLeast = 0.1 // grey levels, on the mean of the blocks, likewise
+	driftWide  = 0.3 // grey levels, nearly everywhere, likewise
+)
+
+// levels are the mean grey levels of the tiles.
+type levels [blocks]float32
+
+// levels are those of the picture that was kept last.
+func (s *stillness) levels() levels {
+	var l levels
+	height := len(s.before) / s.width
+	for y := range height {
+		row := l[y*blocksY/height*blocksX:][:blocksX]
+		for b := range row {
+			sum := 0
+			x0, x1 := block(b, blocksX, s.width)
+			for _, v := range s.before[y*s.width+x0 : y*s.width+x1] {
+				sum += int(v)
+			}
+			row[b] += float32(sum) / float32(max(1, x1-x0))
+		}
+	}
+	for b := range l {
+		l[b] *= float32(blocksY) / float32(height)
+	}
+	return l
+}
+
+// from is by how much the tiles differ: on the mean, and three quarters of them at least.
+func (l *levels) from(k *levels) (mean, most float64) {
+	differ := *l
+	for b := range l {
+		differ[b] = abs(l[b] - k[b])
+		mean += float64(differ[b])
+	}
+	slices.Sort(differ[:])
+	return mean / blocks, float64(differ[quarter])
+}
+
+// drifted tells whether the light changed in the slot that ends, on the mean and nearly everywhere, and remembers where the next one begins.
+func (s *stillness) drifted() (somewhere, everywhere bool) {
+	now := s.levels()
+	went, all := now.from(&s.began)
+	step, allStep := now.from(&s.last)
+	s.began = now
+	return went > drifts*step+driftLeast, all > drifts*allStep+driftWide
+}
