@@ -1,9 +1,6 @@
 package motion
 
-import (
-	"vmsbridge/motion/area"
-	"vmsbridge/motion/shake"
-)
+import "vmsbridge/motion/area"
 
 // Threshold is the share of the picture (0..1) that must move for the whole picture to count as moving: what Activity.Share is drawn against.
 func (d *Detector) Threshold() float64 { return d.spans[0].share }
@@ -157,49 +154,6 @@ func (s *silhouette) fill(g grid, r area.Rect) {
 		for x := r.Left; x < r.Right; x++ {
 			i := y*g.width + x
 			s.shape[i] = 1 - s.shape[i]>>1
-		}
-	}
-}
-
-// smooth rounds the steps between cells: each level is the weighted mean (1 2 1 in both directions) of the shape around it, 0..16, with twice the weight of the cell itself.
-func (s *silhouette) smooth(g grid) {
-	at := func(x, y int) uint8 {
-		return s.shape[max(0, min(g.height-1, y))*g.width+max(0, min(g.width-1, x))]
-	}
-	for y := range g.height {
-		for x := range g.width {
-			sum := uint8(0)
-			for j := -1; j <= 1; j++ {
-				k := uint8(2 - j*j)
-				sum += k * (at(x-1, y+j) + 2*at(x, y+j) + at(x+1, y+j))
-			}
-			s.level[y*g.width+x] = sum
-		}
-	}
-}
-
-// scale draws where the level, interpolated between the cells' centres, is above one half.
-func (s *silhouette) scale(g grid, shake shake.Steady, dst []byte, width, height int) {
-	// Places are in 1/256 cells.
-	stepX := 256 * g.pictureWidth * 256 / (g.side * width)
-	stepY := 256 * g.pictureHeight * 256 / (g.side * height)
-	dx, dy := int(256*shake.DX), int(256*shake.DY)
-	for y := range height {
-		v := max(0, (y*stepY+stepY/2)/256-128-dy)
-		y0 := min(v>>8, g.height-1)
-		y1, fy := min(y0+1, g.height-1), v&255
-		up, down := s.level[y0*g.width:][:g.width], s.level[y1*g.width:][:g.width]
-		row := dst[y*width:][:width]
-		for x := range row {
-			u := max(0, (x*stepX+stepX/2)/256-128-dx)
-			x0 := min(u>>8, g.width-1)
-			x1, fx := min(x0+1, g.width-1), u&255
-			a := int(up[x0])*(256-fx) + int(up[x1])*fx
-			b := int(down[x0])*(256-fx) + int(down[x1])*fx
-			row[x] = 0
-			if a*(256-fy)+b*fy >= 8<<16 {
-				row[x] = 255
-			}
 		}
 	}
 }

@@ -30,24 +30,27 @@ type Contour struct {
 	time          time.Time
 	pictures      int // since it began
 
-	back        []uint16 // the background, 1/256 grey levels
-	dev         []uint16 // what the smoothed difference from it is on the mean where nothing is marked, 1/256
-	marks       []byte   // 1 where the newest mask is marked
-	held        []uint16 // for how many 1/10 s a marked pixel has been no seed
-	lately      []byte   // for how many 1/10 s more a pixel counts as one that was marked: noise takes one now and then
-	shifted     []uint16 // the background as the newest picture sees it
-	raw         []int16  // the difference from the background, 1/16
-	smooth      []int16  // its mean over 3x3 pixels
-	prior       []byte   // how close a pixel is to what the detector marks
-	cand        []byte   // 1 where a pixel may be marked, 2 where a part of the mask was visited
-	rows        []int16
-	lines       []byte
-	queue       []int32
-	top, bottom int // the rows in which anything may be marked; bottom is exclusive
-	columns     []sums
-	shade       []byte        // 1 where the newest picture may only be darker, or brighter, than the background
-	blindTill   time.Time     // nothing new is marked: the light of the scene changed
-	rest        time.Duration // of held, that is less than its unit
+	back      []uint16 // the background, 1/256 grey levels
+	dev       []uint16 // what the smoothed difference from it is on the mean where nothing is marked, 1/256
+	marks     []byte   // 1 where the newest mask is marked
+	held      []uint16 // for how many 1/10 s a marked pixel has been no seed
+	lately    []byte   // for how many 1/10 s more a pixel counts as one that was marked: noise takes one now and then
+	shifted   []uint16 // the background as the newest picture sees it
+	raw       []int16  // the difference from the background, 1/16
+	smooth    []int16  // its mean over 3x3 pixels
+	prior     []byte   // how close a pixel is to what the detector marks
+	cand      []byte   // 1 where a pixel may be marked
+	rows      []int16
+	lines     []byte
+	queue     []int32
+	rect      // the part of the picture in which anything may be marked
+	runs      []run
+	totals    []int32
+	counts    []int32
+	columns   []sums
+	shade     []byte        // 1 where the newest picture may only be darker, or brighter, than the background
+	blindTill time.Time     // nothing new is marked: the light of the scene changed
+	rest      time.Duration // of held, that is less than its unit
 }
 
 // New returns a Contour that has seen nothing.
@@ -76,8 +79,11 @@ func (c *Contour) Trace(p Picture, seeds, mask []byte) {
 	c.grow(seeds)
 	c.settle(p, seeds, dt)
 	clear(mask)
-	for i := c.top * c.width; i < c.bottom*c.width; i++ {
-		mask[i] = -c.marks[i]
+	for y := c.top; y < c.bottom; y++ {
+		row := mask[y*p.Width:][c.left:c.right]
+		for x, m := range c.marks[y*p.Width:][c.left:c.right] {
+			row[x] = -m
+		}
 	}
 	c.learn(p, dt)
 }

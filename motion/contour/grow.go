@@ -11,105 +11,46 @@ const (
 func (c *Contour) grow(seeds []byte) {
 	clear(c.marks)
 	least, largest := max(6, c.width*c.height/leastShare), 0
-	from, to := c.top*c.width, c.bottom*c.width
-	for i := from; i < to; i++ {
-		if c.cand[i] != 1 {
+	c.divide(c.cand, 1, c.rect)
+	for part := range c.parts {
+		if c.size(part) < least {
+			c.paint(part, c.cand, 0)
 			continue
 		}
-		c.flood(i, c.cand, 1, 2)
+		c.walk(part)
 		known := 0
 		for _, j := range c.queue {
 			if seeds[j] != 0 || c.lately[j] != 0 {
 				known++
 			}
 		}
-		if len(c.queue) < least || 6*known < len(c.queue) {
-			for _, j := range c.queue {
-				c.cand[j] = 0
-			}
+		if 6*known < len(c.queue) {
+			c.paint(part, c.cand, 0)
 			continue
 		}
 		largest = max(largest, len(c.queue))
 		c.trim()
 	}
-	crumb := min(largest/crumbShare, c.width*c.height/crumbMost)
-	for i := from; i < to; i++ {
-		if c.cand[i] != 2 {
-			continue
-		}
-		c.flood(i, c.cand, 2, 3)
-		if len(c.queue) < max(least, crumb) {
-			continue
-		}
-		for _, j := range c.queue {
-			c.marks[j] = 1
+	least = max(least, min(largest/crumbShare, c.width*c.height/crumbMost))
+	c.divide(c.cand, 1, c.rect)
+	for part := range c.parts {
+		if c.size(part) >= least {
+			c.paint(part, c.marks, 1)
 		}
 	}
 	c.fill()
 }
 
-// flood visits all that is connected, by the eight around each, and has the same value; it becomes another one. The pixels are in the queue then.
-func (c *Contour) flood(first int, in []byte, from, to byte) {
-	w, h := c.width, c.height
-	c.queue = append(c.queue[:0], int32(first))
-	in[first] = to
-	for at := 0; at < len(c.queue); at++ {
-		i := int(c.queue[at])
-		x, y := i%w, i/w
-		for v := max(0, y-1); v <= min(h-1, y+1); v++ {
-			for u := max(0, x-1); u <= min(w-1, x+1); u++ {
-				if j := v*w + u; in[j] == from {
-					in[j] = to
-					c.queue = append(c.queue, int32(j))
-				}
-			}
-		}
-	}
-}
-
 // fill closes small holes of the marks: what is not marked, is small, and does not reach the border of the box around all that is.
 func (c *Contour) fill() {
-	copy(c.cand, c.marks)
-	left, top, right, bottom := c.box()
-	marked := 0
-	for y := top; y < bottom; y++ {
-		for _, v := range c.cand[y*c.width+left : y*c.width+right] {
-			marked += int(v)
-		}
-	}
+	box, marked := c.box(c.marks)
 	most := min(marked/fillShare, c.width*c.height/200)
-	// What is around the box belongs to no hole.
-	for y := max(0, top-1); y < min(c.height, bottom+1); y++ {
-		for x := max(0, left-1); x < min(c.width, right+1); x++ {
-			if x < left || x >= right || y < top || y >= bottom {
-				c.cand[y*c.width+x] = 2
-			}
+	c.divide(c.marks, 0, box)
+	for part := range c.parts {
+		if c.size(part) <= most && !c.reaches(part, box) {
+			c.paint(part, c.marks, 1)
 		}
 	}
-	for y := top; y < bottom; y++ {
-		for i := y*c.width + left; i < y*c.width+right; i++ {
-			if c.cand[i] != 0 {
-				continue
-			}
-			c.flood(i, c.cand, 0, 2)
-			if len(c.queue) > most || c.open(left, top, right, bottom) {
-				continue
-			}
-			for _, j := range c.queue {
-				c.marks[j] = 1
-			}
-		}
-	}
-}
-
-// open tells whether what is in the queue reaches the border of a box.
-func (c *Contour) open(left, top, right, bottom int) bool {
-	for _, j := range c.queue {
-		if x, y := int(j)%c.width, int(j)/c.width; x <= left || y <= top || x+1 >= right || y+1 >= bottom {
-			return true
-		}
-	}
-	return false
 }
 
 // Of a thing, what may be a shadow is one where it lies at the feet.

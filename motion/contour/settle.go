@@ -21,27 +21,25 @@ func (c *Contour) settle(p Picture, seeds []byte, dt time.Duration) {
 	c.rest += dt
 	tenths := uint16(min(keepFor, c.rest/(100*time.Millisecond)))
 	c.rest -= time.Duration(tenths) * 100 * time.Millisecond
-	from, to := c.top*c.width, c.bottom*c.width
-	for i := from; i < to; i++ {
-		m := c.marks[i]
-		if m != 0 {
-			c.lately[i] = latelyFor
-		} else {
-			c.lately[i] -= byte(min(tenths, uint16(c.lately[i])))
-		}
-		switch {
-		case m == 0 || seeds[i] != 0:
-			c.held[i] = 0
-		default:
-			c.held[i] = min(keepFor, c.held[i]+tenths)
+	for y := c.top; y < c.bottom; y++ {
+		for i := y*c.width + c.left; i < y*c.width+c.right; i++ {
+			m := c.marks[i]
+			if m != 0 {
+				c.lately[i] = latelyFor
+			} else {
+				c.lately[i] -= byte(min(tenths, uint16(c.lately[i])))
+			}
+			switch {
+			case m == 0 || seeds[i] != 0:
+				c.held[i] = 0
+			default:
+				c.held[i] = min(keepFor, c.held[i]+tenths)
+			}
 		}
 	}
-	copy(c.cand, c.marks)
-	for i := from; i < to; i++ {
-		if c.cand[i] != 1 {
-			continue
-		}
-		c.flood(i, c.cand, 1, 2)
+	c.divide(c.marks, 1, c.rect)
+	for part := range c.parts {
+		c.walk(part)
 		still, old := 0, 0
 		for _, j := range c.queue {
 			if c.held[j] >= ghostAfter {

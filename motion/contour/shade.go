@@ -1,5 +1,7 @@
 package contour
 
+import "bytes"
+
 // What the surroundings of a candidate say of it.
 const (
 	seemsThing = 1
@@ -38,10 +40,11 @@ func (s *sums) put(i, b, times int32) {
 // smooth to tell, the candidate becomes seemsShade.
 func (c *Contour) unshade(p Picture) {
 	w, h := c.width, c.height
-	left, top, right, bottom := c.box()
-	if left >= right {
+	box, n := c.box(c.cand)
+	if n == 0 {
 		return
 	}
+	left, top, right, bottom := box.left, box.top, box.right, box.bottom
 	back := c.view(-p.ShiftX, -p.ShiftY)
 	reach := 2
 	if w > 400 {
@@ -127,9 +130,11 @@ func (c *Contour) spread(back []uint16) {
 	w, h := c.width, c.height
 	lit := func(i int) float64 { b := float64(back[i]); return (b + 16*float64(c.smooth[i])) / max(256, b) }
 	c.queue = c.queue[:0]
-	for i := c.top * w; i < c.bottom*w; i++ {
-		if c.cand[i] >= seemsShade {
-			c.queue = append(c.queue, int32(i))
+	for y := c.top; y < c.bottom; y++ {
+		for x, v := range c.cand[y*w:][c.left:c.right] {
+			if v >= seemsShade {
+				c.queue = append(c.queue, int32(y*w+c.left+x))
+			}
 		}
 	}
 	begin := 0
@@ -161,17 +166,24 @@ func (c *Contour) spread(back []uint16) {
 	}
 }
 
-// box is that of the candidates.
-func (c *Contour) box() (left, top, right, bottom int) {
-	left, top = c.width, c.height
+// box is the least rect that has all that is not zero, and the number of its pixels.
+func (c *Contour) box(in []byte) (r rect, n int) {
+	r = rect{left: c.width, top: c.height}
 	for y := c.top; y < c.bottom; y++ {
-		row := c.cand[y*c.width:][:c.width]
-		for x, v := range row {
-			if v != 0 {
-				left, right = min(left, x), max(right, x+1)
-				top, bottom = min(top, y), y+1
-			}
+		row := in[y*c.width:][c.left:c.right]
+		zeroes := bytes.Count(row, []byte{0})
+		if zeroes == len(row) {
+			continue
 		}
+		n += len(row) - zeroes
+		first, last := 0, len(row)-1
+		for row[first] == 0 {
+			first++
+		}
+		for row[last] == 0 {
+			last--
+		}
+		r = rect{min(r.left, c.left+first), min(r.top, y), max(r.right, c.left+last+1), y + 1}
 	}
-	return left, top, right, bottom
+	return r, n
 }
