@@ -5,7 +5,7 @@ import "time"
 // A clock that is burnt into the picture.
 const (
 	beatsEnough = 15                     // in a row
-	beatSlip    = 350 * time.Millisecond // that a beat may be early or late
+	beatSlip    = 350 * time.Millisecond // that a beat may be early or late, against the first of them
 )
 
 // tick follows places that change once a second while nothing else does: what an encoder refines after a keyframe, and where more than a clock changes, is no beat.
@@ -39,10 +39,11 @@ func (s *stillness) tick(at time.Time, changed int, fresh bool) {
 		d := s.at - s.onset[b]
 		off := (d+slot/2)%slot - slot/2
 		switch {
-		case d < slot*7/2 && d > slot/2 && off.Abs() <= beatSlip && (d < slot*3/2 || s.paused[b]):
+		case d < slot*7/2 && d > slot/2 && (s.slip[b]+off).Abs() <= beatSlip && (d < slot*3/2 || s.paused[b]):
 			s.beats[b] = min(s.beats[b]+1, 1000)
+			s.slip[b] += off
 		default:
-			s.beats[b] = 0
+			s.beats[b], s.slip[b] = 0, 0
 		}
 		if s.beats[b] >= beatsEnough {
 			s.beatAt = at

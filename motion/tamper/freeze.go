@@ -49,8 +49,9 @@ type stillness struct {
 	onset   [blocks]time.Duration
 	paused  [blocks]bool // something covered or changed the whole picture since
 	beats   [blocks]int
-	beatAt  time.Time     // when the clock last changed
-	freshAt time.Duration // when nearly all did
+	slip    [blocks]time.Duration // of the newest beat against the first one
+	beatAt  time.Time             // when the clock last changed
+	freshAt time.Duration         // when nearly all did
 
 	rest rest
 

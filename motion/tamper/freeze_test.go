@@ -94,3 +94,22 @@ func TestWhatAnEncoderRefinesIsNoClock(t *testing.T) {
 		return 0
 	}))
 }
+
+// What changes about once a second, but does not keep time, is no clock either.
+func TestAClockKeepsTime(t *testing.T) {
+	sometimes := func(at float64, i, block int) float64 {
+		if block == 5 && at < 60 && (i%11 == 0 || i%11 == 2 || i%11 == 6 || i%11 == 9) {
+			return 1
+		}
+		return 0
+	}
+	require.Empty(t, sent(t, 3, 90, sometimes))
+	spans := sent(t, 3, 90, func(at float64, i, block int) float64 {
+		if block == 5 && at < 60 && i%3 == 0 {
+			return 1
+		}
+		return 0
+	})
+	require.Len(t, spans, 1, "a clock that stops")
+	require.Equal(t, tamper.Frozen, spans[0].reason)
+}
