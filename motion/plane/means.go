@@ -1,6 +1,9 @@
 package plane
 
-import "math/bits"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // Means writes the mean luma of each cell of side x side pixels into cells, width x height of them, in 1/256 grey levels (0..65280),
 // rounded down. Luma has at least height*side rows, stride bytes apart.
@@ -15,10 +18,7 @@ func Means(luma []byte, stride, side, width, height int, cells []uint16) {
 			}
 		}
 	case side == 2:
-		for y := range height {
-			top, low := luma[2*y*stride:][:2*width:2*width], luma[(2*y+1)*stride:][:2*width:2*width]
-			meansTwo(top, low, cells[y*width:][:width:width])
-		}
+		meansTwo(luma[:(2*height-1)*stride+2*width], stride, width, height, cells[:width*height])
 	case side == 4:
 		for y := range height {
 			rows, out := luma[4*y*stride:][:3*stride+4*width], cells[y*width:][:width:width]
@@ -49,17 +49,24 @@ func meansPlain(luma []byte, stride, side, width, height int, cells []uint16) {
 	}
 }
 
-// meansTwo is Means for one row of cells of 2x2 pixels.
-func meansTwo(top, low []byte, out []uint16) {
-	done := meansTwoWide(top, low, out)
-	if n := len(out); done < n && done >= 8 { // the last eight, of which some are done twice
-		at := n - 8
-		meansTwoWide(top[2*at:], low[2*at:], out[at:])
+// meansTwo is Means for cells of 2x2 pixels: mostly there are vectors for them, else words of eight bytes.
+func meansTwo(luma []byte, stride, width, height int, cells []uint16) {
+	if width >= 8 && meansTwoWide(luma, stride, width, height, cells) == height {
 		return
 	}
-	top, low, out = top[2*done:], low[2*done:], out[done:]
-	for i := range out {
-		out[i] = (uint16(top[2*i]) + uint16(top[2*i+1]) + uint16(low[2*i]) + uint16(low[2*i+1])) << 6
+	const even = 0x00ff00ff00ff00ff
+	for y := range height {
+		top, low, out := luma[2*y*stride:][:2*width], luma[(2*y+1)*stride:][:2*width], cells[y*width:][:width]
+		for len(top) >= 8 && len(low) >= 8 && len(out) >= 4 {
+			a, b := binary.LittleEndian.Uint64(top), binary.LittleEndian.Uint64(low)
+			// Four sums of four pixels, each at most 1020; times 64 stays below 1<<16.
+			s := (a&even + a>>8&even + b&even + b>>8&even) << 6
+			out[0], out[1], out[2], out[3] = uint16(s), uint16(s>>16), uint16(s>>32), uint16(s>>48)
+			top, low, out = top[8:], low[8:], out[4:]
+		}
+		for i := range out {
+			out[i] = (uint16(top[2*i]) + uint16(top[2*i+1]) + uint16(low[2*i]) + uint16(low[2*i+1])) << 6
+		}
 	}
 }
 

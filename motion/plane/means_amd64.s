@@ -31,22 +31,41 @@ loop:
 end:
 	RET
 
-// func meansTwoWide(top, low []byte, out []uint16) (done int)
-TEXT ·meansTwoWide(SB), NOSPLIT, $0-80
-	MOVQ    top_base+0(FP), SI
-	MOVQ    low_base+24(FP), R8
-	MOVQ    out_base+48(FP), DI
-	MOVQ    out_len+56(FP), CX
-	ANDQ    $~7, CX
-	MOVQ    CX, done+72(FP)
-	CMPB    ·hasAVX2(SB), $1
-	JEQ     avx2
+// Goes on by some bytes of a row of pixels, which are as many of its cells.
+#define ON(bytes) \
+	ADDQ bytes, SI \
+	ADDQ bytes, R8 \
+	ADDQ bytes, DI
 
-rest:
-	CMPQ    CX, $0
-	JEQ     end
+// Goes back to where the last eight cells of a row begin, of which some are done already, and CX is left.
+#define BACK \
+	LEAQ -16(SI)(CX*2), SI \
+	LEAQ -16(R8)(CX*2), R8 \
+	LEAQ -16(DI)(CX*2), DI \
+	XORL CX, CX
+
+// func meansTwoWide(luma []byte, stride, width, height int, cells []uint16) (done int)
+TEXT ·meansTwoWide(SB), NOSPLIT, $0-80
+	MOVQ luma_base+0(FP), SI
+	MOVQ stride+24(FP), DX
+	MOVQ width+32(FP), R9
+	MOVQ height+40(FP), R11
+	MOVQ cells_base+48(FP), DI
+	MOVQ R11, done+72(FP)
+	MOVQ DX, R12
+	SUBQ R9, R12
+	ADDQ R12, R12              // from the end of a row of cells to the next
+	CMPB ·hasAVX2(SB), $1
+	JEQ  avx2
 	PCMPEQW X7, X7
 	PSRLW   $8, X7
+	TESTQ   R11, R11
+	JZ      end
+
+row:
+	LEAQ (SI)(DX*1), R8
+	MOVQ R9, CX
+	SUBQ $8, CX
 
 loop:
 	MOVOU (SI), X0
@@ -62,21 +81,34 @@ loop:
 	PADDW X2, X0
 	PSLLW $6, X0
 	MOVOU X0, (DI)
-	ADDQ  $16, SI
-	ADDQ  $16, R8
-	ADDQ  $16, DI
+	ON($16)
 	SUBQ  $8, CX
-	JNZ   loop
+	JGE   loop
+	ADDQ  $8, CX
+	JZ    next
+	BACK
+	JMP   loop
+
+next:
+	ADDQ R12, SI
+	DECQ R11
+	JNZ  row
 
 end:
 	RET
 
 avx2:
-	SUBQ     $32, CX
-	JLT      short
-	LEAQ     FETCHED(SI), R10
 	VPCMPEQB Y6, Y6, Y6
 	VPABSB   Y6, Y6
+	TESTQ    R11, R11
+	JZ       endy
+
+rowy:
+	LEAQ (SI)(DX*1), R8
+	LEAQ FETCHED(SI), R10
+	MOVQ R9, CX
+	SUBQ $32, CX
+	JLT  short
 
 loopy:
 	PREFETCHT0 (R10)
@@ -95,17 +127,41 @@ loopy:
 	VPSLLW     $6, Y1, Y1
 	VMOVDQU    Y0, (DI)
 	VMOVDQU    Y1, 32(DI)
-	ADDQ       $64, SI
-	ADDQ       $64, R8
-	ADDQ       $128, R10
-	ADDQ       $64, DI
+	ON($64)
+	SUBQ       $-128, R10
 	SUBQ       $32, CX
 	JGE        loopy
-	VZEROUPPER
 
 short:
-	ADDQ $32, CX
-	JMP  rest
+	ADDQ $24, CX
+	JLT  last
+
+eight:
+	VMOVDQU    (SI), X0
+	VMOVDQU    (R8), X1
+	VPMADDUBSW X6, X0, X0
+	VPMADDUBSW X6, X1, X1
+	VPADDW     X1, X0, X0
+	VPSLLW     $6, X0, X0
+	VMOVDQU    X0, (DI)
+	ON($16)
+	SUBQ       $8, CX
+	JGE        eight
+
+last:
+	ADDQ $8, CX
+	JZ   nexty
+	BACK
+	JMP  eight
+
+nexty:
+	ADDQ R12, SI
+	DECQ R11
+	JNZ  rowy
+
+endy:
+	VZEROUPPER
+	RET
 
 // func sumColumnsWide(luma []byte, stride, rows int, sums []uint16) (done int)
 TEXT ·sumColumnsWide(SB), NOSPLIT, $0-72

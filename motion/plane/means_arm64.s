@@ -25,15 +25,21 @@ loop:
 end:
 	RET
 
-// func meansTwoWide(top, low []byte, out []uint16) (done int)
+// func meansTwoWide(luma []byte, stride, width, height int, cells []uint16) (done int)
 TEXT ·meansTwoWide(SB), NOSPLIT, $0-80
-	MOVD top_base+0(FP), R0
-	MOVD low_base+24(FP), R1
-	MOVD out_base+48(FP), R2
-	MOVD out_len+56(FP), R9
-	AND  $~7, R9
-	MOVD R9, done+72(FP)
-	CBZ  R9, end
+	MOVD luma_base+0(FP), R0
+	MOVD stride+24(FP), R3
+	MOVD width+32(FP), R4
+	MOVD height+40(FP), R5
+	MOVD cells_base+48(FP), R2
+	MOVD R5, done+72(FP)
+	SUB  R4, R3, R6
+	LSL  $1, R6, R6            // from the end of a row of cells to the next
+	CBZ  R5, end
+
+row:
+	ADD R3, R0, R1
+	SUB $8, R4, R9
 
 loop:
 	VLD1.P 16(R0), [V0.B16]
@@ -43,7 +49,23 @@ loop:
 	VSHL   $6, V0.H8, V0.H8
 	VST1.P [V0.H8], 16(R2)
 	SUBS   $8, R9
-	BNE    loop
+	BGE    loop
+	ADD    $8, R9
+	CBZ    R9, next
+
+	// The last eight cells, of which some are done already: so many bytes back.
+	LSL    $1, R9, R10
+	SUB    $16, R10, R10
+	ADD    R10, R0
+	ADD    R10, R1
+	ADD    R10, R2
+	MOVD   $0, R9
+	B      loop
+
+next:
+	ADD  R6, R0
+	SUBS $1, R5
+	BNE  row
 
 end:
 	RET

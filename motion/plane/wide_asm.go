@@ -30,10 +30,10 @@ func sumWide(x, y []uint16, gain, offset, limit int32, m *Moments)
 //go:noescape
 func widenWide(row []byte, out []uint16) (done int)
 
-// meansTwoWide is one row of Means with cells of 2x2 pixels.
+// meansTwoWide is Means with cells of 2x2 pixels, at least eight in a row. It returns how many rows it did: all.
 //
 //go:noescape
-func meansTwoWide(top, low []byte, out []uint16) (done int)
+func meansTwoWide(luma []byte, stride, width, height int, cells []uint16) (done int)
 
 // sumColumnsWide adds up rows, as many bytes of each as there are sums.
 //
