@@ -35,14 +35,21 @@ func (d *Detector) glare(j int, o *area.Area, now []uint16) {
 	}
 }
 
-// outstanding marks those cells of object j in a box that differ from the background.
+// outstanding marks those cells of object j, which are in a box, that differ from the background.
 func (d *Detector) outstanding(j int, box area.Rect, marks []byte) {
-	for y := box.Top; y < box.Bottom; y++ {
-		row := y * d.grid.width
-		for x := box.Left; x < box.Right; x += 8 {
-			for v := d.standing(d.flags, d.solid, row, x, box.Right); v != 0; v &= v - 1 {
-				if at := x + bits.TrailingZeros64(v)/8; d.labels.Of(at, y) == j {
-					marks[row+at] = cellFore
+	for _, r := range d.labels.RunsFrom(box.Top) {
+		left, right, top, bottom := r.Cells(d.grid.width, d.grid.height)
+		if top >= box.Bottom {
+			break
+		}
+		if d.labels.OfRun(r) != j {
+			continue
+		}
+		for y := top; y < bottom; y++ {
+			row := y * d.grid.width
+			for x := left; x < right; x += 8 {
+				for v := d.standing(d.flags, d.solid, row, x, right); v != 0; v &= v - 1 {
+					marks[row+x+bits.TrailingZeros64(v)/8] = cellFore
 				}
 			}
 		}

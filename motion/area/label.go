@@ -13,7 +13,8 @@ type Finder struct {
 	width, height int      // in tiles
 	words         int      // of 64 tiles, in a row
 	from, to      int      // rows of tiles in which anything is solid or parked; to is exclusive
-	tile          []uint16 // the labels of those in set; of others, anything
+	tile          []uint16 // the labels of those in set, once laid; of others, anything
+	laid          bool     // since the last Label
 	set           []uint64 // a bit for each tile in which a cell is solid or parked
 	stands        []uint64 // a bit for each tile in which a cell is parked
 	near          []uint64 // a bit for each tile that is parked, and for those around
@@ -50,7 +51,13 @@ func (l *Finder) Resize(width, height int) {
 }
 
 // Of is the number of the area that the cell belongs to, -1 without. It holds after Collect, for solid and parked cells.
-func (l *Finder) Of(x, y int) int { return int(l.number[l.tile[y/2*l.width+x/2]]) }
+// The first call after Collect takes longer: who visits all cells of an area goes through Runs.
+func (l *Finder) Of(x, y int) int {
+	if !l.laid {
+		l.lay()
+	}
+	return int(l.number[l.tile[y/2*l.width+x/2]])
+}
 
 // Runs are all tiles in which a cell is solid or parked, row after row. They are valid until the next Label.
 func (l *Finder) Runs() []Run { return l.runs }
@@ -83,7 +90,7 @@ func (l *Finder) join(a, b uint16) uint16 {
 
 // Label numbers the connected tiles in which a cell is solid (1, not 0) or parked (not 0).
 func (l *Finder) Label(solid, parked []byte, width, height int) {
-	l.from, l.to = l.height, 0
+	l.from, l.to, l.laid = l.height, 0, false
 	for y := range l.height {
 		first, rows, row := 2*y*width, min(2, height-2*y), y*l.words
 		set := l.set[row : row+l.words]
@@ -96,48 +103,51 @@ func (l *Finder) Label(solid, parked []byte, width, height int) {
 	}
 	l.spread()
 	l.parent, l.runs = append(l.parent[:0], 0), l.runs[:0]
-	above, here := 0, 0 // where the runs of the row above, and of this one, begin
+	above := l.runs
 	for y := l.from; y < l.to; y++ {
-		above, here = here, len(l.runs)
-		for w, set := range l.set[y*l.words : (y+1)*l.words] {
-			for set != 0 {
-				bit := bits.TrailingZeros64(set)
-				n := bits.TrailingZeros64(^(set >> bit))
-				set &^= (1<<n - 1) << bit
-				l.connect(Run{Y: uint16(y), From: uint16(w*64 + bit), To: uint16(w*64 + bit + n)}, &above, here)
-			}
-		}
+		first := len(l.runs)
+		l.cut(y)
+		l.connect(above, l.runs[first:])
+		above = l.runs[first:]
 	}
 }
 
-// connect gives a run the label of what it touches before it and above, joined, or a new one. The runs of the row above are those from above to here; those that end
-// before the run are passed over.
-func (l *Finder) connect(r Run, above *int, here int) {
-	if n := len(l.runs); n > here && l.runs[n-1].To == r.From { // across the border of two words
-		r.label = l.runs[n-1].label
-	}
-	for *above < here && l.runs[*above].To < r.From {
-		*above++
-	}
-	for i := *above; i < here && l.runs[i].From <= r.To; i++ {
-		r.label = l.meet(r.label, l.runs[i].label)
-	}
-	if r.label == 0 {
-		r.label = uint16(len(l.parent))
-		l.parent = append(l.parent, r.label)
-	}
-	// Four at a time: what is written beyond the run is of no tile, or of one whose label is still to come.
-	tiles := l.tile[int(r.Y)*l.width : (int(r.Y)+1)*l.width]
-	for i := int(r.From); i < int(r.To); i += 4 {
-		if i+4 > len(tiles) {
-			for ; i < len(tiles); i++ {
-				tiles[i] = r.label
-			}
-			break
+// cut takes the runs of a row of tiles into runs. One that crosses the border of two words is two runs.
+func (l *Finder) cut(y int) {
+	runs := l.runs
+	for w, set := range l.set[y*l.words : (y+1)*l.words] {
+		from, to := set&^(set<<1), set&^(set>>1) // the first and the last tiles of runs
+		for ; from != 0; from, to = from&(from-1), to&(to-1) {
+			runs = append(runs, Run{Y: uint16(y), From: uint16(w*64 + bits.TrailingZeros64(from)), To: uint16(w*64 + bits.TrailingZeros64(to) + 1)})
 		}
-		tiles[i], tiles[i+1], tiles[i+2], tiles[i+3] = r.label, r.label, r.label, r.label
 	}
-	l.runs = append(l.runs, r)
+	l.runs = runs
+}
+
+// connect gives each run of a row the label of what it touches before it and among the runs of the row above, joined, or a new one.
+func (l *Finder) connect(above, here []Run) {
+	end := uint16(0) // of the run before
+	label := uint16(0)
+	for i := range here {
+		r := &here[i]
+		if r.From != end || i == 0 {
+			label = 0
+		}
+		for len(above) > 0 && above[0].To < r.From {
+			above = above[1:]
+		}
+		for k := range above {
+			if above[k].From > r.To {
+				break
+			}
+			label = l.meet(label, above[k].label)
+		}
+		if label == 0 {
+			label = uint16(len(l.parent))
+			l.parent = append(l.parent, label)
+		}
+		r.label, end = label, r.To
+	}
 }
 
 // meet joins two labels of which either may be none.
@@ -151,37 +161,13 @@ func (l *Finder) meet(a, b uint16) uint16 {
 	return l.join(a, b)
 }
 
-// spread fills near. A tile that stands and is not yet near takes the eight around it with it, row after row; so the border of a large
-// place is one tile wide at its left and upper side, and at most that at the others.
-func (l *Finder) spread() {
-	clear(l.near)
-	for y := l.from; y < l.to; y++ {
-		above, below := max(0, y-1)*l.words, min(l.height-1, y+1)*l.words
-		for w := range l.words {
-			stands, near := l.stands[y*l.words+w], &l.near[y*l.words+w]
-			for left := stands &^ *near; left != 0; left = stands &^ *near {
-				bit := bits.TrailingZeros64(left)
-				around := uint64(3)
-				if bit > 0 {
-					around = 7 << (bit - 1)
-				} else if w > 0 {
-					l.reach(above, below, y, w-1, 1<<63)
-				}
-				if bit == 63 && w+1 < l.words {
-					l.reach(above, below, y, w+1, 1)
-				}
-				if x := w*64 + bit; x+1 == l.width {
-					around = around << (63 - bit) >> (63 - bit)
-				}
-				l.reach(above, below, y, w, around)
-			}
+// lay writes the labels of all runs into their tiles, for who asks for single ones.
+func (l *Finder) lay() {
+	for _, r := range l.runs {
+		tiles := l.tile[int(r.Y)*l.width:][:l.width]
+		for x := r.From; x < r.To; x++ {
+			tiles[x] = r.label
 		}
 	}
-}
-
-// reach sets bits of near in word w of row y, and of the rows above and below it, which begin at words.
-func (l *Finder) reach(above, below, y, w int, around uint64) {
-	l.near[above+w] |= around
-	l.near[below+w] |= around
-	l.near[y*l.words+w] |= around
+	l.laid = true
 }

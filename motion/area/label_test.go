@@ -24,6 +24,7 @@ func TestLabelJoins(t *testing.T) {
 		var l Finder
 		l.Resize(wide, high)
 		l.Label(solid, parked, wide, high)
+		l.lay()
 		want := flood(wide, l.width, l.height, solid, parked)
 		names := map[uint16]int{}
 		for i, v := range want {
