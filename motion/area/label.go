@@ -90,17 +90,16 @@ func (l *Finder) join(a, b uint16) uint16 {
 
 // Label numbers the connected tiles in which a cell is solid (1, not 0) or parked (not 0).
 func (l *Finder) Label(solid, parked []byte, width, height int) {
-	l.from, l.to, l.laid = l.height, 0, false
-	for y := range l.height {
-		first, rows, row := 2*y*width, min(2, height-2*y), y*l.words
-		set := l.set[row : row+l.words]
-		plane.Tiles(solid[first:], parked[first:], width, rows, set, l.stands[row:row+l.words])
-		for _, v := range set {
-			if v != 0 {
-				l.from, l.to = min(l.from, y), y+1
-			}
-		}
+	l.laid = false
+	plane.Tiles(solid, parked, width, height, l.set, l.stands)
+	first, end := 0, len(l.set)
+	for first < end && l.set[first] == 0 {
+		first++
 	}
+	for first < end && l.set[end-1] == 0 {
+		end--
+	}
+	l.from, l.to = first/l.words, (end+l.words-1)/l.words
 	l.spread()
 	l.parent, l.runs = append(l.parent[:0], 0), l.runs[:0]
 	above := l.runs

@@ -114,14 +114,7 @@ func BenchmarkLoop(b *testing.B) {
 	run("smooth", "fast", 2*cells, cells, func() { Smooth(out, before, now, before) })
 	run("share", "plain", 2*cells, cells, func() { sharePlain(out, now, 45824) })
 	run("share", "fast", 2*cells, cells, func() { Share(out, now, 45824) })
-	set, parked := make([]uint64, 2), make([]uint64, 2)
-	tiles := func(f func(solid, parked []byte, width, rows int, set, stands []uint64)) func() {
-		return func() {
-			for y := 0; y < height; y += 2 {
-				f(body[y*width:], m.Parked[y*width:], width, 2, set, parked)
-			}
-		}
-	}
+	set, stood := make([]uint64, 2*height/2), make([]uint64, 2*height/2)
 	run("measure-person", "plain", 800, 800, rows(measurePlain))
 	run("measure-person", "fast", 800, 800, rows(Measure))
 	run("trace-person", "plain", 800, 800, rows(tracePlain))
@@ -142,8 +135,8 @@ func BenchmarkLoop(b *testing.B) {
 	}
 	run("slopes", "plain", 16*len(points), len(points), func() { slopes = Slopes{}; slopesPlain(points, &slopes) })
 	run("slopes", "fast", 16*len(points), len(points), func() { slopes = SumSlopes(points) })
-	run("tiles", "plain", cells, cells, tiles(tilesPlain))
-	run("tiles", "fast", cells, cells, tiles(Tiles))
+	run("tiles", "plain", cells, cells, func() { tilesPlain(body, m.Parked, width, height, set, stood) })
+	run("tiles", "fast", cells, cells, func() { Tiles(body, m.Parked, width, height, set, stood) })
 	at, picked := make([]int32, cells/15), make([]uint16, cells/15)
 	for k := range at {
 		at[k] = int32(15 * k)

@@ -487,58 +487,6 @@ end:
 	MOVQ  AX, done+40(FP)
 	RET
 
-// func tilesWide(solid, parked []byte, low, width int, set, stands []uint64) (done int)
-TEXT ·tilesWide(SB), NOSPLIT, $0-120
-	MOVQ solid_base+0(FP), SI
-	MOVQ parked_base+24(FP), DX
-	MOVQ low+48(FP), R10
-	MOVQ width+56(FP), CX
-	MOVQ set_base+64(FP), DI
-	MOVQ stands_base+88(FP), R9
-	LEAQ (DX)(R10*1), R11
-	ADDQ SI, R10
-	ANDQ $~31, CX
-	MOVQ CX, done+112(FP)
-	PXOR X7, X7
-	XORQ BX, BX
-
-loop:
-	CMPQ     BX, CX
-	JGE      end
-	MOVOU    (SI)(BX*1), X0
-	MOVOU    16(SI)(BX*1), X1
-	MOVOU    (R10)(BX*1), X2
-	MOVOU    16(R10)(BX*1), X3
-	POR      X2, X0
-	POR      X3, X1
-	MOVOU    (DX)(BX*1), X2
-	MOVOU    16(DX)(BX*1), X3
-	MOVOU    (R11)(BX*1), X4
-	MOVOU    16(R11)(BX*1), X5
-	POR      X4, X2
-	POR      X5, X3
-	POR      X2, X0
-	POR      X3, X1
-	PCMPEQW  X7, X0
-	PCMPEQW  X7, X1
-	PCMPEQW  X7, X2
-	PCMPEQW  X7, X3
-	PACKSSWB X1, X0
-	PACKSSWB X3, X2
-	PMOVMSKB X0, AX
-	PMOVMSKB X2, R12
-	NOTL     AX
-	NOTL     R12
-	MOVW     AX, (DI)
-	MOVW     R12, (R9)
-	ADDQ     $2, DI
-	ADDQ     $2, R9
-	ADDQ     $32, BX
-	JMP      loop
-
-end:
-	RET
-
 // func stirsWide(flags, solid, parked []byte, stay []uint16, young uint16, bits []uint64) (done int)
 TEXT ·stirsWide(SB), NOSPLIT, $0-136
 	MOVQ    flags_base+0(FP), SI

@@ -401,29 +401,40 @@ end:
 	VMOV v.D[1], R8 \
 	ORR  R8<<8, r, r
 
-// func tilesWide(solid, parked []byte, low, width int, set, stands []uint64) (done int)
+// func tilesWide(solid, parked []byte, width, rows int, set, stands []uint64) (done int)
 TEXT ·tilesWide(SB), NOSPLIT, $0-120
 	MOVD solid_base+0(FP), R0
 	MOVD parked_base+24(FP), R1
-	MOVD low+48(FP), R4
-	MOVD width+56(FP), R9
+	MOVD width+48(FP), R4
+	MOVD rows+56(FP), R5
 	MOVD set_base+64(FP), R2
 	MOVD stands_base+88(FP), R3
-	ADD  R4, R1, R5
-	ADD  R0, R4
-	AND  $~31, R9
-	MOVD R9, done+112(FP)
+	MOVD R5, done+112(FP)
+	ADD  $31, R4, R13
+	AND  $~31, R13             // cells of a row, and those that fill the last vectors
+	ADD  $127, R4, R14
+	LSR  $7, R14, R14
+	LSL  $3, R14, R14          // bytes of the bits of a row
 	MOVD $0x8040201008040201, R10
 	VDUP R10, V6.D2
-	CBZ  R9, end
+	CBZ  R5, end
+
+row:
+	MOVD R0, R15
+	ADD  R4, R0, R22
+	MOVD R1, R23
+	ADD  R4, R1, R19
+	MOVD R2, R20
+	MOVD R3, R21
+	MOVD R13, R9
 
 loop:
-	VLD1.P 32(R0), [V0.B16, V1.B16]
-	VLD1.P 32(R4), [V2.B16, V3.B16]
+	VLD1.P 32(R15), [V0.B16, V1.B16]
+	VLD1.P 32(R22), [V2.B16, V3.B16]
 	ORR16(0, 0, 2)
 	ORR16(2, 1, 3)
-	VLD1.P 32(R1), [V4.B16, V5.B16]
-	VLD1.P 32(R5), [V7.B16, V8.B16]
+	VLD1.P 32(R23), [V4.B16, V5.B16]
+	VLD1.P 32(R19), [V7.B16, V8.B16]
 	ORR16(1, 4, 7)
 	ORR16(3, 5, 8)
 	ORR16(0, 0, 1)
@@ -438,10 +449,16 @@ loop:
 	XTNB2(1, 3)
 	BITS(0, V0, R6)
 	BITS(1, V1, R7)
-	MOVH.P R6, 2(R2)
-	MOVH.P R7, 2(R3)
+	MOVH.P R6, 2(R20)
+	MOVH.P R7, 2(R21)
 	SUBS   $32, R9
 	BNE    loop
+	ADD    R4<<1, R0, R0
+	ADD    R4<<1, R1, R1
+	ADD    R14, R2
+	ADD    R14, R3
+	SUBS   $1, R5
+	BNE    row
 
 end:
 	RET

@@ -135,12 +135,16 @@ func testSurvey(t *testing.T) {
 	}
 }
 
-func TestTilesArePlain(t *testing.T) {
+func TestTilesArePlain(t *testing.T) { everyWidth(t, testTiles) }
+
+func testTiles(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 3))
 	for range 600 {
-		w, rows := 1+r.IntN(300), 1+r.IntN(2)
-		n := w*rows + r.IntN(2)*r.IntN(40) // maybe more rows behind these
-		solid, parked := make([]byte, n), make([]byte, n)
+		w, h := 1+r.IntN(300), 1+r.IntN(9)
+		if r.IntN(3) == 0 {
+			w = 1 + r.IntN(20)
+		}
+		solid, parked := make([]byte, w*h), make([]byte, w*h)
 		for i := range solid {
 			if r.IntN(5) == 0 {
 				solid[i] = 1
@@ -151,13 +155,18 @@ func TestTilesArePlain(t *testing.T) {
 		}
 		solid, _ = fenced(t, r, solid)
 		parked, _ = fenced(t, r, parked)
-		words := (w + 127) / 128
+		words := (w + 127) / 128 * ((h + 1) / 2)
 		set, stands := make([]uint64, words), make([]uint64, words)
-		tilesPlain(solid, parked, w, rows, set, stands)
-		gotSet, gotStands := make([]uint64, words), []uint64{1, 2, 3}[:words]
-		Tiles(solid, parked, w, rows, gotSet, gotStands)
-		require.Equal(t, set, gotSet, "%dx%d", w, rows)
-		require.Equal(t, stands, gotStands, "%dx%d", w, rows)
+		tilesPlain(solid, parked, w, h, set, stands)
+		gotSet, gotStands := make([]uint64, words+1), make([]uint64, words+1)
+		for i := range gotSet {
+			gotSet[i], gotStands[i] = r.Uint64(), r.Uint64()
+		}
+		beyond := [2]uint64{gotSet[words], gotStands[words]}
+		Tiles(solid, parked, w, h, gotSet, gotStands)
+		require.Equal(t, set, gotSet[:words], "%dx%d", w, h)
+		require.Equal(t, stands, gotStands[:words], "%dx%d", w, h)
+		require.Equal(t, beyond, [2]uint64{gotSet[words], gotStands[words]})
 	}
 }
 

@@ -2,30 +2,42 @@ package plane
 
 import "encoding/binary"
 
-// Tiles sets the bits of one row of tiles of 2x2 cells: in set for each tile in which a cell is solid or parked (not 0), in stands for each in which one is parked. The row
-// begins at the first cell of solid and parked, which may go on behind it; it has rows rows, 1 or 2, of width cells. Set and stands hold a bit for each tile and are overwritten.
-func Tiles(solid, parked []byte, width, rows int, set, stands []uint64) {
-	low := (rows - 1) * width // the second row, or the first once more
+// Tiles sets the bits of the tiles of 2x2 cells of a picture of width x height cells: in set for each tile in which a cell is solid or parked (not 0), in stands for each in which
+// one is parked. Each row of tiles begins with a word of its own; set and stands hold as many words as all rows need, and are overwritten.
+func Tiles(solid, parked []byte, width, height int, set, stands []uint64) {
+	solid, parked = solid[:width*height], parked[:width*height]
+	words, done := (width+127)/128, 0
+	set, stands = set[:words*((height+1)/2)], stands[:words*((height+1)/2)]
 	clear(set)
 	clear(stands)
-	done := 0
-	if whole := (width + 31) &^ 31; width%2 == 0 && low+whole <= len(solid) && low+whole <= len(parked) {
-		done = tilesWide(solid, parked, low, whole, set, stands) // those beyond the row are put out
-	} else {
-		done = tilesWide(solid[:low+width], parked[:low+width], low, width, set, stands)
+	if over := len(solid) - (width+31)&^31; over > 0 { // rows behind which there are cells enough
+		done = tilesWide(solid, parked, width, (over/width+1)/2, set, stands)
 	}
-	if done >= width {
-		last, inside := (width-1)/128, ^uint64(0)>>(63-(width-1)/2%64)
-		set[last], stands[last] = set[last]&inside, stands[last]&inside
-		return
+	last, inside := (width-1)/2/64, ^uint64(0)>>(63-(width-1)/2%64)
+	for y := range (height + 1) / 2 {
+		set, stands, from := set[y*words:][:words], stands[y*words:][:words], 0
+		if y < done { // those beyond the row are put out, and so is half a tile at its end
+			set[last], stands[last] = set[last]&inside, stands[last]&inside
+			if width%2 == 0 {
+				continue
+			}
+			from = width - 1
+			set[last], stands[last] = set[last]&(inside>>1), stands[last]&(inside>>1)
+		}
+		tilesRow(solid[2*y*width:], parked[2*y*width:], width, min(2, height-2*y), from, set, stands)
 	}
-	for ; done+8 <= width; done += 8 {
-		p := binary.LittleEndian.Uint64(parked[done:]) | binary.LittleEndian.Uint64(parked[low+done:])
-		s := binary.LittleEndian.Uint64(solid[done:]) | binary.LittleEndian.Uint64(solid[low+done:])
-		stands[done/128] |= pairs(p) << (done / 2 % 64)
-		set[done/128] |= pairs(p|s) << (done / 2 % 64)
+}
+
+// tilesRow is Tiles for one row of tiles of as many rows of cells, 1 or 2, from a column on, where no bits are set yet.
+func tilesRow(solid, parked []byte, width, rows, from int, set, stands []uint64) {
+	low := (rows - 1) * width // the second row, or the first once more
+	for ; from+8 <= width; from += 8 {
+		p := binary.LittleEndian.Uint64(parked[from:]) | binary.LittleEndian.Uint64(parked[low+from:])
+		s := binary.LittleEndian.Uint64(solid[from:]) | binary.LittleEndian.Uint64(solid[low+from:])
+		stands[from/128] |= pairs(p) << (from / 2 % 64)
+		set[from/128] |= pairs(p|s) << (from / 2 % 64)
 	}
-	for x := done; x < width; x++ {
+	for x := from; x < width; x++ {
 		bit := uint64(1) << (x / 2 % 64)
 		p := parked[x] | parked[low+x]
 		if p != 0 {
@@ -46,17 +58,17 @@ func pairs(v uint64) uint64 {
 }
 
 // tilesPlain is the reference of Tiles.
-func tilesPlain(solid, parked []byte, width, rows int, set, stands []uint64) {
+func tilesPlain(solid, parked []byte, width, height int, set, stands []uint64) {
 	clear(set)
 	clear(stands)
-	for y := range rows {
+	for y := range height {
 		for x := range width {
-			i, bit := y*width+x, uint64(1)<<(x/2%64)
+			i, word, bit := y*width+x, y/2*((width+127)/128)+x/128, uint64(1)<<(x/2%64)
 			if parked[i] != 0 {
-				stands[x/128] |= bit
+				stands[word] |= bit
 			}
 			if solid[i] != 0 || parked[i] != 0 {
-				set[x/128] |= bit
+				set[word] |= bit
 			}
 		}
 	}

@@ -71,10 +71,10 @@ func flagsWide(flags []byte, pitch, rows int, blocks []Block) (done int)
 //go:noescape
 func solidWide(flags, solid []byte, pitch, rows int, blocks []Block) (done int)
 
-// tilesWide is the part of Tiles that fills vectors; the second row begins low cells after the first.
+// tilesWide is the part of Tiles that fills vectors, for some rows of tiles that have two rows of cells each. It reads up to 31 cells more, and what the bits of those say is wrong.
 //
 //go:noescape
-func tilesWide(solid, parked []byte, low, width int, set, stands []uint64) (done int)
+func tilesWide(solid, parked []byte, width, rows int, set, stands []uint64) (done int)
 
 // stirsWide is stirsPlain for bits that are zero; young is not 0.
 //

@@ -47,7 +47,7 @@ func flagsWide(flags []byte, pitch, rows int, blocks []Block) int { return 0 }
 
 func solidWide(flags, solid []byte, pitch, rows int, blocks []Block) int { return 0 }
 
-func tilesWide(solid, parked []byte, low, width int, set, stands []uint64) int { return 0 }
+func tilesWide(solid, parked []byte, width, rows int, set, stands []uint64) int { return 0 }
 
 func stirsWide(flags, solid, parked []byte, stay []uint16, young uint16, bits []uint64) int { return 0 }
 
