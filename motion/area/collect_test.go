@@ -75,3 +75,29 @@ func TestCollectChooses(t *testing.T) {
 	require.Greater(t, dropped, 10)
 	require.Greater(t, many, 10)
 }
+
+// TestOfIsOfRun: whichever way it is asked for, the area of a cell is that of the newest picture.
+func TestOfIsOfRun(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 2))
+	asked := 0
+	for range 100 {
+		v := littered(r)
+		var l Finder
+		l.Resize(v.Width, v.Height)
+		for range 3 { // pictures, of one finder
+			for i := range v.Solid {
+				v.Solid[i] = byte(r.UintN(2)) & v.Flags[i]
+			}
+			l.Label(v.Solid, v.Parked, v.Width, v.Height)
+			l.Collect(v, 1+r.IntN(9))
+			for _, run := range l.Runs() {
+				left, right, top, bottom := run.Cells(v.Width, v.Height)
+				for _, at := range [2][2]int{{left, top}, {right - 1, bottom - 1}} {
+					require.Equal(t, l.OfRun(run), l.Of(at[0], at[1]))
+					asked++
+				}
+			}
+		}
+	}
+	require.Greater(t, asked, 10_000)
+}
