@@ -126,12 +126,12 @@ func meanF(verdicts []maskVerdict) (ours, other float64) {
 
 // maskFloors are what the masks must show at least: F of each kind, the mean of its scenes, and of all. They are raised with the masks, never lowered.
 var maskFloors = map[string]float64{
-	"":                   0.81,
+	"":                   0.835,
 	"baseline":           0.95,
-	"dynamic background": 0.85,
+	"dynamic background": 0.9,
 	"camera jitter":      0.94,
-	"stops and leaves":   0.67,
-	"light":              0.45,
+	"stops and leaves":   0.7,
+	"light":              0.58,
 	"weather":            0.83,
 	"night":              0.81,
 	"hard to see":        0.82,

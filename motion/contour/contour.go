@@ -49,6 +49,7 @@ type Contour struct {
 	counts    []int32
 	columns   []sums
 	shade     []byte        // 1 where the newest picture may only be darker, or brighter, than the background
+	before    []byte        // the picture before
 	blindTill time.Time     // nothing new is marked: the light of the scene changed
 	rest      time.Duration // of held, that is less than its unit
 }
@@ -92,10 +93,11 @@ func (c *Contour) Trace(p Picture, seeds, mask []byte) {
 func (c *Contour) begin(p Picture) {
 	n := p.Width * p.Height
 	*c = Contour{width: p.Width, height: p.Height, time: p.Time, back: make([]uint16, n), dev: make([]uint16, n), marks: make([]byte, n), held: make([]uint16, n), lately: make([]byte, n), shifted: make([]uint16, n),
-		raw: make([]int16, n), smooth: make([]int16, n), prior: make([]byte, n), cand: make([]byte, n), rows: make([]int16, n), lines: make([]byte, n), columns: make([]sums, p.Width), shade: make([]byte, n)}
+		raw: make([]int16, n), smooth: make([]int16, n), prior: make([]byte, n), cand: make([]byte, n), rows: make([]int16, n), lines: make([]byte, n), columns: make([]sums, p.Width), shade: make([]byte, n), before: make([]byte, n)}
 	for y := range p.Height {
 		for x, v := range p.Luma[y*p.Stride:][:p.Width] {
 			c.back[y*p.Width+x] = uint16(v) << 8
+			c.before[y*p.Width+x] = v
 		}
 	}
 	for i := range c.dev {

@@ -13,10 +13,14 @@ const (
 	ghostTimes   = 3.0  // as much edge that only the background has as only the picture has
 	lightAlike   = 0.9  // correlation from which a part is the same in another light
 	lightTexture = 3.0  // grey levels of the background's own pattern, at least, for that
+	changeLevels = 12   // grey levels by which a pixel is not what it was in the picture before
+	waveShare    = 0.3  // of a part's pixels, that change though nothing moves: a flag
+	restShare    = 0.02 // the same, up to which a part that the detector marks may have been left behind
+	ownEdge      = 6    // grey levels of an edge of the background's own
 	softShare    = 0.3  // of its difference from the background, at which the border of a thing must begin
 )
 
-// settle looks at the marked parts in which nothing moves, and forgets those that are no things.
+// settle looks at the marked parts in which nothing moves, and forgets those that are no things: what was left behind, light, and what waves.
 func (c *Contour) settle(p Picture, seeds []byte, dt time.Duration) {
 	c.rest += dt
 	tenths := uint16(min(keepFor, c.rest/(100*time.Millisecond)))
@@ -37,10 +41,11 @@ func (c *Contour) settle(p Picture, seeds []byte, dt time.Duration) {
 			}
 		}
 	}
+	steady := math.Abs(p.ShiftX) < 0.05 && math.Abs(p.ShiftY) < 0.05 && !c.time.Before(c.blindTill)
 	c.divide(c.marks, 1, c.rect)
 	for part := range c.parts {
 		c.walk(part)
-		still, old := 0, 0
+		still, old, changed := 0, 0, 0
 		for _, j := range c.queue {
 			if c.held[j] >= ghostAfter {
 				still++
@@ -48,16 +53,27 @@ func (c *Contour) settle(p Picture, seeds []byte, dt time.Duration) {
 			if c.held[j] >= keepFor {
 				old++
 			}
+			if d := int(p.Luma[int(j)/c.width*p.Stride+int(j)%c.width]) - int(c.before[j]); d > changeLevels || d < -changeLevels {
+				changed++
+			}
 		}
-		if 10*still < 9*len(c.queue) {
-			continue
+		n, forget := len(c.queue), false
+		switch {
+		case 10*still >= 9*n:
+			waves := float64(changed) > waveShare*float64(n) && steady
+			forget = 2*old > n || waves || c.ghost(p) || c.light(p) || c.soft(p)
+		case steady && float64(changed) < restShare*float64(n): // the detector goes on marking what was left behind
+			forget = c.ghost(p)
 		}
-		if 2*old > len(c.queue) || c.ghost(p) || c.light(p) || c.soft() {
+		if forget {
 			for _, j := range c.queue {
 				c.marks[j], c.held[j], c.lately[j] = 0, 0, 0
 				c.back[j] = uint16(p.Luma[int(j)/c.width*p.Stride+int(j)%c.width]) << 8
 			}
 		}
+	}
+	for y := range c.height {
+		copy(c.before[y*c.width:][:c.width], p.Luma[y*p.Stride:])
 	}
 }
 
@@ -100,7 +116,7 @@ func (c *Contour) light(p Picture) bool {
 }
 
 // soft tells whether the difference of the part in the queue from the background fades out at its border, as those of clouds and beams do.
-func (c *Contour) soft() bool {
+func (c *Contour) soft(p Picture) bool {
 	w, h := c.width, c.height
 	step, border, inside := 0, 0, 0
 	for _, i := range c.queue {
@@ -117,9 +133,14 @@ func (c *Contour) soft() bool {
 			if u < 0 || u >= w || v < 0 || v >= h || s < 0 || s >= w || t < 0 || t >= h || c.marks[v*w+u] != 0 || c.marks[t*w+s] == 0 {
 				continue
 			}
+			border++
+			a := int(p.Luma[v*p.Stride+u]) - int(p.Luma[t*p.Stride+s])
+			b := int(c.back[v*w+u]>>8) - int(c.back[t*w+s]>>8)
+			if max(b, -b) >= ownEdge && a*b > 0 { // what is there has an edge there anyway
+				continue
+			}
 			e := int(c.smooth[t*w+s]) - int(c.smooth[v*w+u])
 			step += max(e, -e)
-			border++
 		}
 	}
 	return border > 8 && float64(step)*float64(len(c.queue)) < softShare*float64(inside)*float64(border)
