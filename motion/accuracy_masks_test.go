@@ -18,10 +18,6 @@ import (
 // pixels counts what a mask says of the pixels of which the truth is known.
 type pixels struct{ hits, extra, missed, right int64 }
 
-func (p *pixels) add(o pixels) {
-	p.hits, p.extra, p.missed, p.right = p.hits+o.hits, p.extra+o.extra, p.missed+o.missed, p.right+o.right
-}
-
 func (p *pixels) count(mask, truth []byte) {
 	for i, v := range truth {
 		switch {

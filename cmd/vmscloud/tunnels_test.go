@@ -112,7 +112,7 @@ func TestATunnelIsForOnesOwnBridge(t *testing.T) {
 	b, _ := imagesOf(t, "")
 	require.NoError(t, b.registry.Register(t.Context(), principal("acc-2"), vms.Registration{ID: "bridge-2"}))
 	mine, _ := dialHub(t, b, "acc-1", "bridge-1", http.HandlerFunc(camera))
-	require.Eventually(t, mine.Up, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return mine.Up() && b.hub.Stands("bridge-1") }, time.Minute, time.Millisecond)
 	before, _ := b.hub.Transport("bridge-1")
 	var said []string
 	for _, id := range []string{"bridge-1", "nobody"} {
