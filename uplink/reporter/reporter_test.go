@@ -26,6 +26,7 @@ type outbox struct {
 	changed chan struct{}
 	peeks   int
 	peekErr error
+	slow    time.Duration // what a Scan takes
 }
 
 func newOutbox() *outbox {
@@ -51,6 +52,10 @@ func (o *outbox) put(ev vms.Event) {
 }
 
 func (o *outbox) Scan(after uint64, n int, visit func(uint64, string)) error {
+	o.mu.Lock()
+	slow := o.slow
+	o.mu.Unlock()
+	time.Sleep(slow)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.peeks++
@@ -326,6 +331,22 @@ func TestShortOutageEndsSoon(t *testing.T) {
 		svc.set(nil)
 		after(5 * time.Second)
 		require.Zero(t, box.waiting())
+	})
+}
+
+// A pause that ends while the outbox is read is over, however late that was noticed.
+func TestPauseEndsWhileReading(t *testing.T) {
+	scene(t, Options{Overtake: 24 * time.Hour}, func(box *outbox, svc *service, _ *Reporter) {
+		svc.set(func(vms.Event) error { return &vms.TransientError{Code: 500, Own: true, Err: errors.New("boom")} })
+		box.put(event("a", 1))
+		after(time.Second / 2) // it rests for a second
+		svc.set(nil)
+		box.mu.Lock()
+		box.slow = 10 * time.Second
+		box.mu.Unlock()
+		box.put(event("a", 2))
+		after(30 * time.Second)
+		require.Len(t, svc.taken(), 2)
 	})
 }
 

@@ -46,8 +46,9 @@ func (r *Reporter) Run(ctx context.Context) error {
 	defer r.setStatus(func(st *Status) { st.State, st.NextTry = Stopped, time.Time{} })
 	s.mark(time.Now())
 	for ctx.Err() == nil {
-		s.dispatch(ctx, work)
-		s.wait(ctx)
+		now := time.Now()
+		s.dispatch(ctx, work, now)
+		s.wait(ctx, now)
 	}
 	go func() {
 		s.lanes.Wait()
@@ -74,9 +75,8 @@ func drainContext(ctx context.Context, d time.Duration) (context.Context, contex
 	return work, func() { stop(); cancel() }
 }
 
-// dispatch starts lanes for what waits, unless the gate is closed or all lanes are taken.
-func (s *run) dispatch(ctx, work context.Context) {
-	now := time.Now()
+// dispatch starts lanes for what may be sent at now, unless the gate is closed or all lanes are taken.
+func (s *run) dispatch(ctx, work context.Context, now time.Time) {
 	limit := s.gate.limit(now, s.opts.Concurrency)
 	if s.many != nil && s.many.AtOnce() > 1 {
 		limit = min(limit, bulkLanes)
@@ -197,9 +197,9 @@ func (s *run) idle() bool {
 	return len(s.busy) == 0 && s.backlog.size == 0 && (s.fresh == nil || s.fresh.size == 0)
 }
 
-// wait returns when dispatch may have something to do.
-func (s *run) wait(ctx context.Context) {
-	now := time.Now()
+// wait returns when dispatch may have something to do that it had not at now. It looks at what dispatch saw: a pause that ended in
+// between has not been used.
+func (s *run) wait(ctx context.Context, now time.Time) {
 	until := now.Add(time.Minute) // nothing is known to need it; it makes a lost wake-up harmless
 	changed := s.changed
 	limit := s.gate.limit(now, s.opts.Concurrency)
