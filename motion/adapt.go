@@ -3,7 +3,7 @@ package motion
 import (
 	"time"
 
-	"vmsbridge/motion/exposure"
+	"vmsbridge/motion/plane"
 )
 
 const (
@@ -21,7 +21,7 @@ func (d *Detector) half() (from, to int) {
 }
 
 // adapt takes the picture into the model.
-func (d *Detector) adapt(now, before []uint16, light exposure.Exposure, dt time.Duration) {
+func (d *Detector) adapt(now, before []uint16, light plane.Exposure, dt time.Duration) {
 	ms := int(dt.Milliseconds())
 	d.rows[0], d.rows[1] = d.rows[0]+ms, d.rows[1]+ms
 	from, to := d.half()

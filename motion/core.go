@@ -2,7 +2,6 @@ package motion
 
 import (
 	"vmsbridge/motion/area"
-	"vmsbridge/motion/exposure"
 	"vmsbridge/motion/plane"
 )
 
@@ -30,7 +29,7 @@ func (d *Detector) core(j int, o *area.Area, now []uint16) bool {
 				if d.solid[i] == 0 || d.flags[i]&cellFore == 0 {
 					continue
 				}
-				if w := abs32(int32(now[i]) - int32(m.background[i])); w >= least && d.labels.Of(x, y) == j {
+				if w := abs32(int32(now[i]) - int32(m.background[i])); w >= least && d.finder.Of(x, y) == j {
 					d.scratch[i] = cellFore
 					weight, square = weight+float64(w), square+float64(w)*float64(w)
 					n++
@@ -46,7 +45,7 @@ func (d *Detector) core(j int, o *area.Area, now []uint16) bool {
 	glow := float64(beyondGlare)
 	if n >= coreCells && 4*n < 3*o.Fore {
 		var s plane.Sums
-		v := d.views(now, nil, nil, exposure.Same, exposure.Same)
+		v := d.views(now, nil, nil, plane.Same, plane.Same)
 		v.Flags, v.Solid = d.scratch, d.scratch
 		for y := o.Whole.Top; y < o.Whole.Bottom; y++ {
 			plane.Trace(&v, o.Whole.Left, y, o.Whole.Right-o.Whole.Left, &s)

@@ -57,9 +57,9 @@ func (d *Detector) decide(objects []area.Area, dt time.Duration) {
 			continue
 		}
 		switch {
-		case o.Track >= 0 && d.tracks.Tracks[o.Track].Live, o.Strong && o.Cells >= d.small, o.Light:
+		case o.Track >= 0 && d.tracks.Tracks[o.Track].Live, o.Strong && o.Cells >= d.tracks.Small(), o.Light:
 			marks[j], held = heldMoves, true
-		case o.Cells >= d.small:
+		case o.Cells >= d.tracks.Small():
 			marks[j], held = heldLarge, true
 		}
 	}
@@ -79,7 +79,7 @@ func (d *Detector) movedIn(j int, o *area.Area, bit uint64) int {
 	for y := o.Whole.Top; y < o.Whole.Bottom; y++ {
 		for x := o.Whole.Left; x < o.Whole.Right; x++ {
 			i := y*d.grid.width + x
-			if d.inRegion[i]&bit != 0 && d.solid[i] != 0 && d.labels.Of(x, y) == j && (d.flags[i]&cellMoved != 0 || o.Creeps) {
+			if d.inRegion[i]&bit != 0 && d.solid[i] != 0 && d.finder.Of(x, y) == j && (d.flags[i]&cellMoved != 0 || o.Creeps) {
 				n++
 			}
 		}
@@ -92,12 +92,12 @@ func (d *Detector) hold(marks *[area.Most]byte) {
 	d.heldAny = true
 	w := d.grid.width
 	first, end := d.half()
-	for _, r := range d.labels.RunsFrom(first / w) {
-		from, to, top, bottom := r.Cells(w, d.grid.height)
+	for _, r := range d.finder.RunsFrom(first / w) {
+		from, to, top, bottom := d.finder.Cells(r)
 		if top*w >= end {
 			break
 		}
-		j := d.labels.OfRun(r)
+		j := d.finder.OfRun(r)
 		if j < 0 || marks[j] == 0 {
 			continue
 		}
@@ -133,7 +133,7 @@ func (d *Detector) holdRow(from, to int, mark byte) {
 func (d *Detector) follow(j int, o *area.Area) {
 	for y := o.Whole.Top; y < o.Whole.Bottom; y++ {
 		for x := o.Whole.Left; x < o.Whole.Right; x++ {
-			if i := y*d.grid.width + x; d.solid[i] != 0 && d.labels.Of(x, y) == j {
+			if i := y*d.grid.width + x; d.solid[i] != 0 && d.finder.Of(x, y) == j {
 				if o.Glared > 0 {
 					d.unlit.keep(i, d.model.background[i])
 				}

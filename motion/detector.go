@@ -11,10 +11,8 @@ import (
 	"vmsbridge/motion/track"
 )
 
-const (
-	smallShare = 0.005           // of the picture: what moves less must go somewhere to count
-	longPause  = 5 * time.Second // between two pictures, after which nothing that was open goes on
-)
+// longPause is the time between two pictures after which nothing that was open goes on.
+const longPause = 5 * time.Second
 
 // Detector finds spans of motion in the pictures of one camera. It is not safe for concurrent use, starts no goroutine, and
 // allocates nothing while nothing moves.
@@ -24,7 +22,6 @@ type Detector struct {
 	spans    []span // the whole picture, then the regions
 
 	grid      grid
-	small     int      // cells: what moves less must go somewhere to count
 	mask      []byte   // 255 where to look, 0 where not
 	inRegion  []uint64 // a bit for each region that a cell is in; nil without regions
 	history   history
@@ -39,7 +36,7 @@ type Detector struct {
 	unlit     unlit
 	ghosts    ghosts
 	despeckle plane.Despeckler
-	labels    area.Finder
+	finder    area.Finder
 	tracks    track.Tracker
 	objects   []area.Area // of the newest picture
 	flags     []byte

@@ -2,7 +2,6 @@ package motion
 
 import (
 	"vmsbridge/motion/area"
-	"vmsbridge/motion/exposure"
 	"vmsbridge/motion/plane"
 )
 
@@ -15,8 +14,8 @@ func (d *Detector) minCells(share float64) int {
 }
 
 // find finds the connected areas and judges them.
-func (d *Detector) find(now, before []uint16, light exposure.Exposure, minMoved int) []area.Area {
-	blink, blinkLight := now, exposure.Same
+func (d *Detector) find(now, before []uint16, light plane.Exposure, minMoved int) []area.Area {
+	blink, blinkLight := now, plane.Same
 	if short := d.history.near(shortLag); short != nil {
 		blink = short.cells
 		d.light.Look(d.history.current().samples, d.flags, cellFore|cellMoved)
@@ -24,8 +23,8 @@ func (d *Detector) find(now, before []uint16, light exposure.Exposure, minMoved 
 		blinkLight = d.light.Fit(short.samples)
 	}
 	v := d.views(now, before, blink, light, blinkLight)
-	d.labels.Label(d.solid, d.model.parked, d.grid.width, d.grid.height)
-	objects := d.labels.Collect(&v, max(2, minMoved/2))
+	d.finder.Label(d.solid, d.model.parked)
+	objects := d.finder.Collect(&v, max(2, minMoved/2))
 	for i := range objects {
 		o := &objects[i]
 		d.glare(i, o, now)
@@ -44,11 +43,11 @@ func (d *Detector) find(now, before []uint16, light exposure.Exposure, minMoved 
 }
 
 // views are what areas are measured in: the newest picture, those the long and the short lag ago, and the light that makes these comparable.
-func (d *Detector) views(now, before, blink []uint16, light, blinkLight exposure.Exposure) plane.Views {
+func (d *Detector) views(now, before, blink []uint16, light, blinkLight plane.Exposure) plane.Views {
 	m := &d.model
 	return plane.Views{
 		Now: now, Before: before, Blink: blink, Background: m.background, Noise: d.doubt, Stay: m.stay, Parked: m.parked, Worn: d.habit.memory,
 		Flags: d.flags, Solid: d.solid, Width: d.grid.width, Height: d.grid.height,
-		Light: plane.Exposure(light), BlinkLight: plane.Exposure(blinkLight), Contrast: d.contrast, Young: area.CreepAge,
+		Light: light, BlinkLight: blinkLight, Contrast: d.contrast, Young: area.CreepAge,
 	}
 }

@@ -37,12 +37,12 @@ func (d *Detector) glare(j int, o *area.Area, now []uint16) {
 
 // outstanding marks those cells of object j, which are in a box, that differ from the background.
 func (d *Detector) outstanding(j int, box area.Rect, marks []byte) {
-	for _, r := range d.labels.RunsFrom(box.Top) {
-		left, right, top, bottom := r.Cells(d.grid.width, d.grid.height)
+	for _, r := range d.finder.RunsFrom(box.Top) {
+		left, right, top, bottom := d.finder.Cells(r)
 		if top >= box.Bottom {
 			break
 		}
-		if d.labels.OfRun(r) != j {
+		if d.finder.OfRun(r) != j {
 			continue
 		}
 		for y := top; y < bottom; y++ {

@@ -1,7 +1,6 @@
 package motion
 
 import (
-	"vmsbridge/motion/exposure"
 	"vmsbridge/motion/plane"
 )
 
@@ -61,7 +60,7 @@ func (m *model) floor(noise uint16) {
 }
 
 // expose moves the background into a new exposure.
-func (m *model) expose(e exposure.Exposure) { plane.Expose(m.background, plane.Exposure(e)) }
+func (m *model) expose(e plane.Exposure) { plane.Expose(m.background, e) }
 
 // memory is what plane.Learn changes.
 func (m *model) memory() plane.Memory {
@@ -90,13 +89,13 @@ const (
 )
 
 // learn takes the newest picture into the model, for the cells from..to.
-func (m *model) learn(now, before []uint16, e exposure.Exposure, flags, solid, held []byte, from, to int, p plane.Pace) {
+func (m *model) learn(now, before []uint16, e plane.Exposure, flags, solid, held []byte, from, to int, p plane.Pace) {
 	if half := len(now) / 2; from < half {
 		m.lessons[0]++
 	} else {
 		m.lessons[1]++
 	}
-	plane.Learn(now[from:to], before[from:to], plane.Exposure(e), flags[from:to], solid[from:to], held[from:to], m.memory().Part(from, to), p)
+	plane.Learn(now[from:to], before[from:to], e, flags[from:to], solid[from:to], held[from:to], m.memory().Part(from, to), p)
 }
 
 // pass lets ms milliseconds go by for the parked places.

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/motion/area"
-	"vmsbridge/motion/exposure"
 	"vmsbridge/motion/plane"
 )
 
@@ -36,7 +35,7 @@ func outlineAgainst(background, now []uint16, limit int32) area.Outline {
 		}
 	}
 	var s plane.Sums
-	v := d.views(now, nil, nil, exposure.Same, exposure.Same)
+	v := d.views(now, nil, nil, plane.Same, plane.Same)
 	for y := range d.grid.height {
 		plane.Trace(&v, 0, y, d.grid.width, &s)
 	}
@@ -104,7 +103,7 @@ func TestAThingInItsShadowIsNoLight(t *testing.T) {
 					d.flags[i], d.solid[i] = cellFore|cellMoved, 1
 				}
 			}
-			objects := d.find(now, background, exposure.Same, 6)
+			objects := d.find(now, background, plane.Same, 6)
 			require.NotEmpty(t, objects, name)
 			largest := objects[0]
 			for _, o := range objects {

@@ -15,7 +15,7 @@ func (d *Detector) resize(width, height int) {
 	d.unlit.resize(n)
 	d.ghosts.resize(n)
 	d.despeckle.Resize(g.width, g.height)
-	d.labels.Resize(g.width, g.height)
+	d.finder.Resize(g.width, g.height)
 	d.silhouette.resize(n)
 	d.objects = nil
 	d.flags, d.solid, d.held, d.scratch = make([]byte, n), make([]byte, n), make([]byte, n), make([]byte, n)
@@ -48,7 +48,6 @@ func (d *Detector) resize(width, height int) {
 	d.history.resize(n, &d.light)
 	d.bands.Resize(g.width, g.height, d.light.At)
 	d.steady.Resize(g.width, g.height, d.light.At)
-	d.small = int(smallShare * float64(n))
-	d.tracks.Resize(g.width, g.height, d.small)
+	d.tracks.Resize(g.width, g.height)
 	d.pictures = 0
 }

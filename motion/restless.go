@@ -52,12 +52,12 @@ func (r *restless) learn(d *Detector, passing uint64, dt time.Duration) {
 // mark copies to scratch which of the cells from..to of the objects in a set of bits are solid.
 func (d *Detector) mark(objects uint64, from, to int) {
 	w := d.grid.width
-	for _, r := range d.labels.RunsFrom(from / w) {
-		left, right, top, bottom := r.Cells(w, d.grid.height)
+	for _, r := range d.finder.RunsFrom(from / w) {
+		left, right, top, bottom := d.finder.Cells(r)
 		if top*w >= to {
 			break
 		}
-		j := d.labels.OfRun(r)
+		j := d.finder.OfRun(r)
 		if j < 0 || objects>>j&1 == 0 {
 			continue
 		}

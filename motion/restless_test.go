@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/motion/exposure"
+	"vmsbridge/motion/plane"
 )
 
 // TestRestless: a place where something moves that goes nowhere becomes restless within seconds, and calm again within a minute; who passes by teaches nothing.
@@ -14,7 +14,7 @@ func TestRestless(t *testing.T) {
 	d, err := New(Config{})
 	require.NoError(t, err)
 	d.resize(320, 180)
-	d.labels.Label(d.solid, d.model.parked, d.grid.width, d.grid.height)
+	d.finder.Label(d.solid, d.model.parked)
 	const cell = 40*160 + 50
 	run := func(seconds float64, passing uint64) {
 		for range int(10 * seconds) {
@@ -32,10 +32,10 @@ func TestRestless(t *testing.T) {
 	require.Zero(t, d.habit.memory[cell])
 
 	d.flags[cell], d.solid[cell] = cellMoved|cellFore, 1
-	d.labels.Label(d.solid, d.model.parked, d.grid.width, d.grid.height)
+	d.finder.Label(d.solid, d.model.parked)
 	now := make([]uint16, d.grid.cells())
-	v := d.views(now, now, now, exposure.Same, exposure.Same)
-	require.Len(t, d.labels.Collect(&v, 1), 1)
+	v := d.views(now, now, now, plane.Same, plane.Same)
+	require.Len(t, d.finder.Collect(&v, 1), 1)
 	run(5, 1)
 	require.Zero(t, d.habit.memory[cell], "it is on its way")
 	run(dwellsAfter.Seconds(), 0)

@@ -141,7 +141,7 @@ func (s *silhouette) sift(d *Detector, box area.Rect) {
 				p := s.flood(d, y*w+x, shapeIn, shapePart)
 				p.track = -1
 				for _, i := range s.queue {
-					if j := d.labels.Of(int(i)%w, int(i)/w); len(d.objects) > 0 && d.solid[i] != 0 && j >= 0 {
+					if j := d.finder.Of(int(i)%w, int(i)/w); len(d.objects) > 0 && d.solid[i] != 0 && j >= 0 {
 						p.track = d.objects[j].Track
 						break
 					}

@@ -51,7 +51,7 @@ func (d *Detector) outline() (any bool) {
 		}
 		for y := o.Whole.Top; y < o.Whole.Bottom; y++ {
 			for x := o.Whole.Left; x < o.Whole.Right; x++ {
-				if i := y*d.grid.width + x; d.solid[i] != 0 && d.flags[i]&cellFore != 0 && d.labels.Of(x, y) == j {
+				if i := y*d.grid.width + x; d.solid[i] != 0 && d.flags[i]&cellFore != 0 && d.finder.Of(x, y) == j {
 					s.moved[i] = 1
 				}
 			}
@@ -81,10 +81,10 @@ func (d *Detector) outline() (any bool) {
 // shown tells whether an object that has a track is part of the mask: what is not yet confirmed must be large, or go somewhere that weather does not.
 func (d *Detector) shown(o *area.Area) bool {
 	k, flurries := &d.tracks.Tracks[o.Track], d.tracks.Flurries()
-	if flurries && o.Size() < d.small/4 && 2*float64(o.Size()) < k.Largest() {
+	if flurries && o.Size() < d.tracks.Small()/4 && 2*float64(o.Size()) < k.Largest() {
 		return false // a flake beside what moves
 	}
-	return k.Confirmed || o.Weak && (o.Size() >= d.small || k.Travelled() && !flurries)
+	return k.Confirmed || o.Weak && (o.Size() >= d.tracks.Small() || k.Travelled() && !flurries)
 }
 
 // widen takes what is a bit fainter into the shape, beside what is clear. It returns the shape's box.

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/motion/area"
-	"vmsbridge/motion/exposure"
+	"vmsbridge/motion/plane"
 )
 
 // Loops that pass over what is empty, or end as soon as they know, beside plain ones over all cells.
@@ -104,15 +104,15 @@ func TestOutstandingIsPlain(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 300 {
 		d, now := littered(t, r)
-		d.labels.Label(d.solid, d.model.parked, d.grid.width, d.grid.height)
-		v := d.views(now, now, now, exposure.Same, exposure.Same)
-		objects := d.labels.Collect(&v, 1)
+		d.finder.Label(d.solid, d.model.parked)
+		v := d.views(now, now, now, plane.Same, plane.Same)
+		objects := d.finder.Collect(&v, 1)
 		for j := range objects {
 			o := &objects[j]
 			differs, brighter, limit := 0, 0, 0
 			want, got := make([]byte, len(now)), make([]byte, len(now))
 			for i, is := range now {
-				if d.solid[i] == 0 || d.flags[i]&cellFore == 0 || d.labels.Of(i%d.grid.width, i/d.grid.width) != j {
+				if d.solid[i] == 0 || d.flags[i]&cellFore == 0 || d.finder.Of(i%d.grid.width, i/d.grid.width) != j {
 					continue
 				}
 				want[i] = cellFore
@@ -130,10 +130,10 @@ func TestHoldIsPlain(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 3))
 	for range 300 {
 		d, now := littered(t, r)
-		d.labels.Label(d.solid, d.model.parked, d.grid.width, d.grid.height)
-		v := d.views(now, now, now, exposure.Same, exposure.Same)
+		d.finder.Label(d.solid, d.model.parked)
+		v := d.views(now, now, now, plane.Same, plane.Same)
 		var marks [area.Most]byte
-		for j := range d.labels.Collect(&v, 1) {
+		for j := range d.finder.Collect(&v, 1) {
 			marks[j] = byte(r.UintN(3))
 		}
 		want := make([]byte, len(now))
@@ -141,7 +141,7 @@ func TestHoldIsPlain(t *testing.T) {
 			if d.solid[i] == 0 || d.habit.memory[i] >= restlessAt {
 				continue
 			}
-			if j := d.labels.Of(i%d.grid.width, i/d.grid.width); j >= 0 {
+			if j := d.finder.Of(i%d.grid.width, i/d.grid.width); j >= 0 {
 				want[i] = marks[j]
 			}
 		}

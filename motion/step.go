@@ -3,7 +3,6 @@ package motion
 import (
 	"time"
 
-	"vmsbridge/motion/exposure"
 	"vmsbridge/motion/plane"
 )
 
@@ -107,7 +106,7 @@ func (d *Detector) result(global bool) Result {
 
 // look is Step for the cells of the newest picture. It tells whether the light of the whole scene changed.
 func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
-	before, light := now, exposure.Same
+	before, light := now, plane.Same
 	if d.looked {
 		d.light.Again(d.history.current().samples)
 	} else {
@@ -126,7 +125,7 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 		d.unlit.expose(e)
 	}
 	d.doubt = d.doubts()
-	plane.Classify(now, before, plane.Exposure(light), d.model.background, d.doubt, d.contrast, d.flags)
+	plane.Classify(now, before, light, d.model.background, d.doubt, d.contrast, d.flags)
 	d.unlit.restore(&d.model, d.doubt, now, d.flags, d.contrast)
 	global = d.relight(now, before)
 	solid := d.despeckle.Run(d.flags, d.mask, d.solid)

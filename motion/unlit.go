@@ -1,9 +1,6 @@
 package motion
 
-import (
-	"vmsbridge/motion/exposure"
-	"vmsbridge/motion/plane"
-)
+import "vmsbridge/motion/plane"
 
 // unlitFor is for how many seconds it is known what a place was before the light on it. Headlights pass in less.
 const unlitFor = 10
@@ -39,9 +36,9 @@ func (u *unlit) keep(i int, background uint16) {
 func (u *unlit) knows(i int) bool { return u.left[i] != 0 }
 
 // expose moves what is known into a new exposure.
-func (u *unlit) expose(e exposure.Exposure) {
+func (u *unlit) expose(e plane.Exposure) {
 	if u.any {
-		plane.Expose(u.background, plane.Exposure(e))
+		plane.Expose(u.background, e)
 	}
 }
 

@@ -46,7 +46,7 @@ func TestCollectChooses(t *testing.T) {
 		v := littered(r)
 		var l Finder
 		l.Resize(v.Width, v.Height)
-		l.Label(v.Solid, v.Parked, v.Width, v.Height)
+		l.Label(v.Solid, v.Parked)
 		least := 1 + r.IntN(60)
 		number := l.number[:len(l.parent)]
 		l.areas = l.areas[:0]
@@ -88,10 +88,10 @@ func TestOfIsOfRun(t *testing.T) {
 			for i := range v.Solid {
 				v.Solid[i] = byte(r.UintN(2)) & v.Flags[i]
 			}
-			l.Label(v.Solid, v.Parked, v.Width, v.Height)
+			l.Label(v.Solid, v.Parked)
 			l.Collect(v, 1+r.IntN(9))
 			for _, run := range l.Runs() {
-				left, right, top, bottom := run.Cells(v.Width, v.Height)
+				left, right, top, bottom := l.Cells(run)
 				for _, at := range [2][2]int{{left, top}, {right - 1, bottom - 1}} {
 					require.Equal(t, l.OfRun(run), l.Of(at[0], at[1]))
 					asked++

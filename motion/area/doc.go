@@ -5,7 +5,7 @@
 //
 //	var finder area.Finder
 //	finder.Resize(160, 90)
-//	finder.Label(solid, parked, 160, 90)
+//	finder.Label(solid, parked)
 //	for i := range finder.Collect(&views, leastMoved) {
 //		// cell x, y is of area i if finder.Of(x, y) is i
 //	}

@@ -10,6 +10,7 @@ import (
 // Finder joins cells into connected areas. It works on tiles of 2x2 cells, with all eight neighbours, so that gaps of a cell or two do
 // not tear a thing apart.
 type Finder struct {
+	wide, high    int      // in cells
 	width, height int      // in tiles
 	words         int      // of 64 tiles, in a row
 	from, to      int      // rows of tiles in which anything is solid or parked; to is exclusive
@@ -31,13 +32,9 @@ type Finder struct {
 // Run is some tiles side by side, in row Y of tiles, from From to To, which is exclusive: all of them belong together.
 type Run struct{ Y, From, To, label uint16 }
 
-// Cells are the columns and the rows of cells that the run covers, the last ones exclusive, in a picture of width x height cells.
-func (r Run) Cells(width, height int) (left, right, top, bottom int) {
-	return 2 * int(r.From), min(2*int(r.To), width), 2 * int(r.Y), min(2*int(r.Y)+2, height)
-}
-
 // Resize prepares for planes of width x height cells.
 func (l *Finder) Resize(width, height int) {
+	l.wide, l.high = width, height
 	l.width, l.height = (width+1)/2, (height+1)/2
 	l.tile = make([]uint16, l.width*l.height)
 	l.words = (l.width + 63) / 64
@@ -61,6 +58,11 @@ func (l *Finder) Of(x, y int) int {
 
 // Runs are all tiles in which a cell is solid or parked, row after row. They are valid until the next Label.
 func (l *Finder) Runs() []Run { return l.runs }
+
+// Cells are the columns and the rows of cells that a run covers, the last ones exclusive.
+func (l *Finder) Cells(r Run) (left, right, top, bottom int) {
+	return 2 * int(r.From), min(2*int(r.To), l.wide), 2 * int(r.Y), min(2*int(r.Y)+2, l.high)
+}
 
 // OfRun is the number of the area that a run belongs to, -1 without. It holds after Collect.
 func (l *Finder) OfRun(r Run) int { return int(l.number[r.label]) }
@@ -89,9 +91,9 @@ func (l *Finder) join(a, b uint16) uint16 {
 }
 
 // Label numbers the connected tiles in which a cell is solid (1, not 0) or parked (not 0).
-func (l *Finder) Label(solid, parked []byte, width, height int) {
+func (l *Finder) Label(solid, parked []byte) {
 	l.laid = false
-	plane.Tiles(solid, parked, width, height, l.set, l.stands)
+	plane.Tiles(solid, parked, l.wide, l.high, l.set, l.stands)
 	first, end := 0, len(l.set)
 	for first < end && l.set[first] == 0 {
 		first++

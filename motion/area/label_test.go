@@ -23,7 +23,7 @@ func TestLabelJoins(t *testing.T) {
 		}
 		var l Finder
 		l.Resize(wide, high)
-		l.Label(solid, parked, wide, high)
+		l.Label(solid, parked)
 		l.lay()
 		want := flood(wide, l.width, l.height, solid, parked)
 		names := map[uint16]int{}
@@ -92,7 +92,7 @@ func TestSpreadIsPlain(t *testing.T) {
 				parked[i] = 1
 			}
 		}
-		l.Label(make([]byte, wide*high), parked, wide, high)
+		l.Label(make([]byte, wide*high), parked)
 		near := make([]bool, l.width*l.height)
 		for i := range near {
 			x, y := i%l.width, i/l.width

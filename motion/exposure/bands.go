@@ -117,7 +117,7 @@ func (b *Bands) look(was, is []uint16, now time.Duration) (turned bool) {
 func (b *Bands) even(background, cells []uint16) {
 	for y := range b.gains {
 		x, v := background[y*b.width:(y+1)*b.width], cells[y*b.width:(y+1)*b.width]
-		e := plane.Exposure{Gain: gainOne}
+		e := plane.Same
 		limit := int32(bandCut)
 		var m plane.Moments
 		for range 2 {
@@ -126,7 +126,7 @@ func (b *Bands) even(background, cells []uint16) {
 				m = plane.Moments{}
 				break
 			}
-			e.Gain = int32(float64(m.Y) / float64(m.X) * gainOne)
+			e.Gain = int32(float64(m.Y) / float64(m.X) * plane.GainOne)
 			limit = max(512, int32(m.Rest/m.N)*5/2)
 		}
 		b.gains[y], b.weights[y] = float64(m.Y), float64(m.X)
@@ -137,7 +137,7 @@ func (b *Bands) even(background, cells []uint16) {
 			is, was = is+b.gains[j], was+b.weights[j]
 		}
 		if is > 0 && was > 0 {
-			plane.Expose(cells[y*b.width:(y+1)*b.width], plane.Exposure{Gain: int32(math.Round(was / is * gainOne))})
+			plane.Expose(cells[y*b.width:(y+1)*b.width], plane.Exposure{Gain: int32(math.Round(was / is * plane.GainOne))})
 		}
 	}
 }

@@ -59,14 +59,14 @@ func (s *Fitter) Again(y []uint16) { tally.Without(s.y, y, s.skip) }
 
 // Fit finds the exposure that takes the samples x to what was last looked at, by trimmed least squares that start from the median difference. When less than
 // two fifths of the samples agree on one exposure, nothing is compensated.
-func (s *Fitter) Fit(x []uint16) Exposure {
+func (s *Fitter) Fit(x []uint16) plane.Exposure {
 	if s.n < 16 {
-		return Same
+		return plane.Same
 	}
 	tally.Steps(x, s.y, s.skip, s.steps)
 	s.median = tally.Least(s.steps, s.skip, 0, (s.n+1)/2, tally.Same, 2*tally.Same-1) // mostly close to 0
 	median := int32(s.median - tally.Same)
-	e := Exposure{Gain: gainOne, Offset: median*256 + 128}
+	e := plane.Exposure{Gain: plane.GainOne, Offset: median*256 + 128}
 	limit := int32(10 * 256)
 	if median > 6 || median < -6 { // a large change: least squares need a start that has about the right gain
 		e = s.quartiles(x, e)
@@ -75,7 +75,7 @@ func (s *Fitter) Fit(x []uint16) Exposure {
 	for range 2 {
 		next, residual, used := refine(x, s.y, e, limit)
 		if int(used)*5 < s.n*2 {
-			return Same
+			return plane.Same
 		}
 		e, limit = next, max(384, residual*5/2)
 	}
@@ -100,7 +100,7 @@ func (s *Fitter) Spread() (spread int) {
 }
 
 // quartiles estimates the exposure by comparing how the values are spread, whatever stands where. It returns e when the spread says nothing.
-func (s *Fitter) quartiles(x []uint16, e Exposure) Exposure {
+func (s *Fitter) quartiles(x []uint16, e plane.Exposure) plane.Exposure {
 	x1, x3 := s.quartile(x, 1, &s.level[0]), s.quartile(x, 3, &s.level[1])
 	y1, y3 := s.quartile(s.y, 1, &s.level[2]), s.quartile(s.y, 3, &s.level[3])
 	if x3-x1 < 6 || y3-y1 < 3 {
@@ -108,7 +108,7 @@ func (s *Fitter) quartiles(x []uint16, e Exposure) Exposure {
 	}
 	g := float64(y3-y1) / float64(x3-x1)
 	g = max(0.25, min(4, g))
-	return Exposure{Gain: int32(g * gainOne), Offset: int32((float64(y1+y3) - g*float64(x1+x3)) * 128)}
+	return plane.Exposure{Gain: int32(g * plane.GainOne), Offset: int32((float64(y1+y3) - g*float64(x1+x3)) * 128)}
 }
 
 // quartile returns one of the three quartiles of the samples, in grey levels. It is looked for around guess, which it becomes.
@@ -118,8 +118,8 @@ func (s *Fitter) quartile(samples []uint16, which int, guess *int) int32 {
 }
 
 // refine is one round of least squares over the points that e explains up to limit. It also returns their mean residual and number.
-func refine(x, y []uint16, e Exposure, limit int32) (Exposure, int32, int32) {
-	m := plane.Sum(x, y, plane.Exposure(e), limit)
+func refine(x, y []uint16, e plane.Exposure, limit int32) (plane.Exposure, int32, int32) {
+	m := plane.Sum(x, y, e, limit)
 	if m.N == 0 {
 		return e, 0, 0
 	}
@@ -132,5 +132,5 @@ func refine(x, y []uint16, e Exposure, limit int32) (Exposure, int32, int32) {
 		gain = max(0.25, min(4, gain))
 	}
 	offset := (float64(sy) - gain*float64(sx)) / fn * 16
-	return Exposure{Gain: int32(math.Round(gain * gainOne)), Offset: int32(math.Round(offset))}, int32(rest / n), int32(n)
+	return plane.Exposure{Gain: int32(math.Round(gain * plane.GainOne)), Offset: int32(math.Round(offset))}, int32(rest / n), int32(n)
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/motion/plane"
 )
 
 // sampled returns the samples of cells.
@@ -35,7 +37,7 @@ func TestFitFindsTheExposure(t *testing.T) {
 		s.Look(sampled(&s, y), flags, 3)
 		e := s.Fit(sampled(&s, x))
 		for _, v := range []float64{60, 100, 140} {
-			require.InDelta(t, max(0, min(255, gain*v+offset)), float64(e.apply(uint16(v*256)))/256, 1.5, "gain %v, offset %v", gain, offset)
+			require.InDelta(t, max(0, min(255, gain*v+offset)), float64(e.Apply(uint16(v*256)))/256, 1.5, "gain %v, offset %v", gain, offset)
 		}
 	}
 }
@@ -50,9 +52,9 @@ func TestFitRefusesWhatIsNoExposure(t *testing.T) {
 	var s Fitter
 	s.Choose(mask)
 	s.Look(sampled(&s, y), flags, 3)
-	require.Equal(t, Same, s.Fit(sampled(&s, x)))
+	require.Equal(t, plane.Same, s.Fit(sampled(&s, x)))
 	clear(mask)
 	s.Choose(mask)
 	s.Look(sampled(&s, y), flags, 3)
-	require.Equal(t, Same, s.Fit(sampled(&s, x)), "everything is masked")
+	require.Equal(t, plane.Same, s.Fit(sampled(&s, x)), "everything is masked")
 }

@@ -3,12 +3,25 @@ package plane
 // GainOne is a gain of 1 in the fixed point of Exposure.
 const GainOne = 1 << 12
 
-// Exposure is how the brightness of cells changed: y = Gain/4096·x + Offset, in 1/256 grey levels. Gain is not negative.
+// Exposure is how the brightness of cells changed: y = Gain/4096·x + Offset, in 1/256 grey levels. Gain is not negative. Auto-exposure, a
+// cloud and a light switch are such a change of the whole scene to the first order.
 type Exposure struct{ Gain, Offset int32 }
+
+// Same is the exposure that changes nothing.
+var Same = Exposure{Gain: GainOne}
 
 // Apply is x under the exposure, within 0..65535.
 func (e Exposure) Apply(x uint16) int32 {
 	return max(0, min(65535, (int32(uint64(x)*uint64(e.Gain)>>12))+e.Offset))
+}
+
+// Shift is how much the exposure changes a value at most, in 1/256 grey levels, looked at in the dark, the middle and the bright.
+func (e Exposure) Shift() int32 {
+	most := int32(0)
+	for _, x := range [...]uint16{16 << 8, 128 << 8, 240 << 8} {
+		most = max(most, Abs(e.Apply(x)-int32(x)))
+	}
+	return most
 }
 
 // wide tells whether e is within what the vector loops compute without overflow.

@@ -4,7 +4,7 @@
 // where it goes (way.go), what it looks like (look.go), when it was seen first (trail.go, entry.go) and what else is about (weather.go); confirm.go decides.
 //
 //	var tracks track.Tracker
-//	tracks.Resize(160, 90, 72)
+//	tracks.Resize(160, 90)
 //	tracks.Step(areas, at, passed, wall)
 //	if a := &areas[0]; a.Track >= 0 && tracks.Tracks[a.Track].Live {
 //		// it moves, as it has since tracks.Tracks[a.Track].Start

@@ -8,6 +8,7 @@ import (
 
 // Times of a track, and what they are bounded by.
 const (
+	smallShare   = 0.005                   // of the picture: what moves less must go somewhere to count
 	creepCells   = 2                       // things, at most, that make up what is small: a drop that runs down the lens is less
 	GoneAfter    = 350 * time.Millisecond  // without motion, after which a track is given up
 	doubtAfter   = 1500 * time.Millisecond // without motion that goes on, after which a confirmed track must be confirmed anew
@@ -91,13 +92,16 @@ type Tracker struct {
 	order   []int         // areas of the newest picture, the largest first
 }
 
-// Resize prepares for pictures of width x height cells, in which what has fewer than small cells must go somewhere to count. Tracks stay as they are.
-func (t *Tracker) Resize(width, height, small int) {
-	t.width, t.height, t.small = width, height, small
+// Resize prepares for pictures of width x height cells. Tracks stay as they are.
+func (t *Tracker) Resize(width, height int) {
+	t.width, t.height, t.small = width, height, int(smallShare*float64(width*height))
 	if t.Tracks == nil {
 		t.Tracks, t.change.entries = make([]Track, 0, most), make([]entry, 0, most)
 	}
 }
+
+// Small is the number of cells below which what moves must go somewhere to count.
+func (t *Tracker) Small() int { return t.small }
 
 // Clear gives up all tracks. Numbers go on.
 func (t *Tracker) Clear() {
