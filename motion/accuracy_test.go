@@ -118,7 +118,7 @@ func runTrials(list []trial, progress func(done int, v verdict)) []verdict {
 // -accuracy it runs a part of it that any test run has time for.
 func TestAccuracy(t *testing.T) {
 	if underRace {
-		t.Skip("the race detector slows the pixel loops down twentyfold, and there is no goroutine in them; this runs without it")
+		t.Skip("the scenes take long under the race detector: run go test ./motion -run '^TestAccuracy$' -part without -race, as scripts/test does")
 	}
 	all := *report != ""
 	if !all && !*part {

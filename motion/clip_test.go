@@ -31,7 +31,7 @@ func clipsDir(t testing.TB) string {
 		t.Skipf("the shared clips are not there (%v); set VMSBRIDGE_CLIPS to their folder", err)
 	}
 	if _, err := exec.LookPath("ffmpeg"); err != nil {
-		t.Skip("ffmpeg is not installed; it is needed to decode the clips")
+		t.Skip("ffmpeg is not installed, the clips cannot be decoded: apt install ffmpeg (scripts/deps does)")
 	}
 	return dir
 }
@@ -238,7 +238,7 @@ func percentile(errors []int, p float64) int {
 	return sizes[min(len(sizes)-1, int(p*float64(len(sizes))))]
 }
 
-// TestWalksOfTheClip is the measure: each walk has an event of its own that starts with it, whatever the encoding and
+// TestWalksOfTheClip holds the detector to this: each walk has an event of its own that starts with it, whatever the encoding and
 // wherever the stream begins; nothing starts while nothing moves.
 func TestWalksOfTheClip(t *testing.T) {
 	dir := clipsDir(t)

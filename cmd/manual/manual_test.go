@@ -63,7 +63,7 @@ func TestPageSaysEverything(t *testing.T) {
 func TestManReadsThePage(t *testing.T) {
 	man, err := exec.LookPath("man")
 	if err != nil {
-		t.Skip("man is not installed")
+		t.Skip("man is not installed: apt install man-db (scripts/deps does)")
 	}
 	file := filepath.Join(t.TempDir(), "x.1")
 	require.NoError(t, os.WriteFile(file, []byte(written(t)), 0o600))

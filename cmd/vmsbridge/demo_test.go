@@ -27,7 +27,7 @@ func built(t *testing.T) string {
 // The demonstration shows events of all its cameras, ends by itself, and leaves nothing behind.
 func TestDemo(t *testing.T) {
 	if testing.Short() {
-		t.Skip("runs for half a minute")
+		t.Skip("it runs for half a minute: leave out -short")
 	}
 	if _, err := exec.LookPath("ffmpeg"); err != nil {
 		t.Skip("camsim needs ffmpeg: apt install ffmpeg (scripts/deps does)")
@@ -85,6 +85,21 @@ func TestDemoReportsADeath(t *testing.T) {
 	require.Contains(t, string(out), "camsim cam-")
 	require.Contains(t, string(out), "exit status 3")
 	require.Contains(t, string(out), "the lens fell off")
+}
+
+// A folder in which something is already is left as it is, and nothing is started.
+func TestDemoIntoAFullHouse(t *testing.T) {
+	full := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(full, "letter"), []byte("dear"), 0o600))
+	out, err := exec.Command(filepath.Join(built(t), "vmsbridge"), "demo", "--data", full).CombinedOutput()
+	var exit *exec.ExitError
+	require.ErrorAs(t, err, &exit)
+	require.Equal(t, exitUsage, exit.ExitCode())
+	require.Contains(t, string(out), "not empty")
+	require.Equal(t, 1, bytes.Count(out, []byte("\n")), "one line: %s", out)
+	left, err := os.ReadDir(full)
+	require.NoError(t, err)
+	require.Len(t, left, 1)
 }
 
 func TestDemoWithoutPrograms(t *testing.T) {

@@ -86,33 +86,27 @@ func TestWrongCommandLines(t *testing.T) {
 		args []string
 		want string
 	}{
-		"unknown command":        {[]string{"fly"}, "fly"},
-		"unknown flag":           {[]string{"run", "--fast"}, "--fast"},
-		"misspelt command":       {[]string{"evnts"}, "events"},
-		"no camera":              {[]string{"image", "-o", "x.jpg"}, "--camera"},
-		"no output":              {[]string{"image", "--camera", "a"}, "--output"},
-		"bad time":               {[]string{"image", "--camera", "a", "-o", "x", "--before", "noonish"}, `"noonish" is not a time`},
-		"two times":              {[]string{"image", "--camera", "a", "-o", "x", "--before", "1h", "--after", "1h"}, "--after"},
-		"bad kind":               {[]string{"image", "--camera", "a", "-o", "x", "--type", "huge"}, "preview"},
-		"bad since":              {[]string{"events", "--since", "noonish"}, "--since"},
-		"unknown type":           {[]string{"events", "--type", "moton"}, "no event type"},
-		"until and follow":       {[]string{"events", "--follow", "--until", "now"}, "exclude each other"},
-		"url without token":      {[]string{"events", "--url", "http://127.0.0.1:1"}, "--token-file"},
-		"no configuration":       {[]string{"events", "--config", "/no/such.yaml"}, "--url"},
-		"password in the url":    {[]string{"probe", "rtsp://admin:hunter2@10.0.0.1/"}, "--user"},
-		"password with a slash":  {[]string{"probe", "rtsp://admin:hun/ter2@10.0.0.1/"}, "--user"},
-		"not a stream":           {[]string{"probe", "http://10.0.0.1/"}, "rtsp://"},
-		"nothing to probe":       {[]string{"probe"}, "--camera"},
-		"retry nothing":          {[]string{"queue", "retry"}, "--all"},
-		"retry all and some":     {[]string{"queue", "retry", "--all", "x"}, "--all"},
-		"demo into a full house": {[]string{"demo", "--data", "/"}, "not empty"},
+		"unknown command":       {[]string{"fly"}, "fly"},
+		"unknown flag":          {[]string{"run", "--fast"}, "--fast"},
+		"misspelt command":      {[]string{"evnts"}, "events"},
+		"no camera":             {[]string{"image", "-o", "x.jpg"}, "--camera"},
+		"no output":             {[]string{"image", "--camera", "a"}, "--output"},
+		"bad time":              {[]string{"image", "--camera", "a", "-o", "x", "--before", "noonish"}, `"noonish" is not a time`},
+		"two times":             {[]string{"image", "--camera", "a", "-o", "x", "--before", "1h", "--after", "1h"}, "--after"},
+		"bad kind":              {[]string{"image", "--camera", "a", "-o", "x", "--type", "huge"}, "preview"},
+		"bad since":             {[]string{"events", "--since", "noonish"}, "--since"},
+		"unknown type":          {[]string{"events", "--type", "moton"}, "no event type"},
+		"until and follow":      {[]string{"events", "--follow", "--until", "now"}, "exclude each other"},
+		"url without token":     {[]string{"events", "--url", "http://127.0.0.1:1"}, "--token-file"},
+		"no configuration":      {[]string{"events", "--config", "/no/such.yaml"}, "--url"},
+		"password in the url":   {[]string{"probe", "rtsp://admin:hunter2@10.0.0.1/"}, "--user"},
+		"password with a slash": {[]string{"probe", "rtsp://admin:hun/ter2@10.0.0.1/"}, "--user"},
+		"not a stream":          {[]string{"probe", "http://10.0.0.1/"}, "rtsp://"},
+		"nothing to probe":      {[]string{"probe"}, "--camera"},
+		"retry nothing":         {[]string{"queue", "retry"}, "--all"},
+		"retry all and some":    {[]string{"queue", "retry", "--all", "x"}, "--all"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if tc.args[0] == "demo" {
-				if _, err := programs(); err != nil {
-					t.Skip("the test binary has no programs beside it")
-				}
-			}
 			r := do(t, tc.args...)
 			require.Equal(t, exitUsage, r.code, "stderr: %s", r.err)
 			require.Contains(t, r.err, tc.want)

@@ -251,7 +251,7 @@ func TestReplayScore(t *testing.T) {
 	require.Contains(t, r.err, "do they belong to it?")
 }
 
-// The shared clip is the measure: 12 of 12, nothing in quiet, no split.
+// The shared clip by the command that an installer uses: 12 of 12, nothing in quiet, no split. Under the race detector the first three of them.
 func TestReplaySharedClip(t *testing.T) {
 	dir := os.Getenv("VMSBRIDGE_CLIPS")
 	if dir == "" {

@@ -96,7 +96,7 @@ func TestNoisyCamera(t *testing.T) {
 	require.NoError(t, r.Close())
 	requireClean(t, dir)
 
-	// Without lanes, it is as the issue fears: the noisy camera has it all.
+	// Without lanes, the noisy camera has it all.
 	plain := opts
 	plain.MaxBytes, plain.SegmentBytes = 8<<20, 2<<20
 	h2 := &hand{wall: epoch}

@@ -60,7 +60,7 @@ func program(t testing.TB, name string) string {
 	path, err := exec.LookPath(name)
 	if err != nil {
 		if path, err = exec.LookPath("/usr/sbin/" + name); err != nil {
-			t.Skipf("%s is not installed (Debian: mosquitto and mosquitto-clients)", name)
+			t.Skipf("%s is not installed: apt install mosquitto mosquitto-clients (scripts/deps does)", name)
 		}
 	}
 	return path

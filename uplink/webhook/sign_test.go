@@ -40,7 +40,7 @@ func TestTheDocumentedChecks(t *testing.T) {
 		t.Run(c.program, func(t *testing.T) {
 			path, err := exec.LookPath(c.program)
 			if err != nil {
-				t.Skip(c.program + " is not installed")
+				t.Skip(c.program + " is not installed: apt install " + c.program + " (scripts/deps does)")
 			}
 			_, code, ok := strings.Cut(string(text), c.begin)
 			require.True(t, ok, "the README shows no check for %s", c.program)

@@ -30,7 +30,7 @@ func openBrowser(t *testing.T) *browser {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
 	if err != nil {
-		t.Skip("no browser: install Debian's package chromium")
+		t.Skip("no browser: apt install chromium (scripts/deps does)")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute)
 	t.Cleanup(cancel)

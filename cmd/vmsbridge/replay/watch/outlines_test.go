@@ -38,7 +38,7 @@ func TestOutlinesAreScaled(t *testing.T) {
 // Pictures larger than those in which outlines are drawn have masks that end where the thing does, to some pixels.
 func TestMasksOfLargePictures(t *testing.T) {
 	if underRace {
-		t.Skip("the race detector slows the pixel loops down twentyfold, and there is no goroutine in them; this runs without it")
+		t.Skip("drawing outlines takes minutes under the race detector: run go test ./cmd/vmsbridge/replay/watch without -race, as scripts/test does")
 	}
 	const times = 2
 	w, err := New(Settings{Rate: 10, Motion: motion.Config{}, Masks: true})
@@ -67,7 +67,7 @@ func TestMasksOfLargePictures(t *testing.T) {
 // Pictures of which there is one in some seconds have masks all the same, and those of a camera that is looked at as usual do not depend on it.
 func TestMasksOfRarePictures(t *testing.T) {
 	if underRace {
-		t.Skip("the race detector slows the pixel loops down twentyfold, and there is no goroutine in them; this runs without it")
+		t.Skip("drawing outlines takes minutes under the race detector: run go test ./cmd/vmsbridge/replay/watch without -race, as scripts/test does")
 	}
 	for _, every := range []time.Duration{time.Second, 5 * time.Second, 20 * time.Second} {
 		w, err := New(Settings{Rate: 10, Masks: true})

@@ -141,7 +141,7 @@ func TestAsTheBridge(t *testing.T) {
 // Every picture has a mask of its own, whatever the rate, and the spans are the same with and without.
 func TestMasks(t *testing.T) {
 	if underRace {
-		t.Skip("the race detector slows the pixel loops down twentyfold, and there is no goroutine in them; this runs without it")
+		t.Skip("drawing outlines takes minutes under the race detector: run go test ./cmd/vmsbridge/replay/watch without -race, as scripts/test does")
 	}
 	w, err := New(Settings{Rate: 10, Masks: true})
 	require.NoError(t, err)
