@@ -33,6 +33,13 @@ func newView(seed uint64) *view {
 	return v
 }
 
+// empty takes n pictures of the place alone.
+func (v *view) empty(n int) {
+	for range n {
+		v.next(1, nil, nil)
+	}
+}
+
 // next takes a picture: draw changes the place, mark is what the detector says.
 func (v *view) next(gain float64, draw, mark func(x, y int) (level float64, there bool)) {
 	for i := range v.luma {
@@ -102,9 +109,7 @@ func TestOutlineIsExact(t *testing.T) {
 		require.Greater(t, recall, 0.95, "picture %d", i)
 		require.Greater(t, precision, 0.95, "picture %d", i)
 	}
-	for range 5 {
-		v.next(1, nil, nil)
-	}
+	v.empty(5)
 	require.Zero(t, v.marked(), "it left")
 }
 
@@ -125,9 +130,7 @@ func TestWhatStopsStays(t *testing.T) {
 		long = 30
 	}
 	v := newView(3)
-	for range 20 {
-		v.next(1, nil, nil)
-	}
+	v.empty(20)
 	for i := range 20 {
 		thing := box(3*i-20, 40, 3*i+10, 80, 200)
 		v.next(1, thing, thing)
@@ -168,9 +171,7 @@ func TestNoGhost(t *testing.T) {
 // A hard shadow beside a thing, which the detector takes for a part of it, is not marked where the ground shows through.
 func TestShadowIsNotMarked(t *testing.T) {
 	v := newView(5)
-	for range 20 {
-		v.next(1, nil, nil)
-	}
+	v.empty(20)
 	for i := range 20 {
 		thing, shadow := box(20+2*i, 30, 40+2*i, 90, 40), box(40+2*i, 80, 75+2*i, 90, 0)
 		both := func(x, y int) (float64, bool) {
@@ -190,9 +191,7 @@ func TestShadowIsNotMarked(t *testing.T) {
 // A change of the light, marked by mistake, is forgotten.
 func TestLightIsForgotten(t *testing.T) {
 	v := newView(6)
-	for range 20 {
-		v.next(1, nil, nil)
-	}
+	v.empty(20)
 	for i := range 40 {
 		lit := func(x, y int) (float64, bool) { return 1.3 * float64(v.place[y*wide+x]), x > 60 }
 		var mark func(x, y int) (float64, bool)
@@ -238,9 +237,7 @@ func TestShake(t *testing.T) {
 		for i := range v.place {
 			v.place[i] = byte(60 + (i%wide/24*7+i/wide/20*11)%8*20)
 		}
-		for range 20 {
-			v.next(1, nil, nil)
-		}
+		v.empty(20)
 		for i := range v.luma {
 			v.luma[i] = v.place[max(0, i/wide-dy)*wide+max(0, i%wide-dx)] // what was at x is at x+dx
 			v.seeds[i] = 255
@@ -257,9 +254,7 @@ func TestShake(t *testing.T) {
 func BenchmarkTrace(b *testing.B) {
 	v := newView(1)
 	thing := box(30, 30, 60, 90, 40)
-	for range 20 {
-		v.next(1, nil, nil)
-	}
+	v.empty(20)
 	v.next(1, thing, thing)
 	b.ReportAllocs()
 	for b.Loop() {

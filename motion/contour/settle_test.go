@@ -34,9 +34,7 @@ func TestLampIsForgotten(t *testing.T) {
 				v.place[i] = 110
 			}
 		}
-		for range 20 {
-			v.next(1, nil, nil)
-		}
+		v.empty(20)
 		for i := range 40 {
 			mark := shape
 			if i > 5 {
@@ -53,9 +51,7 @@ func TestLampIsForgotten(t *testing.T) {
 // What goes on changing while the detector marks nothing is a flag, and no thing that stands there.
 func TestFlagIsForgotten(t *testing.T) {
 	v := newView(10)
-	for range 20 {
-		v.next(1, nil, nil)
-	}
+	v.empty(20)
 	waves := func(i int) func(x, y int) (float64, bool) {
 		return func(x, y int) (float64, bool) {
 			_, there := box(40, 30, 70, 50, 0)(x, y)

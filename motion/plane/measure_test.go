@@ -67,6 +67,12 @@ func summed(s *Sums) map[string]int {
 	return m
 }
 
+// stretch is some cells side by side in one row: where it begins, and of how many.
+func stretch(r *rand.Rand, v *Views) (x, y, n int) {
+	x, y = r.IntN(v.Width), r.IntN(v.Height)
+	return x, y, 1 + r.IntN(v.Width-x)
+}
+
 func TestMeasureIsPlain(t *testing.T) { everyWidth(t, testMeasure) }
 
 func testMeasure(t *testing.T) {
@@ -77,8 +83,7 @@ func testMeasure(t *testing.T) {
 		want.Reset()
 		got.Reset()
 		for range 1 + r.IntN(5) {
-			x, y := r.IntN(v.Width), r.IntN(v.Height)
-			n := 1 + r.IntN(v.Width-x)
+			x, y, n := stretch(r, v)
 			measurePlain(v, x, y, n, &want)
 			Measure(v, x, y, n, &got)
 		}
@@ -95,8 +100,7 @@ func testTrace(t *testing.T) {
 		v := sightings(t, r)
 		var want, got Sums
 		for range 1 + r.IntN(5) {
-			x, y := r.IntN(v.Width), r.IntN(v.Height)
-			n := 1 + r.IntN(v.Width-x)
+			x, y, n := stretch(r, v)
 			tracePlain(v, x, y, n, &want)
 			Trace(v, x, y, n, &got)
 		}
@@ -123,8 +127,7 @@ func testSurvey(t *testing.T) {
 		want.Reset()
 		got.Reset()
 		for range 1 + r.IntN(5) {
-			x, y := r.IntN(v.Width), r.IntN(v.Height)
-			n := 1 + r.IntN(v.Width-x)
+			x, y, n := stretch(r, v)
 			for row := y; row < min(y+2, v.Height); row++ {
 				measurePlain(v, x, row, n, &want)
 				tracePlain(v, x, row, n, &want)

@@ -28,11 +28,7 @@ func TestFailedFlush(t *testing.T) {
 				return nil
 			})
 			r := open(t, "/stills", opts)
-			var list []Still
-			for i := range stills {
-				list = append(list, still("cam", Preview, time.Duration(i)*time.Second, 14000))
-				require.NoError(t, r.Append(list[i]))
-			}
+			list := begun(t, r, Preview, stills, 14000)
 			require.ErrorIs(t, r.Flush(), syscall.EIO)
 			require.ErrorIs(t, r.Flush(), syscall.EIO)
 			require.NotZero(t, r.Stats().FlushErrors)

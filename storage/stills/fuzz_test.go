@@ -19,11 +19,7 @@ func FuzzOpen(f *testing.F) {
 		dir := t.TempDir()
 		r, err := Open(dir, small)
 		require.NoError(t, err)
-		var list []Still
-		for i := range 3 {
-			list = append(list, still("cam", Preview, time.Duration(i)*time.Second, 50))
-			require.NoError(t, r.Append(list[i]))
-		}
+		list := begun(t, r, Preview, 3, 50)
 		require.NoError(t, r.Close())
 		edit(t, segmentFiles(t, dir)[0], func(b []byte) []byte { copy(b[int(at)%len(b):], junk); return b })
 		r, err = Open(dir, small)
@@ -45,11 +41,7 @@ func FuzzRevive(f *testing.F) {
 		opts := small
 		r, err := Open(dir, opts)
 		require.NoError(t, err)
-		var list []Still
-		for i := range 3 {
-			list = append(list, still("cam", Preview, time.Duration(i)*time.Second, 50))
-			require.NoError(t, r.Append(list[i]))
-		}
+		list := begun(t, r, Preview, 3, 50)
 		used := int(r.lanes[form.Quiet].file.Place())
 		require.NoError(t, r.Close())
 		hit := 0

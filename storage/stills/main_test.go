@@ -31,6 +31,17 @@ func still(camera string, k Kind, at time.Duration, n int) Still {
 	return Still{camera, k, epoch.Add(at), picture(uint64(at)+uint64(k), n)}
 }
 
+// begun puts the first n stills of a camera into a ring, a second apart, each of size bytes, and returns them.
+func begun(t testing.TB, r *Ring, k Kind, n, size int) []Still {
+	t.Helper()
+	list := make([]Still, n)
+	for i := range list {
+		list[i] = still("cam", k, time.Duration(i)*time.Second, size)
+		require.NoError(t, r.Append(list[i]))
+	}
+	return list
+}
+
 // memDir is a directory in memory where there is one, for tests of many flushes.
 func memDir(t testing.TB) string {
 	t.Helper()

@@ -104,11 +104,7 @@ func TestTornBeforeAClosedPage(t *testing.T) {
 	opts := small
 	opts.MaxBytes, opts.SegmentBytes = 4<<20, 1<<20
 	r := open(t, dir, opts)
-	var list []Still
-	for i := range 9 {
-		list = append(list, still("cam", Preview, time.Duration(i)*time.Second, 14_100))
-		require.NoError(t, r.Append(list[i]))
-	}
+	list := begun(t, r, Preview, 9, 14_100)
 	last := r.lanes[form.Quiet].tail.Series[form.Key{Camera: "cam", Kind: Preview}].List[8].Place
 	require.NoError(t, r.Close())
 	edit(t, segmentFiles(t, dir)[0], func(b []byte) []byte {

@@ -219,11 +219,7 @@ func TestDiskThatDies(t *testing.T) {
 		return nil
 	})
 	r := open(t, memDir(t), opts)
-	var list []Still
-	for i := range 3000 {
-		list = append(list, still("cam", Preview, time.Duration(i)*time.Second, 200))
-		require.NoError(t, r.Append(list[i]))
-	}
+	list := begun(t, r, Preview, 3000, 200)
 	last, n := list[len(list)-1].Time, uint64(r.Stats().Segments)
 	require.Greater(t, n, uint64(8))
 	dead[form.SegmentName(n)], dead[form.SegmentName(n-1)] = true, true

@@ -18,11 +18,7 @@ func TestTornTail(t *testing.T) {
 	opts := small
 	r, err := Open(dir, opts)
 	require.NoError(t, err)
-	var list []Still
-	for i := range 3 {
-		list = append(list, still("cam", Main, time.Duration(i)*time.Second, 150))
-		require.NoError(t, r.Append(list[i]))
-	}
+	list := begun(t, r, Main, 3, 150)
 	from := int(r.lanes[form.Quiet].file.Place())
 	require.NoError(t, r.Append(still("cam", Main, time.Minute, 200)))
 	to := int(r.lanes[form.Quiet].file.Place())
