@@ -3,25 +3,18 @@ package camera
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/bluenviron/gortsplib/v4"
 	"github.com/bluenviron/gortsplib/v4/pkg/base"
-	"github.com/bluenviron/gortsplib/v4/pkg/description"
-	"github.com/bluenviron/gortsplib/v4/pkg/headers"
-	"github.com/pion/rtcp"
-	"github.com/pion/rtp"
 
 	"vmsbridge/agent/camera/capture"
 	"vmsbridge/agent/camera/dial"
-	"vmsbridge/agent/camera/offer"
 	"vmsbridge/agent/camera/signin"
 	"vmsbridge/agent/camera/unit"
 )
@@ -146,88 +139,6 @@ func (s *session) close() {
 	s.client.Close()
 }
 
-// bounded runs a request of the client with a limit. Being cut off, the client returns an error of its own.
-func (s *session) bounded(limit time.Duration, request func() error) error {
-	var expired atomic.Bool
-	timer := time.AfterFunc(limit, func() {
-		expired.Store(true)
-		s.dialer.Drop()
-	})
-	defer timer.Stop()
-	err := request()
-	if err != nil && expired.Load() {
-		return errors.Join(errNoAnswer, err)
-	}
-	return err
-}
-
-var errNoAnswer = errors.New("no answer in time")
-
-func (s *session) open() *Failure {
-	var desc *description.Session
-	err := s.bounded(s.t.ConnectTimeout+2*s.t.ReadTimeout, func() (err error) {
-		desc, _, err = s.client.Describe(s.t.url)
-		return err
-	})
-	if err != nil {
-		return s.explain("DESCRIBE", err)
-	}
-	var offers []Offer
-	if o := s.offers.Load(); o != nil {
-		offers = *o
-	}
-	c, f := choose(desc, offers)
-	if f != nil {
-		return f
-	}
-	if f := s.prepare(c); f != nil {
-		return f
-	}
-	if err := s.bounded(s.t.ReadTimeout, func() error {
-		_, err := s.client.Setup(desc.BaseURL, c.media, 0, 0)
-		return err
-	}); err != nil {
-		return s.explain("SETUP", err)
-	}
-	s.client.OnPacketRTP(c.media, c.format, func(p *rtp.Packet) { s.guarded(func() { s.onPacket(p) }) })
-	s.client.OnPacketRTCP(c.media, func(p rtcp.Packet) { s.guarded(func() { s.onRTCP(p) }) })
-	if err := s.bounded(s.t.ReadTimeout, func() error {
-		_, err := s.client.Play(nil)
-		return err
-	}); err != nil {
-		return s.explain("PLAY", err)
-	}
-	s.dialer.Settled()
-	return nil
-}
-
-// prepare sets up the way from packets to units.
-func (s *session) prepare(c choice) *Failure {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.info = info{codec: c.codec, transport: s.transportName()}
-	s.lastAt = time.Now()
-	s.build = unit.NewBuilder(c.codec, s.floor, &s.stats.built, c.sets...)
-	var err error
-	s.asm, err = unit.NewAssembler(c.codec, c.mode, s.onCoded, func(err error) {
-		s.stats.decodeErrors.Add(1)
-		s.lastErr = err.Error()
-	})
-	if err != nil {
-		return failf(UnsupportedCodec, err, "The camera packs its %s stream in a way that cannot be read (%s). Choose another profile or codec in the camera.", c.codec, s.t.clean(err.Error()))
-	}
-	return nil
-}
-
-func (s *session) transportName() string {
-	name := map[gortsplib.Transport]string{gortsplib.TransportTCP: TransportTCP, gortsplib.TransportUDP: TransportUDP,
-		gortsplib.TransportUDPMulticast: TransportMulticast}[s.transport]
-	if s.t.secure {
-		name = "tls+" + name
-	}
-	return name
-}
-
 // fail ends the session with the first failure, mu held: nothing is handed on any more. It never blocks.
 func (s *session) fail(f *Failure) {
 	s.over = true
@@ -253,50 +164,4 @@ func (s *session) rescue() {
 		s.log.Error("caught a bug while reading a camera", "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
 		s.fail(failf(Refused, fmt.Errorf("panic: %v", r), "The camera's stream met a bug in this program. The connection is made anew; please report it with the log."))
 	}
-}
-
-func (s *session) onResponse(res *base.Response) {
-	s.guarded(func() { s.readResponse(res) })
-}
-
-func (s *session) readResponse(res *base.Response) {
-	if res.StatusCode >= 300 {
-		s.status.Store(int64(res.StatusCode))
-	}
-	if v := res.Header["Server"]; len(v) == 1 {
-		name := s.t.clean(v[0])
-		s.server.Store(&name)
-	}
-	if h := res.Header["Transport"]; len(h) == 1 {
-		res.Header["Transport"] = base.HeaderValue{tidyTransport(h[0])}
-	}
-	s.signIn.Response(res)
-	if res.StatusCode == base.StatusOK && s.offers.Load() == nil && len(res.Body) > 0 && isSDP(res.Header) {
-		body, offers := offer.Read(res.Body)
-		s.unread.Store(body == nil)
-		s.offers.Store(&offers)
-		res.Body = body
-	}
-}
-
-func isSDP(h base.Header) bool {
-	ct := h["Content-Type"]
-	return len(ct) == 1 && strings.HasPrefix(strings.ToLower(strings.TrimSpace(ct[0])), "application/sdp")
-}
-
-// tidyTransport leaves a Transport header alone unless the library cannot read it with a source that is no address: many
-// cameras put a host name or nothing there.
-func tidyTransport(v string) string {
-	var th headers.Transport
-	if th.Unmarshal(base.HeaderValue{v}) == nil {
-		return v
-	}
-	var keep []string
-	for part := range strings.SplitSeq(v, ";") {
-		if name, _, _ := strings.Cut(strings.TrimSpace(part), "="); strings.EqualFold(name, "source") || strings.EqualFold(name, "ssrc") {
-			continue
-		}
-		keep = append(keep, part)
-	}
-	return strings.Join(keep, ";")
 }
