@@ -53,8 +53,13 @@ func TestProbeFails(t *testing.T) {
 
 	cam := (&fakeCamera{clip: clip.Load(t, "plain.h264")}).start(t)
 	cam.pause(true)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		for end := time.Now().Add(patience); cam.count(&cam.plays) == 0 && time.Now().Before(end); {
+			<-time.After(5 * time.Millisecond)
+		}
+	}()
 	r, err = Probe(ctx, testConfig(cam.url))
 	require.ErrorAs(t, err, &f)
 	require.Equal(t, NoKeyframe, f.State)

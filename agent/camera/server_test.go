@@ -52,6 +52,7 @@ type fakeCamera struct {
 	torn      int // sessions that ended with TEARDOWN
 	ended     int // sessions that ended at all
 	setups    int
+	plays     int
 	describes int
 	failures  int // requests with wrong credentials
 	seq       uint16
@@ -97,6 +98,9 @@ func (f *fakeCamera) OnSetup(ctx *gortsplib.ServerHandlerOnSetupCtx) (*base.Resp
 }
 
 func (f *fakeCamera) OnPlay(*gortsplib.ServerHandlerOnPlayCtx) (*base.Response, error) {
+	f.mu.Lock()
+	f.plays++
+	f.mu.Unlock()
 	return &base.Response{StatusCode: base.StatusOK}, nil
 }
 
@@ -227,13 +231,16 @@ func (f *fakeCamera) stop() {
 
 func (f *fakeCamera) feed(ctx context.Context) {
 	enc := f.encoder()
-	tick := time.NewTicker(fakeInterval)
-	defer tick.Stop()
+	began := time.Now()
+	due := time.NewTimer(0)
+	defer due.Stop()
 	for i := 0; ; i++ {
+		// By the clock, as a camera takes pictures: with a ticker, which leaves out what comes too late, RTP time would fall behind.
+		due.Reset(time.Until(began.Add(time.Duration(i+1) * fakeInterval)))
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-due.C:
 		}
 		f.mu.Lock()
 		paused := f.paused

@@ -11,6 +11,7 @@ import (
 	"math/big"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -163,19 +164,21 @@ func TestNoKeyframe(t *testing.T) {
 	t.Run("no IDR", func(t *testing.T) {
 		t.Parallel()
 		cam := &fakeCamera{clip: clip.Load(t, "plain.h264")}
+		var whole atomic.Bool
 		cam.packets = func(i int, p []*rtp.Packet) []*rtp.Packet {
-			if i%10 == 0 && i < 120 {
+			if i%10 == 0 && !whole.Load() {
 				return nil
 			}
 			return p
 		}
 		cam.start(t)
 		cfg := testConfig(cam.url)
-		cfg.KeyframeAfter = time.Second
+		cfg.KeyframeAfter = 2 * time.Second // six times that until the session is given up
 		r := read(t, cfg)
 		st := r.waitState(NoKeyframe)
 		require.Contains(t, st.Reason, "Set a keyframe")
 		require.Empty(t, r.all(), "nothing that cannot be decoded is handed on")
+		whole.Store(true)
 		r.waitUnits(5)
 		require.Equal(t, Online, r.src.Status().State)
 		require.Equal(t, uint64(0), r.src.Stats().Reconnects, "the same session")
