@@ -42,6 +42,7 @@ type Region struct {
 	// Area is the region's outline.
 	Area Polygon
 	// Sensitivity is how large a share of things must move inside the area, on the scale of Config.Sensitivity; 0 means that of the Config.
+	// It changes nothing outside of the area: neither the spans of the whole picture nor those of other regions.
 	// How strongly a single cell must differ stays a matter of the camera, so of Config.Sensitivity.
 	Sensitivity float64
 }

@@ -9,25 +9,34 @@ import (
 
 // decide takes the tracks' state into the spans.
 func (d *Detector) decide(objects []area.Area, dt time.Duration) {
+	keenest := d.leastMoved()
 	for i := range d.spans {
 		s := &d.spans[i]
 		e := evidence{at: d.at, dt: dt, wall: d.seen, may: d.upheaves || d.at <= d.blursTill}
 		d.inside, d.things = d.inside[:0], d.things[:0]
+		// What is looked for is as small as the keenest of the spans wants it. For another one to begin as much must move as that wants itself, and half of it to
+		// go on, as if it stood alone.
+		enough := d.minCells(s.share)
+		numb, begun := enough > keenest, s.open || s.waiting
 		for j := range objects {
 			o := &objects[j]
 			if o.Track < 0 {
 				continue
 			}
-			moved := o.Moved + o.Creep
+			all := o.Moved + o.Creep
+			if numb && all < max(2, enough/2) {
+				continue
+			}
+			moved := all
 			if i > 0 {
 				moved = d.movedIn(j, o, uint64(1)<<(i-1))
-				if moved < d.minCells(s.share) && 4*moved < o.Moved+o.Creep || moved == 0 {
+				if moved < enough && 4*moved < all || moved == 0 {
 					continue
 				}
 			}
 			k := &d.tracks.Tracks[o.Track]
 			e.may = true
-			if !k.Live {
+			if !k.Live || numb && !begun && max(o.Moved, o.Creep) < enough {
 				continue
 			}
 			if e.track == nil || k.ID < e.track.ID {

@@ -48,6 +48,42 @@ func TestTwoRegions(t *testing.T) {
 	require.Equal(t, began[""].Object, began["right"].Object)
 }
 
+// TestRegionSensitivity: a region finds what is large enough for it, more or less than the camera does, and is no matter of the rest of the picture.
+func TestRegionSensitivity(t *testing.T) {
+	whole := motion.Polygon{{0, 0}, {1, 0}, {1, 1}, {0, 1}}
+	for name, c := range map[string]struct {
+		small  bool // what moves: a thousandth of the picture, or a person
+		camera float64
+		region motion.Region
+		want   map[string]int
+	}{
+		"numb region, small":              {true, 0.5, motion.Region{ID: "r", Area: whole, Sensitivity: 0.01}, map[string]int{"": 1}},
+		"keen region, small":              {true, 0.01, motion.Region{ID: "r", Area: whole, Sensitivity: 0.5}, map[string]int{"r": 1}},
+		"keen region elsewhere, small":    {true, 0.01, motion.Region{ID: "r", Area: motion.Polygon{{0, 0.9}, {0.1, 0.9}, {0.1, 1}}, Sensitivity: 1}, map[string]int{}},
+		"both alike, small":               {true, 0.5, motion.Region{ID: "r", Area: whole}, map[string]int{"": 1, "r": 1}},
+		"numb region, a person":           {false, 0.5, motion.Region{ID: "r", Area: whole, Sensitivity: 0.01}, map[string]int{"": 1, "r": 1}},
+		"numb camera, a person":           {false, 0.01, motion.Region{ID: "r", Area: whole, Sensitivity: 0.9}, map[string]int{"": 1, "r": 1}},
+		"keen region elsewhere, a person": {false, 0.01, motion.Region{ID: "r", Area: motion.Polygon{{0, 0.9}, {0.1, 0.9}, {0.1, 1}}, Sensitivity: 1}, map[string]int{"": 1}},
+	} {
+		s := newScene(320, 180, 1, 1)
+		got := watch(t, motion.Config{Sensitivity: c.camera, Regions: []motion.Region{c.region}}, s, 10, 14*time.Second, func(at float64) {
+			if u := -0.08 + 0.15*(at-4); at >= 4 && c.small {
+				s.thing(u, 0.62, 0.014, 0.05, 235, 0)
+			} else if at >= 4 {
+				walker(s, u)
+			}
+		})
+		spans := map[string]int{}
+		for _, ch := range got.began {
+			spans[ch.Region]++
+		}
+		require.Equal(t, c.want, spans, name)
+		for _, ch := range got.began {
+			require.InDelta(t, 4.3, offset(ch.Start), 0.4, name)
+		}
+	}
+}
+
 // TestMaskHides: what moves under a mask is never seen, what moves beside it is.
 func TestMaskHides(t *testing.T) {
 	s := newScene(320, 180, 1, 2)

@@ -162,10 +162,7 @@ func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 		d.calmAt = d.at
 	}
 	d.upset = d.newScene || upheaval
-	minMoved := d.minCells(d.spans[0].share)
-	for i := range d.spans {
-		minMoved = min(minMoved, d.minCells(d.spans[i].share))
-	}
+	minMoved := d.leastMoved()
 	if solid >= max(2, minMoved/2) && !d.learning() {
 		d.objects = d.find(now, before, light, minMoved)
 	}
