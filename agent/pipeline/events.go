@@ -14,7 +14,7 @@ import (
 // entered the view (interface/events.md §4.5).
 const imageDelay = 500 * time.Millisecond
 
-// author makes the events of one camera. Its zero value is of no use; all fields are set once.
+// author makes the events of one camera. Its zero value is of no use; all fields but starts are set once. Motion is for one goroutine.
 type author struct {
 	account string
 	camera  string
@@ -22,11 +22,15 @@ type author struct {
 	version string
 	epoch   string // tells the detector's tracks from those of the detectors before it
 	regions map[string]motion.Region
+	starts  starts // of the regions' spans
 }
 
 // Motion makes the event of a span from what the detector says of it. A begun span is ongoing; the end of the same span
 // makes the same id.
 func (a *author) Motion(c motion.Change) vms.Event {
+	if c.Region != "" {
+		c.Start = a.starts.of(c.Region, c.Start)
+	}
 	ev := a.event(vms.TypeMotion, c.Start)
 	items := []vms.Data{a.creator(vms.CreatorMotion)}
 	if c.Region != "" {

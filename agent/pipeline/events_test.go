@@ -133,6 +133,46 @@ func TestRegionsHaveEventsOfTheirOwn(t *testing.T) {
 	require.Len(t, ofType(b.events(t), vms.TypeMotion), 1, "the whole picture has its own")
 }
 
+// Two regions that overlap see the same thing begin and end with the same picture: they have an event each all the same, whose begin and end are one.
+func TestRegionsThatOverlap(t *testing.T) {
+	b := newBench(t, func(c *configs.Config) {
+		c.Cameras[0].Motion.Regions = []configs.Region{{ID: "a", Area: leftHalf}, {ID: "b", Area: leftHalf}, {ID: "c", Area: leftHalf}}
+	})
+	for _, u := range film(t, movie.MJPEG, 0)[:150] {
+		b.unit(t.Context(), u)
+	}
+	b.close()
+	ids, regions := map[string]string{}, map[string]bool{}
+	var first time.Time
+	for _, ev := range ofType(b.events(t), vms.TypeMotionInRegion) {
+		require.Empty(t, vms.Check(ev))
+		require.NotContains(t, ids, ev.ID, "an event of its own")
+		require.False(t, ev.Ongoing())
+		r := regionOf(t, ev).ID
+		ids[ev.ID], regions[r] = r, true
+		if first.IsZero() {
+			first = ev.StartTimestamp.Time
+		}
+		require.WithinDuration(t, first, ev.StartTimestamp.Time, 5*time.Millisecond)
+	}
+	require.Len(t, regions, 3)
+	require.Len(t, ids, 3)
+}
+
+// The start that an event was given stays, and those of different regions differ by the millisecond, of which an id is made.
+func TestStarts(t *testing.T) {
+	var s starts
+	require.Equal(t, at(1000), s.of("a", at(1000)))
+	require.Equal(t, at(1001), s.of("b", at(1000)))
+	near := at(1000).Add(300 * time.Microsecond)
+	require.Equal(t, near.Add(2*time.Millisecond), s.of("c", near))
+	require.Equal(t, at(1000), s.of("a", at(1000)))
+	require.Equal(t, at(1001), s.of("b", at(1000)))
+	require.Equal(t, at(2000), s.of("b", at(2000)))
+	require.Equal(t, at(2001), s.of("a", at(2000)))
+	require.Equal(t, at(2000), s.of("b", at(2000)))
+}
+
 // Someone far away, a thousandth of the picture, is a matter of a region's own sensitivity.
 func TestRegionsHaveTheirOwnSensitivity(t *testing.T) {
 	all := configs.Polygon{{0, 0}, {1, 0}, {1, 1}, {0, 1}}
