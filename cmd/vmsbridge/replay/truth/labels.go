@@ -15,6 +15,7 @@
 package truth
 
 import (
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -43,9 +44,13 @@ type Label struct {
 	Line                  int // of the file
 }
 
-// Read reads a label file; name stands in the errors, with the line. The labels come in the order of their starts.
+// Read reads a label file; name stands in the errors, with line and column. The labels come in the order of their starts.
 func Read(name string, r io.Reader) ([]Label, error) {
-	c := csv.NewReader(r)
+	text := bufio.NewReader(r)
+	if mark, err := text.Peek(3); err == nil && string(mark) == "\ufeff" { // as spreadsheets begin their files
+		_, _ = text.Discard(len(mark))
+	}
+	c := csv.NewReader(text)
 	c.Comment, c.FieldsPerRecord, c.LazyQuotes, c.TrimLeadingSpace = '#', -1, true, true
 	var columns map[string]int
 	var labels []Label
@@ -57,19 +62,30 @@ func Read(name string, r io.Reader) ([]Label, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read labels %s: %w", name, err)
 		}
-		line, _ := c.FieldPos(0)
-		if columns == nil {
-			if columns, err = header(fields); err != nil {
-				return nil, fmt.Errorf("read labels %s:%d: %w", name, line, err)
-			}
+		if strings.TrimSpace(strings.Join(fields, "")) == "" {
 			continue
 		}
-		l, err := parse(columns, fields)
-		if err != nil {
-			return nil, fmt.Errorf("read labels %s:%d: %w", name, line, err)
+		l, wrong, err := Label{}, slices.IndexFunc(fields, multiline), error(nil)
+		switch {
+		case wrong >= 0:
+			err = errors.New("the text that a quotation mark begins here goes on in the next line: close it")
+		case columns == nil:
+			columns, wrong, err = header(fields)
+		default:
+			l, wrong, err = parse(columns, fields)
 		}
-		l.Line = line
-		labels = append(labels, l)
+		line, _ := c.FieldPos(0)
+		if err != nil {
+			column := 1
+			if wrong >= 0 && wrong < len(fields) {
+				line, column = c.FieldPos(wrong)
+			}
+			return nil, fmt.Errorf("read labels %s:%d:%d: %w", name, line, column, err)
+		}
+		if l.Kind != "" {
+			l.Line = line
+			labels = append(labels, l)
+		}
 	}
 	if len(labels) == 0 {
 		return nil, fmt.Errorf("read labels %s: there is no label in it; a label file has a line start_frame,end_frame,kind,tol_frames,note and one line for each stretch", name)
@@ -78,27 +94,40 @@ func Read(name string, r io.Reader) ([]Label, error) {
 	return labels, nil
 }
 
-func header(fields []string) (map[string]int, error) {
-	columns := map[string]int{}
+// multiline tells of a field that it is several lines: of a quotation mark that is never closed, all lines after it are one field.
+func multiline(field string) bool { return strings.ContainsAny(field, "\r\n") }
+
+// header reads the line of the column names; an error is about the field of that index, or the line.
+func header(fields []string) (columns map[string]int, wrong int, err error) {
+	columns = map[string]int{}
 	for i, f := range fields {
-		columns[strings.ToLower(strings.TrimSpace(strings.TrimPrefix(f, "\ufeff")))] = i
+		name := strings.ToLower(strings.TrimSpace(f))
+		if _, twice := columns[name]; twice && name != "" {
+			return nil, i, fmt.Errorf("there are two columns %s", name)
+		}
+		columns[name] = i
 	}
 	for _, need := range []string{"start_frame", "end_frame", "kind"} {
-		if _, ok := columns[need]; !ok {
-			return nil, fmt.Errorf("the first line names no column %s; needed are start_frame, end_frame and kind", need)
+		if _, ok := columns[need]; ok {
+			continue
 		}
+		err = fmt.Errorf("the first line names no column %s; needed are start_frame, end_frame and kind", need)
+		if len(fields) == 1 && strings.ContainsAny(fields[0], ";\t") {
+			err = errors.New("the columns are not separated by commas: save the table with commas")
+		}
+		return nil, -1, err
 	}
-	return columns, nil
+	return columns, -1, nil
 }
 
-func parse(columns map[string]int, fields []string) (Label, error) {
+// parse reads a line; an error is about the field of that index, or the line.
+func parse(columns map[string]int, fields []string) (l Label, wrong int, err error) {
 	text := func(column string) string {
 		if i, ok := columns[column]; ok && i < len(fields) {
 			return strings.TrimSpace(fields[i])
 		}
 		return ""
 	}
-	var l Label
 	for _, n := range []struct {
 		column string
 		to     *int
@@ -109,17 +138,17 @@ func parse(columns map[string]int, fields []string) (Label, error) {
 		}
 		v, err := strconv.Atoi(s)
 		if err != nil || v < 0 || v > 1<<40 {
-			return l, fmt.Errorf("%s is %q, not a number of a picture", n.column, s)
+			return l, columns[n.column], fmt.Errorf("%s is %q, not a number of a picture", n.column, s)
 		}
 		*n.to = v
 	}
 	if l.End < l.Start {
-		return l, fmt.Errorf("it ends (%d) before it starts (%d)", l.End, l.Start)
+		return l, columns["end_frame"], fmt.Errorf("it ends (%d) before it starts (%d)", l.End, l.Start)
 	}
 	l.Kind, l.Note = Kind(text("kind")), text("note")
 	switch l.Kind {
 	case Motion, Quiet, PresentStill, Residual:
-		return l, nil
+		return l, -1, nil
 	}
-	return l, fmt.Errorf("there is no kind %q: write motion, quiet, present_still or residual", l.Kind)
+	return l, columns["kind"], fmt.Errorf("there is no kind %q: write motion, quiet, present_still or residual", l.Kind)
 }

@@ -34,20 +34,29 @@ func TestRead(t *testing.T) {
 	l, err := Read("x", strings.NewReader("\ufeffkind,End_Frame,start_frame\r\nmotion,20,10\r\nquiet,9,0\r\n"))
 	require.NoError(t, err)
 	require.Equal(t, []Label{{Start: 0, End: 9, Kind: Quiet, Line: 3}, {Start: 10, End: 20, Kind: Motion, Line: 2}}, l)
+	// As spreadsheets write them: with a mark before everything, names in quotes, and lines without anything.
+	for _, text := range []string{"\ufeff# yard\n\"start_frame\",\"end_frame\",\"kind\"\n\n1,2,motion\n", "\ufeff\"start_frame\",end_frame,kind,,\r\n1,2,motion,,\r\n,,,,\r\n   \r\n"} {
+		l, err = Read("x", strings.NewReader(text))
+		require.NoError(t, err, "%q", text)
+		require.Len(t, l, 1, "%q", text)
+	}
 }
 
 func TestReadRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":         {"", "no label"},
 		"comments":      {"# x\n", "no label"},
-		"no kind":       {"start_frame,end_frame\n1,2\n", "x.csv:1: the first line names no column kind"},
-		"unknown kind":  {"start_frame,end_frame,kind\n1,2,walking\n", `x.csv:2: there is no kind "walking"`},
-		"not a number":  {"start_frame,end_frame,kind\n1,two,motion\n", `x.csv:2: end_frame is "two"`},
-		"negative":      {"start_frame,end_frame,kind\n-1,2,motion\n", "x.csv:2"},
-		"backwards":     {"start_frame,end_frame,kind\n0,5,quiet\n9,2,motion\n", "x.csv:3: it ends (2) before it starts (9)"},
+		"no kind":       {"start_frame,end_frame\n1,2\n", "x.csv:1:1: the first line names no column kind"},
+		"unknown kind":  {"start_frame,end_frame,kind\n1,2,walking\n", `x.csv:2:5: there is no kind "walking"`},
+		"not a number":  {"start_frame,end_frame,kind\n1,two,motion\n", `x.csv:2:3: end_frame is "two"`},
+		"negative":      {"start_frame,end_frame,kind\n-1,2,motion\n", "x.csv:2:1: start_frame"},
+		"backwards":     {"start_frame,end_frame,kind\n0,5,quiet\n9,2,motion\n", "x.csv:3:3: it ends (2) before it starts (9)"},
 		"short line":    {"start_frame,end_frame,kind\n1\n", "x.csv:2"},
 		"bad tolerance": {"start_frame,end_frame,kind,tol_frames\n1,2,motion,x\n", "tol_frames"},
-		"not a table":   {"\x00\x01\x02", "x.csv:1"},
+		"not a table":   {"\x00\x01\x02", "x.csv:1:1"},
+		"open quote":    {"start_frame,end_frame,kind,note\n1,2,motion,\"walks in\n5,6,motion,walks out\n", "x.csv:2:12: the text that a quotation mark begins"},
+		"semicolons":    {"start_frame;end_frame;kind\n1;2;motion\n", "save the table with commas"},
+		"twice":         {"kind,start_frame,end_frame,Kind\nmotion,1,2,quiet\n", "x.csv:1:28: there are two columns kind"},
 	} {
 		_, err := Read("x.csv", strings.NewReader(c.text))
 		require.ErrorContains(t, err, c.want, name)
