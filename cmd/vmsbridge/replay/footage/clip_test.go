@@ -213,6 +213,7 @@ func TestUnreadable(t *testing.T) {
 		"sound alone":       {ffmpeg(t, "sound.wav", "-f", "lavfi", "-i", "sine=d=1"), []string{"sound.wav", "no video"}},
 		"a single image":    {ffmpeg(t, "still.png", "-f", "lavfi", "-i", "testsrc", "-frames:v", "1"), []string{"still.png", "single image"}},
 		"an image, renamed": {file("still.mp4", mustRead(t, ffmpeg(t, "still.png", "-f", "lavfi", "-i", "testsrc", "-frames:v", "1"))), []string{"still.mp4", "single image"}},
+		"a pipe":            {"/dev/null", []string{"/dev/null", "save what comes from it first"}},
 		"a camera":          {"rtsp://10.0.0.1/stream", []string{"vmsbridge probe"}},
 		"a playlist":        {file("list.m3u8", []byte("#EXTM3U\n#EXTINF:1,\nhttp://127.0.0.1:1/x.ts\n")), []string{"list.m3u8"}},
 	} {

@@ -39,7 +39,7 @@ type Options struct {
 type Picture struct {
 	// Number counts the pictures from 0, in the order in which they are shown.
 	Number int
-	// Digits is the number in an image's name, with its zeros; "" in a clip.
+	// Digits is the number in an image's name, with its zeros, and no other image of the series has it; "" in a clip, and where the names do not tell the images apart.
 	Digits string
 	// At is when it is shown, since the first picture. It rises from picture to picture.
 	At time.Duration
@@ -94,7 +94,9 @@ func Open(ctx context.Context, path string, o Options) (*Footage, error) {
 			return nil, err
 		}
 		return openImages(ctx, path, names, o)
-	case st.Mode().IsRegular() && st.Size() == 0:
+	case !st.Mode().IsRegular():
+		return nil, fmt.Errorf("open %s: replay reads files, and this is a pipe or a device: save what comes from it first", path)
+	case st.Size() == 0:
 		return nil, fmt.Errorf("open %s: the file is empty; copy it again", path)
 	case isImage(path):
 		return nil, fmt.Errorf("open %s: %w", path, errSingle)

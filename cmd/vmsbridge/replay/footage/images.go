@@ -39,6 +39,9 @@ func isImage(name string) bool {
 	return false
 }
 
+// clipEndings are those of the usual clips, for a hint.
+var clipEndings = []string{".mp4", ".mkv", ".avi", ".mov", ".ts", ".webm", ".mpg", ".mpeg", ".h264", ".h265", ".hevc", ".mjpeg", ".gif"}
+
 // imagesOf lists the images of a folder.
 func imagesOf(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
@@ -46,10 +49,13 @@ func imagesOf(dir string) ([]string, error) {
 		return nil, fmt.Errorf("open folder: %w", err)
 	}
 	var names, below []string
+	clip := ""
 	for _, e := range entries {
 		switch {
 		case e.IsDir():
 			below = append(below, e.Name())
+		case clip == "" && slices.Contains(clipEndings, strings.ToLower(filepath.Ext(e.Name()))):
+			clip = filepath.Join(dir, e.Name())
 		case isImage(e.Name()) && !strings.HasPrefix(e.Name(), "."):
 			names = append(names, filepath.Join(dir, e.Name()))
 		}
@@ -62,6 +68,9 @@ func imagesOf(dir string) ([]string, error) {
 				break
 			}
 		}
+		if clip != "" {
+			hint = "give the clips themselves, such as " + clip
+		}
 		return nil, fmt.Errorf("open %s: there is no image in this folder: %s", dir, hint)
 	}
 	return names, nil
@@ -73,7 +82,8 @@ var digits = regexp.MustCompile(`\d+`)
 // numbered is an image and its place in the series.
 type numbered struct {
 	path   string
-	digits string // the last number in the name, as written
+	digits string // the last number in the name, as written; all of them where that occurs twice in the series; "" where those do
+	all    string // the numbers in the name, as written: 2026_11_22
 	kind   string // the name without its digits: images of one series have the same
 	key    []string
 }
@@ -89,7 +99,7 @@ func series(path string, names []string) ([]numbered, error) {
 		if !isImage(name) || len(runs) == 0 {
 			continue
 		}
-		n := numbered{path: name, digits: runs[len(runs)-1], kind: digits.ReplaceAllString(stem, "#")}
+		n := numbered{path: name, digits: runs[len(runs)-1], all: strings.Join(runs, "_"), kind: digits.ReplaceAllString(stem, "#")}
 		for _, r := range runs {
 			n.key = append(n.key, strings.TrimLeft(r, "0"))
 		}
@@ -121,7 +131,24 @@ func series(path string, names []string) ([]numbered, error) {
 			return nil, fmt.Errorf("open %s: %s and %s have the same number", path, filepath.Base(all[i-1].path), filepath.Base(all[i].path))
 		}
 	}
+	tellApart(all)
 	return all, nil
+}
+
+// tellApart makes the digits of the images differ: a name may end in a size or in the seconds of a time, and the images may lie in several folders.
+func tellApart(all []numbered) {
+	for _, other := range []func(numbered) string{func(n numbered) string { return n.all }, func(numbered) string { return "" }} {
+		seen := map[string]bool{}
+		for _, n := range all {
+			seen[n.digits] = true
+		}
+		if len(seen) == len(all) {
+			return
+		}
+		for i := range all {
+			all[i].digits = other(all[i])
+		}
+	}
 }
 
 // openImages reads image files as a series. Gaps in the numbers do not count: the pictures follow one another at the rate.

@@ -82,10 +82,30 @@ func TestDigits(t *testing.T) {
 	require.Equal(t, []string{"000009", "000010"}, []string{all[0].digits, all[1].digits})
 }
 
+// Names of masks are made of the digits: no two images have the same, whatever their names are made of.
+func TestDigitsTellApart(t *testing.T) {
+	for _, c := range []struct{ names, want []string }{
+		{[]string{"in1.jpg", "in02.jpg"}, []string{"1", "02"}},
+		{[]string{"frame_0001_640x360.png", "frame_0002_640x360.png"}, []string{"0001_640_360", "0002_640_360"}},
+		{[]string{"2026-11-22_12-00-59.jpg", "2026-11-22_12-01-00.jpg", "2026-11-22_12-01-59.jpg"}, []string{"2026_11_22_12_00_59", "2026_11_22_12_01_00", "2026_11_22_12_01_59"}},
+		{[]string{"mon/in1.jpg", "tue/in1.jpg"}, []string{"", ""}},
+	} {
+		all, err := series("x", c.names)
+		require.NoError(t, err)
+		var got []string
+		for _, n := range all {
+			got = append(got, n.digits)
+		}
+		require.Equal(t, c.want, got)
+	}
+}
+
 func TestImagesThatCannotBe(t *testing.T) {
 	none := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(none, "input"), 0o755))
 	save(t, filepath.Join(none, "input", "in1.png"), flat(8, 8, 9))
+	clips := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(clips, "yard.MP4"), []byte("x"), 0o600))
 	two, twins, nameless, broken := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()
 	for _, n := range []string{"in1.png", "in2.png", "gt1.png"} {
 		save(t, filepath.Join(two, n), flat(8, 8, 9))
@@ -97,6 +117,7 @@ func TestImagesThatCannotBe(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(broken, "in1.jpg"), []byte("no JPEG"), 0o600))
 	for name, c := range map[string]struct{ path, want string }{
 		"nothing":        {t.TempDir(), "no image in this folder"},
+		"clips":          {clips, "such as " + filepath.Join(clips, "yard.MP4")},
 		"a floor above":  {none, filepath.Join(none, "input")},
 		"two series":     {two, "several series"},
 		"same number":    {twins, "the same number"},

@@ -116,7 +116,7 @@ var address = regexp.MustCompile(`\[[\w:,/.+-]+ @ 0x[0-9a-f]+\] *`)
 // lastWords is the last lines of ffmpeg's complaints in one line, without the addresses and the name of the file.
 func lastWords(said, path string) string {
 	text := strings.ReplaceAll(address.ReplaceAllString(strings.TrimSpace(said), ""), "file:"+path+": ", "")
-	lines := strings.Split(text, "\n")
+	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(l string) bool { return strings.Contains(l, "Last message repeated") })
 	lines = slices.Compact(lines[max(0, len(lines)-3):])
 	for i := range lines {
 		lines[i] = strings.TrimSpace(lines[i])
