@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"vmsbridge/agent/sight"
 	"vmsbridge/cmd/vmsbridge/replay/footage"
 	"vmsbridge/cmd/vmsbridge/replay/truth"
@@ -33,6 +35,9 @@ type replayCommand struct {
 
 // exitScore is the exit code of --strict for a score that is not perfect.
 const exitScore = 2
+
+// leastFPS is the lowest rate of --fps: a picture a day, and a bit.
+const leastFPS = 0.00001
 
 // Help is shown below the flags.
 func (replayCommand) Help() string {
@@ -97,8 +102,8 @@ func (c *replayCommand) check() error {
 	switch {
 	case c.Config != "" && c.Camera == "":
 		return fmt.Errorf("--config needs --camera: %s", knownCameras(c.Config))
-	case c.FPS < 0 || c.FPS > 1000:
-		return fmt.Errorf("--fps %v is not within 0 to 1000", c.FPS)
+	case c.FPS != 0 && !(c.FPS >= leastFPS && c.FPS <= 1000): // NaN is neither
+		return fmt.Errorf("--fps %v is not within %v, a picture a day, to 1000", c.FPS, leastFPS)
 	case c.Strict && c.CSV == "":
 		return errors.New("--strict needs --csv: it is about the score")
 	case c.CSV != "" && several:
@@ -107,6 +112,10 @@ func (c *replayCommand) check() error {
 		return errors.New("--plot draws one FILE, not several")
 	case c.Plot != "" && !strings.EqualFold(filepath.Ext(c.Plot), ".png"):
 		return fmt.Errorf("--plot writes PNG: name a file such as %s.png", strings.TrimSuffix(c.Plot, filepath.Ext(c.Plot)))
+	case c.Plot != "":
+		if err := canCreate(c.Plot); err != nil {
+			return fmt.Errorf("--plot %s cannot be written: %w", c.Plot, err)
+		}
 	}
 	seen := map[string]bool{}
 	for _, f := range c.Files {
@@ -117,6 +126,21 @@ func (c *replayCommand) check() error {
 			return fmt.Errorf("--masks: two of the files are called %s and would get the same folder; replay them one by one", maskFolder(f))
 		}
 		seen[maskFolder(f)] = true
+	}
+	return nil
+}
+
+// canCreate tells, before a recording of hours is replayed, whether a file can be written at its end.
+func canCreate(path string) error {
+	if st, err := os.Stat(path); err == nil && st.IsDir() {
+		return errors.New("it is a folder")
+	}
+	dir := filepath.Dir(path)
+	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+		return fmt.Errorf("there is no folder %s: make it first", dir)
+	}
+	if err := unix.Access(dir, unix.W_OK); err != nil {
+		return fmt.Errorf("the folder %s: %w", dir, err)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -99,6 +100,14 @@ func TestMasksBelongToTheirImages(t *testing.T) {
 	require.Greater(t, seen, 20)
 	require.Equal(t, image.Pt(321, 241), decodePNG(t, filepath.Join(out, "bin000007.png")).Bounds().Size(), "the first, which cannot be read")
 	require.Equal(t, image.Pt(161, 121), decodePNG(t, filepath.Join(out, "bin000181.png")).Bounds().Size())
+
+	r = do(t, "replay", "--masks", out, dir)
+	require.Contains(t, r.err, "there are 75 masks in "+out+" already")
+	hurdle := filepath.Join(t.TempDir(), "masks")
+	require.NoError(t, os.MkdirAll(filepath.Join(hurdle, "bin000009.png"), 0o755))
+	r = do(t, "replay", "--masks", hurdle, dir)
+	require.Equal(t, exitFailed, r.code)
+	require.Equal(t, 1, strings.Count(r.err, "write mask"), "once: %s", r.err)
 
 	r = do(t, "replay", "--masks", out, t.TempDir())
 	require.Equal(t, 1, r.code)

@@ -63,7 +63,14 @@ func (r *replayed) run(ctx context.Context) (err error) {
 		if r.masks, err = masks.New(dir); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, r.masks.Close()) }()
+		if n := r.masks.Before; n > 0 {
+			r.show.note(fmt.Sprintf("there are %s in %s already: those of other pictures than of %s stay there", counted(n, "mask"), dir, r.file))
+		}
+		defer func() {
+			if left := r.masks.Close(); left != nil && !errors.Is(err, left) { // what Put could not write, Close says again
+				err = errors.Join(err, left)
+			}
+		}()
 		r.settings.Masks = true
 	}
 	w, err := watch.New(r.settings)

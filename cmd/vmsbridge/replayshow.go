@@ -126,7 +126,11 @@ func (r *replayed) about(info footage.Info) string {
 	text := fmt.Sprintf("%dx%d", r.size.X, r.size.Y)
 	if info.Rate > 0 {
 		text += fmt.Sprintf(", %.4g pictures/s", info.Rate)
-		if !info.Timed {
+		switch {
+		case info.Timed:
+		case r.command.FPS > 0:
+			text += " (by --fps)"
+		default:
 			text += " (assumed)"
 		}
 	}
