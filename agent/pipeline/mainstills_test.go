@@ -99,7 +99,7 @@ func TestMainStillsOfMomentsThatHavePassed(t *testing.T) {
 				}
 			}
 			take := func(n int) []stills.Still {
-				require.Eventually(t, func() bool { return len(kept.all()) == n }, 20*time.Second, 5*time.Millisecond)
+				require.Eventually(t, func() bool { return len(kept.all()) == n }, time.Minute, 5*time.Millisecond)
 				return kept.all()
 			}
 			feed(0, 60)

@@ -67,7 +67,7 @@ func TestFewBytesWait(t *testing.T) {
 			for i := range c.n {
 				require.NoError(t, r.Append(still("cam", Preview, time.Duration(i)*time.Second, c.bytes)))
 			}
-			require.Eventually(t, func() bool { return syncs.Load() > 0 }, 10*time.Second, time.Millisecond)
+			require.Eventually(t, func() bool { return syncs.Load() > 0 }, time.Minute, time.Millisecond)
 			require.GreaterOrEqual(t, time.Since(began), time.Duration(c.ticks*float64(opts.FlushEvery)))
 		})
 	}

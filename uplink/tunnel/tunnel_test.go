@@ -102,7 +102,7 @@ func answers(hub *Hub, bridge, path string) string {
 
 func waitFor(t *testing.T, hub *Hub, bridge string) (rt http.RoundTripper) {
 	t.Helper()
-	require.Eventually(t, func() (ok bool) { rt, ok = hub.Transport(bridge); return ok }, 30*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() (ok bool) { rt, ok = hub.Transport(bridge); return ok }, time.Minute, 5*time.Millisecond)
 	return rt
 }
 
@@ -183,7 +183,7 @@ func TestDialsAgainAfterTheServiceWasAway(t *testing.T) {
 	s := newService(t, 0)
 	s.status.Store(http.StatusBadGateway)
 	d, _ := dial(t, Options{URL: s.URL, Bridge: "b", Token: token("a"), Handler: echo("a")})
-	require.Eventually(t, func() bool { return s.asked.Load() >= 3 }, 30*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return s.asked.Load() >= 3 }, time.Minute, time.Millisecond)
 	require.False(t, d.Up())
 	var status *StatusError
 	require.ErrorAs(t, d.Trouble(), &status)
@@ -195,7 +195,7 @@ func TestDialsAgainAfterTheServiceWasAway(t *testing.T) {
 	require.NoError(t, d.Trouble())
 	old := waitFor(t, s.hub, "a")
 	s.hub.Drop("a")
-	require.Eventually(t, func() bool { rt, ok := s.hub.Transport("a"); return ok && rt != old }, 30*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { rt, ok := s.hub.Transport("a"); return ok && rt != old }, time.Minute, time.Millisecond)
 	_, body := get(t, s.hub, "a", "/again")
 	require.Equal(t, "a/again", body)
 	_, err := (&http.Client{Transport: old}).Get("http://bridge/") //nolint:bodyclose // there is none
@@ -212,7 +212,7 @@ func TestATokenIsReadForEachDial(t *testing.T) {
 		}
 		return "revoked", nil
 	}})
-	require.Eventually(t, func() bool { return s.asked.Load() >= 2 }, 30*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return s.asked.Load() >= 2 }, time.Minute, time.Millisecond)
 	good.Store(true)
 	get(t, s.hub, "a", "/")
 }
@@ -223,7 +223,7 @@ func TestANewTunnelReplacesTheOldOne(t *testing.T) {
 	get(t, s.hub, "a", "/")
 	stop()
 	dial(t, Options{URL: s.URL, Bridge: "b", Token: token("a"), Handler: echo("second")})
-	require.Eventually(t, func() bool { return answers(s.hub, "a", "/") == "second/" }, 30*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return answers(s.hub, "a", "/") == "second/" }, time.Minute, time.Millisecond)
 }
 
 // A network that swallows everything, without a word of TCP, is noticed at both ends by the pings.
@@ -233,9 +233,9 @@ func TestASilentNetworkIsNoticed(t *testing.T) {
 	d, _ := dial(t, Options{URL: "http://" + hole.Addr().String(), Bridge: "b", Token: token("a"), Handler: echo("a"), KeepAlive: 400 * time.Millisecond})
 	waitFor(t, s.hub, "a")
 	hole.swallow.Store(true)
-	require.Eventually(t, func() bool { _, ok := s.hub.Transport("a"); return !ok && !d.Up() }, 30*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { _, ok := s.hub.Transport("a"); return !ok && !d.Up() }, time.Minute, 5*time.Millisecond)
 	hole.swallow.Store(false)
-	require.Eventually(t, func() bool { return answers(s.hub, "a", "/back") == "a/back" }, 30*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return answers(s.hub, "a", "/back") == "a/back" }, time.Minute, 5*time.Millisecond)
 }
 
 // A link on which what waits takes far longer than the peer may be silent breaks neither the tunnel nor an answer, whether it
@@ -339,10 +339,10 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		s.status.Store(int32(code))
 		lines := &lines{}
 		_, stop := dial(t, Options{URL: s.URL, Bridge: "b", Token: token("secret"), Handler: echo("a"), Log: slog.New(slog.NewTextHandler(lines, nil))})
-		require.Eventually(t, func() bool { return strings.Contains(lines.String(), want) }, 30*time.Second, time.Millisecond, "%d", code)
+		require.Eventually(t, func() bool { return strings.Contains(lines.String(), want) }, time.Minute, time.Millisecond, "%d", code)
 		if code != 404 {
 			n := s.asked.Load()
-			require.Eventually(t, func() bool { return s.asked.Load() > n+2 }, 30*time.Second, time.Millisecond)
+			require.Eventually(t, func() bool { return s.asked.Load() > n+2 }, time.Minute, time.Millisecond)
 		}
 		stop()
 		require.Equal(t, 1, strings.Count(lines.String(), "level=WARN"), "said once: %s", lines)
@@ -376,10 +376,10 @@ func TestForeignPeers(t *testing.T) {
 	_, err = io.WriteString(c, "GET "+Path+" HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer token-a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
 		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: "+Subprotocol+"\r\n\r\n\x82\x8cabcdnoise noise!")
 	require.NoError(t, err)
-	require.NoError(t, c.SetReadDeadline(time.Now().Add(20*time.Second)))
+	require.NoError(t, c.SetReadDeadline(time.Now().Add(time.Minute)))
 	_, err = io.ReadAll(c)
 	require.NoError(t, err, "the connection is closed")
-	require.Eventually(t, func() bool { return s.hub.Up() == 0 }, 30*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return s.hub.Up() == 0 }, time.Minute, time.Millisecond)
 	res, err := http.Get(s.URL + Path)
 	require.NoError(t, err)
 	require.NoError(t, res.Body.Close())

@@ -37,7 +37,7 @@ func rot(t *testing.T, path string, j *journal.Journal, f filled) {
 // soon tries until it gives no error: a file that could not be replaced is tried again after a pause.
 func soon(t *testing.T, try func() error) {
 	t.Helper()
-	require.EventuallyWithT(t, func(c *assert.CollectT) { assert.NoError(c, try()) }, 30*time.Second, 20*time.Millisecond)
+	require.EventuallyWithT(t, func(c *assert.CollectT) { assert.NoError(c, try()) }, time.Minute, 20*time.Millisecond)
 }
 
 // TestRecoveryThatCannotYet: a journal that is found damaged when it cannot be replaced is replaced as soon as it can.
