@@ -124,12 +124,14 @@ func (s *mainStills) serve(ctx context.Context) error {
 			return errors.Join(errs...)
 		}
 		w := s.wishes[0]
+		s.mu.Unlock()
 		late := time.Since(w.made) > mainPatience
+		s.receive() // what came while the wish before this one was granted is no later for that
 		g, t := s.held.Find(w.moment, mainReach)
 		if !late && (g == nil || t.Before(w.moment)) {
-			s.mu.Unlock()
 			return errors.Join(errs...)
 		}
+		s.mu.Lock()
 		s.wishes = s.wishes[1:]
 		s.mu.Unlock()
 		if g == nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"image"
 	"image/jpeg"
 	"log/slog"
 	"os/exec"
@@ -124,4 +125,22 @@ func TestMainStillsOfMomentsThatHavePassed(t *testing.T) {
 			require.Equal(t, at(7900), take(5)[4].Time)
 		})
 	}
+}
+
+// A wish that stood behind one that took long gets its picture, if that came in time.
+func TestWishBehindASlowOne(t *testing.T) {
+	var picture bytes.Buffer
+	require.NoError(t, jpeg.Encode(&picture, image.NewGray(image.Rect(0, 0, 16, 16)), nil))
+	var kept lockedShelf
+	s := &mainStills{camera: "c", album: &kept, m: NewMetrics(prometheus.NewRegistry()), queue: newQueue(func(int) {}), held: gops{keep: 5 * time.Second}}
+	put := func(ms int) {
+		s.queue.PutUnit(camera.AccessUnit{Codec: camera.MJPEG, Time: at(ms), RandomAccess: true, NewStream: ms == 0, Data: picture.Bytes()})
+	}
+	put(0)
+	s.receive()
+	s.wishes = []wish{{at(900), time.Now().Add(-2 * mainPatience)}}
+	put(1000)
+	require.NoError(t, s.serve(t.Context()))
+	require.Len(t, kept.all(), 1)
+	require.Equal(t, at(1000), kept.all()[0].Time)
 }
