@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -54,21 +55,27 @@ func TestFewBytesWait(t *testing.T) {
 		{"many", 14000, 20, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var syncs atomic.Int64
-			opts := Options{MaxBytes: 8 << 20, SegmentBytes: 1 << 20, MinFree: -1, FlushEvery: 50 * time.Millisecond}
-			opts.FS = vfs.Inject(vfs.NewDisk(16<<20), func(op vfs.Op) error {
-				if op.Kind == vfs.OpSync {
-					syncs.Add(1)
+			synctest.Test(t, func(t *testing.T) {
+				var syncs atomic.Int64
+				opts := Options{MaxBytes: 8 << 20, SegmentBytes: 1 << 20, MinFree: -1, FlushEvery: 50 * time.Millisecond}
+				opts.FS = vfs.Inject(vfs.NewDisk(16<<20), func(op vfs.Op) error {
+					if op.Kind == vfs.OpSync {
+						syncs.Add(1)
+					}
+					return nil
+				})
+				r := open(t, "/stills", opts)
+				began := time.Now()
+				for i := range c.n {
+					require.NoError(t, r.Append(still("cam", Preview, time.Duration(i)*time.Second, c.bytes)))
 				}
-				return nil
+				for ticks := 0; syncs.Load() == 0; ticks++ {
+					require.Less(t, ticks, 2*patience)
+					time.Sleep(opts.FlushEvery)
+					synctest.Wait()
+				}
+				require.GreaterOrEqual(t, time.Since(began), time.Duration(c.ticks*float64(opts.FlushEvery)))
 			})
-			r := open(t, "/stills", opts)
-			began := time.Now()
-			for i := range c.n {
-				require.NoError(t, r.Append(still("cam", Preview, time.Duration(i)*time.Second, c.bytes)))
-			}
-			require.Eventually(t, func() bool { return syncs.Load() > 0 }, time.Minute, time.Millisecond)
-			require.GreaterOrEqual(t, time.Since(began), time.Duration(c.ticks*float64(opts.FlushEvery)))
 		})
 	}
 }
