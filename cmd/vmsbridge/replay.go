@@ -22,7 +22,7 @@ import (
 
 // replayCommand runs recordings through the detector, for tuning a camera and for measuring.
 type replayCommand struct {
-	Files  []string `arg:"" name:"file" help:"A clip that ffmpeg reads, a folder of numbered images (JPEG, PNG, BMP), or a pattern of them in quotes."`
+	Files  []string `arg:"" name:"file" help:"A clip that ffmpeg reads, a folder of numbered images (JPEG, PNG, BMP, TIFF, WebP, PPM), or a pattern of them in quotes."`
 	Config string   `short:"c" help:"Configuration with the camera. Default with --camera: $VMSBRIDGE_CONFIG, else ${default_config}." placeholder:"FILE"`
 	Camera string   `help:"Detect as for this camera of the configuration: its regions, masks, sensitivity, rate and periods. Default: the default settings." placeholder:"ID"`
 	FPS    float64  `name:"fps" help:"Pictures a second of image folders, and of raw streams (.h264, .mjpeg), which have no times. Default: what the stream says, else 25." placeholder:"N"`
@@ -45,10 +45,11 @@ func (replayCommand) Help() string {
 inclusive; seconds count from the first picture. As in the bridge, about "rate" pictures a second are looked at; masks are
 made for every picture. Images of a folder follow one another at --fps, gaps in their numbers do not count; where they
 are rare, give their true rate, such as --fps 0.2: of what is seen for a picture or two, masks depend on it. An image that cannot be read is said at the end, and has
-the mask of the one before; after one of another size the scene is learned anew.
+the mask of the one before; after one of another size the scene is learned anew. A clip's pictures are all brought to the size of its first.
+Masks have all numbers of an image's name where the last alone would be that of several: bin2026_11_22.png.
 
 --json prints type, region, region_name, reason (of tampering), object, start_frame, end_frame, start_s, end_s, best_frame, best_s, boxes
-([[left, top, right, bottom], …] as fractions of the picture best_frame), share, and file if there are several. With --csv
+([[left, top, right, bottom], …] as fractions of the picture best_frame), share, continued where the maximum length cut it, and file if there are several. With --csv
 the last line is {"type": "score", …}. The summary goes to standard error then.
 
 Exit codes: 0 done, whatever was found; 1 a file could not be read (to its end); 2 with --strict: the score is not perfect;

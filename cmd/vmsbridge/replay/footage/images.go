@@ -33,7 +33,7 @@ type images struct {
 
 func isImage(name string) bool {
 	switch strings.ToLower(filepath.Ext(name)) {
-	case ".jpg", ".jpeg", ".png", ".bmp":
+	case ".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp", ".ppm", ".pgm":
 		return true
 	}
 	return false
@@ -61,7 +61,7 @@ func imagesOf(dir string) ([]string, error) {
 		}
 	}
 	if len(names) == 0 {
-		hint := "give a folder with JPEG, PNG or BMP images, such as in000001.jpg"
+		hint := "give a folder with JPEG, PNG, BMP, TIFF, WebP or PPM images, such as in000001.jpg"
 		for _, b := range below {
 			if deeper, err := filepath.Glob(filepath.Join(dir, b, "*")); err == nil && slices.ContainsFunc(deeper, isImage) {
 				hint = "there are some in " + filepath.Join(dir, b)
@@ -107,7 +107,7 @@ func series(path string, names []string) ([]numbered, error) {
 		all = append(all, n)
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("open %s: there are no numbered JPEG, PNG or BMP images: name them such as in000001.jpg", path)
+		return nil, fmt.Errorf("open %s: there are no numbered JPEG, PNG, BMP, TIFF, WebP or PPM images: name them such as in000001.jpg", path)
 	}
 	if len(kinds) > 1 {
 		var list []string

@@ -195,6 +195,9 @@ func FuzzImage(f *testing.F) {
 		}
 		f.Add(b)
 	}
+	f.Add(pnm(flat(9, 7, 99), false, true))
+	f.Add(pnm(flat(9, 7, 99), true, false))
+	f.Add([]byte("P5 # comment\n2 2 255\nabcd"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if c, _, err := image.DecodeConfig(bytes.NewReader(b)); err == nil && c.Width*c.Height > 1<<20 {
 			t.Skip("too large to be quick")

@@ -9,6 +9,8 @@ import (
 	_ "image/png"
 
 	_ "golang.org/x/image/bmp"
+	_ "golang.org/x/image/tiff"
+	_ "golang.org/x/image/webp"
 
 	"vmsbridge/agent/codec/jpeg"
 	"vmsbridge/agent/codec/planar"
@@ -20,6 +22,9 @@ func decodePixels(library *jpeg.Codec, data []byte) (planar.Image, error) {
 		if m, err := library.Decode(data); err == nil {
 			return m, nil
 		}
+	}
+	if isPNM(data) {
+		return decodePNM(data)
 	}
 	c, _, err := image.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
