@@ -119,12 +119,14 @@ func (c Chart) Draw() (image.Image, error) {
 		c.drawLane(p, l, lanesTop+i*laneHeight)
 	}
 	c.legend(p)
+	badges := apart(c.Stills, c.x)
 	for i, s := range c.Stills {
 		x := c.x(s.At)
 		for v := plotTop; v < axis; v += 6 {
 			p.fill(image.Rect(x, v, x+1, v+3), muted)
 		}
-		p.badge(x, plotTop-14, strconv.Itoa(i+1), ink)
+		p.outline([]point{{float64(badges[i]), plotTop - 14}, {float64(x) + 0.5, plotTop}}, 1.2, muted)
+		p.badge(badges[i], plotTop-14, strconv.Itoa(i+1), ink)
 		c.drawStill(p, i, s, image.Pt(margin+i%perRow*(stillWidth+stillGap), stillsTop+i/perRow*(c.stillHeight()+captions)))
 	}
 	return p.RGBA, nil

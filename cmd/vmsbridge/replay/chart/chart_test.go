@@ -77,6 +77,21 @@ func TestChartShowsWhatItIsGiven(t *testing.T) {
 	require.Zero(t, count(empty, plot, curve))
 }
 
+// The numbers of stills that are close in time stand beside each other, in order and within the plot; others stand above their time.
+func TestNumbersDoNotHideEachOther(t *testing.T) {
+	c := Chart{Length: time.Hour}
+	for _, seconds := range []int{0, 1, 2, 1800, 3598, 3599, 3600, 3600} {
+		c.Stills = append(c.Stills, Still{At: time.Duration(seconds) * time.Second})
+	}
+	got := apart(c.Stills, c.x)
+	for i := 1; i < len(got); i++ {
+		require.GreaterOrEqual(t, got[i]-got[i-1], 24, "%v", got)
+	}
+	require.Equal(t, plotLeft, got[0])
+	require.Equal(t, c.x(30*time.Minute), got[3])
+	require.Equal(t, plotRight, got[7])
+}
+
 // Whatever there is to show, there is a chart: from one picture to days, without spans, with far too many.
 func TestChartOfAnything(t *testing.T) {
 	for _, length := range []time.Duration{0, 300 * time.Millisecond, 90 * time.Minute, 400 * 24 * time.Hour} {

@@ -25,6 +25,23 @@ type Area struct {
 	Mask    bool // never looked at: darkened
 }
 
+// apart are the columns of the stills' numbers: above their times, or beside them where they would hide each other. Stills are in the order of time.
+func apart(stills []Still, x func(time.Duration) int) []int {
+	const width = 24
+	at := make([]int, len(stills))
+	for i, s := range stills {
+		if at[i] = x(s.At); i > 0 {
+			at[i] = max(at[i], at[i-1]+width)
+		}
+	}
+	end := plotRight + width
+	for i := len(at) - 1; i >= 0 && at[i] > end-width; i-- {
+		at[i] = end - width
+		end = at[i]
+	}
+	return at
+}
+
 // stillHeight is the height of all stills: of the tallest.
 func (c Chart) stillHeight() int {
 	h := 1
