@@ -184,7 +184,7 @@ func (c *clip) end() error {
 	switch {
 	case c.n == 1 && (c.stream.images() || c.stream.format == "mjpeg"):
 		return fmt.Errorf("open %s: %w", c.path, errSingle)
-	case c.ended == nil && errors.Is(c.failed, io.EOF) && c.n > 0 && !cutOff(c.said.String()):
+	case c.ended == nil && errors.Is(c.failed, io.EOF) && c.n > 0 && !cutOff(c.said.String()) && !c.short():
 		return io.EOF
 	case c.n == 0 && !errors.Is(c.failed, io.EOF):
 		return fmt.Errorf("open %s: %w", c.path, c.failed)
@@ -198,6 +198,11 @@ func (c *clip) end() error {
 // cutOff tells whether ffmpeg noticed that a file ends within something, which it does not count as a failure.
 func cutOff(said string) bool {
 	return strings.Contains(said, "partial file") || strings.Contains(said, "ended prematurely") || strings.Contains(said, "runcat")
+}
+
+// short tells of a clip in which something is damaged whether more than a tenth of the pictures that its header names are missing.
+func (c *clip) short() bool {
+	return c.said.String() != "" && 10*c.n < 9*c.stream.pictures
 }
 
 func (c *clip) complaint() string {

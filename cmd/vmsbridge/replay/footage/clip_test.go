@@ -237,13 +237,15 @@ func mustRead(t testing.TB, path string) []byte {
 
 // A recording that was cut off gives its pictures up to there, and then says so.
 func TestCutOff(t *testing.T) {
-	whole := mustRead(t, ffmpeg(t, "good.mkv", "-f", "lavfi", "-i", "testsrc=s=320x180:r=10:d=20", "-c:v", "libx264", "-g", "10"))
-	path := filepath.Join(t.TempDir(), "cut.mkv")
-	require.NoError(t, os.WriteFile(path, whole[:len(whole)/2], 0o600))
-	got, _, err := read(t, path, Options{})
-	require.ErrorContains(t, err, "cut.mkv: it ends early")
-	require.Greater(t, len(got), 50)
-	require.Less(t, len(got), 150)
+	for name, args := range map[string][]string{"mkv": {"-c:v", "libx264", "-g", "10"}, "avi": {"-c:v", "mjpeg", "-q:v", "4", "-pix_fmt", "yuvj420p"}} {
+		whole := mustRead(t, ffmpeg(t, "good."+name, slices.Concat([]string{"-f", "lavfi", "-i", "testsrc=s=320x180:r=10:d=20"}, args)...))
+		path := filepath.Join(t.TempDir(), "cut."+name)
+		require.NoError(t, os.WriteFile(path, whole[:len(whole)/2], 0o600))
+		got, _, err := read(t, path, Options{})
+		require.ErrorContains(t, err, "cut."+name+": it ends early")
+		require.Greater(t, len(got), 50)
+		require.Less(t, len(got), 150)
+	}
 }
 
 // Damage in the middle is told, and the rest is read.
