@@ -50,6 +50,8 @@ func TestFreshBesideBacklog(t *testing.T) {
 	direct, err := client.New(client.Options{BaseURL: s.url, Token: client.Token(s.token)})
 	require.NoError(t, err)
 	defer direct.Close()
+	// What is put before reporting begins is backlog itself.
+	require.Eventually(t, func() bool { return b.waiting(t) < 2*each }, 2*time.Minute, time.Millisecond)
 	n := 0
 	for left := b.waiting(t); left > enough; left = b.waiting(t) {
 		ev := motion(n%2, each+n)
