@@ -104,6 +104,7 @@ func TestAKilledDecoderCostsOnlyItsOwnCameras(t *testing.T) {
 // TestAFullDiskLosesNoEvent: the disk fills up while things move; the bridge stays up and says so, and when there is room
 // again every event is there.
 func TestAFullDiskLosesNoEvent(t *testing.T) {
+	t.Parallel()
 	disk := tinydisk.NewHeld(t, 48<<20)
 	s := newSite(t, cameraYAML("one", sceneCamera(t, "h264"), "", "tcp", "", ""))
 	s.set(`data: "`+s.path("bridge")+`"`, `data: "`+disk+`"`)
