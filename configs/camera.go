@@ -39,11 +39,11 @@ type Motion struct {
 	Sensitivity float64 `yaml:"sensitivity"`
 	// Rate is how many pictures a second are looked at, at most. 1 to 60, default 10.
 	Rate float64 `yaml:"rate"`
-	// QuietPeriod is the time without motion after which a span ends. Up to 10m.
+	// QuietPeriod is the time without motion after which a span ends. Up to 10m. Not set: 1.5s.
 	QuietPeriod time.Duration `yaml:"quiet_period"`
-	// MinDuration is how long motion lasts before it counts. Up to 1m.
+	// MinDuration is how long motion lasts before it counts. Up to 1m. Not set: as long as the detector takes to be sure, about 0.3s.
 	MinDuration time.Duration `yaml:"min_duration"`
-	// MaxDuration is how long a span may last before it is ended and a new one begins. 10s to 24h.
+	// MaxDuration is how long a span may last before it is ended and a new one begins. 10s to 24h. Not set: 5m.
 	MaxDuration time.Duration `yaml:"max_duration"`
 	// Tamper looks for views that are covered, blinded, out of focus, turned away or frozen. Default true.
 	Tamper bool `yaml:"tamper"`

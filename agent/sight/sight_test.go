@@ -1,6 +1,10 @@
 package sight
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,6 +40,15 @@ func TestPace(t *testing.T) {
 	require.True(t, p.Due(epoch))
 	require.False(t, p.Due(epoch.Add(10*time.Millisecond)))
 	require.True(t, p.Due(epoch.Add(-time.Hour)), "the clock was set back")
+}
+
+// The reference of the configuration names the times that the detector takes where none are set.
+func TestReferenceNamesTheDefaults(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "configs", "REFERENCE.md"))
+	require.NoError(t, err)
+	for key, d := range map[string]time.Duration{"quiet_period": motion.DefaultQuietPeriod, "max_duration": motion.DefaultMaxDuration} {
+		require.Regexp(t, "(?m)^\\| `motion\\."+key+"` .*\\b"+regexp.QuoteMeta(strings.TrimSuffix(d.String(), "0s"))+"\\b", string(text))
+	}
 }
 
 func TestConfig(t *testing.T) {
