@@ -226,6 +226,11 @@ func TestReplayPlot(t *testing.T) {
 	require.Equal(t, 1600, m.Bounds().Dx())
 }
 
+// Slow replays are told from standing ones.
+func TestTimesText(t *testing.T) {
+	require.Equal(t, []string{"0.4", "3.1", "53"}, []string{timesText(0.41), timesText(3.14), timesText(53.2)})
+}
+
 // A score says what was found, and --strict makes it an exit code.
 func TestReplayScore(t *testing.T) {
 	clip := boxMP4(t)

@@ -152,8 +152,8 @@ func (p *replayShow) summary(r *replayed, info footage.Info, interrupted bool) {
 		length += time.Duration(float64(time.Second) / info.Rate)
 	}
 	took := time.Since(r.begin).Seconds()
-	text := fmt.Sprintf("%s in %s (%s) in %.1f s: %.0f pictures/s, %.0f x real time", counted(r.events, "span"), counted(r.pictures, "picture"), clockText(length),
-		took, float64(r.pictures)/took, length.Seconds()/took)
+	text := fmt.Sprintf("%s in %s (%s) in %.1f s: %.0f pictures/s, %s x real time", counted(r.events, "span"), counted(r.pictures, "picture"), clockText(length),
+		took, float64(r.pictures)/took, timesText(length.Seconds()/took))
 	if interrupted {
 		text = "interrupted: " + text
 	}
@@ -183,7 +183,7 @@ func (p *replayShow) progress(r *replayed, info footage.Info) {
 		text += fmt.Sprintf(" (%d of %d pictures)", r.pictures, info.Pictures)
 	}
 	p.line = true
-	_, _ = fmt.Fprintf(p.err, "\r\x1b[K%s  %.0f x real time, %s", text, r.length.Seconds()/time.Since(r.begin).Seconds(), counted(r.events, "span"))
+	_, _ = fmt.Fprintf(p.err, "\r\x1b[K%s  %s x real time, %s", text, timesText(r.length.Seconds()/time.Since(r.begin).Seconds()), counted(r.events, "span"))
 }
 
 // clear removes the progress line, before something else is printed.
@@ -253,6 +253,14 @@ func clockText(d time.Duration) string {
 		return fmt.Sprintf("%d:%02d:%02d.%d", h, m, s, tenths%10)
 	}
 	return fmt.Sprintf("%d:%02d.%d", m, s, tenths%10)
+}
+
+// timesText is how many times as fast as the recording: 0.4, 3.1, 53.
+func timesText(times float64) string {
+	if times < 10 {
+		return fmt.Sprintf("%.1f", times)
+	}
+	return fmt.Sprintf("%.0f", times)
 }
 
 func shareText(share float64) string { return fmt.Sprintf("%.2g %%", 100*share) }
