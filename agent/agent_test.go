@@ -172,7 +172,7 @@ func (s *site) run(meddle func(*Agent)) (a *Agent, stop func()) {
 		select {
 		case err := <-ended:
 			require.NoError(s.t, err)
-		case <-time.After(15 * time.Second):
+		case <-time.After(time.Minute):
 			require.FailNow(s.t, "the bridge does not stop", s.log.String())
 		}
 		_, err := s.client.Get(s.base + "/healthz")

@@ -119,6 +119,6 @@ func TestChildIsKilled(t *testing.T) {
 	})
 	began := time.Now()
 	ch.stop(200 * time.Millisecond)
-	require.Less(t, time.Since(began), 5*time.Second)
+	require.Less(t, time.Since(began), time.Minute)
 	require.True(t, strings.Contains(ch.died().Error(), "killed"), ch.died())
 }

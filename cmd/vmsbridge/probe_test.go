@@ -38,9 +38,10 @@ func TestProbe(t *testing.T) {
 	// The password by file, by environment and by typing; never by the command line.
 	r := do(t, "probe", address, "--user", "viewer", "--password-file", write(t, "pw", secret+"\n"), "-o", file)
 	require.Zero(t, r.code, r.err)
-	for _, want := range []string{"MJPEG 320x184, 10.", "tcp, sign-in: digest", "access unit after 0.", "still      " + file + ", 320x184"} {
+	for _, want := range []string{"MJPEG 320x184, 10.", "tcp, sign-in: digest", "still      " + file + ", 320x184"} {
 		require.Contains(t, r.out, want)
 	}
+	require.Regexp(t, `access unit after \d+\.\d`, r.out)
 	f, err := os.Open(file)
 	require.NoError(t, err)
 	defer func() { _ = f.Close() }()
