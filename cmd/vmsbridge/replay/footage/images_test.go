@@ -100,6 +100,21 @@ func TestDigitsTellApart(t *testing.T) {
 	}
 }
 
+// The pattern that is offered where several series lie in one folder names one of them.
+func TestPatternForASeries(t *testing.T) {
+	for _, c := range []struct {
+		names []string
+		want  string
+	}{
+		{[]string{"x/in1.jpg", "x/in2.jpg", "x/gt1.png"}, "x/in*.jpg"},
+		{[]string{"x/in1.jpg", "x/in22.jpg", "x/in1_mask.jpg"}, "x/in*[0-9].jpg"},
+		{[]string{"x/in1.jpg", "x/in2.jpg", "x/inner1.jpg"}, "x/in[0-9]*.jpg"},
+	} {
+		_, err := series("x", c.names)
+		require.ErrorContains(t, err, "such as '"+c.want+"'")
+	}
+}
+
 func TestImagesThatCannotBe(t *testing.T) {
 	none := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(none, "input"), 0o755))

@@ -90,12 +90,16 @@ func series(path string, names []string) ([]numbered, error) {
 	}
 	if len(kinds) > 1 {
 		var list []string
+		most := all[0].kind
 		for k, n := range kinds {
 			list = append(list, fmt.Sprintf("%s (%d)", strings.ReplaceAll(k, "#", "1"), n))
+			if n > kinds[most] || n == kinds[most] && k < most {
+				most = k
+			}
 		}
 		slices.Sort(list)
 		return nil, fmt.Errorf("open %s: it holds several series of images, such as %s: give one of them as a pattern in quotes, such as '%s'", path,
-			strings.Join(list[:min(3, len(list))], ", "), filepath.Join(filepath.Dir(all[0].path), strings.SplitN(all[0].kind, "#", 2)[0]+"*"))
+			strings.Join(list[:min(3, len(list))], ", "), patternFor(most, all))
 	}
 	slices.SortStableFunc(all, func(a, b numbered) int {
 		for i := range min(len(a.key), len(b.key)) {
@@ -128,4 +132,20 @@ func tellApart(all []numbered) {
 			all[i].digits = other(all[i])
 		}
 	}
+}
+
+// patternFor is a pattern that names the images of a kind and no others, if one of a few does.
+func patternFor(kind string, all []numbered) string {
+	first := all[slices.IndexFunc(all, func(n numbered) bool { return n.kind == kind })].path
+	pattern := ""
+	for _, number := range []string{"*", "*[0-9]", "[0-9]*", "[0-9]*[0-9]"} {
+		pattern = strings.ReplaceAll(kind, "#", number) + filepath.Ext(first)
+		if !slices.ContainsFunc(all, func(n numbered) bool {
+			ok, _ := filepath.Match(pattern, filepath.Base(n.path))
+			return ok != (n.kind == kind)
+		}) {
+			break
+		}
+	}
+	return filepath.Join(filepath.Dir(first), pattern)
 }
