@@ -2,7 +2,9 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"image/jpeg"
 	"os"
@@ -152,6 +154,10 @@ func TestClipFromAForeignServer(t *testing.T) {
 			checkImages(t, s, id, s.events(id, vms.TypeMotion), zero, clipEnd)
 		})
 	}
+	t.Run("replay", func(t *testing.T) {
+		const id = "h265-tcp"
+		checkReplay(t, s, id, files["h265"], s.events(id, vms.TypeMotion), s.events(id, vms.TypeDeviceStatus)[0].StartTimestamp.Time, clipEnd)
+	})
 	t.Logf("motion known after its first picture: %s", spread(delays(t, s.bridge.output())))
 	require.True(t, s.bridge.running())
 	s.bridge.stop(5 * time.Second)
@@ -198,6 +204,38 @@ func checkSpans(t *testing.T, events []vms.Event, zero time.Time, labels []label
 			}
 			t.Logf("event %.2f – %s", ev.StartTimestamp.Sub(zero).Seconds(), end)
 		}
+	}
+}
+
+// checkReplay holds the events of a camera against what replay finds in the file that it showed, with the settings of that camera. Their times differ by what the network took, and where
+// somebody comes to stand is a matter of some pictures, of which a busy machine may drop one.
+func checkReplay(t *testing.T, s *site, id, file string, events []vms.Event, zero time.Time, clipEnd float64) {
+	t.Helper()
+	const startBy, endBy = 0.25, 1.0 // seconds
+	said, _, code := try(t, "vmsbridge", "replay", "--json", "--config", s.yaml, "--camera", id, file)
+	require.Zero(t, code)
+	var live, replayed [][2]float64
+	for _, ev := range events {
+		if start := ev.StartTimestamp.Sub(zero).Seconds(); start < clipEnd-1 && !ev.Ongoing() { // then the server begins the clip anew
+			live = append(live, [2]float64{start, ev.EndTimestamp.Sub(zero).Seconds()})
+		}
+	}
+	for line := range strings.Lines(said) {
+		var span struct {
+			Type  string
+			Start float64 `json:"start_s"`
+			End   float64 `json:"end_s"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &span))
+		if span.Type == vms.TypeMotion && span.Start < clipEnd-1 {
+			replayed = append(replayed, [2]float64{span.Start, span.End})
+		}
+	}
+	slices.SortFunc(live, func(a, b [2]float64) int { return cmp.Compare(a[0], b[0]) })
+	require.Len(t, replayed, len(live), "live: %.2f, replayed: %.2f", live, replayed)
+	for i := range live {
+		require.InDelta(t, live[i][0], replayed[i][0], startBy, "live: %.2f, replayed: %.2f", live, replayed)
+		require.InDelta(t, live[i][1], replayed[i][1], endBy, "live: %.2f, replayed: %.2f", live, replayed)
 	}
 }
 
