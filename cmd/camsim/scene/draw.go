@@ -113,6 +113,13 @@ func (s *Scene) illuminate(f *frame) {
 // look moves and blurs what the camera sees, if it does. The view stays as it is.
 func (s *Scene) look(f *frame, view []uint16) []uint16 {
 	pix := view
+	if f.waver != nil {
+		if s.bent == nil {
+			s.bent = make([]uint16, len(view))
+		}
+		f.waver.bend(s.bent, view, s.o.Width, s.o.Height)
+		view = s.bent
+	}
 	if f.dx != 0 || f.dy != 0 {
 		shift(s.shifted, view, s.o.Width, s.o.Height, f.dx*float64(s.o.Width), f.dy*float64(s.o.Width))
 		view = s.shifted

@@ -56,6 +56,10 @@ func parts() []part {
 		{name: "truck", says: "no tampering: a truck stops close to the camera", add: (*Scene).truck, outdoors: true},
 		{name: "parks", says: "a car comes, stands there for long, and leaves", add: (*Scene).parks, outdoors: true},
 		{name: "departs", says: "a car leaves that stood there from the beginning", add: (*Scene).departs, outdoors: true},
+		{name: "traffic", says: "cars pass all the time, from the first picture on; a lane may have to wait", add: (*Scene).traffic, outdoors: true},
+		{name: "sits", says: "someone comes, sits there nearly still for most of the loop, and leaves", add: (*Scene).sits},
+		{name: "thermal", says: "a thermal camera: a flat place, bright bodies with dark halos", add: (*Scene).thermal},
+		{name: "heat", says: "hot air lets everything waver", add: (*Scene).heat, outdoors: true},
 		{name: "fog", says: "no tampering: fog comes and goes", add: (*Scene).fog, outdoors: true},
 	}
 	for _, kind := range plate.Kinds() {

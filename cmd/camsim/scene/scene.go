@@ -59,6 +59,7 @@ type Scene struct {
 	baseOK  bool
 	pix     []uint16
 	shifted []uint16
+	bent    []uint16 // as hot air shows it
 	second  []uint16 // of another view
 	fills   []uint16 // how much of each pixel those who move hide: see Truth
 	stood   []uint16 // the same of those who have stood there since the loop began
@@ -93,6 +94,7 @@ type frame struct {
 	rows    []float64
 	dx, dy  float64 // by which the camera looks elsewhere, in widths
 	blur    float64 // radius in widths
+	waver   *waver  // what hot air does; nil is nothing
 }
 
 // New makes a scene.

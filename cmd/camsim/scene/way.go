@@ -12,6 +12,7 @@ type leg struct {
 	x0, y0, x1, y1 float64 // the middle of the body and the soles, fractions
 	tall0, tall1   float64
 	still          bool // stands there
+	sits           bool // likewise, but on a chair
 }
 
 // way is a walk through the picture.
@@ -46,6 +47,9 @@ func (w *way) pose(t float64) figure.Pose {
 	if l.still {
 		p.Stride, p.Facing = 0, 0.3
 		p.Sway = wave(t, 3.7, 0) + 0.5*wave(t, 1.3, 0.3)
+	}
+	if l.sits {
+		p.Sits, p.Facing, p.Sway = true, 0.8, 0.5*wave(t, 11, 0)+0.2*wave(t, 2.9, 0.3)
 	}
 	return p
 }

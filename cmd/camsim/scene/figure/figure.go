@@ -22,6 +22,7 @@ type Target struct {
 	Fills         []uint16 // how much of a pixel is hidden by what is drawn, 65535 is all of it; shadows do not count
 	U, V          []byte
 	Infra         bool // what is drawn is seen in infrared
+	Warm          bool // what is drawn is seen by its warmth: brighter than most, and without a shadow
 	// Left and Right are the pixels between which is drawn, as in the gap of a door; both 0 is everywhere.
 	Left, Right int
 	// Light is how much light falls at a place, 1 is plate.Unit; nil is 1 everywhere.
@@ -44,6 +45,9 @@ func (t *Target) brush(tone Tone, x, y float64, stands uint8, rough, seed float6
 	g := tone.Day
 	if t.Infra {
 		g = tone.Infra
+	}
+	if t.Warm {
+		g = 125 + 0.4*g
 	}
 	l := 1.0
 	if t.Light != nil {
@@ -126,7 +130,7 @@ func (t *Target) Slab(tone Tone, left, top, right, bottom float64, stands uint8)
 
 // Shadow darkens an ellipse, softly; all in fractions, strong 0..1.
 func (t *Target) Shadow(cx, cy, rx, ry, lean, strong float64, stands uint8) {
-	if t.Pix == nil {
+	if t.Pix == nil || t.Warm {
 		return
 	}
 	w, h := float64(t.Width), float64(t.Height)

@@ -27,6 +27,7 @@ type Pose struct {
 	Shadow        float64 // strength
 	Lean          float64 // of the shadow
 	Crawls        bool
+	Sits          bool
 }
 
 // Dress draws clothes as people wear them: dark more often than light, trousers darker than coats.
@@ -76,10 +77,20 @@ func (l *Look) Draw(t *Target, p Pose) {
 		return t.brush(tone, p.X, p.Feet-up*p.Tall, p.stands(), l.Folds, seed+up*7)
 	}
 	hip, shoulder := feet-0.5*tall-bob, feet-0.82*tall-bob
+	if p.Sits {
+		hip, shoulder = feet-0.28*tall, feet-0.6*tall
+	}
 	breadth := (0.075 + 0.035*(1-side)) * l.Wide * tall
 	trousers, coat, skin, shoes := at(l.Trousers, 0.3), at(l.Coat, 0.65), at(l.Skin, 0.9), at(l.Shoes, 0.02)
 
 	leg := func(s float64) {
+		if p.Sits {
+			kx, ky, apart := x+dir*(0.22+0.02*s)*tall, hip-0.01*tall, -s*0.02*tall
+			t.limb(trousers, x+apart, hip, 0.065*l.Wide*tall, kx+apart, ky, 0.05*l.Wide*tall)
+			t.limb(trousers, kx+apart, ky, 0.046*l.Wide*tall, kx+apart-dir*0.03*tall, feet-0.03*tall, 0.032*tall)
+			t.limb(shoes, kx+apart-dir*0.04*tall, feet-0.022*tall, 0.024*tall, kx+apart+dir*0.05*tall, feet-0.016*tall, 0.018*tall)
+			return
+		}
 		ahead := s * swing * 0.42 * side * dir * tall * 0.5
 		apart := -s * 0.045 * tall * (1 - side*0.8)
 		lift := max(0, -s*math.Cos(2*math.Pi*p.Phase)) * p.Stride
