@@ -10,9 +10,11 @@ const (
 func (c *Contour) choose(p Picture) {
 	clear(c.cand)
 	clear(c.lines)
-	w := c.width
+	w, steady := c.width, p.steady()
+	c.trail = c.trail[:0]
 	for y := c.top; y < c.bottom; y++ {
 		prior, cand := c.prior[y*w:][c.left:c.right], c.cand[y*w:][c.left:c.right]
+		former := c.former[y*w:][c.left:c.right]
 		dev, raw, smooth := c.dev[y*w:][c.left:c.right], c.raw[y*w:][c.left:c.right], c.smooth[y*w:][c.left:c.right]
 		for x := 0; x < len(prior); x++ {
 			how := prior[x]
@@ -37,8 +39,15 @@ func (c *Contour) choose(p Picture) {
 			}
 			if s > limit && 2*d > limit {
 				cand[x] = 1
+				if former[x] != 0 && (former[x]&formerLit != 0 || how < priorSeed) && steady && c.returns(p, c.left+x, y, limit) {
+					cand[x] = 0
+					c.trail = append(c.trail, int32(y*w+c.left+x))
+				}
 			}
 		}
+	}
+	for _, i := range c.trail {
+		c.recall(int(i))
 	}
 	c.unshade(p)
 	for y := c.top; y < c.bottom; y++ {

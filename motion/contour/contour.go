@@ -8,10 +8,13 @@
 //
 // It has a background of its own, which learns only where nothing is marked: so what stops stays marked for minutes, long after the detector has taken it for
 // background. Around what the detector marks, each pixel is marked that differs from that background; what stays behind when a thing leaves is found by its edges and
-// forgotten (settle.go), and so is what is only darker or brighter than before.
+// forgotten (settle.go), even while it is one area with the thing (behind.go), and so is what is only darker or brighter than before. What is forgotten by mistake comes back (former.go).
 package contour
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Picture is what is needed of a picture.
 type Picture struct {
@@ -43,7 +46,11 @@ type Contour struct {
 	rows      []int16
 	lines     []byte
 	queue     []int32
-	rect      // the part of the picture in which anything may be marked
+	trail     []int32  // of follow
+	seems     []byte   // for how many pictures a marked pixel has seemed to be left behind, and some more; or seemsProven
+	former    []uint16 // what was background before, where that was replaced at once, 1/256 grey levels and never 0; 0 elsewhere
+	sigma     float64  // what unmarked pixels differ from the background by, grey levels
+	rect               // the part of the picture in which anything may be marked
 	runs      []run
 	totals    []int32
 	counts    []int32
@@ -89,11 +96,14 @@ func (c *Contour) Trace(p Picture, seeds, mask []byte) {
 	c.learn(p, dt)
 }
 
+// steady tells whether the camera looks where it usually does.
+func (p Picture) steady() bool { return math.Abs(p.ShiftX) < 0.05 && math.Abs(p.ShiftY) < 0.05 }
+
 // begin takes a picture for the background.
 func (c *Contour) begin(p Picture) {
 	n := p.Width * p.Height
 	*c = Contour{width: p.Width, height: p.Height, time: p.Time, back: make([]uint16, n), dev: make([]uint16, n), marks: make([]byte, n), held: make([]uint16, n), lately: make([]byte, n), shifted: make([]uint16, n),
-		raw: make([]int16, n), smooth: make([]int16, n), prior: make([]byte, n), cand: make([]byte, n), rows: make([]int16, n), lines: make([]byte, n), columns: make([]sums, p.Width), shade: make([]byte, n), before: make([]byte, n)}
+		raw: make([]int16, n), smooth: make([]int16, n), prior: make([]byte, n), cand: make([]byte, n), rows: make([]int16, n), lines: make([]byte, n), columns: make([]sums, p.Width), shade: make([]byte, n), before: make([]byte, n), seems: make([]byte, n), former: make([]uint16, n)}
 	for y := range p.Height {
 		for x, v := range p.Luma[y*p.Stride:][:p.Width] {
 			c.back[y*p.Width+x] = uint16(v) << 8

@@ -12,6 +12,9 @@ const (
 	jumpLevels  = 15   // grey levels by which a pixel differs where the light of the scene changes
 	jumpShare   = 0.35 // of the pixels, that do then
 	jumpFor     = time.Second
+	jumpSurely  = 0.7 // of the pixels, that differ where it is surely so
+	jumpReach   = 2   // pixels to either side, between which edges are compared
+	jumpAlike   = 0.3 // correlation of these, at least
 )
 
 // expose brings the background into the exposure of the picture: gain and offset by least squares over unmarked pixels, with what differs most trimmed. Where much of the picture changes at once,
@@ -36,8 +39,10 @@ func (c *Contour) expose(p Picture) {
 			n, x, y, xx, xy, rest, still = n+1, x+b, y+v, xx+b*b, xy+b*v, rest+r, still+math.Abs(v-b)
 		}
 		if round == 0 && c.pictures > 1 && far > jumpShare*n && n > 100 {
-			c.jump(p)
-			return
+			if far > jumpSurely*n || c.relit(p, step) {
+				c.jump(p)
+				return
+			}
 		}
 		det := n*xx - x*x
 		if n < 100 || det <= n*n {
@@ -57,11 +62,32 @@ func (c *Contour) expose(p Picture) {
 	}
 }
 
+// relit tells whether the picture, where it differs much, has the edges of the background, if it has any: it is the same place in another light, and nothing large that came before it.
+func (c *Contour) relit(p Picture, step int) bool {
+	var xx, xy, yy float64
+	for i := step / 2; i < len(c.back); i += step {
+		x, y := i%c.width, i/c.width
+		if c.marks[i] != 0 || x < jumpReach || y < jumpReach || x >= c.width-jumpReach || y >= c.height-jumpReach {
+			continue
+		}
+		at := y*p.Stride + x
+		if d := int(p.Luma[at]) - int(c.back[i]>>8); d <= jumpLevels && d >= -jumpLevels {
+			continue
+		}
+		for _, k := range [2][2]int{{jumpReach, jumpReach}, {jumpReach * c.width, jumpReach * p.Stride}} {
+			b := float64(int(c.back[i+k[0]]>>8) - int(c.back[i-k[0]]>>8))
+			v := float64(int(p.Luma[at+k[1]]) - int(p.Luma[at-k[1]]))
+			xx, xy, yy = xx+b*b, xy+b*v, yy+v*v
+		}
+	}
+	return xy > jumpAlike*math.Sqrt(xx*yy)
+}
+
 // jump takes the picture for the background where nothing is marked.
 func (c *Contour) jump(p Picture) {
 	for i, m := range c.marks {
 		if m == 0 {
-			c.back[i] = uint16(p.Luma[i/c.width*p.Stride+i%c.width]) << 8
+			c.renew(i, p.Luma[i/c.width*p.Stride+i%c.width])
 		}
 	}
 	c.blindTill = p.Time.Add(jumpFor)

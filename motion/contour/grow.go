@@ -30,6 +30,7 @@ func (c *Contour) grow(seeds []byte) {
 		}
 		largest = max(largest, len(c.queue))
 		c.trim()
+		c.unhalo()
 	}
 	least = max(least, min(largest/crumbShare, c.width*c.height/crumbMost))
 	c.divide(c.cand, 1, c.rect)

@@ -6,18 +6,21 @@ import (
 )
 
 const (
-	keepFor      = 3000 // 1/10 s for which what stands there stays marked
-	latelyFor    = 20   // 1/10 s for which a pixel that is no longer marked may be marked again
-	ghostAfter   = 3    // 1/10 s without a seed, after which a part may be what was left behind
-	ghostReach   = 3    // pixels at either side of a border that are compared
-	ghostTimes   = 3.0  // as much edge that only the background has as only the picture has
-	lightAlike   = 0.9  // correlation from which a part is the same in another light
-	lightTexture = 3.0  // grey levels of the background's own pattern, at least, for that
-	changeLevels = 12   // grey levels by which a pixel is not what it was in the picture before
-	waveShare    = 0.3  // of a part's pixels, that change though nothing moves: a flag
-	restShare    = 0.02 // the same, up to which a part that the detector marks may have been left behind
-	ownEdge      = 6    // grey levels of an edge of the background's own
-	softShare    = 0.3  // of its difference from the background, at which the border of a thing must begin
+	keepFor      = 3000   // 1/10 s for which what stands there stays marked
+	latelyFor    = 20     // 1/10 s for which a pixel that is no longer marked may be marked again
+	ghostAfter   = 3      // 1/10 s without a seed, after which a part may be what was left behind
+	ghostReach   = 3      // pixels at either side of a border that are compared
+	ghostMost    = 20     // grey levels of an edge that count, at most: a painted line that goes through says nothing of the rest
+	ghostTimes   = 3.0    // as much edge that only the background has as only the picture has
+	lightAlike   = 0.9    // correlation from which a part is the same in another light
+	lightTexture = 3.0    // grey levels of the background's own pattern, at least, for that
+	changeLevels = 12     // grey levels by which a pixel is not what it was in the picture before
+	leavesShare  = 0.05   // of a part's pixels, that must change where something leaves
+	provenLevel  = 4 * 16 // 1/16 grey levels by which what is seen again differs from the background at most
+	waveShare    = 0.3    // of a part's pixels, that change though nothing moves: a flag
+	restShare    = 0.02   // the same, up to which a part that the detector marks may have been left behind
+	ownEdge      = 6      // grey levels of an edge of the background's own
+	softShare    = 0.3    // of its difference from the background, at which the border of a thing must begin
 )
 
 // settle looks at the marked parts in which nothing moves, and forgets those that are no things: what was left behind, light, and what waves.
@@ -28,10 +31,18 @@ func (c *Contour) settle(p Picture, seeds []byte, dt time.Duration) {
 	for y := c.top; y < c.bottom; y++ {
 		for i := y*c.width + c.left; i < y*c.width+c.right; i++ {
 			m := c.marks[i]
+			if s := c.seems[i]; s != 0 && s != seemsProven {
+				c.seems[i]--
+			}
 			if m != 0 {
 				c.lately[i] = latelyFor
 			} else {
-				c.lately[i] -= byte(min(tenths, uint16(c.lately[i])))
+				if l := c.lately[i]; l != 0 {
+					if s := c.smooth[i]; uint16(l) <= tenths && s < provenLevel && s > -provenLevel {
+						c.seems[i] = seemsProven
+					}
+					c.lately[i] = l - byte(min(tenths, uint16(l)))
+				}
 			}
 			switch {
 			case m == 0 || seeds[i] != 0:
@@ -41,7 +52,9 @@ func (c *Contour) settle(p Picture, seeds []byte, dt time.Duration) {
 			}
 		}
 	}
-	steady := math.Abs(p.ShiftX) < 0.05 && math.Abs(p.ShiftY) < 0.05 && !c.time.Before(c.blindTill)
+	steady := p.steady() && !c.time.Before(c.blindTill)
+	clear(c.lines)
+	c.sigma = math.Sqrt(c.noise() - 1)
 	c.divide(c.marks, 1, c.rect)
 	for part := range c.parts {
 		c.walk(part)
@@ -57,19 +70,26 @@ func (c *Contour) settle(p Picture, seeds []byte, dt time.Duration) {
 				changed++
 			}
 		}
-		n, forget := len(c.queue), false
+		n, forget, ghost := len(c.queue), false, false
 		switch {
 		case 10*still >= 9*n:
 			waves := float64(changed) > waveShare*float64(n) && steady
-			forget = 2*old > n || waves || c.ghost(p) || c.light(p) || c.soft(p)
+			ghost = c.ghost(p)
+			forget = 2*old > n || waves || ghost || c.light(p) || c.soft(p)
 		case steady && float64(changed) < restShare*float64(n): // the detector goes on marking what was left behind
-			forget = c.ghost(p)
+			ghost = c.ghost(p)
+			forget = ghost
 		}
-		if forget {
+		switch {
+		case forget:
+			c.forget(p, c.queue)
 			for _, j := range c.queue {
-				c.marks[j], c.held[j], c.lately[j] = 0, 0, 0
-				c.back[j] = uint16(p.Luma[int(j)/c.width*p.Stride+int(j)%c.width]) << 8
+				if ghost {
+					c.former[j] ^= formerLit | formerThing
+				}
 			}
+		case steady && float64(changed) > leavesShare*float64(n):
+			c.behind(p)
 		}
 	}
 	for y := range c.height {
@@ -97,8 +117,8 @@ func (c *Contour) ghost(p Picture) bool {
 			a := int(p.Luma[v*p.Stride+u]) - int(p.Luma[t*p.Stride+s])
 			b := int(c.back[v*w+u]>>8) - int(c.back[t*w+s]>>8)
 			more := max(b, -b) - max(a, -a)
-			background += max(0, more)
-			picture += max(0, -more)
+			background += min(ghostMost, max(0, more))
+			picture += min(ghostMost, max(0, -more))
 		}
 	}
 	return float64(background) > ghostTimes*float64(picture)
