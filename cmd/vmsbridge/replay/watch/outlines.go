@@ -11,9 +11,20 @@ import (
 // finePixels is how many pixels of a picture outlines are drawn in, at most: 720x576. Those of larger pictures are scaled up.
 const finePixels = 720 * 576
 
-// rarest is the time between two pictures, at most, as the detector of masks is told it: after a longer one it would begin anew, and pictures that are further apart, as those of
-// time-lapse cameras are, would have no masks at all.
-const rarest = 2 * time.Second
+// Pictures that are further apart than rare are told to the detector of masks as if they were no further apart than rarely: what drives past is in two or three of them, and a detector
+// that waits to see something move for some tenths of a second, or begins anew after a long pause, would have no masks of it at all.
+const (
+	rare   = 350 * time.Millisecond
+	rarely = 100 * time.Millisecond
+)
+
+// told is how much later than the picture before one is for the detector.
+func told(d time.Duration) time.Duration {
+	if d > rare {
+		return rarely
+	}
+	return d
+}
 
 // outlines makes the masks of every picture: what the detector marks, pixel by pixel.
 type outlines struct {
@@ -34,7 +45,7 @@ func newOutlines(c motion.Config) (*outlines, error) {
 
 // look makes the mask of a picture; reduced is the same as the detector sees it.
 func (o *outlines) look(m planar.Image, reduced motion.Picture) {
-	o.clock, o.seen = o.clock.Add(min(reduced.Time.Sub(o.seen), rarest)), reduced.Time
+	o.clock, o.seen = o.clock.Add(told(reduced.Time.Sub(o.seen))), reduced.Time
 	reduced.Time = o.clock
 	o.detector.Step(reduced)
 	o.width, o.height = planar.Fit(m.Width, m.Height, finePixels)
