@@ -76,6 +76,13 @@ func (c trial) tryMasks(command []string, each func(i int, luma, truth, ours, ot
 	n := c.width * c.height
 	e := contour.New()
 	luma, truth, seeds, ours, other := make([]byte, n), make([]byte, n), make([]byte, n), make([]byte, n), make([]byte, n)
+	rate := c.rate
+	if rate < 3 { // as package watch tells pictures that are rare
+		rate = 10
+	}
+	if c.told != 0 {
+		rate = c.told
+	}
 	for i := range s.Len() {
 		s.Luma(i, luma)
 		s.Truth(i, truth)
@@ -89,14 +96,14 @@ func (c trial) tryMasks(command []string, each func(i int, luma, truth, ours, ot
 		if w != c.width || h != c.height {
 			small = planar.Luma(planar.Image{Y: planar.Plane{Pix: luma, Width: c.width, Height: c.height, Stride: c.width}, Width: c.width, Height: c.height, FullRange: true}, w, h)
 		}
-		at := time.Duration(i) * time.Second / time.Duration(c.rate)
+		at := time.Duration(i) * time.Second / time.Duration(rate)
 		d.Step(motion.Picture{Luma: small, Width: w, Height: h, Stride: w, Time: epoch.Add(at)})
 		d.ActivityMask(seeds, c.width, c.height)
 		dx, dy := d.Shake()
 		e.Trace(contour.Picture{Luma: luma, Width: c.width, Height: c.height, Stride: c.width, Time: epoch.Add(at), ShiftX: dx * float64(c.width), ShiftY: dy * float64(c.height)}, seeds, ours)
 		v.spent += time.Since(began)
 		v.pictures++
-		if at >= maskLearn {
+		if time.Duration(i)*time.Second/time.Duration(c.rate) >= maskLearn {
 			v.ours.count(ours, truth)
 			v.other.count(other, truth)
 		}

@@ -17,6 +17,7 @@ type trial struct {
 	seed          uint64
 	width, height int // of the camera; the detector sees it reduced as the agent reduces it
 	rate          int
+	told          int // pictures a second as the masks' detector is told, if not rate
 	length        time.Duration
 }
 
