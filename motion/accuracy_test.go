@@ -56,7 +56,7 @@ func trials(all bool) []trial {
 			add(trial{row: "person: " + n, name: n + "+walker", seed: uint64(1000*k + 100 + i), length: 40 * time.Second})
 		}
 	}
-	for k, n := range []string{"crawler", "far", "car", "faint", "entry", "door", "night+car", "night+crawler", "insects+car", "clouds+far", "rain+far"} {
+	for k, n := range []string{"crawler", "far", "car", "faint", "entry", "door", "night+car", "night+crawler", "insects+car", "clouds+far", "rain+far", "parks", "departs", "truck"} {
 		for i := range few {
 			add(trial{row: "hard: " + n, name: n, seed: uint64(50_000 + 1000*k + i), length: 40 * time.Second})
 		}

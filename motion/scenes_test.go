@@ -262,3 +262,16 @@ func TestStartWithSomebodyThere(t *testing.T) {
 	require.InDelta(t, 20.05, offset(got.began[1].Start), 0.16)
 	require.InDelta(t, 25.4, offset(got.ended[1].Last), 0.5)
 }
+
+// TestTruckDrivesOff: what fills half the view and drives off moves nearly everywhere within a few pictures. That is no change of the whole scene, but an event.
+func TestTruckDrivesOff(t *testing.T) {
+	for _, seed := range []uint64{500, 514} {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			v := trial{row: "truck", name: "truck", seed: seed, width: 320, height: 180, rate: 10, length: 40 * time.Second}.try()
+			require.NoError(t, v.err)
+			require.Equal(t, 2, v.walks, "it comes, and goes")
+			require.Equal(t, 2, v.found, "%v", v.problems)
+		})
+	}
+}

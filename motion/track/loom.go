@@ -8,7 +8,18 @@ const (
 	loomCells = 6                      // times what is small, that its largest part has at least: 3 % of the picture
 	loomShare = 0.5                    // of its box, that it fills
 	loomsSure = 350 * time.Millisecond // of such pictures, that confirm it
+	loomsLong = 150 * time.Millisecond // of motion of what is as large, after which it explains that something moves in much of the picture
 )
+
+// Looming tells whether something large was moving beyond doubt for some time, up to the last picture.
+func (t *Tracker) Looming(at time.Duration) bool {
+	for i := range t.Tracks {
+		if k := &t.Tracks[i]; k.strong >= loomsLong && k.size >= loomCells*t.small && at-k.strongAt <= GoneAfter {
+			return true
+		}
+	}
+	return false
+}
 
 // looms sums up the pictures in which the track is large, closed, and moves beyond doubt.
 func (k *Track) looms(l *look, small int, dt time.Duration) {
