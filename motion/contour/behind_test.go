@@ -37,11 +37,11 @@ func TestWhatLeavesIsSplit(t *testing.T) {
 	}
 }
 
-// A ghost is one although something that was always there goes through its border.
+// A ghost is one although a broken line, which the thing hid, lies along its border and is brighter than the thing was.
 func TestGhostOnALine(t *testing.T) {
 	v := newView(12)
 	for i := range v.place {
-		if v.place[i] = byte(95 + v.r.IntN(4)); i/wide >= 56 && i/wide < 60 {
+		if v.place[i] = byte(95 + v.r.IntN(4)); i/wide >= 41 && i/wide < 44 && i%wide%20 < 10 {
 			v.place[i] = 245
 		}
 	}
@@ -54,22 +54,28 @@ func TestGhostOnALine(t *testing.T) {
 	for range 8 {
 		v.next(1, nil, nil)
 	}
-	require.Zero(t, v.marked())
+	require.Less(t, v.marked(), 100)
 }
 
-// What was background before is so again at once when the picture shows it, even if the detector marks it.
+// What was background before is so again at once when the picture shows it, even if the detector marks it: a lamp is switched on, and off.
 func TestFormerBackgroundReturns(t *testing.T) {
 	v := newView(13)
+	for i := range v.place {
+		v.place[i] = 90
+		if x, y := i%wide, i/wide; x >= 50 && x < 90 && y >= 40 && y < 80 {
+			v.place[i] = 110
+		}
+	}
 	v.empty(20)
-	lit := func(x, y int) (float64, bool) { return 1.5 * float64(v.place[y*wide+x]), x > 40 && x < 90 }
+	lamp := box(50, 40, 90, 80, 180)
 	for i := range 20 {
-		mark := lit
+		mark := lamp
 		if i > 4 {
 			mark = nil
 		}
-		v.next(1, lit, mark)
+		v.next(1, lamp, mark)
 	}
-	require.Zero(t, v.marked(), "the light is forgotten")
-	v.next(1, nil, lit)
+	require.Zero(t, v.marked(), "the lamp is forgotten")
+	v.next(1, nil, lamp)
 	require.Less(t, v.marked(), 150, "and so is that it went")
 }
