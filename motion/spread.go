@@ -51,9 +51,7 @@ func (s *spread) take(squares []plane.Block, at, dt, calmAt time.Duration) {
 		x := i % s.across
 		for row := max(0, i-x-s.across); row <= min(i-x+s.across, len(squares)-1); row += s.across {
 			for k := max(0, x-1); k <= min(x+1, s.across-1); k++ {
-				if row+k < len(s.near) {
-					s.near[row+k] = true
-				}
+				s.near[row+k] = true
 			}
 		}
 	}

@@ -47,22 +47,16 @@ func (c *Contour) behind(p Picture) {
 
 // border tells what a marked pixel says as one of the border, and by how many grey levels the picture and the background get brighter there to the outside, if it is one.
 func (c *Contour) border(p Picture, i int) (told byte, inPicture, inBackground int) {
-	w, h := c.width, c.height
-	x, y := i%w, i/w
+	x, y := i%c.width, i/c.width
 	picture, background := 0, 0
-	for _, step := range [4][2]int{{-1, 0}, {1, 0}, {0, -1}, {0, 1}} {
-		u, v := x+step[0], y+step[1]
-		if u < 0 || u >= w || v < 0 || v >= h || c.marks[v*w+u] != 0 {
+	for _, to := range [4][2]int{{-1, 0}, {1, 0}, {0, -1}, {0, 1}} {
+		free, known, a, b := c.step(p, x, y, to)
+		if free {
+			told = behindFree
+		}
+		if !known {
 			continue
 		}
-		told = behindFree
-		u, v = x+ghostReach*step[0], y+ghostReach*step[1]
-		s, t := x-(ghostReach-1)*step[0], y-(ghostReach-1)*step[1]
-		if u < 0 || u >= w || v < 0 || v >= h || s < 0 || s >= w || t < 0 || t >= h || c.marks[v*w+u] != 0 || c.marks[t*w+s] == 0 {
-			continue
-		}
-		a := int(p.Luma[v*p.Stride+u]) - int(p.Luma[t*p.Stride+s])
-		b := int(c.back[v*w+u]>>8) - int(c.back[t*w+s]>>8)
 		picture, background = max(picture, a, -a), max(background, b, -b)
 		inPicture, inBackground = inPicture+a, inBackground+b
 	}

@@ -60,12 +60,7 @@ func TestGhostOnALine(t *testing.T) {
 // What was background before is so again at once when the picture shows it, even if the detector marks it: a lamp is switched on, and off.
 func TestFormerBackgroundReturns(t *testing.T) {
 	v := newView(13)
-	for i := range v.place {
-		v.place[i] = 90
-		if x, y := i%wide, i/wide; x >= 50 && x < 90 && y >= 40 && y < 80 {
-			v.place[i] = 110
-		}
-	}
+	v.board()
 	v.empty(20)
 	lamp := box(50, 40, 90, 80, 180)
 	for i := range 20 {

@@ -33,6 +33,16 @@ func newView(seed uint64) *view {
 	return v
 }
 
+// board makes the place smooth, but for a brighter board on it.
+func (v *view) board() {
+	for i := range v.place {
+		v.place[i] = 90
+		if x, y := i%wide, i/wide; x >= 50 && x < 90 && y >= 40 && y < 80 {
+			v.place[i] = 110
+		}
+	}
+}
+
 // empty takes n pictures of the place alone.
 func (v *view) empty(n int) {
 	for range n {

@@ -99,29 +99,36 @@ func (c *Contour) settle(p Picture, seeds []byte, dt time.Duration) {
 
 // ghost tells whether the background has an edge around the part in the queue that the picture lacks.
 func (c *Contour) ghost(p Picture) bool {
-	w, h := c.width, c.height
 	picture, background := 0, 0
 	for _, i := range c.queue {
-		x, y := int(i)%w, int(i)/w
-		for _, step := range [4][2]int{{-1, 0}, {1, 0}, {0, -1}, {0, 1}} {
-			u, v := x+step[0], y+step[1]
-			if u < 0 || u >= w || v < 0 || v >= h || c.marks[v*w+u] != 0 {
+		x, y := int(i)%c.width, int(i)/c.width
+		for _, to := range [4][2]int{{-1, 0}, {1, 0}, {0, -1}, {0, 1}} {
+			_, known, a, b := c.step(p, x, y, to)
+			if !known {
 				continue
 			}
-			// From some pixels inside to some outside.
-			u, v = x+ghostReach*step[0], y+ghostReach*step[1]
-			s, t := x-(ghostReach-1)*step[0], y-(ghostReach-1)*step[1]
-			if u < 0 || u >= w || v < 0 || v >= h || s < 0 || s >= w || t < 0 || t >= h || c.marks[v*w+u] != 0 || c.marks[t*w+s] == 0 {
-				continue
-			}
-			a := int(p.Luma[v*p.Stride+u]) - int(p.Luma[t*p.Stride+s])
-			b := int(c.back[v*w+u]>>8) - int(c.back[t*w+s]>>8)
 			more := max(b, -b) - max(a, -a)
 			background += min(ghostMost, max(0, more))
 			picture += min(ghostMost, max(0, -more))
 		}
 	}
 	return float64(background) > ghostTimes*float64(picture)
+}
+
+// step looks from a marked pixel one to a side. It is free if that is not marked; by how many grey levels the picture and the background get brighter from
+// some pixels inside to some outside is known if those are.
+func (c *Contour) step(p Picture, x, y int, to [2]int) (free, known bool, inPicture, inBackground int) {
+	w, h := c.width, c.height
+	u, v := x+to[0], y+to[1]
+	if u < 0 || u >= w || v < 0 || v >= h || c.marks[v*w+u] != 0 {
+		return false, false, 0, 0
+	}
+	u, v = x+ghostReach*to[0], y+ghostReach*to[1]
+	s, t := x-(ghostReach-1)*to[0], y-(ghostReach-1)*to[1]
+	if u < 0 || u >= w || v < 0 || v >= h || s < 0 || s >= w || t < 0 || t >= h || c.marks[v*w+u] != 0 || c.marks[t*w+s] == 0 {
+		return true, false, 0, 0
+	}
+	return true, true, int(p.Luma[v*p.Stride+u]) - int(p.Luma[t*p.Stride+s]), int(c.back[v*w+u]>>8) - int(c.back[t*w+s]>>8)
 }
 
 // light tells whether the part in the queue looks like the background in another light.

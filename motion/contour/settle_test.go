@@ -28,12 +28,7 @@ func TestMarkedGhost(t *testing.T) {
 func TestLampIsForgotten(t *testing.T) {
 	marked := func(shape func(x, y int) (float64, bool)) int {
 		v := newView(9)
-		for i := range v.place {
-			v.place[i] = 90
-			if x, y := i%wide, i/wide; x >= 50 && x < 90 && y >= 40 && y < 80 {
-				v.place[i] = 110
-			}
-		}
+		v.board()
 		v.empty(20)
 		for i := range 40 {
 			mark := shape
