@@ -109,7 +109,7 @@ func (w *Web) serve(rw http.ResponseWriter, r *http.Request, e Endpoint) error {
 	set, malformed := c.read()
 	c.set = set
 	key, source := set.Session()
-	if !e.crossSite && (source == argument.FromCookie || source == argument.FromNowhere) {
+	if e.checksOrigin(source) {
 		if err := w.sameSite(r); err != nil {
 			return err
 		}

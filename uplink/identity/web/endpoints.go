@@ -1,6 +1,10 @@
 package web
 
-import "net/http"
+import (
+	"net/http"
+
+	"vmsbridge/uplink/identity/argument"
+)
 
 // Endpoint is one row of the interface: what there is, and the codes that the document lists for it, the success first and
 // the others in the document's order of precedence.
@@ -20,6 +24,20 @@ type Endpoint struct {
 
 // String names the endpoint as the document does.
 func (e Endpoint) String() string { return e.Method + " " + e.Path }
+
+// pathLogout takes cookies back.
+const pathLogout = "/g/aaa/logout"
+
+// checksOrigin reports whether a page of another site may not send this: what a browser's cookie
+// answers for, and whatever may set a cookie or take one back, wherever the session stands. Else a
+// parameter A of any value would let another site sign a browser in as somebody else.
+func (e Endpoint) checksOrigin(session argument.Source) bool {
+	if e.crossSite {
+		return false
+	}
+	ofCookie := session == argument.FromCookie || session == argument.FromNowhere
+	return ofCookie || !e.session || e.Path == pathLogout
+}
 
 // refusals are the codes without the success.
 func (e Endpoint) refusals() []int { return e.Codes[1:] }
@@ -51,8 +69,8 @@ var Endpoints = []Endpoint{
 	{post, "/g/aaa/switch_account", []int{200, 400, 401, 404}, true, false, false, (*call).switchAccount, false},
 	{post, "/g/sso", []int{200, 400, 401, 404}, false, true, true, (*call).sso, true},
 	{get, "/g/aaa/isauth", []int{200, 401}, true, false, true, (*call).isAuth, false},
-	{post, "/g/aaa/logout", []int{204, 400, 401}, true, false, false, (*call).logout, false},
-	{get, "/g/aaa/logout", []int{204, 400, 401}, true, false, false, (*call).logout, false}, // clients were seen to GET it
+	{post, pathLogout, []int{204, 400, 401}, true, false, false, (*call).logout, false},
+	{get, pathLogout, []int{204, 400, 401}, true, false, false, (*call).logout, false}, // clients were seen to GET it
 
 	{get, "/g/account", []int{200, 400, 401, 403, 404}, true, false, false, (*call).getAccount, false},
 	{put, "/g/account", []int{200, 400, 401, 403, 409}, true, false, false, (*call).putAccount, false},

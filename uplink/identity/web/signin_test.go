@@ -470,6 +470,34 @@ func TestCrossSiteRequests(t *testing.T) {
 	require.NotEmpty(t, b.Account("c").ID)
 }
 
+// A session parameter of any value, wherever it stands, lets no other site set a browser's cookies or take them back.
+func TestOriginIsCheckedWhereverTheSessionStands(t *testing.T) {
+	b := newBed(t)
+	victim, own := b.session("asu@c"), b.session("ru@o")
+	from := func(r *http.Request) {
+		r.Header.Set("Origin", "https://evil.example")
+		r.Header.Set("Sec-Fetch-Site", "cross-site")
+	}
+	for _, e := range Endpoints {
+		if e.session && e.Path != "/g/aaa/logout" || e.crossSite {
+			continue
+		}
+		for _, a := range []string{"x", own} {
+			for _, encoding := range append([]string{inQuery}, bodyEncodings...) {
+				for _, key := range []string{"", victim} {
+					r := b.callIn(encoding, e.Method, e.Path, key, args{"A": a}, from).want(403, encoding, a)
+					require.Empty(t, r.cookies, "%s", e)
+				}
+			}
+		}
+	}
+	token := b.call("POST", "/g/aaa/authenticate", "", login("ru@o", password)).want(200).field("token")
+	r := b.callIn(inForm, "POST", "/g/aaa/authorize", "", args{"token": token, "A": "x"}, from).want(403)
+	require.Empty(t, r.cookies)
+	b.callIn(inForm, "POST", "/g/aaa/authorize", "", args{"token": token, "A": "x"}).want(200, "a program's is taken")
+	b.call("GET", "/g/aaa/isauth", own, nil).want(200, "nobody was signed out")
+}
+
 func TestAPIKeyWhereOneIsNeeded(t *testing.T) {
 	b := newBed(t, func(o *Options, _ *session.Options) {
 		o.CheckKey = func(key string) (bool, error) { return key == "KEY", nil }
