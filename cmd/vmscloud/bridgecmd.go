@@ -23,6 +23,7 @@ type bridgeCmd struct {
 // bridgesRequest and bridgesAnswer are the bodies of POST /bridges on the admin socket. No release: the list.
 type bridgesRequest struct {
 	Release string `json:"release,omitempty"`
+	Camera  string `json:"camera,omitempty"` // to release
 }
 
 type bridgesAnswer struct {
@@ -50,8 +51,11 @@ func bridgesAdmin(reg *registry.Registry) http.HandlerFunc {
 
 // bridges does what is asked for.
 func bridges(r *registry.Registry, req bridgesRequest) (a bridgesAnswer, err error) {
-	if req.Release != "" {
+	switch {
+	case req.Release != "":
 		return a, r.Release(req.Release)
+	case req.Camera != "":
+		return a, r.ReleaseCamera(req.Camera)
 	}
 	a.Bridges, err = r.List()
 	return a, err
@@ -136,5 +140,26 @@ func (c bridgeReleaseCmd) Run() error {
 		return err
 	}
 	fmt.Printf("The bridge %s is free for the next credential of its account that registers it.\n", printable(c.ID))
+	return nil
+}
+
+type cameraCmd struct {
+	Release cameraReleaseCmd `cmd:"" help:"Let the next other bridge of its account that registers a camera have it, as when a box is swapped."`
+}
+
+type cameraReleaseCmd struct {
+	dataFlag
+	ID string `arg:"" help:"Id of the camera."`
+}
+
+func (c cameraReleaseCmd) Run() error {
+	_, err := onBridges(c.Data, bridgesRequest{Camera: c.ID})
+	if errors.Is(err, identity.ErrNotFound) {
+		return fmt.Errorf("there is no camera %q", c.ID)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Printf("The camera %s is free for the next other bridge of its account that registers it.\n", printable(c.ID))
 	return nil
 }

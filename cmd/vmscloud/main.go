@@ -28,6 +28,7 @@ type cli struct {
 	Token   tokenCmd   `cmd:"" help:"Make, list and revoke tokens."`
 	User    userCmd    `cmd:"" help:"What support does with users: links, locks."`
 	Bridge  bridgeCmd  `cmd:"" help:"List bridges, and free one whose credential was lost."`
+	Camera  cameraCmd  `cmd:"" help:"Free a camera of the bridge that has it."`
 	Run     runCmd     `cmd:"" help:"Serve until told to stop."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 	Package packageCmd `cmd:"" hidden:"" help:"Print what packages ship beside the program."`

@@ -86,7 +86,7 @@ func (r *Registry) Forget(account string) error {
 		return fmt.Errorf("forget account: %w", err)
 	}
 	for _, id := range bridges {
-		delete(r.bridges, id)
+		r.dropLocked(id)
 	}
 	for _, id := range actors {
 		delete(r.actors, id)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,37 +12,35 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Register takes in what a bridge says of itself. A bridge or camera of another account is a conflict; within an account
-// a camera may move to another bridge, as when a box is swapped. A bridge that another credential has registered is a conflict
-// too, until that one is revoked or expires.
+// Register takes in what a bridge says of itself. A bridge or camera of another account is a conflict. Within an account, a bridge
+// that another credential has registered and a camera that such a bridge has are conflicts too, until that credential is revoked or
+// expires, or an operator releases the bridge or the camera.
 func (r *Registry) Register(_ context.Context, p identity.Principal, reg vms.Registration) error {
 	for {
 		r.mu.RLock()
-		b, known := r.bridges[reg.ID]
+		before := r.claimsLocked(p, reg)
 		r.mu.RUnlock()
-		if known && b.Account == p.AccountID {
-			// Not under the lock: the identity file is asked, and who holds a transaction there may wait for the registry.
-			if err := r.mayHold(b, p); err != nil {
+		// Not under the lock: the identity file is asked, and who holds a transaction there may wait for the registry.
+		for _, c := range before {
+			if err := r.mayTake(c, p); err != nil {
 				return err
 			}
 		}
-		if done, err := r.registerOver(b, p, reg); done || err != nil {
+		if done, err := r.registerOver(before, p, reg); done || err != nil {
 			return err
 		}
 	}
 }
 
-// registerOver takes in what a bridge says of itself in place of was, the zero bridge if there was none. It is not done if the
-// bridge changed hands meanwhile.
-func (r *Registry) registerOver(was Bridge, p identity.Principal, reg vms.Registration) (done bool, err error) {
+// registerOver takes in what a bridge says of itself, if the claims of others on it are still those that were looked at.
+func (r *Registry) registerOver(before []claim, p identity.Principal, reg vms.Registration) (done bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := r.now().UTC()
-	b, known := r.bridges[reg.ID]
-	if b.Holder != was.Holder || b.Account != was.Account {
+	if !slices.Equal(before, r.claimsLocked(p, reg)) {
 		return false, nil
 	}
-	return true, r.registerLocked(b, known, now, p, reg)
+	b, known := r.bridges[reg.ID]
+	return true, r.registerLocked(b, known, r.now().UTC(), p, reg)
 }
 
 // registerLocked takes in what a bridge says of itself; b is what is known of it.
@@ -80,7 +79,7 @@ func (r *Registry) registerLocked(b Bridge, known bool, now time.Time, p identit
 			return err
 		}
 	}
-	r.bridges[reg.ID] = next
+	r.setLocked(next)
 	for id, a := range changed {
 		r.actors[id] = a
 	}
@@ -97,6 +96,7 @@ func (r *Registry) upsert(changed map[string]Actor, want Actor, now time.Time) e
 		return conflict(want.Type, want.ID)
 	}
 	want.Created, want.StatusSince = old.Created, old.StatusSince
+	want.Released = old.Released && old.Bridge == want.Bridge
 	if !known {
 		want.Created = now
 	}

@@ -41,6 +41,8 @@ type Actor struct {
 	Created time.Time `json:"created"`
 	// Gone says that its bridge no longer has the camera. Its events stay.
 	Gone bool `json:"gone,omitempty"`
+	// Released says that the next other bridge that registers the camera may have it.
+	Released bool `json:"released,omitempty"`
 	// Status is the last one heard, by registration or status event, and when it began.
 	Status      string    `json:"status,omitempty"`
 	StatusSince time.Time `json:"statusSince,omitzero"`
@@ -57,9 +59,10 @@ type Registry struct {
 	db  *bolt.DB
 	now func() time.Time
 
-	mu      sync.RWMutex // guards bridges and actors; held for writing over the file's transaction too
+	mu      sync.RWMutex // guards all below; held for writing over the file's transaction too
 	bridges map[string]Bridge
 	actors  map[string]Actor
+	held    map[string]int // holder → how many bridges it has
 }
 
 // Open opens the registry in the file at path, making it if need be. One process at a time can have it open.
@@ -68,7 +71,7 @@ func Open(path string) (*Registry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open registry %s: %w", path, err)
 	}
-	r := &Registry{db: db, now: time.Now, bridges: map[string]Bridge{}, actors: map[string]Actor{}}
+	r := &Registry{db: db, now: time.Now, bridges: map[string]Bridge{}, actors: map[string]Actor{}, held: map[string]int{}}
 	if err := r.load(); err != nil {
 		return nil, errors.Join(fmt.Errorf("read registry %s: %w", path, err), db.Close())
 	}
@@ -85,7 +88,8 @@ func (r *Registry) load() error {
 		err := tx.Bucket(bucketBridges).ForEach(func(k, v []byte) error {
 			var b Bridge
 			err := json.Unmarshal(v, &b)
-			r.bridges[string(k)] = b
+			b.ID = string(k)
+			r.setLocked(b)
 			return err
 		})
 		if err != nil {
