@@ -21,77 +21,77 @@ const module = "vmsbridge"
 // of a package's own comes before that. Every package may import its own rooms, and tests may import more. A package that
 // no row covers is an error: decide where it stands, then write it here.
 var allowed = map[string][]string{
-	"configs/...":              nil,
-	"motion":                   {"motion/area", "motion/exposure", "motion/plane", "motion/shake", "motion/track"},
-	"motion/track":             {"motion/area"},
-	"motion/area":              {"motion/plane"},
-	"motion/exposure":          {"motion/plane", "motion/tally"},
-	"motion/shake":             {"motion/plane"},
-	"motion/plane":             nil,
-	"motion/tally":             nil,
-	"motion/tamper/...":        {"motion"}, // for its Picture
-	"motion/contour":           nil,        // it is shown pictures and masks
-	"agent/clock":              nil,
-	"agent/camera":             nil,
-	"agent/camera/unit":        {"agent/camera/capture"},
-	"agent/camera/offer":       {"agent/camera/unit"}, // for its Codec
-	"agent/camera/dial":        nil,
-	"agent/camera/signin":      nil,
-	"agent/camera/capture":     nil,
-	"agent/camera/clip":        nil, // for tests only
-	"agent/codec/...":          {"agent/codec/..."},
-	"agent/discover/...":       nil,
-	"agent/panics":             nil,
-	"agent/control":            nil,
-	"agent/queue":              {"agent/control", "storage/journal", "uplink/vms"},
-	"agent/systemd":            {"agent/panics"},
-	"agent/status":             {"agent/codec", "uplink/home", "uplink/vms"},
-	"agent/link":               {"agent/clock", "agent/panics", "configs", "storage/journal", "uplink/client/...", "uplink/reporter", "uplink/tunnel", "uplink/vms"},
-	"agent/homes":              {"agent/panics", "configs", "storage/journal", "uplink/..."},
-	"agent/crew":               {"agent/panics", "agent/pipeline", "configs"},
-	"agent/outlet":             {"storage/journal", "uplink/vms"},
-	"agent/pipeline":           {"agent/camera", "agent/codec", "agent/panics", "agent/sight", "configs", "motion/...", "storage/stills", "uplink/vms"},
-	"agent/web":                nil,                       // the page asks the interface as anyone does
-	"agent/sight/...":          {"configs", "motion/..."}, // what the bridge and the replay of recordings have in common
-	"storage/vfs":              nil,                       // the seam through which tests fail the stores
-	"storage/vfs/witness":      nil,                       // for tests only: what a crash may leave behind
-	"storage/vfs/tinydisk":     nil,                       // for tests only: a disk that is soon full
-	"storage/stills":           {"storage/vfs"},
-	"storage/stills/repair":    {"storage/stills/audit", "storage/stills/form", "storage/stills/segment", "storage/vfs"},
-	"storage/stills/audit":     {"storage/stills/form", "storage/stills/segment", "storage/vfs"},
-	"storage/stills/index":     {"storage/stills/form", "storage/stills/segment"}, // memory, no file
-	"storage/stills/segment":   {"storage/stills/form", "storage/vfs"},
-	"storage/stills/quota":     {"storage/stills/form"}, // sums, no clock
-	"storage/stills/wear":      nil,                     // sums, no clock
-	"storage/stills/form":      nil,                     // bytes, no file
-	"storage/bench":            {"storage/..."},         // a module of its own
-	"storage/journal":          {"uplink/vms"},
-	"storage/journal/sample":   {"storage/journal/boltfile", "uplink/vms"}, // for tests only
-	"storage/journal/checked":  {"storage/journal"},                        // for tests only
-	"storage/journal/follow":   {"storage/journal/form", "storage/journal/guard", "storage/journal/table", "storage/journal/vault", "uplink/vms"},
-	"storage/journal/vault":    {"storage/journal/audit", "storage/journal/boltfile", "storage/journal/form", "storage/journal/guard", "storage/journal/salvage", "storage/journal/table", "storage/vfs"},
-	"storage/journal/salvage":  {"storage/journal/boltfile", "storage/journal/form", "storage/journal/guard", "storage/journal/table"},
-	"storage/journal/audit":    {"storage/journal/boltfile", "storage/journal/form", "storage/journal/guard"},
-	"storage/journal/query":    {"storage/journal/form", "storage/journal/guard", "uplink/vms"},
-	"storage/journal/table":    {"storage/journal/form", "storage/journal/guard", "uplink/vms"},
-	"storage/journal/form":     {"uplink/vms"}, // bytes, no file
-	"storage/journal/guard":    nil,            // bbolt, and what it makes of damage
-	"storage/journal/boltfile": nil,            // a file of bbolt's without bbolt
-	"uplink/vms/...":           nil,
-	"uplink/identity/...":      {"uplink/vms", "uplink/identity/..."},
-	"uplink/trust":             nil, // whom to believe behind TLS
-	"uplink/client/...":        {"uplink/vms", "uplink/trust"},
-	"uplink/reporter/...":      {"uplink/vms"},
-	"uplink/home":              {"uplink/vms"},                                // what the homes beside the service have in common
-	"uplink/mqtt":              {"uplink/vms", "uplink/home", "uplink/trust"}, // a broker, and Home Assistant through it
-	"uplink/webhook":           {"uplink/vms", "uplink/home", "uplink/trust"}, // signed requests to anyone
-	"uplink/tunnel":            nil,
-	"uplink/rough":             nil,                               // for tests only: a link that misbehaves
-	"uplink/server/...":        {"uplink/vms", "uplink/identity"}, // identity's Principal says who asks
-	"agent":                    {"configs", "motion/...", "agent/...", "storage/...", "uplink/..."},
-	"scripts/...":              nil, // peers: it runs the programs, as a person would
-	"cmd/vmscloud/registry":    {"uplink/vms", "uplink/identity/..."},
-	"cmd/...":                  {"..."},
+	"configs/...":             nil,
+	"motion":                  {"motion/area", "motion/exposure", "motion/plane", "motion/shake", "motion/track"},
+	"motion/track":            {"motion/area"},
+	"motion/area":             {"motion/plane"},
+	"motion/exposure":         {"motion/plane", "motion/tally"},
+	"motion/shake":            {"motion/plane"},
+	"motion/plane":            nil,
+	"motion/tally":            nil,
+	"motion/tamper/...":       {"motion"}, // for its Picture
+	"motion/contour":          nil,        // it is shown pictures and masks
+	"agent/clock":             nil,
+	"agent/camera":            nil,
+	"agent/camera/unit":       {"agent/camera/capture"},
+	"agent/camera/offer":      {"agent/camera/unit"}, // for its Codec
+	"agent/camera/dial":       nil,
+	"agent/camera/signin":     nil,
+	"agent/camera/capture":    nil,
+	"agent/camera/clip":       nil, // for tests only
+	"agent/codec/...":         {"agent/codec/..."},
+	"agent/discover/...":      nil,
+	"agent/panics":            nil,
+	"agent/control":           nil,
+	"agent/queue":             {"agent/control", "storage/journal", "uplink/vms"},
+	"agent/systemd":           {"agent/panics"},
+	"agent/status":            {"agent/codec", "uplink/home", "uplink/vms"},
+	"agent/link":              {"agent/clock", "agent/panics", "configs", "storage/journal", "uplink/client/...", "uplink/reporter", "uplink/tunnel", "uplink/vms"},
+	"agent/homes":             {"agent/panics", "configs", "storage/journal", "uplink/..."},
+	"agent/crew":              {"agent/panics", "agent/pipeline", "configs"},
+	"agent/outlet":            {"storage/journal", "uplink/vms"},
+	"agent/pipeline":          {"agent/camera", "agent/codec", "agent/panics", "agent/sight", "configs", "motion/...", "storage/stills", "uplink/vms"},
+	"agent/web":               nil,                       // the page asks the interface as anyone does
+	"agent/sight/...":         {"configs", "motion/..."}, // what the bridge and the replay of recordings have in common
+	"storage/vfs":             nil,                       // the seam through which tests fail the stores
+	"storage/vfs/witness":     nil,                       // for tests only: what a crash may leave behind
+	"storage/vfs/tinydisk":    nil,                       // for tests only: a disk that is soon full
+	"storage/stills":          {"storage/vfs"},
+	"storage/stills/repair":   {"storage/stills/audit", "storage/stills/form", "storage/stills/segment", "storage/vfs"},
+	"storage/stills/audit":    {"storage/stills/form", "storage/stills/segment", "storage/vfs"},
+	"storage/stills/index":    {"storage/stills/form", "storage/stills/segment"}, // memory, no file
+	"storage/stills/segment":  {"storage/stills/form", "storage/vfs"},
+	"storage/stills/quota":    {"storage/stills/form"}, // sums, no clock
+	"storage/stills/wear":     nil,                     // sums, no clock
+	"storage/stills/form":     nil,                     // bytes, no file
+	"storage/bench":           {"storage/..."},         // a module of its own
+	"storage/journal":         {"storage/guard", "uplink/vms"},
+	"storage/journal/sample":  {"storage/boltfile", "uplink/vms"}, // for tests only
+	"storage/journal/checked": {"storage/journal"},                // for tests only
+	"storage/journal/follow":  {"storage/journal/form", "storage/guard", "storage/journal/table", "storage/journal/vault", "uplink/vms"},
+	"storage/journal/vault":   {"storage/journal/audit", "storage/boltfile", "storage/journal/form", "storage/guard", "storage/journal/salvage", "storage/journal/table", "storage/vfs"},
+	"storage/journal/salvage": {"storage/boltfile", "storage/journal/form", "storage/guard", "storage/journal/table"},
+	"storage/journal/audit":   {"storage/boltfile", "storage/journal/form", "storage/guard"},
+	"storage/journal/query":   {"storage/journal/form", "storage/guard", "uplink/vms"},
+	"storage/journal/table":   {"storage/journal/form", "storage/guard", "uplink/vms"},
+	"storage/journal/form":    {"uplink/vms"}, // bytes, no file
+	"storage/guard":           nil,            // bbolt, and what it makes of damage
+	"storage/boltfile":        nil,            // a file of bbolt's without bbolt
+	"uplink/vms/...":          nil,
+	"uplink/identity/...":     {"uplink/vms", "uplink/identity/..."},
+	"uplink/trust":            nil, // whom to believe behind TLS
+	"uplink/client/...":       {"uplink/vms", "uplink/trust"},
+	"uplink/reporter/...":     {"uplink/vms"},
+	"uplink/home":             {"uplink/vms"},                                // what the homes beside the service have in common
+	"uplink/mqtt":             {"uplink/vms", "uplink/home", "uplink/trust"}, // a broker, and Home Assistant through it
+	"uplink/webhook":          {"uplink/vms", "uplink/home", "uplink/trust"}, // signed requests to anyone
+	"uplink/tunnel":           nil,
+	"uplink/rough":            nil,                               // for tests only: a link that misbehaves
+	"uplink/server/...":       {"uplink/vms", "uplink/identity"}, // identity's Principal says who asks
+	"agent":                   {"configs", "motion/...", "agent/...", "storage/...", "uplink/..."},
+	"scripts/...":             nil, // peers: it runs the programs, as a person would
+	"cmd/vmscloud/registry":   {"uplink/vms", "uplink/identity/..."},
+	"cmd/...":                 {"..."},
 }
 
 // The arrows of the house point one way. The sources are read through os, so that the test cache sees a change in them.

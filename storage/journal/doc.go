@@ -21,8 +21,9 @@
 //	vault              the file, whatever damages it: opened, mended, written together, made compact
 //	audit   salvage    what is wrong with a file; what can be read of it
 //	table              rows, and what hangs together among them
-//	form    guard      bytes, as form/format.md has them; bbolt, and what it makes of damage
-//	boltfile           bbolt's pages, read without bbolt
+//	form               bytes, as form/format.md has them
+//
+// storage/guard is bbolt, and what it makes of damage; storage/boltfile is bbolt's pages, read without bbolt.
 //
 // An example:
 //

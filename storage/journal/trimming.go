@@ -6,8 +6,8 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal/form"
-	"vmsbridge/storage/journal/guard"
 )
 
 // trimming is what Trim means to give up: of each rank so many bytes, and what has waited too long.

@@ -98,8 +98,12 @@ func (osFS) Capacity(dir string) (int64, error) {
 	return int64(st.Blocks) * int64(st.Bsize), nil
 }
 
+// Lock follows no link: root checks a folder whose owner is somebody else, who could have put a link there.
 func (osFS) Lock(name string) (io.Closer, error) {
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
+	if errors.Is(err, unix.ELOOP) {
+		return nil, fmt.Errorf("lock %s: it is a link, which is not followed: remove it (%w)", name, err)
+	}
 	if err != nil {
 		return nil, err
 	}

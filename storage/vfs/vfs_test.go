@@ -74,6 +74,16 @@ func (d damagedInode) Info() (os.FileInfo, error) {
 	return nil, &os.PathError{Op: "lstat", Path: d.Name(), Err: syscall.EUCLEAN}
 }
 
+// TestLockFollowsNoLink: whoever owns the folder could have root make or open a file elsewhere.
+func TestLockFollowsNoLink(t *testing.T) {
+	dir := t.TempDir()
+	elsewhere := filepath.Join(dir, "elsewhere")
+	require.NoError(t, os.Symlink(elsewhere, filepath.Join(dir, "LOCK")))
+	_, err := OS.Lock(filepath.Join(dir, "LOCK"))
+	require.ErrorContains(t, err, "it is a link, which is not followed: remove it")
+	require.NoFileExists(t, elsewhere)
+}
+
 func TestLock(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "LOCK")
 	l, err := OS.Lock(name)

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal/audit"
 	"vmsbridge/storage/journal/form"
-	"vmsbridge/storage/journal/guard"
 	"vmsbridge/storage/journal/sample"
 	"vmsbridge/storage/journal/table"
 )

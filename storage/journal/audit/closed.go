@@ -8,9 +8,9 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"vmsbridge/storage/journal/boltfile"
+	"vmsbridge/storage/boltfile"
+	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal/form"
-	"vmsbridge/storage/journal/guard"
 )
 
 // Closed reads and compares everything in the file at path, which nobody may open meanwhile. It changes nothing. A newer form gives ErrNewer.

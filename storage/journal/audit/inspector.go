@@ -6,7 +6,7 @@ import (
 	"hash/maphash"
 	"slices"
 
-	"vmsbridge/storage/journal/boltfile"
+	"vmsbridge/storage/boltfile"
 	"vmsbridge/storage/journal/form"
 )
 

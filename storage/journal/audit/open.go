@@ -3,7 +3,7 @@ package audit
 import (
 	bolt "go.etcd.io/bbolt"
 
-	"vmsbridge/storage/journal/boltfile"
+	"vmsbridge/storage/boltfile"
 )
 
 // Open reads and compares everything in the file at path, which a database has open; tx is a transaction of that. begun is called once the

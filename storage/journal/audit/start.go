@@ -7,9 +7,9 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"vmsbridge/storage/journal/boltfile"
+	"vmsbridge/storage/boltfile"
+	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal/form"
-	"vmsbridge/storage/journal/guard"
 )
 
 // Metas finds a file that was cut, or is without its two meta pages, before bbolt maps it. With one of them bad, bbolt would silently go

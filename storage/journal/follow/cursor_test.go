@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/boltfile"
 	"vmsbridge/storage/journal"
-	"vmsbridge/storage/journal/boltfile"
 	"vmsbridge/storage/journal/checked"
 	"vmsbridge/storage/journal/follow"
 	"vmsbridge/storage/journal/form"

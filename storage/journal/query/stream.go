@@ -8,8 +8,8 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal/form"
-	"vmsbridge/storage/journal/guard"
 )
 
 // count is the number of matching events. It reads each range's index entries once and no event.

@@ -7,7 +7,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"vmsbridge/storage/journal/boltfile"
+	"vmsbridge/storage/boltfile"
 	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/table"
 )

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/journal/boltfile"
+	"vmsbridge/storage/boltfile"
 )
 
 // Crash ends what has the file at path open, by close, and leaves the file as it was before that: as if the process had been killed. Nobody may

@@ -5,8 +5,8 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal/form"
-	"vmsbridge/storage/journal/guard"
 )
 
 // Create makes the buckets of a new file, and says of what form it is.

@@ -7,8 +7,8 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal/form"
-	"vmsbridge/storage/journal/guard"
 )
 
 // Cursors are those of the file, by key. A damaged one is damage of the file.

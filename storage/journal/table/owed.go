@@ -3,8 +3,8 @@ package table
 import (
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal/form"
-	"vmsbridge/storage/journal/guard"
 )
 
 // Owed says whether somebody is still to get an event: it waits in the outbox, it is parked, or a cursor has still to read of it.

@@ -13,9 +13,9 @@ import (
 	bolt "go.etcd.io/bbolt"
 	"pgregory.net/rapid"
 
+	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal/audit"
 	"vmsbridge/storage/journal/form"
-	"vmsbridge/storage/journal/guard"
 	"vmsbridge/storage/journal/sample"
 	"vmsbridge/storage/journal/table"
 )

@@ -3,7 +3,7 @@ package table
 import (
 	bolt "go.etcd.io/bbolt"
 
-	"vmsbridge/storage/journal/guard"
+	"vmsbridge/storage/guard"
 	"vmsbridge/uplink/vms"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"vmsbridge/storage/journal/boltfile"
-	"vmsbridge/storage/journal/guard"
+	"vmsbridge/storage/boltfile"
+	"vmsbridge/storage/guard"
 )
 
 // create puts an empty database at path if there is nothing. It gets its name when it is whole and on the device: a power cut at a

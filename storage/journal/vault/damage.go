@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"vmsbridge/storage/journal/guard"
+	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal/salvage"
 )
 

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/boltfile"
 	"vmsbridge/storage/journal"
-	"vmsbridge/storage/journal/boltfile"
 	"vmsbridge/storage/journal/checked"
 	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/query"

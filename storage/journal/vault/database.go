@@ -5,8 +5,8 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal/audit"
-	"vmsbridge/storage/journal/guard"
 )
 
 // openDB opens f.path into f.db and verifies it. The error is a *guard.DamageError if the file's content is to blame.

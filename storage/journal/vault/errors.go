@@ -7,8 +7,8 @@ import (
 
 	bolterrors "go.etcd.io/bbolt/errors"
 
+	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal/form"
-	"vmsbridge/storage/journal/guard"
 	"vmsbridge/storage/vfs"
 )
 

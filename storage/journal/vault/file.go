@@ -10,8 +10,8 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal/form"
-	"vmsbridge/storage/journal/guard"
 )
 
 // File is a journal's file, open. All methods are safe for concurrent use; those that change it block until the change is on

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal/audit"
-	"vmsbridge/storage/journal/guard"
 )
 
 // Held is the journal of a program that does not run, held so that none can start on it. One goroutine.

@@ -6,7 +6,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"vmsbridge/storage/journal/guard"
+	"vmsbridge/storage/guard"
 )
 
 // broken is a journal whose file turned out to be damaged while it was open, and could not be replaced: the disk was full, say.

@@ -5,8 +5,8 @@ import (
 	"os"
 	"time"
 
+	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal/form"
-	"vmsbridge/storage/journal/guard"
 	"vmsbridge/storage/journal/salvage"
 )
 

@@ -3,7 +3,7 @@ package vault
 import (
 	bolt "go.etcd.io/bbolt"
 
-	"vmsbridge/storage/journal/guard"
+	"vmsbridge/storage/guard"
 )
 
 // View runs read in a read transaction, which waits for no change. Nothing of the transaction may be kept after it. read may be run a

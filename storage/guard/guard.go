@@ -10,7 +10,7 @@ import (
 // DamageError says that the database's structure broke under an operation.
 type DamageError struct{ Cause any }
 
-func (e *DamageError) Error() string { return fmt.Sprintf("journal file is damaged: %v", e.Cause) }
+func (e *DamageError) Error() string { return fmt.Sprintf("file is damaged: %v", e.Cause) }
 
 // Damaged is the error of damage, whatever told of it.
 func Damaged(cause any) *DamageError { return &DamageError{cause} }

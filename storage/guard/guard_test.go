@@ -24,7 +24,7 @@ func TestRunTurnsDamageIntoAnError(t *testing.T) {
 		err := Run(f)
 		_, damaged := errors.AsType[*DamageError](err)
 		require.True(t, damaged, "%s gives %v", name, err)
-		require.ErrorContains(t, err, "journal file is damaged", name)
+		require.ErrorContains(t, err, "file is damaged", name)
 	}
 }
 

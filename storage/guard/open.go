@@ -11,7 +11,7 @@ import (
 )
 
 // ErrLocked says that another process holds the file.
-var ErrLocked = errors.New("another process has the journal open: is vmsbridge (or vmscloud) already running? stop it first")
+var ErrLocked = errors.New("another process has the file open: is vmsbridge (or vmscloud) already running? stop it first")
 
 // Open opens a database, and says *DamageError where bbolt panics or finds the content wrong.
 func Open(path string, opts *bolt.Options) (db *bolt.DB, file *os.File, err error) {
