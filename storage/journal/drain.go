@@ -113,6 +113,11 @@ func (j *Journal) PutAll(events []vms.Event, report bool) error {
 	}
 	err := j.file.Do(func(t *table.Tx) error {
 		for _, s := range list {
+			if err := mayReplace(t, s.event); err != nil {
+				return err
+			}
+		}
+		for _, s := range list {
 			if err := j.put(t, s.event, s.body, report); err != nil {
 				return err
 			}

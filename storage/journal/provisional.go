@@ -28,6 +28,9 @@ func (j *Journal) PutProvisional(ev vms.Event, report bool, era uint32) error {
 	}
 	note := form.SealEra(era)
 	err = j.file.Do(func(t *table.Tx) error {
+		if err := mayReplace(t, ev); err != nil {
+			return err
+		}
 		if err := j.put(t, ev, body, report); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/table"
+	"vmsbridge/storage/journal/vault"
 	"vmsbridge/uplink/vms"
 )
 
@@ -16,6 +17,9 @@ import (
 // that was parked waits again, at the end. Without report, an entry that waits keeps waiting, and will be reported as
 // the event is then.
 //
+// An event with an owner takes the place of no other owner's: that is vms.ErrOwned, and changes nothing. One without an owner takes
+// any place, and one that is stored without an owner gives way to any.
+//
 // ev must have an id, a type, an actor id and a start; an end before the start is refused (ErrInvalid). Nothing of ev is
 // kept. A full disk gives ErrFull and changes nothing.
 func (j *Journal) Put(ev vms.Event, report bool) error {
@@ -23,10 +27,26 @@ func (j *Journal) Put(ev vms.Event, report bool) error {
 	if err != nil {
 		return fmt.Errorf("put event %q: %w", ev.ID, err)
 	}
-	if err := j.file.Do(func(t *table.Tx) error { return j.put(t, ev, body, report) }); err != nil {
+	if err := j.file.Do(func(t *table.Tx) error {
+		if err := mayReplace(t, ev); err != nil {
+			return err
+		}
+		return j.put(t, ev, body, report)
+	}); err != nil {
 		return fmt.Errorf("put event %q: %w", ev.ID, err)
 	}
 	j.metrics.puts.Inc()
+	return nil
+}
+
+// mayReplace refuses an event whose place is another owner's. It is asked before anything is written.
+func mayReplace(t *table.Tx, ev vms.Event) error {
+	if ev.Owner == "" {
+		return nil
+	}
+	if owner := form.OwnerOf(t.Bucket(form.Events).Get([]byte(ev.ID))); owner != "" && owner != ev.Owner {
+		return vault.Refuse(vms.ErrOwned)
+	}
 	return nil
 }
 

@@ -13,10 +13,10 @@ import (
 var written = regexp.MustCompile(`\d{4}-\d{2}-\d{2}T\d{2}(?::|%3A)\d{2}(?::|%3A)\d{2}\.\d{3}(?:\+|%2B)00(?::|%3A)00`)
 
 // Retimed is the event with at applied to every time in it: its start, its end, and whatever in its data is written as String writes
-// a time, also within an address. An id that was the natural one is so again; e itself is not changed. It is for events whose data
+// a time, also within an address. An id that was made of its start is so again; e itself is not changed. It is for events whose data
 // the bridge made itself: in another's, such a string may be anything.
 func (e Event) Retimed(at func(time.Time) time.Time) Event {
-	natural := e.ID == e.NaturalID()
+	fits, suffix := e.FitsID(e.ID), strings.TrimPrefix(e.ID, e.NaturalID())
 	e.StartTimestamp = At(at(e.StartTimestamp.Time))
 	if e.EndTimestamp != nil {
 		e.EndTimestamp = Ptr(at(e.EndTimestamp.Time))
@@ -40,8 +40,8 @@ func (e Event) Retimed(at func(time.Time) time.Time) Event {
 		data[i] = d
 	}
 	e.Data = data
-	if natural {
-		e.ID = e.NaturalID()
+	if fits {
+		e.ID = e.NaturalID() + suffix
 	}
 	return e
 }

@@ -26,11 +26,30 @@ func SealChecked(ev vms.Event) (vms.Event, []byte, error) {
 	return ev, body, nil
 }
 
+// stored is an event with what the wire does not show.
+type stored struct {
+	vms.Event
+	Owner string `json:"owner,omitempty"`
+}
+
+// OwnerOf is the owner of a stored event, "" if it has none or is damaged.
+func OwnerOf(b []byte) string {
+	var s struct {
+		Owner string `json:"owner"`
+	}
+	if rest, err := verified(tagEvent, b); err == nil {
+		if _, body, err := parseHead(rest); err == nil {
+			_ = json.Unmarshal(body, &s) // what is damaged has no owner
+		}
+	}
+	return s.Owner
+}
+
 // SealEvent is the value to store of an event. sequence is its latest place in the outbox.
 func SealEvent(ev vms.Event, sequence uint64) ([]byte, error) {
 	h := HeadOf(ev)
 	h.Sequence = sequence
-	return seal(tagEvent, h.append(nil), ev)
+	return seal(tagEvent, h.append(nil), stored{ev, ev.Owner})
 }
 
 // ReadEvent reads the event stored under a key. A nil id takes the value's word for it.
@@ -43,9 +62,12 @@ func ReadEvent(id, b []byte) (ev vms.Event, h Head, err error) {
 	if err != nil {
 		return vms.Event{}, Head{}, err
 	}
-	if err := json.Unmarshal(body, &ev); err != nil {
+	var s stored
+	if err := json.Unmarshal(body, &s); err != nil {
 		return vms.Event{}, Head{}, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
+	ev = s.Event
+	ev.Owner = s.Owner
 	if id != nil && ev.ID != string(id) {
 		return vms.Event{}, Head{}, fmt.Errorf("%w: it is of event %q", ErrDamaged, ev.ID)
 	}
