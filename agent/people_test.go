@@ -21,6 +21,7 @@ import (
 	"vmsbridge/configs"
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/audit"
+	"vmsbridge/uplink/identity/identitytest"
 	"vmsbridge/uplink/identity/record"
 	"vmsbridge/uplink/identity/store"
 )
@@ -179,4 +180,21 @@ func TestTheUsersFileStaysSmall(t *testing.T) {
 		require.ErrorIs(t, gone, identity.ErrNotFound)
 		return errors.Join(err, lost)
 	}))
+}
+
+// Whoever guesses on the LAN, with what the bridge's hashes cost, keeps the owner of the password out nowhere.
+func TestGuessersKeepNobodyOut(t *testing.T) {
+	data := t.TempDir()
+	began := time.Now()
+	p := bridgeOf(t, data, io.Discard).openPeople()
+	require.NotNil(t, p.ids)
+	t.Cleanup(func() { _ = p.Close() })
+	s := httptest.NewServer(p.http)
+	t.Cleanup(s.Close)
+	raw, err := os.ReadFile(filepath.Join(data, FirstUserFile))
+	require.NoError(t, err)
+	res := form(t, s.URL, "/g/aaa/reset_password", "token", strings.TrimSpace(string(raw)), "password", "hunter2hunter2")
+	require.Equal(t, 200, res.StatusCode)
+	looked := identitytest.Siege(t, s.URL, firstUser, "hunter2hunter2", 5)
+	require.LessOrEqual(t, looked, 24*3+20+1+int(time.Since(began)/time.Minute))
 }

@@ -10,10 +10,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/uplink/client"
+	"vmsbridge/uplink/identity/identitytest"
 )
 
 // ask sends a JSON body, with a session's cookie unless that is "", and returns the status and the body.
@@ -152,4 +154,18 @@ func TestPrefixes(t *testing.T) {
 	require.Equal(t, "[10.0.0.0/8 192.0.2.1/32 ::1/128]", fmt.Sprint(got))
 	_, err = prefixes([]string{"proxy.example"})
 	require.ErrorContains(t, err, "--proxy")
+}
+
+// Whoever guesses at the real program, with what its hashes cost, keeps the owner of the password out nowhere.
+func TestGuessersKeepNobodyOut(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "password")
+	require.NoError(t, os.WriteFile(file, []byte("hunter2hunter2\n"), 0o600))
+	data := filepath.Join(dir, "data")
+	must(t, "init", "--data", data, "--account", "Demo", "--email", "anna@example.org", "--password-file", file)
+	began := time.Now()
+	p := startProcess(t, data, "--listen", "127.0.0.1:0")
+	looked := identitytest.Siege(t, p.base, "anna@example.org", "hunter2hunter2", 5)
+	require.LessOrEqual(t, looked, 24*3+20+1+int(time.Since(began)/time.Minute))
 }

@@ -18,6 +18,8 @@ const (
 	CookieSessionOld = "videobank_sessionid"
 	// CookieDevice marks a device that is trusted after a sign-in with a code.
 	CookieDevice = "tfa_key"
+	// CookieMark marks a device at which somebody signed in before. It opens nothing.
+	CookieMark = "known_device"
 )
 
 // Source says where a session id was found.
@@ -39,6 +41,7 @@ type Set struct {
 	session string
 	source  Source
 	device  string
+	mark    string
 }
 
 // Value is one parameter as it came: texts of a query or form, or JSON.
@@ -134,6 +137,9 @@ func (s *Set) Session() (string, Source) { return s.session, s.source }
 // Device is the value of the cookie tfa_key.
 func (s *Set) Device() string { return s.device }
 
+// Mark is the value of the cookie of a known device.
+func (s *Set) Mark() string { return s.mark }
+
 // cookies fills in what the cookies say. The first of several cookies of a name counts.
 func (s *Set) cookies(r *http.Request) {
 	first := func(name string) string {
@@ -144,7 +150,7 @@ func (s *Set) cookies(r *http.Request) {
 		}
 		return ""
 	}
-	s.device = first(CookieDevice)
+	s.device, s.mark = first(CookieDevice), first(CookieMark)
 	if s.source != FromNowhere {
 		return
 	}

@@ -83,9 +83,13 @@ func (s *OAuth) serve(w http.ResponseWriter, r *http.Request, h handler) error {
 	if malformed == nil {
 		who, _ = c.text("username")
 	}
-	if !s.o.Gate.Allow(c.from, who) {
+	next, right, ok, err := s.o.Gate.Allow(r, who)
+	if err != nil {
+		return err
+	} else if !ok {
 		return errTooMany
 	}
+	c.r = next
 	if malformed != nil {
 		return malformed
 	}
@@ -93,7 +97,7 @@ func (s *OAuth) serve(w http.ResponseWriter, r *http.Request, h handler) error {
 		return err
 	}
 	if c.right {
-		s.o.Gate.GiveBack(c.from, who)
+		right()
 	}
 	return nil
 }

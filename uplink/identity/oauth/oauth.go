@@ -18,10 +18,9 @@ import (
 type Gate interface {
 	// Client is the address that a request comes from.
 	Client(*http.Request) netip.Addr
-	// Allow counts a request from an address about a user or client and says whether it is let through.
-	Allow(from netip.Addr, who string) bool
-	// GiveBack makes one that was let through count no more as a guess: what it showed was right.
-	GiveBack(from netip.Addr, who string)
+	// Allow counts a request about a user, "" for nobody, and says whether it is let through. next is the request in its
+	// turn for what costs much; right makes it count no more as a guess: what it showed was right.
+	Allow(r *http.Request, who string) (next *http.Request, right func(), ok bool, err error)
 	// SameSite is an error for what another site's page made a browser send.
 	SameSite(*http.Request) error
 }

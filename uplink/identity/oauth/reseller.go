@@ -82,7 +82,10 @@ func (s *OAuth) resell(w http.ResponseWriter, r *http.Request) (out made, err er
 		return out, vms.NewError(http.StatusMethodNotAllowed, vms.ReasonMethod, "The method "+r.Method+" is not supported here, only POST")
 	}
 	from := s.o.Gate.Client(r)
-	if !s.o.Gate.Allow(from, "") {
+	_, right, ok, err := s.o.Gate.Allow(r, "")
+	if err != nil {
+		return out, err
+	} else if !ok {
 		return out, vms.NewError(http.StatusTooManyRequests, vms.ReasonTooMany, "Too many requests; try again in a minute")
 	}
 	scheme, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -115,7 +118,7 @@ func (s *OAuth) resell(w http.ResponseWriter, r *http.Request) (out made, err er
 			Kind: audit.KindToken, Target: t.ID, Name: t.Name})
 	})
 	if err == nil {
-		s.o.Gate.GiveBack(from, "")
+		right()
 	}
 	out.BaseURL = s.base(r)
 	return out, err

@@ -104,6 +104,8 @@ type UserInner struct {
 	CodeFailures int `json:"codeFailures,omitempty"`
 	// Devices are the hashes of tfa_key values under which this user is trusted.
 	Devices []Device `json:"devices,omitempty"`
+	// MarkKey makes the marks of devices at which the user signed in, nil until there is one. They open nothing.
+	MarkKey []byte   `json:"markKey,omitempty"`
 	Terms   []string `json:"terms,omitempty"` // accepted terms of service
 }
 

@@ -56,10 +56,10 @@ const (
 )
 
 // Hasher hashes passwords with argon2id. Only a few run at once, so that a flood of sign-ins cannot take all memory; the
-// others wait. Safe for concurrent use.
+// others wait for their turn, as WithTurn says. Safe for concurrent use.
 type Hasher struct {
 	cost  Cost
-	slots chan struct{}
+	turns *turns
 	dummy string
 	runs  atomic.Int64
 }
@@ -69,7 +69,7 @@ func NewHasher(cost Cost, parallel int) *Hasher {
 	if cost == (Cost{}) {
 		cost = DefaultCost
 	}
-	h := &Hasher{cost: cost, slots: make(chan struct{}, max(1, parallel))}
+	h := &Hasher{cost: cost, turns: newTurns(max(1, parallel))}
 	h.dummy = h.format(make([]byte, saltBytes), make([]byte, keyBytes)) // no password has the key 0…0
 	return h
 }
@@ -104,15 +104,10 @@ func (h *Hasher) Check(ctx context.Context, hash, password string) (bool, error)
 }
 
 func (h *Hasher) key(ctx context.Context, password string, salt []byte, c Cost, n uint32) ([]byte, error) {
-	if err := ctx.Err(); err != nil {
+	if err := h.turns.take(ctx); err != nil {
 		return nil, err
 	}
-	select {
-	case h.slots <- struct{}{}:
-		defer func() { <-h.slots }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	defer h.turns.leave()
 	h.runs.Add(1)
 	return argon2.IDKey([]byte(password), salt, c.Passes, c.MemoryKiB, c.Lanes, n), nil
 }

@@ -42,7 +42,7 @@ func TestNoPasswordIsNeverRight(t *testing.T) {
 
 func TestWaitingForATurnEnds(t *testing.T) {
 	h := NewHasher(cheap, 1)
-	h.slots <- struct{}{}
+	require.NoError(t, h.turns.take(t.Context()))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := h.Hash(ctx, "x")

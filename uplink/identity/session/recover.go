@@ -120,9 +120,10 @@ func (d *Desk) Reset(ctx context.Context, token, password string, terms []string
 }
 
 // SetPassword gives a user a password, which makes a pending one active, ends all sessions but the one with the hash
-// except, and makes all links and codes worthless.
+// except, forgets all trusted and known devices, and makes all links and codes worthless.
 func SetPassword(tx *store.Tx, u record.User, hash string, except []byte) (record.User, error) {
 	u.Inner.PasswordHash, u.Inner.PasswordSet = hash, tx.Now()
+	u.Inner.Devices, u.Clients, u.Inner.MarkKey = nil, nil, nil
 	if u.IsPending {
 		u.IsPending, u.IsActive = false, true
 	}

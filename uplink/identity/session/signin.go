@@ -33,13 +33,16 @@ type Ticket struct {
 type Claim struct {
 	Token, Code string
 	Device      string // cookie tfa_key, "" if there is none
+	Mark        string // of a known device, "" if there is none
 	From        netip.Addr
 }
 
-// Opened is a session that was just made. Key is the cookie auth_key, Device the cookie tfa_key or "" to leave that alone.
+// Opened is a session that was just made. Key is the cookie auth_key, Device the cookie tfa_key and Mark that of a known
+// device, or "" to leave them alone.
 type Opened struct {
 	Key     string
 	Device  string
+	Mark    string
 	User    record.User
 	Home    record.Account
 	Session record.Session
@@ -204,9 +207,9 @@ func (d *Desk) Authorize(_ context.Context, in Claim) (Opened, error) {
 		if err := tx.DeleteTicket(t.Hash); err != nil {
 			return err
 		}
-		device := out.Device
+		device, mark := out.Device, remember(&u, in.Mark, tx.Now())
 		out, err = d.Open(tx, u, home, in.From)
-		out.Device = device
+		out.Device, out.Mark = device, mark
 		return err
 	})
 	d.Send(letters...)
@@ -237,6 +240,7 @@ type Vouched struct {
 	UserID string
 	Strong bool       // the provider says that it asked for more than one factor
 	Device string     // cookie tfa_key, "" if there is none
+	Mark   string     // of a known device, "" if there is none
 	From   netip.Addr // of the client
 }
 
@@ -258,7 +262,9 @@ func (d *Desk) Vouched(in Vouched) (o Opened, t Ticket, err error) {
 			t, err = d.begin(tx, u, true)
 			return err
 		}
+		mark := remember(&u, in.Mark, tx.Now())
 		o, err = d.Open(tx, u, home, in.From)
+		o.Mark = mark
 		return err
 	})
 	return o, t, err
@@ -307,6 +313,8 @@ func (d *Desk) Open(tx *store.Tx, u record.User, home record.Account, from netip
 	err := errors.Join(tx.PutSession(s), tx.PutUser(u), tx.Record(mine(u, audit.SignIn, from)))
 	return Opened{Key: key, User: u, Home: home, Session: s}, err
 }
+
+func notFound(err error) bool { return errors.Is(err, identity.ErrNotFound) }
 
 func userAndHome(tx *store.Tx, id string) (record.User, record.Account, error) {
 	u, err := tx.User(id)

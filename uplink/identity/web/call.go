@@ -103,7 +103,8 @@ func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 // API key, its session. An unreadable request is a 400 only once the session is known to be good: 401 stands above it.
 func (w *Web) serve(rw http.ResponseWriter, r *http.Request, e Endpoint) error {
 	c := &call{Web: w, endpoint: e, w: rw, r: r, from: w.client(r)}
-	if e.limited && !w.allowed(c.from) {
+	g := w.guess(r)
+	if e.limited && !g.address() {
 		return errTooMany
 	}
 	set, malformed := c.read()
@@ -131,15 +132,17 @@ func (w *Web) serve(rw http.ResponseWriter, r *http.Request, e Endpoint) error {
 	if malformed != nil {
 		return malformed
 	}
-	who := ""
 	if e.limited {
-		if who = c.limitedUser(); who != "" && !w.byUser.allow(who) {
+		if ok, err := g.about(c.limitedUser()); err != nil {
+			return err
+		} else if !ok {
 			return errTooMany
 		}
 	}
+	c.r = g.inTurn(r)
 	err := e.serve(c)
 	if e.limited && (c.right || isAsking(err)) {
-		w.GiveBack(c.from, who)
+		g.giveBack()
 	}
 	return err
 }

@@ -51,6 +51,9 @@ func (c *call) signedIn(o session.Opened) {
 	if o.Device != "" {
 		c.cookie(argument.CookieDevice, o.Device, forever)
 	}
+	if o.Mark != "" {
+		c.cookie(argument.CookieMark, o.Mark, forever)
+	}
 }
 
 // signedOut takes the session's cookies back. The device stays trusted.

@@ -25,23 +25,15 @@ func (w *Web) Behind(next http.Handler) http.Handler {
 	})
 }
 
-// Allow counts a request from an address about a user, "" for nobody, and says whether it is let through.
-func (w *Web) Allow(from netip.Addr, who string) bool {
-	return w.allowed(from) && (who == "" || w.byUser.allow(record.Fold(who)))
-}
-
-// GiveBack makes a request that was let through count no more as a guess: it was right.
-func (w *Web) GiveBack(from netip.Addr, who string) {
-	w.byOrigin.giveBack(addressKey(from))
-	if who != "" {
-		w.byUser.giveBack(record.Fold(who))
+// Allow counts a request about a user, "" for nobody, and says whether it is let through. next is the
+// request in its turn for what costs much; right makes it count no more as a guess.
+func (w *Web) Allow(r *http.Request, who string) (next *http.Request, right func(), ok bool, err error) {
+	g := w.guess(r)
+	if !g.address() {
+		return r, nil, false, nil
 	}
-}
-
-// allowed counts a request from an address.
-func (w *Web) allowed(from netip.Addr) bool {
-	key := addressKey(from)
-	return w.work.allow(key) && w.byOrigin.allow(key)
+	ok, err = g.about(record.Fold(who))
+	return g.inTurn(r), g.giveBack, ok, err
 }
 
 // SameSite is an error for what another site's page made a browser send.

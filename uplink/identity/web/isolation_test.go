@@ -69,7 +69,7 @@ var attacks = map[string][]attack{
 	"GET /g/device/list":                       {{"another's camera", func(*bed) args { return args{"e": "cam1-c"} }, 200}},
 }
 
-// snapshot is all that is stored of an account but for when and how often people signed in.
+// snapshot is all that is stored of an account but for when, how often and where people signed in.
 func (b *bed) snapshot(id string) string {
 	b.t.Helper()
 	var out []any
@@ -84,7 +84,7 @@ func (b *bed) snapshot(id string) string {
 		}
 		out = append(out, a, a.Inner)
 		for _, u := range users {
-			u.LastLogin = ""
+			u.LastLogin, u.Inner.MarkKey = "", nil
 			out = append(out, u, u.Inner)
 		}
 		children, err := tx.Children(id)

@@ -20,12 +20,22 @@ type Limit struct {
 // that does so for each thing that it does, is not taken for a guesser.
 type Limits struct {
 	PerAddress Limit // of the client; IPv6 addresses of one /64 are one
-	PerUser    Limit // whom the request names, known or not, or who is signed in
-	Work       Limit // of the client, all requests, right or wrong: checking a password and making a token cost something
+	// Free is what an address has of its own about one user, known or not. Who signs in at a fresh
+	// address gets in whatever others do. The zero value gives none.
+	Free Limit
+	// PerUser is what all addresses that used up theirs have together about one user.
+	PerUser Limit
+	// PerDevice is what a device has about a user who signed in there before, in place of the three
+	// above: nobody else can use it up.
+	PerDevice Limit
+	Work      Limit // of the client, all requests, right or wrong: checking a password and making a token cost something
 }
 
-// DefaultLimits let a person mistype and an office sign in, and a guesser try ten thousand passwords a week.
-var DefaultLimits = Limits{PerAddress: Limit{120, 2 * time.Second}, PerUser: Limit{20, time.Minute}, Work: Limit{600, 500 * time.Millisecond}}
+// DefaultLimits let a person mistype and an office sign in. Of one user's password a guesser can try
+// ten thousand a week, three more from each fresh address, and one more a day from each: with a
+// thousand addresses twenty thousand.
+var DefaultLimits = Limits{PerAddress: Limit{120, 2 * time.Second}, Free: Limit{3, 24 * time.Hour}, PerUser: Limit{20, time.Minute},
+	PerDevice: Limit{20, time.Minute}, Work: Limit{600, 500 * time.Millisecond}}
 
 const retryAfterSeconds = 60
 

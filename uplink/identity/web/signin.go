@@ -42,7 +42,8 @@ func (c *call) authorize() error {
 	if err != nil {
 		return err
 	}
-	o, err := c.desk.Authorize(c.r.Context(), session.Claim{Token: unformed(in["token"]), Code: in["two_factor_authentication_code"], Device: c.set.Device(), From: c.from})
+	o, err := c.desk.Authorize(c.r.Context(), session.Claim{Token: unformed(in["token"]), Code: in["two_factor_authentication_code"], Device: c.set.Device(), Mark: c.set.Mark(),
+		From: c.from})
 	if err != nil {
 		return err
 	}
@@ -107,7 +108,7 @@ func (c *call) sso() error {
 	if err != nil {
 		return c.closed(err)
 	}
-	o, t, err := c.desk.Vouched(session.Vouched{UserID: id, Strong: strong, Device: c.set.Device(), From: c.from})
+	o, t, err := c.desk.Vouched(session.Vouched{UserID: id, Strong: strong, Device: c.set.Device(), Mark: c.set.Mark(), From: c.from})
 	if err != nil {
 		return err
 	}

@@ -81,6 +81,8 @@ type Web struct {
 	cross    *http.CrossOriginProtection
 	byOrigin *limiter
 	byUser   *limiter
+	byDevice *limiter
+	free     *limiter
 	work     *limiter
 	log      *slog.Logger
 }
@@ -102,7 +104,10 @@ func New(o Options) (*Web, error) {
 			return nil, err
 		}
 	}
-	w.byOrigin, w.byUser, w.work = newLimiter(o.Limits.PerAddress, o.Store.Now), newLimiter(o.Limits.PerUser, o.Store.Now), newLimiter(o.Limits.Work, o.Store.Now)
+	for into, l := range map[**limiter]Limit{&w.byOrigin: o.Limits.PerAddress, &w.byUser: o.Limits.PerUser,
+		&w.byDevice: o.Limits.PerDevice, &w.free: o.Limits.Free, &w.work: o.Limits.Work} {
+		*into = newLimiter(l, o.Store.Now)
+	}
 	w.routes()
 	return w, nil
 }

@@ -1,0 +1,73 @@
+package secret
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A thousand who wait in one line hold up somebody in another line by one turn, and who is known by none.
+func TestTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newTurns(1)
+		require.NoError(t, q.take(t.Context()))
+		var mu sync.Mutex
+		var served []string
+		wait := func(line string, known bool) {
+			go func() {
+				if q.take(WithTurn(t.Context(), line, known)) == nil {
+					mu.Lock()
+					defer mu.Unlock()
+					served = append(served, line)
+				}
+			}()
+			synctest.Wait()
+		}
+		for range 1000 {
+			wait("guesser", false)
+		}
+		wait("stranger", false)
+		wait("owner", true)
+		gone, cancel := context.WithCancel(WithTurn(t.Context(), "gone", true))
+		go func() { _ = q.take(gone) }()
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		for range 1002 {
+			q.leave()
+			synctest.Wait()
+		}
+		require.Equal(t, "[owner guesser stranger guesser]", fmt.Sprint(served[:4]))
+		require.Len(t, served, 1002)
+		require.Zero(t, q.free)
+		q.leave()
+		require.Equal(t, 1, q.free)
+		require.Empty(t, q.lines)
+		require.Empty(t, append(q.order[0], q.order[1]...))
+	})
+}
+
+// Whoever gives up while getting a slot passes it on.
+func TestTurnsGiveUp(t *testing.T) {
+	q := newTurns(2)
+	var all sync.WaitGroup
+	for i := range 200 {
+		all.Go(func() {
+			ctx, cancel := context.WithCancel(WithTurn(t.Context(), fmt.Sprint(i%7), i%5 == 0))
+			if i%2 == 0 {
+				go cancel()
+			}
+			if q.take(ctx) == nil {
+				q.leave()
+			}
+			cancel()
+		})
+	}
+	all.Wait()
+	require.Equal(t, 2, q.free)
+	require.Empty(t, q.lines)
+}
