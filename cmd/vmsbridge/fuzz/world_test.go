@@ -1,0 +1,221 @@
+package fuzz
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// bin is the folder of the programs.
+var bin string
+
+// TestMain builds the programs: as they are for fuzzing, with the race detector for the tests that the seeds are.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "vmsbridge-fuzz-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		bin = dir
+		if testing.Short() {
+			return m.Run()
+		}
+		for _, args := range [][]string{{fmt.Sprintf("-race=%t", !fuzzing()), "-o", dir + "/", "vmsbridge/cmd/vmsbridge", "vmsbridge/cmd/vmscloud"},
+			{"-o", dir + "/", "vmsbridge/cmd/camsim"}} {
+			if out, err := exec.Command("go", append([]string{"build"}, args...)...).CombinedOutput(); err != nil {
+				fmt.Fprintf(os.Stderr, "build the programs: %v\n%s", err, out)
+				return 1
+			}
+		}
+		return m.Run()
+	}())
+}
+
+// fuzzing reports whether inputs are made up, and not only the seeds are tried.
+func fuzzing() bool { return flag.Lookup("test.fuzz").Value.String() != "" }
+
+// mostBytes is how much memory a program may take. The race detector takes several times what the program does.
+func mostBytes() int {
+	if fuzzing() {
+		return 256 << 20
+	}
+	return 1 << 30
+}
+
+// process is a program that runs beside the target.
+type process struct {
+	cmd  *exec.Cmd
+	done chan struct{}
+
+	mu  sync.Mutex // guards log
+	log bytes.Buffer
+}
+
+// Write keeps what the program says, or the newest part of it.
+func (p *process) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.log.Len() > 1<<20 {
+		p.log.Next(p.log.Len() / 2)
+	}
+	return p.log.Write(b)
+}
+
+func (p *process) output() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.String()
+}
+
+// start runs a program of ours until the target ends.
+func start(f *testing.F, name string, args ...string) *process {
+	f.Helper()
+	p := &process{cmd: exec.Command(filepath.Join(bin, name), args...), done: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = p, p
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // a worker of the fuzzer is killed
+	require.NoError(f, p.cmd.Start())
+	go func() { _ = p.cmd.Wait(); close(p.done) }()
+	f.Cleanup(func() { _ = p.cmd.Process.Kill(); <-p.done })
+	return p
+}
+
+// says waits until the program has printed something.
+func (p *process) says(f *testing.F, what string) {
+	f.Helper()
+	require.Eventually(f, func() bool { return strings.Contains(p.output(), what) }, 60*time.Second, 20*time.Millisecond, "%s", what)
+}
+
+// sound requires that the program runs, has not panicked, and is no larger than it may be.
+func (p *process) sound(t *testing.T) {
+	t.Helper()
+	select {
+	case <-p.done:
+		t.Fatalf("%s ended: %v\n%s", p.cmd.Path, p.cmd.ProcessState, p.output())
+	default:
+	}
+	log := p.output()
+	for _, bad := range []string{"panic", "DATA RACE", "fatal error"} {
+		require.NotContains(t, log, bad)
+	}
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.cmd.Process.Pid))
+	require.NoError(t, err)
+	var pages, resident int
+	_, err = fmt.Sscan(string(raw), &pages, &resident)
+	require.NoError(t, err)
+	require.Less(t, resident*os.Getpagesize(), mostBytes(), "memory of %s", p.cmd.Path)
+}
+
+// run is a program that runs to its end within a time, with all that it printed.
+func run(tb testing.TB, name string, args ...string) (out string, code int) {
+	tb.Helper()
+	cmd := exec.Command(filepath.Join(bin, name), args...)
+	cmd.WaitDelay = time.Second
+	kill := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
+	defer kill.Stop()
+	text, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		require.NoError(tb, err)
+	}
+	require.NotEqual(tb, -1, cmd.ProcessState.ExitCode(), "%s %v took too long, or was killed:\n%s", name, args, text)
+	for _, bad := range []string{"panic", "DATA RACE", "fatal error", "goroutine "} {
+		require.NotContains(tb, string(text), bad)
+	}
+	return strings.TrimSpace(string(text)), cmd.ProcessState.ExitCode()
+}
+
+func freePort(tb testing.TB) int {
+	tb.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(tb, err)
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// needs leaves a target out where it takes too long.
+func needs(f *testing.F) string {
+	f.Helper()
+	if testing.Short() {
+		f.Skip("it starts the real programs")
+	}
+	return f.TempDir()
+}
+
+func write(tb testing.TB, path, text string) string {
+	tb.Helper()
+	require.NoError(tb, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+const lanToken = "lan-token-0123456789abcdef"
+
+// cloud is a service with an account, and tokens of a user and a bridge.
+type cloud struct {
+	*process
+	base, account, user, bridge string
+}
+
+func startCloud(f *testing.F, dir string, args ...string) *cloud {
+	f.Helper()
+	must := func(args ...string) string {
+		out, code := run(f, "vmscloud", args...)
+		require.Zero(f, code, out)
+		lines := strings.Split(out, "\n")
+		return lines[len(lines)-1]
+	}
+	data, port := filepath.Join(dir, "cloud"), freePort(f)
+	c := &cloud{base: fmt.Sprintf("http://127.0.0.1:%d", port)}
+	c.account = must("init", "--data", data, "--account", "fuzz", "--quiet")
+	c.user = must("token", "create", "--data", data, "--kind", "user", "--account", c.account, "--quiet")
+	c.bridge = must("token", "create", "--data", data, "--kind", "bridge", "--account", c.account, "--quiet")
+	c.process = start(f, "vmscloud", append([]string{"run", "--data", data, "--listen", fmt.Sprintf("127.0.0.1:%d", port), "--sign-up"}, args...)...)
+	c.says(f, "vmscloud serves")
+	return c
+}
+
+// bridge is a bridge with its own interface at base.
+type bridge struct {
+	*process
+	base, data string
+}
+
+// startBridge runs a bridge with further sections of YAML; {account} and {dir} in it are filled in.
+func startBridge(f *testing.F, dir, account, yaml string) *bridge {
+	f.Helper()
+	port := freePort(f)
+	b := &bridge{base: fmt.Sprintf("http://127.0.0.1:%d", port), data: filepath.Join(dir, "bridge")}
+	write(f, filepath.Join(dir, "lan.token"), lanToken)
+	config := write(f, filepath.Join(dir, "vmsbridge.yaml"), fmt.Sprintf(`
+bridge: {id: bridge-1, account: %q, data: %q}
+clock: {wait: 0s}
+api: {listen: "127.0.0.1:%d", tokens: [{name: lan, token_file: lan.token}]}
+stills: {max_size: 64MiB}
+%s`, account, b.data, port, yaml))
+	b.process = start(f, "vmsbridge", "run", "--config", config)
+	b.says(f, "the bridge runs")
+	return b
+}
+
+// answers requires that a program says how it is, in time.
+func answers(t *testing.T, base string) {
+	t.Helper()
+	res, err := (&http.Client{Timeout: 20 * time.Second}).Get(base + "/healthz")
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+}
