@@ -9,10 +9,12 @@ import (
 	"github.com/hashicorp/yamux"
 )
 
-// link is the connection below a session. It counts how often something came.
+// link is the connection below a session. It counts how often something came, and notes when.
 type link struct {
 	net.Conn
-	came atomic.Int64
+	came   atomic.Int64
+	cameAt atomic.Int64 // by time.Now().UnixNano()
+	silent atomic.Bool  // attend ended the session, for nothing came any more
 }
 
 // Read reads from the connection.
@@ -20,8 +22,17 @@ func (l *link) Read(b []byte) (int, error) {
 	n, err := l.Conn.Read(b)
 	if n > 0 {
 		l.came.Add(1)
+		l.cameAt.Store(time.Now().UnixNano())
 	}
 	return n, err
+}
+
+// last is when the peer was last heard of, once the session has ended.
+func (l *link) last() time.Time {
+	if l.silent.Load() {
+		return time.Unix(0, l.cameAt.Load())
+	}
+	return time.Now()
 }
 
 // silentTicks is how many halves of the keepalive a peer may be silent.
@@ -45,6 +56,7 @@ func attend(mux *yamux.Session, l *link, keepAlive time.Duration) (silent bool) 
 		if now := l.came.Load(); now != came {
 			came, ticks = now, 0
 		} else if ticks++; ticks >= silentTicks {
+			l.silent.Store(true)
 			_ = mux.Close()
 			return true
 		}

@@ -28,6 +28,15 @@ type end struct {
 	transport *http.Transport
 }
 
+// Told is told of a bridge's tunnel. Its functions must not block; nil ones are left out.
+type Told struct {
+	// Stands is called when the tunnel stands.
+	Stands func()
+	// Ended is called when it ended, after Stands, with the time at which the bridge was last heard of: now, or, if the tunnel
+	// ended because nothing came through it any more, when something last did.
+	Ended func(last time.Time)
+}
+
 // NewHub makes a hub without tunnels. keepAlive is as in Options, 0 means DefaultKeepAlive; log may be nil.
 func NewHub(keepAlive time.Duration, log *slog.Logger) *Hub {
 	if keepAlive == 0 {
@@ -41,7 +50,7 @@ func NewHub(keepAlive time.Duration, log *slog.Logger) *Hub {
 
 // Serve takes in the tunnel of the bridge that sent r, and blocks until it ends or r's context is done. The caller has
 // checked that r comes from that bridge. A bridge's new tunnel replaces its old one, which may be a connection that died unnoticed.
-func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, bridge string) {
+func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, bridge string, told Told) {
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{Subprotocol}, CompressionMode: websocket.CompressionDisabled})
 	if err != nil {
 		return // Accept has answered
@@ -67,11 +76,17 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, bridge string) {
 	}
 	defer h.leave(bridge, e)
 	h.log.Info("a bridge's tunnel stands", "bridge", bridge)
+	if told.Stands != nil {
+		told.Stands()
+	}
 	select {
 	case <-mux.CloseChan():
 	case <-r.Context().Done():
 	}
 	h.log.Info("a bridge's tunnel has ended", "bridge", bridge)
+	if told.Ended != nil {
+		told.Ended(conn.last())
+	}
 }
 
 // transport makes HTTP connections of the session's streams.

@@ -25,6 +25,7 @@ type service struct {
 	hub    *Hub
 	status atomic.Int32 // answered instead of opening a tunnel, 0 for none
 	asked  atomic.Int32
+	told   Told
 }
 
 func newService(t *testing.T, keepAlive time.Duration) *service {
@@ -41,7 +42,7 @@ func newService(t *testing.T, keepAlive time.Duration) *service {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
-		s.hub.Serve(w, r, id)
+		s.hub.Serve(w, r, id, s.told)
 	})
 	s.Server = httptest.NewServer(mux)
 	t.Cleanup(func() { require.NoError(t, s.hub.Close()); s.Server.Close() })
@@ -229,11 +230,18 @@ func TestANewTunnelReplacesTheOldOne(t *testing.T) {
 // A network that swallows everything, without a word of TCP, is noticed at both ends by the pings.
 func TestASilentNetworkIsNoticed(t *testing.T) {
 	s := newService(t, 400*time.Millisecond)
+	last := make(chan time.Time, 9)
+	var stood sync.WaitGroup
+	stood.Add(1)
+	s.told = Told{Stands: sync.OnceFunc(stood.Done), Ended: func(at time.Time) { last <- at }}
 	hole := newHole(t, s.Listener.Addr().String(), 0, 0)
 	d, _ := dial(t, Options{URL: "http://" + hole.Addr().String(), Bridge: "b", Token: token("a"), Handler: echo("a"), KeepAlive: 400 * time.Millisecond})
 	waitFor(t, s.hub, "a")
+	stood.Wait()
+	swallowed := time.Now()
 	hole.swallow.Store(true)
 	require.Eventually(t, func() bool { _, ok := s.hub.Transport("a"); return !ok && !d.Up() }, time.Minute, 5*time.Millisecond)
+	require.Less(t, (<-last).Sub(swallowed), 200*time.Millisecond, "it was last heard of before the silence, not when that was noticed")
 	hole.swallow.Store(false)
 	require.Eventually(t, func() bool { return answers(s.hub, "a", "/back") == "a/back" }, time.Minute, 5*time.Millisecond)
 }
