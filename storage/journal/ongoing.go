@@ -8,6 +8,7 @@ import (
 
 	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/query"
 	"vmsbridge/storage/journal/table"
 	"vmsbridge/uplink/vms"
 )
@@ -72,6 +73,27 @@ func (j *Journal) Unfinished() ([]Ongoing, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the ongoing events: %w", err)
+	}
+	return list, nil
+}
+
+// OngoingOf is the events of these actors that have not ended, in no particular order. It reads no others.
+func (j *Journal) OngoingOf(actors ...vms.Actor) ([]vms.Event, error) {
+	var list []vms.Event
+	err := j.file.View(func(tx *bolt.Tx) error {
+		list = nil
+		events := guard.Bucket(tx, form.Events)
+		for _, a := range actors {
+			query.Ongoing(tx, a, func(id []byte) {
+				if ev, _, err := form.ReadEvent(id, events.Get(id)); err == nil && ev.Ongoing() {
+					list = append(list, ev)
+				}
+			})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the ongoing events of %d actors: %w", len(actors), err)
 	}
 	return list, nil
 }
