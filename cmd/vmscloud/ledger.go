@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"log/slog"
+	"slices"
 
+	"vmsbridge/cmd/vmscloud/presence"
 	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/server/feed"
@@ -16,9 +18,10 @@ type ledger struct {
 	*journal.Journal
 	registry *registry.Registry
 	log      *slog.Logger
-	announce *announcer // nil: nothing is announced
-	feed     *feed.Feed // nil: nobody subscribes
-	turns    turns      // of events
+	announce *announcer      // nil: nothing is announced
+	feed     *feed.Feed      // nil: nobody subscribes
+	presence *presence.Watch // nil: nobody looks which bridges are there
+	turns    turns           // of events, and of those who have status events
 }
 
 // Put stores an event, which is checked already. report is ignored: there is nobody to report to.
@@ -36,37 +39,61 @@ func (l *ledger) PutAll(events []vms.Event, _ bool) error {
 			return vms.NotFound(ev.ActorType+"s", "", ev.ActorID)
 		}
 	}
-	ids := make([]string, len(events))
-	for i, ev := range events {
-		ids[i] = ev.ID
-	}
-	defer l.turns.take(ids)()
-	events, before := l.news(events)
-	if err := l.Journal.PutAll(events, false); err != nil {
+	own, shared := turnsOf(events)
+	defer l.turns.take(own, shared)()
+	changes, undo := l.news(events)
+	if err := l.store(changes); err != nil {
+		for _, f := range slices.Backward(undo) {
+			f()
+		}
 		return err
 	}
-	for i, ev := range events {
+	for _, ev := range events {
 		if status := newStatus(ev); status != "" {
 			if err := l.registry.SetStatus(ev.ActorID, status, ev.StartTimestamp.Time); err != nil {
 				l.log.Warn("the status of a camera could not be kept", "camera", ev.ActorID, "error", err)
 			}
 		}
+		l.heard(ev)
+	}
+	return nil
+}
+
+// change is an event that is stored, and what was there under its id, nil for nothing or where nobody asks.
+type change struct {
+	event  vms.Event
+	before *vms.Event
+}
+
+// store stores changes and tells of them. It is the caller's turn.
+func (l *ledger) store(changes []change) error {
+	if len(changes) == 0 {
+		return nil
+	}
+	events := make([]vms.Event, len(changes))
+	for i, c := range changes {
+		events[i] = c.event
+	}
+	if err := l.Journal.PutAll(events, false); err != nil {
+		return err
+	}
+	for _, c := range changes {
 		if l.feed != nil {
-			l.feed.Publish(ev)
+			l.feed.Publish(c.event)
 		}
 		if l.announce != nil {
-			l.announce.event(ev, before[i])
+			l.announce.event(c.event, c.before)
 		}
 	}
 	return nil
 }
 
-// news are those of the events that tell something new, and what is stored under their ids, nil for those unknown. It looks only
-// where that matters: for beginnings, and if somebody is told of events.
-func (l *ledger) news(events []vms.Event) (news []vms.Event, before []*vms.Event) {
+// news are those changes that the events make; undo takes back what was noted of them. It looks at what is stored only where that
+// matters: for beginnings, status events, and if somebody is told of events.
+func (l *ledger) news(events []vms.Event) (news []change, undo []func()) {
 	for _, ev := range events {
 		var was *vms.Event
-		if l.announce != nil || ev.Ongoing() {
+		if l.announce != nil || ev.Ongoing() || ev.Type == vms.TypeDeviceStatus {
 			old, err := l.Get(ev.ID)
 			if err == nil {
 				was = &old
@@ -74,12 +101,27 @@ func (l *ledger) news(events []vms.Event) (news []vms.Event, before []*vms.Event
 				l.log.Warn("the former state of an event could not be read", "id", ev.ID, "error", err)
 			}
 		}
-		if was != nil && ev.Ongoing() && !was.Ongoing() {
+		if was != nil && ev.Ongoing() && !was.Ongoing() && !presence.IsCut(*was) {
 			continue
 		}
-		news, before = append(news, ev), append(before, was)
+		if l.presence == nil {
+			news = append(news, change{ev, was})
+			continue
+		}
+		store, back := l.presence.Admit(ev, was)
+		undo = append(undo, back)
+		for _, next := range store {
+			before := was
+			if next.ID != ev.ID {
+				before = nil
+				if old, err := l.Get(next.ID); err == nil {
+					before = &old
+				}
+			}
+			news = append(news, change{next, before})
+		}
 	}
-	return news, before
+	return news, undo
 }
 
 // newStatus is the status that a device status event tells, "" for other events.

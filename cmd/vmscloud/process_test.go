@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -141,12 +142,16 @@ func (p *process) stop() int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// lines are those that it printed of devices' events: those of the account and user that init makes come when they come.
+// bridgeOnline ends the line of a bridge that the service hears of for the first time.
+const bridgeOnline = "  vms.deviceCloudStatusUpdateEvent.v1  ongoing   online"
+
+// lines are those that it printed of devices' events: those of the account and user that init makes, and of bridges that are there,
+// come when they come.
 func (p *process) lines() (out []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, line := range p.out {
-		if !strings.Contains(line, "  vms.account") && !strings.Contains(line, "  vms.user") {
+		if !strings.Contains(line, "  vms.account") && !strings.Contains(line, "  vms.user") && !strings.HasSuffix(line, bridgeOnline) {
 			out = append(out, line)
 		}
 	}
@@ -219,6 +224,11 @@ func TestFromInitToEvents(t *testing.T) {
 
 	const image = "https://vms.example/api/v3.0/media/recordedImage.jpeg?deviceId=cam-1&type=preview&timestamp__lt=2026-11-21T07%3A00%3A00.500%2B00%3A00"
 	require.Eventually(t, func() bool { return len(p.lines()) == 3 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return slices.ContainsFunc(p.out, func(line string) bool { return strings.HasSuffix(line, "  Gate"+bridgeOnline) })
+	}, time.Minute, 10*time.Millisecond, "the bridge is there")
 	require.Equal(t, []string{
 		"2026-11-21T07:00:00.000+00:00  Gate?[31m camera  vms.motionDetectionEvent.v1  ongoing   " + image,
 		"2026-11-21T07:00:00.000+00:00  Gate?[31m camera  vms.motionDetectionEvent.v1  4.2s      " + image,

@@ -118,7 +118,10 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 		return errors.Join(err, l.Close())
 	}
 	hub := tunnel.NewHub(0, log)
-	reg.Stands, reg.Holds = hub.Stands, ids.HolderStands
+	if book.presence, err = watchBridges(book, reg, log); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	reg.Away, reg.Holds = book.presence.Away, ids.HolderStands
 	handler, err := c.handler(ids, reg, book, hub, metrics, log)
 	if err != nil {
 		return errors.Join(err, l.Close())
@@ -143,6 +146,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	} else {
 		g.Go(func() error { return serveHTTP(ctx, server.NewHTTP(adminHandler(ids, reg), log), admin, "", "", log) })
 	}
+	g.Go(func() error { return book.presence.Run(ctx) })
 	g.Go(func() error { return c.office.Run(ctx) })
 	g.Go(func() error { return tidy(ctx, ids, log) })
 	people := notice.New(notice.Options{Store: ids, Post: c.office, Picture: lastPicture(newBridgeImages(reg, hub, log)), Log: log})
@@ -189,7 +193,7 @@ func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, 
 		func() float64 { return float64(hub.Up()) }))
 	bridges := newBridgeImages(reg, hub, log)
 	api, err := server.New(server.Options{
-		Events: book, Cameras: reg, Images: bridges, Statuses: bridges, Auth: ids, Bridges: reg, Tunnels: tunnels{reg, hub}, Feed: book.feed,
+		Events: book, Cameras: reg, Images: bridges, Statuses: bridges, Auth: ids, Bridges: door{reg, book.presence}, Tunnels: tunnels{reg, hub, book.presence}, Feed: book.feed,
 		NotFound: journal.ErrNotFound, BaseURL: c.PublicURL, TokenKey: key, Log: log, Registerer: metrics,
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"time"
 
+	"vmsbridge/cmd/vmscloud/presence"
 	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/server"
@@ -22,6 +23,7 @@ import (
 type tunnels struct {
 	registry *registry.Registry
 	hub      *tunnel.Hub
+	presence *presence.Watch // nil: nobody looks which bridges are there
 }
 
 var _ server.Tunnels = tunnels{}
@@ -31,7 +33,12 @@ func (t tunnels) Serve(w http.ResponseWriter, r *http.Request, p identity.Princi
 	if err := t.registry.SpeaksFor(p, bridge); err != nil {
 		return err
 	}
-	t.hub.Serve(w, r, bridge)
+	var told tunnel.Told
+	if t.presence != nil {
+		d := presence.BridgeOf(p.AccountID, bridge)
+		told = tunnel.Told{Stands: func() { t.presence.TunnelStands(d) }, Ended: func(last time.Time) { t.presence.TunnelEnded(d, last) }}
+	}
+	t.hub.Serve(w, r, bridge, told)
 	return nil
 }
 

@@ -21,7 +21,7 @@ import (
 // dialHub keeps a tunnel for a bridge of an account to a hub until stop is called.
 func dialHub(t *testing.T, b *bridgeImages, account, bridge string, handler http.Handler) (d *tunnel.Dialer, stop func()) {
 	t.Helper()
-	serve := tunnels{b.registry, b.hub}
+	serve := tunnels{registry: b.registry, hub: b.hub}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := serve.Serve(w, r, principal(account), r.URL.Query().Get(tunnel.BridgeID)); err != nil {
 			w.WriteHeader(err.(*vms.Error).Code)
@@ -119,7 +119,7 @@ func TestATunnelIsForOnesOwnBridge(t *testing.T) {
 		thief, stop := dialHub(t, b, "acc-2", id, http.NotFoundHandler())
 		require.Eventually(t, func() bool { return thief.Trouble() != nil }, time.Minute, time.Millisecond)
 		require.False(t, thief.Up())
-		said = append(said, fmt.Sprint(thief.Trouble(), tunnels{b.registry, b.hub}.Serve(nil, nil, identity.Principal{AccountID: "acc-2"}, id)))
+		said = append(said, fmt.Sprint(thief.Trouble(), tunnels{registry: b.registry, hub: b.hub}.Serve(nil, nil, identity.Principal{AccountID: "acc-2"}, id)))
 		stop()
 	}
 	require.Equal(t, said[0], said[1])

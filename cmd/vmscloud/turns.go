@@ -3,40 +3,56 @@ package main
 import "sync"
 
 // turns lets only one of several requests at a time store an event: a bridge that got no answer in time sends the event again while
-// the service may be at the first request still. Requests with different events do not wait for each other. The zero value is
-// ready; safe for concurrent use.
+// the service may be at the first request still. Requests with different events do not wait for each other, unless one of them wants
+// a name for itself that the other shares. The zero value is ready; safe for concurrent use.
 type turns struct {
 	mu    sync.Mutex // guards taken
 	left  *sync.Cond
-	taken map[string]struct{}
+	taken map[string]int // how many share it; alone: somebody has it for himself
 }
 
-// take waits until none of these ids is taken, and takes them all. An id may be among them twice.
-func (t *turns) take(ids []string) (leave func()) {
+const alone = -1
+
+// take waits until none of own is taken and nobody has one of shared for himself, and takes them all. A name may be in either list
+// twice, but not in both.
+func (t *turns) take(own, shared []string) (leave func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.taken == nil {
-		t.taken, t.left = map[string]struct{}{}, sync.NewCond(&t.mu)
+		t.taken, t.left = map[string]int{}, sync.NewCond(&t.mu)
 	}
-	for t.anyLocked(ids) {
+	for t.anyLocked(own, shared) {
 		t.left.Wait()
 	}
-	for _, id := range ids {
-		t.taken[id] = struct{}{}
+	for _, name := range own {
+		t.taken[name] = alone
+	}
+	for _, name := range shared {
+		t.taken[name]++
 	}
 	return func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		for _, id := range ids {
-			delete(t.taken, id)
+		for _, name := range own {
+			delete(t.taken, name)
+		}
+		for _, name := range shared {
+			if t.taken[name]--; t.taken[name] == 0 {
+				delete(t.taken, name)
+			}
 		}
 		t.left.Broadcast()
 	}
 }
 
-func (t *turns) anyLocked(ids []string) bool {
-	for _, id := range ids {
-		if _, ok := t.taken[id]; ok {
+func (t *turns) anyLocked(own, shared []string) bool {
+	for _, name := range own {
+		if t.taken[name] != 0 {
+			return true
+		}
+	}
+	for _, name := range shared {
+		if t.taken[name] == alone {
 			return true
 		}
 	}

@@ -130,6 +130,9 @@ func (s *cloud) note(line string) {
 	if len(f) > 2 && (strings.HasPrefix(f[2], "vms.account") || strings.HasPrefix(f[2], "vms.user")) {
 		return // of its making
 	}
+	if strings.HasPrefix(line[len(f[0]):], "  bridge-") && strings.HasSuffix(line, "  online") {
+		return // the bridge is there
+	}
 	start, err := vms.ParseTime(f[0])
 	cam, bad := strconv.Atoi(strings.TrimPrefix(f[1], "cam"))
 	if err != nil || bad != nil || len(f) < 4 {

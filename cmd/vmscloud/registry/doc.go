@@ -3,7 +3,7 @@
 // how both are, before it takes an event, passes a question on or opens a tunnel. It stands in memory and in a bbolt file.
 //
 //	r, err := registry.Open(path)
-//	r.Stands, r.Holds = hub.Stands, ids.HolderStands
+//	r.Away, r.Holds = watch.Away, ids.HolderStands
 //	err = r.Register(ctx, principal, registration)
 //	camera, bridge, known := r.Camera(account, "camera 1")
 package registry

@@ -38,7 +38,7 @@ func (r *Registry) Devices(_ context.Context, account string) ([]web.Device, err
 		d := web.Device{ID: a.ID, AccountID: a.Account, Name: a.Name, Kind: a.Type, Bridge: a.Bridge, Created: a.Created}
 		if a.Type == vms.ActorBridge {
 			d.Address, d.Status = host(r.bridges[a.ID].Address), vms.StatusOnline
-			if r.awayLocked(a.ID) {
+			if r.awayLocked(a) {
 				d.Status = vms.StatusDeviceOffline
 			}
 		} else {

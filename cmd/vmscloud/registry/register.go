@@ -49,7 +49,7 @@ func (r *Registry) registerLocked(b Bridge, known bool, now time.Time, p identit
 		return conflict("bridge", reg.ID)
 	}
 	next := Bridge{ID: reg.ID, Account: p.AccountID, Name: reg.Name, Address: strings.TrimRight(reg.Address, "/"),
-		Token: reg.ImageToken, Holder: cmp.Or(p.Holder, b.Holder), Created: b.Created, seen: now}
+		Token: reg.ImageToken, Holder: cmp.Or(p.Holder, b.Holder), Created: b.Created}
 	if !known {
 		next.Created = now
 	}
@@ -72,9 +72,7 @@ func (r *Registry) registerLocked(b Bridge, known bool, now time.Time, p identit
 			changed[id] = a
 		}
 	}
-	old := b
-	old.seen = next.seen
-	if old != next || len(changed) > 0 {
+	if b != next || len(changed) > 0 {
 		if err := r.save(next, changed); err != nil {
 			return err
 		}
@@ -100,8 +98,8 @@ func (r *Registry) upsert(changed map[string]Actor, want Actor, now time.Time) e
 	if !known {
 		want.Created = now
 	}
-	if want.Status == "" {
-		want.Status = old.Status
+	if want.Status == "" || want.Status == vms.StatusUnknown && known {
+		want.Status = old.Status // a bridge that has just started does not know yet
 	} else if want.Status != old.Status {
 		want.StatusSince = now
 	}

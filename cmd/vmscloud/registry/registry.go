@@ -9,6 +9,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/uplink/vms"
 )
 
 var (
@@ -27,7 +29,6 @@ type Bridge struct {
 	// Holder is whose credential registered it (identity.Principal): as long as that stands, no other may speak for the bridge.
 	Holder  string    `json:"holder,omitempty"`
 	Created time.Time `json:"created"`
-	seen    time.Time // last registration since this program started
 }
 
 // Actor is who may have events: a camera or bridge that was registered, or another kind that has reported once. Ids are
@@ -51,9 +52,9 @@ type Actor struct {
 // Registry knows the bridges and actors of all accounts. It keeps them in memory and, durably, in a bbolt file. Safe for
 // concurrent use.
 type Registry struct {
-	// Stands says whether a bridge has a tunnel; nil: none has. Set before the registry is used, it must not call back.
-	Stands func(bridge string) bool
-	// Holds says whether the holder of a credential may still act, and what people call it; nil: all may. As Stands.
+	// Away says whether a device is out of reach; nil: none is. Set before the registry is used, it must not call back.
+	Away func(account string, device vms.Actor) bool
+	// Holds says whether the holder of a credential may still act, and what people call it; nil: all may. As Away.
 	Holds func(holder string) (name string, stands bool, err error)
 
 	db  *bolt.DB

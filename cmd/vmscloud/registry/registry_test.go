@@ -170,8 +170,16 @@ func TestCameraStatus(t *testing.T) {
 	require.Equal(t, vms.StatusOnline, status())
 	require.NoError(t, r.SetStatus("none", vms.StatusOnline, now))
 
-	now = now.Add(bridgeAway + time.Second)
+	away := true
+	r.Away = func(account string, a vms.Actor) bool {
+		return away && account == "acc-1" && a == vms.Actor{Type: vms.ActorCamera, ID: "c1"}
+	}
 	require.Equal(t, vms.StatusBridgeOffline, status())
+	away = false
+	reg.Cameras[0].ConnectionStatus = vms.StatusUnknown
+	require.NoError(t, r.Register(t.Context(), principal("acc-1"), reg))
+	require.Equal(t, vms.StatusOnline, status(), "a bridge that has just started knows nothing better")
+	reg.Cameras[0].ConnectionStatus = ""
 	require.NoError(t, r.Register(t.Context(), principal("acc-1"), reg))
 	require.Equal(t, vms.StatusOnline, status(), "without a word on it the last status stays")
 	reg.Cameras[0].ConnectionStatus = vms.StatusInvalidCredentials
@@ -243,11 +251,10 @@ func TestABridgeIsItsHolders(t *testing.T) {
 	require.NoError(t, as("token:a"), "the other one is revoked")
 }
 
-func TestABridgeIsOnlineWhileItsTunnelStands(t *testing.T) {
+func TestABridgeThatIsAway(t *testing.T) {
 	r := newRegistry(t)
-	now, up := began, false
-	r.now = func() time.Time { return now }
-	r.Stands = func(id string) bool { return up && id == "bridge-1" }
+	away := true
+	r.Away = func(string, vms.Actor) bool { return away }
 	require.NoError(t, r.Register(t.Context(), principal("acc-1"), vms.Registration{ID: "bridge-1", Cameras: []vms.RegisteredCamera{{ID: "cam-1", ConnectionStatus: vms.StatusOnline}}}))
 	status := func() (string, string) {
 		cams, err := r.Cameras(t.Context(), "acc-1")
@@ -256,11 +263,10 @@ func TestABridgeIsOnlineWhileItsTunnelStands(t *testing.T) {
 		require.NoError(t, err)
 		return cams[0].Status.ConnectionStatus, devices[0].Status
 	}
-	now = now.Add(bridgeAway + time.Second)
 	cam, bridge := status()
 	require.Equal(t, vms.StatusBridgeOffline, cam)
 	require.Equal(t, vms.StatusDeviceOffline, bridge)
-	up = true
+	away = false
 	cam, bridge = status()
 	require.Equal(t, vms.StatusOnline, cam)
 	require.Equal(t, vms.StatusOnline, bridge)

@@ -6,10 +6,6 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// bridgeAway is how long after its last registration, which it renews every minute, a bridge without a tunnel
-// counts as offline.
-const bridgeAway = 3 * time.Minute
-
 // SetStatus notes a status event, unless a later one was heard already.
 func (r *Registry) SetStatus(id, status string, since time.Time) error {
 	r.mu.Lock()
@@ -28,7 +24,7 @@ func (r *Registry) SetStatus(id, status string, since time.Time) error {
 
 // statusLocked is bridgeOffline while nothing is heard of the bridge; the camera may be well then.
 func (r *Registry) statusLocked(a Actor) string {
-	if r.awayLocked(a.Bridge) {
+	if r.awayLocked(a) {
 		return vms.StatusBridgeOffline
 	}
 	if a.Status == "" {
@@ -37,10 +33,45 @@ func (r *Registry) statusLocked(a Actor) string {
 	return a.Status
 }
 
-// awayLocked says whether nothing is known of a bridge at the moment: it has no tunnel, and has not registered lately.
-func (r *Registry) awayLocked(bridge string) bool {
-	if r.Stands != nil && r.Stands(bridge) {
-		return false
+// awayLocked says whether a device is out of reach, for its bridge is.
+func (r *Registry) awayLocked(a Actor) bool {
+	return r.Away != nil && r.Away(a.Account, vms.Actor{Type: a.Type, ID: a.ID})
+}
+
+// Bridge finds a bridge of an account.
+func (r *Registry) Bridge(account, id string) (Bridge, bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	b, ok := r.bridges[id]
+	return b, ok && b.Account == account
+}
+
+// Bridges are the ids of all bridges, by account.
+func (r *Registry) Bridges() map[string][]string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	all := map[string][]string{}
+	for id, b := range r.bridges {
+		all[b.Account] = append(all[b.Account], id)
 	}
-	return r.now().Sub(r.bridges[bridge].seen) > bridgeAway
+	return all
+}
+
+// Attached are the cameras that a bridge has and that are not switched off, and those that it had; known says whether there is such a bridge.
+func (r *Registry) Attached(account, bridge string) (on, gone []string, known bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if b, ok := r.bridges[bridge]; !ok || b.Account != account {
+		return nil, nil, false
+	}
+	for _, a := range r.actors {
+		switch {
+		case a.Account != account || a.Bridge != bridge || a.Type != vms.ActorCamera:
+		case a.Gone:
+			gone = append(gone, a.ID)
+		case a.Status != vms.StatusOff:
+			on = append(on, a.ID)
+		}
+	}
+	return on, gone, true
 }

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+
+	"vmsbridge/cmd/vmscloud/presence"
+	"vmsbridge/cmd/vmscloud/registry"
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/server"
+	"vmsbridge/uplink/vms"
+)
+
+// watchBridges makes what looks which bridges are there.
+func watchBridges(book *ledger, reg *registry.Registry, log *slog.Logger) (*presence.Watch, error) {
+	w := presence.New(presence.Options{Book: book, Cameras: reg.Attached, Log: log})
+	var known []presence.Device
+	for account, ids := range reg.Bridges() {
+		for _, id := range ids {
+			known = append(known, presence.BridgeOf(account, id))
+		}
+	}
+	return w, w.Load(known)
+}
+
+// turnsOf are the names to take before events are stored: of each event, and of each whose status it tells. Others of a device share
+// its name, so that all of them have their turns before a span of it is cut off.
+func turnsOf(events []vms.Event) (own, shared []string) {
+	alone := map[string]bool{}
+	for _, ev := range events {
+		if name := turnOf(ev.AccountID, vms.Actor{Type: ev.ActorType, ID: ev.ActorID}); ev.Type == vms.TypeDeviceStatus && !alone[name] {
+			alone[name] = true
+			own = append(own, name)
+		}
+	}
+	for _, ev := range events {
+		if name := turnOf(ev.AccountID, vms.Actor{Type: ev.ActorType, ID: ev.ActorID}); !alone[name] {
+			shared = append(shared, name)
+		}
+		own = append(own, ev.ID)
+	}
+	return own, shared
+}
+
+func turnOf(account string, a vms.Actor) string { return account + "\x00" + a.Type + "\x00" + a.ID }
+
+var _ presence.Book = (*ledger)(nil)
+
+// Amend is for presence.Book.
+func (l *ledger) Amend(account string, actors []vms.Actor, amend func(ongoing []vms.Event) []vms.Event) error {
+	names := make([]string, len(actors))
+	for i, a := range actors {
+		names[i] = turnOf(account, a)
+	}
+	defer l.turns.take(names, nil)()
+	all, err := l.OngoingOf(actors...)
+	if err != nil {
+		return err
+	}
+	before := map[string]*vms.Event{}
+	var ongoing []vms.Event
+	for _, ev := range all {
+		if ev.AccountID == account {
+			ongoing = append(ongoing, ev)
+			before[ev.ID] = &ev
+		}
+	}
+	var changes []change
+	for _, ev := range amend(ongoing) {
+		changes = append(changes, change{ev, before[ev.ID]})
+	}
+	return l.store(changes)
+}
+
+// Open is for presence.Book.
+func (l *ledger) Open() ([]vms.Event, error) {
+	open, err := l.Unfinished()
+	list := make([]vms.Event, 0, len(open))
+	for _, o := range open {
+		list = append(list, o.Event)
+	}
+	return list, err
+}
+
+// heard notes that the bridge of a camera has reported.
+func (l *ledger) heard(ev vms.Event) {
+	if l.presence == nil || ev.ActorType != vms.ActorCamera || (ev.CreatorID != vms.CreatorMotion && ev.CreatorID != vms.CreatorHealth) {
+		return
+	}
+	if _, b, ok := l.registry.Camera(ev.AccountID, ev.ActorID); ok {
+		l.presence.Reported(presence.BridgeOf(ev.AccountID, b.ID))
+	}
+}
+
+// door is where bridges come in: the registry takes down what they say, and presence that they are there.
+type door struct {
+	*registry.Registry
+	presence *presence.Watch
+}
+
+var _ server.BridgeRegistry = door{}
+
+// Register is for server.BridgeRegistry.
+func (d door) Register(ctx context.Context, p identity.Principal, reg vms.Registration) error {
+	was, known := d.Bridge(p.AccountID, reg.ID)
+	if err := d.Registry.Register(ctx, p, reg); err != nil {
+		return err
+	}
+	statuses := map[string]string{}
+	for _, c := range reg.Cameras {
+		statuses[c.ID] = c.ConnectionStatus
+	}
+	// The token of its images is another one each time that a bridge starts.
+	d.presence.Registered(presence.BridgeOf(p.AccountID, reg.ID), statuses, !known || was.Token != reg.ImageToken)
+	return nil
+}

@@ -1,0 +1,55 @@
+package presence
+
+import (
+	"time"
+
+	"vmsbridge/uplink/vms"
+)
+
+// Admit says what is to be stored when a bridge reports a camera's status event, so that the spans of the camera meet; stored is what the
+// book has under its id, nil for nothing. Where a span of the service's own goes on, the event ends it if it began later, and else
+// ends where that begins. A span that was cut off keeps its end; what it tells now is told by the span that follows it. undo is for
+// the caller whose book did not take it. Nobody else may store events of the camera meanwhile.
+func (w *Watch) Admit(ev vms.Event, stored *vms.Event) (store []vms.Event, undo func()) {
+	d, keep := deviceOf(ev), func() {}
+	status := stateOf(ev)
+	if status.status == "" || ev.CreatorID != vms.CreatorHealth || ev.ActorType != vms.ActorCamera {
+		return []vms.Event{ev}, keep
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	h, ok := w.held[d]
+	put := func(next *held) func() {
+		if delete(w.held, d); next != nil {
+			w.held[d] = *next
+		}
+		return func() { w.mu.Lock(); defer w.mu.Unlock(); w.held[d] = h }
+	}
+	switch start := ev.StartTimestamp.Time; {
+	case stored != nil && IsCut(*stored):
+		switch {
+		case !ok:
+		case ev.Ongoing() && h.status == vms.StatusBridgeOffline:
+			at := vms.At(w.o.Now()).Time
+			if !at.After(h.since) {
+				at = h.since.Add(time.Millisecond)
+			}
+			next := hold(begin(d, status.status, at, h.state, whyGoesOn))
+			return []vms.Event{end(h.event, at), next.event}, put(&next)
+		case !ev.Ongoing() && h.status != vms.StatusBridgeOffline && !ev.EndTimestamp.Before(h.since):
+			return []vms.Event{end(h.event, ev.EndTimestamp.Time)}, put(nil)
+		}
+		return nil, keep
+	case !ok:
+		return []vms.Event{ev}, keep
+	case ev.ID == h.event.ID && ev.Ongoing(): // they began in one millisecond
+		return nil, keep
+	case ev.ID == h.event.ID:
+		return []vms.Event{end(h.event, ev.EndTimestamp.Time)}, put(nil)
+	case !start.Before(h.since):
+		return []vms.Event{end(h.event, start), withPrevious(ev, h.state)}, put(nil)
+	case ev.Ongoing() || ev.EndTimestamp.After(h.since):
+		return []vms.Event{Cut(ev, h.since)}, keep
+	}
+	return []vms.Event{ev}, keep
+}

@@ -1,0 +1,214 @@
+package presence
+
+import (
+	"cmp"
+	"time"
+
+	"vmsbridge/uplink/vms"
+)
+
+// Reasons in the events of this package.
+const (
+	whyOnline  = "the service hears of the bridge"
+	whyAway    = "the service does not hear of the bridge any more"
+	whyGoesOn  = "the bridge is back, and the camera as it was"
+	whyAsItWas = "the bridge is back, and says so"
+)
+
+// began begins the first span of a bridge.
+func (w *Watch) began(d Device) error {
+	if _, _, known := w.o.Cameras(d.Account, d.Actor.ID); !known {
+		w.forget(d)
+		return nil
+	}
+	w.mu.Lock()
+	at := w.bridges[d].last
+	w.mu.Unlock()
+	first := begin(d, vms.StatusOnline, at, state{}, whyOnline)
+	err := w.o.Book.Amend(d.Account, []vms.Actor{d.Actor}, func([]vms.Event) []vms.Event { return []vms.Event{first} })
+	if err == nil {
+		w.mu.Lock()
+		w.held[d] = hold(first)
+		w.mu.Unlock()
+	}
+	return err
+}
+
+// lost writes that a bridge is away since it was last heard of.
+func (w *Watch) lost(d Device) error {
+	w.mu.Lock()
+	b := w.bridges[d]
+	last, due := b.last, b.tunnels == 0 && !w.o.Now().Before(b.until)
+	w.mu.Unlock()
+	if !due {
+		return nil
+	}
+	devices := []Device{d}
+	on, _, known := w.o.Cameras(d.Account, d.Actor.ID)
+	if !known {
+		w.forget(d)
+		return nil
+	}
+	for _, id := range on {
+		devices = append(devices, CameraOf(d.Account, id))
+	}
+	var dark []vms.Event
+	cut := 0
+	err := w.o.Book.Amend(d.Account, actors(devices), func(ongoing []vms.Event) []vms.Event {
+		var out []vms.Event
+		dark, out, cut = away(devices, ongoing, last)
+		return append(out, dark...)
+	})
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	for _, ev := range dark {
+		w.held[deviceOf(ev)] = hold(ev)
+	}
+	b.away, b.back, b.statuses, b.fresh = true, time.Time{}, nil, false
+	if b.tunnels > 0 || b.last.After(last) { // it came back meanwhile
+		b.back = b.last
+	}
+	w.mu.Unlock()
+	w.o.Log.Warn("a bridge is away: look at its power and its link", "bridge", d.Actor.ID, "account", d.Account, "last_heard_of", last, "cameras", len(on), "spans_cut_off", cut)
+	return nil
+}
+
+// away is what becomes of the events of devices that go on when nothing was heard of them since last: dark are those that begin, ended
+// those that end; cut is how many of the latter are not status spans.
+func away(devices []Device, ongoing []vms.Event, last time.Time) (dark, ended []vms.Event, cut int) {
+	since, before := map[Device]time.Time{}, map[Device]state{}
+	for _, ev := range ongoing {
+		if s := stateOf(ev); s.status != "" && ev.CreatorID == vms.CreatorHealth {
+			before[deviceOf(ev)] = s
+		}
+	}
+	for _, d := range devices {
+		at := vms.At(last).Time
+		if b := before[d]; b.status != "" && !at.After(b.since) {
+			at = b.since.Add(time.Millisecond) // two that begin in one millisecond would be one event
+		}
+		since[d] = at
+		dark = append(dark, begin(d, vms.StatusBridgeOffline, at, before[d], whyAway))
+	}
+	for _, ev := range ongoing {
+		switch {
+		case Ours(ev):
+			ended = append(ended, end(ev, since[deviceOf(ev)]))
+		case ev.CreatorID == vms.CreatorHealth && ev.Type == vms.TypeDeviceStatus:
+			ended = append(ended, Cut(ev, since[deviceOf(ev)]))
+		case ev.CreatorID == vms.CreatorMotion:
+			ended = append(ended, Cut(ev, last))
+			cut++
+		}
+	}
+	return dark, ended, cut
+}
+
+// returned writes that a bridge is back. Its cameras follow as it tells of them.
+func (w *Watch) returned(d Device) error {
+	w.mu.Lock()
+	at, h := w.bridges[d].back, w.held[d]
+	w.mu.Unlock()
+	next, err := w.follow(d, h, at, vms.StatusOnline, whyOnline)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	b := w.bridges[d]
+	b.away, b.look = false, time.Time{}
+	w.mu.Unlock()
+	w.o.Log.Info("a bridge is back", "bridge", d.Actor.ID, "account", d.Account, "away_since", h.since, "after", next.since.Sub(h.since))
+	return nil
+}
+
+// follow ends a span of the service's own and begins the next one, of another status.
+func (w *Watch) follow(d Device, h held, at time.Time, status, why string) (next held, err error) {
+	if at = vms.At(at).Time; !at.After(h.since) {
+		at = h.since.Add(time.Millisecond)
+	}
+	next = hold(begin(d, status, at, h.state, why))
+	err = w.o.Book.Amend(d.Account, []vms.Actor{d.Actor}, func([]vms.Event) []vms.Event {
+		w.mu.Lock()
+		here := w.held[d].event.ID == h.event.ID
+		w.mu.Unlock()
+		if !here { // the bridge has told meanwhile
+			return nil
+		}
+		return []vms.Event{end(h.event, at), next.event}
+	})
+	if err != nil {
+		return next, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.held[d].event.ID == h.event.ID {
+		w.held[d] = next
+	}
+	return next, nil
+}
+
+// settled gives the cameras of a bridge that is back the states that its registration tells, where none is to be expected from its events.
+func (w *Watch) settled(d Device) error {
+	on, gone, _ := w.o.Cameras(d.Account, d.Actor.ID)
+	now := w.o.Now()
+	type step struct {
+		d      Device
+		h      held
+		status string
+		why    string
+	}
+	var steps []step
+	w.mu.Lock()
+	b := w.bridges[d]
+	back, late := b.back, now.Sub(b.back) > patience
+	waits := false
+	for _, id := range on {
+		c := CameraOf(d.Account, id)
+		h := w.held[c]
+		if h.status != vms.StatusBridgeOffline {
+			continue
+		}
+		was := previous(h.event)
+		status := cmp.Or(b.statuses[id], was)
+		switch {
+		case !b.fresh && status == was && was != "":
+			steps = append(steps, step{c, h, status, whyGoesOn})
+		case late && status != "" && status != vms.StatusUnknown:
+			steps = append(steps, step{c, h, status, whyAsItWas})
+		default:
+			waits = true
+		}
+	}
+	for _, id := range gone {
+		if c := CameraOf(d.Account, id); w.held[c].status == vms.StatusBridgeOffline {
+			steps = append(steps, step{c, w.held[c], vms.StatusOff, whyAsItWas})
+		}
+	}
+	if b.look = back.Add(patience); late {
+		b.look = now.Add(patience)
+	}
+	w.mu.Unlock()
+	for _, s := range steps {
+		if _, err := w.follow(s.d, s.h, back, s.status, s.why); err != nil {
+			return err
+		}
+	}
+	if !waits {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if b.back.Equal(back) {
+			b.back, b.statuses, b.fresh = time.Time{}, nil, false
+		}
+	}
+	return nil
+}
+
+func actors(devices []Device) []vms.Actor {
+	out := make([]vms.Actor, len(devices))
+	for i, d := range devices {
+		out[i] = d.Actor
+	}
+	return out
+}

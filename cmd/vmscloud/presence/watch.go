@@ -1,0 +1,289 @@
+package presence
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"vmsbridge/uplink/vms"
+)
+
+// How long a bridge may be silent before it counts as away.
+const (
+	// afterTunnel is how long it may take to dial again when its tunnel ended without goodbye. It tries after a second.
+	afterTunnel = 7 * time.Second
+	// afterGoodbye is how long a bridge that said that it stops may take to be back: a restart, an upgrade.
+	afterGoodbye = 30 * time.Second
+	// afterWord is how long it may be silent without a tunnel. It registers once a minute. After a start of the service all have as
+	// much: their pauses between attempts grow to a minute.
+	afterWord = 3 * time.Minute
+	// patience is how long a bridge that is back may take to report its cameras' states, before what it registered is taken for them.
+	patience = time.Minute
+)
+
+const (
+	stepEvery = time.Second
+	noteEvery = 30 * time.Second
+	// atOnce bounds the bridges whose events are written at a time; they share transactions.
+	atOnce = 8
+)
+
+// Book keeps the events.
+type Book interface {
+	// Amend calls change with those events of the actors that go on, and stores what it returns. Nobody else stores events of
+	// these actors meanwhile.
+	Amend(account string, actors []vms.Actor, change func(ongoing []vms.Event) []vms.Event) error
+	// Open are all events that go on.
+	Open() ([]vms.Event, error)
+	// Meta and SetMeta keep a small value.
+	Meta(key string) ([]byte, error)
+	SetMeta(key string, value []byte) error
+}
+
+// Options of New. All but Now are needed.
+type Options struct {
+	Book Book
+	// Cameras are the ids of those that a bridge has and has switched on, and of those that it had; known is false if there is no such
+	// bridge any more.
+	Cameras func(account, bridge string) (on, gone []string, known bool)
+	Log     *slog.Logger
+	Now     func() time.Time // nil: time.Now
+}
+
+// Watch is safe for concurrent use.
+type Watch struct {
+	o     Options
+	wake  chan struct{} // buffered 1: there may be something to do
+	noted time.Time     // of Run's goroutine
+
+	mu      sync.Mutex // guards what follows
+	bridges map[Device]*bridge
+	held    map[Device]held // the spans that the service itself began, and that go on
+}
+
+// bridge is what is known of one. The zero value was never heard of.
+type bridge struct {
+	tunnels int
+	until   time.Time // when it counts as away, if nothing is heard of it; it does not count while it has a tunnel
+	last    time.Time // when it was last heard of
+	cutAt   time.Time // when its tunnel ended without goodbye; zero: it has been heard of since
+	left    bool      // it said goodbye
+	away    bool      // the book says so
+	back    time.Time // when it was heard of again after it was away; zero: its cameras have their states
+	look    time.Time // when its cameras are looked at next, while back is set
+	fresh   bool      // it has started anew since it was away
+	// statuses are those of its cameras, from its last registration; nil: it has not registered since it was away.
+	statuses map[string]string
+}
+
+// held is a span of the service's own that goes on.
+type held struct {
+	state
+	event vms.Event
+}
+
+func hold(ev vms.Event) held { return held{stateOf(ev), ev} }
+
+// New makes one that knows nothing.
+func New(o Options) *Watch {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Watch{o: o, wake: make(chan struct{}, 1), bridges: map[Device]*bridge{}, held: map[Device]held{}}
+}
+
+// keyAlive is when the service last ran, in milliseconds.
+const keyAlive = "presence/alive"
+
+// Load reads what the book says. Each of the bridges that was there when the service last ran has afterWord to be heard of.
+func (w *Watch) Load(bridges []Device) error {
+	open, err := w.o.Book.Open()
+	if err != nil {
+		return err
+	}
+	raw, err := w.o.Book.Meta(keyAlive)
+	if err != nil {
+		return err
+	}
+	now := w.o.Now()
+	last := now
+	if ms, err := strconv.ParseInt(string(raw), 10, 64); err == nil && time.UnixMilli(ms).Before(now) {
+		last = time.UnixMilli(ms)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, ev := range open {
+		if Ours(ev) {
+			w.held[deviceOf(ev)] = hold(ev)
+		}
+	}
+	for _, d := range bridges {
+		h, ok := w.held[d]
+		if ok { // else it has never been heard of since there are such events
+			w.bridges[d] = &bridge{until: now.Add(afterWord), last: last, away: h.status == vms.StatusBridgeOffline}
+		}
+	}
+	return nil
+}
+
+// Away says whether a device is out of reach for its bridge is, as the events say it.
+func (w *Watch) Away(account string, actor vms.Actor) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.held[Device{account, actor}].status == vms.StatusBridgeOffline
+}
+
+// TunnelStands notes that a bridge has opened a tunnel. It may have several for a moment.
+func (w *Watch) TunnelStands(d Device) {
+	w.hear(d, func(b *bridge) { b.tunnels++; b.heard(w.o.Now()) })
+}
+
+// TunnelEnded notes that a tunnel has ended, and when the bridge was last heard of.
+func (w *Watch) TunnelEnded(d Device, last time.Time) {
+	w.hear(d, func(b *bridge) {
+		b.tunnels--
+		if b.last = last; b.tunnels == 0 && !b.left {
+			b.cutAt, b.until = w.o.Now(), w.o.Now().Add(afterTunnel)
+		}
+	})
+}
+
+// Registered notes a registration, with the cameras' statuses. fresh says that the bridge has started anew since the last one.
+func (w *Watch) Registered(d Device, statuses map[string]string, fresh bool) {
+	w.hear(d, func(b *bridge) {
+		b.heard(w.o.Now())
+		b.statuses, b.fresh, b.look = statuses, b.fresh || fresh, time.Time{}
+	})
+}
+
+// Reported notes that a bridge has reported an event. That keeps one there that has no tunnel; of one whose tunnel has just ended it
+// may be the last word, which was under way.
+func (w *Watch) Reported(d Device) {
+	w.mu.Lock()
+	b := w.bridges[d]
+	known := b != nil && b.cutAt.IsZero() && !b.left && !b.away
+	if known && b.tunnels == 0 {
+		b.last, b.until = w.o.Now(), w.o.Now().Add(afterWord)
+	}
+	w.mu.Unlock()
+}
+
+// Left notes that a bridge said goodbye: it stops, and may be back in a moment.
+func (w *Watch) Left(d Device) {
+	w.hear(d, func(b *bridge) {
+		b.left, b.cutAt, b.last, b.until = true, time.Time{}, w.o.Now(), w.o.Now().Add(afterGoodbye)
+	})
+}
+
+func (w *Watch) hear(d Device, note func(*bridge)) {
+	w.mu.Lock()
+	b := w.bridges[d]
+	if b == nil {
+		b = &bridge{}
+		w.bridges[d] = b
+	}
+	note(b)
+	w.mu.Unlock()
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// heard notes a sign of life.
+func (b *bridge) heard(now time.Time) {
+	b.last, b.until, b.cutAt, b.left = now, now.Add(afterWord), time.Time{}, false
+	if b.away && b.back.IsZero() {
+		b.back = now
+	}
+}
+
+// Run writes what there is to be written until ctx is done.
+func (w *Watch) Run(ctx context.Context) error {
+	tick := time.NewTicker(stepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			w.note()
+			return nil
+		case <-tick.C:
+		case <-w.wake:
+		}
+		if ctx.Err() == nil {
+			w.step(ctx)
+		}
+		if now := w.o.Now(); now.Sub(w.noted) >= noteEvery {
+			w.noted = now
+			w.note()
+		}
+	}
+}
+
+// note notes that the service runs.
+func (w *Watch) note() {
+	if err := w.o.Book.SetMeta(keyAlive, strconv.AppendInt(nil, w.o.Now().UnixMilli(), 10)); err != nil {
+		w.o.Log.Warn("note that the service runs", "error", err)
+	}
+}
+
+// forget drops what is known of a bridge that was deleted.
+func (w *Watch) forget(d Device) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.bridges, d)
+	delete(w.held, d)
+}
+
+// step does what is due.
+func (w *Watch) step(ctx context.Context) {
+	type job struct {
+		d    Device
+		what func(Device) error
+	}
+	var jobs []job
+	now := w.o.Now()
+	w.mu.Lock()
+	for d, b := range w.bridges {
+		if what := w.dueLocked(d, b, now); what != nil {
+			jobs = append(jobs, job{d, what})
+		}
+	}
+	w.mu.Unlock()
+	var g errgroup.Group
+	g.SetLimit(atOnce)
+	for _, j := range jobs {
+		if ctx.Err() != nil {
+			break
+		}
+		g.Go(func() error {
+			if err := j.what(j.d); err != nil {
+				w.o.Log.Error("the events of a bridge that came or went could not be stored; it is tried again", "bridge", j.d.Actor.ID, "error", err)
+			}
+			return nil
+		})
+	}
+	_ = g.Wait()
+}
+
+// dueLocked is what is to be written of a bridge now, nil for nothing.
+func (w *Watch) dueLocked(d Device, b *bridge, now time.Time) func(Device) error {
+	_, known := w.held[d]
+	switch {
+	case !known && !b.last.IsZero():
+		return w.began
+	case b.away && b.back.IsZero():
+		return nil
+	case b.away:
+		return w.returned
+	case b.tunnels == 0 && !now.Before(b.until):
+		return w.lost
+	case !b.back.IsZero() && b.statuses != nil && !now.Before(b.look):
+		return w.settled
+	}
+	return nil
+}

@@ -1,0 +1,370 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/cmd/vmscloud/presence"
+	"vmsbridge/cmd/vmscloud/registry"
+	"vmsbridge/storage/journal"
+	"vmsbridge/uplink/server/feed"
+	"vmsbridge/uplink/vms"
+)
+
+// watched is the book of a service with the bridge b1 and its cameras c1 and c2, in a synctest bubble. Times are seconds since its start.
+type watched struct {
+	*ledger
+	t     *testing.T
+	dir   string
+	door  door
+	from  time.Time
+	token string
+	stop  func()
+}
+
+func newWatched(t *testing.T) *watched {
+	w := &watched{t: t, dir: t.TempDir(), from: time.Now().UTC(), token: "first"}
+	w.start()
+	t.Cleanup(func() { w.stop() })
+	return w
+}
+
+// start opens the files as the service does.
+func (w *watched) start() {
+	j, err := journal.Open(filepath.Join(w.dir, eventsFile), journal.Options{})
+	require.NoError(w.t, err)
+	r, err := registry.Open(filepath.Join(w.dir, registryFile))
+	require.NoError(w.t, err)
+	w.ledger = &ledger{Journal: j, registry: r, log: slog.New(slog.DiscardHandler), feed: feed.New()}
+	w.ledger.presence, err = watchBridges(w.ledger, r, w.log)
+	require.NoError(w.t, err)
+	r.Away = w.presence.Away
+	w.door = door{r, w.presence}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = w.presence.Run(ctx) }()
+	w.stop = func() { cancel(); <-done; require.NoError(w.t, j.Close()); require.NoError(w.t, r.Close()) }
+}
+
+func (w *watched) register(statuses ...string) {
+	w.t.Helper()
+	reg := vms.Registration{ID: "b1", Name: "Box", ImageToken: w.token}
+	for i, s := range statuses {
+		reg.Cameras = append(reg.Cameras, vms.RegisteredCamera{ID: []string{"c1", "c2"}[i], ConnectionStatus: s})
+	}
+	require.NoError(w.t, w.door.Register(w.t.Context(), principal("acc-1"), reg))
+}
+
+var box = presence.BridgeOf("acc-1", "b1")
+
+func (w *watched) at(second float64) time.Time {
+	return w.from.Add(time.Duration(second * float64(time.Second)))
+}
+
+// until lets time pass.
+func (w *watched) until(second float64) {
+	time.Sleep(time.Until(w.at(second)))
+	synctest.Wait()
+}
+
+// tell reports what a bridge does of a camera: to < 0 for what goes on.
+func (w *watched) tell(camera, kind, status string, from, to float64) {
+	w.t.Helper()
+	ev := motion("acc-1", camera, 0)
+	ev.Type, ev.StartTimestamp = kind, vms.At(w.at(from))
+	if status != "" {
+		ev.CreatorID = vms.CreatorHealth
+		ev.SetData(vms.DeviceCloudStatusUpdate("", status))
+	}
+	if to >= 0 {
+		ev.EndTimestamp = vms.Ptr(w.at(to))
+	}
+	ev.ID = ev.NaturalID()
+	require.NoError(w.t, w.Put(ev, false))
+}
+
+func (w *watched) status(camera, status string, from, to float64) {
+	w.t.Helper()
+	w.tell(camera, vms.TypeDeviceStatus, status, from, to)
+}
+
+// timeline is the status events of a device in their order, such as "online 0..3.5", what was before them, and whether they were cut off.
+func (w *watched) timeline(kind, id string) (out []string) {
+	w.t.Helper()
+	page, err := w.List(vms.Query{Actors: []vms.Actor{{Type: kind, ID: id}}, Types: []string{vms.TypeDeviceStatus}, Ascending: true, PageSize: 100}, nil)
+	require.NoError(w.t, err)
+	for _, ev := range page.Events {
+		line := newStatus(ev) + " " + w.spell(ev)
+		for _, d := range ev.Data {
+			var s struct {
+				ConnectionStatus string   `json:"connectionStatus"`
+				StartTimestamp   vms.Time `json:"startTimestamp"`
+				Duration         int64    `json:"duration"`
+			}
+			if d.Type == vms.SchemaPreviousStatus && d.Into(&s) == nil {
+				require.Equal(w.t, ev.StartTimestamp.Sub(s.StartTimestamp.Time).Milliseconds(), s.Duration)
+				line += " after " + s.ConnectionStatus + " " + w.since(s.StartTimestamp)
+			}
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// spell is when an event was, and whether it was cut off.
+func (w *watched) spell(ev vms.Event) string {
+	line := w.since(ev.StartTimestamp) + ".."
+	if !ev.Ongoing() {
+		line += w.since(*ev.EndTimestamp)
+	}
+	if presence.IsCut(ev) {
+		line += " cut"
+	}
+	return line
+}
+
+func (w *watched) since(t vms.Time) string {
+	return strconv.FormatFloat(t.Sub(w.from).Round(time.Millisecond).Seconds(), 'f', -1, 64)
+}
+
+// motion is the camera's only motion event.
+func (w *watched) motion(camera string) string {
+	w.t.Helper()
+	page, err := w.List(vms.Query{Actors: []vms.Actor{{Type: vms.ActorCamera, ID: camera}}, Types: []string{vms.TypeMotion}, PageSize: 9}, nil)
+	require.NoError(w.t, err)
+	require.Len(w.t, page.Events, 1)
+	return w.spell(page.Events[0])
+}
+
+// statuses are those of the cameras as they are listed.
+func (w *watched) statuses() (out []string) {
+	w.t.Helper()
+	all, err := w.registry.Cameras(w.t.Context(), "acc-1")
+	require.NoError(w.t, err)
+	for _, c := range all {
+		out = append(out, c.Status.ConnectionStatus)
+	}
+	return out
+}
+
+const (
+	on, off, gone = vms.StatusOnline, vms.StatusDeviceOffline, vms.StatusBridgeOffline
+)
+
+// The box loses its power in the midst of a motion. Within ten seconds of its tunnel's end the events say so, and the lists. When it is
+// back, the spans meet, and the motion has its true end.
+func TestABoxThatLosesItsPower(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWatched(t)
+		w.register(on, on)
+		w.presence.TunnelStands(box)
+		w.status("c1", on, 0.5, -1)
+		w.status("c2", off, 0.25, -1)
+		w.tell("c1", vms.TypeMotion, "", 90, -1)
+		follower := w.feed.Follow()
+		w.until(100)
+		w.presence.TunnelEnded(box, w.at(100))
+		w.tell("c2", vms.TypeMotion, "", 99, 99.5) // was under way
+		w.until(106)
+		require.Equal(t, []string{"online 0.."}, w.timeline("bridge", "b1"), "it may dial again")
+		w.until(110)
+		require.Equal(t, []string{"online 0..100", "bridgeOffline 100.. after online 0"}, w.timeline("bridge", "b1"))
+		require.Equal(t, []string{"online 0.5..100 cut", "bridgeOffline 100.. after online 0.5"}, w.timeline("camera", "c1"))
+		require.Equal(t, []string{"deviceOffline 0.25..100 cut", "bridgeOffline 100.. after deviceOffline 0.25"}, w.timeline("camera", "c2"))
+		require.Equal(t, "90..100 cut", w.motion("c1"))
+		require.Equal(t, "99..99.5", w.motion("c2"))
+		require.Equal(t, []string{gone, gone}, w.statuses())
+		var told []string
+		for len(told) < 8 {
+			batch, err := follower.Next(t.Context())
+			require.NoError(t, err)
+			for _, x := range batch {
+				told = append(told, x.Event.ActorID)
+			}
+		}
+		require.Equal(t, 2, len(slices.DeleteFunc(told, func(id string) bool { return id != "b1" })), "subscribers are told")
+
+		w.until(200)
+		require.Equal(t, []string{gone, gone}, w.statuses(), "it stays so")
+		w.token = "second" // it starts anew
+		w.register(vms.StatusUnknown, vms.StatusUnknown)
+		w.presence.TunnelStands(box)
+		w.status("c1", on, 0.5, 60) // its last note of it
+		w.tell("c1", vms.TypeMotion, "", 90, 97)
+		w.until(203)
+		w.status("c1", on, 202, -1)
+		require.Equal(t, []string{on, gone}, w.statuses())
+		w.until(204)
+		w.status("c2", off, 0.25, 60)
+		w.status("c2", on, 199.5, -1)
+		require.Equal(t, []string{on, on}, w.statuses())
+		w.until(400)
+		require.Equal(t, []string{"online 0..100", "bridgeOffline 100..200 after online 0", "online 200.. after bridgeOffline 100"}, w.timeline("bridge", "b1"))
+		require.Equal(t, []string{"online 0.5..100 cut", "bridgeOffline 100..202 after online 0.5", "online 202.. after bridgeOffline 100"}, w.timeline("camera", "c1"))
+		require.Equal(t, []string{"deviceOffline 0.25..100 cut", "bridgeOffline 100..199.5 after deviceOffline 0.25", "online 199.5.. after bridgeOffline 100"}, w.timeline("camera", "c2"))
+		require.Equal(t, "90..97", w.motion("c1"), "the true end")
+	})
+}
+
+// A link that is cut: the bridge runs on, and its cameras stay as they are, or not.
+func TestALinkThatIsCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWatched(t)
+		w.register(on, on)
+		w.presence.TunnelStands(box)
+		w.status("c1", on, 0, -1)
+		w.status("c2", on, 0, -1)
+		w.tell("c1", vms.TypeMotion, "", 5, -1)
+		w.until(50)
+		w.presence.TunnelEnded(box, w.at(10)) // noticed by the silence
+		w.until(100)
+		require.Equal(t, []string{gone, gone}, w.statuses())
+		w.presence.TunnelStands(box)
+		w.register(on, off)
+		w.until(101)
+		require.Equal(t, []string{on, gone}, w.statuses(), "the second one's event is on its way")
+		w.status("c2", on, 0, 60)
+		w.status("c2", off, 60, -1)
+		w.tell("c1", vms.TypeMotion, "", 5, -1) // again, since its answer was lost: it goes on
+		require.Equal(t, "5..", w.motion("c1"))
+		require.Equal(t, []string{on, off}, w.statuses())
+		w.until(300)
+		w.status("c1", on, 0, 250)
+		w.status("c1", off, 250, -1)
+		w.tell("c1", vms.TypeMotion, "", 5, 20)
+		require.Equal(t, []string{"online 0..10 cut", "bridgeOffline 10..100 after online 0", "online 100..250 after bridgeOffline 10", "deviceOffline 250.."},
+			w.timeline("camera", "c1"))
+		require.Equal(t, []string{"online 0..10 cut", "bridgeOffline 10..60 after online 0", "deviceOffline 60.. after bridgeOffline 10"}, w.timeline("camera", "c2"))
+		require.Equal(t, []string{off, off}, w.statuses())
+		require.Equal(t, "5..20", w.motion("c1"))
+	})
+}
+
+// A bridge that is back within its moment makes no event: after a goodbye, after a tunnel that broke, without a tunnel, and over a start
+// of the service.
+func TestABridgeThatIsBackInTimeWasNeverAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWatched(t)
+		w.register(on, on)
+		w.presence.TunnelStands(box)
+		w.status("c1", on, 0, -1)
+		w.until(10)
+		w.presence.Left(box)
+		w.presence.TunnelEnded(box, time.Now())
+		w.until(39)
+		w.register(vms.StatusUnknown, vms.StatusUnknown)
+		w.presence.TunnelStands(box)
+		require.Equal(t, []string{on, on}, w.statuses())
+		w.until(100)
+		w.presence.TunnelEnded(box, time.Now()) // the goodbye was for once
+		w.until(106)
+		w.presence.TunnelStands(box)
+		w.until(200)
+		w.presence.TunnelStands(box) // replaces the one before
+		w.presence.TunnelEnded(box, time.Now())
+		w.until(500)
+		w.presence.TunnelEnded(box, time.Now())
+		w.until(502)
+		w.register(on, on) // its tunnel is shut out
+		for s := 520.0; s < 900; s += 60 {
+			w.until(s)
+			w.register(on, on)
+		}
+		w.stop()
+		time.Sleep(time.Hour)
+		w.start()
+		w.until(4600)
+		w.register(on, on)
+		w.until(4700)
+		require.Equal(t, []string{"online 0.."}, w.timeline("bridge", "b1"))
+		require.Equal(t, []string{"online 0.."}, w.timeline("camera", "c1"))
+		require.Equal(t, []string{on, on}, w.statuses())
+		w.until(4780)
+		require.Equal(t, []string{"online 0..4600", "bridgeOffline 4600.. after online 0"}, w.timeline("bridge", "b1"), "three minutes after its last word")
+		w.register(on, on)
+		w.until(4790)
+		w.presence.Left(box)
+		w.until(4822)
+		require.Len(t, w.timeline("bridge", "b1"), 4, "half a minute after a goodbye")
+	})
+}
+
+// An outage holds over a start of the service, which also finds who died while it did not run.
+func TestAnOutageHoldsOverAStartOfTheService(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWatched(t)
+		w.register(on, on)
+		w.presence.TunnelStands(box)
+		w.status("c1", on, 0, -1)
+		w.status("c2", on, 0, -1)
+		w.until(100)
+		w.stop()
+		time.Sleep(time.Minute)
+		w.start() // at 160
+		require.Equal(t, []string{on, on}, w.statuses())
+		w.until(345)
+		away := []string{"online 0..100", "bridgeOffline 100.. after online 0"}
+		require.Equal(t, away, w.timeline("bridge", "b1"), "it was there when the service last ran")
+		w.stop()
+		time.Sleep(time.Minute)
+		w.start()
+		require.Equal(t, []string{gone, gone}, w.statuses())
+		w.until(1000)
+		require.Equal(t, away, w.timeline("bridge", "b1"))
+		w.register(on, on)
+		w.until(1001)
+		require.Equal(t, []string{"online 0..100 cut", "bridgeOffline 100..1000 after online 0", "online 1000.. after bridgeOffline 100"}, w.timeline("camera", "c1"))
+		w.until(1002)
+		w.stop()
+		w.start()
+		w.status("c1", on, 0, 1005)
+		w.status("c1", off, 1005, -1)
+		require.Equal(t, "online 1000..1005 after bridgeOffline 100", w.timeline("camera", "c1")[2])
+		require.Equal(t, []string{off, on}, w.statuses())
+	})
+}
+
+// A camera that the bridge no longer has does not stay out of reach for ever, nor one of which a bridge that started anew has nothing
+// to report.
+func TestCamerasOfWhichNothingIsReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWatched(t)
+		w.register(on, on)
+		w.status("c1", on, 0, -1)
+		w.status("c2", on, 0, -1)
+		w.until(200)
+		require.Equal(t, []string{gone, gone}, w.statuses())
+		w.token = "second"
+		w.register(on)
+		w.until(201)
+		require.Equal(t, []string{gone}, w.statuses())
+		for s := 260.0; s < 330; s += 60 {
+			w.until(s)
+			w.register(on)
+		}
+		w.until(325)
+		require.Equal(t, []string{on}, w.statuses())
+		require.Equal(t, "online 200.. after bridgeOffline 0.001", w.timeline("camera", "c1")[2])
+		require.Equal(t, "off 200.. after bridgeOffline 0.001", w.timeline("camera", "c2")[2])
+	})
+}
+
+// A bridge of an account that was deleted makes no more events.
+func TestADeletedBridgeIsNotMissed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWatched(t)
+		w.register(on, on)
+		w.until(1)
+		require.NoError(t, w.forget("acc-1"))
+		w.until(400)
+		require.Empty(t, w.timeline("bridge", "b1"))
+	})
+}
