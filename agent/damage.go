@@ -7,6 +7,7 @@ import (
 
 	"vmsbridge/agent/clock"
 	"vmsbridge/configs"
+	"vmsbridge/storage/database"
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/stills"
 	"vmsbridge/uplink/vms"
@@ -47,6 +48,12 @@ func (c *casualties) Journal(d journal.Damage) {
 func (c *casualties) Stills(d stills.Damage) {
 	c.take(d.Time, map[string]any{"operation": "stillsRecovery", "error": d.String(),
 		"damagedStills": d.Stills, "damagedSegments": d.Segments, "rebuiltIndexes": d.Indexes})
+}
+
+// People is told by the file of those who sign in.
+func (c *casualties) People(d database.Damage) {
+	c.take(d.Time, map[string]any{"operation": "identityRecovery", "error": d.Cause, "recoveredRecords": d.Records,
+		"restoredFromCopy": d.Restored, "lostPages": d.LostPages, "damagedRecords": d.BadRecords, "setAside": filepath.Base(d.Aside)})
 }
 
 // Clock is told when the time has changed by more than a second.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/stills"
+	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/vms"
 )
 
@@ -113,3 +115,55 @@ func TestDamageIsToldInAnyOrder(t *testing.T) {
 type heard struct{ events []vms.Event }
 
 func (h *heard) Put(ev vms.Event) { h.events = append(h.events, ev) }
+
+// TestADamagedFileOfUsersCostsNothing: every page of it in turn, the whole file, and one that cannot be read at all.
+func TestADamagedFileOfUsersCostsNothing(t *testing.T) {
+	cfg := configs.Default()
+	cfg.API.Listen, cfg.Bridge.Data = "127.0.0.1:0", t.TempDir()
+	cfg.Bridge.ID, cfg.Bridge.Name, cfg.Bridge.Account = "bridge-1", "Yard", "acc"
+	s := &site{t: t, cfg: cfg, log: &lockedBuffer{}, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	_, stop := s.run(nil)
+	stop()
+	path := filepath.Join(cfg.Bridge.Data, IdentityFile)
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	user := firstUserID(t, path)
+	for page := range len(whole)/4096 + 1 {
+		b, err := os.ReadFile(path)
+		require.NoError(t, err)
+		if page == len(whole)/4096 {
+			clear(b)
+		} else {
+			clear(b[min(page*4096, len(b)-4096):][:4096])
+		}
+		require.NoError(t, os.WriteFile(path, b, 0o600))
+		_, stop := s.run(nil)
+		stop()
+		require.Equal(t, user, firstUserID(t, path), "page %d: the user is the same", page)
+	}
+	said := 0
+	for _, ev := range s.left(nil) {
+		if text, err := json.Marshal(ev); err == nil && strings.Contains(string(text), "identityRecovery") {
+			said++
+		}
+	}
+	require.Positive(t, said)
+
+	h, err := store.Hold(path, store.Options{})
+	require.NoError(t, err)
+	defer h.Close()
+	a, stop := s.run(nil)
+	defer stop()
+	require.Contains(t, strings.Join(a.health().Trouble, "\n"), "nobody can sign in at the bridge")
+}
+
+func firstUserID(t *testing.T, path string) string {
+	t.Helper()
+	ids, err := store.Open(path, store.Options{})
+	require.NoError(t, err)
+	defer ids.Close()
+	users, err := ids.Users("acc")
+	require.NoError(t, err)
+	require.Len(t, users, 1)
+	return users[0].ID
+}

@@ -30,8 +30,8 @@ type complain func(k status.Kind, public, hint, format string, args ...any)
 
 func judgeStores(r *status.Report, wrong complain) {
 	if r.Journal.Failing != "" {
-		wrong(status.Journal, "the journal refuses events, they wait in memory: free space on the disk that holds bridge.data",
-			"free space on the disk that holds "+r.Disk.Path, "the journal refuses events, they wait in memory: %s", r.Journal.Failing)
+		wrong(status.Journal, "the journal refuses events, they wait in memory: "+r.Journal.Remedy, r.Journal.Remedy,
+			"the journal refuses events, they wait in memory: %s", r.Journal.Failing)
 	}
 	// The ring itself makes room down to its reserve; half of that is somebody else's doing.
 	if r.Disk.Total > 0 && r.Disk.Free < r.Disk.Least/2 {
@@ -41,6 +41,13 @@ func judgeStores(r *status.Report, wrong complain) {
 	const look = "vmsbridge fsck on the stopped bridge says more; if it comes again, replace the card"
 	if r.Journal.Damaged != "" {
 		wrong(status.Damage, "the journal was found damaged at the start", look, "%s", r.Journal.Damaged)
+	}
+	if r.Users.Damaged != "" {
+		wrong(status.Damage, "the file of users was found damaged", look, "%s", r.Users.Damaged)
+	}
+	if r.Users.Shut != "" {
+		wrong(status.Damage, "nobody can sign in at the bridge", "see the reason; tokens of the configuration still work, and all else runs",
+			"nobody can sign in at the bridge: %s", r.Users.Shut)
 	}
 	if r.Stills.Damaged != "" {
 		wrong(status.Damage, "some stills were found damaged", look, "%s", r.Stills.Damaged)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"vmsbridge/agent/status"
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/audit"
 	"vmsbridge/uplink/identity/factor"
@@ -42,13 +43,15 @@ const hashesAtOnce = 1
 // wrong here is told and costs nothing else.
 type people struct {
 	ids  *store.Store // nil: nobody can sign in
+	shut error        // why not
 	http http.Handler
 }
 
 // openPeople opens the users' file below bridge.data.
 func (a *Agent) openPeople() *people {
 	p := &people{http: http.NotFoundHandler()}
-	ids, err := store.Open(filepath.Join(a.cfg().Bridge.Data, IdentityFile), store.Options{})
+	ids, err := store.Open(filepath.Join(a.cfg().Bridge.Data, IdentityFile),
+		store.Options{Log: a.log, OnDamage: a.hurt.People})
 	if err == nil {
 		if p.http, err = a.signIn(ids); err == nil {
 			p.ids = ids
@@ -57,6 +60,7 @@ func (a *Agent) openPeople() *people {
 		err = errors.Join(err, ids.Close())
 		p.http = http.NotFoundHandler()
 	}
+	p.shut = err
 	a.log.Warn("nobody can sign in at the bridge; tokens of the configuration still work", "error", err)
 	return p
 }
@@ -119,7 +123,7 @@ func (a *Agent) settle(ids *store.Store) error {
 			return err
 		}
 		if u.OwnerAccountID != id {
-			return fmt.Errorf("the account in the configuration was changed; remove %s to begin anew", IdentityFile)
+			return fmt.Errorf("the account in the configuration was changed; remove %s and %[1]s.copy to begin anew", IdentityFile)
 		}
 		token = secret.NewToken(48)
 		return errors.Join(tx.DropTickets(u.ID, record.PurposePassword), tx.PutTicket(record.Ticket{Hash: secret.Hash(token), Purpose: record.PurposePassword,
@@ -177,6 +181,20 @@ func tidy(ids *store.Store, keep uint64) error {
 		}
 		return tx.PruneTrail(newest[0].Seq - keep)
 	}))
+}
+
+// status is what is wrong with it.
+func (p *people) status() (u status.Users) {
+	switch {
+	case p == nil:
+	case p.ids == nil:
+		u.Shut = p.shut.Error()
+	default:
+		if list := p.ids.File().Damage(); len(list) > 0 {
+			u.Damaged = list[len(list)-1].String()
+		}
+	}
+	return u
 }
 
 // Authenticate lets in users' bearer tokens.

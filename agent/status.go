@@ -12,6 +12,7 @@ import (
 	"vmsbridge/configs"
 	"vmsbridge/motion/tamper"
 	"vmsbridge/storage/stills"
+	"vmsbridge/storage/vfs"
 	"vmsbridge/uplink/vms"
 )
 
@@ -50,8 +51,9 @@ func (a *Agent) Status() status.Report {
 		r.Journal.Damaged = d.String()
 	}
 	if err := a.out.Failing(); err != nil {
-		r.Journal.Failing = err.Error()
+		r.Journal.Failing, r.Journal.Remedy = err.Error(), vfs.Remedy(err, "bridge.data")
 	}
+	r.Users = a.people.status()
 	r.Clock = clockStatus(a.clock.State())
 	r.Homes = a.homes.Status()
 	a.judge(&r)

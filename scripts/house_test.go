@@ -49,7 +49,7 @@ var allowed = map[string][]string{
 	"agent/link":              {"agent/clock", "agent/panics", "configs", "storage/journal", "uplink/client/...", "uplink/reporter", "uplink/tunnel", "uplink/vms"},
 	"agent/homes":             {"agent/panics", "configs", "storage/journal", "uplink/..."},
 	"agent/crew":              {"agent/panics", "agent/pipeline", "configs"},
-	"agent/outlet":            {"storage/journal", "uplink/vms"},
+	"agent/outlet":            {"storage/journal", "storage/vfs", "uplink/vms"},
 	"agent/pipeline":          {"agent/camera", "agent/codec", "agent/panics", "agent/sight", "configs", "motion/...", "storage/stills", "uplink/vms"},
 	"agent/web":               nil,                       // the page asks the interface as anyone does
 	"agent/sight/...":         {"configs", "motion/..."}, // what the bridge and the replay of recordings have in common
@@ -74,11 +74,13 @@ var allowed = map[string][]string{
 	"storage/journal/audit":   {"storage/boltfile", "storage/journal/form", "storage/guard"},
 	"storage/journal/query":   {"storage/journal/form", "storage/guard", "uplink/vms"},
 	"storage/journal/table":   {"storage/journal/form", "storage/guard", "uplink/vms"},
-	"storage/journal/form":    {"uplink/vms"}, // bytes, no file
-	"storage/guard":           nil,            // bbolt, and what it makes of damage
-	"storage/boltfile":        nil,            // a file of bbolt's without bbolt
+	"storage/journal/form":    {"uplink/vms"},                        // bytes, no file
+	"storage/guard":           {"storage/boltfile", "storage/vfs"},   // bbolt, and what it makes of damage
+	"storage/database":        {"storage/boltfile", "storage/guard"}, // small records
+	"storage/boltfile":        nil,                                   // a file of bbolt's without bbolt
 	"uplink/vms/...":          nil,
 	"uplink/identity/...":     {"uplink/vms", "uplink/identity/..."},
+	"uplink/identity/store":   {"storage/database", "uplink/vms", "uplink/identity/..."},
 	"uplink/trust":            nil, // whom to believe behind TLS
 	"uplink/client/...":       {"uplink/vms", "uplink/trust"},
 	"uplink/reporter/...":     {"uplink/vms"},
@@ -90,7 +92,7 @@ var allowed = map[string][]string{
 	"uplink/server/...":       {"uplink/vms", "uplink/identity"}, // identity's Principal says who asks
 	"agent":                   {"configs", "motion/...", "agent/...", "storage/...", "uplink/..."},
 	"scripts/...":             nil, // peers: it runs the programs, as a person would
-	"cmd/vmscloud/registry":   {"uplink/vms", "uplink/identity/..."},
+	"cmd/vmscloud/registry":   {"storage/database", "uplink/vms", "uplink/identity/..."},
 	"cmd/...":                 {"..."},
 }
 

@@ -25,7 +25,7 @@ func (c *Clock) settle(by time.Duration, s Source) {
 	if err := c.save(); err != nil {
 		l.Settling = l.Settling[:len(l.Settling)-1]
 		c.retryAt = c.lookedAt + retryEvery
-		c.log.Error("the clock is true, but it cannot be noted; free space on the disk that holds bridge.data", "error", err)
+		c.log.Error("the clock is true, but it cannot be noted in bridge.data", "error", err)
 		return
 	}
 	now := c.Now()

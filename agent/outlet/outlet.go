@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"vmsbridge/storage/journal"
+	"vmsbridge/storage/vfs"
 	"vmsbridge/uplink/vms"
 )
 
@@ -232,7 +233,7 @@ func (o *Outlet) flush() error {
 		switch {
 		case began:
 			o.log.Error("the journal refuses events; they wait in memory", "waiting", left, "error", err,
-				"hint", "free space on the disk that holds bridge.data")
+				"hint", vfs.Remedy(err, "bridge.data"))
 		case recovered:
 			o.log.Info("the journal takes events again", "waiting", left)
 		}

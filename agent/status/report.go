@@ -71,6 +71,7 @@ type Report struct {
 	Disk     Space              `json:"disk"`
 	Stills   Stills             `json:"stills"`
 	Journal  Events             `json:"journal"`
+	Users    Users              `json:"users,omitzero"`
 	Decoders codec.Capabilities `json:"decoders"`
 	Homes    []home.Status      `json:"homes,omitempty"`
 	Clock    any                `json:"clock,omitempty"`
@@ -144,6 +145,13 @@ type Events struct {
 	Bytes   int64  `json:"bytes"`
 	Damaged string `json:"damaged,omitempty"` // found at the start
 	Failing string `json:"failing,omitempty"` // why it refuses events now
+	Remedy  string `json:"remedy,omitempty"`  // what to do about that
+}
+
+// Users is signing in at the bridge.
+type Users struct {
+	Damaged string `json:"damaged,omitempty"` // what was found since the start
+	Shut    string `json:"shut,omitempty"`    // why nobody can sign in
 }
 
 // Sort puts the worst problem first.

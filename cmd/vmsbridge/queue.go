@@ -14,8 +14,8 @@ import (
 	"vmsbridge/agent/control"
 	"vmsbridge/agent/queue"
 	"vmsbridge/configs"
+	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal"
-	"vmsbridge/storage/journal/vault"
 )
 
 // queueCommand asks the running bridge, and works on the journal's file itself where none runs, so that it also works on a bridge
@@ -66,7 +66,7 @@ func (f bridgeQueue) with(ctx context.Context, s streams, do func(queue.Queue) e
 
 // openJournal opens the journal of a bridge that does not run.
 func openJournal(path string, s streams) (*journal.Journal, error) {
-	if err := vault.Exists(path); err != nil {
+	if err := guard.Exists(path); err != nil {
 		return nil, fmt.Errorf("find the journal: %w; has this bridge ever run? --data names another folder", err)
 	}
 	j, err := journal.Open(path, journal.Options{Log: slog.New(slog.NewTextHandler(s.err, &slog.HandlerOptions{Level: slog.LevelWarn}))})

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	bolterrors "go.etcd.io/bbolt/errors"
-
+	"vmsbridge/storage/database"
 	"vmsbridge/uplink/identity/audit"
 	"vmsbridge/uplink/identity/record"
 	"vmsbridge/uplink/identity/secret"
@@ -153,10 +153,15 @@ func passwordToken(tx *store.Tx, u record.User) (string, error) {
 		Purpose: record.PurposePassword, AccountID: u.OwnerAccountID, UserID: u.ID, Created: tx.Now(), Expires: tx.Now().Add(passwordHours * time.Hour)}))
 }
 
-// openIdentity opens the identity file, and says what to do if a running vmscloud has it.
+// openIdentity opens the identity file for a command.
 func openIdentity(dir string) (*store.Store, error) {
-	ids, err := store.Open(filepath.Join(dir, identityFile), store.Options{})
-	if errors.Is(err, bolterrors.ErrTimeout) {
+	return openUsers(dir, store.Options{Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))})
+}
+
+// openUsers opens the identity file, and says what to do if a running vmscloud has it.
+func openUsers(dir string, o store.Options) (*store.Store, error) {
+	ids, err := store.Open(filepath.Join(dir, identityFile), o)
+	if errors.Is(err, database.ErrLocked) {
 		return nil, fmt.Errorf("%s is in use by another vmscloud; stop it first", dir)
 	}
 	return ids, err

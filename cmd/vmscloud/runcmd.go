@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"vmsbridge/cmd/vmscloud/registry"
+	"vmsbridge/storage/database"
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/identity/audit/pump"
 	"vmsbridge/uplink/identity/notice"
@@ -73,10 +74,10 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return errors.New("--tls-cert and --tls-key belong together")
 	}
-	if _, err := os.Stat(filepath.Join(c.Data, identityFile)); err != nil {
+	if err := database.Exists(filepath.Join(c.Data, identityFile)); err != nil {
 		return noAccount(c.Data)
 	}
-	ids, err := openIdentity(c.Data)
+	ids, err := openUsers(c.Data, store.Options{Log: log})
 	if err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	} else if len(accounts) == 0 {
 		return noAccount(c.Data)
 	}
-	reg, err := registry.Open(filepath.Join(c.Data, registryFile))
+	reg, err := registry.OpenWith(filepath.Join(c.Data, registryFile), registry.Options{Log: log})
 	if err != nil {
 		return err
 	}

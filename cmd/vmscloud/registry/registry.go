@@ -10,6 +10,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/database"
 	"vmsbridge/uplink/vms"
 )
 
@@ -57,7 +58,7 @@ type Registry struct {
 	// Holds says whether the holder of a credential may still act, and what people call it; nil: all may. As Away.
 	Holds func(holder string) (name string, stands bool, err error)
 
-	db  *bolt.DB
+	db  *database.DB
 	now func() time.Time
 
 	mu      sync.RWMutex // guards all below; held for writing over the file's transaction too
@@ -66,11 +67,15 @@ type Registry struct {
 	held    map[string]int // holder → how many bridges it has
 }
 
-// Open opens the registry in the file at path, making it if need be. One process at a time can have it open.
-func Open(path string) (*Registry, error) {
-	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: time.Second})
+// Open opens the registry in the file at path, making it if need be. One process at a time can have it open. Damage costs what is
+// damaged; everything is kept twice: see package database.
+func Open(path string) (*Registry, error) { return OpenWith(path, Options{}) }
+
+// OpenWith is Open with somebody to tell of damage.
+func OpenWith(path string, o Options) (*Registry, error) {
+	db, err := database.Open(path, options(o))
 	if err != nil {
-		return nil, fmt.Errorf("open registry %s: %w", path, err)
+		return nil, err
 	}
 	r := &Registry{db: db, now: time.Now, bridges: map[string]Bridge{}, actors: map[string]Actor{}, held: map[string]int{}}
 	if err := r.load(); err != nil {
@@ -104,6 +109,9 @@ func (r *Registry) load() error {
 		})
 	})
 }
+
+// File is the file below the registry.
+func (r *Registry) File() *database.DB { return r.db }
 
 // Close ends it.
 func (r *Registry) Close() error { return r.db.Close() }

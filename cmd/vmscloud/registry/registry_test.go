@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/database"
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/vms"
 )
@@ -125,7 +126,7 @@ func TestRegistry(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "first", string(key))
 	_, err = Open(path)
-	require.ErrorContains(t, err, "timeout")
+	require.ErrorContains(t, err, "another process has the file open")
 }
 
 // A registration that says nothing new costs no write.
@@ -144,7 +145,7 @@ func TestRegisterAgainWritesNothing(t *testing.T) {
 	require.Greater(t, writes(), before)
 }
 
-func lastTxID(t *testing.T, db *bolt.DB) (id int) {
+func lastTxID(t *testing.T, db *database.DB) (id int) {
 	t.Helper()
 	require.NoError(t, db.View(func(tx *bolt.Tx) error { id = tx.ID(); return nil }))
 	return id

@@ -66,7 +66,7 @@ func TestAuditOfASoundFile(t *testing.T) {
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	require.Equal(t, info.Size(), r.Bytes)
-	require.NoError(t, audit.Metas(path))
+	require.NoError(t, guard.Metas(path))
 	db, _, err := guard.Open(path, &bolt.Options{})
 	require.NoError(t, err)
 	defer db.Close()

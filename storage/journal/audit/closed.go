@@ -29,7 +29,7 @@ func Closed(path string) (r Report, err error) {
 	case err != nil || r.Bytes == 0:
 		return r, err // nothing was ever written to it
 	}
-	if err := Metas(path); err != nil {
+	if err := guard.Metas(path); err != nil {
 		damaged, ok := errors.AsType[*guard.DamageError](err)
 		if !ok {
 			return r, err

@@ -1,9 +1,7 @@
 package audit
 
 import (
-	"errors"
 	"fmt"
-	"os"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -11,36 +9,6 @@ import (
 	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal/form"
 )
-
-// Metas finds a file that was cut, or is without its two meta pages, before bbolt maps it. With one of them bad, bbolt would silently go
-// back by a transaction, and forget an event that was promised to be durable.
-func Metas(path string) error {
-	info, err := os.Stat(path)
-	if errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
-		return nil
-	}
-	if err == nil {
-		err = boltfile.Read(path, checkFile)
-	}
-	if boltfile.Unreadable(err) {
-		return guard.Damaged(err)
-	}
-	return err
-}
-
-// checkFile is Metas of an open file.
-func checkFile(f *boltfile.File, err error) error {
-	if err != nil {
-		return guard.Damaged(err)
-	}
-	if f.Metas() < 2 {
-		return guard.Damaged("one of the two meta pages is unreadable")
-	}
-	if want := int64(f.Meta().Pages) * int64(f.Meta().PageSize); f.Size() < want {
-		return guard.Damaged(fmt.Sprintf("the file has %d bytes of %d", f.Size(), want))
-	}
-	return nil
-}
 
 // Pages reads the whole file: its structure, the checksums of its values, and whether the indexes and the outbox agree
 // with the events. tx keeps the pages in place.

@@ -8,6 +8,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/guard"
 	"vmsbridge/storage/vfs"
 )
 
@@ -55,8 +56,8 @@ func (f *File) Compact(ctx context.Context) (Compaction, error) {
 	} else if room < need {
 		return c, fmt.Errorf("compact journal: %w (a copy of it needs %d MiB, %d MiB are free)", ErrFull, need>>20, room>>20)
 	}
-	next := f.path + compactingSuffix
-	if err := remove(next); err != nil {
+	next := f.path + guard.CompactingSuffix
+	if err := guard.Remove(next); err != nil {
 		return c, fmt.Errorf("compact journal: %w", explain(err))
 	}
 	if err := f.copyTo(ctx, next, &c); err != nil {

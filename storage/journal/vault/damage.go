@@ -26,16 +26,16 @@ func (d Damage) String() string {
 // one is renamed. Before (2) a start begins anew, between (2) and (3) finishRecovery does (3).
 func (f *File) replaceDamaged(cause *guard.DamageError) error {
 	now := f.opts.Now().UTC()
-	d := Damage{Time: now, Cause: fmt.Sprint(cause.Cause), Aside: asideName(f.path, now)}
-	next := f.path + recoveringSuffix
+	d := Damage{Time: now, Cause: fmt.Sprint(cause.Cause), Aside: guard.AsideName(f.path, now)}
+	next := f.path + guard.RecoveringSuffix
 	var err error
 	if d.Account, err = renew(f.path, next, now); err != nil {
 		return fmt.Errorf("recover a damaged journal (%s): %w", d.Cause, err)
 	}
-	if err := rename(f.path, d.Aside); err != nil {
+	if err := guard.Rename(f.path, d.Aside); err != nil {
 		return err
 	}
-	if err := rename(next, f.path); err != nil {
+	if err := guard.Rename(next, f.path); err != nil {
 		return err
 	}
 	if err := f.openDB(); err != nil {
@@ -45,7 +45,7 @@ func (f *File) replaceDamaged(cause *guard.DamageError) error {
 	f.metrics.recoveries.Inc()
 	f.log.Error("journal was damaged; it was set aside and recovered", "cause", d.Cause, "aside", d.Aside, "events", d.Events,
 		"waiting", d.Waiting, "parked", d.Parked, "lost_pages", d.LostPages, "damaged_values", d.DamagedValues, "requeued", d.Requeued)
-	forgetOldest(f.path, d.Aside)
+	guard.ForgetOldest(f.path, d.Aside)
 	if f.opts.OnDamage != nil {
 		f.opts.OnDamage(d)
 	}

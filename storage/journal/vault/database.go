@@ -6,12 +6,11 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/guard"
-	"vmsbridge/storage/journal/audit"
 )
 
 // openDB opens f.path into f.db and verifies it. The error is a *guard.DamageError if the file's content is to blame.
 func (f *File) openDB() error {
-	if err := audit.Metas(f.path); err != nil {
+	if err := guard.Metas(f.path); err != nil {
 		return err
 	}
 	db, file, err := guard.Open(f.path, f.boltOptions())

@@ -65,7 +65,7 @@ func newFile(path string, opts Options) *File {
 
 // open opens the file under the lock, and makes a new one where it must.
 func (f *File) open() (err error) {
-	if f.lock, err = lock(f.path+lockSuffix, f.opts.LockTimeout); err != nil {
+	if f.lock, err = guard.Lock(f.path, f.opts.LockTimeout); err != nil {
 		return err
 	}
 	defer func() {
@@ -78,10 +78,10 @@ func (f *File) open() (err error) {
 
 // openFile opens the file, after it has ended what a crash cut off. A damaged one is replaced.
 func (f *File) openFile() error {
-	if err := finishRecovery(f.path); err != nil {
+	if err := guard.FinishRecovery(f.path); err != nil {
 		return err
 	}
-	if err := create(f.path); err != nil {
+	if err := guard.Create(f.path); err != nil {
 		return err
 	}
 	err := f.openDB()

@@ -1,14 +1,8 @@
 package vault
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"vmsbridge/storage/guard"
@@ -30,42 +24,21 @@ type Held struct {
 // Hold takes the lock of the journal at path, which must exist, waiting for another holder for a bounded time; then it gives
 // ErrLocked.
 func Hold(path string, patience time.Duration) (*Held, error) {
-	if err := Exists(path); err != nil {
+	if err := guard.Exists(path); err != nil {
 		return nil, fmt.Errorf("hold journal: %w", err)
 	}
-	l, err := lock(path+lockSuffix, patience)
+	l, err := guard.Lock(path, patience)
 	if err != nil {
 		return nil, fmt.Errorf("hold journal %s: %w", path, err)
 	}
 	return &Held{path, l}, nil
 }
 
-// Exists is nil if Open would find a journal at path, whatever its state, and else says why not. A recovery that a crash cut off
-// between its last two steps left one under another name.
-func Exists(path string) error {
-	_, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, other := os.Lstat(path + recoveringSuffix); other == nil {
-			return nil
-		}
-	}
-	return err
-}
-
 // Close lets go.
 func (h *Held) Close() error { return h.lock.Close() }
 
 // Aside names the files that recoveries have set aside, oldest first.
-func (h *Held) Aside() []string {
-	names, _ := filepath.Glob(globbed(h.path) + damagedInfix + "*")
-	slices.Sort(names)
-	return names
-}
-
-// globbed is a path with what Glob would take for a pattern made plain.
-func globbed(path string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
-}
+func (h *Held) Aside() []string { return guard.Asides(h.path) }
 
 // Check is File.Check for a file that is not open. It changes nothing, not even what Open would see to. A newer form gives
 // ErrNewer.
@@ -80,7 +53,7 @@ func (h *Held) Check() (audit.Report, error) {
 // Repair sets a damaged journal aside and puts a new one with what can be read in its place, as Open does, and tells what it
 // did; nil if there was nothing to do. Of opts, Log and Now matter.
 func (h *Held) Repair(opts Options) (*Damage, error) {
-	if err := finishRecovery(h.path); err != nil {
+	if err := guard.FinishRecovery(h.path); err != nil {
 		return nil, fmt.Errorf("repair journal %s: %w", h.path, err)
 	}
 	r, err := h.Check()

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/journal/checked"
 	"vmsbridge/storage/journal/form"
@@ -152,7 +153,7 @@ func TestRepairEndsARecovery(t *testing.T) {
 	path := sample.Path(t)
 	f := fill(t, path, true)
 	require.NoError(t, os.Rename(path, path+".recovering"))
-	require.NoError(t, vault.Exists(path))
+	require.NoError(t, guard.Exists(path))
 	h := hold(t, path)
 	r, err := h.Check()
 	require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 
 // renew makes a new, synced file at to of what can be read of the one at from. On an error there is none.
 func renew(from, to string, now time.Time) (salvage.Account, error) {
-	if err := remove(to); err != nil {
+	if err := guard.Remove(to); err != nil {
 		return salvage.Account{}, err
 	}
 	saved, err := salvage.File(from, to, now)
@@ -26,7 +26,7 @@ func renew(from, to string, now time.Time) (salvage.Account, error) {
 // A crash leaves the old file or the new one.
 func (f *File) upgrade() error {
 	now := f.opts.Now().UTC()
-	next := f.path + recoveringSuffix
+	next := f.path + guard.RecoveringSuffix
 	saved, err := renew(f.path, next, now)
 	if err != nil {
 		return fmt.Errorf("bring the journal into today's form: %w", err)
@@ -34,7 +34,7 @@ func (f *File) upgrade() error {
 	if saved.LostPages > 0 || saved.DamagedValues > 0 {
 		return f.replaceDamaged(guard.Damaged("found while it was brought into today's form"))
 	}
-	if err := rename(next, f.path); err != nil {
+	if err := guard.Rename(next, f.path); err != nil {
 		return err
 	}
 	f.log.Info("the journal's file was brought into today's form", "events", saved.Events, "form", form.Version)

@@ -48,7 +48,7 @@ func (f *File) swap(from, db *bolt.DB, file *os.File, c *Compaction) error {
 	if f.db != from {
 		return errors.New("the journal was recovered from damage meanwhile")
 	}
-	if err := os.Rename(f.path+compactingSuffix, f.path); err != nil {
+	if err := os.Rename(f.path+guard.CompactingSuffix, f.path); err != nil {
 		return err
 	}
 	f.db, f.file = db, file

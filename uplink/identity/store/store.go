@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/database"
 	"vmsbridge/uplink/identity"
 )
 
@@ -42,11 +44,15 @@ type Options struct {
 	Now func() time.Time // time.Now
 	// Volatile leaves out the wait for the disk: a power cut may cost changes, or the file. For tests that do not test that.
 	Volatile bool
+	// Log receives what someone should know of. Nil logs nothing.
+	Log *slog.Logger
+	// OnDamage is called when a damaged file was replaced. It must not call the Store.
+	OnDamage func(database.Damage)
 }
 
 // Store is the file. Safe for concurrent use by one process; the file is locked against others.
 type Store struct {
-	db  *bolt.DB
+	db  *database.DB
 	now func() time.Time
 	has func(account, camera string) bool
 
@@ -62,14 +68,14 @@ type Tx struct {
 }
 
 // Open opens or makes the file, and brings one of an older version up to date. It waits a second for another process to
-// let go of it.
+// let go of it. Damage costs what is damaged; accounts, users and tokens are kept twice: see package database.
 func Open(path string, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: time.Second, NoSync: o.Volatile})
+	db, err := database.Open(path, options(o))
 	if err != nil {
-		return nil, fmt.Errorf("open identity file %s: %w", path, err)
+		return nil, err
 	}
 	s := &Store{db: db, now: o.Now, seen: map[string]time.Time{}}
 	err = s.Update(func(tx *Tx) error {
@@ -88,6 +94,9 @@ func Open(path string, o Options) (*Store, error) {
 
 // Close lets go of the file. It waits for transactions under way.
 func (s *Store) Close() error { return s.db.Close() }
+
+// File is the file below the store.
+func (s *Store) File() *database.DB { return s.db }
 
 // Now is the time of the store's clock.
 func (s *Store) Now() time.Time { return s.now().UTC() }

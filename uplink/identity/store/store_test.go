@@ -3,8 +3,10 @@ package store
 import (
 	"bytes"
 	"encoding/base64"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -183,10 +185,74 @@ func TestOpenIsExclusive(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "identity.db")
 	open(t, path, &clock{})
 	_, err := Open(path, Options{})
-	require.ErrorContains(t, err, "timeout")
+	require.ErrorContains(t, err, "another process has the file open")
 	require.NoError(t, os.WriteFile(path+"x", []byte("this is no database, though long enough to be looked at"), 0o600))
-	_, err = Open(path+"x", Options{})
-	require.Error(t, err)
+	s, err := Open(path+"x", Options{})
+	require.NoError(t, err, "what is no database is set aside")
+	require.Len(t, s.File().Damage(), 1)
+	require.NoError(t, s.Close())
+}
+
+// TestAnyPageOfTheFileMayBeLost: the accounts, users and tokens are there, with their ids, and can be found by their indexes; also
+// where the account's own record is lost, and its copy.
+func TestAnyPageOfTheFileMayBeLost(t *testing.T) {
+	from := filepath.Join(t.TempDir(), "identity.db")
+	s, err := Open(from, Options{})
+	require.NoError(t, err)
+	_, err = s.CreateAccount(active("acc-1", ""))
+	require.NoError(t, err)
+	for i := range 60 {
+		u := record.NewUser()
+		u.ID, u.OwnerAccountID, u.Email = fmt.Sprintf("user-%02d", i), "acc-1", fmt.Sprintf("u%02d@example.org", i)
+		_, err = s.CreateUser(u)
+		require.NoError(t, err)
+	}
+	_, text, err := s.CreateToken(record.Token{Kind: identity.KindUser, AccountID: "acc-1"})
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	whole, err := os.ReadFile(from)
+	require.NoError(t, err)
+	copied, err := os.ReadFile(from + ".copy")
+	require.NoError(t, err)
+	for page := range len(whole)/4096 + 1 {
+		path := filepath.Join(t.TempDir(), "identity.db")
+		b := slices.Clone(whole)
+		if page == len(whole)/4096 {
+			clear(b)
+		} else {
+			clear(b[page*4096:][:4096])
+		}
+		require.NoError(t, os.WriteFile(path, b, 0o600))
+		require.NoError(t, os.WriteFile(path+".copy", copied, 0o600))
+		s, err := Open(path, Options{Volatile: true})
+		require.NoError(t, err, "page %d", page)
+		users, err := s.Users("acc-1")
+		require.NoError(t, err)
+		require.Len(t, users, 60, "page %d", page)
+		p, err := s.Authenticate(text)
+		require.NoError(t, err)
+		require.Equal(t, "acc-1", p.AccountID)
+		require.NoError(t, s.View(func(tx *Tx) error {
+			u, err := tx.UserByEmail("u07@example.org")
+			require.Equal(t, "user-07", u.ID)
+			return err
+		}))
+		require.NoError(t, s.Close())
+	}
+	at := bytes.LastIndex(whole, []byte(`{"record":{"id":"acc-1"`))
+	if at < 0 {
+		at = bytes.LastIndex(whole, []byte(`"account_id":"acc-1"`))
+	}
+	path := filepath.Join(t.TempDir(), "identity.db")
+	clear(whole[at&^4095:][:4096])
+	require.NoError(t, os.WriteFile(path, whole, 0o600))
+	s, err = Open(path, Options{Volatile: true})
+	require.NoError(t, err)
+	accounts, err := s.Accounts()
+	require.NoError(t, err)
+	require.Len(t, accounts, 1)
+	require.Equal(t, "acc-1", accounts[0].ID)
+	require.NoError(t, s.Close())
 }
 
 // A token that may see no camera does not turn into one that may see all by being written down.

@@ -1,4 +1,4 @@
-package vault
+package guard
 
 import (
 	"errors"
@@ -7,13 +7,12 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/boltfile"
-	"vmsbridge/storage/guard"
 )
 
-// create puts an empty database at path if there is nothing. It gets its name when it is whole and on the device: a power cut at a
+// Create puts an empty database at path if there is nothing. It gets its name when it is whole and on the device: a power cut at a
 // first start is no damage.
-func create(path string) error {
-	removeErr := remove(path + newSuffix)
+func Create(path string) error {
+	removeErr := Remove(path + NewSuffix)
 	switch info, err := os.Stat(path); {
 	case err == nil && info.Size() > 0, boltfile.Unreadable(err):
 		return nil
@@ -22,15 +21,15 @@ func create(path string) error {
 	case removeErr != nil:
 		return removeErr
 	}
-	db, _, err := guard.Open(path+newSuffix, &bolt.Options{})
+	db, _, err := Open(path+NewSuffix, &bolt.Options{})
 	if err == nil {
 		err = db.Close()
 	}
 	if err == nil {
-		err = rename(path+newSuffix, path)
+		err = Rename(path+NewSuffix, path)
 	}
 	if err != nil {
-		os.Remove(path + newSuffix)
+		os.Remove(path + NewSuffix)
 	}
 	return err
 }

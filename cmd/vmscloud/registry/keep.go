@@ -1,0 +1,36 @@
+package registry
+
+import (
+	"encoding/json"
+	"log/slog"
+
+	"vmsbridge/storage/database"
+)
+
+// Options of Open and Hold. The zero value works.
+type Options struct {
+	// Log receives what someone should know of. Nil logs nothing.
+	Log *slog.Logger
+	// OnDamage is called when a damaged file was replaced. It must not call the Registry.
+	OnDamage func(database.Damage)
+}
+
+// options say what there is to know of the file for those who open, check or repair it.
+func options(o Options) database.Options {
+	return database.Options{
+		Name: "registry", Buckets: [][]byte{bucketBridges, bucketActors, bucketKeys}, Log: o.Log, OnDamage: o.OnDamage,
+		Copied: func(string) bool { return true },
+		Sound: func(bucket string, _, v []byte) error {
+			switch bucket {
+			case string(bucketBridges):
+				return json.Unmarshal(v, &Bridge{})
+			case string(bucketActors):
+				return json.Unmarshal(v, &Actor{})
+			}
+			return nil
+		},
+	}
+}
+
+// Hold is the file of a program that does not run, for checking and repairing it.
+func Hold(path string, o Options) (*database.Held, error) { return database.Hold(path, options(o)) }

@@ -1,0 +1,138 @@
+package database
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/boltfile"
+	"vmsbridge/storage/guard"
+)
+
+// Report is what Check found.
+type Report struct {
+	Records int
+	Bytes   int64
+	// Problems has a sentence for each thing that is not as it should be, up to 100.
+	Problems []string
+	Missing  bool // there is no such file, nor a copy of it
+}
+
+const maxProblems = 100
+
+// Clean says that nothing is wrong.
+func (r Report) Clean() bool { return len(r.Problems) == 0 }
+
+func (r *Report) addf(format string, args ...any) {
+	if len(r.Problems) < maxProblems {
+		r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
+	}
+}
+
+// inspect reads the whole file at path, which nobody changes meanwhile, and compares it with its copy. It changes nothing. The error is
+// one of reading.
+func inspect(path string, o Options) (r Report, err error) {
+	info, err := os.Stat(path)
+	if err == nil {
+		r.Bytes = info.Size()
+	}
+	if errors.Is(err, fs.ErrNotExist) || err == nil && r.Bytes == 0 {
+		if _, err := os.Lstat(path + CopySuffix); err != nil {
+			r.Missing = true
+			return r, nil
+		}
+		r.addf("the file is gone, and its copy is there")
+		return r, nil
+	}
+	if err != nil && !boltfile.Unreadable(err) {
+		return r, err
+	}
+	if err := guard.Metas(path); err != nil {
+		damaged, ok := errors.AsType[*guard.DamageError](err)
+		if !ok {
+			return r, err
+		}
+		r.addf("%v", damaged.Cause)
+		return r, nil
+	}
+	var tx uint64
+	err = boltfile.Read(path, func(f *boltfile.File, err error) error {
+		if err != nil {
+			return err
+		}
+		tx = f.Meta().Tx
+		lost, err := f.Walk(func(bucket string, k, v []byte) error {
+			r.Records++
+			if err := o.Sound(bucket, k, v); err != nil {
+				r.addf("bucket %q: a record is damaged: %v", bucket, err) // its key may be an address
+			}
+			return nil
+		})
+		for _, l := range lost {
+			if l.Bucket == "" {
+				r.addf("%v", l)
+			} else {
+				r.addf("bucket %q, page %d is damaged", l.Bucket, l.Page)
+			}
+		}
+		have := f.Sequences()
+		for _, name := range o.Buckets {
+			if _, ok := have[string(name)]; !ok && len(have) > 0 {
+				r.addf("bucket %q is missing", name)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		r.addf("%v", err)
+	}
+	if r.Clean() {
+		r.compare(path, o, tx)
+	}
+	return r, nil
+}
+
+// compare holds a file that can be read against its copy, if that is of the same moment, and looks for contradictions.
+func (r *Report) compare(path string, o Options, tx uint64) {
+	db, file, err := guard.Open(path, &bolt.Options{Timeout: time.Second, ReadOnly: true})
+	if err == nil {
+		err = guard.Run(func() error {
+			return db.View(func(t *bolt.Tx) error {
+				if tx == copyTx(path) {
+					_, _ = readCopy(path+CopySuffix, func(bucket string, k, v []byte) error {
+						if b := t.Bucket([]byte(bucket)); b == nil || !bytes.Equal(b.Get(k), v) {
+							r.addf("bucket %q: a record is not as in the copy", bucket)
+						}
+						return nil
+					})
+				}
+				for _, p := range o.Agree(t) {
+					r.addf("%s", p)
+				}
+				return nil
+			})
+		})
+		if _, damaged := errors.AsType[*guard.DamageError](err); damaged {
+			guard.Abandon(file)
+		} else {
+			_ = db.Close()
+		}
+	}
+	if err != nil {
+		r.addf("%v", err)
+	}
+}
+
+// copyTx is of which transaction the copy is, 0 if it cannot be read in full.
+func copyTx(path string) uint64 {
+	tx, err := readCopy(path+CopySuffix, func(string, []byte, []byte) error { return nil })
+	if err != nil {
+		return 0
+	}
+	return tx
+}

@@ -1,0 +1,99 @@
+package database
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"vmsbridge/storage/guard"
+)
+
+// mendPause is how long it is not tried again to replace a damaged file that could not be replaced, on a full disk, say.
+const mendPause = 5 * time.Second
+
+// replace puts a new file with what can be read in the place of a damaged one, and opens it. Crash steps: (1) the new file is written beside
+// it and synced; (2) the damaged one is renamed; (3) the new one is renamed. Before (2) a start begins anew, between (2) and (3)
+// FinishRecovery does (3). The file must not be open.
+func (d *DB) replace(cause string) error {
+	next := d.path + guard.RecoveringSuffix
+	dam, err := salvage(d.path, next, d.opts)
+	if err != nil {
+		return fmt.Errorf("recover a damaged file (%s): %w", cause, err)
+	}
+	now := d.opts.Now().UTC()
+	dam.Time, dam.Name, dam.Cause, dam.Aside = now, d.opts.Name, cause, guard.AsideName(d.path, now)
+	switch err := guard.Rename(d.path, dam.Aside); {
+	case errors.Is(err, os.ErrNotExist):
+		dam.Aside = ""
+	case err != nil:
+		return err
+	}
+	if err := guard.Rename(next, d.path); err != nil {
+		return err
+	}
+	db, err := d.openBolt()
+	if err != nil {
+		return fmt.Errorf("open the recovered file: %w", err)
+	}
+	d.at.Store(db)
+	d.damage = append(d.damage, dam)
+	d.opts.Log.Error("a damaged file was set aside and recovered", "file", d.path, "cause", cause, "aside", dam.Aside, "records", dam.Records,
+		"restored", dam.Restored, "lost_pages", dam.LostPages, "bad_records", dam.BadRecords)
+	if dam.Aside != "" {
+		guard.ForgetOldest(d.path, dam.Aside)
+	}
+	if d.opts.OnDamage != nil {
+		d.opts.OnDamage(dam)
+	}
+	return nil
+}
+
+// repair handles damage that a transaction on o found. Nil says that it is worth a second try.
+func (d *DB) repair(o *open, damaged *guard.DamageError) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.at.Load() != o {
+		return nil // somebody else repaired it, or Close came first
+	}
+	// o may have stayed locked where it panicked, so it is left behind; closing its file keeps it from being written.
+	guard.Abandon(o.file)
+	d.at.Store(nil)
+	r, err := inspect(d.path, d.opts)
+	if err == nil && r.Clean() {
+		var db *open
+		if db, err = d.openBolt(); err == nil {
+			d.opts.Log.Error("a transaction broke off, but the file is sound", "file", d.path, "error", damaged)
+			d.at.Store(db)
+			return damaged
+		}
+	}
+	if err == nil {
+		err = d.replace(r.Problems[0])
+	}
+	if err != nil {
+		d.broken, d.retry = fmt.Errorf("%s %s: %w", d.opts.Name, d.path, err), time.Now().Add(mendPause)
+		return d.broken
+	}
+	return nil
+}
+
+// mend tries anew to open a file that could not be replaced.
+func (d *DB) mend() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.at.Load() != nil:
+		return nil
+	case d.closed || d.broken == nil:
+		return ErrClosed
+	case time.Now().Before(d.retry):
+		return d.broken
+	}
+	if err := d.openFile(); err != nil {
+		d.broken, d.retry = fmt.Errorf("%s %s: %w", d.opts.Name, d.path, err), time.Now().Add(mendPause)
+		return d.broken
+	}
+	d.broken = nil
+	return nil
+}

@@ -1,0 +1,234 @@
+package store
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/database"
+	"vmsbridge/uplink/identity/audit"
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/rule"
+)
+
+// fileName is what people call the file.
+const fileName = "identity file"
+
+// volatile are buckets of what people can get again: they sign in anew, ask for another link. The trail is too long to be kept twice.
+var volatile = [][]byte{bucketSessions, bucketOpen, bucketTickets, bucketHeld, bucketAttempts, bucketTrail, bucketTrailIndex, bucketLetters}
+
+// derived are buckets that rebuild makes of the others.
+var derived = [][]byte{bucketEmails, bucketMembers, bucketChildren, bucketShares, bucketOpen, bucketHeld, bucketTrailIndex}
+
+func in(list [][]byte, bucket string) bool {
+	return slices.ContainsFunc(list, func(name []byte) bool { return string(name) == bucket })
+}
+
+// options say what there is to know of the file for those who open, check or repair it.
+func options(o Options) database.Options {
+	return database.Options{
+		Name: fileName, Buckets: buckets, NoSync: o.Volatile, Now: o.Now, Log: o.Log, OnDamage: o.OnDamage,
+		Copied: func(bucket string) bool { return !in(volatile, bucket) && !in(derived, bucket) },
+		Sound:  sound, Agree: agree, Rebuild: rebuild,
+	}
+}
+
+// Hold is the file of a program that does not run, for checking and repairing it.
+func Hold(path string, o Options) (*database.Held, error) { return database.Hold(path, options(o)) }
+
+// sound says what is wrong with a record.
+func sound(bucket string, k, v []byte) error {
+	own := ""
+	var err error
+	switch bucket {
+	case string(bucketAccounts):
+		var row accountRow
+		err = json.Unmarshal(v, &row)
+		own = row.Record.ID
+	case string(bucketUsers):
+		var row userRow
+		err = json.Unmarshal(v, &row)
+		own = row.Record.ID
+	case string(bucketTokens):
+		var row record.Token
+		err = json.Unmarshal(v, &row)
+		own = row.ID
+	case string(bucketSessions):
+		var row record.Session
+		err = json.Unmarshal(v, &row)
+		own = string(row.Hash)
+	case string(bucketTickets):
+		var row record.Ticket
+		err = json.Unmarshal(v, &row)
+		own = string(row.Hash)
+	case string(bucketTrail):
+		var row audit.Entry
+		err = json.Unmarshal(v, &row)
+		own = string(binary.BigEndian.AppendUint64(nil, row.Seq))
+	case string(bucketAttempts):
+		err = json.Unmarshal(v, &record.Attempts{})
+	case string(bucketLetters):
+		err = json.Unmarshal(v, &record.Letter{})
+	}
+	if err == nil && own != "" && own != string(k) {
+		err = errors.New("it is that of another key")
+	}
+	return err
+}
+
+// agree names differences between the indexes and what they are made of, but for those of what is volatile.
+func agree(tx *bolt.Tx) (problems []string) {
+	want, err := index(tx)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	if want == nil {
+		return nil
+	}
+	for _, name := range [][]byte{bucketEmails, bucketMembers, bucketChildren, bucketShares} {
+		n, b := 0, tx.Bucket(name)
+		if b == nil {
+			continue
+		}
+		_ = b.ForEach(func(k, v []byte) error {
+			w, ok := want[string(name)][string(k)]
+			if !ok || w != string(v) {
+				problems = append(problems, fmt.Sprintf("index %q has an entry that should not be there", name))
+			} else {
+				n++
+			}
+			return nil
+		})
+		if n < len(want[string(name)]) {
+			problems = append(problems, fmt.Sprintf("index %q lacks %d entries", name, len(want[string(name)])-n))
+		}
+	}
+	return problems
+}
+
+// index is what the indexes of accounts and users should hold: bucket → key → value.
+func index(tx *bolt.Tx) (map[string]map[string]string, error) {
+	emails, members, children, shares := map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}
+	t := &Tx{tx: tx}
+	meta := tx.Bucket(bucketMeta)
+	if meta == nil || string(meta.Get(keyVersion)) != version {
+		return nil, nil // an older version has others
+	}
+	accounts, err := all[accountRow](t, bucketAccounts)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range accounts {
+		a := row.account()
+		if a.Child() {
+			children[string(pair(a.OwnerAccountID, []byte(a.ID)))] = ""
+		}
+		for _, email := range rule.Recipients(a) {
+			shares[string(pair(email, []byte(a.ID)))] = ""
+		}
+	}
+	users, err := all[userRow](t, bucketUsers)
+	for _, row := range users {
+		u := row.user()
+		if fold := record.Fold(u.Email); fold != "" {
+			emails[fold] = u.ID
+		}
+		members[string(pair(u.OwnerAccountID, []byte(u.ID)))] = ""
+	}
+	return map[string]map[string]string{string(bucketEmails): emails, string(bucketMembers): members,
+		string(bucketChildren): children, string(bucketShares): shares}, err
+}
+
+// rebuild makes the indexes anew, after some records were lost, and an account of which only its users are left.
+func rebuild(tx *bolt.Tx) error {
+	if err := keepVersion(tx); err != nil {
+		return err
+	}
+	if string(tx.Bucket(bucketMeta).Get(keyVersion)) != version {
+		return nil // what upgrades it makes the indexes
+	}
+	if err := adopt(tx); err != nil {
+		return err
+	}
+	for _, name := range derived {
+		if err := tx.DeleteBucket(name); err != nil {
+			return err
+		}
+		if _, err := tx.CreateBucket(name); err != nil {
+			return err
+		}
+	}
+	want, err := index(tx)
+	if err != nil {
+		return err
+	}
+	for name, entries := range want {
+		for k, v := range entries {
+			if err := tx.Bucket([]byte(name)).Put([]byte(k), []byte(v)); err != nil {
+				return err
+			}
+		}
+	}
+	return rebuildVolatile(&Tx{tx: tx})
+}
+
+// keepVersion writes the mark of this version where it is lost: records of version 1 name no record.
+func keepVersion(tx *bolt.Tx) error {
+	if tx.Bucket(bucketMeta).Get(keyVersion) != nil {
+		return nil
+	}
+	users, err := all[userRow](&Tx{tx: tx}, bucketUsers)
+	if err != nil || len(users) > 0 && users[0].Record.ID == "" {
+		return err
+	}
+	return tx.Bucket(bucketMeta).Put(keyVersion, []byte(version))
+}
+
+// rebuildVolatile makes the indexes of sessions, tickets and the trail.
+func rebuildVolatile(t *Tx) error {
+	sessions, err := all[record.Session](t, bucketSessions)
+	for _, s := range sessions {
+		err = errors.Join(err, mark(t, bucketOpen, pair(s.UserID, s.Hash), true))
+	}
+	tickets, err2 := all[record.Ticket](t, bucketTickets)
+	err = errors.Join(err, err2)
+	for _, k := range tickets {
+		err = errors.Join(err, mark(t, bucketHeld, pair(k.UserID, k.Hash), true))
+	}
+	trail := t.tx.Bucket(bucketTrail)
+	last := trail.Sequence()
+	err = errors.Join(err, trail.ForEach(func(k, raw []byte) error {
+		var e audit.Entry
+		if err := json.Unmarshal(raw, &e); err != nil {
+			return err
+		}
+		last = max(last, e.Seq)
+		return mark(t, bucketTrailIndex, pair(e.AccountID, k), true)
+	}))
+	return errors.Join(err, trail.SetSequence(last))
+}
+
+// adopt makes an account anew that users are of and that is lost, so that it keeps its id.
+func adopt(tx *bolt.Tx) error {
+	t := &Tx{tx: tx}
+	users, err := all[userRow](t, bucketUsers)
+	if err != nil {
+		return err
+	}
+	for _, row := range users {
+		id := row.Record.OwnerAccountID
+		if id == "" || tx.Bucket(bucketAccounts).Get([]byte(id)) != nil {
+			continue
+		}
+		a := record.NewAccount()
+		a.ID, a.Name, a.Status, a.Inner.Created = id, id, record.Texts{record.StatusActive}, row.Inner.Created
+		if err := put(t, bucketAccounts, []byte(id), accountRow{a, a.Inner}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
