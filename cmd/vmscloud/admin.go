@@ -27,6 +27,7 @@ type adminRequest struct {
 	Do    string       `json:"do"` // create, revoke, tokens, accounts, users
 	Token record.Token `json:"token,omitzero"`
 	ID    string       `json:"id,omitempty"`
+	What  string       `json:"what,omitempty"`
 }
 
 type adminAnswer struct {
@@ -76,7 +77,7 @@ func adminDo(ids *store.Store, req adminRequest) (a adminAnswer, err error) {
 		if !ok {
 			return a, fmt.Errorf("unknown request %q", req.Do)
 		}
-		a.Secret, err = changeUser(ids, verb, req.ID)
+		a.Secret, err = changeUser(ids, verb, req.ID, req.What)
 	}
 	return a, err
 }
@@ -166,8 +167,8 @@ func (c *adminClient) Users(account string) ([]record.User, error) {
 	return a.Users, err
 }
 
-func (c *adminClient) ChangeUser(verb, email string) (string, error) {
-	a, err := c.do(adminRequest{Do: "user-" + verb, ID: email})
+func (c *adminClient) ChangeUser(verb, email, what string) (string, error) {
+	a, err := c.do(adminRequest{Do: "user-" + verb, ID: email, What: what})
 	return a.Secret, err
 }
 

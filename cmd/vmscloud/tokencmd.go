@@ -29,7 +29,7 @@ type tokenStore interface {
 	Tokens() ([]record.Token, error)
 	Accounts() ([]record.Account, error)
 	Users(account string) ([]record.User, error)
-	ChangeUser(verb, email string) (token string, err error)
+	ChangeUser(verb, email, what string) (out string, err error)
 	Close() error
 }
 

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/audit"
 	"vmsbridge/uplink/identity/record"
 	"vmsbridge/uplink/identity/store"
@@ -20,6 +21,8 @@ type userCmd struct {
 	Disable   userSetCmd  `cmd:"" help:"Shut a user out; sessions and tokens end at once."`
 	Enable    userSetCmd  `cmd:"" help:"Let a disabled user in again."`
 	Superuser userSetCmd  `cmd:"" help:"Make a user a superuser, who may do everything in every account."`
+
+	Devices userDevicesCmd `cmd:"" help:"List the devices at which a user signs in without a code, or forget them."`
 }
 
 // AfterApply tells the commands that differ in their verb only which they are.
@@ -40,7 +43,7 @@ func (c userLinkCmd) Run() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, ids.Close()) }()
-	token, err := ids.ChangeUser("link", c.Email)
+	token, err := ids.ChangeUser("link", c.Email, "")
 	if err != nil {
 		return err
 	}
@@ -64,7 +67,7 @@ func (c userSetCmd) Run() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, ids.Close()) }()
-	if _, err := ids.ChangeUser(c.verb, c.Email); err != nil {
+	if _, err := ids.ChangeUser(c.verb, c.Email, ""); err != nil {
 		return err
 	}
 	fmt.Printf("Done: %s %s.\n", c.verb, printable(c.Email))
@@ -120,8 +123,8 @@ func stateOf(u record.User) string {
 	return "disabled"
 }
 
-// changeUser does what userCmd says to the user of an address. The token is that of "link".
-func changeUser(ids *store.Store, verb, email string) (token string, err error) {
+// changeUser does what userCmd says to the user of an address, and with what: a device. out is the token of "link".
+func changeUser(ids *store.Store, verb, email, what string) (out string, err error) {
 	err = ids.Update(func(tx *store.Tx) error {
 		u, err := tx.UserByEmail(email)
 		if err != nil {
@@ -131,7 +134,7 @@ func changeUser(ids *store.Store, verb, email string) (token string, err error) 
 		switch verb {
 		case "link":
 			entry.Action = audit.Password
-			token, err = passwordToken(tx, u)
+			out, err = passwordToken(tx, u)
 		case "unlock":
 			u.Inner.Locked, u.Inner.LockedWhy, u.Inner.CodeFailures, entry.Action = time.Time{}, "", 0, audit.Unlock
 			err = tx.PutAttempts(u.Email, record.Attempts{})
@@ -143,17 +146,28 @@ func changeUser(ids *store.Store, verb, email string) (token string, err error) 
 			u.IsActive, u.IsPending, entry.Fields = u.Inner.PasswordHash != "", u.Inner.PasswordHash == "", []string{"is_active"}
 		case "superuser":
 			u.IsSuperuser, entry.Fields = true, []string{"is_superuser"}
+		case "devices":
+			out = devicesOf(u)
+			return nil
+		case "forget-device":
+			entry.Fields = []string{"user_authenticated_clients"}
+			if what == everything {
+				u.SetDevices(nil)
+				u.Inner.MarkKey = nil
+			} else if !u.ForgetDevice(what) {
+				return fmt.Errorf("%s has no trusted device %q: list them with: vmscloud user devices: %w", email, what, identity.ErrNotFound)
+			}
 		default:
 			return fmt.Errorf("unknown change %q", verb)
 		}
 		return errors.Join(err, tx.PutUser(u), tx.Record(entry))
 	})
-	return token, err
+	return out, err
 }
 
 // fileStore is the identity file as the commands use it while no vmscloud runs.
 type fileStore struct{ *store.Store }
 
-func (f fileStore) ChangeUser(verb, email string) (string, error) {
-	return changeUser(f.Store, verb, email)
+func (f fileStore) ChangeUser(verb, email, what string) (string, error) {
+	return changeUser(f.Store, verb, email, what)
 }

@@ -1,7 +1,6 @@
 package factor
 
 import (
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -21,8 +20,6 @@ const (
 	maxSharers = 50
 	// keyChars of a tfa_key are worth 190 bits.
 	keyChars = 32
-	// labelBytes of a device's hash name it in user_authenticated_clients.
-	labelBytes = 6
 )
 
 // bucket holds, by the hash of a tfa_key, the ids of the users whom it serves.
@@ -41,10 +38,10 @@ func (f *Factor) Trusted(u record.User, device string) bool {
 	return known
 }
 
-// Trust notes the device with the user, in a transaction of the caller's, which stores u. It returns the value for the
+// Trust notes the device, as name, with the user, in a transaction of the caller's, which stores u. It returns the value for the
 // cookie: device if that serves other users already, else a new one. A value that was not made here is not taken over:
 // who can put a cookie into a browser would know it.
-func (f *Factor) Trust(tx *store.Tx, u *record.User, device string) (string, error) {
+func (f *Factor) Trust(tx *store.Tx, u *record.User, device, name string) (string, error) {
 	users, err := sharers(tx, device)
 	if err != nil {
 		return "", err
@@ -56,22 +53,12 @@ func (f *Factor) Trust(tx *store.Tx, u *record.User, device string) (string, err
 	kept := slices.DeleteFunc(slices.Clone(u.Inner.Devices), func(d record.Device) bool {
 		return secret.Same(d.Hash, h) || !tx.Now().Before(d.Since.Add(trustTime))
 	})
-	kept = append(kept, record.Device{Hash: h, Since: tx.Now()})
-	kept = kept[max(0, len(kept)-maxDevices):]
-	u.Inner.Devices, u.Clients = kept, labels(kept)
+	kept = append(kept, record.Device{Hash: h, Since: tx.Now(), Name: name})
+	u.SetDevices(kept[max(0, len(kept)-maxDevices):])
 	if !slices.Contains(users, u.ID) {
 		users = append(users, u.ID)
 	}
 	return device, share(tx, h, users)
-}
-
-// labels are the devices as they are shown: by something that does not open anything.
-func labels(devices []record.Device) record.Texts {
-	out := make(record.Texts, len(devices))
-	for i, d := range devices {
-		out[i] = hex.EncodeToString(d.Hash[:min(labelBytes, len(d.Hash))])
-	}
-	return out
 }
 
 // sharers are the ids of the users whom a device serves still, none if it is unknown.

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 )
 
 // check says what is wrong with the value of a field, which has its kind already, as half a sentence.
@@ -131,6 +132,24 @@ func CheckLine(s string) error {
 		return errors.New("holds a control character")
 	}
 	return nil
+}
+
+// maxName bounds the name of something that people see in a list, in bytes.
+const maxName = 100
+
+// Name is a text as the name of something: one line, cut to its length.
+func Name(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, ""))
+	for len(s) > maxName {
+		_, n := utf8.DecodeLastRuneInString(s)
+		s = s[:len(s)-n]
+	}
+	return strings.TrimSpace(s)
 }
 
 // CheckEmail says what is wrong with an address. The document wants ASCII.

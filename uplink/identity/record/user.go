@@ -1,8 +1,10 @@
 package record
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 )
@@ -109,10 +111,42 @@ type UserInner struct {
 	Terms   []string `json:"terms,omitempty"` // accepted terms of service
 }
 
-// Device is a trusted device of a user.
+// Device is a trusted device of a user: one at which they signed in with a code.
 type Device struct {
 	Hash  []byte    `json:"hash"`
 	Since time.Time `json:"since"`
+	Used  time.Time `json:"used,omitzero"` // the last sign-in without a code
+	Name  string    `json:"name,omitempty"`
+}
+
+// ID names the device where it is shown. It opens nothing.
+func (d Device) ID() string { return hex.EncodeToString(d.Hash[:min(6, len(d.Hash))]) }
+
+// SetDevices gives the user a list of trusted devices.
+func (u *User) SetDevices(list []Device) {
+	u.Inner.Devices, u.Clients = list, make(Texts, len(list))
+	for i, d := range list {
+		u.Clients[i] = d.ID()
+	}
+}
+
+// ForgetDevice makes a device trusted no more. It reports whether there was one of that id.
+func (u *User) ForgetDevice(id string) bool {
+	kept := slices.DeleteFunc(slices.Clone(u.Inner.Devices), func(d Device) bool { return d.ID() == id })
+	gone := len(kept) < len(u.Inner.Devices)
+	u.SetDevices(kept)
+	return gone
+}
+
+// EditDevice changes the device that is, and reports whether there is one.
+func (u *User) EditDevice(is func(Device) bool, change func(*Device)) bool {
+	list := slices.Clone(u.Inner.Devices)
+	at := slices.IndexFunc(list, is)
+	if at >= 0 {
+		change(&list[at])
+	}
+	u.SetDevices(list)
+	return at >= 0
 }
 
 // NewUser is a user with the defaults of §4.3: pending, with live, recorded and exported video.

@@ -36,8 +36,8 @@ type Factor interface {
 	// Check compares the code with the ticket's. It changes t and u, which the desk stores also when the error is a
 	// *status.Error: 401 for a missing or expired code, 406 for a wrong one, 429 when the user is locked now.
 	Check(tx *store.Tx, t *record.Ticket, u *record.User, code string) error
-	// Trust notes the device with the user and returns the value for the cookie: device, or a new one.
-	Trust(tx *store.Tx, u *record.User, device string) (string, error)
+	// Trust notes the device, as name, with the user and returns the value for the cookie: device, or a new one.
+	Trust(tx *store.Tx, u *record.User, device, name string) (string, error)
 }
 
 // Masked is the answer of authenticate when a code is needed.

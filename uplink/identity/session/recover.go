@@ -87,20 +87,22 @@ func (d *Desk) resetting(tx *store.Tx, token string, more ...*status.Error) (t r
 	return t, u, home, held.Last(400, 402, 406, 412, 460, 461)
 }
 
-// Reset sets a password by a token, which makes a pending user active, ends the user's other sessions, and opens one.
-func (d *Desk) Reset(ctx context.Context, token, password string, terms []string, from netip.Addr) (Opened, error) {
+// Reset sets a password by a token, which makes a pending user active, ends the user's other sessions, and opens one. A
+// user who needs a second factor gets the ticket of a sign-in and no session: a link in a mail is one factor.
+func (d *Desk) Reset(ctx context.Context, token, password string, terms []string, from netip.Addr) (Opened, Ticket, error) {
 	weak := Weak(password)
 	if err := d.CheckReset(token); err != nil && weak == nil {
-		return Opened{}, err // before the work of hashing
+		return Opened{}, Ticket{}, err // before the work of hashing
 	}
 	hash := ""
 	if weak == nil {
 		var err error
 		if hash, err = d.hasher.Hash(ctx, password); err != nil {
-			return Opened{}, err
+			return Opened{}, Ticket{}, err
 		}
 	}
 	var out Opened
+	var next Ticket
 	err := d.store.Update(func(tx *store.Tx) error {
 		_, u, home, err := d.resetting(tx, token, weak)
 		if err != nil {
@@ -113,17 +115,28 @@ func (d *Desk) Reset(ctx context.Context, token, password string, terms []string
 		if u, err = SetPassword(tx, u, hash, nil); err != nil {
 			return err
 		}
-		out, err = d.Open(tx, u, home, from)
+		out, next, err = d.enter(tx, u, home, from)
 		return errors.Join(err, tx.Record(mine(u, audit.Password, from)))
 	})
-	return out, err
+	return out, next, err
+}
+
+// enter opens a session for who came by a link, or begins a sign-in where the user needs a code.
+func (d *Desk) enter(tx *store.Tx, u record.User, home record.Account, from netip.Addr) (o Opened, t Ticket, err error) {
+	if d.needsCode(u, home, "") {
+		t, err = d.begin(tx, u, true)
+		return Opened{User: u, Home: home}, t, err
+	}
+	o, err = d.Open(tx, u, home, from)
+	return o, t, err
 }
 
 // SetPassword gives a user a password, which makes a pending one active, ends all sessions but the one with the hash
 // except, forgets all trusted and known devices, and makes all links and codes worthless.
 func SetPassword(tx *store.Tx, u record.User, hash string, except []byte) (record.User, error) {
 	u.Inner.PasswordHash, u.Inner.PasswordSet = hash, tx.Now()
-	u.Inner.Devices, u.Clients, u.Inner.MarkKey = nil, nil, nil
+	u.Inner.MarkKey = nil
+	u.SetDevices(nil)
 	if u.IsPending {
 		u.IsPending, u.IsActive = false, true
 	}
@@ -131,9 +144,11 @@ func SetPassword(tx *store.Tx, u record.User, hash string, except []byte) (recor
 		tx.DropTickets(u.ID, record.PurposeLogin, record.PurposePassword, record.PurposeFactor, record.PurposeCode))
 }
 
-// Validate makes a pending account active by the link in its mail, and opens a session for its first user.
-func (d *Desk) Validate(id, token string, from netip.Addr) (Opened, error) {
+// Validate makes a pending account active by the link in its mail, and opens a session for its first user, or begins a
+// sign-in as Reset does.
+func (d *Desk) Validate(id, token string, from netip.Addr) (Opened, Ticket, error) {
 	var out Opened
+	var next Ticket
 	var letters []post.Letter
 	err := d.store.Update(func(tx *store.Tx) error {
 		var held status.Held
@@ -167,13 +182,13 @@ func (d *Desk) Validate(id, token string, from netip.Addr) (Opened, error) {
 				return err
 			}
 		}
-		out, err = d.Open(tx, u, home, from)
+		out, next, err = d.enter(tx, u, home, from)
 		return err
 	})
 	if err == nil {
 		d.Send(letters...)
 	}
-	return out, err
+	return out, next, err
 }
 
 // Resend sends the mail of a kind again: Registration while the account is pending, UserCreated while the user is. order is

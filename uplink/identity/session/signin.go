@@ -34,6 +34,7 @@ type Claim struct {
 	Token, Code string
 	Device      string // cookie tfa_key, "" if there is none
 	Mark        string // of a known device, "" if there is none
+	Agent       string // what the client says that it is: the name of a device until its user gives another
 	From        netip.Addr
 }
 
@@ -197,12 +198,16 @@ func (d *Desk) Authorize(_ context.Context, in Claim) (Opened, error) {
 				}
 				return d.wrongCode(tx, t, u, home, in.From, &letters)
 			}
-			if out.Device, err = d.factor.Trust(tx, &u, in.Device); err != nil {
+			if out.Device, err = d.factor.Trust(tx, &u, in.Device, record.Name(in.Agent)); err != nil {
 				return err
 			}
 		}
 		if answer != nil {
 			return nil
+		}
+		if out.Device == "" && d.factor != nil && d.factor.Trusted(u, in.Device) {
+			hash := secret.Hash(in.Device)
+			u.EditDevice(func(x record.Device) bool { return secret.Same(x.Hash, hash) }, func(x *record.Device) { x.Used = tx.Now() })
 		}
 		if err := tx.DeleteTicket(t.Hash); err != nil {
 			return err

@@ -65,6 +65,9 @@ func TestEveryEndpointInEveryEncoding(t *testing.T) {
 			do(200, "POST", "/g/user", asu, args{"id": id, "street": []string{"x"}, "camera_access": [][]string{{"M", "cam2-c", "RWS"}}, "json": `{"vms":{"notify_levels":[1]}}`, "is_ptz_live": 1})
 			u := b.User("enc@c")
 			require.Equal(t, []any{record.Texts{"x"}, record.Lists{{"cam2-c", "RWS"}}, `{"vms":{"notify_levels":[1]}}`, record.Flag(true)}, []any{u.Street, u.CameraAccess, u.JSON, u.IsPTZLive})
+			b.EditUser("asu@c", func(u *record.User) { u.SetDevices([]record.Device{{Hash: []byte("device")}}) })
+			do(200, "POST", pathClients, asu, args{"client_id": "646576696365", "name": "Tür & Tor"})
+			require.Equal(t, "Tür & Tor", b.User("asu@c").Inner.Devices[0].Name)
 			do(204, "POST", aaa+"logout", asu, nil)
 		})
 	}

@@ -57,13 +57,11 @@ func (c *call) validateAccount() error {
 	if err != nil {
 		return err
 	}
-	o, err := c.desk.Validate(in["id"], in["token"], c.from)
+	o, t, err := c.desk.Validate(in["id"], in["token"], c.from)
 	if err != nil {
 		return err
 	}
-	c.right = true
-	c.signedIn(o)
-	return c.ok(map[string]string{"user_id": o.User.ID})
+	return c.entered(o, t)
 }
 
 // forgotPassword is POST /g/aaa/forgot_password.
@@ -112,13 +110,24 @@ func (c *call) resetPassword() error {
 			return status.Badf("%s must be text", terms)
 		}
 	}
-	o, err := c.desk.Reset(c.r.Context(), token, password, slices.DeleteFunc(urls, func(s string) bool { return s == "" }), c.from)
+	o, t, err := c.desk.Reset(c.r.Context(), token, password, slices.DeleteFunc(urls, func(s string) bool { return s == "" }), c.from)
 	if err != nil {
 		return err
 	}
+	return c.entered(o, t)
+}
+
+// entered answers who came by a link: with a session, or as authenticate does where a code is needed.
+func (c *call) entered(o session.Opened, t session.Ticket) error {
 	c.right = true
-	c.signedIn(o)
-	return c.ok(map[string]string{"user_id": o.User.ID})
+	if t.Token == "" {
+		c.signedIn(o)
+		return c.ok(map[string]string{"user_id": o.User.ID})
+	}
+	return c.ok(struct {
+		ID string `json:"user_id"`
+		ticket
+	}{o.User.ID, ticketOf(t)})
 }
 
 // resendRegistration is POST /g/aaa/resend_registration_email.
@@ -136,6 +145,24 @@ func (c *call) resend(k letters.Kind) error {
 		return err
 	}
 	return c.answer(http.StatusAccepted, nil)
+}
+
+// inCharge is the user of an id whose sign-in the caller is in charge of: themselves, or one whom they, an account
+// superuser or superuser, may manage. A user whom the caller may not manage is as little found as one who does not exist.
+func inCharge(tx *store.Tx, me session.Caller, id string) (record.User, error) {
+	u, err := tx.User(id)
+	if err != nil || u.ID == me.User.ID {
+		return u, found(err, errNoUser)
+	}
+	account, err := tx.Account(u.OwnerAccountID)
+	if err != nil {
+		return u, err
+	}
+	place := me.Place(account)
+	if !me.Rule().Admin(place) || !rule.Users(me.Rule(), place, rule.KindOf(u), rule.Update) {
+		return u, errNoUser
+	}
+	return u, nil
 }
 
 // changePassword is POST /g/aaa/change_password: of one's own, with the current one, or of a user whom the caller, an
@@ -173,17 +200,9 @@ func (c *call) changePassword() error {
 		return err
 	}
 	err = c.update(func(tx *store.Tx, me session.Caller) error {
-		u, err := tx.User(id)
-		if err != nil {
-			return found(err, errNoUser)
-		}
-		account, err := tx.Account(u.OwnerAccountID)
+		u, err := inCharge(tx, me, id)
 		if err != nil {
 			return err
-		}
-		place := me.Place(account)
-		if !own && !(me.Rule().Admin(place) && rule.Users(me.Rule(), place, rule.KindOf(u), rule.Update)) {
-			return errNoUser
 		}
 		if bad != nil {
 			return bad

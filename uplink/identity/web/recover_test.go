@@ -222,7 +222,7 @@ func TestALinkIsGoodOnce(t *testing.T) {
 	results := make(chan error, 6)
 	for range 6 {
 		go func() {
-			_, err := b.desk.Reset(t.Context(), token, fresh, nil, netip.Addr{})
+			_, _, err := b.desk.Reset(t.Context(), token, fresh, nil, netip.Addr{})
 			results <- err
 		}()
 	}

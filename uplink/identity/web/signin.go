@@ -43,7 +43,7 @@ func (c *call) authorize() error {
 		return err
 	}
 	o, err := c.desk.Authorize(c.r.Context(), session.Claim{Token: unformed(in["token"]), Code: in["two_factor_authentication_code"], Device: c.set.Device(), Mark: c.set.Mark(),
-		From: c.from})
+		From: c.from, Agent: c.r.UserAgent()})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,102 @@
+package web
+
+import (
+	"bytes"
+	"net/http"
+
+	"vmsbridge/uplink/identity/audit"
+	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/identity/session"
+	"vmsbridge/uplink/identity/status"
+	"vmsbridge/uplink/identity/store"
+)
+
+// The trusted devices of user_authenticated_clients, which the document names without a call for them.
+const pathClients = "/g/user/authenticated_clients"
+
+const argClient = "client_id"
+
+var errNoClient = status.New(status.NotFound, "ClientNotFound", "the user has no trusted device of that id")
+
+// trusted is a device as it is listed.
+type trusted struct {
+	ID      string      `json:"id"` // as in user_authenticated_clients
+	Name    string      `json:"name"`
+	Created string      `json:"created"`
+	Used    string      `json:"last_used"` // "" if it was not used since
+	Current record.Flag `json:"is_current"`
+}
+
+// listClients is GET: the user's own, or those of a user whom the caller is in charge of.
+func (c *call) listClients() error {
+	in, err := c.text(nil, "id")
+	if err != nil {
+		return err
+	}
+	out := []trusted{}
+	mine := secret.Hash(c.set.Device())
+	err = c.view(func(tx *store.Tx, me session.Caller) error {
+		u, err := inCharge(tx, me, orOwn(in["id"], me))
+		for _, d := range u.Inner.Devices {
+			out = append(out, trusted{d.ID(), d.Name, record.Stamp(d.Since), record.Stamp(d.Used), record.Flag(bytes.Equal(mine, d.Hash))})
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.ok(out)
+}
+
+// nameClient is POST: it gives a device another name.
+func (c *call) nameClient() error {
+	in, err := c.text([]string{argClient, "name"}, "id")
+	if err != nil {
+		return err
+	}
+	if in["name"] != record.Name(in["name"]) {
+		return status.Badf("name must be one line of at most 100 bytes")
+	}
+	return c.changeClient(in, func(u *record.User) bool {
+		return u.EditDevice(func(d record.Device) bool { return d.ID() == in[argClient] }, func(d *record.Device) { d.Name = in["name"] })
+	})
+}
+
+// dropClient is DELETE: the next sign-in at the device needs a code.
+func (c *call) dropClient() error {
+	in, err := c.text([]string{argClient}, "id")
+	if err != nil {
+		return err
+	}
+	return c.changeClient(in, func(u *record.User) bool { return u.ForgetDevice(in[argClient]) })
+}
+
+func (c *call) changeClient(in map[string]string, change func(*record.User) bool) error {
+	err := c.update(func(tx *store.Tx, me session.Caller) error {
+		u, err := inCharge(tx, me, orOwn(in["id"], me))
+		if err != nil {
+			return err
+		}
+		if !change(&u) {
+			return errNoClient
+		}
+		entry := me.Entry(u.OwnerAccountID, audit.Update, audit.KindUser, u.ID, u.Email)
+		entry.Fields = []string{"user_authenticated_clients"}
+		if err := tx.PutUser(u); err != nil {
+			return err
+		}
+		return tx.Record(entry)
+	})
+	if err != nil {
+		return err
+	}
+	return c.answer(http.StatusOK, map[string]string{"id": in[argClient]})
+}
+
+func orOwn(id string, me session.Caller) string {
+	if id == "" {
+		return me.User.ID
+	}
+	return id
+}
