@@ -39,7 +39,8 @@ type Link struct {
 
 	known chan struct{} // closed once the service has answered that it knows the bridge, or that it needs no registration
 
-	registers atomic.Bool // the service has taken a registration
+	registers atomic.Bool   // the service has taken a registration
+	again     chan struct{} // buffered 1: it is to be told again soon
 
 	mu       sync.Mutex // guards the rest
 	trouble  error      // why the service does not know the bridge yet, nil if it does
@@ -72,7 +73,7 @@ func New(s configs.Service, opts Options) (*Link, error) {
 			return nil, err
 		}
 	}
-	l := &Link{client: c, source: source, clock: opts.Clock, stopping: make(chan struct{}), profile: opts.Profile, log: opts.Log, known: make(chan struct{})}
+	l := &Link{client: c, source: source, clock: opts.Clock, stopping: make(chan struct{}), profile: opts.Profile, log: opts.Log, known: make(chan struct{}), again: make(chan struct{}, 1)}
 	l.reporter = reporter.New(opts.Outbox, c, reporter.Options{Drain: drain, Greet: l.begin, Register: l.introduce, Log: opts.Log, Registerer: opts.Registerer})
 	return l, nil
 }
@@ -83,6 +84,7 @@ func (l *Link) Run(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() { close(l.stopping) })()
 	g.Go(panics.Caught(func() error { return l.reporter.Run(ctx) }))
 	g.Go(panics.Caught(func() error { return l.refresh(ctx) }))
+	g.Go(panics.Caught(func() error { return l.goodbye(ctx) }))
 	if l.tunnel != nil {
 		g.Go(panics.Caught(func() error {
 			if !l.waitKnown(ctx) {

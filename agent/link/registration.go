@@ -69,15 +69,42 @@ func (l *Link) refresh(ctx context.Context) error {
 	if !l.waitKnown(ctx) {
 		return ctx.Err()
 	}
+	tick := time.NewTicker(registerEvery)
+	defer tick.Stop()
 	for {
-		sleep(ctx, registerEvery)
-		if ctx.Err() != nil {
+		select {
+		case <-ctx.Done():
 			return ctx.Err()
+		case <-tick.C:
+		case <-l.again:
 		}
 		if err := l.register(ctx); err != nil && !noRegistration(err) && ctx.Err() == nil {
 			l.log.Warn("register with the service again", "error", err)
 		}
 	}
+}
+
+// soon has the service told of the bridge soon: one that lost the tunnel must know whether the bridge is still there.
+func (l *Link) soon() {
+	select {
+	case l.again <- struct{}{}:
+	default:
+	}
+}
+
+// goodbye tells the service that the bridge stops, so that a restart is no outage. It costs no time of its own: what is under way is
+// drained meanwhile. Without it the service finds out by itself, only sooner.
+func (l *Link) goodbye(ctx context.Context) error {
+	<-ctx.Done()
+	if !l.registers.Load() {
+		return ctx.Err()
+	}
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+	defer cancel()
+	if err := l.client.Leave(limited, l.profile().ID); err != nil {
+		l.log.Debug("the service was not told of the stop", "error", err)
+	}
+	return ctx.Err()
 }
 
 // noRegistration tells a service that has no such endpoint, as those of others have none: they answer in their own form, or with what
@@ -94,13 +121,4 @@ func noRegistration(err error) bool {
 		return other.Code/100 == 2 || other.Code == http.StatusNotFound || other.Code == http.StatusMethodNotAllowed || other.Code == http.StatusNotImplemented
 	}
 	return false
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
 }

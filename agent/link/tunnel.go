@@ -12,7 +12,7 @@ import (
 // before Run.
 func (l *Link) KeepTunnel(url, bridge string, handler http.Handler) error {
 	dialer, err := tunnel.New(tunnel.Options{URL: url, Base: l.client.Base, Bridge: bridge, Token: l.tunnelToken(),
-		Handler: handler, HTTP: l.client.HTTP(), Log: l.log})
+		Handler: handler, HTTP: l.client.HTTP(), Changed: l.soon, Log: l.log})
 	if err != nil {
 		return err
 	}

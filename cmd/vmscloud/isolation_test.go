@@ -161,6 +161,7 @@ func TestAnotherAccountIsOutOfReachInTheAPI(t *testing.T) {
 		"eventSubscriptions/{id}/filters":          {{"GET", "eventSubscriptions/" + sub + "/filters", "", 404, 404}, {"POST", "eventSubscriptions/" + sub + "/filters", `{"actors":["camera:cam-b"]}`, 404, 404}},
 		"eventSubscriptions/{id}/filters/{filter}": {{"GET", "eventSubscriptions/" + sub + "/filters/1", "", 404, 404}, {"DELETE", "eventSubscriptions/" + sub + "/filters/1", "", 404, 404}},
 		"eventSubscriptions/{id}/stream":           {{"GET", "eventSubscriptions/" + sub + "/stream", "", 404, 404}},
+		"bridges:leave":                            {{"POST", "bridges:leave?bridgeId=bridge-a", "", 409, 409}, {"POST", "bridges:leave?bridgeId=nobody-s", "", 409, 409}},
 		"bridges:tunnel":                           {{"GET", "bridges:tunnel?bridgeId=bridge-a", "", 409, 409}, {"GET", "bridges:tunnel?bridgeId=nobody-s", "", 409, 409}},
 		"authorizationTokens":                      {{"POST", "authorizationTokens", `{"type":"reseller","targetType":"account","targetId":"` + a + `"}`, 404, 403}},
 	}

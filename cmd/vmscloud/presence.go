@@ -98,7 +98,10 @@ type door struct {
 	presence *presence.Watch
 }
 
-var _ server.BridgeRegistry = door{}
+var (
+	_ server.BridgeRegistry = door{}
+	_ server.Leaver         = door{}
+)
 
 // Register is for server.BridgeRegistry.
 func (d door) Register(ctx context.Context, p identity.Principal, reg vms.Registration) error {
@@ -112,5 +115,14 @@ func (d door) Register(ctx context.Context, p identity.Principal, reg vms.Regist
 	}
 	// The token of its images is another one each time that a bridge starts.
 	d.presence.Registered(presence.BridgeOf(p.AccountID, reg.ID), statuses, !known || was.Token != reg.ImageToken)
+	return nil
+}
+
+// Leave is for server.Leaver.
+func (d door) Leave(_ context.Context, p identity.Principal, bridge string) error {
+	if err := d.SpeaksFor(p, bridge); err != nil {
+		return err
+	}
+	d.presence.Left(presence.BridgeOf(p.AccountID, bridge))
 	return nil
 }

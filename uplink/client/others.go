@@ -43,6 +43,12 @@ func (c *Client) Register(ctx context.Context, r Registration) error {
 	return nil
 }
 
+// Leave tells the service that the bridge of that id, which is registered, stops. Unsupported tells a service that knows no such thing.
+func (c *Client) Leave(ctx context.Context, bridge string) error {
+	_, err := c.call(ctx, http.MethodPost, vms.PathLeave+"?"+url.Values{"bridgeId": {bridge}}.Encode(), nil, maxAnswerBytes)
+	return err
+}
+
 // took says whether a 2xx is that of a service that takes registrations, of whatever make: a JSON object that is no error, or nothing
 // where that is said by the code.
 func took(a answer) bool {

@@ -133,9 +133,19 @@ func (i bedImages) Image(_ context.Context, q ImageQuery) (Image, error) {
 }
 
 type bridgeLog struct {
-	mu  sync.Mutex
-	got []vms.Registration
-	err error
+	mu   sync.Mutex
+	got  []vms.Registration
+	left []string
+	err  error
+}
+
+func (l *bridgeLog) Leave(_ context.Context, _ identity.Principal, bridge string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err == nil {
+		l.left = append(l.left, bridge)
+	}
+	return l.err
 }
 
 func (l *bridgeLog) Register(_ context.Context, _ identity.Principal, r vms.Registration) error {

@@ -155,6 +155,9 @@ func (s *Server) routes() {
 			s.route(v3+"events:report", methods{http.MethodPost: {s.reportEvents, report}})
 		}
 	}
+	if _, ok := s.opts.Bridges.(Leaver); ok {
+		s.route(v3+"bridges:leave", methods{http.MethodPost: {s.leave, report}})
+	}
 	if s.opts.Feed != nil {
 		s.route(pathSubscriptions, methods{http.MethodGet: {s.listSubscriptions, read}, http.MethodPost: {s.subscribe, read}})
 		s.route(pathSubscriptions+"/{id}", methods{http.MethodGet: {s.getSubscription, read}, http.MethodDelete: {s.unsubscribe, read}})

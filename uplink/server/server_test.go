@@ -244,8 +244,17 @@ func TestRegister(t *testing.T) {
 		})
 	}
 	require.Len(t, b.bridges.got, 1)
-	b.t, b.bridges.err = t, vms.NewError(409, vms.ReasonExists, "taken")
+	b.t = t
+	require.Equal(t, 204, b.do("POST", "/api/v3.0/bridges:leave?bridgeId=bridge-1", tokenBridge, "").code)
+	require.Equal(t, []string{"bridge-1"}, b.bridges.left)
+	b.do("POST", "/api/v3.0/bridges:leave?bridgeId=bridge-1", tokenUser, "").refused(403, vms.ReasonPermission)
+	for _, query := range []string{"", "?bridgeId=..%2f", "?bridgeId=b&x=y"} {
+		require.Equal(t, 400, b.do("POST", "/api/v3.0/bridges:leave"+query, tokenBridge, "").code)
+	}
+	b.bridges.err = vms.NewError(409, vms.ReasonExists, "taken")
 	b.do("POST", "/api/v3.0/bridges:register", tokenBridge, good).refused(409, vms.ReasonExists)
+	b.do("POST", "/api/v3.0/bridges:leave?bridgeId=bridge-1", tokenBridge, "").refused(409, vms.ReasonExists)
+	require.Len(t, b.bridges.left, 1)
 }
 
 // A panic in a handler is answered and does not end the program; an error of a store keeps its words to itself.

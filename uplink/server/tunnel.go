@@ -30,21 +30,50 @@ const recheck = 10 * time.Second
 // openTunnel is GET /bridges:tunnel, which is not part of the public interface: a bridge opens a WebSocket through which
 // the service asks it. Only those may who may register a bridge, and only for one that their own account has.
 func (s *Server) openTunnel(c *call) error {
+	bridge, err := ownBridge(c)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(c.r.Context())
+	defer cancel()
+	go s.watch(ctx, cancel, c)
+	return s.opts.Tunnels.Serve(c.w, c.r.WithContext(ctx), c.principal, bridge)
+}
+
+// Leaver is a BridgeRegistry that wants to know when a bridge stops.
+type Leaver interface {
+	// Leave notes that a bridge of p's account stops, and may be back in a moment. A *vms.Error is the answer.
+	Leave(ctx context.Context, p identity.Principal, bridge string) error
+}
+
+// leave is POST /bridges:leave, which is not part of the public interface: a bridge says goodbye before it stops, so that a restart is
+// no outage. Those may who may open its tunnel.
+func (s *Server) leave(c *call) error {
+	bridge, err := ownBridge(c)
+	if err != nil {
+		return err
+	}
+	if err := s.opts.Bridges.(Leaver).Leave(c.r.Context(), c.principal, bridge); err != nil {
+		return err
+	}
+	c.w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// ownBridge is the bridge that a request of a bridge names. Whether it is that bridge's is not asked yet.
+func ownBridge(c *call) (string, error) {
 	a := parseArgs(c.r.URL.RawQuery, "bridgeId")
 	bridge := a.need("bridgeId")
 	if bridge != "" && !vms.ValidID(bridge) {
 		a.bad("bridgeId", "cannot be the id of a bridge")
 	}
 	if err := a.err(); err != nil {
-		return err
+		return "", err
 	}
 	if !bringsBridges(c.principal) {
-		return vms.NewError(http.StatusForbidden, vms.ReasonPermission, "Only a token of kind bridge, or of a user who sees all of the account, may open a tunnel")
+		return "", vms.NewError(http.StatusForbidden, vms.ReasonPermission, "Only a token of kind bridge, or of a user who sees all of the account, may speak for a bridge")
 	}
-	ctx, cancel := context.WithCancel(c.r.Context())
-	defer cancel()
-	go s.watch(ctx, cancel, c)
-	return s.opts.Tunnels.Serve(c.w, c.r.WithContext(ctx), c.principal, bridge)
+	return bridge, nil
 }
 
 // watch calls cancel when the credential of a long request is no longer good, or stands for another account. It returns

@@ -26,7 +26,7 @@ func (h hubOf) Serve(w http.ResponseWriter, r *http.Request, p identity.Principa
 	if p.AccountID != h.account {
 		return vms.NewError(http.StatusConflict, vms.ReasonResource, "no such bridge")
 	}
-	h.Hub.Serve(w, r, bridge)
+	h.Hub.Serve(w, r, bridge, tunnel.Told{})
 	return nil
 }
 

@@ -38,7 +38,9 @@ type Options struct {
 	MinPause, MaxPause time.Duration
 	// MaxRequests bounds the requests that are answered at a time, the others get 503; 0 means 8.
 	MaxRequests int
-	Log         *slog.Logger // nil: nothing is logged
+	// Changed is called when the tunnel was lost, and when it stands again after that. It must not block. Nil: nobody wants to know.
+	Changed func()
+	Log     *slog.Logger // nil: nothing is logged
 }
 
 // Dialer keeps a tunnel to the service. Up and Trouble may be called at any time; everything else is Run's.
@@ -47,6 +49,7 @@ type Dialer struct {
 	log     *slog.Logger
 	busy    chan struct{}
 	up      atomic.Bool
+	lost    bool // of Run's goroutine: it stood before
 	trouble atomic.Pointer[error]
 }
 
@@ -105,6 +108,9 @@ func New(o Options) (*Dialer, error) {
 	if o.Base == nil {
 		o.Base = func() string { return u.String() }
 	}
+	if o.Changed == nil {
+		o.Changed = func() {}
+	}
 	return &Dialer{opts: o, log: o.Log, busy: make(chan struct{}, o.MaxRequests)}, nil
 }
 
@@ -133,7 +139,8 @@ func (d *Dialer) Run(ctx context.Context) error {
 		d.trouble.Store(&err)
 		if stood {
 			pause.Reset()
-			said = ""
+			said, d.lost = "", true
+			d.opts.Changed()
 			d.log.Info("the tunnel to the service was lost; dialling again", "reason", err)
 		} else if err != nil && err.Error() != said {
 			said = err.Error()
@@ -186,6 +193,9 @@ func (d *Dialer) once(ctx context.Context) (stood bool, err error) {
 	d.up.Store(true)
 	defer d.up.Store(false)
 	d.log.Info("the tunnel to the service stands")
+	if d.lost {
+		d.opts.Changed()
+	}
 	return true, d.serve(ctx, mux)
 }
 

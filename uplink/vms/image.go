@@ -12,6 +12,7 @@ const (
 	PathImage    = "/api/v3.0/media/recordedImage.jpeg"
 	PathEvents   = "/api/v3.0/events"
 	PathRegister = "/api/v3.0/bridges:register"
+	PathLeave    = "/api/v3.0/bridges:leave"
 	PathCameras  = "/api/v3.0/cameras"
 )
 

@@ -19,7 +19,7 @@ var (
 	paths   = []string{"/api/v3.0/events", "/api/v3.0/events/x", "/api/v3.0/events:listFieldValues", "/api/v3.0/events:listRecentByType",
 		"/api/v3.0/eventTypes", "/api/v3.0/media/recordedImage.jpeg", "/api/v3.0/media/recordedImage.jpeg:listFieldValues",
 		"/api/v3.0/clientSettings", "/api/v3.0/cameras", "/api/v3.0/cameras/gate", "/api/v3.0/users/self", "/api/v3.0/bridges:register",
-		"/api/v3.0/events:report", "/api/v3.0/eventSubscriptions", "/api/v3.0/eventSubscriptions/x/filters", "/api/v3.0/bridges:tunnel",
+		"/api/v3.0/events:report", "/api/v3.0/eventSubscriptions", "/api/v3.0/eventSubscriptions/x/filters", "/api/v3.0/bridges:tunnel", "/api/v3.0/bridges:leave",
 		"/g/aaa/authenticate", "/g/aaa/two_factor_authenticate", "/g/aaa/authorize", "/g/aaa/two_factor_authenticate/update",
 		"/g/aaa/two_factor_authenticate/verify", "/g/aaa/create_account", "/g/aaa/validate_account", "/g/aaa/forgot_password",
 		"/g/aaa/check_pw_reset_token", "/g/aaa/reset_password", "/g/aaa/resend_registration_email", "/g/aaa/resend_user_verification_email",
