@@ -30,7 +30,7 @@ const maxDepth = 64
 type walk struct {
 	f     *File
 	visit Visit
-	seen  map[uint64]bool
+	seen  pageSet
 	lost  []Lost
 	seqs  map[string]uint64
 	last  []byte
@@ -41,7 +41,7 @@ type walk struct {
 // Walk visits the keys of all buckets, in order, from the newer meta's tree, skipping what cannot be read; that is
 // returned as lost. It also compares the tree with the freelist. err is visit's.
 func (f *File) Walk(visit Visit) (lost []Lost, err error) {
-	w := &walk{f: f, visit: visit, seen: map[uint64]bool{}, seqs: map[string]uint64{}}
+	w := &walk{f: f, visit: visit, seen: f.pageSet(), seqs: map[string]uint64{}}
 	err = w.tree("", f.meta.Root, 0, func(e element) error { return w.bucket(e) })
 	if err != nil {
 		return w.lost, err
@@ -52,7 +52,7 @@ func (f *File) Walk(visit Visit) (lost []Lost, err error) {
 
 // Sequences is each bucket's sequence number, as far as the tree of buckets can be read.
 func (f *File) Sequences() map[string]uint64 {
-	w := &walk{f: f, seen: map[uint64]bool{}, seqs: map[string]uint64{}}
+	w := &walk{f: f, seen: f.pageSet(), seqs: map[string]uint64{}}
 	_ = w.tree("", f.meta.Root, 0, func(e element) error {
 		if e.bucket && len(e.value) >= 16 {
 			w.seqs[string(e.key)] = binary.LittleEndian.Uint64(e.value[8:])
@@ -115,11 +115,11 @@ func (w *walk) tree(bucket string, id uint64, depth int, leaf func(element) erro
 		return nil
 	}
 	for i := range uint64(p.overflow) + 1 {
-		if w.seen[id+i] {
+		if w.seen.has(id + i) {
 			w.lose(bucket, id, errors.New("page is used twice"))
 			return nil
 		}
-		w.seen[id+i] = true
+		w.seen.add(id + i)
 	}
 	if p.flags != flagBranch {
 		return w.leaves(bucket, p, leaf)
@@ -193,16 +193,16 @@ func (w *walk) freelist() {
 		w.lose("", id, err)
 		return
 	}
-	free := make(map[uint64]bool, len(ids))
+	free := w.f.pageSet()
 	for _, n := range ids {
 		switch {
 		case n < 2 || n >= w.f.meta.Pages:
 			w.lose("", id, fmt.Errorf("freelist names page %d of %d", n, w.f.meta.Pages))
-		case w.seen[n]:
+		case w.seen.has(n):
 			w.lose("", id, fmt.Errorf("page %d is both in use and free", n))
-		case free[n]:
+		case free.has(n):
 			w.lose("", id, fmt.Errorf("freelist names page %d twice", n))
 		}
-		free[n] = true
+		free.add(n)
 	}
 }

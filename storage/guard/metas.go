@@ -8,7 +8,7 @@ import (
 	"vmsbridge/storage/boltfile"
 )
 
-// Metas finds a file that was cut, or is without its two meta pages, before bbolt maps it. With one of them bad, bbolt would silently go
+// Metas finds a file that was cut, or is without its two meta pages or its list of free ones, before bbolt maps it. With one of them bad, bbolt would silently go
 // back by a transaction, and forget what was promised to be durable.
 func Metas(path string) error {
 	info, err := os.Stat(path)
@@ -34,6 +34,9 @@ func checkFile(f *boltfile.File, err error) error {
 	}
 	if want := int64(f.Meta().Pages) * int64(f.Meta().PageSize); f.Size() < want {
 		return Damaged(fmt.Sprintf("the file has %d bytes of %d", f.Size(), want))
+	}
+	if err := f.CheckFreelist(); err != nil {
+		return Damaged(err)
 	}
 	return nil
 }

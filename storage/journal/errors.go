@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 
+	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/vault"
 )
@@ -13,6 +14,8 @@ var (
 	// ErrFull is wrapped by the errors of Put and all other changes when the disk (or the quota) is full. The journal is
 	// unchanged and goes on as soon as there is room; the caller may free some (the stills ring can be shrunk) and retry.
 	ErrFull = vault.ErrFull
+	// ErrGone is wrapped by the errors of all changes when the file was moved away, deleted or replaced while it was open.
+	ErrGone = guard.ErrGone
 	// ErrClosed is returned by every call after Close.
 	ErrClosed = vault.ErrClosed
 	// ErrInvalid is wrapped by Put's error for an event that can never be stored as it is.

@@ -65,7 +65,8 @@ type Journal struct {
 // file in use gives ErrLocked, one of a newer version ErrNewer, and trouble of the system (permissions, full disk) its
 // own error; these three leave everything as it is.
 //
-// After an unclean end the whole file is read once to find damage early (about a second per gigabyte from an SSD).
+// After an unclean end the whole file is read once to find damage early: before Open returns if it is small, and else beside all other
+// calls. What is found then is handled as any damage that shows while the journal is open.
 func Open(path string, opts Options) (*Journal, error) {
 	if opts.CompactAbove == 0 {
 		opts.CompactAbove = 32 << 20
@@ -97,6 +98,12 @@ func (j *Journal) Close() error { return j.file.Close() }
 
 // Damage tells what happened if this journal found its file damaged since Open began, else nil.
 func (j *Journal) Damage() *Damage { return j.file.Damage() }
+
+// Failing is why changes cannot be stored at the moment, as far as is known without trying; nil if all is well.
+func (j *Journal) Failing() error { return j.file.Failing() }
+
+// Probe tries whether changes can be stored, by one that changes nothing.
+func (j *Journal) Probe() error { return j.file.Probe() }
 
 // Check reads everything and compares it: page structure, checksums, the events with their places in the indexes, the
 // outbox with its ids and events. It reads the file's pages once, in order, some seconds for a million events. It changes nothing and

@@ -43,7 +43,7 @@ func Closed(path string) (r Report, err error) {
 			r.addf("%v", err)
 			return nil
 		}
-		found, err = inspect(f)
+		found, err = inspect(f, nil)
 		if err == nil && found.form > form.Version {
 			err = form.ErrNewer
 		}

@@ -23,10 +23,19 @@ type inspector struct {
 	events, ongoing, waiting, parked int
 }
 
-// inspect names what is wrong in a file, and counts, without bbolt.
-func inspect(f *boltfile.File) (found *inspector, err error) {
+// pauseEvery is after how many entries inspect asks whether to go on.
+const pauseEvery = 2000
+
+// inspect names what is wrong in a file, and counts, without bbolt. It calls pause, if there is one, now and then, and ends with its error.
+func inspect(f *boltfile.File, pause func() error) (found *inspector, err error) {
 	in := &inspector{seed: maphash.MakeSeed(), sums: map[string]uint64{}}
+	entries := 0
 	lost, err := f.Walk(func(bucket string, key, value []byte) error {
+		if entries++; pause != nil && entries%pauseEvery == 0 {
+			if err := pause(); err != nil {
+				return err
+			}
+		}
 		if err := in.entry(bucket, key, value); err != nil && len(in.problems) < maxProblems {
 			in.problems = append(in.problems, fmt.Sprintf("bucket %q, key %q: %v", bucket, key, err))
 		}

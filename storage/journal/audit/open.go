@@ -7,8 +7,9 @@ import (
 )
 
 // Open reads and compares everything in the file at path, which a database has open; tx is a transaction of that. begun is called once the
-// transaction keeps all pages as they are: until then no other transaction may be committed. The error is one of reading.
-func Open(tx *bolt.Tx, path string, begun func()) (Report, error) {
+// transaction keeps all pages as they are: until then no other transaction may be committed. pause, if there is
+// one, is called now and then; its error ends the reading. The error is one of reading.
+func Open(tx *bolt.Tx, path string, begun func(), pause func() error) (Report, error) {
 	r := Report{Bytes: tx.Size()}
 	err := boltfile.Read(path, func(f *boltfile.File, err error) error {
 		begun()
@@ -19,7 +20,7 @@ func Open(tx *bolt.Tx, path string, begun func()) (Report, error) {
 		if f.Metas() < 2 {
 			r.addf("one of the two meta pages is unreadable")
 		}
-		found, err := inspect(f)
+		found, err := inspect(f, pause)
 		r.take(found)
 		if err != nil || len(found.problems) > 0 {
 			return err // comparing needs pages that can be read

@@ -17,7 +17,7 @@ func Pages(tx *bolt.Tx) error {
 		if err != nil {
 			return guard.Damaged(err)
 		}
-		found, err := inspect(f)
+		found, err := inspect(f, nil)
 		if all := found.all(); err == nil && len(all) > 0 {
 			err = guard.Damaged(all[0])
 		}

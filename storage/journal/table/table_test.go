@@ -114,7 +114,7 @@ func TestRowsHangTogether(t *testing.T) {
 			},
 			"": func(rt *rapid.T) {
 				require.NoError(rt, db.View(func(tx *bolt.Tx) error {
-					r, err := audit.Open(tx, path, func() {})
+					r, err := audit.Open(tx, path, func() {}, nil)
 					require.NoError(rt, err)
 					require.Empty(rt, r.Problems)
 					require.Equal(rt, []int{events, waiting, parked}, []int{r.Events, r.Waiting, r.Parked})

@@ -17,7 +17,7 @@ func (f *File) Check() (r audit.Report, err error) {
 	begun := sync.OnceFunc(f.commitMu.Unlock)
 	defer begun()
 	err = f.View(func(tx *bolt.Tx) (err error) {
-		r, err = audit.Open(tx, f.path, begun)
+		r, err = audit.Open(tx, f.path, begun, nil)
 		return err
 	})
 	if err != nil {

@@ -83,6 +83,7 @@ func (f *File) commitOnce(batch []*change) error {
 	if err == nil {
 		err = f.settleNames()
 	}
+	f.note(err)
 	if err != nil {
 		f.metrics.failures.Inc()
 		f.recount()

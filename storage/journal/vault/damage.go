@@ -38,7 +38,7 @@ func (f *File) replaceDamaged(cause *guard.DamageError) error {
 	if err := guard.Rename(next, f.path); err != nil {
 		return err
 	}
-	if err := f.openDB(); err != nil {
+	if err := f.openDB(false); err != nil {
 		return fmt.Errorf("open the recovered journal: %w", err)
 	}
 	f.damage = &d

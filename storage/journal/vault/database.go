@@ -8,8 +8,8 @@ import (
 	"vmsbridge/storage/guard"
 )
 
-// openDB opens f.path into f.db and verifies it. The error is a *guard.DamageError if the file's content is to blame.
-func (f *File) openDB() error {
+// openDB opens f.path into f.db and verifies it; lazy leaves the pages of a large file for later. The error is a *guard.DamageError if the file's content is to blame.
+func (f *File) openDB(lazy bool) error {
 	if err := guard.Metas(f.path); err != nil {
 		return err
 	}
@@ -18,7 +18,7 @@ func (f *File) openDB() error {
 		return err
 	}
 	db.AllocSize = growBytes
-	if err := f.load(db); err != nil {
+	if err := f.load(db, lazy); err != nil {
 		if _, ok := errors.AsType[*guard.DamageError](err); ok {
 			guard.Abandon(file)
 		} else {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -40,6 +41,10 @@ type File struct {
 	namesUnsure bool
 
 	tally tally
+
+	unchecked bool // Open has left the pages to lookThrough
+	look      look
+	failing   atomic.Pointer[error] // of the last change; nil: it was stored
 }
 
 // Open opens the file at path, making it (mode 0600) if it does not exist; its directory must exist. A damaged file is
@@ -47,13 +52,17 @@ type File struct {
 // file in use gives ErrLocked, one of a newer version ErrNewer, and trouble of the system (permissions, full disk) its
 // own error; these three leave everything as it is.
 //
-// After an unclean end the whole file is read once to find damage early (about a second per gigabyte from an SSD).
+// After an unclean end the whole file is read once to find damage early: before Open returns if it is small, and else beside all other
+// calls, at half the speed of the disk. What is found then is handled as any damage that shows while the file is open.
 func Open(path string, opts Options) (*File, error) {
 	f := newFile(path, opts)
 	if err := f.open(); err != nil {
 		return nil, fmt.Errorf("open journal %s: %w", path, explain(err))
 	}
 	f.metrics.register(opts.Registerer)
+	if f.unchecked {
+		f.look.begin(f.lookThrough)
+	}
 	return f, nil
 }
 
@@ -73,18 +82,18 @@ func (f *File) open() (err error) {
 			_ = f.lock.Close()
 		}
 	}()
-	return f.openFile()
+	return f.openFile(true)
 }
 
-// openFile opens the file, after it has ended what a crash cut off. A damaged one is replaced.
-func (f *File) openFile() error {
+// openFile opens the file, after it has ended what a crash cut off. A damaged one is replaced; lazy is openDB's.
+func (f *File) openFile(lazy bool) error {
 	if err := guard.FinishRecovery(f.path); err != nil {
 		return err
 	}
 	if err := guard.Create(f.path); err != nil {
 		return err
 	}
-	err := f.openDB()
+	err := f.openDB(lazy)
 	if errors.Is(err, form.ErrOlder) {
 		err = f.upgrade()
 	}
@@ -96,6 +105,7 @@ func (f *File) openFile() error {
 
 // Close ends the journal. Calls under way finish first; later ones give ErrClosed. A second Close does nothing.
 func (f *File) Close() error {
+	f.look.end()
 	f.commitMu.Lock()
 	defer f.commitMu.Unlock()
 	f.dbMu.Lock()

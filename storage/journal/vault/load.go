@@ -16,8 +16,8 @@ import (
 // load makes the buckets of a new file, checks those of an old one, and counts the outbox. Damage gives *guard.DamageError; as
 // long as any may be found, nothing is written.
 //
-// A file of an older form gives form.ErrOlder, unread.
-func (f *File) load(db *bolt.DB) error {
+// lazy leaves the pages of a large file to lookThrough. A file of an older form gives form.ErrOlder, unread.
+func (f *File) load(db *bolt.DB, lazy bool) error {
 	var fresh, clean, lacking bool
 	waiting, parked := 0, 0
 	err := guard.Run(func() error {
@@ -25,13 +25,17 @@ func (f *File) load(db *bolt.DB) error {
 			if fresh, clean, err = audit.Form(tx); err != nil || fresh {
 				return err
 			}
-			if !clean {
+			f.unchecked = !clean && lazy && tx.Size() > f.opts.CheckAtOnce
+			if !clean && !f.unchecked {
 				if err := audit.Pages(tx); err != nil {
 					return err
 				}
 			}
 			waiting, parked = table.Keys(guard.Bucket(tx, form.Outbox)), table.Keys(guard.Bucket(tx, form.Parked))
 			lacking = slices.ContainsFunc(form.LaterBuckets, func(name []byte) bool { return tx.Bucket(name) == nil })
+			if f.unchecked {
+				return nil // it takes as long as the rest
+			}
 			return audit.Outbox(tx)
 		})
 	})

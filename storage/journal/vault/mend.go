@@ -46,7 +46,7 @@ func (f *File) mend() error {
 		return f.broken.err
 	}
 	began := time.Now()
-	if err := f.openFile(); err != nil {
+	if err := f.openFile(false); err != nil {
 		f.breaksLocked(err, time.Since(began))
 		return f.broken.err
 	}
@@ -85,7 +85,7 @@ func (f *File) repair(db *bolt.DB, err error) (again bool, _ error) {
 	guard.Abandon(f.file)
 	f.db, f.file = nil, nil
 	began := time.Now()
-	openErr := f.openDB()
+	openErr := f.openDB(false)
 	if openErr == nil {
 		// Nothing wrong on disk: a fault of memory, or of ours.
 		f.log.Error("journal broke off a transaction, but its file is sound", "error", damaged)

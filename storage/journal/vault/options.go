@@ -23,6 +23,8 @@ type Options struct {
 	Committed func(*table.Tx)
 	// LockTimeout is how long Open waits for another process to let go of the file; 0 means one second.
 	LockTimeout time.Duration
+	// CheckAtOnce is up to how many bytes a file that was not closed in good order is read before Open returns; 0 means 32 MiB.
+	CheckAtOnce int64
 	// MaxBytes caps the file; changes beyond it give ErrFull. 0 means no cap.
 	MaxBytes int64
 	// Now is the clock for the names of files set aside, and since when an event waits that is put back into the outbox. Nil means time.Now.
@@ -35,6 +37,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.LockTimeout == 0 {
 		o.LockTimeout = time.Second
+	}
+	if o.CheckAtOnce == 0 {
+		o.CheckAtOnce = 32 << 20
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -38,5 +38,5 @@ func (f *File) upgrade() error {
 		return err
 	}
 	f.log.Info("the journal's file was brought into today's form", "events", saved.Events, "form", form.Version)
-	return f.openDB()
+	return f.openDB(false)
 }

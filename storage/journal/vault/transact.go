@@ -12,9 +12,15 @@ func (f *File) View(read func(*bolt.Tx) error) error {
 	return f.transact(func(db *bolt.DB) error { return db.View(read) })
 }
 
-// update runs write in a transaction and commits it durably. The caller holds commitMu.
+// update runs write in a transaction and commits it durably. A file that its name does not lead to any more gives guard.ErrGone: nothing
+// in it is kept. The caller holds commitMu.
 func (f *File) update(write func(*bolt.Tx) error) error {
-	return f.transact(func(db *bolt.DB) error { return db.Update(write) })
+	return f.transact(func(db *bolt.DB) error {
+		if err := db.Update(write); err != nil {
+			return err
+		}
+		return guard.InPlace(f.file, f.path) // dbMu is held
+	})
 }
 
 // transact runs a transaction, and once more if the file had to be repaired for it.

@@ -1,0 +1,111 @@
+package vault_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/guard"
+	"vmsbridge/storage/journal/form"
+	"vmsbridge/storage/journal/sample"
+	"vmsbridge/storage/journal/table"
+	"vmsbridge/storage/journal/vault"
+)
+
+// TestALargeFileIsReadBesideItsUse: one that was not closed in good order opens at once, and the damage in it is found and mended later.
+func TestALargeFileIsReadBesideItsUse(t *testing.T) {
+	path := sample.Path(t)
+	all := fill(t, path, false)
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	at := bytes.LastIndex(b, []byte(`"startTimestamp"`))
+	require.Positive(t, at)
+	b[at+3] ^= 4 // in the JSON of an event, which its checksum tells
+	require.NoError(t, os.WriteFile(path, b, 0o600))
+
+	told := make(chan vault.Damage, 1)
+	f, err := vault.Open(path, vault.Options{CheckAtOnce: 1, OnDamage: func(d vault.Damage) { told <- d }})
+	require.NoError(t, err)
+	select {
+	case d := <-told:
+		require.GreaterOrEqual(t, d.Events, len(all.events)-1)
+	case <-time.After(30 * time.Second):
+		require.Fail(t, "the damage was not found")
+	}
+	require.Eventually(t, func() bool { return f.Damage() != nil }, 10*time.Second, time.Millisecond)
+	r, err := f.Check()
+	require.NoError(t, err)
+	require.Empty(t, r.Problems)
+	require.NoError(t, f.Close())
+	require.NoError(t, f.Close())
+}
+
+// TestALargeFileMayBeClosedAtOnce: nothing that reads it outlives Close.
+func TestALargeFileMayBeClosedAtOnce(t *testing.T) {
+	path := sample.Path(t)
+	fill(t, path, false)
+	f, err := vault.Open(path, vault.Options{CheckAtOnce: 1})
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+}
+
+// TestADamagedListOfFreePagesIsFoundAtOnce: bbolt would write over what it names.
+func TestADamagedListOfFreePagesIsFoundAtOnce(t *testing.T) {
+	path := sample.Path(t)
+	fill(t, path, false)
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for page := 2; page < len(b)/4096; page++ {
+		if p := b[page*4096:]; p[8] == 0x10 && p[9] == 0 && p[10] > 1 {
+			p[16+8] ^= 0x40 // the second id
+		}
+	}
+	require.NoError(t, os.WriteFile(path, b, 0o600))
+	f, err := vault.Open(path, vault.Options{CheckAtOnce: 1})
+	require.NoError(t, err)
+	require.NotNil(t, f.Damage())
+	require.NoError(t, f.Close())
+}
+
+// TestNothingIsAcknowledgedInAFolderThatIsGone, and all goes on when it is back.
+func TestNothingIsAcknowledgedInAFolderThatIsGone(t *testing.T) {
+	for name, take := range map[string]func(dir string) (back func()){
+		"moved": func(dir string) func() {
+			require.NoError(t, os.Rename(dir, dir+"-moved"))
+			return func() { require.NoError(t, os.Rename(dir+"-moved", dir)) }
+		},
+		"removed": func(dir string) func() { require.NoError(t, os.RemoveAll(dir)); return nil },
+		"replaced": func(dir string) func() {
+			require.NoError(t, os.Rename(dir, dir+"-moved"))
+			require.NoError(t, os.CopyFS(dir, os.DirFS(dir+"-moved")))
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "data")
+			require.NoError(t, os.Mkdir(dir, 0o700))
+			f, err := vault.Open(filepath.Join(dir, "journal.db"), vault.Options{})
+			require.NoError(t, err)
+			defer f.Close()
+			put := func() error {
+				return f.Do(func(t *table.Tx) error { return t.Bucket(form.Meta).Put([]byte("x"), []byte("y")) })
+			}
+			require.NoError(t, put())
+			require.NoError(t, f.Failing())
+			back := take(dir)
+			require.ErrorIs(t, f.Failing(), guard.ErrGone, "before anything is written")
+			require.ErrorIs(t, put(), guard.ErrGone)
+			require.NoError(t, f.View(func(*bolt.Tx) error { return nil }), "what is there can be read")
+			if back != nil {
+				back()
+				require.NoError(t, f.Probe())
+				require.NoError(t, f.Failing())
+			}
+		})
+	}
+}
