@@ -66,7 +66,7 @@ func newFakeSite(t *testing.T) *fakeSite {
 	require.NoError(t, err)
 	tokens := identity.NewFixed()
 	require.NoError(t, tokens.Add(askToken, identity.Principal{Name: "lan", AccountID: "acc"}))
-	h, err := server.New(server.Options{Events: s.journal, Cameras: s, Images: s, Auth: tokens, NotFound: journal.ErrNotFound})
+	h, err := server.New(server.Options{Events: server.Own{OwnStore: s.journal}, Cameras: s, Images: s, Auth: tokens, NotFound: journal.ErrNotFound})
 	require.NoError(t, err)
 	srv := httptest.NewServer(h)
 	t.Cleanup(func() { srv.Close(); require.NoError(t, s.journal.Close()) })

@@ -52,7 +52,7 @@ func (a *announcer) event(ev vms.Event, before *vms.Event) {
 	case ev.EndTimestamp != nil:
 		took = ev.EndTimestamp.Sub(ev.StartTimestamp.Time).String()
 	}
-	line := fmt.Sprintf("%s  %s  %s  %-8s", ev.StartTimestamp, printable(a.registry.Name(ev.ActorID)), ev.Type, took)
+	line := fmt.Sprintf("%s  %s  %s  %-8s", ev.StartTimestamp, printable(a.registry.Name(ev.AccountID, ev.ActorID)), ev.Type, took)
 	if status := newStatus(ev); status != "" {
 		line += "  " + status
 	} else if ev.ActorType == vms.ActorCamera {

@@ -23,7 +23,8 @@ type bridgeCmd struct {
 // bridgesRequest and bridgesAnswer are the bodies of POST /bridges on the admin socket. No release: the list.
 type bridgesRequest struct {
 	Release string `json:"release,omitempty"`
-	Camera  string `json:"camera,omitempty"` // to release
+	Camera  string `json:"camera,omitempty"`  // to release
+	Account string `json:"account,omitempty"` // of what to release; "": whichever has one of that id
 }
 
 type bridgesAnswer struct {
@@ -53,9 +54,9 @@ func bridgesAdmin(reg *registry.Registry) http.HandlerFunc {
 func bridges(r *registry.Registry, req bridgesRequest) (a bridgesAnswer, err error) {
 	switch {
 	case req.Release != "":
-		return a, r.Release(req.Release)
+		return a, r.Release(req.Account, req.Release)
 	case req.Camera != "":
-		return a, r.ReleaseCamera(req.Camera)
+		return a, r.ReleaseCamera(req.Account, req.Camera)
 	}
 	a.Bridges, err = r.List()
 	return a, err
@@ -128,11 +129,12 @@ func (c bridgeListCmd) Run() error {
 
 type bridgeReleaseCmd struct {
 	dataFlag
-	ID string `arg:"" help:"Id of the bridge."`
+	ID      string `arg:"" help:"Id of the bridge."`
+	Account string `help:"Account of the bridge, where several have one of that id." placeholder:"ID"`
 }
 
 func (c bridgeReleaseCmd) Run() error {
-	_, err := onBridges(c.Data, bridgesRequest{Release: c.ID})
+	_, err := onBridges(c.Data, bridgesRequest{Release: c.ID, Account: c.Account})
 	if errors.Is(err, identity.ErrNotFound) {
 		return fmt.Errorf("there is no bridge %q; see: vmscloud bridge list --data %s", c.ID, c.Data)
 	}
@@ -149,11 +151,12 @@ type cameraCmd struct {
 
 type cameraReleaseCmd struct {
 	dataFlag
-	ID string `arg:"" help:"Id of the camera."`
+	ID      string `arg:"" help:"Id of the camera."`
+	Account string `help:"Account of the camera, where several have one of that id." placeholder:"ID"`
 }
 
 func (c cameraReleaseCmd) Run() error {
-	_, err := onBridges(c.Data, bridgesRequest{Camera: c.ID})
+	_, err := onBridges(c.Data, bridgesRequest{Camera: c.ID, Account: c.Account})
 	if errors.Is(err, identity.ErrNotFound) {
 		return fmt.Errorf("there is no camera %q", c.ID)
 	}

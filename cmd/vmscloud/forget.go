@@ -11,7 +11,7 @@ import (
 // forget removes the events and devices of an account that was deleted; its users and tokens went with it. The events go
 // first: whose they are is known by the devices. Done again, it does no harm.
 func (l *ledger) forget(account string) error {
-	n, err := l.Forget(func(a vms.Actor) bool { return l.registry.Owns(account, a) })
+	n, err := l.Forget(func(a vms.Actor) bool { return l.owns(account, a) })
 	if err == nil {
 		err = l.registry.Forget(account)
 	}

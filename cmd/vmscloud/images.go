@@ -81,15 +81,15 @@ func (b *bridgeImages) Image(ctx context.Context, q server.ImageQuery) (server.I
 	if !ok {
 		return server.Image{}, vms.NotFound("cameras", "", q.Camera)
 	}
-	client := b.through(br.ID)
+	client := b.through(br.Key())
 	if client == nil && br.Address == "" {
 		return server.Image{}, away("The bridge of this camera is away: it has no tunnel, and no address at which it can be asked")
 	}
-	if !b.enter(br.ID) {
+	if !b.enter(br.Key()) {
 		return server.Image{}, vms.NewError(http.StatusTooManyRequests, vms.ReasonTooMany, "Too many images are being fetched from this bridge")
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxImageTime)
-	done := func() { cancel(); b.leave(br.ID) }
+	done := func() { cancel(); b.leave(br.Key()) }
 	img, err := b.fetch(ctx, client, br, q)
 	if err != nil {
 		done()
@@ -101,7 +101,7 @@ func (b *bridgeImages) Image(ctx context.Context, q server.ImageQuery) (server.I
 		if errors.As(err, &u) {
 			err = u.Err // its text holds the whole address
 		}
-		b.log.Warn("a bridge could not be asked for an image", "bridge", br.ID, "camera", q.Camera, "error", err)
+		b.log.Warn("a bridge could not be asked for an image", "bridge", br.Key(), "camera", q.Camera, "error", err)
 		return server.Image{}, away("The bridge of this camera does not answer at the moment")
 	}
 	img.Body = &closeBoth{img.Body, done}

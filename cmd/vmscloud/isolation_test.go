@@ -154,7 +154,8 @@ func TestAnotherAccountIsOutOfReachInTheAPI(t *testing.T) {
 		"cameras":                                  {{"GET", "cameras", "", 200, 200}},
 		"cameras/{id}":                             {{"GET", "cameras/cam-a", "", 404, 404}},
 		"users/self":                               {{"GET", "users/self", "", 200, 200}},
-		"bridges:register":                         {{"POST", "bridges:register", `{"id":"bridge-a","name":"x","cameras":[]}`, 409, 409}, {"POST", "bridges:register", `{"id":"bridge-b","name":"x","cameras":[{"id":"cam-b","name":"y"},{"id":"cam-a","name":"x"}]}`, 409, 409}},
+		// Ids are an account's own (TestTwoAccountsWithTheSameIDs), and nothing names another account.
+		"bridges:register":                         {{"POST", "bridges:register", `{"id":"bridge-a","name":"x","cameras":[],"accountId":"` + a + `"}`, 400, 400}, {"POST", "bridges:register?accountId=" + a, `{"id":"bridge-a","name":"x","cameras":[]}`, 400, 400}},
 		"events:report":                            {{"POST", "events:report", `{"events":[` + event(a, a) + `]}`, 0, 0}, {"POST", "events:report", `{"events":[` + event(b, b) + `]}`, 0, 0}},
 		"eventSubscriptions":                       {{"POST", "eventSubscriptions", `{"deliveryConfig":{"type":"serverSentEvents.v1"},"filters":[{"actors":["camera:cam-a"]}]}`, 404, 404}, {"GET", "eventSubscriptions", "", 200, 200}},
 		"eventSubscriptions/{id}":                  {{"GET", "eventSubscriptions/" + sub, "", 404, 404}, {"DELETE", "eventSubscriptions/" + sub, "", 404, 404}},

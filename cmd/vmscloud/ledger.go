@@ -50,7 +50,7 @@ func (l *ledger) PutAll(events []vms.Event, _ bool) error {
 	}
 	for _, ev := range events {
 		if status := newStatus(ev); status != "" {
-			if err := l.registry.SetStatus(ev.ActorID, status, ev.StartTimestamp.Time); err != nil {
+			if err := l.registry.SetStatus(ev.AccountID, ev.ActorID, status, ev.StartTimestamp.Time); err != nil {
 				l.log.Warn("the status of a camera could not be kept", "camera", ev.ActorID, "error", err)
 			}
 		}
@@ -72,7 +72,7 @@ func (l *ledger) store(changes []change) error {
 	}
 	events := make([]vms.Event, len(changes))
 	for i, c := range changes {
-		events[i] = c.event
+		events[i] = l.keyed(c.event)
 	}
 	if err := l.Journal.PutAll(events, false); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (l *ledger) news(events []vms.Event) (news []change, undo []func()) {
 	for _, ev := range events {
 		var was *vms.Event
 		if l.announce != nil || ev.Ongoing() || ev.Type == vms.TypeDeviceStatus {
-			old, err := l.Get(ev.ID)
+			old, err := l.Get(ev.ActorAccountID, ev.ID)
 			if err == nil {
 				was = &old
 			} else if !errors.Is(err, journal.ErrNotFound) {
@@ -114,7 +114,7 @@ func (l *ledger) news(events []vms.Event) (news []change, undo []func()) {
 			before := was
 			if next.ID != ev.ID {
 				before = nil
-				if old, err := l.Get(next.ID); err == nil {
+				if old, err := l.Get(next.ActorAccountID, next.ID); err == nil {
 					before = &old
 				}
 			}

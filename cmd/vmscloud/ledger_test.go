@@ -42,7 +42,7 @@ func TestLedger(t *testing.T) {
 	late := whole
 	late.EndTimestamp = nil
 	require.NoError(t, l.Put(late, false))
-	stored, err := j.Get(whole.ID)
+	stored, err := l.Get("acc-1", whole.ID)
 	require.NoError(t, err)
 	require.False(t, stored.Ongoing(), "a beginning that comes late opens nothing again")
 
@@ -59,7 +59,7 @@ func TestLedger(t *testing.T) {
 	for _, ev := range []vms.Event{motion("acc-2", "c1", 20), motion("acc-1", "c7", 20)} {
 		require.ErrorAs(t, l.Put(ev, false), &e)
 		require.Equal(t, 404, e.Code)
-		_, err = j.Get(ev.ID)
+		_, err = l.Get(ev.AccountID, ev.ID)
 		require.ErrorIs(t, err, journal.ErrNotFound)
 	}
 }

@@ -31,7 +31,7 @@ func notices(ctx context.Context, f *feed.Feed, reg *registry.Registry, n *notic
 			if status == "" || t.Event.ActorType != vms.ActorCamera {
 				continue
 			}
-			c := notice.Change{Account: t.Event.AccountID, Camera: t.Event.ActorID, Name: reg.Name(t.Event.ActorID), Status: status, At: t.Event.StartTimestamp.Time}
+			c := notice.Change{Account: t.Event.AccountID, Camera: t.Event.ActorID, Name: reg.Name(t.Event.AccountID, t.Event.ActorID), Status: status, At: t.Event.StartTimestamp.Time}
 			if err := n.Tell(ctx, c); err != nil {
 				log.Error("nobody was told of a camera's status", "camera", t.Event.ActorID, "error", err)
 			}

@@ -37,7 +37,7 @@ func turnsOf(events []vms.Event) (own, shared []string) {
 		if name := turnOf(ev.AccountID, vms.Actor{Type: ev.ActorType, ID: ev.ActorID}); !alone[name] {
 			shared = append(shared, name)
 		}
-		own = append(own, ev.ID)
+		own = append(own, registry.Key(ev.AccountID, ev.ID))
 	}
 	return own, shared
 }
@@ -53,17 +53,18 @@ func (l *ledger) Amend(account string, actors []vms.Actor, amend func(ongoing []
 		names[i] = turnOf(account, a)
 	}
 	defer l.turns.take(names, nil)()
-	all, err := l.OngoingOf(actors...)
+	kept := make([]vms.Actor, len(actors))
+	for i, a := range actors {
+		kept[i] = l.keyedActor(account, a)
+	}
+	ongoing, err := l.OngoingOf(kept...)
 	if err != nil {
 		return err
 	}
 	before := map[string]*vms.Event{}
-	var ongoing []vms.Event
-	for _, ev := range all {
-		if ev.AccountID == account {
-			ongoing = append(ongoing, ev)
-			before[ev.ID] = &ev
-		}
+	for i, ev := range ongoing {
+		ev = bare(ev)
+		ongoing[i], before[ev.ID] = ev, &ev
 	}
 	var changes []change
 	for _, ev := range amend(ongoing) {
@@ -77,7 +78,7 @@ func (l *ledger) Open() ([]vms.Event, error) {
 	open, err := l.Unfinished()
 	list := make([]vms.Event, 0, len(open))
 	for _, o := range open {
-		list = append(list, o.Event)
+		list = append(list, bare(o.Event))
 	}
 	return list, err
 }

@@ -38,7 +38,7 @@ func (t tunnels) Serve(w http.ResponseWriter, r *http.Request, p identity.Princi
 		d := presence.BridgeOf(p.AccountID, bridge)
 		told = tunnel.Told{Stands: func() { t.presence.TunnelStands(d) }, Ended: func(last time.Time) { t.presence.TunnelEnded(d, last) }}
 	}
-	t.hub.Serve(w, r, bridge, told)
+	t.hub.Serve(w, r, registry.Key(p.AccountID, bridge), told)
 	return nil
 }
 
@@ -51,9 +51,9 @@ const maxStatusTime = 2 * time.Second
 // maxStatusBytes bounds what a bridge says of a camera.
 const maxStatusBytes = 64 << 10
 
-// through is a client for a bridge's tunnel, nil if it has none.
-func (b *bridgeImages) through(bridge string) *http.Client {
-	transport, ok := b.hub.Transport(bridge)
+// through is a client for the tunnel of the bridge of a key, nil if it has none.
+func (b *bridgeImages) through(key string) *http.Client {
+	transport, ok := b.hub.Transport(key)
 	if !ok {
 		return nil
 	}
@@ -66,11 +66,11 @@ func (b *bridgeImages) Status(ctx context.Context, account, camera string) (stri
 	if !known {
 		return "", false
 	}
-	client := b.through(br.ID)
-	if client == nil || !b.enter(br.ID) {
+	client := b.through(br.Key())
+	if client == nil || !b.enter(br.Key()) {
 		return "", false
 	}
-	defer b.leave(br.ID)
+	defer b.leave(br.Key())
 	ctx, cancel := context.WithTimeout(ctx, maxStatusTime)
 	defer cancel()
 	status, err := askStatus(ctx, client, br, camera)
@@ -78,7 +78,7 @@ func (b *bridgeImages) Status(ctx context.Context, account, camera string) (stri
 		if u := (*url.Error)(nil); errors.As(err, &u) {
 			err = u.Err
 		}
-		b.log.Debug("a bridge did not say how a camera is", "bridge", br.ID, "camera", camera, "error", err)
+		b.log.Debug("a bridge did not say how a camera is", "bridge", br.Key(), "camera", camera, "error", err)
 		return "", false
 	}
 	return status, true

@@ -55,7 +55,7 @@ func camera(w http.ResponseWriter, r *http.Request) {
 func TestImageThroughTheTunnel(t *testing.T) {
 	b, _ := imagesOf(t, "")
 	_, stop := dialHub(t, b, "acc-1", "bridge-1", http.HandlerFunc(camera))
-	require.Eventually(t, func() bool { return b.hub.Stands("bridge-1") }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return b.hub.Stands("acc-1/bridge-1") }, time.Minute, time.Millisecond)
 	for range 3 * maxPerBridge {
 		img, err := b.Image(t.Context(), wanted)
 		require.NoError(t, err)
@@ -72,7 +72,7 @@ func TestImageThroughTheTunnel(t *testing.T) {
 	require.Empty(t, b.busy)
 
 	stop()
-	require.Eventually(t, func() bool { return !b.hub.Stands("bridge-1") }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return !b.hub.Stands("acc-1/bridge-1") }, time.Minute, time.Millisecond)
 	_, err := b.Image(t.Context(), wanted)
 	var e *vms.Error
 	require.ErrorAs(t, err, &e)
@@ -88,7 +88,7 @@ func TestADeadTunnelFallsBackToTheAddress(t *testing.T) {
 	defer s.Close()
 	b, _ := imagesOf(t, s.URL)
 	dialHub(t, b, "acc-1", "bridge-1", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
-	require.Eventually(t, func() bool { return b.hub.Stands("bridge-1") }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return b.hub.Stands("acc-1/bridge-1") }, time.Minute, time.Millisecond)
 	img, err := b.Image(t.Context(), wanted)
 	require.NoError(t, err)
 	require.NoError(t, img.Body.Close())
@@ -99,7 +99,7 @@ func TestStatusOfABridgeThatTalksNonsense(t *testing.T) {
 	b, _ := imagesOf(t, "")
 	answer := make(chan string, 1)
 	dialHub(t, b, "acc-1", "bridge-1", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, <-answer) }))
-	require.Eventually(t, func() bool { return b.hub.Stands("bridge-1") }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return b.hub.Stands("acc-1/bridge-1") }, time.Minute, time.Millisecond)
 	for _, text := range []string{"", "<html>", `{"id":"cam-2","status":{"connectionStatus":"online"}}`, `{"id":"cam-1"}`, `{"id":"cam-1","status":{"connectionStatus":"<script>"}}`} {
 		answer <- text
 		_, ok := b.Status(t.Context(), "acc-1", "cam-1")
@@ -112,8 +112,8 @@ func TestATunnelIsForOnesOwnBridge(t *testing.T) {
 	b, _ := imagesOf(t, "")
 	require.NoError(t, b.registry.Register(t.Context(), principal("acc-2"), vms.Registration{ID: "bridge-2"}))
 	mine, _ := dialHub(t, b, "acc-1", "bridge-1", http.HandlerFunc(camera))
-	require.Eventually(t, func() bool { return mine.Up() && b.hub.Stands("bridge-1") }, time.Minute, time.Millisecond)
-	before, _ := b.hub.Transport("bridge-1")
+	require.Eventually(t, func() bool { return mine.Up() && b.hub.Stands("acc-1/bridge-1") }, time.Minute, time.Millisecond)
+	before, _ := b.hub.Transport("acc-1/bridge-1")
 	var said []string
 	for _, id := range []string{"bridge-1", "nobody"} {
 		thief, stop := dialHub(t, b, "acc-2", id, http.NotFoundHandler())
@@ -123,6 +123,6 @@ func TestATunnelIsForOnesOwnBridge(t *testing.T) {
 		stop()
 	}
 	require.Equal(t, said[0], said[1])
-	after, _ := b.hub.Transport("bridge-1")
+	after, _ := b.hub.Transport("acc-1/bridge-1")
 	require.Same(t, before, after)
 }

@@ -56,7 +56,7 @@ func connect(t *testing.T, s *site, withBridges bool) *client.Client {
 	t.Cleanup(func() { require.NoError(t, j.Close()) })
 	tokens := identity.NewFixed()
 	require.NoError(t, tokens.Add("good", identity.Principal{Name: "bridge", Kind: identity.KindBridge, AccountID: "acc-1"}))
-	o := server.Options{Events: j, Cameras: s, Images: s, Auth: tokens, NotFound: journal.ErrNotFound}
+	o := server.Options{Events: server.Own{OwnStore: j}, Cameras: s, Images: s, Auth: tokens, NotFound: journal.ErrNotFound}
 	if withBridges {
 		o.Bridges = s
 	}

@@ -13,8 +13,10 @@ type Grants struct {
 	All bool
 	// Devices are the letters that the user has on devices: R view, W modify and delete, S share in a group.
 	Devices map[string]string
-	// Shared are cameras of other accounts that are shared with the user: camera id → account id.
-	Shared map[string]string
+	// Shared are cameras of other accounts that are shared with the user: id → account id. Each has its own id, but for one whose id
+	// the user's account uses itself, or another account shares too: that is camera@account here, and Aliases has its own id.
+	Shared  map[string]string
+	Aliases map[string]string
 	// What the user may look at: preview images, recorded video, live video; and take away: exported video.
 	Preview, Recorded, Live, Export bool
 }
@@ -26,12 +28,34 @@ func (g *Grants) Has(device, letter string) bool {
 
 // Home is the account that a camera belongs to as the principal sees it: the one that shares it, or its own.
 func (p Principal) Home(camera string) string {
-	if p.Grants != nil {
-		if owner, ok := p.Grants.Shared[camera]; ok {
-			return owner
+	return p.Find(vms.Actor{Type: vms.ActorCamera, ID: camera}).Account
+}
+
+// Find is the actor that the principal knows under an id: with the account that has it, and by the id that it has there.
+func (p Principal) Find(a vms.Actor) vms.Actor {
+	a.Account = p.AccountID
+	if p.Grants == nil || a.Type != vms.ActorCamera {
+		return a
+	}
+	if owner, ok := p.Grants.Shared[a.ID]; ok {
+		a.Account = owner
+		if id, ok := p.Grants.Aliases[a.ID]; ok {
+			a.ID = id
 		}
 	}
-	return p.AccountID
+	return a
+}
+
+// Called is under which id the principal knows an account's actor: what Find finds again.
+func (p Principal) Called(account string, a vms.Actor) string {
+	if account != p.AccountID && a.Type == vms.ActorCamera && p.Grants != nil {
+		for alias, id := range p.Grants.Aliases {
+			if id == a.ID && p.Grants.Shared[alias] == account {
+				return alias
+			}
+		}
+	}
+	return a.ID
 }
 
 // Views says whether the principal may see recorded images of a kind, vms.ImagePreview or vms.ImageMain.

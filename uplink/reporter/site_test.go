@@ -45,7 +45,7 @@ type service struct {
 
 func (s *service) Cameras(context.Context, string) ([]vms.Camera, error)     { return nil, nil }
 func (s *service) HasActor(context.Context, string, vms.Actor) (bool, error) { return true, nil }
-func (s *service) Get(id string) (vms.Event, error)                          { return s.events.Get(id) }
+func (s *service) Get(_, id string) (vms.Event, error)                       { return s.events.Get(id) }
 func (s *service) List(q vms.Query, c *vms.Cursor) (vms.Page, error)         { return s.events.List(q, c) }
 func (s *service) Put(ev vms.Event, _ bool) error {
 	if err := s.events.Put(ev, false); err != nil {

@@ -81,19 +81,21 @@ func (s *Server) getCamera(c *call) error {
 		return err
 	}
 	id := c.r.PathValue("id")
-	all, err := s.seenCameras(c)
+	its := c.principal.Find(cameraActor(id))
+	all, err := s.opts.Cameras.Cameras(c.r.Context(), its.Account)
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(all, func(cam vms.Camera) bool { return cam.ID == id })
-	if i < 0 {
+	i, ok := slices.BinarySearchFunc(all, its.ID, func(cam vms.Camera, id string) int { return strings.Compare(cam.ID, id) })
+	if !ok || !c.principal.Sees(cameraActor(id)) {
 		return vms.NotFound("cameras", "", id)
 	}
 	if s.opts.Statuses != nil && slices.Contains(include, "status") {
-		if now, ok := s.opts.Statuses.Status(c.r.Context(), c.principal.Home(id), id); ok {
+		if now, ok := s.opts.Statuses.Status(c.r.Context(), its.Account, its.ID); ok {
 			all[i].Status = &vms.ConnectionStatus{ConnectionStatus: now}
 		}
 	}
+	all[i].ID = id
 	dropStatus(&all[i], include)
 	return c.ok(all[i])
 }
@@ -114,13 +116,15 @@ func (s *Server) seenCameras(c *call) ([]vms.Camera, error) {
 			return nil, err
 		}
 		for _, cam := range all {
-			if c.principal.Sees(cameraActor(cam.ID)) && c.principal.Home(cam.ID) == account {
+			its := vms.Actor{Type: vms.ActorCamera, ID: cam.ID, Account: account}
+			cam.ID = c.principal.Called(account, its)
+			if c.principal.Sees(cameraActor(cam.ID)) && c.principal.Find(cameraActor(cam.ID)) == its {
 				out = append(out, cam)
 			}
 		}
 	}
 	slices.SortFunc(out, func(a, b vms.Camera) int { return strings.Compare(a.ID, b.ID) })
-	return out, nil
+	return out, c.r.Context().Err()
 }
 
 func cameraActor(id string) vms.Actor { return vms.Actor{Type: vms.ActorCamera, ID: id} }

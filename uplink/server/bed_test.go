@@ -91,6 +91,8 @@ func (e bedEvents) Put(ev vms.Event, report bool) error {
 	return e.Journal.Put(ev, report)
 }
 
+func (e bedEvents) Get(_, id string) (vms.Event, error) { return e.Journal.Get(id) }
+
 // PutAll stores many as vmscloud's does; with a storeFn it stores none, so that each is put alone.
 func (e bedEvents) PutAll(events []vms.Event, report bool) error {
 	if e.b.storeFn != nil {

@@ -18,7 +18,7 @@ func (s *Server) getEvent(c *call) error {
 		return err
 	}
 	id := strings.ReplaceAll(c.r.PathValue("id"), " ", "+")
-	ev, err := s.opts.Events.Get(id)
+	ev, err := s.find(c, id)
 	switch {
 	case s.opts.NotFound != nil && errors.Is(err, s.opts.NotFound):
 		return vms.NotFound("events", "", id)

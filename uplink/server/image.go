@@ -34,7 +34,8 @@ func (s *Server) recordedImage(c *call) error {
 	if s.opts.Images == nil {
 		return vms.NotFound("images", "This server keeps no images", want.Camera)
 	}
-	img, err := s.opts.Images.Image(c.r.Context(), ImageQuery{c.principal.Home(want.Camera), want.Camera, want.Kind, want.Op, want.Time})
+	its := c.principal.Find(cameraActor(want.Camera))
+	img, err := s.opts.Images.Image(c.r.Context(), ImageQuery{its.Account, its.ID, want.Kind, want.Op, want.Time})
 	if err != nil {
 		return err
 	}

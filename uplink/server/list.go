@@ -42,7 +42,7 @@ func (s *Server) listEvents(c *call) error {
 			return err
 		}
 	}
-	page, err := s.opts.Events.List(q, cursor)
+	page, err := s.list(c, q, cursor)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (s *Server) listRecentByType(c *call) error {
 		if _, known := vms.TypeByID(typ); !known {
 			continue
 		}
-		page, err := s.opts.Events.List(vms.Query{Actors: actors, Types: []string{typ}, PageSize: 1}, nil)
+		page, err := s.list(c, vms.Query{Actors: actors, Types: []string{typ}, PageSize: 1}, nil)
 		if err != nil {
 			return err
 		}
@@ -139,7 +139,8 @@ func checkEvents(c *call) error {
 // checkActor is nil if the caller may know of the actor. If not, the answer is the same whether it exists or not.
 func (s *Server) checkActor(ctx context.Context, c *call, a vms.Actor) error {
 	if c.principal.Sees(a) {
-		has, err := s.opts.Cameras.HasActor(ctx, c.principal.Home(a.ID), a)
+		its := c.principal.Find(a)
+		has, err := s.opts.Cameras.HasActor(ctx, its.Account, its)
 		if err != nil {
 			return err
 		}

@@ -17,16 +17,30 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// EventStore holds the events. storage/journal is one. Its methods must be safe for concurrent use.
+// EventStore holds the events. Own makes one of storage/journal. Its methods must be safe for concurrent use.
 type EventStore interface {
 	// Put stores ev under ev.ID, replacing what was there, and returns when it is durable. report says whether it is to
 	// be reported onwards.
 	Put(ev vms.Event, report bool) error
-	// Get returns an error that wraps Options.NotFound for an unknown id.
-	Get(id string) (vms.Event, error)
-	// List answers the page of q that c names; c is nil for the first one. q.PageSize is set.
+	// Get is an account's event of an id. The error wraps Options.NotFound if there is none.
+	Get(account, id string) (vms.Event, error)
+	// List answers the page of q that c names; c is nil for the first one. q.PageSize is set, and each actor's Account.
 	List(q vms.Query, c *vms.Cursor) (vms.Page, error)
 }
+
+// Own makes an EventStore of a store that has the events of one account only, such as the bridge's journal.
+type Own struct{ OwnStore }
+
+// OwnStore is what Own needs.
+type OwnStore interface {
+	Put(ev vms.Event, report bool) error
+	PutAll(events []vms.Event, report bool) error
+	Get(id string) (vms.Event, error)
+	List(q vms.Query, c *vms.Cursor) (vms.Page, error)
+}
+
+// Get is the store's event of an id, whoever asks.
+func (o Own) Get(_, id string) (vms.Event, error) { return o.OwnStore.Get(id) }
 
 // CameraSource knows the cameras and other actors of an account.
 type CameraSource interface {

@@ -328,7 +328,7 @@ func FuzzListQuery(f *testing.F) {
 type noEvents struct{}
 
 func (noEvents) Put(vms.Event, bool) error                     { return nil }
-func (noEvents) Get(string) (vms.Event, error)                 { return vms.Event{}, errors.New("none") }
+func (noEvents) Get(_, _ string) (vms.Event, error)            { return vms.Event{}, errors.New("none") }
 func (noEvents) List(vms.Query, *vms.Cursor) (vms.Page, error) { return vms.Page{}, nil }
 
 // No token but our own opens, and what opens is what was signed.

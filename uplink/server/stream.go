@@ -86,14 +86,15 @@ func (s *Server) stream(c *call) error {
 			return nil
 		}
 		for _, t := range told {
-			if !sub.wants(t.Event) || !s.mayFollow(c, t.Event) {
+			ev := called(c.principal, t.Event)
+			if !sub.wants(ev) || !s.mayFollow(c, ev) {
 				continue
 			}
-			raw, fault := json.Marshal(t.Event)
+			raw, fault := json.Marshal(ev)
 			if fault != nil {
 				return nil
 			}
-			text += "id: " + t.ID + "\nevent: " + t.Event.Type + "\ndata: " + string(raw) + "\n\n"
+			text += "id: " + t.ID + "\nevent: " + ev.Type + "\ndata: " + string(raw) + "\n\n"
 		}
 		if text != "" {
 			err = say(text)
@@ -110,9 +111,10 @@ func (sub subscription) wants(ev vms.Event) bool {
 // mayFollow says whether the caller may see an event at this moment.
 func (s *Server) mayFollow(c *call, ev vms.Event) bool {
 	p, err := authenticate(s.opts.Auth, c.r)
-	if err != nil || p.Home(ev.ActorID) != ev.ActorAccountID {
+	a := vms.Actor{Type: ev.ActorType, ID: ev.ActorID}
+	if its := p.Find(a); err != nil || its.Account != ev.ActorAccountID || its.ID != c.principal.Find(a).ID {
 		return false
 	}
 	now := &call{c.w, c.r, p}
-	return checkEvents(now) == nil && s.checkActor(c.r.Context(), now, vms.Actor{Type: ev.ActorType, ID: ev.ActorID}) == nil
+	return checkEvents(now) == nil && s.checkActor(c.r.Context(), now, a) == nil
 }

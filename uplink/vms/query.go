@@ -20,6 +20,8 @@ type Query struct {
 type Actor struct {
 	Type string `json:"type"`
 	ID   string `json:"id"`
+	// Account is whose it is, in a query to a store of several accounts; ids are an account's own. It is never on the wire.
+	Account string `json:"-"`
 }
 
 // Cursor is a place in the order of a query, between two events: the page wanted holds the events that follow the named

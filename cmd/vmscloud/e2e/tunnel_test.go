@@ -86,7 +86,7 @@ func askImages(b *testing.B, way string, size, clients int) {
 	}
 	auth := identity.NewFixed()
 	require.NoError(b, auth.Add("im4ge", identity.Principal{AccountID: "acc-1", Scopes: []string{identity.ScopeRead}}))
-	api, err := server.New(server.Options{Events: j, Cameras: one{}, Images: shelf{ring}, Auth: auth})
+	api, err := server.New(server.Options{Events: server.Own{OwnStore: j}, Cameras: one{}, Images: shelf{ring}, Auth: auth})
 	require.NoError(b, err)
 	local := httptest.NewServer(api)
 	defer local.Close()

@@ -44,9 +44,9 @@ func TestACameraIsItsBridges(t *testing.T) {
 	at("door@bridge-a", "gate@bridge-a", "hall@bridge-b", "yard@bridge-a")
 
 	// The operator releases one. Its bridge keeps it until the other one comes, also over a restart.
-	require.ErrorIs(t, r.ReleaseCamera("nothing"), identity.ErrNotFound)
-	require.ErrorIs(t, r.ReleaseCamera("bridge-a"), identity.ErrNotFound)
-	require.NoError(t, r.ReleaseCamera("yard"))
+	require.ErrorIs(t, r.ReleaseCamera("", "nothing"), identity.ErrNotFound)
+	require.ErrorIs(t, r.ReleaseCamera("", "bridge-a"), identity.ErrNotFound)
+	require.NoError(t, r.ReleaseCamera("", "yard"))
 	require.NoError(t, register("token:a", "bridge-a", "gate", "yard", "door"))
 	require.NoError(t, r.Close())
 	r, err = Open(path)
@@ -99,7 +99,7 @@ func TestWhatIsABridge(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, r.Close()) }()
 	require.True(t, r.IsBridge(client))
-	require.NoError(t, r.Release("b1"))
+	require.NoError(t, r.Release("acc-1", "b1"))
 	require.False(t, r.IsBridge(client))
 	require.NoError(t, r.Register(t.Context(), client, vms.Registration{ID: "b1"}))
 	require.NoError(t, r.Forget("acc-1"))

@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/url"
 	"slices"
-	"strings"
 
 	"vmsbridge/uplink/identity/web"
 	"vmsbridge/uplink/vms"
@@ -13,31 +12,37 @@ import (
 
 // Cameras lists an account's cameras in the order of their ids, with their status.
 func (r *Registry) Cameras(_ context.Context, account string) ([]vms.Camera, error) {
+	order := r.order(account)
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	var out []vms.Camera
-	for _, a := range r.actors {
-		if a.Account == account && a.Type == vms.ActorCamera && !a.Gone {
-			out = append(out, vms.Camera{ID: a.ID, AccountID: a.Account, Name: a.Name, BridgeID: a.Bridge,
-				CreateTimestamp: vms.At(a.Created), Status: &vms.ConnectionStatus{ConnectionStatus: r.statusLocked(a)}})
+	mine := r.look(account)
+	out := make([]vms.Camera, 0, len(order))
+	for _, id := range order {
+		if a := mine.actors[id]; a.camera() { // else it went a moment ago
+			out = append(out, r.shownLocked(a))
 		}
 	}
-	slices.SortFunc(out, func(a, b vms.Camera) int { return strings.Compare(a.ID, b.ID) })
 	return out, nil
+}
+
+func (r *Registry) shownLocked(a Actor) vms.Camera {
+	return vms.Camera{ID: a.ID, AccountID: a.Account, Name: a.Name, BridgeID: a.Bridge,
+		CreateTimestamp: vms.At(a.Created), Status: &vms.ConnectionStatus{ConnectionStatus: r.statusLocked(a)}}
 }
 
 // Devices lists an account's bridges and cameras for /g/device, in the order of their ids.
 func (r *Registry) Devices(_ context.Context, account string) ([]web.Device, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	var out []web.Device
-	for _, a := range r.actors {
-		if a.Account != account || a.Gone || (a.Type != vms.ActorCamera && a.Type != vms.ActorBridge) {
+	mine := r.look(account)
+	out := make([]web.Device, 0, mine.n+len(mine.bridges))
+	for _, a := range mine.actors {
+		if a.Gone || (a.Type != vms.ActorCamera && a.Type != vms.ActorBridge) {
 			continue
 		}
 		d := web.Device{ID: a.ID, AccountID: a.Account, Name: a.Name, Kind: a.Type, Bridge: a.Bridge, Created: a.Created}
 		if a.Type == vms.ActorBridge {
-			d.Address, d.Status = host(r.bridges[a.ID].Address), vms.StatusOnline
+			d.Address, d.Status = host(mine.bridges[a.ID].Address), vms.StatusOnline
 			if r.awayLocked(a) {
 				d.Status = vms.StatusDeviceOffline
 			}
@@ -63,11 +68,12 @@ func host(address string) string {
 func (r *Registry) Camera(account, id string) (Actor, Bridge, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	a, ok := r.actors[id]
-	if !ok || a.Account != account || a.Type != vms.ActorCamera {
+	mine := r.look(account)
+	a, ok := mine.actors[id]
+	if !ok || a.Type != vms.ActorCamera {
 		return Actor{}, Bridge{}, false
 	}
-	return a, r.bridges[a.Bridge], true
+	return a, mine.bridges[a.Bridge], true
 }
 
 // Accounts are the ids of those that have anything here.
@@ -75,21 +81,15 @@ func (r *Registry) Accounts() map[string]bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	out := map[string]bool{}
-	for _, b := range r.bridges {
-		out[b.Account] = true
-	}
-	for _, a := range r.actors {
-		out[a.Account] = true
+	for id := range r.accounts {
+		out[id] = true
 	}
 	return out
 }
 
-// Name is what to call an actor.
-func (r *Registry) Name(id string) string {
+// Name is what to call an actor of an account.
+func (r *Registry) Name(account, id string) string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	if n := r.actors[id].Name; n != "" {
-		return n
-	}
-	return id
+	return cmp.Or(r.look(account).actors[id].Name, id)
 }

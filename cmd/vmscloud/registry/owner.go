@@ -2,27 +2,24 @@ package registry
 
 import (
 	"context"
-	"errors"
 	"fmt"
-
-	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/uplink/vms"
 )
 
 // HasActor says whether an account has an actor. Cameras and bridges must have been registered. An id of another kind that
-// nobody has used yet is anyone's: it becomes the account's with its first event.
+// the account has not used yet may be used: it is taken with its first event.
 func (r *Registry) HasActor(_ context.Context, account string, a vms.Actor) (bool, error) {
 	if a.Type == "account" {
 		return a.ID == account, nil
 	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	known, ok := r.actors[a.ID]
+	known, ok := r.look(account).actors[a.ID]
 	if !ok {
 		return a.Type != vms.ActorCamera && a.Type != vms.ActorBridge, nil
 	}
-	return known.Account == account && known.Type == a.Type, nil
+	return known.Type == a.Type, nil
 }
 
 // Owns says whether an actor is known to be an account's.
@@ -32,11 +29,22 @@ func (r *Registry) Owns(account string, a vms.Actor) bool {
 	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	known, ok := r.actors[a.ID]
-	return ok && known.Account == account && known.Type == a.Type
+	known, ok := r.look(account).actors[a.ID]
+	return ok && known.Type == a.Type
 }
 
-// Claim makes the actor of an event the account's, if nobody has it, and says whether the account has it now.
+// Plain says whether the events of an account's actor are kept under bare ids: those of actors from when ids were one space for all
+// accounts, and of the account itself, whose id is nobody else's.
+func (r *Registry) Plain(account string, a vms.Actor) bool {
+	if a.Type == "account" {
+		return true
+	}
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.look(account).actors[a.ID].Plain
+}
+
+// Claim notes the actor of an event, if the account has none of its id, and says whether it is the account's now.
 func (r *Registry) Claim(account string, a vms.Actor) (bool, error) {
 	if has, err := r.HasActor(context.Background(), account, a); !has || err != nil {
 		return false, err
@@ -46,50 +54,27 @@ func (r *Registry) Claim(account string, a vms.Actor) (bool, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if known, ok := r.actors[a.ID]; ok {
-		return known.Account == account && known.Type == a.Type, nil
+	if known, ok := r.look(account).actors[a.ID]; ok {
+		return known.Type == a.Type, nil
 	}
 	next := Actor{ID: a.ID, Type: a.Type, Account: account, Created: r.now().UTC()}
 	if err := r.save(Bridge{}, map[string]Actor{a.ID: next}); err != nil {
 		return false, err
 	}
-	r.actors[a.ID] = next
+	r.account(account).put(next)
 	return true, nil
 }
 
-// Forget removes the bridges and actors of an account that was deleted, so that their ids are free again.
+// Forget removes the bridges and actors of an account that was deleted.
 func (r *Registry) Forget(account string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var bridges, actors []string
-	for id, b := range r.bridges {
-		if b.Account == account {
-			bridges = append(bridges, id)
-		}
-	}
-	for id, a := range r.actors {
-		if a.Account == account {
-			actors = append(actors, id)
-		}
-	}
-	err := r.db.Update(func(tx *bolt.Tx) error {
-		var err error
-		for _, id := range bridges {
-			err = errors.Join(err, tx.Bucket(bucketBridges).Delete([]byte(id)))
-		}
-		for _, id := range actors {
-			err = errors.Join(err, tx.Bucket(bucketActors).Delete([]byte(id)))
-		}
-		return err
-	})
-	if err != nil {
+	if err := r.erase(account); err != nil {
 		return fmt.Errorf("forget account: %w", err)
 	}
-	for _, id := range bridges {
-		r.dropLocked(id)
+	for id := range r.look(account).bridges {
+		r.dropLocked(account, id)
 	}
-	for _, id := range actors {
-		delete(r.actors, id)
-	}
+	delete(r.accounts, account)
 	return nil
 }

@@ -12,8 +12,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Register takes in what a bridge says of itself. A bridge or camera of another account is a conflict. Within an account, a bridge
-// that another credential has registered and a camera that such a bridge has are conflicts too, until that credential is revoked or
+// Register takes in what a bridge says of itself. Ids are the account's own: what other accounts call theirs is nobody's concern. A bridge
+// that another credential has registered and a camera that such a bridge has are conflicts, until that credential is revoked or
 // expires, or an operator releases the bridge or the camera.
 func (r *Registry) Register(_ context.Context, p identity.Principal, reg vms.Registration) error {
 	for {
@@ -39,15 +39,12 @@ func (r *Registry) registerOver(before []claim, p identity.Principal, reg vms.Re
 	if !slices.Equal(before, r.claimsLocked(p, reg)) {
 		return false, nil
 	}
-	b, known := r.bridges[reg.ID]
+	b, known := r.look(p.AccountID).bridges[reg.ID]
 	return true, r.registerLocked(b, known, r.now().UTC(), p, reg)
 }
 
 // registerLocked takes in what a bridge says of itself; b is what is known of it.
 func (r *Registry) registerLocked(b Bridge, known bool, now time.Time, p identity.Principal, reg vms.Registration) error {
-	if known && b.Account != p.AccountID {
-		return conflict("bridge", reg.ID)
-	}
 	next := Bridge{ID: reg.ID, Account: p.AccountID, Name: reg.Name, Address: strings.TrimRight(reg.Address, "/"),
 		Token: reg.ImageToken, Holder: cmp.Or(p.Holder, b.Holder), Created: b.Created}
 	if !known {
@@ -66,8 +63,8 @@ func (r *Registry) registerLocked(b Bridge, known bool, now time.Time, p identit
 		}
 		wanted[c.ID] = true
 	}
-	for id, a := range r.actors {
-		if a.Bridge == reg.ID && !a.Gone && !wanted[id] {
+	for id := range r.look(p.AccountID).of[reg.ID] {
+		if a := r.look(p.AccountID).actors[id]; !a.Gone && !wanted[id] {
 			a.Gone = true
 			changed[id] = a
 		}
@@ -78,22 +75,22 @@ func (r *Registry) registerLocked(b Bridge, known bool, now time.Time, p identit
 		}
 	}
 	r.setLocked(next)
-	for id, a := range changed {
-		r.actors[id] = a
+	for _, a := range changed {
+		r.account(p.AccountID).put(a)
 	}
 	return nil
 }
 
 // upsert notes in changed what becomes of an actor that is registered as want, if that differs from what is known.
 func (r *Registry) upsert(changed map[string]Actor, want Actor, now time.Time) error {
-	old, known := r.actors[want.ID]
+	old, known := r.look(want.Account).actors[want.ID]
 	if c, ok := changed[want.ID]; ok {
 		old, known = c, true
 	}
-	if known && (old.Account != want.Account || old.Type != want.Type) {
+	if known && old.Type != want.Type {
 		return conflict(want.Type, want.ID)
 	}
-	want.Created, want.StatusSince = old.Created, old.StatusSince
+	want.Created, want.StatusSince, want.Plain = old.Created, old.StatusSince, old.Plain
 	want.Released = old.Released && old.Bridge == want.Bridge
 	if !known {
 		want.Created = now
@@ -111,5 +108,5 @@ func (r *Registry) upsert(changed map[string]Actor, want Actor, now time.Time) e
 
 func conflict(kind, id string) error {
 	return vms.NewError(http.StatusConflict, vms.ReasonExists,
-		"The id "+id+" of this "+kind+" belongs to something else already; give it another id in the bridge's configuration")
+		"The id "+id+" of this "+kind+" belongs to something else of the account already; give it another id in the bridge's configuration")
 }

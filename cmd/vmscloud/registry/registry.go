@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,12 +11,6 @@ import (
 
 	"vmsbridge/storage/database"
 	"vmsbridge/uplink/vms"
-)
-
-var (
-	bucketBridges = []byte("bridges") // bridge id → bridge
-	bucketActors  = []byte("actors")  // actor id → actor
-	bucketKeys    = []byte("keys")    // "page-token" → key
 )
 
 // Bridge is what the registry keeps of a bridge.
@@ -32,8 +25,14 @@ type Bridge struct {
 	Created time.Time `json:"created"`
 }
 
+// Key names the bridge among those of all accounts, as for its tunnel.
+func (b Bridge) Key() string { return Key(b.Account, b.ID) }
+
+// Key is the name of an account's id among all accounts. No id has a slash.
+func Key(account, id string) string { return account + "/" + id }
+
 // Actor is who may have events: a camera or bridge that was registered, or another kind that has reported once. Ids are
-// one space for all accounts and kinds, because the id of an event is built of them.
+// one space for all kinds of an account, because the id of an event is built of them.
 type Actor struct {
 	ID      string    `json:"id"`
 	Type    string    `json:"type"`
@@ -45,10 +44,15 @@ type Actor struct {
 	Gone bool `json:"gone,omitempty"`
 	// Released says that the next other bridge that registers the camera may have it.
 	Released bool `json:"released,omitempty"`
+	// Plain says that it is from when ids were one space for all accounts: its events are kept under bare ids.
+	Plain bool `json:"plain,omitempty"`
 	// Status is the last one heard, by registration or status event, and when it began.
 	Status      string    `json:"status,omitempty"`
 	StatusSince time.Time `json:"statusSince,omitzero"`
 }
+
+// camera says whether it is a camera that its bridge has.
+func (a Actor) camera() bool { return a.Type == vms.ActorCamera && !a.Gone }
 
 // Registry knows the bridges and actors of all accounts. It keeps them in memory and, durably, in a bbolt file. Safe for
 // concurrent use.
@@ -61,10 +65,9 @@ type Registry struct {
 	db  *database.DB
 	now func() time.Time
 
-	mu      sync.RWMutex // guards all below; held for writing over the file's transaction too
-	bridges map[string]Bridge
-	actors  map[string]Actor
-	held    map[string]int // holder → how many bridges it has
+	mu       sync.RWMutex // guards all below; held for writing over the file's transaction too
+	accounts map[string]*tenant
+	held     map[string]int // holder → how many bridges it has
 }
 
 // Open opens the registry in the file at path, making it if need be. One process at a time can have it open. Damage costs what is
@@ -77,37 +80,11 @@ func OpenWith(path string, o Options) (*Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Registry{db: db, now: time.Now, bridges: map[string]Bridge{}, actors: map[string]Actor{}, held: map[string]int{}}
+	r := &Registry{db: db, now: time.Now, accounts: map[string]*tenant{}, held: map[string]int{}}
 	if err := r.load(); err != nil {
 		return nil, errors.Join(fmt.Errorf("read registry %s: %w", path, err), db.Close())
 	}
 	return r, nil
-}
-
-func (r *Registry) load() error {
-	return r.db.Update(func(tx *bolt.Tx) error {
-		for _, name := range [][]byte{bucketBridges, bucketActors, bucketKeys} {
-			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
-				return err
-			}
-		}
-		err := tx.Bucket(bucketBridges).ForEach(func(k, v []byte) error {
-			var b Bridge
-			err := json.Unmarshal(v, &b)
-			b.ID = string(k)
-			r.setLocked(b)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		return tx.Bucket(bucketActors).ForEach(func(k, v []byte) error {
-			var a Actor
-			err := json.Unmarshal(v, &a)
-			r.actors[string(k)] = a
-			return err
-		})
-	})
 }
 
 // File is the file below the registry.
@@ -128,28 +105,4 @@ func (r *Registry) Key(name string, fresh func() []byte) ([]byte, error) {
 		return b.Put([]byte(name), key)
 	})
 	return key, err
-}
-
-func (r *Registry) save(b Bridge, actors map[string]Actor) error {
-	return r.db.Update(func(tx *bolt.Tx) error {
-		if b.ID != "" {
-			if err := putJSON(tx.Bucket(bucketBridges), b.ID, b); err != nil {
-				return err
-			}
-		}
-		for id, a := range actors {
-			if err := putJSON(tx.Bucket(bucketActors), id, a); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-func putJSON(b *bolt.Bucket, id string, v any) error {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	return b.Put([]byte(id), raw)
 }

@@ -67,14 +67,17 @@ func TestRegistry(t *testing.T) {
 	require.Equal(t, []string{"c9@b9"}, cameraIDs(t, r, "acc-2"))
 	require.Empty(t, cameraIDs(t, r, "acc-3"))
 
-	// What belongs to another account, or is something else, is a conflict that changes nothing.
-	for _, cameras := range [][]string{{"c9"}, {"b2"}, {"c1", "c9"}, {"b1"}} {
+	// What is something else of the account is a conflict that changes nothing.
+	for _, cameras := range [][]string{{"b2"}, {"c1", "b2"}, {"b1"}} {
 		var e *vms.Error
 		require.ErrorAs(t, register("acc-1", "b1", cameras...), &e, "%v", cameras)
 		require.Equal(t, 409, e.Code)
 	}
-	require.Error(t, register("acc-2", "b1"))
 	require.Error(t, register("acc-1", "c1"), "a camera's id is no id for a bridge")
+	// Other accounts call theirs as they like.
+	require.NoError(t, register("acc-3", "b1", "c2", "b2"))
+	require.Equal(t, []string{"b2@b1", "c2@b1"}, cameraIDs(t, r, "acc-3"))
+	require.NoError(t, register("acc-3", "b1", "c2"))
 	require.Equal(t, []string{"c1@b1", "c2@b1", "c3@b2"}, cameraIDs(t, r, "acc-1"))
 
 	// A camera moves to another bridge; one that is no longer there keeps its events.
@@ -101,7 +104,7 @@ func TestRegistry(t *testing.T) {
 	require.True(t, mine)
 	mine, err = r.Claim("acc-2", vms.Actor{Type: "sensor", ID: "s1"})
 	require.NoError(t, err)
-	require.False(t, mine)
+	require.True(t, mine, "both have one of that id")
 	mine, err = r.Claim("acc-1", vms.Actor{Type: "speaker", ID: "s1"})
 	require.NoError(t, err)
 	require.False(t, mine)
@@ -117,7 +120,8 @@ func TestRegistry(t *testing.T) {
 	require.NoError(t, err)
 	defer r.Close()
 	require.Equal(t, []string{"c1@b1", "c2@b2", "c3@b2"}, cameraIDs(t, r, "acc-1"))
-	require.False(t, has(t, r, "acc-2", "sensor", "s1"))
+	require.False(t, has(t, r, "acc-2", "speaker", "s1"), "the id is a sensor's")
+	require.Equal(t, []string{"c2@b1"}, cameraIDs(t, r, "acc-3"))
 	_, br, ok := r.Camera("acc-1", "c1")
 	require.True(t, ok)
 	require.Equal(t, "http://h:1", br.Address)
@@ -163,13 +167,13 @@ func TestCameraStatus(t *testing.T) {
 	reg := vms.Registration{ID: "b1", Cameras: []vms.RegisteredCamera{{ID: "c1"}}}
 	require.NoError(t, r.Register(t.Context(), principal("acc-1"), reg))
 	require.Equal(t, vms.StatusUnknown, status())
-	require.NoError(t, r.SetStatus("c1", vms.StatusDeviceOffline, now.Add(-time.Minute)))
+	require.NoError(t, r.SetStatus("acc-1", "c1", vms.StatusDeviceOffline, now.Add(-time.Minute)))
 	require.Equal(t, vms.StatusDeviceOffline, status())
-	require.NoError(t, r.SetStatus("c1", vms.StatusOnline, now.Add(-2*time.Minute)))
+	require.NoError(t, r.SetStatus("acc-1", "c1", vms.StatusOnline, now.Add(-2*time.Minute)))
 	require.Equal(t, vms.StatusDeviceOffline, status(), "an older event that arrives late changes nothing")
-	require.NoError(t, r.SetStatus("c1", vms.StatusOnline, now))
+	require.NoError(t, r.SetStatus("acc-1", "c1", vms.StatusOnline, now))
 	require.Equal(t, vms.StatusOnline, status())
-	require.NoError(t, r.SetStatus("none", vms.StatusOnline, now))
+	require.NoError(t, r.SetStatus("acc-1", "none", vms.StatusOnline, now))
 
 	away := true
 	r.Away = func(account string, a vms.Actor) bool {
@@ -218,7 +222,7 @@ func TestRegistryIsFreeWhileItAsks(t *testing.T) {
 	}
 	require.NoError(t, r.Register(t.Context(), second, reg))
 	require.Equal(t, 1, asked)
-	require.Equal(t, "token:2", r.bridges["b1"].Holder)
+	require.Equal(t, "token:2", r.accounts["acc-1"].bridges["b1"].Holder)
 }
 
 // A bridge is its holder's: another credential of the same account can neither register it nor open its tunnel, until the first one is
@@ -235,7 +239,7 @@ func TestABridgeIsItsHolders(t *testing.T) {
 	require.NoError(t, as("token:a"))
 	require.NoError(t, as("token:a"))
 	err := as("client:b")
-	require.ErrorContains(t, err, "vmscloud bridge release bridge-1")
+	require.ErrorContains(t, err, "vmscloud bridge release bridge-1 --account acc-1")
 	require.ErrorContains(t, err, "name of token:a")
 	var refusal *vms.Error
 	require.ErrorAs(t, err, &refusal)
@@ -244,8 +248,8 @@ func TestABridgeIsItsHolders(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []Held{{ID: "bridge-1", Account: "acc-1", Holder: "token:a", Called: "name of token:a"}}, list)
 
-	require.ErrorIs(t, r.Release("bridge-2"), identity.ErrNotFound)
-	require.NoError(t, r.Release("bridge-1"))
+	require.ErrorIs(t, r.Release("", "bridge-2"), identity.ErrNotFound)
+	require.NoError(t, r.Release("", "bridge-1"))
 	require.NoError(t, as("client:b"))
 	require.Error(t, as("token:a"))
 	stands["client:b"] = false

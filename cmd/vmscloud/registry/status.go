@@ -1,16 +1,19 @@
 package registry
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"time"
 
 	"vmsbridge/uplink/vms"
 )
 
-// SetStatus notes a status event, unless a later one was heard already.
-func (r *Registry) SetStatus(id, status string, since time.Time) error {
+// SetStatus notes a status event of an account's camera, unless a later one was heard already.
+func (r *Registry) SetStatus(account, id, status string, since time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	a, ok := r.actors[id]
+	a, ok := r.look(account).actors[id]
 	if !ok || since.Before(a.StatusSince) || (a.Status == status && a.StatusSince.Equal(since)) {
 		return nil
 	}
@@ -18,7 +21,7 @@ func (r *Registry) SetStatus(id, status string, since time.Time) error {
 	if err := r.save(Bridge{}, map[string]Actor{id: a}); err != nil {
 		return err
 	}
-	r.actors[id] = a
+	r.account(account).put(a)
 	return nil
 }
 
@@ -27,10 +30,7 @@ func (r *Registry) statusLocked(a Actor) string {
 	if r.awayLocked(a) {
 		return vms.StatusBridgeOffline
 	}
-	if a.Status == "" {
-		return vms.StatusUnknown
-	}
-	return a.Status
+	return cmp.Or(a.Status, vms.StatusUnknown)
 }
 
 // awayLocked says whether a device is out of reach, for its bridge is.
@@ -42,8 +42,8 @@ func (r *Registry) awayLocked(a Actor) bool {
 func (r *Registry) Bridge(account, id string) (Bridge, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	b, ok := r.bridges[id]
-	return b, ok && b.Account == account
+	b, ok := r.look(account).bridges[id]
+	return b, ok
 }
 
 // Bridges are the ids of all bridges, by account.
@@ -51,8 +51,8 @@ func (r *Registry) Bridges() map[string][]string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	all := map[string][]string{}
-	for id, b := range r.bridges {
-		all[b.Account] = append(all[b.Account], id)
+	for account, a := range r.accounts {
+		all[account] = slices.Collect(maps.Keys(a.bridges))
 	}
 	return all
 }
@@ -61,12 +61,12 @@ func (r *Registry) Bridges() map[string][]string {
 func (r *Registry) Attached(account, bridge string) (on, gone []string, known bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	if b, ok := r.bridges[bridge]; !ok || b.Account != account {
+	mine := r.look(account)
+	if _, ok := mine.bridges[bridge]; !ok {
 		return nil, nil, false
 	}
-	for _, a := range r.actors {
-		switch {
-		case a.Account != account || a.Bridge != bridge || a.Type != vms.ActorCamera:
+	for id := range mine.of[bridge] {
+		switch a := mine.actors[id]; {
 		case a.Gone:
 			gone = append(gone, a.ID)
 		case a.Status != vms.StatusOff:

@@ -102,7 +102,7 @@ func newBed(t *testing.T) *bed {
 	events, err := journal.Open(filepath.Join(t.TempDir(), "events.db"), journal.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, events.Close()) })
-	api, err := server.New(server.Options{Events: events, Cameras: noDevices{}, Auth: b.store, NotFound: journal.ErrNotFound})
+	api, err := server.New(server.Options{Events: server.Own{OwnStore: events}, Cameras: noDevices{}, Auth: b.store, NotFound: journal.ErrNotFound})
 	require.NoError(t, err)
 	mux := http.NewServeMux()
 	mux.Handle("/g/", door)

@@ -60,7 +60,7 @@ type Notice struct {
 	o Options
 
 	mu   sync.Mutex           // guards what follows
-	last map[string]Change    // by camera
+	last map[string]Change    // by account and camera
 	told map[string]time.Time // by user: the newest letter
 }
 
@@ -92,7 +92,7 @@ func (n *Notice) Tell(ctx context.Context, c Change) error {
 		picture = bool(home.IsNotificationImages)
 		users, err := tx.UsersOf(home.ID)
 		for _, u := range users {
-			grants := rule.GrantsOf(u, home, home, nil)
+			grants := rule.GrantsOf(u, home, home, nil, nil)
 			if u.Disabled() || bool(u.IsPending) || !grants.Has(c.Camera, "R") || !wants(u, tx.Now()) || !n.due(u, tx.Now()) {
 				continue
 			}
@@ -130,11 +130,12 @@ func (n *Notice) Tell(ctx context.Context, c Change) error {
 func (n *Notice) isNew(c Change) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	before, known := n.last[c.Camera]
+	camera := c.Account + "/" + c.Camera // no id has a slash
+	before, known := n.last[camera]
 	if known && !c.At.After(before.At) {
 		return false
 	}
-	n.last[c.Camera] = c
+	n.last[camera] = c
 	if !known {
 		before.Status = vms.StatusOnline
 	}

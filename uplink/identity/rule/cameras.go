@@ -159,18 +159,18 @@ func is(u record.User, email, account string) bool {
 	return u.Email != "" && record.Fold(email) == record.Fold(u.Email) && (account == u.OwnerAccountID || account == "" && u.Proven())
 }
 
-// GrantsOf is what a user may see in the account active. home is the user's own account, shared what other accounts share
-// with the user: camera → account. Shared cameras come with the user's own account only.
-func GrantsOf(u record.User, home, active record.Account, shared map[string]string) *identity.Grants {
+// GrantsOf is what a user may see in the account active. home is the user's own account, shared and aliases what other accounts share
+// with the user, as Grants has it. Shared cameras, and the letters on single devices, come with the user's own account only.
+func GrantsOf(u record.User, home, active record.Account, shared, aliases map[string]string) *identity.Grants {
 	place := PlaceOf(home, active)
 	c := CallerOf(u, home)
 	g := &identity.Grants{All: c.Admin(place), Devices: map[string]string{}}
 	if place == Own {
-		g.Shared = shared
-	}
-	for _, e := range u.CameraAccess {
-		if len(e) == 2 {
-			g.Devices[e[0]] = e[1]
+		g.Shared, g.Aliases = shared, aliases
+		for _, e := range u.CameraAccess {
+			if len(e) == 2 {
+				g.Devices[e[0]] = e[1]
+			}
 		}
 	}
 	admin := record.Flag(c.Admin(place))

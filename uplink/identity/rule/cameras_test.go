@@ -104,7 +104,7 @@ func TestGrants(t *testing.T) {
 	home, child := record.Account{ID: "m", IsMaster: true}, record.Account{ID: "c", OwnerAccountID: "m"}
 	ru := record.NewUser()
 	ru.CameraAccess = record.Lists{{"c1", "R"}, {"c2", "WS"}, {"c3", "r"}}
-	p := identity.Principal{AccountID: "m", Grants: GrantsOf(ru, home, home, map[string]string{"s1": "acc-s"})}
+	p := identity.Principal{AccountID: "m", Grants: GrantsOf(ru, home, home, map[string]string{"s1": "acc-s"}, nil)}
 	require.True(t, p.Sees(cam("c1")) && p.Sees(cam("c3")) && p.Sees(cam("s1")))
 	require.False(t, p.Sees(cam("c2")) || p.Sees(cam("c9")) || p.Sees(vms.Actor{Type: "account", ID: "m"}))
 	require.Equal(t, "acc-s", p.Home("s1"))
@@ -112,21 +112,21 @@ func TestGrants(t *testing.T) {
 	require.True(t, p.Views(vms.ImagePreview) && p.Views(vms.ImageMain) && p.ViewsEvents())
 
 	ru.IsRecordedVideo, ru.IsLiveVideo, ru.IsExportVideo = false, false, false
-	p.Grants = GrantsOf(ru, home, home, nil)
+	p.Grants = GrantsOf(ru, home, home, nil, nil)
 	require.True(t, p.Views(vms.ImagePreview) && p.ViewsEvents())
 	require.False(t, p.Views(vms.ImageMain))
 	ru.IsPreviewVideo = false
-	p.Grants = GrantsOf(ru, home, home, nil)
+	p.Grants = GrantsOf(ru, home, home, nil, nil)
 	require.False(t, p.Views(vms.ImagePreview) || p.ViewsEvents())
 
 	asu := record.User{IsAccountSuperuser: true}
-	p.Grants = GrantsOf(asu, home, child, map[string]string{"s1": "acc-s"})
+	p.Grants = GrantsOf(asu, home, child, map[string]string{"s1": "acc-s"}, nil)
 	require.True(t, p.Sees(cam("any")) && p.Views(vms.ImageMain))
 	require.Equal(t, "m", p.Home("s1"), "what is shared with a user comes with the user's own account only")
 	child.IsVideoDisabled = true
-	p.Grants = GrantsOf(asu, home, child, nil)
+	p.Grants = GrantsOf(asu, home, child, nil, nil)
 	require.False(t, p.Views(vms.ImageMain) || p.Views(vms.ImagePreview), "the sub-account blocks the reseller")
-	p.Grants = GrantsOf(asu, child, child, nil)
+	p.Grants = GrantsOf(asu, child, child, nil, nil)
 	require.True(t, p.Views(vms.ImageMain), "but not itself")
 	require.True(t, (identity.Principal{}).Views(vms.ImageMain) && (identity.Principal{}).ViewsEvents())
 }

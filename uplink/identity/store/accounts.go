@@ -110,24 +110,39 @@ func (tx *Tx) indexShares(old, now record.Account) error {
 	return nil
 }
 
-// sharedWith finds the cameras that other accounts share with a user: camera → account. An account shares what it has: of a
-// camera that it names and does not have, which may be the user's own, its word is nothing.
-func (tx *Tx) sharedWith(u record.User) (map[string]string, error) {
-	out := map[string]string{}
+// sharedWith finds the cameras that other accounts share with a user, as identity.Grants has them. An account shares what it has: of a
+// camera that it names and does not have its word is nothing. And it hides no other: where two have one id, neither's is the bare one.
+func (tx *Tx) sharedWith(u record.User) (shared, aliases map[string]string, err error) {
+	shared, aliases = map[string]string{}, map[string]string{}
+	owners := map[string][]string{}
+	has := tx.store.has
 	for _, id := range seconds(tx, bucketShares, record.Fold(u.Email)) {
 		a, err := tx.Account(string(id))
 		if errors.Is(err, identity.ErrNotFound) {
 			continue // nobody may keep a user out by what stands in an index
 		} else if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, camera := range rule.SharedWith(a, u) {
-			if has := tx.store.has; has == nil || has(a.ID, camera) {
-				out[camera] = a.ID
+			if has == nil || has(a.ID, camera) {
+				owners[camera] = append(owners[camera], a.ID)
 			}
 		}
 	}
-	return out, nil
+	own := func(id string) bool { return has != nil && has(u.OwnerAccountID, id) }
+	for camera, list := range owners {
+		slices.Sort(list)
+		if list = slices.Compact(list); len(list) == 1 && !own(camera) {
+			shared[camera] = list[0]
+			continue
+		}
+		for _, owner := range list {
+			if alias := camera + "@" + owner; owners[alias] == nil && !own(alias) {
+				shared[alias], aliases[alias] = owner, camera
+			}
+		}
+	}
+	return shared, aliases, nil
 }
 
 // DeleteAccount removes an account with its users and tokens. An account that has sub-accounts is not removed: the error

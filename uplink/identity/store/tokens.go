@@ -105,11 +105,11 @@ func (tx *Tx) Principal(u record.User, active record.Account) (identity.Principa
 		!rule.Switch(rule.CallerOf(u, home), rule.PlaceOf(home, active)) || !record.Within(u.AccessPeriod, u.Timezone, tx.now) {
 		return identity.Principal{}, identity.ErrUnknown
 	}
-	shared, err := tx.sharedWith(u)
+	shared, aliases, err := tx.sharedWith(u)
 	if err != nil {
 		return identity.Principal{}, err
 	}
-	return identity.Principal{Kind: identity.KindUser, AccountID: active.ID, User: wireUser(u), Grants: rule.GrantsOf(u, home, active, shared),
+	return identity.Principal{Kind: identity.KindUser, AccountID: active.ID, User: wireUser(u), Grants: rule.GrantsOf(u, home, active, shared, aliases),
 		Operator: bool(u.IsSuperuser), Ranges: home.Ranges()}, nil
 }
 

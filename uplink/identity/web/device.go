@@ -20,7 +20,8 @@ const (
 
 // seenDevice is a device with what the caller may do with it.
 type seenDevice struct {
-	Device
+	Device         // its ID is the caller's for it
+	own     string // its id in its account
 	account record.Account
 	shared  bool
 	letters string
@@ -48,10 +49,12 @@ func (c *call) devices(tx *store.Tx, me session.Caller) ([]seenDevice, error) {
 			return nil, err
 		}
 		for _, d := range list {
-			if !p.Sees(vms.Actor{Type: d.Kind, ID: d.ID}) || p.Home(d.ID) != id {
+			its := vms.Actor{Type: d.Kind, ID: d.ID, Account: id}
+			d.ID = p.Called(id, its)
+			if seen := (vms.Actor{Type: d.Kind, ID: d.ID}); !p.Sees(seen) || p.Find(seen) != its {
 				continue
 			}
-			s := seenDevice{Device: d, account: a, shared: id != me.Active.ID, letters: strings.ToUpper(p.Grants.Devices[d.ID])}
+			s := seenDevice{Device: d, own: its.ID, account: a, shared: id != me.Active.ID, letters: strings.ToUpper(p.Grants.Devices[d.ID])}
 			if p.Grants.All && !s.shared {
 				s.letters = "RWS"
 			} else if s.shared {
@@ -64,18 +67,27 @@ func (c *call) devices(tx *store.Tx, me session.Caller) ([]seenDevice, error) {
 	return out, nil
 }
 
-// attached are the cameras of a bridge, or the bridge of a camera, as [[id, "ATTD"]].
-func attached(d Device, all []seenDevice) [][]string {
-	out := [][]string{}
-	if d.Bridge != "" {
-		out = append(out, []string{d.Bridge, "ATTD"})
-	}
-	for _, o := range all {
-		if o.Bridge == d.ID {
-			out = append(out, []string{o.ID, "ATTD"})
+// attached are the cameras of each bridge among devices, as [[id, "ATTD"]].
+func attached(all []seenDevice) map[string][][]string {
+	out := map[string][][]string{}
+	for _, d := range all {
+		if d.Bridge != "" {
+			key := d.AccountID + "/" + d.Bridge // no id has a slash
+			out[key] = append(out[key], []string{d.ID, "ATTD"})
 		}
 	}
 	return out
+}
+
+// attachedTo is the bridge of a camera, or what attached has of a bridge.
+func (d seenDevice) attachedTo(cameras map[string][][]string) [][]string {
+	if d.Bridge != "" {
+		return [][]string{{d.Bridge, "ATTD"}}
+	}
+	if list := cameras[d.AccountID+"/"+d.ID]; list != nil && d.Kind == vms.ActorBridge {
+		return list
+	}
+	return [][]string{}
 }
 
 func (d seenDevice) status() int {
@@ -91,10 +103,11 @@ func (c *call) listDevices() error {
 	out := [][]any{}
 	err := c.view(func(tx *store.Tx, me session.Caller) error {
 		all, err := c.devices(tx, me)
+		cameras := attached(all)
 		for _, d := range all {
 			if c.wanted(d) {
 				out = append(out, []any{
-					d.AccountID, d.ID, d.Name, d.Kind, attached(d.Device, all), "ATTD", d.letters, []string{}, d.ID, d.ID, // 0 to 9
+					d.AccountID, d.ID, d.Name, d.Kind, d.attachedTo(cameras), "ATTD", d.letters, []string{}, d.ID, d.ID, // 0 to 9
 					d.status(), d.account.Timezone, record.Offset(d.account.Timezone, tx.Now()), 0, d.Address, record.Flag(d.shared), // 10 to 15
 					d.account.Name, false, nil, nil, make([]any, 7), nil, nil, 0, []string{}, responder(d), map[string]any{}, // 16 to 26
 				})
@@ -109,7 +122,7 @@ func (c *call) listDevices() error {
 }
 
 func responder(d seenDevice) record.Flag {
-	return record.Flag(slices.Contains(d.account.ResponderCameras, d.ID))
+	return record.Flag(slices.Contains(d.account.ResponderCameras, d.own))
 }
 
 // wanted applies the parameters of the list.

@@ -1,0 +1,105 @@
+package registry
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// The buckets of the file.
+var (
+	bucketBridges = []byte("bridges") // account, zero byte, bridge id → Bridge
+	bucketActors  = []byte("actors")  // account, zero byte, actor id → Actor
+	bucketKeys    = []byte("keys")    // "page-token" → key
+)
+
+// load brings a file of an older version up to date and reads it.
+func (r *Registry) load() error {
+	return r.db.Update(func(tx *bolt.Tx) error {
+		clear(r.accounts)
+		clear(r.held)
+		return errors.Join(
+			upgrade(tx, bucketBridges, Bridge.row),
+			upgrade(tx, bucketActors, func(a Actor) ([]byte, Actor) { a.Plain = true; return a.row() }),
+			each(tx, bucketBridges, func(_ []byte, b Bridge) error { r.setLocked(b); return nil }),
+			each(tx, bucketActors, func(_ []byte, a Actor) error { r.account(a.Account).put(a); return nil }))
+	})
+}
+
+func (b Bridge) row() ([]byte, Bridge) { return rowKey(b.Account, b.ID), b }
+func (a Actor) row() ([]byte, Actor)   { return rowKey(a.Account, a.ID), a }
+
+func rowKey(account, id string) []byte { return []byte(account + "\x00" + id) }
+
+// upgrade moves the records whose keys are bare ids, from when those were one space for all accounts. One that is there already stays.
+func upgrade[T any](tx *bolt.Tx, bucket []byte, row func(T) ([]byte, T)) error {
+	b, old := tx.Bucket(bucket), map[string]T{}
+	err := each(tx, bucket, func(key []byte, v T) error {
+		if bytes.IndexByte(key, 0) < 0 {
+			old[string(key)] = v
+		}
+		return nil
+	})
+	for id, v := range old {
+		key, v := row(v)
+		if b.Get(key) == nil {
+			err = errors.Join(err, putJSON(b, key, v))
+		}
+		err = errors.Join(err, b.Delete([]byte(id)))
+	}
+	return err
+}
+
+func each[T any](tx *bolt.Tx, bucket []byte, f func(key []byte, v T) error) error {
+	return tx.Bucket(bucket).ForEach(func(k, raw []byte) error {
+		var v T
+		if err := json.Unmarshal(raw, &v); err != nil {
+			return fmt.Errorf("read %s %q: %w", bucket, k, err)
+		}
+		return f(k, v)
+	})
+}
+
+func (r *Registry) save(b Bridge, actors map[string]Actor) error {
+	return r.db.Update(func(tx *bolt.Tx) error {
+		if b.ID != "" {
+			if err := putJSON(tx.Bucket(bucketBridges), rowKey(b.Account, b.ID), b); err != nil {
+				return err
+			}
+		}
+		for _, a := range actors {
+			if err := putJSON(tx.Bucket(bucketActors), rowKey(a.Account, a.ID), a); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// erase removes all that the file has of an account.
+func (r *Registry) erase(account string) error {
+	prefix := rowKey(account, "")
+	return r.db.Update(func(tx *bolt.Tx) error {
+		for _, name := range [][]byte{bucketBridges, bucketActors} {
+			b := tx.Bucket(name)
+			c := b.Cursor()
+			for k, _ := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, _ = c.Seek(prefix) {
+				if err := b.Delete(k); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func putJSON(b *bolt.Bucket, key []byte, v any) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return b.Put(key, raw)
+}

@@ -1,0 +1,95 @@
+package registry
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/vms"
+)
+
+// Held is a bridge, and with which credential it is registered.
+type Held struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Account string `json:"account"`
+	Holder  string `json:"holder"`
+	Called  string `json:"called"` // the holder, by people; "" if it is gone
+}
+
+// List lists the bridges of all accounts in the order of their ids.
+func (r *Registry) List() ([]Held, error) {
+	r.mu.RLock()
+	var list []Held
+	for _, a := range r.accounts {
+		for _, b := range a.bridges {
+			list = append(list, Held{ID: b.ID, Name: b.Name, Account: b.Account, Holder: b.Holder})
+		}
+	}
+	r.mu.RUnlock()
+	slices.SortFunc(list, func(a, b Held) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Account, b.Account)) })
+	for i := range list {
+		if list[i].Holder == "" || r.Holds == nil {
+			continue
+		}
+		called, stands, err := r.Holds(list[i].Holder)
+		if err != nil {
+			return nil, err
+		}
+		if stands {
+			list[i].Called = called
+		}
+	}
+	return list, nil
+}
+
+// Release forgets who holds a bridge. Without an account, the bridge must be the only one of its id. identity.ErrNotFound if there is
+// none.
+func (r *Registry) Release(account, id string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b, err := only(r, account, "bridge", id, func(a *tenant) (Bridge, bool) { b, ok := a.bridges[id]; return b, ok })
+	if err != nil {
+		return err
+	}
+	b.Holder = ""
+	if err := r.save(b, nil); err != nil {
+		return err
+	}
+	r.setLocked(b)
+	return nil
+}
+
+// ReleaseCamera lets the next other bridge of its account that registers a camera have it. As Release.
+func (r *Registry) ReleaseCamera(account, id string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a, err := only(r, account, "camera", id, func(a *tenant) (Actor, bool) { c := a.actors[id]; return c, c.Type == vms.ActorCamera })
+	if err != nil {
+		return err
+	}
+	a.Released = true
+	if err := r.save(Bridge{}, map[string]Actor{id: a}); err != nil {
+		return err
+	}
+	r.account(a.Account).put(a)
+	return nil
+}
+
+// only finds what an account has, or the only account that has it where none is named.
+func only[T any](r *Registry, account, kind, id string, in func(*tenant) (T, bool)) (one T, err error) {
+	n := 0
+	for of, a := range r.accounts {
+		if v, ok := in(a); ok && (account == "" || of == account) {
+			one, n = v, n+1
+		}
+	}
+	switch n {
+	case 0:
+		return one, identity.ErrNotFound
+	case 1:
+		return one, nil
+	}
+	return one, fmt.Errorf("%d accounts have a %s %q: say which with --account", n, kind, id)
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"errors"
+	"strings"
+
+	"vmsbridge/cmd/vmscloud/registry"
+	"vmsbridge/storage/journal"
+	"vmsbridge/uplink/vms"
+)
+
+// Ids are an account's own, and the journal knows no accounts. So the ledger keeps an event and its actor under their ids with the account
+// before them, as registry.Key has it, and takes that off again. What is from before ids were an account's own is kept under bare ids:
+// the registry knows of which actors.
+
+// keyed is an event as the journal has it.
+func (l *ledger) keyed(ev vms.Event) vms.Event {
+	if a := l.keyedActor(ev.ActorAccountID, vms.Actor{Type: ev.ActorType, ID: ev.ActorID}); a.ID != ev.ActorID {
+		ev.ID, ev.ActorID = registry.Key(ev.ActorAccountID, ev.ID), a.ID
+	}
+	return ev
+}
+
+// keyedActor is an account's actor as the journal has it.
+func (l *ledger) keyedActor(account string, a vms.Actor) vms.Actor {
+	if !l.registry.Plain(account, a) {
+		a.ID = registry.Key(account, a.ID)
+	}
+	return a
+}
+
+// bare is an event of the journal as others know it.
+func bare(ev vms.Event) vms.Event {
+	if _, id, ok := strings.Cut(ev.ActorID, "/"); ok {
+		ev.ID, ev.ActorID = ev.ID[len(ev.ActorID)-len(id):], id
+	}
+	return ev
+}
+
+// Get is the event of an account under an id. The error wraps journal.ErrNotFound if there is none.
+func (l *ledger) Get(account, id string) (vms.Event, error) {
+	if !strings.Contains(id, "/") {
+		for _, key := range []string{registry.Key(account, id), id} {
+			ev, err := l.Journal.Get(key)
+			if err == nil && ev.ActorAccountID == account {
+				return bare(ev), nil
+			} else if err != nil && !errors.Is(err, journal.ErrNotFound) {
+				return vms.Event{}, err
+			}
+		}
+	}
+	return vms.Event{}, journal.ErrNotFound
+}
+
+// List answers a query whose actors say whose they are.
+func (l *ledger) List(q vms.Query, c *vms.Cursor) (vms.Page, error) {
+	actors := make([]vms.Actor, len(q.Actors))
+	for i, a := range q.Actors {
+		actors[i] = l.keyedActor(a.Account, a)
+	}
+	q.Actors = actors
+	page, err := l.Journal.List(q, c)
+	for i, ev := range page.Events {
+		page.Events[i] = bare(ev)
+	}
+	return page, err
+}
+
+// owns says whether an actor of the journal is an account's.
+func (l *ledger) owns(account string, a vms.Actor) bool {
+	if of, _, ok := strings.Cut(a.ID, "/"); ok {
+		return of == account
+	}
+	return l.registry.Owns(account, a) && l.registry.Plain(account, a)
+}
