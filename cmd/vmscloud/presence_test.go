@@ -99,7 +99,7 @@ func (w *watched) status(camera, status string, from, to float64) {
 // timeline is the status events of a device in their order, such as "online 0..3.5", what was before them, and whether they were cut off.
 func (w *watched) timeline(kind, id string) (out []string) {
 	w.t.Helper()
-	page, err := w.List(vms.Query{Actors: []vms.Actor{{Type: kind, ID: id}}, Types: []string{vms.TypeDeviceStatus}, Ascending: true, PageSize: 100}, nil)
+	page, err := w.List(vms.Query{Actors: []vms.Actor{{Type: kind, ID: id, Account: "acc-1"}}, Types: []string{vms.TypeDeviceStatus}, Ascending: true, PageSize: 100}, nil)
 	require.NoError(w.t, err)
 	for _, ev := range page.Events {
 		line := newStatus(ev) + " " + w.spell(ev)
@@ -138,7 +138,7 @@ func (w *watched) since(t vms.Time) string {
 // motion is the camera's only motion event.
 func (w *watched) motion(camera string) string {
 	w.t.Helper()
-	page, err := w.List(vms.Query{Actors: []vms.Actor{{Type: vms.ActorCamera, ID: camera}}, Types: []string{vms.TypeMotion}, PageSize: 9}, nil)
+	page, err := w.List(vms.Query{Actors: []vms.Actor{{Type: vms.ActorCamera, ID: camera, Account: "acc-1"}}, Types: []string{vms.TypeMotion}, PageSize: 9}, nil)
 	require.NoError(w.t, err)
 	require.Len(w.t, page.Events, 1)
 	return w.spell(page.Events[0])
