@@ -63,6 +63,7 @@ type Agent struct {
 	shelf    *shelf
 	journal  *journal.Journal
 	ring     *stills.Ring
+	disk     slowDisk
 	pool     *codec.Pool
 	out      *outlet.Outlet
 	pace     *pipeline.Pace
@@ -98,7 +99,7 @@ func New(cfg *configs.Config, o Options) (*Agent, error) {
 		return nil, errors.New("bridge.data is empty: name the folder that holds events and stills")
 	}
 	a := &Agent{opts: o, log: o.Log, reg: o.Registry, make: pipeline.New, visitor: rand.Text(), serving: make(chan struct{}),
-		hurt: casualties{bridge: cfg.Bridge, version: o.Version}}
+		disk: slowDisk{log: o.Log}, hurt: casualties{bridge: cfg.Bridge, version: o.Version}}
 	a.live.Store(cfg)
 	a.edits.loaded = time.Now()
 	return a, nil
@@ -126,7 +127,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	}
 	a.people = a.openPeople()
 	defer func() { err = errors.Join(err, a.people.Close()) }()
-	a.out = outlet.New(outlet.Options{To: a.journal, Report: a.cfg().Service.URL != "", Ongoing: a.cfg().Service.ReportOngoing, Clock: a.clock, Release: a.ring.Release,
+	a.out = outlet.New(outlet.Options{To: a.journal, Report: a.cfg().Service.URL != "", Ongoing: a.cfg().Service.ReportOngoing, Clock: a.clock, Release: a.ring.Release, Timed: a.disk.write,
 		Log: a.log, Registerer: a.reg})
 	a.homes = homes.New(homes.Options{Journal: a.journal, Version: a.opts.Version, Log: a.log, Registerer: a.reg})
 	if err := a.homes.Open(a.cfg()); err != nil {

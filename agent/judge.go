@@ -38,6 +38,7 @@ func judgeStores(r *status.Report, wrong complain) {
 		wrong(status.Disk, "the disk that holds bridge.data is almost full", "something else than stills fills it; free space, or make stills.max_size smaller",
 			"the disk that holds %s is almost full: %d MB are free", r.Disk.Path, r.Disk.Free/1e6)
 	}
+	judgeSlow(r, wrong)
 	const look = "vmsbridge fsck on the stopped bridge says more; if it comes again, replace the card"
 	if r.Journal.Damaged != "" {
 		wrong(status.Damage, "the journal was found damaged at the start", look, "%s", r.Journal.Damaged)

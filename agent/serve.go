@@ -12,7 +12,7 @@ import (
 )
 
 // serve runs everything. The order of the stop is the order of the flow: cameras end first and hand in their last events,
-// then the outlet writes them, then the reporter gets a moment to hand them on and stops, then the API; the stores are closed by the caller.
+// then the outlet and the shelf write them, then the reporter gets a moment to hand them on and stops, then the API; the stores are closed by the caller.
 func (a *Agent) serve(ctx context.Context, l net.Listener, api *api, control *local) error {
 	cameras, stopCameras := context.WithCancel(ctx)
 	defer stopCameras()
@@ -34,8 +34,10 @@ func (a *Agent) serve(ctx context.Context, l net.Listener, api *api, control *lo
 	}
 	outletDone := make(chan struct{})
 	start(outletCtx, "outlet", func(c context.Context) error { defer close(outletDone); return a.out.Run(c) })
+	shelfDone := make(chan struct{})
+	start(outletCtx, "stills", func(c context.Context) error { defer close(shelfDone); return a.shelf.Run(c) })
 	start(rest, "clock", a.clock.Run)
-	start(rest, "gaps", a.shelf.Run)
+	start(rest, "gaps", a.shelf.noteHeld)
 	if a.tie != nil {
 		start(rest, "service", a.tie.Run)
 	}
@@ -70,6 +72,7 @@ func (a *Agent) serve(ctx context.Context, l net.Listener, api *api, control *lo
 	<-crewDone
 	stopOutlet()
 	<-outletDone
+	<-shelfDone
 	if a.tie != nil && cause == nil {
 		a.tie.Now().Settle(a.journal)
 	}

@@ -54,6 +54,7 @@ func (a *Agent) Status() status.Report {
 		r.Journal.Failing, r.Journal.Remedy = err.Error(), vfs.Remedy(err, "bridge.data")
 	}
 	r.Users = a.people.status()
+	r.Disk.Slow = a.disk.report(time.Now())
 	r.Clock = clockStatus(a.clock.State())
 	r.Homes = a.homes.Status()
 	a.judge(&r)

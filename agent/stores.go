@@ -21,11 +21,11 @@ func (a *Agent) openStores() (err error) {
 	s := a.cfg().Stills
 	a.ring, err = stills.Open(filepath.Join(data, StillsDir), stills.Options{MaxBytes: int64(s.MaxSize), SegmentBytes: int64(s.SegmentSize),
 		FlushEvery: s.FlushInterval, MaxAge: s.MaxAge, MinFree: int64(s.MinFree), Endurance: int64(s.DeviceEndurance),
-		Cameras: len(a.cfg().Cameras), Log: a.log, Registerer: a.reg, OnDamage: a.hurt.Stills})
+		Cameras: len(a.cfg().Cameras), Log: a.log, Registerer: a.reg, OnDamage: a.hurt.Stills, Timed: a.disk.write})
 	if err != nil {
 		return fmt.Errorf("open the stills: %w", err)
 	}
-	a.shelf = &shelf{ring: a.ring, clock: a.clock, log: a.log}
+	a.shelf = &shelf{ring: a.ring, clock: a.clock, log: a.log, wake: make(chan struct{}, 1)}
 	open := func() (err error) {
 		a.journal, err = journal.Open(filepath.Join(data, JournalFile), journal.Options{Log: a.log, Registerer: a.reg, OnDamage: a.hurt.Journal, Now: a.clock.Now})
 		return err

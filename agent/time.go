@@ -43,8 +43,11 @@ func (s archive) SettleStills(era uint32, shift time.Duration) error {
 	return s.a.ring.Settle(era, shift)
 }
 
-// Begin is for clock.Stores.
-func (s archive) Begin(era uint32) { s.a.ring.SetEra(era) }
+// Announce is for clock.Stores.
+func (s archive) Announce(era uint32, shift time.Duration) {
+	s.a.journal.Announce(era, shift)
+	s.a.ring.Announce(era, shift)
+}
 
 // Extent is for clock.Stores.
 func (s archive) Extent(era uint32) (from, to time.Time, ok bool, err error) {

@@ -51,7 +51,7 @@ type Step struct {
 	Events int // that got other times by it
 }
 
-// Clock is the time. Now, True, Stamp, State, Wait and Transport are safe for concurrent use.
+// Clock is the time. Now, True, Back, Stamp, State, Wait and Transport are safe for concurrent use.
 type Clock struct {
 	opts Options
 	m    Machine
@@ -64,7 +64,7 @@ type Clock struct {
 	baseMu sync.Mutex // guards base
 	base   time.Duration
 
-	mu       sync.RWMutex // guards those below; read-held while records are stored, held while an era is settled
+	mu       sync.RWMutex // guards those below; held for a few instructions, never across I/O
 	scale    scale
 	era      uint32
 	source   Source
@@ -142,13 +142,14 @@ func (c *Clock) Back(t time.Time) time.Time {
 	return t.Add(-c.scale.by())
 }
 
-// Stamp calls store with what gives a moment's true time, and the era that such times are of: 0 if they are true, else one that has
-// to be noted with the record. What is stored before store returns is put right when the era is settled, which waits for it; so
-// store may block for a disk, but must not call Stamp. The error is store's.
-func (c *Clock) Stamp(store func(at func(time.Time) time.Time, era uint32) error) error {
+// Stamp is what gives a moment's true time, as far as it is known now, and the era that such times are of: 0 if they are true, else one
+// that has to be noted with the record. It never waits for a disk, and neither needs to hurry nor to lock: the stores know by how much an
+// era was wrong as soon as that is known (Stores.Announce), and put right what they are given of it later.
+func (c *Clock) Stamp() (at func(time.Time) time.Time, era uint32) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	return store(c.scale.at, c.era)
+	s := c.scale // its knots are only ever appended to, or replaced
+	return s.at, c.era
 }
 
 // Wait returns when the clock is true and everything has its right time, or when ctx is done, with its error.

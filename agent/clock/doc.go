@@ -9,7 +9,7 @@
 //
 // Until the clock is true the two are the same, and what is stored is marked as of an *era*; when it becomes true, the amount by which
 // the era was wrong is known (DESIGN §4: the boot and its monotonic time stand beside the wall time), both stores put right what they have
-// of it, and only then Wait lets events out. A span that began before goes on as if nothing had happened.
+// of it, and what they get of it later, and only then Wait lets events out. A span that began before goes on as if nothing had happened.
 //
 // The clock is true (Source) when the kernel says that it is synchronised; or when it is plausible and the service's answers show the
 // same time, to about a second; or when it was set to a plausible time and has run for half a minute since, as one-shot programs set
@@ -27,5 +27,6 @@
 //	c := clock.New(clock.Options{Machine: clock.System(), Wait: 10 * time.Minute, Log: log})
 //	err := c.Open(journal, stores)
 //	go c.Run(ctx)
-//	err = c.Stamp(func(at func(time.Time) time.Time, era uint32) error { … })
+//	at, era := c.Stamp()
+//	err = store(at(moment), era) // may take as long as the disk does
 package clock

@@ -14,16 +14,18 @@ type Memory interface {
 
 // Stores are where records with untrue times are. Both calls may be repeated for an era that is settled, and then change nothing.
 type Stores interface {
+	// Announce says that an era's times are wrong by shift, before anything is done about it. It waits for nothing. From then on, what
+	// is stored of that era is stored with its right times, and what is stored with right times may be a newer version of an event of
+	// the era.
+	Announce(era uint32, shift time.Duration)
 	// SettleEvents adds shift to all times of some of an era's events, durably, and says of how many, and whether there are more: then it
 	// is to be called again, with the same. In between others may record: a newer version of an event whose turn has not come replaces
 	// it. note goes with each of them, if it is not nil.
 	SettleEvents(era uint32, shift time.Duration, note *Note) (n int, more bool, err error)
-	// SettleStills does so with the stills. Whatever the error, times that are stored from then on are true.
+	// SettleStills does so with the stills.
 	SettleStills(era uint32, shift time.Duration) error
 	// Extent is the first and the last time of an era's records, as they are stored, and whether there are any.
 	Extent(era uint32) (from, to time.Time, ok bool, err error)
-	// Begin says which era the stills are of that are stored from now on, 0 for none.
-	Begin(era uint32)
 }
 
 // Note says of an event that its time is not known exactly: the machine lost its power before its clock was true.

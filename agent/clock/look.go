@@ -35,9 +35,11 @@ func (c *Clock) look() {
 		return
 	}
 	left := len(c.ledger.Open) > 0 || len(c.jobs) > 0
-	c.mu.Lock()
-	c.unmoved = left
-	c.mu.Unlock()
+	if c.State().Unmoved != left {
+		c.mu.Lock()
+		c.unmoved = left
+		c.mu.Unlock()
+	}
 	if !left {
 		select {
 		case <-c.open:

@@ -64,7 +64,6 @@ func (c *Clock) Open(m Memory, s Stores) error {
 	if err := c.save(); err != nil {
 		return err
 	}
-	c.stores.Begin(l.Era)
 	if l.Era != 0 {
 		c.log.Warn("the clock is not known to be true; events wait, and get their right times when it is", "wall", r.Wall.Format(time.RFC3339), "era", l.Era)
 	}

@@ -5,15 +5,17 @@ import (
 	"time"
 )
 
-// When an era's error is known, its events get their right times some at a time, so that recording goes on: the first ones while
-// nobody records, and from then on what is recorded is true. The rest follows from look to look, and is done again from where it was
-// after a crash, by the ledger. Wait holds back whoever may only see true times until all is done.
+// When an era's error is known, the stores are told, and from then on all that is recorded is true. What was recorded before gets its
+// right time after that, some events at a time, so that recording goes on, from look to look; after a crash it is done again from where
+// it was, by the ledger. Wait holds back whoever may only see true times until all is done.
 
 // job is a settling under way.
 type job struct {
 	settling
-	step  Step // to tell of when it is done; zero for an earlier boot's
-	moved int
+	step      Step // to tell of when it is done; zero for an earlier boot's
+	moved     int
+	stills    bool  // they were moved, or stillsErr says why not
+	stillsErr error // it is tried again at the next start
 }
 
 // settle makes the clock true: the scale is behind the true time by so much, and so is all that was recorded in this boot.
@@ -29,41 +31,24 @@ func (c *Clock) settle(by time.Duration, s Source) {
 		return
 	}
 	now := c.Now()
-	c.mu.Lock() // nothing is recorded while the records change
-	n, more, err := c.stores.SettleEvents(j.Era, by, nil)
-	if err != nil {
-		c.mu.Unlock()
-		l.Settling = l.Settling[:len(l.Settling)-1]
-		c.retryAt = c.lookedAt + retryEvery
-		c.log.Error("the clock is true, but events cannot be given their right times; it is tried again", "error", err)
-		return
-	}
-	stillsErr := c.stores.SettleStills(j.Era, by)
+	c.stores.Announce(j.Era, by) // before anything gets a true time
+	c.mu.Lock()
 	c.scale.set(by)
 	c.era, c.source, c.since, c.whyNot = 0, s, now.Add(by), ""
 	c.unmoved = true
-	j.moved, j.step = n, c.noteStep(now.Add(by), by, s, n)
+	j.step = c.noteStep(now.Add(by), by, s, 0)
 	c.mu.Unlock()
-	if stillsErr != nil {
-		c.log.Error("stills of an untrue clock keep untrue times; it is tried again at the next start", "error", stillsErr)
-	}
 	l.Era, l.True, l.Base = 0, s, c.currentBase()+by
 	l.Ahead += by // from now on: of this boot's wall clock at its beginning, to the true time
 	l.TrueAt = now.Add(by)
 	c.stepped = false
 	c.forget()
-	if more {
-		c.jobs = slices.Insert(c.jobs, 0, j) // only of this era newer versions may be recorded meanwhile, and the store knows of one
-	} else {
-		c.strike(j, stillsErr == nil)
-	}
+	c.jobs = slices.Insert(c.jobs, 0, j) // only of this era newer versions may be recorded meanwhile, and the store knows of one
 	if err := c.save(); err != nil {
 		c.log.Warn("the clock is true, but it cannot be noted", "error", err)
 	}
 	c.log.Info("the clock is true", "source", string(s), "by", by.String())
-	if !more {
-		c.done(j)
-	}
+	c.work(c.lookedAt)
 }
 
 // busy says whether there is a piece of a job that can be done.
@@ -78,6 +63,12 @@ func (c *Clock) work(boot time.Duration) {
 		return
 	}
 	j := &c.jobs[0]
+	if !j.stills {
+		j.stills, j.stillsErr = true, c.stores.SettleStills(j.Era, j.Shift)
+		if j.stillsErr != nil {
+			c.log.Error("stills of an untrue clock keep untrue times; it is tried again at the next start", "era", j.Era, "error", j.stillsErr)
+		}
+	}
 	n, more, err := c.stores.SettleEvents(j.Era, j.Shift, j.Note)
 	if err != nil {
 		c.retryAt = boot + retryEvery
@@ -87,13 +78,9 @@ func (c *Clock) work(boot time.Duration) {
 	if j.moved += n; more {
 		return
 	}
-	stillsErr := c.stores.SettleStills(j.Era, j.Shift) // those of this boot are settled; a crash may have left others
-	if stillsErr != nil {
-		c.log.Error("stills of an untrue clock keep untrue times; it is tried again at the next start", "era", j.Era, "error", stillsErr)
-	}
 	ended := *j
 	c.jobs = slices.Delete(c.jobs, 0, 1)
-	c.strike(ended, stillsErr == nil)
+	c.strike(ended, ended.stillsErr == nil)
 	if err := c.save(); err != nil {
 		c.log.Warn("that the events of an untrue clock have their right times cannot be noted", "error", err)
 	}

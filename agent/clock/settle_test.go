@@ -69,3 +69,22 @@ func TestSettlingIsCutOffBetweenPieces(t *testing.T) {
 		require.Empty(t, b.c.ledger.Open)
 	}
 }
+
+// A disk may take seconds. What is stamped while the clock is untrue, and stored when it has long been true, has its right time; and the
+// clock waits for no store: neither to become true, nor to stamp for others.
+func TestTheClockBecomesTrueBetweenStampAndStore(t *testing.T) {
+	b := newBench(t, &hand{})
+	b.boot("a", time.Unix(30, 0))
+	b.pass(time.Minute)
+	b.h.up += time.Second
+	slow := b.stamp() // the disk has it from here
+	b.sync()
+	b.h.up += time.Second
+	b.c.look()
+	require.True(t, b.isTrue())
+	_, era := b.c.Stamp()
+	require.Zero(t, era)
+	b.store(slow) // to here
+	b.pass(time.Minute)
+	b.within(time.Millisecond)
+}

@@ -126,7 +126,6 @@ func (s noStills) SettleEvents(era uint32, shift time.Duration, _ *clock.Note) (
 	return s.Settle(era, shift, nil)
 }
 func (noStills) SettleStills(uint32, time.Duration) error { return nil }
-func (noStills) Begin(uint32)                             {}
 
 // counting is a slog.Handler that counts.
 type counting struct {

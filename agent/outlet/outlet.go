@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,15 +19,14 @@ import (
 
 // Destination is where events become durable; the journal is one.
 type Destination interface {
-	Put(ev vms.Event, report bool) error
-	// PutProvisional is Put of an event whose times are of an era: they are not true yet.
-	PutProvisional(ev vms.Event, report bool, era uint32) error
+	// Write stores events durably, in one go, and has an error for each.
+	Write(list ...journal.Record) []error
 	Touch(id string, last time.Time) error
 }
 
 // Clock gives the true times of what is written, and the era that they are of if they are not true yet. agent/clock is one.
 type Clock interface {
-	Stamp(store func(at func(time.Time) time.Time, era uint32) error) error
+	Stamp() (at func(time.Time) time.Time, era uint32)
 }
 
 const (
@@ -37,6 +37,8 @@ const (
 	// touchEvery is how far the last activity of a span may lie behind in the journal, and so how much of a span a power
 	// cut may cost.
 	touchEvery = 5 * time.Second
+	// outletBatch is how many events share what one write to the disk costs.
+	outletBatch = 256
 	// maxOutlet is a bound that only a journal which cannot be written for days reaches; the oldest then go, counted.
 	maxOutlet = 100_000
 )
@@ -52,6 +54,7 @@ type Outlet struct {
 	clock   Clock       // nil: events have their true times
 	log     *slog.Logger
 
+	timed    func() (ended func())
 	room     *room // nil: a full disk stays full until someone makes room
 	failures prometheus.Counter
 	lost     prometheus.Counter
@@ -77,7 +80,9 @@ type Options struct {
 	Clock Clock
 	// Release frees up to so many bytes of the disk for events, and says how many came free. Nil: a full disk stays full until
 	// someone makes room.
-	Release    func(bytes int64) (int64, error)
+	Release func(bytes int64) (int64, error)
+	// Timed is told when a durable write begins, and by what it returns when it has ended. Nil: it is told nothing.
+	Timed      func() (ended func())
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
 }
@@ -89,6 +94,9 @@ func New(opts Options) *Outlet {
 		failures: f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_agent_journal_failures_total", Help: "Writes that the journal refused; the event waits in memory."}),
 		lost:     f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_agent_events_lost_total", Help: "Events lost because the journal refused them until the stop, or for too long."})}
 	o.ongoing.Store(opts.Ongoing)
+	if o.timed = opts.Timed; o.timed == nil {
+		o.timed = func() func() { return func() {} }
+	}
 	if opts.Release != nil {
 		o.room = &room{release: opts.Release, log: opts.Log}
 	}
@@ -98,7 +106,7 @@ func New(opts Options) *Outlet {
 // ReportOngoing says from now on whether spans are reported before they have ended.
 func (o *Outlet) ReportOngoing(yes bool) { o.ongoing.Store(yes) }
 
-// Writing is since when the journal has been busy with one event; zero while it is not.
+// Writing is since when the journal has been busy with one write; zero while it is not.
 func (o *Outlet) Writing() time.Time {
 	if n := o.writing.Load(); n != 0 {
 		return time.Unix(0, n)
@@ -198,64 +206,83 @@ func (o *Outlet) drain() {
 	}
 }
 
-// flush writes the waiting events in order, until one is refused.
+// flush writes the waiting events in order, as many in one go as there are, until one is refused.
 func (o *Outlet) flush() error {
 	for {
 		o.mu.Lock()
-		if len(o.waiting) == 0 {
-			o.mu.Unlock()
+		batch := slices.Clone(o.waiting[:min(len(o.waiting), outletBatch)])
+		stored := make([]bool, len(batch))
+		for i, ev := range batch {
+			stored[i] = o.stored[ev.ID]
+		}
+		o.mu.Unlock()
+		if len(batch) == 0 {
 			return nil
 		}
-		ev := o.waiting[0]
-		stored := o.stored[ev.ID]
-		o.mu.Unlock()
-
 		o.writing.Store(time.Now().UnixNano())
-		err := o.put(ev, stored)
+		ended := o.timed()
+		errs := o.put(batch, stored)
+		ended()
 		o.writing.Store(0)
-		if errors.Is(err, journal.ErrInvalid) {
-			o.lost.Inc()
-			o.log.Error("an event cannot be stored and is given up; please report it with the log", "id", ev.ID, "error", err)
-			err = nil
-		}
-
-		o.mu.Lock()
-		recovered := err == nil && o.failing != nil
-		began := err != nil && o.failing == nil
-		o.failing = err
-		if err == nil && len(o.waiting) > 0 && o.waiting[0].ID == ev.ID && sameVersion(o.waiting[0], ev) {
-			o.waiting[0] = vms.Event{}
-			o.waiting = o.waiting[1:]
-			delete(o.stored, ev.ID)
-		}
-		left := len(o.waiting)
-		o.mu.Unlock()
-		switch {
-		case began:
-			o.log.Error("the journal refuses events; they wait in memory", "waiting", left, "error", err,
-				"hint", vfs.Remedy(err, "bridge.data"))
-		case recovered:
-			o.log.Info("the journal takes events again", "waiting", left)
-		}
-		if err != nil {
-			o.failures.Inc()
+		if err := o.settle(batch, errs); err != nil {
 			return err
 		}
 	}
 }
 
-// put writes one event. Where the disk is full, old stills make room.
-func (o *Outlet) put(ev vms.Event, stored bool) error {
-	report := o.report && (o.ongoing.Load() || !ev.Ongoing())
-	write := func() error { return o.write(ev, report, stored) }
-	err := write()
-	if errors.Is(err, journal.ErrFull) && o.room != nil && o.room.make() {
-		err = write()
+// settle takes out of the waiting what was written, or can never be, and returns the first error that is to be tried again.
+func (o *Outlet) settle(batch []vms.Event, errs []error) (refused error) {
+	done := map[string]vms.Event{}
+	for i, ev := range batch {
+		err := errs[i]
+		if errors.Is(err, journal.ErrInvalid) {
+			o.lost.Inc()
+			o.log.Error("an event cannot be stored and is given up; please report it with the log", "id", ev.ID, "error", err)
+			err = nil
+		}
+		if err == nil {
+			done[ev.ID] = ev
+		} else if refused == nil {
+			refused = err
+		}
 	}
-	if err == nil && o.room != nil {
+	o.mu.Lock()
+	recovered := refused == nil && o.failing != nil
+	began := refused != nil && o.failing == nil
+	o.failing = refused
+	o.waiting = slices.DeleteFunc(o.waiting, func(ev vms.Event) bool {
+		written, ok := done[ev.ID]
+		if ok = ok && sameVersion(ev, written); ok {
+			delete(o.stored, ev.ID)
+		}
+		return ok
+	})
+	left := len(o.waiting)
+	o.mu.Unlock()
+	switch {
+	case began:
+		o.log.Error("the journal refuses events; they wait in memory", "waiting", left, "error", refused,
+			"hint", vfs.Remedy(refused, "bridge.data"))
+	case recovered:
+		o.log.Info("the journal takes events again", "waiting", left)
+	}
+	if refused != nil {
+		o.failures.Inc()
+	}
+	return refused
+}
+
+// put writes events. Where the disk is full, old stills make room.
+func (o *Outlet) put(batch []vms.Event, stored []bool) []error {
+	errs := o.write(batch, stored)
+	full := func(err error) bool { return errors.Is(err, journal.ErrFull) }
+	if slices.ContainsFunc(errs, full) && o.room != nil && o.room.make() {
+		errs = o.write(batch, stored)
+	}
+	if !slices.ContainsFunc(errs, full) && o.room != nil {
 		o.room.helped()
 	}
-	return err
+	return errs
 }
 
 // sameVersion tells whether b, just written, is still the newest version of a.

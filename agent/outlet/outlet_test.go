@@ -28,7 +28,17 @@ type diary struct {
 	report []bool
 }
 
-func (d *diary) Put(ev vms.Event, report bool) error {
+func (d *diary) Write(list ...journal.Record) []error { return each(list, d.put) }
+
+// each stores one after the other.
+func each(list []journal.Record, put func(vms.Event, bool) error) (errs []error) {
+	for _, r := range list {
+		errs = append(errs, put(r.Event, r.Report))
+	}
+	return errs
+}
+
+func (d *diary) put(ev vms.Event, report bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.full {
@@ -38,8 +48,6 @@ func (d *diary) Put(ev vms.Event, report bool) error {
 	d.report = append(d.report, report)
 	return nil
 }
-
-func (d *diary) PutProvisional(ev vms.Event, report bool, _ uint32) error { return d.Put(ev, report) }
 
 func (d *diary) Touch(string, time.Time) error { return nil }
 
@@ -115,14 +123,16 @@ type refusing struct {
 	room  int // puts that fail until room is made
 }
 
-func (r *refusing) Put(ev vms.Event, report bool) error {
+func (r *refusing) Write(list ...journal.Record) []error { return each(list, r.put) }
+
+func (r *refusing) put(ev vms.Event, report bool) error {
 	switch {
 	case ev.ID == r.never:
 		return fmt.Errorf("put event: %w", journal.ErrInvalid)
 	case r.room == 0:
 		return fmt.Errorf("put event: %w", journal.ErrFull)
 	}
-	return r.diary.Put(ev, report)
+	return r.diary.put(ev, report)
 }
 
 func TestOutletGivesUpWhatCanNeverBeStored(t *testing.T) {

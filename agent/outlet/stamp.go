@@ -3,6 +3,7 @@ package outlet
 import (
 	"time"
 
+	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/vms"
 )
 
@@ -14,19 +15,22 @@ type span struct {
 
 func spanOf(ev vms.Event) span { return span{ev.ActorID, ev.Type, ev.StartTimestamp.Time} }
 
-// write puts an event into the journal under its true times. They are those of the moment of writing: what waited here while the
-// clock became true is right as well.
-func (o *Outlet) write(ev vms.Event, report, stored bool) error {
-	if o.clock == nil || stored {
-		return o.to.Put(ev, report)
+// write puts events into the journal under their true times. They are those of the moment of writing: what waited here while the
+// clock became true is right as well, and so is what the journal gets before it is, and stores after.
+func (o *Outlet) write(batch []vms.Event, stored []bool) []error {
+	var at func(time.Time) time.Time
+	var era uint32
+	if o.clock != nil {
+		at, era = o.clock.Stamp()
 	}
-	return o.clock.Stamp(func(at func(time.Time) time.Time, era uint32) error {
-		ev := timed(ev, at)
-		if era == 0 {
-			return o.to.Put(ev, report)
+	list := make([]journal.Record, len(batch))
+	for i, ev := range batch {
+		list[i] = journal.Record{Event: ev, Report: o.report && (o.ongoing.Load() || !ev.Ongoing())}
+		if at != nil && !stored[i] {
+			list[i].Event, list[i].Era = timed(ev, at), era
 		}
-		return o.to.PutProvisional(ev, report, era)
-	})
+	}
+	return o.to.Write(list...)
 }
 
 // timed is an event with its true times. A step back in its midst does not make it end before it begins, nor anything in it come
@@ -47,8 +51,7 @@ func (o *Outlet) touch(id string, s span, last time.Time) error {
 	if o.clock == nil || s.start.IsZero() {
 		return o.to.Touch(id, last)
 	}
-	return o.clock.Stamp(func(at func(time.Time) time.Time, _ uint32) error {
-		ev := timed(vms.Event{ID: id, ActorID: s.actor, Type: s.kind, StartTimestamp: vms.At(s.start), EndTimestamp: vms.Ptr(last)}, at)
-		return o.to.Touch(ev.ID, ev.EndTimestamp.Time)
-	})
+	at, _ := o.clock.Stamp()
+	ev := timed(vms.Event{ID: id, ActorID: s.actor, Type: s.kind, StartTimestamp: vms.At(s.start), EndTimestamp: vms.Ptr(last)}, at)
+	return o.to.Touch(ev.ID, ev.EndTimestamp.Time)
 }

@@ -77,6 +77,9 @@ func (p *page) head(r *Report) {
 	if r.Disk.Total > 0 {
 		p.line("disk      %s free of %s at %s", size(r.Disk.Free), size(r.Disk.Total), r.Disk.Path)
 	}
+	if s := r.Disk.Slow; s != nil && !s.Until.IsZero() {
+		p.line("          was slow from %s to %s: a write took up to %.1f s", at(s.Since), at(s.Until), s.Longest)
+	}
 }
 
 func (p *page) cameras(list []Camera) {

@@ -22,6 +22,7 @@ const (
 	NotRunning    Kind = "not_running"   // only vmsbridge status says so
 	Journal       Kind = "journal"       // refuses events
 	Disk          Kind = "disk"          // almost full
+	SlowDisk      Kind = "slow_disk"     // writes take seconds
 	Damage        Kind = "damage"        // a store was found damaged
 	Clock         Kind = "clock"         // not believed
 	SignIn        Kind = "sign_in"       // the service refuses the bridge
@@ -38,7 +39,7 @@ const (
 )
 
 // Kinds are those of a running bridge, the worst first.
-var Kinds = []Kind{Journal, Disk, Damage, Clock, SignIn, Service, Cameras, Stuck, View, Decoder, Configuration, Restart, Parked, Tunnel, Home}
+var Kinds = []Kind{Journal, Disk, SlowDisk, Damage, Clock, SignIn, Service, Cameras, Stuck, View, Decoder, Configuration, Restart, Parked, Tunnel, Home}
 
 // Problem is one thing that is wrong.
 type Problem struct {
@@ -128,6 +129,14 @@ type Space struct {
 	Free  int64  `json:"freeBytes"`
 	Total int64  `json:"totalBytes"`
 	Least int64  `json:"leastBytes"` // what is to be free
+	Slow  *Slow  `json:"slow,omitempty"`
+}
+
+// Slow is the time, the last one, in which writes to the disk took seconds.
+type Slow struct {
+	Since   time.Time `json:"since"`
+	Until   time.Time `json:"until,omitzero"` // zero: it lasts
+	Longest float64   `json:"longestSeconds"`
 }
 
 // Stills is the ring.

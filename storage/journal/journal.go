@@ -51,6 +51,7 @@ type Journal struct {
 	// stateMu guards what is kept beside the file.
 	stateMu     sync.Mutex
 	tries       map[string]int
+	shifts      map[uint32]time.Duration // by which eras were wrong: see Announce
 	subscribers map[int]func(vms.Event)
 	nextSub     int
 
@@ -76,7 +77,7 @@ func Open(path string, opts Options) (*Journal, error) {
 	}
 	j := &Journal{
 		opts: opts, metrics: newMetrics(),
-		tries: map[string]int{}, subscribers: map[int]func(vms.Event){}, changed: make(chan struct{}, 1),
+		tries: map[string]int{}, shifts: map[uint32]time.Duration{}, subscribers: map[int]func(vms.Event){}, changed: make(chan struct{}, 1),
 	}
 	j.outboxBytes.Store(-1)
 	var err error

@@ -17,30 +17,27 @@ import (
 // one era are wrong by the same. That is noted beside the event, and when the amount is known, Settle puts them all right, some at a
 // time (settle.go). The owner sees to it that none is reported before.
 
+// Announce says by how much an era's times are wrong, before Settle puts them right. It waits for nothing. From then on PutProvisional
+// stores events of that era with their right times, so whoever made one need not know; and an event that is put under the id that one
+// of the era will get is that event.
+func (j *Journal) Announce(era uint32, shift time.Duration) {
+	j.settling.Store(&settlement{era: era, shift: shift})
+	j.stateMu.Lock()
+	defer j.stateMu.Unlock()
+	j.shifts[era] = shift
+}
+
+// shiftOf is what was announced of an era.
+func (j *Journal) shiftOf(era uint32) (shift time.Duration, known bool) {
+	j.stateMu.Lock()
+	defer j.stateMu.Unlock()
+	shift, known = j.shifts[era]
+	return shift, known
+}
+
 // PutProvisional is Put for an event whose times are of an era; 0 is none. Put leaves the note of an event that is put again.
 func (j *Journal) PutProvisional(ev vms.Event, report bool, era uint32) error {
-	if era == 0 {
-		return j.Put(ev, report)
-	}
-	ev, body, err := form.SealChecked(ev)
-	if err != nil {
-		return fmt.Errorf("put event %q: %w", ev.ID, err)
-	}
-	note := form.SealEra(era)
-	err = j.file.Do(func(t *table.Tx) error {
-		if err := mayReplace(t, ev); err != nil {
-			return err
-		}
-		if err := j.put(t, ev, body, report); err != nil {
-			return err
-		}
-		return t.Bucket(form.Meta).Put(form.UntrueKey(ev.ID), note)
-	})
-	if err != nil {
-		return fmt.Errorf("put event %q: %w", ev.ID, err)
-	}
-	j.metrics.puts.Inc()
-	return nil
+	return j.Write(Record{Event: ev, Report: report, Era: era})[0]
 }
 
 // Extent is the first and the last time of an era's events, as they are stored: of their starts, ends and last known activity.

@@ -179,3 +179,34 @@ func TestSettleInPieces(t *testing.T) {
 		require.False(t, c.Untrue)
 	}
 }
+
+// An event that was stamped with an untrue time may come when the era's error is known, for a disk may take seconds: it gets its right
+// time, and is the same event as its older version and its newer one.
+func TestProvisionalAfterTheAnnouncement(t *testing.T) {
+	const by = 300 * 24 * time.Hour
+	j := open(t, sample.Path(t), Options{})
+	began := sample.Event("cam", time.Second-by, sample.GoesOn)
+	require.NoError(t, j.PutProvisional(began, true, 5))
+	j.Announce(5, by)
+	late := sample.Event("cam", time.Second-by, 3*time.Second-by)
+	other := sample.Event("other", 2*time.Second-by, 4*time.Second-by)
+	require.NoError(t, j.PutProvisional(late, true, 5))
+	require.NoError(t, j.PutProvisional(other, true, 5))
+	n, more, err := j.Settle(5, by, nil)
+	require.NoError(t, err)
+	require.False(t, more)
+	require.Zero(t, n, "all is right already")
+	require.NoError(t, j.PutProvisional(sample.Event("third", 5*time.Second-by, 6*time.Second-by), true, 5))
+	require.NoError(t, j.Put(sample.Event("cam", time.Second, 7*time.Second), true))
+	page, err := j.List(vms.Query{PageSize: 100}, nil)
+	require.NoError(t, err)
+	var got []string
+	for _, ev := range page.Events {
+		got = append(got, fmt.Sprint(ev.ActorID, " ", ev.StartTimestamp.Sub(sample.Epoch), " ", ev.EndTimestamp.Sub(sample.Epoch)))
+	}
+	require.ElementsMatch(t, []string{"cam 1s 7s", "other 2s 4s", "third 5s 6s"}, got)
+	_, _, ok, err := j.Extent(5)
+	require.NoError(t, err)
+	require.False(t, ok)
+	requireClean(t, j)
+}

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -11,6 +12,16 @@ import (
 	"vmsbridge/storage/journal/vault"
 	"vmsbridge/uplink/vms"
 )
+
+// Record is an event as Write stores it.
+type Record struct {
+	Event  vms.Event
+	Report bool // put it into the outbox
+	// Era is what the event's times are of, if they are not true: see PutProvisional. 0 is none.
+	Era uint32
+	// Last is when the event was last known to go on, if it goes on: see Touch. Zero is its start.
+	Last time.Time
+}
 
 // Put stores ev, replacing the event of the same id. When it returns nil, ev is on the device. With report set, the same
 // transaction puts it into the outbox: an event that already waits there keeps its place but gets a new revision, and one
@@ -23,19 +34,74 @@ import (
 // ev must have an id, a type, an actor id and a start; an end before the start is refused (ErrInvalid). Nothing of ev is
 // kept. A full disk gives ErrFull and changes nothing.
 func (j *Journal) Put(ev vms.Event, report bool) error {
-	ev, body, err := form.SealChecked(ev)
-	if err != nil {
-		return fmt.Errorf("put event %q: %w", ev.ID, err)
+	return j.Write(Record{Event: ev, Report: report})[0]
+}
+
+// Write is Put of several events, in their order, with an error for each. They share a transaction, as far as one takes them: a disk that
+// takes seconds over each costs the last of them no more than the first.
+func (j *Journal) Write(list ...Record) []error {
+	errs := make([]error, len(list))
+	var apply []func(*table.Tx) error
+	var of []int // the place in list of each of apply
+	for i, r := range list {
+		change, err := j.change(r)
+		if err != nil {
+			errs[i] = fmt.Errorf("put event %q: %w", r.Event.ID, err)
+			continue
+		}
+		apply, of = append(apply, change), append(of, i)
 	}
-	if err := j.file.Do(func(t *table.Tx) error {
-		if err := mayReplace(t, ev); err != nil {
+	for n, err := range j.file.DoAll(apply...) {
+		if err != nil {
+			errs[of[n]] = fmt.Errorf("put event %q: %w", list[of[n]].Event.ID, err)
+			continue
+		}
+		j.metrics.puts.Inc()
+	}
+	return errs
+}
+
+// change is what stores a record.
+func (j *Journal) change(r Record) (func(*table.Tx) error, error) {
+	ev, body, err := form.SealChecked(r.Event)
+	if err != nil {
+		return nil, err
+	}
+	return func(t *table.Tx) error {
+		if r.Era == 0 {
+			return j.putLast(t, ev, body, r)
+		}
+		// Transactions come one after the other: what is announced after this one's beginning, Settle finds in the file.
+		if shift, announced := j.shiftOf(r.Era); announced {
+			ev, body, err := form.SealChecked(ev.Retimed(func(at time.Time) time.Time { return at.Add(shift) }))
+			if err != nil {
+				return vault.Refuse(err)
+			}
+			moved := r
+			if !r.Last.IsZero() {
+				moved.Last = r.Last.Add(shift)
+			}
+			return j.putLast(t, ev, body, moved)
+		}
+		if err := j.putLast(t, ev, body, r); err != nil {
 			return err
 		}
-		return j.put(t, ev, body, report)
-	}); err != nil {
-		return fmt.Errorf("put event %q: %w", ev.ID, err)
+		return t.Bucket(form.Meta).Put(form.UntrueKey(ev.ID), form.SealEra(r.Era))
+	}, nil
+}
+
+// putLast is put, where that may be, and notes when the event was last known to go on.
+func (j *Journal) putLast(t *table.Tx, ev vms.Event, body []byte, r Record) error {
+	if err := mayReplace(t, ev); err != nil {
+		return err
 	}
-	j.metrics.puts.Inc()
+	if err := j.put(t, ev, body, r.Report); err != nil || !ev.Ongoing() || r.Last.IsZero() {
+		return err
+	}
+	id, ongoing := []byte(ev.ID), t.Bucket(form.Ongoing)
+	if last := r.Last.UnixMilli(); last > form.KeyMS(ongoing.Get(id)) {
+		return ongoing.Put(id, form.MSKey(last))
+	}
 	return nil
 }
 

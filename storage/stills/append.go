@@ -36,8 +36,12 @@ const (
 //
 // ErrInvalid: no camera id or one over 255 bytes, an unknown kind, a time that does not fit, no bytes, or more than a
 // segment holds. ErrFull: see there; the ring goes on when there is room. Other errors are the device's.
-func (r *Ring) Append(s Still) error {
-	err := r.append(s)
+func (r *Ring) Append(s Still) error { return r.appended(s, r.append(s, nil)) }
+
+// AppendOf is Append of a still whose time is of an era; 0 is none. See Announce.
+func (r *Ring) AppendOf(era uint32, s Still) error { return r.appended(s, r.append(s, &era)) }
+
+func (r *Ring) appended(s Still, err error) error {
 	if err != nil {
 		r.stats.failed.Add(1)
 		return fmt.Errorf("append still of %q: %w", s.Camera, err)
@@ -45,7 +49,8 @@ func (r *Ring) Append(s Still) error {
 	return nil
 }
 
-func (r *Ring) append(s Still) error {
+// append stores a still of an era; nil is the one that SetEra has named.
+func (r *Ring) append(s Still, era *uint32) error {
 	if err := errors.Join(form.CheckCamera(s.Camera), form.CheckKind(s.Kind)); err != nil {
 		return err
 	}
@@ -61,13 +66,14 @@ func (r *Ring) append(s Still) error {
 	if most := r.opts.SegmentBytes - 2*form.BlockBytes - int64(worst.Bytes+worst.Cost(key)); int64(form.RecordHead+form.Align)+int64(len(s.Camera))+int64(len(s.JPEG)) > most {
 		return fmt.Errorf("%w: its %d bytes do not fit a segment of %d: raise stills.segment_size (and max_size)", ErrInvalid, len(s.JPEG), r.opts.SegmentBytes)
 	}
-	head := form.StillRecord(key, at, s.JPEG)
 
 	r.appendMu.Lock()
 	defer r.appendMu.Unlock()
 	if r.closed {
 		return ErrClosed
 	}
+	at += r.enter(era)
+	head := form.StillRecord(key, at, s.JPEG)
 	_, up := r.clock()
 	l := r.lanes[r.share.Lane(s.Camera, head.Size(), up)]
 	r.order(l, key, at)

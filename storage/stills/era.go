@@ -2,6 +2,7 @@ package stills
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"vmsbridge/storage/stills/form"
@@ -21,12 +22,53 @@ const maxEra = 1<<24 - 1
 func (r *Ring) SetEra(era uint32) {
 	r.appendMu.Lock()
 	defer r.appendMu.Unlock()
+	r.setEra(era)
+}
+
+// setEra is SetEra. appendMu is held.
+func (r *Ring) setEra(era uint32) {
 	r.era = era & maxEra
 	for _, l := range r.lanes {
 		if l.file != nil && l.seg.Era != r.era {
 			r.retire(l)
 		}
 	}
+}
+
+// shifts are by how much eras were wrong. The zero value knows none.
+type shifts struct {
+	mu sync.Mutex // guards of
+	of map[uint32]time.Duration
+}
+
+// Announce says by how much an era was wrong, before Settle puts it right. It waits for nothing. What AppendOf and GapOf are given of
+// that era from now on, they store with its right time: whoever made it need not know.
+func (r *Ring) Announce(era uint32, shift time.Duration) {
+	if era == 0 {
+		return
+	}
+	r.shifts.mu.Lock()
+	defer r.shifts.mu.Unlock()
+	if r.shifts.of == nil {
+		r.shifts.of = map[uint32]time.Duration{}
+	}
+	r.shifts.of[era] = shift
+}
+
+// enter makes the next record one of an era, nil for the one that SetEra has named, and says what to add to its times. appendMu is held.
+func (r *Ring) enter(era *uint32) (shift int64) {
+	if era == nil {
+		return 0
+	}
+	r.shifts.mu.Lock()
+	by, known := r.shifts.of[*era]
+	r.shifts.mu.Unlock()
+	if *era == 0 || known {
+		r.setEra(0)
+		return int64(by)
+	}
+	r.setEra(*era)
+	return 0
 }
 
 // Settle adds shift to the times of all stills and gaps of an era, durably, and the era is over: what is stored later has true
@@ -36,6 +78,7 @@ func (r *Ring) Settle(era uint32, shift time.Duration) error {
 	if era == 0 {
 		return nil
 	}
+	r.Announce(era, shift)
 	r.flushMu.Lock() // no flush writes a block, or an index, meanwhile
 	defer r.flushMu.Unlock()
 	r.appendMu.Lock()

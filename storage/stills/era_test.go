@@ -220,3 +220,32 @@ func TestSettleCutOff(t *testing.T) {
 		}
 	}
 }
+
+// What was stamped with an untrue time, and comes when the ring has been told by how much the era was wrong, is stored with its right time,
+// before the era is settled and after; what comes with a true time meanwhile keeps it.
+func TestStillsOfAnEraThatIsOver(t *testing.T) {
+	const shift = 300 * 24 * time.Hour
+	r := open(t, t.TempDir(), Options{MaxBytes: 64 << 20})
+	var list []Still
+	put := func(at time.Duration, era uint32) {
+		s := still("cam", Preview, at, 3000)
+		list = append(list, s)
+		if era != 0 {
+			s.Time = s.Time.Add(-shift)
+		}
+		require.NoError(t, r.AppendOf(era, s))
+	}
+	put(0, 7)
+	put(time.Second, 7)
+	r.Announce(7, shift)
+	put(3*time.Second, 0)
+	put(2*time.Second, 7) // it was on its way
+	require.NoError(t, r.GapOf(7, "cam", epoch.Add(10*time.Second-shift), epoch.Add(20*time.Second-shift), "away"))
+	require.NoError(t, r.Settle(7, shift))
+	put(5*time.Second, 0)
+	put(4*time.Second, 7) // it was on its way for long
+	for _, s := range list {
+		requireStill(t, r, s, At, s.Time)
+	}
+	require.Equal(t, []Gap{{Camera: "cam", From: epoch.Add(10 * time.Second), To: epoch.Add(20 * time.Second), Reason: "away"}}, r.Gaps("cam", time.Time{}, time.Time{}))
+}

@@ -109,7 +109,9 @@ func (r *Ring) flush(full bool) error {
 
 	var dirErr error
 	for i := range work {
+		ended := r.opts.Timed()
 		work[i].Run()
+		ended()
 	}
 	if dir {
 		dirErr = r.fs.SyncDir(r.dir)

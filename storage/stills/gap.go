@@ -22,13 +22,22 @@ type Gap struct {
 // lasts; a later call with the same from takes the place of the earlier one. The note lives as long as the stills of its
 // time of writing, and one of a gap that lasts for as long as it lasts. Errors and durability are those of Append; a reason over 1000 bytes is cut.
 func (r *Ring) Gap(camera string, from, to time.Time, reason string) error {
-	if err := r.appendGap(camera, from, to, reason); err != nil {
+	return noted(camera, r.appendGap(camera, from, to, reason, nil))
+}
+
+// GapOf is Gap with times of an era; 0 is none. See Announce.
+func (r *Ring) GapOf(era uint32, camera string, from, to time.Time, reason string) error {
+	return noted(camera, r.appendGap(camera, from, to, reason, &era))
+}
+
+func noted(camera string, err error) error {
+	if err != nil {
 		return fmt.Errorf("note a gap of %q: %w", camera, err)
 	}
 	return nil
 }
 
-func (r *Ring) appendGap(camera string, from, to time.Time, reason string) error {
+func (r *Ring) appendGap(camera string, from, to time.Time, reason string, era *uint32) error {
 	if err := form.CheckCamera(camera); err != nil {
 		return err
 	}
@@ -54,6 +63,10 @@ func (r *Ring) appendGap(camera string, from, to time.Time, reason string) error
 	defer r.appendMu.Unlock()
 	if r.closed {
 		return ErrClosed
+	}
+	shift := r.enter(era)
+	if start += shift; end != form.NoEnd {
+		end += shift
 	}
 	return r.writeNote(form.Note{Type: form.TypeGap, Camera: camera, From: start, To: end, Reason: reason})
 }

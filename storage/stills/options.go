@@ -36,6 +36,8 @@ type Options struct {
 	MinFree int64
 	// Log receives what someone should know of: damage, trouble of the device. Nil logs nothing.
 	Log *slog.Logger
+	// Timed is told when a flush of segments begins, and by what it returns when that has ended. Nil: it is told nothing.
+	Timed func() (ended func())
 	// OnDamage is called when stills or segments are found damaged: by Open before it returns, and later at most once an hour from
 	// the ring's own goroutine, for what Find came upon. It must not call the ring. Nil is told nothing.
 	OnDamage func(Damage)
@@ -70,6 +72,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	// Whole pages, so that the file takes no more than its size.
 	o.SegmentBytes = max(min(o.SegmentBytes, o.MaxBytes/minSegments)&^4095, form.MinSegmentBytes)
+	if o.Timed == nil {
+		o.Timed = func() func() { return func() {} }
+	}
 	if o.FlushEvery <= 0 {
 		o.FlushEvery = 2 * time.Second
 	}

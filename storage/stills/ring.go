@@ -38,6 +38,7 @@ type Ring struct {
 	share    quota.Accounts
 	steady   steady
 	era      uint32 // of the segments that are begun; 0: the clock is true
+	shifts   shifts // by which eras were wrong, as far as it is known; it has a lock of its own
 	closed   bool
 
 	index   *index.Index     // it has a lock of its own, taken after appendMu

@@ -24,6 +24,11 @@ import (
 var bin = os.Getenv("VMSBRIDGE_TEST_PROGRAMS")
 
 func TestMain(m *testing.M) {
+	if os.Getenv(slowed) != "" {
+		os.Unsetenv(slowed)
+		fmt.Fprintln(os.Stderr, "become a slow program:", becomeSlow())
+		os.Exit(1)
+	}
 	if bin != "" {
 		os.Exit(m.Run())
 	}
@@ -83,7 +88,12 @@ func start(t *testing.T, name string, args ...string) *program {
 	if !strings.Contains(name, "/") {
 		path = filepath.Join(bin, name)
 	}
-	p := &program{t: t, name: filepath.Base(name), cmd: exec.Command(path, args...), done: make(chan struct{})}
+	return startCommand(t, exec.Command(path, args...))
+}
+
+func startCommand(t *testing.T, cmd *exec.Cmd) *program {
+	t.Helper()
+	p := &program{t: t, name: filepath.Base(cmd.Path), cmd: cmd, done: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = p, p
 	stdin, err := p.cmd.StdinPipe() // programs that end with their input
 	require.NoError(t, err)
@@ -93,7 +103,7 @@ func start(t *testing.T, name string, args ...string) *program {
 		_ = stdin.Close()
 		p.kill()
 		if t.Failed() {
-			t.Logf("output of %s %s:\n%s", p.name, strings.Join(args, " "), tail(p.output(), 20000))
+			t.Logf("output of %s %s:\n%s", p.name, strings.Join(cmd.Args[1:], " "), tail(p.output(), 20000))
 		}
 	})
 	return p

@@ -21,15 +21,21 @@ type change struct {
 // Do runs apply in a transaction and returns when that is durable, together with the changes of other callers that wait at this moment.
 // apply may run more than once, and may Refuse only before it writes. A lone caller waits for nobody: whoever gets commitMu first commits
 // everything that has queued up behind the previous commit, its own change included.
-func (f *File) Do(apply func(*table.Tx) error) error {
-	c := &change{apply: apply}
+func (f *File) Do(apply func(*table.Tx) error) error { return f.DoAll(apply)[0] }
+
+// DoAll is Do of several changes, in their order, with an error for each. They share a transaction, as far as one takes them.
+func (f *File) DoAll(apply ...func(*table.Tx) error) []error {
+	list := make([]*change, len(apply))
+	for i := range apply {
+		list[i] = &change{apply: apply[i]}
+	}
 	f.queueMu.Lock()
-	f.queue = append(f.queue, c)
+	f.queue = append(f.queue, list...)
 	f.queueMu.Unlock()
 
 	f.commitMu.Lock()
 	defer f.commitMu.Unlock()
-	for !c.done {
+	for len(list) > 0 && !list[len(list)-1].done {
 		f.queueMu.Lock()
 		n := min(len(f.queue), maxBatch)
 		batch := f.queue[:n:n]
@@ -37,7 +43,11 @@ func (f *File) Do(apply func(*table.Tx) error) error {
 		f.queueMu.Unlock()
 		f.commit(batch)
 	}
-	return c.err
+	errs := make([]error, len(list))
+	for i, c := range list {
+		errs[i] = c.err
+	}
+	return errs
 }
 
 // commit runs a batch in one transaction. If the transaction cannot be written, each change gets one of its own, so that a
