@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	"vmsbridge/cmd/vmscloud/registry"
+	"vmsbridge/cmd/vmscloud/presence"
 	"vmsbridge/uplink/identity/notice"
 	"vmsbridge/uplink/server"
 	"vmsbridge/uplink/server/feed"
@@ -17,26 +17,76 @@ import (
 // maxPicture bounds a picture in a letter, in bytes.
 const maxPicture = 1 << 20
 
-// notices tells people of cameras' status events until ctx is done. What is missed because the feed was too fast is told by the
-// next change.
-func notices(ctx context.Context, f *feed.Feed, reg *registry.Registry, n *notice.Notice, log *slog.Logger) error {
-	follower := f.Follow()
+// notices tells people of status events.
+type notices struct {
+	book   *ledger
+	people *notice.Notice
+	log    *slog.Logger
+}
+
+// Run tells of what the feed brings, and of bridges that are away of which nobody was told yet, until ctx is done. What is missed because the
+// feed was too fast is told by the next change.
+func (n notices) Run(ctx context.Context) error {
+	follower := n.book.feed.Follow()
+	for _, ev := range n.book.presence.Outages() {
+		if n.toldOf(ev) {
+			n.people.Known(n.ofBridge(ev))
+		} else {
+			n.tell(ctx, ev)
+		}
+	}
 	for {
 		told, err := follower.Next(ctx)
 		if err != nil && !errors.Is(err, feed.ErrBehind) {
 			return nil
 		}
 		for _, t := range told {
-			status := newStatus(t.Event)
-			if status == "" || t.Event.ActorType != vms.ActorCamera {
-				continue
-			}
-			c := notice.Change{Account: t.Event.AccountID, Camera: t.Event.ActorID, Name: reg.Name(t.Event.AccountID, t.Event.ActorID), Status: status, At: t.Event.StartTimestamp.Time}
-			if err := n.Tell(ctx, c); err != nil {
-				log.Error("nobody was told of a camera's status", "camera", t.Event.ActorID, "error", err)
-			}
+			n.tell(ctx, t.Event)
 		}
 	}
+}
+
+func (n notices) tell(ctx context.Context, ev vms.Event) {
+	status := newStatus(ev)
+	var c notice.Change
+	switch {
+	case status == "" || presence.Ours(ev) && ev.ActorType == vms.ActorCamera: // those are told with their bridge
+		return
+	case presence.Ours(ev):
+		c = n.ofBridge(ev)
+	case ev.ActorType == vms.ActorCamera:
+		c = notice.Change{Account: ev.AccountID, Camera: ev.ActorID, Name: n.book.registry.Name(ev.AccountID, ev.ActorID), Status: status, At: ev.StartTimestamp.Time}
+	default:
+		return
+	}
+	if err := n.people.Tell(ctx, c); err != nil {
+		n.log.Error("nobody was told of a device's status", "device", ev.ActorID, "error", err)
+		return
+	}
+	if c.Bridge != "" && ev.Ongoing() && status == vms.StatusBridgeOffline {
+		if err := n.book.SetMeta(toldKey(ev), []byte(ev.ID)); err != nil {
+			n.log.Warn("it cannot be noted that people were told of a bridge's status; they may be told again", "bridge", ev.ActorID, "error", err)
+		}
+	}
+}
+
+// ofBridge is the change that a bridge's status event tells.
+func (n notices) ofBridge(ev vms.Event) notice.Change {
+	c := notice.Change{Account: ev.AccountID, Bridge: ev.ActorID, Name: n.book.registry.Name(ev.AccountID, ev.ActorID), Status: newStatus(ev), At: ev.StartTimestamp.Time,
+		Cameras: map[string]string{}}
+	on, _, _ := n.book.registry.Attached(ev.AccountID, ev.ActorID)
+	for _, id := range on {
+		c.Cameras[id] = n.book.registry.Name(ev.AccountID, id)
+	}
+	return c
+}
+
+// toldKey is where it is noted of which status of a bridge people were told last.
+func toldKey(ev vms.Event) string { return "told/" + ev.AccountID + "/" + ev.ActorID }
+
+func (n notices) toldOf(ev vms.Event) bool {
+	id, err := n.book.Meta(toldKey(ev))
+	return err == nil && string(id) == ev.ID
 }
 
 // lastPicture fetches the newest preview of a camera before a time, nil if there is none.

@@ -151,7 +151,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	g.Go(func() error { return c.office.Run(ctx) })
 	g.Go(func() error { return tidy(ctx, ids, log) })
 	people := notice.New(notice.Options{Store: ids, Post: c.office, Picture: lastPicture(newBridgeImages(reg, hub, log)), Log: log})
-	g.Go(func() error { return notices(ctx, book.feed, reg, people, log) })
+	g.Go(func() error { return notices{book, people, log}.Run(ctx) })
 	g.Go(func() error {
 		return pump.New(pump.Options{Store: ids, Events: book, Forget: book.forget, Keep: c.KeepTrail, Log: log}).Run(ctx)
 	})

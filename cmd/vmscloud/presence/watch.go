@@ -137,6 +137,18 @@ func (w *Watch) Away(account string, actor vms.Actor) bool {
 	return w.held[Device{account, actor}].status == vms.StatusBridgeOffline
 }
 
+// Outages are the events of the bridges that are away.
+func (w *Watch) Outages() (list []vms.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for d, h := range w.held {
+		if d.Actor.Type == vms.ActorBridge && h.status == vms.StatusBridgeOffline {
+			list = append(list, h.event)
+		}
+	}
+	return list
+}
+
 // TunnelStands notes that a bridge has opened a tunnel. It may have several for a moment.
 func (w *Watch) TunnelStands(d Device) {
 	w.hear(d, func(b *bridge) { b.tunnels++; b.heard(w.o.Now()) })

@@ -6,6 +6,9 @@
 //	n := notice.New(notice.Options{Store: ids, Post: office, Picture: last})
 //	err := n.Tell(ctx, notice.Change{Account: "acc", Camera: "cam", Name: "Gate", Status: vms.StatusDeviceOffline, At: at})
 //
+// A bridge that is away takes all its cameras with it: that is one letter, which lists those of them that the user may see, and one when
+// it is back.
+//
 // The document also speaks of motion alerts with modes and of boxes with levels. Its interface has no call that defines one,
 // so that there is nothing to tell of them.
 package notice

@@ -35,12 +35,36 @@ type Options struct {
 	Log     *slog.Logger
 }
 
-// Change is a status that a camera went into.
+// Change is a status that a camera went into, or a bridge with all its cameras.
 type Change struct {
-	Account, Camera string
-	Name            string // of the camera
+	Account, Camera string // Camera is "" for a bridge
+	Name            string // of the camera or the bridge
 	Status          string // one of the vms.Status constants
 	At              time.Time
+	Bridge          string            // "" for a camera
+	Cameras         map[string]string // of the bridge: id → name
+}
+
+// device tells devices apart.
+func (c Change) device() string {
+	if c.Bridge != "" {
+		return c.Account + "\x00bridge\x00" + c.Bridge
+	}
+	return c.Account + "\x00camera\x00" + c.Camera
+}
+
+// seen are the names of those cameras of a change that a user may see, sorted.
+func (c Change) seen(g *identity.Grants) (names []string) {
+	if c.Bridge == "" && g.Has(c.Camera, "R") {
+		return []string{c.Name}
+	}
+	for id, name := range c.Cameras {
+		if g.Has(id, "R") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 const (
@@ -49,7 +73,8 @@ const (
 	// systemLabel is what a rule is called that is about them. The document shows no label; other rules are of alerts.
 	systemLabel = "system"
 	methodMail  = "email"
-	// news is how old a change may be that anyone is told of: a bridge that was away brings days of them along.
+	// news is how old a change of a camera may be that anyone is told of: a bridge that was away brings days of them along. Those of a
+	// bridge are the service's own, which may have been away itself.
 	news = time.Hour
 	// pictureTime bounds the wait for a picture.
 	pictureTime = 10 * time.Second
@@ -60,7 +85,7 @@ type Notice struct {
 	o Options
 
 	mu   sync.Mutex           // guards what follows
-	last map[string]Change    // by account and camera
+	last map[string]Change    // by device
 	told map[string]time.Time // by user: the newest letter
 }
 
@@ -93,23 +118,28 @@ func (n *Notice) Tell(ctx context.Context, c Change) error {
 		users, err := tx.UsersOf(home.ID)
 		for _, u := range users {
 			grants := rule.GrantsOf(u, home, home, nil, nil)
-			if u.Disabled() || bool(u.IsPending) || !grants.Has(c.Camera, "R") || !wants(u, tx.Now()) || !n.due(u, tx.Now()) {
+			cameras := c.seen(grants)
+			if u.Disabled() || bool(u.IsPending) || len(cameras) == 0 || !wants(u, tx.Now()) || !n.due(u, tx.Now()) {
 				continue
 			}
 			seers[u.Email] = grants.Preview
-			letters = append(letters, post.Letter{Kind: post.CameraStatus, Channel: post.Mail, To: u.Email, Language: u.Language,
+			l := post.Letter{Kind: post.CameraStatus, Channel: post.Mail, To: u.Email, Language: u.Language,
 				Name: strings.TrimSpace(u.FirstName + " " + u.LastName), Account: home.Name, Camera: c.Name, Status: c.Status,
-				When: c.At.In(record.Zone(u.Timezone)).Format("2006-01-02 15:04:05 MST")})
+				When: c.At.In(record.Zone(u.Timezone)).Format("2006-01-02 15:04:05 MST")}
+			if c.Bridge != "" {
+				l.Kind, l.Camera, l.Bridge, l.Cameras = post.BridgeStatus, "", c.Name, cameras
+			}
+			letters = append(letters, l)
 		}
 		return err
 	})
 	if errors.Is(err, identity.ErrNotFound) || err == nil && len(letters) == 0 {
 		return nil
 	} else if err != nil {
-		return fmt.Errorf("tell of a camera's status: %w", err)
+		return fmt.Errorf("tell of a device's status: %w", err)
 	}
 	var jpeg []byte
-	if picture && n.o.Picture != nil {
+	if picture && c.Bridge == "" && n.o.Picture != nil {
 		limited, cancel := context.WithTimeout(ctx, pictureTime)
 		defer cancel()
 		jpeg = n.o.Picture(limited, c.Account, c.Camera, c.At)
@@ -130,16 +160,22 @@ func (n *Notice) Tell(ctx context.Context, c Change) error {
 func (n *Notice) isNew(c Change) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	camera := c.Account + "/" + c.Camera // no id has a slash
-	before, known := n.last[camera]
+	before, known := n.last[c.device()]
 	if known && !c.At.After(before.At) {
 		return false
 	}
-	n.last[camera] = c
+	n.last[c.device()] = c
 	if !known {
 		before.Status = vms.StatusOnline
 	}
-	return c.Status != before.Status && n.o.Store.Now().Sub(c.At) < news
+	return c.Status != before.Status && (c.Bridge != "" || n.o.Store.Now().Sub(c.At) < news)
+}
+
+// Known notes a change that was told before this program started.
+func (n *Notice) Known(c Change) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.last[c.device()] = c
 }
 
 // wants says whether a user's settings ask for notices of the system at a time.

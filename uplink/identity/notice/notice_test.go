@@ -178,3 +178,31 @@ func TestPictures(t *testing.T) {
 		require.Equal(t, map[string]string{"anna@x.org": "acc cam 12:00:01", "blind@x.org": ""}[l.To], string(l.Picture))
 	}
 }
+
+// A bridge that is away is one letter to each who may see any of its cameras, with those that he may see; and one when it is back. It is
+// told however late the service finds out, and not again by a program that starts anew.
+func TestABridgeIsOneLetter(t *testing.T) {
+	b := newBed(t)
+	b.user("boss@x.org", func(u *record.User) { u.CameraAccess, u.IsAccountSuperuser = nil, true })
+	b.user("other@x.org", func(u *record.User) { u.CameraAccess = record.Lists{{"cam-9", "R"}} })
+	c := Change{Account: "acc", Bridge: "b1", Name: "Box", Status: vms.StatusBridgeOffline, At: b.now.Add(-3 * time.Hour), Cameras: map[string]string{"cam": "Gate", "cam-2": "Yard"}}
+	require.NoError(t, b.n.Tell(t.Context(), c))
+	require.NoError(t, b.n.Tell(t.Context(), c))
+	got := map[string][]string{}
+	for _, l := range b.box.sent {
+		require.Equal(t, post.BridgeStatus, l.Kind)
+		require.Equal(t, "Box", l.Bridge)
+		require.Empty(t, l.Picture)
+		got[l.To] = l.Cameras
+	}
+	require.Equal(t, map[string][]string{"anna@x.org": {"Gate"}, "boss@x.org": {"Gate", "Yard"}}, got)
+	require.Len(t, b.box.take(), 2)
+
+	again := New(Options{Store: b.store, Post: b.box})
+	again.Known(c)
+	require.NoError(t, again.Tell(t.Context(), c))
+	require.Empty(t, b.box.take())
+	c.Status, c.At = vms.StatusOnline, b.now
+	require.NoError(t, again.Tell(t.Context(), c))
+	require.Len(t, b.box.take(), 2)
+}

@@ -25,6 +25,7 @@ const (
 	Code          Kind = "code"           // a two-factor code
 	Locked        Kind = "locked"         // the user was locked out
 	CameraStatus  Kind = "camera_status"  // a camera went into another status
+	BridgeStatus  Kind = "bridge_status"  // a bridge is out of reach, and its cameras with it, or back
 )
 
 var (
@@ -51,6 +52,9 @@ type Letter struct {
 	// is attached, nil for none.
 	Camera, Status, When string
 	Picture              []byte
+	// Of kind BridgeStatus: the names of the bridge and of its cameras, Status and When as above.
+	Bridge  string
+	Cameras []string
 
 	// UserID and Seq say under which the sender has noted the letter, so that it is not lost when the program ends; Seq is 0
 	// for one that was not noted. Until is when it is no longer worth sending, zero for the office's own bound.

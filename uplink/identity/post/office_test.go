@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -335,8 +336,8 @@ pages: {registration: "https://c.example.org/?a={account}&t={token}"}
 
 func TestWordsOfEveryKind(t *testing.T) {
 	for _, language := range []string{"en-us", "ja", "ja-JP", "de", ""} {
-		for _, kind := range []Kind{Registration, UserCreated, PasswordReset, Code, Locked, CameraStatus} {
-			l := Letter{Kind: kind, Channel: Mail, To: "a@b.c", Language: language, Name: "An\r\nna", Account: "Shop", AccountID: "acc1", Token: "tok1", Code: "0042", Camera: "Front\r\ngate", Status: "deviceOffline", When: "2026-11-21 08:00:00 CET"}
+		for _, kind := range []Kind{Registration, UserCreated, PasswordReset, Code, Locked, CameraStatus, BridgeStatus} {
+			l := Letter{Kind: kind, Channel: Mail, To: "a@b.c", Language: language, Name: "An\r\nna", Account: "Shop", AccountID: "acc1", Token: "tok1", Code: "0042", Camera: "Front\r\ngate", Bridge: "Box\r\n1", Cameras: []string{"Front\r\ngate", "www.evil.org", "Yard"}, Status: "deviceOffline", When: "2026-11-21 08:00:00 CET"}
 			subject, body, err := Pages{}.worded(l)
 			require.NoError(t, err)
 			require.NotEmpty(t, subject)
@@ -351,6 +352,11 @@ func TestWordsOfEveryKind(t *testing.T) {
 				require.Contains(t, body, "tok1")
 			case Code:
 				require.Contains(t, body, "0042")
+			case BridgeStatus:
+				require.Contains(t, body, "Box 1")
+				require.Contains(t, body, "\n- Front gate\n- Yard\n")
+				require.Contains(t, body, "2026-11-21 08:00:00 CET")
+				require.Contains(t, body, map[bool]string{true: "オフライン", false: "offline"}[strings.HasPrefix(language, "ja")])
 			case CameraStatus:
 				require.Contains(t, body, "Front gate")
 				require.Contains(t, body, "2026-11-21 08:00:00 CET")
@@ -368,6 +374,7 @@ func TestWordsOfEveryKind(t *testing.T) {
 	}
 	require.Equal(t, "gro.evil", strings.ReplaceAll(oneLine("\u202egro. evil\u200b"), " ", ""))
 	require.Len(t, []rune(oneLine(strings.Repeat("ü", 200))), maxName)
+	require.Equal(t, "… +7", listed(slices.Repeat([]string{"Gate"}, maxListed+7))[maxListed])
 }
 
 func FuzzSettings(f *testing.F) {

@@ -96,6 +96,19 @@ since {{.When}}
 
 You get this since your settings ask for notices of the system.
 `,
+	BridgeStatus: `{{if eq .Status "online"}}A bridge is online again{{else}}A bridge is offline{{end}}
+Hello{{with .Name}} {{.}}{{end}},
+
+the bridge {{.Bridge}}{{with .Account}} of the account {{.}}{{end}} is {{if eq .Status "online"}}online again{{else}}offline{{end}}.
+
+since {{.When}}
+{{if ne .Status "online"}}
+Nothing is heard of its cameras either. Look at its power and its link.
+{{end}}
+{{range .Cameras}}- {{.}}
+{{end}}
+You get this since your settings ask for notices of the system.
+`,
 }, map[Kind]string{
 	Code:   `Your code is {{.Code}}. It is good for 15 minutes. Give it to nobody.`,
 	Locked: `Too many wrong passwords or codes: your user is locked. Ask support.`,
@@ -165,6 +178,19 @@ var japanese = write(map[Kind]string{
 
 システム通知の設定により、このメールをお送りしています。
 `,
+	BridgeStatus: `ブリッジの状態: {{if eq .Status "online"}}オンライン{{else}}オフライン{{end}}
+{{with .Name}}{{.}} 様
+
+{{end}}{{with .Account}}アカウント「{{.}}」の{{end}}ブリッジ「{{.Bridge}}」の状態: {{if eq .Status "online"}}オンライン{{else}}オフライン{{end}}
+
+{{.When}} から
+{{if ne .Status "online"}}
+接続しているカメラとも通信できません。電源と回線をご確認ください。
+{{end}}
+{{range .Cameras}}- {{.}}
+{{end}}
+システム通知の設定により、このメールをお送りしています。
+`,
 }, map[Kind]string{
 	Code:   `認証コードは {{.Code}} です。15分間有効です。誰にも教えないでください。`,
 	Locked: `パスワードまたは認証コードの誤りが続いたため、ユーザーがロックされました。サポートにご連絡ください。`,
@@ -199,7 +225,8 @@ func (p Pages) worded(l Letter) (subject, body string, err error) {
 		fields.State = w.states[vms.StatusUnknown]
 	}
 	// Names come from foreign hands; a line break in one must not begin a paragraph of its own.
-	fields.Name, fields.Account, fields.Camera = oneLine(l.Name), oneLine(l.Account), oneLine(l.Camera)
+	fields.Name, fields.Account, fields.Camera, fields.Bridge = oneLine(l.Name), oneLine(l.Account), oneLine(l.Camera), oneLine(l.Bridge)
+	fields.Cameras = listed(l.Cameras)
 	if err := t.Execute(&b, fields); err != nil {
 		return "", "", fmt.Errorf("write letter: %w", err)
 	}
@@ -222,7 +249,23 @@ func (p Pages) link(l Letter) string {
 	return strings.NewReplacer("{account}", url.QueryEscape(l.AccountID), "{token}", url.QueryEscape(l.Token)).Replace(page)
 }
 
-const maxName = 80
+// listed is a list of foreign names, of maxListed lines at most.
+func listed(names []string) (out []string) {
+	for i, name := range names {
+		if i == maxListed {
+			return append(out, fmt.Sprintf("… +%d", len(names)-i))
+		}
+		if name = oneLine(name); name != "" {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+const (
+	maxName   = 80
+	maxListed = 50
+)
 
 // addressLike is what mail programs make links of: a scheme, or names with a dot between.
 var addressLike = regexp.MustCompile(`(?i)://|www[.]|[\pL\pN][.\x{3002}\x{FF0E}\x{FF61}]\pL{2}|[\pL\pN]@`)

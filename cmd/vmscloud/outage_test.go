@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/client"
+	"vmsbridge/uplink/identity/post/smtptest"
+	"vmsbridge/uplink/tunnel"
+	"vmsbridge/uplink/vms"
+)
+
+// A box with sixteen cameras dies. Within ten seconds the list of cameras, the events and a subscriber say so, and one letter goes out. The
+// service is killed and starts again: no second letter. The box is back: one letter.
+func TestAnOutageIsToldOnce(t *testing.T) {
+	t.Parallel()
+	server := smtptest.Start(t, "none", "", "")
+	file := filepath.Join(t.TempDir(), "letters.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("mail: {server: "+`"`+server.Address()+`"`+", security: none, from: cameras@example.org}\n"), 0o600))
+	c := newCloud(t, "--letters", file)
+	_, me, _ := c.as("asu@a.org", "GET", "/g/user", nil)
+	period := []string{}
+	for day := range 7 {
+		period = append(period, fmt.Sprintf("%d-0000-2400", day))
+	}
+	code, out, _ := c.as("asu@a.org", "POST", "/g/user", map[string]any{"id": me["id"], "is_notify_enable": 1, "notify_period": period, "json": `{"vms":{"notify_levels":[3]}}`})
+	require.Equal(t, 200, code, "%v", out)
+	for server.Waiting() > 0 {
+		server.Next(t) // from when the accounts were made
+	}
+
+	account, since := c.accounts["a"], time.Now().Truncate(time.Millisecond)
+	reg := registration("a")
+	for i := range 15 {
+		reg.Cameras = append(reg.Cameras, client.RegisteredCamera{ID: fmt.Sprintf("cam-a-%d", i), Name: fmt.Sprintf("Yard %d", i)})
+	}
+	for i := range reg.Cameras {
+		reg.Cameras[i].ConnectionStatus = vms.StatusOnline
+	}
+	status := func(camera string) vms.Event {
+		ev := motion(account, camera, 0)
+		ev.Type, ev.CreatorID, ev.StartTimestamp = vms.TypeDeviceStatus, vms.CreatorHealth, vms.At(since)
+		ev.SetData(vms.DeviceCloudStatusUpdate("", vms.StatusOnline))
+		return ev
+	}
+	begin := func() (stop func()) {
+		b := clientOf(t, c.p.base, c.bridges["a"])
+		require.NoError(t, b.Register(t.Context(), reg))
+		for _, cam := range reg.Cameras {
+			require.NoError(t, b.Report(t.Context(), status(cam.ID)))
+		}
+		d, err := tunnel.New(tunnel.Options{URL: c.p.base, Bridge: reg.ID, Token: func(context.Context) (string, error) { return c.bridges["a"], nil }, Handler: http.NotFoundHandler()})
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); _ = d.Run(ctx) }()
+		require.Eventually(t, d.Up, time.Minute, time.Millisecond)
+		return func() { cancel(); <-done }
+	}
+	stop := begin()
+	bearer := c.bearer("asu@a.org")
+	code, made := c.api(bearer, "POST", "/api/v3.0/eventSubscriptions", `{"deliveryConfig":{"type":"serverSentEvents.v1"},"filters":[{"actors":["bridge:bridge-a","camera:cam-a-7"]}]}`)
+	require.Equal(t, 201, code, made)
+	var sub struct {
+		Delivery struct {
+			URL string `json:"sseUrl"`
+		} `json:"deliveryConfig"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(made), &sub))
+	heard := make(chan vms.Event, 100)
+	r, err := http.NewRequestWithContext(t.Context(), "GET", sub.Delivery.URL, nil)
+	require.NoError(t, err)
+	r.Header.Set("Authorization", "Bearer "+bearer)
+	res, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	require.Equal(t, 200, res.StatusCode)
+	defer res.Body.Close()
+	go func() {
+		for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+			var ev vms.Event
+			if text, ok := strings.CutPrefix(lines.Text(), "data: "); ok && json.Unmarshal([]byte(text), &ev) == nil {
+				heard <- ev
+			}
+		}
+	}()
+
+	stop() // without a goodbye
+	died := time.Now()
+	for seen := map[string]bool{}; len(seen) < 4; {
+		select {
+		case ev := <-heard:
+			seen[ev.ActorID+" "+fmt.Sprint(ev.Ongoing())] = true // of each the one that ends and the one that begins
+		case <-time.After(time.Minute):
+			t.Fatal("the subscriber hears nothing")
+		}
+	}
+	told := time.Since(died)
+	cams, err := clientOf(t, c.p.base, bearer).Cameras(t.Context(), "")
+	require.NoError(t, err)
+	require.Len(t, cams.Results, 16)
+	for _, cam := range cams.Results {
+		require.Equal(t, vms.StatusBridgeOffline, cam.Status.ConnectionStatus, cam.ID)
+	}
+	letter := server.Next(t)
+	require.Equal(t, []string{"asu@a.org"}, letter.To)
+	require.Equal(t, "A bridge is offline", letter.Subject)
+	require.Contains(t, letter.Text, "- Gate of a")
+	require.Contains(t, letter.Text, "- Yard 14")
+	require.Less(t, told, 30*time.Second, "ten seconds, on a machine with time")
+
+	c.p.kill()
+	c.p = startProcess(t, c.data, "--listen", "127.0.0.1:0", "--letters", file)
+	u := clientOf(t, c.p.base, bearer)
+	cams, err = u.Cameras(t.Context(), "")
+	require.NoError(t, err)
+	require.Equal(t, vms.StatusBridgeOffline, cams.Results[7].Status.ConnectionStatus, "it holds over a start of the service")
+	defer begin()()
+	letter = server.Next(t)
+	require.Equal(t, "A bridge is online again", letter.Subject, "and nobody is told of it twice")
+	page, err := u.Events(t.Context(), vms.Query{Actors: []vms.Actor{{Type: vms.ActorCamera, ID: "cam-a-7"}}, Types: []string{vms.TypeDeviceStatus}, Ascending: true, PageSize: 10,
+		Include: []string{vms.SchemaDeviceStatus, vms.SchemaPreviousStatus}}, "")
+	require.NoError(t, err)
+	require.Len(t, page.Results, 3)
+	for i, want := range []string{vms.StatusOnline, vms.StatusBridgeOffline, vms.StatusOnline} {
+		require.Equal(t, want, newStatus(page.Results[i]))
+		if i > 0 {
+			require.Equal(t, page.Results[i].StartTimestamp, *page.Results[i-1].EndTimestamp, "the spans meet")
+			require.Len(t, page.Results[i].Data, 2, "what was before is there")
+		}
+	}
+	require.Zero(t, server.Waiting())
+}
