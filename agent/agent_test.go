@@ -273,6 +273,10 @@ func TestAgentFromCameraToServiceWithAPanicAStopAndARestart(t *testing.T) {
 		code, _, _ := s.get(path, "", nil)
 		require.Equal(t, want, code, path)
 	}
+	s.eventually("what confines the decoders is told to everybody", func() bool {
+		_, _, body := s.get("/healthz", "", nil)
+		return strings.Contains(string(body), `"confinement":{"inForce":["`)
+	})
 	code, _, body := s.get("/api/v3.0/cameras", apiToken, url.Values{"include": {"status"}})
 	require.Equal(t, http.StatusOK, code)
 	require.Regexp(t, `(?s)"attic".*"off".*"gate".*"online".*"yard".*"online"`, string(body), "by id, with their states")

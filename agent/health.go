@@ -3,17 +3,19 @@ package agent
 import (
 	"net/http"
 
+	"vmsbridge/agent/codec"
 	"vmsbridge/agent/status"
 )
 
 // health is the answer of the health checks: counts and no names, because they need no token.
 type health struct {
-	Status  string        `json:"status"` // ok, or degraded: see problems
-	Cameras tally         `json:"cameras"`
-	Outbox  status.Outbox `json:"outbox"`
-	Tunnel  string        `json:"tunnel,omitempty"` // up, down, unsupported by the service, or off; "" without a service
-	Trouble []string      `json:"problems"`
-	Kinds   []status.Kind `json:"kinds"` // of the problems, in their order
+	Status      string             `json:"status"` // ok, or degraded: see problems
+	Cameras     tally              `json:"cameras"`
+	Outbox      status.Outbox      `json:"outbox"`
+	Tunnel      string             `json:"tunnel,omitempty"`      // up, down, unsupported by the service, or off; "" without a service
+	Confinement *codec.Confinement `json:"confinement,omitempty"` // what confines their processes; nil until they were looked at
+	Trouble     []string           `json:"problems"`
+	Kinds       []status.Kind      `json:"kinds"` // of the problems, in their order
 }
 
 type tally struct {
@@ -37,6 +39,9 @@ func (a *Agent) health() health {
 		case connecting(c, r.Time):
 			h.Cameras.Connecting++
 		}
+	}
+	if d := a.decoders.get(); d.looked && d.problem == "" {
+		h.Confinement = &d.Confinement
 	}
 	if r.Service != nil {
 		h.Tunnel = r.Service.Tunnel

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
+	"vmsbridge/agent/codec/confine"
 	"vmsbridge/agent/codec/engine"
 	"vmsbridge/agent/codec/worker"
 )
@@ -18,16 +20,21 @@ const environment = "VMSBRIDGE_DECODER"
 
 // childSetup is what a decoder process is told.
 type childSetup struct {
-	LibraryDirs []string `json:"libraryDirs,omitempty"`
+	LibraryDirs  []string `json:"libraryDirs,omitempty"`
+	Video        bool     `json:"video,omitempty"` // libavcodec is needed
+	PictureBytes int64    `json:"pictureBytes"`    // see engine.Options
+	MoreMemory   uint64   `json:"moreMemory"`      // see confine.Limits
 }
 
 // childEnvironment is all that a decoder process inherits: nothing of ours that might be secret.
 func childEnvironment(setup string) []string {
 	env := []string{
 		environment + "=" + setup,
-		"GOMAXPROCS=1",      // one call at a time
-		"GOMEMLIMIT=256MiB", // of Go's heap; pictures of H.264 and H.265 are in C's
-		"GOTRACEBACK=none",  // the reason of a crash is enough
+		"GOMAXPROCS=1",                // one call at a time
+		"GOMEMLIMIT=256MiB",           // of Go's heap; pictures of H.264 and H.265 are in C's
+		"GOTRACEBACK=none",            // the reason of a crash is enough
+		"GODEBUG=containermaxprocs=0", // no files of the control group stay open
+		"MALLOC_ARENA_MAX=1",          // of libc: one thread decodes, and each arena takes 64 MiB of addresses
 	}
 	if path, ok := os.LookupEnv("LD_LIBRARY_PATH"); ok {
 		env = append(env, "LD_LIBRARY_PATH="+path)
@@ -58,8 +65,13 @@ func runWorker(before func(au []byte)) {
 		fmt.Fprintf(os.Stderr, "%s is set: that is for decoder processes, which the bridge starts by itself; unset it\n", environment)
 		os.Exit(exitSetup)
 	}
-	confine()
-	err := worker.Serve(requests, replies, engine.New(engine.Options{LibraryDirs: setup.LibraryDirs}), before)
+	runtime.LockOSThread() // what confine says of threads
+	identify()
+	begun := confine.Begin()
+	e := engine.New(engine.Options{LibraryDirs: setup.LibraryDirs, PictureBytes: setup.PictureBytes})
+	e.Load(setup.Video)
+	e.Confined(begun.Seal(confine.Limits{MoreMemory: setup.MoreMemory}))
+	err := worker.Serve(requests, replies, e, before)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "decoder process:", err)
 		os.Exit(exitBroken)
@@ -72,12 +84,10 @@ func isPipe(fd int) bool {
 	return unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFIFO
 }
 
-// confine sets what a process that reads hostile streams should have: no core files, no writing of files, first to go
-// when memory is short. The signals that end the agent do not end it: the agent does, after its last picture.
-func confine() {
+// identify gives the process its name and makes it the first to go when memory is short. The signals that end the agent do
+// not end it: the agent does, after its last picture.
+func identify() {
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
 	_ = os.WriteFile("/proc/self/comm", []byte("vms-decoder"), 0)
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0)
-	_ = unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{})
 }

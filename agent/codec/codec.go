@@ -13,13 +13,14 @@
 //	}
 //
 // A pool starts the same binary again, with an environment variable, for a few cameras at a time. Beneath it are worker
-// (the pipe to a process), engine (the decoder, wherever it runs), avcodec, jpeg and planar. Those are the only packages
-// of the project that call C.
+// (the pipe to a process), confine (what a process may not do), engine (the decoder, wherever it runs), avcodec, jpeg and
+// planar. The last three are the only packages of the project that call C.
 package codec
 
 import (
 	"errors"
 
+	"vmsbridge/agent/codec/confine"
 	"vmsbridge/agent/codec/engine"
 	"vmsbridge/agent/codec/jpeg"
 )
@@ -45,6 +46,9 @@ type (
 	Capability   = engine.Capability
 	Capabilities = engine.Capabilities
 )
+
+// Confinement says what holds the decoder processes, and what this machine lacks for it.
+type Confinement = confine.Report
 
 // Errors of a Decoder that a caller acts on.
 var (

@@ -30,6 +30,7 @@ type group struct {
 	open      map[*Decoder]bool // in the present process
 	deaths    int               // since the last process that lived for calmAfter
 	notBefore time.Time         // no new process before
+	bare      bool              // one with libavcodec did not come to life
 }
 
 // call is one request of a decoder; done has room for its answer, so that the group never waits for the caller.
@@ -116,11 +117,12 @@ func (g *group) serve(c call) answer {
 	if !g.open[d] && c.kind == worker.Still {
 		return answer{err: ErrGone}
 	}
-	if err := g.ensure(); err != nil {
+	if err := g.ensure(d); err != nil {
 		return answer{err: err}
 	}
 	if !g.open[d] {
 		if _, err := g.exchange(d.owner, worker.OK, worker.AppendOpen(nil, d.number, d.format, d.lumaPixels), startTimeout); err != nil {
+			g.renew(err)
 			return answer{err: err}
 		}
 		g.open[d] = true
@@ -190,23 +192,23 @@ func pauseAfter(deaths int) time.Duration {
 	return min(maxPause, time.Second<<min(deaths-freeDeaths-1, 10))
 }
 
-// ensure starts a process if there is none.
-func (g *group) ensure() error {
-	if g.proc.Load() != nil {
+// ensure starts a process if there is none that serves d.
+func (g *group) ensure(d *Decoder) error {
+	video := d.format != MJPEG
+	proc := g.proc.Load()
+	if proc != nil && (proc.video || !video) {
 		return nil
 	}
 	if wait := time.Until(g.notBefore); wait > 0 {
 		return fmt.Errorf("%w: its process died %d times, the next one starts in %v", ErrLost, g.deaths, wait.Round(100*time.Millisecond))
 	}
-	proc, err := g.pool.launch()
-	if err == nil {
-		g.proc.Store(proc)
-		if g.stopped() {
-			proc.kill()
-		}
-		if err = proc.greet(); err != nil {
-			g.proc.Store(nil)
-		}
+	if proc != nil {
+		g.retire() // it cannot load anything any more
+	}
+	err := g.start(video || !g.bare)
+	if err != nil && !video && !g.bare {
+		g.bare = true // so that a libavcodec that breaks what loads it costs no JPEG
+		err = g.start(false)
 	}
 	if g.stopped() {
 		return ErrClosed
@@ -217,9 +219,58 @@ func (g *group) ensure() error {
 		g.notBefore = time.Now().Add(pause)
 		g.pool.metrics.deaths.WithLabelValues(reasonStart).Inc()
 		g.pool.log.Error("decoder process does not start", "error", err, "next_try_in", pause)
+		if video {
+			g.pool.blame(g, d.owner)
+		}
 		return fmt.Errorf("%w: start decoder process: %w", ErrLost, err)
 	}
 	return nil
+}
+
+// start starts a process and waits until it serves.
+func (g *group) start(video bool) error {
+	proc, err := g.pool.launch(video)
+	if err != nil {
+		return err
+	}
+	g.proc.Store(proc)
+	if g.stopped() {
+		proc.kill()
+	}
+	if err = proc.greet(); err != nil {
+		g.proc.Store(nil)
+		return err
+	}
+	g.bare = g.bare && !video
+	return nil
+}
+
+// lookAgain is how long a missing libavcodec stays missing before it is looked for again, so that installing it is enough.
+const lookAgain = 30 * time.Second
+
+// renew ends the process if err says that it cannot decode a format, which it said as it started: the next one looks again.
+func (g *group) renew(err error) {
+	var unsupported *UnsupportedError
+	proc := g.proc.Load()
+	if !errors.As(err, &unsupported) || proc == nil || time.Since(proc.started) < lookAgain {
+		return
+	}
+	for d := range g.open {
+		if d.format != MJPEG {
+			return // it serves a camera, and so it has a library
+		}
+	}
+	g.retire()
+}
+
+// retire ends a process that did no wrong. It has no video open: a camera loses one JPEG.
+func (g *group) retire() {
+	g.proc.Load().end()
+	g.proc.Store(nil)
+	for d := range g.open {
+		d.lost.Store(true)
+	}
+	clear(g.open)
 }
 
 // bury deals with a process that died, or that gave err as an answer while owner's call was under way. The decoders that

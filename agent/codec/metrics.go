@@ -26,7 +26,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		started: f.NewCounter(prometheus.CounterOpts{Name: name("processes_started_total"), Help: "Decoder processes started."}),
 		running: f.NewGauge(prometheus.GaugeOpts{Name: name("processes"), Help: "Decoder processes that run."}),
 		deaths: f.NewCounterVec(prometheus.CounterOpts{Name: name("process_deaths_total"),
-			Help: "Decoder processes that ended unasked: crash, killed, hang, protocol, or start for those that never came to life."}, []string{"reason"}),
+			Help: "Decoder processes that ended unasked: crash, killed, hang, protocol, forbidden for those that did what only an attack does, or start for those that never came to life."}, []string{"reason"}),
 		alone: f.NewCounter(prometheus.CounterOpts{Name: name("cameras_isolated_total"),
 			Help: "Cameras that got a decoder process of their own because they broke a shared one twice."}),
 		lines: f.NewCounter(prometheus.CounterOpts{Name: name("stderr_lines_total"), Help: "Lines that decoder processes wrote to their standard error."}),

@@ -51,12 +51,13 @@ const (
 
 // Pool owns the decoder processes. Safe for concurrent use.
 type Pool struct {
-	options Options
-	log     *slog.Logger
-	metrics *metrics
-	direct  *engine.Engine // with InProcess; else nil
-	numbers atomic.Uint32  // of decoders
-	running sync.WaitGroup // the groups' goroutines and the spawner
+	options      Options
+	log          *slog.Logger
+	metrics      *metrics
+	direct       *engine.Engine // with InProcess; else nil
+	numbers      atomic.Uint32  // of decoders
+	pictureBytes int64          // the most that the pictures of one stream may take in memory
+	running      sync.WaitGroup // the groups' goroutines and the spawner
 
 	mu      sync.Mutex // guards what follows, and the fields of groups and decoders that say so
 	closed  bool
@@ -85,10 +86,10 @@ func NewPool(o Options) *Pool {
 	}
 	p := &Pool{
 		options: o, log: o.Log, metrics: newMetrics(o.Registerer),
-		owners: map[string]*group{}, breaks: map[string]int{},
+		owners: map[string]*group{}, breaks: map[string]int{}, pictureBytes: pictureBytes(machineMemory()),
 	}
 	if o.Isolation == InProcess {
-		p.direct = engine.New(engine.Options{LibraryDirs: o.LibraryDirs})
+		p.direct = engine.New(engine.Options{LibraryDirs: o.LibraryDirs, PictureBytes: p.pictureBytes})
 	}
 	return p
 }
@@ -125,7 +126,7 @@ func (p *Pool) probe(ctx context.Context) (Capabilities, error) {
 	if err := ctx.Err(); err != nil {
 		return Capabilities{}, err
 	}
-	proc, err := p.launch()
+	proc, err := p.launch(true)
 	if err != nil {
 		return Capabilities{}, err
 	}
@@ -141,7 +142,11 @@ func (p *Pool) probe(ctx context.Context) (Capabilities, error) {
 	if err := worker.ParseError(reply); err != nil {
 		return Capabilities{}, err
 	}
-	return worker.ParseCapabilities(reply.Body)
+	c, err := worker.ParseCapabilities(reply.Body)
+	if err == nil {
+		c.Confinement.Note(memoryClosed, p.closeMemory())
+	}
+	return c, err
 }
 
 // Close ends all processes and waits for them. Decoders answer ErrClosed from then on.

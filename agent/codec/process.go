@@ -20,6 +20,7 @@ import (
 type process struct {
 	cmd     *exec.Cmd
 	started time.Time
+	video   bool     // it has looked for libavcodec
 	in      *os.File // requests
 	out     *os.File // replies
 	replies *bufio.Reader
@@ -27,12 +28,13 @@ type process struct {
 	dead    chan struct{} // closed when it has ended and all that it said was read
 }
 
-// launch starts a process; it is not greeted yet.
-func (p *Pool) launch() (*process, error) {
+// launch starts a process, with libavcodec if it is for video; it is not greeted yet.
+func (p *Pool) launch(video bool) (*process, error) {
 	if os.Getenv(environment) != "" {
 		return nil, errors.New("this is a decoder process itself: codec.RunWorker must be the first statement of main and of TestMain")
 	}
-	setup, err := json.Marshal(childSetup{LibraryDirs: p.options.LibraryDirs})
+	p.closeMemory()
+	setup, err := json.Marshal(childSetup{LibraryDirs: p.options.LibraryDirs, Video: video, PictureBytes: p.pictureBytes, MoreMemory: p.moreMemory()})
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +74,7 @@ func (p *Pool) launch() (*process, error) {
 		_ = files[i].Close()
 	}
 	proc := &process{
-		cmd: cmd, started: time.Now(), in: files[1], out: files[2], replies: bufio.NewReaderSize(files[2], 64<<10),
+		cmd: cmd, started: time.Now(), video: video, in: files[1], out: files[2], replies: bufio.NewReaderSize(files[2], 64<<10),
 		words: newWords(p.log, p.metrics, cmd.Process.Pid), dead: make(chan struct{}),
 	}
 	p.metrics.started.Inc()
@@ -133,11 +135,12 @@ func (p *process) end() {
 
 // The reasons of deaths, as the metric has them.
 const (
-	reasonHang     = "hang"     // no reply in time
-	reasonProtocol = "protocol" // a reply that made no sense
-	reasonKilled   = "killed"   // SIGKILL, by the kernel short of memory or by someone else
-	reasonCrash    = "crash"    // any other signal, or an exit by itself
-	reasonStart    = "start"    // it did not come to life
+	reasonHang      = "hang"      // no reply in time
+	reasonProtocol  = "protocol"  // a reply that made no sense
+	reasonKilled    = "killed"    // SIGKILL, by the kernel short of memory or by someone else
+	reasonForbidden = "forbidden" // a system call that only somebody does who has taken it over
+	reasonCrash     = "crash"     // any other signal, or an exit by itself
+	reasonStart     = "start"     // it did not come to life
 )
 
 // reason says why the process ended, given what the last exchange said. It has ended.
@@ -148,8 +151,13 @@ func (p *process) reason(err error) (reason, text string) {
 	case errors.Is(err, worker.ErrBroken) && !errors.Is(err, syscall.EPIPE) && !isEOF(err):
 		return reasonProtocol, "answered nonsense: " + err.Error()
 	}
-	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() && status.Signal() == syscall.SIGKILL {
-		return reasonKilled, "was killed"
+	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		switch status.Signal() {
+		case syscall.SIGKILL:
+			return reasonKilled, "was killed"
+		case syscall.SIGSYS:
+			return reasonForbidden, "was ended for a system call that no decoder needs: the stream may be an attack"
+		}
 	}
 	return reasonCrash, "crashed (" + p.cmd.ProcessState.String() + ")"
 }

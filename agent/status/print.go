@@ -178,6 +178,9 @@ func (p *page) rest(r *Report) {
 		decoders = []string{"not looked at yet"}
 	}
 	p.line("decoders  %s", strings.Join(decoders, "; "))
+	if held := r.Decoders.Confinement; len(held.InForce)+len(held.Missing) > 0 {
+		p.line("          confined by %s", held)
+	}
 }
 
 func (p *page) since(t time.Time) string {

@@ -24,7 +24,8 @@ func TestPrint(t *testing.T) {
 			{ID: "yard", Name: "Yard", State: "unreachable", Reason: "No route.", Since: at0(3 * time.Hour), Tampered: "covered"}},
 		Service: &Link{URL: "https://h", Tunnel: "up"}, Outbox: Outbox{Waiting: 3, Parked: 2, Oldest: vms.Ptr(at0(72 * time.Hour))},
 		Disk: Space{Path: "/data", Free: 5e6, Total: 31e9}, Stills: Stills{Stills: 9, Bytes: 2e9, Most: 4e9}, Journal: Events{Events: 5, Bytes: 3e6},
-		Decoders: codec.Capabilities{H264: codec.Capability{OK: true, Library: "libavcodec", Version: "59"}, JPEG: codec.Capability{OK: true, Library: "libjpeg"}}}
+		Decoders: codec.Capabilities{H264: codec.Capability{OK: true, Library: "libavcodec", Version: "59"}, JPEG: codec.Capability{OK: true, Library: "libjpeg"},
+			Confinement: codec.Confinement{InForce: []string{"seccomp"}, Missing: []string{"Landlock (this kernel has none)"}}}}
 	r.Sort()
 	var b strings.Builder
 	require.NoError(t, r.Print(&b))
@@ -32,7 +33,8 @@ func TestPrint(t *testing.T) {
 	require.True(t, strings.HasPrefix(text, "3 things are wrong:\n  ! the disk is full\n  ! 1 camera is not online\n  ! 2 events were refused\n    → look\n"), text)
 	for _, line := range []string{"bridge    b (Gate), version 1, linux/arm64", "runs      since 2026-10-30T10:00:00Z (2d ago), process 7", "disk      5 MB free of 31 GB at /data",
 		"          waits for a restart: api.listen", "          x.yaml:1:1: y: z", "  yard: No route.", "service   https://h: takes events; tunnel up", "outbox    3 waiting, 2 parked, the oldest since 3d ago",
-		"stills    9, 2.0 GB of 4.0 GB", "decoders  H.264 libavcodec 59; H.265 missing; JPEG libjpeg"} {
+		"stills    9, 2.0 GB of 4.0 GB", "decoders  H.264 libavcodec 59; H.265 missing; JPEG libjpeg",
+		"confined by seccomp; missing: Landlock (this kernel has none)"} {
 		require.Contains(t, text, line+"\n")
 	}
 	require.Regexp(t, `(?m)^gate +online +30s ago +h264 640x360 tcp +3s ago +Gate$`, text)

@@ -169,3 +169,13 @@ func TestRunRefusesABadConfiguration(t *testing.T) {
 	require.NotContains(t, r.err, "hunter2")
 	require.Equal(t, exitConfig, do(t, "run", "/no/such.yaml").code)
 }
+
+// version says what keeps the decoders within bounds, and what this machine lacks for it.
+func TestVersionTellsTheConfinement(t *testing.T) {
+	r := do(t, "version")
+	require.Zero(t, r.code, r.err)
+	require.Regexp(t, `(?m)^Decoder processes are confined by .*no_new_privs.*\.$`, r.out)
+	r = do(t, "version", "--json")
+	require.Zero(t, r.code, r.err)
+	require.Regexp(t, `"confinement":\{"inForce":\["no_new_privs"`, r.out)
+}

@@ -36,6 +36,7 @@ func (c *versionCommand) Run(ctx context.Context, s streams) error {
 	capability(s.out, "H.264", found.H264)
 	capability(s.out, "H.265", found.H265)
 	capability(s.out, "JPEG", found.JPEG)
+	_, _ = fmt.Fprintf(s.out, "Decoder processes are confined by %s.\n", found.Confinement)
 	if found.JPEG.Library != linkedJPEG {
 		_, _ = fmt.Fprintln(s.out, "This is a pure Go build: it lacks libjpeg-turbo, and takes libturbojpeg where that is installed.")
 	}

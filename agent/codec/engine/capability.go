@@ -2,6 +2,7 @@ package engine
 
 import (
 	"vmsbridge/agent/codec/avcodec"
+	"vmsbridge/agent/codec/confine"
 	"vmsbridge/agent/codec/jpeg"
 )
 
@@ -20,12 +21,22 @@ type Capabilities struct {
 	H264 Capability `json:"h264"`
 	H265 Capability `json:"h265"`
 	JPEG Capability `json:"jpeg"` // MJPEG cameras, and all stills
+
+	Confinement confine.Report `json:"confinement"` // of the decoder processes
 }
 
 // Capabilities loads all libraries and says what they are.
 func (e *Engine) Capabilities() Capabilities {
-	return Capabilities{H264: e.video(H264), H265: e.video(H265), JPEG: e.pictures()}
+	c := Capabilities{H264: e.video(H264), H265: e.video(H265), JPEG: e.pictures(), Confinement: confine.Report{Missing: []string{notConfined}}}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.held != nil {
+		c.Confinement = *e.held
+	}
+	return c
 }
+
+const notConfined = "a process of their own (decode.isolation: process gives one)"
 
 func (e *Engine) video(f Format) Capability {
 	lib, err := e.library()

@@ -19,6 +19,8 @@ type Decoder struct {
 	lumaPixels int
 	jpegs      *jpeg.Codec
 	video      *avcodec.Decoder // nil for MJPEG
+	most       int64            // that the pictures may take in memory; 0: no limit
+	refused    error            // the stream's last parameter sets ask for more
 
 	last    [kept]keptPicture
 	next    int       // where in last the next picture goes
@@ -43,6 +45,9 @@ func (d *Decoder) Decode(au []byte, pts int64) (pictures []Picture, err error) {
 			return nil, err
 		}
 		return []Picture{p}, nil
+	}
+	if err := d.fits(au); err != nil {
+		return nil, err
 	}
 	frames, err := d.video.Decode(au, pts)
 	return d.take(frames, err)

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"vmsbridge/agent/codec/avcodec"
+	"vmsbridge/agent/codec/confine"
 	"vmsbridge/agent/codec/jpeg"
 )
 
@@ -63,14 +64,17 @@ const MaxLuma = 1 << 21
 
 // Options of an Engine.
 type Options struct {
-	LibraryDirs []string // searched for C libraries first; then where packages put those that come with the program, then the system's folders
+	LibraryDirs  []string // searched for C libraries first; then where packages put those that come with the program, then the system's folders
+	PictureBytes int64    // the most that the pictures of one stream may take in memory; 0: no limit
 }
 
 // Engine holds the libraries of one process. They are loaded when first needed. Safe for concurrent use.
 type Engine struct {
-	dirs []string // searched before the system's
+	dirs         []string // searched before the system's
+	pictureBytes int64
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex      // guards what follows
+	held   *confine.Report // of the process, once it can open no more files; nil before
 	lib    *avcodec.Library
 	libErr error
 	tried  time.Time // when libavcodec was last looked for
@@ -79,7 +83,25 @@ type Engine struct {
 
 // New does nothing yet.
 func New(o Options) *Engine {
-	return &Engine{dirs: append(slices.Clone(o.LibraryDirs), shipped()...)}
+	return &Engine{dirs: append(slices.Clone(o.LibraryDirs), shipped()...), pictureBytes: o.PictureBytes}
+}
+
+// Load loads the libraries now, libavcodec only for video, and tests them. What is missing is told when it is asked for.
+func (e *Engine) Load(video bool) {
+	e.jpeg()
+	if video {
+		_, _ = e.library()
+	}
+}
+
+// Confined notes what holds the process from now on: no library can be loaded any more.
+func (e *Engine) Confined(r confine.Report) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.held = &r
+	if e.lib == nil && e.libErr == nil {
+		e.libErr = errors.New("this process was started without libavcodec")
+	}
 }
 
 // retry is how long a missing libavcodec stays missing before it is looked for again, so that installing it is enough.
@@ -88,7 +110,7 @@ const retry = 30 * time.Second
 func (e *Engine) library() (*avcodec.Library, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.lib == nil && (e.tried.IsZero() || time.Since(e.tried) > retry) {
+	if e.lib == nil && e.held == nil && (e.tried.IsZero() || time.Since(e.tried) > retry) {
 		e.lib, e.libErr = avcodec.Open(e.dirs)
 		e.tried = time.Now()
 	}
@@ -106,7 +128,7 @@ func (e *Engine) jpeg() *jpeg.Codec {
 
 // Open opens a decoder whose pictures carry a luma of at most lumaPixels pixels, none if 0. *UnsupportedError: not here.
 func (e *Engine) Open(f Format, lumaPixels int) (*Decoder, error) {
-	d := &Decoder{format: f, lumaPixels: min(max(lumaPixels, 0), MaxLuma), jpegs: e.jpeg()}
+	d := &Decoder{format: f, lumaPixels: min(max(lumaPixels, 0), MaxLuma), jpegs: e.jpeg(), most: e.pictureBytes}
 	switch f {
 	case MJPEG:
 		return d, nil

@@ -1,0 +1,114 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/bluenviron/mediacommon/v2/pkg/codecs/h264"
+	"github.com/bluenviron/mediacommon/v2/pkg/codecs/h265"
+)
+
+// demand is what a stream's parameter sets ask for.
+type demand struct {
+	width, height int
+	references    int   // pictures that the decoder keeps to refer to
+	bytes         int64 // of memory, for all pictures that are there at one time
+}
+
+// fits looks at the parameter sets in an access unit before libavcodec does, which would take memory for all that they ask
+// for. *UnsupportedError: it is too much; the stream is refused until it sends others.
+func (d *Decoder) fits(au []byte) error {
+	if d.most == 0 {
+		return nil
+	}
+	for unit := range units(au) {
+		need, ok := demandOf(d.format, unit)
+		if !ok {
+			continue
+		}
+		d.refused = nil
+		if need.bytes > d.most {
+			d.refused = &UnsupportedError{Format: d.format,
+				Reason: fmt.Sprintf("its pictures of %dx%d with %d to refer to take %d MB of memory, and this machine allows a stream %d MB",
+					need.width, need.height, need.references, need.bytes>>20, d.most>>20),
+				Hint: "set the camera to a smaller picture or fewer reference frames, or use its second stream"}
+			break
+		}
+	}
+	return d.refused
+}
+
+// units are the NAL units of an Annex B access unit, without start codes.
+func units(au []byte) func(yield func([]byte) bool) {
+	start := []byte{0, 0, 1}
+	return func(yield func([]byte) bool) {
+		at := bytes.Index(au, start)
+		for at >= 0 {
+			au = au[at+len(start):]
+			unit := au
+			if at = bytes.Index(au, start); at >= 0 {
+				unit = au[:at]
+			}
+			if len(unit) > 0 && !yield(unit) {
+				return
+			}
+		}
+	}
+}
+
+// The NAL unit types of sequence parameter sets: ITU-T H.264 table 7-1, H.265 table 7-1.
+const (
+	setH264 = 7
+	setH265 = 33
+)
+
+// demandOf reads a sequence parameter set; false: it is none, or none that can be read. One that only libavcodec can read is
+// left to it, and to the limit of the process's memory.
+func demandOf(f Format, unit []byte) (demand, bool) {
+	switch {
+	case f == H264 && unit[0]&0x1f == setH264:
+		var sps h264.SPS
+		if sps.Unmarshal(unit) != nil {
+			return demand{}, false
+		}
+		references := int(sps.MaxNumRefFrames)
+		if sps.VUI != nil && sps.VUI.BitstreamRestriction != nil {
+			references = max(references, int(sps.VUI.BitstreamRestriction.MaxDecFrameBuffering))
+		}
+		chroma := max(sps.ChromaFormatIdc, 1) // most profiles have no other, and do not say it
+		return demanded(sps.Width(), sps.Height(), references, chroma, max(sps.BitDepthLumaMinus8, sps.BitDepthChromaMinus8)), true
+	case f == H265 && unit[0]>>1&0x3f == setH265:
+		var sps h265.SPS
+		if sps.Unmarshal(unit) != nil {
+			return demand{}, false
+		}
+		references := 1
+		for _, n := range sps.MaxDecPicBufferingMinus1 {
+			references = max(references, int(n)+1)
+		}
+		return demanded(sps.Width(), sps.Height(), references, sps.ChromaFormatIdc, max(sps.BitDepthLumaMinus8, sps.BitDepthChromaMinus8)), true
+	}
+	return demand{}, false
+}
+
+// maxReferences is the most that both standards allow.
+const maxReferences = 16
+
+// demanded is the memory for the pictures referred to, the one that is decoded and those kept for stills.
+func demanded(w, h, references int, chroma, moreBits uint32) demand {
+	d := demand{width: w, height: h, references: min(max(references, 0), maxReferences)}
+	if w <= 0 || h <= 0 || w > 1<<16 || h > 1<<16 {
+		return d // libavcodec refuses it
+	}
+	// In eighths of a byte for a pixel: the samples, and libavcodec's tables of what moved where.
+	samples := map[uint32]int64{0: 8, 1: 12, 2: 16, 3: 24}[chroma]
+	if samples == 0 {
+		samples = 24
+	}
+	if moreBits > 0 {
+		samples *= 2
+	}
+	const tables = 5
+	d.bytes = int64(w) * int64(h) / 8 * (samples + tables) * int64(d.references+1+kept)
+	return d
+}
