@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -25,6 +26,7 @@ type chaos struct {
 	rng       *rand.Rand
 	cameras   []*filmed
 	link      *cable
+	disk      atomic.Int64      // how long each fsync of the bridge takes, or broken
 	disturbed map[string][]span // by camera: when its motion may be cut or missing
 	counts    map[string]int    // of what was done
 	began     time.Time
@@ -52,6 +54,13 @@ func newChaos(t *testing.T, cameras int, seed uint64, others string) *chaos {
 	c.settle()
 	c.heard = follow(t, c.site, c.cameras)
 	return c
+}
+
+// startBridge starts the bridge, with a disk that can become slow or fail.
+func (c *chaos) startBridge() {
+	c.t.Helper()
+	c.bridge = startSlow(c.t, &c.disk, "vmsbridge", "run", "--config", c.yaml)
+	c.bridge.line("the bridge runs", 20*time.Second)
 }
 
 // settle waits until every camera gives pictures. Motion counts from then on, and a while: a detector has to learn what stands.
@@ -103,6 +112,16 @@ var faults = []struct {
 		c.bridge.pause(time.Duration(1000+c.rng.IntN(8000)) * time.Millisecond)
 		c.link.set(resets)
 		c.link.set(whole)
+	}},
+	{"slow disk", 2, func(c *chaos) {
+		c.disk.Store(int64(time.Second + time.Duration(c.rng.Int64N(int64(4*time.Second)))))
+		c.bridge.pause(15 * time.Second)
+		c.disk.Store(0)
+	}},
+	{"failing disk", 2, func(c *chaos) {
+		c.disk.Store(broken)
+		c.bridge.pause(time.Duration(2000+c.rng.IntN(8000)) * time.Millisecond)
+		c.disk.Store(0)
 	}},
 	{"end a decoder", 2, func(c *chaos) {
 		at := time.Now()
@@ -278,11 +297,11 @@ func TestWhatIsToldIsTrue(t *testing.T) {
 	t.Parallel()
 	c := newChaos(t, 2, 1, "")
 	// The first costs motion, the others must not.
-	for _, name := range []string{"end a decoder", "kill the service", "cut the link"} {
+	for _, name := range []string{"end a decoder", "kill the service", "cut the link", "failing disk"} {
 		c.fault(name)
 		c.bridge.pause(5 * time.Second)
 	}
-	c.bridge.pause(12 * time.Second)
+	c.bridge.pause(8 * time.Second)
 	c.check()
 	require.NotEmpty(t, c.late, "stills were looked at")
 	c.bridge.stop(15 * time.Second)

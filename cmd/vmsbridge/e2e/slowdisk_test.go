@@ -27,6 +27,9 @@ import (
 // slowed is in the environment of this test's program when it is to become another one whose fsyncs are held up.
 const slowed = "VMSBRIDGE_TEST_SLOWED"
 
+// broken is the delay of a disk whose fsyncs fail.
+const broken = -1
+
 // startSlow is start of a program each of whose fsyncs takes that much longer than the disk does, which may change at any time: the kernel asks the test before each
 // (seccomp_unotify(2)), which needs no file system of its own and no privileges.
 func startSlow(t *testing.T, delay *atomic.Int64, name string, args ...string) *program {
@@ -90,8 +93,12 @@ func holdUp(listener int, delay *atomic.Int64) {
 			continue // whoever asked is gone
 		}
 		go func() {
-			time.Sleep(time.Duration(delay.Load()))
 			answer := notificationAnswer{id: n.id, policy: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
+			if d := time.Duration(delay.Load()); d == broken {
+				answer = notificationAnswer{id: n.id, errno: -int32(unix.EIO)}
+			} else {
+				time.Sleep(d)
+			}
 			_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(listener), notifSend, uintptr(unsafe.Pointer(&answer)))
 		}()
 	}
