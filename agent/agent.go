@@ -22,6 +22,7 @@ import (
 	"vmsbridge/agent/pipeline"
 	"vmsbridge/agent/systemd"
 	"vmsbridge/configs"
+	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/stills"
 	"vmsbridge/uplink/vms"
@@ -70,7 +71,8 @@ type Agent struct {
 	crew     *crew.Crew
 	hurt     casualties
 	people   *people
-	tie      *link.Tie // nil without a service
+	watch    *guard.Watch // of the data folder
+	tie      *link.Tie    // nil without a service
 	homes    *homes.Homes
 	tokens   tokens
 	cert     certificate

@@ -167,3 +167,33 @@ func firstUserID(t *testing.T, path string) string {
 	require.Len(t, users, 1)
 	return users[0].ID
 }
+
+// TestTheDataFolderGoes under a running bridge: it says so, takes no event, and goes on when the folder is back.
+func TestTheDataFolderGoes(t *testing.T) {
+	cfg := configs.Default()
+	cfg.API.Listen, cfg.Bridge.Data = "127.0.0.1:0", filepath.Join(t.TempDir(), "data")
+	cfg.Bridge.ID, cfg.Bridge.Name, cfg.Bridge.Account = "bridge-1", "Yard", "acc"
+	s := &site{t: t, cfg: cfg, log: &lockedBuffer{}, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	a, stop := s.run(nil)
+	put := func() error {
+		return a.journal.Put(vms.Event{ID: "x", Type: vms.TypeMotion, StartTimestamp: vms.At(time.Unix(1e9, 0)), EndTimestamp: vms.Ptr(time.Unix(1e9, 0)),
+			ActorID: "gate", ActorType: vms.ActorCamera, AccountID: "acc", ActorAccountID: "acc", CreatorID: vms.CreatorMotion}, true)
+	}
+	require.NoError(t, put())
+	status, _, _ := s.get("/readyz", "", nil)
+	require.Equal(t, 200, status)
+	require.NoError(t, os.Rename(cfg.Bridge.Data, cfg.Bridge.Data+"-moved"))
+	require.ErrorIs(t, put(), journal.ErrGone)
+	status, _, body := s.get("/readyz", "", nil)
+	require.Equal(t, 503, status)
+	require.Contains(t, string(body), "moved away or deleted")
+	_, _, body = s.get("/healthz", "", nil)
+	require.Contains(t, string(body), "moved away or deleted")
+	require.NotContains(t, string(body), "free space")
+	s.eventually("the log says so", func() bool { return strings.Contains(s.log.String(), "files are gone") })
+	require.NoError(t, os.Rename(cfg.Bridge.Data+"-moved", cfg.Bridge.Data))
+	require.NoError(t, put())
+	status, _, _ = s.get("/readyz", "", nil)
+	require.Equal(t, 200, status)
+	stop()
+}

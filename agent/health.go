@@ -1,10 +1,14 @@
 package agent
 
 import (
+	"cmp"
+	"errors"
 	"net/http"
 
 	"vmsbridge/agent/codec"
 	"vmsbridge/agent/status"
+	"vmsbridge/storage/guard"
+	"vmsbridge/storage/vfs"
 )
 
 // health is the answer of the health checks: counts and no names, because they need no token.
@@ -71,9 +75,25 @@ func (a *Agent) readyz(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "the bridge is starting", http.StatusServiceUnavailable)
 		return
 	}
-	if a.out.Failing() != nil {
-		http.Error(w, "the journal refuses events", http.StatusServiceUnavailable)
+	if err := a.failing(); err != nil {
+		http.Error(w, "the journal refuses events: "+remedy(err), http.StatusServiceUnavailable)
 		return
 	}
 	answer(w, a.health())
+}
+
+// failing is why events cannot be stored now, nil if they can.
+func (a *Agent) failing() error {
+	if err := a.watch.Gone(); err != nil {
+		return err
+	}
+	return cmp.Or(a.out.Failing(), a.journal.Failing())
+}
+
+// remedy says what to do about it. It names no path.
+func remedy(err error) string {
+	if errors.Is(err, guard.ErrGone) {
+		return "bridge.data, or a file in it, was moved away or deleted: put it back; the bridge ends otherwise"
+	}
+	return vfs.Remedy(err, "bridge.data")
 }

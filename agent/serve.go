@@ -22,7 +22,7 @@ func (a *Agent) serve(ctx context.Context, l net.Listener, api *api, control *lo
 	defer stopOutlet()
 
 	var behind errgroup.Group
-	broken := make(chan error, 16) // one each at least of what is started below
+	broken := make(chan error, 20) // one each at least of what is started below
 	start := func(c context.Context, name string, f func(context.Context) error) {
 		behind.Go(func() error {
 			err := panics.Caught(func() error { return f(c) })()
@@ -45,6 +45,7 @@ func (a *Agent) serve(ctx context.Context, l net.Listener, api *api, control *lo
 	start(rest, "local API", func(c context.Context) error { return api.Run(c, l) })
 	start(rest, "control", control.Run)
 	start(rest, "housekeeping", a.housekeep)
+	start(rest, "the data folder", a.watch.Run)
 	start(rest, "sign-in", a.tidyPeople)
 	start(rest, "decoders", a.lookAtDecoders)
 	if a.tie != nil {

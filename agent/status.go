@@ -12,7 +12,6 @@ import (
 	"vmsbridge/configs"
 	"vmsbridge/motion/tamper"
 	"vmsbridge/storage/stills"
-	"vmsbridge/storage/vfs"
 	"vmsbridge/uplink/vms"
 )
 
@@ -50,8 +49,8 @@ func (a *Agent) Status() status.Report {
 	if d := a.journal.Damage(); d != nil {
 		r.Journal.Damaged = d.String()
 	}
-	if err := a.out.Failing(); err != nil {
-		r.Journal.Failing, r.Journal.Remedy = err.Error(), vfs.Remedy(err, "bridge.data")
+	if err := a.failing(); err != nil {
+		r.Journal.Failing, r.Journal.Remedy = err.Error(), remedy(err)
 	}
 	r.Users = a.people.status()
 	r.Disk.Slow = a.disk.report(time.Now())

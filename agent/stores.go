@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"vmsbridge/agent/outlet"
+	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/stills"
 )
@@ -41,6 +42,10 @@ func (a *Agent) openStores() (err error) {
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("open the journal: %w", err), a.ring.Close())
+	}
+	a.watch, err = guard.NewWatch(a.log, []string{data, filepath.Join(data, StillsDir)}, a.journal.Failing)
+	if err != nil {
+		return errors.Join(err, a.closeStores())
 	}
 	return nil
 }

@@ -3,7 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 
+	"vmsbridge/cmd/vmscloud/registry"
+	"vmsbridge/storage/guard"
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/record"
 	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/vms"
 )
@@ -37,6 +42,26 @@ func (l *ledger) forgetOrphans(ids *store.Store) error {
 	}
 	if err != nil {
 		return fmt.Errorf("forget deleted accounts: %w", err)
+	}
+	return nil
+}
+
+// adopt makes accounts anew that have bridges or cameras and are not in the identity file, if that was found damaged: with their ids, so that
+// their events are theirs, and without users.
+func adopt(ids *store.Store, reg *registry.Registry, log *slog.Logger) error {
+	if len(guard.Asides(ids.File().Path())) == 0 && len(ids.File().Damage()) == 0 {
+		return nil // an account that is not there was deleted
+	}
+	for id := range reg.Accounts() {
+		a := record.NewAccount()
+		a.ID, a.Name, a.Status = id, id, record.Texts{record.StatusActive}
+		switch _, err := ids.CreateAccount(a); {
+		case err == nil:
+			log.Error("an account was lost with the identity file; it was made anew without users", "account", id,
+				"hint", "vmscloud restore brings a backup back")
+		case !errors.Is(err, identity.ErrExists):
+			return fmt.Errorf("make the account %s anew: %w", id, err)
+		}
 	}
 	return nil
 }

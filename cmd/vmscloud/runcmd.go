@@ -40,7 +40,8 @@ type runCmd struct {
 	PublicURL   string        `name:"public-url" help:"Address under which bridges and users reach it; that of --listen if left out." env:"VMSCLOUD_PUBLIC_URL" placeholder:"URL"`
 	TLSCert     string        `name:"tls-cert" help:"Certificate in PEM form; with it and the key it serves https." env:"VMSCLOUD_TLS_CERT" type:"existingfile" placeholder:"FILE"`
 	TLSKey      string        `name:"tls-key" help:"Key of the certificate." env:"VMSCLOUD_TLS_KEY" type:"existingfile" placeholder:"FILE"`
-	Keep        time.Duration `help:"Remove events that ended longer ago than this, such as 8760h; 0 keeps all." default:"0" env:"VMSCLOUD_KEEP"`
+	Keep        time.Duration `help:"Remove events that ended longer ago than this, such as 8760h; 0 keeps all." default:"2160h" env:"VMSCLOUD_KEEP"`
+	MaxSize     room          `name:"max-size" help:"What all events may take, such as 20GB or 50%% of the disk; beyond it the oldest go. 0 sets no limit." default:"50%" env:"VMSCLOUD_MAX_SIZE" placeholder:"SIZE"`
 	KeepTrail   time.Duration `help:"Remove entries of the trail of changes that are older than this; 0 keeps all." default:"9600h" env:"VMSCLOUD_KEEP_TRAIL"`
 	PrintEvents bool          `help:"Print a line on standard output for each event that is accepted, and for its end." env:"VMSCLOUD_PRINT_EVENTS"`
 	LogLevel    slog.Level    `help:"debug, info, warn or error." default:"info" env:"VMSCLOUD_LOG_LEVEL" placeholder:"LEVEL"`
@@ -82,16 +83,19 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, ids.Close()) }()
-	if accounts, err := ids.Accounts(); err != nil {
-		return err
-	} else if len(accounts) == 0 {
-		return noAccount(c.Data)
-	}
 	reg, err := registry.OpenWith(filepath.Join(c.Data, registryFile), registry.Options{Log: log})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, reg.Close()) }()
+	if err := adopt(ids, reg, log); err != nil {
+		return err
+	}
+	if accounts, err := ids.Accounts(); err != nil {
+		return err
+	} else if len(accounts) == 0 {
+		return noAccount(c.Data)
+	}
 	ids.Owners(func(account, camera string) bool {
 		return reg.Owns(account, vms.Actor{Type: vms.ActorCamera, ID: camera})
 	})
@@ -123,7 +127,11 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 		return errors.Join(err, l.Close())
 	}
 	reg.Away, reg.Holds = book.presence.Away, ids.HolderStands
-	handler, err := c.handler(ids, reg, book, hub, metrics, log)
+	condition, err := newHealth(c.Data, events, ids, reg, log)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	handler, err := c.handler(ids, reg, book, hub, condition, metrics, log)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -155,9 +163,9 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	g.Go(func() error {
 		return pump.New(pump.Options{Store: ids, Events: book, Forget: book.forget, Keep: c.KeepTrail, Log: log}).Run(ctx)
 	})
-	if c.Keep > 0 {
-		g.Go(func() error { return prune(ctx, events, c.Keep, log) })
-	}
+	g.Go(func() error { return newRetention(events, c.Data, c.Keep, c.MaxSize, metrics, log).Run(ctx) })
+	g.Go(func() error { return condition.Run(ctx) })
+	g.Go(func() error { return condition.watch.Run(ctx) })
 	err = g.Wait()
 	log.Info("vmscloud stops")
 	return err
@@ -181,7 +189,8 @@ func (c runCmd) baseURL(addr *net.TCPAddr) string {
 }
 
 // handler puts the stores behind the interface, and the health checks and metrics beside it.
-func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, hub *tunnel.Hub, metrics *prometheus.Registry, log *slog.Logger) (http.Handler, error) {
+func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, hub *tunnel.Hub, condition *health, metrics *prometheus.Registry,
+	log *slog.Logger) (http.Handler, error) {
 	key, err := reg.Key("page-token", func() []byte {
 		b := make([]byte, 32)
 		_, _ = rand.Read(b) // never fails
@@ -209,9 +218,8 @@ func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, 
 	mux.Handle("/g/", people)
 	mux.Handle("/oauth2/", tokens)
 	mux.Handle(oauth.PathReseller, tokens)
-	ok := func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) }
-	mux.HandleFunc("GET /healthz", ok)
-	mux.HandleFunc("GET /readyz", ok)
+	mux.HandleFunc("GET /healthz", condition.healthz)
+	mux.HandleFunc("GET /readyz", condition.readyz)
 	mux.Handle("GET /metrics", server.WithToken(operators{ids}, promhttp.HandlerFor(metrics, promhttp.HandlerOpts{})))
 	return people.Behind(mux), nil
 }
@@ -243,23 +251,4 @@ func serveHTTP(ctx context.Context, s *http.Server, l net.Listener, cert, key st
 		return fmt.Errorf("serve: %w", err)
 	}
 	return <-stopped
-}
-
-// prune removes old events once an hour.
-func prune(ctx context.Context, events *journal.Journal, keep time.Duration, log *slog.Logger) error {
-	tick := time.NewTicker(time.Hour)
-	defer tick.Stop()
-	for {
-		n, err := events.Prune(journal.Retention{Before: time.Now().Add(-keep)})
-		if err != nil {
-			log.Error("old events could not be removed", "error", err)
-		} else if n > 0 {
-			log.Info("old events removed", "events", n)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
 }

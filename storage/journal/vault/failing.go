@@ -23,13 +23,17 @@ func (f *File) Failing() error {
 	f.dbMu.RLock()
 	file := f.file
 	f.dbMu.RUnlock()
+	last := f.failing.Load()
 	if file != nil {
-		if err := guard.InPlace(file, f.path); errors.Is(err, guard.ErrGone) {
+		switch err := guard.InPlace(file, f.path); {
+		case errors.Is(err, guard.ErrGone):
 			return err
+		case err == nil && last != nil && errors.Is(*last, guard.ErrGone):
+			return nil // it is back
 		}
 	}
-	if err := f.failing.Load(); err != nil {
-		return *err
+	if last != nil {
+		return *last
 	}
 	return nil
 }

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/storage/journal"
+	"vmsbridge/uplink/client"
+	"vmsbridge/uplink/vms"
+)
+
+func look(t *testing.T, url string) (int, string) {
+	t.Helper()
+	res, err := http.Get(url)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	return res.StatusCode, string(b)
+}
+
+// TestTheDataFolderGoes under a running service: moved away, and put back; then deleted.
+func TestTheDataFolderGoes(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	account := must(t, "init", "--data", data, "--account", "A", "--quiet")
+	token := must(t, "token", "create", "--data", data, "--kind", "bridge", "--quiet")
+	p := startProcess(t, data)
+	status, body := look(t, p.base+"/readyz")
+	require.Equal(t, 200, status, body)
+	require.Equal(t, "ok\n", body)
+	c := clientOf(t, p.base, token)
+	require.NoError(t, c.Register(t.Context(), client.Registration{ID: "b", Cameras: []client.RegisteredCamera{{ID: "cam"}}}))
+	post := func(n int) error { return c.Report(t.Context(), motion(account, "cam", n)) }
+	require.NoError(t, post(1))
+	require.NoError(t, os.Rename(data, data+"-moved"))
+	require.ErrorContains(t, post(2), "503", "nothing is acknowledged")
+	status, body = look(t, p.base+"/readyz")
+	require.Equal(t, 503, status)
+	require.Contains(t, body, "moved away or deleted")
+	_, body = look(t, p.base+"/healthz")
+	require.Contains(t, body, "degraded")
+	require.Eventually(t, func() bool { return bytes.Contains([]byte(p.logged()), []byte("files are gone")) }, 5*time.Second, 10*time.Millisecond)
+	require.NoError(t, os.Rename(data+"-moved", data))
+	status, body = look(t, p.base+"/readyz")
+	require.Equal(t, 200, status, body)
+	require.NoError(t, post(3))
+	require.NoError(t, os.RemoveAll(data))
+	require.ErrorContains(t, post(4), "503")
+	p.stop()
+}
+
+func TestRoom(t *testing.T) {
+	for text, want := range map[string]room{"20GB": {bytes: 20e9}, "512MiB": {bytes: 512 << 20}, "50%": {share: 0.5}, "0": {}} {
+		var r room
+		require.NoError(t, r.UnmarshalText([]byte(text)), text)
+		require.Equal(t, want, r)
+	}
+	for _, text := range []string{"", "x", "1MB", "100%", "-5GB", "5"} {
+		require.Error(t, new(room).UnmarshalText([]byte(text)), text)
+	}
+	require.Positive(t, room{share: 0.5}.limit(t.TempDir()))
+}
+
+// TestTheOldestGoAtTheLimit: events beyond --max-size are removed, the oldest first, and it is told.
+func TestTheOldestGoAtTheLimit(t *testing.T) {
+	j, err := journal.Open(filepath.Join(t.TempDir(), "events.db"), journal.Options{})
+	require.NoError(t, err)
+	defer j.Close()
+	for from := 0; from < 20_000; from += 2000 {
+		list := make([]vms.Event, 2000)
+		for i := range list {
+			list[i] = motion("acc", "cam", from+i)
+			list[i].EndTimestamp = vms.Ptr(list[i].StartTimestamp.Add(time.Second))
+		}
+		require.NoError(t, j.PutAll(list, false))
+	}
+	s, err := j.OutboxStats()
+	require.NoError(t, err)
+	used := s.Bytes - s.Free
+	var log bytes.Buffer
+	r := newRetention(j, t.TempDir(), 0, room{bytes: used / 2}, nil, slog.New(slog.NewTextHandler(&log, nil)))
+	require.NoError(t, r.once(context.Background()))
+	s, err = j.OutboxStats()
+	require.NoError(t, err)
+	require.LessOrEqual(t, s.Bytes-s.Free, used/2*11/10)
+	require.Greater(t, s.Events, 5000, "not more than needed")
+	require.Contains(t, log.String(), "--max-size")
+	_, err = j.Get(motion("acc", "cam", 19_999).ID)
+	require.NoError(t, err, "the newest stays")
+	_, err = j.Get(motion("acc", "cam", 0).ID)
+	require.ErrorIs(t, err, journal.ErrNotFound)
+}

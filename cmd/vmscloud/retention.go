@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vmsbridge/storage/journal"
+	"vmsbridge/storage/vfs"
+)
+
+// room is how much the events may take: bytes, or a share of the disk.
+type room struct {
+	bytes int64
+	share float64
+}
+
+// UnmarshalText reads 20GB, 512MiB, 50% or 0.
+func (r *room) UnmarshalText(text []byte) error {
+	s := strings.TrimSpace(string(text))
+	if p, ok := strings.CutSuffix(s, "%"); ok {
+		v, err := strconv.ParseFloat(p, 64)
+		if err != nil || v <= 0 || v > 95 {
+			return fmt.Errorf("%q is no share of a disk: give 1%% to 95%%", s)
+		}
+		*r = room{share: v / 100}
+		return nil
+	}
+	for _, u := range []struct {
+		name  string
+		bytes float64
+	}{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}} {
+		if n, ok := strings.CutSuffix(s, u.name); ok {
+			v, err := strconv.ParseFloat(strings.TrimSpace(n), 64)
+			if err != nil || v*u.bytes < leastRoom || v*u.bytes > 1e18 {
+				return fmt.Errorf("%q is no size for events: give at least %d MB", s, int(leastRoom/1e6))
+			}
+			*r = room{bytes: int64(v * u.bytes)}
+			return nil
+		}
+	}
+	if s == "0" {
+		*r = room{}
+		return nil
+	}
+	return fmt.Errorf("%q is neither a size such as 20GB nor a share of the disk such as 50%%, nor 0 for no limit", s)
+}
+
+// leastRoom is the smallest limit; below it, the file's own overhead counts for too much.
+const leastRoom = 16e6
+
+// limit is r in bytes on the disk that holds dir, 0 for none.
+func (r room) limit(dir string) int64 {
+	if r.share == 0 {
+		return r.bytes
+	}
+	size, err := vfs.OS.Capacity(dir)
+	if err != nil {
+		return 0
+	}
+	return int64(r.share * float64(size))
+}
+
+// retention removes events that are too old, and the oldest where all take too much.
+type retention struct {
+	events *journal.Journal
+	dir    string
+	keep   time.Duration // 0: however old
+	most   room
+	log    *slog.Logger
+	gone   *prometheus.CounterVec
+}
+
+// retainEvery is how often it looks. retainTo is what is left of the limit after events had to go for it.
+const (
+	retainEvery = 10 * time.Minute
+	retainTo    = 0.95
+)
+
+func newRetention(events *journal.Journal, dir string, keep time.Duration, most room, reg prometheus.Registerer, log *slog.Logger) *retention {
+	r := &retention{events: events, dir: dir, keep: keep, most: most, log: log, gone: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "vmscloud_events_removed_total", Help: "Events that were removed, by the limit that they were beyond."}, []string{"limit"})}
+	if reg != nil {
+		reg.MustRegister(r.gone)
+	}
+	return r
+}
+
+// Run looks at once and then again and again until ctx is done.
+func (r *retention) Run(ctx context.Context) error {
+	tick := time.NewTicker(retainEvery)
+	defer tick.Stop()
+	for {
+		if err := r.once(ctx); err != nil && ctx.Err() == nil {
+			r.log.Error("old events could not be removed", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func (r *retention) once(ctx context.Context) error {
+	if r.keep > 0 {
+		n, err := r.events.Prune(journal.Retention{Before: time.Now().Add(-r.keep)})
+		r.gone.WithLabelValues("keep").Add(float64(n))
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			r.log.Info("old events removed", "events", n, "kept_for", r.keep)
+		}
+	}
+	limit := r.most.limit(r.dir)
+	s, err := r.events.OutboxStats()
+	if err != nil || limit == 0 {
+		return err
+	}
+	if used := s.Bytes - s.Free; used > limit && s.Events > 0 {
+		keep := max(int(float64(s.Events)*float64(limit)/float64(used)*retainTo), 1)
+		n, err := r.events.Prune(journal.Retention{Keep: keep})
+		r.gone.WithLabelValues("max-size").Add(float64(n))
+		if err != nil || n == 0 {
+			return err
+		}
+		r.log.Warn("the oldest events were removed: all together took more than --max-size", "events", n, "took_bytes", used, "max_bytes", limit,
+			"hint", "raise --max-size, or lower --keep")
+	}
+	_, err = r.events.Compact(ctx)
+	return err
+}
