@@ -31,7 +31,7 @@ type signInFlags struct {
 	Origin       []string `help:"Other site whose pages may use a signed-in browser here, such as https://app.example.org; repeat for more." env:"VMSCLOUD_ORIGIN" placeholder:"URL"`
 	Proxy        []string `help:"Address or range of a proxy whose X-Forwarded-For is believed; repeat for more." env:"VMSCLOUD_PROXY" placeholder:"ADDRESS"`
 	NeedKey      bool     `name:"require-api-key" help:"Refuse calls to /g/ without an API key, which an account makes, or for the first one: vmscloud token create --kind key." env:"VMSCLOUD_REQUIRE_API_KEY"`
-	SignInPage   string   `help:"Page to which /oauth2/authorize sends people who are not signed in." env:"VMSCLOUD_SIGN_IN_PAGE" placeholder:"URL"`
+	SignInPage   string   `help:"Page to which /oauth2/authorize sends people who are not signed in; left out, it shows one of its own." env:"VMSCLOUD_SIGN_IN_PAGE" placeholder:"URL"`
 	Letters      string   `help:"Settings of the mail server and the SMS gateway, in YAML; without them no letters and no codes are sent." env:"VMSCLOUD_LETTERS" type:"path" placeholder:"FILE"`
 
 	base   string       // the address that identity providers send people to
@@ -66,7 +66,7 @@ func (c runCmd) identityHandlers(ids *store.Store, reg *registry.Registry, log *
 	if err != nil {
 		return nil, nil, err
 	}
-	issuer, err := oauth.New(oauth.Options{Store: ids, Desk: desk, Gate: door, BaseURL: c.PublicURL, SignIn: c.SignInPage, Log: log})
+	issuer, err := oauth.New(oauth.Options{Store: ids, Desk: desk, Gate: door, BaseURL: c.PublicURL, SignIn: c.SignInPage, Factors: second, Log: log})
 	return door, issuer, err
 }
 

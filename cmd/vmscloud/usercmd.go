@@ -22,7 +22,8 @@ type userCmd struct {
 	Enable    userSetCmd  `cmd:"" help:"Let a disabled user in again."`
 	Superuser userSetCmd  `cmd:"" help:"Make a user a superuser, who may do everything in every account."`
 
-	Devices userDevicesCmd `cmd:"" help:"List the devices at which a user signs in without a code, or forget them."`
+	Devices  userDevicesCmd  `cmd:"" help:"List the devices at which a user signs in without a code, or forget them."`
+	Consents userConsentsCmd `cmd:"" help:"List what a user lets applications do, or take it back."`
 }
 
 // AfterApply tells the commands that differ in their verb only which they are.
@@ -157,6 +158,17 @@ func changeUser(ids *store.Store, verb, email, what string) (out string, err err
 			} else if !u.ForgetDevice(what) {
 				return fmt.Errorf("%s has no trusted device %q: list them with: vmscloud user devices: %w", email, what, identity.ErrNotFound)
 			}
+		case "consents":
+			out, err = consentsOf(tx, u)
+			return err
+		case "end-consent":
+			if err := endConsents(tx, u, what); err != nil {
+				return err
+			}
+			if u, err = tx.User(u.ID); err != nil {
+				return err
+			}
+			entry.Fields = []string{"consent"}
 		default:
 			return fmt.Errorf("unknown change %q", verb)
 		}

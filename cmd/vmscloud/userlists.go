@@ -8,7 +8,9 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"vmsbridge/uplink/identity/oauth"
 	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/store"
 )
 
 // everything is what a user has of a kind.
@@ -64,4 +66,46 @@ func minute(t time.Time) string {
 		return "-"
 	}
 	return t.UTC().Format("2006-01-02 15:04")
+}
+
+type userConsentsCmd struct {
+	dataFlag
+	Email  string `arg:"" help:"Address of the user."`
+	Revoke string `help:"Take back what this application may do; its tokens end at once. all is for all of them." placeholder:"CLIENT"`
+}
+
+func (c userConsentsCmd) Run() error {
+	return listOrEnd(c.Data, c.Email, "consents", "end-consent", c.Revoke)
+}
+
+// consentsOf are what a user lets clients do, as lines with tabs.
+func consentsOf(tx *store.Tx, u record.User) (string, error) {
+	list, err := oauth.Consents(tx, u)
+	var b strings.Builder
+	b.WriteString("CLIENT\tNAME\tSCOPES\tSINCE\n")
+	for _, x := range list {
+		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\n", x.ClientID, printable(x.Name), strings.Join(x.Scopes, " "), minute(x.Created))
+	}
+	return b.String(), err
+}
+
+// endConsents takes back what a user lets one client do, or all.
+func endConsents(tx *store.Tx, u record.User, what string) error {
+	clients := []string{what}
+	if what == everything {
+		clients = nil
+		for _, x := range u.Inner.Consents {
+			clients = append(clients, x.ClientID)
+		}
+	}
+	for _, id := range clients {
+		u, err := tx.User(u.ID)
+		if err == nil {
+			err = oauth.EndConsent(tx, u, id)
+		}
+		if err != nil {
+			return fmt.Errorf("%s lets no application %q do anything: list them with: vmscloud user consents: %w", u.Email, id, err)
+		}
+	}
+	return nil
 }

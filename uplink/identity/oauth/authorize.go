@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strings"
 
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/argument"
@@ -50,76 +51,130 @@ func (s *OAuth) signedIn(c *call) (session.Caller, error) {
 	return me, err
 }
 
-// authorize is /oauth2/authorize: it sends whoever is signed in back to the client with a code. There is no page that asks
-// for consent: a client serves the people of its own account and those below, whose administrator registered it.
-func (s *OAuth) authorize(w http.ResponseWriter, c *call) error {
+// asking is a request for a code, once it is known whose answer it is and where that goes.
+type asking struct {
+	approval
+	client record.Token
+	to     *url.URL
+	state  string
+	// query is the request as it is asked again after a sign-in or a decision, without a session.
+	query url.Values
+}
+
+// asked reads a request for a code. refused is what the client is told.
+func (s *OAuth) asked(c *call) (a asking, refused *Error, err error) {
 	in, err := c.texts("client_id", "redirect_uri", "response_type", "scope", "state", "code_challenge", "code_challenge_method")
 	if err != nil {
-		return err
+		return a, nil, err
 	}
-	a := approval{Client: in[0], Redirect: in[1], Challenge: in[5], Family: newFamily()}
-	client, to, err := s.destination(in[0], in[1])
-	if err != nil {
-		return err // nobody is sent to an address that is not the client's
-	}
-	back := func(e *Error, code string) error {
-		q := to.Query()
-		if e != nil {
-			q.Set("error", e.Code)
-			q.Set("error_description", e.Description)
-		} else {
-			q.Set("code", code)
+	a.approval = approval{Client: in[0], Redirect: in[1], Challenge: in[5], Family: newFamily()}
+	a.state, a.query = in[4], url.Values{}
+	for i, name := range []string{"client_id", "redirect_uri", "response_type", "scope", "state", "code_challenge", "code_challenge_method"} {
+		if in[i] != "" {
+			a.query.Set(name, in[i])
 		}
-		if in[4] != "" {
-			q.Set("state", in[4])
-		}
-		to.RawQuery = q.Encode()
-		w.Header().Set("Location", to.String())
-		w.WriteHeader(http.StatusFound)
-		return nil
 	}
-	var e *Error
-	a.Scopes, err = scope(in[3], client.Scopes)
+	if a.client, a.to, err = s.destination(in[0], in[1]); err != nil {
+		return a, nil, err // nobody is sent to an address that is not the client's
+	}
+	a.Scopes, err = narrow(in[3], a.client.Scopes)
 	switch {
 	case in[2] != "code":
-		return back(refuse("unsupported_response_type", "response_type must be code"), "")
-	case errors.As(err, &e):
-		return back(e, "")
+		return a, refuse("unsupported_response_type", "response_type must be code"), nil
+	case errors.As(err, &refused):
+		return a, refused, nil
 	case err != nil:
-		return err
-	case a.Challenge == "" && client.Public:
-		return back(refuse("invalid_request", "missing parameter: code_challenge"), "")
+		return a, nil, err
+	case a.Challenge == "" && a.client.Public:
+		return a, refuse("invalid_request", "missing parameter: code_challenge"), nil
 	case a.Challenge == "" && in[6] != "", a.Challenge != "" && (in[6] != "S256" || !pkceForm.MatchString(a.Challenge)):
-		return back(refuse("invalid_request", "code_challenge_method must be S256"), "")
+		return a, refuse("invalid_request", "code_challenge_method must be S256"), nil
+	}
+	return a, nil, nil
+}
+
+// back sends the browser back to the client, with a code or why there is none.
+func (a asking) back(w http.ResponseWriter, e *Error, code string) error {
+	to := *a.to
+	q := to.Query()
+	if e != nil {
+		q.Set("error", e.Code)
+		q.Set("error_description", e.Description)
+	} else {
+		q.Set("code", code)
+	}
+	if a.state != "" {
+		q.Set("state", a.state)
+	}
+	to.RawQuery = q.Encode()
+	w.Header().Set("Location", to.String())
+	w.WriteHeader(http.StatusFound)
+	return nil
+}
+
+// authorize is /oauth2/authorize: it sends whoever is signed in, and lets the client, back to it with a code. A client serves
+// the people of its own account and those below. Whoever was not asked yet is asked by a page.
+func (s *OAuth) authorize(w http.ResponseWriter, c *call) error {
+	a, refused, err := s.asked(c)
+	if err != nil {
+		return err
+	} else if refused != nil {
+		return a.back(w, refused, "")
 	}
 	me, err := s.signedIn(c)
-	if errors.Is(err, errSession) && s.o.SignIn != "" && c.r.Method == http.MethodGet {
+	switch {
+	case errors.Is(err, errSession) && c.r.Method == http.MethodGet && s.o.SignIn != "":
 		http.Redirect(w, c.r, s.o.SignIn+"?next="+url.QueryEscape(c.r.URL.RequestURI()), http.StatusFound)
 		return nil
-	} else if err != nil {
+	case errors.Is(err, errSession) && c.r.Method == http.MethodGet && strings.Contains(c.r.Header.Get("Accept"), "text/html"):
+		return s.signInPage(w, http.StatusOK, a, view{})
+	case err != nil:
 		return err
+	}
+	decision, err := s.decision(c, a)
+	if err != nil {
+		return err
+	} else if decision == deny {
+		return a.back(w, errDenied, "")
 	}
 	code := secret.NewToken(48)
 	a.Account = me.Active.ID
+	var ask *view
 	err = s.store.Update(func(tx *store.Tx) error {
-		if ok, err := serves(tx, client, me.User); err != nil {
+		ask = nil
+		if ok, err := serves(tx, a.client, me.User); err != nil {
 			return err
 		} else if !ok {
 			return refuse("access_denied", "the client does not serve this user's account")
 		}
-		raw, err := json.Marshal(a)
+		if ok, err := s.consented(tx, me, a, decision); err != nil {
+			return err
+		} else if !ok {
+			ask, err = question(tx, me, a)
+			return err
+		}
+		raw, err := json.Marshal(a.approval)
 		if err != nil {
 			return err
 		}
 		return tx.PutTicket(record.Ticket{Hash: secret.Hash(code), Purpose: record.PurposeCode, AccountID: me.User.OwnerAccountID, UserID: me.User.ID,
 			Created: tx.Now(), Expires: tx.Now().Add(codeTime), Change: raw})
 	})
-	if errors.As(err, &e) {
-		return back(e, "")
-	} else if err != nil {
+	var e *Error
+	switch {
+	case errors.As(err, &e):
+		return a.back(w, e, "")
+	case err != nil:
 		return err
+	case ask == nil:
+		return a.back(w, nil, code)
 	}
-	return back(nil, code)
+	key, from := c.set.Session()
+	if from != argument.FromCookie {
+		return a.back(w, errConsent, "")
+	}
+	ask.Proof = a.proof(key)
+	return s.page(w, http.StatusOK, a, "consent", *ask)
 }
 
 // destination finds the client and the address to send the code to. It may be left out if the client has one only.

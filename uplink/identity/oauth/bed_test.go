@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -95,6 +96,7 @@ type reply struct {
 	code   int
 	header http.Header
 	body   map[string]any
+	html   string // the body as it came
 }
 
 func (r reply) text(name string) string { s, _ := r.body[name].(string); return s }
@@ -124,9 +126,9 @@ func (b *bed) do(method, path string, body any, more ...func(*http.Request)) rep
 	res, err := http.DefaultTransport.RoundTrip(r)
 	require.NoError(b.t, err)
 	defer res.Body.Close()
-	out := reply{code: res.StatusCode, header: res.Header}
 	raw, err := io.ReadAll(res.Body)
 	require.NoError(b.t, err)
+	out := reply{code: res.StatusCode, header: res.Header, html: string(raw)}
 	if len(raw) > 0 && raw[0] == '{' {
 		require.NoError(b.t, json.Unmarshal(raw, &out.body), "%s", raw)
 	}
@@ -208,7 +210,17 @@ func challenge() string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// code asks for a code and returns the parameters that it came back with.
+var proofForm = regexp.MustCompile(`name="proof" value="([A-Za-z0-9_-]{43})"`)
+
+// proofOf is what a page that asks for consent lets its form send, "" if it is no such page.
+func proofOf(r reply) string {
+	if m := proofForm.FindStringSubmatch(r.html); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// code asks for a code, agrees if it is asked, and returns the parameters that it came back with.
 func (b *bed) code(key string, pairs ...string) (reply, url.Values) {
 	b.t.Helper()
 	q := url.Values{"response_type": {"code"}, "state": {"s t&"}}
@@ -220,6 +232,9 @@ func (b *bed) code(key string, pairs ...string) (reply, url.Values) {
 		auth = append(auth, cookie(key))
 	}
 	r := b.do("GET", "/oauth2/authorize?"+q.Encode(), nil, auth...)
+	if proof := proofOf(r); proof != "" {
+		r = b.do("POST", "/oauth2/authorize?"+q.Encode(), url.Values{"decision": {"allow"}, "proof": {proof}}, auth...)
+	}
 	to, err := url.Parse(r.header.Get("Location"))
 	require.NoError(b.t, err)
 	return r, to.Query()

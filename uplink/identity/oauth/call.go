@@ -87,7 +87,7 @@ func (s *OAuth) serve(w http.ResponseWriter, r *http.Request, h handler) error {
 	if err != nil {
 		return err
 	} else if !ok {
-		return errTooMany
+		return s.tooMany(w, c)
 	}
 	c.r = next
 	if malformed != nil {

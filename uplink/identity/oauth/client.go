@@ -100,6 +100,16 @@ func scope(asked string, allowed []string) ([]string, error) {
 	return out, nil
 }
 
+// narrow is scope for who acts with a user's leave: without a wish it may read.
+func narrow(asked string, allowed []string) ([]string, error) {
+	if strings.TrimSpace(asked) == "" {
+		if s, err := scope(identity.ScopeRead, allowed); err == nil {
+			return s, nil
+		}
+	}
+	return scope(asked, allowed)
+}
+
 // checkRedirect says whether an address can be registered for codes: https, plain http to this device only, or a scheme of
 // an app's own (RFC 8252 §7), and never with a fragment.
 func checkRedirect(text string) bool {

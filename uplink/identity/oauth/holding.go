@@ -142,7 +142,9 @@ func (s *OAuth) create(w http.ResponseWriter, c *call, kind holding, _ session.C
 		} else if active >= maxHeld {
 			return refuse("invalid_request", "the account has too many of these; revoke some first")
 		}
-		t.AccountID = me.Active.ID
+		if t.AccountID = me.Active.ID; me.Home.ID != me.Active.ID {
+			t.Maker = me.Home.ID
+		}
 		if t, text, err = tx.AddToken(t); err != nil {
 			return err
 		}

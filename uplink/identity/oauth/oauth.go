@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -23,6 +24,13 @@ type Gate interface {
 	Allow(r *http.Request, who string) (next *http.Request, right func(), ok bool, err error)
 	// SameSite is an error for what another site's page made a browser send.
 	SameSite(*http.Request) error
+	// SignedIn sets the cookies of a session that was just opened.
+	SignedIn(http.ResponseWriter, *http.Request, session.Opened)
+}
+
+// Factors sends the codes of a second factor, identity/factor.
+type Factors interface {
+	Send(ctx context.Context, token, kind string) error
 }
 
 // Options of New. Store, Desk and Gate are needed.
@@ -34,9 +42,10 @@ type Options struct {
 	// used.
 	BaseURL string
 	// SignIn is a page to which people who are not signed in are sent from /oauth2/authorize, with the address to come back to
-	// in the parameter next. "" answers 401.
-	SignIn string
-	Log    *slog.Logger
+	// in the parameter next. "" shows browsers a page of this package, and answers others 401.
+	SignIn  string
+	Factors Factors // nil: nobody can have a code sent
+	Log     *slog.Logger
 }
 
 // How long what is issued is good: access tokens and refresh tokens as the public service's.
@@ -66,6 +75,8 @@ func New(o Options) (*OAuth, error) {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	s.route("/oauth2/authorize", map[string]handler{http.MethodGet: s.authorize, http.MethodPost: s.authorize})
+	s.route(pathSignIn, map[string]handler{http.MethodPost: s.signIn})
+	s.route("/oauth2/consents", map[string]handler{http.MethodGet: s.consents, http.MethodDelete: s.endConsent})
 	s.route("/oauth2/token", map[string]handler{http.MethodPost: s.token})
 	s.route("/oauth2/revoke", map[string]handler{http.MethodPost: s.revoke})
 	for path, kind := range map[string]holding{"/oauth2/clients": clients, "/oauth2/keys": apiKeys} {

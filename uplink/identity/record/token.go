@@ -36,6 +36,8 @@ type Token struct {
 	// Redirects are the addresses that a client may have codes sent to; Public says that it cannot keep a secret.
 	Redirects []string `json:"redirects,omitempty"`
 	Public    bool     `json:"public,omitempty"`
+	// Maker is the account of who registered a client in another one, "" for the client's own.
+	Maker string `json:"maker,omitempty"`
 }
 
 // State is "active", "expired" or "revoked" at the given time.

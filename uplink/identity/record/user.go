@@ -107,8 +107,17 @@ type UserInner struct {
 	// Devices are the hashes of tfa_key values under which this user is trusted.
 	Devices []Device `json:"devices,omitempty"`
 	// MarkKey makes the marks of devices at which the user signed in, nil until there is one. They open nothing.
-	MarkKey []byte   `json:"markKey,omitempty"`
-	Terms   []string `json:"terms,omitempty"` // accepted terms of service
+	MarkKey []byte `json:"markKey,omitempty"`
+	// Consents are what the user lets clients of OAuth do.
+	Consents []Consent `json:"consents,omitempty"`
+	Terms    []string  `json:"terms,omitempty"` // accepted terms of service
+}
+
+// Consent is what a user lets a client do.
+type Consent struct {
+	ClientID string    `json:"clientId"`
+	Scopes   []string  `json:"scopes"`
+	Since    time.Time `json:"since"`
 }
 
 // Device is a trusted device of a user: one at which they signed in with a code.

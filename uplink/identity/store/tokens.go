@@ -158,8 +158,34 @@ func (tx *Tx) opens(t record.Token) (p identity.Principal, err error) {
 	} else if !active.Is(record.StatusActive) && !active.Is(record.StatusInactive) {
 		return p, identity.ErrUnknown // a bridge goes on while its account's people may not sign in
 	}
+	if active.IsVideoDisabled {
+		if p.Grants, err = tx.withoutVideo(t, p.Grants); err != nil {
+			return p, err
+		}
+	}
 	p.TokenID, p.Holder, p.Name, p.Kind, p.AccountID, p.Cameras, p.Scopes = t.ID, holderOf(t), t.Name, t.Kind, t.AccountID, t.Cameras, t.Scopes
 	return p.Filled(), nil
+}
+
+// withoutVideo is what a token may see in an account that shut its reseller out of video: a client that
+// the reseller registered, be it while switched into the account, is shut out as the reseller is.
+func (tx *Tx) withoutVideo(t record.Token, g *identity.Grants) (*identity.Grants, error) {
+	if t.ClientID == "" {
+		return g, nil
+	}
+	client, err := tx.TokenByID(t.ClientID)
+	if err != nil && !errors.Is(err, identity.ErrNotFound) {
+		return g, err
+	}
+	if err == nil && client.AccountID == t.AccountID && (client.Maker == "" || client.Maker == t.AccountID) {
+		return g, nil
+	}
+	if g == nil { // a machine's, which sees all
+		return &identity.Grants{All: true}, nil
+	}
+	shut := *g
+	shut.Preview, shut.Recorded, shut.Live, shut.Export = false, false, false, false
+	return &shut, nil
 }
 
 // stands is nil if what a token was issued for is still so: the token that it was made from, the session that it came

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 
 	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/session"
 )
 
 // The checks that other doors of the same house share with this one, so that nobody guesses at two doors twice as
@@ -34,6 +35,11 @@ func (w *Web) Allow(r *http.Request, who string) (next *http.Request, right func
 	}
 	ok, err = g.about(record.Fold(who))
 	return g.inTurn(r), g.giveBack, ok, err
+}
+
+// SignedIn sets the cookies of a session that was just opened. Call SameSite before it is.
+func (w *Web) SignedIn(rw http.ResponseWriter, r *http.Request, o session.Opened) {
+	(&call{Web: w, w: rw, r: r}).signedIn(o)
 }
 
 // SameSite is an error for what another site's page made a browser send.

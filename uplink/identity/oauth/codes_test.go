@@ -1,0 +1,52 @@
+package oauth_test
+
+import (
+	"sync"
+
+	second "vmsbridge/uplink/identity/factor"
+	"vmsbridge/uplink/identity/identitytest"
+	"vmsbridge/uplink/identity/oauth"
+	"vmsbridge/uplink/identity/post"
+	"vmsbridge/uplink/identity/session"
+	"vmsbridge/uplink/identity/web"
+)
+
+type oauthOptions = oauth.Options
+
+// sender keeps the codes that are sent.
+type sender struct {
+	mu   sync.Mutex // guards code
+	code string
+}
+
+func (s *sender) Send(l post.Letter) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.code = l.Code
+	return nil
+}
+
+func (s *sender) Can(post.Channel) bool { return true }
+
+func (s *sender) last() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.code
+}
+
+// other4 is another code.
+func other4(code string) string {
+	if code == "0000" {
+		return "0001"
+	}
+	return "0000"
+}
+
+// withCodes puts the real second factor into a bed.
+func withCodes(s *sender) func(*web.Options, *oauth.Options) {
+	return func(wo *web.Options, oo *oauth.Options) {
+		f := second.New(second.Options{Store: wo.Store, Hasher: identitytest.Hasher, Post: s})
+		desk := session.New(session.Options{Store: wo.Store, Hasher: identitytest.Hasher, Factor: f, Post: s})
+		wo.Desk, oo.Desk, oo.Factors = desk, desk, f
+	}
+}
