@@ -45,6 +45,7 @@ type Link struct {
 	mu       sync.Mutex // guards the rest
 	trouble  error      // why the service does not know the bridge yet, nil if it does
 	attempts int        // at the first registration
+	unasked  string     // why the service does not ask at the bridge's address, "" if it does
 	saidAt   time.Time  // when trouble was logged
 }
 

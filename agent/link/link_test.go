@@ -137,3 +137,39 @@ func (c *counting) Enabled(context.Context, slog.Level) bool  { return true }
 func (c *counting) Handle(context.Context, slog.Record) error { c.n.Add(1); return nil }
 func (c *counting) WithAttrs([]slog.Attr) slog.Handler        { return c }
 func (c *counting) WithGroup(string) slog.Handler             { return c }
+
+// A bridge without a tunnel whose address the service does not ask at says so, once, and what to do; one with a tunnel need not care.
+func TestAnAddressThatTheServiceDoesNotAskAt(t *testing.T) {
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"id":"b","name":"","cameras":[],"addressUnasked":"it is not in the plan"}`)
+	}))
+	defer service.Close()
+	j, err := journal.Open(filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, j.Close()) }()
+	var log bytes.Buffer
+	quiet := slog.New(slog.NewTextHandler(&log, nil))
+	for _, tunnel := range []bool{false, true} {
+		log.Reset()
+		l, err := New(configs.Service{URL: service.URL, Token: configs.NewSecret("0123456789abcdef")}, Options{Outbox: j,
+			Clock:   clock.New(clock.Options{Machine: clock.System(), Log: quiet}),
+			Profile: func() vms.Registration { return vms.Registration{ID: "b", Address: "http://10.0.0.1"} }, Version: "1", Log: quiet, Registerer: prometheus.NewRegistry()})
+		require.NoError(t, err)
+		if tunnel {
+			require.NoError(t, l.KeepTunnel(service.URL, "b", http.NotFoundHandler()))
+		}
+		for range 3 {
+			require.NoError(t, l.register(t.Context()))
+		}
+		_, problem := l.Tunnel()
+		if tunnel {
+			require.Empty(t, problem)
+			require.NotContains(t, log.String(), "plan")
+			continue
+		}
+		require.Contains(t, problem, "it is not in the plan")
+		require.Contains(t, problem, "service.tunnel: true")
+		require.Equal(t, 1, bytes.Count(log.Bytes(), []byte("it is not in the plan")), log.String())
+	}
+}

@@ -22,8 +22,22 @@ func (l *Link) register(ctx context.Context) error {
 	err := l.client.Register(ctx, l.profile())
 	if err == nil {
 		l.registers.Store(true)
+		l.address()
 	}
 	return err
+}
+
+// address says in the log, once for each reason, that the service does not ask for stills at the bridge's address. It matters only to a
+// bridge that has no tunnel.
+func (l *Link) address() {
+	why := l.client.AddressUnasked()
+	l.mu.Lock()
+	news := why != l.unasked
+	l.unasked = why
+	l.mu.Unlock()
+	if news && why != "" && l.tunnel == nil {
+		l.log.Warn("the service gets no stills from here: it does not ask at this bridge's address", "reason", why, "hint", "set service.tunnel: true")
+	}
 }
 
 // introduce registers because the service does not know a camera. A service that has never taken a registration, and has no endpoint for

@@ -75,6 +75,11 @@ const (
 // Tunnel says how the tunnel is, and what keeps it from standing, "" for nothing that a person could help.
 func (l *Link) Tunnel() (state, problem string) {
 	if l.tunnel == nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.unasked != "" {
+			return tunnelOff, "the service gets no stills, since it does not ask at this bridge's address (" + l.unasked + "): set service.tunnel: true"
+		}
 		return tunnelOff, ""
 	}
 	if l.tunnel.Up() {

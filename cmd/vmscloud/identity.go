@@ -43,7 +43,7 @@ const hashesAtOnce = 4
 
 // identityHandlers are what serves /g/ and /oauth2/.
 func (c runCmd) identityHandlers(ids *store.Store, reg *registry.Registry, log *slog.Logger) (people *web.Web, tokens http.Handler, err error) {
-	proxies, err := prefixes(c.Proxy)
+	proxies, err := prefixes("--proxy", c.Proxy)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -109,14 +109,14 @@ func (c runCmd) secure() bool {
 	return c.TLSCert != "" || err == nil && u.Scheme == "https"
 }
 
-func prefixes(list []string) ([]netip.Prefix, error) {
+func prefixes(flag string, list []string) ([]netip.Prefix, error) {
 	var out []netip.Prefix
 	for _, s := range list {
 		p, err := netip.ParsePrefix(s)
 		if err != nil {
 			a, err := netip.ParseAddr(s)
 			if err != nil {
-				return nil, fmt.Errorf("--proxy %q is neither an address nor a range such as 10.0.0.0/8", s)
+				return nil, fmt.Errorf("%s %q is neither an address nor a range such as 10.0.0.0/8", flag, s)
 			}
 			p = netip.PrefixFrom(a, a.BitLen())
 		}

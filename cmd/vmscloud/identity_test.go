@@ -149,10 +149,10 @@ func TestInitWithAPassword(t *testing.T) {
 }
 
 func TestPrefixes(t *testing.T) {
-	got, err := prefixes([]string{"10.0.0.0/8", "192.0.2.1", "::1"})
+	got, err := prefixes("--proxy", []string{"10.0.0.0/8", "192.0.2.1", "::1"})
 	require.NoError(t, err)
 	require.Equal(t, "[10.0.0.0/8 192.0.2.1/32 ::1/128]", fmt.Sprint(got))
-	_, err = prefixes([]string{"proxy.example"})
+	_, err = prefixes("--proxy", []string{"proxy.example"})
 	require.ErrorContains(t, err, "--proxy")
 }
 

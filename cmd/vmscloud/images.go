@@ -10,10 +10,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"sync"
-	"syscall"
 	"time"
 
 	"vmsbridge/cmd/vmscloud/registry"
@@ -32,10 +30,11 @@ const (
 )
 
 // bridgeImages fetches stills from the bridges that have them: through their tunnels, else at the addresses that they
-// registered.
+// registered, where the operator allows that.
 type bridgeImages struct {
 	registry *registry.Registry
 	hub      *tunnel.Hub
+	direct   direct
 	http     *http.Client
 	log      *slog.Logger
 
@@ -43,13 +42,13 @@ type bridgeImages struct {
 	busy map[string]int
 }
 
-func newBridgeImages(r *registry.Registry, hub *tunnel.Hub, log *slog.Logger) *bridgeImages {
-	return &bridgeImages{registry: r, hub: hub, log: log, busy: map[string]int{}, http: &http.Client{
+func newBridgeImages(r *registry.Registry, hub *tunnel.Hub, at direct, log *slog.Logger) *bridgeImages {
+	return &bridgeImages{registry: r, hub: hub, direct: at, log: log, busy: map[string]int{}, http: &http.Client{
 		// A bridge that redirects would have its token, and a request of ours, sent to wherever it likes.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			Proxy:                  nil, // bridges are asked directly
-			DialContext:            (&net.Dialer{Timeout: 5 * time.Second, Control: checkPeer}).DialContext,
+			DialContext:            (&net.Dialer{Timeout: 5 * time.Second, Control: at.control}).DialContext,
 			TLSHandshakeTimeout:    5 * time.Second,
 			ResponseHeaderTimeout:  15 * time.Second,
 			IdleConnTimeout:        time.Minute,
@@ -59,31 +58,18 @@ func newBridgeImages(r *registry.Registry, hub *tunnel.Hub, log *slog.Logger) *b
 	}}
 }
 
-// checkPeer refuses addresses where no bridge can be, above all those where clouds hand out their machines' secrets. A
-// name is resolved before this is asked.
-func checkPeer(_, address string, _ syscall.RawConn) error {
-	ap, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return err
-	}
-	ip := ap.Addr().Unmap()
-	if ip.IsUnspecified() || ip.IsMulticast() || (ip.Is4() && ip.IsLinkLocalUnicast()) || ip == metadataV6 {
-		return fmt.Errorf("%s cannot be a bridge", ip)
-	}
-	return nil
-}
-
-var metadataV6 = netip.MustParseAddr("fd00:ec2::254")
-
 // Image asks the camera's bridge. Its 404 is passed on with its reason; if it cannot be asked, that is a 503.
 func (b *bridgeImages) Image(ctx context.Context, q server.ImageQuery) (server.Image, error) {
 	_, br, ok := b.registry.Camera(q.Account, q.Camera)
 	if !ok {
 		return server.Image{}, vms.NotFound("cameras", "", q.Camera)
 	}
+	if len(b.direct) == 0 {
+		br.Address = ""
+	}
 	client := b.through(br.Key())
 	if client == nil && br.Address == "" {
-		return server.Image{}, away("The bridge of this camera is away: it has no tunnel, and no address at which it can be asked")
+		return server.Image{}, away("The bridge of this camera is away: it has no tunnel, and no address at which it may be asked")
 	}
 	if !b.enter(br.Key()) {
 		return server.Image{}, vms.NewError(http.StatusTooManyRequests, vms.ReasonTooMany, "Too many images are being fetched from this bridge")

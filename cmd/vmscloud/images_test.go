@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -46,7 +47,7 @@ func imagesOf(t *testing.T, address string) (*bridgeImages, *bytes.Buffer) {
 	var log bytes.Buffer
 	hub := tunnel.NewHub(0, nil)
 	t.Cleanup(func() { require.NoError(t, hub.Close()) })
-	b := newBridgeImages(r, hub, slog.New(slog.NewTextHandler(&log, nil)))
+	b := newBridgeImages(r, hub, direct{netip.MustParsePrefix("127.0.0.0/8")}, slog.New(slog.NewTextHandler(&log, nil)))
 	t.Cleanup(b.http.CloseIdleConnections)
 	return b, &log
 }
@@ -201,17 +202,78 @@ func TestLimited(t *testing.T) {
 	require.Equal(t, "1234", string(got))
 }
 
-func TestCheckPeer(t *testing.T) {
-	for address, ok := range map[string]bool{
-		"192.168.1.20:8480": true, "10.0.0.1:80": true, "127.0.0.1:8480": true, "[::1]:1": true, "[fe80::1]:1": true, "93.184.216.34:443": true, "[fd00::1]:80": true,
-		"169.254.169.254:80": false, "[::ffff:169.254.169.254]:80": false, "0.0.0.0:80": false, "[::]:80": false, "224.0.0.1:80": false, "[fd00:ec2::254]:80": false, "x": false,
+// Bridges are asked within the operator's ranges only, and never where no bridge can be.
+func TestDirectAddresses(t *testing.T) {
+	all, err := prefixes("--direct", []string{"0.0.0.0/0", "::/0"})
+	require.NoError(t, err)
+	site, err := prefixes("--direct", []string{"10.0.0.0/8", "127.0.0.1", "fd00::/8"})
+	require.NoError(t, err)
+	for address, want := range map[string][3]bool{ // whether all, site and no ranges allow it
+		"192.168.1.20:8480": {true, false}, "10.0.0.1:80": {true, true}, "127.0.0.1:8480": {true, true}, "127.0.0.2:8480": {true, false},
+		"[::1]:1": {true, false}, "93.184.216.34:443": {true, false}, "[fd00::1]:80": {true, true}, "[::ffff:10.0.0.1]:80": {true, true}, "[::ffff:127.0.0.2]:80": {true, false},
+		"169.254.169.254:80": {}, "[::ffff:169.254.169.254]:80": {}, "169.254.1.1:80": {}, "0.0.0.0:80": {}, "[::]:80": {}, "224.0.0.1:80": {}, "255.255.255.255:80": {},
+		"[fe80::1]:1": {}, "[fe80::1%eth0]:1": {}, "[ff02::1]:1": {}, "[fd00:ec2::254]:80": {}, "100.100.100.200:80": {}, "168.63.129.16:80": {},
+		"[64:ff9b::a9fe:a9fe]:80": {}, "[64:ff9b::a00:1]:80": {}, "[64:ff9b:1::1]:80": {}, "[2002:a9fe:a9fe::1]:80": {}, "[::a9fe:a9fe]:80": {}, "x": {},
 	} {
-		require.Equal(t, ok, checkPeer("tcp", address, nil) == nil, address)
+		got := [3]bool{direct(all).control("tcp", address, nil) == nil, direct(site).control("tcp", address, nil) == nil, direct(nil).control("tcp", address, nil) == nil}
+		require.Equal(t, want, got, address)
 	}
+	require.Empty(t, direct(site).unasked(""))
+	require.Empty(t, direct(site).unasked("http://10.0.0.1:8480"))
+	require.Empty(t, direct(site).unasked("http://bridge.example:8480"), "where a name leads to is found out later")
+	require.Contains(t, direct(site).unasked("http://192.168.1.1:8480"), "192.168.1.1 lies in no range of --direct")
+	require.Contains(t, direct(all).unasked("http://[64:ff9b::a9fe:a9fe]"), "cannot be a bridge")
+	require.Contains(t, direct(nil).unasked("http://10.0.0.1:8480"), "--direct RANGE")
+	_, err = prefixes("--direct", []string{"nonsense"})
+	require.ErrorContains(t, err, `--direct "nonsense"`)
+
 	// It is asked for every connection, with the name resolved.
-	b, _ := imagesOf(t, "http://0.0.0.0:1")
-	_, err := b.http.Get("http://0.0.0.0:1/")
-	require.ErrorContains(t, err, "cannot be a bridge")
+	b, _ := imagesOf(t, "http://localhost:1")
+	b = newBridgeImages(b.registry, b.hub, direct(all[1:]), b.log)
+	for _, address := range []string{"http://localhost:1/", "http://0.0.0.0:1/"} {
+		_, err = b.http.Get(address)
+		require.Error(t, err)
+		require.Regexp(t, "cannot be a bridge|lies in no range|refused", err.Error())
+	}
 	var op *net.OpError
 	require.True(t, errors.As(err, &op))
+}
+
+// Without a range of the operator's the service calls nobody, whatever a bridge names, and says so to the bridge.
+func TestTheServiceCallsNobodyUntold(t *testing.T) {
+	t.Parallel()
+	var called atomic.Int32
+	inner := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		called.Add(1)
+		w.Header().Set("X-Vms-Timestamp", vms.At(began).String())
+		_, _ = w.Write(jpeg)
+	}))
+	defer inner.Close()
+	for name, c := range map[string]struct {
+		args []string
+		want int
+		told string
+	}{
+		"as it comes":      {nil, 503, "through their tunnels only"},
+		"another range":    {[]string{"--direct", "10.0.0.0/8"}, 503, "127.0.0.1 lies in no range"},
+		"the bridge's one": {[]string{"--direct", "10.0.0.0/8", "--direct", "127.0.0.1"}, 200, ""},
+	} {
+		data := filepath.Join(t.TempDir(), "data")
+		must(t, "init", "--data", data, "--account", "demo", "--quiet")
+		p := startProcess(t, data, append([]string{"--listen", "127.0.0.1:0"}, c.args...)...)
+		b := clientOf(t, p.base, must(t, "token", "create", "--data", data, "--kind", "bridge", "--quiet"))
+		require.NoError(t, b.Register(t.Context(), vms.Registration{ID: "bridge", Address: inner.URL, ImageToken: "im4ge", Cameras: []vms.RegisteredCamera{{ID: "cam-1"}}}))
+		if c.told == "" {
+			require.Empty(t, b.AddressUnasked(), name)
+		}
+		require.Contains(t, b.AddressUnasked(), c.told, name)
+		called.Store(0)
+		_, _, err := b.Image(t.Context(), "cam-1", vms.ImagePreview, vms.OpBefore, began.Add(time.Hour))
+		if c.want == 200 {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorContains(t, err, "503", name)
+		require.Zero(t, called.Load(), name)
+	}
 }

@@ -43,9 +43,12 @@ type runCmd struct {
 	Keep        time.Duration `help:"Remove events that ended longer ago than this, such as 8760h; 0 keeps all." default:"2160h" env:"VMSCLOUD_KEEP"`
 	MaxSize     room          `name:"max-size" help:"What all events may take, such as 20GB or 50%% of the disk; beyond it the oldest go. 0 sets no limit." default:"50%" env:"VMSCLOUD_MAX_SIZE" placeholder:"SIZE"`
 	KeepTrail   time.Duration `help:"Remove entries of the trail of changes that are older than this; 0 keeps all." default:"9600h" env:"VMSCLOUD_KEEP_TRAIL"`
+	Direct      []string      `help:"Address or range, such as 10.0.0.0/8, where bridges without a tunnel may be asked at the address that they name; repeat for more. Left out, none are." env:"VMSCLOUD_DIRECT" placeholder:"RANGE"`
 	PrintEvents bool          `help:"Print a line on standard output for each event that is accepted, and for its end." env:"VMSCLOUD_PRINT_EVENTS"`
 	LogLevel    slog.Level    `help:"debug, info, warn or error." default:"info" env:"VMSCLOUD_LOG_LEVEL" placeholder:"LEVEL"`
 	LogFormat   string        `help:"text or json." enum:"text,json" default:"text" env:"VMSCLOUD_LOG_FORMAT"`
+
+	direct direct
 }
 
 // drain is how long requests under way may take when it stops.
@@ -74,6 +77,9 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	log := c.logger()
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return errors.New("--tls-cert and --tls-key belong together")
+	}
+	if c.direct, err = prefixes("--direct", c.Direct); err != nil {
+		return err
 	}
 	if err := database.Exists(filepath.Join(c.Data, identityFile)); err != nil {
 		return noAccount(c.Data)
@@ -158,7 +164,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	g.Go(func() error { return book.presence.Run(ctx) })
 	g.Go(func() error { return c.office.Run(ctx) })
 	g.Go(func() error { return tidy(ctx, ids, log) })
-	people := notice.New(notice.Options{Store: ids, Post: c.office, Picture: lastPicture(newBridgeImages(reg, hub, log)), Log: log})
+	people := notice.New(notice.Options{Store: ids, Post: c.office, Picture: lastPicture(newBridgeImages(reg, hub, c.direct, log)), Log: log})
 	g.Go(func() error { return notices{book, people, log}.Run(ctx) })
 	g.Go(func() error {
 		return pump.New(pump.Options{Store: ids, Events: book, Forget: book.forget, Keep: c.KeepTrail, Log: log}).Run(ctx)
@@ -201,9 +207,9 @@ func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, 
 	}
 	metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "vmscloud_tunnels", Help: "Bridges that have a tunnel to this service."},
 		func() float64 { return float64(hub.Up()) }))
-	bridges := newBridgeImages(reg, hub, log)
+	bridges := newBridgeImages(reg, hub, c.direct, log)
 	api, err := server.New(server.Options{
-		Events: book, Cameras: reg, Images: bridges, Statuses: bridges, Auth: ids, Bridges: door{reg, book.presence}, Tunnels: tunnels{reg, hub, book.presence}, Feed: book.feed,
+		Events: book, Cameras: reg, Images: bridges, Statuses: bridges, Auth: ids, Bridges: door{reg, book.presence}, Tunnels: tunnels{reg, hub, book.presence}, Unasked: c.direct.unasked, Feed: book.feed,
 		NotFound: journal.ErrNotFound, BaseURL: c.PublicURL, TokenKey: key, Log: log, Registerer: metrics,
 	})
 	if err != nil {

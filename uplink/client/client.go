@@ -13,6 +13,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -60,6 +61,7 @@ type Client struct {
 	// credentials are in place of read, nil for that
 	credentials Credentials
 	batch       batchSize
+	unasked     atomic.Pointer[string] // see AddressUnasked
 
 	mu    sync.Mutex // guards token
 	token string

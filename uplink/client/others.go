@@ -37,8 +37,10 @@ func (c *Client) Register(ctx context.Context, r Registration) error {
 	}
 	var known vms.Registered
 	if json.Unmarshal(a.body, &known) != nil || known.ReportAtOnce < 0 {
-		known.ReportAtOnce = 0 // a service of another make, or an older one
+		known = vms.Registered{} // a service of another make, or an older one
 	}
+	unasked := clip(known.AddressUnasked)
+	c.unasked.Store(&unasked)
 	c.batch.most.Store(int64(min(known.ReportAtOnce, maxAtOnce)))
 	return nil
 }
@@ -47,6 +49,14 @@ func (c *Client) Register(ctx context.Context, r Registration) error {
 func (c *Client) Leave(ctx context.Context, bridge string) error {
 	_, err := c.call(ctx, http.MethodPost, vms.PathLeave+"?"+url.Values{"bridgeId": {bridge}}.Encode(), nil, maxAnswerBytes)
 	return err
+}
+
+// AddressUnasked is why the service does not ask this bridge at the address of its last registration, in the service's words; "" if it does.
+func (c *Client) AddressUnasked() string {
+	if text := c.unasked.Load(); text != nil {
+		return *text
+	}
+	return ""
 }
 
 // took says whether a 2xx is that of a service that takes registrations, of whatever make: a JSON object that is no error, or nothing

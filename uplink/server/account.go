@@ -158,6 +158,9 @@ func (s *Server) registerBridge(c *call) error {
 	}
 	r.ImageToken = ""
 	answer := vms.Registered{Registration: r}
+	if s.opts.Unasked != nil {
+		answer.AddressUnasked = s.opts.Unasked(r.Address)
+	}
 	if _, ok := s.opts.Events.(BatchStore); ok {
 		answer.ReportAtOnce = reportAtOnce
 	}

@@ -90,6 +90,8 @@ type Options struct {
 	Auth    Authenticator
 	Bridges BridgeRegistry // nil: the endpoint does not exist
 	Tunnels Tunnels        // nil: the endpoint does not exist
+	// Unasked says why bridges will not be asked at an address that they register, "" if they will. nil: they will at any.
+	Unasked func(address string) string
 	// Feed tells of each event that is stored. nil: nobody can subscribe.
 	Feed *feed.Feed
 	// Statuses knows better than Cameras how a single camera is. nil: nobody does.

@@ -28,4 +28,6 @@ type Registered struct {
 	Registration
 	// ReportAtOnce is how many events PathReportMany takes at once; 0: the service does not have it.
 	ReportAtOnce int `json:"reportAtOnce,omitempty"`
+	// AddressUnasked says why the service will not ask the bridge at its Address, "" if it will.
+	AddressUnasked string `json:"addressUnasked,omitempty"`
 }
