@@ -27,7 +27,11 @@ func (t *tokens) set(cfg *configs.Config, visitor string) error {
 func tokenList(cfg *configs.Config, visitor string) (*identity.Fixed, error) {
 	list := identity.NewFixed()
 	for _, t := range cfg.API.Tokens {
-		if err := list.Add(t.Token.Reveal(), identity.Principal{Name: t.Name, Kind: identity.KindUser, AccountID: cfg.Bridge.Account}); err != nil {
+		p := identity.Principal{Name: t.Name, Kind: identity.KindUser, AccountID: cfg.Bridge.Account}
+		for _, scope := range t.Scopes {
+			p.Scopes = append(p.Scopes, map[string]string{configs.ScopeRead: identity.ScopeRead, configs.ScopeReport: identity.ScopeReport}[scope])
+		}
+		if err := list.Add(t.Token.Reveal(), p); err != nil {
 			return nil, fmt.Errorf("api.tokens: %w", err)
 		}
 	}

@@ -43,7 +43,7 @@ func (a *Agent) trimOutbox(ctx context.Context) error {
 // reason.
 func gapEvent(b configs.Bridge, version string, m journal.Missing) vms.Event {
 	ev := vms.Event{Type: vms.TypeDeviceStatus, StartTimestamp: m.Start, EndTimestamp: vms.Ptr(m.To.Time), Span: true, AccountID: b.Account,
-		ActorID: b.ID, ActorAccountID: b.Account, ActorType: vms.ActorBridge, CreatorID: vms.CreatorHealth}
+		ActorID: b.ID, ActorAccountID: b.Account, ActorType: vms.ActorBridge, CreatorID: vms.CreatorHealth, Owner: vms.OwnerSelf}
 	reason := fmt.Sprintf("%d events of %s to %s were not reported: the service was away for too long (%d waited longer than journal.outbox_max_age, the others had no room in journal.outbox_max_size). By type: %s. By actor: %s. The bridge's own list has them.",
 		m.Events, m.From, m.To, m.ByAge, counts(m.Types), counts(m.Actors))
 	ev.SetData(vms.DeviceCloudStatusUpdate(vms.CreatorHealth, vms.StatusBridgeOffline),

@@ -30,7 +30,8 @@ func (a *Agent) closeUnfinished() error {
 	return nil
 }
 
-// ours tells whether the bridge itself made the event; another program's ongoing event is that program's to end.
+// ours tells whether the bridge itself made the event; another program's ongoing event is that program's to end. An event of before
+// owners were kept is told by its creator.
 func ours(ev vms.Event) bool {
-	return ev.CreatorID == vms.CreatorMotion || ev.CreatorID == vms.CreatorHealth
+	return ev.Owner == vms.OwnerSelf || ev.Owner == "" && (ev.CreatorID == vms.CreatorMotion || ev.CreatorID == vms.CreatorHealth)
 }

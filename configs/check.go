@@ -174,6 +174,14 @@ func (c *checker) api() {
 		} else {
 			names[t.Name] = at
 		}
+		for j, scope := range t.Scopes {
+			if scope != ScopeRead && scope != ScopeReport {
+				c.fault(item(at+".scopes", j), "%s is none of read and report; write scopes: [read, report] for a program that reports events", shown(scope))
+			}
+		}
+		if len(t.Scopes) == 0 {
+			t.Scopes = []string{ScopeRead}
+		}
 		t.Token, t.TokenFile = c.secret(at+".token", t.Token, t.TokenFile)
 		if !c.given(at+".token") && !c.given(at+".token_file") {
 			c.fault(at, "token or token_file is missing")

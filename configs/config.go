@@ -90,7 +90,15 @@ type Token struct {
 	Token Secret `yaml:"token"`
 	// TokenFile is a file with the secret, one line. Absolute after Load.
 	TokenFile string `yaml:"token_file"`
+	// Scopes is what the program may do: read, to ask for events and images, and report, to hand in events. Default [read].
+	Scopes []string `yaml:"scopes"`
 }
+
+// What a Token may be for.
+const (
+	ScopeRead   = "read"
+	ScopeReport = "report"
+)
 
 // TLS names the files of the bridge's own certificate and its key, both PEM, absolute after Load. Both empty: plain HTTP.
 type TLS struct {

@@ -76,7 +76,7 @@ func (c *cloud) as(email, method, path string, body map[string]any) (int, map[st
 // bearer is a token of a user's session.
 func (c *cloud) bearer(email string) string {
 	c.t.Helper()
-	code, out, _ := c.as(email, "POST", "/oauth2/token", map[string]any{"grant_type": "cookie"})
+	code, out, _ := c.as(email, "POST", "/oauth2/token", map[string]any{"grant_type": "cookie", "scope": "vms.all"})
 	require.Equal(c.t, 200, code, "%v", out)
 	return out["access_token"].(string)
 }

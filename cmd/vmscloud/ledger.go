@@ -4,11 +4,13 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strings"
 
 	"vmsbridge/cmd/vmscloud/presence"
 	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/server/feed"
+	"vmsbridge/uplink/server/turns"
 	"vmsbridge/uplink/vms"
 )
 
@@ -21,17 +23,25 @@ type ledger struct {
 	announce *announcer      // nil: nothing is announced
 	feed     *feed.Feed      // nil: nobody subscribes
 	presence *presence.Watch // nil: nobody looks which bridges are there
-	turns    turns           // of events, and of those who have status events
+	turns    turns.Turns     // of events, and of those who have status events
 }
 
 // Put stores an event, which is checked already. report is ignored: there is nobody to report to.
 func (l *ledger) Put(ev vms.Event, _ bool) error { return l.PutAll([]vms.Event{ev}, false) }
 
-// PutAll stores events in their order; all are stored, or none is. The report of a beginning that comes late, as when it was held up on
-// its way while its bridge sent it again with the end, does not open an event again that has ended: what is stored stays.
+// PutAll stores events in their order; all are stored, or none is. One without an owner is the service's own. The report of a beginning
+// that comes late, as when it was held up on its way while its bridge sent it again with the end, does not open an event again that has
+// ended: what is stored stays.
 func (l *ledger) PutAll(events []vms.Event, _ bool) error {
-	for _, ev := range events {
-		mine, err := l.registry.Claim(ev.AccountID, vms.Actor{Type: ev.ActorType, ID: ev.ActorID})
+	for i, ev := range events {
+		if ev.Owner == "" {
+			events[i].Owner = vms.OwnerSelf
+		}
+		bridge := ""
+		if id, ok := strings.CutPrefix(ev.Owner, "bridge:"); ok {
+			bridge = id
+		}
+		mine, err := l.registry.Claim(ev.AccountID, vms.Actor{Type: ev.ActorType, ID: ev.ActorID}, bridge)
 		if err != nil {
 			return err
 		}
@@ -40,7 +50,7 @@ func (l *ledger) PutAll(events []vms.Event, _ bool) error {
 		}
 	}
 	own, shared := turnsOf(events)
-	defer l.turns.take(own, shared)()
+	defer l.turns.Take(own, shared)()
 	changes, undo := l.news(events)
 	if err := l.store(changes); err != nil {
 		for _, f := range slices.Backward(undo) {
@@ -124,9 +134,10 @@ func (l *ledger) news(events []vms.Event) (news []change, undo []func()) {
 	return news, undo
 }
 
-// newStatus is the status that a device status event tells, "" for other events.
+// newStatus is the status that an event by the system's health tells, "" for other events: anyone may report a status of another
+// creator, and that is what that one thinks.
 func newStatus(ev vms.Event) string {
-	if ev.Type != vms.TypeDeviceStatus {
+	if ev.Type != vms.TypeDeviceStatus || ev.CreatorID != vms.CreatorHealth {
 		return ""
 	}
 	for _, d := range ev.Data {

@@ -52,7 +52,7 @@ func (l *ledger) Amend(account string, actors []vms.Actor, amend func(ongoing []
 	for i, a := range actors {
 		names[i] = turnOf(account, a)
 	}
-	defer l.turns.take(names, nil)()
+	defer l.turns.Take(names, nil)()
 	kept := make([]vms.Actor, len(actors))
 	for i, a := range actors {
 		kept[i] = l.keyedActor(account, a)

@@ -54,7 +54,7 @@ type tokenCreateCmd struct {
 	Name    string        `help:"What to call it in lists." placeholder:"NAME"`
 	Account string        `help:"Id of the account, if there are several." placeholder:"ID"`
 	Camera  []string      `help:"Only this camera may be seen; repeat for more." placeholder:"ID"`
-	Scope   []string      `help:"Only this may be done: vms.read or vms.report; repeat for more." placeholder:"SCOPE"`
+	Scope   []string      `help:"What may be done: read (events, cameras, images) or report (events); repeat for more. Default: read, and for a bridge both." placeholder:"SCOPE"`
 	Expires time.Duration `help:"How long it is good, such as 720h; for ever if left out."`
 	Quiet   bool          `help:"Print only the token." short:"q"`
 }
@@ -69,7 +69,13 @@ func (c tokenCreateCmd) Run() (err error) {
 	if err != nil {
 		return err
 	}
-	t := record.Token{Kind: identity.Kind(c.Kind), AccountID: account.ID, Name: c.Name, Cameras: c.Camera, Scopes: c.Scope}
+	t := record.Token{Kind: identity.Kind(c.Kind), AccountID: account.ID, Name: c.Name, Cameras: c.Camera}
+	for _, scope := range c.Scope {
+		if scope == "read" || scope == "report" {
+			scope = "vms." + scope
+		}
+		t.Scopes = append(t.Scopes, scope)
+	}
 	if t.Name == "" {
 		t.Name = c.Kind
 	}
@@ -145,10 +151,18 @@ func (c tokenListCmd) Run() (err error) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tKIND\tNAME\tACCOUNT\tCAMERAS\tSCOPES\tCREATED\tSTATE")
 	for _, t := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, kindOf(t), printable(t.Name), t.AccountID, orAll(t.Cameras), orAll(t.Scopes),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, kindOf(t), printable(t.Name), t.AccountID, orAll(t.Cameras), scopesOf(t),
 			t.Created.Format(time.DateTime), t.State(time.Now()))
 	}
 	return w.Flush()
+}
+
+// scopesOf is what a token may do; a key or a client does nothing by itself.
+func scopesOf(t record.Token) string {
+	if t.Purpose != "" {
+		return orAll(t.Scopes)
+	}
+	return strings.Join(identity.ScopesOf(t.Kind, t.Scopes), ",")
 }
 
 func orAll(list []string) string {

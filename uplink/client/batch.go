@@ -31,13 +31,13 @@ func (c *Client) ReportMany(ctx context.Context, events []vms.Event) (verdicts [
 		c.batch.learn(1, time.Since(began), c.timeout, err)
 		return one(err)
 	}
-	body, ids, err := reportBody(events)
-	if err != nil || len(ids) < 2 {
+	body, n, err := c.reportBody(events)
+	if err != nil || n < 2 {
 		return one(c.Report(ctx, events[0]))
 	}
 	began := time.Now()
 	a, err := c.call(ctx, http.MethodPost, vms.PathReportMany, body, maxAnswerBytes)
-	c.batch.learn(len(ids), time.Since(began), c.timeout, err)
+	c.batch.learn(n, time.Since(began), c.timeout, err)
 	var refused *RefusedError
 	switch {
 	case errors.As(err, &refused):
@@ -49,7 +49,7 @@ func (c *Client) ReportMany(ctx context.Context, events []vms.Event) (verdicts [
 	case err != nil:
 		return nil, err
 	}
-	return readVerdicts(a, ids)
+	return readVerdicts(a, events[:n])
 }
 
 // one is the result of ReportMany for a single event.
@@ -60,38 +60,36 @@ func one(err error) ([]error, error) {
 	return nil, err
 }
 
-// reportBody is the body for as many events as keep within maxBatchBytes, and their ids.
-func reportBody(events []vms.Event) (body []byte, ids []string, err error) {
+// reportBody is the body for as many events as keep within maxBatchBytes, and how many these are.
+func (c *Client) reportBody(events []vms.Event) (body []byte, n int, err error) {
 	var many vms.ReportMany
 	size := 0
 	for _, ev := range events {
-		id := ev.NaturalID()
-		ev.ID = ""
+		ev.ID = c.name(ev)
 		raw, err := json.Marshal(ev)
 		if err != nil || size+len(raw) > maxBatchBytes {
 			break // the first of the next request, where Report says what is wrong with it
 		}
 		size += len(raw)
-		ids = append(ids, id)
 		many.Events = append(many.Events, raw)
 	}
 	body, err = json.Marshal(many)
-	return body, ids, err
+	return body, len(many.Events), err
 }
 
-// readVerdicts reads the answer to a request with the events of these ids.
-func readVerdicts(a answer, ids []string) ([]error, error) {
+// readVerdicts reads the answer to a request with these events.
+func readVerdicts(a answer, events []vms.Event) ([]error, error) {
 	strange := func(what string) error {
 		return &TransientError{Code: a.status, Err: fmt.Errorf("the answer is not the service's: %d with %s, %s; is there a portal in between?", a.status, describe(a), what)}
 	}
 	var many vms.ReportedMany
-	if err := json.Unmarshal(a.body, &many); err != nil || len(many.Results) == 0 || len(many.Results) > len(ids) {
+	if err := json.Unmarshal(a.body, &many); err != nil || len(many.Results) == 0 || len(many.Results) > len(events) {
 		return nil, strange("which has no verdict on the events")
 	}
 	verdicts := make([]error, 0, len(many.Results))
 	for i, r := range many.Results {
 		if r.Error == nil {
-			if r.ID != ids[i] {
+			if !events[i].FitsID(r.ID) {
 				return verdicts, strange("which is of other events")
 			}
 			verdicts = append(verdicts, nil)

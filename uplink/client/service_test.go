@@ -43,6 +43,10 @@ func (s *site) Image(_ context.Context, q server.ImageQuery) (server.Image, erro
 	}
 	return server.Image{Time: began, Length: int64(len(jpeg)), Body: io.NopCloser(bytes.NewReader(jpeg))}, nil
 }
+func (s *site) IsBridge(p identity.Principal) bool               { return false }
+func (s *site) BridgeOf(p identity.Principal) string             { return "" }
+func (s *site) Keeper(string, vms.Actor) (bridge, holder string) { return "", "" }
+
 func (s *site) Register(_ context.Context, _ identity.Principal, r vms.Registration) error {
 	s.registered = append(s.registered, r)
 	return nil

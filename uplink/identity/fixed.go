@@ -32,6 +32,9 @@ func (f *Fixed) Add(token string, p Principal) error {
 	if p.TokenID == "" {
 		p.TokenID = p.Name
 	}
+	if p.Holder == "" {
+		p.Holder = "token:" + p.TokenID
+	}
 	p = p.Filled()
 	f.entries = append(f.entries, fixedEntry{secret.Hash(token), p})
 	return nil

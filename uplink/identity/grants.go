@@ -11,6 +11,8 @@ import (
 type Grants struct {
 	// All says that the user sees every device of the account.
 	All bool
+	// Edits says that the user may change every camera that the user sees.
+	Edits bool
 	// Devices are the letters that the user has on devices: R view, W modify and delete, S share in a group.
 	Devices map[string]string
 	// Shared are cameras of other accounts that are shared with the user: id → account id. Each has its own id, but for one whose id

@@ -29,7 +29,7 @@ const (
 // Valid says whether k is one of the kinds.
 func (k Kind) Valid() bool { return k == KindBridge || k == KindUser }
 
-// Scopes limit what a token may do. A token without scopes may do all that its kind may.
+// Scopes limit what a token may do. A token without scopes may look, and one of kind bridge may report too.
 const (
 	ScopeAll    = "vms.all"
 	ScopeRead   = "vms.read"   // list events and cameras, fetch images
@@ -73,7 +73,30 @@ func Within(ranges []netip.Prefix, a netip.Addr) bool {
 
 // May says whether the principal has a scope.
 func (p Principal) May(scope string) bool {
-	return len(p.Scopes) == 0 || slices.Contains(p.Scopes, ScopeAll) || slices.Contains(p.Scopes, scope)
+	scopes := ScopesOf(p.Kind, p.Scopes)
+	return slices.Contains(scopes, ScopeAll) || slices.Contains(scopes, scope)
+}
+
+// ScopesOf are the scopes of a token: those that it has, or those of its kind.
+func ScopesOf(k Kind, scopes []string) []string {
+	switch {
+	case len(scopes) > 0:
+		return scopes
+	case k == KindBridge:
+		return []string{ScopeRead, ScopeReport}
+	}
+	return []string{ScopeRead}
+}
+
+// Reports says whether the principal may report events of an actor of its account: a user who may see events, with W on the actor or
+// the rights of an administrator; of others whoever has the scope. Whether the account has the actor is for the caller to find out.
+func (p Principal) Reports(a vms.Actor) bool {
+	if p.Cameras != nil && (a.Type != vms.ActorCamera || !slices.Contains(p.Cameras, a.ID)) {
+		return false
+	}
+	g := p.Grants
+	return g == nil || p.ViewsEvents() && p.Home(a.ID) == p.AccountID &&
+		(g.Has(a.ID, "W") || g.Edits && a.Type == vms.ActorCamera && g.Has(a.ID, "R"))
 }
 
 // Sees says whether the principal may know of an actor of its account, or of the account that Home names. Whether that

@@ -118,7 +118,7 @@ func (s *Server) seenCameras(c *call) ([]vms.Camera, error) {
 		for _, cam := range all {
 			its := vms.Actor{Type: vms.ActorCamera, ID: cam.ID, Account: account}
 			cam.ID = c.principal.Called(account, its)
-			if c.principal.Sees(cameraActor(cam.ID)) && c.principal.Find(cameraActor(cam.ID)) == its {
+			if c.principal.Sees(cameraActor(cam.ID)) && s.within(c.principal, its) && c.principal.Find(cameraActor(cam.ID)) == its {
 				out = append(out, cam)
 			}
 		}

@@ -43,45 +43,93 @@ func (s *Server) reportEvents(c *call) error {
 	if len(many.Events) > maxBatchEvents {
 		return vms.NewError(http.StatusRequestEntityTooLarge, vms.ReasonTooLarge, fmt.Sprintf("More than %d events", maxBatchEvents))
 	}
-	results := make([]vms.Reported, 0, len(many.Events))
-	var good []vms.Event
+	var all batch
+	var naturals []string
 	for _, raw := range many.Events {
 		ev, err := s.judge(c, raw)
+		all.add(ev, s.refusal(err))
 		if err == nil {
-			good = append(good, ev)
-			results = append(results, vms.Reported{ID: ev.ID})
-			continue
-		}
-		refusal := s.refusal(err)
-		results = append(results, vms.Reported{Error: refusal})
-		if !forGood(refusal) {
+			naturals = append(naturals, ev.NaturalID())
+		} else if !forGood(all.results[len(all.results)-1].Error) {
 			break
 		}
 	}
-	if err := s.opts.Events.(BatchStore).PutAll(good, s.opts.Report); err != nil {
-		results = s.putEach(good, results)
-	}
-	return c.ok(vms.ReportedMany{Results: results})
+	leave := s.turns.Take(naturals, nil)
+	defer leave()
+	s.store(&all)
+	return c.ok(vms.ReportedMany{Results: all.results})
 }
 
-// putEach stores events one by one after they could not be stored together, and cuts the results where one cannot.
-func (s *Server) putEach(good []vms.Event, results []vms.Reported) []vms.Reported {
-	next := 0
-	for i := range results {
-		if results[i].Error != nil {
+// batch is what was reported at once, with the verdicts.
+type batch struct {
+	events  []vms.Event
+	results []vms.Reported
+}
+
+func (b *batch) add(ev vms.Event, refusal *vms.Error) {
+	r := vms.Reported{Error: refusal}
+	if refusal == nil {
+		// The reporter's name for it: the one that it said, else the natural one.
+		if r.ID = ev.ID; r.ID == "" {
+			r.ID = ev.NaturalID()
+		}
+	}
+	b.events, b.results = append(b.events, ev), append(b.results, r)
+}
+
+// store places and stores what is not refused, as much as it can at once: what began in one moment is placed one after the other.
+func (s *Server) store(b *batch) {
+	var waiting []int
+	moments := map[string]bool{}
+	flush := func() (ok bool) {
+		ok = s.putSome(b, waiting)
+		waiting, moments = nil, map[string]bool{}
+		return ok
+	}
+	for i := range b.results {
+		if b.results[i].Error != nil {
 			continue
 		}
-		err := s.put(good[next])
-		next++
+		natural := b.events[i].NaturalID()
+		if moments[natural] && !flush() {
+			return
+		}
+		ev, err := s.place(b.events[i])
+		if err != nil {
+			b.results[i] = vms.Reported{Error: s.refusal(err)}
+			if !forGood(b.results[i].Error) {
+				b.results = b.results[:i+1]
+				break
+			}
+			continue
+		}
+		b.events[i], moments[natural] = ev, true
+		waiting = append(waiting, i)
+	}
+	flush()
+}
+
+// putSome stores events of a batch, together or else one by one, and cuts the results where one cannot be stored now.
+func (s *Server) putSome(b *batch, which []int) (ok bool) {
+	together := make([]vms.Event, len(which))
+	for n, i := range which {
+		together[n] = b.events[i]
+	}
+	if len(which) == 0 || s.opts.Events.(BatchStore).PutAll(together, s.opts.Report) == nil {
+		return true
+	}
+	for _, i := range which {
+		err := s.put(b.events[i])
 		if err == nil {
 			continue
 		}
-		results[i] = vms.Reported{Error: s.refusal(err)}
-		if !forGood(results[i].Error) {
-			return results[:i+1]
+		b.results[i] = vms.Reported{Error: s.refusal(err)}
+		if !forGood(b.results[i].Error) {
+			b.results = b.results[:i+1]
+			return false
 		}
 	}
-	return results
+	return true
 }
 
 // judge reads an event and says whether this caller may report it.
@@ -92,8 +140,11 @@ func (s *Server) judge(c *call, body []byte) (vms.Event, error) {
 	return s.checkReport(c, body)
 }
 
-// refusal is the error body of err. What is no *vms.Error is logged, and its text stays here.
+// refusal is the error body of err, nil for none. What is no *vms.Error is logged, and its text stays here.
 func (s *Server) refusal(err error) *vms.Error {
+	if err == nil {
+		return nil
+	}
 	var e *vms.Error
 	if errors.As(err, &e) {
 		return e

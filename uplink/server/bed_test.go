@@ -67,7 +67,7 @@ func bedTokens(t testing.TB) *identity.Fixed {
 	f := identity.NewFixed()
 	for token, p := range map[string]identity.Principal{
 		tokenUser:       {Name: "user", AccountID: "acc-1", User: vms.User{ID: "u1", FirstName: "Anna", TimeZone: &vms.TimeZone{TimeZone: "Europe/Berlin"}}},
-		tokenRestricted: {Name: "restricted", AccountID: "acc-1", Cameras: []string{"cam-1"}},
+		tokenRestricted: {Name: "restricted", AccountID: "acc-1", Cameras: []string{"cam-1"}, Scopes: []string{identity.ScopeAll}},
 		tokenReader:     {Name: "reader", AccountID: "acc-1", Scopes: []string{identity.ScopeRead}},
 		tokenReporter:   {Name: "reporter", AccountID: "acc-1", Scopes: []string{identity.ScopeReport}},
 		tokenBridge:     {Name: "bridge", AccountID: "acc-1", Kind: identity.KindBridge},
@@ -148,6 +148,23 @@ func (l *bridgeLog) Leave(_ context.Context, _ identity.Principal, bridge string
 		l.left = append(l.left, bridge)
 	}
 	return l.err
+}
+
+// acc-1's bridge token has the cameras cam-1 to cam-5 and bridge-1.
+func (l *bridgeLog) IsBridge(p identity.Principal) bool { return p.Kind == identity.KindBridge }
+
+func (l *bridgeLog) BridgeOf(p identity.Principal) string {
+	if p.TokenID == "bridge" {
+		return "bridge-1"
+	}
+	return ""
+}
+
+func (l *bridgeLog) Keeper(account string, a vms.Actor) (bridge, holder string) {
+	if has, err := (bedCameras{}).HasActor(context.Background(), account, a); err != nil || !has || account != "acc-1" {
+		return "", ""
+	}
+	return "bridge-1", "token:bridge"
 }
 
 func (l *bridgeLog) Register(_ context.Context, _ identity.Principal, r vms.Registration) error {

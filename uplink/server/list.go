@@ -138,7 +138,7 @@ func checkEvents(c *call) error {
 
 // checkActor is nil if the caller may know of the actor. If not, the answer is the same whether it exists or not.
 func (s *Server) checkActor(ctx context.Context, c *call, a vms.Actor) error {
-	if c.principal.Sees(a) {
+	if c.principal.Sees(a) && s.within(c.principal, a) {
 		its := c.principal.Find(a)
 		has, err := s.opts.Cameras.HasActor(ctx, its.Account, its)
 		if err != nil {
@@ -148,6 +148,10 @@ func (s *Server) checkActor(ctx context.Context, c *call, a vms.Actor) error {
 			return nil
 		}
 	}
+	return noActor(a)
+}
+
+func noActor(a vms.Actor) error {
 	return vms.NotFound(a.Type+"s", "The resource was not found: there is no "+a.Type+" "+a.ID, a.ID)
 }
 

@@ -73,9 +73,15 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) error 
 		return err
 	}
 	if h.scope != "" && !p.May(h.scope) {
-		return vms.NewError(http.StatusForbidden, vms.ReasonPermission, "This token lacks the scope "+h.scope)
+		return vms.NewError(http.StatusForbidden, vms.ReasonPermission, lacksScope(h.scope))
 	}
 	return h.serve(&call{w, r, p})
+}
+
+// lacksScope says how a token gets a scope.
+func lacksScope(scope string) string {
+	return "This token lacks the scope " + scope + ". A token of a bridge's configuration gets it by `scopes: [read, report]` beside its name in api.tokens, " +
+		"one of the service by --scope when vmscloud token create makes it, one of OAuth when it is asked for with that scope"
 }
 
 // authenticate reads the header "Authorization: Bearer TOKEN".

@@ -14,6 +14,7 @@ import (
 
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/server/feed"
+	"vmsbridge/uplink/server/turns"
 	"vmsbridge/uplink/vms"
 )
 
@@ -21,6 +22,8 @@ import (
 type EventStore interface {
 	// Put stores ev under ev.ID, replacing what was there, and returns when it is durable. report says whether it is to
 	// be reported onwards.
+	//
+	// An event with an owner takes the place of no other owner's: then the error wraps vms.ErrOwned, and nothing changes.
 	Put(ev vms.Event, report bool) error
 	// Get is an account's event of an id. The error wraps Options.NotFound if there is none.
 	Get(account, id string) (vms.Event, error)
@@ -76,10 +79,17 @@ type Authenticator interface {
 	Authenticate(token string) (identity.Principal, error)
 }
 
-// BridgeRegistry takes in the registrations of bridges. Only vmscloud has one.
+// BridgeRegistry takes in the registrations of bridges, and knows what each has. Only vmscloud has one.
 type BridgeRegistry interface {
 	// Register stores r, which is checked already, for the account of p. A *vms.Error is the answer.
 	Register(ctx context.Context, p identity.Principal, r vms.Registration) error
+	// IsBridge says whether a credential is a bridge's, which sees and reports only what the bridge has.
+	IsBridge(p identity.Principal) bool
+	// BridgeOf is the bridge that a credential has registered, "" if it has none.
+	BridgeOf(p identity.Principal) string
+	// Keeper is the bridge that has an actor, a bridge itself, and the holder of the credential that registered that bridge; "" for what
+	// no bridge has.
+	Keeper(account string, a vms.Actor) (bridge, holder string)
 }
 
 // Options of New. Events, Cameras and Auth are needed.
@@ -118,6 +128,7 @@ type Server struct {
 	metrics *metrics
 	mux     *http.ServeMux
 	recheck time.Duration
+	turns   turns.Turns // of natural ids
 	subs    subscriptions
 }
 

@@ -124,8 +124,8 @@ var properties = []property{
 }
 
 // ParseEvent reads the body of a report and lists everything wrong with it: properties missing, null, misspelt (Go's
-// own decoder would take "Type" for "type") or of another type, and what Check finds in the rest. An "id" is allowed and
-// dropped, since the service makes it. Types and schemas in the public spelling are turned into the documents'.
+// own decoder would take "Type" for "type") or of another type, and what Check finds in the rest. An "id" is allowed, and
+// dropped unless it is one that the service may have made for the event. Types and schemas in the public spelling are turned into the documents'.
 func ParseEvent(body []byte) (Event, []Problem) {
 	var fields map[string]json.RawMessage
 	if !utf8.Valid(body) {
@@ -159,12 +159,17 @@ func ParseEvent(body []byte) (Event, []Problem) {
 		}
 		bad[p.name] = true
 	}
+	var id string
+	_ = json.Unmarshal(fields["id"], &id) // what is no text is no id
 	delete(fields, "id")
 	for name := range fields {
 		unexpected = append(unexpected, Problem{name, ReasonUnexpected, "is not a property of an event"})
 	}
 	slices.SortFunc(unexpected, func(a, b Problem) int { return strings.Compare(a.Argument, b.Argument) })
 	canonicalise(&ev)
+	if ev.FitsID(id) {
+		ev.ID = id
+	}
 	for _, p := range Check(ev) {
 		root, _, _ := strings.Cut(strings.ReplaceAll(p.Argument, ".", "["), "[")
 		if bad[root] || (root == "endTimestamp" && (bad["startTimestamp"] || bad["span"])) ||

@@ -90,20 +90,38 @@ func (r *Registry) IsBridge(p identity.Principal) bool {
 	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return r.held[p.Holder] > 0
+	return len(r.held[p.Holder]) > 0
+}
+
+// BridgeOf is the bridge that a credential has registered, the first of several, "" if it has none.
+func (r *Registry) BridgeOf(p identity.Principal) string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for _, key := range r.held[p.Holder] {
+		if account, id, _ := strings.Cut(key, "/"); p.Holder != "" && account == p.AccountID {
+			return id
+		}
+	}
+	return ""
 }
 
 // setLocked puts a bridge in place of what was known of it.
 func (r *Registry) setLocked(b Bridge) {
 	r.dropLocked(b.Account, b.ID)
 	r.account(b.Account).bridges[b.ID] = b
-	r.held[b.Holder]++
+	key := Key(b.Account, b.ID)
+	if at, ok := slices.BinarySearch(r.held[b.Holder], key); !ok {
+		r.held[b.Holder] = slices.Insert(r.held[b.Holder], at, key)
+	}
 }
 
 func (r *Registry) dropLocked(account, id string) {
 	bridges := r.look(account).bridges
 	if old, ok := bridges[id]; ok {
-		if r.held[old.Holder]--; r.held[old.Holder] == 0 {
+		if at, ok := slices.BinarySearch(r.held[old.Holder], Key(account, id)); ok {
+			r.held[old.Holder] = slices.Delete(r.held[old.Holder], at, at+1)
+		}
+		if len(r.held[old.Holder]) == 0 {
 			delete(r.held, old.Holder)
 		}
 		delete(bridges, id)

@@ -44,8 +44,9 @@ func (r *Registry) Plain(account string, a vms.Actor) bool {
 	return r.look(account).actors[a.ID].Plain
 }
 
-// Claim notes the actor of an event, if the account has none of its id, and says whether it is the account's now.
-func (r *Registry) Claim(account string, a vms.Actor) (bool, error) {
+// Claim notes the actor of an event, if the account has none of its id, and says whether it is the account's now. One that is neither
+// camera nor bridge becomes the bridge's that reported of it, "" for none.
+func (r *Registry) Claim(account string, a vms.Actor, bridge string) (bool, error) {
 	if has, err := r.HasActor(context.Background(), account, a); !has || err != nil {
 		return false, err
 	}
@@ -54,10 +55,16 @@ func (r *Registry) Claim(account string, a vms.Actor) (bool, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if known, ok := r.look(account).actors[a.ID]; ok {
-		return known.Type == a.Type, nil
+	next, ok := r.look(account).actors[a.ID]
+	switch {
+	case ok && next.Type != a.Type:
+		return false, nil
+	case ok && (bridge == "" || next.Bridge != "" || a.Type == vms.ActorCamera || a.Type == vms.ActorBridge):
+		return true, nil
+	case !ok:
+		next = Actor{ID: a.ID, Type: a.Type, Account: account, Created: r.now().UTC()}
 	}
-	next := Actor{ID: a.ID, Type: a.Type, Account: account, Created: r.now().UTC()}
+	next.Bridge = bridge
 	if err := r.save(Bridge{}, map[string]Actor{a.ID: next}); err != nil {
 		return false, err
 	}

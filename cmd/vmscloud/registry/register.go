@@ -64,7 +64,7 @@ func (r *Registry) registerLocked(b Bridge, known bool, now time.Time, p identit
 		wanted[c.ID] = true
 	}
 	for id := range r.look(p.AccountID).of[reg.ID] {
-		if a := r.look(p.AccountID).actors[id]; !a.Gone && !wanted[id] {
+		if a := r.look(p.AccountID).actors[id]; a.camera() && !wanted[id] {
 			a.Gone = true
 			changed[id] = a
 		}

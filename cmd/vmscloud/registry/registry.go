@@ -67,7 +67,7 @@ type Registry struct {
 
 	mu       sync.RWMutex // guards all below; held for writing over the file's transaction too
 	accounts map[string]*tenant
-	held     map[string]int // holder → how many bridges it has
+	held     map[string][]string // holder → the Keys of its bridges, in order
 }
 
 // Open opens the registry in the file at path, making it if need be. One process at a time can have it open. Damage costs what is
@@ -80,7 +80,7 @@ func OpenWith(path string, o Options) (*Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Registry{db: db, now: time.Now, accounts: map[string]*tenant{}, held: map[string]int{}}
+	r := &Registry{db: db, now: time.Now, accounts: map[string]*tenant{}, held: map[string][]string{}}
 	if err := r.load(); err != nil {
 		return nil, errors.Join(fmt.Errorf("read registry %s: %w", path, err), db.Close())
 	}

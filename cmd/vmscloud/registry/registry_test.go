@@ -99,13 +99,13 @@ func TestRegistry(t *testing.T) {
 		require.Equal(t, c.want, has(t, r, c.account, c.typ, c.id), "%v", c)
 	}
 	// The first event of a sensor makes it the account's.
-	mine, err := r.Claim("acc-1", vms.Actor{Type: "sensor", ID: "s1"})
+	mine, err := r.Claim("acc-1", vms.Actor{Type: "sensor", ID: "s1"}, "")
 	require.NoError(t, err)
 	require.True(t, mine)
-	mine, err = r.Claim("acc-2", vms.Actor{Type: "sensor", ID: "s1"})
+	mine, err = r.Claim("acc-2", vms.Actor{Type: "sensor", ID: "s1"}, "")
 	require.NoError(t, err)
 	require.True(t, mine, "both have one of that id")
-	mine, err = r.Claim("acc-1", vms.Actor{Type: "speaker", ID: "s1"})
+	mine, err = r.Claim("acc-1", vms.Actor{Type: "speaker", ID: "s1"}, "")
 	require.NoError(t, err)
 	require.False(t, mine)
 	require.Error(t, register("acc-2", "b9", "s1"))

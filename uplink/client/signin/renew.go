@@ -77,6 +77,9 @@ func (s *Source) renew(ctx context.Context) error {
 	return nil
 }
 
+// scopeAll is the public service's name of all that a user may do.
+const scopeAll = "vms.all"
+
 // exchange asks the token endpoint.
 func (s Saved) exchange(ctx context.Context, client *http.Client) (issued, error) {
 	var out issued
@@ -84,6 +87,7 @@ func (s Saved) exchange(ctx context.Context, client *http.Client) (issued, error
 	switch {
 	case s.Session != "":
 		form.Set("grant_type", "cookie")
+		form.Set("scope", scopeAll) // a session's token may else only look
 	case s.Refresh != "":
 		form.Set("grant_type", "refresh_token")
 		form.Set("refresh_token", s.Refresh)

@@ -155,7 +155,7 @@ func derive(tx *store.Tx, p identity.Principal, parent record.Token, in wanted) 
 		return record.Token{}, err
 	}
 	var refused *Error
-	scopes, err := scope(strings.Join(in.Scopes, " "), p.Scopes)
+	scopes, err := scope(strings.Join(in.Scopes, " "), identity.ScopesOf(p.Kind, p.Scopes))
 	if errors.As(err, &refused) {
 		return record.Token{}, vms.BadRequest([]vms.Problem{{Argument: "scopes", Reason: vms.ReasonValue, Text: "must be among those of the token"}})
 	} else if err != nil {

@@ -24,7 +24,7 @@ func target(id string, more ...any) map[string]any {
 func TestResellerToken(t *testing.T) {
 	b := newBed(t)
 	id, secret := b.client("m", nil)
-	parent := b.token(basic(id, secret), "grant_type", "password", "username", "asu@m", "password", password)
+	parent := b.token(basic(id, secret), "grant_type", "password", "username", "asu@m", "password", password, "scope", "vms.all")
 	post := func(token string, body any) reply {
 		return b.do("POST", oauth.PathReseller, body, bearer(token))
 	}

@@ -178,7 +178,7 @@ func (s *OAuth) password(c *call, client record.Token) (exchange, error) {
 	if in[0] == "" || in[1] == "" {
 		return nil, refuse("invalid_request", "missing parameters: username, password")
 	}
-	scopes, err := scope(in[2], client.Scopes)
+	scopes, err := narrow(in[2], client.Scopes)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +225,7 @@ func (s *OAuth) cookie(c *call, _ record.Token) (exchange, error) {
 	if err != nil {
 		return nil, err
 	}
-	scopes, err := scope(asked, nil)
+	scopes, err := narrow(asked, nil)
 	return give(grant{user: me.User, account: me.Active.ID, scopes: scopes, session: me.Session.Hash, from: c.from}), err
 }
 

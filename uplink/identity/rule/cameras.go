@@ -164,7 +164,7 @@ func is(u record.User, email, account string) bool {
 func GrantsOf(u record.User, home, active record.Account, shared, aliases map[string]string) *identity.Grants {
 	place := PlaceOf(home, active)
 	c := CallerOf(u, home)
-	g := &identity.Grants{All: c.Admin(place), Devices: map[string]string{}}
+	g := &identity.Grants{All: c.Admin(place), Edits: bool(u.IsEditAllAndAdd), Devices: map[string]string{}}
 	if place == Own {
 		g.Shared, g.Aliases = shared, aliases
 		for _, e := range u.CameraAccess {

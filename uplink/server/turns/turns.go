@@ -1,11 +1,15 @@
-package main
+// Package turns lets only one of several requests at a time store an event: a bridge that got no answer in time sends the event again
+// while the service may be at the first request still. Requests with different events do not wait for each other, unless one of them
+// wants a name for itself that the other shares. uplink/server takes turns for what is reported, cmd/vmscloud for what it stores.
+//
+//	var t turns.Turns
+//	defer t.Take([]string{ev.ID}, nil)()
+package turns
 
 import "sync"
 
-// turns lets only one of several requests at a time store an event: a bridge that got no answer in time sends the event again while
-// the service may be at the first request still. Requests with different events do not wait for each other, unless one of them wants
-// a name for itself that the other shares. The zero value is ready; safe for concurrent use.
-type turns struct {
+// Turns are those of any number of names. The zero value is ready; safe for concurrent use.
+type Turns struct {
 	mu    sync.Mutex // guards taken
 	left  *sync.Cond
 	taken map[string]int // how many share it; alone: somebody has it for himself
@@ -13,9 +17,9 @@ type turns struct {
 
 const alone = -1
 
-// take waits until none of own is taken and nobody has one of shared for himself, and takes them all. A name may be in either list
+// Take waits until none of own is taken and nobody has one of shared for himself, and takes them all. A name may be in either list
 // twice, but not in both.
-func (t *turns) take(own, shared []string) (leave func()) {
+func (t *Turns) Take(own, shared []string) (leave func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.taken == nil {
@@ -45,7 +49,7 @@ func (t *turns) take(own, shared []string) (leave func()) {
 	}
 }
 
-func (t *turns) anyLocked(own, shared []string) bool {
+func (t *Turns) anyLocked(own, shared []string) bool {
 	for _, name := range own {
 		if t.taken[name] != 0 {
 			return true
