@@ -4,15 +4,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"time"
 
 	"vmsbridge/agent"
+	"vmsbridge/cmd/fsck"
+	"vmsbridge/storage/database"
 	"vmsbridge/storage/journal/vault"
 	"vmsbridge/storage/stills"
+	"vmsbridge/uplink/identity/store"
 )
 
 // fsckCommand looks through the stores of a bridge that does not run.
@@ -24,35 +27,24 @@ type fsckCommand struct {
 }
 
 func (fsckCommand) Help() string {
-	return `Reads every event and every still of a stopped bridge and compares checksums, indexes and the queue. Without --repair it changes nothing.
-Run by root, it leaves whatever it makes to the owner of the data folder.
+	return `Reads every event, user and still of a stopped bridge and compares checksums, copies, indexes and the queue. Without --repair it changes
+nothing. Run by root, it leaves whatever it makes to the owner of the data folder.
 
-Exit codes: 0 both stores are in order, or are so after --repair; 1 they could not be checked (the bridge runs, a folder is
-missing, the disk does not answer); 3 something is wrong, and was not repaired or not in full.`
+Exit codes: 0 all is in order, or is so after --repair; what a power cut cut off ("torn") is in order too: nothing that was promised is missing,
+and the next start puts it right. 1 the files could not be checked (the bridge runs, a folder is missing, the disk does not answer). 3 something
+is wrong, and was not repaired or not in full.`
 }
 
 // exitWrong is fsck's own exit code: a store is damaged.
-const exitWrong = 3
+const exitWrong = fsck.ExitWrong
 
-// verdict is what fsck says of both stores.
+// verdict is what fsck says of the stores.
 type verdict struct {
-	Data    string `json:"data"`
-	Clean   bool   `json:"clean"`
-	Journal *store `json:"journal"`
-	Stills  *store `json:"stills"`
-}
-
-// store is what fsck says of one store.
-type store struct {
-	Path     string         `json:"path"`
-	Clean    bool           `json:"clean"` // now: after the repair, if there was one
-	Holds    map[string]int `json:"holds"` // what is in it, by its name
-	Bytes    int64          `json:"bytes"`
-	Problems []string       `json:"problems"`          // as found
-	Repaired []string       `json:"repaired"`          // what was done
-	Left     []string       `json:"left"`              // problems that are still there
-	Aside    []string       `json:"setAside"`          // damaged files kept for you to look at or delete
-	Missing  bool           `json:"missing,omitempty"` // there is no such store yet
+	Data    string      `json:"data"`
+	Clean   bool        `json:"clean"`
+	Journal *fsck.Store `json:"journal"`
+	Users   *fsck.Store `json:"users"`
+	Stills  *fsck.Store `json:"stills"`
 }
 
 func (c *fsckCommand) Run(s streams) error {
@@ -64,7 +56,7 @@ func (c *fsckCommand) Run(s streams) error {
 	if err != nil {
 		return err
 	}
-	f.Clean = f.Journal.Clean && f.Stills.Clean
+	f.Clean = f.Journal.Clean && f.Users.Clean && f.Stills.Clean
 	if c.JSON {
 		enc := json.NewEncoder(s.out)
 		enc.SetIndent("", "  ")
@@ -80,12 +72,19 @@ func (c *fsckCommand) Run(s streams) error {
 	return nil
 }
 
-// look checks both stores, and repairs them if wanted, while the journal's lock keeps a bridge from starting on them.
+func (f verdict) print(w io.Writer, repaired bool) {
+	f.Journal.Print(w, "journal", "events", "ongoing", "waiting", "parked")
+	f.Users.Print(w, "users", "records")
+	f.Stills.Print(w, "stills", "stills", "segments")
+	fsck.Verdict(w, "vmsbridge", repaired, f.Journal, f.Users, f.Stills)
+}
+
+// look checks the stores, and repairs them if wanted, while the journal's lock keeps a bridge from starting on them.
 func (c *fsckCommand) look(dir string, s streams) (f verdict, err error) {
 	f.Data = dir
 	defer func() { err = errors.Join(err, giveBack(dir)) }()
 	path := filepath.Join(dir, agent.JournalFile)
-	h, err := vault.Hold(path, time.Second)
+	h, err := fsck.Hold(path)
 	switch {
 	case errors.Is(err, vault.ErrLocked):
 		return f, fmt.Errorf("the bridge that owns %s is running: stop it first (vmsbridge service stop), then check again", dir)
@@ -95,45 +94,19 @@ func (c *fsckCommand) look(dir string, s streams) (f verdict, err error) {
 		return f, err
 	}
 	defer func() { err = errors.Join(err, h.Close()) }()
-	if f.Journal, err = c.journal(h, path, s); err != nil {
+	if f.Journal, err = fsck.Journal(h, path, c.Repair, warnings(s)); err != nil {
+		return f, err
+	}
+	users := func(path string) (*database.Held, error) { return store.Hold(path, store.Options{Log: warnings(s)}) }
+	if f.Users, err = fsck.Records(filepath.Join(dir, agent.IdentityFile), users, c.Repair); err != nil {
 		return f, err
 	}
 	f.Stills, err = c.ring(filepath.Join(dir, agent.StillsDir), s)
 	return f, err
 }
 
-func (c *fsckCommand) journal(h *vault.Held, path string, s streams) (*store, error) {
-	r, err := h.Check()
-	if err != nil {
-		return nil, err
-	}
-	found := &store{Path: path, Problems: r.Problems}
-	if c.Repair && !r.Clean() {
-		d, err := h.Repair(vault.Options{Log: warnings(s)})
-		if err != nil {
-			return nil, err
-		}
-		if d == nil {
-			found.Repaired = []string{"a recovery that was cut off was ended"}
-		} else {
-			found.Repaired = []string{fmt.Sprintf("%d events were recovered into a new file, %d of them waiting (%d again, to be sure) and %d parked; %d pages and %d values could not be read",
-				d.Events, d.Waiting, d.Requeued, d.Parked, d.LostPages, d.DamagedValues)}
-		}
-		if r, err = h.Check(); err != nil {
-			return nil, err
-		}
-		found.Left = r.Problems
-	} else {
-		found.Left = r.Problems
-	}
-	found.Clean, found.Bytes = r.Clean(), r.Bytes
-	found.Holds = map[string]int{"events": r.Events, "ongoing": r.Ongoing, "waiting": r.Waiting, "parked": r.Parked}
-	found.Aside = h.Aside()
-	return found, nil
-}
-
-func (c *fsckCommand) ring(dir string, s streams) (*store, error) {
-	found := &store{Path: dir}
+func (c *fsckCommand) ring(dir string, s streams) (*fsck.Store, error) {
+	found := &fsck.Store{Path: dir}
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		found.Missing, found.Clean = true, true
 		return found, nil

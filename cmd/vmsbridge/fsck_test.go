@@ -46,7 +46,7 @@ func TestFsck(t *testing.T) {
 	require.Zero(t, r.code, r.out+r.err)
 	require.Contains(t, r.out, "40 events, 0 ongoing, 39 waiting, 1 parked")
 	require.Contains(t, r.out, "40 stills")
-	require.Contains(t, r.out, "both are in order")
+	require.Contains(t, r.out, "all is in order")
 
 	journalFile := filepath.Join(dir, agent.JournalFile)
 	segments, err := filepath.Glob(filepath.Join(dir, agent.StillsDir, "*"))
@@ -86,7 +86,7 @@ func TestFsck(t *testing.T) {
 
 	r = do(t, "fsck", "--data", dir)
 	require.Zero(t, r.code, r.out+r.err)
-	require.Contains(t, r.out, "both are in order")
+	require.Contains(t, r.out, "all is in order")
 	require.Contains(t, do(t, "queue", "list", "--data", dir).out, "waiting")
 }
 

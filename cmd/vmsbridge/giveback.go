@@ -38,7 +38,7 @@ func giveBack(dir string) error {
 			return err
 		case path == ".":
 			return nil
-		case top != agent.StillsDir && !strings.HasPrefix(top, agent.JournalFile):
+		case top != agent.StillsDir && !strings.HasPrefix(top, agent.JournalFile) && !strings.HasPrefix(top, agent.IdentityFile):
 			if d.IsDir() {
 				return fs.SkipDir
 			}

@@ -133,7 +133,7 @@ func (b site) check() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.Clean = f.Journal.Clean && f.Stills.Clean
+	f.Clean = f.Journal.Clean && f.Users.Clean && f.Stills.Clean
 	f.print(&out, false)
 	return out.Bytes(), nil
 }

@@ -68,7 +68,7 @@ func TestSupportBundle(t *testing.T) {
 	files = unpacked(t, file)
 	require.Contains(t, files["status.txt"], "the bridge does not run")
 	require.Contains(t, files["config-problems.txt"], "cameras[0].url: a user name or password must not stand in an address")
-	require.Contains(t, files["fsck.txt"], "both are in order")
+	require.Contains(t, files["fsck.txt"], "all is in order")
 	for name, text := range files {
 		require.NotContains(t, text, "hunter2", name)
 	}

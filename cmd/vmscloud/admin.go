@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"vmsbridge/cmd/vmscloud/registry"
+	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/record"
 	"vmsbridge/uplink/identity/store"
@@ -41,8 +43,9 @@ type adminAnswer struct {
 }
 
 // adminHandler serves the socket.
-func adminHandler(ids *store.Store, reg *registry.Registry) http.Handler {
+func adminHandler(ids *store.Store, reg *registry.Registry, events *journal.Journal, log *slog.Logger) http.Handler {
 	mux := http.NewServeMux()
+	mux.HandleFunc("POST /backup", backupAdmin(ids, reg, events, log))
 	mux.HandleFunc("POST /bridges", bridgesAdmin(reg))
 	mux.HandleFunc("POST /tokens", func(w http.ResponseWriter, r *http.Request) {
 		var req adminRequest

@@ -30,10 +30,11 @@ func look(t *testing.T, url string) (int, string) {
 
 // TestTheDataFolderGoes under a running service: moved away, and put back; then deleted.
 func TestTheDataFolderGoes(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	account := must(t, "init", "--data", data, "--account", "A", "--quiet")
 	token := must(t, "token", "create", "--data", data, "--kind", "bridge", "--quiet")
-	p := startProcess(t, data)
+	p := startProcess(t, data, "--listen", "127.0.0.1:0")
 	status, body := look(t, p.base+"/readyz")
 	require.Equal(t, 200, status, body)
 	require.Equal(t, "ok\n", body)

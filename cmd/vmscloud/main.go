@@ -16,6 +16,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -30,6 +31,9 @@ type cli struct {
 	Bridge  bridgeCmd  `cmd:"" help:"List bridges, and free one whose credential was lost."`
 	Camera  cameraCmd  `cmd:"" help:"Free a camera of the bridge that has it."`
 	Run     runCmd     `cmd:"" help:"Serve until told to stop."`
+	Fsck    fsckCmd    `cmd:"" help:"Check the files of a stopped service, and repair them."`
+	Backup  backupCmd  `cmd:"" help:"Write everything into one file, while the service runs."`
+	Restore restoreCmd `cmd:"" help:"Bring back what backup has written."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 	Package packageCmd `cmd:"" hidden:"" help:"Print what packages ship beside the program."`
 }
@@ -73,7 +77,11 @@ func main() {
 	var c cli
 	ctx := kong.Parse(&c, kong.Name("vmscloud"), kong.UsageOnError(),
 		kong.Description("The service side: takes events of bridges, lists them, hands out recorded images."))
-	if err := ctx.Run(); err != nil {
+	err := ctx.Run()
+	if code, ok := errors.AsType[exitCode](err); ok {
+		os.Exit(int(code))
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "vmscloud:", err)
 		os.Exit(1)
 	}

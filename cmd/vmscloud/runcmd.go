@@ -159,7 +159,9 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	if admin, err := listenAdmin(filepath.Join(c.Data, adminSocket)); err != nil {
 		log.Warn("token commands will not work while this runs", "error", err)
 	} else {
-		g.Go(func() error { return serveHTTP(ctx, server.NewHTTP(adminHandler(ids, reg), log), admin, "", "", log) })
+		g.Go(func() error {
+			return serveHTTP(ctx, server.NewHTTP(adminHandler(ids, reg, events, log), log), admin, "", "", log)
+		})
 	}
 	g.Go(func() error { return book.presence.Run(ctx) })
 	g.Go(func() error { return c.office.Run(ctx) })

@@ -166,6 +166,12 @@ func (d *DB) run(do func(*open) error) error {
 	return fmt.Errorf("%s %s is damaged: stop the program, and look at it with fsck", d.opts.Name, d.path)
 }
 
+// Begin begins a read transaction, which keeps all as it is until it ends: it is for a copy of the whole file.
+func (d *DB) Begin() (tx *bolt.Tx, err error) {
+	err = d.run(func(o *open) error { tx, err = o.db.Begin(false); return err })
+	return tx, err
+}
+
 // InPlace is nil while the file's name leads to it, and wraps guard.ErrGone if it was moved away, deleted or replaced.
 func (d *DB) InPlace() error {
 	if o := d.at.Load(); o != nil {
@@ -179,12 +185,6 @@ func (d *DB) Damage() []Damage {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return append([]Damage(nil), d.damage...)
-}
-
-// WriteTo writes a copy of the file, as bbolt would open it, while it is in use.
-func (d *DB) WriteTo(w io.Writer) (n int64, err error) {
-	err = d.View(func(tx *bolt.Tx) (err error) { n, err = tx.WriteTo(w); return err })
-	return n, err
 }
 
 // Path is the file's.

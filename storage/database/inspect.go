@@ -66,27 +66,8 @@ func inspect(path string, o Options) (r Report, err error) {
 			return err
 		}
 		tx = f.Meta().Tx
-		lost, err := f.Walk(func(bucket string, k, v []byte) error {
-			r.Records++
-			if err := o.Sound(bucket, k, v); err != nil {
-				r.addf("bucket %q: a record is damaged: %v", bucket, err) // its key may be an address
-			}
-			return nil
-		})
-		for _, l := range lost {
-			if l.Bucket == "" {
-				r.addf("%v", l)
-			} else {
-				r.addf("bucket %q, page %d is damaged", l.Bucket, l.Page)
-			}
-		}
-		have := f.Sequences()
-		for _, name := range o.Buckets {
-			if _, ok := have[string(name)]; !ok && len(have) > 0 {
-				r.addf("bucket %q is missing", name)
-			}
-		}
-		return err
+		r.look(f, o)
+		return nil
 	})
 	if err != nil {
 		r.addf("%v", err)
@@ -95,6 +76,42 @@ func inspect(path string, o Options) (r Report, err error) {
 		r.compare(path, o, tx)
 	}
 	return r, nil
+}
+
+// Look names what is wrong with the pages and records of a file that nobody changes.
+func Look(f *boltfile.File, o Options) []string {
+	var r Report
+	if f.Metas() < 2 {
+		r.addf("one of the two meta pages is unreadable")
+	}
+	r.look(f, o.withDefaults())
+	return r.Problems
+}
+
+func (r *Report) look(f *boltfile.File, o Options) {
+	lost, err := f.Walk(func(bucket string, k, v []byte) error {
+		r.Records++
+		if err := o.Sound(bucket, k, v); err != nil {
+			r.addf("bucket %q: a record is damaged: %v", bucket, err) // its key may be an address
+		}
+		return nil
+	})
+	if err != nil {
+		r.addf("%v", err)
+	}
+	for _, l := range lost {
+		if l.Bucket == "" {
+			r.addf("%v", l)
+		} else {
+			r.addf("bucket %q, page %d is damaged", l.Bucket, l.Page)
+		}
+	}
+	have := f.Sequences()
+	for _, name := range o.Buckets {
+		if _, ok := have[string(name)]; !ok && len(have) > 0 {
+			r.addf("bucket %q is missing", name)
+		}
+	}
 }
 
 // compare holds a file that can be read against its copy, if that is of the same moment, and looks for contradictions.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/journal/audit"
 	"vmsbridge/storage/journal/follow"
@@ -99,6 +100,9 @@ func (j *Journal) Close() error { return j.file.Close() }
 
 // Damage tells what happened if this journal found its file damaged since Open began, else nil.
 func (j *Journal) Damage() *Damage { return j.file.Damage() }
+
+// Begin begins a read transaction on the whole file, for a backup of it; whoever calls it ends it.
+func (j *Journal) Begin() (*bolt.Tx, error) { return j.file.Begin() }
 
 // Failing is why changes cannot be stored at the moment, as far as is known without trying; nil if all is well.
 func (j *Journal) Failing() error { return j.file.Failing() }

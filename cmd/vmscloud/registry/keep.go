@@ -32,5 +32,8 @@ func options(o Options) database.Options {
 	}
 }
 
+// FileOptions say what there is to know of the file, for those who look at it as it is.
+func FileOptions() database.Options { return options(Options{}) }
+
 // Hold is the file of a program that does not run, for checking and repairing it.
 func Hold(path string, o Options) (*database.Held, error) { return database.Hold(path, options(o)) }

@@ -6,6 +6,18 @@ import (
 	"vmsbridge/storage/guard"
 )
 
+// Begin begins a read transaction, which keeps the pages in place until it ends: it is for a copy of the whole file. A compaction waits for
+// its end.
+func (f *File) Begin() (tx *bolt.Tx, err error) {
+	db, err := f.hold()
+	if err != nil {
+		return nil, err
+	}
+	defer f.dbMu.RUnlock()
+	err = guard.Run(func() error { tx, err = db.Begin(false); return err })
+	return tx, explain(err)
+}
+
 // View runs read in a read transaction, which waits for no change. Nothing of the transaction may be kept after it. read may be run a
 // second time, if the file had to be repaired for it.
 func (f *File) View(read func(*bolt.Tx) error) error {

@@ -1,0 +1,268 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"vmsbridge/cmd/vmscloud/backup"
+	"vmsbridge/cmd/vmscloud/registry"
+	"vmsbridge/storage/boltfile"
+	"vmsbridge/storage/database"
+	"vmsbridge/storage/guard"
+	"vmsbridge/storage/journal"
+	"vmsbridge/storage/journal/audit"
+	"vmsbridge/storage/vfs"
+	"vmsbridge/uplink/identity/store"
+)
+
+// backupFiles are the parts of a backup, in the order in which their states are taken: events name devices, which name accounts.
+var backupFiles = []string{eventsFile, registryFile, identityFile}
+
+type backupCmd struct {
+	dataFlag
+	File string `arg:"" help:"File to write, which must not be there yet." type:"path"`
+}
+
+func (backupCmd) Help() string {
+	return `Writes accounts, users, tokens, bridges, cameras and events into one file, whether the service runs or not, and reads it back to verify it.
+The file holds secrets: only its owner may read it. Stills are with the bridges, and not in it.`
+}
+
+func (c backupCmd) Run() (err error) {
+	part := c.File + ".part"
+	f, err := os.OpenFile(part, os.O_RDWR|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return fmt.Errorf("make the backup: %w", err)
+	}
+	defer func() {
+		err = errors.Join(err, f.Close())
+		if err != nil {
+			os.Remove(part)
+		}
+	}()
+	if _, err := os.Lstat(c.File); err == nil {
+		return fmt.Errorf("%s is there already: name another file", c.File)
+	}
+	if err := c.write(f); err != nil {
+		return err
+	}
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	list, err := verifyBackup(f, size)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err == nil {
+		err = guard.Rename(part, c.File)
+	}
+	if err != nil {
+		return fmt.Errorf("verify the backup: %w; try again", err)
+	}
+	fmt.Printf("%s: %d files, %.1f MB, verified. Bring it back with: vmscloud restore --data %s %[1]s\n", c.File, len(list), float64(size)/1e6, c.Data)
+	return nil
+}
+
+// write asks the running vmscloud if there is one, else it opens the files.
+func (c backupCmd) write(w io.Writer) error {
+	if a := dialAdmin(filepath.Join(c.Data, adminSocket)); a != nil {
+		defer func() { _ = a.Close() }()
+		a.http.Timeout = 0
+		res, err := a.http.Post("http://vmscloud/backup", "", nil)
+		if err != nil {
+			return fmt.Errorf("ask the running vmscloud: %w", err)
+		}
+		defer func() { _ = res.Body.Close() }()
+		if res.StatusCode != http.StatusOK {
+			return errors.New("the running vmscloud is of another version, or is ending: start it anew")
+		}
+		_, err = io.Copy(w, res.Body)
+		return err
+	}
+	if err := database.Exists(filepath.Join(c.Data, identityFile)); err != nil {
+		return noAccount(c.Data)
+	}
+	ids, err := openIdentity(c.Data)
+	if err != nil {
+		return err
+	}
+	defer ids.Close()
+	reg, err := registry.Open(filepath.Join(c.Data, registryFile))
+	if err != nil {
+		return err
+	}
+	defer reg.Close()
+	events, err := journal.Open(filepath.Join(c.Data, eventsFile), journal.Options{})
+	if err != nil {
+		return err
+	}
+	defer events.Close()
+	return backup.Write(w, backupParts(ids, reg, events))
+}
+
+func backupParts(ids *store.Store, reg *registry.Registry, events *journal.Journal) []backup.Part {
+	return []backup.Part{{Name: eventsFile, Begin: events.Begin}, {Name: registryFile, Begin: reg.File().Begin}, {Name: identityFile, Begin: ids.File().Begin}}
+}
+
+// backupAdmin answers POST /backup on the admin socket. What breaks off lacks its end, which who reads it sees.
+func backupAdmin(ids *store.Store, reg *registry.Registry, events *journal.Journal, log *slog.Logger) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
+		began := time.Now()
+		if err := backup.Write(w, backupParts(ids, reg, events)); err != nil {
+			log.Error("a backup broke off", "error", err)
+			panic(http.ErrAbortHandler)
+		}
+		log.Info("a backup was made", "took", time.Since(began).Round(time.Millisecond))
+	}
+}
+
+// verifyBackup reads all of a backup: its checksums, and every page and record of its files.
+func verifyBackup(f io.ReaderAt, size int64) ([]backup.Entry, error) {
+	list, err := backup.Verify(f, size, backupFiles...)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range list {
+		file, err := boltfile.New(e.Reader(f), e.Size)
+		var problems []string
+		switch {
+		case err != nil:
+			problems = []string{err.Error()}
+		case e.Name == eventsFile:
+			var r audit.Report
+			if r, err = audit.File(file); err == nil {
+				problems = r.Problems
+			}
+		case e.Name == identityFile:
+			problems, err = database.Look(file, store.FileOptions()), nil
+		default:
+			problems, err = database.Look(file, registry.FileOptions()), nil
+		}
+		if err == nil && len(problems) > 0 {
+			err = fmt.Errorf("%w: %s: %s", backup.ErrBroken, e.Name, problems[0])
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+type restoreCmd struct {
+	dataFlag
+	File  string `arg:"" help:"File that vmscloud backup has written." type:"existingfile"`
+	Force bool   `help:"Put it in the place of what is there, which is set aside."`
+}
+
+func (restoreCmd) Help() string {
+	return `Brings back what vmscloud backup has written: accounts with their ids, users, tokens, bridges, cameras and events. The service must not run.
+Bridges find out by themselves what the service lacks since then, and report it again as far as they still have it.`
+}
+
+func (c restoreCmd) Run() error {
+	f, err := os.Open(c.File)
+	if err != nil {
+		return fmt.Errorf("open the backup: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("open the backup: %w", err)
+	}
+	list, err := verifyBackup(f, info.Size())
+	if err != nil {
+		return fmt.Errorf("%s: %w; nothing was changed", c.File, err)
+	}
+	if err := os.MkdirAll(c.Data, 0o700); err != nil {
+		return fmt.Errorf("make data folder: %w", err)
+	}
+	for _, e := range list {
+		lock, err := guard.Lock(filepath.Join(c.Data, e.Name), time.Second)
+		if errors.Is(err, guard.ErrLocked) {
+			return fmt.Errorf("%s is in use by a vmscloud; stop it first", c.Data)
+		}
+		if err != nil {
+			return err
+		}
+		defer lock.Close()
+	}
+	there := c.there()
+	if len(there) > 0 && !c.Force {
+		return fmt.Errorf("%s holds %s already: --force puts the backup in its place, and sets what is there aside", c.Data, filepath.Base(there[0]))
+	}
+	for _, e := range list {
+		if err := c.place(f, e); err != nil {
+			return fmt.Errorf("restore %s: %w; what was there is as before", e.Name, err)
+		}
+	}
+	// From here on only names change.
+	suffix := ".replaced-" + time.Now().UTC().Format("20060102T150405.000Z")
+	for _, path := range there {
+		if err := os.Rename(path, path+suffix); err != nil {
+			return fmt.Errorf("set %s aside: %w", path, err)
+		}
+	}
+	for _, e := range list {
+		path := filepath.Join(c.Data, e.Name)
+		if err := os.Rename(path+restoring, path); err != nil {
+			return fmt.Errorf("restore %s: %w; call this again with --force", e.Name, err)
+		}
+	}
+	if err := vfs.OS.SyncDir(c.Data); err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	fmt.Printf("%s holds what %s had on %s. Start the service with: vmscloud run --data %[1]s\n", c.Data, c.File, list[0].Time.Format(time.RFC3339))
+	for _, path := range there {
+		fmt.Printf("set aside: %s\n", path+suffix)
+	}
+	return nil
+}
+
+// restoring ends the name of a file that is being written.
+const restoring = ".restoring"
+
+// there are the files of a service in the folder.
+func (c restoreCmd) there() (paths []string) {
+	for _, name := range backupFiles {
+		for _, suffix := range []string{"", database.CopySuffix, guard.RecoveringSuffix} {
+			path := filepath.Join(c.Data, name+suffix)
+			if _, err := os.Lstat(path); err == nil {
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths
+}
+
+// place writes a file of the backup beside its place.
+func (c restoreCmd) place(f io.ReaderAt, e backup.Entry) error {
+	path := filepath.Join(c.Data, e.Name+restoring)
+	if err := guard.Remove(path); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, e.Reader(f))
+	if err == nil {
+		err = guard.GiveToOwner(out)
+	}
+	if err == nil {
+		err = out.Sync()
+	}
+	if err = errors.Join(err, out.Close()); err != nil {
+		os.Remove(path)
+	}
+	return err
+}

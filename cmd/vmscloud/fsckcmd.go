@@ -1,0 +1,99 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"vmsbridge/cmd/fsck"
+	"vmsbridge/cmd/vmscloud/registry"
+	"vmsbridge/storage/database"
+	"vmsbridge/storage/guard"
+	"vmsbridge/uplink/identity/store"
+)
+
+type fsckCmd struct {
+	dataFlag
+	Repair bool `help:"Put in order what is wrong. What can be read is kept; damaged files are set aside, never deleted."`
+	JSON   bool `name:"json" help:"One JSON object."`
+}
+
+func (fsckCmd) Help() string {
+	return `Reads every event, account, user, token, bridge and camera of a stopped service and compares checksums, copies and indexes. Without --repair
+it changes nothing. Exit codes: 0 all is in order, or is so after --repair; 1 the files could not be checked (the service runs, the disk does not
+answer); 3 something is wrong, and was not repaired or not in full.`
+}
+
+// fsckVerdict is what fsck says.
+type fsckVerdict struct {
+	Data     string      `json:"data"`
+	Clean    bool        `json:"clean"`
+	Identity *fsck.Store `json:"identity"`
+	Registry *fsck.Store `json:"registry"`
+	Events   *fsck.Store `json:"events"`
+}
+
+// exitCode ends the program with a code; everything was said.
+type exitCode int
+
+func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+func (c fsckCmd) Run() error {
+	v, err := c.look()
+	if errors.Is(err, guard.ErrLocked) {
+		return fmt.Errorf("the service that owns %s is running: stop it first, then check again", c.Data)
+	}
+	if err != nil {
+		return err
+	}
+	v.Clean = v.Identity.Clean && v.Registry.Clean && v.Events.Clean
+	if c.JSON {
+		enc := json.NewEncoder(os.Stdout)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(v); err != nil {
+			return fmt.Errorf("print what was found: %w", err)
+		}
+	} else {
+		v.Identity.Print(os.Stdout, "identity", "records")
+		v.Registry.Print(os.Stdout, "registry", "records")
+		v.Events.Print(os.Stdout, "events", "events", "ongoing")
+		fsck.Verdict(os.Stdout, "vmscloud", c.Repair, v.Identity, v.Registry, v.Events)
+	}
+	if !v.Clean {
+		return exitCode(fsck.ExitWrong)
+	}
+	return nil
+}
+
+func (c fsckCmd) look() (v fsckVerdict, err error) {
+	v.Data = c.Data
+	identity := filepath.Join(c.Data, identityFile)
+	if err := database.Exists(identity); err != nil {
+		return v, fmt.Errorf("%w; --data names another folder", err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	users := func(path string) (*database.Held, error) { return store.Hold(path, store.Options{Log: log}) }
+	if v.Identity, err = fsck.Records(identity, users, c.Repair); err != nil {
+		return v, err
+	}
+	bridges := func(path string) (*database.Held, error) { return registry.Hold(path, registry.Options{Log: log}) }
+	if v.Registry, err = fsck.Records(filepath.Join(c.Data, registryFile), bridges, c.Repair); err != nil {
+		return v, err
+	}
+	path := filepath.Join(c.Data, eventsFile)
+	h, err := fsck.Hold(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		v.Events = &fsck.Store{Path: path, Missing: true, Clean: true}
+		return v, nil
+	}
+	if err != nil {
+		return v, err
+	}
+	defer func() { err = errors.Join(err, h.Close()) }()
+	v.Events, err = fsck.Journal(h, path, c.Repair, log)
+	return v, err
+}
