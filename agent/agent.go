@@ -25,6 +25,7 @@ import (
 	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/stills"
+	"vmsbridge/uplink/admit"
 	"vmsbridge/uplink/vms"
 )
 
@@ -159,6 +160,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	listener.Attach(api.http)
 	if a.tie != nil {
 		tunnel := func(l *link.Link, s configs.Service) error { return a.openTunnel(l, s, api.v3) }
 		if err := a.tie.Begin(a.cfg().Service, tunnel); err != nil {
@@ -185,10 +187,14 @@ func (a *Agent) hire(imageBase string) error {
 }
 
 // listen opens the local API's port first of all, so that a second bridge on the same box stops before it touches a store.
-func (a *Agent) listen() (net.Listener, error) {
+func (a *Agent) listen() (*admit.Listener, error) {
 	l, err := net.Listen("tcp", a.cfg().API.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("listen for the local API: %w (is another bridge running? change api.listen)", err)
 	}
-	return l, nil
+	return admit.New(l, admit.Options{Total: connections, PerAddress: connections / 2, Strangers: connections * 3 / 8, Log: a.log}), nil
 }
+
+// connections are those that the local API has at a time: from one address, as that of a router, 64 browsers with six
+// connections each and their streams of events.
+const connections = 1024

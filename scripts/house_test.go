@@ -78,8 +78,9 @@ var allowed = map[string][]string{
 	"storage/guard":           {"storage/boltfile", "storage/vfs"},   // bbolt, and what it makes of damage
 	"storage/database":        {"storage/boltfile", "storage/guard"}, // small records
 	"storage/boltfile":        nil,                                   // a file of bbolt's without bbolt
+	"uplink/admit":            nil,                                   // who gets in, and how much strangers may hold
 	"uplink/vms/...":          nil,
-	"uplink/identity/...":     {"uplink/vms", "uplink/identity/..."},
+	"uplink/identity/...":     {"uplink/admit", "uplink/vms", "uplink/identity/..."},
 	"uplink/identity/store":   {"storage/database", "uplink/vms", "uplink/identity/..."},
 	"uplink/trust":            nil, // whom to believe behind TLS
 	"uplink/client/...":       {"uplink/vms", "uplink/trust"},
@@ -88,8 +89,8 @@ var allowed = map[string][]string{
 	"uplink/mqtt":             {"uplink/vms", "uplink/home", "uplink/trust"}, // a broker, and Home Assistant through it
 	"uplink/webhook":          {"uplink/vms", "uplink/home", "uplink/trust"}, // signed requests to anyone
 	"uplink/tunnel":           nil,
-	"uplink/rough":            nil,                               // for tests only: a link that misbehaves
-	"uplink/server/...":       {"uplink/vms", "uplink/identity"}, // identity's Principal says who asks
+	"uplink/rough":            nil,                                               // for tests only: a link that misbehaves
+	"uplink/server/...":       {"uplink/admit", "uplink/vms", "uplink/identity"}, // identity's Principal says who asks
 	"agent":                   {"configs", "motion/...", "agent/...", "storage/...", "uplink/..."},
 	"scripts/...":             nil, // peers: it runs the programs, as a person would
 	"cmd/vmscloud/registry":   {"storage/database", "uplink/vms", "uplink/identity/..."},

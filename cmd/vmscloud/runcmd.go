@@ -153,9 +153,13 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 		}()
 		defer func() { stop(); <-printed }()
 	}
+	front, err := c.front(l, handler, log)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	context.AfterFunc(ctx, func() { _ = hub.Close(); book.feed.Close() }) // the server does not wait for tunnels, and would for streams
-	g.Go(func() error { return serveHTTP(ctx, server.NewHTTP(handler, log), l, c.TLSCert, c.TLSKey, log) })
+	g.Go(func() error { return serveHTTP(ctx, front.http, front.l, c.TLSCert, c.TLSKey, log) })
 	if admin, err := listenAdmin(filepath.Join(c.Data, adminSocket)); err != nil {
 		log.Warn("token commands will not work while this runs", "error", err)
 	} else {

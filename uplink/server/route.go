@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"vmsbridge/uplink/admit"
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/vms"
 )
@@ -101,6 +102,9 @@ func authenticate(auth Authenticator, r *http.Request) (identity.Principal, erro
 		if !p.From(at.Addr()) {
 			return identity.Principal{}, unauthenticated()
 		}
+	}
+	if err == nil {
+		admit.Known(r.Context())
 	}
 	return p, err
 }

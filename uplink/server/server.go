@@ -12,6 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vmsbridge/uplink/admit"
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/server/feed"
 	"vmsbridge/uplink/server/turns"
@@ -207,9 +208,9 @@ func NewHTTP(h http.Handler, log *slog.Logger) *http.Server {
 		log = slog.New(slog.DiscardHandler)
 	}
 	return &http.Server{
-		Handler:           h,
+		Handler:           admit.Bodies(h),
 		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       30 * time.Second,
+		ReadTimeout:       admit.BodyTime,
 		WriteTimeout:      90 * time.Second, // an image that a bridge sends slowly
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,

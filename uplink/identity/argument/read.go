@@ -40,27 +40,28 @@ func Read(w http.ResponseWriter, r *http.Request) (*Set, error) {
 	return s, nil
 }
 
-// ReadQuery reads the parameters of a call that has them in the query, such as GET. Of its body, which some clients send along,
-// only the session counts, and what cannot be read there is nothing. Errors are as of Read.
-func ReadQuery(w http.ResponseWriter, r *http.Request) (*Set, error) {
-	without := *r
-	without.Body = http.NoBody
-	s, err := Read(w, &without)
-	if err != nil || s.source == FromQuery {
-		return s, err
+// ReadHead reads what stands in front of the body: the parameters of the query, and the cookies. It touches no body. Errors
+// are as of Read; the set holds the cookies then.
+func ReadHead(r *http.Request) (*Set, error) {
+	s := &Set{values: map[string]Value{}}
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		err = status.Badf("the query cannot be read")
+	} else {
+		err = s.texts(query, FromQuery)
 	}
-	b := &Set{values: map[string]Value{}}
-	if b.body(w, r) == nil && b.source != FromNowhere {
-		s.session, s.source = b.session, b.source
+	if err != nil {
+		s = &Set{values: map[string]Value{}}
 	}
-	return s, nil
+	s.cookies(r)
+	return s, err
 }
 
 func (s *Set) body(w http.ResponseWriter, r *http.Request) error {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBytes))
+	body, err := readAll(http.MaxBytesReader(w, r.Body, MaxBytes))
 	var tooBig *http.MaxBytesError
 	if errors.As(err, &tooBig) {
 		return status.New(status.TooLarge, "TooLarge", "the body is larger than 1 MiB")
@@ -83,6 +84,21 @@ func (s *Set) body(w http.ResponseWriter, r *http.Request) error {
 		return status.Badf("the form in the body cannot be read")
 	}
 	return s.texts(form, FromForm)
+}
+
+// readAll is io.ReadAll in pieces that do not grow: half a body, whose rest may never come, takes no more than its bytes.
+func readAll(from io.Reader) ([]byte, error) {
+	var pieces [][]byte
+	for size := 512; ; size = min(2*size, 16<<10) {
+		piece := make([]byte, size)
+		n, err := io.ReadFull(from, piece)
+		pieces = append(pieces, piece[:n])
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return bytes.Join(pieces, nil), nil
+		} else if err != nil {
+			return nil, err
+		}
+	}
 }
 
 // texts takes in the values of a query or a form.

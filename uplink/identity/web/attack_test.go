@@ -1,12 +1,17 @@
 package web
 
 import (
+	"bufio"
+	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/uplink/identity/session"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -63,7 +68,7 @@ func TestApplicationsAreBounded(t *testing.T) {
 	b.call("POST", "/g/aaa/create_account", "", args{"email": "new@x.org", "password": fresh, "name": "Ünïcode 日本"}).want(202)
 }
 
-// The session is found in the body of any call, GET too, and where it stands twice the document's order decides alone: a
+// The session is found in the body of any call that has one, which GET has not, and where it stands twice the document's order decides alone: a
 // good one in a lesser place does not make up for a bad one.
 func TestSessionInEveryPlace(t *testing.T) {
 	b := newBed(t)
@@ -90,7 +95,23 @@ func TestSessionInEveryPlace(t *testing.T) {
 		"cookie": {"", "", "", good, 200}, "unreadable body": {"", object, `{"A":`, good, 200}, "body of something else": {"", object, `[1]`, good, 200},
 		"arguments in the body do not count": {"", object, `{"id":"nobody"}`, good, 200},
 	} {
-		b.call("GET", "/g/user"+c.query, c.cookie, nil, in(c.kind, c.body)).want(c.code, name)
+		done := c.code
+		if done == 200 {
+			done = 404
+		}
+		if strings.Contains(name, "unreadable") || strings.Contains(name, "something else") {
+			done = 400
+		}
+		q := "?id=nobody"
+		if c.query != "" {
+			q = c.query + "&id=nobody"
+		}
+		b.call("DELETE", "/g/user"+q, c.cookie, nil, in(c.kind, c.body)).want(done, name)
+		alone := 401
+		if c.cookie == good && c.query == "" || c.query == "?A="+good {
+			alone = 200
+		}
+		b.call("GET", "/g/user"+c.query, c.cookie, nil, in(c.kind, c.body)).want(alone, name+", GET")
 	}
 	b.call("DELETE", "/g/user", "", nil, in(object, `{"A":"`+good+`","id":"nobody"}`)).want(404)
 	b.call("POST", "/g/aaa/logout?A="+good, bad, nil).want(204)
@@ -107,4 +128,30 @@ func TestDeletingTheAccountOneIsIn(t *testing.T) {
 	b.call("DELETE", "/g/account", mine, args{"id": "s"}).want(200)
 	require.Equal(t, "m", b.call("GET", "/g/user", mine, nil).want(200).field("active_account_id"))
 	b.call("PUT", "/g/user", other, newUser("x@s")).want(401)
+}
+
+// A bad key or session in front of a body is refused without waiting for the body, and a GET with one is answered as without it.
+func TestNoBodyBeforeTheSession(t *testing.T) {
+	b := newBed(t, func(o *Options, _ *session.Options) {
+		o.CheckKey = func(key string) (bool, error) { return key == "good", nil }
+	})
+	good := b.session("asu@c")
+	for head, code := range map[string]int{
+		"POST /g/user HTTP/1.1\r\nAuthentication: bad":                                             401,
+		"POST /g/user?A=bad HTTP/1.1\r\nAuthentication: good":                                      401,
+		"GET /g/aaa/isauth HTTP/1.1\r\nAuthentication: good":                                       401,
+		"GET /g/aaa/isauth HTTP/1.1\r\nAuthentication: good\r\nCookie: auth_key=" + good:           200,
+		"HEAD /g/aaa/isauth?A=" + good + " HTTP/1.1\r\nAuthentication: good\r\nCookie: auth_key=x": 200,
+	} {
+		c, err := net.Dial("tcp", b.server.Listener.Addr().String())
+		require.NoError(t, err)
+		_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+		_, err = io.WriteString(c, head+"\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n{")
+		require.NoError(t, err)
+		res, err := http.ReadResponse(bufio.NewReader(c), &http.Request{Method: strings.Fields(head)[0]})
+		require.NoError(t, err, head)
+		require.Equal(t, code, res.StatusCode, head)
+		_ = res.Body.Close()
+		_ = c.Close()
+	}
 }

@@ -7,12 +7,12 @@ import (
 	"maps"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 
+	"vmsbridge/uplink/admit"
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/argument"
 	"vmsbridge/uplink/identity/session"
@@ -99,13 +99,25 @@ func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w.mux.ServeHTTP(rw, r)
 }
 
-// serve checks what all endpoints have in common, in this order: where the request comes from, how often, its form, its
-// API key, its session. An unreadable request is a 400 only once the session is known to be good: 401 stands above it.
+// serve checks what all endpoints have in common, in this order: how often, the API key and the session as far as they stand
+// in the head, where the request comes from, its form, its session. An unreadable request is a 400 only once the session is
+// known to be good: 401 stands above it.
 func (w *Web) serve(rw http.ResponseWriter, r *http.Request, e Endpoint) error {
 	c := &call{Web: w, endpoint: e, w: rw, r: r, from: w.client(r)}
 	g := w.guess(r)
 	if e.limited && !g.address() {
 		return errTooMany
+	}
+	if w.o.CheckKey != nil {
+		if ok, err := w.o.CheckKey(argument.Key(r)); err != nil {
+			return err
+		} else if !ok {
+			return errKey
+		}
+	}
+	shown, err := c.early()
+	if err != nil {
+		return err
 	}
 	set, malformed := c.read()
 	c.set = set
@@ -115,19 +127,10 @@ func (w *Web) serve(rw http.ResponseWriter, r *http.Request, e Endpoint) error {
 			return err
 		}
 	}
-	if w.o.CheckKey != nil {
-		if ok, err := w.o.CheckKey(argument.Key(r)); err != nil {
-			return err
-		} else if !ok {
-			return errKey
-		}
-	}
-	if e.session {
-		caller, err := w.desk.Caller(key, c.from)
-		if err != nil {
+	if e.session && (shown == "" || shown != key) {
+		if c.caller, err = w.desk.Caller(key, c.from); err != nil {
 			return err
 		}
-		c.caller = caller
 	}
 	if malformed != nil {
 		return malformed
@@ -140,7 +143,7 @@ func (w *Web) serve(rw http.ResponseWriter, r *http.Request, e Endpoint) error {
 		}
 	}
 	c.r = g.inTurn(r)
-	err := e.serve(c)
+	err = e.serve(c)
 	if e.limited && (c.right || isAsking(err)) {
 		g.giveBack()
 	}
@@ -154,19 +157,36 @@ func isAsking(err error) bool {
 	return errors.As(err, &e) && (e.Code == status.Arguments || e.Code == status.Factor)
 }
 
-// read reads the parameters. Those of GET stand in the query, but for a session, which may stand in a body. malformed says what could not be read; the set holds
-// the rest then, the session in a cookie at least. Where the document lists no 400, what cannot be read is ignored.
-func (c *call) read() (set *argument.Set, malformed error) {
-	without := *c.r
-	without.Body = http.NoBody
-	if c.endpoint.Method == http.MethodGet {
-		set, malformed = argument.ReadQuery(c.w, c.r)
-	} else if set, malformed = argument.Read(c.w, c.r); malformed != nil {
-		set, _ = argument.Read(c.w, &without)
+// early looks at the session that stands in the head, before a body is read: a bad one in the query is refused, since nothing
+// in the body stands above it. It returns the session if it is good, and its caller is known then.
+func (c *call) early() (shown string, err error) {
+	if !c.endpoint.session {
+		return "", nil
 	}
-	if set == nil {
-		without.URL = &url.URL{Path: c.r.URL.Path}
-		set, _ = argument.Read(c.w, &without) // of cookies alone: nothing there can go wrong
+	head, _ := argument.ReadHead(c.r) // what cannot be read is for later
+	key, source := head.Session()
+	caller, err := c.desk.Caller(key, c.from)
+	if err == nil {
+		c.caller = caller
+		admit.Known(c.r.Context()) // its body may be as large as bodies may be
+		return key, nil
+	}
+	if source == argument.FromQuery && !c.endpoint.checksOrigin(source) {
+		return "", err
+	}
+	return "", nil // the origin may stand above it, or the body may hold another
+}
+
+// read reads the parameters. Those of GET stand in the query, and it has no body. malformed says what could not be read; the
+// set holds the rest then, the session in a cookie at least. Where the document lists no 400, what cannot be read is ignored.
+func (c *call) read() (set *argument.Set, malformed error) {
+	set, malformed = argument.ReadHead(c.r)
+	if c.endpoint.Method != http.MethodGet && malformed == nil {
+		whole, err := argument.Read(c.w, c.r)
+		if err == nil {
+			set = whole
+		}
+		malformed = err
 	}
 	if !slices.Contains(c.endpoint.Codes, status.Arguments) {
 		malformed = nil

@@ -1,0 +1,120 @@
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/vms"
+)
+
+// resident is what a process has in memory, in MiB.
+func (p *program) resident() int {
+	p.t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	require.NoError(p.t, err)
+	kb := 0
+	for line := range strings.Lines(string(status)) {
+		_, _ = fmt.Sscanf(line, "VmRSS: %d kB", &kb)
+	}
+	require.NotZero(p.t, kb)
+	return kb >> 10
+}
+
+// mostOf watches what a process has in memory until stop is called, which tells the most that was seen.
+func mostOf(p *program) (stop func() int) {
+	most, done := p.resident(), make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				most = max(most, p.resident())
+			}
+		}
+	})
+	return func() int { close(done); watching.Wait(); return max(most, p.resident()) }
+}
+
+// crowd is how many strangers come at once, and mostForStrangers what they may cost, in MiB.
+const (
+	crowd            = 2000
+	mostForStrangers = 64
+)
+
+// Two thousand strangers who send half of what they announce cost neither program more than 64 MiB, which it gives back when
+// they have gone; whoever else asks is answered meanwhile, and the camera loses nothing.
+func TestACrowdOfStrangers(t *testing.T) {
+	if os.Getenv("VMSBRIDGE_TEST_PROGRAMS") != "" {
+		t.Skip("figures of an emulated machine say nothing")
+	}
+	asShipped(t)
+	camera := fmt.Sprintf("rtsp://127.0.0.1:%d/cam", freePort(t))
+	start(t, "camsim", "--listen", strings.Split(camera, "/")[2], "--path", "/cam", "--codec", "mjpeg", "--size", "320x176", "--fps", "5").line("camsim ready", time.Minute)
+	s := newSite(t, cameraYAML("gate", camera, "", "tcp", "", ""))
+	s.startBridge()
+	until(t, 20*time.Second, "pictures", func() bool { return s.pictures()["gate"] > 5 })
+
+	body := "POST /g/user HTTP/1.1\r\nHost: x\r\nContent-Length: 1040000\r\n\r\n" + strings.Repeat("{", 1030000)
+	head := "GET /g/user HTTP/1.1\r\nHost: x\r\n" + strings.Repeat("X-A: "+strings.Repeat("a", 1000)+"\r\n", 55)
+	for _, to := range []struct {
+		name, address string
+		p             *program
+	}{{"bridge", s.local, s.bridge}, {"service", s.service, s.cloud}} {
+		for _, c := range []struct{ name, half string }{{"bodies", body}, {"bodies of 8 kB", body[:8<<10]}, {"heads", head}} {
+			before := to.p.resident()
+			stop := mostOf(to.p)
+			leave := gather(t, strings.TrimPrefix(to.address, "http://"), c.half)
+			code, _, _ := get(t, to.address+"/healthz", "")
+			require.Equal(t, 200, code)
+			most := stop()
+			leave()
+			t.Logf("%s, %s: %d MiB before, %d at most", to.name, c.name, before, most)
+			require.Less(t, most-before, mostForStrangers, "%s of %d strangers at the %s", c.name, crowd, to.name)
+			until(t, 20*time.Second, "the memory to be given back", func() bool { return to.p.resident()-before < mostForStrangers/3 })
+		}
+	}
+	require.NotContains(t, s.bridge.output(), "state=stale")
+	require.Len(t, s.events("gate", vms.TypeDeviceStatus), 1, "the camera was online all the time")
+}
+
+// gather lets a crowd come, each of which sends half of a request. leave lets it go.
+func gather(t *testing.T, address, half string) (leave func()) {
+	t.Helper()
+	var mu sync.Mutex // guards all
+	var all []net.Conn
+	var coming sync.WaitGroup
+	for range 16 {
+		coming.Go(func() {
+			for range crowd / 16 {
+				c, err := net.DialTimeout("tcp", address, 10*time.Second)
+				if err != nil {
+					continue // it was one too many
+				}
+				_ = c.SetWriteDeadline(time.Now().Add(2 * time.Second))
+				_, _ = io.WriteString(c, half) // which may be cut off
+				mu.Lock()
+				all = append(all, c)
+				mu.Unlock()
+			}
+		})
+	}
+	coming.Wait()
+	require.Greater(t, len(all), crowd/2, "strangers")
+	return func() {
+		for _, c := range all {
+			_ = c.Close()
+		}
+	}
+}

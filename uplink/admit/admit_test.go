@@ -1,0 +1,236 @@
+package admit
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// bed is a real server behind a Listener. "/known" says that its caller is known, and "/hold" does, and waits for release.
+type bed struct {
+	t       *testing.T
+	l       *Listener
+	ahead   atomic.Int64 // of the clock
+	holding atomic.Int64
+	release chan struct{}
+}
+
+// newBed serves. No address counts as this machine's own but 127.0.0.1.
+func newBed(t *testing.T, o Options) *bed {
+	t.Helper()
+	inner, err := net.Listen("tcp", "0.0.0.0:0")
+	require.NoError(t, err)
+	b := &bed{t: t, l: New(inner, o), release: make(chan struct{})}
+	b.l.now = func() time.Time { return time.Now().Add(time.Duration(b.ahead.Load())) }
+	b.l.own = func(a netip.Addr) bool { return a == netip.MustParseAddr("127.0.0.1") }
+	mux := http.NewServeMux()
+	mux.HandleFunc("/known", func(w http.ResponseWriter, r *http.Request) {
+		Known(r.Context())
+		n, err := io.Copy(io.Discard, r.Body)
+		_, _ = fmt.Fprintf(w, "%d%v", n, err)
+	})
+	mux.HandleFunc("/hold", func(_ http.ResponseWriter, r *http.Request) {
+		Known(r.Context())
+		b.holding.Add(1)
+		<-b.release
+	})
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		n, err := io.Copy(io.Discard, r.Body)
+		_, _ = fmt.Fprintf(w, "%d%v", n, err)
+	})
+	s := &http.Server{Handler: Bodies(mux), ReadTimeout: BodyTime}
+	b.l.Attach(s)
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(b.l) }()
+	t.Cleanup(func() { close(b.release); _ = s.Close(); <-served })
+	return b
+}
+
+// dial connects from an address of this machine.
+func (b *bed) dial(from string) net.Conn {
+	b.t.Helper()
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: 5 * time.Second}
+	c, err := d.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", b.l.Addr().(*net.TCPAddr).Port))
+	require.NoError(b.t, err)
+	b.t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// ask sends a request and reads its answer; "" if the connection was cut off.
+func (b *bed) ask(c net.Conn, request string) string {
+	b.t.Helper()
+	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	if _, err := io.WriteString(c, request); err != nil {
+		return ""
+	}
+	res, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		return ""
+	}
+	defer res.Body.Close()
+	body, _ := io.ReadAll(res.Body)
+	return string(body)
+}
+
+const get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+// cut says whether the server has closed a connection.
+func cut(c net.Conn) bool {
+	_ = c.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
+	_, err := c.Read(make([]byte, 1))
+	return err != nil && !errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+func (b *bed) until(what string, cond func() bool) {
+	b.t.Helper()
+	require.Eventually(b.t, cond, 10*time.Second, 5*time.Millisecond, what)
+}
+
+func (b *bed) counts() (all, idle, strange int) {
+	b.l.mu.Lock()
+	defer b.l.mu.Unlock()
+	return b.l.all.n, b.l.all.rest[0].Len(), b.l.all.rest[1].Len()
+}
+
+// One address fills its own places and nobody else's. Strangers who had their time make room for others, who is known does not.
+func TestPlacesOfAnAddress(t *testing.T) {
+	b := newBed(t, Options{Total: 64, PerAddress: 4})
+	var first []net.Conn
+	for range 4 {
+		first = append(first, b.dial("127.0.0.2"))
+	}
+	b.until("four are in", func() bool { n, _, _ := b.counts(); return n == 4 })
+	require.Empty(t, b.ask(b.dial("127.0.0.2"), get), "a fifth at once is one too many")
+	require.Equal(t, "0<nil>", b.ask(b.dial("127.0.0.3"), get), "another address has places of its own")
+	for range 8 {
+		require.Equal(t, "0<nil>", b.ask(b.dial("127.0.0.1"), get), "this machine itself may have more")
+	}
+	b.ahead.Add(int64(patience + time.Second))
+	require.Equal(t, "0<nil>", b.ask(b.dial("127.0.0.2"), get), "the oldest stranger makes room")
+	require.True(t, cut(first[0]))
+	require.False(t, cut(first[3]))
+}
+
+// A connection that rests between requests makes room at once; one that waits for the answer to a good request never.
+func TestWhoMakesRoom(t *testing.T) {
+	b := newBed(t, Options{Total: 64, PerAddress: 2})
+	busy, resting := b.dial("127.0.0.2"), b.dial("127.0.0.2")
+	_, err := io.WriteString(busy, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n")
+	require.NoError(t, err)
+	require.Equal(t, "0<nil>", b.ask(resting, "GET /known HTTP/1.1\r\nHost: x\r\n\r\n"))
+	b.until("one waits for its answer, one rests", func() bool { _, rest, _ := b.counts(); return rest == 1 && b.holding.Load() == 1 })
+	b.ahead.Add(int64(time.Hour))
+	next := b.dial("127.0.0.2")
+	require.Equal(t, "0<nil>", b.ask(next, "GET /known HTTP/1.1\r\nHost: x\r\n\r\n"))
+	require.True(t, cut(resting))
+	require.False(t, cut(busy))
+	second := b.dial("127.0.0.2")
+	_, err = io.WriteString(second, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n")
+	require.NoError(t, err)
+	b.until("both are known", func() bool { return b.holding.Load() == 2 })
+	b.ahead.Add(int64(time.Hour))
+	require.Empty(t, b.ask(b.dial("127.0.0.2"), get), "nobody makes room")
+	require.False(t, cut(busy))
+}
+
+// Whatever comes from elsewhere, the machine's own health checks get in, and a proxy that was named brings as many as it likes.
+func TestRoomForTheMachineItself(t *testing.T) {
+	b := newBed(t, Options{Total: 16, PerAddress: 8, Exempt: []netip.Prefix{netip.MustParsePrefix("127.0.0.9/32")}})
+	for range 30 {
+		b.dial("127.0.0.9")
+	}
+	b.until("all places but the last are taken", func() bool { n, _, _ := b.counts(); return n == 15 })
+	require.Equal(t, "0<nil>", b.ask(b.dial("127.0.0.1"), get))
+}
+
+// Those who have sent the most are cut off when strangers' requests hold more than they may together; small requests, and large ones of
+// who is known, go through meanwhile.
+func TestStrangersShareTheMemory(t *testing.T) {
+	b := newBed(t, Options{Total: 256, PerAddress: 256, Bytes: 256 << 10})
+	half := "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n" + strings.Repeat("x", 60<<10)
+	var large []net.Conn
+	for range 100 {
+		c := b.dial("127.0.0.2")
+		large = append(large, c)
+		_ = c.SetWriteDeadline(time.Now().Add(5 * time.Second))
+		_, _ = io.WriteString(c, half)
+	}
+	b.until("most are cut off", func() bool {
+		gone := 0
+		for _, c := range large {
+			if cut(c) {
+				gone++
+			}
+		}
+		return gone > 90
+	})
+	b.l.mu.Lock()
+	held := b.l.bytes
+	b.l.mu.Unlock()
+	require.LessOrEqual(t, held, int64(256<<10)+100*smallRequest)
+	require.Equal(t, "1000<nil>", b.ask(b.dial("127.0.0.3"), "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"+strings.Repeat("x", 1000)))
+	require.Equal(t, "1000000<nil>", b.ask(b.dial("127.0.0.3"), "POST /known HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"+strings.Repeat("x", 1000000)))
+	for _, c := range large {
+		_ = c.Close()
+	}
+	b.until("nothing is left", func() bool {
+		b.l.mu.Lock()
+		defer b.l.mu.Unlock()
+		return b.l.bytes == 0 && b.l.all.rest[stranger].Len() == 0
+	})
+}
+
+// The body of a GET counts for nothing and is not waited for.
+func TestGetHasNoBody(t *testing.T) {
+	b := newBed(t, Options{Total: 16, PerAddress: 16})
+	require.Equal(t, "0<nil>", b.ask(b.dial("127.0.0.2"), "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"))
+	require.Equal(t, "0<nil>", b.ask(b.dial("127.0.0.2"), "GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"))
+	c := b.dial("127.0.0.2")
+	require.Equal(t, "0<nil>", b.ask(c, "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: "+strconv.Itoa(len(get))+"\r\n\r\n"+get))
+	require.Empty(t, b.ask(c, ""), "what it held is not taken for a request")
+}
+
+// A body that stops coming ends in a few seconds; one that goes on slowly does not, and its handler may think for as long as
+// it likes afterwards.
+func TestBodiesHaveToMove(t *testing.T) {
+	defer func(before time.Duration) { stepTime = before }(stepTime)
+	stepTime = 300 * time.Millisecond
+	b := newBed(t, Options{Total: 16, PerAddress: 16})
+	begun := time.Now()
+	answer := b.ask(b.dial("127.0.0.2"), "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"+strings.Repeat("x", 90000))
+	require.Contains(t, answer, "i/o timeout")
+	require.Less(t, time.Since(begun), BodyTime/2)
+
+	c := b.dial("127.0.0.2")
+	_, err := io.WriteString(c, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 81920\r\n\r\n")
+	require.NoError(t, err)
+	for range 9 {
+		_, err := c.Write(make([]byte, stepBytes))
+		require.NoError(t, err)
+		pause(t, 100*time.Millisecond)
+	}
+	require.Equal(t, "81920<nil>", b.ask(c, strings.Repeat("x", stepBytes)), "0.9 s in all, and no 0.3 s without 8 KiB")
+}
+
+// pause is the time between two pieces of a body that comes slowly.
+func pause(t *testing.T, d time.Duration) {
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	defer cancel()
+	<-ctx.Done()
+}

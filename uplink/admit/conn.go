@@ -1,0 +1,121 @@
+package admit
+
+import (
+	"container/list"
+	"errors"
+	"net"
+	"net/netip"
+	"sync/atomic"
+	"time"
+)
+
+// state is what a connection is at the moment.
+type state int
+
+const (
+	idle     state = iota // without a request
+	stranger              // with a request, or without its first, that shows nobody yet
+	known                 // with a request that showed a good credential
+)
+
+// conn is one connection that was let in. What it says of itself is guarded by its listener's mutex, but for free.
+type conn struct {
+	net.Conn
+	l    *Listener
+	free atomic.Bool // known: what it sends counts no more
+
+	from   netip.Prefix
+	theirs *line // of its address
+	state  state
+	since  time.Time
+	bytes  int64
+	places [2]*list.Element // in theirs, and in all
+	gone   bool
+}
+
+var errNoRoom = errors.New("the connection was cut off to make room")
+
+// Read counts what strangers send.
+func (c *conn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if n > 0 && !c.free.Load() && !c.l.sent(c, int64(n)) {
+		_ = c.Conn.Close()
+		c.l.memory.watch(c.l)
+		return 0, errNoRoom
+	}
+	return n, err
+}
+
+// Close gives its place free.
+func (c *conn) Close() error {
+	c.l.mu.Lock()
+	c.l.leaveLocked(c)
+	c.l.mu.Unlock()
+	err := c.Conn.Close()
+	c.l.memory.watch(c.l)
+	return err
+}
+
+// sent counts n bytes of a stranger, and says whether it may go on.
+func (l *Listener) sent(c *conn, n int64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.gone || c.state == known {
+		return !c.gone
+	}
+	c.bytes += n
+	l.bytes += n
+	share := max(smallRequest, l.o.Bytes/int64(max(1, l.all.rest[stranger].Len())))
+	if l.bytes <= l.o.Bytes || c.bytes <= share {
+		return true
+	}
+	l.turnedLocked(1, c.from)
+	l.leaveLocked(c)
+	return false
+}
+
+func (l *Listener) become(c *conn, s state) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.becomeLocked(c, s)
+}
+
+// becomeLocked moves c to the end of those in a state. What it sent up to then holds no memory any more, or is nobody's concern.
+func (l *Listener) becomeLocked(c *conn, s state) {
+	if c.gone || c.state == s {
+		return
+	}
+	l.standAsideLocked(c)
+	if s != stranger {
+		l.bytes -= c.bytes
+		c.bytes = 0
+	}
+	c.state, c.since = s, l.now()
+	c.free.Store(s == known)
+	if s != known {
+		c.places = [2]*list.Element{c.theirs.rest[s].PushBack(c), l.all.rest[s].PushBack(c)}
+	}
+}
+
+// standAsideLocked takes c out of its lists.
+func (l *Listener) standAsideLocked(c *conn) {
+	if c.places[0] != nil {
+		c.theirs.rest[c.state].Remove(c.places[0])
+		l.all.rest[c.state].Remove(c.places[1])
+		c.places = [2]*list.Element{}
+	}
+}
+
+// leaveLocked forgets c.
+func (l *Listener) leaveLocked(c *conn) {
+	if c.gone || c.theirs == nil {
+		return
+	}
+	l.standAsideLocked(c)
+	c.gone = true
+	l.bytes -= c.bytes
+	l.all.n--
+	if c.theirs.n--; c.theirs.n == 0 {
+		delete(l.addresses, c.from)
+	}
+}
