@@ -24,7 +24,7 @@ type front struct {
 }
 
 func (c runCmd) front(l net.Listener, h http.Handler, log *slog.Logger) (front, error) {
-	proxies, err := prefixes(c.Proxy)
+	proxies, err := prefixes("--proxy", c.Proxy)
 	if err != nil {
 		return front{}, err
 	}
