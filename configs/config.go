@@ -156,7 +156,8 @@ type Journal struct {
 // a time server: what is recorded gets its right time later, and no event is reported before.
 type Clock struct {
 	// Wait is how long the service must have been answering until a clock that is plausible, but that nothing vouches for, is
-	// believed; 0: at once. 0 or 1s to 168h, default 10m.
+	// believed; 0: at once. Without a service it is believed once the machine has been running for that long, a minute at most.
+	// 0 or 1s to 168h, default 10m.
 	Wait time.Duration `yaml:"wait"`
 }
 

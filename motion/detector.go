@@ -132,6 +132,16 @@ func (d *Detector) forgetEnds() {
 	}
 }
 
+// Last is the time of the last picture with motion of the region's open span, "" for the whole picture; ok is false if none is open.
+func (d *Detector) Last(region string) (last time.Time, ok bool) {
+	for i := range d.spans {
+		if s := &d.spans[i]; s.region == region && s.open {
+			return s.last, true
+		}
+	}
+	return time.Time{}, false
+}
+
 // Shake is by how much a shaking camera looks elsewhere than usual in the newest picture, in fractions of its width and height: what is usually at x is at x plus that.
 func (d *Detector) Shake() (x, y float64) {
 	side := float64(d.grid.side)

@@ -28,7 +28,8 @@ type Options struct {
 	// Wait is how long the service must have been answering before a clock that nothing vouches for is believed. 0: a plausible
 	// one is believed at once.
 	Wait time.Duration
-	// Alone says that there is no service: Wait counts from the start.
+	// Alone says that there is no service whose time could bear the machine's out: a plausible clock is believed when the machine has been
+	// running for a minute, which is what NTP takes after a boot, or for Wait, if that is shorter.
 	Alone bool
 	// Built is when the program was built: no true time is before it.
 	Built time.Time
@@ -109,9 +110,6 @@ func New(o Options) *Clock {
 	}
 	r := o.Machine.Read()
 	c := &Clock{opts: o, m: o.Machine, log: o.Log, base: sinceEpoch(r.Wall) - r.Boot, open: make(chan struct{})}
-	if o.Alone {
-		c.heard, c.heardAt = true, r.Boot
-	}
 	c.register(o.Registerer)
 	return c
 }

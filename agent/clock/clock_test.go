@@ -293,6 +293,43 @@ func TestAPlausibleClockIsBelievedWhenTheServiceShowsTheSame(t *testing.T) {
 	}
 }
 
+// Without a service nobody would ever vouch for the clock: a plausible one is believed a minute after the boot, and at once where the machine
+// has been running for longer. What is said until then blames no service.
+func TestAPlausibleClockWithoutAService(t *testing.T) {
+	b := newBench(t, &hand{})
+	b.opts.Alone = true
+	b.boot("a", truth0)
+	b.pass(55 * time.Second)
+	require.False(t, b.isTrue(), "NTP may still come")
+	require.Contains(t, b.c.Problem(), "has not been running for 1m0s")
+	require.NotContains(t, b.c.Problem(), "service")
+	b.pass(10 * time.Second)
+	require.True(t, b.isTrue())
+	require.Equal(t, Assumed, b.c.State().Source)
+	require.Empty(t, b.c.Problem())
+	b.within(0)
+
+	b = newBench(t, &hand{up: 5 * time.Hour, id: "a"})
+	b.opts.Alone = true
+	b.start()
+	require.True(t, b.isTrue(), "the machine runs for hours")
+	require.Zero(t, b.c.State().Era)
+
+	b = newBench(t, &hand{})
+	b.opts.Alone = true
+	b.boot("a", time.Unix(30, 0))
+	b.pass(time.Hour)
+	require.False(t, b.isTrue(), "not 1970")
+	require.NotContains(t, b.c.Problem(), "service")
+	b.set(truth0.Add(b.h.up)) // by hand
+	b.pass(20 * time.Second)
+	require.False(t, b.isTrue(), "it may be set again")
+	b.pass(20 * time.Second)
+	require.True(t, b.isTrue())
+	require.Equal(t, Set, b.c.State().Source)
+	b.within(time.Millisecond)
+}
+
 func TestAPlausibleClockIsBelievedAtOnceWhereNobodyWaits(t *testing.T) {
 	b := newBench(t, &hand{})
 	b.opts.Wait = 0

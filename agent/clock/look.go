@@ -80,7 +80,7 @@ func (c *Clock) judge(r Reading) {
 		return
 	}
 	heard, at, dates := c.service()
-	if heard && r.Boot-at >= c.opts.Wait || c.opts.Wait == 0 {
+	if c.patient(r, heard, at) {
 		if why == "" {
 			c.settle(by, Assumed)
 			return
@@ -89,13 +89,26 @@ func (c *Clock) judge(r Reading) {
 			c.settle(middle, Service)
 			return
 		}
+	} else if why == "" && c.opts.Alone {
+		why = "it is not synchronised, and the machine has not been running for " + c.aloneWait().String()
 	} else if why == "" {
 		why = "it is not synchronised, and the service has not been answering for " + c.opts.Wait.String()
 	}
 	c.mu.Lock()
-	c.whyNot = why + ": see that the machine gets the time (NTP), or set it"
+	c.whyNot = why
 	c.mu.Unlock()
 }
+
+// patient tells whether it was waited for long enough for something better to vouch for the clock.
+func (c *Clock) patient(r Reading, heard bool, since time.Duration) bool {
+	if c.opts.Alone {
+		return r.Boot >= c.aloneWait() && !(c.stepped && r.Boot-c.stepAt < c.opts.Settle)
+	}
+	return c.opts.Wait == 0 || heard && r.Boot-since >= c.opts.Wait
+}
+
+// aloneWait is how long the machine must have been running, where there is no service.
+func (c *Clock) aloneWait() time.Duration { return min(c.opts.Wait, time.Minute) }
 
 // implausible says why the wall clock cannot be true, or "".
 func (c *Clock) implausible(r Reading) string {

@@ -40,7 +40,7 @@ func (c *Clock) Open(m Memory, s Stores) error {
 	default:
 		c.retireEra()
 		l.True, l.Ahead = Waiting, 0
-		if c.opts.Wait == 0 && c.implausible(r) == "" {
+		if (c.opts.Wait == 0 || c.opts.Alone) && c.patient(r, false, 0) && c.implausible(r) == "" {
 			c.become(Assumed, base)
 			break
 		}

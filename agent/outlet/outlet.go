@@ -21,7 +21,8 @@ import (
 type Destination interface {
 	// Write stores events durably, in one go, and has an error for each.
 	Write(list ...journal.Record) []error
-	Touch(id string, last time.Time) error
+	// TouchAll notes that ongoing events were still going on, in one go.
+	TouchAll(last map[string]time.Time) error
 }
 
 // Clock gives the true times of what is written, and the era that they are of if they are not true yet. agent/clock is one.
@@ -34,9 +35,9 @@ const (
 	outletRetry = time.Second
 	// outletDrain bounds the writing of what is left when the agent stops, which is to take five seconds at most in all.
 	outletDrain = 1500 * time.Millisecond
-	// touchEvery is how far the last activity of a span may lie behind in the journal, and so how much of a span a power
-	// cut may cost.
-	touchEvery = 5 * time.Second
+	// touchEvery is how far the last activity of a span may lie behind on the disk, and so how much of a span a kill or a power
+	// cut may cost: a second, with the time that the picture and the write take.
+	touchEvery = 800 * time.Millisecond
 	// outletBatch is how many events share what one write to the disk costs.
 	outletBatch = 256
 	// maxOutlet is a bound that only a journal which cannot be written for days reaches; the oldest then go, counted.
@@ -143,16 +144,21 @@ func (o *Outlet) accept(ev vms.Event, stored bool) {
 		delete(o.touched, ev.ID)
 		delete(o.spans, ev.ID)
 	} else if !stored {
-		o.spans[ev.ID] = spanOf(ev)
+		o.spans[ev.ID] = spanOf(ev, o.touched[ev.ID])
 	}
 	o.mu.Unlock()
 	o.signal()
 }
 
-// Touch notes that an ongoing event was still going on at last. It is written every few seconds.
+// Touch notes that an ongoing event was still going on at last. It is written with the event, if that comes after it, and else within a
+// second, together with all others.
 func (o *Outlet) Touch(id string, last time.Time) {
 	o.mu.Lock()
 	o.touched[id] = last
+	if s, ok := o.spans[id]; ok {
+		s.last = last
+		o.spans[id] = s
+	}
 	o.mu.Unlock()
 }
 
@@ -168,8 +174,12 @@ func (o *Outlet) Flush() { _ = o.flush() }
 
 // Run writes until ctx is done, and then what is left, as long as the journal takes it.
 func (o *Outlet) Run(ctx context.Context) error {
-	touch := time.NewTicker(touchEvery)
-	defer touch.Stop()
+	// The notes have a goroutine of their own: they must not wait for an event that a slow disk takes.
+	touching, stop := context.WithCancel(ctx)
+	var behind sync.WaitGroup
+	behind.Go(func() { o.touch(touching) })
+	defer behind.Wait()
+	defer stop()
 	pause := time.NewTimer(outletRetry)
 	defer pause.Stop()
 	for {
@@ -186,8 +196,6 @@ func (o *Outlet) Run(ctx context.Context) error {
 			return ctx.Err()
 		case <-wake:
 		case <-retry:
-		case <-touch.C:
-			o.writeTouched()
 		}
 	}
 }
@@ -211,9 +219,9 @@ func (o *Outlet) flush() error {
 	for {
 		o.mu.Lock()
 		batch := slices.Clone(o.waiting[:min(len(o.waiting), outletBatch)])
-		stored := make([]bool, len(batch))
+		stored, last := make([]bool, len(batch)), make([]time.Time, len(batch))
 		for i, ev := range batch {
-			stored[i] = o.stored[ev.ID]
+			stored[i], last[i] = o.stored[ev.ID], o.spans[ev.ID].last
 		}
 		o.mu.Unlock()
 		if len(batch) == 0 {
@@ -221,7 +229,7 @@ func (o *Outlet) flush() error {
 		}
 		o.writing.Store(time.Now().UnixNano())
 		ended := o.timed()
-		errs := o.put(batch, stored)
+		errs := o.put(batch, stored, last)
 		ended()
 		o.writing.Store(0)
 		if err := o.settle(batch, errs); err != nil {
@@ -273,11 +281,11 @@ func (o *Outlet) settle(batch []vms.Event, errs []error) (refused error) {
 }
 
 // put writes events. Where the disk is full, old stills make room.
-func (o *Outlet) put(batch []vms.Event, stored []bool) []error {
-	errs := o.write(batch, stored)
+func (o *Outlet) put(batch []vms.Event, stored []bool, last []time.Time) []error {
+	errs := o.write(batch, stored, last)
 	full := func(err error) bool { return errors.Is(err, journal.ErrFull) }
 	if slices.ContainsFunc(errs, full) && o.room != nil && o.room.make() {
-		errs = o.write(batch, stored)
+		errs = o.write(batch, stored, last)
 	}
 	if !slices.ContainsFunc(errs, full) && o.room != nil {
 		o.room.helped()
@@ -293,18 +301,38 @@ func sameVersion(a, b vms.Event) bool {
 	return a.Ongoing() || a.EndTimestamp.Equal(b.EndTimestamp.Time)
 }
 
+// touch writes each second when what goes on was last known to do so, if there is news.
+func (o *Outlet) touch(ctx context.Context) {
+	tick := time.NewTicker(touchEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			o.writeTouched()
+		}
+	}
+}
+
 func (o *Outlet) writeTouched() {
 	o.mu.Lock()
-	touched, spans := o.touched, map[string]span{}
-	o.touched = map[string]time.Time{}
-	for id := range touched {
-		spans[id] = o.spans[id]
+	touched, spans := map[string]time.Time{}, map[string]span{}
+	for id, last := range o.touched {
+		if s, ok := o.spans[id]; ok { // else its event is still to come
+			touched[id], spans[id] = last, s
+			delete(o.touched, id)
+		}
 	}
 	o.mu.Unlock()
-	for id, last := range touched {
-		if err := o.touch(id, spans[id], last); err != nil {
-			o.log.Debug("note a span's last activity", "id", id, "error", err)
-		}
+	if len(touched) == 0 {
+		return
+	}
+	ended := o.timed()
+	err := o.to.TouchAll(o.stamped(touched, spans))
+	ended()
+	if err != nil {
+		o.log.Debug("note what goes on", "error", err)
 	}
 }
 

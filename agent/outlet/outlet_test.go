@@ -49,7 +49,7 @@ func (d *diary) put(ev vms.Event, report bool) error {
 	return nil
 }
 
-func (d *diary) Touch(string, time.Time) error { return nil }
+func (d *diary) TouchAll(map[string]time.Time) error { return nil }
 
 func (d *diary) set(full bool) { d.mu.Lock(); d.full = full; d.mu.Unlock() }
 
@@ -164,4 +164,82 @@ func TestOutletHasStillsMakeRoom(t *testing.T) {
 		require.ErrorIs(t, o.flush(), journal.ErrFull)
 	}
 	require.Equal(t, 2, asked)
+}
+
+// touchbook is a destination that remembers what was noted.
+type touchbook struct {
+	diary
+	last []map[string]time.Time // what each write noted
+	of   []journal.Record
+}
+
+func (b *touchbook) Write(list ...journal.Record) []error {
+	b.mu.Lock()
+	b.of = append(b.of, list...)
+	b.mu.Unlock()
+	return b.diary.Write(list...)
+}
+
+func (b *touchbook) TouchAll(last map[string]time.Time) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.last = append(b.last, last)
+	return nil
+}
+
+// What goes on is noted once a second for all spans together, and a span is stored with the last that is known of it.
+func TestOutletNotesWhatGoesOnTogether(t *testing.T) {
+	b := &touchbook{}
+	o := testOutlet(b, true)
+	want := map[string]time.Time{}
+	for n := range 100 {
+		ev := someEvent(n, false)
+		o.Touch(ev.ID, at(n+300))
+		want[ev.ID] = at(n + 300)
+	}
+	o.writeTouched()
+	for n := range 100 {
+		o.Put(someEvent(n, false))
+	}
+	require.Empty(t, b.last, "an event comes before what is noted of it")
+	require.NoError(t, o.flush())
+	require.Len(t, b.of, 100)
+	for _, r := range b.of {
+		require.Equal(t, want[r.Event.ID], r.Last)
+	}
+	o.Touch("unknown", at(1))
+	for range 3 {
+		o.writeTouched()
+	}
+	require.Equal(t, []map[string]time.Time{want}, b.last, "one write, and none without news")
+	ended := someEvent(1, true)
+	o.Touch(ended.ID, at(500))
+	o.Put(ended)
+	o.writeTouched()
+	require.Len(t, b.last, 1, "what has ended is not noted")
+}
+
+// A disk that takes its time over the first event takes no more over those that came meanwhile: they share the next write.
+func TestOutletWritesWhatWaitsInOneGo(t *testing.T) {
+	b := &counting{}
+	o := testOutlet(b, true)
+	for n := range 600 {
+		o.Put(someEvent(n, true))
+	}
+	require.NoError(t, o.flush())
+	require.Equal(t, []int{outletBatch, outletBatch, 600 - 2*outletBatch}, b.batches)
+	require.Equal(t, 600, b.len())
+	for n, ev := range b.events {
+		require.Equal(t, someEvent(n, true).ID, ev.ID, "in order")
+	}
+}
+
+type counting struct {
+	diary
+	batches []int
+}
+
+func (c *counting) Write(list ...journal.Record) []error {
+	c.batches = append(c.batches, len(list))
+	return c.diary.Write(list...)
 }

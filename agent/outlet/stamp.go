@@ -11,13 +11,16 @@ import (
 type span struct {
 	actor, kind string
 	start       time.Time
+	last        time.Time // when it was last known to go on
 }
 
-func spanOf(ev vms.Event) span { return span{ev.ActorID, ev.Type, ev.StartTimestamp.Time} }
+func spanOf(ev vms.Event, last time.Time) span {
+	return span{ev.ActorID, ev.Type, ev.StartTimestamp.Time, last}
+}
 
 // write puts events into the journal under their true times. They are those of the moment of writing: what waited here while the
 // clock became true is right as well, and so is what the journal gets before it is, and stores after.
-func (o *Outlet) write(batch []vms.Event, stored []bool) []error {
+func (o *Outlet) write(batch []vms.Event, stored []bool, last []time.Time) []error {
 	var at func(time.Time) time.Time
 	var era uint32
 	if o.clock != nil {
@@ -26,8 +29,14 @@ func (o *Outlet) write(batch []vms.Event, stored []bool) []error {
 	list := make([]journal.Record, len(batch))
 	for i, ev := range batch {
 		list[i] = journal.Record{Event: ev, Report: o.report && (o.ongoing.Load() || !ev.Ongoing())}
+		if ev.Ongoing() {
+			list[i].Last = last[i]
+		}
 		if at != nil && !stored[i] {
 			list[i].Event, list[i].Era = timed(ev, at), era
+			if !last[i].IsZero() {
+				list[i].Last = at(last[i])
+			}
 		}
 	}
 	return o.to.Write(list...)
@@ -46,12 +55,21 @@ func timed(ev vms.Event, at func(time.Time) time.Time) vms.Event {
 	})
 }
 
-// touch notes the last activity of an event.
-func (o *Outlet) touch(id string, s span, last time.Time) error {
-	if o.clock == nil || s.start.IsZero() {
-		return o.to.Touch(id, last)
+// stamped is the last activities under the events' stored ids, at their true times.
+func (o *Outlet) stamped(touched map[string]time.Time, spans map[string]span) map[string]time.Time {
+	if o.clock == nil {
+		return touched
 	}
 	at, _ := o.clock.Stamp()
-	ev := timed(vms.Event{ID: id, ActorID: s.actor, Type: s.kind, StartTimestamp: vms.At(s.start), EndTimestamp: vms.Ptr(last)}, at)
-	return o.to.Touch(ev.ID, ev.EndTimestamp.Time)
+	out := map[string]time.Time{}
+	for id, last := range touched {
+		s := spans[id]
+		if s.start.IsZero() {
+			out[id] = last
+			continue
+		}
+		ev := timed(vms.Event{ID: id, ActorID: s.actor, Type: s.kind, StartTimestamp: vms.At(s.start), EndTimestamp: vms.Ptr(last)}, at)
+		out[ev.ID] = ev.EndTimestamp.Time
+	}
+	return out
 }

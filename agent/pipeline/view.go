@@ -90,8 +90,8 @@ func (p *Pipeline) picture(ctx context.Context, pic codec.Picture) {
 	p.report(res.Changes)
 	if res.Moving {
 		for key, s := range p.spans {
-			if key != viewKey {
-				p.rooms.Out.Touch(s.ID, t)
+			if last, open := p.detector.Last(key); open && key != viewKey {
+				p.rooms.Out.Touch(s.ID, last)
 			}
 		}
 	}
@@ -151,6 +151,12 @@ func (p *Pipeline) report(changes []motion.Change) {
 func (p *Pipeline) began(region string, ev vms.Event) {
 	p.spans[region] = ev
 	p.rooms.Metrics.spans.WithLabelValues(p.cfg.ID, ev.Type).Inc()
+	// Before the event, which is stored with it: what is confirmed has a length, whatever comes next.
+	last, _ := p.detector.Last(region)
+	if !last.After(ev.StartTimestamp.Time) {
+		last = p.lastSeen
+	}
+	p.rooms.Out.Touch(ev.ID, last)
 	p.log.Info("motion began", "start", ev.StartTimestamp.String(), "confirmed", vms.At(p.lastSeen).String(), "region", region)
 	p.rooms.Out.Put(ev)
 }

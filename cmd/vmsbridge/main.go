@@ -18,6 +18,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"vmsbridge/agent/codec"
+	"vmsbridge/cmd/stop"
 	"vmsbridge/configs"
 )
 
@@ -34,7 +35,7 @@ type streams struct {
 
 // commands is the command line as kong reads it.
 type commands struct {
-	Run      runCommand      `cmd:"" help:"Run the bridge until SIGINT or SIGTERM; a second signal aborts."`
+	Run      runCommand      `cmd:"" help:"Run the bridge until SIGINT or SIGTERM; a second one, two seconds later, aborts."`
 	Demo     demoCommand     `cmd:"" help:"Show everything on this machine: a service, three cameras, a bridge, and each event as it arrives."`
 	Login    loginCommand    `cmd:"" help:"Sign the bridge in at the service; what it gets is kept in service.session_file."`
 	Check    checkCommand    `cmd:"" help:"Print every problem of a configuration file as file:line:col: path: message."`
@@ -64,7 +65,7 @@ const (
 	exitFailed  = 1
 	exitUsage   = 64
 	exitConfig  = 78
-	exitAborted = 130
+	exitAborted = stop.Aborted
 )
 
 // exitError ends the program with a code of its own; a nil err means that everything was said already.

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/agent/codec"
+	"vmsbridge/cmd/stop"
 )
 
 // TestMain lets the test binary be the real program, for what only a process can show: signals, exit codes, decoders.
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) {
 	case "1":
 		main()
 	case "stubborn": // a bridge that takes for ever to stop
-		ctx, _ := drainOnSignal(context.Background(), slog.New(slog.NewTextHandler(os.Stderr, nil)))
+		ctx, _ := stop.OnSignal(context.Background(), slog.New(slog.NewTextHandler(os.Stderr, nil)), os.Exit)
 		fmt.Fprintln(os.Stderr, "started")
 		<-ctx.Done()
 		select {}

@@ -15,6 +15,7 @@ import (
 
 	"vmsbridge/agent"
 	"vmsbridge/agent/systemd"
+	"vmsbridge/cmd/stop"
 	"vmsbridge/configs"
 )
 
@@ -24,7 +25,8 @@ type runCommand struct {
 }
 
 // Run runs the bridge. SIGHUP has it read its configuration anew. The first SIGINT or SIGTERM ends it in order: open spans are
-// ended and written, stills flushed. A second one ends the process at once; what was durable stays so.
+// ended and written, stills flushed. One that comes more than two
+// seconds later ends the process at once; what was durable stays so.
 func (c *runCommand) Run(ctx context.Context, s streams) error {
 	if c.File != "" {
 		c.Config = c.File
@@ -46,8 +48,8 @@ func (c *runCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return &exitError{exitConfig, err}
 	}
-	ctx, stop := drainOnSignal(ctx, log)
-	defer stop()
+	ctx, stopped := stop.OnSignal(ctx, log, os.Exit)
+	defer stopped()
 	defer reloadOnSignal(ctx, a, log)()
 	if err := a.Run(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("run the bridge: %w", err)
@@ -79,37 +81,6 @@ func reloadOnSignal(ctx context.Context, a *agent.Agent, log *slog.Logger) func(
 		signal.Stop(signals)
 		cancel()
 		<-done
-	}
-}
-
-// drainOnSignal returns a context that the first SIGINT or SIGTERM cancels; the second ends the process.
-func drainOnSignal(ctx context.Context, log *slog.Logger) (context.Context, func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	signals := make(chan os.Signal, 2) // one to drain, one to abort
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-	ended := make(chan struct{})
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		select {
-		case sig := <-signals:
-			log.Info("stopping; another signal aborts", "signal", sig.String())
-			cancel()
-		case <-ended:
-			return
-		}
-		select {
-		case sig := <-signals:
-			log.Error("aborted before everything was written", "signal", sig.String())
-			os.Exit(exitAborted)
-		case <-ended:
-		}
-	}()
-	return ctx, func() {
-		signal.Stop(signals)
-		close(ended)
-		<-done
-		cancel()
 	}
 }
 

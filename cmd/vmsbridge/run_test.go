@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/cmd/stop"
 )
 
 // The real program starts, says that it is ready, answers, and the first signal ends it in order.
@@ -68,9 +70,17 @@ func TestRunAbortsOnTheSecondSignal(t *testing.T) {
 	eventually(t, "the start", func() bool { return log.count("started") == 1 })
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 	eventually(t, "the drain", func() bool { return log.count("another signal aborts") == 1 })
+	require.NoError(t, cmd.Process.Signal(syscall.SIGINT), "of the same stop")
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case <-time.After(stop.Same + 100*time.Millisecond):
+	case <-ended:
+		t.Fatal("a signal of the same stop aborted it")
+	}
 	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
 	var exit *exec.ExitError
-	require.ErrorAs(t, cmd.Wait(), &exit)
+	require.ErrorAs(t, <-ended, &exit)
 	require.Equal(t, exitAborted, exit.ExitCode())
 }
 

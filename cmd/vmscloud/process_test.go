@@ -134,6 +134,7 @@ func (p *process) kill() {
 func (p *process) stop() int {
 	p.t.Helper()
 	require.NoError(p.t, p.cmd.Process.Signal(syscall.SIGTERM))
+	_ = p.cmd.Process.Signal(syscall.SIGINT) // of the same stop, as a terminal sends it
 	select {
 	case <-p.waited:
 	case <-time.After(2 * time.Minute):

@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"golang.org/x/sync/errgroup"
 
+	"vmsbridge/cmd/stop"
 	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/storage/database"
 	"vmsbridge/storage/journal"
@@ -55,12 +56,10 @@ type runCmd struct {
 const drain = 5 * time.Second
 
 func (c runCmd) Run() error {
-	// The first signal stops in order, the second at once: stop() gives the signal back its own effect.
 	// A reader of the printed events that goes away must not end the service.
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop)
+	ctx, stopped := stop.OnSignal(context.Background(), c.logger(), os.Exit)
+	defer stopped()
 	return c.serve(ctx)
 }
 

@@ -37,9 +37,11 @@ type DB struct {
 	closed bool
 	broken error // why the file cannot be open
 	retry  time.Time
-	damage []Damage
 	copied uint64 // sum of the copy
 	copyTx int    // transaction of the copy
+
+	foundMu sync.Mutex // guards damage; never held over I/O, as mu is: whoever asks how the file is must not wait for a copy
+	damage  []Damage
 }
 
 // open is the file as bbolt has it.
@@ -182,8 +184,8 @@ func (d *DB) InPlace() error {
 
 // Damage tells what damage was found since Open began, oldest first.
 func (d *DB) Damage() []Damage {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	d.foundMu.Lock()
+	defer d.foundMu.Unlock()
 	return append([]Damage(nil), d.damage...)
 }
 

@@ -37,7 +37,9 @@ func (d *DB) replace(cause string) error {
 		return fmt.Errorf("open the recovered file: %w", err)
 	}
 	d.at.Store(db)
+	d.foundMu.Lock()
 	d.damage = append(d.damage, dam)
+	d.foundMu.Unlock()
 	d.opts.Log.Error("a damaged file was set aside and recovered", "file", d.path, "cause", cause, "aside", dam.Aside, "records", dam.Records,
 		"restored", dam.Restored, "lost_pages", dam.LostPages, "bad_records", dam.BadRecords)
 	if dam.Aside != "" {

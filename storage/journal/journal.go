@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -9,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/journal/activity"
 	"vmsbridge/storage/journal/audit"
 	"vmsbridge/storage/journal/follow"
 	"vmsbridge/storage/journal/vault"
@@ -43,9 +46,11 @@ type Cursor = follow.Cursor
 // Journal is an open journal. All methods are safe for concurrent use; those that change it block until the change is on
 // the device, and several callers share one transaction. Reads never wait for a change in progress.
 type Journal struct {
-	file    *vault.File
-	opts    Options
-	metrics *metrics
+	file *vault.File
+	// activity says when ongoing events were last known to go on, where it is later than what the file says.
+	activity *activity.Log
+	opts     Options
+	metrics  *metrics
 	// settling is what Settle has begun and not ended; nil: nothing.
 	settling atomic.Pointer[settlement]
 
@@ -87,6 +92,9 @@ func Open(path string, opts Options) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := j.openActivity(path + activitySuffix); err != nil {
+		return nil, errors.Join(err, j.file.Close())
+	}
 	j.followers = follow.New(j.file, opts.Now, j.metrics.damaged)
 	j.metrics.register(opts.Registerer, j)
 	if waiting, _ := j.file.Tally(); waiting > 0 {
@@ -96,7 +104,27 @@ func Open(path string, opts Options) (*Journal, error) {
 }
 
 // Close ends the journal. Calls under way finish first; later ones give ErrClosed. A second Close does nothing.
-func (j *Journal) Close() error { return j.file.Close() }
+func (j *Journal) Close() error {
+	taken := j.takeActivity() == nil // else the next Open takes it over
+	return errors.Join(j.activity.Close(taken), j.file.Close())
+}
+
+// activitySuffix is what the notes of what goes on are called beside the journal.
+const activitySuffix = ".activity"
+
+// openActivity takes over what was noted before a crash.
+func (j *Journal) openActivity(path string) (err error) {
+	if j.activity, err = activity.Open(path); err != nil {
+		return fmt.Errorf("read what went on: %w", err)
+	}
+	if err := j.takeActivity(); err != nil {
+		if j.opts.Log != nil {
+			j.opts.Log.Warn("what went on at the end of the last run is noted beside the journal only; it is tried again", "error", err)
+		}
+		return nil
+	}
+	return j.activity.Close(true)
+}
 
 // Damage tells what happened if this journal found its file damaged since Open began, else nil.
 func (j *Journal) Damage() *Damage { return j.file.Damage() }

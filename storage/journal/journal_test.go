@@ -344,3 +344,48 @@ func putMany(t testing.TB, j *Journal, list []vms.Event) {
 		require.NoError(t, j.PutAll(part, false))
 	}
 }
+
+// After a crash each event that goes on ends where it was last noted to go on, also one that was settled meanwhile or is stored again, and one
+// of which only its first note is known.
+func TestUnfinishedAfterACrash(t *testing.T) {
+	path := sample.Path(t)
+	j := open(t, path, Options{})
+	a, b, c := sample.Event("a", 0, sample.GoesOn), sample.Event("b", 0, sample.GoesOn), sample.Event("c", -time.Hour, sample.GoesOn)
+	require.NoError(t, j.Put(a, true))
+	for _, err := range j.Write(Record{Event: b, Report: true, Last: sample.Epoch.Add(300 * time.Millisecond)}, Record{Event: c, Era: 3}) {
+		require.NoError(t, err)
+	}
+	require.NoError(t, j.TouchAll(map[string]time.Time{a.ID: sample.Epoch.Add(7 * time.Second), c.ID: sample.Epoch.Add(9*time.Second - time.Hour), "unknown": sample.Epoch}))
+	require.NoError(t, j.TouchAll(map[string]time.Time{a.ID: sample.Epoch.Add(8 * time.Second)}))
+	_, last, ok, err := j.Extent(3)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, sample.Epoch.Add(9*time.Second-time.Hour), last.UTC())
+	_, _, err = j.Settle(3, time.Hour, nil)
+	require.NoError(t, err)
+	want := map[string]time.Duration{"a": 8 * time.Second, "b": 300 * time.Millisecond, "c": 9 * time.Second}
+	check := func(j *Journal) {
+		t.Helper()
+		list, err := j.Unfinished()
+		require.NoError(t, err)
+		require.Len(t, list, 3)
+		for _, o := range list {
+			require.Equal(t, want[o.Event.ActorID], o.Last.Sub(sample.Epoch), o.Event.ActorID)
+		}
+	}
+	check(j)
+	// What a crash leaves: both files as they are now.
+	crashed := filepath.Join(t.TempDir(), "journal.db")
+	for _, suffix := range []string{"", activitySuffix} {
+		content, err := os.ReadFile(path + suffix)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(crashed+suffix, content, 0o600))
+	}
+	again := open(t, crashed, Options{})
+	check(again)
+	require.NoFileExists(t, crashed+activitySuffix, "it is taken over")
+	require.NoError(t, again.Close())
+	require.NoError(t, j.Close())
+	require.NoFileExists(t, path+activitySuffix)
+	check(open(t, path, Options{}))
+}

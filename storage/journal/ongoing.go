@@ -23,35 +23,60 @@ type Ongoing struct {
 // Touch notes, durably, that an ongoing event was still going on at last. It is not reported. An earlier time than the one
 // noted, and an event that has ended, change nothing; an unknown id gives ErrNotFound.
 func (j *Journal) Touch(id string, last time.Time) error {
-	if id == "" {
-		return fmt.Errorf("touch event: %w", ErrNotFound)
+	if _, err := j.Get(id); err != nil {
+		return fmt.Errorf("touch event: %w", err)
 	}
-	at := last.UnixMilli()
-	// Most touches of an unchanged span need no transaction that writes.
-	var moot, known bool
+	return j.TouchAll(map[string]time.Time{id: last})
+}
+
+// TouchAll is Touch of several events, with one small write for all of them (package activity). Unknown ones are left out.
+func (j *Journal) TouchAll(last map[string]time.Time) error {
+	news := map[string]int64{}
 	err := j.file.View(func(tx *bolt.Tx) error {
-		noted := guard.Bucket(tx, form.Ongoing).Get([]byte(id))
-		known = guard.Bucket(tx, form.Events).Get([]byte(id)) != nil
-		moot = known && (noted == nil || form.KeyMS(noted) >= at)
+		clear(news)
+		for id, t := range last {
+			noted := guard.Bucket(tx, form.Ongoing).Get([]byte(id))
+			if at := t.UnixMilli(); noted != nil && at > j.lastOf(id, noted) {
+				news[id] = at
+			}
+		}
 		return nil
 	})
-	switch {
-	case err != nil:
-	case !known:
-		err = ErrNotFound
-	case !moot:
-		err = j.file.Do(func(t *table.Tx) error {
-			ongoing := t.Bucket(form.Ongoing)
-			if noted := ongoing.Get([]byte(id)); noted == nil || form.KeyMS(noted) >= at {
-				return nil
-			}
-			return ongoing.Put([]byte(id), form.MSKey(at))
-		})
+	if err == nil && len(news) > 0 {
+		err = j.activity.Note(news)
 	}
 	if err != nil {
-		return fmt.Errorf("touch event %q: %w", id, err)
+		return fmt.Errorf("touch %d events: %w", len(last), err)
 	}
 	return nil
+}
+
+// lastOf is when an event was last known to go on, in milliseconds since 1970; noted is what the file says of it.
+func (j *Journal) lastOf(id string, noted []byte) int64 {
+	at := form.KeyMS(noted)
+	if later, ok := j.activity.Last(id); ok {
+		at = max(at, later)
+	}
+	return at
+}
+
+// takeActivity writes into the file what is noted beside it.
+func (j *Journal) takeActivity() error {
+	all := j.activity.All()
+	if len(all) == 0 {
+		return nil
+	}
+	return j.file.Do(func(t *table.Tx) error {
+		ongoing := t.Bucket(form.Ongoing)
+		for id, at := range all {
+			if noted := ongoing.Get([]byte(id)); len(noted) == 8 && at > form.KeyMS(noted) {
+				if err := ongoing.Put([]byte(id), form.MSKey(at)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
 }
 
 // Unfinished is all events without an end, by id. At start-up these are the spans that a crash cut off (and those that
@@ -67,7 +92,7 @@ func (j *Journal) Unfinished() ([]Ongoing, error) {
 				j.metrics.damaged.Inc()
 				return nil
 			}
-			list = append(list, Ongoing{Event: ev, Last: form.MSTime(form.KeyMS(v))})
+			list = append(list, Ongoing{Event: ev, Last: form.MSTime(j.lastOf(string(k), v))})
 			return nil
 		})
 	})

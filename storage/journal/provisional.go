@@ -54,7 +54,7 @@ func (j *Journal) Extent(era uint32) (from, to time.Time, ok bool, err error) {
 			if h.End == form.EndOngoing {
 				last = h.Start
 				if v := ongoing.Get([]byte(id)); len(v) == 8 {
-					last = max(last, form.KeyMS(v))
+					last = max(last, j.lastOf(id, v))
 				}
 			}
 			if first := form.MSTime(h.Start); !ok || first.Before(from) {

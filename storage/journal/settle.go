@@ -116,7 +116,7 @@ func (j *Journal) retime(t *table.Tx, old vms.Event, h form.Head, shift time.Dur
 		return err
 	}
 	if len(last) == 8 && ev.Ongoing() {
-		return t.Bucket(form.Ongoing).Put([]byte(ev.ID), form.MSKey(form.KeyMS(last)+shift.Milliseconds()))
+		return t.Bucket(form.Ongoing).Put([]byte(ev.ID), form.MSKey(j.lastOf(old.ID, last)+shift.Milliseconds()))
 	}
 	return nil
 }

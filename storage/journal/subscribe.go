@@ -28,6 +28,9 @@ func (j *Journal) committed(t *table.Tx) {
 		j.followers.Tell()
 	}
 	for _, ev := range t.Events {
+		if !ev.Ongoing() {
+			j.activity.Forget(ev.ID)
+		}
 		for _, f := range subs {
 			f(ev)
 		}
