@@ -27,13 +27,16 @@ func (s *salvager) strayEvent(k, v []byte) error {
 	return s.keep(k, v, true)
 }
 
-// keep stores an event, unless a better version of it is there. Of two versions the one that ended is better, then the
+// keep stores an event, unless a better version of it is there. A stray one must agree with the witness. Of two versions the one that ended is better, then the
 // one with the later end, then the one put into the outbox later; the tree's wins a draw.
 func (s *salvager) keep(key, value []byte, stray bool) error {
 	ev, h, err := form.ReadEvent(nil, value) // the key has no checksum
-	sequence := h.Sequence
+	sequence, patched := h.Sequence, false
 	if err == nil {
 		ev, err = form.Checked(ev)
+	}
+	if err == nil && stray {
+		ev, h, patched, err = s.witness.judge(ev, h)
 	}
 	if err != nil {
 		if !stray {
@@ -52,7 +55,8 @@ func (s *salvager) keep(key, value []byte, stray bool) error {
 		return err
 	}
 	if old, err := form.ReadHead(t.Bucket(form.Events).Get(id)); err == nil {
-		if h.End == old.End && sequence <= old.Sequence || h.End != old.End && (h.End == form.EndOngoing || old.End != form.EndOngoing && h.End < old.End) {
+		whole := s.witness.patched[ev.ID] && !patched // the form that has ended itself is better than one that was given its end
+		if !whole && (h.End == old.End && sequence <= old.Sequence || h.End != old.End && (h.End == form.EndOngoing || old.End != form.EndOngoing && h.End < old.End)) {
 			return nil
 		}
 		if err := t.DropStale(ev.ID, old, h); err != nil {
@@ -62,6 +66,9 @@ func (s *salvager) keep(key, value []byte, stray bool) error {
 	}
 	if stray {
 		s.saved.Stray++
+		if s.witness.patched != nil {
+			s.witness.patched[ev.ID] = patched
+		}
 	}
 	body, err := form.SealEvent(ev, sequence)
 	if err != nil {

@@ -8,6 +8,9 @@ import (
 
 // rest takes everything of the tree that is not an event or an index.
 func (s *salvager) rest(bucket string, k, v []byte) error {
+	if bucket == s.witness.index {
+		return s.listed(bucket, k, v)
+	}
 	switch bucket {
 	case string(form.Outbox):
 		return s.entry(k, v, false)

@@ -28,6 +28,7 @@ type salvager struct {
 	lastChange  uint64 // highest place in the sequence of changes
 	outboxHoles bool   // parts of the outbox may be missing
 	stored      int    // events
+	witness     witness
 }
 
 // File reads the file at from into a new journal at to, which it syncs, and gives an account of it. The indexes are made anew from
@@ -67,10 +68,11 @@ func (s *salvager) read(f *boltfile.File, noMeta error) error {
 	stray := noMeta != nil || f.Metas() < 2
 	if noMeta == nil {
 		seqs := f.Sequences()
+		s.witness.sequence, s.witness.tree = seqs[string(form.Outbox)], true
 		s.last = max(s.last, seqs[string(form.Outbox)])
 		s.lastChange = max(s.lastChange, seqs[string(form.Changes)])
 		// The events come first, so that what refers to them finds them.
-		for _, pass := range []func(bucket string, k, v []byte) error{s.event, s.rest} {
+		for i, pass := range []func(bucket string, k, v []byte) error{s.event, s.rest} {
 			lost, err := f.Walk(func(bucket string, k, v []byte) error { return s.step(pass(bucket, k, v)) })
 			if err != nil {
 				return err
@@ -79,6 +81,9 @@ func (s *salvager) read(f *boltfile.File, noMeta error) error {
 			for _, l := range lost {
 				stray = stray || l.Bucket == "" || l.Bucket == string(form.Events) || l.Bucket == string(form.Outbox) || l.Bucket == string(form.Parked)
 				s.outboxHoles = s.outboxHoles || l.Bucket == "" || l.Bucket == string(form.Outbox)
+			}
+			if i == 0 && stray {
+				s.witness.choose(seqs, lost, f.Metas())
 			}
 		}
 	} else {
