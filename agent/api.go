@@ -47,7 +47,7 @@ func (a *Agent) api(base string) (*api, error) {
 		return nil, err
 	}
 	v3, err := server.New(server.Options{Events: server.Own{OwnStore: a.journal}, Cameras: roster{a}, Images: gallery{a.ring}, Auth: doors{&a.tokens, a.people}, Report: a.tie != nil,
-		NotFound: journal.ErrNotFound, BaseURL: base, TokenKey: key, Log: a.log, Registerer: a.reg})
+		NotFound: journal.ErrNotFound, BaseURL: base, Host: ownName, TokenKey: key, Log: a.log, Registerer: a.reg})
 	if err != nil {
 		return nil, fmt.Errorf("make the local API: %w", err)
 	}

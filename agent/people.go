@@ -81,7 +81,8 @@ func (a *Agent) signIn(ids *store.Store) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	issuer, err := oauth.New(oauth.Options{Store: ids, Desk: desk, Gate: door, Factors: second, Log: a.log})
+	issuer, err := oauth.New(oauth.Options{Store: ids, Desk: desk, Gate: door, BaseURL: a.cfg().API.PublicURL, Host: ownName, Factors: second,
+		Log: a.log})
 	if err != nil {
 		return nil, err
 	}

@@ -195,6 +195,18 @@ func TestGuessersKeepNobodyOut(t *testing.T) {
 	require.NoError(t, err)
 	res := form(t, s.URL, "/g/aaa/reset_password", "token", strings.TrimSpace(string(raw)), "password", "hunter2hunter2")
 	require.Equal(t, 200, res.StatusCode)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/oauth2/token?grant_type=cookie", nil)
+	require.NoError(t, err)
+	r.Host = "evil.example"
+	for _, c := range res.Cookies() {
+		r.AddCookie(c)
+	}
+	token, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer token.Body.Close()
+	text, err := io.ReadAll(token.Body)
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"httpsBaseUrl":{"hostname":"127.0.0.1"`, "not the host that the client made up")
 	looked := identitytest.Siege(t, s.URL, firstUser, "hunter2hunter2", 2)
 	require.LessOrEqual(t, looked, 24*3+20+1+int(time.Since(began)/time.Minute))
 }

@@ -66,7 +66,7 @@ func (c runCmd) identityHandlers(ids *store.Store, reg *registry.Registry, log *
 	if err != nil {
 		return nil, nil, err
 	}
-	issuer, err := oauth.New(oauth.Options{Store: ids, Desk: desk, Gate: door, BaseURL: c.PublicURL, SignIn: c.SignInPage, Factors: second, Log: log})
+	issuer, err := oauth.New(oauth.Options{Store: ids, Desk: desk, Gate: door, BaseURL: c.PublicURL, Host: c.names(log), SignIn: c.SignInPage, Factors: second, Log: log})
 	return door, issuer, err
 }
 

@@ -112,3 +112,45 @@ func TestOAuthOpensTheAPI(t *testing.T) {
 	require.NoError(t, res.Body.Close())
 	require.Equal(t, 401, res.StatusCode, "a key opens nothing by itself")
 }
+
+// What a client says that the service is called is not repeated: answers tell the address that it reached, or a name that the
+// operator gave.
+func TestForeignHostsAreNotRepeated(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file, data := filepath.Join(dir, "password"), filepath.Join(dir, "data")
+	require.NoError(t, os.WriteFile(file, []byte("hunter2hunter2\n"), 0o600))
+	must(t, "init", "--data", data, "--account", "Demo", "--email", "anna@example.org", "--password-file", file)
+	p := startProcess(t, data, "--listen", "127.0.0.1:0", "--host", "cloud.example.org", "--origin", "https://app.example")
+	key := signIn(t, p.base, "anna@example.org", "hunter2hunter2")
+	token := must(t, "token", "create", "--data", data, "--kind", "user", "--name", "x", "--quiet")
+	told := func(method, path, host string) map[string]any {
+		r, err := http.NewRequestWithContext(t.Context(), method, p.base+path, nil)
+		require.NoError(t, err)
+		r.Host = host
+		r.Header.Set("Authorization", "Bearer "+token)
+		if method == http.MethodPost {
+			r.Header.Del("Authorization")
+			r.AddCookie(&http.Cookie{Name: "auth_key", Value: key})
+		}
+		res, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		defer res.Body.Close()
+		var out struct {
+			Base map[string]any `json:"httpsBaseUrl"`
+		}
+		require.Equal(t, 200, res.StatusCode)
+		require.NoError(t, json.NewDecoder(res.Body).Decode(&out))
+		return out.Base
+	}
+	for host, want := range map[string]string{"evil.example": "127.0.0.1", "cloud.example.org": "cloud.example.org", "localhost:8470": "localhost", "127.0.0.1": "127.0.0.1"} {
+		for path, method := range map[string]string{"/api/v3.0/clientSettings": "GET", "/oauth2/token?grant_type=cookie": "POST"} {
+			got := told(method, path, host)
+			require.Equal(t, want, got["hostname"], path)
+			if host == "evil.example" {
+				require.True(t, strings.HasSuffix(p.base, fmt.Sprintf(":%.0f", got["port"])), "%v", got)
+			}
+		}
+	}
+	require.Contains(t, p.logged(), "--host NAME")
+}

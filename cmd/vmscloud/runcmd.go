@@ -39,6 +39,7 @@ type runCmd struct {
 	signInFlags
 	Listen      string        `help:"Address to listen on." default:"127.0.0.1:8470" env:"VMSCLOUD_LISTEN" placeholder:"HOST:PORT"`
 	PublicURL   string        `name:"public-url" help:"Address under which bridges and users reach it; that of --listen if left out." env:"VMSCLOUD_PUBLIC_URL" placeholder:"URL"`
+	Host        []string      `help:"Name under which clients may reach it and be told so, without --public-url; repeat for more. Else they are told the address that they reached." env:"VMSCLOUD_HOST" placeholder:"NAME"`
 	TLSCert     string        `name:"tls-cert" help:"Certificate in PEM form; with it and the key it serves https." env:"VMSCLOUD_TLS_CERT" type:"existingfile" placeholder:"FILE"`
 	TLSKey      string        `name:"tls-key" help:"Key of the certificate." env:"VMSCLOUD_TLS_KEY" type:"existingfile" placeholder:"FILE"`
 	Keep        time.Duration `help:"Remove events that ended longer ago than this, such as 8760h; 0 keeps all." default:"2160h" env:"VMSCLOUD_KEEP"`
@@ -215,7 +216,7 @@ func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, 
 	bridges := newBridgeImages(reg, hub, c.direct, log)
 	api, err := server.New(server.Options{
 		Events: book, Cameras: reg, Images: bridges, Statuses: bridges, Auth: ids, Bridges: door{reg, book.presence}, Tunnels: tunnels{reg, hub, book.presence}, Unasked: c.direct.unasked, Feed: book.feed,
-		NotFound: journal.ErrNotFound, BaseURL: c.PublicURL, TokenKey: key, Log: log, Registerer: metrics,
+		NotFound: journal.ErrNotFound, BaseURL: c.PublicURL, Host: c.names(log), TokenKey: key, Log: log, Registerer: metrics,
 	})
 	if err != nil {
 		return nil, err

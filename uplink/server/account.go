@@ -27,17 +27,8 @@ func (s *Server) clientSettings(c *call) error {
 	return c.ok(vms.ClientSettings{HTTPSBaseURL: vms.BaseURL{Hostname: base.Hostname(), Port: port}})
 }
 
-// here is the address of this server, as it was set or as the client used it.
-func (s *Server) here(r *http.Request) *url.URL {
-	if s.base != nil {
-		return s.base
-	}
-	base := &url.URL{Scheme: "http", Host: r.Host}
-	if r.TLS != nil {
-		base.Scheme = "https"
-	}
-	return base
-}
+// here is the address of this server, as it was set or as the client may be told it.
+func (s *Server) here(r *http.Request) *url.URL { return vms.Here(r, s.base, s.opts.Host) }
 
 // getSelf is GET /users/self: whom the token stands for.
 func (s *Server) getSelf(c *call) error {

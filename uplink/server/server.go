@@ -112,8 +112,9 @@ type Options struct {
 	// NotFound is the error that Events.Get wraps for an unknown id.
 	NotFound error
 	// BaseURL is the address under which clients reach this server, for clientSettings. "" answers the host that the
-	// client used.
+	// client used, if it is one that vms.Here takes, with Host to know names.
 	BaseURL string
+	Host    func(name string) bool // nil: no names
 	// TokenKey signs page tokens; with the same key they stay good over a restart. nil: a random one.
 	TokenKey   []byte
 	Log        *slog.Logger          // nil: nothing is logged

@@ -49,9 +49,15 @@ type handler func(w http.ResponseWriter, c *call) error
 
 // route serves a path with its methods.
 func (s *OAuth) route(path string, methods map[string]handler) {
-	allow := strings.Join(slices.Sorted(maps.Keys(methods)), ", ")
+	allow := strings.Join(append(slices.Sorted(maps.Keys(methods)), http.MethodOptions), ", ")
 	s.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+		s.o.Gate.CORS(w, r, allow)
 		h, ok := methods[r.Method]
+		if r.Method == http.MethodOptions {
+			w.Header().Set("Allow", allow)
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
 		if !ok {
 			w.Header().Set("Allow", allow)
 			write(w, &Error{http.StatusMethodNotAllowed, "invalid_request", "the method is not supported here, only " + allow})
@@ -70,7 +76,7 @@ func (s *OAuth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Pragma", "no-cache")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Vary", "Authorization, Cookie")
+	h.Set("Vary", "Authorization, Cookie, Origin")
 	s.mux.ServeHTTP(w, r)
 }
 

@@ -22,6 +22,8 @@ type Gate interface {
 	// Allow counts a request about a user, "" for nobody, and says whether it is let through. next is the request in its
 	// turn for what costs much; right makes it count no more as a guess: what it showed was right.
 	Allow(r *http.Request, who string) (next *http.Request, right func(), ok bool, err error)
+	// CORS lets the pages of other origins read an answer, those that are configured. allow are the methods of the path.
+	CORS(w http.ResponseWriter, r *http.Request, allow string)
 	// SameSite is an error for what another site's page made a browser send.
 	SameSite(*http.Request) error
 	// SignedIn sets the cookies of a session that was just opened.
@@ -39,8 +41,9 @@ type Options struct {
 	Desk  *session.Desk
 	Gate  Gate
 	// BaseURL is the address of /api/v3.0 that answers tell, such as https://cloud.example.org; "" is the host that the client
-	// used.
+	// used, if it is one that vms.Here takes, with Host to know names.
 	BaseURL string
+	Host    func(name string) bool // nil: no names
 	// SignIn is a page to which people who are not signed in are sent from /oauth2/authorize, with the address to come back to
 	// in the parameter next. "" shows browsers a page of this package, and answers others 401.
 	SignIn  string
@@ -91,15 +94,13 @@ func New(o Options) (*OAuth, error) {
 
 // base is what tells clients where /api/v3.0 is.
 func (s *OAuth) base(r *http.Request) vms.BaseURL {
-	u := &url.URL{Scheme: "http", Host: r.Host}
-	if r.TLS != nil {
-		u.Scheme = "https"
-	}
+	var public *url.URL
 	if s.o.BaseURL != "" {
-		if configured, err := url.Parse(s.o.BaseURL); err == nil {
-			u = configured
+		if u, err := url.Parse(s.o.BaseURL); err == nil {
+			public = u
 		}
 	}
+	u := vms.Here(r, public, s.o.Host)
 	port, err := strconv.Atoi(u.Port())
 	if err != nil {
 		port = 80

@@ -46,6 +46,15 @@ type made struct {
 
 // reseller is /api/v3.0/authorizationTokens.
 func (s *OAuth) reseller(w http.ResponseWriter, r *http.Request) {
+	// Nothing here is let in by a cookie, so that any origin may ask, as in the rest of /api/v3.0.
+	w.Header().Set("Access-Control-Allow-Origin", "*")
+	if r.Method == http.MethodOptions {
+		w.Header().Set("Allow", "POST, OPTIONS")
+		w.Header().Set("Access-Control-Allow-Methods", "POST, OPTIONS")
+		w.Header().Set("Access-Control-Allow-Headers", "Authorization, Content-Type")
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
 	out, err := s.resell(w, r)
 	if err == nil {
 		_ = answer(w, http.StatusCreated, out)

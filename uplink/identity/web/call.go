@@ -51,6 +51,7 @@ func (w *Web) routes() {
 		}
 		allow := strings.Join(append(allowed, http.MethodOptions), ", ")
 		w.mux.HandleFunc(path, func(rw http.ResponseWriter, r *http.Request) {
+			w.CORS(rw, r, allow)
 			method := r.Method
 			if method == http.MethodHead {
 				method = http.MethodGet
@@ -80,7 +81,7 @@ func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	h := rw.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Vary", "Authorization, Cookie")
+	h.Set("Vary", "Authorization, Cookie, Origin")
 	defer func() {
 		if p := recover(); p != nil {
 			if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so

@@ -64,6 +64,11 @@ func (c *call) signedOut() {
 }
 
 func (c *call) cookie(name, value string, age time.Duration) {
+	// The pages of other sites that may use a browser here need its cookies, which browsers keep for those only over TLS.
+	secure, same := c.o.Secure || c.r.TLS != nil, http.SameSiteLaxMode
+	if secure && c.trusts(c.r) {
+		same = http.SameSiteNoneMode
+	}
 	http.SetCookie(c.w, &http.Cookie{Name: name, Value: value, Path: "/", Domain: c.o.CookieDomain, MaxAge: int(age / time.Second),
-		Expires: c.store.Now().Add(age), HttpOnly: true, Secure: c.o.Secure || c.r.TLS != nil, SameSite: http.SameSiteLaxMode})
+		Expires: c.store.Now().Add(age), HttpOnly: true, Secure: secure, SameSite: same})
 }
