@@ -77,16 +77,7 @@ func (j *Journal) Retry(id string) error {
 		if err != nil {
 			return vault.Refuse(err)
 		}
-		sequence, err := t.Enqueue(ev, j.opts.Now())
-		if err != nil {
-			return err
-		}
-		body, err := form.SealEvent(ev, sequence)
-		if err != nil {
-			return err
-		}
-		t.Bytes += int64(len(body))
-		return t.Bucket(form.Events).Put([]byte(id), body)
+		return j.queue(t, ev)
 	})
 	if err != nil {
 		return fmt.Errorf("retry event %q: %w", id, err)
@@ -101,15 +92,24 @@ func (j *Journal) Drop(id string) error {
 		if id == "" {
 			return vault.Refuse(ErrNotFound)
 		}
-		key, entry := t.Entry(id)
-		if entry != nil {
-			return t.Remove(key, id)
+		if key, entry := t.Entry(id); entry != nil {
+			if err := t.Remove(key, id); err != nil {
+				return err
+			}
+		} else if was, err := t.Unpark(id); err != nil {
+			return err
+		} else if !was {
+			return vault.Refuse(ErrNotFound)
 		}
-		was, err := t.Unpark(id)
-		if err == nil && !was {
-			err = vault.Refuse(ErrNotFound)
+		// It was never to be reported, so that Again leaves it alone too.
+		if ev, _, err := form.ReadEvent([]byte(id), t.Bucket(form.Events).Get([]byte(id))); err == nil {
+			body, err := form.SealEvent(ev, 0)
+			if err != nil {
+				return err
+			}
+			return t.Bucket(form.Events).Put([]byte(id), body)
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("drop event %q: %w", id, err)
