@@ -93,9 +93,11 @@ func (l *ledger) heard(ev vms.Event) {
 	}
 }
 
-// door is where bridges come in: the registry takes down what they say, and presence that they are there.
+// door is where bridges come in: the registry takes down what they say, presence that they are there, and the marks how far they have
+// reported.
 type door struct {
 	*registry.Registry
+	marks
 	presence *presence.Watch
 }
 

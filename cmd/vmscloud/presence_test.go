@@ -47,7 +47,9 @@ func (w *watched) start() {
 	w.ledger.presence, err = watchBridges(w.ledger, r, w.log)
 	require.NoError(w.t, err)
 	r.Away = w.presence.Away
-	w.door = door{r, w.presence}
+	kept, err := openMarks(w.ledger)
+	require.NoError(w.t, err)
+	w.door = door{r, kept, w.presence}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); _ = w.presence.Run(ctx) }()

@@ -214,8 +214,12 @@ func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, 
 	metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "vmscloud_tunnels", Help: "Bridges that have a tunnel to this service."},
 		func() float64 { return float64(hub.Up()) }))
 	bridges := newBridgeImages(reg, hub, c.direct, log)
+	kept, err := openMarks(book)
+	if err != nil {
+		return nil, err
+	}
 	api, err := server.New(server.Options{
-		Events: book, Cameras: reg, Images: bridges, Statuses: bridges, Auth: ids, Bridges: door{reg, book.presence}, Tunnels: tunnels{reg, hub, book.presence}, Unasked: c.direct.unasked, Feed: book.feed,
+		Events: book, Cameras: reg, Images: bridges, Statuses: bridges, Auth: ids, Bridges: door{reg, kept, book.presence}, Tunnels: tunnels{reg, hub, book.presence}, Unasked: c.direct.unasked, Feed: book.feed,
 		NotFound: journal.ErrNotFound, BaseURL: c.PublicURL, Host: c.names(log), TokenKey: key, Log: log, Registerer: metrics,
 	})
 	if err != nil {
@@ -230,6 +234,11 @@ func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, 
 	mux.Handle("/g/", people)
 	mux.Handle("/oauth2/", tokens)
 	mux.Handle(oauth.PathReseller, tokens)
+	if book.empty() {
+		condition.more = append(condition.more, func() string {
+			return "the book of events was empty at the start, though bridges are registered: was it lost? They report again what they hold"
+		})
+	}
 	mux.HandleFunc("GET /healthz", condition.healthz)
 	mux.HandleFunc("GET /readyz", condition.readyz)
 	mux.Handle("GET /metrics", server.WithToken(operators{ids}, promhttp.HandlerFor(metrics, promhttp.HandlerOpts{})))

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -129,13 +130,18 @@ type answer struct {
 // call sends a request and reads the answer. After a 401 it reads the token again, and tries once more if it changed.
 // body nil means none. Every answer that is no 2xx is an error of classify.
 func (c *Client) call(ctx context.Context, method, path string, body []byte, limit int64) (answer, error) {
+	return c.callWith(ctx, nil, method, path, body, limit)
+}
+
+// callWith is call with more headers.
+func (c *Client) callWith(ctx context.Context, header http.Header, method, path string, body []byte, limit int64) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	token, err := c.Bearer(ctx, "")
 	if err != nil {
 		return answer{}, err
 	}
-	a, err := c.send(ctx, method, path, body, limit, token)
+	a, err := c.send(ctx, header, method, path, body, limit, token)
 	if err != nil || a.status != http.StatusUnauthorized {
 		return a, errors.Join(err, classify(c.base, a, err))
 	}
@@ -146,26 +152,26 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, lim
 	if again == token {
 		return a, classify(c.base, a, nil)
 	}
-	a, err = c.send(ctx, method, path, body, limit, again)
+	a, err = c.send(ctx, header, method, path, body, limit, again)
 	return a, errors.Join(err, classify(c.base, a, err))
 }
 
 // send sends a request, packed if the service takes it so.
-func (c *Client) send(ctx context.Context, method, path string, body []byte, limit int64, token string) (answer, error) {
+func (c *Client) send(ctx context.Context, header http.Header, method, path string, body []byte, limit int64, token string) (answer, error) {
 	packed, encoding := c.coding.pack(body)
-	a, err := c.exchange(ctx, method, path, packed, encoding, limit, token)
+	a, err := c.exchange(ctx, header, method, path, packed, encoding, limit, token)
 	if err == nil && !spoken(a) {
 		// What answers is not the service: the name may lead elsewhere by now, and the connection to where it led before.
 		defer c.http.CloseIdleConnections()
 	}
 	if err == nil && encoding != "" && c.coding.misunderstood(a.status) {
-		return c.exchange(ctx, method, path, body, "", limit, token)
+		return c.exchange(ctx, header, method, path, body, "", limit, token)
 	}
 	return a, err
 }
 
 // exchange is one request and its answer. encoding is that of the body.
-func (c *Client) exchange(ctx context.Context, method, path string, body []byte, encoding string, limit int64, token string) (answer, error) {
+func (c *Client) exchange(ctx context.Context, header http.Header, method, path string, body []byte, encoding string, limit int64, token string) (answer, error) {
 	var reader io.Reader
 	if body != nil {
 		reader = bytes.NewReader(body)
@@ -174,6 +180,7 @@ func (c *Client) exchange(ctx context.Context, method, path string, body []byte,
 	if err != nil {
 		return answer{}, fmt.Errorf("make request: %w", err)
 	}
+	maps.Copy(req.Header, header)
 	req.Header.Set("Authorization", "Bearer "+token)
 	req.Header.Set("Accept", "application/json")
 	if strings.HasSuffix(req.URL.Path, ".jpeg") {

@@ -23,17 +23,28 @@ type (
 // service knew of this bridge; call it at start and again every minute, in case the service has lost its memory.
 // Unsupported tells a service that knows no such thing.
 func (c *Client) Register(ctx context.Context, r Registration) error {
+	_, err := c.RegisterAt(ctx, r, nil)
+	return err
+}
+
+// RegisterAt is Register with a mark of how far the bridge's journal has been reported. book is what the service says of its own, nil for
+// one that keeps no marks.
+func (c *Client) RegisterAt(ctx context.Context, r Registration, m *vms.Mark) (book *vms.Book, err error) {
 	body, err := json.Marshal(r)
 	if err != nil {
-		return fmt.Errorf("register bridge: %w", err)
+		return nil, fmt.Errorf("register bridge: %w", err)
 	}
-	a, err := c.call(ctx, http.MethodPost, vms.PathRegister, body, maxAnswerBytes)
+	header := http.Header{}
+	if m != nil {
+		header.Set(vms.HeaderJournal, m.String())
+	}
+	a, err := c.callWith(ctx, header, http.MethodPost, vms.PathRegister, body, maxAnswerBytes)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !took(a) {
 		// Else the events that follow would be of cameras that the service does not know, and refused for good.
-		return &TransientError{Code: a.status, Err: fmt.Errorf("register bridge: the answer is not the service's: %d with %s; is there a portal in between?", a.status, describe(a))}
+		return nil, &TransientError{Code: a.status, Err: fmt.Errorf("register bridge: the answer is not the service's: %d with %s; is there a portal in between?", a.status, describe(a))}
 	}
 	var known vms.Registered
 	if json.Unmarshal(a.body, &known) != nil || known.ReportAtOnce < 0 {
@@ -42,7 +53,7 @@ func (c *Client) Register(ctx context.Context, r Registration) error {
 	unasked := clip(known.AddressUnasked)
 	c.unasked.Store(&unasked)
 	c.batch.most.Store(int64(min(known.ReportAtOnce, maxAtOnce)))
-	return nil
+	return known.Book, nil
 }
 
 // Leave tells the service that the bridge of that id, which is registered, stops. Unsupported tells a service that knows no such thing.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -155,7 +156,22 @@ func (s *Server) registerBridge(c *call) error {
 	if _, ok := s.opts.Events.(BatchStore); ok {
 		answer.ReportAtOnce = reportAtOnce
 	}
+	if books, ok := s.opts.Bridges.(Bookkeeper); ok {
+		if m, ok := vms.ParseMark(c.r.Header.Get(vms.HeaderJournal)); ok {
+			book, err := books.Book(c.r.Context(), c.principal, r.ID, m)
+			if err != nil {
+				return err
+			}
+			answer.Book = &book
+		}
+	}
 	return c.ok(answer)
+}
+
+// Bookkeeper is a BridgeRegistry that keeps how far it has what a bridge's journal holds.
+type Bookkeeper interface {
+	// Book keeps a mark of a bridge of p's account that has just registered, and returns what it has of the bridge's journal now.
+	Book(ctx context.Context, p identity.Principal, bridge string, m vms.Mark) (vms.Book, error)
 }
 
 // bringsBridges says whether a principal may register bridges and open their tunnels.

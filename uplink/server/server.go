@@ -131,7 +131,6 @@ type Server struct {
 	mux     *http.ServeMux
 	recheck time.Duration
 	turns   turns.Turns // of natural ids
-	sights  sights      // of open streams
 	subs    subscriptions
 }
 

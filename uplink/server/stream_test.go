@@ -142,12 +142,7 @@ func TestManyStreamsThatNobodyReads(t *testing.T) {
 	var most uint64
 	for n := range 400 {
 		happen(t, f, n, 16<<10)
-		if n%8 != 7 {
-			continue
-		}
-		for k := n - 7; k <= n; k++ {
-			require.Equal(t, k, quick.next())
-		}
+		require.Equal(t, n, quick.next())
 		if n%100 == 99 {
 			runtime.GC()
 			var m runtime.MemStats

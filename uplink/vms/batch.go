@@ -30,4 +30,6 @@ type Registered struct {
 	ReportAtOnce int `json:"reportAtOnce,omitempty"`
 	// AddressUnasked says why the service will not ask the bridge at its Address, "" if it will.
 	AddressUnasked string `json:"addressUnasked,omitempty"`
+	// Book is there if the service keeps marks, and the registration came with one.
+	Book *Book `json:"book,omitempty"`
 }

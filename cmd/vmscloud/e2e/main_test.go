@@ -49,7 +49,8 @@ type cloud struct {
 	url, token string
 	cmd        *exec.Cmd
 	done       chan struct{}
-	mu         sync.Mutex  // guards known
+	mu         sync.Mutex  // guards what follows
+	warned     string      // what it logged as warnings
 	known      [64][]state // of each camera, by the number of the event: what its printed lines told
 	trouble    []string
 }
@@ -96,9 +97,15 @@ func (s *cloud) serve(t testing.TB, listen string, args ...string) {
 	})
 	readers.Go(func() {
 		for sc := bufio.NewScanner(stderr); sc.Scan(); {
-			var line struct{ Msg, Address string }
-			if json.Unmarshal(sc.Bytes(), &line) == nil && line.Msg == "vmscloud serves" {
+			var line struct{ Level, Msg, Address string }
+			switch {
+			case json.Unmarshal(sc.Bytes(), &line) != nil:
+			case line.Msg == "vmscloud serves":
 				serving <- line.Address
+			case line.Level == "WARN":
+				s.mu.Lock()
+				s.warned += sc.Text() + "\n"
+				s.mu.Unlock()
 			}
 		}
 		_, _ = io.Copy(io.Discard, stderr)
