@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"golang.org/x/sync/errgroup"
 
 	"vmsbridge/agent/clock"
@@ -34,6 +35,7 @@ type Link struct {
 	profile  func() vms.Registration
 	log      *slog.Logger
 
+	book     *book
 	clock    *clock.Clock  // nothing is reported before it is true
 	stopping chan struct{} // closed when Run's context is done
 
@@ -41,6 +43,8 @@ type Link struct {
 
 	registers atomic.Bool   // the service has taken a registration
 	again     chan struct{} // buffered 1: it is to be told again soon
+
+	registered, reportedAgain prometheus.Counter
 
 	mu       sync.Mutex // guards the rest
 	trouble  error      // why the service does not know the bridge yet, nil if it does
@@ -74,7 +78,10 @@ func New(s configs.Service, opts Options) (*Link, error) {
 			return nil, err
 		}
 	}
-	l := &Link{client: c, source: source, clock: opts.Clock, stopping: make(chan struct{}), profile: opts.Profile, log: opts.Log, known: make(chan struct{}), again: make(chan struct{}, 1)}
+	l := &Link{book: newBook(opts.Outbox), client: c, source: source, clock: opts.Clock, stopping: make(chan struct{}), profile: opts.Profile, log: opts.Log, known: make(chan struct{}), again: make(chan struct{}, 1)}
+	f := promauto.With(opts.Registerer)
+	l.registered = f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_link_registrations_total", Help: "Registrations that the service took."})
+	l.reportedAgain = f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_link_reported_again_total", Help: "Events that the service had lost, and that are reported again."})
 	l.reporter = reporter.New(opts.Outbox, c, reporter.Options{Drain: drain, Greet: l.begin, Register: l.introduce, Log: opts.Log, Registerer: opts.Registerer})
 	return l, nil
 }
@@ -86,6 +93,7 @@ func (l *Link) Run(ctx context.Context) error {
 	g.Go(panics.Caught(func() error { return l.reporter.Run(ctx) }))
 	g.Go(panics.Caught(func() error { return l.refresh(ctx) }))
 	g.Go(panics.Caught(func() error { return l.goodbye(ctx) }))
+	g.Go(panics.Caught(func() error { return l.reportAgain(ctx) }))
 	if l.tunnel != nil {
 		g.Go(panics.Caught(func() error {
 			if !l.waitKnown(ctx) {

@@ -19,12 +19,31 @@ const (
 
 // register tells the service of the bridge and its cameras.
 func (l *Link) register(ctx context.Context) error {
-	err := l.client.Register(ctx, l.profile())
-	if err == nil {
-		l.registers.Store(true)
-		l.address()
+	if err := l.book.take(ctx); err != nil { // an older mark must not come behind a newer one
+		return err
 	}
-	return err
+	defer l.book.leave()
+	mark, err := l.book.mark()
+	if err != nil {
+		l.log.Warn("how far the journal is reported is not known; the service is not asked what it has", "error", err)
+	}
+	said, err := l.client.RegisterAt(ctx, l.profile(), mark)
+	if err != nil {
+		return err
+	}
+	l.registers.Store(true)
+	l.address()
+	l.registered.Inc()
+	if said == nil || mark == nil {
+		return nil
+	}
+	switch lost, err := l.book.compare(*said); {
+	case err != nil:
+		l.log.Warn("what the service says of its events cannot be kept", "error", err)
+	case lost:
+		l.log.Warn("the service has lost events that it had taken, or went back to an older copy: the bridge reports them again", "from_place", said.Low)
+	}
+	return nil
 }
 
 // address says in the log, once for each reason, that the service does not ask for stills at the bridge's address. It matters only to a

@@ -36,20 +36,31 @@ func (q asked) Retry(ctx context.Context, w Which) ([]string, error) {
 
 func (q asked) Drop(ctx context.Context, w Which) ([]string, error) { return q.change(ctx, "/drop", w) }
 
+func (q asked) Resend(ctx context.Context, w When) (int, error) {
+	o, err := q.post(ctx, "/resend", w)
+	if err == nil && o.Problem != "" {
+		err = errors.New(o.Problem)
+	}
+	return o.Events, err
+}
+
+func (q asked) post(ctx context.Context, path string, w any) (o outcome, err error) {
+	body, err := json.Marshal(w)
+	if err == nil {
+		err = q.do(ctx, http.MethodPost, path, body, "", &o)
+	}
+	return o, err
+}
+
 func (q asked) get(ctx context.Context, path, id string, into any) error {
 	return q.do(ctx, http.MethodGet, path, nil, id, into)
 }
 
 func (q asked) change(ctx context.Context, path string, w Which) ([]string, error) {
-	body, err := json.Marshal(w)
-	if err != nil {
-		return nil, err
-	}
-	var o outcome
-	if err := q.do(ctx, http.MethodPost, path, body, "", &o); err != nil {
-		return nil, err
-	}
+	o, err := q.post(ctx, path, w)
 	switch {
+	case err != nil:
+		return nil, err
 	case o.Unknown:
 		return o.Done, fmt.Errorf("%s%w", strings.TrimSuffix(o.Problem, ErrUnknown.Error()), ErrUnknown)
 	case o.Problem != "":

@@ -27,6 +27,14 @@ type Queue interface {
 	Retry(ctx context.Context, w Which) (done []string, err error)
 	// Drop never reports events that are parked or wait; they stay in the journal.
 	Drop(ctx context.Context, w Which) (done []string, err error)
+	// Resend lets all events of a time wait once more that neither wait nor are parked, behind what waits. It says how many.
+	Resend(ctx context.Context, w When) (events int, err error)
+}
+
+// When is a time: events of it had not ended before Since, and began no later than Until, if that is not zero.
+type When struct {
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until,omitzero"`
 }
 
 // Which says what Retry and Drop are meant for. They stop at the first event that they cannot do, and done says how far they came.
@@ -115,6 +123,22 @@ func (q own) each(ctx context.Context, w Which, do func(id string) error) (done 
 		done = append(done, id)
 	}
 	return done, nil
+}
+
+// resendAtOnce is how many events enter the outbox in one transaction.
+const resendAtOnce = 512
+
+func (q own) Resend(ctx context.Context, w When) (events int, err error) {
+	for after := ""; ; {
+		if err := ctx.Err(); err != nil {
+			return events, err
+		}
+		n, next, err := q.j.Again(journal.Again{Since: w.Since, Until: w.Until}, after, resendAtOnce)
+		if events += n; err != nil || next == "" {
+			return events, err
+		}
+		after = next
+	}
 }
 
 // named says which event an error is about.

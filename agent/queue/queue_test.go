@@ -140,3 +140,31 @@ func TestAskThatCannot(t *testing.T) {
 		require.ErrorIs(t, err, fs.ErrPermission)
 	}
 }
+
+// A time is reported once more, but for what waits and what is parked.
+func TestResend(t *testing.T) {
+	for name, of := range map[string]func(t *testing.T, dir string, j *journal.Journal) Queue{
+		"journal":        func(_ *testing.T, _ string, j *journal.Journal) Queue { return Of(j) },
+		"running bridge": func(t *testing.T, dir string, j *journal.Journal) Queue { return serve(t, dir, Of(j)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			j, ids := filled(t, dir)
+			list, err := j.Peek(1, nil)
+			require.NoError(t, err)
+			require.NoError(t, j.Ack(ids[0], list[0].Revision))
+			q := of(t, dir, j)
+			at := func(minute int) time.Time { return time.Date(2026, 1, 1, 12, minute, 0, 0, time.UTC) }
+			n, err := q.Resend(t.Context(), When{Since: at(1)})
+			require.NoError(t, err)
+			require.Zero(t, n, "it ended before")
+			n, err = q.Resend(t.Context(), When{Since: at(0), Until: at(5)})
+			require.NoError(t, err)
+			require.Equal(t, 1, n)
+			list, err = j.Peek(9, nil)
+			require.NoError(t, err)
+			require.Len(t, list, 2)
+			require.Equal(t, ids[0], list[1].Event.ID, "behind what waits")
+		})
+	}
+}

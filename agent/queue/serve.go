@@ -8,15 +8,17 @@ import (
 	"strconv"
 )
 
-// Path is what Handler answers below: GET /queue?limit=N, GET /queue/event?id=ID, POST /queue/retry and /queue/drop with a Which.
+// Path is what Handler answers below: GET /queue?limit=N, GET /queue/event?id=ID, POST /queue/retry and /queue/drop with a Which,
+// POST /queue/resend with a When.
 const Path = "/queue"
 
 // mostListed bounds an answer.
 const mostListed = 100_000
 
-// outcome is what became of a Retry or a Drop.
+// outcome is what became of a Retry, a Drop or a Resend.
 type outcome struct {
-	Done    []string `json:"done"`
+	Done    []string `json:"done,omitempty"`
+	Events  int      `json:"events,omitempty"`  // of a Resend
 	Problem string   `json:"problem,omitempty"` // why it went no further
 	Unknown bool     `json:"unknown,omitempty"` // which is an ErrUnknown
 }
@@ -54,6 +56,19 @@ func Handler(q Queue) http.Handler {
 	}
 	change("/retry", q.Retry)
 	change("/drop", q.Drop)
+	mux.HandleFunc("POST "+Path+"/resend", func(w http.ResponseWriter, r *http.Request) {
+		var when When
+		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<10)).Decode(&when); err != nil {
+			http.Error(w, "read which time is meant: "+err.Error(), http.StatusBadRequest)
+			return
+		}
+		n, err := q.Resend(r.Context(), when)
+		o := outcome{Events: n}
+		if err != nil {
+			o.Problem = err.Error()
+		}
+		answer(w, o, nil)
+	})
 	return mux
 }
 

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"vmsbridge/agent"
 	"vmsbridge/agent/control"
@@ -25,6 +26,8 @@ type queueCommand struct {
 	Show  queueShow  `cmd:"" help:"Print one event as JSON."`
 	Retry queueRetry `cmd:"" help:"Let parked events wait again; the bridge reports them when it runs."`
 	Drop  queueDrop  `cmd:"" help:"Never report these events. They stay in the journal and can still be listed."`
+
+	Resend queueResend `cmd:"" help:"Report all events of a time once more, to a service that has lost them. What it has, it keeps once."`
 }
 
 func (queueCommand) Help() string {
@@ -167,6 +170,33 @@ type queueDrop struct {
 
 func (c *queueDrop) Run(ctx context.Context, s streams) error {
 	return c.each(ctx, s, queue.Which{IDs: c.ID, All: c.All}, "dropped", queue.Queue.Drop)
+}
+
+type queueResend struct {
+	Since string `required:"" help:"Events from this time on: 48h for two days ago, 2025-03-11, or 2025-03-11T20:23:12.766+00:00." placeholder:"TIME"`
+	Until string `help:"Events that began until this time." placeholder:"TIME"`
+	bridgeQueue
+}
+
+func (c *queueResend) Run(ctx context.Context, s streams) error {
+	var w queue.When
+	var err error
+	if w.Since, err = parseTime(c.Since, time.Now()); err == nil && c.Until != "" {
+		w.Until, err = parseTime(c.Until, time.Now())
+	}
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	if !w.Until.IsZero() && w.Until.Before(w.Since) {
+		return &exitError{exitUsage, errors.New("--until is before --since")}
+	}
+	return c.with(ctx, s, func(q queue.Queue) error {
+		n, err := q.Resend(ctx, w)
+		if err == nil {
+			_, _ = fmt.Fprintf(s.out, "waiting again: %d events\n", n)
+		}
+		return err
+	})
 }
 
 // each does something to the named events, or to all that are parked, and says what was done.

@@ -123,3 +123,24 @@ func TestQueueWithoutAJournal(t *testing.T) {
 	file = write(t, "bad.yaml", "bridge: {data: "+dir+"}\ncameras: nonsense\n")
 	require.Contains(t, do(t, "queue", "list", "--config", file).out, "0 waiting, 1 parked", "a configuration with problems says where the data is")
 }
+
+func TestQueueResend(t *testing.T) {
+	dir, ids := withJournal(t, 3)
+	j, err := journal.Open(filepath.Join(dir, agent.JournalFile), journal.Options{})
+	require.NoError(t, err)
+	list, err := j.Peek(9, nil)
+	require.NoError(t, err)
+	for _, e := range list {
+		require.NoError(t, j.Ack(e.Event.ID, e.Revision))
+	}
+	require.NoError(t, j.Close())
+	r := do(t, "queue", "resend", "--since", "2026-01-01T12:02:00Z", "--until", "2026-01-02T00:00:00Z", "--data", dir)
+	require.Zero(t, r.code, r.err)
+	require.Equal(t, "waiting again: 1 events\n", r.out)
+	r = do(t, "queue", "list", "--data", dir)
+	require.Contains(t, r.out, "1 waiting, 1 parked\n")
+	require.Contains(t, r.out, ids[2])
+	for _, args := range [][]string{{}, {"--since", "yesterday-ish"}, {"--since", "1h", "--until", "2h"}} {
+		require.Equal(t, exitUsage, do(t, append([]string{"queue", "resend", "--data", dir}, args...)...).code, "%v", args)
+	}
+}
