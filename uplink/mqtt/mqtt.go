@@ -171,6 +171,8 @@ func (h *Home) hint(err error) string {
 		return "the MQTT broker refuses the user name or password: put right mqtt.username and mqtt.password_file"
 	case errors.As(err, &refused):
 		return "the MQTT broker refuses the connection: if it knows MQTT 3.1.1 only, set mqtt.protocol: 3.1.1"
+	case errors.Is(err, errNoBroker):
+		return "what answers at mqtt.url does not behave as an MQTT broker does: is the address right?"
 	case trust.Untrusted(err):
 		return "the MQTT broker's certificate is not trusted: set mqtt.ca_file or mqtt.tls_fingerprint"
 	case errors.Is(err, errBroken):

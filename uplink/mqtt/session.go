@@ -80,6 +80,8 @@ func (h *Home) connect(ctx context.Context) (session, error) {
 		}
 		conn = secure
 	}
+	watched := &frames{Conn: conn}
+	conn = watched
 	will := message{topic: h.names.status(), payload: []byte(offline), retain: true}
 	var s session
 	if h.opts.Protocol == Version311 {
@@ -89,7 +91,10 @@ func (h *Home) connect(ctx context.Context) (session, error) {
 	}
 	if err != nil {
 		_ = conn.Close()
+		if fault := watched.fault.Load(); fault != nil {
+			err = *fault
+		}
 		return nil, fmt.Errorf("sign in at the broker: %w", err)
 	}
-	return s, nil
+	return framed{s, watched}, nil
 }

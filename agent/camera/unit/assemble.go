@@ -23,6 +23,10 @@ type Coded struct {
 	after   bool // something before it is missing
 }
 
+// mostPackets bounds what one picture may come in: MaxUnitBytes in packets of 1 kB. The depacketisers bound the bytes
+// of a picture and hold every packet until its end, however little is in it; a packet takes up to 1.5 kB.
+const mostPackets = 8192
+
 // Assembler puts RTP packets together to pictures, with the depacketisers of gortsplib. It keeps what they lose: which
 // picture a lost packet belonged to, and when each picture's first packet arrived.
 //
@@ -47,6 +51,7 @@ type Assembler struct {
 	lost     bool // a whole picture, or what is left of it, was thrown away
 	lastRTP  uint32
 	lastSeen bool
+	packets  int  // of cur that the depacketiser was given
 	stepped  bool // the clock was set forward within the last picture
 	byTime   bool // markers of this camera mean nothing
 }
@@ -121,13 +126,14 @@ func (a *Assembler) feed(p *rtp.Packet, at arrival) {
 		if a.stepped {
 			a.cur.step = capture.SetForward
 		}
-		a.curOpen, a.skip, a.lost, a.stepped = true, false, false, false
+		a.curOpen, a.skip, a.lost, a.stepped, a.packets = true, false, false, false, 0
 	case at.loss:
 		a.cur.broken = true
 	}
 	a.cur.broken = a.cur.broken || at.tail
 	if !a.skip {
 		nalus, jpeg, err := a.decode(p)
+		a.packets++
 		switch {
 		case err == nil:
 			a.curOpen = false
@@ -135,10 +141,14 @@ func (a *Assembler) feed(p *rtp.Packet, at arrival) {
 			return
 		case errors.Is(err, rtph264.ErrMorePacketsNeeded), errors.Is(err, rtph265.ErrMorePacketsNeeded),
 			errors.Is(err, rtpmjpeg.ErrMorePacketsNeeded):
-			if !p.Marker {
+			switch {
+			case p.Marker:
+				err = errors.New("the last packet of a picture ends in the middle of a fragment")
+			case a.packets >= mostPackets:
+				err = fmt.Errorf("a picture comes in more than %d packets", mostPackets)
+			default:
 				return
 			}
-			err = errors.New("the last packet of a picture ends in the middle of a fragment")
 		}
 		// What the depacketiser holds of this picture cannot be trusted, and would spill into the next.
 		a.skip, a.lost = true, true

@@ -2,6 +2,7 @@ package unit
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 
 	"github.com/bluenviron/gortsplib/v4/pkg/format"
@@ -238,4 +239,33 @@ func FuzzAssembler(f *testing.F) {
 			a.Add(p, int64(i), capture.Steady)
 		}
 	})
+}
+
+// Fragments with nothing in them end: the depacketisers count bytes, and would hold as many as come.
+func TestFragmentsWithoutPayload(t *testing.T) {
+	for codec, fragment := range map[Codec]func(first bool) []byte{
+		H264: func(first bool) []byte { return []byte{0x7c, map[bool]byte{true: 0x85, false: 0x05}[first]} },
+		H265: func(first bool) []byte { return []byte{49 << 1, 1, map[bool]byte{true: 0x93, false: 0x13}[first]} },
+	} {
+		t.Run(string(codec), func(t *testing.T) {
+			var errs []string
+			a, err := NewAssembler(codec, 0, func(Coded) { t.Error("a picture came out") }, func(err error) { errs = append(errs, err.Error()) })
+			require.NoError(t, err)
+			var before, after runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			const packets = 50_000
+			for i := range packets {
+				p := &rtp.Packet{Header: rtp.Header{Version: 2, SequenceNumber: uint16(i), Timestamp: 1}, Payload: make([]byte, 0, 1472)}
+				p.Payload = append(p.Payload, fragment(i == 0)...)
+				a.Add(p, int64(i), capture.Steady)
+			}
+			runtime.GC()
+			runtime.ReadMemStats(&after)
+			require.Less(t, int64(after.HeapAlloc)-int64(before.HeapAlloc), int64(16<<20))
+			require.NotEmpty(t, errs)
+			require.Contains(t, errs[0], "in more than 8192 packets")
+			runtime.KeepAlive(a)
+		})
+	}
 }

@@ -1,0 +1,90 @@
+package mqtt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync/atomic"
+)
+
+// mostAnswered is the largest packet that a broker may send: acknowledgements, with a reason and properties in version 5. The
+// clients of both versions make room for whatever length a packet says, up to 256 MiB, before any of it has come.
+const mostAnswered = 64 << 10
+
+// errNoBroker is that the other side sends what no broker does.
+var errNoBroker = errors.New("what answers is no MQTT broker")
+
+// frames is a connection on which packets end that are larger than mostAnswered, or messages: the bridge subscribes to nothing, and
+// a client would keep those of quality of service 2. It follows the fixed headers only (MQTT 5.0, §2.1; 3.1.1, §2.2).
+type frames struct {
+	net.Conn
+	left   int // bytes of the packet that are still to come
+	length int // of the packet, as far as its header is read
+	shift  int // bits of length that are read
+	inside bool
+	fault  atomic.Pointer[error] // why nothing more is read
+}
+
+// framed is a session that knows what was wrong with what the broker sent.
+type framed struct {
+	session
+	conn *frames
+}
+
+func (s framed) why() error {
+	if fault := s.conn.fault.Load(); fault != nil {
+		return *fault
+	}
+	return s.session.why()
+}
+
+func (s framed) publish(ctx context.Context, list []message) (acked int, err error) {
+	acked, err = s.session.publish(ctx, list)
+	if fault := s.conn.fault.Load(); fault != nil && err != nil {
+		err = *fault
+	}
+	return acked, err
+}
+
+// Read reads, and hands out no header that says too much.
+func (f *frames) Read(b []byte) (int, error) {
+	if fault := f.fault.Load(); fault != nil {
+		return 0, *fault
+	}
+	n, err := f.Conn.Read(b)
+	if fault := f.follow(b[:n]); fault != nil {
+		f.fault.Store(&fault)
+		return 0, fault
+	}
+	return n, err
+}
+
+func (f *frames) follow(b []byte) error {
+	const publish = 3
+	for len(b) > 0 {
+		switch {
+		case f.left > 0:
+			n := min(f.left, len(b))
+			f.left -= n
+			b = b[n:]
+		case !f.inside:
+			if b[0]>>4 == publish {
+				return fmt.Errorf("%w: it sends messages, which nobody asked it for", errNoBroker)
+			}
+			f.inside, f.length, f.shift, b = true, 0, 0, b[1:]
+		default:
+			f.length |= int(b[0]&0x7f) << f.shift
+			f.shift += 7
+			if f.length > mostAnswered || f.shift >= 28 && b[0] >= 0x80 {
+				return fmt.Errorf("%w: it announces a packet of %d bytes or more, and a bridge needs none above %d",
+					errNoBroker, f.length, mostAnswered)
+			}
+			if b[0] < 0x80 {
+				f.left, f.inside = f.length, false
+			}
+			b = b[1:]
+		}
+	}
+	return nil
+}
