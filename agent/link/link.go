@@ -46,11 +46,11 @@ type Link struct {
 
 	registered, reportedAgain prometheus.Counter
 
-	mu       sync.Mutex // guards the rest
-	trouble  error      // why the service does not know the bridge yet, nil if it does
-	attempts int        // at the first registration
-	unasked  string     // why the service does not ask at the bridge's address, "" if it does
-	saidAt   time.Time  // when trouble was logged
+	mu       sync.Mutex  // guards the rest
+	trouble  error       // why the service does not know the bridge yet, nil if it does
+	attempts int         // at the first registration
+	said     client.Said // to the last registration
+	saidAt   time.Time   // when trouble was logged
 }
 
 // Options of New. All but Version are needed.

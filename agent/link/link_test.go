@@ -138,7 +138,8 @@ func (c *counting) Handle(context.Context, slog.Record) error { c.n.Add(1); retu
 func (c *counting) WithAttrs([]slog.Attr) slog.Handler        { return c }
 func (c *counting) WithGroup(string) slog.Handler             { return c }
 
-// A bridge without a tunnel whose address the service does not ask at says so, once, and what to do; one with a tunnel need not care.
+// What the service does not do of a registration is said once: cameras that it does not take, and, to a bridge without a tunnel, that it
+// does not ask at its address, and what to do.
 func TestAnAddressThatTheServiceDoesNotAskAt(t *testing.T) {
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"vmsbridge/uplink/client"
@@ -32,7 +33,7 @@ func (l *Link) register(ctx context.Context) error {
 		return err
 	}
 	l.registers.Store(true)
-	l.address()
+	l.hear()
 	l.registered.Inc()
 	if said == nil || mark == nil {
 		return nil
@@ -46,16 +47,18 @@ func (l *Link) register(ctx context.Context) error {
 	return nil
 }
 
-// address says in the log, once for each reason, that the service does not ask for stills at the bridge's address. It matters only to a
-// bridge that has no tunnel.
-func (l *Link) address() {
-	why := l.client.AddressUnasked()
+// hear tells the log, once for each reason, what the service does not do of what the registration asks of it.
+func (l *Link) hear() {
+	said := l.client.Said()
 	l.mu.Lock()
-	news := why != l.unasked
-	l.unasked = why
+	was := l.said
+	l.said = said
 	l.mu.Unlock()
-	if news && why != "" && l.tunnel == nil {
+	if why := said.AddressUnasked; why != "" && why != was.AddressUnasked && l.tunnel == nil {
 		l.log.Warn("the service gets no stills from here: it does not ask at this bridge's address", "reason", why, "hint", "set service.tunnel: true")
+	}
+	if len(said.Refused) > 0 && !slices.Equal(said.Refused, was.Refused) {
+		l.log.Warn("the service does not take some cameras; their events wait in the outbox", "cameras", said.Refused)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/reporter"
 	"vmsbridge/uplink/tunnel"
+	"vmsbridge/uplink/vms"
 )
 
 const (
@@ -16,7 +17,7 @@ const (
 // Problem says what keeps events from reaching the service, or "".
 func (l *Link) Problem() string {
 	l.mu.Lock()
-	trouble := l.trouble
+	trouble, refused := l.trouble, l.said.Refused
 	l.mu.Unlock()
 	if problem := l.signIn(); problem != "" {
 		return problem
@@ -24,11 +25,17 @@ func (l *Link) Problem() string {
 	if unauthorized := (*client.UnauthorizedError)(nil); errors.As(trouble, &unauthorized) {
 		return l.refused()
 	}
-	if refused := (*client.RefusedError)(nil); errors.As(trouble, &refused) {
-		return "the service refuses the bridge: " + refused.Message
+	if no := (*client.RefusedError)(nil); errors.As(trouble, &no) {
+		return "the service refuses the bridge: " + no.Message
+	}
+	if no := (*client.ForbiddenError)(nil); errors.As(trouble, &no) && no.Reason == vms.ReasonLimit {
+		return "the service refuses the bridge: " + no.Message
 	}
 	if trouble != nil {
 		return "the bridge is not registered with the service yet, events wait in the outbox: see the log"
+	}
+	if len(refused) > 0 {
+		return "the service does not take the camera " + refused[0]
 	}
 	switch s := l.reporter.Status(); s.State {
 	case reporter.Unauthorized:
@@ -77,8 +84,8 @@ func (l *Link) Tunnel() (state, problem string) {
 	if l.tunnel == nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if l.unasked != "" {
-			return tunnelOff, "the service gets no stills, since it does not ask at this bridge's address (" + l.unasked + "): set service.tunnel: true"
+		if l.said.AddressUnasked != "" {
+			return tunnelOff, "the service gets no stills, since it does not ask at this bridge's address (" + l.said.AddressUnasked + "): set service.tunnel: true"
 		}
 		return tunnelOff, ""
 	}

@@ -21,6 +21,7 @@ func (l *ledger) forget(account string) error {
 		err = l.registry.Forget(account)
 	}
 	if err == nil {
+		l.usage.drop(account)
 		l.log.Info("the events and devices of a deleted account are removed", "account", account, "events", n)
 	}
 	return err

@@ -264,9 +264,9 @@ func TestTheServiceCallsNobodyUntold(t *testing.T) {
 		b := clientOf(t, p.base, must(t, "token", "create", "--data", data, "--kind", "bridge", "--quiet"))
 		require.NoError(t, b.Register(t.Context(), vms.Registration{ID: "bridge", Address: inner.URL, ImageToken: "im4ge", Cameras: []vms.RegisteredCamera{{ID: "cam-1"}}}))
 		if c.told == "" {
-			require.Empty(t, b.AddressUnasked(), name)
+			require.Empty(t, b.Said().AddressUnasked, name)
 		}
-		require.Contains(t, b.AddressUnasked(), c.told, name)
+		require.Contains(t, b.Said().AddressUnasked, c.told, name)
 		called.Store(0)
 		_, _, err := b.Image(t.Context(), "cam-1", vms.ImagePreview, vms.OpBefore, began.Add(time.Hour))
 		if c.want == 200 {

@@ -23,6 +23,7 @@ type ledger struct {
 	announce *announcer      // nil: nothing is announced
 	feed     *feed.Feed      // nil: nobody subscribes
 	presence *presence.Watch // nil: nobody looks which bridges are there
+	usage    usage           // what accounts' events take
 	turns    turns.Turns     // of events, and of those who have status events
 }
 
@@ -33,6 +34,9 @@ func (l *ledger) Put(ev vms.Event, _ bool) error { return l.PutAll([]vms.Event{e
 // that comes late, as when it was held up on its way while its bridge sent it again with the end, does not open an event again that has
 // ended: what is stored stays.
 func (l *ledger) PutAll(events []vms.Event, _ bool) error {
+	if err := l.roomFor(events); err != nil {
+		return err
+	}
 	for i, ev := range events {
 		if ev.Owner == "" {
 			events[i].Owner = vms.OwnerSelf
@@ -80,14 +84,17 @@ func (l *ledger) store(changes []change) error {
 	if len(changes) == 0 {
 		return nil
 	}
-	events := make([]vms.Event, len(changes))
+	events, had := make([]vms.Event, len(changes)), make([]int, len(changes))
 	for i, c := range changes {
 		events[i] = l.keyed(c.event)
+		had[i], _ = l.Size(events[i].ID) // it is about right only
 	}
 	if err := l.Journal.PutAll(events, false); err != nil {
 		return err
 	}
-	for _, c := range changes {
+	for i, c := range changes {
+		has, _ := l.Size(events[i].ID)
+		l.usage.add(c.event.AccountID, has-had[i])
 		if l.feed != nil {
 			l.feed.Publish(c.event)
 		}

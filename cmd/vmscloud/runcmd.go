@@ -37,6 +37,7 @@ import (
 type runCmd struct {
 	dataFlag
 	signInFlags
+	limitFlags
 	Listen      string        `help:"Address to listen on." default:"127.0.0.1:8470" env:"VMSCLOUD_LISTEN" placeholder:"HOST:PORT"`
 	PublicURL   string        `name:"public-url" help:"Address under which bridges and users reach it; that of --listen if left out." env:"VMSCLOUD_PUBLIC_URL" placeholder:"URL"`
 	Host        []string      `help:"Name under which clients may reach it and be told so, without --public-url; repeat for more. Else they are told the address that they reached." env:"VMSCLOUD_HOST" placeholder:"NAME"`
@@ -133,6 +134,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 		return errors.Join(err, l.Close())
 	}
 	reg.Away, reg.Holds = book.presence.Away, ids.HolderStands
+	c.limit(reg, ids, book)
 	condition, err := newHealth(c.Data, events, ids, reg, log)
 	if err != nil {
 		return errors.Join(err, l.Close())
@@ -168,6 +170,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 		})
 	}
 	g.Go(func() error { return book.presence.Run(ctx) })
+	g.Go(func() error { return book.keepWeighing(ctx) })
 	g.Go(func() error { return c.office.Run(ctx) })
 	g.Go(func() error { return tidy(ctx, ids, log) })
 	people := notice.New(notice.Options{Store: ids, Post: c.office, Picture: lastPicture(newBridgeImages(reg, hub, c.direct, log)), Log: log})
@@ -219,7 +222,7 @@ func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, 
 		return nil, err
 	}
 	api, err := server.New(server.Options{
-		Events: book, Cameras: reg, Images: bridges, Statuses: bridges, Auth: ids, Bridges: door{reg, kept, book.presence}, Tunnels: tunnels{reg, hub, book.presence}, Unasked: c.direct.unasked, Feed: book.feed,
+		Events: book, Cameras: reg, Images: bridges, Statuses: bridges, Auth: ids, Bridges: door{reg, kept, book.presence}, Tunnels: tunnels{reg, hub, book.presence}, Unasked: c.direct.unasked, Refused: reg.Refused, Feed: book.feed,
 		NotFound: journal.ErrNotFound, BaseURL: c.PublicURL, Host: c.names(log), TokenKey: key, Log: log, Registerer: metrics,
 	})
 	if err != nil {

@@ -62,7 +62,7 @@ type Client struct {
 	// credentials are in place of read, nil for that
 	credentials Credentials
 	batch       batchSize
-	unasked     atomic.Pointer[string] // see AddressUnasked
+	said        atomic.Pointer[Said]
 
 	mu    sync.Mutex // guards token
 	token string

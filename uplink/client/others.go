@@ -50,8 +50,11 @@ func (c *Client) RegisterAt(ctx context.Context, r Registration, m *vms.Mark) (b
 	if json.Unmarshal(a.body, &known) != nil || known.ReportAtOnce < 0 {
 		known = vms.Registered{} // a service of another make, or an older one
 	}
-	unasked := clip(known.AddressUnasked)
-	c.unasked.Store(&unasked)
+	said := Said{AddressUnasked: clip(known.AddressUnasked)}
+	for _, no := range known.Refused[:min(len(known.Refused), maxSaid)] {
+		said.Refused = append(said.Refused, clip(no.ID)+": "+clip(no.Reason))
+	}
+	c.said.Store(&said)
 	c.batch.most.Store(int64(min(known.ReportAtOnce, maxAtOnce)))
 	return known.Book, nil
 }
@@ -62,12 +65,21 @@ func (c *Client) Leave(ctx context.Context, bridge string) error {
 	return err
 }
 
-// AddressUnasked is why the service does not ask this bridge at the address of its last registration, in the service's words; "" if it does.
-func (c *Client) AddressUnasked() string {
-	if text := c.unasked.Load(); text != nil {
-		return *text
+// Said is what the service does not do of what the last registration asks of it, in its words.
+type Said struct {
+	AddressUnasked string   // why it does not ask for stills at the bridge's address; "" if it does
+	Refused        []string // the first cameras that it does not take, each with the reason
+}
+
+// maxSaid bounds how many refused cameras are looked at.
+const maxSaid = 5
+
+// Said is what the service said to the last registration.
+func (c *Client) Said() Said {
+	if said := c.said.Load(); said != nil {
+		return *said
 	}
-	return ""
+	return Said{}
 }
 
 // took says whether a 2xx is that of a service that takes registrations, of whatever make: a JSON object that is no error, or nothing

@@ -79,7 +79,7 @@ func (s *Server) getCamera(c *call) error {
 		return err
 	}
 	i, ok := slices.BinarySearchFunc(all, its.ID, func(cam vms.Camera, id string) int { return strings.Compare(cam.ID, id) })
-	if !ok || !c.principal.Sees(cameraActor(id)) {
+	if !ok || !c.principal.Sees(cameraActor(id)) || !s.within(c.principal, its) {
 		return vms.NotFound("cameras", "", id)
 	}
 	if s.opts.Statuses != nil && slices.Contains(include, "status") {
@@ -152,6 +152,9 @@ func (s *Server) registerBridge(c *call) error {
 	answer := vms.Registered{Registration: r}
 	if s.opts.Unasked != nil {
 		answer.AddressUnasked = s.opts.Unasked(r.Address)
+	}
+	if s.opts.Refused != nil {
+		answer.Refused = s.opts.Refused(c.principal.AccountID, r.ID)
 	}
 	if _, ok := s.opts.Events.(BatchStore); ok {
 		answer.ReportAtOnce = reportAtOnce

@@ -29,6 +29,11 @@ func (s *Server) mayAdopt(p identity.Principal, a vms.Actor) bool {
 	case vms.ActorCamera, vms.ActorBridge, "account":
 		return false
 	}
+	return s.isNobodys(p, a)
+}
+
+// isNobodys says whether no bridge has an actor.
+func (s *Server) isNobodys(p identity.Principal, a vms.Actor) bool {
 	bridge, _ := s.opts.Bridges.Keeper(p.AccountID, a)
 	return bridge == ""
 }
@@ -43,9 +48,11 @@ func (s *Server) checkReporter(c *call, a vms.Actor) error {
 		return vms.NewError(http.StatusForbidden, vms.ReasonPermission, "This user may look at the "+a.Type+" "+a.ID+
 			", but report events of it only with W on it in camera_access, or as an administrator")
 	}
-	if s.within(p, a) || s.mayAdopt(p, a) {
+	may := s.within(p, a) || s.mayAdopt(p, a)
+	// The account may not have the camera, for its limit: that is told to a bridge too.
+	if may || s.isNobodys(p, a) {
 		has, err := s.opts.Cameras.HasActor(c.r.Context(), p.AccountID, a)
-		if has || err != nil {
+		if has && may || err != nil {
 			return err
 		}
 	}

@@ -101,6 +101,8 @@ type Options struct {
 	Auth    Authenticator
 	Bridges BridgeRegistry // nil: the endpoint does not exist
 	Tunnels Tunnels        // nil: the endpoint does not exist
+	// Refused are the cameras of a bridge's registration that its account may not have. nil: there are none.
+	Refused func(account, bridge string) []vms.RefusedCamera
 	// Unasked says why bridges will not be asked at an address that they register, "" if they will. nil: they will at any.
 	Unasked func(address string) string
 	// Feed tells of each event that is stored. nil: nobody can subscribe.

@@ -23,6 +23,12 @@ type ReportedMany struct {
 	Results []Reported `json:"results"`
 }
 
+// RefusedCamera says why a camera of a registration is not taken.
+type RefusedCamera struct {
+	ID     string `json:"id"`
+	Reason string `json:"reason"`
+}
+
 // Registered is the answer to a registration.
 type Registered struct {
 	Registration
@@ -30,6 +36,8 @@ type Registered struct {
 	ReportAtOnce int `json:"reportAtOnce,omitempty"`
 	// AddressUnasked says why the service will not ask the bridge at its Address, "" if it will.
 	AddressUnasked string `json:"addressUnasked,omitempty"`
+	// Refused are the cameras that the account may not have. The others are taken.
+	Refused []RefusedCamera `json:"refused,omitempty"`
 	// Book is there if the service keeps marks, and the registration came with one.
 	Book *Book `json:"book,omitempty"`
 }

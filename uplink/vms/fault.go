@@ -21,6 +21,7 @@ const (
 	ReasonTooLarge           = "contentTooLarge"
 	ReasonContent            = "contentNotSupported"
 	ReasonTooMany            = "tooManyRequests"
+	ReasonLimit              = "limitReached" // of what an account may have
 	ReasonUnexpectedError    = "unexpectedError"
 	ReasonDeviceUnavailable  = "deviceUnavailable"
 	ReasonServiceUnavailable = "serviceUnavailable"

@@ -1,6 +1,10 @@
 package registry
 
-import "slices"
+import (
+	"slices"
+
+	"vmsbridge/uplink/vms"
+)
 
 // tenant is what one account has. The registry's lock guards it.
 type tenant struct {
@@ -9,13 +13,14 @@ type tenant struct {
 	of      map[string]map[string]struct{} // bridge → ids of the cameras that it has, or had last
 	cameras []string                       // ids of the cameras that bridges have, in order; nil: to be made again
 	n       int                            // how many those are
+	refused map[string][]vms.RefusedCamera // bridge → cameras that its last registration named and the account may not have
 }
 
 // account finds an account, making an empty one if need be. The lock is held for writing.
 func (r *Registry) account(id string) *tenant {
 	a := r.accounts[id]
 	if a == nil {
-		a = &tenant{bridges: map[string]Bridge{}, actors: map[string]Actor{}, of: map[string]map[string]struct{}{}}
+		a = &tenant{bridges: map[string]Bridge{}, actors: map[string]Actor{}, of: map[string]map[string]struct{}{}, refused: map[string][]vms.RefusedCamera{}}
 		r.accounts[id] = a
 	}
 	return a
@@ -41,7 +46,7 @@ func (a *tenant) put(now Actor) {
 			delete(a.of, was.Bridge)
 		}
 	}
-	if now.Bridge != "" {
+	if now.Bridge != "" && now.Type == vms.ActorCamera {
 		if a.of[now.Bridge] == nil {
 			a.of[now.Bridge] = map[string]struct{}{}
 		}

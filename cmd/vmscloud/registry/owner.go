@@ -16,8 +16,11 @@ func (r *Registry) HasActor(_ context.Context, account string, a vms.Actor) (boo
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	known, ok := r.look(account).actors[a.ID]
+	if !ok && a.Type == vms.ActorCamera {
+		return false, r.refusalLocked(account, a.ID)
+	}
 	if !ok {
-		return a.Type != vms.ActorCamera && a.Type != vms.ActorBridge, nil
+		return a.Type != vms.ActorBridge, nil
 	}
 	return known.Type == a.Type, nil
 }
@@ -44,6 +47,28 @@ func (r *Registry) Plain(account string, a vms.Actor) bool {
 	return r.look(account).actors[a.ID].Plain
 }
 
+// Plains are the Plain actors of all accounts: id → account.
+func (r *Registry) Plains() map[string]string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	out := map[string]string{}
+	for account, mine := range r.accounts {
+		for id, a := range mine.actors {
+			if a.Plain {
+				out[id] = account
+			}
+		}
+	}
+	return out
+}
+
+// Alone says whether there is one account at most that has anything here.
+func (r *Registry) Alone() bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return len(r.accounts) <= 1
+}
+
 // Claim notes the actor of an event, if the account has none of its id, and says whether it is the account's now. One that is neither
 // camera nor bridge becomes the bridge's that reported of it, "" for none.
 func (r *Registry) Claim(account string, a vms.Actor, bridge string) (bool, error) {
@@ -61,6 +86,9 @@ func (r *Registry) Claim(account string, a vms.Actor, bridge string) (bool, erro
 		return false, nil
 	case ok && (bridge == "" || next.Bridge != "" || a.Type == vms.ActorCamera || a.Type == vms.ActorBridge):
 		return true, nil
+	case !ok && len(r.look(account).actors) >= r.Limits.known():
+		return false, limited(fmt.Sprintf("The account has %d devices and others with events, all that are remembered here; the operator can raise --account-cameras",
+			len(r.look(account).actors)))
 	case !ok:
 		next = Actor{ID: a.ID, Type: a.Type, Account: account, Created: r.now().UTC()}
 	}

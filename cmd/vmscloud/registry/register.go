@@ -3,6 +3,7 @@ package registry
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,8 +15,12 @@ import (
 
 // Register takes in what a bridge says of itself. Ids are the account's own: what other accounts call theirs is nobody's concern. A bridge
 // that another credential has registered and a camera that such a bridge has are conflicts, until that credential is revoked or
-// expires, or an operator releases the bridge or the camera.
+// expires, or an operator releases the bridge or the camera. Cameras beyond what the account may have are left out: see Refused.
 func (r *Registry) Register(_ context.Context, p identity.Principal, reg vms.Registration) error {
+	most, why, err := r.most(p.AccountID, reg) // not under the lock, as below
+	if err != nil {
+		return err
+	}
 	for {
 		r.mu.RLock()
 		before := r.claimsLocked(p, reg)
@@ -26,20 +31,33 @@ func (r *Registry) Register(_ context.Context, p identity.Principal, reg vms.Reg
 				return err
 			}
 		}
-		if done, err := r.registerOver(before, p, reg); done || err != nil {
+		if done, err := r.registerOver(before, p, reg, most, why); done || err != nil {
 			return err
 		}
 	}
 }
 
 // registerOver takes in what a bridge says of itself, if the claims of others on it are still those that were looked at.
-func (r *Registry) registerOver(before []claim, p identity.Principal, reg vms.Registration) (done bool, err error) {
+func (r *Registry) registerOver(before []claim, p identity.Principal, reg vms.Registration, most int, why string) (done bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !slices.Equal(before, r.claimsLocked(p, reg)) {
 		return false, nil
 	}
-	b, known := r.look(p.AccountID).bridges[reg.ID]
+	mine := r.look(p.AccountID)
+	b, known := mine.bridges[reg.ID]
+	if !known && r.Limits.Bridges > 0 && len(mine.bridges) >= r.Limits.Bridges {
+		return true, limited(fmt.Sprintf("The account may have %d bridges here, and has them: the operator can raise --account-bridges", r.Limits.Bridges))
+	}
+	refused := mine.fit(reg, most, why, r.Limits.known())
+	reg.Cameras = slices.DeleteFunc(slices.Clone(reg.Cameras), func(c vms.RegisteredCamera) bool {
+		return slices.ContainsFunc(refused, func(no vms.RefusedCamera) bool { return no.ID == c.ID })
+	})
+	defer func() {
+		if delete(mine.refused, reg.ID); err == nil && len(refused) > 0 {
+			r.account(p.AccountID).refused[reg.ID] = refused[:min(len(refused), maxRefused)]
+		}
+	}()
 	return true, r.registerLocked(b, known, r.now().UTC(), p, reg)
 }
 

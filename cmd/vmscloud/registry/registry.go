@@ -61,6 +61,10 @@ type Registry struct {
 	Away func(account string, device vms.Actor) bool
 	// Holds says whether the holder of a credential may still act, and what people call it; nil: all may. As Away.
 	Holds func(holder string) (name string, stands bool, err error)
+	// Limits are what each account may have. Quota is how many cameras one may have by its own record, 0 if that does not say; nil: none
+	// says. As Away.
+	Limits Limits
+	Quota  func(account string) (cameras int, err error)
 
 	db  *database.DB
 	now func() time.Time
