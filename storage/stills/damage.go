@@ -33,15 +33,22 @@ func (r *Ring) tell() {
 	if r.opts.OnDamage == nil {
 		return
 	}
+	if d, some := r.news(); some {
+		r.opts.OnDamage(d)
+	}
+}
+
+// news is the damage that came since the last time, if it is time to tell.
+func (r *Ring) news() (d Damage, some bool) {
 	r.told.mu.Lock()
 	defer r.told.mu.Unlock()
 	wall, up := r.clock()
 	t := &r.told
 	stills, segments, indexes := r.stats.badRecords.Load(), r.stats.badSegments.Load(), r.stats.badIndexes.Load()
 	if stills == t.stills && segments == t.segments || t.until > 0 && up < t.until {
-		return
+		return d, false
 	}
-	d := Damage{Time: wall, Stills: int(stills - t.stills), Segments: int(segments - t.segments), Indexes: int(indexes - t.indexes)}
+	d = Damage{Time: wall, Stills: int(stills - t.stills), Segments: int(segments - t.segments), Indexes: int(indexes - t.indexes)}
 	t.stills, t.segments, t.indexes, t.until = stills, segments, indexes, up+tellEvery
-	r.opts.OnDamage(d)
+	return d, true
 }

@@ -72,6 +72,7 @@ func (r *Ring) drop(s *member) error {
 		return fmt.Errorf("delete an old segment: %w", err)
 	}
 	r.segments = slices.Delete(r.segments, slices.Index(r.segments, s), slices.Index(r.segments, s)+1)
+	r.summed()
 	r.dirDirty = true
 	return nil
 }

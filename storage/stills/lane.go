@@ -123,6 +123,7 @@ func (r *Ring) create(l *lane, size int64) error {
 		r.next++
 		m := &member{Segment: index.Segment{File: s}}
 		r.segments = append(r.segments, m)
+		r.summed()
 		r.dirDirty = true
 		l.take(m, w, form.NewDraft(b.Version), up)
 		return nil

@@ -46,6 +46,7 @@ type Ring struct {
 	clock   Clock
 	wear    wear.Meter
 	stats   counters
+	sizes   sizes // written under appendMu
 	told    told
 	flushMu sync.Mutex    // one flush at a time
 	wake    chan struct{} // of the flusher, before its time; one place, for one call is enough
@@ -99,6 +100,7 @@ func (r *Ring) open() (err error) {
 	r.dirDirty = true // whatever an earlier process left
 	r.appendMu.Lock()
 	defer r.appendMu.Unlock()
+	r.summed()
 	for failures := 0; r.totalLocked() > r.opts.MaxBytes && failures <= mostDead; {
 		if r.victim() == nil { // only segments that are being written
 			r.retire(r.lanes[r.segments[0].Lane])

@@ -45,7 +45,23 @@ type counters struct {
 	readErrors, flushes, flushErrors, expired atomic.Uint64
 }
 
-// Stats walks the index, so it takes some milliseconds for millions of stills; call it for a page, not for a picture.
+// sizes are the sums of the segments, for those who must not wait for a write.
+type sizes struct{ segments, bytes, loud atomic.Int64 }
+
+// summed keeps the sums, after a segment came or went. appendMu is held.
+func (r *Ring) summed() {
+	var loud int64
+	for _, m := range r.segments {
+		if m.Lane == form.Loud {
+			loud += m.Size
+		}
+	}
+	r.sizes.segments.Store(int64(len(r.segments)))
+	r.sizes.bytes.Store(r.totalLocked())
+	r.sizes.loud.Store(loud)
+}
+
+// Stats waits for no device. It walks the index, so it takes some milliseconds for millions of stills; call it for a page, not for a picture.
 func (r *Ring) Stats() Stats {
 	c := &r.stats
 	s := Stats{
@@ -54,14 +70,7 @@ func (r *Ring) Stats() Stats {
 		DamagedIndexes: c.badIndexes.Load(), TornRecords: c.torn.Load(), ForeignFiles: c.foreign.Load(),
 		ReadErrors: c.readErrors.Load(), Flushes: c.flushes.Load(), FlushErrors: c.flushErrors.Load(),
 	}
-	r.appendMu.Lock()
-	s.Segments, s.Bytes = len(r.segments), r.totalLocked()
-	for _, seg := range r.segments {
-		if seg.Lane == form.Loud {
-			s.LoudBytes += seg.Size
-		}
-	}
-	r.appendMu.Unlock()
+	s.Segments, s.Bytes, s.LoudBytes = int(r.sizes.segments.Load()), r.sizes.bytes.Load(), r.sizes.loud.Load()
 	_, up := r.clock()
 	s.WrittenBytes, s.WrittenPerDay = r.wear.PerDay(up)
 	s.Endurance = r.opts.Endurance

@@ -78,8 +78,8 @@ func (r *Registry) Claim(account string, a vms.Actor, bridge string) (bool, erro
 	if a.Type == "account" {
 		return true, nil
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.writeMu.Lock()
+	defer r.writeMu.Unlock()
 	next, ok := r.look(account).actors[a.ID]
 	switch {
 	case ok && next.Type != a.Type:
@@ -96,17 +96,19 @@ func (r *Registry) Claim(account string, a vms.Actor, bridge string) (bool, erro
 	if err := r.save(Bridge{}, map[string]Actor{a.ID: next}); err != nil {
 		return false, err
 	}
-	r.account(account).put(next)
+	r.take(next)
 	return true, nil
 }
 
 // Forget removes the bridges and actors of an account that was deleted.
 func (r *Registry) Forget(account string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.writeMu.Lock()
+	defer r.writeMu.Unlock()
 	if err := r.erase(account); err != nil {
 		return fmt.Errorf("forget account: %w", err)
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for id := range r.look(account).bridges {
 		r.dropLocked(account, id)
 	}

@@ -39,8 +39,8 @@ func (r *Registry) Register(_ context.Context, p identity.Principal, reg vms.Reg
 
 // registerOver takes in what a bridge says of itself, if the claims of others on it are still those that were looked at.
 func (r *Registry) registerOver(before []claim, p identity.Principal, reg vms.Registration, most int, why string) (done bool, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.writeMu.Lock()
+	defer r.writeMu.Unlock()
 	if !slices.Equal(before, r.claimsLocked(p, reg)) {
 		return false, nil
 	}
@@ -54,15 +54,17 @@ func (r *Registry) registerOver(before []claim, p identity.Principal, reg vms.Re
 		return slices.ContainsFunc(refused, func(no vms.RefusedCamera) bool { return no.ID == c.ID })
 	})
 	defer func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
 		if delete(mine.refused, reg.ID); err == nil && len(refused) > 0 {
 			r.account(p.AccountID).refused[reg.ID] = refused[:min(len(refused), maxRefused)]
 		}
 	}()
-	return true, r.registerLocked(b, known, r.now().UTC(), p, reg)
+	return true, r.register(b, known, r.now().UTC(), p, reg)
 }
 
-// registerLocked takes in what a bridge says of itself; b is what is known of it.
-func (r *Registry) registerLocked(b Bridge, known bool, now time.Time, p identity.Principal, reg vms.Registration) error {
+// register takes in what a bridge says of itself; b is what is known of it. writeMu is held.
+func (r *Registry) register(b Bridge, known bool, now time.Time, p identity.Principal, reg vms.Registration) error {
 	next := Bridge{ID: reg.ID, Account: p.AccountID, Name: reg.Name, Address: strings.TrimRight(reg.Address, "/"),
 		Token: reg.ImageToken, Holder: cmp.Or(p.Holder, b.Holder), Created: b.Created}
 	if !known {
@@ -92,6 +94,8 @@ func (r *Registry) registerLocked(b Bridge, known bool, now time.Time, p identit
 			return err
 		}
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.setLocked(next)
 	for _, a := range changed {
 		r.account(p.AccountID).put(a)

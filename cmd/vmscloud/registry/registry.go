@@ -69,7 +69,10 @@ type Registry struct {
 	db  *database.DB
 	now func() time.Time
 
-	mu       sync.RWMutex // guards all below; held for writing over the file's transaction too
+	// writeMu is held by whoever changes something, over the file's transaction; what is below changes only while it is held.
+	writeMu sync.Mutex
+	// mu guards all below. It is taken after writeMu, and never held over the file's transaction: requests wait for no disk.
+	mu       sync.RWMutex
 	accounts map[string]*tenant
 	held     map[string][]string // holder → the Keys of its bridges, in order
 }

@@ -47,8 +47,8 @@ func (r *Registry) List() ([]Held, error) {
 // Release forgets who holds a bridge. Without an account, the bridge must be the only one of its id. identity.ErrNotFound if there is
 // none.
 func (r *Registry) Release(account, id string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.writeMu.Lock()
+	defer r.writeMu.Unlock()
 	b, err := only(r, account, "bridge", id, func(a *tenant) (Bridge, bool) { b, ok := a.bridges[id]; return b, ok })
 	if err != nil {
 		return err
@@ -57,14 +57,16 @@ func (r *Registry) Release(account, id string) error {
 	if err := r.save(b, nil); err != nil {
 		return err
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.setLocked(b)
 	return nil
 }
 
 // ReleaseCamera lets the next other bridge of its account that registers a camera have it. As Release.
 func (r *Registry) ReleaseCamera(account, id string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.writeMu.Lock()
+	defer r.writeMu.Unlock()
 	a, err := only(r, account, "camera", id, func(a *tenant) (Actor, bool) { c := a.actors[id]; return c, c.Type == vms.ActorCamera })
 	if err != nil {
 		return err
@@ -73,7 +75,7 @@ func (r *Registry) ReleaseCamera(account, id string) error {
 	if err := r.save(Bridge{}, map[string]Actor{id: a}); err != nil {
 		return err
 	}
-	r.account(a.Account).put(a)
+	r.take(a)
 	return nil
 }
 

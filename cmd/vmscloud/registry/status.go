@@ -11,8 +11,8 @@ import (
 
 // SetStatus notes a status event of an account's camera, unless a later one was heard already.
 func (r *Registry) SetStatus(account, id, status string, since time.Time) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.writeMu.Lock()
+	defer r.writeMu.Unlock()
 	a, ok := r.look(account).actors[id]
 	if !ok || since.Before(a.StatusSince) || (a.Status == status && a.StatusSince.Equal(since)) {
 		return nil
@@ -21,7 +21,7 @@ func (r *Registry) SetStatus(account, id, status string, since time.Time) error 
 	if err := r.save(Bridge{}, map[string]Actor{id: a}); err != nil {
 		return err
 	}
-	r.account(account).put(a)
+	r.take(a)
 	return nil
 }
 

@@ -40,6 +40,18 @@ func (f *File) swap(from, db *bolt.DB, file *os.File, c *Compaction) error {
 	if err != nil {
 		return err
 	}
+	if err := f.exchange(from, db, file); err != nil {
+		return err
+	}
+	// Changes are promised to last from now on by the new file, so its name must last before any is made. Reads do not wait for that.
+	f.namesUnsure = true
+	_ = f.settleNames()
+	c.Held = time.Since(began)
+	return nil
+}
+
+// exchange puts the new file into the place of the old one. commitMu is held, so no change is under way.
+func (f *File) exchange(from, db *bolt.DB, file *os.File) error {
 	f.dbMu.Lock()
 	defer f.dbMu.Unlock()
 	if f.db == nil {
@@ -52,22 +64,11 @@ func (f *File) swap(from, db *bolt.DB, file *os.File, c *Compaction) error {
 		return err
 	}
 	f.db, f.file = db, file
-	// Changes are promised to last from now on by the new file, so its name must last before any is made.
-	f.namesUnsure = true
-	_ = f.syncNames()
-	c.Held = time.Since(began)
 	return nil
 }
 
-// settleNames makes the file's name durable where that has failed before; until it is, no change is promised.
+// settleNames makes the file's name durable where it is not yet; until it is, no change is promised. commitMu is held, and guards namesUnsure.
 func (f *File) settleNames() error {
-	f.dbMu.RLock()
-	defer f.dbMu.RUnlock()
-	return f.syncNames()
-}
-
-// syncNames is settleNames for those who hold dbMu. namesUnsure is guarded by commitMu.
-func (f *File) syncNames() error {
 	if !f.namesUnsure {
 		return nil
 	}
