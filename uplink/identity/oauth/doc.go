@@ -12,6 +12,5 @@
 //
 // Tokens that come from one grant are a family. A refresh token is good once; one that comes a second time was stolen or
 // its thief's is the other, and ends the family. A client serves the users of its account and of the accounts below, each of
-// whom is asked once. A code is for vms.read unless more is asked for; tokens of a password, a session or the client itself
-// are for all, since whoever asks holds that already.
+// whom is asked once. Who asks for no scope gets vms.read, but for a client's own token, which is for all that it may have.
 package oauth

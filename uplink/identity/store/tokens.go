@@ -158,34 +158,41 @@ func (tx *Tx) opens(t record.Token) (p identity.Principal, err error) {
 	} else if !active.Is(record.StatusActive) && !active.Is(record.StatusInactive) {
 		return p, identity.ErrUnknown // a bridge goes on while its account's people may not sign in
 	}
+	p.TokenID, p.Holder, p.Name, p.Kind, p.AccountID, p.Cameras, p.Scopes = t.ID, holderOf(t), t.Name, t.Kind, t.AccountID, t.Cameras, t.Scopes
 	if active.IsVideoDisabled {
-		if p.Grants, err = tx.withoutVideo(t, p.Grants); err != nil {
+		if err := tx.withoutVideo(t, &p); err != nil {
 			return p, err
 		}
 	}
-	p.TokenID, p.Holder, p.Name, p.Kind, p.AccountID, p.Cameras, p.Scopes = t.ID, holderOf(t), t.Name, t.Kind, t.AccountID, t.Cameras, t.Scopes
 	return p.Filled(), nil
 }
 
-// withoutVideo is what a token may see in an account that shut its reseller out of video: a client that
-// the reseller registered, be it while switched into the account, is shut out as the reseller is.
-func (tx *Tx) withoutVideo(t record.Token, g *identity.Grants) (*identity.Grants, error) {
+// withoutVideo takes from a token what it may look at in an account that shut its reseller out of video:
+// a client that the reseller registered, be it while switched into the account, is shut out as the
+// reseller is. A machine of such a client goes on reporting, since it may be a bridge that the reseller
+// signed in.
+func (tx *Tx) withoutVideo(t record.Token, p *identity.Principal) error {
 	if t.ClientID == "" {
-		return g, nil
+		return nil
 	}
 	client, err := tx.TokenByID(t.ClientID)
 	if err != nil && !errors.Is(err, identity.ErrNotFound) {
-		return g, err
+		return err
 	}
 	if err == nil && client.AccountID == t.AccountID && (client.Maker == "" || client.Maker == t.AccountID) {
-		return g, nil
+		return nil
 	}
-	if g == nil { // a machine's, which sees all
-		return &identity.Grants{All: true}, nil
+	if p.Grants == nil && p.May(identity.ScopeReport) {
+		p.Scopes = []string{identity.ScopeReport}
+		return nil
 	}
-	shut := *g
-	shut.Preview, shut.Recorded, shut.Live, shut.Export = false, false, false, false
-	return &shut, nil
+	shut := identity.Grants{All: true} // a machine that may look only sees all, and no pictures
+	if p.Grants != nil {
+		shut = *p.Grants
+		shut.Preview, shut.Recorded, shut.Live, shut.Export = false, false, false, false
+	}
+	p.Grants = &shut
+	return nil
 }
 
 // stands is nil if what a token was issued for is still so: the token that it was made from, the session that it came
