@@ -182,7 +182,7 @@ func (a *Agent) hire(imageBase string) error {
 	r := pipeline.Rooms{Now: a.clock.Now, Ring: a.shelf, Out: a.out, Pool: a.pool, Metrics: metrics, Cameras: streams, Log: a.log,
 		Account: a.cfg().Bridge.Account, Pace: a.pace, Version: a.opts.Version, Base: imageBase}
 	a.crew = crew.New(crew.Options{Make: func(c configs.Camera) (*pipeline.Pipeline, error) { return a.make(c, r) },
-		Forget: func(id string) { metrics.Forget(id); streams.Forget(id) }, Log: a.log, Registerer: a.reg})
+		Forget: func(id string) { metrics.Forget(id); streams.Forget(id); a.pool.Forget(id) }, Log: a.log, Registerer: a.reg})
 	return a.crew.Hire(a.cfg().Cameras)
 }
 

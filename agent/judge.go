@@ -19,6 +19,7 @@ func (a *Agent) judge(r *status.Report) {
 		wrong(status.Clock, "the clock is not known to be true, events wait", "see that the machine gets the time (NTP), or set it", "%s", problem)
 	}
 	judgeCameras(r, wrong)
+	judgeDecoding(r, wrong)
 	judgeConfig(r, wrong)
 	a.judgeService(r, wrong)
 	a.judgeDecoders(r, wrong)
@@ -97,6 +98,21 @@ func judgeCameras(r *status.Report, wrong complain) {
 	}
 	if len(stuck) > 0 {
 		wrong(status.Stuck, "a camera's pipeline stands still", "restart the bridge, and please report it with a support bundle", "the pipeline stands still of %s", list(stuck))
+	}
+}
+
+func judgeDecoding(r *status.Report, wrong complain) {
+	const lighter = "make its stream lighter: a smaller picture, a lower bit rate or rate, or its second stream as preview_url"
+	for _, c := range r.Cameras {
+		if d := c.Decoding; d != nil && d.KeysOnly {
+			wrong(status.Decoding, "a camera takes more than its share of decoding time: only its keyframes are decoded", lighter,
+				"%s takes more than its share of decoding time, which is %.0f %% of a processor, and only its keyframes are decoded (%.0f %%)",
+				c.ID, 100*d.Share, 100*d.Processor)
+		}
+		if c.Losing > 0 {
+			wrong(status.Decoding, "pictures of a camera are dropped, because decoding is behind", lighter+", or have fewer cameras on this machine",
+				"%.0f %% of the pictures of %s were dropped in the last minute, because decoding is behind", 100*c.Losing, c.ID)
+		}
 	}
 }
 

@@ -34,3 +34,28 @@ func TestWhichCamerasAreAProblem(t *testing.T) {
 		require.Empty(t, c.wrong)
 	}
 }
+
+// Who takes more than a share of decoding, and whose pictures are dropped, is named with the cost and what to do; a camera
+// that is only heavy is no problem.
+func TestWhoseDecodingIsAProblem(t *testing.T) {
+	r := status.Report{Cameras: []status.Camera{
+		{ID: "light", Decoding: &status.Load{Processor: 0.1, Share: 0.25}},
+		{ID: "heavy", Decoding: &status.Load{Processor: 0.6, Share: 0.8, Alone: true}},
+		{ID: "hog", Decoding: &status.Load{Processor: 0.37, Share: 0.38, Alone: true, KeysOnly: true}},
+		{ID: "late", Losing: 0.31},
+	}}
+	var texts, hints []string
+	judgeDecoding(&r, func(k status.Kind, public, hint, format string, args ...any) {
+		require.Equal(t, status.Decoding, k)
+		require.NotContains(t, public, "hog")
+		require.NotContains(t, public, "late")
+		texts, hints = append(texts, fmt.Sprintf(format, args...)), append(hints, hint)
+	})
+	require.Equal(t, []string{
+		"hog takes more than its share of decoding time, which is 38 % of a processor, and only its keyframes are decoded (37 %)",
+		"31 % of the pictures of late were dropped in the last minute, because decoding is behind",
+	}, texts)
+	for _, hint := range hints {
+		require.Contains(t, hint, "preview_url")
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vmsbridge/agent/camera"
+	"vmsbridge/agent/codec"
 	"vmsbridge/agent/crew"
 	"vmsbridge/agent/status"
 	"vmsbridge/configs"
@@ -80,6 +81,11 @@ func (a *Agent) cameraStatus(c configs.Camera, post *crew.Post) status.Camera {
 		s.Tampered = t.String()
 	}
 	s.Stuck = stuck(p.Turned(), time.Now())
+	s.Losing = p.Losing()
+	if l, ok := a.pool.Load(c.ID); ok {
+		s.Decoding = &status.Load{Processor: l.Use, Share: l.Budget, Stage: l.Stage.String(), Since: a.clock.True(l.Since), Alone: l.Stage != codec.Shared,
+			KeysOnly: l.Stage == codec.KeyframesOnly}
+	}
 	return s
 }
 

@@ -27,7 +27,11 @@ var (
 	hangUnit  = []byte("hang")
 	noiseUnit = []byte("noise")
 	junkUnit  = []byte("junk")
+	burnUnit  = []byte("burn")
 )
+
+// burnTime is what a burnUnit takes.
+const burnTime = 100 * time.Millisecond
 
 func TestMain(m *testing.M) {
 	runWorker(func(au []byte) {
@@ -38,6 +42,9 @@ func TestMain(m *testing.M) {
 		case bytes.Equal(au, hangUnit):
 			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 			time.Sleep(time.Hour)
+		case bytes.Equal(au, burnUnit):
+			for began := time.Now(); time.Since(began) < burnTime; {
+			}
 		case bytes.Equal(au, junkUnit):
 			_, _ = os.NewFile(4, "replies").Write(bytes.Repeat([]byte{0xee}, 64))
 		case bytes.Equal(au, noiseUnit):

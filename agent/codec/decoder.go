@@ -59,6 +59,20 @@ func (d *Decoder) Decode(ctx context.Context, au []byte, pts int64) ([]Picture, 
 	return pictures, err
 }
 
+// Wants reports whether the next access unit should be decoded now. It is asked before Decode, and says no while the camera
+// has used up its share of decoding time: then only keyframes are wanted, and not all of them. After a no, the stream goes
+// on at a keyframe.
+func (d *Decoder) Wants(keyframe bool) bool {
+	p := d.pool
+	if p.direct != nil {
+		return true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.settleLocked(d.owner, keyframe)
+	return p.shares.wants(d.owner, keyframe, time.Now())
+}
+
 // Flush ends the stream: pictures that were delayed come out, and the decoder is as new. Pictures that came out stay for
 // Still. Errors as with Decode.
 func (d *Decoder) Flush(ctx context.Context) ([]Picture, error) {
@@ -147,6 +161,9 @@ func (d *Decoder) call(ctx context.Context, k worker.Kind, request []byte) answe
 	select {
 	case g.calls <- c:
 	case <-g.done:
+		if !d.isClosed() {
+			return answer{err: fmt.Errorf("%w: its camera was given another process", ErrLost)}
+		}
 		return answer{err: ErrClosed}
 	case <-ctx.Done():
 		return answer{err: fmt.Errorf("decode %s: %w", d.format, ctx.Err())}

@@ -47,14 +47,14 @@ type answer struct {
 	err      error
 }
 
-func newGroup(p *Pool, alone bool) *group {
+func newGroup(p *Pool, alone bool, deaths int) *group {
 	g := &group{
 		pool: p, alone: alone,
 		calls: make(chan call), wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 		members: map[string][]*Decoder{}, open: map[*Decoder]bool{},
 	}
 	if alone {
-		g.deaths = freeDeaths // it is known to break processes
+		g.deaths = deaths
 	}
 	return g
 }
@@ -111,6 +111,9 @@ func (g *group) serve(c call) answer {
 	if d.lost.Load() {
 		return answer{err: fmt.Errorf("%w: its process ended", ErrLost)}
 	}
+	if !g.has(d) {
+		return answer{err: fmt.Errorf("%w: its camera was given another process", ErrLost)}
+	}
 	if !g.open[d] && c.kind == worker.Flush {
 		return answer{}
 	}
@@ -131,7 +134,14 @@ func (g *group) serve(c call) answer {
 	if c.kind == worker.Still {
 		want = worker.OK
 	}
+	proc := g.proc.Load()
+	began, spent := time.Now(), proc.spent()
 	body, err := g.exchange(d.owner, want, c.request, g.pool.options.CallTimeout)
+	if g.proc.Load() == proc {
+		g.pool.charge(g, d.owner, proc.spent()-spent)
+	} else {
+		g.pool.charge(g, d.owner, time.Since(began)) // it is no more, and cannot be asked
+	}
 	if err != nil {
 		return answer{err: err}
 	}
@@ -220,7 +230,7 @@ func (g *group) ensure(d *Decoder) error {
 		g.pool.metrics.deaths.WithLabelValues(reasonStart).Inc()
 		g.pool.log.Error("decoder process does not start", "error", err, "next_try_in", pause)
 		if video {
-			g.pool.blame(g, d.owner)
+			g.pool.blame(g, d.owner, false)
 		}
 		return fmt.Errorf("%w: start decoder process: %w", ErrLost, err)
 	}
@@ -242,7 +252,19 @@ func (g *group) start(video bool) error {
 		return err
 	}
 	g.bare = g.bare && !video
+	g.pool.mu.Lock()
+	defer g.pool.mu.Unlock()
+	if g.alone {
+		proc.yield()
+	}
 	return nil
+}
+
+// has says whether d still belongs here.
+func (g *group) has(d *Decoder) bool {
+	g.pool.mu.Lock()
+	defer g.pool.mu.Unlock()
+	return d.group == g
 }
 
 // lookAgain is how long a missing libavcodec stays missing before it is looked for again, so that installing it is enough.
@@ -292,7 +314,7 @@ func (g *group) bury(err error, owner string) error {
 		g.deaths = 0
 	}
 	g.deaths++
-	if owner != "" && g.pool.blame(g, owner) {
+	if owner != "" && g.pool.blame(g, owner, reason == reasonHang) {
 		g.deaths = 0 // the one who did it is gone
 	}
 	pause := pauseAfter(g.deaths)

@@ -17,6 +17,8 @@ type metrics struct {
 	seconds  *prometheus.HistogramVec // format
 	pictures *prometheus.CounterVec   // format
 	failures *prometheus.CounterVec   // format
+	spent    *prometheus.CounterVec   // camera
+	stage    *prometheus.GaugeVec     // camera
 }
 
 func newMetrics(r prometheus.Registerer) *metrics {
@@ -35,6 +37,9 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Buckets: []float64{.0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5}}, []string{"format"}),
 		pictures: f.NewCounterVec(prometheus.CounterOpts{Name: name("pictures_total"), Help: "Pictures decoded."}, []string{"format"}),
 		failures: f.NewCounterVec(prometheus.CounterOpts{Name: name("decode_failures_total"), Help: "Access units that gave an error."}, []string{"format"}),
+		spent:    f.NewCounterVec(prometheus.CounterOpts{Name: name("camera_seconds_total"), Help: "Processor time that decoding has taken."}, []string{"camera"}),
+		stage: f.NewGaugeVec(prometheus.GaugeOpts{Name: name("camera_stage"),
+			Help: "What was done about a camera's cost: 0 nothing, 1 it has a decoder process of its own, 2 only its keyframes are decoded."}, []string{"camera"}),
 	}
 }
 

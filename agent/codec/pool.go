@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -63,6 +64,7 @@ type Pool struct {
 	closed  bool
 	groups  []*group
 	owners  map[string]*group
+	shares  *shares
 	breaks  map[string]int // how often each camera's call was under way when its process died
 	spawner chan spawn     // nil until the first process
 }
@@ -86,7 +88,7 @@ func NewPool(o Options) *Pool {
 	}
 	p := &Pool{
 		options: o, log: o.Log, metrics: newMetrics(o.Registerer),
-		owners: map[string]*group{}, breaks: map[string]int{}, pictureBytes: pictureBytes(machineMemory()),
+		owners: map[string]*group{}, breaks: map[string]int{}, shares: newShares(runtime.NumCPU(), o.PerProcess), pictureBytes: pictureBytes(machineMemory()),
 	}
 	if o.Isolation == InProcess {
 		p.direct = engine.New(engine.Options{LibraryDirs: o.LibraryDirs, PictureBytes: p.pictureBytes})
@@ -180,20 +182,27 @@ func (p *Pool) groupOf(d *Decoder) (*group, error) {
 	if p.closed || d.closed {
 		return nil, ErrClosed
 	}
+	p.settleLocked(d.owner, false)
 	if d.group != nil {
 		return d.group, nil
 	}
-	g := p.owners[d.owner]
-	if g == nil && p.breaks[d.owner] < breaksUntilAlone {
+	g, alone := p.owners[d.owner], p.aloneLocked(d.owner)
+	if g == nil && !alone {
 		if i := slices.IndexFunc(p.groups, func(g *group) bool { return !g.alone && len(g.members) < p.options.PerProcess }); i >= 0 {
 			g = p.groups[i]
 		}
 	}
 	if g == nil {
-		g = p.newGroupLocked(p.breaks[d.owner] >= breaksUntilAlone)
+		g = p.newGroupLocked(alone, p.breaks[d.owner])
 	}
 	p.joinLocked(g, d)
 	return g, nil
+}
+
+// aloneLocked says whether an owner is to have a process of its own.
+func (p *Pool) aloneLocked(owner string) bool {
+	o := p.shares.owners[owner]
+	return p.breaks[owner] >= breaksUntilAlone || o != nil && o.stage != Shared
 }
 
 func (p *Pool) joinLocked(g *group, d *Decoder) {
@@ -202,8 +211,9 @@ func (p *Pool) joinLocked(g *group, d *Decoder) {
 	d.group = g
 }
 
-func (p *Pool) newGroupLocked(alone bool) *group {
-	g := newGroup(p, alone)
+// newGroupLocked makes a group for owners who have broken so many processes.
+func (p *Pool) newGroupLocked(alone bool, deaths int) *group {
+	g := newGroup(p, alone, min(deaths, freeDeaths))
 	p.groups = append(p.groups, g)
 	p.running.Go(g.run)
 	return g
@@ -236,22 +246,26 @@ func (p *Pool) leave(d *Decoder) {
 	}
 }
 
-// blame notes that a call of owner was under way when its process died. After the second time the owner gets a process of
-// its own. It answers whether the owner left g.
-func (p *Pool) blame(g *group, owner string) (left bool) {
+// blame notes that a call of owner was under way when its process died. After the second time, or the first that the process
+// hung, which holds the others up for longer, the owner gets a process of its own. It answers whether the owner left g.
+func (p *Pool) blame(g *group, owner string, hung bool) (left bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.breaks[owner]++
+	deaths := p.breaks[owner]
+	if hung {
+		p.breaks[owner] = max(p.breaks[owner], breaksUntilAlone)
+	}
 	if p.closed || g.alone || p.breaks[owner] < breaksUntilAlone || p.owners[owner] != g {
 		return false
 	}
-	p.log.Warn("camera gets a decoder process of its own, because it broke a shared one again", "camera", owner)
+	p.log.Warn("camera gets a decoder process of its own, because it broke a shared one", "camera", owner)
 	p.metrics.alone.Inc()
 	if len(g.members) == 1 {
 		g.alone = true
 		return false
 	}
-	own := p.newGroupLocked(true)
+	own := p.newGroupLocked(true, deaths)
 	for _, d := range g.members[owner] {
 		p.joinLocked(own, d)
 	}

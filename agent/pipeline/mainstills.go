@@ -144,6 +144,10 @@ func (s *mainStills) serve(ctx context.Context) error {
 
 // make decodes the group as far as the picture at t and stores its JPEG.
 func (s *mainStills) make(ctx context.Context, g *group, t time.Time) error {
+	t, err := s.affordable(g, t)
+	if err != nil {
+		return err
+	}
 	jpeg, err := s.develop(ctx, g, t)
 	if err != nil {
 		s.at = position{}
@@ -156,6 +160,24 @@ func (s *mainStills) make(ctx context.Context, g *group, t time.Time) error {
 	return nil
 }
 
+// affordable is the time of the picture to take: the group's keyframe while the camera has used up its share of decoding.
+func (s *mainStills) affordable(g *group, t time.Time) (time.Time, error) {
+	if s.kind == camera.MJPEG {
+		return t, nil
+	}
+	if s.dec == nil {
+		s.dec = s.decoder(codec.Format(s.kind))
+		s.at = position{}
+	}
+	switch {
+	case s.dec.Wants(false):
+		return t, nil
+	case s.dec.Wants(true):
+		return g.units[0].Time, nil
+	}
+	return t, errors.New("the camera has used up its share of decoding time")
+}
+
 func (s *mainStills) develop(ctx context.Context, g *group, t time.Time) ([]byte, error) {
 	if s.kind == camera.MJPEG {
 		for _, u := range g.units {
@@ -165,10 +187,6 @@ func (s *mainStills) develop(ctx context.Context, g *group, t time.Time) ([]byte
 			}
 		}
 		return nil, errors.New("the picture is gone")
-	}
-	if s.dec == nil {
-		s.dec = s.decoder(codec.Format(s.kind))
-		s.at = position{}
 	}
 	want := t.UnixMicro()
 	if s.at.group != g.id || s.passed(g, t) {

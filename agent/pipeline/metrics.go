@@ -10,6 +10,7 @@ type Metrics struct {
 	pictures           *prometheus.CounterVec   // camera
 	damaged            *prometheus.CounterVec   // camera
 	unitsDropped       *prometheus.CounterVec   // camera
+	unitsSkipped       *prometheus.CounterVec   // camera
 	decodeFailures     *prometheus.CounterVec   // camera
 	spans              *prometheus.CounterVec   // camera, type
 	stills             *prometheus.CounterVec   // camera, kind
@@ -31,6 +32,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		pictures:       perCamera("pictures_total", "Pictures looked at for motion."),
 		damaged:        perCamera("pictures_damaged_total", "Pictures not looked at, because they depend on lost or damaged data."),
 		unitsDropped:   perCamera("access_units_dropped_total", "Access units dropped before the decoder, because it was behind."),
+		unitsSkipped:   perCamera("access_units_skipped_total", "Access units not decoded, because the camera takes more than its share of decoding time."),
 		decodeFailures: perCamera("decode_failures_total", "Access units that could not be decoded."),
 		spans:          perCamera("spans_total", "Spans that began.", "type"),
 		stills:         perCamera("stills_total", "Stills stored.", "kind"),
@@ -48,7 +50,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 
 // begin gives a camera's series a value before anything happens, so that an alert sees the first step.
 func (m *Metrics) begin(camera string) {
-	for _, v := range []*prometheus.CounterVec{m.pictures, m.damaged, m.unitsDropped, m.decodeFailures, m.stillFailures, m.withheld} {
+	for _, v := range []*prometheus.CounterVec{m.pictures, m.damaged, m.unitsDropped, m.unitsSkipped, m.decodeFailures, m.stillFailures, m.withheld} {
 		v.WithLabelValues(camera)
 	}
 	m.tampered.WithLabelValues(camera)
@@ -57,7 +59,7 @@ func (m *Metrics) begin(camera string) {
 // Forget drops the series of a camera that is no longer watched.
 func (m *Metrics) Forget(camera string) {
 	of := prometheus.Labels{"camera": camera}
-	for _, v := range []interface{ DeletePartialMatch(prometheus.Labels) int }{m.pictures, m.damaged, m.unitsDropped, m.decodeFailures, m.spans, m.stills,
+	for _, v := range []interface{ DeletePartialMatch(prometheus.Labels) int }{m.pictures, m.damaged, m.unitsDropped, m.unitsSkipped, m.decodeFailures, m.spans, m.stills,
 		m.stillFailures, m.detect, m.tamper, m.tampered, m.withheld} {
 		v.DeletePartialMatch(of)
 	}

@@ -31,6 +31,7 @@ type queue struct {
 	skipping bool // until the next random access point
 	anew     bool // a unit that began a new stream was dropped: the next one takes its place
 	dropped  uint64
+	lately   [recentSlots]slot
 	count    func(n int) // told of each drop
 
 	wake chan struct{} // buffered 1: something came
@@ -52,13 +53,17 @@ func (q *queue) handler(state func(camera.Status)) camera.Handler {
 
 // PutUnit never blocks.
 func (q *queue) PutUnit(u camera.AccessUnit) {
+	now := time.Now()
 	q.mu.Lock()
+	q.slotLocked(now).came++
 	if q.units >= maxQueuedUnits || q.bytes+len(u.Data) > maxQueuedBytes {
+		q.slotLocked(now).dropped += q.units
 		q.dropUnitsLocked()
 		q.skipping = true
 	}
 	if q.skipping && !u.RandomAccess {
 		q.dropped++
+		q.slotLocked(now).dropped++
 		q.count(1)
 		q.mu.Unlock()
 		return
@@ -102,6 +107,49 @@ func (q *queue) Dropped() uint64 {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.dropped
+}
+
+// What came and was dropped lately is counted by slots of time.
+const (
+	slotTime    = 10 * time.Second
+	recentSlots = 6
+)
+
+type slot struct {
+	number        int64 // since 1970
+	came, dropped int
+}
+
+func (q *queue) slotLocked(now time.Time) *slot {
+	number := now.Unix() / int64(slotTime/time.Second)
+	s := &q.lately[number%recentSlots]
+	if s.number != number {
+		*s = slot{number: number}
+	}
+	return s
+}
+
+// Losing is the share of access units dropped in the last minute, if some are dropped again and again; a single time that
+// the decoder was behind does not count.
+func (q *queue) Losing(now time.Time) float64 {
+	const often, much = 3, 0.05
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	oldest := now.Unix()/int64(slotTime/time.Second) - recentSlots
+	came, dropped, times := 0, 0, 0
+	for _, s := range q.lately {
+		if s.number <= oldest {
+			continue
+		}
+		came, dropped = came+s.came, dropped+s.dropped
+		if s.dropped > 0 {
+			times++
+		}
+	}
+	if share := float64(dropped) / float64(max(came, 1)); times >= often && share >= much {
+		return min(share, 1)
+	}
+	return 0
 }
 
 func (q *queue) dropUnitsLocked() {

@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -59,4 +61,42 @@ func TestQueueBeginsAnewWhereItDroppedTheBeginning(t *testing.T) {
 	require.True(t, ok)
 	require.False(t, it.unit.NewStream)
 	require.Equal(t, maxQueuedUnits+1, counted, "each drop is counted in the metrics")
+}
+
+// Drops that go on are told with their share; a single time that the decoder was behind is not, nor what is long past.
+func TestQueueTellsPersistentDrops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(func(int) {})
+		second := func(decoded bool) {
+			units := 10
+			if !decoded {
+				units = maxQueuedUnits + 1 // the last one finds no room
+			}
+			for range units {
+				q.PutUnit(camera.AccessUnit{RandomAccess: true})
+				if decoded {
+					_, ok := q.TryGet()
+					require.True(t, ok)
+				}
+			}
+			for ok := true; ok; {
+				_, ok = q.TryGet()
+			}
+			time.Sleep(time.Second)
+		}
+		for range 60 {
+			second(true)
+		}
+		require.Zero(t, q.Losing(time.Now()))
+		second(false)
+		require.Zero(t, q.Losing(time.Now()), "it was behind once")
+		for range 30 {
+			second(false)
+		}
+		require.Greater(t, q.Losing(time.Now()), 0.05)
+		for range 70 {
+			second(true)
+		}
+		require.Zero(t, q.Losing(time.Now()), "it is over")
+	})
 }

@@ -1,6 +1,10 @@
 package pipeline
 
-import "vmsbridge/agent/camera"
+import (
+	"time"
+
+	"vmsbridge/agent/camera"
+)
 
 func (p *Pipeline) setState(s camera.Status) {
 	p.mu.Lock()
@@ -34,3 +38,7 @@ func (p *Pipeline) State() camera.Status {
 	}
 	return p.state
 }
+
+// Losing is the share of the camera's pictures that the decoder did not come to in the last minute, if that goes on. Safe
+// for concurrent use.
+func (p *Pipeline) Losing() float64 { return p.queue.Losing(time.Now()) }

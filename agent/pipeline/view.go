@@ -32,6 +32,11 @@ func (p *Pipeline) unit(ctx context.Context, u camera.AccessUnit) {
 		p.rooms.Metrics.unitsDropped.WithLabelValues(p.cfg.ID).Inc()
 		return
 	}
+	if !p.decoder.Wants(u.RandomAccess) {
+		p.waitKey = true
+		p.rooms.Metrics.unitsSkipped.WithLabelValues(p.cfg.ID).Inc()
+		return
+	}
 	p.waitKey = false
 	p.marks.Add(u)
 	pictures, err := p.decoder.Decode(ctx, u.Data, u.Time.UnixMicro())

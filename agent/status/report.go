@@ -31,6 +31,7 @@ const (
 	Stuck         Kind = "stuck"         // a camera's pipeline stands still
 	View          Kind = "view"          // a camera was tampered with
 	Decoder       Kind = "decoder"       // a library is missing
+	Decoding      Kind = "decoding"      // a camera takes more than its share, or pictures are dropped
 	Configuration Kind = "configuration" // the last edit was not taken over
 	Restart       Kind = "restart"       // a part of the last edit waits for a restart
 	Parked        Kind = "parked"        // the service refused events for good
@@ -39,7 +40,7 @@ const (
 )
 
 // Kinds are those of a running bridge, the worst first.
-var Kinds = []Kind{Journal, Disk, SlowDisk, Damage, Clock, SignIn, Service, Cameras, Stuck, View, Decoder, Configuration, Restart, Parked, Tunnel, Home}
+var Kinds = []Kind{Journal, Disk, SlowDisk, Damage, Clock, SignIn, Service, Cameras, Stuck, View, Decoder, Decoding, Configuration, Restart, Parked, Tunnel, Home}
 
 // Problem is one thing that is wrong.
 type Problem struct {
@@ -101,8 +102,20 @@ type Camera struct {
 	Transport string    `json:"transport,omitempty"`
 	Tampered  string    `json:"tampered,omitempty"` // what was done to its view
 	Stuck     bool      `json:"stuck,omitempty"`
+	Decoding  *Load     `json:"decoding,omitempty"` // nil: nothing was decoded yet
+	Losing    float64   `json:"losing,omitempty"`   // share of its pictures in the last minute that the decoder did not come to, if that goes on
 	Preview   time.Time `json:"lastPreview,omitzero"`
 	Main      time.Time `json:"lastMain,omitzero"`
+}
+
+// Load is what a camera's decoding costs.
+type Load struct {
+	Processor float64   `json:"processor"` // used of one, lately
+	Share     float64   `json:"share"`     // of one that it may use
+	Stage     string    `json:"stage"`     // how it is decoded
+	Since     time.Time `json:"since"`
+	Alone     bool      `json:"alone,omitempty"`         // in a process of its own
+	KeysOnly  bool      `json:"keyframesOnly,omitempty"` // the rest of its pictures is left out
 }
 
 // Off is the State of a camera that is not enabled.

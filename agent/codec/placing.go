@@ -1,0 +1,76 @@
+package codec
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// charge notes what a call of owner has cost.
+func (p *Pool) charge(g *group, owner string, cost time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.owners[owner] != g {
+		return // it was closed, or moved, meanwhile
+	}
+	p.metrics.spent.WithLabelValues(owner).Add(max(cost, 0).Seconds())
+	changed := p.shares.charge(owner, cost, time.Now(), maps.Keys(g.members))
+	o := p.shares.owners[owner]
+	p.metrics.stage.WithLabelValues(owner).Set(float64(o.stage))
+	if changed {
+		p.log.Warn("a camera's share of decoding time", "camera", owner, "decoded", o.stage.String(), "uses_of_a_processor", o.use, "may_use", o.budget,
+			"last_call", cost)
+	}
+}
+
+// settleLocked gives owner the kind of process that it is to have, if it has another: at a keyframe, which costs it no
+// picture, or else after a moment. pool.mu is held.
+func (p *Pool) settleLocked(owner string, keyframe bool) {
+	g, o := p.owners[owner], p.shares.owners[owner]
+	alone := p.aloneLocked(owner)
+	if g == nil || o == nil || p.closed || g.alone == alone || !keyframe && time.Since(o.since) < patience {
+		return
+	}
+	if alone && len(g.members) == 1 {
+		g.alone = true
+		if proc := g.proc.Load(); proc != nil {
+			proc.yield()
+		}
+		return
+	}
+	for _, d := range g.members[owner] {
+		d.group = nil
+		g.leaving = append(g.leaving, d)
+	}
+	delete(g.members, owner)
+	delete(p.owners, owner)
+	if len(g.members) == 0 {
+		p.groups = slices.DeleteFunc(p.groups, func(other *group) bool { return other == g })
+		g.endLocked()
+		return
+	}
+	select {
+	case g.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Load is what a camera costs; false if it has not been decoded yet.
+func (p *Pool) Load(owner string) (Load, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	o := p.shares.owners[owner]
+	if o == nil {
+		return Load{}, false
+	}
+	return Load{Use: p.shares.now(o, time.Now()), Budget: o.budget, Stage: o.stage, Since: o.since}, true
+}
+
+// Forget drops what is known of a camera that is no longer watched.
+func (p *Pool) Forget(owner string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.shares.owners, owner)
+	p.metrics.spent.DeleteLabelValues(owner)
+	p.metrics.stage.DeleteLabelValues(owner)
+}
