@@ -108,8 +108,7 @@ func judgeDecoding(r *status.Report, wrong complain) {
 			wrong(status.Decoding, "a camera takes more than its share of decoding time: only its keyframes are decoded", lighter,
 				"%s takes more than its share of decoding time, which is %.0f %% of a processor, and only its keyframes are decoded (%.0f %%)",
 				c.ID, 100*d.Share, 100*d.Processor)
-		}
-		if c.Losing > 0 {
+		} else if c.Losing > 0 {
 			wrong(status.Decoding, "pictures of a camera are dropped, because decoding is behind", lighter+", or have fewer cameras on this machine",
 				"%.0f %% of the pictures of %s were dropped in the last minute, because decoding is behind", 100*c.Losing, c.ID)
 		}

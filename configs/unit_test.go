@@ -44,6 +44,14 @@ func TestTheUnitIsConfined(t *testing.T) {
 	level, err := strconv.ParseFloat(m[1], 64)
 	require.NoError(t, err)
 	require.LessOrEqual(t, level, 2.0, "%s", out)
+	require.Regexp(t, `✓ MemoryDenyWriteExecute=`, out)
+	text, err := os.ReadFile(unit(t))
+	require.NoError(t, err)
+	require.Regexp(t, `(?m)^MemoryMax=\d+%$`, string(text))
+	require.Regexp(t, `(?m)^TasksMax=\d+$`, string(text))
+	for _, call := range []string{"seccomp", "landlock_create_ruleset", "landlock_restrict_self", "prlimit64", "setpriority"} {
+		require.Regexp(t, `(?m)^SystemCallFilter=[^~\n]*\b`+call+`\b`, string(text), "the decoders confine themselves by it")
+	}
 }
 
 func TestUnitRefusesWhatSystemdWouldReadOtherwise(t *testing.T) {

@@ -104,3 +104,21 @@ func TestClosedMemory(t *testing.T) {
 	}
 	_, _ = io.WriteString(in, "\n")
 }
+
+// The decoders need no memory that is both written and run: the unit forbids it.
+func TestNoWritableCode(t *testing.T) {
+	run := func(more ...string) string {
+		cmd := exec.CommandContext(t.Context(), "/proc/self/exe")
+		cmd.Env = append(append(os.Environ(), "CONFINE_TEST_BRIDGE=1"), more...)
+		out, err := cmd.Output()
+		require.NoError(t, err, "%s", out)
+		return string(out)
+	}
+	without, with := run(), run("CONFINE_TEST_MDWE=1")
+	denied, rest, _ := strings.Cut(with, "\n")
+	if denied != "denied: <nil>" {
+		t.Skipf("this kernel cannot forbid it by itself: %s", denied)
+	}
+	require.Equal(t, without, rest)
+	require.Contains(t, rest, "jpeg: true")
+}

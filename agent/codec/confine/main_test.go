@@ -35,9 +35,14 @@ func inherit() {
 
 // bridge starts a decoder process, says so, and waits until its input ends.
 func bridge() {
+	if os.Getenv("CONFINE_TEST_MDWE") != "" { // as MemoryDenyWriteExecute of a systemd unit
+		fmt.Println("denied:", unix.Prctl(unix.PR_SET_MDWE, unix.PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0))
+	}
 	pool := codec.NewPool(codec.Options{})
+	found, _ := pool.Capabilities(context.Background())
 	_, err := pool.Open("gate", codec.MJPEG, 0).Decode(context.Background(), []byte("no JPEG"), 1)
 	fmt.Println("decoded:", err)
+	fmt.Printf("h264: %v, h265: %v, jpeg: %v, %s\n", found.H264.OK, found.H265.OK, found.JPEG.OK, found.Confinement)
 	_, _ = os.Stdin.Read(make([]byte, 1))
 	_ = pool.Close()
 	os.Exit(0)
