@@ -61,7 +61,7 @@ func indexSchemas(types []EventType) map[string]bool {
 			index[s] = true
 		}
 	}
-	for schema := range requiredFields {
+	for schema := range schemaFields {
 		index[schema] = true
 	}
 	return index
