@@ -43,7 +43,7 @@ const hashesAtOnce = 1
 // wrong here is told and costs nothing else.
 type people struct {
 	ids  *store.Store // nil: nobody can sign in
-	shut error        // why not
+	shut error        // why its file could not be opened
 	http http.Handler
 }
 
@@ -52,6 +52,7 @@ func (a *Agent) openPeople() *people {
 	p := &people{http: http.NotFoundHandler()}
 	ids, err := store.Open(filepath.Join(a.cfg().Bridge.Data, IdentityFile),
 		store.Options{Log: a.log, OnDamage: a.hurt.People})
+	p.shut = err
 	if err == nil {
 		if p.http, err = a.signIn(ids); err == nil {
 			p.ids = ids
@@ -60,7 +61,6 @@ func (a *Agent) openPeople() *people {
 		err = errors.Join(err, ids.Close())
 		p.http = http.NotFoundHandler()
 	}
-	p.shut = err
 	a.log.Warn("nobody can sign in at the bridge; tokens of the configuration still work", "error", err)
 	return p
 }
@@ -188,9 +188,9 @@ func tidy(ids *store.Store, keep uint64) error {
 func (p *people) status() (u status.Users) {
 	switch {
 	case p == nil:
-	case p.ids == nil:
+	case p.shut != nil:
 		u.Shut = p.shut.Error()
-	default:
+	case p.ids != nil:
 		if list := p.ids.File().Damage(); len(list) > 0 {
 			u.Damaged = list[len(list)-1].String()
 		}

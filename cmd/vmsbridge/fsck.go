@@ -116,6 +116,9 @@ func (c *fsckCommand) ring(dir string, s streams) (*fsck.Store, error) {
 		return nil, err
 	}
 	found.Problems = problems(r)
+	for _, p := range r.Torn {
+		found.Torn = append(found.Torn, p.String())
+	}
 	if c.Repair && !r.Clean() {
 		if r, err = stills.Repair(dir, stills.Options{MaxBytes: repairBytes, Log: warnings(s)}); err != nil {
 			return nil, err

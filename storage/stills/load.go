@@ -67,6 +67,7 @@ func (r *Ring) load() error {
 			runtime.GC()
 		}
 	}
+	removed := false
 	for i, l := range late {
 		// A crash may leave all segments half made that were begun since the last flush.
 		if len(late)-i <= maxPending+form.Lanes && r.halfMade(l) {
@@ -75,6 +76,7 @@ func (r *Ring) load() error {
 				r.adopt(l, false)
 				continue
 			}
+			removed = true
 			if i < len(late)-1 {
 				r.stats.badSegments.Add(1) // or something wiped it
 				r.log.Warn("a segment of stills was empty; it is deleted", "segment", l.Path)
@@ -82,6 +84,9 @@ func (r *Ring) load() error {
 			continue
 		}
 		r.adopt(l, l == unsealed[l.Lane])
+	}
+	if len(r.segments) > 0 && removed {
+		r.next = slices.MaxFunc(r.segments, func(a, b *member) int { return cmp.Compare(a.Number, b.Number) }).Number + 1 // they held nothing
 	}
 	slices.SortFunc(r.segments, func(a, b *member) int { return cmp.Compare(a.Number, b.Number) })
 	r.index.Loads(0, 0)

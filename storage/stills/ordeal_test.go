@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -257,7 +258,10 @@ func (o *ordeal) end(t *testing.T, n int) {
 				if slices.ContainsFunc(o.stored, func(s stored) bool { return s.doomed }) {
 					break
 				}
-				require.Contains(t, p.What, "neither of its ends can be read", "%s, luck %d", o.what(), luck)
+				// Its stills are hours apart, so one whose name did not arrive looks like one that was lost.
+				if !strings.Contains(p.What, "was not dropped") {
+					require.Contains(t, p.What, "neither of its ends can be read", "%s, luck %d", o.what(), luck)
+				}
 			}
 			rep, err = Repair(ordealDir, opts)
 			require.NoError(t, err)

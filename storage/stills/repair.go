@@ -43,6 +43,11 @@ func Repair(dir string, opts Options) (Report, error) {
 		return Report{Repairs: m.Done}, fmt.Errorf("repair stills in %s: %w", dir, err)
 	}
 	rep, err := audit.Check(opts.FS, dir)
+	if err == nil && len(rep.Missing) > 0 {
+		if err = m.Acknowledge(rep.Missing); err == nil {
+			rep, err = audit.Check(opts.FS, dir)
+		}
+	}
 	rep.Repairs = m.Done
 	return rep, err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/stills/segment"
@@ -29,40 +30,66 @@ func Check(fs vfs.FS, dir string) (Report, error) {
 		}
 	}
 	rd := segment.NewReader(fs, dir)
+	var there []present
 	for _, e := range names {
-		if err := r.segment(rd, e); err != nil {
+		p, err := r.segment(rd, e)
+		if err != nil {
 			return r, fmt.Errorf("check stills: %w", err)
 		}
+		there = append(there, p)
+	}
+	r.judge(there)
+	there = slices.DeleteFunc(there, func(p present) bool { return p.number == 0 })
+	for _, n := range missing(there) {
+		if known, err := fs.Open(Marker(dir, n), false); err == nil {
+			_ = known.Close()
+			continue
+		}
+		r.Missing = append(r.Missing, n)
+		r.add(filepath.Join(dir, form.SegmentName(n)), -1, "the segment is not there, and was not dropped: its stills are lost")
 	}
 	return r, nil
 }
 
 // segment looks at one segment.
-func (r *Report) segment(rd *segment.Reader, e vfs.Entry) error {
+func (r *Report) segment(rd *segment.Reader, e vfs.Entry) (p present, _ error) {
 	path := filepath.Join(rd.Dir, e.Name)
+	p.number, _ = form.SegmentNumber(e.Name)
 	f, err := rd.FS.Open(path, false)
 	if segment.Exhausted(err) {
-		return err
+		return p, err
 	}
 	r.Segments++
 	r.Bytes += e.Size
 	if err != nil {
 		r.add(path, -1, "segment cannot be opened: %v", err)
-		return nil
+		return p, nil
 	}
 	defer f.Close()
-	number, _ := form.SegmentNumber(e.Name)
-	l := segment.NewFound(rd.Dir, e, number)
+	l := segment.NewFound(rd.Dir, e, p.number)
 	if err := l.Identify(f); err != nil {
 		if newer, ok := errors.AsType[*form.VersionError](err); ok {
 			newer.Path = path
-			return newer
+			return p, newer
+		}
+		if empty, eerr := segment.IsEmpty(rd.FS, path); eerr == nil && empty {
+			p.doubt(path, -1, "segment cannot be read: %v", err)
+			return p, nil
 		}
 		r.add(path, -1, "segment cannot be read: %v", err)
-		return nil
+		return p, nil
+	}
+	p.lane, p.created = l.Block.Lane, l.Block.Created
+	if l.Block.Number != 0 && l.Block.Number != p.number {
+		p.number = 0 // its name is wrong
 	}
 	if !l.Whole || l.Lame {
-		r.add(path, -1, "segment is cut off, or one of its ends is damaged")
+		const what = "segment is cut off, or one of its ends is damaged"
+		if empty, err := segment.IsEmpty(rd.FS, path); err == nil && empty || l.Whole && !l.Block.Sealed() {
+			p.doubt(path, -1, what)
+		} else {
+			r.add(path, -1, what)
+		}
 	}
 	// What the records say.
 	l.Draft = form.NewDraft(l.Block.Version)
@@ -76,6 +103,11 @@ func (r *Report) segment(rd *segment.Reader, e vfs.Entry) error {
 	if refused {
 		r.add(path, -1, "the device does not give all of it: %v", s.Err)
 	}
+	p.oldest, p.newest = extent(l.Draft)
+	if !l.Block.Sealed() && !refused && cutOff(s, l.Draft) {
+		p.doubt(path, int64(s.Bad[0].From), "%d bytes and records of the last seconds are damaged", len(s.Bad)+s.Damaged)
+		s.Damaged, s.Skipped = 0, 0
+	}
 	if s.Damaged > 0 {
 		r.add(path, -1, "%d records are damaged", s.Damaged)
 	}
@@ -87,13 +119,19 @@ func (r *Report) segment(rd *segment.Reader, e vfs.Entry) error {
 	r.Notes += len(l.Draft.Notes)
 	if !l.Block.Sealed() {
 		r.Unsealed++
-		return nil
+		return p, nil
 	}
 	x, err := rd.ReadIndex(f, l.Block)
+	if err != nil && s.Damaged == 0 && s.Skipped == 0 {
+		p.index = true
+		p.doubt(path, int64(l.Block.IndexAt), "%v", err)
+		return p, nil
+	}
 	if err != nil {
 		r.add(path, int64(l.Block.IndexAt), "%v", err)
-		return nil
+		return p, nil
 	}
+	p.sealed = x.SealedAt
 	r.Problems = append(r.Problems, Compare(path, x, l.Draft, refused || s.Damaged+s.Torn > 0 || s.Skipped > 0)...)
-	return nil
+	return p, nil
 }

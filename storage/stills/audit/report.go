@@ -14,6 +14,10 @@ type Report struct {
 	Unsealed     int
 	ForeignFiles []string
 	Problems     []Problem
+	// Torn is what a power cut cut off: no problem. The next start puts it right, and only stills of the last seconds are missing.
+	Torn []Problem
+	// Missing are the numbers of segments that are not there and were not dropped.
+	Missing []uint64
 	// Repairs has a sentence for each thing that Repair did. Check leaves it empty.
 	Repairs []string
 }
