@@ -204,7 +204,7 @@ func startBridge(f *testing.F, dir, account, yaml string) *bridge {
 	config := write(f, filepath.Join(dir, "vmsbridge.yaml"), fmt.Sprintf(`
 bridge: {id: bridge-1, account: %q, data: %q}
 clock: {wait: 0s}
-api: {listen: "127.0.0.1:%d", tokens: [{name: lan, token_file: lan.token}]}
+api: {listen: "127.0.0.1:%d", tokens: [{name: lan, token_file: lan.token, scopes: [read, report]}]}
 stills: {max_size: 64MiB}
 %s`, account, b.data, port, yaml))
 	b.process = start(f, "vmsbridge", "run", "--config", config)

@@ -134,7 +134,7 @@ func newSite(t testing.TB, s *cloud, cameras string) site {
 	for name, text := range map[string]string{"bridge.token": s.token, "lan.token": lanToken, "vmsbridge.yaml": fmt.Sprintf(`
 bridge: {id: bridge-1, account: acc-1, data: %q}
 service: {url: %q, token_file: bridge.token}
-api: {listen: "127.0.0.1:%d", tokens: [{name: lan, token_file: lan.token}]}
+api: {listen: "127.0.0.1:%d", tokens: [{name: lan, token_file: lan.token, scopes: [read, report]}]}
 stills: {max_size: 256MiB}
 journal: {max_events: 2000000, outbox_max_size: 8GiB}
 clock: {wait: 0s}
