@@ -70,7 +70,7 @@ var allowed = map[string][]string{
 	"storage/journal/checked": {"storage/journal"},                // for tests only
 	"storage/journal/follow":  {"storage/journal/form", "storage/guard", "storage/journal/table", "storage/journal/vault", "uplink/vms"},
 	"storage/journal/vault":   {"storage/journal/audit", "storage/boltfile", "storage/journal/form", "storage/guard", "storage/journal/salvage", "storage/journal/table", "storage/vfs"},
-	"storage/journal/salvage": {"storage/boltfile", "storage/journal/form", "storage/guard", "storage/journal/table"},
+	"storage/journal/salvage": {"storage/boltfile", "storage/journal/form", "storage/guard", "storage/journal/table", "uplink/vms"},
 	"storage/journal/audit":   {"storage/boltfile", "storage/journal/form", "storage/guard"},
 	"storage/journal/query":   {"storage/journal/form", "storage/guard", "uplink/vms"},
 	"storage/journal/table":   {"storage/journal/form", "storage/guard", "uplink/vms"},
