@@ -139,11 +139,14 @@ func TestSigningInAtTheBridge(t *testing.T) {
 // A users' file that cannot be opened costs signing in and nothing else.
 func TestWithoutAUsersFile(t *testing.T) {
 	data := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(data, IdentityFile), bytes.Repeat([]byte("no database "), 1000), 0o600))
+	// A damaged file is repaired or put aside; one that another process has is neither.
+	other, err := store.Open(filepath.Join(data, IdentityFile), store.Options{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, other.Close()) }()
 	var log bytes.Buffer
 	p := bridgeOf(t, data, &log).openPeople()
 	require.Nil(t, p.ids)
-	_, err := p.Authenticate("vms1_x")
+	_, err = p.Authenticate("vms1_x")
 	require.ErrorIs(t, err, identity.ErrUnknown)
 	w := httptest.NewRecorder()
 	p.http.ServeHTTP(w, httptest.NewRequest("GET", "/g/aaa/isauth", nil))
