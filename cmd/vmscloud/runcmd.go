@@ -55,7 +55,7 @@ type runCmd struct {
 }
 
 // drain is how long requests under way may take when it stops.
-const drain = 5 * time.Second
+const drain = 3 * time.Second
 
 func (c runCmd) Run() error {
 	// A reader of the printed events that goes away must not end the service.

@@ -51,11 +51,14 @@ func (s *Server) getSelf(c *call) error {
 // listCameras is GET /cameras: those of the account that the token may see, in the order of their ids.
 func (s *Server) listCameras(c *call) error {
 	a := parseArgs(c.r.URL.RawQuery, "include", "pageSize", "pageToken")
-	all, err := s.seenCameras(c)
-	if err != nil {
-		return err
-	}
-	page, at, err := pageOf(s, c, a, "cameras", all)
+	page, at, err := pageFrom(s, c, a, "cameras", func(from, n int) ([]vms.Camera, int, error) {
+		if pager, ok := s.opts.Cameras.(CameraPager); ok && s.seesAll(c.principal) {
+			return pager.CamerasFrom(c.r.Context(), c.principal.AccountID, from, n)
+		}
+		all, err := s.seenCameras(c)
+		from = min(from, len(all))
+		return all[from:min(from+n, len(all))], len(all), err
+	})
 	if err != nil {
 		return err
 	}
@@ -74,22 +77,40 @@ func (s *Server) getCamera(c *call) error {
 	}
 	id := c.r.PathValue("id")
 	its := c.principal.Find(cameraActor(id))
-	all, err := s.opts.Cameras.Cameras(c.r.Context(), its.Account)
+	cam, ok, err := s.camera(c.r.Context(), its)
 	if err != nil {
 		return err
 	}
-	i, ok := slices.BinarySearchFunc(all, its.ID, func(cam vms.Camera, id string) int { return strings.Compare(cam.ID, id) })
 	if !ok || !c.principal.Sees(cameraActor(id)) || !s.within(c.principal, its) {
 		return vms.NotFound("cameras", "", id)
 	}
 	if s.opts.Statuses != nil && slices.Contains(include, "status") {
 		if now, ok := s.opts.Statuses.Status(c.r.Context(), its.Account, its.ID); ok {
-			all[i].Status = &vms.ConnectionStatus{ConnectionStatus: now}
+			cam.Status = &vms.ConnectionStatus{ConnectionStatus: now}
 		}
 	}
-	all[i].ID = id
-	dropStatus(&all[i], include)
-	return c.ok(all[i])
+	cam.ID = id
+	dropStatus(&cam, include)
+	return c.ok(cam)
+}
+
+// camera finds a camera of an account.
+func (s *Server) camera(ctx context.Context, a vms.Actor) (cam vms.Camera, ok bool, err error) {
+	if pager, ok := s.opts.Cameras.(CameraPager); ok {
+		return pager.CameraOf(ctx, a.Account, a.ID)
+	}
+	all, err := s.opts.Cameras.Cameras(ctx, a.Account)
+	i := slices.IndexFunc(all, func(cam vms.Camera) bool { return cam.ID == a.ID })
+	if err != nil || i < 0 {
+		return cam, false, err
+	}
+	return all[i], true, nil
+}
+
+// seesAll says whether somebody sees all cameras of the own account, and none of others.
+func (s *Server) seesAll(p identity.Principal) bool {
+	all := p.Cameras == nil && (p.Grants == nil || p.Grants.All && len(p.Grants.Shared) == 0)
+	return all && (s.opts.Bridges == nil || !s.opts.Bridges.IsBridge(p))
 }
 
 // seenCameras are the cameras that the caller may see: those of its account and those that others share with it, in the

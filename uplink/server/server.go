@@ -54,6 +54,14 @@ type CameraSource interface {
 	HasActor(ctx context.Context, account string, a vms.Actor) (bool, error)
 }
 
+// CameraPager is a CameraSource that need not make all of an account's list to give a part of it, for accounts with very many.
+type CameraPager interface {
+	// CamerasFrom is up to n cameras of the list from a place on, and how many it has in all.
+	CamerasFrom(ctx context.Context, account string, from, n int) (part []vms.Camera, total int, err error)
+	// CameraOf is one camera of the list, ok false if there is none of that id.
+	CameraOf(ctx context.Context, account, id string) (cam vms.Camera, ok bool, err error)
+}
+
 // ImageSource holds or fetches stills. A *vms.Error that it returns is the answer: 404 with the reason where there is no
 // image, 503 where the device is away.
 type ImageSource interface {

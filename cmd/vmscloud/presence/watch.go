@@ -62,7 +62,8 @@ type Watch struct {
 
 	mu      sync.Mutex // guards what follows
 	bridges map[Device]*bridge
-	held    map[Device]held // the spans that the service itself began, and that go on
+	woken   map[Device]struct{} // those heard of since they were looked at
+	held    map[Device]held     // the spans that the service itself began, and that go on
 }
 
 // bridge is what is known of one. The zero value was never heard of.
@@ -93,7 +94,7 @@ func New(o Options) *Watch {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Watch{o: o, wake: make(chan struct{}, 1), bridges: map[Device]*bridge{}, held: map[Device]held{}}
+	return &Watch{o: o, wake: make(chan struct{}, 1), bridges: map[Device]*bridge{}, woken: map[Device]struct{}{}, held: map[Device]held{}}
 }
 
 // keyAlive is when the service last ran, in milliseconds.
@@ -199,6 +200,7 @@ func (w *Watch) hear(d Device, note func(*bridge)) {
 		w.bridges[d] = b
 	}
 	note(b)
+	w.woken[d] = struct{}{}
 	w.mu.Unlock()
 	select {
 	case w.wake <- struct{}{}:
@@ -224,10 +226,9 @@ func (w *Watch) Run(ctx context.Context) error {
 			w.note()
 			return nil
 		case <-tick.C:
+			w.step(ctx, true)
 		case <-w.wake:
-		}
-		if ctx.Err() == nil {
-			w.step(ctx)
+			w.step(ctx, false)
 		}
 		if now := w.o.Now(); now.Sub(w.noted) >= noteEvery {
 			w.noted = now
@@ -251,8 +252,9 @@ func (w *Watch) forget(d Device) {
 	delete(w.held, d)
 }
 
-// step does what is due.
-func (w *Watch) step(ctx context.Context) {
+// step does what is due, of all bridges or of those that were heard of since the last step. With thousands of bridges somebody is heard of
+// all the time.
+func (w *Watch) step(ctx context.Context, all bool) {
 	type job struct {
 		d    Device
 		what func(Device) error
@@ -260,11 +262,23 @@ func (w *Watch) step(ctx context.Context) {
 	var jobs []job
 	now := w.o.Now()
 	w.mu.Lock()
-	for d, b := range w.bridges {
+	look := func(d Device, b *bridge) {
 		if what := w.dueLocked(d, b, now); what != nil {
 			jobs = append(jobs, job{d, what})
 		}
 	}
+	if all {
+		for d, b := range w.bridges {
+			look(d, b)
+		}
+	} else {
+		for d := range w.woken {
+			if b := w.bridges[d]; b != nil {
+				look(d, b)
+			}
+		}
+	}
+	clear(w.woken)
 	w.mu.Unlock()
 	var g errgroup.Group
 	g.SetLimit(atOnce)

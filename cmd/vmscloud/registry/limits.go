@@ -47,6 +47,9 @@ func (l Limits) known() int {
 
 // fit says which cameras of a registration find no room, and why.
 func (a *tenant) fit(reg vms.Registration, most int, why string, known int) (refused []vms.RefusedCamera) {
+	if most == math.MaxInt {
+		return nil // it brings none
+	}
 	n, all, listed := a.n, len(a.actors), map[string]bool{}
 	for _, c := range reg.Cameras {
 		listed[c.ID] = true

@@ -3,6 +3,7 @@ package registry
 import (
 	"cmp"
 	"context"
+	"math"
 	"net/url"
 	"slices"
 
@@ -11,8 +12,17 @@ import (
 )
 
 // Cameras lists an account's cameras in the order of their ids, with their status.
-func (r *Registry) Cameras(_ context.Context, account string) ([]vms.Camera, error) {
+func (r *Registry) Cameras(ctx context.Context, account string) ([]vms.Camera, error) {
+	list, _, err := r.CamerasFrom(ctx, account, 0, math.MaxInt)
+	return list, err
+}
+
+// CamerasFrom is up to n of them from a place in that order on, and how many there are in all.
+func (r *Registry) CamerasFrom(ctx context.Context, account string, from, n int) (part []vms.Camera, total int, err error) {
 	order := r.order(account)
+	total = len(order)
+	order = order[min(from, total):]
+	order = order[:min(n, len(order))]
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	mine := r.look(account)
@@ -22,7 +32,18 @@ func (r *Registry) Cameras(_ context.Context, account string) ([]vms.Camera, err
 			out = append(out, r.shownLocked(a))
 		}
 	}
-	return out, nil
+	return out, total, ctx.Err()
+}
+
+// CameraOf is one of an account's cameras, ok false if there is none of that id.
+func (r *Registry) CameraOf(_ context.Context, account, id string) (cam vms.Camera, ok bool, err error) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	a := r.look(account).actors[id]
+	if !a.camera() {
+		return cam, false, nil
+	}
+	return r.shownLocked(a), true, nil
 }
 
 func (r *Registry) shownLocked(a Actor) vms.Camera {

@@ -56,8 +56,9 @@ type Store struct {
 	now func() time.Time
 	has func(account, camera string) bool
 
-	mu   sync.Mutex           // guards seen
-	seen map[string]time.Time // hash of a session → its last request, if that is not written yet
+	mu        sync.Mutex           // guards what follows
+	seen      map[string]time.Time // hash of a session → its last request, if that is not written yet
+	standings map[string]standing  // account id → what its record said when it was last read
 }
 
 // Tx is a transaction. It is good until the function that got it returns.
@@ -77,7 +78,7 @@ func Open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{db: db, now: o.Now, seen: map[string]time.Time{}}
+	s := &Store{db: db, now: o.Now, seen: map[string]time.Time{}, standings: map[string]standing{}}
 	err = s.Update(func(tx *Tx) error {
 		for _, name := range buckets {
 			if _, err := tx.tx.CreateBucketIfNotExists(name); err != nil {

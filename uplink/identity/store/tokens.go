@@ -140,7 +140,11 @@ func (tx *Tx) opens(t record.Token) (p identity.Principal, err error) {
 	if t.State(tx.now) != "active" || t.Purpose != "" {
 		return p, identity.ErrUnknown
 	}
-	active, err := tx.Account(t.AccountID)
+	read := tx.Account
+	if t.UserID == "" {
+		read = tx.standing
+	}
+	active, err := read(t.AccountID)
 	if err != nil {
 		return p, err
 	}

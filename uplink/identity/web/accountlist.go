@@ -26,6 +26,9 @@ func (c *call) listAccounts() error {
 			return err
 		}
 		for _, a := range accounts {
+			if c.r.Context().Err() != nil {
+				return c.r.Context().Err()
+			}
 			row, err := c.accountRow(tx, a)
 			if err != nil {
 				return err

@@ -23,6 +23,7 @@ type seenDevice struct {
 	Device         // its ID is the caller's for it
 	own     string // its id in its account
 	account record.Account
+	offset  int // of its account's time zone
 	shared  bool
 	letters string
 }
@@ -44,6 +45,7 @@ func (c *call) devices(tx *store.Tx, me session.Caller) ([]seenDevice, error) {
 	}
 	var out []seenDevice
 	for id, a := range accounts {
+		offset := record.Offset(a.Timezone, tx.Now())
 		list, err := c.o.Devices.Devices(c.r.Context(), id)
 		if err != nil {
 			return nil, err
@@ -54,7 +56,7 @@ func (c *call) devices(tx *store.Tx, me session.Caller) ([]seenDevice, error) {
 			if seen := (vms.Actor{Type: d.Kind, ID: d.ID}); !p.Sees(seen) || p.Find(seen) != its {
 				continue
 			}
-			s := seenDevice{Device: d, own: its.ID, account: a, shared: id != me.Active.ID, letters: strings.ToUpper(p.Grants.Devices[d.ID])}
+			s := seenDevice{Device: d, own: its.ID, account: a, offset: offset, shared: id != me.Active.ID, letters: strings.ToUpper(p.Grants.Devices[d.ID])}
 			if p.Grants.All && !s.shared {
 				s.letters = "RWS"
 			} else if s.shared {
@@ -64,7 +66,7 @@ func (c *call) devices(tx *store.Tx, me session.Caller) ([]seenDevice, error) {
 		}
 	}
 	slices.SortFunc(out, func(a, b seenDevice) int { return strings.Compare(a.ID, b.ID) })
-	return out, nil
+	return out, c.r.Context().Err()
 }
 
 // attached are the cameras of each bridge among devices, as [[id, "ATTD"]].
@@ -103,12 +105,15 @@ func (c *call) listDevices() error {
 	out := [][]any{}
 	err := c.view(func(tx *store.Tx, me session.Caller) error {
 		all, err := c.devices(tx, me)
-		cameras := attached(all)
+		cameras, wanted := attached(all), c.wanted()
 		for _, d := range all {
-			if c.wanted(d) {
+			if c.r.Context().Err() != nil {
+				return c.r.Context().Err() // nobody waits for it any more
+			}
+			if wanted(d) {
 				out = append(out, []any{
 					d.AccountID, d.ID, d.Name, d.Kind, d.attachedTo(cameras), "ATTD", d.letters, []string{}, d.ID, d.ID, // 0 to 9
-					d.status(), d.account.Timezone, record.Offset(d.account.Timezone, tx.Now()), 0, d.Address, record.Flag(d.shared), // 10 to 15
+					d.status(), d.account.Timezone, d.offset, 0, d.Address, record.Flag(d.shared), // 10 to 15
 					d.account.Name, false, nil, nil, make([]any, 7), nil, nil, 0, []string{}, responder(d), map[string]any{}, // 16 to 26
 				})
 			}
@@ -125,14 +130,22 @@ func responder(d seenDevice) record.Flag {
 	return record.Flag(slices.Contains(d.account.ResponderCameras, d.own))
 }
 
-// wanted applies the parameters of the list.
-func (c *call) wanted(d seenDevice) bool {
-	for name, have := range map[string]string{"e": d.ID, "n": d.Name, "t": d.Kind, "s": "ATTD"} {
-		if want, err := c.set.Text(name); err == nil && want != "" && want != have {
-			return false
+// wanted says which devices the parameters of the list ask for.
+func (c *call) wanted() func(seenDevice) bool {
+	asked := map[string]string{}
+	for _, name := range []string{"e", "n", "t", "s"} {
+		if want, err := c.set.Text(name); err == nil && want != "" {
+			asked[name] = want
 		}
 	}
-	return true
+	return func(d seenDevice) bool {
+		for name, want := range asked {
+			if have := map[string]string{"e": d.ID, "n": d.Name, "t": d.Kind, "s": "ATTD"}[name]; want != have {
+				return false
+			}
+		}
+		return true
+	}
 }
 
 // getDevice is GET /g/device. A device that the caller may not see is as little found as one that does not exist.
@@ -155,7 +168,7 @@ func (c *call) getDevice() error {
 			return bad
 		}
 		d := all[at]
-		out = map[string]any{"id": d.ID, "name": d.Name, "type": d.Kind, "account_id": d.AccountID, "utcOffset": record.Offset(d.account.Timezone, tx.Now()),
+		out = map[string]any{"id": d.ID, "name": d.Name, "type": d.Kind, "account_id": d.AccountID, "utcOffset": d.offset,
 			"timezone": d.account.Timezone, "guid": d.ID, "permissions": d.letters, "tags": []string{}, "bridges": nil, "settings": map[string]any{},
 			"camera_info_status_code": 200, "camera_info": map[string]any{"esn": d.ID, "ssn": d.ID, "class": d.Kind, "service": "ATTD",
 				"status": d.status(), "connect": d.Status, "ipaddr": d.Address, "created": record.Stamp(d.Created), "make": "vms"}}
