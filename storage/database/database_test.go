@@ -29,7 +29,7 @@ func options() database.Options {
 				return fmt.Errorf("it is no record")
 			}
 			return nil
-		}, Patience: 50 * time.Millisecond}
+		}, Patience: 50 * time.Millisecond, NoSync: true}
 }
 
 const population = 300
@@ -224,7 +224,7 @@ func TestRandomDamage(t *testing.T) {
 	from := filepath.Join(t.TempDir(), "x.db")
 	fill(t, from)
 	rng := rand.New(rand.NewPCG(7, 7))
-	for round := range 60 {
+	for round := range 40 {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "x.db")
 		both := round%3 == 0

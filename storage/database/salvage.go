@@ -42,7 +42,7 @@ func salvage(from, to string, o Options) (d Damage, err error) {
 	if err == nil {
 		err = s.all(from)
 	}
-	if err == nil {
+	if err == nil && !o.NoSync {
 		err = db.Sync()
 	}
 	if err = errors.Join(err, db.Close()); err != nil {
