@@ -60,8 +60,8 @@ func (a *Agent) api(base string) (*api, error) {
 	mux.Handle("GET /metrics", server.WithToken(&a.tokens, a.metrics()))
 	mux.Handle("/", page.New())
 	out := &api{http: server.NewHTTP(mux, a.log), v3: v3}
-	if t := a.cfg().API.TLS; t.Cert != "" {
-		if err := a.cert.load(t); err != nil {
+	if a.cfg().API.TLS.Cert != "" {
+		if err := a.cert.load(a.cfg(), a.log); err != nil {
 			return nil, err
 		}
 		out.tls = &tls.Config{GetCertificate: a.cert.get, MinVersion: tls.VersionTLS12}

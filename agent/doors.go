@@ -3,8 +3,13 @@ package agent
 import (
 	"crypto/tls"
 	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
 	"sync/atomic"
+	"time"
 
+	selfmade "vmsbridge/agent/certificate"
 	"vmsbridge/configs"
 	"vmsbridge/uplink/identity"
 )
@@ -48,20 +53,54 @@ type certificate struct {
 	pair atomic.Pointer[tls.Certificate]
 }
 
-func (c *certificate) load(t configs.TLS) error {
-	pair, err := readPair(t)
+func (c *certificate) load(cfg *configs.Config, log *slog.Logger) error {
+	pair, err := readPair(cfg, log)
 	if err == nil {
 		c.pair.Store(pair)
 	}
 	return err
 }
 
-func readPair(t configs.TLS) (*tls.Certificate, error) {
+// readPair reads the certificate of a configuration, or makes the bridge's own where that is asked for.
+func readPair(cfg *configs.Config, log *slog.Logger) (*tls.Certificate, error) {
+	t := cfg.API.TLS
+	if cfg.MakesCertificate() {
+		listen, _, _ := net.SplitHostPort(cfg.API.Listen)
+		public := ""
+		if u, err := url.Parse(cfg.API.PublicURL); err == nil {
+			public = u.Hostname()
+		}
+		pair, made, err := selfmade.Keep(t.Cert, selfmade.Names(listen, public), time.Now())
+		if err != nil {
+			return nil, fmt.Errorf("load api.tls: %w", err)
+		}
+		log.Info("the local API has a certificate of its own making; compare the fingerprint once where it is asked for",
+			"sha256", selfmade.Fingerprint(pair.Leaf.Raw), "new", made, "until", pair.Leaf.NotAfter)
+		return pair, nil
+	}
 	pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
 	if err != nil {
 		return nil, fmt.Errorf("load api.tls: %w", err)
 	}
 	return &pair, nil
+}
+
+// own is the fingerprint of the certificate that is served, if the bridge made it itself.
+func (c *certificate) own(cfg *configs.Config) string {
+	if pair := c.pair.Load(); pair != nil && cfg.MakesCertificate() {
+		return selfmade.Fingerprint(pair.Leaf.Raw)
+	}
+	return ""
+}
+
+// renew makes the bridge's own certificate anew if it ends soon.
+func (c *certificate) renew(cfg *configs.Config, log *slog.Logger) {
+	if pair := c.pair.Load(); pair == nil || !cfg.MakesCertificate() || !selfmade.Ends(pair, time.Now()) {
+		return
+	}
+	if err := c.load(cfg, log); err != nil {
+		log.Warn("the local API's certificate ends soon and could not be made anew", "error", err)
+	}
 }
 
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.pair.Load(), nil }

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	selfmade "vmsbridge/agent/certificate"
 )
 
 // certify writes a certificate with a serial number and its key.
@@ -63,4 +65,32 @@ func TestReloadOfTheCertificate(t *testing.T) {
 	require.EqualValues(t, 2, serial())
 	s.write(strings.Split(text, ", tls:")[0] + "}\n")
 	require.Equal(t, []string{"api.tls.cert", "api.tls.key"}, s.reload().Restart, "the port speaks TLS, or it does not")
+}
+
+// A bridge that makes its certificate itself shows the same one after a reload and a restart, and its status tells the fingerprint.
+func TestCertificateOfItsOwn(t *testing.T) {
+	dir := t.TempDir()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	s := &editable{site: &site{t: t, log: &lockedBuffer{}, client: client}}
+	s.write("bridge: {data: \"" + filepath.Join(dir, "data") + "\"}\napi: {listen: \"127.0.0.1:0\", tls: auto}\n")
+	var err error
+	s.cfg, err = s.load()
+	require.NoError(t, err)
+	shown := func() string {
+		res, err := client.Get(strings.Replace(s.base, "http:", "https:", 1) + "/healthz")
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		return selfmade.Fingerprint(res.TLS.PeerCertificates[0].Raw)
+	}
+	a, stop := s.run(func(a *Agent) { a.opts.Load = s.load })
+	first := shown()
+	require.Equal(t, first, a.Status().Certificate)
+	require.Equal(t, first, selfmade.Kept(s.cfg.OwnCertificate()))
+	require.Contains(t, s.log.String(), first)
+	require.Empty(t, s.reload().Problems)
+	require.Equal(t, first, shown())
+	stop()
+	_, stop = s.run(func(a *Agent) { a.opts.Load = s.load })
+	defer stop()
+	require.Equal(t, first, shown(), "after a restart")
 }

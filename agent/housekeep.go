@@ -26,6 +26,7 @@ func (a *Agent) housekeep(ctx context.Context) error {
 			r.Before = a.aged(age)
 		}
 		a.tidy(ctx, r)
+		a.cert.renew(a.cfg(), a.log)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

@@ -138,7 +138,7 @@ func (a *Agent) nextPair(run, next *configs.Config) (*tls.Certificate, error) {
 	if run.API.TLS.Cert == "" || next.API.TLS.Cert == "" {
 		return nil, nil
 	}
-	return readPair(run.API.TLS)
+	return readPair(run, a.log)
 }
 
 // nextLink is the link of a configuration, nil if the present one stays.

@@ -54,6 +54,7 @@ func (a *Agent) Status() status.Report {
 		r.Journal.Failing, r.Journal.Remedy = err.Error(), remedy(err)
 	}
 	r.Users = a.people.status()
+	r.Certificate = a.cert.own(cfg)
 	r.Disk.Slow = a.disk.report(time.Now())
 	r.Clock = clockStatus(a.clock.State())
 	r.Homes = a.homes.Status()

@@ -206,10 +206,21 @@ func (c *checker) api() {
 	}
 	a.PublicURL = strings.TrimRight(a.PublicURL, "/")
 	c.certificate()
+	if err == nil && !loopback(host) && a.TLS.Cert == "" && !c.bad["api.tls"] && !c.bad["api.listen"] && !strings.HasPrefix(a.PublicURL, "https:") {
+		c.warn("api.listen", "passwords and tokens go over the network in the clear: write `tls: auto` below api for a certificate "+
+			"that the bridge makes itself, or name one of yours there, or listen on 127.0.0.1 behind a proxy")
+	}
 }
 
 func (c *checker) certificate() {
 	t := &c.cfg.API.TLS
+	if t.Auto {
+		if !c.bad["bridge.data"] {
+			t.Cert = c.cfg.OwnCertificate()
+			t.Key = t.Cert
+		}
+		return
+	}
 	if (t.Cert == "") != (t.Key == "") {
 		c.keyFault("api.tls", "cert and key belong together; one of them is missing")
 		return

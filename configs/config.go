@@ -1,6 +1,9 @@
 package configs
 
-import "time"
+import (
+	"path/filepath"
+	"time"
+)
 
 // Config is a whole YAML file with the defaults filled in and everything checked. It is plain data: nothing in it changes
 // after Load, and it may be read from several goroutines.
@@ -100,12 +103,32 @@ const (
 	ScopeReport = "report"
 )
 
-// TLS names the files of the bridge's own certificate and its key, both PEM, absolute after Load. Both empty: plain HTTP.
+// TLS names the files of the bridge's own certificate and its key, both PEM, absolute after Load. Both empty: plain HTTP. The word
+// auto in its place: a certificate that the bridge makes itself and keeps in its data folder; `vmsbridge status` shows its SHA-256.
 type TLS struct {
+	Auto bool `yaml:"-"`
 	// Cert is the certificate, with those between it and its authority after it.
 	Cert string `yaml:"cert"`
 	// Key is the certificate's private key.
 	Key string `yaml:"key"`
+}
+
+func (t *TLS) word(word string) (right string) {
+	if t.Auto = word == autoTLS; !t.Auto {
+		return autoTLS
+	}
+	return ""
+}
+
+// autoTLS is the word for a certificate that the bridge makes.
+const autoTLS = "auto"
+
+// OwnCertificate is the file of the certificate that the bridge makes itself, with its key.
+func (c *Config) OwnCertificate() string { return filepath.Join(c.Bridge.Data, "api-certificate.pem") }
+
+// MakesCertificate reports whether the bridge serves the certificate that it makes itself.
+func (c *Config) MakesCertificate() bool {
+	return c.API.TLS.Cert != "" && c.API.TLS.Cert == c.OwnCertificate()
 }
 
 // Stills bounds the ring of stills and says how often pictures are kept.

@@ -63,6 +63,12 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, path string) {
 			d.scalar(n, v, path)
 			return
 		}
+		if w, ok := v.Addr().Interface().(worded); ok && n.Kind == yaml.ScalarNode {
+			if word := w.word(n.Value); word != "" {
+				d.wrong(n, path, "must be a group of keys or the word %s", word)
+			}
+			return
+		}
 		d.mapping(n, v, path)
 	case reflect.Slice:
 		d.list(n, v, path)
@@ -71,6 +77,11 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, path string) {
 	default:
 		d.scalar(n, v, path)
 	}
+}
+
+// worded is a group of keys in whose place a word may stand. word takes one, and returns the right one if it is another.
+type worded interface {
+	word(word string) (right string)
 }
 
 func (d *decoder) list(n *yaml.Node, v reflect.Value, path string) {

@@ -46,6 +46,8 @@ func (r *redactor) node(n *yaml.Node, t reflect.Type) *yaml.Node {
 		return plain("null")
 	case t == nil || t == reflect.TypeFor[Secret]():
 		return plain(hidden)
+	case n.Kind == yaml.ScalarNode && t == reflect.TypeFor[TLS]() && n.Value == autoTLS:
+		return plain(autoTLS)
 	case n.Kind == yaml.MappingNode && t.Kind() == reflect.Struct:
 		return r.mapping(n, t)
 	case n.Kind == yaml.SequenceNode && (t.Kind() == reflect.Slice || t.Kind() == reflect.Array):

@@ -32,6 +32,7 @@ var allowed = map[string][]string{
 	"motion/tamper/...":       {"motion"}, // for its Picture
 	"motion/contour":          nil,        // it is shown pictures and masks
 	"agent/clock":             nil,
+	"agent/certificate":       nil, // for api.tls: auto
 	"agent/camera":            nil,
 	"agent/camera/unit":       {"agent/camera/capture"},
 	"agent/camera/offer":      {"agent/camera/unit"}, // for its Codec

@@ -159,6 +159,9 @@ func (p *page) rest(r *Report) {
 	} else {
 		p.line("service   none is configured")
 	}
+	if r.Certificate != "" {
+		p.line("api       the bridge's own certificate, SHA-256 %s", r.Certificate)
+	}
 	p.homes(r.Homes)
 	p.line("journal   %d events, %s", r.Journal.Events, size(r.Journal.Bytes))
 	line := fmt.Sprintf("%d, %s of %s", r.Stills.Stills, size(r.Stills.Bytes), size(r.Stills.Most))

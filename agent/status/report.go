@@ -66,17 +66,19 @@ type Report struct {
 
 	Problems []Problem `json:"problems"` // the worst first
 
-	Config   Config             `json:"configuration"`
-	Cameras  []Camera           `json:"cameras"`
-	Service  *Link              `json:"service,omitempty"` // nil: none is configured
-	Outbox   Outbox             `json:"outbox"`
-	Disk     Space              `json:"disk"`
-	Stills   Stills             `json:"stills"`
-	Journal  Events             `json:"journal"`
-	Users    Users              `json:"users,omitzero"`
-	Decoders codec.Capabilities `json:"decoders"`
-	Homes    []home.Status      `json:"homes,omitempty"`
-	Clock    any                `json:"clock,omitempty"`
+	Config  Config   `json:"configuration"`
+	Cameras []Camera `json:"cameras"`
+	Service *Link    `json:"service,omitempty"` // nil: none is configured
+	Outbox  Outbox   `json:"outbox"`
+	Disk    Space    `json:"disk"`
+	Stills  Stills   `json:"stills"`
+	Journal Events   `json:"journal"`
+	Users   Users    `json:"users,omitzero"`
+	// Certificate is the SHA-256 of the one that the bridge made itself; "" if it serves none of its own.
+	Certificate string             `json:"certificate,omitempty"`
+	Decoders    codec.Capabilities `json:"decoders"`
+	Homes       []home.Status      `json:"homes,omitempty"`
+	Clock       any                `json:"clock,omitempty"`
 }
 
 // Config is what became of the configuration file.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"vmsbridge/agent/certificate"
 	"vmsbridge/configs"
 )
 
@@ -30,6 +31,13 @@ func (c *checkCommand) Run(s streams) error {
 	for _, w := range cfg.Warnings {
 		w.Message = "warning: " + w.Message
 		_, _ = fmt.Fprintln(s.out, w)
+	}
+	if own := cfg.OwnCertificate(); cfg.MakesCertificate() {
+		if print := certificate.Kept(own); print != "" {
+			_, _ = fmt.Fprintf(s.out, "%s: api.tls: the bridge's own certificate has the SHA-256 %s\n", c.Config, print)
+		} else {
+			_, _ = fmt.Fprintf(s.out, "%s: api.tls: the bridge makes its certificate when it starts; vmsbridge status shows its SHA-256\n", c.Config)
+		}
 	}
 	enabled := 0
 	for _, cam := range cfg.Cameras {

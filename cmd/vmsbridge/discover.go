@@ -25,6 +25,7 @@ type discoverCommand struct {
 	PasswordFile string        `help:"File with the password." placeholder:"FILE"`
 	Interface    []string      `short:"i" help:"Search on this network interface only; may be repeated." placeholder:"NAME"`
 	Wait         time.Duration `default:"4s" help:"How long to wait for cameras to answer."`
+	Yes          bool          `short:"y" help:"With --user and a search: sign in at every device that answers, without asking. Whoever answers is told the user name and a digest of the password."`
 	Add          bool          `help:"Add the cameras that let the user in to the configuration file, with the password in a file of its own beside it."`
 	JSON         bool          `name:"json" help:"Print JSON, without passwords."`
 	configFile
@@ -47,13 +48,6 @@ func (c *discoverCommand) Run(ctx context.Context, s streams) error {
 	if c.Add && (c.User == "" || c.JSON) {
 		return &exitError{exitUsage, errors.New("--add needs --user, and cannot be combined with --json")}
 	}
-	secret := ""
-	if c.User != "" {
-		var err error
-		if secret, err = password(s, c.User, c.PasswordFile); err != nil {
-			return err
-		}
-	}
 	devices, err := c.devices(ctx, s)
 	if err != nil {
 		return err
@@ -62,7 +56,11 @@ func (c *discoverCommand) Run(ctx context.Context, s streams) error {
 		return errors.New("no camera answered: is this machine in the cameras' network, and is ONVIF switched on in them? " +
 			"A camera whose address is known can be asked by it: vmsbridge discover 10.0.0.5")
 	}
-	found := askAll(ctx, devices, discover.Credentials{User: c.User, Password: secret})
+	who, secret, err := c.credentials(devices, s)
+	if err != nil {
+		return err
+	}
+	found := askAll(ctx, devices, who)
 	switch {
 	case ctx.Err() != nil:
 		return &exitError{exitAborted, errors.New("discover: interrupted")}
@@ -111,8 +109,8 @@ func (c *discoverCommand) devices(ctx context.Context, s streams) ([]discover.De
 	return discover.Search(ctx, discover.Options{Wait: c.Wait, Interfaces: c.Interface})
 }
 
-// askAll signs in at all of them, some at a time. An address that cannot be reached is followed by the camera's next one.
-func askAll(ctx context.Context, devices []discover.Device, who discover.Credentials) []finding {
+// askAll asks all of them, some at a time, and signs in with the credentials of the same place in who. An address that cannot be reached is followed by the camera's next one.
+func askAll(ctx context.Context, devices []discover.Device, who []discover.Credentials) []finding {
 	found := make([]finding, len(devices))
 	var wg sync.WaitGroup
 	free := make(chan struct{}, asking)
@@ -122,7 +120,7 @@ func askAll(ctx context.Context, devices []discover.Device, who discover.Credent
 			defer func() { <-free }()
 			f := finding{device: d, err: errors.New("it tells no address that can be asked")}
 			for _, address := range d.Addresses {
-				f.camera, f.err = discover.Ask(ctx, address, who)
+				f.camera, f.err = discover.Ask(ctx, address, who[i])
 				if netErr := net.Error(nil); f.err == nil || !errors.As(f.err, &netErr) {
 					break
 				}
