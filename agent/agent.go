@@ -78,6 +78,7 @@ type Agent struct {
 	tokens   tokens
 	cert     certificate
 	edits    edits
+	left     left
 	decoders decoders
 	visitor  string // the token with which the service asks for images; new at each start
 	started  time.Time
@@ -180,7 +181,8 @@ func (a *Agent) hire(imageBase string) error {
 	a.pace = pipeline.NewPace(a.cfg().Stills)
 	metrics, streams := pipeline.NewMetrics(a.reg), camera.NewMetrics(a.reg)
 	r := pipeline.Rooms{Now: a.clock.Now, Ring: a.shelf, Out: a.out, Pool: a.pool, Metrics: metrics, Cameras: streams, Log: a.log,
-		Account: a.cfg().Bridge.Account, Pace: a.pace, Version: a.opts.Version, Base: imageBase}
+		Account: a.cfg().Bridge.Account, Pace: a.pace, Version: a.opts.Version, Base: imageBase,
+		Resume: a.resume, Stays: a.stays}
 	a.crew = crew.New(crew.Options{Make: func(c configs.Camera) (*pipeline.Pipeline, error) { return a.make(c, r) },
 		Forget: func(id string) { metrics.Forget(id); streams.Forget(id); a.pool.Forget(id) }, Log: a.log, Registerer: a.reg})
 	return a.crew.Hire(a.cfg().Cameras)

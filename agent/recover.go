@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 
+	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/vms"
 )
 
@@ -18,16 +19,24 @@ func (a *Agent) closeUnfinished() error {
 		if !ours(o.Event) {
 			continue
 		}
-		ev, end := o.Event, o.Last
-		if end.Before(ev.StartTimestamp.Time) {
-			end = ev.StartTimestamp.Time
+		if a.left.take(a.cfg().Cameras, o) {
+			continue
 		}
-		ev.EndTimestamp = vms.Ptr(end)
-		a.out.PutStored(ev)
-		a.log.Info("ended a span that the last run left open", "id", ev.ID, "end", ev.EndTimestamp.String())
+		a.endStored(o)
 	}
 	a.out.Flush() // before the clock may give them other times
 	return nil
+}
+
+// endStored ends a span of an earlier run at its last known activity.
+func (a *Agent) endStored(o journal.Ongoing) {
+	ev, end := o.Event, o.Last
+	if end.Before(ev.StartTimestamp.Time) {
+		end = ev.StartTimestamp.Time
+	}
+	ev.EndTimestamp = vms.Ptr(end)
+	a.out.PutStored(ev)
+	a.log.Info("ended a span that the last run left open", "id", ev.ID, "end", ev.EndTimestamp.String())
 }
 
 // ours tells whether the bridge itself made the event; another program's ongoing event is that program's to end. An event of before

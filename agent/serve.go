@@ -69,6 +69,7 @@ func (a *Agent) serve(ctx context.Context, l net.Listener, api *api, control *lo
 		a.log.Error("the bridge stops", "error", cause)
 	}
 	a.opts.Manager.Stopping()
+	a.left.stops.Store(true)
 	stopCameras()
 	<-crewDone
 	stopOutlet()

@@ -177,6 +177,14 @@ func (b *book) done(ctx context.Context, w journal.Again) error {
 	return nil
 }
 
+// Remembers says whether the service is one that keeps how far it has what the bridge reported, and so also who is there.
+func (l *Link) Remembers() bool {
+	_ = l.book.load() // else it is not known, and counts as no
+	l.book.mu.Lock()
+	defer l.book.mu.Unlock()
+	return l.book.known.Service != ""
+}
+
 // reportAgain lets what the service has lost wait again, a little at a time, until ctx is done.
 func (l *Link) reportAgain(ctx context.Context) error {
 	if !l.waitKnown(ctx) {

@@ -206,6 +206,7 @@ func (o *Outlet) drain() {
 	for o.flush() != nil && time.Now().Before(deadline) {
 		time.Sleep(outletRetry / 10)
 	}
+	o.writeTouched()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if n := len(o.waiting); n > 0 {

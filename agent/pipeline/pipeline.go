@@ -72,7 +72,7 @@ type Ring interface {
 	Find(camera string, k stills.Kind, op stills.Op, t time.Time) (stills.Still, error)
 }
 
-// Rooms are what all pipelines share. All fields are needed.
+// Rooms are what all pipelines share. All fields but the last two are needed.
 type Rooms struct {
 	// Now is the time on the scale that all times of a pipeline are of. It never steps; Ring and Out know the true times.
 	Now     func() time.Time
@@ -86,6 +86,11 @@ type Rooms struct {
 	Pace    *Pace  // of the stills; may be set anew at any time
 	Version string // of the program, for the events
 	Base    string // of image addresses
+	// Resume is the state in which a camera was when the bridge stopped, given once. later says that it is not known yet; only one who
+	// waits is told so. Nil: none is known.
+	Resume func(camera string, waits bool) (r Resumed, ok, later bool)
+	// Stays says that the bridge stops and lets its cameras' states go on. Nil: they end.
+	Stays func() bool
 }
 
 // New checks that a pipeline can be made of a camera's section. It starts nothing.
@@ -112,6 +117,9 @@ func New(c configs.Camera, r Rooms) (*Pipeline, error) {
 	p.author = &author{account: r.Account, camera: c.ID, baseURL: r.Base, version: r.Version, regions: regions,
 		epoch: strconv.FormatInt(r.Now().UnixMilli(), 36)}
 	p.presence = &presence{author: p.author, out: r.Out}
+	if r.Resume != nil {
+		p.presence.resume = func(waits bool) (Resumed, bool, bool) { return r.Resume(c.ID, waits) }
+	}
 	p.recorder = &recorder{camera: c.ID, album: r.Ring, dev: p, m: r.Metrics, fail: p.stillFailed, pace: r.Pace.of(c)}
 	if c.PreviewURL != "" {
 		p.main = &mainStills{camera: c.ID, album: r.Ring, quality: r.Pace.quality, m: r.Metrics, log: log, queue: newQueue(dropped), held: gops{keep: 5 * time.Second},
@@ -224,6 +232,9 @@ func (p *Pipeline) close() {
 	end := p.lastSeen
 	if now := p.rooms.Now(); p.presence.now.connection != "" && end.Before(p.presence.now.start) {
 		end = now
+	}
+	if p.rooms.Stays != nil && p.rooms.Stays() {
+		p.presence.Leave(p.rooms.Now())
 	}
 	p.presence.Close(end)
 	if p.decoder != nil {
