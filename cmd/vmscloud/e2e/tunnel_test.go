@@ -66,7 +66,7 @@ func BenchmarkRecordedImage(b *testing.B) {
 
 func askImages(b *testing.B, way string, size, clients int) {
 	const number = 200
-	s := startCloud(b)
+	s := startCloud(b, "--direct", "127.0.0.1")
 	ring, err := stills.Open(b.TempDir(), stills.Options{MaxBytes: 256 << 20})
 	require.NoError(b, err)
 	defer func() { require.NoError(b, ring.Close()) }()
