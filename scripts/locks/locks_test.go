@@ -22,7 +22,7 @@ var meant = []struct{ lock, what, why string }{
 	{"agent/codec.Decoder.mu", "", "one camera's decoder inside the agent (decode.isolation: none), for that camera alone"},
 	{"agent/codec/engine.Engine.mu", "avcodec.Open|jpeg.Open", "the libraries are looked for once, at the start"},
 	{"agent/pipeline.queue.mu", "count", "it adds to a counter"},
-	{"cmd/vmscloud/presence.Watch.mu", "the function (put|note),", "closures of the same room, over maps"},
+	{"cmd/vmscloud/presence.Watch.mu", "the function (put|note|look),", "closures of the same room, over maps"},
 	{"cmd/vmscloud/registry.Registry.mu", "Away", "it answers out of a map"},
 	{"cmd/vmscloud/registry.Registry.writeMu", "save|erase|register", "the queue of those who change the registry; requests read under mu"},
 	{"storage/database.DB.mu", "", "transactions take it only while the file is away or being replaced; damage has a lock of its own"},

@@ -301,7 +301,7 @@ func TestASlowDiskBlindsNoCamera(t *testing.T) {
 	control.line("the bridge runs", 30*time.Second)
 	slow.line("the bridge runs", 30*time.Second)
 	now.Store(int64(delay))
-	c := compare(t, ids, 18*time.Second, delay, func() {}, control, slow)[0]
+	c := compare(t, ids, 24*time.Second, delay, func() {}, control, slow)[0]
 	t.Log(c)
 	require.GreaterOrEqual(t, c.motions, 4, "one of each camera at least")
 	require.Zero(t, c.missed)
