@@ -32,9 +32,9 @@ func (k *eventKind) UnmarshalJSON(b []byte) error {
 }
 
 // lets says whether an event passes.
-func (f filter) lets(ev vms.Event) bool {
-	return (len(f.Actors) == 0 || slices.Contains(f.Actors, ev.ActorType+":"+ev.ActorID)) &&
-		(len(f.Types) == 0 || slices.Contains(f.Types, eventKind{ev.Type}))
+func (f filter) lets(actor, kind string) bool {
+	return (len(f.Actors) == 0 || slices.Contains(f.Actors, actor)) &&
+		(len(f.Types) == 0 || slices.Contains(f.Types, eventKind{kind}))
 }
 
 // checkFilters looks at what a caller wants to follow, gives each filter an id and its types the names that events have.

@@ -141,6 +141,7 @@ type Server struct {
 	mux     *http.ServeMux
 	recheck time.Duration
 	turns   turns.Turns // of natural ids
+	sights  sights      // of open streams
 	subs    subscriptions
 }
 

@@ -19,7 +19,9 @@ const (
 	streamBeat  = 20 * time.Second // between comments, so that what stands between does not forget the connection
 	streamWrite = 10 * time.Second // a reader that takes longer for some events is gone
 	streamAgain = 2 * time.Second  // a client whose stream ended opens it again after that
-	maxStreams  = 16               // of a subscription
+	// streamPace is between two looks at what is new, so that a burst costs a few: what comes after a pause goes at once.
+	streamPace = 200 * time.Millisecond
+	maxStreams = 16 // of a subscription
 )
 
 // headerLastID is sent by a client that opens a stream again. Programs that cannot set headers put it into the query.
@@ -28,7 +30,7 @@ const headerLastID, queryLastID = "Last-Event-ID", "lastEventId"
 // stream is GET /eventSubscriptions/{id}/stream: each event that is stored from now on, as it is then, in the form of
 // https://html.spec.whatwg.org/multipage/server-sent-events.html. An event that is reported again, as with its end, comes
 // again under its id; the id of the message is another one, and behind it goes on who sends it as Last-Event-ID. Who is too slow for
-// what happens is cut off, and goes on with what is still kept. What the caller may see is found out anew for each event.
+// what happens is cut off, and goes on with what is still kept. What the caller may see is found out anew each second.
 func (s *Server) stream(c *call) error {
 	full := false
 	if _, err := s.subs.own(c, func(sub *subscription) {
@@ -44,15 +46,15 @@ func (s *Server) stream(c *call) error {
 	defer func() { _, _ = s.subs.own(c, func(sub *subscription) { sub.streams--; sub.used = time.Now() }) }()
 	ctx, cancel := context.WithCancel(c.r.Context())
 	defer cancel()
-	go s.watch(ctx, cancel, c)
+	go s.follow(ctx, cancel, c)
 	follower := s.subs.feed.FollowAfter(cmp.Or(c.r.Header.Get(headerLastID), c.r.URL.Query().Get(queryLastID)))
 	out := http.NewResponseController(c.w)
 	if err := out.SetReadDeadline(time.Time{}); err != nil { // the server's limit is for requests that come slowly
 		return err
 	}
-	say := func(text string) error {
+	say := func(text []byte) error {
 		_ = out.SetWriteDeadline(time.Now().Add(streamWrite))
-		if _, err := c.w.Write([]byte(text)); err != nil {
+		if _, err := c.w.Write(text); err != nil {
 			return err
 		}
 		return out.Flush()
@@ -64,57 +66,87 @@ func (s *Server) stream(c *call) error {
 		return nil
 	}
 	begun := false
-	err := say(fmt.Sprintf(": follows\nretry: %d\n\n", streamAgain.Milliseconds()))
+	err := say(fmt.Appendf(nil, ": follows\nretry: %d\n\n", streamAgain.Milliseconds()))
 	for err == nil {
 		beat, stop := context.WithTimeout(ctx, streamBeat)
 		told, trouble := follower.Next(beat)
 		stop()
-		text := ""
+		var text []byte
 		switch {
 		case ctx.Err() != nil:
 			return nil
 		case errors.Is(trouble, context.DeadlineExceeded):
-			text = ": beat\n\n"
+			text = append(text, ": beat\n\n"...)
 		case errors.Is(trouble, feed.ErrBehind) && !begun:
-			text = ": some events before are no longer kept; the list of events has them\n\n"
+			text = append(text, ": some events before are no longer kept; the list of events has them\n\n"...)
 		case trouble != nil:
 			return nil
 		}
 		begun = true
-		sub, gone := s.subs.own(c, func(*subscription) {})
-		if gone != nil {
+		if text, err = s.tell(c, text, told); err != nil {
 			return nil
 		}
-		for _, t := range told {
-			ev := called(c.principal, t.Event)
-			if !sub.wants(ev) || !s.mayFollow(c, ev) {
-				continue
-			}
-			raw, fault := json.Marshal(ev)
-			if fault != nil {
-				return nil
-			}
-			text += "id: " + t.ID + "\nevent: " + ev.Type + "\ndata: " + string(raw) + "\n\n"
-		}
-		if text != "" {
+		if len(text) > 0 {
 			err = say(text)
+		}
+		if follower.Ahead() == 0 {
+			sleep(ctx, streamPace)
 		}
 	}
 	return nil // the answer has begun; its end is all that can be said
 }
 
-// wants says whether an event passes one of the filters.
-func (sub subscription) wants(ev vms.Event) bool {
-	return slices.ContainsFunc(sub.Filters, func(f filter) bool { return f.lets(ev) })
+func sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
 }
 
-// mayFollow says whether the caller may see an event at this moment.
-func (s *Server) mayFollow(c *call, ev vms.Event) bool {
-	p, err := authenticate(s.opts.Auth, c.r)
-	a := vms.Actor{Type: ev.ActorType, ID: ev.ActorID}
-	if its := p.Find(a); err != nil || its.Account != ev.ActorAccountID || its.ID != c.principal.Find(a).ID {
-		return false
+// tell appends messages of those events that the caller wants and may see. The error says that the stream is over.
+func (s *Server) tell(c *call, text []byte, events []*feed.Told) ([]byte, error) {
+	if len(events) == 0 {
+		_, err := s.subs.own(c, func(*subscription) {})
+		return text, err
 	}
-	now := &call{c.w, c.r, p}
-	return checkEvents(now) == nil && s.checkActor(c.r.Context(), now, a) == nil
+	p, at, err := s.principal(c)
+	if gone(c, p, err) {
+		return text, err
+	}
+	if err != nil {
+		return text, nil // the store's trouble: what cannot be found out is not shown
+	}
+	var sub subscription
+	for _, t := range events {
+		if !at.concerns(p, t.Event.ActorAccountID) {
+			continue
+		}
+		if sub.ID == "" {
+			if sub, err = s.subs.own(c, func(*subscription) {}); err != nil {
+				return text, err
+			}
+		}
+		ev := called(p, t.Event)
+		if !sub.wants(ev) || !s.sees(c.r.Context(), at, p, ev) {
+			continue
+		}
+		raw, err := t.JSON()
+		if ev.ID != t.Event.ID {
+			raw, err = json.Marshal(ev)
+		}
+		if err != nil {
+			return text, err
+		}
+		text = append(append(append(append(text, "id: "...), t.ID...), "\nevent: "...), ev.Type...)
+		text = append(append(append(text, "\ndata: "...), raw...), "\n\n"...)
+	}
+	return text, nil
+}
+
+// wants says whether an event passes one of the filters.
+func (sub subscription) wants(ev vms.Event) bool {
+	actor := ev.ActorType + ":" + ev.ActorID
+	return slices.ContainsFunc(sub.Filters, func(f filter) bool { return f.lets(actor, ev.Type) })
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -36,7 +35,7 @@ func (s *Server) openTunnel(c *call) error {
 	}
 	ctx, cancel := context.WithCancel(c.r.Context())
 	defer cancel()
-	go s.watch(ctx, cancel, c)
+	go s.watch(ctx, cancel, c, s.recheck, func() (identity.Principal, error) { return authenticate(s.opts.Auth, c.r) })
 	return s.opts.Tunnels.Serve(c.w, c.r.WithContext(ctx), c.principal, bridge)
 }
 
@@ -76,10 +75,10 @@ func ownBridge(c *call) (string, error) {
 	return bridge, nil
 }
 
-// watch calls cancel when the credential of a long request is no longer good, or stands for another account. It returns
-// when ctx is done.
-func (s *Server) watch(ctx context.Context, cancel func(), c *call) {
-	tick := time.NewTicker(s.recheck)
+// watch calls cancel when the credential of a long request is no longer good, or stands for another account: look finds out. It
+// returns when ctx is done.
+func (s *Server) watch(ctx context.Context, cancel func(), c *call, every time.Duration, look func() (identity.Principal, error)) {
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		select {
@@ -87,8 +86,7 @@ func (s *Server) watch(ctx context.Context, cancel func(), c *call) {
 			return
 		case <-tick.C:
 		}
-		p, err := authenticate(s.opts.Auth, c.r)
-		if refusal := (*vms.Error)(nil); errors.As(err, &refusal) || err == nil && p.AccountID != c.principal.AccountID {
+		if p, err := look(); gone(c, p, err) {
 			s.log.Info("a long request ends: its token is no longer good", "path", c.r.URL.Path, "token", c.principal.TokenID)
 			cancel()
 			return

@@ -15,6 +15,7 @@ package feed
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"strconv"
 	"strings"
@@ -25,6 +26,9 @@ import (
 
 // room is how many of the newest events are kept: some seconds of a bridge that empties its outbox, and some megabytes.
 const room = 4096
+
+// packed is of how many of the newest events the JSON is kept: followers who keep up share it, and it costs some hundred kilobytes.
+const packed = 256
 
 // atOnce is how many events Next gives at most.
 const atOnce = 64
@@ -43,7 +47,7 @@ type Feed struct {
 	room uint64
 
 	mu     sync.Mutex // guards what follows
-	kept   []vms.Event
+	kept   []*Told
 	end    uint64        // the place of the next event; that of place p is at p%room
 	news   chan struct{} // closed when there is something new; nil: nobody waits
 	closed bool
@@ -61,10 +65,14 @@ func (f *Feed) Publish(ev vms.Event) {
 	if f.closed {
 		return
 	}
+	told := &Told{ID: f.name + "-" + strconv.FormatUint(f.end, 10), Event: ev}
 	if uint64(len(f.kept)) < f.room {
-		f.kept = append(f.kept, ev)
+		f.kept = append(f.kept, told)
 	} else {
-		f.kept[f.end%f.room] = ev
+		f.kept[f.end%f.room] = told
+	}
+	if f.end >= packed && packed < f.room {
+		f.kept[(f.end-packed)%f.room].drop()
 	}
 	f.end++
 	f.wakeLocked()
@@ -85,10 +93,36 @@ func (f *Feed) Close() {
 	f.wakeLocked()
 }
 
-// Told is an event and its ID in the feed, which is another one each time that the event is published.
+// Told is an event and its ID in the feed, which is another one each time that the event is published. Followers share it and do not
+// change it.
 type Told struct {
 	ID    string
 	Event vms.Event
+
+	mu   sync.Mutex // held while the JSON is made, so that one follower makes it for all
+	raw  []byte
+	past bool // it is not kept any more
+}
+
+// drop lets go of the JSON.
+func (t *Told) drop() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.raw, t.past = nil, true
+}
+
+// JSON is the event in JSON, which nobody changes. It is made when it is first asked for.
+func (t *Told) JSON() ([]byte, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.raw != nil {
+		return t.raw, nil
+	}
+	raw, err := json.Marshal(t.Event)
+	if err == nil && !t.past {
+		t.raw = raw
+	}
+	return raw, err
 }
 
 // Follower reads a feed. It is for one goroutine.
@@ -116,7 +150,7 @@ func (f *Feed) FollowAfter(id string) *Follower {
 }
 
 // Next gives what was published since the last call, or waits for it. Errors are ErrBehind, ErrClosed and ctx's.
-func (w *Follower) Next(ctx context.Context) ([]Told, error) {
+func (w *Follower) Next(ctx context.Context) ([]*Told, error) {
 	for {
 		told, news, err := w.read()
 		if len(told) > 0 || err != nil {
@@ -130,7 +164,14 @@ func (w *Follower) Next(ctx context.Context) ([]Told, error) {
 	}
 }
 
-func (w *Follower) read() (told []Told, news <-chan struct{}, err error) {
+// Ahead is how many more events wait than Next gives at once.
+func (w *Follower) Ahead() uint64 {
+	w.feed.mu.Lock()
+	defer w.feed.mu.Unlock()
+	return max(w.feed.end-w.at, atOnce) - atOnce
+}
+
+func (w *Follower) read() (told []*Told, news <-chan struct{}, err error) {
 	f := w.feed
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -139,7 +180,7 @@ func (w *Follower) read() (told []Told, news <-chan struct{}, err error) {
 		return nil, nil, ErrBehind
 	}
 	for ; w.at < f.end && len(told) < atOnce; w.at++ {
-		told = append(told, Told{f.name + "-" + strconv.FormatUint(w.at, 10), f.kept[w.at%f.room]})
+		told = append(told, f.kept[w.at%f.room])
 	}
 	if len(told) == 0 && f.closed {
 		return nil, nil, ErrClosed

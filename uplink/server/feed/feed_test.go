@@ -106,3 +106,30 @@ func TestWaiting(t *testing.T) {
 	_, err := f.Follow().Next(t.Context())
 	require.ErrorIs(t, err, ErrClosed)
 }
+
+// The JSON of an event is made once for all followers, and kept of the newest only.
+func TestJSONIsMadeOnce(t *testing.T) {
+	f := New()
+	one, two := f.Follow(), f.Follow()
+	read := func(w *Follower) *Told {
+		told, err := w.Next(t.Context())
+		require.NoError(t, err)
+		return told[0]
+	}
+	f.Publish(vms.Event{ID: "x"})
+	a, b := read(one), read(two)
+	first, err := a.JSON()
+	require.NoError(t, err)
+	second, err := b.JSON()
+	require.NoError(t, err)
+	require.Contains(t, string(first), `"id":"x"`)
+	require.Same(t, &first[0], &second[0])
+	for range packed {
+		f.Publish(vms.Event{ID: "y"})
+	}
+	require.Nil(t, a.raw, "nobody pays for what is long past")
+	third, err := a.JSON()
+	require.NoError(t, err)
+	require.Equal(t, first, third)
+	require.Nil(t, a.raw)
+}

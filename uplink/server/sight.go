@@ -1,0 +1,111 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/vms"
+)
+
+// sightTime is how long streams go by what was found out of a token: so long may one that was revoked still see.
+const sightTime = time.Second
+
+// sights are what the tokens of open streams may see at this moment, found out once for all streams of a token. The zero value is
+// ready.
+type sights struct {
+	mu    sync.Mutex // guards what follows
+	all   map[string]*sight
+	swept time.Time
+}
+
+// sight is what one token may see from one address.
+type sight struct {
+	mu     sync.Mutex // guards what follows; held while it is found out
+	since  time.Time
+	p      identity.Principal
+	err    error
+	events bool               // it may see events at all
+	shared map[string]bool    // accounts that share something with it
+	actors map[vms.Actor]bool // those that were asked for
+}
+
+// of is the sight of a request's token. Those that nobody has asked for lately are forgotten.
+func (l *sights) of(r *http.Request) *sight {
+	host, _, _ := net.SplitHostPort(r.RemoteAddr) // an account may limit its users to addresses
+	key := host + " " + r.Header.Get("Authorization")
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now := time.Now(); l.all == nil || now.Sub(l.swept) > time.Minute {
+		l.all, l.swept = map[string]*sight{}, now
+	}
+	if l.all[key] == nil {
+		l.all[key] = &sight{}
+	}
+	return l.all[key]
+}
+
+// principal is who the caller is by now, at most sightTime ago.
+func (s *Server) principal(c *call) (identity.Principal, *sight, error) {
+	at := s.sights.of(c.r)
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	if now := time.Now(); at.since.IsZero() || now.Sub(at.since) >= sightTime {
+		at.p, at.err = authenticate(s.opts.Auth, c.r)
+		at.since, at.actors, at.shared = now, map[vms.Actor]bool{}, map[string]bool{}
+		at.events = at.err == nil && at.p.ViewsEvents()
+		if at.p.Grants != nil {
+			for _, account := range at.p.Grants.Shared {
+				at.shared[account] = true
+			}
+		}
+	}
+	return at.p, at, at.err
+}
+
+// sees says whether what a principal was found to see holds an event.
+func (s *Server) sees(ctx context.Context, at *sight, p identity.Principal, ev vms.Event) bool {
+	a := vms.Actor{Type: ev.ActorType, ID: ev.ActorID, Account: ev.ActorAccountID}
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	if !at.events {
+		return false
+	}
+	seen, ok := at.actors[a]
+	if !ok {
+		its := vms.Actor{Type: a.Type, ID: a.ID}
+		seen = p.Find(its).Account == a.Account && s.checkActor(ctx, &call{principal: p}, its) == nil
+		if ctx.Err() == nil {
+			at.actors[a] = seen
+		}
+	}
+	return seen
+}
+
+// concerns says whether an account's events may be of interest to a principal at all.
+func (at *sight) concerns(p identity.Principal, account string) bool {
+	if account == p.AccountID {
+		return true
+	}
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	return at.shared[account]
+}
+
+// follow calls cancel when the credential of a stream is no longer good, or stands for another account. It returns when ctx is done.
+func (s *Server) follow(ctx context.Context, cancel func(), c *call) {
+	s.watch(ctx, cancel, c, min(s.recheck, sightTime), func() (identity.Principal, error) {
+		p, _, err := s.principal(c)
+		return p, err
+	})
+}
+
+// gone says whether a credential has ended since a request began, or stands for another account.
+func gone(c *call, p identity.Principal, err error) bool {
+	refusal := (*vms.Error)(nil)
+	return errors.As(err, &refusal) || err == nil && p.AccountID != c.principal.AccountID
+}
