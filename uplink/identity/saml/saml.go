@@ -80,6 +80,9 @@ func (d *Door) User(_ context.Context, text string) (id string, strong bool, err
 	if err != nil {
 		return "", false, err
 	}
+	if err := m.form(); err != nil {
+		return "", false, d.refuse(err, "")
+	}
 	list, err := d.witnesses(m)
 	if err != nil {
 		return "", false, err

@@ -1,8 +1,10 @@
 package saml
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -321,4 +323,21 @@ func TestMultiFactor(t *testing.T) {
 		require.NoError(t, err, name)
 		require.Equal(t, c.want, strong, name)
 	}
+}
+
+// The log says what an administrator has to change: the algorithm at the provider, and not the certificate.
+func TestTheLogSaysWhy(t *testing.T) {
+	b := newBed(t)
+	var said bytes.Buffer
+	door, err := New(Options{Store: b.store, BaseURL: base, Log: slog.New(slog.NewTextHandler(&said, nil))})
+	require.NoError(t, err)
+	weak := func(r *saml.IdpAuthnRequest) {
+		clone := *r.IDP
+		clone.SignatureMethod = dsig.RSASHA1SignatureMethod
+		r.IDP = &clone
+	}
+	_, _, err = door.User(t.Context(), text(t, b.a.message(t, "anna@a.org", weak)))
+	require.Equal(t, 401, code(err))
+	require.Contains(t, said.String(), "SHA-256")
+	require.NotContains(t, said.String(), "certificate signed it")
 }

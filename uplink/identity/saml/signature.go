@@ -19,6 +19,22 @@ var (
 	digests = []string{"http://www.w3.org/2001/04/xmlenc#sha256", "http://www.w3.org/2001/04/xmldsig-more#sha384", "http://www.w3.org/2001/04/xmlenc#sha512"}
 )
 
+// form reports what keeps any certificate from having signed the message in a way that is taken.
+func (m *message) form() error {
+	inner, err := signatureOf(m.assertion)
+	if err != nil {
+		return fmt.Errorf("check assertion: %w", err)
+	}
+	outer, err := signatureOf(m.response)
+	if err != nil {
+		return fmt.Errorf("check response: %w", err)
+	}
+	if inner == nil && outer == nil {
+		return errors.New("it is not signed")
+	}
+	return nil
+}
+
 // verify gives back the assertion as a certificate signed it, rebuilt from the bytes that were verified. Every signature of
 // the message must be good; that of the response alone is enough, since the assertion is within.
 func (m *message) verify(cert *x509.Certificate, now time.Time) (*etree.Element, error) {

@@ -16,19 +16,42 @@ import (
 // lockedTime is how long the letter to a user who was locked out is worth sending.
 const lockedTime = 24 * time.Hour
 
-// Invite makes a link of a kind for a user, in place of older ones, and returns the letter to send once that is stored:
+// maxLinks bounds how many links a user is sent in the time that one of them is good for a new password.
+const maxLinks = 5
+
+// enough reports whether a user was sent as many links of a kind as anybody may have sent within that time. They are all good
+// still, so that nobody who asks for more makes the one worthless that the user is about to follow.
+func enough(tx *store.Tx, u record.User, k post.Kind) (bool, error) {
+	list, err := tx.TicketsOf(u.ID)
+	n := 0
+	for _, t := range list {
+		if t.Good(purposeOf(k), tx.Now()) && tx.Now().Sub(t.Created) < resetTime {
+			n++
+		}
+	}
+	return n >= maxLinks, err
+}
+
+func purposeOf(k post.Kind) record.Purpose {
+	if k == post.Registration {
+		return record.PurposeActivate
+	}
+	return record.PurposePassword
+}
+
+// Invite makes a link of a kind for a user, beside older ones, and returns the letter to send once that is stored:
 // Registration validates the account, UserCreated sets the first password, PasswordReset another.
 func (d *Desk) Invite(tx *store.Tx, u record.User, a record.Account, k post.Kind) (post.Letter, error) {
-	purpose, good := record.PurposePassword, resetTime
+	good := resetTime
 	switch k {
 	case post.Registration:
-		purpose, good = record.PurposeActivate, activateTime
+		good = activateTime
 	case post.UserCreated:
 		good = inviteTime
 	}
 	l, err := note(tx, u, a, k, tx.Now().Add(good))
 	l.Token = secret.NewToken(48)
-	return l, errors.Join(err, tx.DropTickets(u.ID, purpose), ticket(tx, l.Token, purpose, u, good))
+	return l, errors.Join(err, ticket(tx, l.Token, purposeOf(k), u, good))
 }
 
 // LockedOut is the letter to a user who is locked out, to be sent once that is stored.
@@ -107,8 +130,10 @@ func (d *Desk) again(tx *store.Tx, n record.Letter) (l post.Letter, wanted bool,
 		return l, false, nil
 	case k == post.Locked:
 		l, err = note(tx, u, home, k, n.Expires)
-	default:
-		l, err = d.Invite(tx, u, home, k)
+	default: // its link was sent to nobody
+		if err = tx.DropTickets(u.ID, purposeOf(k)); err == nil {
+			l, err = d.Invite(tx, u, home, k)
+		}
 	}
 	return l, true, err
 }

@@ -29,7 +29,7 @@ func Weak(password string) *status.Error {
 	return e
 }
 
-// Forgot sends a link to set another password. An address that nobody has is no error and takes as long.
+// Forgot sends a link to set another password, unless enough were sent. An address that nobody has is no error and takes as long.
 func (d *Desk) Forgot(_ context.Context, email string) error {
 	var answer error
 	var letters []post.Letter
@@ -46,7 +46,13 @@ func (d *Desk) Forgot(_ context.Context, email string) error {
 		if answer = held.Last(400, 402, 406, 412, 460, 461, 462); answer != nil {
 			return nil
 		}
-		if !found {
+		much := false
+		if found {
+			if much, err = enough(tx, u, post.PasswordReset); err != nil {
+				return err
+			}
+		}
+		if !found || much {
 			return ticket(tx, secret.NewToken(48), record.PurposePassword, record.User{}, resetTime)
 		}
 		l, err := d.Invite(tx, u, home, post.PasswordReset)
@@ -207,6 +213,9 @@ func (d *Desk) Resend(email, realm string, k post.Kind, order ...int) error {
 			held.Add(k == post.Registration && home.Is(record.StatusActive) || k == post.UserCreated && bool(u.IsActive), errActive)
 		}
 		if err := held.Last(order...); err != nil {
+			return err
+		}
+		if much, err := enough(tx, u, k); err != nil || much {
 			return err
 		}
 		l, err := d.Invite(tx, u, home, k)

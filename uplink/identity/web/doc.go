@@ -6,6 +6,9 @@
 // Endpoints is the table of what there is: method, path, the codes of the document in its order. A handler that answers
 // anything else is a fault that the tests find, and so is a row with a code that no test has seen.
 //
+// Who asks forgot_password or one of the resend calls learns by the document's codes whether an address is registered and in
+// which state: 404 and 409, 402, 460, 461, 462. Limits for each address that asks keep that from being a way to make lists.
+//
 //	h, err := web.New(web.Options{Store: ids, Desk: desk, Devices: registry, Post: office, Log: log})
 //	mux.Handle("/g/", h)
 package web
