@@ -3,7 +3,6 @@ package agent
 import (
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"vmsbridge/agent/pipeline"
@@ -15,7 +14,7 @@ import (
 // left is the cameras' status spans that the last run left open: a restart does not end the time in which a camera is online. Its zero
 // value is ready.
 type left struct {
-	stops atomic.Bool // this run ends, and leaves its spans open in its turn
+	stops func() bool // this run ends, and leaves its spans open in its turn; set before the cameras run
 
 	mu    sync.Mutex // guards spans
 	spans map[string]journal.Ongoing
@@ -87,5 +86,5 @@ func (a *Agent) resume(camera string, waits bool) (r pipeline.Resumed, ok, later
 // stays says whether this run ends and leaves its cameras' states open: unless there is a service that would not find out that the
 // bridge is not back.
 func (a *Agent) stays() bool {
-	return a.left.stops.Load() && (a.tie == nil || a.tie.Now().Remembers())
+	return a.left.stops() && (a.tie == nil || a.tie.Now().Remembers())
 }

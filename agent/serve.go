@@ -16,6 +16,7 @@ import (
 func (a *Agent) serve(ctx context.Context, l net.Listener, api *api, control *local) error {
 	cameras, stopCameras := context.WithCancel(ctx)
 	defer stopCameras()
+	a.left.stops = func() bool { return cameras.Err() != nil } // before any camera learns of it
 	rest, stopRest := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopRest()
 	outletCtx, stopOutlet := context.WithCancel(rest)
@@ -69,7 +70,6 @@ func (a *Agent) serve(ctx context.Context, l net.Listener, api *api, control *lo
 		a.log.Error("the bridge stops", "error", cause)
 	}
 	a.opts.Manager.Stopping()
-	a.left.stops.Store(true)
 	stopCameras()
 	<-crewDone
 	stopOutlet()
