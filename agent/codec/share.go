@@ -106,7 +106,11 @@ func (s *shares) judge(owner string, o *share, now time.Time, crowd iter.Seq[str
 	default:
 		o.over++
 	}
-	if o.over >= 2 && o.stage != KeyframesOnly {
+	enough := 2
+	if o.stage == Shared && s.most(owner, now, crowd) {
+		enough = 1 // its neighbours wait for it
+	}
+	if o.over >= enough && o.stage != KeyframesOnly {
 		s.enter(o, o.stage+1, now)
 		return
 	}
@@ -148,6 +152,17 @@ func (s *shares) budget(owner string, o *share, now time.Time, crowd iter.Seq[st
 	half := s.processors / 2
 	budget = min(max(half/float64(max(active, 1)), place), crowded)
 	return budget, active > 1 && (o.use > crowded || total > half && o.use > budget)
+}
+
+// most says whether a camera takes two thirds of what its process does.
+func (s *shares) most(owner string, now time.Time, crowd iter.Seq[string]) bool {
+	total := 0.0
+	for other := range crowd {
+		if o := s.owners[other]; o != nil {
+			total += s.now(o, now)
+		}
+	}
+	return s.owners[owner].use > total*2/3
 }
 
 // greatest says whether a process has no time left and this camera takes most of it.
