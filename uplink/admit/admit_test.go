@@ -162,6 +162,8 @@ func TestRoomForTheMachineItself(t *testing.T) {
 // Those who have sent the most are cut off when strangers' requests hold more than they may together; small requests, and large ones of
 // who is known, go through meanwhile.
 func TestStrangersShareTheMemory(t *testing.T) {
+	defer func(before time.Duration) { stepTime = before }(stepTime)
+	stepTime = BodyTime // so that nothing else ends them
 	b := newBed(t, Options{Total: 256, PerAddress: 256, Bytes: 256 << 10})
 	half := "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n" + strings.Repeat("x", 60<<10)
 	var large []net.Conn
