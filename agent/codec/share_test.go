@@ -14,9 +14,8 @@ import (
 // world runs the bookkeeping through time: each camera costs so much of a processor, as far as it is wanted.
 type world struct {
 	*shares
-	now   time.Time
-	group map[string]string // whose process each camera is in; its own name: alone
-	done  map[string]time.Duration
+	now  time.Time
+	done map[string]time.Duration
 }
 
 const tick = 100 * time.Millisecond

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/server/feed"
 	"vmsbridge/uplink/vms"
 )
 
@@ -67,14 +68,22 @@ func (s *Server) principal(c *call) (identity.Principal, *sight, error) {
 	return at.p, at, at.err
 }
 
-// sees says whether what a principal was found to see holds an event.
-func (s *Server) sees(ctx context.Context, at *sight, p identity.Principal, ev vms.Event) bool {
-	a := vms.Actor{Type: ev.ActorType, ID: ev.ActorID, Account: ev.ActorAccountID}
+// seen are those of the events that a principal was found to see. It uses the slice again.
+func (s *Server) seen(ctx context.Context, at *sight, p identity.Principal, events []*feed.Told) []*feed.Told {
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	if !at.events {
-		return false
+	kept := events[:0]
+	for _, t := range events {
+		if at.events && s.seesLocked(ctx, at, p, &t.Event) {
+			kept = append(kept, t)
+		}
 	}
+	return kept
+}
+
+// seesLocked reports whether what a principal was found to see holds an event.
+func (s *Server) seesLocked(ctx context.Context, at *sight, p identity.Principal, ev *vms.Event) bool {
+	a := vms.Actor{Type: ev.ActorType, ID: ev.ActorID, Account: ev.ActorAccountID}
 	seen, ok := at.actors[a]
 	if !ok {
 		its := vms.Actor{Type: a.Type, ID: a.ID}
@@ -86,14 +95,17 @@ func (s *Server) sees(ctx context.Context, at *sight, p identity.Principal, ev v
 	return seen
 }
 
-// concerns says whether an account's events may be of interest to a principal at all.
-func (at *sight) concerns(p identity.Principal, account string) bool {
-	if account == p.AccountID {
-		return true
-	}
+// concern are those of the events whose accounts may be of interest to a principal at all. It uses the slice again.
+func (at *sight) concern(p identity.Principal, events []*feed.Told) []*feed.Told {
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	return at.shared[account]
+	kept := events[:0]
+	for _, t := range events {
+		if account := t.Event.ActorAccountID; account == p.AccountID || at.shared[account] {
+			kept = append(kept, t)
+		}
+	}
+	return kept
 }
 
 // follow calls cancel when the credential of a stream is no longer good, or stands for another account. It returns when ctx is done.

@@ -3,13 +3,12 @@ package server
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
+	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/server/feed"
 	"vmsbridge/uplink/vms"
 )
@@ -66,12 +65,13 @@ func (s *Server) stream(c *call) error {
 		return nil
 	}
 	begun := false
+	var text []byte // used again for each write
 	err := say(fmt.Appendf(nil, ": follows\nretry: %d\n\n", streamAgain.Milliseconds()))
 	for err == nil {
 		beat, stop := context.WithTimeout(ctx, streamBeat)
 		told, trouble := follower.Next(beat)
 		stop()
-		var text []byte
+		text = text[:0]
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -118,35 +118,45 @@ func (s *Server) tell(c *call, text []byte, events []*feed.Told) ([]byte, error)
 	if err != nil {
 		return text, nil // the store's trouble: what cannot be found out is not shown
 	}
-	var sub subscription
+	if events = at.concern(p, events); len(events) == 0 {
+		return text, nil
+	}
+	sub, err := s.subs.own(c, func(*subscription) {})
+	if err != nil {
+		return text, err
+	}
+	wanted := events[:0]
 	for _, t := range events {
-		if !at.concerns(p, t.Event.ActorAccountID) {
-			continue
+		if sub.wants(p, &t.Event) {
+			wanted = append(wanted, t)
 		}
-		if sub.ID == "" {
-			if sub, err = s.subs.own(c, func(*subscription) {}); err != nil {
-				return text, err
-			}
-		}
-		ev := called(p, t.Event)
-		if !sub.wants(ev) || !s.sees(c.r.Context(), at, p, ev) {
-			continue
-		}
-		raw, err := t.JSON()
-		if ev.ID != t.Event.ID {
-			raw, err = json.Marshal(ev)
+	}
+	for _, t := range s.seen(c.r.Context(), at, p, wanted) {
+		var message []byte
+		if ev := &t.Event; p.Called(ev.ActorAccountID, vms.Actor{Type: ev.ActorType, ID: ev.ActorID}) == ev.ActorID {
+			message, err = t.Message()
+		} else {
+			message, err = feed.Message(t.ID, called(p, *ev))
 		}
 		if err != nil {
 			return text, err
 		}
-		text = append(append(append(append(text, "id: "...), t.ID...), "\nevent: "...), ev.Type...)
-		text = append(append(append(text, "\ndata: "...), raw...), "\n\n"...)
+		text = append(text, message...)
 	}
 	return text, nil
 }
 
-// wants says whether an event passes one of the filters.
-func (sub subscription) wants(ev vms.Event) bool {
-	actor := ev.ActorType + ":" + ev.ActorID
-	return slices.ContainsFunc(sub.Filters, func(f filter) bool { return f.lets(actor, ev.Type) })
+// wants reports whether an event, as the caller knows it, passes one of the filters.
+func (sub *subscription) wants(p identity.Principal, ev *vms.Event) bool {
+	actor := ""
+	for i := range sub.Filters {
+		f := &sub.Filters[i]
+		if actor == "" && len(f.Actors) > 0 {
+			actor = ev.ActorType + ":" + p.Called(ev.ActorAccountID, vms.Actor{Type: ev.ActorType, ID: ev.ActorID})
+		}
+		if f.lets(actor, ev.Type) {
+			return true
+		}
+	}
+	return false
 }

@@ -27,8 +27,8 @@ import (
 // room is how many of the newest events are kept: some seconds of a bridge that empties its outbox, and some megabytes.
 const room = 4096
 
-// packed is of how many of the newest events the JSON is kept: followers who keep up share it, and it costs some hundred kilobytes.
-const packed = 256
+// mostPacked is how many bytes of messages are kept: followers who keep up share them.
+const mostPacked = 4 << 20
 
 // atOnce is how many events Next gives at most.
 const atOnce = 64
@@ -51,6 +51,10 @@ type Feed struct {
 	end    uint64        // the place of the next event; that of place p is at p%room
 	news   chan struct{} // closed when there is something new; nil: nobody waits
 	closed bool
+
+	packedMu    sync.Mutex // guards those below; held for nothing else
+	packed      []*Told    // those with a message, the oldest first
+	packedBytes int
 }
 
 // New makes a feed that holds nothing.
@@ -65,14 +69,11 @@ func (f *Feed) Publish(ev vms.Event) {
 	if f.closed {
 		return
 	}
-	told := &Told{ID: f.name + "-" + strconv.FormatUint(f.end, 10), Event: ev}
+	told := &Told{ID: f.name + "-" + strconv.FormatUint(f.end, 10), Event: ev, feed: f}
 	if uint64(len(f.kept)) < f.room {
 		f.kept = append(f.kept, told)
 	} else {
 		f.kept[f.end%f.room] = told
-	}
-	if f.end >= packed && packed < f.room {
-		f.kept[(f.end-packed)%f.room].drop()
 	}
 	f.end++
 	f.wakeLocked()
@@ -99,30 +100,75 @@ type Told struct {
 	ID    string
 	Event vms.Event
 
-	mu   sync.Mutex // held while the JSON is made, so that one follower makes it for all
-	raw  []byte
-	past bool // it is not kept any more
+	feed    *Feed
+	mu      sync.Mutex // held while the message is made, so that one follower makes it for all
+	message []byte
+	past    bool // it is not kept any more
 }
 
-// drop lets go of the JSON.
+// drop lets go of the message.
 func (t *Told) drop() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.raw, t.past = nil, true
+	t.message, t.past = nil, true
 }
 
-// JSON is the event in JSON, which nobody changes. It is made when it is first asked for.
-func (t *Told) JSON() ([]byte, error) {
+// Message is the event as a message of server-sent events, which nobody changes. It is made when it is first asked for.
+func (t *Told) Message() ([]byte, error) {
+	message, made, err := t.make()
+	if made {
+		t.feed.pack(t, len(message))
+	}
+	return message, err
+}
+
+// make also says whether the message was made just now, and is kept.
+func (t *Told) make() (message []byte, made bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.raw != nil {
-		return t.raw, nil
+	if t.message != nil {
+		return t.message, false, nil
 	}
-	raw, err := json.Marshal(t.Event)
-	if err == nil && !t.past {
-		t.raw = raw
+	if message, err = Message(t.ID, t.Event); err != nil || t.past {
+		return message, false, err
 	}
-	return raw, err
+	t.message = message
+	return message, true, nil
+}
+
+// pack notes that a message is kept, and lets go of the oldest if they are too many.
+func (f *Feed) pack(t *Told, n int) {
+	f.packedMu.Lock()
+	f.packed, f.packedBytes = append(f.packed, t), f.packedBytes+n
+	var over []*Told
+	for f.packedBytes > mostPacked && len(f.packed) > 1 {
+		oldest := f.packed[0]
+		f.packed[0], f.packed = nil, f.packed[1:]
+		f.packedBytes -= oldest.size()
+		over = append(over, oldest)
+	}
+	f.packedMu.Unlock()
+	for _, o := range over {
+		o.drop()
+	}
+}
+
+// size is how long the message is. It does not change as long as the message is kept.
+func (t *Told) size() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.message)
+}
+
+// Message is an event as a message of server-sent events: its id, its type, and the event in JSON.
+func Message(id string, ev vms.Event) ([]byte, error) {
+	raw, err := json.Marshal(ev)
+	if err != nil {
+		return nil, err
+	}
+	text := make([]byte, 0, len(raw)+len(id)+len(ev.Type)+len("id: \nevent: \ndata: \n\n"))
+	text = append(append(append(text, "id: "...), id...), "\nevent: "...)
+	return append(append(append(append(text, ev.Type...), "\ndata: "...), raw...), "\n\n"...), nil
 }
 
 // Follower reads a feed. It is for one goroutine.

@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -107,8 +108,8 @@ func TestWaiting(t *testing.T) {
 	require.ErrorIs(t, err, ErrClosed)
 }
 
-// The JSON of an event is made once for all followers, and kept of the newest only.
-func TestJSONIsMadeOnce(t *testing.T) {
+// The message of an event is made once for all followers, and kept of the newest only.
+func TestMessagesAreMadeOnce(t *testing.T) {
 	f := New()
 	one, two := f.Follow(), f.Follow()
 	read := func(w *Follower) *Told {
@@ -118,18 +119,27 @@ func TestJSONIsMadeOnce(t *testing.T) {
 	}
 	f.Publish(vms.Event{ID: "x"})
 	a, b := read(one), read(two)
-	first, err := a.JSON()
+	first, err := a.Message()
 	require.NoError(t, err)
-	second, err := b.JSON()
+	second, err := b.Message()
 	require.NoError(t, err)
 	require.Contains(t, string(first), `"id":"x"`)
 	require.Same(t, &first[0], &second[0])
-	for range packed {
-		f.Publish(vms.Event{ID: "y"})
+	for range 5 {
+		f.Publish(vms.Event{ID: strings.Repeat("y", mostPacked/4)})
 	}
-	require.Nil(t, a.raw, "nobody pays for what is long past")
-	third, err := a.JSON()
+	for more, err := two.Next(t.Context()); len(more) > 0; more, err = nil, nil {
+		require.NoError(t, err)
+		for _, m := range more {
+			_, err := m.Message()
+			require.NoError(t, err)
+		}
+	}
+	require.LessOrEqual(t, f.packedBytes, mostPacked)
+	require.Len(t, f.packed, 3)
+	require.Nil(t, a.message, "nobody pays for what is long past")
+	third, err := a.Message()
 	require.NoError(t, err)
 	require.Equal(t, first, third)
-	require.Nil(t, a.raw)
+	require.Nil(t, a.message)
 }
