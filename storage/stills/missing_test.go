@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -57,16 +58,15 @@ func TestNoSegmentIsMissingThatWasDropped(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		disk := vfs.NewDisk(16 << 20)
-		now, up := epoch, time.Duration(0)
+		var up atomic.Int64 // the ring's flusher asks for the time as well
 		o := Options{MaxBytes: 2 << 20, SegmentBytes: 128 << 10, MinFree: -1, MaxAge: 60 * time.Hour, Cameras: 4,
-			Clock: func() (time.Time, time.Duration) { return now, up }}
+			Clock: func() (time.Time, time.Duration) { d := time.Duration(up.Load()); return epoch.Add(d), d }}
 		for life := range 8 {
 			o.FS = disk
 			r, err := Open("ring", o)
 			require.NoError(t, err)
 			for i := range 200 {
-				step := time.Duration(rng.IntN(30)) * time.Minute
-				now, up = now.Add(step), up+step
+				now := epoch.Add(time.Duration(up.Add(int64(time.Duration(rng.IntN(30)) * time.Minute))))
 				cam := fmt.Sprint("cam", rng.IntN(4))
 				if rng.IntN(3) == 0 {
 					cam = "cam0" // more than its share
@@ -94,12 +94,12 @@ func TestWhatAPowerCutLeavesIsNoDamage(t *testing.T) {
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		disk := vfs.NewDisk(16 << 20)
-		now, up := epoch, time.Duration(0)
+		var up atomic.Int64
 		r, err := Open("ring", Options{MaxBytes: 8 << 20, SegmentBytes: 128 << 10, MinFree: -1, FS: disk, FlushEvery: time.Hour,
-			Clock: func() (time.Time, time.Duration) { return now, up }})
+			Clock: func() (time.Time, time.Duration) { d := time.Duration(up.Load()); return epoch.Add(d), d }})
 		require.NoError(t, err)
 		for i := range 50 + rng.IntN(60) {
-			now, up = now.Add(time.Second), up+time.Second
+			now := epoch.Add(time.Duration(up.Add(int64(time.Second))))
 			require.NoError(t, r.Append(Still{"cam", Preview, now, picture(uint64(i), 500+rng.IntN(9000))}))
 			if i%8 == 0 {
 				require.NoError(t, r.Flush())

@@ -50,6 +50,14 @@ func (l *sights) of(r *http.Request) *sight {
 	return l.all[key]
 }
 
+// forget has the next question about a request's token find out anew: what was granted just now is seen by a stream that is opened then.
+func (l *sights) forget(r *http.Request) {
+	at := l.of(r)
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	at.since = time.Time{}
+}
+
 // principal is who the caller is by now, at most sightTime ago.
 func (s *Server) principal(c *call) (identity.Principal, *sight, error) {
 	at := s.sights.of(c.r)
@@ -86,7 +94,7 @@ func (s *Server) seesLocked(ctx context.Context, at *sight, p identity.Principal
 	a := vms.Actor{Type: ev.ActorType, ID: ev.ActorID, Account: ev.ActorAccountID}
 	seen, ok := at.actors[a]
 	if !ok {
-		its := vms.Actor{Type: a.Type, ID: a.ID}
+		its := vms.Actor{Type: a.Type, ID: p.Called(a.Account, a)}
 		seen = p.Find(its).Account == a.Account && s.checkActor(ctx, &call{principal: p}, its) == nil
 		if ctx.Err() == nil {
 			at.actors[a] = seen

@@ -45,6 +45,7 @@ func (s *Server) stream(c *call) error {
 	defer func() { _, _ = s.subs.own(c, func(sub *subscription) { sub.streams--; sub.used = time.Now() }) }()
 	ctx, cancel := context.WithCancel(c.r.Context())
 	defer cancel()
+	s.sights.forget(c.r)
 	go s.follow(ctx, cancel, c)
 	follower := s.subs.feed.FollowAfter(cmp.Or(c.r.Header.Get(headerLastID), c.r.URL.Query().Get(queryLastID)))
 	out := http.NewResponseController(c.w)

@@ -209,6 +209,10 @@ stills: {max_size: 64MiB}
 %s`, account, b.data, port, yaml))
 	b.process = start(f, "vmsbridge", "run", "--config", config)
 	b.says(f, "the bridge runs")
+	require.Eventually(f, func() bool {
+		res, err := http.Get(b.base + "/healthz")
+		return err == nil && res.Body.Close() == nil
+	}, 20*time.Second, 20*time.Millisecond, "the bridge's own interface")
 	return b
 }
 

@@ -218,8 +218,8 @@ func TestPruneKeepsWhatIsYoungOrNotCarried(t *testing.T) {
 }
 
 func TestRun(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	b := newBed(t)
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent()) // the file has a goroutine, too
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	p := b.pump()
