@@ -41,4 +41,9 @@ func (p *Pipeline) State() camera.Status {
 
 // Losing is the share of the camera's pictures that the decoder did not come to in the last minute, if that goes on. Safe
 // for concurrent use.
-func (p *Pipeline) Losing() float64 { return p.queue.Losing(time.Now()) }
+func (p *Pipeline) Losing() float64 {
+	if p.queue == nil { // the zero Pipeline, which panics when it runs
+		return 0
+	}
+	return p.queue.Losing(time.Now())
+}
