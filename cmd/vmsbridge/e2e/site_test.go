@@ -52,7 +52,7 @@ func newSite(t *testing.T, cameras string, more ...string) *site {
 bridge: {id: bridge-1, name: "E2E", account: %q, data: %q}
 service: {url: %q, token_file: bridge.token}
 clock: {wait: 0s}
-api: {listen: "127.0.0.1:%d", tokens: [{name: lan, token_file: lan.token}]}
+api: {listen: "127.0.0.1:%d", tokens: [{name: lan, token_file: lan.token, scopes: [read, report]}]}
 stills: {max_size: 256MiB}
 log: {level: debug}
 %s

@@ -62,12 +62,16 @@ func TestTheServiceAsksABridgeThatItCannotReach(t *testing.T) {
 	thief := strings.NewReplacer("bridge.token", "thief.token", s.account, account, s.path("bridge"), s.path("thief"),
 		strings.TrimPrefix(s.local, "http://127.0.0.1"), ":0").Replace(s.read(s.yaml))
 	b := start(t, "vmsbridge", "run", "--config", s.write("thief.yaml", thief))
-	b.line("belongs to something else already", 20*time.Second)
-	code, _, _ = get(t, s.service+"/api/v3.0/bridges:tunnel?bridgeId=bridge-1", strings.TrimSpace(s.read(s.path("thief.token"))))
-	require.Equal(t, http.StatusConflict, code, "registration refused or left out")
+	b.line("the tunnel to the service stands", 20*time.Second) // the same ids, but in its own account
+	theirs := token("user")
+	until(t, 60*time.Second, "a still of the other account's own", func() bool { code, _, _ := still(theirs); return code == http.StatusOK })
+	b.kill()
+	until(t, 10*time.Second, "the other account's bridge to be away", func() bool {
+		code, _, _ := still(theirs)
+		return code == http.StatusServiceUnavailable
+	})
 	code, _, _ = still(s.token)
 	require.Equal(t, http.StatusOK, code, "nothing of that touches the bridge's own tunnel")
-	b.kill()
 
 	// Away and back.
 	s.bridge.kill()

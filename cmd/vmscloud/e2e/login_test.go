@@ -165,7 +165,8 @@ func TestSigningInWithACode(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(br.yaml, bytes.Replace(yaml, []byte("token_file: bridge.token}\napi"), []byte("session_file: service.session}\napi"), 1), 0o600))
 	br.start(t)
-	direct, err := client.New(client.Options{BaseURL: s.url, Token: client.Token(s.token)})
+	looks := s.command(t, "token", "create", "--kind", "user", "--quiet")
+	direct, err := client.New(client.Options{BaseURL: s.url, Token: client.Token(looks)})
 	require.NoError(t, err)
 	defer direct.Close()
 	require.Eventually(t, func() bool {
