@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -106,12 +107,10 @@ func makeRequest(in *tape, tokens []string) []byte {
 		body = string(in.some(200))
 	}
 	if body != "" {
-		text.WriteString("Content-Length: " + decimal(len(body)) + "\r\n")
+		text.WriteString("Content-Length: " + strconv.Itoa(len(body)) + "\r\n")
 	}
 	return []byte(text.String() + "\r\n" + body)
 }
-
-func decimal(n int) string { raw, _ := json.Marshal(n); return string(raw) }
 
 // anything is a value of JSON.
 func anything(in *tape, depth int) any {

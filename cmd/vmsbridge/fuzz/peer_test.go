@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -15,6 +16,8 @@ import (
 
 	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/tunnel"
 )
 
 // many is how many of what dials pauses between attempts are started, so that one of them comes soon.
@@ -164,7 +167,7 @@ func FuzzMQTT(f *testing.F) {
 	var bridges []*bridge
 	for i := range max(2, many()) {
 		mine := filepath.Join(dir, strconv.Itoa(i))
-		require.NoError(f, makeFolder(mine))
+		require.NoError(f, os.MkdirAll(mine, 0o700))
 		bridges = append(bridges, startBridge(f, mine, "account-1",
 			fmt.Sprintf("mqtt: {url: \"mqtt://%s\", protocol: %s}\ncameras: []\n", l.Addr(), []string{"\"5\"", "3.1.1"}[i%2])))
 	}
@@ -225,7 +228,7 @@ func FuzzTunnel(f *testing.F) {
 			_, _ = io.WriteString(w, "{}")
 			return
 		}
-		if ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: subprotocols(r)}); err == nil {
+		if ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{tunnel.Subprotocol}}); err == nil {
 			tunnels <- ws
 		}
 	}))
@@ -240,7 +243,7 @@ func FuzzTunnel(f *testing.F) {
 		in := &tape{input}
 		if in.below(2) == 0 {
 			ws, _, err := websocket.Dial(t.Context(), c.base+"/api/v3.0/bridges:tunnel?bridgeId=bridge-9", &websocket.DialOptions{
-				Subprotocols: []string{subprotocol}, HTTPHeader: http.Header{"Authorization": {"Bearer " + c.bridge}}})
+				Subprotocols: []string{tunnel.Subprotocol}, HTTPHeader: http.Header{"Authorization": {"Bearer " + c.bridge}}})
 			if err == nil {
 				frames(t, in, ws)
 			}
@@ -283,4 +286,17 @@ func frames(t *testing.T, in *tape, ws *websocket.Conn) {
 			return
 		}
 	}
+}
+
+// register makes the bridge known that opens tunnels.
+func register(f *testing.F, c *cloud) {
+	f.Helper()
+	r, err := http.NewRequestWithContext(f.Context(), http.MethodPost, c.base+"/api/v3.0/bridges:register",
+		strings.NewReader(`{"id":"bridge-9","name":"x","imageToken":"0123456789abcdef","cameras":[]}`))
+	require.NoError(f, err)
+	r.Header.Set("Authorization", "Bearer "+c.bridge)
+	res, err := http.DefaultClient.Do(r)
+	require.NoError(f, err)
+	require.NoError(f, res.Body.Close())
+	require.Equal(f, http.StatusOK, res.StatusCode)
 }

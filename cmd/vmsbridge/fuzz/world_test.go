@@ -195,7 +195,7 @@ type bridge struct {
 	base, data string
 }
 
-// startBridge runs a bridge with further sections of YAML; {account} and {dir} in it are filled in.
+// startBridge runs a bridge with further sections of YAML.
 func startBridge(f *testing.F, dir, account, yaml string) *bridge {
 	f.Helper()
 	port := freePort(f)
