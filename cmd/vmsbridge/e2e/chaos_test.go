@@ -6,9 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -313,29 +311,16 @@ func TestWhatIsToldIsTrue(t *testing.T) {
 
 // TestTortureSite is TestWhatIsToldIsTrue for TORTURE_FOR, with eight cameras: scripts/torture site.
 func TestTortureSite(t *testing.T) {
-	if os.Getenv("TORTURE_FOR") == "" {
-		t.Skip("this goes on for hours: scripts/torture site 1h")
-	}
-	span, err := time.ParseDuration(os.Getenv("TORTURE_FOR"))
-	require.NoError(t, err)
-	seed, err := strconv.ParseUint(os.Getenv("TORTURE_SEED"), 10, 64)
-	require.NoError(t, err)
-	for end := time.Now().Add(span); time.Now().Before(end); seed++ {
-		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
-			soon := time.Now().Add(10 * time.Minute)
-			if end.Before(soon) {
-				soon = end
-			}
-			c := newChaos(t, 8, seed, "")
-			c.bridge.pause(25 * time.Second) // a whole loop in which nothing is wrong
-			for time.Now().Before(soon) {
-				c.fault("")
-				c.bridge.pause(time.Duration(c.rng.Int64N(int64(40 * time.Second))))
-			}
-			c.bridge.pause(10 * time.Second)
-			c.check()
-			c.bridge.stop(15 * time.Second)
-			c.requireSound(0)
-		})
-	}
+	torture(t, 10*time.Minute, func(t *testing.T, end time.Time, seed uint64) {
+		c := newChaos(t, 8, seed, "")
+		c.bridge.pause(25 * time.Second) // a whole loop in which nothing is wrong
+		for time.Now().Before(end) {
+			c.fault("")
+			c.bridge.pause(time.Duration(c.rng.Int64N(int64(40 * time.Second))))
+		}
+		c.bridge.pause(10 * time.Second)
+		c.check()
+		c.bridge.stop(15 * time.Second)
+		c.requireSound(0)
+	})
 }

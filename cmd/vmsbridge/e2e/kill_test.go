@@ -111,8 +111,13 @@ func TestKilledAgainAndAgain(t *testing.T) {
 
 // TestTorture is TestKilledAgainAndAgain for TORTURE_FOR: scripts/torture agent.
 func TestTorture(t *testing.T) {
+	torture(t, 5*time.Minute, func(t *testing.T, end time.Time, seed uint64) { killAgain(t, 1, end, seed) })
+}
+
+// torture runs one life after the other, each with a seed of its own and at most for a time, until TORTURE_FOR is over.
+func torture(t *testing.T, most time.Duration, life func(t *testing.T, end time.Time, seed uint64)) {
 	if os.Getenv("TORTURE_FOR") == "" {
-		t.Skip("this goes on for hours: scripts/torture agent 1h")
+		t.Skip("this goes on for hours: scripts/torture runs it")
 	}
 	span, err := time.ParseDuration(os.Getenv("TORTURE_FOR"))
 	require.NoError(t, err)
@@ -120,11 +125,11 @@ func TestTorture(t *testing.T) {
 	require.NoError(t, err)
 	for end := time.Now().Add(span); time.Now().Before(end); seed++ {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
-			soon := time.Now().Add(5 * time.Minute)
+			soon := time.Now().Add(most)
 			if end.Before(soon) {
 				soon = end
 			}
-			killAgain(t, 1, soon, seed)
+			life(t, soon, seed)
 		})
 	}
 }
