@@ -147,7 +147,8 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, cameraYAML("one", "rtsp://127.0.0.1:9/none", "", "tcp", "", ""))
 	s.startBridge()
-	until(t, 20*time.Second, "the camera at the service", func() bool { code, _, _ := s.get("/api/v3.0/cameras/one"); return code == http.StatusOK })
+	s.bridge.line("registered with the service", 20*time.Second)
+	s.cloud.line("a bridge's tunnel stands", 20*time.Second) // before, an image is refused because nobody can be asked for it
 	const window = "&startTimestamp__gte=2026-01-01T00:00:00.000%2B00:00&startTimestamp__lte=2027-01-01T00:00:00.000%2B00:00&type__in=" + vms.TypeMotion
 	for _, side := range []struct{ name, base, token string }{{"service", s.service, s.token}, {"bridge", s.local, lanToken}} {
 		for _, c := range []struct {
