@@ -316,7 +316,7 @@ func TestTortureSite(t *testing.T) {
 		c.bridge.pause(25 * time.Second) // a whole loop in which nothing is wrong
 		for time.Now().Before(end) {
 			c.fault("")
-			c.bridge.pause(time.Duration(c.rng.Int64N(int64(40 * time.Second))))
+			c.bridge.pause(time.Duration(c.rng.Int64N(int64(12 * time.Second))))
 		}
 		c.bridge.pause(10 * time.Second)
 		c.check()
