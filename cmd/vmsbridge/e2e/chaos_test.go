@@ -174,6 +174,7 @@ func (c *chaos) do(name string, fault func(*chaos)) {
 	at := time.Now()
 	c.counts[name]++
 	fault(c)
+	c.t.Logf("%s to %s: %s", at.UTC().Format(time.TimeOnly), time.Now().UTC().Format(time.TimeOnly), name)
 	if name == "end a decoder" || name == "slow disk" || name == "restart a camera" {
 		return // it is none of what an event goes through once it is made
 	}
