@@ -12,11 +12,8 @@ import (
 
 	"vmsbridge/agent/status"
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/audit"
-	"vmsbridge/uplink/identity/factor"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/oauth"
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/secret"
 	"vmsbridge/uplink/identity/session"
 	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/identity/web"
@@ -73,9 +70,9 @@ func (a *Agent) signIn(ids *store.Store) (http.Handler, error) {
 	if err := tidy(ids, keepTrail); err != nil {
 		return nil, err
 	}
-	hasher := secret.NewHasher(secret.Cost{}, hashesAtOnce)
+	hasher := identity.NewHasher(identity.Cost{}, hashesAtOnce)
 	// A bridge sends no codes. Whoever needs one is turned away here rather than let in by the password alone.
-	second := factor.New(factor.Options{Store: ids, Hasher: hasher, Log: a.log})
+	second := session.NewSecondFactor(session.SecondFactorOptions{Store: ids, Hasher: hasher, Log: a.log})
 	desk := session.New(session.Options{Store: ids, Hasher: hasher, Factor: second, Log: a.log})
 	door, err := web.New(web.Options{Store: ids, Desk: desk, Devices: fleet{a}, Factors: second, Secure: a.cfg().API.TLS.Cert != "", Log: a.log})
 	if err != nil {
@@ -98,8 +95,8 @@ func (a *Agent) settle(ids *store.Store) error {
 	id, file := a.cfg().Bridge.Account, filepath.Join(a.cfg().Bridge.Data, FirstUserFile)
 	token := ""
 	err := ids.Update(func(tx *store.Tx) error {
-		acc := record.NewAccount()
-		acc.ID, acc.Name, acc.Status = id, a.cfg().Bridge.Name, record.Texts{record.StatusActive}
+		acc := model.NewAccount()
+		acc.ID, acc.Name, acc.Status = id, a.cfg().Bridge.Name, model.Texts{model.StatusActive}
 		if _, err := tx.AddAccount(acc); err != nil && !errors.Is(err, identity.ErrExists) {
 			return err
 		}
@@ -114,10 +111,10 @@ func (a *Agent) settle(ids *store.Store) error {
 		}
 		u, err := tx.UserByEmail(firstUser)
 		if errors.Is(err, identity.ErrNotFound) {
-			u = record.NewUser()
+			u = model.NewUser()
 			u.OwnerAccountID, u.Email, u.FirstName, u.IsAccountSuperuser = id, firstUser, "Admin", true
 			if u, err = tx.AddUser(u.Settled()); err == nil {
-				err = tx.Record(audit.Entry{AccountID: id, ByName: "vmsbridge", Action: audit.Create, Kind: audit.KindUser, Target: u.ID, Name: u.Email})
+				err = tx.Record(model.AuditEntry{AccountID: id, ByName: "vmsbridge", Action: model.AuditCreate, Kind: model.KindUser, Target: u.ID, Name: u.Email})
 			}
 		}
 		if err != nil {
@@ -126,8 +123,8 @@ func (a *Agent) settle(ids *store.Store) error {
 		if u.OwnerAccountID != id {
 			return fmt.Errorf("the account in the configuration was changed; remove %s and %[1]s.copy to begin anew", IdentityFile)
 		}
-		token = secret.NewToken(48)
-		return errors.Join(tx.DropTickets(u.ID, record.PurposePassword), tx.PutTicket(record.Ticket{Hash: secret.Hash(token), Purpose: record.PurposePassword,
+		token = identity.NewToken(48)
+		return errors.Join(tx.DropTickets(u.ID, model.PurposePassword), tx.PutTicket(model.Ticket{Hash: identity.HashToken(token), Purpose: model.PurposePassword,
 			AccountID: id, UserID: u.ID, Created: tx.Now(), Expires: tx.Now().Add(firstUserTime)}))
 	})
 	if err != nil {
@@ -176,11 +173,11 @@ func (a *Agent) tidyPeople(ctx context.Context) error {
 // tidy removes what is over, and all entries of the trail but the newest.
 func tidy(ids *store.Store, keep uint64) error {
 	return errors.Join(ids.Prune(), oauth.Prune(ids), ids.Update(func(tx *store.Tx) error {
-		newest, err := tx.Trail("", 0, 1)
+		newest, err := tx.AuditTrail("", 0, 1)
 		if err != nil || len(newest) == 0 || newest[0].Seq <= keep {
 			return err
 		}
-		return tx.PruneTrail(newest[0].Seq - keep)
+		return tx.PruneAuditTrail(newest[0].Seq - keep)
 	}))
 }
 

@@ -20,9 +20,8 @@ import (
 
 	"vmsbridge/configs"
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/audit"
 	"vmsbridge/uplink/identity/identitytest"
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -104,7 +103,7 @@ func TestSigningInAtTheBridge(t *testing.T) {
 	// A user's bearer token opens the other half of the API, beside those of the configuration.
 	users, err := p.ids.Users("acc-1")
 	require.NoError(t, err)
-	_, bearer, err := p.ids.CreateToken(record.Token{Kind: identity.KindUser, AccountID: "acc-1", UserID: users[0].ID})
+	_, bearer, err := p.ids.CreateToken(model.Token{Kind: identity.KindUser, AccountID: "acc-1", UserID: users[0].ID})
 	require.NoError(t, err)
 	fixed := identity.NewFixed()
 	require.NoError(t, fixed.Add("from the YAML", identity.Principal{Name: "lan", AccountID: "acc-1"}))
@@ -164,16 +163,16 @@ func TestTheUsersFileStaysSmall(t *testing.T) {
 	require.NoError(t, tidy(ids, 10), "nothing is there yet")
 	require.NoError(t, ids.Update(func(tx *store.Tx) error {
 		for i := range 25 {
-			err = errors.Join(err, tx.Record(audit.Entry{AccountID: "acc-1", Action: audit.Refuse, Name: strconv.Itoa(i)}),
-				tx.PutAttempts("nobody"+strconv.Itoa(i)+"@x.org", record.Attempts{Count: 1, Last: now}))
+			err = errors.Join(err, tx.Record(model.AuditEntry{AccountID: "acc-1", Action: model.AuditRefuse, Name: strconv.Itoa(i)}),
+				tx.PutAttempts("nobody"+strconv.Itoa(i)+"@x.org", model.Attempts{Count: 1, Last: now}))
 		}
-		return errors.Join(err, tx.PutSession(record.Session{Hash: []byte("s"), UserID: "u", Seen: now, Expires: now.Add(time.Hour)}))
+		return errors.Join(err, tx.PutSession(model.Session{Hash: []byte("s"), UserID: "u", Seen: now, Expires: now.Add(time.Hour)}))
 	}))
 	now = now.Add(48 * time.Hour)
 	require.NoError(t, tidy(ids, 10))
 	require.NoError(t, tidy(ids, 10))
 	require.NoError(t, ids.View(func(tx *store.Tx) error {
-		left, err := tx.Trail("acc-1", 0, 100)
+		left, err := tx.AuditTrail("acc-1", 0, 100)
 		require.Len(t, left, 10)
 		require.Equal(t, "24", left[0].Name)
 		require.Equal(t, "15", left[9].Name)
@@ -210,6 +209,6 @@ func TestGuessersKeepNobodyOut(t *testing.T) {
 	text, err := io.ReadAll(token.Body)
 	require.NoError(t, err)
 	require.Contains(t, string(text), `"httpsBaseUrl":{"hostname":"127.0.0.1"`, "not the host that the client made up")
-	looked := identitytest.Siege(t, s.URL, firstUser, "hunter2hunter2", 2)
+	looked := identitytest.GuessFromManyAddresses(t, s.URL, firstUser, "hunter2hunter2", 2)
 	require.LessOrEqual(t, looked, 24*3+20+1+int(time.Since(began)/time.Minute))
 }

@@ -81,8 +81,6 @@ var allowed = map[string][]string{
 	"storage/boltfile":        nil,                                   // a file of bbolt's without bbolt
 	"uplink/admit":            nil,                                   // who gets in, and how much strangers may hold
 	"uplink/vms/...":          nil,
-	"uplink/identity/...":     {"uplink/admit", "uplink/vms", "uplink/identity/..."},
-	"uplink/identity/store":   {"storage/database", "uplink/vms", "uplink/identity/..."},
 	"uplink/trust":            nil, // whom to believe behind TLS
 	"uplink/client/...":       {"uplink/vms", "uplink/trust"},
 	"uplink/reporter/...":     {"uplink/vms"},
@@ -98,6 +96,22 @@ var allowed = map[string][]string{
 	"cmd/...":                 {"..."},
 
 	"storage/journal/activity": {"storage/vfs"}, // a file of its own beside the journal's
+
+	"uplink/identity":       {"uplink/vms"},
+	"uplink/identity/api":   nil, // parameters and errors of requests
+	"uplink/identity/model": {"uplink/identity", "uplink/identity/api"},
+	"uplink/identity/store": {"storage/database", "uplink/vms", "uplink/identity", "uplink/identity/model"},
+	"uplink/identity/notify": {"uplink/vms", "uplink/identity", "uplink/identity/model",
+		"uplink/identity/store"},
+	"uplink/identity/session": {"uplink/identity", "uplink/identity/api", "uplink/identity/model",
+		"uplink/identity/notify", "uplink/identity/store"},
+	"uplink/identity/saml": {"uplink/identity", "uplink/identity/api", "uplink/identity/model",
+		"uplink/identity/store"},
+	"uplink/identity/oauth": {"uplink/vms", "uplink/identity", "uplink/identity/api",
+		"uplink/identity/model", "uplink/identity/session", "uplink/identity/store"},
+	"uplink/identity/web": {"uplink/admit", "uplink/vms", "uplink/identity", "uplink/identity/api",
+		"uplink/identity/model", "uplink/identity/notify", "uplink/identity/session", "uplink/identity/store"},
+	"uplink/identity/identitytest": {"uplink/identity", "uplink/identity/model", "uplink/identity/store"},
 }
 
 // The arrows of the house point one way. The sources are read through os, so that the test cache sees a change in them.

@@ -17,7 +17,7 @@ import (
 	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -26,20 +26,20 @@ import (
 
 // adminRequest and adminAnswer are the JSON bodies of POST /tokens on the socket.
 type adminRequest struct {
-	Do    string       `json:"do"` // create, revoke, tokens, accounts, users
-	Token record.Token `json:"token,omitzero"`
-	ID    string       `json:"id,omitempty"`
-	What  string       `json:"what,omitempty"`
+	Do    string      `json:"do"` // create, revoke, tokens, accounts, users
+	Token model.Token `json:"token,omitzero"`
+	ID    string      `json:"id,omitempty"`
+	What  string      `json:"what,omitempty"`
 }
 
 type adminAnswer struct {
-	Token    record.Token     `json:"token,omitzero"`
-	Secret   string           `json:"secret,omitempty"`
-	Tokens   []record.Token   `json:"tokens,omitempty"`
-	Accounts []record.Account `json:"accounts,omitempty"`
-	Users    []record.User    `json:"users,omitempty"`
-	Error    string           `json:"error,omitempty"`
-	NotFound bool             `json:"notFound,omitempty"`
+	Token    model.Token     `json:"token,omitzero"`
+	Secret   string          `json:"secret,omitempty"`
+	Tokens   []model.Token   `json:"tokens,omitempty"`
+	Accounts []model.Account `json:"accounts,omitempty"`
+	Users    []model.User    `json:"users,omitempty"`
+	Error    string          `json:"error,omitempty"`
+	NotFound bool            `json:"notFound,omitempty"`
 }
 
 // adminHandler serves the socket.
@@ -145,27 +145,27 @@ func (c *adminClient) do(req adminRequest) (adminAnswer, error) {
 	return a, nil
 }
 
-func (c *adminClient) CreateToken(t record.Token) (record.Token, string, error) {
+func (c *adminClient) CreateToken(t model.Token) (model.Token, string, error) {
 	a, err := c.do(adminRequest{Do: "create", Token: t})
 	return a.Token, a.Secret, err
 }
 
-func (c *adminClient) RevokeToken(id string) (record.Token, error) {
+func (c *adminClient) RevokeToken(id string) (model.Token, error) {
 	a, err := c.do(adminRequest{Do: "revoke", ID: id})
 	return a.Token, err
 }
 
-func (c *adminClient) Tokens() ([]record.Token, error) {
+func (c *adminClient) Tokens() ([]model.Token, error) {
 	a, err := c.do(adminRequest{Do: "tokens"})
 	return a.Tokens, err
 }
 
-func (c *adminClient) Accounts() ([]record.Account, error) {
+func (c *adminClient) Accounts() ([]model.Account, error) {
 	a, err := c.do(adminRequest{Do: "accounts"})
 	return a.Accounts, err
 }
 
-func (c *adminClient) Users(account string) ([]record.User, error) {
+func (c *adminClient) Users(account string) ([]model.User, error) {
 	a, err := c.do(adminRequest{Do: "users", ID: account})
 	return a.Users, err
 }

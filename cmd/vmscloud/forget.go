@@ -8,7 +8,7 @@ import (
 	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/storage/guard"
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/vms"
 )
@@ -54,8 +54,8 @@ func adopt(ids *store.Store, reg *registry.Registry, log *slog.Logger) error {
 		return nil // an account that is not there was deleted
 	}
 	for id := range reg.Accounts() {
-		a := record.NewAccount()
-		a.ID, a.Name, a.Status = id, id, record.Texts{record.StatusActive}
+		a := model.NewAccount()
+		a.ID, a.Name, a.Status = id, id, model.Texts{model.StatusActive}
 		switch _, err := ids.CreateAccount(a); {
 		case err == nil:
 			log.Error("an account was lost with the identity file; it was made anew without users", "account", id,

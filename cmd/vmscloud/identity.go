@@ -12,11 +12,9 @@ import (
 
 	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/factor"
+	"vmsbridge/uplink/identity/notify"
 	"vmsbridge/uplink/identity/oauth"
-	"vmsbridge/uplink/identity/post"
 	"vmsbridge/uplink/identity/saml"
-	"vmsbridge/uplink/identity/secret"
 	"vmsbridge/uplink/identity/session"
 	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/identity/web"
@@ -34,8 +32,8 @@ type signInFlags struct {
 	SignInPage   string   `help:"Page to which /oauth2/authorize sends people who are not signed in; left out, it shows one of its own." env:"VMSCLOUD_SIGN_IN_PAGE" placeholder:"URL"`
 	Letters      string   `help:"Settings of the mail server and the SMS gateway, in YAML; without them no letters and no codes are sent." env:"VMSCLOUD_LETTERS" type:"path" placeholder:"FILE"`
 
-	base   string       // the address that identity providers send people to
-	office *post.Office // sends letters
+	base   string         // the address that identity providers send people to
+	office *notify.Mailer // sends letters
 }
 
 // hashesAtOnce bounds the memory that sign-ins take: 19 MiB each.
@@ -51,8 +49,8 @@ func (c runCmd) identityHandlers(ids *store.Store, reg *registry.Registry, log *
 	if err != nil {
 		return nil, nil, err
 	}
-	hasher := secret.NewHasher(secret.Cost{}, hashesAtOnce)
-	second := factor.New(factor.Options{Store: ids, Hasher: hasher, Post: c.office, Log: log})
+	hasher := identity.NewHasher(identity.Cost{}, hashesAtOnce)
+	second := session.NewSecondFactor(session.SecondFactorOptions{Store: ids, Hasher: hasher, Post: c.office, Log: log})
 	desk := session.New(session.Options{Store: ids, Hasher: hasher, Factor: second, Post: c.office, Cluster: c.Cluster, Realm: c.Realm, Log: log})
 	if err := desk.Resume(); err != nil {
 		return nil, nil, err
@@ -82,25 +80,25 @@ func (o operators) Authenticate(token string) (identity.Principal, error) {
 }
 
 // openOffice makes what sends letters. Without settings it sends none.
-func (c runCmd) openOffice(ids *store.Store, log *slog.Logger) (*post.Office, error) {
-	o := post.Options{Log: log, Done: func(l post.Letter) {
+func (c runCmd) openOffice(ids *store.Store, log *slog.Logger) (*notify.Mailer, error) {
+	o := notify.MailerOptions{Log: log, Done: func(l notify.Message) {
 		if l.Seq == 0 {
 			return
 		}
-		if err := ids.LetterDone(l.UserID, string(l.Kind), l.Seq); err != nil {
+		if err := ids.MessageDone(l.UserID, string(l.Kind), l.Seq); err != nil {
 			log.Error("a letter that was sent may be sent again at the next start", "kind", l.Kind, "error", err)
 		}
 	}}
 	if c.Letters == "" {
 		log.Warn("letters and codes are not sent: nobody can sign in with two factors, and links are to be had from vmscloud user link",
 			"hint", "write the settings of a mail server and name them with --letters")
-		return post.New(post.Settings{}, o)
+		return notify.NewMailer(notify.Settings{}, o)
 	}
-	settings, err := post.Load(c.Letters)
+	settings, err := notify.LoadSettings(c.Letters)
 	if err != nil {
 		return nil, err
 	}
-	return post.New(settings, o)
+	return notify.NewMailer(settings, o)
 }
 
 // secure says whether clients reach this by TLS, be it ended here or by a proxy.

@@ -12,9 +12,8 @@ import (
 	"time"
 
 	"vmsbridge/storage/database"
-	"vmsbridge/uplink/identity/audit"
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -36,7 +35,7 @@ type initCmd struct {
 }
 
 func (c initCmd) Run() error {
-	if err := record.CheckEmail(c.Email); err != nil {
+	if err := model.CheckEmail(c.Email); err != nil {
 		return fmt.Errorf("--email %w", err)
 	}
 	hash, err := c.hash()
@@ -96,10 +95,10 @@ func (c initCmd) hash() (string, error) {
 		return "", fmt.Errorf("read password: %w", err)
 	}
 	password := strings.TrimRight(string(raw), "\r\n")
-	if why := secret.CheckPassword(password); why != "" {
+	if why := identity.CheckPassword(password); why != "" {
 		return "", fmt.Errorf("the password %s", why)
 	}
-	return secret.NewHasher(secret.Cost{}, 1).Hash(context.Background(), password)
+	return identity.NewHasher(identity.Cost{}, 1).Hash(context.Background(), password)
 }
 
 // readFile reads a file, or standard input for "-".
@@ -111,7 +110,7 @@ func readFile(name string) ([]byte, error) {
 }
 
 // create makes the account, a master, and its superuser. Without a password it returns a token to set one with.
-func (c initCmd) create(ids *store.Store, hash string) (account record.Account, token string, err error) {
+func (c initCmd) create(ids *store.Store, hash string) (account model.Account, token string, err error) {
 	err = ids.Update(func(tx *store.Tx) error {
 		there, err := tx.Accounts()
 		if err != nil {
@@ -120,12 +119,12 @@ func (c initCmd) create(ids *store.Store, hash string) (account record.Account, 
 		if len(there) > 0 {
 			return fmt.Errorf("%s holds the account %s (%s) already; nothing was changed", c.Data, there[0].Name, there[0].ID)
 		}
-		a := record.NewAccount()
-		a.ID, a.Name, a.ContactEmail, a.Status, a.IsMaster = c.ID, c.Account, c.Email, record.Texts{record.StatusActive}, true
+		a := model.NewAccount()
+		a.ID, a.Name, a.ContactEmail, a.Status, a.IsMaster = c.ID, c.Account, c.Email, model.Texts{model.StatusActive}, true
 		if account, err = tx.AddAccount(a); err != nil {
 			return err
 		}
-		u := record.NewUser()
+		u := model.NewUser()
 		u.OwnerAccountID, u.FirstName, u.Email = account.ID, c.Account, c.Email
 		u.IsSuperuser, u.IsAccountSuperuser = true, true
 		if hash != "" {
@@ -134,9 +133,9 @@ func (c initCmd) create(ids *store.Store, hash string) (account record.Account, 
 		if u, err = tx.AddUser(u.Settled()); err != nil {
 			return err
 		}
-		made := audit.Entry{AccountID: account.ID, ByName: "vmscloud init", Action: audit.Create, Kind: audit.KindAccount, Target: account.ID, Name: account.Name}
+		made := model.AuditEntry{AccountID: account.ID, ByName: "vmscloud init", Action: model.AuditCreate, Kind: model.KindAccount, Target: account.ID, Name: account.Name}
 		first := made
-		first.Kind, first.Target, first.Name = audit.KindUser, u.ID, u.Email
+		first.Kind, first.Target, first.Name = model.KindUser, u.ID, u.Email
 		if err := errors.Join(tx.Record(made), tx.Record(first)); err != nil || hash != "" {
 			return err
 		}
@@ -147,10 +146,10 @@ func (c initCmd) create(ids *store.Store, hash string) (account record.Account, 
 }
 
 // passwordToken makes a token with which a user can set a password. Older ones are worth nothing from now on.
-func passwordToken(tx *store.Tx, u record.User) (string, error) {
-	token := secret.NewToken(48)
-	return token, errors.Join(tx.DropTickets(u.ID, record.PurposePassword), tx.PutTicket(record.Ticket{Hash: secret.Hash(token),
-		Purpose: record.PurposePassword, AccountID: u.OwnerAccountID, UserID: u.ID, Created: tx.Now(), Expires: tx.Now().Add(passwordHours * time.Hour)}))
+func passwordToken(tx *store.Tx, u model.User) (string, error) {
+	token := identity.NewToken(48)
+	return token, errors.Join(tx.DropTickets(u.ID, model.PurposePassword), tx.PutTicket(model.Ticket{Hash: identity.HashToken(token),
+		Purpose: model.PurposePassword, AccountID: u.OwnerAccountID, UserID: u.ID, Created: tx.Now(), Expires: tx.Now().Add(passwordHours * time.Hour)}))
 }
 
 // openIdentity opens the identity file for a command.

@@ -14,14 +14,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/identity/post/smtptest"
+	"vmsbridge/uplink/identity/identitytest"
 	"vmsbridge/uplink/vms"
 )
 
 // The running service sends its letters, asks for codes, and tells of changes as events; nothing secret is in its log.
 func TestLettersCodesAndEvents(t *testing.T) {
 	t.Parallel()
-	server := smtptest.Start(t, "starttls", "cloud", "password of the mail server")
+	server := identitytest.StartSMTP(t, "starttls", "cloud", "password of the mail server")
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -106,7 +106,7 @@ func TestWrongLettersSettingsAreSaidAtOnce(t *testing.T) {
 // both are there again.
 func TestAnInvitationOutlivesAKill(t *testing.T) {
 	t.Parallel()
-	server := smtptest.Start(t, "none", "", "")
+	server := identitytest.StartSMTP(t, "none", "", "")
 	dir := t.TempDir()
 	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "letters.yaml")
 	settings := func(address string) {
@@ -140,7 +140,7 @@ func TestAnInvitationOutlivesAKill(t *testing.T) {
 
 // A camera's status event is told to a user whose settings ask for it.
 func TestACameraThatGoesOfflineIsTold(t *testing.T) {
-	server := smtptest.Start(t, "none", "", "")
+	server := identitytest.StartSMTP(t, "none", "", "")
 	file := filepath.Join(t.TempDir(), "letters.yaml")
 	require.NoError(t, os.WriteFile(file, []byte("mail: {server: "+`"`+server.Address()+`"`+", security: none, from: cameras@example.org}\n"), 0o600))
 	c := newCloud(t, "--letters", file)

@@ -2,7 +2,7 @@ package main
 
 import (
 	"vmsbridge/cmd/vmscloud/registry"
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -18,7 +18,7 @@ func (c runCmd) limit(reg *registry.Registry, ids *store.Store, book *ledger) {
 	reg.Limits = registry.Limits{Cameras: c.AccountCameras, Bridges: c.AccountBridges}
 	reg.Quota = func(account string) (n int, err error) {
 		err = ids.View(func(tx *store.Tx) error {
-			var a record.Account
+			var a model.Account
 			a, err = tx.Account(account)
 			n = a.CameraQuantity
 			return err

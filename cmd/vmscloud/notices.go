@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"vmsbridge/cmd/vmscloud/presence"
-	"vmsbridge/uplink/identity/notice"
+	"vmsbridge/uplink/identity/notify"
 	"vmsbridge/uplink/server"
 	"vmsbridge/uplink/server/feed"
 	"vmsbridge/uplink/vms"
@@ -20,7 +20,7 @@ const maxPicture = 1 << 20
 // notices tells people of status events.
 type notices struct {
 	book   *ledger
-	people *notice.Notice
+	people *notify.StatusNotifier
 	log    *slog.Logger
 }
 
@@ -48,14 +48,14 @@ func (n notices) Run(ctx context.Context) error {
 
 func (n notices) tell(ctx context.Context, ev vms.Event) {
 	status := newStatus(ev)
-	var c notice.Change
+	var c notify.StatusChange
 	switch {
 	case status == "" || presence.Ours(ev) && ev.ActorType == vms.ActorCamera: // those are told with their bridge
 		return
 	case presence.Ours(ev):
 		c = n.ofBridge(ev)
 	case ev.ActorType == vms.ActorCamera:
-		c = notice.Change{Account: ev.AccountID, Camera: ev.ActorID, Name: n.book.registry.Name(ev.AccountID, ev.ActorID), Status: status, At: ev.StartTimestamp.Time}
+		c = notify.StatusChange{Account: ev.AccountID, Camera: ev.ActorID, Name: n.book.registry.Name(ev.AccountID, ev.ActorID), Status: status, At: ev.StartTimestamp.Time}
 	default:
 		return
 	}
@@ -71,8 +71,8 @@ func (n notices) tell(ctx context.Context, ev vms.Event) {
 }
 
 // ofBridge is the change that a bridge's status event tells.
-func (n notices) ofBridge(ev vms.Event) notice.Change {
-	c := notice.Change{Account: ev.AccountID, Bridge: ev.ActorID, Name: n.book.registry.Name(ev.AccountID, ev.ActorID), Status: newStatus(ev), At: ev.StartTimestamp.Time,
+func (n notices) ofBridge(ev vms.Event) notify.StatusChange {
+	c := notify.StatusChange{Account: ev.AccountID, Bridge: ev.ActorID, Name: n.book.registry.Name(ev.AccountID, ev.ActorID), Status: newStatus(ev), At: ev.StartTimestamp.Time,
 		Cameras: map[string]string{}}
 	on, _, _ := n.book.registry.Attached(ev.AccountID, ev.ActorID)
 	for _, id := range on {

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/uplink/client"
-	"vmsbridge/uplink/identity/post/smtptest"
+	"vmsbridge/uplink/identity/identitytest"
 	"vmsbridge/uplink/tunnel"
 	"vmsbridge/uplink/vms"
 )
@@ -24,7 +24,7 @@ import (
 // service is killed and starts again: no second letter. The box is back: one letter.
 func TestAnOutageIsToldOnce(t *testing.T) {
 	t.Parallel()
-	server := smtptest.Start(t, "none", "", "")
+	server := identitytest.StartSMTP(t, "none", "", "")
 	file := filepath.Join(t.TempDir(), "letters.yaml")
 	require.NoError(t, os.WriteFile(file, []byte("mail: {server: "+`"`+server.Address()+`"`+", security: none, from: cameras@example.org}\n"), 0o600))
 	c := newCloud(t, "--letters", file)

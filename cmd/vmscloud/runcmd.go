@@ -24,8 +24,7 @@ import (
 	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/storage/database"
 	"vmsbridge/storage/journal"
-	"vmsbridge/uplink/identity/audit/pump"
-	"vmsbridge/uplink/identity/notice"
+	"vmsbridge/uplink/identity/notify"
 	"vmsbridge/uplink/identity/oauth"
 	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/server"
@@ -173,10 +172,10 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	g.Go(func() error { return book.keepWeighing(ctx) })
 	g.Go(func() error { return c.office.Run(ctx) })
 	g.Go(func() error { return tidy(ctx, ids, log) })
-	people := notice.New(notice.Options{Store: ids, Post: c.office, Picture: lastPicture(newBridgeImages(reg, hub, c.direct, log)), Log: log})
+	people := notify.NewStatusNotifier(notify.StatusOptions{Store: ids, Post: c.office, Picture: lastPicture(newBridgeImages(reg, hub, c.direct, log)), Log: log})
 	g.Go(func() error { return notices{book, people, log}.Run(ctx) })
 	g.Go(func() error {
-		return pump.New(pump.Options{Store: ids, Events: book, Forget: book.forget, Keep: c.KeepTrail, Log: log}).Run(ctx)
+		return notify.NewAuditExporter(notify.AuditOptions{Store: ids, Events: book, Forget: book.forget, Keep: c.KeepTrail, Log: log}).Run(ctx)
 	})
 	g.Go(func() error { return newRetention(events, c.Data, c.Keep, c.MaxSize, metrics, log).Run(ctx) })
 	g.Go(func() error { return condition.Run(ctx) })

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/oauth"
-	"vmsbridge/uplink/identity/record"
 )
 
 type tokenCmd struct {
@@ -24,11 +24,11 @@ type tokenCmd struct {
 
 // tokenStore is what the token and user commands need: the identity file, or a running vmscloud that has it open.
 type tokenStore interface {
-	CreateToken(record.Token) (record.Token, string, error)
-	RevokeToken(id string) (record.Token, error)
-	Tokens() ([]record.Token, error)
-	Accounts() ([]record.Account, error)
-	Users(account string) ([]record.User, error)
+	CreateToken(model.Token) (model.Token, string, error)
+	RevokeToken(id string) (model.Token, error)
+	Tokens() ([]model.Token, error)
+	Accounts() ([]model.Account, error)
+	Users(account string) ([]model.User, error)
 	ChangeUser(verb, email, what string) (out string, err error)
 	Close() error
 }
@@ -69,7 +69,7 @@ func (c tokenCreateCmd) Run() (err error) {
 	if err != nil {
 		return err
 	}
-	t := record.Token{Kind: identity.Kind(c.Kind), AccountID: account.ID, Name: c.Name, Cameras: c.Camera}
+	t := model.Token{Kind: identity.Kind(c.Kind), AccountID: account.ID, Name: c.Name, Cameras: c.Camera}
 	for _, scope := range c.Scope {
 		if scope == "read" || scope == "report" {
 			scope = "vms." + scope
@@ -110,16 +110,16 @@ func (c tokenCreateCmd) Run() (err error) {
 }
 
 // kindOf is what a token is, in the words of the list.
-func kindOf(t record.Token) string { return cmp.Or(t.Purpose, string(t.Kind)) }
+func kindOf(t model.Token) string { return cmp.Or(t.Purpose, string(t.Kind)) }
 
 // pickAccount is the account of that id, or the only one.
-func pickAccount(store tokenStore, dir, id string) (record.Account, error) {
+func pickAccount(store tokenStore, dir, id string) (model.Account, error) {
 	all, err := store.Accounts()
 	if err != nil {
-		return record.Account{}, err
+		return model.Account{}, err
 	}
 	if len(all) == 0 {
-		return record.Account{}, noAccount(dir)
+		return model.Account{}, noAccount(dir)
 	}
 	var ids []string
 	for _, a := range all {
@@ -129,9 +129,9 @@ func pickAccount(store tokenStore, dir, id string) (record.Account, error) {
 		ids = append(ids, a.ID)
 	}
 	if id == "" {
-		return record.Account{}, fmt.Errorf("name one of the accounts with --account: %s", strings.Join(ids, ", "))
+		return model.Account{}, fmt.Errorf("name one of the accounts with --account: %s", strings.Join(ids, ", "))
 	}
-	return record.Account{}, fmt.Errorf("there is no account %q, only: %s", id, strings.Join(ids, ", "))
+	return model.Account{}, fmt.Errorf("there is no account %q, only: %s", id, strings.Join(ids, ", "))
 }
 
 type tokenListCmd struct {
@@ -158,7 +158,7 @@ func (c tokenListCmd) Run() (err error) {
 }
 
 // scopesOf is what a token may do; a key or a client does nothing by itself.
-func scopesOf(t record.Token) string {
+func scopesOf(t model.Token) string {
 	if t.Purpose != "" {
 		return orAll(t.Scopes)
 	}

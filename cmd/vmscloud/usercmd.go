@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/audit"
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -102,7 +101,7 @@ func (c userListCmd) Run() (err error) {
 	return w.Flush()
 }
 
-func roleOf(u record.User) string {
+func roleOf(u model.User) string {
 	switch {
 	case bool(u.IsSuperuser):
 		return "superuser"
@@ -112,7 +111,7 @@ func roleOf(u record.User) string {
 	return "user"
 }
 
-func stateOf(u record.User) string {
+func stateOf(u model.User) string {
 	switch {
 	case u.Locked():
 		return "locked"
@@ -131,14 +130,14 @@ func changeUser(ids *store.Store, verb, email, what string) (out string, err err
 		if err != nil {
 			return fmt.Errorf("%s: %w", email, err)
 		}
-		entry := audit.Entry{AccountID: u.OwnerAccountID, Action: audit.Update, Kind: audit.KindUser, Target: u.ID, Name: u.Email, ByName: "support"}
+		entry := model.AuditEntry{AccountID: u.OwnerAccountID, Action: model.AuditUpdate, Kind: model.KindUser, Target: u.ID, Name: u.Email, ByName: "support"}
 		switch verb {
 		case "link":
-			entry.Action = audit.Password
+			entry.Action = model.AuditPassword
 			out, err = passwordToken(tx, u)
 		case "unlock":
-			u.Inner.Locked, u.Inner.LockedWhy, u.Inner.CodeFailures, entry.Action = time.Time{}, "", 0, audit.Unlock
-			err = tx.PutAttempts(u.Email, record.Attempts{})
+			u.Inner.Locked, u.Inner.LockedWhy, u.Inner.CodeFailures, entry.Action = time.Time{}, "", 0, model.AuditUnlock
+			err = tx.PutAttempts(u.Email, model.Attempts{})
 		case "disable":
 			u.IsActive, u.IsPending, u.Inner.Ousted, entry.Fields = false, false, tx.Now(), []string{"is_active"}
 			err = tx.EndSessions(u.ID, nil)

@@ -8,8 +8,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/oauth"
-	"vmsbridge/uplink/identity/record"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -51,7 +51,7 @@ func listOrEnd(data, email, list, end, what string) (err error) {
 }
 
 // devicesOf are the trusted devices of a user as lines with tabs.
-func devicesOf(u record.User) string {
+func devicesOf(u model.User) string {
 	var b strings.Builder
 	b.WriteString("ID\tNAME\tTRUSTED SINCE\tLAST USED\n")
 	for _, d := range u.Inner.Devices {
@@ -79,7 +79,7 @@ func (c userConsentsCmd) Run() error {
 }
 
 // consentsOf are what a user lets clients do, as lines with tabs.
-func consentsOf(tx *store.Tx, u record.User) (string, error) {
+func consentsOf(tx *store.Tx, u model.User) (string, error) {
 	list, err := oauth.Consents(tx, u)
 	var b strings.Builder
 	b.WriteString("CLIENT\tNAME\tSCOPES\tSINCE\n")
@@ -90,7 +90,7 @@ func consentsOf(tx *store.Tx, u record.User) (string, error) {
 }
 
 // endConsents takes back what a user lets one client do, or all.
-func endConsents(tx *store.Tx, u record.User, what string) error {
+func endConsents(tx *store.Tx, u model.User, what string) error {
 	clients := []string{what}
 	if what == everything {
 		clients = nil

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -21,7 +21,7 @@ func TestSupportForgetsDevices(t *testing.T) {
 	require.NoError(t, ids.Update(func(tx *store.Tx) error {
 		u, err := tx.UserByEmail(anna)
 		require.NoError(t, err)
-		u.SetDevices([]record.Device{{Hash: []byte("phone1"), Since: tx.Now(), Name: "Phone\x1b[2J"}, {Hash: []byte("desk01"), Since: tx.Now()}, {Hash: []byte("desk02")}})
+		u.SetDevices([]model.Device{{Hash: []byte("phone1"), Since: tx.Now(), Name: "Phone\x1b[2J"}, {Hash: []byte("desk01"), Since: tx.Now()}, {Hash: []byte("desk02")}})
 		return tx.PutUser(u)
 	}))
 	require.NoError(t, ids.Close())

@@ -2,8 +2,6 @@ package identity
 
 import (
 	"fmt"
-
-	"vmsbridge/uplink/identity/secret"
 )
 
 // Fixed is a list of tokens that does not change while the program runs: those of the bridge's YAML file and its own
@@ -36,7 +34,7 @@ func (f *Fixed) Add(token string, p Principal) error {
 		p.Holder = "token:" + p.TokenID
 	}
 	p = p.Filled()
-	f.entries = append(f.entries, fixedEntry{secret.Hash(token), p})
+	f.entries = append(f.entries, fixedEntry{HashToken(token), p})
 	return nil
 }
 
@@ -45,9 +43,9 @@ func (f *Fixed) Authenticate(token string) (Principal, error) {
 	if token == "" {
 		return Principal{}, ErrUnknown
 	}
-	hash, found := secret.Hash(token), -1
+	hash, found := HashToken(token), -1
 	for i, e := range f.entries {
-		if secret.Same(hash, e.hash) {
+		if SameHash(hash, e.hash) {
 			found = i
 		}
 	}

@@ -20,7 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"vmsbridge/uplink/client"
-	"vmsbridge/uplink/identity/post/smtptest"
+	"vmsbridge/uplink/identity/identitytest"
 )
 
 const password = "hunter2hunter2"
@@ -133,7 +133,7 @@ func (s *cloud) people(t *testing.T, path, session string, in, out any) string {
 // TestSigningInWithACode: a person types what vmsbridge login asks for, with a code that comes by mail; from then on the events of the
 // running bridge flow, those too that it noted before. The second time the device is trusted.
 func TestSigningInWithACode(t *testing.T) {
-	mail := smtptest.Start(t, "starttls", "cloud", "password of the mail server")
+	mail := identitytest.StartSMTP(t, "starttls", "cloud", "password of the mail server")
 	code := func() string {
 		found := regexp.MustCompile(`your code is (\d{4})`).FindStringSubmatch(mail.Next(t).Text)
 		require.NotNil(t, found)

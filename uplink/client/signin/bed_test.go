@@ -20,11 +20,10 @@ import (
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/client/signin"
-	"vmsbridge/uplink/identity/factor"
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/model"
+	"vmsbridge/uplink/identity/notify"
 	"vmsbridge/uplink/identity/oauth"
-	letters "vmsbridge/uplink/identity/post"
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/secret"
 	"vmsbridge/uplink/identity/session"
 	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/identity/web"
@@ -39,7 +38,7 @@ const (
 )
 
 var (
-	hasher = secret.NewHasher(secret.Cost{MemoryKiB: 64, Passes: 1, Lanes: 1}, 4)
+	hasher = identity.NewHasher(identity.Cost{MemoryKiB: 64, Passes: 1, Lanes: 1}, 4)
 	hashed = sync.OnceValue(func() string { h, _ := hasher.Hash(context.Background(), password); return h })
 )
 
@@ -55,13 +54,13 @@ type bed struct {
 	code   string
 }
 
-func (b *bed) Send(l letters.Letter) error {
+func (b *bed) Send(l notify.Message) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.code = l.Code
 	return nil
 }
-func (b *bed) Can(c letters.Channel) bool { return c == letters.Mail }
+func (b *bed) Can(c notify.Channel) bool { return c == notify.Mail }
 
 func (b *bed) now() time.Time { b.mu.Lock(); defer b.mu.Unlock(); return b.at }
 
@@ -81,18 +80,18 @@ func newBed(t *testing.T) *bed {
 	b.store, err = store.Open(filepath.Join(t.TempDir(), "identity.db"), store.Options{Now: b.now})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, b.store.Close()) })
-	a := record.NewAccount()
-	a.ID, a.Name, a.IsMaster, a.Status, a.SessionDuration = "acc-1", "Demo", true, record.Texts{record.StatusActive}, 0 // for ever
+	a := model.NewAccount()
+	a.ID, a.Name, a.IsMaster, a.Status, a.SessionDuration = "acc-1", "Demo", true, model.Texts{model.StatusActive}, 0 // for ever
 	_, err = b.store.CreateAccount(a)
 	require.NoError(t, err)
 	for _, email := range []string{anna, ben} {
-		u := record.NewUser()
+		u := model.NewUser()
 		u.Email, u.OwnerAccountID, u.IsActive, u.IsPending, u.Inner.PasswordHash = email, "acc-1", true, false, hashed()
 		u.IsAccountSuperuser, u.IsFactorEnabled = true, email == ben
 		_, err = b.store.CreateUser(u)
 		require.NoError(t, err)
 	}
-	second := factor.New(factor.Options{Store: b.store, Hasher: hasher, Post: b})
+	second := session.NewSecondFactor(session.SecondFactorOptions{Store: b.store, Hasher: hasher, Post: b})
 	desk := session.New(session.Options{Store: b.store, Hasher: hasher, Factor: second, Post: b})
 	plenty := web.Limit{Burst: 1 << 20, Every: time.Microsecond}
 	door, err := web.New(web.Options{Store: b.store, Desk: desk, Factors: second, Devices: noDevices{}, Limits: web.Limits{PerAddress: plenty, PerUser: plenty}})
@@ -133,7 +132,7 @@ func (b *bed) back() { b.gate.Store(nil) }
 
 func (b *bed) edit(f func(*store.Tx) error) { b.t.Helper(); require.NoError(b.t, b.store.Update(f)) }
 
-func (b *bed) user(email string, f func(*record.User)) {
+func (b *bed) user(email string, f func(*model.User)) {
 	b.t.Helper()
 	b.edit(func(tx *store.Tx) error {
 		u, err := tx.UserByEmail(email)
@@ -148,7 +147,7 @@ func (b *bed) account(status string) {
 	b.edit(func(tx *store.Tx) error {
 		a, err := tx.Account("acc-1")
 		require.NoError(b.t, err)
-		a.Status = record.Texts{status}
+		a.Status = model.Texts{status}
 		return tx.PutAccount(a)
 	})
 }

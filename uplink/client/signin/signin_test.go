@@ -15,7 +15,7 @@ import (
 
 	"vmsbridge/uplink/client/signin"
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/vms"
 )
@@ -92,14 +92,14 @@ func TestStatusesOfTheFirstStep(t *testing.T) {
 		set   func()
 	}{
 		{"wrong, or an API key is missing: try again (401)", nil},
-		{"suspended: settle that with the service, then sign in again (402)", func() { b.account(record.StatusSuspended) }},
-		{"inactive: ask whoever runs it (460)", func() { b.account(record.StatusInactive) }},
-		{"waits to be activated: follow the link in the mail that came when it was made (461)", func() { b.account(record.StatusPending) }},
+		{"suspended: settle that with the service, then sign in again (402)", func() { b.account(model.StatusSuspended) }},
+		{"inactive: ask whoever runs it (460)", func() { b.account(model.StatusInactive) }},
+		{"waits to be activated: follow the link in the mail that came when it was made (461)", func() { b.account(model.StatusPending) }},
 		{"disabled, or locked after wrong codes: an administrator of the account or the service's support must let it in again (412)", func() {
-			b.account(record.StatusActive)
-			b.user(anna, func(u *record.User) { u.IsActive = false })
+			b.account(model.StatusActive)
+			b.user(anna, func(u *model.User) { u.IsActive = false })
 		}},
-		{"no password yet: follow the link in the mail that came when it was made (462)", func() { b.user(anna, func(u *record.User) { u.IsPending = true }) }},
+		{"no password yet: follow the link in the mail that came when it was made (462)", func() { b.user(anna, func(u *model.User) { u.IsPending = true }) }},
 	} {
 		given := password
 		if c.set == nil {

@@ -13,12 +13,9 @@ import (
 	"strings"
 
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/argument"
-	"vmsbridge/uplink/identity/audit"
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/identity/api"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/session"
-	"vmsbridge/uplink/identity/status"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -38,13 +35,13 @@ var pkceForm = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 // signedIn is who is signed in, by a session in a parameter or a cookie.
 func (s *OAuth) signedIn(c *call) (session.Caller, error) {
 	key, from := c.set.Session()
-	if from == argument.FromCookie && c.r.Method != http.MethodGet {
+	if from == api.FromCookie && c.r.Method != http.MethodGet {
 		if err := s.o.Gate.SameSite(c.r); err != nil {
 			return session.Caller{}, errSite
 		}
 	}
 	me, err := s.desk.Caller(key, c.from)
-	var why *status.Error
+	var why *api.Error
 	if errors.As(err, &why) {
 		return me, errSession
 	}
@@ -54,7 +51,7 @@ func (s *OAuth) signedIn(c *call) (session.Caller, error) {
 // asking is a request for a code, once it is known whose answer it is and where that goes.
 type asking struct {
 	approval
-	client record.Token
+	client model.Token
 	to     *url.URL
 	state  string
 	// query is the request as it is asked again after a sign-in or a decision, without a session.
@@ -137,7 +134,7 @@ func (s *OAuth) authorize(w http.ResponseWriter, c *call) error {
 	} else if decision == deny {
 		return a.back(w, errDenied, "")
 	}
-	code := secret.NewToken(48)
+	code := identity.NewToken(48)
 	a.Account = me.Active.ID
 	var ask *view
 	err = s.store.Update(func(tx *store.Tx) error {
@@ -157,7 +154,7 @@ func (s *OAuth) authorize(w http.ResponseWriter, c *call) error {
 		if err != nil {
 			return err
 		}
-		return tx.PutTicket(record.Ticket{Hash: secret.Hash(code), Purpose: record.PurposeCode, AccountID: me.User.OwnerAccountID, UserID: me.User.ID,
+		return tx.PutTicket(model.Ticket{Hash: identity.HashToken(code), Purpose: model.PurposeCode, AccountID: me.User.OwnerAccountID, UserID: me.User.ID,
 			Created: tx.Now(), Expires: tx.Now().Add(codeTime), Change: raw})
 	})
 	var e *Error
@@ -170,7 +167,7 @@ func (s *OAuth) authorize(w http.ResponseWriter, c *call) error {
 		return a.back(w, nil, code)
 	}
 	key, from := c.set.Session()
-	if from != argument.FromCookie {
+	if from != api.FromCookie {
 		return a.back(w, errConsent, "")
 	}
 	ask.Proof = a.proof(key)
@@ -178,8 +175,8 @@ func (s *OAuth) authorize(w http.ResponseWriter, c *call) error {
 }
 
 // destination finds the client and the address to send the code to. It may be left out if the client has one only.
-func (s *OAuth) destination(id, asked string) (record.Token, *url.URL, error) {
-	var client record.Token
+func (s *OAuth) destination(id, asked string) (model.Token, *url.URL, error) {
+	var client model.Token
 	err := s.store.View(func(tx *store.Tx) error {
 		t, err := tx.TokenByID(id)
 		if errors.Is(err, identity.ErrNotFound) || id == "" || err == nil && (t.Purpose != purposeClient || t.State(tx.Now()) != "active") {
@@ -205,7 +202,7 @@ func (s *OAuth) destination(id, asked string) (record.Token, *url.URL, error) {
 }
 
 // code is the grant of RFC 6749 §4.1.3. A code that comes a second time ends what came of the first.
-func (s *OAuth) code(c *call, client record.Token) (exchange, error) {
+func (s *OAuth) code(c *call, client model.Token) (exchange, error) {
 	in, err := c.texts("code", "redirect_uri", "code_verifier")
 	if err != nil {
 		return nil, err
@@ -214,8 +211,8 @@ func (s *OAuth) code(c *call, client record.Token) (exchange, error) {
 		return nil, refuse("invalid_request", "missing parameter: code")
 	}
 	return func(tx *store.Tx) (grant, error) {
-		t, err := tx.Ticket(secret.Hash(in[0]))
-		if errors.Is(err, identity.ErrNotFound) || err == nil && t.Purpose != record.PurposeCode {
+		t, err := tx.Ticket(identity.HashToken(in[0]))
+		if errors.Is(err, identity.ErrNotFound) || err == nil && t.Purpose != model.PurposeCode {
 			return grant{}, errGrant
 		} else if err != nil {
 			return grant{}, err
@@ -229,8 +226,8 @@ func (s *OAuth) code(c *call, client record.Token) (exchange, error) {
 			return grant{}, errGrant
 		case t.Used:
 			s.log.Warn("an authorization code came twice; what came of it is revoked", "client", client.ID, "user", t.UserID)
-			return grant{}, stolen(tx, a.Family, audit.Entry{AccountID: a.Account, From: at(c.from), Target: client.ID, Name: client.Name})
-		case !t.Good(record.PurposeCode, tx.Now()), !a.sameRedirect(in[1], client), !proves(in[2], a.Challenge):
+			return grant{}, stolen(tx, a.Family, model.AuditEntry{AccountID: a.Account, From: at(c.from), Target: client.ID, Name: client.Name})
+		case !t.Good(model.PurposeCode, tx.Now()), !a.sameRedirect(in[1], client), !proves(in[2], a.Challenge):
 			return grant{}, errGrant
 		}
 		u, err := tx.User(t.UserID)
@@ -246,7 +243,7 @@ func (s *OAuth) code(c *call, client record.Token) (exchange, error) {
 
 // sameRedirect says whether the client names the address that the code was sent to. It may leave it out where it did so
 // before.
-func (a approval) sameRedirect(to string, client record.Token) bool {
+func (a approval) sameRedirect(to string, client model.Token) bool {
 	if a.Redirect != "" {
 		return to == a.Redirect
 	}
@@ -260,5 +257,5 @@ func proves(verifier, challenge string) bool {
 		return verifier == ""
 	}
 	sum := sha256.Sum256([]byte(verifier))
-	return pkceForm.MatchString(verifier) && secret.Same([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(challenge))
+	return pkceForm.MatchString(verifier) && identity.SameHash([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(challenge))
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/oauth"
-	"vmsbridge/uplink/identity/record"
 	"vmsbridge/uplink/identity/web"
 )
 
@@ -57,12 +57,12 @@ func TestCodeOfAClientWithASecret(t *testing.T) {
 	require.Equal(t, "invalid_grant", b.token(basic(id, secret), "grant_type", "authorization_code", "code", q.Get("code"), "code_verifier", verifier).text("error"), "somebody took the challenge away")
 	require.Equal(t, 200, b.token(basic(id, secret), "grant_type", "authorization_code", "code", q.Get("code"), "redirect_uri", back).code)
 	_, q = b.code(key, "client_id", id)
-	b.Pass(5*time.Minute + time.Second)
+	b.Advance(5*time.Minute + time.Second)
 	require.Equal(t, "invalid_grant", b.token(basic(id, secret), "grant_type", "authorization_code", "code", q.Get("code")).text("error"), "too late")
 	_, q = b.code(key, "client_id", id)
-	b.EditUser("ru@c", func(u *record.User) { u.IsActive = false })
+	b.EditUser("ru@c", func(u *model.User) { u.IsActive = false })
 	require.Equal(t, "invalid_grant", b.token(basic(id, secret), "grant_type", "authorization_code", "code", q.Get("code")).text("error"))
-	b.EditUser("ru@c", func(u *record.User) { u.IsActive = true })
+	b.EditUser("ru@c", func(u *model.User) { u.IsActive = true })
 	require.Equal(t, 200, b.token(basic(id, secret), "grant_type", "authorization_code", "code", q.Get("code")).code, "what was refused was not used up")
 }
 

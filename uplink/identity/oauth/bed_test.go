@@ -21,8 +21,8 @@ import (
 
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/identitytest"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/oauth"
-	"vmsbridge/uplink/identity/record"
 	"vmsbridge/uplink/identity/session"
 	"vmsbridge/uplink/identity/web"
 )
@@ -33,28 +33,23 @@ type noDevices struct{}
 
 func (noDevices) Devices(context.Context, string) ([]web.Device, error) { return nil, nil }
 
-// factor wants a code of whoever has one enabled; the endpoints for that are not needed here.
-type factor struct{ session.Factor }
-
-func (factor) Needed(u record.User, _ record.Account) bool { return bool(u.IsFactorEnabled) }
-func (factor) Trusted(record.User, string) bool            { return false }
-
 // bed is the three doors over one real store behind one real server: /g/, /oauth2/, and /api/, which says who a token is.
 // The account m is the master of c; o has nothing to do with them. Each has the users asu@ and ru@.
 type bed struct {
-	*identitytest.Town
+	*identitytest.Fixture
 	t      testing.TB
 	server *httptest.Server
 }
 
 func newBed(t testing.TB, set ...func(*web.Options, *oauth.Options)) *bed {
-	b := &bed{Town: identitytest.New(t), t: t}
+	b := &bed{Fixture: identitytest.New(t), t: t}
 	for id, owner := range map[string]string{"m": "", "c": "m", "o": ""} {
-		b.AddAccount(id, owner, func(a *record.Account) { a.IsMaster, a.SessionDuration = id == "m", 0 })
-		b.AddUser("asu@"+id, func(u *record.User) { u.IsAccountSuperuser = true })
+		b.AddAccount(id, owner, func(a *model.Account) { a.IsMaster, a.SessionDuration = id == "m", 0 })
+		b.AddUser("asu@"+id, func(u *model.User) { u.IsAccountSuperuser = true })
 		b.AddUser("ru@"+id, nil)
 	}
-	desk := session.New(session.Options{Store: b.Store, Hasher: identitytest.Hasher, Factor: factor{}})
+	second := session.NewSecondFactor(session.SecondFactorOptions{Store: b.Store, Hasher: identitytest.Hasher})
+	desk := session.New(session.Options{Store: b.Store, Hasher: identitytest.Hasher, Factor: second})
 	plenty := web.Limit{Burst: 1 << 20, Every: time.Microsecond}
 	wo := web.Options{Store: b.Store, Desk: desk, Devices: noDevices{}, Limits: web.Limits{PerAddress: plenty, PerUser: plenty}}
 	oo := oauth.Options{Store: b.Store, Desk: desk, BaseURL: "https://cloud.example.org:8443"}

@@ -10,8 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"vmsbridge/uplink/identity/argument"
-	"vmsbridge/uplink/identity/status"
+	"vmsbridge/uplink/identity/api"
 )
 
 // Error is an answer of RFC 6749 §5.2. Its description is for the developer of a client and holds nothing secret.
@@ -39,7 +38,7 @@ var (
 // call is a request with its parameters.
 type call struct {
 	r    *http.Request
-	set  *argument.Set
+	set  *api.Params
 	from netip.Addr
 	// right says that what the request showed was right, so that it was no guess.
 	right bool
@@ -118,7 +117,7 @@ func (c *call) read(w http.ResponseWriter) error {
 			return refuse("invalid_request", "a parameter is given twice: "+ascii(name))
 		}
 	}
-	c.set, err = argument.Read(w, c.r)
+	c.set, err = api.Read(w, c.r)
 	return err
 }
 
@@ -146,16 +145,16 @@ func (c *call) texts(names ...string) ([]string, error) {
 	return out, nil
 }
 
-// fail writes an error. What is neither ours nor a *status.Error is a fault: it is logged, and its text stays here.
+// fail writes an error. What is neither ours nor a *api.Error is a fault: it is logged, and its text stays here.
 func (s *OAuth) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var e *Error
-	var other *status.Error
+	var other *api.Error
 	switch {
 	case errors.As(err, &e):
 	case errors.As(err, &other) && other.Code < 500:
 		e = refuse("invalid_request", ascii(other.Message))
-		if other.Code == status.TooLarge {
-			e.Status = status.TooLarge
+		if other.Code == api.CodeTooLarge {
+			e.Status = api.CodeTooLarge
 		}
 	default:
 		if r.Context().Err() != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -43,7 +43,7 @@ func (c *call) credentials() (id, secret string, err error) {
 
 // client finds and authenticates the client of a request. Every reason why it is not good is the same 401. A public client
 // only says its name.
-func (s *OAuth) client(tx *store.Tx, id, secret string) (record.Token, error) {
+func (s *OAuth) client(tx *store.Tx, id, secret string) (model.Token, error) {
 	t, err := tx.TokenByID(id)
 	if errors.Is(err, identity.ErrNotFound) || id == "" {
 		return t, errClient
@@ -62,14 +62,14 @@ func (s *OAuth) client(tx *store.Tx, id, secret string) (record.Token, error) {
 		}
 	}
 	a, err := tx.Account(t.AccountID)
-	if err != nil || !a.Is(record.StatusActive) {
+	if err != nil || !a.Is(model.StatusActive) {
 		return t, errClient
 	}
 	return t, nil
 }
 
 // serves says whether a client serves a user: one of its own account or of an account below that.
-func serves(tx *store.Tx, client record.Token, u record.User) (bool, error) {
+func serves(tx *store.Tx, client model.Token, u model.User) (bool, error) {
 	if u.OwnerAccountID == client.AccountID {
 		return true, nil
 	}
@@ -133,7 +133,7 @@ func loopback(u *url.URL) bool {
 
 // redirects says whether a client may have a code sent to an address: one that is registered letter by letter, except for
 // the port on the device itself, which an app does not know beforehand (RFC 8252 §7.3).
-func redirects(client record.Token, to string) bool {
+func redirects(client model.Token, to string) bool {
 	return slices.ContainsFunc(client.Redirects, func(known string) bool {
 		if known == to {
 			return true

@@ -3,10 +3,9 @@ package oauth_test
 import (
 	"sync"
 
-	second "vmsbridge/uplink/identity/factor"
 	"vmsbridge/uplink/identity/identitytest"
+	"vmsbridge/uplink/identity/notify"
 	"vmsbridge/uplink/identity/oauth"
-	"vmsbridge/uplink/identity/post"
 	"vmsbridge/uplink/identity/session"
 	"vmsbridge/uplink/identity/web"
 )
@@ -19,14 +18,14 @@ type sender struct {
 	code string
 }
 
-func (s *sender) Send(l post.Letter) error {
+func (s *sender) Send(l notify.Message) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.code = l.Code
 	return nil
 }
 
-func (s *sender) Can(post.Channel) bool { return true }
+func (s *sender) Can(notify.Channel) bool { return true }
 
 func (s *sender) last() string {
 	s.mu.Lock()
@@ -45,7 +44,7 @@ func other4(code string) string {
 // withCodes puts the real second factor into a bed.
 func withCodes(s *sender) func(*web.Options, *oauth.Options) {
 	return func(wo *web.Options, oo *oauth.Options) {
-		f := second.New(second.Options{Store: wo.Store, Hasher: identitytest.Hasher, Post: s})
+		f := session.NewSecondFactor(session.SecondFactorOptions{Store: wo.Store, Hasher: identitytest.Hasher, Post: s})
 		desk := session.New(session.Options{Store: wo.Store, Hasher: identitytest.Hasher, Factor: f, Post: s})
 		wo.Desk, oo.Desk, oo.Factors = desk, desk, f
 	}

@@ -11,9 +11,7 @@ import (
 	"time"
 
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/audit"
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/session"
 	"vmsbridge/uplink/identity/store"
 )
@@ -46,7 +44,7 @@ func (s *OAuth) decision(c *call, a asking) (string, error) {
 	}
 	key, _ := c.set.Session()
 	switch {
-	case !secret.Same([]byte(in[1]), []byte(a.proof(key))):
+	case !identity.SameHash([]byte(in[1]), []byte(a.proof(key))):
 		return "", errProof
 	case in[0] != allow && in[0] != deny:
 		return "", refuse("invalid_request", "decision must be allow or deny")
@@ -60,12 +58,12 @@ func (s *OAuth) consented(tx *store.Tx, me session.Caller, a asking, decision st
 	if err != nil {
 		return false, err
 	}
-	at := slices.IndexFunc(u.Inner.Consents, func(x record.Consent) bool { return x.ClientID == a.client.ID })
+	at := slices.IndexFunc(u.Inner.Consents, func(x model.Consent) bool { return x.ClientID == a.client.ID })
 	if decision != allow {
 		return at >= 0 && covers(u.Inner.Consents[at].Scopes, a.Scopes), nil
 	}
-	given := record.Consent{ClientID: a.client.ID, Scopes: slices.Clone(a.Scopes), Since: tx.Now()}
-	kept := make([]record.Consent, 0, len(u.Inner.Consents)+1)
+	given := model.Consent{ClientID: a.client.ID, Scopes: slices.Clone(a.Scopes), Since: tx.Now()}
+	kept := make([]model.Consent, 0, len(u.Inner.Consents)+1)
 	for i, x := range u.Inner.Consents {
 		if _, err := tx.TokenByID(x.ClientID); i != at && !errors.Is(err, identity.ErrNotFound) {
 			kept = append(kept, x)
@@ -74,7 +72,7 @@ func (s *OAuth) consented(tx *store.Tx, me session.Caller, a asking, decision st
 		}
 	}
 	u.Inner.Consents = append(kept, given)
-	entry := me.Entry(u.OwnerAccountID, audit.Create, audit.KindToken, a.client.ID, a.client.Name)
+	entry := me.Entry(u.OwnerAccountID, model.AuditCreate, model.KindToken, a.client.ID, a.client.Name)
 	entry.Fields = []string{"consent"}
 	return true, errors.Join(tx.PutUser(u), tx.Record(entry))
 }
@@ -93,7 +91,7 @@ type Consent struct {
 }
 
 // Consents lists what a user lets clients do that are still there.
-func Consents(tx *store.Tx, u record.User) ([]Consent, error) {
+func Consents(tx *store.Tx, u model.User) ([]Consent, error) {
 	out := []Consent{}
 	for _, x := range u.Inner.Consents {
 		client, err := tx.TokenByID(x.ClientID)
@@ -109,8 +107,8 @@ func Consents(tx *store.Tx, u record.User) ([]Consent, error) {
 
 // EndConsent takes back what a user, who is stored, lets a client do: its tokens of the user end at
 // once. The error wraps identity.ErrNotFound if the user lets it do nothing.
-func EndConsent(tx *store.Tx, u record.User, client string) error {
-	kept := slices.DeleteFunc(slices.Clone(u.Inner.Consents), func(x record.Consent) bool { return x.ClientID == client })
+func EndConsent(tx *store.Tx, u model.User, client string) error {
+	kept := slices.DeleteFunc(slices.Clone(u.Inner.Consents), func(x model.Consent) bool { return x.ClientID == client })
 	if len(kept) == len(u.Inner.Consents) {
 		return identity.ErrNotFound
 	}
@@ -121,7 +119,7 @@ func EndConsent(tx *store.Tx, u record.User, client string) error {
 			err = cmp.Or(err, end(tx, t.ID))
 		}
 	}
-	return errors.Join(err, tx.DropTickets(u.ID, record.PurposeCode), tx.PutUser(u))
+	return errors.Join(err, tx.DropTickets(u.ID, model.PurposeCode), tx.PutUser(u))
 }
 
 // consents is GET /oauth2/consents: those of whoever is signed in.
@@ -166,7 +164,7 @@ func (s *OAuth) endConsent(w http.ResponseWriter, c *call) error {
 		} else if err != nil {
 			return err
 		}
-		entry := me.Entry(u.OwnerAccountID, audit.Delete, audit.KindToken, id, "")
+		entry := me.Entry(u.OwnerAccountID, model.AuditDelete, model.KindToken, id, "")
 		entry.Fields = []string{"consent"}
 		return tx.Record(entry)
 	})

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/argument"
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/api"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/web"
 	"vmsbridge/uplink/vms"
 )
@@ -134,12 +134,12 @@ func TestShutResellersStayShut(t *testing.T) {
 		return p.ViewsEvents() && p.May(identity.ScopeRead)
 	}
 	for _, shut := range []bool{false, true, false} {
-		b.EditAccount("c", func(a *record.Account) { a.IsVideoDisabled = record.Flag(shut) })
+		b.EditAccount("c", func(a *model.Account) { a.IsVideoDisabled = model.Flag(shut) })
 		for name, token := range tokens {
 			require.Equal(t, !shut || strings.HasPrefix(name, "own"), sees(token), "%s, shut: %v", name, shut)
 		}
 	}
-	b.EditAccount("c", func(a *record.Account) { a.IsVideoDisabled = true })
+	b.EditAccount("c", func(a *model.Account) { a.IsVideoDisabled = true })
 	require.Equal(t, 204, b.do("DELETE", "/oauth2/clients?id="+within, nil, cookie(b.signIn("asu@c"))).code)
 	_, err := b.Store.Authenticate(tokens["within"])
 	require.ErrorIs(t, err, identity.ErrUnknown)
@@ -150,7 +150,7 @@ func TestSignInByThePage(t *testing.T) {
 	codes := &sender{}
 	b := newBed(t, withCodes(codes))
 	id, _ := b.client("c", nil)
-	b.EditUser("asu@c", func(u *record.User) { u.IsFactorEnabled = true })
+	b.EditUser("asu@c", func(u *model.User) { u.IsFactorEnabled = true })
 	html := func(r *http.Request) { r.Header.Set("Accept", "text/html,*/*;q=0.8") }
 	page := b.do("GET", "/oauth2/authorize?"+asks(id), nil, html)
 	require.Equal(t, 200, page.code)
@@ -166,7 +166,7 @@ func TestSignInByThePage(t *testing.T) {
 	}
 	session := func(r reply) (key string) {
 		for _, line := range r.header.Values("Set-Cookie") {
-			if c, err := http.ParseSetCookie(line); err == nil && c.Name == argument.CookieSession {
+			if c, err := http.ParseSetCookie(line); err == nil && c.Name == api.CookieSession {
 				require.True(t, c.HttpOnly)
 				key = c.Value
 			}

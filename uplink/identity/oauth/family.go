@@ -7,9 +7,7 @@ import (
 	"fmt"
 
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/audit"
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -17,7 +15,7 @@ import (
 const bucket = "oauth"
 
 // join stores a token of a family.
-func join(tx *store.Tx, t record.Token) (record.Token, string, error) {
+func join(tx *store.Tx, t model.Token) (model.Token, string, error) {
 	b, err := tx.Bucket(bucket)
 	if err != nil {
 		return t, "", err
@@ -33,8 +31,8 @@ func join(tx *store.Tx, t record.Token) (record.Token, string, error) {
 }
 
 // stolen ends a family because what was exchanged before came a second time. The error is errGrant.
-func stolen(tx *store.Tx, family string, e audit.Entry) error {
-	e.Action, e.Kind = audit.Refuse, audit.KindToken
+func stolen(tx *store.Tx, family string, e model.AuditEntry) error {
+	e.Action, e.Kind = model.AuditRefuse, model.KindToken
 	return cmp.Or(errors.Join(endFamily(tx, family), tx.Record(e)), error(errGrant))
 }
 
@@ -92,4 +90,4 @@ func Prune(ids *store.Store) error {
 }
 
 // newFamily names a family.
-func newFamily() string { return secret.NewToken(22) }
+func newFamily() string { return identity.NewToken(22) }

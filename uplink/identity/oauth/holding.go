@@ -9,12 +9,9 @@ import (
 	"time"
 
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/argument"
-	"vmsbridge/uplink/identity/audit"
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/rule"
+	"vmsbridge/uplink/identity/api"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/session"
-	"vmsbridge/uplink/identity/status"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -22,14 +19,17 @@ import (
 type holding struct {
 	purpose string
 	// may says who may see and change them in an account at a place.
-	may func(session.Caller, rule.Place) bool
+	may func(session.Caller, model.Place) bool
 }
 
 // A client's own token sees all of the account, so that only those who do so themselves may make one. A key opens nothing
 // and belongs to the account's settings.
 var (
-	clients = holding{purposeClient, func(me session.Caller, p rule.Place) bool { return me.Rule().Admin(p) }}
-	apiKeys = holding{PurposeKey, func(me session.Caller, p rule.Place) bool { _, full := rule.GetAccount(me.Rule(), p); return full }}
+	clients = holding{purposeClient, func(me session.Caller, p model.Place) bool { return me.Rule().Admin(p) }}
+	apiKeys = holding{PurposeKey, func(me session.Caller, p model.Place) bool {
+		_, full := model.MayReadAccount(me.Rule(), p)
+		return full
+	}}
 )
 
 // maxHeld bounds how many of a kind an account has that are not revoked.
@@ -54,7 +54,7 @@ type shown struct {
 	Public    bool      `json:"is_public,omitempty"`
 }
 
-func show(t record.Token, now time.Time) shown {
+func show(t model.Token, now time.Time) shown {
 	return shown{t.ID, t.Name, t.State(now), t.Created, t.Revoked, t.Redirects, t.Scopes, t.Public}
 }
 
@@ -77,7 +77,7 @@ func (s *OAuth) held(kind holding, do func(http.ResponseWriter, *call, holding, 
 func (s *OAuth) again(tx *store.Tx, c *call, kind holding) (session.Caller, error) {
 	key, _ := c.set.Session()
 	me, err := s.desk.CallerIn(tx, key, c.from)
-	var why *status.Error
+	var why *api.Error
 	if errors.As(err, &why) {
 		return me, errSession
 	}
@@ -88,7 +88,7 @@ func (s *OAuth) again(tx *store.Tx, c *call, kind holding) (session.Caller, erro
 }
 
 // of lists what an account has of a kind, oldest first.
-func of(tx *store.Tx, kind holding, account string) (out []record.Token, err error) {
+func of(tx *store.Tx, kind holding, account string) (out []model.Token, err error) {
 	list, err := tx.Tokens()
 	for _, t := range list {
 		if t.Purpose == kind.purpose && t.AccountID == account {
@@ -148,7 +148,7 @@ func (s *OAuth) create(w http.ResponseWriter, c *call, kind holding, _ session.C
 		if t, text, err = tx.AddToken(t); err != nil {
 			return err
 		}
-		return tx.Record(me.Entry(t.AccountID, audit.Create, audit.KindToken, t.ID, t.Name))
+		return tx.Record(me.Entry(t.AccountID, model.AuditCreate, model.KindToken, t.ID, t.Name))
 	})
 	if err != nil {
 		return err
@@ -168,8 +168,8 @@ func (s *OAuth) create(w http.ResponseWriter, c *call, kind holding, _ session.C
 }
 
 // described reads what is to be made.
-func (c *call) described(kind holding) (record.Token, error) {
-	t := record.Token{Kind: identity.KindUser, Purpose: kind.purpose}
+func (c *call) described(kind holding) (model.Token, error) {
+	t := model.Token{Kind: identity.KindUser, Purpose: kind.purpose}
 	known := []string{"name"}
 	if kind.purpose == purposeClient {
 		known = append(known, "redirect_uris", "scopes", "is_public")
@@ -181,7 +181,7 @@ func (c *call) described(kind holding) (record.Token, error) {
 	t.Name, err1 = c.text("name")
 	t.Public, err2 = c.set.Bool("is_public")
 	for name, into := range map[string]*[]string{"redirect_uris": &t.Redirects, "scopes": &t.Scopes} {
-		raw, err := c.set.JSON(name, argument.Texts)
+		raw, err := c.set.JSON(name, api.Texts)
 		if err3 = cmp.Or(err3, err); err == nil && raw != nil {
 			err3 = cmp.Or(err3, json.Unmarshal(raw, into))
 		}
@@ -234,7 +234,7 @@ func (s *OAuth) remove(w http.ResponseWriter, c *call, kind holding, _ session.C
 				err = errors.Join(err, end(tx, other.ID))
 			}
 		}
-		return errors.Join(err, tx.Record(me.Entry(t.AccountID, audit.Delete, audit.KindToken, t.ID, t.Name)))
+		return errors.Join(err, tx.Record(me.Entry(t.AccountID, model.AuditDelete, model.KindToken, t.ID, t.Name)))
 	})
 	if err != nil {
 		return err
@@ -253,7 +253,7 @@ func CheckKey(ids *store.Store, text string) (ok bool, err error) {
 			return err
 		}
 		a, err := tx.Account(t.AccountID)
-		ok = err == nil && t.Purpose == PurposeKey && t.State(tx.Now()) == "active" && a.Is(record.StatusActive)
+		ok = err == nil && t.Purpose == PurposeKey && t.State(tx.Now()) == "active" && a.Is(model.StatusActive)
 		return err
 	})
 	return ok, err

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/oauth"
-	"vmsbridge/uplink/identity/record"
 	"vmsbridge/uplink/identity/web"
 )
 
@@ -100,7 +100,7 @@ func TestHoldingOfAnotherAccount(t *testing.T) {
 	}
 	// Settings are enough for keys, and not for clients, whose own token sees everything.
 	b := newBed(t)
-	b.EditUser("ru@c", func(u *record.User) { u.IsEditAccount = true })
+	b.EditUser("ru@c", func(u *model.User) { u.IsEditAccount = true })
 	key := b.signIn("ru@c")
 	require.Equal(t, 201, b.do("POST", "/oauth2/keys", map[string]any{"name": "x"}, cookie(key)).code)
 	require.Equal(t, 403, b.do("POST", "/oauth2/clients", map[string]any{"name": "x"}, cookie(key)).code)
@@ -130,11 +130,11 @@ func TestAPIKeyIsAskedFor(t *testing.T) {
 	require.Equal(t, 401, ask("Authentication", ""))
 	require.Equal(t, 401, ask("Authentication", made.text("key")+"x"))
 	require.Equal(t, 401, ask("Authentication", secret), "a client's secret is no key")
-	b.SetStatus("c", record.StatusSuspended)
+	b.SetStatus("c", model.StatusSuspended)
 	ok, err := oauth.CheckKey(b.Store, made.text("key"))
 	require.NoError(t, err)
 	require.False(t, ok)
-	b.SetStatus("c", record.StatusActive)
+	b.SetStatus("c", model.StatusActive)
 	require.Equal(t, 204, b.do("DELETE", "/oauth2/keys?id="+made.text("id"), nil, cookie(session)).code)
 	require.Equal(t, 401, ask("Authentication", made.text("key")))
 }

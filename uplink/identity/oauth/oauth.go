@@ -30,7 +30,7 @@ type Gate interface {
 	SignedIn(http.ResponseWriter, *http.Request, session.Opened)
 }
 
-// Factors sends the codes of a second factor, identity/factor.
+// Factors sends the codes of a second factor, identity/session.
 type Factors interface {
 	Send(ctx context.Context, token, kind string) error
 }
@@ -38,7 +38,7 @@ type Factors interface {
 // Options of New. Store, Desk and Gate are needed.
 type Options struct {
 	Store *store.Store
-	Desk  *session.Desk
+	Desk  *session.Service
 	Gate  Gate
 	// BaseURL is the address of /api/v3.0 that answers tell, such as https://cloud.example.org; "" is the host that the client
 	// used, if it is one that vms.Here takes, with Host to know names.
@@ -63,7 +63,7 @@ const (
 type OAuth struct {
 	o     Options
 	store *store.Store
-	desk  *session.Desk
+	desk  *session.Service
 	mux   *http.ServeMux
 	log   *slog.Logger
 }

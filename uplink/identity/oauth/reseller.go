@@ -15,8 +15,7 @@ import (
 	"time"
 
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/audit"
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/vms"
 )
@@ -123,8 +122,8 @@ func (s *OAuth) resell(w http.ResponseWriter, r *http.Request) (out made, err er
 			return err
 		}
 		out.Expires, out.Scopes = vms.At(t.Expires), t.Scopes
-		return tx.Record(audit.Entry{AccountID: t.AccountID, By: p.User.ID, ByName: p.User.Email, From: at(from), Action: audit.Create,
-			Kind: audit.KindToken, Target: t.ID, Name: t.Name})
+		return tx.Record(model.AuditEntry{AccountID: t.AccountID, By: p.User.ID, ByName: p.User.Email, From: at(from), Action: model.AuditCreate,
+			Kind: model.KindToken, Target: t.ID, Name: t.Name})
 	})
 	if err == nil {
 		right()
@@ -134,7 +133,7 @@ func (s *OAuth) resell(w http.ResponseWriter, r *http.Request) (out made, err er
 }
 
 // bearer is who asks.
-func (s *OAuth) bearer(tx *store.Tx, text string, from netip.Addr) (identity.Principal, record.Token, error) {
+func (s *OAuth) bearer(tx *store.Tx, text string, from netip.Addr) (identity.Principal, model.Token, error) {
 	p, t, err := tx.Bearer(text)
 	if errors.Is(err, identity.ErrUnknown) || err == nil && !p.From(from) {
 		err = errBearer
@@ -143,34 +142,34 @@ func (s *OAuth) bearer(tx *store.Tx, text string, from netip.Addr) (identity.Pri
 }
 
 // derive is the token for another account that is made from parent.
-func derive(tx *store.Tx, p identity.Principal, parent record.Token, in wanted) (record.Token, error) {
+func derive(tx *store.Tx, p identity.Principal, parent model.Token, in wanted) (model.Token, error) {
 	if parent.UserID == "" {
-		return record.Token{}, errMachine
+		return model.Token{}, errMachine
 	}
 	none := vms.NotFound("accounts", "There is no such account among the caller's", in.TargetID)
 	u, err := tx.User(parent.UserID)
 	if err != nil {
-		return record.Token{}, err
+		return model.Token{}, err
 	}
 	target, err := tx.Account(in.TargetID)
 	if errors.Is(err, identity.ErrNotFound) {
-		return record.Token{}, none
+		return model.Token{}, none
 	} else if err != nil {
-		return record.Token{}, err
+		return model.Token{}, err
 	}
 	if _, err := tx.Principal(u, target); errors.Is(err, identity.ErrUnknown) {
-		return record.Token{}, none
+		return model.Token{}, none
 	} else if err != nil {
-		return record.Token{}, err
+		return model.Token{}, err
 	}
 	var refused *Error
 	scopes, err := scope(strings.Join(in.Scopes, " "), identity.ScopesOf(p.Kind, p.Scopes))
 	if errors.As(err, &refused) {
-		return record.Token{}, vms.BadRequest([]vms.Problem{{Argument: "scopes", Reason: vms.ReasonValue, Text: "must be among those of the token"}})
+		return model.Token{}, vms.BadRequest([]vms.Problem{{Argument: "scopes", Reason: vms.ReasonValue, Text: "must be among those of the token"}})
 	} else if err != nil {
-		return record.Token{}, err
+		return model.Token{}, err
 	}
-	t := record.Token{Kind: identity.KindUser, AccountID: target.ID, UserID: u.ID, Name: parent.Name, Scopes: scopes, Cameras: parent.Cameras,
+	t := model.Token{Kind: identity.KindUser, AccountID: target.ID, UserID: u.ID, Name: parent.Name, Scopes: scopes, Cameras: parent.Cameras,
 		ClientID: parent.ClientID, Family: cmp.Or(parent.Family, newFamily()), Parent: cmp.Or(parent.Parent, parent.ID), Expires: tx.Now().Add(accessTime)}
 	if !parent.Expires.IsZero() && parent.Expires.Before(t.Expires) {
 		t.Expires = parent.Expires

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/oauth"
-	"vmsbridge/uplink/identity/record"
 )
 
 func target(id string, more ...any) map[string]any {
@@ -67,10 +67,10 @@ func TestResellerToken(t *testing.T) {
 	require.Equal(t, 404, post(b.token(basic(id, secret), "grant_type", "password", "username", "ru@m", "password", password).text("access_token"), target("c")).code, "a user who may not switch")
 	require.Equal(t, 404, post(b.token(cookie(b.signIn("asu@c")), "grant_type", "cookie").text("access_token"), target("m")).code, "nobody goes upwards")
 	require.Equal(t, 404, post(b.token(cookie(b.signIn("asu@o")), "grant_type", "cookie").text("access_token"), target("c")).code, "nor sideways")
-	b.SetStatus("c", record.StatusSuspended)
+	b.SetStatus("c", model.StatusSuspended)
 	require.Equal(t, 404, post(parent.text("access_token"), target("c")).code)
 	require.Empty(t, b.opens(below))
-	b.SetStatus("c", record.StatusActive)
+	b.SetStatus("c", model.StatusActive)
 	require.NotEmpty(t, b.opens(below))
 
 	b.do("POST", "/oauth2/revoke", map[string]string{"token": parent.text("access_token")}, basic(id, secret))
@@ -82,7 +82,7 @@ func TestResellerTokenOfASession(t *testing.T) {
 	b := newBed(t)
 	key := b.signIn("asu@m")
 	parent := b.token(cookie(key), "grant_type", "cookie")
-	b.Pass(11 * time.Hour)
+	b.Advance(11 * time.Hour)
 	r := b.do("POST", oauth.PathReseller, target("c"), bearer(parent.text("access_token")))
 	require.Equal(t, 201, r.code)
 	require.Equal(t, b.Now().Add(time.Hour).Format("2006-01-02T15:04:05.000+00:00"), r.text("expireTimestamp"))

@@ -5,8 +5,7 @@ import (
 	"net/http"
 
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/audit"
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -25,7 +24,7 @@ func (s *OAuth) revoke(w http.ResponseWriter, c *call) error {
 	if err != nil {
 		return err
 	}
-	var client record.Token
+	var client model.Token
 	if id != "" {
 		if client, err = s.known(c); err != nil {
 			return err
@@ -41,7 +40,7 @@ func (s *OAuth) revoke(w http.ResponseWriter, c *call) error {
 		if t.State(tx.Now()) != "active" {
 			return nil
 		}
-		entry := audit.Entry{AccountID: t.AccountID, By: t.UserID, From: at(c.from), Action: audit.Delete, Kind: audit.KindToken, Target: t.ID, Name: t.Name}
+		entry := model.AuditEntry{AccountID: t.AccountID, By: t.UserID, From: at(c.from), Action: model.AuditDelete, Kind: model.KindToken, Target: t.ID, Name: t.Name}
 		if t.Purpose == purposeRefresh {
 			return errors.Join(endFamily(tx, t.Family), tx.Record(entry))
 		}

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strings"
 
+	"vmsbridge/uplink/identity/api"
 	"vmsbridge/uplink/identity/session"
-	"vmsbridge/uplink/identity/status"
 )
 
 // pathSignIn takes the forms of the sign-in page. Its query is that of /oauth2/authorize, which comes after it.
@@ -41,7 +41,7 @@ func (s *OAuth) signIn(w http.ResponseWriter, c *call) error {
 		}
 	case in[3] != "":
 		if s.o.Factors == nil {
-			err = status.New(status.Away, "NotConfigured", "codes cannot be sent by this service")
+			err = api.NewError(api.CodeAway, "NotConfigured", "codes cannot be sent by this service")
 		} else if err = s.o.Factors.Send(c.r.Context(), v.Token, in[3]); err == nil {
 			v.Sent = true
 		}
@@ -82,7 +82,7 @@ func (s *OAuth) enter(w http.ResponseWriter, c *call, a asking, claim session.Cl
 // step shows the next step, or the same one with what was wrong.
 func (s *OAuth) step(w http.ResponseWriter, a asking, v view, err error) error {
 	code := http.StatusOK
-	var why *status.Error
+	var why *api.Error
 	if errors.As(err, &why) {
 		v.Problem = why.Message
 		if code = why.Code; code >= 460 { // no codes of HTTP

@@ -9,10 +9,9 @@ import (
 	"time"
 
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/audit"
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/api"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/session"
-	"vmsbridge/uplink/identity/status"
 	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/vms"
 )
@@ -29,8 +28,8 @@ type issued struct {
 
 // grant is what tokens are made of.
 type grant struct {
-	client  record.Token // empty for a session's token
-	user    record.User  // empty for a client's own token
+	client  model.Token // empty for a session's token
+	user    model.User  // empty for a client's own token
 	account string
 	scopes  []string // of the access token
 	family  string   // "" begins one
@@ -53,10 +52,10 @@ func (s *OAuth) token(w http.ResponseWriter, c *call) error {
 	if err != nil {
 		return err
 	}
-	grants := map[string]func(*call, record.Token) (exchange, error){"password": s.password, "authorization_code": s.code,
+	grants := map[string]func(*call, model.Token) (exchange, error){"password": s.password, "authorization_code": s.code,
 		"refresh_token": s.rotate, "client_credentials": s.credentials}
 	begin, ok := grants[kind]
-	var client record.Token
+	var client model.Token
 	switch {
 	case kind == "":
 		return refuse("invalid_request", "missing parameter: grant_type")
@@ -83,7 +82,7 @@ func (s *OAuth) token(w http.ResponseWriter, c *call) error {
 }
 
 // known authenticates the client of a request.
-func (s *OAuth) known(c *call) (t record.Token, err error) {
+func (s *OAuth) known(c *call) (t model.Token, err error) {
 	id, secret, err := c.credentials()
 	if err != nil {
 		return t, err
@@ -121,7 +120,7 @@ func (s *OAuth) issue(take exchange) (out issued, err error) {
 
 // issue makes the tokens of a grant. The user, if there is one, may act now, or it is errGrant.
 func issue(tx *store.Tx, g grant) (issued, error) {
-	t := record.Token{Kind: identity.KindUser, AccountID: g.account, UserID: g.user.ID, Name: g.client.Name, Scopes: g.scopes, ClientID: g.client.ID,
+	t := model.Token{Kind: identity.KindUser, AccountID: g.account, UserID: g.user.ID, Name: g.client.Name, Scopes: g.scopes, ClientID: g.client.ID,
 		Family: g.family, Expires: tx.Now().Add(accessTime), Session: g.session}
 	if g.user.ID == "" {
 		t.Kind = identity.KindBridge // a machine, which may bring a bridge along
@@ -164,13 +163,13 @@ func issue(tx *store.Tx, g grant) (issued, error) {
 	if !g.until.IsZero() {
 		return out, nil // more of a family that stands in the trail already
 	}
-	e := audit.Entry{AccountID: g.account, By: g.user.ID, ByName: g.user.Email, Action: audit.Create, Kind: audit.KindToken, Target: access.ID, Name: access.Name,
+	e := model.AuditEntry{AccountID: g.account, By: g.user.ID, ByName: g.user.Email, Action: model.AuditCreate, Kind: model.KindToken, Target: access.ID, Name: access.Name,
 		From: at(g.from)}
 	return out, tx.Record(e)
 }
 
 // password is the grant of RFC 6749 §4.3. It passes the same states, limits and locks as a sign-in.
-func (s *OAuth) password(c *call, client record.Token) (exchange, error) {
+func (s *OAuth) password(c *call, client model.Token) (exchange, error) {
 	in, err := c.texts("username", "password", "scope")
 	if err != nil {
 		return nil, err
@@ -183,7 +182,7 @@ func (s *OAuth) password(c *call, client record.Token) (exchange, error) {
 		return nil, err
 	}
 	u, err := s.desk.Password(c.r.Context(), session.Login{Email: in[0], Password: in[1], From: c.from})
-	var why *status.Error
+	var why *api.Error
 	switch {
 	case errors.Is(err, session.ErrFactor):
 		return nil, errFactor
@@ -203,7 +202,7 @@ func (s *OAuth) password(c *call, client record.Token) (exchange, error) {
 }
 
 // credentials is the grant of RFC 6749 §4.4: a token of the client's account without a user.
-func (s *OAuth) credentials(c *call, client record.Token) (exchange, error) {
+func (s *OAuth) credentials(c *call, client model.Token) (exchange, error) {
 	asked, err := c.text("scope")
 	if err != nil {
 		return nil, err
@@ -216,7 +215,7 @@ func (s *OAuth) credentials(c *call, client record.Token) (exchange, error) {
 }
 
 // cookie makes a token of a session, for the account that the session is in. It ends with the session.
-func (s *OAuth) cookie(c *call, _ record.Token) (exchange, error) {
+func (s *OAuth) cookie(c *call, _ model.Token) (exchange, error) {
 	asked, err := c.text("scope")
 	if err != nil {
 		return nil, err
@@ -232,7 +231,7 @@ func (s *OAuth) cookie(c *call, _ record.Token) (exchange, error) {
 // rotate is the grant of RFC 6749 §6: another access token, with fewer scopes if that is asked for, and another refresh
 // token in place of this one. A refresh token that was exchanged before ends its family: one of the two who have it is a
 // thief.
-func (s *OAuth) rotate(c *call, client record.Token) (exchange, error) {
+func (s *OAuth) rotate(c *call, client model.Token) (exchange, error) {
 	in, err := c.texts("refresh_token", "scope")
 	if err != nil {
 		return nil, err
@@ -249,7 +248,7 @@ func (s *OAuth) rotate(c *call, client record.Token) (exchange, error) {
 			return grant{}, err
 		case !t.Used.IsZero():
 			s.log.Warn("a refresh token came twice; its family is revoked", "client", client.ID, "user", t.UserID, "account", t.AccountID)
-			return grant{}, stolen(tx, t.Family, audit.Entry{AccountID: t.AccountID, From: at(c.from), Target: t.ID, Name: t.Name})
+			return grant{}, stolen(tx, t.Family, model.AuditEntry{AccountID: t.AccountID, From: at(c.from), Target: t.ID, Name: t.Name})
 		case t.State(tx.Now()) != "active":
 			return grant{}, errGrant
 		}

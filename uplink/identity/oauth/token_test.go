@@ -11,9 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/audit"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/oauth"
-	"vmsbridge/uplink/identity/record"
 	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/identity/web"
 )
@@ -70,10 +69,10 @@ func TestPasswordGrant(t *testing.T) {
 	}
 	wrong := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", "wrong horse 12")
 	require.Equal(t, wrong.body, b.token(basic(id, secret), "grant_type", "password", "username", "nobody@c", "password", password).body, "one answer for all")
-	b.EditUser("ru@c", func(u *record.User) { u.IsActive = false })
+	b.EditUser("ru@c", func(u *model.User) { u.IsActive = false })
 	require.Equal(t, wrong.body, b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password).body)
 	require.Empty(t, b.opens(r.text("access_token")), "a disabled user's token opens nothing")
-	b.EditUser("ru@c", func(u *record.User) { u.IsActive, u.IsFactorEnabled = true, true })
+	b.EditUser("ru@c", func(u *model.User) { u.IsActive, u.IsFactorEnabled = true, true })
 	r = b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
 	require.Equal(t, 400, r.code)
 	require.Contains(t, r.text("error_description"), "code")
@@ -128,7 +127,7 @@ func TestRefreshRotates(t *testing.T) {
 	require.Equal(t, "c:ru@c", b.opens(beside.text("access_token")))
 
 	// It is good for 14 days when it rests and for 90 in all.
-	b.Pass(12*time.Hour + time.Second)
+	b.Advance(12*time.Hour + time.Second)
 	require.Empty(t, b.opens(beside.text("access_token")))
 	at, days := beside.text("refresh_token"), 0
 	for ; days < 200; days += 10 {
@@ -138,11 +137,11 @@ func TestRefreshRotates(t *testing.T) {
 			break
 		}
 		at = r.text("refresh_token")
-		b.Pass(10 * 24 * time.Hour)
+		b.Advance(10 * 24 * time.Hour)
 	}
 	require.Equal(t, 90, days)
 	rested := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
-	b.Pass(14*24*time.Hour + time.Second)
+	b.Advance(14*24*time.Hour + time.Second)
 	require.Equal(t, "invalid_grant", refresh(rested.text("refresh_token")).text("error"))
 }
 
@@ -151,15 +150,15 @@ func TestRefreshOutlivesASuspension(t *testing.T) {
 	b := newBed(t)
 	id, secret := b.client("m", nil)
 	r := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
-	b.SetStatus("c", record.StatusSuspended)
+	b.SetStatus("c", model.StatusSuspended)
 	require.Empty(t, b.opens(r.text("access_token")))
 	again := func() reply {
 		return b.token(basic(id, secret), "grant_type", "refresh_token", "refresh_token", r.text("refresh_token"))
 	}
 	require.Equal(t, "invalid_grant", again().text("error"))
-	b.SetStatus("c", record.StatusActive)
+	b.SetStatus("c", model.StatusActive)
 	require.Equal(t, 200, again().code)
-	b.SetStatus("m", record.StatusSuspended)
+	b.SetStatus("m", model.StatusSuspended)
 	require.Equal(t, "invalid_client", again().text("error"), "the client's account")
 }
 
@@ -199,12 +198,12 @@ func all(v bool) map[string]bool {
 // Whatever takes a user's right to act ends at once all that the user has: tokens, sessions, codes, what can be exchanged.
 // What lasts is gone for good, what may be lifted lets them go on.
 func TestWhatEndsTokensAtOnce(t *testing.T) {
-	user := func(f func(*record.User)) func(*bed) { return func(b *bed) { b.EditUser("ru@c", f) } }
+	user := func(f func(*model.User)) func(*bed) { return func(b *bed) { b.EditUser("ru@c", f) } }
 	status := func(account, v string) func(*bed) { return func(b *bed) { b.SetStatus(account, v) } }
 	ranges := func(list ...string) func(*bed) {
 		return func(b *bed) {
-			b.EditAccount("c", func(a *record.Account) {
-				a.AccessRestriction, a.AllowableRange = record.Texts{"enable_ip_restrictions"}, list
+			b.EditAccount("c", func(a *model.Account) {
+				a.AccessRestriction, a.AllowableRange = model.Texts{"enable_ip_restrictions"}, list
 			})
 		}
 	}
@@ -212,16 +211,16 @@ func TestWhatEndsTokensAtOnce(t *testing.T) {
 	change := func(who, path string, body map[string]string) func(*bed) {
 		return func(b *bed) {
 			key := b.signIn(who)
-			b.Pass(time.Second)
+			b.Advance(time.Second)
 			require.Contains(b.t, []int{200, 202}, b.do("POST", path, body, cookie(key)).code)
 		}
 	}
 	for name, c := range map[string]struct{ end, lift func(*bed) }{
-		"account suspended":            {status("c", record.StatusSuspended), status("c", record.StatusActive)},
-		"account inactive":             {status("c", record.StatusInactive), status("c", record.StatusActive)},
+		"account suspended":            {status("c", model.StatusSuspended), status("c", model.StatusActive)},
+		"account inactive":             {status("c", model.StatusInactive), status("c", model.StatusActive)},
 		"outside the address ranges":   {ranges("203.0.113.0/24"), within},
-		"outside the hours":            {user(func(u *record.User) { u.AccessPeriod = record.Texts{"6-0000-0001"} }), user(func(u *record.User) { u.AccessPeriod = nil })},
-		"disabled":                     {user(func(u *record.User) { u.IsActive = false }), user(func(u *record.User) { u.IsActive = true })},
+		"outside the hours":            {user(func(u *model.User) { u.AccessPeriod = model.Texts{"6-0000-0001"} }), user(func(u *model.User) { u.AccessPeriod = nil })},
+		"disabled":                     {user(func(u *model.User) { u.IsActive = false }), user(func(u *model.User) { u.IsActive = true })},
 		"user deleted":                 {func(b *bed) { b.deleteUser("ru@c") }, nil},
 		"account deleted":              {func(b *bed) { b.deleteAccount("c") }, nil},
 		"password changed by the user": {change("ru@c", "/g/aaa/change_password", map[string]string{"password": "another horse 2", "current_password": password}), nil},
@@ -229,8 +228,8 @@ func TestWhatEndsTokensAtOnce(t *testing.T) {
 			change("asu@c", "/g/aaa/change_password", map[string]string{"password": "another horse 2", "id": b.User("ru@c").ID})(b)
 		}, nil},
 		"locked by wrong passwords": {func(b *bed) {
-			b.EditAccount("c", func(a *record.Account) { a.LoginAttemptLimit = 1 })
-			b.Pass(time.Second)
+			b.EditAccount("c", func(a *model.Account) { a.LoginAttemptLimit = 1 })
+			b.Advance(time.Second)
 			require.Equal(b.t, 401, b.do("POST", "/g/aaa/authenticate", map[string]string{"username": "ru@c", "password": "wrong wrong 1"}).code)
 		}, nil},
 	} {
@@ -240,7 +239,7 @@ func TestWhatEndsTokensAtOnce(t *testing.T) {
 			id, secret := b.client("m", nil)
 			open := b.held(id, secret)
 			require.Equal(t, all(true), open())
-			b.Pass(time.Second)
+			b.Advance(time.Second)
 			c.end(b)
 			require.Equal(t, all(false), open())
 			if c.lift != nil {
@@ -248,7 +247,7 @@ func TestWhatEndsTokensAtOnce(t *testing.T) {
 				require.Equal(t, all(true), open())
 			} else if b.User("ru@c").ID != "" {
 				// Not even support brings back what a lock or a new password ended.
-				b.EditUser("ru@c", func(u *record.User) { u.Inner.Locked, u.IsActive = time.Time{}, true })
+				b.EditUser("ru@c", func(u *model.User) { u.Inner.Locked, u.IsActive = time.Time{}, true })
 				require.Equal(t, all(false), open())
 			}
 		})
@@ -260,7 +259,7 @@ func TestNewPasswordLeavesTheCurrentSession(t *testing.T) {
 	b := newBed(t)
 	key, other := b.signIn("ru@c"), b.signIn("ru@c")
 	mine, others := b.token(cookie(key), "grant_type", "cookie"), b.token(cookie(other), "grant_type", "cookie")
-	b.Pass(time.Second)
+	b.Advance(time.Second)
 	require.Equal(t, 200, b.do("POST", "/g/aaa/change_password", map[string]string{"password": "another horse 2", "current_password": password}, cookie(key)).code)
 	require.NotEmpty(t, b.opens(mine.text("access_token")))
 	require.Equal(t, 200, b.do("GET", "/g/aaa/isauth", nil, cookie(key)).code)
@@ -375,11 +374,11 @@ func TestStoredHashed(t *testing.T) {
 				require.Len(t, x.Hash, 32)
 			}
 		}
-		trail, err := tx.Trail("c", 0, 100)
+		trail, err := tx.AuditTrail("c", 0, 100)
 		require.NoError(t, err)
 		made := 0
 		for _, e := range trail {
-			if e.Action == audit.Create && e.Kind == audit.KindToken {
+			if e.Action == model.AuditCreate && e.Kind == model.KindToken {
 				made++
 			}
 			require.False(t, strings.HasPrefix(e.Name, "vms1_"))
@@ -388,7 +387,7 @@ func TestStoredHashed(t *testing.T) {
 		return nil
 	}))
 	// What is long over goes, and the index with it.
-	b.Pass(200 * 24 * time.Hour)
+	b.Advance(200 * 24 * time.Hour)
 	require.NoError(t, b.Store.Prune())
 	require.NoError(t, oauth.Prune(b.Store))
 	list, err = b.Store.Tokens()

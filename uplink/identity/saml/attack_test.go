@@ -8,7 +8,7 @@ import (
 	"github.com/beevik/etree"
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
 )
 
 // evil is a copy of the message's assertion without its signature, with another id and the address of the boss.
@@ -185,7 +185,7 @@ func TestWrongKey(t *testing.T) {
 	_, _, err := b.door.User(t.Context(), text(t, lied.message(t, "anna@a.org", nil)))
 	require.Equal(t, 404, code(err), "b's provider signed it, and b has no such user")
 	stranger := newProvider(t, 1, "idp.stranger.org")
-	b.account(t, "b", func(a *record.Account) { a.BrandCertificate = "" })
+	b.account(t, "b", func(a *model.Account) { a.BrandCertificate = "" })
 	_, _, err = b.door.User(t.Context(), text(t, stranger.message(t, "anna@a.org", nil)))
 	require.Equal(t, 401, code(err))
 	// The certificate of a in the message of b does not make it a's.

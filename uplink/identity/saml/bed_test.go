@@ -22,7 +22,7 @@ import (
 	dsig "github.com/russellhaering/goxmldsig"
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -137,13 +137,13 @@ func newBed(t testing.TB) *bed {
 	b.open(t)
 	t.Cleanup(func() { _ = b.store.Close() })
 	for id, p := range map[string]provider{"a": b.a, "b": b.b} {
-		a := record.NewAccount()
-		a.ID, a.Status, a.BrandCertificate = id, record.Texts{record.StatusActive}, p.pem()
+		a := model.NewAccount()
+		a.ID, a.Status, a.BrandCertificate = id, model.Texts{model.StatusActive}, p.pem()
 		_, err := b.store.CreateAccount(a)
 		require.NoError(t, err)
 	}
 	for email, account := range map[string]string{"anna@a.org": "a", "boss@a.org": "a", "bert@b.org": "b"} {
-		u := record.NewUser()
+		u := model.NewUser()
 		u.Email, u.OwnerAccountID, u.IsActive, u.IsPending = email, account, true, false
 		u, err := b.store.CreateUser(u)
 		require.NoError(t, err)
@@ -160,7 +160,7 @@ func (b *bed) open(t testing.TB) {
 	require.NoError(t, err)
 }
 
-func (b *bed) account(t testing.TB, id string, f func(*record.Account)) {
+func (b *bed) account(t testing.TB, id string, f func(*model.Account)) {
 	require.NoError(t, b.store.Update(func(tx *store.Tx) error {
 		a, err := tx.Account(id)
 		f(&a)

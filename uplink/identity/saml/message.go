@@ -13,7 +13,7 @@ import (
 	"github.com/crewjam/saml"
 	xrv "github.com/mattermost/xml-roundtrip-validator"
 
-	"vmsbridge/uplink/identity/status"
+	"vmsbridge/uplink/identity/api"
 )
 
 const (
@@ -37,13 +37,13 @@ type message struct {
 }
 
 func unreadable(format string, a ...any) error {
-	return status.New(status.Arguments, "InvalidSAMLResponse", "the SAML response cannot be read: "+fmt.Sprintf(format, a...))
+	return api.NewError(api.CodeArguments, "InvalidSAMLResponse", "the SAML response cannot be read: "+fmt.Sprintf(format, a...))
 }
 
 // read takes a message apart. The error is a 400.
 func read(text string) (*message, error) {
 	if text == "" {
-		return nil, status.New(status.Arguments, "MissingArgument", "missing arguments: SAMLResponse")
+		return nil, api.NewError(api.CodeArguments, "MissingArgument", "missing arguments: SAMLResponse")
 	}
 	if len(text) > base64.StdEncoding.EncodedLen(maxBytes) {
 		return nil, unreadable("it is larger than %d bytes", maxBytes)
@@ -124,7 +124,7 @@ func shape(root *etree.Element) (*message, error) {
 		}
 		switch ns := el.NamespaceURI(); {
 		case strings.HasPrefix(el.Tag, "Encrypted"):
-			return status.New(status.Arguments, "EncryptedAssertion", "the assertion is encrypted; let the identity provider sign it and not encrypt it")
+			return api.NewError(api.CodeArguments, "EncryptedAssertion", "the assertion is encrypted; let the identity provider sign it and not encrypt it")
 		case el.Tag == "Response" && el != root:
 			return unreadable("it has a response within")
 		case el.Tag == "Assertion":

@@ -14,8 +14,8 @@ import (
 	"github.com/crewjam/saml"
 
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/status"
+	"vmsbridge/uplink/identity/api"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -60,19 +60,19 @@ func (d *Door) Consumer() string { return d.consumer }
 func (d *Door) Audience() string { return d.audience }
 
 var (
-	errUntrusted = status.New(status.Invalid, "InvalidAssertion", "the identity provider's message is not accepted; the log of this service says why")
+	errUntrusted = api.NewError(api.CodeInvalid, "InvalidAssertion", "the identity provider's message is not accepted; the log of this service says why")
 	errPath      = errors.New("read the user's address")
-	errNoUser    = status.New(status.NotFound, "UserNotFound", "the account of the identity provider has no such user")
+	errNoUser    = api.NewError(api.CodeNotFound, "UserNotFound", "the account of the identity provider has no such user")
 )
 
 // witness is an account whose certificate signed a message.
 type witness struct {
-	account record.Account
+	account model.Account
 	cert    *x509.Certificate
 	signed  *etree.Element // the assertion, as it was verified
 }
 
-// User is the id of the user whom a message names: the base64 of a samlp:Response. Errors are *status.Error: 400 for what
+// User is the id of the user whom a message names: the base64 of a samlp:Response. Errors are *api.Error: 400 for what
 // cannot be read or is encrypted, 401 for what is not to be trusted, 404 if the provider's account has no such user. A
 // message is good once. strong says that by the message the user signed in at the provider with more than one factor.
 func (d *Door) User(_ context.Context, text string) (id string, strong bool, err error) {
@@ -100,13 +100,13 @@ func (d *Door) User(_ context.Context, text string) (id string, strong bool, err
 		user, answer = "", nil
 		for _, w := range list {
 			id, err := d.admit(tx, w, a)
-			var e *status.Error
+			var e *api.Error
 			switch {
 			case err == nil:
 				user = id
 			case !errors.As(err, &e):
 				return err
-			case answer == nil || e.Code == status.NotFound:
+			case answer == nil || e.Code == api.CodeNotFound:
 				answer = err
 			}
 		}
@@ -151,7 +151,7 @@ func (d *Door) refuse(cause error, account string) error {
 // witnesses finds the accounts whose certificate signed a message. It looks at all that have one, since nothing that is in
 // a message may be believed before it is verified.
 func (d *Door) witnesses(m *message) ([]witness, error) {
-	var all []record.Account
+	var all []model.Account
 	now := d.store.Now()
 	err := d.store.View(func(tx *store.Tx) (err error) { all, err = tx.Accounts(); return err })
 	if err != nil {
@@ -159,10 +159,10 @@ func (d *Door) witnesses(m *message) ([]witness, error) {
 	}
 	var out []witness
 	for _, a := range all {
-		if a.BrandCertificate == "" || !a.Is(record.StatusActive) {
+		if a.BrandCertificate == "" || !a.Is(model.StatusActive) {
 			continue
 		}
-		cert, err := record.ParseCertificate(a.BrandCertificate)
+		cert, err := model.ParseCertificate(a.BrandCertificate)
 		if err != nil {
 			d.log.Warn("the SAML certificate of an account cannot be read", "account", a.ID, "error", err)
 			continue
@@ -179,18 +179,18 @@ func (d *Door) witnesses(m *message) ([]witness, error) {
 
 // find is the user of the witness's own account whose address stands at the account's path. The error wraps
 // identity.ErrNotFound if there is none.
-func (d *Door) find(tx *store.Tx, w witness) (record.User, error) {
+func (d *Door) find(tx *store.Tx, w witness) (model.User, error) {
 	p, err := ParsePath(w.account.BrandNameIDPath)
 	var email string
 	if err == nil {
 		email, err = p.Text(w.signed)
 	}
 	if err != nil {
-		return record.User{}, fmt.Errorf("%w: %w", errPath, err)
+		return model.User{}, fmt.Errorf("%w: %w", errPath, err)
 	}
 	u, err := tx.UserByEmail(email)
 	if err == nil && u.OwnerAccountID != w.account.ID {
-		return record.User{}, fmt.Errorf("find user of the account: %w", identity.ErrNotFound)
+		return model.User{}, fmt.Errorf("find user of the account: %w", identity.ErrNotFound)
 	}
 	return u, err
 }

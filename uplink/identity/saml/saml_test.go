@@ -15,13 +15,13 @@ import (
 	dsig "github.com/russellhaering/goxmldsig"
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/status"
+	"vmsbridge/uplink/identity/api"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
 )
 
 func code(err error) int {
-	var e *status.Error
+	var e *api.Error
 	if errors.As(err, &e) {
 		return e.Code
 	}
@@ -42,7 +42,7 @@ func TestGoodMessages(t *testing.T) {
 	lines := text(t, b.a.message(t, "anna@a.org", nil))
 	_, _, err := b.door.User(t.Context(), lines[:76]+"\r\n"+lines[76:]+"\n")
 	require.NoError(t, err, "base64 in lines")
-	b.account(t, "a", func(a *record.Account) {
+	b.account(t, "a", func(a *model.Account) {
 		a.BrandNameIDPath = "//saml:Attribute[@FriendlyName='mail']/saml:AttributeValue"
 	})
 	user, _, err := b.door.User(t.Context(), text(t, b.a.message(t, "anna@a.org", func(r *saml.IdpAuthnRequest) { r.Assertion.Subject.NameID.Value = "bert@b.org" })))
@@ -57,13 +57,13 @@ func TestProviderSpeaksForItsOwnAccount(t *testing.T) {
 	require.Equal(t, 404, code(err))
 	require.Empty(t, user)
 	// b registers a's certificate: a's messages still sign a's users in, and nobody else.
-	b.account(t, "b", func(a *record.Account) { a.BrandCertificate = b.a.pem() })
+	b.account(t, "b", func(a *model.Account) { a.BrandCertificate = b.a.pem() })
 	user, _, err = b.door.User(t.Context(), text(t, b.a.message(t, "anna@a.org", nil)))
 	require.NoError(t, err)
 	require.Equal(t, b.ids["anna@a.org"], user)
 	_, _, err = b.door.User(t.Context(), text(t, b.b.message(t, "bert@b.org", nil)))
 	require.Equal(t, 401, code(err), "the certificate was replaced")
-	b.account(t, "a", func(a *record.Account) { a.Status = record.Texts{record.StatusSuspended} })
+	b.account(t, "a", func(a *model.Account) { a.Status = model.Texts{model.StatusSuspended} })
 	_, _, err = b.door.User(t.Context(), text(t, b.a.message(t, "anna@a.org", nil)))
 	require.Equal(t, 404, code(err))
 }

@@ -6,32 +6,29 @@ import (
 	"time"
 
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/audit"
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/rule"
-	"vmsbridge/uplink/identity/secret"
-	"vmsbridge/uplink/identity/status"
+	"vmsbridge/uplink/identity/api"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
 )
 
 // Caller is who a request with a good session comes from.
 type Caller struct {
-	User    record.User
-	Home    record.Account // the user's own
-	Active  record.Account // the one that the session is in
-	Session record.Session
+	User    model.User
+	Home    model.Account // the user's own
+	Active  model.Account // the one that the session is in
+	Session model.Session
 	From    netip.Addr
 }
 
 // Rule is the caller as the rules see it.
-func (c Caller) Rule() rule.Caller { return rule.CallerOf(c.User, c.Home) }
+func (c Caller) Rule() model.Caller { return model.CallerOf(c.User, c.Home) }
 
 // Place is where an account is, seen by the caller.
-func (c Caller) Place(a record.Account) rule.Place { return rule.PlaceOf(c.Home, a) }
+func (c Caller) Place(a model.Account) model.Place { return model.PlaceOf(c.Home, a) }
 
 // Entry begins an entry of the trail about something in an account.
-func (c Caller) Entry(account string, action audit.Action, kind, target, name string) audit.Entry {
-	return audit.Entry{AccountID: account, By: c.User.ID, ByName: c.User.Email, From: address(c.From), Action: action, Kind: kind, Target: target, Name: name}
+func (c Caller) Entry(account string, action model.AuditAction, kind, target, name string) model.AuditEntry {
+	return model.AuditEntry{AccountID: account, By: c.User.ID, ByName: c.User.Email, From: address(c.From), Action: action, Kind: kind, Target: target, Name: name}
 }
 
 // seenEvery bounds how often the time of a session's last request is written; between that it is in memory, and lost if the
@@ -40,7 +37,7 @@ const seenEvery = 30 * time.Second
 
 // Caller finds whose session a key is. Every reason why it is not good is the same 401: unknown, ended, expired, unused
 // for too long, user disabled or gone, account not active, outside the user's hours or the account's addresses.
-func (d *Desk) Caller(key string, from netip.Addr) (Caller, error) {
+func (d *Service) Caller(key string, from netip.Addr) (Caller, error) {
 	if key == "" {
 		return Caller{}, errSession
 	}
@@ -78,10 +75,10 @@ func (d *Desk) Caller(key string, from netip.Addr) (Caller, error) {
 }
 
 // CallerIn is Caller within a transaction: what it says stays true until that ends. It does not note the request.
-func (d *Desk) CallerIn(tx *store.Tx, key string, from netip.Addr) (Caller, error) {
+func (d *Service) CallerIn(tx *store.Tx, key string, from netip.Addr) (Caller, error) {
 	c := Caller{From: from}
 	var err error
-	if c.Session, err = tx.Session(secret.Hash(key)); err == nil {
+	if c.Session, err = tx.Session(identity.HashToken(key)); err == nil {
 		c.User, c.Home, err = userAndHome(tx, c.Session.UserID)
 	}
 	if err == nil {
@@ -93,30 +90,30 @@ func (d *Desk) CallerIn(tx *store.Tx, key string, from netip.Addr) (Caller, erro
 		return Caller{}, err
 	}
 	idle := time.Duration(c.Home.InactiveSessionTimeout) * time.Second
-	if !c.Session.Live(tx.Now(), idle) || c.User.Disabled() || !c.Home.Is(record.StatusActive) || !allowed(c.Home, from) ||
-		!record.Within(c.User.AccessPeriod, c.User.Timezone, tx.Now()) || !rule.Switch(c.Rule(), c.Place(c.Active)) {
+	if !c.Session.Live(tx.Now(), idle) || c.User.Disabled() || !c.Home.Is(model.StatusActive) || !allowed(c.Home, from) ||
+		!model.Within(c.User.AccessPeriod, c.User.Timezone, tx.Now()) || !model.MaySwitch(c.Rule(), c.Place(c.Active)) {
 		return Caller{}, errSession
 	}
 	return c, nil
 }
 
 // End ends a session. Whether there was one does not matter.
-func (d *Desk) End(c Caller) error {
+func (d *Service) End(c Caller) error {
 	return d.store.Update(func(tx *store.Tx) error {
-		return errors.Join(tx.DeleteSession(c.Session.Hash), tx.Record(mine(c.User, audit.SignOut, c.From)))
+		return errors.Join(tx.DeleteSession(c.Session.Hash), tx.Record(mine(c.User, model.AuditSignOut, c.From)))
 	})
 }
 
 // Switch moves a session into an account, "" for the user's own. The error is 404 for an account that the caller may not
 // enter as for one that does not exist.
-func (d *Desk) Switch(c Caller, account string) (Caller, error) {
+func (d *Service) Switch(c Caller, account string) (Caller, error) {
 	if account == "" {
 		account = c.Home.ID
 	}
 	err := d.store.Update(func(tx *store.Tx) error {
 		a, err := tx.Account(account)
-		if errors.Is(err, identity.ErrNotFound) || err == nil && !rule.Switch(c.Rule(), c.Place(a)) {
-			return status.New(status.NotFound, "AccountNotFound", "there is no such account")
+		if errors.Is(err, identity.ErrNotFound) || err == nil && !model.MaySwitch(c.Rule(), c.Place(a)) {
+			return api.NewError(api.CodeNotFound, "AccountNotFound", "there is no such account")
 		} else if err != nil {
 			return err
 		}
@@ -128,7 +125,7 @@ func (d *Desk) Switch(c Caller, account string) (Caller, error) {
 		}
 		s.ActiveAccount = a.ID
 		c.Active, c.Session = a, s
-		return errors.Join(tx.PutSession(s), tx.Record(c.Entry(a.ID, audit.Switch, audit.KindAccount, a.ID, a.Name)))
+		return errors.Join(tx.PutSession(s), tx.Record(c.Entry(a.ID, model.AuditSwitch, model.KindAccount, a.ID, a.Name)))
 	})
 	return c, err
 }

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -31,12 +31,12 @@ var markForm = regexp.MustCompile(`^([A-Za-z0-9_-]{1,64})\.([0-9]{1,12})\.([A-Za
 
 // Known is a user who signed in before at a device, and what the device is called there.
 type Known struct {
-	User   record.User
+	User   model.User
 	Device string
 }
 
 // Knows lists the users who signed in before at the device that has a mark.
-func (d *Desk) Knows(mark string) (list []Known, err error) {
+func (d *Service) Knows(mark string) (list []Known, err error) {
 	if mark == "" {
 		return nil, nil
 	}
@@ -65,17 +65,17 @@ func parts(mark string) []string {
 }
 
 // marked reports whether a part of a mark is the user's, and how old it is.
-func marked(u record.User, part string, now time.Time) (age time.Duration, ok bool) {
+func marked(u model.User, part string, now time.Time) (age time.Duration, ok bool) {
 	m := markForm.FindStringSubmatch(part)
 	at, err := strconv.ParseInt(m[2], 10, 64)
 	if err != nil || len(u.Inner.MarkKey) == 0 || m[1] != u.ID {
 		return 0, false
 	}
-	return now.Sub(time.Unix(at, 0)), secret.Same([]byte(part), []byte(partOf(u, m[2])))
+	return now.Sub(time.Unix(at, 0)), identity.SameHash([]byte(part), []byte(partOf(u, m[2])))
 }
 
 // partOf is a user's part of the mark of a device that is known since a time.
-func partOf(u record.User, since string) string {
+func partOf(u model.User, since string) string {
 	mac := hmac.New(sha256.New, u.Inner.MarkKey)
 	mac.Write([]byte("known device " + since))
 	return u.ID + "." + since + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
@@ -83,7 +83,7 @@ func partOf(u record.User, since string) string {
 
 // remember is the mark that a device is to have after a sign-in of a user, whom the caller stores:
 // with the parts of the users who were known there.
-func remember(u *record.User, mark string, now time.Time) string {
+func remember(u *model.User, mark string, now time.Time) string {
 	have := parts(mark)
 	for _, part := range have {
 		if age, ok := marked(*u, part, now); ok && age < markRenew {
@@ -91,7 +91,7 @@ func remember(u *record.User, mark string, now time.Time) string {
 		}
 	}
 	if len(u.Inner.MarkKey) == 0 {
-		u.Inner.MarkKey = secret.Hash(secret.NewToken(43))
+		u.Inner.MarkKey = identity.HashToken(identity.NewToken(43))
 	}
 	part := partOf(*u, strconv.FormatInt(now.Unix(), 10))
 	if !markForm.MatchString(part) {

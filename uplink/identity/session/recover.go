@@ -9,34 +9,32 @@ import (
 	"time"
 
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/audit"
-	"vmsbridge/uplink/identity/post"
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/secret"
-	"vmsbridge/uplink/identity/status"
+	"vmsbridge/uplink/identity/api"
+	"vmsbridge/uplink/identity/model"
+	"vmsbridge/uplink/identity/notify"
 	"vmsbridge/uplink/identity/store"
 )
 
 // Weak is the 400 for a password that may not be set, nil if it may. what is wrong stands in the data, as the public
 // service writes it.
-func Weak(password string) *status.Error {
-	why := secret.CheckPassword(password)
+func Weak(password string) *api.Error {
+	why := identity.CheckPassword(password)
 	if why == "" {
 		return nil
 	}
-	e := status.New(status.Arguments, "InvalidPassword", "the password "+why)
+	e := api.NewError(api.CodeArguments, "InvalidPassword", "the password "+why)
 	e.Data = map[string]any{"failed_requirements": map[string]bool{"length": strings.Contains(why, "characters")}}
 	return e
 }
 
 // Forgot sends a link to set another password, unless enough were sent. An address that nobody has is no error and takes as long.
-func (d *Desk) Forgot(_ context.Context, email string) error {
+func (d *Service) Forgot(_ context.Context, email string) error {
 	var answer error
-	var letters []post.Letter
+	var letters []notify.Message
 	err := d.store.Update(func(tx *store.Tx) error {
-		var held status.Held
-		held.Add(record.CheckEmail(email) != nil, errEmail)
-		u, home, found, err := d.home(tx, email, "")
+		var held api.Held
+		held.Add(model.CheckEmail(email) != nil, errEmail)
+		u, home, found, err := d.findUser(tx, email, "")
 		if err != nil {
 			return err
 		}
@@ -48,14 +46,14 @@ func (d *Desk) Forgot(_ context.Context, email string) error {
 		}
 		much := false
 		if found {
-			if much, err = enough(tx, u, post.PasswordReset); err != nil {
+			if much, err = enough(tx, u, notify.PasswordReset); err != nil {
 				return err
 			}
 		}
 		if !found || much {
-			return ticket(tx, secret.NewToken(48), record.PurposePassword, record.User{}, resetTime)
+			return ticket(tx, identity.NewToken(48), model.PurposePassword, model.User{}, resetTime)
 		}
-		l, err := d.Invite(tx, u, home, post.PasswordReset)
+		l, err := d.Invite(tx, u, home, notify.PasswordReset)
 		letters = append(letters, l)
 		return err
 	})
@@ -66,7 +64,7 @@ func (d *Desk) Forgot(_ context.Context, email string) error {
 }
 
 // CheckReset is nil if a token could be used to set a password.
-func (d *Desk) CheckReset(token string) error {
+func (d *Service) CheckReset(token string) error {
 	return d.store.View(func(tx *store.Tx) error {
 		_, _, _, err := d.resetting(tx, token)
 		return err
@@ -74,13 +72,13 @@ func (d *Desk) CheckReset(token string) error {
 }
 
 // resetting finds whose password a token may set.
-func (d *Desk) resetting(tx *store.Tx, token string, more ...*status.Error) (t record.Ticket, u record.User, home record.Account, err error) {
-	var held status.Held
+func (d *Service) resetting(tx *store.Tx, token string, more ...*api.Error) (t model.Ticket, u model.User, home model.Account, err error) {
+	var held api.Held
 	for _, e := range more {
 		held.Add(e != nil, e)
 	}
-	t, err = tx.Ticket(secret.Hash(token))
-	if errors.Is(err, identity.ErrNotFound) || err == nil && !t.Good(record.PurposePassword, tx.Now()) {
+	t, err = tx.Ticket(identity.HashToken(token))
+	if errors.Is(err, identity.ErrNotFound) || err == nil && !t.Good(model.PurposePassword, tx.Now()) {
 		held.Add(true, errReset)
 	} else if err != nil {
 		return t, u, home, err
@@ -95,7 +93,7 @@ func (d *Desk) resetting(tx *store.Tx, token string, more ...*status.Error) (t r
 
 // Reset sets a password by a token, which makes a pending user active, ends the user's other sessions, and opens one. A
 // user who needs a second factor gets the ticket of a sign-in and no session: a link in a mail is one factor.
-func (d *Desk) Reset(ctx context.Context, token, password string, terms []string, from netip.Addr) (Opened, Ticket, error) {
+func (d *Service) Reset(ctx context.Context, token, password string, terms []string, from netip.Addr) (Opened, Ticket, error) {
 	weak := Weak(password)
 	if err := d.CheckReset(token); err != nil && weak == nil {
 		return Opened{}, Ticket{}, err // before the work of hashing
@@ -117,18 +115,18 @@ func (d *Desk) Reset(ctx context.Context, token, password string, terms []string
 		if len(terms) > 0 {
 			u.Inner.Terms, u.IsTermsNoncompliant = terms, false
 		}
-		u.Inner.Mailbox = record.Fold(u.Email) // the token came by mail, or from an operator
+		u.Inner.Mailbox = model.Fold(u.Email) // the token came by mail, or from an operator
 		if u, err = SetPassword(tx, u, hash, nil); err != nil {
 			return err
 		}
 		out, next, err = d.enter(tx, u, home, from)
-		return errors.Join(err, tx.Record(mine(u, audit.Password, from)))
+		return errors.Join(err, tx.Record(mine(u, model.AuditPassword, from)))
 	})
 	return out, next, err
 }
 
 // enter opens a session for who came by a link, or begins a sign-in where the user needs a code.
-func (d *Desk) enter(tx *store.Tx, u record.User, home record.Account, from netip.Addr) (o Opened, t Ticket, err error) {
+func (d *Service) enter(tx *store.Tx, u model.User, home model.Account, from netip.Addr) (o Opened, t Ticket, err error) {
 	if d.needsCode(u, home, "") {
 		t, err = d.begin(tx, u, true)
 		return Opened{User: u, Home: home}, t, err
@@ -139,30 +137,30 @@ func (d *Desk) enter(tx *store.Tx, u record.User, home record.Account, from neti
 
 // SetPassword gives a user a password, which makes a pending one active, ends all sessions but the one with the hash
 // except, forgets all trusted and known devices, and makes all links and codes worthless.
-func SetPassword(tx *store.Tx, u record.User, hash string, except []byte) (record.User, error) {
+func SetPassword(tx *store.Tx, u model.User, hash string, except []byte) (model.User, error) {
 	u.Inner.PasswordHash, u.Inner.PasswordSet = hash, tx.Now()
 	u.Inner.MarkKey = nil
 	u.SetDevices(nil)
 	if u.IsPending {
 		u.IsPending, u.IsActive = false, true
 	}
-	return u, errors.Join(tx.PutUser(u), tx.EndSessions(u.ID, except), tx.DropLetters(u.ID, string(post.UserCreated), string(post.PasswordReset)),
-		tx.DropTickets(u.ID, record.PurposeLogin, record.PurposePassword, record.PurposeFactor, record.PurposeCode))
+	return u, errors.Join(tx.PutUser(u), tx.EndSessions(u.ID, except), tx.DropMessages(u.ID, string(notify.UserCreated), string(notify.PasswordReset)),
+		tx.DropTickets(u.ID, model.PurposeLogin, model.PurposePassword, model.PurposeFactor, model.PurposeCode))
 }
 
 // Validate makes a pending account active by the link in its mail, and opens a session for its first user, or begins a
 // sign-in as Reset does.
-func (d *Desk) Validate(id, token string, from netip.Addr) (Opened, Ticket, error) {
+func (d *Service) Validate(id, token string, from netip.Addr) (Opened, Ticket, error) {
 	var out Opened
 	var next Ticket
-	var letters []post.Letter
+	var letters []notify.Message
 	err := d.store.Update(func(tx *store.Tx) error {
-		var held status.Held
-		t, err := tx.Ticket(secret.Hash(token))
+		var held api.Held
+		t, err := tx.Ticket(identity.HashToken(token))
 		if err != nil && !errors.Is(err, identity.ErrNotFound) {
 			return err
 		}
-		if err != nil || !t.Good(record.PurposeActivate, tx.Now()) || t.AccountID != id {
+		if err != nil || !t.Good(model.PurposeActivate, tx.Now()) || t.AccountID != id {
 			held.Add(true, errReset)
 			return held.Last(400, 402, 406, 409, 412, 460)
 		}
@@ -171,19 +169,19 @@ func (d *Desk) Validate(id, token string, from netip.Addr) (Opened, Ticket, erro
 			return err
 		}
 		states(&held, u, home)
-		held.Add(home.Is(record.StatusActive) || t.Used, errActive)
+		held.Add(home.Is(model.StatusActive) || t.Used, errActive)
 		if err := held.Last(400, 402, 406, 409, 412, 460); err != nil {
 			return err
 		}
-		u.Inner.Mailbox = record.Fold(u.Email)
-		home.Status, t.Used = record.Texts{record.StatusActive}, true
-		entry := mine(u, audit.Activate, from)
-		entry.Kind, entry.Target, entry.Name = audit.KindAccount, home.ID, home.Name
+		u.Inner.Mailbox = model.Fold(u.Email)
+		home.Status, t.Used = model.Texts{model.StatusActive}, true
+		entry := mine(u, model.AuditActivate, from)
+		entry.Kind, entry.Target, entry.Name = model.KindAccount, home.ID, home.Name
 		if err := errors.Join(tx.PutAccount(home), tx.PutTicket(t), tx.Record(entry)); err != nil {
 			return err
 		}
 		if u.IsPending {
-			l, err := d.Invite(tx, u, home, post.UserCreated)
+			l, err := d.Invite(tx, u, home, notify.UserCreated)
 			if letters = append(letters, l); err != nil {
 				return err
 			}
@@ -199,18 +197,18 @@ func (d *Desk) Validate(id, token string, from netip.Addr) (Opened, Ticket, erro
 
 // Resend sends the mail of a kind again: Registration while the account is pending, UserCreated while the user is. order is
 // the endpoint's list of codes.
-func (d *Desk) Resend(email, realm string, k post.Kind, order ...int) error {
-	var letters []post.Letter
+func (d *Service) Resend(email, realm string, k notify.Kind, order ...int) error {
+	var letters []notify.Message
 	err := d.store.Update(func(tx *store.Tx) error {
-		var held status.Held
-		u, home, found, err := d.home(tx, email, realm)
+		var held api.Held
+		u, home, found, err := d.findUser(tx, email, realm)
 		if err != nil {
 			return err
 		}
 		held.Add(!found, errUnknown)
 		if found {
 			states(&held, u, home)
-			held.Add(k == post.Registration && home.Is(record.StatusActive) || k == post.UserCreated && bool(u.IsActive), errActive)
+			held.Add(k == notify.Registration && home.Is(model.StatusActive) || k == notify.UserCreated && bool(u.IsActive), errActive)
 		}
 		if err := held.Last(order...); err != nil {
 			return err
@@ -237,13 +235,13 @@ type Application struct {
 	From                         netip.Addr
 }
 
-// Apply makes an account that waits for its link to be followed, with its account superuser. Errors are *status.Error
+// Apply makes an account that waits for its link to be followed, with its account superuser. Errors are *api.Error
 // 400, 406 and 409.
-func (d *Desk) Apply(ctx context.Context, in Application) error {
-	var held status.Held
+func (d *Service) Apply(ctx context.Context, in Application) error {
+	var held api.Held
 	weak := Weak(in.Password)
 	held.Add(weak != nil, weak)
-	held.Add(record.CheckEmail(in.Email) != nil, status.Badf("email must be an e-mail address in ASCII"))
+	held.Add(model.CheckEmail(in.Email) != nil, api.Badf("email must be an e-mail address in ASCII"))
 	held.Add(in.Realm != "" && in.Realm != d.realm, errRealm)
 	if err := held.Last(400, 406); err != nil && isTaken(d, in.Email) == nil {
 		return err
@@ -252,17 +250,17 @@ func (d *Desk) Apply(ctx context.Context, in Application) error {
 	if err != nil {
 		return err
 	}
-	var letters []post.Letter
+	var letters []notify.Message
 	err = d.store.Update(func(tx *store.Tx) error {
 		_, err := tx.UserByEmail(in.Email)
 		held.Add(err == nil, errTaken)
 		if err := held.Last(400, 406, 409); err != nil {
 			return err
 		}
-		a := record.NewAccount()
+		a := model.NewAccount()
 		a.Name, a.ContactEmail, a.ContactFirstName, a.ContactLastName = in.Name, in.Email, in.FirstName, in.LastName
 		a.Inner.Realm, a.Inner.APIAccess = in.Realm, in.APIAccess
-		u := record.NewUser()
+		u := model.NewUser()
 		u.Email, u.FirstName, u.LastName = in.Email, in.FirstName, in.LastName
 		u.IsAccountSuperuser, u.IsActive, u.IsPending = true, true, false
 		u.Inner.PasswordHash, u.Inner.PasswordSet = hash, tx.Now()
@@ -282,10 +280,10 @@ func (d *Desk) Apply(ctx context.Context, in Application) error {
 		if u, err = tx.AddUser(u.Settled()); err != nil {
 			return err
 		}
-		l, err := d.Invite(tx, u, a, post.Registration)
+		l, err := d.Invite(tx, u, a, notify.Registration)
 		letters = append(letters, l)
-		of, acc := mine(u, audit.Create, in.From), mine(u, audit.Create, in.From)
-		acc.Kind, acc.Target, acc.Name = audit.KindAccount, a.ID, a.Name
+		of, acc := mine(u, model.AuditCreate, in.From), mine(u, model.AuditCreate, in.From)
+		acc.Kind, acc.Target, acc.Name = model.KindAccount, a.ID, a.Name
 		return errors.Join(err, tx.Record(acc), tx.Record(of))
 	})
 	if err == nil {
@@ -295,7 +293,7 @@ func (d *Desk) Apply(ctx context.Context, in Application) error {
 }
 
 // isTaken is errTaken if someone has the address.
-func isTaken(d *Desk, email string) error {
+func isTaken(d *Service, email string) error {
 	err := d.store.View(func(tx *store.Tx) error {
 		_, err := tx.UserByEmail(email)
 		return err
@@ -307,7 +305,7 @@ func isTaken(d *Desk, email string) error {
 }
 
 // Online counts the users of an account with a live session that was used within the last minutes.
-func (d *Desk) Online(tx *store.Tx, account record.Account) (int, error) {
+func (d *Service) Online(tx *store.Tx, account model.Account) (int, error) {
 	const recent = 5 * time.Minute
 	users, err := tx.UsersOf(account.ID)
 	if err != nil {
@@ -319,7 +317,7 @@ func (d *Desk) Online(tx *store.Tx, account record.Account) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if slices.ContainsFunc(sessions, func(s record.Session) bool {
+		if slices.ContainsFunc(sessions, func(s model.Session) bool {
 			return s.Live(tx.Now(), idle) && tx.Now().Sub(s.Seen) < recent
 		}) {
 			n++

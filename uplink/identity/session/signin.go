@@ -8,11 +8,9 @@ import (
 	"time"
 
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/audit"
-	"vmsbridge/uplink/identity/post"
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/secret"
-	"vmsbridge/uplink/identity/status"
+	"vmsbridge/uplink/identity/api"
+	"vmsbridge/uplink/identity/model"
+	"vmsbridge/uplink/identity/notify"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -44,22 +42,22 @@ type Opened struct {
 	Key     string
 	Device  string
 	Mark    string
-	User    record.User
-	Home    record.Account
-	Session record.Session
+	User    model.User
+	Home    model.Account
+	Session model.Session
 }
 
 // ErrFactor says that a user needs a code and so cannot be let in by a password alone.
-var ErrFactor = status.New(status.Invalid, "TwoFactorNeeded", "this user signs in with a code; use the sign-in page")
+var ErrFactor = api.NewError(api.CodeInvalid, "TwoFactorNeeded", "this user signs in with a code; use the sign-in page")
 
 // Authenticate is the first step: it checks address and password and gives a token that is good once and for a short
-// time. Errors are *status.Error with the codes of the document: of those whose condition holds, the last of 400, 401,
+// time. Errors are *api.Error with the codes of the document: of those whose condition holds, the last of 400, 401,
 // 402, 460, 461, 412, 462. The state of an account or user is a condition only once the password was right, so that an
 // address that nobody has takes as long as one that someone has and gets the same 401. The document makes one exception:
 // 462 comes before 401, since a user who has no password yet cannot give the right one.
-func (d *Desk) Authenticate(ctx context.Context, in Login) (Ticket, error) {
+func (d *Service) Authenticate(ctx context.Context, in Login) (Ticket, error) {
 	var out Ticket
-	err := d.login(ctx, in, func(tx *store.Tx, u record.User, home record.Account) error {
+	err := d.login(ctx, in, func(tx *store.Tx, u model.User, home model.Account) error {
 		var err error
 		out, err = d.begin(tx, u, d.needsCode(u, home, in.Device))
 		return err
@@ -72,9 +70,9 @@ func (d *Desk) Authenticate(ctx context.Context, in Login) (Ticket, error) {
 
 // Password checks address and password as Authenticate does, for callers that give something else than a session. The
 // error is ErrFactor if the user needs a code.
-func (d *Desk) Password(ctx context.Context, in Login) (record.User, error) {
-	var out record.User
-	err := d.login(ctx, in, func(_ *store.Tx, u record.User, home record.Account) error {
+func (d *Service) Password(ctx context.Context, in Login) (model.User, error) {
+	var out model.User
+	err := d.login(ctx, in, func(_ *store.Tx, u model.User, home model.Account) error {
 		if out = u; d.needsCode(u, home, in.Device) {
 			return ErrFactor
 		}
@@ -84,10 +82,10 @@ func (d *Desk) Password(ctx context.Context, in Login) (record.User, error) {
 }
 
 // login checks everything and calls done in the transaction that clears the count of wrong passwords.
-func (d *Desk) login(ctx context.Context, in Login, done func(*store.Tx, record.User, record.Account) error) error {
+func (d *Service) login(ctx context.Context, in Login, done func(*store.Tx, model.User, model.Account) error) error {
 	var hash string
 	err := d.store.View(func(tx *store.Tx) error {
-		u, _, _, err := d.home(tx, in.Email, "")
+		u, _, _, err := d.findUser(tx, in.Email, "")
 		hash = u.Inner.PasswordHash
 		return err
 	})
@@ -99,9 +97,9 @@ func (d *Desk) login(ctx context.Context, in Login, done func(*store.Tx, record.
 		return err
 	}
 	var answer error
-	var letters []post.Letter
+	var letters []notify.Message
 	err = d.store.Update(func(tx *store.Tx) error {
-		u, home, found, err := d.home(tx, in.Email, "")
+		u, home, found, err := d.findUser(tx, in.Email, "")
 		if err != nil {
 			return err
 		}
@@ -109,11 +107,11 @@ func (d *Desk) login(ctx context.Context, in Login, done func(*store.Tx, record.
 		if err := d.count(tx, in, good, found, &u, home, &letters); err != nil {
 			return err
 		}
-		var held status.Held
+		var held api.Held
 		held.Add(!good || !allowed(home, in.From), errCredentials)
 		if good {
 			states(&held, u, home)
-			held.Add(!record.Within(u.AccessPeriod, u.Timezone, tx.Now()), errHours)
+			held.Add(!model.Within(u.AccessPeriod, u.Timezone, tx.Now()), errHours)
 		} else if found {
 			held.Add(waits(u, home), errUserPending)
 		}
@@ -131,13 +129,13 @@ func (d *Desk) login(ctx context.Context, in Login, done func(*store.Tx, record.
 
 // isStatus says whether an error is an answer rather than a fault.
 func isStatus(err error) bool {
-	var e *status.Error
+	var e *api.Error
 	return errors.As(err, &e)
 }
 
 // count keeps the number of wrong passwords for an address, known or not, so that both take the same time, and locks a
 // user whose account sets a limit.
-func (d *Desk) count(tx *store.Tx, in Login, good, found bool, u *record.User, home record.Account, letters *[]post.Letter) error {
+func (d *Service) count(tx *store.Tx, in Login, good, found bool, u *model.User, home model.Account, letters *[]notify.Message) error {
 	a, err := tx.Attempts(in.Email)
 	if err != nil {
 		return err
@@ -146,17 +144,17 @@ func (d *Desk) count(tx *store.Tx, in Login, good, found bool, u *record.User, h
 		if a.Count == 0 {
 			return nil
 		}
-		return tx.PutAttempts(in.Email, record.Attempts{})
+		return tx.PutAttempts(in.Email, model.Attempts{})
 	}
 	a.Count, a.Last = a.Count+1, tx.Now()
 	if err := tx.PutAttempts(in.Email, a); err != nil || !found {
 		return err
 	}
-	entry := mine(*u, audit.Refuse, in.From)
+	entry := mine(*u, model.AuditRefuse, in.From)
 	entry.By, entry.ByName = "", ""
 	if limit := home.LoginAttemptLimit; limit > 0 && a.Count >= limit && !u.Locked() {
 		u.Lock(tx.Now(), "wrong passwords")
-		entry.Action = audit.Lock
+		entry.Action = model.AuditLock
 		l, err := LockedOut(tx, *u, home)
 		*letters = append(*letters, l)
 		if err := errors.Join(err, tx.PutUser(*u), tx.EndSessions(u.ID, nil)); err != nil {
@@ -167,14 +165,14 @@ func (d *Desk) count(tx *store.Tx, in Login, good, found bool, u *record.User, h
 }
 
 // Authorize is the second step: it exchanges the token, and the code where one is needed, for a session. Errors are
-// *status.Error: 401, and with a second factor 406 and 429.
-func (d *Desk) Authorize(_ context.Context, in Claim) (Opened, error) {
+// *api.Error: 401, and with a second factor 406 and 429.
+func (d *Service) Authorize(_ context.Context, in Claim) (Opened, error) {
 	var out Opened
 	var answer error
-	var letters []post.Letter
+	var letters []notify.Message
 	err := d.store.Update(func(tx *store.Tx) error {
-		t, err := tx.Ticket(secret.Hash(in.Token))
-		if errors.Is(err, identity.ErrNotFound) || err == nil && !t.Good(record.PurposeLogin, tx.Now()) {
+		t, err := tx.Ticket(identity.HashToken(in.Token))
+		if errors.Is(err, identity.ErrNotFound) || err == nil && !t.Good(model.PurposeLogin, tx.Now()) {
 			answer = errToken
 			return nil
 		} else if err != nil {
@@ -187,7 +185,7 @@ func (d *Desk) Authorize(_ context.Context, in Claim) (Opened, error) {
 		switch {
 		case u.Locked():
 			answer = errLocked
-		case u.Disabled() || bool(u.IsPending) || !home.Is(record.StatusActive) || !allowed(home, in.From):
+		case u.Disabled() || bool(u.IsPending) || !home.Is(model.StatusActive) || !allowed(home, in.From):
 			answer = errToken
 		case t.Factor && d.factor == nil:
 			answer = errToken
@@ -198,7 +196,7 @@ func (d *Desk) Authorize(_ context.Context, in Claim) (Opened, error) {
 				}
 				return d.wrongCode(tx, t, u, home, in.From, &letters)
 			}
-			if out.Device, err = d.factor.Trust(tx, &u, in.Device, record.Name(in.Agent)); err != nil {
+			if out.Device, err = d.factor.Trust(tx, &u, in.Device, model.Name(in.Agent)); err != nil {
 				return err
 			}
 		}
@@ -206,8 +204,8 @@ func (d *Desk) Authorize(_ context.Context, in Claim) (Opened, error) {
 			return nil
 		}
 		if out.Device == "" && d.factor != nil && d.factor.Trusted(u, in.Device) {
-			hash := secret.Hash(in.Device)
-			u.EditDevice(func(x record.Device) bool { return secret.Same(x.Hash, hash) }, func(x *record.Device) { x.Used = tx.Now() })
+			hash := identity.HashToken(in.Device)
+			u.EditDevice(func(x model.Device) bool { return identity.SameHash(x.Hash, hash) }, func(x *model.Device) { x.Used = tx.Now() })
 		}
 		if err := tx.DeleteTicket(t.Hash); err != nil {
 			return err
@@ -225,15 +223,15 @@ func (d *Desk) Authorize(_ context.Context, in Claim) (Opened, error) {
 }
 
 // wrongCode keeps what a wrong code changed.
-func (d *Desk) wrongCode(tx *store.Tx, t record.Ticket, u record.User, home record.Account, from netip.Addr, letters *[]post.Letter) error {
-	entry := mine(u, audit.Refuse, from)
+func (d *Service) wrongCode(tx *store.Tx, t model.Ticket, u model.User, home model.Account, from netip.Addr, letters *[]notify.Message) error {
+	entry := mine(u, model.AuditRefuse, from)
 	entry.By, entry.ByName = "", ""
 	err := tx.PutTicket(t)
 	if u.Locked() {
-		entry.Action = audit.Lock
+		entry.Action = model.AuditLock
 		l, lost := LockedOut(tx, u, home)
 		*letters = append(*letters, l)
-		err = errors.Join(lost, tx.DropTickets(u.ID, record.PurposeLogin, record.PurposePassword, record.PurposeFactor))
+		err = errors.Join(lost, tx.DropTickets(u.ID, model.PurposeLogin, model.PurposePassword, model.PurposeFactor))
 		// The ticket of this sign-in stays, so that another try with it says that the user is locked.
 		err = errors.Join(err, tx.PutTicket(t), tx.EndSessions(u.ID, nil))
 	}
@@ -252,7 +250,7 @@ type Vouched struct {
 // Vouched signs a user in without a password. Who needs a second factor that the provider did not ask for gets a ticket, as
 // from Authenticate, and no session. An account's administrators choose its provider, so that it cannot vouch for those of
 // the service: superusers and staff sign in by password. Whoever may not sign in with a password may not this way either: that is a 404.
-func (d *Desk) Vouched(in Vouched) (o Opened, t Ticket, err error) {
+func (d *Service) Vouched(in Vouched) (o Opened, t Ticket, err error) {
 	err = d.store.Update(func(tx *store.Tx) error {
 		u, home, err := userAndHome(tx, in.UserID)
 		if errors.Is(err, identity.ErrNotFound) {
@@ -260,7 +258,7 @@ func (d *Desk) Vouched(in Vouched) (o Opened, t Ticket, err error) {
 		} else if err != nil {
 			return err
 		}
-		if bool(u.IsSuperuser || u.IsStaff) || u.Disabled() || !home.Is(record.StatusActive) || !allowed(home, in.From) || !record.Within(u.AccessPeriod, u.Timezone, tx.Now()) {
+		if bool(u.IsSuperuser || u.IsStaff) || u.Disabled() || !home.Is(model.StatusActive) || !allowed(home, in.From) || !model.Within(u.AccessPeriod, u.Timezone, tx.Now()) {
 			return errUnknown
 		}
 		if !in.Strong && d.needsCode(u, home, in.Device) {
@@ -276,7 +274,7 @@ func (d *Desk) Vouched(in Vouched) (o Opened, t Ticket, err error) {
 }
 
 // needsCode says whether a user who signs in at a device must give a code.
-func (d *Desk) needsCode(u record.User, home record.Account, device string) bool {
+func (d *Service) needsCode(u model.User, home model.Account, device string) bool {
 	return d.factor != nil && d.factor.Needed(u, home) && !d.factor.Trusted(u, device)
 }
 
@@ -285,21 +283,21 @@ const maxBegun = 20
 
 // begin makes the ticket of a sign-in. A user may have several under way, at two devices or in two programs; wrong codes are
 // counted for the user and not for the ticket, so that more tickets give no more guesses.
-func (d *Desk) begin(tx *store.Tx, u record.User, needed bool) (Ticket, error) {
-	out, good := Ticket{Token: secret.NewTicket()}, loginTime
+func (d *Service) begin(tx *store.Tx, u model.User, needed bool) (Ticket, error) {
+	out, good := Ticket{Token: identity.NewTicket()}, loginTime
 	if needed {
 		masked := d.factor.Masked(u)
 		out.Factors, good = &masked, factorTime
 	}
-	return out, errors.Join(makeRoom(tx, u.ID),
-		ticket(tx, out.Token, record.PurposeLogin, u, good, func(t *record.Ticket) { t.Factor = needed }))
+	return out, errors.Join(dropOldest(tx, u.ID),
+		ticket(tx, out.Token, model.PurposeLogin, u, good, func(t *model.Ticket) { t.Factor = needed }))
 }
 
 // makeRoom drops the oldest sign-ins under way of a user so that another can begin.
-func makeRoom(tx *store.Tx, user string) error {
+func dropOldest(tx *store.Tx, user string) error {
 	list, err := tx.TicketsOf(user)
-	list = slices.DeleteFunc(list, func(t record.Ticket) bool { return t.Purpose != record.PurposeLogin })
-	slices.SortFunc(list, func(a, b record.Ticket) int { return a.Created.Compare(b.Created) })
+	list = slices.DeleteFunc(list, func(t model.Ticket) bool { return t.Purpose != model.PurposeLogin })
+	slices.SortFunc(list, func(a, b model.Ticket) int { return a.Created.Compare(b.Created) })
 	for i := 0; i <= len(list)-maxBegun; i++ {
 		err = errors.Join(err, tx.DeleteTicket(list[i].Hash))
 	}
@@ -308,23 +306,23 @@ func makeRoom(tx *store.Tx, user string) error {
 
 // Open makes a session for a user without asking for a password, in a transaction of the caller's: after a validated
 // account, a new password, an assertion of an identity provider.
-func (d *Desk) Open(tx *store.Tx, u record.User, home record.Account, from netip.Addr) (Opened, error) {
-	key := d.cluster + "~" + secret.NewToken(32)
-	s := record.Session{Hash: secret.Hash(key), UserID: u.ID, ActiveAccount: home.ID, Created: tx.Now(), Seen: tx.Now(), From: address(from)}
+func (d *Service) Open(tx *store.Tx, u model.User, home model.Account, from netip.Addr) (Opened, error) {
+	key := d.cluster + "~" + identity.NewToken(32)
+	s := model.Session{Hash: identity.HashToken(key), UserID: u.ID, ActiveAccount: home.ID, Created: tx.Now(), Seen: tx.Now(), From: address(from)}
 	if home.SessionDuration > 0 {
 		s.Expires = tx.Now().Add(time.Duration(home.SessionDuration) * time.Minute)
 	}
-	u.LastLogin = record.Stamp(tx.Now())
-	err := errors.Join(tx.PutSession(s), tx.PutUser(u), tx.Record(mine(u, audit.SignIn, from)))
+	u.LastLogin = model.Stamp(tx.Now())
+	err := errors.Join(tx.PutSession(s), tx.PutUser(u), tx.Record(mine(u, model.AuditSignIn, from)))
 	return Opened{Key: key, User: u, Home: home, Session: s}, err
 }
 
 func notFound(err error) bool { return errors.Is(err, identity.ErrNotFound) }
 
-func userAndHome(tx *store.Tx, id string) (record.User, record.Account, error) {
+func userAndHome(tx *store.Tx, id string) (model.User, model.Account, error) {
 	u, err := tx.User(id)
 	if err != nil {
-		return u, record.Account{}, err
+		return u, model.Account{}, err
 	}
 	a, err := tx.Account(u.OwnerAccountID)
 	return u, a, err

@@ -6,46 +6,44 @@ import (
 	"slices"
 
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/rule"
-	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/vms"
 )
 
 // accountRow is an account as it is stored.
 type accountRow struct {
-	Record record.Account      `json:"record"`
-	Inner  record.AccountInner `json:"inner"`
+	Record model.Account      `json:"record"`
+	Inner  model.AccountInner `json:"inner"`
 }
 
-func (r accountRow) account() record.Account {
+func (r accountRow) account() model.Account {
 	r.Record.Inner = r.Inner
 	return r.Record
 }
 
 // Account finds an account. The error wraps identity.ErrNotFound if there is none.
-func (tx *Tx) Account(id string) (record.Account, error) {
+func (tx *Tx) Account(id string) (model.Account, error) {
 	row, err := get[accountRow](tx, bucketAccounts, []byte(id))
 	if err != nil {
-		return record.Account{}, fmt.Errorf("find account: %w", err)
+		return model.Account{}, fmt.Errorf("find account: %w", err)
 	}
 	return row.account(), nil
 }
 
 // Accounts lists all accounts, oldest first.
-func (tx *Tx) Accounts() ([]record.Account, error) {
+func (tx *Tx) Accounts() ([]model.Account, error) {
 	rows, err := all[accountRow](tx, bucketAccounts)
-	out := make([]record.Account, len(rows))
+	out := make([]model.Account, len(rows))
 	for i, row := range rows {
 		out[i] = row.account()
 	}
-	slices.SortStableFunc(out, func(a, b record.Account) int { return a.Inner.Created.Compare(b.Inner.Created) })
+	slices.SortStableFunc(out, func(a, b model.Account) int { return a.Inner.Created.Compare(b.Inner.Created) })
 	return out, err
 }
 
 // Children lists the accounts below one, oldest first.
-func (tx *Tx) Children(id string) ([]record.Account, error) {
-	var out []record.Account
+func (tx *Tx) Children(id string) ([]model.Account, error) {
+	var out []model.Account
 	for _, child := range seconds(tx, bucketChildren, id) {
 		a, err := tx.Account(string(child))
 		if err != nil {
@@ -53,15 +51,15 @@ func (tx *Tx) Children(id string) ([]record.Account, error) {
 		}
 		out = append(out, a)
 	}
-	slices.SortStableFunc(out, func(a, b record.Account) int { return a.Inner.Created.Compare(b.Inner.Created) })
+	slices.SortStableFunc(out, func(a, b model.Account) int { return a.Inner.Created.Compare(b.Inner.Created) })
 	return out, nil
 }
 
 // AddAccount stores a new account and returns it as stored. An empty ID gets a random one; the error wraps
 // identity.ErrExists if it is taken.
-func (tx *Tx) AddAccount(a record.Account) (record.Account, error) {
+func (tx *Tx) AddAccount(a model.Account) (model.Account, error) {
 	if a.ID == "" {
-		a.ID = secret.NewID()
+		a.ID = identity.NewID()
 	}
 	if !vms.ValidID(a.ID) {
 		return a, fmt.Errorf("add account: %q cannot be an id: use letters, digits, dots and hyphens", a.ID)
@@ -74,7 +72,7 @@ func (tx *Tx) AddAccount(a record.Account) (record.Account, error) {
 }
 
 // PutAccount stores an account over the one of its id.
-func (tx *Tx) PutAccount(a record.Account) error {
+func (tx *Tx) PutAccount(a model.Account) error {
 	old, err := tx.Account(a.ID)
 	if err != nil && !errors.Is(err, identity.ErrNotFound) {
 		return err
@@ -96,13 +94,13 @@ func (tx *Tx) PutAccount(a record.Account) error {
 }
 
 // indexShares keeps the index of whom accounts share cameras with.
-func (tx *Tx) indexShares(old, now record.Account) error {
-	for _, email := range rule.Recipients(old) {
+func (tx *Tx) indexShares(old, now model.Account) error {
+	for _, email := range model.Recipients(old) {
 		if err := mark(tx, bucketShares, pair(email, []byte(old.ID)), false); err != nil {
 			return err
 		}
 	}
-	for _, email := range rule.Recipients(now) {
+	for _, email := range model.Recipients(now) {
 		if err := mark(tx, bucketShares, pair(email, []byte(now.ID)), true); err != nil {
 			return err
 		}
@@ -112,18 +110,18 @@ func (tx *Tx) indexShares(old, now record.Account) error {
 
 // sharedWith finds the cameras that other accounts share with a user, as identity.Grants has them. An account shares what it has: of a
 // camera that it names and does not have its word is nothing. And it hides no other: where two have one id, neither's is the bare one.
-func (tx *Tx) sharedWith(u record.User) (shared, aliases map[string]string, err error) {
+func (tx *Tx) sharedWith(u model.User) (shared, aliases map[string]string, err error) {
 	shared, aliases = map[string]string{}, map[string]string{}
 	owners := map[string][]string{}
 	has := tx.store.has
-	for _, id := range seconds(tx, bucketShares, record.Fold(u.Email)) {
+	for _, id := range seconds(tx, bucketShares, model.Fold(u.Email)) {
 		a, err := tx.Account(string(id))
 		if errors.Is(err, identity.ErrNotFound) {
 			continue // nobody may keep a user out by what stands in an index
 		} else if err != nil {
 			return nil, nil, err
 		}
-		for _, camera := range rule.SharedWith(a, u) {
+		for _, camera := range model.SharedWith(a, u) {
 			if has == nil || has(a.ID, camera) {
 				owners[camera] = append(owners[camera], a.ID)
 			}
@@ -160,7 +158,7 @@ func (tx *Tx) DeleteAccount(id string) error {
 			return err
 		}
 	}
-	tokens, err := all[record.Token](tx, bucketTokens)
+	tokens, err := all[model.Token](tx, bucketTokens)
 	if err != nil {
 		return err
 	}
@@ -176,20 +174,20 @@ func (tx *Tx) DeleteAccount(id string) error {
 			return err
 		}
 	}
-	if err := tx.indexShares(a, record.Account{}); err != nil {
+	if err := tx.indexShares(a, model.Account{}); err != nil {
 		return err
 	}
 	return tx.tx.Bucket(bucketAccounts).Delete([]byte(id))
 }
 
 // Accounts lists all accounts, oldest first.
-func (s *Store) Accounts() (out []record.Account, err error) {
+func (s *Store) Accounts() (out []model.Account, err error) {
 	err = s.View(func(tx *Tx) error { out, err = tx.Accounts(); return err })
 	return out, err
 }
 
 // CreateAccount adds an account in a transaction of its own.
-func (s *Store) CreateAccount(a record.Account) (out record.Account, err error) {
+func (s *Store) CreateAccount(a model.Account) (out model.Account, err error) {
 	err = s.Update(func(tx *Tx) error { out, err = tx.AddAccount(a); return err })
 	return out, err
 }

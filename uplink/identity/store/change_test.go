@@ -13,9 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/audit"
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/vms"
 )
 
@@ -69,7 +67,7 @@ func TestAnUpdateThatFailsChangesNothing(t *testing.T) {
 		if _, err := tx.AddUser(member("acc", "a@x.org")); err != nil {
 			return err
 		}
-		if err := tx.Record(audit.Entry{AccountID: "acc", Action: audit.Create}); err != nil {
+		if err := tx.Record(model.AuditEntry{AccountID: "acc", Action: model.AuditCreate}); err != nil {
 			return err
 		}
 		_, err := tx.AddUser(member("acc", "A@X.org"))
@@ -79,7 +77,7 @@ func TestAnUpdateThatFailsChangesNothing(t *testing.T) {
 	require.NoError(t, s.View(func(tx *Tx) error {
 		users, err := tx.UsersOf("acc")
 		require.Empty(t, users)
-		trail, err2 := tx.Trail("", 0, 10)
+		trail, err2 := tx.AuditTrail("", 0, 10)
 		require.Empty(t, trail)
 		require.NoError(t, err2)
 		_, notFound := tx.UserByEmail("a@x.org")
@@ -95,7 +93,7 @@ func TestIndexesAgreeWithRecords(t *testing.T) {
 		s, err := Open(filepath.Join(dir, "identity.db"), Options{Volatile: true})
 		require.NoError(t, err)
 		defer s.Close()
-		model := map[string]record.User{}
+		plain := map[string]model.User{}
 		for _, id := range []string{"a1", "a2"} {
 			_, err := s.CreateAccount(active(id, ""))
 			require.NoError(t, err)
@@ -104,8 +102,8 @@ func TestIndexesAgreeWithRecords(t *testing.T) {
 		accounts := rapid.SampledFrom([]string{"a1", "a2"})
 		ids := rapid.SampledFrom([]string{"u1", "u2", "u3", "u4"})
 		taken := func(email, but string) bool {
-			for id, u := range model {
-				if id != but && email != "" && record.Fold(u.Email) == record.Fold(email) {
+			for id, u := range plain {
+				if id != but && email != "" && model.Fold(u.Email) == model.Fold(email) {
 					return true
 				}
 			}
@@ -118,15 +116,15 @@ func TestIndexesAgreeWithRecords(t *testing.T) {
 				err := s.Update(func(tx *Tx) error { return tx.PutUser(u) })
 				require.Equal(t, taken(u.Email, u.ID), err != nil)
 				if err == nil {
-					model[u.ID] = u
+					plain[u.ID] = u
 				}
 			},
 			"delete": func(t *rapid.T) {
 				id := ids.Draw(t, "id")
 				err := s.Update(func(tx *Tx) error { return tx.DeleteUser(id) })
-				_, there := model[id]
+				_, there := plain[id]
 				require.Equal(t, there, err == nil)
-				delete(model, id)
+				delete(plain, id)
 			},
 			"": func(t *rapid.T) {
 				require.NoError(t, s.View(func(tx *Tx) error {
@@ -135,12 +133,12 @@ func TestIndexesAgreeWithRecords(t *testing.T) {
 						users, err := tx.UsersOf(account)
 						require.NoError(t, err)
 						for _, u := range users {
-							require.Equal(t, model[u.ID].OwnerAccountID, account)
+							require.Equal(t, plain[u.ID].OwnerAccountID, account)
 							n++
 						}
 					}
-					require.Equal(t, len(model), n)
-					for _, u := range model {
+					require.Equal(t, len(plain), n)
+					for _, u := range plain {
 						if u.Email == "" {
 							continue
 						}
@@ -158,7 +156,7 @@ func TestIndexesAgreeWithRecords(t *testing.T) {
 }
 
 func rapidDir(t *rapid.T) string {
-	dir := filepath.Join(testDir, fmt.Sprint(secret.NewID()))
+	dir := filepath.Join(testDir, fmt.Sprint(identity.NewID()))
 	require.NoError(t, mkdir(dir))
 	return dir
 }
@@ -176,13 +174,13 @@ func TestDeletingTakesEverythingAlong(t *testing.T) {
 	require.NoError(t, err)
 	u, err := s.CreateUser(member("c", "a@x.org"))
 	require.NoError(t, err)
-	_, text, err := s.CreateToken(record.Token{Kind: identity.KindUser, AccountID: "c", UserID: u.ID})
+	_, text, err := s.CreateToken(model.Token{Kind: identity.KindUser, AccountID: "c", UserID: u.ID})
 	require.NoError(t, err)
-	_, bridge, err := s.CreateToken(record.Token{Kind: identity.KindBridge, AccountID: "c"})
+	_, bridge, err := s.CreateToken(model.Token{Kind: identity.KindBridge, AccountID: "c"})
 	require.NoError(t, err)
 	require.NoError(t, s.Update(func(tx *Tx) error {
-		require.NoError(t, tx.PutSession(record.Session{Hash: []byte("s"), UserID: u.ID}))
-		require.NoError(t, tx.PutTicket(record.Ticket{Hash: []byte("t"), UserID: u.ID, Purpose: record.PurposePassword, Expires: c.t.Add(time.Hour)}))
+		require.NoError(t, tx.PutSession(model.Session{Hash: []byte("s"), UserID: u.ID}))
+		require.NoError(t, tx.PutTicket(model.Ticket{Hash: []byte("t"), UserID: u.ID, Purpose: model.PurposePassword, Expires: c.t.Add(time.Hour)}))
 		list, err := tx.Children("m")
 		require.Len(t, list, 1)
 		require.ErrorIs(t, tx.DeleteAccount("m"), identity.ErrExists, "not while it has sub-accounts")
@@ -212,19 +210,19 @@ func TestSessionsAndTickets(t *testing.T) {
 	s := fresh(t, c)
 	require.NoError(t, s.Update(func(tx *Tx) error {
 		for i, expires := range []time.Time{c.t.Add(time.Hour), {}, c.t.Add(2 * time.Hour)} {
-			require.NoError(t, tx.PutSession(record.Session{Hash: []byte{byte(i)}, UserID: "u", Seen: c.t, Expires: expires}))
+			require.NoError(t, tx.PutSession(model.Session{Hash: []byte{byte(i)}, UserID: "u", Seen: c.t, Expires: expires}))
 		}
-		require.NoError(t, tx.PutTicket(record.Ticket{Hash: []byte("a"), UserID: "u", Purpose: record.PurposeLogin, Expires: c.t.Add(time.Minute)}))
-		require.NoError(t, tx.PutTicket(record.Ticket{Hash: []byte("b"), UserID: "u", Purpose: record.PurposePassword, Expires: c.t.Add(24 * time.Hour)}))
-		require.NoError(t, tx.PutTicket(record.Ticket{Hash: []byte("c"), Purpose: record.PurposePassword, Expires: c.t.Add(time.Minute)}))
-		require.NoError(t, tx.PutAttempts("A@x.org", record.Attempts{Count: 3, Last: c.t}))
+		require.NoError(t, tx.PutTicket(model.Ticket{Hash: []byte("a"), UserID: "u", Purpose: model.PurposeLogin, Expires: c.t.Add(time.Minute)}))
+		require.NoError(t, tx.PutTicket(model.Ticket{Hash: []byte("b"), UserID: "u", Purpose: model.PurposePassword, Expires: c.t.Add(24 * time.Hour)}))
+		require.NoError(t, tx.PutTicket(model.Ticket{Hash: []byte("c"), Purpose: model.PurposePassword, Expires: c.t.Add(time.Minute)}))
+		require.NoError(t, tx.PutAttempts("A@x.org", model.Attempts{Count: 3, Last: c.t}))
 		return nil
 	}))
 	count := func() (sessions, tickets, attempts int) {
 		require.NoError(t, s.View(func(tx *Tx) error {
 			list, err := tx.SessionsOf("u")
 			require.NoError(t, err)
-			held, err := all[record.Ticket](tx, bucketTickets)
+			held, err := all[model.Ticket](tx, bucketTickets)
 			require.NoError(t, err)
 			a, err := tx.Attempts("a@x.org")
 			sessions, tickets, attempts = len(list), len(held), a.Count
@@ -249,7 +247,7 @@ func TestSessionsAndTickets(t *testing.T) {
 	check(0, 0, 0)
 	require.NoError(t, s.Update(func(tx *Tx) error {
 		for i := range 3 {
-			require.NoError(t, tx.PutSession(record.Session{Hash: []byte{byte(i)}, UserID: "u"}))
+			require.NoError(t, tx.PutSession(model.Session{Hash: []byte{byte(i)}, UserID: "u"}))
 		}
 		return tx.EndSessions("u", []byte{1})
 	}))
@@ -261,11 +259,11 @@ func TestTrail(t *testing.T) {
 	s := fresh(t, &clock{time.Now()})
 	require.NoError(t, s.Update(func(tx *Tx) error {
 		for i := range 10 {
-			require.NoError(t, tx.Record(audit.Entry{AccountID: []string{"a", "ab"}[i%2], Target: fmt.Sprint(i)}))
+			require.NoError(t, tx.Record(model.AuditEntry{AccountID: []string{"a", "ab"}[i%2], Target: fmt.Sprint(i)}))
 		}
 		return nil
 	}))
-	targets := func(list []audit.Entry, err error) (out []string) {
+	targets := func(list []model.AuditEntry, err error) (out []string) {
 		require.NoError(t, err)
 		for _, e := range list {
 			out = append(out, e.Target)
@@ -273,18 +271,18 @@ func TestTrail(t *testing.T) {
 		return out
 	}
 	require.NoError(t, s.View(func(tx *Tx) error {
-		require.Equal(t, []string{"8", "6", "4"}, targets(tx.Trail("a", 0, 3)))
-		require.Equal(t, []string{"2", "0"}, targets(tx.Trail("a", 5, 3)))
-		require.Equal(t, []string{"9", "7", "5", "3", "1"}, targets(tx.Trail("ab", 0, 99)))
-		require.Equal(t, []string{"9", "8"}, targets(tx.Trail("", 0, 2)))
-		require.Empty(t, targets(tx.Trail("none", 0, 9)))
-		require.Equal(t, []string{"7", "8"}, targets(tx.TrailAfter(7, 2)))
+		require.Equal(t, []string{"8", "6", "4"}, targets(tx.AuditTrail("a", 0, 3)))
+		require.Equal(t, []string{"2", "0"}, targets(tx.AuditTrail("a", 5, 3)))
+		require.Equal(t, []string{"9", "7", "5", "3", "1"}, targets(tx.AuditTrail("ab", 0, 99)))
+		require.Equal(t, []string{"9", "8"}, targets(tx.AuditTrail("", 0, 2)))
+		require.Empty(t, targets(tx.AuditTrail("none", 0, 9)))
+		require.Equal(t, []string{"7", "8"}, targets(tx.AuditTrailAfter(7, 2)))
 		return nil
 	}))
-	require.NoError(t, s.Update(func(tx *Tx) error { return tx.PruneTrail(8) }))
+	require.NoError(t, s.Update(func(tx *Tx) error { return tx.PruneAuditTrail(8) }))
 	require.NoError(t, s.View(func(tx *Tx) error {
-		require.Equal(t, []string{"8"}, targets(tx.Trail("a", 0, 9)))
-		require.Equal(t, []string{"9", "8"}, targets(tx.Trail("", 0, 9)))
+		require.Equal(t, []string{"8"}, targets(tx.AuditTrail("a", 0, 9)))
+		require.Equal(t, []string{"9", "8"}, targets(tx.AuditTrail("", 0, 9)))
 		return nil
 	}))
 }
@@ -295,17 +293,17 @@ func TestATokenFollowsItsUser(t *testing.T) {
 	s := fresh(t, c)
 	_, err := s.CreateAccount(active("acc", ""))
 	require.NoError(t, err)
-	u, err := s.CreateUser(member("acc", "a@x.org", func(u *record.User) { u.Timezone = "UTC" }))
+	u, err := s.CreateUser(member("acc", "a@x.org", func(u *model.User) { u.Timezone = "UTC" }))
 	require.NoError(t, err)
-	_, text, err := s.CreateToken(record.Token{Kind: identity.KindUser, AccountID: "acc", UserID: u.ID})
+	_, text, err := s.CreateToken(model.Token{Kind: identity.KindUser, AccountID: "acc", UserID: u.ID})
 	require.NoError(t, err)
-	_, bridge, err := s.CreateToken(record.Token{Kind: identity.KindBridge, AccountID: "acc"})
+	_, bridge, err := s.CreateToken(model.Token{Kind: identity.KindBridge, AccountID: "acc"})
 	require.NoError(t, err)
-	_, refresh, err := s.CreateToken(record.Token{Kind: identity.KindUser, AccountID: "acc", UserID: u.ID, Purpose: "refresh"})
+	_, refresh, err := s.CreateToken(model.Token{Kind: identity.KindUser, AccountID: "acc", UserID: u.ID, Purpose: "refresh"})
 	require.NoError(t, err)
 	_, err = s.Authenticate(refresh)
 	require.ErrorIs(t, err, identity.ErrUnknown, "a refresh token opens nothing")
-	user := func(f func(*record.User)) {
+	user := func(f func(*model.User)) {
 		require.NoError(t, s.Update(func(tx *Tx) error {
 			now, err := tx.User(u.ID)
 			require.NoError(t, err)
@@ -317,7 +315,7 @@ func TestATokenFollowsItsUser(t *testing.T) {
 		require.NoError(t, s.Update(func(tx *Tx) error {
 			a, err := tx.Account("acc")
 			require.NoError(t, err)
-			a.Status = record.Texts{v}
+			a.Status = model.Texts{v}
 			return tx.PutAccount(a)
 		}))
 	}
@@ -332,20 +330,20 @@ func TestATokenFollowsItsUser(t *testing.T) {
 	p, err := s.Authenticate(text)
 	require.NoError(t, err)
 	require.False(t, p.Sees(cam))
-	user(func(u *record.User) { u.CameraAccess = record.Lists{{"cam", "R"}} })
+	user(func(u *model.User) { u.CameraAccess = model.Lists{{"cam", "R"}} })
 	p, err = s.Authenticate(text)
 	require.NoError(t, err)
 	require.True(t, p.Sees(cam))
 
-	user(func(u *record.User) { u.Inner.Locked = c.t })
+	user(func(u *model.User) { u.Inner.Locked = c.t })
 	require.False(t, good(text))
-	user(func(u *record.User) { u.Inner.Locked, u.IsActive = time.Time{}, false })
+	user(func(u *model.User) { u.Inner.Locked, u.IsActive = time.Time{}, false })
 	require.False(t, good(text))
-	user(func(u *record.User) { u.IsActive, u.AccessPeriod = true, record.Texts{"0-0800-1000"} })
+	user(func(u *model.User) { u.IsActive, u.AccessPeriod = true, model.Texts{"0-0800-1000"} })
 	require.False(t, good(text), "it is Monday noon")
-	user(func(u *record.User) { u.AccessPeriod = record.Texts{"0-1100-1300"} })
+	user(func(u *model.User) { u.AccessPeriod = model.Texts{"0-1100-1300"} })
 	require.True(t, good(text))
-	for v, want := range map[string][2]bool{record.StatusActive: {true, true}, record.StatusInactive: {false, true}, record.StatusSuspended: {false, false}, record.StatusPending: {false, false}} {
+	for v, want := range map[string][2]bool{model.StatusActive: {true, true}, model.StatusInactive: {false, true}, model.StatusSuspended: {false, false}, model.StatusPending: {false, false}} {
 		status(v)
 		require.Equal(t, want, [2]bool{good(text), good(bridge)}, v)
 	}
@@ -354,14 +352,14 @@ func TestATokenFollowsItsUser(t *testing.T) {
 func TestSharesReachTheirRecipients(t *testing.T) {
 	s := fresh(t, &clock{time.Now()})
 	owner := active("own", "")
-	owner.CameraShares = record.Lists{{"cam", "B@x.org,"}}
+	owner.CameraShares = model.Lists{{"cam", "B@x.org,"}}
 	_, err := s.CreateAccount(owner)
 	require.NoError(t, err)
 	_, err = s.CreateAccount(active("other", ""))
 	require.NoError(t, err)
-	u, err := s.CreateUser(member("other", "b@x.org", func(u *record.User) { u.Inner.Mailbox = "b@x.org" }))
+	u, err := s.CreateUser(member("other", "b@x.org", func(u *model.User) { u.Inner.Mailbox = "b@x.org" }))
 	require.NoError(t, err)
-	_, text, err := s.CreateToken(record.Token{Kind: identity.KindUser, AccountID: "other", UserID: u.ID})
+	_, text, err := s.CreateToken(model.Token{Kind: identity.KindUser, AccountID: "other", UserID: u.ID})
 	require.NoError(t, err)
 	home := func() string {
 		p, err := s.Authenticate(text)
@@ -381,7 +379,7 @@ func TestUpgrade(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "identity.db")
 	db, err := bolt.Open(path, 0o600, nil)
 	require.NoError(t, err)
-	id, text, hash := secret.NewBearer()
+	id, text, hash := identity.NewBearer()
 	require.NoError(t, db.Update(func(tx *bolt.Tx) error {
 		for bucket, rows := range map[string]map[string]any{
 			"accounts": {"acc": map[string]any{"id": "acc", "name": "Demo", "created": "2026-11-20T10:00:00Z"}},

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
 )
 
 // What a Principal.Holder begins with.
@@ -16,7 +16,7 @@ const (
 )
 
 // holderOf is who holds a token, in the words of Principal.Holder.
-func holderOf(t record.Token) string {
+func holderOf(t model.Token) string {
 	switch {
 	case t.UserID != "":
 		return holderUser + t.UserID

@@ -10,16 +10,14 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/database"
-	"vmsbridge/uplink/identity/audit"
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/rule"
+	"vmsbridge/uplink/identity/model"
 )
 
 // fileName is what people call the file.
 const fileName = "identity file"
 
 // volatile are buckets of what people can get again: they sign in anew, ask for another link. The trail is too long to be kept twice.
-var volatile = [][]byte{bucketSessions, bucketOpen, bucketTickets, bucketHeld, bucketAttempts, bucketTrail, bucketTrailIndex, bucketLetters}
+var volatile = [][]byte{bucketSessions, bucketOpen, bucketTickets, bucketHeld, bucketAttempts, bucketTrail, bucketTrailIndex, bucketMessages}
 
 // derived are buckets that rebuild makes of the others.
 var derived = [][]byte{bucketEmails, bucketMembers, bucketChildren, bucketShares, bucketOpen, bucketHeld, bucketTrailIndex}
@@ -57,25 +55,25 @@ func sound(bucket string, k, v []byte) error {
 		err = json.Unmarshal(v, &row)
 		own = row.Record.ID
 	case string(bucketTokens):
-		var row record.Token
+		var row model.Token
 		err = json.Unmarshal(v, &row)
 		own = row.ID
 	case string(bucketSessions):
-		var row record.Session
+		var row model.Session
 		err = json.Unmarshal(v, &row)
 		own = string(row.Hash)
 	case string(bucketTickets):
-		var row record.Ticket
+		var row model.Ticket
 		err = json.Unmarshal(v, &row)
 		own = string(row.Hash)
 	case string(bucketTrail):
-		var row audit.Entry
+		var row model.AuditEntry
 		err = json.Unmarshal(v, &row)
 		own = string(binary.BigEndian.AppendUint64(nil, row.Seq))
 	case string(bucketAttempts):
-		err = json.Unmarshal(v, &record.Attempts{})
-	case string(bucketLetters):
-		err = json.Unmarshal(v, &record.Letter{})
+		err = json.Unmarshal(v, &model.Attempts{})
+	case string(bucketMessages):
+		err = json.Unmarshal(v, &model.QueuedMessage{})
 	}
 	if err == nil && own != "" && own != string(k) {
 		err = errors.New("it is that of another key")
@@ -130,14 +128,14 @@ func index(tx *bolt.Tx) (map[string]map[string]string, error) {
 		if a.Child() {
 			children[string(pair(a.OwnerAccountID, []byte(a.ID)))] = ""
 		}
-		for _, email := range rule.Recipients(a) {
+		for _, email := range model.Recipients(a) {
 			shares[string(pair(email, []byte(a.ID)))] = ""
 		}
 	}
 	users, err := all[userRow](t, bucketUsers)
 	for _, row := range users {
 		u := row.user()
-		if fold := record.Fold(u.Email); fold != "" {
+		if fold := model.Fold(u.Email); fold != "" {
 			emails[fold] = u.ID
 		}
 		members[string(pair(u.OwnerAccountID, []byte(u.ID)))] = ""
@@ -193,11 +191,11 @@ func keepVersion(tx *bolt.Tx) error {
 
 // rebuildVolatile makes the indexes of sessions, tickets and the trail.
 func rebuildVolatile(t *Tx) error {
-	sessions, err := all[record.Session](t, bucketSessions)
+	sessions, err := all[model.Session](t, bucketSessions)
 	for _, s := range sessions {
 		err = errors.Join(err, mark(t, bucketOpen, pair(s.UserID, s.Hash), true))
 	}
-	tickets, err2 := all[record.Ticket](t, bucketTickets)
+	tickets, err2 := all[model.Ticket](t, bucketTickets)
 	err = errors.Join(err, err2)
 	for _, k := range tickets {
 		err = errors.Join(err, mark(t, bucketHeld, pair(k.UserID, k.Hash), true))
@@ -205,7 +203,7 @@ func rebuildVolatile(t *Tx) error {
 	trail := t.tx.Bucket(bucketTrail)
 	last := trail.Sequence()
 	err = errors.Join(err, trail.ForEach(func(k, raw []byte) error {
-		var e audit.Entry
+		var e model.AuditEntry
 		if err := json.Unmarshal(raw, &e); err != nil {
 			return err
 		}
@@ -227,8 +225,8 @@ func adopt(tx *bolt.Tx) error {
 		if id == "" || tx.Bucket(bucketAccounts).Get([]byte(id)) != nil {
 			continue
 		}
-		a := record.NewAccount()
-		a.ID, a.Name, a.Status, a.Inner.Created = id, id, record.Texts{record.StatusActive}, row.Inner.Created
+		a := model.NewAccount()
+		a.ID, a.Name, a.Status, a.Inner.Created = id, id, model.Texts{model.StatusActive}, row.Inner.Created
 		if err := put(t, bucketAccounts, []byte(id), accountRow{a, a.Inner}); err != nil {
 			return err
 		}

@@ -9,13 +9,12 @@ import (
 	"time"
 
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/identity/model"
 )
 
 // Session finds a session by the hash of its key. Whether it is still good is for the caller to see.
-func (tx *Tx) Session(hash []byte) (record.Session, error) {
-	s, err := get[record.Session](tx, bucketSessions, hash)
+func (tx *Tx) Session(hash []byte) (model.Session, error) {
+	s, err := get[model.Session](tx, bucketSessions, hash)
 	if err != nil {
 		return s, fmt.Errorf("find session: %w", err)
 	}
@@ -29,7 +28,7 @@ func (tx *Tx) Session(hash []byte) (record.Session, error) {
 
 // SeenWritten is when a session was last seen as far as the disk knows.
 func (tx *Tx) SeenWritten(hash []byte) (time.Time, error) {
-	s, err := get[record.Session](tx, bucketSessions, hash)
+	s, err := get[model.Session](tx, bucketSessions, hash)
 	return s.Seen, err
 }
 
@@ -42,7 +41,7 @@ func (s *Store) Saw(hash []byte, at time.Time) {
 }
 
 // PutSession stores a session.
-func (tx *Tx) PutSession(s record.Session) error {
+func (tx *Tx) PutSession(s model.Session) error {
 	tx.store.mu.Lock()
 	delete(tx.store.seen, string(s.Hash))
 	tx.store.mu.Unlock()
@@ -62,8 +61,8 @@ func (tx *Tx) DeleteSession(hash []byte) error {
 }
 
 // SessionsOf lists the sessions of a user, those that are over included.
-func (tx *Tx) SessionsOf(user string) ([]record.Session, error) {
-	var out []record.Session
+func (tx *Tx) SessionsOf(user string) ([]model.Session, error) {
+	var out []model.Session
 	for _, hash := range seconds(tx, bucketOpen, user) {
 		s, err := tx.Session(hash)
 		if err != nil {
@@ -107,7 +106,7 @@ func (tx *Tx) writeSeen() error {
 
 func (tx *Tx) pruneSessions() error {
 	err := tx.writeSeen()
-	list, lost := all[record.Session](tx, bucketSessions)
+	list, lost := all[model.Session](tx, bucketSessions)
 	err = errors.Join(err, lost)
 	for _, s := range list {
 		// A session that never expires goes when nobody used it for a year.
@@ -119,8 +118,8 @@ func (tx *Tx) pruneSessions() error {
 }
 
 // Ticket finds a ticket by the hash of its token. Whether it is still good is for the caller to see.
-func (tx *Tx) Ticket(hash []byte) (record.Ticket, error) {
-	t, err := get[record.Ticket](tx, bucketTickets, hash)
+func (tx *Tx) Ticket(hash []byte) (model.Ticket, error) {
+	t, err := get[model.Ticket](tx, bucketTickets, hash)
 	if err != nil {
 		return t, fmt.Errorf("find ticket: %w", err)
 	}
@@ -128,7 +127,7 @@ func (tx *Tx) Ticket(hash []byte) (record.Ticket, error) {
 }
 
 // PutTicket stores a ticket.
-func (tx *Tx) PutTicket(t record.Ticket) error {
+func (tx *Tx) PutTicket(t model.Ticket) error {
 	return errors.Join(put(tx, bucketTickets, t.Hash, t), mark(tx, bucketHeld, pair(t.UserID, t.Hash), true))
 }
 
@@ -142,8 +141,8 @@ func (tx *Tx) DeleteTicket(hash []byte) error {
 }
 
 // TicketsOf lists the tickets of a user, expired ones included.
-func (tx *Tx) TicketsOf(user string) ([]record.Ticket, error) {
-	var out []record.Ticket
+func (tx *Tx) TicketsOf(user string) ([]model.Ticket, error) {
+	var out []model.Ticket
 	for _, hash := range seconds(tx, bucketHeld, user) {
 		t, err := tx.Ticket(hash)
 		if err != nil {
@@ -155,7 +154,7 @@ func (tx *Tx) TicketsOf(user string) ([]record.Ticket, error) {
 }
 
 // DropTickets makes all tickets of a user of the given purposes worthless, or of any if none is given.
-func (tx *Tx) DropTickets(user string, purposes ...record.Purpose) error {
+func (tx *Tx) DropTickets(user string, purposes ...model.Purpose) error {
 	list, err := tx.TicketsOf(user)
 	for _, t := range list {
 		if len(purposes) == 0 || slices.Contains(purposes, t.Purpose) {
@@ -166,7 +165,7 @@ func (tx *Tx) DropTickets(user string, purposes ...record.Purpose) error {
 }
 
 func (tx *Tx) pruneTickets() error {
-	list, err := all[record.Ticket](tx, bucketTickets)
+	list, err := all[model.Ticket](tx, bucketTickets)
 	for _, t := range list {
 		if !tx.now.Before(t.Expires) {
 			err = errors.Join(err, tx.DeleteTicket(t.Hash))
@@ -177,8 +176,8 @@ func (tx *Tx) pruneTickets() error {
 
 // Attempts tells how many wrong passwords were given for an address since the last right one, whether the address is
 // known or not.
-func (tx *Tx) Attempts(email string) (record.Attempts, error) {
-	a, err := get[record.Attempts](tx, bucketAttempts, secret.Hash(record.Fold(email)))
+func (tx *Tx) Attempts(email string) (model.Attempts, error) {
+	a, err := get[model.Attempts](tx, bucketAttempts, identity.HashToken(model.Fold(email)))
 	if errors.Is(err, identity.ErrNotFound) {
 		return a, nil
 	}
@@ -186,8 +185,8 @@ func (tx *Tx) Attempts(email string) (record.Attempts, error) {
 }
 
 // PutAttempts stores the count; a count of 0 removes it.
-func (tx *Tx) PutAttempts(email string, a record.Attempts) error {
-	key := secret.Hash(record.Fold(email))
+func (tx *Tx) PutAttempts(email string, a model.Attempts) error {
+	key := identity.HashToken(model.Fold(email))
 	if a.Count == 0 {
 		return tx.tx.Bucket(bucketAttempts).Delete(key)
 	}
@@ -201,7 +200,7 @@ func (tx *Tx) pruneAttempts() error {
 	var old [][]byte
 	b := tx.tx.Bucket(bucketAttempts)
 	err := b.ForEach(func(k, _ []byte) error {
-		a, err := get[record.Attempts](tx, bucketAttempts, k)
+		a, err := get[model.Attempts](tx, bucketAttempts, k)
 		if err == nil && tx.now.Sub(a.Last) > attemptsAge {
 			old = append(old, bytes.Clone(k))
 		}

@@ -30,9 +30,9 @@ var (
 	bucketShares     = []byte("shares")        // folded address, account id that shares with it → nothing
 	bucketTrail      = []byte("audit")         // sequence number → audit.Entry
 	bucketTrailIndex = []byte("account-audit") // account id, sequence number → nothing
-	bucketLetters    = []byte("letters")       // user id, kind → record.Letter
+	bucketMessages   = []byte("letters")       // user id, kind → record.Letter
 	bucketMeta       = []byte("meta")          // "version" → version
-	buckets          = [][]byte{bucketAccounts, bucketUsers, bucketTokens, bucketEmails, bucketMembers, bucketChildren, bucketSessions, bucketOpen, bucketTickets, bucketHeld, bucketAttempts, bucketShares, bucketTrail, bucketTrailIndex, bucketLetters, bucketMeta}
+	buckets          = [][]byte{bucketAccounts, bucketUsers, bucketTokens, bucketEmails, bucketMembers, bucketChildren, bucketSessions, bucketOpen, bucketTickets, bucketHeld, bucketAttempts, bucketShares, bucketTrail, bucketTrailIndex, bucketMessages, bucketMeta}
 	keyVersion       = []byte("version")
 )
 
@@ -134,7 +134,7 @@ func (tx *Tx) Bucket(name string) (*bolt.Bucket, error) {
 func (s *Store) Prune() error {
 	const tokenAge = 30 * 24 * time.Hour // a revoked token is worth showing for a while
 	return s.Update(func(tx *Tx) error {
-		return errors.Join(tx.pruneSessions(), tx.pruneTickets(), tx.pruneAttempts(), tx.pruneTokens(tokenAge), tx.pruneLetters())
+		return errors.Join(tx.pruneSessions(), tx.pruneTickets(), tx.pruneAttempts(), tx.pruneTokens(tokenAge), tx.pruneMessages())
 	})
 }
 

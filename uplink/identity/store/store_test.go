@@ -14,8 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/vms"
 )
 
@@ -33,15 +32,15 @@ func open(t *testing.T, path string, c *clock) *Store {
 }
 
 // active is an account that is in use.
-func active(id, name string) record.Account {
-	a := record.NewAccount()
-	a.ID, a.Name, a.Status = id, name, record.Texts{record.StatusActive}
+func active(id, name string) model.Account {
+	a := model.NewAccount()
+	a.ID, a.Name, a.Status = id, name, model.Texts{model.StatusActive}
 	return a
 }
 
 // member is a user who may sign in.
-func member(account, email string, set ...func(*record.User)) record.User {
-	u := record.NewUser()
+func member(account, email string, set ...func(*model.User)) model.User {
+	u := model.NewUser()
 	u.OwnerAccountID, u.Email, u.IsActive, u.IsPending = account, email, true, false
 	for _, f := range set {
 		f(&u)
@@ -55,12 +54,12 @@ func TestTokenLife(t *testing.T) {
 	s := open(t, path, c)
 	acc, err := s.CreateAccount(active("", "Demo"))
 	require.NoError(t, err)
-	user, err := s.CreateUser(member(acc.ID, "anna@example.org", func(u *record.User) { u.FirstName, u.Timezone = "Anna", "Europe/Berlin" }))
+	user, err := s.CreateUser(member(acc.ID, "anna@example.org", func(u *model.User) { u.FirstName, u.Timezone = "Anna", "Europe/Berlin" }))
 	require.NoError(t, err)
-	forUser, userSecret, err := s.CreateToken(record.Token{Kind: identity.KindUser, AccountID: acc.ID, UserID: user.ID, Name: "laptop", Cameras: []string{"cam-1"}, Scopes: []string{identity.ScopeRead}})
+	forUser, userSecret, err := s.CreateToken(model.Token{Kind: identity.KindUser, AccountID: acc.ID, UserID: user.ID, Name: "laptop", Cameras: []string{"cam-1"}, Scopes: []string{identity.ScopeRead}})
 	require.NoError(t, err)
 	c.t = c.t.Add(time.Minute) // lists go by the time of making
-	_, bridgeSecret, err := s.CreateToken(record.Token{Kind: identity.KindBridge, AccountID: acc.ID, Name: "gate", Expires: c.t.Add(time.Hour)})
+	_, bridgeSecret, err := s.CreateToken(model.Token{Kind: identity.KindBridge, AccountID: acc.ID, Name: "gate", Expires: c.t.Add(time.Hour)})
 	require.NoError(t, err)
 	require.NotEqual(t, userSecret, bridgeSecret)
 
@@ -131,12 +130,12 @@ func TestAuthenticateRefuses(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "identity.db"), c)
 	acc, err := s.CreateAccount(active("acc-1", ""))
 	require.NoError(t, err)
-	tok, text, err := s.CreateToken(record.Token{Kind: identity.KindUser, AccountID: acc.ID})
+	tok, text, err := s.CreateToken(model.Token{Kind: identity.KindUser, AccountID: acc.ID})
 	require.NoError(t, err)
 	flipped := []byte(text)
 	flipped[len(flipped)-2] ^= 1
 	for name, bad := range map[string]string{"empty": "", "id alone": "vms1_" + tok.ID, "id with no secret": "vms1_" + tok.ID + "_", "one bit": string(flipped),
-		"longer": text + "A", "shorter": text[:len(text)-1], "other prefix": strings.Replace(text, "vms1", "vms2", 1), "other id": strings.Replace(text, tok.ID, secret.NewID(), 1),
+		"longer": text + "A", "shorter": text[:len(text)-1], "other prefix": strings.Replace(text, "vms1", "vms2", 1), "other id": strings.Replace(text, tok.ID, identity.NewID(), 1),
 		"nul": "\x00", "huge": strings.Repeat("a", 1<<20)} {
 		_, err := s.Authenticate(bad)
 		require.ErrorIs(t, err, identity.ErrUnknown, name)
@@ -161,7 +160,7 @@ func TestCreateRefuses(t *testing.T) {
 	require.NoError(t, err)
 	u2, err := s.CreateUser(member("acc-2", ""))
 	require.NoError(t, err)
-	for name, bad := range map[string]record.Token{
+	for name, bad := range map[string]model.Token{
 		"no kind": {AccountID: "acc-1"}, "other kind": {AccountID: "acc-1", Kind: "admin"}, "no account": {Kind: identity.KindUser},
 		"unknown account": {Kind: identity.KindUser, AccountID: "acc-3"}, "user of another": {Kind: identity.KindUser, AccountID: "acc-1", UserID: u2.ID},
 		"unknown scope": {Kind: identity.KindUser, AccountID: "acc-1", Scopes: []string{"vms.al"}}, "bad camera": {Kind: identity.KindUser, AccountID: "acc-1", Cameras: []string{""}},
@@ -202,12 +201,12 @@ func TestAnyPageOfTheFileMayBeLost(t *testing.T) {
 	_, err = s.CreateAccount(active("acc-1", ""))
 	require.NoError(t, err)
 	for i := range 60 {
-		u := record.NewUser()
+		u := model.NewUser()
 		u.ID, u.OwnerAccountID, u.Email = fmt.Sprintf("user-%02d", i), "acc-1", fmt.Sprintf("u%02d@example.org", i)
 		_, err = s.CreateUser(u)
 		require.NoError(t, err)
 	}
-	_, text, err := s.CreateToken(record.Token{Kind: identity.KindUser, AccountID: "acc-1"})
+	_, text, err := s.CreateToken(model.Token{Kind: identity.KindUser, AccountID: "acc-1"})
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
 	whole, err := os.ReadFile(from)
@@ -261,7 +260,7 @@ func TestNoCameraIsNotAllCameras(t *testing.T) {
 	_, err := s.CreateAccount(active("acc-1", ""))
 	require.NoError(t, err)
 	for _, cameras := range [][]string{nil, {}} {
-		_, text, err := s.CreateToken(record.Token{Kind: identity.KindUser, AccountID: "acc-1", Cameras: cameras})
+		_, text, err := s.CreateToken(model.Token{Kind: identity.KindUser, AccountID: "acc-1", Cameras: cameras})
 		require.NoError(t, err)
 		p, err := s.Authenticate(text)
 		require.NoError(t, err)
@@ -277,11 +276,11 @@ func TestHolders(t *testing.T) {
 	require.NoError(t, err)
 	user, err := s.CreateUser(member(acc.ID, "anna@example.org"))
 	require.NoError(t, err)
-	plain, _, err := s.CreateToken(record.Token{Kind: identity.KindBridge, AccountID: acc.ID, Name: "gate", Expires: c.t.Add(time.Hour)})
+	plain, _, err := s.CreateToken(model.Token{Kind: identity.KindBridge, AccountID: acc.ID, Name: "gate", Expires: c.t.Add(time.Hour)})
 	require.NoError(t, err)
-	client, _, err := s.CreateToken(record.Token{Kind: identity.KindBridge, AccountID: acc.ID, Name: "box", Purpose: "client"})
+	client, _, err := s.CreateToken(model.Token{Kind: identity.KindBridge, AccountID: acc.ID, Name: "box", Purpose: "client"})
 	require.NoError(t, err)
-	_, ofClient, err := s.CreateToken(record.Token{Kind: identity.KindBridge, AccountID: acc.ID, Name: "box", ClientID: client.ID})
+	_, ofClient, err := s.CreateToken(model.Token{Kind: identity.KindBridge, AccountID: acc.ID, Name: "box", ClientID: client.ID})
 	require.NoError(t, err)
 	p, err := s.Authenticate(ofClient)
 	require.NoError(t, err)

@@ -7,33 +7,30 @@ import (
 	"time"
 
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/audit"
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/rule"
-	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/vms"
 )
 
 // AddToken stores a new bearer token and returns it, without its hash, with the secret text that its holder sends; that
 // cannot be read again. ID, Hash and Created are set here. Kind and an AccountID that exists are needed; a UserID must
 // exist, in that account or one that may enter it.
-func (tx *Tx) AddToken(t record.Token) (record.Token, string, error) {
+func (tx *Tx) AddToken(t model.Token) (model.Token, string, error) {
 	if !t.Kind.Valid() {
-		return record.Token{}, "", fmt.Errorf("create token: kind %q is neither %s nor %s", t.Kind, identity.KindBridge, identity.KindUser)
+		return model.Token{}, "", fmt.Errorf("create token: kind %q is neither %s nor %s", t.Kind, identity.KindBridge, identity.KindUser)
 	}
 	for _, scope := range t.Scopes {
 		if !slices.Contains(identity.Scopes, scope) {
-			return record.Token{}, "", fmt.Errorf("create token: there is no scope %q, only %v", scope, identity.Scopes)
+			return model.Token{}, "", fmt.Errorf("create token: there is no scope %q, only %v", scope, identity.Scopes)
 		}
 	}
 	for _, c := range t.Cameras {
 		if !vms.ValidID(c) {
-			return record.Token{}, "", fmt.Errorf("create token: %q cannot be the id of a camera", c)
+			return model.Token{}, "", fmt.Errorf("create token: %q cannot be the id of a camera", c)
 		}
 	}
 	active, err := tx.Account(t.AccountID)
 	if err != nil {
-		return record.Token{}, "", fmt.Errorf("create token: account %q: %w", t.AccountID, err)
+		return model.Token{}, "", fmt.Errorf("create token: account %q: %w", t.AccountID, err)
 	}
 	if t.UserID != "" {
 		u, err := tx.User(t.UserID)
@@ -41,54 +38,54 @@ func (tx *Tx) AddToken(t record.Token) (record.Token, string, error) {
 			err = tx.mayEnter(u, active)
 		}
 		if err != nil {
-			return record.Token{}, "", fmt.Errorf("create token: user %q of account %q: %w", t.UserID, t.AccountID, identity.ErrNotFound)
+			return model.Token{}, "", fmt.Errorf("create token: user %q of account %q: %w", t.UserID, t.AccountID, identity.ErrNotFound)
 		}
 	}
 	var text string
-	t.ID, text, t.Hash = secret.NewBearer()
+	t.ID, text, t.Hash = identity.NewBearer()
 	t.Created, t.Revoked = tx.now, time.Time{}
 	if err := put(tx, bucketTokens, []byte(t.ID), t); err != nil {
-		return record.Token{}, "", err
+		return model.Token{}, "", err
 	}
 	t.Hash = nil
 	return t, text, nil
 }
 
 // Token finds a token of any purpose by its secret text. ErrUnknown for a wrong, revoked or expired one.
-func (tx *Tx) Token(text string) (record.Token, error) {
-	id, ok := secret.BearerID(text)
+func (tx *Tx) Token(text string) (model.Token, error) {
+	id, ok := identity.BearerID(text)
 	if !ok {
-		return record.Token{}, identity.ErrUnknown
+		return model.Token{}, identity.ErrUnknown
 	}
-	t, err := get[record.Token](tx, bucketTokens, []byte(id))
-	if errors.Is(err, identity.ErrNotFound) || err == nil && !secret.Same(secret.Hash(text), t.Hash) {
-		return record.Token{}, identity.ErrUnknown
+	t, err := get[model.Token](tx, bucketTokens, []byte(id))
+	if errors.Is(err, identity.ErrNotFound) || err == nil && !identity.SameHash(identity.HashToken(text), t.Hash) {
+		return model.Token{}, identity.ErrUnknown
 	}
 	return t, err
 }
 
 // TokenByID finds a token by its id, with its hash.
-func (tx *Tx) TokenByID(id string) (record.Token, error) {
-	return get[record.Token](tx, bucketTokens, []byte(id))
+func (tx *Tx) TokenByID(id string) (model.Token, error) {
+	return get[model.Token](tx, bucketTokens, []byte(id))
 }
 
 // PutToken stores a token over the one of its id.
-func (tx *Tx) PutToken(t record.Token) error { return put(tx, bucketTokens, []byte(t.ID), t) }
+func (tx *Tx) PutToken(t model.Token) error { return put(tx, bucketTokens, []byte(t.ID), t) }
 
 // Tokens lists all tokens with their hashes, revoked ones too, oldest first.
-func (tx *Tx) Tokens() ([]record.Token, error) {
-	list, err := all[record.Token](tx, bucketTokens)
-	slices.SortStableFunc(list, func(a, b record.Token) int { return a.Created.Compare(b.Created) })
+func (tx *Tx) Tokens() ([]model.Token, error) {
+	list, err := all[model.Token](tx, bucketTokens)
+	slices.SortStableFunc(list, func(a, b model.Token) int { return a.Created.Compare(b.Created) })
 	return list, err
 }
 
 // mayEnter is nil if a user may act in an account, its own or one that the rules let it switch to.
-func (tx *Tx) mayEnter(u record.User, active record.Account) error {
+func (tx *Tx) mayEnter(u model.User, active model.Account) error {
 	home, err := tx.Account(u.OwnerAccountID)
 	if err != nil {
 		return err
 	}
-	if !rule.Switch(rule.CallerOf(u, home), rule.PlaceOf(home, active)) {
+	if !model.MaySwitch(model.CallerOf(u, home), model.PlaceOf(home, active)) {
 		return identity.ErrUnknown
 	}
 	return nil
@@ -96,20 +93,20 @@ func (tx *Tx) mayEnter(u record.User, active record.Account) error {
 
 // Principal is a user acting in an account with what the records of this moment allow. ErrUnknown if either may not act. A
 // pending user may: whoever has a token or session of one got it from the operator or by a link to the user's address.
-func (tx *Tx) Principal(u record.User, active record.Account) (identity.Principal, error) {
+func (tx *Tx) Principal(u model.User, active model.Account) (identity.Principal, error) {
 	home, err := tx.Account(u.OwnerAccountID)
 	if err != nil {
 		return identity.Principal{}, err
 	}
-	if u.Disabled() || !home.Is(record.StatusActive) || !active.Is(record.StatusActive) ||
-		!rule.Switch(rule.CallerOf(u, home), rule.PlaceOf(home, active)) || !record.Within(u.AccessPeriod, u.Timezone, tx.now) {
+	if u.Disabled() || !home.Is(model.StatusActive) || !active.Is(model.StatusActive) ||
+		!model.MaySwitch(model.CallerOf(u, home), model.PlaceOf(home, active)) || !model.Within(u.AccessPeriod, u.Timezone, tx.now) {
 		return identity.Principal{}, identity.ErrUnknown
 	}
 	shared, aliases, err := tx.sharedWith(u)
 	if err != nil {
 		return identity.Principal{}, err
 	}
-	return identity.Principal{Kind: identity.KindUser, AccountID: active.ID, User: wireUser(u), Grants: rule.GrantsOf(u, home, active, shared, aliases),
+	return identity.Principal{Kind: identity.KindUser, AccountID: active.ID, User: wireUser(u), Grants: model.GrantsOf(u, home, active, shared, aliases),
 		Operator: bool(u.IsSuperuser), Ranges: home.Ranges()}, nil
 }
 
@@ -125,7 +122,7 @@ func (s *Store) Authenticate(text string) (identity.Principal, error) {
 }
 
 // Bearer is Authenticate in a transaction, with the record of the token.
-func (tx *Tx) Bearer(text string) (p identity.Principal, t record.Token, err error) {
+func (tx *Tx) Bearer(text string) (p identity.Principal, t model.Token, err error) {
 	if t, err = tx.Token(text); err == nil {
 		p, err = tx.opens(t)
 	}
@@ -136,7 +133,7 @@ func (tx *Tx) Bearer(text string) (p identity.Principal, t record.Token, err err
 }
 
 // opens is who the holder of a token is.
-func (tx *Tx) opens(t record.Token) (p identity.Principal, err error) {
+func (tx *Tx) opens(t model.Token) (p identity.Principal, err error) {
 	if t.State(tx.now) != "active" || t.Purpose != "" {
 		return p, identity.ErrUnknown
 	}
@@ -159,7 +156,7 @@ func (tx *Tx) opens(t record.Token) (p identity.Principal, err error) {
 		if p, err = tx.Principal(u, active); err != nil {
 			return p, err
 		}
-	} else if !active.Is(record.StatusActive) && !active.Is(record.StatusInactive) {
+	} else if !active.Is(model.StatusActive) && !active.Is(model.StatusInactive) {
 		return p, identity.ErrUnknown // a bridge goes on while its account's people may not sign in
 	}
 	p.TokenID, p.Holder, p.Name, p.Kind, p.AccountID, p.Cameras, p.Scopes = t.ID, holderOf(t), t.Name, t.Kind, t.AccountID, t.Cameras, t.Scopes
@@ -175,7 +172,7 @@ func (tx *Tx) opens(t record.Token) (p identity.Principal, err error) {
 // a client that the reseller registered, be it while switched into the account, is shut out as the
 // reseller is. A machine of such a client goes on reporting, since it may be a bridge that the reseller
 // signed in.
-func (tx *Tx) withoutVideo(t record.Token, p *identity.Principal) error {
+func (tx *Tx) withoutVideo(t model.Token, p *identity.Principal) error {
 	if t.ClientID == "" {
 		return nil
 	}
@@ -201,7 +198,7 @@ func (tx *Tx) withoutVideo(t record.Token, p *identity.Principal) error {
 
 // stands is nil if what a token was issued for is still so: the token that it was made from, the session that it came
 // from, or else the password that its user had. Tokens that an operator made stay.
-func (tx *Tx) stands(t record.Token, u record.User) error {
+func (tx *Tx) stands(t model.Token, u model.User) error {
 	if t.Parent != "" {
 		parent, err := tx.TokenByID(t.Parent)
 		if err != nil {
@@ -232,7 +229,7 @@ func (tx *Tx) stands(t record.Token, u record.User) error {
 	return nil
 }
 
-func wireUser(u record.User) vms.User {
+func wireUser(u model.User) vms.User {
 	out := vms.User{ID: u.ID, FirstName: u.FirstName, LastName: u.LastName, AccountID: u.OwnerAccountID, Email: u.Email, Language: u.Language, EmployeeID: u.EmployeeID()}
 	if u.Timezone != "" {
 		out.TimeZone = &vms.TimeZone{TimeZone: u.Timezone}
@@ -244,23 +241,23 @@ func wireUser(u record.User) vms.User {
 const operator = "operator"
 
 // CreateToken is AddToken in a transaction of its own, by an operator.
-func (s *Store) CreateToken(t record.Token) (out record.Token, text string, err error) {
+func (s *Store) CreateToken(t model.Token) (out model.Token, text string, err error) {
 	err = s.Update(func(tx *Tx) error {
 		if out, text, err = tx.AddToken(t); err != nil {
 			return err
 		}
-		return tx.Record(audit.Entry{AccountID: out.AccountID, ByName: operator, Action: audit.Create, Kind: audit.KindToken, Target: out.ID, Name: out.Name})
+		return tx.Record(model.AuditEntry{AccountID: out.AccountID, ByName: operator, Action: model.AuditCreate, Kind: model.KindToken, Target: out.ID, Name: out.Name})
 	})
 	if err != nil {
-		return record.Token{}, "", err
+		return model.Token{}, "", err
 	}
 	return out, text, nil
 }
 
 // RevokeToken ends a token at once, by an operator; its record stays. Revoking twice is no error. ErrNotFound if there is
 // none.
-func (s *Store) RevokeToken(id string) (record.Token, error) {
-	var t record.Token
+func (s *Store) RevokeToken(id string) (model.Token, error) {
+	var t model.Token
 	err := s.Update(func(tx *Tx) error {
 		var err error
 		if t, err = tx.TokenByID(id); err != nil {
@@ -271,14 +268,14 @@ func (s *Store) RevokeToken(id string) (record.Token, error) {
 		}
 		t.Revoked = tx.now
 		return errors.Join(tx.PutToken(t),
-			tx.Record(audit.Entry{AccountID: t.AccountID, ByName: operator, Action: audit.Delete, Kind: audit.KindToken, Target: t.ID, Name: t.Name}))
+			tx.Record(model.AuditEntry{AccountID: t.AccountID, ByName: operator, Action: model.AuditDelete, Kind: model.KindToken, Target: t.ID, Name: t.Name}))
 	})
 	t.Hash = nil
 	return t, err
 }
 
 // Tokens lists all tokens, revoked ones too, oldest first and without their hashes.
-func (s *Store) Tokens() (list []record.Token, err error) {
+func (s *Store) Tokens() (list []model.Token, err error) {
 	err = s.View(func(tx *Tx) error { list, err = tx.Tokens(); return err })
 	for i := range list {
 		list[i].Hash = nil
@@ -287,7 +284,7 @@ func (s *Store) Tokens() (list []record.Token, err error) {
 }
 
 func (tx *Tx) pruneTokens(age time.Duration) error {
-	list, err := all[record.Token](tx, bucketTokens)
+	list, err := all[model.Token](tx, bucketTokens)
 	for _, t := range list {
 		// Tokens that people made stay in the list; those that clients get by the thousand do not.
 		if t.Family != "" && !t.Expires.IsZero() && tx.now.Sub(t.Expires) > age {

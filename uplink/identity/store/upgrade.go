@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
 )
 
 // accountV1 and userV1 are the records of version 1, which stood in the buckets as they are here.
@@ -45,8 +45,8 @@ func (tx *Tx) upgrade() error {
 		return err
 	}
 	for _, old := range accounts {
-		a := record.NewAccount()
-		a.ID, a.Name, a.Status, a.IsMaster, a.Inner.Created = old.ID, old.Name, record.Texts{record.StatusActive}, true, old.Created
+		a := model.NewAccount()
+		a.ID, a.Name, a.Status, a.IsMaster, a.Inner.Created = old.ID, old.Name, model.Texts{model.StatusActive}, true, old.Created
 		if err := put(tx, bucketAccounts, []byte(a.ID), accountRow{a, a.Inner}); err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func (tx *Tx) upgrade() error {
 		}
 	}
 	for _, old := range users {
-		u := record.NewUser()
+		u := model.NewUser()
 		u.ID, u.OwnerAccountID, u.FirstName, u.LastName, u.Email = old.ID, old.AccountID, old.FirstName, old.LastName, old.Email
 		u.IsAccountSuperuser, u.Inner.Created = true, old.Created
 		// Whoever held a token of such a user could use it without a password, and goes on doing so.
@@ -68,7 +68,7 @@ func (tx *Tx) upgrade() error {
 		if old.TimeZone != "" {
 			u.Timezone = old.TimeZone
 		}
-		if record.Fold(u.Email) != "" && tx.tx.Bucket(bucketEmails).Get([]byte(record.Fold(u.Email))) != nil {
+		if model.Fold(u.Email) != "" && tx.tx.Bucket(bucketEmails).Get([]byte(model.Fold(u.Email))) != nil {
 			u.Email = "" // two users had it; one keeps it
 		}
 		if err := tx.PutUser(u); err != nil {

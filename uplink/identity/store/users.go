@@ -6,42 +6,41 @@ import (
 	"slices"
 
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/identity/model"
 )
 
 // userRow is a user as it is stored.
 type userRow struct {
-	Record record.User      `json:"record"`
-	Inner  record.UserInner `json:"inner"`
+	Record model.User      `json:"record"`
+	Inner  model.UserInner `json:"inner"`
 }
 
-func (r userRow) user() record.User {
+func (r userRow) user() model.User {
 	r.Record.Inner = r.Inner
 	return r.Record
 }
 
 // User finds a user. The error wraps identity.ErrNotFound if there is none.
-func (tx *Tx) User(id string) (record.User, error) {
+func (tx *Tx) User(id string) (model.User, error) {
 	row, err := get[userRow](tx, bucketUsers, []byte(id))
 	if err != nil {
-		return record.User{}, fmt.Errorf("find user: %w", err)
+		return model.User{}, fmt.Errorf("find user: %w", err)
 	}
 	return row.user(), nil
 }
 
 // UserByEmail finds the user of an address, whatever its case.
-func (tx *Tx) UserByEmail(email string) (record.User, error) {
-	id := tx.tx.Bucket(bucketEmails).Get([]byte(record.Fold(email)))
+func (tx *Tx) UserByEmail(email string) (model.User, error) {
+	id := tx.tx.Bucket(bucketEmails).Get([]byte(model.Fold(email)))
 	if id == nil || email == "" {
-		return record.User{}, fmt.Errorf("find user: %w", identity.ErrNotFound)
+		return model.User{}, fmt.Errorf("find user: %w", identity.ErrNotFound)
 	}
 	return tx.User(string(id))
 }
 
 // UsersOf lists the users of an account, oldest first.
-func (tx *Tx) UsersOf(account string) ([]record.User, error) {
-	var out []record.User
+func (tx *Tx) UsersOf(account string) ([]model.User, error) {
+	var out []model.User
 	for _, id := range seconds(tx, bucketMembers, account) {
 		u, err := tx.User(string(id))
 		if err != nil {
@@ -49,15 +48,15 @@ func (tx *Tx) UsersOf(account string) ([]record.User, error) {
 		}
 		out = append(out, u)
 	}
-	slices.SortStableFunc(out, func(a, b record.User) int { return a.Inner.Created.Compare(b.Inner.Created) })
+	slices.SortStableFunc(out, func(a, b model.User) int { return a.Inner.Created.Compare(b.Inner.Created) })
 	return out, nil
 }
 
 // AddUser stores a new user and returns it as stored. An empty ID gets a random one. The error wraps identity.ErrExists if
 // the address or the id is taken, and identity.ErrNotFound if the account does not exist.
-func (tx *Tx) AddUser(u record.User) (record.User, error) {
+func (tx *Tx) AddUser(u model.User) (model.User, error) {
 	if u.ID == "" {
-		u.ID = secret.NewID()
+		u.ID = identity.NewID()
 	}
 	if _, err := tx.Account(u.OwnerAccountID); err != nil {
 		return u, fmt.Errorf("add user: %w", err)
@@ -70,16 +69,16 @@ func (tx *Tx) AddUser(u record.User) (record.User, error) {
 }
 
 // PutUser stores a user over the one of its id. The error wraps identity.ErrExists if another user has the address.
-func (tx *Tx) PutUser(u record.User) error {
+func (tx *Tx) PutUser(u model.User) error {
 	old, err := tx.User(u.ID)
 	if err != nil && !errors.Is(err, identity.ErrNotFound) {
 		return err
 	}
-	emails, fold := tx.tx.Bucket(bucketEmails), record.Fold(u.Email)
+	emails, fold := tx.tx.Bucket(bucketEmails), model.Fold(u.Email)
 	if id := emails.Get([]byte(fold)); fold != "" && id != nil && string(id) != u.ID {
 		return fmt.Errorf("store user: the address: %w", identity.ErrExists)
 	}
-	if was := record.Fold(old.Email); was != fold && was != "" {
+	if was := model.Fold(old.Email); was != fold && was != "" {
 		if err := emails.Delete([]byte(was)); err != nil {
 			return err
 		}
@@ -106,10 +105,10 @@ func (tx *Tx) DeleteUser(id string) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(tx.EndSessions(id, nil), tx.DropTickets(id), tx.DropLetters(id)); err != nil {
+	if err := errors.Join(tx.EndSessions(id, nil), tx.DropTickets(id), tx.DropMessages(id)); err != nil {
 		return err
 	}
-	tokens, err := all[record.Token](tx, bucketTokens)
+	tokens, err := all[model.Token](tx, bucketTokens)
 	if err != nil {
 		return err
 	}
@@ -120,7 +119,7 @@ func (tx *Tx) DeleteUser(id string) error {
 			}
 		}
 	}
-	if fold := record.Fold(u.Email); fold != "" {
+	if fold := model.Fold(u.Email); fold != "" {
 		if err := tx.tx.Bucket(bucketEmails).Delete([]byte(fold)); err != nil {
 			return err
 		}
@@ -132,13 +131,13 @@ func (tx *Tx) DeleteUser(id string) error {
 }
 
 // Users lists the users of an account, oldest first.
-func (s *Store) Users(account string) (out []record.User, err error) {
+func (s *Store) Users(account string) (out []model.User, err error) {
 	err = s.View(func(tx *Tx) error { out, err = tx.UsersOf(account); return err })
 	return out, err
 }
 
 // CreateUser adds a user in a transaction of its own.
-func (s *Store) CreateUser(u record.User) (out record.User, err error) {
+func (s *Store) CreateUser(u model.User) (out model.User, err error) {
 	err = s.Update(func(tx *Tx) error { out, err = tx.AddUser(u); return err })
 	return out, err
 }

@@ -3,15 +3,13 @@ package web
 import (
 	"errors"
 
-	"vmsbridge/uplink/identity/audit"
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/rule"
+	"vmsbridge/uplink/identity/api"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/session"
-	"vmsbridge/uplink/identity/status"
 	"vmsbridge/uplink/identity/store"
 )
 
-var errEmailTaken = status.New(status.Conflict, "EmailExists", "the address is registered already")
+var errEmailTaken = api.NewError(api.CodeConflict, "EmailExists", "the address is registered already")
 
 // id is the parameter of calls about one thing. An id that is missing is a 400 that waits for codes that stand above it.
 func (c *call) id(others ...string) (string, error) {
@@ -20,16 +18,16 @@ func (c *call) id(others ...string) (string, error) {
 		err = c.expect(append(others, "id")...)
 	}
 	if err == nil && id == "" {
-		err = status.New(status.Arguments, "MissingArgument", "missing arguments: id")
+		err = api.NewError(api.CodeArguments, "MissingArgument", "missing arguments: id")
 	}
 	return id, err
 }
 
 // target finds the account that a call is about and where it is. The error is 404 or a fault.
-func target(tx *store.Tx, me session.Caller, id string) (record.Account, rule.Place, error) {
+func target(tx *store.Tx, me session.Caller, id string) (model.Account, model.Place, error) {
 	a, err := tx.Account(id)
 	if err != nil {
-		return a, rule.Elsewhere, found(err, errNoAccount)
+		return a, model.OtherAccount, found(err, errNoAccount)
 	}
 	return a, me.Place(a), nil
 }
@@ -37,7 +35,7 @@ func target(tx *store.Tx, me session.Caller, id string) (record.Account, rule.Pl
 // getAccount is GET /g/account. Without the right to edit the account, its secrets are left out.
 func (c *call) getAccount() error {
 	id, bad := c.id()
-	var shown record.Account
+	var shown model.Account
 	err := c.view(func(tx *store.Tx, me session.Caller) error {
 		if id == "" {
 			return bad
@@ -46,7 +44,7 @@ func (c *call) getAccount() error {
 		if err != nil {
 			return err
 		}
-		ok, full := rule.GetAccount(me.Rule(), place)
+		ok, full := model.MayReadAccount(me.Rule(), place)
 		if !ok {
 			return errPrivilege
 		}
@@ -62,7 +60,7 @@ func (c *call) getAccount() error {
 // postAccount is POST /g/account.
 func (c *call) postAccount() error {
 	id, badID := c.id(c.set.Names()...)
-	change, bad := record.AccountFields.Parse(c.set, record.Update, "id")
+	change, bad := model.AccountFields.Parse(c.set, model.UseUpdate, "id")
 	err := c.update(func(tx *store.Tx, me session.Caller) error {
 		if id == "" {
 			return badID
@@ -86,7 +84,7 @@ func (c *call) postAccount() error {
 		if a, err = c.changeAccount(tx, me, a, rest); err != nil || len(names) == 0 {
 			return err
 		}
-		entry := me.Entry(a.ID, audit.Update, audit.KindAccount, a.ID, a.Name)
+		entry := me.Entry(a.ID, model.AuditUpdate, model.KindAccount, a.ID, a.Name)
 		entry.Fields = names
 		return errors.Join(tx.PutAccount(a), tx.Record(entry))
 	})
@@ -98,13 +96,13 @@ func (c *call) postAccount() error {
 
 // mayChangeAccount says whether the caller may make a change to an account. One who may change nothing there may not make
 // an empty change either.
-func mayChangeAccount(me session.Caller, place rule.Place, a record.Account, change record.Change) bool {
+func mayChangeAccount(me session.Caller, place model.Place, a model.Account, change model.Change) bool {
 	who, some := me.Rule(), false
-	for _, row := range record.AccountFields {
-		some = some || row.Use&record.Update != 0 && rule.AccountField(who, place, row, a)
+	for _, row := range model.AccountFields {
+		some = some || row.Use&model.UseUpdate != 0 && model.MaySetAccountField(who, place, row, a)
 	}
 	for _, row := range change.Rows() {
-		if !rule.AccountField(who, place, row, a) {
+		if !model.MaySetAccountField(who, place, row, a) {
 			return false
 		}
 	}
@@ -112,10 +110,10 @@ func mayChangeAccount(me session.Caller, place rule.Place, a record.Account, cha
 }
 
 // changeAccount applies a change, acting on those fields that act.
-func (c *call) changeAccount(tx *store.Tx, me session.Caller, a record.Account, change record.Change) (record.Account, error) {
+func (c *call) changeAccount(tx *store.Tx, me session.Caller, a model.Account, change model.Change) (model.Account, error) {
 	var shares [][]string
-	var perms record.Object
-	var revoke record.Flag
+	var perms model.Object
+	var revoke model.Flag
 	withShares, err1 := change.Take("camera_shares", &shares)
 	withPerms, err2 := change.Take("camera_share_perms", &perms)
 	_, err3 := change.Take("is_revoke_admins", &revoke)
@@ -123,14 +121,14 @@ func (c *call) changeAccount(tx *store.Tx, me session.Caller, a record.Account, 
 		return a, err
 	}
 	if withShares != withPerms {
-		return a, status.Badf("camera_shares and camera_share_perms must be updated together")
+		return a, api.Badf("camera_shares and camera_share_perms must be updated together")
 	}
 	if withShares {
 		known, err := c.knows(tx, a)
 		if err != nil {
 			return a, err
 		}
-		if a, err = rule.Shares(a, shares, perms, known, func(email string) string {
+		if a, err = model.ApplyShares(a, shares, perms, known, func(email string) string {
 			u, err := tx.UserByEmail(email)
 			if err != nil || !u.Proven() {
 				return ""
@@ -154,7 +152,7 @@ func (c *call) changeAccount(tx *store.Tx, me session.Caller, a record.Account, 
 
 // revokeAdmins takes the permissions of administrators from all users of an account but the caller, who could not undo
 // it, and superusers.
-func revokeAdmins(tx *store.Tx, me session.Caller, a record.Account) error {
+func revokeAdmins(tx *store.Tx, me session.Caller, a model.Account) error {
 	users, err := tx.UsersOf(a.ID)
 	if err != nil {
 		return err
@@ -162,12 +160,12 @@ func revokeAdmins(tx *store.Tx, me session.Caller, a record.Account) error {
 	for _, u := range users {
 		admin := bool(u.IsAccountSuperuser || u.IsUserAdmin || u.IsDeviceAdmin || u.IsLayoutAdmin || u.IsEditAccount || u.IsEditUsers ||
 			u.IsEditAdminUsers || u.IsEditAllUsers || u.IsEditAllAndAdd)
-		if u.ID == me.User.ID || rule.KindOf(u) == rule.Staff || !admin {
+		if u.ID == me.User.ID || model.TargetKindOf(u) == model.Staff || !admin {
 			continue
 		}
 		u.IsAccountSuperuser, u.IsUserAdmin, u.IsDeviceAdmin, u.IsLayoutAdmin = false, false, false, false
 		u.IsEditAccount, u.IsEditUsers, u.IsEditAdminUsers, u.IsEditAllUsers, u.IsEditAllAndAdd = false, false, false, false, false
-		entry := me.Entry(a.ID, audit.Update, audit.KindUser, u.ID, u.Email)
+		entry := me.Entry(a.ID, model.AuditUpdate, model.KindUser, u.ID, u.Email)
 		entry.Fields = []string{"is_account_superuser"}
 		if err := errors.Join(tx.PutUser(u), tx.Record(entry)); err != nil {
 			return err

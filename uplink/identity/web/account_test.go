@@ -10,9 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/identity/audit"
-	letters "vmsbridge/uplink/identity/post"
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
+	"vmsbridge/uplink/identity/notify"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -25,11 +24,11 @@ func TestGetAccount(t *testing.T) {
 	b := newBed(t)
 	asu, ru, master, root := b.signIn("asu@c"), b.signIn("ru@c"), b.signIn("asu@m"), b.signIn("root@m")
 	get := func(key, id string) reply { return b.call("GET", "/g/account", key, args{"id": id}) }
-	var a record.Account
+	var a model.Account
 	var fields map[string]json.RawMessage
 	r := get(asu, "c").want(200).into(&a)
 	r.into(&fields)
-	require.Len(t, fields, len(record.AccountFields)-3, "every field of the document, and none that acts once")
+	require.Len(t, fields, len(model.AccountFields)-3, "every field of the document, and none that acts once")
 	require.Equal(t, "cameras of c", a.DefaultCameraPasswords)
 	require.Equal(t, "m", a.OwnerAccountID)
 	require.Equal(t, -8*3600, a.UTCOffset)
@@ -66,19 +65,19 @@ func TestPutAccount(t *testing.T) {
 	u := b.User("cd@sub.org")
 	require.True(t, bool(u.IsAccountSuperuser && u.IsPending))
 	require.Equal(t, id, u.OwnerAccountID)
-	require.Equal(t, letters.UserCreated, b.letter("cd@sub.org").Kind)
+	require.Equal(t, notify.UserCreated, b.letter("cd@sub.org").Kind)
 	b.call("POST", "/g/aaa/reset_password", "", args{"token": b.letter("cd@sub.org").Token, "password": fresh}).want(200)
 
 	// The defaults: pending, with a link that activates it and a session, and then one for the first password.
 	id = put(master, newSub().with("contact_email", "two@sub.org")).want(200).field("id")
 	a = b.Account(id)
-	require.Equal(t, record.Texts{record.StatusPending}, a.Status)
+	require.Equal(t, model.Texts{model.StatusPending}, a.Status)
 	require.Equal(t, "US/Pacific", a.Timezone)
 	l := b.letter("two@sub.org")
-	require.Equal(t, letters.Registration, l.Kind)
+	require.Equal(t, notify.Registration, l.Kind)
 	r := b.call("POST", "/g/aaa/validate_account", "", args{"id": id, "token": l.Token}).want(200)
 	b.call("GET", "/g/aaa/isauth", r.cookie("auth_key").Value, nil).want(200)
-	require.Equal(t, letters.UserCreated, b.letter("two@sub.org").Kind)
+	require.Equal(t, notify.UserCreated, b.letter("two@sub.org").Kind)
 	b.call("POST", "/g/aaa/reset_password", "", args{"token": b.letter("two@sub.org").Token, "password": fresh}).want(200)
 	b.call("POST", "/g/aaa/authenticate", "", login("two@sub.org", fresh)).want(200)
 
@@ -98,7 +97,7 @@ func TestPutAccount(t *testing.T) {
 	put(master, newSub().with("contact_email", "x@sub.org").with("owner_account_id", "c")).want(403)
 	put(master, newSub().with("contact_email", "x@sub.org").with("owner_account_id", "nobody")).want(403)
 	put(b.signIn("root@m"), newSub().with("contact_email", "root@sub.org").with("owner_account_id", "o")).want(200)
-	b.EditUser("ru@m", func(u *record.User) { u.IsEditAccount = true })
+	b.EditUser("ru@m", func(u *model.User) { u.IsEditAccount = true })
 	put(b.signIn("ru@m"), newSub().with("contact_email", "y@sub.org")).want(200)
 	put(b.signIn("ru@m"), newSub().with("contact_email", "z@sub.org").with("status", []string{"active"})).want(403, "status is the account superuser's")
 	for name, v := range map[string]any{"name": "", "contact_email": "none", "timezone": "x", "is_master": 1, "what": "else", "active_alert_mode": "day"} {
@@ -106,14 +105,14 @@ func TestPutAccount(t *testing.T) {
 	}
 	put("", newSub()).want(401)
 	trail := b.trail(id)
-	require.Equal(t, audit.Create, trail[len(trail)-1].Action)
+	require.Equal(t, model.AuditCreate, trail[len(trail)-1].Action)
 	require.Equal(t, "asu@m", trail[len(trail)-1].ByName)
 }
 
 // trail is what stands in an account's trail, newest first.
-func (b *bed) trail(account string) (out []audit.Entry) {
+func (b *bed) trail(account string) (out []model.AuditEntry) {
 	b.t.Helper()
-	require.NoError(b.t, b.Store.View(func(tx *store.Tx) (err error) { out, err = tx.Trail(account, 0, 1000); return err }))
+	require.NoError(b.t, b.Store.View(func(tx *store.Tx) (err error) { out, err = tx.AuditTrail(account, 0, 1000); return err }))
 	return out
 }
 
@@ -132,10 +131,10 @@ func TestPostAccount(t *testing.T) {
 		"camera_shares": [][]string{{"M", "cam1-c", "ru@o"}}, "camera_share_perms": map[string]any{"cam1-c": map[string]any{"ru@o": []string{"ptz_live"}}}}
 	require.Equal(t, "c", post(asu, all).want(200).field("id"))
 	a := b.Account("c")
-	require.Equal(t, []any{"New", "UTC", 30, 900, 5, "b", true, record.Flag(true)}, []any{a.Name, a.Timezone, a.SessionDuration, a.InactiveSessionTimeout, a.LoginAttemptLimit, a.ActiveAlertMode, a.ResponderActive, a.IsFactorForced})
-	require.Equal(t, record.Lists{{"cam1-c", "ru@o,o"}}, a.CameraShares)
+	require.Equal(t, []any{"New", "UTC", 30, 900, 5, "b", true, model.Flag(true)}, []any{a.Name, a.Timezone, a.SessionDuration, a.InactiveSessionTimeout, a.LoginAttemptLimit, a.ActiveAlertMode, a.ResponderActive, a.IsFactorForced})
+	require.Equal(t, model.Lists{{"cam1-c", "ru@o,o"}}, a.CameraShares)
 	last := b.trail("c")[0]
-	require.Equal(t, audit.Update, last.Action)
+	require.Equal(t, model.AuditUpdate, last.Action)
 	require.Contains(t, last.Fields, "default_camera_passwords")
 	require.Equal(t, "asu@c", last.ByName)
 
@@ -180,7 +179,7 @@ func TestPostAccount(t *testing.T) {
 	for name, v := range map[string]any{"what": "else", "timezone": "x", "active_alert_mode": "zzz", "is_two_factor_authentication_forced": 3, "camera_shares": [][]string{}, "owner_account_id": "o"} {
 		post(asu, args{"id": "c", name: v}).want(400, name)
 	}
-	b.EditUser("ru@c", func(u *record.User) { u.IsEditAccount = true })
+	b.EditUser("ru@c", func(u *model.User) { u.IsEditAccount = true })
 	post(ru, args{"id": "c", "name": "By flag"}).want(200)
 	post(ru, args{"id": "c", "is_two_factor_authentication_forced": 0}).want(403, "the account superuser's")
 }
@@ -206,8 +205,8 @@ func TestStatusesOfAccounts(t *testing.T) {
 
 func TestRevokeAdmins(t *testing.T) {
 	b := newBed(t)
-	b.user("asu2@c", func(u *record.User) { u.IsAccountSuperuser = true })
-	b.user("edit@c", func(u *record.User) { u.IsEditUsers, u.IsEditAccount = true, true })
+	b.user("asu2@c", func(u *model.User) { u.IsAccountSuperuser = true })
+	b.user("edit@c", func(u *model.User) { u.IsEditUsers, u.IsEditAccount = true, true })
 	b.call("POST", "/g/account", b.signIn("edit@c"), args{"id": "c", "is_revoke_admins": 1}).want(403)
 	b.call("POST", "/g/account", b.signIn("asu@c"), args{"id": "c", "is_revoke_admins": 1}).want(200)
 	require.True(t, bool(b.User("asu@c").IsAccountSuperuser), "someone has to be left")
@@ -232,8 +231,8 @@ func TestDeleteAccount(t *testing.T) {
 	del(master, args{"id": "c", "what": "else"}).want(400)
 	del("", args{"id": "c"}).want(401)
 	del(root, args{"id": "m"}).want(403)
-	b.EditAccount("o", func(a *record.Account) { a.IsMaster = true })
-	b.EditAccount("s", func(a *record.Account) { a.OwnerAccountID = "o" })
+	b.EditAccount("o", func(a *model.Account) { a.IsMaster = true })
+	b.EditAccount("s", func(a *model.Account) { a.OwnerAccountID = "o" })
 	del(root, args{"id": "o"}).want(400, "it has a sub-account")
 	require.Empty(t, del(master, args{"id": "c"}).want(200).body)
 	del(master, args{"id": "c"}).want(404)
@@ -242,8 +241,8 @@ func TestDeleteAccount(t *testing.T) {
 	// All that went stands in the parent's trail; the account's own is left to superusers.
 	var gone []string
 	for _, e := range b.trail("m") {
-		if e.Action == audit.Delete {
-			require.Equal(t, e.Kind != audit.KindAccount, e.Gone)
+		if e.Action == model.AuditDelete {
+			require.Equal(t, e.Kind != model.KindAccount, e.Gone)
 			gone = append(gone, e.Kind+" "+e.Name)
 		}
 	}
@@ -253,14 +252,14 @@ func TestDeleteAccount(t *testing.T) {
 	b.call("GET", "/g/audit/list", master, args{"account_id": "c"}).want(404)
 	b.call("GET", "/g/audit/list", root, args{"account_id": "never"}).want(404)
 	// An account without a parent is deleted by a superuser, in whose own trail that stands.
-	b.EditAccount("s", func(a *record.Account) { a.OwnerAccountID = "m" })
+	b.EditAccount("s", func(a *model.Account) { a.OwnerAccountID = "m" })
 	del(root, args{"id": "o"}).want(200)
 	require.Equal(t, []string{"delete", "o"}, []string{string(b.trail("m")[0].Action), b.trail("m")[0].Target})
 }
 
 func TestListAccounts(t *testing.T) {
 	b := newBed(t)
-	b.EditAccount("c", func(a *record.Account) { a.CustomerID, a.ProductEdition, a.CameraQuantity = "cust", "ed", 5 })
+	b.EditAccount("c", func(a *model.Account) { a.CustomerID, a.ProductEdition, a.CameraQuantity = "cust", "ed", 5 })
 	list := func(key string) (rows [][]any) {
 		b.call("GET", "/g/account/list", key, nil).want(200).into(&rows)
 		return rows
@@ -313,7 +312,7 @@ func TestStatistics(t *testing.T) {
 		b.call("GET", path, asu, args{"what": "else"}).want(400)
 		b.call("GET", path, "", nil).want(401)
 	}
-	b.Pass(5 * time.Minute)
+	b.Advance(5 * time.Minute)
 	var got map[string]int
 	b.call("GET", "/g/account/statistics/online_users", asu, nil).want(200).into(&got)
 	require.Equal(t, 1, got["online_user_total"], "only who was here lately")
@@ -349,7 +348,7 @@ func TestSwitchAccount(t *testing.T) {
 	b.call("POST", "/g/aaa/switch_account", asu, args{"what": "else"}).want(400)
 	// Rights that are taken away end the visit.
 	to(master, "c").want(200)
-	b.EditUser("asu@m", func(u *record.User) { u.IsAccountSuperuser = false })
+	b.EditUser("asu@m", func(u *model.User) { u.IsAccountSuperuser = false })
 	b.call("GET", "/g/aaa/isauth", master, nil).want(401)
 }
 

@@ -5,11 +5,9 @@ import (
 	"errors"
 
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/audit"
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/rule"
+	"vmsbridge/uplink/identity/api"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/session"
-	"vmsbridge/uplink/identity/status"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -26,7 +24,7 @@ func (c *call) deleteAccount() error {
 		if err != nil {
 			return err
 		}
-		if !rule.DeleteAccount(me.Rule(), place) {
+		if !model.MayDeleteAccount(me.Rule(), place) {
 			return errPrivilege
 		}
 		if bad != nil {
@@ -41,7 +39,7 @@ func (c *call) deleteAccount() error {
 			return err
 		}
 		if err := tx.DeleteAccount(a.ID); errors.Is(err, identity.ErrExists) {
-			return status.New(status.Arguments, "HasSubAccounts", "the account has sub-accounts; delete them first")
+			return api.NewError(api.CodeArguments, "HasSubAccounts", "the account has sub-accounts; delete them first")
 		} else if err != nil {
 			return err
 		}
@@ -50,22 +48,22 @@ func (c *call) deleteAccount() error {
 			where = a.OwnerAccountID
 		}
 		gone := func(kind, target, name string) error {
-			e := me.Entry(where, audit.Delete, kind, target, name)
-			e.Gone = kind != audit.KindAccount
+			e := me.Entry(where, model.AuditDelete, kind, target, name)
+			e.Gone = kind != model.KindAccount
 			return tx.Record(e)
 		}
 		for _, d := range devices {
 			err = errors.Join(err, gone(d.Kind, d.ID, d.Name)) // the kinds of devices have the trail's names
 		}
 		for _, u := range users {
-			err = errors.Join(err, gone(audit.KindUser, u.ID, u.Email))
+			err = errors.Join(err, gone(model.KindUser, u.ID, u.Email))
 		}
 		if me.Active.ID == a.ID { // whoever deletes the account that they are in is at home again
 			s := me.Session
 			s.ActiveAccount = me.Home.ID
 			err = errors.Join(err, tx.PutSession(s))
 		}
-		return errors.Join(err, gone(audit.KindAccount, a.ID, a.Name))
+		return errors.Join(err, gone(model.KindAccount, a.ID, a.Name))
 	})
 	if err != nil {
 		return err
@@ -74,8 +72,8 @@ func (c *call) deleteAccount() error {
 }
 
 // knows finds the devices of an account, and of its sub-accounts, whose devices its users may be given.
-func (c *call) knows(tx *store.Tx, a record.Account) (func(string) bool, error) {
-	accounts := []record.Account{a}
+func (c *call) knows(tx *store.Tx, a model.Account) (func(string) bool, error) {
+	accounts := []model.Account{a}
 	if a.IsMaster {
 		children, err := tx.Children(a.ID)
 		if err != nil {

@@ -3,8 +3,7 @@ package web
 import (
 	"slices"
 
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/rule"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/session"
 	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/vms"
@@ -15,7 +14,7 @@ func (c *call) listAccounts() error {
 	bad := c.expect()
 	out := [][]any{}
 	err := c.view(func(tx *store.Tx, me session.Caller) error {
-		if !rule.ListAccounts(me.Rule()) {
+		if !model.MayListAccounts(me.Rule()) {
 			return errPrivilege
 		}
 		if bad != nil {
@@ -44,11 +43,11 @@ func (c *call) listAccounts() error {
 }
 
 // seen are the accounts that the caller may list.
-func seen(tx *store.Tx, me session.Caller) ([]record.Account, error) {
-	if me.Rule().Role == rule.Internal {
+func seen(tx *store.Tx, me session.Caller) ([]model.Account, error) {
+	if me.Rule().Role == model.Internal {
 		return tx.Accounts()
 	}
-	out := []record.Account{me.Home}
+	out := []model.Account{me.Home}
 	if !me.Home.IsMaster {
 		return out, nil
 	}
@@ -57,7 +56,7 @@ func seen(tx *store.Tx, me session.Caller) ([]record.Account, error) {
 }
 
 // accountRow is an entry of the list, by the positions of §4.2.
-func (c *call) accountRow(tx *store.Tx, a record.Account) ([]any, error) {
+func (c *call) accountRow(tx *store.Tx, a model.Account) ([]any, error) {
 	users, err := tx.UsersOf(a.ID)
 	if err != nil {
 		return nil, err
@@ -79,18 +78,18 @@ func (c *call) accountRow(tx *store.Tx, a record.Account) ([]any, error) {
 		last = max(last, u.LastLogin)
 	}
 	cameras, bridges := count(vms.ActorCamera), count(vms.ActorBridge)
-	flag := func(status string) record.Flag { return record.Flag(a.Is(status)) }
+	flag := func(status string) model.Flag { return model.Flag(a.Is(status)) }
 	return []any{
 		a.ID, a.Name, count(vms.ActorCamera, vms.StatusOnline), cameras, len(users), // 0 to 4
-		flag(record.StatusSuspended), flag(record.StatusInactive), flag(record.StatusActive), a.ProductEdition, // 5 to 8
+		flag(model.StatusSuspended), flag(model.StatusInactive), flag(model.StatusActive), a.ProductEdition, // 5 to 8
 		count(vms.ActorBridge, vms.StatusOnline), bridges, bridges, // 9 to 11
-		count(vms.ActorCamera, vms.StatusOff), max(0, a.CameraQuantity-cameras), flag(record.StatusActive), last, // 12 to 15
+		count(vms.ActorCamera, vms.StatusOff), max(0, a.CameraQuantity-cameras), flag(model.StatusActive), last, // 12 to 15
 		0, a.CustomerID, count(vms.ActorCamera, vms.StatusUnknown), // 16 to 18; nothing is recorded here, so no retention
 	}, nil
 }
 
 // counter is one of the statistics.
-type counter func(c *call, tx *store.Tx, a record.Account) (int, error)
+type counter func(c *call, tx *store.Tx, a model.Account) (int, error)
 
 // statistic is a handler of GET /g/account/statistics/…: a number of the account in account_id, by default the one that
 // the session is in.
@@ -109,7 +108,7 @@ func statistic(name string, n counter) func(*call) error {
 			if err != nil {
 				return err
 			}
-			if ok, _ := rule.GetAccount(me.Rule(), place); !ok {
+			if ok, _ := model.MayReadAccount(me.Rule(), place); !ok {
 				return errPrivilege
 			}
 			if bad != nil {
@@ -125,33 +124,33 @@ func statistic(name string, n counter) func(*call) error {
 	}
 }
 
-func countChildren(_ *call, tx *store.Tx, a record.Account) (int, error) {
+func countChildren(_ *call, tx *store.Tx, a model.Account) (int, error) {
 	children, err := tx.Children(a.ID)
 	return len(children), err
 }
 
-func countUsers(_ *call, tx *store.Tx, a record.Account) (int, error) {
+func countUsers(_ *call, tx *store.Tx, a model.Account) (int, error) {
 	users, err := tx.UsersOf(a.ID)
 	return len(users), err
 }
 
-func countOnlineUsers(c *call, tx *store.Tx, a record.Account) (int, error) {
+func countOnlineUsers(c *call, tx *store.Tx, a model.Account) (int, error) {
 	return c.desk.Online(tx, a)
 }
 
-func countBridges(c *call, _ *store.Tx, a record.Account) (int, error) {
+func countBridges(c *call, _ *store.Tx, a model.Account) (int, error) {
 	return c.countDevices(a, vms.ActorBridge)
 }
 
-func countCameras(c *call, _ *store.Tx, a record.Account) (int, error) {
+func countCameras(c *call, _ *store.Tx, a model.Account) (int, error) {
 	return c.countDevices(a, vms.ActorCamera)
 }
 
-func countOnlineCameras(c *call, _ *store.Tx, a record.Account) (int, error) {
+func countOnlineCameras(c *call, _ *store.Tx, a model.Account) (int, error) {
 	return c.countDevices(a, vms.ActorCamera, vms.StatusOnline)
 }
 
-func (c *call) countDevices(a record.Account, kind string, statuses ...string) (int, error) {
+func (c *call) countDevices(a model.Account, kind string, statuses ...string) (int, error) {
 	devices, err := c.o.Devices.Devices(c.r.Context(), a.ID)
 	n := 0
 	for _, d := range devices {

@@ -5,20 +5,18 @@ import (
 	"slices"
 
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/audit"
-	letters "vmsbridge/uplink/identity/post"
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/rule"
+	"vmsbridge/uplink/identity/api"
+	"vmsbridge/uplink/identity/model"
+	"vmsbridge/uplink/identity/notify"
 	"vmsbridge/uplink/identity/session"
-	"vmsbridge/uplink/identity/status"
 	"vmsbridge/uplink/identity/store"
 )
 
 // putAccount is PUT /g/account: a sub-account of the caller's own account, with its first user unless that is not wanted.
 func (c *call) putAccount() error {
-	change, bad := record.AccountFields.Parse(c.set, record.Create)
-	var made record.Account
-	var mails []letters.Letter
+	change, bad := model.AccountFields.Parse(c.set, model.UseCreate)
+	var made model.Account
+	var mails []notify.Message
 	err := c.update(func(tx *store.Tx, me session.Caller) error {
 		a, forbidden, err := c.newAccount(tx, me, change)
 		if err != nil {
@@ -31,7 +29,7 @@ func (c *call) putAccount() error {
 			return err
 		}
 		mails, err = c.firstUser(tx, me, made, change)
-		return errors.Join(err, tx.Record(me.Entry(made.ID, audit.Create, audit.KindAccount, made.ID, made.Name)))
+		return errors.Join(err, tx.Record(me.Entry(made.ID, model.AuditCreate, model.KindAccount, made.ID, made.Name)))
 	})
 	if err != nil {
 		return err
@@ -55,14 +53,14 @@ func (c *call) taken(tx *store.Tx, name string, forbidden error) error {
 }
 
 // newAccount is the account that PUT asks for. forbidden is the 403 if the caller may not have it.
-func (c *call) newAccount(tx *store.Tx, me session.Caller, change record.Change) (a record.Account, forbidden, err error) {
-	a = record.NewAccount()
-	a.OwnerAccountID, a.Timezone, a.Inner.Realm = me.Home.ID, record.DefaultZone, me.Home.Inner.Realm
+func (c *call) newAccount(tx *store.Tx, me session.Caller, change model.Change) (a model.Account, forbidden, err error) {
+	a = model.NewAccount()
+	a.OwnerAccountID, a.Timezone, a.Inner.Realm = me.Home.ID, model.DefaultZone, me.Home.Inner.Realm
 	rest, err := change.Without(struct{}{}) // a copy to take things from
 	if err != nil {
 		return a, nil, err
 	}
-	var ignored record.Flag
+	var ignored model.Flag
 	_, err1 := rest.Take("is_without_initial_user", &ignored)
 	_, err2 := rest.Take("is_initial_user_not_admin", &ignored)
 	if err := errors.Join(err1, err2, rest.Apply(&a)); err != nil {
@@ -77,11 +75,11 @@ func (c *call) newAccount(tx *store.Tx, me session.Caller, change record.Change)
 	} else if err != nil {
 		return a, nil, err
 	}
-	if !rule.CreateAccount(me.Rule(), me.Place(parent), parent) {
+	if !model.MayCreateAccount(me.Rule(), me.Place(parent), parent) {
 		return a, errPrivilege, nil
 	}
 	for _, row := range rest.Rows() {
-		if row.Name != "owner_account_id" && !rule.AccountField(me.Rule(), rule.Child, row, a) {
+		if row.Name != "owner_account_id" && !model.MaySetAccountField(me.Rule(), model.ChildAccount, row, a) {
 			return a, errPrivilege, nil
 		}
 	}
@@ -89,39 +87,39 @@ func (c *call) newAccount(tx *store.Tx, me session.Caller, change record.Change)
 }
 
 // alertMode checks the one thing that two fields say together.
-func alertMode(a record.Account) error {
+func alertMode(a model.Account) error {
 	if a.ActiveAlertMode != "" && !slices.Contains(a.AlertMode, a.ActiveAlertMode) {
-		return status.Badf("active_alert_mode must be empty or one of alert_mode")
+		return api.Badf("active_alert_mode must be empty or one of alert_mode")
 	}
 	return nil
 }
 
 // firstUser makes the account superuser of a new account from its contact, unless the call says not to.
-func (c *call) firstUser(tx *store.Tx, me session.Caller, a record.Account, change record.Change) ([]letters.Letter, error) {
-	var without, notAdmin record.Flag
+func (c *call) firstUser(tx *store.Tx, me session.Caller, a model.Account, change model.Change) ([]notify.Message, error) {
+	var without, notAdmin model.Flag
 	_, err1 := change.Take("is_without_initial_user", &without)
 	_, err2 := change.Take("is_initial_user_not_admin", &notAdmin)
 	if err := errors.Join(err1, err2); err != nil || bool(without) {
 		return nil, err
 	}
-	u := record.NewUser()
+	u := model.NewUser()
 	u.OwnerAccountID, u.FirstName, u.LastName, u.Email, u.Timezone = a.ID, a.ContactFirstName, a.ContactLastName, a.ContactEmail, a.Timezone
 	u.IsAccountSuperuser = !notAdmin
 	u, err := tx.AddUser(u.Settled())
 	if err != nil {
 		return nil, err
 	}
-	kind := letters.UserCreated
-	if a.Is(record.StatusPending) {
-		kind = letters.Registration
+	kind := notify.UserCreated
+	if a.Is(model.StatusPending) {
+		kind = notify.Registration
 	}
-	var out []letters.Letter
-	if a.Is(record.StatusActive) || a.Is(record.StatusPending) {
+	var out []notify.Message
+	if a.Is(model.StatusActive) || a.Is(model.StatusPending) {
 		l, err := c.desk.Invite(tx, u, a, kind)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, l)
 	}
-	return out, tx.Record(me.Entry(a.ID, audit.Create, audit.KindUser, u.ID, u.Email))
+	return out, tx.Record(me.Entry(a.ID, model.AuditCreate, model.KindUser, u.ID, u.Email))
 }

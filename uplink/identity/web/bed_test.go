@@ -21,8 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/uplink/identity/identitytest"
-	letters "vmsbridge/uplink/identity/post"
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
+	"vmsbridge/uplink/identity/notify"
 	"vmsbridge/uplink/identity/session"
 	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/vms"
@@ -34,9 +34,9 @@ const password = identitytest.Password
 // and an account o that has nothing to do with them. Users are called as they are: asu@m, ru@m and so on; root@m is a
 // superuser. c and o have a bridge and two cameras each.
 type bed struct {
-	*identitytest.Town
+	*identitytest.Fixture
 	t       testing.TB
-	desk    *session.Desk
+	desk    *session.Service
 	web     *Web
 	server  *httptest.Server
 	letters *letterbox
@@ -47,25 +47,25 @@ type bed struct {
 // letterbox keeps what was sent.
 type letterbox struct {
 	mu   sync.Mutex // guards sent and none
-	sent []letters.Letter
-	none map[letters.Channel]bool
+	sent []notify.Message
+	none map[notify.Channel]bool
 }
 
-func (l *letterbox) Send(x letters.Letter) error {
+func (l *letterbox) Send(x notify.Message) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sent = append(l.sent, x)
 	return nil
 }
 
-func (l *letterbox) Can(c letters.Channel) bool {
+func (l *letterbox) Can(c notify.Channel) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return !l.none[c]
 }
 
 // last is the newest letter to an address.
-func (b *bed) letter(to string) letters.Letter {
+func (b *bed) letter(to string) notify.Message {
 	b.t.Helper()
 	b.letters.mu.Lock()
 	defer b.letters.mu.Unlock()
@@ -75,7 +75,7 @@ func (b *bed) letter(to string) letters.Letter {
 		}
 	}
 	require.Fail(b.t, "no letter to "+to)
-	return letters.Letter{}
+	return notify.Message{}
 }
 
 func (b *bed) lettersTo(to string) (n int) {
@@ -109,7 +109,7 @@ var monday = identitytest.Monday
 
 func newBed(t testing.TB, set ...func(*Options, *session.Options)) *bed {
 	t.Helper()
-	b := &bed{Town: identitytest.New(t), t: t, letters: &letterbox{none: map[letters.Channel]bool{}}, devices: &devices{list: map[string][]Device{}}, ids: map[string]string{}}
+	b := &bed{Fixture: identitytest.New(t), t: t, letters: &letterbox{none: map[notify.Channel]bool{}}, devices: &devices{list: map[string][]Device{}}, ids: map[string]string{}}
 	plenty := Limit{1 << 20, time.Microsecond}
 	so := session.Options{Store: b.Store, Hasher: identitytest.Hasher, Post: b.letters}
 	wo := Options{Store: b.Store, Devices: b.devices, CreateAccounts: true, Limits: Limits{PerAddress: plenty, PerUser: plenty}}
@@ -137,8 +137,8 @@ func (b *bed) people() {
 		id, owner string
 		master    bool
 	}{{"m", "", true}, {"c", "m", false}, {"s", "m", false}, {"o", "", false}} {
-		b.AddAccount(a.id, a.owner, func(x *record.Account) {
-			x.IsMaster, x.ContactEmail, x.DefaultCameraPasswords = record.Flag(a.master), "contact@"+a.id, "cameras of "+a.id
+		b.AddAccount(a.id, a.owner, func(x *model.Account) {
+			x.IsMaster, x.ContactEmail, x.DefaultCameraPasswords = model.Flag(a.master), "contact@"+a.id, "cameras of "+a.id
 		})
 		if a.id == "c" || a.id == "o" {
 			b.devices.list[a.id] = []Device{
@@ -147,14 +147,14 @@ func (b *bed) people() {
 				{ID: "cam2-" + a.id, AccountID: a.id, Name: "Yard", Kind: vms.ActorCamera, Bridge: "bridge-" + a.id, Status: vms.StatusOff},
 			}
 		}
-		b.user("asu@"+a.id, func(u *record.User) { u.IsAccountSuperuser = true })
+		b.user("asu@"+a.id, func(u *model.User) { u.IsAccountSuperuser = true })
 		b.user("ru@"+a.id, nil)
 	}
-	b.user("root@m", func(u *record.User) { u.IsSuperuser, u.IsAccountSuperuser = true, true })
+	b.user("root@m", func(u *model.User) { u.IsSuperuser, u.IsAccountSuperuser = true, true })
 }
 
 // user adds a user and notes the id.
-func (b *bed) user(email string, set func(*record.User)) record.User {
+func (b *bed) user(email string, set func(*model.User)) model.User {
 	b.t.Helper()
 	u := b.AddUser(email, set)
 	b.ids[email] = u.ID

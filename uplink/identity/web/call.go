@@ -14,9 +14,8 @@ import (
 
 	"vmsbridge/uplink/admit"
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/argument"
+	"vmsbridge/uplink/identity/api"
 	"vmsbridge/uplink/identity/session"
-	"vmsbridge/uplink/identity/status"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -26,7 +25,7 @@ type call struct {
 	endpoint Endpoint
 	w        http.ResponseWriter
 	r        *http.Request
-	set      *argument.Set
+	set      *api.Params
 	from     netip.Addr
 	// caller is who is signed in; empty where the endpoint needs no session.
 	caller session.Caller
@@ -63,7 +62,7 @@ func (w *Web) routes() {
 					rw.WriteHeader(http.StatusNoContent)
 					return
 				}
-				w.fail(rw, r, status.New(status.Method, "MethodNotAllowed", "the method "+r.Method+" is not supported here, only "+allow))
+				w.fail(rw, r, api.NewError(api.CodeMethod, "MethodNotAllowed", "the method "+r.Method+" is not supported here, only "+allow))
 				return
 			}
 			if err := w.serve(rw, r, e); err != nil {
@@ -72,7 +71,7 @@ func (w *Web) routes() {
 		})
 	}
 	w.mux.HandleFunc("/", func(rw http.ResponseWriter, r *http.Request) {
-		w.fail(rw, r, status.New(status.NotFound, "EndpointNotFound", "there is nothing at this path"))
+		w.fail(rw, r, api.NewError(api.CodeNotFound, "EndpointNotFound", "there is nothing at this path"))
 	})
 }
 
@@ -110,7 +109,7 @@ func (w *Web) serve(rw http.ResponseWriter, r *http.Request, e Endpoint) error {
 		return errTooMany
 	}
 	if w.o.CheckKey != nil {
-		if ok, err := w.o.CheckKey(argument.Key(r)); err != nil {
+		if ok, err := w.o.CheckKey(api.APIKey(r)); err != nil {
 			return err
 		} else if !ok {
 			return errKey
@@ -154,8 +153,8 @@ func (w *Web) serve(rw http.ResponseWriter, r *http.Request, e Endpoint) error {
 // isAsking says whether an answer is about what was asked for and tells nothing of secrets: those that are wrong have codes of
 // their own, which stand above these two.
 func isAsking(err error) bool {
-	var e *status.Error
-	return errors.As(err, &e) && (e.Code == status.Arguments || e.Code == status.Factor)
+	var e *api.Error
+	return errors.As(err, &e) && (e.Code == api.CodeArguments || e.Code == api.CodeFactor)
 }
 
 // early looks at the session that stands in the head, before a body is read: a bad one in the query is refused, since nothing
@@ -164,7 +163,7 @@ func (c *call) early() (shown string, err error) {
 	if !c.endpoint.session {
 		return "", nil
 	}
-	head, _ := argument.ReadHead(c.r) // what cannot be read is for later
+	head, _ := api.ReadHead(c.r) // what cannot be read is for later
 	key, source := head.Session()
 	caller, err := c.desk.Caller(key, c.from)
 	if err == nil {
@@ -172,7 +171,7 @@ func (c *call) early() (shown string, err error) {
 		admit.Known(c.r.Context()) // its body may be as large as bodies may be
 		return key, nil
 	}
-	if source == argument.FromQuery && !c.endpoint.checksOrigin(source) {
+	if source == api.FromQuery && !c.endpoint.checksOrigin(source) {
 		return "", err
 	}
 	return "", nil // the origin may stand above it, or the body may hold another
@@ -180,16 +179,16 @@ func (c *call) early() (shown string, err error) {
 
 // read reads the parameters. Those of GET stand in the query, and it has no body. malformed says what could not be read; the
 // set holds the rest then, the session in a cookie at least. Where the document lists no 400, what cannot be read is ignored.
-func (c *call) read() (set *argument.Set, malformed error) {
-	set, malformed = argument.ReadHead(c.r)
+func (c *call) read() (set *api.Params, malformed error) {
+	set, malformed = api.ReadHead(c.r)
 	if c.endpoint.Method != http.MethodGet && malformed == nil {
-		whole, err := argument.Read(c.w, c.r)
+		whole, err := api.Read(c.w, c.r)
 		if err == nil {
 			set = whole
 		}
 		malformed = err
 	}
-	if !slices.Contains(c.endpoint.Codes, status.Arguments) {
+	if !slices.Contains(c.endpoint.Codes, api.CodeArguments) {
 		malformed = nil
 	}
 	return set, malformed
@@ -210,14 +209,14 @@ func (w *Web) sameSite(r *http.Request) error {
 }
 
 var (
-	errCrossSite = status.New(status.Forbidden, "CrossOrigin", "a page of another site may not do this")
-	errKey       = status.New(status.Invalid, "InvalidAPIKey", "the header Authentication holds no valid API key")
-	errTooMany   = status.New(status.Locked, "TooManyRequests", "too many requests; try again in a minute")
-	errPrivilege = status.New(status.Forbidden, "MissingPrivileges", "the user lacks the privileges for this")
-	errNoAccount = status.New(status.NotFound, "AccountNotFound", "there is no such account")
-	errNoUser    = status.New(status.NotFound, "UserNotFound", "there is no such user")
-	errNoDevice  = status.New(status.NotFound, "DeviceNotFound", "there is no such device")
-	errAway      = status.New(status.Away, "NotConfigured", "this service is not set up for that")
+	errCrossSite = api.NewError(api.CodeForbidden, "CrossOrigin", "a page of another site may not do this")
+	errKey       = api.NewError(api.CodeInvalid, "InvalidAPIKey", "the header Authentication holds no valid API key")
+	errTooMany   = api.NewError(api.CodeLocked, "TooManyRequests", "too many requests; try again in a minute")
+	errPrivilege = api.NewError(api.CodeForbidden, "MissingPrivileges", "the user lacks the privileges for this")
+	errNoAccount = api.NewError(api.CodeNotFound, "AccountNotFound", "there is no such account")
+	errNoUser    = api.NewError(api.CodeNotFound, "UserNotFound", "there is no such user")
+	errNoDevice  = api.NewError(api.CodeNotFound, "DeviceNotFound", "there is no such device")
+	errAway      = api.NewError(api.CodeAway, "NotConfigured", "this service is not set up for that")
 )
 
 // expect checks the names of the parameters.
@@ -294,9 +293,9 @@ func (c *call) answer(code int, v any) error {
 
 // last orders answers by the endpoint's list.
 func (c *call) last(errs ...error) error {
-	var held status.Held
+	var held api.Held
 	for _, err := range errs {
-		var e *status.Error
+		var e *api.Error
 		if errors.As(err, &e) {
 			held.Add(true, e)
 		} else if err != nil {
@@ -307,23 +306,23 @@ func (c *call) last(errs ...error) error {
 }
 
 // found turns the store's "not found" into an answer.
-func found(err error, answer *status.Error) error {
+func found(err error, answer *api.Error) error {
 	if errors.Is(err, identity.ErrNotFound) {
 		return answer
 	}
 	return err
 }
 
-// fail writes an error body in the form of the public service. What is no *status.Error is a fault of ours: it is logged,
+// fail writes an error body in the form of the public service. What is no *api.Error is a fault of ours: it is logged,
 // and its text stays here.
 func (w *Web) fail(rw http.ResponseWriter, r *http.Request, err error) {
-	var e *status.Error
+	var e *api.Error
 	if !errors.As(err, &e) {
 		if r.Context().Err() != nil {
 			return // the client has gone, nobody reads the answer
 		}
 		w.log.Error("a request could not be answered", "method", r.Method, "path", r.URL.Path, "error", err)
-		e = status.New(status.Fault, "UnexpectedError", "the server could not answer; its log says why")
+		e = api.NewError(api.CodeFault, "UnexpectedError", "the server could not answer; its log says why")
 	}
 	if e == errTooMany {
 		rw.Header().Set("Retry-After", strconv.Itoa(retryAfterSeconds))

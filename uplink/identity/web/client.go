@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"vmsbridge/uplink/identity/argument"
+	"vmsbridge/uplink/identity/api"
 	"vmsbridge/uplink/identity/session"
 )
 
@@ -45,20 +45,20 @@ func (c *call) signedIn(o session.Opened) {
 	if !o.Session.Expires.IsZero() {
 		age = o.Session.Expires.Sub(c.store.Now())
 	}
-	for _, name := range []string{argument.CookieSession, argument.CookieSessionOld} {
+	for _, name := range []string{api.CookieSession, api.CookieSessionOld} {
 		c.cookie(name, o.Key, age)
 	}
 	if o.Device != "" {
-		c.cookie(argument.CookieDevice, o.Device, forever)
+		c.cookie(api.CookieDevice, o.Device, forever)
 	}
 	if o.Mark != "" {
-		c.cookie(argument.CookieMark, o.Mark, forever)
+		c.cookie(api.CookieMark, o.Mark, forever)
 	}
 }
 
 // signedOut takes the session's cookies back. The device stays trusted.
 func (c *call) signedOut() {
-	for _, name := range []string{argument.CookieSession, argument.CookieSessionOld} {
+	for _, name := range []string{api.CookieSession, api.CookieSessionOld} {
 		c.cookie(name, "", -time.Second)
 	}
 }

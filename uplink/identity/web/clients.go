@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"net/http"
 
-	"vmsbridge/uplink/identity/audit"
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/api"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/session"
-	"vmsbridge/uplink/identity/status"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -17,15 +16,15 @@ const pathClients = "/g/user/authenticated_clients"
 
 const argClient = "client_id"
 
-var errNoClient = status.New(status.NotFound, "ClientNotFound", "the user has no trusted device of that id")
+var errNoClient = api.NewError(api.CodeNotFound, "ClientNotFound", "the user has no trusted device of that id")
 
 // trusted is a device as it is listed.
 type trusted struct {
-	ID      string      `json:"id"` // as in user_authenticated_clients
-	Name    string      `json:"name"`
-	Created string      `json:"created"`
-	Used    string      `json:"last_used"` // "" if it was not used since
-	Current record.Flag `json:"is_current"`
+	ID      string     `json:"id"` // as in user_authenticated_clients
+	Name    string     `json:"name"`
+	Created string     `json:"created"`
+	Used    string     `json:"last_used"` // "" if it was not used since
+	Current model.Flag `json:"is_current"`
 }
 
 // listClients is GET: the user's own, or those of a user whom the caller is in charge of.
@@ -35,11 +34,11 @@ func (c *call) listClients() error {
 		return err
 	}
 	out := []trusted{}
-	mine := secret.Hash(c.set.Device())
+	mine := identity.HashToken(c.set.Device())
 	err = c.view(func(tx *store.Tx, me session.Caller) error {
 		u, err := inCharge(tx, me, orOwn(in["id"], me))
 		for _, d := range u.Inner.Devices {
-			out = append(out, trusted{d.ID(), d.Name, record.Stamp(d.Since), record.Stamp(d.Used), record.Flag(bytes.Equal(mine, d.Hash))})
+			out = append(out, trusted{d.ID(), d.Name, model.Stamp(d.Since), model.Stamp(d.Used), model.Flag(bytes.Equal(mine, d.Hash))})
 		}
 		return err
 	})
@@ -55,11 +54,11 @@ func (c *call) nameClient() error {
 	if err != nil {
 		return err
 	}
-	if in["name"] != record.Name(in["name"]) {
-		return status.Badf("name must be one line of at most 100 bytes")
+	if in["name"] != model.Name(in["name"]) {
+		return api.Badf("name must be one line of at most 100 bytes")
 	}
-	return c.changeClient(in, func(u *record.User) bool {
-		return u.EditDevice(func(d record.Device) bool { return d.ID() == in[argClient] }, func(d *record.Device) { d.Name = in["name"] })
+	return c.changeClient(in, func(u *model.User) bool {
+		return u.EditDevice(func(d model.Device) bool { return d.ID() == in[argClient] }, func(d *model.Device) { d.Name = in["name"] })
 	})
 }
 
@@ -69,10 +68,10 @@ func (c *call) dropClient() error {
 	if err != nil {
 		return err
 	}
-	return c.changeClient(in, func(u *record.User) bool { return u.ForgetDevice(in[argClient]) })
+	return c.changeClient(in, func(u *model.User) bool { return u.ForgetDevice(in[argClient]) })
 }
 
-func (c *call) changeClient(in map[string]string, change func(*record.User) bool) error {
+func (c *call) changeClient(in map[string]string, change func(*model.User) bool) error {
 	err := c.update(func(tx *store.Tx, me session.Caller) error {
 		u, err := inCharge(tx, me, orOwn(in["id"], me))
 		if err != nil {
@@ -81,7 +80,7 @@ func (c *call) changeClient(in map[string]string, change func(*record.User) bool
 		if !change(&u) {
 			return errNoClient
 		}
-		entry := me.Entry(u.OwnerAccountID, audit.Update, audit.KindUser, u.ID, u.Email)
+		entry := me.Entry(u.OwnerAccountID, model.AuditUpdate, model.KindUser, u.ID, u.Email)
 		entry.Fields = []string{"user_authenticated_clients"}
 		if err := tx.PutUser(u); err != nil {
 			return err

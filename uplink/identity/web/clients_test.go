@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/model"
 )
 
 // trust signs a user in with a code and returns the session and the device's cookie.
@@ -27,8 +27,8 @@ func TestResetAsksForTheCode(t *testing.T) {
 	for name, forced := range map[string]bool{"of the user's own will": false, "forced by the account": true} {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t, withFactor(nil))
-			b.EditUser("ru@c", func(u *record.User) { u.IsFactorEnabled = record.Flag(!forced) })
-			b.EditAccount("c", func(a *record.Account) { a.IsFactorForced = record.Flag(forced) })
+			b.EditUser("ru@c", func(u *model.User) { u.IsFactorEnabled = model.Flag(!forced) })
+			b.EditAccount("c", func(a *model.Account) { a.IsFactorForced = model.Flag(forced) })
 			_, tfa := b.trust("ru@c")
 			b.call("POST", "/g/aaa/forgot_password", "", args{"email": "ru@c"}).want(202)
 			r := b.call("POST", "/g/aaa/reset_password", "", args{"token": b.letter("ru@c").Token, "password": fresh}, device(tfa)).want(200)
@@ -50,7 +50,7 @@ func TestResetAsksForTheCode(t *testing.T) {
 	t.Run("a new account", func(t *testing.T) {
 		b := newBed(t, withFactor(nil))
 		b.call("POST", "/g/aaa/create_account", "", args{"email": "new@x.org", "password": fresh}).want(202)
-		b.EditUser("new@x.org", func(u *record.User) { u.IsFactorEnabled = true })
+		b.EditUser("new@x.org", func(u *model.User) { u.IsFactorEnabled = true })
 		r := b.call("POST", "/g/aaa/validate_account", "", args{"id": b.User("new@x.org").OwnerAccountID, "token": b.letter("new@x.org").Token}).want(200)
 		require.Empty(t, r.cookies)
 		require.Contains(t, string(r.body), codeArg)
@@ -62,7 +62,7 @@ func TestTrustedDevicesAreListed(t *testing.T) {
 	b := factorBed(t)
 	agent := func(s string) func(*http.Request) { return func(r *http.Request) { r.Header.Set("User-Agent", s) } }
 	key, phone := b.trust("ru@c", agent("Phone \t"+strings.Repeat("é", 80)))
-	b.Pass(time.Hour)
+	b.Advance(time.Hour)
 	_, desk := b.trust("ru@c", agent("Desk"))
 	list := func(key string, a args, more ...func(*http.Request)) (out []trusted) {
 		b.call("GET", pathClients, key, a, more...).want(200).into(&out)
@@ -70,7 +70,7 @@ func TestTrustedDevicesAreListed(t *testing.T) {
 	}
 	got := list(key, nil, device(phone))
 	require.Len(t, got, 2)
-	require.Equal(t, []string{record.Device{Hash: secret.Hash(phone)}.ID(), "20261116170000.000", ""}, []string{got[0].ID, got[0].Created, got[0].Used})
+	require.Equal(t, []string{model.Device{Hash: identity.HashToken(phone)}.ID(), "20261116170000.000", ""}, []string{got[0].ID, got[0].Created, got[0].Used})
 	require.Regexp(t, "^Phone é{47}$", got[0].Name)
 	require.Equal(t, []bool{true, false}, []bool{bool(got[0].Current), bool(got[1].Current)})
 	require.Contains(t, string(b.call("GET", "/g/user", key, nil).want(200).body), `"user_authenticated_clients":["`+got[0].ID+`","`+got[1].ID+`"]`)

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/session"
 	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/vms"
@@ -22,7 +22,7 @@ const (
 type seenDevice struct {
 	Device         // its ID is the caller's for it
 	own     string // its id in its account
-	account record.Account
+	account model.Account
 	offset  int // of its account's time zone
 	shared  bool
 	letters string
@@ -37,7 +37,7 @@ func (c *call) devices(tx *store.Tx, me session.Caller) ([]seenDevice, error) {
 		}
 		return nil, err
 	}
-	accounts := map[string]record.Account{me.Active.ID: me.Active}
+	accounts := map[string]model.Account{me.Active.ID: me.Active}
 	for _, owner := range p.Grants.Shared {
 		if accounts[owner], err = tx.Account(owner); err != nil {
 			return nil, err
@@ -45,7 +45,7 @@ func (c *call) devices(tx *store.Tx, me session.Caller) ([]seenDevice, error) {
 	}
 	var out []seenDevice
 	for id, a := range accounts {
-		offset := record.Offset(a.Timezone, tx.Now())
+		offset := model.Offset(a.Timezone, tx.Now())
 		list, err := c.o.Devices.Devices(c.r.Context(), id)
 		if err != nil {
 			return nil, err
@@ -113,7 +113,7 @@ func (c *call) listDevices() error {
 			if wanted(d) {
 				out = append(out, []any{
 					d.AccountID, d.ID, d.Name, d.Kind, d.attachedTo(cameras), "ATTD", d.letters, []string{}, d.ID, d.ID, // 0 to 9
-					d.status(), d.account.Timezone, d.offset, 0, d.Address, record.Flag(d.shared), // 10 to 15
+					d.status(), d.account.Timezone, d.offset, 0, d.Address, model.Flag(d.shared), // 10 to 15
 					d.account.Name, false, nil, nil, make([]any, 7), nil, nil, 0, []string{}, responder(d), map[string]any{}, // 16 to 26
 				})
 			}
@@ -126,8 +126,8 @@ func (c *call) listDevices() error {
 	return c.ok(out)
 }
 
-func responder(d seenDevice) record.Flag {
-	return record.Flag(slices.Contains(d.account.ResponderCameras, d.own))
+func responder(d seenDevice) model.Flag {
+	return model.Flag(slices.Contains(d.account.ResponderCameras, d.own))
 }
 
 // wanted says which devices the parameters of the list ask for.
@@ -171,7 +171,7 @@ func (c *call) getDevice() error {
 		out = map[string]any{"id": d.ID, "name": d.Name, "type": d.Kind, "account_id": d.AccountID, "utcOffset": d.offset,
 			"timezone": d.account.Timezone, "guid": d.ID, "permissions": d.letters, "tags": []string{}, "bridges": nil, "settings": map[string]any{},
 			"camera_info_status_code": 200, "camera_info": map[string]any{"esn": d.ID, "ssn": d.ID, "class": d.Kind, "service": "ATTD",
-				"status": d.status(), "connect": d.Status, "ipaddr": d.Address, "created": record.Stamp(d.Created), "make": "vms"}}
+				"status": d.status(), "connect": d.Status, "ipaddr": d.Address, "created": model.Stamp(d.Created), "make": "vms"}}
 		if d.Kind == vms.ActorCamera && d.Bridge != "" {
 			out["bridges"] = map[string]string{d.Bridge: "ATTD"}
 		}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
 )
 
 func TestDevices(t *testing.T) {
@@ -23,8 +23,8 @@ func TestDevices(t *testing.T) {
 	require.Equal(t, []any{"bridge-c", "cam1-c", "cam2-c"}, ids(asu, nil))
 	require.Empty(t, ids(ru, nil), "a regular user sees what camera_access grants")
 	require.Equal(t, "[]", string(b.call("GET", "/g/device/list", ru, nil).want(200).body))
-	b.EditUser("ru@c", func(u *record.User) {
-		u.CameraAccess = record.Lists{{"cam1-c", "rw"}, {"cam2-c", "S"}, {"cam1-o", "R"}}
+	b.EditUser("ru@c", func(u *model.User) {
+		u.CameraAccess = model.Lists{{"cam1-c", "rw"}, {"cam2-c", "S"}, {"cam1-o", "R"}}
 	})
 	require.Equal(t, []any{"cam1-c"}, ids(ru, nil))
 	require.Equal(t, []any{"cam1-c", "cam2-c"}, ids(asu, args{"t": "camera"}))

@@ -1,6 +1,6 @@
 // Package web is the HTTP side of identity.md: every endpoint of §4.1 to §4.3 and the devices of public-facts under /g/,
 // with cookies, protection against requests that another site makes a browser send, and limits on how often. It decodes
-// with identity/argument, asks identity/rule, changes through identity/store and signs in through identity/session.
+// with identity/api, asks identity/model, changes through identity/store and signs in through identity/session.
 // Both programs mount it: vmscloud for many accounts, the bridge for its own.
 //
 // Endpoints is the table of what there is: method, path, the codes of the document in its order. A handler that answers

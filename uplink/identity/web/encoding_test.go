@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
 )
 
 // changesNothing are endpoints that begin something, or send a letter. What they begin is in the trail when it is done.
@@ -22,9 +22,9 @@ func TestEveryEndpointInEveryEncoding(t *testing.T) {
 	for _, encoding := range bodyEncodings {
 		t.Run(encoding, func(t *testing.T) {
 			b := newBed(t)
-			b.SetStatus("s", record.StatusPending)
-			b.EditUser("ru@s", func(u *record.User) { u.IsActive, u.IsPending = false, true })
-			b.user("wait@c", func(u *record.User) { u.IsActive, u.IsPending = false, true })
+			b.SetStatus("s", model.StatusPending)
+			b.EditUser("ru@s", func(u *model.User) { u.IsActive, u.IsPending = false, true })
+			b.user("wait@c", func(u *model.User) { u.IsActive, u.IsPending = false, true })
 			do := func(want int, method, path, key string, a args) reply {
 				t.Helper()
 				done[method+" "+path] = true
@@ -54,18 +54,18 @@ func TestEveryEndpointInEveryEncoding(t *testing.T) {
 			do(400, "POST", aaa+"two_factor_authenticate/verify", asu, args{"two_factor_authentication_code": "12a4"})
 			do(503, "POST", "/g/sso", "", nil)
 			id := do(200, "PUT", "/g/account", master, newSub().with("contact_street", []string{"1", "2"}).with("status", []string{"active"})).field("id")
-			require.Equal(t, record.Texts{"1", "2"}, b.Account(id).ContactStreet)
+			require.Equal(t, model.Texts{"1", "2"}, b.Account(id).ContactStreet)
 			do(200, "POST", "/g/account", asu, args{"id": "c", "session_duration": 10, "map_lines": map[string]any{"a": 1}, "responder_active": true,
 				"camera_shares": [][]string{{"M", "cam1-c", "ru@o"}}, "camera_share_perms": map[string]any{"cam1-c": map[string]any{"ru@o": []string{"ptz_live"}}}})
 			a := b.Account("c")
 			require.JSONEq(t, `{"a":1}`, string(a.MapLines))
-			require.Equal(t, record.Lists{{"cam1-c", "ru@o,o"}}, a.CameraShares)
+			require.Equal(t, model.Lists{{"cam1-c", "ru@o,o"}}, a.CameraShares)
 			require.Equal(t, []any{10, true}, []any{a.SessionDuration, a.ResponderActive})
 			id = do(200, "PUT", "/g/user", asu, newUser("enc@c").with("is_edit_map", 1)).field("id")
 			do(200, "POST", "/g/user", asu, args{"id": id, "street": []string{"x"}, "camera_access": [][]string{{"M", "cam2-c", "RWS"}}, "json": `{"vms":{"notify_levels":[1]}}`, "is_ptz_live": 1})
 			u := b.User("enc@c")
-			require.Equal(t, []any{record.Texts{"x"}, record.Lists{{"cam2-c", "RWS"}}, `{"vms":{"notify_levels":[1]}}`, record.Flag(true)}, []any{u.Street, u.CameraAccess, u.JSON, u.IsPTZLive})
-			b.EditUser("asu@c", func(u *record.User) { u.SetDevices([]record.Device{{Hash: []byte("device")}}) })
+			require.Equal(t, []any{model.Texts{"x"}, model.Lists{{"cam2-c", "RWS"}}, `{"vms":{"notify_levels":[1]}}`, model.Flag(true)}, []any{u.Street, u.CameraAccess, u.JSON, u.IsPTZLive})
+			b.EditUser("asu@c", func(u *model.User) { u.SetDevices([]model.Device{{Hash: []byte("device")}}) })
 			do(200, "POST", pathClients, asu, args{"client_id": "646576696365", "name": "Tür & Tor"})
 			require.Equal(t, "Tür & Tor", b.User("asu@c").Inner.Devices[0].Name)
 			do(204, "POST", aaa+"logout", asu, nil)

@@ -3,7 +3,7 @@ package web
 import (
 	"net/http"
 
-	"vmsbridge/uplink/identity/argument"
+	"vmsbridge/uplink/identity/api"
 )
 
 // Endpoint is one row of the interface: what there is, and the codes that the document lists for it, the success first and
@@ -31,11 +31,11 @@ const pathLogout = "/g/aaa/logout"
 // checksOrigin reports whether a page of another site may not send this: what a browser's cookie
 // answers for, and whatever may set a cookie or take one back, wherever the session stands. Else a
 // parameter A of any value would let another site sign a browser in as somebody else.
-func (e Endpoint) checksOrigin(session argument.Source) bool {
+func (e Endpoint) checksOrigin(session api.Source) bool {
 	if e.crossSite {
 		return false
 	}
-	ofCookie := session == argument.FromCookie || session == argument.FromNowhere
+	ofCookie := session == api.FromCookie || session == api.FromNowhere
 	return ofCookie || !e.session || e.Path == pathLogout
 }
 

@@ -14,10 +14,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/identity/factor"
-	letters "vmsbridge/uplink/identity/post"
-	"vmsbridge/uplink/identity/post/smtptest"
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/identitytest"
+	"vmsbridge/uplink/identity/model"
+	"vmsbridge/uplink/identity/notify"
 	"vmsbridge/uplink/identity/session"
 	"vmsbridge/uplink/identity/store"
 )
@@ -32,12 +31,12 @@ const (
 )
 
 // withFactor puts the second factor into a bed; poster nil is the bed's own letterbox.
-func withFactor(poster session.Poster) func(*Options, *session.Options) {
+func withFactor(poster notify.Sender) func(*Options, *session.Options) {
 	return func(o *Options, so *session.Options) {
 		if poster != nil {
 			so.Post = poster
 		}
-		f := factor.New(factor.Options{Store: so.Store, Hasher: so.Hasher, Post: so.Post})
+		f := session.NewSecondFactor(session.SecondFactorOptions{Store: so.Store, Hasher: so.Hasher, Post: so.Post})
 		so.Factor, o.Factors = f, f
 	}
 }
@@ -45,7 +44,7 @@ func withFactor(poster session.Poster) func(*Options, *session.Options) {
 // factorBed is a bed where ru@c has a second factor and a phone.
 func factorBed(t testing.TB) *bed {
 	b := newBed(t, withFactor(nil))
-	b.EditUser("ru@c", func(u *record.User) { u.IsFactorEnabled, u.SMSPhone = true, ruPhone })
+	b.EditUser("ru@c", func(u *model.User) { u.IsFactorEnabled, u.SMSPhone = true, ruPhone })
 	return b
 }
 
@@ -63,8 +62,8 @@ func (b *bed) code(token, kind, to string) (right, wrong string) {
 	r := b.call("POST", aaaCode, "", args{"token": token, typeOfCode: kind}).want(200)
 	require.Empty(b.t, r.body)
 	l := b.letter(to)
-	require.Equal(b.t, letters.Code, l.Kind)
-	require.Equal(b.t, letters.Channel(kind), l.Channel)
+	require.Equal(b.t, notify.Code, l.Kind)
+	require.Equal(b.t, notify.Channel(kind), l.Channel)
 	require.Regexp(b.t, `^\d{4}$`, l.Code)
 	return l.Code, other(l.Code)
 }
@@ -83,7 +82,7 @@ func device(value string) func(*http.Request) {
 
 // Sign-in with a code, over an SMTP server and a gateway that are not ours.
 func TestCodesByMailAndSMS(t *testing.T) {
-	server := smtptest.Start(t, "starttls", "cloud", "mail password")
+	server := identitytest.StartSMTP(t, "starttls", "cloud", "mail password")
 	texts := make(chan string, 8)
 	gateway := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -99,7 +98,7 @@ func TestCodesByMailAndSMS(t *testing.T) {
 	}
 	write("mail-password", "mail password\n")
 	write("sms-key", "gateway key\n")
-	settings, err := letters.Load(write("letters.yaml", `
+	settings, err := notify.LoadSettings(write("letters.yaml", `
 mail:
   server: `+server.Address()+`
   user: cloud
@@ -114,7 +113,7 @@ sms:
   secret_file: sms-key
 `))
 	require.NoError(t, err)
-	office, err := letters.New(settings, letters.Options{})
+	office, err := notify.NewMailer(settings, notify.MailerOptions{})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -122,7 +121,7 @@ sms:
 	t.Cleanup(func() { cancel(); <-done })
 
 	b := newBed(t, withFactor(office))
-	b.user("anna.long@c", func(u *record.User) { u.IsFactorEnabled, u.SMSPhone = true, ruPhone })
+	b.user("anna.long@c", func(u *model.User) { u.IsFactorEnabled, u.SMSPhone = true, ruPhone })
 	r := b.call("POST", "/g/aaa/authenticate", "", login("anna.long@c", password)).want(200)
 	var first struct {
 		Token string         `json:"token"`
@@ -166,20 +165,20 @@ func TestSendCodeCodes(t *testing.T) {
 		b.call("POST", aaaCode, "", args{"token": token, typeOfCode: kind}).want(415)
 	}
 	b.call("POST", aaaCode, "", args{"token": "nonsense", typeOfCode: "fax"}).want(415, "the last that holds")
-	b.EditUser("ru@c", func(u *record.User) { u.SMSPhone = "" })
+	b.EditUser("ru@c", func(u *model.User) { u.SMSPhone = "" })
 	require.Contains(t, string(b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(200).body), `"sms":"no phone number"`)
 	token = b.begin("ru@c")
 	b.call("POST", aaaCode, "", args{"token": token, typeOfCode: "sms"}).want(412, "no phone")
-	b.letters.none[letters.Mail] = true
+	b.letters.none[notify.Mail] = true
 	b.call("POST", aaaCode, "", args{"token": token, typeOfCode: "email"}).want(412, "mail is not configured")
-	b.letters.none[letters.Mail] = false
+	b.letters.none[notify.Mail] = false
 	for _, encoding := range bodyEncodings {
 		b.callIn(encoding, "POST", aaaCode, "", args{"token": token, typeOfCode: "email"}).want(200)
 	}
 	sent := b.lettersTo("ru@c")
 	b.call("POST", aaaCode, "", args{"token": token, typeOfCode: "email"}).want(429, "five codes are enough")
 	require.Equal(t, sent, b.lettersTo("ru@c"))
-	b.EditUser("ru@c", func(u *record.User) { u.IsActive = false })
+	b.EditUser("ru@c", func(u *model.User) { u.IsActive = false })
 	b.call("POST", aaaCode, "", args{"token": token, typeOfCode: "email"}).want(412, "disabled")
 }
 
@@ -197,16 +196,16 @@ func TestCodeIsGoodOnceAndForFifteenMinutes(t *testing.T) {
 	authorize(token, right).want(401, "used")
 
 	token = b.begin("ru@c")
-	b.Pass(10 * time.Minute)
+	b.Advance(10 * time.Minute)
 	old, _ := b.code(token, "email", "ru@c")
-	b.Pass(14*time.Minute + 59*time.Second)
+	b.Advance(14*time.Minute + 59*time.Second)
 	authorize(token, old).want(200, "15 minutes from when it was sent")
 	token = b.begin("ru@c")
 	right, _ = b.code(token, "email", "ru@c")
-	b.Pass(15 * time.Minute)
+	b.Advance(15 * time.Minute)
 	authorize(token, right).want(401, "expired")
 	token = b.begin("ru@c")
-	b.Pass(15 * time.Minute)
+	b.Advance(15 * time.Minute)
 	b.call("POST", aaaCode, "", args{"token": token, typeOfCode: "sms"}).want(400, "the ticket is over")
 
 	// A newer code takes the place of an older one. Two sign-ins have each their own, and neither's is good for the other.
@@ -260,7 +259,7 @@ func TestWrongCodesLock(t *testing.T) {
 	require.True(t, u.Locked())
 	require.Equal(t, "wrong codes", u.Inner.LockedWhy)
 	require.Equal(t, n+1, b.lettersTo("ru@c"))
-	require.Equal(t, letters.Locked, b.letter("ru@c").Kind)
+	require.Equal(t, notify.Locked, b.letter("ru@c").Kind)
 	b.call("POST", "/g/aaa/authorize", "", args{"token": token, codeArg: right}).want(429, "the right one comes too late")
 	b.call("POST", aaaCode, "", args{"token": token, typeOfCode: "email"}).want(412)
 	b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(412)
@@ -268,7 +267,7 @@ func TestWrongCodesLock(t *testing.T) {
 	b.call("GET", "/g/aaa/isauth", key, nil).want(200, "nobody else is locked")
 	var actions []string
 	require.NoError(t, b.Store.View(func(tx *store.Tx) error {
-		list, err := tx.Trail("c", 0, 10)
+		list, err := tx.AuditTrail("c", 0, 10)
 		for _, e := range list {
 			if e.Target == u.ID {
 				actions = append(actions, string(e.Action))
@@ -282,7 +281,7 @@ func TestWrongCodesLock(t *testing.T) {
 // A right code of another user's sign-in, or of another sign-in of the same user, is a wrong one.
 func TestAnotherUsersCode(t *testing.T) {
 	b := factorBed(t)
-	b.EditUser("asu@c", func(u *record.User) { u.IsFactorEnabled = true })
+	b.EditUser("asu@c", func(u *model.User) { u.IsFactorEnabled = true })
 	mine, theirs := b.begin("ru@c"), b.begin("asu@c")
 	my, _ := b.code(mine, "email", "ru@c")
 	their, _ := b.code(theirs, "email", "asu@c")
@@ -317,7 +316,7 @@ func TestForcedByTheAccount(t *testing.T) {
 
 func TestTrustedDevice(t *testing.T) {
 	b := factorBed(t)
-	b.EditUser("asu@c", func(u *record.User) { u.IsFactorEnabled = true })
+	b.EditUser("asu@c", func(u *model.User) { u.IsFactorEnabled = true })
 	enter := func(email string, more ...func(*http.Request)) reply {
 		token := b.begin(email, more...)
 		right, _ := b.code(token, "email", email)
@@ -347,7 +346,7 @@ func TestTrustedDevice(t *testing.T) {
 	require.NotEqual(t, "planted", r.cookie("tfa_key").Value)
 	b.begin("ru@c", device("planted"))
 	require.Len(t, b.User("ru@c").Clients, 2)
-	b.Pass(400 * 24 * time.Hour)
+	b.Advance(400 * 24 * time.Hour)
 	b.begin("ru@c", device(tfa.Value))
 	// An old cookie is replaced: nobody is trusted by it any more.
 	require.NotEqual(t, tfa.Value, enter("ru@c", device(tfa.Value)).cookie("tfa_key").Value)
@@ -414,7 +413,7 @@ func TestUpdateAndVerify(t *testing.T) {
 	require.Equal(t, "new@c", b.User("new@c").Email)
 	// A code is good for 15 minutes, and for the newest change only.
 	b.call("POST", aaaUpdate, key, change("sms_phone", ruPhone)).want(200)
-	b.Pass(15 * time.Minute)
+	b.Advance(15 * time.Minute)
 	verify(b.letter("new@c").Code).want(406)
 	b.call("POST", aaaUpdate, key, change("sms_phone", ruPhone)).want(200)
 	old := b.letter("new@c").Code
@@ -429,7 +428,7 @@ func TestUpdateAndVerify(t *testing.T) {
 	require.Equal(t, "+49 30 1234567", b.User("new@c").SMSPhone)
 	var fields []string
 	require.NoError(t, b.Store.View(func(tx *store.Tx) error {
-		list, err := tx.Trail("c", 0, 100)
+		list, err := tx.AuditTrail("c", 0, 100)
 		for _, e := range list {
 			fields = append(fields, e.Fields...)
 		}
@@ -460,7 +459,7 @@ func TestWrongCodesOfVerifyLock(t *testing.T) {
 		b.call("POST", aaaVerify, key, args{codeArg: other(b.letter("ru@c").Code)}).want(406)
 	}
 	require.True(t, b.User("ru@c").Locked())
-	require.Equal(t, letters.Locked, b.letter("ru@c").Kind)
+	require.Equal(t, notify.Locked, b.letter("ru@c").Kind)
 	b.call("GET", "/g/aaa/isauth", key, nil).want(401)
 	b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(412)
 }
@@ -482,11 +481,11 @@ func TestFactorTellsStrangersNothing(t *testing.T) {
 
 // A mail server that never answers holds nobody up: the answer is there while the letter still waits.
 func TestAnswersDoNotWaitForLetters(t *testing.T) {
-	server := smtptest.Start(t, "none", "", "")
-	office, err := letters.New(letters.Settings{Mail: &letters.MailSettings{Server: server.Address(), Security: "none", From: "a@b.c"}}, letters.Options{})
+	server := identitytest.StartSMTP(t, "none", "", "")
+	office, err := notify.NewMailer(notify.Settings{Mail: &notify.MailSettings{Server: server.Address(), Security: "none", From: "a@b.c"}}, notify.MailerOptions{})
 	require.NoError(t, err)
 	b := newBed(t, withFactor(office)) // the office is closed
-	b.EditUser("ru@c", func(u *record.User) { u.IsFactorEnabled = true })
+	b.EditUser("ru@c", func(u *model.User) { u.IsFactorEnabled = true })
 	b.call("POST", aaaCode, "", args{"token": b.begin("ru@c"), typeOfCode: "email"}).want(200)
 	b.call("POST", "/g/aaa/forgot_password", "", args{"email": "ru@c"}).want(202)
 	require.Zero(t, server.Waiting())

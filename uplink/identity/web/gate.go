@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"net/netip"
 
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/session"
 )
 
@@ -33,7 +33,7 @@ func (w *Web) Allow(r *http.Request, who string) (next *http.Request, right func
 	if !g.address() {
 		return r, nil, false, nil
 	}
-	ok, err = g.about(record.Fold(who))
+	ok, err = g.about(model.Fold(who))
 	return g.inTurn(r), g.giveBack, ok, err
 }
 

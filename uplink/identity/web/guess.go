@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"slices"
 
-	"vmsbridge/uplink/identity/argument"
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/secret"
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/api"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/session"
 )
 
@@ -23,7 +23,7 @@ type guess struct {
 func (w *Web) guess(r *http.Request) *guess {
 	g := &guess{w: w, from: addressKey(w.client(r))}
 	g.line = g.from
-	if c, err := r.Cookie(argument.CookieMark); err == nil {
+	if c, err := r.Cookie(api.CookieMark); err == nil {
 		g.mark = c.Value
 	}
 	return g
@@ -46,7 +46,7 @@ func (g *guess) about(who string) (bool, error) {
 		return false, err
 	}
 	at := slices.IndexFunc(list, func(k session.Known) bool {
-		return who == "" || record.Fold(k.User.Email) == who || k.User.ID == who
+		return who == "" || model.Fold(k.User.Email) == who || k.User.ID == who
 	})
 	if at >= 0 {
 		g.known, g.line = true, "device "+list[at].Device
@@ -80,5 +80,5 @@ func (g *guess) giveBack() {
 
 // inTurn is the request with its place in the line for what costs much.
 func (g *guess) inTurn(r *http.Request) *http.Request {
-	return r.WithContext(secret.WithTurn(r.Context(), g.line, g.known))
+	return r.WithContext(identity.WithClient(r.Context(), g.line, g.known))
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/identity/argument"
+	"vmsbridge/uplink/identity/api"
 	"vmsbridge/uplink/identity/session"
 )
 
@@ -64,9 +64,9 @@ func TestGuessersKeepNobodyOut(t *testing.T) {
 	b := newBed(t, func(o *Options, _ *session.Options) { o.Limits = DefaultLimits })
 	home := b.at("127.0.9.1")
 	require.Equal(t, 200, home.signIn("ru@c", password))
-	require.NotEmpty(t, home.cookies[argument.CookieMark])
-	delete(home.cookies, argument.CookieSession)
-	delete(home.cookies, argument.CookieSessionOld)
+	require.NotEmpty(t, home.cookies[api.CookieMark])
+	delete(home.cookies, api.CookieSession)
+	delete(home.cookies, api.CookieSessionOld)
 	var guessers []*at
 	for i := range 30 {
 		guessers = append(guessers, b.at(fmt.Sprintf("127.0.1.%d", i+1)))
@@ -91,7 +91,7 @@ func TestGuessersKeepNobodyOut(t *testing.T) {
 			require.Equal(t, 429, code, "the right password is not looked at for who has guessed enough")
 		}
 	}
-	b.Pass(10 * time.Minute)
+	b.Advance(10 * time.Minute)
 	require.Equal(t, 10, looked(), "one a minute")
 	for range 200 {
 		_, _ = guessers[30].post("/g/aaa/authenticate", login("nobody@c", "wrong wrong 1"))
@@ -108,28 +108,28 @@ func TestMarkOfADevice(t *testing.T) {
 	x := b.at("127.0.0.1")
 	require.Equal(t, 200, x.signIn("ru@c", password))
 	require.Equal(t, 200, x.signIn("asu@c", password))
-	mark := x.cookies[argument.CookieMark]
+	mark := x.cookies[api.CookieMark]
 	both, err := b.desk.Knows(mark)
 	require.NoError(t, err)
 	require.Len(t, both, 2, "one device may serve several")
 	wrong := func(email string, mark string) int {
 		y := b.at("127.0.0.1")
-		y.cookies[argument.CookieMark] = mark
+		y.cookies[api.CookieMark] = mark
 		code, _ := y.post("/g/aaa/authenticate", login(email, "wrong wrong 1"))
 		return code
 	}
 	other := b.at("127.0.0.2")
 	require.Equal(t, 200, other.signIn("ru@o", password))
 	require.Equal(t, []int{401, 429}, []int{wrong("ru@c", ""), wrong("ru@c", "")})
-	require.Equal(t, 429, wrong("ru@c", "x~"+other.cookies[argument.CookieMark]), "another user's mark")
+	require.Equal(t, 429, wrong("ru@c", "x~"+other.cookies[api.CookieMark]), "another user's mark")
 	require.Equal(t, 429, wrong("ru@c", b.User("ru@c").ID+".1763312400."+strings.Repeat("0", 43)))
 	require.Equal(t, []int{401, 401, 429}, []int{wrong("ru@c", mark), wrong("ru@c", mark+"~x"), wrong("ru@c", "y~"+mark)})
-	b.Pass(24 * time.Hour)
+	b.Advance(24 * time.Hour)
 	for i := range 30 {
 		require.Equal(t, 200, b.at("127.0.0.3").signIn("ru@c", password), i)
 	}
 	require.Equal(t, 401, wrong("ru@c", mark), "still known, however often others sign in")
-	b.Pass(400 * 24 * time.Hour)
+	b.Advance(400 * 24 * time.Hour)
 	old, err := b.desk.Knows(mark)
 	require.NoError(t, err)
 	require.Empty(t, old, "too long ago")
@@ -137,7 +137,7 @@ func TestMarkOfADevice(t *testing.T) {
 	require.Equal(t, 200, y.signIn("ru@c", password))
 	code, _ := y.post("/g/aaa/change_password", args{"current_password": password, "password": fresh})
 	require.Equal(t, 200, code)
-	known, err := b.desk.Knows(y.cookies[argument.CookieMark])
+	known, err := b.desk.Knows(y.cookies[api.CookieMark])
 	require.NoError(t, err)
 	require.Empty(t, known)
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -105,12 +105,12 @@ func TestAnotherAccountIsOutOfReach(t *testing.T) {
 	for name, who := range map[string]string{"account superuser": "asu@o", "user with all flags": "flags@o", "account superuser of another master": "asu@o+master"} {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t)
-			b.user("flags@o", func(u *record.User) {
+			b.user("flags@o", func(u *model.User) {
 				u.IsEditAccount, u.IsEditUsers, u.IsEditAdminUsers, u.IsEditAllUsers, u.IsEditAllAndAdd, u.IsEditSharing, u.IsViewAuditTrail = true, true, true, true, true, true, true
 			})
 			email, master, _ := strings.Cut(who, "+")
 			if master != "" {
-				b.EditAccount("o", func(a *record.Account) { a.IsMaster = true })
+				b.EditAccount("o", func(a *model.Account) { a.IsMaster = true })
 			}
 			key, guests := b.signIn(email), b.signIn("ru@c")
 			before, parent := b.snapshot("c"), b.snapshot("m")

@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	letters "vmsbridge/uplink/identity/post"
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
+	"vmsbridge/uplink/identity/notify"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -23,9 +23,9 @@ func (b *bed) restart() {
 	require.NoError(b.t, b.desk.Resume())
 }
 
-func (b *bed) noted() (out []record.Letter) {
+func (b *bed) noted() (out []model.QueuedMessage) {
 	b.t.Helper()
-	require.NoError(b.t, b.Store.View(func(tx *store.Tx) (err error) { out, err = tx.Letters(); return err }))
+	require.NoError(b.t, b.Store.View(func(tx *store.Tx) (err error) { out, err = tx.QueuedMessages(); return err }))
 	return out
 }
 
@@ -39,10 +39,10 @@ func TestLettersOutliveARestart(t *testing.T) {
 		b.call("PUT", "/g/user", asu, newUser(name+"@c")).want(200)
 	}
 	b.call("POST", "/g/aaa/forgot_password", "", args{"email": "ru@c"}).want(202)
-	b.EditAccount("c", func(a *record.Account) { a.LoginAttemptLimit = 1 })
+	b.EditAccount("c", func(a *model.Account) { a.LoginAttemptLimit = 1 })
 	b.user("lock@c", nil)
 	b.call("POST", "/g/aaa/authenticate", "", login("lock@c", "wrong wrong 1")).want(401)
-	old := map[string]letters.Letter{}
+	old := map[string]notify.Message{}
 	for _, to := range []string{"new@n.org", "stays@c", "goes@c", "sets@c", "ru@c", "lock@c"} {
 		old[to] = b.letter(to)
 	}
@@ -57,7 +57,7 @@ func TestLettersOutliveARestart(t *testing.T) {
 
 	b.restart()
 	require.Zero(t, b.lettersTo("goes@c")+b.lettersTo("sets@c"))
-	require.Equal(t, letters.Locked, b.letter("lock@c").Kind)
+	require.Equal(t, notify.Locked, b.letter("lock@c").Kind)
 	for to, path := range map[string]string{"stays@c": "/g/aaa/reset_password", "ru@c": "/g/aaa/reset_password"} {
 		require.NotEqual(t, old[to].Token, b.letter(to).Token)
 		b.call("POST", path, "", args{"token": old[to].Token, "password": fresh}).want(406)
@@ -69,14 +69,14 @@ func TestLettersOutliveARestart(t *testing.T) {
 	require.Equal(t, 1, len(b.letters.sent), "only the lock is still to be told")
 
 	// Sent, it is not sent again; late, it is not sent either.
-	require.NoError(t, b.Store.LetterDone(sent.UserID, string(sent.Kind), sent.Seq))
+	require.NoError(t, b.Store.MessageDone(sent.UserID, string(sent.Kind), sent.Seq))
 	l = b.letter("lock@c")
-	require.NoError(t, b.Store.LetterDone(l.UserID, string(l.Kind), l.Seq-1))
+	require.NoError(t, b.Store.MessageDone(l.UserID, string(l.Kind), l.Seq-1))
 	require.Len(t, b.noted(), 1, "an older letter was done")
-	require.NoError(t, b.Store.LetterDone(l.UserID, string(l.Kind), l.Seq))
+	require.NoError(t, b.Store.MessageDone(l.UserID, string(l.Kind), l.Seq))
 	require.Empty(t, b.noted())
 	b.call("PUT", "/g/user", asu, newUser("late@c")).want(200)
-	b.Pass(8 * 24 * time.Hour)
+	b.Advance(8 * 24 * time.Hour)
 	b.restart()
 	require.Zero(t, b.lettersTo("late@c"))
 	require.Empty(t, b.noted())

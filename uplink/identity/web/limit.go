@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"vmsbridge/uplink/identity/argument"
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/api"
+	"vmsbridge/uplink/identity/model"
 )
 
 // Limit is how many requests are let through: Burst at once, then one Every. The zero value lets all through.
@@ -130,10 +130,10 @@ func addressKey(a netip.Addr) string {
 func (c *call) limitedUser() string {
 	for _, name := range []string{"username", "email"} {
 		if v, err := c.set.Text(name); err == nil && v != "" {
-			return record.Fold(v)
+			return model.Fold(v)
 		}
 	}
-	if key, from := c.set.Session(); c.endpoint.session && from != argument.FromNowhere && key != "" {
+	if key, from := c.set.Session(); c.endpoint.session && from != api.FromNowhere && key != "" {
 		return c.caller.User.ID
 	}
 	return ""

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/session"
 )
 
@@ -26,18 +26,18 @@ func TestLimitsAreForGuesses(t *testing.T) {
 	b.call("POST", "/g/aaa/authenticate", "", login("ru@c", "wrong wrong 1")).want(401)
 	b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(429, "three were wrong, however many were right")
 
-	b.EditUser("asu@c", func(u *record.User) { u.IsFactorEnabled = true })
+	b.EditUser("asu@c", func(u *model.User) { u.IsFactorEnabled = true })
 	for range 3 {
 		b.call("POST", "/g/aaa/authenticate", "", login("asu@c", password)).want(200)
 	}
 	b.call("POST", "/g/aaa/authenticate", "", login("asu@c", password)).want(429, "each could have a code sent")
-	b.Pass(time.Hour)
+	b.Advance(time.Hour)
 	for range 3 {
 		b.call("POST", "/g/aaa/forgot_password", "", args{"email": "asu@o"}).want(202)
 	}
 	b.call("POST", "/g/aaa/forgot_password", "", args{"email": "asu@o"}).want(429)
 
-	b.Pass(time.Hour)
+	b.Advance(time.Hour)
 	key := b.session("ru@c")
 	for range 9 {
 		b.call("POST", "/g/aaa/authenticate", "", args{"username": "ru@c"}).want(400)
@@ -49,7 +49,7 @@ func TestLimitsAreForGuesses(t *testing.T) {
 	}
 	b.call("POST", "/g/aaa/change_password", key, args{"password": fresh, "current_password": password}).want(429)
 
-	b.Pass(24 * time.Hour)
+	b.Advance(24 * time.Hour)
 	for range 50 {
 		b.signIn("ru@c")
 	}

@@ -7,40 +7,37 @@ import (
 	"slices"
 	"time"
 
-	"vmsbridge/uplink/identity/argument"
-	"vmsbridge/uplink/identity/audit"
-	letters "vmsbridge/uplink/identity/post"
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/rule"
+	"vmsbridge/uplink/identity/api"
+	"vmsbridge/uplink/identity/model"
+	"vmsbridge/uplink/identity/notify"
 	"vmsbridge/uplink/identity/session"
-	"vmsbridge/uplink/identity/status"
 	"vmsbridge/uplink/identity/store"
 )
 
-var errWrongPassword = status.New(status.Unverified, "InvalidPassword", "the current password is wrong")
+var errWrongPassword = api.NewError(api.CodeUnverified, "InvalidPassword", "the current password is wrong")
 
 // createAccount is POST /g/aaa/create_account.
 func (c *call) createAccount() error {
 	if !c.o.CreateAccounts {
 		return errAway
 	}
-	const api = "is_api_access_needed"
-	needsAPI, err := c.set.Bool(api)
+	const flag = "is_api_access_needed"
+	needsAPI, err := c.set.Bool(flag)
 	if err != nil {
 		return err
 	}
-	in, err := c.text([]string{"email", "password"}, "name", "realm", "first_name", "last_name", "timezone", api)
+	in, err := c.text([]string{"email", "password"}, "name", "realm", "first_name", "last_name", "timezone", flag)
 	if err != nil {
 		return err
 	}
 	for _, name := range []string{"name", "first_name", "last_name"} {
-		if err := record.CheckLine(in[name]); err != nil {
-			return status.Badf("%s %v", name, err)
+		if err := model.CheckLine(in[name]); err != nil {
+			return api.Badf("%s %v", name, err)
 		}
 	}
 	if zone := in["timezone"]; zone != "" {
 		if _, err := time.LoadLocation(zone); err != nil || zone == "Local" {
-			return status.Badf("timezone must be a timezone such as US/Pacific")
+			return api.Badf("timezone must be a timezone such as US/Pacific")
 		}
 	}
 	err = c.desk.Apply(c.r.Context(), session.Application{Email: in["email"], Password: in["password"], Name: in["name"], Realm: in["realm"],
@@ -100,14 +97,14 @@ func (c *call) resetPassword() error {
 	}
 	token, err1 := c.set.Text("token")
 	password, err2 := c.set.Text("password")
-	accepted, err3 := c.set.JSON(terms, argument.Texts) // a string in the document, a list where there are several
+	accepted, err3 := c.set.JSON(terms, api.Texts) // a string in the document, a list where there are several
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
 	}
 	var urls []string
 	if accepted != nil {
 		if err := json.Unmarshal(accepted, &urls); err != nil {
-			return status.Badf("%s must be text", terms)
+			return api.Badf("%s must be text", terms)
 		}
 	}
 	o, t, err := c.desk.Reset(c.r.Context(), token, password, slices.DeleteFunc(urls, func(s string) bool { return s == "" }), c.from)
@@ -131,12 +128,12 @@ func (c *call) entered(o session.Opened, t session.Ticket) error {
 }
 
 // resendRegistration is POST /g/aaa/resend_registration_email.
-func (c *call) resendRegistration() error { return c.resend(letters.Registration) }
+func (c *call) resendRegistration() error { return c.resend(notify.Registration) }
 
 // resendVerification is POST /g/aaa/resend_user_verification_email.
-func (c *call) resendVerification() error { return c.resend(letters.UserCreated) }
+func (c *call) resendVerification() error { return c.resend(notify.UserCreated) }
 
-func (c *call) resend(k letters.Kind) error {
+func (c *call) resend(k notify.Kind) error {
 	in, err := c.text([]string{"email"}, "realm")
 	if err != nil {
 		return err
@@ -149,7 +146,7 @@ func (c *call) resend(k letters.Kind) error {
 
 // inCharge is the user of an id whose sign-in the caller is in charge of: themselves, or one whom they, an account
 // superuser or superuser, may manage. A user whom the caller may not manage is as little found as one who does not exist.
-func inCharge(tx *store.Tx, me session.Caller, id string) (record.User, error) {
+func inCharge(tx *store.Tx, me session.Caller, id string) (model.User, error) {
 	u, err := tx.User(id)
 	if err != nil || u.ID == me.User.ID {
 		return u, found(err, errNoUser)
@@ -159,7 +156,7 @@ func inCharge(tx *store.Tx, me session.Caller, id string) (record.User, error) {
 		return u, err
 	}
 	place := me.Place(account)
-	if !me.Rule().Admin(place) || !rule.Users(me.Rule(), place, rule.KindOf(u), rule.Update) {
+	if !me.Rule().Admin(place) || !model.MayManageUser(me.Rule(), place, model.TargetKindOf(u), model.OpUpdate) {
 		return u, errNoUser
 	}
 	return u, nil
@@ -183,7 +180,7 @@ func (c *call) changePassword() error {
 		bad = weak
 	}
 	if own && in["current_password"] == "" {
-		bad = status.Badf("missing arguments: current_password")
+		bad = api.Badf("missing arguments: current_password")
 	} else if own {
 		right, err := c.desk.Confirm(c.r.Context(), c.caller.User, in["current_password"])
 		if err != nil {
@@ -218,7 +215,7 @@ func (c *call) changePassword() error {
 		if err != nil {
 			return err
 		}
-		return tx.Record(me.Entry(u.OwnerAccountID, audit.Password, audit.KindUser, u.ID, u.Email))
+		return tx.Record(me.Entry(u.OwnerAccountID, model.AuditPassword, model.KindUser, u.ID, u.Email))
 	})
 	if err != nil {
 		return err

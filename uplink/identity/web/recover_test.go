@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	letters "vmsbridge/uplink/identity/post"
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
+	"vmsbridge/uplink/identity/notify"
 	"vmsbridge/uplink/identity/session"
 )
 
@@ -28,9 +28,9 @@ func TestAnAccountFromApplicationToUse(t *testing.T) {
 	require.Empty(t, r.body)
 	b.call("POST", "/g/aaa/authenticate", "", login("new@n.org", fresh)).want(461)
 	l := b.letter("new@n.org")
-	require.Equal(t, letters.Registration, l.Kind)
+	require.Equal(t, notify.Registration, l.Kind)
 	a := b.Account(l.AccountID)
-	require.Equal(t, record.Texts{record.StatusPending}, a.Status)
+	require.Equal(t, model.Texts{model.StatusPending}, a.Status)
 	require.Equal(t, "UTC", a.Timezone)
 	require.True(t, a.Inner.APIAccess)
 
@@ -61,14 +61,14 @@ func TestAnAccountFromApplicationToUse(t *testing.T) {
 func TestValidateCodes(t *testing.T) {
 	for name, c := range map[string]struct {
 		status string
-		edit   func(*record.User)
+		edit   func(*model.User)
 		want   int
 	}{
-		"suspended": {record.StatusSuspended, nil, 402}, "inactive": {record.StatusInactive, nil, 460}, "active already": {record.StatusActive, nil, 409},
-		"user disabled":              {record.StatusPending, func(u *record.User) { u.IsActive = false }, 412},
-		"active, and user disabled":  {record.StatusActive, func(u *record.User) { u.IsActive = false }, 412},
-		"inactive and user disabled": {record.StatusInactive, func(u *record.User) { u.IsActive = false }, 460},
-		"pending":                    {record.StatusPending, nil, 200},
+		"suspended": {model.StatusSuspended, nil, 402}, "inactive": {model.StatusInactive, nil, 460}, "active already": {model.StatusActive, nil, 409},
+		"user disabled":              {model.StatusPending, func(u *model.User) { u.IsActive = false }, 412},
+		"active, and user disabled":  {model.StatusActive, func(u *model.User) { u.IsActive = false }, 412},
+		"inactive and user disabled": {model.StatusInactive, func(u *model.User) { u.IsActive = false }, 460},
+		"pending":                    {model.StatusPending, nil, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t)
@@ -84,7 +84,7 @@ func TestValidateCodes(t *testing.T) {
 	b := newBed(t)
 	b.call("POST", "/g/aaa/validate_account", "", args{"id": "c"}).want(400)
 	b.call("POST", "/g/aaa/create_account", "", args{"email": "new@n.org", "password": fresh}).want(202)
-	b.Pass(8 * 24 * time.Hour)
+	b.Advance(8 * 24 * time.Hour)
 	b.call("POST", "/g/aaa/validate_account", "", args{"id": b.letter("new@n.org").AccountID, "token": b.letter("new@n.org").Token}).want(406, "a link is good for a week")
 }
 
@@ -93,7 +93,7 @@ func TestForgottenPassword(t *testing.T) {
 	before, other := b.signIn("ru@c"), b.signIn("asu@c")
 	b.call("POST", "/g/aaa/forgot_password", "", args{"email": "RU@C"}).want(202)
 	l := b.letter("ru@c")
-	require.Equal(t, letters.PasswordReset, l.Kind)
+	require.Equal(t, notify.PasswordReset, l.Kind)
 	b.call("POST", "/g/aaa/check_pw_reset_token", "", args{"token": l.Token}).want(202)
 	b.call("POST", "/g/aaa/check_pw_reset_token", "", args{"token": l.Token}).want(202, "looking does not use it up")
 	r := b.call("POST", "/g/aaa/reset_password", "", args{"token": l.Token, "password": "short"}).want(400)
@@ -114,7 +114,7 @@ func TestForgottenPassword(t *testing.T) {
 	first := b.letter("ru@c").Token
 	b.call("POST", "/g/aaa/forgot_password", "", args{"email": "ru@c"}).want(202)
 	b.call("POST", "/g/aaa/check_pw_reset_token", "", args{"token": first}).want(202, "as good as the newer one")
-	b.Pass(2 * time.Hour)
+	b.Advance(2 * time.Hour)
 	b.call("POST", "/g/aaa/check_pw_reset_token", "", args{"token": first}).want(406)
 	b.call("POST", "/g/aaa/check_pw_reset_token", "", args{"token": b.letter("ru@c").Token}).want(406)
 }
@@ -124,20 +124,20 @@ func TestStatesInRecovery(t *testing.T) {
 	type codes struct{ forgot, check, reset, registration, verification int }
 	for name, c := range map[string]struct {
 		status string
-		edit   func(*record.User)
+		edit   func(*model.User)
 		want   codes
 	}{
-		"all is well":                   {record.StatusActive, nil, codes{202, 202, 200, 409, 409}},
-		"suspended":                     {record.StatusSuspended, nil, codes{402, 402, 402, 402, 409}},
-		"inactive":                      {record.StatusInactive, nil, codes{460, 460, 460, 460, 460}},
-		"pending":                       {record.StatusPending, nil, codes{461, 461, 461, 202, 461}},
-		"user disabled":                 {record.StatusActive, func(u *record.User) { u.IsActive = false }, codes{412, 412, 412, 412, 412}},
-		"user locked":                   {record.StatusActive, func(u *record.User) { u.Inner.Locked = monday }, codes{412, 412, 412, 412, 412}},
-		"user pending":                  {record.StatusActive, func(u *record.User) { u.IsActive, u.IsPending = false, true }, codes{462, 202, 200, 409, 202}},
-		"suspended and user pending":    {record.StatusSuspended, func(u *record.User) { u.IsActive, u.IsPending = false, true }, codes{402, 402, 402, 402, 402}},
-		"inactive and user locked":      {record.StatusInactive, func(u *record.User) { u.Inner.Locked = monday }, codes{460, 460, 460, 460, 460}},
-		"suspended and user is locked":  {record.StatusSuspended, func(u *record.User) { u.Inner.Locked = monday }, codes{412, 412, 412, 412, 412}},
-		"pending account, pending user": {record.StatusPending, func(u *record.User) { u.IsActive, u.IsPending = false, true }, codes{461, 461, 461, 202, 461}},
+		"all is well":                   {model.StatusActive, nil, codes{202, 202, 200, 409, 409}},
+		"suspended":                     {model.StatusSuspended, nil, codes{402, 402, 402, 402, 409}},
+		"inactive":                      {model.StatusInactive, nil, codes{460, 460, 460, 460, 460}},
+		"pending":                       {model.StatusPending, nil, codes{461, 461, 461, 202, 461}},
+		"user disabled":                 {model.StatusActive, func(u *model.User) { u.IsActive = false }, codes{412, 412, 412, 412, 412}},
+		"user locked":                   {model.StatusActive, func(u *model.User) { u.Inner.Locked = monday }, codes{412, 412, 412, 412, 412}},
+		"user pending":                  {model.StatusActive, func(u *model.User) { u.IsActive, u.IsPending = false, true }, codes{462, 202, 200, 409, 202}},
+		"suspended and user pending":    {model.StatusSuspended, func(u *model.User) { u.IsActive, u.IsPending = false, true }, codes{402, 402, 402, 402, 402}},
+		"inactive and user locked":      {model.StatusInactive, func(u *model.User) { u.Inner.Locked = monday }, codes{460, 460, 460, 460, 460}},
+		"suspended and user is locked":  {model.StatusSuspended, func(u *model.User) { u.Inner.Locked = monday }, codes{412, 412, 412, 412, 412}},
+		"pending account, pending user": {model.StatusPending, func(u *model.User) { u.IsActive, u.IsPending = false, true }, codes{461, 461, 461, 202, 461}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t)
@@ -177,7 +177,7 @@ func TestAUserFromCreationToUse(t *testing.T) {
 	asu := b.signIn("asu@c")
 	id := b.call("PUT", "/g/user", asu, args{"first_name": "A", "last_name": "B", "email": "fresh@c.org"}).want(200).field("id")
 	b.call("POST", "/g/aaa/authenticate", "", login("fresh@c.org", fresh)).want(462)
-	require.Equal(t, letters.UserCreated, b.letter("fresh@c.org").Kind)
+	require.Equal(t, notify.UserCreated, b.letter("fresh@c.org").Kind)
 	r := b.call("POST", "/g/aaa/reset_password", "", args{"token": b.letter("fresh@c.org").Token, "password": fresh}).want(200)
 	require.Equal(t, id, r.field("user_id"))
 	b.call("POST", "/g/aaa/authenticate", "", login("fresh@c.org", fresh)).want(200)
@@ -209,7 +209,7 @@ func TestChangePassword(t *testing.T) {
 	}
 	b.call("POST", path, asu, args{"password": "short", "id": "nobody"}).want(404, "404 stands above 400")
 	b.call("POST", path, asu, args{"password": "short", "id": b.ids["ru@c"]}).want(400)
-	b.EditUser("ru@c", func(u *record.User) { u.IsEditUsers = true })
+	b.EditUser("ru@c", func(u *model.User) { u.IsEditUsers = true })
 	b.user("ru2@c", nil)
 	b.call("POST", path, b.signIn("ru@c"), args{"password": fresh, "id": b.ids["ru2@c"]}).want(404, "only superusers set others' passwords")
 	b.call("POST", path, b.signIn("asu@m"), args{"password": fresh, "id": b.ids["ru2@c"]}).want(200)
@@ -242,7 +242,7 @@ func TestALinkIsGoodOnce(t *testing.T) {
 // password that is set makes all of them so.
 func TestStrangersSpoilNoLinks(t *testing.T) {
 	b := newBed(t)
-	b.user("wait@c", func(u *record.User) { u.IsActive, u.IsPending = false, true })
+	b.user("wait@c", func(u *model.User) { u.IsActive, u.IsPending = false, true })
 	b.call("POST", "/g/aaa/create_account", "", args{"email": "new@n.org", "password": fresh}).want(202)
 	for email, path := range map[string]string{"ru@c": "forgot_password", "wait@c": "resend_user_verification_email", "new@n.org": "resend_registration_email"} {
 		b.call("POST", "/g/aaa/"+path, "", args{"email": email}).want(202)

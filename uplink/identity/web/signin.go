@@ -7,10 +7,9 @@ import (
 	"regexp"
 	"strings"
 
-	"vmsbridge/uplink/identity/argument"
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/api"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/session"
-	"vmsbridge/uplink/identity/status"
 )
 
 // authenticate is POST /g/aaa/authenticate.
@@ -50,7 +49,7 @@ func (c *call) authorize() error {
 	c.right = true
 	c.signedIn(o)
 	return c.ok(struct {
-		record.User
+		model.User
 		UserID string `json:"user_id"`
 	}{o.User.Shown(c.store.Now(), o.Home, o.Session.ActiveAccount, c.desk.Cluster()), o.User.ID})
 }
@@ -117,12 +116,12 @@ func (c *call) sso() error {
 	}
 	c.right = true
 	c.signedIn(o)
-	return c.ok(map[string]string{argument.CookieSession: o.Key, "user_id": o.User.ID})
+	return c.ok(map[string]string{api.CookieSession: o.Key, "user_id": o.User.ID})
 }
 
 // closed keeps an error of another room to the codes of the endpoint: one that the document does not list is a fault.
 func (c *call) closed(err error) error {
-	var e *status.Error
+	var e *api.Error
 	if !errors.As(err, &e) {
 		return err
 	}
@@ -162,18 +161,18 @@ func (c *call) updateFactor() error {
 	}
 	kind, err1 := c.set.Text("two_factor_authentication_type")
 	password, err2 := c.set.Text("password")
-	raw, err3 := c.set.JSON("update_json", argument.Object)
+	raw, err3 := c.set.JSON("update_json", api.Object)
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
 	}
 	change := map[string]json.RawMessage{}
 	if raw != nil {
 		if err := json.Unmarshal(raw, &change); err != nil {
-			return status.Badf("update_json must be an object")
+			return api.Badf("update_json must be an object")
 		}
 	}
 	if len(change) != 1 {
-		return status.Badf("update_json must hold exactly one of sms_phone, email, is_two_factor_authentication_enabled")
+		return api.Badf("update_json must hold exactly one of sms_phone, email, is_two_factor_authentication_enabled")
 	}
 	for _, name := range factorFields {
 		if change[name] != nil {
@@ -186,7 +185,7 @@ func (c *call) updateFactor() error {
 			return c.answer(http.StatusOK, nil)
 		}
 	}
-	return status.Badf("update_json must hold exactly one of sms_phone, email, is_two_factor_authentication_enabled")
+	return api.Badf("update_json must hold exactly one of sms_phone, email, is_two_factor_authentication_enabled")
 }
 
 var fourDigits = regexp.MustCompile(`^[0-9]{4}$`)
@@ -198,7 +197,7 @@ func (c *call) verifyFactor() error {
 		return err
 	}
 	if !fourDigits.MatchString(in["two_factor_authentication_code"]) {
-		return status.Badf("two_factor_authentication_code must have four digits")
+		return api.Badf("two_factor_authentication_code must have four digits")
 	}
 	if c.o.Factors == nil {
 		return errAway

@@ -12,10 +12,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/identity/argument"
+	"vmsbridge/uplink/identity/api"
 	"vmsbridge/uplink/identity/identitytest"
-	letters "vmsbridge/uplink/identity/post"
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
+	"vmsbridge/uplink/identity/notify"
 	"vmsbridge/uplink/identity/session"
 	"vmsbridge/uplink/identity/store"
 )
@@ -43,7 +43,7 @@ func TestSignInAndOut(t *testing.T) {
 	require.Equal(t, key.Value, r.cookie("videobank_sessionid").Value)
 	for _, c := range r.cookies {
 		age := 4 * 3600
-		if c.Name == argument.CookieMark {
+		if c.Name == api.CookieMark {
 			age = 400 * 24 * 3600 // it opens nothing
 		}
 		require.True(t, c.HttpOnly && c.Path == "/" && c.Domain == "" && c.MaxAge == age && c.SameSite == http.SameSiteLaxMode && !c.Secure, "%+v", c)
@@ -95,50 +95,50 @@ func TestAuthenticateCodes(t *testing.T) {
 	}{
 		"right":                     {nil, password, 200},
 		"wrong password":            {nil, "something else", 401},
-		"suspended":                 {func(b *bed) { b.SetStatus("c", record.StatusSuspended) }, password, 402},
-		"suspended, wrong password": {func(b *bed) { b.SetStatus("c", record.StatusSuspended) }, "something else", 401},
-		"inactive, wrong password":  {func(b *bed) { b.SetStatus("c", record.StatusInactive) }, "something else", 401},
-		"pending, wrong password":   {func(b *bed) { b.SetStatus("c", record.StatusPending) }, "something else", 401},
-		"disabled, wrong password":  {func(b *bed) { b.EditUser("ru@c", func(u *record.User) { u.IsActive = false }) }, "something else", 401},
-		"locked, wrong password":    {func(b *bed) { b.EditUser("ru@c", func(u *record.User) { u.Lock(monday, "") }) }, "something else", 401},
-		"inactive":                  {func(b *bed) { b.SetStatus("c", record.StatusInactive) }, password, 460},
-		"pending":                   {func(b *bed) { b.SetStatus("c", record.StatusPending) }, password, 461},
-		"disabled":                  {func(b *bed) { b.EditUser("ru@c", func(u *record.User) { u.IsActive = false }) }, password, 412},
-		"locked":                    {func(b *bed) { b.EditUser("ru@c", func(u *record.User) { u.Inner.Locked = monday }) }, password, 412},
+		"suspended":                 {func(b *bed) { b.SetStatus("c", model.StatusSuspended) }, password, 402},
+		"suspended, wrong password": {func(b *bed) { b.SetStatus("c", model.StatusSuspended) }, "something else", 401},
+		"inactive, wrong password":  {func(b *bed) { b.SetStatus("c", model.StatusInactive) }, "something else", 401},
+		"pending, wrong password":   {func(b *bed) { b.SetStatus("c", model.StatusPending) }, "something else", 401},
+		"disabled, wrong password":  {func(b *bed) { b.EditUser("ru@c", func(u *model.User) { u.IsActive = false }) }, "something else", 401},
+		"locked, wrong password":    {func(b *bed) { b.EditUser("ru@c", func(u *model.User) { u.Lock(monday, "") }) }, "something else", 401},
+		"inactive":                  {func(b *bed) { b.SetStatus("c", model.StatusInactive) }, password, 460},
+		"pending":                   {func(b *bed) { b.SetStatus("c", model.StatusPending) }, password, 461},
+		"disabled":                  {func(b *bed) { b.EditUser("ru@c", func(u *model.User) { u.IsActive = false }) }, password, 412},
+		"locked":                    {func(b *bed) { b.EditUser("ru@c", func(u *model.User) { u.Inner.Locked = monday }) }, password, 412},
 		"disabled in a pending account": {func(b *bed) {
-			b.SetStatus("c", record.StatusPending)
-			b.EditUser("ru@c", func(u *record.User) { u.IsActive = false })
+			b.SetStatus("c", model.StatusPending)
+			b.EditUser("ru@c", func(u *model.User) { u.IsActive = false })
 		}, password, 412},
-		"user pending":                 {func(b *bed) { b.EditUser("ru@c", func(u *record.User) { u.IsActive, u.IsPending = false, true }) }, password, 462},
-		"user pending, wrong password": {func(b *bed) { b.EditUser("ru@c", func(u *record.User) { u.IsActive, u.IsPending = false, true }) }, "something else", 462},
+		"user pending":                 {func(b *bed) { b.EditUser("ru@c", func(u *model.User) { u.IsActive, u.IsPending = false, true }) }, password, 462},
+		"user pending, wrong password": {func(b *bed) { b.EditUser("ru@c", func(u *model.User) { u.IsActive, u.IsPending = false, true }) }, "something else", 462},
 		"user pending in a pending account": {func(b *bed) {
-			b.SetStatus("c", record.StatusPending)
-			b.EditUser("ru@c", func(u *record.User) { u.IsActive, u.IsPending = false, true })
+			b.SetStatus("c", model.StatusPending)
+			b.EditUser("ru@c", func(u *model.User) { u.IsActive, u.IsPending = false, true })
 		}, password, 461},
 		"outside the hours": {func(b *bed) {
-			b.EditUser("ru@c", func(u *record.User) { u.AccessPeriod = record.Texts{"0-1000-1100"} })
+			b.EditUser("ru@c", func(u *model.User) { u.AccessPeriod = model.Texts{"0-1000-1100"} })
 		}, password, 412},
 		"outside the hours, wrong password": {func(b *bed) {
-			b.EditUser("ru@c", func(u *record.User) { u.AccessPeriod = record.Texts{"0-1000-1100"} })
+			b.EditUser("ru@c", func(u *model.User) { u.AccessPeriod = model.Texts{"0-1000-1100"} })
 		}, "something else", 401},
 		"within the hours": {func(b *bed) {
-			b.EditUser("ru@c", func(u *record.User) { u.AccessPeriod = record.Texts{"0-0800-1100"} })
+			b.EditUser("ru@c", func(u *model.User) { u.AccessPeriod = model.Texts{"0-0800-1100"} })
 		}, password, 200},
 		"outside the addresses": {func(b *bed) {
-			b.EditAccount("c", func(a *record.Account) {
-				a.AccessRestriction, a.AllowableRange = record.Texts{"enable_ip_restrictions"}, record.Texts{"203.0.113.0/24"}
+			b.EditAccount("c", func(a *model.Account) {
+				a.AccessRestriction, a.AllowableRange = model.Texts{"enable_ip_restrictions"}, model.Texts{"203.0.113.0/24"}
 			})
 		}, password, 401},
 		"within the addresses": {func(b *bed) {
-			b.EditAccount("c", func(a *record.Account) {
-				a.AccessRestriction, a.AllowableRange = record.Texts{"enable_ip_restrictions"}, record.Texts{"203.0.113.0/24", "127.0.0.0/8", "::1/128"}
+			b.EditAccount("c", func(a *model.Account) {
+				a.AccessRestriction, a.AllowableRange = model.Texts{"enable_ip_restrictions"}, model.Texts{"203.0.113.0/24", "127.0.0.0/8", "::1/128"}
 			})
 		}, password, 200},
 		"addresses without the restriction": {func(b *bed) {
-			b.EditAccount("c", func(a *record.Account) { a.AllowableRange = record.Texts{"203.0.113.0/24"} })
+			b.EditAccount("c", func(a *model.Account) { a.AllowableRange = model.Texts{"203.0.113.0/24"} })
 		}, password, 200},
 		"restriction without addresses": {func(b *bed) {
-			b.EditAccount("c", func(a *record.Account) { a.AccessRestriction = record.Texts{"enable_ip_restrictions"} })
+			b.EditAccount("c", func(a *model.Account) { a.AccessRestriction = model.Texts{"enable_ip_restrictions"} })
 		}, password, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -180,10 +180,10 @@ func TestUnknownAndKnownAddressesLookAlike(t *testing.T) {
 // its user or account is. That the hash for nobody costs what another does is tested with the hasher.
 func TestTheWorkTellsNothing(t *testing.T) {
 	b := newBed(t, withFactor(nil))
-	b.user("new@c", func(u *record.User) { u.IsActive, u.IsPending, u.Inner.PasswordHash = false, true, "" })
-	b.user("off@c", func(u *record.User) { u.IsActive = false })
-	b.user("code@c", func(u *record.User) { u.IsFactorEnabled = true })
-	b.SetStatus("s", record.StatusSuspended)
+	b.user("new@c", func(u *model.User) { u.IsActive, u.IsPending, u.Inner.PasswordHash = false, true, "" })
+	b.user("off@c", func(u *model.User) { u.IsActive = false })
+	b.user("code@c", func(u *model.User) { u.IsFactorEnabled = true })
+	b.SetStatus("s", model.StatusSuspended)
 	work := func(path string, a args) int64 {
 		before := identitytest.Hasher.Runs()
 		b.call("POST", path, "", a)
@@ -228,7 +228,7 @@ func TestAuthorizeCodes(t *testing.T) {
 		b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(200)
 	}
 	token = fresh()
-	b.Pass(time.Second)
+	b.Advance(time.Second)
 	newer := fresh()
 	for range 19 {
 		fresh()
@@ -236,15 +236,15 @@ func TestAuthorizeCodes(t *testing.T) {
 	b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(401, "twenty were begun since")
 	b.call("POST", "/g/aaa/authorize", "", args{"token": newer}).want(200)
 	token = fresh()
-	b.Pass(29 * time.Second)
+	b.Advance(29 * time.Second)
 	b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(200)
 	token = fresh()
-	b.Pass(30 * time.Second)
+	b.Advance(30 * time.Second)
 	b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(401, "good for 30 seconds")
 	token = fresh()
-	b.SetStatus("c", record.StatusSuspended)
+	b.SetStatus("c", model.StatusSuspended)
 	b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(401, "suspended in between")
-	b.SetStatus("c", record.StatusActive)
+	b.SetStatus("c", model.StatusActive)
 	// A token of another purpose opens nothing.
 	b.call("POST", "/g/aaa/forgot_password", "", args{"email": "ru@c"}).want(202)
 	b.call("POST", "/g/aaa/authorize", "", args{"token": b.letter("ru@c").Token}).want(401)
@@ -329,56 +329,56 @@ func TestSessionsEnd(t *testing.T) {
 		b.call("GET", "/g/aaa/isauth", key, nil).want(want)
 	}
 	key := b.signIn("ru@c")
-	b.Pass(4*time.Hour - time.Second)
+	b.Advance(4*time.Hour - time.Second)
 	is(key, 200)
-	b.Pass(time.Second)
+	b.Advance(time.Second)
 	is(key, 401)
 
-	b.EditAccount("c", func(a *record.Account) { a.SessionDuration, a.InactiveSessionTimeout = 0, 600 })
+	b.EditAccount("c", func(a *model.Account) { a.SessionDuration, a.InactiveSessionTimeout = 0, 600 })
 	key = b.signIn("ru@c")
 	for range 20 {
-		b.Pass(9 * time.Minute)
+		b.Advance(9 * time.Minute)
 		is(key, 200)
 	}
-	b.Pass(10 * time.Minute)
+	b.Advance(10 * time.Minute)
 	is(key, 401)
 
 	// To the second, though not every request is written down; a restart costs what was not.
 	key = b.signIn("ru@c")
 	for range 5 {
-		b.Pass(time.Minute)
+		b.Advance(time.Minute)
 		is(key, 200)
-		b.Pass(10*time.Minute - time.Second)
+		b.Advance(10*time.Minute - time.Second)
 		is(key, 200)
 	}
-	b.Pass(9 * time.Minute)
+	b.Advance(9 * time.Minute)
 	require.NoError(t, b.Store.Prune())
 	is(key, 200)
-	b.Pass(10 * time.Minute)
+	b.Advance(10 * time.Minute)
 	require.NoError(t, b.Store.Prune())
 	is(key, 401)
 
-	b.EditAccount("c", func(a *record.Account) { a.InactiveSessionTimeout = 0 })
+	b.EditAccount("c", func(a *model.Account) { a.InactiveSessionTimeout = 0 })
 	key = b.signIn("ru@c")
-	b.Pass(100 * 24 * time.Hour)
+	b.Advance(100 * 24 * time.Hour)
 	is(key, 200)
 
-	b.SetStatus("c", record.StatusSuspended)
+	b.SetStatus("c", model.StatusSuspended)
 	is(key, 401)
-	b.SetStatus("c", record.StatusInactive)
+	b.SetStatus("c", model.StatusInactive)
 	is(key, 401)
-	b.SetStatus("c", record.StatusActive)
+	b.SetStatus("c", model.StatusActive)
 	is(key, 200)
-	b.EditUser("ru@c", func(u *record.User) { u.Inner.Locked = monday })
+	b.EditUser("ru@c", func(u *model.User) { u.Inner.Locked = monday })
 	is(key, 401)
-	b.EditUser("ru@c", func(u *record.User) { u.Inner.Locked = time.Time{}; u.AccessPeriod = record.Texts{"6-0000-0001"} })
+	b.EditUser("ru@c", func(u *model.User) { u.Inner.Locked = time.Time{}; u.AccessPeriod = model.Texts{"6-0000-0001"} })
 	is(key, 401)
-	b.EditUser("ru@c", func(u *record.User) { u.AccessPeriod = nil })
-	b.EditAccount("c", func(a *record.Account) {
-		a.AccessRestriction, a.AllowableRange = record.Texts{"enable_ip_restrictions"}, record.Texts{"203.0.113.0/24"}
+	b.EditUser("ru@c", func(u *model.User) { u.AccessPeriod = nil })
+	b.EditAccount("c", func(a *model.Account) {
+		a.AccessRestriction, a.AllowableRange = model.Texts{"enable_ip_restrictions"}, model.Texts{"203.0.113.0/24"}
 	})
 	is(key, 401)
-	b.EditAccount("c", func(a *record.Account) { a.AllowableRange = nil })
+	b.EditAccount("c", func(a *model.Account) { a.AllowableRange = nil })
 	is(key, 200)
 	require.NoError(t, b.Store.Update(func(tx *store.Tx) error { return tx.DeleteUser(b.ids["ru@c"]) }))
 	is(key, 401)
@@ -387,7 +387,7 @@ func TestSessionsEnd(t *testing.T) {
 // login_attempt_limit: that many wrong passwords lock the user, who is told by mail; a right one before clears the count.
 func TestLoginAttemptLimit(t *testing.T) {
 	b := newBed(t)
-	b.EditAccount("c", func(a *record.Account) { a.LoginAttemptLimit = 3 })
+	b.EditAccount("c", func(a *model.Account) { a.LoginAttemptLimit = 3 })
 	try := func(pw string, want int) {
 		t.Helper()
 		b.call("POST", "/g/aaa/authenticate", "", login("ru@c", pw)).want(want)
@@ -404,9 +404,9 @@ func TestLoginAttemptLimit(t *testing.T) {
 	try("wrong wrong 1", 401)
 	try(password, 412)
 	b.call("GET", "/g/aaa/isauth", hers, nil).want(401)
-	require.Equal(t, letters.Locked, b.letter("ru@c").Kind)
+	require.Equal(t, notify.Locked, b.letter("ru@c").Kind)
 	b.call("GET", "/g/aaa/isauth", key, nil).want(200, "another user goes on")
-	b.Pass(1000 * time.Hour)
+	b.Advance(1000 * time.Hour)
 	try(password, 412)
 }
 
@@ -422,7 +422,7 @@ func TestRateLimits(t *testing.T) {
 		require.Equal(t, "60", r.header.Get("Retry-After"))
 	}
 	b.call("POST", "/g/aaa/forgot_password", "", args{"email": "RU@c"}).want(429, "the user is limited whatever is called")
-	b.Pass(time.Minute)
+	b.Advance(time.Minute)
 	b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(200)
 	for i := range 20 {
 		b.call("POST", "/g/aaa/authenticate", "", login(fmt.Sprintf("n%d@c", i), "wrong wrong 1"))

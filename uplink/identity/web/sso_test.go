@@ -22,7 +22,7 @@ import (
 	dsig "github.com/russellhaering/goxmldsig"
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
 	door "vmsbridge/uplink/identity/saml"
 )
 
@@ -85,7 +85,7 @@ func (p *provider) message(t *testing.T) string {
 
 // withSSO lets people in whom a provider of account c vouches for.
 func withSSO(t *testing.T, b *bed) *provider {
-	b.Pass(time.Since(b.Now())) // the library's provider goes by the real clock
+	b.Advance(time.Since(b.Now())) // the library's provider goes by the real clock
 	var err error
 	b.web.o.SSO, err = door.New(door.Options{Store: b.Store, BaseURL: ssoBase, Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	require.NoError(t, err)
@@ -127,10 +127,10 @@ func TestSSO(t *testing.T) {
 		require.Empty(t, r.cookies)
 	}
 	p.email = "ru@c"
-	b.EditUser("ru@c", func(u *record.User) { u.IsActive = false })
+	b.EditUser("ru@c", func(u *model.User) { u.IsActive = false })
 	b.call("POST", "/g/sso", "", args{"SAMLResponse": p.message(t)}).want(404)
-	b.EditUser("ru@c", func(u *record.User) { u.IsActive = true })
-	b.SetStatus("c", record.StatusSuspended)
+	b.EditUser("ru@c", func(u *model.User) { u.IsActive = true })
+	b.SetStatus("c", model.StatusSuspended)
 	b.call("POST", "/g/sso", "", args{"SAMLResponse": p.message(t)}).want(401)
 }
 
@@ -143,12 +143,12 @@ func TestSSOAndTheSecondFactor(t *testing.T) {
 	}
 	const opened, asked = "auth_key", "two_factor_authentication_code"
 	forced := func(v bool) {
-		b.EditAccount("c", func(a *record.Account) { a.IsFactorForced = record.Flag(v) })
+		b.EditAccount("c", func(a *model.Account) { a.IsFactorForced = model.Flag(v) })
 	}
 	require.Contains(t, string(post().body), opened)
-	b.EditUser("ru@c", func(u *record.User) { u.IsFactorEnabled = true })
+	b.EditUser("ru@c", func(u *model.User) { u.IsFactorEnabled = true })
 	require.Contains(t, string(post().body), asked, "the user's own choice")
-	b.EditUser("ru@c", func(u *record.User) { u.IsFactorEnabled = false })
+	b.EditUser("ru@c", func(u *model.User) { u.IsFactorEnabled = false })
 	forced(true)
 	r := post()
 	require.Empty(t, r.cookies)
@@ -168,20 +168,20 @@ func TestSSOAndTheSecondFactor(t *testing.T) {
 		require.Contains(t, string(post().body), want, context)
 	}
 	// What forbids a sign-in by password forbids this one.
-	for name, forbid := range map[string]func(*record.Account, *record.User){
-		"addresses": func(a *record.Account, _ *record.User) {
-			a.AccessRestriction, a.AllowableRange = record.Texts{"enable_ip_restrictions"}, record.Texts{"203.0.113.0/24"}
+	for name, forbid := range map[string]func(*model.Account, *model.User){
+		"addresses": func(a *model.Account, _ *model.User) {
+			a.AccessRestriction, a.AllowableRange = model.Texts{"enable_ip_restrictions"}, model.Texts{"203.0.113.0/24"}
 		},
-		"hours":  func(_ *record.Account, u *record.User) { u.AccessPeriod = record.Texts{"0-0000-0000"} },
-		"locked": func(_ *record.Account, u *record.User) { u.Lock(b.Now(), "") },
+		"hours":  func(_ *model.Account, u *model.User) { u.AccessPeriod = model.Texts{"0-0000-0000"} },
+		"locked": func(_ *model.Account, u *model.User) { u.Lock(b.Now(), "") },
 	} {
 		a, u := b.Account("c"), b.User("ru@c")
-		b.EditAccount("c", func(x *record.Account) { forbid(x, &record.User{}) })
-		b.EditUser("ru@c", func(x *record.User) { forbid(&record.Account{}, x) })
+		b.EditAccount("c", func(x *model.Account) { forbid(x, &model.User{}) })
+		b.EditUser("ru@c", func(x *model.User) { forbid(&model.Account{}, x) })
 		r := b.call("POST", "/g/sso", "", args{"SAMLResponse": p.message(t)}).want(404, name)
 		require.Empty(t, r.cookies)
-		b.EditAccount("c", func(x *record.Account) { *x = a })
-		b.EditUser("ru@c", func(x *record.User) { *x = u })
+		b.EditAccount("c", func(x *model.Account) { *x = a })
+		b.EditUser("ru@c", func(x *model.User) { *x = u })
 	}
 }
 
@@ -189,9 +189,9 @@ func TestSSOAndTheSecondFactor(t *testing.T) {
 func TestAProviderMakesNobodyMore(t *testing.T) {
 	b := newBed(t)
 	p := withSSO(t, b)
-	b.user("settings@c", func(u *record.User) { u.IsEditAccount = true })
-	b.user("staff@c", func(u *record.User) { u.IsStaff = true })
-	b.user("super@c", func(u *record.User) { u.IsSuperuser = true })
+	b.user("settings@c", func(u *model.User) { u.IsEditAccount = true })
+	b.user("staff@c", func(u *model.User) { u.IsStaff = true })
+	b.user("super@c", func(u *model.User) { u.IsSuperuser = true })
 	for _, email := range []string{"staff@c", "super@c"} {
 		p.email = email
 		require.Empty(t, b.call("POST", "/g/sso", "", args{"SAMLResponse": p.message(t)}).want(404, email).cookies)

@@ -5,11 +5,9 @@ import (
 	"math"
 	"strconv"
 
-	"vmsbridge/uplink/identity/audit"
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/rule"
+	"vmsbridge/uplink/identity/api"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/session"
-	"vmsbridge/uplink/identity/status"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -52,22 +50,22 @@ func (c *call) listTrail() error {
 			id = me.Active.ID
 		}
 		a, place, err := target(tx, me, id)
-		if errors.Is(err, errNoAccount) && me.Rule().Role == rule.Internal {
+		if errors.Is(err, errNoAccount) && me.Rule().Role == model.Internal {
 			// Of an account that was deleted superusers see what is left.
-			if left, lost := tx.Trail(id, 0, 1); lost != nil || len(left) > 0 {
-				a, err = record.Account{ID: id}, lost
+			if left, lost := tx.AuditTrail(id, 0, 1); lost != nil || len(left) > 0 {
+				a, err = model.Account{ID: id}, lost
 			}
 		}
 		if err != nil {
 			return err
 		}
-		if !rule.ViewTrail(me.Rule(), place) {
+		if !model.MayViewAudit(me.Rule(), place) {
 			return errPrivilege
 		}
 		if bad != nil {
 			return bad
 		}
-		list, err := tx.Trail(a.ID, before, limit)
+		list, err := tx.AuditTrail(a.ID, before, limit)
 		for _, e := range list {
 			out = append(out, lineOf(e))
 		}
@@ -79,7 +77,7 @@ func (c *call) listTrail() error {
 	return c.ok(out)
 }
 
-func lineOf(e audit.Entry) line {
+func lineOf(e model.AuditEntry) line {
 	fields := e.Fields
 	if fields == nil {
 		fields = []string{}
@@ -96,7 +94,7 @@ func (c *call) page() (before uint64, limit int, err error) {
 		}
 		n, err := strconv.ParseUint(text, 10, 64)
 		if err != nil || n == 0 || n > most {
-			return 0, status.Badf("%s must be a number from 1 to %d", name, most)
+			return 0, api.Badf("%s must be a number from 1 to %d", name, most)
 		}
 		return n, nil
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -58,10 +58,10 @@ func TestTrailTellsWhoDidWhat(t *testing.T) {
 
 func TestWhoMayListTheTrail(t *testing.T) {
 	b := newBed(t)
-	b.user("view@c", func(u *record.User) { u.IsViewAuditTrail = true })
-	b.user("view@m", func(u *record.User) { u.IsViewAuditTrail = true })
-	b.user("entering@m", func(u *record.User) { u.IsViewAuditTrail, u.IsEditUsers = true, true })
-	b.user("flags@c", func(u *record.User) { u.IsEditAccount, u.IsEditUsers, u.IsEditAllAndAdd = true, true, true })
+	b.user("view@c", func(u *model.User) { u.IsViewAuditTrail = true })
+	b.user("view@m", func(u *model.User) { u.IsViewAuditTrail = true })
+	b.user("entering@m", func(u *model.User) { u.IsViewAuditTrail, u.IsEditUsers = true, true })
+	b.user("flags@c", func(u *model.User) { u.IsEditAccount, u.IsEditUsers, u.IsEditAllAndAdd = true, true, true })
 	for _, c := range []struct {
 		who, account string
 		want         int
@@ -87,7 +87,7 @@ func TestWhoMayListTheTrail(t *testing.T) {
 func (b *bed) entries() (n int) {
 	b.t.Helper()
 	require.NoError(b.t, b.Store.View(func(tx *store.Tx) error {
-		list, err := tx.TrailAfter(0, 1<<20)
+		list, err := tx.AuditTrailAfter(0, 1<<20)
 		n = len(list)
 		return err
 	}))

@@ -4,26 +4,24 @@ import (
 	"errors"
 
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/identity/audit"
-	letters "vmsbridge/uplink/identity/post"
-	"vmsbridge/uplink/identity/record"
-	"vmsbridge/uplink/identity/rule"
+	"vmsbridge/uplink/identity/api"
+	"vmsbridge/uplink/identity/model"
+	"vmsbridge/uplink/identity/notify"
 	"vmsbridge/uplink/identity/session"
-	"vmsbridge/uplink/identity/status"
 	"vmsbridge/uplink/identity/store"
 )
 
 // member is a user that a call is about, with its account and where that is.
 type member struct {
-	user    record.User
-	account record.Account
-	place   rule.Place
+	user    model.User
+	account model.Account
+	place   model.Place
 	self    bool
 }
 
 // may says what the rules allow the caller to do to the member.
-func (m member) may(me session.Caller, o rule.Operation) bool {
-	return rule.Users(me.Rule(), m.place, rule.KindOf(m.user), o)
+func (m member) may(me session.Caller, o model.Operation) bool {
+	return model.MayManageUser(me.Rule(), m.place, model.TargetKindOf(m.user), o)
 }
 
 // member finds the user of an id. The error is 404 or a fault.
@@ -42,7 +40,7 @@ func (c *call) getUser() error {
 	if bad == nil {
 		bad = c.expect("id")
 	}
-	var shown record.User
+	var shown model.User
 	err := c.view(func(tx *store.Tx, me session.Caller) error {
 		if id == "" {
 			id = me.User.ID
@@ -51,7 +49,7 @@ func (c *call) getUser() error {
 		if err != nil {
 			return err
 		}
-		if !m.self && !m.may(me, rule.Get) {
+		if !m.self && !m.may(me, model.OpGet) {
 			return errPrivilege
 		}
 		active := ""
@@ -69,13 +67,13 @@ func (c *call) getUser() error {
 
 // putUser is PUT /g/user: a user of the account that the session is in, who gets a mail to set a password.
 func (c *call) putUser() error {
-	change, bad := record.UserFields.Parse(c.set, record.Create)
-	var made record.User
-	var mails []letters.Letter
+	change, bad := model.UserFields.Parse(c.set, model.UseCreate)
+	var made model.User
+	var mails []notify.Message
 	err := c.update(func(tx *store.Tx, me session.Caller) error {
-		before := record.NewUser()
+		before := model.NewUser()
 		before.OwnerAccountID = me.Active.ID
-		after, forbidden, err := c.changeUser(tx, me, member{user: before, account: me.Active, place: me.Place(me.Active)}, change, rule.Create)
+		after, forbidden, err := c.changeUser(tx, me, member{user: before, account: me.Active, place: me.Place(me.Active)}, change, model.OpCreate)
 		if err != nil {
 			return err
 		}
@@ -85,9 +83,9 @@ func (c *call) putUser() error {
 		if made, err = tx.AddUser(after); err != nil {
 			return err
 		}
-		l, err := c.desk.Invite(tx, made, me.Active, letters.UserCreated)
+		l, err := c.desk.Invite(tx, made, me.Active, notify.UserCreated)
 		mails = append(mails, l)
-		return errors.Join(err, tx.Record(me.Entry(me.Active.ID, audit.Create, audit.KindUser, made.ID, made.Email)))
+		return errors.Join(err, tx.Record(me.Entry(me.Active.ID, model.AuditCreate, model.KindUser, made.ID, made.Email)))
 	})
 	if err != nil {
 		return err
@@ -99,9 +97,9 @@ func (c *call) putUser() error {
 // postUser is POST /g/user. Of the record that authorize gives, which clients send back, user_id repeats the id.
 func (c *call) postUser() error {
 	id, badID := c.id(c.set.Names()...)
-	change, bad := record.UserFields.Parse(c.set, record.Update, "id", "user_id")
+	change, bad := model.UserFields.Parse(c.set, model.UseUpdate, "id", "user_id")
 	if again, err := c.set.Text("user_id"); bad == nil && (err != nil || again != id && c.set.Has("user_id")) {
-		bad = status.Badf("user_id is not the id")
+		bad = api.Badf("user_id is not the id")
 	}
 	err := c.update(func(tx *store.Tx, me session.Caller) error {
 		if id == "" {
@@ -117,14 +115,14 @@ func (c *call) postUser() error {
 			return err
 		}
 		names := rest.Names()
-		after, forbidden, err := c.changeUser(tx, me, m, rest, rule.Update)
+		after, forbidden, err := c.changeUser(tx, me, m, rest, model.OpUpdate)
 		if err != nil {
 			return err
 		}
 		if err := c.last(bad, badID, change.Locked(shown), forbidden); err != nil || len(names) == 0 {
 			return err
 		}
-		entry := me.Entry(m.account.ID, audit.Update, audit.KindUser, after.ID, after.Email)
+		entry := me.Entry(m.account.ID, model.AuditUpdate, model.KindUser, after.ID, after.Email)
 		entry.Fields = names
 		return errors.Join(tx.PutUser(after), tx.Record(entry))
 	})
@@ -143,7 +141,7 @@ func activeOf(me session.Caller, m member) string {
 
 // changeUser is the member after a change. forbidden is the 403 if the caller may not make it: both what the user is and
 // what the user becomes must be the caller's to touch.
-func (c *call) changeUser(tx *store.Tx, me session.Caller, m member, change record.Change, o rule.Operation) (after record.User, forbidden, err error) {
+func (c *call) changeUser(tx *store.Tx, me session.Caller, m member, change model.Change, o model.Operation) (after model.User, forbidden, err error) {
 	after = m.user
 	var access [][]string
 	asked := change.Rows()
@@ -155,16 +153,16 @@ func (c *call) changeUser(tx *store.Tx, me session.Caller, m member, change reco
 		return after, nil, err
 	}
 	after = after.Settled()
-	who, self := me.Rule(), m.self && o == rule.Update
-	rights := m.may(me, o) && rule.Users(who, m.place, rule.KindOf(after), o)
+	who, self := me.Rule(), m.self && o == model.OpUpdate
+	rights := m.may(me, o) && model.MayManageUser(who, m.place, model.TargetKindOf(after), o)
 	if !rights && !self {
 		return after, errPrivilege, nil
 	}
 	for _, row := range asked {
-		if o == rule.Create && row.Who == record.ByVerify {
+		if o == model.OpCreate && row.Who == model.ByVerify {
 			continue // what is verified later has to be set once
 		}
-		if !rule.UserField(who, m.place, row, rights, self, me.User, m.user, after) {
+		if !model.MaySetUserField(who, m.place, row, rights, self, me.User, m.user, after) {
 			return after, errPrivilege, nil
 		}
 	}
@@ -173,9 +171,9 @@ func (c *call) changeUser(tx *store.Tx, me session.Caller, m member, change reco
 		if err != nil {
 			return after, nil, err
 		}
-		after.CameraAccess, err = rule.Access(after.CameraAccess, access, known)
-		if e := (*status.Error)(nil); o == rule.Create && errors.As(err, &e) {
-			err = status.Badf("%s", e.Message) // PUT lists no 404
+		after.CameraAccess, err = model.ApplyAccess(after.CameraAccess, access, known)
+		if e := (*api.Error)(nil); o == model.OpCreate && errors.As(err, &e) {
+			err = api.Badf("%s", e.Message) // PUT lists no 404
 		}
 		if err != nil {
 			return after, nil, err
@@ -195,13 +193,13 @@ func (c *call) deleteUser() error {
 		if err != nil {
 			return err
 		}
-		if m.self || !m.may(me, rule.Delete) {
+		if m.self || !m.may(me, model.OpDelete) {
 			return errPrivilege
 		}
 		if bad != nil {
 			return bad
 		}
-		return errors.Join(tx.DeleteUser(id), tx.Record(me.Entry(m.account.ID, audit.Delete, audit.KindUser, m.user.ID, m.user.Email)))
+		return errors.Join(tx.DeleteUser(id), tx.Record(me.Entry(m.account.ID, model.AuditDelete, model.KindUser, m.user.ID, m.user.Email)))
 	})
 	if err != nil {
 		return err
@@ -218,7 +216,7 @@ func (c *call) listUsers() error {
 	}
 	out := [][]any{}
 	err = c.view(func(tx *store.Tx, me session.Caller) error {
-		if !rule.Users(me.Rule(), me.Place(me.Active), rule.RU, rule.List) {
+		if !model.MayManageUser(me.Rule(), me.Place(me.Active), model.RU, model.OpList) {
 			return errPrivilege
 		}
 		users, err := c.listed(tx, me, email)
@@ -233,7 +231,7 @@ func (c *call) listUsers() error {
 	return c.ok(out)
 }
 
-func (c *call) listed(tx *store.Tx, me session.Caller, email string) ([]record.User, error) {
+func (c *call) listed(tx *store.Tx, me session.Caller, email string) ([]model.User, error) {
 	if email == "" {
 		return tx.UsersOf(me.Active.ID)
 	}
@@ -247,8 +245,8 @@ func (c *call) listed(tx *store.Tx, me session.Caller, email string) ([]record.U
 	if err != nil {
 		return nil, err
 	}
-	if a.ID == me.Active.ID || rule.PlaceOf(me.Active, a) == rule.Child && rule.Users(me.Rule(), me.Place(a), rule.RU, rule.List) {
-		return []record.User{u}, nil
+	if a.ID == me.Active.ID || model.PlaceOf(me.Active, a) == model.ChildAccount && model.MayManageUser(me.Rule(), me.Place(a), model.RU, model.OpList) {
+		return []model.User{u}, nil
 	}
 	return nil, nil
 }

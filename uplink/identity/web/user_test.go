@@ -7,8 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/identity/audit"
-	"vmsbridge/uplink/identity/record"
+	"vmsbridge/uplink/identity/model"
 )
 
 func newUser(email string) args {
@@ -21,7 +20,7 @@ func TestGetUser(t *testing.T) {
 	get := func(key, id string) reply { return b.call("GET", "/g/user", key, args{"id": id}) }
 	var fields map[string]json.RawMessage
 	b.call("GET", "/g/user", ru, nil).want(200).into(&fields)
-	require.Len(t, fields, len(record.UserFields), "every field of the document")
+	require.Len(t, fields, len(model.UserFields), "every field of the document")
 	require.JSONEq(t, `"`+b.ids["ru@c"]+`"`, string(fields["id"]), "without an id it is the caller")
 	get(ru, b.ids["ru@c"]).want(200)
 	get(asu, b.ids["ru@c"]).want(200)
@@ -46,11 +45,11 @@ func TestPutUser(t *testing.T) {
 	require.True(t, bool(u.IsPending && !u.IsActive && u.IsLiveVideo && u.IsRecordedVideo && u.IsExportVideo && u.IsPreviewVideo && u.IsCreateLayout && u.IsEditMap))
 	require.Equal(t, "+15125550100", u.SMSPhone)
 	require.Equal(t, []any{"en-us", "US/Pacific", "{}"}, []any{u.Language, u.Timezone, u.JSON})
-	require.Equal(t, audit.Create, b.trail("c")[0].Action)
+	require.Equal(t, model.AuditCreate, b.trail("c")[0].Action)
 	put(asu, newUser("admin@c").with("is_account_superuser", 1)).want(200)
 	require.True(t, bool(b.User("admin@c").IsAccountSuperuser))
 	put(asu, newUser("cam@c").with("camera_access", [][]string{{"M", "cam1-c", "RW"}})).want(200)
-	require.Equal(t, record.Lists{{"cam1-c", "RW"}}, b.User("cam@c").CameraAccess)
+	require.Equal(t, model.Lists{{"cam1-c", "RW"}}, b.User("cam@c").CameraAccess)
 
 	put(asu, newUser("one@c")).want(409)
 	put(asu, newUser("ASU@O")).want(409, "addresses are taken whoever has them")
@@ -69,7 +68,7 @@ func TestPutUser(t *testing.T) {
 		delete(a, name)
 		put(asu, a).want(400, name)
 	}
-	b.EditUser("ru@c", func(u *record.User) { u.IsEditUsers = true })
+	b.EditUser("ru@c", func(u *model.User) { u.IsEditUsers = true })
 	put(ru, newUser("two@c")).want(200, "by is_edit_users")
 	put(ru, newUser("three@c").with("is_account_superuser", 1)).want(403)
 	put(ru, newUser("three@c").with("is_edit_account", 1)).want(403, "nobody gives what they do not have")
@@ -82,8 +81,8 @@ func TestPostUser(t *testing.T) {
 	post := func(key string, a args) reply { return b.call("POST", "/g/user", key, a) }
 	target := b.ids["ru@c"]
 	every := args{"id": target}
-	for _, f := range record.UserFields {
-		if f.Use&record.Update != 0 && f.Grants {
+	for _, f := range model.UserFields {
+		if f.Use&model.UseUpdate != 0 && f.Grants {
 			every[f.Name] = 1
 		}
 	}
@@ -96,11 +95,11 @@ func TestPostUser(t *testing.T) {
 	require.Equal(t, target, post(asu, every).want(200).field("id"))
 	u := b.User("ru@c")
 	require.Equal(t, []any{"N", "ja", "UTC", "7"}, []any{u.FirstName, u.Language, u.Timezone, u.EmployeeID()})
-	require.Equal(t, record.Lists{{"cam1-c", "RWS"}, {"cam2-c", "r"}}, u.CameraAccess)
+	require.Equal(t, model.Lists{{"cam1-c", "RWS"}, {"cam2-c", "r"}}, u.CameraAccess)
 	require.True(t, bool(u.IsPTZLive && u.IsEditAccount && u.IsViewAuditTrail))
 	require.NotContains(t, b.trail("c")[0].Fields, "email", "what stayed is not written down")
 	post(asu, args{"id": target, "camera_access": [][]string{{"D", "cam1-c"}}}).want(200)
-	require.Equal(t, record.Lists{{"cam2-c", "r"}}, b.User("ru@c").CameraAccess)
+	require.Equal(t, model.Lists{{"cam2-c", "r"}}, b.User("ru@c").CameraAccess)
 	post(asu, args{"id": target, "is_live_video": 0, "is_view_preview_video": 0}).want(200)
 	require.True(t, bool(b.User("ru@c").IsPreviewVideo), "previews come with the other rights")
 
@@ -167,7 +166,7 @@ func TestDeleteUser(t *testing.T) {
 	del(b.signIn("asu@m"), args{"id": b.ids["root@m"]}).want(403, "a superuser is not an account superuser's to delete")
 	require.Empty(t, del(asu, args{"id": b.ids["ru@c"]}).want(200).body)
 	b.call("GET", "/g/aaa/isauth", ru, nil).want(401)
-	require.Equal(t, audit.Delete, b.trail("c")[0].Action)
+	require.Equal(t, model.AuditDelete, b.trail("c")[0].Action)
 	b.call("PUT", "/g/user", asu, newUser("ru@c")).want(200, "the address is free again")
 }
 
@@ -202,10 +201,10 @@ func TestListUsers(t *testing.T) {
 // The seven rules through HTTP: every caller kind on every target, place and operation, against the table of §4.3.
 func TestUserRulesOverHTTP(t *testing.T) {
 	b := newBed(t)
-	flags := func(set func(*record.User)) func(*record.User) { return set }
-	callers := map[string]func(*record.User){
-		"asu": flags(func(u *record.User) { u.IsAccountSuperuser = true }), "plain": nil,
-		"all": flags(func(u *record.User) { u.IsEditAllUsers = true }), "users": flags(func(u *record.User) { u.IsEditUsers = true }), "admins": flags(func(u *record.User) { u.IsEditAdminUsers = true }),
+	flags := func(set func(*model.User)) func(*model.User) { return set }
+	callers := map[string]func(*model.User){
+		"asu": flags(func(u *model.User) { u.IsAccountSuperuser = true }), "plain": nil,
+		"all": flags(func(u *model.User) { u.IsEditAllUsers = true }), "users": flags(func(u *model.User) { u.IsEditUsers = true }), "admins": flags(func(u *model.User) { u.IsEditAdminUsers = true }),
 	}
 	// kind of caller → account of caller → account of target → kind of target: allowed
 	allowed := map[string]bool{}
@@ -225,7 +224,7 @@ func TestUserRulesOverHTTP(t *testing.T) {
 			for _, at := range []string{"m", "c", "s", "o"} {
 				for _, kind := range []string{"asu", "ru"} {
 					target := fmt.Sprintf("t-%s-%s-%s-%s@%s", name, home, at, kind, at)
-					u := b.user(target, func(u *record.User) { u.IsAccountSuperuser = kind == "asu" })
+					u := b.user(target, func(u *model.User) { u.IsAccountSuperuser = kind == "asu" })
 					want, what := 403, fmt.Sprintf("%s %s>%s %s", name, home, at, kind)
 					if allowed[what] || at == "s" && home == "m" && allowed[fmt.Sprintf("%s m>c %s", name, kind)] {
 						want = 200

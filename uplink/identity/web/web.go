@@ -29,7 +29,7 @@ type Devices interface {
 	Devices(ctx context.Context, account string) ([]Device, error)
 }
 
-// Factors is behind the endpoints of the second factor, identity/factor. Errors are *status.Error.
+// Factors is behind the endpoints of the second factor, identity/session. Errors are *api.Error.
 type Factors interface {
 	// Send sends a code for the sign-in that token stands for: 400, 412 if it cannot be sent that way, 415 for another kind.
 	Send(ctx context.Context, token, kind string) error
@@ -42,14 +42,14 @@ type Factors interface {
 // SSO is behind POST /g/sso, identity/saml.
 type SSO interface {
 	// User is the id of the user whom an identity provider's message names, and whether the provider asked for more than one
-	// factor: *status.Error 400, 401 or 404 if none.
+	// factor: *api.Error 400, 401 or 404 if none.
 	User(ctx context.Context, message string) (id string, strong bool, err error)
 }
 
 // Options of New. Store, Desk and Devices are needed.
 type Options struct {
 	Store   *store.Store
-	Desk    *session.Desk
+	Desk    *session.Service
 	Devices Devices
 	Factors Factors // nil: the endpoints answer 503
 	SSO     SSO     // nil: the endpoint answers 503
@@ -76,7 +76,7 @@ type Options struct {
 type Web struct {
 	o        Options
 	store    *store.Store
-	desk     *session.Desk
+	desk     *session.Service
 	mux      *http.ServeMux
 	cross    *http.CrossOriginProtection
 	byOrigin *limiter

@@ -1,0 +1,83 @@
+package store
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+
+	"vmsbridge/uplink/identity/model"
+)
+
+// Record writes an entry of the trail in the transaction of the change that it tells of. Seq and Time are set here.
+func (tx *Tx) Record(e model.AuditEntry) error {
+	seq, err := tx.tx.Bucket(bucketTrail).NextSequence()
+	if err != nil {
+		return fmt.Errorf("record change: %w", err)
+	}
+	e.Seq, e.Time = seq, tx.now
+	key := binary.BigEndian.AppendUint64(nil, seq)
+	if err := put(tx, bucketTrail, key, e); err != nil {
+		return err
+	}
+	return mark(tx, bucketTrailIndex, pair(e.AccountID, key), true)
+}
+
+// Trail lists entries of an account, or of all for "", newest first: at most n, and only those before the sequence number
+// before unless that is 0.
+func (tx *Tx) AuditTrail(account string, before uint64, n int) ([]model.AuditEntry, error) {
+	var out []model.AuditEntry
+	bucket, prefix := bucketTrail, []byte(nil)
+	if account != "" {
+		bucket, prefix = bucketTrailIndex, pair(account, nil)
+	}
+	if before == 0 {
+		before = 1<<64 - 1
+	}
+	c := tx.tx.Bucket(bucket).Cursor()
+	end := append(append([]byte(nil), prefix...), binary.BigEndian.AppendUint64(nil, before)...)
+	k, _ := c.Seek(end)
+	if k == nil {
+		k, _ = c.Last()
+	} else {
+		k, _ = c.Prev()
+	}
+	for ; k != nil && len(out) < n && len(k) == len(prefix)+8 && string(k[:len(prefix)]) == string(prefix); k, _ = c.Prev() {
+		e, err := get[model.AuditEntry](tx, bucketTrail, k[len(prefix):])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// TrailAfter lists the entries of all accounts after a sequence number, oldest first, at most n.
+func (tx *Tx) AuditTrailAfter(seq uint64, n int) ([]model.AuditEntry, error) {
+	var out []model.AuditEntry
+	c := tx.tx.Bucket(bucketTrail).Cursor()
+	for k, raw := c.Seek(binary.BigEndian.AppendUint64(nil, seq+1)); k != nil && len(out) < n; k, raw = c.Next() {
+		var e model.AuditEntry
+		if err := json.Unmarshal(raw, &e); err != nil {
+			return nil, fmt.Errorf("read trail: %w", err)
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// PruneTrail removes the entries up to and including a sequence number.
+func (tx *Tx) PruneAuditTrail(upTo uint64) error {
+	c := tx.tx.Bucket(bucketTrail).Cursor()
+	for k, raw := c.First(); k != nil && binary.BigEndian.Uint64(k) <= upTo; k, raw = c.Next() {
+		var e model.AuditEntry
+		if json.Unmarshal(raw, &e) == nil {
+			if err := mark(tx, bucketTrailIndex, pair(e.AccountID, k), false); err != nil {
+				return err
+			}
+		}
+		if err := c.Delete(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/model"
+)
+
+// KeepLetter notes that a letter is to be sent, in the transaction of what it tells of, in place of an older one of that
+// kind to that user. It returns the letter's Seq, which LetterDone wants.
+func (tx *Tx) QueueMessage(l model.QueuedMessage) (uint64, error) {
+	seq, err := tx.tx.Bucket(bucketMessages).NextSequence()
+	if err != nil {
+		return 0, fmt.Errorf("keep letter: %w", err)
+	}
+	l.Seq = seq
+	return seq, put(tx, bucketMessages, pair(l.UserID, []byte(l.Kind)), l)
+}
+
+// Letters lists those that are still to be sent.
+func (tx *Tx) QueuedMessages() ([]model.QueuedMessage, error) {
+	return all[model.QueuedMessage](tx, bucketMessages)
+}
+
+// DropLetter forgets a letter, unless there is a later one of that kind to that user.
+func (tx *Tx) DropMessage(user, kind string, seq uint64) error {
+	key := pair(user, []byte(kind))
+	l, err := get[model.QueuedMessage](tx, bucketMessages, key)
+	if errors.Is(err, identity.ErrNotFound) || err == nil && l.Seq != seq {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return tx.tx.Bucket(bucketMessages).Delete(key)
+}
+
+// LetterDone is DropLetter in a transaction of its own: the letter was sent, or given up for good.
+func (s *Store) MessageDone(user, kind string, seq uint64) error {
+	return s.Update(func(tx *Tx) error { return tx.DropMessage(user, kind, seq) })
+}
+
+// DropLetters forgets the letters of a user of the given kinds, or of any if none is given.
+func (tx *Tx) DropMessages(user string, kinds ...string) error {
+	var err error
+	for _, kind := range seconds(tx, bucketMessages, user) {
+		if len(kinds) == 0 || slices.Contains(kinds, string(kind)) {
+			err = errors.Join(err, tx.tx.Bucket(bucketMessages).Delete(pair(user, kind)))
+		}
+	}
+	return err
+}
+
+func (tx *Tx) pruneMessages() error {
+	list, err := tx.QueuedMessages()
+	for _, l := range list {
+		if !tx.now.Before(l.Expires) {
+			err = errors.Join(err, tx.DropMessage(l.UserID, l.Kind, l.Seq))
+		}
+	}
+	return err
+}
