@@ -47,7 +47,7 @@ var allowed = map[string][]string{
 	"agent/queue":             {"agent/control", "storage/journal", "uplink/vms"},
 	"agent/systemd":           {"agent/panics"},
 	"agent/status":            {"agent/codec", "uplink/home", "uplink/vms"},
-	"agent/link":              {"agent/clock", "agent/panics", "configs", "storage/journal", "uplink/client/...", "uplink/reporter", "uplink/tunnel", "uplink/vms"},
+	"agent/link":              {"agent/clock", "agent/panics", "configs", "storage/journal", "uplink/client/...", "uplink/delivery", "uplink/tunnel", "uplink/vms"},
 	"agent/homes":             {"agent/panics", "configs", "storage/journal", "uplink/..."},
 	"agent/crew":              {"agent/panics", "agent/pipeline", "configs"},
 	"agent/outlet":            {"storage/journal", "storage/vfs", "uplink/vms"},
@@ -82,8 +82,8 @@ var allowed = map[string][]string{
 	"uplink/admit":            nil,                                   // who gets in, and how much strangers may hold
 	"uplink/vms/...":          nil,
 	"uplink/trust":            nil, // whom to believe behind TLS
-	"uplink/client/...":       {"uplink/vms", "uplink/trust"},
-	"uplink/reporter/...":     {"uplink/vms"},
+	"uplink/client/...":       {"uplink/delivery", "uplink/vms", "uplink/trust"},
+	"uplink/delivery":         {"uplink/vms"},                                // from a cursor to a sink
 	"uplink/home":             {"uplink/vms"},                                // what the homes beside the service have in common
 	"uplink/mqtt":             {"uplink/vms", "uplink/home", "uplink/trust"}, // a broker, and Home Assistant through it
 	"uplink/webhook":          {"uplink/vms", "uplink/home", "uplink/trust"}, // signed requests to anyone

@@ -17,7 +17,7 @@ import (
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/client/signin"
-	"vmsbridge/uplink/reporter"
+	"vmsbridge/uplink/delivery"
 	"vmsbridge/uplink/tunnel"
 	"vmsbridge/uplink/vms"
 )
@@ -25,11 +25,14 @@ import (
 // drain is how long reports under way may take when the bridge stops.
 const drain = 1500 * time.Millisecond
 
+// authPause is how long the service is left alone, at least, after it refused the token.
+const authPause = 30 * time.Second
+
 // Link is the bridge's link to the service: it registers the bridge and its cameras, then lets the reporter drain the
 // outbox. Events wait for the first registration, because a service that does not know a camera refuses its events.
 type Link struct {
 	client   *client.Client
-	reporter *reporter.Reporter
+	delivery *delivery.Engine
 	source   *signin.Source // nil: the token is given
 	tunnel   *tunnel.Dialer // nil: none is wanted
 	profile  func() vms.Registration
@@ -82,7 +85,12 @@ func New(s configs.Service, opts Options) (*Link, error) {
 	f := promauto.With(opts.Registerer)
 	l.registered = f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_link_registrations_total", Help: "Registrations that the service took."})
 	l.reportedAgain = f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_link_reported_again_total", Help: "Events that the service had lost, and that are reported again."})
-	l.reporter = reporter.New(opts.Outbox, c, reporter.Options{Drain: drain, Greet: l.begin, Register: l.introduce, Log: opts.Log, Registerer: opts.Registerer})
+	open := func(ctx context.Context) (<-chan delivery.Verdict, delivery.Verdict) {
+		return nil, client.Verdict(l.begin(ctx))
+	}
+	l.delivery = delivery.New(opts.Outbox, &client.Sink{Service: c, Register: l.introduce, Log: opts.Log}, delivery.Options{
+		AtOnce: c.AtOnce, AuthPause: authPause, Drain: drain, Open: open, Log: opts.Log.With("sink", "service"),
+		Kept: "; see it with: vmsbridge queue", Metrics: client.Metrics(opts.Registerer)})
 	return l, nil
 }
 
@@ -90,7 +98,7 @@ func New(s configs.Service, opts Options) (*Link, error) {
 func (l *Link) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	defer context.AfterFunc(ctx, func() { close(l.stopping) })()
-	g.Go(panics.Caught(func() error { return l.reporter.Run(ctx) }))
+	g.Go(panics.Caught(func() error { return l.delivery.Run(ctx) }))
 	g.Go(panics.Caught(func() error { return l.refresh(ctx) }))
 	g.Go(panics.Caught(func() error { return l.goodbye(ctx) }))
 	g.Go(panics.Caught(func() error { return l.reportAgain(ctx) }))

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"vmsbridge/uplink/client"
-	"vmsbridge/uplink/reporter"
+	"vmsbridge/uplink/delivery"
 	"vmsbridge/uplink/tunnel"
 	"vmsbridge/uplink/vms"
 )
@@ -37,12 +37,12 @@ func (l *Link) Problem() string {
 	if len(refused) > 0 {
 		return "the service does not take the camera " + refused[0]
 	}
-	switch s := l.reporter.Status(); s.State {
-	case reporter.Unauthorized:
+	switch s := l.delivery.Status(); s.State {
+	case delivery.Unauthorized:
 		return l.refused()
-	case reporter.Forbidden:
+	case delivery.Forbidden:
 		return "the bridge's token may not report some events: see the log"
-	case reporter.Waiting:
+	case delivery.Waiting:
 		return "the service does not take events at the moment; they wait in the outbox"
 	}
 	return ""
@@ -109,5 +109,5 @@ func (l *Link) Why() string {
 	if trouble != nil {
 		return trouble.Error()
 	}
-	return l.reporter.Status().LastError
+	return l.delivery.Status().Trouble
 }

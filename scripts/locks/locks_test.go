@@ -38,7 +38,7 @@ var meant = []struct{ lock, what, why string }{
 	{"storage/vfs.Disk.mu", "", "for tests only: it is memory"},
 	{"uplink/admit.Listener.mu", "the function (own|makeRoom|full)", "closures of the same room, over maps"},
 	{"uplink/client.Client.mu", "the function read", "the token's file is read once for all requests that were refused with it; they need it"},
-	{"uplink/reporter.Reporter.mu", "the function change", "it sets fields"},
+	{"uplink/delivery.Engine.mu", "the function change", "it sets fields"},
 	{"uplink/rough.Link.mu", "", "for tests only"},
 	{"uplink/server.sight.mu", "authenticate", "what one token may see is found out once a second; only the streams of that token wait"},
 	{"uplink/server.subscriptions.mu", "the function change", "it sets fields"},

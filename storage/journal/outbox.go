@@ -14,18 +14,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Entry is an event that waits to be reported.
-type Entry struct {
-	Event vms.Event
-	// Place is where the entry stands in the outbox: older ones have lower places.
-	Place uint64
-	// Revision grows each time the event is put again; Ack and Park name it.
-	Revision uint64
-	// Attempts is how often Tried was called for it since it entered the outbox or since Open.
-	Attempts int
-	// Since is when the event entered the outbox.
-	Since time.Time
-}
+// Entry is an event that waits to be reported. Revision grows each time the event is put again; Ack and Park name it. Attempts is
+// how often Tried was called for it since it entered the outbox or since Open.
+type Entry = vms.Queued
 
 // Peek is up to n entries, oldest first, without those of actors for which skip says so (nil skips none). skip is called
 // within a read transaction and must not call the journal. Entries stay; an event's renewal keeps its place.

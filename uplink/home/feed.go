@@ -6,23 +6,11 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Change is an event that a home has to learn of. It is an alias of its fields, so that the journal's changes are of the same
-// type, though neither package knows the other.
-type Change = struct {
-	Place  uint64    // in the order of all changes; no place is given twice
-	Event  vms.Event // as it is now
-	Began  bool      // it had no end when it was put
-	Newest bool      // no later change of the event follows
-	Since  time.Time // when it was put
-	Untrue bool      // its times and its id are not right yet: the clock was not; it comes again when they are
-}
+// Change is an event that a home has to learn of.
+type Change = vms.Queued
 
 // Lag is how far a home is behind.
-type Lag = struct {
-	Waiting int       // changes that it has not dealt with
-	Oldest  time.Time // when the first of them was put; zero if there is none
-	Skipped uint64    // changes that were given up since the home was first configured
-}
+type Lag = vms.Lag
 
 // Feed is where a home reads: a cursor of storage/journal is one. Its methods are safe for concurrent use.
 type Feed interface {

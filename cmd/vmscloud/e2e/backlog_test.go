@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/uplink/client"
-	"vmsbridge/uplink/reporter"
+	"vmsbridge/uplink/delivery"
 	"vmsbridge/uplink/vms"
 )
 
@@ -43,7 +43,7 @@ func (s *cloud) knows(t testing.TB, c *client.Client, id string, within time.Dur
 func TestFreshBesideBacklog(t *testing.T) {
 	const each, enough = 10_000, 6_000
 	s := startCloud(t)
-	b := newBridge(t, 2, client.Options{BaseURL: s.url, Token: client.Token(s.token)}, reporter.Options{})
+	b := newBridge(t, 2, client.Options{BaseURL: s.url, Token: client.Token(s.token)}, delivery.Options{})
 	b.fill(t, each)
 	require.NoError(t, b.register(t.Context()))
 	b.run(t)

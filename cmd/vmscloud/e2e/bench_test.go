@@ -13,7 +13,7 @@ import (
 
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/client"
-	"vmsbridge/uplink/reporter"
+	"vmsbridge/uplink/delivery"
 	"vmsbridge/uplink/vms"
 )
 
@@ -33,7 +33,7 @@ func drain(b *testing.B, cameras, events int) {
 	for b.Loop() {
 		b.StopTimer()
 		s := startCloud(b)
-		br := newBridge(b, cameras, client.Options{BaseURL: s.url, Token: client.Token(s.token)}, reporter.Options{})
+		br := newBridge(b, cameras, client.Options{BaseURL: s.url, Token: client.Token(s.token)}, delivery.Options{})
 		br.fill(b, events/cameras)
 		require.NoError(b, br.register(b.Context()))
 		debug.FreeOSMemory() // what filling took
@@ -82,7 +82,7 @@ func BenchmarkAccept(b *testing.B) {
 	c, err := client.New(client.Options{BaseURL: s.url, Token: client.Token(s.token)})
 	require.NoError(b, err)
 	accepted := make(chan time.Time, 1)
-	br := &bridge{journal: j, client: c, cameras: 1, reporter: reporter.New(j, timed{c, accepted}, reporter.Options{})}
+	br := &bridge{journal: j, client: c, cameras: 1, reporter: engine(j, timed{c, accepted}, nil, delivery.Options{})}
 	require.NoError(b, br.register(b.Context()))
 	stop := br.run(b)
 	defer stop()

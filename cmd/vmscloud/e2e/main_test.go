@@ -1,4 +1,4 @@
-// Package e2e runs the bridge's way to the service, journal, reporter and client, against vmscloud as a process, with a
+// Package e2e runs the bridge's way to the service, journal, delivery and client, against vmscloud as a process, with a
 // link that misbehaves between the two.
 package e2e
 
@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,7 +22,7 @@ import (
 
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/client"
-	"vmsbridge/uplink/reporter"
+	"vmsbridge/uplink/delivery"
 	"vmsbridge/uplink/vms"
 )
 
@@ -167,11 +168,11 @@ func (s *cloud) note(line string) {
 type bridge struct {
 	journal  *journal.Journal
 	client   *client.Client
-	reporter *reporter.Reporter
+	reporter *delivery.Engine
 	cameras  int
 }
 
-func newBridge(t testing.TB, cameras int, co client.Options, ro reporter.Options) *bridge {
+func newBridge(t testing.TB, cameras int, co client.Options, ro delivery.Options) *bridge {
 	t.Helper()
 	j, err := journal.Open(filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
 	require.NoError(t, err)
@@ -180,9 +181,16 @@ func newBridge(t testing.TB, cameras int, co client.Options, ro reporter.Options
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
 	b := &bridge{journal: j, client: c, cameras: cameras}
-	ro.Register = b.register
-	b.reporter = reporter.New(j, c, ro)
+	b.reporter = engine(j, c, b.register, ro)
 	return b
+}
+
+// engine takes events from a journal to the service, as the bridge does.
+func engine(j *journal.Journal, c client.Service, register func(context.Context) error, o delivery.Options) *delivery.Engine {
+	if o.AtOnce = c.AtOnce; o.AuthPause == 0 {
+		o.AuthPause = 30 * time.Second
+	}
+	return delivery.New(j, &client.Sink{Service: c, Register: register, Log: slog.New(slog.DiscardHandler)}, o)
 }
 
 func (b *bridge) register(ctx context.Context) error {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/uplink/client"
-	"vmsbridge/uplink/reporter"
+	"vmsbridge/uplink/delivery"
 	"vmsbridge/uplink/rough"
 	"vmsbridge/uplink/vms"
 )
@@ -31,7 +31,7 @@ func ordeal(t *testing.T, seed uint64, faults int) {
 	require.NoError(t, err)
 	defer link.Close()
 	b := newBridge(t, cameras, client.Options{BaseURL: "https://service.test", Token: client.Token(s.token), HTTP: link.Client(trust), Timeout: patience},
-		reporter.Options{FirstPause: time.Millisecond, MaxPause: 5 * time.Millisecond, AuthPause: 5 * time.Millisecond, StuckAfter: time.Hour, Overtake: time.Hour})
+		delivery.Options{FirstPause: time.Millisecond, MaxPause: 5 * time.Millisecond, AuthPause: 5 * time.Millisecond, StuckAfter: time.Hour, Overtake: time.Hour})
 	require.Eventually(t, func() bool { return b.register(t.Context()) == nil }, 20*time.Second, time.Millisecond)
 	stop := b.run(t)
 

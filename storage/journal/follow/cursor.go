@@ -17,15 +17,8 @@ import (
 )
 
 // Change is an event as one who follows the journal is to learn of it: the event as it is now, not as it was then. Who wants
-// every event once leaves out what is not Newest. It is an alias of its fields, as in uplink/home, where a Cursor is a feed.
-type Change = struct {
-	Place  uint64    // in the sequence: later changes have higher places, and no place is given twice
-	Event  vms.Event // as it is now
-	Began  bool      // it had no end when it was put
-	Newest bool      // no later change of the event follows
-	Since  time.Time // when it was put
-	Untrue bool      // its times, and so its id, are not right yet: see journal.Journal's PutProvisional
-}
+// every event once leaves out what is not Newest.
+type Change = vms.Queued
 
 // Cursor reads all events that are put, from the moment on when its name was first given to Open, in the order in which
 // they were put, whether they wait in the outbox or not. What it has not passed is kept for it (Prune leaves such events

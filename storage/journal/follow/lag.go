@@ -2,21 +2,17 @@ package follow
 
 import (
 	"fmt"
-	"time"
 
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/table"
+	"vmsbridge/uplink/vms"
 )
 
 // Lag is how far a cursor is behind.
-type Lag = struct {
-	Waiting int       // changes that it has not passed
-	Oldest  time.Time // when the first of them was put; zero if there is none
-	Skipped uint64    // changes that Trim has given up since the cursor was made
-}
+type Lag = vms.Lag
 
 // Lag is how far the cursor is behind, from a place on if its owner is done with everything up to that, though it has not noted so;
 // 0 takes what is noted. It walks the keys of what waits.

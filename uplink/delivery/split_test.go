@@ -1,4 +1,4 @@
-package reporter
+package delivery_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"vmsbridge/uplink/delivery"
 	"vmsbridge/uplink/vms"
 )
 
@@ -38,7 +39,7 @@ func (s *bulk) ReportMany(ctx context.Context, events []vms.Event) (verdicts []e
 func TestFreshGoesAhead(t *testing.T) {
 	for _, actors := range []int{1, 3} {
 		t.Run(fmt.Sprint(actors), func(t *testing.T) {
-			scene(t, Options{}, func(box *outbox, svc *service, _ *Reporter) {
+			scene(t, delivery.Options{}, func(box *outbox, svc *service, _ *delivery.Engine) {
 				svc.set(func(vms.Event) error { return away(503, 0) })
 				for n := range 3000 {
 					box.put(event(fmt.Sprintf("cam%d", n%actors), n))
@@ -85,7 +86,7 @@ func TestFreshGoesAhead(t *testing.T) {
 
 // A backlog that goes within a second is not overtaken: each actor's events go strictly in order.
 func TestShortBacklogKeepsOrder(t *testing.T) {
-	scene(t, Options{}, func(box *outbox, svc *service, _ *Reporter) {
+	scene(t, delivery.Options{}, func(box *outbox, svc *service, _ *delivery.Engine) {
 		svc.set(func(vms.Event) error { return away(503, 0) })
 		for n := range 80 {
 			box.put(event("a", n))
@@ -133,7 +134,7 @@ func TestReportingHoldsWhateverHappens(t *testing.T) {
 				}
 				return nil
 			}
-			r := New(box, &bulk{svc, most}, Options{Overtake: overtake})
+			r := engine(box, &bulk{svc, most}, nil, delivery.Options{Overtake: overtake})
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan error, 1)
 			go func() { done <- r.Run(ctx) }()
@@ -181,7 +182,7 @@ func TestFreshGoesAheadAtASlowService(t *testing.T) {
 		for n := range 100_000 {
 			box.put(event(fmt.Sprintf("cam%d", n%8), n))
 		}
-		r := New(box, sluggish{svc}, Options{})
+		r := engine(box, sluggish{svc}, nil, delivery.Options{})
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- r.Run(ctx) }()

@@ -1,4 +1,4 @@
-package reporter_test
+package delivery_test
 
 import (
 	"bytes"
@@ -22,17 +22,17 @@ import (
 
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/client"
+	"vmsbridge/uplink/delivery"
 	"vmsbridge/uplink/identity"
-	"vmsbridge/uplink/reporter"
 	"vmsbridge/uplink/server"
 	"vmsbridge/uplink/vms"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// service is the real server over a journal of its own, behind a front that a test may break. It notes the order in which
+// site is the real server over a journal of its own, behind a front that a test may break. It notes the order in which
 // events became known.
-type service struct {
+type site struct {
 	events *journal.Journal
 	url    string
 	listen string
@@ -43,11 +43,11 @@ type service struct {
 	order []string
 }
 
-func (s *service) Cameras(context.Context, string) ([]vms.Camera, error)     { return nil, nil }
-func (s *service) HasActor(context.Context, string, vms.Actor) (bool, error) { return true, nil }
-func (s *service) Get(_, id string) (vms.Event, error)                       { return s.events.Get(id) }
-func (s *service) List(q vms.Query, c *vms.Cursor) (vms.Page, error)         { return s.events.List(q, c) }
-func (s *service) Put(ev vms.Event, _ bool) error {
+func (s *site) Cameras(context.Context, string) ([]vms.Camera, error)     { return nil, nil }
+func (s *site) HasActor(context.Context, string, vms.Actor) (bool, error) { return true, nil }
+func (s *site) Get(_, id string) (vms.Event, error)                       { return s.events.Get(id) }
+func (s *site) List(q vms.Query, c *vms.Cursor) (vms.Page, error)         { return s.events.List(q, c) }
+func (s *site) Put(ev vms.Event, _ bool) error {
 	if err := s.events.Put(ev, false); err != nil {
 		return err
 	}
@@ -59,15 +59,15 @@ func (s *service) Put(ev vms.Event, _ bool) error {
 	return nil
 }
 
-func newService(t testing.TB, front func(http.Handler) http.Handler) *service {
+func newSite(t testing.TB, front func(http.Handler) http.Handler) *site {
 	t.Helper()
-	s := &service{events: openJournal(t, filepath.Join(t.TempDir(), "service.db")), listen: "127.0.0.1:0", front: front}
+	s := &site{events: openJournal(t, filepath.Join(t.TempDir(), "service.db")), listen: "127.0.0.1:0", front: front}
 	s.start(t)
 	t.Cleanup(s.stop)
 	return s
 }
 
-func (s *service) start(t testing.TB) {
+func (s *site) start(t testing.TB) {
 	t.Helper()
 	tokens := identity.NewFixed()
 	require.NoError(t, tokens.Add("good", identity.Principal{Name: "b", Kind: identity.KindBridge, AccountID: "acc-1"}))
@@ -86,7 +86,7 @@ func (s *service) start(t testing.TB) {
 	go func() { _ = started.Serve(l) }()
 }
 
-func (s *service) stop() { _ = s.http.Close() }
+func (s *site) stop() { _ = s.http.Close() }
 
 func openJournal(t testing.TB, path string) *journal.Journal {
 	t.Helper()
@@ -114,15 +114,15 @@ func ended(ev vms.Event) vms.Event {
 
 // quick are pauses for a test's patience. However slow the machine is, nothing that waits counts as a backlog that is overtaken, so that the
 // order is strict.
-var quick = reporter.Options{FirstPause: time.Millisecond, MaxPause: 20 * time.Millisecond, AuthPause: 20 * time.Millisecond,
+var quick = delivery.Options{FirstPause: time.Millisecond, MaxPause: 20 * time.Millisecond, AuthPause: 20 * time.Millisecond,
 	Drain: time.Second, Overtake: time.Hour}
 
 // report runs a reporter until stop is called.
-func report(t testing.TB, j *journal.Journal, base string, o reporter.Options) (r *reporter.Reporter, stop func()) {
+func report(t testing.TB, j *journal.Journal, base string, o delivery.Options) (r *delivery.Engine, stop func()) {
 	t.Helper()
 	c, err := client.New(client.Options{BaseURL: base, Token: client.Token("good"), Timeout: 250 * time.Millisecond})
 	require.NoError(t, err)
-	r = reporter.New(j, c, o)
+	r = engine(j, c, nil, o)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); _ = r.Run(ctx) }()
@@ -140,7 +140,7 @@ func drained(t testing.TB, j *journal.Journal, within time.Duration) {
 }
 
 // holds checks that the service has just these events, each once, ended, in order for each actor.
-func (s *service) holds(t testing.TB, actors, each int) {
+func (s *site) holds(t testing.TB, actors, each int) {
 	t.Helper()
 	page, err := s.events.List(vms.Query{PageSize: 10000}, nil)
 	require.NoError(t, err)
@@ -228,7 +228,7 @@ func TestEachFault(t *testing.T) {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
 			const actors, each = 3, 8
-			s := newService(t, flaky(fault, func() bool { return rand.IntN(3) == 0 }))
+			s := newSite(t, flaky(fault, func() bool { return rand.IntN(3) == 0 }))
 			j := openJournal(t, filepath.Join(t.TempDir(), "bridge.db"))
 			_, stop := report(t, j, s.url, quick)
 			for n := range each {
@@ -252,7 +252,7 @@ func TestEachFault(t *testing.T) {
 // are cut off at both ends, go on at the service and go again, and no two events of an actor become known in another order.
 func TestStopsAndStarts(t *testing.T) {
 	const actors, each = 4, 60
-	s := newService(t, nil)
+	s := newSite(t, nil)
 	path := filepath.Join(t.TempDir(), "bridge.db")
 	j := openJournal(t, path)
 	_, stop := report(t, j, s.url, quick)
@@ -279,7 +279,7 @@ func TestStopsAndStarts(t *testing.T) {
 
 // What the service refuses is parked with its words; what is behind it arrives.
 func TestRefusedByTheRealServer(t *testing.T) {
-	s := newService(t, nil)
+	s := newSite(t, nil)
 	j := openJournal(t, filepath.Join(t.TempDir(), "bridge.db"))
 	r, _ := report(t, j, s.url, quick)
 	bad := ended(motion("cam0", 1))
@@ -295,23 +295,23 @@ func TestRefusedByTheRealServer(t *testing.T) {
 	require.Equal(t, bad.ID, parked[0].Event.ID)
 	require.Contains(t, parked[0].Reason, "cannot be attached")
 	require.EqualValues(t, 1, r.Status().Refused)
-	require.Eventually(t, func() bool { return r.Status().State == reporter.Idle }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return r.Status().State == delivery.Idle }, time.Minute, time.Millisecond)
 }
 
 func TestWrongTokenParksNothing(t *testing.T) {
-	s := newService(t, nil)
+	s := newSite(t, nil)
 	j := openJournal(t, filepath.Join(t.TempDir(), "bridge.db"))
 	token := "wrong"
 	var mu sync.Mutex
 	c, err := client.New(client.Options{BaseURL: s.url, Token: func() (string, error) { mu.Lock(); defer mu.Unlock(); return token, nil }})
 	require.NoError(t, err)
 	defer c.Close()
-	r := reporter.New(j, c, quick)
+	r := engine(j, c, nil, quick)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- r.Run(ctx) }()
 	require.NoError(t, j.Put(ended(motion("cam0", 0)), true))
-	require.Eventually(t, func() bool { return r.Status().State == reporter.Unauthorized && r.Status().Failures > 3 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return r.Status().State == delivery.Unauthorized && r.Status().Failures > 3 }, time.Minute, time.Millisecond)
 	stats, err := j.OutboxStats()
 	require.NoError(t, err)
 	require.Equal(t, 1, stats.Waiting)
@@ -324,7 +324,7 @@ func TestWrongTokenParksNothing(t *testing.T) {
 	s.holds(t, 1, 1)
 }
 
-// go test ./uplink/reporter -run '^$' -bench Drain
+// go test ./uplink/delivery -run '^$' -bench Drain
 //
 // Both journals are real and on the same disk, so each event costs two commits, shared with those of other actors.
 func BenchmarkDrain(b *testing.B) {
@@ -334,7 +334,7 @@ func BenchmarkDrain(b *testing.B) {
 			var total, took float64
 			for b.Loop() {
 				b.StopTimer()
-				s := newService(b, nil)
+				s := newSite(b, nil)
 				j := openJournal(b, filepath.Join(b.TempDir(), "bridge.db"))
 				var wg sync.WaitGroup
 				for a := range actors {
@@ -349,7 +349,7 @@ func BenchmarkDrain(b *testing.B) {
 				wg.Wait()
 				b.StartTimer()
 				began := time.Now()
-				_, stop := report(b, j, s.url, reporter.Options{})
+				_, stop := report(b, j, s.url, delivery.Options{})
 				drained(b, j, time.Minute)
 				took += time.Since(began).Seconds()
 				total += float64(backlog / actors * actors)

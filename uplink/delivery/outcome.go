@@ -1,10 +1,10 @@
-package reporter
+package delivery
 
 import "time"
 
-// finish takes in what a lane did.
+// finish takes in what a lane did, or Options.Open.
 func (s *run) finish(res result) {
-	if res.greeting {
+	if res.opening {
 		s.welcome(res)
 		return
 	}
@@ -14,8 +14,10 @@ func (s *run) finish(res result) {
 	}
 	s.taken += uint64(res.taken)
 	if res.answered {
+		s.well()
 		s.opened(res)
 	}
+	v := res.verdict
 	if res.failed == nil {
 		switch t := s.resting[res.key]; {
 		case t == nil:
@@ -27,40 +29,61 @@ func (s *run) finish(res result) {
 		s.show()
 		return
 	}
-	s.fault(res.err)
-	switch f := faultOf(res.err); {
-	case f == ofEvent, f == ofService && s.blame.again(res.failed.Event.ID, s.taken):
+	s.failed(v)
+	if v.Kind != OfEvent && s.lost != nil {
+		s.open, s.lost = false, nil
+	}
+	if v.Kind == OfEvent || v.Kind == OfSink && s.blame.again(res.failed.Event.ID, s.taken) {
 		s.rest(res)
-	default:
-		s.closed(res, f)
+	} else {
+		s.closed(res)
 	}
 	s.show()
 }
 
-// closed closes the gate. The outbox's end at this moment is where the backlog ends if the next try goes well: what happens from now on
-// is fresh then.
-func (s *run) closed(res result, f fault) {
+// welcome takes in what Options.Open did.
+func (s *run) welcome(res result) {
+	s.opening, s.open = false, res.verdict.Kind == Taken
+	if !s.open {
+		s.failed(res.verdict)
+		s.closed(res)
+		s.show()
+		return
+	}
+	if s.lost = res.lost; s.lost != nil {
+		s.taken++ // the sink is well: what fails now is rather an event's fault
+	}
+	s.well()
+	if !s.gate.byEvent {
+		s.opened(res)
+	}
+	s.show()
+}
+
+// closed closes the gate. The end of what waits at this moment is where the backlog ends if the next try goes well: what happens from
+// now on is fresh then.
+func (s *run) closed(res result) {
 	now := time.Now()
-	closed, loud := s.gate.close(res, f, now)
+	closed, loud := s.gate.close(res, now)
 	if closed {
 		s.mark(now)
 	}
 	if loud {
-		s.log.Warn("the service does not take events; they wait in the outbox", "error", res.err,
+		s.log.Warn("events are not taken; they wait", "error", res.verdict.Err, "hint", res.verdict.Hint,
 			"failures", s.gate.failures, "next_try", time.Until(s.gate.until).Round(time.Millisecond))
 	}
 }
 
 // opened opens the gate. What waits now is a backlog unless it goes within half of Options.Overtake: part of that went by until it was
-// found that the service is back.
+// found that the sink is back.
 func (s *run) opened(res result) {
 	down, failures := s.gate.open()
 	if failures == 0 {
 		return
 	}
 	s.markAt = time.Now().Add(-s.opts.Overtake / 2)
-	if !res.greeting {
-		s.log.Info("the service takes events again", "after", down.Round(time.Millisecond), "failures", failures)
+	if !res.opening {
+		s.log.Info("events are taken again", "after", down.Round(time.Millisecond), "failures", failures)
 	}
 }
 
@@ -76,30 +99,30 @@ func (s *run) land(res result) {
 			st = s.fresh
 		}
 		if place <= st.after { // else it is still to be read
-			st.giveBack(res.key.actor, place)
+			st.giveBack(res.key.lane, place)
 		}
 	}
 }
 
-// rest lets an actor wait whose event failed by itself, or parks the event if it has had its time.
+// rest lets a lane wait whose event failed by itself, or parks the event if it has had its time.
 func (s *run) rest(res result) {
 	t := s.resting[res.key]
 	if t == nil || t.id != res.failed.Event.ID {
 		if t != nil && t.steppedOver {
-			t.pause(res.err, s.opts) // the event behind it failed too
+			t.pause(res.verdict, s.opts) // the event behind it failed too
 			return
 		}
 		t = newTrouble(*res.failed, s.taken, s.opts)
 		s.resting[res.key] = t
 	}
-	if time.Since(t.first) >= s.opts.StuckAfter && s.taken > t.takenBefore {
-		s.parkEntry(*res.failed, "set aside after failing for "+s.opts.StuckAfter.String()+" while others were taken: "+res.err.Error())
+	if t.stuck(res.verdict, s.taken, s.opts) {
+		s.park(*res.failed, "set aside after failing for "+s.opts.StuckAfter.String()+" while others were taken: "+res.verdict.Err.Error())
 		delete(s.resting, res.key)
 		return
 	}
-	t.pause(res.err, s.opts)
+	t.pause(res.verdict, s.opts)
 	if t.failures == 1 {
-		s.log.Warn("the service does not take an event; its actor's events wait", "id", res.failed.Event.ID, "error", res.err)
+		s.log.Warn("an event is not taken; the events behind it wait", "id", res.failed.Event.ID, "error", res.verdict.Err)
 	}
 }
 
@@ -127,8 +150,4 @@ func (s *run) show() {
 		}
 	}
 	s.setStatus(func(st *Status) { st.State, st.NextTry, st.Failures = state, next, s.gate.failures })
-}
-
-func (s *run) fault(err error) {
-	s.setStatus(func(st *Status) { st.LastError, st.LastErrorAt = err.Error(), time.Now() })
 }

@@ -1,4 +1,4 @@
-package reporter
+package delivery
 
 import (
 	"slices"
@@ -11,7 +11,7 @@ func (s *run) pick(now time.Time, limit int) (key, bool) {
 	order := []bool{false}
 	if s.fresh != nil {
 		order = []bool{true, false}
-		if limit == 1 && s.alone {
+		if limit == 1 && s.inTurn {
 			order = []bool{false, true}
 		}
 		if share := max(1, limit*3/4); limit > 1 {
@@ -28,7 +28,7 @@ func (s *run) pick(now time.Time, limit int) (key, bool) {
 			skip = s.gate.probe()
 		}
 		if actor, ok := st.next(skip, func(a string) bool { return s.may(key{a, fresh}, now) }); ok {
-			s.alone = fresh
+			s.inTurn = fresh
 			return key{actor, fresh}, true
 		}
 	}
@@ -52,6 +52,6 @@ func (s *run) may(k key, now time.Time) bool {
 	if _, ok := s.busy[k]; ok {
 		return false
 	}
-	other, ok := s.busy[key{k.actor, !k.fresh}]
+	other, ok := s.busy[key{k.lane, !k.fresh}]
 	return !ok || s.fresh != nil && (k.fresh && other <= s.boundary || !k.fresh && other > s.boundary)
 }

@@ -1,4 +1,4 @@
-package reporter
+package delivery_test
 
 import (
 	"context"
@@ -11,8 +11,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/uplink/client"
+	"vmsbridge/uplink/delivery"
 	"vmsbridge/uplink/vms"
 )
+
+// opens is Options.Open that asks f.
+func opens(f func() error) func(context.Context) (<-chan delivery.Verdict, delivery.Verdict) {
+	return func(context.Context) (<-chan delivery.Verdict, delivery.Verdict) { return nil, client.Verdict(f()) }
+}
 
 // Something that happens as the link returns does not wait for the pause to end, nor for the backlog: it is taken within two seconds,
 // wherever in the pause that is.
@@ -27,17 +34,17 @@ func TestFreshAsTheLinkReturns(t *testing.T) {
 					}
 					return away(0, 0)
 				}
-				o := Options{}
+				o := delivery.Options{}
 				if greets { // the bridge was started during the outage
-					o.Greet = func(context.Context) error { return gone() }
+					o.Open = opens(func() error { return gone() })
 				}
-				scene(t, o, func(box *outbox, svc *service, r *Reporter) {
+				scene(t, o, func(box *outbox, svc *service, r *delivery.Engine) {
 					svc.answer, svc.latency = func(vms.Event) error { return gone() }, 50*time.Millisecond
 					for n := range 1200 {
 						box.put(event("cam0", n))
 					}
 					after(30*time.Minute + moment)
-					require.Contains(t, []State{Waiting, Sending}, r.Status().State, "the pauses have jitter: it may be at one of its tries")
+					require.Contains(t, []delivery.State{delivery.Waiting, delivery.Sending}, r.Status().State, "the pauses have jitter: it may be at one of its tries")
 					back.Store(true)
 					for n := range 3 {
 						ev := event("cam0", 10_000+n)
@@ -58,7 +65,7 @@ func TestHurryIsBounded(t *testing.T) {
 		err  error
 		most int
 	}{{away(429, 10*time.Minute), 2}, {away(503, 0), 50}, {away(0, 0), 200 * 4 / 3}} {
-		scene(t, Options{}, func(box *outbox, svc *service, _ *Reporter) {
+		scene(t, delivery.Options{}, func(box *outbox, svc *service, _ *delivery.Engine) {
 			svc.set(func(vms.Event) error { return c.err })
 			for n := range 800 {
 				box.put(event("cam0", n))
@@ -73,19 +80,19 @@ func TestHurryIsBounded(t *testing.T) {
 func TestGreetsFirst(t *testing.T) {
 	answers := []error{away(503, 0), &vms.UnauthorizedError{Message: "no"}, &vms.RefusedError{Code: 409}, &vms.ForbiddenError{}, errors.New("no way"), nil}
 	var asked atomic.Int64
-	o := Options{Greet: func(context.Context) error { return answers[asked.Add(1)-1] }}
-	scene(t, o, func(box *outbox, svc *service, r *Reporter) {
+	o := delivery.Options{Open: opens(func() error { return answers[asked.Add(1)-1] })}
+	scene(t, o, func(box *outbox, svc *service, r *delivery.Engine) {
 		box.put(event("cam0", 0))
 		for asked.Load() < int64(len(answers)) {
 			require.Zero(t, svc.attempts())
 			after(100 * time.Millisecond)
 			if asked.Load() == 2 {
-				require.Equal(t, Unauthorized, r.Status().State)
+				require.Equal(t, delivery.Unauthorized, r.Status().State)
 			}
 		}
 		after(time.Second)
 		require.Zero(t, box.waiting())
-		require.Equal(t, Idle, r.Status().State)
+		require.Equal(t, delivery.Idle, r.Status().State)
 		after(time.Hour)
 		require.EqualValues(t, len(answers), asked.Load())
 	})

@@ -1,54 +1,62 @@
-package reporter
+package delivery
 
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 	"time"
 )
 
 // run is the state of one Run. One goroutine owns it; lanes send it their results.
 type run struct {
-	*Reporter
+	*Engine
 	gate    gate
-	backlog *stream // all that waits; while there is a fresh one, what entered the outbox up to boundary
+	backlog *stream // all that waits; while there is a fresh one, what entered the store up to boundary
 	fresh   *stream // what entered later, nil if nothing needs to go ahead
 	split
 	busy    map[key]uint64      // what lanes are serving: the last place of each
 	flying  map[uint64]struct{} // places that lanes are serving
-	resting map[key]*trouble    // actors whose first event failed by itself
+	resting map[key]*trouble    // lanes whose first event failed by itself
 	results chan result
 	lanes   sync.WaitGroup
 	blame   blame
-	taken   uint64    // events accepted
-	nextAt  time.Time // when the outbox is tried again, after it could not be read or changed
-	alone   bool      // with one lane only, whether the last one was for what is fresh
-	doubted bool      // the outbox may hold something that was read and is neither in a stream nor flying
-	greeted bool      // Options.Greet is done
-	greets  bool      // it is under way
+	taken   uint64         // events accepted, and times that the sink was opened
+	nextAt  time.Time      // when the store is tried again, after it could not be read or changed
+	inTurn  bool           // with one lane only, whether the last one was for what is fresh
+	doubted bool           // the store may hold something that was read and is neither in a stream nor flying
+	open    bool           // Options.Open is done
+	opening bool           // it is under way
+	lost    <-chan Verdict // of the last Options.Open
 }
 
 const (
-	maxPlaces = 1 << 16 // places kept of a stream
-	scanAt    = 4096    // places read in one go
-	bulkLanes = 4       // lanes at once that send many events at once: each holds some megabytes of them
+	scanAt    = 4096 // places read in one go
+	bulkLanes = 4    // lanes at once that send many events at once: each holds some megabytes of them
 )
 
-// Run reports until ctx is done, then lets requests under way finish within Options.Drain. It returns ctx's error.
-func (r *Reporter) Run(ctx context.Context) error {
-	work, stop := drainContext(ctx, r.opts.Drain)
+// Run hands over until ctx is done, then lets requests under way finish within Options.Drain. It returns ctx's error.
+func (e *Engine) Run(ctx context.Context) error {
+	work, stop := drainContext(ctx, e.opts.Drain)
 	defer stop()
 	s := &run{
-		Reporter: r, gate: newGate(r.opts), backlog: newStream(0), split: split{boundary: math.MaxUint64},
+		Engine: e, gate: newGate(e.opts), backlog: newStream(0), split: split{boundary: math.MaxUint64},
 		busy: map[key]uint64{}, flying: map[uint64]struct{}{}, resting: map[key]*trouble{},
-		results: make(chan result, r.opts.Concurrency), blame: blame{}, greeted: r.opts.Greet == nil,
+		results: make(chan result, e.opts.Concurrency), blame: blame{}, open: e.opts.Open == nil,
 	}
-	defer r.setStatus(func(st *Status) { st.State, st.NextTry = Stopped, time.Time{} })
+	defer e.setStatus(func(st *Status) { st.State, st.NextTry = Stopped, time.Time{} })
 	s.mark(time.Now())
+	sending := ctx
+	if e.opts.Farewell {
+		sending = work
+	}
 	for ctx.Err() == nil {
 		now := time.Now()
-		s.dispatch(ctx, work, now)
+		s.dispatch(sending, work, now)
 		s.wait(ctx, now)
+	}
+	if e.opts.Farewell {
+		s.farewell(work)
 	}
 	go func() {
 		s.lanes.Wait()
@@ -58,6 +66,19 @@ func (r *Reporter) Run(ctx context.Context) error {
 		s.finish(res)
 	}
 	return context.Cause(ctx)
+}
+
+// farewell hands over what waits, as far as the sink takes it.
+func (s *run) farewell(work context.Context) {
+	s.wake()
+	for work.Err() == nil && s.open && !s.gate.probing() {
+		now := time.Now()
+		s.dispatch(work, work, now)
+		if len(s.busy) == 0 {
+			return
+		}
+		s.wait(work, now)
+	}
 }
 
 // drainContext lives for d longer than ctx.
@@ -78,18 +99,18 @@ func drainContext(ctx context.Context, d time.Duration) (context.Context, contex
 // dispatch starts lanes for what may be sent at now, unless the gate is closed or all lanes are taken.
 func (s *run) dispatch(ctx, work context.Context, now time.Time) {
 	limit := s.gate.limit(now, s.opts.Concurrency)
-	if s.many != nil && s.many.AtOnce() > 1 {
+	if s.opts.AtOnce() > 1 {
 		limit = min(limit, bulkLanes)
 	}
-	if limit > 0 && !s.greeted {
-		s.greet(work)
+	if limit > 0 && !s.open && ctx.Err() == nil {
+		s.openSink(work)
 	}
-	if now.Before(s.nextAt) || !s.greeted {
+	if now.Before(s.nextAt) || !s.open {
 		limit = 0
 	}
 	if limit > 0 {
 		s.read(now)
-		if !s.gate.probing() { // an outage is no slowness
+		if !s.gate.probing() && !s.opts.Strict { // an outage is no slowness
 			s.divide(now)
 		}
 	}
@@ -103,50 +124,41 @@ func (s *run) dispatch(ctx, work context.Context, now time.Time) {
 	s.show()
 }
 
-// greet calls Options.Greet, unless that is under way.
-func (s *run) greet(ctx context.Context) {
-	if s.greets {
+// openSink calls Options.Open, unless that is under way.
+func (s *run) openSink(ctx context.Context) {
+	if s.opening {
 		return
 	}
-	s.greets = true
+	s.opening = true
 	epoch := s.gate.epoch
-	s.lanes.Go(func() { s.results <- result{greeting: true, err: s.opts.Greet(ctx), epoch: epoch} })
+	s.lanes.Go(func() {
+		lost, v := s.opts.Open(ctx)
+		s.results <- result{opening: true, lost: lost, verdict: v, epoch: epoch}
+	})
 }
 
-// welcome takes in what Options.Greet did.
-func (s *run) welcome(res result) {
-	s.greets, s.greeted = false, res.err == nil
-	if s.greeted {
-		s.opened(res)
-	} else {
-		s.fault(res.err)
-		s.closed(res, faultOf(res.err))
-	}
-	s.show()
-}
-
-// start serves an actor.
+// start serves a lane.
 func (s *run) start(ctx, work context.Context, k key, now time.Time) {
 	st := s.backlog
 	if k.fresh {
 		st = s.fresh
 	}
-	n := laneEvents
+	n := s.opts.Turn
 	t := s.resting[k]
 	if t != nil || s.gate.probing() {
 		n = 2
 	}
-	list := st.take(k.actor, n)
+	list := st.take(k.lane, n)
 	chosen := list
 	if t != nil {
-		chosen = t.choose(list, now, s.opts.StuckAfter)
+		chosen = t.choose(list, now, s.opts, func() bool { return s.alone(k, st) })
 	} else if s.gate.probing() {
-		chosen = s.gate.choose(list, now, s.opts.StuckAfter)
+		chosen = s.gate.choose(list, now)
 	}
 	if len(chosen) < len(list) {
 		for _, place := range list {
 			if place != chosen[0] {
-				st.giveBack(k.actor, place)
+				st.giveBack(k.lane, place)
 			}
 		}
 	}
@@ -158,7 +170,12 @@ func (s *run) start(ctx, work context.Context, k key, now time.Time) {
 	s.lanes.Go(func() { s.results <- s.serve(ctx, work, k, chosen, epoch) })
 }
 
-// read looks into the outbox for what has not been read.
+// alone says whether nothing of another lane waits or is under way.
+func (s *run) alone(k key, st *stream) bool {
+	return len(s.busy) == 0 && !slices.ContainsFunc(st.turns, func(lane string) bool { return lane != k.lane })
+}
+
+// read looks into the store for what has not been read.
 func (s *run) read(now time.Time) {
 	if s.doubted && s.idle() {
 		s.backlog, s.doubted = newStream(0), false
@@ -167,25 +184,24 @@ func (s *run) read(now time.Time) {
 		}
 	}
 	for _, st := range []*stream{s.fresh, s.backlog} {
-		for st != nil && st.more && st.size < maxPlaces {
-			n, past := 0, false
-			err := s.scan(st.after, scanAt, func(place uint64, actor string) {
+		for st != nil && st.more && st.size < s.opts.Window {
+			n, most, past := 0, min(scanAt, s.opts.Window), false
+			err := s.store.Scan(st.after, most, func(place uint64, lane string) {
 				if n++; st == s.backlog && place > s.boundary {
 					past = true
 					return
 				}
 				st.after = place
 				if _, flying := s.flying[place]; !flying {
-					st.add(actor, place)
+					st.add(lane, place)
 				}
 			})
 			if err != nil {
-				s.log.Error("the outbox cannot be read; reporting tries again", "error", err)
-				s.fault(err)
+				s.unreadable(err)
 				s.nextAt = now.Add(s.opts.FirstPause)
 				return
 			}
-			if st.more = n == scanAt && !past; st == s.backlog && s.fresh != nil {
+			if st.more = n == most && !past; st == s.backlog && s.fresh != nil {
 				break // one piece at a time, so that what is fresh does not wait for it
 			}
 		}
@@ -201,7 +217,7 @@ func (s *run) idle() bool {
 // between has not been used.
 func (s *run) wait(ctx context.Context, now time.Time) {
 	until := now.Add(time.Minute) // nothing is known to need it; it makes a lost wake-up harmless
-	changed := s.changed
+	changed := s.store.Changed()
 	limit := s.gate.limit(now, s.opts.Concurrency)
 	switch {
 	case s.gate.closed(now):
@@ -211,7 +227,7 @@ func (s *run) wait(ctx context.Context, now time.Time) {
 		}
 	case now.Before(s.nextAt):
 		until = s.nextAt
-	case s.backlog.more && s.backlog.size < maxPlaces && limit > 0:
+	case s.backlog.more && s.backlog.size < s.opts.Window && limit > 0:
 		until = now // there is more to read
 	case !s.idle():
 		until = s.markAt.Add(s.opts.Overtake)
@@ -233,10 +249,15 @@ func (s *run) wait(ctx context.Context, now time.Time) {
 		s.wake()
 	case res := <-s.results:
 		s.finish(res)
+	case v := <-s.lost:
+		s.open, s.lost = false, nil
+		s.failed(v)
+		s.closed(result{opening: v.Hint == "", verdict: v, epoch: s.gate.epoch})
+		s.show()
 	}
 }
 
-// wake has the newest part of the outbox read on.
+// wake has the newest part of the store read on.
 func (s *run) wake() {
 	if s.fresh != nil {
 		s.fresh.more = true

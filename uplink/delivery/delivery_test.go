@@ -1,9 +1,10 @@
-package reporter
+package delivery_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"testing"
@@ -12,14 +13,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/uplink/client"
+	"vmsbridge/uplink/delivery"
 	"vmsbridge/uplink/vms"
 )
 
 // outbox is a model of the journal's outbox.
 type outbox struct {
 	mu      sync.Mutex
-	entries map[uint64]*Entry // by place
-	order   []uint64          // the places, also of some that have left
+	entries map[uint64]*vms.Queued // by place
+	order   []uint64               // the places, also of some that have left
 	places  map[string]uint64
 	parked  map[string]string
 	rev     uint64
@@ -30,7 +33,7 @@ type outbox struct {
 }
 
 func newOutbox() *outbox {
-	return &outbox{entries: map[uint64]*Entry{}, places: map[string]uint64{}, parked: map[string]string{}, changed: make(chan struct{}, 1)}
+	return &outbox{entries: map[uint64]*vms.Queued{}, places: map[string]uint64{}, parked: map[string]string{}, changed: make(chan struct{}, 1)}
 }
 
 func (o *outbox) put(ev vms.Event) {
@@ -40,7 +43,7 @@ func (o *outbox) put(ev vms.Event) {
 	if e := o.entries[o.places[ev.ID]]; e != nil {
 		e.Event, e.Revision = ev, o.rev
 	} else {
-		o.entries[o.rev] = &Entry{Event: ev, Place: o.rev, Revision: o.rev}
+		o.entries[o.rev] = &vms.Queued{Event: ev, Place: o.rev, Revision: o.rev}
 		o.order = append(o.order, o.rev)
 		o.places[ev.ID] = o.rev
 	}
@@ -78,10 +81,10 @@ func (o *outbox) LastPlace() (uint64, error) {
 	return o.rev, o.peekErr
 }
 
-func (o *outbox) Load(places []uint64) ([]Entry, error) {
+func (o *outbox) Load(places []uint64) ([]vms.Queued, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	var out []Entry
+	var out []vms.Queued
 	for _, place := range places {
 		if e := o.entries[place]; e != nil {
 			out = append(out, *e)
@@ -103,7 +106,7 @@ func (o *outbox) remove(id string, revision uint64) bool {
 	return true
 }
 
-func (o *outbox) AckAll(entries []Entry) (renewed []uint64, err error) {
+func (o *outbox) AckAll(entries []vms.Queued) (renewed []uint64, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, e := range entries {
@@ -178,6 +181,12 @@ func (s *service) Report(ctx context.Context, ev vms.Event) error {
 	return nil
 }
 
+func (s *service) AtOnce() int { return 1 }
+
+func (s *service) ReportMany(context.Context, []vms.Event) ([]error, error) {
+	return nil, errors.New("it takes one at a time")
+}
+
 func (s *service) set(answer func(vms.Event) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -209,11 +218,23 @@ func event(actor string, n int) vms.Event {
 	return ev
 }
 
-// scene runs a reporter in a bubble of its own time.
-func scene(t *testing.T, o Options, test func(box *outbox, svc *service, r *Reporter)) {
+// engine is a delivery to the service, as the bridge has it.
+func engine(box delivery.Store, svc client.Service, register func(context.Context) error, o delivery.Options) *delivery.Engine {
+	if o.AtOnce = svc.AtOnce; o.AuthPause == 0 {
+		o.AuthPause = 30 * time.Second
+	}
+	return delivery.New(box, &client.Sink{Service: svc, Register: register, Log: slog.New(slog.DiscardHandler)}, o)
+}
+
+// scene runs a delivery in a bubble of its own time.
+func scene(t *testing.T, o delivery.Options, test func(box *outbox, svc *service, r *delivery.Engine)) {
+	sceneOf(t, nil, o, test)
+}
+
+func sceneOf(t *testing.T, register func(context.Context) error, o delivery.Options, test func(*outbox, *service, *delivery.Engine)) {
 	synctest.Test(t, func(t *testing.T) {
 		box, svc := newOutbox(), &service{}
-		r := New(box, svc, o)
+		r := engine(box, svc, register, o)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- r.Run(ctx) }()
@@ -221,7 +242,7 @@ func scene(t *testing.T, o Options, test func(box *outbox, svc *service, r *Repo
 		test(box, svc, r)
 		cancel()
 		require.ErrorIs(t, <-done, context.Canceled)
-		require.Equal(t, Stopped, r.Status().State)
+		require.Equal(t, delivery.Stopped, r.Status().State)
 	})
 }
 
@@ -236,7 +257,7 @@ func away(code int, after time.Duration) error {
 }
 
 func TestDrainsInOrderPerActor(t *testing.T) {
-	scene(t, Options{Overtake: time.Hour}, func(box *outbox, svc *service, r *Reporter) {
+	scene(t, delivery.Options{Overtake: time.Hour}, func(box *outbox, svc *service, r *delivery.Engine) {
 		svc.latency = 5 * time.Millisecond
 		var want []string
 		for n := range 700 { // more than two batches
@@ -254,13 +275,13 @@ func TestDrainsInOrderPerActor(t *testing.T) {
 			require.True(t, slices.IsSorted(own), "the events of %s went out of order", actor)
 		}
 		require.Equal(t, 3, svc.most, "each actor has one request under way")
-		require.Equal(t, Idle, r.Status().State)
+		require.Equal(t, delivery.Idle, r.Status().State)
 		require.EqualValues(t, 2100, r.Status().Accepted)
 	})
 }
 
 func TestConcurrencyIsBounded(t *testing.T) {
-	scene(t, Options{Concurrency: 4}, func(box *outbox, svc *service, _ *Reporter) {
+	scene(t, delivery.Options{Concurrency: 4}, func(box *outbox, svc *service, _ *delivery.Engine) {
 		svc.latency = time.Second
 		for n := range 40 {
 			box.put(event(fmt.Sprintf("cam%d", n), 0))
@@ -272,7 +293,7 @@ func TestConcurrencyIsBounded(t *testing.T) {
 }
 
 func TestNewEventWakesIt(t *testing.T) {
-	scene(t, Options{}, func(box *outbox, svc *service, _ *Reporter) {
+	scene(t, delivery.Options{}, func(box *outbox, svc *service, _ *delivery.Engine) {
 		after(10 * time.Minute)
 		box.put(event("a", 1))
 		after(time.Millisecond)
@@ -281,7 +302,7 @@ func TestNewEventWakesIt(t *testing.T) {
 }
 
 func TestIdleCostsNothing(t *testing.T) {
-	scene(t, Options{}, func(box *outbox, svc *service, _ *Reporter) {
+	scene(t, delivery.Options{}, func(box *outbox, svc *service, _ *delivery.Engine) {
 		box.put(event("a", 1))
 		after(time.Hour)
 		require.Len(t, svc.taken(), 1)
@@ -299,14 +320,14 @@ func TestOutage(t *testing.T) {
 		"own 503":        &vms.TransientError{Code: 503, Own: true, Err: errors.New("full")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			scene(t, Options{}, func(box *outbox, svc *service, r *Reporter) {
+			scene(t, delivery.Options{}, func(box *outbox, svc *service, r *delivery.Engine) {
 				svc.set(func(vms.Event) error { return cause })
 				for n := range 50 {
 					box.put(event(fmt.Sprintf("cam%d", n%5), n))
 				}
 				after(time.Second / 2)
 				require.Equal(t, 1.0, float64(r.Status().Failures))
-				require.Equal(t, Waiting, r.Status().State)
+				require.Equal(t, delivery.Waiting, r.Status().State)
 				after(24 * time.Hour)
 				require.Equal(t, 50, box.waiting())
 				tries := svc.attempts()
@@ -316,15 +337,15 @@ func TestOutage(t *testing.T) {
 				after(20 * time.Second)
 				require.Zero(t, box.waiting())
 				require.Len(t, svc.taken(), 50)
-				require.Equal(t, Idle, r.Status().State)
-				require.Empty(t, r.Status().LastError)
+				require.Equal(t, delivery.Idle, r.Status().State)
+				require.Empty(t, r.Status().Trouble)
 			})
 		})
 	}
 }
 
 func TestShortOutageEndsSoon(t *testing.T) {
-	scene(t, Options{}, func(box *outbox, svc *service, _ *Reporter) {
+	scene(t, delivery.Options{}, func(box *outbox, svc *service, _ *delivery.Engine) {
 		svc.set(func(vms.Event) error { return away(0, 0) })
 		box.put(event("a", 1))
 		after(3 * time.Second)
@@ -336,7 +357,7 @@ func TestShortOutageEndsSoon(t *testing.T) {
 
 // A pause that ends while the outbox is read is over, however late that was noticed.
 func TestPauseEndsWhileReading(t *testing.T) {
-	scene(t, Options{Overtake: 24 * time.Hour}, func(box *outbox, svc *service, _ *Reporter) {
+	scene(t, delivery.Options{Overtake: 24 * time.Hour}, func(box *outbox, svc *service, _ *delivery.Engine) {
 		svc.set(func(vms.Event) error { return &vms.TransientError{Code: 500, Own: true, Err: errors.New("boom")} })
 		box.put(event("a", 1))
 		after(time.Second / 2) // it rests for a second
@@ -351,7 +372,7 @@ func TestPauseEndsWhileReading(t *testing.T) {
 }
 
 func TestRetryAfter(t *testing.T) {
-	scene(t, Options{}, func(box *outbox, svc *service, r *Reporter) {
+	scene(t, delivery.Options{}, func(box *outbox, svc *service, r *delivery.Engine) {
 		svc.set(func(vms.Event) error { return away(429, 2*time.Minute) })
 		for n := range 10 {
 			box.put(event(fmt.Sprint(n), n))
@@ -369,7 +390,7 @@ func TestRetryAfter(t *testing.T) {
 }
 
 func TestRefusedIsParkedAndOthersGoOn(t *testing.T) {
-	scene(t, Options{}, func(box *outbox, svc *service, r *Reporter) {
+	scene(t, delivery.Options{}, func(box *outbox, svc *service, r *delivery.Engine) {
 		bad := event("a", 1)
 		svc.set(func(ev vms.Event) error {
 			if ev.ID == bad.ID {
@@ -392,8 +413,8 @@ func TestRefusedIsParkedAndOthersGoOn(t *testing.T) {
 func TestUnknownActorRegistersFirst(t *testing.T) {
 	known := false
 	registered := 0
-	o := Options{Register: func(context.Context) error { registered++; known = true; return nil }}
-	scene(t, o, func(box *outbox, svc *service, _ *Reporter) {
+	register := func(context.Context) error { registered++; known = true; return nil }
+	sceneOf(t, register, delivery.Options{}, func(box *outbox, svc *service, _ *delivery.Engine) {
 		svc.set(func(ev vms.Event) error {
 			if !known || ev.ActorID == "stranger" {
 				return &vms.RefusedError{Code: 404, Reason: vms.ReasonResource, Message: "no camera"}
@@ -412,13 +433,13 @@ func TestUnknownActorRegistersFirst(t *testing.T) {
 }
 
 func TestUnauthorizedNeverParks(t *testing.T) {
-	scene(t, Options{}, func(box *outbox, svc *service, r *Reporter) {
+	scene(t, delivery.Options{}, func(box *outbox, svc *service, r *delivery.Engine) {
 		svc.set(func(vms.Event) error { return &vms.UnauthorizedError{Message: "no"} })
 		for n := range 3 {
 			box.put(event("a", n))
 		}
 		after(time.Hour)
-		require.Equal(t, Unauthorized, r.Status().State)
+		require.Equal(t, delivery.Unauthorized, r.Status().State)
 		require.Contains(t, r.Status().LastError, "vmscloud token create")
 		require.Equal(t, 3, box.waiting())
 		require.Greater(t, svc.attempts(), 3600/61)
@@ -438,7 +459,7 @@ func TestPoisonousEvent(t *testing.T) {
 	} {
 		for _, actors := range []int{1, 4} {
 			t.Run(fmt.Sprintf("%s of %d", name, actors), func(t *testing.T) {
-				scene(t, Options{}, func(box *outbox, svc *service, r *Reporter) {
+				scene(t, delivery.Options{}, func(box *outbox, svc *service, r *delivery.Engine) {
 					bad := event("cam0", 0)
 					svc.set(func(ev vms.Event) error {
 						if ev.ID == bad.ID {
@@ -453,7 +474,7 @@ func TestPoisonousEvent(t *testing.T) {
 					require.Empty(t, box.parkedFor(bad.ID), "it has an hour")
 					require.Equal(t, 40/actors, box.waiting(), "the other actors go on")
 					if name == "403" {
-						require.Equal(t, Forbidden, r.Status().State)
+						require.Equal(t, delivery.Forbidden, r.Status().State)
 					}
 					box.put(event("cam1", 99)) // evidence within the hour, where there are others
 					after(15 * time.Minute)
@@ -462,7 +483,7 @@ func TestPoisonousEvent(t *testing.T) {
 				})
 			})
 			t.Run(fmt.Sprintf("%s of %d, all", name, actors), func(t *testing.T) {
-				scene(t, Options{}, func(box *outbox, svc *service, _ *Reporter) {
+				scene(t, delivery.Options{}, func(box *outbox, svc *service, _ *delivery.Engine) {
 					svc.set(func(vms.Event) error { return cause })
 					for n := range 40 {
 						box.put(event(fmt.Sprintf("cam%d", n%actors), n))
@@ -484,7 +505,7 @@ func TestPoisonousEvent(t *testing.T) {
 func TestEventThatLooksLikeAnOutage(t *testing.T) {
 	for _, c := range []struct{ actors, bad int }{{1, 1}, {4, 1}, {4, 2}} {
 		t.Run(fmt.Sprintf("%d of %d actors", c.bad, c.actors), func(t *testing.T) {
-			scene(t, Options{}, func(box *outbox, svc *service, _ *Reporter) {
+			scene(t, delivery.Options{}, func(box *outbox, svc *service, _ *delivery.Engine) {
 				actors := c.actors
 				var bad []string
 				for n := range c.bad {
@@ -517,7 +538,7 @@ func TestEventThatLooksLikeAnOutage(t *testing.T) {
 
 // The same when nothing else was there to be taken before it.
 func TestEventThatLooksLikeAnOutageComesFirst(t *testing.T) {
-	scene(t, Options{}, func(box *outbox, svc *service, _ *Reporter) {
+	scene(t, delivery.Options{}, func(box *outbox, svc *service, _ *delivery.Engine) {
 		svc.set(func(ev vms.Event) error {
 			if ev.ActorID == "bad" {
 				return away(502, 0)
@@ -537,7 +558,7 @@ func TestEventThatLooksLikeAnOutageComesFirst(t *testing.T) {
 
 // What was read long before its turn is read again: an event that ended meanwhile is sent once, with its end.
 func TestRenewedBeforeItsTurn(t *testing.T) {
-	scene(t, Options{Concurrency: 1}, func(box *outbox, svc *service, _ *Reporter) {
+	scene(t, delivery.Options{Concurrency: 1}, func(box *outbox, svc *service, _ *delivery.Engine) {
 		svc.latency = 400 * time.Millisecond
 		for n := range 8 {
 			box.put(event(fmt.Sprintf("cam%d", n), 0))
@@ -554,10 +575,10 @@ func TestRenewedBeforeItsTurn(t *testing.T) {
 }
 
 func TestRegistrationRefused(t *testing.T) {
-	o := Options{Register: func(context.Context) error {
+	register := func(context.Context) error {
 		return &vms.RefusedError{Code: 404, Reason: vms.ReasonEndpoint, Message: "no such endpoint"}
-	}}
-	scene(t, o, func(box *outbox, svc *service, _ *Reporter) {
+	}
+	sceneOf(t, register, delivery.Options{}, func(box *outbox, svc *service, _ *delivery.Engine) {
 		svc.set(func(vms.Event) error {
 			return &vms.RefusedError{Code: 404, Reason: vms.ReasonResource, Message: "no camera"}
 		})
@@ -569,7 +590,7 @@ func TestRegistrationRefused(t *testing.T) {
 
 // An event that is renewed while it is on its way is sent again in its new form.
 func TestRenewedWhileSending(t *testing.T) {
-	scene(t, Options{}, func(box *outbox, svc *service, _ *Reporter) {
+	scene(t, delivery.Options{}, func(box *outbox, svc *service, _ *delivery.Engine) {
 		svc.latency = time.Second
 		ev := event("a", 1)
 		box.put(ev)
@@ -587,7 +608,7 @@ func TestRenewedWhileSending(t *testing.T) {
 func TestStopLetsARequestFinish(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		box, svc := newOutbox(), &service{latency: 2 * time.Second}
-		r := New(box, svc, Options{})
+		r := engine(box, svc, nil, delivery.Options{})
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- r.Run(ctx) }()
@@ -604,7 +625,7 @@ func TestStopLetsARequestFinish(t *testing.T) {
 func TestStopCutsAHangingRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		box, svc := newOutbox(), &service{latency: time.Hour}
-		r := New(box, svc, Options{})
+		r := engine(box, svc, nil, delivery.Options{})
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- r.Run(ctx) }()
@@ -619,7 +640,7 @@ func TestStopCutsAHangingRequest(t *testing.T) {
 }
 
 func TestBrokenOutbox(t *testing.T) {
-	scene(t, Options{}, func(box *outbox, svc *service, r *Reporter) {
+	scene(t, delivery.Options{}, func(box *outbox, svc *service, r *delivery.Engine) {
 		box.mu.Lock()
 		box.peekErr = errors.New("disk on fire")
 		box.mu.Unlock()

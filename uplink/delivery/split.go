@@ -1,24 +1,24 @@
-package reporter
+package delivery
 
 import (
 	"math"
 	"time"
 )
 
-// split is how far the outbox is a backlog that what is new may overtake. As long as all that waits goes within
-// Options.Overtake, there is none, and the events of an actor go strictly in order. A mark at the outbox's end tells: if
+// split is how far the store is a backlog that what is new may overtake. As long as all that waits goes within
+// Options.Overtake, there is none, and the events of an actor go strictly in order. A mark at the store's end tells: if
 // something before it still waits after that time, what stands behind it becomes a stream of its own, goes ahead, and keeps
 // its order within itself, as the backlog does. If that stream grows long in turn, as after another outage, it joins the backlog.
 type split struct {
 	boundary uint64 // the backlog's last place; all of them without a split
-	marked   uint64 // where the outbox ended at markAt
+	marked   uint64 // where the store ended at markAt
 	markAt   time.Time
 }
 
-// mark notes where the outbox ends.
+// mark notes where the store ends.
 func (s *run) mark(now time.Time) {
 	s.markAt = now
-	if place, err := s.lastPlace(); err == nil { // the next read says what is wrong
+	if place, err := s.store.LastPlace(); err == nil { // the next read says what is wrong
 		s.marked = place
 	}
 }
@@ -51,7 +51,7 @@ func (s *run) divide(now time.Time) {
 		}
 		s.boundary, s.fresh = s.marked, newStream(s.marked)
 		for k, t := range s.resting {
-			s.rekey(k, t, key{k.actor, t.place > s.boundary})
+			s.rekey(k, t, key{k.lane, t.place > s.boundary})
 		}
 		s.read(now)
 	}
@@ -63,7 +63,7 @@ func (s *run) rejoin() {
 	s.backlog.join(s.fresh)
 	s.fresh, s.boundary = nil, math.MaxUint64
 	for k, t := range s.resting {
-		s.rekey(k, t, key{k.actor, false})
+		s.rekey(k, t, key{k.lane, false})
 	}
 }
 

@@ -1,17 +1,17 @@
-package reporter
+package delivery
 
 import (
 	"math"
 	"slices"
 )
 
-// key names what a lane serves: the events of one actor in one of the two streams.
+// key names what a lane serves: the events of one lane in one of the two streams.
 type key struct {
-	actor string
+	lane  string
 	fresh bool // those that go ahead of a backlog
 }
 
-// stream is a part of the outbox by places: what was read of it and waits for a lane, for each actor in order. Only places
+// stream is a part of the store by places: what was read of it and waits for a lane, for each actor in order. Only places
 // are kept, eight bytes an event.
 type stream struct {
 	after uint64 // read up to this place
