@@ -216,6 +216,30 @@ func TestABoxThatLosesItsPower(t *testing.T) {
 	})
 }
 
+// A link swallows everything: the tunnel ended six seconds after the bridge was last heard of, and three seconds later
+// the events say so. A bridge that dials again at once was never away.
+func TestASilentTunnel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWatched(t)
+		w.register(on, on)
+		w.presence.TunnelStands(box)
+		w.status("c1", on, 0, -1)
+		w.status("c2", on, 0, -1)
+		w.until(56)
+		w.presence.TunnelEnded(box, w.at(50))
+		w.until(57)
+		w.presence.TunnelStands(box)
+		w.until(80)
+		require.Equal(t, []string{on, on}, w.statuses())
+		w.presence.TunnelEnded(box, w.at(74))
+		w.until(81)
+		require.Equal(t, []string{on, on}, w.statuses(), "it may dial again")
+		w.until(84)
+		require.Equal(t, []string{gone, gone}, w.statuses())
+		require.Equal(t, []string{"online 0..74", "bridgeOffline 74.. after online 0"}, w.timeline("bridge", "b1"))
+	})
+}
+
 // A link that is cut: the bridge runs on, and its cameras stay as they are, or not.
 func TestALinkThatIsCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -9,58 +9,83 @@ import (
 	"github.com/hashicorp/yamux"
 )
 
-// link is the connection below a session. It counts how often something came, and notes when.
+// link is the connection below a session. It notes when something last came, and when something was last sent.
 type link struct {
 	net.Conn
-	came   atomic.Int64
-	cameAt atomic.Int64 // by time.Now().UnixNano()
-	silent atomic.Bool  // attend ended the session, for nothing came any more
+	since  time.Time    // the times below are from then on, by the monotonic clock
+	came   atomic.Int64 // in nanoseconds
+	sent   atomic.Int64
+	silent atomic.Bool // attend ended the session, for nothing came any more
 }
+
+func newLink(c net.Conn) *link { return &link{Conn: c, since: time.Now()} }
 
 // Read reads from the connection.
 func (l *link) Read(b []byte) (int, error) {
 	n, err := l.Conn.Read(b)
 	if n > 0 {
-		l.came.Add(1)
-		l.cameAt.Store(time.Now().UnixNano())
+		l.came.Store(int64(time.Since(l.since)))
 	}
 	return n, err
+}
+
+// Write writes to the connection.
+func (l *link) Write(b []byte) (int, error) {
+	l.sent.Store(int64(time.Since(l.since)))
+	return l.Conn.Write(b)
 }
 
 // last is when the peer was last heard of, once the session has ended.
 func (l *link) last() time.Time {
 	if l.silent.Load() {
-		return time.Unix(0, l.cameAt.Load())
+		return l.since.Add(time.Duration(l.came.Load()))
 	}
 	return time.Now()
 }
 
-// silentTicks is how many halves of the keepalive a peer may be silent.
-const silentTicks = 3
+// The patience of the two ends: how many quarters of the keepalive may pass after a ping until something comes. They
+// are waited for one by one, so that a machine that stood still meanwhile has a moment to read what is there. The
+// bridge gives up first: it dials again before the service takes it for gone.
+const hubPatience, dialerPatience = 3, 2
 
-// attend pings the peer twice in each keepAlive until the session ends, and ends it itself, and returns true, once nothing at all came
-// from the peer for three such halves. Whether and when a ping is answered does not matter: the peer pings too, and what it
-// sends meanwhile tells as much.
-func attend(mux *yamux.Session, l *link, keepAlive time.Duration) (silent bool) {
+// attend pings the peer when nothing has come from it, or was sent to it, for keepAlive, until the session ends. It
+// ends the session itself, and returns true, once nothing at all has come for keepAlive and, in spite of a ping, for
+// patience quarters of it more. Whether and when a ping is answered does not matter: on a slow link its answer stands
+// behind a picture, and what comes of that tells as much. The peer goes by what it hears meanwhile, too.
+func attend(mux *yamux.Session, l *link, keepAlive time.Duration, patience int) (silent bool) {
 	var pings sync.WaitGroup
 	defer pings.Wait()
-	tick := time.NewTicker(keepAlive / 2)
-	defer tick.Stop()
-	came := l.came.Load()
-	for ticks := 0; ; {
+	timer := time.NewTimer(keepAlive)
+	defer timer.Stop()
+	var asked time.Duration // at the last ping
+	for waited, before := 0, int64(-1); ; {
 		select {
 		case <-mux.CloseChan():
 			return false
-		case <-tick.C:
+		case <-timer.C:
 		}
-		if now := l.came.Load(); now != came {
-			came, ticks = now, 0
-		} else if ticks++; ticks >= silentTicks {
+		now, came := time.Since(l.since), l.came.Load()
+		if came != before {
+			waited, before = 0, came
+		}
+		quiet := now-time.Duration(came) >= keepAlive
+		if quiet && waited >= patience {
 			l.silent.Store(true)
 			_ = mux.Close()
 			return true
 		}
-		pings.Go(func() { _, _ = mux.Ping() }) // its answer counts like anything else that comes
+		if quiet {
+			waited++
+		}
+		silence, wait := now-time.Duration(min(came, l.sent.Load())), keepAlive/4
+		switch {
+		case silence < keepAlive:
+			wait = keepAlive - silence
+		case now-asked >= keepAlive:
+			asked = now
+			pings.Go(func() { _, _ = mux.Ping() }) // its answer counts like anything else that comes
+		}
+		timer.Reset(wait)
 	}
 }
 

@@ -1,6 +1,7 @@
 package tunnel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -31,8 +33,8 @@ type Options struct {
 	Handler http.Handler
 	// HTTP dials; nil means http.DefaultClient. Its Timeout must be 0, as it would end the tunnel.
 	HTTP *http.Client
-	// KeepAlive is how long the connection is silent at most, and how soon a peer that is gone is noticed: after twice as long
-	// at the latest; 0 means DefaultKeepAlive.
+	// KeepAlive is how long the connection is silent at most; a service that is gone is noticed after twice as long at the
+	// latest. 0 means what the service says.
 	KeepAlive time.Duration
 	// MinPause and MaxPause bound the pauses between attempts; 0 means 1 s and 1 min.
 	MinPause, MaxPause time.Duration
@@ -89,9 +91,6 @@ func New(o Options) (*Dialer, error) {
 	}
 	if o.Token == nil || o.Handler == nil || o.Bridge == "" {
 		return nil, errors.New("make tunnel: Bridge, Token and Handler are needed")
-	}
-	if o.KeepAlive == 0 {
-		o.KeepAlive = DefaultKeepAlive
 	}
 	if o.MinPause == 0 {
 		o.MinPause = time.Second
@@ -176,13 +175,13 @@ func (d *Dialer) once(ctx context.Context) (stood bool, err error) {
 	if ws.Subprotocol() != Subprotocol {
 		return false, errors.New("what answers at the service's address opens a WebSocket, but no tunnel")
 	}
-	conn := &link{Conn: websocket.NetConn(ctx, ws, websocket.MessageBinary)}
+	conn := newLink(websocket.NetConn(ctx, ws, websocket.MessageBinary))
 	mux, err := yamux.Server(conn, session())
 	if err != nil {
 		return false, err
 	}
 	attended := make(chan bool, 1)
-	go func() { attended <- attend(mux, conn, d.opts.KeepAlive) }()
+	go func() { attended <- attend(mux, conn, d.keepAlive(res.Header), dialerPatience) }()
 	defer func() {
 		_ = mux.Close() // it may be closed already
 		if silent := <-attended; silent {
@@ -197,6 +196,15 @@ func (d *Dialer) once(ctx context.Context) (stood bool, err error) {
 		d.opts.Changed()
 	}
 	return true, d.serve(ctx, mux)
+}
+
+// keepAlive is a bit more than the service's: while all is well it is the one that asks.
+func (d *Dialer) keepAlive(said http.Header) time.Duration {
+	k := otherKeepAlive
+	if ms, err := strconv.Atoi(said.Get(HeaderKeepAlive)); err == nil && ms > 0 {
+		k = min(k, time.Duration(ms)*time.Millisecond)
+	}
+	return cmp.Or(d.opts.KeepAlive, k) * 9 / 8
 }
 
 // serve answers requests until the session ends.

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -37,7 +38,8 @@ type Told struct {
 	Ended func(last time.Time)
 }
 
-// NewHub makes a hub without tunnels. keepAlive is as in Options, 0 means DefaultKeepAlive; log may be nil.
+// NewHub makes a hub without tunnels. A bridge that is gone is noticed after twice keepAlive at the latest; 0 means
+// DefaultKeepAlive. log may be nil.
 func NewHub(keepAlive time.Duration, log *slog.Logger) *Hub {
 	if keepAlive == 0 {
 		keepAlive = DefaultKeepAlive
@@ -51,6 +53,7 @@ func NewHub(keepAlive time.Duration, log *slog.Logger) *Hub {
 // Serve takes in the tunnel of the bridge that sent r, and blocks until it ends or r's context is done. The caller has
 // checked that r comes from that bridge. A bridge's new tunnel replaces its old one, which may be a connection that died unnoticed.
 func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, bridge string, told Told) {
+	w.Header().Set(HeaderKeepAlive, strconv.FormatInt(h.keepAlive.Milliseconds(), 10))
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{Subprotocol}, CompressionMode: websocket.CompressionDisabled})
 	if err != nil {
 		return // Accept has answered
@@ -60,7 +63,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, bridge string, told 
 		_ = ws.Close(websocket.StatusPolicyViolation, "the subprotocol must be "+Subprotocol)
 		return
 	}
-	conn := &link{Conn: websocket.NetConn(context.WithoutCancel(r.Context()), ws, websocket.MessageBinary)}
+	conn := newLink(websocket.NetConn(context.WithoutCancel(r.Context()), ws, websocket.MessageBinary))
 	mux, err := yamux.Client(conn, session())
 	if err != nil {
 		h.log.Error("open a bridge's tunnel", "bridge", bridge, "error", err)
@@ -68,7 +71,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, bridge string, told 
 	}
 	var attending sync.WaitGroup
 	defer attending.Wait()
-	attending.Go(func() { attend(mux, conn, h.keepAlive) })
+	attending.Go(func() { attend(mux, conn, h.keepAlive, hubPatience) })
 	e := &end{mux, transport(mux)}
 	defer e.close()
 	if !h.enter(bridge, e) {

@@ -243,7 +243,32 @@ func TestASilentNetworkIsNoticed(t *testing.T) {
 	require.Eventually(t, func() bool { _, ok := s.hub.Transport("a"); return !ok && !d.Up() }, time.Minute, 5*time.Millisecond)
 	require.Less(t, (<-last).Sub(swallowed), 200*time.Millisecond, "it was last heard of before the silence, not when that was noticed")
 	hole.swallow.Store(false)
+	hole.reset()
 	require.Eventually(t, func() bool { return answers(s.hub, "a", "/back") == "a/back" }, time.Minute, 5*time.Millisecond)
+}
+
+// An idle tunnel costs little: one ping in each keepalive, by the service, and its answer.
+func TestWhatAnIdleTunnelCosts(t *testing.T) {
+	s := newService(t, 200*time.Millisecond)
+	hole := newHole(t, s.Listener.Addr().String(), 0, 0)
+	dial(t, Options{URL: "http://" + hole.Addr().String(), Bridge: "b", Token: token("a"), Handler: echo("a")})
+	waitFor(t, s.hub, "a")
+	began, before, bytes := time.Now(), hole.pieces.Load(), hole.bytes.Load()
+	require.Eventually(t, func() bool { return hole.pieces.Load() >= before+20 }, time.Minute, 5*time.Millisecond)
+	pings, span := float64(hole.pieces.Load()-before)/2, time.Since(began)
+	t.Logf("%.0f pings in %v, %.0f bytes each with the answer", pings, span, float64(hole.bytes.Load()-bytes)/pings)
+	require.GreaterOrEqual(t, span, 9*200*time.Millisecond, "no more than one in a keepalive")
+	require.LessOrEqual(t, float64(hole.bytes.Load()-bytes)/pings, 40.0)
+}
+
+// A service that does not say how long it is silent gives a sign each ten seconds.
+func TestAServiceThatDoesNotSayItsKeepalive(t *testing.T) {
+	d, err := New(Options{URL: "http://h", Bridge: "b", Token: token("a"), Handler: echo("a")})
+	require.NoError(t, err)
+	for said, want := range map[string]time.Duration{"": 20 * time.Second, "x": 20 * time.Second, "3500": 3500 * time.Millisecond,
+		"99999999": 20 * time.Second, "-1": 20 * time.Second} {
+		require.Equal(t, want*9/8, d.keepAlive(http.Header{HeaderKeepAlive: {said}}), said)
+	}
 }
 
 // A link on which what waits takes far longer than the peer may be silent breaks neither the tunnel nor an answer, whether it
@@ -290,6 +315,20 @@ type hole struct {
 	net.Listener
 	swallow atomic.Bool
 	pace    time.Duration // for 4 KiB
+	pieces  atomic.Int64  // that went through, and their bytes
+	bytes   atomic.Int64
+
+	mu    sync.Mutex // guards conns
+	conns []net.Conn
+}
+
+// reset ends all connections.
+func (h *hole) reset() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, c := range h.conns {
+		_ = c.Close()
+	}
 }
 
 // newHole makes one that holds up to room bytes itself, 0 for as many as the kernel likes.
@@ -299,7 +338,7 @@ func newHole(t *testing.T, to string, pace time.Duration, room int) *hole {
 	h := &hole{Listener: l, pace: pace}
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
-	t.Cleanup(func() { cancel(); _ = l.Close(); wg.Wait() })
+	t.Cleanup(func() { cancel(); _ = l.Close(); h.reset(); wg.Wait() })
 	wg.Go(func() {
 		for {
 			in, err := l.Accept()
@@ -314,7 +353,9 @@ func newHole(t *testing.T, to string, pace time.Duration, room int) *hole {
 				_ = in.Close()
 				continue
 			}
-			context.AfterFunc(ctx, func() { _ = in.Close(); _ = out.Close() })
+			h.mu.Lock()
+			h.conns = append(h.conns, in, out)
+			h.mu.Unlock()
 			wg.Go(func() { h.copy(ctx, out, in, h.pace) })
 			wg.Go(func() { h.copy(ctx, in, out, 0) })
 		}
@@ -328,12 +369,16 @@ func (h *hole) copy(ctx context.Context, to, from net.Conn, pace time.Duration) 
 		sleep(ctx, pace)
 		n, err := from.Read(buffer)
 		if err != nil {
-			_ = to.Close()
+			if !h.swallow.Load() { // else nobody is told of the end either
+				_ = to.Close()
+			}
 			return
 		}
 		if h.swallow.Load() {
 			continue
 		}
+		h.pieces.Add(1)
+		h.bytes.Add(int64(n))
 		if _, err := to.Write(buffer[:n]); err != nil {
 			_ = from.Close()
 			return

@@ -90,6 +90,9 @@ func (c *cable) carry(conn net.Conn) {
 	for _, way := range [][2]net.Conn{{conn, other}, {other, conn}} {
 		both.Go(func() {
 			c.oneWay(way[0], way[1])
+			for c.is() == hole { // nobody is told of the end either
+				time.Sleep(10 * time.Millisecond)
+			}
 			_ = conn.Close()
 			_ = other.Close()
 		})

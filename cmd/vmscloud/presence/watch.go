@@ -16,6 +16,9 @@ import (
 const (
 	// afterTunnel is how long it may take to dial again when its tunnel ended without goodbye. It tries after a second.
 	afterTunnel = 7 * time.Second
+	// afterSilence is how long it may take where the tunnel ended because nothing came from the bridge any more, which takes
+	// six seconds: the bridge, if it is there, has noticed the same a moment before.
+	afterSilence = 2 * time.Second
 	// afterGoodbye is how long a bridge that said that it stops may take to be back: a restart, an upgrade.
 	afterGoodbye = 30 * time.Second
 	// afterWord is how long it may be silent without a tunnel. It registers once a minute. After a start of the service all have as
@@ -160,7 +163,10 @@ func (w *Watch) TunnelEnded(d Device, last time.Time) {
 	w.hear(d, func(b *bridge) {
 		b.tunnels--
 		if b.last = last; b.tunnels == 0 && !b.left {
-			b.cutAt, b.until = w.o.Now(), w.o.Now().Add(afterTunnel)
+			b.cutAt, b.until = w.o.Now(), last.Add(afterTunnel)
+			if soon := w.o.Now().Add(afterSilence); b.until.Before(soon) {
+				b.until = soon
+			}
 		}
 	})
 }
