@@ -131,7 +131,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	}
 	a.people = a.openPeople()
 	defer func() { err = errors.Join(err, a.people.Close()) }()
-	a.out = outlet.New(outlet.Options{To: own{a.journal}, Report: a.cfg().Service.URL != "", Ongoing: a.cfg().Service.ReportOngoing, Clock: a.clock, Release: a.ring.Release, Timed: a.disk.write,
+	a.out = outlet.New(outlet.Options{To: own{a.journal}, Report: a.cfg().Service.URL != "", Ongoing: a.cfg().Service.ReportOngoing, Clock: a.clock, Release: a.ring.Release, Doubt: a.doubt().ask, Timed: a.disk.write,
 		Log: a.log, Registerer: a.reg})
 	a.homes = homes.New(homes.Options{Journal: a.journal, Version: a.opts.Version, Log: a.log, Registerer: a.reg})
 	if err := a.homes.Open(a.cfg()); err != nil {

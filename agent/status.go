@@ -101,12 +101,16 @@ func (e *edits) report(file string) status.Config {
 	return c
 }
 
+// readOnly is ST_RDONLY of statfs(2).
+const readOnly = 1
+
 // space is how full the file system of the data folder is; zero where that cannot be asked.
 func space(cfg *configs.Config) status.Space {
 	s := status.Space{Path: cfg.Bridge.Data, Least: int64(cfg.Stills.MinFree)}
 	var fs syscall.Statfs_t
 	if syscall.Statfs(cfg.Bridge.Data, &fs) == nil {
 		s.Free, s.Total = int64(fs.Bavail)*int64(fs.Bsize), int64(fs.Blocks)*int64(fs.Bsize)
+		s.ReadOnly = fs.Flags&readOnly != 0
 	}
 	return s
 }

@@ -33,6 +33,8 @@ type Clock interface {
 const (
 	// outletRetry is how long the outlet waits before it tries a journal that refused an event again.
 	outletRetry = time.Second
+	// doubtEvery is how often it is asked whether events can be stored, while none comes that would show it.
+	doubtEvery = 3 * time.Second
 	// outletDrain bounds the writing of what is left when the agent stops, which is to take five seconds at most in all.
 	outletDrain = 1500 * time.Millisecond
 	// touchEvery is how far the last activity of a span may lie behind on the disk, and so how much of a span a kill or a power
@@ -56,7 +58,8 @@ type Outlet struct {
 	log     *slog.Logger
 
 	timed    func() (ended func())
-	room     *room // nil: a full disk stays full until someone makes room
+	doubt    func() error // nil: nothing is tried
+	room     *room        // nil: a full disk stays full until someone makes room
 	failures prometheus.Counter
 	lost     prometheus.Counter
 
@@ -82,6 +85,9 @@ type Options struct {
 	// Release frees up to so many bytes of the disk for events, and says how many came free. Nil: a full disk stays full until
 	// someone makes room.
 	Release func(bytes int64) (int64, error)
+	// Doubt is asked every few seconds: where something speaks for it that events cannot be stored, it tries whether they
+	// can, and says why not. Nil: only events show it.
+	Doubt func() error
 	// Timed is told when a durable write begins, and by what it returns when it has ended. Nil: it is told nothing.
 	Timed      func() (ended func())
 	Log        *slog.Logger
@@ -98,6 +104,7 @@ func New(opts Options) *Outlet {
 	if o.timed = opts.Timed; o.timed == nil {
 		o.timed = func() func() { return func() {} }
 	}
+	o.doubt = opts.Doubt
 	if opts.Release != nil {
 		o.room = &room{release: opts.Release, log: opts.Log}
 	}
@@ -182,6 +189,8 @@ func (o *Outlet) Run(ctx context.Context) error {
 	defer stop()
 	pause := time.NewTimer(outletRetry)
 	defer pause.Stop()
+	look := time.NewTicker(doubtEvery)
+	defer look.Stop()
 	for {
 		var retry <-chan time.Time
 		wake := o.wake
@@ -196,7 +205,19 @@ func (o *Outlet) Run(ctx context.Context) error {
 			return ctx.Err()
 		case <-wake:
 		case <-retry:
+		case <-look.C:
+			o.settleDoubt()
 		}
+	}
+}
+
+// settleDoubt finds out whether an event could be stored, and makes room where there is none.
+func (o *Outlet) settleDoubt() {
+	if o.doubt == nil || o.Failing() != nil {
+		return // the event that was refused is tried again
+	}
+	if err := o.doubt(); errors.Is(err, journal.ErrFull) && o.room != nil && o.room.make() {
+		_ = o.doubt()
 	}
 }
 

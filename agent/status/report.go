@@ -145,6 +145,8 @@ type Space struct {
 	Total int64  `json:"totalBytes"`
 	Least int64  `json:"leastBytes"` // what is to be free
 	Slow  *Slow  `json:"slow,omitempty"`
+	// ReadOnly says that the file system takes no changes.
+	ReadOnly bool `json:"readOnly,omitempty"`
 }
 
 // Slow is the time, the last one, in which writes to the disk took seconds.

@@ -17,7 +17,8 @@ import (
 )
 
 // probeEvery is how often it is tried whether events can be stored: one that nobody reports would show it too late.
-const probeEvery = 15 * time.Second
+// Where there is a doubt, it is tried each doubtEvery: bridges wait.
+const probeEvery, doubtEvery = 15 * time.Second, 2 * time.Second
 
 // health is how the service is. What it says needs no token, so it names nobody and no path.
 type health struct {
@@ -94,8 +95,6 @@ func (h *health) readyz(w http.ResponseWriter, _ *http.Request) {
 
 // Run tries now and then whether events can be stored, and says so when that changes.
 func (h *health) Run(ctx context.Context) error {
-	tick := time.NewTicker(probeEvery)
-	defer tick.Stop()
 	failed := false
 	for {
 		err := h.events.Probe()
@@ -106,10 +105,22 @@ func (h *health) Run(ctx context.Context) error {
 			h.log.Info("events can be stored again")
 		}
 		failed = err != nil
+		if h.trust(ctx); ctx.Err() != nil {
+			return nil
+		}
+	}
+}
+
+// trust waits until it is time to try again.
+func (h *health) trust(ctx context.Context) {
+	for began := time.Now(); time.Since(began) < probeEvery; {
 		select {
 		case <-ctx.Done():
-			return nil
-		case <-tick.C:
+			return
+		case <-time.After(doubtEvery):
+		}
+		if h.events.Doubtful() {
+			return
 		}
 	}
 }

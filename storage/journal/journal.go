@@ -138,6 +138,9 @@ func (j *Journal) Failing() error { return j.file.Failing() }
 // Probe tries whether changes can be stored, by one that changes nothing.
 func (j *Journal) Probe() error { return j.file.Probe() }
 
+// Doubtful says whether there is a reason to Probe: the last change could not be stored, or the disk is all but full.
+func (j *Journal) Doubtful() bool { return j.file.Doubtful() }
+
 // Check reads everything and compares it: page structure, checksums, the events with their places in the indexes, the
 // outbox with its ids and events. It reads the file's pages once, in order, some seconds for a million events. It changes nothing and
 // runs beside everything else; changes wait only while it begins. The error is one of reading; what is wrong is in the Report.

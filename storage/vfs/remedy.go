@@ -9,7 +9,7 @@ import (
 func Remedy(err error, what string) string {
 	switch {
 	case IsFull(err):
-		return "free space on the disk that holds " + what
+		return "the disk that holds " + what + " is full: free space there"
 	case errors.Is(err, syscall.EROFS):
 		return "the disk that holds " + what + " is read-only, often because the system found it damaged: look at dmesg, repair or replace it, " +
 			"and mount it for writing"

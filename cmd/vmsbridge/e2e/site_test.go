@@ -38,7 +38,13 @@ const lanToken = "lan-token-0123456789abcdef"
 // more is further sections.
 func newSite(t *testing.T, cameras string, more ...string) *site {
 	t.Helper()
-	s := &site{t: t, dir: t.TempDir(), cloudPort: freePort(t)}
+	return newSiteIn(t, t.TempDir(), cameras, more...)
+}
+
+// newSiteIn is newSite with all that it keeps below a folder.
+func newSiteIn(t *testing.T, dir, cameras string, more ...string) *site {
+	t.Helper()
+	s := &site{t: t, dir: dir, cloudPort: freePort(t)}
 	s.service = fmt.Sprintf("http://127.0.0.1:%d", s.cloudPort)
 	data := s.path("cloud")
 	s.account = command(t, "vmscloud", "init", "--data", data, "--account", "e2e", "--quiet")

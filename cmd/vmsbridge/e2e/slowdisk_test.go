@@ -27,11 +27,15 @@ import (
 // slowed is in the environment of this test's program when it is to become another one whose fsyncs are held up.
 const slowed = "VMSBRIDGE_TEST_SLOWED"
 
-// broken is the delay of a disk whose fsyncs fail.
-const broken = -1
+// The delays of disks that refuse every change, with the error that is so many below zero.
+const (
+	broken   = -int64(unix.EIO)
+	readOnly = -int64(unix.EROFS)
+)
 
-// startSlow is start of a program each of whose fsyncs takes that much longer than the disk does, which may change at any time: the kernel asks the test before each
-// (seccomp_unotify(2)), which needs no file system of its own and no privileges.
+// startSlow is start of a program each of whose fsyncs takes that much longer than the disk does, which may
+// change at any time: the kernel asks the test before each (seccomp_unotify(2)), which needs no file system of
+// its own and no privileges.
 func startSlow(t *testing.T, delay *atomic.Int64, name string, args ...string) *program {
 	t.Helper()
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -68,7 +72,8 @@ type notification struct {
 	id    uint64
 	pid   uint32
 	flags uint32
-	data  [64]byte
+	call  int32
+	_     [60]byte
 }
 
 type notificationAnswer struct {
@@ -94,10 +99,10 @@ func holdUp(listener int, delay *atomic.Int64) {
 		}
 		go func() {
 			answer := notificationAnswer{id: n.id, policy: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
-			if d := time.Duration(delay.Load()); d == broken {
-				answer = notificationAnswer{id: n.id, errno: -int32(unix.EIO)}
-			} else {
-				time.Sleep(d)
+			if d := delay.Load(); d < 0 {
+				answer = notificationAnswer{id: n.id, errno: int32(d)}
+			} else if n.call == unix.SYS_FSYNC || n.call == unix.SYS_FDATASYNC {
+				time.Sleep(time.Duration(d))
 			}
 			_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(listener), notifSend, uintptr(unsafe.Pointer(&answer)))
 		}()
@@ -109,13 +114,13 @@ func becomeSlow() error {
 	statement := func(code uint16, k uint32, yes, no uint8) unix.SockFilter {
 		return unix.SockFilter{Code: code, K: k, Jt: yes, Jf: no}
 	}
-	filter := []unix.SockFilter{
-		statement(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, 0, 0, 0), // the number of the call
-		statement(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, unix.SYS_FSYNC, 1, 0),
-		statement(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, unix.SYS_FDATASYNC, 0, 1),
-		statement(unix.BPF_RET|unix.BPF_K, unix.SECCOMP_RET_USER_NOTIF, 0, 0),
-		statement(unix.BPF_RET|unix.BPF_K, unix.SECCOMP_RET_ALLOW, 0, 0),
+	changes := []uint32{unix.SYS_FSYNC, unix.SYS_FDATASYNC, unix.SYS_PWRITE64, unix.SYS_FTRUNCATE, unix.SYS_FALLOCATE}
+	filter := []unix.SockFilter{statement(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, 0, 0, 0)} // the number of the call
+	for i, call := range changes {
+		filter = append(filter, statement(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, call, uint8(len(changes)-i), 0))
 	}
+	filter = append(filter, statement(unix.BPF_RET|unix.BPF_K, unix.SECCOMP_RET_ALLOW, 0, 0),
+		statement(unix.BPF_RET|unix.BPF_K, unix.SECCOMP_RET_USER_NOTIF, 0, 0))
 	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 
 	bolterrors "go.etcd.io/bbolt/errors"
 
@@ -37,11 +38,13 @@ func explain(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case vfs.IsFull(err), errors.Is(err, bolterrors.ErrMaxSizeReached),
+	case vfs.IsFull(err):
+		return fmt.Errorf("%w (%w)", ErrFull, err)
+	case errors.Is(err, bolterrors.ErrMaxSizeReached),
 		// bbolt loses the cause when it fails to grow the file.
 		strings.Contains(err.Error(), "no space left"), strings.Contains(err.Error(), "quota exceeded"),
 		strings.Contains(err.Error(), "file too large"):
-		return fmt.Errorf("%w (%w)", ErrFull, err)
+		return fmt.Errorf("%w (%w: %w)", ErrFull, syscall.ENOSPC, err)
 	case errors.Is(err, bolterrors.ErrDatabaseNotOpen):
 		return ErrClosed
 	}
