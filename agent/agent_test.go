@@ -23,12 +23,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"vmsbridge/agent/camera/clip"
 	"vmsbridge/agent/codec"
 	"vmsbridge/agent/pipeline"
-	"vmsbridge/cmd/camsim/movie"
-	"vmsbridge/cmd/camsim/scene"
-	"vmsbridge/cmd/camsim/serve"
 	"vmsbridge/configs"
+	"vmsbridge/scripts/harness"
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/tunnel"
 	"vmsbridge/uplink/vms"
@@ -95,37 +94,34 @@ type site struct {
 	client *http.Client
 }
 
-// walk is the movie that the cameras show. It is drawn once: under the race detector that takes longer than most tests.
-var walk = sync.OnceValues(func() (*movie.Movie, error) {
-	sc, err := scene.New("person", scene.Options{Width: 320, Height: 176, Rate: 10})
-	if err != nil {
-		return nil, err
-	}
-	whole, err := movie.FromScene(context.Background(), sc, movie.Options{Codec: movie.MJPEG, GOP: 20})
-	if err != nil {
-		return nil, err
-	}
-	short := *whole
-	short.Units = nil
-	for _, u := range slices.Concat(whole.Units[10:35], whole.Units[45:65], whole.Units[130:155]) {
-		u.Shown = len(short.Units)
-		short.Units = append(short.Units, u)
-	}
-	return &short, nil
-})
+// walk is the film that the cameras show: seven seconds in a loop, in which a person walks for two. It is drawn once.
+var walk struct {
+	sync.Mutex
+	film clip.Film
+}
 
-// newSite serves seven seconds in a loop, in which a person walks for two, as two cameras. stop ends the cameras and the
+func walkOf(t *testing.T) clip.Film {
+	walk.Lock()
+	defer walk.Unlock()
+	if walk.film.Units == nil {
+		whole := clip.Draw(t, "--scene", "person", "--seed", "0", "--size", "320x176", "--fps", "10", "--codec", "mjpeg", "--gop", "20")
+		all := whole.Units
+		whole.Units = slices.Concat(all[10:35], all[45:65], all[130:155])
+		for i := range whole.Units {
+			whole.Units[i].Shown = i
+		}
+		walk.film = whole
+	}
+	return walk.film
+}
+
+// newSite serves the walk as two cameras; faults are the flags of camsim that make them misbehave. stop ends the cameras and the
 // service.
-func newSite(t *testing.T, faults ...serve.Fault) (s *site, stop func()) {
-	short, err := walk()
-	require.NoError(t, err)
-	cams, err := serve.New(serve.Options{Listen: "127.0.0.1:0", TCP: true, Auth: serve.AuthDigest, User: "viewer", Password: cameraPassword, Faults: faults,
-		Channels: []serve.Channel{{Path: "/gate", Movie: short}, {Path: "/yard", Movie: short}}})
-	require.NoError(t, err)
-	require.NoError(t, cams.Start())
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- cams.Run(ctx) }()
+func newSite(t *testing.T, faults ...string) (s *site, stop func()) {
+	film := filepath.Join(t.TempDir(), "film")
+	walkOf(t).Write(t, film)
+	urls, stopCameras := harness.Camera(t, append([]string{"--film", film, "--codec", "mjpeg", "--path", "/gate", "--path", "/yard", "--transport", "tcp",
+		"--user", "viewer", "--password", cameraPassword, "--auth", "digest"}, faults...)...)
 	o := &office{events: map[string]vms.Event{}}
 	service := httptest.NewServer(o)
 	yaml := fmt.Sprintf(`
@@ -138,13 +134,12 @@ cameras:
   - {id: gate, url: %q, username: viewer, password: %q, transport: tcp}
   - {id: yard, url: %q, preview_url: %q, username: viewer, password: %q, transport: tcp}
   - {id: attic, url: "rtsp://127.0.0.1:1/none", enabled: false}
-`, filepath.Join(t.TempDir(), "data"), service.URL, serviceToken1, apiToken, cams.URL("/gate"), cameraPassword,
-		cams.URL("/yard"), cams.URL("/yard"), cameraPassword)
+`, filepath.Join(t.TempDir(), "data"), service.URL, serviceToken1, apiToken, urls[0], cameraPassword,
+		urls[1], urls[1], cameraPassword)
 	cfg, err := configs.Parse("test.yaml", []byte(yaml))
 	require.NoError(t, err)
 	return &site{t: t, cfg: cfg, log: &lockedBuffer{}, office: o, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}, func() {
-		cancel()
-		require.NoError(t, <-ended)
+		stopCameras()
 		service.Close()
 	}
 }

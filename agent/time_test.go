@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/cmd/camsim/serve"
 	"vmsbridge/storage/stills"
 	"vmsbridge/uplink/vms"
 )
@@ -157,7 +156,7 @@ func TestEveryRecordGetsItsRightTime(t *testing.T) {
 func TestACamerasClockDrifts(t *testing.T) {
 	t.Parallel()
 	right := newWorld(t)
-	slow := newWorld(t, serve.Fault{Name: "drift", N: 4800})
+	slow := newWorld(t, "--misbehave", "drift=4800")
 	b := slow.box(t, &quartz{id: "a", booted: time.Now(), synced: true})
 	stop := b.start()
 	b.rests(3)

@@ -20,7 +20,6 @@ import (
 	"vmsbridge/agent/camera"
 	"vmsbridge/agent/clock"
 	"vmsbridge/agent/codec"
-	"vmsbridge/cmd/camsim/serve"
 	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/stills"
@@ -118,7 +117,7 @@ type world struct {
 	control *box
 }
 
-func newWorld(t *testing.T, faults ...serve.Fault) *world {
+func newWorld(t *testing.T, faults ...string) *world {
 	s, stop := newSite(t, faults...)
 	w := &world{site: s}
 	ctx, cancel := context.WithCancel(t.Context())

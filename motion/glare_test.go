@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/motion"
+	"vmsbridge/scripts/harness"
 )
 
 // beam throws the light of a headlight on what is there: a soft spot around u, v with a sharp cut-off above, which doubles the light in its middle; through that many
@@ -37,7 +38,7 @@ func (s *scene) beam(u, v, wide, high, strong, bars float64) {
 func TestBeamsSweep(t *testing.T) {
 	for _, wide := range []float64{0.12, 0.25} {
 		for _, strong := range []float64{0.5, 1.2} {
-			if underRace && (wide < 0.2 || strong < 1) {
+			if harness.Race && (wide < 0.2 || strong < 1) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%v wide, %v strong", wide, strong), func(t *testing.T) {
@@ -64,7 +65,7 @@ func TestBeamsSweep(t *testing.T) {
 func TestBeamsThroughBars(t *testing.T) {
 	for _, bars := range []float64{3, 5} {
 		for _, high := range []float64{0.14, 0.3} {
-			if underRace && bars > 3 {
+			if harness.Race && bars > 3 {
 				continue
 			}
 			t.Run(fmt.Sprintf("%v bars, %v high", bars, high), func(t *testing.T) {

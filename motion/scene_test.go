@@ -137,5 +137,8 @@ func watch(t testing.TB, c motion.Config, s *scene, rate float64, d time.Duratio
 	return out
 }
 
+// epoch is the time of picture 0 of all test scenes.
+var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
 // offset is a time in seconds since the scene began.
 func offset(t time.Time) float64 { return t.Sub(epoch).Seconds() }

@@ -9,11 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/motion"
+	"vmsbridge/scripts/harness"
 )
 
 // scenesOf is how many scenes of a kind are drawn: one under the race detector, which slows the drawing down.
 func scenesOf(n uint64) uint64 {
-	if underRace {
+	if harness.Race {
 		return 1
 	}
 	return n

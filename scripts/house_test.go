@@ -39,7 +39,7 @@ var allowed = map[string][]string{
 	"agent/camera/dial":       nil,
 	"agent/camera/signin":     nil,
 	"agent/camera/capture":    nil,
-	"agent/camera/clip":       nil, // for tests only
+	"agent/camera/clip":       {"scripts/harness"}, // for tests only
 	"agent/codec/...":         {"agent/codec/..."},
 	"agent/discover/...":      nil,
 	"agent/panics":            nil,
@@ -91,7 +91,9 @@ var allowed = map[string][]string{
 	"uplink/rough":            nil,                                               // for tests only: a link that misbehaves
 	"uplink/server/...":       {"uplink/admit", "uplink/vms", "uplink/identity"}, // identity's Principal says who asks
 	"agent":                   {"configs", "motion/...", "agent/...", "storage/...", "uplink/..."},
-	"scripts/...":             nil, // peers: it runs the programs, as a person would
+	"scripts/...":             nil,     // peers: it runs the programs, as a person would
+	"scripts/harness":         nil,     // for tests only: waiting, ports, programs
+	"scripts/lab/...":         {"..."}, // a module of its own: what no box runs
 	"cmd/vmscloud/registry":   {"storage/database", "uplink/vms", "uplink/identity/..."},
 	"cmd/...":                 {"..."},
 

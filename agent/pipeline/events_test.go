@@ -7,7 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/cmd/camsim/movie"
+	"vmsbridge/agent/camera"
+	"vmsbridge/agent/camera/clip"
 	"vmsbridge/configs"
 	"vmsbridge/motion"
 	"vmsbridge/motion/tamper"
@@ -113,7 +114,7 @@ func TestRegionsHaveEventsOfTheirOwn(t *testing.T) {
 		c.Cameras[0].Motion.Regions = []configs.Region{{ID: "l", Name: "Left", Area: leftHalf}, {ID: "r", Name: "Right", Area: rightHalf},
 			{ID: "sky", Name: "Sky", Area: sky}}
 	})
-	for _, u := range film(t, movie.MJPEG, 0)[:150] {
+	for _, u := range film(t, camera.MJPEG, 0)[:150] {
 		b.unit(t.Context(), u)
 	}
 	b.close()
@@ -138,7 +139,7 @@ func TestRegionsThatOverlap(t *testing.T) {
 	b := newBench(t, func(c *configs.Config) {
 		c.Cameras[0].Motion.Regions = []configs.Region{{ID: "a", Area: leftHalf}, {ID: "b", Area: leftHalf}, {ID: "c", Area: leftHalf}}
 	})
-	for _, u := range film(t, movie.MJPEG, 0)[:150] {
+	for _, u := range film(t, camera.MJPEG, 0)[:150] {
 		b.unit(t.Context(), u)
 	}
 	b.close()
@@ -179,7 +180,7 @@ func TestRegionsHaveTheirOwnSensitivity(t *testing.T) {
 	b := newBench(t, func(c *configs.Config) {
 		c.Cameras[0].Motion.Regions = []configs.Region{{ID: "numb", Area: all, Sensitivity: 0.01}, {ID: "keen", Area: all, Sensitivity: 0.9}}
 	})
-	for _, u := range units(t, "far", 1) {
+	for _, u := range unitsOf(clip.Draw(t, "--scene", "far", "--codec", "mjpeg", "--size", "320x176", "--fps", "10")) {
 		b.unit(t.Context(), u)
 	}
 	b.close()
@@ -197,7 +198,7 @@ func TestMasksHide(t *testing.T) {
 		c.Cameras[0].Motion.Masks = []configs.Polygon{{{0, 0}, {1, 0}, {1, 1}, {0, 1}}}
 	})
 	half := newBench(t, func(c *configs.Config) { c.Cameras[0].Motion.Masks = []configs.Polygon{leftHalf} })
-	for _, u := range film(t, movie.MJPEG, 0)[:150] {
+	for _, u := range film(t, camera.MJPEG, 0)[:150] {
 		b.unit(t.Context(), u)
 		half.unit(t.Context(), u)
 	}

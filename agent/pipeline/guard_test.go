@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -8,8 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/agent/camera"
-	"vmsbridge/cmd/camsim/movie"
-	"vmsbridge/cmd/camsim/scene"
+	"vmsbridge/agent/camera/clip"
 	"vmsbridge/configs"
 	"vmsbridge/motion"
 	"vmsbridge/motion/tamper"
@@ -17,27 +17,12 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// units are a scene as an MJPEG camera sends it.
-func units(t *testing.T, name string, seed uint64) []camera.AccessUnit {
+// spoilt is a scene in which someone tampers, as an MJPEG camera sends it, and when.
+func spoilt(t *testing.T, name string, seed uint64) ([]camera.AccessUnit, clip.Tampering) {
 	t.Helper()
-	sc, err := scene.New(name, scene.Options{Width: 320, Height: 176, Rate: 10, Seed: seed})
-	require.NoError(t, err)
-	m, err := movie.FromScene(t.Context(), sc, movie.Options{Codec: movie.MJPEG})
-	require.NoError(t, err)
-	var list []camera.AccessUnit
-	for i, u := range m.Units {
-		list = append(list, camera.AccessUnit{Codec: camera.Codec(movie.MJPEG), Time: at(u.Shown * 100), RandomAccess: true, NewStream: i == 0, Width: 320, Height: 176, Data: u.NALs[0]})
-	}
-	return list
-}
-
-// spoilt is a scene in which someone tampers, and when.
-func spoilt(t *testing.T, name string, seed uint64) ([]camera.AccessUnit, scene.Tamper) {
-	t.Helper()
-	sc, err := scene.New(name, scene.Options{Width: 320, Height: 176, Rate: 10, Seed: seed})
-	require.NoError(t, err)
-	require.Len(t, sc.Tampering(), 1)
-	return units(t, name, seed), sc.Tampering()[0]
+	film := clip.Draw(t, "--scene", name, "--seed", fmt.Sprint(seed), "--codec", "mjpeg", "--size", "320x176", "--fps", "10")
+	require.Len(t, film.Tampering, 1)
+	return unitsOf(film), film.Tampering[0]
 }
 
 func ofType(events []vms.Event, kind string) (out []vms.Event) {

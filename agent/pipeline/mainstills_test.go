@@ -16,9 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/agent/camera"
+	"vmsbridge/agent/camera/clip"
 	"vmsbridge/agent/codec"
-	"vmsbridge/cmd/camsim/movie"
-	"vmsbridge/cmd/camsim/scene"
 	"vmsbridge/storage/stills"
 )
 
@@ -40,14 +39,12 @@ func (s *lockedShelf) all() []stills.Still {
 	return append([]stills.Still(nil), s.shelf...)
 }
 
-// film is a drawn scene as access units, ten a second from epoch on, in decode order.
-func film(t *testing.T, codecName string, bframes int) []camera.AccessUnit {
-	t.Helper()
-	var units []camera.AccessUnit
-	for i, u := range drawn(t, codecName, bframes).Units {
-		au := camera.AccessUnit{Codec: camera.Codec(codecName), Time: at(u.Shown * 100), RandomAccess: u.Key, NewStream: i == 0, Width: 320, Height: 176}
+// unitsOf are the access units of a film, ten a second from epoch on, in decode order.
+func unitsOf(f clip.Film) (units []camera.AccessUnit) {
+	for i, u := range f.Units {
+		au := camera.AccessUnit{Codec: camera.Codec(f.Codec), Time: at(u.Shown * 100), RandomAccess: u.Key, NewStream: i == 0, Width: f.Width, Height: f.Height}
 		for _, n := range u.NALs {
-			if codecName != movie.MJPEG {
+			if au.Codec != camera.MJPEG {
 				au.Data = append(au.Data, 0, 0, 0, 1)
 			}
 			au.Data = append(au.Data, n...)
@@ -57,31 +54,28 @@ func film(t *testing.T, codecName string, bframes int) []camera.AccessUnit {
 	return units
 }
 
-// movies are drawn once; tests do not run beside each other.
-var movies = map[string]*movie.Movie{}
+// films are drawn once; tests do not run beside each other.
+var films = map[string]clip.Film{}
 
-// drawn is a person who walks through from 4 s to 12 s and another from 18 s to 26 s, in a loop of 30 s.
-func drawn(t *testing.T, codecName string, bframes int) *movie.Movie {
+// film is a person who walks through from 4 s to 12 s and another from 18 s to 26 s, in a loop of 30 s.
+func film(t *testing.T, c camera.Codec, bframes int) []camera.AccessUnit {
 	t.Helper()
-	if _, err := exec.LookPath("ffmpeg"); err != nil && codecName != movie.MJPEG {
+	if _, err := exec.LookPath("ffmpeg"); err != nil && c != camera.MJPEG {
 		t.Skip("ffmpeg is not installed: apt install ffmpeg (scripts/deps does)")
 	}
-	key := fmt.Sprint(codecName, bframes)
-	if movies[key] == nil {
-		sc, err := scene.New("person", scene.Options{Width: 320, Height: 176, Rate: 10})
-		require.NoError(t, err)
-		movies[key], err = movie.FromScene(t.Context(), sc, movie.Options{Codec: codecName, GOP: 20, BFrames: bframes})
-		require.NoError(t, err)
+	key := fmt.Sprint(c, bframes)
+	if _, ok := films[key]; !ok {
+		films[key] = clip.Draw(t, "--scene", "person", "--seed", "0", "--size", "320x176", "--fps", "10", "--codec", string(c), "--gop", "20", "--bframes", fmt.Sprint(bframes))
 	}
-	return movies[key]
+	return unitsOf(films[key])
 }
 
 func TestMainStillsOfMomentsThatHavePassed(t *testing.T) {
 	for _, c := range []struct {
-		codec   string
+		codec   camera.Codec
 		bframes int
-	}{{movie.H264, 0}, {movie.H264, 2}, {movie.H265, 0}, {movie.MJPEG, 0}} {
-		t.Run(c.codec, func(t *testing.T) {
+	}{{camera.H264, 0}, {camera.H264, 2}, {camera.H265, 0}, {camera.MJPEG, 0}} {
+		t.Run(string(c.codec), func(t *testing.T) {
 			units := film(t, c.codec, c.bframes)
 			pool := codec.NewPool(codec.Options{})
 			defer func() { require.NoError(t, pool.Close()) }()
@@ -118,7 +112,7 @@ func TestMainStillsOfMomentsThatHavePassed(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, [2]int{320, 176}, [2]int{config.Width, config.Height})
 			}
-			if c.codec == movie.MJPEG {
+			if c.codec == camera.MJPEG {
 				require.Equal(t, units[28].Data, got[0].JPEG, "the camera's own bytes")
 			}
 			s.Want(at(60_000)) // never comes: the newest before it is taken

@@ -19,7 +19,6 @@ import (
 	"vmsbridge/agent/camera"
 	"vmsbridge/agent/codec"
 	"vmsbridge/agent/panics"
-	"vmsbridge/cmd/camsim/movie"
 	"vmsbridge/configs"
 	"vmsbridge/storage/stills"
 	"vmsbridge/uplink/vms"
@@ -107,7 +106,7 @@ func (b *bench) statuses(t *testing.T) (out []string) {
 
 func TestPipelineEndsItsSpansAfterAPanic(t *testing.T) {
 	b := newBench(t, nil)
-	for i, u := range film(t, movie.MJPEG, 0)[:110] { // the person walks at 4 s to 12 s
+	for i, u := range film(t, camera.MJPEG, 0)[:110] { // the person walks at 4 s to 12 s
 		u.NewStream = i == 0
 		b.queue.PutUnit(u)
 		it, _ := b.queue.TryGet()
@@ -115,7 +114,7 @@ func TestPipelineEndsItsSpansAfterAPanic(t *testing.T) {
 	}
 	require.NotEmpty(t, b.spans, "the scene moves")
 	b.detector = nil // a bug: every call of it panics from now on
-	for _, u := range film(t, movie.MJPEG, 0)[110:115] {
+	for _, u := range film(t, camera.MJPEG, 0)[110:115] {
 		b.queue.PutUnit(u)
 	}
 	err := panics.Caught(func() error { return b.work(t.Context()) })()
@@ -147,7 +146,7 @@ func TestAPanicEndsThePipelineWithAnError(t *testing.T) {
 
 func TestCameraWithDamagedPicturesOnlyIsNotOnline(t *testing.T) {
 	b := newBench(t, nil)
-	units := film(t, movie.MJPEG, 0)
+	units := film(t, camera.MJPEG, 0)
 	b.setState(camera.Status{State: camera.Online})
 	b.unit(t.Context(), units[0])
 	b.status(camera.Status{State: camera.NoKeyframe, Reason: "no keyframe", Since: at(50)})
@@ -171,7 +170,7 @@ func TestDecoderTroubleIsSaidOnceAndPasses(t *testing.T) {
 	}
 	require.LessOrEqual(t, lines.n.Load(), int64(2))
 	require.Equal(t, camera.UnsupportedCodec, b.State().State)
-	for _, u := range film(t, movie.MJPEG, 0)[:2] { // another profile was chosen in the camera, within the session
+	for _, u := range film(t, camera.MJPEG, 0)[:2] { // another profile was chosen in the camera, within the session
 		b.unit(t.Context(), u)
 	}
 	require.Equal(t, camera.Online, b.State().State)
@@ -187,7 +186,7 @@ func TestAnOutageIsNotedWhileItLasts(t *testing.T) {
 	b.idle(at(60_000))
 	id := b.events(t)[0].ID
 	require.Equal(t, at(60_000), b.diary.touched[id], "after a crash the outage would end where it began")
-	b.unit(t.Context(), film(t, movie.MJPEG, 0)[0])
+	b.unit(t.Context(), film(t, camera.MJPEG, 0)[0])
 	online := b.events(t)[1].ID
 	delete(b.diary.touched, online)
 	b.idle(at(120_000))
@@ -196,7 +195,7 @@ func TestAnOutageIsNotedWhileItLasts(t *testing.T) {
 
 func TestStillsOfAnMJPEGCameraAreItsOwnBytes(t *testing.T) {
 	b := newBench(t, func(c *configs.Config) { c.Stills.PreviewWidth = 160 })
-	u := film(t, movie.MJPEG, 0)[0]
+	u := film(t, camera.MJPEG, 0)[0]
 	b.unit(t.Context(), u)
 	s, err := b.ring.Find("c", stills.Preview, stills.At, u.Time)
 	require.NoError(t, err)
@@ -205,7 +204,7 @@ func TestStillsOfAnMJPEGCameraAreItsOwnBytes(t *testing.T) {
 
 func TestSpansKeepTheirOrderWhenTheClockStepsBack(t *testing.T) {
 	b := newBench(t, nil)
-	units := film(t, movie.MJPEG, 0)
+	units := film(t, camera.MJPEG, 0)
 	for _, u := range units[:80] {
 		b.unit(t.Context(), u)
 	}
@@ -231,11 +230,11 @@ func TestSpansKeepTheirOrderWhenTheClockStepsBack(t *testing.T) {
 
 func TestANewStreamInAnotherSizeAndCodecGoesOn(t *testing.T) {
 	b := newBench(t, nil)
-	for _, u := range film(t, movie.H264, 0)[:60] {
+	for _, u := range film(t, camera.H264, 0)[:60] {
 		b.unit(t.Context(), u)
 	}
 	require.NotEmpty(t, b.spans)
-	for i, u := range film(t, movie.MJPEG, 0)[61:110] {
+	for i, u := range film(t, camera.MJPEG, 0)[61:110] {
 		u.NewStream = i == 0
 		b.unit(t.Context(), u)
 	}
@@ -258,7 +257,7 @@ func TestALostDecoderProcessCostsNoEvent(t *testing.T) {
 	pool := codec.NewPool(codec.Options{Isolation: codec.OwnProcess})
 	defer func() { require.NoError(t, pool.Close()) }()
 	b.rooms.Pool = pool
-	for i, u := range film(t, movie.H264, 0)[:150] {
+	for i, u := range film(t, camera.H264, 0)[:150] {
 		if i == 71 { // in the middle of a span, and of a group of 20 pictures
 			require.NotEmpty(t, b.spans)
 			killChildren(t)

@@ -12,15 +12,15 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/scripts/harness"
 )
 
 // built builds the programs into a folder of the test's own; the build cache makes the second time quick.
 func built(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	build := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "vmsbridge/cmd/vmsbridge", "vmsbridge/cmd/vmscloud", "vmsbridge/cmd/camsim")
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	require.NoError(t, harness.Build(dir, false, "vmsbridge", "vmscloud", "camsim"))
 	return dir
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/scripts/harness"
 	"vmsbridge/uplink/vms"
 )
 
@@ -270,7 +271,7 @@ func TestReplaySharedClip(t *testing.T) {
 		t.Skip("ffmpeg is not installed: apt install ffmpeg")
 	}
 	labels := strings.TrimSuffix(clip, ".mp4") + ".csv"
-	if underRace { // three walks of it
+	if harness.Race { // three walks of it
 		short := filepath.Join(t.TempDir(), "short.mp4")
 		out, err := exec.Command("ffmpeg", "-v", "error", "-nostdin", "-i", clip, "-t", "27", "-c", "copy", short).CombinedOutput()
 		require.NoError(t, err, string(out))

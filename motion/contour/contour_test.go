@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/scripts/harness"
 )
 
 const (
@@ -136,7 +138,7 @@ func TestNothingWithoutTheDetector(t *testing.T) {
 func TestWhatStopsStays(t *testing.T) {
 	stands := box(37, 40, 67, 80, 200)
 	long := 300
-	if underRace {
+	if harness.Race {
 		long = 30
 	}
 	v := newView(3)

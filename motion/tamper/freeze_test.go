@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/motion/tamper"
+	"vmsbridge/scripts/harness"
 )
 
 // sent is what an encoder sends of a place in which nothing moves, rate pictures a second: fresh tells, for a time in seconds and
@@ -39,7 +40,7 @@ func sent(t *testing.T, rate, seconds int, fresh func(at float64, i, _ int) floa
 // A thrifty encoder repeats a quiet place from keyframe to keyframe, however long that takes: it has not frozen.
 func TestOnlyKeyframesAreNotFrozen(t *testing.T) {
 	rates := []int{2, 3, 5, 10, 25}
-	if raced { // scripts/test runs all of them without the race detector
+	if harness.Race { // scripts/test runs all of them without the race detector
 		rates = rates[1:3]
 	}
 	for _, rate := range rates {

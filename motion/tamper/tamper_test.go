@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/motion/tamper"
+	"vmsbridge/scripts/harness"
 )
 
 const (
@@ -279,7 +280,7 @@ func seeds(t testing.TB, usual uint64) uint64 {
 // some is every fifth where the race detector is at work.
 func some[T any](all []T) (out []T) {
 	for i, v := range all {
-		if !raced || i%5 == 0 {
+		if !harness.Race || i%5 == 0 {
 			out = append(out, v)
 		}
 	}

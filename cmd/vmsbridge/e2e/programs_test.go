@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/scripts/harness"
 )
 
 // bin is the folder of the programs under test. They are built once, and with the race detector if the tests are; or they are
@@ -40,32 +42,22 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		bin = dir
-		if out, err := build(dir, raceEnabled); err != nil {
-			fmt.Fprintf(os.Stderr, "build the programs: %v\n%s", err, out)
+		if err := harness.Build(dir, harness.Race, "vmsbridge", "vmscloud", "camsim"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
 		return m.Run()
 	}())
 }
 
-// build builds the programs. camsim is not under test here: under the race detector it would take a minute to draw its scene.
-func build(dir string, race bool) ([]byte, error) {
-	out, err := exec.Command("go", "build", fmt.Sprintf("-race=%t", race), "-o", dir+string(os.PathSeparator), "vmsbridge/cmd/vmsbridge", "vmsbridge/cmd/vmscloud").CombinedOutput()
-	if err != nil {
-		return out, err
-	}
-	return exec.Command("go", "build", "-o", dir+string(os.PathSeparator), "vmsbridge/cmd/camsim").CombinedOutput()
-}
-
 // asShipped makes the rest of the test use programs without the race detector, for figures that users would see.
 func asShipped(t *testing.T) {
 	t.Helper()
-	if !raceEnabled {
+	if !harness.Race {
 		return
 	}
 	dir, before := t.TempDir(), bin
-	out, err := build(dir, false)
-	require.NoError(t, err, "%s", out)
+	require.NoError(t, harness.Build(dir, false, "vmsbridge", "vmscloud", "camsim"))
 	bin = dir
 	t.Cleanup(func() { bin = before })
 }

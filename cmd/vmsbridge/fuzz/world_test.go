@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/scripts/harness"
 )
 
 // bin is the folder of the programs.
@@ -36,12 +38,9 @@ func TestMain(m *testing.M) {
 		if testing.Short() {
 			return m.Run()
 		}
-		for _, args := range [][]string{{fmt.Sprintf("-race=%t", !fuzzing()), "-o", dir + "/", "vmsbridge/cmd/vmsbridge", "vmsbridge/cmd/vmscloud"},
-			{"-o", dir + "/", "vmsbridge/cmd/camsim"}} {
-			if out, err := exec.Command("go", append([]string{"build"}, args...)...).CombinedOutput(); err != nil {
-				fmt.Fprintf(os.Stderr, "build the programs: %v\n%s", err, out)
-				return 1
-			}
+		if err := harness.Build(dir, !fuzzing(), "vmsbridge", "vmscloud", "camsim"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
 		}
 		return m.Run()
 	}())

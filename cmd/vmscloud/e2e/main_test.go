@@ -20,6 +20,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/scripts/harness"
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/delivery"
@@ -35,8 +36,8 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	binary = filepath.Join(dir, "vmscloud")
-	if out, err := exec.Command("go", "build", "-o", binary, "vmsbridge/cmd/vmscloud").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build vmscloud: %v\n%s", err, out)
+	if err := harness.Build(filepath.Dir(binary), false, "vmscloud"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	code := m.Run()

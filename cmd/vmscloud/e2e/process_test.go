@@ -18,16 +18,14 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/scripts/harness"
 )
 
 // programs are vmsbridge and camsim, built once if a benchmark needs them.
 var programs = sync.OnceValues(func() (dir string, err error) {
 	dir = filepath.Dir(binary)
-	out, err := exec.Command("go", "build", "-o", dir+string(os.PathSeparator), "vmsbridge/cmd/vmsbridge", "vmsbridge/cmd/camsim").CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("build the programs: %w\n%s", err, out)
-	}
-	return dir, err
+	return dir, harness.Build(dir, false, "vmsbridge", "camsim")
 })
 
 // process is a vmsbridge or camsim that runs beside the test.

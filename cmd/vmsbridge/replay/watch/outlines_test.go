@@ -9,6 +9,7 @@ import (
 	"vmsbridge/agent/codec/planar"
 	"vmsbridge/cmd/vmsbridge/replay/footage"
 	"vmsbridge/motion"
+	"vmsbridge/scripts/harness"
 )
 
 // A mask is as good in the size of the picture as in that in which it is worked out, whatever the sizes, and keeps its place.
@@ -37,7 +38,7 @@ func TestOutlinesAreScaled(t *testing.T) {
 
 // Pictures larger than those in which outlines are drawn have masks that end where the thing does, to some pixels.
 func TestMasksOfLargePictures(t *testing.T) {
-	if underRace {
+	if harness.Race {
 		t.Skip("drawing outlines takes minutes under the race detector: run go test ./cmd/vmsbridge/replay/watch without -race, as scripts/test does")
 	}
 	const times = 2
@@ -66,7 +67,7 @@ func TestMasksOfLargePictures(t *testing.T) {
 
 // Pictures of which there is one in some seconds have masks all the same, and those of a camera that is looked at as usual do not depend on it.
 func TestMasksOfRarePictures(t *testing.T) {
-	if underRace {
+	if harness.Race {
 		t.Skip("drawing outlines takes minutes under the race detector: run go test ./cmd/vmsbridge/replay/watch without -race, as scripts/test does")
 	}
 	for _, every := range []time.Duration{time.Second, 5 * time.Second, 20 * time.Second} {

@@ -13,6 +13,7 @@ import (
 	"vmsbridge/cmd/vmsbridge/replay/footage"
 	"vmsbridge/motion"
 	"vmsbridge/motion/tamper"
+	"vmsbridge/scripts/harness"
 	"vmsbridge/uplink/vms"
 )
 
@@ -140,7 +141,7 @@ func TestAsTheBridge(t *testing.T) {
 
 // Every picture has a mask of its own, whatever the rate, and the spans are the same with and without.
 func TestMasks(t *testing.T) {
-	if underRace {
+	if harness.Race {
 		t.Skip("drawing outlines takes minutes under the race detector: run go test ./cmd/vmsbridge/replay/watch without -race, as scripts/test does")
 	}
 	w, err := New(Settings{Rate: 10, Masks: true})

@@ -1,5 +1,0 @@
-//go:build !race
-
-package contour
-
-const underRace = false

@@ -1,5 +1,0 @@
-//go:build !race
-
-package motion_test
-
-const underRace = false

@@ -1,5 +1,0 @@
-//go:build !race
-
-package tamper_test
-
-const raced = false
