@@ -30,7 +30,6 @@ var allowed = map[string][]string{
 	"motion/plane":            nil,
 	"motion/tally":            nil,
 	"motion/tamper/...":       {"motion"}, // for its Picture
-	"motion/contour":          nil,        // it is shown pictures and masks
 	"agent/clock":             nil,
 	"agent/certificate":       nil, // for api.tls: auto
 	"agent/camera":            nil,

@@ -41,7 +41,7 @@ type commands struct {
 	Check    checkCommand    `cmd:"" help:"Print every problem of a configuration file as file:line:col: path: message."`
 	Probe    probeCommand    `cmd:"" help:"Say what a camera offers, and save a still."`
 	Discover discoverCommand `cmd:"" help:"Find the cameras of the network by ONVIF, and print their sections of the configuration."`
-	Replay   replayCommand   `cmd:"" help:"Run clips through the detector: spans, masks, a plot, a score against labels."`
+	Replay   replayCommand   `cmd:"" help:"Run clips through the detector: spans, and a score against labels."`
 	Events   eventsCommand   `cmd:"" help:"List the events of a running bridge or of the service."`
 	Image    imageCommand    `cmd:"" help:"Fetch a still of a camera from a running bridge or from the service."`
 	Queue    queueCommand    `cmd:"" help:"Look at the events that still wait to be reported, and at those that the service refused. Stop the bridge first."`

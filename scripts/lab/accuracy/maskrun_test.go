@@ -106,7 +106,7 @@ func maskTable(list []trial, verdicts []maskVerdict) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("## Masks\n")
-	line("What `vmsbridge replay --masks` writes, pixel by pixel, of the pictures after the first %v; who stands still after walking counts, shadows do not, the pixels of edges are left out. F is the harmonic mean", maskLearn)
+	line("What `lab replay --masks` writes, pixel by pixel, of the pictures after the first %v; who stands still after walking counts, shadows do not, the pixels of edges are left out. F is the harmonic mean", maskLearn)
 	line("of recall and precision; wrongly is the share of the pixels of the place that are marked. MOG2 is that of OpenCV with its defaults, its shadows taken off, after a median of 5x5.\n")
 	line("| kind | scene | pictures | recall | precision | F | wrongly | MOG2: recall | precision | F | wrongly |")
 	line("|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|")

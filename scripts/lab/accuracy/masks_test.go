@@ -11,7 +11,7 @@ import (
 
 	"vmsbridge/agent/codec/planar"
 	"vmsbridge/motion"
-	"vmsbridge/motion/contour"
+	"vmsbridge/scripts/lab/contour"
 	drawn "vmsbridge/scripts/lab/scene"
 )
 

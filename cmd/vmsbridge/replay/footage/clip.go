@@ -64,10 +64,10 @@ func openClip(ctx context.Context, path string, o Options) (*Footage, error) {
 		}
 		info.Length = 0 // a guess from the bit rate
 	}
-	c := &clip{path: path, stream: s, clock: clock{step: interval(DefaultRate)}, ahead: make(chan plane, readAhead),
+	c := &clip{path: path, stream: s, clock: clock{step: Interval(DefaultRate)}, ahead: make(chan plane, readAhead),
 		free: make(chan []byte, readAhead+2), done: make(chan struct{})}
 	if info.Rate > 0 {
-		c.clock.step = interval(info.Rate)
+		c.clock.step = Interval(info.Rate)
 	}
 	c.times.more.L = &c.times.mu
 	if err := c.start(ctx); err != nil {
@@ -127,7 +127,7 @@ func (c *clip) start(ctx context.Context) error {
 	var readers sync.WaitGroup
 	readers.Go(func() { c.times.read(times); _ = times.Close() })
 	readers.Go(func() { c.failed = c.read(ctx, luma); _ = luma.Close(); close(c.ahead) })
-	go func() { // ends with the process, for which close waits
+	go func() { // ends with the process, for which Close waits
 		c.ended = c.cmd.Wait()
 		readers.Wait()
 		close(c.done)
@@ -153,7 +153,8 @@ func old(ctx context.Context) bool {
 	return m < 5 || m == 5 && strings.HasPrefix(rest, "0")
 }
 
-func (c *clip) next() (Picture, error) {
+// Next is the next picture.
+func (c *clip) Next() (Picture, error) {
 	if c.held != nil {
 		c.free <- c.held // has room for all that exist
 		c.held = nil
@@ -183,7 +184,7 @@ func (c *clip) end() error {
 	<-c.done
 	switch {
 	case c.n == 1 && (c.stream.images() || c.stream.format == "mjpeg"):
-		return fmt.Errorf("open %s: %w", c.path, errSingle)
+		return fmt.Errorf("open %s: %w", c.path, ErrSingle)
 	case c.ended == nil && errors.Is(c.failed, io.EOF) && c.n > 0 && !cutOff(c.said.String()) && !c.short():
 		return io.EOF
 	case c.n == 0 && !errors.Is(c.failed, io.EOF):
@@ -205,7 +206,8 @@ func (c *clip) short() bool {
 	return c.said.String() != "" && 10*c.n < 9*c.stream.pictures
 }
 
-func (c *clip) complaint() string {
+// Complaint is what ffmpeg said of a file that it read to its end.
+func (c *clip) Complaint() string {
 	select {
 	case <-c.done:
 	default:
@@ -217,7 +219,8 @@ func (c *clip) complaint() string {
 	return ""
 }
 
-func (c *clip) close() {
+// Close ends the process and waits for it.
+func (c *clip) Close() {
 	c.stop()
 	for range c.ahead {
 	}

@@ -1,6 +1,7 @@
 package footage
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -318,7 +319,7 @@ func FuzzStreamHeader(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		form, err := readForm(newReader(b))
+		form, err := readForm(bufio.NewReader(bytes.NewReader(b)))
 		if err == nil {
 			require.Positive(t, form.width)
 			require.LessOrEqual(t, form.width*form.height, planar.MaxPixels)

@@ -1,6 +1,6 @@
-// Package footage reads recorded pictures with their times: clips of any form that the ffmpeg program reads, and folders of
-// numbered images. It is the first stage of vmsbridge replay, in the place that agent/camera and agent/codec have in the
-// bridge, and hands full-size luma to package watch:
+// Package footage reads recorded pictures with their times: clips of any form that the ffmpeg program reads. It is the first
+// stage of vmsbridge replay, in the place that agent/camera and agent/codec have in the bridge, and hands full-size luma to
+// package watch:
 //
 //	f, err := footage.Open(ctx, "yard.mp4", footage.Options{})
 //	defer f.Close()
@@ -10,7 +10,7 @@
 //	}
 //
 // A clip's luma leaves ffmpeg as it was decoded, unscaled and in its own range and bit depth, so that it can be reduced by
-// the same code as a camera's. Images are decoded here, JPEG by the library that decodes MJPEG cameras.
+// the same code as a camera's. New takes pictures of another source: the lab reads folders of images so.
 package footage
 
 import (
@@ -18,7 +18,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -61,27 +60,25 @@ type Info struct {
 // Footage is an open source. It is not safe for concurrent use, but Close may be called once while Next blocks.
 type Footage struct {
 	Info Info
-	from source
+	from Source
 }
 
-// source is a clip or a folder of images.
-type source interface {
-	next() (Picture, error)
-	complaint() string
-	close()
+// Source is where pictures come from: a clip, or something else of which New makes Footage. Next and Complaint are called by one
+// goroutine, Close once, maybe while Next blocks.
+type Source interface {
+	Next() (Picture, error)
+	Complaint() string
+	Close()
 }
 
-// Open starts to read a clip, a folder of images, or the images that a pattern such as "shots/in*.jpg" names. Canceling ctx
-// ends the reading; what was started is gone after Close. Errors name the file and say what to do.
+// New makes Footage of a source.
+func New(info Info, from Source) *Footage { return &Footage{info, from} }
+
+// Open starts to read a clip. Canceling ctx ends the reading; what was started is gone after Close. Errors name the file and say
+// what to do.
 func Open(ctx context.Context, path string, o Options) (*Footage, error) {
 	st, err := os.Stat(path)
 	switch {
-	case errors.Is(err, os.ErrNotExist) && strings.ContainsAny(path, "*?["):
-		names, err := filepath.Glob(path)
-		if err != nil {
-			return nil, fmt.Errorf("find images: the pattern %s: %w", path, err)
-		}
-		return openImages(ctx, path, names, o)
 	case errors.Is(err, os.ErrNotExist) && strings.Contains(path, "://"):
 		return nil, fmt.Errorf("open %s: replay reads files; what a camera offers is said by vmsbridge probe", path)
 	case errors.Is(err, os.ErrNotExist):
@@ -89,32 +86,27 @@ func Open(ctx context.Context, path string, o Options) (*Footage, error) {
 	case err != nil:
 		return nil, fmt.Errorf("open clip: %w", err)
 	case st.IsDir():
-		names, err := imagesOf(path)
-		if err != nil {
-			return nil, err
-		}
-		return openImages(ctx, path, names, o)
+		return nil, fmt.Errorf("open %s: it is a folder; give a clip, or have the images in it read by lab replay (scripts/build makes it)", path)
 	case !st.Mode().IsRegular():
 		return nil, fmt.Errorf("open %s: replay reads files, and this is a pipe or a device: save what comes from it first", path)
 	case st.Size() == 0:
 		return nil, fmt.Errorf("open %s: the file is empty; copy it again", path)
-	case isImage(path):
-		return nil, fmt.Errorf("open %s: %w", path, errSingle)
 	}
 	return openClip(ctx, path, o)
 }
 
-var errSingle = errors.New("it is a single image; give the folder that it lies in, or a clip")
+// ErrSingle says that a file is an image.
+var ErrSingle = errors.New("it is a single image; give a clip, or the folder that it lies in to lab replay (scripts/build makes it)")
 
 // Next reads the next picture; io.EOF after the last. Another error says why the source ended early; the pictures before
 // it were good.
-func (f *Footage) Next() (Picture, error) { return f.from.next() }
+func (f *Footage) Next() (Picture, error) { return f.from.Next() }
 
 // Complaint is what was wrong with a source that could be read to its end all the same; "" if nothing was.
-func (f *Footage) Complaint() string { return f.from.complaint() }
+func (f *Footage) Complaint() string { return f.from.Complaint() }
 
 // Close ends the reading and waits for what was started.
-func (f *Footage) Close() { f.from.close() }
+func (f *Footage) Close() { f.from.Close() }
 
 // clock gives the pictures their times since the first, always later than the one before: files without good times exist.
 type clock struct {
@@ -140,7 +132,7 @@ func (c *clock) at(t time.Duration) time.Duration {
 	return t
 }
 
-// interval is the time between two pictures.
-func interval(rate float64) time.Duration {
+// Interval is the time between two pictures, of which there are so many a second.
+func Interval(rate float64) time.Duration {
 	return max(time.Microsecond, time.Duration(float64(time.Second)/rate))
 }

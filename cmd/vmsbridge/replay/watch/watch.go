@@ -29,9 +29,6 @@ type Settings struct {
 	Rate float64
 	// Tamper is what to look for in the view as a whole; nil for nothing.
 	Tamper *tamper.Config
-	// Masks asks for Mask. It costs a second detector, which looks at every picture whatever the Rate: the newest mask of the
-	// first would be late where the Rate leaves pictures out; and the exact outlines of what that finds.
-	Masks bool
 }
 
 // Event is a span, with its place in the source. Frames count its pictures from 0; times count from the first one.
@@ -67,7 +64,6 @@ type Seen struct {
 type Watch struct {
 	settings Settings
 	detector *motion.Detector
-	masks    *outlines     // nil without
 	view     *tamper.Watch // nil without
 	pace     sight.Pace
 	names    map[string]string // of regions
@@ -97,11 +93,6 @@ func New(s Settings) (*Watch, error) {
 	if w.detector, err = motion.New(s.Motion); err != nil {
 		return nil, fmt.Errorf("prepare the detector: %w", err)
 	}
-	if s.Masks {
-		if w.masks, err = newOutlines(s.Motion); err != nil {
-			return nil, fmt.Errorf("prepare the detector of masks: %w", err)
-		}
-	}
 	if s.Tamper != nil {
 		if w.view, err = tamper.New(*s.Tamper); err != nil {
 			return nil, fmt.Errorf("prepare the watch over the view: %w", err)
@@ -124,18 +115,11 @@ func (w *Watch) Picture(p footage.Picture) Seen {
 		return Seen{}
 	}
 	t := epoch.Add(p.At)
-	due := w.pace.Due(t)
-	if !due && w.masks == nil {
+	if !w.pace.Due(t) {
 		return Seen{}
 	}
 	width, height := planar.Fit(p.Image.Width, p.Image.Height, sight.LumaPixels)
 	pic := motion.Picture{Luma: planar.Luma(p.Image, width, height), Width: width, Height: height, Stride: width, Time: t}
-	if w.masks != nil {
-		w.masks.look(p.Image, pic)
-	}
-	if !due {
-		return Seen{}
-	}
 	r := w.detector.Step(pic)
 	w.remember(share{p.At, r.Activity.Share})
 	w.take(r.Changes)
@@ -146,10 +130,7 @@ func (w *Watch) Picture(p footage.Picture) Seen {
 	return Seen{Looked: true, Result: r, Ended: w.ended, Tampered: tampered}
 }
 
-// Mask writes the activity mask of the newest picture, 255 where something moves, at any size; Settings.Masks must be set.
-func (w *Watch) Mask(dst []byte, width, height int) { w.masks.write(dst, width, height) }
-
-// Silhouette is Mask of the newest picture that was looked at, for showing what the events were made of.
+// Silhouette writes what moves in the newest picture that was looked at, 255 for it, at any size: what the events were made of.
 func (w *Watch) Silhouette(dst []byte, width, height int) {
 	w.detector.ActivityMask(dst, width, height)
 }

@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"bytes"
 	"errors"
 	"testing"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"vmsbridge/cmd/vmsbridge/replay/footage"
 	"vmsbridge/motion"
 	"vmsbridge/motion/tamper"
-	"vmsbridge/scripts/harness"
 	"vmsbridge/uplink/vms"
 )
 
@@ -137,39 +135,6 @@ func TestAsTheBridge(t *testing.T) {
 		require.Equal(t, map[bool]string{true: "", false: "Left"}[ev.Region == ""], ev.RegionName)
 	}
 	require.Equal(t, want, ends)
-}
-
-// Every picture has a mask of its own, whatever the rate, and the spans are the same with and without.
-func TestMasks(t *testing.T) {
-	if harness.Race {
-		t.Skip("drawing outlines takes minutes under the race detector: run go test ./cmd/vmsbridge/replay/watch without -race, as scripts/test does")
-	}
-	w, err := New(Settings{Rate: 10, Masks: true})
-	require.NoError(t, err)
-	plain, err := New(Settings{Rate: 10})
-	require.NoError(t, err)
-	mask := make([]byte, width*height)
-	hits := 0
-	spans := play(t, w, 25, 9, func(i int, s Seen) {
-		w.Mask(mask, width, height)
-		count, inside := bytes.Count(mask, []byte{255}), 0
-		require.Equal(t, len(mask), count+bytes.Count(mask, []byte{0}))
-		if x0 := int(float64(i-100)*8) - 60; x0 >= 0 && x0+60 <= width {
-			for y := 120; y < 280; y++ {
-				inside += bytes.Count(mask[y*width+x0:][:60], []byte{255})
-			}
-		}
-		if i < 95 {
-			require.Zero(t, count, "nothing moves in picture %d", i)
-		}
-		if i > 125 && i < 165 {
-			require.Greater(t, float64(inside), 0.95*60*160, "picture %d", i)
-			require.Greater(t, float64(inside), 0.95*float64(count), "picture %d", i)
-			hits++
-		}
-	})
-	require.Equal(t, 39, hits)
-	require.Equal(t, play(t, plain, 25, 9, nil), spans)
 }
 
 // A span that is open at the end is ended, and damaged pictures keep their numbers.

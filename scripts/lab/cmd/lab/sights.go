@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"vmsbridge/cmd/vmsbridge/replay/chart"
+	"vmsbridge/scripts/lab/chart"
 )
 
 // candidate is a picture that may be shown of a span.

@@ -1,11 +1,12 @@
-package watch
+package masks
 
 import (
 	"time"
 
 	"vmsbridge/agent/codec/planar"
+	"vmsbridge/agent/sight"
 	"vmsbridge/motion"
-	"vmsbridge/motion/contour"
+	"vmsbridge/scripts/lab/contour"
 )
 
 // finePixels is how many pixels of a picture outlines are drawn in, at most: 720x576. Those of larger pictures are scaled up.
@@ -18,6 +19,9 @@ const (
 	rarely = 100 * time.Millisecond
 )
 
+// epoch stands for the time of the first picture.
+var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // told is how much later than the picture before one is for the detector.
 func told(d time.Duration) time.Duration {
 	if d > rare {
@@ -26,8 +30,8 @@ func told(d time.Duration) time.Duration {
 	return d
 }
 
-// outlines makes the masks of every picture: what the detector marks, pixel by pixel.
-type outlines struct {
+// Outlines makes the masks of every picture: what the detector marks, pixel by pixel.
+type Outlines struct {
 	detector      *motion.Detector
 	contour       *contour.Contour
 	seen, clock   time.Time // of the newest picture: its own time, and as the detector is told it
@@ -35,16 +39,19 @@ type outlines struct {
 	seeds, mask   []byte    // of the newest picture
 }
 
-func newOutlines(c motion.Config) (*outlines, error) {
+// NewOutlines has a detector of its own, which looks at every picture, whatever the rate.
+func NewOutlines(c motion.Config) (*Outlines, error) {
 	d, err := motion.New(c)
 	if err != nil {
 		return nil, err
 	}
-	return &outlines{detector: d, contour: contour.New(), seen: epoch, clock: epoch}, nil
+	return &Outlines{detector: d, contour: contour.New(), seen: epoch, clock: epoch}, nil
 }
 
-// look makes the mask of a picture; reduced is the same as the detector sees it.
-func (o *outlines) look(m planar.Image, reduced motion.Picture) {
+// Look makes the mask of a picture, which is shown at a time since the first.
+func (o *Outlines) Look(m planar.Image, at time.Duration) {
+	width, height := planar.Fit(m.Width, m.Height, sight.LumaPixels)
+	reduced := motion.Picture{Luma: planar.Luma(m, width, height), Width: width, Height: height, Stride: width, Time: epoch.Add(at)}
 	o.clock, o.seen = o.clock.Add(told(reduced.Time.Sub(o.seen))), reduced.Time
 	reduced.Time = o.clock
 	o.detector.Step(reduced)
@@ -58,8 +65,8 @@ func (o *outlines) look(m planar.Image, reduced motion.Picture) {
 		ShiftX: dx * float64(o.width), ShiftY: dy * float64(o.height)}, o.seeds, o.mask)
 }
 
-// write scales the newest mask to a size, row after row into dst, which has room: 255 where most of what a pixel lies between is marked, 0 elsewhere.
-func (o *outlines) write(dst []byte, width, height int) {
+// Write scales the newest mask to a size, row after row into dst, which has room: 255 where most of what a pixel lies between is marked, 0 elsewhere.
+func (o *Outlines) Write(dst []byte, width, height int) {
 	if width == o.width && height == o.height {
 		copy(dst, o.mask)
 		return

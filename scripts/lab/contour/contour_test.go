@@ -262,7 +262,7 @@ func TestShake(t *testing.T) {
 	require.Less(t, marked(dx, dy), without/20)
 }
 
-// go test -run '^$' -bench Trace ./motion/contour
+// go test -run '^$' -bench Trace ./contour
 func BenchmarkTrace(b *testing.B) {
 	v := newView(1)
 	thing := box(30, 30, 60, 90, 40)

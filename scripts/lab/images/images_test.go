@@ -1,13 +1,14 @@
-package footage
+package images
 
 import (
-	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
 	"image/jpeg"
 	"image/png"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -17,9 +18,49 @@ import (
 	"golang.org/x/image/bmp"
 
 	codecjpeg "vmsbridge/agent/codec/jpeg"
+	"vmsbridge/agent/codec/planar"
+	"vmsbridge/agent/sight"
+	"vmsbridge/cmd/vmsbridge/replay/footage"
 )
 
-func newReader(b []byte) *bufio.Reader { return bufio.NewReader(bytes.NewReader(b)) }
+// taken is what a test keeps of a picture.
+type taken struct {
+	number        int
+	at            time.Duration
+	width, height int
+	luma          []byte // reduced
+	full          planar.Plane
+	damaged       bool
+}
+
+// read reads all of a source.
+func read(t testing.TB, path string, o footage.Options) ([]taken, footage.Info, error) {
+	t.Helper()
+	f, err := Open(t.Context(), path, o)
+	if err != nil {
+		return nil, footage.Info{}, err
+	}
+	defer f.Close()
+	var all []taken
+	for {
+		p, err := f.Next()
+		if errors.Is(err, io.EOF) {
+			return all, f.Info, nil
+		}
+		if err != nil {
+			return all, f.Info, err
+		}
+		k := taken{number: p.Number, at: p.At, damaged: p.Damaged != nil}
+		if p.Damaged == nil {
+			require.NoError(t, p.Image.Check())
+			w, h := planar.Fit(p.Image.Width, p.Image.Height, sight.LumaPixels)
+			k.width, k.height, k.luma = p.Image.Width, p.Image.Height, planar.Luma(p.Image, w, h)
+			k.full = p.Image.Y
+			k.full.Pix = bytes.Clone(p.Image.Y.Pix)
+		}
+		all = append(all, k)
+	}
+}
 
 // flat is a picture of one brightness.
 func flat(w, h int, v byte) image.Image {
@@ -59,9 +100,9 @@ func TestImagesInOrder(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "readme.txt"), []byte("x"), 0o600))
 	save(t, filepath.Join(dir, "ROI.bmp"), flat(60, 40, 255)) // without a number: not of the series
 	for _, path := range []string{dir, filepath.Join(dir, "in*")} {
-		got, info, err := read(t, path, Options{Rate: 10})
+		got, info, err := read(t, path, footage.Options{Rate: 10})
 		require.NoError(t, err)
-		require.Equal(t, Info{Pictures: 6, Length: 600 * time.Millisecond, Rate: 10}, info)
+		require.Equal(t, footage.Info{Pictures: 6, Length: 600 * time.Millisecond, Rate: 10}, info)
 		require.Len(t, got, 6)
 		for i, p := range got {
 			require.Equal(t, i, p.number)
@@ -70,9 +111,9 @@ func TestImagesInOrder(t *testing.T) {
 			require.InDelta(t, 40*i, int(p.full.Pix[0]), 2, names[i])
 		}
 	}
-	_, info, err := read(t, dir, Options{})
+	_, info, err := read(t, dir, footage.Options{})
 	require.NoError(t, err)
-	require.EqualValues(t, DefaultRate, info.Rate)
+	require.EqualValues(t, footage.DefaultRate, info.Rate)
 }
 
 // Digits are those of the name, for the names of masks.
@@ -140,7 +181,7 @@ func TestImagesThatCannotBe(t *testing.T) {
 		"all broken":     {broken, "no image of the series can be read"},
 		"empty pattern":  {filepath.Join(two, "x*"), "no numbered"},
 	} {
-		_, _, err := read(t, c.path, Options{})
+		_, _, err := read(t, c.path, footage.Options{})
 		require.ErrorContains(t, err, c.want, name)
 	}
 }
@@ -152,7 +193,7 @@ func TestOneImageIsDamaged(t *testing.T) {
 		save(t, filepath.Join(dir, fmt.Sprintf("in%06d.jpg", i)), flat(64, 48, byte(8*i)))
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "in000007.jpg"), []byte{0xff, 0xd8, 0, 0}, 0o600))
-	f, err := Open(t.Context(), dir, Options{})
+	f, err := Open(t.Context(), dir, footage.Options{})
 	require.NoError(t, err)
 	defer f.Close()
 	for i := range 30 {
@@ -173,7 +214,7 @@ func TestImagesStopInTheMiddle(t *testing.T) {
 	for i := range 50 {
 		save(t, filepath.Join(dir, fmt.Sprintf("%d.png", i)), flat(64, 48, byte(i)))
 	}
-	f, err := Open(t.Context(), dir, Options{})
+	f, err := Open(t.Context(), dir, footage.Options{})
 	require.NoError(t, err)
 	_, err = f.Next()
 	require.NoError(t, err)

@@ -1,21 +1,22 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"image"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"vmsbridge/agent/codec/planar"
-	"vmsbridge/cmd/vmsbridge/replay/chart"
+	"vmsbridge/cmd/vmsbridge/replay"
 	"vmsbridge/cmd/vmsbridge/replay/footage"
 	"vmsbridge/cmd/vmsbridge/replay/truth"
 	"vmsbridge/cmd/vmsbridge/replay/watch"
 	"vmsbridge/motion"
+	"vmsbridge/scripts/lab/chart"
 	"vmsbridge/uplink/vms"
 )
 
@@ -25,25 +26,25 @@ const (
 	shownStills  = 8
 )
 
-// replayPlot collects what the plot shows, in bounded memory but for the spans.
-type replayPlot struct {
-	watch    *watch.Watch
-	activity chart.Activity
-	at       []time.Duration // of every picture, for the labels
-	events   []watch.Event
-	view     chart.Still // the picture in which tampering was confirmed
-	sights   sights      // for the span that is, or comes, open
-	first    chart.Still // for a recording without any span
-	most     candidate   // likewise: the picture in which most moves
-	stills   []chart.Still
-	every    int // of the spans gives a still; doubled when there are too many
-	spans    int // of which stills could be kept
+// plot collects what the plot shows, in bounded memory but for the spans.
+type plot struct {
+	recording *replay.Recording
+	activity  chart.Activity
+	at        []time.Duration // of every picture, for the labels
+	events    []watch.Event
+	view      chart.Still // the picture in which tampering was confirmed
+	sights    sights      // for the span that is, or comes, open
+	first     chart.Still // for a recording without any span
+	most      candidate   // likewise: the picture in which most moves
+	stills    []chart.Still
+	every     int // of the spans gives a still; doubled when there are too many
+	spans     int // of which stills could be kept
 }
 
-func newReplayPlot(w *watch.Watch) *replayPlot { return &replayPlot{watch: w, every: 1} }
+func newPlot(r *replay.Recording) *plot { return &plot{recording: r, every: 1} }
 
 // picture takes what one picture showed.
-func (p *replayPlot) picture(pic footage.Picture, s watch.Seen) {
+func (p *plot) picture(pic footage.Picture, s watch.Seen) {
 	p.at = append(p.at, pic.At)
 	if !s.Looked {
 		return
@@ -52,7 +53,7 @@ func (p *replayPlot) picture(pic footage.Picture, s watch.Seen) {
 	p.activity.Add(pic.At, share)
 	for _, c := range s.Result.Changes {
 		if c.Kind == motion.Began && c.Region == "" && !c.Continued {
-			p.sights.begin(p.watch.Offset(c.Start))
+			p.sights.begin(p.recording.Watch.Offset(c.Start))
 		}
 	}
 	if p.first.Luma == nil {
@@ -64,7 +65,7 @@ func (p *replayPlot) picture(pic footage.Picture, s watch.Seen) {
 	if !p.sights.wants(share) {
 		return
 	}
-	c := candidate{p.still(pic, corners(s.Result.Activity.Boxes)), share}
+	c := candidate{p.still(pic, replay.Corners(s.Result.Activity.Boxes)), share}
 	p.sights.add(c)
 	if share > p.most.share {
 		p.most = c
@@ -72,29 +73,29 @@ func (p *replayPlot) picture(pic footage.Picture, s watch.Seen) {
 }
 
 // still keeps a picture, smaller, and what moves in it.
-func (p *replayPlot) still(pic footage.Picture, boxes [][4]float64) chart.Still {
+func (p *plot) still(pic footage.Picture, boxes [][4]float64) chart.Still {
 	w, h := planar.FitWidth(pic.Image.Width, pic.Image.Height, stillWidthPx)
 	s := chart.Still{At: pic.At, Boxes: boxes, Moving: make([]byte, w*h),
 		Luma: &image.Gray{Pix: planar.Luma(pic.Image, w, h), Stride: w, Rect: image.Rect(0, 0, w, h)}}
-	p.watch.Silhouette(s.Moving, w, h)
+	p.recording.Watch.Silhouette(s.Moving, w, h)
 	return s
 }
 
 // event takes a span that ended, and the best picture of it.
-func (p *replayPlot) event(ev watch.Event) {
+func (p *plot) event(ev watch.Event) {
 	p.events = append(p.events, ev)
 	switch {
 	case ev.Type == vms.TypeTamper:
-		p.keep(p.view, ev, fmt.Sprintf("%.1f s; shown: picture at %s", (ev.End.At-ev.Start.At).Seconds(), clockText(p.view.At)))
+		p.keep(p.view, ev, fmt.Sprintf("%.1f s; shown: picture at %s", (ev.End.At-ev.Start.At).Seconds(), replay.Clock(p.view.At)))
 		p.view = chart.Still{}
 	case ev.Region == "":
 		s := p.sights.end(ev.End.At)
-		p.keep(s, ev, fmt.Sprintf("%.1f s, up to %s moves; shown: picture at %s", (ev.End.At-ev.Start.At).Seconds(), shareText(ev.Share), clockText(s.At)))
+		p.keep(s, ev, fmt.Sprintf("%.1f s, up to %s moves; shown: picture at %s", (ev.End.At-ev.Start.At).Seconds(), replay.Share(ev.Share), replay.Clock(s.At)))
 	}
 }
 
 // keep keeps a still of a span: of every one, of every second when there are too many, and so on.
-func (p *replayPlot) keep(s chart.Still, ev watch.Event, caption string) {
+func (p *plot) keep(s chart.Still, ev watch.Event, caption string) {
 	if p.spans++; s.Luma == nil || (p.spans-1)%p.every != 0 {
 		return
 	}
@@ -104,36 +105,41 @@ func (p *replayPlot) keep(s chart.Still, ev watch.Event, caption string) {
 		}
 		p.stills, p.every = p.stills[:keptStills/2], 2*p.every
 	}
-	s.Caption = [2]string{fmt.Sprintf("%s – %s  %s", clockText(ev.Start.At), clockText(ev.End.At), kindText(ev)), caption}
+	s.Caption = [2]string{fmt.Sprintf("%s – %s  %s", replay.Clock(ev.Start.At), replay.Clock(ev.End.At), replay.Kind(ev)), caption}
 	p.stills = append(p.stills, s)
 }
 
 // write draws the plot.
-func (p *replayPlot) write(path string, r *replayed) error {
-	c := chart.Chart{Title: filepath.Base(r.file), Subtitle: p.subtitle(r), Length: r.length, Threshold: p.watch.Threshold(), Activity: &p.activity,
+func (p *plot) write(path string) error {
+	r := p.recording
+	c := chart.Chart{Title: filepath.Base(r.File), Subtitle: p.subtitle(r), Length: r.Length, Threshold: p.recording.Watch.Threshold(), Activity: &p.activity,
 		Lanes: p.lanes(r), Stills: p.chosen(), Areas: p.areas(r)}
-	var out bytes.Buffer
-	if err := c.Encode(&out); err != nil {
+	f, err := os.Create(path)
+	if err != nil {
 		return err
 	}
-	return replace(path, out.Bytes(), 0o644, -1, -1)
+	if err := c.Encode(f); err != nil {
+		_ = f.Close()
+		return err
+	}
+	return f.Close()
 }
 
-func (p *replayPlot) subtitle(r *replayed) string {
-	parts := []string{fmt.Sprintf("%dx%d", r.size.X, r.size.Y)}
-	if r.rate > 0 {
-		parts = append(parts, fmt.Sprintf("%.4g pictures/s", r.rate))
+func (p *plot) subtitle(r *replay.Recording) string {
+	parts := []string{fmt.Sprintf("%dx%d", r.Size.X, r.Size.Y)}
+	if r.Rate > 0 {
+		parts = append(parts, fmt.Sprintf("%.4g pictures/s", r.Rate))
 	}
-	m := r.settings.Motion
-	parts = append(parts, clockText(r.length), counted(len(p.events), "span"), r.camera, fmt.Sprintf("sensitivity %g, %g pictures/s looked at", m.Sensitivity, r.settings.Rate))
+	m := r.Settings.Motion
+	parts = append(parts, replay.Clock(r.Length), replay.Counted(len(p.events), "span"), r.Camera, fmt.Sprintf("sensitivity %g, %g pictures/s looked at", m.Sensitivity, r.Settings.Rate))
 	return strings.Join(parts, "  ·  ")
 }
 
 // lanes are the spans of the whole picture, of each region, and the labels.
-func (p *replayPlot) lanes(r *replayed) []chart.Lane {
+func (p *plot) lanes(r *replay.Recording) []chart.Lane {
 	lanes := []chart.Lane{{Name: "motion", Colour: chart.Amber}}
 	region := map[string]int{}
-	for i, g := range r.settings.Motion.Regions {
+	for i, g := range r.Settings.Motion.Regions {
 		region[g.ID] = len(lanes)
 		lanes = append(lanes, chart.Lane{Name: cmp.Or(g.Name, g.ID), Colour: chart.Palette[i%len(chart.Palette)]})
 	}
@@ -153,9 +159,9 @@ func (p *replayPlot) lanes(r *replayed) []chart.Lane {
 	if len(tamper.Bars) > 0 {
 		lanes = append(lanes, tamper)
 	}
-	if r.labels != nil {
+	if r.Labels != nil {
 		l := chart.Lane{Name: "labelled", Colour: chart.Indigo}
-		for _, b := range r.labels {
+		for _, b := range r.Labels {
 			if b.Kind != truth.Quiet && b.Start < len(p.at) {
 				l.Bars = append(l.Bars, chart.Bar{Start: p.at[b.Start], End: p.at[min(b.End, len(p.at)-1)], Faint: b.Kind != truth.Motion})
 			}
@@ -165,19 +171,19 @@ func (p *replayPlot) lanes(r *replayed) []chart.Lane {
 	return lanes
 }
 
-func (p *replayPlot) areas(r *replayed) []chart.Area {
+func (p *plot) areas(r *replay.Recording) []chart.Area {
 	var areas []chart.Area
-	for _, m := range r.settings.Motion.Masks {
+	for _, m := range r.Settings.Motion.Masks {
 		areas = append(areas, chart.Area{Corners: m, Mask: true})
 	}
-	for i, g := range r.settings.Motion.Regions {
+	for i, g := range r.Settings.Motion.Regions {
 		areas = append(areas, chart.Area{Corners: g.Area, Colour: chart.Palette[i%len(chart.Palette)]})
 	}
 	return areas
 }
 
 // chosen are the stills that are shown, spread over the recording.
-func (p *replayPlot) chosen() []chart.Still {
+func (p *plot) chosen() []chart.Still {
 	if len(p.stills) == 0 {
 		if p.first.Luma == nil {
 			return nil
@@ -186,7 +192,7 @@ func (p *replayPlot) chosen() []chart.Still {
 		s.Caption = [2]string{"no span", "shown: the first picture"}
 		if p.most.share > 0 {
 			s = p.most.still
-			s.Caption = [2]string{"no span", "shown: the picture in which most moves, at " + clockText(s.At)}
+			s.Caption = [2]string{"no span", "shown: the picture in which most moves, at " + replay.Clock(s.At)}
 		}
 		return []chart.Still{s}
 	}

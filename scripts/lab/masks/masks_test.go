@@ -89,7 +89,7 @@ func TestAFolderThatCannotBeWritten(t *testing.T) {
 	require.ErrorContains(t, s.Close(), "write mask")
 }
 
-// go test -bench . ./cmd/vmsbridge/replay/masks
+// go test -bench . ./masks
 func BenchmarkEncode(b *testing.B) {
 	for _, size := range []image.Point{{640, 360}, {1920, 1080}} {
 		mask := random(rand.New(rand.NewPCG(3, 4)), size.X, size.Y)

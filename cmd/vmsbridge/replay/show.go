@@ -1,4 +1,4 @@
-package main
+package replay
 
 import (
 	"cmp"
@@ -19,26 +19,26 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// replayShow prints what replay finds: tables, or JSON lines, and on a terminal how far it is.
-type replayShow struct {
-	streams
+// show prints what is found: tables, or JSON lines, and on a terminal how far it is.
+type show struct {
+	program       Program
 	json, several bool
 	terminal      bool      // standard error is one
 	drawn         time.Time // of the progress line
-	line          bool      // the progress line stands there
+	progressing   bool      // the progress line stands there
 }
 
-func newReplayShow(s streams, asJSON, several bool) *replayShow {
-	show := &replayShow{streams: s, json: asJSON, several: several}
-	if f, ok := s.err.(*os.File); ok {
+func newShow(program Program, asJSON, several bool) *show {
+	s := &show{program: program, json: asJSON, several: several}
+	if f, ok := program.Err.(*os.File); ok {
 		_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
-		show.terminal = err == nil
+		s.terminal = err == nil
 	}
-	return show
+	return s
 }
 
-// replayLine is a span of replay --json.
-type replayLine struct {
+// line is a span of replay --json.
+type line struct {
 	File       string       `json:"file,omitempty"`
 	Type       string       `json:"type"`
 	Region     string       `json:"region"`
@@ -57,28 +57,28 @@ type replayLine struct {
 }
 
 // event prints a span.
-func (p *replayShow) event(r *replayed, ev watch.Event) error {
+func (p *show) event(r *Recording, ev watch.Event) error {
 	p.clear()
 	if !p.json {
 		region := "-"
 		if ev.Region != "" {
 			region = cmp.Or(ev.RegionName, ev.Region)
 		}
-		_, err := fmt.Fprintf(p.out, "%-10s  %-10s  %8s  %-15s  %-18s  %-16s  %-6s  %7s\n", clockText(ev.Start.At), clockText(ev.End.At),
-			fmt.Sprintf("%.1f s", (ev.End.At-ev.Start.At).Seconds()), fmt.Sprintf("%d-%d", ev.Start.Frame, ev.End.Frame), kindText(ev), region, cmp.Or(ev.Object, "-"), movedText(ev))
+		_, err := fmt.Fprintf(p.program.Out, "%-10s  %-10s  %8s  %-15s  %-18s  %-16s  %-6s  %7s\n", Clock(ev.Start.At), Clock(ev.End.At),
+			fmt.Sprintf("%.1f s", (ev.End.At-ev.Start.At).Seconds()), fmt.Sprintf("%d-%d", ev.Start.Frame, ev.End.Frame), Kind(ev), region, cmp.Or(ev.Object, "-"), movedText(ev))
 		return err
 	}
-	l := replayLine{Type: ev.Type, Region: ev.Region, RegionName: ev.RegionName, Reason: ev.Reason, Object: ev.Object, StartFrame: ev.Start.Frame, EndFrame: ev.End.Frame,
-		StartS: secondsOf(ev.Start.At), EndS: secondsOf(ev.End.At), BestFrame: ev.Best.Frame, BestS: secondsOf(ev.Best.At), Boxes: corners(ev.Boxes),
+	l := line{Type: ev.Type, Region: ev.Region, RegionName: ev.RegionName, Reason: ev.Reason, Object: ev.Object, StartFrame: ev.Start.Frame, EndFrame: ev.End.Frame,
+		StartS: secondsOf(ev.Start.At), EndS: secondsOf(ev.End.At), BestFrame: ev.Best.Frame, BestS: secondsOf(ev.Best.At), Boxes: Corners(ev.Boxes),
 		Share: math.Round(ev.Share*1e6) / 1e6, Continued: ev.Continued}
 	if p.several {
-		l.File = r.file
+		l.File = r.File
 	}
-	return json.NewEncoder(p.out).Encode(l)
+	return json.NewEncoder(p.program.Out).Encode(l)
 }
 
-// corners are boxes as the interface writes them: left, top, right, bottom.
-func corners(boxes []motion.Box) [][4]float64 {
+// Corners are boxes as the interface writes them: left, top, right, bottom.
+func Corners(boxes []motion.Box) [][4]float64 {
 	out := make([][4]float64, 0, len(boxes))
 	for _, b := range boxes {
 		c := [4]float64{b.Left, b.Top, b.Right, b.Bottom}
@@ -90,17 +90,16 @@ func corners(boxes []motion.Box) [][4]float64 {
 	return out
 }
 
-// kindText is the event's type for people, with the reason of tampering.
-func kindText(ev watch.Event) string {
-	for short, full := range shortTypes {
-		if full == ev.Type {
-			if ev.Reason != "" {
-				return short + " (" + ev.Reason + ")"
-			}
-			return short
-		}
+// Kind is the event's type for people, with the reason of tampering.
+func Kind(ev watch.Event) string {
+	name, ok := map[string]string{vms.TypeMotion: "motion", vms.TypeMotionInRegion: "region", vms.TypeTamper: "tamper"}[ev.Type]
+	if !ok {
+		return ev.Type
 	}
-	return ev.Type
+	if ev.Reason != "" {
+		return name + " (" + ev.Reason + ")"
+	}
+	return name
 }
 
 // movedText is the largest share of the picture that moved; tampering is not about motion.
@@ -108,22 +107,22 @@ func movedText(ev watch.Event) string {
 	if ev.Type == vms.TypeTamper {
 		return "-"
 	}
-	return shareText(ev.Share)
+	return Share(ev.Share)
 }
 
 // header says what is replayed, and heads the table.
-func (p *replayShow) header(r *replayed, info footage.Info) {
+func (p *show) header(r *Recording, info footage.Info) {
 	if p.json {
 		return
 	}
 	p.clear()
-	_, _ = fmt.Fprintf(p.out, "%s: %s; %s\n", r.file, r.about(info), r.camera)
-	_, _ = fmt.Fprintf(p.out, "%-10s  %-10s  %8s  %-15s  %-18s  %-16s  %-6s  %7s\n", "START", "END", "LENGTH", "PICTURES", "EVENT", "REGION", "OBJECT", "MOVED")
+	_, _ = fmt.Fprintf(p.program.Out, "%s: %s; %s\n", r.File, r.about(info), r.Camera)
+	_, _ = fmt.Fprintf(p.program.Out, "%-10s  %-10s  %8s  %-15s  %-18s  %-16s  %-6s  %7s\n", "START", "END", "LENGTH", "PICTURES", "EVENT", "REGION", "OBJECT", "MOVED")
 }
 
 // about is size, rate and length in words.
-func (r *replayed) about(info footage.Info) string {
-	text := fmt.Sprintf("%dx%d", r.size.X, r.size.Y)
+func (r *Recording) about(info footage.Info) string {
+	text := fmt.Sprintf("%dx%d", r.Size.X, r.Size.Y)
 	if info.Rate > 0 {
 		text += fmt.Sprintf(", %.4g pictures/s", info.Rate)
 		switch {
@@ -135,97 +134,97 @@ func (r *replayed) about(info footage.Info) string {
 		}
 	}
 	if info.Length > 0 {
-		text += ", " + clockText(info.Length)
+		text += ", " + Clock(info.Length)
 	}
 	return text
 }
 
 // summary says how much there was, and how fast it went.
-func (p *replayShow) summary(r *replayed, info footage.Info, interrupted bool) {
+func (p *show) summary(r *Recording, info footage.Info, interrupted bool) {
 	p.clear()
-	to := p.out
+	to := p.program.Out
 	if p.json {
-		to = p.err
+		to = p.program.Err
 	}
-	length := r.length
+	length := r.Length
 	if info.Rate > 0 {
 		length += time.Duration(float64(time.Second) / info.Rate)
 	}
 	took := time.Since(r.begin).Seconds()
-	text := fmt.Sprintf("%s in %s (%s) in %.1f s: %.0f pictures/s, %s x real time", counted(r.events, "span"), counted(r.pictures, "picture"), clockText(length),
+	text := fmt.Sprintf("%s in %s (%s) in %.1f s: %.0f pictures/s, %s x real time", Counted(r.events, "span"), Counted(r.pictures, "picture"), Clock(length),
 		took, float64(r.pictures)/took, timesText(length.Seconds()/took))
 	if interrupted {
 		text = "interrupted: " + text
 	}
 	if p.json && p.several {
-		text = r.file + ": " + text
+		text = r.File + ": " + text
 	}
 	_, _ = fmt.Fprintln(to, text)
 }
 
 // note prints something that the user should know.
-func (p *replayShow) note(text string) {
+func (p *show) note(text string) {
 	p.clear()
-	_, _ = fmt.Fprintln(p.err, "vmsbridge:", strings.Join(strings.Fields(text), " "))
+	_, _ = fmt.Fprintln(p.program.Err, p.program.Name+":", strings.Join(strings.Fields(text), " "))
 }
 
 // progress says how far it is, twice a second, on a terminal only.
-func (p *replayShow) progress(r *replayed, info footage.Info) {
+func (p *show) progress(r *Recording, info footage.Info) {
 	if !p.terminal || r.pictures%16 != 0 || time.Since(p.drawn) < 500*time.Millisecond {
 		return
 	}
 	p.drawn = time.Now()
-	text := clockText(r.length)
+	text := Clock(r.Length)
 	switch {
 	case info.Length > 0:
-		text += fmt.Sprintf(" of %s (%.0f %%)", clockText(info.Length), min(100, 100*r.length.Seconds()/info.Length.Seconds()))
+		text += fmt.Sprintf(" of %s (%.0f %%)", Clock(info.Length), min(100, 100*r.Length.Seconds()/info.Length.Seconds()))
 	case info.Pictures > 0:
 		text += fmt.Sprintf(" (%d of %d pictures)", r.pictures, info.Pictures)
 	}
-	p.line = true
-	_, _ = fmt.Fprintf(p.err, "\r\x1b[K%s  %s x real time, %s", text, timesText(r.length.Seconds()/time.Since(r.begin).Seconds()), counted(r.events, "span"))
+	p.progressing = true
+	_, _ = fmt.Fprintf(p.program.Err, "\r\x1b[K%s  %s x real time, %s", text, timesText(r.Length.Seconds()/time.Since(r.begin).Seconds()), Counted(r.events, "span"))
 }
 
 // clear removes the progress line, before something else is printed.
-func (p *replayShow) clear() {
-	if p.line {
-		p.line = false
-		_, _ = io.WriteString(p.err, "\r\x1b[K")
+func (p *show) clear() {
+	if p.progressing {
+		p.progressing = false
+		_, _ = io.WriteString(p.program.Err, "\r\x1b[K")
 	}
 }
 
-// replayScore is the last line of replay --json --csv.
-type replayScore struct {
+// scoreLine is the last line of replay --json --csv.
+type scoreLine struct {
 	Type string `json:"type"` // "score"
 	truth.Score
 }
 
 // score prints what became of each labelled motion, and the totals.
-func (p *replayShow) score(r *replayed, s truth.Score) error {
+func (p *show) score(r *Recording, s truth.Score) error {
 	p.clear()
 	if p.json {
-		return json.NewEncoder(p.out).Encode(replayScore{"score", s})
+		return json.NewEncoder(p.program.Out).Encode(scoreLine{"score", s})
 	}
-	_, _ = fmt.Fprintf(p.out, "\n%-13s  %-13s  %-7s  %9s  %9s  %s\n", "LABELLED", "FOUND", "RESULT", "ONSET", "END", "NOTE")
+	_, _ = fmt.Fprintf(p.program.Out, "\n%-13s  %-13s  %-7s  %9s  %9s  %s\n", "LABELLED", "FOUND", "RESULT", "ONSET", "END", "NOTE")
 	for _, v := range s.Motions {
 		found, onset, end := "-", "-", "-"
 		if v.Found {
 			found = fmt.Sprintf("%d-%d", v.FoundStart, v.FoundEnd)
 			onset, end = r.errorText(v.OnsetError, v.OnsetOK), r.errorText(v.EndError, v.EndOK)
 		}
-		_, _ = fmt.Fprintf(p.out, "%-13s  %-13s  %-7s  %9s  %9s  %s\n", fmt.Sprintf("%d-%d", v.StartFrame, v.EndFrame), found, verdictText(v), onset, end, v.Note)
+		_, _ = fmt.Fprintf(p.program.Out, "%-13s  %-13s  %-7s  %9s  %9s  %s\n", fmt.Sprintf("%d-%d", v.StartFrame, v.EndFrame), found, verdictText(v), onset, end, v.Note)
 	}
 	for _, at := range s.QuietStarts {
-		_, _ = fmt.Fprintf(p.out, "a span begins in quiet at picture %d\n", at)
+		_, _ = fmt.Fprintf(p.program.Out, "a span begins in quiet at picture %d\n", at)
 	}
-	_, err := fmt.Fprintf(p.out, "%d of %d found, %d missed, %d splits, %d merged; %d starts in quiet; not scored: %d in present_still, %d in residual, %d without label\n"+
+	_, err := fmt.Fprintf(p.program.Out, "%d of %d found, %d missed, %d splits, %d merged; %d starts in quiet; not scored: %d in present_still, %d in residual, %d without label\n"+
 		"precision %.3f, recall %.3f; within the tolerance: %d of %d onsets, %d of %d ends (! marks the others; pictures, late is +)\n",
 		s.Found, s.Total, s.Missed, s.Splits, s.Merged, len(s.QuietStarts), s.Standing, s.Residual, s.Unlabelled,
 		s.Precision, s.Recall, s.OnsetOK, s.Found, s.EndOK, s.Found)
 	return err
 }
 
-func (r *replayed) errorText(frames int, ok bool) string {
+func (r *Recording) errorText(frames int, ok bool) string {
 	text := fmt.Sprintf("%+d", frames)
 	if !ok {
 		text += " !"
@@ -245,8 +244,8 @@ func verdictText(v truth.Verdict) string {
 	return "found"
 }
 
-// clockText is a time within a recording: 0:06.4 or 1:02:03.4.
-func clockText(d time.Duration) string {
+// Clock is a time within a recording: 0:06.4 or 1:02:03.4.
+func Clock(d time.Duration) string {
 	tenths := d.Round(100*time.Millisecond).Milliseconds() / 100
 	s, m, h := tenths/10%60, tenths/600%60, tenths/36000
 	if h > 0 {
@@ -263,6 +262,15 @@ func timesText(times float64) string {
 	return fmt.Sprintf("%.0f", times)
 }
 
-func shareText(share float64) string { return fmt.Sprintf("%.2g %%", 100*share) }
+// Share is a share of the picture, in per cent.
+func Share(share float64) string { return fmt.Sprintf("%.2g %%", 100*share) }
 
 func secondsOf(d time.Duration) float64 { return float64(d.Microseconds()) / 1e6 }
+
+// Counted is a number and what it counts: 1 span, 2 spans.
+func Counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

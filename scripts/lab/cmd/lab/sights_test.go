@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/cmd/vmsbridge/replay/chart"
+	"vmsbridge/scripts/lab/chart"
 )
 
 // What is shown of a span is a picture of it, whatever moved before it began and after it ended.

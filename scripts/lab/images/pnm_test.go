@@ -1,4 +1,4 @@
-package footage
+package images
 
 import (
 	"bytes"
