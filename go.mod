@@ -12,7 +12,6 @@ require (
 	github.com/crewjam/saml v0.5.1
 	github.com/ebitengine/purego v0.10.2
 	github.com/eclipse/paho.golang v0.23.0
-	github.com/eclipse/paho.mqtt.golang v1.5.1
 	github.com/kardianos/service v1.3.0
 	github.com/mattermost/xml-roundtrip-validator v0.1.0
 	github.com/pion/rtcp v1.2.15
@@ -38,7 +37,6 @@ require (
 	github.com/coder/websocket v1.8.15
 	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
 	github.com/google/uuid v1.6.0 // indirect
-	github.com/gorilla/websocket v1.5.3 // indirect
 	github.com/hashicorp/yamux v0.1.2
 	github.com/icholy/digest v1.1.0
 	github.com/jonboulle/clockwork v0.5.0 // indirect

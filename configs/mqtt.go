@@ -14,7 +14,7 @@ import (
 type MQTT struct {
 	// URL is the broker's address, mqtt://host:port or mqtts://host:port. Empty: there is no broker.
 	URL string `yaml:"url"`
-	// Protocol is the version of MQTT, 5 or 3.1.1 for a broker that knows no other. Default 5.
+	// Protocol is the version of MQTT, 5. 3.1.1, which bridges spoke before, is taken for 5, with a warning. Default 5.
 	Protocol string `yaml:"protocol"`
 	// ClientID names the bridge to the broker. Default: vmsbridge- and the bridge's id.
 	ClientID string `yaml:"client_id"`
@@ -38,7 +38,7 @@ type MQTT struct {
 	Backlog Backlog `yaml:"backlog"`
 }
 
-// Backlog bounds what waits for a home of events that does not take them. What is more, or older, is left out for it, and counted.
+// Backlog bounds what waits for a sink beside the service that does not take them. What is more, or older, is left out for it, and counted.
 type Backlog struct {
 	// MaxEvents is how many changes of events may wait. 100 to 10000000, default 100000.
 	MaxEvents int `yaml:"max_events"`
@@ -82,7 +82,9 @@ func (c *checker) mqtt() {
 	if u != nil && (u.RawQuery != "" || u.Path != "" && u.Path != "/") {
 		c.fault("mqtt.url", "must end after the port; topics begin with mqtt.prefix")
 	}
-	c.oneOf("mqtt.protocol", m.Protocol, "5", "3.1.1")
+	if c.oneOf("mqtt.protocol", m.Protocol, "5", "3.1.1"); m.Protocol == "3.1.1" {
+		c.warn("mqtt.protocol", "the bridge speaks MQTT 5 only, which brokers know since 2019; take this line out, and if the broker refuses it, renew that")
+	}
 	m.Password, m.PasswordFile = c.secret("mqtt.password", m.Password, m.PasswordFile)
 	if !m.Password.IsZero() && m.Username == "" {
 		c.fault("mqtt.username", "missing; a password is set")

@@ -45,7 +45,7 @@ var allowed = map[string][]string{
 	"agent/control":           nil,
 	"agent/queue":             {"agent/control", "storage/journal", "uplink/vms"},
 	"agent/systemd":           {"agent/panics"},
-	"agent/status":            {"agent/codec", "uplink/home", "uplink/vms"},
+	"agent/status":            {"agent/codec", "uplink/delivery", "uplink/vms"},
 	"agent/link":              {"agent/clock", "agent/panics", "configs", "storage/journal", "uplink/client/...", "uplink/delivery", "uplink/tunnel", "uplink/vms"},
 	"agent/homes":             {"agent/panics", "configs", "storage/journal", "uplink/..."},
 	"agent/crew":              {"agent/panics", "agent/pipeline", "configs"},
@@ -82,10 +82,9 @@ var allowed = map[string][]string{
 	"uplink/vms/...":          nil,
 	"uplink/trust":            nil, // whom to believe behind TLS
 	"uplink/client/...":       {"uplink/delivery", "uplink/vms", "uplink/trust"},
-	"uplink/delivery":         {"uplink/vms"},                                // from a cursor to a sink
-	"uplink/home":             {"uplink/vms"},                                // what the homes beside the service have in common
-	"uplink/mqtt":             {"uplink/vms", "uplink/home", "uplink/trust"}, // a broker, and Home Assistant through it
-	"uplink/webhook":          {"uplink/vms", "uplink/home", "uplink/trust"}, // signed requests to anyone
+	"uplink/delivery":         {"uplink/vms"},                                    // from a cursor to a sink
+	"uplink/mqtt":             {"uplink/delivery", "uplink/vms", "uplink/trust"}, // a broker, and Home Assistant through it
+	"uplink/webhook":          {"uplink/delivery", "uplink/vms", "uplink/trust"}, // signed requests to anyone
 	"uplink/tunnel":           nil,
 	"uplink/rough":            nil,                                               // for tests only: a link that misbehaves
 	"uplink/server/...":       {"uplink/admit", "uplink/vms", "uplink/identity"}, // identity's Principal says who asks

@@ -8,7 +8,7 @@ import (
 	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/client"
-	"vmsbridge/uplink/home"
+	"vmsbridge/uplink/delivery"
 	"vmsbridge/uplink/mqtt"
 	"vmsbridge/uplink/vms"
 	"vmsbridge/uplink/webhook"
@@ -68,7 +68,7 @@ func (h *Homes) build(w wish, reg prometheus.Registerer) (list []runner, err err
 	return list, nil
 }
 
-func caps(b configs.Backlog) home.Caps { return home.Caps{Events: b.MaxEvents, Age: b.MaxAge} }
+func caps(b configs.Backlog) delivery.Caps { return delivery.Caps{Events: b.MaxEvents, Age: b.MaxAge} }
 
 // secret reads a file again each time that it is asked for, or gives what the YAML said.
 func secret(s configs.Secret, file string) func() (string, error) {
@@ -78,10 +78,10 @@ func secret(s configs.Secret, file string) func() (string, error) {
 	return func() (string, error) { return s.Reveal(), nil }
 }
 
-func (h *Homes) broker(w wish, feed *journal.Cursor, reg prometheus.Registerer) (*mqtt.Home, error) {
+func (h *Homes) broker(w wish, feed *journal.Cursor, reg prometheus.Registerer) (*mqtt.Broker, error) {
 	m := w.mqtt
 	o := mqtt.Options{
-		URL: m.URL, Protocol: m.Protocol, ClientID: m.ClientID, Username: m.Username, Password: secret(m.Password, m.PasswordFile),
+		URL: m.URL, ClientID: m.ClientID, Username: m.Username, Password: secret(m.Password, m.PasswordFile),
 		CAFile: m.CAFile, Fingerprint: m.TLSFingerprint, Prefix: m.Prefix,
 		Bridge: mqtt.Bridge{ID: w.bridge.ID, Name: w.bridge.Name, Version: h.o.Version}, Cameras: w.cameras,
 		Feed: feed, Caps: caps(m.Backlog), Memory: h.o.Journal, Ongoing: h.ongoing, Log: h.o.Log, Registerer: reg,

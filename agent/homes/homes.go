@@ -24,7 +24,7 @@ import (
 	"vmsbridge/agent/panics"
 	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
-	"vmsbridge/uplink/home"
+	"vmsbridge/uplink/delivery"
 	"vmsbridge/uplink/mqtt"
 )
 
@@ -39,7 +39,7 @@ type Options struct {
 // runner is a home: uplink/mqtt and uplink/webhook have one each.
 type runner interface {
 	Run(ctx context.Context) error
-	Status() home.Status
+	Status() delivery.SinkStatus
 }
 
 // Homes are safe for concurrent use. Run may be called once.
@@ -181,16 +181,16 @@ func (h *Homes) open() error {
 }
 
 // Status is each home's, in the order of the configuration.
-func (h *Homes) Status() []home.Status {
+func (h *Homes) Status() []delivery.SinkStatus {
 	h.mu.Lock()
 	list, failed := h.list, h.failed
 	h.mu.Unlock()
-	all := make([]home.Status, 0, len(list)+1)
+	all := make([]delivery.SinkStatus, 0, len(list)+1)
 	for _, r := range list {
 		all = append(all, r.Status())
 	}
 	if failed != nil {
-		all = append(all, home.Status{Kind: "homes", Name: "all", Problem: "the other homes of events cannot be opened: see the log", LastError: failed.Error()})
+		all = append(all, delivery.SinkStatus{Kind: "homes", Name: "all", Problem: "the other homes of events cannot be opened: see the log", LastError: failed.Error()})
 	}
 	return all
 }

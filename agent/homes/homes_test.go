@@ -21,7 +21,7 @@ import (
 
 	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
-	"vmsbridge/uplink/home"
+	"vmsbridge/uplink/delivery"
 	"vmsbridge/uplink/vms"
 )
 
@@ -89,7 +89,7 @@ func run(t *testing.T, h *Homes) (stop func()) {
 func settle(t *testing.T, h *Homes) {
 	t.Helper()
 	eventually(t, func() bool {
-		return !slices.ContainsFunc(h.Status(), func(s home.Status) bool { return s.Waiting > 0 })
+		return !slices.ContainsFunc(h.Status(), func(s delivery.SinkStatus) bool { return s.Waiting > 0 })
 	})
 }
 
@@ -177,7 +177,7 @@ func (b *broken) Run(context.Context) error {
 	return errors.New("ended")
 }
 
-func (b *broken) Status() home.Status { return home.Status{Name: "broken"} }
+func (b *broken) Status() delivery.SinkStatus { return delivery.SinkStatus{Name: "broken"} }
 
 // A home that panics takes neither the process nor the others with it.
 func TestAHomeThatBreaks(t *testing.T) {

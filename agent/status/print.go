@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"vmsbridge/agent/codec"
-	"vmsbridge/uplink/home"
+	"vmsbridge/uplink/delivery"
 )
 
 // Print writes the report as a page of text, what is wrong first.
@@ -117,7 +117,7 @@ func (p *page) cameras(list []Camera) {
 }
 
 // homes is a line for each other home of events.
-func (p *page) homes(list []home.Status) {
+func (p *page) homes(list []delivery.SinkStatus) {
 	for _, h := range list {
 		state := "not tried yet"
 		switch {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"vmsbridge/agent/codec"
-	"vmsbridge/uplink/home"
+	"vmsbridge/uplink/delivery"
 	"vmsbridge/uplink/vms"
 )
 
@@ -75,10 +75,10 @@ type Report struct {
 	Journal Events   `json:"journal"`
 	Users   Users    `json:"users,omitzero"`
 	// Certificate is the SHA-256 of the one that the bridge made itself; "" if it serves none of its own.
-	Certificate string             `json:"certificate,omitempty"`
-	Decoders    codec.Capabilities `json:"decoders"`
-	Homes       []home.Status      `json:"homes,omitempty"`
-	Clock       any                `json:"clock,omitempty"`
+	Certificate string                `json:"certificate,omitempty"`
+	Decoders    codec.Capabilities    `json:"decoders"`
+	Homes       []delivery.SinkStatus `json:"homes,omitempty"`
+	Clock       any                   `json:"clock,omitempty"`
 }
 
 // Config is what became of the configuration file.

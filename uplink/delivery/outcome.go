@@ -45,6 +45,7 @@ func (s *run) finish(res result) {
 func (s *run) welcome(res result) {
 	s.opening, s.open = false, res.verdict.Kind == Taken
 	if !s.open {
+		s.metrics.Failed(res.verdict.Kind).Inc()
 		s.failed(res.verdict)
 		s.closed(res)
 		s.show()

@@ -251,6 +251,7 @@ func (s *run) wait(ctx context.Context, now time.Time) {
 		s.finish(res)
 	case v := <-s.lost:
 		s.open, s.lost = false, nil
+		s.metrics.Failed(v.Kind).Inc()
 		s.failed(v)
 		s.closed(result{opening: v.Hint == "", verdict: v, epoch: s.gate.epoch})
 		s.show()

@@ -3,7 +3,6 @@ package mqtt
 import (
 	"time"
 
-	"vmsbridge/uplink/home"
 	"vmsbridge/uplink/vms"
 )
 
@@ -88,18 +87,18 @@ func (b *board) reset(ongoing []vms.Event, all bool) []message {
 	return list
 }
 
-// apply takes a change and gives what must be published for it.
-func (b *board) apply(list []message, c home.Change, now time.Time) []message {
-	topic := b.topicOf(c.Event)
+// apply takes an entry and gives what must be published for it.
+func (b *board) apply(list []message, q vms.Queued, now time.Time) []message {
+	topic := b.topicOf(q.Event)
 	if topic == "" {
 		return list
 	}
 	switch {
-	case c.Began && (c.Event.Ongoing() || now.Sub(c.Since) < fresh):
-		b.holds[topic][c.Event.ID] = true
-	case c.Began: // long over, and its end follows
+	case q.Began && (q.Event.Ongoing() || now.Sub(q.Since) < fresh):
+		b.holds[topic][q.Event.ID] = true
+	case q.Began: // long over, and its end follows
 	default:
-		delete(b.holds[topic], c.Event.ID)
+		delete(b.holds[topic], q.Event.ID)
 	}
 	return b.show(list, topic)
 }

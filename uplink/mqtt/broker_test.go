@@ -18,7 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"vmsbridge/storage/journal"
-	"vmsbridge/uplink/home"
+	"vmsbridge/uplink/delivery"
 	"vmsbridge/uplink/vms"
 )
 
@@ -181,7 +181,7 @@ type site struct {
 	cursor  *journal.Cursor
 	options Options
 	memory  Memory // nil: the journal
-	home    *Home
+	home    *Broker
 	cancel  context.CancelFunc
 	done    chan error
 }
@@ -265,4 +265,4 @@ func (s *site) event(camera, kind string, ago, length time.Duration, data ...vms
 // began is when this test began, so that an event that is put again has the same start.
 var began = time.Now()
 
-var _ home.Feed = (*journal.Cursor)(nil)
+var _ delivery.Feed = (*journal.Cursor)(nil)

@@ -18,7 +18,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/uplink/home"
 	"vmsbridge/uplink/vms"
 )
 
@@ -52,6 +51,6 @@ func runProgram(t testing.TB, name string, args ...string) {
 	require.NoError(t, err, "%s", out)
 }
 
-func change(ev vms.Event, began bool) home.Change {
-	return home.Change{Place: 1, Event: ev, Began: began, Newest: true, Since: time.Now()}
+func change(ev vms.Event, began bool) vms.Queued {
+	return vms.Queued{Place: 1, Event: ev, Began: began, Newest: true, Since: time.Now()}
 }

@@ -99,41 +99,39 @@ func TestConnectionsThatBreak(t *testing.T) {
 	b := startBroker(t, "allow_anonymous true", "max_queued_messages 0", "max_inflight_messages 0")
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
-			versions(t, func(t *testing.T, version string) {
-				c := cut(t, b.addr(), seed, 20_000)
-				prefix := "vmsbridge/" + fmt.Sprint(seed) + version
-				l := listen(t, b)
-				s := newSite(t, "mqtt://"+c.l.Addr().String(), func(o *Options) {
-					o.Protocol, o.Prefix, o.ClientID, o.Discovery = version, prefix, prefix, ""
-					o.FirstPause, o.MaxPause = time.Millisecond, 5*time.Millisecond
-				})
-				var want []string
-				for i := range 200 {
-					want = append(want, s.put("gate", vms.TypeMotion, time.Duration(2000-10*i)*time.Second, time.Second).ID)
-				}
-				eventually(t, func() bool { return c.count() > 10 || s.home.Status().Waiting == 0 })
-				s.put("gate", vms.TypeMotion, time.Second, 0)
-				cuts := c.heal()
-				eventually(t, func() bool { return s.home.Status().Waiting == 0 && l.last(prefix+"/gate/motion") == "ON" }, "%+v", s.home.Status())
-				require.Zero(t, s.home.Status().Refused)
-				first := func() (ids []string) { // in the order in which they came first
-					seen := map[string]bool{}
-					for _, ev := range l.on(prefix + "/events") {
-						id := idOf(t, ev)
-						if !seen[id] {
-							ids = append(ids, id)
-						}
-						seen[id] = true
-					}
-					return ids
-				}
-				// The broker has them all; the listener may have got only some, and of those some twice.
-				eventually(t, func() bool { return len(first()) > len(want) }, "an event is lost")
-				require.Equal(t, want, first()[:len(want)])
-				require.Equal(t, "online", l.last(prefix+"/status"))
-				t.Logf("%d connections, %d messages for %d events", cuts, len(l.on(prefix+"/events")), len(want)+1)
-				require.Greater(t, cuts, 5)
+			c := cut(t, b.addr(), seed, 20_000)
+			prefix := "vmsbridge/" + fmt.Sprint(seed)
+			l := listen(t, b)
+			s := newSite(t, "mqtt://"+c.l.Addr().String(), func(o *Options) {
+				o.Prefix, o.ClientID, o.Discovery = prefix, prefix, ""
+				o.FirstPause, o.MaxPause = time.Millisecond, 5*time.Millisecond
 			})
+			var want []string
+			for i := range 200 {
+				want = append(want, s.put("gate", vms.TypeMotion, time.Duration(2000-10*i)*time.Second, time.Second).ID)
+			}
+			eventually(t, func() bool { return c.count() > 10 || s.home.Status().Waiting == 0 })
+			s.put("gate", vms.TypeMotion, time.Second, 0)
+			cuts := c.heal()
+			eventually(t, func() bool { return s.home.Status().Waiting == 0 && l.last(prefix+"/gate/motion") == "ON" }, "%+v", s.home.Status())
+			require.Zero(t, s.home.Status().Refused)
+			first := func() (ids []string) { // in the order in which they came first
+				seen := map[string]bool{}
+				for _, ev := range l.on(prefix + "/events") {
+					id := idOf(t, ev)
+					if !seen[id] {
+						ids = append(ids, id)
+					}
+					seen[id] = true
+				}
+				return ids
+			}
+			// The broker has them all; the listener may have got only some, and of those some twice.
+			eventually(t, func() bool { return len(first()) > len(want) }, "an event is lost")
+			require.Equal(t, want, first()[:len(want)])
+			require.Equal(t, "online", l.last(prefix+"/status"))
+			t.Logf("%d connections, %d messages for %d events", cuts, len(l.on(prefix+"/events")), len(want)+1)
+			require.Greater(t, cuts, 5)
 		})
 	}
 }

@@ -1,5 +1,5 @@
-// Package mqtt hands events to an MQTT broker, version 3.1.1 or 5, and shows the cameras' present state there, so that Home
-// Assistant finds them by itself. It is a home of events (uplink/home): it reads the journal at its own pace and only
+// Package mqtt hands events to an MQTT broker, version 5, and shows the cameras' present state there, so that Home
+// Assistant finds them by itself. It is a sink (uplink/delivery): it reads the journal at its own pace and only
 // publishes; nothing is taken from the broker.
 //
 // # Topics
@@ -24,9 +24,8 @@
 // behind. A span that began and ended within the last half minute is shown ON and then OFF, however late it is read; an older
 // one that has ended is not shown at all, since an automation that turns on a light an hour late is worse than none.
 //
-// # Two libraries
+// # The library
 //
-// Eclipse Paho's two clients are used, paho.mqtt.golang for 3.1.1 and paho.golang for 5, each behind a small session: no
-// well-kept library for Go speaks both. Reconnecting, and what to send again, is this package's, because what was acknowledged
-// must be noted in the journal and not in a client's memory.
+// Eclipse Paho's client of version 5, which brokers speak since 2019, behind a small session. Reconnecting, and what to send again, is
+// uplink/delivery's, because what was acknowledged must be noted in the journal and not in a client's memory.
 package mqtt

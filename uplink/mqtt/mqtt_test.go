@@ -21,12 +21,6 @@ const (
 	status = "vmsbridge/b1/status"
 )
 
-func versions(t *testing.T, f func(t *testing.T, version string)) {
-	for _, v := range []string{Version311, Version5} {
-		t.Run(v, func(t *testing.T) { t.Parallel(); f(t, v) })
-	}
-}
-
 // ids are the events heard, as "id" or "id…" for one that goes on.
 func ids(t *testing.T, l *listener) (list []string) {
 	t.Helper()
@@ -51,48 +45,46 @@ func idOf(t *testing.T, payload string) string {
 
 func TestStatesAndEvents(t *testing.T) {
 	t.Parallel()
-	versions(t, func(t *testing.T, version string) {
-		b := startBroker(t)
-		l := listen(t, b)
-		s := newSite(t, b.url(), func(o *Options) { o.Protocol = version })
-		eventually(t, func() bool { return l.last(status) == "online" })
-		require.Equal(t, []string{"OFF"}, l.on(motion))
+	b := startBroker(t)
+	l := listen(t, b)
+	s := newSite(t, b.url(), nil)
+	eventually(t, func() bool { return l.last(status) == "online" })
+	require.Equal(t, []string{"OFF"}, l.on(motion))
 
-		s.put("gate", vms.TypeDeviceStatus, 0, 0, vms.DeviceCloudStatusUpdate(vms.CreatorHealth, vms.StatusOnline))
-		eventually(t, func() bool { return l.last("vmsbridge/b1/gate/connectivity") == "ON" })
-		ev := s.put("gate", vms.TypeMotion, 0, 0)
-		eventually(t, func() bool { return l.last(motion) == "ON" })
-		region := s.put("gate", vms.TypeMotionInRegion, 0, 0, vms.MotionRegion(vms.CreatorMotion, "door", "Door", nil))
-		eventually(t, func() bool { return l.last(motion+"/door") == "ON" })
-		s.put("gate", vms.TypeTamper, 0, 0)
-		eventually(t, func() bool { return l.last("vmsbridge/b1/gate/tamper") == "ON" })
-		s.put("elsewhere", vms.TypeMotion, 0, 0)
-		s.put("gate", vms.TypeMotion, 0, time.Second)
-		s.put("gate", vms.TypeMotionInRegion, 0, time.Second, vms.MotionRegion(vms.CreatorMotion, "door", "Door", nil))
-		s.put("gate", vms.TypeTamper, 0, time.Second)
-		s.put("gate", vms.TypeDeviceStatus, 0, time.Second, vms.DeviceCloudStatusUpdate(vms.CreatorHealth, vms.StatusOnline))
-		for _, topic := range []string{motion, motion + "/door", "vmsbridge/b1/gate/tamper", "vmsbridge/b1/gate/connectivity"} {
-			eventually(t, func() bool { return l.last(topic) == "OFF" })
-			require.Equal(t, []string{"OFF", "ON", "OFF"}, l.on(topic), topic)
-		}
-		eventually(t, func() bool { return len(l.on(events)) == 9 })
-		got := ids(t, l)
-		require.Equal(t, ev.ID+"…", got[1])
-		require.Contains(t, got, ev.ID)
-		require.Contains(t, got, region.ID)
-		var back vms.Event
-		require.NoError(t, json.Unmarshal([]byte(l.on(events)[1]), &back))
-		require.Equal(t, ev, back, "the envelope arrives as it was put")
-		eventually(t, func() bool { return s.home.Status().Waiting == 0 })
-		eventually(t, func() bool { return s.home.Status().Sent == 9 })
+	s.put("gate", vms.TypeDeviceStatus, 0, 0, vms.DeviceCloudStatusUpdate(vms.CreatorHealth, vms.StatusOnline))
+	eventually(t, func() bool { return l.last("vmsbridge/b1/gate/connectivity") == "ON" })
+	ev := s.put("gate", vms.TypeMotion, 0, 0)
+	eventually(t, func() bool { return l.last(motion) == "ON" })
+	region := s.put("gate", vms.TypeMotionInRegion, 0, 0, vms.MotionRegion(vms.CreatorMotion, "door", "Door", nil))
+	eventually(t, func() bool { return l.last(motion+"/door") == "ON" })
+	s.put("gate", vms.TypeTamper, 0, 0)
+	eventually(t, func() bool { return l.last("vmsbridge/b1/gate/tamper") == "ON" })
+	s.put("elsewhere", vms.TypeMotion, 0, 0)
+	s.put("gate", vms.TypeMotion, 0, time.Second)
+	s.put("gate", vms.TypeMotionInRegion, 0, time.Second, vms.MotionRegion(vms.CreatorMotion, "door", "Door", nil))
+	s.put("gate", vms.TypeTamper, 0, time.Second)
+	s.put("gate", vms.TypeDeviceStatus, 0, time.Second, vms.DeviceCloudStatusUpdate(vms.CreatorHealth, vms.StatusOnline))
+	for _, topic := range []string{motion, motion + "/door", "vmsbridge/b1/gate/tamper", "vmsbridge/b1/gate/connectivity"} {
+		eventually(t, func() bool { return l.last(topic) == "OFF" })
+		require.Equal(t, []string{"OFF", "ON", "OFF"}, l.on(topic), topic)
+	}
+	eventually(t, func() bool { return len(l.on(events)) == 9 })
+	got := ids(t, l)
+	require.Equal(t, ev.ID+"…", got[1])
+	require.Contains(t, got, ev.ID)
+	require.Contains(t, got, region.ID)
+	var back vms.Event
+	require.NoError(t, json.Unmarshal([]byte(l.on(events)[1]), &back))
+	require.Equal(t, ev, back, "the envelope arrives as it was put")
+	eventually(t, func() bool { return s.home.Status().Waiting == 0 })
+	eventually(t, func() bool { return s.home.Status().Sent == 9 })
 
-		// What lies there: states, status and what Home Assistant is told, and no event.
-		later := listen(t, b)
-		eventually(t, func() bool { return later.last(status) == "online" && later.last(motion) == "OFF" })
-		require.Empty(t, later.on(events))
-		s.stop()
-		eventually(t, func() bool { return l.last(status) == "offline" })
-	})
+	// What lies there: states, status and what Home Assistant is told, and no event.
+	later := listen(t, b)
+	eventually(t, func() bool { return later.last(status) == "online" && later.last(motion) == "OFF" })
+	require.Empty(t, later.on(events))
+	s.stop()
+	eventually(t, func() bool { return l.last(status) == "offline" })
 }
 
 // Home Assistant is told of each sensor once, with what it needs, and of topics that are there.
@@ -215,43 +207,41 @@ func TestOutage(t *testing.T) {
 	for _, how := range []string{"stopped", "killed"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			versions(t, func(t *testing.T, version string) {
-				b := startBroker(t)
-				s := newSite(t, b.url(), func(o *Options) { o.Protocol = version })
-				l := listen(t, b)
-				s.put("gate", vms.TypeMotion, time.Minute, 0)
-				eventually(t, func() bool { return l.last(motion) == "ON" })
-				eventually(t, func() bool { return s.home.Status().Waiting == 0 })
-				if how == "stopped" {
-					b.stop()
+			b := startBroker(t)
+			s := newSite(t, b.url(), nil)
+			l := listen(t, b)
+			s.put("gate", vms.TypeMotion, time.Minute, 0)
+			eventually(t, func() bool { return l.last(motion) == "ON" })
+			eventually(t, func() bool { return s.home.Status().Waiting == 0 })
+			if how == "stopped" {
+				b.stop()
+			} else {
+				b.kill()
+			}
+			eventually(t, func() bool { return !s.home.Status().Up })
+			require.Contains(t, s.home.Status().Problem, "MQTT broker")
+			want := []string{s.put("gate", vms.TypeMotion, time.Minute, time.Second).ID}
+			for i := range 200 {
+				ev := s.put("yard.2", vms.TypeMotion, time.Duration(200-i)*time.Second, 0)
+				if i%10 != 9 {
+					ev = s.put("yard.2", vms.TypeMotion, time.Duration(200-i)*time.Second, time.Second)
+					want = append(want, ev.ID)
 				} else {
-					b.kill()
+					want = append(want, ev.ID+"…")
 				}
-				eventually(t, func() bool { return !s.home.Status().Up })
-				require.Contains(t, s.home.Status().Problem, "MQTT broker")
-				want := []string{s.put("gate", vms.TypeMotion, time.Minute, time.Second).ID}
-				for i := range 200 {
-					ev := s.put("yard.2", vms.TypeMotion, time.Duration(200-i)*time.Second, 0)
-					if i%10 != 9 {
-						ev = s.put("yard.2", vms.TypeMotion, time.Duration(200-i)*time.Second, time.Second)
-						want = append(want, ev.ID)
-					} else {
-						want = append(want, ev.ID+"…")
-					}
-				}
-				b.again()
-				after := listen(t, b)
-				eventually(t, func() bool { return after.last(status) == "online" && after.last(motion) == "OFF" })
-				eventually(t, func() bool { return s.home.Status().Waiting == 0 })
-				eventually(t, func() bool { return after.last("vmsbridge/b1/yard.2/motion") == "ON" })
-				if how == "stopped" { // the listener may have come after the first of them
-					require.Subset(t, want, ids(t, after))
-				}
-				later := listen(t, b)
-				eventually(t, func() bool { return later.last(status) == "online" })
-				require.Equal(t, "OFF", later.last(motion))
-				eventually(t, func() bool { return s.home.Status().Sent == 202 }, "each once, in its last form, and one twice")
-			})
+			}
+			b.again()
+			after := listen(t, b)
+			eventually(t, func() bool { return after.last(status) == "online" && after.last(motion) == "OFF" })
+			eventually(t, func() bool { return s.home.Status().Waiting == 0 })
+			eventually(t, func() bool { return after.last("vmsbridge/b1/yard.2/motion") == "ON" })
+			if how == "stopped" { // the listener may have come after the first of them
+				require.Subset(t, want, ids(t, after))
+			}
+			later := listen(t, b)
+			eventually(t, func() bool { return later.last(status) == "online" })
+			require.Equal(t, "OFF", later.last(motion))
+			eventually(t, func() bool { return s.home.Status().Sent == 202 }, "each once, in its last form, and one twice")
 		})
 	}
 }
@@ -259,21 +249,19 @@ func TestOutage(t *testing.T) {
 // The order of what waited is that of the bridge.
 func TestBacklogInOrder(t *testing.T) {
 	t.Parallel()
-	versions(t, func(t *testing.T, version string) {
-		b := startBroker(t)
-		l := listen(t, b)
-		s := newSite(t, b.url(), func(o *Options) { o.Protocol = version })
-		s.up()
-		s.stop()
-		var want []string
-		for i := range 300 {
-			want = append(want, s.put("gate", vms.TypeMotion, time.Duration(3000-10*i)*time.Second, time.Second).ID)
-		}
-		s.start()
-		eventually(t, func() bool { return len(l.on(events)) >= 300 })
-		require.Equal(t, want, ids(t, l))
-		require.NotContains(t, l.on(motion), "ON", "what is long over is not shown")
-	})
+	b := startBroker(t)
+	l := listen(t, b)
+	s := newSite(t, b.url(), nil)
+	s.up()
+	s.stop()
+	var want []string
+	for i := range 300 {
+		want = append(want, s.put("gate", vms.TypeMotion, time.Duration(3000-10*i)*time.Second, time.Second).ID)
+	}
+	s.start()
+	eventually(t, func() bool { return len(l.on(events)) >= 300 })
+	require.Equal(t, want, ids(t, l))
+	require.NotContains(t, l.on(motion), "ON", "what is long over is not shown")
 }
 
 // A short span that was read late, but not too late, is shown all the same.
@@ -365,18 +353,16 @@ func TestSignInAndTLS(t *testing.T) {
 		{"plain", func(o *Options) { o.URL, o.Password = b.url(), password("right") }, "MQTT broker"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			versions(t, func(t *testing.T, version string) {
-				s := newSite(t, url, func(o *Options) {
-					o.Protocol, o.Username, o.ClientID = version, "bridge", c.name+version
-					c.change(o)
-				})
-				if c.problem == "" {
-					s.up()
-					return
-				}
-				eventually(t, func() bool { return strings.Contains(s.home.Status().Problem, c.problem) }, "%+v", s.home.Status())
-				require.NotContains(t, fmt.Sprintf("%+v", s.home.Status()), "wrong-secret")
+			s := newSite(t, url, func(o *Options) {
+				o.Username, o.ClientID = "bridge", c.name
+				c.change(o)
 			})
+			if c.problem == "" {
+				s.up()
+				return
+			}
+			eventually(t, func() bool { return strings.Contains(s.home.Status().Problem, c.problem) }, "%+v", s.home.Status())
+			require.NotContains(t, fmt.Sprintf("%+v", s.home.Status()), "wrong-secret")
 		})
 	}
 }
@@ -386,39 +372,35 @@ func TestSilentBroker(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer l.Close()
-	versions(t, func(t *testing.T, version string) {
-		s := newSite(t, "mqtt://"+l.Addr().String(), func(o *Options) { o.Protocol = version })
-		began := time.Now()
-		for i := range 20 {
-			s.put("gate", vms.TypeMotion, time.Duration(i)*time.Second, time.Second)
-		}
-		s.stop()
-		require.Less(t, time.Since(began), 2*time.Minute, "and not when the broker answers, which is never")
-		require.Equal(t, 20, s.home.Status().Waiting)
-	})
+	s := newSite(t, "mqtt://"+l.Addr().String(), nil)
+	began := time.Now()
+	for i := range 20 {
+		s.put("gate", vms.TypeMotion, time.Duration(i)*time.Second, time.Second)
+	}
+	s.stop()
+	require.Less(t, time.Since(began), 2*time.Minute, "and not when the broker answers, which is never")
+	require.Equal(t, 20, s.home.Status().Waiting)
 }
 
 // An event at which the broker breaks the connection each time is given up, counted, with the reason; the others arrive.
 func TestEventThatTheBrokerCannotTake(t *testing.T) {
 	t.Parallel()
-	versions(t, func(t *testing.T, version string) {
-		b := startBroker(t, "allow_anonymous true", "max_packet_size 20000")
-		l := listen(t, b)
-		s := newSite(t, b.url(), func(o *Options) { o.Protocol = version })
-		big, err := vms.MakeData(map[string]any{"type": "vms.big.v1", "creatorId": "x", "text": strings.Repeat("x", 30_000)})
-		require.NoError(t, err)
-		first := s.put("gate", vms.TypeMotion, 9*time.Second, time.Second)
-		s.put("gate", vms.TypeMotion, 6*time.Second, time.Second, big)
-		last := s.put("gate", vms.TypeMotion, 3*time.Second, time.Second)
-		eventually(t, func() bool { return s.home.Status().Waiting == 0 }, "%+v", s.home.Status())
-		eventually(t, func() bool { got := ids(t, l); return len(got) > 0 && got[len(got)-1] == last.ID })
-		require.Contains(t, ids(t, l), first.ID)
-		require.EqualValues(t, 1, s.home.Status().Refused)
-		require.NotEmpty(t, s.home.Status().LastRefused)
-	})
+	b := startBroker(t, "allow_anonymous true", "max_packet_size 20000")
+	l := listen(t, b)
+	s := newSite(t, b.url(), nil)
+	big, err := vms.MakeData(map[string]any{"type": "vms.big.v1", "creatorId": "x", "text": strings.Repeat("x", 30_000)})
+	require.NoError(t, err)
+	first := s.put("gate", vms.TypeMotion, 9*time.Second, time.Second)
+	s.put("gate", vms.TypeMotion, 6*time.Second, time.Second, big)
+	last := s.put("gate", vms.TypeMotion, 3*time.Second, time.Second)
+	eventually(t, func() bool { return s.home.Status().Waiting == 0 }, "%+v", s.home.Status())
+	eventually(t, func() bool { got := ids(t, l); return len(got) > 0 && got[len(got)-1] == last.ID })
+	require.Contains(t, ids(t, l), first.ID)
+	require.EqualValues(t, 1, s.home.Status().Refused)
+	require.NotEmpty(t, s.home.Status().LastRefused)
 }
 
-// Under version 5 a broker may say why it ends a connection; then a person is told. Debian's mosquitto never says so, hence this one,
+// A broker may say why it ends a connection; then a person is told. Debian's mosquitto never says so, hence this one,
 // which takes everything until the bridge says that it is there, and then says that another client came under its name.
 func TestWhyTheBrokerEndsTheConnection(t *testing.T) {
 	t.Parallel()
@@ -469,7 +451,7 @@ func throwOut(conn net.Conn) {
 	}
 }
 
-// A broker that forbids the bridge to publish says so, under version 5.
+// A broker that forbids the bridge to publish says so.
 func TestForbiddenTopic(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

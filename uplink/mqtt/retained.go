@@ -11,7 +11,7 @@ type Memory interface {
 	SetMeta(key string, value []byte) error
 }
 
-// memoryKey is where the home remembers what it has published as retained.
+// memoryKey is where it remembers what it has published as retained.
 const memoryKey = "mqtt.retained"
 
 // published is what may lie at the broker as retained: enough to make its topics again. A camera that is taken out of the
@@ -68,26 +68,26 @@ func (p published) topics(bridge string) []string {
 }
 
 // recall is what was published before, by this run or an earlier one. What cannot be read is forgotten.
-func (h *Home) recall() (list []published) {
-	raw, err := h.opts.Memory.Meta(memoryKey)
+func (b *Broker) recall() (list []published) {
+	raw, err := b.opts.Memory.Meta(memoryKey)
 	if err == nil && raw != nil {
 		err = json.Unmarshal(raw, &list)
 	}
 	if err != nil {
-		h.log.Warn("what lies at the broker from before is not known; it stays", "error", err)
+		b.Log().Warn("what lies at the broker from before is not known; it stays", "error", err)
 	}
 	return list
 }
 
 // remember notes durably what may lie at the broker. Without the note, which a full disk may refuse, a camera that is taken out of
 // the configuration later stays there; that is no reason to publish nothing.
-func (h *Home) remember(list ...published) {
+func (b *Broker) remember(list ...published) {
 	raw, err := json.Marshal(list)
 	if err == nil {
-		err = h.opts.Memory.SetMeta(memoryKey, raw)
+		err = b.opts.Memory.SetMeta(memoryKey, raw)
 	}
 	if err != nil {
-		h.log.Warn("note what is published at the broker", "error", err)
+		b.Log().Warn("note what is published at the broker", "error", err)
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 const (
 	dialTimeout  = 15 * time.Second
 	ackTimeout   = 20 * time.Second // for a message to be acknowledged
-	writeTimeout = 3 * time.Second  // for a message to be written, under 3.1.1; the library does not notice a broken connection before
 	keepAlive    = 20 * time.Second
 	mostInFlight = 32 // messages that wait for their acknowledgement
 )
@@ -25,7 +24,7 @@ type message struct {
 	revision uint64 // of the event; told to those who speak version 5
 }
 
-// session is one connection to the broker, of either version. One goroutine, but for lost.
+// session is one connection to the broker. One goroutine, but for lost and why.
 type session interface {
 	// publish hands messages over in their order, and returns when the broker has acknowledged all. If it cannot, acked is how
 	// many of them, from the first on, were acknowledged.
@@ -46,34 +45,38 @@ type refusedError struct {
 	topic   string // of what was published; "" for the connection
 	login   bool   // it is about who the bridge is
 	message bool   // it is about this one message
+	ended   bool   // the broker ended a connection that stood
 }
 
 func (e *refusedError) Error() string {
 	what := "the broker refuses the connection"
-	if e.topic != "" {
+	switch {
+	case e.topic != "":
 		what = "the broker refuses " + e.topic
+	case e.ended:
+		what = "the broker ended the connection"
 	}
 	return fmt.Sprintf("%s: %s (code %#02x)", what, e.reason, e.code)
 }
 
 // connect dials and signs in. The will tells of the bridge's absence.
-func (h *Home) connect(ctx context.Context) (session, error) {
+func (b *Broker) connect(ctx context.Context) (session, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	password := ""
-	if h.opts.Password != nil {
+	if b.opts.Password != nil {
 		var err error
-		if password, err = h.opts.Password(); err != nil {
+		if password, err = b.opts.Password(); err != nil {
 			return nil, fmt.Errorf("read the broker's password: %w", err)
 		}
 	}
 	d := &net.Dialer{KeepAlive: 30 * time.Second}
-	conn, err := d.DialContext(ctx, "tcp", h.addr)
+	conn, err := d.DialContext(ctx, "tcp", b.addr)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the broker: %w", err)
 	}
-	if h.tls != nil {
-		secure := tls.Client(conn, h.tls)
+	if b.tls != nil {
+		secure := tls.Client(conn, b.tls)
 		if err := secure.HandshakeContext(ctx); err != nil {
 			_ = conn.Close()
 			return nil, fmt.Errorf("connect to the broker: %w", err)
@@ -82,13 +85,8 @@ func (h *Home) connect(ctx context.Context) (session, error) {
 	}
 	watched := &frames{Conn: conn}
 	conn = watched
-	will := message{topic: h.names.status(), payload: []byte(offline), retain: true}
-	var s session
-	if h.opts.Protocol == Version311 {
-		s, err = newSession3(ctx, conn, h.opts, password, will)
-	} else {
-		s, err = newSession5(ctx, conn, h.opts, password, will)
-	}
+	will := message{topic: b.names.status(), payload: []byte(offline), retain: true}
+	s, err := newSession5(ctx, conn, b.opts, password, will)
 	if err != nil {
 		_ = conn.Close()
 		if fault := watched.fault.Load(); fault != nil {

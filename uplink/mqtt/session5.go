@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/eclipse/paho.golang/packets"
@@ -17,6 +18,7 @@ type session5 struct {
 	client *paho.Client
 	sent   *sentPinger
 	ended  chan *refusedError // buffered 1: why the broker ended the connection, if it said so
+	reason func() error
 }
 
 // sentPinger is the library's pinger that also tells when a packet was written, so that the next can follow before the first
@@ -36,14 +38,17 @@ func (p *sentPinger) PacketSent() {
 
 func newSession5(ctx context.Context, conn net.Conn, o Options, password string, will message) (*session5, error) {
 	s := &session5{sent: &sentPinger{paho.NewDefaultPinger(), make(chan struct{}, 1)}, ended: make(chan *refusedError, 1)}
+	s.reason = sync.OnceValue(s.wait)
 	s.client = paho.NewClient(paho.ClientConfig{
 		Conn:          packets.NewThreadSafeConn(conn),
 		PingHandler:   s.sent,
 		PacketTimeout: ackTimeout,
 		// Nothing is subscribed to.
-		OnPublishReceived:  []func(paho.PublishReceived) (bool, error){func(paho.PublishReceived) (bool, error) { return true, nil }},
-		OnServerDisconnect: func(d *paho.Disconnect) { s.ended <- &refusedError{code: d.ReasonCode, reason: reasons[d.ReasonCode]} },
-		OnClientError:      func(error) {},
+		OnPublishReceived: []func(paho.PublishReceived) (bool, error){func(paho.PublishReceived) (bool, error) { return true, nil }},
+		OnServerDisconnect: func(d *paho.Disconnect) {
+			s.ended <- &refusedError{code: d.ReasonCode, reason: reasons[d.ReasonCode], ended: true}
+		},
+		OnClientError: func(error) {},
 	})
 	receive := uint16(16) // it sets aside room for so many that it never gets
 	c := &paho.Connect{ClientID: o.ClientID, KeepAlive: uint16(keepAlive / time.Second), CleanStart: true,
@@ -168,8 +173,11 @@ func (s *session5) one(ctx context.Context, m message) error {
 
 func (s *session5) lost() <-chan struct{} { return s.client.Done() }
 
-// why waits for a moment for what the broker said: the library tells of it after the end.
-func (s *session5) why() error {
+// why is safe for concurrent use.
+func (s *session5) why() error { return s.reason() }
+
+// wait waits for a moment for what the broker said: the library tells of it after the end.
+func (s *session5) wait() error {
 	timer := time.NewTimer(time.Second)
 	defer timer.Stop()
 	select {

@@ -1,5 +1,5 @@
-// Package webhook posts events to addresses of the integrator's choice, signed. Each hook is a home of events (uplink/home) with a
-// cursor of its own: one that is dead, slow or wrong delays neither the service nor another hook.
+// Package webhook posts events to addresses of the integrator's choice, signed. Each hook is a sink (uplink/delivery) with a cursor of its
+// own: one that is dead, slow or wrong delays neither the service nor another hook.
 //
 // # A request
 //

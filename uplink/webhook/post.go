@@ -14,36 +14,19 @@ import (
 	"time"
 	"unicode"
 
-	"vmsbridge/uplink/home"
+	"vmsbridge/uplink/delivery"
 	"vmsbridge/uplink/trust"
 	"vmsbridge/uplink/vms"
 )
 
 const (
+	// lanes is how many actors are served at once, and turn how many events of one before others get theirs.
+	lanes, turn  = 4, 16
 	maxRedirects = 3
 	maxReason    = 200       // characters of an answer that are shown
 	maxAnswer    = 64 << 10  // bytes of an answer that are read, so that the connection can be used again
 	maxAsked     = time.Hour // that Retry-After can make a hook wait
 )
-
-// kind says what follows from an answer.
-type kind int
-
-const (
-	taken   kind = iota
-	refused      // this event, for good
-	ofEvent      // later; the events of this actor wait
-	ofHook       // later; everything waits
-	ofSetup      // everything waits until a person has put it right
-)
-
-// verdict is what an attempt came to.
-type verdict struct {
-	kind   kind
-	err    error // why not taken; holds neither the hook's path nor its secret
-	asked  time.Duration
-	answer bool // the hook answered
-}
 
 // newClient follows a redirect only where the request stays what it is and goes to the same place.
 func newClient(o Options) (*http.Client, error) {
@@ -64,57 +47,88 @@ func newClient(o Options) (*http.Client, error) {
 	}}, nil
 }
 
+// Send is for delivery.Sink.
+func (h *Hook) Send(ctx context.Context, list []vms.Queued) (verdicts []delivery.Verdict) {
+	for _, q := range list {
+		v := h.post(ctx, q)
+		if verdicts = append(verdicts, v); !v.Kind.Done() {
+			break
+		}
+	}
+	return verdicts
+}
+
 // post makes one attempt to hand an event over.
-func (h *Hook) post(ctx context.Context, c home.Change) verdict {
-	body, err := json.Marshal(c.Event)
+func (h *Hook) post(ctx context.Context, q vms.Queued) delivery.Verdict {
+	body, err := json.Marshal(q.Event)
 	if err != nil {
-		return verdict{kind: refused, err: err}
+		return delivery.Verdict{Kind: delivery.Refused, Err: err}
 	}
 	secret, err := h.opts.Secret()
 	if err != nil {
-		return verdict{kind: ofSetup, err: fmt.Errorf("read the hook's secret: %w", err)}
+		return h.setup(fmt.Errorf("read the hook's secret: %w", err))
 	}
 	ctx, cancel := context.WithTimeout(ctx, h.opts.Timeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, h.opts.URL, bytes.NewReader(body))
 	if err != nil {
-		return verdict{kind: ofSetup, err: bare(err)}
+		return h.setup(bare(err))
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", h.opts.UserAgent)
 	r.Header.Set(HeaderBridge, h.opts.Bridge)
-	r.Header.Set(HeaderType, plain(c.Event.Type))
-	r.Header.Set(HeaderKey, plain(c.Event.ID)+"."+strconv.FormatUint(c.Place, 10))
+	r.Header.Set(HeaderType, plain(q.Event.Type))
+	r.Header.Set(HeaderKey, plain(q.Event.ID)+"."+strconv.FormatUint(q.Place, 10))
 	r.Header.Set(HeaderSignature, Sign(secret, time.Now(), body))
 	a, err := h.http.Do(r)
 	if err != nil {
-		return verdict{kind: ofHook, err: bare(err)}
+		return h.away(bare(err))
 	}
 	defer a.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(a.Body, maxAnswer))
-	return judge(a, shown(string(text), secret))
+	return h.judge(a, shown(string(text), secret))
 }
 
-// judge says what an answer means.
-func judge(a *http.Response, text string) verdict {
-	v := verdict{answer: true, asked: vms.RetryAfter(a.Header, time.Now(), maxAsked), err: fmt.Errorf("the hook answers %d", a.StatusCode)}
+// judge says what an answer means. 409 is later, as a receiver says so while it is at work on a request with the same Idempotency-Key.
+func (h *Hook) judge(a *http.Response, text string) delivery.Verdict {
+	err := fmt.Errorf("the hook answers %d", a.StatusCode)
 	if text != "" {
-		v.err = fmt.Errorf("the hook answers %d: %s", a.StatusCode, text)
+		err = fmt.Errorf("the hook answers %d: %s", a.StatusCode, text)
 	}
+	v := delivery.Verdict{Err: err, After: vms.RetryAfter(a.Header, time.Now(), maxAsked),
+		Hint: "the webhook " + h.opts.ID + " does not take events at the moment; they wait"}
 	switch code := a.StatusCode; {
 	case code/100 == 2:
-		return verdict{kind: taken, answer: true}
+		return delivery.Verdict{Kind: delivery.Taken}
 	case code/100 == 3:
-		v.kind, v.err = ofSetup, fmt.Errorf("the hook answers %d, a redirect that is not followed", code)
+		return h.setup(fmt.Errorf("the hook answers %d, a redirect that is not followed", code))
 	case code == http.StatusUnauthorized, code == http.StatusForbidden, code == http.StatusNotFound, code == http.StatusMethodNotAllowed,
 		code == http.StatusProxyAuthRequired, code == http.StatusGone:
-		v.kind = ofSetup
-	case code == http.StatusTooManyRequests, code == http.StatusBadGateway, code == http.StatusServiceUnavailable, code == http.StatusGatewayTimeout:
-		v.kind = ofHook
+		s := h.setup(err)
+		s.After = v.After
+		return s
+	case code == http.StatusTooManyRequests, code == http.StatusBadGateway, code == http.StatusServiceUnavailable,
+		code == http.StatusGatewayTimeout:
+		v.Kind = delivery.OfSink
 	case code == http.StatusRequestTimeout, code == http.StatusConflict, code == http.StatusTooEarly, code/100 != 4:
-		v.kind = ofEvent
+		v.Kind = delivery.OfEvent
 	default:
-		v.kind = refused
+		v.Kind = delivery.Refused
+	}
+	return v
+}
+
+// setup is the verdict where everything waits until a person has put the hook's address or secret right.
+func (h *Hook) setup(err error) delivery.Verdict {
+	return delivery.Verdict{Kind: delivery.OfSink, Err: err,
+		Hint: "the webhook " + h.opts.ID + " turns the bridge away: are its address and secret right?"}
+}
+
+// away is the verdict where no answer came.
+func (h *Hook) away(err error) delivery.Verdict {
+	v := delivery.Verdict{Kind: delivery.OfSink, Err: err, Hint: "the webhook " + h.opts.ID + " cannot be reached; its events wait"}
+	if trust.Untrusted(err) {
+		v.Hint = "the certificate of the webhook " + h.opts.ID + " is not trusted: set its ca_file or tls_fingerprint"
 	}
 	return v
 }

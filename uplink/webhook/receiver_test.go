@@ -15,7 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"vmsbridge/storage/journal"
-	"vmsbridge/uplink/home"
+	"vmsbridge/uplink/delivery"
 	"vmsbridge/uplink/vms"
 )
 
@@ -166,8 +166,8 @@ func (s *site) put(actor, kind string, at int, length time.Duration) string {
 }
 
 var (
-	began           = time.Now()
-	_     home.Feed = (*journal.Cursor)(nil)
+	began               = time.Now()
+	_     delivery.Feed = (*journal.Cursor)(nil)
 )
 
 func eventually(t testing.TB, f func() bool, what ...any) {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/uplink/delivery"
 )
 
 func TestSignature(t *testing.T) {
@@ -79,15 +81,14 @@ func FuzzAnswer(f *testing.F) {
 	f.Add(302, "99999999999999999999", "\x1b[31m\xff")
 	f.Fuzz(func(t *testing.T, code int, after, text string) {
 		line := shown(text, secret)
-		v := judge(&http.Response{StatusCode: code, Header: http.Header{"Retry-After": {after}}}, line)
-		require.GreaterOrEqual(t, v.asked, time.Duration(0))
-		require.LessOrEqual(t, v.asked, maxAsked)
-		require.True(t, v.answer)
-		require.Equal(t, code/100 == 2, v.kind == taken)
-		if v.err != nil {
-			require.NotContains(t, v.err.Error(), secret)
-			require.NotContains(t, v.err.Error(), "\n")
-			require.LessOrEqual(t, len([]rune(v.err.Error())), maxReason+80)
+		v := (&Hook{}).judge(&http.Response{StatusCode: code, Header: http.Header{"Retry-After": {after}}}, line)
+		require.GreaterOrEqual(t, v.After, time.Duration(0))
+		require.LessOrEqual(t, v.After, maxAsked)
+		require.Equal(t, code/100 == 2, v.Kind == delivery.Taken)
+		if v.Err != nil {
+			require.NotContains(t, v.Err.Error(), secret)
+			require.NotContains(t, v.Err.Error(), "\n")
+			require.LessOrEqual(t, len([]rune(v.Err.Error())), maxReason+80)
 		}
 	})
 }

@@ -10,10 +10,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/sync/errgroup"
 
-	"vmsbridge/uplink/home"
-	"vmsbridge/uplink/trust"
+	"vmsbridge/uplink/delivery"
 	"vmsbridge/uplink/vms"
 )
 
@@ -38,8 +36,8 @@ type Options struct {
 	Bridge    string
 	UserAgent string
 
-	Feed home.Feed
-	Caps home.Caps
+	Feed delivery.Feed
+	Caps delivery.Caps
 
 	// FirstPause and MaxPause bound the wait after a failure; 0 means 1 s and 5 min.
 	FirstPause, MaxPause time.Duration
@@ -52,9 +50,9 @@ type Options struct {
 
 // Hook is an address that gets the events. Make it with New; Run may be called once.
 type Hook struct {
-	opts   Options
-	http   *http.Client
-	ledger *home.Ledger
+	*delivery.Follower
+	opts Options
+	http *http.Client
 }
 
 // New checks the options. It does no I/O but reading CAFile.
@@ -85,44 +83,30 @@ func New(o Options) (*Hook, error) {
 	if h.http, err = newClient(o); err != nil {
 		return nil, err
 	}
-	h.ledger = home.NewLedger("webhook", o.ID, o.Feed, o.Caps, o.Registerer, o.Log.With("host", u.Host))
+	h.Follower = delivery.Follow(h, delivery.FollowOptions{Kind: "webhook", Name: o.ID, Feed: o.Feed, Caps: o.Caps, Wants: h.wants,
+		Engine: delivery.Options{Concurrency: lanes, Turn: turn, FirstPause: o.FirstPause, MaxPause: o.MaxPause,
+			StuckAfter: o.StuckAfter, Proofs: proofs},
+		Log: o.Log.With("host", u.Host), Registerer: o.Registerer})
 	return h, nil
 }
 
-// Status is how the hook is.
-func (h *Hook) Status() home.Status { return h.ledger.Status() }
+// proofs is how often an event must have failed, each time after others were taken, to be left out.
+const proofs = 5
 
 // Run hands events over until ctx is done, then what is left for a moment. It returns nil.
 func (h *Hook) Run(ctx context.Context) error {
 	defer h.http.CloseIdleConnections()
-	var g errgroup.Group
-	g.Go(func() error { return h.ledger.Keep(ctx) })
-	newLine(h).run(ctx)
-	return g.Wait()
+	return h.Follower.Run(ctx)
 }
 
 // wants says whether the hook is to get a change. What it does not want is dealt with.
-func (h *Hook) wants(c home.Change) bool {
+func (h *Hook) wants(q vms.Queued) bool {
 	o := &h.opts
 	switch {
-	case !c.Newest, o.EndedOnly && c.Event.Ongoing(),
-		len(o.Types) > 0 && !slices.Contains(o.Types, c.Event.Type),
-		len(o.Cameras) > 0 && (c.Event.ActorType != vms.ActorCamera || !slices.Contains(o.Cameras, c.Event.ActorID)):
+	case !q.Newest, o.EndedOnly && q.Event.Ongoing(),
+		len(o.Types) > 0 && !slices.Contains(o.Types, q.Event.Type),
+		len(o.Cameras) > 0 && (q.Event.ActorType != vms.ActorCamera || !slices.Contains(o.Cameras, q.Event.ActorID)):
 		return false
 	}
 	return true
-}
-
-// hint says what a person can do about a failure.
-func (h *Hook) hint(v verdict) string {
-	if v.kind == ofSetup {
-		return "the webhook " + h.opts.ID + " turns the bridge away: are its address and secret right?"
-	}
-	if trust.Untrusted(v.err) {
-		return "the certificate of the webhook " + h.opts.ID + " is not trusted: set its ca_file or tls_fingerprint"
-	}
-	if v.answer {
-		return "the webhook " + h.opts.ID + " does not take events at the moment; they wait"
-	}
-	return "the webhook " + h.opts.ID + " cannot be reached; its events wait"
 }
