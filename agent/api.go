@@ -2,7 +2,6 @@ package agent
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -121,11 +120,23 @@ func (a *Agent) pageKey() ([]byte, error) {
 // roster is the bridge's cameras as the interface asks for them.
 type roster struct{ a *Agent }
 
-// Cameras lists them in the order of their ids, as the interface wants.
-func (r roster) Cameras(context.Context, string) ([]vms.Camera, error) {
+// CameraIDs are their ids in order, as the interface wants. All are the bridge's own.
+func (r roster) CameraIDs(string, string) []string {
+	var ids []string
+	for _, c := range r.a.cfg().Cameras {
+		ids = append(ids, c.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// CameraOf is one of them.
+func (r roster) CameraOf(_, id string) (vms.Camera, bool) {
 	list := r.a.Cameras()
-	slices.SortFunc(list, func(a, b vms.Camera) int { return cmp.Compare(a.ID, b.ID) })
-	return list, nil
+	if i := slices.IndexFunc(list, func(c vms.Camera) bool { return c.ID == id }); i >= 0 {
+		return list[i], true
+	}
+	return vms.Camera{}, false
 }
 
 // HasActor knows the cameras of the configuration and the bridge itself. Sensors, users and whatever else other programs

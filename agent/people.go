@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"vmsbridge/agent/status"
@@ -229,7 +230,7 @@ func (d doors) Authenticate(token string) (identity.Principal, error) {
 // fleet is the bridge and its cameras as /g/device asks for them.
 type fleet struct{ a *Agent }
 
-// Devices lists them in the order of their ids; other accounts have none here.
+// Devices lists them; other accounts have none here.
 func (f fleet) Devices(_ context.Context, account string) ([]web.Device, error) {
 	cfg := f.a.cfg().Bridge
 	if account != cfg.Account {
@@ -245,4 +246,13 @@ func (f fleet) Devices(_ context.Context, account string) ([]web.Device, error) 
 			Status: c.Status.ConnectionStatus, Created: f.a.started})
 	}
 	return out, nil
+}
+
+// Device is one of them.
+func (f fleet) Device(account, id string) (web.Device, bool) {
+	list, _ := f.Devices(context.Background(), account)
+	if i := slices.IndexFunc(list, func(d web.Device) bool { return d.ID == id }); i >= 0 {
+		return list[i], true
+	}
+	return web.Device{}, false
 }

@@ -35,8 +35,11 @@ type fakeSite struct {
 
 var stillAt = time.Date(2026, 1, 1, 12, 0, 0, 250e6, time.UTC)
 
-func (s *fakeSite) Cameras(context.Context, string) ([]vms.Camera, error) {
-	return []vms.Camera{{ID: "gate", Name: "Gate"}, {ID: "yard", Name: "Yard"}}, nil
+func (s *fakeSite) CameraIDs(string, string) []string { return []string{"gate", "yard"} }
+
+func (s *fakeSite) CameraOf(_, id string) (vms.Camera, bool) {
+	name, ok := map[string]string{"gate": "Gate", "yard": "Yard"}[id]
+	return vms.Camera{ID: id, Name: name}, ok
 }
 
 func (s *fakeSite) HasActor(_ context.Context, _ string, a vms.Actor) (bool, error) {

@@ -149,9 +149,9 @@ func (w *watched) motion(camera string) string {
 // statuses are those of the cameras as they are listed.
 func (w *watched) statuses() (out []string) {
 	w.t.Helper()
-	all, err := w.registry.Cameras(w.t.Context(), "acc-1")
-	require.NoError(w.t, err)
-	for _, c := range all {
+	for _, id := range w.registry.CameraIDs("acc-1", "") {
+		c, ok := w.registry.CameraOf("acc-1", id)
+		require.True(w.t, ok)
 		out = append(out, c.Status.ConnectionStatus)
 	}
 	return out

@@ -30,8 +30,9 @@ var (
 	jpeg  = []byte("\xff\xd8\xff picture")
 )
 
-func (*site) Cameras(context.Context, string) ([]vms.Camera, error) {
-	return []vms.Camera{{ID: "cam-1", Name: "Gate", Status: &vms.ConnectionStatus{ConnectionStatus: vms.StatusOnline}}}, nil
+func (*site) CameraIDs(string, string) []string { return []string{"cam-1"} }
+func (*site) CameraOf(_, id string) (vms.Camera, bool) {
+	return vms.Camera{ID: id, Name: "Gate", Status: &vms.ConnectionStatus{ConnectionStatus: vms.StatusOnline}}, id == "cam-1"
 }
 func (*site) HasActor(_ context.Context, _ string, a vms.Actor) (bool, error) {
 	return a.ID == "cam-1", nil

@@ -43,7 +43,8 @@ type site struct {
 	order []string
 }
 
-func (s *site) Cameras(context.Context, string) ([]vms.Camera, error)     { return nil, nil }
+func (s *site) CameraIDs(string, string) []string                         { return nil }
+func (s *site) CameraOf(string, string) (cam vms.Camera, ok bool)         { return cam, false }
 func (s *site) HasActor(context.Context, string, vms.Actor) (bool, error) { return true, nil }
 func (s *site) Get(_, id string) (vms.Event, error)                       { return s.events.Get(id) }
 func (s *site) List(q vms.Query, c *vms.Cursor) (vms.Page, error)         { return s.events.List(q, c) }

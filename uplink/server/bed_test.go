@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -104,27 +103,32 @@ func (e bedEvents) PutAll(events []vms.Event, report bool) error {
 // bedCameras gives acc-1 the cameras cam-1 to cam-5 and a bridge, and acc-2 one camera.
 type bedCameras struct{}
 
-func (bedCameras) Cameras(_ context.Context, account string) ([]vms.Camera, error) {
+func (bedCameras) CameraIDs(account, _ string) []string {
 	if account == "acc-2" {
-		return []vms.Camera{{ID: "cam-9", AccountID: account, Name: "Foreign"}}, nil
+		return []string{"cam-9"}
 	}
-	var out []vms.Camera
-	for i := 1; i <= 5; i++ {
-		out = append(out, vms.Camera{ID: fmt.Sprintf("cam-%d", i), AccountID: account, Name: fmt.Sprintf("Camera %d", i), BridgeID: "bridge-1",
-			CreateTimestamp: vms.At(t0), Status: &vms.ConnectionStatus{ConnectionStatus: vms.StatusOnline}})
-	}
-	return out, nil
+	return []string{"cam-1", "cam-2", "cam-3", "cam-4", "cam-5"}
 }
 
-func (c bedCameras) HasActor(ctx context.Context, account string, a vms.Actor) (bool, error) {
+func (c bedCameras) CameraOf(account, id string) (vms.Camera, bool) {
+	switch {
+	case !slices.Contains(c.CameraIDs(account, ""), id):
+		return vms.Camera{}, false
+	case account == "acc-2":
+		return vms.Camera{ID: id, AccountID: account, Name: "Foreign"}, true
+	}
+	return vms.Camera{ID: id, AccountID: account, Name: "Camera " + strings.TrimPrefix(id, "cam-"), BridgeID: "bridge-1",
+		CreateTimestamp: vms.At(t0), Status: &vms.ConnectionStatus{ConnectionStatus: vms.StatusOnline}}, true
+}
+
+func (c bedCameras) HasActor(_ context.Context, account string, a vms.Actor) (bool, error) {
 	if a.ID == "broken" {
 		return false, errors.New("secret detail of the store")
 	}
 	if a.Type == vms.ActorBridge {
 		return account == "acc-1" && a.ID == "bridge-1", nil
 	}
-	all, _ := c.Cameras(ctx, account)
-	return a.Type == vms.ActorCamera && slices.ContainsFunc(all, func(cam vms.Camera) bool { return cam.ID == a.ID }), nil
+	return a.Type == vms.ActorCamera && slices.Contains(c.CameraIDs(account, ""), a.ID), nil
 }
 
 type bedImages struct{ b *bed }

@@ -46,20 +46,15 @@ type OwnStore interface {
 // Get is the store's event of an id, whoever asks.
 func (o Own) Get(_, id string) (vms.Event, error) { return o.OwnStore.Get(id) }
 
-// CameraSource knows the cameras and other actors of an account.
+// CameraSource knows the cameras and other actors of an account. It answers from memory.
 type CameraSource interface {
-	// Cameras lists the account's cameras in the order of their ids, each with its status. The caller may change the slice.
-	Cameras(ctx context.Context, account string) ([]vms.Camera, error)
+	// CameraIDs are the ids of the account's cameras in order; if holder is not "", only of those
+	// whose bridges a credential of that holder registered. Nobody changes the slice.
+	CameraIDs(account, holder string) []string
+	// CameraOf is one of them with its status, ok false if there is none of that id.
+	CameraOf(account, id string) (cam vms.Camera, ok bool)
 	// HasActor says whether the account has (or had) that actor, so that events may be reported and listed for it.
 	HasActor(ctx context.Context, account string, a vms.Actor) (bool, error)
-}
-
-// CameraPager is a CameraSource that need not make all of an account's list to give a part of it, for accounts with very many.
-type CameraPager interface {
-	// CamerasFrom is up to n cameras of the list from a place on, and how many it has in all.
-	CamerasFrom(ctx context.Context, account string, from, n int) (part []vms.Camera, total int, err error)
-	// CameraOf is one camera of the list, ok false if there is none of that id.
-	CameraOf(ctx context.Context, account, id string) (cam vms.Camera, ok bool, err error)
 }
 
 // ImageSource holds or fetches stills. A *vms.Error that it returns is the answer: 404 with the reason where there is no

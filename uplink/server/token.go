@@ -70,15 +70,6 @@ type offsetToken struct {
 
 // pageOf cuts the page out of a whole list that the arguments pageToken and pageSize name.
 func pageOf[T any](s *Server, c *call, a *args, purpose string, all []T) (vms.PageOf[T], offsetToken, error) {
-	return pageFrom(s, c, a, purpose, func(from, n int) ([]T, int, error) {
-		from = min(from, len(all))
-		return all[from:min(from+n, len(all))], len(all), nil
-	})
-}
-
-// pageFrom is the page of a list that the arguments pageToken and pageSize name. part is up to n of the list from a place on, and how many it
-// has in all.
-func pageFrom[T any](s *Server, c *call, a *args, purpose string, part func(from, n int) ([]T, int, error)) (vms.PageOf[T], offsetToken, error) {
 	var none vms.PageOf[T]
 	at := offsetToken{PageSize: defaultPageSize, Include: a.list("include")}
 	if token := a.one("pageToken"); token != "" {
@@ -93,14 +84,11 @@ func pageFrom[T any](s *Server, c *call, a *args, purpose string, part func(from
 	if err := a.err(); err != nil {
 		return none, at, err
 	}
-	results, total, err := part(at.Offset, at.PageSize)
-	if err != nil {
-		return none, at, err
-	}
-	start := min(at.Offset, total)
-	end := start + len(results)
-	next, prev := "", ""
-	if end < total {
+	start := min(at.Offset, len(all))
+	end := min(start+at.PageSize, len(all))
+	var next, prev string
+	var err error
+	if end < len(all) {
 		if next, err = s.signer.sign(purpose, c.principal.AccountID, offsetToken{end, at.PageSize, at.Include}); err != nil {
 			return none, at, err
 		}
@@ -110,5 +98,5 @@ func pageFrom[T any](s *Server, c *call, a *args, purpose string, part func(from
 			return none, at, err
 		}
 	}
-	return vms.MakePage(results, next, prev, total), at, nil
+	return vms.MakePage(all[start:end], next, prev, len(all)), at, nil
 }

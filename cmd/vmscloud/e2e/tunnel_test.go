@@ -44,8 +44,10 @@ func (s shelf) Image(_ context.Context, q server.ImageQuery) (server.Image, erro
 // one is the account of a bridge with one camera.
 type one struct{}
 
-func (one) Cameras(context.Context, string) ([]vms.Camera, error) {
-	return []vms.Camera{{ID: "cam-1", AccountID: "acc-1", Status: &vms.ConnectionStatus{ConnectionStatus: vms.StatusOnline}}}, nil
+func (one) CameraIDs(string, string) []string { return []string{"cam-1"} }
+
+func (one) CameraOf(_, id string) (vms.Camera, bool) {
+	return vms.Camera{ID: id, AccountID: "acc-1", Status: &vms.ConnectionStatus{ConnectionStatus: vms.StatusOnline}}, id == "cam-1"
 }
 
 func (one) HasActor(_ context.Context, _ string, a vms.Actor) (bool, error) {

@@ -11,8 +11,8 @@ type tenant struct {
 	bridges map[string]Bridge
 	actors  map[string]Actor
 	of      map[string]map[string]struct{} // bridge → ids of the cameras that it has, or had last
-	cameras []string                       // ids of the cameras that bridges have, in order; nil: to be made again
-	n       int                            // how many those are
+	lists   map[list][]string              // ids in order, made when asked for; empty when something came or went
+	n       int                            // how many cameras bridges have
 	refused map[string][]vms.RefusedCamera // bridge → cameras that its last registration named and the account may not have
 }
 
@@ -20,7 +20,8 @@ type tenant struct {
 func (r *Registry) account(id string) *tenant {
 	a := r.accounts[id]
 	if a == nil {
-		a = &tenant{bridges: map[string]Bridge{}, actors: map[string]Actor{}, of: map[string]map[string]struct{}{}, refused: map[string][]vms.RefusedCamera{}}
+		a = &tenant{bridges: map[string]Bridge{}, actors: map[string]Actor{}, of: map[string]map[string]struct{}{}, lists: map[list][]string{},
+			refused: map[string][]vms.RefusedCamera{}}
 		r.accounts[id] = a
 	}
 	return a
@@ -59,38 +60,73 @@ func (a *tenant) put(now Actor) {
 		}
 		a.of[now.Bridge][now.ID] = struct{}{}
 	}
-	if was.camera() == now.camera() {
-		return
+	if was.listed() != now.listed() || was.Bridge != now.Bridge {
+		clear(a.lists)
 	}
-	if a.cameras = nil; now.camera() {
+	switch {
+	case now.camera() && !was.camera():
 		a.n++
-	} else {
+	case was.camera() && !now.camera():
 		a.n--
 	}
 }
 
-// order is the ids of the cameras that bridges of an account have, in order. Nobody changes the slice later.
-func (r *Registry) order(id string) []string {
+// list says which ids of an account: of all cameras that bridges have, of cameras and bridges, or
+// of the cameras that the bridges of one holder of a credential have.
+type list struct {
+	devices, held bool
+	holder        string
+}
+
+var (
+	allCameras = list{}
+	allDevices = list{devices: true}
+)
+
+func camerasOf(holder string) list { return list{held: true, holder: holder} }
+
+// ids are those of a list, in order. Nobody changes the slice later.
+func (r *Registry) ids(account string, which list) []string {
 	r.mu.RLock()
-	list := r.look(id).cameras
+	ids, ok := r.look(account).lists[which]
 	r.mu.RUnlock()
-	if list != nil {
-		return list
+	if ok {
+		return ids
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	a := r.accounts[id]
+	a := r.accounts[account]
 	if a == nil {
 		return nil
 	}
-	if a.cameras == nil {
-		a.cameras = make([]string, 0, a.n)
+	if ids, ok := a.lists[which]; ok {
+		return ids
+	}
+	ids = a.collect(which)
+	slices.Sort(ids)
+	a.lists[which] = ids
+	return ids
+}
+
+func (a *tenant) collect(which list) (ids []string) {
+	if !which.held {
+		ids = make([]string, 0, a.n+len(a.bridges))
 		for id, actor := range a.actors {
-			if actor.camera() {
-				a.cameras = append(a.cameras, id)
+			if actor.camera() || which.devices && actor.listed() {
+				ids = append(ids, id)
 			}
 		}
-		slices.Sort(a.cameras)
+		return ids
 	}
-	return a.cameras
+	for bridge, b := range a.bridges {
+		if b.Holder != which.holder {
+			continue
+		}
+		for id := range a.of[bridge] {
+			if a.actors[id].camera() {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
 }

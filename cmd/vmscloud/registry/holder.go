@@ -107,8 +107,14 @@ func (r *Registry) BridgeOf(p identity.Principal) string {
 
 // setLocked puts a bridge in place of what was known of it.
 func (r *Registry) setLocked(b Bridge) {
+	mine := r.account(b.Account)
+	if old, ok := mine.bridges[b.ID]; ok && old.Holder == b.Holder {
+		mine.bridges[b.ID] = b
+		return
+	}
 	r.dropLocked(b.Account, b.ID)
-	r.account(b.Account).bridges[b.ID] = b
+	mine.bridges[b.ID] = b
+	clear(mine.lists)
 	key := Key(b.Account, b.ID)
 	if at, ok := slices.BinarySearch(r.held[b.Holder], key); !ok {
 		r.held[b.Holder] = slices.Insert(r.held[b.Holder], at, key)

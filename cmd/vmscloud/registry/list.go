@@ -3,7 +3,6 @@ package registry
 import (
 	"cmp"
 	"context"
-	"math"
 	"net/url"
 	"slices"
 
@@ -11,39 +10,24 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Cameras lists an account's cameras in the order of their ids, with their status.
-func (r *Registry) Cameras(ctx context.Context, account string) ([]vms.Camera, error) {
-	list, _, err := r.CamerasFrom(ctx, account, 0, math.MaxInt)
-	return list, err
-}
-
-// CamerasFrom is up to n of them from a place in that order on, and how many there are in all.
-func (r *Registry) CamerasFrom(ctx context.Context, account string, from, n int) (part []vms.Camera, total int, err error) {
-	order := r.order(account)
-	total = len(order)
-	order = order[min(from, total):]
-	order = order[:min(n, len(order))]
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	mine := r.look(account)
-	out := make([]vms.Camera, 0, len(order))
-	for _, id := range order {
-		if a := mine.actors[id]; a.camera() { // else it went a moment ago
-			out = append(out, r.shownLocked(a))
-		}
+// CameraIDs are the ids of an account's cameras in order, or of those that the bridges of one
+// holder of a credential have. Nobody changes the slice.
+func (r *Registry) CameraIDs(account, holder string) []string {
+	if holder != "" {
+		return r.ids(account, camerasOf(holder))
 	}
-	return out, total, ctx.Err()
+	return r.ids(account, allCameras)
 }
 
 // CameraOf is one of an account's cameras, ok false if there is none of that id.
-func (r *Registry) CameraOf(_ context.Context, account, id string) (cam vms.Camera, ok bool, err error) {
+func (r *Registry) CameraOf(account, id string) (cam vms.Camera, ok bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	a := r.look(account).actors[id]
 	if !a.camera() {
-		return cam, false, nil
+		return cam, false
 	}
-	return r.shownLocked(a), true, nil
+	return r.shownLocked(a), true
 }
 
 func (r *Registry) shownLocked(a Actor) vms.Camera {
@@ -51,29 +35,54 @@ func (r *Registry) shownLocked(a Actor) vms.Camera {
 		CreateTimestamp: vms.At(a.Created), Status: &vms.ConnectionStatus{ConnectionStatus: r.statusLocked(a)}}
 }
 
+// atOnce is how many of a long list are read under one lock, so that nobody waits for it, and it
+// ends soon after its client has left.
+const atOnce = 256
+
 // Devices lists an account's bridges and cameras for /g/device, in the order of their ids.
-func (r *Registry) Devices(_ context.Context, account string) ([]web.Device, error) {
+func (r *Registry) Devices(ctx context.Context, account string) ([]web.Device, error) {
+	ids := r.ids(account, allDevices)
+	out := make([]web.Device, 0, len(ids))
+	for some := range slices.Chunk(ids, atOnce) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		r.mu.RLock()
+		mine := r.look(account)
+		for _, id := range some {
+			if a := mine.actors[id]; a.listed() { // else it went a moment ago
+				out = append(out, r.deviceLocked(a))
+			}
+		}
+		r.mu.RUnlock()
+	}
+	return out, ctx.Err()
+}
+
+// Device is one of them, ok false if there is none of that id.
+func (r *Registry) Device(account, id string) (d web.Device, ok bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	mine := r.look(account)
-	out := make([]web.Device, 0, mine.n+len(mine.bridges))
-	for _, a := range mine.actors {
-		if a.Gone || (a.Type != vms.ActorCamera && a.Type != vms.ActorBridge) {
-			continue
-		}
-		d := web.Device{ID: a.ID, AccountID: a.Account, Name: a.Name, Kind: a.Type, Bridge: a.Bridge, Created: a.Created}
-		if a.Type == vms.ActorBridge {
-			d.Address, d.Status = host(mine.bridges[a.ID].Address), vms.StatusOnline
-			if r.awayLocked(a) {
-				d.Status = vms.StatusDeviceOffline
-			}
-		} else {
-			d.Status = r.statusLocked(a)
-		}
-		out = append(out, d)
+	a := r.look(account).actors[id]
+	if !a.listed() {
+		return d, false
 	}
-	slices.SortFunc(out, func(a, b web.Device) int { return cmp.Compare(a.ID, b.ID) })
-	return out, nil
+	return r.deviceLocked(a), true
+}
+
+func (r *Registry) deviceLocked(a Actor) web.Device {
+	d := web.Device{ID: a.ID, AccountID: a.Account, Name: a.Name, Kind: a.Type, Bridge: a.Bridge, Created: a.Created}
+	switch {
+	case a.Type != vms.ActorBridge:
+		d.Status = r.statusLocked(a)
+		return d
+	case r.awayLocked(a):
+		d.Status = vms.StatusDeviceOffline
+	default:
+		d.Status = vms.StatusOnline
+	}
+	d.Address = host(r.look(a.Account).bridges[a.ID].Address)
+	return d
 }
 
 // host is the host of an address, without the port.

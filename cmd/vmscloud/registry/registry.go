@@ -54,6 +54,9 @@ type Actor struct {
 // camera says whether it is a camera that its bridge has.
 func (a Actor) camera() bool { return a.Type == vms.ActorCamera && !a.Gone }
 
+// listed says whether it is a bridge, or a camera that its bridge has.
+func (a Actor) listed() bool { return a.Type == vms.ActorBridge && !a.Gone || a.camera() }
+
 // Registry knows the bridges and actors of all accounts. It keeps them in memory and, durably, in a bbolt file. Safe for
 // concurrent use.
 type Registry struct {

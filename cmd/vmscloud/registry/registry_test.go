@@ -31,10 +31,10 @@ func principal(account string) identity.Principal {
 
 func cameraIDs(t *testing.T, r *Registry, account string) []string {
 	t.Helper()
-	all, err := r.Cameras(t.Context(), account)
-	require.NoError(t, err)
 	ids := []string{}
-	for _, c := range all {
+	for _, id := range r.CameraIDs(account, "") {
+		c, ok := r.CameraOf(account, id)
+		require.True(t, ok)
 		ids = append(ids, c.ID+"@"+c.BridgeID)
 	}
 	return ids
@@ -160,9 +160,9 @@ func TestCameraStatus(t *testing.T) {
 	now := began
 	r.now = func() time.Time { return now }
 	status := func() string {
-		all, err := r.Cameras(t.Context(), "acc-1")
-		require.NoError(t, err)
-		return all[0].Status.ConnectionStatus
+		c, ok := r.CameraOf("acc-1", "c1")
+		require.True(t, ok)
+		return c.Status.ConnectionStatus
 	}
 	reg := vms.Registration{ID: "b1", Cameras: []vms.RegisteredCamera{{ID: "c1"}}}
 	require.NoError(t, r.Register(t.Context(), principal("acc-1"), reg))
@@ -262,11 +262,11 @@ func TestABridgeThatIsAway(t *testing.T) {
 	r.Away = func(string, vms.Actor) bool { return away }
 	require.NoError(t, r.Register(t.Context(), principal("acc-1"), vms.Registration{ID: "bridge-1", Cameras: []vms.RegisteredCamera{{ID: "cam-1", ConnectionStatus: vms.StatusOnline}}}))
 	status := func() (string, string) {
-		cams, err := r.Cameras(t.Context(), "acc-1")
-		require.NoError(t, err)
+		cam, ok := r.CameraOf("acc-1", "cam-1")
+		require.True(t, ok)
 		devices, err := r.Devices(t.Context(), "acc-1")
 		require.NoError(t, err)
-		return cams[0].Status.ConnectionStatus, devices[0].Status
+		return cam.Status.ConnectionStatus, devices[0].Status
 	}
 	cam, bridge := status()
 	require.Equal(t, vms.StatusBridgeOffline, cam)

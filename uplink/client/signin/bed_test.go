@@ -71,7 +71,9 @@ func (b *bed) lastCode() string { b.mu.Lock(); defer b.mu.Unlock(); return b.cod
 type noDevices struct{}
 
 func (noDevices) Devices(context.Context, string) ([]web.Device, error)             { return nil, nil }
-func (noDevices) Cameras(context.Context, string) ([]vms.Camera, error)             { return nil, nil }
+func (noDevices) Device(string, string) (d web.Device, ok bool)                     { return d, false }
+func (noDevices) CameraIDs(string, string) []string                                 { return nil }
+func (noDevices) CameraOf(string, string) (cam vms.Camera, ok bool)                 { return cam, false }
 func (noDevices) HasActor(context.Context, string, vms.Actor) (has bool, err error) { return true, nil }
 
 func newBed(t *testing.T) *bed {

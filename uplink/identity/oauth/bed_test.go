@@ -32,6 +32,7 @@ const password = identitytest.Password
 type noDevices struct{}
 
 func (noDevices) Devices(context.Context, string) ([]web.Device, error) { return nil, nil }
+func (noDevices) Device(string, string) (d web.Device, ok bool)         { return d, false }
 
 // bed is the three doors over one real store behind one real server: /g/, /oauth2/, and /api/, which says who a token is.
 // The account m is the master of c; o has nothing to do with them. Each has the users asu@ and ru@.

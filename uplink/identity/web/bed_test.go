@@ -91,18 +91,32 @@ func (b *bed) lettersTo(to string) (n int) {
 
 // devices are those of the bed, by account.
 type devices struct {
+	listing func() // called by Devices; nil: nothing is
+
 	mu   sync.Mutex // guards list and fail
 	list map[string][]Device
 	fail bool
 }
 
 func (d *devices) Devices(_ context.Context, account string) ([]Device, error) {
+	if d.listing != nil {
+		d.listing()
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.fail {
 		return nil, errors.New("secret detail of the registry")
 	}
 	return slices.Clone(d.list[account]), nil
+}
+
+func (d *devices) Device(account, id string) (Device, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if i := slices.IndexFunc(d.list[account], func(d Device) bool { return d.ID == id }); i >= 0 {
+		return d.list[account][i], true
+	}
+	return Device{}, false
 }
 
 var monday = identitytest.Monday

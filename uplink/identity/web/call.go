@@ -1,9 +1,11 @@
 package web
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"net/http"
 	"net/netip"
@@ -275,6 +277,33 @@ func (c *call) view(f func(tx *store.Tx, me session.Caller) error) error {
 
 // ok answers 200 with a JSON body.
 func (c *call) ok(v any) error { return c.answer(http.StatusOK, v) }
+
+// rows answers 200 with a JSON array, which is sent while it is made: a long one stands nowhere in
+// whole, and ends when its client has left.
+func (c *call) rows(all iter.Seq[any]) error {
+	c.w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w := bufio.NewWriterSize(c.w, 32<<10)
+	before := byte('[')
+	for row := range all {
+		raw, err := json.Marshal(row)
+		if err == nil {
+			err = errors.Join(w.WriteByte(before), c.r.Context().Err())
+		}
+		if err == nil {
+			_, err = w.Write(raw)
+		}
+		if err != nil {
+			panic(http.ErrAbortHandler) // nobody must take a part for the whole
+		}
+		before = ','
+	}
+	if before == '[' {
+		_ = w.WriteByte('[')
+	}
+	_ = w.WriteByte(']')
+	_ = w.Flush() // the client may be gone
+	return nil
+}
 
 func (c *call) answer(code int, v any) error {
 	if v == nil {

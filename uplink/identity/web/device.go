@@ -22,51 +22,104 @@ const (
 type seenDevice struct {
 	Device         // its ID is the caller's for it
 	own     string // its id in its account
-	account model.Account
-	offset  int // of its account's time zone
+	account *owner
 	shared  bool
 	letters string
 }
 
-// devices are those that the caller may see: of the account that the session is in, and those that others share.
-func (c *call) devices(tx *store.Tx, me session.Caller) ([]seenDevice, error) {
-	p, err := tx.Principal(me.User, me.Active)
-	if err != nil {
-		if err == identity.ErrUnknown { //nolint:errorlint // it is returned as it is
-			return nil, nil // inside a suspended account there is nothing to see
+// owner is an account that has devices which the caller sees.
+type owner struct {
+	model.Account
+	offset int // of its time zone
+}
+
+// sight is which devices the caller may see: of the account that the session is in, and those that
+// others share.
+type sight struct {
+	active string // id of the account that the session is in
+	p      identity.Principal
+	owners map[string]*owner
+}
+
+// sight finds out which devices the caller may see. It is found out in a transaction, and the list
+// is made after that: it may be long.
+func (c *call) sight() (s sight, err error) {
+	err = c.view(func(tx *store.Tx, me session.Caller) error {
+		s = sight{active: me.Active.ID, owners: map[string]*owner{}}
+		if s.p, err = tx.Principal(me.User, me.Active); err != nil {
+			if err == identity.ErrUnknown { //nolint:errorlint // it is returned as it is
+				return nil // inside a suspended account there is nothing to see
+			}
+			return err
 		}
-		return nil, err
-	}
-	accounts := map[string]model.Account{me.Active.ID: me.Active}
-	for _, owner := range p.Grants.Shared {
-		if accounts[owner], err = tx.Account(owner); err != nil {
-			return nil, err
+		s.owners[me.Active.ID] = &owner{Account: me.Active}
+		for _, id := range s.p.Grants.Shared {
+			a, err := tx.Account(id)
+			if err != nil {
+				return err
+			}
+			s.owners[id] = &owner{Account: a}
 		}
+		for _, o := range s.owners {
+			o.offset = model.Offset(o.Timezone, tx.Now())
+		}
+		return nil
+	})
+	return s, err
+}
+
+// see is a device of an account as the caller sees it, ok false if the caller does not.
+func (s sight) see(account string, d Device) (seen seenDevice, ok bool) {
+	its := vms.Actor{Type: d.Kind, ID: d.ID, Account: account}
+	d.ID = s.p.Called(account, its)
+	if known := (vms.Actor{Type: d.Kind, ID: d.ID}); !s.p.Sees(known) || s.p.Find(known) != its {
+		return seen, false
 	}
+	seen = seenDevice{Device: d, own: its.ID, account: s.owners[account], shared: account != s.active}
+	switch {
+	case seen.shared:
+		seen.letters = "R"
+	case s.p.Grants.All:
+		seen.letters = "RWS"
+	default:
+		seen.letters = strings.ToUpper(s.p.Grants.Devices[d.ID])
+	}
+	return seen, true
+}
+
+// devices are those that the caller may see, in the order of their ids.
+func (c *call) devices(s sight) ([]seenDevice, error) {
 	var out []seenDevice
-	for id, a := range accounts {
-		offset := model.Offset(a.Timezone, tx.Now())
+	for id := range s.owners {
 		list, err := c.o.Devices.Devices(c.r.Context(), id)
 		if err != nil {
 			return nil, err
 		}
+		out = slices.Grow(out, len(list))
 		for _, d := range list {
-			its := vms.Actor{Type: d.Kind, ID: d.ID, Account: id}
-			d.ID = p.Called(id, its)
-			if seen := (vms.Actor{Type: d.Kind, ID: d.ID}); !p.Sees(seen) || p.Find(seen) != its {
-				continue
+			if seen, ok := s.see(id, d); ok {
+				out = append(out, seen)
 			}
-			s := seenDevice{Device: d, own: its.ID, account: a, offset: offset, shared: id != me.Active.ID, letters: strings.ToUpper(p.Grants.Devices[d.ID])}
-			if p.Grants.All && !s.shared {
-				s.letters = "RWS"
-			} else if s.shared {
-				s.letters = "R"
-			}
-			out = append(out, s)
+		}
+		if err := c.r.Context().Err(); err != nil {
+			return nil, err // nobody waits for it any more
 		}
 	}
 	slices.SortFunc(out, func(a, b seenDevice) int { return strings.Compare(a.ID, b.ID) })
 	return out, c.r.Context().Err()
+}
+
+// device is the one that the caller sees under an id.
+func (c *call) device(s sight, id string) (seenDevice, bool) {
+	for _, kind := range []string{vms.ActorCamera, vms.ActorBridge} {
+		its := s.p.Find(vms.Actor{Type: kind, ID: id})
+		if d, ok := c.o.Devices.Device(its.Account, its.ID); ok && d.Kind == kind {
+			if seen, ok := s.see(its.Account, d); ok && seen.ID == id {
+				return seen, true
+			}
+		}
+	}
+	return seenDevice{}, false
 }
 
 // attached are the cameras of each bridge among devices, as [[id, "ATTD"]].
@@ -102,28 +155,26 @@ func (d seenDevice) status() int {
 // listDevices is GET /g/device/list, an entry by the positions of the public manual. The parameters e, n, t and s choose by
 // id, name, type and service status.
 func (c *call) listDevices() error {
-	out := [][]any{}
-	err := c.view(func(tx *store.Tx, me session.Caller) error {
-		all, err := c.devices(tx, me)
-		cameras, wanted := attached(all), c.wanted()
-		for _, d := range all {
-			if c.r.Context().Err() != nil {
-				return c.r.Context().Err() // nobody waits for it any more
-			}
-			if wanted(d) {
-				out = append(out, []any{
-					d.AccountID, d.ID, d.Name, d.Kind, d.attachedTo(cameras), "ATTD", d.letters, []string{}, d.ID, d.ID, // 0 to 9
-					d.status(), d.account.Timezone, d.offset, 0, d.Address, model.Flag(d.shared), // 10 to 15
-					d.account.Name, false, nil, nil, make([]any, 7), nil, nil, 0, []string{}, responder(d), map[string]any{}, // 16 to 26
-				})
-			}
-		}
-		return err
-	})
+	seen, err := c.sight()
 	if err != nil {
 		return err
 	}
-	return c.ok(out)
+	all, err := c.devices(seen)
+	if err != nil {
+		return err
+	}
+	cameras, wanted := attached(all), c.wanted()
+	return c.rows(func(yield func(any) bool) {
+		for _, d := range all {
+			if wanted(d) && !yield([]any{
+				d.AccountID, d.ID, d.Name, d.Kind, d.attachedTo(cameras), "ATTD", d.letters, []string{}, d.ID, d.ID, // 0 to 9
+				d.status(), d.account.Timezone, d.account.offset, 0, d.Address, model.Flag(d.shared), // 10 to 15
+				d.account.Name, false, nil, nil, make([]any, 7), nil, nil, 0, []string{}, responder(d), map[string]any{}, // 16 to 26
+			}) {
+				return
+			}
+		}
+	})
 }
 
 func responder(d seenDevice) model.Flag {
@@ -151,34 +202,26 @@ func (c *call) wanted() func(seenDevice) bool {
 // getDevice is GET /g/device. A device that the caller may not see is as little found as one that does not exist.
 func (c *call) getDevice() error {
 	id, bad := c.id()
-	var out map[string]any
-	err := c.view(func(tx *store.Tx, me session.Caller) error {
-		if id == "" {
-			return bad
-		}
-		all, err := c.devices(tx, me)
-		if err != nil {
-			return err
-		}
-		at := slices.IndexFunc(all, func(d seenDevice) bool { return d.ID == id })
-		if at < 0 {
-			return errNoDevice
-		}
-		if bad != nil {
-			return bad
-		}
-		d := all[at]
-		out = map[string]any{"id": d.ID, "name": d.Name, "type": d.Kind, "account_id": d.AccountID, "utcOffset": d.offset,
-			"timezone": d.account.Timezone, "guid": d.ID, "permissions": d.letters, "tags": []string{}, "bridges": nil, "settings": map[string]any{},
-			"camera_info_status_code": 200, "camera_info": map[string]any{"esn": d.ID, "ssn": d.ID, "class": d.Kind, "service": "ATTD",
-				"status": d.status(), "connect": d.Status, "ipaddr": d.Address, "created": model.Stamp(d.Created), "make": "vms"}}
-		if d.Kind == vms.ActorCamera && d.Bridge != "" {
-			out["bridges"] = map[string]string{d.Bridge: "ATTD"}
-		}
-		return nil
-	})
+	s, err := c.sight()
 	if err != nil {
 		return err
+	}
+	if id == "" {
+		return bad
+	}
+	d, ok := c.device(s, id)
+	if !ok {
+		return errNoDevice
+	}
+	if bad != nil {
+		return bad
+	}
+	out := map[string]any{"id": d.ID, "name": d.Name, "type": d.Kind, "account_id": d.AccountID, "utcOffset": d.account.offset,
+		"timezone": d.account.Timezone, "guid": d.ID, "permissions": d.letters, "tags": []string{}, "bridges": nil, "settings": map[string]any{},
+		"camera_info_status_code": 200, "camera_info": map[string]any{"esn": d.ID, "ssn": d.ID, "class": d.Kind, "service": "ATTD",
+			"status": d.status(), "connect": d.Status, "ipaddr": d.Address, "created": model.Stamp(d.Created), "make": "vms"}}
+	if d.Kind == vms.ActorCamera && d.Bridge != "" {
+		out["bridges"] = map[string]string{d.Bridge: "ATTD"}
 	}
 	return c.ok(out)
 }

@@ -1,7 +1,11 @@
 package web
 
 import (
+	"context"
+	"net/http"
+	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -85,4 +89,41 @@ func TestSharedDevices(t *testing.T) {
 	require.Empty(t, shared(b.signIn("asu@o")), "also not the recipient's account superuser")
 	b.call("POST", "/g/account", b.signIn("asu@c"), args{"id": "c", "camera_shares": [][]string{{"D", "cam1-c"}}, "camera_share_perms": map[string]any{}}).want(200)
 	require.Empty(t, shared(b.signIn("ru@o")))
+}
+
+// A long list is made outside of a transaction: the file can be closed meanwhile, as when the
+// service stops.
+func TestAListHoldsNoTransaction(t *testing.T) {
+	b := newBed(t)
+	asu := b.signIn("asu@c")
+	closed := make(chan error, 1)
+	b.devices.listing = func() {
+		go func() { closed <- b.Store.Close() }()
+		select {
+		case err := <-closed:
+			require.NoError(t, err)
+		case <-time.After(time.Minute):
+			t.Error("the file waits for the list")
+		}
+	}
+	var rows [][]any
+	b.call("GET", "/g/device/list", asu, nil).want(200).into(&rows)
+	require.Len(t, rows, 3)
+}
+
+// Where the client has left, or the service stops, a list is cut off, and nobody takes a part for
+// the whole.
+func TestACutListIsNoList(t *testing.T) {
+	ctx, leave := context.WithCancel(t.Context())
+	made := 0
+	all := func(yield func(any) bool) {
+		for made < 1000 && yield("row") {
+			if made++; made == 3 {
+				leave()
+			}
+		}
+	}
+	c := &call{w: httptest.NewRecorder(), r: httptest.NewRequestWithContext(ctx, "GET", "/", nil)}
+	require.PanicsWithValue(t, http.ErrAbortHandler, func() { _ = c.rows(all) })
+	require.Equal(t, 3, made)
 }

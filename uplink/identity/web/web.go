@@ -25,8 +25,11 @@ type Device struct {
 
 // Devices knows the bridges and cameras of accounts. Its answers come from memory: they are asked for inside transactions.
 type Devices interface {
-	// Devices lists an account's bridges and cameras, without those that are gone.
+	// Devices lists an account's bridges and cameras, without those that are gone. It ends early
+	// when ctx is done.
 	Devices(ctx context.Context, account string) ([]Device, error)
+	// Device is one of them, ok false if there is none of that id.
+	Device(account, id string) (d Device, ok bool)
 }
 
 // Factors is behind the endpoints of the second factor, identity/session. Errors are *api.Error.
