@@ -7,11 +7,14 @@ import (
 )
 
 const (
-	youngFor    = 4 * time.Second         // in which what stands still is soon taken for background: it may be the hole that a passer-by left
+	// in which what stands still is soon taken for background: it may be the hole that a passer-by
+	// left
+	youngFor    = 4 * time.Second
 	upsetAtMost = 1500 * time.Millisecond // for which a change of the whole picture teaches no noise
 )
 
-// half is the cells that the model learns from the newest picture: the upper half and the lower half in turn, which is as good and costs half.
+// half is the cells that the model learns from the newest picture: the upper half and the lower
+// half in turn, which is as good and costs half.
 func (d *Detector) half() (from, to int) {
 	half := d.grid.cells() / 2
 	if d.turn == 1 {

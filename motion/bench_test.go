@@ -20,15 +20,18 @@ import (
 // Run with: go test ./motion -bench . -run '^$' -count 6 | benchstat -
 // The table of motion/BENCH.md comes from: scripts/bench motion
 
-// picturesDir is the environment variable with the folder into which the benchmarks write their pictures, for others that look at the same ones.
+// picturesDir is the environment variable with the folder into which the benchmarks write their
+// pictures, for others that look at the same ones.
 const picturesDir = "VMSBRIDGE_BENCH_PICTURES"
 
-// filmed are the scenes of the benchmarks: a textured wall with sensor noise, people who walk to and fro in front of it, and a lamp that swings.
+// filmed are the scenes of the benchmarks: a textured wall with sensor noise, people who walk to
+// and fro in front of it, and a lamp that swings.
 var filmed = []struct {
 	name   string
 	people int
 	lamp   bool
-}{{name: "quiet"}, {name: "person", people: 1}, {name: "crowd", people: 8}, {name: "lamp+person", people: 1, lamp: true}}
+}{{name: "quiet"}, {name: "person", people: 1}, {name: "crowd", people: 8},
+	{name: "lamp+person", people: 1, lamp: true}}
 
 // film draws 64 pictures of a scene, of which the first follows the last.
 func film(width, height, people int, lamp bool) []Picture {
@@ -88,7 +91,8 @@ func save(b *testing.B, name string, pictures []Picture) {
 	require.NoError(b, os.WriteFile(filepath.Join(dir, name), all, 0o644))
 }
 
-// processor is the time that the processor spent on this process: what else the machine does counts less than on the clock.
+// processor is the time that the processor spent on this process: what else the machine does counts
+// less than on the clock.
 func processor(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
@@ -113,7 +117,8 @@ func each(b *testing.B, name string, bytes, cells int, f func(i int)) {
 
 var benchSizes = [][2]int{{320, 180}, {264, 216}, {640, 360}}
 
-// onThread is the processor's time that the calling thread has taken. The goroutine must be locked to it.
+// onThread is the processor's time that the calling thread has taken. The goroutine must be locked
+// to it.
 func onThread(b *testing.B) time.Duration {
 	var t unix.Timespec
 	require.NoError(b, unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t))
@@ -144,8 +149,9 @@ func amid(b *testing.B, name string, cells int, f, other func(i int)) {
 	})
 }
 
-// BenchmarkPlane is what only reading the plane takes: copying it, and reducing it to cells. The pictures are those of BenchmarkStep, and the same detector is at work between two of
-// them: when the film comes round much of it is in no cache any more.
+// BenchmarkPlane is what only reading the plane takes: copying it, and reducing it to cells. The
+// pictures are those of BenchmarkStep, and the same detector is at work between two of them: when
+// the film comes round much of it is in no cache any more.
 func BenchmarkPlane(b *testing.B) {
 	for _, scene := range filmed {
 		for _, size := range benchSizes {
@@ -159,7 +165,8 @@ func BenchmarkPlane(b *testing.B) {
 	}
 }
 
-// stepper returns a function that gives the picture before number i of a film to a detector, which has seen the film twice.
+// stepper returns a function that gives the picture before number i of a film to a detector, which
+// has seen the film twice.
 func stepper(b *testing.B, pictures []Picture) func(i int) {
 	d, err := New(Config{})
 	require.NoError(b, err)
@@ -183,7 +190,8 @@ func BenchmarkStep(b *testing.B) {
 			pictures := film(size[0], size[1], scene.people, scene.lamp)
 			save(b, fmt.Sprintf("%s-%dx%d.gray", scene.name, size[0], size[1]), pictures)
 			step := stepper(b, pictures)
-			each(b, fmt.Sprintf("scene=%s/size=%dx%d", scene.name, size[0], size[1]), size[0]*size[1], newGrid(size[0], size[1]).cells(), step)
+			each(b, fmt.Sprintf("scene=%s/size=%dx%d", scene.name, size[0], size[1]), size[0]*size[1],
+				newGrid(size[0], size[1]).cells(), step)
 		}
 	}
 }

@@ -8,7 +8,8 @@ const (
 	cellMoved = plane.Moved // differs from a moment ago
 )
 
-// The caps of the learned noise, in 1/256 grey levels: in general, so that a cell does not become blind, and for what flickers all by itself.
+// The caps of the learned noise, in 1/256 grey levels: in general, so that a cell does not become
+// blind, and for what flickers all by itself.
 const (
 	maxNoise  = 9 << 8
 	twigNoise = 45 << 8

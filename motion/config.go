@@ -17,17 +17,21 @@ const (
 // maxRegions bounds the regions of one camera: a cell's regions are the bits of one word.
 const maxRegions = 64
 
-// Config says what to look for. Its zero value means the defaults, which are meant to be right for every camera.
+// Config says what to look for. Its zero value means the defaults, which are meant to be right for
+// every camera.
 type Config struct {
-	// Sensitivity is from just above 0 (only large, high-contrast things) to 1 (everything above the noise); 0 means DefaultSensitivity.
+	// Sensitivity is from just above 0 (only large, high-contrast things) to 1 (everything above
+	// the noise); 0 means DefaultSensitivity.
 	Sensitivity float64
 	// Regions are areas with spans of their own, besides those of the whole picture. At most 64.
 	Regions []Region
 	// Masks are areas that are never looked at, not even for the whole picture or a region.
 	Masks []Polygon
-	// QuietPeriod is how long nothing may move before a span ends: two bursts closer than this are one span. 0 means DefaultQuietPeriod.
+	// QuietPeriod is how long nothing may move before a span ends: two bursts closer than this are
+	// one span. 0 means DefaultQuietPeriod.
 	QuietPeriod time.Duration
-	// MinDuration is how long something must move to be a span at all. 0 leaves it to the detector, which wants about 0.3 s.
+	// MinDuration is how long something must move to be a span at all. 0 leaves it to the detector,
+	// which wants about 0.3 s.
 	MinDuration time.Duration
 	// MaxDuration is where a span is cut and continued by another. 0 means DefaultMaxDuration.
 	MaxDuration time.Duration
@@ -41,9 +45,10 @@ type Region struct {
 	Name string
 	// Area is the region's outline.
 	Area Polygon
-	// Sensitivity is how large a share of things must move inside the area, on the scale of Config.Sensitivity; 0 means that of the Config.
-	// It changes nothing outside of the area: neither the spans of the whole picture nor those of other regions.
-	// How strongly a single cell must differ stays a matter of the camera, so of Config.Sensitivity.
+	// Sensitivity is how large a share of things must move inside the area, on the scale of
+	// Config.Sensitivity; 0 means that of the Config. It changes nothing outside of the area:
+	// neither the spans of the whole picture nor those of other regions. How strongly a single cell
+	// must differ stays a matter of the camera, so of Config.Sensitivity.
 	Sensitivity float64
 }
 
@@ -62,7 +67,8 @@ func (c Config) Validate() error {
 		}
 	}
 	if c.MaxDuration > 0 && c.MaxDuration <= c.MinDuration {
-		errs = append(errs, fmt.Errorf("check maximum duration: %v is not longer than the minimum duration %v", c.MaxDuration, c.MinDuration))
+		errs = append(errs, fmt.Errorf("check maximum duration: %v is not longer than the minimum duration %v",
+			c.MaxDuration, c.MinDuration))
 	}
 	for i, m := range c.Masks {
 		if err := m.Validate(); err != nil {
@@ -112,13 +118,15 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// contrastFor is the difference, in 1/256 grey levels, that a cell without any noise must show: 6 levels at 0.5, 18 near 0, 2 at 1.
+// contrastFor is the difference, in 1/256 grey levels, that a cell without any noise must show: 6
+// levels at 0.5, 18 near 0, 2 at 1.
 func contrastFor(sensitivity float64) int32 {
 	return int32(math.Round(256 * 6 * math.Pow(3, 1-2*sensitivity)))
 }
 
-// shareFor is the smallest share of the picture that counts as a moving thing: 0.0004 at 0.5, ten times that near 0, a tenth at 1.
-// A thing of 0.001 of the picture that moves by half its length changes about as much.
+// shareFor is the smallest share of the picture that counts as a moving thing: 0.0004 at 0.5, ten
+// times that near 0, a tenth at 1. A thing of 0.001 of the picture that moves by half its length
+// changes about as much.
 func shareFor(sensitivity float64) float64 {
 	return 0.0004 * math.Pow(10, 1-2*sensitivity)
 }

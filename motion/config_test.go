@@ -55,13 +55,15 @@ func TestPolygonContains(t *testing.T) {
 func TestConfigTellsAllProblems(t *testing.T) {
 	square := Polygon{{0, 0}, {1, 0}, {1, 1}, {0, 1}}
 	require.NoError(t, Config{}.Validate())
-	require.NoError(t, Config{Sensitivity: 1, Regions: []Region{{ID: "a", Area: square}}, Masks: []Polygon{square}}.Validate())
+	require.NoError(t, Config{Sensitivity: 1, Regions: []Region{{ID: "a", Area: square}},
+		Masks: []Polygon{square}}.Validate())
 	err := Config{
 		Sensitivity: 1.5, QuietPeriod: -1, MinDuration: time.Minute, MaxDuration: time.Second,
 		Regions: []Region{{ID: "a", Area: square}, {ID: "a", Area: square, Sensitivity: -1}, {Area: square[:2]}},
 		Masks:   []Polygon{{{0, 0}, {1, 1}, {1, 0}, {0, 1}}},
 	}.Validate()
-	for _, want := range []string{"sensitivity: 1.5 is outside", "quiet period", "maximum duration", "there twice", "sensitivity: -1", "region 3: it has no id", "at least 3 points", "mask 1: it crosses itself"} {
+	for _, want := range []string{"sensitivity: 1.5 is outside", "quiet period", "maximum duration", "there twice",
+		"sensitivity: -1", "region 3: it has no id", "at least 3 points", "mask 1: it crosses itself"} {
 		require.ErrorContains(t, err, want)
 	}
 	_, err = New(Config{Sensitivity: math.NaN()})

@@ -10,8 +10,9 @@ const (
 	coreRounds = 8
 )
 
-// core looks again at an area that seems to be light, or half light, without what differs less than half of its contrast, again and again: a thing throws a shadow that is larger
-// than itself, and both are one area. It tells whether there is a thing in it, whose outline o has then.
+// core looks again at an area that seems to be light, or half light, without what differs less than
+// half of its contrast, again and again: a thing throws a shadow that is larger than itself, and
+// both are one area. It tells whether there is a thing in it, whose outline o has then.
 func (d *Detector) core(j int, o *area.Area, now []uint16) bool {
 	if o.MovedWeight == 0 || !o.Telling() {
 		return false
@@ -58,7 +59,8 @@ func (d *Detector) core(j int, o *area.Area, now []uint16) bool {
 	for y := o.Whole.Top; y < o.Whole.Bottom; y++ {
 		clear(d.scratch[y*g.width+o.Whole.Left : y*g.width+o.Whole.Right])
 	}
-	if inner.Ends == 0 || inner.Steep()*inner.Steep() < 9*n || inner.Substance() < area.ThingSubstance || glow < area.ThingSubstance {
+	if inner.Ends == 0 || inner.Steep()*inner.Steep() < 9*n || inner.Substance() < area.ThingSubstance ||
+		glow < area.ThingSubstance {
 		return false
 	}
 	o.Outline = inner

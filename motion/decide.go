@@ -14,8 +14,9 @@ func (d *Detector) decide(objects []area.Area, dt time.Duration) {
 		s := &d.spans[i]
 		e := evidence{at: d.at, dt: dt, wall: d.seen, may: d.upheaves || d.at <= d.blursTill}
 		d.inside, d.things = d.inside[:0], d.things[:0]
-		// What is looked for is as small as the keenest of the spans wants it. For another one to begin as much must move as that wants itself, and half of it to
-		// go on, as if it stood alone.
+		// What is looked for is as small as the keenest of the spans wants it. For another one to
+		// begin as much must move as that wants itself, and half of it to go on, as if it stood
+		// alone.
 		enough := d.minCells(s.share)
 		numb, begun := enough > keenest, s.open || s.waiting
 		for j := range objects {
@@ -88,7 +89,8 @@ func (d *Detector) movedIn(j int, o *area.Area, bit uint64) int {
 	for y := o.Whole.Top; y < o.Whole.Bottom; y++ {
 		for x := o.Whole.Left; x < o.Whole.Right; x++ {
 			i := y*d.grid.width + x
-			if d.inRegion[i]&bit != 0 && d.solid[i] != 0 && d.finder.Of(x, y) == j && (d.flags[i]&cellMoved != 0 || o.Creeps) {
+			if d.inRegion[i]&bit != 0 && d.solid[i] != 0 && d.finder.Of(x, y) == j &&
+				(d.flags[i]&cellMoved != 0 || o.Creeps) {
 				n++
 			}
 		}
@@ -96,7 +98,8 @@ func (d *Detector) movedIn(j int, o *area.Area, bit uint64) int {
 	return n
 }
 
-// hold marks the solid cells of objects, but those where something always moves, in the half that is learned from this picture. Nothing is marked yet.
+// hold marks the solid cells of objects, but those where something always moves, in the half that
+// is learned from this picture. Nothing is marked yet.
 func (d *Detector) hold(marks *[area.Most]byte) {
 	d.heldAny = true
 	w := d.grid.width

@@ -14,8 +14,8 @@ import (
 // longPause is the time between two pictures after which nothing that was open goes on.
 const longPause = 5 * time.Second
 
-// Detector finds spans of motion in the pictures of one camera. It is not safe for concurrent use, starts no goroutine, and
-// allocates nothing while nothing moves.
+// Detector finds spans of motion in the pictures of one camera. It is not safe for concurrent use,
+// starts no goroutine, and allocates nothing while nothing moves.
 type Detector struct {
 	config   Config
 	contrast int32
@@ -79,7 +79,8 @@ type Detector struct {
 	silhouette silhouette
 }
 
-// New returns a Detector, or all problems of the Config. The Config's slices must not be changed afterwards.
+// New returns a Detector, or all problems of the Config. The Config's slices must not be changed
+// afterwards.
 func New(c Config) (*Detector, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("check motion settings: %w", err)
@@ -97,8 +98,9 @@ func New(c Config) (*Detector, error) {
 	return d, nil
 }
 
-// Gap ends everything: the stream was lost, or what comes next has nothing to do with what was. It returns the ends of the spans
-// that were open; the slice is valid until the next call of a method. The next Step learns anew.
+// Gap ends everything: the stream was lost, or what comes next has nothing to do with what was. It
+// returns the ends of the spans that were open; the slice is valid until the next call of a method.
+// The next Step learns anew.
 func (d *Detector) Gap() []Change {
 	d.changes = d.changes[:0]
 	d.gap()
@@ -115,7 +117,8 @@ func (d *Detector) gap() {
 	d.pictures = 0
 }
 
-// pause ends what is open and goes on with the background that is known: the pictures have a hole, or their clock was set.
+// pause ends what is open and goes on with the background that is known: the pictures have a hole,
+// or their clock was set.
 func (d *Detector) pause() {
 	for i := range d.spans {
 		d.changes = d.spans[i].end(d.changes)
@@ -132,7 +135,8 @@ func (d *Detector) forgetEnds() {
 	}
 }
 
-// Last is the time of the last picture with motion of the region's open span, "" for the whole picture; ok is false if none is open.
+// Last is the time of the last picture with motion of the region's open span, "" for the whole
+// picture; ok is false if none is open.
 func (d *Detector) Last(region string) (last time.Time, ok bool) {
 	for i := range d.spans {
 		if s := &d.spans[i]; s.region == region && s.open {
@@ -142,8 +146,10 @@ func (d *Detector) Last(region string) (last time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// Shake is by how much a shaking camera looks elsewhere than usual in the newest picture, in fractions of its width and height: what is usually at x is at x plus that.
+// Shake is by how much a shaking camera looks elsewhere than usual in the newest picture, in
+// fractions of its width and height: what is usually at x is at x plus that.
 func (d *Detector) Shake() (x, y float64) {
 	side := float64(d.grid.side)
-	return d.steady.DX * side / float64(max(1, d.grid.pictureWidth)), d.steady.DY * side / float64(max(1, d.grid.pictureHeight))
+	return d.steady.DX * side / float64(max(1, d.grid.pictureWidth)),
+		d.steady.DY * side / float64(max(1, d.grid.pictureHeight))
 }

@@ -27,7 +27,8 @@ func through(s *scene) func(float64) {
 // TestTwoRegions: each region has spans of its own, besides those of the whole picture.
 func TestTwoRegions(t *testing.T) {
 	s := newScene(320, 180, 1, 2)
-	c := motion.Config{Regions: []motion.Region{{ID: "left", Area: leftHalf}, {ID: "right", Area: rightHalf}, {ID: "sky", Area: motion.Polygon{{0, 0}, {1, 0}, {1, 0.2}, {0, 0.2}}}}}
+	c := motion.Config{Regions: []motion.Region{{ID: "left", Area: leftHalf}, {ID: "right", Area: rightHalf},
+		{ID: "sky", Area: motion.Polygon{{0, 0}, {1, 0}, {1, 0.2}, {0, 0.2}}}}}
 	got := watch(t, c, s, 10, 14*time.Second, through(s))
 	began, ended := map[string]motion.Change{}, map[string]motion.Change{}
 	for _, ch := range got.began {
@@ -48,7 +49,8 @@ func TestTwoRegions(t *testing.T) {
 	require.Equal(t, began[""].Object, began["right"].Object)
 }
 
-// TestRegionSensitivity: a region finds what is large enough for it, more or less than the camera does, and is no matter of the rest of the picture.
+// TestRegionSensitivity: a region finds what is large enough for it, more or less than the camera
+// does, and is no matter of the rest of the picture.
 func TestRegionSensitivity(t *testing.T) {
 	whole := motion.Polygon{{0, 0}, {1, 0}, {1, 1}, {0, 1}}
 	for name, c := range map[string]struct {
@@ -57,22 +59,32 @@ func TestRegionSensitivity(t *testing.T) {
 		region motion.Region
 		want   map[string]int
 	}{
-		"numb region, small":              {true, 0.5, motion.Region{ID: "r", Area: whole, Sensitivity: 0.01}, map[string]int{"": 1}},
-		"keen region, small":              {true, 0.01, motion.Region{ID: "r", Area: whole, Sensitivity: 0.5}, map[string]int{"r": 1}},
-		"keen region elsewhere, small":    {true, 0.01, motion.Region{ID: "r", Area: motion.Polygon{{0, 0.9}, {0.1, 0.9}, {0.1, 1}}, Sensitivity: 1}, map[string]int{}},
-		"both alike, small":               {true, 0.5, motion.Region{ID: "r", Area: whole}, map[string]int{"": 1, "r": 1}},
-		"numb region, a person":           {false, 0.5, motion.Region{ID: "r", Area: whole, Sensitivity: 0.01}, map[string]int{"": 1, "r": 1}},
-		"numb camera, a person":           {false, 0.01, motion.Region{ID: "r", Area: whole, Sensitivity: 0.9}, map[string]int{"": 1, "r": 1}},
-		"keen region elsewhere, a person": {false, 0.01, motion.Region{ID: "r", Area: motion.Polygon{{0, 0.9}, {0.1, 0.9}, {0.1, 1}}, Sensitivity: 1}, map[string]int{"": 1}},
+		"numb region, small": {true, 0.5, motion.Region{ID: "r", Area: whole, Sensitivity: 0.01},
+			map[string]int{"": 1}},
+		"keen region, small": {true, 0.01, motion.Region{ID: "r", Area: whole, Sensitivity: 0.5},
+			map[string]int{"r": 1}},
+		"keen region elsewhere, small": {true, 0.01,
+			motion.Region{ID: "r", Area: motion.Polygon{{0, 0.9}, {0.1, 0.9}, {0.1, 1}}, Sensitivity: 1},
+			map[string]int{}},
+		"both alike, small": {true, 0.5, motion.Region{ID: "r", Area: whole},
+			map[string]int{"": 1, "r": 1}},
+		"numb region, a person": {false, 0.5, motion.Region{ID: "r", Area: whole, Sensitivity: 0.01},
+			map[string]int{"": 1, "r": 1}},
+		"numb camera, a person": {false, 0.01, motion.Region{ID: "r", Area: whole, Sensitivity: 0.9},
+			map[string]int{"": 1, "r": 1}},
+		"keen region elsewhere, a person": {false, 0.01,
+			motion.Region{ID: "r", Area: motion.Polygon{{0, 0.9}, {0.1, 0.9}, {0.1, 1}}, Sensitivity: 1},
+			map[string]int{"": 1}},
 	} {
 		s := newScene(320, 180, 1, 1)
-		got := watch(t, motion.Config{Sensitivity: c.camera, Regions: []motion.Region{c.region}}, s, 10, 14*time.Second, func(at float64) {
-			if u := -0.08 + 0.15*(at-4); at >= 4 && c.small {
-				s.thing(u, 0.62, 0.014, 0.05, 235, 0)
-			} else if at >= 4 {
-				walker(s, u)
-			}
-		})
+		got := watch(t, motion.Config{Sensitivity: c.camera, Regions: []motion.Region{c.region}}, s, 10, 14*time.Second,
+			func(at float64) {
+				if u := -0.08 + 0.15*(at-4); at >= 4 && c.small {
+					s.thing(u, 0.62, 0.014, 0.05, 235, 0)
+				} else if at >= 4 {
+					walker(s, u)
+				}
+			})
 		spans := map[string]int{}
 		for _, ch := range got.began {
 			spans[ch.Region]++
@@ -87,7 +99,8 @@ func TestRegionSensitivity(t *testing.T) {
 // TestMaskHides: what moves under a mask is never seen, what moves beside it is.
 func TestMaskHides(t *testing.T) {
 	s := newScene(320, 180, 1, 2)
-	got := watch(t, motion.Config{Masks: []motion.Polygon{{{0, 0.3}, {1, 0.3}, {1, 0.9}, {0, 0.9}}}}, s, 10, 12*time.Second, through(s))
+	got := watch(t, motion.Config{Masks: []motion.Polygon{{{0, 0.3}, {1, 0.3}, {1, 0.9}, {0, 0.9}}}}, s, 10,
+		12*time.Second, through(s))
 	require.Empty(t, got.began)
 	require.Zero(t, got.candidates)
 	got = watch(t, motion.Config{Masks: []motion.Polygon{rightHalf}}, s, 10, 12*time.Second, through(s))
@@ -95,7 +108,8 @@ func TestMaskHides(t *testing.T) {
 	require.InDelta(t, 6.95, offset(got.ended[0].Last), 0.45)
 }
 
-// TestGapEnds: a lost stream ends the span at once, at its last picture with motion, and the next picture is learned anew.
+// TestGapEnds: a lost stream ends the span at once, at its last picture with motion, and the next
+// picture is learned anew.
 func TestGapEnds(t *testing.T) {
 	s := newScene(320, 180, 1, 2)
 	d, err := motion.New(motion.Config{})
@@ -192,7 +206,8 @@ func TestQuietPeriodJoins(t *testing.T) {
 	}
 }
 
-// TestCandidateFromTheFirstPicture: the agent keeps stills from the picture on in which a span will turn out to have begun.
+// TestCandidateFromTheFirstPicture: the agent keeps stills from the picture on in which a span will
+// turn out to have begun.
 func TestCandidateFromTheFirstPicture(t *testing.T) {
 	s := newScene(160, 90, 1, 2)
 	d, err := motion.New(motion.Config{})
@@ -217,9 +232,11 @@ func TestCandidateFromTheFirstPicture(t *testing.T) {
 	t.Fatal("the person was not found")
 }
 
-// TestClockSteps: the clock is set back and forth during spans. None ends before it starts, and detection goes on.
+// TestClockSteps: the clock is set back and forth during spans. None ends before it starts, and
+// detection goes on.
 func TestClockSteps(t *testing.T) {
-	for _, jump := range []time.Duration{-time.Hour, -1500 * time.Millisecond, -300 * time.Millisecond, time.Hour, 40 * time.Hour} {
+	for _, jump := range []time.Duration{-time.Hour, -1500 * time.Millisecond, -300 * time.Millisecond, time.Hour,
+		40 * time.Hour} {
 		s := newScene(160, 90, 1, 2)
 		d, err := motion.New(motion.Config{})
 		require.NoError(t, err)
@@ -270,7 +287,8 @@ func TestBadPictures(t *testing.T) {
 	}
 }
 
-// TestNoAllocationInQuiet: a quiet picture costs no memory, and neither does one in which a person walks inside an open span.
+// TestNoAllocationInQuiet: a quiet picture costs no memory, and neither does one in which a person
+// walks inside an open span.
 func TestNoAllocationInQuiet(t *testing.T) {
 	s := newScene(320, 180, 1, 2)
 	d, err := motion.New(motion.Config{Regions: []motion.Region{{ID: "left", Area: leftHalf}}})
@@ -294,7 +312,8 @@ func TestNoAllocationInQuiet(t *testing.T) {
 	require.Less(t, testing.AllocsPerRun(100, func() { step(true) }), 1.0)
 }
 
-// TestObjectsOfASpan: each thing of a span comes back once, with where it was largest, by the number of its track.
+// TestObjectsOfASpan: each thing of a span comes back once, with where it was largest, by the
+// number of its track.
 func TestObjectsOfASpan(t *testing.T) {
 	s := newScene(320, 180, 1, 2)
 	c := motion.Config{Regions: []motion.Region{{ID: "right", Area: rightHalf}}}
@@ -319,7 +338,8 @@ func TestObjectsOfASpan(t *testing.T) {
 		require.GreaterOrEqual(t, len(ch.Objects), 2, "both things, in %q", ch.Region)
 		require.True(t, ids[ch.Object] || ch.Region != "", "the one that began the span is among them")
 		first, second := ch.Objects[0].Box, ch.Objects[1].Box
-		require.Greater(t, (first.Right-first.Left)*(first.Bottom-first.Top), (second.Right-second.Left)*(second.Bottom-second.Top), "the largest first")
+		require.Greater(t, (first.Right-first.Left)*(first.Bottom-first.Top),
+			(second.Right-second.Left)*(second.Bottom-second.Top), "the largest first")
 	}
 	whole := map[string]bool{}
 	for _, ch := range got.ended {

@@ -2,7 +2,8 @@ package motion
 
 import "vmsbridge/motion/shake"
 
-// smooth rounds the steps between cells: each level is the weighted mean (1 2 1 in both directions) of the shape around it, 0..16, with twice the weight of the cell itself.
+// smooth rounds the steps between cells: each level is the weighted mean (1 2 1 in both directions)
+// of the shape around it, 0..16, with twice the weight of the cell itself.
 func (s *silhouette) smooth(g grid) {
 	at := func(x, y int) uint8 {
 		return s.shape[max(0, min(g.height-1, y))*g.width+max(0, min(g.width-1, x))]

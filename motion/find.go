@@ -38,7 +38,8 @@ func (d *Detector) find(now, before []uint16, light plane.Exposure, minMoved int
 		o := &objects[i]
 		d.glare(i, o, now)
 		// A thing with its soft shadow is half light: its core says better what it is.
-		if o.Light = o.SeemsLight(); (o.Light || o.Glared == 0 && o.Substance() < area.ThingSubstance) && d.core(i, o, now) {
+		if o.Light = o.SeemsLight(); (o.Light || o.Glared == 0 && o.Substance() < area.ThingSubstance) &&
+			d.core(i, o, now) {
 			o.Light = false
 		}
 		o.Left = o.Cells >= d.grid.cells()/standsAtMost
@@ -51,11 +52,13 @@ func (d *Detector) find(now, before []uint16, light plane.Exposure, minMoved int
 	return objects
 }
 
-// views are what areas are measured in: the newest picture, those the long and the short lag ago, and the light that makes these comparable.
+// views are what areas are measured in: the newest picture, those the long and the short lag ago,
+// and the light that makes these comparable.
 func (d *Detector) views(now, before, blink []uint16, light, blinkLight plane.Exposure) plane.Views {
 	m := &d.model
 	return plane.Views{
-		Now: now, Before: before, Blink: blink, Background: m.background, Noise: d.doubt, Stay: m.stay, Parked: m.parked, Worn: d.habit.memory,
+		Now: now, Before: before, Blink: blink, Background: m.background, Noise: d.doubt, Stay: m.stay,
+		Parked: m.parked, Worn: d.habit.memory,
 		Flags: d.flags, Solid: d.solid, Width: d.grid.width, Height: d.grid.height,
 		Light: light, BlinkLight: blinkLight, Contrast: d.contrast, Young: area.CreepAge,
 	}

@@ -8,13 +8,16 @@ import (
 	"vmsbridge/motion/plane"
 )
 
-// When the lens hunts for its focus everything that has edges changes at its edges, all over the picture. A blurred picture goes towards the mean of its surroundings everywhere,
-// a sharper one away from it; what moves does neither. And a blur makes nothing that is brighter or darker than all that is near.
+// When the lens hunts for its focus everything that has edges changes at its edges, all over the
+// picture. A blurred picture goes towards the mean of its surroundings everywhere, a sharper one
+// away from it; what moves does neither. And a blur makes nothing that is brighter or darker than
+// all that is near.
 const (
-	focusReach   = 2                      // cells, over which a picture is blurred
-	focusCells   = 200                    // cells that differ, from which they tell whether the focus changed
-	focusShare   = 0.85                   // of the cells that differ, which must go one way
-	focusOther   = 0.4                    // of the cells, at most, that go the other way, too: small things on something plain do both
+	focusReach = 2    // cells, over which a picture is blurred
+	focusCells = 200  // cells that differ, from which they tell whether the focus changed
+	focusShare = 0.85 // of the cells that differ, which must go one way
+	// of the cells, at most, that go the other way, too: small things on something plain do both
+	focusOther   = 0.4
 	focusLasts   = 300 * time.Millisecond // for which a change of the focus goes on unseen
 	focusReturns = 3 * time.Second        // within which a lens is back in focus
 )
@@ -25,8 +28,10 @@ type spot struct {
 	cells uint64
 }
 
-// blurs tells whether the focus is changing: the cells that differ, as the blocks' counts and solid say, go towards the mean of the background around them, or from the
-// mean of the picture around them to where they are. Every second row tells. It ends as soon as too many of them went another way.
+// blurs tells whether the focus is changing: the cells that differ, as the blocks' counts and solid
+// say, go towards the mean of the background around them, or from the mean of the picture around
+// them to where they are. Every second row tells. It ends as soon as too many of them went another
+// way.
 func (d *Detector) blurs(now []uint16) bool {
 	n := d.sample()
 	if 2*n < focusCells {
@@ -53,7 +58,8 @@ func (d *Detector) blurs(now []uint16) bool {
 	return soft || sharp
 }
 
-// sample collects the cells of every second row that are solid and differ from the background, as far as they have neighbours on all sides, and returns how many they are.
+// sample collects the cells of every second row that are solid and differ from the background, as
+// far as they have neighbours on all sides, and returns how many they are.
 func (d *Detector) sample() (n int) {
 	const r = focusReach
 	d.spots = d.spots[:0]
@@ -86,7 +92,8 @@ func (d *Detector) sample() (n int) {
 	return n
 }
 
-// towards tells whether a cell goes towards the mean of the background around it, and whether it goes away from that of the picture: 1 if so, 0 if not.
+// towards tells whether a cell goes towards the mean of the background around it, and whether it
+// goes away from that of the picture: 1 if so, 0 if not.
 func (d *Detector) towards(now []uint16, i int) (softer, sharper int) {
 	const r = focusReach
 	w, b := d.grid.width, d.model.background
@@ -105,8 +112,9 @@ func stands(solid, flags []byte) uint64 {
 // word is eight cells at once, the first in the lowest bits.
 func word(cells []byte) uint64 { return binary.LittleEndian.Uint64(cells) }
 
-// refocus takes the flags from the cells that a change of the focus explains: where the picture is within what the background has around, or the background within what the picture has.
-// What only moved is where something was, or an edge that goes; it says nothing meanwhile.
+// refocus takes the flags from the cells that a change of the focus explains: where the picture is
+// within what the background has around, or the background within what the picture has. What only
+// moved is where something was, or an edge that goes; it says nothing meanwhile.
 func (d *Detector) refocus(now []uint16) {
 	w, h, b := d.grid.width, d.grid.height, d.model.background
 	for y := range h {
@@ -116,7 +124,8 @@ func (d *Detector) refocus(now []uint16) {
 				continue
 			}
 			limit := threshold(d.contrast, d.doubt[i])
-			if d.flags[i]&cellFore == 0 || d.solid[i] == 0 || d.within(int32(now[i]), b, x, y, limit) || d.within(int32(b[i]), now, x, y, limit) {
+			if d.flags[i]&cellFore == 0 || d.solid[i] == 0 || d.within(int32(now[i]), b, x, y, limit) ||
+				d.within(int32(b[i]), now, x, y, limit) {
 				d.flags[i] = 0
 			}
 		}

@@ -29,7 +29,8 @@ func (s *scene) blur(reach int) {
 	}
 }
 
-// TestFocusHunts: the lens searches for its focus again and again, out and in, which changes every edge of the picture; that is nobody. Who walks there meanwhile is found.
+// TestFocusHunts: the lens searches for its focus again and again, out and in, which changes every
+// edge of the picture; that is nobody. Who walks there meanwhile is found.
 func TestFocusHunts(t *testing.T) {
 	for _, soft := range []float64{3, 6} {
 		s := newScene(320, 180, 61, 2)

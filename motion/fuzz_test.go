@@ -9,7 +9,8 @@ import (
 	"vmsbridge/motion"
 )
 
-// FuzzStep feeds pictures of any content, size and time. Each command takes three bytes: what to draw, where, and how much time passes.
+// FuzzStep feeds pictures of any content, size and time. Each command takes three bytes: what to
+// draw, where, and how much time passes.
 func FuzzStep(f *testing.F) {
 	f.Add(byte(20), byte(12), []byte{})
 	f.Add(byte(20), byte(12), []byte("aaabbbcccdddeeefffggghhhiiijjjkkklllmmmnnnooopppqqqrrrssstttuuuvvvwwwxxxyyyzzz"))
@@ -36,14 +37,16 @@ func FuzzStep(f *testing.F) {
 				require.False(t, c.Last.Before(c.Start), "it ends before it starts: %+v", c)
 				require.LessOrEqual(t, len(c.Boxes), 8)
 				for _, b := range c.Boxes {
-					require.True(t, b.Left >= 0 && b.Top >= 0 && b.Right <= 1 && b.Bottom <= 1 && b.Left < b.Right && b.Top < b.Bottom, "%+v", b)
+					require.True(t, b.Left >= 0 && b.Top >= 0 && b.Right <= 1 && b.Bottom <= 1 && b.Left < b.Right &&
+						b.Top < b.Bottom, "%+v", b)
 				}
 				began, isOpen := open[c.Region]
 				switch c.Kind {
 				case motion.Began:
 					require.False(t, isOpen, "it began twice: %+v", c)
 					if before, ok := last[c.Region]; ok {
-						require.True(t, c.Start.After(before), "it overlaps the one before, which ended at %v: %+v, picture at %v", before, c, at)
+						require.True(t, c.Start.After(before),
+							"it overlaps the one before, which ended at %v: %+v, picture at %v", before, c, at)
 					}
 					open[c.Region] = c
 				case motion.Ended:

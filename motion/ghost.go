@@ -16,9 +16,10 @@ const (
 	ghostClear      = 20               // times as much edge, likewise
 )
 
-// ghosts finds places that only look as if something were there: what stood there since the detector began, or was taken for background, has left. Around a thing
-// the picture has an edge; around a ghost the background has it, and the picture has none. They are left out of the mask, and what is beyond doubt becomes
-// background at once: it would hide who passes by.
+// ghosts finds places that only look as if something were there: what stood there since the
+// detector began, or was taken for background, has left. Around a thing the picture has an edge;
+// around a ghost the background has it, and the picture has none. They are left out of the mask,
+// and what is beyond doubt becomes background at once: it would hide who passes by.
 type ghosts struct {
 	next  time.Duration // own time
 	seen  []uint8
@@ -67,7 +68,8 @@ func (g *ghosts) look(d *Detector, now []uint16, i int) {
 	if !free || len(g.queue) < ghostCells || float64(background) <= ghostEdge*float64(picture) {
 		return
 	}
-	clear := len(g.queue) >= ghostClearCells && float64(background) > ghostClear*float64(picture) && (d.at < d.learned+ghostYoung || d.parkedMost(g.queue))
+	clear := len(g.queue) >= ghostClearCells && float64(background) > ghostClear*float64(picture) &&
+		(d.at < d.learned+ghostYoung || d.parkedMost(g.queue))
 	for _, j := range g.queue {
 		d.silhouette.moved[j] = 0
 		if clear {
@@ -78,8 +80,9 @@ func (g *ghosts) look(d *Detector, now []uint16, i int) {
 	}
 }
 
-// around visits the place that the cell belongs to, and sums up the edges around it that only the picture has, and that only the background
-// has. Free tells that it is no part of something that moves. The place is in the queue then.
+// around visits the place that the cell belongs to, and sums up the edges around it that only the
+// picture has, and that only the background has. Free tells that it is no part of something that
+// moves. The place is in the queue then.
 func (g *ghosts) around(d *Detector, now []uint16, first int32) (picture, background int64, free bool) {
 	const reach = 2
 	w, h := int32(d.grid.width), int32(d.grid.height)
@@ -92,7 +95,8 @@ func (g *ghosts) around(d *Detector, now []uint16, first int32) (picture, backgr
 		x, y := i%w, i/w
 		for _, step := range [4][2]int32{{-1, 0}, {1, 0}, {0, -1}, {0, 1}} {
 			if u, v := x+step[0], y+step[1]; u >= 0 && u < w && v >= 0 && v < h {
-				if j := v*w + u; g.seen[j] == 0 && m.still[j] >= ghostStill && d.flags[j]&cellFore != 0 && d.solid[j] != 0 {
+				if j := v*w + u; g.seen[j] == 0 && m.still[j] >= ghostStill && d.flags[j]&cellFore != 0 &&
+					d.solid[j] != 0 {
 					g.seen[j] = 1
 					g.queue = append(g.queue, j)
 				}

@@ -7,19 +7,25 @@ import (
 )
 
 const (
-	glaring       = 0.75 // of an area's difference from the background, that is brighter than it, at least, for the area to be looked at as a beam of light
-	glareContrast = 1.4  // thresholds, by which it must differ on the mean
-	beyondGlare   = 3    // of substance, from which it is a thing in any case
-	glareReach    = 2    // cells, around a cell, over which the light is taken to be even
-	glareDeep     = 6    // cells inwards from where an area ends, in which it is looked at how bright it becomes
-	keenShare     = 0.6  // of that brightness, by which it must end at once
-	lostWeight    = 0.66 // of the background's edges that are lost, among the three that make the glow: weighed on 1531 areas of beams and 361 of bright things
-	glowOf        = 0.95 // by which glow is on the scale of substance
+	// of an area's difference from the background, that is brighter than it, at least, for the area
+	// to be looked at as a beam of light
+	glaring       = 0.75
+	glareContrast = 1.4 // thresholds, by which it must differ on the mean
+	beyondGlare   = 3   // of substance, from which it is a thing in any case
+	glareReach    = 2   // cells, around a cell, over which the light is taken to be even
+	glareDeep     = 6   // cells inwards from where an area ends, in which it is looked at how bright it becomes
+	keenShare     = 0.6 // of that brightness, by which it must end at once
+	// of the background's edges that are lost, among the three that make the glow: weighed on 1531
+	// areas of beams and 361 of bright things
+	lostWeight = 0.66
+	glowOf     = 0.95 // by which glow is on the scale of substance
 )
 
-// glare looks at an area that is brighter than the background nearly everywhere, which may be a beam of light with a sharp cut-off: too many of its edges are sharp for
-// outline to tell. A beam multiplies what is there by something smooth: each cell's share of its surroundings stays what it is in the background. And on most
-// sides it begins faint and becomes brighter from cell to cell, where a thing is as bright at its edge as behind that.
+// glare looks at an area that is brighter than the background nearly everywhere, which may be a
+// beam of light with a sharp cut-off: too many of its edges are sharp for outline to tell. A beam
+// multiplies what is there by something smooth: each cell's share of its surroundings stays what it
+// is in the background. And on most sides it begins faint and becomes brighter from cell to cell,
+// where a thing is as bright at its edge as behind that.
 func (d *Detector) glare(j int, o *area.Area, now []uint16) {
 	o.Plain = o.Fore
 	if o.Fore < area.Outlined || o.Moved+o.Creep == 0 || o.Substance() > beyondGlare {
@@ -56,7 +62,8 @@ func (d *Detector) outstanding(j int, box area.Rect, marks []byte) {
 	}
 }
 
-// standing is stands for the cells from x on, of the row that begins at a cell, that are before the end.
+// standing is stands for the cells from x on, of the row that begins at a cell, that are before the
+// end.
 func (d *Detector) standing(flags, solid []byte, row, x, end int) uint64 {
 	if row+x+8 > len(solid) { // the picture's last cells
 		v := uint64(0)
@@ -72,12 +79,14 @@ func (d *Detector) standing(flags, solid []byte, row, x, end int) uint64 {
 	return v
 }
 
-// glow is how little a beam of light would explain the cells marked in scratch, whose outline o is: on the scale of substance.
+// glow is how little a beam of light would explain the cells marked in scratch, whose outline o is:
+// on the scale of substance.
 func (d *Detector) glow(box area.Rect, now []uint16, o *area.Outline, within bool) float64 {
 	return glowOf * (d.keen(box, now, within) + d.uneven(box, now) + lostWeight*(float64(o.Lost)+6)/(float64(o.Own)+20))
 }
 
-// keen is the share of the border of the cells marked in scratch at which their brightness ends at once.
+// keen is the share of the border of the cells marked in scratch at which their brightness ends at
+// once.
 func (d *Detector) keen(box area.Rect, now []uint16, within bool) float64 {
 	w, h := d.grid.width, d.grid.height
 	ends, keen := 0, 0
@@ -117,7 +126,8 @@ func (d *Detector) keen(box area.Rect, now []uint16, within bool) float64 {
 	return float64(keen) / float64(max(1, ends))
 }
 
-// uneven is how much of the difference from the background, of the cells marked in scratch, an even light does not explain.
+// uneven is how much of the difference from the background, of the cells marked in scratch, an even
+// light does not explain.
 func (d *Detector) uneven(box area.Rect, now []uint16) float64 {
 	w, h := d.grid.width, d.grid.height
 	background := d.model.background

@@ -12,8 +12,8 @@ import (
 	"vmsbridge/scripts/harness"
 )
 
-// beam throws the light of a headlight on what is there: a soft spot around u, v with a sharp cut-off above, which doubles the light in its middle; through that many
-// bars, if there are any.
+// beam throws the light of a headlight on what is there: a soft spot around u, v with a sharp
+// cut-off above, which doubles the light in its middle; through that many bars, if there are any.
 func (s *scene) beam(u, v, wide, high, strong, bars float64) {
 	for y := range s.height {
 		for x := range s.width {
@@ -33,8 +33,9 @@ func (s *scene) beam(u, v, wide, high, strong, bars float64) {
 	}
 }
 
-// TestBeamsSweep: headlights sweep over the place again and again, large and small, strong and faint, and nobody is there. Somebody in a bright coat who
-// walks there between two of them is found in time: the beam before left no ghost.
+// TestBeamsSweep: headlights sweep over the place again and again, large and small, strong and
+// faint, and nobody is there. Somebody in a bright coat who walks there between two of them is
+// found in time: the beam before left no ghost.
 func TestBeamsSweep(t *testing.T) {
 	for _, wide := range []float64{0.12, 0.25} {
 		for _, strong := range []float64{0.5, 1.2} {
@@ -61,7 +62,8 @@ func TestBeamsSweep(t *testing.T) {
 	}
 }
 
-// TestBeamsThroughBars: headlights that fall through a fence or a window's bars draw sharp edges on what is there, one beside the other; that is nobody.
+// TestBeamsThroughBars: headlights that fall through a fence or a window's bars draw sharp edges on
+// what is there, one beside the other; that is nobody.
 func TestBeamsThroughBars(t *testing.T) {
 	for _, bars := range []float64{3, 5} {
 		for _, high := range []float64{0.14, 0.3} {

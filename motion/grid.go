@@ -5,7 +5,8 @@ import "vmsbridge/motion/plane"
 // maxCells bounds the working size: 320x180 luma becomes 160x90 cells of 2x2 pixels.
 const maxCells = 16384
 
-// grid is how a picture is divided into square cells. What does not fill a cell at the right and the lower edge is left out.
+// grid is how a picture is divided into square cells. What does not fill a cell at the right and
+// the lower edge is left out.
 type grid struct {
 	pictureWidth, pictureHeight int
 	side                        int // of a cell, in pixels

@@ -6,18 +6,20 @@ import (
 	"vmsbridge/motion/exposure"
 )
 
-// The lags of the comparisons with a moment ago. A walking person changes most of its own area within the longer one; the
-// shorter one tells what moves right now, so that a single step of the picture is not taken for lasting motion.
+// The lags of the comparisons with a moment ago. A walking person changes most of its own area
+// within the longer one; the shorter one tells what moves right now, so that a single step of the
+// picture is not taken for lasting motion.
 const (
 	longLag  = 220 * time.Millisecond
 	shortLag = 100 * time.Millisecond
 )
 
-// historySpacing keeps a camera with 60 pictures a second from filling the history with a blink of time.
+// historySpacing keeps a camera with 60 pictures a second from filling the history with a blink of
+// time.
 const historySpacing = 30 * time.Millisecond
 
-// history keeps the cells of the last pictures. The newest picture is written into the slot that next returns, and becomes
-// part of the history by commit, or is overwritten.
+// history keeps the cells of the last pictures. The newest picture is written into the slot that
+// next returns, and becomes part of the history by commit, or is overwritten.
 type history struct {
 	slots [12]snapshot
 	head  int // the slot for the newest picture
@@ -54,8 +56,9 @@ func (h *history) commit() {
 	}
 	h.head = (h.head + 1) % len(h.slots)
 	h.count = min(h.count+1, len(h.slots)-1)
-	// What is older than a picture that is already as old as the long lag is never asked for again. The newest of these gives its cells to the next picture: they are
-	// closer to the processor than those of long ago.
+	// What is older than a picture that is already as old as the long lag is never asked for again.
+	// The newest of these gives its cells to the next picture: they are closer to the processor
+	// than those of long ago.
 	now := h.ago(1).at
 	for h.count > 1 && now-h.ago(h.count-1).at >= longLag {
 		old := h.ago(h.count)

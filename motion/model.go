@@ -67,11 +67,13 @@ func (m *model) memory() plane.Memory {
 	return plane.Memory{Background: m.background, Noise: m.noise, Stay: m.stay, Still: m.still, Parked: m.parked}
 }
 
-// paceFor returns the pace for ms milliseconds. The noise rises four times as fast as it falls, so that it settles above the mean.
+// paceFor returns the pace for ms milliseconds. The noise rises four times as fast as it falls, so
+// that it settles above the mean.
 func paceFor(ms int, learning, young bool) plane.Pace {
 	per := func(tau int) int32 { return int32(min(65536/2, 65536*ms/tau)) }
 	p := plane.Pace{
-		Background: per(2000), Up: per(2500), Down: per(10_000), Absorb: maxStay - 1, NoiseCap: maxNoise, TwigCap: twigNoise, Ms: uint16(ms),
+		Background: per(2000), Up: per(2500), Down: per(
+			10_000), Absorb: maxStay - 1, NoiseCap: maxNoise, TwigCap: twigNoise, Ms: uint16(ms),
 	}
 	if young {
 		p.Absorb = 3000
@@ -95,7 +97,8 @@ func (m *model) learn(now, before []uint16, e plane.Exposure, flags, solid, held
 	} else {
 		m.lessons[1]++
 	}
-	plane.Learn(now[from:to], before[from:to], e, flags[from:to], solid[from:to], held[from:to], m.memory().Part(from, to), p)
+	plane.Learn(now[from:to], before[from:to], e, flags[from:to], solid[from:to], held[from:to],
+		m.memory().Part(from, to), p)
 }
 
 // pass lets ms milliseconds go by for the parked places.

@@ -24,9 +24,11 @@ func patterned() []uint16 {
 	return cells
 }
 
-// outlineAgainst is the outline of what differs between a background and a picture by more than limit.
+// outlineAgainst is the outline of what differs between a background and a picture by more than
+// limit.
 func outlineAgainst(background, now []uint16, limit int32) area.Outline {
-	d := &Detector{grid: newGrid(160, 90), flags: make([]byte, len(now)), solid: make([]byte, len(now)), contrast: limit}
+	d := &Detector{grid: newGrid(160, 90), flags: make([]byte, len(now)), solid: make([]byte, len(now)),
+		contrast: limit}
 	d.model.background, d.model.noise = background, make([]uint16, len(now))
 	d.doubt = d.model.noise
 	for i := range now {
@@ -42,8 +44,9 @@ func outlineAgainst(background, now []uint16, limit int32) area.Outline {
 	return area.OutlineOf(&s)
 }
 
-// TestOutlineTellsThingsFromLight: a beam with a cut-off and a soft shadow have less substance than what may be a thing, a person in front of the same
-// pattern has more, dark or bright, plain or patterned.
+// TestOutlineTellsThingsFromLight: a beam with a cut-off and a soft shadow have less substance than
+// what may be a thing, a person in front of the same pattern has more, dark or bright, plain or
+// patterned.
 func TestOutlineTellsThingsFromLight(t *testing.T) {
 	draw := func(f func(x, y, v float64) float64) []uint16 {
 		cells := patterned()
@@ -82,7 +85,8 @@ func TestOutlineTellsThingsFromLight(t *testing.T) {
 	}
 }
 
-// TestAThingInItsShadowIsNoLight: a shadow or a beam is much larger than who is in it, and one area with them; that area is a thing, and without them light.
+// TestAThingInItsShadowIsNoLight: a shadow or a beam is much larger than who is in it, and one area
+// with them; that area is a thing, and without them light.
 func TestAThingInItsShadowIsNoLight(t *testing.T) {
 	for name, gain := range map[string]float64{"shadow": -0.3, "beam": 0.3} {
 		for _, somebody := range []bool{false, true} {
@@ -112,7 +116,8 @@ func TestAThingInItsShadowIsNoLight(t *testing.T) {
 				}
 			}
 			require.Greater(t, largest.Cells, 1500, name)
-			require.Equal(t, somebody, !largest.Light, "%s, somebody is there: %v; substance %.2f", name, somebody, largest.Substance())
+			require.Equal(t, somebody, !largest.Light, "%s, somebody is there: %v; substance %.2f", name, somebody,
+				largest.Substance())
 		}
 	}
 }

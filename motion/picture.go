@@ -4,10 +4,11 @@ import "time"
 
 // Picture is one picture's luma plane.
 type Picture struct {
-	// Luma holds full-range luma, 0..255, row after row. It is the caller's, only read, and not kept after Step.
+	// Luma holds full-range luma, 0..255, row after row. It is the caller's, only read, and not
+	// kept after Step.
 	Luma []byte
-	// Width and Height are in pixels, Stride is the distance of two rows in bytes, at least Width. A picture that is larger
-	// than the usual 57,600 pixels is accepted, but costs more.
+	// Width and Height are in pixels, Stride is the distance of two rows in bytes, at least Width.
+	// A picture that is larger than the usual 57,600 pixels is accepted, but costs more.
 	Width, Height, Stride int
 	// Time is the capture time. Pictures come in the order of their times.
 	Time time.Time
@@ -22,15 +23,18 @@ func (p Picture) valid() bool {
 // Box is a rectangle in fractions 0..1 of the picture.
 type Box struct{ Left, Top, Right, Bottom float64 }
 
-// Result is what one picture led to. Its slices are valid until the next call of a method of the Detector.
+// Result is what one picture led to. Its slices are valid until the next call of a method of the
+// Detector.
 type Result struct {
 	// Activity is what this picture alone shows.
 	Activity Activity
-	// Candidate is true from the first picture that may turn out to be the start of a span until it is confirmed or dismissed.
+	// Candidate is true from the first picture that may turn out to be the start of a span until it
+	// is confirmed or dismissed.
 	Candidate bool
 	// Moving tells that at least one span is open.
 	Moving bool
-	// Changes are the spans that began or ended with this picture, in the order in which to report them.
+	// Changes are the spans that began or ended with this picture, in the order in which to report
+	// them.
 	Changes []Change
 }
 
@@ -40,7 +44,8 @@ type Activity struct {
 	Share float64
 	// Boxes are the areas of what moves; nil when nothing does.
 	Boxes []Box
-	// Learning is true for the first moments, in which the background is not yet known and nothing is reported.
+	// Learning is true for the first moments, in which the background is not yet known and nothing
+	// is reported.
 	Learning bool
 	// Global tells that the light of the whole scene changed.
 	Global bool
@@ -71,16 +76,18 @@ type Change struct {
 	Kind ChangeKind
 	// Region is "" for the whole picture, else the Region.ID.
 	Region string
-	// Object is the number of the track that opened the span, such as "1"; a track's number is never used again by a Detector.
+	// Object is the number of the track that opened the span, such as "1"; a track's number is
+	// never used again by a Detector.
 	Object string
-	// Start and Last are the times of the first and the last picture with motion; at Began, Start lies up to about half a second back.
+	// Start and Last are the times of the first and the last picture with motion; at Began, Start
+	// lies up to about half a second back.
 	Start, Last time.Time
 	// Boxes are at Began what moves now, at Ended what moved at BestTime.
 	Boxes []Box
 	// BestTime is the time of the picture in which the largest area moved.
 	BestTime time.Time
-	// Objects are the things that moved in the span up to now, each once, the largest first: at Ended all of them, the eight largest
-	// if there were more.
+	// Objects are the things that moved in the span up to now, each once, the largest first: at
+	// Ended all of them, the eight largest if there were more.
 	Objects []Object
 	// Continued marks an end by MaxDuration, and the begin that follows it.
 	Continued bool
@@ -88,10 +95,11 @@ type Change struct {
 
 // Object is one thing of a span, as its track followed it from picture to picture.
 type Object struct {
-	// ID is the number of the track, as in Change.Object: the same thing has it in the spans of all regions, in a continued span, and
-	// at Began and Ended.
+	// ID is the number of the track, as in Change.Object: the same thing has it in the spans of all
+	// regions, in a continued span, and at Began and Ended.
 	ID string
-	// Box is where the thing was when the largest area of it was in sight within the span, and Time when that was.
+	// Box is where the thing was when the largest area of it was in sight within the span, and Time
+	// when that was.
 	Box  Box
 	Time time.Time
 }

@@ -36,7 +36,8 @@ func TestCompareTellsLightFromThings(t *testing.T) {
 }
 
 func TestGridFitsEverySize(t *testing.T) {
-	for _, size := range [][2]int{{1, 1}, {1, 60000}, {60000, 1}, {320, 180}, {264, 216}, {180, 320}, {3840, 2160}, {7, 3}, {65536, 2}} {
+	for _, size := range [][2]int{{1, 1}, {1, 60000}, {60000, 1}, {320, 180}, {264, 216}, {180, 320}, {3840, 2160},
+		{7, 3}, {65536, 2}} {
 		g := newGrid(size[0], size[1])
 		require.Positive(t, g.width)
 		require.Positive(t, g.height)

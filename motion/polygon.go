@@ -5,11 +5,12 @@ import (
 	"math"
 )
 
-// Polygon is an outline, closed by itself; each point is {x, y} in fractions 0..1 of the picture's width and height, {0, 0} top left.
+// Polygon is an outline, closed by itself; each point is {x, y} in fractions 0..1 of the picture's
+// width and height, {0, 0} top left.
 type Polygon [][2]float64
 
-// Validate reports why p is not an area: fewer than three points, a point outside the picture, sides that cross or touch each
-// other, no area at all.
+// Validate reports why p is not an area: fewer than three points, a point outside the picture,
+// sides that cross or touch each other, no area at all.
 func (p Polygon) Validate() error {
 	if len(p) < 3 {
 		return fmt.Errorf("an area needs at least 3 points, this one has %d", len(p))
@@ -67,7 +68,8 @@ func within(a, b, c [2]float64) bool {
 	return min(a[0], b[0]) <= c[0] && c[0] <= max(a[0], b[0]) && min(a[1], b[1]) <= c[1] && c[1] <= max(a[1], b[1])
 }
 
-// crosses tells whether the sides ab and cd meet. Neighbouring sides share a point, and meet only if one lies back on the other.
+// crosses tells whether the sides ab and cd meet. Neighbouring sides share a point, and meet only
+// if one lies back on the other.
 func crosses(a, b, c, d [2]float64, neighbours bool) bool {
 	abc, abd, cda, cdb := turn(a, b, c), turn(a, b, d), turn(c, d, a), turn(c, d, b)
 	if neighbours {
@@ -83,7 +85,8 @@ func crosses(a, b, c, d [2]float64, neighbours bool) bool {
 	if abc*abd < 0 && cda*cdb < 0 {
 		return true
 	}
-	return abc == 0 && within(a, b, c) || abd == 0 && within(a, b, d) || cda == 0 && within(c, d, a) || cdb == 0 && within(c, d, b)
+	return abc == 0 && within(a, b, c) || abd == 0 && within(a, b, d) || cda == 0 && within(c, d, a) || cdb == 0 &&
+		within(c, d, b)
 }
 
 // contains tells whether the point is inside (even-odd rule).

@@ -18,8 +18,9 @@ const (
 // restlessAt is the memory from which a cell counts as restless.
 const restlessAt = uint8(255 * restlessAfter / area.WornFull)
 
-// restless remembers for each cell how much has moved there lately that went nowhere: trees, water, flags, the digits of a clock. There the noise may rise as
-// high as it likes, also during an event. What passes through on its way teaches nothing.
+// restless remembers for each cell how much has moved there lately that went nowhere: trees, water,
+// flags, the digits of a clock. There the noise may rise as high as it likes, also during an event.
+// What passes through on its way teaches nothing.
 type restless struct {
 	memory []uint8
 	passed [restlessParts]time.Duration // since each part of the cells was taken
@@ -28,7 +29,8 @@ type restless struct {
 
 func (r *restless) resize(cells int) { *r = restless{memory: make([]uint8, cells)} }
 
-// learn takes the newest picture, dt after the one before. Passing has a bit for each of its areas that is on its way.
+// learn takes the newest picture, dt after the one before. Passing has a bit for each of its areas
+// that is on its way.
 func (r *restless) learn(d *Detector, passing uint64, dt time.Duration) {
 	for i := range r.passed {
 		r.passed[i] += dt

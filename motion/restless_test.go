@@ -9,7 +9,8 @@ import (
 	"vmsbridge/motion/plane"
 )
 
-// TestRestless: a place where something moves that goes nowhere becomes restless within seconds, and calm again within a minute; who passes by teaches nothing.
+// TestRestless: a place where something moves that goes nowhere becomes restless within seconds,
+// and calm again within a minute; who passes by teaches nothing.
 func TestRestless(t *testing.T) {
 	d, err := New(Config{})
 	require.NoError(t, err)

@@ -35,7 +35,8 @@ func (d *Detector) squares() (all plane.Block) {
 	return all
 }
 
-// scattered tells whether little changes in many places all over the picture, by its squares, as when the focus hunts, the camera shakes or snow falls.
+// scattered tells whether little changes in many places all over the picture, by its squares, as
+// when the focus hunts, the camera shakes or snow falls.
 func scattered(squares []plane.Block) bool {
 	busy, cells := 0, 0
 	for _, s := range squares {
@@ -44,7 +45,8 @@ func scattered(squares []plane.Block) bool {
 			cells += n
 		}
 	}
-	return float64(busy) >= scatterShare*float64(len(squares)) && float64(cells) < scatterFull*scatterSide*scatterSide*float64(busy)
+	return float64(busy) >= scatterShare*float64(len(squares)) &&
+		float64(cells) < scatterFull*scatterSide*scatterSide*float64(busy)
 }
 
 // speckles is how many cells of a square must change to be counted.

@@ -11,7 +11,8 @@ import (
 	"vmsbridge/motion"
 )
 
-// scene draws pictures with known truth. All measures are in fractions of the picture, so that one scene fits all sizes.
+// scene draws pictures with known truth. All measures are in fractions of the picture, so that one
+// scene fits all sizes.
 type scene struct {
 	width, height int
 	floor         []float64 // the empty scene, in grey levels

@@ -19,7 +19,8 @@ func walker(s *scene, x float64) { s.thing(x, 0.35, 0.08, 0.5, 50, 25) }
 func TestNothingMoves(t *testing.T) {
 	const minutes = 10 * time.Minute
 	pulse := func(s *scene, at, period, size float64) {
-		// A keyframe renders the same scene a little differently, block by block; until the next one the difference fades.
+		// A keyframe renders the same scene a little differently, block by block; until the next
+		// one the difference fades.
 		n := uint64(at/period) * 7919
 		fade := 1 - math.Mod(at, period)/period
 		for by := 0; by < s.height; by += 8 {
@@ -104,7 +105,8 @@ func first(s seen) string {
 	return fmt.Sprintf("%.2f s, boxes %.2f", offset(s.began[0].Start), s.began[0].Boxes)
 }
 
-// TestPersonIsFound lets a person walk through at all rates and picture shapes. The start is right to a picture.
+// TestPersonIsFound lets a person walk through at all rates and picture shapes. The start is right
+// to a picture.
 func TestPersonIsFound(t *testing.T) {
 	for _, size := range [][2]int{{320, 180}, {264, 216}, {277, 207}, {180, 320}, {480, 120}, {96, 72}} {
 		for _, rate := range []float64{5, 10, 15, 30} {
@@ -123,7 +125,8 @@ func TestPersonIsFound(t *testing.T) {
 				})
 				require.Len(t, got.began, 1, first(got))
 				require.Len(t, got.ended, 1)
-				// The picture in which the first centimetre shows is not yet one in which anybody would see it.
+				// The picture in which the first centimetre shows is not yet one in which anybody
+				// would see it.
 				require.InDelta(t, enters+0.05, offset(got.began[0].Start), 1.5/rate+0.06)
 				require.LessOrEqual(t, offset(got.firstBegan)-offset(got.began[0].Start), 0.9)
 				require.InDelta(t, leaves, offset(got.ended[0].Last), 0.35+1/rate)
@@ -202,17 +205,20 @@ func TestHardThings(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(320, 180, 3, c.noise)
-			got := watch(t, motion.Config{}, s, 10, time.Duration(c.leaves+8)*time.Second, func(at float64) { c.draw(s, at) })
+			got := watch(t, motion.Config{}, s, 10, time.Duration(c.leaves+8)*time.Second,
+				func(at float64) { c.draw(s, at) })
 			require.Len(t, got.began, 1, first(got))
 			start := offset(got.began[0].Start)
-			require.True(t, start >= c.enters-c.early && start <= c.enters+c.late, "it began at %.2f s, the truth is %.2f s", start, c.enters)
+			require.True(t, start >= c.enters-c.early && start <= c.enters+c.late,
+				"it began at %.2f s, the truth is %.2f s", start, c.enters)
 			last := offset(got.ended[0].Last)
 			require.InDelta(t, c.leaves, last, 1.1, "it ended at %.2f s", last)
 		})
 	}
 }
 
-// TestStandingAndLeaving: who comes in, stands and stirs, and leaves is two events, and leaves no ghost.
+// TestStandingAndLeaving: who comes in, stands and stirs, and leaves is two events, and leaves no
+// ghost.
 func TestStandingAndLeaving(t *testing.T) {
 	for _, stands := range []float64{6, 30, 150} {
 		if harness.Race && stands > 6 {
@@ -246,7 +252,8 @@ func TestStandingAndLeaving(t *testing.T) {
 	}
 }
 
-// TestStartWithSomebodyThere: who walks while the detector learns leaves neither a ghost nor a blind trail.
+// TestStartWithSomebodyThere: who walks while the detector learns leaves neither a ghost nor a
+// blind trail.
 func TestStartWithSomebodyThere(t *testing.T) {
 	s := newScene(320, 180, 6, 2)
 	got := watch(t, motion.Config{}, s, 10, 40*time.Second, func(at float64) {

@@ -17,8 +17,8 @@ const (
 	shapePart   = 7 // is of a part that sift knows
 )
 
-// unshade takes soft shadows out of the shape, from outside: cells that are a bit darker than the background, and as dark as their neighbour but for
-// little. A thing has an edge that stops it.
+// unshade takes soft shadows out of the shape, from outside: cells that are a bit darker than the
+// background, and as dark as their neighbour but for little. A thing has an edge that stops it.
 func (s *silhouette) unshade(d *Detector) {
 	const darkest = 150 // of 256: what is darker is no soft shadow
 	w, h := d.grid.width, d.grid.height
@@ -131,7 +131,8 @@ type part struct {
 // maxParts bounds the parts that are looked at; what is beyond stays.
 const maxParts = 64
 
-// sift drops parts that are much smaller and fainter than the largest part of the same thing: pieces of its shadow.
+// sift drops parts that are much smaller and fainter than the largest part of the same thing:
+// pieces of its shadow.
 func (s *silhouette) sift(d *Detector, box area.Rect) {
 	w := d.grid.width
 	s.parts = s.parts[:0]
@@ -152,7 +153,8 @@ func (s *silhouette) sift(d *Detector, box area.Rect) {
 	}
 	for _, p := range s.parts {
 		for _, q := range s.parts {
-			if p.track >= 0 && p.track == q.track && 4*p.cells < q.cells && 2*p.weight*q.cells < q.weight*p.cells && beside(p.box, q.box) {
+			if p.track >= 0 && p.track == q.track && 4*p.cells < q.cells && 2*p.weight*q.cells < q.weight*p.cells &&
+				beside(p.box, q.box) {
 				s.flood(d, p.first, shapePart, shapeOut)
 				break
 			}

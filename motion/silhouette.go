@@ -2,10 +2,12 @@ package motion
 
 import "vmsbridge/motion/area"
 
-// Threshold is the share of the picture (0..1) that must move for the whole picture to count as moving: what Activity.Share is drawn against.
+// Threshold is the share of the picture (0..1) that must move for the whole picture to count as
+// moving: what Activity.Share is drawn against.
 func (d *Detector) Threshold() float64 { return d.spans[0].share }
 
-// silhouette is the outline of what moves, for people and for measuring; the decision over spans does not use it.
+// silhouette is the outline of what moves, for people and for measuring; the decision over spans
+// does not use it.
 type silhouette struct {
 	shape []byte  // 1 for a cell of something that moves
 	moved []byte  // 1 for a cell of something that moved and is still there
@@ -15,13 +17,15 @@ type silhouette struct {
 }
 
 func (s *silhouette) resize(cells int) {
-	*s = silhouette{shape: make([]byte, cells), moved: make([]byte, cells), level: make([]uint8, cells), queue: make([]int32, 0, cells), parts: make([]part, 0, maxParts)}
+	*s = silhouette{shape: make([]byte, cells), moved: make([]byte, cells), level: make([]uint8, cells),
+		queue: make([]int32, 0, cells), parts: make([]part, 0, maxParts)}
 }
 
-// ActivityMask writes what moves in the newest picture into dst, 255 for it and 0 elsewhere, as width x height bytes, row after row: the whole
-// silhouettes of things that are in motion, not only their edges, and not the places that they left. The size is free; it is
-// usually that of the camera's picture. Pixels of dst beyond it stay as they are. A dst that is too short, and a Detector that has not seen a picture yet,
-// give zeroes.
+// ActivityMask writes what moves in the newest picture into dst, 255 for it and 0 elsewhere, as
+// width x height bytes, row after row: the whole silhouettes of things that are in motion, not only
+// their edges, and not the places that they left. The size is free; it is usually that of the
+// camera's picture. Pixels of dst beyond it stay as they are. A dst that is too short, and a
+// Detector that has not seen a picture yet, give zeroes.
 func (d *Detector) ActivityMask(dst []byte, width, height int) {
 	if width <= 0 || height <= 0 || len(dst)/width < height {
 		clear(dst)
@@ -40,8 +44,9 @@ func (d *Detector) ActivityMask(dst []byte, width, height int) {
 	d.silhouette.scale(d.grid, d.steady, dst, width, height)
 }
 
-// outline sets the shape of what moves in the newest picture, and of what moved until it stopped and is not yet taken for background. It remembers what moved from call
-// to call, so that it must be called for each picture to be right about the latter. It tells whether there is any.
+// outline sets the shape of what moves in the newest picture, and of what moved until it stopped
+// and is not yet taken for background. It remembers what moved from call to call, so that it must
+// be called for each picture to be right about the latter. It tells whether there is any.
 func (d *Detector) outline() (any bool) {
 	s := &d.silhouette
 	for j := range d.objects {
@@ -78,7 +83,8 @@ func (d *Detector) outline() (any bool) {
 	return true
 }
 
-// shown tells whether an object that has a track is part of the mask: what is not yet confirmed must be large, or go somewhere that weather does not.
+// shown tells whether an object that has a track is part of the mask: what is not yet confirmed
+// must be large, or go somewhere that weather does not.
 func (d *Detector) shown(o *area.Area) bool {
 	k, flurries := &d.tracks.Tracks[o.Track], d.tracks.Flurries()
 	if flurries && o.Size() < d.tracks.Small()/4 && 2*float64(o.Size()) < k.Largest() {
@@ -87,7 +93,8 @@ func (d *Detector) shown(o *area.Area) bool {
 	return k.Confirmed || o.Weak && (o.Size() >= d.tracks.Small() || k.Travelled() && !flurries)
 }
 
-// widen takes what is a bit fainter into the shape, beside what is clear. It returns the shape's box.
+// widen takes what is a bit fainter into the shape, beside what is clear. It returns the shape's
+// box.
 func (s *silhouette) widen(d *Detector, box area.Rect) area.Rect {
 	w, h := d.grid.width, d.grid.height
 	now, m := d.history.newest(), &d.model
@@ -96,7 +103,8 @@ func (s *silhouette) widen(d *Detector, box area.Rect) area.Rect {
 	for y := max(0, box.Top-1); y < min(h, box.Bottom+1); y++ {
 		for x := max(0, box.Left-1); x < min(w, box.Right+1); x++ {
 			i := y*w + x
-			beside := x > 0 && s.shape[i-1] == 1 || x+1 < w && s.shape[i+1] == 1 || y > 0 && s.shape[i-w] == 1 || y+1 < h && s.shape[i+w] == 1
+			beside := x > 0 && s.shape[i-1] == 1 || x+1 < w && s.shape[i+1] == 1 || y > 0 && s.shape[i-w] == 1 ||
+				y+1 < h && s.shape[i+w] == 1
 			if s.shape[i] != 0 || !beside || d.mask[i] == 0 || d.habit.memory[i] >= restlessAt {
 				continue
 			}

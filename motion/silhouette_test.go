@@ -9,7 +9,8 @@ import (
 	"vmsbridge/motion"
 )
 
-// overlap compares a mask with the truth, a box in fractions: the share of the box that is marked, and of the marked that is in the box.
+// overlap compares a mask with the truth, a box in fractions: the share of the box that is marked,
+// and of the marked that is in the box.
 func overlap(mask []byte, width, height int, truth motion.Box) (recall, precision float64) {
 	inside, marked, both := 0, 0, 0
 	for i, v := range mask {
@@ -28,7 +29,8 @@ func overlap(mask []byte, width, height int, truth motion.Box) (recall, precisio
 	return float64(both) / float64(max(1, inside)), float64(both) / float64(max(1, marked))
 }
 
-// TestActivityMask compares the mask of a walking person with where the person is, at several sizes of the mask.
+// TestActivityMask compares the mask of a walking person with where the person is, at several sizes
+// of the mask.
 func TestActivityMask(t *testing.T) {
 	for _, size := range [][2]int{{768, 432}, {320, 180}, {160, 90}, {101, 57}} {
 		s := newScene(320, 180, 9, 2)
@@ -48,7 +50,8 @@ func TestActivityMask(t *testing.T) {
 			case at < 4:
 				require.NotContains(t, mask, byte(255), "at %v s", at)
 			case at > 4.8:
-				recall, precision := overlap(mask, size[0], size[1], motion.Box{Left: x, Top: 0.35, Right: x + 0.08, Bottom: 0.85})
+				recall, precision := overlap(mask, size[0], size[1],
+					motion.Box{Left: x, Top: 0.35, Right: x + 0.08, Bottom: 0.85})
 				require.Greater(t, recall, 0.85, "%v at %v s", size, at)
 				require.Greater(t, precision, 0.8, "%v at %v s", size, at)
 			}
@@ -71,7 +74,8 @@ func TestActivityMaskOfOddSizes(t *testing.T) {
 	require.InDelta(t, 0.0004, d.Threshold(), 1e-9)
 }
 
-// TestActivityMaskOfWhoWasThereFirst: what stood there when the detector began, and leaves, is found leaving, and its place is not in the mask for long.
+// TestActivityMaskOfWhoWasThereFirst: what stood there when the detector began, and leaves, is
+// found leaving, and its place is not in the mask for long.
 func TestActivityMaskOfWhoWasThereFirst(t *testing.T) {
 	s := newScene(320, 180, 9, 2)
 	d, err := motion.New(motion.Config{})

@@ -6,16 +6,19 @@ import (
 	"vmsbridge/motion/plane"
 )
 
-// In strong noise, as by night, a cell alone says little: each is then taken together with its neighbours, before anything else looks at the picture. That costs
-// what is smaller than two cells, which cannot be seen there anyway.
+// In strong noise, as by night, a cell alone says little: each is then taken together with its
+// neighbours, before anything else looks at the picture. That costs what is smaller than two cells,
+// which cannot be seen there anyway.
 const (
 	noisySmooth = 4 << 8  // mean noise of the cells, from which they are smoothed
 	calmSmooth  = 1 << 8  // mean noise of smoothed cells, below which they no longer are
 	smoothShare = 3.0 / 8 // of noise without any pattern, that the smoothing leaves
-	nightShare  = 179     // of 256, of its noise, from which a smoothed cell's threshold is made: what is learned is ruled by what jumps, of which smoothing leaves little
-	blizzard    = 25      // small things that move at a time, from which that is not so
-	smoothRows  = 16      // that are smoothed at a time
-	startNoise  = 1.3     // times what the cells differ by on average is their noise, as it is learned later
+	// of 256, of its noise, from which a smoothed cell's threshold is made: what is learned is
+	// ruled by what jumps, of which smoothing leaves little
+	nightShare = 179
+	blizzard   = 25  // small things that move at a time, from which that is not so
+	smoothRows = 16  // that are smoothed at a time
+	startNoise = 1.3 // times what the cells differ by on average is their noise, as it is learned later
 )
 
 // smoother smooths the cells of a picture, or not. Its zero value does not.
@@ -34,7 +37,8 @@ func (s *smoother) resize(width, height int) {
 	*s = smoother{calm: make([]uint16, width*height), rows: make([]uint16, width*height)}
 }
 
-// run smooths the cells of a picture in place, by 1 2 1 in both directions, if it is on. At the borders the outermost cells count twice.
+// run smooths the cells of a picture in place, by 1 2 1 in both directions, if it is on. At the
+// borders the outermost cells count twice.
 func (s *smoother) run(cells []uint16, width int) {
 	height := len(cells) / max(1, width)
 	if !s.on || width < 3 || height < 3 {
@@ -62,7 +66,8 @@ func (s *smoother) run(cells []uint16, width int) {
 	plane.Smooth(cells[n-width:], rows[n-2*width:], rows[n-width:], rows[n-width:])
 }
 
-// doubts is the noise of the cells as thresholds are made of it: by night less than was learned, but not while much falls, since flakes are no noise.
+// doubts is the noise of the cells as thresholds are made of it: by night less than was learned,
+// but not while much falls, since flakes are no noise.
 func (d *Detector) doubts() []uint16 {
 	if !d.smooth.on || d.tracks.Falling() > blizzard {
 		return d.model.noise
@@ -77,7 +82,8 @@ func (d *Detector) doubts() []uint16 {
 	return s.calm
 }
 
-// sum adds up the noise of the samples at, in ascending order, of which the cells of the half that was not learned have the noise that they had.
+// sum adds up the noise of the samples at, in ascending order, of which the cells of the half that
+// was not learned have the noise that they had.
 func (s *smoother) sum(m *model, at []int32) int {
 	half, _ := slices.BinarySearch(at, int32(len(m.noise)/2))
 	for k, some := range [2][]int32{at[:half], at[half:]} {
@@ -92,7 +98,8 @@ func (s *smoother) sum(m *model, at []int32) int {
 	return s.sums[0] + s.sums[1]
 }
 
-// smoothen switches the smoothing by the noise that the model has learned, and carries the model over.
+// smoothen switches the smoothing by the noise that the model has learned, and carries the model
+// over.
 func (d *Detector) smoothen() {
 	if len(d.light.At) == 0 {
 		return

@@ -2,9 +2,10 @@ package motion
 
 import "time"
 
-// In a blizzard who walks is no larger than the flakes, and is soon hidden among them. A flake is in a place in one picture and gone in the next; so each cell is
-// what most of its last three pictures show: their median. That costs one picture's time, which is taken off again, and what is in each place in one
-// picture only: cars.
+// In a blizzard who walks is no larger than the flakes, and is soon hidden among them. A flake is
+// in a place in one picture and gone in the next; so each cell is what most of its last three
+// pictures show: their median. That costs one picture's time, which is taken off again, and what is
+// in each place in one picture only: cars.
 const (
 	snowFalls = 20                      // small things that move at a time, from which pictures are taken together
 	snowAfter = 1500 * time.Millisecond // for which they must fall
@@ -41,9 +42,11 @@ func (s *snowfall) keep(cells []uint16, wall time.Time) {
 	s.count = min(s.count+1, len(s.raw))
 }
 
-// run takes a picture, dt after the one before, together with those before it if that is on; falling is how many small things move at a time. It tells when the picture is of, and
-// whether pictures look otherwise from now on.
-func (s *snowfall) run(cells []uint16, wall time.Time, dt time.Duration, falling float64) (seen time.Time, changed bool) {
+// run takes a picture, dt after the one before, together with those before it if that is on;
+// falling is how many small things move at a time. It tells when the picture is of, and whether
+// pictures look otherwise from now on.
+func (s *snowfall) run(cells []uint16, wall time.Time, dt time.Duration, falling float64) (seen time.Time,
+	changed bool) {
 	if !s.on {
 		if falling < snowFalls {
 			s.falls, s.count = 0, 0

@@ -9,7 +9,8 @@ import (
 	"vmsbridge/motion"
 )
 
-// TestBlizzardHidesNobody: who walks far away in a blizzard is no larger than the flakes, and is found all the same; the flakes alone are nobody.
+// TestBlizzardHidesNobody: who walks far away in a blizzard is no larger than the flakes, and is
+// found all the same; the flakes alone are nobody.
 func TestBlizzardHidesNobody(t *testing.T) {
 	for seed := range scenesOf(4) {
 		t.Run("", func(t *testing.T) {

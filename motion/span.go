@@ -32,7 +32,8 @@ type span struct {
 	things   []thing // that moved in this span, at most maxBoxes
 }
 
-// change is the Change of kind for the span. The boxes are the span's own: they stay as they are until it takes another step.
+// change is the Change of kind for the span. The boxes are the span's own: they stay as they are
+// until it takes another step.
 func (s *span) change(kind ChangeKind, continued bool) Change {
 	return Change{Kind: kind, Region: s.region, Object: strconv.Itoa(s.object), Start: s.start, Last: s.last,
 		Boxes: s.best, BestTime: s.bestTime, Objects: objectsOf(s.things), Continued: continued}

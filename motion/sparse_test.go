@@ -11,9 +11,11 @@ import (
 	"vmsbridge/motion/plane"
 )
 
-// Loops that pass over what is empty, or end as soon as they know, beside plain ones over all cells.
+// Loops that pass over what is empty, or end as soon as they know, beside plain ones over all
+// cells.
 
-// littered returns a detector for an odd number of cells, of which some are solid and differ, in areas that are brighter or darker, and the newest picture. It has no history.
+// littered returns a detector for an odd number of cells, of which some are solid and differ, in
+// areas that are brighter or darker, and the newest picture. It has no history.
 func littered(t *testing.T, r *rand.Rand) (*Detector, []uint16) {
 	d, err := New(Config{})
 	require.NoError(t, err)
@@ -63,7 +65,8 @@ func blursPlain(d *Detector, now []uint16) bool {
 		d.softAt = d.at
 		return true
 	} else {
-		return d.softAt > 0 && d.at-d.softAt <= focusReturns && float64(sharper) >= focusShare*n && float64(softer) <= focusOther*n
+		return d.softAt > 0 && d.at-d.softAt <= focusReturns && float64(sharper) >= focusShare*n &&
+			float64(softer) <= focusOther*n
 	}
 }
 
@@ -78,7 +81,8 @@ func TestBlursIsPlain(t *testing.T) {
 		blurred, from := make([]uint16, len(now)), d.model.background
 		for i := range blurred {
 			x, y := i%d.grid.width, i/d.grid.width
-			blurred[i] = uint16((12*int(from[i]) + int(from[at(x-2, y)]) + int(from[at(x+2, y)]) + int(from[at(x, y-2)]) + int(from[at(x, y+2)])) / 16)
+			blurred[i] = uint16((12*int(from[i]) + int(from[at(x-2, y)]) + int(from[at(x+2, y)]) +
+				int(from[at(x, y-2)]) + int(from[at(x, y+2)])) / 16)
 		}
 		d.at = 10 * time.Second
 		switch r.IntN(3) {
@@ -117,7 +121,8 @@ func TestOutstandingIsPlain(t *testing.T) {
 				}
 				want[i] = cellFore
 				rise := int(is) - int(d.model.background[i])
-				differs, brighter, limit = differs+max(rise, -rise), brighter+max(0, rise), limit+int(threshold(d.contrast, d.doubt[i]))
+				differs, brighter, limit = differs+max(rise, -rise), brighter+max(0, rise),
+					limit+int(threshold(d.contrast, d.doubt[i]))
 			}
 			d.outstanding(j, o.Whole, got)
 			require.Equal(t, want, got)

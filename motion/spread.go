@@ -6,7 +6,8 @@ import (
 	"vmsbridge/motion/plane"
 )
 
-// spreadLag is about how long ago that was from which something may have spread to a square from one beside it.
+// spreadLag is about how long ago that was from which something may have spread to a square from
+// one beside it.
 const spreadLag = 80 * time.Millisecond
 
 // spread tells what grows over the picture, square by square, from what is everywhere at once.
@@ -24,7 +25,8 @@ func (s *spread) resize(squares, across int) {
 	*s = spread{across: across, near: make([]bool, squares), far: make([]bool, squares), newest: make([]bool, squares)}
 }
 
-// take looks at the squares of a picture. Before calmAt nothing unusual went on; pictures in which next to nothing changes need not be taken.
+// take looks at the squares of a picture. Before calmAt nothing unusual went on; pictures in which
+// next to nothing changes need not be taken.
 func (s *spread) take(squares []plane.Block, at, dt, calmAt time.Duration) {
 	if at-s.at > dt {
 		clear(s.near)
@@ -57,7 +59,8 @@ func (s *spread) take(squares []plane.Block, at, dt, calmAt time.Duration) {
 	}
 }
 
-// share is that of the squares in which something moved, from the last calm picture on, though nothing had been near.
+// share is that of the squares in which something moved, from the last calm picture on, though
+// nothing had been near.
 func (s *spread) share() float64 {
 	n := 0
 	for _, far := range s.far {

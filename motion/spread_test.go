@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSpread: what grows from where something moved is not far from it, however large it becomes; what moves everywhere at once is, and so is what began
-// in the last calm picture.
+// TestSpread: what grows from where something moved is not far from it, however large it becomes;
+// what moves everywhere at once is, and so is what began in the last calm picture.
 func TestSpread(t *testing.T) {
 	const w, h, each = 160, 96, 100 * time.Millisecond
 	everywhere := func(int, int) bool { return true }

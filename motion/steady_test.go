@@ -10,8 +10,9 @@ import (
 	"vmsbridge/motion"
 )
 
-// TestAShakingCameraIsNoMotion: wind shakes the mast by up to a hundredth of the picture, from the first picture on. Nothing is found until somebody walks by, who is found from
-// the first picture, and outlined where the camera sees them.
+// TestAShakingCameraIsNoMotion: wind shakes the mast by up to a hundredth of the picture, from the
+// first picture on. Nothing is found until somebody walks by, who is found from the first picture,
+// and outlined where the camera sees them.
 func TestAShakingCameraIsNoMotion(t *testing.T) {
 	for _, most := range []int{1, 3} {
 		for _, walks := range []bool{false, true} {
@@ -43,7 +44,8 @@ func TestAShakingCameraIsNoMotion(t *testing.T) {
 				d.ActivityMask(mask, 320, 180)
 				if walks && at > 6.8 && x < 0.9 {
 					left, top := x+float64(dx)/320, float64(dy)/180
-					recall, precision := overlap(mask, 320, 180, motion.Box{Left: left, Top: 0.35 + top, Right: left + 0.08, Bottom: 0.85 + top})
+					recall, precision := overlap(mask, 320, 180,
+						motion.Box{Left: left, Top: 0.35 + top, Right: left + 0.08, Bottom: 0.85 + top})
 					require.Greater(t, recall, 0.75, "by up to %d pixels, at %v s", most, at)
 					require.Greater(t, precision, 0.7, "by up to %d pixels, at %v s", most, at)
 				}

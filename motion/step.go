@@ -7,15 +7,17 @@ import (
 )
 
 const (
-	learnFor        = 900 * time.Millisecond // of a new scene, before anything is reported
-	learnPictures   = 4
-	restlessLearned = 4500 * time.Millisecond // after which it is known what always moves: restlessAfter, and while it was learned
+	learnFor      = 900 * time.Millisecond // of a new scene, before anything is reported
+	learnPictures = 4
+	// after which it is known what always moves: restlessAfter, and while it was learned
+	restlessLearned = 4500 * time.Millisecond
 	maxStep         = 250 * time.Millisecond
 )
 
-// Step looks at one picture. Nothing of p is kept after the call. A picture whose plane is shorter than it says, or whose time
-// is that of the picture before or up to a second earlier, is left out; a larger step backwards, or a pause of some seconds, ends the open spans, and
-// another picture size acts as Gap; those ends come in Result.Changes.
+// Step looks at one picture. Nothing of p is kept after the call. A picture whose plane is shorter
+// than it says, or whose time is that of the picture before or up to a second earlier, is left out;
+// a larger step backwards, or a pause of some seconds, ends the open spans, and another picture
+// size acts as Gap; those ends come in Result.Changes.
 func (d *Detector) Step(p Picture) Result {
 	d.changes, d.boxes, d.share = d.changes[:0], d.boxes[:0], 0
 	if !p.valid() {
@@ -104,7 +106,8 @@ func (d *Detector) result(global bool) Result {
 	return r
 }
 
-// look is Step for the cells of the newest picture. It tells whether the light of the whole scene changed.
+// look is Step for the cells of the newest picture. It tells whether the light of the whole scene
+// changed.
 func (d *Detector) look(now []uint16, dt time.Duration) (global bool) {
 	before, light := now, plane.Same
 	if d.looked {

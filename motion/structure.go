@@ -2,7 +2,8 @@ package motion
 
 import "vmsbridge/motion/plane"
 
-// blockSide is the side, in cells, of the blocks in which a change of light is told from a change of things.
+// blockSide is the side, in cells, of the blocks in which a change of light is told from a change
+// of things.
 const blockSide = plane.BlockSide
 
 // verdict is what a block's comparison with an earlier picture says.
@@ -14,8 +15,9 @@ const (
 	changed                // another structure
 )
 
-// compare looks at one block of two pictures. Light scales and shifts what is there, so that the block's values stay in line with what they
-// were (a normalised correlation near 1); a thing that comes, goes or moves puts others in their place.
+// compare looks at one block of two pictures. Light scales and shifts what is there, so that the
+// block's values stay in line with what they were (a normalised correlation near 1); a thing that
+// comes, goes or moves puts others in their place.
 func compare(now, before []uint16, width, x0, y0, x1, y1 int, floor int64) verdict {
 	n, at := int64((x1-x0)*(y1-y0)), y0*width+x0
 	l := plane.Compare(now[at:], before[at:], width, x1-x0, y1-y0)
@@ -25,7 +27,8 @@ func compare(now, before []uint16, width, x0, y0, x1, y1 int, floor int64) verdi
 		return unsure
 	}
 	if va < textured || vb < textured || cov <= 0 {
-		// Structure where there was none, or the other way round. Light alone can do so only by hiding it in the dark.
+		// Structure where there was none, or the other way round. Light alone can do so only by
+		// hiding it in the dark.
 		if max(va, vb) > 9*textured {
 			return changed
 		}
@@ -37,15 +40,18 @@ func compare(now, before []uint16, width, x0, y0, x1, y1 int, floor int64) verdi
 	return changed
 }
 
-// globalShare is the share of the picture that must change in light alone for the change to be global.
+// globalShare is the share of the picture that must change in light alone for the change to be
+// global.
 const globalShare = 0.15
 
-// beamedShare is the share of the picture on which a beam of light fell lately, that must be lit otherwise than the background for it to become that: what is
-// less is the beam on its way, which must leave no trace there.
+// beamedShare is the share of the picture on which a beam of light fell lately, that must be lit
+// otherwise than the background for it to become that: what is less is the beam on its way, which
+// must leave no trace there.
 const beamedShare = 0.08
 
-// relight clears the flags of blocks that show the same things in another light, and tells whether the light of the whole scene
-// changed. Blocks that are mostly unlike the background but have its structure, and do not move, get it anew at once.
+// relight clears the flags of blocks that show the same things in another light, and tells whether
+// the light of the whole scene changed. Blocks that are mostly unlike the background but have its
+// structure, and do not move, get it anew at once.
 func (d *Detector) relight(now, before []uint16) (global bool) {
 	g := d.grid
 	litCells, movedCells, litBlocks, changedBlocks := 0, 0, 0, 0
@@ -79,7 +85,8 @@ func (d *Detector) relight(now, before []uint16) (global bool) {
 					d.unsure = append(d.unsure, int32(y0*g.width+x0))
 				}
 			}
-			if 2*fore >= cells && 2*moved < cells && compare(now, d.model.background, g.width, x0, y0, x1, y1, floor) == lit {
+			if 2*fore >= cells && 2*moved < cells && compare(now, d.model.background, g.width, x0, y0, x1, y1,
+				floor) == lit {
 				if d.unlit.knows((y0+y1)/2*g.width + (x0+x1)/2) {
 					d.beamed = append(d.beamed, int32(y0*g.width+x0))
 				} else {
@@ -112,7 +119,8 @@ func (d *Detector) noiseOf(x0, y0, x1, y1 int) int {
 	for y := y0; y < y1; y++ {
 		row := d.model.noise[y*d.grid.width+x0 : y*d.grid.width+x1]
 		if len(row) == blockSide { // mostly
-			noise += int(row[0]) + int(row[1]) + int(row[2]) + int(row[3]) + int(row[4]) + int(row[5]) + int(row[6]) + int(row[7])
+			noise += int(row[0]) + int(row[1]) + int(row[2]) + int(row[3]) + int(row[4]) + int(row[5]) + int(row[6]) +
+				int(row[7])
 			continue
 		}
 		for _, v := range row {

@@ -15,7 +15,8 @@ type thing struct {
 	at    time.Time
 }
 
-// meet takes what is in sight in one picture into the things of a span. Of more than maxBoxes the largest stay.
+// meet takes what is in sight in one picture into the things of a span. Of more than maxBoxes the
+// largest stay.
 func meet(known, seen []thing) []thing {
 	for _, s := range seen {
 		i := slices.IndexFunc(known, func(k thing) bool { return k.track == s.track })

@@ -2,11 +2,13 @@ package motion
 
 import "vmsbridge/motion/plane"
 
-// unlitFor is for how many seconds it is known what a place was before the light on it. Headlights pass in less.
+// unlitFor is for how many seconds it is known what a place was before the light on it. Headlights
+// pass in less.
 const unlitFor = 10
 
-// unlit remembers what the background was before a light fell on it. While the light is there the background follows it, so that who walks in it is seen; when it is
-// gone the place is at once what it was, and no ghost of the light stays.
+// unlit remembers what the background was before a light fell on it. While the light is there the
+// background follows it, so that who walks in it is seen; when it is gone the place is at once what
+// it was, and no ghost of the light stays.
 type unlit struct {
 	background []uint16
 	left       []uint8 // for how many seconds more it is known; 0 is not
@@ -42,7 +44,8 @@ func (u *unlit) expose(e plane.Exposure) {
 	}
 }
 
-// restore takes cells that look as before their light for the background that they were; doubt is the noise that thresholds are made of. That the light left is no motion either.
+// restore takes cells that look as before their light for the background that they were; doubt is
+// the noise that thresholds are made of. That the light left is no motion either.
 func (u *unlit) restore(m *model, doubt, now []uint16, flags []byte, contrast int32) {
 	if !u.any {
 		return

@@ -6,8 +6,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestUnlitComesBack: a cell that a light fell on and that looks as before is what it was at once, and no flag is left; one that looks otherwise stays what it
-// was taken for, and after ten seconds the darkness is forgotten.
+// TestUnlitComesBack: a cell that a light fell on and that looks as before is what it was at once,
+// and no flag is left; one that looks otherwise stays what it was taken for, and after ten seconds
+// the darkness is forgotten.
 func TestUnlitComesBack(t *testing.T) {
 	var u unlit
 	u.resize(3)

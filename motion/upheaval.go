@@ -7,14 +7,21 @@ import (
 )
 
 const (
-	fillsPicture  = 0.5                    // of the picture: nothing that is so large begins to move at once
-	strangeShare  = 0.35                   // of the picture, that differs from the background though it is still: it is another scene
-	strangeMoves  = 0.1                    // of the picture, that moves at most then
-	strangeAbsorb = 500                    // ms without change after which that becomes the background
-	calmShare     = 0.35                   // of the squares, in which something moves at most while nothing unusual goes on
-	quietShare    = 0.42                   // of the squares, in which something moves at most when it is over: who walks there meanwhile may be large
-	jumpShare     = 0.6                    // of the squares, in which something moves at once when the scene changes as a whole
-	jumpNews      = 0.2                    // of the squares, that must do so away from where anything moved, while something large moves anyway: a truck that drives off
+	fillsPicture = 0.5 // of the picture: nothing that is so large begins to move at once
+	// of the picture, that differs from the background though it is still: it is another scene
+	strangeShare  = 0.35
+	strangeMoves  = 0.1 // of the picture, that moves at most then
+	strangeAbsorb = 500 // ms without change after which that becomes the background
+	// of the squares, in which something moves at most while nothing unusual goes on
+	calmShare = 0.35
+	// of the squares, in which something moves at most when it is over: who walks there meanwhile
+	// may be large
+	quietShare = 0.42
+	// of the squares, in which something moves at once when the scene changes as a whole
+	jumpShare = 0.6
+	// of the squares, that must do so away from where anything moved, while something large moves
+	// anyway: a truck that drives off
+	jumpNews      = 0.2
 	restShare     = 0.05                   // of the picture, that is unlike the background afterwards
 	jumpWithin    = 300 * time.Millisecond // from calm to that
 	upheavalLasts = 3 * time.Second        // for which nothing can be told, at most
@@ -22,13 +29,16 @@ const (
 	freshLearns   = time.Second            // for which the noise is learned as at the start
 )
 
-// strange tells whether most of the picture is not what it was, but still: the light changed in a way that nothing here understands, or somebody turned the camera.
+// strange tells whether most of the picture is not what it was, but still: the light changed in a
+// way that nothing here understands, or somebody turned the camera.
 func (d *Detector) strange(fore, moved float64) bool {
 	return fore >= strangeShare && moved < strangeMoves
 }
 
-// upheaval looks for changes of the whole picture that no exposure explains, such as an infrared cut: something moves nearly everywhere, at once. While that
-// lasts nothing can be told; when it is over, what is still is the background of another scene. It tells whether it lasts. fore and moved are shares of the picture.
+// upheaval looks for changes of the whole picture that no exposure explains, such as an infrared
+// cut: something moves nearly everywhere, at once. While that lasts nothing can be told; when it is
+// over, what is still is the background of another scene. It tells whether it lasts. fore and moved
+// are shares of the picture.
 func (d *Detector) upheaval(solid int, fore, moved float64, now []uint16) bool {
 	busy := 0.0
 	if solid > d.grid.cells()/20 {
@@ -36,7 +46,8 @@ func (d *Detector) upheaval(solid int, fore, moved float64, now []uint16) bool {
 	}
 	if busy <= calmShare {
 		d.calmAt = d.at
-	} else if busy >= jumpShare && d.at-d.calmAt <= jumpWithin && d.jumpedAt == 0 && (d.spread.share() >= jumpNews || !d.tracks.Looming(d.at)) {
+	} else if busy >= jumpShare && d.at-d.calmAt <= jumpWithin && d.jumpedAt == 0 &&
+		(d.spread.share() >= jumpNews || !d.tracks.Looming(d.at)) {
 		d.jumpedAt = d.at
 	}
 	if d.jumpedAt == 0 {
@@ -66,8 +77,8 @@ func busyShare(squares []plane.Block) float64 {
 	return float64(busy) / float64(len(squares))
 }
 
-// begin takes what is still for the background of a scene that changed as a whole. What moves is looked at against it from now on; of noise and of
-// what stood where nothing is known yet.
+// begin takes what is still for the background of a scene that changed as a whole. What moves is
+// looked at against it from now on; of noise and of what stood where nothing is known yet.
 func (d *Detector) begin(now []uint16) {
 	m := &d.model
 	for i, f := range d.flags {

@@ -10,7 +10,8 @@ import (
 	"vmsbridge/motion"
 )
 
-// infrared shows the scene by so much of infrared light, which its materials reflect in their own way.
+// infrared shows the scene by so much of infrared light, which its materials reflect in their own
+// way.
 func (s *scene) infrared(share float64) {
 	r := rand.New(rand.NewPCG(5, 5))
 	var patch [64]float64
@@ -23,7 +24,8 @@ func (s *scene) infrared(share float64) {
 	}
 }
 
-// Another scene, as an infrared cut makes it: everything has another brightness that no exposure explains. That is no motion, and who walks a second later is found.
+// Another scene, as an infrared cut makes it: everything has another brightness that no exposure
+// explains. That is no motion, and who walks a second later is found.
 func TestAnInfraredCutIsNoMotion(t *testing.T) {
 	for _, walks := range []bool{false, true} {
 		s := newScene(320, 180, 1, 2)
@@ -44,7 +46,8 @@ func TestAnInfraredCutIsNoMotion(t *testing.T) {
 	}
 }
 
-// Who comes just before an infrared cut, or while the picture settles after it, is found with the picture in which they came, give or take.
+// Who comes just before an infrared cut, or while the picture settles after it, is found with the
+// picture in which they came, give or take.
 func TestWhoComesWithAnInfraredCut(t *testing.T) {
 	for _, comes := range []float64{4.8, 5.1} {
 		s := newScene(320, 180, 1, 2)

@@ -12,7 +12,8 @@ import (
 	"vmsbridge/scripts/harness"
 )
 
-// scenesOf is how many scenes of a kind are drawn: one under the race detector, which slows the drawing down.
+// scenesOf is how many scenes of a kind are drawn: one under the race detector, which slows the
+// drawing down.
 func scenesOf(n uint64) uint64 {
 	if harness.Race {
 		return 1
@@ -36,7 +37,8 @@ func snowfall(count int, seed uint64) func(s *scene, at float64) {
 	}
 }
 
-// TestSnowIsNobody: flakes beside someone who walks are no part of them: they neither begin the walk early nor end it late, and alone are nothing.
+// TestSnowIsNobody: flakes beside someone who walks are no part of them: they neither begin the
+// walk early nor end it late, and alone are nothing.
 func TestSnowIsNobody(t *testing.T) {
 	for seed := range scenesOf(4) {
 		t.Run("", func(t *testing.T) {
@@ -57,8 +59,9 @@ func TestSnowIsNobody(t *testing.T) {
 	}
 }
 
-// TestBandsAreNotNoise: lamps that beat with the shutter move bright and dark bands over the picture; who walks there, and differs by little, is found all the same, and the bands alone
-// are nothing.
+// TestBandsAreNotNoise: lamps that beat with the shutter move bright and dark bands over the
+// picture; who walks there, and differs by little, is found all the same, and the bands alone are
+// nothing.
 func TestBandsAreNotNoise(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -86,7 +89,8 @@ func TestBandsAreNotNoise(t *testing.T) {
 	}
 }
 
-// TestSmallByNight: who is small and differs by little is found in strong noise, by going far, straight on.
+// TestSmallByNight: who is small and differs by little is found in strong noise, by going far,
+// straight on.
 func TestSmallByNight(t *testing.T) {
 	for seed := range scenesOf(3) {
 		t.Run("", func(t *testing.T) {
@@ -105,14 +109,16 @@ func TestSmallByNight(t *testing.T) {
 	}
 }
 
-// TestFlagIsNobody: what flaps stays where it has been moving all the time, however its stripes run.
+// TestFlagIsNobody: what flaps stays where it has been moving all the time, however its stripes
+// run.
 func TestFlagIsNobody(t *testing.T) {
 	for seed := range scenesOf(4) {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
 			s := newScene(320, 180, 51+seed, 2)
 			r := rand.New(rand.NewPCG(seed, 6))
-			x, y, wide, high, pace := 0.3+0.3*r.Float64(), 0.1+0.2*r.Float64(), 0.06+0.06*r.Float64(), 0.09+0.06*r.Float64(), 4+5*r.Float64()
+			x, y, wide, high, pace := 0.3+0.3*r.Float64(), 0.1+0.2*r.Float64(), 0.06+0.06*r.Float64(),
+				0.09+0.06*r.Float64(), 4+5*r.Float64()
 			gust := func(at float64) float64 { return 0.5 + 0.3*math.Sin(0.9*at+float64(seed)) + 0.2*math.Sin(2.3*at) }
 			got := watch(t, motion.Config{}, s, 10, 40*time.Second, func(at float64) {
 				g := gust(at)

@@ -8,8 +8,8 @@ const WornFull = 4 * time.Second
 // Most bounds the things looked at in one picture; the largest by what moves are kept.
 const Most = 48
 
-// Area is one connected area of one picture. The weights sum up how much cells differ, in 1/256 grey levels, so that the faint shadow
-// around a thing counts for little.
+// Area is one connected area of one picture. The weights sum up how much cells differ, in 1/256
+// grey levels, so that the faint shadow around a thing counts for little.
 type Area struct {
 	Cells  int // that differ, or are the place of what stands there
 	Fore   int // cells that differ from the background
@@ -61,21 +61,25 @@ func (o *Area) Size() int {
 	return min(o.Moved, o.Fore)
 }
 
-// CreepAge is how long ago, in ms, a cell may have begun to differ from the background to count as newly taken by something slow.
+// CreepAge is how long ago, in ms, a cell may have begun to differ from the background to count as
+// newly taken by something slow.
 const CreepAge = 1500
 
-// Telling tells whether the outline says what the area is: it must be large enough, and clear enough for its edges to be seen.
+// Telling tells whether the outline says what the area is: it must be large enough, and clear
+// enough for its edges to be seen.
 func (o *Area) Telling() bool {
-	return o.Glared > 0 || o.Fore >= Outlined && o.Moved > 0 && float64(o.MovedSquare)*float64(o.Moved) >= ClearContrast*float64(o.Limit)*float64(o.MovedWeight)
+	return o.Glared > 0 || o.Fore >= Outlined && o.Moved > 0 &&
+		float64(o.MovedSquare)*float64(o.Moved) >= ClearContrast*float64(o.Limit)*float64(o.MovedWeight)
 }
 
 // SeemsLight tells whether an area has too few edges for a thing.
 func (o *Area) SeemsLight() bool {
-	return o.Steep()*o.Steep() < 9*o.Fore || o.Telling() && o.Substance() < LightSubstance // of a square, eight times the square root of its area
+	// of a square, eight times the square root of its area
+	return o.Steep()*o.Steep() < 9*o.Fore || o.Telling() && o.Substance() < LightSubstance
 }
 
-// Judge decides what one area does. Something that stands and stirs changes a small part of its own area, and in its own place; something
-// that walks changes most of it, or takes new ground.
+// Judge decides what one area does. Something that stands and stirs changes a small part of its own
+// area, and in its own place; something that walks changes most of it, or takes new ground.
 func (o *Area) Judge(minMoved int) {
 	half := max(2, minMoved/2)
 	all := float64(o.weight)
@@ -83,17 +87,20 @@ func (o *Area) Judge(minMoved int) {
 		all += float64(o.Gone) * float64(o.MovedWeight) / float64(o.Moved)
 	}
 	moved, fresh := float64(o.MovedWeight), float64(o.freshWeight)
-	// Who walks through what a change of the light left is one area with it, and a small part of that: they are looked at beside it.
+	// Who walks through what a change of the light left is one area with it, and a small part of
+	// that: they are looked at beside it.
 	beside := o.Left && o.Glared == 0 && o.Gone+o.Fore >= 8*o.fresh && fresh >= 0.5*float64(o.openWeight)
 	o.Strong = o.Moved >= minMoved && (moved >= 0.4*all || o.fresh >= minMoved && (fresh >= 0.15*all || beside))
 	o.Weak = o.Strong || o.Moved >= half && (moved >= 0.2*all || o.fresh >= half && (fresh >= 0.08*all || beside))
 	o.Stirs = o.Weak || o.Moved >= half && (moved >= 0.15*all || o.fresh >= half && (fresh >= 0.06*all || beside))
-	o.Active = o.now >= half && (float64(o.nowWeight) >= 0.09*all || o.nowNew >= half && (float64(o.newWeight) >= 0.045*all || beside && float64(o.newWeight) >= 0.12*float64(o.openWeight)))
+	o.Active = o.now >= half && (float64(o.nowWeight) >= 0.09*all || o.nowNew >= half &&
+		(float64(o.newWeight) >= 0.045*all || beside && float64(o.newWeight) >= 0.12*float64(o.openWeight)))
 	if o.Light && o.Gone == 0 {
 		o.Shines = o.Stirs && o.Glared > 0
 		o.Strong, o.Weak, o.Stirs = false, false, false
 	}
-	o.Creeps = o.Moved >= 2 && o.Creep >= minMoved && float64(o.Creep) >= 0.15*float64(o.Fore) && 2*o.Fore >= o.Cells && !(o.Light && o.Glared > 0)
+	o.Creeps = o.Moved >= 2 && o.Creep >= minMoved && float64(o.Creep) >= 0.15*float64(o.Fore) && 2*o.Fore >= o.Cells &&
+		!(o.Light && o.Glared > 0)
 }
 
 // Place is where an area moves.
@@ -104,6 +111,6 @@ func (o *Area) Place() Rect {
 	return o.Box
 }
 
-// Wake tells whether an area is only where something small was a moment ago, and is no more: what flies, and does not walk, is away from its wake. Only
-// what is larger may have such parts.
+// Wake tells whether an area is only where something small was a moment ago, and is no more: what
+// flies, and does not walk, is away from its wake. Only what is larger may have such parts.
 func (o *Area) Wake(small int) bool { return o.Moved < small && o.Gone == 0 && 8*o.Fore < o.Moved }

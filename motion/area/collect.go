@@ -6,7 +6,8 @@ import (
 	"vmsbridge/motion/plane"
 )
 
-// Collect measures the labelled areas, and keeps those in which at least minMoved cells moved or crept. Mostly all areas are measured, and that is known then.
+// Collect measures the labelled areas, and keeps those in which at least minMoved cells moved or
+// crept. Mostly all areas are measured, and that is known then.
 func (l *Finder) Collect(v *plane.Views, minMoved int) []Area {
 	l.areas = l.areas[:0]
 	number := l.number[:len(l.parent)]
@@ -30,7 +31,8 @@ func (l *Finder) Collect(v *plane.Views, minMoved int) []Area {
 	return l.areas
 }
 
-// place gives each area a place among the areas, by its root label, if there are not too many for that.
+// place gives each area a place among the areas, by its root label, if there are not too many for
+// that.
 func (l *Finder) place(number []int16) (fits bool) {
 	for i := 1; i < len(number); i++ {
 		if l.parent[i] != uint16(i) {
@@ -48,7 +50,8 @@ func (l *Finder) place(number []int16) (fits bool) {
 	return true
 }
 
-// choose gives places among the areas to the areas in which most moved or crept, by their root labels: the many small areas of a noisy picture need none.
+// choose gives places among the areas to the areas in which most moved or crept, by their root
+// labels: the many small areas of a noisy picture need none.
 func (l *Finder) choose(number []int16, counts []int32, v *plane.Views, minMoved int) {
 	clear(counts)
 	l.count(v, counts)
@@ -115,13 +118,15 @@ func (l *Finder) stirring(k int) int {
 	return n
 }
 
-// count adds to counts, for each root label, the cells that moved, or began to differ from the background lately.
+// count adds to counts, for each root label, the cells that moved, or began to differ from the
+// background lately.
 func (l *Finder) count(v *plane.Views, counts []int32) {
 	first, end := 2*l.from*v.Width, min(2*l.to, v.Height)*v.Width
 	if first >= end {
 		return
 	}
-	plane.Stirs(v.Flags[first:end], v.Solid[first:end], v.Parked[first:end], v.Stay[first:end], v.Young, l.stirs[:(end-first+63)/64])
+	plane.Stirs(v.Flags[first:end], v.Solid[first:end], v.Parked[first:end], v.Stay[first:end], v.Young,
+		l.stirs[:(end-first+63)/64])
 	stirs := l.stirs
 	for _, r := range l.runs {
 		from := 2*int(r.Y)*v.Width - first + 2*int(r.From)

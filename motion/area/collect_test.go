@@ -10,7 +10,8 @@ import (
 	"vmsbridge/motion/plane"
 )
 
-// littered are views of an odd number of cells, of which some are solid and differ, here and there, and some are places of what stands there.
+// littered are views of an odd number of cells, of which some are solid and differ, here and there,
+// and some are places of what stands there.
 func littered(r *rand.Rand) *plane.Views {
 	w, h := 1+r.IntN(120), 1+r.IntN(90)
 	values := func(most uint) []uint16 {
@@ -21,7 +22,8 @@ func littered(r *rand.Rand) *plane.Views {
 		return v
 	}
 	same := plane.Exposure{Gain: plane.GainOne}
-	v := &plane.Views{Now: values(65281), Background: values(65281), Noise: values(2000), Stay: values(3000), Width: w, Height: h,
+	v := &plane.Views{Now: values(65281), Background: values(65281), Noise: values(2000), Stay: values(3000), Width: w,
+		Height: h,
 		Parked: make([]uint8, w*h), Worn: make([]uint8, w*h), Flags: make([]byte, w*h), Solid: make([]byte, w*h),
 		Light: same, BlinkLight: same, Contrast: 1536, Young: CreepAge}
 	v.Before, v.Blink = v.Now, v.Now
@@ -38,7 +40,8 @@ func littered(r *rand.Rand) *plane.Views {
 	return v
 }
 
-// TestCollectChooses compares areas that are all measured with those that are chosen by a count first.
+// TestCollectChooses compares areas that are all measured with those that are chosen by a count
+// first.
 func TestCollectChooses(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 1))
 	few, many, dropped := 0, 0, 0

@@ -7,8 +7,8 @@ import (
 	"vmsbridge/motion/plane"
 )
 
-// Finder joins cells into connected areas. It works on tiles of 2x2 cells, with all eight neighbours, so that gaps of a cell or two do
-// not tear a thing apart.
+// Finder joins cells into connected areas. It works on tiles of 2x2 cells, with all eight
+// neighbours, so that gaps of a cell or two do not tear a thing apart.
 type Finder struct {
 	wide, high    int      // in cells
 	width, height int      // in tiles
@@ -29,7 +29,8 @@ type Finder struct {
 	there         []bool          // of each area: whether it has any of the latter
 }
 
-// Run is some tiles side by side, in row Y of tiles, from From to To, which is exclusive: all of them belong together.
+// Run is some tiles side by side, in row Y of tiles, from From to To, which is exclusive: all of
+// them belong together.
 type Run struct{ Y, From, To, label uint16 }
 
 // Resize prepares for planes of width x height cells.
@@ -38,7 +39,8 @@ func (l *Finder) Resize(width, height int) {
 	l.width, l.height = (width+1)/2, (height+1)/2
 	l.tile = make([]uint16, l.width*l.height)
 	l.words = (l.width + 63) / 64
-	l.set, l.stands, l.near = make([]uint64, l.words*l.height), make([]uint64, l.words*l.height), make([]uint64, l.words*l.height)
+	l.set, l.stands, l.near = make([]uint64, l.words*l.height), make([]uint64, l.words*l.height),
+		make([]uint64, l.words*l.height)
 	l.parent = make([]uint16, 0, l.width*l.height+1)
 	l.number, l.counts = make([]int16, l.width*l.height+1), make([]int32, l.width*l.height+1)
 	l.areas = make([]Area, 0, Most)
@@ -47,8 +49,9 @@ func (l *Finder) Resize(width, height int) {
 	l.sums, l.there = make([][2]plane.Sums, Most), make([]bool, Most)
 }
 
-// Of is the number of the area that the cell belongs to, -1 without. It holds after Collect, for solid and parked cells.
-// The first call after Collect takes longer: who visits all cells of an area goes through Runs.
+// Of is the number of the area that the cell belongs to, -1 without. It holds after Collect, for
+// solid and parked cells. The first call after Collect takes longer: who visits all cells of an
+// area goes through Runs.
 func (l *Finder) Of(x, y int) int {
 	if !l.laid {
 		l.lay()
@@ -56,7 +59,8 @@ func (l *Finder) Of(x, y int) int {
 	return int(l.number[l.tile[y/2*l.width+x/2]])
 }
 
-// Runs are all tiles in which a cell is solid or parked, row after row. They are valid until the next Label.
+// Runs are all tiles in which a cell is solid or parked, row after row. They are valid until the
+// next Label.
 func (l *Finder) Runs() []Run { return l.runs }
 
 // Cells are the columns and the rows of cells that a run covers, the last ones exclusive.
@@ -113,19 +117,22 @@ func (l *Finder) Label(solid, parked []byte) {
 	}
 }
 
-// cut takes the runs of a row of tiles into runs. One that crosses the border of two words is two runs.
+// cut takes the runs of a row of tiles into runs. One that crosses the border of two words is two
+// runs.
 func (l *Finder) cut(y int) {
 	runs := l.runs
 	for w, set := range l.set[y*l.words : (y+1)*l.words] {
 		from, to := set&^(set<<1), set&^(set>>1) // the first and the last tiles of runs
 		for ; from != 0; from, to = from&(from-1), to&(to-1) {
-			runs = append(runs, Run{Y: uint16(y), From: uint16(w*64 + bits.TrailingZeros64(from)), To: uint16(w*64 + bits.TrailingZeros64(to) + 1)})
+			runs = append(runs, Run{Y: uint16(y), From: uint16(w*64 + bits.TrailingZeros64(from)),
+				To: uint16(w*64 + bits.TrailingZeros64(to) + 1)})
 		}
 	}
 	l.runs = runs
 }
 
-// connect gives each run of a row the label of what it touches before it and among the runs of the row above, joined, or a new one.
+// connect gives each run of a row the label of what it touches before it and among the runs of the
+// row above, joined, or a new one.
 func (l *Finder) connect(above, here []Run) {
 	end := uint16(0) // of the run before
 	label := uint16(0)

@@ -39,7 +39,8 @@ func (l *Finder) measure(v *plane.Views) {
 		o, s := &l.areas[k], &l.sums[k]
 		o.Cells, o.Box, o.Whole = 0, NoRect, NoRect
 		o.take(&s[0])
-		o.fresh, o.freshWeight, o.nowNew, o.newWeight, o.openWeight = o.Moved, o.MovedWeight, o.now, o.nowWeight, o.weight
+		o.fresh, o.freshWeight, o.nowNew, o.newWeight, o.openWeight = o.Moved, o.MovedWeight, o.now, o.nowWeight,
+			o.weight
 		if l.there[k] {
 			o.take(&s[1])
 		}
@@ -78,7 +79,8 @@ func (o *Area) take(s *plane.Sums) {
 		o.Whole = o.Whole.Union(Rect{int(lowest(&s.Left)), s.Top, int(highest(&s.Right)) + 1, s.Bottom + 1})
 	}
 	if s.MovedBottom >= 0 {
-		o.Box = o.Box.Union(Rect{int(lowest(&s.MovedLeft)), s.MovedTop, int(highest(&s.MovedRight)) + 1, s.MovedBottom + 1})
+		o.Box = o.Box.Union(Rect{int(lowest(&s.MovedLeft)), s.MovedTop, int(highest(&s.MovedRight)) + 1,
+			s.MovedBottom + 1})
 	}
 }
 

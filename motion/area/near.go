@@ -2,8 +2,9 @@ package area
 
 import "math/bits"
 
-// spread fills near. A tile that stands and is not yet near takes the eight around it with it, row after row; so the border of a large
-// place is one tile wide at its left and upper side, and at most that at the others.
+// spread fills near. A tile that stands and is not yet near takes the eight around it with it, row
+// after row; so the border of a large place is one tile wide at its left and upper side, and at
+// most that at the others.
 func (l *Finder) spread() {
 	clear(l.near)
 	for y := l.from; y < l.to; y++ {
@@ -30,7 +31,8 @@ func (l *Finder) spread() {
 	}
 }
 
-// reach sets bits of near in word w of row y, and of the rows above and below it, which begin at words.
+// reach sets bits of near in word w of row y, and of the rows above and below it, which begin at
+// words.
 func (l *Finder) reach(above, below, y, w int, around uint64) {
 	l.near[above+w] |= around
 	l.near[below+w] |= around

@@ -20,8 +20,8 @@ func (r Rect) Union(o Rect) Rect {
 	return Rect{min(r.Left, o.Left), min(r.Top, o.Top), max(r.Right, o.Right), max(r.Bottom, o.Bottom)}
 }
 
-// Apart is how far two boxes are apart, in cells (0 when they overlap), and how far they may be to be the same thing: a fast
-// thing is seen as far away as it is large.
+// Apart is how far two boxes are apart, in cells (0 when they overlap), and how far they may be to
+// be the same thing: a fast thing is seen as far away as it is large.
 func (r Rect) Apart(o Rect) (gap, reach int) {
 	dx := max(0, r.Left-o.Right, o.Left-r.Right)
 	dy := max(0, r.Top-o.Bottom, o.Top-r.Bottom)

@@ -7,7 +7,8 @@ import (
 	"vmsbridge/motion/plane"
 )
 
-// Lamps at the mains beat with a shutter that reads row after row: bands that are darker or brighter wander over the picture. They would be learned as noise, and hide who walks.
+// Lamps at the mains beat with a shutter that reads row after row: bands that are darker or
+// brighter wander over the picture. They would be learned as noise, and hide who walks.
 const (
 	bandCount  = 12                      // strips of rows, whose brightness is followed to see whether there are bands
 	bandCut    = 24 << 8                 // by which a cell may differ from the background to be taken
@@ -23,7 +24,8 @@ const (
 	bandFills  = 0.3                     // of a row's cells that must agree for the row to count
 )
 
-// Bands puts the brightness of the rows right, one by one, when that is found to wander. Its zero value looks for it.
+// Bands puts the brightness of the rows right, one by one, when that is found to wander. Its zero
+// value looks for it.
 type Bands struct {
 	On       bool
 	wait     int // pictures until it is looked for again: three and four in turn, so that no rate of wandering hides
@@ -48,8 +50,9 @@ func (b *Bands) Resize(width, height int, at []int32) {
 	}
 }
 
-// Run looks at the samples of the background and of a picture whether bands wander and, if they do, puts the cells of the picture right, in place. It tells whether it began or ceased to do so: what was
-// learned holds no longer then.
+// Run looks at the samples of the background and of a picture whether bands wander and, if they do,
+// puts the cells of the picture right, in place. It tells whether it began or ceased to do so: what
+// was learned holds no longer then.
 func (b *Bands) Run(background, cells, was, is []uint16, now time.Duration) (turned bool) {
 	if b.wait--; b.wait < 0 {
 		b.turn = 1 - b.turn
@@ -62,7 +65,8 @@ func (b *Bands) Run(background, cells, was, is []uint16, now time.Duration) (tur
 	return turned
 }
 
-// look compares the strips of the picture with those of the last time. A strip has changed when all parts of its width did so together: what moves is not everywhere.
+// look compares the strips of the picture with those of the last time. A strip has changed when all
+// parts of its width did so together: what moves is not everywhere.
 func (b *Bands) look(was, is []uint16, now time.Duration) (turned bool) {
 	var sums, counts, rests [bandParts][bandCount]float64
 	mean, all := 0.0, 0.0
@@ -113,7 +117,8 @@ func (b *Bands) look(was, is []uint16, now time.Duration) (turned bool) {
 	return false
 }
 
-// even gives each row the brightness that it has in the background: the gain that most of its cells, and of those around, agree on.
+// even gives each row the brightness that it has in the background: the gain that most of its
+// cells, and of those around, agree on.
 func (b *Bands) even(background, cells []uint16) {
 	for y := range b.gains {
 		x, v := background[y*b.width:(y+1)*b.width], cells[y*b.width:(y+1)*b.width]
@@ -137,7 +142,8 @@ func (b *Bands) even(background, cells []uint16) {
 			is, was = is+b.gains[j], was+b.weights[j]
 		}
 		if is > 0 && was > 0 {
-			plane.Expose(cells[y*b.width:(y+1)*b.width], plane.Exposure{Gain: int32(math.Round(was / is * plane.GainOne))})
+			plane.Expose(cells[y*b.width:(y+1)*b.width],
+				plane.Exposure{Gain: int32(math.Round(was / is * plane.GainOne))})
 		}
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// lit is a scene of 160x90 cells, in 1/256 grey levels, whose rows a lamp lights by up to depth more or less, in bands that stand at phase.
+// lit is a scene of 160x90 cells, in 1/256 grey levels, whose rows a lamp lights by up to depth
+// more or less, in bands that stand at phase.
 func lit(depth, phase float64, r *rand.Rand) []uint16 {
 	cells := make([]uint16, 160*90)
 	for i := range cells {
@@ -20,7 +21,8 @@ func lit(depth, phase float64, r *rand.Rand) []uint16 {
 	return cells
 }
 
-// TestBandsAreEvened: bands that wander are found within seconds, and then each row is as bright as in the background; once they are gone, so is that.
+// TestBandsAreEvened: bands that wander are found within seconds, and then each row is as bright as
+// in the background; once they are gone, so is that.
 func TestBandsAreEvened(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	background, mask := lit(0, 0, r), make([]byte, 160*90)

@@ -1,5 +1,6 @@
-// Package exposure finds how the brightness of a whole scene changed between two pictures, so that package motion can compare them in the same light: a gain and an
-// offset for the whole of it, and gains for its rows where lamps at the mains beat with the shutter.
+// Package exposure finds how the brightness of a whole scene changed between two pictures, so that
+// package motion can compare them in the same light: a gain and an offset for the whole of it, and
+// gains for its rows where lamps at the mains beat with the shutter.
 //
 //	var light exposure.Fitter
 //	light.Choose(mask)

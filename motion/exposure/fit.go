@@ -10,7 +10,8 @@ import (
 // fitSamples is about how many cells the fit of the exposure looks at.
 const fitSamples = 900
 
-// Fitter fits exposures on a fixed choice of cells. The samples of a picture, its values at these cells, are taken once and kept with it: see take.
+// Fitter fits exposures on a fixed choice of cells. The samples of a picture, its values at these
+// cells, are taken once and kept with it: see take.
 type Fitter struct {
 	At     []int32  // cells to look at
 	Ground []uint16 // the samples of the background
@@ -41,7 +42,8 @@ func (s *Fitter) Choose(mask []byte) {
 	}
 }
 
-// Samples makes room for the samples of a picture. There are some more than cells to look at, so that they fill vectors: those are 0, and skipped.
+// Samples makes room for the samples of a picture. There are some more than cells to look at, so
+// that they fill vectors: those are 0, and skipped.
 func (s *Fitter) Samples() []uint16 { return make([]uint16, (len(s.At)+15)&^15) }
 
 // Take writes the samples of cells.
@@ -57,8 +59,9 @@ func (s *Fitter) Look(y []uint16, flags []byte, skip byte) {
 // Again is look for the flags of the last time.
 func (s *Fitter) Again(y []uint16) { tally.Without(s.y, y, s.skip) }
 
-// Fit finds the exposure that takes the samples x to what was last looked at, by trimmed least squares that start from the median difference. When less than
-// two fifths of the samples agree on one exposure, nothing is compensated.
+// Fit finds the exposure that takes the samples x to what was last looked at, by trimmed least
+// squares that start from the median difference. When less than two fifths of the samples agree on
+// one exposure, nothing is compensated.
 func (s *Fitter) Fit(x []uint16) plane.Exposure {
 	if s.n < 16 {
 		return plane.Same
@@ -82,7 +85,8 @@ func (s *Fitter) Fit(x []uint16) plane.Exposure {
 	return e
 }
 
-// Spread is that of the differences in the last fit, around their median, in grey levels: half of them are within.
+// Spread is that of the differences in the last fit, around their median, in grey levels: half of
+// them are within.
 func (s *Fitter) Spread() (spread int) {
 	var counts [2 * tally.Same]int
 	n := 0
@@ -99,7 +103,8 @@ func (s *Fitter) Spread() (spread int) {
 	return spread
 }
 
-// quartiles estimates the exposure by comparing how the values are spread, whatever stands where. It returns e when the spread says nothing.
+// quartiles estimates the exposure by comparing how the values are spread, whatever stands where.
+// It returns e when the spread says nothing.
 func (s *Fitter) quartiles(x []uint16, e plane.Exposure) plane.Exposure {
 	x1, x3 := s.quartile(x, 1, &s.level[0]), s.quartile(x, 3, &s.level[1])
 	y1, y3 := s.quartile(s.y, 1, &s.level[2]), s.quartile(s.y, 3, &s.level[3])
@@ -111,13 +116,15 @@ func (s *Fitter) quartiles(x []uint16, e plane.Exposure) plane.Exposure {
 	return plane.Exposure{Gain: int32(g * plane.GainOne), Offset: int32((float64(y1+y3) - g*float64(x1+x3)) * 128)}
 }
 
-// quartile returns one of the three quartiles of the samples, in grey levels. It is looked for around guess, which it becomes.
+// quartile returns one of the three quartiles of the samples, in grey levels. It is looked for
+// around guess, which it becomes.
 func (s *Fitter) quartile(samples []uint16, which int, guess *int) int32 {
 	*guess = tally.Least(samples, s.skip, 8, (which*s.n+3)/4, *guess, 255)
 	return int32(*guess)
 }
 
-// refine is one round of least squares over the points that e explains up to limit. It also returns their mean residual and number.
+// refine is one round of least squares over the points that e explains up to limit. It also returns
+// their mean residual and number.
 func refine(x, y []uint16, e plane.Exposure, limit int32) (plane.Exposure, int32, int32) {
 	m := plane.Sum(x, y, e, limit)
 	if m.N == 0 {
@@ -132,5 +139,6 @@ func refine(x, y []uint16, e plane.Exposure, limit int32) (plane.Exposure, int32
 		gain = max(0.25, min(4, gain))
 	}
 	offset := (float64(sy) - gain*float64(sx)) / fn * 16
-	return plane.Exposure{Gain: int32(math.Round(gain * plane.GainOne)), Offset: int32(math.Round(offset))}, int32(rest / n), int32(n)
+	return plane.Exposure{Gain: int32(math.Round(gain * plane.GainOne)), Offset: int32(math.Round(offset))},
+		int32(rest / n), int32(n)
 }

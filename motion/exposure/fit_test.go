@@ -16,7 +16,8 @@ func sampled(s *Fitter, cells []uint16) []uint16 {
 	return samples
 }
 
-// TestFitFindsTheExposure puts a gain, an offset, noise and a moving thing into a scene; only gain and offset may be found.
+// TestFitFindsTheExposure puts a gain, an offset, noise and a moving thing into a scene; only gain
+// and offset may be found.
 func TestFitFindsTheExposure(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for range 200 {
@@ -37,7 +38,8 @@ func TestFitFindsTheExposure(t *testing.T) {
 		s.Look(sampled(&s, y), flags, 3)
 		e := s.Fit(sampled(&s, x))
 		for _, v := range []float64{60, 100, 140} {
-			require.InDelta(t, max(0, min(255, gain*v+offset)), float64(e.Apply(uint16(v*256)))/256, 1.5, "gain %v, offset %v", gain, offset)
+			require.InDelta(t, max(0, min(255, gain*v+offset)), float64(e.Apply(uint16(v*256)))/256, 1.5,
+				"gain %v, offset %v", gain, offset)
 		}
 	}
 }

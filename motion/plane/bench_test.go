@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// processor is the time that the processor spent on this process: what else the machine does counts less than on the clock.
+// processor is the time that the processor spent on this process: what else the machine does counts
+// less than on the clock.
 func processor(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
@@ -21,7 +22,8 @@ func processor(b *testing.B) time.Duration {
 
 // Run with: go test ./motion/plane -bench . -run '^$' -count 6 | benchstat -
 //
-// The table of the loops over pixels and cells: the plain reference beside the version that is used, for a picture of 160x90 cells.
+// The table of the loops over pixels and cells: the plain reference beside the version that is
+// used, for a picture of 160x90 cells.
 func BenchmarkLoop(b *testing.B) {
 	const width, height, cells = 160, 90, 160 * 90
 	r := rand.New(rand.NewPCG(1, 2))
@@ -34,7 +36,8 @@ func BenchmarkLoop(b *testing.B) {
 		before[i] = uint16(100<<8 + r.IntN(900))
 		now[i] = uint16(int(before[i]) + r.IntN(600) - 300)
 	}
-	m := Memory{append([]uint16{}, before...), make([]uint16, cells), make([]uint16, cells), make([]uint16, cells), make([]uint8, cells)}
+	m := Memory{append([]uint16{}, before...), make([]uint16, cells), make([]uint16, cells), make([]uint16, cells),
+		make([]uint8, cells)}
 	flags, solid, held, mask := make([]byte, cells), make([]byte, cells), make([]byte, cells), make([]byte, cells)
 	some := make([]byte, cells)
 	for i := range mask {
@@ -73,10 +76,16 @@ func BenchmarkLoop(b *testing.B) {
 	for _, side := range []int{1, 2, 3, 4} {
 		n := side * side * cells
 		run(fmt.Sprintf("copy-%dx%d", side*width, side*height), "memcpy", n, cells, func() { copy(copied[:n], luma) })
-		run(fmt.Sprintf("means-%dx%d", side*width, side*height), "plain", n, cells, func() { meansPlain(luma, side*width, side, width, height, out) })
-		run(fmt.Sprintf("means-%dx%d", side*width, side*height), "fast", n, cells, func() { Means(luma, side*width, side, width, height, out) })
+		run(fmt.Sprintf("means-%dx%d", side*width, side*height), "plain", n, cells, func() {
+			meansPlain(luma, side*width, side, width, height, out)
+		})
+		run(fmt.Sprintf("means-%dx%d", side*width, side*height), "fast", n, cells, func() {
+			Means(luma, side*width, side, width, height, out)
+		})
 	}
-	run("classify", "plain", 2*cells, cells, func() { classifyPlain(now, before, light, m.Background, m.Noise, 1536, flags) })
+	run("classify", "plain", 2*cells, cells, func() {
+		classifyPlain(now, before, light, m.Background, m.Noise, 1536, flags)
+	})
 	run("classify", "fast", 2*cells, cells, func() { Classify(now, before, light, m.Background, m.Noise, 1536, flags) })
 	clear(flags)
 	run("learn-quiet", "plain", 2*cells, cells, func() { learnPlain(now, before, light, flags, solid, held, m, pace) })
@@ -85,7 +94,9 @@ func BenchmarkLoop(b *testing.B) {
 	for i := range stands.Stay {
 		stands.Stay[i] = 500
 	}
-	run("learn-person", "plain", 2*cells, cells, func() { learnPlain(now, before, light, person, body, held, stands, pace) })
+	run("learn-person", "plain", 2*cells, cells, func() {
+		learnPlain(now, before, light, person, body, held, stands, pace)
+	})
 	run("learn-person", "fast", 2*cells, cells, func() { Learn(now, before, light, person, body, held, stands, pace) })
 	run("expose", "plain", 2*cells, cells, func() { exposePlain(out, light) })
 	run("expose", "fast", 2*cells, cells, func() { Expose(out, light) })
@@ -99,7 +110,8 @@ func BenchmarkLoop(b *testing.B) {
 		run("despeckle-"+c.name, "plain", cells, cells, func() { despecklePlain(c.flags, mask, width, height, solid) })
 		run("despeckle-"+c.name, "fast", cells, cells, func() { d.Run(c.flags, mask, solid) })
 	}
-	v := Views{Now: now, Before: before, Blink: before, Background: m.Background, Noise: m.Noise, Stay: m.Stay, Parked: m.Parked, Worn: m.Parked, Flags: person, Solid: body, Width: width, Height: height,
+	v := Views{Now: now, Before: before, Blink: before, Background: m.Background, Noise: m.Noise, Stay: m.Stay,
+		Parked: m.Parked, Worn: m.Parked, Flags: person, Solid: body, Width: width, Height: height,
 		Light: light, BlinkLight: light, Contrast: 1536, Young: 1500}
 	var total Sums
 	rows := func(f func(v *Views, x, y, n int, s *Sums)) func() {
@@ -131,7 +143,8 @@ func BenchmarkLoop(b *testing.B) {
 	})
 	points, slopes := make([]Point, 320), Slopes{}
 	for i := range points {
-		points[i] = Point{int32(now[i]) - int32(before[i]), int32(now[i]), int32(now[2*i]) - 30_000, int32(now[3*i]) - 30_000}
+		points[i] = Point{int32(now[i]) - int32(before[i]), int32(now[i]), int32(now[2*i]) - 30_000,
+			int32(now[3*i]) - 30_000}
 	}
 	run("slopes", "plain", 16*len(points), len(points), func() { slopes = Slopes{}; slopesPlain(points, &slopes) })
 	run("slopes", "fast", 16*len(points), len(points), func() { slopes = SumSlopes(points) })

@@ -5,8 +5,8 @@ import "encoding/binary"
 // BlockSide is the side of a block, in cells.
 const BlockSide = 8
 
-// Block is how many cells of a block are what: four counts of 16 bits, so that Blocks can be added up. Blocks at the right and at the lower edge of a picture
-// may be smaller than others.
+// Block is how many cells of a block are what: four counts of 16 bits, so that Blocks can be added
+// up. Blocks at the right and at the lower edge of a picture may be smaller than others.
 type Block uint64
 
 // Fore is how many cells have the flag.
@@ -44,8 +44,8 @@ func CountFlags(flags []byte, width, height int, blocks []Block) {
 	}
 }
 
-// CountSolid counts the solid cells in all blocks of a picture, row after row, and how many of them have the flags. Solid holds only 0 and 1. Fore is
-// counted among the solid cells, Moved among all.
+// CountSolid counts the solid cells in all blocks of a picture, row after row, and how many of them
+// have the flags. Solid holds only 0 and 1. Fore is counted among the solid cells, Moved among all.
 func CountSolid(flags, solid []byte, width, height int, blocks []Block) {
 	for len(flags) >= width && height > 0 {
 		rows := min(BlockSide, height)
@@ -62,7 +62,8 @@ func CountSolid(flags, solid []byte, width, height int, blocks []Block) {
 	}
 }
 
-// lastBlock is the block at the right edge of a row of them, of less than eight columns. Solid is nil for CountFlags.
+// lastBlock is the block at the right edge of a row of them, of less than eight columns. Solid is
+// nil for CountFlags.
 func lastBlock(flags, solid []byte, width, rows int) Block {
 	columns := width % BlockSide
 	if width < BlockSide {
@@ -90,7 +91,8 @@ func lastBlock(flags, solid []byte, width, rows int) Block {
 	return Block(fore*ones>>56 | moved*ones>>56<<16 | hard*ones>>56<<32 | moves*ones>>56<<48)
 }
 
-// flagsWord is one block of eight columns of CountFlags: a row is a word, of which every byte counts to eight at most.
+// flagsWord is one block of eight columns of CountFlags: a row is a word, of which every byte
+// counts to eight at most.
 func flagsWord(flags []byte, pitch, rows int) Block {
 	const ones = 0x0101010101010101
 	var fore, moved uint64

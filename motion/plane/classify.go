@@ -6,12 +6,14 @@ const (
 	Moved = 1 << 1 // differs from a moment ago
 )
 
-// Threshold is what a cell must differ by: the contrast asked for, or four times its learned noise and a bit, whichever is more.
+// Threshold is what a cell must differ by: the contrast asked for, or four times its learned noise
+// and a bit, whichever is more.
 func Threshold(contrast int32, noise uint16) int32 {
 	return max(contrast, 384+int32(noise)*4)
 }
 
-// Classify flags each cell of now that differs from before (under the exposure e) or from the background by more than its threshold.
+// Classify flags each cell of now that differs from before (under the exposure e) or from the
+// background by more than its threshold.
 func Classify(now, before []uint16, e Exposure, background, noise []uint16, contrast int32, flags []byte) {
 	n, done := len(now), 0
 	before, background, noise, flags = before[:n], background[:n], noise[:n], flags[:n]

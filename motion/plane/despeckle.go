@@ -2,7 +2,8 @@ package plane
 
 import "encoding/binary"
 
-// SpeckleNeighbours is how many of the 3x3 cells around a flagged one, itself included, must be flagged for it to stay.
+// SpeckleNeighbours is how many of the 3x3 cells around a flagged one, itself included, must be
+// flagged for it to stay.
 const SpeckleNeighbours = 4
 
 // Despeckler leaves out flagged cells that are alone. Its zero value is ready after Resize.
@@ -17,11 +18,12 @@ func (d *Despeckler) Resize(width, height int) {
 	d.ones = make([]byte, width*height+2*(width+1)+8)
 }
 
-// Run sets solid[i] to 1 where a cell has any flag, is not masked (its mask is 255, not 0), and enough of its neighbours are so too, else to 0.
-// It returns how many are solid.
+// Run sets solid[i] to 1 where a cell has any flag, is not masked (its mask is 255, not 0), and
+// enough of its neighbours are so too, else to 0. It returns how many are solid.
 //
-// All rows are taken as one, in which the cell before the first of a row is the last of the row above. So a cell at the left or the right edge may get neighbours that are none, which makes it solid
-// at most: those few are looked at again.
+// All rows are taken as one, in which the cell before the first of a row is the last of the row
+// above. So a cell at the left or the right edge may get neighbours that are none, which makes it
+// solid at most: those few are looked at again.
 func (d *Despeckler) Run(flags, mask, solid []byte) (count int) {
 	const low, high = 0x0101010101010101, 0x8080808080808080
 	width, n := d.width, d.width*d.height
@@ -68,7 +70,8 @@ func (d *Despeckler) Run(flags, mask, solid []byte) (count int) {
 	return count
 }
 
-// alone takes a cell that was found solid for what it is if too few of its neighbours are within the picture, and returns 1 then, else 0.
+// alone takes a cell that was found solid for what it is if too few of its neighbours are within
+// the picture, and returns 1 then, else 0.
 func (d *Despeckler) alone(x, y int, solid []byte) int {
 	i, sum := y*d.width+x, 0
 	for v := max(0, y-1); v < min(d.height, y+2); v++ {
@@ -83,7 +86,8 @@ func (d *Despeckler) alone(x, y int, solid []byte) int {
 	return 1
 }
 
-// columns is for each of eight cells the sum of the cell, the one before and the one after; row begins with the one before.
+// columns is for each of eight cells the sum of the cell, the one before and the one after; row
+// begins with the one before.
 func columns(row []byte) uint64 {
 	row = row[:10]
 	return binary.LittleEndian.Uint64(row) + binary.LittleEndian.Uint64(row[1:]) + binary.LittleEndian.Uint64(row[2:])

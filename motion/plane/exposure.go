@@ -3,8 +3,9 @@ package plane
 // GainOne is a gain of 1 in the fixed point of Exposure.
 const GainOne = 1 << 12
 
-// Exposure is how the brightness of cells changed: y = Gain/4096·x + Offset, in 1/256 grey levels. Gain is not negative. Auto-exposure, a
-// cloud and a light switch are such a change of the whole scene to the first order.
+// Exposure is how the brightness of cells changed: y = Gain/4096·x + Offset, in 1/256 grey levels.
+// Gain is not negative. Auto-exposure, a cloud and a light switch are such a change of the whole
+// scene to the first order.
 type Exposure struct{ Gain, Offset int32 }
 
 // Same is the exposure that changes nothing.
@@ -15,7 +16,8 @@ func (e Exposure) Apply(x uint16) int32 {
 	return max(0, min(65535, (int32(uint64(x)*uint64(e.Gain)>>12))+e.Offset))
 }
 
-// Shift is how much the exposure changes a value at most, in 1/256 grey levels, looked at in the dark, the middle and the bright.
+// Shift is how much the exposure changes a value at most, in 1/256 grey levels, looked at in the
+// dark, the middle and the bright.
 func (e Exposure) Shift() int32 {
 	most := int32(0)
 	for _, x := range [...]uint16{16 << 8, 128 << 8, 240 << 8} {

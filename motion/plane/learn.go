@@ -13,7 +13,8 @@ type Memory struct {
 
 // Part is m for the cells from..to.
 func (m Memory) Part(from, to int) Memory {
-	return Memory{m.Background[from:to:to], m.Noise[from:to:to], m.Stay[from:to:to], m.Still[from:to:to], m.Parked[from:to:to]}
+	return Memory{m.Background[from:to:to], m.Noise[from:to:to], m.Stay[from:to:to], m.Still[from:to:to],
+		m.Parked[from:to:to]}
 }
 
 // The scales of Memory.
@@ -26,11 +27,16 @@ const (
 
 // What Learn is told of a cell of an object.
 const (
-	HeldMoves = 1 // it moves: the noise hardly rises, so that a passer-by teaches nothing, but what moves in one place for long does
-	HeldLarge = 2 // it stands: the noise rises no further than elsewhere in the scene, so that who stirs is still seen when leaving
+	// it moves: the noise hardly rises, so that a passer-by teaches nothing, but what moves in one
+	// place for long does
+	HeldMoves = 1
+	// it stands: the noise rises no further than elsewhere in the scene, so that who stirs is still
+	// seen when leaving
+	HeldLarge = 2
 )
 
-// Pace is how fast Memory follows: shares of a difference in 1/65536 for the time that passed, each at most a half.
+// Pace is how fast Memory follows: shares of a difference in 1/65536 for the time that passed, each
+// at most a half.
 type Pace struct {
 	Background, Up, Down int32
 	Absorb               uint16 // ms without change after which a standing thing becomes background
@@ -38,8 +44,9 @@ type Pace struct {
 	Ms                   uint16 // that passed, at most 500
 }
 
-// Learn takes the newest picture into m. A cell that changes and is of no object worth the name (held is 0), such as the digits of a clock
-// or a twig, may become as noisy as it likes. Solid holds only 0 and 1. No noise is above TwigCap afterwards.
+// Learn takes the newest picture into m. A cell that changes and is of no object worth the name
+// (held is 0), such as the digits of a clock or a twig, may become as noisy as it likes. Solid
+// holds only 0 and 1. No noise is above TwigCap afterwards.
 func Learn(now, before []uint16, e Exposure, flags, solid, held []byte, m Memory, p Pace) {
 	n, done := len(now), 0
 	before, flags, solid, held, m = before[:n], flags[:n], solid[:n], held[:n], m.Part(0, n)

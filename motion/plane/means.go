@@ -5,8 +5,9 @@ import (
 	"math/bits"
 )
 
-// Means writes the mean luma of each cell of side x side pixels into cells, width x height of them, in 1/256 grey levels (0..65280),
-// rounded down. Luma has at least height*side rows, stride bytes apart.
+// Means writes the mean luma of each cell of side x side pixels into cells, width x height of them,
+// in 1/256 grey levels (0..65280), rounded down. Luma has at least height*side rows, stride bytes
+// apart.
 func Means(luma []byte, stride, side, width, height int, cells []uint16) {
 	switch {
 	case side == 1:
@@ -49,7 +50,8 @@ func meansPlain(luma []byte, stride, side, width, height int, cells []uint16) {
 	}
 }
 
-// meansTwo is Means for cells of 2x2 pixels: mostly there are vectors for them, else words of eight bytes.
+// meansTwo is Means for cells of 2x2 pixels: mostly there are vectors for them, else words of eight
+// bytes.
 func meansTwo(luma []byte, stride, width, height int, cells []uint16) {
 	if width >= 8 && meansTwoWide(luma, stride, width, height, cells) == height {
 		return
@@ -70,7 +72,8 @@ func meansTwo(luma []byte, stride, width, height int, cells []uint16) {
 	}
 }
 
-// meansMany is Means for larger cells: first the sums of columns, some hundred at a time, then those of the cells.
+// meansMany is Means for larger cells: first the sums of columns, some hundred at a time, then
+// those of the cells.
 func meansMany(luma []byte, stride, side, width, height int, cells []uint16) {
 	var columns [512]uint16
 	block := len(columns) / side // cells

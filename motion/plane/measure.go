@@ -1,6 +1,7 @@
 package plane
 
-// Views are what the cells of a thing are measured in: the pictures, what is known of the cells, and what was found. All slices hold Width x Height cells.
+// Views are what the cells of a thing are measured in: the pictures, what is known of the cells,
+// and what was found. All slices hold Width x Height cells.
 type Views struct {
 	Now, Before, Blink      []uint16 // the newest picture, and two earlier ones
 	Background, Noise, Stay []uint16 // as in Memory
@@ -9,13 +10,17 @@ type Views struct {
 	Width, Height           int
 	Light, BlinkLight       Exposure // what makes Before and Blink comparable
 	Contrast                int32    // that was asked for, see Threshold
-	Young                   uint16   // ms that a cell may have differed from the background to count as newly taken; not 0
+	// ms that a cell may have differed from the background to count as newly taken; not 0
+	Young uint16
 }
 
-// Survey is Measure and Trace for n cells of row y and, if the picture has it, as many of the row below.
+// Survey is Measure and Trace for n cells of row y and, if the picture has it, as many of the row
+// below.
 func Survey(v *Views, x, y, n int, s *Sums) {
 	measured, traced := 0, 0
-	if hasPairs() && y >= edgeReach && v.within(x+edgeReach, y+1+edgeReach, n) && v.Light.wide() && v.BlinkLight.wide() { // mostly there are rows around for both
+	// mostly there are rows around for both
+	if hasPairs() && y >= edgeReach && v.within(x+edgeReach, y+1+edgeReach, n) && v.Light.wide() &&
+		v.BlinkLight.wide() {
 		var solid, moved uint32 // of each row, in 16 bits
 		measured, solid, moved = measurePairWide(v, x, y, n, s)
 		s.Top, s.Bottom = span(solid, y, s.Top, s.Bottom)
@@ -33,7 +38,8 @@ func Survey(v *Views, x, y, n int, s *Sums) {
 	}
 }
 
-// span takes row y and the one below, as far as there is anything in them, into the rows from top to bottom.
+// span takes row y and the one below, as far as there is anything in them, into the rows from top
+// to bottom.
 func span(any uint32, y, top, bottom int) (int, int) {
 	if any&0xffff != 0 {
 		top, bottom = min(top, y), max(bottom, y)
@@ -44,7 +50,8 @@ func span(any uint32, y, top, bottom int) (int, int) {
 	return top, bottom
 }
 
-// within tells whether vectors may take n cells of row y, and those before it: they read up to seven more.
+// within tells whether vectors may take n cells of row y, and those before it: they read up to
+// seven more.
 func (v *Views) within(x, y, n int) bool {
 	return v.Contrast >= 0 && v.Contrast < 1<<16 && y*v.Width+x+(n+7)&^7 <= len(v.Now)
 }
@@ -52,7 +59,8 @@ func (v *Views) within(x, y, n int) bool {
 // Measure adds n cells of row y, from x on, to s.
 func Measure(v *Views, x, y, n int, s *Sums) {
 	done, i := 0, y*v.Width+x
-	if cells := len(v.Now); v.Light.wide() && v.BlinkLight.wide() && v.Contrast >= 0 && v.Contrast < 1<<16 && i+(n+7)&^7 <= cells {
+	if cells := len(v.Now); v.Light.wide() && v.BlinkLight.wide() && v.Contrast >= 0 && v.Contrast < 1<<16 &&
+		i+(n+7)&^7 <= cells {
 		var solid, moved bool
 		done, solid, moved = measureWide(v, x, y, n, s)
 		if solid {
@@ -81,7 +89,8 @@ func measurePlain(v *Views, x, y, n int, s *Sums) {
 			continue
 		}
 		s.Cells[k]++
-		s.Left[k], s.Right[k], s.Top, s.Bottom = min(s.Left[k], int16(x)), max(s.Right[k], int16(x)), min(s.Top, y), max(s.Bottom, y)
+		s.Left[k], s.Right[k], s.Top, s.Bottom = min(s.Left[k], int16(x)), max(s.Right[k], int16(x)), min(s.Top, y),
+			max(s.Bottom, y)
 		f, now := v.Flags[i], int32(v.Now[i])
 		limit, weight := Threshold(v.Contrast, v.Noise[i]), int32(0)
 		if f&Fore != 0 {
@@ -123,16 +132,21 @@ func measurePlain(v *Views, x, y, n int, s *Sums) {
 // edgeReach is how many cells away an edge is looked for.
 const edgeReach = 2
 
-// Trace adds the edges of those of n cells of row y, from x on, that are solid and have the flag Fore, to s: on each side where the picture has a cell two away, whether that has
-// the flag Fore, too (Inner) or not (Ends); whether the picture has an edge there that no light makes of the background's (Torn and Sharp of these); and of Inner
-// where the background has an edge (Own), and the picture has not (Lost).
+// Trace adds the edges of those of n cells of row y, from x on, that are solid and have the flag
+// Fore, to s: on each side where the picture has a cell two away, whether that has the flag Fore,
+// too (Inner) or not (Ends); whether the picture has an edge there that no light makes of the
+// background's (Torn and Sharp of these); and of Inner where the background has an edge (Own), and
+// the picture has not (Lost).
 //
-// Light scales and shifts what is there: of a background's edge it makes a fourth of it to five fourths where it takes light away, three fourths to four times
-// as much where it gives some, and it turns none round. What is beyond by more than three fourths of the threshold, and two fifths of the change, no light makes.
+// Light scales and shifts what is there: of a background's edge it makes a fourth of it to five
+// fourths where it takes light away, three fourths to four times as much where it gives some, and
+// it turns none round. What is beyond by more than three fourths of the threshold, and two fifths
+// of the change, no light makes.
 func Trace(v *Views, x, y, n int, s *Sums) {
 	done, i := 0, y*v.Width+x
 	cells, far := len(v.Now), i+(n+7)&^7
-	if i >= edgeReach && far+edgeReach <= cells && (y+edgeReach >= v.Height || far+edgeReach*v.Width <= cells) && v.Contrast >= 0 && v.Contrast < 1<<16 {
+	if i >= edgeReach && far+edgeReach <= cells && (y+edgeReach >= v.Height || far+edgeReach*v.Width <= cells) &&
+		v.Contrast >= 0 && v.Contrast < 1<<16 {
 		done = traceWide(v, x, y, n, s)
 	}
 	if done < n {

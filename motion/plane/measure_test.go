@@ -26,9 +26,13 @@ func sightings(t *testing.T, r *rand.Rand) *Views {
 	}
 	most := uint32([]int{400, 600, 11520, 11520, 65535}[r.IntN(5)])
 	v := &Views{
-		Now: now, Before: near(r, now, 3000), Blink: near(r, now, 3000), Background: background, Noise: fill[uint16](r, n, most), Stay: fill[uint16](r, n, 3000),
-		Worn: fill[uint8](r, n, 255), Parked: fill[uint8](r, n, uint32([]int{0, 3, 255}[r.IntN(3)])), Flags: fill[uint8](r, n, 3), Solid: fill[uint8](r, n, 1), Width: w, Height: h,
-		Light: exposures(r), BlinkLight: exposures(r), Contrast: int32([]int{0, 512, 1536, 65535, 65536, -1}[r.IntN(6)]), Young: uint16(1 + r.IntN(3000)),
+		Now: now, Before: near(r, now, 3000), Blink: near(r, now, 3000), Background: background, Noise: fill[uint16](r,
+			n, most), Stay: fill[uint16](r, n, 3000),
+		Worn: fill[uint8](r, n, 255), Parked: fill[uint8](r, n,
+			uint32([]int{0, 3, 255}[r.IntN(3)])), Flags: fill[uint8](r, n, 3), Solid: fill[uint8](r, n,
+			1), Width: w, Height: h,
+		Light: exposures(r), BlinkLight: exposures(r), Contrast: int32([]int{0, 512, 1536, 65535, 65536,
+			-1}[r.IntN(6)]), Young: uint16(1 + r.IntN(3000)),
 	}
 	for _, s := range []*[]uint16{&v.Now, &v.Before, &v.Blink, &v.Background, &v.Noise, &v.Stay} {
 		*s, _ = fenced(t, r, *s)
@@ -47,13 +51,16 @@ func sightings(t *testing.T, r *rand.Rand) *Views {
 // summed is what the parts of s add up to.
 func summed(s *Sums) map[string]int {
 	m := map[string]int{"top": s.Top, "bottom": s.Bottom, "moved top": s.MovedTop, "moved bottom": s.MovedBottom}
-	for name, parts := range map[string]*[16]uint16{"cells": &s.Cells, "gone": &s.Gone, "fore": &s.Fore, "creep": &s.Creep, "stirs": &s.Stirs, "moved": &s.Moved, "now": &s.Now,
+	for name, parts := range map[string]*[16]uint16{"cells": &s.Cells, "gone": &s.Gone, "fore": &s.Fore,
+		"creep": &s.Creep, "stirs": &s.Stirs, "moved": &s.Moved, "now": &s.Now,
 		"inner": &s.Inner, "ends": &s.Ends, "torn": &s.Torn, "sharp": &s.Sharp, "own": &s.Own, "lost": &s.Lost} {
 		m[name] = Count(parts)
 	}
-	for name, parts := range map[string]*[8]uint32{"weight": &s.Weight, "moved weight": &s.MovedWeight, "limit": &s.Limit, "now weight": &s.NowWeight, "worn": &s.Worn,
+	for name, parts := range map[string]*[8]uint32{"weight": &s.Weight, "moved weight": &s.MovedWeight,
+		"limit": &s.Limit, "now weight": &s.NowWeight, "worn": &s.Worn,
 		"fore weight": &s.ForeWeight, "brighter": &s.Brighter, "fore limit": &s.ForeLimit,
-		"square low": &s.SquareLow, "square high": &s.SquareHigh, "fore x": &s.ForeX, "fore y": &s.ForeY, "moved x": &s.MovedX, "moved y": &s.MovedY} {
+		"square low": &s.SquareLow, "square high": &s.SquareHigh, "fore x": &s.ForeX, "fore y": &s.ForeY,
+		"moved x": &s.MovedX, "moved y": &s.MovedY} {
 		m[name] = Total(parts)
 	}
 	for name, parts := range map[string]*[16]int16{"left": &s.Left, "moved left": &s.MovedLeft} {

@@ -7,8 +7,8 @@ type Moments struct {
 	Rest         int64 // sum of the distances from the line before, in 1/256 grey levels
 }
 
-// Sum adds up the points x, y that lie at most limit from e. Where the sensor or the coding clips (y below 1 or above 254), there is
-// no line to fit.
+// Sum adds up the points x, y that lie at most limit from e. Where the sensor or the coding clips
+// (y below 1 or above 254), there is no line to fit.
 func Sum(x, y []uint16, e Exposure, limit int32) Moments {
 	const block = 1024 // points, so that no 32-bit sum overflows in the vector loop
 	y = y[:len(x)]
@@ -46,10 +46,12 @@ func sumPlain(x, y []uint16, e Exposure, limit int32, m *Moments) {
 	}
 }
 
-// Likeness are the sums that a correlation of two blocks of cells is made of, over values in 1/16 grey levels.
+// Likeness are the sums that a correlation of two blocks of cells is made of, over values in 1/16
+// grey levels.
 type Likeness struct{ X, Y, XX, YY, XY int64 }
 
-// Compare sums up a block of columns x rows cells, of which the first is x[0] and y[0], and the next row begins pitch cells later.
+// Compare sums up a block of columns x rows cells, of which the first is x[0] and y[0], and the
+// next row begins pitch cells later.
 func Compare(x, y []uint16, pitch, columns, rows int) Likeness {
 	var l Likeness
 	if columns == 8 && rows > 0 && rows <= 64 {

@@ -5,7 +5,8 @@ package plane
 // hasPairs tells whether there are vectors that take the cells of two rows at once.
 func hasPairs() bool { return hasAVX2 }
 
-// measurePairWide is measureWide for two rows at once; solid and moved tell in which cells of row y, in the lower 16 bits, and of the row below there is such a cell.
+// measurePairWide is measureWide for two rows at once; solid and moved tell in which cells of row
+// y, in the lower 16 bits, and of the row below there is such a cell.
 //
 //go:noescape
 func measurePairWide(v *Views, x, y, n int, s *Sums) (done int, solid, moved uint32)

@@ -17,7 +17,8 @@ func pickPlain(cells []uint16, at []int32, to []uint16) {
 	}
 }
 
-// Flagged writes 65535 for each of the cells with the numbers at, which ascend, that has one of some flags, and 0 for the others.
+// Flagged writes 65535 for each of the cells with the numbers at, which ascend, that has one of
+// some flags, and 0 for the others.
 func Flagged(flags []byte, at []int32, some byte, to []uint16) {
 	n, done := len(at), 0
 	if to = to[:n]; n > 0 && at[0] >= 0 && int(at[n-1]) < len(flags) {

@@ -13,7 +13,8 @@ type number interface{ ~uint8 | ~uint16 }
 // fence is written around what a fast version may write to, and must still be there afterwards.
 const fence = 0xA5
 
-// fenced returns a copy of values inside a larger slice, at any alignment, and a check that nothing around it was written to.
+// fenced returns a copy of values inside a larger slice, at any alignment, and a check that nothing
+// around it was written to.
 func fenced[T number](t *testing.T, r *rand.Rand, values []T) ([]T, func()) {
 	first := 32 + r.IntN(16)
 	all := make([]T, first+len(values)+64)
@@ -68,7 +69,8 @@ func exposures(r *rand.Rand) Exposure {
 	case 2:
 		return Exposure{Gain: int32(r.IntN(1 << 18)), Offset: int32(r.IntN(1<<27) - 1<<26)}
 	case 3:
-		return Exposure{Gain: []int32{0, 1, 65535, 65536, 32768}[r.IntN(5)], Offset: []int32{0, -1 << 24, 1 << 24, 1<<24 - 1, 1 - 1<<24, 65535, -65535}[r.IntN(7)]}
+		return Exposure{Gain: []int32{0, 1, 65535, 65536, 32768}[r.IntN(5)],
+			Offset: []int32{0, -1 << 24, 1 << 24, 1<<24 - 1, 1 - 1<<24, 65535, -65535}[r.IntN(7)]}
 	}
 	return Exposure{Gain: int32(r.IntN(4*GainOne + 1)), Offset: int32(r.IntN(1<<18) - 1<<17)}
 }
@@ -171,8 +173,10 @@ func testLearn(t *testing.T) {
 	for range 1000 {
 		n, e := r.IntN(80), exposures(r)
 		p := Pace{
-			Background: []int32{0, 1, 3276, 32768, int32(r.IntN(32769))}[r.IntN(5)], Up: []int32{0, 2621, 32768, int32(r.IntN(32769))}[r.IntN(4)],
-			Down: []int32{0, 655, 32768, int32(r.IntN(32769))}[r.IntN(4)], Absorb: uint16(r.IntN(MaxStay)), Ms: uint16(r.IntN(501)),
+			Background: []int32{0, 1, 3276, 32768, int32(r.IntN(32769))}[r.IntN(5)], Up: []int32{0, 2621, 32768,
+				int32(r.IntN(32769))}[r.IntN(4)],
+			Down: []int32{0, 655, 32768, int32(r.IntN(32769))}[r.IntN(4)], Absorb: uint16(r.IntN(MaxStay)), Ms: uint16(
+				r.IntN(501)),
 			NoiseCap: []int32{2304, 1024, 65535}[r.IntN(3)], TwigCap: []int32{11520, 1024, 65535}[r.IntN(3)],
 		}
 		now, _ := fenced(t, r, fill[uint16](r, n, 65535))
@@ -277,7 +281,8 @@ func testBlocks(t *testing.T) {
 		flags, _ := fenced(t, r, fill[uint8](r, w*h, 3))
 		solid, _ := fenced(t, r, fill[uint8](r, w*h, 1))
 		across, all := Blocks(w, h)
-		got, again, counted, ones := make([]Block, all), make([]Block, all), make([]Block, 0, all), make([]Block, 0, all)
+		got, again, counted, ones := make([]Block, all), make([]Block, all), make([]Block, 0, all),
+			make([]Block, 0, all)
 		for y := 0; y < h; y += BlockSide {
 			for x := 0; x < w; x += BlockSide {
 				columns, rows, at := min(BlockSide, w-x), min(BlockSide, h-y), y*w+x

@@ -1,10 +1,12 @@
 package plane
 
-// Point is a cell by which it is told whether the camera looks elsewhere: R is its difference from the background, Size what that was before it was cut, X and Y are the background's
-// gradient. All are within -1<<17..1<<17.
+// Point is a cell by which it is told whether the camera looks elsewhere: R is its difference from
+// the background, Size what that was before it was cut, X and Y are the background's gradient. All
+// are within -1<<17..1<<17.
 type Point struct{ R, Size, X, Y int32 }
 
-// Slopes are the sums over points from which a shift is found by least squares: of R, Size, X and Y, of the size of R (Rest), and of products. They hold 1<<13 points.
+// Slopes are the sums over points from which a shift is found by least squares: of R, Size, X and
+// Y, of the size of R (Rest), and of products. They hold 1<<13 points.
 type Slopes struct {
 	R, Size, X, Y, Rest    int32
 	RR, XX, XR, YR, XY, YY int64

@@ -1,6 +1,7 @@
 package plane
 
-// Smooth writes what each value of b and its neighbours a and c are together, weighed 1 2 1 and rounded. To may be b, or begin elsewhere.
+// Smooth writes what each value of b and its neighbours a and c are together, weighed 1 2 1 and
+// rounded. To may be b, or begin elsewhere.
 func Smooth(to, a, b, c []uint16) {
 	n := len(to)
 	a, b, c = a[:n], b[:n], c[:n]

@@ -1,17 +1,21 @@
 package plane
 
-// Sums are the sums over cells, each in parts that are added up by its methods. Parts of 16 bits hold the cells of a whole picture, as each takes those of one column of eight.
+// Sums are the sums over cells, each in parts that are added up by its methods. Parts of 16 bits
+// hold the cells of a whole picture, as each takes those of one column of eight.
 type Sums struct {
 	Cells, Gone, Fore, Creep, Moved, Now [16]uint16
 	Stirs                                [16]uint16 // of what moved or was newly taken
 	Inner, Ends, Torn, Sharp, Own, Lost  [16]uint16
-	Left, Right, MovedLeft, MovedRight   [16]int16 // of the solid cells, and of those that moved; to the last cell, not beyond it
+	// of the solid cells, and of those that moved; to the last cell, not beyond it
+	Left, Right, MovedLeft, MovedRight [16]int16
 
 	Weight, MovedWeight, Limit, NowWeight [8]uint32
-	ForeWeight, Brighter, ForeLimit       [8]uint32 // of what differs from the background: by how much, of that how much it is brighter, and the thresholds
-	Worn                                  [8]uint32 // of what moved
-	SquareLow, SquareHigh                 [8]uint32 // of the squares of MovedWeight, the lower and the upper 16 bits
-	ForeX, ForeY, MovedX, MovedY          [8]uint32
+	// of what differs from the background: by how much, of that how much it is brighter, and the
+	// thresholds
+	ForeWeight, Brighter, ForeLimit [8]uint32
+	Worn                            [8]uint32 // of what moved
+	SquareLow, SquareHigh           [8]uint32 // of the squares of MovedWeight, the lower and the upper 16 bits
+	ForeX, ForeY, MovedX, MovedY    [8]uint32
 
 	Top, Bottom, MovedTop, MovedBottom int // as Left and Right
 }
@@ -34,5 +38,6 @@ func Count(p *[16]uint16) int {
 
 // Total adds up a sum of 32 bits.
 func Total(parts *[8]uint32) int {
-	return int(parts[0]) + int(parts[1]) + int(parts[2]) + int(parts[3]) + int(parts[4]) + int(parts[5]) + int(parts[6]) + int(parts[7])
+	return int(parts[0]) + int(parts[1]) + int(parts[2]) + int(parts[3]) + int(parts[4]) + int(parts[5]) +
+		int(parts[6]) + int(parts[7])
 }

@@ -2,8 +2,10 @@ package plane
 
 import "encoding/binary"
 
-// Tiles sets the bits of the tiles of 2x2 cells of a picture of width x height cells: in set for each tile in which a cell is solid or parked (not 0), in stands for each in which
-// one is parked. Each row of tiles begins with a word of its own; set and stands hold as many words as all rows need, and are overwritten.
+// Tiles sets the bits of the tiles of 2x2 cells of a picture of width x height cells: in set for
+// each tile in which a cell is solid or parked (not 0), in stands for each in which one is parked.
+// Each row of tiles begins with a word of its own; set and stands hold as many words as all rows
+// need, and are overwritten.
 func Tiles(solid, parked []byte, width, height int, set, stands []uint64) {
 	solid, parked = solid[:width*height], parked[:width*height]
 	words, done := (width+127)/128, 0
@@ -28,7 +30,8 @@ func Tiles(solid, parked []byte, width, height int, set, stands []uint64) {
 	}
 }
 
-// tilesRow is Tiles for one row of tiles of as many rows of cells, 1 or 2, from a column on, where no bits are set yet.
+// tilesRow is Tiles for one row of tiles of as many rows of cells, 1 or 2, from a column on, where
+// no bits are set yet.
 func tilesRow(solid, parked []byte, width, rows, from int, set, stands []uint64) {
 	low := (rows - 1) * width // the second row, or the first once more
 	for ; from+8 <= width; from += 8 {
@@ -74,8 +77,9 @@ func tilesPlain(solid, parked []byte, width, height int, set, stands []uint64) {
 	}
 }
 
-// Stirs sets a bit for each cell of a row that is solid and moved, or is solid and began to differ from the background less than young ms ago where nothing is parked. Solid holds
-// only 0 and 1; bits is overwritten.
+// Stirs sets a bit for each cell of a row that is solid and moved, or is solid and began to differ
+// from the background less than young ms ago where nothing is parked. Solid holds only 0 and 1;
+// bits is overwritten.
 func Stirs(flags, solid, parked []byte, stay []uint16, young uint16, bits []uint64) {
 	n := len(flags)
 	solid, parked, stay = solid[:n], parked[:n], stay[:n]

@@ -1,7 +1,8 @@
 package plane
 
-// Wear takes one picture into what is remembered of how much has moved where: up more, at most 255, in a cell that has the flag Moved, unless it is one that something passes through
-// (its passing is not 0), which stays as it is; down less, at least 0, in one that has not.
+// Wear takes one picture into what is remembered of how much has moved where: up more, at most 255,
+// in a cell that has the flag Moved, unless it is one that something passes through (its passing is
+// not 0), which stays as it is; down less, at least 0, in one that has not.
 func Wear(memory, flags, passing []byte, up, down uint8) {
 	n := len(memory)
 	flags, passing = flags[:n], passing[:n]

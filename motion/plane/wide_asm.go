@@ -2,13 +2,14 @@
 
 package plane
 
-// The loops of the assembly files. Each takes as many cells as fill vectors and returns how many it did; they are
-// exact only where Exposure.wide holds.
+// The loops of the assembly files. Each takes as many cells as fill vectors and returns how many it
+// did; they are exact only where Exposure.wide holds.
 
 // classifyWide is classifyPlain.
 //
 //go:noescape
-func classifyWide(now, before []uint16, gain, offset int32, background, noise []uint16, contrast int32, flags []byte) (done int)
+func classifyWide(now, before []uint16, gain, offset int32, background, noise []uint16, contrast int32,
+	flags []byte) (done int)
 
 // exposeWide is exposePlain.
 //
@@ -30,7 +31,8 @@ func sumWide(x, y []uint16, gain, offset, limit int32, m *Moments)
 //go:noescape
 func widenWide(row []byte, out []uint16) (done int)
 
-// meansTwoWide is Means with cells of 2x2 pixels, at least eight in a row. It returns how many rows it did: all.
+// meansTwoWide is Means with cells of 2x2 pixels, at least eight in a row. It returns how many rows
+// it did: all.
 //
 //go:noescape
 func meansTwoWide(luma []byte, stride, width, height int, cells []uint16) (done int)
@@ -50,12 +52,14 @@ func meansFourWide(luma []byte, stride int, out []uint16) (done int)
 //go:noescape
 func likeWide(x, y []uint16, pitch, rows int, l *Likeness)
 
-// onesWide is the part of Despeckler.Run that makes a 1 of every flagged byte that is not masked; any is not 0 if there is one.
+// onesWide is the part of Despeckler.Run that makes a 1 of every flagged byte that is not masked;
+// any is not 0 if there is one.
 //
 //go:noescape
 func onesWide(flags, mask, out []byte) (done int, any uint64)
 
-// despeckleWide is the part of Despeckler.Run that counts neighbours: ones begins at the cell before the one above the first, and ends at the one after that below the last; rows are pitch
+// despeckleWide is the part of Despeckler.Run that counts neighbours: ones begins at the cell
+// before the one above the first, and ends at the one after that below the last; rows are pitch
 // bytes from the next. Found is how many became solid.
 //
 //go:noescape
@@ -71,7 +75,8 @@ func flagsWide(flags []byte, pitch, rows int, blocks []Block) (done int)
 //go:noescape
 func solidWide(flags, solid []byte, pitch, rows int, blocks []Block) (done int)
 
-// tilesWide is the part of Tiles that fills vectors, for some rows of tiles that have two rows of cells each. It reads up to 31 cells more, and what the bits of those say is wrong.
+// tilesWide is the part of Tiles that fills vectors, for some rows of tiles that have two rows of
+// cells each. It reads up to 31 cells more, and what the bits of those say is wrong.
 //
 //go:noescape
 func tilesWide(solid, parked []byte, width, rows int, set, stands []uint64) (done int)
@@ -81,13 +86,15 @@ func tilesWide(solid, parked []byte, width, rows int, set, stands []uint64) (don
 //go:noescape
 func stirsWide(flags, solid, parked []byte, stay []uint16, young uint16, bits []uint64) (done int)
 
-// measureWide is measurePlain but for the rows: solid and moved tell whether there is such a cell. It reads up to seven cells more, and stops before a
-// noise above 16287, whose threshold is more than 65535.
+// measureWide is measurePlain but for the rows: solid and moved tell whether there is such a cell.
+// It reads up to seven cells more, and stops before a noise above 16287, whose threshold is more
+// than 65535.
 //
 //go:noescape
 func measureWide(v *Views, x, y, n int, s *Sums) (done int, solid, moved bool)
 
-// traceWide is tracePlain; it reads up to seven cells more here and on all sides, and stops as measureWide does.
+// traceWide is tracePlain; it reads up to seven cells more here and on all sides, and stops as
+// measureWide does.
 //
 //go:noescape
 func traceWide(v *Views, x, y, n int, s *Sums) (done int)

@@ -4,9 +4,11 @@ package plane
 
 import "encoding/binary"
 
-// Without vectors nothing is done ahead of the plain loops, except where a word of eight bytes helps.
+// Without vectors nothing is done ahead of the plain loops, except where a word of eight bytes
+// helps.
 
-func classifyWide(now, before []uint16, gain, offset int32, background, noise []uint16, contrast int32, flags []byte) int {
+func classifyWide(now, before []uint16, gain, offset int32, background, noise []uint16, contrast int32,
+	flags []byte) int {
 	return 0
 }
 
@@ -65,9 +67,12 @@ func flaggedWide(flags []byte, at []int32, some byte, to []uint16) int { return 
 
 func shareWide(to, from []uint16, share uint16) int { return 0 }
 
-// wearWide passes over cells at the beginning in which nothing moves and nothing is remembered, eight at a time.
+// wearWide passes over cells at the beginning in which nothing moves and nothing is remembered,
+// eight at a time.
 func wearWide(memory, flags, passing []byte, up, down uint8) (done int) {
-	for len(memory)-done >= 8 && binary.LittleEndian.Uint64(flags[done:])&(0x0101010101010101*Moved)|binary.LittleEndian.Uint64(memory[done:]) == 0 {
+	for len(memory)-done >= 8 &&
+		binary.LittleEndian.Uint64(flags[done:])&(0x0101010101010101*Moved)|binary.LittleEndian.Uint64(
+			memory[done:]) == 0 {
 		done += 8
 	}
 	return done

@@ -13,13 +13,17 @@ const (
 	steadyLeast  = 0.06 // cells, below which a shift is none
 	steadyShare  = 0.8  // of the differences from the background, that a shift must leave at most to be believed
 	steadyCells  = 100  // that agree, at least
-	steadyHints  = 0.05 // of the differences' squares, each cut at steadyCut, that a first guess must explain to be followed
-	steadyCut    = 24 << 8
+	// of the differences' squares, each cut at steadyCut, that a first guess must explain to be
+	// followed
+	steadyHints = 0.05
+	steadyCut   = 24 << 8
 )
 
-// Steady finds by how much the camera looks elsewhere than the background does, and puts the picture back in its place: wind and traffic shake masts.
-// The shift is that of the scene as a whole, found by least squares on the gradients (B. D. Lucas and T. Kanade: An iterative image registration technique with an application to
-// stereo vision, 1981); what moves in the scene is trimmed.
+// Steady finds by how much the camera looks elsewhere than the background does, and puts the
+// picture back in its place: wind and traffic shake masts. The shift is that of the scene as a
+// whole, found by least squares on the gradients (B. D. Lucas and T. Kanade: An iterative image
+// registration technique with an application to stereo vision, 1981); what moves in the scene is
+// trimmed.
 type Steady struct {
 	DX, DY        float64 // of the newest picture against the background, in cells
 	width, height int
@@ -29,7 +33,8 @@ type Steady struct {
 	all           []int32
 }
 
-// Resize makes room for width x height cells, of which those at tell; not those close to the border, as what they show may come from beyond it.
+// Resize makes room for width x height cells, of which those at tell; not those close to the
+// border, as what they show may come from beyond it.
 func (s *Steady) Resize(width, height int, at []int32) {
 	*s = Steady{width: width, height: height, moved: make([]uint16, width*height)}
 	if width < 4*steadyReach || height < 4*steadyReach {
@@ -72,13 +77,15 @@ func split(d float64) (whole, part int) {
 	return n >> 8, n & 255
 }
 
-// slopes are the sums from which a shift is found, over the differences r between picture and background and the background's gradients x and y.
+// slopes are the sums from which a shift is found, over the differences r between picture and
+// background and the background's gradients x and y.
 type slopes struct {
 	n, r, x, y, xx, xy, yy, xr, yr, rr float64
 	rest, still                        float64 // sums of the differences' sizes, with the shift and without
 }
 
-// first sums up a few cells without a shift, each difference cut at steadyCut. All of it is exact in whole numbers, of which gradients are quarters.
+// first sums up a few cells without a shift, each difference cut at steadyCut. All of it is exact
+// in whole numbers, of which gradients are quarters.
 func (s *Steady) first(background, now []uint16, w int) slopes {
 	var m slopes
 	if len(s.few) == 0 {
@@ -86,13 +93,15 @@ func (s *Steady) first(background, now []uint16, w int) slopes {
 	}
 	s.differ(background, now, w)
 	sum := plane.SumSlopes(s.points)
-	m.n, m.r, m.rr, m.rest, m.still = float64(len(s.few)), float64(sum.R), float64(sum.RR), float64(sum.Rest), float64(sum.Size)
+	m.n, m.r, m.rr, m.rest, m.still = float64(len(s.few)), float64(sum.R), float64(sum.RR), float64(sum.Rest),
+		float64(sum.Size)
 	m.x, m.y, m.xr, m.yr = float64(sum.X)/4, float64(sum.Y)/4, float64(sum.XR)/4, float64(sum.YR)/4
 	m.xx, m.xy, m.yy = float64(sum.XX)/16, float64(sum.XY)/16, float64(sum.YY)/16
 	return m
 }
 
-// differ takes the points of a picture: of each of the few cells the difference from the background, cut at steadyCut, the size of what was cut, and four times the background's gradient.
+// differ takes the points of a picture: of each of the few cells the difference from the
+// background, cut at steadyCut, the size of what was cut, and four times the background's gradient.
 func (s *Steady) differ(background, now []uint16, w int) {
 	const reach = 2
 	points, now := s.points[:len(s.few)], now[:len(background)]
@@ -107,7 +116,8 @@ func (s *Steady) differ(background, now []uint16, w int) {
 	}
 }
 
-// again sums up the cells shifted by dx and dy, whose differences, less their mean, are within the limit.
+// again sums up the cells shifted by dx and dy, whose differences, less their mean, are within the
+// limit.
 func (s *Steady) again(background, now []uint16, w int, dx, dy, mean, limit float64) slopes {
 	var m slopes
 	ix, u := split(dx)
@@ -130,7 +140,8 @@ func (s *Steady) again(background, now []uint16, w int, dx, dy, mean, limit floa
 	return m
 }
 
-// shiftOf finds by how many cells the picture is shifted against the background. It tells whether that explains their differences.
+// shiftOf finds by how many cells the picture is shifted against the background. It tells whether
+// that explains their differences.
 func (s *Steady) shiftOf(background, now []uint16) (dx, dy float64, ok bool) {
 	m, least := s.first(background, now, s.width), float64(steadyCells/steadyStep)
 	limit, mean := 0.0, 0.0

@@ -10,7 +10,8 @@ import (
 
 const width, height = 160, 90
 
-// seen is a scene of boards and furniture, looked at from dx, dy cells beside, in 1/256 grey levels, with some noise.
+// seen is a scene of boards and furniture, looked at from dx, dy cells beside, in 1/256 grey
+// levels, with some noise.
 func seen(dx, dy float64, r *rand.Rand) []uint16 {
 	cells := make([]uint16, width*height)
 	for i := range cells {
@@ -29,7 +30,8 @@ func everyCell() (at []int32) {
 	return at
 }
 
-// TestSteadyFindsTheShift: by whatever part of a cell the camera looks elsewhere, the picture is put back in its place; also with somebody in it.
+// TestSteadyFindsTheShift: by whatever part of a cell the camera looks elsewhere, the picture is
+// put back in its place; also with somebody in it.
 func TestSteadyFindsTheShift(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	background := seen(0, 0, r)
@@ -59,7 +61,8 @@ func TestSteadyFindsTheShift(t *testing.T) {
 
 func abs(v int) int { return max(v, -v) }
 
-// TestSteadyLeavesTheRest: a camera that stands still, another scene, and a picture that is too small are left as they are.
+// TestSteadyLeavesTheRest: a camera that stands still, another scene, and a picture that is too
+// small are left as they are.
 func TestSteadyLeavesTheRest(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	background := seen(0, 0, r)

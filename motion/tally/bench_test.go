@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// processor is the time that the processor spent on this process: what else the machine does counts less than on the clock.
+// processor is the time that the processor spent on this process: what else the machine does counts
+// less than on the clock.
 func processor(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))

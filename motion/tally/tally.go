@@ -6,8 +6,8 @@ const Same = 256
 // None is in Steps what does not count.
 const None = 65535
 
-// Steps writes by how much each y is above its x, in whole steps of 256 rounded down and beyond Same: 0 to 511. Where skip is None it writes None. All slices have the
-// length of the first.
+// Steps writes by how much each y is above its x, in whole steps of 256 rounded down and beyond
+// Same: 0 to 511. Where skip is None it writes None. All slices have the length of the first.
 func Steps(x, y, skip, to []uint16) {
 	n := len(x)
 	y, skip, to = y[:n], skip[:n], to[:n]
@@ -59,8 +59,9 @@ func atMostPlain(values, skip []uint16, limit uint16) (found int) {
 	return found
 }
 
-// Least is the smallest level at which at least need values that count are not above it, of which each has bits bits of its own below: the level of v is v>>bits. The level top
-// is known to be enough. It is looked for from guess on, so that a good guess is found at once.
+// Least is the smallest level at which at least need values that count are not above it, of which
+// each has bits bits of its own below: the level of v is v>>bits. The level top is known to be
+// enough. It is looked for from guess on, so that a good guess is found at once.
 func Least(values, skip []uint16, bits, need, guess, top int) int {
 	low, high := -1, top
 	below, above := false, false

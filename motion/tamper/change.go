@@ -36,16 +36,19 @@ const (
 	reasons // how many there are
 )
 
-// String returns the reason as it stands in events: "covered", "blinded", "defocused", "turned" or "frozen".
+// String returns the reason as it stands in events: "covered", "blinded", "defocused", "turned" or
+// "frozen".
 func (r Reason) String() string {
 	return [...]string{"none", "covered", "blinded", "defocused", "turned", "frozen", "unknown"}[min(r, reasons)]
 }
 
-// Change is the begin or the end of a span. At most one span is open at a time: what began as covered and goes on as turned is one.
+// Change is the begin or the end of a span. At most one span is open at a time: what began as
+// covered and goes on as turned is one.
 type Change struct {
 	Kind   Kind
 	Reason Reason
-	// Start and Last are the times of the first and the last picture that was not as before. At Began, Start lies some seconds back.
+	// Start and Last are the times of the first and the last picture that was not as before. At
+	// Began, Start lies some seconds back.
 	Start, Last time.Time
 	// Accepted marks an end because the new view lasted so long that it is the normal one now.
 	Accepted bool

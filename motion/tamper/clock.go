@@ -8,7 +8,8 @@ const (
 	beatSlip    = 350 * time.Millisecond // that a beat may be early or late, against the first of them
 )
 
-// tick follows places that change once a second while nothing else does: what an encoder refines after a keyframe, and where more than a clock changes, is no beat.
+// tick follows places that change once a second while nothing else does: what an encoder refines
+// after a keyframe, and where more than a clock changes, is no beat.
 func (s *stillness) tick(at time.Time, changed int, fresh bool) {
 	if fresh {
 		s.freshAt = s.at

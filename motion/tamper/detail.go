@@ -12,12 +12,14 @@ const (
 	crispness  = 3   // times the curvature of the noise, at which a block has fine structure
 	crispMore  = 4   // mean square, and this much more
 	crispShare = 0.1 // of what there was, and this
-	fineBlock  = 0.5 // times that of the noise, that the curvature of a block must have been for its place to be told by it
-	fewFine    = 2   // blocks, at least
+	// times that of the noise, that the curvature of a block must have been for its place to be
+	// told by it
+	fineBlock = 0.5
+	fewFine   = 2 // blocks, at least
 )
 
-// detail is the fine structure of one picture beside that of a reference: by block, sums of products of what is there now with what was, with
-// itself, and of what was with itself.
+// detail is the fine structure of one picture beside that of a reference: by block, sums of
+// products of what is there now with what was, with itself, and of what was with itself.
 type detail struct {
 	both, own, was, count [blocks]float32
 	grain                 *[blocks]float32 // of the reference
@@ -45,7 +47,8 @@ func (r *reference) detail(g grid, p motion.Picture, learn float32) detail {
 				ref[i] = f + learn*(v-f)
 			}
 			k := by*blocksX + bx
-			d.both[k], d.own[k], d.was[k], d.count[k] = d.both[k]+b, d.own[k]+n, d.was[k]+s, d.count[k]+float32(len(ref))
+			d.both[k], d.own[k], d.was[k], d.count[k] = d.both[k]+b, d.own[k]+n, d.was[k]+s,
+				d.count[k]+float32(len(ref))
 		}
 	}
 	if learn > 0 && r.looks > 0 { // nothing is left of a first look
@@ -59,12 +62,15 @@ func (r *reference) detail(g grid, p motion.Picture, learn float32) detail {
 	return d
 }
 
-// sharpness is the fine structure of some blocks: how much of what was there is still in its place (a gain), how much there is
-// and was at any place (mean squares; what is there is less the noise: that of the smoother blocks, or what the block always has).
+// sharpness is the fine structure of some blocks: how much of what was there is still in its place
+// (a gain), how much there is and was at any place (mean squares; what is there is less the noise:
+// that of the smoother blocks, or what the block always has).
 type sharpness struct {
 	gain, now, was float32
 	noise          float32 // what the blocks usually have of it, mean square
-	grainy         float32 // by how much the reference seems to have more fine structure than it has, by its own noise; at least 1
+	// by how much the reference seems to have more fine structure than it has, by its own noise; at
+	// least 1
+	grainy float32
 }
 
 // sharpness sums up the kept blocks.
@@ -94,8 +100,9 @@ func (d *detail) smooth(n int) float32 {
 	return sorted[n]
 }
 
-// crisp is the share of some blocks that have fine structure of their own, whatever was there before. What is near the lens, a hand, a cloth or
-// paint, has none; another view has. It is not told where the noise of the night hides even what was there.
+// crisp is the share of some blocks that have fine structure of their own, whatever was there
+// before. What is near the lens, a hand, a cloth or paint, has none; another view has. It is not
+// told where the noise of the night hides even what was there.
 func (d *detail) crisp(of *[blocks]bool) (share float32, told bool) {
 	var was, count float32
 	all := 0
@@ -126,8 +133,9 @@ func (d *detail) quietest() float32 {
 	return sorted[blocks/8]
 }
 
-// place is how much of the fine structure of some blocks is where it was: 1 is all that noise leaves of it, 0 is none. It is told of the better half of
-// those that have any, and only if some do: the others may be half hidden by a truck, or shake.
+// place is how much of the fine structure of some blocks is where it was: 1 is all that noise
+// leaves of it, 0 is none. It is told of the better half of those that have any, and only if some
+// do: the others may be half hidden by a truck, or shake.
 func (d *detail) place(of *[blocks]bool) (share float32, told bool) {
 	var places [blocks]float32
 	n := 0
@@ -154,9 +162,10 @@ func (d *detail) place(of *[blocks]bool) (share float32, told bool) {
 // sway is by how many fine pixels a view may have moved and still be known by its fine structure.
 const sway = 4
 
-// moved is the largest gain of the fine structure of some blocks, wherever the view went within sway: a camera in the wind, or one that was
-// pushed by a hair, is as sharp as before, and noise is never alike. row is scratch of one fine row. It takes about a millisecond, so it is asked for only
-// when the structure is not where it was.
+// moved is the largest gain of the fine structure of some blocks, wherever the view went within
+// sway: a camera in the wind, or one that was pushed by a hair, is as sharp as before, and noise is
+// never alike. row is scratch of one fine row. It takes about a millisecond, so it is asked for
+// only when the structure is not where it was.
 func (r *reference) moved(g grid, p motion.Picture, of *[blocks]bool, row []float32) float32 {
 	var both [2*sway + 1][2*sway + 1]float32
 	var was float32

@@ -43,7 +43,8 @@ func (d *doubt) reason() Reason {
 	return best
 }
 
-// tenths is how much a look in doubt counts: less where part of the view is as before, and where something moves through it.
+// tenths is how much a look in doubt counts: less where part of the view is as before, and where
+// something moves through it.
 func tenths(r Reason, m *match, stir float32) int {
 	switch moves, part := stir > restless, m.gone < nearlyAll && r != Defocused; {
 	case moves && part:

@@ -17,7 +17,8 @@ const (
 
 var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// film draws what a camera sees of a place, with something done to it. All randomness is of the seed.
+// film draws what a camera sees of a place, with something done to it. All randomness is of the
+// seed.
 type film struct {
 	random  *rand.Rand
 	canvas  []float64
@@ -31,10 +32,13 @@ type film struct {
 	blotch  [][3]float64
 }
 
-// newFilm draws a place: sky or ceiling, ground, houses or cupboards, posts, foliage; each seed another.
+// newFilm draws a place: sky or ceiling, ground, houses or cupboards, posts, foliage; each seed
+// another.
 func newFilm(seed uint64, noise float64) *film {
-	f := &film{random: rand.New(rand.NewPCG(seed, 5)), noise: noise, canvas: make([]float64, canvasWidth*canvasHeight), infra: make([]float64, canvasWidth*canvasHeight),
-		picture: make([]float64, viewWidth*viewHeight), spare: make([]float64, viewWidth*viewHeight), luma: make([]byte, viewWidth*viewHeight)}
+	f := &film{random: rand.New(rand.NewPCG(seed, 5)), noise: noise, canvas: make([]float64, canvasWidth*canvasHeight),
+		infra:   make([]float64, canvasWidth*canvasHeight),
+		picture: make([]float64, viewWidth*viewHeight), spare: make([]float64, viewWidth*viewHeight),
+		luma: make([]byte, viewWidth*viewHeight)}
 	r := f.random
 	horizon := 60 + r.Float64()*80
 	sky, ground := 110+r.Float64()*100, 60+r.Float64()*80
@@ -147,7 +151,8 @@ func (f *film) take(noise float64) []byte {
 }
 
 func picture(luma []byte, at float64) motion.Picture {
-	return motion.Picture{Luma: luma, Width: viewWidth, Height: viewHeight, Stride: viewWidth, Time: epoch.Add(time.Duration(at * float64(time.Second)))}
+	return motion.Picture{Luma: luma, Width: viewWidth, Height: viewHeight, Stride: viewWidth,
+		Time: epoch.Add(time.Duration(at * float64(time.Second)))}
 }
 
 // found is a span, in seconds since the film began.

@@ -18,11 +18,13 @@ const (
 	stillFor     = 6 * time.Second // of slack slots, or without a beat
 )
 
-// stillness tells a picture that is repeated for ever from a quiet scene, by what this camera's pictures did before. In most
-// cameras noise changes nearly every block of every picture: then some seconds in which only keyframes change anything are a
-// frozen source. A cloud or a dimmed lamp changes every block as well, and says nothing when it is over: blocks that go somewhere within a second, rather than
-// up and down, are no noise. Where an encoder repeats quiet blocks bit by bit that says nothing, but a clock burnt into the picture, which
-// changed one place every second, does.
+// stillness tells a picture that is repeated for ever from a quiet scene, by what this camera's
+// pictures did before. In most cameras noise changes nearly every block of every picture: then some
+// seconds in which only keyframes change anything are a frozen source. A cloud or a dimmed lamp
+// changes every block as well, and says nothing when it is over: blocks that go somewhere within a
+// second, rather than up and down, are no noise. Where an encoder repeats quiet blocks bit by bit
+// that says nothing, but a clock burnt into the picture, which changed one place every second,
+// does.
 type stillness struct {
 	before   []byte
 	width    int
@@ -76,7 +78,8 @@ func (s *stillness) unsettle() {
 	}
 }
 
-// step takes a picture dt after the one before. It tells whether pictures stand still, and since when.
+// step takes a picture dt after the one before. It tells whether pictures stand still, and since
+// when.
 func (s *stillness) step(p motion.Picture, dt time.Duration) (frozen bool, since time.Time) {
 	s.at += dt
 	closes := s.pictures > 0 && s.at-s.slotAt >= slot

@@ -11,8 +11,8 @@ import (
 	"vmsbridge/scripts/harness"
 )
 
-// sent is what an encoder sends of a place in which nothing moves, rate pictures a second: fresh tells, for a time in seconds and
-// the number of the picture, which share of 144 places changes.
+// sent is what an encoder sends of a place in which nothing moves, rate pictures a second: fresh
+// tells, for a time in seconds and the number of the picture, which share of 144 places changes.
 func sent(t *testing.T, rate, seconds int, fresh func(at float64, i, _ int) float64) []found {
 	t.Helper()
 	f := newFilm(3, 0)
@@ -37,7 +37,8 @@ func sent(t *testing.T, rate, seconds int, fresh func(at float64, i, _ int) floa
 	return w.spans
 }
 
-// A thrifty encoder repeats a quiet place from keyframe to keyframe, however long that takes: it has not frozen.
+// A thrifty encoder repeats a quiet place from keyframe to keyframe, however long that takes: it
+// has not frozen.
 func TestOnlyKeyframesAreNotFrozen(t *testing.T) {
 	rates := []int{2, 3, 5, 10, 25}
 	if harness.Race { // scripts/test runs all of them without the race detector
@@ -62,7 +63,8 @@ func TestOnlyKeyframesAreNotFrozen(t *testing.T) {
 	}
 }
 
-// Where noise changes every picture, a source that freezes is found though the encoder refines the last picture for seconds, and sends keyframes of it.
+// Where noise changes every picture, a source that freezes is found though the encoder refines the
+// last picture for seconds, and sends keyframes of it.
 func TestAFreezeThatIsRefined(t *testing.T) {
 	for _, rate := range []int{3, 4, 5, 10, 25} {
 		t.Run(fmt.Sprintf("%d a second", rate), func(t *testing.T) {
@@ -86,12 +88,14 @@ func TestAFreezeThatIsRefined(t *testing.T) {
 	}
 }
 
-// What changes a few places at once, or right after a keyframe, is no clock: when that ceases, nothing has stopped.
+// What changes a few places at once, or right after a keyframe, is no clock: when that ceases,
+// nothing has stopped.
 func TestWhatAnEncoderRefinesIsNoClock(t *testing.T) {
 	require.Empty(t, sent(t, 3, 150, func(at float64, i, block int) float64 {
 		first, changed := 0, [6]int{40, 3, 1, 0, 0, 0} // blocks
 		if at >= 60 && at < 95 {
-			first, changed = 10, [6]int{0, 10, 0, 0, 0, 10} // two thirds of a second, and four, as beats are that come late
+			// two thirds of a second, and four, as beats are that come late
+			first, changed = 10, [6]int{0, 10, 0, 0, 0, 10}
 		}
 		if block >= first && block < first+changed[i%6] {
 			return 1

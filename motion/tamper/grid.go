@@ -22,7 +22,8 @@ type grid struct {
 }
 
 func newGrid(width, height int) grid {
-	g := grid{pictureWidth: width, pictureHeight: height, side: rootOf(width * height / gridCells), pitch: rootOf(width * height / finePixels)}
+	g := grid{pictureWidth: width, pictureHeight: height, side: rootOf(width * height / gridCells),
+		pitch: rootOf(width * height / finePixels)}
 	g.width, g.height = width/g.side, height/g.side
 	g.fineWidth, g.fineHeight = max(0, width/g.pitch-2), max(0, (height/g.pitch-2)/fineRows)
 	return g
@@ -64,7 +65,8 @@ func (g grid) reduce(p motion.Picture, cells []float32) {
 	}
 }
 
-// highPass writes into out what each cell is more than the mean around it, (2*reach+1)² cells. sums is scratch of the cells' size.
+// highPass writes into out what each cell is more than the mean around it, (2*reach+1)² cells. sums
+// is scratch of the cells' size.
 func (g grid) highPass(cells, sums, out []float32) {
 	w := g.width
 	for y := range g.height { // sums of rows

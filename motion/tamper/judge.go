@@ -71,7 +71,8 @@ func (w *Watch) learn(r *reference, p motion.Picture, dt time.Duration, soft flo
 	r.used = w.looks
 }
 
-// choose compares with the active reference, and with one other if it does not fit well; the better one becomes the active one.
+// choose compares with the active reference, and with one other if it does not fit well; the better
+// one becomes the active one.
 func (w *Watch) choose() match {
 	m := w.refs[w.active].compare(w.grid, &w.now)
 	if m.gone < oddShare {
@@ -87,7 +88,8 @@ func (w *Watch) choose() match {
 	return m
 }
 
-// alternate learns a view that is not quite as before: another light, or the new view after the camera was turned.
+// alternate learns a view that is not quite as before: another light, or the new view after the
+// camera was turned.
 func (w *Watch) alternate(m *match, p motion.Picture, dt time.Duration) {
 	wait := oddFor
 	switch {

@@ -4,7 +4,9 @@ import "slices"
 
 // Light that changes in all of the picture.
 const (
-	drifts     = 3   // times as much as from one picture to the next, that blocks change in a slot in which the light does
+	// times as much as from one picture to the next, that blocks change in a slot in which the
+	// light does
+	drifts     = 3
 	driftLeast = 0.1 // grey levels, on the mean of the blocks, likewise
 	driftWide  = 0.3 // grey levels, nearly everywhere, likewise
 )
@@ -44,7 +46,8 @@ func (l *levels) from(k *levels) (mean, most float64) {
 	return mean / blocks, float64(differ[quarter])
 }
 
-// drifted tells whether the light changed in the slot that ends, on the mean and nearly everywhere, and remembers where the next one begins.
+// drifted tells whether the light changed in the slot that ends, on the mean and nearly everywhere,
+// and remembers where the next one begins.
 func (s *stillness) drifted() (somewhere, everywhere bool) {
 	now := s.levels()
 	went, all := now.from(&s.began)

@@ -14,7 +14,9 @@ const (
 	hidesShare = 0.45 // of the structure, that something without any hides
 	mostly     = 0.75
 	nearlyAll  = 0.85
-	partEmpty  = 0.85 // share of what is gone from a part of the view that must be without structure: a van that parks there has some
+	// share of what is gone from a part of the view that must be without structure: a van that
+	// parks there has some
+	partEmpty = 0.85
 )
 
 // Light: what shines, and what takes contrast.
@@ -22,23 +24,30 @@ const (
 	flare         = 0.015 // share of cells that became saturated
 	whiteOut      = 0.5   // likewise, that blinds whatever else is seen
 	shinesThrough = 0.35  // of the fine structure, that is still where it was behind the light of a lamp
-	veiled        = 0.6   // of the usual contrast, in a picture much darker than it was, at which something lies over the view: the dark itself keeps contrast
-	unlit         = 20    // grey level below which contrast says nothing
+	// of the usual contrast, in a picture much darker than it was, at which something lies over the
+	// view: the dark itself keeps contrast
+	veiled = 0.6
+	unlit  = 20 // grey level below which contrast says nothing
 )
 
 // Another view.
 const (
-	crispLeast = 0.12 // share of the blocks that are gone with fine structure of their own, at which it is another view that is seen
+	// share of the blocks that are gone with fine structure of their own, at which it is another
+	// view that is seen
+	crispLeast = 0.12
 	unlike     = 0.43 // how much alike another view may be by chance: a horizon, a pavement
 	similar    = 0.55 // likewise, if even what is alike is not so in detail:
 	inPlace    = 0.82 // less than this of its fine structure is where it was
 	surely     = 0.95 // the same, whatever the rest looks like
-	crispView  = 0.57 // share of the blocks that are gone with fine structure of their own, from which what is in its place may be so by chance
-	again      = 0.5  // mean correlation with the looks before, at which there is structure in the noise
-	againLooks = 3    // before, at least
+	// share of the blocks that are gone with fine structure of their own, from which what is in its
+	// place may be so by chance
+	crispView  = 0.57
+	again      = 0.5 // mean correlation with the looks before, at which there is structure in the noise
+	againLooks = 3   // before, at least
 
-	// A view of which less than goneShare is another's is another view if it is at most strayFit alike, less than strayPlace of the fine structure of what is
-	// alike is where it was, and crispMost of what is gone has its own.
+	// A view of which less than goneShare is another's is another view if it is at most strayFit
+	// alike, less than strayPlace of the fine structure of what is alike is where it was, and
+	// crispMost of what is gone has its own.
 	strays     = 0.4
 	strayFit   = 0.5
 	strayPlace = 0.6
@@ -94,7 +103,8 @@ func (w *Watch) hidden(ref *reference, m *match, d *detail, covers, glares float
 	}
 	faint := m.weak >= part*m.gone
 	empty := crisp < crispLeast && (faint || told && m.gone >= mostly)
-	if glares >= flare && !empty && faint && m.gone >= covers { // what shines through a lamp's light is what was there, and faint
+	// what shines through a lamp's light is what was there, and faint
+	if glares >= flare && !empty && faint && m.gone >= covers {
 		place, told := d.place(&m.lost)
 		empty = m.weak >= partEmpty*m.gone || told && place >= shinesThrough
 	}
@@ -119,7 +129,8 @@ func (w *Watch) hidden(ref *reference, m *match, d *detail, covers, glares float
 	return None
 }
 
-// drowned tells the same in the noise of the night, in which no fine structure is to be seen: what comes again and again is no noise.
+// drowned tells the same in the noise of the night, in which no fine structure is to be seen: what
+// comes again and again is no noise.
 func (w *Watch) drowned(ref *reference, m *match, d *detail, glares float32) Reason {
 	part := m.gone < nearlyAll
 	if m.fit > unlike || part && !strange(d, &m.kept, inPlace) {
@@ -139,14 +150,15 @@ func (w *Watch) veil(ref *reference, glares float32) Reason {
 	if glares >= flare {
 		return Blinded
 	}
-	if s := ref.shading(w.grid, &w.now, nil); s.fit >= shadesStay && s.gain*ref.light(&w.now) >= shadesLeast*ref.contrast {
+	if s := ref.shading(w.grid, &w.now, nil); s.fit >= shadesStay &&
+		s.gain*ref.light(&w.now) >= shadesLeast*ref.contrast {
 		return Defocused
 	}
 	return Covered
 }
 
-// strange tells whether some blocks have fine structure and less than a share of it is where it was: what is alike in them is so only by chance, as a
-// horizon is, or a fence.
+// strange tells whether some blocks have fine structure and less than a share of it is where it
+// was: what is alike in them is so only by chance, as a horizon is, or a fence.
 func strange(d *detail, of *[blocks]bool, share float32) bool {
 	place, told := d.place(of)
 	return told && place < share
@@ -158,7 +170,8 @@ func (w *Watch) focus(ref *reference, m *match, d *detail, p motion.Picture, dt 
 		return None
 	}
 	f := d.sharpness(&m.kept)
-	if f.was < max(fineLeast, drowned*f.noise) || f.grainy > 2 { // there is nothing, or too little is known of it as yet
+	// there is nothing, or too little is known of it as yet
+	if f.was < max(fineLeast, drowned*f.noise) || f.grainy > 2 {
 		w.sharp = 1
 		return None
 	}
@@ -179,12 +192,14 @@ func (w *Watch) focus(ref *reference, m *match, d *detail, p motion.Picture, dt 
 		limit = focused
 	}
 	if w.sharp < limit {
-		if ref.shading(w.grid, &w.now, &m.kept).fit < sameLight { // by another light other edges stand out, and infrared is softer
+		// by another light other edges stand out, and infrared is softer
+		if ref.shading(w.grid, &w.now, &m.kept).fit < sameLight {
 			return None
 		}
 		return Defocused
 	}
-	if w.sharp >= softened && w.open == None && m.gone < oddShare { // what is no longer there says nothing of how sharp it was
+	// what is no longer there says nothing of how sharp it was
+	if w.sharp >= softened && w.open == None && m.gone < oddShare {
 		ref.sharp = toward(ref.sharp, s, dt, forget)
 	}
 	return None

@@ -27,18 +27,21 @@ type reference struct {
 }
 
 func newReference(g grid) *reference {
-	return &reference{plain: make([]float32, g.cells()), stand: make([]float32, g.cells()), edge: make([]float32, g.cells()), fine: make([]float32, g.fineWidth*g.fineHeight)}
+	return &reference{plain: make([]float32, g.cells()), stand: make([]float32, g.cells()),
+		edge: make([]float32, g.cells()), fine: make([]float32, g.fineWidth*g.fineHeight)}
 }
 
 // forget makes r empty.
 func (r *reference) forget() { r.looks, r.contrast, r.sharp, r.grain = 0, 0, 0, [blocks]float32{} }
 
-// weight is the share that a look dt seconds after the one before has in a mean over the last seconds, while there are few looks.
+// weight is the share that a look dt seconds after the one before has in a mean over the last
+// seconds, while there are few looks.
 func (r *reference) weight(dt, seconds float64) float32 {
 	return float32(max(1/float64(r.looks+1), 1-math.Exp(-dt/seconds)))
 }
 
-// learn takes one look into the reference, but for fine, which sharpness does. soft below 1 makes it slower.
+// learn takes one look into the reference, but for fine, which sharpness does. soft below 1 makes
+// it slower.
 func (r *reference) learn(l *view, dt float64, soft float32) {
 	a := soft * r.weight(dt, forget)
 	for i, v := range l.stand {
@@ -131,7 +134,8 @@ func (r *reference) compare(g grid, l *view) match {
 // light is the factor by which the view must be brightened to be as bright as r.
 func (r *reference) light(l *view) float32 { return min(max(r.level/max(l.level, 1), 1.0/3), 12) }
 
-// relation is how one block's structure now follows from what it was: the correlation, and the gain.
+// relation is how one block's structure now follows from what it was: the correlation, and the
+// gain.
 type relation struct{ fit, gain float32 }
 
 // strength is the root mean square of what stands out in a block.
@@ -143,7 +147,8 @@ func (r *reference) correlate(g grid, l *view, bx, by int) (signed, edges relati
 	y0, y1 := block(by, blocksY, g.height)
 	var nn, nr, rr, en, er, een, err float32
 	for y := y0; y < y1; y++ {
-		now, ref, edge := l.stand[y*g.width+x0:y*g.width+x1], r.stand[y*g.width+x0:y*g.width+x1], r.edge[y*g.width+x0:y*g.width+x1]
+		now, ref, edge := l.stand[y*g.width+x0:y*g.width+x1], r.stand[y*g.width+x0:y*g.width+x1],
+			r.edge[y*g.width+x0:y*g.width+x1]
 		for i, v := range now {
 			s, e, a := ref[i], edge[i], abs(v)
 			nn += v * v
@@ -169,8 +174,9 @@ func relate(both, now, was float32) relation {
 	return relation{fit: both / root(now*was), gain: both / was}
 }
 
-// shading is how the light and dark of some blocks follow from what they were, by their means; nil are all. Behind a lens out of focus, however
-// far, they stay; behind a hand they are others, and behind paint or a thin cloth they are faint.
+// shading is how the light and dark of some blocks follow from what they were, by their means; nil
+// are all. Behind a lens out of focus, however far, they stay; behind a hand they are others, and
+// behind paint or a thin cloth they are faint.
 func (r *reference) shading(g grid, l *view, of *[blocks]bool) relation {
 	var n, w, nn, nw, ww, count float32
 	for by := range blocksY {

@@ -12,13 +12,17 @@ const (
 	restShare   = 0.25            // of the usual liveliness, at which all others rest
 	stirShare   = 0.6             // above, it does not
 	restAfter   = 8 * time.Second // of slots that do not rest, before rest says anything
-	leastLively = 0.15            // of the pictures: where the quieter tiles change in fewer, only keyframes are seen, and those may become rare
-	livelyFade  = 60.0            // seconds, in which the usual liveliness grows; it falls at once
+	// of the pictures: where the quieter tiles change in fewer, only keyframes are seen, and those
+	// may become rare
+	leastLively = 0.15
+	livelyFade  = 60.0 // seconds, in which the usual liveliness grows; it falls at once
 )
 
-// rest tells a frozen source from a quiet scene where the encoder repeats some blocks of every picture, but never all of them: there the quieter tiles
-// of the picture, those in which nothing moves, still change in a share of the pictures. When they and all others stop doing so, at once and for longer
-// than ever before, nothing but the encoder's own keyframes, or a clock, is left of the picture.
+// rest tells a frozen source from a quiet scene where the encoder repeats some blocks of every
+// picture, but never all of them: there the quieter tiles of the picture, those in which nothing
+// moves, still change in a share of the pictures. When they and all others stop doing so, at once
+// and for longer than ever before, nothing but the encoder's own keyframes, or a clock, is left of
+// the picture.
 type rest struct {
 	counts [blocks]int   // pictures of the slot in which the tile changed
 	usual  float64       // share of the pictures in which the quieter tiles change
@@ -41,8 +45,9 @@ func (r *rest) count(changed *[blocks]bool) {
 	}
 }
 
-// close judges a slot of some pictures, the first quiet one of which came at a time. It tells whether the source
-// has been at rest for too long; frozen is what was told before. drifted: the light changed in all of the picture.
+// close judges a slot of some pictures, the first quiet one of which came at a time. It tells
+// whether the source has been at rest for too long; frozen is what was told before. drifted: the
+// light changed in all of the picture.
 func (r *rest) close(pictures int, length time.Duration, drifted, frozen bool, first time.Time) bool {
 	sorted := r.counts
 	r.counts = [blocks]int{}
@@ -65,7 +70,8 @@ func (r *rest) close(pictures int, length time.Duration, drifted, frozen bool, f
 		if !frozen {
 			r.known = max(r.known, r.long)
 		}
-		if r.long > 0 || share < leastLively { // it rests now and then: only keyframes are seen, or noise has its pauses
+		// it rests now and then: only keyframes are seen, or noise has its pauses
+		if r.long > 0 || share < leastLively {
 			r.lively, r.usual = 0, 0
 		}
 		r.long, r.halves, r.since = 0, 0, time.Time{}

@@ -9,8 +9,9 @@ import (
 	"vmsbridge/motion/tamper"
 )
 
-// repeats is what a thrifty encoder sends of a quiet place: in every picture some blocks of 40x36 are new, and the others those of the picture before.
-// fresh tells how many percent of the pictures change a block; a block that is nil everywhere changes nothing.
+// repeats is what a thrifty encoder sends of a quiet place: in every picture some blocks of 40x36
+// are new, and the others those of the picture before. fresh tells how many percent of the pictures
+// change a block; a block that is nil everywhere changes nothing.
 func repeats(t *testing.T, seconds int, fresh func(second, block int) int) []found {
 	t.Helper()
 	f := newFilm(3, 0)
@@ -34,8 +35,9 @@ func repeats(t *testing.T, seconds int, fresh func(second, block int) int) []fou
 	return w.spans
 }
 
-// Where an encoder repeats some of every picture, the picture is frozen when it repeats all of it, though a clock runs on in it or keyframes come; not when
-// something smooth and bright hides a part of the view, when a place becomes quieter, or when only keyframes ever changed it.
+// Where an encoder repeats some of every picture, the picture is frozen when it repeats all of it,
+// though a clock runs on in it or keyframes come; not when something smooth and bright hides a part
+// of the view, when a place becomes quieter, or when only keyframes ever changed it.
 func TestRest(t *testing.T) {
 	clock := func(second, block int) int {
 		if block == 6 {

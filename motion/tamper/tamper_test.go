@@ -92,22 +92,28 @@ var deeds = []act{
 	}},
 	{name: "defocus", want: []tamper.Reason{tamper.Defocused}, do: func(f *film, t float64) { f.blur(2.5) }},
 	{name: "strong defocus", want: []tamper.Reason{tamper.Defocused}, do: func(f *film, t float64) { f.blur(6) }},
-	{name: "gradual defocus", want: []tamper.Reason{tamper.Defocused}, slow: 8, do: func(f *film, t float64) { f.blur(4 * ramp(t, 8)) }},
+	{name: "gradual defocus", want: []tamper.Reason{tamper.Defocused}, slow: 8,
+		do: func(f *film, t float64) { f.blur(4 * ramp(t, 8)) }},
 	{name: "turned by hand", want: []tamper.Reason{tamper.Turned}, do: func(f *film, t float64) {
 		f.look(260*ramp(t, 0.7), 0)
 	}},
 	{name: "turned a third", want: []tamper.Reason{tamper.Turned}, do: func(f *film, t float64) {
 		f.look(105*ramp(t, 0.7), 10*ramp(t, 0.7))
 	}},
-	{name: "turned by a motor", want: []tamper.Reason{tamper.Turned}, slow: 4, do: func(f *film, t float64) { f.look(300*ramp(t, 4), 0) }},
-	{name: "turned slowly", want: []tamper.Reason{tamper.Turned}, slow: 3, do: func(f *film, t float64) { f.look(260*ramp(t, 20), 0) }},
-	{name: "frozen", want: []tamper.Reason{tamper.Frozen}, send: func(_ *film, t float64, _ int, last []byte) []byte { return last }},
-	{name: "frozen, encoded again", want: []tamper.Reason{tamper.Frozen}, send: func(f *film, t float64, i int, last []byte) []byte {
-		return pulse(f, i, last)
-	}},
-	{name: "frozen clock", want: []tamper.Reason{tamper.Frozen}, low: true, send: func(f *film, t float64, i int, last []byte) []byte {
-		return pulse(f, i, last)
-	}},
+	{name: "turned by a motor", want: []tamper.Reason{tamper.Turned}, slow: 4,
+		do: func(f *film, t float64) { f.look(300*ramp(t, 4), 0) }},
+	{name: "turned slowly", want: []tamper.Reason{tamper.Turned}, slow: 3,
+		do: func(f *film, t float64) { f.look(260*ramp(t, 20), 0) }},
+	{name: "frozen", want: []tamper.Reason{tamper.Frozen},
+		send: func(_ *film, t float64, _ int, last []byte) []byte { return last }},
+	{name: "frozen, encoded again", want: []tamper.Reason{tamper.Frozen},
+		send: func(f *film, t float64, i int, last []byte) []byte {
+			return pulse(f, i, last)
+		}},
+	{name: "frozen clock", want: []tamper.Reason{tamper.Frozen}, low: true,
+		send: func(f *film, t float64, i int, last []byte) []byte {
+			return pulse(f, i, last)
+		}},
 }
 
 // pulse is what an encoder makes of one picture for ever: keyframes every two seconds.
@@ -124,7 +130,10 @@ var innocents = []act{
 	{name: "light off", do: func(f *film, t float64) { f.light(0.35, 1.1) }},
 	{name: "light nearly off", do: func(f *film, t float64) { f.light(0.12, 1) }},
 	{name: "light on", do: func(f *film, t float64) { f.light(1.7, 0.8) }},
-	{name: "night falls", do: func(f *film, t float64) { f.light(1-0.85*ramp(t, during), 1); f.noise = 2 + 4*ramp(t, during) }, rest: func(f *film) { f.noise = 2 }},
+	{name: "night falls", do: func(f *film, t float64) {
+		f.light(1-0.85*ramp(t, during), 1)
+		f.noise = 2 + 4*ramp(t, during)
+	}, rest: func(f *film) { f.noise = 2 }},
 	{name: "infrared cut", do: func(f *film, t float64) {
 		if t < 0.5 {
 			veil(f, 240, 1)
@@ -183,7 +192,8 @@ func (f *film) light(gain, gamma float64) {
 	f.each(func(v, _, _ float64) float64 { return 255 * math.Pow(max(0, min(255, v*gain))/255, gamma) })
 }
 
-// infrared shows the place by the camera's own lamp: brightest in the middle, other materials bright.
+// infrared shows the place by the camera's own lamp: brightest in the middle, other materials
+// bright.
 func (f *film) infrared() {
 	x0, y0 := int(f.x), int(f.y)
 	f.each(func(v, x, y float64) float64 {
@@ -238,7 +248,8 @@ func (a act) watch(t testing.TB, seed uint64, rate, noise float64) []found {
 	return w.spans
 }
 
-// quietly is what a thrifty encoder sends: keyframes every four seconds, in between only what changed much; and a clock.
+// quietly is what a thrifty encoder sends: keyframes every four seconds, in between only what
+// changed much; and a clock.
 func quietly(f *film, luma, sent []byte, i int, rate float64) []byte {
 	digit := int(float64(i) / rate)
 	for y := 4; y < 12; y++ {
@@ -287,7 +298,8 @@ func some[T any](all []T) (out []T) {
 	return out
 }
 
-// Every deed is found within ten seconds, under one of its names, and ends when the view is as before.
+// Every deed is found within ten seconds, under one of its names, and ends when the view is as
+// before.
 func TestDeedsAreFound(t *testing.T) {
 	for _, a := range some(deeds) {
 		t.Run(a.name, func(t *testing.T) {
@@ -301,7 +313,8 @@ func TestDeedsAreFound(t *testing.T) {
 				worst = max(worst, told)
 				require.LessOrEqual(t, told, 10.0, "seed %d", seed)
 				require.GreaterOrEqual(t, s.start, before-1.1, "seed %d", seed)
-				require.LessOrEqual(t, s.ended, before+during+4.5, "seed %d: the view has been as before for long", seed)
+				require.LessOrEqual(t, s.ended, before+during+4.5, "seed %d: the view has been as before for long",
+					seed)
 				require.LessOrEqual(t, s.last, before+during+2.5, "seed %d", seed)
 				if !slices.Contains(a.want, s.reason) {
 					misnamed++

@@ -20,15 +20,17 @@ const (
 	references              = 3 // kept at most: day, night, and one more
 )
 
-// Config says what to look for. Its zero value means the defaults, which are meant to be right for every camera.
+// Config says what to look for. Its zero value means the defaults, which are meant to be right for
+// every camera.
 type Config struct {
-	// Accept is how long a view must stand as it is, turned or out of focus, until it counts as the normal one and the span ends. 0 means
-	// DefaultAccept. A covered, blinded or frozen view is never accepted.
+	// Accept is how long a view must stand as it is, turned or out of focus, until it counts as the
+	// normal one and the span ends. 0 means DefaultAccept. A covered, blinded or frozen view is
+	// never accepted.
 	Accept time.Duration
 }
 
-// Watch finds tampering in the pictures of one camera. It is not safe for concurrent use, starts no goroutine, and allocates
-// only when the pictures' size changes.
+// Watch finds tampering in the pictures of one camera. It is not safe for concurrent use, starts no
+// goroutine, and allocates only when the pictures' size changes.
 type Watch struct {
 	accept time.Duration
 	grid   grid
@@ -79,8 +81,9 @@ func New(c Config) (*Watch, error) {
 	return &Watch{accept: c.Accept, changes: make([]Change, 0, 2)}, nil
 }
 
-// Gap ends what is open: the stream was lost. What the view looks like is not forgotten: who cuts the cable, turns the camera and plugs it
-// in again is found. The slice is valid until the next call of a method.
+// Gap ends what is open: the stream was lost. What the view looks like is not forgotten: who cuts
+// the cable, turns the camera and plugs it in again is found. The slice is valid until the next
+// call of a method.
 func (w *Watch) Gap() []Change {
 	w.changes = w.changes[:0]
 	w.pause()
@@ -103,7 +106,8 @@ func (w *Watch) resize(width, height int) {
 	g := newGrid(width, height)
 	w.grid = g
 	n := g.cells()
-	w.now = view{cells: make([]float32, n), smooth: make([]float32, n), stand: make([]float32, n), sums: make([]float32, n)}
+	w.now = view{cells: make([]float32, n), smooth: make([]float32, n), stand: make([]float32, n),
+		sums: make([]float32, n)}
 	w.row = make([]float32, g.fineWidth)
 	w.refs = w.refs[:0]
 	for range references {
@@ -113,13 +117,15 @@ func (w *Watch) resize(width, height int) {
 	w.still.resize(g)
 }
 
-// Step looks at one picture. Nothing of p is kept after the call. A picture whose plane is shorter than it says, or whose time is that
-// of the picture before or up to a second earlier, is left out; a larger step backwards or a pause of some seconds acts as Gap; another
-// picture size too, and what is known of the view is forgotten with it. The changes are in the order in which to report them, and valid until
-// the next call of a method.
+// Step looks at one picture. Nothing of p is kept after the call. A picture whose plane is shorter
+// than it says, or whose time is that of the picture before or up to a second earlier, is left out;
+// a larger step backwards or a pause of some seconds acts as Gap; another picture size too, and
+// what is known of the view is forgotten with it. The changes are in the order in which to report
+// them, and valid until the next call of a method.
 func (w *Watch) Step(p motion.Picture) []Change {
 	w.changes = w.changes[:0]
-	if p.Width <= 0 || p.Height <= 0 || p.Stride < p.Width || p.Width > 1<<16 || p.Height > 1<<16 || len(p.Luma) < (p.Height-1)*p.Stride+p.Width {
+	if p.Width <= 0 || p.Height <= 0 || p.Stride < p.Width || p.Width > 1<<16 || p.Height > 1<<16 ||
+		len(p.Luma) < (p.Height-1)*p.Stride+p.Width {
 		return nil
 	}
 	if p.Width != w.grid.pictureWidth || p.Height != w.grid.pictureHeight {
@@ -157,12 +163,14 @@ func (w *Watch) Step(p motion.Picture) []Change {
 	return w.changes
 }
 
-// Doubt tells whether the newest picture was not as before and no span is open yet, and since when: this may turn out to be the start of a span.
+// Doubt tells whether the newest picture was not as before and no span is open yet, and since when:
+// this may turn out to be the start of a span.
 func (w *Watch) Doubt() (since time.Time, ok bool) {
 	return w.doubt.since, w.open == None && w.doubt.weight > 0 && w.doubt.calm == 0
 }
 
-// Open is the reason of the open span, None if there is none, and the time of the last picture that was not as before.
+// Open is the reason of the open span, None if there is none, and the time of the last picture that
+// was not as before.
 func (w *Watch) Open() (r Reason, last time.Time) { return w.open, w.last }
 
 func (w *Watch) begin(r Reason, start, last time.Time) {
@@ -177,7 +185,8 @@ func (w *Watch) begin(r Reason, start, last time.Time) {
 
 func (w *Watch) end(accepted bool) {
 	if w.open != None {
-		w.changes = append(w.changes, Change{Kind: Ended, Reason: w.open, Start: w.start, Last: w.last, Accepted: accepted})
+		w.changes = append(w.changes, Change{Kind: Ended, Reason: w.open, Start: w.start, Last: w.last,
+			Accepted: accepted})
 	}
 	w.open = None
 }

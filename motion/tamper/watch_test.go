@@ -56,7 +56,8 @@ func TestNewViewsAreAccepted(t *testing.T) {
 	require.Len(t, w.spans, 2)
 }
 
-// Who cuts the cable, turns the camera and plugs it in again is found; who only cuts the cable ends the span.
+// Who cuts the cable, turns the camera and plugs it in again is found; who only cuts the cable ends
+// the span.
 func TestReconnects(t *testing.T) {
 	w, f := newWatcher(t, tamper.Config{}), newFilm(1, 2)
 	w.run(f, 0, 30, nil)
@@ -73,12 +74,14 @@ func TestReconnects(t *testing.T) {
 	require.Len(t, w.spans, 2, "it is still covered")
 }
 
-// Clocks step, pictures are short, sizes change: no span is ever left open, starts after its end, or is made of that.
+// Clocks step, pictures are short, sizes change: no span is ever left open, starts after its end,
+// or is made of that.
 func TestOddPictures(t *testing.T) {
 	w, f := newWatcher(t, tamper.Config{}), newFilm(1, 2)
 	w.run(f, 0, 30, nil)
 	require.Nil(t, w.Step(motion.Picture{}))
-	require.Nil(t, w.Step(motion.Picture{Luma: make([]byte, 10), Width: 320, Height: 180, Stride: 320, Time: epoch.Add(time.Hour)}))
+	require.Nil(t, w.Step(motion.Picture{Luma: make([]byte, 10), Width: 320, Height: 180, Stride: 320,
+		Time: epoch.Add(time.Hour)}))
 	w.run(f, -3600, -3570, nil)
 	require.Empty(t, w.spans, "the clock was set back")
 	w.run(f, 50_000, 50_030, nil)
@@ -94,7 +97,8 @@ func TestOddPictures(t *testing.T) {
 			for j := range luma {
 				luma[j] = byte(j*7 + i*j%5)
 			}
-			w.step(motion.Picture{Luma: luma, Width: size[0], Height: size[1], Stride: size[0], Time: epoch.Add(50_041*time.Second + time.Duration(i)*700*time.Millisecond)})
+			w.step(motion.Picture{Luma: luma, Width: size[0], Height: size[1], Stride: size[0],
+				Time: epoch.Add(50_041*time.Second + time.Duration(i)*700*time.Millisecond)})
 		}
 	}
 }
@@ -125,7 +129,8 @@ func TestStepAllocatesNothing(t *testing.T) {
 	f.see()
 	f.take(2)
 	step()
-	for name, do := range map[string]func(){"as it is": func() {}, "covered": func() { veil(f, 60, 1) }, "turned": func() { f.look(260, 0) }} {
+	for name, do := range map[string]func(){"as it is": func() {}, "covered": func() { veil(f, 60, 1) },
+		"turned": func() { f.look(260, 0) }} {
 		f.see()
 		do()
 		f.take(2)
@@ -133,8 +138,8 @@ func TestStepAllocatesNothing(t *testing.T) {
 	}
 }
 
-// go test -bench Step -benchmem ./motion/tamper. What one picture costs, by how many come in a second: two of them are looked at,
-// the others only compared with the one before.
+// go test -bench Step -benchmem ./motion/tamper. What one picture costs, by how many come in a
+// second: two of them are looked at, the others only compared with the one before.
 func BenchmarkStep(b *testing.B) {
 	f := newFilm(1, 2)
 	f.see()
@@ -162,8 +167,9 @@ func BenchmarkStep(b *testing.B) {
 	})
 }
 
-// TestLightThatDriftsIsNoNoise: where an encoder repeats what is quiet bit by bit, a cloud changes every block of every picture for a while; when it has passed,
-// the picture is no more frozen than before.
+// TestLightThatDriftsIsNoNoise: where an encoder repeats what is quiet bit by bit, a cloud changes
+// every block of every picture for a while; when it has passed, the picture is no more frozen than
+// before.
 func TestLightThatDriftsIsNoNoise(t *testing.T) {
 	f := newFilm(3, 0)
 	inner, err := tamper.New(tamper.Config{})

@@ -4,20 +4,27 @@ import "time"
 
 // Times of the decision over several pictures.
 const (
-	ConfirmActive = 250 * time.Millisecond  // of motion that goes on, picture after picture
-	confirmStrong = 450 * time.Millisecond  // of motion that the short lag does not resolve
-	confirmFaint  = 750 * time.Millisecond  // of motion with little contrast, such as a soft shadow's
-	youngWorn     = 0.5                     // of the time for which it moved, at most, that the places of something middling have been moving on the mean: a tree's twigs go nowhere new
-	youngSmall    = 1500 * time.Millisecond // of motion of something small while the scene is young
-	confirmSmall  = 700 * time.Millisecond  // of motion of something small or middling
-	fewSeen       = 150 * time.Millisecond  // from picture to picture, from which twigs here and there are easily taken for one thing: what is faint does not tell then
-	confirmBeam   = 800 * time.Millisecond  // since it was first seen, of what may be a beam: that is told better when it is all in the picture
-	snowSmall     = 1200 * time.Millisecond // the same where it snows: of flakes close by something is left
-	middling      = 4                       // times what is small: an insect close to the lens is no larger
+	ConfirmActive = 250 * time.Millisecond // of motion that goes on, picture after picture
+	confirmStrong = 450 * time.Millisecond // of motion that the short lag does not resolve
+	confirmFaint  = 750 * time.Millisecond // of motion with little contrast, such as a soft shadow's
+	// of the time for which it moved, at most, that the places of something middling have been
+	// moving on the mean: a tree's twigs go nowhere new
+	youngWorn    = 0.5
+	youngSmall   = 1500 * time.Millisecond // of motion of something small while the scene is young
+	confirmSmall = 700 * time.Millisecond  // of motion of something small or middling
+	// from picture to picture, from which twigs here and there are easily taken for one thing: what
+	// is faint does not tell then
+	fewSeen = 150 * time.Millisecond
+	// since it was first seen, of what may be a beam: that is told better when it is all in the
+	// picture
+	confirmBeam = 800 * time.Millisecond
+	snowSmall   = 1200 * time.Millisecond // the same where it snows: of flakes close by something is left
+	middling    = 4                       // times what is small: an insect close to the lens is no larger
 )
 
-// confirm decides whether a track is motion. A step of the picture, such as a keyframe's other rendering of the same scene, is active in
-// one picture, and strong for no longer than the long lag.
+// confirm decides whether a track is motion. A step of the picture, such as a keyframe's other
+// rendering of the same scene, is active in one picture, and strong for no longer than the long
+// lag.
 func (k *Track) confirm(at, dt time.Duration, t *Tracker) {
 	pictures := 3
 	moved := max(k.strong, k.faint)
@@ -56,7 +63,8 @@ func (k *Track) confirm(at, dt time.Duration, t *Tracker) {
 	k.Start = t.entered(k, at)
 }
 
-// convinces tells whether what moved for long enough is somebody or something: it must have substance, and go somewhere as a thing of its size does. Moved is for how long it did.
+// convinces tells whether what moved for long enough is somebody or something: it must have
+// substance, and go somewhere as a thing of its size does. Moved is for how long it did.
 func (k *Track) convinces(moved, at time.Duration, t *Tracker) bool {
 	small, middle := k.cells < float64(t.small), k.cells < middling*float64(t.small)
 	wanders := k.wanders(t.small)
@@ -67,7 +75,8 @@ func (k *Track) convinces(moved, at time.Duration, t *Tracker) bool {
 		return false
 	case t.Snows && small && k.strong < snowSmall:
 		return false
-	case t.Young && !k.leaves() && !wanders, t.Young && small && k.strong < youngSmall, t.Young && middle && k.worn > youngWorn*k.strong.Seconds():
+	case t.Young && !k.leaves() && !wanders, t.Young && small && k.strong < youngSmall, t.Young && middle &&
+		k.worn > youngWorn*k.strong.Seconds():
 		return false
 	case !k.Travelled() && !wanders && k.loom < loomsSure:
 		return false

@@ -7,8 +7,9 @@ import (
 	"vmsbridge/motion/area"
 )
 
-// What is large and fast, such as a car close to the camera, is seen in two or three pictures only, and each time somewhere else. Pictures of the same clear form, one after another along
-// a line, are a thing all the same.
+// What is large and fast, such as a car close to the camera, is seen in two or three pictures only,
+// and each time somewhere else. Pictures of the same clear form, one after another along a line,
+// are a thing all the same.
 const (
 	leapWay      = 0.6  // of its larger side, that it goes at least from picture to picture
 	leapHeight   = 1.35 // times as high or wide, at most, as in the picture before
@@ -34,8 +35,11 @@ type form struct {
 func (t *Tracker) formOf(l *look, contrast float64) form {
 	f := form{box: l.Box, cells: l.Fore}
 	f.border = l.Box.Left <= 1 || l.Box.Top <= 1 || l.Box.Right >= t.width-1 || l.Box.Bottom >= t.height-1
-	f.clear = l.Strong && l.Active && l.Telling() && l.Substance() >= area.ThingSubstance && 2*l.Fore >= l.Moved && l.Fore >= leapCells*t.small
-	f.bold = f.clear && !f.border && contrast*float64(l.Moved) >= boldContrast*float64(l.Limit) && l.Substance() >= boldOutline && l.Fore >= middling*t.small // what is smaller may be an insect
+	f.clear = l.Strong && l.Active && l.Telling() && l.Substance() >= area.ThingSubstance && 2*l.Fore >= l.Moved &&
+		l.Fore >= leapCells*t.small
+	// what is smaller may be an insect
+	f.bold = f.clear && !f.border && contrast*float64(l.Moved) >= boldContrast*float64(l.Limit) &&
+		l.Substance() >= boldOutline && l.Fore >= middling*t.small
 	return f
 }
 
@@ -47,10 +51,12 @@ func (f *form) like(g *form) bool {
 	if !near(f.box.Bottom-f.box.Top, g.box.Bottom-g.box.Top, leapHeight) {
 		return false
 	}
-	return f.border || g.border || near(f.box.Right-f.box.Left, g.box.Right-g.box.Left, leapHeight) && near(f.cells, g.cells, leapSize)
+	return f.border || g.border || near(f.box.Right-f.box.Left, g.box.Right-g.box.Left, leapHeight) &&
+		near(f.cells, g.cells, leapSize)
 }
 
-// leap takes the form of the newest picture, at the time at, into what is known of the track's leaps.
+// leap takes the form of the newest picture, at the time at, into what is known of the track's
+// leaps.
 func (k *Track) leap(f form, t *Tracker, at, dt time.Duration) {
 	last := k.form
 	k.form = f
@@ -64,7 +70,8 @@ func (k *Track) leap(f form, t *Tracker, at, dt time.Duration) {
 	way := math.Hypot(dx, dy)
 	larger := max(f.box.Right-f.box.Left, f.box.Bottom-f.box.Top)
 	before := math.Hypot(k.leapX, k.leapY)
-	if way < leapWay*float64(larger) || k.leaps > 0 && (dx*k.leapX+dy*k.leapY < leapStraight*way*before || way > leapEven*before || before > leapEven*way) {
+	if way < leapWay*float64(larger) || k.leaps > 0 && (dx*k.leapX+dy*k.leapY < leapStraight*way*before ||
+		way > leapEven*before || before > leapEven*way) {
 		k.leaps = 0
 		return
 	}
@@ -73,7 +80,8 @@ func (k *Track) leap(f form, t *Tracker, at, dt time.Duration) {
 	k.bold = f.bold && last.bold
 }
 
-// between is how far a box went along one side of the picture, whose far end is at size: by the edge that both pictures show.
+// between is how far a box went along one side of the picture, whose far end is at size: by the
+// edge that both pictures show.
 func (t *Tracker) between(from, to, farFrom, farTo, size int) float64 {
 	switch {
 	case from > 1 && to > 1:

@@ -7,7 +7,8 @@ import (
 )
 
 const (
-	alike      = 4                      // times as large, at most, as the track was, that a thing is among others that fly about
+	// times as large, at most, as the track was, that a thing is among others that fly about
+	alike      = 4
 	aheadAfter = 3                      // pictures, after which it is known where a track goes
 	aheadFade  = 0.25                   // time, in seconds, over which that is smoothed
 	shred      = 4                      // times smaller than the largest part of a thing is what flutters around it
@@ -15,7 +16,8 @@ const (
 	shredReach = 2                      // cells, by which that may be away from it
 )
 
-// link finds the tracks that the areas of a picture belong to, the largest areas first, and begins others.
+// link finds the tracks that the areas of a picture belong to, the largest areas first, and begins
+// others.
 func (t *Tracker) link(areas []area.Area, at, dt time.Duration, wall time.Time) {
 	known := len(t.Tracks)
 	for i := range known {
@@ -43,13 +45,15 @@ func (t *Tracker) link(areas []area.Area, at, dt time.Duration, wall time.Time) 
 			continue
 		}
 		if len(t.Tracks) < most && 8*o.Fore >= o.Moved {
-			t.Tracks = append(t.Tracks, Track{first: wall, strongAt: at, bornAt: at, box: o.Place(), size: o.Moved, main: i})
+			t.Tracks = append(t.Tracks, Track{first: wall, strongAt: at, bornAt: at, box: o.Place(), size: o.Moved,
+				main: i})
 			o.Track = len(t.Tracks) - 1
 		}
 	}
 }
 
-// nearest is the track that an area belongs to: one that was near, or that has a larger part of the same thing in this picture. It is -1 without.
+// nearest is the track that an area belongs to: one that was near, or that has a larger part of the
+// same thing in this picture. It is -1 without.
 func (t *Tracker) nearest(areas []area.Area, o *area.Area, known int, at, dt time.Duration) int {
 	box, wake := o.Place(), o.Wake(t.small)
 	best, bestGap := -1, 1<<30
@@ -75,7 +79,8 @@ func (t *Tracker) nearest(areas []area.Area, o *area.Area, known int, at, dt tim
 			reach = shredReach
 		case k.main >= 0:
 			reach = 3
-		case k.linked > aheadAfter && (float64(o.Size()) > alike*k.typical || alike*float64(o.Size()) < k.typical) && at-k.seenAt <= 2*dt:
+		case k.linked > aheadAfter && (float64(o.Size()) > alike*k.typical || alike*float64(o.Size()) < k.typical) &&
+			at-k.seenAt <= 2*dt:
 			continue
 		}
 		if (k.main < 0 || !t.Flurries()) && t.leaps(k, o, at, dt) {
@@ -88,7 +93,8 @@ func (t *Tracker) nearest(areas []area.Area, o *area.Area, known int, at, dt tim
 	return best
 }
 
-// outranks tells whether what is at the place of both tracks is rather k's: shadows come before a thing, and crumbs of it fall off.
+// outranks tells whether what is at the place of both tracks is rather k's: shadows come before a
+// thing, and crumbs of it fall off.
 func (k *Track) outranks(other *Track) bool {
 	if k.Confirmed != other.Confirmed {
 		return k.Confirmed
@@ -96,8 +102,10 @@ func (k *Track) outranks(other *Track) bool {
 	return k.strong > other.strong
 }
 
-// leaps tells whether the area may be a young track's next picture, wherever it is: a car close to the camera is only seen in a few pictures, and each
-// time somewhere else. That it goes straight on is asked when it is confirmed.
+// leaps tells whether the area may be a young track's next picture, wherever it is: a car close to
+// the camera is only seen in a few pictures, and each time somewhere else. That it goes straight on
+// is asked when it is confirmed.
 func (t *Tracker) leaps(k *Track, o *area.Area, at, dt time.Duration) bool {
-	return k.linked <= 3 && o.Fore >= t.small && k.size >= t.small && k.seenAt < at && at-k.seenAt <= max(leapWithin, dt*3/2) && 3*o.Moved > k.size && 3*k.size > o.Moved
+	return k.linked <= 3 && o.Fore >= t.small && k.size >= t.small && k.seenAt < at &&
+		at-k.seenAt <= max(leapWithin, dt*3/2) && 3*o.Moved > k.size && 3*k.size > o.Moved
 }

@@ -7,7 +7,8 @@ import (
 	"vmsbridge/motion/area"
 )
 
-// substanceFade is the time, in seconds, over which the outlines of a track's pictures are looked at.
+// substanceFade is the time, in seconds, over which the outlines of a track's pictures are looked
+// at.
 const substanceFade = 0.6
 
 // look is what one picture shows of a track: the sum of the areas linked to it.
@@ -17,7 +18,8 @@ type look struct {
 	largest int // size of the largest
 }
 
-// sum adds up the areas linked to track number i. Where much falls, what flutters around the thing is left out also of where it is.
+// sum adds up the areas linked to track number i. Where much falls, what flutters around the thing
+// is left out also of where it is.
 func (t *Tracker) sum(areas []area.Area, i int) look {
 	l := look{Area: area.Area{Box: area.NoRect}}
 	largest := 0
@@ -45,7 +47,8 @@ func (t *Tracker) sum(areas []area.Area, i int) look {
 		}
 		l.Cells += o.Cells
 		l.Fore, l.SumX, l.SumY = l.Fore+o.Fore, l.SumX+o.SumX, l.SumY+o.SumY
-		l.MovedWeight, l.MovedSquare, l.Limit, l.Worn = l.MovedWeight+o.MovedWeight, l.MovedSquare+o.MovedSquare, l.Limit+o.Limit, l.Worn+o.Worn
+		l.MovedWeight, l.MovedSquare, l.Limit, l.Worn = l.MovedWeight+o.MovedWeight, l.MovedSquare+o.MovedSquare,
+			l.Limit+o.Limit, l.Worn+o.Worn
 		l.Outline.Add(&o.Outline)
 		if o.Box.Empty() {
 			l.Box = l.Box.Union(o.Whole)
@@ -56,10 +59,12 @@ func (t *Tracker) sum(areas []area.Area, i int) look {
 	return l
 }
 
-// contrast is how much what moves differs, each cell weighed by that, so that a thing's faint shadow hardly changes it.
+// contrast is how much what moves differs, each cell weighed by that, so that a thing's faint
+// shadow hardly changes it.
 func (l *look) contrast() float64 { return float64(l.MovedSquare) / float64(max(1, l.MovedWeight)) }
 
-// edged tells whether what differs from the background has the edges of a thing all around: of a square, eight times the square root of its area.
+// edged tells whether what differs from the background has the edges of a thing all around: of a
+// square, eight times the square root of its area.
 func (l *look) edged() bool { return l.Steep()*l.Steep() >= 36*l.Fore }
 
 // gather sums up the pictures that speak for motion.
@@ -86,8 +91,10 @@ func (k *Track) gather(l *look, contrast float64, at, dt time.Duration) {
 	}
 }
 
-// consider takes the outline of one picture into the mean. The fainter a picture is the less it counts: a hand's soft shadow comes before the hand,
-// which is no light for that. What entered as a beam counts also while it is one, so that a single picture in which it is hard to tell makes no thing of it.
+// consider takes the outline of one picture into the mean. The fainter a picture is the less it
+// counts: a hand's soft shadow comes before the hand, which is no light for that. What entered as a
+// beam counts also while it is one, so that a single picture in which it is hard to tell makes no
+// thing of it.
 func (k *Track) consider(l *look, dt time.Duration) {
 	if !l.Telling() || !l.Strong && !l.Shines {
 		return

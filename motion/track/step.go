@@ -52,7 +52,8 @@ func (k *Track) advance(l *look, at, dt time.Duration, wall time.Time, t *Tracke
 		k.contrast = max(k.contrast, contrast)
 	}
 	if (l.Weak || k.trail.n == 0) && !flake {
-		k.trail.add(sight{at: at, wall: wall, contrast: float32(contrast), top: int16(l.Box.Top), bottom: int16(l.Box.Bottom), fore: int32(l.Fore)}, dt)
+		k.trail.add(sight{at: at, wall: wall, contrast: float32(contrast), top: int16(l.Box.Top),
+			bottom: int16(l.Box.Bottom), fore: int32(l.Fore)}, dt)
 	}
 	k.leap(t.formOf(l, contrast), t, at, dt)
 	if flake {
@@ -69,7 +70,8 @@ func (k *Track) advance(l *look, at, dt time.Duration, wall time.Time, t *Tracke
 	if !k.Confirmed && !flake {
 		k.confirm(at, dt, t)
 	}
-	k.Live = k.Confirmed && (l.Stirs && l.Active && contrast >= shadowShare*k.contrast || k.creeping && l.Creeps) && !flake && !t.weather(k)
+	k.Live = k.Confirmed && (l.Stirs && l.Active && contrast >= shadowShare*k.contrast || k.creeping && l.Creeps) &&
+		!flake && !t.weather(k)
 	switch {
 	case k.Live:
 		k.liveAt = at

@@ -8,12 +8,14 @@ import (
 
 // Times of a track, and what they are bounded by.
 const (
-	smallShare   = 0.005                   // of the picture: what moves less must go somewhere to count
-	creepCells   = 2                       // things, at most, that make up what is small: a drop that runs down the lens is less
-	GoneAfter    = 350 * time.Millisecond  // without motion, after which a track is given up
-	doubtAfter   = 1500 * time.Millisecond // without motion that goes on, after which a confirmed track must be confirmed anew
-	most         = 32                      // tracks at a time
-	compactShare = 0.25                    // of its box, that a thing fills at least to be told from what is scattered
+	smallShare = 0.005 // of the picture: what moves less must go somewhere to count
+	// things, at most, that make up what is small: a drop that runs down the lens is less
+	creepCells = 2
+	GoneAfter  = 350 * time.Millisecond // without motion, after which a track is given up
+	// without motion that goes on, after which a confirmed track must be confirmed anew
+	doubtAfter   = 1500 * time.Millisecond
+	most         = 32   // tracks at a time
+	compactShare = 0.25 // of its box, that a thing fills at least to be told from what is scattered
 )
 
 // contrastFade is the time, in seconds, in which a track's contrast is forgotten to 1/e.
@@ -72,7 +74,8 @@ type Track struct {
 	bold      bool    // the last leap was of something beyond doubt
 }
 
-// Tracker links the areas of pictures. Its zero value is ready once it has been resized; it is not safe for concurrent use.
+// Tracker links the areas of pictures. Its zero value is ready once it has been resized; it is not
+// safe for concurrent use.
 type Tracker struct {
 	Tracks []Track // Area.Track is an index of these, until the next Step
 

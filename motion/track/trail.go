@@ -4,17 +4,20 @@ import "time"
 
 // What a track's way says of when it began.
 const (
-	startBack    = 2500 * time.Millisecond // how far a span's start may lie before what confirmed it
-	lookBack     = 500 * time.Millisecond  // the same of what crept before, and of what had only begun to move
-	trailLength  = 64                      // pictures that the look back can reach: startBack at 25 a second
-	shadowShare  = 0.35                    // of a thing's contrast, below which a change may be its shadow, which runs ahead of it
-	limbShare    = 0.15                    // the same of what reaches as high up as the thing: an arm, the edge of a coat
-	limbOff      = 10                      // times less than the height of the thing, and a cell, that its top may be off
-	limbFor      = 300 * time.Millisecond  // before the thing itself is seen, in which it may be its limb
-	unseenFor    = 150 * time.Millisecond  // between two sights, after which it is another thing that was seen before
-	sameShare    = 0.7                     // of a thing's contrast, that it must have had before that to be the same
-	growsWithin  = 400 * time.Millisecond  // after it is first seen, in which what comes in becomes larger
-	partOfItself = 0.5                     // of its size then, which it has at most when it is first seen
+	startBack   = 2500 * time.Millisecond // how far a span's start may lie before what confirmed it
+	lookBack    = 500 * time.Millisecond  // the same of what crept before, and of what had only begun to move
+	trailLength = 64                      // pictures that the look back can reach: startBack at 25 a second
+	// of a thing's contrast, below which a change may be its shadow, which runs ahead of it
+	shadowShare = 0.35
+	// the same of what reaches as high up as the thing: an arm, the edge of a coat
+	limbShare = 0.15
+	// times less than the height of the thing, and a cell, that its top may be off
+	limbOff      = 10
+	limbFor      = 300 * time.Millisecond // before the thing itself is seen, in which it may be its limb
+	unseenFor    = 150 * time.Millisecond // between two sights, after which it is another thing that was seen before
+	sameShare    = 0.7                    // of a thing's contrast, that it must have had before that to be the same
+	growsWithin  = 400 * time.Millisecond // after it is first seen, in which what comes in becomes larger
+	partOfItself = 0.5                    // of its size then, which it has at most when it is first seen
 )
 
 // sight is one picture of a track.
@@ -48,8 +51,9 @@ func (t *trail) last(i int) *sight { return &t.sights[(t.n-i)%trailLength] }
 // kept is how many sights are known.
 func (t *trail) kept() int { return min(t.n, trailLength) }
 
-// begin is the time of the first picture, at most back before at, which shows the thing: with its contrast or, where it reaches as high up
-// and is no larger, with a part of that; a shadow does not. What was seen some time before must be as clear as itself. There must be one sight.
+// begin is the time of the first picture, at most back before at, which shows the thing: with its
+// contrast or, where it reaches as high up and is no larger, with a part of that; a shadow does
+// not. What was seen some time before must be as clear as itself. There must be one sight.
 func (t *trail) begin(at, back time.Duration, contrast float64) time.Time {
 	newest := t.last(1)
 	found, thing, parted := newest.wall, newest, false
@@ -62,7 +66,8 @@ func (t *trail) begin(at, back time.Duration, contrast float64) time.Time {
 		switch {
 		case share >= sameShare, share >= shadowShare && !parted:
 			found, thing, parted = s.wall, s, false
-		case share >= limbShare && !parted && thing.at-s.at <= limbFor && limbOff*(max(s.top-thing.top, thing.top-s.top)-1) <= thing.bottom-thing.top && s.fore <= thing.fore:
+		case share >= limbShare && !parted && thing.at-s.at <= limbFor &&
+			limbOff*(max(s.top-thing.top, thing.top-s.top)-1) <= thing.bottom-thing.top && s.fore <= thing.fore:
 			found = s.wall
 		}
 		parted = parted || s.unseen > unseenFor

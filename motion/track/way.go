@@ -7,23 +7,28 @@ import (
 
 // What the way of a track says of what it is.
 const (
-	confirmCreep  = 1500 * time.Millisecond // of a slow advance
-	minTravel     = 1.5                     // cells that anything must go to be confirmed
-	minWay        = 0.2                     // of the square root of its area, likewise
-	dwellWay      = 0.5                     // of the square root of its area, that it must go within some time not to dwell
-	straight      = 0.5                     // share of its way by which it must be away from where it began
-	youngWay      = 0.6                     // of the square root of its area, that anything must go while the scene is young
-	youngStraight = 0.7                     // share of its way, likewise
-	walkWay       = 0.45                    // of the square root of its area, that something small must go
-	walkStraight  = 0.65                    // share of its way, likewise
-	walkWorn      = 0.6                     // of the time for which it moved, that the places in which it is have been moving at most
-	flapWorn      = 0.75                    // the same of something middling
-	flapStraight  = 0.68                    // share of its way by which that must be away
-	againWithin   = 3 * time.Second         // after somebody was on the way, in which it may be them who goes on
-	fareFor       = 1200 * time.Millisecond // of motion of something small and faint
-	fareWay       = 1.5                     // of the square root of its area, that it must go
-	fareStraight  = 0.85                    // share of its way, likewise
-	fastSmall     = 5                       // square roots of its area that such a thing goes in a second at most: a runner goes four, an insect is faster
+	confirmCreep = 1500 * time.Millisecond // of a slow advance
+	minTravel    = 1.5                     // cells that anything must go to be confirmed
+	minWay       = 0.2                     // of the square root of its area, likewise
+	// of the square root of its area, that it must go within some time not to dwell
+	dwellWay = 0.5
+	straight = 0.5 // share of its way by which it must be away from where it began
+	// of the square root of its area, that anything must go while the scene is young
+	youngWay      = 0.6
+	youngStraight = 0.7  // share of its way, likewise
+	walkWay       = 0.45 // of the square root of its area, that something small must go
+	walkStraight  = 0.65 // share of its way, likewise
+	// of the time for which it moved, that the places in which it is have been moving at most
+	walkWorn     = 0.6
+	flapWorn     = 0.75                    // the same of something middling
+	flapStraight = 0.68                    // share of its way by which that must be away
+	againWithin  = 3 * time.Second         // after somebody was on the way, in which it may be them who goes on
+	fareFor      = 1200 * time.Millisecond // of motion of something small and faint
+	fareWay      = 1.5                     // of the square root of its area, that it must go
+	fareStraight = 0.85                    // share of its way, likewise
+	// square roots of its area that such a thing goes in a second at most: a runner goes four, an
+	// insect is faster
+	fastSmall     = 5
 	confirmWander = 1200 * time.Millisecond // of motion of something large that goes to and fro
 	wanderCells   = 2                       // times what is small, that it is large at least
 	wanderSteady  = 0.7                     // share of the pictures since it began, in which it moved beyond doubt
@@ -33,7 +38,8 @@ const (
 // wayFade is the time, in seconds, over which it is looked at where a track goes.
 const wayFade = 1.5
 
-// travel keeps where the track's motion is, smoothed over a fifth of a second, and how far it went on its way there.
+// travel keeps where the track's motion is, smoothed over a fifth of a second, and how far it went
+// on its way there.
 func (k *Track) travel(moved, size, x, y int, at, dt time.Duration) {
 	if moved == 0 {
 		return
@@ -60,7 +66,8 @@ func (k *Track) travel(moved, size, x, y int, at, dt time.Duration) {
 	}
 }
 
-// Passes tells whether the track is of something on its way: it moves, has left where it began, and has not dwelt in one place for longer than dwells.
+// Passes tells whether the track is of something on its way: it moves, has left where it began, and
+// has not dwelt in one place for longer than dwells.
 func (k *Track) Passes(at, dwells time.Duration) bool {
 	return k.Live && k.left && at-k.anchorAt < dwells
 }
@@ -71,7 +78,8 @@ func (k *Track) Largest() float64 { return k.cells }
 // away is how far the track is from where it was some time ago, in cells.
 func (k *Track) away() float64 { return math.Hypot(k.nowX-k.fromX, k.nowY-k.fromY) }
 
-// Travelled tells whether the track went anywhere. What sways or flickers in its place, such as a tree or the digits of a clock, goes to and fro.
+// Travelled tells whether the track went anywhere. What sways or flickers in its place, such as a
+// tree or the digits of a clock, goes to and fro.
 func (k *Track) Travelled() bool {
 	d := k.away()
 	return d >= minTravel && d >= minWay*math.Sqrt(k.cells) && d >= straight*k.way
@@ -83,37 +91,44 @@ func (t *Tracker) again(k *Track, at time.Duration) bool {
 	return t.lastID > 0 && at-t.liveAt <= againWithin && gap <= reach
 }
 
-// flaps tells whether what is not large goes to and fro, or moves through places that have been moving for as long as itself.
+// flaps tells whether what is not large goes to and fro, or moves through places that have been
+// moving for as long as itself.
 func (k *Track) flaps() bool {
 	d := k.away()
 	return k.worn > flapWorn*max(k.strong, k.faint).Seconds() || d < flapStraight*k.way
 }
 
-// walks tells whether something small goes on its way, through places where nothing moved before. What flaps, such as a flag, stays where it has been moving all the time.
+// walks tells whether something small goes on its way, through places where nothing moved before.
+// What flaps, such as a flag, stays where it has been moving all the time.
 func (k *Track) walks() bool {
 	d := k.away()
 	return d >= walkWay*math.Sqrt(k.cells) && d >= walkStraight*k.way && k.worn <= walkWorn*k.strong.Seconds()
 }
 
-// fares tells whether something small that differs by little goes far, straight on, as nothing in the noise of the night does, and while nothing else is about.
+// fares tells whether something small that differs by little goes far, straight on, as nothing in
+// the noise of the night does, and while nothing else is about.
 func (k *Track) fares(t *Tracker) bool {
 	d := k.away()
 	return k.faint >= fareFor && !t.Flurries() && d >= fareWay*math.Sqrt(k.cells) && d >= fareStraight*k.way
 }
 
-// leaves tells whether the track goes far: what moved when the detector began, such as a tree or a flag, is not known yet for what it is.
+// leaves tells whether the track goes far: what moved when the detector began, such as a tree or a
+// flag, is not known yet for what it is.
 func (k *Track) leaves() bool {
 	d := k.away()
 	return d >= youngWay*math.Sqrt(k.cells) && d >= youngStraight*k.way
 }
 
-// wanders tells whether something large has moved for so long, and each time somewhere else, that it is not a thing that always moves in its place: a hand at
-// work, a dog, a child at play. The places that a tree or a flag moves through are always the same ones.
+// wanders tells whether something large has moved for so long, and each time somewhere else, that
+// it is not a thing that always moves in its place: a hand at work, a dog, a child at play. The
+// places that a tree or a flag moves through are always the same ones.
 func (k *Track) wanders(small int) bool {
-	return k.strong >= confirmWander && k.strong.Seconds() >= wanderSteady*(k.strongAt-k.ranFrom).Seconds() && k.cells >= wanderCells*float64(small) && k.worn <= wanderWorn*k.strong.Seconds()
+	return k.strong >= confirmWander && k.strong.Seconds() >= wanderSteady*(k.strongAt-k.ranFrom).Seconds() &&
+		k.cells >= wanderCells*float64(small) && k.worn <= wanderWorn*k.strong.Seconds()
 }
 
-// hurries tells whether the track goes further in a second than things of its size do: insects, flakes of snow and drops fly close to the lens.
+// hurries tells whether the track goes further in a second than things of its size do: insects,
+// flakes of snow and drops fly close to the lens.
 func (k *Track) hurries(at time.Duration) bool {
 	return k.way > fastSmall*math.Sqrt(k.cells)*wayFade*(1-math.Exp(-(at-k.bornAt).Seconds()/wayFade))
 }

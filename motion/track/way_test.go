@@ -10,7 +10,8 @@ import (
 	"vmsbridge/motion/area"
 )
 
-// pass lets a track be seen at ten pictures a second, size cells large, where the way of k tells, and returns its time after that.
+// pass lets a track be seen at ten pictures a second, size cells large, where the way of k tells,
+// and returns its time after that.
 func pass(k *Track, pictures, size int, way func(seconds float64) (x, y float64)) time.Duration {
 	at := time.Duration(0)
 	for i := range pictures {
@@ -21,19 +22,22 @@ func pass(k *Track, pictures, size int, way func(seconds float64) (x, y float64)
 	return at
 }
 
-// TestTravelled: who walks goes somewhere within a second and a half, in whatever direction; what sways, flickers or turns in its place does not.
+// TestTravelled: who walks goes somewhere within a second and a half, in whatever direction; what
+// sways, flickers or turns in its place does not.
 func TestTravelled(t *testing.T) {
 	for name, c := range map[string]struct {
 		size int
 		way  func(s float64) (x, y float64)
 		want bool
 	}{
-		"walks to the right":      {200, func(s float64) (x, y float64) { return 20 + 20*s, 40 }, true},
-		"walks towards":           {200, func(s float64) (x, y float64) { return 60, 20 + 8*s }, true},
-		"is far away":             {14, func(s float64) (x, y float64) { return 60 + 4*s, 30 }, true},
-		"sways":                   {200, func(s float64) (x, y float64) { return 60 + 4*math.Sin(9*s), 30 }, false},
-		"flickers":                {30, func(s float64) (x, y float64) { return 60, 30 }, false},
-		"turns round":             {200, func(s float64) (x, y float64) { return 60 + 6*math.Cos(8*s), 30 + 6*math.Sin(8*s) }, false},
+		"walks to the right": {200, func(s float64) (x, y float64) { return 20 + 20*s, 40 }, true},
+		"walks towards":      {200, func(s float64) (x, y float64) { return 60, 20 + 8*s }, true},
+		"is far away":        {14, func(s float64) (x, y float64) { return 60 + 4*s, 30 }, true},
+		"sways":              {200, func(s float64) (x, y float64) { return 60 + 4*math.Sin(9*s), 30 }, false},
+		"flickers":           {30, func(s float64) (x, y float64) { return 60, 30 }, false},
+		"turns round": {200, func(s float64) (x, y float64) {
+			return 60 + 6*math.Cos(8*s), 30 + 6*math.Sin(8*s)
+		}, false},
 		"leans a bit, and is big": {2000, func(s float64) (x, y float64) { return 60 + 3*s, 30 }, false},
 	} {
 		var k Track
@@ -52,7 +56,8 @@ func TestLeaves(t *testing.T) {
 	require.False(t, tree.leaves())
 }
 
-// TestWanders: what is large and moves on and on is a thing, wherever it goes, unless it is in the same places all the time.
+// TestWanders: what is large and moves on and on is a thing, wherever it goes, unless it is in the
+// same places all the time.
 func TestWanders(t *testing.T) {
 	const small = 72
 	for name, c := range map[string]struct {
@@ -73,18 +78,22 @@ func TestWanders(t *testing.T) {
 	}
 }
 
-// TestSeldomSeen: at a few pictures a second, twigs here and there are easily taken for one thing that goes on. What is faint does not tell then.
+// TestSeldomSeen: at a few pictures a second, twigs here and there are easily taken for one thing
+// that goes on. What is faint does not tell then.
 func TestSeldomSeen(t *testing.T) {
 	for name, c := range map[string]struct {
 		each          time.Duration
 		strong, faint time.Duration
 		want          bool
 	}{
-		"at ten a second":               {100 * time.Millisecond, 500 * time.Millisecond, 800 * time.Millisecond, true},
-		"twigs, at five a second":       {200 * time.Millisecond, 400 * time.Millisecond, 800 * time.Millisecond, false},
-		"who walks, at five a second":   {200 * time.Millisecond, 800 * time.Millisecond, 800 * time.Millisecond, true},
-		"who is too short, at ten":      {100 * time.Millisecond, 300 * time.Millisecond, 600 * time.Millisecond, false},
-		"who is faint, at five, and on": {200 * time.Millisecond, 800 * time.Millisecond, 1600 * time.Millisecond, true},
+		"at ten a second": {100 * time.Millisecond, 500 * time.Millisecond, 800 * time.Millisecond, true},
+		"twigs, at five a second": {200 * time.Millisecond, 400 * time.Millisecond, 800 * time.Millisecond,
+			false},
+		"who walks, at five a second": {200 * time.Millisecond, 800 * time.Millisecond, 800 * time.Millisecond, true},
+		"who is too short, at ten": {100 * time.Millisecond, 300 * time.Millisecond, 600 * time.Millisecond,
+			false},
+		"who is faint, at five, and on": {200 * time.Millisecond, 800 * time.Millisecond, 1600 * time.Millisecond,
+			true},
 	} {
 		var k Track
 		at := pass(&k, 12, 150, func(s float64) (x, y float64) { return 20 + 20*s, 40 })
@@ -117,11 +126,13 @@ func TestHurries(t *testing.T) {
 	require.True(t, insect.hurries(at))
 }
 
-// TestLeaps: pictures of one clear form along a line are a thing; others, to and fro, or of something that may be an insect, are not.
+// TestLeaps: pictures of one clear form along a line are a thing; others, to and fro, or of
+// something that may be an insect, are not.
 func TestLeaps(t *testing.T) {
 	tr := &Tracker{small: 72, width: 160, height: 90}
 	shape := func(left, top, wide, high int) form {
-		return form{box: area.Rect{Left: left, Top: top, Right: left + wide, Bottom: top + high}, cells: wide * high * 4 / 5, clear: true, bold: wide*high > 400,
+		return form{box: area.Rect{Left: left, Top: top, Right: left + wide, Bottom: top + high},
+			cells: wide * high * 4 / 5, clear: true, bold: wide*high > 400,
 			border: left <= 1 || left+wide >= tr.width-1}
 	}
 	unclear := shape(70, 50, 30, 14)
@@ -130,15 +141,17 @@ func TestLeaps(t *testing.T) {
 		forms []form
 		want  bool
 	}{
-		"a car, twice":              {[]form{shape(20, 50, 36, 16), shape(80, 50, 36, 16)}, true},
-		"a small car, twice":        {[]form{shape(20, 50, 22, 10), shape(60, 50, 22, 10)}, false},
-		"a small car, three times":  {[]form{shape(20, 50, 22, 10), shape(60, 51, 22, 10), shape(101, 50, 22, 10)}, true},
+		"a car, twice":       {[]form{shape(20, 50, 36, 16), shape(80, 50, 36, 16)}, true},
+		"a small car, twice": {[]form{shape(20, 50, 22, 10), shape(60, 50, 22, 10)}, false},
+		"a small car, three times": {[]form{shape(20, 50, 22, 10), shape(60, 51, 22, 10), shape(101, 50, 22, 10)},
+			true},
 		"a small car, half outside": {[]form{shape(0, 50, 12, 10), shape(38, 50, 22, 10), shape(86, 50, 22, 10)}, true},
-		"to and fro":                {[]form{shape(20, 50, 22, 10), shape(60, 50, 22, 10), shape(20, 50, 22, 10)}, false},
-		"in a curl":                 {[]form{shape(20, 50, 22, 10), shape(60, 50, 22, 10), shape(75, 10, 22, 10)}, false},
-		"another form":              {[]form{shape(20, 50, 36, 16), shape(80, 20, 12, 50)}, false},
-		"light":                     {[]form{shape(20, 50, 30, 14), unclear}, false},
-		"in its place":              {[]form{shape(20, 50, 36, 16), shape(24, 50, 36, 16), shape(20, 50, 36, 16)}, false},
+		"to and fro": {[]form{shape(20, 50, 22, 10), shape(60, 50, 22, 10), shape(20, 50, 22, 10)},
+			false},
+		"in a curl":    {[]form{shape(20, 50, 22, 10), shape(60, 50, 22, 10), shape(75, 10, 22, 10)}, false},
+		"another form": {[]form{shape(20, 50, 36, 16), shape(80, 20, 12, 50)}, false},
+		"light":        {[]form{shape(20, 50, 30, 14), unclear}, false},
+		"in its place": {[]form{shape(20, 50, 36, 16), shape(24, 50, 36, 16), shape(20, 50, 36, 16)}, false},
 	} {
 		var k Track
 		for i, f := range c.forms {
@@ -149,9 +162,11 @@ func TestLeaps(t *testing.T) {
 	}
 }
 
-// TestTrackOfLightIsNotConfirmed: a track must be a thing on the mean of its pictures; what is too small or too faint to tell may be one.
+// TestTrackOfLightIsNotConfirmed: a track must be a thing on the mean of its pictures; what is too
+// small or too faint to tell may be one.
 func TestTrackOfLightIsNotConfirmed(t *testing.T) {
-	clear := area.Area{Fore: 400, Moved: 300, MovedWeight: 300 * 4000, MovedSquare: 300 * 4000 * 4000, Limit: 300 * 1500, Strong: true}
+	clear := area.Area{Fore: 400, Moved: 300, MovedWeight: 300 * 4000, MovedSquare: 300 * 4000 * 4000,
+		Limit: 300 * 1500, Strong: true}
 	light, solid := clear, clear
 	light.Outline = area.Outline{Ends: 100, Sharp: 40, Inner: 1000, Torn: 30, Own: 100, Lost: 10}
 	solid.Outline = area.Outline{Ends: 100, Sharp: 80, Inner: 1000, Torn: 200, Own: 100, Lost: 60}

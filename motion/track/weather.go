@@ -50,7 +50,8 @@ func (f *fall) above(cells int) float64 {
 	return n
 }
 
-// Flurries tells whether so many small things move at a time that they are weather: snow, rain, insects, leaves.
+// Flurries tells whether so many small things move at a time that they are weather: snow, rain,
+// insects, leaves.
 func (t *Tracker) Flurries() bool { return t.fall.all > flurry }
 
 // Falling is how many small things move at a time, on the mean of the last seconds.
