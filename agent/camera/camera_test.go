@@ -22,7 +22,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(quiet{m})
 }
 
-// quiet fails if anything was written with the standard log package: gortsplib does so where a callback of it is not set.
+// quiet fails if anything was written with the standard log package: gortsplib does so where a
+// callback of it is not set.
 type quiet struct{ *testing.M }
 
 func (q quiet) Run() int {
@@ -62,8 +63,9 @@ type reader struct {
 }
 
 func testConfig(url string) Config {
-	return Config{Camera: "gate", Stream: "main", URL: url, Transport: TransportTCP, ConnectTimeout: 2 * time.Second, ReadTimeout: 2 * time.Second,
-		StaleAfter: 5 * time.Second, teardown: 10 * time.Second}
+	return Config{Camera: "gate", Stream: "main", URL: url, Transport: TransportTCP, ConnectTimeout: 2 * time.Second,
+		ReadTimeout: 2 * time.Second,
+		StaleAfter:  5 * time.Second, teardown: 10 * time.Second}
 }
 
 // read starts a Source; it is stopped, and its leaks looked for, at the end of the test.
@@ -114,7 +116,8 @@ func (r *reader) history() []Status {
 	return append([]Status(nil), r.states...)
 }
 
-// patience is how long a test waits for what comes sooner or later: long, for a machine that is busy or emulated.
+// patience is how long a test waits for what comes sooner or later: long, for a machine that is
+// busy or emulated.
 const patience = time.Minute
 
 // eventually polls until cond holds.
@@ -169,7 +172,8 @@ func newSource(t *testing.T, cfg Config) (*Source, context.Context, context.Canc
 	return src, ctx, cancel
 }
 
-// listen accepts connections until the end of the test and gives them to serve; they are closed at the end.
+// listen accepts connections until the end of the test and gives them to serve; they are closed at
+// the end.
 func listen(t *testing.T, serve func(net.Conn)) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -18,8 +18,8 @@ type choice struct {
 	sets   [][]byte // parameter sets from the description
 }
 
-// choose picks the first video stream that we can read. The chosen medium keeps only the chosen format, so that packets of
-// other payload types never reach code that nobody needs.
+// choose picks the first video stream that we can read. The chosen medium keeps only the chosen
+// format, so that packets of other payload types never reach code that nobody needs.
 func choose(desc *description.Session, offers []Offer) (choice, *Failure) {
 	for _, m := range desc.Medias {
 		if m.Type != description.MediaTypeVideo || m.IsBackChannel {
@@ -45,7 +45,8 @@ func choose(desc *description.Session, offers []Offer) (choice, *Failure) {
 			}
 			// A control attribute that makes no URL would be a nil dereference inside the library.
 			if u, err := m.URL(desc.BaseURL); err != nil || u == nil {
-				return choice{}, failf(NoVideo, err, "The camera describes its stream with an address that cannot be read. Check the path of the URL and the camera's firmware.")
+				return choice{}, failf(NoVideo, err, "The camera describes its stream with an address that cannot be "+
+					"read. Check the path of the URL and the camera's firmware.")
 			}
 			m.Formats = []format.Format{f}
 			return c, nil
@@ -70,11 +71,14 @@ func noChoice(offers []Offer) *Failure {
 	}
 	switch {
 	case broken != "":
-		return failf(NoVideo, nil, "The camera describes its %s stream in a way that cannot be read. Update the camera's firmware or choose another stream.", broken)
+		return failf(NoVideo, nil, "The camera describes its %s stream in a way that cannot be read. Update the "+
+			"camera's firmware or choose another stream.", broken)
 	case len(video) > 0:
-		return failf(UnsupportedCodec, nil, "The camera sends %s, which cannot be decoded here. Set this stream to H.264, H.265 or MJPEG in the camera.", strings.Join(video, " and "))
+		return failf(UnsupportedCodec, nil, "The camera sends %s, which cannot be decoded here. Set this stream to "+
+			"H.264, H.265 or MJPEG in the camera.", strings.Join(video, " and "))
 	case len(other) > 0:
-		return failf(NoVideo, nil, "The stream has no video, only %s. Use the URL of a video stream.", strings.Join(other, " and "))
+		return failf(NoVideo, nil, "The stream has no video, only %s. Use the URL of a video stream.",
+			strings.Join(other, " and "))
 	}
 	return failf(NoVideo, nil, "The camera describes a stream without video. Use the URL of a video stream.")
 }

@@ -11,8 +11,8 @@ import (
 // userInfo is that of a URL in a text.
 var userInfo = regexp.MustCompile(`://[^/@\s]*@`)
 
-// clean makes text from the camera or the network fit to be shown: printable, short, and without our credentials, which a
-// hostile camera may repeat.
+// clean makes text from the camera or the network fit to be shown: printable, short, and without
+// our credentials, which a hostile camera may repeat.
 func (t *target) clean(text string) string {
 	if t.Password != "" {
 		for _, secret := range []string{base64.StdEncoding.EncodeToString([]byte(t.Username + ":" + t.Password)),

@@ -29,31 +29,35 @@ type Config struct {
 	// URL is rtsp://host[:port]/path or rtsps://…, without user info.
 	URL string
 
-	// Username and Password are sent as digest; as Basic only over rtsps or if AllowInsecureBasic. Any characters may occur.
+	// Username and Password are sent as digest; as Basic only over rtsps or if AllowInsecureBasic.
+	// Any characters may occur.
 	Username, Password string
 
 	// Transport is auto (or ""), tcp, udp or multicast.
 	Transport string
 
-	// AllowInsecureBasic permits Basic sign-in over plain RTSP, which shows the password to everyone on the network.
+	// AllowInsecureBasic permits Basic sign-in over plain RTSP, which shows the password to
+	// everyone on the network.
 	AllowInsecureBasic bool
 
 	// TLS is for rtsps only.
 	TLS TLS
 
-	// ConnectTimeout bounds the TCP connection (default 5 s), ReadTimeout the answer to each request (default 10 s).
+	// ConnectTimeout bounds the TCP connection (default 5 s), ReadTimeout the answer to each
+	// request (default 10 s).
 	ConnectTimeout, ReadTimeout time.Duration
 
-	// StaleAfter is the longest time without an access unit (default 10 s). A stream that sends often is given up sooner:
-	// after three times its longest interval so far, but not before 4 s. Raise it for cameras with less than a picture in 10 s.
+	// StaleAfter is the longest time without an access unit (default 10 s). A stream that sends
+	// often is given up sooner: after three times its longest interval so far, but not before 4 s.
+	// Raise it for cameras with less than a picture in 10 s.
 	StaleAfter time.Duration
 
-	// KeyframeAfter is how long to wait for a random access point before the state becomes NoKeyframe (default 12 s). The
-	// session goes on; it is given up after six times as long.
+	// KeyframeAfter is how long to wait for a random access point before the state becomes
+	// NoKeyframe (default 12 s). The session goes on; it is given up after six times as long.
 	KeyframeAfter time.Duration
 
-	// Now is the time on a scale that does not step, of which the pictures' times are then. Nil: the machine's wall clock, whose
-	// steps the pictures' times follow.
+	// Now is the time on a scale that does not step, of which the pictures' times are then. Nil:
+	// the machine's wall clock, whose steps the pictures' times follow.
 	Now func() time.Time
 
 	teardown time.Duration // for tests: in place of teardownTime
@@ -67,17 +71,20 @@ func (c Config) now() func() time.Time {
 	return time.Now
 }
 
-// TLS says how far the certificate of an rtsps camera is trusted. The zero value asks for a valid chain and host name.
+// TLS says how far the certificate of an rtsps camera is trusted. The zero value asks for a valid
+// chain and host name.
 type TLS struct {
 	// InsecureSkipVerify accepts any certificate.
 	InsecureSkipVerify bool
-	// Fingerprint is the SHA-256 of the camera's certificate in hex, colons allowed; nothing else is then checked.
+	// Fingerprint is the SHA-256 of the camera's certificate in hex, colons allowed; nothing else
+	// is then checked.
 	Fingerprint string
 }
 
 // LogValue keeps the password out of logs.
 func (c Config) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("camera", c.Camera), slog.String("stream", c.Stream), slog.String("url", redactURL(c.URL)),
+	return slog.GroupValue(slog.String("camera", c.Camera), slog.String("stream", c.Stream),
+		slog.String("url", redactURL(c.URL)),
 		slog.String("transport", c.Transport))
 }
 
@@ -98,7 +105,8 @@ func redactURL(s string) string {
 	return hideQueryPassword(u.String())
 }
 
-// queryPassword is a password in a path or query, as in rtsp://host/user=admin&password=secret&channel=1, which some makes want.
+// queryPassword is a password in a path or query, as in
+// rtsp://host/user=admin&password=secret&channel=1, which some makes want.
 var queryPassword = regexp.MustCompile(`(?i)\b((?:pass|passwd|password|pwd|token|secret)(?:=|%3D))[^&/;\s"]*`)
 
 func hideQueryPassword(text string) string { return queryPassword.ReplaceAllString(text, "${1}***") }
@@ -120,13 +128,16 @@ func (c Config) check() (*target, error) {
 	u, err := url.Parse(c.URL)
 	switch {
 	case err != nil: // the error of url.Parse repeats the URL, which may hold a password
-		add("read url: it is not a valid URL; write rtsp://host/path and put user name and password in their own fields")
+		add(
+			"read url: it is not a valid URL; write rtsp://host/path and put user name and password " +
+				"in their own fields")
 	case u.Scheme != "rtsp" && u.Scheme != "rtsps":
 		add("read url %q: the scheme must be rtsp or rtsps", redactURL(c.URL))
 	case u.Hostname() == "":
 		add("read url %q: the host is missing", redactURL(c.URL))
 	case u.User != nil:
-		add("read url %q: user name and password do not belong into the URL; use username and password (or password_file)", redactURL(c.URL))
+		add("read url %q: user name and password do not belong into the URL; use username and password (or "+
+			"password_file)", redactURL(c.URL))
 	case u.Fragment != "" || u.Opaque != "":
 		add("read url %q: fragments and opaque URLs are not RTSP", redactURL(c.URL))
 	default:

@@ -22,7 +22,8 @@ from gi.repository import Gst, GstRtspServer
 Gst.init(None)
 assert all(Gst.ElementFactory.find(e) for e in "x264enc x265enc jpegenc rtph264pay rtph265pay rtpjpegpay videotestsrc".split())`)
 	if out, err := check.CombinedOutput(); err != nil {
-		t.Skipf("GStreamer's RTSP server is not installed (python3-gi gir1.2-gst-rtsp-server-1.0 and the good, bad and ugly plugins): %s", out)
+		t.Skipf("GStreamer's RTSP server is not installed (python3-gi gir1.2-gst-rtsp-server-1.0 and the good, bad "+
+			"and ugly plugins): %s", out)
 	}
 	cmd := exec.Command(python, "testdata/gst_server.py", user, password)
 	cmd.Stderr = os.Stderr
@@ -42,7 +43,8 @@ assert all(Gst.ElementFactory.find(e) for e in "x264enc x265enc jpegenc rtph264p
 	return "127.0.0.1:" + strings.TrimSpace(port)
 }
 
-// A server that is not gortsplib's: all codecs, both transports, digest sign-in with odd characters.
+// A server that is not gortsplib's: all codecs, both transports, digest sign-in with odd
+// characters.
 func TestReadsGStreamer(t *testing.T) {
 	t.Parallel()
 	const user, password = "view er@1", `p:a/s@s%w "ü"` + "\\"

@@ -12,8 +12,8 @@ import (
 	"vmsbridge/agent/camera/clip"
 )
 
-// TestRefusedKeepalive: a camera whose nonce has aged answers 401 to the requests that keep the session alive, and goes on
-// sending. The session goes on too.
+// TestRefusedKeepalive: a camera whose nonce has aged answers 401 to the requests that keep the
+// session alive, and goes on sending. The session goes on too.
 func TestRefusedKeepalive(t *testing.T) {
 	t.Parallel()
 	timeout := regexp.MustCompile(`(?m)^(Session: [^;\r]+)(;timeout=\d+)?\r$`)

@@ -5,7 +5,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// Metrics are the metrics of all Sources of a process, each with the labels camera and stream. Safe for concurrent use.
+// Metrics are the metrics of all Sources of a process, each with the labels camera and stream. Safe
+// for concurrent use.
 type Metrics struct {
 	units, bytes, damaged, lost, decodeErrors, clamped, reconnects, panics *prometheus.CounterVec
 	state                                                                  *prometheus.GaugeVec
@@ -43,7 +44,8 @@ func (m *Metrics) add(camera, stream string, was, is Stats) {
 	}{
 		{m.units, was.Units, is.Units}, {m.bytes, was.Bytes, is.Bytes}, {m.damaged, was.Damaged, is.Damaged},
 		{m.lost, was.LostPackets, is.LostPackets}, {m.decodeErrors, was.DecodeErrors, is.DecodeErrors},
-		{m.clamped, was.ClampedTimes, is.ClampedTimes}, {m.reconnects, was.Reconnects, is.Reconnects}, {m.panics, was.Panics, is.Panics},
+		{m.clamped, was.ClampedTimes, is.ClampedTimes}, {m.reconnects, was.Reconnects, is.Reconnects}, {m.panics,
+			was.Panics, is.Panics},
 	} {
 		c.vec.WithLabelValues(camera, stream).Add(float64(c.is - c.was))
 	}
@@ -65,7 +67,8 @@ func (m *Metrics) setState(camera, stream string, was, is State) {
 // Forget drops the series of a camera whose sources have ended for good.
 func (m *Metrics) Forget(camera string) {
 	of := prometheus.Labels{"camera": camera}
-	for _, v := range []*prometheus.CounterVec{m.units, m.bytes, m.damaged, m.lost, m.decodeErrors, m.clamped, m.reconnects, m.panics} {
+	for _, v := range []*prometheus.CounterVec{m.units, m.bytes, m.damaged, m.lost, m.decodeErrors, m.clamped,
+		m.reconnects, m.panics} {
 		v.DeletePartialMatch(of)
 	}
 	m.state.DeletePartialMatch(of)

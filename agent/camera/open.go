@@ -65,7 +65,8 @@ func (s *session) prepare(c choice) *Failure {
 		s.lastErr = err.Error()
 	})
 	if err != nil {
-		return failf(UnsupportedCodec, err, "The camera packs its %s stream in a way that cannot be read (%s). Choose another profile or codec in the camera.", c.codec, s.t.clean(err.Error()))
+		return failf(UnsupportedCodec, err, "The camera packs its %s stream in a way that cannot be read (%s). "+
+			"Choose another profile or codec in the camera.", c.codec, s.t.clean(err.Error()))
 	}
 	return nil
 }
@@ -79,7 +80,8 @@ func (s *session) transportName() string {
 	return name
 }
 
-// bounded runs a request of the client with a limit. Being cut off, the client returns an error of its own.
+// bounded runs a request of the client with a limit. Being cut off, the client returns an error of
+// its own.
 func (s *session) bounded(limit time.Duration, request func() error) error {
 	var expired atomic.Bool
 	timer := time.AfterFunc(limit, func() {

@@ -11,8 +11,8 @@ import (
 	"vmsbridge/agent/camera/clip"
 )
 
-// TestServerThatNamesNoPorts: some cameras leave server_port out of their answer to SETUP; their packets are then taken from
-// whatever port of theirs.
+// TestServerThatNamesNoPorts: some cameras leave server_port out of their answer to SETUP; their
+// packets are then taken from whatever port of theirs.
 func TestServerThatNamesNoPorts(t *testing.T) {
 	t.Parallel()
 	ports := regexp.MustCompile(`;server_port=[0-9-]+`)

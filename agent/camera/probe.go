@@ -25,9 +25,11 @@ type Report struct {
 	Transport string
 	SignIn    string        // "", "basic" or "digest"
 	FirstUnit time.Duration // from dialling to the first access unit
-	// Units are the first access units from a random access point on, for decoding a still: up to 50, as long as they are whole.
+	// Units are the first access units from a random access point on, for decoding a still: up to
+	// 50, as long as they are whole.
 	Units []AccessUnit
-	// CameraClock is how far the camera's clock is ahead of ours, if it sent a sender report in time.
+	// CameraClock is how far the camera's clock is ahead of ours, if it sent a sender report in
+	// time.
 	CameraClock      time.Duration
 	CameraClockKnown bool
 }
@@ -35,8 +37,9 @@ type Report struct {
 // probeFor is how long Probe looks at a stream that plays.
 const probeFor = 3 * time.Second
 
-// Probe connects once, looks at the stream for three seconds and returns what it saw. The error is a *Failure, whose text says
-// what to do; the Report then holds what was found before. ctx bounds all.
+// Probe connects once, looks at the stream for three seconds and returns what it saw. The error is
+// a *Failure, whose text says what to do; the Report then holds what was found before. ctx bounds
+// all.
 func Probe(ctx context.Context, cfg Config) (Report, error) {
 	t, err := cfg.check()
 	if err != nil {
@@ -72,7 +75,8 @@ func Probe(ctx context.Context, cfg Config) (Report, error) {
 	return Report{}, errors.New("probe camera: no transport to try")
 }
 
-// noServerPorts says that the camera did not name its UDP ports, so that packets must be taken from any.
+// noServerPorts says that the camera did not name its UDP ports, so that packets must be taken from
+// any.
 func noServerPorts(f *Failure) bool {
 	var e liberrors.ErrClientServerPortsNotProvided
 	return errors.As(f, &e)
@@ -97,8 +101,9 @@ func (p *prober) look(ctx context.Context, t *target, tr gortsplib.Transport, an
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var stats counters
-	s := &session{t: t, log: slog.New(slog.DiscardHandler), stats: &stats, clock: capture.NewClock(nil), transport: tr, anyPort: anyPort,
-		onInfo: func(i info) { p.mu.Lock(); p.info = i; p.mu.Unlock() }}
+	s := &session{t: t, log: slog.New(slog.DiscardHandler), stats: &stats, clock: capture.NewClock(nil), transport: tr,
+		anyPort: anyPort,
+		onInfo:  func(i info) { p.mu.Lock(); p.info = i; p.mu.Unlock() }}
 	var done sync.Once
 	var timer *time.Timer
 	s.onUnit = func(u AccessUnit) {
@@ -116,8 +121,10 @@ func (p *prober) look(ctx context.Context, t *target, tr gortsplib.Transport, an
 		f = nil // enough was seen, whatever ended it
 	}
 	snap := stats.snapshot()
-	r := Report{Codec: p.info.codec, Width: p.info.width, Height: p.info.height, Keyframes: p.keyframes, Transport: s.transportName(),
-		SignIn: s.signIn.Outcome().Method, Units: p.units, CameraClock: snap.CameraClock, CameraClockKnown: snap.CameraClockKnown}
+	r := Report{Codec: p.info.codec, Width: p.info.width, Height: p.info.height, Keyframes: p.keyframes,
+		Transport: s.transportName(),
+		SignIn:    s.signIn.Outcome().Method, Units: p.units, CameraClock: snap.CameraClock,
+		CameraClockKnown: snap.CameraClockKnown}
 	if o := s.offers.Load(); o != nil {
 		r.Offers = *o
 	}

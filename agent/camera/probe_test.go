@@ -17,7 +17,8 @@ import (
 
 func TestProbe(t *testing.T) {
 	t.Parallel()
-	cam := &fakeCamera{clip: clip.Load(t, "plain.h264"), udp: true, methods: []auth.VerifyMethod{auth.VerifyMethodDigestMD5}, user: "viewer", password: "secret"}
+	cam := &fakeCamera{clip: clip.Load(t, "plain.h264"), udp: true,
+		methods: []auth.VerifyMethod{auth.VerifyMethodDigestMD5}, user: "viewer", password: "secret"}
 	cam.onSetup = func(ctx *gortsplib.ServerHandlerOnSetupCtx) *base.Response {
 		if ctx.Transport == gortsplib.TransportTCP {
 			return &base.Response{StatusCode: base.StatusUnsupportedTransport}
@@ -31,7 +32,8 @@ func TestProbe(t *testing.T) {
 	r, err := Probe(t.Context(), cfg)
 	require.NoError(t, err)
 	require.Equal(t, []Offer{{Kind: "video", Codec: "H.264", Supported: true}}, r.Offers)
-	require.Equal(t, []any{H264, 160, 120, "udp", "digest", "gortsplib"}, []any{r.Codec, r.Width, r.Height, r.Transport, r.SignIn, r.Server})
+	require.Equal(t, []any{H264, 160, 120, "udp", "digest", "gortsplib"},
+		[]any{r.Codec, r.Width, r.Height, r.Transport, r.SignIn, r.Server})
 	require.InDelta(t, 40, r.Rate, 4)
 	require.InDelta(t, 250, r.Keyframes.Milliseconds(), 60)
 	require.Positive(t, r.FirstUnit)
@@ -47,7 +49,8 @@ func TestProbeFails(t *testing.T) {
 	require.ErrorContains(t, err, "scheme must be rtsp or rtsps")
 
 	var f *Failure
-	r, err := Probe(t.Context(), testConfig("rtsp://"+script(t, describes(sdpHead+"m=video 0 RTP/AVP 96\r\na=rtpmap:96 AV1/90000\r\n"))+"/x"))
+	r, err := Probe(t.Context(),
+		testConfig("rtsp://"+script(t, describes(sdpHead+"m=video 0 RTP/AVP 96\r\na=rtpmap:96 AV1/90000\r\n"))+"/x"))
 	require.ErrorAs(t, err, &f)
 	require.Equal(t, UnsupportedCodec, f.State)
 	require.Equal(t, []Offer{{Kind: "video", Codec: "AV1", Supported: false}}, r.Offers)
@@ -76,7 +79,8 @@ func TestConfigProblems(t *testing.T) {
 		{Config{URL: "rtsp:///x"}, []string{"the host is missing"}},
 		{Config{URL: "rtsp://u:p@h/x"}, []string{"do not belong into the URL"}},
 		{Config{URL: "rtsp://h/x#y"}, []string{"fragments"}},
-		{Config{URL: "rtsp://h/x", Transport: "carrier pigeon", TLS: TLS{Fingerprint: "ab"}, ReadTimeout: -1, Password: "a\nb"},
+		{Config{URL: "rtsp://h/x", Transport: "carrier pigeon", TLS: TLS{Fingerprint: "ab"}, ReadTimeout: -1,
+			Password: "a\nb"},
 			[]string{"auto, tcp, udp or multicast", "64 digits", "must not be negative", "line breaks"}},
 	} {
 		_, err := New(tc.cfg, nil, nil)
@@ -112,5 +116,6 @@ func TestMetricsAreShared(t *testing.T) {
 	r.waitUnits(5)
 	require.Equal(t, 1.0, testutil.ToFloat64(m.state.WithLabelValues("gate", "main", "online")))
 	r.stop()
-	require.GreaterOrEqual(t, testutil.ToFloat64(m.units.WithLabelValues("gate", "main")), 12.0, "the last second is counted too")
+	require.GreaterOrEqual(t, testutil.ToFloat64(m.units.WithLabelValues("gate", "main")), 12.0,
+		"the last second is counted too")
 }

@@ -11,7 +11,8 @@ import (
 	"vmsbridge/agent/camera/unit"
 )
 
-// unknownLoss is a gap in the sequence numbers too large to be loss: doubled or reordered packets, or a restart.
+// unknownLoss is a gap in the sequence numbers too large to be loss: doubled or reordered packets,
+// or a restart.
 const unknownLoss = 1000
 
 // onPacket is called for every RTP packet of the stream, mu held.
@@ -41,8 +42,8 @@ func (s *session) onLost(n uint64) {
 	}
 }
 
-// onDecodeError is told of packets that the RTSP client refused, mu held. It refuses every packet of a new SSRC for ever,
-// while the session seems alive.
+// onDecodeError is told of packets that the RTSP client refused, mu held. It refuses every packet
+// of a new SSRC for ever, while the session seems alive.
 func (s *session) onDecodeError(err error) {
 	s.stats.decodeErrors.Add(1)
 	s.lastErr = err.Error()

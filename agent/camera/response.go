@@ -9,7 +9,8 @@ import (
 	"vmsbridge/agent/camera/offer"
 )
 
-// onResponse reads what a response tells beside what the client reads, and puts right what it could not read.
+// onResponse reads what a response tells beside what the client reads, and puts right what it could
+// not read.
 func (s *session) onResponse(res *base.Response) {
 	s.guarded(func() { s.readResponse(res) })
 }
@@ -39,8 +40,8 @@ func isSDP(h base.Header) bool {
 	return len(ct) == 1 && strings.HasPrefix(strings.ToLower(strings.TrimSpace(ct[0])), "application/sdp")
 }
 
-// tidyTransport leaves a Transport header alone unless the library cannot read it with a source that is no address: many
-// cameras put a host name or nothing there.
+// tidyTransport leaves a Transport header alone unless the library cannot read it with a source
+// that is no address: many cameras put a host name or nothing there.
 func tidyTransport(v string) string {
 	var th headers.Transport
 	if th.Unmarshal(base.HeaderValue{v}) == nil {
@@ -48,7 +49,8 @@ func tidyTransport(v string) string {
 	}
 	var keep []string
 	for part := range strings.SplitSeq(v, ";") {
-		if name, _, _ := strings.Cut(strings.TrimSpace(part), "="); strings.EqualFold(name, "source") || strings.EqualFold(name, "ssrc") {
+		if name, _, _ := strings.Cut(strings.TrimSpace(part), "="); strings.EqualFold(name, "source") ||
+			strings.EqualFold(name, "ssrc") {
 			continue
 		}
 		keep = append(keep, part)

@@ -20,7 +20,8 @@ const (
 	knockTimeout = 2 * time.Second
 )
 
-// retrySignIn are the waits after wrong credentials. Cameras lock an account after a few wrong attempts within minutes.
+// retrySignIn are the waits after wrong credentials. Cameras lock an account after a few wrong
+// attempts within minutes.
 var retrySignIn = []time.Duration{30 * time.Second, 2 * time.Minute, 5 * time.Minute}
 
 // retry decides how long to wait after a failure. The zero value is ready.
@@ -59,7 +60,8 @@ func (r *retry) next(f *Failure, online time.Duration, now time.Time) time.Durat
 // returned starts a new series: the camera's port answers again.
 func (r *retry) returned() { *r = retry{} }
 
-// pause waits. While a camera is unreachable, its port is tried now and then; when it answers, pause ends early and says so.
+// pause waits. While a camera is unreachable, its port is tried now and then; when it answers,
+// pause ends early and says so.
 func pause(ctx context.Context, d time.Duration, knock string) (answered bool) {
 	end := time.NewTimer(d)
 	defer end.Stop()

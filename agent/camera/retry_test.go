@@ -54,5 +54,6 @@ func TestRetryAfterWrongCredentials(t *testing.T) {
 		require.LessOrEqual(t, d, want*12/10, "attempt %d", i)
 		now = now.Add(d)
 	}
-	require.Less(t, r.next(&Failure{State: Unreachable}, 0, now), 1200*time.Millisecond, "another trouble has its own series")
+	require.Less(t, r.next(&Failure{State: Unreachable}, 0, now), 1200*time.Millisecond,
+		"another trouble has its own series")
 }

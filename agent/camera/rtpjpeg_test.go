@@ -10,8 +10,9 @@ import (
 	"vmsbridge/agent/camera/clip"
 )
 
-// TestUnreadableRTPJPEG: RTP says what a JPEG is like in a few bytes, and some of what it may say cannot be read here. Such a
-// camera is told apart from one that is well, and nothing of it reaches the decoder.
+// TestUnreadableRTPJPEG: RTP says what a JPEG is like in a few bytes, and some of what it may say
+// cannot be read here. Such a camera is told apart from one that is well, and nothing of it reaches
+// the decoder.
 func TestUnreadableRTPJPEG(t *testing.T) {
 	t.Parallel()
 	first := func(p *rtp.Packet) bool { return p.Payload[1] == 0 && p.Payload[2] == 0 && p.Payload[3] == 0 }

@@ -9,8 +9,8 @@ import (
 	"github.com/bluenviron/gortsplib/v4/pkg/conn"
 )
 
-// script is a server that answers each request as it is told, for cameras that no RTSP library could play. A nil answer closes
-// the connection.
+// script is a server that answers each request as it is told, for cameras that no RTSP library
+// could play. A nil answer closes the connection.
 func script(t *testing.T, answer func(*base.Request) *base.Response) (address string) {
 	t.Helper()
 	return listen(t, func(c net.Conn) {

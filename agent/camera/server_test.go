@@ -64,7 +64,8 @@ type fakeCamera struct {
 
 const fakeInterval = 25 * time.Millisecond
 
-func (f *fakeCamera) OnDescribe(ctx *gortsplib.ServerHandlerOnDescribeCtx) (*base.Response, *gortsplib.ServerStream, error) {
+func (f *fakeCamera) OnDescribe(ctx *gortsplib.ServerHandlerOnDescribeCtx) (*base.Response, *gortsplib.ServerStream,
+	error) {
 	if f.user != "" && !ctx.Conn.VerifyCredentials(ctx.Request, f.user, f.password) {
 		f.mu.Lock()
 		if ctx.Request.Header["Authorization"] != nil {
@@ -118,8 +119,9 @@ func (f *fakeCamera) OnPacketsLost(*gortsplib.ServerHandlerOnPacketsLostCtx)    
 func (f *fakeCamera) OnDecodeError(*gortsplib.ServerHandlerOnDecodeErrorCtx)           {}
 func (f *fakeCamera) OnStreamWriteError(*gortsplib.ServerHandlerOnStreamWriteErrorCtx) {}
 
-// left waits for the end of the only session. Over TCP it may be the connection that ends it: what the camera sent and nobody read any
-// more breaks the connection, perhaps before the camera has seen the TEARDOWN in front of its end.
+// left waits for the end of the only session. Over TCP it may be the connection that ends it: what
+// the camera sent and nobody read any more breaks the connection, perhaps before the camera has
+// seen the TEARDOWN in front of its end.
 func (f *fakeCamera) left(transport string) {
 	f.t.Helper()
 	how := &f.torn
@@ -151,7 +153,8 @@ func multicastHost(t *testing.T) string {
 		addrs, err := i.Addrs()
 		require.NoError(t, err)
 		for _, a := range addrs {
-			if n, isNet := a.(*net.IPNet); isNet && n.IP.To4() != nil && i.Flags&(net.FlagUp|net.FlagMulticast) == net.FlagUp|net.FlagMulticast {
+			if n, isNet := a.(*net.IPNet); isNet && n.IP.To4() != nil &&
+				i.Flags&(net.FlagUp|net.FlagMulticast) == net.FlagUp|net.FlagMulticast {
 				return n.IP.String()
 			}
 		}
@@ -161,7 +164,8 @@ func multicastHost(t *testing.T) string {
 }
 
 func (f *fakeCamera) open(address string) {
-	f.server = &gortsplib.Server{Handler: f, RTSPAddress: address, AuthMethods: f.methods, TLSConfig: f.tls, DisableRTCPSenderReports: true}
+	f.server = &gortsplib.Server{Handler: f, RTSPAddress: address, AuthMethods: f.methods, TLSConfig: f.tls,
+		DisableRTCPSenderReports: true}
 	var bound net.Addr
 	f.server.Listen = func(network, addr string) (net.Listener, error) {
 		l := net.Listen
@@ -177,10 +181,12 @@ func (f *fakeCamera) open(address string) {
 	for range 50 { // two neighbouring ports that are free
 		if f.udp {
 			p := freePortPair(f.t)
-			f.server.UDPRTPAddress, f.server.UDPRTCPAddress = fmt.Sprintf("127.0.0.1:%d", p), fmt.Sprintf("127.0.0.1:%d", p+1)
+			f.server.UDPRTPAddress, f.server.UDPRTCPAddress = fmt.Sprintf("127.0.0.1:%d", p),
+				fmt.Sprintf("127.0.0.1:%d", p+1)
 		}
 		if f.multicast {
-			f.server.MulticastIPRange, f.server.MulticastRTPPort, f.server.MulticastRTCPPort = "239.77.0.0/24", 24000, 24001
+			f.server.MulticastIPRange, f.server.MulticastRTPPort, f.server.MulticastRTCPPort = "239.77.0.0/24", 24000,
+				24001
 		}
 		err := f.server.Start()
 		if err == nil {
@@ -206,7 +212,8 @@ func (f *fakeCamera) open(address string) {
 		f.format = &format.MJPEG{}
 	}
 	f.media = &description.Media{Type: description.MediaTypeVideo, Formats: []format.Format{f.format}}
-	f.stream = &gortsplib.ServerStream{Server: f.server, Desc: &description.Session{Medias: []*description.Media{f.media}}}
+	f.stream = &gortsplib.ServerStream{Server: f.server,
+		Desc: &description.Session{Medias: []*description.Media{f.media}}}
 	require.NoError(f.t, f.stream.Initialize())
 	scheme := "rtsp"
 	if f.tls != nil {
@@ -235,7 +242,8 @@ func (f *fakeCamera) feed(ctx context.Context) {
 	due := time.NewTimer(0)
 	defer due.Stop()
 	for i := 0; ; i++ {
-		// By the clock, as a camera takes pictures: with a ticker, which leaves out what comes too late, RTP time would fall behind.
+		// By the clock, as a camera takes pictures: with a ticker, which leaves out what comes too
+		// late, RTP time would fall behind.
 		due.Reset(time.Until(began.Add(time.Duration(i+1) * fakeInterval)))
 		select {
 		case <-ctx.Done():

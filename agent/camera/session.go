@@ -27,9 +27,9 @@ const (
 
 // session is one connection, from DESCRIBE to TEARDOWN.
 //
-// The RTSP client calls back on its own goroutines (one for TCP; for UDP one for RTP and one for RTCP). Everything they touch
-// is behind mu. They never close the client, which would wait for themselves: they leave a failure in failed, and run, which
-// looks after the session, closes it.
+// The RTSP client calls back on its own goroutines (one for TCP; for UDP one for RTP and one for
+// RTCP). Everything they touch is behind mu. They never close the client, which would wait for
+// themselves: they leave a failure in failed, and run, which looks after the session, closes it.
 type session struct {
 	t      *target
 	log    *slog.Logger
@@ -79,11 +79,13 @@ type info struct {
 	transport     string
 }
 
-// run opens the session and keeps it until it fails or ctx ends. It returns after everything has stopped; nil means ctx.
+// run opens the session and keeps it until it fails or ctx ends. It returns after everything has
+// stopped; nil means ctx.
 func (s *session) run(ctx context.Context) (f *Failure) {
 	s.failed = make(chan *Failure, 1)
-	s.dialer = dial.New(dial.Options{Host: s.t.url.Hostname(), Connect: s.t.ConnectTimeout, Idle: s.t.ReadTimeout, Fingerprint: s.t.fingerprint,
-		Insecure: s.t.TLS.InsecureSkipVerify})
+	s.dialer = dial.New(dial.Options{Host: s.t.url.Hostname(), Connect: s.t.ConnectTimeout, Idle: s.t.ReadTimeout,
+		Fingerprint: s.t.fingerprint,
+		Insecure:    s.t.TLS.InsecureSkipVerify})
 	s.signIn = signin.New(s.t.Username, s.t.secure || s.t.AllowInsecureBasic)
 	s.client = &gortsplib.Client{
 		Scheme:                s.t.url.Scheme,
@@ -139,7 +141,8 @@ func (s *session) close() {
 	s.client.Close()
 }
 
-// fail ends the session with the first failure, mu held: nothing is handed on any more. It never blocks.
+// fail ends the session with the first failure, mu held: nothing is handed on any more. It never
+// blocks.
 func (s *session) fail(f *Failure) {
 	s.over = true
 	select {
@@ -162,6 +165,7 @@ func (s *session) rescue() {
 	if r := recover(); r != nil {
 		s.stats.panics.Add(1)
 		s.log.Error("caught a bug while reading a camera", "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
-		s.fail(failf(Refused, fmt.Errorf("panic: %v", r), "The camera's stream met a bug in this program. The connection is made anew; please report it with the log."))
+		s.fail(failf(Refused, fmt.Errorf("panic: %v", r), "The camera's stream met a bug in this program. The "+
+			"connection is made anew; please report it with the log."))
 	}
 }

@@ -31,14 +31,19 @@ func TestSignsIn(t *testing.T) {
 	}{
 		{"digest md5", []auth.VerifyMethod{auth.VerifyMethodDigestMD5}, "viewer", "secret", false},
 		{"digest sha-256", []auth.VerifyMethod{auth.VerifyMethodDigestSHA256}, "viewer", "secret", false},
-		{"digest before basic", []auth.VerifyMethod{auth.VerifyMethodBasic, auth.VerifyMethodDigestMD5}, "viewer", "secret", false},
-		{"odd characters, digest", []auth.VerifyMethod{auth.VerifyMethodDigestMD5}, "vi:ew@er %20/ü", oddPassword, false},
-		{"odd characters, sha-256", []auth.VerifyMethod{auth.VerifyMethodDigestSHA256}, "vi:ew@er %20/ü", oddPassword, false},
-		{"odd characters, basic", []auth.VerifyMethod{auth.VerifyMethodBasic}, "vi@ew%er ü/", strings.ReplaceAll(oddPassword, ":", ""), true},
+		{"digest before basic", []auth.VerifyMethod{auth.VerifyMethodBasic, auth.VerifyMethodDigestMD5}, "viewer",
+			"secret", false},
+		{"odd characters, digest", []auth.VerifyMethod{auth.VerifyMethodDigestMD5}, "vi:ew@er %20/ü", oddPassword,
+			false},
+		{"odd characters, sha-256", []auth.VerifyMethod{auth.VerifyMethodDigestSHA256}, "vi:ew@er %20/ü", oddPassword,
+			false},
+		{"odd characters, basic", []auth.VerifyMethod{auth.VerifyMethodBasic}, "vi@ew%er ü/",
+			strings.ReplaceAll(oddPassword, ":", ""), true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			cam := (&fakeCamera{clip: clip.Load(t, "plain.h264"), methods: tc.methods, user: tc.user, password: tc.pw}).start(t)
+			cam := (&fakeCamera{clip: clip.Load(t, "plain.h264"), methods: tc.methods, user: tc.user,
+				password: tc.pw}).start(t)
 			cfg := testConfig(cam.url)
 			cfg.Username, cfg.Password, cfg.AllowInsecureBasic = tc.user, tc.pw, tc.basic
 			requireSane(t, read(t, cfg).waitUnits(5))
@@ -46,10 +51,12 @@ func TestSignsIn(t *testing.T) {
 	}
 }
 
-// Wrong credentials are tried once and then left alone for half a minute, also by auto, which has two transports to try.
+// Wrong credentials are tried once and then left alone for half a minute, also by auto, which has
+// two transports to try.
 func TestWrongCredentials(t *testing.T) {
 	t.Parallel()
-	cam := (&fakeCamera{clip: clip.Load(t, "plain.h264"), methods: []auth.VerifyMethod{auth.VerifyMethodDigestMD5}, user: "viewer", password: "right"}).start(t)
+	cam := (&fakeCamera{clip: clip.Load(t, "plain.h264"), methods: []auth.VerifyMethod{auth.VerifyMethodDigestMD5},
+		user: "viewer", password: "right"}).start(t)
 	cfg := testConfig(cam.url)
 	cfg.Transport = TransportAuto
 	cfg.Username, cfg.Password = "viewer", "wrong"
@@ -66,7 +73,8 @@ func TestWrongCredentials(t *testing.T) {
 	require.Equal(t, 1, cam.count(&cam.failures))
 }
 
-// A camera, or a man in the middle, that offers only Basic gets no password over plain RTSP, unless that is allowed.
+// A camera, or a man in the middle, that offers only Basic gets no password over plain RTSP, unless
+// that is allowed.
 func TestBasicDowngrade(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -78,7 +86,8 @@ func TestBasicDowngrade(t *testing.T) {
 		if req.Method == base.Options {
 			return ok(nil)
 		}
-		return &base.Response{StatusCode: base.StatusUnauthorized, Header: base.Header{"WWW-Authenticate": base.HeaderValue{`Basic realm="cam"`}}}
+		return &base.Response{StatusCode: base.StatusUnauthorized,
+			Header: base.Header{"WWW-Authenticate": base.HeaderValue{`Basic realm="cam"`}}}
 	})
 	cfg := testConfig("rtsp://" + address + "/cam")
 	cfg.Username, cfg.Password = "viewer", "secret"
@@ -95,8 +104,8 @@ func TestBasicDowngrade(t *testing.T) {
 	require.Equal(t, []string{"Basic " + base64.StdEncoding.EncodeToString([]byte("viewer:secret"))}, authorizations)
 }
 
-// The user name is escaped and the opaque value returned, as RFC 7616 wants it; checked by a parser of our own, because
-// gortsplib's server does neither. A scheme in odd spelling is understood.
+// The user name is escaped and the opaque value returned, as RFC 7616 wants it; checked by a parser
+// of our own, because gortsplib's server does neither. A scheme in odd spelling is understood.
 func TestDigestHeader(t *testing.T) {
 	t.Parallel()
 	user := `a"b\c`
@@ -126,8 +135,8 @@ func TestDigestHeader(t *testing.T) {
 	require.NotZero(t, verified)
 }
 
-// A camera that signed us in and then refuses with the same credentials (its nonce ran out) is no case of wrong ones: it is
-// asked again at once, then in ordinary intervals.
+// A camera that signed us in and then refuses with the same credentials (its nonce ran out) is no
+// case of wrong ones: it is asked again at once, then in ordinary intervals.
 func TestRefusedAfterSignIn(t *testing.T) {
 	t.Parallel()
 	challenge := base.Header{"WWW-Authenticate": base.HeaderValue{`Digest realm="cam", nonce="n1"`}}
@@ -138,14 +147,16 @@ func TestRefusedAfterSignIn(t *testing.T) {
 		case req.Method == base.Options:
 			return ok(nil)
 		case req.Header["Authorization"] == nil:
-			return &base.Response{StatusCode: base.StatusUnauthorized, Header: base.Header{"WWW-Authenticate": challenge["WWW-Authenticate"]}}
+			return &base.Response{StatusCode: base.StatusUnauthorized,
+				Header: base.Header{"WWW-Authenticate": challenge["WWW-Authenticate"]}}
 		case req.Method == base.Describe:
 			return ok([]byte(sdpHead + "m=video 0 RTP/AVP 26\r\na=control:1\r\n"))
 		}
 		mu.Lock()
 		defer mu.Unlock()
 		setups++
-		return &base.Response{StatusCode: base.StatusUnauthorized, Header: base.Header{"WWW-Authenticate": challenge["WWW-Authenticate"]}}
+		return &base.Response{StatusCode: base.StatusUnauthorized,
+			Header: base.Header{"WWW-Authenticate": challenge["WWW-Authenticate"]}}
 	})
 	cfg := testConfig("rtsp://" + address + "/cam")
 	cfg.Username, cfg.Password = "viewer", "secret"
@@ -187,9 +198,13 @@ func TestNoSecretsLeak(t *testing.T) {
 	}), &slog.HandlerOptions{Level: slog.LevelDebug}))
 	replies := []*base.Response{
 		{StatusCode: 499, StatusMessage: "go away " + password},
-		{StatusCode: base.StatusUnauthorized, Header: base.Header{"WWW-Authenticate": base.HeaderValue{"Digest realm=\"" + password + "\", nonce=\"x\""}}},
-		{StatusCode: base.StatusMovedPermanently, Header: base.Header{"Location": base.HeaderValue{"rtsp://viewer:hunter2@elsewhere.test/" + password}}},
-		{StatusCode: base.StatusOK, Header: base.Header{"Content-Type": base.HeaderValue{password}}, Body: []byte(password)},
+		{StatusCode: base.StatusUnauthorized,
+			Header: base.Header{"WWW-Authenticate": base.HeaderValue{"Digest realm=\"" + password +
+				"\", nonce=\"x\""}}},
+		{StatusCode: base.StatusMovedPermanently,
+			Header: base.Header{"Location": base.HeaderValue{"rtsp://viewer:hunter2@elsewhere.test/" + password}}},
+		{StatusCode: base.StatusOK, Header: base.Header{"Content-Type": base.HeaderValue{password}},
+			Body: []byte(password)},
 	}
 	for i, reply := range replies {
 		address := script(t, func(req *base.Request) *base.Response {

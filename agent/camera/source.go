@@ -15,10 +15,12 @@ import (
 
 // Handler receives what a Source produces. Both functions may be nil.
 type Handler struct {
-	// OnUnit gets each access unit, in decode order, never two at once. It is called by the goroutine that reads the
-	// camera and must not block: a reader held up for seconds loses the session.
+	// OnUnit gets each access unit, in decode order, never two at once. It is called by the
+	// goroutine that reads the camera and must not block: a reader held up for seconds loses the
+	// session.
 	OnUnit func(AccessUnit)
-	// OnStatus gets each change of the status, in order, never two at once. It must not block either.
+	// OnStatus gets each change of the status, in order, never two at once. It must not block
+	// either.
 	OnStatus func(Status)
 }
 
@@ -40,13 +42,15 @@ type Source struct {
 	handler  Handler
 }
 
-// New checks the configuration; the error names all that is wrong with it. log must not be nil; metrics may be.
+// New checks the configuration; the error names all that is wrong with it. log must not be nil;
+// metrics may be.
 func New(cfg Config, log *slog.Logger, metrics *Metrics) (*Source, error) {
 	t, err := cfg.check()
 	if err != nil {
 		return nil, err
 	}
-	return &Source{t: t, log: log.With("camera", cfg.Camera, "stream", cfg.Stream), metrics: metrics, clock: capture.NewClock(cfg.Now), now: cfg.now()}, nil
+	return &Source{t: t, log: log.With("camera", cfg.Camera, "stream", cfg.Stream), metrics: metrics,
+		clock: capture.NewClock(cfg.Now), now: cfg.now()}, nil
 }
 
 // Stats may be called at any time, from any goroutine.
@@ -59,8 +63,8 @@ func (s *Source) Status() Status {
 	return s.status
 }
 
-// Run connects, reads, and connects again, until ctx ends. It returns ctx.Err() after TEARDOWN was sent and everything has
-// stopped; no function of h is called after that. It may be called once.
+// Run connects, reads, and connects again, until ctx ends. It returns ctx.Err() after TEARDOWN was
+// sent and everything has stopped; no function of h is called after that. It may be called once.
 func (s *Source) Run(ctx context.Context, h Handler) error {
 	s.handler = h
 	s.publish(Status{State: Connecting})
@@ -92,7 +96,8 @@ func (s *Source) loop(ctx context.Context) {
 		if attempt > 0 {
 			s.stats.reconnects.Add(1)
 		}
-		ses := &session{t: s.t, log: s.log, stats: &s.stats, clock: s.clock, floor: floor, onUnit: s.unit, onInfo: s.inform,
+		ses := &session{t: s.t, log: s.log, stats: &s.stats, clock: s.clock, floor: floor, onUnit: s.unit,
+			onInfo:    s.inform,
 			transport: transport, anyPort: anyPort, eager: time.Now().After(patient)}
 		began := time.Now()
 		f := s.attempt(ctx, ses)
@@ -139,7 +144,8 @@ func (s *Source) logFailure(f *Failure, wait time.Duration) {
 	if f.Reason != s.toldReason || time.Since(s.toldAt) >= 5*time.Minute {
 		level, s.toldReason, s.toldAt = slog.LevelWarn, f.Reason, time.Now()
 	}
-	args := []any{"state", f.State, "reason", f.Reason, "retry_in", wait.Round(time.Millisecond).String(), "failures", s.failures}
+	args := []any{"state", f.State, "reason", f.Reason, "retry_in", wait.Round(time.Millisecond).String(), "failures",
+		s.failures}
 	if f.cause != nil {
 		args = append(args, "error", s.t.clean(f.cause.Error()))
 	}
@@ -151,8 +157,10 @@ func (s *Source) attempt(ctx context.Context, ses *session) (f *Failure) {
 	defer func() {
 		if r := recover(); r != nil {
 			s.stats.panics.Add(1)
-			s.log.Error("caught a bug while connecting to a camera", "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
-			f = failf(Refused, fmt.Errorf("panic: %v", r), "Connecting to the camera met a bug in this program. It is tried again; please report it with the log.")
+			s.log.Error("caught a bug while connecting to a camera", "panic", fmt.Sprint(r), "stack",
+				string(debug.Stack()))
+			f = failf(Refused, fmt.Errorf("panic: %v", r), "Connecting to the camera met a bug in this program. It "+
+				"is tried again; please report it with the log.")
 		}
 	}()
 	return ses.run(ctx)
@@ -173,10 +181,12 @@ func (s *Source) unit(u AccessUnit) {
 
 // inform is told by a session what became of its stream.
 func (s *Source) inform(i info) {
-	s.publish(Status{State: i.state, Reason: i.reason, Codec: i.codec, Width: i.width, Height: i.height, Transport: i.transport})
+	s.publish(Status{State: i.state, Reason: i.reason, Codec: i.codec, Width: i.width, Height: i.height,
+		Transport: i.transport})
 }
 
-// publish makes a status known if it differs from the last. Codec, size and transport of a failure are those of before.
+// publish makes a status known if it differs from the last. Codec, size and transport of a failure
+// are those of before.
 func (s *Source) publish(next Status) {
 	s.statusMu.Lock()
 	defer s.statusMu.Unlock()
@@ -192,7 +202,8 @@ func (s *Source) publish(next Status) {
 		next.Since = s.now().UTC()
 		s.metrics.setState(s.t.Camera, s.t.Stream, was.State, next.State)
 		if next.State == Online {
-			s.log.Info("camera online", "codec", next.Codec, "width", next.Width, "height", next.Height, "transport", next.Transport)
+			s.log.Info("camera online", "codec", next.Codec, "width", next.Width, "height", next.Height, "transport",
+				next.Transport)
 		}
 	}
 	s.status = next
@@ -201,7 +212,8 @@ func (s *Source) publish(next Status) {
 	}
 }
 
-// everySecond adds up what the reader counted, and writes at most one line about trouble in ten seconds.
+// everySecond adds up what the reader counted, and writes at most one line about trouble in ten
+// seconds.
 func (s *Source) everySecond(stop <-chan struct{}) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -220,8 +232,10 @@ func (s *Source) everySecond(stop <-chan struct{}) {
 		trouble := is.LostPackets + is.UnknownLoss + is.DecodeErrors + is.ClampedTimes
 		before := told.LostPackets + told.UnknownLoss + told.DecodeErrors + told.ClampedTimes
 		if trouble > before && time.Since(toldAt) >= 10*time.Second {
-			s.log.Warn("camera stream has trouble", "lost_packets", is.LostPackets-told.LostPackets, "breaks", is.UnknownLoss-told.UnknownLoss,
-				"unreadable_packets", is.DecodeErrors-told.DecodeErrors, "clamped_times", is.ClampedTimes-told.ClampedTimes,
+			s.log.Warn("camera stream has trouble", "lost_packets", is.LostPackets-told.LostPackets, "breaks",
+				is.UnknownLoss-told.UnknownLoss,
+				"unreadable_packets", is.DecodeErrors-told.DecodeErrors, "clamped_times",
+				is.ClampedTimes-told.ClampedTimes,
 				"damaged_units", is.Damaged-told.Damaged)
 			told, toldAt = is, time.Now()
 		}

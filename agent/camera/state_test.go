@@ -38,9 +38,12 @@ func TestStates(t *testing.T) {
 		{"unavailable", status(503), Refused, "Close other viewers"},
 		{"other code", status(499), Refused, "499 Code 499"},
 		{"unknown sign-in", func(*base.Request) *base.Response {
-			return &base.Response{StatusCode: 401, Header: base.Header{"WWW-Authenticate": base.HeaderValue{`Negotiate`}}}
+			return &base.Response{StatusCode: 401,
+				Header: base.Header{"WWW-Authenticate": base.HeaderValue{`Negotiate`}}}
 		}, Refused, "kind of sign-in"},
-		{"401 without a challenge", func(*base.Request) *base.Response { return &base.Response{StatusCode: 401} }, Refused, "kind of sign-in"},
+		{"401 without a challenge", func(*base.Request) *base.Response {
+			return &base.Response{StatusCode: 401}
+		}, Refused, "kind of sign-in"},
 		{"hangs up", func(*base.Request) *base.Response { return nil }, Disconnected, "closed the connection"},
 		{"garbage description", describes("\x00\xff\x13garbage"), NoVideo, "cannot be read"},
 		{"web page", func(req *base.Request) *base.Response {
@@ -53,18 +56,25 @@ func TestStates(t *testing.T) {
 		{"empty description", describes(""), NoVideo, "cannot be read"},
 		{"no media", describes(sdpHead), NoVideo, "without video"},
 		{"audio only", describes(sdpHead + "m=audio 0 RTP/AVP 0\r\n"), NoVideo, "only audio (PCMU)"},
-		{"AV1", describes(sdpHead + "m=video 0 RTP/AVP 96\r\na=rtpmap:96 AV1/90000\r\n"), UnsupportedCodec, "sends AV1"},
-		{"MPEG-4", describes(sdpHead + "m=video 0 RTP/AVP 96\r\na=rtpmap:96 MP4V-ES/90000\r\n"), UnsupportedCodec, "MPEG-4 Visual"},
-		{"unknown codec", describes(sdpHead + "m=video 0 RTP/AVP 97\r\na=rtpmap:97 X-SECRET/1\r\n"), UnsupportedCodec, "X-SECRET"},
-		{"packetization mode 2", describes(sdpHead + "m=video 0 RTP/AVP 96\r\na=rtpmap:96 H264/90000\r\na=fmtp:96 packetization-mode=2\r\n"),
+		{"AV1", describes(sdpHead + "m=video 0 RTP/AVP 96\r\na=rtpmap:96 AV1/90000\r\n"), UnsupportedCodec,
+			"sends AV1"},
+		{"MPEG-4", describes(sdpHead + "m=video 0 RTP/AVP 96\r\na=rtpmap:96 MP4V-ES/90000\r\n"), UnsupportedCodec,
+			"MPEG-4 Visual"},
+		{"unknown codec", describes(sdpHead + "m=video 0 RTP/AVP 97\r\na=rtpmap:97 X-SECRET/1\r\n"), UnsupportedCodec,
+			"X-SECRET"},
+		{"packetization mode 2", describes(sdpHead + "m=video 0 RTP/AVP 96\r\na=rtpmap:96 H264/90000\r\na=fmtp:96 " +
+			"packetization-mode=2\r\n"),
 			UnsupportedCodec, "packs its h264 stream"},
-		{"hostile control", describes(sdpHead + "m=video 0 RTP/AVP 26\r\na=control:%zz\r\n"), NoVideo, "address that cannot be read"},
-		{"refused setup", describes(sdpHead + "m=video 0 RTP/AVP 26\r\na=control:1\r\n"), Refused, "refused SETUP (455"},
+		{"hostile control", describes(sdpHead + "m=video 0 RTP/AVP 26\r\na=control:%zz\r\n"), NoVideo,
+			"address that cannot be read"},
+		{"refused setup", describes(sdpHead + "m=video 0 RTP/AVP 26\r\na=control:1\r\n"), Refused,
+			"refused SETUP (455"},
 		{"redirect elsewhere", func(req *base.Request) *base.Response {
 			if req.Method == base.Options {
 				return ok(nil)
 			}
-			return &base.Response{StatusCode: 302, Header: base.Header{"Location": base.HeaderValue{"rtsp://192.0.2.1/cam"}}}
+			return &base.Response{StatusCode: 302,
+				Header: base.Header{"Location": base.HeaderValue{"rtsp://192.0.2.1/cam"}}}
 		}, Refused, "another host (192.0.2.1:554)"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -88,7 +98,8 @@ func TestRedirectLoop(t *testing.T) {
 		if req.Method == base.Options {
 			return ok(nil)
 		}
-		return &base.Response{StatusCode: 302, Header: base.Header{"Location": base.HeaderValue{"rtsp://" + address + "/cam"}}}
+		return &base.Response{StatusCode: 302,
+			Header: base.Header{"Location": base.HeaderValue{"rtsp://" + address + "/cam"}}}
 	})
 	r := read(t, testConfig("rtsp://"+address+"/cam"))
 	eventually(t, "a failure", func() bool { return len(r.history()) > 1 })
@@ -131,7 +142,8 @@ func TestReturnsWithinFiveSeconds(t *testing.T) {
 	require.NotZero(t, r.src.Stats().Reconnects)
 }
 
-// A camera that falls silent is noticed and connected again: soon if it used to send often, at StaleAfter otherwise.
+// A camera that falls silent is noticed and connected again: soon if it used to send often, at
+// StaleAfter otherwise.
 func TestStale(t *testing.T) {
 	t.Parallel()
 	cam := (&fakeCamera{clip: clip.Load(t, "plain.h264")}).start(t)
@@ -158,7 +170,8 @@ func TestSilentAfterPlay(t *testing.T) {
 	require.Contains(t, read(t, cfg).waitState(Stale).Reason, "sends nothing")
 }
 
-// Packets without keyframes, and packets that are no video, have their own states; the session is kept for when they come.
+// Packets without keyframes, and packets that are no video, have their own states; the session is
+// kept for when they come.
 func TestNoKeyframe(t *testing.T) {
 	t.Parallel()
 	t.Run("no IDR", func(t *testing.T) {
@@ -231,7 +244,8 @@ func certificate(t *testing.T) (tls.Certificate, string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
-	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)},
+	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{SerialNumber: big.NewInt(1),
+		NotAfter: time.Now().Add(time.Hour)},
 		&x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}, &key.PublicKey, key)
 	require.NoError(t, err)
 	sum := sha256.Sum256(der)
@@ -241,7 +255,8 @@ func certificate(t *testing.T) (tls.Certificate, string) {
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	cert, print := certificate(t)
-	cam := (&fakeCamera{clip: clip.Load(t, "plain.h264"), udp: true, tls: &tls.Config{Certificates: []tls.Certificate{cert}}}).start(t)
+	cam := (&fakeCamera{clip: clip.Load(t, "plain.h264"), udp: true,
+		tls: &tls.Config{Certificates: []tls.Certificate{cert}}}).start(t)
 
 	st := read(t, testConfig(cam.url)).waitState(TLSError)
 	require.Contains(t, st.Reason, "tls_fingerprint: "+print)
@@ -256,7 +271,9 @@ func TestTLS(t *testing.T) {
 			cfg.TLS, cfg.Transport = trust, transport
 			r := read(t, cfg)
 			requireSane(t, r.waitUnits(3))
-			want := map[string]string{TransportTCP: "tls+tcp", TransportAuto: "tls+tcp", TransportUDP: "tls+udp"}[transport] // UDP by SRTP
+			// UDP by SRTP
+			want := map[string]string{TransportTCP: "tls+tcp", TransportAuto: "tls+tcp",
+				TransportUDP: "tls+udp"}[transport]
 			require.Equal(t, want, r.src.Status().Transport)
 		}
 	}

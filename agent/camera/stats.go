@@ -33,17 +33,19 @@ type Stats struct {
 	Panics       uint64 // bugs caught while handling this camera
 
 	LastUnit time.Time // capture time of the newest unit, zero before the first
-	// CameraClock is how far the camera's own clock is ahead of this machine's, by its RTCP sender reports; it is known only
-	// after the first one. Nothing here depends on it.
+	// CameraClock is how far the camera's own clock is ahead of this machine's, by its RTCP sender
+	// reports; it is known only after the first one. Nothing here depends on it.
 	CameraClock      time.Duration
 	CameraClockKnown bool
 }
 
 func (c *counters) snapshot() Stats {
 	s := Stats{
-		Units: c.units.Load(), Bytes: c.bytes.Load(), RandomAccess: c.random.Load(), Damaged: c.damaged.Load(), Held: c.built.Held.Load(),
-		LostPackets: c.lost.Load(), UnknownLoss: c.unknownLoss.Load(), DecodeErrors: c.decodeErrors.Load(), ClampedTimes: c.built.Clamped.Load(),
-		Reanchored: c.built.Reanchored.Load(), Reconnects: c.reconnects.Load(), Panics: c.panics.Load(),
+		Units: c.units.Load(), Bytes: c.bytes.Load(), RandomAccess: c.random.Load(), Damaged: c.damaged.Load(),
+		Held:        c.built.Held.Load(),
+		LostPackets: c.lost.Load(), UnknownLoss: c.unknownLoss.Load(), DecodeErrors: c.decodeErrors.Load(),
+		ClampedTimes: c.built.Clamped.Load(),
+		Reanchored:   c.built.Reanchored.Load(), Reconnects: c.reconnects.Load(), Panics: c.panics.Load(),
 		CameraClock: time.Duration(c.cameraClock.Load()), CameraClockKnown: c.hasClock.Load(),
 	}
 	if at := c.lastUnit.Load(); at != 0 {

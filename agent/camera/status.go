@@ -10,7 +10,8 @@ type State string
 
 // The states. All but Connecting and Online carry a reason that says what to do.
 const (
-	Connecting         State = "connecting"         // at the first attempt only; later failures keep their state until it is online again
+	// at the first attempt only; later failures keep their state until it is online again
+	Connecting         State = "connecting"
 	Online             State = "online"             // access units arrive
 	InvalidCredentials State = "invalidCredentials" // the camera refused user name or password
 	InsecureSignIn     State = "insecureSignIn"     // the camera wants the password in clear and that is not allowed

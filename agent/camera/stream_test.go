@@ -70,8 +70,10 @@ func TestReadsEachCodec(t *testing.T) {
 						if u.RandomAccess {
 							got := nals(t, u.Data)
 							sets := map[bool]int{true: 3, false: 2}[u.Codec == H265]
-							// One of each kind is in as many units as there are kinds: no more and no other sets.
-							require.True(t, unit.NewBuilder(u.Codec, 0, &unit.Counts{}, got[:sets]...).Decodable(), "parameter sets stand in front")
+							// One of each kind is in as many units as there are kinds: no more and
+							// no other sets.
+							require.True(t, unit.NewBuilder(u.Codec, 0, &unit.Counts{}, got[:sets]...).Decodable(),
+								"parameter sets stand in front")
 						}
 						require.True(t, bytes.HasPrefix(u.Data, []byte{0, 0, 0, 1}))
 					}

@@ -29,7 +29,8 @@ func newStreams(units []AccessUnit) int {
 	return n
 }
 
-// A camera that restarts its encoder goes on with another SSRC. gortsplib refuses those packets for ever and keeps the session.
+// A camera that restarts its encoder goes on with another SSRC. gortsplib refuses those packets for
+// ever and keeps the session.
 func TestSSRCChangeReconnects(t *testing.T) {
 	t.Parallel()
 	cam := &fakeCamera{clip: clip.Load(t, "plain.h264")}
@@ -48,8 +49,8 @@ func TestSSRCChangeReconnects(t *testing.T) {
 	require.Contains(t, st.Reason, "restarted its stream", "it waited for no timeout")
 }
 
-// patchListener gives each connection a byte that is added to the SSRC while "now" is set; connections made later are left
-// alone.
+// patchListener gives each connection a byte that is added to the SSRC while "now" is set;
+// connections made later are left alone.
 type patchListener struct {
 	net.Listener
 	change *sync.Map
@@ -98,8 +99,8 @@ func TestByeReconnects(t *testing.T) {
 	}
 }
 
-// gortsplib reads the fraction of NTP time as nanoseconds: up to 3.3 s wrong. The camera's clock may be wrong anyway; both must
-// not touch capture times, and the difference must come out right.
+// gortsplib reads the fraction of NTP time as nanoseconds: up to 3.3 s wrong. The camera's clock
+// may be wrong anyway; both must not touch capture times, and the difference must come out right.
 func TestSenderReportClock(t *testing.T) {
 	t.Parallel()
 	for _, ahead := range []time.Duration{0, 90 * time.Minute, -50 * 365 * 24 * time.Hour} {
@@ -119,7 +120,8 @@ func TestSenderReportClock(t *testing.T) {
 			r := read(t, testConfig(cam.url))
 			r.waitUnits(10)
 			mu.Lock()
-			at := lastSent.Add(ahead).Truncate(time.Second).Add(990 * time.Millisecond) // read as nanoseconds, this is 4.25 s
+			// read as nanoseconds, this is 4.25 s
+			at := lastSent.Add(ahead).Truncate(time.Second).Add(990 * time.Millisecond)
 			ahead := at.Sub(lastSent)
 			ntp := uint64(at.Unix()+2208988800)<<32 | uint64(float64(at.Nanosecond())/1e9*(1<<32))
 			sr := &rtcp.SenderReport{SSRC: cam.ssrc(), NTPTime: ntp, RTPTime: lastTicks}
@@ -138,7 +140,8 @@ func TestSenderReportClock(t *testing.T) {
 func TestSenderTime(t *testing.T) {
 	at := time.Date(2026, 11, 21, 7, 0, 0, 750_000_000, time.UTC)
 	require.WithinDuration(t, at, senderTime(uint64(at.Unix()+2208988800)<<32|3<<30), 0)
-	_, ok := cameraClock(&rtcp.SenderReport{NTPTime: 1 << 40, RTPTime: 0}, 3_000_000_000, at.UnixNano()) // as VLC sends it
+	// as VLC sends it
+	_, ok := cameraClock(&rtcp.SenderReport{NTPTime: 1 << 40, RTPTime: 0}, 3_000_000_000, at.UnixNano())
 	require.False(t, ok)
 }
 
@@ -160,8 +163,8 @@ func TestDoubledPacketsAreNotLoss(t *testing.T) {
 	require.NotZero(t, s.UnknownLoss)
 }
 
-// With packets lost, gortsplib hands on pictures of which slices are missing. They, and all that follows until the next keyframe,
-// are marked; a keyframe with a hole is none.
+// With packets lost, gortsplib hands on pictures of which slices are missing. They, and all that
+// follows until the next keyframe, are marked; a keyframe with a hole is none.
 func TestLossMarksUntilKeyframe(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []string{TransportTCP, TransportUDP} {
@@ -224,7 +227,8 @@ func countDamaged(units []AccessUnit) uint64 {
 	return n
 }
 
-// Closing a gortsplib client inside of its callback hangs for ever; a handler that ends the Source is such a callback.
+// Closing a gortsplib client inside of its callback hangs for ever; a handler that ends the Source
+// is such a callback.
 func TestCancelInsideCallback(t *testing.T) {
 	t.Parallel()
 	cam := (&fakeCamera{clip: clip.Load(t, "plain.h264")}).start(t)
@@ -266,8 +270,8 @@ func TestPanicInHandler(t *testing.T) {
 	<-done
 }
 
-// A peer that accepts the connection and never says a word: with plain RTSP and with rtsps, whose handshake has no deadline in
-// gortsplib.
+// A peer that accepts the connection and never says a word: with plain RTSP and with rtsps, whose
+// handshake has no deadline in gortsplib.
 func TestSilentPeer(t *testing.T) {
 	t.Parallel()
 	for scheme, want := range map[string]State{"rtsp": Unreachable, "rtsps": TLSError} {
@@ -365,7 +369,8 @@ func TestAutoFallsBackToTCP(t *testing.T) {
 func TestParametersInBandAndChanging(t *testing.T) {
 	t.Parallel()
 	a, b := clip.Load(t, "plain.h264"), clip.Load(t, "small.h264")
-	cam := &fakeCamera{clip: clip.Clip{Codec: string(H264), Units: append(append([][][]byte(nil), a.Units...), b.Units...)}, noParams: true}
+	cam := &fakeCamera{clip: clip.Clip{Codec: string(H264),
+		Units: append(append([][][]byte(nil), a.Units...), b.Units...)}, noParams: true}
 	for i := range cam.clip.Units {
 		cam.clip.Order = append(cam.clip.Order, i)
 	}
@@ -434,7 +439,11 @@ func TestJumpingTimestamps(t *testing.T) {
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				_ = src.Run(ctx, Handler{OnUnit: func(u AccessUnit) { mu.Lock(); all = append(all, seen{u.Time, time.Now()}); mu.Unlock() }})
+				_ = src.Run(ctx, Handler{OnUnit: func(u AccessUnit) {
+					mu.Lock()
+					all = append(all, seen{u.Time, time.Now()})
+					mu.Unlock()
+				}})
 			}()
 			eventually(t, "100 units", func() bool { mu.Lock(); defer mu.Unlock(); return len(all) >= 100 })
 			cancel()

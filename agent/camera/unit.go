@@ -5,7 +5,8 @@ import (
 	"vmsbridge/agent/camera/unit"
 )
 
-// AccessUnit is one coded picture. Units come in decode order; with B-frames that is not the order of Time.
+// AccessUnit is one coded picture. Units come in decode order; with B-frames that is not the order
+// of Time.
 type AccessUnit = unit.AccessUnit
 
 // Codec names a video codec that this package can receive.

@@ -36,8 +36,8 @@ func (s *session) watch(ctx context.Context) *Failure {
 	}
 }
 
-// check notices a session that lives without giving pictures. An eager session takes a silence for the end that is three times
-// longer than any before, but not before 4 s.
+// check notices a session that lives without giving pictures. An eager session takes a silence for
+// the end that is three times longer than any before, but not before 4 s.
 func (s *session) check(began time.Time) *Failure {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,12 +48,16 @@ func (s *session) check(began time.Time) *Failure {
 	quiet := time.Since(s.lastAt)
 	if quiet > limit {
 		if s.packets == 0 {
-			return failf(Stale, nil, "The camera accepted the stream but sends nothing. Check its load and the number of viewers it allows.")
+			return failf(Stale, nil, "The camera accepted the stream but sends nothing. Check its load and the "+
+				"number of viewers it allows.")
 		}
 		if s.pictures == 0 && s.lastErr != "" {
-			return failf(Stale, nil, "The camera sends packets that cannot be read (%s). Try another transport or codec.", s.t.clean(s.lastErr))
+			return failf(Stale, nil,
+				"The camera sends packets that cannot be read (%s). Try another transport or codec.",
+				s.t.clean(s.lastErr))
 		}
-		f := failf(Stale, nil, "No picture has come from the camera for %s. It is connected again.", quiet.Round(time.Second))
+		f := failf(Stale, nil, "No picture has come from the camera for %s. It is connected again.",
+			quiet.Round(time.Second))
 		f.immediate = true
 		return f
 	}
@@ -62,7 +66,8 @@ func (s *session) check(began time.Time) *Failure {
 		return s.noKeyframe(time.Since(began), s.noKeyframeReason())
 	case !s.badSince.IsZero():
 		return s.noKeyframe(time.Since(s.badSince),
-			"Pictures arrive damaged, and no keyframe repairs them. Use the tcp transport, and a keyframe interval of 1 to 4 s in the camera.")
+			"Pictures arrive damaged, and no keyframe repairs them. Use the tcp transport, and a keyframe interval "+
+				"of 1 to 4 s in the camera.")
 	}
 	return nil
 }
@@ -82,9 +87,11 @@ func (s *session) noKeyframe(since time.Duration, reason string) *Failure {
 func (s *session) noKeyframeReason() string {
 	switch {
 	case s.pictures == 0 && s.lastErr != "":
-		return "The camera sends packets that cannot be read (" + s.t.clean(s.lastErr) + "). Try another transport or codec."
+		return "The camera sends packets that cannot be read (" + s.t.clean(s.lastErr) +
+			"). Try another transport or codec."
 	case !s.build.Decodable():
-		return "The camera never sends the parameters of its video (SPS, PPS). Restart it, or choose another codec in it."
+		return "The camera never sends the parameters of its video (SPS, PPS). Restart it, or choose another " +
+			"codec in it."
 	}
 	return "The camera sends video without keyframes. Set a keyframe (I-frame, GOP) interval of 1 to 4 s in it."
 }

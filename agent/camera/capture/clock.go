@@ -2,7 +2,8 @@ package capture
 
 import "time"
 
-// clockJump is how far the wall clock may move against the monotonic one before it counts as set rather than adjusted.
+// clockJump is how far the wall clock may move against the monotonic one before it counts as set
+// rather than adjusted.
 const (
 	clockJump     = 500 * time.Millisecond
 	clockJumpBack = 10 * time.Second
@@ -17,10 +18,10 @@ const (
 	SetBack
 )
 
-// Clock gives wall time that does not jump about: it follows the monotonic clock, and the wall clock beside it. Set
-// forward, it follows at once. Set back by up to 10 s, it runs 5 % slow until both agree, so that times never repeat. Set
-// back further, it follows at once and says so.
-// It is not safe for concurrent use.
+// Clock gives wall time that does not jump about: it follows the monotonic clock, and the wall
+// clock beside it. Set forward, it follows at once. Set back by up to 10 s, it runs 5 % slow until
+// both agree, so that times never repeat. Set back further, it follows at once and says so. It is
+// not safe for concurrent use.
 type Clock struct {
 	read  func() (wall time.Time, mono time.Duration)
 	began bool

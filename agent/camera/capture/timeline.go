@@ -20,15 +20,16 @@ const (
 
 // Timeline places the pictures of one session on the wall clock.
 //
-// RTP timestamps say precisely how far apart pictures were taken, arrival says roughly when. A picture's time is therefore
-// its RTP time plus an offset, and the offset is the smallest (arrival - RTP time) of the last ten seconds: packets can be
-// late, never early, so the earliest are nearest to the truth. A burst at the start or a stall in the network does not move
-// it. It follows downwards at once (a picture is never from the future) and upwards by 5 ms per second.
+// RTP timestamps say precisely how far apart pictures were taken, arrival says roughly when. A
+// picture's time is therefore its RTP time plus an offset, and the offset is the smallest (arrival
+// - RTP time) of the last ten seconds: packets can be late, never early, so the earliest are
+// nearest to the truth. A burst at the start or a stall in the network does not move it. It follows
+// downwards at once (a picture is never from the future) and upwards by 5 ms per second.
 //
-// When RTP time jumps, stands still or runs wild, the picture gets its arrival time and the offset starts anew ("era"). After
-// three eras in a minute RTP time is not believed any more in this session. The result strictly increases in presentation
-// order whatever the camera says.
-// It is not safe for concurrent use.
+// When RTP time jumps, stands still or runs wild, the picture gets its arrival time and the offset
+// starts anew ("era"). After three eras in a minute RTP time is not believed any more in this
+// session. The result strictly increases in presentation order whatever the camera says. It is not
+// safe for concurrent use.
 type Timeline struct {
 	floor int64 // nothing may be at or before this; the newest time of all earlier eras and sessions
 
@@ -61,14 +62,15 @@ func NewTimeline(floor int64) *Timeline { return &Timeline{floor: floor, newest:
 // TickNanos is how long so many ticks of RTP time are, in ns.
 func TickNanos(tick int64) int64 { return tick * (int64(time.Second) / 10000) / (TickRate / 10000) }
 
-// Faults is how often a picture got another time than RTP time says, and how often RTP time was given up for arrival.
+// Faults is how often a picture got another time than RTP time says, and how often RTP time was
+// given up for arrival.
 func (t *Timeline) Faults() (clamped, reanchored uint64) { return t.clamped, t.reanchored }
 
 // Newest is the largest time that was given.
 func (t *Timeline) Newest() int64 { return t.newest }
 
-// Place returns the time of a picture in ns since 1970. arrival is that of its first packet. reorder says that the stream may
-// hold B-frames, so that a somewhat smaller RTP time is no fault.
+// Place returns the time of a picture in ns since 1970. arrival is that of its first packet.
+// reorder says that the stream may hold B-frames, so that a somewhat smaller RTP time is no fault.
 func (t *Timeline) Place(rtp uint32, arrival int64, reorder bool, step Step) int64 {
 	if !t.began {
 		t.began, t.lastRTP, t.lastSlew = true, rtp, arrival
@@ -139,7 +141,8 @@ func (t *Timeline) follow(tick, arrival int64) {
 	}
 }
 
-// late notices RTP time that has fallen behind for good: every unit of the last two seconds more than a second late.
+// late notices RTP time that has fallen behind for good: every unit of the last two seconds more
+// than a second late.
 func (t *Timeline) late(tick, arrival, at int64) bool {
 	if arrival-at <= int64(jumpAfter) {
 		t.lateUnits = 0

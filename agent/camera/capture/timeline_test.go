@@ -15,8 +15,8 @@ func ms(v float64) int64 { return int64(v * 1e6) }
 // tickAt is the RTP time of a moment after at0, from an arbitrary start near the wrap-around.
 func tickAt(t int64) uint32 { return uint32(4_294_900_000 + t*9/100000) }
 
-// run places pictures taken at the given ms, arriving that much later, and returns the errors in ms: placed minus arrival of the
-// promptest.
+// run places pictures taken at the given ms, arriving that much later, and returns the errors in
+// ms: placed minus arrival of the promptest.
 func placeAll(tl *Timeline, taken, delay []float64, reorder bool) []float64 {
 	out := make([]float64, len(taken))
 	for i := range taken {
@@ -59,7 +59,8 @@ func TestTimelineJitterAndStall(t *testing.T) {
 	require.Zero(t, tl.reanchored)
 }
 
-// A camera that first sends what it kept of the last two seconds: its first picture is old, and must not make all others so.
+// A camera that first sends what it kept of the last two seconds: its first picture is old, and
+// must not make all others so.
 func TestTimelineBurstAtStart(t *testing.T) {
 	taken, delay := steady(200, 100)
 	for i := range 20 {
@@ -103,7 +104,8 @@ func TestTimelineBFrames(t *testing.T) {
 }
 
 func TestTimelineJumps(t *testing.T) {
-	for name, jump := range map[string]int64{"hour forward": 3600, "hour back": -3600, "two seconds forward": 2, "two seconds back": -2} {
+	for name, jump := range map[string]int64{"hour forward": 3600, "hour back": -3600, "two seconds forward": 2,
+		"two seconds back": -2} {
 		t.Run(name, func(t *testing.T) {
 			tl := NewTimeline(0)
 			last := int64(0)
@@ -124,7 +126,8 @@ func TestTimelineJumps(t *testing.T) {
 	}
 }
 
-// RTP time that falls back for good (a pause in the camera that it did not count) is noticed after two seconds.
+// RTP time that falls back for good (a pause in the camera that it did not count) is noticed after
+// two seconds.
 func TestTimelineLateForGood(t *testing.T) {
 	taken, delay := steady(200, 100)
 	for i := 100; i < 200; i++ {
@@ -169,7 +172,8 @@ func TestTimelineContinuesAfterFloor(t *testing.T) {
 	require.Greater(t, got, at0+ms(500))
 }
 
-// requireOrdered checks the promise of AccessUnit.Time against everything placed since the last era began.
+// requireOrdered checks the promise of AccessUnit.Time against everything placed since the last era
+// began.
 func requireOrdered(t require.TestingT, tl *Timeline) {
 	for i := 1; i < len(tl.history); i++ {
 		require.Less(t, tl.history[i-1].at, tl.history[i].at)
@@ -177,7 +181,8 @@ func requireOrdered(t require.TestingT, tl *Timeline) {
 	}
 }
 
-// Whatever comes, no two pictures share a time, none is far in the future, and in presentation order times increase.
+// Whatever comes, no two pictures share a time, none is far in the future, and in presentation
+// order times increase.
 func TestTimelineProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tl := NewTimeline(at0 - int64(time.Second))
@@ -187,7 +192,8 @@ func TestTimelineProperty(t *testing.T) {
 		reorder := rapid.Bool().Draw(t, "reorder")
 		for range rapid.IntRange(1, 300).Draw(t, "n") {
 			arrival += rapid.OneOf(rapid.Int64Range(0, ms(50)), rapid.Int64Range(0, ms(20000))).Draw(t, "gap")
-			rtp += rapid.OneOf(rapid.Just(uint32(3000)), rapid.Uint32Range(0, 20000), rapid.Uint32(), rapid.Just(^uint32(2999))).Draw(t, "delta")
+			rtp += rapid.OneOf(rapid.Just(uint32(3000)), rapid.Uint32Range(0, 20000), rapid.Uint32(),
+				rapid.Just(^uint32(2999))).Draw(t, "delta")
 			step := rapid.SampledFrom([]Step{Steady, Steady, Steady, Steady, SetForward}).Draw(t, "step")
 			got := tl.Place(rtp, arrival, reorder, step)
 			require.False(t, seen[got], "time twice")

@@ -1,5 +1,6 @@
-// Package clip is for tests only: short encoded streams, drawn and encoded for this (testdata/README.md), as what a camera sends. The
-// tests of agent/camera play them, those of its rooms take them apart.
+// Package clip is for tests only: short encoded streams, drawn and encoded for this
+// (testdata/README.md), as what a camera sends. The tests of agent/camera play them, those of its
+// rooms take them apart.
 //
 //	c := clip.Load(t, "plain.h264")
 //	for _, nalus := range c.Units { … }

@@ -34,7 +34,8 @@ type Tampering struct {
 	From, Start, End time.Duration
 }
 
-// Draw has the simulated camera draw and encode a scene; args are its flags, such as --scene covered.
+// Draw has the simulated camera draw and encode a scene; args are its flags, such as --scene
+// covered.
 func Draw(t testing.TB, args ...string) (f Film) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "film")

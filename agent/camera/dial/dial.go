@@ -91,7 +91,8 @@ func (d *Dialer) Drop() {
 	}
 }
 
-// TLSConfig trusts what the configuration says. It checks the certificate itself, so that a refusal can name its fingerprint.
+// TLSConfig trusts what the configuration says. It checks the certificate itself, so that a refusal
+// can name its fingerprint.
 func (d *Dialer) TLSConfig() *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS12,
@@ -124,15 +125,16 @@ func (d *Dialer) TLSConfig() *tls.Config {
 	}
 }
 
-// Certificate is the fingerprint of the certificate that the camera showed, in hex; empty if none was.
+// Certificate is the fingerprint of the certificate that the camera showed, in hex; empty if none
+// was.
 func (d *Dialer) Certificate() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.seen
 }
 
-// armedConn is a connection on which no read waits for ever. gortsplib sets no read deadline, so a peer that accepts TCP and
-// never answers the TLS handshake would hang Describe and Close.
+// armedConn is a connection on which no read waits for ever. gortsplib sets no read deadline, so a
+// peer that accepts TCP and never answers the TLS handshake would hang Describe and Close.
 type armedConn struct {
 	net.Conn
 	idle time.Duration
@@ -157,8 +159,8 @@ func (c *armedConn) disarm() {
 	_ = c.SetReadDeadline(time.Time{})
 }
 
-// ListenUDP opens a UDP socket with a receive buffer that takes a large keyframe. gortsplib's own option fails where the
-// kernel's limit is lower; this takes what it gets.
+// ListenUDP opens a UDP socket with a receive buffer that takes a large keyframe. gortsplib's own
+// option fails where the kernel's limit is lower; this takes what it gets.
 func ListenUDP(network, address string) (net.PacketConn, error) {
 	c, err := net.ListenPacket(network, address)
 	if err != nil {

@@ -18,15 +18,17 @@ type Offer struct {
 	Supported bool
 }
 
-// Read rewrites a session description so that only what is needed is left: the video media, with the attributes that
-// are used. A camera whose audio or metadata is described wrongly, or with a line that the parser does not like, still
-// works then; and nothing that the parser could stumble over (it runs in a goroutine of the library, where a panic would take
-// the process) reaches it: each medium is parsed here first. Video media that cannot be parsed even without their fmtp are
+// Read rewrites a session description so that only what is needed is left: the video media, with
+// the attributes that are used. A camera whose audio or metadata is described wrongly, or with a
+// line that the parser does not like, still works then; and nothing that the parser could stumble
+// over (it runs in a goroutine of the library, where a panic would take the process) reaches it:
+// each medium is parsed here first. Video media that cannot be parsed even without their fmtp are
 // left out. out is nil if body is no session description at all.
 func Read(body []byte) (out []byte, offers []Offer) {
 	var session []string
 	var media [][]string
-	lines := strings.FieldsFunc(strings.ToValidUTF8(string(body), "?"), func(r rune) bool { return r == '\r' || r == '\n' })
+	lines := strings.FieldsFunc(strings.ToValidUTF8(string(body), "?"),
+		func(r rune) bool { return r == '\r' || r == '\n' })
 	for _, line := range lines {
 		line = strings.TrimSpace(line)
 		switch {
@@ -122,7 +124,8 @@ func codecName(media []string) string {
 			}
 		}
 	}
-	if name, ok := map[string]string{"0": "PCMU", "8": "PCMA", "26": "MJPEG", "31": "H.261", "32": "MPEG-2 Video", "33": "MPEG-TS", "34": "H.263"}[pt]; ok {
+	if name, ok := map[string]string{"0": "PCMU", "8": "PCMA", "26": "MJPEG", "31": "H.261", "32": "MPEG-2 Video",
+		"33": "MPEG-TS", "34": "H.263"}[pt]; ok {
 		return name
 	}
 	return "payload type " + pt

@@ -18,7 +18,8 @@ type Watcher struct {
 	opaque string // of the camera's challenge
 }
 
-// New is for one session of that user. basic permits to send the password in clear text, which the client does then.
+// New is for one session of that user. basic permits to send the password in clear text, which the
+// client does then.
 func New(username string, basic bool) *Watcher { return &Watcher{username: username, basic: basic} }
 
 // Outcome is what a session knows of its sign-in.
@@ -36,8 +37,9 @@ func (s *Watcher) Outcome() Outcome {
 	return s.out
 }
 
-// Response looks at a response and takes out the challenges that must not be answered. A man in the middle who removes the
-// digest challenge gets no password: with Basic removed as well, the client has nothing to answer.
+// Response looks at a response and takes out the challenges that must not be answered. A man in the
+// middle who removes the digest challenge gets no password: with Basic removed as well, the client
+// has nothing to answer.
 func (s *Watcher) Response(res *base.Response) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,8 +80,8 @@ func (s *Watcher) Response(res *base.Response) {
 	res.Header["WWW-Authenticate"] = keep
 }
 
-// Request completes the Authorization header that the client made: it neither escapes the user name nor returns the opaque
-// value (RFC 7616 §3.4: it must be returned unchanged).
+// Request completes the Authorization header that the client made: it neither escapes the user name
+// nor returns the opaque value (RFC 7616 §3.4: it must be returned unchanged).
 func (s *Watcher) Request(req *base.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

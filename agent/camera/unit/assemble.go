@@ -23,17 +23,19 @@ type Coded struct {
 	after   bool // something before it is missing
 }
 
-// mostPackets bounds what one picture may come in: MaxUnitBytes in packets of 1 kB. The depacketisers bound the bytes
-// of a picture and hold every packet until its end, however little is in it; a packet takes up to 1.5 kB.
+// mostPackets bounds what one picture may come in: MaxUnitBytes in packets of 1 kB. The
+// depacketisers bound the bytes of a picture and hold every packet until its end, however little is
+// in it; a packet takes up to 1.5 kB.
 const mostPackets = 8192
 
-// Assembler puts RTP packets together to pictures, with the depacketisers of gortsplib. It keeps what they lose: which
-// picture a lost packet belonged to, and when each picture's first packet arrived.
+// Assembler puts RTP packets together to pictures, with the depacketisers of gortsplib. It keeps
+// what they lose: which picture a lost packet belonged to, and when each picture's first packet
+// arrived.
 //
-// A packet without the marker bit is held until the next one comes. If that has another timestamp, the marker was forgotten
-// or lost, and is set; so every depacketiser always ends its picture in time. Cameras that set the marker on every slice
-// are found out, and their pictures are divided by timestamp alone.
-// It is not safe for concurrent use.
+// A packet without the marker bit is held until the next one comes. If that has another timestamp,
+// the marker was forgotten or lost, and is set; so every depacketiser always ends its picture in
+// time. Cameras that set the marker on every slice are found out, and their pictures are divided by
+// timestamp alone. It is not safe for concurrent use.
 type Assembler struct {
 	codec   Codec
 	mode    int // H.264 packetization-mode, H.265 max DON diff
@@ -63,8 +65,9 @@ type arrival struct {
 	tail bool // and perhaps behind it
 }
 
-// NewAssembler is for a stream of that codec. mode is H.264's packetization-mode or H.265's greatest DON difference. emit gets each picture, and
-// onError what is wrong with a packet or a picture, both from within Add.
+// NewAssembler is for a stream of that codec. mode is H.264's packetization-mode or H.265's
+// greatest DON difference. emit gets each picture, and onError what is wrong with a packet or a
+// picture, both from within Add.
 func NewAssembler(codec Codec, mode int, emit func(Coded), onError func(error)) (*Assembler, error) {
 	a := &Assembler{codec: codec, mode: mode, emit: emit, onError: onError}
 	return a, a.reset()
@@ -92,7 +95,8 @@ func (a *Assembler) reset() error {
 // Lost tells of a gap in the sequence numbers before the packet after the gap comes.
 func (a *Assembler) Lost() { a.pending = true }
 
-// Add takes the next packet and when it came, as capture.Clock says. It keeps p and its payload, and may change its marker.
+// Add takes the next packet and when it came, as capture.Clock says. It keeps p and its payload,
+// and may change its marker.
 func (a *Assembler) Add(p *rtp.Packet, at int64, step capture.Step) {
 	if len(p.Payload) == 0 {
 		return // padding, or a hole punched through a firewall
@@ -150,10 +154,12 @@ func (a *Assembler) feed(p *rtp.Packet, at arrival) {
 				return
 			}
 		}
-		// What the depacketiser holds of this picture cannot be trusted, and would spill into the next.
+		// What the depacketiser holds of this picture cannot be trusted, and would spill into the
+		// next.
 		a.skip, a.lost = true, true
 		_ = a.reset() // cannot fail: the same settings worked before
-		if !errors.Is(err, rtph264.ErrNonStartingPacketAndNoPrevious) && !errors.Is(err, rtph265.ErrNonStartingPacketAndNoPrevious) &&
+		if !errors.Is(err, rtph264.ErrNonStartingPacketAndNoPrevious) &&
+			!errors.Is(err, rtph265.ErrNonStartingPacketAndNoPrevious) &&
 			!errors.Is(err, rtpmjpeg.ErrNonStartingPacketAndNoPrevious) {
 			a.onError(err)
 		}
@@ -182,7 +188,8 @@ func (a *Assembler) complete(nalus [][]byte, jpeg []byte) {
 		if pic.coded && !pic.starts {
 			if a.lastSeen && a.lastRTP == c.RTP && !c.after && !c.broken && !a.byTime {
 				a.byTime = true
-				a.onError(errors.New("the camera sets the marker bit on every slice; pictures are now divided by timestamp"))
+				a.onError(errors.New("the camera sets the marker bit on every slice; pictures are now divided by " +
+					"timestamp"))
 			}
 			c.broken = true
 		}

@@ -48,10 +48,12 @@ func packetize(t testing.TB, c clip.Clip) [][]*rtp.Packet {
 	return out
 }
 
-// collectCoded runs an assembler as the RTSP client would: a gap in the sequence numbers is told first.
+// collectCoded runs an assembler as the RTSP client would: a gap in the sequence numbers is told
+// first.
 func collectCoded(t testing.TB, codec Codec, pkts []*rtp.Packet) (out []Coded, errs []error) {
 	t.Helper()
-	a, err := NewAssembler(codec, 0, func(c Coded) { out = append(out, c) }, func(err error) { errs = append(errs, err) })
+	a, err := NewAssembler(codec, 0, func(c Coded) { out = append(out, c) },
+		func(err error) { errs = append(errs, err) })
 	require.NoError(t, err)
 	for i, p := range pkts {
 		if i > 0 && p.SequenceNumber != pkts[i-1].SequenceNumber+1 {
@@ -120,7 +122,8 @@ func TestAssemblesWithoutMarkers(t *testing.T) {
 	}
 }
 
-// A camera that sets the marker on every slice is found out at its second slice; from the next picture on all are whole.
+// A camera that sets the marker on every slice is found out at its second slice; from the next
+// picture on all are whole.
 func TestAssemblesWithMarkersOnEverySlice(t *testing.T) {
 	c := clip.Load(t, "slices.h264")
 	pkts := flatten(packetize(t, c))
@@ -142,8 +145,8 @@ func TestAssemblesWithMarkersOnEverySlice(t *testing.T) {
 	require.GreaterOrEqual(t, whole, len(c.Units)-3)
 }
 
-// Whatever single packet is lost, the picture it belonged to is not handed on as whole, the next one knows, and no other
-// picture is touched.
+// Whatever single packet is lost, the picture it belonged to is not handed on as whole, the next
+// one knows, and no other picture is touched.
 func TestEverySingleLoss(t *testing.T) {
 	for _, name := range []string{"plain.h264", "slices.h264", "open.h265", "motion.mjpeg"} {
 		c := clip.Load(t, name)
@@ -154,7 +157,8 @@ func TestEverySingleLoss(t *testing.T) {
 		all := flatten(units)
 		for lost := 1; lost < len(all)-1; lost++ {
 			victim := int(all[lost].Timestamp / 3000)
-			got, _ := collectCoded(t, Codec(c.Codec), without(all, func(i int, _ *rtp.Packet) bool { return i == lost }))
+			got, _ := collectCoded(t, Codec(c.Codec),
+				without(all, func(i int, _ *rtp.Packet) bool { return i == lost }))
 			msg := fmt.Sprintf("%s: packet %d of picture %d", name, lost, victim)
 			seen := map[int]Coded{}
 			for _, u := range got {
@@ -197,7 +201,8 @@ func missingSlice(c clip.Clip, i int, u Coded) bool {
 	return count(u.nalus) < count(c.Units[i])
 }
 
-// A picture that is too large, or has more slices than gortsplib takes, is dropped and said so; the stream goes on.
+// A picture that is too large, or has more slices than gortsplib takes, is dropped and said so; the
+// stream goes on.
 func TestTooManySlices(t *testing.T) {
 	c := clip.Load(t, "plain.h264")
 	slice := append([]byte(nil), c.Units[1][len(c.Units[1])-1]...)
@@ -235,13 +240,15 @@ func FuzzAssembler(f *testing.F) {
 			if how>>i&1 != 0 {
 				a.Lost()
 			}
-			p := &rtp.Packet{Header: rtp.Header{Marker: how>>(i+4)&1 != 0, Timestamp: uint32(i/2) * 3000, SequenceNumber: uint16(i)}, Payload: payload}
+			p := &rtp.Packet{Header: rtp.Header{Marker: how>>(i+4)&1 != 0, Timestamp: uint32(i/2) * 3000,
+				SequenceNumber: uint16(i)}, Payload: payload}
 			a.Add(p, int64(i), capture.Steady)
 		}
 	})
 }
 
-// Fragments with nothing in them end: the depacketisers count bytes, and would hold as many as come.
+// Fragments with nothing in them end: the depacketisers count bytes, and would hold as many as
+// come.
 func TestFragmentsWithoutPayload(t *testing.T) {
 	for codec, fragment := range map[Codec]func(first bool) []byte{
 		H264: func(first bool) []byte { return []byte{0x7c, map[bool]byte{true: 0x85, false: 0x05}[first]} },
@@ -249,14 +256,17 @@ func TestFragmentsWithoutPayload(t *testing.T) {
 	} {
 		t.Run(string(codec), func(t *testing.T) {
 			var errs []string
-			a, err := NewAssembler(codec, 0, func(Coded) { t.Error("a picture came out") }, func(err error) { errs = append(errs, err.Error()) })
+			a, err := NewAssembler(codec, 0, func(Coded) { t.Error("a picture came out") }, func(err error) {
+				errs = append(errs, err.Error())
+			})
 			require.NoError(t, err)
 			var before, after runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&before)
 			const packets = 50_000
 			for i := range packets {
-				p := &rtp.Packet{Header: rtp.Header{Version: 2, SequenceNumber: uint16(i), Timestamp: 1}, Payload: make([]byte, 0, 1472)}
+				p := &rtp.Packet{Header: rtp.Header{Version: 2, SequenceNumber: uint16(i), Timestamp: 1},
+					Payload: make([]byte, 0, 1472)}
 				p.Payload = append(p.Payload, fragment(i == 0)...)
 				a.Add(p, int64(i), capture.Steady)
 			}

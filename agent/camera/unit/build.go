@@ -10,9 +10,9 @@ import (
 	"vmsbridge/agent/camera/capture"
 )
 
-// Builder makes access units of coded pictures: parameter sets in front, capture time, and the flags. It holds back
-// everything before the first picture at which decoding can start.
-// It is not safe for concurrent use.
+// Builder makes access units of coded pictures: parameter sets in front, capture time, and the
+// flags. It holds back everything before the first picture at which decoding can start. It is not
+// safe for concurrent use.
 type Builder struct {
 	codec    Codec
 	params   *params
@@ -36,7 +36,8 @@ type Counts struct {
 	Reanchored atomic.Uint64 // times that the relation of RTP time to the clock had to be made anew
 }
 
-// NewBuilder knows the parameter sets of the stream's description. Every picture's time is behind floor, in nanoseconds since 1970.
+// NewBuilder knows the parameter sets of the stream's description. Every picture's time is behind
+// floor, in nanoseconds since 1970.
 func NewBuilder(codec Codec, floor int64, counts *Counts, sets ...[]byte) *Builder {
 	b := &Builder{codec: codec, params: newParams(codec), timeline: capture.NewTimeline(floor), counts: counts}
 	b.params.absorb(sets...)
@@ -52,7 +53,8 @@ func (b *Builder) Decodable() bool { return b.codec == MJPEG || b.params.complet
 // Newest is the latest time that a picture was given, in nanoseconds since 1970.
 func (b *Builder) Newest() int64 { return b.timeline.Newest() }
 
-// learnAfter is how many pictures without a B-frame prove that the stream has none, whatever its parameter sets allow.
+// learnAfter is how many pictures without a B-frame prove that the stream has none, whatever its
+// parameter sets allow.
 const learnAfter = 90
 
 // Build returns the access unit, or false if there is nothing to hand on.
@@ -100,13 +102,15 @@ func (b *Builder) buildJPEG(c Coded) (AccessUnit, bool) {
 		return AccessUnit{}, false
 	}
 	b.damaged = false // every picture stands alone
-	u := AccessUnit{Codec: MJPEG, Data: c.jpeg, RandomAccess: true, NewStream: !b.started || w != b.sizeW || h != b.sizeH, Width: w, Height: h}
+	u := AccessUnit{Codec: MJPEG, Data: c.jpeg, RandomAccess: true, NewStream: !b.started || w != b.sizeW ||
+		h != b.sizeH, Width: w, Height: h}
 	b.started, b.sizeW, b.sizeH = true, w, h
 	u.Time = b.time(c)
 	return u, true
 }
 
-// time places the picture. The parameter sets say whether B-frames may occur; many cameras allow them and never send one.
+// time places the picture. The parameter sets say whether B-frames may occur; many cameras allow
+// them and never send one.
 func (b *Builder) time(c Coded) time.Time {
 	reorder := b.codec != MJPEG && b.params.reorder && b.noReorder < learnAfter
 	if int32(c.RTP-b.lastRTP) > 0 {
@@ -123,7 +127,8 @@ func (b *Builder) time(c Coded) time.Time {
 	return time.Unix(0, at).UTC()
 }
 
-// annexB joins NAL units. Access unit delimiters are dropped, and parameter sets too if sets is given: they are in the prefix.
+// annexB joins NAL units. Access unit delimiters are dropped, and parameter sets too if sets is
+// given: they are in the prefix.
 func annexB(codec Codec, prefix []byte, nalus [][]byte, sets *params) []byte {
 	size := len(prefix)
 	for _, n := range nalus {

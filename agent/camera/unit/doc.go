@@ -1,6 +1,8 @@
-// Package unit makes access units of what a camera sends: RTP packets become coded pictures (Assembler), and these, with the parameter sets
-// in front, the flags and the capture time, access units (Builder). It reads NAL unit headers, parameter sets and JPEG headers, all of them
-// foreign bytes, and decodes no picture. The session gives it packets; when a picture was taken is capture's to say.
+// Package unit makes access units of what a camera sends: RTP packets become coded pictures
+// (Assembler), and these, with the parameter sets in front, the flags and the capture time, access
+// units (Builder). It reads NAL unit headers, parameter sets and JPEG headers, all of them foreign
+// bytes, and decodes no picture. The session gives it packets; when a picture was taken is
+// capture's to say.
 //
 //	b := unit.NewBuilder(unit.H264, 0, counts, sps, pps)
 //	a, err := unit.NewAssembler(unit.H264, 1, func(c unit.Coded) {

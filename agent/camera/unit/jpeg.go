@@ -1,7 +1,7 @@
 package unit
 
-// jpegSize reads width and height from the frame header of a JPEG (ITU-T T.81 B.2.2) without touching its picture data.
-// ok is false if there is no frame header before the first scan.
+// jpegSize reads width and height from the frame header of a JPEG (ITU-T T.81 B.2.2) without
+// touching its picture data. ok is false if there is no frame header before the first scan.
 func jpegSize(b []byte) (width, height int, ok bool) {
 	if len(b) < 4 || b[0] != 0xFF || b[1] != 0xD8 {
 		return 0, 0, false

@@ -73,8 +73,8 @@ func lookH265(nalus [][]byte) content {
 	return p
 }
 
-// recoveryPoint looks for a recovery point message in an H.264 SEI NAL unit (ITU-T H.264 D.1.8) and returns
-// recovery_frame_cnt. Streams with gradual refresh have no other random access points.
+// recoveryPoint looks for a recovery point message in an H.264 SEI NAL unit (ITU-T H.264 D.1.8) and
+// returns recovery_frame_cnt. Streams with gradual refresh have no other random access points.
 func recoveryPoint(sei []byte) (count int, ok bool) {
 	if len(sei) < 4 || len(sei) > 4096 {
 		return 0, false

@@ -15,8 +15,9 @@ const (
 	maxParameterSetBytes = 4096
 )
 
-// params collects the parameter sets of a stream, from the description and from the stream itself, each under its kind and
-// id so that a stream may use several. They are put in front of every random access point.
+// params collects the parameter sets of a stream, from the description and from the stream itself,
+// each under its kind and id so that a stream may use several. They are put in front of every
+// random access point.
 type params struct {
 	codec   Codec
 	sets    map[setKey][]byte
@@ -35,7 +36,8 @@ type setKey struct {
 
 func newParams(codec Codec) *params { return &params{codec: codec, sets: map[setKey][]byte{}} }
 
-// key says whether a NAL unit is a parameter set. The id of a set that cannot be read is taken as 0.
+// key says whether a NAL unit is a parameter set. The id of a set that cannot be read is taken as
+// 0.
 func (p *params) key(n []byte) (setKey, bool) {
 	if len(n) < 2 {
 		return setKey{}, false
@@ -76,7 +78,8 @@ func (p *params) key(n []byte) (setKey, bool) {
 	return setKey{}, false
 }
 
-// absorb takes the parameter sets out of an access unit, or out of a description. The slices are copied.
+// absorb takes the parameter sets out of an access unit, or out of a description. The slices are
+// copied.
 func (p *params) absorb(nalus ...[]byte) {
 	for _, n := range nalus {
 		if p.codec == H265 && (len(n) < 2 || n[0]>>1&0x3F < 32 || n[0]>>1&0x3F > 34) {
@@ -125,7 +128,8 @@ func (p *params) prefix() (annexB []byte, changed bool) {
 	return p.current, changed
 }
 
-// size reads width, height and whether B-frames are possible from an SPS; 0, 0, true if it cannot be read.
+// size reads width, height and whether B-frames are possible from an SPS; 0, 0, true if it cannot
+// be read.
 func (p *params) size(sps []byte) {
 	p.width, p.height, p.reorder = 0, 0, true
 	if p.codec == H264 {

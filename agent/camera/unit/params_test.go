@@ -17,7 +17,8 @@ func TestGolomb(t *testing.T) {
 		ok   bool
 	}{
 		{[]byte{0x80}, 0, true}, {[]byte{0x40}, 1, true}, {[]byte{0x60}, 2, true}, {[]byte{0x20}, 3, true},
-		{[]byte{0x01, 0x00}, 127, true}, {[]byte{0x01}, 0, false}, {nil, 0, false}, {[]byte{0, 0, 0, 0, 0, 0, 0, 0}, 0, false},
+		{[]byte{0x01, 0x00}, 127, true}, {[]byte{0x01}, 0, false}, {nil, 0, false}, {[]byte{0, 0, 0, 0, 0, 0, 0, 0}, 0,
+			false},
 		{[]byte{0, 0, 0, 1, 0xFF, 0xFF, 0xFF, 0xFE}, 1<<32 - 2, true},
 	} {
 		got, ok := golomb(tc.in)
@@ -99,7 +100,8 @@ func FuzzParameterSets(f *testing.F) {
 		f.Add(true, clip.Load(f, "open.h265").Find(typ))
 	}
 	// an H.265 SPS with chroma_format_idc 4, for which mediacommon's Width would index out of range
-	f.Add(true, []byte{0x42, 1, 1, 1, 0x60, 0, 0, 3, 0, 0x90, 0, 0, 3, 0, 0, 3, 0, 0x1E, 0x94, 0xA0, 0x50, 0x16, 0x59, 0x59})
+	f.Add(true, []byte{0x42, 1, 1, 1, 0x60, 0, 0, 3, 0, 0x90, 0, 0, 3, 0, 0, 3, 0, 0x1E, 0x94, 0xA0, 0x50, 0x16, 0x59,
+		0x59})
 	f.Fuzz(func(t *testing.T, isH265 bool, nal []byte) {
 		codec := H264
 		if isH265 {
@@ -107,7 +109,8 @@ func FuzzParameterSets(f *testing.F) {
 		}
 		p := newParams(codec)
 		p.absorb(nal)
-		require.True(t, p.width == 0 && p.height == 0 || p.width >= 8 && p.height >= 8 && p.width <= 1<<15 && p.height <= 1<<15)
+		require.True(t, p.width == 0 && p.height == 0 || p.width >= 8 && p.height >= 8 && p.width <= 1<<15 &&
+			p.height <= 1<<15)
 		_, _ = p.prefix()
 		_ = look(codec, [][]byte{nal, nal})
 		_, _ = recoveryPoint(nal)
@@ -144,8 +147,10 @@ func TestJPEGSize(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, []int{65535, 65535}, []int{w, h})
 	for name, bad := range map[string][]byte{
-		"empty": nil, "no image": {1, 2, 3, 4, 5}, "cut": {0xFF, 0xD8, 0xFF, 0xC0, 0, 11, 8, 0}, "scan first": {0xFF, 0xD8, 0xFF, 0xDA, 0, 2, 0, 0},
-		"length 0": {0xFF, 0xD8, 0xFF, 0xE0, 0, 0, 0, 0, 0, 0}, "size 0": {0xFF, 0xD8, 0xFF, 0xC0, 0, 11, 8, 0, 0, 0, 0, 1}, "end": {0xFF, 0xD8, 0xFF, 0xD9},
+		"empty": nil, "no image": {1, 2, 3, 4, 5}, "cut": {0xFF, 0xD8, 0xFF, 0xC0, 0, 11, 8, 0},
+		"scan first": {0xFF, 0xD8, 0xFF, 0xDA, 0, 2, 0, 0},
+		"length 0":   {0xFF, 0xD8, 0xFF, 0xE0, 0, 0, 0, 0, 0, 0},
+		"size 0":     {0xFF, 0xD8, 0xFF, 0xC0, 0, 11, 8, 0, 0, 0, 0, 1}, "end": {0xFF, 0xD8, 0xFF, 0xD9},
 	} {
 		_, _, ok := jpegSize(bad)
 		require.False(t, ok, name)
@@ -175,8 +180,10 @@ func TestLeadingPicturesOfFirstCRA(t *testing.T) {
 			got = append(got, u)
 		}
 	}
-	require.Equal(t, []bool{true, false, false, true, false}, []bool{got[0].RandomAccess, got[1].RandomAccess, got[2].RandomAccess, got[3].RandomAccess, got[4].RandomAccess})
-	require.Equal(t, []bool{false, true, false, false, false}, []bool{got[0].Damaged, got[1].Damaged, got[2].Damaged, got[3].Damaged, got[4].Damaged})
+	require.Equal(t, []bool{true, false, false, true, false},
+		[]bool{got[0].RandomAccess, got[1].RandomAccess, got[2].RandomAccess, got[3].RandomAccess, got[4].RandomAccess})
+	require.Equal(t, []bool{false, true, false, false, false},
+		[]bool{got[0].Damaged, got[1].Damaged, got[2].Damaged, got[3].Damaged, got[4].Damaged})
 }
 
 func millis(v float64) int64 { return int64(v * 1e6) }
