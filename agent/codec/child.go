@@ -42,8 +42,9 @@ func childEnvironment(setup string) []string {
 	return env
 }
 
-// RunWorker must be the first statement of main, and of TestMain in every package whose tests use a Pool. In a process that
-// was started as a decoder process it serves the one that started it, and never returns. Otherwise it does nothing.
+// RunWorker must be the first statement of main, and of TestMain in every package whose tests use a
+// Pool. In a process that was started as a decoder process it serves the one that started it, and
+// never returns. Otherwise it does nothing.
 func RunWorker() { runWorker(nil) }
 
 // Exit statuses of a decoder process that ends by itself.
@@ -62,7 +63,8 @@ func runWorker(before func(au []byte)) {
 	var setup childSetup
 	requests, replies := os.NewFile(3, "requests"), os.NewFile(4, "replies")
 	if err := json.Unmarshal([]byte(value), &setup); err != nil || !isPipe(3) || !isPipe(4) {
-		fmt.Fprintf(os.Stderr, "%s is set: that is for decoder processes, which the bridge starts by itself; unset it\n", environment)
+		fmt.Fprintf(os.Stderr,
+			"%s is set: that is for decoder processes, which the bridge starts by itself; unset it\n", environment)
 		os.Exit(exitSetup)
 	}
 	runtime.LockOSThread() // what confine says of threads
@@ -84,8 +86,8 @@ func isPipe(fd int) bool {
 	return unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFIFO
 }
 
-// identify gives the process its name and makes it the first to go when memory is short. The signals that end the agent do
-// not end it: the agent does, after its last picture.
+// identify gives the process its name and makes it the first to go when memory is short. The
+// signals that end the agent do not end it: the agent does, after its last picture.
 func identify() {
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	_ = os.WriteFile("/proc/self/comm", []byte("vms-decoder"), 0)

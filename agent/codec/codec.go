@@ -1,6 +1,7 @@
-// Package codec turns access units into pictures and pictures into JPEG stills, in decoder processes of its own, so that a
-// crash or a hang of a C library costs a camera less than a second and the other cameras nothing. It stands between
-// agent/camera, whose access units it takes, and motion and storage/stills, which get the reduced luma and the JPEGs.
+// Package codec turns access units into pictures and pictures into JPEG stills, in decoder
+// processes of its own, so that a crash or a hang of a C library costs a camera less than a second
+// and the other cameras nothing. It stands between agent/camera, whose access units it takes, and
+// motion and storage/stills, which get the reduced luma and the JPEGs.
 //
 //	func main() {
 //		codec.RunWorker() // first: in a decoder process it never returns
@@ -12,9 +13,10 @@
 //		still, err := dec.Still(ctx, pictures[0].PTS, 640, 80)
 //	}
 //
-// A pool starts the same binary again, with an environment variable, for a few cameras at a time. Beneath it are worker
-// (the pipe to a process), confine (what a process may not do), engine (the decoder, wherever it runs), avcodec, jpeg and
-// planar. The last three are the only packages of the project that call C.
+// A pool starts the same binary again, with an environment variable, for a few cameras at a time.
+// Beneath it are worker (the pipe to a process), confine (what a process may not do), engine (the
+// decoder, wherever it runs), avcodec, jpeg and planar. The last three are the only packages of the
+// project that call C.
 package codec
 
 import (
@@ -52,8 +54,8 @@ type Confinement = confine.Report
 
 // Errors of a Decoder that a caller acts on.
 var (
-	// ErrLost says that the decoder process ended, was killed or hung, or may not start again yet. Everything is as
-	// after Open: feed from a keyframe.
+	// ErrLost says that the decoder process ended, was killed or hung, or may not start again yet.
+	// Everything is as after Open: feed from a keyframe.
 	ErrLost = errors.New("the decoder was lost")
 	// ErrGone says that Still was asked for a picture that is no longer kept.
 	ErrGone = engine.ErrGone
@@ -61,9 +63,9 @@ var (
 	ErrClosed = errors.New("the decoder is closed")
 )
 
-// CheckJPEG reads a JPEG's markers, without decoding, and answers its size: from SOI to EOI, baseline, at most 40
-// megapixels, in colours that are usual. It is for pictures that are stored byte for byte. Damage within the coded data is
-// not noticed.
+// CheckJPEG reads a JPEG's markers, without decoding, and answers its size: from SOI to EOI,
+// baseline, at most 40 megapixels, in colours that are usual. It is for pictures that are stored
+// byte for byte. Damage within the coded data is not noticed.
 func CheckJPEG(data []byte) (w, h int, err error) {
 	header, err := jpeg.Check(data)
 	return header.Width, header.Height, err

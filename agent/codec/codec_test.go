@@ -73,7 +73,8 @@ func TestDecodeAndStill(t *testing.T) {
 	for _, isolation := range []string{OwnProcess, InProcess} {
 		for _, f := range []Format{H264, H265, MJPEG} {
 			t.Run(isolation+"/"+string(f), func(t *testing.T) {
-				clip := testclip.Make(t, testclip.Spec{Codec: string(f), Width: 640, Height: 360, Frames: 12, BFrames: 1})
+				clip := testclip.Make(t, testclip.Spec{Codec: string(f), Width: 640, Height: 360, Frames: 12,
+					BFrames: 1})
 				r := prometheus.NewRegistry()
 				p := newPool(t, Options{Isolation: isolation, Registerer: r})
 				d := p.Open("gate", f, 57_600)
@@ -124,7 +125,8 @@ func TestManyCameras(t *testing.T) {
 			clips := map[Format]testclip.Clip{}
 			formats := []Format{H264, H265, MJPEG}
 			for _, f := range formats {
-				clips[f] = testclip.Make(t, testclip.Spec{Codec: string(f), Width: 160, Height: 96, Frames: 20, Keyint: 10})
+				clips[f] = testclip.Make(t, testclip.Spec{Codec: string(f), Width: 160, Height: 96, Frames: 20,
+					Keyint: 10})
 			}
 			var wg sync.WaitGroup
 			for camera := range 7 {
@@ -146,7 +148,8 @@ func TestManyCameras(t *testing.T) {
 								if f != MJPEG {
 									want = (want - 16) * 255 / 219
 								}
-								if got := int(q.Luma[48*160+80]); q.PTS/1000 != int64(camera) || got < want-4 || got > want+4 {
+								if got := int(q.Luma[48*160+80]); q.PTS/1000 != int64(camera) || got < want-4 ||
+									got > want+4 {
 									t.Errorf("camera %d: picture %d has %d, not %d", camera, q.PTS, got, want)
 								}
 								n++
@@ -171,7 +174,8 @@ func TestManyCameras(t *testing.T) {
 	}
 }
 
-// Whatever is fed, it ends in an error that is about this access unit, and the next good one is decoded.
+// Whatever is fed, it ends in an error that is about this access unit, and the next good one is
+// decoded.
 func TestHostileInput(t *testing.T) {
 	jpegClip := testclip.Make(t, testclip.Spec{Codec: "mjpeg", Width: 160, Height: 96, Frames: 1})
 	giant := bytes.Clone(jpegClip.Units[0])
@@ -189,8 +193,10 @@ func TestHostileInput(t *testing.T) {
 			for name, bad := range map[string][]byte{
 				"zeros": make([]byte, 4096), "text": []byte("GET / HTTP/1.1\r\n\r\n"), "giant JPEG": giant,
 				"the largest":        append([]byte{0, 0, 1}, bytes.Repeat([]byte{0x65}, 16<<20-3)...),
-				"four million units": bytes.Repeat([]byte{0, 0, 1, 0x65}, 4<<20), "4096 units": bytes.Repeat([]byte{0, 0, 1, 0x65}, 4096), "start code only": {0, 0, 0, 1}, "one byte": {0xff},
-				"cut": clip.Units[0][:len(clip.Units[0])*2/3],
+				"four million units": bytes.Repeat([]byte{0, 0, 1, 0x65}, 4<<20),
+				"4096 units":         bytes.Repeat([]byte{0, 0, 1, 0x65}, 4096), "start code only": {0, 0, 0, 1},
+				"one byte": {0xff},
+				"cut":      clip.Units[0][:len(clip.Units[0])*2/3],
 			} {
 				pictures, err := d.Decode(t.Context(), bad, 1)
 				require.NotErrorIs(t, err, ErrLost, "%s as %s", name, f)

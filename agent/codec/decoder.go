@@ -12,7 +12,8 @@ import (
 	"vmsbridge/agent/codec/worker"
 )
 
-// Decoder decodes one stream. One caller at a time, but Close may be called while another call runs.
+// Decoder decodes one stream. One caller at a time, but Close may be called while another call
+// runs.
 type Decoder struct {
 	pool       *Pool
 	owner      string
@@ -30,16 +31,19 @@ type Decoder struct {
 	direct *engine.Decoder // with InProcess, once open
 }
 
-// Decode feeds one access unit, Annex B with parameter sets in-band or a whole JPEG, and answers the pictures that came
-// out: none to several, in presentation order. pts is any number; it comes back with its picture. au is not kept. It
-// blocks until the process has answered or ctx is done; in the latter case the access unit may still be decoded, and its
-// pictures are dropped. (With InProcess a call that runs is not cut short.)
+// Decode feeds one access unit, Annex B with parameter sets in-band or a whole JPEG, and answers
+// the pictures that came out: none to several, in presentation order. pts is any number; it comes
+// back with its picture. au is not kept. It blocks until the process has answered or ctx is done;
+// in the latter case the access unit may still be decoded, and its pictures are dropped. (With
+// InProcess a call that runs is not cut short.)
 //
-// Errors: ErrLost: all is as after Open, feed from a keyframe. *UnsupportedError: what to install. ErrClosed, ctx's error.
-// Any other: this access unit was not decodable, feed on; pictures that were ready come with the next call.
+// Errors: ErrLost: all is as after Open, feed from a keyframe. *UnsupportedError: what to install.
+// ErrClosed, ctx's error. Any other: this access unit was not decodable, feed on; pictures that
+// were ready come with the next call.
 func (d *Decoder) Decode(ctx context.Context, au []byte, pts int64) ([]Picture, error) {
 	if len(au) == 0 || len(au) > worker.MaxAccessUnit {
-		return nil, fmt.Errorf("decode %s: an access unit of %d bytes is not within 1 to %d", d.format, len(au), worker.MaxAccessUnit)
+		return nil, fmt.Errorf("decode %s: an access unit of %d bytes is not within 1 to %d", d.format, len(au),
+			worker.MaxAccessUnit)
 	}
 	start := time.Now()
 	var (
@@ -59,9 +63,9 @@ func (d *Decoder) Decode(ctx context.Context, au []byte, pts int64) ([]Picture, 
 	return pictures, err
 }
 
-// Wants reports whether the next access unit should be decoded now. It is asked before Decode, and says no while the camera
-// has used up its share of decoding time: then only keyframes are wanted, and not all of them. After a no, the stream goes
-// on at a keyframe.
+// Wants reports whether the next access unit should be decoded now. It is asked before Decode, and
+// says no while the camera has used up its share of decoding time: then only keyframes are wanted,
+// and not all of them. After a no, the stream goes on at a keyframe.
 func (d *Decoder) Wants(keyframe bool) bool {
 	p := d.pool
 	if p.direct != nil {
@@ -73,8 +77,8 @@ func (d *Decoder) Wants(keyframe bool) bool {
 	return p.shares.wants(d.owner, keyframe, time.Now())
 }
 
-// Flush ends the stream: pictures that were delayed come out, and the decoder is as new. Pictures that came out stay for
-// Still. Errors as with Decode.
+// Flush ends the stream: pictures that were delayed come out, and the decoder is as new. Pictures
+// that came out stay for Still. Errors as with Decode.
 func (d *Decoder) Flush(ctx context.Context) ([]Picture, error) {
 	if d.pool.direct != nil {
 		var pictures []Picture
@@ -88,9 +92,10 @@ func (d *Decoder) Flush(ctx context.Context) ([]Picture, error) {
 	return a.pictures, a.err
 }
 
-// Still is a JPEG of a picture that came out recently: at least the last four are kept. It is shrunk to at most maxWidth
-// pixels a row (0: full size), in the quality 1 to 100. An MJPEG camera's picture in full size is the camera's own JPEG,
-// byte for byte. ErrGone: the picture is not kept, also when the process was lost; the next Decode will say that.
+// Still is a JPEG of a picture that came out recently: at least the last four are kept. It is
+// shrunk to at most maxWidth pixels a row (0: full size), in the quality 1 to 100. An MJPEG
+// camera's picture in full size is the camera's own JPEG, byte for byte. ErrGone: the picture is
+// not kept, also when the process was lost; the next Decode will say that.
 func (d *Decoder) Still(ctx context.Context, pts int64, maxWidth, quality int) ([]byte, error) {
 	if d.pool.direct != nil {
 		var still []byte

@@ -9,9 +9,10 @@ import (
 	"vmsbridge/agent/codec/worker"
 )
 
-// group is the cameras that share a process, and the goroutine that is the only one to talk to it: it starts the process
-// when a call needs it, does one call at a time, and notices its end. The process decodes on one thread, so that taking
-// turns costs nothing, and whose call was under way when it died is always known.
+// group is the cameras that share a process, and the goroutine that is the only one to talk to it:
+// it starts the process when a call needs it, does one call at a time, and notices its end. The
+// process decodes on one thread, so that taking turns costs nothing, and whose call was under way
+// when it died is always known.
 type group struct {
 	pool  *Pool
 	calls chan call
@@ -33,7 +34,8 @@ type group struct {
 	bare      bool              // one with libavcodec did not come to life
 }
 
-// call is one request of a decoder; done has room for its answer, so that the group never waits for the caller.
+// call is one request of a decoder; done has room for its answer, so that the group never waits for
+// the caller.
 type call struct {
 	decoder *Decoder
 	kind    worker.Kind
@@ -124,7 +126,8 @@ func (g *group) serve(c call) answer {
 		return answer{err: err}
 	}
 	if !g.open[d] {
-		if _, err := g.exchange(d.owner, worker.OK, worker.AppendOpen(nil, d.number, d.format, d.lumaPixels), startTimeout); err != nil {
+		if _, err := g.exchange(d.owner, worker.OK, worker.AppendOpen(nil, d.number, d.format, d.lumaPixels),
+			startTimeout); err != nil {
 			g.renew(err)
 			return answer{err: err}
 		}
@@ -155,8 +158,8 @@ func (g *group) serve(c call) answer {
 	return answer{pictures: pictures}
 }
 
-// exchange does one request and answers the body of a reply of the kind wanted; what goes wrong with the process is dealt
-// with.
+// exchange does one request and answers the body of a reply of the kind wanted; what goes wrong
+// with the process is dealt with.
 func (g *group) exchange(owner string, want worker.Kind, request []byte, timeout time.Duration) ([]byte, error) {
 	reply, err := g.proc.Load().exchange(request, timeout)
 	if err == nil && reply.Kind == want {
@@ -180,15 +183,17 @@ func (g *group) closeLeft() {
 	for _, d := range left {
 		if g.open[d] {
 			delete(g.open, d)
-			if _, err := g.exchange(d.owner, worker.OK, worker.AppendFrame(nil, worker.Close, d.number), g.pool.options.CallTimeout); err != nil {
+			if _, err := g.exchange(d.owner, worker.OK, worker.AppendFrame(nil, worker.Close, d.number),
+				g.pool.options.CallTimeout); err != nil {
 				return
 			}
 		}
 	}
 }
 
-// How often a process may die before the next one has to wait: the first two times not at all, for cameras should be back
-// at once; then 1 s, doubled each time up to maxPause. A process that lived for calmAfter clears the count.
+// How often a process may die before the next one has to wait: the first two times not at all, for
+// cameras should be back at once; then 1 s, doubled each time up to maxPause. A process that lived
+// for calmAfter clears the count.
 const (
 	freeDeaths = 2
 	maxPause   = time.Minute
@@ -210,7 +215,8 @@ func (g *group) ensure(d *Decoder) error {
 		return nil
 	}
 	if wait := time.Until(g.notBefore); wait > 0 {
-		return fmt.Errorf("%w: its process died %d times, the next one starts in %v", ErrLost, g.deaths, wait.Round(100*time.Millisecond))
+		return fmt.Errorf("%w: its process died %d times, the next one starts in %v", ErrLost, g.deaths,
+			wait.Round(100*time.Millisecond))
 	}
 	if proc != nil {
 		g.retire() // it cannot load anything any more
@@ -267,10 +273,12 @@ func (g *group) has(d *Decoder) bool {
 	return d.group == g
 }
 
-// lookAgain is how long a missing libavcodec stays missing before it is looked for again, so that installing it is enough.
+// lookAgain is how long a missing libavcodec stays missing before it is looked for again, so that
+// installing it is enough.
 const lookAgain = 30 * time.Second
 
-// renew ends the process if err says that it cannot decode a format, which it said as it started: the next one looks again.
+// renew ends the process if err says that it cannot decode a format, which it said as it started:
+// the next one looks again.
 func (g *group) renew(err error) {
 	var unsupported *UnsupportedError
 	proc := g.proc.Load()
@@ -295,8 +303,8 @@ func (g *group) retire() {
 	clear(g.open)
 }
 
-// bury deals with a process that died, or that gave err as an answer while owner's call was under way. The decoders that
-// were open in it are lost. The answer is the error for that call.
+// bury deals with a process that died, or that gave err as an answer while owner's call was under
+// way. The decoders that were open in it are lost. The answer is the error for that call.
 func (g *group) bury(err error, owner string) error {
 	proc := g.proc.Load()
 	proc.end()
@@ -319,7 +327,8 @@ func (g *group) bury(err error, owner string) error {
 	}
 	pause := pauseAfter(g.deaths)
 	g.notBefore = time.Now().Add(pause)
-	g.pool.log.Warn("decoder process died", "pid", proc.pid(), "reason", reason, "detail", text, "during_call_of", owner,
+	g.pool.log.Warn("decoder process died", "pid", proc.pid(), "reason", reason, "detail", text, "during_call_of",
+		owner,
 		"said", proc.lastWords(), "next_start_in", pause)
 	return fmt.Errorf("%w: its process %s", ErrLost, text)
 }

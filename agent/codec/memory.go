@@ -11,8 +11,9 @@ import (
 	"vmsbridge/agent/codec/confine"
 )
 
-// The memory that a stream's pictures may take: a quarter of the machine's, within these bounds. The lower one has room for
-// what cameras send in 1080p, the upper one for 12 megapixels in H.265 (some 300 MB).
+// The memory that a stream's pictures may take: a quarter of the machine's, within these bounds.
+// The lower one has room for what cameras send in 1080p, the upper one for 12 megapixels in H.265
+// (some 300 MB).
 const (
 	leastPictureBytes = 128 << 20
 	mostPictureBytes  = 512 << 20
@@ -37,12 +38,13 @@ func machineMemory() uint64 {
 	return total
 }
 
-// processBytes is what a decoder process may take beside pictures: Go's heap, in which JPEGs are decoded, access units and
-// replies, the stacks of threads.
+// processBytes is what a decoder process may take beside pictures: Go's heap, in which JPEGs are
+// decoded, access units and replies, the stacks of threads.
 const processBytes = 384 << 20
 
-// moreMemory is how much a process may map beyond what it has when its libraries are loaded: streams that ask for less than
-// they take find their end there. Hardly ever do several cameras of a process have the largest pictures at once.
+// moreMemory is how much a process may map beyond what it has when its libraries are loaded:
+// streams that ask for less than they take find their end there. Hardly ever do several cameras of
+// a process have the largest pictures at once.
 func (p *Pool) moreMemory() uint64 {
 	return processBytes + uint64(p.pictureBytes)*uint64(max(2, p.options.PerProcess/2))
 }
@@ -50,7 +52,8 @@ func (p *Pool) moreMemory() uint64 {
 // memoryClosed is the part of the confinement that is this process's own.
 const memoryClosed = "the bridge's own memory closed to its user's other processes"
 
-// closeMemory is done before the first decoder process starts: none may find anything of this one but the pipes.
+// closeMemory is done before the first decoder process starts: none may find anything of this one
+// but the pipes.
 func (p *Pool) closeMemory() error { return closeMemory() }
 
 var closeMemory = sync.OnceValue(func() error {

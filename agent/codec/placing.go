@@ -18,13 +18,14 @@ func (p *Pool) charge(g *group, owner string, cost time.Duration) {
 	o := p.shares.owners[owner]
 	p.metrics.stage.WithLabelValues(owner).Set(float64(o.stage))
 	if changed {
-		p.log.Warn("a camera's share of decoding time", "camera", owner, "decoded", o.stage.String(), "uses_of_a_processor", o.use, "may_use", o.budget,
+		p.log.Warn("a camera's share of decoding time", "camera", owner, "decoded", o.stage.String(),
+			"uses_of_a_processor", o.use, "may_use", o.budget,
 			"last_call", cost)
 	}
 }
 
-// settleLocked gives owner the kind of process that it is to have, if it has another: at a keyframe, which costs it no
-// picture, or else after a moment. pool.mu is held.
+// settleLocked gives owner the kind of process that it is to have, if it has another: at a
+// keyframe, which costs it no picture, or else after a moment. pool.mu is held.
 func (p *Pool) settleLocked(owner string, keyframe bool) {
 	g, o := p.owners[owner], p.shares.owners[owner]
 	alone := p.aloneLocked(owner)

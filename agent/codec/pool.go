@@ -33,7 +33,8 @@ type Options struct {
 	PerProcess int
 	// LibraryDirs are searched for C libraries before the system's folders.
 	LibraryDirs []string
-	// CallTimeout is how long a process may take for one call before it counts as hung; default 5 s. Not with InProcess.
+	// CallTimeout is how long a process may take for one call before it counts as hung; default 5
+	// s. Not with InProcess.
 	CallTimeout time.Duration
 	// Log, Registerer: nil is silent, and unregistered.
 	Log        *slog.Logger
@@ -43,7 +44,8 @@ type Options struct {
 const (
 	defaultPerProcess  = 4
 	defaultCallTimeout = 5 * time.Second
-	// What may wait for a slow disk: the start of a process, and loading libavcodec with all that it needs.
+	// What may wait for a slow disk: the start of a process, and loading libavcodec with all that
+	// it needs.
 	greetTimeout = 30 * time.Second
 	startTimeout = 30 * time.Second
 	// breaksUntilAlone is how often a camera may break a shared process.
@@ -88,7 +90,8 @@ func NewPool(o Options) *Pool {
 	}
 	p := &Pool{
 		options: o, log: o.Log, metrics: newMetrics(o.Registerer),
-		owners: map[string]*group{}, breaks: map[string]int{}, shares: newShares(runtime.NumCPU(), o.PerProcess), pictureBytes: pictureBytes(machineMemory()),
+		owners: map[string]*group{}, breaks: map[string]int{}, shares: newShares(runtime.NumCPU(),
+			o.PerProcess), pictureBytes: pictureBytes(machineMemory()),
 	}
 	if o.Isolation == InProcess {
 		p.direct = engine.New(engine.Options{LibraryDirs: o.LibraryDirs, PictureBytes: p.pictureBytes})
@@ -96,15 +99,16 @@ func NewPool(o Options) *Pool {
 	return p
 }
 
-// Open makes a decoder. It does no work yet: what is wrong is told by the first Decode. owner is the camera's id: the
-// decoders of a camera share a process, and a camera that breaks its process twice gets one of its own. lumaPixels is the
-// most that a picture's reduced luma may have; 0 asks for none.
+// Open makes a decoder. It does no work yet: what is wrong is told by the first Decode. owner is
+// the camera's id: the decoders of a camera share a process, and a camera that breaks its process
+// twice gets one of its own. lumaPixels is the most that a picture's reduced luma may have; 0 asks
+// for none.
 func (p *Pool) Open(owner string, f Format, lumaPixels int) *Decoder {
 	return &Decoder{pool: p, owner: owner, format: f, lumaPixels: lumaPixels, number: p.numbers.Add(1)}
 }
 
-// Capabilities says which libraries serve which format, and what to install where one is missing. It starts a process for
-// that, and ends it.
+// Capabilities says which libraries serve which format, and what to install where one is missing.
+// It starts a process for that, and ends it.
 func (p *Pool) Capabilities(ctx context.Context) (Capabilities, error) {
 	if p.direct != nil {
 		return p.direct.Capabilities(), nil
@@ -188,7 +192,9 @@ func (p *Pool) groupOf(d *Decoder) (*group, error) {
 	}
 	g, alone := p.owners[d.owner], p.aloneLocked(d.owner)
 	if g == nil && !alone {
-		if i := slices.IndexFunc(p.groups, func(g *group) bool { return !g.alone && len(g.members) < p.options.PerProcess }); i >= 0 {
+		if i := slices.IndexFunc(p.groups, func(g *group) bool {
+			return !g.alone && len(g.members) < p.options.PerProcess
+		}); i >= 0 {
 			g = p.groups[i]
 		}
 	}
@@ -246,8 +252,9 @@ func (p *Pool) leave(d *Decoder) {
 	}
 }
 
-// blame notes that a call of owner was under way when its process died. After the second time, or the first that the process
-// hung, which holds the others up for longer, the owner gets a process of its own. It answers whether the owner left g.
+// blame notes that a call of owner was under way when its process died. After the second time, or
+// the first that the process hung, which holds the others up for longer, the owner gets a process
+// of its own. It answers whether the owner left g.
 func (p *Pool) blame(g *group, owner string, hung bool) (left bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

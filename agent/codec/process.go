@@ -31,10 +31,12 @@ type process struct {
 // launch starts a process, with libavcodec if it is for video; it is not greeted yet.
 func (p *Pool) launch(video bool) (*process, error) {
 	if os.Getenv(environment) != "" {
-		return nil, errors.New("this is a decoder process itself: codec.RunWorker must be the first statement of main and of TestMain")
+		return nil, errors.New("this is a decoder process itself: codec.RunWorker must be the first statement of " +
+			"main and of TestMain")
 	}
 	p.closeMemory()
-	setup, err := json.Marshal(childSetup{LibraryDirs: p.options.LibraryDirs, Video: video, PictureBytes: p.pictureBytes, MoreMemory: p.moreMemory()})
+	setup, err := json.Marshal(childSetup{LibraryDirs: p.options.LibraryDirs, Video: video,
+		PictureBytes: p.pictureBytes, MoreMemory: p.moreMemory()})
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +65,8 @@ func (p *Pool) launch(video bool) (*process, error) {
 		SysProcAttr: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true},
 	}
 	for _, f := range cmd.ExtraFiles {
-		// A picture's luma and most access units then cross in one go; the default will do if the kernel refuses.
+		// A picture's luma and most access units then cross in one go; the default will do if the
+		// kernel refuses.
 		_, _ = unix.FcntlInt(f.Fd(), unix.F_SETPIPE_SZ, 256<<10)
 	}
 	if err := p.spawn(cmd); err != nil {
@@ -74,7 +77,8 @@ func (p *Pool) launch(video bool) (*process, error) {
 		_ = files[i].Close()
 	}
 	proc := &process{
-		cmd: cmd, started: time.Now(), video: video, in: files[1], out: files[2], replies: bufio.NewReaderSize(files[2], 64<<10),
+		cmd: cmd, started: time.Now(), video: video, in: files[1], out: files[2], replies: bufio.NewReaderSize(files[2],
+			64<<10),
 		words: newWords(p.log, p.metrics, cmd.Process.Pid), dead: make(chan struct{}),
 	}
 	p.metrics.started.Inc()
@@ -106,7 +110,8 @@ func (p *process) greet() error {
 	return fmt.Errorf("greet process: it %s (%s): is codec.RunWorker the first statement of main?", text, p.lastWords())
 }
 
-// exchange writes a request and reads its reply. After any error the process must be ended: the two may be out of step.
+// exchange writes a request and reads its reply. After any error the process must be ended: the two
+// may be out of step.
 func (p *process) exchange(request []byte, timeout time.Duration) (worker.Frame, error) {
 	deadline := time.Now().Add(timeout)
 	if err := errors.Join(p.in.SetWriteDeadline(deadline), p.out.SetReadDeadline(deadline)); err != nil {
@@ -122,7 +127,8 @@ func (p *process) exchange(request []byte, timeout time.Duration) (worker.Frame,
 	return reply, nil
 }
 
-// spent is the time of processors that the process has used, the same whatever else the machine does.
+// spent is the time of processors that the process has used, the same whatever else the machine
+// does.
 func (p *process) spent() time.Duration {
 	var t unix.Timespec
 	clock := int32(^p.pid()<<3 | 2) // of all threads of a process: see clock_getcpuclockid(3)
@@ -132,8 +138,9 @@ func (p *process) spent() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// yieldBy is how nice a process is that one camera has for itself: others get nine tenths of a processor that it shares with
-// them. Nobody takes it back: a camera that goes back joins another process.
+// yieldBy is how nice a process is that one camera has for itself: others get nine tenths of a
+// processor that it shares with them. Nobody takes it back: a camera that goes back joins another
+// process.
 const yieldBy = 10
 
 func (p *process) yield() { _ = unix.Setpriority(unix.PRIO_PGRP, p.pid(), yieldBy) }
@@ -178,8 +185,8 @@ func (p *process) reason(err error) (reason, text string) {
 	return reasonCrash, "crashed (" + p.cmd.ProcessState.String() + ")"
 }
 
-// spawn starts cmd on the one thread that lives as long as the pool: the kernel sends Pdeathsig when the thread that
-// started the process ends, not the program.
+// spawn starts cmd on the one thread that lives as long as the pool: the kernel sends Pdeathsig
+// when the thread that started the process ends, not the program.
 func (p *Pool) spawn(cmd *exec.Cmd) error {
 	p.mu.Lock()
 	if p.closed {

@@ -120,11 +120,12 @@ func site(t *testing.T, o Options, n int) (p *Pool, cameras []*camera) {
 	return p, cameras
 }
 
-// aMoment is what a replacement takes at most on a machine that is busy or emulated; on an idle one it takes milliseconds.
+// aMoment is what a replacement takes at most on a machine that is busy or emulated; on an idle one
+// it takes milliseconds.
 const aMoment = 10 * time.Second
 
-// A decoder process that is killed, or that crashes, costs its cameras a moment, not the time after which one counts as hung, and the
-// others nothing.
+// A decoder process that is killed, or that crashes, costs its cameras a moment, not the time after
+// which one counts as hung, and the others nothing.
 func TestKillUnderLoad(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSEGV} {
 		t.Run(signal.String(), func(t *testing.T) {
@@ -175,8 +176,8 @@ func TestHangUnderLoad(t *testing.T) {
 	require.EqualValues(t, 1, testutil.ToFloat64(p.metrics.deaths.WithLabelValues(reasonHang)))
 }
 
-// A camera whose stream breaks its process twice gets a process of its own; its neighbours are disturbed twice and never
-// again, and its own process is not started over and over.
+// A camera whose stream breaks its process twice gets a process of its own; its neighbours are
+// disturbed twice and never again, and its own process is not started over and over.
 func TestBreakerEndsAlone(t *testing.T) {
 	for name, poison := range map[string][]byte{"crash": crashUnit, "hang": hangUnit} {
 		t.Run(name, func(t *testing.T) {
@@ -204,7 +205,8 @@ func TestBreakerEndsAlone(t *testing.T) {
 			for _, c := range cameras {
 				before := c.pictures.Load()
 				eventually(t, func() bool { return c.pictures.Load() > before+20 }, "the neighbours are back")
-				// One that had not come back from the first death when the second came is told once.
+				// One that had not come back from the first death when the second came is told
+				// once.
 				require.Contains(t, []int64{1, 2}, c.losses.Load())
 			}
 			losses := []int64{cameras[0].losses.Load(), cameras[1].losses.Load()}
@@ -244,8 +246,8 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// A process that dies while nothing is asked of it is noticed at once; each of its decoders is told at its next call, and
-// stills of pictures that it held are gone.
+// A process that dies while nothing is asked of it is noticed at once; each of its decoders is told
+// at its next call, and stills of pictures that it held are gone.
 func TestDeathInIdleness(t *testing.T) {
 	clip := testclip.Make(t, testclip.Spec{Codec: "mjpeg", Width: 64, Height: 64, Frames: 1})
 	p := newPool(t, Options{})
@@ -372,7 +374,8 @@ func TestCloseLeavesNoProcess(t *testing.T) {
 	require.Zero(t, sum(p.metrics.deaths), "an end that was asked for is no death")
 }
 
-// The process of cameras that have all gone ends; those that share one with others only give back their decoder.
+// The process of cameras that have all gone ends; those that share one with others only give back
+// their decoder.
 func TestProcessEndsWithItsLastCamera(t *testing.T) {
 	clip := testclip.Make(t, testclip.Spec{Codec: "mjpeg", Width: 64, Height: 64, Frames: 1})
 	p := newPool(t, Options{PerProcess: 2})
@@ -396,7 +399,8 @@ func TestProcessEndsWithItsLastCamera(t *testing.T) {
 	eventually(t, func() bool { return gone(pid) }, "the process ends")
 }
 
-// A decoder process inherits nothing that might be secret, and does not end by the signals that end the agent.
+// A decoder process inherits nothing that might be secret, and does not end by the signals that end
+// the agent.
 func TestChildIsSparse(t *testing.T) {
 	t.Setenv("VMSBRIDGE_TOKEN", "very-secret")
 	clip := testclip.Make(t, testclip.Spec{Codec: "mjpeg", Width: 64, Height: 64, Frames: 1})
@@ -442,7 +446,8 @@ func TestVariableSetByHand(t *testing.T) {
 	require.Contains(t, string(out), "unset it")
 }
 
-// In a decoder process a pool refuses to start more: a program without RunWorker would start itself for ever.
+// In a decoder process a pool refuses to start more: a program without RunWorker would start itself
+// for ever.
 func TestNoProcessFromAProcess(t *testing.T) {
 	t.Setenv(environment, "{}")
 	p := newPool(t, Options{})
@@ -455,7 +460,8 @@ func TestNoProcessFromAProcess(t *testing.T) {
 	require.EqualValues(t, 1, testutil.ToFloat64(p.metrics.deaths.WithLabelValues(reasonStart)))
 }
 
-// orphanParent makes the test binary, started by TestNoOrphans, a parent that is about to be killed.
+// orphanParent makes the test binary, started by TestNoOrphans, a parent that is about to be
+// killed.
 func orphanParent() {
 	if os.Getenv("CODEC_TEST_PARENT") == "" {
 		return

@@ -17,7 +17,8 @@ const (
 
 // String is the stage as a part of a sentence.
 func (s Stage) String() string {
-	return [...]string{"in a process with others", "in a process of its own", "in a process of its own, by its keyframes only"}[s]
+	return [...]string{"in a process with others", "in a process of its own",
+		"in a process of its own, by its keyframes only"}[s]
 }
 
 // Load is what a camera costs.
@@ -28,8 +29,9 @@ type Load struct {
 	Since  time.Time // of the stage
 }
 
-// What is watched: windows long enough for a few groups of pictures, and short enough that neighbours' pictures, which wait
-// meanwhile, are not dropped (agent/pipeline holds some ten seconds of a camera).
+// What is watched: windows long enough for a few groups of pictures, and short enough that
+// neighbours' pictures, which wait meanwhile, are not dropped (agent/pipeline holds some ten
+// seconds of a camera).
 const (
 	windowTime  = 5 * time.Second // shorter in tests
 	longCall    = time.Second     // one picture of so much time is reason enough
@@ -65,7 +67,8 @@ type share struct {
 }
 
 func newShares(processors, perProcess int) *shares {
-	return &shares{processors: float64(processors), perProcess: max(perProcess, 2), window: windowTime, owners: map[string]*share{}}
+	return &shares{processors: float64(processors), perProcess: max(perProcess, 2), window: windowTime,
+		owners: map[string]*share{}}
 }
 
 func (s *shares) of(owner string, now time.Time) *share {
@@ -77,7 +80,8 @@ func (s *shares) of(owner string, now time.Time) *share {
 	return o
 }
 
-// charge notes what a call of owner cost, and answers whether its stage has changed. crowd is the others of its process.
+// charge notes what a call of owner cost, and answers whether its stage has changed. crowd is the
+// others of its process.
 func (s *shares) charge(owner string, cost time.Duration, now time.Time, crowd iter.Seq[string]) (changed bool) {
 	o := s.of(owner, now)
 	o.spent += cost
@@ -134,8 +138,9 @@ func (s *shares) judge(owner string, o *share, now time.Time, crowd iter.Seq[str
 	}
 }
 
-// budget is what a camera may take in its stage, and whether it takes more. In company that is a process's time divided by
-// its cameras; alone, its share of half the machine, but only once decoding takes that half, or it keeps a processor busy.
+// budget is what a camera may take in its stage, and whether it takes more. In company that is a
+// process's time divided by its cameras; alone, its share of half the machine, but only once
+// decoding takes that half, or it keeps a processor busy.
 func (s *shares) budget(owner string, o *share, now time.Time, crowd iter.Seq[string]) (budget float64, over bool) {
 	place := 1 / float64(s.perProcess)
 	if o.stage == Shared {

@@ -11,7 +11,8 @@ import (
 	"vmsbridge/agent/codec/testclip"
 )
 
-// world runs the bookkeeping through time: each camera costs so much of a processor, as far as it is wanted.
+// world runs the bookkeeping through time: each camera costs so much of a processor, as far as it
+// is wanted.
 type world struct {
 	*shares
 	now  time.Time
@@ -50,11 +51,13 @@ func TestShares(t *testing.T) {
 	}{
 		"light cameras":                {2, map[string]float64{"a": 0.1, "b": 0.1, "c": 0.2, "d": 0.2}, nil},
 		"one camera fills a processor": {2, map[string]float64{"a": 1}, map[string]Stage{"a": Alone}},
-		"and others are there":         {2, map[string]float64{"a": 0.95, "b": 0.05, "c": 0.05}, map[string]Stage{"a": KeyframesOnly}},
-		"heavy, with room":             {4, map[string]float64{"a": 0.5, "b": 0.05, "c": 0.05}, map[string]Stage{"a": Alone}},
+		"and others are there": {2, map[string]float64{"a": 0.95, "b": 0.05, "c": 0.05},
+			map[string]Stage{"a": KeyframesOnly}},
+		"heavy, with room": {4, map[string]float64{"a": 0.5, "b": 0.05, "c": 0.05}, map[string]Stage{"a": Alone}},
 		"too many heavy ones": {2, map[string]float64{"a": 0.6, "b": 0.6, "c": 0.6, "d": 0.05},
 			map[string]Stage{"a": KeyframesOnly, "b": KeyframesOnly, "c": KeyframesOnly}},
-		"a full process": {4, map[string]float64{"a": 0.24, "b": 0.23, "c": 0.22, "d": 0.2}, map[string]Stage{"a": Alone}},
+		"a full process": {4, map[string]float64{"a": 0.24, "b": 0.23, "c": 0.22, "d": 0.2},
+			map[string]Stage{"a": Alone}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &world{shares: newShares(c.processors, 4), now: time.Unix(1e9, 0), done: map[string]time.Duration{}}
@@ -66,7 +69,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// A stream of keyframes alone is held to its share, too; and who behaves for some minutes is forgiven, the second time later.
+// A stream of keyframes alone is held to its share, too; and who behaves for some minutes is
+// forgiven, the second time later.
 func TestSharesHoldAndForgive(t *testing.T) {
 	w := &world{shares: newShares(2, 4), now: time.Unix(1e9, 0), done: map[string]time.Duration{}}
 	hog := map[string]float64{"good": 0.05, "hog": 1}
@@ -108,8 +112,9 @@ func TestOneLongCall(t *testing.T) {
 	require.Equal(t, Alone, s.owners["a"].stage)
 }
 
-// A camera whose pictures take long to decode costs its neighbours not one: it moves to a process of its own, which yields to
-// the others, and then is decoded by its keyframes only, no more than its share. With a light stream it comes back.
+// A camera whose pictures take long to decode costs its neighbours not one: it moves to a process
+// of its own, which yields to the others, and then is decoded by its keyframes only, no more than
+// its share. With a light stream it comes back.
 func TestHogCostsOthersNothing(t *testing.T) {
 	p := newPool(t, Options{PerProcess: 4})
 	// A machine so small that a busy one, too, shows it to be full.

@@ -17,9 +17,10 @@ import (
 // asProgram tells the copy of this test program below that it is the program of a package.
 const asProgram = "VMSBRIDGE_TEST_PACKAGED"
 
-// A libavcodec in ../lib/vmsbridge, seen from the program, is taken before the system's, in decoder processes too, and
-// decodes; without one, or with one that is broken, the system's is. The libraries are those of VMSBRIDGE_TEST_LIBRARY_DIRS
-// (such as scripts/libavcodec makes), or else a copy of the system's.
+// A libavcodec in ../lib/vmsbridge, seen from the program, is taken before the system's, in decoder
+// processes too, and decodes; without one, or with one that is broken, the system's is. The
+// libraries are those of VMSBRIDGE_TEST_LIBRARY_DIRS (such as scripts/libavcodec makes), or else a
+// copy of the system's.
 func TestLibrariesThatComeWithTheProgram(t *testing.T) {
 	if os.Getenv(asProgram) != "" {
 		t.Skip("this is the program of the test")
@@ -35,12 +36,14 @@ func TestLibrariesThatComeWithTheProgram(t *testing.T) {
 		t.Skipf("%s: %s", before.Problem, before.Hint)
 	}
 	if !filepath.IsAbs(before.Path) {
-		t.Skip("/proc/self/maps does not name the library that is loaded, as by qemu-user; run this on a machine of the processor it is for")
+		t.Skip("/proc/self/maps does not name the library that is loaded, as by qemu-user; run this on a machine of " +
+			"the processor it is for")
 	}
 	require.NotEqual(t, lib, filepath.Dir(before.Path))
 
 	var sources []string
-	for _, from := range append(filepath.SplitList(os.Getenv("VMSBRIDGE_TEST_LIBRARY_DIRS")), filepath.Dir(before.Path)) {
+	for _, from := range append(filepath.SplitList(os.Getenv("VMSBRIDGE_TEST_LIBRARY_DIRS")),
+		filepath.Dir(before.Path)) {
 		if sources, _ = filepath.Glob(filepath.Join(from, "libav[cu]*.so.*")); len(sources) > 0 {
 			break
 		}
@@ -69,7 +72,8 @@ func packaged(t *testing.T, bin string) (h264 Capability) {
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "units")
 	require.NoError(t, os.WriteFile(file, units, 0o600))
-	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "vmsbridge"), "-test.run=^TestPackagedProgram$", "-test.v=false")
+	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "vmsbridge"), "-test.run=^TestPackagedProgram$",
+		"-test.v=false")
 	cmd.Env = append(os.Environ(), asProgram+"="+file)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()

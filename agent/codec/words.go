@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// words reads what a process says on its standard error: libjpeg writes a line there for each damaged picture, and the Go
-// runtime its reason for a crash. It is read at once, for a full pipe would stop the process, and logged seldom.
+// words reads what a process says on its standard error: libjpeg writes a line there for each
+// damaged picture, and the Go runtime its reason for a crash. It is read at once, for a full pipe
+// would stop the process, and logged seldom.
 type words struct {
 	log     *slog.Logger
 	metrics *metrics

@@ -1,15 +1,17 @@
-// Package avcodec decodes H.264 and H.265 with the libavcodec of the machine, found at run time by dlopen, so that no build
-// needs FFmpeg and one binary serves every distribution. It is used by agent/codec/engine and knows nothing of processes:
+// Package avcodec decodes H.264 and H.265 with the libavcodec of the machine, found at run time by
+// dlopen, so that no build needs FFmpeg and one binary serves every distribution. It is used by
+// agent/codec/engine and knows nothing of processes:
 //
 //	lib, err := avcodec.Open(nil)             // finds, loads, tests
 //	dec, err := lib.NewDecoder(avcodec.H264)
 //	frames, err := dec.Decode(accessUnit, pts)
-//	img, err := frames[0].Image()             // points into libavcodec's memory until frames[0].Close
+//	img, err := frames[0].Image() // points into libavcodec's memory until frames[0].Close
 //
-// libavcodec's structures differ between its major versions. Read here are only the head of AVFrame (data, linesize, width,
-// height, format), which has not moved from major 58 to 62, and the fields of AVPacket; everything else goes through
-// av_opt_set and av_opt_get_int by name. Whether presentation times sit where they are expected is found out by the test
-// that every library must pass before it is used (selftest.go).
+// libavcodec's structures differ between its major versions. Read here are only the head of AVFrame
+// (data, linesize, width, height, format), which has not moved from major 58 to 62, and the fields
+// of AVPacket; everything else goes through av_opt_set and av_opt_get_int by name. Whether
+// presentation times sit where they are expected is found out by the test that every library must
+// pass before it is used (selftest.go).
 //
 // A bug in libavcodec can still end the process: run it where that is allowed to happen.
 package avcodec
@@ -35,7 +37,8 @@ type MissingError struct {
 }
 
 // Hint says what the user can do.
-const Hint = "install FFmpeg's libavcodec (Debian 12: apt install libavcodec59; elsewhere the package whose name begins with libavcodec)"
+const Hint = "install FFmpeg's libavcodec (Debian 12: apt install libavcodec59; elsewhere the package whose name " +
+	"begins with libavcodec)"
 
 func (e *MissingError) Error() string {
 	if len(e.Tried) == 0 {

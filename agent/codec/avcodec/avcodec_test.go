@@ -17,7 +17,8 @@ import (
 	"vmsbridge/agent/codec/testclip"
 )
 
-// shared is the library under test. To test other versions of libavcodec, name folders that hold them:
+// shared is the library under test. To test other versions of libavcodec, name folders that hold
+// them:
 //
 //	VMSBRIDGE_TEST_LIBRARY_DIRS=/opt/ffmpeg-7/lib go test ./agent/codec/avcodec
 var shared = sync.OnceValues(func() (*Library, error) {
@@ -76,14 +77,17 @@ func TestPixelFormats(t *testing.T) {
 		dx, dy int
 		full   bool
 	}{
-		{H264, "yuv420p", 2, 2, false}, {H264, "yuv420p", 2, 2, true}, {H264, "yuv422p", 2, 1, false}, {H264, "yuv444p", 1, 1, false},
+		{H264, "yuv420p", 2, 2, false}, {H264, "yuv420p", 2, 2, true}, {H264, "yuv422p", 2, 1, false}, {H264, "yuv444p",
+			1, 1, false},
 		{H264, "yuv420p10le", 2, 2, false}, {H264, "yuv420p10le", 2, 2, true}, {H264, "yuv422p10le", 2, 1, false},
-		{H265, "yuv420p", 2, 2, false}, {H265, "yuv420p", 2, 2, true}, {H265, "gray", 0, 0, false}, {H265, "yuv422p", 2, 1, false},
+		{H265, "yuv420p", 2, 2, false}, {H265, "yuv420p", 2, 2, true}, {H265, "gray", 0, 0, false}, {H265, "yuv422p", 2,
+			1, false},
 		{H265, "yuv444p", 1, 1, false}, {H265, "yuv420p10le", 2, 2, false}, {H265, "yuv420p10le", 2, 2, true},
 	} {
 		t.Run(fmt.Sprintf("%s/%s/full=%v", c.codec, c.format, c.full), func(t *testing.T) {
 			const w, h = 322, 182 // no multiple of anything
-			clip := testclip.Make(t, testclip.Spec{Codec: codecNames[c.codec], Width: w, Height: h, Frames: 2, PixFmt: c.format, Full: c.full})
+			clip := testclip.Make(t, testclip.Spec{Codec: codecNames[c.codec], Width: w, Height: h, Frames: 2,
+				PixFmt: c.format, Full: c.full})
 			frames := decodeAll(t, newDecoder(t, c.codec), clip)
 			require.Len(t, frames, 2)
 			for i, f := range frames {
@@ -109,13 +113,15 @@ func TestPixelFormats(t *testing.T) {
 	}
 }
 
-// Pictures come out in presentation order with their own times, whether those are read from the frame or kept beside.
+// Pictures come out in presentation order with their own times, whether those are read from the
+// frame or kept beside.
 func TestTimes(t *testing.T) {
 	for _, codec := range []Codec{H264, H265} {
 		for _, b := range []int{0, 1} {
 			for _, kept := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s/bframes=%d/kept=%v", codec, b, kept), func(t *testing.T) {
-					clip := testclip.Make(t, testclip.Spec{Codec: codecNames[codec], Width: 160, Height: 96, Frames: 30, BFrames: b, Keyint: 15})
+					clip := testclip.Make(t, testclip.Spec{Codec: codecNames[codec], Width: 160, Height: 96, Frames: 30,
+						BFrames: b, Keyint: 15})
 					lib := *library(t)
 					if kept {
 						lib.ptsOffset = 0
@@ -192,8 +198,8 @@ func TestFlushForgets(t *testing.T) {
 	}
 }
 
-// A picture of more than 40 megapixels is refused by its parameter sets, before memory is taken for it. The files are the
-// first bytes of one picture of ffmpeg's color source by libx264 and libx265.
+// A picture of more than 40 megapixels is refused by its parameter sets, before memory is taken for
+// it. The files are the first bytes of one picture of ffmpeg's color source by libx264 and libx265.
 func TestTooLarge(t *testing.T) {
 	for codec, name := range map[Codec]string{H264: "7008x6000.264", H265: "7000x6000.265"} {
 		t.Run(string(codec), func(t *testing.T) {
@@ -225,7 +231,8 @@ func resident(t testing.TB) int {
 func TestDamaged(t *testing.T) {
 	for _, codec := range []Codec{H264, H265} {
 		t.Run(string(codec), func(t *testing.T) {
-			clip := testclip.Make(t, testclip.Spec{Codec: codecNames[codec], Width: 320, Height: 180, Frames: 20, BFrames: 1, Keyint: 10})
+			clip := testclip.Make(t, testclip.Spec{Codec: codecNames[codec], Width: 320, Height: 180, Frames: 20,
+				BFrames: 1, Keyint: 10})
 			d := newDecoder(t, codec)
 			r := rand.New(rand.NewPCG(1, 2))
 			errs := 0
@@ -292,7 +299,8 @@ func TestSelfTestRefuses(t *testing.T) {
 	require.ErrorContains(t, lib.run(missing, func(int, *Frame) {}), "3 pictures came out, not 4")
 
 	other := ok
-	other.clip = bytes.Join(testclip.Make(t, testclip.Spec{Codec: "h264", Width: 160, Height: 96, Frames: 3}).Units, nil)
+	other.clip = bytes.Join(testclip.Make(t, testclip.Spec{Codec: "h264", Width: 160, Height: 96, Frames: 3}).Units,
+		nil)
 	require.ErrorContains(t, lib.run(other, func(int, *Frame) {}), "160x96, not 64x64")
 
 	absent := ok
@@ -368,7 +376,8 @@ func TestManyAtOnce(t *testing.T) {
 					}
 					for _, f := range frames {
 						m, err := f.Image()
-						if err != nil || f.PTS != int64(n) || narrow(m.Y, 80, 48) < int(testclip.Block(n))-3 || narrow(m.Y, 80, 48) > int(testclip.Block(n))+3 {
+						if err != nil || f.PTS != int64(n) || narrow(m.Y, 80, 48) < int(testclip.Block(n))-3 ||
+							narrow(m.Y, 80, 48) > int(testclip.Block(n))+3 {
 							t.Errorf("picture %d is wrong: time %d, %v", n, f.PTS, err)
 						}
 						n++

@@ -12,14 +12,15 @@ import (
 	"vmsbridge/agent/codec/planar"
 )
 
-// The largest access unit that a decoder takes, in bytes and in NAL units. A picture of many slices has some hundred;
-// libavcodec needs many seconds for the millions of empty ones that would fit.
+// The largest access unit that a decoder takes, in bytes and in NAL units. A picture of many slices
+// has some hundred; libavcodec needs many seconds for the millions of empty ones that would fit.
 const (
 	MaxAccessUnit = 16 << 20
 	MaxUnits      = 4096
 )
 
-// Decoder decodes one stream, on the thread of its caller. Not safe for concurrent use; free of others.
+// Decoder decodes one stream, on the thread of its caller. Not safe for concurrent use; free of
+// others.
 type Decoder struct {
 	lib    *Library
 	codec  Codec
@@ -29,8 +30,9 @@ type Decoder struct {
 	fresh  bool     // nothing was fed since the decoder was opened or flushed
 }
 
-// NewDecoder opens a decoder with one thread. For H.264 the loop filter is skipped: a fifth less work, and the small
-// drift until the next keyframe does not matter to stills and motion. For H.265 it would (FEASIBILITY §2.1).
+// NewDecoder opens a decoder with one thread. For H.264 the loop filter is skipped: a fifth less
+// work, and the small drift until the next keyframe does not matter to stills and motion. For H.265
+// it would (FEASIBILITY §2.1).
 func (l *Library) NewDecoder(c Codec) (*Decoder, error) {
 	if err := l.failed[c]; err != nil {
 		return nil, fmt.Errorf("open decoder %s: %w", c, err)
@@ -73,12 +75,14 @@ const (
 	packetData = 24
 )
 
-// Decode feeds one access unit (Annex B) and answers the pictures that came out, in presentation order; the caller must
-// Close them. pts comes back with its picture. Pictures may come together with an error: the error is about this access
-// unit, which was not decodable, the pictures are earlier ones.
+// Decode feeds one access unit (Annex B) and answers the pictures that came out, in presentation
+// order; the caller must Close them. pts comes back with its picture. Pictures may come together
+// with an error: the error is about this access unit, which was not decodable, the pictures are
+// earlier ones.
 func (d *Decoder) Decode(au []byte, pts int64) ([]*Frame, error) {
 	if len(au) == 0 || len(au) > MaxAccessUnit {
-		return nil, fmt.Errorf("decode %s: an access unit of %d bytes is not within 1 to %d", d.codec, len(au), MaxAccessUnit)
+		return nil, fmt.Errorf("decode %s: an access unit of %d bytes is not within 1 to %d", d.codec, len(au),
+			MaxAccessUnit)
 	}
 	if n := bytes.Count(au, []byte{0, 0, 1}); n > MaxUnits {
 		return nil, fmt.Errorf("decode %s: an access unit of %d NAL units is more than %d", d.codec, n, MaxUnits)
@@ -174,8 +178,8 @@ func (d *Decoder) Close() {
 	}
 }
 
-// randomAccessH265 says whether an Annex B access unit holds a picture at which decoding can start (nal_unit_type 16 to 23,
-// ITU-T H.265 table 7-1).
+// randomAccessH265 says whether an Annex B access unit holds a picture at which decoding can start
+// (nal_unit_type 16 to 23, ITU-T H.265 table 7-1).
 func randomAccessH265(au []byte) bool {
 	for {
 		at := bytes.Index(au, []byte{0, 0, 1})
@@ -189,8 +193,9 @@ func randomAccessH265(au []byte) bool {
 	}
 }
 
-// timeHeap keeps the times that were fed, ascending: pictures come out in presentation order, so the smallest is the next
-// one's. It holds a few more than a decoder can delay; older ones belong to pictures that never came out.
+// timeHeap keeps the times that were fed, ascending: pictures come out in presentation order, so
+// the smallest is the next one's. It holds a few more than a decoder can delay; older ones belong
+// to pictures that never came out.
 type timeHeap []int64
 
 func (h *timeHeap) push(t int64) {

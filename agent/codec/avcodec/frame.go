@@ -16,8 +16,8 @@ type Frame struct {
 	fullRange bool
 }
 
-// The head of AVFrame, the same in majors 58 to 62 on 64-bit machines. framePTS is only used when the test finds the times
-// of its clip there.
+// The head of AVFrame, the same in majors 58 to 62 on 64-bit machines. framePTS is only used when
+// the test finds the times of its clip there.
 const (
 	frameData     = 0
 	frameLinesize = 64
@@ -38,7 +38,8 @@ func (f *Frame) Close() {
 // Size is the picture's width and height in pixels.
 func (f *Frame) Size() (int, int) { return int(f.int32(frameWidth)), int(f.int32(frameHeight)) }
 
-// Image describes the picture's planes where they are: valid until Close. ErrFormat: the pixel format is not supported.
+// Image describes the picture's planes where they are: valid until Close. ErrFormat: the pixel
+// format is not supported.
 func (f *Frame) Image() (planar.Image, error) {
 	w, h := f.Size()
 	number := f.int32(frameFormat)
@@ -74,7 +75,8 @@ func (f *Frame) Image() (planar.Image, error) {
 	return m, m.Check()
 }
 
-// plane describes data[index], from the offset-th sample on, with a sample of interest every step samples.
+// plane describes data[index], from the offset-th sample on, with a sample of interest every step
+// samples.
 func (f *Frame) plane(index, offset int, l layout, w, h, step int) (planar.Plane, error) {
 	size := 1
 	if l.bits > 8 {
@@ -84,7 +86,8 @@ func (f *Frame) plane(index, offset int, l layout, w, h, step int) (planar.Plane
 	stride := int(f.int32(frameLinesize + 4*index))
 	row := ((w-1)*step + 1) * size
 	if data == nil || stride < row+offset*size {
-		return planar.Plane{}, fmt.Errorf("read picture: plane %d has a stride of %d bytes for a row of %d", index, stride, row)
+		return planar.Plane{}, fmt.Errorf("read picture: plane %d has a stride of %d bytes for a row of %d", index,
+			stride, row)
 	}
 	pix := unsafe.Slice((*byte)(unsafe.Add(data, offset*size)), (h-1)*stride+row)
 	return planar.Plane{Pix: pix, Stride: stride, Width: w, Height: h, Step: step * size, Bits: l.bits}, nil
@@ -92,7 +95,8 @@ func (f *Frame) plane(index, offset int, l layout, w, h, step int) (planar.Plane
 
 func (f *Frame) int32(at int) int32 { return *(*int32)(unsafe.Add(f.ptr, at)) }
 
-// layout is how a pixel format lies in memory: chroma is a dx-th as wide and a dy-th as high (0: no chroma).
+// layout is how a pixel format lies in memory: chroma is a dx-th as wide and a dy-th as high (0: no
+// chroma).
 type layout struct {
 	dx, dy  int
 	bits    int  // a sample; more than 8: two bytes, little endian
@@ -101,8 +105,8 @@ type layout struct {
 	swapped bool // Cr comes first
 }
 
-// layouts are the pixel formats that software and hardware decoders give. They are found by name, because the numbers
-// differ between versions.
+// layouts are the pixel formats that software and hardware decoders give. They are found by name,
+// because the numbers differ between versions.
 var layouts = map[string]layout{
 	"gray":        {bits: 8},
 	"yuv420p":     {dx: 2, dy: 2, bits: 8},

@@ -13,14 +13,16 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// majors are the versions of libavcodec whose AVFrame and AVPacket are laid out as read here, newest first.
+// majors are the versions of libavcodec whose AVFrame and AVPacket are laid out as read here,
+// newest first.
 var majors = []int{62, 61, 60, 59, 58}
 
-// swresampleOf is the libswresample that belongs to a major; libavutil's number is always two less than libavcodec's.
+// swresampleOf is the libswresample that belongs to a major; libavutil's number is always two less
+// than libavcodec's.
 var swresampleOf = map[int]int{58: 3, 59: 4, 60: 4, 61: 5, 62: 6}
 
-// Library is a loaded libavcodec that passed its test for at least one codec. It stays loaded until the process ends and
-// is safe for concurrent use.
+// Library is a loaded libavcodec that passed its test for at least one codec. It stays loaded until
+// the process ends and is safe for concurrent use.
 type Library struct {
 	Path    string // of the file, as the kernel mapped it; "" if unknown
 	Version string // for example "59.37.100"
@@ -53,8 +55,9 @@ type calls struct {
 	logSetLevel    func(level int32)
 }
 
-// Open looks for a libavcodec in dirs and then where the system's loader looks, newest version first, and answers the
-// first that passes its test for every codec, else the first that passes for one. *MissingError: there is none.
+// Open looks for a libavcodec in dirs and then where the system's loader looks, newest version
+// first, and answers the first that passes its test for every codec, else the first that passes for
+// one. *MissingError: there is none.
 func Open(dirs []string) (*Library, error) {
 	return open(append(slices.Clone(dirs), ""))
 }
@@ -93,7 +96,8 @@ func soname(dir, name string, major int) string {
 	return filepath.Join(dir, fmt.Sprintf("lib%s.so.%d", name, major))
 }
 
-// load loads one version; os.ErrNotExist if it is not there. With dir "" the system's loader searches.
+// load loads one version; os.ErrNotExist if it is not there. With dir "" the system's loader
+// searches.
 func load(dir string, major int) (*Library, error) {
 	var utilHandle uintptr
 	if dir != "" {
@@ -180,7 +184,8 @@ func (l *Library) err(code int32) error {
 	return avError{code: code, text: string(text)}
 }
 
-// mappedPath is the file behind a loaded library, from the kernel's list of this process's mappings.
+// mappedPath is the file behind a loaded library, from the kernel's list of this process's
+// mappings.
 func mappedPath(name string) string {
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {

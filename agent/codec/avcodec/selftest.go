@@ -11,10 +11,14 @@ import (
 
 // The clips of the test: three pictures of 64×64, coded in the order I P B and shown I B P, made by
 //
-//	ffmpeg -f lavfi -i testsrc2=s=64x64:r=10 -vf noise=alls=8:allf=t+u -frames:v 3 -pix_fmt yuv420p -c:v libx264 -qp 30
-//	  -x264-params aud=1:keyint=30:bframes=1:b-adapt=0:scenecut=0:b-pyramid=none (libx265 likewise)
+//	ffmpeg -f lavfi -i testsrc2=s=64x64:r=10 -vf noise=alls=8:allf=t+u -frames:v 3 \
+//	  -pix_fmt yuv420p -c:v libx264 -qp 30 \
+//	  -x264-params aud=1:keyint=30:bframes=1:b-adapt=0:scenecut=0:b-pyramid=none
 //
-// without the encoder's SEI. Decoding is exact in both standards, so the checksums hold for every correct decoder.
+// libx265 likewise,
+//
+// without the encoder's SEI. Decoding is exact in both standards, so the checksums hold for every
+// correct decoder.
 var (
 	//go:embed selftest/h264.264
 	clipH264 []byte
@@ -35,14 +39,14 @@ var tests = []test{
 	{H265, clipH265, []byte{0, 0, 0, 1, 0x46}, []uint32{0x23c151ca, 0x217e1527, 0xf9a365e6}},
 }
 
-// testTimes are fed in coding order; sorted, they are the presentation order. Their odd values are hardly anywhere else in
-// a structure by chance.
+// testTimes are fed in coding order; sorted, they are the presentation order. Their odd values are
+// hardly anywhere else in a structure by chance.
 var testTimes = []int64{1_763_721_600_000_001, 1_763_721_600_083_337, 1_763_721_600_041_669}
 
 const testSize = 64
 
-// test decodes the clips and compares. It notes the codecs that fail, and whether presentation times come back in
-// AVFrame.pts. An error if any codec failed.
+// test decodes the clips and compares. It notes the codecs that fail, and whether presentation
+// times come back in AVFrame.pts. An error if any codec failed.
 func (l *Library) test() error {
 	l.ptsOffset = framePTS
 	for _, t := range tests {
@@ -100,14 +104,18 @@ func (l *Library) run(t test, each func(i int, f *Frame)) error {
 	return nil
 }
 
-// matches looks at the picture with nothing taken on trust: the fields must make sense before a byte is read through them.
+// matches looks at the picture with nothing taken on trust: the fields must make sense before a
+// byte is read through them.
 func (f *Frame) matches(want uint32) error {
 	if w, h := f.Size(); w != testSize || h != testSize {
-		return fmt.Errorf("its size reads as %dx%d, not %dx%d: this library's structures are laid out differently", w, h, testSize, testSize)
+		return fmt.Errorf("its size reads as %dx%d, not %dx%d: this library's structures are laid out differently", w,
+			h, testSize, testSize)
 	}
 	data := *(*unsafe.Pointer)(unsafe.Add(f.ptr, frameData))
-	if stride := f.int32(frameLinesize); data == nil || stride < testSize || stride > 16*testSize || f.int32(frameFormat) != 0 {
-		return fmt.Errorf("its stride reads as %d and its format as %d: this library's structures are laid out differently",
+	if stride := f.int32(frameLinesize); data == nil || stride < testSize || stride > 16*testSize ||
+		f.int32(frameFormat) != 0 {
+		return fmt.Errorf("its stride reads as %d and its format as %d: this library's structures are laid out "+
+			"differently",
 			stride, f.int32(frameFormat))
 	}
 	m, err := f.Image()

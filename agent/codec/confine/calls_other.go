@@ -2,7 +2,8 @@
 
 package confine
 
-// On other processors there is no filter: nobody has looked which system calls a decoder does there.
+// On other processors there is no filter: nobody has looked which system calls a decoder does
+// there.
 const processor = 0
 
 var always, mapping, files, limiting, hostile []uintptr

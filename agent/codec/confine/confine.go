@@ -1,15 +1,16 @@
-// Package confine takes from a decoder process what it has no use for: files, addresses, other processes, and more memory
-// than its pictures need. The C libraries in it read hostile streams; whoever takes one over finds nothing to go on with.
-// agent/codec calls it in the process:
+// Package confine takes from a decoder process what it has no use for: files, addresses, other
+// processes, and more memory than its pictures need. The C libraries in it read hostile streams;
+// whoever takes one over finds nothing to go on with. agent/codec calls it in the process:
 //
 //	held := confine.Begin()               // before any C library is loaded
 //	…                                     // load the libraries and test them
 //	held = held.Seal(confine.Limits{})    // before the first byte of a camera is read
 //
-// and CloseMemory and CloseOnExec in the program that starts the processes. Begin and Seal are called on one thread, locked
-// to it, on which all C code then runs: Landlock holds for a thread and those that it starts; the rest for the process.
-// Own code, and not a module for each: together they are as long as what is left out of them, and they know the arguments
-// of calls (a signal to oneself, a thread and not a process), which the modules' lists do not.
+// and CloseMemory and CloseOnExec in the program that starts the processes. Begin and Seal are
+// called on one thread, locked to it, on which all C code then runs: Landlock holds for a thread
+// and those that it starts; the rest for the process. Own code, and not a module for each: together
+// they are as long as what is left out of them, and they know the arguments of calls (a signal to
+// oneself, a thread and not a process), which the modules' lists do not.
 package confine
 
 import (
@@ -66,12 +67,12 @@ const (
 // Begun is a process between Begin and Seal.
 type Begun struct{ privileges error }
 
-// maxTasks bounds the threads and processes of the user that the bridge runs as, the agent's own included: more than a bridge
-// of hundreds of cameras has, and less than a machine breaks down by.
+// maxTasks bounds the threads and processes of the user that the bridge runs as, the agent's own
+// included: more than a bridge of hundreds of cameras has, and less than a machine breaks down by.
 const maxTasks = 4096
 
-// Begin takes what a process does not need that is about to load its libraries: new privileges, the network, other
-// processes, writing. What cannot be had is told by Seal.
+// Begin takes what a process does not need that is about to load its libraries: new privileges, the
+// network, other processes, writing. What cannot be had is told by Seal.
 func Begin() Begun {
 	b := Begun{privileges: unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)}
 	lower(unix.RLIMIT_CORE, 0)
@@ -85,7 +86,8 @@ func Begin() Begun {
 	return b
 }
 
-// Seal leaves a process what decoding needs: the pipes that it has, memory, its own threads, the clock.
+// Seal leaves a process what decoding needs: the pipes that it has, memory, its own threads, the
+// clock.
 func (b Begun) Seal(l Limits) Report {
 	r := Report{InForce: []string{}, Missing: []string{}}
 	r.Note(noNewPrivileges, b.privileges)
@@ -107,7 +109,8 @@ func (b Begun) Seal(l Limits) Report {
 	return r
 }
 
-// limitMemory bounds what may be mapped from now on: Go's reservations, and those of the race detector, are made already.
+// limitMemory bounds what may be mapped from now on: Go's reservations, and those of the race
+// detector, are made already.
 func limitMemory(more uint64) error {
 	if more == 0 {
 		return nil
@@ -144,12 +147,13 @@ func lower(resource int, to uint64) error {
 	return nil
 }
 
-// CloseMemory keeps other processes of the same user from reading this one's memory, environment and open files, and from
-// tracing it. It also means: no core dumps, and tracers and profilers from outside (perf, gdb) only for root.
+// CloseMemory keeps other processes of the same user from reading this one's memory, environment
+// and open files, and from tracing it. It also means: no core dumps, and tracers and profilers from
+// outside (perf, gdb) only for root.
 func CloseMemory() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
 
-// CloseOnExec keeps what this process itself inherited from going on to those that it starts. What it opens by itself does
-// not go on in any case.
+// CloseOnExec keeps what this process itself inherited from going on to those that it starts. What
+// it opens by itself does not go on in any case.
 func CloseOnExec() {
 	const first = 3
 	if unix.CloseRange(first, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) == nil {

@@ -58,8 +58,9 @@ func TestReportIsTrue(t *testing.T) {
 	require.Greater(t, checked, 1)
 }
 
-// The memory of a program that starts decoder processes is closed to others of the same user; what it has to do itself goes
-// on. As root, the test becomes somebody else for it, since nothing is closed to root.
+// The memory of a program that starts decoder processes is closed to others of the same user; what
+// it has to do itself goes on. As root, the test becomes somebody else for it, since nothing is
+// closed to root.
 func TestClosedMemory(t *testing.T) {
 	dir, err := os.MkdirTemp("", "confine") // t.TempDir is for this user only
 	require.NoError(t, err)
@@ -94,9 +95,11 @@ func TestClosedMemory(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, line, "JPEG", "the decoder was asked: %s", line)
 	for _, file := range []string{"environ", "mem", "maps", "fd"} {
-		read, err := as(exec.CommandContext(t.Context(), "ls", "-lR", fmt.Sprintf("/proc/%d/fd", cmd.Process.Pid))).CombinedOutput()
+		read, err := as(exec.CommandContext(t.Context(), "ls", "-lR",
+			fmt.Sprintf("/proc/%d/fd", cmd.Process.Pid))).CombinedOutput()
 		if file != "fd" {
-			read, err = as(exec.CommandContext(t.Context(), "head", "-c", "4096", fmt.Sprintf("/proc/%d/%s", cmd.Process.Pid, file))).CombinedOutput()
+			read, err = as(exec.CommandContext(t.Context(), "head", "-c", "4096",
+				fmt.Sprintf("/proc/%d/%s", cmd.Process.Pid, file))).CombinedOutput()
 		}
 		require.Error(t, err, "%s: %s", file, read)
 		require.Contains(t, string(read), "ermission denied")

@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// policy is what system calls a process may do. All others fail with EPERM: libraries ask for this and that and do without.
+// policy is what system calls a process may do. All others fail with EPERM: libraries ask for this
+// and that and do without.
 type policy struct {
 	free   []uintptr // with any arguments
 	bound  []call    // with certain ones
@@ -17,13 +18,15 @@ type policy struct {
 	deadly []uintptr // end the process: no decoder does them unless somebody else has taken it over
 }
 
-// call is a system call whose arguments must all pass; one that stands here twice needs to pass once.
+// call is a system call whose arguments must all pass; one that stands here twice needs to pass
+// once.
 type call struct {
 	number uintptr
 	args   []argument
 }
 
-// argument passes if the lower half of it, masked, is the value. The kernel looks at no more of those that are used here.
+// argument passes if the lower half of it, masked, is the value. The kernel looks at no more of
+// those that are used here.
 type argument struct {
 	index       int
 	mask, value uint32
@@ -41,13 +44,15 @@ func decoding() policy {
 
 // loading is for one that loads libraries and asks what the machine is like.
 func loading() policy {
-	p := policy{free: append(append(append([]uintptr(nil), always...), mapping...), files...), absent: []uintptr{unix.SYS_CLONE3}}
+	p := policy{free: append(append(append([]uintptr(nil), always...), mapping...), files...),
+		absent: []uintptr{unix.SYS_CLONE3}}
 	p.bound = own()
 	for _, number := range limiting {
 		p.bound = append(p.bound, call{number, []argument{{0, ^uint32(0), 0}}}) // of oneself
 	}
 	for number, flags := range opening {
-		p.bound = append(p.bound, call{number, []argument{{flags, unix.O_ACCMODE | unix.O_CREAT | unix.O_TRUNC, unix.O_RDONLY}}})
+		p.bound = append(p.bound,
+			call{number, []argument{{flags, unix.O_ACCMODE | unix.O_CREAT | unix.O_TRUNC, unix.O_RDONLY}}})
 	}
 	p.free = append(p.free, unix.SYS_SECCOMP, unix.SYS_LANDLOCK_CREATE_RULESET, unix.SYS_LANDLOCK_RESTRICT_SELF)
 	return p
@@ -73,15 +78,16 @@ func own() []call {
 	}
 }
 
-// Offsets in struct seccomp_data: the number, the processor, the lower half of the first argument. All processors here are
-// little endian.
+// Offsets in struct seccomp_data: the number, the processor, the lower half of the first argument.
+// All processors here are little endian.
 const (
 	dataNumber    = 0
 	dataProcessor = 4
 	dataArgs      = 16
 )
 
-// program is the policy for the kernel. A call that may be done with any arguments costs nothing: the kernel remembers.
+// program is the policy for the kernel. A call that may be done with any arguments costs nothing:
+// the kernel remembers.
 func (p policy) program(processor uint32) []unix.SockFilter {
 	const (
 		load  = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
@@ -106,7 +112,8 @@ func (p policy) program(processor uint32) []unix.SockFilter {
 		n := each * len(c.args)
 		f = append(f, unix.SockFilter{Code: equal, K: uint32(c.number), Jf: uint8(n + 2)})
 		for i, a := range c.args {
-			f = append(f, unix.SockFilter{Code: load, K: uint32(dataArgs + 8*a.index)}, unix.SockFilter{Code: mask, K: a.mask},
+			f = append(f, unix.SockFilter{Code: load, K: uint32(dataArgs + 8*a.index)},
+				unix.SockFilter{Code: mask, K: a.mask},
 				unix.SockFilter{Code: equal, K: a.value, Jf: uint8(each*(len(c.args)-1-i) + 1)})
 		}
 		f = append(f, unix.SockFilter{Code: ret, K: unix.SECCOMP_RET_ALLOW}, unix.SockFilter{Code: load, K: dataNumber})
@@ -123,7 +130,8 @@ func filter(p policy) error {
 	}
 	f := p.program(processor)
 	prog := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
-	odd, _, code := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&prog)))
+	odd, _, code := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC,
+		uintptr(unsafe.Pointer(&prog)))
 	runtime.KeepAlive(f)
 	switch {
 	case code == unix.ENOSYS || code == unix.EINVAL:

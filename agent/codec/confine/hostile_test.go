@@ -67,7 +67,8 @@ func (v victim) unharmed(t *testing.T) {
 	require.Len(t, entries, 2, "%v", entries)
 }
 
-// takenOver makes a folder with a libavcodec that does what access units say. It needs a C compiler, and the real one.
+// takenOver makes a folder with a libavcodec that does what access units say. It needs a C
+// compiler, and the real one.
 func takenOver(t *testing.T, v victim) (dir string) {
 	t.Helper()
 	compiler, err := exec.LookPath("gcc")
@@ -84,15 +85,18 @@ func takenOver(t *testing.T, v victim) (dir string) {
 	dir = t.TempDir()
 	major := regexp.MustCompile(`^libavcodec\.so\.\d+`).FindString(filepath.Base(found.H264.Path))
 	require.NotEmpty(t, major, found.H264.Path)
-	out, err := exec.CommandContext(t.Context(), compiler, "-shared", "-fPIC", "-O1", "-Wl,-soname,libhostile.so", "-Wl,--no-as-needed",
-		"-DVICTIM_PORT=\""+v.port+"\"", "-DVICTIM_FILE=\""+v.file+"\"", "-o", filepath.Join(dir, major), filepath.Join("testdata", "hostile.c"),
+	out, err := exec.CommandContext(t.Context(), compiler, "-shared", "-fPIC", "-O1", "-Wl,-soname,libhostile.so",
+		"-Wl,--no-as-needed",
+		"-DVICTIM_PORT=\""+v.port+"\"", "-DVICTIM_FILE=\""+v.file+"\"", "-o", filepath.Join(dir, major),
+		filepath.Join("testdata", "hostile.c"),
 		"-L"+filepath.Dir(found.H264.Path), "-l:"+major, "-lpthread", "-ldl").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return dir
 }
 
-// A libavcodec that was taken over by a stream gets nothing of the machine, of the agent and of other processes; what decoding
-// needs goes on. This runs as root where the tests do, who would otherwise be let in everywhere.
+// A libavcodec that was taken over by a stream gets nothing of the machine, of the agent and of
+// other processes; what decoding needs goes on. This runs as root where the tests do, who would
+// otherwise be let in everywhere.
 func TestTakenOverDecoder(t *testing.T) {
 	v := newVictim(t)
 	dir := takenOver(t, v)
@@ -108,11 +112,15 @@ func TestTakenOverDecoder(t *testing.T) {
 	var attacks []attack
 	for _, a := range [][2]string{
 		{"tcp", v.port}, {"udp", v.port}, {"local-socket", v.socket}, {"socketpair"}, {"netlink"},
-		{"read", v.file}, {"read-old-way", v.file}, {"read", proc + "environ"}, {"read", proc + "mem"}, {"read", "/proc/self/environ"}, {"write", proc + "mem"},
-		{"write", v.file}, {"write", filepath.Join(v.dir, "new")}, {"list"}, {"stat", v.file}, {"symlink", v.file}, {"link", v.file}, {"rename", v.file},
+		{"read", v.file}, {"read-old-way", v.file}, {"read", proc + "environ"}, {"read", proc + "mem"}, {"read",
+			"/proc/self/environ"}, {"write", proc + "mem"},
+		{"write", v.file}, {"write", filepath.Join(v.dir, "new")}, {"list"}, {"stat", v.file}, {"symlink",
+			v.file}, {"link", v.file}, {"rename", v.file},
 		{"unlink", v.file}, {"truncate", v.file}, {"mkdir", v.file}, {"chmod", v.file}, {"chdir"},
-		{"ptrace", self}, {"vm-read", self}, {"kill", self}, {"kill-all"}, {"pidfd", self}, {"prlimit-parent", self}, {"fork"}, {"vfork"}, {"clone3"}, {"exec"},
-		{"setrlimit"}, {"map-exec"}, {"protect-exec"}, {"memfd"}, {"shm"}, {"io_uring"}, {"bpf"}, {"unshare"}, {"dumpable"},
+		{"ptrace", self}, {"vm-read", self}, {"kill", self}, {"kill-all"}, {"pidfd", self}, {"prlimit-parent",
+			self}, {"fork"}, {"vfork"}, {"clone3"}, {"exec"},
+		{"setrlimit"}, {"map-exec"}, {"protect-exec"}, {"memfd"}, {"shm"}, {"io_uring"}, {"bpf"}, {"unshare"}, {
+			"dumpable"},
 	} {
 		attacks = append(attacks, attack{a[0], a[1], refusals})
 	}

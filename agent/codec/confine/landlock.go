@@ -16,7 +16,8 @@ const (
 	everything
 )
 
-// filesOf is all rights of files that each version of Landlock knows (linux/landlock.h); the last row is for newer ones, too.
+// filesOf is all rights of files that each version of Landlock knows (linux/landlock.h); the last
+// row is for newer ones, too.
 var filesOf = []uint64{
 	1: unix.LANDLOCK_ACCESS_FS_REFER - 1,
 	2: unix.LANDLOCK_ACCESS_FS_TRUNCATE - 1,
@@ -27,7 +28,8 @@ var filesOf = []uint64{
 
 const reading = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
 
-// ruleset is what a version of Landlock can take: a set of rules without a rule allows nothing of it.
+// ruleset is what a version of Landlock can take: a set of rules without a rule allows nothing of
+// it.
 func ruleset(version int, s scope) (r unix.LandlockRulesetAttr, size uintptr) {
 	r.Handled_access_fs = filesOf[min(version, len(filesOf)-1)]
 	if s == allButReading {
@@ -45,7 +47,8 @@ func ruleset(version int, s scope) (r unix.LandlockRulesetAttr, size uintptr) {
 	return r, size
 }
 
-// restrict confines this thread, and those that it will start; all threads from version 8 on. It answers the version.
+// restrict confines this thread, and those that it will start; all threads from version 8 on. It
+// answers the version.
 func restrict(s scope) (version int, err error) {
 	v, _, code := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	switch {

@@ -11,7 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Landlock by itself, without the filter of system calls: what is confined first may still be read, nothing may be after that.
+// Landlock by itself, without the filter of system calls: what is confined first may still be read,
+// nothing may be after that.
 func TestLandlock(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
@@ -32,7 +33,8 @@ func TestLandlock(t *testing.T) {
 			return err
 		}
 		defer unix.Close(fd)
-		return unix.Connect(fd, &unix.SockaddrInet4{Port: listener.Addr().(*net.TCPAddr).Port, Addr: [4]byte{127, 0, 0, 1}})
+		return unix.Connect(fd, &unix.SockaddrInet4{Port: listener.Addr().(*net.TCPAddr).Port,
+			Addr: [4]byte{127, 0, 0, 1}})
 	}
 	type seen struct {
 		version                                  int
@@ -72,7 +74,8 @@ func TestLandlock(t *testing.T) {
 func TestRulesets(t *testing.T) {
 	for version, want := range map[int]struct {
 		files, size uint64
-	}{1: {0x1fff, 8}, 2: {0x3fff, 8}, 3: {0x7fff, 8}, 4: {0x7fff, 16}, 5: {0xffff, 16}, 6: {0xffff, 24}, 7: {0xffff, 24}, 9: {0xffff, 24}} {
+	}{1: {0x1fff, 8}, 2: {0x3fff, 8}, 3: {0x7fff, 8}, 4: {0x7fff, 16}, 5: {0xffff, 16}, 6: {0xffff, 24},
+		7: {0xffff, 24}, 9: {0xffff, 24}} {
 		r, size := ruleset(version, everything)
 		require.Equal(t, want.files, r.Handled_access_fs, "version %d", version)
 		require.EqualValues(t, want.size, size, "version %d", version)

@@ -11,7 +11,8 @@ import (
 	"vmsbridge/agent/codec"
 )
 
-// TestMain lets this program be the decoder processes of its tests, and a bridge whose memory somebody is after.
+// TestMain lets this program be the decoder processes of its tests, and a bridge whose memory
+// somebody is after.
 func TestMain(m *testing.M) {
 	codec.RunWorker()
 	inherit()

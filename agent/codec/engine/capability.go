@@ -27,7 +27,8 @@ type Capabilities struct {
 
 // Capabilities loads all libraries and says what they are.
 func (e *Engine) Capabilities() Capabilities {
-	c := Capabilities{H264: e.video(H264), H265: e.video(H265), JPEG: e.pictures(), Confinement: confine.Report{Missing: []string{notConfined}}}
+	c := Capabilities{H264: e.video(H264), H265: e.video(H265), JPEG: e.pictures(),
+		Confinement: confine.Report{Missing: []string{notConfined}}}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.held != nil {

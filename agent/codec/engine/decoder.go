@@ -35,8 +35,9 @@ type keptPicture struct {
 	jpeg          []byte
 }
 
-// Decode feeds one access unit and answers the pictures that came out, in presentation order. An error is about this
-// access unit; the decoder stays usable, and pictures that were ready come with the next call. It never panics.
+// Decode feeds one access unit and answers the pictures that came out, in presentation order. An
+// error is about this access unit; the decoder stays usable, and pictures that were ready come with
+// the next call. It never panics.
 func (d *Decoder) Decode(au []byte, pts int64) (pictures []Picture, err error) {
 	defer d.recovered(&err)
 	if d.format == MJPEG {
@@ -53,7 +54,8 @@ func (d *Decoder) Decode(au []byte, pts int64) (pictures []Picture, err error) {
 	return d.take(frames, err)
 }
 
-// Flush ends the stream: what is delayed comes out, and the decoder is as new. Pictures stay for Still.
+// Flush ends the stream: what is delayed comes out, and the decoder is as new. Pictures stay for
+// Still.
 func (d *Decoder) Flush() (pictures []Picture, err error) {
 	defer d.recovered(&err)
 	if d.format == MJPEG {
@@ -114,7 +116,8 @@ func unsupportedPixels(f Format, err error) error {
 	return err
 }
 
-// decodeJPEG decodes only if luma is wanted; else it checks the headers. The picture itself is kept as the camera sent it.
+// decodeJPEG decodes only if luma is wanted; else it checks the headers. The picture itself is kept
+// as the camera sent it.
 func (d *Decoder) decodeJPEG(data []byte, pts int64) (Picture, error) {
 	h, err := jpeg.Check(data)
 	if err != nil {
@@ -156,8 +159,9 @@ func (d *Decoder) find(pts int64) *keptPicture {
 	return nil
 }
 
-// Still is a JPEG of a picture that came out recently, shrunk to at most maxWidth pixels a row (0: full size), in the
-// quality 1 to 100. An MJPEG camera's picture in full size is the camera's own JPEG, byte for byte. ErrGone: not kept.
+// Still is a JPEG of a picture that came out recently, shrunk to at most maxWidth pixels a row (0:
+// full size), in the quality 1 to 100. An MJPEG camera's picture in full size is the camera's own
+// JPEG, byte for byte. ErrGone: not kept.
 func (d *Decoder) Still(pts int64, maxWidth, quality int) (still []byte, err error) {
 	defer d.recovered(&err)
 	p := d.find(pts)
@@ -193,7 +197,8 @@ func (d *Decoder) Close() {
 	}
 }
 
-// recovered turns a panic, a bug of ours that some stream brought to light, into an error of that stream.
+// recovered turns a panic, a bug of ours that some stream brought to light, into an error of that
+// stream.
 func (d *Decoder) recovered(err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("decode %s: internal error: %v\n%s", d.format, r, debug.Stack())

@@ -1,6 +1,7 @@
-// Package engine is the decoder itself, wherever it runs: access unit in; reduced luma, and a JPEG when asked for, out. In
-// a decoder process agent/codec/worker drives it from a pipe; with decode.isolation none agent/codec calls it directly.
-// Beneath it are avcodec (H.264, H.265), jpeg (MJPEG and all stills) and planar (pixels).
+// Package engine is the decoder itself, wherever it runs: access unit in; reduced luma, and a JPEG
+// when asked for, out. In a decoder process agent/codec/worker drives it from a pipe; with
+// decode.isolation none agent/codec calls it directly. Beneath it are avcodec (H.264, H.265), jpeg
+// (MJPEG and all stills) and planar (pixels).
 //
 //	e := engine.New(engine.Options{})
 //	d, err := e.Open(engine.H264, 57_600)
@@ -35,9 +36,11 @@ const (
 
 // Picture is a decoded picture, reduced.
 type Picture struct {
-	PTS                   int64  // as fed with its access unit
-	Width, Height         int    // of the picture itself, in pixels
-	Luma                  []byte // LumaWidth×LumaHeight bytes, full range 0 to 255; owned by the receiver; empty if none was asked for
+	PTS           int64 // as fed with its access unit
+	Width, Height int   // of the picture itself, in pixels
+	// LumaWidth×LumaHeight bytes, full range 0 to 255; owned by the receiver; empty if none was
+	// asked for
+	Luma                  []byte
 	LumaWidth, LumaHeight int
 }
 
@@ -64,11 +67,14 @@ const MaxLuma = 1 << 21
 
 // Options of an Engine.
 type Options struct {
-	LibraryDirs  []string // searched for C libraries first; then where packages put those that come with the program, then the system's folders
-	PictureBytes int64    // the most that the pictures of one stream may take in memory; 0: no limit
+	// searched for C libraries first; then where packages put those that come with the program,
+	// then the system's folders
+	LibraryDirs  []string
+	PictureBytes int64 // the most that the pictures of one stream may take in memory; 0: no limit
 }
 
-// Engine holds the libraries of one process. They are loaded when first needed. Safe for concurrent use.
+// Engine holds the libraries of one process. They are loaded when first needed. Safe for concurrent
+// use.
 type Engine struct {
 	dirs         []string // searched before the system's
 	pictureBytes int64
@@ -86,7 +92,8 @@ func New(o Options) *Engine {
 	return &Engine{dirs: append(slices.Clone(o.LibraryDirs), shipped()...), pictureBytes: o.PictureBytes}
 }
 
-// Load loads the libraries now, libavcodec only for video, and tests them. What is missing is told when it is asked for.
+// Load loads the libraries now, libavcodec only for video, and tests them. What is missing is told
+// when it is asked for.
 func (e *Engine) Load(video bool) {
 	e.jpeg()
 	if video {
@@ -104,7 +111,8 @@ func (e *Engine) Confined(r confine.Report) {
 	}
 }
 
-// retry is how long a missing libavcodec stays missing before it is looked for again, so that installing it is enough.
+// retry is how long a missing libavcodec stays missing before it is looked for again, so that
+// installing it is enough.
 const retry = 30 * time.Second
 
 func (e *Engine) library() (*avcodec.Library, error) {
@@ -126,7 +134,8 @@ func (e *Engine) jpeg() *jpeg.Codec {
 	return e.jpegs
 }
 
-// Open opens a decoder whose pictures carry a luma of at most lumaPixels pixels, none if 0. *UnsupportedError: not here.
+// Open opens a decoder whose pictures carry a luma of at most lumaPixels pixels, none if 0.
+// *UnsupportedError: not here.
 func (e *Engine) Open(f Format, lumaPixels int) (*Decoder, error) {
 	d := &Decoder{format: f, lumaPixels: min(max(lumaPixels, 0), MaxLuma), jpegs: e.jpeg(), most: e.pictureBytes}
 	switch f {
@@ -134,7 +143,8 @@ func (e *Engine) Open(f Format, lumaPixels int) (*Decoder, error) {
 		return d, nil
 	case H264, H265:
 	default:
-		return nil, &UnsupportedError{Format: f, Reason: "the format is unknown", Hint: "switch the camera to H.264, H.265 or MJPEG"}
+		return nil, &UnsupportedError{Format: f, Reason: "the format is unknown",
+			Hint: "switch the camera to H.264, H.265 or MJPEG"}
 	}
 	lib, err := e.library()
 	if err != nil {

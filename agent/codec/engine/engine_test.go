@@ -45,21 +45,24 @@ func expandedChroma(v byte) int { return min(255, max(0, 128+(int(v)-128)*255/22
 
 func at(p planar.Plane, x, y int) int { return int(p.Pix[y*p.Stride+x]) }
 
-// The chain that a user sees: pictures of known brightness and colour, coded by ffmpeg, as luma and as a still that is
-// decoded again. Limited range must come out expanded, full range as it is.
+// The chain that a user sees: pictures of known brightness and colour, coded by ffmpeg, as luma and
+// as a still that is decoded again. Limited range must come out expanded, full range as it is.
 func TestColoursAndRange(t *testing.T) {
 	for _, c := range []struct {
 		format Format
 		pixels string
 		full   bool
 	}{
-		{H264, "yuv420p", false}, {H264, "yuv420p", true}, {H264, "yuv422p", false}, {H264, "yuv444p", false}, {H264, "yuv420p10le", false},
-		{H265, "yuv420p", false}, {H265, "yuv420p", true}, {H265, "yuv420p10le", false}, {H265, "yuv420p10le", true}, {H265, "gray", false},
+		{H264, "yuv420p", false}, {H264, "yuv420p", true}, {H264, "yuv422p", false}, {H264, "yuv444p", false}, {H264,
+			"yuv420p10le", false},
+		{H265, "yuv420p", false}, {H265, "yuv420p", true}, {H265, "yuv420p10le", false}, {H265, "yuv420p10le",
+			true}, {H265, "gray", false},
 		{MJPEG, "yuvj420p", true}, {MJPEG, "yuvj422p", true}, {MJPEG, "yuvj444p", true},
 	} {
 		t.Run(fmt.Sprintf("%s/%s/full=%v", c.format, c.pixels, c.full), func(t *testing.T) {
 			const W, H = 482, 274
-			clip := testclip.Make(t, testclip.Spec{Codec: string(c.format), Width: W, Height: H, Frames: 2, PixFmt: c.pixels, Full: c.full})
+			clip := testclip.Make(t, testclip.Spec{Codec: string(c.format), Width: W, Height: H, Frames: 2,
+				PixFmt: c.pixels, Full: c.full})
 			d := open(t, c.format, W*H/4)
 			pictures := feed(t, d, clip)
 			require.Len(t, pictures, 2)
@@ -72,7 +75,8 @@ func TestColoursAndRange(t *testing.T) {
 				require.Equal(t, []int{241, 137}, []int{p.LumaWidth, p.LumaHeight})
 				for _, where := range spots(241, 137) {
 					x, y := where[0], where[1]
-					require.InDelta(t, luma(clip.Spec.Luma(i, 2*x, 2*y)), int(p.Luma[y*241+x]), 5, "reduced luma at %v", where)
+					require.InDelta(t, luma(clip.Spec.Luma(i, 2*x, 2*y)), int(p.Luma[y*241+x]), 5, "reduced luma at %v",
+						where)
 				}
 				for _, maxWidth := range []int{0, W, 200, 2000} {
 					data, err := d.Still(p.PTS, maxWidth, 95)
@@ -83,7 +87,8 @@ func TestColoursAndRange(t *testing.T) {
 					require.Equal(t, []int{w, h}, []int{m.Width, m.Height})
 					for _, where := range spots(w, h) {
 						x, y := where[0], where[1]
-						require.InDelta(t, luma(clip.Spec.Luma(i, x*W/w, y*H/h)), at(m.Y, x, y), 5, "still %d wide, luma at %v", maxWidth, where)
+						require.InDelta(t, luma(clip.Spec.Luma(i, x*W/w, y*H/h)), at(m.Y, x, y), 5,
+							"still %d wide, luma at %v", maxWidth, where)
 						cx, cy := x*m.Cb.Width/w, y*m.Cb.Height/h
 						cb, cr := testclip.Chroma(cx, cy, m.Cb.Width, m.Cb.Height)
 						wantCb, wantCr := chroma(cb), chroma(cr)

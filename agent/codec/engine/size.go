@@ -15,8 +15,9 @@ type demand struct {
 	bytes         int64 // of memory, for all pictures that are there at one time
 }
 
-// fits looks at the parameter sets in an access unit before libavcodec does, which would take memory for all that they ask
-// for. *UnsupportedError: it is too much; the stream is refused until it sends others.
+// fits looks at the parameter sets in an access unit before libavcodec does, which would take
+// memory for all that they ask for. *UnsupportedError: it is too much; the stream is refused until
+// it sends others.
 func (d *Decoder) fits(au []byte) error {
 	if d.most == 0 {
 		return nil
@@ -29,7 +30,8 @@ func (d *Decoder) fits(au []byte) error {
 		d.refused = nil
 		if need.bytes > d.most {
 			d.refused = &UnsupportedError{Format: d.format,
-				Reason: fmt.Sprintf("its pictures of %dx%d with %d to refer to take %d MB of memory, and this machine allows a stream %d MB",
+				Reason: fmt.Sprintf("its pictures of %dx%d with %d to refer to take %d MB of memory, and this "+
+					"machine allows a stream %d MB",
 					need.width, need.height, need.references, need.bytes>>20, d.most>>20),
 				Hint: "set the camera to a smaller picture or fewer reference frames, or use its second stream"}
 			break
@@ -62,8 +64,8 @@ const (
 	setH265 = 33
 )
 
-// demandOf reads a sequence parameter set; false: it is none, or none that can be read. One that only libavcodec can read is
-// left to it, and to the limit of the process's memory.
+// demandOf reads a sequence parameter set; false: it is none, or none that can be read. One that
+// only libavcodec can read is left to it, and to the limit of the process's memory.
 func demandOf(f Format, unit []byte) (demand, bool) {
 	switch {
 	case f == H264 && unit[0]&0x1f == setH264:
@@ -76,7 +78,8 @@ func demandOf(f Format, unit []byte) (demand, bool) {
 			references = max(references, int(sps.VUI.BitstreamRestriction.MaxDecFrameBuffering))
 		}
 		chroma := max(sps.ChromaFormatIdc, 1) // most profiles have no other, and do not say it
-		return demanded(sps.Width(), sps.Height(), references, chroma, max(sps.BitDepthLumaMinus8, sps.BitDepthChromaMinus8)), true
+		return demanded(sps.Width(), sps.Height(), references, chroma,
+			max(sps.BitDepthLumaMinus8, sps.BitDepthChromaMinus8)), true
 	case f == H265 && unit[0]>>1&0x3f == setH265:
 		var sps h265.SPS
 		if sps.Unmarshal(unit) != nil {
@@ -86,7 +89,8 @@ func demandOf(f Format, unit []byte) (demand, bool) {
 		for _, n := range sps.MaxDecPicBufferingMinus1 {
 			references = max(references, int(n)+1)
 		}
-		return demanded(sps.Width(), sps.Height(), references, sps.ChromaFormatIdc, max(sps.BitDepthLumaMinus8, sps.BitDepthChromaMinus8)), true
+		return demanded(sps.Width(), sps.Height(), references, sps.ChromaFormatIdc,
+			max(sps.BitDepthLumaMinus8, sps.BitDepthChromaMinus8)), true
 	}
 	return demand{}, false
 }
@@ -94,7 +98,8 @@ func demandOf(f Format, unit []byte) (demand, bool) {
 // maxReferences is the most that both standards allow.
 const maxReferences = 16
 
-// demanded is the memory for the pictures referred to, the one that is decoded and those kept for stills.
+// demanded is the memory for the pictures referred to, the one that is decoded and those kept for
+// stills.
 func demanded(w, h, references int, chroma, moreBits uint32) demand {
 	d := demand{width: w, height: h, references: min(max(references, 0), maxReferences)}
 	if w <= 0 || h <= 0 || w > 1<<16 || h > 1<<16 {

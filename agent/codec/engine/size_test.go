@@ -12,9 +12,10 @@ import (
 	"vmsbridge/agent/codec/testclip"
 )
 
-// A stream that would take more memory than is allowed is refused by its parameter sets, at its start and when they change in
-// between, and is taken again with others. The file is the first bytes of a picture of ffmpeg's color source by libx264 with
-// ref=16; libavcodec would take 1.6 GB for such a stream.
+// A stream that would take more memory than is allowed is refused by its parameter sets, at its
+// start and when they change in between, and is taken again with others. The file is the first
+// bytes of a picture of ffmpeg's color source by libx264 with ref=16; libavcodec would take 1.6 GB
+// for such a stream.
 func TestTooMuchMemory(t *testing.T) {
 	huge, err := os.ReadFile(filepath.Join("testdata", "7680x5200-16.264"))
 	require.NoError(t, err)
@@ -52,7 +53,8 @@ func TestTooMuchMemory(t *testing.T) {
 	accepted()
 }
 
-// What cameras send is taken, on a small machine too; and what is taken for a stream is about what is reckoned.
+// What cameras send is taken, on a small machine too; and what is taken for a stream is about what
+// is reckoned.
 func TestDemand(t *testing.T) {
 	for name, c := range map[string]struct {
 		w, h, references int

@@ -16,7 +16,8 @@ const maxSide = 65500
 type Header struct {
 	Width, Height int
 	Components    int // 1 or 3
-	// HorizontalRatio and VerticalRatio are how many luma samples share one of chroma: 2 and 2 for 4:2:0; 1 and 1 without colour.
+	// HorizontalRatio and VerticalRatio are how many luma samples share one of chroma: 2 and 2 for
+	// 4:2:0; 1 and 1 without colour.
 	HorizontalRatio, VerticalRatio int
 }
 
@@ -35,9 +36,10 @@ const (
 	markerTEM  = 0x01
 )
 
-// Check reads a picture's markers from SOI to EOI without decoding: baseline or extended sequential Huffman coding with 8
-// bits, one or three components in a usual subsampling, at most 40 megapixels, at least one scan, not cut off. Bytes
-// after EOI are ignored, for cameras pad. The coded data itself is not looked at. It allocates nothing when all is well.
+// Check reads a picture's markers from SOI to EOI without decoding: baseline or extended sequential
+// Huffman coding with 8 bits, one or three components in a usual subsampling, at most 40
+// megapixels, at least one scan, not cut off. Bytes after EOI are ignored, for cameras pad. The
+// coded data itself is not looked at. It allocates nothing when all is well.
 func Check(data []byte) (Header, error) {
 	if len(data) < 4 || data[0] != 0xff || data[1] != markerSOI {
 		return Header{}, errors.New("check JPEG: it does not begin with a start-of-image marker")
@@ -85,7 +87,8 @@ func Check(data []byte) (Header, error) {
 				return Header{}, err
 			}
 		case marker >= 0xc0 && marker <= 0xcf && marker != markerDHT && marker != markerJPG && marker != markerDAC:
-			return Header{}, fmt.Errorf("check JPEG: its coding (SOF%d) is not supported, only baseline is: switch the camera to baseline JPEG", marker-markerSOF0)
+			return Header{}, fmt.Errorf("check JPEG: its coding (SOF%d) is not supported, only baseline is: switch "+
+				"the camera to baseline JPEG", marker-markerSOF0)
 		case marker == markerSOS:
 			if frames == 0 {
 				return Header{}, errors.New("check JPEG: picture data comes before the frame header")
@@ -99,7 +102,8 @@ func Check(data []byte) (Header, error) {
 	}
 }
 
-// nextMarker is the code of the marker at the start of b, with fill bytes before it allowed, and what follows it.
+// nextMarker is the code of the marker at the start of b, with fill bytes before it allowed, and
+// what follows it.
 func nextMarker(b []byte) (byte, []byte, error) {
 	if len(b) == 0 {
 		return 0, nil, fmt.Errorf("check JPEG: its end-of-image marker is missing: %w", ErrDamaged)
@@ -154,7 +158,8 @@ func frameHeader(s []byte) (Header, error) {
 	case h.Width == 0 || h.Height == 0:
 		return Header{}, fmt.Errorf("check JPEG: its size is %dx%d", h.Width, h.Height)
 	case h.Width > maxSide || h.Height > maxSide || h.Width*h.Height > planar.MaxPixels:
-		return Header{}, fmt.Errorf("check JPEG: %dx%d is more than %d megapixels: lower the camera's resolution", h.Width, h.Height, planar.MaxPixels/1_000_000)
+		return Header{}, fmt.Errorf("check JPEG: %dx%d is more than %d megapixels: lower the camera's resolution",
+			h.Width, h.Height, planar.MaxPixels/1_000_000)
 	case h.Components != 1 && h.Components != 3:
 		return Header{}, fmt.Errorf("check JPEG: %d colour components are not supported, only 1 or 3 are", h.Components)
 	case len(s) != 6+3*h.Components:
@@ -166,12 +171,14 @@ func frameHeader(s []byte) (Header, error) {
 	yh, yv := int(s[7]>>4), int(s[7]&15)
 	ch, cv := int(s[10]>>4), int(s[10]&15)
 	if s[13] != s[10] || ch == 0 || cv == 0 || yh > 4 || yv > 2 || yh%ch != 0 || yv%cv != 0 {
-		return Header{}, fmt.Errorf("check JPEG: the chroma subsampling %02x %02x %02x is not supported", s[7], s[10], s[13])
+		return Header{}, fmt.Errorf("check JPEG: the chroma subsampling %02x %02x %02x is not supported", s[7], s[10],
+			s[13])
 	}
 	h.HorizontalRatio, h.VerticalRatio = yh/ch, yv/cv
 	switch [2]int{h.HorizontalRatio, h.VerticalRatio} {
 	case [2]int{1, 1}, [2]int{2, 1}, [2]int{1, 2}, [2]int{2, 2}, [2]int{4, 1}:
 		return h, nil
 	}
-	return Header{}, fmt.Errorf("check JPEG: the chroma subsampling %02x %02x %02x is not supported", s[7], s[10], s[13])
+	return Header{}, fmt.Errorf("check JPEG: the chroma subsampling %02x %02x %02x is not supported", s[7], s[10],
+		s[13])
 }

@@ -39,7 +39,9 @@ var damages = []struct {
 	{"cut in its data", func(b []byte) []byte { return b[:len(b)-40] }, "end-of-image"},
 	{"cut in its headers", func(b []byte) []byte { return b[:at(b, 0xc0)+5] }, "does not fit"},
 	{"no frame", func(b []byte) []byte { return []byte{0xff, 0xd8, 0xff, 0xd9} }, "no frame header"},
-	{"no scan", func(b []byte) []byte { return append(b[:at(b, 0xda)-1:at(b, 0xda)-1], 0xff, 0xd9) }, "no picture data"},
+	{"no scan", func(b []byte) []byte {
+		return append(b[:at(b, 0xda)-1:at(b, 0xda)-1], 0xff, 0xd9)
+	}, "no picture data"},
 	{"segment of length 1", func(b []byte) []byte { b[at(b, 0xdb)+2] = 1; return b }, "does not fit"},
 	{"65535x65535", func(b []byte) []byte { return resize(b, 65535, 65535) }, "more than 40 megapixels"},
 	{"8000x5001", func(b []byte) []byte { return resize(b, 8000, 5001) }, "more than 40 megapixels"},
@@ -53,7 +55,11 @@ var damages = []struct {
 	{"4 components", func(b []byte) []byte { b[at(b, 0xc0)+8] = 4; return b }, "4 colour"},
 	{"wrong frame length", func(b []byte) []byte { b[at(b, 0xc0)+8] = 1; return b }, "wrong length"},
 	{"subsampling 3x1", func(b []byte) []byte { b[at(b, 0xc0)+10] = 0x31; return b }, "subsampling"},
-	{"chroma above luma", func(b []byte) []byte { b[at(b, 0xc0)+13] = 0x22; b[at(b, 0xc0)+10] = 0x11; return b }, "subsampling"},
+	{"chroma above luma", func(b []byte) []byte {
+		b[at(b, 0xc0)+13] = 0x22
+		b[at(b, 0xc0)+10] = 0x11
+		return b
+	}, "subsampling"},
 	{"zero sampling", func(b []byte) []byte { b[at(b, 0xc0)+13] = 0; b[at(b, 0xc0)+16] = 0; return b }, "subsampling"},
 	{"two frames", func(b []byte) []byte {
 		i := at(b, 0xc0) - 1

@@ -1,13 +1,15 @@
-// Package jpeg decodes and encodes JPEG pictures as planes, by the best implementation that the build and the machine have:
-// go-libjpeg in a cgo build, else libturbojpeg found at run time, else the standard library (4 times slower to decode, 10 to
-// encode). It serves agent/codec/engine: the pictures of MJPEG cameras, and every still that is made here.
+// Package jpeg decodes and encodes JPEG pictures as planes, by the best implementation that the
+// build and the machine have: go-libjpeg in a cgo build, else libturbojpeg found at run time, else
+// the standard library (4 times slower to decode, 10 to encode). It serves agent/codec/engine: the
+// pictures of MJPEG cameras, and every still that is made here.
 //
 //	j := jpeg.Open(nil)
 //	img, err := j.Decode(data)                              // planar.Image
 //	still, err := j.Encode(planar.YCbCr420(img, w, h), 80)
 //
-// Whatever the implementation, Check looks at a picture first: libjpeg itself decodes almost anything "successfully" and
-// would allocate gigabytes for a header that asks for them. libjpeg reports damage on the process's standard error only.
+// Whatever the implementation, Check looks at a picture first: libjpeg itself decodes almost
+// anything "successfully" and would allocate gigabytes for a header that asks for them. libjpeg
+// reports damage on the process's standard error only.
 package jpeg
 
 import (
@@ -23,16 +25,16 @@ type Codec struct {
 	impl implementation
 }
 
-// implementation is what differs: cgo, dlopen, pure Go. decode is given pictures that passed Check; encode is given planes
-// padded by planar.YCbCr420.
+// implementation is what differs: cgo, dlopen, pure Go. decode is given pictures that passed Check;
+// encode is given planes padded by planar.YCbCr420.
 type implementation interface {
 	describe() (name, version, path string)
 	decode(data []byte, h Header) (planar.Image, error)
 	encode(m *image.YCbCr, quality int) ([]byte, error)
 }
 
-// Open chooses the best implementation; dirs are searched for libturbojpeg before the system's folders. It cannot fail:
-// the standard library is always there.
+// Open chooses the best implementation; dirs are searched for libturbojpeg before the system's
+// folders. It cannot fail: the standard library is always there.
 func Open(dirs []string) *Codec {
 	if impl := libjpeg(); impl != nil {
 		return &Codec{impl}
@@ -53,7 +55,8 @@ func (c *Codec) Fast() bool {
 }
 
 // Hint says how to get a fast implementation where there is none.
-const Hint = "install libturbojpeg (Debian and Ubuntu: apt install libturbojpeg0 or libturbojpeg): JPEG by the standard library is 4 to 10 times slower"
+const Hint = "install libturbojpeg (Debian and Ubuntu: apt install libturbojpeg0 or libturbojpeg): JPEG by the " +
+	"standard library is 4 to 10 times slower"
 
 // ErrDamaged marks a picture whose coded data is cut off or corrupt.
 var ErrDamaged = errors.New("the JPEG is damaged")
@@ -69,7 +72,8 @@ func (c *Codec) Decode(data []byte) (planar.Image, error) {
 		return planar.Image{}, fmt.Errorf("decode JPEG: %w", err)
 	}
 	if m.Width != h.Width || m.Height != h.Height {
-		return planar.Image{}, fmt.Errorf("decode JPEG: it came out as %dx%d, its header says %dx%d", m.Width, m.Height, h.Width, h.Height)
+		return planar.Image{}, fmt.Errorf("decode JPEG: it came out as %dx%d, its header says %dx%d", m.Width, m.Height,
+			h.Width, h.Height)
 	}
 	return m, m.Check()
 }
@@ -100,7 +104,8 @@ func fromDecoded(m image.Image) (planar.Image, error) {
 	return planar.Image{}, fmt.Errorf("its colours are not Y, Cb, Cr (%T)", m)
 }
 
-// fromYCbCr is a decoded picture of the image package as planes, without copying. JPEG is full range.
+// fromYCbCr is a decoded picture of the image package as planes, without copying. JPEG is full
+// range.
 func fromYCbCr(m *image.YCbCr) (planar.Image, error) {
 	w, h := m.Rect.Dx(), m.Rect.Dy()
 	cw, ch := w, h
@@ -127,5 +132,6 @@ func fromYCbCr(m *image.YCbCr) (planar.Image, error) {
 
 func fromGray(m *image.Gray) planar.Image {
 	w, h := m.Rect.Dx(), m.Rect.Dy()
-	return planar.Image{Width: w, Height: h, FullRange: true, Y: planar.Plane{Pix: m.Pix, Stride: m.Stride, Width: w, Height: h}}
+	return planar.Image{Width: w, Height: h, FullRange: true,
+		Y: planar.Plane{Pix: m.Pix, Stride: m.Stride, Width: w, Height: h}}
 }

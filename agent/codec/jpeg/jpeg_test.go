@@ -37,7 +37,8 @@ func each(t *testing.T, f func(t *testing.T, c *Codec, name string)) {
 // ramp is a picture whose every sample is known, in 4:2:0 and full range.
 func ramp(w, h int) planar.Image {
 	cw, ch := (w+1)/2, (h+1)/2
-	m := planar.Image{Width: w, Height: h, FullRange: true, Y: planar.NewPlane(w, h), Cb: planar.NewPlane(cw, ch), Cr: planar.NewPlane(cw, ch)}
+	m := planar.Image{Width: w, Height: h, FullRange: true, Y: planar.NewPlane(w, h), Cb: planar.NewPlane(cw, ch),
+		Cr: planar.NewPlane(cw, ch)}
 	for y := range h {
 		for x := range w {
 			m.Y.Pix[y*w+x] = byte(255 * (x + y) / (w + h))
@@ -89,10 +90,12 @@ func TestEncodeThenDecode(t *testing.T) {
 	})
 }
 
-// The lower and right edges of a picture whose size is no multiple of 16 must not take up colour from the padding.
+// The lower and right edges of a picture whose size is no multiple of 16 must not take up colour
+// from the padding.
 func TestEncodeEdges(t *testing.T) {
 	each(t, func(t *testing.T, c *Codec, _ string) {
-		m := planar.Image{Width: 1928, Height: 1081, FullRange: true, Y: planar.NewPlane(1928, 1081), Cb: planar.NewPlane(964, 541), Cr: planar.NewPlane(964, 541)}
+		m := planar.Image{Width: 1928, Height: 1081, FullRange: true, Y: planar.NewPlane(1928, 1081),
+			Cb: planar.NewPlane(964, 541), Cr: planar.NewPlane(964, 541)}
 		for _, p := range []planar.Plane{m.Y, m.Cb, m.Cr} {
 			for i := range p.Pix {
 				p.Pix[i] = 200
@@ -123,7 +126,8 @@ func TestDecodeSubsamplings(t *testing.T) {
 				m, err := c.Decode(data)
 				require.NoError(t, err)
 				for _, at := range [][2]int{{3, 3}, {160, 90}, {318, 179}, {10, 170}} {
-					require.InDelta(t, int(clip.Spec.Luma(i, at[0], at[1])), sample(m.Y, at[0], at[1]), 4, "%s luma at %v", f.name, at)
+					require.InDelta(t, int(clip.Spec.Luma(i, at[0], at[1])), sample(m.Y, at[0], at[1]), 4,
+						"%s luma at %v", f.name, at)
 					cw, ch := (322+f.dx-1)/f.dx, (182+f.dy-1)/f.dy
 					require.Equal(t, []int{cw, ch}, []int{m.Cb.Width, m.Cb.Height})
 					cb, cr := testclip.Chroma(at[0]/f.dx, at[1]/f.dy, cw, ch)

@@ -15,7 +15,8 @@ import (
 	"vmsbridge/agent/codec/planar"
 )
 
-// turbo is libturbojpeg, loaded at run time; its interface of version 2 (tj…), which version 3 still has.
+// turbo is libturbojpeg, loaded at run time; its interface of version 2 (tj…), which version 3
+// still has.
 type turbo struct {
 	path string
 
@@ -25,14 +26,17 @@ type turbo struct {
 	errorText      func(handle unsafe.Pointer) string
 	errorCode      func(handle unsafe.Pointer) int32
 	header         func(handle unsafe.Pointer, data *byte, size uint64, w, h, subsampling, colours *int32) int32
-	decompress     func(handle unsafe.Pointer, data *byte, size uint64, planes *unsafe.Pointer, w int32, strides *int32, h, flags int32) int32
-	compress       func(handle unsafe.Pointer, planes *unsafe.Pointer, w int32, strides *int32, h, subsampling int32, out *unsafe.Pointer, size *uint64, quality, flags int32) int32
-	free           func(p unsafe.Pointer)
+	decompress     func(handle unsafe.Pointer, data *byte, size uint64, planes *unsafe.Pointer, w int32, strides *int32,
+		h, flags int32) int32
+	compress func(handle unsafe.Pointer, planes *unsafe.Pointer, w int32, strides *int32, h, subsampling int32,
+		out *unsafe.Pointer, size *uint64, quality, flags int32) int32
+	free func(p unsafe.Pointer)
 }
 
 const turboName = "libturbojpeg.so.0"
 
-// openTurbo loads libturbojpeg from the first of dirs that has it, else from where the system's loader looks.
+// openTurbo loads libturbojpeg from the first of dirs that has it, else from where the system's
+// loader looks.
 func openTurbo(dirs []string) (*turbo, error) {
 	var tried []error
 	for _, dir := range append(append([]string(nil), dirs...), "") {
@@ -94,7 +98,8 @@ const (
 )
 
 var turboRatios = map[int32]image.YCbCrSubsampleRatio{
-	turbo444: image.YCbCrSubsampleRatio444, turbo422: image.YCbCrSubsampleRatio422, turbo420: image.YCbCrSubsampleRatio420,
+	turbo444: image.YCbCrSubsampleRatio444, turbo422: image.YCbCrSubsampleRatio422,
+	turbo420: image.YCbCrSubsampleRatio420,
 	turbo440: image.YCbCrSubsampleRatio440, turbo411: image.YCbCrSubsampleRatio411,
 }
 
@@ -159,7 +164,8 @@ func (t *turbo) encode(m *image.YCbCr, quality int) ([]byte, error) {
 		size uint64
 	)
 	status := t.planes(m, func(planes *unsafe.Pointer, strides *int32) int32 {
-		return t.compress(handle, planes, int32(m.Rect.Dx()), strides, int32(m.Rect.Dy()), turbo420, &out, &size, int32(quality), turboNoAlloc)
+		return t.compress(handle, planes, int32(m.Rect.Dx()), strides, int32(m.Rect.Dy()), turbo420, &out, &size,
+			int32(quality), turboNoAlloc)
 	})
 	if out != nil {
 		defer t.free(out)
@@ -170,7 +176,8 @@ func (t *turbo) encode(m *image.YCbCr, quality int) ([]byte, error) {
 	return append([]byte(nil), unsafe.Slice((*byte)(out), size)...), nil
 }
 
-// planes calls f with the addresses and strides of m's planes; the planes stay where they are meanwhile.
+// planes calls f with the addresses and strides of m's planes; the planes stay where they are
+// meanwhile.
 func (t *turbo) planes(m *image.YCbCr, f func(planes *unsafe.Pointer, strides *int32) int32) int32 {
 	var pinner runtime.Pinner
 	defer pinner.Unpin()

@@ -1,7 +1,7 @@
 package planar
 
-// The tables that turn limited range (ITU-R BT.601 and BT.709: luma 16 to 235, chroma 16 to 240 around 128) into the full
-// range that JPEG and the detector use.
+// The tables that turn limited range (ITU-R BT.601 and BT.709: luma 16 to 235, chroma 16 to 240
+// around 128) into the full range that JPEG and the detector use.
 var (
 	expandLuma   = rangeTable(16, 0, 219)
 	expandChroma = rangeTable(128, 128, 224)

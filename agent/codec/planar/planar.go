@@ -1,13 +1,16 @@
-// Package planar holds pictures as their three planes and does the few pixel loops of the project: the reduced luma that
-// the detector looks at, and the full-range 4:2:0 picture that the JPEG encoders take. Nothing ever goes through RGB.
+// Package planar holds pictures as their three planes and does the few pixel loops of the project:
+// the reduced luma that the detector looks at, and the full-range 4:2:0 picture that the JPEG
+// encoders take. Nothing ever goes through RGB.
 //
-// It stands behind the decoders (avcodec, jpeg), whose memory its planes may point into, and before motion and the stills:
+// It stands behind the decoders (avcodec, jpeg), whose memory its planes may point into, and before
+// motion and the stills:
 //
 //	w, h := planar.Fit(img.Width, img.Height, 57_600)
 //	luma := planar.Luma(img, w, h)            // for motion.Picture
 //	ycc := planar.YCbCr420(img, 640, 360)     // for an encoder
 //
-// It is pure Go, knows no clock, file or goroutine; all functions are safe for concurrent use on different pictures.
+// It is pure Go, knows no clock, file or goroutine; all functions are safe for concurrent use on
+// different pictures.
 package planar
 
 import (
@@ -28,20 +31,21 @@ type Plane struct {
 	Bits   int // bits a sample; 0 means 8; 9 to 16 are little endian in two bytes and read as their upper eight bits
 }
 
-// Image is a picture. A picture without colour has empty Cb and Cr. Planes may point into memory of C: an Image is valid
-// only as long as the decoder that made it says.
+// Image is a picture. A picture without colour has empty Cb and Cr. Planes may point into memory of
+// C: an Image is valid only as long as the decoder that made it says.
 type Image struct {
 	Width, Height int
 	Y, Cb, Cr     Plane
-	// FullRange says that black is 0 and white 255 (JPEG). Otherwise they are 16 and 235 (16 to 240 in colour).
+	// FullRange says that black is 0 and white 255 (JPEG). Otherwise they are 16 and 235 (16 to 240
+	// in colour).
 	FullRange bool
 }
 
 // Gray says that the picture has no colour.
 func (m Image) Gray() bool { return m.Cb.Pix == nil || m.Cr.Pix == nil }
 
-// Check says whether every sample that the planes promise lies within their bytes, so that the pixel loops cannot read
-// elsewhere.
+// Check says whether every sample that the planes promise lies within their bytes, so that the
+// pixel loops cannot read elsewhere.
 func (m Image) Check() error {
 	switch {
 	case m.Width <= 0 || m.Height <= 0:
@@ -70,7 +74,8 @@ func (p Plane) check() error {
 		return fmt.Errorf("plane is %dx%d", p.Width, p.Height)
 	}
 	if row := (p.Width-1)*p.step() + p.sampleBytes(); p.Stride < row || len(p.Pix) < (p.Height-1)*p.Stride+row {
-		return fmt.Errorf("plane %dx%d with stride %d does not fit its %d bytes", p.Width, p.Height, p.Stride, len(p.Pix))
+		return fmt.Errorf("plane %dx%d with stride %d does not fit its %d bytes", p.Width, p.Height, p.Stride,
+			len(p.Pix))
 	}
 	return nil
 }
@@ -92,7 +97,8 @@ func (p Plane) step() int {
 // plain says that samples are single bytes, one after the other.
 func (p Plane) plain() bool { return p.step() == 1 }
 
-// narrow is p itself if it is plain, else a plain copy: every Step-th sample, cut to its upper eight bits.
+// narrow is p itself if it is plain, else a plain copy: every Step-th sample, cut to its upper
+// eight bits.
 func (p Plane) narrow() Plane {
 	if p.plain() {
 		return p
@@ -120,7 +126,8 @@ func NewPlane(w, h int) Plane {
 	return Plane{Pix: make([]byte, w*h), Stride: w, Width: w, Height: h}
 }
 
-// Luma is the picture's brightness reduced to w×h by box average, full range, w bytes a row. The slice is new.
+// Luma is the picture's brightness reduced to w×h by box average, full range, w bytes a row. The
+// slice is new.
 func Luma(m Image, w, h int) []byte {
 	out := NewPlane(w, h)
 	reduce(out, m.Y.narrow())

@@ -45,14 +45,17 @@ func requireSame(t require.TestingT, src Plane, w, h int) {
 	reduce(got, src)
 	require.True(t, intact(), "%dx%d to %dx%d wrote outside", src.Width, src.Height, w, h)
 	for y := range h {
-		require.Equal(t, want.Pix[y*w:][:w], got.Pix[y*got.Stride:][:w], "%dx%d to %dx%d, row %d", src.Width, src.Height, w, h, y)
+		require.Equal(t, want.Pix[y*w:][:w], got.Pix[y*got.Stride:][:w], "%dx%d to %dx%d, row %d", src.Width,
+			src.Height, w, h, y)
 	}
 }
 
 func TestReduceIsReference(t *testing.T) {
 	for _, c := range []struct{ W, H, w, h int }{
-		{640, 360, 320, 180}, {1280, 720, 320, 180}, {1920, 1080, 320, 180}, {960, 540, 320, 180}, {2560, 1440, 320, 180},
-		{704, 576, 265, 217}, {352, 288, 265, 217}, {26, 10, 13, 5}, {18, 6, 3, 1}, {12, 12, 1, 1}, {1, 1, 1, 1}, {3, 3, 3, 3},
+		{640, 360, 320, 180}, {1280, 720, 320, 180}, {1920, 1080, 320, 180}, {960, 540, 320, 180}, {2560, 1440, 320,
+			180},
+		{704, 576, 265, 217}, {352, 288, 265, 217}, {26, 10, 13, 5}, {18, 6, 3, 1}, {12, 12, 1, 1}, {1, 1, 1, 1}, {3, 3,
+			3, 3},
 		{17, 9, 16, 9}, {65, 1, 64, 1}, {1, 65, 1, 2}, {512, 256, 2, 1}, {516, 260, 2, 1}, {16, 8, 40, 8}, {5, 5, 7, 9},
 	} {
 		requireSame(t, noise(7, c.W, c.H, 5), c.w, c.h)
@@ -83,14 +86,17 @@ func TestReduceReference(t *testing.T) {
 	src := Plane{Pix: []byte{0, 30, 60, 90, 120, 150}, Stride: 3, Width: 3, Height: 2}
 	dst := NewPlane(2, 1)
 	reduceReference(dst, src)
-	// Left: columns 0 and half of 1: ((0+90)*1 + (30+120)*0.5) / (2*1.5) = 55; right: (60+150 + 75) / 3 = 95.
+	// Left: columns 0 and half of 1: ((0+90)*1 + (30+120)*0.5) / (2*1.5) = 55; right: (60+150 + 75)
+	// / 3 = 95.
 	require.Equal(t, []byte{55, 95}, dst.Pix)
 }
 
 func TestFit(t *testing.T) {
 	for _, c := range []struct{ W, H, limit, w, h int }{
-		{640, 360, 57_600, 320, 180}, {1920, 1080, 57_600, 320, 180}, {3840, 2160, 57_600, 320, 180}, {320, 180, 57_600, 320, 180},
-		{160, 120, 57_600, 160, 120}, {640, 480, 57_600, 276, 207}, {60_000, 2, 100, 100, 1}, {1, 5000, 100, 1, 100}, {10, 10, 1, 1, 1},
+		{640, 360, 57_600, 320, 180}, {1920, 1080, 57_600, 320, 180}, {3840, 2160, 57_600, 320, 180}, {320, 180, 57_600,
+			320, 180},
+		{160, 120, 57_600, 160, 120}, {640, 480, 57_600, 276, 207}, {60_000, 2, 100, 100, 1}, {1, 5000, 100, 1,
+			100}, {10, 10, 1, 1, 1},
 	} {
 		w, h := Fit(c.W, c.H, c.limit)
 		require.Equal(t, []int{c.w, c.h}, []int{w, h}, "%dx%d", c.W, c.H)
@@ -162,9 +168,12 @@ func TestCheckFindsPlanesThatDoNotFit(t *testing.T) {
 }
 
 func TestYCbCr420(t *testing.T) {
-	for _, size := range [][4]int{{48, 32, 48, 32}, {47, 31, 47, 31}, {101, 57, 33, 19}, {1, 1, 1, 1}, {64, 64, 17, 16}} {
+	for _, size := range [][4]int{{48, 32, 48, 32}, {47, 31, 47, 31}, {101, 57, 33, 19}, {1, 1, 1, 1},
+		{64, 64, 17, 16}} {
 		W, H, w, h := size[0], size[1], size[2], size[3]
-		m := Image{Width: W, Height: H, FullRange: true, Y: noise(1, W, H, 3), Cb: noise(2, (W+1)/2, H, 0), Cr: noise(3, (W+1)/2, H, 1)} // 4:2:2
+		// 4:2:2
+		m := Image{Width: W, Height: H, FullRange: true, Y: noise(1, W, H, 3), Cb: noise(2, (W+1)/2, H, 0),
+			Cr: noise(3, (W+1)/2, H, 1)}
 		out := YCbCr420(m, w, h)
 		cw, ch := (w+1)/2, (h+1)/2
 		for _, c := range []struct {
@@ -181,7 +190,8 @@ func TestYCbCr420(t *testing.T) {
 			require.Zero(t, c.stride%16)
 			for y := range rows {
 				for x := range c.stride {
-					require.Equal(t, want.Pix[min(y, c.h-1)*c.w+min(x, c.w-1)], c.pix[y*c.stride+x], "size %v at %d,%d", size, x, y)
+					require.Equal(t, want.Pix[min(y, c.h-1)*c.w+min(x, c.w-1)], c.pix[y*c.stride+x], "size %v at %d,%d",
+						size, x, y)
 				}
 			}
 		}
@@ -194,7 +204,8 @@ func TestYCbCr420OfGrayAndPairs(t *testing.T) {
 	require.Equal(t, byte(128), gray.Cr[len(gray.Cr)-1])
 	pairs := []byte{16, 240, 128, 127} // Cb Cr Cb Cr
 	m := Image{Width: 4, Height: 2, Y: NewPlane(4, 2),
-		Cb: Plane{Pix: pairs, Stride: 4, Width: 2, Height: 1, Step: 2}, Cr: Plane{Pix: pairs[1:], Stride: 4, Width: 2, Height: 1, Step: 2}}
+		Cb: Plane{Pix: pairs, Stride: 4, Width: 2, Height: 1, Step: 2},
+		Cr: Plane{Pix: pairs[1:], Stride: 4, Width: 2, Height: 1, Step: 2}}
 	require.NoError(t, m.Check())
 	out := YCbCr420(m, 4, 2)
 	require.Equal(t, []byte{0, 128}, out.Cb[:2])
@@ -211,7 +222,8 @@ func BenchmarkReduce(b *testing.B) {
 		{"1280x720", 1280, 720, 320, 180}, {"1920x1080", 1920, 1080, 320, 180}, {"3840x2160", 3840, 2160, 320, 180},
 	} {
 		src, dst := noise(1, c.W, c.H, 64), NewPlane(c.w, c.h)
-		for name, f := range map[string]func(dst, src Plane){"reference": reduceReference, "rows": reduceAny, "fast": reduce} {
+		for name, f := range map[string]func(dst, src Plane){"reference": reduceReference, "rows": reduceAny,
+			"fast": reduce} {
 			if name == "reference" && c.W > 1000 {
 				continue
 			}

@@ -2,10 +2,11 @@ package planar
 
 import "math/bits"
 
-// reduceReference is the definition of the box average, plain and slow: a sample of dst is the average of the area of src
-// that it covers, partly covered samples counted by their share, rounded to the nearest, halves up. In units of 1/dst.Width
-// of a source sample, source sample i covers [i·w, (i+1)·w) and destination sample x covers [x·W, (x+1)·W), so every weight
-// is a whole number and the result is exact. It also enlarges, which 4:1:1 chroma needs.
+// reduceReference is the definition of the box average, plain and slow: a sample of dst is the
+// average of the area of src that it covers, partly covered samples counted by their share, rounded
+// to the nearest, halves up. In units of 1/dst.Width of a source sample, source sample i covers
+// [i·w, (i+1)·w) and destination sample x covers [x·W, (x+1)·W), so every weight is a whole number
+// and the result is exact. It also enlarges, which 4:1:1 chroma needs.
 func reduceReference(dst, src Plane) {
 	area := uint64(src.Width) * uint64(src.Height)
 	for y := range dst.Height {
@@ -78,7 +79,8 @@ func reduceAny(dst, src Plane) {
 	}
 }
 
-// covered is what one destination column takes of a source row: src[first]·head, whole samples, src[last]·tail.
+// covered is what one destination column takes of a source row: src[first]·head, whole samples,
+// src[last]·tail.
 type covered struct {
 	first, last int
 	head, tail  uint64 // tail is 0 when first is last
@@ -117,8 +119,8 @@ func newDivider(d uint64) divider {
 	if d == 1 {
 		return divider{d: 1}
 	}
-	// factor = floor(2^64/d)+1; its error e = factor·d-2^64 is at most d, and the quotient is exact while x·e < 2^64.
-	// x < 2^34 and d < 2^26 (MaxPixels) keep that.
+	// factor = floor(2^64/d)+1; its error e = factor·d-2^64 is at most d, and the quotient is exact
+	// while x·e < 2^64. x < 2^34 and d < 2^26 (MaxPixels) keep that.
 	q, _ := bits.Div64(1, 0, d)
 	return divider{half: d / 2, factor: q + 1, d: d}
 }

@@ -2,7 +2,8 @@ package planar
 
 import "math"
 
-// Fit is the largest size with w×h's shape that has at most maxPixels pixels; never larger than w×h, never under 1×1.
+// Fit is the largest size with w×h's shape that has at most maxPixels pixels; never larger than
+// w×h, never under 1×1.
 func Fit(w, h, maxPixels int) (int, int) {
 	if w*h <= maxPixels {
 		return w, h
@@ -18,7 +19,8 @@ func Fit(w, h, maxPixels int) (int, int) {
 	return min(fw, w), min(fh, h)
 }
 
-// FitWidth is w×h shrunk to at most maxWidth pixels a row, shape kept; 0 and anything wider than w mean w×h itself.
+// FitWidth is w×h shrunk to at most maxWidth pixels a row, shape kept; 0 and anything wider than w
+// mean w×h itself.
 func FitWidth(w, h, maxWidth int) (int, int) {
 	if maxWidth <= 0 || maxWidth >= w {
 		return w, h

@@ -2,7 +2,8 @@ package planar
 
 import "encoding/binary"
 
-// maxWhole is the largest ratio done here: the sum of a pair of columns over k rows, 2·k·255, must fit 16 bits.
+// maxWhole is the largest ratio done here: the sum of a pair of columns over k rows, 2·k·255, must
+// fit 16 bits.
 const maxWhole = 128
 
 const (
@@ -10,8 +11,8 @@ const (
 	twoPerLane = 0x0002000200020002
 )
 
-// reduceHalf is the box average at ratio 2, eight source samples at a time: 16-bit lanes within a 64-bit word hold the sums
-// of neighbouring columns.
+// reduceHalf is the box average at ratio 2, eight source samples at a time: 16-bit lanes within a
+// 64-bit word hold the sums of neighbouring columns.
 func reduceHalf(dst, src Plane) {
 	for y := range dst.Height {
 		top := src.Pix[2*y*src.Stride:][:src.Width]
@@ -32,8 +33,8 @@ func reduceHalf(dst, src Plane) {
 	}
 }
 
-// reduceEven is the box average at an even ratio k: first the sums of column pairs over k rows, eight source samples at a
-// time, then k/2 of those sums for each sample.
+// reduceEven is the box average at an even ratio k: first the sums of column pairs over k rows,
+// eight source samples at a time, then k/2 of those sums for each sample.
 func reduceEven(dst, src Plane, k int) {
 	var (
 		words = src.Width / 8
@@ -60,7 +61,8 @@ func reduceEven(dst, src Plane, k int) {
 	}
 }
 
-// reduceOdd is the same at an odd ratio, where pairs do not fit: the sums of single columns over k rows, put in order.
+// reduceOdd is the same at an odd ratio, where pairs do not fit: the sums of single columns over k
+// rows, put in order.
 func reduceOdd(dst, src Plane, k int) {
 	const low = 0xffff
 	var (
@@ -90,9 +92,11 @@ func reduceOdd(dst, src Plane, k int) {
 	}
 }
 
-// sumLanes makes each sample of out from the next n sums of 16 bits, divided by area, the number of source samples.
+// sumLanes makes each sample of out from the next n sums of 16 bits, divided by area, the number of
+// source samples.
 func sumLanes(out, lanes []byte, n int, area uint64) {
-	// exact: sums are below 2^22 and the factor's error at most area, so that their product stays below 2^40
+	// exact: sums are below 2^22 and the factor's error at most area, so that their product stays
+	// below 2^40
 	factor := uint64(1)<<40/area + 1
 	for x := range out {
 		var s uint64

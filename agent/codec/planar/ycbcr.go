@@ -5,9 +5,10 @@ import "image"
 // block is the size of a 4:2:0 JPEG's coding unit in luma samples.
 const block = 16
 
-// YCbCr420 is the picture at w×h (not larger than it is) as encoders take it: 4:2:0, full range. Its planes are padded to
-// whole coding units plus one more to the right and below, and the last column and row are repeated into the padding,
-// because libjpeg reads past the picture's edge. Chroma siting is ignored; a picture without colour gets neutral chroma.
+// YCbCr420 is the picture at w×h (not larger than it is) as encoders take it: 4:2:0, full range.
+// Its planes are padded to whole coding units plus one more to the right and below, and the last
+// column and row are repeated into the padding, because libjpeg reads past the picture's edge.
+// Chroma siting is ignored; a picture without colour gets neutral chroma.
 func YCbCr420(m Image, w, h int) *image.YCbCr {
 	out := alignedYCbCr(w, h)
 	cw, ch := (w+1)/2, (h+1)/2

@@ -9,8 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Box makes a clip in which a red box of 60x80 crosses still bars of 320x240, from 4 s to 6.375 s, in a folder of the test's own, at 25 pictures a second, 12 s long, coded by the arguments; %06d in the name makes images, and .mkv
-// a rate that varies.
+// Box makes a clip in which a red box of 60x80 crosses still bars of 320x240, from 4 s to 6.375 s,
+// in a folder of the test's own, at 25 pictures a second, 12 s long, coded by the arguments; %06d
+// in the name makes images, and .mkv a rate that varies.
 func Box(t testing.TB, name string, args ...string) string {
 	t.Helper()
 	if _, err := exec.LookPath("ffmpeg"); err != nil {
@@ -24,8 +25,10 @@ func Box(t testing.TB, name string, args ...string) string {
 	if slices.Contains(args, "libx264") {
 		args = append(args, "-preset", "ultrafast", "-pix_fmt", "yuv420p")
 	}
-	all := slices.Concat([]string{"-v", "error", "-nostdin", "-f", "lavfi", "-i", "smptebars=s=320x240:r=25:d=12", "-f", "lavfi", "-i", "color=c=red:s=60x80:r=25:d=12",
-		"-filter_complex", "[0][1]overlay=x='if(between(t,4,6.4),-60+(t-4)*160,-100)':y=100" + thinned + "[out]", "-map", "[out]"}, args, []string{path})
+	all := slices.Concat([]string{"-v", "error", "-nostdin", "-f", "lavfi", "-i", "smptebars=s=320x240:r=25:d=12", "-f",
+		"lavfi", "-i", "color=c=red:s=60x80:r=25:d=12",
+		"-filter_complex", "[0][1]overlay=x='if(between(t,4,6.4),-60+(t-4)*160,-100)':y=100" + thinned + "[out]",
+		"-map", "[out]"}, args, []string{path})
 	out, err := exec.Command("ffmpeg", all...).CombinedOutput()
 	require.NoError(t, err, string(out))
 	return path

@@ -1,7 +1,9 @@
-// Package testclip makes short coded clips of known pictures by the ffmpeg program, for the tests of agent/codec and its
-// sub-packages. A test that asks for one is skipped where ffmpeg is not installed.
+// Package testclip makes short coded clips of known pictures by the ffmpeg program, for the tests
+// of agent/codec and its sub-packages. A test that asks for one is skipped where ffmpeg is not
+// installed.
 //
-//	clip := testclip.Make(t, testclip.Spec{Codec: "h264", Width: 320, Height: 180, Frames: 30, BFrames: 2})
+//	clip := testclip.Make(t, testclip.Spec{Codec: "h264", Width: 320, Height: 180, Frames: 30,
+//		BFrames: 2})
 //	for i, au := range clip.Units { … clip.Order(i) … }
 package testclip
 
@@ -34,8 +36,8 @@ type Clip struct {
 	Units [][]byte
 }
 
-// Luma is the brightness that picture i of every clip has at x, y: a ramp with a block in the middle whose brightness says
-// which picture it is. Limited range.
+// Luma is the brightness that picture i of every clip has at x, y: a ramp with a block in the
+// middle whose brightness says which picture it is. Limited range.
 func (s Spec) Luma(i, x, y int) byte {
 	if x*8 >= 3*s.Width && x*8 < 5*s.Width && y*8 >= 3*s.Height && y*8 < 5*s.Height {
 		return Block(i)
@@ -110,19 +112,24 @@ func Make(t testing.TB, s Spec) Clip {
 		s.QP = map[bool]int{true: 2, false: 12}[s.Codec == "mjpeg"]
 	}
 	rangeName := map[bool]string{true: "pc", false: "tv"}[s.Full || s.Codec == "mjpeg"]
-	args := []string{"-v", "error", "-nostdin", "-f", "rawvideo", "-pix_fmt", s.PixFmt, "-s", fmt.Sprintf("%dx%d", s.Width, s.Height),
+	args := []string{"-v", "error", "-nostdin", "-f", "rawvideo", "-pix_fmt", s.PixFmt, "-s",
+		fmt.Sprintf("%dx%d", s.Width, s.Height),
 		"-r", "10", "-color_range", rangeName, "-i", "pipe:0", "-color_range", rangeName, "-threads", "1"}
-	common := fmt.Sprintf("keyint=%d:min-keyint=%d:scenecut=0:bframes=%d:b-adapt=0:aud=1", s.Keyint, s.Keyint, s.BFrames)
+	common := fmt.Sprintf("keyint=%d:min-keyint=%d:scenecut=0:bframes=%d:b-adapt=0:aud=1", s.Keyint, s.Keyint,
+		s.BFrames)
 	fullName := map[bool]string{true: "on", false: "off"}[s.Full]
 	switch s.Codec {
 	case "h264":
-		args = append(args, "-c:v", "libx264", "-preset", "ultrafast", "-qp", strconv.Itoa(s.QP), "-x264-params", common+":fullrange="+fullName, "-f", "h264")
+		args = append(args, "-c:v", "libx264", "-preset", "ultrafast", "-qp", strconv.Itoa(s.QP), "-x264-params",
+			common+":fullrange="+fullName, "-f", "h264")
 	case "h265":
 		rng := map[bool]string{true: "full", false: "limited"}[s.Full]
 		args = append(args, "-c:v", "libx265", "-preset", "ultrafast", "-x265-params",
-			common+":open-gop=0:log-level=error:pools=none:frame-threads=1:range="+rng+":qp="+strconv.Itoa(s.QP), "-f", "hevc")
+			common+":open-gop=0:log-level=error:pools=none:frame-threads=1:range="+rng+":qp="+strconv.Itoa(s.QP), "-f",
+			"hevc")
 	case "mjpeg":
-		args = append(args, "-c:v", "mjpeg", "-q:v", strconv.Itoa(s.QP), "-qmin", "1", "-huffman", "default", "-f", "image2pipe")
+		args = append(args, "-c:v", "mjpeg", "-q:v", strconv.Itoa(s.QP), "-qmin", "1", "-huffman", "default", "-f",
+			"image2pipe")
 	default:
 		require.Fail(t, "no such codec", s.Codec)
 	}
@@ -138,9 +145,11 @@ func Make(t testing.TB, s Spec) Clip {
 	return Clip{s, units}
 }
 
-// split cuts a stream at the start of each picture: access unit delimiters, or start-of-image markers.
+// split cuts a stream at the start of each picture: access unit delimiters, or start-of-image
+// markers.
 func split(codec string, b []byte) [][]byte {
-	mark := map[string][]byte{"h264": {0, 0, 0, 1, 0x09}, "h265": {0, 0, 0, 1, 0x46}, "mjpeg": {0xff, 0xd8, 0xff}}[codec]
+	mark := map[string][]byte{"h264": {0, 0, 0, 1, 0x09}, "h265": {0, 0, 0, 1, 0x46},
+		"mjpeg": {0xff, 0xd8, 0xff}}[codec]
 	var units [][]byte
 	for at := bytes.Index(b, mark); at >= 0; {
 		next := bytes.Index(b[at+len(mark):], mark)
@@ -153,14 +162,15 @@ func split(codec string, b []byte) [][]byte {
 	return units
 }
 
-// Order is the presentation order of the units, as fed: the time of unit i is the place of its picture. With b B-frames
-// between two others and none of them a reference it is known; with references between them it is not, so tests only ask
-// for up to one.
+// Order is the presentation order of the units, as fed: the time of unit i is the place of its
+// picture. With b B-frames between two others and none of them a reference it is known; with
+// references between them it is not, so tests only ask for up to one.
 func (c Clip) Order(i int) int {
 	if c.Spec.BFrames != 1 || i%c.Spec.Keyint == 0 {
 		return i
 	}
-	// Within a group of pictures: I P B P B … is shown I B P B P …; the last one may have no partner.
+	// Within a group of pictures: I P B P B … is shown I B P B P …; the last one may have no
+	// partner.
 	k := i % c.Spec.Keyint
 	switch {
 	case k%2 == 1 && k+1 < min(c.Spec.Keyint, len(c.Units)-i+k):

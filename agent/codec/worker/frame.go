@@ -1,7 +1,9 @@
-// Package worker is the two ends of the pipe between the agent and a decoder process: the frames that cross it (format.md)
-// and the loop that serves them in the process. agent/codec starts the processes and is the other end; beneath is engine.
+// Package worker is the two ends of the pipe between the agent and a decoder process: the frames
+// that cross it (format.md) and the loop that serves them in the process. agent/codec starts the
+// processes and is the other end; beneath is engine.
 //
-//	err := worker.Serve(os.NewFile(3, "requests"), os.NewFile(4, "replies"), engine.New(engine.Options{}), nil)
+//	err := worker.Serve(os.NewFile(3, "requests"), os.NewFile(4, "replies"),
+//		engine.New(engine.Options{}), nil)
 //
 // Both ends distrust each other: every length is checked before anything is allocated for it.
 package worker
@@ -73,8 +75,9 @@ func AppendFrame(b []byte, k Kind, decoder uint32, parts ...[]byte) []byte {
 	return b
 }
 
-// ReadFrame reads the next frame. Its body is read into buf if it fits, else into a new slice, at most maxBody bytes;
-// with buf nil the body is the caller's own. io.EOF: the stream ended between two frames.
+// ReadFrame reads the next frame. Its body is read into buf if it fits, else into a new slice, at
+// most maxBody bytes; with buf nil the body is the caller's own. io.EOF: the stream ended between
+// two frames.
 func ReadFrame(r io.Reader, buf []byte, maxBody int) (Frame, error) {
 	var h [headerBytes]byte
 	if _, err := io.ReadFull(r, h[:]); err != nil {

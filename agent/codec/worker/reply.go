@@ -42,7 +42,8 @@ func ParsePictures(body []byte) ([]engine.Picture, error) {
 		w, h, lw, lh := field(8), field(12), field(16), field(20)
 		luma := lw * lh
 		switch {
-		case w == 0 || h == 0 || w*h > planar.MaxPixels || lw > w || lh > h || luma > engine.MaxLuma || (luma == 0 && lw|lh != 0):
+		case w == 0 || h == 0 || w*h > planar.MaxPixels || lw > w || lh > h || luma > engine.MaxLuma ||
+			(luma == 0 && lw|lh != 0):
 			return nil, fmt.Errorf("read picture: size %dx%d with luma %dx%d: %w", w, h, lw, lh, ErrBroken)
 		case luma > uint64(len(body)-pictureBytes):
 			return nil, fmt.Errorf("read picture: luma of %d bytes in %d: %w", luma, len(body)-pictureBytes, ErrBroken)
@@ -76,7 +77,8 @@ func AppendError(b []byte, decoder uint32, err error) []byte {
 // maxText bounds a text that comes from a decoder process.
 const maxText = 4096
 
-// ParseError is the error that a reply stands for; nil for OK and Pictures, ErrBroken if it is no reply.
+// ParseError is the error that a reply stands for; nil for OK and Pictures, ErrBroken if it is no
+// reply.
 func ParseError(f Frame) error {
 	switch f.Kind {
 	case OK, Pictures:

@@ -12,8 +12,8 @@ import (
 // maxDecoders bounds the decoders of one process.
 const maxDecoders = 256
 
-// Serve answers requests, one after the other, until r ends (nil) or breaks. before, which may be nil, sees each access
-// unit before it is decoded; tests use it to make a process fail.
+// Serve answers requests, one after the other, until r ends (nil) or breaks. before, which may be
+// nil, sees each access unit before it is decoded; tests use it to make a process fail.
 func Serve(r io.Reader, w io.Writer, e *engine.Engine, before func(au []byte)) error {
 	s := server{engine: e, decoders: map[uint32]*engine.Decoder{}, before: before}
 	defer s.closeAll()
@@ -54,7 +54,8 @@ type server struct {
 	before   func(au []byte)
 }
 
-// answer appends the reply to one request. An error ends the process: the other side does not keep to the format.
+// answer appends the reply to one request. An error ends the process: the other side does not keep
+// to the format.
 func (s *server) answer(reply []byte, f Frame) ([]byte, error) {
 	switch f.Kind {
 	case Hello:
@@ -111,7 +112,8 @@ func (s *server) use(reply []byte, d *engine.Decoder, f Frame) ([]byte, error) {
 			return AppendError(reply, f.Decoder, err), nil
 		}
 		if len(still) > MaxReply {
-			return AppendError(reply, f.Decoder, fmt.Errorf("make still: it has %d bytes, more than %d", len(still), MaxReply)), nil
+			return AppendError(reply, f.Decoder, fmt.Errorf("make still: it has %d bytes, more than %d", len(still),
+				MaxReply)), nil
 		}
 		return AppendFrame(reply, OK, f.Decoder, still), nil
 	case Decode:

@@ -54,7 +54,8 @@ func TestServe(t *testing.T) {
 	for _, r := range replies {
 		kinds = append(kinds, r.Kind)
 	}
-	require.Equal(t, []Kind{OK, OK, OK, Pictures, Failed, Failed, Pictures, OK, Gone, Pictures, OK, OK, Failed, Unsupported}, kinds)
+	require.Equal(t, []Kind{OK, OK, OK, Pictures, Failed, Failed, Pictures, OK, Gone, Pictures, OK, OK, Failed,
+		Unsupported}, kinds)
 	require.Equal(t, 3, seen, "access units for an open decoder")
 	require.NoError(t, ParseHello(replies[0].Body))
 	c, err := ParseCapabilities(replies[1].Body)
@@ -64,7 +65,8 @@ func TestServe(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, pictures, 1)
 	p := pictures[0]
-	require.Equal(t, []int{-5, 320, 180, 160, 90, 14_400}, []int{int(p.PTS), p.Width, p.Height, p.LumaWidth, p.LumaHeight, len(p.Luma)})
+	require.Equal(t, []int{-5, 320, 180, 160, 90, 14_400},
+		[]int{int(p.PTS), p.Width, p.Height, p.LumaWidth, p.LumaHeight, len(p.Luma)})
 	require.EqualValues(t, 7, replies[3].Decoder)
 	require.ErrorContains(t, ParseError(replies[4]), "start-of-image")
 	require.ErrorContains(t, ParseError(replies[5]), "not open")
@@ -117,7 +119,8 @@ func TestPicturesRoundTrip(t *testing.T) {
 }
 
 func TestParsePicturesDistrusts(t *testing.T) {
-	good := AppendPictures(nil, 0, []engine.Picture{{Width: 4, Height: 4, Luma: make([]byte, 16), LumaWidth: 4, LumaHeight: 4}})[headerBytes:]
+	good := AppendPictures(nil, 0, []engine.Picture{{Width: 4, Height: 4, Luma: make([]byte, 16), LumaWidth: 4,
+		LumaHeight: 4}})[headerBytes:]
 	put := func(at int, v uint32) []byte {
 		b := bytes.Clone(good)
 		binary.LittleEndian.PutUint32(b[at:], v)
@@ -126,8 +129,10 @@ func TestParsePicturesDistrusts(t *testing.T) {
 	_, err := ParsePictures(good)
 	require.NoError(t, err)
 	for name, bad := range map[string][]byte{
-		"cut": good[:30], "cut in the head": good[:10], "more": append(bytes.Clone(good), 1), "width 0": put(8, 0), "huge": put(8, 1<<31),
-		"luma too wide": put(16, 5), "luma without height": put(20, 0), "overflow": append(put(16, 1<<31)[:20], 0, 0, 0, 128),
+		"cut": good[:30], "cut in the head": good[:10], "more": append(bytes.Clone(good), 1), "width 0": put(8, 0),
+		"huge":          put(8, 1<<31),
+		"luma too wide": put(16, 5), "luma without height": put(20, 0),
+		"overflow": append(put(16, 1<<31)[:20], 0, 0, 0, 128),
 	} {
 		_, err := ParsePictures(bad)
 		require.ErrorIs(t, err, ErrBroken, name)
@@ -147,7 +152,8 @@ func TestReadFrameAllocatesOnlyWhatComes(t *testing.T) {
 
 // FuzzReply: the agent reads anything that a process may send.
 func FuzzReply(f *testing.F) {
-	f.Add(AppendPictures(nil, 1, []engine.Picture{{PTS: 1, Width: 4, Height: 4, Luma: make([]byte, 16), LumaWidth: 4, LumaHeight: 4}}))
+	f.Add(AppendPictures(nil, 1, []engine.Picture{{PTS: 1, Width: 4, Height: 4, Luma: make([]byte, 16), LumaWidth: 4,
+		LumaHeight: 4}}))
 	f.Add(AppendHello(nil))
 	f.Add(AppendError(nil, 1, engine.ErrGone))
 	f.Add(AppendError(nil, 1, &engine.UnsupportedError{Format: "x", Reason: "y", Hint: "z"}))
@@ -174,12 +180,16 @@ func FuzzReply(f *testing.F) {
 	})
 }
 
-// FuzzServe: a process reads anything, and decodes anything in any format, without ending other than by an error.
+// FuzzServe: a process reads anything, and decodes anything in any format, without ending other
+// than by an error.
 func FuzzServe(f *testing.F) {
 	open := func(format engine.Format) []byte { return AppendOpen(nil, 1, format, 1000) }
-	f.Add(bytes.Join([][]byte{AppendFrame(nil, Hello, 0), open(engine.MJPEG), AppendDecode(nil, 1, []byte{0xff, 0xd8, 0xff, 0xd9}, 3), AppendStill(nil, 1, 3, 10, 10)}, nil))
-	f.Add(bytes.Join([][]byte{open(engine.H264), AppendDecode(nil, 1, []byte{0, 0, 0, 1, 0x67, 1, 2, 3}, 3), AppendFrame(nil, Flush, 1), AppendFrame(nil, Close, 1)}, nil))
-	f.Add(bytes.Join([][]byte{open(engine.H265), AppendDecode(nil, 1, []byte{0, 0, 0, 1, 0x40, 1, 2, 3}, 3), AppendFrame(nil, Flush, 1)}, nil))
+	f.Add(bytes.Join([][]byte{AppendFrame(nil, Hello, 0), open(engine.MJPEG),
+		AppendDecode(nil, 1, []byte{0xff, 0xd8, 0xff, 0xd9}, 3), AppendStill(nil, 1, 3, 10, 10)}, nil))
+	f.Add(bytes.Join([][]byte{open(engine.H264), AppendDecode(nil, 1, []byte{0, 0, 0, 1, 0x67, 1, 2, 3}, 3),
+		AppendFrame(nil, Flush, 1), AppendFrame(nil, Close, 1)}, nil))
+	f.Add(bytes.Join([][]byte{open(engine.H265), AppendDecode(nil, 1, []byte{0, 0, 0, 1, 0x40, 1, 2, 3}, 3),
+		AppendFrame(nil, Flush, 1)}, nil))
 	e := engine.New(engine.Options{})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if err := Serve(bytes.NewReader(data), io.Discard, e, nil); err != nil {
