@@ -28,22 +28,27 @@ type Profile struct {
 	Encoding      string
 	Width, Height int
 	Rate          float64 // pictures a second, 0 if not told
-	// URL is the stream's, without user info. Some cameras put a password into its query, so it is not for logs.
+	// URL is the stream's, without user info. Some cameras put a password into its query, so it is
+	// not for logs.
 	URL string
 }
 
-// ServiceAddress is where the device service of a host (with a port, if it is not 80) is by ONVIF's rules.
+// ServiceAddress is where the device service of a host (with a port, if it is not 80) is by ONVIF's
+// rules.
 func ServiceAddress(host string) string { return "http://" + host + "/onvif/device_service" }
 
-// askTime bounds all questions to a camera together: one that answers each just in time, byte by byte, would take many minutes.
+// askTime bounds all questions to a camera together: one that answers each just in time, byte by
+// byte, would take many minutes.
 const askTime = time.Minute
 
-// Ask reads what the camera at the address of its device service offers. A *SignInError says that it does not let who in.
-// A profile whose stream address it does not tell is left out; none at all is an error.
+// Ask reads what the camera at the address of its device service offers. A *SignInError says that
+// it does not let who in. A profile whose stream address it does not tell is left out; none at all
+// is an error.
 func Ask(ctx context.Context, address string, who Credentials) (Camera, error) {
 	base, err := url.Parse(address)
 	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") || base.User != nil {
-		return Camera{}, errors.New("the ONVIF address must look like http://host[:port]/onvif/device_service, without user name and password")
+		return Camera{}, errors.New("the ONVIF address must look like http://host[:port]/onvif/device_service, " +
+			"without user name and password")
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -73,12 +78,14 @@ func Ask(ctx context.Context, address string, who Credentials) (Camera, error) {
 	if len(cam.Profiles) == 0 {
 		return cam, errors.New("the camera tells no video stream")
 	}
-	slices.SortStableFunc(cam.Profiles, func(a, b Profile) int { return cmp.Compare(b.Width*b.Height, a.Width*a.Height) })
+	slices.SortStableFunc(cam.Profiles, func(a, b Profile) int {
+		return cmp.Compare(b.Width*b.Height, a.Width*a.Height)
+	})
 	return cam, nil
 }
 
-// Choose picks the stream of the highest resolution, and for motion and previews the one that is nearest to 640x360 and
-// smaller. preview is nil if there is no such.
+// Choose picks the stream of the highest resolution, and for motion and previews the one that is
+// nearest to 640x360 and smaller. preview is nil if there is no such.
 func (c Camera) Choose() (main Profile, preview *Profile) {
 	usable := slices.DeleteFunc(slices.Clone(c.Profiles), func(p Profile) bool {
 		return p.Encoding != "" && !slices.Contains([]string{"h264", "h265", "mjpeg"}, p.Encoding)
@@ -101,8 +108,8 @@ func (c Camera) Choose() (main Profile, preview *Profile) {
 	return main, preview
 }
 
-// bringTo puts the host by which the camera was reached into an address that it tells, and keeps the port: behind a
-// forwarded port, or after a move, it tells addresses that lead nowhere.
+// bringTo puts the host by which the camera was reached into an address that it tells, and keeps
+// the port: behind a forwarded port, or after a move, it tells addresses that lead nowhere.
 func bringTo(address string, base *url.URL) string {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || u.Host == "" {
@@ -121,8 +128,8 @@ func bringTo(address string, base *url.URL) string {
 	return u.String()
 }
 
-// clock learns how wrong the camera's clock is. It is the one question that needs no signing in; a camera that does not
-// answer it is taken to have the right time.
+// clock learns how wrong the camera's clock is. It is the one question that needs no signing in; a
+// camera that does not answer it is taken to have the right time.
 func (c *client) clock(ctx context.Context, address string) error {
 	var out struct {
 		UTC struct {
@@ -144,7 +151,8 @@ func (c *client) clock(ctx context.Context, address string) error {
 		return err
 	}
 	if t := out.UTC; t.Year > 0 && t.Month >= 1 && t.Month <= 12 && t.Day >= 1 && t.Day <= 31 {
-		c.ahead = time.Until(time.Date(t.Year, time.Month(t.Month), t.Day, t.Hour, t.Minute, t.Second, 0, time.UTC)).Round(time.Second)
+		c.ahead = time.Until(time.Date(t.Year, time.Month(t.Month), t.Day, t.Hour, t.Minute, t.Second, 0,
+			time.UTC)).Round(time.Second)
 	}
 	return nil
 }
@@ -153,7 +161,8 @@ func (c *client) information(ctx context.Context, address string, cam *Camera) e
 	var out struct {
 		Info struct{ Manufacturer, Model, FirmwareVersion, SerialNumber string } `xml:"Body>GetDeviceInformationResponse"`
 	}
-	if err := c.call(ctx, address, `<GetDeviceInformation xmlns="http://www.onvif.org/ver10/device/wsdl"/>`, true, &out); err != nil {
+	if err := c.call(ctx, address, `<GetDeviceInformation xmlns="http://www.onvif.org/ver10/device/wsdl"/>`, true,
+		&out); err != nil {
 		return err
 	}
 	cam.Manufacturer, cam.Model = plain(out.Info.Manufacturer), plain(out.Info.Model)
@@ -166,7 +175,8 @@ func (c *client) services(ctx context.Context, address string) (media1, media2 s
 	var list struct {
 		Services []struct{ Namespace, XAddr string } `xml:"Body>GetServicesResponse>Service"`
 	}
-	err = c.call(ctx, address, `<GetServices xmlns="http://www.onvif.org/ver10/device/wsdl"><IncludeCapability>false</IncludeCapability></GetServices>`, true, &list)
+	err = c.call(ctx, address,
+		`<GetServices xmlns="http://www.onvif.org/ver10/device/wsdl"><IncludeCapability>false</IncludeCapability></GetServices>`, true, &list)
 	for _, s := range list.Services {
 		switch strings.TrimSpace(s.Namespace) {
 		case nsMedia1:
@@ -184,7 +194,9 @@ func (c *client) services(ctx context.Context, address string) (media1, media2 s
 	var old struct {
 		Media string `xml:"Body>GetCapabilitiesResponse>Capabilities>Media>XAddr"`
 	}
-	if err := c.call(ctx, address, `<GetCapabilities xmlns="http://www.onvif.org/ver10/device/wsdl"><Category>Media</Category></GetCapabilities>`, true, &old); err != nil {
+	if err := c.call(ctx, address,
+		`<GetCapabilities xmlns="http://www.onvif.org/ver10/device/wsdl"><Category>Media</Category></GetCapabilities>`,
+		true, &old); err != nil {
 		return "", "", err
 	}
 	if old.Media == "" {

@@ -28,13 +28,15 @@ func TestAskMedia2(t *testing.T) {
 	require.Equal(t, "ACME", cam.Manufacturer)
 	require.Equal(t, "S42", cam.Serial)
 	require.Len(t, cam.Profiles, 3)
-	require.Equal(t, Profile{Token: "main", Name: "main", Encoding: "h265", Width: 2560, Height: 1440, Rate: 25, URL: "rtsp://127.0.0.1:8554/main?channel=1&unicast=true"}, cam.Profiles[0])
+	require.Equal(t, Profile{Token: "main", Name: "main", Encoding: "h265", Width: 2560, Height: 1440, Rate: 25,
+		URL: "rtsp://127.0.0.1:8554/main?channel=1&unicast=true"}, cam.Profiles[0])
 	main, preview := cam.Choose()
 	require.Equal(t, "main", main.Token)
 	require.Equal(t, "mid", preview.Token)
 }
 
-// Old cameras have no GetServices and one media service; some sign in by HTTP; clocks are wrong by years.
+// Old cameras have no GetServices and one media service; some sign in by HTTP; clocks are wrong by
+// years.
 func TestAskEveryKindOfCamera(t *testing.T) {
 	for name, set := range map[string]func(*onviftest.Responder){
 		"by version 1":        func(r *onviftest.Responder) { r.Media = 1 },
@@ -99,18 +101,27 @@ func TestAskByEveryDigest(t *testing.T) {
 	require.ErrorContains(t, err, "in clear")
 }
 
-// Other words for the same: SOAP 1.1, no prefixes or strange ones, another character set, a byte order mark, a fault without any text.
+// Other words for the same: SOAP 1.1, no prefixes or strange ones, another character set, a byte
+// order mark, a fault without any text.
 func TestAskInOtherDialects(t *testing.T) {
 	who := Credentials{onviftest.User, onviftest.Password}
 	const info = `<GetDeviceInformationResponse><Manufacturer>M\xfcller</Manufacturer></GetDeviceInformationResponse>`
 	for name, c := range map[string]struct{ answer, make, err string }{
-		"latin":                    {`<?xml version="1.0" encoding="ISO-8859-1"?><Envelope><Body>` + strings.ReplaceAll(info, `\xfc`, "\xfc") + `</Body></Envelope>`, "Müller", ""},
-		"a byte order mark":        {"\ufeff" + `<?xml version="1.0"?><x:Envelope xmlns:x="y"><x:Body>` + strings.ReplaceAll(info, `\xfc`, "ü") + `</x:Body></x:Envelope>`, "Müller", ""},
-		"an undeclared prefix":     {`<SOAP-ENV:Envelope><SOAP-ENV:Body>` + strings.ReplaceAll(info, `\xfc`, "ü") + `</SOAP-ENV:Body></SOAP-ENV:Envelope>`, "Müller", ""},
-		"a fault of SOAP 1.1":      {`<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body><e:Fault><faultcode>e:Server</faultcode><faultstring>busy</faultstring></e:Fault></e:Body></e:Envelope>`, "", "busy (e:Server)"},
-		"not let in by SOAP 1.1":   {`<e:Envelope xmlns:e="x"><e:Body><e:Fault><faultcode>ter:NotAuthorized</faultcode><faultstring>no</faultstring></e:Fault></e:Body></e:Envelope>`, "", "refuses this user name"},
-		"nested for ever":          {strings.Repeat("<a>", 200_000), "", "does not speak ONVIF"},
-		"a terminal's sequences":   {onviftest.SOAP("<GetDeviceInformationResponse><Manufacturer>a&#x9b;31m\u202eb</Manufacturer></GetDeviceInformationResponse>"), "a31mb", ""},
+		"latin": {`<?xml version="1.0" encoding="ISO-8859-1"?><Envelope><Body>` +
+			strings.ReplaceAll(info, `\xfc`, "\xfc") + `</Body></Envelope>`, "Müller", ""},
+		"a byte order mark": {"\ufeff" + `<?xml version="1.0"?><x:Envelope xmlns:x="y"><x:Body>` +
+			strings.ReplaceAll(info, `\xfc`, "ü") + `</x:Body></x:Envelope>`, "Müller", ""},
+		"an undeclared prefix": {`<SOAP-ENV:Envelope><SOAP-ENV:Body>` + strings.ReplaceAll(info, `\xfc`, "ü") +
+			`</SOAP-ENV:Body></SOAP-ENV:Envelope>`, "Müller", ""},
+		"a fault of SOAP 1.1": {
+			`<e:Envelope xmlns:e="http://schemas.xmlsoap.org/soap/envelope/"><e:Body><e:Fault><faultcode>e:Server</faultcode><faultstring>busy</faultstring></e:Fault></e:Body></e:Envelope>`, "", "busy (e:Server)"},
+		"not let in by SOAP 1.1": {
+			`<e:Envelope xmlns:e="x"><e:Body><e:Fault><faultcode>ter:NotAuthorized</faultcode><faultstring>no</faultstring></e:Fault></e:Body></e:Envelope>`, "", "refuses this user name"},
+		"nested for ever": {strings.Repeat("<a>", 200_000), "", "does not speak ONVIF"},
+		"a terminal's sequences": {
+			onviftest.SOAP(
+				"<GetDeviceInformationResponse><Manufacturer>a&#x9b;31m\u202eb</Manufacturer>" +
+					"</GetDeviceInformationResponse>"), "a31mb", ""},
 		"a year that is no year":   {"", "ACME", ""},
 		"no date, and a good rest": {"", "ACME", ""},
 	} {
@@ -122,7 +133,8 @@ func TestAskInOtherDialects(t *testing.T) {
 			switch name {
 			case "a year that is no year":
 				r.HTTPDigest = true // which does not go by the time
-				r.Answers["GetSystemDateAndTime"] = onviftest.SOAP(`<GetSystemDateAndTimeResponse><SystemDateAndTime><UTCDateTime><Time><Hour>-5</Hour><Minute>9999999</Minute></Time><Date><Year>2147483647</Year><Month>12</Month><Day>31</Day></Date></UTCDateTime></SystemDateAndTime></GetSystemDateAndTimeResponse>`)
+				r.Answers["GetSystemDateAndTime"] = onviftest.SOAP(
+					`<GetSystemDateAndTimeResponse><SystemDateAndTime><UTCDateTime><Time><Hour>-5</Hour><Minute>9999999</Minute></Time><Date><Year>2147483647</Year><Month>12</Month><Day>31</Day></Date></UTCDateTime></SystemDateAndTime></GetSystemDateAndTimeResponse>`)
 			case "no date, and a good rest":
 				r.Answers["GetSystemDateAndTime"] = onviftest.SOAP(`<GetSystemDateAndTimeResponse/>`)
 			}
@@ -137,7 +149,8 @@ func TestAskInOtherDialects(t *testing.T) {
 	}
 }
 
-// An answer that never ends is given up at its bound, and one that comes a byte at a time with the question's patience.
+// An answer that never ends is given up at its bound, and one that comes a byte at a time with the
+// question's patience.
 func TestAskACameraThatNeverEnds(t *testing.T) {
 	endless := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		for {
@@ -191,17 +204,20 @@ func TestAskHostileCameras(t *testing.T) {
 		"a document type": `<!DOCTYPE x [<!ENTITY a "b">]><Envelope><Body/></Envelope>`,
 		"too much":        onviftest.SOAP("<x>" + strings.Repeat("y", maxAnswer) + "</x>"),
 		"no profiles":     onviftest.SOAP(""),
-		"foreign streams": onviftest.SOAP(`<trt:GetProfilesResponse><trt:Profiles token="a"/></trt:GetProfilesResponse>`),
+		"foreign streams": onviftest.SOAP(
+			`<trt:GetProfilesResponse><trt:Profiles token="a"/></trt:GetProfilesResponse>`),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := onviftest.New(t, 1)
 			r.Answers["GetProfiles"] = answer
-			r.Answers["GetStreamUri"] = onviftest.SOAP(`<trt:GetStreamUriResponse><trt:MediaUri><tt:Uri>file:///etc/passwd</tt:Uri></trt:MediaUri></trt:GetStreamUriResponse>`)
+			r.Answers["GetStreamUri"] = onviftest.SOAP(
+				`<trt:GetStreamUriResponse><trt:MediaUri><tt:Uri>file:///etc/passwd</tt:Uri></trt:MediaUri></trt:GetStreamUriResponse>`)
 			_, err := Ask(t.Context(), r.Address(), who)
 			require.Error(t, err)
 		})
 	}
-	elsewhere := httptest.NewServer(http.RedirectHandler("https://u:secret@192.0.2.1/onvif?pwd=secret", http.StatusFound))
+	elsewhere := httptest.NewServer(http.RedirectHandler("https://u:secret@192.0.2.1/onvif?pwd=secret",
+		http.StatusFound))
 	defer elsewhere.Close()
 	_, err := Ask(t.Context(), elsewhere.URL, who)
 	require.ErrorContains(t, err, "302")

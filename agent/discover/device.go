@@ -17,7 +17,8 @@ type Device struct {
 	Host netip.Addr
 	// Addresses are those of its device service, http or https, the most likely to work first.
 	Addresses []string
-	// Name, Hardware and Location are what its scopes say, without control characters; they may be empty.
+	// Name, Hardware and Location are what its scopes say, without control characters; they may be
+	// empty.
 	Name, Hardware, Location string
 }
 
@@ -50,7 +51,8 @@ func probe(id, types string) []byte {
 	return fmt.Appendf(nil, probeForm, id, types)
 }
 
-// matches is what a ProbeMatches message holds that matters here; prefixes differ from camera to camera.
+// matches is what a ProbeMatches message holds that matters here; prefixes differ from camera to
+// camera.
 type matches struct {
 	XMLName xml.Name `xml:"Envelope"`
 	Match   []struct {
@@ -69,12 +71,14 @@ func parseMatches(message []byte, from netip.Addr) []Device {
 	}
 	var list []Device
 	for _, match := range m.Match {
-		if !strings.Contains(match.Types, "NetworkVideoTransmitter") && !strings.Contains(match.Scopes, "onvif://www.onvif.org/") {
+		if !strings.Contains(match.Types, "NetworkVideoTransmitter") &&
+			!strings.Contains(match.Scopes, "onvif://www.onvif.org/") {
 			continue // a printer
 		}
 		d := Device{ID: plain(match.Address), Host: from}
 		for _, a := range strings.Fields(match.XAddrs) {
-			if a, ok := bring(a, from.WithZone("")); ok && !slices.Contains(d.Addresses, a) && len(d.Addresses) < maxAddresses {
+			if a, ok := bring(a, from.WithZone("")); ok && !slices.Contains(d.Addresses, a) &&
+				len(d.Addresses) < maxAddresses {
 				d.Addresses = append(d.Addresses, a)
 			}
 		}
@@ -89,8 +93,8 @@ func parseMatches(message []byte, from netip.Addr) []Device {
 	return list
 }
 
-// bring checks a device service's address and puts the host from which the device was seen into it, unless it names that:
-// cameras tell addresses of networks that they are not in any more.
+// bring checks a device service's address and puts the host from which the device was seen into it,
+// unless it names that: cameras tell addresses of networks that they are not in any more.
 func bring(address string, from netip.Addr) (string, bool) {
 	u, err := url.Parse(address)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil {

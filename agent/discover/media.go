@@ -32,7 +32,8 @@ func (c *client) profiles2(ctx context.Context, address string, base *url.URL) (
 			Video encoder `xml:"Configurations>VideoEncoder"`
 		} `xml:"Body>GetProfilesResponse>Profiles"`
 	}
-	if err := c.call(ctx, address, `<GetProfiles xmlns="`+nsMedia2+`"><Type>VideoEncoder</Type></GetProfiles>`, true, &out); err != nil {
+	if err := c.call(ctx, address, `<GetProfiles xmlns="`+nsMedia2+`"><Type>VideoEncoder</Type></GetProfiles>`, true,
+		&out); err != nil {
 		return nil, err
 	}
 	var list []Profile
@@ -43,7 +44,8 @@ func (c *client) profiles2(ctx context.Context, address string, base *url.URL) (
 		var uri struct {
 			URI string `xml:"Body>GetStreamUriResponse>Uri"`
 		}
-		err := c.call(ctx, address, `<GetStreamUri xmlns="`+nsMedia2+`"><Protocol>RtspUnicast</Protocol><ProfileToken>`+escape(token)+`</ProfileToken></GetStreamUri>`, true, &uri)
+		err := c.call(ctx, address, `<GetStreamUri xmlns="`+nsMedia2+`"><Protocol>RtspUnicast</Protocol><ProfileToken>`+
+			escape(token)+`</ProfileToken></GetStreamUri>`, true, &uri)
 		return uri.URI, err
 	})
 }
@@ -68,7 +70,8 @@ func (c *client) profiles1(ctx context.Context, address string, base *url.URL) (
 		var uri struct {
 			URI string `xml:"Body>GetStreamUriResponse>MediaUri>Uri"`
 		}
-		err := c.call(ctx, address, `<GetStreamUri xmlns="`+nsMedia1+`"><StreamSetup><Stream xmlns="http://www.onvif.org/ver10/schema">RTP-Unicast</Stream>`+
+		err := c.call(ctx, address, `<GetStreamUri xmlns="`+nsMedia1+
+			`"><StreamSetup><Stream xmlns="http://www.onvif.org/ver10/schema">RTP-Unicast</Stream>`+
 			`<Transport xmlns="http://www.onvif.org/ver10/schema"><Protocol>RTSP</Protocol></Transport></StreamSetup><ProfileToken>`+escape(token)+`</ProfileToken></GetStreamUri>`, true, &uri)
 		return uri.URI, err
 	})
@@ -76,7 +79,8 @@ func (c *client) profiles1(ctx context.Context, address string, base *url.URL) (
 
 // profile puts what both services tell into one form.
 func profile(token, name string, v encoder) Profile {
-	p := Profile{Token: token, Name: plain(name), Width: sane(v.Resolution.Width), Height: sane(v.Resolution.Height), Rate: v.Rate}
+	p := Profile{Token: token, Name: plain(name), Width: sane(v.Resolution.Width), Height: sane(v.Resolution.Height),
+		Rate: v.Rate}
 	switch e := strings.ToLower(plain(v.Encoding)); e {
 	case "h265", "hevc":
 		p.Encoding = "h265"
@@ -98,8 +102,10 @@ func sane(pixels int) int {
 	return pixels
 }
 
-// streams asks for the address of each profile's stream. One that the camera does not tell is left out.
-func (c *client) streams(ctx context.Context, list []Profile, base *url.URL, ask func(token string) (string, error)) ([]Profile, error) {
+// streams asks for the address of each profile's stream. One that the camera does not tell is left
+// out.
+func (c *client) streams(ctx context.Context, list []Profile, base *url.URL,
+	ask func(token string) (string, error)) ([]Profile, error) {
 	var told []Profile
 	var last error
 	for _, p := range list[:min(len(list), maxProfiles)] {

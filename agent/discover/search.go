@@ -17,12 +17,14 @@ import (
 
 // Options of Search. The zero value searches on all interfaces for four seconds.
 type Options struct {
-	// Wait is how long answers are awaited; 0 means 4 s. Cameras wait up to half a second before they answer, and some
-	// miss the first question, so it is asked three times.
+	// Wait is how long answers are awaited; 0 means 4 s. Cameras wait up to half a second before
+	// they answer, and some miss the first question, so it is asked three times.
 	Wait time.Duration
-	// Interfaces limits the search to interfaces of these names; nil means all that are up and can multicast.
+	// Interfaces limits the search to interfaces of these names; nil means all that are up and can
+	// multicast.
 	Interfaces []string
-	// Targets are asked beside the multicast groups, each by itself: cameras in networks that multicast does not reach.
+	// Targets are asked beside the multicast groups, each by itself: cameras in networks that
+	// multicast does not reach.
 	Targets []netip.AddrPort
 }
 
@@ -41,8 +43,9 @@ const (
 	maxDevices  = 1024 // a hostile network cannot fill the memory
 )
 
-// Search asks who is there and returns the cameras that answered, ordered by address. It blocks for Options.Wait, or until
-// ctx is done. Interfaces that cannot be used are left out; if none can and there are no Targets, that is an error.
+// Search asks who is there and returns the cameras that answered, ordered by address. It blocks for
+// Options.Wait, or until ctx is done. Interfaces that cannot be used are left out; if none can and
+// there are no Targets, that is an error.
 func Search(ctx context.Context, o Options) ([]Device, error) {
 	if o.Wait == 0 {
 		o.Wait = defaultWait
@@ -115,7 +118,8 @@ func open(o Options) ([]socket, error) {
 		}
 		if c, err := net.ListenUDP("udp6", nil); err == nil {
 			if ipv6.NewPacketConn(c).SetMulticastInterface(&i) == nil {
-				sockets = append(sockets, socket{c, []netip.AddrPort{netip.AddrPortFrom(group6.Addr().WithZone(i.Name), port)}})
+				sockets = append(sockets,
+					socket{c, []netip.AddrPort{netip.AddrPortFrom(group6.Addr().WithZone(i.Name), port)}})
 			} else {
 				_ = c.Close()
 			}
@@ -129,13 +133,15 @@ func open(o Options) ([]socket, error) {
 		sockets = append(sockets, socket{c, o.Targets})
 	}
 	if len(sockets) == 0 {
-		return nil, errors.New("search: no network interface is up that can multicast; name the cameras' addresses instead")
+		return nil,
+			errors.New("search: no network interface is up that can multicast; name the cameras' addresses instead")
 	}
 	return sockets, nil
 }
 
-// ask sends the question, some times over, for WS-Discovery runs on datagrams. Half of them name the type that ONVIF
-// cameras have, half name none, because some cameras answer only one of the two.
+// ask sends the question, some times over, for WS-Discovery runs on datagrams. Half of them name
+// the type that ONVIF cameras have, half name none, because some cameras answer only one of the
+// two.
 func (s socket) ask(ctx context.Context, wait time.Duration) {
 	for range asked {
 		for _, to := range s.to {

@@ -64,7 +64,8 @@ func TestSearchAsksTargets(t *testing.T) {
 	require.Equal(t, "Front Gate", one.Name)
 	require.Equal(t, "IPC-2431", one.Hardware)
 	require.Equal(t, "Yard/North", one.Location)
-	require.Equal(t, []string{"http://127.0.0.1/onvif/device_service", "http://127.0.0.1:8000/onvif/device_service"}, one.Addresses,
+	require.Equal(t, []string{"http://127.0.0.1/onvif/device_service", "http://127.0.0.1:8000/onvif/device_service"},
+		one.Addresses,
 		"the address of a network that the camera is not in is brought to where it answers")
 	require.Equal(t, "C210", byID["urn:uuid:camera-1"].Hardware)
 }

@@ -13,16 +13,18 @@ import (
 	"github.com/icholy/digest"
 )
 
-// signIn is the transport of a client that answers a camera's HTTP digest challenge (RFC 7616), with qop auth, auth-int or none, by MD5 or
-// SHA-256, in sessions or not. The library leaves out sessions, and takes only what is written as in the RFC's examples.
+// signIn is the transport of a client that answers a camera's HTTP digest challenge (RFC 7616),
+// with qop auth, auth-int or none, by MD5 or SHA-256, in sessions or not. The library leaves out
+// sessions, and takes only what is written as in the RFC's examples.
 func signIn(who Credentials, base http.RoundTripper) http.RoundTripper {
-	return &digest.Transport{Username: who.User, Password: who.Password, Transport: base, FindChallenge: findChallenge, Digest: respond}
+	return &digest.Transport{Username: who.User, Password: who.Password, Transport: base, FindChallenge: findChallenge,
+		Digest: respond}
 }
 
 var scheme = regexp.MustCompile(`(?i)(?:^|[\s,])(digest|basic|bearer|negotiate|ntlm)\s+`)
 
-// findChallenge is the first challenge that can be answered: cameras name the one that they like best first. Some put all of them, Basic
-// among them, into one line.
+// findChallenge is the first challenge that can be answered: cameras name the one that they like
+// best first. Some put all of them, Basic among them, into one line.
 func findChallenge(h http.Header) (*digest.Challenge, error) {
 	for _, line := range h.Values("WWW-Authenticate") {
 		places := scheme.FindAllStringSubmatchIndex(line, -1)
@@ -56,7 +58,8 @@ func inSession(algorithm string) (plain string, yes bool) {
 	return strings.CutSuffix(strings.ToUpper(algorithm), "-SESS")
 }
 
-// respond is the answer to a challenge. In a session, A1 is made of the plain one, the nonce and one of ours (RFC 7616, 3.4.2).
+// respond is the answer to a challenge. In a session, A1 is made of the plain one, the nonce and
+// one of ours (RFC 7616, 3.4.2).
 func respond(_ *http.Request, c *digest.Challenge, o digest.Options) (*digest.Credentials, error) {
 	plain, yes := inSession(c.Algorithm)
 	if !yes {

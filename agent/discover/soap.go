@@ -29,10 +29,12 @@ type SignInError struct {
 // Error says what to do.
 func (e *SignInError) Error() string {
 	if e.given && e.clear {
-		return "the camera wants the password in clear (HTTP Basic), which everyone on the network could read; switch its ONVIF or HTTP sign-in to digest"
+		return "the camera wants the password in clear (HTTP Basic), which everyone on the network could read; " +
+			"switch its ONVIF or HTTP sign-in to digest"
 	}
 	if e.given {
-		return "the camera refuses this user name and password for ONVIF; many cameras want ONVIF switched on, and a user of its own for it, in their settings"
+		return "the camera refuses this user name and password for ONVIF; many cameras want ONVIF switched on, and a " +
+			"user of its own for it, in their settings"
 	}
 	return "the camera wants a user name and a password"
 }
@@ -48,7 +50,8 @@ func (e *FaultError) Error() string {
 const (
 	maxAnswer   = 1 << 20
 	answerTime  = 10 * time.Second
-	soapHeading = `<?xml version="1.0" encoding="UTF-8"?>` + "\n" + `<s:Envelope xmlns:s="http://www.w3.org/2003/05/soap-envelope">`
+	soapHeading = `<?xml version="1.0" encoding="UTF-8"?>` + "\n" +
+		`<s:Envelope xmlns:s="http://www.w3.org/2003/05/soap-envelope">`
 )
 
 // client asks one camera. It is not safe for concurrent use.
@@ -60,7 +63,8 @@ type client struct {
 }
 
 func newClient(who Credentials) *client {
-	base := &http.Transport{Proxy: nil, DisableKeepAlives: false, MaxResponseHeaderBytes: 32 << 10, ResponseHeaderTimeout: answerTime}
+	base := &http.Transport{Proxy: nil, DisableKeepAlives: false, MaxResponseHeaderBytes: 32 << 10,
+		ResponseHeaderTimeout: answerTime}
 	c := &client{who: who, close: base.CloseIdleConnections}
 	c.http = &http.Client{Transport: base, Timeout: answerTime,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -70,7 +74,8 @@ func newClient(who Credentials) *client {
 	return c
 }
 
-// call sends a request's body to a service and reads the answer into out. signed says whether it needs to be signed in.
+// call sends a request's body to a service and reads the answer into out. signed says whether it
+// needs to be signed in.
 func (c *client) call(ctx context.Context, address, body string, signed bool, out any) error {
 	message := soapHeading + c.header(signed) + "<s:Body>" + body + "</s:Body></s:Envelope>"
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(message))
@@ -103,13 +108,15 @@ func (c *client) call(ctx context.Context, address, body string, signed bool, ou
 	return c.read(res.StatusCode, answer, out)
 }
 
-// movedError says where a camera sends who asks it. It is not followed: the password would go along.
+// movedError says where a camera sends who asks it. It is not followed: the password would go
+// along.
 func movedError(res *http.Response) error {
 	to, err := res.Location()
 	if err != nil {
 		return fmt.Errorf("the camera answers %d and not ONVIF, and does not say where to ask", res.StatusCode)
 	}
-	return fmt.Errorf("the camera answers %d and sends us to %s; if that is its own address, ask there", res.StatusCode, plain((&url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path}).String()))
+	return fmt.Errorf("the camera answers %d and sends us to %s; if that is its own address, ask there", res.StatusCode,
+		plain((&url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path}).String()))
 }
 
 // read takes an answer: a fault, or what out describes.
@@ -131,7 +138,8 @@ func (c *client) read(status int, answer []byte, out any) error {
 	}
 	fault.Code, fault.Reason = cmp.Or(fault.Code, fault.OldCode), cmp.Or(fault.Reason, fault.OldReason)
 	if fault.Code != "" || fault.Reason != "" || status != http.StatusOK {
-		if strings.Contains(fault.Code+fault.Subcode+fault.Reason, "NotAuthorized") || strings.Contains(strings.ToLower(fault.Reason), "not authorized") ||
+		if strings.Contains(fault.Code+fault.Subcode+fault.Reason, "NotAuthorized") ||
+			strings.Contains(strings.ToLower(fault.Reason), "not authorized") ||
 			strings.Contains(fault.Code+fault.Subcode, "FailedAuthentication") {
 			return &SignInError{given: c.who.User != ""}
 		}
@@ -143,7 +151,8 @@ func (c *client) read(status int, answer []byte, out any) error {
 	return nil
 }
 
-// passwordDigest is base64(SHA-1(nonce + created + password)), by the Web Services Security UsernameToken Profile 1.0.
+// passwordDigest is base64(SHA-1(nonce + created + password)), by the Web Services Security
+// UsernameToken Profile 1.0.
 func passwordDigest(nonce []byte, created, password string) string {
 	sum := sha1.Sum([]byte(string(nonce) + created + password)) //nolint:gosec // the profile's choice
 	return base64.StdEncoding.EncodeToString(sum[:])
@@ -158,9 +167,12 @@ func (c *client) header(signed bool) string {
 	_, _ = rand.Read(nonce) // never fails
 	created := time.Now().Add(c.ahead).UTC().Format("2006-01-02T15:04:05.000Z")
 	const wss = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-"
-	return `<s:Header><w:Security s:mustUnderstand="true" xmlns:w="` + wss + `wssecurity-secext-1.0.xsd" xmlns:u="` + wss + `wssecurity-utility-1.0.xsd">` +
+	return `<s:Header><w:Security s:mustUnderstand="true" xmlns:w="` + wss + `wssecurity-secext-1.0.xsd" xmlns:u="` +
+		wss + `wssecurity-utility-1.0.xsd">` +
 		`<w:UsernameToken><w:Username>` + escape(c.who.User) + `</w:Username>` +
-		`<w:Password Type="` + wss + `username-token-profile-1.0#PasswordDigest">` + passwordDigest(nonce, created, c.who.Password) + `</w:Password>` +
-		`<w:Nonce EncodingType="` + wss + `soap-message-security-1.0#Base64Binary">` + base64.StdEncoding.EncodeToString(nonce) + `</w:Nonce>` +
+		`<w:Password Type="` + wss + `username-token-profile-1.0#PasswordDigest">` + passwordDigest(nonce, created,
+		c.who.Password) + `</w:Password>` +
+		`<w:Nonce EncodingType="` + wss + `soap-message-security-1.0#Base64Binary">` +
+		base64.StdEncoding.EncodeToString(nonce) + `</w:Nonce>` +
 		`<u:Created>` + created + `</u:Created></w:UsernameToken></w:Security></s:Header>`
 }

@@ -13,8 +13,8 @@ import (
 // maxText bounds a name that a camera tells, in runes.
 const maxText = 128
 
-// decodeXML reads one document. encoding/xml knows neither external entities nor ones of the document's own, so there is
-// nothing to expand; a document type is refused all the same.
+// decodeXML reads one document. encoding/xml knows neither external entities nor ones of the
+// document's own, so there is nothing to expand; a document type is refused all the same.
 func decodeXML(doc []byte, into any) error {
 	d := xml.NewDecoder(bytes.NewReader(doc))
 	d.CharsetReader = func(charset string, in io.Reader) (io.Reader, error) {

@@ -1,8 +1,10 @@
-// Package onviftest is a camera's ONVIF service on a real socket, for the tests of agent/discover and of the programs that use it.
+// Package onviftest is a camera's ONVIF service on a real socket, for the tests of agent/discover
+// and of the programs that use it.
 //
 //	cam := onviftest.New(t, 2)
 //	cam.Ahead = -time.Hour // its clock is wrong
-//	found, err := discover.Ask(ctx, cam.Address(), discover.Credentials{User: onviftest.User, Password: onviftest.Password})
+//	found, err := discover.Ask(ctx, cam.Address(), discover.Credentials{User: onviftest.User,
+//		Password: onviftest.Password})
 package onviftest
 
 import (
@@ -23,8 +25,8 @@ import (
 	"github.com/icholy/digest"
 )
 
-// Responder is the service. It checks the password digest against its own clock, as cameras do, or asks for HTTP digest. Its
-// fields are set before it is asked.
+// Responder is the service. It checks the password digest against its own clock, as cameras do, or
+// asks for HTTP digest. Its fields are set before it is asked.
 type Responder struct {
 	*httptest.Server
 	Ahead      time.Duration     // of its clock
@@ -71,7 +73,8 @@ func SOAP(body string) string {
 // Fault is a SOAP fault.
 func Fault(code, subcode, reason string) string {
 	return SOAP(`<env:Fault><env:Code><env:Value>` + code + `</env:Value><env:Subcode><env:Value>` + subcode +
-		`</env:Value></env:Subcode></env:Code><env:Reason><env:Text xml:lang="en">` + reason + `</env:Text></env:Reason></env:Fault>`)
+		`</env:Value></env:Subcode></env:Code><env:Reason><env:Text xml:lang="en">` + reason +
+		`</env:Text></env:Reason></env:Fault>`)
 }
 
 var operation = regexp.MustCompile(`<s:Body><(\w+) xmlns="http://www\.onvif\.org/(ver\d\d)`)
@@ -87,7 +90,8 @@ func (r *Responder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	op := m[1]
 	if op != "GetSystemDateAndTime" {
 		if r.HTTPDigest && !r.digestOK(req, raw) {
-			w.Header().Set("WWW-Authenticate", cmp.Or(r.Challenge, `Digest realm="cam", nonce="abc", qop="auth", algorithm=MD5`))
+			w.Header().Set("WWW-Authenticate",
+				cmp.Or(r.Challenge, `Digest realm="cam", nonce="abc", qop="auth", algorithm=MD5`))
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
@@ -133,9 +137,11 @@ func (r *Responder) digestOK(req *http.Request, body []byte) bool {
 	return c.Response == sum(fmt.Sprintf("%s:abc:%08x:%s:%s:%s", sum(a1), c.Nc, c.Cnonce, c.QOP, sum(a2)))
 }
 
-var parts = regexp.MustCompile(`<w:Username>(.*)</w:Username><w:Password [^>]*>(.*)</w:Password><w:Nonce [^>]*>(.*)</w:Nonce><u:Created>(.*)</u:Created>`)
+var parts = regexp.MustCompile(
+	`<w:Username>(.*)</w:Username><w:Password [^>]*>(.*)</w:Password><w:Nonce [^>]*>(.*)</w:Nonce><u:Created>(.*)</u:Created>`)
 
-// tokenOK lets in whose digest is right and not older or newer than five seconds by the camera's clock.
+// tokenOK lets in whose digest is right and not older or newer than five seconds by the camera's
+// clock.
 func (r *Responder) tokenOK(raw string) bool {
 	m := parts.FindStringSubmatch(raw)
 	if m == nil || m[1] != User {
@@ -153,7 +159,8 @@ func (r *Responder) answer(op, version, raw string) string {
 	switch op {
 	case "GetSystemDateAndTime":
 		t := time.Now().Add(r.Ahead).UTC()
-		return fmt.Sprintf(`<tds:GetSystemDateAndTimeResponse><tds:SystemDateAndTime><tt:UTCDateTime><tt:Time><tt:Hour>%d</tt:Hour><tt:Minute>%d</tt:Minute><tt:Second>%d</tt:Second></tt:Time><tt:Date><tt:Year>%d</tt:Year><tt:Month>%d</tt:Month><tt:Day>%d</tt:Day></tt:Date></tt:UTCDateTime></tds:SystemDateAndTime></tds:GetSystemDateAndTimeResponse>`,
+		return fmt.Sprintf(
+			`<tds:GetSystemDateAndTimeResponse><tds:SystemDateAndTime><tt:UTCDateTime><tt:Time><tt:Hour>%d</tt:Hour><tt:Minute>%d</tt:Minute><tt:Second>%d</tt:Second></tt:Time><tt:Date><tt:Year>%d</tt:Year><tt:Month>%d</tt:Month><tt:Day>%d</tt:Day></tt:Date></tt:UTCDateTime></tds:SystemDateAndTime></tds:GetSystemDateAndTimeResponse>`,
 			t.Hour(), t.Minute(), t.Second(), t.Year(), t.Month(), t.Day())
 	case "GetDeviceInformation":
 		return `<tds:GetDeviceInformationResponse><tds:Manufacturer>ACME</tds:Manufacturer><tds:Model>C-1</tds:Model><tds:FirmwareVersion>1.2</tds:FirmwareVersion><tds:SerialNumber>` + r.Serial + `</tds:SerialNumber></tds:GetDeviceInformationResponse>`
@@ -161,34 +168,46 @@ func (r *Responder) answer(op, version, raw string) string {
 		if r.Media == 0 {
 			return `<env:Fault><env:Code><env:Value>env:Receiver</env:Value><env:Subcode><env:Value>ter:ActionNotSupported</env:Value></env:Subcode></env:Code></env:Fault>`
 		}
-		s := `<tds:Service><tds:Namespace>` + nsMedia1 + `</tds:Namespace><tds:XAddr>http://` + host + `/onvif/media</tds:XAddr></tds:Service>`
+		s := `<tds:Service><tds:Namespace>` + nsMedia1 + `</tds:Namespace><tds:XAddr>http://` + host +
+			`/onvif/media</tds:XAddr></tds:Service>`
 		if r.Media == 2 {
-			s += `<tds:Service><tds:Namespace>` + nsMedia2 + `</tds:Namespace><tds:XAddr>http://` + host + `/onvif/media2</tds:XAddr></tds:Service>`
+			s += `<tds:Service><tds:Namespace>` + nsMedia2 + `</tds:Namespace><tds:XAddr>http://` + host +
+				`/onvif/media2</tds:XAddr></tds:Service>`
 		}
 		return `<tds:GetServicesResponse>` + s + `</tds:GetServicesResponse>`
 	case "GetCapabilities":
-		return `<tds:GetCapabilitiesResponse><tds:Capabilities><tt:Media><tt:XAddr>http://` + host + `/onvif/media</tt:XAddr></tt:Media></tds:Capabilities></tds:GetCapabilitiesResponse>`
+		return `<tds:GetCapabilitiesResponse><tds:Capabilities><tt:Media><tt:XAddr>http://` + host +
+			`/onvif/media</tt:XAddr></tt:Media></tds:Capabilities></tds:GetCapabilitiesResponse>`
 	case "GetProfiles":
 		video := func(encoding string, w, h int) string {
-			return fmt.Sprintf(`<tt:Encoding>%s</tt:Encoding><tt:Resolution><tt:Width>%d</tt:Width><tt:Height>%d</tt:Height></tt:Resolution><tt:RateControl><tt:FrameRateLimit>25</tt:FrameRateLimit></tt:RateControl>`, encoding, w, h)
+			return fmt.Sprintf(
+				`<tt:Encoding>%s</tt:Encoding><tt:Resolution><tt:Width>%d</tt:Width><tt:Height>%d</tt:Height></tt:Resolution><tt:RateControl><tt:FrameRateLimit>25</tt:FrameRateLimit></tt:RateControl>`, encoding, w, h)
 		}
 		if version == "ver20" {
 			one := func(token, encoding string, w, h int) string {
-				return `<tr2:Profiles token="` + token + `"><tr2:Name>` + token + `</tr2:Name><tr2:Configurations><tr2:VideoEncoder token="e">` + video(encoding, w, h) + `</tr2:VideoEncoder></tr2:Configurations></tr2:Profiles>`
+				return `<tr2:Profiles token="` + token + `"><tr2:Name>` + token +
+					`</tr2:Name><tr2:Configurations><tr2:VideoEncoder token="e">` + video(encoding, w, h) +
+					`</tr2:VideoEncoder></tr2:Configurations></tr2:Profiles>`
 			}
-			return `<tr2:GetProfilesResponse>` + one("small", "H264", 352, 288) + one("main", "H265", 2560, 1440) + one("mid", "H264", 640, 360) + `</tr2:GetProfilesResponse>`
+			return `<tr2:GetProfilesResponse>` + one("small", "H264", 352, 288) + one("main", "H265", 2560, 1440) +
+				one("mid", "H264", 640, 360) + `</tr2:GetProfilesResponse>`
 		}
 		one := func(token, encoding string, w, h int) string {
-			return `<trt:Profiles token="` + token + `"><tt:Name>` + token + `</tt:Name><tt:VideoEncoderConfiguration token="e">` + video(encoding, w, h) + `</tt:VideoEncoderConfiguration></trt:Profiles>`
+			return `<trt:Profiles token="` + token + `"><tt:Name>` + token +
+				`</tt:Name><tt:VideoEncoderConfiguration token="e">` + video(encoding, w, h) +
+				`</tt:VideoEncoderConfiguration></trt:Profiles>`
 		}
-		return `<trt:GetProfilesResponse>` + one("main", "H264", 1920, 1080) + one("sub &amp; more", "JPEG", 640, 480) + `</trt:GetProfilesResponse>`
+		return `<trt:GetProfilesResponse>` + one("main", "H264", 1920, 1080) + one("sub &amp; more", "JPEG", 640, 480) +
+			`</trt:GetProfilesResponse>`
 	case "GetStreamUri":
 		token := regexp.MustCompile(`<ProfileToken>(.*)</ProfileToken>`).FindStringSubmatch(raw)[1]
-		uri := `rtsp://` + strings.Split(host, ":")[0] + `:8554/` + strings.Fields(token)[0] + `?channel=1&amp;unicast=true`
+		uri := `rtsp://` + strings.Split(host, ":")[0] + `:8554/` + strings.Fields(token)[0] +
+			`?channel=1&amp;unicast=true`
 		if version == "ver20" {
 			return `<tr2:GetStreamUriResponse><tr2:Uri>` + uri + `</tr2:Uri></tr2:GetStreamUriResponse>`
 		}
-		return `<trt:GetStreamUriResponse><trt:MediaUri><tt:Uri>` + uri + `</tt:Uri></trt:MediaUri></trt:GetStreamUriResponse>`
+		return `<trt:GetStreamUriResponse><trt:MediaUri><tt:Uri>` + uri +
+			`</tt:Uri></trt:MediaUri></trt:GetStreamUriResponse>`
 	}
 	return `<env:Fault><env:Code><env:Value>env:Receiver</env:Value></env:Code></env:Fault>`
 }
