@@ -1,5 +1,6 @@
-// Package sight says what a camera's detector is told and which of its pictures it gets. It stands between configs and
-// motion, for the two that run detectors: the bridge's pipelines (agent), and the replay of recordings.
+// Package sight says what a camera's detector is told and which of its pictures it gets. It stands
+// between configs and motion, for the two that run detectors: the bridge's pipelines (agent), and
+// the replay of recordings.
 //
 //	d, err := motion.New(sight.Config(camera.Motion))
 //	pace := sight.NewPace(camera.Motion.Rate)
@@ -18,24 +19,27 @@ const LumaPixels = 320 * 180
 
 // Config is what the detector is told of a camera whose settings are m.
 func Config(m configs.CameraMotion) motion.Config {
-	c := motion.Config{Sensitivity: m.Sensitivity, QuietPeriod: m.QuietPeriod, MinDuration: m.MinDuration, MaxDuration: m.MaxDuration}
+	c := motion.Config{Sensitivity: m.Sensitivity, QuietPeriod: m.QuietPeriod, MinDuration: m.MinDuration,
+		MaxDuration: m.MaxDuration}
 	for _, area := range m.Masks {
 		c.Masks = append(c.Masks, motion.Polygon(area))
 	}
 	for _, g := range m.Regions {
-		c.Regions = append(c.Regions, motion.Region{ID: g.ID, Name: g.Name, Area: motion.Polygon(g.Area), Sensitivity: g.Sensitivity})
+		c.Regions = append(c.Regions, motion.Region{ID: g.ID, Name: g.Name, Area: motion.Polygon(g.Area),
+			Sensitivity: g.Sensitivity})
 	}
 	return c
 }
 
-// Pace chooses the pictures that are looked at, of all that come. Its zero value takes every one. Not safe for concurrent use.
+// Pace chooses the pictures that are looked at, of all that come. Its zero value takes every one.
+// Not safe for concurrent use.
 type Pace struct {
 	interval time.Duration
 	last     time.Time
 }
 
-// NewPace looks at about so many pictures a second; 0 or less takes every one. A quarter is allowed for, so that a camera
-// whose rate is the wanted one is looked at in full.
+// NewPace looks at about so many pictures a second; 0 or less takes every one. A quarter is allowed
+// for, so that a camera whose rate is the wanted one is looked at in full.
 func NewPace(perSecond float64) Pace {
 	if perSecond <= 0 {
 		return Pace{}
@@ -43,8 +47,8 @@ func NewPace(perSecond float64) Pace {
 	return Pace{interval: time.Duration(float64(time.Second) / perSecond * 3 / 4)}
 }
 
-// Due tells whether the picture captured at t is to be looked at, and counts it as looked at if so. A clock that was set
-// back makes the next picture due.
+// Due tells whether the picture captured at t is to be looked at, and counts it as looked at if so.
+// A clock that was set back makes the next picture due.
 func (p *Pace) Due(t time.Time) bool {
 	if since := t.Sub(p.last); since >= 0 && since < p.interval {
 		return false

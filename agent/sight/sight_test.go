@@ -46,21 +46,25 @@ func TestPace(t *testing.T) {
 func TestReferenceNamesTheDefaults(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "configs", "REFERENCE.md"))
 	require.NoError(t, err)
-	for key, d := range map[string]time.Duration{"quiet_period": motion.DefaultQuietPeriod, "max_duration": motion.DefaultMaxDuration} {
-		require.Regexp(t, "(?m)^\\| `motion\\."+key+"` .*\\b"+regexp.QuoteMeta(strings.TrimSuffix(d.String(), "0s"))+"\\b", string(text))
+	for key, d := range map[string]time.Duration{"quiet_period": motion.DefaultQuietPeriod,
+		"max_duration": motion.DefaultMaxDuration} {
+		require.Regexp(t, "(?m)^\\| `motion\\."+key+"` .*\\b"+regexp.QuoteMeta(strings.TrimSuffix(d.String(), "0s"))+
+			"\\b", string(text))
 	}
 }
 
 func TestConfig(t *testing.T) {
 	area := [][2]float64{{0, 0}, {1, 0}, {1, 1}}
 	got := Config(configs.CameraMotion{
-		Motion:  configs.Motion{Sensitivity: 0.7, Rate: 5, QuietPeriod: 2 * time.Second, MinDuration: time.Second, MaxDuration: time.Minute},
+		Motion: configs.Motion{Sensitivity: 0.7, Rate: 5, QuietPeriod: 2 * time.Second, MinDuration: time.Second,
+			MaxDuration: time.Minute},
 		Masks:   []configs.Polygon{area},
 		Regions: []configs.Region{{ID: "door", Name: "Door", Area: area, Sensitivity: 0.8}},
 	})
-	require.Equal(t, motion.Config{Sensitivity: 0.7, QuietPeriod: 2 * time.Second, MinDuration: time.Second, MaxDuration: time.Minute,
-		Masks:   []motion.Polygon{area},
-		Regions: []motion.Region{{ID: "door", Name: "Door", Area: area, Sensitivity: 0.8}}}, got)
+	require.Equal(t, motion.Config{Sensitivity: 0.7, QuietPeriod: 2 * time.Second, MinDuration: time.Second,
+		MaxDuration: time.Minute,
+		Masks:       []motion.Polygon{area},
+		Regions:     []motion.Region{{ID: "door", Name: "Door", Area: area, Sensitivity: 0.8}}}, got)
 	_, err := motion.New(got)
 	require.NoError(t, err)
 }
