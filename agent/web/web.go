@@ -1,10 +1,12 @@
-// Package web is the page for people on the LAN: the cameras with their newest still, what happened, and what is wrong first. It is
-// three embedded files and no program: everything that it shows, it asks of the interface (/api/v3.0/…, /g/…, /healthz) as any other
-// client does, with the rights of whoever signed in. The agent's local API mounts it at /:
+// Package web is the page for people on the LAN: the cameras with their newest still, what
+// happened, and what is wrong first. It is three embedded files and no program: everything that it
+// shows, it asks of the interface (/api/v3.0/…, /g/…, /healthz) as any other client does, with the
+// rights of whoever signed in. The agent's local API mounts it at /:
 //
 //	mux.Handle("/", web.New())
 //
-// Nothing is loaded from elsewhere, so it works on a site without internet; a strict content security policy sees to that.
+// Nothing is loaded from elsewhere, so it works on a site without internet; a strict content
+// security policy sees to that.
 package web
 
 import (
@@ -20,8 +22,10 @@ import (
 //go:embed page
 var files embed.FS
 
-// policy lets the page load its own two files and the stills that it fetched itself; no inline script, no frame, no other host.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+// policy lets the page load its own two files and the stills that it fetched itself; no inline
+// script, no frame, no other host.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src blob:; connect-src 'self'; base-uri " +
+	"'none'; form-action 'none'; frame-ancestors 'none'"
 
 // file is one embedded file.
 type file struct {
@@ -29,10 +33,12 @@ type file struct {
 	kind, etag string
 }
 
-// New makes the handler of the page: GET and HEAD of /, /page.js and /page.css; everything else is not found. It is safe for concurrent use.
+// New makes the handler of the page: GET and HEAD of /, /page.js and /page.css; everything else is
+// not found. It is safe for concurrent use.
 func New() http.Handler {
 	all := map[string]file{}
-	for name, kind := range map[string]string{"index.html": "text/html; charset=utf-8", "page.js": "text/javascript; charset=utf-8", "page.css": "text/css; charset=utf-8"} {
+	for name, kind := range map[string]string{"index.html": "text/html; charset=utf-8",
+		"page.js": "text/javascript; charset=utf-8", "page.css": "text/css; charset=utf-8"} {
 		content, err := files.ReadFile(path.Join("page", name))
 		if err != nil {
 			panic(err) // it is embedded

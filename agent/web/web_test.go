@@ -12,7 +12,8 @@ import (
 
 func TestThePageAndNothingElse(t *testing.T) {
 	h := New()
-	for target, kind := range map[string]string{"/": "text/html", "/page.js": "text/javascript", "/page.css": "text/css"} {
+	for target, kind := range map[string]string{"/": "text/html", "/page.js": "text/javascript",
+		"/page.css": "text/css"} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, target, nil))
 		require.Equal(t, 200, w.Code, target)
@@ -42,6 +43,8 @@ func TestNothingComesFromElsewhere(t *testing.T) {
 	for _, name := range []string{"page/index.html", "page/page.js", "page/page.css"} {
 		content, err := files.ReadFile(name)
 		require.NoError(t, err)
-		require.NotRegexp(t, regexp.MustCompile(`https?://|//[a-z]+\.[a-z]|@import|innerHTML|insertAdjacentHTML|document\.write|\beval\(|\sstyle=|\son[a-z]+="`), string(content), name)
+		require.NotRegexp(t,
+			regexp.MustCompile(
+				`https?://|//[a-z]+\.[a-z]|@import|innerHTML|insertAdjacentHTML|document\.write|\beval\(|\sstyle=|\son[a-z]+="`), string(content), name)
 	}
 }
