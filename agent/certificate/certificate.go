@@ -1,5 +1,6 @@
-// Package certificate makes the bridge's own certificate, for `api.tls: auto`: one that nobody has signed, which a person compares once
-// by its fingerprint. It is kept in the data folder, so that it stays the same.
+// Package certificate makes the bridge's own certificate, for `api.tls: auto`: one that nobody has
+// signed, which a person compares once by its fingerprint. It is kept in the data folder, so that
+// it stays the same.
 //
 //	pair, made, err := certificate.Keep(cfg.OwnCertificate(), []string{"bridge.lan"}, time.Now())
 package certificate
@@ -31,11 +32,13 @@ const (
 	renew = 31 * 24 * time.Hour
 )
 
-// earliest is before any bridge was made: a box that boots without the time makes no certificate that is over when it knows it.
+// earliest is before any bridge was made: a box that boots without the time makes no certificate
+// that is over when it knows it.
 var earliest = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Keep reads the certificate and its key from a file, and makes them if there are none, if what is there cannot be used, or if it
-// ends soon. names are the host names and addresses under which clients reach the bridge. The file is its owner's alone.
+// Keep reads the certificate and its key from a file, and makes them if there are none, if what is
+// there cannot be used, or if it ends soon. names are the host names and addresses under which
+// clients reach the bridge. The file is its owner's alone.
 func Keep(path string, names []string, now time.Time) (pair *tls.Certificate, made bool, err error) {
 	if kept, err := tls.LoadX509KeyPair(path, path); err == nil && !Ends(&kept, now) {
 		return &kept, false, nil
@@ -58,7 +61,8 @@ func Ends(pair *tls.Certificate, now time.Time) bool {
 	return !now.Before(pair.Leaf.NotAfter.Add(-renew))
 }
 
-// create makes both in PEM form. The certificate is its own authority, so that a client may be given it as ca_file.
+// create makes both in PEM form. The certificate is its own authority, so that a client may be
+// given it as ca_file.
 func create(names []string, now time.Time) ([]byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -71,8 +75,10 @@ func create(names []string, now time.Time) ([]byte, error) {
 	if now.Before(earliest) {
 		now = earliest
 	}
-	c := &x509.Certificate{SerialNumber: serial, Subject: pkix.Name{CommonName: "vmsbridge"}, NotBefore: earliest, NotAfter: now.Add(lasts),
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	c := &x509.Certificate{SerialNumber: serial, Subject: pkix.Name{CommonName: "vmsbridge"}, NotBefore: earliest,
+		NotAfter: now.Add(lasts),
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{
+			x509.ExtKeyUsageServerAuth},
 		BasicConstraintsValid: true, IsCA: true}
 	for _, name := range names {
 		if ip := net.ParseIP(name); ip != nil {
@@ -114,7 +120,8 @@ func write(path string, content []byte) (err error) {
 	return os.Rename(f.Name(), path)
 }
 
-// Names are those of this machine, and others given: of what it listens on, and of its public address.
+// Names are those of this machine, and others given: of what it listens on, and of its public
+// address.
 func Names(others ...string) []string {
 	list := []string{"localhost", "127.0.0.1", "::1"}
 	if host, err := os.Hostname(); err == nil {
