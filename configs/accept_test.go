@@ -12,13 +12,15 @@ import (
 	"vmsbridge/motion"
 )
 
-// What passes here is never refused later: a motion configuration that Parse accepts is one that the detector accepts. The
-// corners lie on a coarse grid, so that sides cross, touch and fold back often.
+// What passes here is never refused later: a motion configuration that Parse accepts is one that
+// the detector accepts. The corners lie on a coarse grid, so that sides cross, touch and fold back
+// often.
 func TestAcceptedMotionIsAcceptedByTheDetector(t *testing.T) {
 	accepted := 0
 	rapid.Check(t, func(t *rapid.T) {
 		corner := rapid.Custom(func(t *rapid.T) [2]float64 {
-			return [2]float64{float64(rapid.IntRange(0, 4).Draw(t, "x")) / 4, float64(rapid.IntRange(0, 4).Draw(t, "y")) / 4}
+			return [2]float64{float64(rapid.IntRange(0, 4).Draw(t, "x")) / 4,
+				float64(rapid.IntRange(0, 4).Draw(t, "y")) / 4}
 		})
 		area := rapid.SliceOfN(corner, 2, 5).Draw(t, "area")
 		var corners []string
@@ -36,9 +38,11 @@ cameras: [{id: a, url: "rtsp://h/", motion: {min_duration: %s, max_duration: %s,
 		}
 		accepted++
 		m := cfg.Cameras[0].Motion
-		_, err = motion.New(motion.Config{Sensitivity: m.Sensitivity, MinDuration: m.MinDuration, MaxDuration: m.MaxDuration, QuietPeriod: m.QuietPeriod,
-			Masks:   []motion.Polygon{motion.Polygon(m.Masks[0])},
-			Regions: []motion.Region{{ID: m.Regions[0].ID, Area: motion.Polygon(m.Regions[0].Area), Sensitivity: m.Regions[0].Sensitivity}}})
+		_, err = motion.New(motion.Config{Sensitivity: m.Sensitivity, MinDuration: m.MinDuration,
+			MaxDuration: m.MaxDuration, QuietPeriod: m.QuietPeriod,
+			Masks: []motion.Polygon{motion.Polygon(m.Masks[0])},
+			Regions: []motion.Region{{ID: m.Regions[0].ID, Area: motion.Polygon(m.Regions[0].Area),
+				Sensitivity: m.Regions[0].Sensitivity}}})
 		require.NoError(t, err, "%s", text)
 	})
 	require.Positive(t, accepted, "nothing was accepted")

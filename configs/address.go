@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// url checks an address; it returns nil if it reported one. The address is never repeated: it may hold a secret.
+// url checks an address; it returns nil if it reported one. The address is never repeated: it may
+// hold a secret.
 func (c *checker) url(path, raw string, schemes ...string) *url.URL {
 	u, err := url.Parse(raw)
 	_, authority, _ := strings.Cut(raw, "//")
@@ -20,7 +21,8 @@ func (c *checker) url(path, raw string, schemes ...string) *url.URL {
 		if schemes[0] == "http" {
 			keys = "a token"
 		}
-		c.fault(path, "a user name or password must not stand in an address, where logs would show it; write %s as keys of their own", keys)
+		c.fault(path, "a user name or password must not stand in an address, where logs would show it; write %s as "+
+			"keys of their own", keys)
 		return nil
 	case err != nil:
 		c.fault(path, "is not an address; write it as %s://host:port/path", schemes[0])

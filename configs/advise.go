@@ -15,7 +15,8 @@ func (c *checker) private(key, path string) {
 	}
 }
 
-// sameAddress warns of two cameras that are the same stream: most often the address of one was copied and not changed.
+// sameAddress warns of two cameras that are the same stream: most often the address of one was
+// copied and not changed.
 func (c *checker) sameAddress() {
 	first := map[string]int{} // line, by address
 	for i, cam := range c.cfg.Cameras {
@@ -42,7 +43,8 @@ func sameForm(address string) (string, bool) {
 	if port == "" {
 		port = map[string]string{"rtsp": "554", "rtsps": "322"}[u.Scheme]
 	}
-	return strings.ToLower(u.Hostname()) + ":" + port + "/" + strings.Trim(u.EscapedPath(), "/") + "?" + u.RawQuery, true
+	return strings.ToLower(u.Hostname()) + ":" + port + "/" + strings.Trim(u.EscapedPath(), "/") + "?" + u.RawQuery,
+		true
 }
 
 // room warns of stores that do not fit on the disk that they are to lie on.
@@ -60,6 +62,7 @@ func (c *checker) room() {
 	}
 	total := Size(int64(fs.Blocks) * int64(fs.Bsize))
 	if ring := c.cfg.Stills.MaxSize; ring > total-c.cfg.Stills.MinFree {
-		c.warn("stills.max_size", "%v is more than the disk of %s has, %.1f GB; the ring will take what it finds and leave %v free", ring, clean(c.cfg.Bridge.Data), float64(total)/1e9, c.cfg.Stills.MinFree)
+		c.warn("stills.max_size", "%v is more than the disk of %s has, %.1f GB; the ring will take what it finds and "+
+			"leave %v free", ring, clean(c.cfg.Bridge.Data), float64(total)/1e9, c.cfg.Stills.MinFree)
 	}
 }

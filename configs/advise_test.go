@@ -29,15 +29,20 @@ func TestAdvice(t *testing.T) {
 	session := filepath.Join(dir, "session")
 	require.NoError(t, os.WriteFile(session, []byte("{}"), 0o644))
 	require.NoError(t, os.Chmod(session, 0o644))
-	const cameras = "cameras:\n  - {id: a, url: 'rtsp://Host/live', username: u, password: " + planted + "}\n  - {id: b, url: 'rtsp://host:554/live/'}\n  - {id: c, url: 'rtsp://host/live', enabled: false}\n  - {id: d, url: 'rtsp://host/live?x=1'}\n"
+	const cameras = "cameras:\n  - {id: a, url: 'rtsp://Host/live', username: u, password: " + planted +
+		"}\n  - {id: b, url: 'rtsp://host:554/live/'}\n  - {id: c, url: 'rtsp://host/live', enabled: false}\n  - " +
+		"{id: d, url: 'rtsp://host/live?x=1'}\n"
 	_, warnings, err := load(t, cameras, 0o600)
 	require.NoError(t, err)
 	require.Equal(t, []string{"cameras[1].url: is the address of the camera on line 2 too"}, warnings)
 	_, warnings, err = load(t, cameras, 0o644)
 	require.NoError(t, err)
-	require.Equal(t, []string{"cameras[0].password: every user of this machine may read this file, and secrets stand in it, this one the first; run chmod o= on the file, or write password_file",
+	require.Equal(t, []string{"cameras[0].password: every user of this machine may read this file, and secrets stand " +
+		"in it, this one the first; run chmod o= on the file, or write password_file",
 		"cameras[1].url: is the address of the camera on line 2 too"}, warnings)
-	_, warnings, err = load(t, "bridge: {id: b, account: a, data: "+dir+"/not/there/yet}\nservice: {url: 'https://h', session_file: "+session+"}\nstills: {max_size: 1000000TB}\ncameras: [{id: a, url: 'rtsp://h/'}]\n", 0o644)
+	_, warnings, err = load(t, "bridge: {id: b, account: a, data: "+dir+
+		"/not/there/yet}\nservice: {url: 'https://h', session_file: "+session+
+		"}\nstills: {max_size: 1000000TB}\ncameras: [{id: a, url: 'rtsp://h/'}]\n", 0o644)
 	require.NoError(t, err)
 	require.Len(t, warnings, 2)
 	require.Contains(t, warnings[0], "service.session_file: every user of this machine may read "+session)
@@ -48,7 +53,8 @@ func TestAdvice(t *testing.T) {
 func TestSecretsOfTheEnvironment(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "gate"), []byte("from-systemd\n"), 0o400))
-	const text = "cameras:\n  - {id: a, url: 'rtsp://h/1', username: u, password: '${GATE_PASSWORD}'}\n  - {id: b, url: 'rtsp://h/2', username: u, password_file: '${CREDENTIALS_DIRECTORY}/gate'}\n" +
+	const text = "cameras:\n  - {id: a, url: 'rtsp://h/1', username: u, password: '${GATE_PASSWORD}'}\n  - {id: b, " +
+		"url: 'rtsp://h/2', username: u, password_file: '${CREDENTIALS_DIRECTORY}/gate'}\n" +
 		"  - {id: c, url: 'rtsp://h/3', username: u, password: 'x${GATE_PASSWORD}'}\n"
 	t.Setenv("GATE_PASSWORD", "")
 	t.Setenv("CREDENTIALS_DIRECTORY", "")
@@ -64,6 +70,7 @@ func TestSecretsOfTheEnvironment(t *testing.T) {
 	t.Setenv("GATE_PASSWORD", "two\nlines")
 	_, _, err = load(t, text, 0o600)
 	require.ErrorContains(t, err, "holds a line break")
-	_, _, err = load(t, "cameras: [{id: a, url: 'rtsp://h/1', username: u, password_file: '${NOT_SET_AT_ALL}/x'}]", 0o600)
+	_, _, err = load(t, "cameras: [{id: a, url: 'rtsp://h/1', username: u, password_file: '${NOT_SET_AT_ALL}/x'}]",
+		0o600)
 	require.ErrorContains(t, err, "the environment variable NOT_SET_AT_ALL is not set")
 }

@@ -4,8 +4,8 @@ import "time"
 
 // Camera is one camera and what is looked for in its pictures.
 type Camera struct {
-	// ID names the camera in every event and image address. Required, unique; letters, digits and . _ : -, 64 characters
-	// at most.
+	// ID names the camera in every event and image address. Required, unique; letters, digits and .
+	// _ : -, 64 characters at most.
 	ID string `yaml:"id"`
 	// Name is for people. Default: the id.
 	Name string `yaml:"name"`
@@ -21,11 +21,13 @@ type Camera struct {
 	PasswordFile string `yaml:"password_file"`
 	// Transport is auto (default: TCP first, then what the camera offers), tcp, udp or multicast.
 	Transport string `yaml:"transport"`
-	// AllowInsecureBasic permits basic sign-in, which sends the password in clear, on a connection without TLS. Default false.
+	// AllowInsecureBasic permits basic sign-in, which sends the password in clear, on a connection
+	// without TLS. Default false.
 	AllowInsecureBasic bool `yaml:"allow_insecure_basic"`
 	// TLSInsecure accepts any certificate of an rtsps camera. Default false.
 	TLSInsecure bool `yaml:"tls_insecure"`
-	// TLSFingerprint is the SHA-256 of the one certificate that is accepted: 64 hex digits, colons allowed.
+	// TLSFingerprint is the SHA-256 of the one certificate that is accepted: 64 hex digits, colons
+	// allowed.
 	TLSFingerprint string `yaml:"tls_fingerprint"`
 	// Enabled false keeps the camera in the file without connecting to it. Default true.
 	Enabled bool `yaml:"enabled"`
@@ -41,19 +43,23 @@ type Motion struct {
 	Rate float64 `yaml:"rate"`
 	// QuietPeriod is the time without motion after which a span ends. Up to 10m. Not set: 1.5s.
 	QuietPeriod time.Duration `yaml:"quiet_period"`
-	// MinDuration is how long motion lasts before it counts. Up to 1m. Not set: as long as the detector takes to be sure, about 0.3s.
+	// MinDuration is how long motion lasts before it counts. Up to 1m. Not set: as long as the
+	// detector takes to be sure, about 0.3s.
 	MinDuration time.Duration `yaml:"min_duration"`
-	// MaxDuration is how long a span may last before it is ended and a new one begins. 10s to 24h. Not set: 5m.
+	// MaxDuration is how long a span may last before it is ended and a new one begins. 10s to 24h.
+	// Not set: 5m.
 	MaxDuration time.Duration `yaml:"max_duration"`
-	// Tamper looks for views that are covered, blinded, out of focus, turned away or frozen. Default true.
+	// Tamper looks for views that are covered, blinded, out of focus, turned away or frozen.
+	// Default true.
 	Tamper bool `yaml:"tamper"`
 }
 
 // CameraMotion is Motion and the areas of one camera.
 type CameraMotion struct {
 	Motion `yaml:",inline"`
-	// Masks are areas that are never looked at, each a list of corners in order around it: [x, y] as fractions of the picture's
-	// width and height, from the upper left corner; 3 to 64, and no side may cross another.
+	// Masks are areas that are never looked at, each a list of corners in order around it: [x, y]
+	// as fractions of the picture's width and height, from the upper left corner; 3 to 64, and no
+	// side may cross another.
 	Masks []Polygon `yaml:"masks"`
 	// Regions are named areas that get spans of their own.
 	Regions []Region `yaml:"regions"`
@@ -71,6 +77,7 @@ type Region struct {
 	Sensitivity float64 `yaml:"sensitivity"`
 }
 
-// Polygon is the corners of an area in order around it, each [x, y] as fractions 0..1 of the picture's width and height,
-// from the upper left corner. The last corner joins the first. 3 to 64 corners, and no side may cross another.
+// Polygon is the corners of an area in order around it, each [x, y] as fractions 0..1 of the
+// picture's width and height, from the upper left corner. The last corner joins the first. 3 to 64
+// corners, and no side may cross another.
 type Polygon [][2]float64

@@ -16,7 +16,8 @@ import (
 	"unicode"
 )
 
-// checker looks at the values after decoding. It leaves alone what could not be decoded, which is reported already.
+// checker looks at the values after decoding. It leaves alone what could not be decoded, which is
+// reported already.
 type checker struct {
 	*decoder
 	cfg      *Config
@@ -48,7 +49,8 @@ func (c *checker) check() {
 // given reports whether a key with a value stands in the file, readable or not.
 func (c *checker) given(path string) bool { _, ok := c.keys[path]; return ok }
 
-// fault reports a wrong value, at the place where it stands; for a default that does not fit, at the nearest key above.
+// fault reports a wrong value, at the place where it stands; for a default that does not fit, at
+// the nearest key above.
 func (c *checker) fault(path, format string, args ...any) {
 	if !c.bad[path] {
 		c.report(c.nearest(c.values, path), path, format, args...)
@@ -102,20 +104,25 @@ func (c *checker) bridge() {
 func (c *checker) service() {
 	s := &c.cfg.Service
 	if s.URL == "" {
-		if c.given("service.token") || c.given("service.token_file") || c.given("service.session_file") || c.given("service.ca_file") || c.given("service.tls_fingerprint") || c.given("service.url") {
-			c.fault("service.url", "missing; write the service's address, or leave out the whole service for a bridge on its own")
+		if c.given("service.token") || c.given("service.token_file") || c.given("service.session_file") ||
+			c.given("service.ca_file") || c.given("service.tls_fingerprint") || c.given("service.url") {
+			c.fault("service.url", "missing; write the service's address, or leave out the whole service for a "+
+				"bridge on its own")
 		}
 		return
 	}
 	u := c.url("service.url", s.URL, "http", "https")
 	if u != nil && u.Scheme == "http" && !loopback(u.Hostname()) {
-		c.warn("service.url", "http sends the token and the events in clear; use https across a network that is not yours")
+		c.warn("service.url",
+			"http sends the token and the events in clear; use https across a network that is not yours")
 	}
 	if u != nil && !s.Tunnel && !loopback(u.Hostname()) && c.cfg.API.PublicURL == "" && !c.bad["api.public_url"] {
 		if host, _, err := net.SplitHostPort(c.cfg.API.Listen); err == nil && loopback(host) {
-			c.warn("service.url", "the service will not get stills: this bridge listens on %s only; set api.listen, or service.tunnel: true", shown(c.cfg.API.Listen))
+			c.warn("service.url", "the service will not get stills: this bridge listens on %s only; set api.listen, "+
+				"or service.tunnel: true", shown(c.cfg.API.Listen))
 		} else if ip, e := netip.ParseAddr(host); err == nil && (host == "" || (e == nil && ip.IsUnspecified())) {
-			c.warn("service.url", "the service will not get stills: it must know under which address to ask; set api.public_url, or service.tunnel: true")
+			c.warn("service.url", "the service will not get stills: it must know under which address to ask; set "+
+				"api.public_url, or service.tunnel: true")
 		}
 	}
 	s.Token, s.TokenFile = c.secret("service.token", s.Token, s.TokenFile)
@@ -155,7 +162,8 @@ func (c *checker) signIn(s *Service) {
 			c.fault("service.token", "the one in $"+TokenVariable+" holds a line break or another control character")
 		}
 	default:
-		c.fault("service.token", "missing; write token_file: with the path of a file that holds the bridge's token, or session_file: for one that vmsbridge login makes")
+		c.fault("service.token", "missing; write token_file: with the path of a file that holds the bridge's token, "+
+			"or session_file: for one that vmsbridge login makes")
 	}
 }
 
@@ -170,13 +178,16 @@ func (c *checker) api() {
 		if t.Name == "" {
 			c.fault(at+".name", "missing; it says in the log who asked")
 		} else if first, ok := names[t.Name]; ok {
-			c.fault(at+".name", "%s is the name of the token on line %d too", shown(t.Name), c.nearest(c.values, first+".name").line)
+			c.fault(at+".name", "%s is the name of the token on line %d too", shown(t.Name),
+				c.nearest(c.values, first+".name").line)
 		} else {
 			names[t.Name] = at
 		}
 		for j, scope := range t.Scopes {
 			if scope != ScopeRead && scope != ScopeReport {
-				c.fault(item(at+".scopes", j), "%s is none of read and report; write scopes: [read, report] for a program that reports events", shown(scope))
+				c.fault(item(at+".scopes", j),
+					"%s is none of read and report; write scopes: [read, report] for a program that reports events",
+					shown(scope))
 			}
 		}
 		if len(t.Scopes) == 0 {
@@ -190,14 +201,16 @@ func (c *checker) api() {
 			if t.TokenFile != "" {
 				key = at + ".token_file"
 			}
-			c.keyFault(key, "the token has %d characters, at least 16 are needed; make one with: openssl rand -hex 24", n)
+			c.keyFault(key, "the token has %d characters, at least 16 are needed; make one with: openssl rand -hex 24",
+				n)
 		}
 	}
 	host, port, err := net.SplitHostPort(a.Listen)
 	if n, e := strconv.Atoi(port); err != nil || e != nil || n < 0 || n > 65535 {
 		c.fault("api.listen", "%s must be host:port, such as 127.0.0.1:8480 or 0.0.0.0:8480", shown(a.Listen))
 	} else if !loopback(host) && len(a.Tokens) == 0 && !c.bad["api.tokens"] {
-		c.fault("api.listen", "%s can be reached from outside this machine, and no token is set; add api.tokens, or listen on 127.0.0.1", shown(a.Listen))
+		c.fault("api.listen", "%s can be reached from outside this machine, and no token is set; add api.tokens, or "+
+			"listen on 127.0.0.1", shown(a.Listen))
 	} else if len(a.Tokens) == 0 && c.given("api") {
 		c.warn("api", "no token is set: only the health checks will answer")
 	}
@@ -206,8 +219,10 @@ func (c *checker) api() {
 	}
 	a.PublicURL = strings.TrimRight(a.PublicURL, "/")
 	c.certificate()
-	if err == nil && !loopback(host) && a.TLS.Cert == "" && !c.bad["api.tls"] && !c.bad["api.listen"] && !strings.HasPrefix(a.PublicURL, "https:") {
-		c.warn("api.listen", "passwords and tokens go over the network in the clear: write `tls: auto` below api for a certificate "+
+	if err == nil && !loopback(host) && a.TLS.Cert == "" && !c.bad["api.tls"] && !c.bad["api.listen"] &&
+		!strings.HasPrefix(a.PublicURL, "https:") {
+		c.warn("api.listen", "passwords and tokens go over the network in the clear: write `tls: auto` below api for "+
+			"a certificate "+
 			"that the bridge makes itself, or name one of yours there, or listen on 127.0.0.1 behind a proxy")
 	}
 }
@@ -286,7 +301,8 @@ func (c *checker) id(path, id string) {
 	if id == "" {
 		c.fault(path, "missing; write an id of letters, digits and . _ : -")
 	} else if !idForm.MatchString(id) {
-		c.fault(path, "%s must be letters, digits and . _ : - only, begin with a letter or digit, and have at most 64 characters", shown(id))
+		c.fault(path, "%s must be letters, digits and . _ : - only, begin with a letter or digit, and have at most "+
+			"64 characters", shown(id))
 	}
 }
 

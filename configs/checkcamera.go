@@ -45,13 +45,15 @@ func (c *checker) tls(at string, cam *Camera) {
 	}
 	secure := strings.HasPrefix(cam.URL, "rtsps:") || strings.HasPrefix(cam.PreviewURL, "rtsps:")
 	if cam.TLSInsecure && secure && cam.TLSFingerprint == "" {
-		c.warn(at+".tls_insecure", "any certificate is accepted, also that of someone in between; tls_fingerprint pins one")
+		c.warn(at+".tls_insecure", "any certificate is accepted, also that of someone in between; tls_fingerprint "+
+			"pins one")
 	}
 	if (cam.TLSFingerprint != "" || cam.TLSInsecure) && !secure && cam.URL != "" {
 		c.warn(at+".url", "is not rtsps, so the tls_ keys mean nothing")
 	}
 	if cam.AllowInsecureBasic {
-		c.warn(at+".allow_insecure_basic", "the password may be sent in clear, to whoever answers at the camera's address")
+		c.warn(at+".allow_insecure_basic",
+			"the password may be sent in clear, to whoever answers at the camera's address")
 	}
 }
 
@@ -72,7 +74,8 @@ func (c *checker) motion(at string, m Motion) {
 	if p := at + ".max_duration"; c.given(p) {
 		between(c, p, m.MaxDuration, 10*time.Second, 24*time.Hour)
 	}
-	if m.MaxDuration > 0 && m.MaxDuration <= m.MinDuration && (c.given(at+".max_duration") || c.given(at+".min_duration")) {
+	if m.MaxDuration > 0 && m.MaxDuration <= m.MinDuration &&
+		(c.given(at+".max_duration") || c.given(at+".min_duration")) {
 		c.fault(at+".max_duration", "%v is not longer than min_duration, %v", m.MaxDuration, m.MinDuration)
 	}
 }
@@ -110,7 +113,8 @@ func (c *checker) uniqueCameras() {
 		path := item("cameras", i) + ".id"
 		line := c.nearest(c.values, path).line
 		if first, ok := lines[cam.ID]; ok && cam.ID != "" {
-			c.fault(path, "%s on line %d is the id of the camera on line %d too; ids must differ", shown(cam.ID), line, first)
+			c.fault(path, "%s on line %d is the id of the camera on line %d too; ids must differ", shown(cam.ID), line,
+				first)
 			continue
 		}
 		lines[cam.ID] = line

@@ -9,14 +9,15 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// maxNodes bounds what a file may grow to when its aliases are filled in: far more than any real file, and reached by a
-// "billion laughs" within milliseconds.
+// maxNodes bounds what a file may grow to when its aliases are filled in: far more than any real
+// file, and reached by a "billion laughs" within milliseconds.
 const maxNodes = 100_000
 
 type place struct{ line, col int }
 
-// decoder walks a document's nodes into a Config. It is our own, and not the library's, because it keeps the place of every
-// key for the checks that follow, goes on after a problem, and never repeats a value that may be a secret.
+// decoder walks a document's nodes into a Config. It is our own, and not the library's, because it
+// keeps the place of every key for the checks that follow, goes on after a problem, and never
+// repeats a value that may be a secret.
 type decoder struct {
 	file     string
 	problems Problems
@@ -79,7 +80,8 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, path string) {
 	}
 }
 
-// worded is a group of keys in whose place a word may stand. word takes one, and returns the right one if it is another.
+// worded is a group of keys in whose place a word may stand. word takes one, and returns the right
+// one if it is another.
 type worded interface {
 	word(word string) (right string)
 }
@@ -152,7 +154,8 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
 	d.merge(n, v, path, fields, seen, 0)
 }
 
-// unknown reports a key that does not exist. The key that was probably meant is not also reported as missing.
+// unknown reports a key that does not exist. The key that was probably meant is not also reported
+// as missing.
 func (d *decoder) unknown(at place, path, name string, fields map[string]reflect.Value) {
 	known := keysOf(fields)
 	if len(d.problems) > maxProblems { // it is only counted
@@ -168,8 +171,10 @@ func (d *decoder) unknown(at place, path, name string, fields map[string]reflect
 	d.report(at, join(path, printable(name)), "unknown key; known here: %s", strings.Join(known, ", "))
 }
 
-// merge fills in what "<<: *anchor" brings: keys that are not written in the mapping itself, the first source first.
-func (d *decoder) merge(n *yaml.Node, v reflect.Value, path string, fields map[string]reflect.Value, seen map[string]int, depth int) {
+// merge fills in what "<<: *anchor" brings: keys that are not written in the mapping itself, the
+// first source first.
+func (d *decoder) merge(n *yaml.Node, v reflect.Value, path string, fields map[string]reflect.Value,
+	seen map[string]int, depth int) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if k := resolve(n.Content[i]); k.Kind != yaml.ScalarNode || k.ShortTag() != "!!merge" {
 			continue
@@ -181,7 +186,8 @@ func (d *decoder) merge(n *yaml.Node, v reflect.Value, path string, fields map[s
 		for _, s := range sources {
 			s = resolve(s)
 			if d.nodes++; s.Kind != yaml.MappingNode || depth > 8 || d.nodes > maxNodes {
-				d.wrong(n.Content[i+1], join(path, "<<"), "must name a group of keys by its anchor, such as <<: *defaults")
+				d.wrong(n.Content[i+1], join(path, "<<"),
+					"must name a group of keys by its anchor, such as <<: *defaults")
 				return
 			}
 			for j := 0; j+1 < len(s.Content); j += 2 {

@@ -13,12 +13,13 @@ func Default() *Config {
 			PreviewInterval: 10 * time.Second, MotionInterval: 500 * time.Millisecond, MainInterval: 2 * time.Second,
 			PreviewWidth: 640, Quality: 80, FlushInterval: 2 * time.Second,
 		},
-		Journal: Journal{MaxAge: 720 * time.Hour, MaxEvents: 500_000, OutboxMaxSize: 1 << 30, OutboxMaxAge: 2160 * time.Hour},
-		Clock:   Clock{Wait: 10 * time.Minute},
-		Decode:  Decode{Isolation: "process", CamerasPerProcess: 4},
-		MQTT:    defaultMQTT(),
-		Motion:  Motion{Sensitivity: 0.5, Rate: 10, Tamper: true},
-		Log:     Log{Level: "info", Format: "text"},
+		Journal: Journal{MaxAge: 720 * time.Hour, MaxEvents: 500_000, OutboxMaxSize: 1 << 30,
+			OutboxMaxAge: 2160 * time.Hour},
+		Clock:  Clock{Wait: 10 * time.Minute},
+		Decode: Decode{Isolation: "process", CamerasPerProcess: 4},
+		MQTT:   defaultMQTT(),
+		Motion: Motion{Sensitivity: 0.5, Rate: 10, Tamper: true},
+		Log:    Log{Level: "info", Format: "text"},
 	}
 }
 
@@ -28,8 +29,9 @@ func (c *Camera) setDefaults() {
 	c.Enabled = true
 }
 
-// fill completes what depends on other keys: names that default to ids, and what cameras and regions
-// inherit. It runs after decoding and before the checks; given says whether a key stands in the file.
+// fill completes what depends on other keys: names that default to ids, and what cameras and
+// regions inherit. It runs after decoding and before the checks; given says whether a key stands in
+// the file.
 func (c *Config) fill(given func(path string) bool) {
 	if c.Bridge.Name == "" {
 		c.Bridge.Name = c.Bridge.ID

@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// Diff lists the keys in which two configurations differ, as a person finds them in the file: "stills.max_size", "api.tokens". Lists
-// count as one key, and `cameras` is left out: who compares those wants to know which. Values are never repeated. What cameras
-// inherit from `motion` is theirs already.
+// Diff lists the keys in which two configurations differ, as a person finds them in the file:
+// "stills.max_size", "api.tokens". Lists count as one key, and `cameras` is left out: who compares
+// those wants to know which. Values are never repeated. What cameras inherit from `motion` is
+// theirs already.
 func Diff(a, b *Config) []string {
 	var keys []string
 	diff(reflect.ValueOf(*a), reflect.ValueOf(*b), "", &keys)
@@ -36,7 +37,8 @@ func diff(a, b reflect.Value, path string, keys *[]string) {
 	}
 }
 
-// Take copies the values of the given keys, as Diff names them, from another configuration. Slices are shared from then on.
+// Take copies the values of the given keys, as Diff names them, from another configuration. Slices
+// are shared from then on.
 func (c *Config) Take(from *Config, keys []string) {
 	take(reflect.ValueOf(c).Elem(), reflect.ValueOf(*from), "", keys)
 }

@@ -12,18 +12,21 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// plainScalar is text that YAML reads as that very text without quotes: nothing that could be a number, a boolean or a sign.
+// plainScalar is text that YAML reads as that very text without quotes: nothing that could be a
+// number, a boolean or a sign.
 var plainScalar = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./:@%?&=+-]*[A-Za-z0-9_/=]$`)
 
-// Section writes a camera as an item of the list `cameras`, ready to be pasted: its id, name, addresses, user name and password
-// file, those that it has. Each comment stands on a line of its own above it. A password is never written.
+// Section writes a camera as an item of the list `cameras`, ready to be pasted: its id, name,
+// addresses, user name and password file, those that it has. Each comment stands on a line of its
+// own above it. A password is never written.
 func Section(c Camera, comments ...string) string {
 	var b strings.Builder
 	for _, comment := range comments {
 		fmt.Fprintf(&b, "  # %s\n", strings.Join(strings.Fields(comment), " "))
 	}
 	mark := "- "
-	for _, field := range [][2]string{{"id", c.ID}, {"name", c.Name}, {"url", c.URL}, {"preview_url", c.PreviewURL}, {"username", c.Username}, {"password_file", c.PasswordFile}} {
+	for _, field := range [][2]string{{"id", c.ID}, {"name", c.Name}, {"url", c.URL}, {"preview_url", c.PreviewURL},
+		{"username", c.Username}, {"password_file", c.PasswordFile}} {
 		if field[1] == "" {
 			continue
 		}
@@ -33,19 +36,22 @@ func Section(c Camera, comments ...string) string {
 	return b.String()
 }
 
-// scalarText quotes what YAML would read as something else. JSON's strings are YAML's double-quoted ones.
+// scalarText quotes what YAML would read as something else. JSON's strings are YAML's double-quoted
+// ones.
 func scalarText(s string) string {
 	lower := strings.ToLower(s)
-	if plainScalar.MatchString(s) && !strings.Contains(s, ": ") && lower != "true" && lower != "false" && lower != "null" && lower != "yes" && lower != "no" && lower != "on" && lower != "off" {
+	if plainScalar.MatchString(s) && !strings.Contains(s, ": ") && lower != "true" && lower != "false" &&
+		lower != "null" && lower != "yes" && lower != "no" && lower != "on" && lower != "off" {
 		return s
 	}
 	quoted, _ := json.Marshal(s) // a string cannot fail
 	return string(quoted)
 }
 
-// AddCamera puts a section as Section writes it at the end of the list `cameras` of a file's content and leaves every other
-// byte, the comments among them, as it is. The result was read again: it holds what it held and the one camera more. A content
-// with problems gives them back as Problems; a list in brackets has no place for a section, which is an error too.
+// AddCamera puts a section as Section writes it at the end of the list `cameras` of a file's
+// content and leaves every other byte, the comments among them, as it is. The result was read
+// again: it holds what it held and the one camera more. A content with problems gives them back as
+// Problems; a list in brackets has no place for a section, which is an error too.
 func AddCamera(name string, content []byte, section string) ([]byte, error) {
 	before, err := Parse(name, content)
 	if err != nil {
@@ -61,7 +67,8 @@ func AddCamera(name string, content []byte, section string) ([]byte, error) {
 	}
 	n := len(before.Cameras)
 	if len(after.Cameras) != n+1 {
-		return nil, errors.New("add the camera: the list `cameras` of this file is not laid out so that one can be added; paste the section by hand")
+		return nil, errors.New("add the camera: the list `cameras` of this file is not laid out so that one can be " +
+			"added; paste the section by hand")
 	}
 	rest := *after
 	rest.Cameras, rest.Warnings = after.Cameras[:n:n], before.Warnings
@@ -69,7 +76,8 @@ func AddCamera(name string, content []byte, section string) ([]byte, error) {
 		rest.Cameras = before.Cameras
 	}
 	if !reflect.DeepEqual(&rest, before) {
-		return nil, errors.New("add the camera: it would change what the file says otherwise; paste the section by hand")
+		return nil,
+			errors.New("add the camera: it would change what the file says otherwise; paste the section by hand")
 	}
 	return changed, nil
 }
@@ -93,7 +101,8 @@ func insertCamera(content []byte, section string) ([]byte, error) {
 			continue
 		}
 		if root.Style&yaml.FlowStyle != 0 || list.Kind == yaml.AliasNode || list.Style&yaml.FlowStyle != 0 {
-			return nil, errors.New("add the camera: the list `cameras` is written in brackets; paste the section by hand")
+			return nil,
+				errors.New("add the camera: the list `cameras` is written in brackets; paste the section by hand")
 		}
 		var end int // the line, from 0, before which the section goes
 		if i+2 < len(root.Content) {
@@ -118,7 +127,8 @@ func insertCamera(content []byte, section string) ([]byte, error) {
 	return append(appendText(head, eol+"cameras:"+eol+section, eol), tail...), nil
 }
 
-// outside says whether a line is blank or a comment that is not indented, and so belongs to what follows the list.
+// outside says whether a line is blank or a comment that is not indented, and so belongs to what
+// follows the list.
 func outside(line []byte) bool {
 	return len(bytes.TrimSpace(line)) == 0 || line[0] == '#'
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var added = Camera{ID: "gate2", Name: `Gate "2": north`, URL: "rtsp://10.0.0.9:554/a?b=1&c=2", PreviewURL: "rtsp://10.0.0.9:554/b", Username: "123", PasswordFile: "secrets/gate2.password"}
+var added = Camera{ID: "gate2", Name: `Gate "2": north`, URL: "rtsp://10.0.0.9:554/a?b=1&c=2",
+	PreviewURL: "rtsp://10.0.0.9:554/b", Username: "123", PasswordFile: "secrets/gate2.password"}
 
 func TestSectionIsWhatItSays(t *testing.T) {
 	c := added
@@ -29,19 +30,21 @@ func TestAddCameraKeepsEveryOtherByte(t *testing.T) {
 	c.PasswordFile = ""
 	section := Section(c)
 	for name, content := range map[string]string{
-		"empty":            "",
-		"only a comment":   "# nothing yet\n",
-		"no list":          "bridge:\n  id: b\n",
-		"no end of line":   "bridge:\n  id: b",
-		"null":             "cameras:\n",
-		"null, commented":  "cameras: # none yet\nlog:\n  level: info\n",
-		"one":              "cameras:\n  - id: a\n    url: rtsp://h/\n",
-		"not indented":     "cameras:\n- id: a\n  url: rtsp://h/\n",
-		"deeply indented":  "cameras:\n      - id: a\n        url: rtsp://h/\n\n# the end\n",
-		"keys follow":      "cameras:\n  - id: a   # first\n    url: rtsp://h/ # its address\n    # password: later\n\n# logging\nlog: {level: info}\n",
-		"block at the end": "cameras:\n  - id: a\n    url: rtsp://h/\n    name: >-\n      a long\n\n      name\nlog: {level: info}\n",
-		"Windows":          "bridge:\r\n  id: b\r\ncameras:\r\n  - id: a\r\n    url: rtsp://h/\r\n",
-		"end marker":       "---\ncameras:\n  - id: a\n    url: rtsp://h/\n...\n",
+		"empty":           "",
+		"only a comment":  "# nothing yet\n",
+		"no list":         "bridge:\n  id: b\n",
+		"no end of line":  "bridge:\n  id: b",
+		"null":            "cameras:\n",
+		"null, commented": "cameras: # none yet\nlog:\n  level: info\n",
+		"one":             "cameras:\n  - id: a\n    url: rtsp://h/\n",
+		"not indented":    "cameras:\n- id: a\n  url: rtsp://h/\n",
+		"deeply indented": "cameras:\n      - id: a\n        url: rtsp://h/\n\n# the end\n",
+		"keys follow": "cameras:\n  - id: a   # first\n    url: rtsp://h/ # its address\n    # password: " +
+			"later\n\n# logging\nlog: {level: info}\n",
+		"block at the end": "cameras:\n  - id: a\n    url: rtsp://h/\n    name: >-\n      a long\n\n      name\nlog: " +
+			"{level: info}\n",
+		"Windows":    "bridge:\r\n  id: b\r\ncameras:\r\n  - id: a\r\n    url: rtsp://h/\r\n",
+		"end marker": "---\ncameras:\n  - id: a\n    url: rtsp://h/\n...\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			changed, err := AddCamera("x.yaml", []byte(content), section)
@@ -64,7 +67,8 @@ func TestAddCameraKeepsEveryOtherByte(t *testing.T) {
 func TestAddCameraToTheExample(t *testing.T) {
 	content, err := os.ReadFile("vmsbridge.example.yaml")
 	require.NoError(t, err)
-	// Its secret files are not there, so that reading it again finds the same problems; the text itself can be changed.
+	// Its secret files are not there, so that reading it again finds the same problems; the text
+	// itself can be changed.
 	changed, err := insertCamera(content, Section(added))
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(string(changed), string(content)))

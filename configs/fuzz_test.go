@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzParse: whatever the file holds, Parse returns a checked configuration or problems with a place inside the file.
+// FuzzParse: whatever the file holds, Parse returns a checked configuration or problems with a
+// place inside the file.
 func FuzzParse(f *testing.F) {
 	for _, pattern := range []string{"testdata/*/*.yaml", "*.yaml"} {
 		files, err := filepath.Glob(pattern)
@@ -39,7 +40,8 @@ func FuzzParse(f *testing.F) {
 		if !errors.As(err, &problems) || len(problems) == 0 {
 			t.Fatalf("error is not Problems: %v", err)
 		}
-		lines := strings.Count(string(content), "\n") + strings.Count(string(content), "\r") + strings.Count(string(content), "\u0085") +
+		lines := strings.Count(string(content), "\n") + strings.Count(string(content), "\r") +
+			strings.Count(string(content), "\u0085") +
 			strings.Count(string(content), "\u2028") + strings.Count(string(content), "\u2029") + 2
 		for _, p := range problems {
 			if p.Line < 1 || p.Col < 1 || p.Line > lines || strings.ContainsAny(p.Message, "\n\r") {

@@ -17,8 +17,8 @@ import (
 // maxFile is the largest YAML file that is read, in bytes.
 const maxFile = 1 << 20
 
-// Load reads and checks the file. What is wrong inside it comes back as Problems, all of them; a file that cannot be read
-// is another error. The secret files that it names are read too.
+// Load reads and checks the file. What is wrong inside it comes back as Problems, all of them; a
+// file that cannot be read is another error. The secret files that it names are read too.
 func Load(path string) (*Config, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -36,8 +36,9 @@ func Load(path string) (*Config, error) {
 	return parse(path, content, checker{open: st.Mode().Perm()&0o004 != 0, loaded: true})
 }
 
-// Parse is Load for content that was read already. name is the file's name: it stands in the problems, and relative paths
-// count from its folder. An empty file means the defaults. The error is Problems.
+// Parse is Load for content that was read already. name is the file's name: it stands in the
+// problems, and relative paths count from its folder. An empty file means the defaults. The error
+// is Problems.
 func Parse(name string, content []byte) (*Config, error) { return parse(name, content, checker{}) }
 
 // parse fills in the rest of the checker.
@@ -98,8 +99,9 @@ func (d *decoder) document(content []byte) (*yaml.Node, bool) {
 	return doc.Content[0], true
 }
 
-// syntax reports what the library says of a file that is not YAML. Its words are ours where it would repeat the file's
-// text (an unquoted password that begins with * is "an unknown anchor" to it) or leave the reader alone.
+// syntax reports what the library says of a file that is not YAML. Its words are ours where it
+// would repeat the file's text (an unquoted password that begins with * is "an unknown anchor" to
+// it) or leave the reader alone.
 func (d *decoder) syntax(err error) {
 	at, msg := place{1, 1}, "this is not YAML"
 	var le *yaml.LoadError
@@ -115,7 +117,8 @@ func (d *decoder) syntax(err error) {
 		case strings.Contains(m, "cannot start any token"):
 			msg = "a value that begins with @, % or ` must stand in quotes, and lines are indented by spaces, not tabs"
 		case strings.Contains(m, "end of stream") && strings.Contains(le.ContextMsg, "quoted"):
-			at, msg = place{le.ContextMark.Line, max(le.ContextMark.Column, 1)}, "a quote is opened here and never closed"
+			at, msg = place{le.ContextMark.Line, max(le.ContextMark.Column, 1)},
+				"a quote is opened here and never closed"
 		case !strings.ContainsAny(m, `"'`) || strings.Contains(m, "did not find expected"):
 			msg += ": " + m
 		}

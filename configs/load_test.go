@@ -76,7 +76,8 @@ func TestExample(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "secrets"), 0o700))
 	for _, name := range []string{"service.token", "lan.token", "gate.password", "yard.password"} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "secrets", name), []byte("0123456789abcdef-"+name+"\n"), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "secrets", name), []byte("0123456789abcdef-"+name+"\n"),
+			0o600))
 	}
 	path := filepath.Join(dir, "vmsbridge.yaml")
 	require.NoError(t, os.WriteFile(path, example, 0o644))
@@ -88,12 +89,14 @@ func TestExample(t *testing.T) {
 	require.Equal(t, Default().Decode.Isolation, cfg.Decode.Isolation)
 	require.Equal(t, Default().Motion, cfg.Motion)
 	for _, key := range everyKey() {
-		require.True(t, regexp.MustCompile(`(^|[^a-z_])`+key+`:`).Match(example), "the example does not mention %s", key)
+		require.True(t, regexp.MustCompile(`(^|[^a-z_])`+key+`:`).Match(example), "the example does not mention %s",
+			key)
 	}
 }
 
 func TestEmptyFileIsDefaults(t *testing.T) {
-	for _, content := range []string{"", "\n", "# nothing\n", "---\n", "~\n", "\xef\xbb\xbf", "cameras:\n", "cameras: []\n"} {
+	for _, content := range []string{"", "\n", "# nothing\n", "---\n", "~\n", "\xef\xbb\xbf", "cameras:\n",
+		"cameras: []\n"} {
 		cfg, err := Parse("x.yaml", []byte(content))
 		require.NoError(t, err, "%q", content)
 		require.Contains(t, cfg.Warnings.Error(), "no camera is configured")
@@ -146,12 +149,14 @@ cameras:
 func TestSecretFileThatMayNotBeRead(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "pw"), []byte(planted), 0o000))
-	_, err := Parse(filepath.Join(dir, "x.yaml"), []byte("cameras:\n  - id: a\n    url: rtsp://h/1\n    username: u\n    password_file: "+dir+"/pw\n"))
+	_, err := Parse(filepath.Join(dir, "x.yaml"), []byte("cameras:\n  - id: a\n    url: rtsp://h/1\n    username: "+
+		"u\n    password_file: "+dir+"/pw\n"))
 	if os.Geteuid() == 0 {
 		require.NoError(t, err, "root reads everything")
 		return
 	}
-	require.EqualError(t, err, filepath.Join(dir, "x.yaml")+":5:5: cameras[0].password_file: cannot read "+dir+"/pw: permission denied")
+	require.EqualError(t, err, filepath.Join(dir, "x.yaml")+":5:5: cameras[0].password_file: cannot read "+dir+
+		"/pw: permission denied")
 }
 
 func TestFilesThatCannotBeRead(t *testing.T) {

@@ -10,11 +10,14 @@ import (
 	"unicode"
 )
 
-// MQTT is a broker that gets the events beside the service, for Home Assistant and the like. The zero value means none.
+// MQTT is a broker that gets the events beside the service, for Home Assistant and the like. The
+// zero value means none.
 type MQTT struct {
-	// URL is the broker's address, mqtt://host:port or mqtts://host:port. Empty: there is no broker.
+	// URL is the broker's address, mqtt://host:port or mqtts://host:port. Empty: there is no
+	// broker.
 	URL string `yaml:"url"`
-	// Protocol is the version of MQTT, 5. 3.1.1, which bridges spoke before, is taken for 5, with a warning. Default 5.
+	// Protocol is the version of MQTT, 5. 3.1.1, which bridges spoke before, is taken for 5, with a
+	// warning. Default 5.
 	Protocol string `yaml:"protocol"`
 	// ClientID names the bridge to the broker. Default: vmsbridge- and the bridge's id.
 	ClientID string `yaml:"client_id"`
@@ -24,13 +27,17 @@ type MQTT struct {
 	Password Secret `yaml:"password"`
 	// PasswordFile is a file with the password, one line. It is read again for each connection.
 	PasswordFile string `yaml:"password_file"`
-	// CAFile is a PEM file with the certificates that are trusted for the broker instead of the system's. Absolute after Load.
+	// CAFile is a PEM file with the certificates that are trusted for the broker instead of the
+	// system's. Absolute after Load.
 	CAFile string `yaml:"ca_file"`
-	// TLSFingerprint is the SHA-256 of the one certificate that is trusted for the broker: 64 hex digits, colons allowed.
+	// TLSFingerprint is the SHA-256 of the one certificate that is trusted for the broker: 64 hex
+	// digits, colons allowed.
 	TLSFingerprint string `yaml:"tls_fingerprint"`
-	// Prefix begins the bridge's topics, such as site/gatehouse. Default: vmsbridge/ and the bridge's id.
+	// Prefix begins the bridge's topics, such as site/gatehouse. Default: vmsbridge/ and the
+	// bridge's id.
 	Prefix string `yaml:"prefix"`
-	// Discovery tells Home Assistant of the cameras, so that they appear there by themselves. Default true.
+	// Discovery tells Home Assistant of the cameras, so that they appear there by themselves.
+	// Default true.
 	Discovery bool `yaml:"discovery"`
 	// DiscoveryPrefix is the topic below which Home Assistant looks. Default homeassistant.
 	DiscoveryPrefix string `yaml:"discovery_prefix"`
@@ -38,7 +45,8 @@ type MQTT struct {
 	Backlog Backlog `yaml:"backlog"`
 }
 
-// Backlog bounds what waits for a sink beside the service that does not take them. What is more, or older, is left out for it, and counted.
+// Backlog bounds what waits for a sink beside the service that does not take them. What is more, or
+// older, is left out for it, and counted.
 type Backlog struct {
 	// MaxEvents is how many changes of events may wait. 100 to 10000000, default 100000.
 	MaxEvents int `yaml:"max_events"`
@@ -74,7 +82,8 @@ func (c *checker) mqtt() {
 	c.backlog("mqtt.backlog", m.Backlog)
 	if m.URL == "" {
 		if c.given("mqtt") && !c.bad["mqtt"] {
-			c.fault("mqtt.url", "missing; write the broker's address, such as mqtt://10.0.0.3:1883, or leave out the whole group")
+			c.fault("mqtt.url", "missing; write the broker's address, such as mqtt://10.0.0.3:1883, or leave out the "+
+				"whole group")
 		}
 		return
 	}
@@ -83,7 +92,8 @@ func (c *checker) mqtt() {
 		c.fault("mqtt.url", "must end after the port; topics begin with mqtt.prefix")
 	}
 	if c.oneOf("mqtt.protocol", m.Protocol, "5", "3.1.1"); m.Protocol == "3.1.1" {
-		c.warn("mqtt.protocol", "the bridge speaks MQTT 5 only, which brokers know since 2019; take this line out, and if the broker refuses it, renew that")
+		c.warn("mqtt.protocol", "the bridge speaks MQTT 5 only, which brokers know since 2019; take this line out, "+
+			"and if the broker refuses it, renew that")
 	}
 	m.Password, m.PasswordFile = c.secret("mqtt.password", m.Password, m.PasswordFile)
 	if !m.Password.IsZero() && m.Username == "" {
@@ -96,7 +106,8 @@ func (c *checker) mqtt() {
 	}
 	for key, value := range map[string]string{"mqtt.prefix": m.Prefix, "mqtt.discovery_prefix": m.DiscoveryPrefix} {
 		if !topicForm.MatchString(value) || len(value) > 200 {
-			c.fault(key, "%s must be a topic, such as site/gatehouse: levels between single slashes, without + # and spaces, 200 characters at most", shown(value))
+			c.fault(key, "%s must be a topic, such as site/gatehouse: levels between single slashes, without + # and "+
+				"spaces, 200 characters at most", shown(value))
 		}
 	}
 	m.CAFile = c.trust("mqtt", u, "mqtts", m.CAFile, m.TLSFingerprint)
@@ -112,8 +123,8 @@ func (c *checker) backlog(at string, b Backlog) {
 	}
 }
 
-// trust checks the keys ca_file and tls_fingerprint of a group whose address is u (nil: it was reported), and gives the former as an
-// absolute path.
+// trust checks the keys ca_file and tls_fingerprint of a group whose address is u (nil: it was
+// reported), and gives the former as an absolute path.
 func (c *checker) trust(at string, u *url.URL, secure, caFile, fingerprint string) string {
 	if fingerprint != "" && !sha256Form.MatchString(strings.ReplaceAll(fingerprint, ":", "")) {
 		c.fault(at+".tls_fingerprint", "must be the SHA-256 of the certificate, 64 hex digits")

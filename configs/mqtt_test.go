@@ -23,12 +23,14 @@ func TestExampleOfHomes(t *testing.T) {
 	homes, _, _ = strings.Cut("# mqtt:\n"+homes, "\nlog:")
 	var lines []string
 	for line := range strings.Lines(homes) {
-		if line = strings.TrimPrefix(line, "# "); regexp.MustCompile(`^(  |mqtt:|webhooks:)`).MatchString(line) && !strings.Contains(line, "ca_file") {
+		if line = strings.TrimPrefix(line, "# "); regexp.MustCompile(`^(  |mqtt:|webhooks:)`).MatchString(line) &&
+			!strings.Contains(line, "ca_file") {
 			lines = append(lines, line)
 		}
 	}
 	for _, name := range []string{"mqtt.password", "alarm.secret"} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "secrets", name), []byte("0123456789abcdef-"+name+"\n"), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "secrets", name), []byte("0123456789abcdef-"+name+"\n"),
+			0o600))
 	}
 	text := strings.Join(lines, "") + "bridge: { id: bridge-1 }\ncameras: [{ id: yard, url: 'rtsp://h/1' }]\n"
 	cfg, err := Parse(filepath.Join(dir, "x.yaml"), []byte(text))
@@ -36,8 +38,10 @@ func TestExampleOfHomes(t *testing.T) {
 	require.Empty(t, cfg.Warnings)
 	require.Len(t, cfg.Webhooks, 1)
 	want := Default().MQTT
-	require.Equal(t, []any{want.Protocol, want.Discovery, want.DiscoveryPrefix, want.Backlog, "vmsbridge-bridge-1", "vmsbridge/bridge-1"},
-		[]any{cfg.MQTT.Protocol, cfg.MQTT.Discovery, cfg.MQTT.DiscoveryPrefix, cfg.MQTT.Backlog, cfg.MQTT.ClientID, cfg.MQTT.Prefix})
+	require.Equal(t, []any{want.Protocol, want.Discovery, want.DiscoveryPrefix, want.Backlog, "vmsbridge-bridge-1",
+		"vmsbridge/bridge-1"},
+		[]any{cfg.MQTT.Protocol, cfg.MQTT.Discovery, cfg.MQTT.DiscoveryPrefix, cfg.MQTT.Backlog, cfg.MQTT.ClientID,
+			cfg.MQTT.Prefix})
 	require.Equal(t, []string{"vms.motionDetectionEvent.v1", "vms.tamperDetectionEvent.v1"}, cfg.Webhooks[0].Types)
 	require.Equal(t, "0123456789abcdef-alarm.secret", cfg.Webhooks[0].Secret.Reveal())
 }

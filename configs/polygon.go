@@ -39,7 +39,8 @@ func (c *checker) polygon(path string, p Polygon) {
 		return
 	}
 	if i, j, met := p.meeting(); met {
-		c.fault(path, "the sides after corner %d and corner %d meet; list the corners in order around the area", i+1, j+1)
+		c.fault(path, "the sides after corner %d and corner %d meet; list the corners in order around the area", i+1,
+			j+1)
 	} else if p.area() < leastArea {
 		c.fault(path, "covers nothing of the picture")
 	}
@@ -104,7 +105,8 @@ func meet(a, b, c, d [2]float64) bool {
 		return true
 	}
 	on := func(t int, a, b, p [2]float64) bool {
-		return t == 0 && min(a[0], b[0]) <= p[0] && p[0] <= max(a[0], b[0]) && min(a[1], b[1]) <= p[1] && p[1] <= max(a[1], b[1])
+		return t == 0 && min(a[0], b[0]) <= p[0] && p[0] <= max(a[0], b[0]) && min(a[1], b[1]) <= p[1] &&
+			p[1] <= max(a[1], b[1])
 	}
 	return on(abc, a, b, c) || on(abd, a, b, d) || on(cda, c, d, a) || on(cdb, c, d, b)
 }

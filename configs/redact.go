@@ -13,9 +13,10 @@ import (
 // hidden stands for what is not shown.
 const hidden = "***"
 
-// Redacted is a file's content for eyes that may not see its secrets, whether or not it is a good one: values stand only under
-// keys that are known and hold no secret, addresses without user info and without the values of their queries, and comments are left
-// out, because people keep old passwords there. ok is false where the content is not YAML; nothing of it can be shown then.
+// Redacted is a file's content for eyes that may not see its secrets, whether or not it is a good
+// one: values stand only under keys that are known and hold no secret, addresses without user info
+// and without the values of their queries, and comments are left out, because people keep old
+// passwords there. ok is false where the content is not YAML; nothing of it can be shown then.
 func Redacted(content []byte) (text string, ok bool) {
 	d := &decoder{file: "x", keys: map[string]place{}, values: map[string]place{}, bad: map[string]bool{}}
 	root, ok := d.document(content)
@@ -35,7 +36,8 @@ func Redacted(content []byte) (text string, ok bool) {
 
 type redactor struct{ nodes int }
 
-// node is a copy of n as far as it may be shown, where a value of type t is expected. Aliases are filled in.
+// node is a copy of n as far as it may be shown, where a value of type t is expected. Aliases are
+// filled in.
 func (r *redactor) node(n *yaml.Node, t reflect.Type) *yaml.Node {
 	if r.nodes++; r.nodes > maxNodes {
 		return plain(hidden)
@@ -56,7 +58,8 @@ func (r *redactor) node(n *yaml.Node, t reflect.Type) *yaml.Node {
 			out.Content = append(out.Content, r.node(c, t.Elem()))
 		}
 		return out
-	case n.Kind == yaml.ScalarNode && t.Kind() != reflect.Struct && t.Kind() != reflect.Slice && t.Kind() != reflect.Array:
+	case n.Kind == yaml.ScalarNode && t.Kind() != reflect.Struct && t.Kind() != reflect.Slice &&
+		t.Kind() != reflect.Array:
 		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: shownAddress(n.Value)}
 	}
 	return plain(hidden)
@@ -107,7 +110,8 @@ func shownAddress(s string) string {
 	return u.String()
 }
 
-// Secrets are all secrets of a configuration in plain text, for those who must make sure that none of them is passed on.
+// Secrets are all secrets of a configuration in plain text, for those who must make sure that none
+// of them is passed on.
 func Secrets(c *Config) []string {
 	var list []string
 	secretsIn(reflect.ValueOf(c).Elem(), &list)
@@ -131,8 +135,8 @@ func secretsIn(v reflect.Value, list *[]string) {
 	}
 }
 
-// DataFolder is bridge.data of a file that may be bad otherwise, as Load would have it: an absolute path. It is the default's where
-// the file does not say.
+// DataFolder is bridge.data of a file that may be bad otherwise, as Load would have it: an absolute
+// path. It is the default's where the file does not say.
 func DataFolder(name string, content []byte) string {
 	cfg := Default()
 	d := &decoder{file: name, keys: map[string]place{}, values: map[string]place{}, bad: map[string]bool{}}

@@ -41,7 +41,8 @@ func TestRedacted(t *testing.T) {
 	text, ok := Redacted([]byte(leaky))
 	require.True(t, ok)
 	require.NotContains(t, text, "hunter2")
-	for _, shown := range []string{"https://vms.example.com/hidden", "rtsp://10.0.0.5/hidden", "rtsp://10.0.0.5/live?hidden", "rtsp://10.0.0.6:554/stream1", "username: viewer", "name: lan", "0.5", "'***'"} {
+	for _, shown := range []string{"https://vms.example.com/hidden", "rtsp://10.0.0.5/hidden",
+		"rtsp://10.0.0.5/live?hidden", "rtsp://10.0.0.6:554/stream1", "username: viewer", "name: lan", "0.5", "'***'"} {
 		require.Contains(t, text, shown)
 	}
 	for _, bad := range []string{"a: [hunter2", "\x00", "{hunter2", "*hunter2"} {
@@ -54,7 +55,8 @@ func TestRedacted(t *testing.T) {
 	require.Empty(t, text)
 }
 
-// The example's own secrets do not show, and what is left of it is a configuration that reads as before but for them.
+// The example's own secrets do not show, and what is left of it is a configuration that reads as
+// before but for them.
 func TestRedactedExample(t *testing.T) {
 	example, err := os.ReadFile("vmsbridge.example.yaml")
 	require.NoError(t, err)
@@ -67,7 +69,8 @@ func TestRedactedExample(t *testing.T) {
 	}
 }
 
-// Whatever stands in a file, nothing of a secret shows, wherever in the file it stands under a key that is no secret's.
+// Whatever stands in a file, nothing of a secret shows, wherever in the file it stands under a key
+// that is no secret's.
 func TestRedactedHidesEverySecret(t *testing.T) {
 	files, err := filepath.Glob("testdata/*/*.yaml")
 	require.NoError(t, err)
@@ -79,8 +82,10 @@ func TestRedactedHidesEverySecret(t *testing.T) {
 		for range rapid.IntRange(1, 3).Draw(t, "lines") {
 			i := rapid.IntRange(0, len(lines)-1).Draw(t, "line")
 			indent := lines[i][:len(lines[i])-len(strings.TrimLeft(lines[i], " "))]
-			form := rapid.SampledFrom([]string{"password: %", "token: %", "passwrod: %", "# %", "token: '%'", "password: {x: %}", "url: rtsp://u:%@h/", "%: x", "url: 'http://h/?t=%'"}).Draw(t, "form")
-			lines = append(lines[:i+1], append([]string{indent + strings.ReplaceAll(form, "%", secret)}, lines[i+1:]...)...)
+			form := rapid.SampledFrom([]string{"password: %", "token: %", "passwrod: %", "# %", "token: '%'",
+				"password: {x: %}", "url: rtsp://u:%@h/", "%: x", "url: 'http://h/?t=%'"}).Draw(t, "form")
+			lines = append(lines[:i+1], append([]string{indent + strings.ReplaceAll(form, "%", secret)},
+				lines[i+1:]...)...)
 		}
 		text, _ := Redacted([]byte(strings.Join(lines, "\n")))
 		require.NotContains(t, text, secret)
@@ -88,7 +93,9 @@ func TestRedactedHidesEverySecret(t *testing.T) {
 }
 
 func TestSecretsAndDataFolder(t *testing.T) {
-	cfg, err := Parse("/etc/x/y.yaml", []byte("bridge: {id: b, account: a, data: d}\nservice: {url: 'https://h', token: hunter2-1}\napi: {tokens: [{name: n, token: hunter2-2-0123456789}]}\ncameras: [{id: a, url: 'rtsp://h/', username: u, password: hunter2-3}]\n"))
+	cfg, err := Parse("/etc/x/y.yaml", []byte("bridge: {id: b, account: a, data: d}\nservice: {url: 'https://h', "+
+		"token: hunter2-1}\napi: {tokens: [{name: n, token: hunter2-2-0123456789}]}\ncameras: [{id: a, url: "+
+		"'rtsp://h/', username: u, password: hunter2-3}]\n"))
 	require.NoError(t, err)
 	require.Equal(t, []string{"hunter2-1", "hunter2-2-0123456789", "hunter2-3"}, Secrets(cfg))
 	for content, want := range map[string]string{

@@ -19,7 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// REFERENCE.md is made of the comments of the structs that the YAML is decoded into, and of what Default returns:
+// REFERENCE.md is made of the comments of the structs that the YAML is decoded into, and of what
+// Default returns:
 //
 //	go test ./configs -run Reference -update
 func TestReferenceIsCurrent(t *testing.T) {
@@ -32,11 +33,13 @@ func TestReferenceIsCurrent(t *testing.T) {
 	require.Equal(t, want, string(got), "run: go test ./configs -run Reference -update")
 }
 
-// Every key of the reference is one that the decoder takes, and the other way round; each says something.
+// Every key of the reference is one that the decoder takes, and the other way round; each says
+// something.
 func TestReferenceHasEveryKey(t *testing.T) {
 	text := reference(t)
 	for _, key := range everyKey() {
-		require.Regexp(t, "(?m)^(\\| `([a-z_.\\[\\]]+\\.)?"+key+"(\\[\\])?` \\||## "+key+"$)", text, "%s is not in the reference", key)
+		require.Regexp(t, "(?m)^(\\| `([a-z_.\\[\\]]+\\.)?"+key+"(\\[\\])?` \\||## "+key+"$)", text,
+			"%s is not in the reference", key)
 	}
 	for _, row := range regexp.MustCompile("(?m)^\\| `.*$").FindAllString(text, -1) {
 		require.NotRegexp(t, `\|\s*\|\s*$`, row, "nothing is said of a key")
@@ -44,17 +47,20 @@ func TestReferenceHasEveryKey(t *testing.T) {
 	}
 }
 
-// A bound that the reference names is the one that is checked: the value at either end is taken, the one beyond is not.
+// A bound that the reference names is the one that is checked: the value at either end is taken,
+// the one beyond is not.
 func TestReferenceNamesTheRealBounds(t *testing.T) {
 	tried := 0
 	for _, k := range keys(t) {
-		m := regexp.MustCompile(`(?:^|\. |: |\bor )([0-9]\S*) to ([0-9][^\s.,(]*(?: million)?)`).FindStringSubmatch(k.text)
+		m := regexp.MustCompile(`(?:^|\. |: |\bor )([0-9]\S*) to ([0-9][^\s.,(]*(?: million)?)`).FindStringSubmatch(
+			k.text)
 		if m == nil || k.typ.Kind() == reflect.Slice || strings.Contains(k.path, "[]") {
 			continue
 		}
 		tried++
 		low, high := m[1], strings.ReplaceAll(m[2], " million", "000000")
-		for value, good := range map[string]bool{low: true, high: true, below(k.typ, low): false, above(k.typ, high): false} {
+		for value, good := range map[string]bool{low: true, high: true, below(k.typ, low): false,
+			above(k.typ, high): false} {
 			require.Equal(t, good, accepted(t, k.path, value), "%s: %s (it says %q)", k.path, value, k.text)
 		}
 	}
@@ -108,14 +114,17 @@ type key struct {
 // reference writes all keys as Markdown, a table for each group.
 func reference(t *testing.T) string {
 	var b strings.Builder
-	b.WriteString("# Every key of the YAML\n\nMade from the code by `go test ./configs -run Reference -update`. Times carry a unit (500ms, 10s, 2h), sizes too (500MB, 4GiB).\n" +
-		"Unknown and double keys are errors; a key without a value means the default. A relative path counts from the YAML file's folder.\n" +
+	b.WriteString("# Every key of the YAML\n\nMade from the code by `go test ./configs -run Reference -update`. " +
+		"Times carry a unit (500ms, 10s, 2h), sizes too (500MB, 4GiB).\n" +
+		"Unknown and double keys are errors; a key without a value means the default. A relative path counts from " +
+		"the YAML file's folder.\n" +
 		"[vmsbridge.example.yaml](vmsbridge.example.yaml) shows them at work.\n")
 	group := ""
 	for _, k := range keys(t) {
 		if g, _, _ := strings.Cut(k.path, "."); g != group {
 			group = g
-			fmt.Fprintf(&b, "\n## %s\n\n| key | is | default | meaning |\n|---|---|---|---|\n", strings.TrimSuffix(g, "[]"))
+			fmt.Fprintf(&b, "\n## %s\n\n| key | is | default | meaning |\n|---|---|---|---|\n",
+				strings.TrimSuffix(g, "[]"))
 		}
 		if !strings.Contains(k.path, ".") && nested(k.typ) {
 			continue // the heading says it
@@ -150,7 +159,8 @@ func keys(t *testing.T) []key {
 			}
 			at := strings.TrimPrefix(path+"."+name, ".")
 			inner := v.Field(i)
-			text := cmp.Or(comments[typ.Name()+"."+f.Name], comments[f.Type.Name()], said) // a field may share the comment of the one above it
+			// a field may share the comment of the one above it
+			text := cmp.Or(comments[typ.Name()+"."+f.Name], comments[f.Type.Name()], said)
 			said = text
 			if f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Struct {
 				at, inner = at+"[]", reflect.New(f.Type.Elem()).Elem()
@@ -214,16 +224,18 @@ func defaultOf(v reflect.Value) string {
 	return "`" + text + "`"
 }
 
-// forPeople is a field's comment with the names of fields replaced by those of keys, without what the other columns say, and without
-// what concerns programmers.
+// forPeople is a field's comment with the names of fields replaced by those of keys, without what
+// the other columns say, and without what concerns programmers.
 func forPeople(text, name, def string, names map[string]string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	text = regexp.MustCompile(`(?:, a|\. A|: a|; a)bsolute after Load\b`).ReplaceAllString(text, "")
 	text = strings.ReplaceAll(text, " is complete after Load: what", ": what")
 	text = strings.ReplaceAll(text, "when the configuration was loaded", "at the start")
-	text = strings.NewReplacer("TokenVariable", "`"+TokenVariable+"`", "Config.Motion", "the group `motion`").Replace(text)
+	text = strings.NewReplacer("TokenVariable", "`"+TokenVariable+"`", "Config.Motion",
+		"the group `motion`").Replace(text)
 	if value := strings.Trim(def, "`"); value != "" {
-		text = regexp.MustCompile(`(, d|\. D)efault "?`+regexp.QuoteMeta(value)+`"?([;,.]|$)`).ReplaceAllString(text, "$2")
+		text = regexp.MustCompile(`(, d|\. D)efault "?`+regexp.QuoteMeta(value)+`"?([;,.]|$)`).ReplaceAllString(text,
+			"$2")
 	}
 	text = regexp.MustCompile(`\b[A-Z]\w+\b`).ReplaceAllStringFunc(text, func(word string) string {
 		if name := names[word]; name != "" && name != "-" {
@@ -240,7 +252,8 @@ func forPeople(text, name, def string, names map[string]string) string {
 	return text
 }
 
-// fieldComments are the comments of this package's structs ("Camera") and their fields ("Camera.ID").
+// fieldComments are the comments of this package's structs ("Camera") and their fields
+// ("Camera.ID").
 func fieldComments(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob("*.go")

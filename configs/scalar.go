@@ -90,8 +90,8 @@ func unquote(quoted bool) string {
 
 var userInfo = regexp.MustCompile(`//.*@`)
 
-// shown is a value for a message: short, in quotes, on one line, and without the user info of a URL that landed under a
-// wrong key.
+// shown is a value for a message: short, in quotes, on one line, and without the user info of a URL
+// that landed under a wrong key.
 func shown(s string) string {
 	return strconv.Quote(printable(userInfo.ReplaceAllString(s, "//***@")))
 }

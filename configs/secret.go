@@ -5,9 +5,10 @@ import (
 	"log/slog"
 )
 
-// Secret is a password or a token. Whatever prints it, fmt with any verb, slog, JSON or YAML, shows *** (or nothing for
-// the empty one); only Reveal gives it away. It points to its text so that fmt, which cannot call methods on fields that
-// are not exported, prints an address there and not the secret. The zero value is the empty secret. Compare by Reveal.
+// Secret is a password or a token. Whatever prints it, fmt with any verb, slog, JSON or YAML, shows
+// *** (or nothing for the empty one); only Reveal gives it away. It points to its text so that fmt,
+// which cannot call methods on fields that are not exported, prints an address there and not the
+// secret. The zero value is the empty secret. Compare by Reveal.
 type Secret struct{ text *string }
 
 // NewSecret wraps s.

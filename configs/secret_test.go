@@ -14,7 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Nothing that prints a configuration prints a secret, however deep it lies and whether or not the field is exported.
+// Nothing that prints a configuration prints a secret, however deep it lies and whether or not the
+// field is exported.
 func TestSecretIsNeverPrinted(t *testing.T) {
 	s := NewSecret(planted)
 	holder := struct {
@@ -52,15 +53,18 @@ func TestSecretIsNeverPrinted(t *testing.T) {
 
 func TestParseSize(t *testing.T) {
 	for in, want := range map[string]Size{
-		"0": 0, "17": 17, "17B": 17, "500MB": 500e6, "4GiB": 4 << 30, "4 gib": 4 << 30, "1.5KiB": 1536, "1kB": 1000, "2TB": 2e12,
+		"0": 0, "17": 17, "17B": 17, "500MB": 500e6, "4GiB": 4 << 30, "4 gib": 4 << 30, "1.5KiB": 1536, "1kB": 1000,
+		"2TB": 2e12,
 	} {
 		got, err := ParseSize(in)
 		require.NoError(t, err, in)
 		require.Equal(t, want, got, in)
 	}
 	for in, want := range map[string]string{
-		"": "unit", "GiB": "unit", "4G": "unit", "4 giga": "unit", "-1": "negative", "-1.5GiB": "negative", "0x10": "unit",
-		"9223372036854775808": "too large", "9000000TiB": "too large", "1e30": "too large", "NaN": "unit", "Inf": "too large",
+		"": "unit", "GiB": "unit", "4G": "unit", "4 giga": "unit", "-1": "negative", "-1.5GiB": "negative",
+		"0x10":                "unit",
+		"9223372036854775808": "too large", "9000000TiB": "too large", "1e30": "too large", "NaN": "unit",
+		"Inf": "too large",
 	} {
 		_, err := ParseSize(in)
 		require.ErrorContains(t, err, want, "%q", in)
@@ -82,7 +86,8 @@ func TestSizeRoundTrip(t *testing.T) {
 func TestClosest(t *testing.T) {
 	known := []string{"id", "name", "password", "password_file", "preview_url", "url"}
 	for word, want := range map[string]string{
-		"ulr": "url", "URL": "url", "passwrod": "password", "previewUrl": "preview_url", "password-file": "password_file", "nmae": "name",
+		"ulr": "url", "URL": "url", "passwrod": "password", "previewUrl": "preview_url",
+		"password-file": "password_file", "nmae": "name",
 	} {
 		require.Equal(t, want, closest(word, known), word)
 	}

@@ -15,9 +15,10 @@ import (
 // maxSecret is the largest secret file that is read, in bytes.
 const maxSecret = 64 << 10
 
-// secret settles a key and its _file twin: both is a problem, and the file is read. What a file that cannot be read is
-// called is said only if it looks like a path, because people write the password itself there. ${NAME} as the whole secret, or as
-// the beginning of the file's path, is the environment's: so systemd hands its credentials over.
+// secret settles a key and its _file twin: both is a problem, and the file is read. What a file
+// that cannot be read is called is said only if it looks like a path, because people write the
+// password itself there. ${NAME} as the whole secret, or as the beginning of the file's path, is
+// the environment's: so systemd hands its credentials over.
 func (c *checker) secret(path string, s Secret, name string) (Secret, string) {
 	fileKey := path + "_file"
 	if !c.given(fileKey) || c.bad[fileKey] {
@@ -29,7 +30,8 @@ func (c *checker) secret(path string, s Secret, name string) (Secret, string) {
 		case strings.ContainsFunc(s.Reveal(), unicode.IsControl):
 			c.fault(path, "holds a line break or another control character")
 		case c.given(path) && !fromEnvironment && c.open:
-			c.warn(path, "every user of this machine may read this file, and secrets stand in it, this one the first; run chmod o= on the file, or write %s", lastKey(fileKey))
+			c.warn(path, "every user of this machine may read this file, and secrets stand in it, this one the "+
+				"first; run chmod o= on the file, or write %s", lastKey(fileKey))
 			c.open = false // once is enough
 		}
 		return s, ""
@@ -61,7 +63,8 @@ func (c *checker) secret(path string, s Secret, name string) (Secret, string) {
 // variable is a secret that the environment has.
 var variable = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
 
-// expand takes a secret from the environment if it says so. Its name is not repeated: it may be a password that looks like one.
+// expand takes a secret from the environment if it says so. Its name is not repeated: it may be a
+// password that looks like one.
 func (c *checker) expand(path string, s Secret) Secret {
 	m := variable.FindStringSubmatch(s.Reveal())
 	if m == nil {
@@ -87,14 +90,16 @@ func (c *checker) inEnvironment(key, name string) (string, bool) {
 	case folder != "":
 		return filepath.Join(folder, rest), true
 	case m[1] == credentials:
-		c.keyFault(key, "$%s is not set; systemd sets it for a unit with LoadCredential=, and to try the file by hand, set it to the folder that the service has (/run/credentials/vmsbridge.service)", credentials)
+		c.keyFault(key, "$%s is not set; systemd sets it for a unit with LoadCredential=, and to try the file by "+
+			"hand, set it to the folder that the service has (/run/credentials/vmsbridge.service)", credentials)
 	default:
 		c.keyFault(key, "the environment variable %s is not set", m[1])
 	}
 	return name, false
 }
 
-// credentials is the variable with the folder of systemd's credentials (systemd.exec(5), LoadCredential=).
+// credentials is the variable with the folder of systemd's credentials (systemd.exec(5),
+// LoadCredential=).
 const credentials = "CREDENTIALS_DIRECTORY"
 
 // readSecret reads a file's only line. Its errors name neither the file nor what is in it.

@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The bridge's token stands in the file, in a file of its own, or in the environment; or there is a sign-in in its place.
+// The bridge's token stands in the file, in a file of its own, or in the environment; or there is a
+// sign-in in its place.
 func TestWaysToBeLetIn(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "token"), []byte("from-file\n"), 0o600))
@@ -31,7 +32,8 @@ func TestWaysToBeLetIn(t *testing.T) {
 			inner = ", " + inner
 		}
 		file := filepath.Join(dir, "b.yaml")
-		require.NoError(t, os.WriteFile(file, []byte("bridge: {id: b, account: a, data: d}\nservice: {url: \"https://vms.example\""+inner+"}\ncameras: [{id: c, url: \"rtsp://h/\"}]\n"), 0o600))
+		require.NoError(t, os.WriteFile(file, []byte("bridge: {id: b, account: a, data: d}\nservice: {url: "+
+			"\"https://vms.example\""+inner+"}\ncameras: [{id: c, url: \"rtsp://h/\"}]\n"), 0o600))
 		cfg, err := Load(file)
 		if c.problem != "" {
 			require.ErrorContains(t, err, c.problem, "%+v", c)

@@ -18,8 +18,8 @@ var units = []struct {
 	{"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
 }
 
-// ParseSize reads 500MB, 4GiB, 1.5 GiB or a plain number of bytes. Upper and lower case mean the same. A negative size is an
-// error, and so is one above 2^63-1 bytes.
+// ParseSize reads 500MB, 4GiB, 1.5 GiB or a plain number of bytes. Upper and lower case mean the
+// same. A negative size is an error, and so is one above 2^63-1 bytes.
 func ParseSize(s string) (Size, error) {
 	number, factor := strings.TrimSpace(s), int64(1)
 	for _, u := range units {

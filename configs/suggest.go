@@ -20,7 +20,8 @@ func closest(word string, known []string) string {
 	return best
 }
 
-// edits counts the letters to add, drop, change or swap with a neighbour to make b of a (Damerau-Levenshtein, restricted).
+// edits counts the letters to add, drop, change or swap with a neighbour to make b of a
+// (Damerau-Levenshtein, restricted).
 func edits(a, b string) int {
 	if len(a) > 64 {
 		return len(a)

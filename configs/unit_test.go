@@ -49,14 +49,17 @@ func TestTheUnitIsConfined(t *testing.T) {
 	require.NoError(t, err)
 	require.Regexp(t, `(?m)^MemoryMax=\d+%$`, string(text))
 	require.Regexp(t, `(?m)^TasksMax=\d+$`, string(text))
-	for _, call := range []string{"seccomp", "landlock_create_ruleset", "landlock_restrict_self", "prlimit64", "setpriority"} {
-		require.Regexp(t, `(?m)^SystemCallFilter=[^~\n]*\b`+call+`\b`, string(text), "the decoders confine themselves by it")
+	for _, call := range []string{"seccomp", "landlock_create_ruleset", "landlock_restrict_self", "prlimit64",
+		"setpriority"} {
+		require.Regexp(t, `(?m)^SystemCallFilter=[^~\n]*\b`+call+`\b`, string(text),
+			"the decoders confine themselves by it")
 	}
 }
 
 func TestUnitRefusesWhatSystemdWouldReadOtherwise(t *testing.T) {
 	for _, c := range [][3]string{
-		{"vmsbridge", "/etc/v.yaml", "v"}, {"/bin/v", "v.yaml", "v"}, {"/bin/v", "/my files/v.yaml", "v"}, {"/bin/v", "/etc/%h.yaml", "v"},
+		{"vmsbridge", "/etc/v.yaml", "v"}, {"/bin/v", "v.yaml", "v"}, {"/bin/v", "/my files/v.yaml", "v"}, {"/bin/v",
+			"/etc/%h.yaml", "v"},
 		{"/bin/v;reboot", "/etc/v.yaml", "v"}, {"/bin/v", "/etc/$HOME.yaml", "v"}, {"/bin/../v", "/etc/v.yaml", "v"},
 		{"/bin/v", "/etc/v.yaml", ""}, {"/bin/v", "/etc/v.yaml", "a\nb"},
 	} {

@@ -9,28 +9,35 @@ import (
 
 // Webhook is an address that gets events, each as a signed HTTP request.
 type Webhook struct {
-	// ID names the hook in the log and to monitors; the characters of a camera's id. Required, unique.
+	// ID names the hook in the log and to monitors; the characters of a camera's id. Required,
+	// unique.
 	ID string `yaml:"id"`
-	// URL is the address that events are posted to, http or https. It is kept like a secret, because the path of a hook often is one.
+	// URL is the address that events are posted to, http or https. It is kept like a secret,
+	// because the path of a hook often is one.
 	URL Secret `yaml:"url"`
 	// URLFile is a file with the address, one line.
 	URLFile string `yaml:"url_file"`
-	// Secret signs the requests (HMAC-SHA256); 16 characters at least. Required, from the YAML or from SecretFile.
+	// Secret signs the requests (HMAC-SHA256); 16 characters at least. Required, from the YAML or
+	// from SecretFile.
 	Secret Secret `yaml:"secret"`
 	// SecretFile is a file with the secret, one line. It is read again for each request.
 	SecretFile string `yaml:"secret_file"`
-	// Types are the events that are wanted, such as vms.motionDetectionEvent.v1, or motion, region, tamper and status for the
-	// bridge's own. Empty: all.
+	// Types are the events that are wanted, such as vms.motionDetectionEvent.v1, or motion, region,
+	// tamper and status for the bridge's own. Empty: all.
 	Types []string `yaml:"types"`
-	// Cameras are the ids of cameras whose events are wanted. Empty: all, and those of the bridge itself.
+	// Cameras are the ids of cameras whose events are wanted. Empty: all, and those of the bridge
+	// itself.
 	Cameras []string `yaml:"cameras"`
-	// Ongoing sends a span when it begins and again when it ended; false: only when it ended. Default true.
+	// Ongoing sends a span when it begins and again when it ended; false: only when it ended.
+	// Default true.
 	Ongoing bool `yaml:"ongoing"`
 	// Timeout bounds one request. 1s to 5m, default 10s.
 	Timeout time.Duration `yaml:"timeout"`
-	// CAFile is a PEM file with the certificates that are trusted for the hook instead of the system's. Absolute after Load.
+	// CAFile is a PEM file with the certificates that are trusted for the hook instead of the
+	// system's. Absolute after Load.
 	CAFile string `yaml:"ca_file"`
-	// TLSFingerprint is the SHA-256 of the one certificate that is trusted for the hook: 64 hex digits, colons allowed.
+	// TLSFingerprint is the SHA-256 of the one certificate that is trusted for the hook: 64 hex
+	// digits, colons allowed.
 	TLSFingerprint string `yaml:"tls_fingerprint"`
 	// Backlog bounds what waits for the hook.
 	Backlog Backlog `yaml:"backlog"`
@@ -58,7 +65,8 @@ func (c *checker) webhooks() {
 		}
 		c.id(at+".id", w.ID)
 		if first, ok := seen[w.ID]; ok && w.ID != "" {
-			c.fault(at+".id", "%s is the id of the webhook on line %d too", shown(w.ID), c.nearest(c.values, first+".id").line)
+			c.fault(at+".id", "%s is the id of the webhook on line %d too", shown(w.ID),
+				c.nearest(c.values, first+".id").line)
 		}
 		seen[w.ID] = at
 		c.webhook(w, at)
@@ -79,7 +87,8 @@ func (c *checker) webhook(w *Webhook, at string) {
 	w.Secret, w.SecretFile = c.secret(at+".secret", w.Secret, w.SecretFile)
 	switch n := len(w.Secret.Reveal()); {
 	case !c.given(at+".secret") && !c.given(at+".secret_file"):
-		c.fault(at+".secret", "missing; write secret_file: with the path of a file that holds it; make one with: openssl rand -hex 24")
+		c.fault(at+".secret", "missing; write secret_file: with the path of a file that holds it; make one with: "+
+			"openssl rand -hex 24")
 	case n > 0 && n < 16:
 		c.fault(at+".secret", "has %d characters, at least 16 are needed; make one with: openssl rand -hex 24", n)
 	}
@@ -87,7 +96,8 @@ func (c *checker) webhook(w *Webhook, at string) {
 		if full, ok := EventWords[word]; ok {
 			w.Types[k] = full
 		} else if !strings.HasPrefix(word, "vms.") || !strings.Contains(word, "Event.v") {
-			c.fault(item(at+".types", k), "%s is no type of event; write motion, region, tamper, status, or one such as vms.lprPlateReadEvent.v1", shown(word))
+			c.fault(item(at+".types", k), "%s is no type of event; write motion, region, tamper, status, or one such "+
+				"as vms.lprPlateReadEvent.v1", shown(word))
 		}
 	}
 	for k, id := range w.Cameras {
@@ -100,7 +110,8 @@ func (c *checker) webhook(w *Webhook, at string) {
 	w.CAFile = c.trust(at, u, "https", w.CAFile, w.TLSFingerprint)
 }
 
-// hookURL checks an address that may have a query; it returns nil if it reported one. The address is never repeated.
+// hookURL checks an address that may have a query; it returns nil if it reported one. The address
+// is never repeated.
 func (c *checker) hookURL(path, raw string) *url.URL {
 	bare, _, _ := strings.Cut(raw, "?")
 	u := c.url(path, bare, "http", "https")
