@@ -7,8 +7,8 @@ import (
 	"vmsbridge/storage/vfs"
 )
 
-// halfMade says whether a segment is one that a crash cut off while it was made: there is nothing in it, or no more
-// than a torn part of its ends.
+// halfMade says whether a segment is one that a crash cut off while it was made: there is nothing
+// in it, or no more than a torn part of its ends.
 func (r *Ring) halfMade(l *segment.Found) bool {
 	if l.Broken == nil || l.Trouble != nil {
 		return false
@@ -17,8 +17,8 @@ func (r *Ring) halfMade(l *segment.Found) bool {
 	return empty && err == nil
 }
 
-// adopt takes a segment that was found into the ring. The last one of a lane goes on being written if it is in good shape
-// and of this version.
+// adopt takes a segment that was found into the ring. The last one of a lane goes on being written
+// if it is in good shape and of this version.
 func (r *Ring) adopt(l *segment.Found, last bool) {
 	m := &member{Segment: index.Segment{File: l.File}, broken: l.Broken, sealedAt: l.SealedAt}
 	r.segments = append(r.segments, m)
@@ -83,8 +83,8 @@ func (r *Ring) count(l *segment.Found) {
 	r.stats.torn.Add(uint64(l.Scan.Torn))
 }
 
-// reseal has the flusher give a segment that was scanned an index for the next time, and returns it. Without one, it is
-// scanned again.
+// reseal has the flusher give a segment that was scanned an index for the next time, and returns
+// it. Without one, it is scanned again.
 func (r *Ring) reseal(m *member, l *segment.Found) *form.Listing {
 	wall, up := r.clock()
 	total, _ := r.wear.PerDay(up)
@@ -103,7 +103,8 @@ func (r *Ring) reseal(m *member, l *segment.Found) *form.Listing {
 	return x
 }
 
-// heal marks what a crash left in a segment that was not yet sealed, and says whether there was something.
+// heal marks what a crash left in a segment that was not yet sealed, and says whether there was
+// something.
 func (r *Ring) heal(f vfs.File, l *segment.Found) bool {
 	if l.Block.Sealed() || l.Scan.Err != nil || len(l.Scan.Bad) == 0 {
 		return false // a sealed one has damage of another kind; Check goes on telling of it

@@ -9,20 +9,21 @@ import (
 )
 
 var (
-	// ErrFull is wrapped by Append's error when there is no room even after the oldest segments were dropped.
+	// ErrFull is wrapped by Append's error when there is no room even after the oldest segments
+	// were dropped.
 	ErrFull = errors.New("no space left for stills: free disk space or lower stills.max_size")
 	// ErrClosed is returned after Close.
 	ErrClosed = errors.New("the ring of stills is closed")
 )
 
 const (
-	// dropsAtOnce bounds how many segments a full disk costs at a time, in case dropping does not help (something else
-	// takes the space at once, or a quota counts otherwise).
+	// dropsAtOnce bounds how many segments a full disk costs at a time, in case dropping does not
+	// help (something else takes the space at once, or a quota counts otherwise).
 	dropsAtOnce = 4
 	// fullPause is how long no new segment is tried after that.
 	fullPause = time.Second
-	// wakePending is how many full segments wake the flusher, and maxPending how many may wait for it; beyond, Append
-	// flushes itself.
+	// wakePending is how many full segments wake the flusher, and maxPending how many may wait for
+	// it; beyond, Append flushes itself.
 	wakePending, maxPending = 2, 8
 	// mostFailed is how many full segments that could not be flushed are tried again.
 	mostFailed = 16
@@ -30,12 +31,14 @@ const (
 	mostTaken = 1000
 )
 
-// Append stores a still. It is found at once; it survives a crash of the process from now on, and a power cut once it is
-// flushed (Options.FlushEvery). Nothing of s is kept. Stills may come in any order of time; one of the same camera, kind and time
-// as an earlier one takes its place. Where the ring is at its cap, or the disk is full, a segment goes (quota says which).
+// Append stores a still. It is found at once; it survives a crash of the process from now on, and a
+// power cut once it is flushed (Options.FlushEvery). Nothing of s is kept. Stills may come in any
+// order of time; one of the same camera, kind and time as an earlier one takes its place. Where the
+// ring is at its cap, or the disk is full, a segment goes (quota says which).
 //
-// ErrInvalid: no camera id or one over 255 bytes, an unknown kind, a time that does not fit, no bytes, or more than a
-// segment holds. ErrFull: see there; the ring goes on when there is room. Other errors are the device's.
+// ErrInvalid: no camera id or one over 255 bytes, an unknown kind, a time that does not fit, no
+// bytes, or more than a segment holds. ErrFull: see there; the ring goes on when there is room.
+// Other errors are the device's.
 func (r *Ring) Append(s Still) error { return r.appended(s, r.append(s, nil)) }
 
 // AppendOf is Append of a still whose time is of an era; 0 is none. See Announce.
@@ -63,8 +66,10 @@ func (r *Ring) append(s Still, era *uint32) error {
 	}
 	key := form.Key{Camera: s.Camera, Kind: s.Kind}
 	worst := form.NewDraft(form.Version)
-	if most := r.opts.SegmentBytes - 2*form.BlockBytes - int64(worst.Bytes+worst.Cost(key)); int64(form.RecordHead+form.Align)+int64(len(s.Camera))+int64(len(s.JPEG)) > most {
-		return fmt.Errorf("%w: its %d bytes do not fit a segment of %d: raise stills.segment_size (and max_size)", ErrInvalid, len(s.JPEG), r.opts.SegmentBytes)
+	if most := r.opts.SegmentBytes - 2*form.BlockBytes - int64(worst.Bytes+worst.Cost(key)); int64(form.RecordHead+
+		form.Align)+int64(len(s.Camera))+int64(len(s.JPEG)) > most {
+		return fmt.Errorf("%w: its %d bytes do not fit a segment of %d: raise stills.segment_size (and max_size)",
+			ErrInvalid, len(s.JPEG), r.opts.SegmentBytes)
 	}
 
 	r.appendMu.Lock()
@@ -87,16 +92,16 @@ func (r *Ring) append(s Still, era *uint32) error {
 	return nil
 }
 
-// order sees to it that a still stands in a segment of a higher number than all earlier ones of its time, for of several
-// the newest segment's counts.
+// order sees to it that a still stands in a segment of a higher number than all earlier ones of its
+// time, for of several the newest segment's counts.
 func (r *Ring) order(l *lane, key form.Key, at int64) {
 	if l.file != nil && r.index.Later(key, at, l.seg.Number) {
 		r.retire(l)
 	}
 }
 
-// write puts a record behind the last one of a lane, in a new segment if need be, and says where. cost is what the
-// segment's index grows by.
+// write puts a record behind the last one of a lane, in a new segment if need be, and says where.
+// cost is what the segment's index grows by.
 func (r *Ring) write(l *lane, head form.Record, camera string, body []byte, cost func() int) (uint32, error) {
 	if err := r.makeRoom(l, head.Size(), cost); err != nil {
 		return 0, err
@@ -108,7 +113,8 @@ func (r *Ring) write(l *lane, head form.Record, camera string, body []byte, cost
 		if err == nil {
 			return at, nil
 		}
-		// Preallocated space can be written, unless the file system does not have it or copies on write.
+		// Preallocated space can be written, unless the file system does not have it or copies on
+		// write.
 		if full(err) && r.dropOldest() == nil {
 			continue
 		}

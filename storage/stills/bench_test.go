@@ -14,7 +14,8 @@ import (
 
 // go test -run '^$' -bench Append -benchtime 20000x ./storage/stills
 //
-// Beside it a plain sequential writer of the same bytes, which neither checks nor finds nor ever drops anything.
+// Beside it a plain sequential writer of the same bytes, which neither checks nor finds nor ever
+// drops anything.
 func BenchmarkAppend(b *testing.B) {
 	const size = 30000
 	body := picture(1, size)
@@ -53,13 +54,15 @@ func million(b *testing.B, n int) (string, Options) {
 	require.NoError(b, err)
 	body := picture(1, 180)
 	for i := range n {
-		require.NoError(b, r.Append(Still{cameras[i%len(cameras)], Preview, epoch.Add(time.Duration(i) * time.Second), body}))
+		require.NoError(b, r.Append(Still{cameras[i%len(cameras)], Preview, epoch.Add(time.Duration(i) * time.Second),
+			body}))
 	}
 	require.NoError(b, r.Close())
 	return dir, opts
 }
 
-var cameras = []string{"cam-00", "cam-01", "cam-02", "cam-03", "cam-04", "cam-05", "cam-06", "cam-07", "cam-08", "cam-09", "cam-10", "cam-11", "cam-12", "cam-13", "cam-14", "cam-15"}
+var cameras = []string{"cam-00", "cam-01", "cam-02", "cam-03", "cam-04", "cam-05", "cam-06", "cam-07", "cam-08",
+	"cam-09", "cam-10", "cam-11", "cam-12", "cam-13", "cam-14", "cam-15"}
 
 // go test -run '^$' -bench Million/open -benchtime 3x ./storage/stills
 // go test -run '^$' -bench Million/find -benchtime 20000x ./storage/stills

@@ -77,7 +77,8 @@ func TestSegmentSize(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, c.want, o.SegmentBytes, "max %d", c.max)
 	}
-	for _, o := range []Options{{}, {MaxBytes: 100000}, {MaxBytes: 1 << 30, SegmentBytes: 1}, {MaxBytes: 1 << 40, SegmentBytes: 2 << 30}} {
+	for _, o := range []Options{{}, {MaxBytes: 100000}, {MaxBytes: 1 << 30, SegmentBytes: 1},
+		{MaxBytes: 1 << 40, SegmentBytes: 2 << 30}} {
 		_, err := Open(t.TempDir(), o)
 		require.ErrorContains(t, err, "_size of")
 	}

@@ -2,8 +2,8 @@ package stills
 
 import "time"
 
-// Clock tells the time twice: as the wall clock shows it, which may be wrong and step, and how long the process has been
-// running, which only grows.
+// Clock tells the time twice: as the wall clock shows it, which may be wrong and step, and how long
+// the process has been running, which only grows.
 type Clock func() (wall time.Time, up time.Duration)
 
 // systemClock is the machine's, from now on.
@@ -17,10 +17,11 @@ func systemClock() Clock {
 
 const (
 	day = 24 * time.Hour
-	// steadyFor is how long the wall clock must have run without a step before anything is dropped for its age: a box
-	// without a battery may show any time until it has asked a time server.
+	// steadyFor is how long the wall clock must have run without a step before anything is dropped
+	// for its age: a box without a battery may show any time until it has asked a time server.
 	steadyFor = time.Hour
-	// stepLeast is by how much the wall clock and the uptime must part to be a step; less is a clock that is being slewed.
+	// stepLeast is by how much the wall clock and the uptime must part to be a step; less is a
+	// clock that is being slewed.
 	stepLeast = time.Minute
 )
 

@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// ageing is a ring with a MaxAge of two days and a clock that the test moves; tick is what the flusher does.
+// ageing is a ring with a MaxAge of two days and a clock that the test moves; tick is what the
+// flusher does.
 func ageing(t *testing.T, dir string, h *hand) (r *Ring, tick func()) {
 	opts := small
 	opts.MaxAge, opts.Clock = 2*day, h.clock
@@ -48,8 +49,9 @@ func TestMaxAge(t *testing.T) {
 	require.Zero(t, r.Stats().Segments)
 }
 
-// TestClockStepsExpireNothing steps the clock a thousand times, by up to fifty years to either side, with restarts: no still
-// of the last two days goes, and when the clock is right again, the older ones do.
+// TestClockStepsExpireNothing steps the clock a thousand times, by up to fifty years to either
+// side, with restarts: no still of the last two days goes, and when the clock is right again, the
+// older ones do.
 func TestClockStepsExpireNothing(t *testing.T) {
 	h := &hand{wall: epoch}
 	dir := memDir(t)
@@ -119,7 +121,8 @@ func TestAge(t *testing.T) {
 	}
 }
 
-// TestWritten compares the counter with what was stored, and looks whether it goes on after a restart.
+// TestWritten compares the counter with what was stored, and looks whether it goes on after a
+// restart.
 func TestWritten(t *testing.T) {
 	h := &hand{wall: epoch}
 	dir := memDir(t)
@@ -140,5 +143,6 @@ func TestWritten(t *testing.T) {
 	require.Equal(t, time.Duration(3000<<20/s.WrittenPerDay)*day, s.DeviceLifetime.Truncate(day))
 	require.NoError(t, r.Close())
 	r = open(t, dir, opts)
-	require.Greater(t, r.Stats().WrittenBytes, s.WrittenBytes*3/4, "what was not yet on its way when the last segment was sealed is not counted")
+	require.Greater(t, r.Stats().WrittenBytes, s.WrittenBytes*3/4,
+		"what was not yet on its way when the last segment was sealed is not counted")
 }

@@ -26,9 +26,11 @@ func TestMain(m *testing.M) {
 
 var crashOptions = Options{MaxBytes: 2 << 20, SegmentBytes: 128 << 10, FlushEvery: 5 * time.Millisecond, MinFree: -1}
 
-// crashStill is the i-th still of a run. The time counts from the run's number, so that no two are alike.
+// crashStill is the i-th still of a run. The time counts from the run's number, so that no two are
+// alike.
 func crashStill(run, i int) Still {
-	return Still{"cam", Preview, epoch.Add(time.Duration(run)*time.Hour + time.Duration(i)*time.Millisecond), picture(uint64(run*1000000+i), 500+i%7*900)}
+	return Still{"cam", Preview, epoch.Add(time.Duration(run)*time.Hour + time.Duration(i)*time.Millisecond),
+		picture(uint64(run*1000000+i), 500+i%7*900)}
 }
 
 // crashChild appends until it is killed, and says what was appended.
@@ -75,7 +77,8 @@ func TestKill(t *testing.T) {
 		require.NoError(t, err)
 		s := r.Stats()
 		require.Zero(t, s.DamagedRecords+s.DamagedSegments+s.DamagedIndexes)
-		// A crash of the process costs none of those that Append took, but for what the cap dropped.
+		// A crash of the process costs none of those that Append took, but for what the cap
+		// dropped.
 		want := crashStill(run, last)
 		found := 0
 		for at := want.Time.Add(time.Millisecond + 1); ; found++ {

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Damage is what the ring found broken, by Open or since. Whatever else there is can be found as before.
+// Damage is what the ring found broken, by Open or since. Whatever else there is can be found as
+// before.
 type Damage struct {
 	Time     time.Time // when it was told, by the ring's clock
 	Stills   int       // that are lost
@@ -48,7 +49,8 @@ func (r *Ring) news() (d Damage, some bool) {
 	if stills == t.stills && segments == t.segments || t.until > 0 && up < t.until {
 		return d, false
 	}
-	d = Damage{Time: wall, Stills: int(stills - t.stills), Segments: int(segments - t.segments), Indexes: int(indexes - t.indexes)}
+	d = Damage{Time: wall, Stills: int(stills - t.stills), Segments: int(segments - t.segments),
+		Indexes: int(indexes - t.indexes)}
 	t.stills, t.segments, t.indexes, t.until = stills, segments, indexes, up+tellEvery
 	return d, true
 }

@@ -14,7 +14,8 @@ import (
 	"vmsbridge/storage/stills/form"
 )
 
-// segmentEnd is where a segment of made ends, recordBytes about how long a record is; the first one begins at 64.
+// segmentEnd is where a segment of made ends, recordBytes about how long a record is; the first one
+// begins at 64.
 const (
 	segmentEnd  = 64 << 10
 	recordBytes = 7040
@@ -49,27 +50,39 @@ var damages = []damage{
 	{name: "flipped bit in a body", segment: 2, damage: flip(64 + 100), lost: 1},
 	{name: "flipped bit in a record header", segment: 2, damage: flip(64 + 4), lost: 1},
 	{name: "flipped bit in the checksum", segment: 2, damage: flip(64 + 29), lost: 1},
-	{name: "flipped bit in the index", segment: 2, damage: func(b []byte) []byte { b[binary.LittleEndian.Uint32(b[len(b)-24:])+20] ^= 1; return b }, healed: true, stats: Stats{DamagedIndexes: 1}},
+	{name: "flipped bit in the index", segment: 2, damage: func(b []byte) []byte {
+		b[binary.LittleEndian.Uint32(b[len(b)-24:])+20] ^= 1
+		return b
+	}, healed: true, stats: Stats{DamagedIndexes: 1}},
 	{name: "flipped bit in the last block", segment: 2, damage: flip(segmentEnd - 30), healed: true},
 	{name: "flipped bit in the first block", segment: 2, damage: flip(9), healed: true},
 	{name: "first page zeroed", segment: 2, damage: zero(0, 4096), lost: 1},
 	{name: "last page zeroed", segment: 2, damage: zero(segmentEnd-4096, segmentEnd), lost: 1, healed: true},
-	{name: "first block of another segment", other: func(t *testing.T, dir string, names []string) { copyBlock(t, names[1], names[2], 0) }, healed: true},
+	{name: "first block of another segment", other: func(t *testing.T, dir string, names []string) {
+		copyBlock(t, names[1], names[2], 0)
+	}, healed: true},
 	{name: "last block of another segment", other: func(t *testing.T, dir string, names []string) {
 		copyBlock(t, names[1], names[2], segmentEnd-form.BlockBytes)
 	}, healed: true},
 	{name: "page in the middle zeroed", segment: 2, damage: zero(3*4096, 4*4096), lost: 2},
-	{name: "both ends zeroed", segment: 2, damage: func(b []byte) []byte { return zero(segmentEnd-64, segmentEnd)(zero(0, 64)(b)) }, healed: true, stats: Stats{DamagedSegments: 1}},
-	{name: "all zero", segment: 2, damage: zero(0, segmentEnd), lost: 9, healed: true, stats: Stats{DamagedSegments: 1}},
+	{name: "both ends zeroed", segment: 2, damage: func(b []byte) []byte {
+		return zero(segmentEnd-64, segmentEnd)(zero(0, 64)(b))
+	}, healed: true, stats: Stats{DamagedSegments: 1}},
+	{name: "all zero", segment: 2, damage: zero(0, segmentEnd), lost: 9, healed: true,
+		stats: Stats{DamagedSegments: 1}},
 	{name: "cut in the middle", segment: 2, damage: cut(segmentEnd / 2), lost: 5},
 	{name: "cut to nothing", segment: 2, damage: cut(0), lost: 9, healed: true, stats: Stats{DamagedSegments: 1}},
 	{name: "last segment cut in the middle of a record", segment: -1, damage: cut(64 + recordBytes*3/2), lost: 5},
-	{name: "last segment: torn record", segment: -1, damage: zero(64+5*recordBytes+3000, segmentEnd-64), lost: 1, clean: true},
-	{name: "last segment: a record never arrived, the next ones did", segment: -1, damage: zero(64+2*recordBytes, 64+3*recordBytes+100), lost: 2, healed: true},
+	{name: "last segment: torn record", segment: -1, damage: zero(64+5*recordBytes+3000, segmentEnd-64), lost: 1,
+		clean: true},
+	{name: "last segment: a record never arrived, the next ones did", segment: -1,
+		damage: zero(64+2*recordBytes, 64+3*recordBytes+100), lost: 2, healed: true},
 	{name: "last segment: half made", segment: -1, damage: zero(8, segmentEnd), lost: 6, clean: false, healed: true},
 	{name: "last segment: first block lost", segment: -1, damage: zero(0, 64), healed: true},
 	{name: "last segment: last block lost", segment: -1, damage: zero(segmentEnd-64, segmentEnd), healed: true},
-	{name: "segment missing", other: func(t *testing.T, dir string, names []string) { require.NoError(t, os.Remove(names[2])) }, lost: 9, clean: true},
+	{name: "segment missing", other: func(t *testing.T, dir string, names []string) {
+		require.NoError(t, os.Remove(names[2]))
+	}, lost: 9, clean: true},
 	{name: "last segment missing", other: func(t *testing.T, dir string, names []string) {
 		require.NoError(t, os.Remove(names[len(names)-1]))
 	}, lost: 6, clean: true},
@@ -85,7 +98,8 @@ var damages = []damage{
 		require.NoError(t, os.Mkdir(filepath.Join(dir, "lost+found"), 0o700))
 	}, clean: true, stats: Stats{ForeignFiles: 2}},
 	{name: "foreign file with a segment's name", other: func(t *testing.T, dir string, names []string) {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, form.SegmentName(999)), bytes.Repeat([]byte("hello"), 20000), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, form.SegmentName(999)), bytes.Repeat([]byte("hello"), 20000),
+			0o600))
 	}, stats: Stats{DamagedSegments: 1}},
 	{name: "two segments swapped", other: func(t *testing.T, dir string, names []string) {
 		require.NoError(t, os.Rename(names[1], names[1]+"x"))
@@ -123,7 +137,8 @@ func TestDamage(t *testing.T) {
 			require.Equal(t, c.stats.ForeignFiles, s.ForeignFiles)
 			found := survey(t, r, list)
 			require.Equal(t, len(list)-c.lost, found, "stills that survive")
-			if !c.clean && (strings.HasPrefix(c.name, "last segment") || strings.Contains(c.name, "in the index")) && before.Clean() {
+			if !c.clean && (strings.HasPrefix(c.name, "last segment") || strings.Contains(c.name, "in the index")) &&
+				before.Clean() {
 				require.NotEmpty(t, before.Torn, "a power cut does that, too")
 			} else {
 				require.Equal(t, c.clean, before.Clean(), "%v", before.Problems)

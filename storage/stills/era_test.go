@@ -19,8 +19,9 @@ import (
 // shift is by how much the clock of the tests below was wrong.
 const shift = 20000*day + 1234567*time.Millisecond
 
-// TestEra stores stills and a gap under a clock of 1970, with restarts: after Settle all stand at their right times, also those
-// that come later into the same segment, and also after another restart and a repair.
+// TestEra stores stills and a gap under a clock of 1970, with restarts: after Settle all stand at
+// their right times, also those that come later into the same segment, and also after another
+// restart and a repair.
 func TestEra(t *testing.T) {
 	dir := memDir(t)
 	r, err := Open(dir, small)
@@ -81,7 +82,8 @@ func TestEra(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, frames, len(list))
 		gaps := r.Gaps("cam", time.Time{}, time.Time{})
-		require.Equal(t, []Gap{{"cam", gapFrom, gapTo, "away"}, {"cam", epoch.Add(130 * time.Second), epoch.Add(140 * time.Second), "later"},
+		require.Equal(t, []Gap{{"cam", gapFrom, gapTo, "away"},
+			{"cam", epoch.Add(130 * time.Second), epoch.Add(140 * time.Second), "later"},
 			{"cam", gapTo.Add(time.Hour), time.Time{}, "for good"}}, gaps)
 		_, _, ok := r.EraExtent(7)
 		require.False(t, ok)
@@ -110,8 +112,8 @@ func TestEra(t *testing.T) {
 	look()
 }
 
-// TestErasAgainstAModel steps through starts with clocks that are true, untrue, and made true later, in any order, and compares
-// with a map.
+// TestErasAgainstAModel steps through starts with clocks that are true, untrue, and made true
+// later, in any order, and compares with a map.
 func TestErasAgainstAModel(t *testing.T) {
 	for seed := range uint64(6) {
 		rng := rand.New(rand.NewPCG(seed, 9))
@@ -128,7 +130,8 @@ func TestErasAgainstAModel(t *testing.T) {
 			}
 			r.SetEra(untrue)
 			for i := range rng.IntN(80) {
-				s := still("cam", Preview, time.Duration(era)*time.Hour+time.Duration(rng.IntN(3000))*time.Second+time.Duration(i), 100+rng.IntN(3000))
+				s := still("cam", Preview, time.Duration(era)*time.Hour+time.Duration(rng.IntN(3000))*time.Second+
+					time.Duration(i), 100+rng.IntN(3000))
 				if model[untrue] == nil {
 					model[untrue] = map[int64]Still{}
 				}
@@ -183,8 +186,8 @@ func TestErasAgainstAModel(t *testing.T) {
 	}
 }
 
-// TestSettleCutOff cuts Settle off at each operation of the file system: after the next start it is called again, and every still
-// stands at its right time, none moved twice.
+// TestSettleCutOff cuts Settle off at each operation of the file system: after the next start it is
+// called again, and every still stands at its right time, none moved twice.
 func TestSettleCutOff(t *testing.T) {
 	for k := 1; ; k++ {
 		dir := memDir(t)
@@ -221,8 +224,9 @@ func TestSettleCutOff(t *testing.T) {
 	}
 }
 
-// What was stamped with an untrue time, and comes when the ring has been told by how much the era was wrong, is stored with its right time,
-// before the era is settled and after; what comes with a true time meanwhile keeps it.
+// What was stamped with an untrue time, and comes when the ring has been told by how much the era
+// was wrong, is stored with its right time, before the era is settled and after; what comes with a
+// true time meanwhile keeps it.
 func TestStillsOfAnEraThatIsOver(t *testing.T) {
 	const shift = 300 * 24 * time.Hour
 	r := open(t, t.TempDir(), Options{MaxBytes: 64 << 20})
@@ -247,5 +251,6 @@ func TestStillsOfAnEraThatIsOver(t *testing.T) {
 	for _, s := range list {
 		requireStill(t, r, s, At, s.Time)
 	}
-	require.Equal(t, []Gap{{Camera: "cam", From: epoch.Add(10 * time.Second), To: epoch.Add(20 * time.Second), Reason: "away"}}, r.Gaps("cam", time.Time{}, time.Time{}))
+	require.Equal(t, []Gap{{Camera: "cam", From: epoch.Add(10 * time.Second), To: epoch.Add(20 * time.Second),
+		Reason: "away"}}, r.Gaps("cam", time.Time{}, time.Time{}))
 }

@@ -2,8 +2,8 @@ package stills
 
 import "time"
 
-// expire drops the segments all of whose stills are older than MaxAge, and closes a segment that is being written for so
-// long that it would keep old ones. appendMu is held.
+// expire drops the segments all of whose stills are older than MaxAge, and closes a segment that is
+// being written for so long that it would keep old ones. appendMu is held.
 func (r *Ring) expire() {
 	wall, up := r.clock()
 	isSteady := r.steady.look(wall, up)
@@ -15,8 +15,8 @@ func (r *Ring) expire() {
 			r.retire(l)
 		}
 	}
-	// A segment is at least as old as those that were begun after it: a clock that was ahead when it was filled does not
-	// keep it.
+	// A segment is at least as old as those that were begun after it: a clock that was ahead when
+	// it was filled does not keep it.
 	var age time.Duration
 	var old []*member
 	for i := len(r.segments) - 1; i >= 0; i-- {

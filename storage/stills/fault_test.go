@@ -16,7 +16,8 @@ import (
 	"vmsbridge/storage/vfs"
 )
 
-// faulty fails operation k, and with all set every later one too, as if the process had ended there.
+// faulty fails operation k, and with all set every later one too, as if the process had ended
+// there.
 type faulty struct {
 	mu  sync.Mutex
 	n   int
@@ -82,8 +83,9 @@ func requireFound(t *testing.T, r *Ring, s Still) {
 	require.True(t, bytes.Equal(s.JPEG, got.JPEG))
 }
 
-// TestFaultAtEveryOperation fails operation 1, 4, 7 … of the scenario, on a real disk, until it ends without reaching it. What Append took
-// and the cap did not drop is there afterwards, and the ring is in order.
+// TestFaultAtEveryOperation fails operation 1, 4, 7 … of the scenario, on a real disk, until it
+// ends without reaching it. What Append took and the cap did not drop is there afterwards, and the
+// ring is in order.
 func TestFaultAtEveryOperation(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -109,7 +111,8 @@ func TestFaultAtEveryOperation(t *testing.T) {
 				require.NoError(t, err, what)
 				s := r.Stats()
 				require.Zero(t, s.DamagedRecords+s.DamagedIndexes, what)
-				// Of the taken ones, the last ones are there without a hole; the first ones may have been dropped.
+				// Of the taken ones, the last ones are there without a hole; the first ones may
+				// have been dropped.
 				missing := -1
 				for i, st := range taken {
 					got, err := r.Find(st.Camera, st.Kind, At, st.Time)
@@ -138,7 +141,8 @@ func TestFaultAtEveryOperation(t *testing.T) {
 	}
 }
 
-// TestDeadDisk has the device refuse writes: the ring is not emptied in vain, and goes on when they work again.
+// TestDeadDisk has the device refuse writes: the ring is not emptied in vain, and goes on when they
+// work again.
 func TestDeadDisk(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -167,7 +171,8 @@ func TestDeadDisk(t *testing.T) {
 			had := r.Stats().Stills
 			kill(true)
 			for i := range 200 {
-				require.ErrorIs(t, r.Append(still("cam", Preview, time.Duration(200+i)*time.Second, 14000)), syscall.EIO)
+				require.ErrorIs(t, r.Append(still("cam", Preview, time.Duration(200+i)*time.Second, 14000)),
+					syscall.EIO)
 			}
 			require.Greater(t, r.Stats().Stills, had-10, "writes that fail cost a segment or two")
 			kill(false)

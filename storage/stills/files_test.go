@@ -41,7 +41,8 @@ func (f *countedFile) Close() error {
 	return f.File.Close()
 }
 
-// TestFilesStayOpen: the segments asked of last stay open, a bounded number of them, and none that was dropped or after Close.
+// TestFilesStayOpen: the segments asked of last stay open, a bounded number of them, and none that
+// was dropped or after Close.
 func TestFilesStayOpen(t *testing.T) {
 	c := &counted{FS: vfs.OS}
 	opts := small
@@ -96,7 +97,8 @@ func TestFilesUnderLoad(t *testing.T) {
 					return
 				default:
 				}
-				if _, err := r.Find("cam", Preview, After, epoch.Add(time.Duration(i%500)*time.Second)); err != nil && reason(t, err) == ReasonDamaged {
+				if _, err := r.Find("cam", Preview, After, epoch.Add(time.Duration(i%500)*time.Second)); err != nil &&
+					reason(t, err) == ReasonDamaged {
 					t.Error(err)
 				}
 			}

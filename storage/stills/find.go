@@ -21,10 +21,11 @@ func (r *Ring) After(camera string, k Kind, t time.Time) (Still, error) {
 	return r.Find(camera, k, After, t)
 }
 
-// Find is the still that op and t mean, among those of that camera and kind. The checksum of its record was verified; one
-// that is damaged is counted, left out from then on, and the next in op's direction is taken. So is the next where the device
-// refuses to read one, but only a few times for one question. If there is none, the error is a *NoneError that says why. The result
-// is the caller's. Find reads one file and waits for no flush.
+// Find is the still that op and t mean, among those of that camera and kind. The checksum of its
+// record was verified; one that is damaged is counted, left out from then on, and the next in op's
+// direction is taken. So is the next where the device refuses to read one, but only a few times for
+// one question. If there is none, the error is a *NoneError that says why. The result is the
+// caller's. Find reads one file and waits for no flush.
 func (r *Ring) Find(camera string, k Kind, op Op, t time.Time) (Still, error) {
 	still, err := r.find(camera, k, op, form.ClampNanos(t))
 	if none, ok := errors.AsType[*NoneError](err); ok {
@@ -104,7 +105,8 @@ func (f *refusals) note(s *index.Segment) {
 // forget leaves a damaged still out from now on.
 func (r *Ring) forget(key form.Key, loc index.Location) {
 	r.stats.badRecords.Add(1)
-	r.log.Warn("damaged still was skipped", "camera", key.Camera, "kind", key.Kind.String(), "segment", loc.Seg.Path, "offset", loc.Place)
+	r.log.Warn("damaged still was skipped", "camera", key.Camera, "kind", key.Kind.String(), "segment", loc.Seg.Path,
+		"offset", loc.Place)
 	r.index.Forget(key, loc)
 }
 
@@ -114,7 +116,8 @@ func (r *Ring) read(loc index.Location, key form.Key) (Still, error) {
 	if err != nil {
 		return Still{}, err
 	}
-	jpeg, err := loc.Seg.ReadStill(f.File, key, form.Entry{Time: loc.Time - loc.Shift, Place: loc.Place, Size: loc.Size})
+	jpeg, err := loc.Seg.ReadStill(f.File, key, form.Entry{Time: loc.Time - loc.Shift, Place: loc.Place,
+		Size: loc.Size})
 	r.files.Give(f, err != nil)
 	if err != nil {
 		return Still{}, err
@@ -122,7 +125,8 @@ func (r *Ring) read(loc index.Location, key form.Key) (Still, error) {
 	return Still{Camera: key.Camera, Kind: key.Kind, Time: form.Time(loc.Time), JPEG: jpeg}, nil
 }
 
-// Newest is the time of a camera's newest still of a kind; ok is false if there is none. It reads nothing from the disk.
+// Newest is the time of a camera's newest still of a kind; ok is false if there is none. It reads
+// nothing from the disk.
 func (r *Ring) Newest(camera string, k Kind) (t time.Time, ok bool) {
 	newest, ok := r.index.Newest(form.Key{Camera: camera, Kind: k})
 	if !ok {

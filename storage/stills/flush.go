@@ -10,15 +10,18 @@ import (
 )
 
 const (
-	// fewBytes is too little for a flush: the device takes 4 KiB for a still of one byte, and where the last page stays open
-	// (see segment.Writer.ClosePage), the next flush writes it again. Of 256 KiB, half a page is 0.8 %.
+	// fewBytes is too little for a flush: the device takes 4 KiB for a still of one byte, and where
+	// the last page stays open (see segment.Writer.ClosePage), the next flush writes it again. Of
+	// 256 KiB, half a page is 0.8 %.
 	fewBytes = 256 << 10
-	// patience bounds how many times FlushEvery few bytes wait, and longestWait how long, where FlushEvery itself is not longer.
+	// patience bounds how many times FlushEvery few bytes wait, and longestWait how long, where
+	// FlushEvery itself is not longer.
 	patience, longestWait = 3, 10 * time.Second
 )
 
-// flushLoop flushes every FlushEvery until Close, and when segments became full, if there is something to flush: all stills of that time at once, which
-// spares a flash card. Where little waits, it waits for more.
+// flushLoop flushes every FlushEvery until Close, and when segments became full, if there is
+// something to flush: all stills of that time at once, which spares a flash card. Where little
+// waits, it waits for more.
 func (r *Ring) flushLoop() {
 	ticker := time.NewTicker(r.opts.FlushEvery)
 	defer ticker.Stop()
@@ -56,8 +59,8 @@ func (r *Ring) flushLoop() {
 	}
 }
 
-// fewWait says whether the stills not yet flushed are worth no flush. One that nothing waits for costs nothing, so that what comes
-// next has its whole time. appendMu is held.
+// fewWait says whether the stills not yet flushed are worth no flush. One that nothing waits for
+// costs nothing, so that what comes next has its whole time. appendMu is held.
 func (r *Ring) fewWait() bool {
 	var n int64
 	for _, l := range r.lanes {
@@ -145,8 +148,8 @@ func (r *Ring) wrote(n int64) {
 	r.wear.Add(n, up)
 }
 
-// finish flushes and closes full segments, and returns those that could not be flushed; if they become too many, they are
-// given up. appendMu is held.
+// finish flushes and closes full segments, and returns those that could not be flushed; if they
+// become too many, they are given up. appendMu is held.
 func (r *Ring) finish(work []*member) (failed []*member) {
 	for _, m := range work {
 		f := m.writer.BeginFlush()
@@ -160,7 +163,8 @@ func (r *Ring) finish(work []*member) (failed []*member) {
 		_ = m.writer.Close() // it is flushed, and read through another
 	}
 	for len(failed) > mostFailed {
-		r.log.Error("a segment of stills could not be flushed to the device; a power cut may cost it", "segment", failed[0].Path)
+		r.log.Error("a segment of stills could not be flushed to the device; a power cut may cost it", "segment",
+			failed[0].Path)
 		_ = failed[0].writer.Close()
 		failed = failed[1:]
 	}

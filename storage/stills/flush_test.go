@@ -13,8 +13,8 @@ import (
 	"vmsbridge/storage/vfs"
 )
 
-// TestFailedFlush has a flush fail once. The system takes what it should have brought to the device for written, so a second
-// fsync alone would say that all is well; and then the power goes.
+// TestFailedFlush has a flush fail once. The system takes what it should have brought to the device
+// for written, so a second fsync alone would say that all is well; and then the power goes.
 func TestFailedFlush(t *testing.T) {
 	for name, stills := range map[string]int{"of the open segment": 3, "of full segments too": 20} {
 		t.Run(name, func(t *testing.T) {
@@ -44,7 +44,8 @@ func TestFailedFlush(t *testing.T) {
 	}
 }
 
-// TestFewBytesWait: a flush waits for more where little is there, but not for ever; many bytes do not wait.
+// TestFewBytesWait: a flush waits for more where little is there, but not for ever; many bytes do
+// not wait.
 func TestFewBytesWait(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -57,7 +58,8 @@ func TestFewBytesWait(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var syncs atomic.Int64
-				opts := Options{MaxBytes: 8 << 20, SegmentBytes: 1 << 20, MinFree: -1, FlushEvery: 50 * time.Millisecond}
+				opts := Options{MaxBytes: 8 << 20, SegmentBytes: 1 << 20, MinFree: -1,
+					FlushEvery: 50 * time.Millisecond}
 				opts.FS = vfs.Inject(vfs.NewDisk(16<<20), func(op vfs.Op) error {
 					if op.Kind == vfs.OpSync {
 						syncs.Add(1)

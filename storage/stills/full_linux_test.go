@@ -42,8 +42,8 @@ func TestFullDisk(t *testing.T) {
 	require.GreaterOrEqual(t, r.Stats().Segments, before)
 }
 
-// TestCapCountsOpenFiles looks at the file system itself: a segment that is deleted before it was flushed must not go on to
-// take its space.
+// TestCapCountsOpenFiles looks at the file system itself: a segment that is deleted before it was
+// flushed must not go on to take its space.
 func TestCapCountsOpenFiles(t *testing.T) {
 	dir := tinydisk.New(t, 2<<20)
 	opts := small

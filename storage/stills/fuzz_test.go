@@ -10,7 +10,8 @@ import (
 	"vmsbridge/storage/stills/form"
 )
 
-// FuzzOpen opens a ring of which one stretch was overwritten: it opens, goes on, and gives back nothing but what was put in.
+// FuzzOpen opens a ring of which one stretch was overwritten: it opens, goes on, and gives back
+// nothing but what was put in.
 func FuzzOpen(f *testing.F) {
 	f.Add(uint32(0), []byte{1})
 	f.Add(uint32(64), []byte{0, 0, 0, 0})
@@ -30,8 +31,8 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// FuzzRevive takes a segment that has lost both ends, in which good records stand among any bytes: they are found, and
-// nothing but what was put in.
+// FuzzRevive takes a segment that has lost both ends, in which good records stand among any bytes:
+// they are found, and nothing but what was put in.
 func FuzzRevive(f *testing.F) {
 	f.Add([]byte{}, uint32(0))
 	f.Add(bytes.Repeat([]byte{0xd9, 0xe1, 0xa7, 0x53}, 50), uint32(9))

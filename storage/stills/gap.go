@@ -18,9 +18,10 @@ type Gap struct {
 	Reason string    // a sentence's end for a person: "wrong user name or password"
 }
 
-// Gap notes that the camera gave no pictures from from to to, and why, so that Find can say so. A zero to means that it
-// lasts; a later call with the same from takes the place of the earlier one. The note lives as long as the stills of its
-// time of writing, and one of a gap that lasts for as long as it lasts. Errors and durability are those of Append; a reason over 1000 bytes is cut.
+// Gap notes that the camera gave no pictures from from to to, and why, so that Find can say so. A
+// zero to means that it lasts; a later call with the same from takes the place of the earlier one.
+// The note lives as long as the stills of its time of writing, and one of a gap that lasts for as
+// long as it lasts. Errors and durability are those of Append; a reason over 1000 bytes is cut.
 func (r *Ring) Gap(camera string, from, to time.Time, reason string) error {
 	return noted(camera, r.appendGap(camera, from, to, reason, nil))
 }
@@ -82,7 +83,8 @@ func (r *Ring) writeNote(n form.Note) error {
 	return nil
 }
 
-// Gaps is the camera's noted gaps that touch the time from from to to, in order. Zero times do not bound.
+// Gaps is the camera's noted gaps that touch the time from from to to, in order. Zero times do not
+// bound.
 func (r *Ring) Gaps(camera string, from, to time.Time) []Gap {
 	lo, hi := int64(form.NoEnd), int64(math.MaxInt64)
 	if !from.IsZero() {

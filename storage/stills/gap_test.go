@@ -53,7 +53,8 @@ func TestGaps(t *testing.T) {
 	requireClean(t, dir)
 }
 
-// TestGapThatLasts outlives the segment in which it was noted, also over restarts, until it is over.
+// TestGapThatLasts outlives the segment in which it was noted, also over restarts, until it is
+// over.
 func TestGapThatLasts(t *testing.T) {
 	dir := memDir(t)
 	opts := small

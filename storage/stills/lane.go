@@ -71,7 +71,8 @@ func (r *Ring) retire(l *lane) {
 	}
 }
 
-// begin makes a new segment for a lane, dropping old ones until it fits the cap, MinFree and the disk.
+// begin makes a new segment for a lane, dropping old ones until it fits the cap, MinFree and the
+// disk.
 func (r *Ring) begin(l *lane) error {
 	if time.Now().Before(r.retryAt) {
 		return ErrFull
@@ -103,8 +104,8 @@ func (r *Ring) begin(l *lane) error {
 	}
 }
 
-// create makes a lane's next segment. A name that something has which is no segment of ours, a folder or a link, is passed over:
-// Open has not seen it.
+// create makes a lane's next segment. A name that something has which is no segment of ours, a
+// folder or a link, is passed over: Open has not seen it.
 func (r *Ring) create(l *lane, size int64) error {
 	wall, up := r.clock()
 	for taken := 0; ; taken++ {
@@ -135,5 +136,6 @@ func (r *Ring) tooLittleFree(size int64) bool {
 	return err == nil && r.opts.MinFree > 0 && free < r.opts.MinFree+size
 }
 
-// full says whether dropping segments may help. A limit on the size of one file is not of that kind.
+// full says whether dropping segments may help. A limit on the size of one file is not of that
+// kind.
 func full(err error) bool { return vfs.IsFull(err) && !isFileLimit(err) }

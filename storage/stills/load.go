@@ -86,7 +86,10 @@ func (r *Ring) load() error {
 		r.adopt(l, l == unsealed[l.Lane])
 	}
 	if len(r.segments) > 0 && removed {
-		r.next = slices.MaxFunc(r.segments, func(a, b *member) int { return cmp.Compare(a.Number, b.Number) }).Number + 1 // they held nothing
+		// they held nothing
+		r.next = slices.MaxFunc(r.segments, func(a, b *member) int {
+			return cmp.Compare(a.Number, b.Number)
+		}).Number + 1
 	}
 	slices.SortFunc(r.segments, func(a, b *member) int { return cmp.Compare(a.Number, b.Number) })
 	r.index.Loads(0, 0)
@@ -94,9 +97,11 @@ func (r *Ring) load() error {
 }
 
 const (
-	// loadAtOnce is how many segments are read before they are adopted, and after how many times that garbage is collected.
+	// loadAtOnce is how many segments are read before they are adopted, and after how many times
+	// that garbage is collected.
 	loadAtOnce, collectEvery = 64, 4
-	// loaders read side by side where there are many segments: a flash card answers several at once sooner.
+	// loaders read side by side where there are many segments: a flash card answers several at once
+	// sooner.
 	loaders = 4
 )
 
@@ -128,7 +133,8 @@ func (r *Ring) readOne(rd *segment.Reader, e vfs.Entry) (*segment.Found, error) 
 	}
 	switch n, err := rd.Revive(e, number); {
 	case err != nil:
-		r.log.Warn("a segment of stills that has lost both ends cannot be given new ones", "segment", l.Path, "error", err)
+		r.log.Warn("a segment of stills that has lost both ends cannot be given new ones", "segment", l.Path, "error",
+			err)
 	case n > 0:
 		r.stats.badSegments.Add(1)
 		r.log.Warn("a segment of stills had lost both ends, and got new ones", "segment", l.Path, "records", n)

@@ -31,7 +31,8 @@ func still(camera string, k Kind, at time.Duration, n int) Still {
 	return Still{camera, k, epoch.Add(at), picture(uint64(at)+uint64(k), n)}
 }
 
-// begun puts the first n stills of a camera into a ring, a second apart, each of size bytes, and returns them.
+// begun puts the first n stills of a camera into a ring, a second apart, each of size bytes, and
+// returns them.
 func begun(t testing.TB, r *Ring, k Kind, n, size int) []Still {
 	t.Helper()
 	list := make([]Still, n)
@@ -105,8 +106,8 @@ func reason(t testing.TB, err error) Reason {
 	return none.Reason
 }
 
-// survey is how many of the stills are found by their time; each that is found is as it was, and asking before any time
-// gives the one that survived next.
+// survey is how many of the stills are found by their time; each that is found is as it was, and
+// asking before any time gives the one that survived next.
 func survey(t *testing.T, r *Ring, list []Still) (found int) {
 	t.Helper()
 	var last *Still

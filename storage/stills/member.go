@@ -7,8 +7,8 @@ import (
 	"vmsbridge/storage/stills/segment"
 )
 
-// member is a segment of the ring: its file, what the index has of it, and what the ring guards of it. Once it is in the ring, its fields do not
-// change, except where a lock is named.
+// member is a segment of the ring: its file, what the index has of it, and what the ring guards of
+// it. Once it is in the ring, its fields do not change, except where a lock is named.
 type member struct {
 	index.Segment
 	broken error // why nothing of it can be read
@@ -32,8 +32,8 @@ func (r *Ring) totalLocked() (total int64) {
 	return total
 }
 
-// age is for how long a segment has been full. One that an earlier process filled counts by the wall clock; a time in the
-// future counts as now.
+// age is for how long a segment has been full. One that an earlier process filled counts by the
+// wall clock; a time in the future counts as now.
 func (m *member) age(wall time.Time, up time.Duration) time.Duration {
 	switch {
 	case m.sealedUp > 0:

@@ -16,14 +16,16 @@ import (
 	"vmsbridge/storage/vfs"
 )
 
-// TestAMissingSegmentIsFound wherever it was, but for the ends: the oldest may have been dropped. A repair notes it, and it is told no more.
+// TestAMissingSegmentIsFound wherever it was, but for the ends: the oldest may have been dropped. A
+// repair notes it, and it is told no more.
 func TestAMissingSegmentIsFound(t *testing.T) {
 	dir := t.TempDir()
 	o := Options{MaxBytes: 64 << 20, SegmentBytes: 128 << 10, MinFree: -1}
 	r, err := Open(dir, o)
 	require.NoError(t, err)
 	for i := range 400 {
-		require.NoError(t, r.Append(Still{"cam", Preview, epoch.Add(time.Duration(i) * time.Minute), picture(uint64(i), 3000)}))
+		require.NoError(t, r.Append(Still{"cam", Preview, epoch.Add(time.Duration(i) * time.Minute),
+			picture(uint64(i), 3000)}))
 	}
 	require.NoError(t, r.Close())
 	rep, err := Check(dir)
@@ -52,8 +54,8 @@ func TestAMissingSegmentIsFound(t *testing.T) {
 	require.Empty(t, rep.Problems)
 }
 
-// TestNoSegmentIsMissingThatWasDropped: a small ring goes round for days under changing load, with power cuts; what it drops itself is not
-// told.
+// TestNoSegmentIsMissingThatWasDropped: a small ring goes round for days under changing load, with
+// power cuts; what it drops itself is not told.
 func TestNoSegmentIsMissingThatWasDropped(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -71,7 +73,8 @@ func TestNoSegmentIsMissingThatWasDropped(t *testing.T) {
 				if rng.IntN(3) == 0 {
 					cam = "cam0" // more than its share
 				}
-				require.NoError(t, r.Append(Still{cam, Preview, now.Add(time.Duration(i)), picture(uint64(i), 500+rng.IntN(9000))}))
+				require.NoError(t,
+					r.Append(Still{cam, Preview, now.Add(time.Duration(i)), picture(uint64(i), 500+rng.IntN(9000))}))
 				if rng.IntN(2) == 0 {
 					require.NoError(t, r.Flush())
 				}
@@ -88,15 +91,17 @@ func TestNoSegmentIsMissingThatWasDropped(t *testing.T) {
 
 func auditOf(fs vfs.FS) (Report, error) { return audit.Check(fs, "ring") }
 
-// TestWhatAPowerCutLeavesIsNoDamage, as it is found before the next start, where stills are flushed as they should be.
+// TestWhatAPowerCutLeavesIsNoDamage, as it is found before the next start, where stills are flushed
+// as they should be.
 func TestWhatAPowerCutLeavesIsNoDamage(t *testing.T) {
 	torn := 0
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		disk := vfs.NewDisk(16 << 20)
 		var up atomic.Int64
-		r, err := Open("ring", Options{MaxBytes: 8 << 20, SegmentBytes: 128 << 10, MinFree: -1, FS: disk, FlushEvery: time.Hour,
-			Clock: func() (time.Time, time.Duration) { d := time.Duration(up.Load()); return epoch.Add(d), d }})
+		r, err := Open("ring", Options{MaxBytes: 8 << 20, SegmentBytes: 128 << 10, MinFree: -1, FS: disk,
+			FlushEvery: time.Hour,
+			Clock:      func() (time.Time, time.Duration) { d := time.Duration(up.Load()); return epoch.Add(d), d }})
 		require.NoError(t, err)
 		for i := range 50 + rng.IntN(60) {
 			now := epoch.Add(time.Duration(up.Add(int64(time.Second))))

@@ -50,7 +50,8 @@ func (e *NoneError) Error() string {
 		if !e.Gap.To.IsZero() {
 			end = "to " + e.Gap.To.Format(userTime)
 		}
-		return s + fmt.Sprintf("the camera gave no pictures from %s %s: %s", e.Gap.From.Format(userTime), end, e.Gap.Reason)
+		return s + fmt.Sprintf("the camera gave no pictures from %s %s: %s", e.Gap.From.Format(userTime), end,
+			e.Gap.Reason)
 	case ReasonNever:
 		return s + "none was ever recorded"
 	case ReasonPruned:

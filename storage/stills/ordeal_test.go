@@ -21,8 +21,8 @@ import (
 	"vmsbridge/storage/vfs"
 )
 
-// ordeal is a ring's life on a disk in memory that goes wrong at operation k, and then loses its power: what was flushed must
-// be found, and nothing but what was put in.
+// ordeal is a ring's life on a disk in memory that goes wrong at operation k, and then loses its
+// power: what was flushed must be found, and nothing but what was put in.
 type ordeal struct {
 	seed  uint64
 	k     int
@@ -80,7 +80,8 @@ const ordealDir = "/stills"
 func newOrdeal(seed uint64, k int, fails func(vfs.Op, int, int) error) *ordeal {
 	o := &ordeal{seed: seed, k: k, fails: fails, disk: vfs.NewDisk(12 * 64 << 10), put: map[string][][]byte{}}
 	o.clock.wall = epoch
-	o.opts = Options{MaxBytes: 10 * 64 << 10, SegmentBytes: 64 << 10, FlushEvery: time.Hour, MinFree: 64 << 10, Cameras: 3, MaxAge: 3 * day, Clock: o.clock.clock}
+	o.opts = Options{MaxBytes: 10 * 64 << 10, SegmentBytes: 64 << 10, FlushEvery: time.Hour, MinFree: 64 << 10,
+		Cameras: 3, MaxAge: 3 * day, Clock: o.clock.clock}
 	var mu sync.Mutex // the flusher may be at work too
 	o.opts.FS = vfs.Inject(o.disk, func(op vfs.Op) error {
 		mu.Lock()
@@ -96,8 +97,8 @@ func newOrdeal(seed uint64, k int, fails func(vfs.Op, int, int) error) *ordeal {
 
 func (s *Still) key() string { return fmt.Sprint(s.Camera, s.Kind, s.Time.UnixNano()) }
 
-// run lives through it: three rounds of opening, storing, flushing, asking. Round by round the draws are the same for a seed,
-// whatever fails.
+// run lives through it: three rounds of opening, storing, flushing, asking. Round by round the
+// draws are the same for a seed, whatever fails.
 func (o *ordeal) run(t *testing.T, stills int) {
 	rng := rand.New(rand.NewPCG(o.seed, 7))
 	now := epoch
@@ -112,7 +113,8 @@ func (o *ordeal) run(t *testing.T, stills int) {
 				o.clock.step(time.Duration(rng.IntN(200)-100) * time.Hour)
 			}
 			now = now.Add(time.Duration(rng.IntN(40)-4) * time.Second)
-			s := Still{[]string{"noisy", "noisy", "noisy", "calm", "rare"}[rng.IntN(5)], Kind(1 + rng.IntN(2)), now, picture(rng.Uint64(), 1+rng.IntN(9000))}
+			s := Still{[]string{"noisy", "noisy", "noisy", "calm", "rare"}[rng.IntN(5)], Kind(1 + rng.IntN(2)), now,
+				picture(rng.Uint64(), 1+rng.IntN(9000))}
 			what := rng.IntN(30)
 			if r == nil {
 				continue
@@ -162,8 +164,8 @@ func (o *ordeal) flush(r *Ring) {
 	}
 }
 
-// flushed notes what a flush brought to the device: not the stills of a segment that was dropped before, whose file may be there all
-// the same, since the disk would not delete it.
+// flushed notes what a flush brought to the device: not the stills of a segment that was dropped
+// before, whose file may be there all the same, since the disk would not delete it.
 func (o *ordeal) flushed(r *Ring) {
 	o.look(r)
 	for i := range o.stored {
@@ -234,7 +236,8 @@ func (o *ordeal) end(t *testing.T, n int) {
 				continue
 			}
 			dropped := !o.live[s.segment] || r.Stats().DroppedSegments > 0 && !there[s.segment]
-			require.False(t, s.flushed && !dropped, "%s, luck %d: a flushed still in segment %d is lost: %v", o.what(), luck, s.segment, err)
+			require.False(t, s.flushed && !dropped, "%s, luck %d: a flushed still in segment %d is lost: %v", o.what(),
+				luck, s.segment, err)
 		}
 		for _, camera := range []string{"noisy", "calm", "rare"} {
 			frames, _, err := r.Range(camera, 0, time.Time{}, time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC), 0)
@@ -252,13 +255,15 @@ func (o *ordeal) end(t *testing.T, n int) {
 		rep, err := audit.Check(disk, ordealDir)
 		require.NoError(t, err)
 		if !rep.Clean() {
-			// A new segment of which nothing whole arrived, and not its ends either, is not Open's to delete. And where a
-			// process ended after a flush that failed, the next one cannot know that what it reads is on no device.
+			// A new segment of which nothing whole arrived, and not its ends either, is not Open's
+			// to delete. And where a process ended after a flush that failed, the next one cannot
+			// know that what it reads is on no device.
 			for _, p := range rep.Problems {
 				if slices.ContainsFunc(o.stored, func(s stored) bool { return s.doomed }) {
 					break
 				}
-				// Its stills are hours apart, so one whose name did not arrive looks like one that was lost.
+				// Its stills are hours apart, so one whose name did not arrive looks like one that
+				// was lost.
 				if !strings.Contains(p.What, "was not dropped") {
 					require.Contains(t, p.What, "neither of its ends can be read", "%s, luck %d", o.what(), luck)
 				}
@@ -274,7 +279,8 @@ func (o *ordeal) end(t *testing.T, n int) {
 	}
 }
 
-// TestOrdeal has each disk go wrong at operation 1, 2, 3 … of a ring's life until it ends without reaching it.
+// TestOrdeal has each disk go wrong at operation 1, 2, 3 … of a ring's life until it ends without
+// reaching it.
 func TestOrdeal(t *testing.T) {
 	for name, fails := range ordeals {
 		t.Run(name, func(t *testing.T) {
@@ -293,7 +299,8 @@ func TestOrdeal(t *testing.T) {
 	}
 }
 
-// TestTorture is the same with lives that are drawn, and with rings that rot, for as long as scripts/torture stills says.
+// TestTorture is the same with lives that are drawn, and with rings that rot, for as long as
+// scripts/torture stills says.
 func TestTorture(t *testing.T) {
 	span, err := time.ParseDuration(os.Getenv("TORTURE_FOR"))
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"vmsbridge/storage/vfs"
 )
 
-// scribe is a file system that knows the lowest place that was written since the last look, ends of segments aside.
+// scribe is a file system that knows the lowest place that was written since the last look, ends of
+// segments aside.
 type scribe struct {
 	vfs.FS
 	mu     sync.Mutex
@@ -45,8 +46,8 @@ func (f scribeFile) WriteAt(p []byte, at int64) (int, error) {
 	return f.File.WriteAt(p, at)
 }
 
-// TestPagesAreWrittenOnce: what a flush brought to the device, nothing writes again, so that a power cut meanwhile cannot hurt
-// it, and the device is spared.
+// TestPagesAreWrittenOnce: what a flush brought to the device, nothing writes again, so that a
+// power cut meanwhile cannot hurt it, and the device is spared.
 func TestPagesAreWrittenOnce(t *testing.T) {
 	disk := &scribe{FS: vfs.NewDisk(8 << 20)}
 	opts := Options{MaxBytes: 4 << 20, SegmentBytes: 2 << 20, FlushEvery: time.Hour, MinFree: -1, FS: disk}
@@ -88,7 +89,8 @@ func TestPagesAreWrittenOnce(t *testing.T) {
 	require.Zero(t, end%segment.PageBytes)
 }
 
-// TestLittleLeavesPagesOpen: where little is flushed, closing the page would take more room than the stills do.
+// TestLittleLeavesPagesOpen: where little is flushed, closing the page would take more room than
+// the stills do.
 func TestLittleLeavesPagesOpen(t *testing.T) {
 	r := open(t, memDir(t), small)
 	for i := range 50 {
@@ -98,7 +100,8 @@ func TestLittleLeavesPagesOpen(t *testing.T) {
 	require.Less(t, r.lanes[form.Quiet].file.Place(), uint32(50*1000))
 }
 
-// TestTornBeforeAClosedPage: the last still of a flush did not arrive, and the end of the page did. Nothing was damaged then.
+// TestTornBeforeAClosedPage: the last still of a flush did not arrive, and the end of the page did.
+// Nothing was damaged then.
 func TestTornBeforeAClosedPage(t *testing.T) {
 	dir := memDir(t)
 	opts := small

@@ -13,8 +13,9 @@ import (
 	"vmsbridge/storage/stills/form"
 )
 
-// model is the ring as a plain list, newest appended last. Which stills a ring keeps depends on the sizes of segments; the
-// model only knows in which segment each still was put, and which segments there are.
+// model is the ring as a plain list, newest appended last. Which stills a ring keeps depends on the
+// sizes of segments; the model only knows in which segment each still was put, and which segments
+// there are.
 type model struct {
 	stills []kept
 	live   map[uint64]bool // nil: all
@@ -32,7 +33,8 @@ func (m *model) find(camera string, k Kind, op Op, t time.Time) (best Still, ok 
 			continue
 		}
 		c := s.Time.Compare(t)
-		fits := op == Before && c < 0 || op == AtOrBefore && c <= 0 || op == At && c == 0 || op == AtOrAfter && c >= 0 || op == After && c > 0
+		fits := op == Before && c < 0 || op == AtOrBefore && c <= 0 || op == At && c == 0 || op == AtOrAfter &&
+			c >= 0 || op == After && c > 0
 		if !fits {
 			continue
 		}
@@ -86,7 +88,8 @@ func TestAgainstModel(t *testing.T) {
 			"append": func(t *rapid.T) {
 				h.pass(time.Duration(rapid.SampledFrom([]int{1, 60, 3600}).Draw(t, "later")) * time.Second)
 				// Mostly forward, sometimes the same time, or a step of the clock.
-				now = now.Add(time.Duration(rapid.SampledFrom([]int{1, 1, 1, 1, 0, -3, 50, -50}).Draw(t, "step")) * time.Second)
+				now = now.Add(time.Duration(rapid.SampledFrom([]int{1, 1, 1, 1, 0, -3, 50, -50}).Draw(t,
+					"step")) * time.Second)
 				seed++
 				s := Still{rapid.SampledFrom(cameras).Draw(t, "camera"), rapid.SampledFrom(kinds).Draw(t, "kind"), now,
 					picture(seed, rapid.SampledFrom([]int{1, 7, 8, 900, 9000, 30000, 60000}).Draw(t, "size"))}
@@ -140,7 +143,8 @@ func TestAgainstModel(t *testing.T) {
 				require.NoError(t, r.Close())
 				r, err = Open(sub, opts)
 				require.NoError(t, err)
-				require.Zero(t, r.Stats().DamagedRecords+r.Stats().DamagedIndexes+r.Stats().DamagedSegments+r.Stats().TornRecords)
+				require.Zero(t, r.Stats().DamagedRecords+r.Stats().DamagedIndexes+r.Stats().DamagedSegments+
+					r.Stats().TornRecords)
 			},
 			"flush": func(t *rapid.T) { require.NoError(t, r.Flush()) },
 			"release": func(t *rapid.T) {

@@ -18,10 +18,11 @@ type Frame struct {
 // RangeMost is how many frames Range gives at most.
 const RangeMost = 10_000
 
-// Range lists the stills of a camera from from to to, both included, in order of time, without reading a picture. Kind 0
-// means both kinds. At most limit are listed, and no more than RangeMost; then more is true, and the next page begins a
-// nanosecond behind the last one's time: stills of one time are never parted, so with both kinds a page may hold one more
-// than limit. Stills may be dropped between two pages. A damaged still is listed until somebody tries to read it.
+// Range lists the stills of a camera from from to to, both included, in order of time, without
+// reading a picture. Kind 0 means both kinds. At most limit are listed, and no more than RangeMost;
+// then more is true, and the next page begins a nanosecond behind the last one's time: stills of
+// one time are never parted, so with both kinds a page may hold one more than limit. Stills may be
+// dropped between two pages. A damaged still is listed until somebody tries to read it.
 func (r *Ring) Range(camera string, k Kind, from, to time.Time, limit int) (list []Frame, more bool, err error) {
 	if err := form.CheckCamera(camera); err != nil {
 		return nil, false, fmt.Errorf("list stills: %w", err)

@@ -46,7 +46,8 @@ func TestRange(t *testing.T) {
 	page, more, err := r.Range("cam", Main, at(15), at(50), 0)
 	require.NoError(t, err)
 	require.False(t, more)
-	require.Equal(t, []Frame{{at(20).UTC(), Main, 9020}, {at(30).UTC(), Main, 9030}, {at(40).UTC(), Main, 9040}, {at(50).UTC(), Main, 9050}}, page)
+	require.Equal(t, []Frame{{at(20).UTC(), Main, 9020}, {at(30).UTC(), Main, 9030}, {at(40).UTC(), Main, 9040},
+		{at(50).UTC(), Main, 9050}}, page)
 	page, more, err = r.Range("cam", 0, at(50), at(49), 0)
 	require.NoError(t, err)
 	require.False(t, more)

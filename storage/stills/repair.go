@@ -7,22 +7,24 @@ import (
 	"vmsbridge/storage/stills/repair"
 )
 
-// Repair puts the ring in dir in order, so that Check finds nothing wrong, and says in Report.Repairs what it did. No other
-// process may have the ring open. It never throws a readable still away, nor anything else: what it cannot use, it moves to
-// the folder aside, where nobody looks but a person.
+// Repair puts the ring in dir in order, so that Check finds nothing wrong, and says in
+// Report.Repairs what it did. No other process may have the ring open. It never throws a readable
+// still away, nor anything else: what it cannot use, it moves to the folder aside, where nobody
+// looks but a person.
 //
 //   - A foreign file is moved aside.
-//   - A segment under a wrong name gets its own back; if that is taken, its stills are copied into the ring where the ring
-//     lacks them, and the file is moved aside.
+//   - A segment under a wrong name gets its own back; if that is taken, its stills are copied into
+//     the ring where the ring lacks them, and the file is moved aside.
 //   - So are the stills of a segment that is cut off.
 //   - A segment that has lost both ends gets new ones.
-//   - Damaged stretches of other segments are copied to files aside and marked as holding nothing; a missing or wrong index is
-//     written anew from the records.
+//   - Damaged stretches of other segments are copied to files aside and marked as holding nothing;
+//     a missing or wrong index is written anew from the records.
 //
-// Nothing is dropped for MaxBytes, MinFree or MaxAge here; the next Open sees to that. It needs room for what it copies: on a
-// full disk it leaves such a segment as it is, and so it does one that the device does not give in full; the Report has its problem. Of
-// the options, only SegmentBytes, MaxBytes (which bounds it), Log and FS matter. A *VersionError, and a device that refuses to write,
-// end it; it can be called again.
+// Nothing is dropped for MaxBytes, MinFree or MaxAge here; the next Open sees to that. It needs
+// room for what it copies: on a full disk it leaves such a segment as it is, and so it does one
+// that the device does not give in full; the Report has its problem. Of the options, only
+// SegmentBytes, MaxBytes (which bounds it), Log and FS matter. A *VersionError, and a device that
+// refuses to write, end it; it can be called again.
 func Repair(dir string, opts Options) (Report, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRepair does the same damage to a ring, and repairs it instead of opening it: then nothing is wrong any more, and all
-// stills that can be read are found. A second repair has nothing to do.
+// TestRepair does the same damage to a ring, and repairs it instead of opening it: then nothing is
+// wrong any more, and all stills that can be read are found. A second repair has nothing to do.
 func TestRepair(t *testing.T) {
 	for _, c := range damages {
 		t.Run(c.name, func(t *testing.T) {
@@ -21,7 +21,8 @@ func TestRepair(t *testing.T) {
 			require.NoError(t, err)
 			require.Empty(t, rep.Problems, "%v", rep.Repairs)
 			require.Empty(t, rep.ForeignFiles)
-			require.Equal(t, c.clean && c.stats.ForeignFiles == 0, len(rep.Repairs) == 0 || strings.Contains(c.name, "torn") || c.name == "segment missing", "%v", rep.Repairs)
+			require.Equal(t, c.clean && c.stats.ForeignFiles == 0, len(rep.Repairs) == 0 ||
+				strings.Contains(c.name, "torn") || c.name == "segment missing", "%v", rep.Repairs)
 			again, err := Repair(dir, small)
 			require.NoError(t, err)
 			require.Empty(t, again.Repairs)

@@ -17,7 +17,8 @@ import (
 	"vmsbridge/storage/vfs"
 )
 
-// Ring is an open ring. All methods are safe for concurrent use. Find waits for no write to the device; Append may.
+// Ring is an open ring. All methods are safe for concurrent use. Find waits for no write to the
+// device; Append may.
 type Ring struct {
 	dir  string
 	opts Options
@@ -54,11 +55,12 @@ type Ring struct {
 	stopped sync.WaitGroup
 }
 
-// Open opens the ring in dir, making it if need be, and starts the goroutine that flushes it; Close ends that. One process
-// at a time can have it open. It reads the indexes of full segments and the records of those that were being written, one for
-// each lane, so it takes some milliseconds for each gigabyte and a disk's time for up to two segments. What is damaged is skipped,
-// counted in Stats, and logged; a segment whose index is missing or damaged gets a new one. If the ring is larger than
-// MaxBytes, its oldest segments go.
+// Open opens the ring in dir, making it if need be, and starts the goroutine that flushes it; Close
+// ends that. One process at a time can have it open. It reads the indexes of full segments and the
+// records of those that were being written, one for each lane, so it takes some milliseconds for
+// each gigabyte and a disk's time for up to two segments. What is damaged is skipped, counted in
+// Stats, and logged; a segment whose index is missing or damaged gets a new one. If the ring is
+// larger than MaxBytes, its oldest segments go.
 func Open(dir string, opts Options) (*Ring, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
@@ -66,8 +68,10 @@ func Open(dir string, opts Options) (*Ring, error) {
 	}
 	r := &Ring{
 		dir: dir, opts: opts, fs: opts.FS, log: opts.Log, next: 1,
-		lanes: [form.Lanes]*lane{{id: form.Quiet}, {id: form.Loud}}, share: quota.New(opts.MaxBytes, opts.SegmentBytes, opts.Cameras),
-		index: index.New(), files: segment.NewHandles(opts.FS), clock: opts.Clock, wake: make(chan struct{}, 1), stop: make(chan struct{}),
+		lanes: [form.Lanes]*lane{{id: form.Quiet}, {id: form.Loud}}, share: quota.New(opts.MaxBytes, opts.SegmentBytes,
+			opts.Cameras),
+		index: index.New(), files: segment.NewHandles(opts.FS), clock: opts.Clock, wake: make(chan struct{},
+			1), stop: make(chan struct{}),
 	}
 	if err := r.open(); err != nil {
 		return nil, fmt.Errorf("open stills in %s: %w", dir, err)

@@ -17,7 +17,8 @@ import (
 	"vmsbridge/storage/stills/segment"
 )
 
-// rotten is a ring with everything in it (two cameras of different rates, both kinds, gaps, a settled era), and where each still is.
+// rotten is a ring with everything in it (two cameras of different rates, both kinds, gaps, a
+// settled era), and where each still is.
 type rotten struct {
 	names  []string
 	files  map[string][]byte
@@ -71,7 +72,8 @@ func makeRotten(t *testing.T) *rotten {
 	for key, s := range d.stills {
 		loc, none := r.index.Find(form.Key{Camera: s.Camera, Kind: s.Kind}, At, s.Time.UnixNano(), At, 0)
 		require.Nil(t, none)
-		d.places[key] = stretch{filepath.Base(loc.Seg.Path), int(loc.Place), int(loc.Place + form.RecordSize(len(s.Camera)+len(s.JPEG)))}
+		d.places[key] = stretch{filepath.Base(loc.Seg.Path), int(loc.Place),
+			int(loc.Place + form.RecordSize(len(s.Camera)+len(s.JPEG)))}
 	}
 	require.NoError(t, r.Close())
 	requireClean(t, dir)
@@ -140,7 +142,8 @@ func (d *rotten) spoil(t *testing.T, dir string, rng *rand.Rand) (hits []stretch
 	return hits
 }
 
-// spared says whether a still must have survived: nothing hit its record, nor both ends of its segment.
+// spared says whether a still must have survived: nothing hit its record, nor both ends of its
+// segment.
 func (d *rotten) spared(key string, hits []stretch) bool {
 	p := d.places[key]
 	first, last := false, false
@@ -157,7 +160,8 @@ func (d *rotten) spared(key string, hits []stretch) bool {
 	return !first || !last
 }
 
-// judge opens the ring: what was spared is there, and whatever is there has the bytes that were put in.
+// judge opens the ring: what was spared is there, and whatever is there has the bytes that were put
+// in.
 func (d *rotten) judge(t *testing.T, dir string, opts Options, hits []stretch, what string) {
 	h := &hand{wall: epoch.Add(3 * time.Hour)}
 	opts.Clock = h.clock
@@ -168,7 +172,8 @@ func (d *rotten) judge(t *testing.T, dir string, opts Options, hits []stretch, w
 		if err == nil {
 			require.True(t, bytes.Equal(got.JPEG, s.JPEG), what)
 		} else {
-			require.False(t, d.spared(key, hits), "%s: a still of %s at %+v is lost: %v", what, s.Camera, d.places[key], err)
+			require.False(t, d.spared(key, hits), "%s: a still of %s at %+v is lost: %v", what, s.Camera, d.places[key],
+				err)
 		}
 	}
 	for _, camera := range []string{"fast", "slow"} {
@@ -185,7 +190,8 @@ func (d *rotten) judge(t *testing.T, dir string, opts Options, hits []stretch, w
 				got.Time = got.Time.Add(rottenShift)
 				want, ok = d.stills[got.key()]
 			}
-			require.True(t, ok && bytes.Equal(want.JPEG, got.JPEG), "%s: nobody put the still of %s at %s", what, camera, got.Time)
+			require.True(t, ok && bytes.Equal(want.JPEG, got.JPEG), "%s: nobody put the still of %s at %s", what,
+				camera, got.Time)
 		}
 	}
 	next := still("new", Main, 0, 5000)

@@ -8,7 +8,8 @@ import (
 	"vmsbridge/storage/stills/segment"
 )
 
-// salvage copies the stills of wrecks into the ring, where it lacks them, and moves the wrecks aside.
+// salvage copies the stills of wrecks into the ring, where it lacks them, and moves the wrecks
+// aside.
 func salvage(m *repair.Mender, dir string, o Options, wrecks []*segment.Found) error {
 	o.MaxBytes, o.MinFree, o.MaxAge, o.Registerer = 1<<62, -1, 0, nil
 	for _, l := range wrecks {
@@ -51,7 +52,8 @@ func copyStills(m *repair.Mender, r *Ring, l *segment.Found) (copied, had int, e
 		case h.Type == form.TypeGap:
 			n, ok := form.ReadNote(h, k.Camera, body)
 			n = n.Moved(l.Shift)
-			if !ok || slices.ContainsFunc(r.index.Gaps(k.Camera, n.From, n.From), func(g form.Note) bool { return g.From == n.From }) {
+			if !ok || slices.ContainsFunc(r.index.Gaps(k.Camera, n.From, n.From),
+				func(g form.Note) bool { return g.From == n.From }) {
 				return nil // the ring's own is the later word
 			}
 			g := newGap(n)

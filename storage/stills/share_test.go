@@ -31,14 +31,15 @@ func (h *hand) pass(d time.Duration) {
 }
 func (h *hand) step(d time.Duration) { h.mu.Lock(); h.wall = h.wall.Add(d); h.mu.Unlock() }
 
-// TestNoisyCamera has one camera store a hundred times what the others do, for two days, over restarts and steps of the
-// clock: the others keep their last day without a hole, and of its own the noisy one keeps the newest, and some of each
-// hour before.
+// TestNoisyCamera has one camera store a hundred times what the others do, for two days, over
+// restarts and steps of the clock: the others keep their last day without a hole, and of its own
+// the noisy one keeps the newest, and some of each hour before.
 func TestNoisyCamera(t *testing.T) {
 	const others, size = 3, 2000
 	h := &hand{wall: epoch}
 	opts := Options{MaxBytes: 8 << 20, SegmentBytes: 128 << 10, FlushEvery: time.Hour, MinFree: -1, Clock: h.clock}
-	// A quarter of the ring for each of four cameras' last days is 512 KiB: 262 stills, one in 5.5 minutes.
+	// A quarter of the ring for each of four cameras' last days is 512 KiB: 262 stills, one in 5.5
+	// minutes.
 	const every = 6 * time.Minute
 	dir := memDir(t)
 	r, err := Open(dir, opts)

@@ -8,7 +8,8 @@ import (
 	"vmsbridge/storage/stills/wear"
 )
 
-// Stats is the state of the ring. Counts without "ever since" are of now; the rest counts since Open.
+// Stats is the state of the ring. Counts without "ever since" are of now; the rest counts since
+// Open.
 type Stats struct {
 	Segments int
 	Bytes    int64 // what the segments take on disk, preallocated space included
@@ -32,8 +33,8 @@ type Stats struct {
 	Flushes, FlushErrors    uint64
 
 	LoudBytes int64 // what segments of the loud lane take, of Bytes; see package quota
-	// WrittenBytes is what the ring wrote to the device ever since it was made, in whole pages, without the file system's
-	// own; a crash forgets what was written since a segment became full.
+	// WrittenBytes is what the ring wrote to the device ever since it was made, in whole pages,
+	// without the file system's own; a crash forgets what was written since a segment became full.
 	WrittenBytes   int64
 	WrittenPerDay  int64         // of the last day, or of the time since Open in proportion; 0 in the first minute
 	Endurance      int64         // bytes that the device may be written with in its life; 0 if not known
@@ -61,13 +62,16 @@ func (r *Ring) summed() {
 	r.sizes.loud.Store(loud)
 }
 
-// Stats waits for no device. It walks the index, so it takes some milliseconds for millions of stills; call it for a page, not for a picture.
+// Stats waits for no device. It walks the index, so it takes some milliseconds for millions of
+// stills; call it for a page, not for a picture.
 func (r *Ring) Stats() Stats {
 	c := &r.stats
 	s := Stats{
-		Appended: c.appended.Load(), AppendedBytes: c.appendedBytes.Load(), FailedAppends: c.failed.Load(), Finds: c.finds.Load(),
-		DroppedSegments: c.dropped.Load(), ExpiredSegments: c.expired.Load(), DamagedRecords: c.badRecords.Load(), DamagedSegments: c.badSegments.Load(),
-		DamagedIndexes: c.badIndexes.Load(), TornRecords: c.torn.Load(), ForeignFiles: c.foreign.Load(),
+		Appended: c.appended.Load(), AppendedBytes: c.appendedBytes.Load(), FailedAppends: c.failed.Load(),
+		Finds:           c.finds.Load(),
+		DroppedSegments: c.dropped.Load(), ExpiredSegments: c.expired.Load(), DamagedRecords: c.badRecords.Load(),
+		DamagedSegments: c.badSegments.Load(),
+		DamagedIndexes:  c.badIndexes.Load(), TornRecords: c.torn.Load(), ForeignFiles: c.foreign.Load(),
 		ReadErrors: c.readErrors.Load(), Flushes: c.flushes.Load(), FlushErrors: c.flushErrors.Load(),
 	}
 	s.Segments, s.Bytes, s.LoudBytes = int(r.sizes.segments.Load()), r.sizes.bytes.Load(), r.sizes.loud.Load()

@@ -27,7 +27,8 @@ const (
 // ParseKind reads "preview" or "main".
 func ParseKind(s string) (Kind, error) { return form.ParseKind(s) }
 
-// Op is how a still's time must relate to the time asked for. Of those that do, the nearest is meant.
+// Op is how a still's time must relate to the time asked for. Of those that do, the nearest is
+// meant.
 type Op = index.Op
 
 // The operators.

@@ -15,7 +15,8 @@ import (
 	"vmsbridge/storage/vfs"
 )
 
-// refusing is small on a disk that refuses an operation on the segments that are named from then on.
+// refusing is small on a disk that refuses an operation on the segments that are named from then
+// on.
 func refusing(kind vfs.OpKind, errno syscall.Errno, numbers ...uint64) (opts Options, begin func()) {
 	names := map[string]bool{}
 	for _, n := range numbers {
@@ -32,8 +33,8 @@ func refusing(kind vfs.OpKind, errno syscall.Errno, numbers ...uint64) (opts Opt
 	return opts, func() { on.Store(true) }
 }
 
-// TestSegmentsThatCannotBeDeleted cost an append each, and their room; the ring goes on. Where nothing can be deleted, no more than
-// a few leave the index.
+// TestSegmentsThatCannotBeDeleted cost an append each, and their room; the ring goes on. Where
+// nothing can be deleted, no more than a few leave the index.
 func TestSegmentsThatCannotBeDeleted(t *testing.T) {
 	fill := func(t *testing.T, r *Ring, from, n int) (failed int) {
 		for i := from; i < from+n; i++ {
@@ -95,7 +96,8 @@ func live(r *Ring) (list []*member) {
 	return list
 }
 
-// TestMaxAgeBehindASegmentThatCannotBeDeleted: what is older than max_age goes, though one file stays.
+// TestMaxAgeBehindASegmentThatCannotBeDeleted: what is older than max_age goes, though one file
+// stays.
 func TestMaxAgeBehindASegmentThatCannotBeDeleted(t *testing.T) {
 	opts, begin := refusing(vfs.OpRemove, syscall.EPERM, 2)
 	begin()
@@ -117,7 +119,8 @@ func TestMaxAgeBehindASegmentThatCannotBeDeleted(t *testing.T) {
 	require.Equal(t, ReasonPruned, reason(t, err))
 }
 
-// TestSegmentThatCannotBeOpened is skipped, by a start, by Check and by Repair, which tell of it; it goes when its turn comes.
+// TestSegmentThatCannotBeOpened is skipped, by a start, by Check and by Repair, which tell of it;
+// it goes when its turn comes.
 func TestSegmentThatCannotBeOpened(t *testing.T) {
 	for _, errno := range []syscall.Errno{syscall.EACCES, syscall.EUCLEAN, syscall.EIO} {
 		for _, number := range []uint64{1, 3, 7} { // the last one was being written
@@ -206,7 +209,8 @@ func TestNamesTaken(t *testing.T) {
 	require.Equal(t, len(list), survey(t, r, list))
 }
 
-// TestDiskThatDies: a question is not asked of every still there is, but goes past a segment that does not answer.
+// TestDiskThatDies: a question is not asked of every still there is, but goes past a segment that
+// does not answer.
 func TestDiskThatDies(t *testing.T) {
 	var reads atomic.Int64
 	dead := map[string]bool{}

@@ -28,7 +28,8 @@ func TestDamageFoundByFind(t *testing.T) {
 	require.Equal(t, len(list)-1, r.Stats().Stills)
 }
 
-// TestDamageIsTold once at Open, and once more for what is found later; an index alone is no damage.
+// TestDamageIsTold once at Open, and once more for what is found later; an index alone is no
+// damage.
 func TestDamageIsTold(t *testing.T) {
 	dir, list := made(t)
 	opts := small

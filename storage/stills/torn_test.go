@@ -11,8 +11,8 @@ import (
 	"vmsbridge/storage/stills/form"
 )
 
-// TestTornTail cuts what was written of the last record at every byte: whatever arrived, the stills before it are there, it
-// is not, and the ring goes on.
+// TestTornTail cuts what was written of the last record at every byte: whatever arrived, the stills
+// before it are there, it is not, and the ring goes on.
 func TestTornTail(t *testing.T) {
 	dir := t.TempDir()
 	opts := small
@@ -51,8 +51,8 @@ func TestTornTail(t *testing.T) {
 	}
 }
 
-// TestEveryByte flips each byte of a small segment in turn: no still comes back other than it was written, and only those
-// that were hit are gone.
+// TestEveryByte flips each byte of a small segment in turn: no still comes back other than it was
+// written, and only those that were hit are gone.
 func TestEveryByte(t *testing.T) {
 	dir := t.TempDir()
 	r, err := Open(dir, small)

@@ -40,8 +40,8 @@ func older(t *testing.T, dir string, number uint64, n int, sealed bool) (list []
 	return list
 }
 
-// TestVersion1 opens a ring of the version before: everything is found, sizes are read where the index lacks them, and what
-// is new goes into segments of this version.
+// TestVersion1 opens a ring of the version before: everything is found, sizes are read where the
+// index lacks them, and what is new goes into segments of this version.
 func TestVersion1(t *testing.T) {
 	dir := t.TempDir()
 	list := older(t, dir, 1, 30, true)

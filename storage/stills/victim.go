@@ -6,7 +6,8 @@ import (
 	"vmsbridge/storage/stills/form"
 )
 
-// victim is the segment that goes next, nil if there is none but those that are stuck. appendMu is held.
+// victim is the segment that goes next, nil if there is none but those that are stuck. appendMu is
+// held.
 func (r *Ring) victim(stuck ...*member) *member {
 	var oldest, oldestLoud *member
 	var total, quietBytes int64

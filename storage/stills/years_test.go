@@ -19,7 +19,8 @@ func endSegment(r *Ring) {
 	}
 }
 
-// TestOneSegmentOverYears: a ring so slow, or a clock so wrong, that a segment's stills are of different years, finds them all.
+// TestOneSegmentOverYears: a ring so slow, or a clock so wrong, that a segment's stills are of
+// different years, finds them all.
 func TestOneSegmentOverYears(t *testing.T) {
 	dir := memDir(t)
 	r := open(t, dir, small)

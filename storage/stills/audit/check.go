@@ -12,9 +12,9 @@ import (
 	"vmsbridge/storage/vfs"
 )
 
-// Check reads every record of the ring in dir, verifies the checksums, and compares the records with the indexes. It changes nothing and
-// takes no lock. What is wrong is in the Report, also what the device does not give; the error is that of a folder that cannot be read, or a
-// *VersionError.
+// Check reads every record of the ring in dir, verifies the checksums, and compares the records
+// with the indexes. It changes nothing and takes no lock. What is wrong is in the Report, also what
+// the device does not give; the error is that of a folder that cannot be read, or a *VersionError.
 func Check(fs vfs.FS, dir string) (Report, error) {
 	var r Report
 	list, err := fs.List(dir)
@@ -46,7 +46,8 @@ func Check(fs vfs.FS, dir string) (Report, error) {
 			continue
 		}
 		r.Missing = append(r.Missing, n)
-		r.add(filepath.Join(dir, form.SegmentName(n)), -1, "the segment is not there, and was not dropped: its stills are lost")
+		r.add(filepath.Join(dir, form.SegmentName(n)), -1,
+			"the segment is not there, and was not dropped: its stills are lost")
 	}
 	return r, nil
 }
@@ -105,7 +106,8 @@ func (r *Report) segment(rd *segment.Reader, e vfs.Entry) (p present, _ error) {
 	}
 	p.oldest, p.newest = extent(l.Draft)
 	if !l.Block.Sealed() && !refused && cutOff(s, l.Draft) {
-		p.doubt(path, int64(s.Bad[0].From), "%d bytes and records of the last seconds are damaged", len(s.Bad)+s.Damaged)
+		p.doubt(path, int64(s.Bad[0].From), "%d bytes and records of the last seconds are damaged",
+			len(s.Bad)+s.Damaged)
 		s.Damaged, s.Skipped = 0, 0
 	}
 	if s.Damaged > 0 {

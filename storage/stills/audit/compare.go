@@ -2,8 +2,8 @@ package audit
 
 import "vmsbridge/storage/stills/form"
 
-// Compare looks for differences between a segment's index and its records. Of a segment with damage, the index may well
-// list more.
+// Compare looks for differences between a segment's index and its records. Of a segment with
+// damage, the index may well list more.
 func Compare(path string, stored *form.Listing, found *form.Draft, damaged bool) []Problem {
 	var r Report
 	listed := map[form.Key][]form.Entry{}

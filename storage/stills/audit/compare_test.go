@@ -8,7 +8,8 @@ import (
 	"vmsbridge/storage/stills/form"
 )
 
-// TestCompare changes an index in every way in which it can differ from the records, and looks at what is said of it.
+// TestCompare changes an index in every way in which it can differ from the records, and looks at
+// what is said of it.
 func TestCompare(t *testing.T) {
 	key := form.Key{Camera: "cam", Kind: form.Preview}
 	records := form.NewDraft(form.Version)
@@ -21,14 +22,19 @@ func TestCompare(t *testing.T) {
 		want    string
 		damaged bool // nothing is said where the segment has damage, which the index may well not have
 	}{
-		"nothing":     {change: func(*form.Listing) {}},
-		"less":        {change: func(x *form.Listing) { x.List, x.Runs[0].Hi = x.List[:2], 2 }, want: "x: at 192: still is missing in the index", damaged: true},
-		"other place": {change: func(x *form.Listing) { x.List[1].Place = 640 }, want: "x: at 640: index names another place than 128 for a still", damaged: true},
-		"other size":  {change: func(x *form.Listing) { x.List[1].Size = 11 }, want: "x: at 128: index gives a still 11 bytes, it has 10", damaged: true},
+		"nothing": {change: func(*form.Listing) {}},
+		"less": {change: func(x *form.Listing) {
+			x.List, x.Runs[0].Hi = x.List[:2], 2
+		}, want: "x: at 192: still is missing in the index", damaged: true},
+		"other place": {change: func(x *form.Listing) { x.List[1].Place = 640 },
+			want: "x: at 640: index names another place than 128 for a still", damaged: true},
+		"other size": {change: func(x *form.Listing) { x.List[1].Size = 11 },
+			want: "x: at 128: index gives a still 11 bytes, it has 10", damaged: true},
 		"more": {change: func(x *form.Listing) {
 			x.List, x.Runs[0].Hi = append(x.List, form.Entry{Time: 9, Place: 256, Size: 10}), 4
 		}, want: "x: at 256: index lists a still that is not there"},
-		"other notes": {change: func(x *form.Listing) { x.Notes = nil }, want: "x: index lists 0 notes, the segment has 1"},
+		"other notes": {change: func(x *form.Listing) { x.Notes = nil },
+			want: "x: index lists 0 notes, the segment has 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, damaged := range []bool{false, true} {

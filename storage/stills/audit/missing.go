@@ -10,9 +10,11 @@ import (
 )
 
 const (
-	// flushed is how long after a still was taken it is on the device, at the latest, with some to spare.
+	// flushed is how long after a still was taken it is on the device, at the latest, with some to
+	// spare.
 	flushed = 30 * time.Second
-	// written is how long after a segment was full its index is on the device, at the latest: it is not flushed, for it can be made anew.
+	// written is how long after a segment was full its index is on the device, at the latest: it is
+	// not flushed, for it can be made anew.
 	written = 2 * time.Minute
 	// overlap is by how much the making of a segment and the end of the one before it may be apart.
 	overlap = time.Minute
@@ -41,8 +43,9 @@ func (p *present) doubt(path string, offset int64, format string, args ...any) {
 	p.doubts = append(p.doubts, Problem{path, offset, fmt.Sprintf(format, args...)})
 }
 
-// judge says which doubts are a power cut's: those of segments behind which no still is newer by more than what is flushed at once. The segment's
-// own span counts too: its first seconds were flushed when the last were taken.
+// judge says which doubts are a power cut's: those of segments behind which no still is newer by
+// more than what is flushed at once. The segment's own span counts too: its first seconds were
+// flushed when the last were taken.
 func (r *Report) judge(list []present) {
 	for i, p := range list {
 		if len(p.doubts) == 0 {
@@ -74,8 +77,9 @@ func (r *Report) judge(list []present) {
 	}
 }
 
-// missing finds numbers that no segment has, of which it is sure that none was dropped. Segments go in the order of their numbers, but for those
-// that are being written, and for loud ones, which may go before older quiet ones.
+// missing finds numbers that no segment has, of which it is sure that none was dropped. Segments go
+// in the order of their numbers, but for those that are being written, and for loud ones, which may
+// go before older quiet ones.
 func missing(list []present) (numbers []uint64) {
 	oldestLoud := uint64(0)
 	for _, p := range list {
@@ -92,7 +96,8 @@ func missing(list []present) (numbers []uint64) {
 			if at, ok := first[before.lane]; before.sealed != 0 && (!ok || before.sealed < at) {
 				first[before.lane] = before.sealed
 			}
-			// A power cut may cost the name of a segment that was just made, and leave one that was made right after it.
+			// A power cut may cost the name of a segment that was just made, and leave one that was
+			// made right after it.
 			if p.oldest != 0 && before.newest != 0 && p.oldest-before.newest <= int64(flushed) {
 				continue
 			}
@@ -113,7 +118,8 @@ func missing(list []present) (numbers []uint64) {
 // maxMissing bounds what is said where the number of a segment is wrong.
 const maxMissing = 1000
 
-// cutOff says whether what is bad in a segment that is being written is a power cut's: near its end, in time.
+// cutOff says whether what is bad in a segment that is being written is a power cut's: near its
+// end, in time.
 func cutOff(s segment.Scan, found *form.Draft) bool {
 	if len(s.Bad) == 0 {
 		return false

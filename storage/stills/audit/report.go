@@ -8,13 +8,16 @@ type Report struct {
 	Stills   int
 	Notes    int   // gaps, and marks of pruned series
 	Bytes    int64 // on disk
-	// TornRecords stand at the end of a segment, with a good header and a bad body: a power cut's, and no problem.
+	// TornRecords stand at the end of a segment, with a good header and a bad body: a power cut's,
+	// and no problem.
 	TornRecords int
-	// Unsealed segments have no index yet: those being written, and after a crash some more, to which the next start gives one.
+	// Unsealed segments have no index yet: those being written, and after a crash some more, to
+	// which the next start gives one.
 	Unsealed     int
 	ForeignFiles []string
 	Problems     []Problem
-	// Torn is what a power cut cut off: no problem. The next start puts it right, and only stills of the last seconds are missing.
+	// Torn is what a power cut cut off: no problem. The next start puts it right, and only stills
+	// of the last seconds are missing.
 	Torn []Problem
 	// Missing are the numbers of segments that are not there and were not dropped.
 	Missing []uint64

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// Block is the first or the last 64 bytes of a segment. The last one is written at creation too, so that a segment whose
-// first page is lost still says who it is, and again when the segment is sealed.
+// Block is the first or the last 64 bytes of a segment. The last one is written at creation too, so
+// that a segment whose first page is lost still says who it is, and again when the segment is
+// sealed.
 type Block struct {
 	Version   uint32
 	Lane      uint8  // 0 in version 1
@@ -34,7 +35,8 @@ func (b Block) Head() Block {
 	return b
 }
 
-// PointTo has the last block say that the segment's records end at end and the index p stands there.
+// PointTo has the last block say that the segment's records end at end and the index p stands
+// there.
 func (b *Block) PointTo(p []byte, end uint32) {
 	b.IndexAt, b.IndexLen, b.indexCRC, b.RecordEnd = end, uint32(len(p)), crc32.Checksum(p, castagnoli), end
 }
@@ -71,10 +73,12 @@ type VersionError struct {
 }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("%s has version %d of the format, and this program knows 1 to %d: install the newer program again, or move the folder away", e.Path, e.Version, VersionEra)
+	return fmt.Sprintf("%s has version %d of the format, and this program knows 1 to %d: install the newer program "+
+		"again, or move the folder away", e.Path, e.Version, VersionEra)
 }
 
-// DecodeBlock reads a block that must have that magic number. A *VersionError, still without a path, is for one of a newer program.
+// DecodeBlock reads a block that must have that magic number. A *VersionError, still without a
+// path, is for one of a newer program.
 func DecodeBlock(p []byte, magic string) (Block, error) {
 	if len(p) < BlockBytes {
 		return Block{}, errors.New("block is cut off")
@@ -94,8 +98,10 @@ func DecodeBlock(p []byte, magic string) (Block, error) {
 	}
 	b := Block{
 		Version: v, Lane: p[56],
-		Capacity: le.Uint32(p[12:]), Number: le.Uint64(p[16:]), Salt: le.Uint64(p[24:]), Created: int64(le.Uint64(p[32:])),
-		IndexAt: le.Uint32(p[40:]), IndexLen: le.Uint32(p[44:]), indexCRC: le.Uint32(p[48:]), RecordEnd: le.Uint32(p[52:]),
+		Capacity: le.Uint32(p[12:]), Number: le.Uint64(p[16:]), Salt: le.Uint64(p[24:]), Created: int64(
+			le.Uint64(p[32:])),
+		IndexAt: le.Uint32(p[40:]), IndexLen: le.Uint32(p[44:]), indexCRC: le.Uint32(p[48:]), RecordEnd: le.Uint32(
+			p[52:]),
 	}
 	if v == VersionEra {
 		b.Shift, b.Created = b.Created, 0
@@ -104,7 +110,8 @@ func DecodeBlock(p []byte, magic string) (Block, error) {
 	if b.Capacity < MinSegmentBytes || b.Capacity > MaxSegmentBytes {
 		return Block{}, fmt.Errorf("segment says it has %d bytes", b.Capacity)
 	}
-	if b.Sealed() && (b.IndexAt < BlockBytes || uint64(b.IndexAt)+uint64(b.IndexLen) > uint64(b.Capacity)-BlockBytes || b.RecordEnd > b.IndexAt) {
+	if b.Sealed() && (b.IndexAt < BlockBytes || uint64(b.IndexAt)+uint64(b.IndexLen) > uint64(b.Capacity)-BlockBytes ||
+		b.RecordEnd > b.IndexAt) {
 		return Block{}, fmt.Errorf("index of %d bytes at %d does not fit", b.IndexLen, b.IndexAt)
 	}
 	return b, nil
@@ -114,5 +121,6 @@ func DecodeBlock(p []byte, magic string) (Block, error) {
 func NewBlock(number uint64, lane int, capacity int64, now time.Time) Block {
 	var salt [8]byte
 	_, _ = rand.Read(salt[:]) // it never fails
-	return Block{Version: Version, Lane: uint8(lane), Capacity: uint32(capacity), Number: number, Salt: le.Uint64(salt[:]), Created: now.UnixNano()}
+	return Block{Version: Version, Lane: uint8(lane), Capacity: uint32(capacity), Number: number,
+		Salt: le.Uint64(salt[:]), Created: now.UnixNano()}
 }

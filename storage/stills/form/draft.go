@@ -2,8 +2,8 @@ package form
 
 import "slices"
 
-// Draft is the index of a segment that is being written: where each still is, and its notes. Those of full segments are
-// listings.
+// Draft is the index of a segment that is being written: where each still is, and its notes. Those
+// of full segments are listings.
 type Draft struct {
 	version uint32           // of the disk form that its segment has
 	Series  map[Key]*Entries // not to be changed but by Add
@@ -45,7 +45,8 @@ func (x *Draft) AddNote(n Note) {
 	x.Bytes += n.Cost()
 }
 
-// AddRecord takes a record that was read at at: a still or a note. What is neither is left out. It keeps nothing of camera and body.
+// AddRecord takes a record that was read at at: a still or a note. What is neither is left out. It
+// keeps nothing of camera and body.
 func (x *Draft) AddRecord(r Record, at uint32, camera, body []byte) {
 	switch r.Type {
 	case TypeStill:
@@ -91,7 +92,8 @@ func (x *Draft) keys() []Key {
 
 // Listing is the index as it is from now on.
 func (x *Draft) Listing(sealedAt, written int64) *Listing {
-	l := &Listing{Version: x.version, List: make([]Entry, 0, x.Stills), Notes: x.Notes, SealedAt: sealedAt, Written: written}
+	l := &Listing{Version: x.version, List: make([]Entry, 0, x.Stills), Notes: x.Notes, SealedAt: sealedAt,
+		Written: written}
 	for _, k := range x.keys() {
 		lo := uint32(len(l.List))
 		l.List = append(l.List, x.Series[k].List...)

@@ -12,7 +12,8 @@ type Entry struct {
 	Size  uint32 // of the JPEG; 0: not known, for the index is of version 1, or the JPEG is too large to be packed
 }
 
-// Entries are the stills of one series in a segment that is being written, sorted by time, each time once.
+// Entries are the stills of one series in a segment that is being written, sorted by time, each
+// time once.
 type Entries struct{ List []Entry }
 
 // insert takes an entry; one of the same time is replaced.

@@ -88,8 +88,9 @@ func (l *Listing) Encode() []byte {
 
 var errIndex = errors.New("index is damaged")
 
-// Decode reads the index p of the segment whose last block is b, into the room that an earlier listing had. It accepts only what Encode
-// makes, and keeps nothing of p. name gives a camera id's string, so that thousands of indexes can share it.
+// Decode reads the index p of the segment whose last block is b, into the room that an earlier
+// listing had. It accepts only what Encode makes, and keeps nothing of p. name gives a camera id's
+// string, so that thousands of indexes can share it.
 func (l *Listing) Decode(p []byte, b Block, name func([]byte) string) error {
 	if crc32.Checksum(p, castagnoli) != b.indexCRC {
 		return errIndex
@@ -97,7 +98,8 @@ func (l *Listing) Decode(p []byte, b Block, name func([]byte) string) error {
 	return l.parse(p, b.Version, b.RecordEnd, name)
 }
 
-// parse is Decode for an index whose checksum is right, of a segment of that version whose records end at limit.
+// parse is Decode for an index whose checksum is right, of a segment of that version whose records
+// end at limit.
 func (l *Listing) parse(p []byte, version, limit uint32, name func([]byte) string) error {
 	*l = Listing{Version: version, Runs: l.Runs[:0], List: l.List[:0]}
 	if len(p) < indexFixed(version) {
@@ -154,7 +156,8 @@ func (l *Listing) parse(p []byte, version, limit uint32, name func([]byte) strin
 	return nil
 }
 
-// countEntries is how many entries the runs at the beginning of p have, as far as they can be followed.
+// countEntries is how many entries the runs at the beginning of p have, as far as they can be
+// followed.
 func countEntries(p []byte, runs uint64, version uint32) (n int) {
 	for ; runs > 0 && len(p) >= seriesFixed; runs-- {
 		here := uint64(le.Uint32(p[2:]))

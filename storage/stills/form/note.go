@@ -27,7 +27,8 @@ func (n Note) Size() uint32 { return RecordSize(len(n.Camera) + 8 + len(n.Reason
 // Record is the note as a segment holds it: the header, and what comes after the camera's id.
 func (n Note) Record() (Record, []byte) {
 	body := append(le.AppendUint64(nil, uint64(n.To)), n.Reason...)
-	return Record{Length: uint32(len(n.Camera) + len(body)), Time: n.From, Type: n.Type, Kind: n.Kind, Camera: uint8(len(n.Camera)), CRC: checksum(n.Camera, body)}, body
+	return Record{Length: uint32(len(n.Camera) + len(body)), Time: n.From, Type: n.Type, Kind: n.Kind,
+		Camera: uint8(len(n.Camera)), CRC: checksum(n.Camera, body)}, body
 }
 
 // ReadNote is the note that a record holds, if it is one.
@@ -35,5 +36,6 @@ func ReadNote(r Record, camera string, body []byte) (Note, bool) {
 	if r.Type != TypeGap && r.Type != TypePruned || len(body) < 8 {
 		return Note{}, false
 	}
-	return Note{Type: r.Type, Kind: r.Kind, Camera: camera, From: r.Time, To: int64(le.Uint64(body)), Reason: string(body[8:])}, true
+	return Note{Type: r.Type, Kind: r.Kind, Camera: camera, From: r.Time, To: int64(le.Uint64(body)),
+		Reason: string(body[8:])}, true
 }

@@ -20,7 +20,8 @@ type Record struct {
 // Size is the record's place on disk.
 func (r Record) Size() uint32 { return RecordSize(int(r.Length)) }
 
-// RecordSize is the place that a record takes on disk whose camera id and body have length bytes together.
+// RecordSize is the place that a record takes on disk whose camera id and body have length bytes
+// together.
 func RecordSize(length int) uint32 { return uint32(RecordHead+length+Align-1) &^ (Align - 1) }
 
 // checksum is the crc of a record of that camera and body.
@@ -30,14 +31,16 @@ func checksum(camera string, body []byte) uint32 {
 
 // StillRecord is the header of a still's record.
 func StillRecord(k Key, at int64, jpeg []byte) Record {
-	return Record{Length: uint32(len(k.Camera) + len(jpeg)), Time: at, Type: TypeStill, Kind: k.Kind, Camera: uint8(len(k.Camera)), CRC: checksum(k.Camera, jpeg)}
+	return Record{Length: uint32(len(k.Camera) + len(jpeg)), Time: at, Type: TypeStill, Kind: k.Kind,
+		Camera: uint8(len(k.Camera)), CRC: checksum(k.Camera, jpeg)}
 }
 
 // SkipRecord is the header of a record that holds nothing, of size bytes with it.
 func SkipRecord(size uint32) Record { return Record{Length: size - RecordHead, Type: TypeSkip} }
 
-// AppendRecord appends the record of that header, camera and body to p, as it stands at at in a segment of that salt. camera and body are
-// those of which the header has the length and the checksum.
+// AppendRecord appends the record of that header, camera and body to p, as it stands at at in a
+// segment of that salt. camera and body are those of which the header has the length and the
+// checksum.
 func AppendRecord(p []byte, r Record, camera string, body []byte, salt uint64, at uint32) []byte {
 	from := len(p)
 	p = slices.Grow(p, int(r.Size()))
@@ -47,8 +50,8 @@ func AppendRecord(p []byte, r Record, camera string, body []byte, salt uint64, a
 	return append(p, make([]byte, from+int(r.Size())-len(p))...)
 }
 
-// Encode writes the header into p. The checksum covers where the record stands and in which segment, so that no copy of
-// a record, wherever it comes from, is taken for one.
+// Encode writes the header into p. The checksum covers where the record stands and in which
+// segment, so that no copy of a record, wherever it comes from, is taken for one.
 func (r Record) Encode(p []byte, salt uint64, at uint32) {
 	le.PutUint32(p, recordMagic)
 	le.PutUint32(p[4:], r.Length)
@@ -77,9 +80,11 @@ func DecodeRecord(p []byte, salt uint64, at, limit uint32) (Record, error) {
 		return Record{}, errors.New("checksum of the record header differs")
 	}
 	r := Record{
-		Length: le.Uint32(p[4:]), Time: int64(le.Uint64(p[8:])), Type: p[16], Kind: Kind(p[17]), Camera: p[18], CRC: le.Uint32(p[24:]),
+		Length: le.Uint32(p[4:]), Time: int64(le.Uint64(p[8:])), Type: p[16], Kind: Kind(
+			p[17]), Camera: p[18], CRC: le.Uint32(p[24:]),
 	}
-	if r.Length < uint32(r.Camera) || uint64(at)+RecordHead+uint64(r.Length) > uint64(limit) || r.Camera == 0 && r.Type != TypeSkip {
+	if r.Length < uint32(r.Camera) || uint64(at)+RecordHead+uint64(r.Length) > uint64(limit) || r.Camera == 0 &&
+		r.Type != TypeSkip {
 		return Record{}, fmt.Errorf("record of %d bytes does not fit", r.Length)
 	}
 	return r, nil

@@ -32,7 +32,8 @@ func CheckKind(k Kind) error {
 	return nil
 }
 
-// The times whose nanoseconds since 1970 fit 64 bits; the smallest number stands for "no end" in gaps.
+// The times whose nanoseconds since 1970 fit 64 bits; the smallest number stands for "no end" in
+// gaps.
 var (
 	minTime = time.Unix(0, math.MinInt64+1)
 	maxTime = time.Unix(0, math.MaxInt64)

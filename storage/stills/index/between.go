@@ -13,7 +13,8 @@ type Hit struct {
 	Kind form.Kind
 }
 
-// Between is the camera's stills of those kinds from lo to hi, in order of time, and no more than limit of each kind.
+// Between is the camera's stills of those kinds from lo to hi, in order of time, and no more than
+// limit of each kind.
 func (x *Index) Between(camera string, kinds []form.Kind, lo, hi int64, limit int) (all []Hit) {
 	x.mu.RLock()
 	for _, kind := range kinds {
@@ -39,7 +40,8 @@ type cursor struct {
 	at         func(n int) form.Entry
 }
 
-// between are the first limit stills from lo to hi, in order of time. Of several of one time, the newest segment's counts.
+// between are the first limit stills from lo to hi, in order of time. Of several of one time, the
+// newest segment's counts.
 func (s *series) between(lo, hi int64, limit int) (list []Location) {
 	var next []cursor // a heap: the one with the earliest still first, and of those the newest segment
 	add := func(seg *Segment, n, len int, at func(int) form.Entry) {

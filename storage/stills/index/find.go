@@ -4,14 +4,16 @@ import "vmsbridge/storage/stills/form"
 
 // Absence is what is known of a question that no still answers.
 type Absence struct {
-	Oldest, Newest int64      // of the stills of that camera and kind, if Kept
-	Kept           bool       // there are some
-	Pruned         bool       // the question is of a time before them, and some were dropped; or some were, and none is left
-	Gap            *form.Note // that covers the time asked for, the latest if several do
+	Oldest, Newest int64 // of the stills of that camera and kind, if Kept
+	Kept           bool  // there are some
+	// the question is of a time before them, and some were dropped; or some were, and none is left
+	Pruned bool
+	Gap    *form.Note // that covers the time asked for, the latest if several do
 }
 
-// Find is where the still is that step and at mean, but for those of some segments. If there is none, it says what is known of the question
-// that was asked: op and t, of which step and at may be a later one.
+// Find is where the still is that step and at mean, but for those of some segments. If there is
+// none, it says what is known of the question that was asked: op and t, of which step and at may be
+// a later one.
 func (x *Index) Find(key form.Key, step Op, at int64, op Op, t int64, but ...*Segment) (Location, *Absence) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

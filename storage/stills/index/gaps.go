@@ -25,7 +25,8 @@ func (x *Index) noteLocked(n form.Note, segment uint64) {
 	switch n.Type {
 	case form.TypeGap:
 		list := x.gaps[n.Camera]
-		i, found := slices.BinarySearchFunc(list, n.From, func(g gapNote, t int64) int { return cmp.Compare(g.from, t) })
+		i, found := slices.BinarySearchFunc(list, n.From,
+			func(g gapNote, t int64) int { return cmp.Compare(g.from, t) })
 		g := gapNote{n.From, n.To, n.Reason, segment}
 		if found {
 			if list[i].segment <= segment { // at Open they may come in another order

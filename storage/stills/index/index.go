@@ -8,8 +8,8 @@ import (
 	"vmsbridge/storage/stills/segment"
 )
 
-// Index is which stills and gaps there are, and where. It is safe for concurrent use, and waits for nothing but itself: no lock of it is
-// ever held across a call to the file system.
+// Index is which stills and gaps there are, and where. It is safe for concurrent use, and waits for
+// nothing but itself: no lock of it is ever held across a call to the file system.
 type Index struct {
 	mu      sync.RWMutex
 	series  map[form.Key]*series
@@ -24,8 +24,8 @@ func New() *Index {
 	return &Index{series: map[form.Key]*series{}, gaps: map[string][]gapNote{}, marks: map[form.Key]uint64{}}
 }
 
-// Segment is a segment as the index has it. Its File's Era and Shift are changed by Settle only, under the index' lock; who reads them without
-// keeps Settle from running.
+// Segment is a segment as the index has it. Its File's Era and Shift are changed by Settle only,
+// under the index' lock; who reads them without keeps Settle from running.
 type Segment struct {
 	segment.File
 	list []spot // the full segment's stills, series after series; the parts point into it
@@ -35,8 +35,9 @@ type Segment struct {
 // loading is how many segments Open has looked at, and of how many.
 type loading struct{ done, all int }
 
-// expect is how many parts a series is given room for that has n: at Open, as many as it will have if it goes on so, for the
-// garbage of growing would add to the memory that the process has for good.
+// expect is how many parts a series is given room for that has n: at Open, as many as it will have
+// if it goes on so, for the garbage of growing would add to the memory that the process has for
+// good.
 func (l loading) expect(n int) int {
 	more := n + n/8 + 8
 	if l.done > 0 && n >= 8 {
@@ -45,7 +46,8 @@ func (l loading) expect(n int) int {
 	return more
 }
 
-// Loads says how many of all segments the index has been told of, while it is being filled; 0 of 0 is the end of that.
+// Loads says how many of all segments the index has been told of, while it is being filled; 0 of 0
+// is the end of that.
 func (x *Index) Loads(done, all int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -98,8 +100,8 @@ func (x *Index) Adopt(seg *Segment, l *form.Listing) {
 	x.installLocked(seg, l)
 }
 
-// Install gives a full segment's listing to the series, packed; it keeps nothing of it. What they had of the segment while it was written
-// is given up.
+// Install gives a full segment's listing to the series, packed; it keeps nothing of it. What they
+// had of the segment while it was written is given up.
 func (x *Index) Install(seg *Segment, l *form.Listing) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -156,9 +158,9 @@ func (x *Index) Forget(key form.Key, loc Location) {
 	}
 }
 
-// Drop takes a segment's stills and notes out. A series that loses its last still is owed a note, so that it can still be told
-// pruned from never recorded; and so is a gap that lasts. No more than most of those are returned, to be added with a segment of which
-// they are.
+// Drop takes a segment's stills and notes out. A series that loses its last still is owed a note,
+// so that it can still be told pruned from never recorded; and so is a gap that lasts. No more than
+// most of those are returned, to be added with a segment of which they are.
 func (x *Index) Drop(seg *Segment, most int) (owed []form.Note) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -173,7 +175,8 @@ func (x *Index) Drop(seg *Segment, most int) (owed []form.Note) {
 	for camera, list := range x.gaps {
 		for _, g := range list {
 			if g.segment == seg.Number && g.to == form.NoEnd && len(owed) < most {
-				owed = append(owed, form.Note{Type: form.TypeGap, Camera: camera, From: g.from, To: g.to, Reason: g.reason})
+				owed = append(owed, form.Note{Type: form.TypeGap, Camera: camera, From: g.from, To: g.to,
+					Reason: g.reason})
 			}
 		}
 	}

@@ -7,7 +7,8 @@ import (
 	"vmsbridge/storage/stills/form"
 )
 
-// Op is how a still's time must relate to the time asked for. Of those that do, the nearest is meant.
+// Op is how a still's time must relate to the time asked for. Of those that do, the nearest is
+// meant.
 type Op uint8
 
 // The operators.

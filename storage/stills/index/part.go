@@ -6,8 +6,8 @@ import (
 	"vmsbridge/storage/stills/form"
 )
 
-// spot is an entry of a full segment as memory holds it: 12 bytes instead of 16, without a pointer, so that millions of them
-// cost the garbage collector nothing.
+// spot is an entry of a full segment as memory holds it: 12 bytes instead of 16, without a pointer,
+// so that millions of them cost the garbage collector nothing.
 //
 //	low   the lower 32 bits of the time, as nanoseconds since its part's first still
 //	mid   the upper 14 bits of that, then the lower 18 bits of the JPEG's size
@@ -16,13 +16,15 @@ type spot struct{ low, mid, high uint32 }
 
 const (
 	timeHigh, sizeLow, placeBits = 14, 18, 27
-	// maxSpan is what the times of a part may differ by, 19.5 hours; a series that goes on for longer within a segment has several.
+	// maxSpan is what the times of a part may differ by, 19.5 hours; a series that goes on for
+	// longer within a segment has several.
 	maxSpan = 1 << (32 + timeHigh)
 	// MaxSize is the largest JPEG whose size is known without reading its record: 8 MiB.
 	MaxSize = 1 << (sizeLow + 32 - placeBits)
 )
 
-// part is a full segment's stills of a series, all of them or a stretch: seg.list[lo:hi], sorted, never empty.
+// part is a full segment's stills of a series, all of them or a stretch: seg.list[lo:hi], sorted,
+// never empty.
 type part struct {
 	seg      *Segment
 	lo, hi   uint32
@@ -87,7 +89,8 @@ func (p *part) search(t int64) (int, bool) {
 	return i, list[i].after() == after
 }
 
-// pick is the index of the still that op and t mean, or -1 if there is none or none that can be better.
+// pick is the index of the still that op and t mean, or -1 if there is none or none that can be
+// better.
 func (p *part) pick(op Op, t int64, better func(int64) bool) int {
 	switch op {
 	case Before, AtOrBefore:

@@ -13,14 +13,17 @@ import (
 	"vmsbridge/storage/stills/segment"
 )
 
-// drawEntries draws a series' stills of a segment, in order of time: now dense, now over years, as after a step of the clock.
+// drawEntries draws a series' stills of a segment, in order of time: now dense, now over years, as
+// after a step of the clock.
 func drawEntries(t *rapid.T) (list []form.Entry) {
 	at := rapid.Int64Range(math.MinInt64+1, math.MaxInt64/2).Draw(t, "first")
 	for i := range rapid.IntRange(1, 40).Draw(t, "stills") {
-		place := rapid.Uint32Range(form.BlockBytes/form.Align, form.MaxSegmentBytes/form.Align-1).Draw(t, "place") * form.Align
+		place := rapid.Uint32Range(form.BlockBytes/form.Align, form.MaxSegmentBytes/form.Align-1).Draw(t,
+			"place") * form.Align
 		size := rapid.OneOf(rapid.Uint32Range(0, 100_000), rapid.Uint32Range(0, MaxSize-1)).Draw(t, "size")
 		list = append(list, form.Entry{Time: at, Place: place, Size: size})
-		step := rapid.OneOf(rapid.Int64Range(1, 5), rapid.Int64Range(1, 1e10), rapid.Int64Range(maxSpan-3, maxSpan+3), rapid.Int64Range(1, math.MaxInt64/2))
+		step := rapid.OneOf(rapid.Int64Range(1, 5), rapid.Int64Range(1, 1e10), rapid.Int64Range(maxSpan-3, maxSpan+3),
+			rapid.Int64Range(1, math.MaxInt64/2))
 		next := at + step.Draw(t, "step")
 		if next < at || i == 39 {
 			break
@@ -30,8 +33,8 @@ func drawEntries(t *rapid.T) (list []form.Entry) {
 	return list
 }
 
-// TestPartsAreWhatWasPacked compares parts with the plain list that they were packed from: what they hold, what is found, and what
-// is left when stills are taken out.
+// TestPartsAreWhatWasPacked compares parts with the plain list that they were packed from: what
+// they hold, what is found, and what is left when stills are taken out.
 func TestPartsAreWhatWasPacked(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := drawEntries(t)

@@ -31,10 +31,11 @@ type Location struct {
 	Shift int64 // of its segment, when it was located
 }
 
-// find is the place of the still that op and t mean. Where segments overlap in time, as after a clock step, every part is
-// asked, but of most the two times at hand decide; with thousands of segments that is some microseconds. Else it is one part. Of several stills
-// of one time, the one in the newest segment counts (see the ring's order), so that one comes first and another must be better. Nothing is
-// looked for in the segments of but.
+// find is the place of the still that op and t mean. Where segments overlap in time, as after a
+// clock step, every part is asked, but of most the two times at hand decide; with thousands of
+// segments that is some microseconds. Else it is one part. Of several stills of one time, the one
+// in the newest segment counts (see the ring's order), so that one comes first and another must be
+// better. Nothing is looked for in the segments of but.
 func (s *series) find(op Op, t int64, but ...*Segment) (best Location, ok bool) {
 	better := func(at int64) bool {
 		switch {
@@ -83,7 +84,8 @@ func (s *series) find(op Op, t int64, but ...*Segment) (best Location, ok bool) 
 	return best, ok
 }
 
-// window is the first and the last part that may have the still that op and t mean; none if the last is before the first.
+// window is the first and the last part that may have the still that op and t mean; none if the
+// last is before the first.
 func (s *series) window(op Op, t int64) (first, last int) {
 	n := len(s.parts)
 	if s.mixed {
@@ -168,7 +170,9 @@ func (s *series) forget(l Location) {
 
 // drop takes a segment's parts out, and says whether there were any.
 func (s *series) drop(seg *Segment) bool {
-	i, found := slices.BinarySearchFunc(s.parts, seg.Number, func(p part, n uint64) int { return cmp.Compare(p.seg.Number, n) })
+	i, found := slices.BinarySearchFunc(s.parts, seg.Number, func(p part, n uint64) int {
+		return cmp.Compare(p.seg.Number, n)
+	})
 	if !found {
 		return false
 	}

@@ -12,8 +12,8 @@ import (
 	"vmsbridge/storage/stills/segment"
 )
 
-// TestFindLooksIntoOnePart gives the answers of looking into all of them, as long as the parts follow each other; and notices
-// when they do not, and when they do again.
+// TestFindLooksIntoOnePart gives the answers of looking into all of them, as long as the parts
+// follow each other; and notices when they do not, and when they do again.
 func TestFindLooksIntoOnePart(t *testing.T) {
 	x := New()
 	key := form.Key{Camera: "cam", Kind: form.Preview}
@@ -56,7 +56,8 @@ func TestFindLooksIntoOnePart(t *testing.T) {
 	compare()
 	s.drop(segments[0])
 	s.drop(segments[7])
-	s.forget(Location{Seg: segments[9], Entry: s.parts[slices.IndexFunc(s.parts, func(p part) bool { return p.seg == segments[9] })].entry(0)})
+	s.forget(Location{Seg: segments[9],
+		Entry: s.parts[slices.IndexFunc(s.parts, func(p part) bool { return p.seg == segments[9] })].entry(0)})
 	require.False(t, s.mixed)
 	compare()
 	install(5, 6)

@@ -8,7 +8,8 @@ import (
 	"vmsbridge/storage/stills/form"
 )
 
-// Settle moves the times of a segment of an era by shift, and those of its draft d if it is being written; else d is nil.
+// Settle moves the times of a segment of an era by shift, and those of its draft d if it is being
+// written; else d is nil.
 func (x *Index) Settle(seg *Segment, d *form.Draft, shift int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

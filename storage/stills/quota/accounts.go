@@ -8,7 +8,8 @@ import (
 
 const day = 24 * time.Hour
 
-// fairSegments is how many segments a ring must hold to be split; a smaller one has only the quiet lane.
+// fairSegments is how many segments a ring must hold to be split; a smaller one has only the quiet
+// lane.
 const fairSegments = 8
 
 // Accounts keeps each camera's account. It is not safe for concurrent use.
@@ -25,10 +26,11 @@ type account struct {
 	at   time.Duration // uptime of debt
 }
 
-// New is the accounts of a ring of at most maxBytes in segments of segmentBytes, and of so many cameras; if more store
-// stills than that, they count.
+// New is the accounts of a ring of at most maxBytes in segments of segmentBytes, and of so many
+// cameras; if more store stills than that, they count.
 func New(maxBytes, segmentBytes int64, cameras int) Accounts {
-	return Accounts{half: maxBytes / 2, cameras: cameras, on: maxBytes/segmentBytes >= fairSegments, account: map[string]*account{}}
+	return Accounts{half: maxBytes / 2, cameras: cameras, on: maxBytes/segmentBytes >= fairSegments,
+		account: map[string]*account{}}
 }
 
 // quota is what a camera may store in the quiet lane at once, and again in the course of a day.
@@ -36,7 +38,8 @@ func (s *Accounts) quota() float64 {
 	return float64(s.half) / 2 / float64(max(s.cameras, len(s.account), 1))
 }
 
-// Lane is the one that a camera's next still of size bytes goes to at the uptime up, and takes it down there.
+// Lane is the one that a camera's next still of size bytes goes to at the uptime up, and takes it
+// down there.
 func (s *Accounts) Lane(camera string, size uint32, up time.Duration) int {
 	a := s.account[camera]
 	if a == nil {
@@ -47,8 +50,8 @@ func (s *Accounts) Lane(camera string, size uint32, up time.Duration) int {
 	quota := s.quota()
 	a.debt = max(0, a.debt-quota*float64(up-a.at)/float64(day))
 	a.at = up
-	// One more than the quota is let through, so that large stills get their turn beside small ones. A camera alone has
-	// nobody to push out.
+	// One more than the quota is let through, so that large stills get their turn beside small
+	// ones. A camera alone has nobody to push out.
 	if s.on && a.debt >= quota && max(s.cameras, len(s.account)) > 1 {
 		return form.Loud
 	}
@@ -65,7 +68,8 @@ func (s *Accounts) forgive(up time.Duration) {
 	}
 }
 
-// Remember takes a segment of the quiet lane that an earlier process filled, and how long ago that was.
+// Remember takes a segment of the quiet lane that an earlier process filled, and how long ago that
+// was.
 func (s *Accounts) Remember(x *form.Listing, age, up time.Duration) {
 	if age >= day {
 		return

@@ -11,8 +11,9 @@ import (
 	"vmsbridge/storage/stills/form"
 )
 
-// TestShare draws what cameras store and when: none that stays within the quota in every 24 hours is ever sent to the loud
-// lane, and in no 24 hours does the quiet lane take more than half of the ring, but for one still a camera.
+// TestShare draws what cameras store and when: none that stays within the quota in every 24 hours
+// is ever sent to the loud lane, and in no 24 hours does the quiet lane take more than half of the
+// ring, but for one still a camera.
 func TestShare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const cameras, most = 3, 50_000
@@ -28,7 +29,8 @@ func TestShare(t *testing.T) {
 		up := time.Duration(0)
 		for range rapid.IntRange(100, 400).Draw(t, "stills") {
 			up += time.Duration(rapid.IntRange(0, 4000).Draw(t, "pause")) * time.Second
-			n := stored{up, fmt.Sprint(rapid.IntRange(1, cameras).Draw(t, "camera")), rapid.IntRange(1, most).Draw(t, "size"), 0}
+			n := stored{up, fmt.Sprint(rapid.IntRange(1, cameras).Draw(t, "camera")),
+				rapid.IntRange(1, most).Draw(t, "size"), 0}
 			n.lane = s.Lane(n.camera, uint32(n.size), up)
 			list = append(list, n)
 		}
@@ -53,7 +55,8 @@ func TestShare(t *testing.T) {
 	})
 }
 
-// TestShareOfOne leaves a camera that is alone in peace, and a ring that is too small for two lanes.
+// TestShareOfOne leaves a camera that is alone in peace, and a ring that is too small for two
+// lanes.
 func TestShareOfOne(t *testing.T) {
 	for _, o := range []struct {
 		maxBytes int64

@@ -26,8 +26,9 @@ func (m *Mender) say(format string, args ...any) {
 	m.Done = append(m.Done, fmt.Sprintf(format, args...))
 }
 
-// InPlace mends what can be mended in its place, and moves aside what is no file of the ring. It returns the wrecks: segments whose stills
-// must be copied. It locks the ring meanwhile. The error is that of a device that refuses to write; it can be called again.
+// InPlace mends what can be mended in its place, and moves aside what is no file of the ring. It
+// returns the wrecks: segments whose stills must be copied. It locks the ring meanwhile. The error
+// is that of a device that refuses to write; it can be called again.
 func (m *Mender) InPlace() (wrecks []*segment.Found, err error) {
 	lock, err := m.fs.Lock(filepath.Join(m.dir, form.LockName))
 	if err != nil {
@@ -37,7 +38,8 @@ func (m *Mender) InPlace() (wrecks []*segment.Found, err error) {
 	return wrecks, errors.Join(err, lock.Close())
 }
 
-// segments looks at each file, and mends what can be mended in its place. It returns those whose stills must be copied.
+// segments looks at each file, and mends what can be mended in its place. It returns those whose
+// stills must be copied.
 func (m *Mender) segments() (wrecks []*segment.Found, err error) {
 	list, err := m.fs.List(m.dir)
 	if err != nil {

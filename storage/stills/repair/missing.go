@@ -8,7 +8,8 @@ import (
 	"vmsbridge/storage/stills/audit"
 )
 
-// Acknowledge notes that segments are missing, which cannot be had back, so that Check tells of others only.
+// Acknowledge notes that segments are missing, which cannot be had back, so that Check tells of
+// others only.
 func (m *Mender) Acknowledge(numbers []uint64) error {
 	if err := m.fs.MakeDir(filepath.Join(m.dir, audit.Asides)); err != nil {
 		return err

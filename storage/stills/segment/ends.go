@@ -7,8 +7,9 @@ import (
 	"vmsbridge/storage/vfs"
 )
 
-// Mend writes both ends anew, from the one that is good. If the last one is damaged, it is not known whether the segment had
-// an index; it is then taken for one that has none, which is right in any case.
+// Mend writes both ends anew, from the one that is good. If the last one is damaged, it is not
+// known whether the segment had an index; it is then taken for one that has none, which is right in
+// any case.
 func (l *Found) Mend(fs vfs.FS) error {
 	f, err := fs.Open(l.Path, true)
 	if err != nil {
@@ -22,9 +23,10 @@ func (l *Found) Mend(fs vfs.FS) error {
 	return err
 }
 
-// Settle writes both of a segment's blocks with shift, and says so of w where it is not nil: the segment is being written, or waits to be
-// flushed, by it. The last block counts where they differ, so the first is made of it: whatever of the two a crash keeps from the
-// device, no shift is added twice.
+// Settle writes both of a segment's blocks with shift, and says so of w where it is not nil: the
+// segment is being written, or waits to be flushed, by it. The last block counts where they differ,
+// so the first is made of it: whatever of the two a crash keeps from the device, no shift is added
+// twice.
 func Settle(fs vfs.FS, s *File, w *Writer, shift int64) error {
 	if w == nil || w.closed {
 		f, err := fs.Open(s.Path, true)
@@ -57,9 +59,10 @@ func Settle(fs vfs.FS, s *File, w *Writer, shift int64) error {
 	return nil
 }
 
-// Seal writes the index behind the records and says so in the last block, and returns where the index ends. No order is
-// needed between the two: a block that reached the disk without its index is found out by the checksum. But the records must
-// be on the device before, so that an index never lists a still that a power cut took.
+// Seal writes the index behind the records and says so in the last block, and returns where the
+// index ends. No order is needed between the two: a block that reached the disk without its index
+// is found out by the checksum. But the records must be on the device before, so that an index
+// never lists a still that a power cut took.
 func Seal(f vfs.File, b form.Block, x *form.Listing, end uint32) (uint32, error) {
 	p := x.Raw(b.Shift).Encode()
 	b.PointTo(p, end)

@@ -13,15 +13,16 @@ type Flushing struct {
 	Err     error // why it went wrong
 }
 
-// BeginFlush begins a flush. The writer's caller holds its lock for that, and for Done, but not for Run.
+// BeginFlush begins a flush. The writer's caller holds its lock for that, and for Done, but not for
+// Run.
 func (w *Writer) BeginFlush() Flushing {
 	f := Flushing{Writer: w, end: w.pos, ends: w.ends, block: w.block, listing: w.listing, Err: w.again()}
 	w.ends, w.dirty = false, false
 	return f
 }
 
-// Run flushes. A full segment is sealed when its records are on the device. The index itself is left to the system: if a
-// crash takes it, the records are read instead.
+// Run flushes. A full segment is sealed when its records are on the device. The index itself is
+// left to the system: if a crash takes it, the records are read instead.
 func (f *Flushing) Run() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -54,9 +55,10 @@ func (f *Flushing) Done() int64 {
 	return max(n, 0)
 }
 
-// again writes once more what a flush that went wrong should have brought to the device: after that, the system takes it
-// for written and a second fsync does nothing (A. Rebello and others, "Can Applications Recover from fsync Failures?", USENIX
-// ATC 2020). As long as the machine runs, it can be read.
+// again writes once more what a flush that went wrong should have brought to the device: after
+// that, the system takes it for written and a second fsync does nothing (A. Rebello and others,
+// "Can Applications Recover from fsync Failures?", USENIX ATC 2020). As long as the machine runs,
+// it can be read.
 func (w *Writer) again() error {
 	if !w.failed {
 		return nil
@@ -68,7 +70,8 @@ func (w *Writer) again() error {
 	}
 	p := make([]byte, windowBytes)
 	foot := w.block.Capacity - form.BlockBytes
-	for _, b := range [][2]uint32{{0, form.BlockBytes}, {max(w.flushed, form.BlockBytes), w.pos}, {foot, w.block.Capacity}} {
+	for _, b := range [][2]uint32{{0, form.BlockBytes}, {max(w.flushed, form.BlockBytes), w.pos},
+		{foot, w.block.Capacity}} {
 		for at := b[0]; at < b[1]; {
 			n, err := w.file.ReadAt(p[:min(windowBytes, b[1]-at)], int64(at))
 			if n == 0 && err != nil {

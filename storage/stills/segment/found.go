@@ -34,7 +34,9 @@ func NewFound(dir string, e vfs.Entry, number uint64) *Found {
 // Read makes the index from the records.
 func (l *Found) Read(f io.ReaderAt) {
 	l.Draft = form.NewDraft(l.Block.Version)
-	l.Scan = Records(f, l.Salt, l.Limit, func(r form.Record, at uint32, camera, body []byte) { l.Draft.AddRecord(r, at, camera, body) })
+	l.Scan = Records(f, l.Salt, l.Limit, func(r form.Record, at uint32, camera, body []byte) {
+		l.Draft.AddRecord(r, at, camera, body)
+	})
 	l.End = l.Scan.end
 	if l.Scan.Err != nil {
 		l.Trouble = l.Scan.Err
@@ -57,7 +59,8 @@ func (l *Found) Identify(f io.ReaderAt) error {
 			return newer
 		}
 	}
-	if headErr == nil && footErr == nil && head.Number != foot.Number && filepath.Base(l.Path) == form.SegmentName(l.Number) {
+	if headErr == nil && footErr == nil && head.Number != foot.Number &&
+		filepath.Base(l.Path) == form.SegmentName(l.Number) {
 		// The disk wrote one of them elsewhere. The name says which is right.
 		switch l.Number {
 		case foot.Number:

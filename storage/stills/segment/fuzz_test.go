@@ -9,7 +9,8 @@ import (
 	"vmsbridge/storage/stills/form"
 )
 
-// FuzzScan reads a segment of any bytes, in which good records stand: those that were not hit are found.
+// FuzzScan reads a segment of any bytes, in which good records stand: those that were not hit are
+// found.
 func FuzzScan(f *testing.F) {
 	const salt = 77
 	build := func(junk []byte) (b []byte, second uint32) {

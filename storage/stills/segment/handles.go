@@ -9,11 +9,12 @@ import (
 	"vmsbridge/storage/vfs"
 )
 
-// mostOpenFiles bounds how many segment files stay open for questions, which is all of a ring of 16 GiB: opening one takes longer than
-// reading a still from it. Each costs half a kilobyte.
+// mostOpenFiles bounds how many segment files stay open for questions, which is all of a ring of 16
+// GiB: opening one takes longer than reading a still from it. Each costs half a kilobyte.
 const mostOpenFiles = 1024
 
-// openLimit is mostOpenFiles, or a quarter of the files that this process may have open, where that is less.
+// openLimit is mostOpenFiles, or a quarter of the files that this process may have open, where that
+// is less.
 func openLimit() int {
 	var most unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &most); err != nil {
@@ -22,9 +23,10 @@ func openLimit() int {
 	return int(max(16, min(mostOpenFiles, most.Cur/4)))
 }
 
-// Handles keeps the segment files last read open, for opening one takes longer than reading a still from it. A file is
-// closed when others were read since, when its segment is dropped, when the device refuses a read of it, and by Close; whoever reads
-// it at that moment finishes first. It is safe for concurrent use, and opens files without holding its lock.
+// Handles keeps the segment files last read open, for opening one takes longer than reading a still
+// from it. A file is closed when others were read since, when its segment is dropped, when the
+// device refuses a read of it, and by Close; whoever reads it at that moment finishes first. It is
+// safe for concurrent use, and opens files without holding its lock.
 type Handles struct {
 	fs    vfs.FS
 	Limit int // how many files stay open; not to be changed while somebody reads
@@ -105,7 +107,8 @@ func (o *Handles) leave(f *Handle) {
 	}
 }
 
-// Drop closes the file of a segment that is about to be deleted, so that its space comes free; it is not kept open again.
+// Drop closes the file of a segment that is about to be deleted, so that its space comes free; it
+// is not kept open again.
 func (o *Handles) Drop(s *File) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -10,7 +10,8 @@ import (
 	"vmsbridge/storage/vfs"
 )
 
-// Reader reads segments, many of them with the same buffer, the same strings and the same listings. It is for one goroutine.
+// Reader reads segments, many of them with the same buffer, the same strings and the same listings.
+// It is for one goroutine.
 type Reader struct {
 	FS    vfs.FS // where the ring is, and
 	Dir   string // its folder
@@ -37,9 +38,9 @@ func (r *Reader) name(id []byte) string {
 	return s
 }
 
-// Load reads a segment's index, or, if it has none or a damaged one, its records. A segment of which nothing can be read
-// comes back with Broken set, so also one that the system does not open; err is only for a process that can open no file any more,
-// and a *VersionError.
+// Load reads a segment's index, or, if it has none or a damaged one, its records. A segment of
+// which nothing can be read comes back with Broken set, so also one that the system does not open;
+// err is only for a process that can open no file any more, and a *VersionError.
 func (r *Reader) Load(e vfs.Entry, number uint64) (*Found, error) {
 	l := NewFound(r.Dir, e, number)
 	f, err := r.FS.Open(l.Path, false)

@@ -8,9 +8,10 @@ import (
 	"vmsbridge/storage/vfs"
 )
 
-// Revive gives a segment that has lost both ends new ones, if there are records in it. Nobody knows its salt without the ends, but
-// what it adds to the checksums of the headers can be seen (see WreckRecords), and a salt that adds the same serves as well: no record is
-// touched. It happens when a power cut comes before a new segment's first flush, too.
+// Revive gives a segment that has lost both ends new ones, if there are records in it. Nobody knows
+// its salt without the ends, but what it adds to the checksums of the headers can be seen (see
+// WreckRecords), and a salt that adds the same serves as well: no record is touched. It happens
+// when a power cut comes before a new segment's first flush, too.
 func (r *Reader) Revive(e vfs.Entry, number uint64) (records int, err error) {
 	if e.Size < form.MinSegmentBytes || e.Size > form.MaxSegmentBytes {
 		return 0, nil
@@ -21,7 +22,8 @@ func (r *Reader) Revive(e vfs.Entry, number uint64) (records int, err error) {
 	}
 	defer f.Close()
 	b := form.NewBlock(number, form.Quiet, e.Size, time.Unix(0, 0))
-	salted, err := WreckRecords(f, e.Size-form.BlockBytes, func(form.Record, uint32, []byte, []byte) error { records++; return nil })
+	salted, err := WreckRecords(f, e.Size-form.BlockBytes,
+		func(form.Record, uint32, []byte, []byte) error { records++; return nil })
 	if err != nil || records == 0 {
 		return 0, err
 	}

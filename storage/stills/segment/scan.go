@@ -30,9 +30,10 @@ func (s *Scan) miss(from, to uint32) {
 	s.Bad = append(s.Bad, Span{from, to})
 }
 
-// Records reads the records up to limit and calls each with every good one, in order of their places; the slices are
-// valid until it returns. Where no good header is, it looks for the next one at every eighth byte, so that damage costs
-// the records that it hit. It ends at the last good header.
+// Records reads the records up to limit and calls each with every good one, in order of their
+// places; the slices are valid until it returns. Where no good header is, it looks for the next one
+// at every eighth byte, so that damage costs the records that it hit. It ends at the last good
+// header.
 func Records(f io.ReaderAt, salt uint64, limit uint32, each func(r form.Record, at uint32, camera, body []byte)) Scan {
 	s := Scan{end: form.BlockBytes}
 	w := window{f: f, limit: limit}
@@ -72,7 +73,8 @@ func Records(f io.ReaderAt, salt uint64, limit uint32, each func(r form.Record, 
 	}
 }
 
-// Heal marks what a crash left of records as holding nothing, so that it is not taken for damage from now on.
+// Heal marks what a crash left of records as holding nothing, so that it is not taken for damage
+// from now on.
 func Heal(f io.WriterAt, salt uint64, bad []Span) error {
 	for _, b := range bad {
 		if b.To-b.From < form.RecordHead {

@@ -12,8 +12,9 @@ import (
 // ErrDamaged is what a record that is not as it was written reads as.
 var ErrDamaged = errors.New("still is damaged")
 
-// ReadStill reads the still of key from its segment's file and verifies it. want is where it is and of what time as the record has
-// it, without the segment's shift. What is not as it was written is an ErrDamaged; the result is the caller's.
+// ReadStill reads the still of key from its segment's file and verifies it. want is where it is and
+// of what time as the record has it, without the segment's shift. What is not as it was written is
+// an ErrDamaged; the result is the caller's.
 func (s *File) ReadStill(f io.ReaderAt, key form.Key, want form.Entry) (jpeg []byte, err error) {
 	// With the size in the index, one read is enough; one that is wrong shows below.
 	p := make([]byte, form.RecordHead+len(key.Camera)+int(want.Size))
@@ -40,7 +41,8 @@ func (s *File) ReadStill(f io.ReaderAt, key form.Key, want form.Entry) (jpeg []b
 	return body, nil
 }
 
-// StillSize reads how many bytes the JPEG has whose record is at place, for indexes of version 1 do not say.
+// StillSize reads how many bytes the JPEG has whose record is at place, for indexes of version 1 do
+// not say.
 func (s *File) StillSize(fs vfs.FS, place uint32) (int, error) {
 	f, err := fs.Open(s.Path, false)
 	if err != nil {

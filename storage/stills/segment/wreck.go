@@ -7,11 +7,13 @@ import (
 	"vmsbridge/storage/stills/form"
 )
 
-// WreckRecords reads the records of a segment whose ends, and with them the salt, are lost: a record is one whose checksum
-// of camera and body fits, and whose header could be true. It looks at what stands before size, twice: a checksum is linear, so
-// what the salt adds to that of a header is the same in all of a segment; that on which most headers agree is salted, and
-// the others are damaged.
-func WreckRecords(f io.ReaderAt, size int64, each func(h form.Record, at uint32, camera, body []byte) error) (salted uint32, err error) {
+// WreckRecords reads the records of a segment whose ends, and with them the salt, are lost: a
+// record is one whose checksum of camera and body fits, and whose header could be true. It looks at
+// what stands before size, twice: a checksum is linear, so what the salt adds to that of a header
+// is the same in all of a segment; that on which most headers agree is salted, and the others are
+// damaged.
+func WreckRecords(f io.ReaderAt, size int64, each func(h form.Record, at uint32, camera,
+	body []byte) error) (salted uint32, err error) {
 	votes, most := map[uint32]int{}, 0
 	err = possibleRecords(f, size, func(_ form.Record, s, _ uint32, _, _ []byte) error { votes[s]++; return nil })
 	if err != nil {
@@ -30,8 +32,10 @@ func WreckRecords(f io.ReaderAt, size int64, each func(h form.Record, at uint32,
 	})
 }
 
-// possibleRecords reads what could be records. salted is what the salt adds to the header's checksum, if the header is as it was.
-func possibleRecords(f io.ReaderAt, size int64, each func(h form.Record, salted, at uint32, camera, body []byte) error) error {
+// possibleRecords reads what could be records. salted is what the salt adds to the header's
+// checksum, if the header is as it was.
+func possibleRecords(f io.ReaderAt, size int64, each func(h form.Record, salted, at uint32, camera,
+	body []byte) error) error {
 	p := make([]byte, windowBytes)
 	var body []byte
 	for at := int64(form.BlockBytes); at+form.RecordHead <= size; {

@@ -10,8 +10,9 @@ import (
 // PageBytes is what a file system writes at least.
 const PageBytes = 4096
 
-// Writer is a segment's file that is written, or that is full and waits to be flushed and sealed. Its methods are for one at a time, whom
-// the caller's lock sees to, but for Run of a Flushing that it has begun, and Close.
+// Writer is a segment's file that is written, or that is full and waits to be flushed and sealed.
+// Its methods are for one at a time, whom the caller's lock sees to, but for Run of a Flushing that
+// it has begun, and Close.
 type Writer struct {
 	file vfs.File
 
@@ -39,7 +40,8 @@ func Begin(fs vfs.FS, dir string, b form.Block) (File, *Writer, error) {
 	return s, &Writer{file: f, block: b, pos: form.BlockBytes, ends: true, dirty: true}, nil
 }
 
-// GoOn goes on to write a segment that was found, behind its last record. healed says that Heal changed something in it.
+// GoOn goes on to write a segment that was found, behind its last record. healed says that Heal
+// changed something in it.
 func GoOn(f vfs.File, l *Found, healed bool) *Writer {
 	// An earlier process may have been killed before it flushed.
 	return &Writer{file: f, block: l.Block, pos: l.End, flushed: l.End, ends: healed, dirty: true}
@@ -55,13 +57,14 @@ func (w *Writer) Fits(size uint32, index int) bool {
 	return int64(w.pos)+int64(size)+int64(index) <= int64(w.block.Capacity)-form.BlockBytes
 }
 
-// Encode appends the record of that header, camera and body to p, as Put is to write it next. Their times are without the segment's shift.
+// Encode appends the record of that header, camera and body to p, as Put is to write it next. Their
+// times are without the segment's shift.
 func (w *Writer) Encode(p []byte, r form.Record, camera string, body []byte) []byte {
 	return form.AppendRecord(p, r, camera, body, w.block.Salt, w.pos)
 }
 
-// Put writes a record that Encode made behind the last one, and says where it is. After an error, it can be tried again, or the segment
-// is spoiled.
+// Put writes a record that Encode made behind the last one, and says where it is. After an error,
+// it can be tried again, or the segment is spoiled.
 func (w *Writer) Put(p []byte) (at uint32, err error) {
 	if _, err := w.file.WriteAt(p, int64(w.pos)); err != nil {
 		return 0, err
@@ -94,16 +97,19 @@ func (w *Writer) Empty() bool { return w.pos <= form.BlockBytes }
 // Spoil notes that a part of what could not be written may have arrived.
 func (w *Writer) Spoil() { w.spoiled, w.dirty = true, true }
 
-// Unusable says whether the segment is to be left because it is spoiled; one without a record is not.
+// Unusable says whether the segment is to be left because it is spoiled; one without a record is
+// not.
 func (w *Writer) Unusable() bool { return w.spoiled && w.pos > form.BlockBytes }
 
-// thrift bounds what closing pages costs: no more than one byte in so many of what a flush brings to the device.
+// thrift bounds what closing pages costs: no more than one byte in so many of what a flush brings
+// to the device.
 const thrift = 16
 
-// ClosePage fills the rest of the last page with a record that holds nothing, before a flush, so that the next record
-// begins on a page of its own. A file system writes whole pages: else the next flush would write this one again, which
-// costs a page a flush, and puts stills at risk that are on the device already, if the power goes at that moment. Where the
-// rest is large beside what is flushed, or too small for a header, the page stays open; so it does where an index of that many
+// ClosePage fills the rest of the last page with a record that holds nothing, before a flush, so
+// that the next record begins on a page of its own. A file system writes whole pages: else the next
+// flush would write this one again, which costs a page a flush, and puts stills at risk that are on
+// the device already, if the power goes at that moment. Where the rest is large beside what is
+// flushed, or too small for a header, the page stays open; so it does where an index of that many
 // bytes would have no room.
 func (w *Writer) ClosePage(index int) {
 	rest := -w.pos & (PageBytes - 1)

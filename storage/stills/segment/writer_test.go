@@ -68,7 +68,8 @@ func requireStills(t *testing.T, found *Found, draft *form.Draft) {
 	}
 }
 
-// TestWrittenIsFound: what a Writer wrote is found, by its records as long as the segment is open, and by its index once it is sealed.
+// TestWrittenIsFound: what a Writer wrote is found, by its records as long as the segment is open,
+// and by its index once it is sealed.
 func TestWrittenIsFound(t *testing.T) {
 	dir := t.TempDir()
 	file, w, draft := fill(t, dir, 7, 100)
@@ -101,7 +102,8 @@ func TestWrittenIsFound(t *testing.T) {
 	requireStills(t, found, draft)
 }
 
-// TestSettleMovesNoRecord: the times of an untrue clock become right by the ends alone, whether the file is open or not.
+// TestSettleMovesNoRecord: the times of an untrue clock become right by the ends alone, whether the
+// file is open or not.
 func TestSettleMovesNoRecord(t *testing.T) {
 	for _, open := range []bool{true, false} {
 		dir := t.TempDir()

@@ -7,12 +7,13 @@ import (
 
 const day = 24 * time.Hour
 
-// Cycles is how often a card's cells are taken to be written before they fail. Makers of microSD cards seldom say; their
-// promises of hours of recording come to 900 to 6000 times the capacity for cards sold as enduring, and the cheapest cells
-// are said to stand 300.
+// Cycles is how often a card's cells are taken to be written before they fail. Makers of microSD
+// cards seldom say; their promises of hours of recording come to 900 to 6000 times the capacity for
+// cards sold as enduring, and the cheapest cells are said to stand 300.
 const Cycles = 300
 
-// Meter counts what goes to the device. Its zero value has counted nothing. Safe for concurrent use.
+// Meter counts what goes to the device. Its zero value has counted nothing. Safe for concurrent
+// use.
 type Meter struct {
 	mu    sync.Mutex
 	total int64 // ever since the ring was made, but for what the last crash forgot
@@ -71,7 +72,8 @@ func (w *Meter) PerDay(up time.Duration) (total, perDay int64) {
 	return w.total, int64(float64(sum) * float64(day) / float64(span))
 }
 
-// Life is how long a card that endures that many written bytes lasts at that many a day, from new; 0 if nothing is known.
+// Life is how long a card that endures that many written bytes lasts at that many a day, from new;
+// 0 if nothing is known.
 func Life(endurance, perDay int64) time.Duration {
 	if endurance <= 0 || perDay <= 0 {
 		return 0
