@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// allocate gives the file its size with space behind it. A file system without fallocate (vfat, some network ones) gets a
-// file of that size without; a write into it may then find the disk full.
+// allocate gives the file its size with space behind it. A file system without fallocate (vfat,
+// some network ones) gets a file of that size without; a write into it may then find the disk full.
 func allocate(f *os.File, size int64) error {
 	for {
 		err := unix.Fallocate(int(f.Fd()), 0, 0, size)

@@ -12,9 +12,10 @@ import (
 	"syscall"
 )
 
-// Disk is a file system in memory that can lose its power. What Sync and SyncDir promise survives; of the rest, Crash
-// keeps a random part. It is stricter than most real ones: a file's Sync says nothing of its name, and a name says nothing of
-// the bytes behind it. All methods are safe for concurrent use.
+// Disk is a file system in memory that can lose its power. What Sync and SyncDir promise survives;
+// of the rest, Crash keeps a random part. It is stricter than most real ones: a file's Sync says
+// nothing of its name, and a name says nothing of the bytes behind it. All methods are safe for
+// concurrent use.
 type Disk struct {
 	capacity int64
 
@@ -52,9 +53,9 @@ func NewDisk(capacity int64) *Disk {
 	return &Disk{capacity: capacity, names: map[string]*inode{}, kept: map[string]*inode{}, locks: map[string]bool{}}
 }
 
-// Crash is what a power cut leaves of d: what was made durable, and of everything else a random part, sector by sector and
-// name by name. How much of it differs from call to call, between nothing and all. d goes on to work as before; nothing that
-// happens to it changes the new one.
+// Crash is what a power cut leaves of d: what was made durable, and of everything else a random
+// part, sector by sector and name by name. How much of it differs from call to call, between
+// nothing and all. d goes on to work as before; nothing that happens to it changes the new one.
 func (d *Disk) Crash(rng *rand.Rand) *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -59,8 +59,8 @@ func TestDisk(t *testing.T) {
 	require.NoError(t, l.Close())
 }
 
-// TestCrash counts over many crashes what they leave: what was made durable always, of the rest sometimes more, sometimes
-// less, and never a byte that nobody wrote.
+// TestCrash counts over many crashes what they leave: what was made durable always, of the rest
+// sometimes more, sometimes less, and never a byte that nobody wrote.
 func TestCrash(t *testing.T) {
 	d := NewDisk(1 << 20)
 	make := func(name string) File {

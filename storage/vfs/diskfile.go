@@ -53,7 +53,8 @@ func (f *diskFile) Sync() error {
 	return nil
 }
 
-// forget is a Sync that went wrong: what it should have written is read as long as the machine runs, and is on no device.
+// forget is a Sync that went wrong: what it should have written is read as long as the machine
+// runs, and is on no device.
 func (f *diskFile) forget() {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()

@@ -5,7 +5,8 @@ import "io"
 // OpKind names an operation of a file system.
 type OpKind string
 
-// The operations that Inject announces. Reading a directory, a size or the free space counts as OpRead.
+// The operations that Inject announces. Reading a directory, a size or the free space counts as
+// OpRead.
 const (
 	OpMakeDir OpKind = "mkdir"
 	OpCreate  OpKind = "create"
@@ -25,10 +26,11 @@ type Op struct {
 	Name string // path of the file or directory
 }
 
-// Inject is fs with before called ahead of each operation, from the goroutine that does it. An error of before is
-// returned in place of the operation; a write then stores the first half of its bytes, as a disk that fills up does, and a
-// Sync on a Disk forgets what it should have made durable, as Linux does: it is still read, but no later Sync brings it to
-// the device (A. Rebello and others, "Can Applications Recover from fsync Failures?", USENIX ATC 2020).
+// Inject is fs with before called ahead of each operation, from the goroutine that does it. An
+// error of before is returned in place of the operation; a write then stores the first half of its
+// bytes, as a disk that fills up does, and a Sync on a Disk forgets what it should have made
+// durable, as Linux does: it is still read, but no later Sync brings it to the device (A. Rebello
+// and others, "Can Applications Recover from fsync Failures?", USENIX ATC 2020).
 func Inject(fs FS, before func(Op) error) FS { return &injectFS{fs, before} }
 
 type injectFS struct {

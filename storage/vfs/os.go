@@ -75,7 +75,8 @@ func (osFS) SyncDir(dir string) error {
 		return err
 	}
 	defer d.Close()
-	// Some file systems (vfat, some network ones) cannot sync a directory; they have nothing better to offer.
+	// Some file systems (vfat, some network ones) cannot sync a directory; they have nothing better
+	// to offer.
 	if err := d.Sync(); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOTSUP) {
 		return err
 	}
@@ -98,7 +99,8 @@ func (osFS) Capacity(dir string) (int64, error) {
 	return int64(st.Blocks) * int64(st.Bsize), nil
 }
 
-// Lock follows no link: root checks a folder whose owner is somebody else, who could have put a link there.
+// Lock follows no link: root checks a folder whose owner is somebody else, who could have put a
+// link there.
 func (osFS) Lock(name string) (io.Closer, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
 	if errors.Is(err, unix.ELOOP) {

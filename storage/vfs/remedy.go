@@ -5,15 +5,18 @@ import (
 	"syscall"
 )
 
-// Remedy says what a person can do about an error of a file system that holds what: full, read-only, or dying are different things.
+// Remedy says what a person can do about an error of a file system that holds what: full,
+// read-only, or dying are different things.
 func Remedy(err error, what string) string {
 	switch {
 	case IsFull(err):
 		return "the disk that holds " + what + " is full: free space there"
 	case errors.Is(err, syscall.EROFS):
-		return "the disk that holds " + what + " is read-only, often because the system found it damaged: look at dmesg, repair or replace it, " +
+		return "the disk that holds " + what +
+			" is read-only, often because the system found it damaged: look at dmesg, repair or replace it, " +
 			"and mount it for writing"
-	case errors.Is(err, syscall.EIO), errors.Is(err, syscall.EUCLEAN), errors.Is(err, syscall.EBADMSG), errors.Is(err, syscall.ENODEV),
+	case errors.Is(err, syscall.EIO), errors.Is(err, syscall.EUCLEAN), errors.Is(err, syscall.EBADMSG),
+		errors.Is(err, syscall.ENODEV),
 		errors.Is(err, syscall.ENXIO):
 		return "the disk that holds " + what + " does not work: look at dmesg, save what is on it, and replace it"
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):

@@ -67,7 +67,8 @@ func TestDamagedInode(t *testing.T) {
 	require.Equal(t, []Entry{{"a", 5}, {"b", 0}}, entries(des))
 }
 
-// damagedInode is a name whose inode the file system refuses, as ext4 does when its checksum differs.
+// damagedInode is a name whose inode the file system refuses, as ext4 does when its checksum
+// differs.
 type damagedInode struct{ os.DirEntry }
 
 func (d damagedInode) Info() (os.FileInfo, error) {

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Package tinydisk makes file systems that are soon full, for tests of what is done then. The stores' tests and those of the programs on them
-// use it; nothing else does.
+// Package tinydisk makes file systems that are soon full, for tests of what is done then. The
+// stores' tests and those of the programs on them use it; nothing else does.
 //
 //	dir := tinydisk.New(t, 1<<20)
 package tinydisk
@@ -14,14 +14,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// New is a folder with a file system of its own of that many bytes, gone with the test, which fails if it leaves a file open there. The test is
-// skipped where none can be mounted.
+// New is a folder with a file system of its own of that many bytes, gone with the test, which fails
+// if it leaves a file open there. The test is skipped where none can be mounted.
 func New(t testing.TB, size int) string {
 	t.Helper()
 	return mount(t, size, 0)
 }
 
-// NewHeld is New for a test that leaves something open, such as the mapping of a damaged file, or a program that is still to end.
+// NewHeld is New for a test that leaves something open, such as the mapping of a damaged file, or a
+// program that is still to end.
 func NewHeld(t testing.TB, size int) string {
 	t.Helper()
 	return mount(t, size, syscall.MNT_DETACH)

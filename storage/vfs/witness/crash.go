@@ -12,13 +12,15 @@ import (
 // sector is what a device writes whole: a torn write keeps some sectors and loses others.
 const sector = 512
 
-// Crash makes, below to, the files that a crash right after ops may have left of those below from: what was synced is
-// there, and of the rest a random part. from was empty before ops; to must exist.
+// Crash makes, below to, the files that a crash right after ops may have left of those below from:
+// what was synced is there, and of the rest a random part. from was empty before ops; to must
+// exist.
 //
-// The model is stricter than most file systems. A file's content is durable up to its last sync, and each sector written
-// and each truncation after that may or may not have arrived, in any order. Creations, renames and removals are durable
-// once their folder was synced; of those after, a first part of them, of any length, has arrived (metadata is journaled
-// in order), whatever became of the contents. What a failed sync should have flushed survives in part, once and for all.
+// The model is stricter than most file systems. A file's content is durable up to its last sync,
+// and each sector written and each truncation after that may or may not have arrived, in any order.
+// Creations, renames and removals are durable once their folder was synced; of those after, a first
+// part of them, of any length, has arrived (metadata is journaled in order), whatever became of the
+// contents. What a failed sync should have flushed survives in part, once and for all.
 func Crash(ops []Op, from, to string, rng *rand.Rand) error {
 	d := disk{now: map[string]*content{}, durable: map[string]*content{}}
 	for _, op := range ops {
@@ -99,7 +101,8 @@ func (d *disk) do(op Op, rng *rand.Rand) error {
 	return nil
 }
 
-// survive is the content after a crash that let each part of what was not synced through with that probability.
+// survive is the content after a crash that let each part of what was not synced through with that
+// probability.
 func (c *content) survive(rng *rand.Rand, share float64) image {
 	im := c.bytes.clone()
 	for _, op := range c.since {

@@ -46,8 +46,8 @@ func program() []unix.SockFilter {
 	return append(p, unix.SockFilter{Code: give, K: retAllow}, unix.SockFilter{Code: give, K: retUserNotif})
 }
 
-// install puts the filter on the calling thread, which must be the goroutine's own, and returns the descriptor from which
-// its calls are read. There is no way back for the thread.
+// install puts the filter on the calling thread, which must be the goroutine's own, and returns the
+// descriptor from which its calls are read. There is no way back for the thread.
 func install() (listener int, err error) {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return -1, fmt.Errorf("%w: no_new_privs: %w", ErrUnsupported, err)
@@ -55,7 +55,8 @@ func install() (listener int, err error) {
 	p := program()
 	prog := unix.SockFprog{Len: uint16(len(p)), Filter: &p[0]}
 	fd, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, setModeFilter,
-		unix.SECCOMP_FILTER_FLAG_NEW_LISTENER|unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, uintptr(unsafe.Pointer(&prog)))
+		unix.SECCOMP_FILTER_FLAG_NEW_LISTENER|unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
+		uintptr(unsafe.Pointer(&prog)))
 	runtime.KeepAlive(p)
 	if errno != 0 {
 		return -1, fmt.Errorf("%w: seccomp: %w", ErrUnsupported, errno)

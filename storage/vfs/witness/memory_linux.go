@@ -20,7 +20,8 @@ func memory(at uint64, n int) []byte {
 	for done := 0; done < n; {
 		local := unix.Iovec{Base: &b[done]}
 		local.SetLen(n - done)
-		got, err := unix.ProcessVMReadv(os.Getpid(), []unix.Iovec{local}, []unix.RemoteIovec{{Base: uintptr(at) + uintptr(done), Len: n - done}}, 0)
+		got, err := unix.ProcessVMReadv(os.Getpid(), []unix.Iovec{local},
+			[]unix.RemoteIovec{{Base: uintptr(at) + uintptr(done), Len: n - done}}, 0)
 		if err != nil || got == 0 {
 			return b[:done]
 		}
@@ -29,7 +30,8 @@ func memory(at uint64, n int) []byte {
 	return b
 }
 
-// text copies a string that ends in a zero byte, page by page: what follows the last page may not be mapped.
+// text copies a string that ends in a zero byte, page by page: what follows the last page may not
+// be mapped.
 func text(at uint64) string {
 	var s []byte
 	for len(s) < unix.PathMax {

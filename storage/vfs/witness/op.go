@@ -45,8 +45,9 @@ func (o Op) String() string {
 // ErrUnsupported says that this system does not let a program watch itself.
 var ErrUnsupported = errors.New("system calls cannot be watched here")
 
-// Fault is asked before operation n (from 0 on; marks do not count) is done. An error number other than 0 is returned to
-// the watched code in place of the operation; a write then stores the first half of its bytes, as a disk that fills up
-// does. A failed Sync is a NoSync in the log: what it should have flushed is as good as forgotten, because the kernel takes
-// the pages for clean (https://wiki.postgresql.org/wiki/Fsync_Errors). Other failed operations are not in the log.
+// Fault is asked before operation n (from 0 on; marks do not count) is done. An error number other
+// than 0 is returned to the watched code in place of the operation; a write then stores the first
+// half of its bytes, as a disk that fills up does. A failed Sync is a NoSync in the log: what it
+// should have flushed is as good as forgotten, because the kernel takes the pages for clean
+// (https://wiki.postgresql.org/wiki/Fsync_Errors). Other failed operations are not in the log.
 type Fault func(n int, op Op) (errno int)

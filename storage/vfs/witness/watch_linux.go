@@ -32,8 +32,9 @@ type answer struct {
 	flags uint32
 }
 
-// Watch runs f on a thread of its own and returns what f's goroutine did to the files below dir, in order, with what f
-// gave to mark between. fault may be nil. It returns when f has returned; a panic of f is a panic of the program.
+// Watch runs f on a thread of its own and returns what f's goroutine did to the files below dir, in
+// order, with what f gave to mark between. fault may be nil. It returns when f has returned; a
+// panic of f is a panic of the program.
 func Watch(dir string, fault Fault, f func(mark func(string))) ([]Op, error) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -109,7 +110,8 @@ func (w *watch) run(done <-chan struct{}) {
 
 func (w *watch) serve() {
 	var note notification
-	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(w.listener), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&note))); errno != 0 {
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(w.listener), unix.SECCOMP_IOCTL_NOTIF_RECV,
+		uintptr(unsafe.Pointer(&note))); errno != 0 {
 		return // the call was broken off by a signal, and comes again
 	}
 	reply := answer{id: note.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
@@ -135,11 +137,12 @@ func (w *watch) serve() {
 	if ok {
 		w.add(op)
 	}
-	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(w.listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&reply)))
+	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(w.listener), unix.SECCOMP_IOCTL_NOTIF_SEND,
+		uintptr(unsafe.Pointer(&reply)))
 }
 
-// operation says what a call is about to do, if it concerns the folder. The thread is stopped meanwhile, so its
-// descriptors and its memory, which are this process's too, stay as they are.
+// operation says what a call is about to do, if it concerns the folder. The thread is stopped
+// meanwhile, so its descriptors and its memory, which are this process's too, stay as they are.
 func (w *watch) operation(n notification) (op Op, ok bool) {
 	a := n.args
 	switch uint32(n.nr) {
@@ -201,7 +204,8 @@ func (w *watch) onFile(n notification) (op Op, ok bool) {
 	return op, true
 }
 
-// ours also refuses files that have no name any more: nothing that happens to them outlives a crash.
+// ours also refuses files that have no name any more: nothing that happens to them outlives a
+// crash.
 func (w *watch) ours(path string) bool {
 	return (path == w.dir || strings.HasPrefix(path, w.dir+"/")) && !strings.HasSuffix(path, " (deleted)")
 }

@@ -75,7 +75,8 @@ func TestWatchSeesEverythingInOrder(t *testing.T) {
 	for _, op := range log {
 		got = append(got, strings.ReplaceAll(op.String(), dir, "."))
 	}
-	require.Equal(t, []string{"create ./new", "write 5 bytes at 0 of ./new", "sync ./new", "rename ./new to ./file", "syncdir .",
+	require.Equal(t, []string{"create ./new", "write 5 bytes at 0 of ./new", "sync ./new", "rename ./new to ./file",
+		"syncdir .",
 		"mark promised", "write 1 bytes at 3 of ./file", "truncate ./file to 4", "remove ./file"}, got)
 	require.Equal(t, "hello", string(log[1].Data))
 }
@@ -106,7 +107,8 @@ func TestCrash(t *testing.T) {
 		name              string
 		syncFile, syncDir bool
 		sound             bool
-	}{{"both syncs", true, true, true}, {"no sync of the file", false, true, false}, {"no sync of the folder", true, false, false}} {
+	}{{"both syncs", true, true, true}, {"no sync of the file", false, true, false},
+		{"no sync of the folder", true, false, false}} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			log := watchOrSkip(t, dir, nil, func(mark func(string)) {
@@ -128,8 +130,10 @@ func TestCrash(t *testing.T) {
 					to := t.TempDir()
 					require.NoError(t, Crash(log[:k], dir, to, rng))
 					b, _ := os.ReadFile(filepath.Join(to, "file"))
-					// The next text may be there already; the last one promised, or a later one, must be.
-					ok := string(b) == promised || promised != "a third" && (string(b) == "another" || string(b) == "a third" || string(b) == "one" && promised == "")
+					// The next text may be there already; the last one promised, or a later one,
+					// must be.
+					ok := string(b) == promised || promised != "a third" &&
+						(string(b) == "another" || string(b) == "a third" || string(b) == "one" && promised == "")
 					if promised == "another" && string(b) == "one" {
 						ok = false
 					}
