@@ -26,8 +26,8 @@ func noise(n int) []byte {
 	return p
 }
 
-// written is what this process caused to be written to block devices so far, as the kernel counts dirty pages
-// (/proc/self/io, write_bytes). The file system's own journal is not in it.
+// written is what this process caused to be written to block devices so far, as the kernel counts
+// dirty pages (/proc/self/io, write_bytes). The file system's own journal is not in it.
 func written() int64 {
 	b, err := os.ReadFile("/proc/self/io")
 	if err != nil {
@@ -42,8 +42,8 @@ func written() int64 {
 	return 0
 }
 
-// benchAppend stores total bytes flat out, flushing every two seconds and at the end, each side in turn and that rounds
-// times; and then deletes them.
+// benchAppend stores total bytes flat out, flushing every two seconds and at the end, each side in
+// turn and that rounds times; and then deletes them.
 func benchAppend(dir string, total int64, rounds int) error {
 	type result struct {
 		took, prune []time.Duration
@@ -90,8 +90,10 @@ func benchAppend(dir string, total int64, rounds int) error {
 			}
 		}
 	}
-	fmt.Printf("\n### Append: %d stills of %d bytes, flat out, a flush every 2 s and at the end; the best and the median of %d rounds\n\n", total/stillBytes, stillBytes, rounds)
-	fmt.Println("| side | MB/s | of the plain writer | median MB/s | of the plain writer | bytes to the device a byte of still | deleting, ms/GB |\n|---|---:|---:|---:|---:|---:|---:|")
+	fmt.Printf("\n### Append: %d stills of %d bytes, flat out, a flush every 2 s and at the end; the best and the "+
+		"median of %d rounds\n\n", total/stillBytes, stillBytes, rounds)
+	fmt.Println("| side | MB/s | of the plain writer | median MB/s | of the plain writer | bytes to the device a " +
+		"byte of still | deleting, ms/GB |\n|---|---:|---:|---:|---:|---:|---:|")
 	plain, best := time.Duration(0), time.Duration(0)
 	if i := slices.IndexFunc(sides, func(s contender) bool { return s.name == "plain writer" }); i >= 0 {
 		plain, best = median(results[i].took), slices.Min(results[i].took)
@@ -103,7 +105,9 @@ func benchAppend(dir string, total int64, rounds int) error {
 			prune = fmt.Sprintf("%.1f", median(results[i].prune).Seconds()*1e3/(float64(total)*0.9/1e9))
 		}
 		least := slices.Min(results[i].took)
-		fmt.Printf("| %s | %.0f | %.2f | %.0f | %.2f | %.4f | %s |\n", s.name, float64(total)/1e6/least.Seconds(), best.Seconds()/least.Seconds(), float64(total)/1e6/took.Seconds(), plain.Seconds()/took.Seconds(), median(results[i].written), prune)
+		fmt.Printf("| %s | %.0f | %.2f | %.0f | %.2f | %.4f | %s |\n", s.name, float64(total)/1e6/least.Seconds(),
+			best.Seconds()/least.Seconds(), float64(total)/1e6/took.Seconds(), plain.Seconds()/took.Seconds(),
+			median(results[i].written), prune)
 	}
 	return nil
 }

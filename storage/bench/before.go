@@ -10,26 +10,30 @@ import (
 	"time"
 )
 
-// smallBytes is a still in the fill of millions; the disk would not hold them otherwise. What is appended meanwhile has the
-// full size.
+// smallBytes is a still in the fill of millions; the disk would not hold them otherwise. What is
+// appended meanwhile has the full size.
 const smallBytes = 256
 
 const (
-	// fillFor is how long a side has to take the millions; what it has not taken by then, it is not asked for.
+	// fillFor is how long a side has to take the millions; what it has not taken by then, it is not
+	// asked for.
 	fillFor = 25 * time.Second
 	// fillLeast is how many stills it is given in any case.
 	fillLeast = 100_000
-	// newest is how many of the latest stills the questions of one row are for: those of events that were just now.
+	// newest is how many of the latest stills the questions of one row are for: those of events
+	// that were just now.
 	newest = 10_000
-	// flushBytes bounds what a side may hold back under load: a transaction of two seconds flat out takes gigabytes of memory.
+	// flushBytes bounds what a side may hold back under load: a transaction of two seconds flat out
+	// takes gigabytes of memory.
 	flushBytes = 64 << 20
 )
 
-// benchBefore fills each side with n stills of 16 cameras, and asks for one before a random time, again and again, while
-// nothing, 20 MB/s or as much as the side can take is appended.
+// benchBefore fills each side with n stills of 16 cameras, and asks for one before a random time,
+// again and again, while nothing, 20 MB/s or as much as the side can take is appended.
 func benchBefore(dir string, n int, span time.Duration) error {
 	fmt.Printf("\n### Before, among %d stills, or as many as the side took in %s\n\n", n, fillFor)
-	fmt.Println("| side | stills | load | asked for | questions | p50 µs | p99 µs | p99.9 µs | worst µs | appended MB/s |\n|---|---:|---|---|---:|---:|---:|---:|---:|---:|")
+	fmt.Println("| side | stills | load | asked for | questions | p50 µs | p99 µs | p99.9 µs | worst µs | appended " +
+		"MB/s |\n|---|---:|---|---|---:|---:|---:|---:|---:|---:|")
 	for i, s := range sides {
 		if s.name == "plain writer" {
 			continue
@@ -57,7 +61,8 @@ func benchBefore(dir string, n int, span time.Duration) error {
 	return nil
 }
 
-// question is what is appended meanwhile (bytes a second, -1: all that goes), and of how many of the newest stills the times are.
+// question is what is appended meanwhile (bytes a second, -1: all that goes), and of how many of
+// the newest stills the times are.
 type question struct{ load, of int }
 
 // fill appends n stills, or fewer where it takes too long, and says how many.
@@ -126,7 +131,8 @@ func ask(dir, name string, n int, q question, span time.Duration, open func(stri
 	if q.of < n {
 		of = fmt.Sprintf("the newest %d", q.of)
 	}
-	fmt.Printf("| %s | %d | %s | %s | %d | %.0f | %.0f | %.0f | %.0f | %.0f |\n", name, n, word, of, len(took), at(0.5), at(0.99), at(0.999), at(1), float64(appended)/1e6/seconds)
+	fmt.Printf("| %s | %d | %s | %s | %d | %.0f | %.0f | %.0f | %.0f | %.0f |\n", name, n, word, of, len(took), at(0.5),
+		at(0.99), at(0.999), at(1), float64(appended)/1e6/seconds)
 	return st.Close()
 }
 

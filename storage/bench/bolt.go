@@ -9,8 +9,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// boltSide has a bucket for each camera, its keys the times; what comes between two flushes is one transaction, which is the
-// best that bbolt can do.
+// boltSide has a bucket for each camera, its keys the times; what comes between two flushes is one
+// transaction, which is the best that bbolt can do.
 type boltSide struct {
 	db *bolt.DB
 	tx *bolt.Tx

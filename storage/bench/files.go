@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// filesSide has a file for each still, in a folder for each camera and hour. A flush is one syncfs, for a thousand fsyncs
-// would cost a thousand commits.
+// filesSide has a file for each still, in a folder for each camera and hour. A flush is one syncfs,
+// for a thousand fsyncs would cost a thousand commits.
 type filesSide struct {
 	dir  string
 	root *os.File

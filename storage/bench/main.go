@@ -22,10 +22,12 @@ func run() error {
 	dir := flag.String("dir", "", "folder on the disk to measure; a temporary one below it is used")
 	quick := flag.Bool("quick", false, "a tenth of everything")
 	only := flag.String("only", "append,before,open,quiet", "which tables")
-	which := flag.String("sides", "", "only these, by their first words, with commas; the plain writer is needed to compare")
+	which := flag.String("sides", "",
+		"only these, by their first words, with commas; the plain writer is needed to compare")
 	rounds := flag.Int("rounds", 2, "how often each side appends")
 	child := flag.String("child-open", "", "open the ring in this folder and say what that took")
-	quiet := flag.String("child-quiet", "", "store stills in a ring in this folder, and say what that wrote to the device")
+	quiet := flag.String("child-quiet", "",
+		"store stills in a ring in this folder, and say what that wrote to the device")
 	every := flag.Duration("every", time.Second, "with child-quiet, the pace")
 	span := flag.Duration("for", time.Minute, "with child-quiet, how long")
 	flag.Parse()
@@ -52,7 +54,8 @@ func run() error {
 		part = 10
 	}
 	load, _ := os.ReadFile("/proc/loadavg")
-	fmt.Printf("\n%s, %d processors, %s, below %s; load average at the start: %s", runtime.Version(), runtime.NumCPU(), time.Now().Format(time.DateOnly), *dir, load)
+	fmt.Printf("\n%s, %d processors, %s, below %s; load average at the start: %s", runtime.Version(), runtime.NumCPU(),
+		time.Now().Format(time.DateOnly), *dir, load)
 	for _, b := range []struct {
 		name string
 		run  func() error

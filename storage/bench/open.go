@@ -17,8 +17,8 @@ import (
 	"vmsbridge/storage/vfs"
 )
 
-// hollow is a file system whose files have holes where records would be: of a segment, only the ends and the index are
-// written. Open reads no more than these.
+// hollow is a file system whose files have holes where records would be: of a segment, only the
+// ends and the index are written. Open reads no more than these.
 type hollow struct{ vfs.FS }
 
 type hollowFile struct{ vfs.File }
@@ -52,10 +52,12 @@ const (
 	openStill    = 38_000
 )
 
-// benchOpen makes 4096 full segments of 24 MiB, 103 GB in all, and opens them in a process of its own.
+// benchOpen makes 4096 full segments of 24 MiB, 103 GB in all, and opens them in a process of its
+// own.
 func benchOpen(dir string, segments int) error {
 	sub := filepath.Join(dir, "open")
-	r, err := stills.Open(sub, stills.Options{MaxBytes: 200 << 30, SegmentBytes: openSegment, FlushEvery: time.Second, MinFree: -1, Cameras: openCameras, FS: hollow{vfs.OS}})
+	r, err := stills.Open(sub, stills.Options{MaxBytes: 200 << 30, SegmentBytes: openSegment, FlushEvery: time.Second,
+		MinFree: -1, Cameras: openCameras, FS: hollow{vfs.OS}})
 	if err != nil {
 		return err
 	}
@@ -66,7 +68,8 @@ func benchOpen(dir string, segments int) error {
 		if n/openCameras%8 == 7 {
 			kind = stills.Main
 		}
-		err := r.Append(stills.Still{Camera: camera(n % openCameras), Kind: kind, Time: epoch.Add(time.Duration(n/openCameras) * 10 * time.Second), JPEG: jpeg})
+		err := r.Append(stills.Still{Camera: camera(n % openCameras), Kind: kind,
+			Time: epoch.Add(time.Duration(n/openCameras) * 10 * time.Second), JPEG: jpeg})
 		if err != nil {
 			return err
 		}
@@ -77,8 +80,10 @@ func benchOpen(dir string, segments int) error {
 	if err := r.Close(); err != nil {
 		return err
 	}
-	fmt.Printf("\n### Open: %d full segments of %d MiB, %d cameras with two kinds; a process of its own\n\n", segments, openSegment>>20, openCameras)
-	fmt.Println("| page cache | stills | segments | open ms | of that processor ms | heap MiB | peak RSS MiB | of that before Open |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+	fmt.Printf("\n### Open: %d full segments of %d MiB, %d cameras with two kinds; a process of its own\n\n", segments,
+		openSegment>>20, openCameras)
+	fmt.Println("| page cache | stills | segments | open ms | of that processor ms | heap MiB | peak RSS MiB | of " +
+		"that before Open |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|")
 	for _, state := range []string{"warm", "cold"} {
 		if state == "cold" {
 			if err := forget(sub); err != nil {
@@ -93,7 +98,8 @@ func benchOpen(dir string, segments int) error {
 		if err := json.Unmarshal(out, &o); err != nil {
 			return err
 		}
-		fmt.Printf("| %s | %d | %d | %.0f | %.0f | %.1f | %.1f | %.1f |\n", state, o.Stills, o.Segments, o.Millis, o.CPUMillis, o.HeapMiB, o.PeakMiB, o.BeforeMiB)
+		fmt.Printf("| %s | %d | %d | %.0f | %.0f | %.1f | %.1f | %.1f |\n", state, o.Stills, o.Segments, o.Millis,
+			o.CPUMillis, o.HeapMiB, o.PeakMiB, o.BeforeMiB)
 	}
 	return os.RemoveAll(sub)
 }
@@ -107,7 +113,8 @@ type opened struct {
 func childOpen(dir string) error {
 	before, idle := peak(), processor()
 	began := time.Now()
-	r, err := stills.Open(dir, stills.Options{MaxBytes: 200 << 30, SegmentBytes: openSegment, FlushEvery: time.Hour, MinFree: -1, Cameras: openCameras})
+	r, err := stills.Open(dir, stills.Options{MaxBytes: 200 << 30, SegmentBytes: openSegment, FlushEvery: time.Hour,
+		MinFree: -1, Cameras: openCameras})
 	if err != nil {
 		return err
 	}
@@ -116,14 +123,16 @@ func childOpen(dir string) error {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	o := opened{s.Stills, s.Segments, took.Seconds() * 1e3, busy.Seconds() * 1e3, float64(m.HeapAlloc) / (1 << 20), high, before}
+	o := opened{s.Stills, s.Segments, took.Seconds() * 1e3, busy.Seconds() * 1e3, float64(m.HeapAlloc) / (1 << 20),
+		high, before}
 	if err := json.NewEncoder(os.Stdout).Encode(o); err != nil {
 		return err
 	}
 	return r.Close()
 }
 
-// processor is the time that this process was computing so far; unlike the wall clock, it hardly minds a loaded machine.
+// processor is the time that this process was computing so far; unlike the wall clock, it hardly
+// minds a loaded machine.
 func processor() time.Duration {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {

@@ -11,7 +11,8 @@ type ringSide struct{ *stills.Ring }
 func openRing(dir string) (side, error) { return openRingOf(dir, 16<<20) }
 
 func openRingOf(dir string, segment int64) (side, error) {
-	r, err := stills.Open(dir, stills.Options{MaxBytes: 60 << 30, SegmentBytes: segment, FlushEvery: time.Hour, MinFree: -1})
+	r, err := stills.Open(dir, stills.Options{MaxBytes: 60 << 30, SegmentBytes: segment, FlushEvery: time.Hour,
+		MinFree: -1})
 	return ringSide{r}, err
 }
 

@@ -10,7 +10,8 @@ import (
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
 )
 
-// sqliteSide has a table of blobs with an index, in WAL mode; what comes between two flushes is one transaction.
+// sqliteSide has a table of blobs with an index, in WAL mode; what comes between two flushes is one
+// transaction.
 type sqliteSide struct {
 	db, reader *sql.DB
 	tx         *sql.Tx
@@ -22,13 +23,15 @@ func openSQLite(dir string) (side, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	name := "file:" + filepath.Join(dir, "sqlite") + "?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(10000)&_pragma=cache_size(-65536)"
+	name := "file:" + filepath.Join(dir, "sqlite") +
+		"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(10000)&_pragma=cache_size(-65536)"
 	db, err := sql.Open("sqlite", name)
 	if err != nil {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
-	if _, err := db.Exec("create table if not exists stills(camera text, t integer, jpeg blob); create unique index if not exists at on stills(camera, t)"); err != nil {
+	if _, err := db.Exec("create table if not exists stills(camera text, t integer, jpeg blob); create unique index " +
+		"if not exists at on stills(camera, t)"); err != nil {
 		return nil, err
 	}
 	reader, err := sql.Open("sqlite", name)
@@ -69,7 +72,8 @@ func (s *sqliteSide) Before(camera string, t time.Time) (time.Time, []byte, erro
 }
 
 func (s *sqliteSide) Prune(bytes int64) error {
-	_, err := s.db.Exec("delete from stills where rowid <= (select min(rowid) from (select rowid, sum(length(jpeg)) over (order by rowid) as n from stills) where n >= ?)", bytes)
+	_, err := s.db.Exec("delete from stills where rowid <= (select min(rowid) from (select rowid, sum(length(jpeg)) "+
+		"over (order by rowid) as n from stills) where n >= ?)", bytes)
 	if err == nil {
 		_, err = s.db.Exec("pragma wal_checkpoint(truncate)")
 	}
