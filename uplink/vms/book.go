@@ -6,11 +6,13 @@ import (
 	"strings"
 )
 
-// HeaderJournal goes with a bridge's registration: a Mark. A service that keeps marks answers with its Book. Neither is part of the
-// public interface; a header is what an older service does not look at.
+// HeaderJournal goes with a bridge's registration: a Mark. A service that keeps marks answers with
+// its Book. Neither is part of the public interface; a header is what an older service does not
+// look at.
 const HeaderJournal = "X-Vms-Journal"
 
-// Mark says how far a bridge's journal has been reported. Places are those of its outbox; no place is given twice.
+// Mark says how far a bridge's journal has been reported. Places are those of its outbox; no place
+// is given twice.
 type Mark struct {
 	Journal string // which journal; a new one begins its places anew
 	Sure    uint64 // the last Low that the service has said it keeps
@@ -34,7 +36,8 @@ func ParseMark(s string) (m Mark, ok bool) {
 // Book is what a service says of its book of events when a bridge registers.
 type Book struct {
 	Service string `json:"service"` // which service; another one never had what the bridge reported to this one
-	// Low is the newest Mark.Low of the bridge's journal that the book holds, 0 for none. If it is less than what the service has said
-	// before, the book was lost, or is a copy of earlier: what was reported from there on is to be reported again.
+	// Low is the newest Mark.Low of the bridge's journal that the book holds, 0 for none. If it is
+	// less than what the service has said before, the book was lost, or is a copy of earlier: what
+	// was reported from there on is to be reported again.
 	Low uint64 `json:"low"`
 }

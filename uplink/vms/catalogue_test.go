@@ -39,7 +39,8 @@ func TestTypeByID(t *testing.T) {
 		require.True(t, ok, id)
 		require.Equal(t, TypeMotion, typ.Type)
 	}
-	for _, id := range []string{"", "motionDetectionEvent", "vms.motionDetectionEvent.v2", "een.een.motionDetectionEvent.v1"} {
+	for _, id := range []string{"", "motionDetectionEvent", "vms.motionDetectionEvent.v2",
+		"een.een.motionDetectionEvent.v1"} {
 		_, ok := TypeByID(id)
 		require.False(t, ok, id)
 	}

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Problem is one thing wrong with an event or a request: where, which kind (one of the Reason constants), and what in
-// words for a person.
+// Problem is one thing wrong with an event or a request: where, which kind (one of the Reason
+// constants), and what in words for a person.
 type Problem struct {
 	Argument, Reason, Text string
 }
@@ -20,13 +20,14 @@ func (p Problem) String() string { return p.Argument + ": " + p.Text }
 func wrong(argument, text string) Problem { return Problem{argument, ReasonValue, text} }
 
 // ActorTypes are the kinds of actors that an event may have.
-var ActorTypes = []string{ActorBridge, ActorCamera, "speaker", "account", "user", "layout", "job", "measurement", "sensor", "gateway"}
+var ActorTypes = []string{ActorBridge, ActorCamera, "speaker", "account", "user", "layout", "job", "measurement",
+	"sensor", "gateway"}
 
 // maxIDChars bounds every id; longer ones come from programs gone wrong.
 const maxIDChars = 256
 
-// Check lists everything that is wrong with an event under the rules of events.md §2 and §8, in a fixed order; nil if
-// it can be reported. ID is not looked at: the service makes it.
+// Check lists everything that is wrong with an event under the rules of events.md §2 and §8, in a
+// fixed order; nil if it can be reported. ID is not looked at: the service makes it.
 func Check(ev Event) []Problem {
 	var out []Problem
 	add := func(argument, format string, args ...any) {
@@ -80,11 +81,12 @@ func Check(ev Event) []Problem {
 	return out
 }
 
-// ValidID says whether s can be the id of a camera, a bridge or an account: event ids, and so addresses, are built of it.
+// ValidID says whether s can be the id of a camera, a bridge or an account: event ids, and so
+// addresses, are built of it.
 func ValidID(s string) bool { return checkID(s) == "" }
 
-// checkID says why s cannot be an id, "" if it can. Event ids go into paths and lists, so what those give a meaning to
-// is refused.
+// checkID says why s cannot be an id, "" if it can. Event ids go into paths and lists, so what
+// those give a meaning to is refused.
 func checkID(s string) string {
 	switch {
 	case s == "":
@@ -95,14 +97,16 @@ func checkID(s string) string {
 		return "must not be a dot or two"
 	}
 	for _, r := range s {
-		if strings.ContainsRune("/?#%,\\", r) || unicode.IsSpace(r) || unicode.IsControl(r) || r == unicode.ReplacementChar {
+		if strings.ContainsRune("/?#%,\\", r) || unicode.IsSpace(r) || unicode.IsControl(r) ||
+			r == unicode.ReplacementChar {
 			return fmt.Sprintf("must not contain %q", r)
 		}
 	}
 	return ""
 }
 
-// property is one of the eleven of rule 1. nullable is true for endTimestamp alone: null says that the span goes on.
+// property is one of the eleven of rule 1. nullable is true for endTimestamp alone: null says that
+// the span goes on.
 type property struct {
 	name     string
 	nullable bool
@@ -123,9 +127,10 @@ var properties = []property{
 	{"data", false, func(e *Event) any { return &e.Data }},
 }
 
-// ParseEvent reads the body of a report and lists everything wrong with it: properties missing, null, misspelt (Go's
-// own decoder would take "Type" for "type") or of another type, and what Check finds in the rest. An "id" is allowed, and
-// dropped unless it is one that the service may have made for the event. Types and schemas in the public spelling are turned into the documents'.
+// ParseEvent reads the body of a report and lists everything wrong with it: properties missing,
+// null, misspelt (Go's own decoder would take "Type" for "type") or of another type, and what Check
+// finds in the rest. An "id" is allowed, and dropped unless it is one that the service may have
+// made for the event. Types and schemas in the public spelling are turned into the documents'.
 func ParseEvent(body []byte) (Event, []Problem) {
 	var fields map[string]json.RawMessage
 	if !utf8.Valid(body) {
@@ -198,7 +203,8 @@ func canonicalise(ev *Event) {
 	}
 }
 
-// canonical rewrites the item only if it was spelt otherwise; else it stays byte for byte as it came.
+// canonical rewrites the item only if it was spelt otherwise; else it stays byte for byte as it
+// came.
 func (d Data) canonical() Data {
 	if Canonical(d.Type) == d.Type && Canonical(d.CreatorID) == d.CreatorID {
 		return d

@@ -14,8 +14,9 @@ var at = time.Date(2026, 11, 21, 7, 10, 0, 123_000_000, time.UTC)
 
 // good is an event that has nothing wrong.
 func good() Event {
-	ev := Event{Type: TypeMotion, StartTimestamp: At(at), EndTimestamp: Ptr(at.Add(4 * time.Second)), Span: true, AccountID: "acc-1",
-		ActorID: "100d4c41", ActorAccountID: "acc-1", ActorType: ActorCamera, CreatorID: CreatorMotion}
+	ev := Event{Type: TypeMotion, StartTimestamp: At(at), EndTimestamp: Ptr(at.Add(4 * time.Second)), Span: true,
+		AccountID: "acc-1",
+		ActorID:   "100d4c41", ActorAccountID: "acc-1", ActorType: ActorCamera, CreatorID: CreatorMotion}
 	ev.SetData(CreatorDetails("", CreatorInfo{ID: "b-1", Vendor: "vmsbridge"}),
 		ObjectDetection("", ObjectID(ActorCamera, "100d4c41", "1"), at, [4]float64{0.1, 0.2, 0.3, 0.4}))
 	return ev
@@ -42,42 +43,77 @@ func TestCheck(t *testing.T) {
 		edit func(*Event)
 		want []string // "argument: words" of each problem, in order
 	}{
-		"nothing wrong":            {func(*Event) {}, nil},
-		"ongoing":                  {func(e *Event) { e.EndTimestamp = nil }, nil},
-		"no length":                {func(e *Event) { e.EndTimestamp = &e.StartTimestamp }, nil},
-		"point":                    {func(e *Event) { e.Span, e.EndTimestamp = false, &e.StartTimestamp }, nil},
-		"point without end":        {func(e *Event) { e.Span, e.EndTimestamp = false, nil }, []string{"endTimestamp: must equal"}},
-		"point with length":        {func(e *Event) { e.Span = false }, []string{"endTimestamp: must equal"}},
-		"ends before start":        {func(e *Event) { e.EndTimestamp = Ptr(at.Add(-time.Millisecond)) }, []string{"endTimestamp: is before"}},
-		"no start":                 {func(e *Event) { e.StartTimestamp, e.EndTimestamp = Time{}, nil }, []string{"startTimestamp: is not set"}},
-		"unknown type":             {func(e *Event) { e.Type = "vms.motionDetectionEvent.v2" }, []string{"type: "}},
-		"type of the yaml slip":    {func(e *Event) { e.Type += ".yaml" }, []string{"type: "}},
-		"every actor type":         {func(e *Event) { e.ActorType = "gateway" }, nil},
-		"unknown actor type":       {func(e *Event) { e.ActorType = "Camera" }, []string{"actorType: "}},
-		"no creator":               {func(e *Event) { e.CreatorID = "" }, []string{"creatorId: "}},
-		"several at once":          {func(e *Event) { *e = Event{} }, []string{"type:", "startTimestamp:", "endTimestamp:", "accountId:", "actorId:", "actorAccountId:", "creatorId:", "actorType:", "dataSchemas:"}},
-		"no schema":                {func(e *Event) { e.SetData() }, []string{"dataSchemas: must name"}},
-		"schema without an item":   {func(e *Event) { e.DataSchemas = append(e.DataSchemas, SchemaFullFrame) }, nil},
-		"two-part schema":          {func(e *Event) { e.DataSchemas = append(e.DataSchemas, SchemaOverlay) }, nil},
-		"schema of no form":        {func(e *Event) { e.DataSchemas = append(e.DataSchemas, "vms.objectDetection") }, []string{"dataSchemas[2]: "}},
-		"schema of public prefix":  {func(e *Event) { e.DataSchemas = append(e.DataSchemas, "een.objectDetection.v1") }, []string{"dataSchemas[2]: "}},
-		"schema of another type":   {func(e *Event) { e.DataSchemas = append(e.DataSchemas, SchemaDeviceStatus) }, []string{"dataSchemas[2]: vms.deviceCloudStatusUpdate.v1 cannot be attached"}},
-		"schema not yet heard of":  {func(e *Event) { e.DataSchemas = append(e.DataSchemas, "vms.newThing.v3") }, nil},
-		"item not listed":          {with(`{"type":"vms.croppedFrameImageUrl.v1","creatorId":"x","objectId":"a:1","httpsUrl":"u","timestamp":"2026-11-21T07:10:00Z"}`), []string{"data[2].type: "}},
-		"item without creator":     {with(`{"type":"vms.creatorDetails.v1","id":"a","vendor":"b"}`), []string{"data[2].creatorId: "}},
-		"item with null creator":   {with(`{"type":"vms.creatorDetails.v1","creatorId":null,"id":"a","vendor":"b"}`), []string{"data[2].creatorId: "}},
-		"item without its fields":  {with(`{"type":"vms.creatorDetails.v1","creatorId":"x","vendor":null}`), []string{"data[2].id: ", "data[2].vendor: "}},
-		"box of three":             {with(`{"type":"vms.objectDetection.v1","creatorId":"x","objectId":"a:1","timestamp":"2026-11-21T07:10:00Z","boundingBox":[0,0,1]}`), []string{"data[2].boundingBox: "}},
-		"box in pixels":            {with(`{"type":"vms.objectDetection.v1","creatorId":"x","objectId":"a:1","timestamp":"2026-11-21T07:10:00Z","boundingBox":[0,0,640,360]}`), []string{"data[2].boundingBox: "}},
-		"item's time":              {with(`{"type":"vms.objectDetection.v1","creatorId":"x","objectId":"a:1","timestamp":"noon","boundingBox":[0,0,1,1]}`), []string{"data[2].timestamp: "}},
-		"fields unknown to us":     {with(`{"type":"vms.creatorDetails.v1","creatorId":"x","id":"a","vendor":"b","shoeSize":43}`), nil},
-		"plate":                    {lpr(`{"type":"vms.lprDetection.v1","creatorId":"vms.lpr","plate":"AB 123","plateRegion":null}`), nil},
-		"user data":                {lpr(`{"type":"vms.userData.v1","creatorId":"x","apartmentNum":"105A","floor":3,"a":"b","c":"d","e":"f"}`), nil},
-		"user data, six keys":      {lpr(`{"type":"vms.userData.v1","creatorId":"x","a":"1","b":"1","c":"1","d":"1","e":"1","f":"1"}`), []string{"data[0]: has 6 keys"}},
-		"user data, not camelCase": {lpr(`{"type":"vms.userData.v1","creatorId":"x","Apartment_num":"1"}`), []string{"data[0]: key"}},
-		"user data, 256 long":      {lpr(`{"type":"vms.userData.v1","creatorId":"x","a":"` + strings.Repeat("ü", 256) + `"}`), nil},
-		"user data, 257 long":      {lpr(`{"type":"vms.userData.v1","creatorId":"x","a":"` + strings.Repeat("ü", 257) + `"}`), []string{"data[0].a: "}},
-		"user data, long key":      {lpr(`{"type":"vms.userData.v1","creatorId":"x","` + strings.Repeat("a", 257) + `":"1"}`), []string{"data[0]: key"}},
+		"nothing wrong": {func(*Event) {}, nil},
+		"ongoing":       {func(e *Event) { e.EndTimestamp = nil }, nil},
+		"no length":     {func(e *Event) { e.EndTimestamp = &e.StartTimestamp }, nil},
+		"point":         {func(e *Event) { e.Span, e.EndTimestamp = false, &e.StartTimestamp }, nil},
+		"point without end": {func(e *Event) {
+			e.Span, e.EndTimestamp = false, nil
+		}, []string{"endTimestamp: must equal"}},
+		"point with length": {func(e *Event) { e.Span = false }, []string{"endTimestamp: must equal"}},
+		"ends before start": {func(e *Event) {
+			e.EndTimestamp = Ptr(at.Add(-time.Millisecond))
+		}, []string{"endTimestamp: is before"}},
+		"no start": {func(e *Event) {
+			e.StartTimestamp, e.EndTimestamp = Time{}, nil
+		}, []string{"startTimestamp: is not set"}},
+		"unknown type":          {func(e *Event) { e.Type = "vms.motionDetectionEvent.v2" }, []string{"type: "}},
+		"type of the yaml slip": {func(e *Event) { e.Type += ".yaml" }, []string{"type: "}},
+		"every actor type":      {func(e *Event) { e.ActorType = "gateway" }, nil},
+		"unknown actor type":    {func(e *Event) { e.ActorType = "Camera" }, []string{"actorType: "}},
+		"no creator":            {func(e *Event) { e.CreatorID = "" }, []string{"creatorId: "}},
+		"several at once": {func(e *Event) { *e = Event{} },
+			[]string{"type:", "startTimestamp:", "endTimestamp:", "accountId:", "actorId:", "actorAccountId:",
+				"creatorId:", "actorType:", "dataSchemas:"}},
+		"no schema":              {func(e *Event) { e.SetData() }, []string{"dataSchemas: must name"}},
+		"schema without an item": {func(e *Event) { e.DataSchemas = append(e.DataSchemas, SchemaFullFrame) }, nil},
+		"two-part schema":        {func(e *Event) { e.DataSchemas = append(e.DataSchemas, SchemaOverlay) }, nil},
+		"schema of no form": {func(e *Event) {
+			e.DataSchemas = append(e.DataSchemas, "vms.objectDetection")
+		}, []string{"dataSchemas[2]: "}},
+		"schema of public prefix": {func(e *Event) {
+			e.DataSchemas = append(e.DataSchemas, "een.objectDetection.v1")
+		}, []string{"dataSchemas[2]: "}},
+		"schema of another type": {func(e *Event) {
+			e.DataSchemas = append(e.DataSchemas, SchemaDeviceStatus)
+		}, []string{"dataSchemas[2]: vms.deviceCloudStatusUpdate.v1 cannot be attached"}},
+		"schema not yet heard of": {func(e *Event) { e.DataSchemas = append(e.DataSchemas, "vms.newThing.v3") }, nil},
+		"item not listed": {
+			with(
+				`{"type":"vms.croppedFrameImageUrl.v1","creatorId":"x","objectId":"a:1","httpsUrl":"u","timestamp":"2026-11-21T07:10:00Z"}`), []string{"data[2].type: "}},
+		"item without creator": {with(`{"type":"vms.creatorDetails.v1","id":"a","vendor":"b"}`),
+			[]string{"data[2].creatorId: "}},
+		"item with null creator": {with(`{"type":"vms.creatorDetails.v1","creatorId":null,"id":"a","vendor":"b"}`),
+			[]string{"data[2].creatorId: "}},
+		"item without its fields": {with(`{"type":"vms.creatorDetails.v1","creatorId":"x","vendor":null}`),
+			[]string{"data[2].id: ", "data[2].vendor: "}},
+		"box of three": {
+			with(
+				`{"type":"vms.objectDetection.v1","creatorId":"x","objectId":"a:1","timestamp":"2026-11-21T07:10:00Z","boundingBox":[0,0,1]}`), []string{"data[2].boundingBox: "}},
+		"box in pixels": {
+			with(
+				`{"type":"vms.objectDetection.v1","creatorId":"x","objectId":"a:1","timestamp":"2026-11-21T07:10:00Z","boundingBox":[0,0,640,360]}`), []string{"data[2].boundingBox: "}},
+		"item's time": {
+			with(
+				`{"type":"vms.objectDetection.v1","creatorId":"x","objectId":"a:1","timestamp":"noon","boundingBox":[0,0,1,1]}`), []string{"data[2].timestamp: "}},
+		"fields unknown to us": {
+			with(`{"type":"vms.creatorDetails.v1","creatorId":"x","id":"a","vendor":"b","shoeSize":43}`), nil},
+		"plate": {
+			lpr(`{"type":"vms.lprDetection.v1","creatorId":"vms.lpr","plate":"AB 123","plateRegion":null}`), nil},
+		"user data": {
+			lpr(`{"type":"vms.userData.v1","creatorId":"x","apartmentNum":"105A","floor":3,"a":"b","c":"d","e":"f"}`),
+			nil},
+		"user data, six keys": {
+			lpr(`{"type":"vms.userData.v1","creatorId":"x","a":"1","b":"1","c":"1","d":"1","e":"1","f":"1"}`),
+			[]string{"data[0]: has 6 keys"}},
+		"user data, not camelCase": {lpr(`{"type":"vms.userData.v1","creatorId":"x","Apartment_num":"1"}`),
+			[]string{"data[0]: key"}},
+		"user data, 256 long": {lpr(`{"type":"vms.userData.v1","creatorId":"x","a":"` + strings.Repeat("ü", 256) +
+			`"}`), nil},
+		"user data, 257 long": {lpr(`{"type":"vms.userData.v1","creatorId":"x","a":"` + strings.Repeat("ü", 257) +
+			`"}`), []string{"data[0].a: "}},
+		"user data, long key": {lpr(`{"type":"vms.userData.v1","creatorId":"x","` + strings.Repeat("a", 257) +
+			`":"1"}`), []string{"data[0]: key"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ev := good()
@@ -92,7 +128,8 @@ func TestCheck(t *testing.T) {
 }
 
 func TestCheckStatus(t *testing.T) {
-	for status, ok := range map[string]bool{StatusOnline: true, StatusBridgeOffline: true, StatusOff: true, "Online": false, "": false} {
+	for status, ok := range map[string]bool{StatusOnline: true, StatusBridgeOffline: true, StatusOff: true,
+		"Online": false, "": false} {
 		ev := good()
 		ev.Type = TypeDeviceStatus
 		ev.SetData(DeviceCloudStatusUpdate(CreatorHealth, status))
@@ -104,7 +141,8 @@ func TestValidID(t *testing.T) {
 	for _, id := range []string{"100d4c41", "cam-1", "a.b_c:d", "ä", strings.Repeat("a", 256)} {
 		require.True(t, ValidID(id), id)
 	}
-	for _, id := range []string{"", ".", "..", "a/b", "a?b", "a#b", "a%b", "a,b", "a b", "a\tb", "a\x00", "a\\b", "a\xff", strings.Repeat("a", 257)} {
+	for _, id := range []string{"", ".", "..", "a/b", "a?b", "a#b", "a%b", "a,b", "a b", "a\tb", "a\x00", "a\\b",
+		"a\xff", strings.Repeat("a", 257)} {
 		require.False(t, ValidID(id), "%q", id)
 	}
 }
@@ -136,7 +174,9 @@ func TestParseEvent(t *testing.T) {
 			} else {
 				require.Equal(t, []Problem{{p.name, ReasonValue, "must not be null"}}, problems)
 			}
-			_, problems = ParseEvent(edit(func(m map[string]json.RawMessage) { m[p.name] = json.RawMessage(`{"a":1}`) }))
+			_, problems = ParseEvent(edit(func(m map[string]json.RawMessage) {
+				m[p.name] = json.RawMessage(`{"a":1}`)
+			}))
 			require.Len(t, problems, 1, "%v", problems)
 			require.Equal(t, p.name, problems[0].Argument)
 			require.NotContains(t, problems[0].Text, "Go ")
@@ -149,7 +189,9 @@ func TestParseEvent(t *testing.T) {
 			require.Equal(t, ReasonMissing, problems[1].Reason)
 		})
 	}
-	_, problems = ParseEvent(edit(func(m map[string]json.RawMessage) { m["data"] = json.RawMessage(`[{"creatorId":"x"},null]`) }))
+	_, problems = ParseEvent(edit(func(m map[string]json.RawMessage) {
+		m["data"] = json.RawMessage(`[{"creatorId":"x"},null]`)
+	}))
 	require.Equal(t, "data", problems[0].Argument)
 }
 
@@ -185,7 +227,8 @@ func FuzzParseEvent(f *testing.F) {
 	require.NoError(f, err)
 	f.Add(raw)
 	f.Add([]byte(strings.ReplaceAll(string(raw), "vms.", "een.")))
-	for _, s := range []string{"", "{}", "null", "[]", `{"data":[null]}`, `{"type":1}`, `{"startTimestamp":"9999-12-31T23:59:59.999-23:59"}`, `{"data":[{"type":"vms.userData.v1","a":{}}]}`} {
+	for _, s := range []string{"", "{}", "null", "[]", `{"data":[null]}`, `{"type":1}`,
+		`{"startTimestamp":"9999-12-31T23:59:59.999-23:59"}`, `{"data":[{"type":"vms.userData.v1","a":{}}]}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

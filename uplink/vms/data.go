@@ -22,8 +22,8 @@ const (
 // CreatorOverlays is the creator of overlay items, whoever made the event.
 const CreatorOverlays = "vms.eventOverlays"
 
-// Connection statuses of a camera or bridge. StatusBridgeOffline is said by the service when a bridge is away; the
-// cameras behind it may be well.
+// Connection statuses of a camera or bridge. StatusBridgeOffline is said by the service when a
+// bridge is away; the cameras behind it may be well.
 const (
 	StatusOnline             = "online"
 	StatusDeviceOffline      = "deviceOffline"
@@ -41,8 +41,9 @@ type CreatorInfo struct {
 	Application   string `json:"application,omitempty"`
 	HardwareModel string `json:"hardwareModel,omitempty"`
 	Version       string `json:"version,omitempty"`
-	// Reason is why the event was made, where its type has no schema that could say so. It is no field of the public schema, which
-	// allows others: a service that does not know it leaves it out.
+	// Reason is why the event was made, where its type has no schema that could say so. It is no
+	// field of the public schema, which allows others: a service that does not know it leaves it
+	// out.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -59,7 +60,8 @@ func headOf(schema, creator string) head {
 	return head{schema, creator}
 }
 
-// CreatorDetails tells the origin of the event. As in all constructors here, creator "" means CreatorMotion.
+// CreatorDetails tells the origin of the event. As in all constructors here, creator "" means
+// CreatorMotion.
 func CreatorDetails(creator string, d CreatorInfo) Data {
 	return item(struct {
 		head
@@ -67,8 +69,9 @@ func CreatorDetails(creator string, d CreatorInfo) Data {
 	}{headOf(SchemaCreatorDetails, creator), d})
 }
 
-// ObjectDetection is the box [left, top, right, bottom] of one object in fractions of the picture; it is clamped to
-// 0..1. objectID has the form "camera-100d4c41:7" (see ObjectID) and links the items of one object.
+// ObjectDetection is the box [left, top, right, bottom] of one object in fractions of the picture;
+// it is clamped to 0..1. objectID has the form "camera-100d4c41:7" (see ObjectID) and links the
+// items of one object.
 func ObjectDetection(creator, objectID string, at time.Time, box [4]float64) Data {
 	return item(struct {
 		head
@@ -83,7 +86,8 @@ func ObjectID(actorType, actorID, object string) string {
 	return actorType + "-" + actorID + ":" + object
 }
 
-// FullFrameImageURL points at the image of the whole picture at a time. feed is "preview", "main" or "" (not said).
+// FullFrameImageURL points at the image of the whole picture at a time. feed is "preview", "main"
+// or "" (not said).
 func FullFrameImageURL(creator, url string, at time.Time, feed string) Data {
 	return item(struct {
 		head
@@ -103,7 +107,8 @@ func CroppedFrameImageURL(creator, objectID, url string, at time.Time) Data {
 	}{headOf(SchemaCroppedFrame, creator), objectID, url, At(at)})
 }
 
-// MotionRegion names the region in which something moved. area is a polygon of at least three [x, y] in fractions.
+// MotionRegion names the region in which something moved. area is a polygon of at least three [x,
+// y] in fractions.
 func MotionRegion(creator, id, name string, area [][2]float64) Data {
 	points := make([][2]float64, len(area))
 	for i, p := range area {
@@ -126,7 +131,8 @@ type OverlayBox struct {
 	Box       [4]float64
 }
 
-// BoundingBoxOverlay says which boxes and labels to draw over the image; its creator is always CreatorOverlays.
+// BoundingBoxOverlay says which boxes and labels to draw over the image; its creator is always
+// CreatorOverlays.
 func BoundingBoxOverlay(boxes []OverlayBox) Data {
 	type overlay struct {
 		Label         string     `json:"label"`
@@ -160,7 +166,8 @@ func DeviceCloudStatusUpdate(creator, connectionStatus string) Data {
 	}{headOf(SchemaDeviceStatus, creator), ConnectionStatus{connectionStatus}})
 }
 
-// DeviceCloudPreviousStatus is the state that a device came out of, since when it was in it and for how long.
+// DeviceCloudPreviousStatus is the state that a device came out of, since when it was in it and for
+// how long.
 func DeviceCloudPreviousStatus(creator, connectionStatus string, since time.Time, d time.Duration) Data {
 	return item(struct {
 		head
@@ -170,8 +177,8 @@ func DeviceCloudPreviousStatus(creator, connectionStatus string, since time.Time
 	}{headOf(SchemaPreviousStatus, creator), ConnectionStatus{connectionStatus}, At(since), d.Milliseconds()})
 }
 
-// item makes the data item of one of the structs above. Their strings, times and clamped numbers always marshal, so an
-// error would be a bug of this file.
+// item makes the data item of one of the structs above. Their strings, times and clamped numbers
+// always marshal, so an error would be a bug of this file.
 func item(v any) Data {
 	d, err := MakeData(v)
 	if err != nil {
@@ -187,8 +194,8 @@ func clampBox(b [4]float64) [4]float64 {
 	return b
 }
 
-// clamp brings a fraction into 0..1; what is not a number becomes 0, because JSON has no way to write it. Four decimals
-// are finer than a pixel of an 8K picture.
+// clamp brings a fraction into 0..1; what is not a number becomes 0, because JSON has no way to
+// write it. Four decimals are finer than a pixel of an 8K picture.
 func clamp(f float64) float64 {
 	if math.IsNaN(f) {
 		return 0

@@ -29,7 +29,8 @@ func TestDataItems(t *testing.T) {
 			`{"type":"vms.motionRegion.v1","creatorId":"vms.bridgeMotion","id":"r1","name":"Door","area":[[0,0],[1,0],[1,1]]}`},
 		"overlay": {BoundingBoxOverlay([]OverlayBox{{Label: "motion", At: at, Box: [4]float64{0, 0, 0.5, 0.5}}}),
 			`{"type":"vms.displayOverlay.boundingBox.v1","creatorId":"vms.eventOverlays","overlays":[{"label":"motion","timestamp":"2026-11-21T07:10:00.123+00:00","labelLocation":"topLeft","color":"#ff0000","lineWidth":2,"boundingBox":[0,0,0.5,0.5]}]}`},
-		"no overlay": {BoundingBoxOverlay(nil), `{"type":"vms.displayOverlay.boundingBox.v1","creatorId":"vms.eventOverlays","overlays":[]}`},
+		"no overlay": {BoundingBoxOverlay(nil),
+			`{"type":"vms.displayOverlay.boundingBox.v1","creatorId":"vms.eventOverlays","overlays":[]}`},
 		"status": {DeviceCloudStatusUpdate(CreatorHealth, StatusOnline),
 			`{"type":"vms.deviceCloudStatusUpdate.v1","creatorId":"vms.systemHealth","newStatus":{"connectionStatus":"online"}}`},
 		"previous": {DeviceCloudPreviousStatus(CreatorHealth, StatusDeviceOffline, at, 2*time.Minute),
@@ -46,7 +47,8 @@ func TestDataItems(t *testing.T) {
 
 func TestSetData(t *testing.T) {
 	ev := good()
-	ev.SetData(ObjectDetection("", "a:1", at, [4]float64{}), CreatorDetails("", CreatorInfo{}), ObjectDetection("", "a:2", at, [4]float64{}))
+	ev.SetData(ObjectDetection("", "a:1", at, [4]float64{}), CreatorDetails("", CreatorInfo{}),
+		ObjectDetection("", "a:2", at, [4]float64{}))
 	require.Equal(t, []string{SchemaObject, SchemaCreatorDetails}, ev.DataSchemas)
 	require.Len(t, ev.Data, 3)
 	ev.SetData()
@@ -61,7 +63,8 @@ func TestImageURL(t *testing.T) {
 		u, err := url.Parse(got)
 		require.NoError(t, err)
 		require.Equal(t, "/base/api/v3.0/media/recordedImage.jpeg", u.Path)
-		require.Equal(t, url.Values{"deviceId": {"a&b=c"}, "type": {"main"}, "timestamp__lt": {"2026-11-21T07:10:00.123+00:00"}}, u.Query())
+		require.Equal(t, url.Values{"deviceId": {"a&b=c"}, "type": {"main"},
+			"timestamp__lt": {"2026-11-21T07:10:00.123+00:00"}}, u.Query())
 		require.Contains(t, got, "%2B00%3A00", "the plus is escaped")
 	}
 	require.Contains(t, ImageURL("http://h", "c", ImageMain, "", at), "&timestamp=")
@@ -69,12 +72,15 @@ func TestImageURL(t *testing.T) {
 
 func TestBadRequest(t *testing.T) {
 	require.Nil(t, BadRequest(nil))
-	e := BadRequest([]Problem{{"b", ReasonUnexpected, ""}, {"c", ReasonUnexpected, ""}, {"name", ReasonMissing, ""}, {"size", ReasonValue, "too big"}})
-	require.Equal(t, "Unexpected argument: b, c; Missing required arguments: name; Invalid Argument: size: too big", e.Message)
+	e := BadRequest([]Problem{{"b", ReasonUnexpected, ""}, {"c", ReasonUnexpected, ""}, {"name", ReasonMissing, ""},
+		{"size", ReasonValue, "too big"}})
+	require.Equal(t, "Unexpected argument: b, c; Missing required arguments: name; Invalid Argument: size: too big",
+		e.Message)
 	require.Equal(t, ReasonUnexpected, e.Reason())
 	raw, err := json.Marshal(e)
 	require.NoError(t, err)
-	require.JSONEq(t, `{"code":400,"status":"invalidArgument","message":"Unexpected argument: b, c; Missing required arguments: name; Invalid Argument: size: too big",
+	require.JSONEq(
+		t, `{"code":400,"status":"invalidArgument","message":"Unexpected argument: b, c; Missing required arguments: name; Invalid Argument: size: too big",
 		"details":[{"type":"errorInfo","reason":"unexpectedArgument","domain":"apiv3"},{"type":"badRequest","argumentViolations":[{"argumentName":"size","description":"too big"}]}]}`, string(raw))
 	raw, err = json.Marshal(NotFound("cameras", "", "a", "b"))
 	require.NoError(t, err)
@@ -84,8 +90,10 @@ func TestBadRequest(t *testing.T) {
 }
 
 func FuzzParseRegistration(f *testing.F) {
-	for _, s := range []string{`{"id":"b","name":"B","address":"http://h:1","imageToken":"t","cameras":[{"id":"c","name":"C","connectionStatus":"online"}]}`,
-		`{"id":"b","address":"http://[::1]:1"}`, `{"id":"b","address":"http://h/%zz"}`, `{}`, `null`, `{"address":"http:opaque"}`} {
+	for _, s := range []string{
+		`{"id":"b","name":"B","address":"http://h:1","imageToken":"t","cameras":[{"id":"c","name":"C","connectionStatus":"online"}]}`,
+		`{"id":"b","address":"http://[::1]:1"}`, `{"id":"b","address":"http://h/%zz"}`, `{}`, `null`,
+		`{"address":"http:opaque"}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

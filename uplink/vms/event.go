@@ -29,7 +29,8 @@ const (
 	TypeDeviceStatus   = "vms.deviceCloudStatusUpdateEvent.v1"
 )
 
-// Event is the envelope of interface/events.md §2.1. A nil EndTimestamp means that the span was still going on.
+// Event is the envelope of interface/events.md §2.1. A nil EndTimestamp means that the span was
+// still going on.
 type Event struct {
 	Type           string   `json:"type"`
 	ID             string   `json:"id,omitempty"`
@@ -44,19 +45,22 @@ type Event struct {
 	DataSchemas    []string `json:"dataSchemas"`
 	Data           []Data   `json:"data"`
 
-	// Owner is who reported the event, and alone may change it. Stores keep it beside the event; it is never on the wire. "" is
-	// nobody in particular: an event of before owners were kept, or one that its program stores by its own right.
+	// Owner is who reported the event, and alone may change it. Stores keep it beside the event; it
+	// is never on the wire. "" is nobody in particular: an event of before owners were kept, or one
+	// that its program stores by its own right.
 	Owner string `json:"-"`
 }
 
-// OwnerSelf owns what a program stores of its own: the bridge's detector its motions, the service its changes of accounts.
+// OwnerSelf owns what a program stores of its own: the bridge's detector its motions, the service
+// its changes of accounts.
 const OwnerSelf = "self"
 
 // ErrOwned says that a stored event has another owner, and so was left as it is.
 var ErrOwned = errors.New("the event is another reporter's")
 
-// NaturalID is the id that the service builds: actor id, start and type, joined by hyphens. Its reporter's next report of that natural
-// id replaces it, unless it is of something else: see uplink/README.md.
+// NaturalID is the id that the service builds: actor id, start and type, joined by hyphens. Its
+// reporter's next report of that natural id replaces it, unless it is of something else: see
+// uplink/README.md.
 func (e Event) NaturalID() string {
 	return e.ActorID + "-" + e.StartTimestamp.String() + "-" + e.Type
 }
@@ -67,14 +71,15 @@ const maxSuffixBytes = 32
 // suffix is the form of what stands behind the natural id where several events have one.
 var suffix = regexp.MustCompile(`^-[0-9a-z]+$`)
 
-// FitsID says whether an id is one of this event: the natural one, or that with a suffix, where several events of an actor and a type
-// began in one millisecond.
+// FitsID says whether an id is one of this event: the natural one, or that with a suffix, where
+// several events of an actor and a type began in one millisecond.
 func (e Event) FitsID(id string) bool {
 	rest, ok := strings.CutPrefix(id, e.NaturalID())
 	return ok && (rest == "" || len(rest) <= maxSuffixBytes && suffix.MatchString(rest))
 }
 
-// SuffixedID is the natural id with a suffix made of what tells the event from others of that id. The same gives the same.
+// SuffixedID is the natural id with a suffix made of what tells the event from others of that id.
+// The same gives the same.
 func (e Event) SuffixedID(distinct ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(distinct, "\x00")))
 	return e.NaturalID() + "-" + strings.ToLower(base32.HexEncoding.EncodeToString(sum[:10]))
@@ -96,8 +101,9 @@ func (e *Event) SetData(items ...Data) {
 	}
 }
 
-// Data is one item of an event's data: an object with type, creatorId and the fields of its schema. The JSON is kept as
-// it arrived, so that fields unknown to us survive the journal and the way to the service.
+// Data is one item of an event's data: an object with type, creatorId and the fields of its schema.
+// The JSON is kept as it arrived, so that fields unknown to us survive the journal and the way to
+// the service.
 type Data struct {
 	Type      string
 	CreatorID string

@@ -34,7 +34,8 @@ const (
 	domainV3                 = "apiv3"
 )
 
-// statuses are the words that go with an HTTP code. 413 has none in the public table; its word is ours.
+// statuses are the words that go with an HTTP code. 413 has none in the public table; its word is
+// ours.
 var statuses = map[int]string{
 	http.StatusBadRequest:            "invalidArgument",
 	http.StatusUnauthorized:          "unauthenticated",
@@ -51,8 +52,8 @@ var statuses = map[int]string{
 	http.StatusGatewayTimeout:        "deadlineExceeded",
 }
 
-// Error is the error body of /api/v3.0. A store behind the server may return one to decide the answer itself; every
-// other error becomes a 500 without its text.
+// Error is the error body of /api/v3.0. A store behind the server may return one to decide the
+// answer itself; every other error becomes a 500 without its text.
 type Error struct {
 	Code    int      `json:"code"`
 	Status  string   `json:"status"`
@@ -60,7 +61,8 @@ type Error struct {
 	Details []Detail `json:"details"`
 }
 
-// Detail is one object of an Error's details. The first one is always of type errorInfo and carries the reason.
+// Detail is one object of an Error's details. The first one is always of type errorInfo and carries
+// the reason.
 type Detail struct {
 	Type               string            `json:"type"`
 	Reason             string            `json:"reason,omitempty"`
@@ -86,7 +88,8 @@ func NewError(code int, reason, message string) *Error {
 	return &Error{code, status, message, []Detail{{Type: detailInfo, Reason: reason, Domain: domainV3}}}
 }
 
-// NotFound is a 404 that names the resource ("cameras", "events") and the ids asked for. message "" is the usual one.
+// NotFound is a 404 that names the resource ("cameras", "events") and the ids asked for. message ""
+// is the usual one.
 func NotFound(resource, message string, ids ...string) *Error {
 	if message == "" {
 		message = "The resource was not found"
@@ -96,8 +99,8 @@ func NotFound(resource, message string, ids ...string) *Error {
 	return e
 }
 
-// BadRequest is the 400 of a list of problems, all of them in the message; nil if there are none. The reason is that of
-// the first problem, so list the gravest kind first.
+// BadRequest is the 400 of a list of problems, all of them in the message; nil if there are none.
+// The reason is that of the first problem, so list the gravest kind first.
 func BadRequest(problems []Problem) *Error {
 	if len(problems) == 0 {
 		return nil

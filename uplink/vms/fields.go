@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// schemaFields are the fields of every schema that is publicly known, beside type and creatorId: NAME:KIND, NAME*:KIND for one that
-// must be there. Of a schema without fields none is known. What values a text may have is not checked, since such lists grow: a
-// status of a device is the exception (fieldKinds).
+// schemaFields are the fields of every schema that is publicly known, beside type and creatorId:
+// NAME:KIND, NAME*:KIND for one that must be there. Of a schema without fields none is known. What
+// values a text may have is not checked, since such lists grow: a status of a device is the
+// exception (fieldKinds).
 var schemaFields = map[string]string{
 	"vms.audioDetection.v1":     "class:text classConfidence:number direction:number loudness:number",
 	"vms.animalAttributes.v1":   "objectId*:text timestamp:time stationary:boolean stationaryConfidence:number",
@@ -31,12 +32,13 @@ var schemaFields = map[string]string{
 	"vms.fullFrameImageUrlWithOverlay.v1": "overlaySvgHeaderUrl*:text overlayEmbeddedUrl:text",
 	"vms.geoLocation.v1": "latitude*:number longitude*:number altitude:number speed:number heading:number " +
 		"hdop:number timestamp:time",
-	"vms.humanValidationDetails.v1": "objectId*:text isValid:boolean extValidatedById:text timestamp:time validationNotes:text",
-	"vms.intrusionArea.v1":          "id*:text name:text area:points",
-	"vms.jobDetails.v1":             "jobTypeId*:text state*:text",
-	"vms.lineCrossLine.v1":          "id*:text name:text line:points direction:text",
-	"vms.loiterArea.v1":             "id*:text name:text area:points minimumDwellTimeSec:integer",
-	"vms.lprAccessType.v1":          "accessType*:text vehicleListId*:text",
+	"vms.humanValidationDetails.v1": "objectId*:text isValid:boolean extValidatedById:text timestamp:time " +
+		"validationNotes:text",
+	"vms.intrusionArea.v1": "id*:text name:text area:points",
+	"vms.jobDetails.v1":    "jobTypeId*:text state*:text",
+	"vms.lineCrossLine.v1": "id*:text name:text line:points direction:text",
+	"vms.loiterArea.v1":    "id*:text name:text area:points minimumDwellTimeSec:integer",
+	"vms.lprAccessType.v1": "accessType*:text vehicleListId*:text",
 	"vms.lprDetection.v1": "timestamp:time plateBoundingBox:box plate*:text plateConfidence:number " +
 		"plateRegion:text plateRegionConfidence:number direction:text",
 	"vms.measurementStringValueUpdate.v1": "propertyType:text value*:text displayUnitType:text",
@@ -73,7 +75,8 @@ var schemaFields = map[string]string{
 	"vms.thermalCameraValueUpdate.v1": "value*:number measurement*:text minimumTemp:number maximumTemp:number " +
 		"averageTemp:number maxTempPosition:point minTempPosition:point " +
 		"displayUnitType*:text boundingBox:box",
-	"vms.thermalMonitoredArea.v1":     "id*:text name:text area:points detectionType:text threshold:number delay:integer",
+	"vms.thermalMonitoredArea.v1": "id*:text name:text area:points detectionType:text threshold:number " +
+		"delay:integer",
 	"vms.trailerNumberRecognition.v1": "objectId*:text regNumber*:text regNumberConfidence:number",
 	"vms.truckNumberRecognition.v1":   "objectId*:text regNumber*:text regNumberConfidence:number",
 	"vms.userData.v1":                 "",
@@ -141,13 +144,18 @@ var fieldKinds = map[string]fieldKind{
 		s, _ := o["connectionStatus"].(string)
 		return ValidStatus(s)
 	}},
-	"position": {"an object of numbers", func(v any) bool { return isObject(v, nil, func(_ string, v any) bool { return isNumber(v) }) }},
+	"position": {"an object of numbers", func(v any) bool {
+		return isObject(v, nil, func(_ string, v any) bool { return isNumber(v) })
+	}},
 	"regions": {"a list of objects with a name, and an id if there is one, both texts", func(v any) bool {
 		return isListOf(v, func(v any) bool {
-			return isObject(v, []string{"name"}, func(name string, v any) bool { return name != "name" && name != "id" || isText(v) })
+			return isObject(v, []string{"name"}, func(name string, v any) bool {
+				return name != "name" && name != "id" || isText(v)
+			})
 		})
 	}},
-	"overlays": {"a list of objects with the texts label, labelLocation and color, a time timestamp, a whole number lineWidth and a boundingBox of four numbers from 0 to 1", func(v any) bool {
+	"overlays": {"a list of objects with the texts label, labelLocation and color, a time timestamp, a whole number " +
+		"lineWidth and a boundingBox of four numbers from 0 to 1", func(v any) bool {
 		return isListOf(v, func(v any) bool { return isObject(v, overlayFields, isOverlayField) })
 	}},
 }
@@ -196,7 +204,8 @@ func isListOf(v any, is func(any) bool) bool {
 	return ok && !slices.ContainsFunc(list, func(v any) bool { return !is(v) })
 }
 
-// isObject says whether a value is an object that has the fields of need, and of whose fields each passes.
+// isObject says whether a value is an object that has the fields of need, and of whose fields each
+// passes.
 func isObject(v any, need []string, passes func(name string, v any) bool) bool {
 	fields, ok := v.(map[string]any)
 	if !ok {
@@ -215,8 +224,8 @@ func isObject(v any, need []string, passes func(name string, v any) bool) bool {
 	return true
 }
 
-// checkItem lists what is wrong with the fields of one data item; where names the item in messages. Fields that nobody knows are
-// anyone's.
+// checkItem lists what is wrong with the fields of one data item; where names the item in messages.
+// Fields that nobody knows are anyone's.
 func checkItem(where string, d Data) []Problem {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(d.raw, &fields); err != nil {
@@ -233,7 +242,8 @@ func checkItem(where string, d Data) []Problem {
 		}
 		var v any
 		if kind := fieldKinds[f.kind]; json.Unmarshal(raw, &v) != nil || !kind.is(v) {
-			out = append(out, wrong(where+"."+f.name, fmt.Sprintf("is %s, but %s wants %s", shorten(raw), d.Type, kind.must)))
+			out = append(out, wrong(where+"."+f.name, fmt.Sprintf("is %s, but %s wants %s", shorten(raw), d.Type,
+				kind.must)))
 		}
 	}
 	if creator, ok := fields["creatorId"]; !ok || string(creator) == "null" || d.CreatorID == "" {

@@ -8,10 +8,11 @@ import (
 	"strings"
 )
 
-// Here is the address of this server as the client of a request is told it: public if that is set. Else
-// it is the host that the client used, if that is loopback, the address that the connection came to, or
-// a name that known takes. Whoever sends a request chooses its Host, so that any other one is not
-// repeated: the client is told the address that its connection came to. known may be nil.
+// Here is the address of this server as the client of a request is told it: public if that is set.
+// Else it is the host that the client used, if that is loopback, the address that the connection
+// came to, or a name that known takes. Whoever sends a request chooses its Host, so that any other
+// one is not repeated: the client is told the address that its connection came to. known may be
+// nil.
 func Here(r *http.Request, public *url.URL, known func(name string) bool) *url.URL {
 	if public != nil {
 		return public

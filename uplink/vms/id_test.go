@@ -16,8 +16,9 @@ func TestIDsOfAMoment(t *testing.T) {
 	require.NotEqual(t, other, ev.SuffixedID("b", "a"))
 	require.False(t, strings.ContainsAny(other, "/?#% "), other)
 	for id, want := range map[string]bool{natural: true, other: true, natural + "-0a": true,
-		"": false, natural + "-": false, natural + "x": false, natural + "-A": false, natural + "-a/b": false, natural + "-" + strings.Repeat("a", 40): false,
-		"yard" + natural[4:]: false, "x" + natural: false} {
+		"": false, natural + "-": false, natural + "x": false, natural + "-A": false, natural + "-a/b": false,
+		natural + "-" + strings.Repeat("a", 40): false,
+		"yard" + natural[4:]:                    false, "x" + natural: false} {
 		require.Equal(t, want, ev.FitsID(id), id)
 	}
 	ev.ID = other

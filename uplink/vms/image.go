@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// PathImage is where recorded images are asked for, PathEvents where events are listed and reported, PathRegister where
-// a bridge tells the service its cameras, PathCameras where those are listed.
+// PathImage is where recorded images are asked for, PathEvents where events are listed and
+// reported, PathRegister where a bridge tells the service its cameras, PathCameras where those are
+// listed.
 const (
 	PathImage    = "/api/v3.0/media/recordedImage.jpeg"
 	PathEvents   = "/api/v3.0/events"
@@ -16,7 +17,8 @@ const (
 	PathCameras  = "/api/v3.0/cameras"
 )
 
-// HeaderCamera says for which camera the service asks a bridge. Through a tunnel, the bridge answers nothing without it.
+// HeaderCamera says for which camera the service asks a bridge. Through a tunnel, the bridge
+// answers nothing without it.
 const HeaderCamera = "X-Vms-Camera"
 
 // Kinds of recorded image: from the stream used for motion, and at full resolution.
@@ -25,8 +27,8 @@ const (
 	ImageMain    = "main"
 )
 
-// Ops of a recorded image request, which are the names of its query parameters: the newest image before a time, at it
-// or before, at exactly that time, the oldest at it or after, after it.
+// Ops of a recorded image request, which are the names of its query parameters: the newest image
+// before a time, at it or before, at exactly that time, the oldest at it or after, after it.
 const (
 	OpBefore     = "timestamp__lt"
 	OpAtOrBefore = "timestamp__lte"
@@ -38,15 +40,16 @@ const (
 // Ops lists them all.
 var Ops = [5]string{OpBefore, OpAtOrBefore, OpAt, OpAtOrAfter, OpAfter}
 
-// Names, without their prefix "X-Vms-" or "X-Een-", of the headers of an image's answer. A server sends both.
+// Names, without their prefix "X-Vms-" or "X-Een-", of the headers of an image's answer. A server
+// sends both.
 const (
 	HeaderTimestamp = "Timestamp"
 	HeaderNextToken = "NextToken"
 	HeaderPrevToken = "PrevToken"
 )
 
-// ImageURL is the address of a recorded image of a camera at the server with the given base address. op is one of the
-// Op constants; "lt" and so on are accepted for them.
+// ImageURL is the address of a recorded image of a camera at the server with the given base
+// address. op is one of the Op constants; "lt" and so on are accepted for them.
 func ImageURL(base, deviceID, kind, op string, at time.Time) string {
 	return strings.TrimRight(base, "/") + PathImage + "?deviceId=" + url.QueryEscape(deviceID) +
 		"&type=" + url.QueryEscape(kind) + "&" + longOp(op) + "=" + url.QueryEscape(At(at).String())

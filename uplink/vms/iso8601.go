@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// iso is the forms of ISO 8601 with an offset that are not RFC 3339's: dates by day of the year or of the week, without separators, or
-// with a space before the time; times without seconds; offsets of hours alone; a fraction behind a comma; and the minus sign that is
-// none of ASCII's. The last group is an offset whose plus arrived as a space.
+// iso is the forms of ISO 8601 with an offset that are not RFC 3339's: dates by day of the year or
+// of the week, without separators, or with a space before the time; times without seconds; offsets
+// of hours alone; a fraction behind a comma; and the minus sign that is none of ASCII's. The last
+// group is an offset whose plus arrived as a space.
 var iso = regexp.MustCompile(`^(?:(\d{4})-?(\d\d)-?(\d\d)|(\d{4})-?(\d{3})|(\d{4})-?[Ww](\d\d)-?([1-7]))` +
 	`[Tt ](\d\d)(?::?(\d\d)(?::?(\d\d)(?:[.,](\d{1,9})\d*)?)?)?` +
 	`(?: ?([Zz])| ?([+−-])(\d\d)(?::?(\d\d))?| (\d\d)(?::?(\d\d))?)$`)
@@ -40,10 +41,12 @@ func parseISO(s string) (_ time.Time, ok bool) {
 	if strings.Contains("-−", m[14]) && m[14] != "" {
 		offset = -offset
 	}
-	return day.Add(time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute + time.Duration(second)*time.Second + time.Duration(nanos) - offset), ok
+	return day.Add(time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute +
+		time.Duration(second)*time.Second + time.Duration(nanos) - offset), ok
 }
 
-// isoDate is the beginning of a day that is said by month, else by its number in the year, else by week.
+// isoDate is the beginning of a day that is said by month, else by its number in the year, else by
+// week.
 func isoDate(byMonth, byYear bool, num func(int) int) (day time.Time, ok bool) {
 	switch {
 	case byMonth:

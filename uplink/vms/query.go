@@ -1,7 +1,7 @@
 package vms
 
-// Query is a list request of interface/events.md §4.1, parsed. Zero fields do not filter. Include and PageSize only say
-// how the answer looks; the rest says which events.
+// Query is a list request of interface/events.md §4.1, parsed. Zero fields do not filter. Include
+// and PageSize only say how the answer looks; the rest says which events.
 type Query struct {
 	Actors   []Actor  `json:"actors,omitempty"`
 	Types    []string `json:"types,omitempty"`
@@ -10,7 +10,8 @@ type Query struct {
 	// EndGTE and EndLTE never match an ongoing event.
 	EndGTE *Time `json:"endGte,omitempty"`
 	EndLTE *Time `json:"endLte,omitempty"`
-	// Ascending sorts by startTimestamp, oldest first; the default is newest first. Ties are ordered by id.
+	// Ascending sorts by startTimestamp, oldest first; the default is newest first. Ties are
+	// ordered by id.
 	Ascending bool     `json:"asc,omitempty"`
 	Include   []string `json:"include,omitempty"`
 	PageSize  int      `json:"pageSize,omitempty"`
@@ -20,20 +21,21 @@ type Query struct {
 type Actor struct {
 	Type string `json:"type"`
 	ID   string `json:"id"`
-	// Account is whose it is, in a query to a store of several accounts; ids are an account's own. It is never on the wire.
+	// Account is whose it is, in a query to a store of several accounts; ids are an account's own.
+	// It is never on the wire.
 	Account string `json:"-"`
 }
 
-// Cursor is a place in the order of a query, between two events: the page wanted holds the events that follow the named
-// one, or with Back those right before it (still in the query's order).
+// Cursor is a place in the order of a query, between two events: the page wanted holds the events
+// that follow the named one, or with Back those right before it (still in the query's order).
 type Cursor struct {
 	Start Time   `json:"start"`
 	ID    string `json:"id"`
 	Back  bool   `json:"back,omitempty"`
 }
 
-// Page is what a store answers to a query. Next and Prev are nil where there is no such page. Total counts all events
-// that match, not only this page's.
+// Page is what a store answers to a query. Next and Prev are nil where there is no such page. Total
+// counts all events that match, not only this page's.
 type Page struct {
 	Events     []Event
 	Next, Prev *Cursor

@@ -2,7 +2,8 @@ package vms
 
 import "time"
 
-// Queued is an event that waits to be handed over to a sink. The event is as it is now, not as it was when it began to wait.
+// Queued is an event that waits to be handed over to a sink. The event is as it is now, not as it
+// was when it began to wait.
 type Queued struct {
 	Event    Event
 	Place    uint64    // in the order of what waits: older ones have lower places, and no place is given twice

@@ -9,21 +9,22 @@ import (
 	"strings"
 )
 
-// Registration is what a bridge tells the self-hosted service about itself: where its stills can be asked for, the
-// token to ask with, and all of its cameras. It is not part of the public interface. A registration replaces the
-// former one of the same bridge.
+// Registration is what a bridge tells the self-hosted service about itself: where its stills can be
+// asked for, the token to ask with, and all of its cameras. It is not part of the public interface.
+// A registration replaces the former one of the same bridge.
 type Registration struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	// Address is the base address of the bridge's local API, "" if the service cannot reach it.
 	Address string `json:"address,omitempty"`
-	// ImageToken is a bearer token of the bridge's local API. A secret: it is stored by the service and never shown.
+	// ImageToken is a bearer token of the bridge's local API. A secret: it is stored by the service
+	// and never shown.
 	ImageToken string             `json:"imageToken,omitempty"`
 	Cameras    []RegisteredCamera `json:"cameras"`
 }
 
-// RegisteredCamera is one camera of a Registration. ConnectionStatus is one of the Status constants, or "" if the
-// service is to go by the status events.
+// RegisteredCamera is one camera of a Registration. ConnectionStatus is one of the Status
+// constants, or "" if the service is to go by the status events.
 type RegisteredCamera struct {
 	ID               string `json:"id"`
 	Name             string `json:"name"`
@@ -53,7 +54,8 @@ func ParseRegistration(body []byte) (Registration, []Problem) {
 	if text := checkAddress(r.Address); text != "" {
 		out = append(out, wrong("address", text))
 	}
-	if strings.ContainsFunc(r.ImageToken, func(c rune) bool { return c <= ' ' || c > '~' }) || len(r.ImageToken) > 4096 {
+	if strings.ContainsFunc(r.ImageToken, func(c rune) bool { return c <= ' ' || c > '~' }) ||
+		len(r.ImageToken) > 4096 {
 		out = append(out, wrong("imageToken", "must be printable ASCII without spaces")) // the value stays unsaid
 	}
 	if len(r.Cameras) > maxCameras {
@@ -79,7 +81,8 @@ func ParseRegistration(body []byte) (Registration, []Problem) {
 	return r, slices.Clip(out)
 }
 
-// checkAddress lets through only what the service may call: the plain base address of an HTTP server.
+// checkAddress lets through only what the service may call: the plain base address of an HTTP
+// server.
 func checkAddress(address string) string {
 	if address == "" {
 		return ""

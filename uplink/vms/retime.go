@@ -12,9 +12,10 @@ import (
 // written is a time as String writes it, as it is or escaped for a query.
 var written = regexp.MustCompile(`\d{4}-\d{2}-\d{2}T\d{2}(?::|%3A)\d{2}(?::|%3A)\d{2}\.\d{3}(?:\+|%2B)00(?::|%3A)00`)
 
-// Retimed is the event with at applied to every time in it: its start, its end, and whatever in its data is written as String writes
-// a time, also within an address. An id that was made of its start is so again; e itself is not changed. It is for events whose data
-// the bridge made itself: in another's, such a string may be anything.
+// Retimed is the event with at applied to every time in it: its start, its end, and whatever in its
+// data is written as String writes a time, also within an address. An id that was made of its start
+// is so again; e itself is not changed. It is for events whose data the bridge made itself: in
+// another's, such a string may be anything.
 func (e Event) Retimed(at func(time.Time) time.Time) Event {
 	fits, suffix := e.FitsID(e.ID), strings.TrimPrefix(e.ID, e.NaturalID())
 	e.StartTimestamp = At(at(e.StartTimestamp.Time))
@@ -46,8 +47,8 @@ func (e Event) Retimed(at func(time.Time) time.Time) Event {
 	return e
 }
 
-// WithField is the item with one more field, or another value of one that it has. An item or a value that is no JSON comes back as it
-// was.
+// WithField is the item with one more field, or another value of one that it has. An item or a
+// value that is no JSON comes back as it was.
 func (d Data) WithField(name string, value any) Data {
 	var fields map[string]json.RawMessage
 	raw, err := json.Marshal(value)

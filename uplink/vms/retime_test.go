@@ -12,7 +12,8 @@ import (
 // Every time of an event moves, in its data and its addresses too, and nothing else does.
 func TestRetimed(t *testing.T) {
 	start := time.Date(1970, 1, 1, 0, 3, 4, 567e6, time.UTC)
-	ev := Event{Type: TypeMotion, ActorID: "gate", ActorType: ActorCamera, StartTimestamp: At(start), EndTimestamp: Ptr(start.Add(5 * time.Second)), Span: true}
+	ev := Event{Type: TypeMotion, ActorID: "gate", ActorType: ActorCamera, StartTimestamp: At(start),
+		EndTimestamp: Ptr(start.Add(5 * time.Second)), Span: true}
 	mid := start.Add(time.Second)
 	ev.SetData(CreatorDetails("", CreatorInfo{ID: "x", Vendor: "v", Version: "1.2"}),
 		ObjectDetection("", ObjectID(ActorCamera, "gate", "7"), mid, [4]float64{0, 0.1, 0.2, 0.3}),
@@ -33,7 +34,8 @@ func TestRetimed(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, string(after), "1970-01-0")
 	require.NotContains(t, string(after), "1969-")
-	require.Contains(t, string(after), "timestamp__lt="+strings.NewReplacer(":", "%3A", "+", "%2B").Replace(At(mid.Add(by)).String()))
+	require.Contains(t, string(after), "timestamp__lt="+strings.NewReplacer(":", "%3A", "+",
+		"%2B").Replace(At(mid.Add(by)).String()))
 	require.Equal(t, ev, moved.Retimed(func(t time.Time) time.Time { return t.Add(-by) }), "and back")
 
 	ev.ID = "another's"

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// RetryAfter is how long an answer asks to wait, between 0 and most; 0 if it does not say. It says so in seconds, or by a date (RFC 9110
-// §10.2.3), which is one of the clock of whoever answered: its Date shows that clock, and now stands in where there is none, or
-// an old one out of a cache.
+// RetryAfter is how long an answer asks to wait, between 0 and most; 0 if it does not say. It says
+// so in seconds, or by a date (RFC 9110 §10.2.3), which is one of the clock of whoever answered:
+// its Date shows that clock, and now stands in where there is none, or an old one out of a cache.
 func RetryAfter(h http.Header, now time.Time, most time.Duration) time.Duration {
 	v := strings.TrimSpace(h.Get("Retry-After"))
 	if n, err := strconv.ParseUint(v, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {

@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// schemaPattern is the form of a data schema id; a name may have several parts (vms.displayOverlay.boundingBox.v1).
+// schemaPattern is the form of a data schema id; a name may have several parts
+// (vms.displayOverlay.boundingBox.v1).
 var schemaPattern = regexp.MustCompile(`^vms\.\w+(\.\w+)*\.v\d+$`)
 
 // connectionStatuses are the values that a connectionStatus may have.
@@ -40,7 +41,8 @@ func checkUserData(where string, fields map[string]json.RawMessage) []Problem {
 		}
 		keys++
 		if !camelCase.MatchString(name) || utf8.RuneCountInString(name) > maxUserChars {
-			out = append(out, wrong(where, fmt.Sprintf("key %.40q must be camelCase and at most %d characters long", name, maxUserChars)))
+			out = append(out, wrong(where, fmt.Sprintf("key %.40q must be camelCase and at most %d characters long",
+				name, maxUserChars)))
 			continue
 		}
 		value := string(raw)

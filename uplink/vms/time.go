@@ -6,13 +6,16 @@ import (
 	"time"
 )
 
-// Layout is the one form in which times leave us: UTC, milliseconds, numeric offset. Its strings sort as the times do.
+// Layout is the one form in which times leave us: UTC, milliseconds, numeric offset. Its strings
+// sort as the times do.
 const Layout = "2006-01-02T15:04:05.000+00:00"
 
-// Time is an instant as the interface writes it. It keeps milliseconds; the zero value is "not set".
+// Time is an instant as the interface writes it. It keeps milliseconds; the zero value is "not
+// set".
 type Time struct{ time.Time }
 
-// At is t in UTC, cut to the millisecond that the wire carries, so that a time compares equal after a round trip.
+// At is t in UTC, cut to the millisecond that the wire carries, so that a time compares equal after
+// a round trip.
 func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Millisecond)} }
 
 // Ptr is At(t) as a pointer, for EndTimestamp.
@@ -38,9 +41,9 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ParseTime reads an ISO 8601 time with any offset or Z and any number of fractional digits, and cuts it to the
-// millisecond. A plus sign that arrived as a space (an unescaped + in a URL) is accepted. A time without an offset could be
-// anywhere in a day, and is not one.
+// ParseTime reads an ISO 8601 time with any offset or Z and any number of fractional digits, and
+// cuts it to the millisecond. A plus sign that arrived as a space (an unescaped + in a URL) is
+// accepted. A time without an offset could be anywhere in a day, and is not one.
 func ParseTime(s string) (Time, error) {
 	t, err := ParseInstant(s)
 	if err != nil {
@@ -49,7 +52,8 @@ func ParseTime(s string) (Time, error) {
 	return At(t), nil
 }
 
-// ParseInstant reads what ParseTime does and keeps nine digits. The result is in UTC and between the years 1 and 9999.
+// ParseInstant reads what ParseTime does and keeps nine digits. The result is in UTC and between
+// the years 1 and 9999.
 func ParseInstant(s string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, s) // what nearly all are, and fast
 	ok := err == nil
@@ -57,7 +61,8 @@ func ParseInstant(s string) (time.Time, error) {
 		t, ok = parseISO(s)
 	}
 	if t = t.UTC(); !ok || t.Year() < 1 || t.Year() > 9999 {
-		return time.Time{}, fmt.Errorf("%.40q is not an ISO 8601 time with an offset, such as 2025-03-11T20:23:12.766+00:00", s)
+		return time.Time{}, fmt.Errorf("%.40q is not an ISO 8601 time with an offset, such as "+
+			"2025-03-11T20:23:12.766+00:00", s)
 	}
 	return t, nil
 }

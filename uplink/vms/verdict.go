@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// RefusedError says that the service looked at the request and will never take it as it is. Asking again is of no use.
+// RefusedError says that the service looked at the request and will never take it as it is. Asking
+// again is of no use.
 type RefusedError struct {
 	Code    int
 	Reason  string // one of Reason…, "" if the service gave none
@@ -20,12 +21,14 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("refused by the service (%d %s): %s", e.Code, e.Reason, e.Message)
 }
 
-// UnknownActor says whether the service does not know the actor of the event; it may once the bridge has registered.
+// UnknownActor says whether the service does not know the actor of the event; it may once the
+// bridge has registered.
 func (e *RefusedError) UnknownActor() bool {
 	return e.Code == http.StatusNotFound && e.Reason != ReasonEndpoint
 }
 
-// UnauthorizedError says that the token is missing, unreadable or refused. It says nothing about the request.
+// UnauthorizedError says that the token is missing, unreadable or refused. It says nothing about
+// the request.
 type UnauthorizedError struct {
 	Message string
 	Hint    string // what to do; "" for making a token
@@ -39,16 +42,16 @@ func (e *UnauthorizedError) Error() string {
 	return "not let in by the service: " + e.Message + " (" + hint + ")"
 }
 
-// ForbiddenError says that the token is good but may not do this. That is mended at the service or in the configuration,
-// seldom in the request.
+// ForbiddenError says that the token is good but may not do this. That is mended at the service or
+// in the configuration, seldom in the request.
 type ForbiddenError struct{ Reason, Message string }
 
 func (e *ForbiddenError) Error() string {
 	return fmt.Sprintf("not permitted by the service (403 %s): %s", e.Reason, e.Message)
 }
 
-// TransientError says that asking again later may help: no connection, a busy or broken service, or an answer that is
-// not the service's at all.
+// TransientError says that asking again later may help: no connection, a busy or broken service, or
+// an answer that is not the service's at all.
 type TransientError struct {
 	Code int // of the answer, 0 if there was none
 	// RetryAfter is how long the service asks to wait, 0 if it does not say.

@@ -1,10 +1,11 @@
 package vms
 
-// EventPage is the answer to a list request. All four keys are always there; the tokens are "" where there is no such
-// page.
+// EventPage is the answer to a list request. All four keys are always there; the tokens are ""
+// where there is no such page.
 type EventPage = PageOf[Event]
 
-// PageOf is the envelope of every paginated answer. Use MakePage so that Results is never null on the wire.
+// PageOf is the envelope of every paginated answer. Use MakePage so that Results is never null on
+// the wire.
 type PageOf[T any] struct {
 	Results       []T    `json:"results"`
 	NextPageToken string `json:"nextPageToken"`
