@@ -9,7 +9,8 @@ import (
 	"github.com/hashicorp/yamux"
 )
 
-// link is the connection below a session. It notes when something last came, and when something was last sent.
+// link is the connection below a session. It notes when something last came, and when something was
+// last sent.
 type link struct {
 	net.Conn
 	since  time.Time    // the times below are from then on, by the monotonic clock
@@ -43,15 +44,17 @@ func (l *link) last() time.Time {
 	return time.Now()
 }
 
-// The patience of the two ends: how many quarters of the keepalive may pass after a ping until something comes. They
-// are waited for one by one, so that a machine that stood still meanwhile has a moment to read what is there. The
-// bridge gives up first: it dials again before the service takes it for gone.
+// The patience of the two ends: how many quarters of the keepalive may pass after a ping until
+// something comes. They are waited for one by one, so that a machine that stood still meanwhile has
+// a moment to read what is there. The bridge gives up first: it dials again before the service
+// takes it for gone.
 const hubPatience, dialerPatience = 3, 2
 
-// attend pings the peer when nothing has come from it, or was sent to it, for keepAlive, until the session ends. It
-// ends the session itself, and returns true, once nothing at all has come for keepAlive and, in spite of a ping, for
-// patience quarters of it more. Whether and when a ping is answered does not matter: on a slow link its answer stands
-// behind a picture, and what comes of that tells as much. The peer goes by what it hears meanwhile, too.
+// attend pings the peer when nothing has come from it, or was sent to it, for keepAlive, until the
+// session ends. It ends the session itself, and returns true, once nothing at all has come for
+// keepAlive and, in spite of a ping, for patience quarters of it more. Whether and when a ping is
+// answered does not matter: on a slow link its answer stands behind a picture, and what comes of
+// that tells as much. The peer goes by what it hears meanwhile, too.
 func attend(mux *yamux.Session, l *link, keepAlive time.Duration, patience int) (silent bool) {
 	var pings sync.WaitGroup
 	defer pings.Wait()
@@ -89,10 +92,12 @@ func attend(mux *yamux.Session, l *link, keepAlive time.Duration, patience int) 
 	}
 }
 
-// pieceBytes is how much of a stream goes at once. yamux sends a write as one frame of up to 256 KiB, behind which everything else waits.
+// pieceBytes is how much of a stream goes at once. yamux sends a write as one frame of up to 256
+// KiB, behind which everything else waits.
 const pieceBytes = 32 << 10
 
-// streams takes the service's streams as connections that write in pieces, so that they take turns on a slow link.
+// streams takes the service's streams as connections that write in pieces, so that they take turns
+// on a slow link.
 type streams struct{ *yamux.Session }
 
 // Accept waits for the next stream.

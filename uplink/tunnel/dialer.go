@@ -25,7 +25,8 @@ type Options struct {
 	URL string
 	// Base is the address at this moment, for a service that moves; nil for URL.
 	Base func() string
-	// Bridge is the id under which the bridge is registered. The service finds out whether the token may speak for it.
+	// Bridge is the id under which the bridge is registered. The service finds out whether the
+	// token may speak for it.
 	Bridge string
 	// Token gives the bridge's bearer token; it is called for every dial.
 	Token func(context.Context) (string, error)
@@ -33,19 +34,21 @@ type Options struct {
 	Handler http.Handler
 	// HTTP dials; nil means http.DefaultClient. Its Timeout must be 0, as it would end the tunnel.
 	HTTP *http.Client
-	// KeepAlive is how long the connection is silent at most; a service that is gone is noticed after twice as long at the
-	// latest. 0 means what the service says.
+	// KeepAlive is how long the connection is silent at most; a service that is gone is noticed
+	// after twice as long at the latest. 0 means what the service says.
 	KeepAlive time.Duration
 	// MinPause and MaxPause bound the pauses between attempts; 0 means 1 s and 1 min.
 	MinPause, MaxPause time.Duration
 	// MaxRequests bounds the requests that are answered at a time, the others get 503; 0 means 8.
 	MaxRequests int
-	// Changed is called when the tunnel was lost, and when it stands again after that. It must not block. Nil: nobody wants to know.
+	// Changed is called when the tunnel was lost, and when it stands again after that. It must not
+	// block. Nil: nobody wants to know.
 	Changed func()
 	Log     *slog.Logger // nil: nothing is logged
 }
 
-// Dialer keeps a tunnel to the service. Up and Trouble may be called at any time; everything else is Run's.
+// Dialer keeps a tunnel to the service. Up and Trouble may be called at any time; everything else
+// is Run's.
 type Dialer struct {
 	opts    Options
 	log     *slog.Logger
@@ -64,13 +67,16 @@ type StatusError struct {
 func (e *StatusError) Error() string {
 	switch e.Code {
 	case http.StatusUnauthorized:
-		return "the service refuses the bridge's credentials (401): sign in again, or put a new token into service.token_file"
+		return "the service refuses the bridge's credentials (401): sign in again, or put a new token into " +
+			"service.token_file"
 	case http.StatusForbidden:
 		return "the service does not let this credential open a tunnel (403): it must be a bridge's own"
 	case http.StatusConflict:
-		return "the service does not know this bridge, or it is registered with another credential (409): it opens a tunnel once it is registered with this one"
+		return "the service does not know this bridge, or it is registered with another credential (409): it opens a " +
+			"tunnel once it is registered with this one"
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
-		return fmt.Sprintf("the service takes no tunnels (%d); images can only be asked for where the bridge can be reached", e.Code)
+		return fmt.Sprintf(
+			"the service takes no tunnels (%d); images can only be asked for where the bridge can be reached", e.Code)
 	}
 	return fmt.Sprintf("the service answers %d instead of opening the tunnel", e.Code)
 }
@@ -116,7 +122,8 @@ func New(o Options) (*Dialer, error) {
 // Up says whether the tunnel stands.
 func (d *Dialer) Up() bool { return d.up.Load() }
 
-// Trouble says why the last attempt to open a tunnel failed; nil while it stands, and before the first attempt has ended.
+// Trouble says why the last attempt to open a tunnel failed; nil while it stands, and before the
+// first attempt has ended.
 func (d *Dialer) Trouble() error {
 	if err := d.trouble.Load(); err != nil && !d.up.Load() {
 		return *err
@@ -124,10 +131,12 @@ func (d *Dialer) Trouble() error {
 	return nil
 }
 
-// Run dials, serves, and dials again, until ctx is done, and returns ctx's error. Pauses grow with jitter while the service
-// cannot be reached. A refusal is logged once, and again when it is another one.
+// Run dials, serves, and dials again, until ctx is done, and returns ctx's error. Pauses grow with
+// jitter while the service cannot be reached. A refusal is logged once, and again when it is
+// another one.
 func (d *Dialer) Run(ctx context.Context) error {
-	pause := &backoff.ExponentialBackOff{InitialInterval: d.opts.MinPause, MaxInterval: d.opts.MaxPause, Multiplier: 2, RandomizationFactor: 0.3}
+	pause := &backoff.ExponentialBackOff{InitialInterval: d.opts.MinPause, MaxInterval: d.opts.MaxPause, Multiplier: 2,
+		RandomizationFactor: 0.3}
 	pause.Reset()
 	said := ""
 	for ctx.Err() == nil {
@@ -163,8 +172,10 @@ func (d *Dialer) once(ctx context.Context) (stood bool, err error) {
 	address := strings.TrimRight(d.opts.Base(), "/") + Path + "?" + BridgeID + "=" + url.QueryEscape(d.opts.Bridge)
 	dialing, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
-	ws, res, err := websocket.Dial(dialing, address, &websocket.DialOptions{HTTPClient: d.opts.HTTP, Subprotocols: []string{Subprotocol},
-		HTTPHeader: http.Header{"Authorization": {"Bearer " + token}}, CompressionMode: websocket.CompressionDisabled})
+	ws, res, err := websocket.Dial(dialing, address, &websocket.DialOptions{HTTPClient: d.opts.HTTP,
+		Subprotocols:    []string{Subprotocol},
+		HTTPHeader:      http.Header{"Authorization": {"Bearer " + token}},
+		CompressionMode: websocket.CompressionDisabled})
 	if err != nil {
 		if res != nil && res.StatusCode != http.StatusSwitchingProtocols {
 			return false, &StatusError{res.StatusCode}
@@ -228,7 +239,8 @@ func (d *Dialer) serve(ctx context.Context, mux *yamux.Session) error {
 	return err
 }
 
-// limited answers a bounded number of requests at a time, so that the service cannot take the bridge's memory.
+// limited answers a bounded number of requests at a time, so that the service cannot take the
+// bridge's memory.
 func (d *Dialer) limited(w http.ResponseWriter, r *http.Request) {
 	select {
 	case d.busy <- struct{}{}:
@@ -240,7 +252,8 @@ func (d *Dialer) limited(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// withoutURL drops the address from what net/http says; it is in the configuration, and somebody may have put a secret there.
+// withoutURL drops the address from what net/http says; it is in the configuration, and somebody
+// may have put a secret there.
 func withoutURL(err error) error {
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		return u.Err

@@ -33,13 +33,14 @@ type end struct {
 type Told struct {
 	// Stands is called when the tunnel stands.
 	Stands func()
-	// Ended is called when it ended, after Stands, with the time at which the bridge was last heard of: now, or, if the tunnel
-	// ended because nothing came through it any more, when something last did.
+	// Ended is called when it ended, after Stands, with the time at which the bridge was last heard
+	// of: now, or, if the tunnel ended because nothing came through it any more, when something
+	// last did.
 	Ended func(last time.Time)
 }
 
-// NewHub makes a hub without tunnels. A bridge that is gone is noticed after twice keepAlive at the latest; 0 means
-// DefaultKeepAlive. log may be nil.
+// NewHub makes a hub without tunnels. A bridge that is gone is noticed after twice keepAlive at the
+// latest; 0 means DefaultKeepAlive. log may be nil.
 func NewHub(keepAlive time.Duration, log *slog.Logger) *Hub {
 	if keepAlive == 0 {
 		keepAlive = DefaultKeepAlive
@@ -50,11 +51,13 @@ func NewHub(keepAlive time.Duration, log *slog.Logger) *Hub {
 	return &Hub{keepAlive: keepAlive, log: log, ends: map[string]*end{}}
 }
 
-// Serve takes in the tunnel of the bridge that sent r, and blocks until it ends or r's context is done. The caller has
-// checked that r comes from that bridge. A bridge's new tunnel replaces its old one, which may be a connection that died unnoticed.
+// Serve takes in the tunnel of the bridge that sent r, and blocks until it ends or r's context is
+// done. The caller has checked that r comes from that bridge. A bridge's new tunnel replaces its
+// old one, which may be a connection that died unnoticed.
 func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, bridge string, told Told) {
 	w.Header().Set(HeaderKeepAlive, strconv.FormatInt(h.keepAlive.Milliseconds(), 10))
-	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{Subprotocol}, CompressionMode: websocket.CompressionDisabled})
+	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{Subprotocol},
+		CompressionMode: websocket.CompressionDisabled})
 	if err != nil {
 		return // Accept has answered
 	}
@@ -137,8 +140,8 @@ func (h *Hub) leave(bridge string, e *end) {
 	}
 }
 
-// Transport asks a bridge through its tunnel; the host in a request's address means nothing. ok is false if the bridge is
-// away. A transport whose tunnel has ended fails every request.
+// Transport asks a bridge through its tunnel; the host in a request's address means nothing. ok is
+// false if the bridge is away. A transport whose tunnel has ended fails every request.
 func (h *Hub) Transport(bridge string) (transport http.RoundTripper, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

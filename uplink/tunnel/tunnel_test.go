@@ -103,7 +103,10 @@ func answers(hub *Hub, bridge, path string) string {
 
 func waitFor(t *testing.T, hub *Hub, bridge string) (rt http.RoundTripper) {
 	t.Helper()
-	require.Eventually(t, func() (ok bool) { rt, ok = hub.Transport(bridge); return ok }, time.Minute, 5*time.Millisecond)
+	require.Eventually(t, func() (ok bool) {
+		rt, ok = hub.Transport(bridge)
+		return ok
+	}, time.Minute, 5*time.Millisecond)
 	return rt
 }
 
@@ -129,9 +132,10 @@ func TestAsksTheRightBridge(t *testing.T) {
 func TestASlowReaderDoesNotHoldUpTheOthers(t *testing.T) {
 	s := newService(t, 0)
 	large := strings.Repeat("0123456789abcdef", 1<<15) // 512 KiB, twice what yamux holds for a reader
-	dial(t, Options{URL: s.URL, Bridge: "b", Token: token("a"), MaxRequests: 16, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, large)
-	})})
+	dial(t, Options{URL: s.URL, Bridge: "b", Token: token("a"), MaxRequests: 16,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, large)
+		})})
 	client := &http.Client{Transport: waitFor(t, s.hub, "a")}
 	slow, err := client.Get("http://bridge/slow")
 	require.NoError(t, err)
@@ -160,10 +164,11 @@ func TestASlowReaderDoesNotHoldUpTheOthers(t *testing.T) {
 func TestBoundsTheRequestsAtATime(t *testing.T) {
 	s := newService(t, 0)
 	hold, in := make(chan struct{}), make(chan struct{})
-	dial(t, Options{URL: s.URL, Bridge: "b", Token: token("a"), MaxRequests: 1, Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		in <- struct{}{}
-		<-hold
-	})})
+	dial(t, Options{URL: s.URL, Bridge: "b", Token: token("a"), MaxRequests: 1,
+		Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			in <- struct{}{}
+			<-hold
+		})})
 	client := &http.Client{Transport: waitFor(t, s.hub, "a")}
 	done := make(chan error, 1)
 	go func() {
@@ -196,7 +201,10 @@ func TestDialsAgainAfterTheServiceWasAway(t *testing.T) {
 	require.NoError(t, d.Trouble())
 	old := waitFor(t, s.hub, "a")
 	s.hub.Drop("a")
-	require.Eventually(t, func() bool { rt, ok := s.hub.Transport("a"); return ok && rt != old }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool {
+		rt, ok := s.hub.Transport("a")
+		return ok && rt != old
+	}, time.Minute, time.Millisecond)
 	_, body := get(t, s.hub, "a", "/again")
 	require.Equal(t, "a/again", body)
 	_, err := (&http.Client{Transport: old}).Get("http://bridge/") //nolint:bodyclose // there is none
@@ -235,16 +243,23 @@ func TestASilentNetworkIsNoticed(t *testing.T) {
 	stood.Add(1)
 	s.told = Told{Stands: sync.OnceFunc(stood.Done), Ended: func(at time.Time) { last <- at }}
 	hole := newHole(t, s.Listener.Addr().String(), 0, 0)
-	d, _ := dial(t, Options{URL: "http://" + hole.Addr().String(), Bridge: "b", Token: token("a"), Handler: echo("a"), KeepAlive: 400 * time.Millisecond})
+	d, _ := dial(t, Options{URL: "http://" + hole.Addr().String(), Bridge: "b", Token: token("a"), Handler: echo("a"),
+		KeepAlive: 400 * time.Millisecond})
 	waitFor(t, s.hub, "a")
 	stood.Wait()
 	swallowed := time.Now()
 	hole.swallow.Store(true)
-	require.Eventually(t, func() bool { _, ok := s.hub.Transport("a"); return !ok && !d.Up() }, time.Minute, 5*time.Millisecond)
-	require.Less(t, (<-last).Sub(swallowed), 200*time.Millisecond, "it was last heard of before the silence, not when that was noticed")
+	require.Eventually(t, func() bool {
+		_, ok := s.hub.Transport("a")
+		return !ok && !d.Up()
+	}, time.Minute, 5*time.Millisecond)
+	require.Less(t, (<-last).Sub(swallowed), 200*time.Millisecond,
+		"it was last heard of before the silence, not when that was noticed")
 	hole.swallow.Store(false)
 	hole.reset()
-	require.Eventually(t, func() bool { return answers(s.hub, "a", "/back") == "a/back" }, time.Minute, 5*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return answers(s.hub, "a", "/back") == "a/back"
+	}, time.Minute, 5*time.Millisecond)
 }
 
 // An idle tunnel costs little: one ping in each keepalive, by the service, and its answer.
@@ -265,14 +280,15 @@ func TestWhatAnIdleTunnelCosts(t *testing.T) {
 func TestAServiceThatDoesNotSayItsKeepalive(t *testing.T) {
 	d, err := New(Options{URL: "http://h", Bridge: "b", Token: token("a"), Handler: echo("a")})
 	require.NoError(t, err)
-	for said, want := range map[string]time.Duration{"": 20 * time.Second, "x": 20 * time.Second, "3500": 3500 * time.Millisecond,
+	for said, want := range map[string]time.Duration{"": 20 * time.Second, "x": 20 * time.Second,
+		"3500":     3500 * time.Millisecond,
 		"99999999": 20 * time.Second, "-1": 20 * time.Second} {
 		require.Equal(t, want*9/8, d.keepAlive(http.Header{HeaderKeepAlive: {said}}), said)
 	}
 }
 
-// A link on which what waits takes far longer than the peer may be silent breaks neither the tunnel nor an answer, whether it
-// waits in the network or at the bridge.
+// A link on which what waits takes far longer than the peer may be silent breaks neither the tunnel
+// nor an answer, whether it waits in the network or at the bridge.
 func TestASlowLinkIsNotADeadOne(t *testing.T) {
 	large := strings.Repeat("0123456789abcdef", 1<<14) // 256 KiB
 	for name, room := range map[string]int{"in the network": 0, "at the bridge": 32 << 10} {
@@ -287,8 +303,12 @@ func TestASlowLinkIsNotADeadOne(t *testing.T) {
 				}
 				return c, err
 			}}
-			dial(t, Options{URL: "http://" + hole.Addr().String(), Bridge: "b", Token: token("a"), KeepAlive: time.Second, HTTP: &http.Client{Transport: way},
-				Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, large) })})
+			dial(t, Options{URL: "http://" + hole.Addr().String(), Bridge: "b", Token: token("a"),
+				KeepAlive: time.Second, HTTP: &http.Client{Transport: way},
+				Handler: http.HandlerFunc(func(w http.ResponseWriter,
+					_ *http.Request) {
+					_, _ = io.WriteString(w, large)
+				})})
 			client := &http.Client{Transport: waitFor(t, s.hub, "a")}
 			var wg sync.WaitGroup
 			for range 5 {
@@ -310,7 +330,8 @@ func TestASlowLinkIsNotADeadOne(t *testing.T) {
 	}
 }
 
-// hole forwards connections, and while swallow is set forwards nothing and closes nothing. What goes in is slow if pace is set.
+// hole forwards connections, and while swallow is set forwards nothing and closes nothing. What
+// goes in is slow if pace is set.
 type hole struct {
 	net.Listener
 	swallow atomic.Bool
@@ -387,12 +408,16 @@ func (h *hole) copy(ctx context.Context, to, from net.Conn, pace time.Duration) 
 }
 
 func TestRefusalsSayWhatToDo(t *testing.T) {
-	for code, want := range map[int]string{401: "token_file", 403: "bridge's own", 409: "registered", 404: "takes no tunnels", 200: "200", 503: "503"} {
+	for code, want := range map[int]string{401: "token_file", 403: "bridge's own", 409: "registered",
+		404: "takes no tunnels", 200: "200", 503: "503"} {
 		s := newService(t, 0)
 		s.status.Store(int32(code))
 		lines := &lines{}
-		_, stop := dial(t, Options{URL: s.URL, Bridge: "b", Token: token("secret"), Handler: echo("a"), Log: slog.New(slog.NewTextHandler(lines, nil))})
-		require.Eventually(t, func() bool { return strings.Contains(lines.String(), want) }, time.Minute, time.Millisecond, "%d", code)
+		_, stop := dial(t, Options{URL: s.URL, Bridge: "b", Token: token("secret"), Handler: echo("a"),
+			Log: slog.New(slog.NewTextHandler(lines, nil))})
+		require.Eventually(t, func() bool {
+			return strings.Contains(lines.String(), want)
+		}, time.Minute, time.Millisecond, "%d", code)
 		if code != 404 {
 			n := s.asked.Load()
 			require.Eventually(t, func() bool { return s.asked.Load() > n+2 }, time.Minute, time.Millisecond)
@@ -420,14 +445,17 @@ func (l *lines) String() string {
 	return l.b.String()
 }
 
-// Who opens a WebSocket without speaking the tunnel's language is turned away, and who sends noise is let go.
+// Who opens a WebSocket without speaking the tunnel's language is turned away, and who sends noise
+// is let go.
 func TestForeignPeers(t *testing.T) {
 	s := newService(t, 0)
 	c, err := net.Dial("tcp", s.Listener.Addr().String())
 	require.NoError(t, err)
 	defer func() { _ = c.Close() }()
-	_, err = io.WriteString(c, "GET "+Path+" HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer token-a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
-		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: "+Subprotocol+"\r\n\r\n\x82\x8cabcdnoise noise!")
+	_, err = io.WriteString(c, "GET "+Path+
+		" HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer token-a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: "+
+		Subprotocol+"\r\n\r\n\x82\x8cabcdnoise noise!")
 	require.NoError(t, err)
 	require.NoError(t, c.SetReadDeadline(time.Now().Add(time.Minute)))
 	_, err = io.ReadAll(c)
@@ -441,7 +469,8 @@ func TestForeignPeers(t *testing.T) {
 }
 
 func TestNewRefusesWhatCannotWork(t *testing.T) {
-	for _, o := range []Options{{}, {URL: "ftp://x", Bridge: "b", Token: token("a"), Handler: echo("")}, {URL: "http://x", Bridge: "b", Handler: echo("")},
+	for _, o := range []Options{{}, {URL: "ftp://x", Bridge: "b", Token: token("a"), Handler: echo("")},
+		{URL: "http://x", Bridge: "b", Handler: echo("")},
 		{URL: "http://x", Bridge: "b", Token: token("a")}, {URL: "http://x", Token: token("a"), Handler: echo("")}} {
 		_, err := New(o)
 		require.Error(t, err)
