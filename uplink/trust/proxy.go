@@ -7,8 +7,8 @@ import (
 	"net/url"
 )
 
-// ProxyAnswer is an http.Transport's OnProxyConnectResponse: it says what a proxy answers that makes no connection. Its own words are left
-// out, since they may hold what it was asked with.
+// ProxyAnswer is an http.Transport's OnProxyConnectResponse: it says what a proxy answers that
+// makes no connection. Its own words are left out, since they may hold what it was asked with.
 func ProxyAnswer(_ context.Context, _ *url.URL, _ *http.Request, res *http.Response) error {
 	switch code := res.StatusCode; code {
 	case http.StatusOK:

@@ -17,7 +17,8 @@ func TestProxyAnswer(t *testing.T) {
 			c, _, err := w.(http.Hijacker).Hijack()
 			require.NoError(t, err)
 			defer c.Close()
-			_, _ = c.Write([]byte("HTTP/1.1 " + map[int]string{407: "407", 403: "403"}[code] + " not with hunter2\r\nContent-Length: 7\r\n\r\nhunter2"))
+			_, _ = c.Write([]byte("HTTP/1.1 " + map[int]string{407: "407", 403: "403"}[code] +
+				" not with hunter2\r\nContent-Length: 7\r\n\r\nhunter2"))
 		}))
 		defer proxy.Close()
 		to, err := url.Parse(proxy.URL)
