@@ -22,8 +22,8 @@ const (
 	AddressChange Fault = "address change"
 )
 
-// Dial connects to the link, whatever address is asked for, and meets faults of its own as often as requests do. It is the
-// DialContext of a transport.
+// Dial connects to the link, whatever address is asked for, and meets faults of its own as often as
+// requests do. It is the DialContext of a transport.
 func (l *Link) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	l.mu.Lock()
 	var f Fault
@@ -34,7 +34,8 @@ func (l *Link) Dial(ctx context.Context, network, address string) (net.Conn, err
 	l.mu.Unlock()
 	switch f {
 	case DNSFailure:
-		return nil, &net.OpError{Op: "dial", Net: network, Err: &net.DNSError{Err: "no such host", Name: address, IsNotFound: true}}
+		return nil, &net.OpError{Op: "dial", Net: network, Err: &net.DNSError{Err: "no such host", Name: address,
+			IsNotFound: true}}
 	case TLSFailure:
 		near, far := net.Pipe()
 		go func() {
@@ -66,14 +67,17 @@ func (l *Link) move() error {
 	return l.open("127.0.0.1:0")
 }
 
-// ServerTLS is a configuration for Options.TLS with a certificate of its own, and Client what trusts it.
+// ServerTLS is a configuration for Options.TLS with a certificate of its own, and Client what
+// trusts it.
 func ServerTLS() (server, client *tls.Config, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, nil, fmt.Errorf("make certificate: %w", err)
 	}
-	form := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "service.test"}, DNSNames: []string{"service.test"},
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+	form := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "service.test"},
+		DNSNames:    []string{"service.test"},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(
+			24 * time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign}
 	raw, err := x509.CreateCertificate(rand.Reader, form, form, &key.PublicKey, key)
 	if err != nil {
@@ -85,11 +89,13 @@ func ServerTLS() (server, client *tls.Config, err error) {
 	}
 	pool := x509.NewCertPool()
 	pool.AddCert(cert)
-	server = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{raw}, PrivateKey: key}}, MinVersion: tls.VersionTLS12}
+	server = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{raw}, PrivateKey: key}},
+		MinVersion: tls.VersionTLS12}
 	return server, &tls.Config{RootCAs: pool, ServerName: "service.test", MinVersion: tls.VersionTLS12}, nil
 }
 
 // Client is an HTTP client that goes through the link's Dial.
 func (l *Link) Client(trust *tls.Config) *http.Client {
-	return &http.Client{Transport: &http.Transport{DialContext: l.Dial, TLSClientConfig: trust, MaxIdleConnsPerHost: 32, TLSHandshakeTimeout: 2 * l.opts.Patience}}
+	return &http.Client{Transport: &http.Transport{DialContext: l.Dial, TLSClientConfig: trust, MaxIdleConnsPerHost: 32,
+		TLSHandshakeTimeout: 2 * l.opts.Patience}}
 }

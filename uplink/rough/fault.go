@@ -13,8 +13,8 @@ import (
 // Fault is a way to misbehave.
 type Fault string
 
-// The faults. Those that answer without asking the service leave it unaware; those called after and half have it do its work
-// and then lose the answer.
+// The faults. Those that answer without asking the service leave it unaware; those called after and
+// half have it do its work and then lose the answer.
 const (
 	Refuse          Fault = "refuse"
 	ResetMidRequest Fault = "reset mid-request"
@@ -104,12 +104,15 @@ var faults = map[Fault]func(*Link, http.ResponseWriter, *request){
 		}
 		_ = err
 	},
-	Answer500:     answers(500, "text/plain", "boom"),
-	Answer502:     answers(502, "text/html", "<html>Bad Gateway</html>"),
-	Answer503:     answers(503, "application/json", `{"code":503,"status":"unavailable","message":"busy","details":[]}`),
-	Answer429:     answers(429, "application/json", `{"code":429,"status":"tooManyRequests","message":"slow down","details":[]}`),
-	GarbageJSON:   answers(201, "application/json", "{\x00\xff\""),
-	Portal:        answers(200, "text/html", "<!doctype html><html><body>Please log in to the hotel's network</body></html>"),
+	Answer500: answers(500, "text/plain", "boom"),
+	Answer502: answers(502, "text/html", "<html>Bad Gateway</html>"),
+	Answer503: answers(503, "application/json",
+		`{"code":503,"status":"unavailable","message":"busy","details":[]}`),
+	Answer429: answers(429, "application/json",
+		`{"code":429,"status":"tooManyRequests","message":"slow down","details":[]}`),
+	GarbageJSON: answers(201, "application/json", "{\x00\xff\""),
+	Portal: answers(200, "text/html",
+		"<!doctype html><html><body>Please log in to the hotel's network</body></html>"),
 	EmptyAnswer:   answers(200, "application/json", ""),
 	ProxyNotFound: answers(404, "text/html", "<html>nginx</html>"),
 	Garbage: func(_ *Link, w http.ResponseWriter, _ *request) {
@@ -117,7 +120,8 @@ var faults = map[Fault]func(*Link, http.ResponseWriter, *request){
 	},
 }
 
-// answers is a fault that answers for the service. 429 and 503 ask for a pause, in seconds or as a date, that is over.
+// answers is a fault that answers for the service. 429 and 503 ask for a pause, in seconds or as a
+// date, that is over.
 func answers(status int, contentType, body string) func(*Link, http.ResponseWriter, *request) {
 	return func(_ *Link, w http.ResponseWriter, q *request) {
 		w.Header().Set("Content-Type", contentType)

@@ -1,8 +1,10 @@
-// Package rough is a link that misbehaves: it stands as a server between a client and a service, hands requests on, and now
-// and then does what real networks, proxies and overloaded services do. It is for tests only: the tests and the torture of
-// the way from the bridge to the service run through it.
+// Package rough is a link that misbehaves: it stands as a server between a client and a service,
+// hands requests on, and now and then does what real networks, proxies and overloaded services do.
+// It is for tests only: the tests and the torture of the way from the bridge to the service run
+// through it.
 //
-// What happens is drawn from a seed, so that the same seed and the same requests meet the same faults.
+// What happens is drawn from a seed, so that the same seed and the same requests meet the same
+// faults.
 //
 //	l, err := rough.Listen("http://127.0.0.1:8470", rough.Options{Seed: 7, Every: 3})
 //	if err != nil { return err }
@@ -64,7 +66,8 @@ func Listen(target string, o Options) (*Link, error) {
 		rng:    rand.New(rand.NewPCG(o.Seed, 1)), //nolint:gosec // repeatable
 		onward: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}, Timeout: 30 * time.Second},
 	}
-	l.server = &http.Server{Handler: http.HandlerFunc(l.serve), ErrorLog: log.New(io.Discard, "", 0), ReadHeaderTimeout: 10 * time.Second}
+	l.server = &http.Server{Handler: http.HandlerFunc(l.serve), ErrorLog: log.New(io.Discard, "", 0),
+		ReadHeaderTimeout: 10 * time.Second}
 	if err := l.open("127.0.0.1:0"); err != nil {
 		return nil, err
 	}
@@ -169,9 +172,11 @@ func (a answer) write(w http.ResponseWriter) {
 	_, _ = w.Write(a.body)
 }
 
-// forward hands a request to the service and reads the answer. The service gets it even if the client has gone.
+// forward hands a request to the service and reads the answer. The service gets it even if the
+// client has gone.
 func (l *Link) forward(r *http.Request, body []byte) (answer, error) {
-	out, err := http.NewRequestWithContext(context.WithoutCancel(r.Context()), r.Method, l.target+r.URL.RequestURI(), bytes.NewReader(body))
+	out, err := http.NewRequestWithContext(context.WithoutCancel(r.Context()), r.Method, l.target+r.URL.RequestURI(),
+		bytes.NewReader(body))
 	if err != nil {
 		return answer{}, err
 	}
