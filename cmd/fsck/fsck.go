@@ -1,5 +1,5 @@
-// Package fsck is what the fsck commands of both programs have in common: it checks and repairs the files of a program that does not run,
-// and prints what it found.
+// Package fsck is what the fsck commands of both programs have in common: it checks and repairs the
+// files of a program that does not run, and prints what it found.
 //
 //	s, err := fsck.Journal(path, repair, log)
 //	s.Print(os.Stdout, "journal", "events", "ongoing")
@@ -24,12 +24,13 @@ type Store struct {
 	Clean    bool           `json:"clean"` // now: after the repair, if there was one
 	Holds    map[string]int `json:"holds"` // what is in it, by its name
 	Bytes    int64          `json:"bytes"`
-	Problems []string       `json:"problems"`          // as found
-	Repaired []string       `json:"repaired"`          // what was done
-	Left     []string       `json:"left"`              // problems that are still there
-	Aside    []string       `json:"setAside"`          // damaged files kept for you to look at or delete
-	Torn     []string       `json:"torn,omitempty"`    // what a power cut cut off: no problem, and nothing that was promised
-	Missing  bool           `json:"missing,omitempty"` // there is no such store yet
+	Problems []string       `json:"problems"` // as found
+	Repaired []string       `json:"repaired"` // what was done
+	Left     []string       `json:"left"`     // problems that are still there
+	Aside    []string       `json:"setAside"` // damaged files kept for you to look at or delete
+	// what a power cut cut off: no problem, and nothing that was promised
+	Torn    []string `json:"torn,omitempty"`
+	Missing bool     `json:"missing,omitempty"` // there is no such store yet
 }
 
 // Journal checks a journal, and repairs it if wanted. The caller holds it.
@@ -47,7 +48,8 @@ func Journal(h *vault.Held, path string, repair bool, log *slog.Logger) (*Store,
 		if d == nil {
 			found.Repaired = []string{"a recovery that was cut off was ended"}
 		} else {
-			found.Repaired = []string{fmt.Sprintf("%d events were recovered into a new file, %d of them waiting (%d again, to be sure) and %d parked; %d pages and %d values could not be read",
+			found.Repaired = []string{fmt.Sprintf("%d events were recovered into a new file, %d of them waiting (%d "+
+				"again, to be sure) and %d parked; %d pages and %d values could not be read",
 				d.Events, d.Waiting, d.Requeued, d.Parked, d.LostPages, d.DamagedValues)}
 		}
 		if r, err = h.Check(); err != nil {
@@ -86,7 +88,8 @@ func Records(path string, hold func(string) (*database.Held, error), repair bool
 		case d == nil:
 			found.Repaired = []string{"a recovery that was cut off was ended"}
 		default:
-			found.Repaired = []string{fmt.Sprintf("%d records were recovered into a new file, %d of them from the copy; %d pages and %d records could not be read",
+			found.Repaired = []string{fmt.Sprintf("%d records were recovered into a new file, %d of them from the "+
+				"copy; %d pages and %d records could not be read",
 				d.Records, d.Restored, d.LostPages, d.BadRecords)}
 		}
 		if r, err = h.Check(); err != nil {
@@ -121,7 +124,8 @@ func Verdict(w io.Writer, program string, repaired bool, stores ...*Store) (clea
 	say := func(text string) { _, _ = fmt.Fprintln(w, text) }
 	switch {
 	case clean && problems == 0 && torn > 0:
-		say("all is in order; what a power cut cut off is put right by the next start, and nothing that was promised is missing")
+		say("all is in order; what a power cut cut off is put right by the next start, and nothing that was promised " +
+			"is missing")
 	case clean && problems == 0:
 		say("all is in order")
 	case clean:

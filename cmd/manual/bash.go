@@ -9,7 +9,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Bash writes a completion for bash: commands, their commands, flags, the words that a flag may be, and files elsewhere.
+// Bash writes a completion for bash: commands, their commands, flags, the words that a flag may be,
+// and files elsewhere.
 func Bash(w io.Writer, program *kong.Node) error {
 	name := program.Name
 	fn := "_" + strings.ReplaceAll(name, "-", "_")

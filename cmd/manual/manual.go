@@ -1,10 +1,10 @@
-// Package manual writes what packages ship beside a program, out of its own description of its command line: a manual page
-// and a completion for bash. It is used by the hidden commands of cmd/vmsbridge and cmd/vmscloud, so neither can say anything
-// that the program does not.
+// Package manual writes what packages ship beside a program, out of its own description of its
+// command line: a manual page and a completion for bash. It is used by the hidden commands of
+// cmd/vmsbridge and cmd/vmscloud, so neither can say anything that the program does not.
 //
 //	parser := kong.Must(&cli)
 //	manual.Page(w, parser.Model.Node, manual.Facts{Version: "1.2.0", Date: date})   // vmsbridge.1
-//	manual.Bash(w, parser.Model.Node)                                               // sourced by bash-completion
+//	manual.Bash(w, parser.Model.Node) // sourced by bash-completion
 package manual
 
 import (
@@ -34,7 +34,8 @@ func Page(w io.Writer, program *kong.Node, f Facts) error {
 	if at := strings.Index(summary, ": "); at >= 0 {
 		summary = summary[at+2:]
 	}
-	p.put(".TH %s 1 %q %q\n", strings.ToUpper(program.Name), f.Date.UTC().Format("2006-01-02"), program.Name+" "+f.Version)
+	p.put(".TH %s 1 %q %q\n", strings.ToUpper(program.Name), f.Date.UTC().Format("2006-01-02"),
+		program.Name+" "+f.Version)
 	p.put(".SH NAME\n%s \\- %s\n", roff(program.Name), roff(strings.TrimSuffix(strings.TrimSpace(summary), ".")))
 	p.put(".SH SYNOPSIS\n.B %s\n.I command\n[\\fIoption\\fR ...]\n", roff(program.Name))
 	p.put(".SH DESCRIPTION\n%s\n", paragraphs(strings.TrimSpace(program.Help)))
@@ -151,8 +152,8 @@ func paragraphs(text string) string {
 	return strings.Join(out, "\n.PP\n")
 }
 
-// roff escapes what man(7) would take for its own: backslashes, hyphens that must stay hyphens, and dots and quotes at the
-// beginning of a line.
+// roff escapes what man(7) would take for its own: backslashes, hyphens that must stay hyphens, and
+// dots and quotes at the beginning of a line.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n", " ").Replace(text)
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {

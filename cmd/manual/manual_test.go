@@ -49,9 +49,12 @@ func written(t *testing.T) string {
 func TestPageSaysEverything(t *testing.T) {
 	got := written(t)
 	for _, want := range []string{
-		".TH X 1 \"2026-11-21\" \"x 1.2.0\"\n", ".SH NAME\nx \\- does it\n", "Exit codes: 0 done.", ".SS show [<file>]\n\\&.Show it.\n",
-		".SS queue list\n", ".SS queue drop\n", "\\fB\\-\\-type\\fR=\\fITYPE\\fR\nKind of it. Default: small.\n", "\\e stays",
-		"\\fB\\-c\\fR, \\fB\\-\\-config\\fR=\\fIFILE\\fR\nConfiguration. Environment: $X_CONFIG. Default: /etc/x.yaml.\n",
+		".TH X 1 \"2026-11-21\" \"x 1.2.0\"\n", ".SH NAME\nx \\- does it\n", "Exit codes: 0 done.",
+		".SS show [<file>]\n\\&.Show it.\n",
+		".SS queue list\n", ".SS queue drop\n", "\\fB\\-\\-type\\fR=\\fITYPE\\fR\nKind of it. Default: small.\n",
+		"\\e stays",
+		"\\fB\\-c\\fR, \\fB\\-\\-config\\fR=\\fIFILE\\fR\nConfiguration. Environment: $X_CONFIG. Default: " +
+			"/etc/x.yaml.\n",
 		".I /etc/x.yaml\nRead.\n", "systemctl(1)",
 	} {
 		require.Contains(t, got, want)

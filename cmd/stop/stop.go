@@ -1,4 +1,5 @@
-// Package stop is how the programs that run for long are stopped: the first SIGINT or SIGTERM has them end in order, a later one at once.
+// Package stop is how the programs that run for long are stopped: the first SIGINT or SIGTERM has
+// them end in order, a later one at once.
 //
 //	ctx, done := stop.OnSignal(ctx, log, os.Exit)
 //	defer done()
@@ -16,12 +17,12 @@ import (
 // Aborted is the exit code of a program that a second signal ended.
 const Aborted = 130
 
-// Same is how long after the first signal others are of the same stop: a terminal and whoever started the program both send one, to the
-// process and to its group.
+// Same is how long after the first signal others are of the same stop: a terminal and whoever
+// started the program both send one, to the process and to its group.
 const Same = 2 * time.Second
 
-// OnSignal returns a context that the first SIGINT or SIGTERM cancels. One that comes later than Same after it calls exit with Aborted.
-// done ends the watching, and waits for it.
+// OnSignal returns a context that the first SIGINT or SIGTERM cancels. One that comes later than
+// Same after it calls exit with Aborted. done ends the watching, and waits for it.
 func OnSignal(ctx context.Context, log *slog.Logger, exit func(code int)) (stopping context.Context, done func()) {
 	signals := make(chan os.Signal, 2) // one to end in order, one to abort
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
@@ -34,7 +35,8 @@ func OnSignal(ctx context.Context, log *slog.Logger, exit func(code int)) (stopp
 }
 
 // watch is OnSignal for signals that come from anywhere. cancel ends it.
-func watch(parent context.Context, log *slog.Logger, signals <-chan os.Signal, exit func(code int)) (ctx context.Context, cancel func(), watched <-chan struct{}) {
+func watch(parent context.Context, log *slog.Logger, signals <-chan os.Signal,
+	exit func(code int)) (ctx context.Context, cancel func(), watched <-chan struct{}) {
 	ctx, stopping := context.WithCancel(parent)
 	ended, done := make(chan struct{}), make(chan struct{})
 	go func() {

@@ -12,13 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A terminal sends SIGINT to the group, and whoever started the program sends it SIGTERM for the same reason: that is one stop. Who sends another
-// one later means it.
+// A terminal sends SIGINT to the group, and whoever started the program sends it SIGTERM for the
+// same reason: that is one stop. Who sends another one later means it.
 func TestSignalsOfOneStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		signals := make(chan os.Signal, 2)
 		var codes []int
-		ctx, cancel, done := watch(t.Context(), slog.New(slog.DiscardHandler), signals, func(code int) { codes = append(codes, code) })
+		ctx, cancel, done := watch(t.Context(), slog.New(slog.DiscardHandler), signals,
+			func(code int) { codes = append(codes, code) })
 		require.NoError(t, ctx.Err())
 		for range 5 {
 			signals <- syscall.SIGINT

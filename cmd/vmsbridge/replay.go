@@ -37,9 +37,11 @@ Exit codes: 0 done, whatever was found; 1 a file could not be read (to its end);
 func (c *replayCommand) Run(ctx context.Context, s streams) error {
 	switch {
 	case c.Masks != "":
-		return &exitError{exitUsage, errors.New("--masks has moved: lab replay --masks DIR writes them; scripts/build makes the program lab")}
+		return &exitError{exitUsage, errors.New("--masks has moved: lab replay --masks DIR writes them; " +
+			"scripts/build makes the program lab")}
 	case c.Plot != "":
-		return &exitError{exitUsage, errors.New("--plot has moved: lab replay --plot FILE.png draws it; scripts/build makes the program lab")}
+		return &exitError{exitUsage, errors.New("--plot has moved: lab replay --plot FILE.png draws it; " +
+			"scripts/build makes the program lab")}
 	}
 	err := c.Command.Run(ctx, replay.Program{Name: "vmsbridge", Out: s.out, Err: s.err,
 		Load: func(path string) (*configs.Config, error) { return configFile{path}.load(s) }})

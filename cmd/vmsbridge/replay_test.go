@@ -137,7 +137,8 @@ cameras:
 // A score says what was found, and --strict makes it an exit code.
 func TestReplayScore(t *testing.T) {
 	clip := boxMP4(t)
-	good := write(t, "good.csv", "start_frame,end_frame,kind,tol_frames,note\n0,97,quiet,2,\n100,159,motion,12,the box\n165,299,quiet,2,\n")
+	good := write(t, "good.csv", "start_frame,end_frame,kind,tol_frames,note\n0,97,quiet,2,\n100,159,motion,12,the "+
+		"box\n165,299,quiet,2,\n")
 	bad := write(t, "bad.csv", "start_frame,end_frame,kind,tol_frames,note\n0,160,quiet,0,\n200,220,motion,2,nothing\n")
 	r := do(t, "replay", "--strict", "--csv", good, clip)
 	require.Zero(t, r.code, r.err+r.out)
@@ -159,7 +160,8 @@ func TestReplayScore(t *testing.T) {
 	require.Contains(t, r.err, "do they belong to it?")
 }
 
-// The shared clip by the command that an installer uses: 12 of 12, nothing in quiet, no split. Under the race detector the first three of them.
+// The shared clip by the command that an installer uses: 12 of 12, nothing in quiet, no split.
+// Under the race detector the first three of them.
 func TestReplaySharedClip(t *testing.T) {
 	dir := os.Getenv("VMSBRIDGE_CLIPS")
 	if dir == "" {
@@ -175,7 +177,8 @@ func TestReplaySharedClip(t *testing.T) {
 	labels := strings.TrimSuffix(clip, ".mp4") + ".csv"
 	if harness.Race { // three walks of it
 		short := filepath.Join(t.TempDir(), "short.mp4")
-		out, err := exec.Command("ffmpeg", "-v", "error", "-nostdin", "-i", clip, "-t", "27", "-c", "copy", short).CombinedOutput()
+		out, err := exec.Command("ffmpeg", "-v", "error", "-nostdin", "-i", clip, "-t", "27", "-c", "copy",
+			short).CombinedOutput()
 		require.NoError(t, err, string(out))
 		r := do(t, "replay", "--csv", labels, short)
 		require.Zero(t, r.code, r.err)

@@ -50,7 +50,8 @@ type Observer interface {
 	Event(ev watch.Event)
 	// Finish is called at the end, if there was a picture.
 	Finish() error
-	// Close is called once whatever happened; err is what Run is about to return, which Close may join.
+	// Close is called once whatever happened; err is what Run is about to return, which Close may
+	// join.
 	Close(err error) error
 }
 
@@ -79,7 +80,8 @@ func (e *Exit) Unwrap() error { return e.Err }
 // leastFPS is the lowest rate of FPS: a picture a day, and a bit.
 const leastFPS = 0.00001
 
-// Run replays the files one after another. One that cannot be read does not keep the others from being replayed.
+// Run replays the files one after another. One that cannot be read does not keep the others from
+// being replayed.
 func (c *Command) Run(ctx context.Context, p Program) error {
 	if err := c.check(); err != nil {
 		return &Exit{usage, err}
@@ -99,7 +101,8 @@ func (c *Command) Run(ctx context.Context, p Program) error {
 	show := newShow(p, c.JSON, len(c.Files) > 1)
 	code := 0
 	for _, file := range c.Files {
-		r := Recording{File: file, Several: len(c.Files) > 1, Settings: settings, Camera: who, Labels: labels, command: c, program: p, show: show}
+		r := Recording{File: file, Several: len(c.Files) > 1, Settings: settings, Camera: who, Labels: labels,
+			command: c, program: p, show: show}
 		err := r.run(ctx)
 		if exit, ok := errors.AsType[*Exit](err); ok {
 			code = max(code, exit.Code)
@@ -175,7 +178,8 @@ func (c *Command) settings(p Program) (watch.Settings, string, error) {
 			return settingsOf(cam.Motion), "camera " + cam.ID, nil
 		}
 	}
-	return watch.Settings{}, "", &Exit{usage, fmt.Errorf("%s has no camera %q: its cameras are %s", file, c.Camera, listCameras(cfg))}
+	return watch.Settings{}, "", &Exit{usage, fmt.Errorf("%s has no camera %q: its cameras are %s", file, c.Camera,
+		listCameras(cfg))}
 }
 
 func settingsOf(m configs.CameraMotion) watch.Settings {

@@ -40,8 +40,8 @@ type Recording struct {
 // Note prints something that the user should know.
 func (r *Recording) Note(text string) { r.show.note(text) }
 
-// run replays the file and prints what is found as it is found. After an interruption, or a file that ends early, what was
-// found so far is complete all the same.
+// run replays the file and prints what is found as it is found. After an interruption, or a file
+// that ends early, what was found so far is complete all the same.
 func (r *Recording) run(ctx context.Context) (err error) {
 	r.begin = time.Now()
 	open := footage.Open
@@ -148,7 +148,8 @@ func (r *Recording) verdict(ctx context.Context) error {
 		return nil
 	}
 	if last := r.Labels[len(r.Labels)-1]; last.End >= r.pictures+last.Tolerance {
-		r.show.note(fmt.Sprintf("%s has %d pictures, and the labels go on to number %d: do they belong to it?", r.File, r.pictures, last.End))
+		r.show.note(fmt.Sprintf("%s has %d pictures, and the labels go on to number %d: do they belong to it?", r.File,
+			r.pictures, last.End))
 	}
 	score := truth.Rate(r.Labels, r.spans)
 	if err := r.show.score(r, score); err != nil {

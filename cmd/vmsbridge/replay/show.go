@@ -64,12 +64,16 @@ func (p *show) event(r *Recording, ev watch.Event) error {
 		if ev.Region != "" {
 			region = cmp.Or(ev.RegionName, ev.Region)
 		}
-		_, err := fmt.Fprintf(p.program.Out, "%-10s  %-10s  %8s  %-15s  %-18s  %-16s  %-6s  %7s\n", Clock(ev.Start.At), Clock(ev.End.At),
-			fmt.Sprintf("%.1f s", (ev.End.At-ev.Start.At).Seconds()), fmt.Sprintf("%d-%d", ev.Start.Frame, ev.End.Frame), Kind(ev), region, cmp.Or(ev.Object, "-"), movedText(ev))
+		_, err := fmt.Fprintf(p.program.Out, "%-10s  %-10s  %8s  %-15s  %-18s  %-16s  %-6s  %7s\n", Clock(ev.Start.At),
+			Clock(ev.End.At),
+			fmt.Sprintf("%.1f s", (ev.End.At-ev.Start.At).Seconds()),
+			fmt.Sprintf("%d-%d", ev.Start.Frame, ev.End.Frame), Kind(ev), region, cmp.Or(ev.Object, "-"), movedText(ev))
 		return err
 	}
-	l := line{Type: ev.Type, Region: ev.Region, RegionName: ev.RegionName, Reason: ev.Reason, Object: ev.Object, StartFrame: ev.Start.Frame, EndFrame: ev.End.Frame,
-		StartS: secondsOf(ev.Start.At), EndS: secondsOf(ev.End.At), BestFrame: ev.Best.Frame, BestS: secondsOf(ev.Best.At), Boxes: Corners(ev.Boxes),
+	l := line{Type: ev.Type, Region: ev.Region, RegionName: ev.RegionName, Reason: ev.Reason, Object: ev.Object,
+		StartFrame: ev.Start.Frame, EndFrame: ev.End.Frame,
+		StartS: secondsOf(ev.Start.At), EndS: secondsOf(ev.End.At), BestFrame: ev.Best.Frame, BestS: secondsOf(
+			ev.Best.At), Boxes: Corners(ev.Boxes),
 		Share: math.Round(ev.Share*1e6) / 1e6, Continued: ev.Continued}
 	if p.several {
 		l.File = r.File
@@ -92,7 +96,8 @@ func Corners(boxes []motion.Box) [][4]float64 {
 
 // Kind is the event's type for people, with the reason of tampering.
 func Kind(ev watch.Event) string {
-	name, ok := map[string]string{vms.TypeMotion: "motion", vms.TypeMotionInRegion: "region", vms.TypeTamper: "tamper"}[ev.Type]
+	name, ok := map[string]string{vms.TypeMotion: "motion", vms.TypeMotionInRegion: "region",
+		vms.TypeTamper: "tamper"}[ev.Type]
 	if !ok {
 		return ev.Type
 	}
@@ -117,7 +122,8 @@ func (p *show) header(r *Recording, info footage.Info) {
 	}
 	p.clear()
 	_, _ = fmt.Fprintf(p.program.Out, "%s: %s; %s\n", r.File, r.about(info), r.Camera)
-	_, _ = fmt.Fprintf(p.program.Out, "%-10s  %-10s  %8s  %-15s  %-18s  %-16s  %-6s  %7s\n", "START", "END", "LENGTH", "PICTURES", "EVENT", "REGION", "OBJECT", "MOVED")
+	_, _ = fmt.Fprintf(p.program.Out, "%-10s  %-10s  %8s  %-15s  %-18s  %-16s  %-6s  %7s\n", "START", "END", "LENGTH",
+		"PICTURES", "EVENT", "REGION", "OBJECT", "MOVED")
 }
 
 // about is size, rate and length in words.
@@ -151,7 +157,8 @@ func (p *show) summary(r *Recording, info footage.Info, interrupted bool) {
 		length += time.Duration(float64(time.Second) / info.Rate)
 	}
 	took := time.Since(r.begin).Seconds()
-	text := fmt.Sprintf("%s in %s (%s) in %.1f s: %.0f pictures/s, %s x real time", Counted(r.events, "span"), Counted(r.pictures, "picture"), Clock(length),
+	text := fmt.Sprintf("%s in %s (%s) in %.1f s: %.0f pictures/s, %s x real time", Counted(r.events, "span"),
+		Counted(r.pictures, "picture"), Clock(length),
 		took, float64(r.pictures)/took, timesText(length.Seconds()/took))
 	if interrupted {
 		text = "interrupted: " + text
@@ -177,12 +184,14 @@ func (p *show) progress(r *Recording, info footage.Info) {
 	text := Clock(r.Length)
 	switch {
 	case info.Length > 0:
-		text += fmt.Sprintf(" of %s (%.0f %%)", Clock(info.Length), min(100, 100*r.Length.Seconds()/info.Length.Seconds()))
+		text += fmt.Sprintf(" of %s (%.0f %%)", Clock(info.Length),
+			min(100, 100*r.Length.Seconds()/info.Length.Seconds()))
 	case info.Pictures > 0:
 		text += fmt.Sprintf(" (%d of %d pictures)", r.pictures, info.Pictures)
 	}
 	p.progressing = true
-	_, _ = fmt.Fprintf(p.program.Err, "\r\x1b[K%s  %s x real time, %s", text, timesText(r.Length.Seconds()/time.Since(r.begin).Seconds()), Counted(r.events, "span"))
+	_, _ = fmt.Fprintf(p.program.Err, "\r\x1b[K%s  %s x real time, %s", text,
+		timesText(r.Length.Seconds()/time.Since(r.begin).Seconds()), Counted(r.events, "span"))
 }
 
 // clear removes the progress line, before something else is printed.
@@ -205,20 +214,24 @@ func (p *show) score(r *Recording, s truth.Score) error {
 	if p.json {
 		return json.NewEncoder(p.program.Out).Encode(scoreLine{"score", s})
 	}
-	_, _ = fmt.Fprintf(p.program.Out, "\n%-13s  %-13s  %-7s  %9s  %9s  %s\n", "LABELLED", "FOUND", "RESULT", "ONSET", "END", "NOTE")
+	_, _ = fmt.Fprintf(p.program.Out, "\n%-13s  %-13s  %-7s  %9s  %9s  %s\n", "LABELLED", "FOUND", "RESULT", "ONSET",
+		"END", "NOTE")
 	for _, v := range s.Motions {
 		found, onset, end := "-", "-", "-"
 		if v.Found {
 			found = fmt.Sprintf("%d-%d", v.FoundStart, v.FoundEnd)
 			onset, end = r.errorText(v.OnsetError, v.OnsetOK), r.errorText(v.EndError, v.EndOK)
 		}
-		_, _ = fmt.Fprintf(p.program.Out, "%-13s  %-13s  %-7s  %9s  %9s  %s\n", fmt.Sprintf("%d-%d", v.StartFrame, v.EndFrame), found, verdictText(v), onset, end, v.Note)
+		_, _ = fmt.Fprintf(p.program.Out, "%-13s  %-13s  %-7s  %9s  %9s  %s\n",
+			fmt.Sprintf("%d-%d", v.StartFrame, v.EndFrame), found, verdictText(v), onset, end, v.Note)
 	}
 	for _, at := range s.QuietStarts {
 		_, _ = fmt.Fprintf(p.program.Out, "a span begins in quiet at picture %d\n", at)
 	}
-	_, err := fmt.Fprintf(p.program.Out, "%d of %d found, %d missed, %d splits, %d merged; %d starts in quiet; not scored: %d in present_still, %d in residual, %d without label\n"+
-		"precision %.3f, recall %.3f; within the tolerance: %d of %d onsets, %d of %d ends (! marks the others; pictures, late is +)\n",
+	_, err := fmt.Fprintf(p.program.Out, "%d of %d found, %d missed, %d splits, %d merged; %d starts in quiet; not "+
+		"scored: %d in present_still, %d in residual, %d without label\n"+
+		"precision %.3f, recall %.3f; within the tolerance: %d of %d onsets, %d of %d ends (! marks the others; "+
+		"pictures, late is +)\n",
 		s.Found, s.Total, s.Missed, s.Splits, s.Merged, len(s.QuietStarts), s.Standing, s.Residual, s.Unlabelled,
 		s.Precision, s.Recall, s.OnsetOK, s.Found, s.EndOK, s.Found)
 	return err

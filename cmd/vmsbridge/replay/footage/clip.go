@@ -19,8 +19,9 @@ import (
 	"vmsbridge/agent/codec/planar"
 )
 
-// clip is a file that an ffmpeg process decodes. The process writes two streams: the luma planes as YUV4MPEG2, which says
-// their size and depth, and for each of them a line with its time (framecrc), made of a picture of one pixel.
+// clip is a file that an ffmpeg process decodes. The process writes two streams: the luma planes as
+// YUV4MPEG2, which says their size and depth, and for each of them a line with its time (framecrc),
+// made of a picture of one pixel.
 type clip struct {
 	path   string
 	stream stream
@@ -95,8 +96,10 @@ func (c *clip) start(ctx context.Context) error {
 		args = append(args, "-f", "mjpeg") // ffmpeg's guess wavers between the two
 	}
 	args = slices.Concat(args, []string{"-i", "file:" + c.path,
-		"-filter_complex", "[0:V:0]" + filters + ",split[luma][b];[b]crop=1:1:0:0:exact=1[times]", "-map", "[luma]"}, micros,
-		[]string{"-strict", "-1", "-f", "yuv4mpegpipe", "pipe:1", "-map", "[times]"}, micros, []string{"-f", "framecrc", "pipe:3"})
+		"-filter_complex", "[0:V:0]" + filters + ",split[luma][b];[b]crop=1:1:0:0:exact=1[times]", "-map", "[luma]"},
+		micros,
+		[]string{"-strict", "-1", "-f", "yuv4mpegpipe", "pipe:1", "-map", "[times]"}, micros,
+		[]string{"-f", "framecrc", "pipe:3"})
 	c.cmd = exec.CommandContext(ctx, "ffmpeg", args...)
 	c.cmd.Stderr = &c.said
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for us: we end it
@@ -112,7 +115,8 @@ func (c *clip) start(ctx context.Context) error {
 		_, _ = luma.Close(), lumaEnd.Close()
 		return fmt.Errorf("open %s: make a pipe: %w", c.path, err)
 	}
-	_, _ = unix.FcntlInt(luma.Fd(), unix.F_SETPIPE_SZ, 1<<20) // fewer changes between the processes; the usual size does too
+	// fewer changes between the processes; the usual size does too
+	_, _ = unix.FcntlInt(luma.Fd(), unix.F_SETPIPE_SZ, 1<<20)
 	c.cmd.Stdout, c.cmd.ExtraFiles = lumaEnd, []*os.File{timesEnd}
 	err = c.cmd.Start()
 	_, _ = lumaEnd.Close(), timesEnd.Close()
@@ -174,7 +178,8 @@ func (c *clip) Next() (Picture, error) {
 	}
 	out := Picture{Number: c.n, At: c.clock.at(t)}
 	out.Image = planar.Image{Width: p.form.width, Height: p.form.height, FullRange: c.full,
-		Y: planar.Plane{Pix: p.pix, Stride: p.form.width * p.form.sampleBytes(), Width: p.form.width, Height: p.form.height, Bits: p.form.bits}}
+		Y: planar.Plane{Pix: p.pix, Stride: p.form.width * p.form.sampleBytes(), Width: p.form.width,
+			Height: p.form.height, Bits: p.form.bits}}
 	c.n++
 	return out, nil
 }
@@ -192,16 +197,20 @@ func (c *clip) end() error {
 	case c.n == 0:
 		return unreadable(c.path, cmpText(c.said.String(), "there is no picture in it"))
 	default:
-		return fmt.Errorf("read %s: it ends early, after %d pictures (%s): the file is damaged or cut off there; copy it again, or go by what was found up to there", c.path, c.n, lastWords(c.said.String(), c.path))
+		return fmt.Errorf("read %s: it ends early, after %d pictures (%s): the file is damaged or cut off there; "+
+			"copy it again, or go by what was found up to there", c.path, c.n, lastWords(c.said.String(), c.path))
 	}
 }
 
-// cutOff tells whether ffmpeg noticed that a file ends within something, which it does not count as a failure.
+// cutOff tells whether ffmpeg noticed that a file ends within something, which it does not count as
+// a failure.
 func cutOff(said string) bool {
-	return strings.Contains(said, "partial file") || strings.Contains(said, "ended prematurely") || strings.Contains(said, "runcat")
+	return strings.Contains(said, "partial file") || strings.Contains(said, "ended prematurely") ||
+		strings.Contains(said, "runcat")
 }
 
-// short tells of a clip in which something is damaged whether more than a tenth of the pictures that its header names are missing.
+// short tells of a clip in which something is damaged whether more than a tenth of the pictures
+// that its header names are missing.
 func (c *clip) short() bool {
 	return c.said.String() != "" && 10*c.n < 9*c.stream.pictures
 }

@@ -71,12 +71,14 @@ func ffmpeg(t testing.TB, name string, args ...string) string {
 		t.Skip("ffmpeg is not installed: apt install ffmpeg")
 	}
 	path := filepath.Join(t.TempDir(), name)
-	out, err := exec.Command("ffmpeg", slices.Concat([]string{"-v", "error", "-nostdin"}, args, []string{path})...).CombinedOutput()
+	out, err := exec.Command("ffmpeg", slices.Concat([]string{"-v", "error", "-nostdin"}, args,
+		[]string{path})...).CombinedOutput()
 	require.NoError(t, err, string(out))
 	return path
 }
 
-// What replay gives to the detector is what the bridge's decoders give for the same bytes: not one value differs.
+// What replay gives to the detector is what the bridge's decoders give for the same bytes: not one
+// value differs.
 func TestPicturesAreThoseOfTheBridge(t *testing.T) {
 	for _, spec := range []testclip.Spec{
 		{Codec: "h264", Width: 320, Height: 180, Frames: 20, BFrames: 2},
@@ -86,44 +88,47 @@ func TestPicturesAreThoseOfTheBridge(t *testing.T) {
 		{Codec: "h265", Width: 320, Height: 184, Frames: 6, PixFmt: "yuv420p10le"},
 		{Codec: "h265", Width: 320, Height: 184, Frames: 6, Full: true},
 	} {
-		t.Run(fmt.Sprintf("%s-%dx%d-%s-full=%v", spec.Codec, spec.Width, spec.Height, spec.PixFmt, spec.Full), func(t *testing.T) {
-			clip := testclip.Make(t, spec)
-			e := engine.New(engine.Options{})
-			d, err := e.Open(map[string]engine.Format{"h264": engine.H264, "h265": engine.H265}[spec.Codec], sight.LumaPixels)
-			if err != nil {
-				t.Skipf("no decoder on this machine: %v", err)
-			}
-			defer d.Close()
-			var live []engine.Picture
-			for i, au := range clip.Units {
-				p, err := d.Decode(au, int64(i))
+		t.Run(fmt.Sprintf("%s-%dx%d-%s-full=%v", spec.Codec, spec.Width, spec.Height, spec.PixFmt, spec.Full),
+			func(t *testing.T) {
+				clip := testclip.Make(t, spec)
+				e := engine.New(engine.Options{})
+				d, err := e.Open(map[string]engine.Format{"h264": engine.H264, "h265": engine.H265}[spec.Codec],
+					sight.LumaPixels)
+				if err != nil {
+					t.Skipf("no decoder on this machine: %v", err)
+				}
+				defer d.Close()
+				var live []engine.Picture
+				for i, au := range clip.Units {
+					p, err := d.Decode(au, int64(i))
+					require.NoError(t, err)
+					live = append(live, p...)
+				}
+				rest, err := d.Flush()
 				require.NoError(t, err)
-				live = append(live, p...)
-			}
-			rest, err := d.Flush()
-			require.NoError(t, err)
-			live = append(live, rest...)
+				live = append(live, rest...)
 
-			path := filepath.Join(t.TempDir(), "clip."+spec.Codec)
-			require.NoError(t, os.WriteFile(path, bytes.Join(clip.Units, nil), 0o600))
-			got, info, err := read(t, path, Options{Rate: 10})
-			require.NoError(t, err)
-			require.Len(t, got, spec.Frames)
-			require.Len(t, live, spec.Frames)
-			require.False(t, info.Timed)
-			for i := range got {
-				require.Equal(t, i, got[i].number)
-				require.Equal(t, time.Duration(i)*100*time.Millisecond, got[i].at)
-				require.Equal(t, []int{spec.Width, spec.Height}, []int{got[i].width, got[i].height})
-				require.True(t, bytes.Equal(live[i].Luma, got[i].luma), "picture %d differs", i)
-			}
-		})
+				path := filepath.Join(t.TempDir(), "clip."+spec.Codec)
+				require.NoError(t, os.WriteFile(path, bytes.Join(clip.Units, nil), 0o600))
+				got, info, err := read(t, path, Options{Rate: 10})
+				require.NoError(t, err)
+				require.Len(t, got, spec.Frames)
+				require.Len(t, live, spec.Frames)
+				require.False(t, info.Timed)
+				for i := range got {
+					require.Equal(t, i, got[i].number)
+					require.Equal(t, time.Duration(i)*100*time.Millisecond, got[i].at)
+					require.Equal(t, []int{spec.Width, spec.Height}, []int{got[i].width, got[i].height})
+					require.True(t, bytes.Equal(live[i].Luma, got[i].luma), "picture %d differs", i)
+				}
+			})
 	}
 }
 
 // Times are the file's, whatever the rate does.
 func TestVariableRate(t *testing.T) {
-	path := ffmpeg(t, "vfr.mkv", "-f", "lavfi", "-i", "testsrc=s=160x120:r=20:d=3", "-vf", "select='lt(n,20)+gte(n,40)*not(mod(n,4))'", "-fps_mode", "vfr", "-c:v", "libx264", "-bf", "2")
+	path := ffmpeg(t, "vfr.mkv", "-f", "lavfi", "-i", "testsrc=s=160x120:r=20:d=3", "-vf",
+		"select='lt(n,20)+gte(n,40)*not(mod(n,4))'", "-fps_mode", "vfr", "-c:v", "libx264", "-bf", "2")
 	got, info, err := read(t, path, Options{Rate: 3})
 	require.NoError(t, err)
 	require.True(t, info.Timed)
@@ -133,7 +138,8 @@ func TestVariableRate(t *testing.T) {
 		if i >= 20 {
 			want = 2*time.Second + time.Duration(i-20)*200*time.Millisecond
 		}
-		require.InDelta(t, want.Seconds(), p.at.Seconds(), 0.0011, "picture %d", i) // Matroska's times are whole milliseconds
+		// Matroska's times are whole milliseconds
+		require.InDelta(t, want.Seconds(), p.at.Seconds(), 0.0011, "picture %d", i)
 	}
 }
 
@@ -146,19 +152,25 @@ func TestForms(t *testing.T) {
 		w, h int
 		n    int
 	}{
-		"avi mjpeg, full range": {"a.avi", []string{"-c:v", "mjpeg", "-q:v", "2", "-pix_fmt", "yuvj420p"}, 320, 240, 20},
-		"raw mjpeg":             {"a.mjpeg", []string{"-c:v", "mjpeg", "-q:v", "2", "-pix_fmt", "yuvj422p"}, 320, 240, 20},
-		"limited range":         {"a.mp4", []string{"-c:v", "libx264", "-qp", "8", "-pix_fmt", "yuv420p"}, 320, 240, 20},
-		"full range":            {"a.mp4", []string{"-vf", "scale=out_range=pc", "-c:v", "libx264", "-qp", "8", "-pix_fmt", "yuv420p", "-color_range", "pc"}, 320, 240, 20},
-		"ten bits":              {"a.mkv", []string{"-c:v", "libx265", "-x265-params", "log-level=error:qp=8", "-pix_fmt", "yuv420p10le"}, 320, 240, 20},
-		"raw rgb in avi":        {"a.avi", []string{"-c:v", "rawvideo", "-pix_fmt", "bgr24"}, 320, 240, 20},
-		"gif":                   {"a.gif", []string{"-vf", "split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=none"}, 320, 240, 20},
-		"gray ffv1":             {"a.mkv", []string{"-c:v", "ffv1", "-pix_fmt", "gray"}, 320, 240, 20},
-		"odd size":              {"a.mkv", []string{"-vf", "scale=317:239", "-c:v", "ffv1", "-pix_fmt", "yuv420p"}, 317, 239, 20},
-		"interlaced":            {"a.ts", []string{"-vf", "interlace,format=yuv420p", "-c:v", "mpeg2video", "-flags", "+ildct+ilme", "-q:v", "2"}, 320, 240, 0},
+		"avi mjpeg, full range": {"a.avi", []string{"-c:v", "mjpeg", "-q:v", "2", "-pix_fmt", "yuvj420p"}, 320, 240,
+			20},
+		"raw mjpeg":     {"a.mjpeg", []string{"-c:v", "mjpeg", "-q:v", "2", "-pix_fmt", "yuvj422p"}, 320, 240, 20},
+		"limited range": {"a.mp4", []string{"-c:v", "libx264", "-qp", "8", "-pix_fmt", "yuv420p"}, 320, 240, 20},
+		"full range": {"a.mp4", []string{"-vf", "scale=out_range=pc", "-c:v", "libx264", "-qp", "8", "-pix_fmt",
+			"yuv420p", "-color_range", "pc"}, 320, 240, 20},
+		"ten bits": {"a.mkv", []string{"-c:v", "libx265", "-x265-params", "log-level=error:qp=8", "-pix_fmt",
+			"yuv420p10le"}, 320, 240, 20},
+		"raw rgb in avi": {"a.avi", []string{"-c:v", "rawvideo", "-pix_fmt", "bgr24"}, 320, 240, 20},
+		"gif": {"a.gif", []string{"-vf", "split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=none"}, 320,
+			240, 20},
+		"gray ffv1": {"a.mkv", []string{"-c:v", "ffv1", "-pix_fmt", "gray"}, 320, 240, 20},
+		"odd size":  {"a.mkv", []string{"-vf", "scale=317:239", "-c:v", "ffv1", "-pix_fmt", "yuv420p"}, 317, 239, 20},
+		"interlaced": {"a.ts", []string{"-vf", "interlace,format=yuv420p", "-c:v", "mpeg2video", "-flags",
+			"+ildct+ilme", "-q:v", "2"}, 320, 240, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, _, err := read(t, ffmpeg(t, c.file, append([]string{"-f", "lavfi", "-i", ramp}, c.args...)...), Options{})
+			got, _, err := read(t, ffmpeg(t, c.file, append([]string{"-f", "lavfi", "-i", ramp}, c.args...)...),
+				Options{})
 			require.NoError(t, err)
 			if c.n > 0 {
 				require.Len(t, got, c.n)
@@ -178,7 +190,8 @@ func TestForms(t *testing.T) {
 // A telephone held upright says how to turn its pictures, and so the regions drawn on them fit.
 func TestRotation(t *testing.T) {
 	flat := ffmpeg(t, "flat.mp4", "-f", "lavfi", "-i", "testsrc=s=320x180:r=10:d=1", "-c:v", "libx264")
-	how := []string{"-i", flat, "-c", "copy", "-metadata:s:v:0", "rotate=90"} // up to ffmpeg 5.1; later ones have an option
+	// up to ffmpeg 5.1; later ones have an option
+	how := []string{"-i", flat, "-c", "copy", "-metadata:s:v:0", "rotate=90"}
 	if exec.Command("ffmpeg", "-v", "quiet", "-display_rotation", "90", "-i", flat, "-f", "null", "-").Run() == nil {
 		how = []string{"-display_rotation", "90", "-i", flat, "-c", "copy"}
 	}
@@ -206,17 +219,22 @@ func TestUnreadable(t *testing.T) {
 		path string
 		want []string
 	}{
-		"garbage":           {file("garbage.mp4", noise), []string{"garbage.mp4", "again"}},
-		"text":              {file("notes.txt", []byte("hello\n")), []string{"notes.txt", "ffmpeg cannot read it"}},
-		"no index":          {file("cut.mp4", whole[:len(whole)/2]), []string{"cut.mp4", "export it again"}},
-		"empty":             {file("empty.mp4", nil), []string{"empty.mp4", "empty"}},
-		"no file":           {"/no/such/clip.mp4", []string{"/no/such/clip.mp4", "no such file"}},
-		"sound alone":       {ffmpeg(t, "sound.wav", "-f", "lavfi", "-i", "sine=d=1"), []string{"sound.wav", "no video"}},
-		"a single image":    {ffmpeg(t, "still.png", "-f", "lavfi", "-i", "testsrc", "-frames:v", "1"), []string{"still.png", "single image"}},
-		"an image, renamed": {file("still.mp4", mustRead(t, ffmpeg(t, "still.png", "-f", "lavfi", "-i", "testsrc", "-frames:v", "1"))), []string{"still.mp4", "single image"}},
-		"a pipe":            {"/dev/null", []string{"/dev/null", "save what comes from it first"}},
-		"a camera":          {"rtsp://10.0.0.1/stream", []string{"vmsbridge probe"}},
-		"a playlist":        {file("list.m3u8", []byte("#EXTM3U\n#EXTINF:1,\nhttp://127.0.0.1:1/x.ts\n")), []string{"list.m3u8"}},
+		"garbage":  {file("garbage.mp4", noise), []string{"garbage.mp4", "again"}},
+		"text":     {file("notes.txt", []byte("hello\n")), []string{"notes.txt", "ffmpeg cannot read it"}},
+		"no index": {file("cut.mp4", whole[:len(whole)/2]), []string{"cut.mp4", "export it again"}},
+		"empty":    {file("empty.mp4", nil), []string{"empty.mp4", "empty"}},
+		"no file":  {"/no/such/clip.mp4", []string{"/no/such/clip.mp4", "no such file"}},
+		"sound alone": {ffmpeg(t, "sound.wav", "-f", "lavfi", "-i", "sine=d=1"),
+			[]string{"sound.wav", "no video"}},
+		"a single image": {ffmpeg(t, "still.png", "-f", "lavfi", "-i", "testsrc", "-frames:v", "1"),
+			[]string{"still.png", "single image"}},
+		"an image, renamed": {file("still.mp4",
+			mustRead(t, ffmpeg(t, "still.png", "-f", "lavfi", "-i", "testsrc", "-frames:v", "1"))),
+			[]string{"still.mp4", "single image"}},
+		"a pipe":   {"/dev/null", []string{"/dev/null", "save what comes from it first"}},
+		"a camera": {"rtsp://10.0.0.1/stream", []string{"vmsbridge probe"}},
+		"a playlist": {file("list.m3u8", []byte("#EXTM3U\n#EXTINF:1,\nhttp://127.0.0.1:1/x.ts\n")),
+			[]string{"list.m3u8"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := read(t, c.path, Options{})
@@ -238,8 +256,10 @@ func mustRead(t testing.TB, path string) []byte {
 
 // A recording that was cut off gives its pictures up to there, and then says so.
 func TestCutOff(t *testing.T) {
-	for name, args := range map[string][]string{"mkv": {"-c:v", "libx264", "-g", "10"}, "avi": {"-c:v", "mjpeg", "-q:v", "4", "-pix_fmt", "yuvj420p"}} {
-		whole := mustRead(t, ffmpeg(t, "good."+name, slices.Concat([]string{"-f", "lavfi", "-i", "testsrc=s=320x180:r=10:d=20"}, args)...))
+	for name, args := range map[string][]string{"mkv": {"-c:v", "libx264", "-g", "10"},
+		"avi": {"-c:v", "mjpeg", "-q:v", "4", "-pix_fmt", "yuvj420p"}} {
+		whole := mustRead(t, ffmpeg(t, "good."+name,
+			slices.Concat([]string{"-f", "lavfi", "-i", "testsrc=s=320x180:r=10:d=20"}, args)...))
 		path := filepath.Join(t.TempDir(), "cut."+name)
 		require.NoError(t, os.WriteFile(path, whole[:len(whole)/2], 0o600))
 		got, _, err := read(t, path, Options{})
@@ -251,7 +271,8 @@ func TestCutOff(t *testing.T) {
 
 // Damage in the middle is told, and the rest is read.
 func TestDamaged(t *testing.T) {
-	whole := mustRead(t, ffmpeg(t, "good.ts", "-f", "lavfi", "-i", "testsrc2=s=320x180:r=10:d=10", "-c:v", "libx264", "-g", "10"))
+	whole := mustRead(t, ffmpeg(t, "good.ts", "-f", "lavfi", "-i", "testsrc2=s=320x180:r=10:d=10", "-c:v", "libx264",
+		"-g", "10"))
 	for i := len(whole) / 2; i < len(whole)/2+4000; i++ {
 		whole[i] ^= byte(i)
 	}
@@ -273,7 +294,8 @@ func TestDamaged(t *testing.T) {
 
 // Whoever stops in the middle leaves nothing behind: goleak looks, and Close waits for the process.
 func TestStopInTheMiddle(t *testing.T) {
-	path := ffmpeg(t, "long.mkv", "-f", "lavfi", "-i", "testsrc2=s=640x360:r=25:d=20", "-c:v", "libx264", "-preset", "ultrafast")
+	path := ffmpeg(t, "long.mkv", "-f", "lavfi", "-i", "testsrc2=s=640x360:r=25:d=20", "-c:v", "libx264", "-preset",
+		"ultrafast")
 	for _, pictures := range []int{0, 1, 30} {
 		ctx, cancel := context.WithCancel(t.Context())
 		f, err := Open(ctx, path, Options{})
@@ -315,7 +337,8 @@ func TestClock(t *testing.T) {
 }
 
 func FuzzStreamHeader(f *testing.F) {
-	for _, s := range []string{"YUV4MPEG2 W640 H360 F10:1 Ip A0:0 Cmono\n", "YUV4MPEG2 W2 H2 Cmono10\n", "YUV4MPEG2 W-1 H9 Cmono99\n", "YUV4MPEG2 W640 H360 C420jpeg\n", "\n", "FRAME\n"} {
+	for _, s := range []string{"YUV4MPEG2 W640 H360 F10:1 Ip A0:0 Cmono\n", "YUV4MPEG2 W2 H2 Cmono10\n",
+		"YUV4MPEG2 W-1 H9 Cmono99\n", "YUV4MPEG2 W640 H360 C420jpeg\n", "\n", "FRAME\n"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

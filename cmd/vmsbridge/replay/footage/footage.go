@@ -1,5 +1,6 @@
-// Package footage reads recorded pictures with their times: clips of any form that the ffmpeg program reads. It is the first
-// stage of vmsbridge replay, in the place that agent/camera and agent/codec have in the bridge, and hands full-size luma to
+// Package footage reads recorded pictures with their times: clips of any form that the ffmpeg
+// program reads. It is the first stage of vmsbridge replay, in the place that agent/camera and
+// agent/codec have in the bridge, and hands full-size luma to
 // package watch:
 //
 //	f, err := footage.Open(ctx, "yard.mp4", footage.Options{})
@@ -9,8 +10,9 @@
 //		…
 //	}
 //
-// A clip's luma leaves ffmpeg as it was decoded, unscaled and in its own range and bit depth, so that it can be reduced by
-// the same code as a camera's. New takes pictures of another source: the lab reads folders of images so.
+// A clip's luma leaves ffmpeg as it was decoded, unscaled and in its own range and bit depth, so
+// that it can be reduced by the same code as a camera's. New takes pictures of another source: the
+// lab reads folders of images so.
 package footage
 
 import (
@@ -24,13 +26,14 @@ import (
 	"vmsbridge/agent/codec/planar"
 )
 
-// DefaultRate is how many pictures a second are taken for shown where neither the source nor the caller says it.
+// DefaultRate is how many pictures a second are taken for shown where neither the source nor the
+// caller says it.
 const DefaultRate = 25
 
 // Options of Open.
 type Options struct {
-	// Rate is the pictures a second of a source without times: a folder of images, a raw stream. 0: what the stream says of
-	// itself, else DefaultRate. A clip with times of its own keeps them.
+	// Rate is the pictures a second of a source without times: a folder of images, a raw stream. 0:
+	// what the stream says of itself, else DefaultRate. A clip with times of its own keeps them.
 	Rate float64
 }
 
@@ -38,12 +41,13 @@ type Options struct {
 type Picture struct {
 	// Number counts the pictures from 0, in the order in which they are shown.
 	Number int
-	// Digits is the number in an image's name, with its zeros, and no other image of the series has it; "" in a clip, and where the names do not tell the images apart.
+	// Digits is the number in an image's name, with its zeros, and no other image of the series has
+	// it; "" in a clip, and where the names do not tell the images apart.
 	Digits string
 	// At is when it is shown, since the first picture. It rises from picture to picture.
 	At time.Duration
-	// Image holds the luma alone, in the source's size. Its bytes are valid until the next call of Next. It is empty where
-	// Damaged is not nil.
+	// Image holds the luma alone, in the source's size. Its bytes are valid until the next call of
+	// Next. It is empty where Damaged is not nil.
 	Image planar.Image
 	// Damaged says why the picture could not be decoded.
 	Damaged error
@@ -57,14 +61,15 @@ type Info struct {
 	Timed    bool          // it has times of its own: Options.Rate was of no use
 }
 
-// Footage is an open source. It is not safe for concurrent use, but Close may be called once while Next blocks.
+// Footage is an open source. It is not safe for concurrent use, but Close may be called once while
+// Next blocks.
 type Footage struct {
 	Info Info
 	from Source
 }
 
-// Source is where pictures come from: a clip, or something else of which New makes Footage. Next and Complaint are called by one
-// goroutine, Close once, maybe while Next blocks.
+// Source is where pictures come from: a clip, or something else of which New makes Footage. Next
+// and Complaint are called by one goroutine, Close once, maybe while Next blocks.
 type Source interface {
 	Next() (Picture, error)
 	Complaint() string
@@ -74,8 +79,8 @@ type Source interface {
 // New makes Footage of a source.
 func New(info Info, from Source) *Footage { return &Footage{info, from} }
 
-// Open starts to read a clip. Canceling ctx ends the reading; what was started is gone after Close. Errors name the file and say
-// what to do.
+// Open starts to read a clip. Canceling ctx ends the reading; what was started is gone after Close.
+// Errors name the file and say what to do.
 func Open(ctx context.Context, path string, o Options) (*Footage, error) {
 	st, err := os.Stat(path)
 	switch {
@@ -86,9 +91,12 @@ func Open(ctx context.Context, path string, o Options) (*Footage, error) {
 	case err != nil:
 		return nil, fmt.Errorf("open clip: %w", err)
 	case st.IsDir():
-		return nil, fmt.Errorf("open %s: it is a folder; give a clip, or have the images in it read by lab replay (scripts/build makes it)", path)
+		return nil, fmt.Errorf("open %s: it is a folder; give a clip, or have the images in it read by lab replay "+
+			"(scripts/build makes it)", path)
 	case !st.Mode().IsRegular():
-		return nil, fmt.Errorf("open %s: replay reads files, and this is a pipe or a device: save what comes from it first", path)
+		return nil,
+			fmt.Errorf("open %s: replay reads files, and this is a pipe or a device: save what comes from it first",
+				path)
 	case st.Size() == 0:
 		return nil, fmt.Errorf("open %s: the file is empty; copy it again", path)
 	}
@@ -96,19 +104,22 @@ func Open(ctx context.Context, path string, o Options) (*Footage, error) {
 }
 
 // ErrSingle says that a file is an image.
-var ErrSingle = errors.New("it is a single image; give a clip, or the folder that it lies in to lab replay (scripts/build makes it)")
+var ErrSingle = errors.New("it is a single image; give a clip, or the folder that it lies in to lab replay " +
+	"(scripts/build makes it)")
 
-// Next reads the next picture; io.EOF after the last. Another error says why the source ended early; the pictures before
-// it were good.
+// Next reads the next picture; io.EOF after the last. Another error says why the source ended
+// early; the pictures before it were good.
 func (f *Footage) Next() (Picture, error) { return f.from.Next() }
 
-// Complaint is what was wrong with a source that could be read to its end all the same; "" if nothing was.
+// Complaint is what was wrong with a source that could be read to its end all the same; "" if
+// nothing was.
 func (f *Footage) Complaint() string { return f.from.Complaint() }
 
 // Close ends the reading and waits for what was started.
 func (f *Footage) Close() { f.from.Close() }
 
-// clock gives the pictures their times since the first, always later than the one before: files without good times exist.
+// clock gives the pictures their times since the first, always later than the one before: files
+// without good times exist.
 type clock struct {
 	step  time.Duration // between pictures where the times are of no use
 	first time.Duration

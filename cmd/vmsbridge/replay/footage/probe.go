@@ -15,7 +15,8 @@ import (
 )
 
 // ErrNoFFmpeg says that the programs that read clips are not there.
-var ErrNoFFmpeg = errors.New("ffmpeg and ffprobe are needed to read clips: apt install ffmpeg (Debian, Ubuntu), or put both into $PATH; folders of images work without")
+var ErrNoFFmpeg = errors.New("ffmpeg and ffprobe are needed to read clips: apt install ffmpeg (Debian, Ubuntu), or " +
+	"put both into $PATH; folders of images work without")
 
 // protocols keeps a clip that is really a playlist from reaching into the network.
 var protocols = []string{"-protocol_whitelist", "file,pipe,crypto,data"}
@@ -30,7 +31,8 @@ type stream struct {
 }
 
 // untimed are ffmpeg's names of formats that hold coded pictures without times.
-var untimed = []string{"h264", "hevc", "vvc", "mjpeg", "mpjpeg", "m4v", "mpegvideo", "obu", "vc1", "h263", "h261", "cavsvideo", "dirac"}
+var untimed = []string{"h264", "hevc", "vvc", "mjpeg", "mpjpeg", "m4v", "mpegvideo", "obu", "vc1", "h263", "h261",
+	"cavsvideo", "dirac"}
 
 func (s stream) timed() bool { return !slices.Contains(untimed, s.format) && !s.images() }
 
@@ -40,7 +42,9 @@ func (s stream) images() bool { return strings.HasSuffix(s.format, "_pipe") || s
 // probe asks ffprobe.
 func probe(ctx context.Context, path string) (stream, error) {
 	args := slices.Concat([]string{"-v", "error"}, protocols, []string{"-select_streams", "V:0",
-		"-show_entries", "stream=codec_name,pix_fmt,color_range,avg_frame_rate,r_frame_rate,nb_frames,duration:format=format_name,duration", "-of", "json", "-i", "file:" + path})
+		"-show_entries",
+		"stream=codec_name,pix_fmt,color_range,avg_frame_rate,r_frame_rate,nb_frames,duration:" +
+			"format=format_name,duration", "-of", "json", "-i", "file:" + path})
 	cmd := exec.CommandContext(ctx, "ffprobe", args...)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
@@ -101,7 +105,8 @@ func unreadable(path, said string) error {
 	hint := "is it a clip? Copy or export it again"
 	switch {
 	case strings.Contains(said, "moov atom not found"):
-		hint = "the recording was cut off before its index was written: export it again, as MKV or MPEG-TS if it may be cut off"
+		hint = "the recording was cut off before its index was written: export it again, as MKV or MPEG-TS if it may " +
+			"be cut off"
 	case strings.Contains(said, "Permission denied"):
 		hint = "the file may not be read by this user"
 	case strings.Contains(said, "ncryption") || strings.Contains(said, "decryption"):
@@ -113,10 +118,13 @@ func unreadable(path, said string) error {
 // address is what ffmpeg puts before its messages: "[h264 @ 0x55d0c0a0] ".
 var address = regexp.MustCompile(`\[[\w:,/.+-]+ @ 0x[0-9a-f]+\] *`)
 
-// lastWords is the last lines of ffmpeg's complaints in one line, without the addresses and the name of the file.
+// lastWords is the last lines of ffmpeg's complaints in one line, without the addresses and the
+// name of the file.
 func lastWords(said, path string) string {
 	text := strings.ReplaceAll(address.ReplaceAllString(strings.TrimSpace(said), ""), "file:"+path+": ", "")
-	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(l string) bool { return strings.Contains(l, "Last message repeated") })
+	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(l string) bool {
+		return strings.Contains(l, "Last message repeated")
+	})
 	lines = slices.Compact(lines[max(0, len(lines)-3):])
 	for i := range lines {
 		lines[i] = strings.TrimSpace(lines[i])

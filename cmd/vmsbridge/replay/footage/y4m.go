@@ -20,8 +20,9 @@ func (f form) sampleBytes() int { return (f.bits + 7) / 8 }
 
 func (f form) bytes() int { return f.width * f.height * f.sampleBytes() }
 
-// readForm reads the first line of a YUV4MPEG2 stream (https://wiki.multimedia.cx/index.php/YUV4MPEG2; "mono" and its depths as ffmpeg writes
-// them): "YUV4MPEG2 W640 H360 F10:1 Ip A0:0 Cmono10".
+// readForm reads the first line of a YUV4MPEG2 stream
+// (https://wiki.multimedia.cx/index.php/YUV4MPEG2; "mono" and its depths as ffmpeg writes them):
+// "YUV4MPEG2 W640 H360 F10:1 Ip A0:0 Cmono10".
 func readForm(r *bufio.Reader) (form, error) {
 	line, err := r.ReadSlice('\n')
 	if err != nil {
@@ -51,7 +52,8 @@ func readForm(r *bufio.Reader) (form, error) {
 		}
 	}
 	if f.width <= 0 || f.height <= 0 || f.width > planar.MaxPixels/f.height {
-		return form{}, fmt.Errorf("read stream header: a picture of %dx%d; at most %d megapixels are read", f.width, f.height, planar.MaxPixels/1_000_000)
+		return form{}, fmt.Errorf("read stream header: a picture of %dx%d; at most %d megapixels are read", f.width,
+			f.height, planar.MaxPixels/1_000_000)
 	}
 	return f, nil
 }
@@ -94,8 +96,8 @@ func (c *clip) read(ctx context.Context, from io.Reader) error {
 	}
 }
 
-// stamps are the times of pictures on their way from the one pipe to the pictures of the other. ffmpeg may be ahead in either, so
-// they must never hold it up.
+// stamps are the times of pictures on their way from the one pipe to the pictures of the other.
+// ffmpeg may be ahead in either, so they must never hold it up.
 type stamps struct {
 	mu    sync.Mutex
 	more  sync.Cond
@@ -103,7 +105,8 @@ type stamps struct {
 	ended bool    // guarded by mu
 }
 
-// read takes lines of the framecrc format until the stream ends: "0, dts, pts, duration, size, 0xcrc", the pts in µs; others start with "#".
+// read takes lines of the framecrc format until the stream ends: "0, dts, pts, duration, size,
+// 0xcrc", the pts in µs; others start with "#".
 func (s *stamps) read(r io.Reader) {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {

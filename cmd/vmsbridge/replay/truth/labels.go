@@ -1,12 +1,14 @@
-// Package truth compares the spans that were found in a recording with those that a person saw in it. It takes a label
+// Package truth compares the spans that were found in a recording with those that a person saw in
+// it. It takes a label
 // file and what package watch found:
 //
 //	labels, err := truth.Read("yard.csv", file)
 //	score := truth.Rate(labels, spans)
 //
-// A label file is a CSV table with a line of column names; lines that start with "#" are comments. Needed columns are
-// start_frame, end_frame (counted from 0, both inclusive) and kind; tol_frames (by which both boundaries may be off; 0 if
-// missing) and note are read too, others are not. Kinds are
+// A label file is a CSV table with a line of column names; lines that start with "#" are comments.
+// Needed columns are start_frame, end_frame (counted from 0, both inclusive) and kind; tol_frames
+// (by which both boundaries may be off; 0 if missing) and note are read too, others are not. Kinds
+// are
 //
 //	motion         must be found
 //	quiet          nothing may begin
@@ -44,7 +46,8 @@ type Label struct {
 	Line                  int // of the file
 }
 
-// Read reads a label file; name stands in the errors, with line and column. The labels come in the order of their starts.
+// Read reads a label file; name stands in the errors, with line and column. The labels come in the
+// order of their starts.
 func Read(name string, r io.Reader) ([]Label, error) {
 	text := bufio.NewReader(r)
 	if mark, err := text.Peek(3); err == nil && string(mark) == "\ufeff" { // as spreadsheets begin their files
@@ -88,16 +91,19 @@ func Read(name string, r io.Reader) ([]Label, error) {
 		}
 	}
 	if len(labels) == 0 {
-		return nil, fmt.Errorf("read labels %s: there is no label in it; a label file has a line start_frame,end_frame,kind,tol_frames,note and one line for each stretch", name)
+		return nil, fmt.Errorf("read labels %s: there is no label in it; a label file has a line "+
+			"start_frame,end_frame,kind,tol_frames,note and one line for each stretch", name)
 	}
 	slices.SortStableFunc(labels, func(a, b Label) int { return a.Start - b.Start })
 	return labels, nil
 }
 
-// multiline tells of a field that it is several lines: of a quotation mark that is never closed, all lines after it are one field.
+// multiline tells of a field that it is several lines: of a quotation mark that is never closed,
+// all lines after it are one field.
 func multiline(field string) bool { return strings.ContainsAny(field, "\r\n") }
 
-// header reads the line of the column names; an error is about the field of that index, or the line.
+// header reads the line of the column names; an error is about the field of that index, or the
+// line.
 func header(fields []string) (columns map[string]int, wrong int, err error) {
 	columns = map[string]int{}
 	for i, f := range fields {

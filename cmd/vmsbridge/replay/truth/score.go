@@ -3,7 +3,8 @@ package truth
 // Span is one that was found, in pictures, both ends inclusive.
 type Span struct{ Start, End int }
 
-// Verdict is what became of one labelled motion. Its fields are as they stand in the JSON of vmsbridge replay.
+// Verdict is what became of one labelled motion. Its fields are as they stand in the JSON of
+// vmsbridge replay.
 type Verdict struct {
 	StartFrame int    `json:"start_frame"` // of the label
 	EndFrame   int    `json:"end_frame"`
@@ -14,19 +15,22 @@ type Verdict struct {
 	Merged bool `json:"merged,omitempty"`
 	// Splits counts the further spans that begin within the motion.
 	Splits int `json:"splits"`
-	// FoundStart and FoundEnd are the span's; with splits the end is the last one's. -1 if it was missed.
+	// FoundStart and FoundEnd are the span's; with splits the end is the last one's. -1 if it was
+	// missed.
 	FoundStart int `json:"found_start_frame"`
 	FoundEnd   int `json:"found_end_frame"`
 	// OnsetError and EndError are found minus labelled, in pictures: late is positive.
 	OnsetError int `json:"onset_error_frames"`
 	EndError   int `json:"end_error_frames"`
-	// OnsetOK: the error is within the tolerance. EndOK: so is the end's, or it lies in a stretch after the motion that is not scored.
+	// OnsetOK: the error is within the tolerance. EndOK: so is the end's, or it lies in a stretch
+	// after the motion that is not scored.
 	OnsetOK bool `json:"onset_ok"`
 	EndOK   bool `json:"end_ok"`
 }
 
-// Score is how the spans compare with the labels. Precision is the share of the spans that are not starts in quiet, of those and
-// the motions found; recall is the share of the motions that were found. Both are 1 where there is nothing to divide by.
+// Score is how the spans compare with the labels. Precision is the share of the spans that are not
+// starts in quiet, of those and the motions found; recall is the share of the motions that were
+// found. Both are 1 where there is nothing to divide by.
 type Score struct {
 	Motions     []Verdict `json:"motions"`
 	Total       int       `json:"motion_total"`
@@ -47,8 +51,9 @@ type Score struct {
 // Perfect says that every motion was found as one span, and nothing began in quiet.
 func (s Score) Perfect() bool { return s.Missed == 0 && s.Splits == 0 && len(s.QuietStarts) == 0 }
 
-// Rate compares. A motion is found if a span overlaps it, widened by its tolerance at both ends; each span belongs to the first
-// motion that it overlaps, and only what is left over can be a merged one. Spans come in any order.
+// Rate compares. A motion is found if a span overlaps it, widened by its tolerance at both ends;
+// each span belongs to the first motion that it overlaps, and only what is left over can be a
+// merged one. Spans come in any order.
 func Rate(labels []Label, spans []Span) Score {
 	s := Score{Motions: []Verdict{}, QuietStarts: []int{}}
 	owner := make([]int, len(spans)) // 1 + the index of the motion's label
@@ -121,7 +126,8 @@ func (s *Score) begun(labels []Label, at int, hasMotion bool) {
 }
 
 func verdict(labels []Label, i int, l Label, spans []Span, owner []int) Verdict {
-	v := Verdict{StartFrame: l.Start, EndFrame: l.End, Tolerance: l.Tolerance, Note: l.Note, FoundStart: -1, FoundEnd: -1}
+	v := Verdict{StartFrame: l.Start, EndFrame: l.End, Tolerance: l.Tolerance, Note: l.Note, FoundStart: -1,
+		FoundEnd: -1}
 	best := -1
 	for k, sp := range spans {
 		if owner[k] == i+1 && (best < 0 || sp.Start < spans[best].Start) {
@@ -154,7 +160,8 @@ func verdict(labels []Label, i int, l Label, spans []Span, owner []int) Verdict 
 	return v
 }
 
-// unscored tells whether all pictures after from, up to to, lie in stretches that are not scored, give or take their tolerance.
+// unscored tells whether all pictures after from, up to to, lie in stretches that are not scored,
+// give or take their tolerance.
 func unscored(labels []Label, from, to int) bool {
 	for _, l := range labels {
 		if l.Start > from && l.Start-l.Tolerance <= from+1 && (l.Kind == PresentStill || l.Kind == Residual) {

@@ -34,8 +34,10 @@ func TestRead(t *testing.T) {
 	l, err := Read("x", strings.NewReader("\ufeffkind,End_Frame,start_frame\r\nmotion,20,10\r\nquiet,9,0\r\n"))
 	require.NoError(t, err)
 	require.Equal(t, []Label{{Start: 0, End: 9, Kind: Quiet, Line: 3}, {Start: 10, End: 20, Kind: Motion, Line: 2}}, l)
-	// As spreadsheets write them: with a mark before everything, names in quotes, and lines without anything.
-	for _, text := range []string{"\ufeff# yard\n\"start_frame\",\"end_frame\",\"kind\"\n\n1,2,motion\n", "\ufeff\"start_frame\",end_frame,kind,,\r\n1,2,motion,,\r\n,,,,\r\n   \r\n"} {
+	// As spreadsheets write them: with a mark before everything, names in quotes, and lines without
+	// anything.
+	for _, text := range []string{"\ufeff# yard\n\"start_frame\",\"end_frame\",\"kind\"\n\n1,2,motion\n",
+		"\ufeff\"start_frame\",end_frame,kind,,\r\n1,2,motion,,\r\n,,,,\r\n   \r\n"} {
 		l, err = Read("x", strings.NewReader(text))
 		require.NoError(t, err, "%q", text)
 		require.Len(t, l, 1, "%q", text)
@@ -44,19 +46,21 @@ func TestRead(t *testing.T) {
 
 func TestReadRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"empty":         {"", "no label"},
-		"comments":      {"# x\n", "no label"},
-		"no kind":       {"start_frame,end_frame\n1,2\n", "x.csv:1:1: the first line names no column kind"},
-		"unknown kind":  {"start_frame,end_frame,kind\n1,2,walking\n", `x.csv:2:5: there is no kind "walking"`},
-		"not a number":  {"start_frame,end_frame,kind\n1,two,motion\n", `x.csv:2:3: end_frame is "two"`},
-		"negative":      {"start_frame,end_frame,kind\n-1,2,motion\n", "x.csv:2:1: start_frame"},
-		"backwards":     {"start_frame,end_frame,kind\n0,5,quiet\n9,2,motion\n", "x.csv:3:3: it ends (2) before it starts (9)"},
+		"empty":        {"", "no label"},
+		"comments":     {"# x\n", "no label"},
+		"no kind":      {"start_frame,end_frame\n1,2\n", "x.csv:1:1: the first line names no column kind"},
+		"unknown kind": {"start_frame,end_frame,kind\n1,2,walking\n", `x.csv:2:5: there is no kind "walking"`},
+		"not a number": {"start_frame,end_frame,kind\n1,two,motion\n", `x.csv:2:3: end_frame is "two"`},
+		"negative":     {"start_frame,end_frame,kind\n-1,2,motion\n", "x.csv:2:1: start_frame"},
+		"backwards": {"start_frame,end_frame,kind\n0,5,quiet\n9,2,motion\n",
+			"x.csv:3:3: it ends (2) before it starts (9)"},
 		"short line":    {"start_frame,end_frame,kind\n1\n", "x.csv:2"},
 		"bad tolerance": {"start_frame,end_frame,kind,tol_frames\n1,2,motion,x\n", "tol_frames"},
 		"not a table":   {"\x00\x01\x02", "x.csv:1:1"},
-		"open quote":    {"start_frame,end_frame,kind,note\n1,2,motion,\"walks in\n5,6,motion,walks out\n", "x.csv:2:12: the text that a quotation mark begins"},
-		"semicolons":    {"start_frame;end_frame;kind\n1;2;motion\n", "save the table with commas"},
-		"twice":         {"kind,start_frame,end_frame,Kind\nmotion,1,2,quiet\n", "x.csv:1:28: there are two columns kind"},
+		"open quote": {"start_frame,end_frame,kind,note\n1,2,motion,\"walks in\n5,6,motion,walks out\n",
+			"x.csv:2:12: the text that a quotation mark begins"},
+		"semicolons": {"start_frame;end_frame;kind\n1;2;motion\n", "save the table with commas"},
+		"twice":      {"kind,start_frame,end_frame,Kind\nmotion,1,2,quiet\n", "x.csv:1:28: there are two columns kind"},
 	} {
 		_, err := Read("x.csv", strings.NewReader(c.text))
 		require.ErrorContains(t, err, c.want, name)
@@ -112,10 +116,11 @@ func TestRate(t *testing.T) {
 			require.Equal(t, []int{50}, s.QuietStarts)
 			require.Equal(t, 2, s.Found)
 		}},
-		"what is not scored": {[]Span{{60, 80}, {100, 110}, {181, 197}, {200, 203}, {400, 410}}, func(t *testing.T, s Score) {
-			require.True(t, s.Perfect())
-			require.Equal(t, []int{1, 1, 1}, []int{s.Standing, s.Residual, s.Unlabelled})
-		}},
+		"what is not scored": {[]Span{{60, 80}, {100, 110}, {181, 197}, {200, 203}, {400, 410}},
+			func(t *testing.T, s Score) {
+				require.True(t, s.Perfect())
+				require.Equal(t, []int{1, 1, 1}, []int{s.Standing, s.Residual, s.Unlabelled})
+			}},
 	} {
 		t.Run(name, func(t *testing.T) { c.check(t, Rate(labels(t), c.spans)) })
 	}
@@ -128,7 +133,8 @@ func TestRateProperties(t *testing.T) {
 		var exact []Span
 		at := 0
 		for range rapid.IntRange(0, 8).Draw(t, "labels") {
-			l := Label{Start: at, End: at + rapid.IntRange(6, 60).Draw(t, "length"), Tolerance: 2, Kind: rapid.SampledFrom([]Kind{Motion, Quiet, PresentStill, Residual}).Draw(t, "kind")}
+			l := Label{Start: at, End: at + rapid.IntRange(6, 60).Draw(t, "length"), Tolerance: 2,
+				Kind: rapid.SampledFrom([]Kind{Motion, Quiet, PresentStill, Residual}).Draw(t, "kind")}
 			if n := len(ls); n > 0 && ls[n-1].Kind == Motion && l.Kind == Motion {
 				l.Kind = Quiet
 			}
@@ -149,7 +155,8 @@ func TestRateProperties(t *testing.T) {
 		require.LessOrEqual(t, len(s.QuietStarts)+s.Standing+s.Residual+s.Unlabelled, len(spans))
 		require.LessOrEqual(t, s.Merged, s.Found)
 		if len(spans) > 0 {
-			require.GreaterOrEqual(t, Rate(ls, spans).Found, Rate(ls, spans[1:]).Found, "one more span never finds less")
+			require.GreaterOrEqual(t, Rate(ls, spans).Found, Rate(ls, spans[1:]).Found,
+				"one more span never finds less")
 		}
 	})
 }

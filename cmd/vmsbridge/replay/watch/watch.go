@@ -1,8 +1,10 @@
-// Package watch runs recorded pictures through what the bridge runs: the same choice of pictures (sight.Pace), reduction
-// (planar), detector (motion) and watch over the view (motion/tamper), with the settings of a camera. It stands between package footage, whose pictures it takes, and
+// Package watch runs recorded pictures through what the bridge runs: the same choice of pictures
+// (sight.Pace), reduction (planar), detector (motion) and watch over the view (motion/tamper), with
+// the settings of a camera. It stands between package footage, whose pictures it takes, and
 // what shows the findings:
 //
-//	w, err := watch.New(watch.Settings{Motion: sight.Config(camera.Motion), Rate: camera.Motion.Rate})
+//	w, err := watch.New(watch.Settings{Motion: sight.Config(camera.Motion),
+//		Rate: camera.Motion.Rate})
 //	seen := w.Picture(p)   // for each picture
 //	rest := w.Close()      // the spans that are open at the end
 //
@@ -31,7 +33,8 @@ type Settings struct {
 	Tamper *tamper.Config
 }
 
-// Event is a span, with its place in the source. Frames count its pictures from 0; times count from the first one.
+// Event is a span, with its place in the source. Frames count its pictures from 0; times count from
+// the first one.
 type Event struct {
 	Type       string // as in the interface, such as vms.motionDetectionEvent.v1
 	Region     string // id; "" for the whole picture
@@ -119,7 +122,8 @@ func (w *Watch) Picture(p footage.Picture) Seen {
 		return Seen{}
 	}
 	width, height := planar.Fit(p.Image.Width, p.Image.Height, sight.LumaPixels)
-	pic := motion.Picture{Luma: planar.Luma(p.Image, width, height), Width: width, Height: height, Stride: width, Time: t}
+	pic := motion.Picture{Luma: planar.Luma(p.Image, width, height), Width: width, Height: height, Stride: width,
+		Time: t}
 	r := w.detector.Step(pic)
 	w.remember(share{p.At, r.Activity.Share})
 	w.take(r.Changes)
@@ -130,7 +134,8 @@ func (w *Watch) Picture(p footage.Picture) Seen {
 	return Seen{Looked: true, Result: r, Ended: w.ended, Tampered: tampered}
 }
 
-// Silhouette writes what moves in the newest picture that was looked at, 255 for it, at any size: what the events were made of.
+// Silhouette writes what moves in the newest picture that was looked at, 255 for it, at any size:
+// what the events were made of.
 func (w *Watch) Silhouette(dst []byte, width, height int) {
 	w.detector.ActivityMask(dst, width, height)
 }
@@ -145,7 +150,8 @@ func (w *Watch) Close() []Event {
 	return w.ended
 }
 
-// takeView makes events of the ends that the watch over the view tells of, and says whether a span began.
+// takeView makes events of the ends that the watch over the view tells of, and says whether a span
+// began.
 func (w *Watch) takeView(changes []tamper.Change) (began bool) {
 	for _, c := range changes {
 		if c.Kind == tamper.Began {
@@ -169,8 +175,10 @@ func (w *Watch) take(changes []motion.Change) {
 			w.peaks[c.Region] = w.peak(c.Start)
 			continue
 		}
-		ev := Event{Type: vms.TypeMotion, Region: c.Region, RegionName: w.names[c.Region], Object: c.Object, Start: w.moment(c.Start),
-			Best: w.moment(c.BestTime), Boxes: append([]motion.Box(nil), c.Boxes...), Share: w.peaks[c.Region], Continued: c.Continued}
+		ev := Event{Type: vms.TypeMotion, Region: c.Region, RegionName: w.names[c.Region], Object: c.Object,
+			Start: w.moment(c.Start),
+			Best:  w.moment(c.BestTime), Boxes: append([]motion.Box(nil), c.Boxes...), Share: w.peaks[c.Region],
+			Continued: c.Continued}
 		if c.Region != "" {
 			ev.Type = vms.TypeMotionInRegion
 		}

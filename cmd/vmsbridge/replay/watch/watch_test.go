@@ -29,8 +29,8 @@ var room, stripes = func() (r [width * height]byte, s [120]byte) {
 	return r, s
 }()
 
-// walk draws picture i of a textured room, through which a bright thing of 60x160 pixels goes from picture from on, 200
-// pixels a second, at the rate.
+// walk draws picture i of a textured room, through which a bright thing of 60x160 pixels goes from
+// picture from on, 200 pixels a second, at the rate.
 func walk(i, from int, rate float64) planar.Plane {
 	p := planar.NewPlane(width, height)
 	copy(p.Pix, room[:])
@@ -98,7 +98,8 @@ func TestFramesAtAnyRate(t *testing.T) {
 
 // The spans are those of a detector that is fed by hand as the bridge feeds it.
 func TestAsTheBridge(t *testing.T) {
-	settings := motion.Config{Sensitivity: 0.6, Regions: []motion.Region{{ID: "left", Name: "Left", Area: motion.Polygon{{0, 0}, {0.4, 0}, {0.4, 1}, {0, 1}}}}}
+	settings := motion.Config{Sensitivity: 0.6,
+		Regions: []motion.Region{{ID: "left", Name: "Left", Area: motion.Polygon{{0, 0}, {0.4, 0}, {0.4, 1}, {0, 1}}}}}
 	w, err := New(Settings{Motion: settings, Rate: 10})
 	require.NoError(t, err)
 	got := play(t, w, 25, 14, nil)
@@ -143,7 +144,8 @@ func TestOpenEndAndDamage(t *testing.T) {
 	require.NoError(t, err)
 	var all []Event
 	for i := range 60 {
-		p := footage.Picture{Number: i, At: time.Duration(i) * 100 * time.Millisecond, Image: planar.Image{Width: width, Height: height, FullRange: true, Y: walk(i, 40, 10)}}
+		p := footage.Picture{Number: i, At: time.Duration(i) * 100 * time.Millisecond,
+			Image: planar.Image{Width: width, Height: height, FullRange: true, Y: walk(i, 40, 10)}}
 		if i%10 == 5 {
 			p.Image, p.Damaged = planar.Image{}, errors.New("broken")
 		}
@@ -156,7 +158,8 @@ func TestOpenEndAndDamage(t *testing.T) {
 	require.Equal(t, 59, rest[0].End.Frame)
 }
 
-// A view that is covered is an event of its own kind, with its reason, once and over its whole length.
+// A view that is covered is an event of its own kind, with its reason, once and over its whole
+// length.
 func TestCoveredView(t *testing.T) {
 	w, err := New(Settings{Rate: 10, Tamper: &tamper.Config{}})
 	require.NoError(t, err)
@@ -171,7 +174,8 @@ func TestCoveredView(t *testing.T) {
 		for k := i % 7; k < len(y.Pix); k += 13 { // a camera is never quite still
 			y.Pix[k] ^= byte(1 + i%3)
 		}
-		s := w.Picture(footage.Picture{Number: i, At: time.Duration(i) * 100 * time.Millisecond, Image: planar.Image{Width: width, Height: height, FullRange: true, Y: y}})
+		s := w.Picture(footage.Picture{Number: i, At: time.Duration(i) * 100 * time.Millisecond,
+			Image: planar.Image{Width: width, Height: height, FullRange: true, Y: y}})
 		all = append(all, s.Ended...)
 		if s.Tampered && tampered < 0 {
 			tampered = i
