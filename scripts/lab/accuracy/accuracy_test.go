@@ -25,12 +25,15 @@ var (
 	oneLong  = flag.Duration("length", 30*time.Second, "TestOneScene: how long the scene is")
 	part     = flag.Bool("part", false, "TestAccuracy: run a part of it, which takes a minute")
 	minutes  = flag.Int("alone", 10, "TestAccuracy: minutes of each nuisance alone, in three places")
-	seeds    = flag.Int("seeds", 12, "TestAccuracy: scenes of each nuisance with someone walking; half as many of the others")
-	report   = flag.String("accuracy", "", "TestAccuracy: run all of it, which takes minutes, and write the tables to this file")
+	seeds    = flag.Int("seeds", 12, "TestAccuracy: scenes of each nuisance with someone walking; half as many of "+
+		"the others")
+	report = flag.String("accuracy", "", "TestAccuracy: run all of it, which takes minutes, and write the tables to "+
+		"this file")
 )
 
 // nuisances are what must not be taken for motion, alone and with someone walking.
-var nuisances = []string{"quiet", "light-switch", "dimmer", "infrared", "clouds", "headlights", "rain", "snow", "insects", "clock", "keyframes", "night",
+var nuisances = []string{"quiet", "light-switch", "dimmer", "infrared", "clouds", "headlights", "rain", "snow",
+	"insects", "clock", "keyframes", "night",
 	"tree", "flag", "water", "shake", "flicker", "screen", "focus", "fog"}
 
 // trials are what is run: a part that any test run has time for, or all of it.
@@ -55,15 +58,18 @@ func trials(all bool) []trial {
 			add(trial{row: "alone: " + n, name: n, seed: uint64(1000*k + i + 1), length: long})
 		}
 		for i := range walks {
-			add(trial{row: "person: " + n, name: n + "+walker", seed: uint64(1000*k + 100 + i), length: 40 * time.Second})
+			add(trial{row: "person: " + n, name: n + "+walker", seed: uint64(1000*k + 100 + i),
+				length: 40 * time.Second})
 		}
 	}
-	for k, n := range []string{"crawler", "far", "car", "faint", "entry", "door", "night+car", "night+crawler", "insects+car", "clouds+far", "rain+far", "parks", "departs", "truck"} {
+	for k, n := range []string{"crawler", "far", "car", "faint", "entry", "door", "night+car", "night+crawler",
+		"insects+car", "clouds+far", "rain+far", "parks", "departs", "truck"} {
 		for i := range few {
 			add(trial{row: "hard: " + n, name: n, seed: uint64(50_000 + 1000*k + i), length: 40 * time.Second})
 		}
 	}
-	mixed := []string{"walker", "clouds+walker", "night+walker", "light-switch+walker", "tree+walker", "keyframes+clock+walker"}
+	mixed := []string{"walker", "clouds+walker", "night+walker", "light-switch+walker", "tree+walker",
+		"keyframes+clock+walker"}
 	for k, size := range [][2]int{{352, 288}, {640, 360}, {1920, 1080}, {3840, 2160}} {
 		n, rate, lasts := 2*few, 10, 30*time.Second
 		if size[0] > 1000 {
@@ -73,12 +79,14 @@ func trials(all bool) []trial {
 			n, rate = few/3, 5
 		}
 		for i := range n {
-			add(trial{row: fmt.Sprintf("size: %dx%d", size[0], size[1]), name: mixed[i%len(mixed)], seed: uint64(70_000 + 1000*k + i), width: size[0], height: size[1], rate: rate, length: lasts})
+			add(trial{row: fmt.Sprintf("size: %dx%d", size[0], size[1]), name: mixed[i%len(mixed)],
+				seed: uint64(70_000 + 1000*k + i), width: size[0], height: size[1], rate: rate, length: lasts})
 		}
 	}
 	for k, rate := range []int{5, 10, 15, 25} {
 		for i := range 2 * few {
-			add(trial{row: fmt.Sprintf("rate: %d a second", rate), name: mixed[i%len(mixed)], seed: uint64(80_000 + 1000*k + i), rate: rate, length: 30 * time.Second})
+			add(trial{row: fmt.Sprintf("rate: %d a second", rate), name: mixed[i%len(mixed)],
+				seed: uint64(80_000 + 1000*k + i), rate: rate, length: 30 * time.Second})
 		}
 	}
 	return list
@@ -116,11 +124,12 @@ func runTrials(list []trial, progress func(done int, v verdict)) []verdict {
 	return verdicts
 }
 
-// TestAccuracy holds the detector against drawn scenes with known truth: floors for what is found and what is not. Without
-// -accuracy it runs a part of it that any test run has time for.
+// TestAccuracy holds the detector against drawn scenes with known truth: floors for what is found
+// and what is not. Without -accuracy it runs a part of it that any test run has time for.
 func TestAccuracy(t *testing.T) {
 	if harness.Race {
-		t.Skip("the scenes take long under the race detector: run go test ./accuracy -run '^TestAccuracy$' -part without -race, as scripts/test does")
+		t.Skip("the scenes take long under the race detector: run go test ./accuracy -run '^TestAccuracy$' -part " +
+			"without -race, as scripts/test does")
 	}
 	all := *report != ""
 	if !all && !*part {
@@ -133,7 +142,8 @@ func TestAccuracy(t *testing.T) {
 			return
 		}
 		if all || len(v.problems) > 0 {
-			fmt.Printf("%4d of %d, %4.0f s: %v: %s\n", done, len(list), time.Since(began).Seconds(), v.trial, strings.Join(v.problems, "; "))
+			fmt.Printf("%4d of %d, %4.0f s: %v: %s\n", done, len(list), time.Since(began).Seconds(), v.trial,
+				strings.Join(v.problems, "; "))
 		}
 	})
 	for _, v := range verdicts {
@@ -180,13 +190,15 @@ type floors struct {
 	end   float64 // error of the end at p95, seconds
 }
 
-// wanted is what all of the scenes are held against; held is what the part of them is known to show by now. It is raised with the detector, never lowered.
+// wanted is what all of the scenes are held against; held is what the part of them is known to show
+// by now. It is raised with the detector, never lowered.
 var (
 	wanted = floors{alone: 0, found: 0.99, extra: 0.01, onset: 0.2, end: 0.5}
 	held   = floors{alone: 0, found: 0.99, extra: 0.02, onset: 0.8, end: 0.8}
 )
 
-// TestOneScene runs one scene of the table and says what was found: go test ./accuracy -run OneScene -v -scene rain+walker -seed 6103 -length 40s
+// TestOneScene runs one scene of the table and says what was found: go test ./accuracy -run
+// OneScene -v -scene rain+walker -seed 6103 -length 40s
 func TestOneScene(t *testing.T) {
 	if *oneScene == "" {
 		t.Skip("choose a scene with -scene NAME -seed N")
@@ -199,7 +211,8 @@ func TestOneScene(t *testing.T) {
 		v = c.tryTamper()
 	}
 	require.NoError(t, v.err)
-	t.Logf("%v: %d walks, %d found, %d extra, %d splits, onset %+.2f s, end %+.2f s", c, v.walks, v.found, v.extra, v.split, v.onset, v.end)
+	t.Logf("%v: %d walks, %d found, %d extra, %d splits, onset %+.2f s, end %+.2f s", c, v.walks, v.found, v.extra,
+		v.split, v.onset, v.end)
 	t.Logf("events %.2f", v.events)
 	if slices.Contains(innocents, c.name) {
 		watched := c.tryTamper()

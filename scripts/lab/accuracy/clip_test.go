@@ -44,8 +44,10 @@ var encodings = []struct {
 }{
 	{name: "original"},
 	{name: "h264", file: "clip.mkv", args: []string{"-c:v", "libx264", "-preset", "ultrafast", "-crf", "28"}},
-	{name: "h264-short-gop", file: "clip.mkv", args: []string{"-c:v", "libx264", "-preset", "ultrafast", "-b:v", "400k", "-g", "10", "-bf", "0"}},
-	{name: "h265", file: "clip.mkv", args: []string{"-c:v", "libx265", "-preset", "ultrafast", "-crf", "30", "-x265-params", "log-level=error"}},
+	{name: "h264-short-gop", file: "clip.mkv", args: []string{"-c:v", "libx264", "-preset", "ultrafast", "-b:v", "400k",
+		"-g", "10", "-bf", "0"}},
+	{name: "h265", file: "clip.mkv", args: []string{"-c:v", "libx265", "-preset", "ultrafast", "-crf", "30",
+		"-x265-params", "log-level=error"}},
 	{name: "mjpeg", file: "clip.mkv", args: []string{"-c:v", "mjpeg", "-q:v", "6", "-pix_fmt", "yuvj420p"}},
 }
 
@@ -101,7 +103,8 @@ func readLabels(t testing.TB, path string) []label {
 			require.NoError(t, err)
 			return n
 		}
-		labels = append(labels, label{start: number(0), end: number(1), tolerance: number(5), kind: line[4], note: line[6]})
+		labels = append(labels, label{start: number(0), end: number(1), tolerance: number(5), kind: line[4],
+			note: line[6]})
 	}
 	return labels
 }
@@ -112,14 +115,16 @@ type event struct{ start, last int }
 // epoch is the time of picture 0 of all test scenes.
 var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// delivery is how the pictures of the clip reach the detector: which of them (the time in milliseconds, or -1 for one that is lost).
+// delivery is how the pictures of the clip reach the detector: which of them (the time in
+// milliseconds, or -1 for one that is lost).
 type delivery struct {
 	name  string
 	first int
 	at    func(i int) int
 }
 
-// deliveries start at different points of the stream, slow it down to five a second, and lose and delay pictures as a busy network does.
+// deliveries start at different points of the stream, slow it down to five a second, and lose and
+// delay pictures as a busy network does.
 func deliveries() []delivery {
 	var all []delivery
 	onTime := func(i int) int { return 100 * i }
@@ -151,7 +156,8 @@ func detect(t testing.TB, pictures [][]byte, width, height int, how delivery) []
 	take := func(changes []motion.Change) {
 		for _, c := range changes {
 			if c.Kind == motion.Ended {
-				events = append(events, event{int(c.Start.Sub(epoch).Milliseconds() / 100), int(c.Last.Sub(epoch).Milliseconds() / 100)})
+				events = append(events, event{int(c.Start.Sub(epoch).Milliseconds() / 100),
+					int(c.Last.Sub(epoch).Milliseconds() / 100)})
 			}
 		}
 	}
@@ -160,7 +166,8 @@ func detect(t testing.TB, pictures [][]byte, width, height int, how delivery) []
 		if ms < 0 {
 			continue
 		}
-		r := d.Step(motion.Picture{Luma: pictures[i], Width: width, Height: height, Stride: width, Time: epoch.Add(time.Duration(ms) * time.Millisecond)})
+		r := d.Step(motion.Picture{Luma: pictures[i], Width: width, Height: height, Stride: width,
+			Time: epoch.Add(time.Duration(ms) * time.Millisecond)})
 		take(r.Changes)
 	}
 	take(d.Gap())
@@ -186,7 +193,8 @@ func rate(labels []label, events []event, first, count int) score {
 			var best *event
 			for k := range events {
 				e := &events[k]
-				if abs(e.start-l.start) <= 5 && e.last >= l.start && (best == nil || abs(e.start-l.start) < abs(best.start-l.start)) {
+				if abs(e.start-l.start) <= 5 && e.last >= l.start &&
+					(best == nil || abs(e.start-l.start) < abs(best.start-l.start)) {
 					best = e
 				}
 			}
@@ -203,12 +211,15 @@ func rate(labels []label, events []event, first, count int) score {
 			for k := range events {
 				if e := &events[k]; e != best && e.start > l.start && e.start <= l.end-l.tolerance {
 					s.split++
-					s.problems = append(s.problems, fmt.Sprintf("%d-%d %s: split at %d", l.start, l.end, l.note, e.start))
+					s.problems = append(s.problems, fmt.Sprintf("%d-%d %s: split at %d", l.start, l.end, l.note,
+						e.start))
 				}
 			}
 		case "quiet":
 			for _, e := range events {
-				if e.start >= l.start+l.tolerance && e.start <= l.end-l.tolerance && !(i+1 < len(labels) && labels[i+1].kind == "motion" && e.start >= labels[i+1].start-labels[i+1].tolerance) {
+				if e.start >= l.start+l.tolerance && e.start <= l.end-l.tolerance &&
+					!(i+1 < len(labels) && labels[i+1].kind == "motion" &&
+						e.start >= labels[i+1].start-labels[i+1].tolerance) {
 					s.quietStarts++
 					s.problems = append(s.problems, fmt.Sprintf("%d-%d quiet: starts at %d", l.start, l.end, e.start))
 				}
@@ -239,8 +250,8 @@ func percentile(errors []int, p float64) int {
 	return sizes[min(len(sizes)-1, int(p*float64(len(sizes))))]
 }
 
-// TestWalksOfTheClip holds the detector to this: each walk has an event of its own that starts with it, whatever the encoding and
-// wherever the stream begins; nothing starts while nothing moves.
+// TestWalksOfTheClip holds the detector to this: each walk has an event of its own that starts with
+// it, whatever the encoding and wherever the stream begins; nothing starts while nothing moves.
 func TestWalksOfTheClip(t *testing.T) {
 	dir := clipsDir(t)
 	clip := filepath.Join(dir, "one-by-one-person-detection.mp4")
@@ -266,7 +277,8 @@ func TestWalksOfTheClip(t *testing.T) {
 				events := detect(t, pictures, 320, 180, how)
 				each := time.Since(began) / time.Duration(len(pictures)-how.first)
 				s := rate(labels, events, how.first, count)
-				t.Logf("%s: %d of %d walks; start off by: median %d ms, p95 %d ms %v; end: median %d ms, p95 %d ms %v; %d while standing, %d in quiet; %v a picture",
+				t.Logf("%s: %d of %d walks; start off by: median %d ms, p95 %d ms %v; end: median %d ms, p95 %d ms "+
+					"%v; %d while standing, %d in quiet; %v a picture",
 					how.name, s.found, s.walks, 100*percentile(s.onset, 0.5), 100*percentile(s.onset, 0.95), s.onset,
 					100*percentile(s.end, 0.5), 100*percentile(s.end, 0.95), s.end, s.standing, s.quietStarts, each)
 				assert.Empty(t, s.problems, "%s: events %v", how.name, events)
@@ -278,8 +290,8 @@ func TestWalksOfTheClip(t *testing.T) {
 	}
 }
 
-// TestWalksFarAway: the clip as cameras see it that are three times as far away, somewhere in a picture in which nothing else is. Who walks away from
-// the camera stays in one place, and grows.
+// TestWalksFarAway: the clip as cameras see it that are three times as far away, somewhere in a
+// picture in which nothing else is. Who walks away from the camera stays in one place, and grows.
 func TestWalksFarAway(t *testing.T) {
 	dir := clipsDir(t)
 	labels := readLabels(t, filepath.Join(dir, "one-by-one-person-detection.csv"))
@@ -305,8 +317,9 @@ func TestWalksFarAway(t *testing.T) {
 	}
 }
 
-// TestBottles: the other clip has no labels; hands take bottles away and put them back, seven times, with large soft shadows that come before them. Whichever pictures a
-// camera sends, each time is an event, which lasts until the hands are gone.
+// TestBottles: the other clip has no labels; hands take bottles away and put them back, seven
+// times, with large soft shadows that come before them. Whichever pictures a camera sends, each
+// time is an event, which lasts until the hands are gone.
 func TestBottles(t *testing.T) {
 	clip := filepath.Join(clipsDir(t), "bottle-detection.mp4")
 	pictures := decode(t, clip, 320, 180)
@@ -317,17 +330,21 @@ func TestBottles(t *testing.T) {
 		type event struct{ began, ended float64 }
 		var events []event
 		for i := sent.first; i < len(pictures); i += sent.each {
-			r := d.Step(motion.Picture{Luma: pictures[i], Width: 320, Height: 180, Stride: 320, Time: epoch.Add(time.Duration(i) * interval)})
+			r := d.Step(motion.Picture{Luma: pictures[i], Width: 320, Height: 180, Stride: 320,
+				Time: epoch.Add(time.Duration(i) * interval)})
 			for _, c := range r.Changes {
 				if c.Kind == motion.Ended {
 					events = append(events, event{offset(c.Start), offset(c.Last)})
 				}
 			}
 		}
-		for _, hand := range []event{{5.7, 7.1}, {11.3, 13.5}, {15.9, 17.9}, {22.0, 24.5}, {27.4, 29.0}, {30.9, 32.1}, {34.5, 36.8}} {
+		for _, hand := range []event{{5.7, 7.1}, {11.3, 13.5}, {15.9, 17.9}, {22.0, 24.5}, {27.4, 29.0}, {30.9, 32.1},
+			{34.5, 36.8}} {
 			require.True(t, slices.ContainsFunc(events, func(e event) bool {
-				return e.began > hand.began-0.6 && e.began < hand.began+0.6 && e.ended > hand.ended-0.5 && e.ended < hand.ended+0.6
-			}), "of each %d pictures number %d: the hand from %v s to %v s: %.2f", sent.each, sent.first, hand.began, hand.ended, events)
+				return e.began > hand.began-0.6 && e.began < hand.began+0.6 && e.ended > hand.ended-0.5 &&
+					e.ended < hand.ended+0.6
+			}), "of each %d pictures number %d: the hand from %v s to %v s: %.2f", sent.each, sent.first, hand.began,
+				hand.ended, events)
 		}
 		require.LessOrEqual(t, len(events), 9)
 	}

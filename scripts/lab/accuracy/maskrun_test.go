@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-var mog2 = flag.String("mog2", "", "TestAccuracy: a command, of words between spaces, that makes masks by another way to compare with: it is given width and height, "+
+var mog2 = flag.String("mog2", "", "TestAccuracy: a command, of words between spaces, that makes masks by another "+
+	"way to compare with: it is given width and height, "+
 	"reads gray pictures of that size and writes a mask for each")
 
 // maskedScenes are what masks are held against, by what makes them hard.
@@ -46,12 +47,16 @@ var maskedFurther = []trial{
 	{row: "busy", name: "traffic", seed: 300_000, width: 320, height: 240, rate: 10, length: 30 * time.Second},
 	{row: "busy", name: "traffic", seed: 301_004, width: 640, height: 360, rate: 5, length: 30 * time.Second},
 	{row: "sits", name: "sits", seed: 303_000, width: 320, height: 240, rate: 2, length: 150 * time.Second},
-	{row: "thermal", name: "thermal+walker", seed: 305_000, width: 320, height: 240, rate: 10, length: 30 * time.Second},
+	{row: "thermal", name: "thermal+walker", seed: 305_000, width: 320, height: 240, rate: 10,
+		length: 30 * time.Second},
 	{row: "thermal", name: "thermal+crowd", seed: 306_001, width: 320, height: 240, rate: 5, length: 40 * time.Second},
-	{row: "turbulence", name: "heat+walker", seed: 307_000, width: 320, height: 240, rate: 10, length: 30 * time.Second},
-	{row: "turbulence", name: "heat+traffic", seed: 308_000, width: 640, height: 360, rate: 5, length: 30 * time.Second},
+	{row: "turbulence", name: "heat+walker", seed: 307_000, width: 320, height: 240, rate: 10,
+		length: 30 * time.Second},
+	{row: "turbulence", name: "heat+traffic", seed: 308_000, width: 640, height: 360, rate: 5,
+		length: 30 * time.Second},
 	{row: "rare pictures", name: "traffic", seed: 309_000, width: 320, height: 240, rate: 1, length: 200 * time.Second},
-	{row: "rare pictures", name: "traffic", seed: 309_001, width: 320, height: 240, rate: 1, told: 25, length: 200 * time.Second},
+	{row: "rare pictures", name: "traffic", seed: 309_001, width: 320, height: 240, rate: 1, told: 25,
+		length: 200 * time.Second},
 	{row: "rare pictures", name: "crowd", seed: 310_000, width: 320, height: 240, rate: 1, length: 150 * time.Second},
 	{row: "nobody", name: "thermal", seed: 311_000, width: 320, height: 240, rate: 10, length: 20 * time.Second},
 	{row: "nobody", name: "heat", seed: 312_000, width: 320, height: 240, rate: 10, length: 20 * time.Second},
@@ -64,7 +69,8 @@ type maskedScene struct{ kind, name string }
 func maskTrials() []trial {
 	var list []trial
 	for k, m := range maskedScenes {
-		c := trial{row: m.kind, name: m.name, seed: uint64(200_000 + 1000*k), width: 320, height: 240, rate: 10, length: 30 * time.Second}
+		c := trial{row: m.kind, name: m.name, seed: uint64(200_000 + 1000*k), width: 320, height: 240, rate: 10,
+			length: 30 * time.Second}
 		if k%2 == 1 {
 			c.seed, c.width, c.height, c.rate = c.seed+1, 640, 360, 5
 		}
@@ -106,8 +112,10 @@ func maskTable(list []trial, verdicts []maskVerdict) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("## Masks\n")
-	line("What `lab replay --masks` writes, pixel by pixel, of the pictures after the first %v; who stands still after walking counts, shadows do not, the pixels of edges are left out. F is the harmonic mean", maskLearn)
-	line("of recall and precision; wrongly is the share of the pixels of the place that are marked. MOG2 is that of OpenCV with its defaults, its shadows taken off, after a median of 5x5.\n")
+	line("What `lab replay --masks` writes, pixel by pixel, of the pictures after the first %v; who stands still "+
+		"after walking counts, shadows do not, the pixels of edges are left out. F is the harmonic mean", maskLearn)
+	line("of recall and precision; wrongly is the share of the pixels of the place that are marked. MOG2 is that of " +
+		"OpenCV with its defaults, its shadows taken off, after a median of 5x5.\n")
 	line("| kind | scene | pictures | recall | precision | F | wrongly | MOG2: recall | precision | F | wrongly |")
 	line("|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|")
 	figures := func(p pixels, is bool) string {
@@ -121,7 +129,8 @@ func maskTable(list []trial, verdicts []maskVerdict) string {
 	}
 	for i, c := range list {
 		v := verdicts[i]
-		line("| %s | %s | %dx%d, %d a second | %s | %s |", c.row, c.name, c.width, c.height, c.rate, figures(v.ours, true), figures(v.other, *mog2 != ""))
+		line("| %s | %s | %dx%d, %d a second | %s | %s |", c.row, c.name, c.width, c.height, c.rate,
+			figures(v.ours, true), figures(v.other, *mog2 != ""))
 	}
 	ours, other := meanF(verdicts)
 	text := "–"
@@ -143,7 +152,8 @@ func meanF(verdicts []maskVerdict) (ours, other float64) {
 	return ours / max(1, n), other / max(1, n)
 }
 
-// maskFloors are what the masks must show at least: F of each kind, the mean of its scenes, and of all. They are raised with the masks, never lowered.
+// maskFloors are what the masks must show at least: F of each kind, the mean of its scenes, and of
+// all. They are raised with the masks, never lowered.
 var maskFloors = map[string]float64{
 	"":                   0.845,
 	"baseline":           0.95,

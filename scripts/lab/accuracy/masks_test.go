@@ -44,16 +44,20 @@ func (p pixels) f() float64         { return ratio(2*p.hits, 2*p.hits+p.extra+p.
 // maskLearn is how long the masks of a scene do not count.
 const maskLearn = 5 * time.Second
 
-// maskVerdict is what became of the masks of a scene, of the detector and of another subtractor, if there is one.
+// maskVerdict is what became of the masks of a scene, of the detector and of another subtractor, if
+// there is one.
 type maskVerdict struct {
 	ours, other pixels
 	spent       time.Duration
 	pictures    int
 }
 
-// tryMasks compares the masks of all pictures with the truth. Command is another subtractor, as the flag -mog2 explains it; nil is none. Each sees every picture, if there is a function.
-func (c trial) tryMasks(command []string, each func(i int, luma, truth, ours, other []byte)) (v maskVerdict, err error) {
-	s, err := drawn.New(c.name, drawn.Options{Width: c.width, Height: c.height, Rate: c.rate, Seed: c.seed, Length: c.length})
+// tryMasks compares the masks of all pictures with the truth. Command is another subtractor, as the
+// flag -mog2 explains it; nil is none. Each sees every picture, if there is a function.
+func (c trial) tryMasks(command []string, each func(i int, luma, truth, ours, other []byte)) (v maskVerdict,
+	err error) {
+	s, err := drawn.New(c.name, drawn.Options{Width: c.width, Height: c.height, Rate: c.rate, Seed: c.seed,
+		Length: c.length})
 	if err != nil {
 		return v, err
 	}
@@ -75,7 +79,8 @@ func (c trial) tryMasks(command []string, each func(i int, luma, truth, ours, ot
 	w, h := planar.Fit(c.width, c.height, workPixels)
 	n := c.width * c.height
 	e := contour.New()
-	luma, truth, seeds, ours, other := make([]byte, n), make([]byte, n), make([]byte, n), make([]byte, n), make([]byte, n)
+	luma, truth, seeds, ours, other := make([]byte, n), make([]byte, n), make([]byte, n), make([]byte, n),
+		make([]byte, n)
 	rate := c.rate
 	if rate < 3 { // as package watch tells pictures that are rare
 		rate = 10
@@ -94,13 +99,15 @@ func (c trial) tryMasks(command []string, each func(i int, luma, truth, ours, ot
 		began := time.Now()
 		small := luma
 		if w != c.width || h != c.height {
-			small = planar.Luma(planar.Image{Y: planar.Plane{Pix: luma, Width: c.width, Height: c.height, Stride: c.width}, Width: c.width, Height: c.height, FullRange: true}, w, h)
+			small = planar.Luma(planar.Image{Y: planar.Plane{Pix: luma, Width: c.width, Height: c.height,
+				Stride: c.width}, Width: c.width, Height: c.height, FullRange: true}, w, h)
 		}
 		at := time.Duration(i) * time.Second / time.Duration(rate)
 		d.Step(motion.Picture{Luma: small, Width: w, Height: h, Stride: w, Time: epoch.Add(at)})
 		d.ActivityMask(seeds, c.width, c.height)
 		dx, dy := d.Shake()
-		e.Trace(contour.Picture{Luma: luma, Width: c.width, Height: c.height, Stride: c.width, Time: epoch.Add(at), ShiftX: dx * float64(c.width), ShiftY: dy * float64(c.height)}, seeds, ours)
+		e.Trace(contour.Picture{Luma: luma, Width: c.width, Height: c.height, Stride: c.width, Time: epoch.Add(at),
+			ShiftX: dx * float64(c.width), ShiftY: dy * float64(c.height)}, seeds, ours)
 		v.spent += time.Since(began)
 		v.pictures++
 		if time.Duration(i)*time.Second/time.Duration(c.rate) >= maskLearn {
@@ -114,7 +121,8 @@ func (c trial) tryMasks(command []string, each func(i int, luma, truth, ours, ot
 	return v, nil
 }
 
-// subtractor is a process that reads gray pictures, row after row, and writes a mask of the same size for each.
+// subtractor is a process that reads gray pictures, row after row, and writes a mask of the same
+// size for each.
 type subtractor struct {
 	process *exec.Cmd
 	in      io.WriteCloser

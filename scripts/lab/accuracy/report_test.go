@@ -29,15 +29,19 @@ func (r row) share() float64 {
 }
 
 func (r row) String() string {
-	return fmt.Sprintf("%-26s %3d scenes, %5.1f min: %3d of %3d walks, %2d extra, %2d splits, %3d events; onset p50 %3.0f p95 %4.0f ms, end p50 %3.0f p95 %4.0f ms; %v a picture",
+	return fmt.Sprintf("%-26s %3d scenes, %5.1f min: %3d of %3d walks, %2d extra, %2d splits, %3d events; onset p50 "+
+		"%3.0f p95 %4.0f ms, end p50 %3.0f p95 %4.0f ms; %v a picture",
 		r.name, r.trials, r.watched.Minutes(), r.found, r.walks, r.extra, r.split, r.events,
-		1000*percentileOf(r.onset, 0.5), 1000*percentileOf(r.onset, 0.95), 1000*percentileOf(r.end, 0.5), 1000*percentileOf(r.end, 0.95),
+		1000*percentileOf(r.onset, 0.5), 1000*percentileOf(r.onset, 0.95), 1000*percentileOf(r.end, 0.5),
+		1000*percentileOf(r.end, 0.95),
 		(r.spent / time.Duration(max(1, r.pictures))).Round(time.Microsecond))
 }
 
 func (r *row) add(o row) {
-	r.trials, r.walks, r.found, r.extra, r.split = r.trials+o.trials, r.walks+o.walks, r.found+o.found, r.extra+o.extra, r.split+o.split
-	r.events, r.watched, r.pictures, r.spent = r.events+o.events, r.watched+o.watched, r.pictures+o.pictures, r.spent+o.spent
+	r.trials, r.walks, r.found, r.extra, r.split = r.trials+o.trials, r.walks+o.walks, r.found+o.found, r.extra+o.extra,
+		r.split+o.split
+	r.events, r.watched, r.pictures, r.spent = r.events+o.events, r.watched+o.watched, r.pictures+o.pictures,
+		r.spent+o.spent
 	r.onset, r.end = append(r.onset, o.onset...), append(r.end, o.end...)
 }
 
@@ -56,7 +60,8 @@ func tabulate(verdicts []verdict) *table {
 			at[v.trial.row] = r
 			t.rows = append(t.rows, r)
 		}
-		r.add(row{trials: 1, walks: v.walks, found: v.found, extra: v.extra, split: v.split, events: len(v.events), onset: v.onset, end: v.end,
+		r.add(row{trials: 1, walks: v.walks, found: v.found, extra: v.extra, split: v.split, events: len(v.events),
+			onset: v.onset, end: v.end,
 			watched: v.trial.length, pictures: v.pictures, spent: v.spent})
 		for _, p := range v.problems {
 			t.problems = append(t.problems, fmt.Sprintf("%v: %s", v.trial, p))
@@ -81,9 +86,11 @@ func (t *table) markdown(began time.Time, tb testing.TB, masks string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("# What the detector finds\n")
-	line("Written by `scripts/accuracy` on %s, on %s with %d cores, in %.0f s. All scenes are drawn by `scripts/lab/scene` from a seed, with",
+	line("Written by `scripts/accuracy` on %s, on %s with %d cores, in %.0f s. All scenes are drawn by "+
+		"`scripts/lab/scene` from a seed, with",
 		began.UTC().Format("2006-01-02"), processor(), runtime.NumCPU(), time.Since(began).Seconds())
-	line("known truth; the detector has its defaults. One of them again, in `scripts/lab`: `go test ./accuracy -run OneScene -v -scene NAME -seed N -length 40s`.\n")
+	line("known truth; the detector has its defaults. One of them again, in `scripts/lab`: `go test ./accuracy -run " +
+		"OneScene -v -scene NAME -seed N -length 40s`.\n")
 	ms := func(errors []float64, p float64) string {
 		if len(errors) == 0 {
 			return "–"
@@ -115,7 +122,8 @@ func (t *table) markdown(began time.Time, tb testing.TB, masks string) string {
 			case !walks:
 				line("| %s | %.0f | %d |", name, r.watched.Minutes(), r.events)
 			default:
-				line("| %s | %d | %d | %.1f %% | %d | %d | %s / %s | %s / %s |", name, r.walks, r.found, 100*r.share(), r.extra, r.split,
+				line("| %s | %d | %d | %.1f %% | %d | %d | %s / %s | %s / %s |", name, r.walks, r.found, 100*r.share(),
+					r.extra, r.split,
 					ms(r.onset, 0.5), ms(r.onset, 0.95), ms(r.end, 0.5), ms(r.end, 0.95))
 			}
 		}
@@ -130,7 +138,8 @@ func (t *table) markdown(began time.Time, tb testing.TB, masks string) string {
 	t.tampering(line, ms)
 	b.WriteString(masks)
 	line("## What went wrong\n")
-	line("Each scene in which something was missed, split, found where nothing is, or found more than 0.35 s (its end: 0.8 s) beside the truth.\n")
+	line("Each scene in which something was missed, split, found where nothing is, or found more than 0.35 s (its " +
+		"end: 0.8 s) beside the truth.\n")
 	for _, p := range t.problems {
 		line("- %s", p)
 	}
@@ -143,13 +152,15 @@ func (t *table) markdown(began time.Time, tb testing.TB, masks string) string {
 // tampering writes the tables of those who tamper and of the innocents.
 func (t *table) tampering(line func(format string, args ...any), ms func(errors []float64, p float64) string) {
 	line("## Tampering\n")
-	line("Found is what is reported within %v. Reported late by is measured from where the picture is spoilt; a wrong reason or a second report counts in the last column.\n", within)
+	line("Found is what is reported within %v. Reported late by is measured from where the picture is spoilt; a "+
+		"wrong reason or a second report counts in the last column.\n", within)
 	line("| scene | times | found | extra | reported late by p50 / p95, ms | wrong reason or twice |")
 	line("|---|---:|---:|---:|---:|---:|")
 	guilty, free := t.sum("tamper: "), t.sum("innocent: ")
 	for _, r := range append(append([]*row(nil), t.rows...), &guilty) {
 		if name, ok := strings.CutPrefix(r.name, "tamper: "); ok || r == &guilty {
-			line("| %s | %d | %d | %d | %s / %s | %d |", name, r.walks, r.found, r.extra, ms(r.onset, 0.5), ms(r.onset, 0.95), r.split)
+			line("| %s | %d | %d | %d | %s / %s | %d |", name, r.walks, r.found, r.extra, ms(r.onset, 0.5),
+				ms(r.onset, 0.95), r.split)
 		}
 	}
 	line("")
@@ -189,12 +200,16 @@ func clipTable(tb testing.TB) string {
 	pictures := decode(tb, filepath.Join(dir, clip+".mp4"), 320, 180)
 	labels := readLabels(tb, filepath.Join(dir, clip+".csv"))
 	var b strings.Builder
-	b.WriteString("## The real clip\n\n`" + clip + ".mp4`, 139 s, labelled by eye to a picture or two; how its pictures are delivered:\n\n")
-	b.WriteString("| | walks | found | starts in quiet | splits | starts while standing | onset p50 / p95, ms | end p50 / p95, ms |\n|---|---:|---:|---:|---:|---:|---:|---:|\n")
+	b.WriteString("## The real clip\n\n`" + clip +
+		".mp4`, 139 s, labelled by eye to a picture or two; how its pictures are delivered:\n\n")
+	b.WriteString("| | walks | found | starts in quiet | splits | starts while standing | onset p50 / p95, ms | end " +
+		"p50 / p95, ms |\n|---|---:|---:|---:|---:|---:|---:|---:|\n")
 	for _, how := range deliveries() {
 		s := rate(labels, detect(tb, pictures, 320, 180, how), how.first, len(pictures))
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d / %d | %d / %d |\n", how.name, s.walks, s.found, s.quietStarts, s.split, s.standing,
-			100*percentile(s.onset, 0.5), 100*percentile(s.onset, 0.95), 100*percentile(s.end, 0.5), 100*percentile(s.end, 0.95))
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d / %d | %d / %d |\n", how.name, s.walks, s.found,
+			s.quietStarts, s.split, s.standing,
+			100*percentile(s.onset, 0.5), 100*percentile(s.onset, 0.95), 100*percentile(s.end, 0.5),
+			100*percentile(s.end, 0.95))
 	}
 	b.WriteString("\n")
 	return b.String()

@@ -48,7 +48,8 @@ type verdict struct {
 // try draws the scene and runs it through a detector.
 func (c trial) try() verdict {
 	v := verdict{trial: c}
-	s, err := drawn.New(c.name, drawn.Options{Width: c.width, Height: c.height, Rate: c.rate, Seed: c.seed, Length: c.length})
+	s, err := drawn.New(c.name, drawn.Options{Width: c.width, Height: c.height, Rate: c.rate, Seed: c.seed,
+		Length: c.length})
 	if err != nil {
 		v.err = err
 		return v
@@ -72,10 +73,12 @@ func (c trial) try() verdict {
 		s.Luma(i, luma)
 		small := luma
 		if w != c.width || h != c.height {
-			small = planar.Luma(planar.Image{Y: planar.Plane{Pix: luma, Width: c.width, Height: c.height, Stride: c.width}, Width: c.width, Height: c.height, FullRange: true}, w, h)
+			small = planar.Luma(planar.Image{Y: planar.Plane{Pix: luma, Width: c.width, Height: c.height,
+				Stride: c.width}, Width: c.width, Height: c.height, FullRange: true}, w, h)
 		}
 		drew := time.Now()
-		r := d.Step(motion.Picture{Luma: small, Width: w, Height: h, Stride: w, Time: epoch.Add(time.Duration(i) * time.Second / time.Duration(c.rate))})
+		r := d.Step(motion.Picture{Luma: small, Width: w, Height: h, Stride: w,
+			Time: epoch.Add(time.Duration(i) * time.Second / time.Duration(c.rate))})
 		v.spent += time.Since(drew)
 		v.drawing += drew.Sub(at)
 		v.pictures++
@@ -129,18 +132,23 @@ func (v *verdict) judge(s *drawn.Scene) {
 		if e := mine[0]; e.start > before { // else it goes on from the walk before
 			v.onset = append(v.onset, e.start-w.start)
 			if d := e.start - w.start; d > 0.35 || d < -0.35 {
-				v.problems = append(v.problems, fmt.Sprintf("the walk from %.1f s to %.1f s begins at %.2f s, %+.2f s off", w.start, w.last, e.start, d))
+				v.problems = append(v.problems,
+					fmt.Sprintf("the walk from %.1f s to %.1f s begins at %.2f s, %+.2f s off", w.start, w.last,
+						e.start, d))
 			}
 		}
 		if e := mine[len(mine)-1]; e.last < after && w.last < float64(s.Len()-1)/rate && !present(w.last+0.3) {
 			v.end = append(v.end, e.last-w.last)
 			if d := e.last - w.last; d > 0.8 || d < -0.8 {
-				v.problems = append(v.problems, fmt.Sprintf("the walk from %.1f s to %.1f s ends at %.2f s, %+.2f s off", w.start, w.last, e.last, d))
+				v.problems = append(v.problems,
+					fmt.Sprintf("the walk from %.1f s to %.1f s ends at %.2f s, %+.2f s off", w.start, w.last, e.last,
+						d))
 			}
 		}
 		for _, e := range mine[1:] {
 			v.split++
-			v.problems = append(v.problems, fmt.Sprintf("the walk from %.1f s to %.1f s is split at %.2f s", w.start, w.last, e.start))
+			v.problems = append(v.problems, fmt.Sprintf("the walk from %.1f s to %.1f s is split at %.2f s", w.start,
+				w.last, e.start))
 		}
 	}
 	for _, e := range v.events {
@@ -150,7 +158,8 @@ func (v *verdict) judge(s *drawn.Scene) {
 		}
 		if !someone {
 			v.extra++
-			v.problems = append(v.problems, fmt.Sprintf("an event from %.2f s to %.2f s while nobody is there", e.start, e.last))
+			v.problems = append(v.problems, fmt.Sprintf("an event from %.2f s to %.2f s while nobody is there", e.start,
+				e.last))
 		}
 	}
 }

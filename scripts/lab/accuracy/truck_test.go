@@ -7,8 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTruckDrivesOff: what fills half the view and drives off moves nearly everywhere within a few pictures. That is no change of the whole scene, but an event. A
-// lamp that comes on in two steps changes the whole scene twice, and hides nobody.
+// TestTruckDrivesOff: what fills half the view and drives off moves nearly everywhere within a few
+// pictures. That is no change of the whole scene, but an event. A lamp that comes on in two steps
+// changes the whole scene twice, and hides nobody.
 func TestTruckDrivesOff(t *testing.T) {
 	for _, c := range []trial{
 		{name: "truck", seed: 500, rate: 10, length: 40 * time.Second},

@@ -2,11 +2,13 @@ package chart
 
 import "time"
 
-// bins is how many values an Activity keeps: more than a chart has columns, whatever the length of a recording.
+// bins is how many values an Activity keeps: more than a chart has columns, whatever the length of
+// a recording.
 const bins = 8192
 
-// Activity is the share of the picture that moves, over time, in memory that does not grow with the length: when it is
-// full, two neighbours become one, of which the larger value stays. Its zero value is ready.
+// Activity is the share of the picture that moves, over time, in memory that does not grow with the
+// length: when it is full, two neighbours become one, of which the larger value stays. Its zero
+// value is ready.
 type Activity struct {
 	width  time.Duration // of a bin
 	values []float32     // -1 where there was no picture
@@ -37,11 +39,12 @@ func (a *Activity) Add(at time.Duration, share float64) {
 	a.values[i] = max(a.values[i], float32(share))
 }
 
-// held is how long a value stands for the time after it: a longer time without pictures is drawn as one.
+// held is how long a value stands for the time after it: a longer time without pictures is drawn as
+// one.
 const held = 1500 * time.Millisecond
 
-// most is the largest value from one time to another; where no picture fell into it, the one before. Less than 0: nothing is
-// known.
+// most is the largest value from one time to another; where no picture fell into it, the one
+// before. Less than 0: nothing is known.
 func (a *Activity) most(from, to time.Duration) float64 {
 	if len(a.values) == 0 {
 		return -1

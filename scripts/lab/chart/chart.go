@@ -1,7 +1,9 @@
-// Package chart draws what was found in a recording for people who tune a camera: how much of the picture moves over time
-// against the threshold, the spans beneath, and sample stills with boxes. It is given plain values, by vmsbridge replay:
+// Package chart draws what was found in a recording for people who tune a camera: how much of the
+// picture moves over time against the threshold, the spans beneath, and sample stills with boxes.
+// It is given plain values, by vmsbridge replay:
 //
-//	c := chart.Chart{Title: "yard.mp4", Length: d, Threshold: 0.0004, Activity: &a, Lanes: lanes, Stills: stills}
+//	c := chart.Chart{Title: "yard.mp4", Length: d, Threshold: 0.0004, Activity: &a,
+//		Lanes: lanes, Stills: stills}
 //	err := c.Encode(w) // PNG
 package chart
 
@@ -46,7 +48,8 @@ var (
 	Red    = color.NRGBA{0xd6, 0x28, 0x28, 0xff}
 	Indigo = color.NRGBA{0x5b, 0x5f, 0xc7, 0xff}
 	// Palette is for regions, used in turn.
-	Palette = []color.NRGBA{{0x0c, 0x9f, 0x6e, 0xff}, {0x9b, 0x3f, 0xb5, 0xff}, {0x0e, 0x8f, 0xb8, 0xff}, {0xb8, 0x5c, 0x1e, 0xff}, {0x6b, 0x8e, 0x23, 0xff}}
+	Palette = []color.NRGBA{{0x0c, 0x9f, 0x6e, 0xff}, {0x9b, 0x3f, 0xb5, 0xff}, {0x0e, 0x8f, 0xb8, 0xff},
+		{0xb8, 0x5c, 0x1e, 0xff}, {0x6b, 0x8e, 0x23, 0xff}}
 )
 
 var (
@@ -127,7 +130,8 @@ func (c Chart) Draw() (image.Image, error) {
 		}
 		p.outline([]point{{float64(badges[i]), plotTop - 14}, {float64(x) + 0.5, plotTop}}, 1.2, muted)
 		p.badge(badges[i], plotTop-14, strconv.Itoa(i+1), ink)
-		c.drawStill(p, i, s, image.Pt(margin+i%perRow*(stillWidth+stillGap), stillsTop+i/perRow*(c.stillHeight()+captions)))
+		c.drawStill(p, i, s, image.Pt(margin+i%perRow*(stillWidth+stillGap),
+			stillsTop+i/perRow*(c.stillHeight()+captions)))
 	}
 	return p.RGBA, nil
 }
@@ -137,7 +141,8 @@ func (c Chart) x(at time.Duration) int {
 	return plotLeft + int(float64(plotRight-plotLeft-1)*min(1, max(0, float64(at)/float64(c.Length))))
 }
 
-// scale maps a share to a row, logarithmically: from a decade or so below the threshold to all of the picture.
+// scale maps a share to a row, logarithmically: from a decade or so below the threshold to all of
+// the picture.
 type scale struct{ least float64 }
 
 func (c Chart) scale() scale {

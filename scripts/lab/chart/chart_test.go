@@ -33,10 +33,13 @@ func sample(length time.Duration) Chart {
 		}
 	}
 	return Chart{Title: "yard.mp4", Subtitle: "640x360", Length: length, Threshold: 0.0004, Activity: &a,
-		Lanes: []Lane{{"motion", Amber, []Bar{{length / 4, length / 2, false}}}, {"Door with a very long name", Palette[0], nil}, {"labelled", Indigo, []Bar{{0, length / 8, true}}}},
-		Stills: []Still{{At: length / 3, Luma: luma, Moving: moving, Boxes: [][4]float64{{0.25, 0.1, 0.5, 0.9}}, Caption: [2]string{"0:01 – 0:02 motion", "1 s"}},
+		Lanes: []Lane{{"motion", Amber, []Bar{{length / 4, length / 2, false}}},
+			{"Door with a very long name", Palette[0], nil}, {"labelled", Indigo, []Bar{{0, length / 8, true}}}},
+		Stills: []Still{{At: length / 3, Luma: luma, Moving: moving, Boxes: [][4]float64{{0.25, 0.1, 0.5, 0.9}},
+			Caption: [2]string{"0:01 – 0:02 motion", "1 s"}},
 			{At: length / 2, Luma: luma}},
-		Areas: []Area{{Corners: [][2]float64{{0, 0}, {1, 0}, {1, 0.1}}, Mask: true}, {Corners: [][2]float64{{0.2, 0.2}, {0.8, 0.2}, {0.8, 0.9}}, Colour: Palette[0]}}}
+		Areas: []Area{{Corners: [][2]float64{{0, 0}, {1, 0}, {1, 0.1}}, Mask: true},
+			{Corners: [][2]float64{{0.2, 0.2}, {0.8, 0.2}, {0.8, 0.9}}, Colour: Palette[0]}}}
 }
 
 // count counts the pixels of a colour.
@@ -64,7 +67,8 @@ func TestChartShowsWhatItIsGiven(t *testing.T) {
 	require.Greater(t, count(m, plot, curve), 1000, "the curve")
 	require.Greater(t, count(m, plot, Red), 1000, "the threshold")
 	bar := image.Rect(plotLeft, plotTop+plotHeight+10, plotRight, plotTop+plotHeight+10+laneHeight)
-	require.InDelta(t, float64(plotRight-plotLeft)/4*18, float64(count(m, bar, Amber)), 400, "the bar is a quarter of the axis")
+	require.InDelta(t, float64(plotRight-plotLeft)/4*18, float64(count(m, bar, Amber)), 400,
+		"the bar is a quarter of the axis")
 	require.Greater(t, count(m, image.Rect(0, 0, pageWidth, 60), ink), 200, "the title")
 	stills := image.Rect(0, plotTop+plotHeight+200, pageWidth, m.Bounds().Dy())
 	require.Greater(t, count(m, stills, Amber), 300, "the box")
@@ -77,7 +81,8 @@ func TestChartShowsWhatItIsGiven(t *testing.T) {
 	require.Zero(t, count(empty, plot, curve))
 }
 
-// The numbers of stills that are close in time stand beside each other, in order and within the plot; others stand above their time.
+// The numbers of stills that are close in time stand beside each other, in order and within the
+// plot; others stand above their time.
 func TestNumbersDoNotHideEachOther(t *testing.T) {
 	c := Chart{Length: time.Hour}
 	for _, seconds := range []int{0, 1, 2, 1800, 3598, 3599, 3600, 3600} {
@@ -92,7 +97,8 @@ func TestNumbersDoNotHideEachOther(t *testing.T) {
 	require.Equal(t, plotRight, got[7])
 }
 
-// Whatever there is to show, there is a chart: from one picture to days, without spans, with far too many.
+// Whatever there is to show, there is a chart: from one picture to days, without spans, with far
+// too many.
 func TestChartOfAnything(t *testing.T) {
 	for _, length := range []time.Duration{0, 300 * time.Millisecond, 90 * time.Minute, 400 * 24 * time.Hour} {
 		m, err := sample(length).Draw()
@@ -105,7 +111,8 @@ func TestChartOfAnything(t *testing.T) {
 	for i := range 100 {
 		c.Lanes = append(c.Lanes, Lane{Name: fmt.Sprint(i), Colour: Red})
 	}
-	c.Stills = append(c.Stills, Still{Luma: image.NewGray(image.Rect(0, 0, 9, 400))}, Still{Luma: image.NewGray(image.Rect(0, 0, 1, 1))})
+	c.Stills = append(c.Stills, Still{Luma: image.NewGray(image.Rect(0, 0, 9, 400))},
+		Still{Luma: image.NewGray(image.Rect(0, 0, 1, 1))})
 	m, err := c.Draw()
 	require.NoError(t, err)
 	require.Less(t, m.Bounds().Dy(), 3000)

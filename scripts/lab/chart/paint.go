@@ -27,12 +27,14 @@ func newCanvas(w, h int) (*canvas, error) {
 		to   *font.Face
 		ttf  []byte
 		size float64
-	}{{&c.small, goregular.TTF, 14}, {&c.plain, goregular.TTF, 16}, {&c.bold, gobold.TTF, 16}, {&c.title, gobold.TTF, 26}} {
+	}{{&c.small, goregular.TTF, 14}, {&c.plain, goregular.TTF, 16}, {&c.bold, gobold.TTF, 16},
+		{&c.title, gobold.TTF, 26}} {
 		parsed, err := opentype.Parse(f.ttf)
 		if err != nil {
 			return nil, fmt.Errorf("read font: %w", err)
 		}
-		if *f.to, err = opentype.NewFace(parsed, &opentype.FaceOptions{Size: f.size, DPI: 72, Hinting: font.HintingFull}); err != nil {
+		if *f.to, err = opentype.NewFace(parsed, &opentype.FaceOptions{Size: f.size, DPI: 72,
+			Hinting: font.HintingFull}); err != nil {
 			return nil, fmt.Errorf("prepare font: %w", err)
 		}
 	}
@@ -85,7 +87,8 @@ func (c *canvas) upward(x, y int, s string, face font.Face, col color.Color) {
 			turned.SetAlpha(j, w-1-i, flat.AlphaAt(i, j))
 		}
 	}
-	draw.DrawMask(c, image.Rect(x-h, y-w/2, x+4, y-w/2+w), image.NewUniform(col), image.Point{}, turned, image.Point{}, draw.Over)
+	draw.DrawMask(c, image.Rect(x-h, y-w/2, x+4, y-w/2+w), image.NewUniform(col), image.Point{}, turned, image.Point{},
+		draw.Over)
 }
 
 func width(face font.Face, s string) int { return font.MeasureString(face, s).Ceil() }
@@ -114,7 +117,8 @@ func (c *canvas) polygon(corners []point, col color.Color) {
 	for _, q := range corners[1:] {
 		lo, hi = point{min(lo.x, q.x), min(lo.y, q.y)}, point{max(hi.x, q.x), max(hi.y, q.y)}
 	}
-	box := image.Rect(int(math.Floor(lo.x)), int(math.Floor(lo.y)), int(math.Ceil(hi.x))+1, int(math.Ceil(hi.y))+1).Intersect(c.Bounds())
+	box := image.Rect(int(math.Floor(lo.x)), int(math.Floor(lo.y)), int(math.Ceil(hi.x))+1,
+		int(math.Ceil(hi.y))+1).Intersect(c.Bounds())
 	if box.Empty() {
 		return
 	}
@@ -139,7 +143,8 @@ func (c *canvas) outline(corners []point, thick float64, col color.Color) {
 			continue
 		}
 		dx, dy := (b.x-a.x)/l*thick/2, (b.y-a.y)/l*thick/2
-		c.polygon([]point{{a.x - dx - dy, a.y - dy + dx}, {b.x + dx - dy, b.y + dy + dx}, {b.x + dx + dy, b.y + dy - dx}, {a.x - dx + dy, a.y - dy - dx}}, col)
+		c.polygon([]point{{a.x - dx - dy, a.y - dy + dx}, {b.x + dx - dy, b.y + dy + dx},
+			{b.x + dx + dy, b.y + dy - dx}, {a.x - dx + dy, a.y - dy - dx}}, col)
 	}
 }
 

@@ -25,7 +25,8 @@ type Area struct {
 	Mask    bool // never looked at: darkened
 }
 
-// apart are the columns of the stills' numbers: above their times, or beside them where they would hide each other. Stills are in the order of time.
+// apart are the columns of the stills' numbers: above their times, or beside them where they would
+// hide each other. Stills are in the order of time.
 func apart(stills []Still, x func(time.Duration) int) []int {
 	const width = 24
 	at := make([]int, len(stills))
@@ -81,7 +82,8 @@ func (c Chart) drawStill(p *canvas, i int, s Still, at image.Point) {
 		p.outline(corners, 1.6, a.Colour)
 	}
 	for _, q := range s.Boxes {
-		r := image.Rect(place.Min.X+int(q[0]*float64(w)), place.Min.Y+int(q[1]*float64(h)), place.Min.X+int(q[2]*float64(w)+0.5), place.Min.Y+int(q[3]*float64(h)+0.5))
+		r := image.Rect(place.Min.X+int(q[0]*float64(w)), place.Min.Y+int(q[1]*float64(h)),
+			place.Min.X+int(q[2]*float64(w)+0.5), place.Min.Y+int(q[3]*float64(h)+0.5))
 		p.frame(r.Inset(-1).Intersect(place), 4, color.NRGBA{A: 0x60})
 		p.frame(r.Intersect(place), 2, Amber)
 	}

@@ -1,15 +1,19 @@
 package contour
 
-// Of a marked area, a part may be what was left behind, while the rest is what leaves. The part is found from its border: where the background has an edge and the picture has none, what is
-// outside goes on inside; it is followed as far as the picture shows no edge, which is where the thing itself begins.
+// Of a marked area, a part may be what was left behind, while the rest is what leaves. The part is
+// found from its border: where the background has an edge and the picture has none, what is outside
+// goes on inside; it is followed as far as the picture shows no edge, which is where the thing
+// itself begins.
 const (
-	behindVote   = 10  // grey levels of edge that the background has more, or less, than the picture, to tell
-	behindLevel  = 9   // grey levels by which a pixel may differ from those that lead to it
-	behindBorns  = 6   // pixels of border that tell so, at least
-	behindTimes  = 3   // times as many as those that tell otherwise
-	behindShare  = 0.4 // of the border of such a part, that must tell so
-	behindLeast  = 12  // pixels of it
-	behindRound  = 2   // times its pixels, that the square of those at the border must be that tell so: of a square, all of one side
+	behindVote  = 10  // grey levels of edge that the background has more, or less, than the picture, to tell
+	behindLevel = 9   // grey levels by which a pixel may differ from those that lead to it
+	behindBorns = 6   // pixels of border that tell so, at least
+	behindTimes = 3   // times as many as those that tell otherwise
+	behindShare = 0.4 // of the border of such a part, that must tell so
+	behindLeast = 12  // pixels of it
+	// times its pixels, that the square of those at the border must be that tell so: of a square,
+	// all of one side
+	behindRound  = 2
 	behindMean   = 8   // grey levels, at least, by which the background's inside differs from its outside on the mean
 	behindProven = 5   // part of it, at most, that was seen as background again after it had been hidden
 	seemsProven  = 255 // what seems is for such a pixel
@@ -45,7 +49,8 @@ func (c *Contour) behind(p Picture) {
 	}
 }
 
-// border tells what a marked pixel says as one of the border, and by how many grey levels the picture and the background get brighter there to the outside, if it is one.
+// border tells what a marked pixel says as one of the border, and by how many grey levels the
+// picture and the background get brighter there to the outside, if it is one.
 func (c *Contour) border(p Picture, i int) (told byte, inPicture, inBackground int) {
 	x, y := i%c.width, i/c.width
 	picture, background := 0, 0
@@ -69,7 +74,8 @@ func (c *Contour) border(p Picture, i int) (told byte, inPicture, inBackground i
 	return told, inPicture, inBackground
 }
 
-// follow goes from a pixel at the border as far as the picture shows no edge, and forgets what that is if its border tells that it was left behind.
+// follow goes from a pixel at the border as far as the picture shows no edge, and forgets what that
+// is if its border tells that it was left behind.
 func (c *Contour) follow(p Picture, first int32, reach int16) {
 	w := c.width
 	luma := func(i int32) int16 { return int16(p.Luma[int(i)/w*p.Stride+int(i)%w]) }
@@ -121,7 +127,8 @@ func (c *Contour) follow(p Picture, first int32, reach int16) {
 			look(i + int32(w))
 		}
 	}
-	if len(c.trail) < behindLeast || left < behindBorns || left < behindTimes*thing || float64(left) < behindShare*float64(border) || left*left < behindRound*len(c.trail) {
+	if len(c.trail) < behindLeast || left < behindBorns || left < behindTimes*thing ||
+		float64(left) < behindShare*float64(border) || left*left < behindRound*len(c.trail) {
 		return
 	}
 	inPicture, inBackground = max(inPicture, -inPicture), max(inBackground, -inBackground)

@@ -14,7 +14,8 @@ func striped(left, top, right, bottom, by int) func(x, y int) (float64, bool) {
 	}
 }
 
-// What was there first and leaves hides its own place as yet, so that both are one area, all of which the detector marks: only the thing is marked.
+// What was there first and leaves hides its own place as yet, so that both are one area, all of
+// which the detector marks: only the thing is marked.
 func TestWhatLeavesIsSplit(t *testing.T) {
 	v := newView(11)
 	for i := range v.place {
@@ -37,7 +38,8 @@ func TestWhatLeavesIsSplit(t *testing.T) {
 	}
 }
 
-// A ghost is one although a broken line, which the thing hid, lies along its border and is brighter than the thing was.
+// A ghost is one although a broken line, which the thing hid, lies along its border and is brighter
+// than the thing was.
 func TestGhostOnALine(t *testing.T) {
 	v := newView(12)
 	for i := range v.place {
@@ -57,7 +59,8 @@ func TestGhostOnALine(t *testing.T) {
 	require.Less(t, v.marked(), 100)
 }
 
-// What was background before is so again at once when the picture shows it, even if the detector marks it: a lamp is switched on, and off.
+// What was background before is so again at once when the picture shows it, even if the detector
+// marks it: a lamp is switched on, and off.
 func TestFormerBackgroundReturns(t *testing.T) {
 	v := newView(13)
 	v.board()

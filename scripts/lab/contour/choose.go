@@ -6,7 +6,8 @@ const (
 	timesDev   = 14
 )
 
-// choose sets the candidates: what differs clearly, less so the closer it is to what the detector marks; then the majority of 5x5.
+// choose sets the candidates: what differs clearly, less so the closer it is to what the detector
+// marks; then the majority of 5x5.
 func (c *Contour) choose(p Picture) {
 	clear(c.cand)
 	clear(c.lines)
@@ -39,7 +40,8 @@ func (c *Contour) choose(p Picture) {
 			}
 			if s > limit && 2*d > limit {
 				cand[x] = 1
-				if former[x] != 0 && (former[x]&formerLit != 0 || how < priorSeed) && steady && c.returns(p, c.left+x, y, limit) {
+				if former[x] != 0 && (former[x]&formerLit != 0 || how < priorSeed) && steady &&
+					c.returns(p, c.left+x, y, limit) {
 					cand[x] = 0
 					c.trail = append(c.trail, int32(y*w+c.left+x))
 				}

@@ -28,7 +28,8 @@ type view struct {
 
 func newView(seed uint64) *view {
 	r := rand.New(rand.NewPCG(seed, 1))
-	v := &view{place: make([]byte, wide*high), luma: make([]byte, wide*high), seeds: make([]byte, wide*high), mask: make([]byte, wide*high), r: r, c: New()}
+	v := &view{place: make([]byte, wide*high), luma: make([]byte, wide*high), seeds: make([]byte, wide*high),
+		mask: make([]byte, wide*high), r: r, c: New()}
 	for i := range v.place {
 		v.place[i] = byte(95 + (i%wide/7*13+i/wide/5*29)%50 + r.IntN(6))
 	}
@@ -70,7 +71,8 @@ func (v *view) next(gain float64, draw, mark func(x, y int) (level float64, ther
 			}
 		}
 	}
-	v.c.Trace(Picture{Luma: v.luma, Width: wide, Height: high, Stride: wide, Time: epoch.Add(time.Duration(v.picture) * time.Second / rate)}, v.seeds, v.mask)
+	v.c.Trace(Picture{Luma: v.luma, Width: wide, Height: high, Stride: wide,
+		Time: epoch.Add(time.Duration(v.picture) * time.Second / rate)}, v.seeds, v.mask)
 	v.picture++
 }
 
@@ -107,7 +109,8 @@ func (v *view) marked() int {
 	return n
 }
 
-// The detector's mask is rough, too wide on one side and too narrow on the other: the outline is exact.
+// The detector's mask is rough, too wide on one side and too narrow on the other: the outline is
+// exact.
 func TestOutlineIsExact(t *testing.T) {
 	v := newView(1)
 	for range 20 {
@@ -180,7 +183,8 @@ func TestNoGhost(t *testing.T) {
 	}
 }
 
-// A hard shadow beside a thing, which the detector takes for a part of it, is not marked where the ground shows through.
+// A hard shadow beside a thing, which the detector takes for a part of it, is not marked where the
+// ground shows through.
 func TestShadowIsNotMarked(t *testing.T) {
 	v := newView(5)
 	v.empty(20)
@@ -232,7 +236,9 @@ func TestSizes(t *testing.T) {
 				mask[j] = 7
 			}
 			require.NotPanics(t, func() {
-				c.Trace(Picture{Luma: luma, Width: w, Height: h, Stride: stride, Time: epoch.Add(time.Duration(10*i+k) * time.Second), ShiftX: 2.3 * float64(k), ShiftY: -1.2}, seeds, mask)
+				c.Trace(Picture{Luma: luma, Width: w, Height: h, Stride: stride,
+					Time: epoch.Add(time.Duration(10*i+k) * time.Second), ShiftX: 2.3 * float64(k), ShiftY: -1.2},
+					seeds, mask)
 			}, "%v", size)
 			for _, m := range mask {
 				require.True(t, m == 0 || m == 255)
@@ -254,7 +260,9 @@ func TestShake(t *testing.T) {
 			v.luma[i] = v.place[max(0, i/wide-dy)*wide+max(0, i%wide-dx)] // what was at x is at x+dx
 			v.seeds[i] = 255
 		}
-		v.c.Trace(Picture{Luma: v.luma, Width: wide, Height: high, Stride: wide, Time: epoch.Add(time.Duration(v.picture) * time.Second / rate), ShiftX: shiftX, ShiftY: shiftY}, v.seeds, v.mask)
+		v.c.Trace(Picture{Luma: v.luma, Width: wide, Height: high, Stride: wide,
+			Time: epoch.Add(time.Duration(v.picture) * time.Second / rate), ShiftX: shiftX, ShiftY: shiftY}, v.seeds,
+			v.mask)
 		return v.marked()
 	}
 	without := marked(0, 0)
@@ -271,7 +279,8 @@ func BenchmarkTrace(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		v.picture++
-		v.c.Trace(Picture{Luma: v.luma, Width: wide, Height: high, Stride: wide, Time: epoch.Add(time.Duration(v.picture) * time.Second / rate)}, v.seeds, v.mask)
+		v.c.Trace(Picture{Luma: v.luma, Width: wide, Height: high, Stride: wide,
+			Time: epoch.Add(time.Duration(v.picture) * time.Second / rate)}, v.seeds, v.mask)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(wide*high), "ns/pixel")
 }

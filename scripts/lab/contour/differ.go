@@ -17,8 +17,10 @@ const (
 	jumpAlike   = 0.3 // correlation of these, at least
 )
 
-// expose brings the background into the exposure of the picture: gain and offset by least squares over unmarked pixels, with what differs most trimmed. Where much of the picture changes at once,
-// each lamp lights other places: all that is not marked becomes background, and for a moment nothing new is marked.
+// expose brings the background into the exposure of the picture: gain and offset by least squares
+// over unmarked pixels, with what differs most trimmed. Where much of the picture changes at once,
+// each lamp lights other places: all that is not marked becomes background, and for a moment
+// nothing new is marked.
 func (c *Contour) expose(p Picture) {
 	step := max(1, c.width*c.height/exposeEvery) | 1
 	gain, offset, limit, explained := 1.0, 0.0, math.Inf(1), false
@@ -62,7 +64,8 @@ func (c *Contour) expose(p Picture) {
 	}
 }
 
-// relit tells whether the picture, where it differs much, has the edges of the background, if it has any: it is the same place in another light, and nothing large that came before it.
+// relit tells whether the picture, where it differs much, has the edges of the background, if it
+// has any: it is the same place in another light, and nothing large that came before it.
 func (c *Contour) relit(p Picture, step int) bool {
 	var xx, xy, yy float64
 	for i := step / 2; i < len(c.back); i += step {
@@ -93,7 +96,8 @@ func (c *Contour) jump(p Picture) {
 	c.blindTill = p.Time.Add(jumpFor)
 }
 
-// differ works out by how much each pixel differs from the background, and the mean of that over 3x3 pixels.
+// differ works out by how much each pixel differs from the background, and the mean of that over
+// 3x3 pixels.
 func (c *Contour) differ(p Picture) {
 	w, h := c.width, c.height
 	back := c.view(-p.ShiftX, -p.ShiftY)

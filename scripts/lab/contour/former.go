@@ -1,9 +1,11 @@
 package contour
 
-// What becomes background at once may have been judged wrongly, or comes back: a lamp that is switched, a thing that only seemed to have left. So what was known of the pixel before is kept, and
-// taken again when the picture shows it.
+// What becomes background at once may have been judged wrongly, or comes back: a lamp that is
+// switched, a thing that only seemed to have left. So what was known of the pixel before is kept,
+// and taken again when the picture shows it.
 
-// formerShare is the part of the limit of a candidate by which a pixel may differ from what was known before.
+// formerShare is the part of the limit of a candidate by which a pixel may differ from what was
+// known before.
 const formerShare = 0.7
 
 // The low bits of what was background before: one of them is set.
@@ -26,7 +28,9 @@ func (c *Contour) renew(i int, luma byte) {
 	c.back[i] = uint16(luma) << 8
 }
 
-// returns tells whether a pixel at x, y, which differs from the background by more than a limit, and those beside it show what they showed before, and takes that again. All is in 1/16 grey levels.
+// returns tells whether a pixel at x, y, which differs from the background by more than a limit,
+// and those beside it show what they showed before, and takes that again. All is in 1/16 grey
+// levels.
 func (c *Contour) returns(p Picture, x, y int, limit int32) bool {
 	w := c.width
 	limit = int32(formerShare * float64(limit))

@@ -42,7 +42,8 @@ func (c *Contour) grow(seeds []byte) {
 	c.fill()
 }
 
-// fill closes small holes of the marks: what is not marked, is small, and does not reach the border of the box around all that is.
+// fill closes small holes of the marks: what is not marked, is small, and does not reach the border
+// of the box around all that is.
 func (c *Contour) fill() {
 	box, marked := c.box(c.marks)
 	most := min(marked/fillShare, c.width*c.height/200)
@@ -61,7 +62,8 @@ const (
 	sureLeast = 0.5  // of all of it, that must be sure
 )
 
-// trim takes from the part in the queue what may be a shadow and lies where shadows do: at the feet of what is none, or beside these.
+// trim takes from the part in the queue what may be a shadow and lies where shadows do: at the feet
+// of what is none, or beside these.
 func (c *Contour) trim() {
 	w := c.width
 	sure, left, top, right, bottom := 0, w, c.height, 0, 0

@@ -1,6 +1,7 @@
 package contour
 
-// The filters of thermal cameras, and of some others, lay a halo around what is much brighter or darker than the place: faint, of the other sign, fading out.
+// The filters of thermal cameras, and of some others, lay a halo around what is much brighter or
+// darker than the place: faint, of the other sign, fading out.
 const (
 	haloTimes = 2.5  // times as strong as the halo is what it surrounds, on the mean
 	haloShare = 0.25 // of the part, that must be of the stronger sign
@@ -22,7 +23,8 @@ func (c *Contour) unhalo() {
 		weak = 1
 	}
 	strong := 1 - weak
-	if many[weak] == 0 || float64(sum[strong]*many[weak]) < haloTimes*float64(sum[weak]*many[strong]) || float64(many[strong]) < haloShare*float64(len(c.queue)) {
+	if many[weak] == 0 || float64(sum[strong]*many[weak]) < haloTimes*float64(sum[weak]*many[strong]) ||
+		float64(many[strong]) < haloShare*float64(len(c.queue)) {
 		return
 	}
 	w, h := c.width, c.height
@@ -40,7 +42,8 @@ func (c *Contour) unhalo() {
 			}
 			u, v = x+haloReach*to[0], y+haloReach*to[1]
 			s, t := x-haloReach*to[0], y-haloReach*to[1]
-			if u < 0 || u >= w || v < 0 || v >= h || s < 0 || s >= w || t < 0 || t >= h || c.cand[v*w+u] != 0 || int(c.smooth[t*w+s])>>15&1 != weak {
+			if u < 0 || u >= w || v < 0 || v >= h || s < 0 || s >= w || t < 0 || t >= h || c.cand[v*w+u] != 0 ||
+				int(c.smooth[t*w+s])>>15&1 != weak {
 				continue
 			}
 			e := int(c.smooth[t*w+s]) - int(c.smooth[v*w+u])

@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The faint halo that a thermal camera lays around somebody who is warm is not marked; trousers that are darker than the place are, below a coat that is brighter.
+// The faint halo that a thermal camera lays around somebody who is warm is not marked; trousers
+// that are darker than the place are, below a coat that is brighter.
 func TestHaloIsNotMarked(t *testing.T) {
 	view := func() *view {
 		v := newView(14)
@@ -48,7 +49,8 @@ func TestHaloIsNotMarked(t *testing.T) {
 	}
 }
 
-// Something large that comes at once is no change of the light: it is marked, and its place is not when it is gone.
+// Something large that comes at once is no change of the light: it is marked, and its place is not
+// when it is gone.
 func TestLargeThingIsNoLight(t *testing.T) {
 	v := newView(15)
 	v.empty(20)

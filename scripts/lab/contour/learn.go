@@ -11,13 +11,15 @@ const (
 	apart     = 2 // pixels from what is marked, from which on is learned
 )
 
-// learn takes the picture into the background where nothing is marked, neither here nor by the detector, and not close to that.
+// learn takes the picture into the background where nothing is marked, neither here nor by the
+// detector, and not close to that.
 func (c *Contour) learn(p Picture, dt time.Duration) {
 	a := int32(min(65536/2, 65536*int64(dt)/int64(learnTau)))
 	if c.pictures < firstMany {
 		a = max(a, int32(65536/c.pictures))
 	}
-	speed := pace{back: a, up: int32(min(65536/4, 65536*int64(dt)/int64(devTau/3))), down: int32(min(65536/8, 65536*int64(dt)/int64(devTau)))}
+	speed := pace{back: a, up: int32(min(65536/4, 65536*int64(dt)/int64(devTau/3))),
+		down: int32(min(65536/8, 65536*int64(dt)/int64(devTau)))}
 	if p.ShiftX > 0.05 || p.ShiftX < -0.05 || p.ShiftY > 0.05 || p.ShiftY < -0.05 {
 		speed.back = 0
 	}
@@ -44,7 +46,8 @@ func (c *Contour) learn(p Picture, dt time.Duration) {
 	})
 }
 
-// pace is how fast is learned, in 1/65536: the background, and what it differs by as that gets more and less.
+// pace is how fast is learned, in 1/65536: the background, and what it differs by as that gets more
+// and less.
 type pace struct{ back, up, down int32 }
 
 // take takes some pixels of a row into the background.

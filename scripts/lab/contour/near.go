@@ -66,7 +66,8 @@ func (c *Contour) near(seeds []byte) {
 	})
 }
 
-// limit finds the part of the picture in which anything is marked by the detector, or was lately, and some around it: mostly nothing is.
+// limit finds the part of the picture in which anything is marked by the detector, or was lately,
+// and some around it: mostly nothing is.
 func (c *Contour) limit(seeds []byte, around int) {
 	w := c.width
 	box := rect{left: w, top: c.height}
@@ -102,13 +103,15 @@ func (c *Contour) wider(r rect, by int) rect {
 	return rect{max(0, r.left-by), max(0, r.top-by), min(c.width, r.right+by), min(c.height, r.bottom+by)}
 }
 
-// count hands out, row by row of a rect, how many ones there are in a square of 2*r+1 around each pixel.
+// count hands out, row by row of a rect, how many ones there are in a square of 2*r+1 around each
+// pixel.
 func (c *Contour) count(in []byte, r int, within rect, each func(y int, sums []int32)) {
 	if within.top >= within.bottom || within.left >= within.right {
 		return
 	}
 	w, h, wide := c.width, c.height, within.right-within.left
-	// The columns go on by r, and one more, at either side; there are zeroes where the picture ends.
+	// The columns go on by r, and one more, at either side; there are zeroes where the picture
+	// ends.
 	columns, sums := c.sumsOf(wide+2*r+1), c.counts[:wide]
 	from, to := max(0, within.left-r-1), min(w, within.right+r)
 	shift := from - (within.left - r - 1)
@@ -168,7 +171,8 @@ func (c *Contour) sumsOf(n int) []int32 {
 	return c.totals
 }
 
-// rowsAround is how many rows of the picture are at most r from one, columnsAround the same of columns.
+// rowsAround is how many rows of the picture are at most r from one, columnsAround the same of
+// columns.
 func (c *Contour) rowsAround(y, r int) int32 { return int32(min(c.height, y+r+1) - max(0, y-r)) }
 
 func (c *Contour) columnsAround(x, r int) int32 { return int32(min(c.width, x+r+1) - max(0, x-r)) }

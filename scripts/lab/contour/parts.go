@@ -13,7 +13,8 @@ type run struct {
 // rect is a part of the picture in pixels; right and bottom are exclusive.
 type rect struct{ left, top, right, bottom int }
 
-// divide finds the parts of what is of a value, 0 or 1, among the other, inside a rect: what is connected by the eight around each pixel. They are walked along by parts.
+// divide finds the parts of what is of a value, 0 or 1, among the other, inside a rect: what is
+// connected by the eight around each pixel. They are walked along by parts.
 func (c *Contour) divide(in []byte, value byte, r rect) {
 	c.runs = c.runs[:0]
 	above, begin := 0, 0 // the runs of the row above
@@ -31,7 +32,8 @@ func (c *Contour) divide(in []byte, value byte, r rect) {
 				to = r.right - from
 			}
 			x = from + to
-			c.runs = append(c.runs, run{row: int32(y), from: int32(from), to: int32(x), first: int32(len(c.runs)), last: int32(len(c.runs))})
+			c.runs = append(c.runs, run{row: int32(y), from: int32(from), to: int32(x), first: int32(len(c.runs)),
+				last: int32(len(c.runs))})
 		}
 		c.connect(above, begin)
 	}
@@ -73,7 +75,8 @@ func (c *Contour) join(a, b int32) {
 	c.runs[a].last = c.runs[b].last
 }
 
-// parts goes through the parts that divide found, in the order of their first pixels: each is the index of its first run, for walk.
+// parts goes through the parts that divide found, in the order of their first pixels: each is the
+// index of its first run, for walk.
 func (c *Contour) parts(yield func(part int32) bool) {
 	for i := range c.runs {
 		if c.runs[i].first == int32(i) && !yield(int32(i)) {

@@ -6,11 +6,13 @@ import (
 )
 
 const (
-	keepFor      = 3000   // 1/10 s for which what stands there stays marked
-	latelyFor    = 20     // 1/10 s for which a pixel that is no longer marked may be marked again
-	ghostAfter   = 3      // 1/10 s without a seed, after which a part may be what was left behind
-	ghostReach   = 3      // pixels at either side of a border that are compared
-	ghostMost    = 20     // grey levels of an edge that count, at most: a painted line that goes through says nothing of the rest
+	keepFor    = 3000 // 1/10 s for which what stands there stays marked
+	latelyFor  = 20   // 1/10 s for which a pixel that is no longer marked may be marked again
+	ghostAfter = 3    // 1/10 s without a seed, after which a part may be what was left behind
+	ghostReach = 3    // pixels at either side of a border that are compared
+	// grey levels of an edge that count, at most: a painted line that goes through says nothing of
+	// the rest
+	ghostMost    = 20
 	ghostTimes   = 3.0    // as much edge that only the background has as only the picture has
 	lightAlike   = 0.9    // correlation from which a part is the same in another light
 	lightTexture = 3.0    // grey levels of the background's own pattern, at least, for that
@@ -23,7 +25,8 @@ const (
 	softShare    = 0.3    // of its difference from the background, at which the border of a thing must begin
 )
 
-// settle looks at the marked parts in which nothing moves, and forgets those that are no things: what was left behind, light, and what waves.
+// settle looks at the marked parts in which nothing moves, and forgets those that are no things:
+// what was left behind, light, and what waves.
 func (c *Contour) settle(p Picture, seeds []byte, dt time.Duration) {
 	c.rest += dt
 	tenths := uint16(min(keepFor, c.rest/(100*time.Millisecond)))
@@ -66,7 +69,8 @@ func (c *Contour) settle(p Picture, seeds []byte, dt time.Duration) {
 			if c.held[j] >= keepFor {
 				old++
 			}
-			if d := int(p.Luma[int(j)/c.width*p.Stride+int(j)%c.width]) - int(c.before[j]); d > changeLevels || d < -changeLevels {
+			if d := int(p.Luma[int(j)/c.width*p.Stride+int(j)%c.width]) - int(c.before[j]); d > changeLevels ||
+				d < -changeLevels {
 				changed++
 			}
 		}
@@ -97,7 +101,8 @@ func (c *Contour) settle(p Picture, seeds []byte, dt time.Duration) {
 	}
 }
 
-// ghost tells whether the background has an edge around the part in the queue that the picture lacks.
+// ghost tells whether the background has an edge around the part in the queue that the picture
+// lacks.
 func (c *Contour) ghost(p Picture) bool {
 	picture, background := 0, 0
 	for _, i := range c.queue {
@@ -115,8 +120,9 @@ func (c *Contour) ghost(p Picture) bool {
 	return float64(background) > ghostTimes*float64(picture)
 }
 
-// step looks from a marked pixel one to a side. It is free if that is not marked; by how many grey levels the picture and the background get brighter from
-// some pixels inside to some outside is known if those are.
+// step looks from a marked pixel one to a side. It is free if that is not marked; by how many grey
+// levels the picture and the background get brighter from some pixels inside to some outside is
+// known if those are.
 func (c *Contour) step(p Picture, x, y int, to [2]int) (free, known bool, inPicture, inBackground int) {
 	w, h := c.width, c.height
 	u, v := x+to[0], y+to[1]
@@ -125,10 +131,12 @@ func (c *Contour) step(p Picture, x, y int, to [2]int) (free, known bool, inPict
 	}
 	u, v = x+ghostReach*to[0], y+ghostReach*to[1]
 	s, t := x-(ghostReach-1)*to[0], y-(ghostReach-1)*to[1]
-	if u < 0 || u >= w || v < 0 || v >= h || s < 0 || s >= w || t < 0 || t >= h || c.marks[v*w+u] != 0 || c.marks[t*w+s] == 0 {
+	if u < 0 || u >= w || v < 0 || v >= h || s < 0 || s >= w || t < 0 || t >= h || c.marks[v*w+u] != 0 ||
+		c.marks[t*w+s] == 0 {
 		return true, false, 0, 0
 	}
-	return true, true, int(p.Luma[v*p.Stride+u]) - int(p.Luma[t*p.Stride+s]), int(c.back[v*w+u]>>8) - int(c.back[t*w+s]>>8)
+	return true, true, int(p.Luma[v*p.Stride+u]) - int(p.Luma[t*p.Stride+s]),
+		int(c.back[v*w+u]>>8) - int(c.back[t*w+s]>>8)
 }
 
 // light tells whether the part in the queue looks like the background in another light.
@@ -142,7 +150,8 @@ func (c *Contour) light(p Picture) bool {
 	return n > 50 && xx > n*lightTexture*lightTexture && xy > lightAlike*math.Sqrt(xx*yy)
 }
 
-// soft tells whether the difference of the part in the queue from the background fades out at its border, as those of clouds and beams do.
+// soft tells whether the difference of the part in the queue from the background fades out at its
+// border, as those of clouds and beams do.
 func (c *Contour) soft(p Picture) bool {
 	w, h := c.width, c.height
 	step, border, inside := 0, 0, 0
@@ -157,7 +166,8 @@ func (c *Contour) soft(p Picture) bool {
 			}
 			u, v = x+ghostReach*to[0], y+ghostReach*to[1]
 			s, t := x-ghostReach*to[0], y-ghostReach*to[1]
-			if u < 0 || u >= w || v < 0 || v >= h || s < 0 || s >= w || t < 0 || t >= h || c.marks[v*w+u] != 0 || c.marks[t*w+s] == 0 {
+			if u < 0 || u >= w || v < 0 || v >= h || s < 0 || s >= w || t < 0 || t >= h || c.marks[v*w+u] != 0 ||
+				c.marks[t*w+s] == 0 {
 				continue
 			}
 			border++

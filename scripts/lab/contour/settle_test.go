@@ -24,7 +24,8 @@ func TestMarkedGhost(t *testing.T) {
 	}
 }
 
-// A lamp, smooth and as bright as something that stands there, has its edges where the place has its own: it is forgotten. What has the same brightness and other edges stays.
+// A lamp, smooth and as bright as something that stands there, has its edges where the place has
+// its own: it is forgotten. What has the same brightness and other edges stays.
 func TestLampIsForgotten(t *testing.T) {
 	marked := func(shape func(x, y int) (float64, bool)) int {
 		v := newView(9)

@@ -36,8 +36,9 @@ func (s *sums) put(i, b, times int32) {
 	s.i, s.b, s.ii, s.ib, s.bb = s.i+times*i, s.b+times*b, s.ii+times*i*i, s.ib+times*i*b, s.bb+times*b*b
 }
 
-// unshade takes candidates away around which the picture is what the background is, times a gain: it is lit otherwise, and nothing is there. Where the background is too
-// smooth to tell, the candidate becomes seemsShade.
+// unshade takes candidates away around which the picture is what the background is, times a gain:
+// it is lit otherwise, and nothing is there. Where the background is too smooth to tell, the
+// candidate becomes seemsShade.
 func (c *Contour) unshade(p Picture) {
 	w, h := c.width, c.height
 	box, n := c.box(c.cand)
@@ -107,7 +108,8 @@ func (s *sums) seems(n, noise float64) byte {
 	return seemsThing
 }
 
-// noise is the square of what unmarked pixels differ from the background by, in grey levels: the middle of some.
+// noise is the square of what unmarked pixels differ from the background by, in grey levels: the
+// middle of some.
 func (c *Contour) noise() float64 {
 	var of [256]int
 	n, step := 0, max(1, c.width*c.height/exposeEvery)|1
@@ -125,7 +127,8 @@ func (c *Contour) noise() float64 {
 	return sigma*sigma + 1
 }
 
-// spread lets what is lit, and what may be a shadow, go on by some pixels, as far as it hardly changes: at its border the surroundings show something else.
+// spread lets what is lit, and what may be a shadow, go on by some pixels, as far as it hardly
+// changes: at its border the surroundings show something else.
 func (c *Contour) spread(back []uint16) {
 	w, h := c.width, c.height
 	lit := func(i int) float64 { b := float64(back[i]); return (b + 16*float64(c.smooth[i])) / max(256, b) }

@@ -1,4 +1,5 @@
-// Package images reads folders of numbered images as footage, for lab replay: JPEG by the library that decodes MJPEG cameras.
+// Package images reads folders of numbered images as footage, for lab replay: JPEG by the library
+// that decodes MJPEG cameras.
 //
 //	f, err := images.Open(ctx, "shots", footage.Options{Rate: 10})
 package images
@@ -20,7 +21,8 @@ import (
 	"vmsbridge/cmd/vmsbridge/replay/footage"
 )
 
-// Open starts to read a folder of images, the images that a pattern such as "shots/in*.jpg" names, or a clip as package footage does.
+// Open starts to read a folder of images, the images that a pattern such as "shots/in*.jpg" names,
+// or a clip as package footage does.
 func Open(ctx context.Context, path string, o footage.Options) (*footage.Footage, error) {
 	st, err := os.Stat(path)
 	switch {
@@ -54,7 +56,8 @@ type images struct {
 	first          error
 }
 
-// openImages reads image files as a series. Gaps in the numbers do not count: the pictures follow one another at the rate.
+// openImages reads image files as a series. Gaps in the numbers do not count: the pictures follow
+// one another at the rate.
 func openImages(ctx context.Context, path string, names []string, o footage.Options) (*footage.Footage, error) {
 	all, err := series(path, names)
 	if err != nil {
@@ -65,7 +68,8 @@ func openImages(ctx context.Context, path string, names []string, o footage.Opti
 		rate = footage.DefaultRate
 	}
 	ctx, stop := context.WithCancel(ctx)
-	m := &images{step: footage.Interval(rate), stop: stop, order: make(chan chan footage.Picture, 2*runtime.GOMAXPROCS(0))}
+	m := &images{step: footage.Interval(rate), stop: stop,
+		order: make(chan chan footage.Picture, 2*runtime.GOMAXPROCS(0))}
 	type job struct {
 		i  int
 		to chan footage.Picture
@@ -133,7 +137,8 @@ func (m *images) Complaint() string {
 	if m.damaged == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d images cannot be read and were passed over; the first: %v", m.damaged, m.count, m.first)
+	return fmt.Sprintf("%d of %d images cannot be read and were passed over; the first: %v", m.damaged, m.count,
+		m.first)
 }
 
 // Close ends the reading.

@@ -90,7 +90,8 @@ func save(t testing.TB, path string, m image.Image) {
 	require.NoError(t, os.WriteFile(path, out.Bytes(), 0o600))
 }
 
-// Images come in the order of their numbers, evenly, over gaps, in all three formats and in different sizes.
+// Images come in the order of their numbers, evenly, over gaps, in all three formats and in
+// different sizes.
 func TestImagesInOrder(t *testing.T) {
 	dir := t.TempDir()
 	names := []string{"in1.jpg", "in2.png", "in9.bmp", "in10.jpg", "in00011.png", "in200.JPEG"}
@@ -123,12 +124,14 @@ func TestDigits(t *testing.T) {
 	require.Equal(t, []string{"000009", "000010"}, []string{all[0].digits, all[1].digits})
 }
 
-// Names of masks are made of the digits: no two images have the same, whatever their names are made of.
+// Names of masks are made of the digits: no two images have the same, whatever their names are made
+// of.
 func TestDigitsTellApart(t *testing.T) {
 	for _, c := range []struct{ names, want []string }{
 		{[]string{"in1.jpg", "in02.jpg"}, []string{"1", "02"}},
 		{[]string{"frame_0001_640x360.png", "frame_0002_640x360.png"}, []string{"0001_640_360", "0002_640_360"}},
-		{[]string{"2026-11-22_12-00-59.jpg", "2026-11-22_12-01-00.jpg", "2026-11-22_12-01-59.jpg"}, []string{"2026_11_22_12_00_59", "2026_11_22_12_01_00", "2026_11_22_12_01_59"}},
+		{[]string{"2026-11-22_12-00-59.jpg", "2026-11-22_12-01-00.jpg", "2026-11-22_12-01-59.jpg"},
+			[]string{"2026_11_22_12_00_59", "2026_11_22_12_01_00", "2026_11_22_12_01_59"}},
 		{[]string{"mon/in1.jpg", "tue/in1.jpg"}, []string{"", ""}},
 	} {
 		all, err := series("x", c.names)
@@ -224,11 +227,13 @@ func TestImagesStopInTheMiddle(t *testing.T) {
 // Every kind of image has the luma that color.GrayModel gives.
 func TestLumaOfImages(t *testing.T) {
 	r := image.Rect(0, 0, 5, 3)
-	colours := []color.Color{color.Black, color.White, color.RGBA{200, 30, 90, 255}, color.RGBA{0, 255, 0, 255}, color.RGBA{0, 0, 255, 255}, color.Gray{77}}
+	colours := []color.Color{color.Black, color.White, color.RGBA{200, 30, 90, 255}, color.RGBA{0, 255, 0, 255},
+		color.RGBA{0, 0, 255, 255}, color.Gray{77}}
 	for _, m := range []interface {
 		image.Image
 		Set(x, y int, c color.Color)
-	}{image.NewGray(r), image.NewRGBA(r), image.NewNRGBA(r), image.NewGray16(r), image.NewRGBA64(r), image.NewPaletted(r, colours), image.NewCMYK(r)} {
+	}{image.NewGray(r), image.NewRGBA(r), image.NewNRGBA(r), image.NewGray16(r), image.NewRGBA64(r),
+		image.NewPaletted(r, colours), image.NewCMYK(r)} {
 		for i := range 15 {
 			m.Set(i%5, i/5, colours[i%len(colours)])
 		}

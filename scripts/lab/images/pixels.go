@@ -31,7 +31,8 @@ func decodePixels(library *jpeg.Codec, data []byte) (planar.Image, error) {
 		return planar.Image{}, fmt.Errorf("decode: %w", err)
 	}
 	if c.Width <= 0 || c.Height <= 0 || c.Width > planar.MaxPixels/c.Height {
-		return planar.Image{}, fmt.Errorf("decode: %dx%d; at most %d megapixels are read", c.Width, c.Height, planar.MaxPixels/1_000_000)
+		return planar.Image{}, fmt.Errorf("decode: %dx%d; at most %d megapixels are read", c.Width, c.Height,
+			planar.MaxPixels/1_000_000)
 	}
 	m, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
@@ -40,7 +41,8 @@ func decodePixels(library *jpeg.Codec, data []byte) (planar.Image, error) {
 	return lumaOf(m), nil
 }
 
-// lumaOf is the brightness of an image, by the weights of ITU-R BT.601 that JPEG uses too. What is transparent counts as it is.
+// lumaOf is the brightness of an image, by the weights of ITU-R BT.601 that JPEG uses too. What is
+// transparent counts as it is.
 func lumaOf(m image.Image) planar.Image {
 	r := m.Bounds()
 	w, h := r.Dx(), r.Dy()

@@ -10,11 +10,14 @@ import (
 
 // isPNM tells of the bytes of a file whether they are a binary graymap or pixmap.
 func isPNM(data []byte) bool {
-	return len(data) > 2 && data[0] == 'P' && (data[1] == '5' || data[1] == '6') && bytes.IndexByte([]byte(" \t\r\n\v\f#"), data[2]) >= 0
+	return len(data) > 2 && data[0] == 'P' && (data[1] == '5' || data[1] == '6') &&
+		bytes.IndexByte([]byte(" \t\r\n\v\f#"), data[2]) >= 0
 }
 
-// decodePNM reads the first image of a binary graymap or pixmap (https://netpbm.sourceforge.net/doc/pgm.html and ppm.html): "P5" or "P6", width, height, the value of
-// white, one white space, and the samples row after row, of two bytes where white is above 255, the higher first. Comments go from "#" to the end of a line.
+// decodePNM reads the first image of a binary graymap or pixmap
+// (https://netpbm.sourceforge.net/doc/pgm.html and ppm.html): "P5" or "P6", width, height, the
+// value of white, one white space, and the samples row after row, of two bytes where white is above
+// 255, the higher first. Comments go from "#" to the end of a line.
 func decodePNM(data []byte) (planar.Image, error) {
 	channels := 1
 	if data[1] == '6' {
@@ -31,7 +34,8 @@ func decodePNM(data []byte) (planar.Image, error) {
 	w, h, white := numbers[0], numbers[1], numbers[2]
 	switch {
 	case w == 0 || h == 0 || w > planar.MaxPixels/h:
-		return planar.Image{}, fmt.Errorf("decode PNM: %dx%d; at most %d megapixels are read", w, h, planar.MaxPixels/1_000_000)
+		return planar.Image{}, fmt.Errorf("decode PNM: %dx%d; at most %d megapixels are read", w, h,
+			planar.MaxPixels/1_000_000)
 	case white == 0 || white > 65535:
 		return planar.Image{}, fmt.Errorf("decode PNM: white is %d, not 1 to 65535", white)
 	case len(rest) == 0:
@@ -43,7 +47,8 @@ func decodePNM(data []byte) (planar.Image, error) {
 		size = 2
 	}
 	if len(rest) < w*h*channels*size {
-		return planar.Image{}, fmt.Errorf("decode PNM: it ends early: %d bytes of %d are there", len(rest), w*h*channels*size)
+		return planar.Image{}, fmt.Errorf("decode PNM: it ends early: %d bytes of %d are there", len(rest),
+			w*h*channels*size)
 	}
 	out := planar.Image{Width: w, Height: h, FullRange: true, Y: planar.NewPlane(w, h)}
 	sample := func(i int) uint32 { // 0 to 65535

@@ -52,7 +52,8 @@ func TestOtherImages(t *testing.T) {
 	}
 	var tif bytes.Buffer
 	require.NoError(t, tiff.Encode(&tif, m, &tiff.Options{Compression: tiff.Deflate}))
-	for name, data := range map[string][]byte{"gray": pnm(m, false, false), "gray, deep": pnm(m, false, true), "colours": pnm(m, true, false), "colours, deep": pnm(m, true, true),
+	for name, data := range map[string][]byte{"gray": pnm(m, false, false), "gray, deep": pnm(m, false, true),
+		"colours": pnm(m, true, false), "colours, deep": pnm(m, true, true),
 		"tiff": tif.Bytes()} {
 		got, err := decodePixels(library, data)
 		require.NoError(t, err, name)

@@ -19,7 +19,8 @@ func isImage(name string) bool {
 }
 
 // clipEndings are those of the usual clips, for a hint.
-var clipEndings = []string{".mp4", ".mkv", ".avi", ".mov", ".ts", ".webm", ".mpg", ".mpeg", ".h264", ".h265", ".hevc", ".mjpeg", ".gif"}
+var clipEndings = []string{".mp4", ".mkv", ".avi", ".mov", ".ts", ".webm", ".mpg", ".mpeg", ".h264", ".h265", ".hevc",
+	".mjpeg", ".gif"}
 
 // imagesOf lists the images of a folder.
 func imagesOf(dir string) ([]string, error) {
@@ -42,7 +43,8 @@ func imagesOf(dir string) ([]string, error) {
 	if len(names) == 0 {
 		hint := "give a folder with JPEG, PNG, BMP, TIFF, WebP or PPM images, such as in000001.jpg"
 		for _, b := range below {
-			if deeper, err := filepath.Glob(filepath.Join(dir, b, "*")); err == nil && slices.ContainsFunc(deeper, isImage) {
+			if deeper, err := filepath.Glob(filepath.Join(dir, b, "*")); err == nil &&
+				slices.ContainsFunc(deeper, isImage) {
 				hint = "there are some in " + filepath.Join(dir, b)
 				break
 			}
@@ -60,14 +62,17 @@ var digits = regexp.MustCompile(`\d+`)
 
 // numbered is an image and its place in the series.
 type numbered struct {
-	path   string
-	digits string // the last number in the name, as written; all of them where that occurs twice in the series; "" where those do
+	path string
+	// the last number in the name, as written; all of them where that occurs twice in the series;
+	// "" where those do
+	digits string
 	all    string // the numbers in the name, as written: 2026_11_22
 	kind   string // the name without its digits: images of one series have the same
 	key    []string
 }
 
-// series puts images in the order of their numbers. Images without a number are not of the series, unless it is only one.
+// series puts images in the order of their numbers. Images without a number are not of the series,
+// unless it is only one.
 func series(path string, names []string) ([]numbered, error) {
 	var all []numbered
 	kinds := map[string]int{}
@@ -78,7 +83,8 @@ func series(path string, names []string) ([]numbered, error) {
 		if !isImage(name) || len(runs) == 0 {
 			continue
 		}
-		n := numbered{path: name, digits: runs[len(runs)-1], all: strings.Join(runs, "_"), kind: digits.ReplaceAllString(stem, "#")}
+		n := numbered{path: name, digits: runs[len(runs)-1], all: strings.Join(runs, "_"),
+			kind: digits.ReplaceAllString(stem, "#")}
 		for _, r := range runs {
 			n.key = append(n.key, strings.TrimLeft(r, "0"))
 		}
@@ -86,7 +92,8 @@ func series(path string, names []string) ([]numbered, error) {
 		all = append(all, n)
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("open %s: there are no numbered JPEG, PNG, BMP, TIFF, WebP or PPM images: name them such as in000001.jpg", path)
+		return nil, fmt.Errorf("open %s: there are no numbered JPEG, PNG, BMP, TIFF, WebP or PPM images: name them "+
+			"such as in000001.jpg", path)
 	}
 	if len(kinds) > 1 {
 		var list []string
@@ -98,7 +105,8 @@ func series(path string, names []string) ([]numbered, error) {
 			}
 		}
 		slices.Sort(list)
-		return nil, fmt.Errorf("open %s: it holds several series of images, such as %s: give one of them as a pattern in quotes, such as '%s'", path,
+		return nil, fmt.Errorf("open %s: it holds several series of images, such as %s: give one of them as a "+
+			"pattern in quotes, such as '%s'", path,
 			strings.Join(list[:min(3, len(list))], ", "), patternFor(most, all))
 	}
 	slices.SortStableFunc(all, func(a, b numbered) int {
@@ -111,16 +119,19 @@ func series(path string, names []string) ([]numbered, error) {
 	})
 	for i := 1; i < len(all); i++ {
 		if slices.Equal(all[i].key, all[i-1].key) && filepath.Dir(all[i].path) == filepath.Dir(all[i-1].path) {
-			return nil, fmt.Errorf("open %s: %s and %s have the same number", path, filepath.Base(all[i-1].path), filepath.Base(all[i].path))
+			return nil, fmt.Errorf("open %s: %s and %s have the same number", path, filepath.Base(all[i-1].path),
+				filepath.Base(all[i].path))
 		}
 	}
 	tellApart(all)
 	return all, nil
 }
 
-// tellApart makes the digits of the images differ: a name may end in a size or in the seconds of a time, and the images may lie in several folders.
+// tellApart makes the digits of the images differ: a name may end in a size or in the seconds of a
+// time, and the images may lie in several folders.
 func tellApart(all []numbered) {
-	for _, other := range []func(numbered) string{func(n numbered) string { return n.all }, func(numbered) string { return "" }} {
+	for _, other := range []func(numbered) string{func(n numbered) string { return n.all },
+		func(numbered) string { return "" }} {
 		seen := map[string]bool{}
 		for _, n := range all {
 			seen[n.digits] = true

@@ -1,5 +1,6 @@
-// Package masks writes black-and-white pictures as PNG files, several at a time: 8-bit gray, 255 where something moves. It
-// takes what package watch finds in each picture of a recording, for tools that compare such masks with hand-made ones:
+// Package masks writes black-and-white pictures as PNG files, several at a time: 8-bit gray, 255
+// where something moves. It takes what package watch finds in each picture of a recording, for
+// tools that compare such masks with hand-made ones:
 //
 //	s, err := masks.New("out")
 //	s.Put("bin000001.png", mask, 640, 360)
@@ -17,8 +18,9 @@ import (
 	"syscall"
 )
 
-// Name is the file name of a picture's mask: "bin" as the tools of public change-detection data sets expect it, and the
-// digits of the image's own name, or the picture's number from 0 where it has none.
+// Name is the file name of a picture's mask: "bin" as the tools of public change-detection data
+// sets expect it, and the digits of the image's own name, or the picture's number from 0 where it
+// has none.
 func Name(digits string, number int) string {
 	if digits == "" {
 		digits = fmt.Sprintf("%06d", number)
@@ -26,7 +28,8 @@ func Name(digits string, number int) string {
 	return "bin" + digits + ".png"
 }
 
-// Set is a folder of masks that are being written. It is used by one goroutine; New starts its writers, and Close ends them.
+// Set is a folder of masks that are being written. It is used by one goroutine; New starts its
+// writers, and Close ends them.
 type Set struct {
 	Before int // masks that were in the folder when it was opened
 
@@ -49,7 +52,8 @@ type job struct {
 	done          chan struct{} // closed when coded is there
 }
 
-// New makes the folder if it is not there. Files of the same names are replaced; others stay, also masks of another recording, which Before counts.
+// New makes the folder if it is not there. Files of the same names are replaced; others stay, also
+// masks of another recording, which Before counts.
 func New(dir string) (*Set, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make the folder of masks: %w", err)
@@ -76,8 +80,9 @@ func before(entries []os.DirEntry) (n int) {
 	return n
 }
 
-// Put writes a mask of width x height bytes, which may be used again afterwards. It waits while all writers are busy, and
-// returns an error as soon as one of them had one; Close then returns the same.
+// Put writes a mask of width x height bytes, which may be used again afterwards. It waits while all
+// writers are busy, and returns an error as soon as one of them had one; Close then returns the
+// same.
 func (s *Set) Put(name string, mask []byte, width, height int) error {
 	j := &job{name: name, width: width, height: height, done: make(chan struct{})}
 	if p := s.last; p != nil && p.width == width && p.height == height && bytes.Equal(p.pix, mask) {

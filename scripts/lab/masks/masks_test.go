@@ -33,7 +33,8 @@ func random(r *rand.Rand, w, h int) []byte {
 	return m
 }
 
-// What is written is what the standard decoder reads: size, depth, every pixel. The mask may be used again at once.
+// What is written is what the standard decoder reads: size, depth, every pixel. The mask may be
+// used again at once.
 func TestMasksComeBack(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	dir := filepath.Join(t.TempDir(), "new", "masks")
@@ -108,7 +109,8 @@ func BenchmarkEncode(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(mask)))
 			for b.Loop() {
-				if err := e.Encode(discard{}, &image.Gray{Pix: mask, Stride: size.X, Rect: image.Rectangle{Max: size}}); err != nil {
+				if err := e.Encode(discard{}, &image.Gray{Pix: mask, Stride: size.X,
+					Rect: image.Rectangle{Max: size}}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -9,11 +9,14 @@ import (
 	"vmsbridge/scripts/lab/contour"
 )
 
-// finePixels is how many pixels of a picture outlines are drawn in, at most: 720x576. Those of larger pictures are scaled up.
+// finePixels is how many pixels of a picture outlines are drawn in, at most: 720x576. Those of
+// larger pictures are scaled up.
 const finePixels = 720 * 576
 
-// Pictures that are further apart than rare are told to the detector of masks as if they were no further apart than rarely: what drives past is in two or three of them, and a detector
-// that waits to see something move for some tenths of a second, or begins anew after a long pause, would have no masks of it at all.
+// Pictures that are further apart than rare are told to the detector of masks as if they were no
+// further apart than rarely: what drives past is in two or three of them, and a detector that waits
+// to see something move for some tenths of a second, or begins anew after a long pause, would have
+// no masks of it at all.
 const (
 	rare   = 350 * time.Millisecond
 	rarely = 100 * time.Millisecond
@@ -51,7 +54,8 @@ func NewOutlines(c motion.Config) (*Outlines, error) {
 // Look makes the mask of a picture, which is shown at a time since the first.
 func (o *Outlines) Look(m planar.Image, at time.Duration) {
 	width, height := planar.Fit(m.Width, m.Height, sight.LumaPixels)
-	reduced := motion.Picture{Luma: planar.Luma(m, width, height), Width: width, Height: height, Stride: width, Time: epoch.Add(at)}
+	reduced := motion.Picture{Luma: planar.Luma(m, width, height), Width: width, Height: height, Stride: width,
+		Time: epoch.Add(at)}
 	o.clock, o.seen = o.clock.Add(told(reduced.Time.Sub(o.seen))), reduced.Time
 	reduced.Time = o.clock
 	o.detector.Step(reduced)
@@ -61,11 +65,13 @@ func (o *Outlines) Look(m planar.Image, at time.Duration) {
 	}
 	o.detector.ActivityMask(o.seeds, o.width, o.height)
 	dx, dy := o.detector.Shake()
-	o.contour.Trace(contour.Picture{Luma: planar.Luma(m, o.width, o.height), Width: o.width, Height: o.height, Stride: o.width, Time: reduced.Time,
+	o.contour.Trace(contour.Picture{Luma: planar.Luma(m, o.width, o.height), Width: o.width, Height: o.height,
+		Stride: o.width, Time: reduced.Time,
 		ShiftX: dx * float64(o.width), ShiftY: dy * float64(o.height)}, o.seeds, o.mask)
 }
 
-// Write scales the newest mask to a size, row after row into dst, which has room: 255 where most of what a pixel lies between is marked, 0 elsewhere.
+// Write scales the newest mask to a size, row after row into dst, which has room: 255 where most of
+// what a pixel lies between is marked, 0 elsewhere.
 func (o *Outlines) Write(dst []byte, width, height int) {
 	if width == o.width && height == o.height {
 		copy(dst, o.mask)

@@ -26,8 +26,8 @@ var room, stripes = func() (r [width * height]byte, s [120]byte) {
 	return r, s
 }()
 
-// walk draws picture i of a textured room, through which a bright thing of 60x160 pixels goes from picture from on, 200
-// pixels a second, at the rate.
+// walk draws picture i of a textured room, through which a bright thing of 60x160 pixels goes from
+// picture from on, 200 pixels a second, at the rate.
 func walk(i, from int, rate float64) planar.Plane {
 	p := planar.NewPlane(width, height)
 	copy(p.Pix, room[:])
@@ -45,14 +45,16 @@ func walk(i, from int, rate float64) planar.Plane {
 // Every picture has a mask of its own.
 func TestMasks(t *testing.T) {
 	if harness.Race {
-		t.Skip("drawing outlines takes minutes under the race detector: run go test ./masks without -race, as scripts/test does")
+		t.Skip("drawing outlines takes minutes under the race detector: run go test ./masks without -race, as " +
+			"scripts/test does")
 	}
 	w, err := NewOutlines(motion.Config{})
 	require.NoError(t, err)
 	mask := make([]byte, width*height)
 	hits := 0
 	for i := range 25 * 9 {
-		w.Look(planar.Image{Width: width, Height: height, FullRange: true, Y: walk(i, 100, 25)}, time.Duration(i)*40*time.Millisecond)
+		w.Look(planar.Image{Width: width, Height: height, FullRange: true, Y: walk(i, 100, 25)},
+			time.Duration(i)*40*time.Millisecond)
 		w.Write(mask, width, height)
 		count, inside := bytes.Count(mask, []byte{255}), 0
 		require.Equal(t, len(mask), count+bytes.Count(mask, []byte{0}))
@@ -73,7 +75,8 @@ func TestMasks(t *testing.T) {
 	require.Equal(t, 39, hits)
 }
 
-// A mask is as good in the size of the picture as in that in which it is worked out, whatever the sizes, and keeps its place.
+// A mask is as good in the size of the picture as in that in which it is worked out, whatever the
+// sizes, and keeps its place.
 func TestOutlinesAreScaled(t *testing.T) {
 	o := &Outlines{width: 40, height: 30, mask: make([]byte, 40*30)}
 	for i := range o.mask {
@@ -97,10 +100,12 @@ func TestOutlinesAreScaled(t *testing.T) {
 	}
 }
 
-// Pictures larger than those in which outlines are drawn have masks that end where the thing does, to some pixels.
+// Pictures larger than those in which outlines are drawn have masks that end where the thing does,
+// to some pixels.
 func TestMasksOfLargePictures(t *testing.T) {
 	if harness.Race {
-		t.Skip("drawing outlines takes minutes under the race detector: run go test ./masks without -race, as scripts/test does")
+		t.Skip("drawing outlines takes minutes under the race detector: run go test ./masks without -race, as " +
+			"scripts/test does")
 	}
 	const times = 2
 	w, err := NewOutlines(motion.Config{})
@@ -111,7 +116,8 @@ func TestMasksOfLargePictures(t *testing.T) {
 		for k := range large.Pix[:large.Stride*large.Height] {
 			large.Pix[k] = small.Pix[k/large.Stride/times*small.Stride+min(width-1, k%large.Stride/times)]
 		}
-		w.Look(planar.Image{Width: times * width, Height: times * height, FullRange: true, Y: large}, time.Duration(i)*100*time.Millisecond)
+		w.Look(planar.Image{Width: times * width, Height: times * height, FullRange: true, Y: large},
+			time.Duration(i)*100*time.Millisecond)
 		w.Write(mask, times*width, times*height)
 		if x0 := (i-40)*20 - 60; i >= 50 && x0+60 <= width {
 			wrong := 0
@@ -126,10 +132,12 @@ func TestMasksOfLargePictures(t *testing.T) {
 	}
 }
 
-// Pictures of which there is one in some seconds have masks all the same, and those of a camera that is looked at as usual do not depend on it.
+// Pictures of which there is one in some seconds have masks all the same, and those of a camera
+// that is looked at as usual do not depend on it.
 func TestMasksOfRarePictures(t *testing.T) {
 	if harness.Race {
-		t.Skip("drawing outlines takes minutes under the race detector: run go test ./masks without -race, as scripts/test does")
+		t.Skip("drawing outlines takes minutes under the race detector: run go test ./masks without -race, as " +
+			"scripts/test does")
 	}
 	for _, every := range []time.Duration{time.Second, 5 * time.Second, 20 * time.Second} {
 		w, err := NewOutlines(motion.Config{})

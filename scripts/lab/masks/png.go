@@ -8,9 +8,9 @@ import (
 	"hash/crc32"
 )
 
-// encoder codes masks as PNG (ISO/IEC 15948): 8-bit gray, no filter, the fastest compression. image/png chooses a filter for
-// each row, which takes up to eight times as long and makes pictures of two values hardly smaller. The zero value is ready; not
-// safe for concurrent use.
+// encoder codes masks as PNG (ISO/IEC 15948): 8-bit gray, no filter, the fastest compression.
+// image/png chooses a filter for each row, which takes up to eight times as long and makes pictures
+// of two values hardly smaller. The zero value is ready; not safe for concurrent use.
 type encoder struct {
 	raw []byte
 	z   *zlib.Writer

@@ -27,8 +27,9 @@ type source struct {
 	scale bool         // to the wanted size and rate
 }
 
-// encode runs ffmpeg. Its tee muxer writes the elementary stream, and beside it a table of its packets with times and sizes
-// (framecrc), so that the pictures need not be found in the stream again.
+// encode runs ffmpeg. Its tee muxer writes the elementary stream, and beside it a table of its
+// packets with times and sizes (framecrc), so that the pictures need not be found in the stream
+// again.
 func (m *Movie) encode(ctx context.Context, o Options, src source) error {
 	program, err := o.program()
 	if err != nil {
@@ -103,11 +104,13 @@ func encoder(o Options, rate int) []string {
 	}
 	switch o.Codec {
 	case H264:
-		return append(quality, "-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p", "-g", g, "-keyint_min", g,
+		return append(quality, "-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p", "-g", g, "-keyint_min",
+			g,
 			"-sc_threshold", "0", "-bf", b, "-x264-params", "b-adapt=0:open-gop=0:force-cfr=1")
 	case H265:
 		return append(quality, "-c:v", "libx265", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-x265-params",
-			"log-level=error:info=0:scenecut=0:open-gop=0:repeat-headers=1:b-adapt=0:keyint="+g+":min-keyint="+g+":bframes="+b)
+			"log-level=error:info=0:scenecut=0:open-gop=0:repeat-headers=1:b-adapt=0:keyint="+g+":min-keyint="+g+
+				":bframes="+b)
 	default: // only the standard Huffman tables can be sent by RTP
 		return []string{"-c:v", "mjpeg", "-huffman", "default", "-q:v", "4", "-pix_fmt", "yuvj420p"}
 	}
@@ -145,7 +148,8 @@ func (m *Movie) load(raw, index string) error {
 		return fmt.Errorf("read encoded stream: %w", err)
 	}
 	if len(stream) > maxBytes {
-		return fmt.Errorf("read encoded stream: %d bytes are more than camsim keeps in memory; use a shorter clip", len(stream))
+		return fmt.Errorf("read encoded stream: %d bytes are more than camsim keeps in memory; use a shorter clip",
+			len(stream))
 	}
 	table, err := os.ReadFile(index)
 	if err != nil {
@@ -154,8 +158,9 @@ func (m *Movie) load(raw, index string) error {
 	return m.parse(stream, table)
 }
 
-// parse divides the stream by the table. Lines of the table are "stream, dts, pts, duration, size, crc[, F=flags]…"; before
-// them stand "#tb 0: 1/10" and "#dimensions 0: 640x360". Times count from the first shown picture.
+// parse divides the stream by the table. Lines of the table are "stream, dts, pts, duration, size,
+// crc[, F=flags]…"; before them stand "#tb 0: 1/10" and "#dimensions 0: 640x360". Times count from
+// the first shown picture.
 func (m *Movie) parse(stream, table []byte) error {
 	num, den := 1, 0
 	var times []int
@@ -195,12 +200,14 @@ func (m *Movie) parse(stream, table []byte) error {
 		return fmt.Errorf("read table of packets: %w", err)
 	}
 	if len(m.Units) < 2 || !m.Units[0].Key || den <= 0 || num <= 0 {
-		return errors.New("encode: the result has no pictures, or does not start with a keyframe; is there video in the clip?")
+		return errors.New("encode: the result has no pictures, or does not start with a keyframe; is there video in " +
+			"the clip?")
 	}
 	return m.order(times, float64(num)/float64(den))
 }
 
-// order numbers the pictures as they are shown. Clips with an uneven rate are played evenly at their mean rate.
+// order numbers the pictures as they are shown. Clips with an uneven rate are played evenly at
+// their mean rate.
 func (m *Movie) order(times []int, tick float64) error {
 	first, last := times[0], times[0]
 	for _, t := range times {
@@ -226,7 +233,8 @@ func (m *Movie) divide(b []byte) [][]byte {
 	}
 	var out [][]byte
 	for part := range bytes.SplitSeq(b, []byte{0, 0, 1}) {
-		part = bytes.TrimRight(part, "\x00") // the zero of a four-byte start code, or padding; a NAL unit never ends in 0
+		// the zero of a four-byte start code, or padding; a NAL unit never ends in 0
+		part = bytes.TrimRight(part, "\x00")
 		if len(part) > 0 {
 			out = append(out, part)
 		}

@@ -1,8 +1,10 @@
-// Package movie encodes a scene or a clip once, into memory, so that camsim can play it for ever at next to no cost.
+// Package movie encodes a scene or a clip once, into memory, so that camsim can play it for ever at
+// next to no cost.
 //
-// H.264 and H.265 are encoded by ffmpeg as a child process; drawn MJPEG by image/jpeg. The pictures keep their order of
-// decoding and their order of showing, so that B-frames reach the network as a camera sends them. A movie starts with a
-// keyframe and is a whole number of pictures long: played in a loop its timestamps simply go on.
+// H.264 and H.265 are encoded by ffmpeg as a child process; drawn MJPEG by image/jpeg. The pictures
+// keep their order of decoding and their order of showing, so that B-frames reach the network as a
+// camera sends them. A movie starts with a keyframe and is a whole number of pictures long: played
+// in a loop its timestamps simply go on.
 //
 //	s, _ := scene.New("person", scene.Options{Width: 640, Height: 360, Rate: 10})
 //	m, err := movie.FromScene(ctx, s, movie.Options{Codec: movie.H264, GOP: 20})
@@ -60,7 +62,8 @@ func (m *Movie) Loop() time.Duration {
 	return time.Duration(len(m.Units)) * time.Second / time.Duration(m.Rate)
 }
 
-// ParameterSets returns the first NAL units of the given types (H.264: 7, 8; H.265: 32, 33, 34), nil where one is missing.
+// ParameterSets returns the first NAL units of the given types (H.264: 7, 8; H.265: 32, 33, 34),
+// nil where one is missing.
 func (m *Movie) ParameterSets(types ...byte) [][]byte {
 	out := make([][]byte, len(types))
 	for i, typ := range types {
@@ -85,7 +88,8 @@ func (o Options) check(width, height int) error {
 	case o.Codec != H264 && o.Codec != H265 && o.Codec != MJPEG:
 		return fmt.Errorf("encode as %q: the codec must be h264, h265 or mjpeg", o.Codec)
 	case o.Codec == MJPEG && (width%8 != 0 || height%8 != 0 || width > 2040 || height > 2040):
-		return fmt.Errorf("encode %dx%d as mjpeg: RTP carries JPEG only up to 2040x2040 and in multiples of 8", width, height)
+		return fmt.Errorf("encode %dx%d as mjpeg: RTP carries JPEG only up to 2040x2040 and in multiples of 8", width,
+			height)
 	case o.GOP < 0 || o.Bitrate < 0 || o.BFrames < 0 || o.BFrames > 3:
 		return errors.New("encode: GOP and bit rate must not be negative, and B-frames 0 to 3")
 	case o.Codec == MJPEG && o.BFrames > 0:
@@ -105,7 +109,8 @@ func FromScene(ctx context.Context, s *scene.Scene, o Options) (*Movie, error) {
 		return m, m.drawJPEG(ctx, s)
 	}
 	return m, m.encode(ctx, o, source{
-		args: []string{"-f", "rawvideo", "-pix_fmt", "yuv420p", "-video_size", fmt.Sprintf("%dx%d", w, h), "-framerate", fmt.Sprint(s.Rate()), "-i", "pipe:0"},
+		args: []string{"-f", "rawvideo", "-pix_fmt", "yuv420p", "-video_size", fmt.Sprintf("%dx%d", w, h), "-framerate",
+			fmt.Sprint(s.Rate()), "-i", "pipe:0"},
 		feed: s,
 	})
 }
@@ -119,7 +124,8 @@ func FromClip(ctx context.Context, path string, o Options) (*Movie, error) {
 	return m, m.encode(ctx, o, source{args: []string{"-i", path}, scale: true})
 }
 
-// drawJPEG encodes a scene in Go. image/jpeg writes the standard Huffman tables, the only ones that RTP carries.
+// drawJPEG encodes a scene in Go. image/jpeg writes the standard Huffman tables, the only ones that
+// RTP carries.
 func (m *Movie) drawJPEG(ctx context.Context, s *scene.Scene) error {
 	var full [256]byte // JPEG is full range
 	for i := range full {
@@ -150,7 +156,8 @@ func (m *Movie) drawJPEG(ctx context.Context, s *scene.Scene) error {
 type MissingError struct{ Program, Reason string }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("%s: %s. Install it (Debian, Ubuntu: sudo apt-get install ffmpeg), or use --codec mjpeg with a drawn scene, which needs nothing", e.Program, e.Reason)
+	return fmt.Sprintf("%s: %s. Install it (Debian, Ubuntu: sudo apt-get install ffmpeg), or use --codec mjpeg with "+
+		"a drawn scene, which needs nothing", e.Program, e.Reason)
 }
 
 func (o Options) program() (string, error) {

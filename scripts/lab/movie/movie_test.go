@@ -72,7 +72,8 @@ func TestFromScene(t *testing.T) {
 func TestFromClip(t *testing.T) {
 	needFFmpeg(t)
 	clip := filepath.Join(t.TempDir(), "clip.mp4")
-	out, err := exec.Command("ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25", "-frames:v", "50", "-c:v", "libx264", clip).CombinedOutput()
+	out, err := exec.Command("ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=25", "-frames:v",
+		"50", "-c:v", "libx264", clip).CombinedOutput()
 	require.NoError(t, err, string(out))
 	for _, codec := range []string{H264, H265, MJPEG} {
 		m, err := FromClip(t.Context(), clip, Options{Codec: codec, GOP: 25})

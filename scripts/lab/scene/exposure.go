@@ -4,7 +4,8 @@ import "math"
 
 const exposureStep = 0.05 // seconds
 
-// exposure is the camera's automatic exposure: it follows the brightness of the place, late and not quite.
+// exposure is the camera's automatic exposure: it follows the brightness of the place, late and not
+// quite.
 type exposure struct {
 	aim      float64 // mean of the picture, as a share of white
 	strength float64 // 0 is a fixed exposure, 1 corrects everything when it gets darker

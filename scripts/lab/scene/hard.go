@@ -38,7 +38,8 @@ func (s *Scene) far() {
 	}
 }
 
-// against is a grey level that differs from that of the place around (x, y) by at least d, to the darker side if there is room.
+// against is a grey level that differs from that of the place around (x, y) by at least d, to the
+// darker side if there is room.
 func (s *Scene) against(x, y, d float64) float64 {
 	level := s.levelAt(x, y)
 	if level-d > 15 {
@@ -74,7 +75,8 @@ func (s *Scene) levelAt(x, y float64) float64 {
 func (s *Scene) passing() {
 	for t := s.between(6, 9); t < s.loop.Seconds()-5; t += s.between(6, 12) {
 		tone := func(low, high float64) figure.Tone { g := s.between(low, high); return figure.Tone{Day: g, Infra: g} }
-		car := figure.Car{Body: tone(20, 225), Glass: tone(20, 60), Wheels: tone(12, 30), Van: s.r.IntN(3) == 0, Seed: s.between(0, 99)}
+		car := figure.Car{Body: tone(20, 225), Glass: tone(20, 60), Wheels: tone(12, 30), Van: s.r.IntN(3) == 0,
+			Seed: s.between(0, 99)}
 		if s.weights[plate.Infrared] > 0 || s.weights[0] < 0.15 {
 			car.Lamps = 1
 		}
@@ -84,14 +86,15 @@ func (s *Scene) passing() {
 		}
 		const seconds = 0.3
 		from := t
-		s.actors = append(s.actors, &actor{from: from, to: from + seconds, draw: func(t float64, target *figure.Target) {
-			u := 0.06 + (t-from)/seconds*0.94
-			x := u * (1 + long)
-			if facing < 0 {
-				x = 1 - x
-			}
-			car.Draw(target, x, foot, long, facing)
-		}})
+		s.actors = append(s.actors, &actor{from: from, to: from + seconds,
+			draw: func(t float64, target *figure.Target) {
+				u := 0.06 + (t-from)/seconds*0.94
+				x := u * (1 + long)
+				if facing < 0 {
+					x = 1 - x
+				}
+				car.Draw(target, x, foot, long, facing)
+			}})
 	}
 }
 
@@ -100,19 +103,21 @@ func (s *Scene) faint() {
 	aspect := float64(s.o.Width) / float64(s.o.Height)
 	for t := s.between(6, 9); t < s.loop.Seconds()-10; t += s.between(6, 10) {
 		tall, feet := s.between(0.35, 0.8), s.between(0.75, 1)
-		w := way{cadence: 0.9, legs: []leg{{from: t, x0: -0.2 * tall, x1: -0.2 * tall, y0: feet, y1: feet, tall0: tall, tall1: tall}}}
+		w := way{cadence: 0.9, legs: []leg{{from: t, x0: -0.2 * tall, x1: -0.2 * tall, y0: feet, y1: feet, tall0: tall,
+			tall1: tall}}}
 		w.add(1+0.2*tall, feet, tall, s.between(0.6, 0.9), aspect)
 		w.legs = w.legs[1:]
 		sign := 8.0
 		if s.r.IntN(2) == 0 {
 			sign = -8
 		}
-		s.actors = append(s.actors, &actor{from: w.from(), to: min(w.to(), s.loop.Seconds()), moves: w.moves, draw: func(t float64, target *figure.Target) {
-			p := w.pose(t)
-			g := s.levelAt(p.X, p.Feet-0.3*tall) + sign
-			look := figure.Plain(figure.Tone{Day: g, Infra: g})
-			look.Draw(target, p)
-		}})
+		s.actors = append(s.actors, &actor{from: w.from(), to: min(w.to(), s.loop.Seconds()), moves: w.moves,
+			draw: func(t float64, target *figure.Target) {
+				p := w.pose(t)
+				g := s.levelAt(p.X, p.Feet-0.3*tall) + sign
+				look := figure.Plain(figure.Tone{Day: g, Infra: g})
+				look.Draw(target, p)
+			}})
 		t = w.to()
 	}
 }

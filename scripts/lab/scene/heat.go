@@ -13,7 +13,8 @@ const (
 // waver is by how much hot air moves each place of the picture, in widths of it.
 type waver [waverHigh + 1][waverWide + 1][2]float64
 
-// heat is the air over hot ground, through which the camera looks from afar: everything wavers, each place on its own, and is now sharp, now soft.
+// heat is the air over hot ground, through which the camera looks from afar: everything wavers,
+// each place on its own, and is now sharp, now soft.
 func (s *Scene) heat() {
 	strong, fine, fast, seed := s.between(0.001, 0.0035), s.between(5, 12), s.between(4, 9), s.between(0, 99)
 	var field waver
@@ -21,7 +22,8 @@ func (s *Scene) heat() {
 		for j := range field {
 			for i := range field[j] {
 				x, y := fine*float64(i)/waverWide, fine*float64(j)/waverHigh
-				field[j][i] = [2]float64{strong * plate.Noise(x+seed, y-fast*t), 0.7 * strong * plate.Noise(x-seed, y+40-fast*t)}
+				field[j][i] = [2]float64{strong * plate.Noise(x+seed, y-fast*t),
+					0.7 * strong * plate.Noise(x-seed, y+40-fast*t)}
 			}
 		}
 		f.waver = &field
@@ -50,7 +52,8 @@ func (v *waver) bend(dst, src []uint16, w, h int) {
 			a, b := uint64((sx-float64(ix))*256), uint64((sy-float64(iy))*256)
 			up, low := src[at(iy-1024, h)*w:][:w], src[at(iy-1023, h)*w:][:w]
 			left, right := at(ix-1024, w), at(ix-1023, w)
-			dst[y*w+x] = uint16(((uint64(up[left])*(256-a)+uint64(up[right])*a)*(256-b) + (uint64(low[left])*(256-a)+uint64(low[right])*a)*b) >> 16)
+			dst[y*w+x] = uint16(((uint64(up[left])*(256-a)+uint64(up[right])*a)*(256-b) +
+				(uint64(low[left])*(256-a)+uint64(low[right])*a)*b) >> 16)
 		}
 	}
 }

@@ -7,7 +7,8 @@ import (
 	"vmsbridge/scripts/lab/scene/plate"
 )
 
-// times draws when something happens, with pauses between low and high seconds, from a first time on.
+// times draws when something happens, with pauses between low and high seconds, from a first time
+// on.
 func (s *Scene) times(first, low, high float64) []float64 {
 	var at []float64
 	for t := first; t < s.loop.Seconds()-2; t += s.between(low, high) {
@@ -31,7 +32,8 @@ func smooth(x float64) float64 {
 	return x * x * (3 - 2*x)
 }
 
-// lightSwitch switches the lamps off and on. With a place of its own it is the loop that always was: dark from 10 s to 20 s.
+// lightSwitch switches the lamps off and on. With a place of its own it is the loop that always
+// was: dark from 10 s to 20 s.
 func (s *Scene) lightSwitch() {
 	if s.name == "light-switch" && s.o.Length == 0 {
 		s.light = append(s.light, func(t float64, f *frame) {
@@ -102,7 +104,8 @@ func (s *Scene) dimmer() {
 	})
 }
 
-// infrared changes between day and night: it dims, the filter clicks, the lamp goes on, the exposure settles.
+// infrared changes between day and night: it dims, the filter clicks, the lamp goes on, the
+// exposure settles.
 func (s *Scene) infrared() {
 	at := s.times(s.between(5, 9), 9, 24)
 	strong, rest, soft := s.between(0.6, 1.3), s.between(0.02, 0.15), s.between(0.0005, 0.002)
@@ -132,8 +135,9 @@ func (s *Scene) infrared() {
 	})
 }
 
-// clouds pass before the sun. Their shadows are larger than most views, and as soft as the sun is wide: seen from a cloud it
-// lights meters of the ground half. What drifts over the picture is an edge that takes a part of it, or all of it.
+// clouds pass before the sun. Their shadows are larger than most views, and as soft as the sun is
+// wide: seen from a cloud it lights meters of the ground half. What drifts over the picture is an
+// edge that takes a part of it, or all of it.
 func (s *Scene) clouds() {
 	s.weights[plate.Sky], s.weights[plate.Lamp] = s.between(0.3, 0.6), s.between(0.8, 1.4)
 	size := s.between(0.8, 4)                    // of a cloud, in widths of the picture
@@ -157,7 +161,8 @@ func (s *Scene) clouds() {
 	})
 }
 
-// beam is the light of a pair of headlights on what it meets: two soft lobes, cut off above, perhaps through the bars of a window.
+// beam is the light of a pair of headlights on what it meets: two soft lobes, cut off above,
+// perhaps through the bars of a window.
 type beam struct {
 	x, y, rx, ry, strong float64
 	bars                 float64 // across the beam, 0 for none
@@ -223,17 +228,20 @@ func (s *Scene) headlights() {
 			if u := (t - p.from) / p.long; u > 0 && u < 1 {
 				k := u * u * (1.6 - 0.6*u) // faster when near
 				fade := smooth(u*6) * smooth((1-u)*5)
-				f.beams = append(f.beams, beam{x: p.x0 + (p.x1-p.x0)*k, y: p.y0 + (p.y1-p.y0)*k, rx: p.rx * (0.6 + 0.8*k), ry: p.ry * (0.6 + 0.8*k),
+				f.beams = append(f.beams, beam{x: p.x0 + (p.x1-p.x0)*k, y: p.y0 + (p.y1-p.y0)*k,
+					rx: p.rx * (0.6 + 0.8*k), ry: p.ry * (0.6 + 0.8*k),
 					strong: p.strong * fade * s.base0(), bars: p.bars, phase: 3 * k})
 			}
 		}
 	})
 }
 
-// base0 is how bright the lights of the place are together: a beam is as strong as seen against them.
+// base0 is how bright the lights of the place are together: a beam is as strong as seen against
+// them.
 func (s *Scene) base0() float64 { return 0.3 + 2*(s.weights[0]+s.weights[1]+s.weights[2]) }
 
-// flicker lets the lamps beat with the shutter: bands that wander over the picture, or all of it pulses.
+// flicker lets the lamps beat with the shutter: bands that wander over the picture, or all of it
+// pulses.
 func (s *Scene) flicker() {
 	depth, bands, speed := s.between(0.03, 0.2), s.between(0.3, 3), s.between(0.2, 4)
 	rows := make([]float64, s.o.Height)

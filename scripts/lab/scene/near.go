@@ -6,8 +6,8 @@ import (
 	"vmsbridge/scripts/lab/scene/figure"
 )
 
-// nearing lets people walk up to the camera, one after another, look into it for some seconds, and leave: they hide up to half of the view,
-// and move all the time.
+// nearing lets people walk up to the camera, one after another, look into it for some seconds, and
+// leave: they hide up to half of the view, and move all the time.
 func (s *Scene) nearing() {
 	aspect := float64(s.o.Width) / float64(s.o.Height)
 	for t := s.between(6, 12); t < s.loop.Seconds()-16; t += s.between(6, 20) {
@@ -20,7 +20,8 @@ func (s *Scene) nearing() {
 		if s.r.IntN(2) == 0 {
 			out = 1 + edge
 		}
-		w := way{cadence: s.between(0.8, 1.1), lean: s.between(-1, 1), legs: []leg{{from: t, x0: in, x1: in, y0: feet, y1: feet, tall0: tall, tall1: tall}}}
+		w := way{cadence: s.between(0.8, 1.1), lean: s.between(-1, 1),
+			legs: []leg{{from: t, x0: in, x1: in, y0: feet, y1: feet, tall0: tall, tall1: tall}}}
 		x, head := s.between(0.3, 0.7), s.between(0.05, 0.25)
 		w.add(s.between(0.3, 0.7), feet, tall, s.between(0.65, 0.95), aspect)
 		w.add(x, head+near, near, s.between(0.7, 1.2), aspect)

@@ -7,7 +7,8 @@ import (
 	"vmsbridge/scripts/lab/scene/plate"
 )
 
-// settle chooses the place, its light and the camera from the seed, as far as the parts leave it open.
+// settle chooses the place, its light and the camera from the seed, as far as the parts leave it
+// open.
 func (s *Scene) settle(names []string) error {
 	kinds, seed := []string{"office", "corridor", "warehouse", "yard", "street", "parking"}, s.o.Seed
 	dark := false
@@ -31,7 +32,8 @@ func (s *Scene) settle(names []string) error {
 		kind, seed = "office", 5
 	}
 	var err error
-	s.place, err = plate.New(kind, plate.Options{Width: s.o.Width, Height: s.o.Height, Seed: seed, Tree: slices.Contains(names, "tree")})
+	s.place, err = plate.New(kind, plate.Options{Width: s.o.Width, Height: s.o.Height, Seed: seed,
+		Tree: slices.Contains(names, "tree")})
 	if err != nil {
 		return err
 	}
@@ -46,7 +48,8 @@ func (s *Scene) settle(names []string) error {
 		s.camera.Quality, s.camera.GOP = s.between(2, 7), int(s.between(1, 4)*float64(s.o.Rate))
 	}
 	if classic {
-		s.weights, s.camera.Noise, s.camera.Grain, s.camera.Smear, s.camera.Quality = [3]float64{0.7, 0.9, 0}, 2, 0.4, 0, 0
+		s.weights, s.camera.Noise, s.camera.Grain, s.camera.Smear, s.camera.Quality = [3]float64{0.7, 0.9, 0}, 2, 0.4,
+			0, 0
 		s.camera.Gamma, s.camera.Contrast = 0.45, 0.2
 		s.exposure = exposure{aim: 0.26}
 	}

@@ -1,10 +1,10 @@
-// Package scene draws what camsim's cameras see: places in which things move and rest at known times, in all the light and
-// weather that cameras meet.
+// Package scene draws what camsim's cameras see: places in which things move and rest at known
+// times, in all the light and weather that cameras meet.
 //
-// A scene is a loop of pictures. Its times and shapes are fractions of the loop and of the picture, so that the same scene
-// drawn in two sizes, or at two rates, shows the same thing at the same moment: camsim's main stream and substream do. The
-// same seed draws the same pixels. The truth, which pictures hold motion, is known exactly and can be compared with what a
-// detector finds.
+// A scene is a loop of pictures. Its times and shapes are fractions of the loop and of the picture,
+// so that the same scene drawn in two sizes, or at two rates, shows the same thing at the same
+// moment: camsim's main stream and substream do. The same seed draws the same pixels. The truth,
+// which pictures hold motion, is known exactly and can be compared with what a detector finds.
 //
 //	s, err := scene.New("rain+walker", scene.Options{Width: 640, Height: 360, Rate: 10, Seed: 1})
 //	for i := range s.Len() {
@@ -12,9 +12,10 @@
 //		truth[i] = s.Moving(i)
 //	}
 //
-// A name joins parts with "+": places (yard), nuisances (rain), those who move (walker) and those who tamper (covered). What
-// reaches the camera is the sum of the lights (package plate), those who move (package figure) and what lies before the lens;
-// package lens makes the picture of it. Nothing here knows of codecs or networks; package movie encodes what is drawn.
+// A name joins parts with "+": places (yard), nuisances (rain), those who move (walker) and those
+// who tamper (covered). What reaches the camera is the sum of the lights (package plate), those who
+// move (package figure) and what lies before the lens; package lens makes the picture of it.
+// Nothing here knows of codecs or networks; package movie encodes what is drawn.
 package scene
 
 import (
@@ -37,13 +38,15 @@ type Options struct {
 	Length        time.Duration // of the loop, whole seconds; 0 is the scene's own
 }
 
-// Picture is planar YUV 4:2:0 in limited range (luma 16..235). Draw makes the planes if they do not fit.
+// Picture is planar YUV 4:2:0 in limited range (luma 16..235). Draw makes the planes if they do not
+// fit.
 type Picture struct {
 	Y, U, V []byte
 }
 
-// Scene is one loop of pictures. It is not safe for concurrent use. Pictures depend on those before, as noise reduction and
-// codecs do: drawn out of order, a picture is like that of a camera that was just switched on.
+// Scene is one loop of pictures. It is not safe for concurrent use. Pictures depend on those
+// before, as noise reduction and codecs do: drawn out of order, a picture is like that of a camera
+// that was just switched on.
 type Scene struct {
 	name string
 	o    Options
@@ -102,16 +105,19 @@ func New(name string, o Options) (*Scene, error) {
 	names := strings.Split(name, "+")
 	for _, n := range names {
 		if !slices.Contains(Names(), n) {
-			return nil, fmt.Errorf("draw scene %q: there is no such scene as %q; there are %s, and any of them joined with +", name, n, strings.Join(Names(), ", "))
+			return nil, fmt.Errorf("draw scene %q: there is no such scene as %q; there are %s, and any of them "+
+				"joined with +", name, n, strings.Join(Names(), ", "))
 		}
 	}
 	switch {
 	case o.Width < 64 || o.Height < 48 || o.Width%2 != 0 || o.Height%2 != 0 || o.Width*o.Height > 40_000_000:
-		return nil, fmt.Errorf("draw scene in %dx%d: width and height must be even, at least 64x48, and not above 40 megapixels", o.Width, o.Height)
+		return nil, fmt.Errorf("draw scene in %dx%d: width and height must be even, at least 64x48, and not above 40 "+
+			"megapixels", o.Width, o.Height)
 	case o.Rate < 1 || o.Rate > 120:
 		return nil, fmt.Errorf("draw scene at %d pictures per second: it must be 1 to 120", o.Rate)
 	case o.Length != 0 && (o.Length < 10*time.Second || o.Length > 24*time.Hour || o.Length%time.Second != 0):
-		return nil, fmt.Errorf("draw scene of %v: the loop must be whole seconds, at least 10 s and at most 24 h", o.Length)
+		return nil, fmt.Errorf("draw scene of %v: the loop must be whole seconds, at least 10 s and at most 24 h",
+			o.Length)
 	}
 	s := &Scene{name: name, o: o, loop: o.Length, r: rand.New(rand.NewPCG(o.Seed, 0x5ce4e))}
 	if s.loop == 0 {

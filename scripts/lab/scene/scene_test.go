@@ -51,7 +51,8 @@ func differ(a, b []byte, d int) float64 {
 	return float64(n) / float64(len(a))
 }
 
-// The truth is exact: pictures outside of the spans differ from the empty room by noise only, those inside by a figure.
+// The truth is exact: pictures outside of the spans differ from the empty room by noise only, those
+// inside by a figure.
 func TestTruthIsDrawn(t *testing.T) {
 	for _, size := range [][2]int{{640, 360}, {352, 288}, {176, 144}} {
 		if harness.Race && size[0] > 200 {
@@ -73,7 +74,8 @@ func TestTruthIsDrawn(t *testing.T) {
 	}
 }
 
-// Every part draws, alone and with someone walking, in all places; the same again with the same seed, and nothing overruns.
+// Every part draws, alone and with someone walking, in all places; the same again with the same
+// seed, and nothing overruns.
 func TestEveryPart(t *testing.T) {
 	for _, p := range parts() {
 		for _, name := range []string{p.name, p.name + "+walker"} {
@@ -99,7 +101,8 @@ func TestEveryPart(t *testing.T) {
 	}
 }
 
-// Someone who walks is seen where the truth says: in what the boxes enclose the picture differs from that of before.
+// Someone who walks is seen where the truth says: in what the boxes enclose the picture differs
+// from that of before.
 func TestBoxesEncloseWhatMoves(t *testing.T) {
 	for seed := range uint64(12) {
 		if harness.Race && seed > 1 {
@@ -164,7 +167,8 @@ func TestLight(t *testing.T) {
 
 // Each way to tamper shows in the picture when the truth says so.
 func TestTampering(t *testing.T) {
-	for name, reason := range map[string]string{"covered": "covered", "sprayed": "covered", "blinded": "blinded", "defocused": "defocused", "turned": "turned", "frozen": "frozen"} {
+	for name, reason := range map[string]string{"covered": "covered", "sprayed": "covered", "blinded": "blinded",
+		"defocused": "defocused", "turned": "turned", "frozen": "frozen"} {
 		for seed := range uint64(4) {
 			if harness.Race && seed > 0 {
 				break
@@ -195,7 +199,8 @@ func TestHelpNamesAll(t *testing.T) {
 
 // go test -run '^$' -bench Luma ./scene
 func BenchmarkLuma(b *testing.B) {
-	for _, name := range []string{"quiet", "walker", "clouds+walker", "rain+walker", "tree+walker", "night+walker", "keyframes+walker", "insects"} {
+	for _, name := range []string{"quiet", "walker", "clouds+walker", "rain+walker", "tree+walker", "night+walker",
+		"keyframes+walker", "insects"} {
 		b.Run(fmt.Sprintf("scene=%s/size=320x180", name), func(b *testing.B) {
 			s, err := New(name, Options{Width: 320, Height: 180, Rate: 10, Seed: 1})
 			require.NoError(b, err)

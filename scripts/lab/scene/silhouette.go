@@ -2,21 +2,25 @@ package scene
 
 import "vmsbridge/scripts/lab/scene/figure"
 
-// What Truth says of a pixel. The levels are those of the ground truth of CDnet 2014 (Y. Wang et al., CDnet 2014: an expanded change detection benchmark dataset).
+// What Truth says of a pixel. The levels are those of the ground truth of CDnet 2014 (Y. Wang et
+// al., CDnet 2014: an expanded change detection benchmark dataset).
 const (
 	TruthStill   = 0   // the place, and whatever only disturbs: leaves, rain, shadows
 	TruthUnknown = 170 // an edge, of which a pixel shows both, or what has stood there since the loop began
 	TruthMoving  = 255 // somebody or something that moves, or that moved and has not left since
 )
 
-// Below and above these parts of a pixel that a figure fills, of 65535, it is the place's, or the figure's.
+// Below and above these parts of a pixel that a figure fills, of 65535, it is the place's, or the
+// figure's.
 const (
 	fillsNone = 65535 * 5 / 100
 	fillsAll  = 65535 * 95 / 100
 )
 
-// Truth draws what picture i shows of those who move, pixel by pixel as the camera sees it: shaken and out of focus, if it is. dst is a whole plane in the scene's size. What lies before the
-// lens, such as rain, hides nothing; the light of the scene does not matter, so that a figure counts that cannot be seen in the dark. It draws on none of what Luma draws on.
+// Truth draws what picture i shows of those who move, pixel by pixel as the camera sees it: shaken
+// and out of focus, if it is. dst is a whole plane in the scene's size. What lies before the lens,
+// such as rain, hides nothing; the light of the scene does not matter, so that a figure counts that
+// cannot be seen in the dark. It draws on none of what Luma draws on.
 func (s *Scene) Truth(i int, dst []byte) {
 	number, t := i%s.Len(), s.seconds(i)
 	if s.fills == nil {

@@ -22,7 +22,8 @@ func truthOf(t testing.TB, s *Scene, i int) (truth []byte, of map[byte]int) {
 	return truth, of
 }
 
-// What is true of the pixels is what is drawn: someone is where a picture differs clearly from the empty place, and only there, but for the shadow.
+// What is true of the pixels is what is drawn: someone is where a picture differs clearly from the
+// empty place, and only there, but for the shadow.
 func TestTruthOfPixels(t *testing.T) {
 	s, err := New("person", Options{Width: 320, Height: 180, Rate: 5, Seed: 3})
 	require.NoError(t, err)
@@ -59,7 +60,8 @@ func TestTruthOfPixels(t *testing.T) {
 	}
 }
 
-// Who stands after having come counts as before; what has stood there since the beginning is unknown until it moves.
+// Who stands after having come counts as before; what has stood there since the beginning is
+// unknown until it moves.
 func TestTruthOfWhatStands(t *testing.T) {
 	o := Options{Width: 320, Height: 180, Rate: 5, Seed: 2, Length: 30 * time.Second}
 	s, err := New("parks", o)

@@ -16,7 +16,8 @@ func (s *Scene) sits() {
 	if s.r.IntN(2) == 0 {
 		in, out = out, in
 	}
-	w := way{cadence: 0.95, shadow: s.between(0, 0.4), lean: s.between(-1, 1), legs: []leg{{from: from, x0: in, x1: in, y0: feet, y1: feet, tall0: tall, tall1: tall}}}
+	w := way{cadence: 0.95, shadow: s.between(0, 0.4), lean: s.between(-1, 1),
+		legs: []leg{{from: from, x0: in, x1: in, y0: feet, y1: feet, tall0: tall, tall1: tall}}}
 	w.add(seat, feet, tall, speed, aspect)
 	w.stand(max(3, leave-w.to()))
 	w.legs[len(w.legs)-1].sits = true

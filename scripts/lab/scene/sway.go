@@ -46,17 +46,20 @@ func (s *Scene) tree() {
 				sx := float64(x) - base - branch*columns[x] - 0.45*g*patch
 				sy := float64(y) - 0.25*g*patch
 				ix, iy := int(math.Floor(sx)), int(math.Floor(sy))
-				if ix < layer.Left || iy < layer.Top || ix+1 >= min(w, layer.Right+1) || iy+1 >= min(h, layer.Bottom+1) {
+				if ix < layer.Left || iy < layer.Top || ix+1 >= min(w, layer.Right+1) ||
+					iy+1 >= min(h, layer.Bottom+1) {
 					continue
 				}
 				k := iy*w + ix
 				u, v := uint64((sx-float64(ix))*16), uint64((sy-float64(iy))*16)
-				a, b, c, d := (16-u)*(16-v)*uint64(layer.Alpha[k]), u*(16-v)*uint64(layer.Alpha[k+1]), (16-u)*v*uint64(layer.Alpha[k+w]), u*v*uint64(layer.Alpha[k+w+1])
+				a, b, c, d := (16-u)*(16-v)*uint64(layer.Alpha[k]), u*(16-v)*uint64(layer.Alpha[k+1]),
+					(16-u)*v*uint64(layer.Alpha[k+w]), u*v*uint64(layer.Alpha[k+w+1])
 				alpha := a + b + c + d // of 255*256
 				if alpha == 0 {
 					continue
 				}
-				level := (a*uint64(reflects[k]) + b*uint64(reflects[k+1]) + c*uint64(reflects[k+w]) + d*uint64(reflects[k+w+1])) / alpha
+				level := (a*uint64(reflects[k]) + b*uint64(reflects[k+1]) + c*uint64(reflects[k+w]) +
+					d*uint64(reflects[k+w+1])) / alpha
 				level = level * light[min(gridWide, x*gridWide/w)] >> 12
 				p := &s.pix[y*w+x]
 				*p = uint16(min(65535, (uint64(*p)*(255*256-alpha)+level*alpha)/(255*256)))
@@ -65,7 +68,8 @@ func (s *Scene) tree() {
 	})
 }
 
-// flutter is how leaves move in patches, worked out for every other pixel or so and interpolated in between.
+// flutter is how leaves move in patches, worked out for every other pixel or so and interpolated in
+// between.
 type flutter struct {
 	t, step  float64
 	row      int // of above
@@ -117,7 +121,8 @@ func (s *Scene) flag() {
 				if int(v*3)%2 == 1 {
 					tone = light
 				}
-				s.pix[y*s.o.Width+x] = uint16(min(65535, float64(plate.Linear(tone))*bright*s.lightAt(float64(x)/w, y0)))
+				s.pix[y*s.o.Width+x] = uint16(min(65535, float64(plate.Linear(tone))*bright*s.lightAt(float64(x)/w,
+					y0)))
 			}
 		}
 	})

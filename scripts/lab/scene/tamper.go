@@ -8,19 +8,22 @@ import (
 	"vmsbridge/scripts/lab/scene/plate"
 )
 
-// tampers notes the truth: from when it shows at all, from when the picture is spoilt, and until when.
+// tampers notes the truth: from when it shows at all, from when the picture is spoilt, and until
+// when.
 func (s *Scene) tampers(reason string, from, start, end float64) {
 	d := func(t float64) time.Duration { return time.Duration(t * float64(time.Second)) }
 	s.tamper = append(s.tamper, Tamper{reason, d(from), d(start), d(min(end, s.loop.Seconds()))})
 }
 
-// moment draws when the tampering begins and how long it lasts: at least 12 s, and to the end of a short loop.
+// moment draws when the tampering begins and how long it lasts: at least 12 s, and to the end of a
+// short loop.
 func (s *Scene) moment() (from, to float64) {
 	from = s.between(8, 12)
 	return from, max(from+12, s.loop.Seconds()-s.between(0, 10))
 }
 
-// veil covers the lens with something too near to be sharp. It comes from one side, and leaves a share open.
+// veil covers the lens with something too near to be sharp. It comes from one side, and leaves a
+// share open.
 func (s *Scene) veil(from, to, take, open, level float64) {
 	side := s.r.IntN(4)
 	seed := s.between(0, 99)
@@ -32,7 +35,8 @@ func (s *Scene) veil(from, to, take, open, level float64) {
 		}
 		w, h := s.o.Width, s.o.Height
 		ambient := level * f.whiteNow()
-		if opens := 1 + min(6, 0.15/level)*smooth((t-from-take)/1.5)*smooth((to-t)/0.5); level < 0.15 { // the exposure gropes for light
+		// the exposure gropes for light
+		if opens := 1 + min(6, 0.15/level)*smooth((t-from-take)/1.5)*smooth((to-t)/0.5); level < 0.15 {
 			f.gain *= opens
 			f.noise *= math.Sqrt(opens)
 		}
@@ -94,8 +98,8 @@ func (s *Scene) sprayed() {
 	s.tampers("covered", from, from+take*0.9, s.loop.Seconds())
 }
 
-// blinded is a lamp or a laser in the lens: a core, a halo, and an exposure that closes. However far it does, what the
-// lamp clips is white.
+// blinded is a lamp or a laser in the lens: a core, a halo, and an exposure that closes. However
+// far it does, what the lamp clips is white.
 func (s *Scene) blinded() {
 	from, to := s.moment()
 	take, x, y := s.between(0.1, 1), s.between(0.25, 0.75), s.between(0.25, 0.75)
@@ -114,7 +118,8 @@ func (s *Scene) blinded() {
 			for i := range w {
 				dx, dy := float64(i)/float64(w)-px, (float64(j)/float64(h)-py)*9/16
 				d2 := dx*dx + dy*dy
-				add := plate.White * k * (3*math.Exp(-d2/(core*core)) + halo*(0.6+0.4*math.Exp(-d2/0.3)) + 0.02/(d2+0.02))
+				add := plate.White * k * (3*math.Exp(-d2/(core*core)) + halo*(0.6+0.4*math.Exp(-d2/0.3)) +
+					0.02/(d2+0.02))
 				p := &s.pix[j*w+i]
 				*p = uint16(min(65535, float64(*p)*exposed+add))
 			}
@@ -142,7 +147,8 @@ func (s *Scene) turned() {
 	from, _ := s.moment()
 	take := s.between(0.4, 3)
 	kinds := plate.Kinds()
-	other, err := plate.New(kinds[s.r.IntN(len(kinds))], plate.Options{Width: s.o.Width, Height: s.o.Height, Seed: s.o.Seed + 1000})
+	other, err := plate.New(kinds[s.r.IntN(len(kinds))], plate.Options{Width: s.o.Width, Height: s.o.Height,
+		Seed: s.o.Seed + 1000})
 	if err != nil {
 		return
 	}
@@ -171,7 +177,8 @@ func (s *Scene) turned() {
 	s.tampers("turned", from, from+take, s.loop.Seconds())
 }
 
-// freezes repeats one picture, bit by bit, as a stuck encoder or a recording that is played to the line does.
+// freezes repeats one picture, bit by bit, as a stuck encoder or a recording that is played to the
+// line does.
 func (s *Scene) freezes() {
 	from, to := s.moment()
 	s.frozen = append(s.frozen, [2]float64{from, to})
@@ -191,17 +198,19 @@ func (s *Scene) isFrozen(t float64) bool {
 func (s *Scene) truck() {
 	from := s.between(7, 10)
 	stop, leave := from+s.between(2, 4), s.loop.Seconds()-s.between(5, 8)
-	car := figure.Car{Body: figure.Tone{Day: s.between(40, 220), Infra: 160}, Glass: figure.Tone{Day: 40, Infra: 30}, Wheels: figure.Tone{Day: 20, Infra: 30}, Van: true, Seed: s.between(0, 99)}
+	car := figure.Car{Body: figure.Tone{Day: s.between(40, 220), Infra: 160}, Glass: figure.Tone{Day: 40, Infra: 30},
+		Wheels: figure.Tone{Day: 20, Infra: 30}, Van: true, Seed: s.between(0, 99)}
 	nose := s.between(0.5, 0.75)
 	moves := func(t float64) bool { return t < stop || t > leave }
-	s.actors = append(s.actors, &actor{from: from, to: leave + 3, moves: moves, draw: func(t float64, target *figure.Target) {
-		x := nose * smooth((t-from)/(stop-from)/2) * 2
-		if t >= stop {
-			x = nose
-		}
-		if t > leave {
-			x = nose + (t-leave)*(t-leave)*0.5
-		}
-		car.Draw(target, x, 1.05, 1.1, 1)
-	}})
+	s.actors = append(s.actors, &actor{from: from, to: leave + 3, moves: moves,
+		draw: func(t float64, target *figure.Target) {
+			x := nose * smooth((t-from)/(stop-from)/2) * 2
+			if t >= stop {
+				x = nose
+			}
+			if t > leave {
+				x = nose + (t-leave)*(t-leave)*0.5
+			}
+			car.Draw(target, x, 1.05, 1.1, 1)
+		}})
 }

@@ -6,8 +6,9 @@ import (
 	"vmsbridge/scripts/lab/scene/plate"
 )
 
-// thermal makes the camera one that sees warmth: there is no light and no shadow, the place is flat and soft, its picture noisy, and who is warm shines and has a dark halo, which the
-// camera's own filter makes.
+// thermal makes the camera one that sees warmth: there is no light and no shadow, the place is flat
+// and soft, its picture noisy, and who is warm shines and has a dark halo, which the camera's own
+// filter makes.
 func (s *Scene) thermal() {
 	flat, level := s.between(0.15, 0.4), plate.Linear(s.between(50, 95))
 	for k := range s.place.Lights {

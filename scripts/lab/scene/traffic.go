@@ -8,7 +8,8 @@ import (
 
 const rushStep = 0.02 // seconds
 
-// rush is how far the cars of a lane have come, in seconds of their usual pace: they may have to wait.
+// rush is how far the cars of a lane have come, in seconds of their usual pace: they may have to
+// wait.
 type rush struct {
 	halt, waits float64 // from when on, and for how long; they stand from the beginning if halt is below 0
 	come        []float64
@@ -34,7 +35,8 @@ func (r *rush) at(t float64) float64 {
 	return r.come[i]*(1-u) + r.come[i+1]*u
 }
 
-// traffic is a road on which cars pass all the time: no picture is empty, not even the first, and now and then a lane waits.
+// traffic is a road on which cars pass all the time: no picture is empty, not even the first, and
+// now and then a lane waits.
 func (s *Scene) traffic() {
 	lanes := 2 + s.r.IntN(2)
 	top := max(0.5, s.place.Horizon+0.22)
@@ -78,11 +80,12 @@ func (s *Scene) drive(r *rush, x, foot, long, facing, speed float64) {
 	if from >= to {
 		return
 	}
-	s.actors = append(s.actors, &actor{from: max(0, from-0.1), to: to, moves: func(t float64) bool { return r.pace(t) > 0.02 }, draw: func(t float64, target *figure.Target) {
-		at := nose(t)
-		if facing < 0 {
-			at = 1 - at
-		}
-		car.Draw(target, at, foot, long, facing)
-	}})
+	s.actors = append(s.actors, &actor{from: max(0, from-0.1), to: to,
+		moves: func(t float64) bool { return r.pace(t) > 0.02 }, draw: func(t float64, target *figure.Target) {
+			at := nose(t)
+			if facing < 0 {
+				at = 1 - at
+			}
+			car.Draw(target, at, foot, long, facing)
+		}})
 }

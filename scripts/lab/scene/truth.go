@@ -7,14 +7,15 @@ import (
 	"vmsbridge/scripts/lab/scene/figure"
 )
 
-// Span is a time in the loop during which something moves; Start is the time of the first picture that shows it, End that of the
-// first one that does not any more.
+// Span is a time in the loop during which something moves; Start is the time of the first picture
+// that shows it, End that of the first one that does not any more.
 type Span struct{ Start, End time.Duration }
 
 // Box is a rectangle in fractions 0..1 of the picture.
 type Box struct{ Left, Top, Right, Bottom float64 }
 
-// Tamper is when someone tampers with the camera: From is when it begins to show, Start when the picture is spoilt, End when it is whole again.
+// Tamper is when someone tampers with the camera: From is when it begins to show, Start when the
+// picture is spoilt, End when it is whole again.
 type Tamper struct {
 	Reason           string // covered, blinded, defocused, turned or frozen
 	From, Start, End time.Duration
@@ -43,8 +44,9 @@ type sight struct {
 
 const (
 	sightWide, sightHigh = 320, 180 // of the planes on which the truth is measured, whatever the size of the pictures
-	clearly              = 0.002    // share of the picture that anyone notices, or a tenth of the whole thing if that is less
-	hidden               = 1.5      // seconds for which something may be behind something else and counts as seen
+	// share of the picture that anyone notices, or a tenth of the whole thing if that is less
+	clearly = 0.002
+	hidden  = 1.5 // seconds for which something may be behind something else and counts as seen
 )
 
 // observe works out what can be seen when.
@@ -175,8 +177,8 @@ func (s *Scene) Spans() []Span {
 // Tampering is the truth of the scenes in which someone tampers.
 func (s *Scene) Tampering() []Tamper { return s.tamper }
 
-// Mask draws the silhouettes of those who move in picture i: 255 where one is, 0 elsewhere. dst is a whole plane in the
-// scene's size.
+// Mask draws the silhouettes of those who move in picture i: 255 where one is, 0 elsewhere. dst is
+// a whole plane in the scene's size.
 func (s *Scene) Mask(i int, dst []byte) {
 	clear(dst)
 	target := figure.Target{Width: s.o.Width, Height: s.o.Height, Cover: dst, Depth: s.place.Depth}

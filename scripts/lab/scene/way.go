@@ -61,7 +61,8 @@ func (w *way) add(x1, y1, tall1, speed, aspect float64) {
 	last := w.legs[len(w.legs)-1]
 	l := leg{from: last.from + last.long, x0: last.x1, y0: last.y1, tall0: last.tall1, x1: x1, y1: y1, tall1: tall1}
 	mean := (l.tall0 + l.tall1) / 2
-	// Along the picture, and into the depth, in heights of the picture; a step in depth shows as a change of size.
+	// Along the picture, and into the depth, in heights of the picture; a step in depth shows as a
+	// change of size.
 	across, deep := (x1-l.x0)*aspect, 2.5*(tall1-l.tall0)
 	l.long = max(0.3, math.Hypot(across, deep)/(speed*mean))
 	w.legs = append(w.legs, l)
@@ -69,7 +70,8 @@ func (w *way) add(x1, y1, tall1, speed, aspect float64) {
 
 func (w *way) stand(seconds float64) {
 	last := w.legs[len(w.legs)-1]
-	w.legs = append(w.legs, leg{from: last.from + last.long, long: seconds, x0: last.x1, x1: last.x1, y0: last.y1, y1: last.y1, tall0: last.tall1, tall1: last.tall1, still: true})
+	w.legs = append(w.legs, leg{from: last.from + last.long, long: seconds, x0: last.x1, x1: last.x1, y0: last.y1,
+		y1: last.y1, tall0: last.tall1, tall1: last.tall1, still: true})
 }
 
 // route draws a way for someone of a height, beginning at t.

@@ -7,8 +7,8 @@ import (
 	"vmsbridge/scripts/lab/scene/plate"
 )
 
-// speck blends a soft line into the picture: a drop or an insect that moved while the shutter was open. All is in pixels;
-// level is radiance, cover how opaque its middle is.
+// speck blends a soft line into the picture: a drop or an insect that moved while the shutter was
+// open. All is in pixels; level is radiance, cover how opaque its middle is.
 func (s *Scene) speck(x0, y0, x1, y1, r, level, cover float64) {
 	w, h := s.o.Width, s.o.Height
 	dx, dy := x1-x0, y1-y0
@@ -43,7 +43,8 @@ func (s *Scene) rain() {
 	var drops []drop
 	if s.r.Float64() < 0.6 {
 		for _, t := range s.times(s.between(0, 6), 2, 15) {
-			drops = append(drops, drop{t, s.between(3, 20), s.between(0, 1), s.between(0, 0.8), s.between(0.006, 0.028), s.between(-0.03, 0.05), s.between(0.2, 0.8)})
+			drops = append(drops, drop{t, s.between(3, 20), s.between(0, 1), s.between(0, 0.8), s.between(0.006, 0.028),
+				s.between(-0.03, 0.05), s.between(0.2, 0.8)})
 		}
 	}
 	s.before = append(s.before, func(t float64, f *frame) {
@@ -53,7 +54,8 @@ func (s *Scene) rain() {
 		for range count {
 			near := math.Pow(r.Float64(), 2) // few are near: long, broad, soft
 			x, y, l := r.Float64()*w, (r.Float64()*1.2-0.1)*h, long*(0.4+1.3*near)*h
-			s.speck(x, y, x+slant*l, y+l, max(0.7, (0.0016+0.003*near)*w), white*bright, (0.1+0.35*r.Float64())*(1-0.5*near))
+			s.speck(x, y, x+slant*l, y+l, max(0.7, (0.0016+0.003*near)*w), white*bright,
+				(0.1+0.35*r.Float64())*(1-0.5*near))
 		}
 		for range splashes {
 			x, y := r.Float64()*w, (ground+(1-ground)*r.Float64())*h
@@ -70,7 +72,8 @@ func (s *Scene) rain() {
 	})
 }
 
-// snow falls in flakes that are followed from picture to picture; those near the lens are large and soft.
+// snow falls in flakes that are followed from picture to picture; those near the lens are large and
+// soft.
 func (s *Scene) snow() {
 	s.weights[plate.Lamp] *= 0.15
 	type flake struct{ x, y, fall, drift, r, phase, cover float64 }
@@ -78,7 +81,8 @@ func (s *Scene) snow() {
 	wind := s.between(-0.15, 0.15)
 	for i := range flakes {
 		near := math.Pow(s.r.Float64(), 3)
-		flakes[i] = flake{s.between(0, 1), s.between(0, 1), (0.15 + 0.6*near) * s.between(0.8, 1.3), wind * (0.5 + near), 0.0016 + 0.012*near, s.between(0, 9), 0.75 - 0.55*near}
+		flakes[i] = flake{s.between(0, 1), s.between(0, 1), (0.15 + 0.6*near) * s.between(0.8, 1.3),
+			wind * (0.5 + near), 0.0016 + 0.012*near, s.between(0, 9), 0.75 - 0.55*near}
 	}
 	s.before = append(s.before, func(t float64, f *frame) {
 		w, h := float64(s.o.Width), float64(s.o.Height)
@@ -91,19 +95,21 @@ func (s *Scene) snow() {
 	})
 }
 
-// insects fly through the beam of the infrared lamp: bright, blurred, fast; a few close to the lens are large.
+// insects fly through the beam of the infrared lamp: bright, blurred, fast; a few close to the lens
+// are large.
 func (s *Scene) insects() {
 	s.weights = [3]float64{s.between(0, 0.05), s.between(0, 0.04), s.between(0.6, 1.2)}
 	type flight struct{ from, long, x, y, vx, vy, curl, beat, r, cover float64 }
 	var flights []flight
 	pause := s.between(0.3, 4)
 	for t := s.between(1, 3); t < s.loop.Seconds(); t += pause * (0.3 + 1.4*s.r.Float64()) {
-		// Something of 5 mm that flies a meter a second: close to the lens it is a large soft blob and gone at once, three
-		// meters away a dot that takes seconds.
+		// Something of 5 mm that flies a meter a second: close to the lens it is a large soft blob
+		// and gone at once, three meters away a dot that takes seconds.
 		near := math.Pow(s.r.Float64(), 3)
 		speed := s.between(0.3, 0.7) * (0.6 + 4*near)
 		way := s.between(0, 2*math.Pi)
-		flights = append(flights, flight{t, s.between(0.3, 2.5), s.between(0, 1), s.between(0, 1), speed * math.Cos(way), speed * math.Sin(way),
+		flights = append(flights, flight{t, s.between(0.3, 2.5), s.between(0, 1), s.between(0, 1),
+			speed * math.Cos(way), speed * math.Sin(way),
 			s.between(-0.25, 0.25), s.between(2, 7), 0.002 + 0.03*near, 0.95 - 0.65*near})
 	}
 	at := func(k flight, t float64) (x, y float64) {

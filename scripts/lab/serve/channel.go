@@ -100,8 +100,8 @@ func (c *channel) forgetPlay() {
 	c.playedAt = time.Time{}
 }
 
-// play sends the pictures at their times until ctx ends. When the machine cannot keep up, it leaves whole rounds out rather
-// than running behind for ever.
+// play sends the pictures at their times until ctx ends. When the machine cannot keep up, it leaves
+// whole rounds out rather than running behind for ever.
 func (c *channel) play(ctx context.Context, began time.Time) {
 	loop := len(c.movie.Units)
 	timer := time.NewTimer(0)
@@ -197,13 +197,15 @@ func (c *channel) drop(since time.Duration) bool {
 	return c.server.due("freeze", since)
 }
 
-// report sends an RTCP sender report. gortsplib's own take nanoseconds for the fraction of NTP time, so they are switched off.
+// report sends an RTCP sender report. gortsplib's own take nanoseconds for the fraction of NTP
+// time, so they are switched off.
 func (c *channel) report(ticks uint32, at time.Time) {
 	if n, on := c.server.fault("ntp"); on {
 		at = at.Add(time.Duration(n) * time.Second)
 	}
 	ntp := uint64(at.Unix()+2208988800)<<32 | uint64(at.Nanosecond())<<32/uint64(time.Second)
-	_ = c.stream.WritePacketRTCP(c.media, &rtcp.SenderReport{SSRC: c.ssrc(), NTPTime: ntp, RTPTime: ticks, PacketCount: c.sent, OctetCount: c.octets})
+	_ = c.stream.WritePacketRTCP(c.media, &rtcp.SenderReport{SSRC: c.ssrc(), NTPTime: ntp, RTPTime: ticks,
+		PacketCount: c.sent, OctetCount: c.octets})
 }
 
 func (c *channel) ssrc() uint32 {

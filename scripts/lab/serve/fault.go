@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// Fault is one thing that the camera does wrong on request. N is its number, whose meaning and default depend on the name.
+// Fault is one thing that the camera does wrong on request. N is its number, whose meaning and
+// default depend on the name.
 type Fault struct {
 	Name string
 	N    int
@@ -44,7 +45,8 @@ func ParseFault(s string) (Fault, error) {
 	name, num, has := strings.Cut(s, "=")
 	f, ok := faults[name]
 	if !ok {
-		return Fault{}, fmt.Errorf("misbehave as %q: there is no such fault; there are %s", name, strings.Join(FaultNames(), ", "))
+		return Fault{}, fmt.Errorf("misbehave as %q: there is no such fault; there are %s", name,
+			strings.Join(FaultNames(), ", "))
 	}
 	if !has {
 		return Fault{name, f.n}, nil

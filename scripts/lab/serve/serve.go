@@ -1,7 +1,8 @@
-// Package serve is camsim's RTSP server: it plays movies to whoever asks, in real time and for ever, and does wrong what it is
-// asked to do wrong.
+// Package serve is camsim's RTSP server: it plays movies to whoever asks, in real time and for
+// ever, and does wrong what it is asked to do wrong.
 //
-//	srv, err := serve.New(serve.Options{Listen: "127.0.0.1:8554", Channels: []serve.Channel{{Path: "/cam", Movie: m}}, UDP: true})
+//	srv, err := serve.New(serve.Options{Listen: "127.0.0.1:8554",
+//		Channels: []serve.Channel{{Path: "/cam", Movie: m}}, UDP: true})
 //	err = srv.Start()                   // now srv.URL("/cam") can be read
 //	err = srv.Run(ctx)                  // until ctx ends
 //
@@ -71,7 +72,8 @@ func New(o Options) (*Server, error) {
 		o.Auth = AuthNone
 	}
 	s := &Server{o: o, channels: map[string]*channel{}, playing: map[*gortsplib.ServerSession]*channel{}}
-	methods, ok := map[string][]auth.VerifyMethod{AuthNone: nil, AuthBasic: {auth.VerifyMethodBasic}, AuthDigest: {auth.VerifyMethodDigestMD5},
+	methods, ok := map[string][]auth.VerifyMethod{AuthNone: nil, AuthBasic: {auth.VerifyMethodBasic},
+		AuthDigest:       {auth.VerifyMethodDigestMD5},
 		AuthDigestSHA256: {auth.VerifyMethodDigestSHA256}}[o.Auth]
 	switch {
 	case !ok:
@@ -81,8 +83,9 @@ func New(o Options) (*Server, error) {
 	case len(o.Channels) == 0:
 		return nil, errors.New("serve: there is nothing to serve")
 	}
-	s.rtsp = &gortsplib.Server{Handler: s, AuthMethods: methods, RTSPAddress: o.Listen, Listen: s.listen, DisableRTCPSenderReports: true,
-		WriteQueueSize: 1024}
+	s.rtsp = &gortsplib.Server{Handler: s, AuthMethods: methods, RTSPAddress: o.Listen, Listen: s.listen,
+		DisableRTCPSenderReports: true,
+		WriteQueueSize:           1024}
 	for _, c := range o.Channels {
 		path := strings.TrimSuffix(c.Path, "/")
 		if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, " ?#") {
@@ -105,7 +108,8 @@ func (s *Server) Start() error {
 				return err
 			}
 			host, _, _ := net.SplitHostPort(s.o.Listen)
-			s.rtsp.UDPRTPAddress, s.rtsp.UDPRTCPAddress = net.JoinHostPort(host, fmt.Sprint(port)), net.JoinHostPort(host, fmt.Sprint(port+1))
+			s.rtsp.UDPRTPAddress, s.rtsp.UDPRTCPAddress = net.JoinHostPort(host, fmt.Sprint(port)),
+				net.JoinHostPort(host, fmt.Sprint(port+1))
 		}
 		err := s.rtsp.Start()
 		if err == nil {
@@ -116,7 +120,8 @@ func (s *Server) Start() error {
 		}
 	}
 	if s.bound == nil {
-		return fmt.Errorf("listen on %s: the address is in use, or there are no two free UDP ports beside each other; choose another --listen", s.o.Listen)
+		return fmt.Errorf("listen on %s: the address is in use, or there are no two free UDP ports beside each "+
+			"other; choose another --listen", s.o.Listen)
 	}
 	for _, c := range s.channels {
 		if err := c.open(); err != nil {
@@ -158,7 +163,8 @@ func (s *Server) Began() time.Time {
 	return s.began
 }
 
-// Run plays until ctx ends, then closes everything and returns nil; or it returns why the server ended.
+// Run plays until ctx ends, then closes everything and returns nil; or it returns why the server
+// ended.
 func (s *Server) Run(ctx context.Context) error { return s.RunReady(ctx, func() {}) }
 
 // RunReady is Run that calls ready when the loop starts.
@@ -191,7 +197,8 @@ func (s *Server) RunReady(ctx context.Context, ready func()) error {
 }
 
 // OnDescribe implements gortsplib's handler.
-func (s *Server) OnDescribe(ctx *gortsplib.ServerHandlerOnDescribeCtx) (*base.Response, *gortsplib.ServerStream, error) {
+func (s *Server) OnDescribe(ctx *gortsplib.ServerHandlerOnDescribeCtx) (*base.Response, *gortsplib.ServerStream,
+	error) {
 	if err := s.verify(ctx.Conn, ctx.Request); err != nil {
 		return &base.Response{StatusCode: base.StatusUnauthorized}, nil, err
 	}
@@ -242,7 +249,8 @@ func (s *Server) OnSessionClose(ctx *gortsplib.ServerHandlerOnSessionCloseCtx) {
 	delete(s.playing, ctx.Session)
 }
 
-// OnStreamWriteError implements gortsplib's handler: a slow reader loses packets, which is its own affair.
+// OnStreamWriteError implements gortsplib's handler: a slow reader loses packets, which is its own
+// affair.
 func (s *Server) OnStreamWriteError(*gortsplib.ServerHandlerOnStreamWriteErrorCtx) {}
 
 // OnPacketsLost implements gortsplib's handler.

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// listen wraps the connections, so that faults can reach what the RTSP library would not let us change. It also learns the
-// port.
+// listen wraps the connections, so that faults can reach what the RTSP library would not let us
+// change. It also learns the port.
 func (s *Server) listen(network, address string) (net.Listener, error) {
 	l, err := net.Listen(network, address)
 	if err != nil {
@@ -33,8 +33,8 @@ func (l *tappedListener) Accept() (net.Conn, error) {
 	return &wiretap{Conn: c, after: l.after}, nil
 }
 
-// wiretap changes the SSRC of the RTP packets in a connection some time after the first of them. gortsplib writes each
-// interleaved frame ('$', channel, length, packet) in one call.
+// wiretap changes the SSRC of the RTP packets in a connection some time after the first of them.
+// gortsplib writes each interleaved frame ('$', channel, length, packet) in one call.
 type wiretap struct {
 	net.Conn
 	after time.Duration

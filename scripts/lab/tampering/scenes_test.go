@@ -98,7 +98,8 @@ func TestTamperedScenesAreFound(t *testing.T) {
 
 // Its other scenes hold none, whoever walks through them.
 func TestOtherScenesHoldNoTampering(t *testing.T) {
-	for _, name := range some([]string{"person", "quiet", "light-switch", "dimmer", "infrared", "clouds", "headlights", "rain", "snow", "insects", "clock", "keyframes",
+	for _, name := range some([]string{"person", "quiet", "light-switch", "dimmer", "infrared", "clouds", "headlights",
+		"rain", "snow", "insects", "clock", "keyframes",
 		"night", "tree", "shake", "flicker", "screen", "focus", "truck", "fog"}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -110,11 +111,14 @@ func TestOtherScenesHoldNoTampering(t *testing.T) {
 	}
 }
 
-// By night, in infrared, other edges stand out: how sharp those are is no measure for the day that comes back.
+// By night, in infrared, other edges stand out: how sharp those are is no measure for the day that
+// comes back.
 func TestInfraredIsNoMeasureOfFocus(t *testing.T) {
 	if harness.Race {
-		t.Skip("drawing 2000 pictures takes a minute under the race detector: run go test ./tampering without -race, as scripts/test does")
+		t.Skip("drawing 2000 pictures takes a minute under the race detector: run go test ./tampering without -race, " +
+			"as scripts/test does")
 	}
-	spans, _ := show(t, "infrared", scene.Options{Width: 320, Height: 180, Rate: 10, Seed: 103001, Length: 200 * time.Second})
+	spans, _ := show(t, "infrared", scene.Options{Width: 320, Height: 180, Rate: 10, Seed: 103001,
+		Length: 200 * time.Second})
 	require.Empty(t, spans)
 }

@@ -11,8 +11,8 @@ import (
 	"vmsbridge/scripts/lab/scene"
 )
 
-// film is a movie in a file, as encoding/gob writes it, and when someone tampers in it. The product's tests read it:
-// agent/camera/clip has the same fields.
+// film is a movie in a file, as encoding/gob writes it, and when someone tampers in it. The
+// product's tests read it: agent/camera/clip has the same fields.
 type film struct {
 	Codec               string
 	Width, Height, Rate int

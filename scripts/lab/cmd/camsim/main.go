@@ -1,11 +1,14 @@
-// Command camsim is an RTSP camera for development and tests: it plays a clip or a drawn scene for ever, as H.264, H.265 or
-// MJPEG, with or without sign-in, and misbehaves on request.
+// Command camsim is an RTSP camera for development and tests: it plays a clip or a drawn scene for
+// ever, as H.264, H.265 or MJPEG, with or without sign-in, and misbehaves on request.
 //
 //	camsim --scene person --size 640x360 --fps 10 --path /cam --preview-size 320x180
-//	camsim --scene street+rain+walker --seed 7 --length 60     # camsim --scene help says what there is
-//	camsim --clip walk.mp4 --codec h265 --user viewer --password secret --auth digest --misbehave loss=100
+//	camsim --scene street+rain+walker --seed 7 --length 60
+//	camsim --scene help                                        # says what there is
+//	camsim --clip walk.mp4 --codec h265 --user viewer --password secret --auth digest \
+//		--misbehave loss=100
 //
-// When it can be read it prints one line: "camsim ready" and its addresses. It ends by itself never, by Ctrl-C or SIGTERM at once.
+// When it can be read it prints one line: "camsim ready" and its addresses. It ends by itself
+// never, by Ctrl-C or SIGTERM at once.
 package main
 
 import (
@@ -64,8 +67,10 @@ func main() {
 // run is main without the process: it serves until ctx ends.
 func run(ctx context.Context, args []string, out io.Writer) error {
 	var f flags
-	parser, err := kong.New(&f, kong.Name("camsim"), kong.Description("An RTSP camera for development."), kong.Writers(out, out),
-		kong.Vars{"scenes": "person, quiet, light-switch, rain+walker, …", "faults": strings.Join(serve.FaultNames(), ", ")})
+	parser, err := kong.New(&f, kong.Name("camsim"), kong.Description("An RTSP camera for development."),
+		kong.Writers(out, out),
+		kong.Vars{"scenes": "person, quiet, light-switch, rain+walker, …",
+			"faults": strings.Join(serve.FaultNames(), ", ")})
 	if err != nil {
 		return err
 	}
@@ -104,13 +109,15 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		urls[i] = fmt.Sprintf("%s (%dx%d)", srv.URL(c.Path), c.Movie.Width, c.Movie.Height)
 	}
 	return srv.RunReady(ctx, func() {
-		fmt.Fprintf(out, "camsim ready: %s, %s, %d pictures/s, %s, start %s\n", strings.Join(urls, " and "), f.Codec, channels[0].Movie.Rate, loop,
+		fmt.Fprintf(out, "camsim ready: %s, %s, %d pictures/s, %s, start %s\n", strings.Join(urls, " and "), f.Codec,
+			channels[0].Movie.Rate, loop,
 			srv.Began().UTC().Format("2006-01-02T15:04:05.000Z"))
 	})
 }
 
 func (f *flags) options() (serve.Options, error) {
-	o := serve.Options{Listen: f.Listen, TCP: f.Transport != "udp", UDP: f.Transport != "tcp", Auth: f.Auth, User: f.User, Password: f.Password}
+	o := serve.Options{Listen: f.Listen, TCP: f.Transport != "udp", UDP: f.Transport != "tcp", Auth: f.Auth,
+		User: f.User, Password: f.Password}
 	if o.Auth == "" && f.User != "" {
 		o.Auth = serve.AuthDigest
 	}
@@ -177,7 +184,8 @@ func (f *flags) movie(ctx context.Context, w, h int, main bool) (*movie.Movie, s
 	if o.Rate == 0 {
 		o.Rate = 10
 	}
-	s, err := scene.New(f.Scene, scene.Options{Width: w, Height: h, Rate: o.Rate, Seed: f.Seed, Length: time.Duration(f.Length) * time.Second})
+	s, err := scene.New(f.Scene, scene.Options{Width: w, Height: h, Rate: o.Rate, Seed: f.Seed,
+		Length: time.Duration(f.Length) * time.Second})
 	if err != nil {
 		return nil, "", err
 	}

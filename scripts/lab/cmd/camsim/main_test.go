@@ -32,7 +32,8 @@ func needFFmpeg(t *testing.T) {
 	}
 }
 
-// serveSim runs camsim until the end of the test and returns its ready line and the addresses in it.
+// serveSim runs camsim until the end of the test and returns its ready line and the addresses in
+// it.
 func serveSim(t *testing.T, args ...string) (line string, urls []string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -82,7 +83,8 @@ func collect(t *testing.T, cfg camera.Config) *collector {
 	return c
 }
 
-func (c *collector) until(t *testing.T, what string, cond func([]camera.AccessUnit, []camera.Status) bool) []camera.AccessUnit {
+func (c *collector) until(t *testing.T, what string,
+	cond func([]camera.AccessUnit, []camera.Status) bool) []camera.AccessUnit {
 	t.Helper()
 	end := time.Now().Add(20 * time.Second)
 	for {
@@ -104,7 +106,8 @@ func atLeast(n int) func([]camera.AccessUnit, []camera.Status) bool {
 	return func(u []camera.AccessUnit, _ []camera.Status) bool { return len(u) >= n }
 }
 
-// Each codec, over each transport and sign-in, arrives whole, in order, at its rate, and can be decoded by ffmpeg.
+// Each codec, over each transport and sign-in, arrives whole, in order, at its rate, and can be
+// decoded by ffmpeg.
 func TestServesEachCodec(t *testing.T) {
 	for _, tc := range []struct {
 		name, codec, transport string
@@ -150,7 +153,8 @@ func TestServesEachCodec(t *testing.T) {
 
 			file := filepath.Join(t.TempDir(), "stream")
 			require.NoError(t, os.WriteFile(file, stream, 0o600))
-			out, err := exec.Command("ffmpeg", "-v", "error", "-xerror", "-f", tc.demuxer, "-i", file, "-f", "framecrc", "-").CombinedOutput()
+			out, err := exec.Command("ffmpeg", "-v", "error", "-xerror", "-f", tc.demuxer, "-i", file, "-f", "framecrc",
+				"-").CombinedOutput()
 			require.NoError(t, err, string(out))
 			pictures := 0
 			for line := range bytes.SplitSeq(out, []byte("\n")) {
@@ -178,7 +182,8 @@ func TestSubstreamAndTruth(t *testing.T) {
 	require.Equal(t, "start_s,end_s\n4.000,12.000\n18.000,26.000\n", string(b))
 }
 
-// Every fault is seen by the camera package as what it is, and where it can be helped, it is helped.
+// Every fault is seen by the camera package as what it is, and where it can be helped, it is
+// helped.
 func TestMisbehaviours(t *testing.T) {
 	state := func(s camera.State) func([]camera.AccessUnit, []camera.Status) bool {
 		return func(_ []camera.AccessUnit, states []camera.Status) bool {
@@ -234,13 +239,17 @@ func TestMisbehaviours(t *testing.T) {
 		t.Parallel()
 		_, urls := serveSim(t, "--codec", "mjpeg", "--fps", "10", "--misbehave", "loss=20")
 		c := collect(t, camera.Config{URL: urls[0]})
-		c.until(t, "lost packets", func([]camera.AccessUnit, []camera.Status) bool { return c.src.Stats().LostPackets > 2 })
+		c.until(t, "lost packets", func([]camera.AccessUnit, []camera.Status) bool {
+			return c.src.Stats().LostPackets > 2
+		})
 	})
 	t.Run("jump=1", func(t *testing.T) {
 		t.Parallel()
 		_, urls := serveSim(t, "--codec", "mjpeg", "--fps", "10", "--misbehave", "jump=1")
 		c := collect(t, camera.Config{URL: urls[0]})
-		c.until(t, "re-anchoring", func([]camera.AccessUnit, []camera.Status) bool { return c.src.Stats().Reanchored >= 2 })
+		c.until(t, "re-anchoring", func([]camera.AccessUnit, []camera.Status) bool {
+			return c.src.Stats().Reanchored >= 2
+		})
 		for _, u := range c.until(t, "units", atLeast(1)) {
 			require.WithinDuration(t, time.Now(), u.Time, time.Minute)
 		}
@@ -249,7 +258,9 @@ func TestMisbehaviours(t *testing.T) {
 		t.Parallel()
 		_, urls := serveSim(t, "--codec", "mjpeg", "--fps", "10", "--misbehave", "ntp=7200")
 		c := collect(t, camera.Config{URL: urls[0]})
-		c.until(t, "sender report", func([]camera.AccessUnit, []camera.Status) bool { return c.src.Stats().CameraClockKnown })
+		c.until(t, "sender report", func([]camera.AccessUnit, []camera.Status) bool {
+			return c.src.Stats().CameraClockKnown
+		})
 		require.InDelta(t, 7200, c.src.Stats().CameraClock.Seconds(), 1)
 		require.WithinDuration(t, time.Now(), c.until(t, "a unit", atLeast(1))[0].Time, time.Minute)
 	})
@@ -265,10 +276,12 @@ func TestWrongArguments(t *testing.T) {
 		{[]string{"--scene", "parade", "--codec", "mjpeg"}, "no such scene"},
 		{[]string{"--misbehave", "dance"}, "there is no such fault"},
 		{[]string{"--misbehave", "loss=0"}, "must be 1 to 1000000"},
-		{[]string{"--user", "x", "--auth", "none", "--codec", "mjpeg", "--size", "64x48", "--fps", "1"}, "--user and --password together"},
+		{[]string{"--user", "x", "--auth", "none", "--codec", "mjpeg", "--size", "64x48", "--fps", "1"},
+			"--user and --password together"},
 		{[]string{"--auth", "certificate", "--codec", "mjpeg", "--size", "64x48", "--fps", "1"}, "must be none, basic"},
 		{[]string{"--clip", "/no/such/file.mp4"}, "no such file"},
-		{[]string{"--listen", "203.0.113.1:1", "--codec", "mjpeg", "--size", "64x48", "--fps", "1"}, "listen on 203.0.113.1:1"},
+		{[]string{"--listen", "203.0.113.1:1", "--codec", "mjpeg", "--size", "64x48", "--fps", "1"},
+			"listen on 203.0.113.1:1"},
 	} {
 		var out bytes.Buffer
 		err := run(t.Context(), tc.args, &out)
@@ -287,7 +300,8 @@ func TestPortInUse(t *testing.T) {
 	_, urls := serveSim(t, "--codec", "mjpeg", "--fps", "1", "--transport", "tcp")
 	addr := strings.TrimSuffix(strings.TrimPrefix(urls[0], "rtsp://"), "/cam")
 	for _, transport := range []string{"tcp", "both"} {
-		err := run(t.Context(), []string{"--listen", addr, "--codec", "mjpeg", "--size", "64x48", "--fps", "1", "--transport", transport}, io.Discard)
+		err := run(t.Context(), []string{"--listen", addr, "--codec", "mjpeg", "--size", "64x48", "--fps", "1",
+			"--transport", transport}, io.Discard)
 		require.ErrorContains(t, err, "in use")
 	}
 }

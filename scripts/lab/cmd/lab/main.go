@@ -1,4 +1,5 @@
-// Command lab measures the detector on recordings: what vmsbridge replay prints, and masks, plots and folders of images beside it.
+// Command lab measures the detector on recordings: what vmsbridge replay prints, and masks, plots
+// and folders of images beside it.
 //
 //	lab replay --plot yard.png yard.mp4
 //	lab replay --masks out --fps 10 shots/

@@ -37,8 +37,9 @@ func shot(t *testing.T, path string, w, h, x int, colour bool) {
 	require.NoError(t, f.Close())
 }
 
-// Each image has one mask, of its number and in its size, and what moves is in the mask where it is in that image: with gaps in the numbers, images that cannot be read
-// at the beginning and on the way, one of another size, and pictures in gray and in colour.
+// Each image has one mask, of its number and in its size, and what moves is in the mask where it is
+// in that image: with gaps in the numbers, images that cannot be read at the beginning and on the
+// way, one of another size, and pictures in gray and in colour.
 func TestMasksBelongToTheirImages(t *testing.T) {
 	dir, out := t.TempDir(), filepath.Join(t.TempDir(), "masks")
 	box := map[int]int{} // where the box is in an image
@@ -98,7 +99,8 @@ func TestMasksBelongToTheirImages(t *testing.T) {
 		}
 	}
 	require.Greater(t, seen, 20)
-	require.Equal(t, image.Pt(321, 241), decodePNG(t, filepath.Join(out, "bin000007.png")).Bounds().Size(), "the first, which cannot be read")
+	require.Equal(t, image.Pt(321, 241), decodePNG(t, filepath.Join(out, "bin000007.png")).Bounds().Size(),
+		"the first, which cannot be read")
 	require.Equal(t, image.Pt(161, 121), decodePNG(t, filepath.Join(out, "bin000181.png")).Bounds().Size())
 
 	r = do(t, "replay", "--masks", out, dir)

@@ -45,7 +45,8 @@ func (c *replayCommand) begin(r *replay.Recording) (*observer, error) {
 		return nil, err
 	}
 	if n := o.set.Before; n > 0 {
-		r.Note(fmt.Sprintf("there are %s in %s already: those of other pictures than of %s stay there", replay.Counted(n, "mask"), dir, r.File))
+		r.Note(fmt.Sprintf("there are %s in %s already: those of other pictures than of %s stay there",
+			replay.Counted(n, "mask"), dir, r.File))
 	}
 	return o, nil
 }
@@ -63,8 +64,8 @@ func (o *observer) Picture(p footage.Picture, s watch.Seen) error {
 	return nil
 }
 
-// putMask writes the picture's mask. A picture that could not be decoded has that of the one before, or a black one in the size of
-// the first that can be.
+// putMask writes the picture's mask. A picture that could not be decoded has that of the one
+// before, or a black one in the size of the first that can be.
 func (o *observer) putMask(p footage.Picture) error {
 	name := masks.Name(p.Digits, p.Number)
 	if p.Damaged != nil {

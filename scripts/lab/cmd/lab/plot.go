@@ -86,11 +86,13 @@ func (p *plot) event(ev watch.Event) {
 	p.events = append(p.events, ev)
 	switch {
 	case ev.Type == vms.TypeTamper:
-		p.keep(p.view, ev, fmt.Sprintf("%.1f s; shown: picture at %s", (ev.End.At-ev.Start.At).Seconds(), replay.Clock(p.view.At)))
+		p.keep(p.view, ev, fmt.Sprintf("%.1f s; shown: picture at %s", (ev.End.At-ev.Start.At).Seconds(),
+			replay.Clock(p.view.At)))
 		p.view = chart.Still{}
 	case ev.Region == "":
 		s := p.sights.end(ev.End.At)
-		p.keep(s, ev, fmt.Sprintf("%.1f s, up to %s moves; shown: picture at %s", (ev.End.At-ev.Start.At).Seconds(), replay.Share(ev.Share), replay.Clock(s.At)))
+		p.keep(s, ev, fmt.Sprintf("%.1f s, up to %s moves; shown: picture at %s", (ev.End.At-ev.Start.At).Seconds(),
+			replay.Share(ev.Share), replay.Clock(s.At)))
 	}
 }
 
@@ -105,14 +107,16 @@ func (p *plot) keep(s chart.Still, ev watch.Event, caption string) {
 		}
 		p.stills, p.every = p.stills[:keptStills/2], 2*p.every
 	}
-	s.Caption = [2]string{fmt.Sprintf("%s – %s  %s", replay.Clock(ev.Start.At), replay.Clock(ev.End.At), replay.Kind(ev)), caption}
+	s.Caption = [2]string{fmt.Sprintf("%s – %s  %s", replay.Clock(ev.Start.At), replay.Clock(ev.End.At),
+		replay.Kind(ev)), caption}
 	p.stills = append(p.stills, s)
 }
 
 // write draws the plot.
 func (p *plot) write(path string) error {
 	r := p.recording
-	c := chart.Chart{Title: filepath.Base(r.File), Subtitle: p.subtitle(r), Length: r.Length, Threshold: p.recording.Watch.Threshold(), Activity: &p.activity,
+	c := chart.Chart{Title: filepath.Base(r.File), Subtitle: p.subtitle(r), Length: r.Length,
+		Threshold: p.recording.Watch.Threshold(), Activity: &p.activity,
 		Lanes: p.lanes(r), Stills: p.chosen(), Areas: p.areas(r)}
 	f, err := os.Create(path)
 	if err != nil {
@@ -131,7 +135,8 @@ func (p *plot) subtitle(r *replay.Recording) string {
 		parts = append(parts, fmt.Sprintf("%.4g pictures/s", r.Rate))
 	}
 	m := r.Settings.Motion
-	parts = append(parts, replay.Clock(r.Length), replay.Counted(len(p.events), "span"), r.Camera, fmt.Sprintf("sensitivity %g, %g pictures/s looked at", m.Sensitivity, r.Settings.Rate))
+	parts = append(parts, replay.Clock(r.Length), replay.Counted(len(p.events), "span"), r.Camera,
+		fmt.Sprintf("sensitivity %g, %g pictures/s looked at", m.Sensitivity, r.Settings.Rate))
 	return strings.Join(parts, "  ·  ")
 }
 
@@ -163,7 +168,8 @@ func (p *plot) lanes(r *replay.Recording) []chart.Lane {
 		l := chart.Lane{Name: "labelled", Colour: chart.Indigo}
 		for _, b := range r.Labels {
 			if b.Kind != truth.Quiet && b.Start < len(p.at) {
-				l.Bars = append(l.Bars, chart.Bar{Start: p.at[b.Start], End: p.at[min(b.End, len(p.at)-1)], Faint: b.Kind != truth.Motion})
+				l.Bars = append(l.Bars, chart.Bar{Start: p.at[b.Start], End: p.at[min(b.End, len(p.at)-1)],
+					Faint: b.Kind != truth.Motion})
 			}
 		}
 		lanes = append(lanes, l)

@@ -42,7 +42,8 @@ func (c *replayCommand) Run(ctx context.Context, s streams) error {
 	if err := c.check(); err != nil {
 		return &replay.Exit{Code: exitUsage, Err: err}
 	}
-	return c.Command.Run(ctx, replay.Program{Name: "lab", Out: s.out, Err: s.errs, Load: configs.Load, Open: images.Open,
+	return c.Command.Run(ctx, replay.Program{Name: "lab", Out: s.out, Err: s.errs, Load: configs.Load,
+		Open:  images.Open,
 		Begin: func(r *replay.Recording) (replay.Observer, error) { return c.begin(r) }})
 }
 
@@ -67,7 +68,8 @@ func (c *replayCommand) check() error {
 	case c.Plot != "" && several:
 		return errors.New("--plot draws one FILE, not several")
 	case c.Plot != "" && !strings.EqualFold(filepath.Ext(c.Plot), ".png"):
-		return fmt.Errorf("--plot writes PNG: name a file such as %s.png", strings.TrimSuffix(c.Plot, filepath.Ext(c.Plot)))
+		return fmt.Errorf("--plot writes PNG: name a file such as %s.png",
+			strings.TrimSuffix(c.Plot, filepath.Ext(c.Plot)))
 	case c.Plot != "":
 		if err := canCreate(c.Plot); err != nil {
 			return fmt.Errorf("--plot %s cannot be written: %w", c.Plot, err)
@@ -76,14 +78,16 @@ func (c *replayCommand) check() error {
 	seen := map[string]bool{}
 	for _, f := range c.Files {
 		if c.Masks != "" && several && seen[maskFolder(f)] {
-			return fmt.Errorf("--masks: two of the files are called %s and would get the same folder; replay them one by one", maskFolder(f))
+			return fmt.Errorf("--masks: two of the files are called %s and would get the same folder; replay them "+
+				"one by one", maskFolder(f))
 		}
 		seen[maskFolder(f)] = true
 	}
 	return nil
 }
 
-// canCreate tells, before a recording of hours is replayed, whether a file can be written at its end.
+// canCreate tells, before a recording of hours is replayed, whether a file can be written at its
+// end.
 func canCreate(path string) error {
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		return errors.New("it is a folder")

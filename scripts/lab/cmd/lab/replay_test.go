@@ -91,7 +91,8 @@ func TestReplayMasks(t *testing.T) {
 
 func TestReplayPlot(t *testing.T) {
 	clip := boxMP4(t)
-	labels := write(t, "labels.csv", "start_frame,end_frame,kind,tol_frames\n0,99,quiet,2\n100,159,motion,10\n160,299,quiet,2\n")
+	labels := write(t, "labels.csv",
+		"start_frame,end_frame,kind,tol_frames\n0,99,quiet,2\n100,159,motion,10\n160,299,quiet,2\n")
 	out := filepath.Join(t.TempDir(), "plot.png")
 	r := do(t, "replay", "--plot", out, "--csv", labels, clip)
 	require.Zero(t, r.code, r.err)
@@ -110,7 +111,8 @@ func TestReplayPlot(t *testing.T) {
 // A folder of images is looked at like a clip, and scored by either name of the flag.
 func TestReplayImages(t *testing.T) {
 	folder := filepath.Dir(testclip.Box(t, "in%06d.jpg", "-r", "10", "-q:v", "2"))
-	labels := write(t, "good.csv", "start_frame,end_frame,kind,tol_frames\n0,38,quiet,1\n40,63,motion,6\n70,119,quiet,1\n")
+	labels := write(t, "good.csv",
+		"start_frame,end_frame,kind,tol_frames\n0,38,quiet,1\n40,63,motion,6\n70,119,quiet,1\n")
 	for _, flag := range []string{"--score", "--csv"} {
 		r := do(t, "replay", "--fps", "10", "--strict", flag, labels, folder)
 		require.Zero(t, r.code, r.err+r.out)

@@ -14,12 +14,14 @@ type candidate struct {
 }
 
 const (
-	sightsBack = 3 * time.Second // how far the begin of a span may lie before the picture that confirms it, and some more
-	keptSights = 32              // bounds the candidates; the newest show most
+	// how far the begin of a span may lie before the picture that confirms it, and some more
+	sightsBack = 3 * time.Second
+	keptSights = 32 // bounds the candidates; the newest show most
 )
 
-// sights are the pictures that may be shown of the span that is open, or of one that comes: where a span began is only known when it is
-// confirmed, and where it ended some time after it did. They are in the order of time.
+// sights are the pictures that may be shown of the span that is open, or of one that comes: where a
+// span began is only known when it is confirmed, and where it ended some time after it did. They
+// are in the order of time.
 type sights struct {
 	kept []candidate
 	open bool // a span is open: each candidate since its begin shows more motion than those before it
@@ -54,8 +56,8 @@ func (s *sights) begin(start time.Duration) {
 	})
 }
 
-// end takes the picture in which most moved out of those of a span that ended at a time; its Luma is nil without one. The pictures that came later are kept for the next
-// span.
+// end takes the picture in which most moved out of those of a span that ended at a time; its Luma
+// is nil without one. The pictures that came later are kept for the next span.
 func (s *sights) end(end time.Duration) chart.Still {
 	n := len(s.kept)
 	for n > 0 && s.kept[n-1].still.At > end {

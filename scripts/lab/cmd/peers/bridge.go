@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// bridge is vmsbridge with the defaults of its YAML: it stores stills and durable events beside finding motion.
+// bridge is vmsbridge with the defaults of its YAML: it stores stills and durable events beside
+// finding motion.
 type bridge struct {
 	program, config string
 	pid             int
@@ -31,7 +32,9 @@ func (b *bridge) start(ctx context.Context, dir string, cameras []*camera) error
 		return err
 	}
 	var y strings.Builder
-	fmt.Fprintf(&y, "bridge: { data: %s }\napi: { listen: %q, tokens: [ { name: peers, token: not-a-secret-at-all } ] }\n", filepath.Join(dir, "data"), address)
+	fmt.Fprintf(&y,
+		"bridge: { data: %s }\napi: { listen: %q, tokens: [ { name: peers, token: not-a-secret-at-all } ] }\n",
+		filepath.Join(dir, "data"), address)
 	y.WriteString("stills: { max_size: 256MiB }\nlog: { level: warn }\ncameras:\n")
 	for _, c := range cameras {
 		fmt.Fprintf(&y, "  - { id: %s, url: %q }\n", c.id, c.url)
@@ -54,7 +57,8 @@ func (b *bridge) spans(ctx context.Context, _ []*camera) (map[string][]span, cos
 	if err != nil {
 		return nil, spent, err
 	}
-	cmd := exec.CommandContext(ctx, b.program, "events", "--config", b.config, "--since", "2h", "--type", "motion", "--json")
+	cmd := exec.CommandContext(ctx, b.program, "events", "--config", b.config, "--since", "2h", "--type", "motion",
+		"--json")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

@@ -25,7 +25,8 @@ type camera struct {
 func serve(ctx context.Context, program, dir, scene string, seed uint64, loop time.Duration) (*camera, error) {
 	c := &camera{id: strings.ReplaceAll(scene, "+", "-"), scene: scene, loop: loop}
 	truth := filepath.Join(dir, c.id+".csv")
-	cmd := exec.CommandContext(ctx, program, "--listen", "127.0.0.1:0", "--scene", scene, "--size", "640x360", "--length", fmt.Sprint(int(loop.Seconds())),
+	cmd := exec.CommandContext(ctx, program, "--listen", "127.0.0.1:0", "--scene", scene, "--size", "640x360",
+		"--length", fmt.Sprint(int(loop.Seconds())),
 		"--seed", fmt.Sprint(seed), "--truth", truth)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()

@@ -1,11 +1,14 @@
-// Command peers holds vmsbridge and Motion, the Debian package, against the same drawn cameras at the same time.
+// Command peers holds vmsbridge and Motion, the Debian package, against the same drawn cameras at
+// the same time.
 //
-// For each scene a camsim serves RTSP; `vmsbridge run` and `motion` pull it side by side, as installed, for some loops of the scene. What
-// each called motion is compared with what was drawn, and what each cost is read from /proc. scripts/bench peers builds and runs it:
+// For each scene a camsim serves RTSP; `vmsbridge run` and `motion` pull it side by side, as
+// installed, for some loops of the scene. What each called motion is compared with what was drawn,
+// and what each cost is read from /proc. scripts/bench peers builds and runs it:
 //
 //	scripts/bench peers --loops 3 --out motion/PEERS.md
 //
-// The flow is scenes → cameras → watchers (bridge.go, motion.go) → spans → score → table. Nothing here is part of the product.
+// The flow is scenes → cameras → watchers (bridge.go, motion.go) → spans → score → table. Nothing
+// here is part of the product.
 package main
 
 import (
@@ -40,7 +43,8 @@ type watcher interface {
 	name() string
 	// start begins to watch all cameras; the process is killed when ctx ends.
 	start(ctx context.Context, dir string, cameras []*camera) error
-	// spans are what it called motion, by camera, and what it cost; asked once, when the time is up.
+	// spans are what it called motion, by camera, and what it cost; asked once, when the time is
+	// up.
 	spans(ctx context.Context, cameras []*camera) (map[string][]span, cost, error)
 }
 

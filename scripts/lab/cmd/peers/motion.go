@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// peer is Motion, writing no picture and no movie: only what it finds counts, and its cost is that of finding. An event's gap is that of
-// the bridge's quiet_period, for its own of a minute would join two walks and hide what is false.
+// peer is Motion, writing no picture and no movie: only what it finds counts, and its cost is that
+// of finding. An event's gap is that of the bridge's quiet_period, for its own of a minute would
+// join two walks and hide what is false.
 type peer struct {
 	program, title string
 	settings       map[string]string
@@ -22,8 +23,10 @@ type peer struct {
 	pid            int
 }
 
-// tuned is what Motion's guide advises against false alarms: several pictures in a row, a limit for light, a threshold that adapts.
-var tuned = map[string]string{"minimum_motion_frames": "3", "lightswitch_percent": "20", "threshold_tune": "on", "despeckle_filter": "EedDl"}
+// tuned is what Motion's guide advises against false alarms: several pictures in a row, a limit for
+// light, a threshold that adapts.
+var tuned = map[string]string{"minimum_motion_frames": "3", "lightswitch_percent": "20", "threshold_tune": "on",
+	"despeckle_filter": "EedDl"}
 
 func (p *peer) name() string { return p.title }
 
@@ -33,9 +36,13 @@ func (p *peer) start(ctx context.Context, dir string, cameras []*camera) error {
 	for i, c := range cameras {
 		var m strings.Builder
 		log := filepath.Join(dir, c.id)
-		fmt.Fprintf(&m, "camera_id %d\ncamera_name %s\nnetcam_url %s\nwidth 640\nheight 360\nframerate 10\nevent_gap 2\n", i+1, c.id, c.url)
+		fmt.Fprintf(&m,
+			"camera_id %d\ncamera_name %s\nnetcam_url %s\nwidth 640\nheight 360\nframerate 10\nevent_gap 2\n", i+1,
+			c.id, c.url)
 		m.WriteString("picture_output off\nmovie_output off\nstream_port 0\n")
-		fmt.Fprintf(&m, "on_event_start echo start $(date +%%s.%%N) >> %s\non_event_end echo end $(date +%%s.%%N) >> %s\n", log, log)
+		fmt.Fprintf(&m,
+			"on_event_start echo start $(date +%%s.%%N) >> %s\non_event_end echo end $(date +%%s.%%N) >> %s\n", log,
+			log)
 		for key, value := range p.settings {
 			fmt.Fprintf(&m, "%s %s\n", key, value)
 		}

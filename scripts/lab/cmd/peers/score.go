@@ -16,7 +16,8 @@ const slack = time.Second
 // result is what one side made of one scene.
 type result struct{ walks, found, extra int }
 
-// score counts the walks that an event overlaps, and the events that overlap no walk. Events of before from or after until are not asked for.
+// score counts the walks that an event overlaps, and the events that overlap no walk. Events of
+// before from or after until are not asked for.
 func score(truth, spans []span, from, until time.Time) result {
 	r := result{walks: len(truth)}
 	meets := func(a, b span) bool { return !a.start.After(b.end.Add(slack)) && !a.end.Before(b.start.Add(-slack)) }

@@ -46,11 +46,15 @@ func (t *table) spent(side string, c cost, cameras int, time time.Duration) {
 
 func (t *table) markdown(f flags) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Side by side with Motion\n\n%s, %s/%s, %d processors. The same cameras (H.264, 640x360, 10 pictures a second), at the same time, %d at once,\n",
+	fmt.Fprintf(&b, "# Side by side with Motion\n\n%s, %s/%s, %d processors. The same cameras (H.264, 640x360, 10 "+
+		"pictures a second), at the same time, %d at once,\n",
 		time.Now().UTC().Format(time.DateOnly), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), f.AtOnce)
-	fmt.Fprintf(&b, "%d loops of %s each after one that does not count. Seeds from %d on. `scripts/bench peers` writes this file.\n\n", f.Loops, f.Length, f.Seed)
-	b.WriteString("found: walks that an event overlaps. extra: events while nobody is there. Motion's event gap is 2 s, that of the bridge, for a gap of a minute\n")
-	b.WriteString("joins what is false to what is true; it writes no picture and no movie, while the bridge keeps its stills and its journal.\n")
+	fmt.Fprintf(&b, "%d loops of %s each after one that does not count. Seeds from %d on. `scripts/bench peers` "+
+		"writes this file.\n\n", f.Loops, f.Length, f.Seed)
+	b.WriteString("found: walks that an event overlaps. extra: events while nobody is there. Motion's event gap is 2 " +
+		"s, that of the bridge, for a gap of a minute\n")
+	b.WriteString("joins what is false to what is true; it writes no picture and no movie, while the bridge keeps " +
+		"its stills and its journal.\n")
 	var settings []string
 	for key, value := range tuned {
 		settings = append(settings, "`"+key+" "+value+"`")
@@ -79,7 +83,8 @@ func (t *table) markdown(f flags) string {
 	for _, side := range t.sides {
 		c := t.costs[side]
 		slices.Sort(c.memory)
-		fmt.Fprintf(&b, "| %s | %.1f | %.0f |\n", side, 100*c.processor.Seconds()/c.cameraSeconds, float64(c.memory[len(c.memory)/2])/1e6)
+		fmt.Fprintf(&b, "| %s | %.1f | %.0f |\n", side, 100*c.processor.Seconds()/c.cameraSeconds,
+			float64(c.memory[len(c.memory)/2])/1e6)
 	}
 	return b.String()
 }

@@ -10,7 +10,8 @@ type Car struct {
 	Seed                float64
 }
 
-// Draw draws the car with its nose at x in the direction of facing, its wheels on foot; long is its length, all as fractions.
+// Draw draws the car with its nose at x in the direction of facing, its wheels on foot; long is its
+// length, all as fractions.
 func (c *Car) Draw(t *Target, x, foot, long, facing float64) {
 	w, h := float64(t.Width), float64(t.Height)
 	dir := 1.0

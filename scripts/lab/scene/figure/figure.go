@@ -1,7 +1,9 @@
-// Package figure draws those who move through a scene: people who walk, stand, turn and crawl, and cars.
+// Package figure draws those who move through a scene: people who walk, stand, turn and crawl, and
+// cars.
 //
-// What is drawn is linear light, before the camera: a figure reflects the light of its place, hides what is behind it, is hidden
-// by what stands in front, and throws a soft shadow. It stands between plate, which paints the place, and lens:
+// What is drawn is linear light, before the camera: a figure reflects the light of its place, hides
+// what is behind it, is hidden by what stands in front, and throws a soft shadow. It stands between
+// plate, which paints the place, and lens:
 //
 //	look := figure.Dress(r)
 //	look.Draw(&target, figure.Pose{X: 0.4, Feet: 0.9, Tall: 0.5, Phase: t, Facing: 1})
@@ -23,7 +25,8 @@ type Target struct {
 	U, V          []byte
 	Infra         bool // what is drawn is seen in infrared
 	Warm          bool // what is drawn is seen by its warmth: brighter than most, and without a shadow
-	// Left and Right are the pixels between which is drawn, as in the gap of a door; both 0 is everywhere.
+	// Left and Right are the pixels between which is drawn, as in the gap of a door; both 0 is
+	// everywhere.
 	Left, Right int
 	// Light is how much light falls at a place, 1 is plate.Unit; nil is 1 everywhere.
 	Light func(x, y float64) float64
@@ -56,7 +59,8 @@ func (t *Target) brush(tone Tone, x, y float64, stands uint8, rough, seed float6
 	return brush{float64(plate.Linear(g)) * l, tone, stands, rough, seed}
 }
 
-// blend lays a brush over a pixel. cover is how much of the pixel it fills, shade what its form and folds make of its level.
+// blend lays a brush over a pixel. cover is how much of the pixel it fills, shade what its form and
+// folds make of its level.
 func (t *Target) blend(x, y int, b brush, cover, shade float64) {
 	i := y*t.Width + x
 	if t.Depth != nil && t.Depth[i] > b.stands || t.Right != 0 && (x < t.Left || x >= t.Right) {
@@ -79,7 +83,8 @@ func (t *Target) blend(x, y int, b brush, cover, shade float64) {
 	}
 }
 
-// limb is a line with a radius at either end, all in pixels, with soft edges and the shading of something round.
+// limb is a line with a radius at either end, all in pixels, with soft edges and the shading of
+// something round.
 func (t *Target) limb(b brush, x0, y0, r0, x1, y1, r1 float64) {
 	r := max(r0, r1) + 1
 	dx, dy := x1-x0, y1-y0

@@ -12,7 +12,8 @@ import (
 const width, height = 320, 180
 
 func target() *Target {
-	return &Target{Width: width, Height: height, Pix: make([]uint16, width*height), Cover: make([]uint8, width*height), Depth: make([]uint8, width*height)}
+	return &Target{Width: width, Height: height, Pix: make([]uint16, width*height), Cover: make([]uint8, width*height),
+		Depth: make([]uint8, width*height)}
 }
 
 func covered(t *Target) (n, left, right, top, bottom int) {

@@ -16,8 +16,8 @@ type Look struct {
 	Seed                              float64
 }
 
-// Pose is where a person is, and in which moment of the step. X, Feet and Tall are fractions of the picture: the middle of the
-// body, the soles and the body's height.
+// Pose is where a person is, and in which moment of the step. X, Feet and Tall are fractions of the
+// picture: the middle of the body, the soles and the body's height.
 type Pose struct {
 	X, Feet, Tall float64
 	Phase         float64 // of the walk: 1 is two steps
@@ -37,8 +37,10 @@ func Dress(r *rand.Rand) Look {
 		return Tone{g, min(230, max(25, g+60*r.NormFloat64()+40)), 20 * (r.Float64() - 0.5), 20 * (r.Float64() - 0.5)}
 	}
 	l := Look{
-		Skin: Tone{120 + 80*r.Float64(), 190, -12, 16}, Hair: tone(18, 150), Coat: tone(22, 225), Trousers: tone(20, 150), Shoes: tone(15, 120),
-		Wide: 0.85 + 0.35*r.Float64(), Skirt: r.Float64() < 0.15, Bag: r.Float64() < 0.3, Folds: 0.1 + 0.25*r.Float64(), Seed: 100 * r.Float64(),
+		Skin: Tone{120 + 80*r.Float64(), 190, -12, 16}, Hair: tone(18, 150), Coat: tone(22, 225), Trousers: tone(20,
+			150), Shoes: tone(15, 120),
+		Wide: 0.85 + 0.35*r.Float64(), Skirt: r.Float64() < 0.15, Bag: r.Float64() < 0.3, Folds: 0.1 +
+			0.25*r.Float64(), Seed: 100 * r.Float64(),
 	}
 	l.Hair.U, l.Hair.V = -3, 4
 	return l
@@ -66,7 +68,8 @@ func (l *Look) Draw(t *Target, p Pose) {
 	x, feet := p.X*w+p.Sway*0.012*tall, p.Feet*h
 	if p.Shadow > 0 {
 		aspect := h / w
-		t.Shadow(p.X+p.Lean*0.2*p.Tall*aspect, p.Feet, (0.2+0.25*math.Abs(p.Lean))*p.Tall*aspect, 0.045*p.Tall, 0, p.Shadow, p.stands())
+		t.Shadow(p.X+p.Lean*0.2*p.Tall*aspect, p.Feet, (0.2+0.25*math.Abs(p.Lean))*p.Tall*aspect, 0.045*p.Tall, 0,
+			p.Shadow, p.stands())
 	}
 	dir := 1.0
 	if p.Facing < 0 {
@@ -88,7 +91,8 @@ func (l *Look) Draw(t *Target, p Pose) {
 			kx, ky, apart := x+dir*(0.22+0.02*s)*tall, hip-0.01*tall, -s*0.02*tall
 			t.limb(trousers, x+apart, hip, 0.065*l.Wide*tall, kx+apart, ky, 0.05*l.Wide*tall)
 			t.limb(trousers, kx+apart, ky, 0.046*l.Wide*tall, kx+apart-dir*0.03*tall, feet-0.03*tall, 0.032*tall)
-			t.limb(shoes, kx+apart-dir*0.04*tall, feet-0.022*tall, 0.024*tall, kx+apart+dir*0.05*tall, feet-0.016*tall, 0.018*tall)
+			t.limb(shoes, kx+apart-dir*0.04*tall, feet-0.022*tall, 0.024*tall, kx+apart+dir*0.05*tall, feet-0.016*tall,
+				0.018*tall)
 			return
 		}
 		ahead := s * swing * 0.42 * side * dir * tall * 0.5
@@ -99,7 +103,8 @@ func (l *Look) Draw(t *Target, p Pose) {
 		fx, fy := x+apart+ahead-dir*side*lift*0.06*tall, feet-0.03*tall-up
 		t.limb(trousers, x+apart*0.8, hip, 0.062*l.Wide*tall, kx, ky, 0.045*l.Wide*tall)
 		t.limb(trousers, kx, ky, 0.043*l.Wide*tall, fx, fy, 0.03*tall)
-		t.limb(shoes, fx-dir*side*0.02*tall, fy+0.008*tall, 0.024*tall, fx+dir*side*0.06*tall, fy+0.014*tall, 0.018*tall)
+		t.limb(shoes, fx-dir*side*0.02*tall, fy+0.008*tall, 0.024*tall, fx+dir*side*0.06*tall, fy+0.014*tall,
+			0.018*tall)
 	}
 	arm := func(s float64) {
 		ahead := -s * swing * 0.3 * side * dir * tall * 0.5
@@ -124,7 +129,8 @@ func (l *Look) Draw(t *Target, p Pose) {
 	head := shoulder - 0.085*tall
 	t.limb(skin, x+dir*side*0.012*tall, shoulder, 0.03*tall, x+dir*side*0.015*tall, head, 0.045*tall)
 	t.limb(skin, x+dir*side*0.015*tall, head, 0.052*tall, x+dir*side*0.02*tall, head-0.02*tall, 0.05*tall)
-	t.limb(at(l.Hair, 0.97), x-dir*side*0.012*tall, head-0.015*tall, 0.05*tall, x+dir*side*0.01*tall, head-0.035*tall, 0.048*tall)
+	t.limb(at(l.Hair, 0.97), x-dir*side*0.012*tall, head-0.015*tall, 0.05*tall, x+dir*side*0.01*tall, head-0.035*tall,
+		0.048*tall)
 }
 
 // crawl draws the person on hands and knees.
@@ -153,5 +159,6 @@ func (l *Look) crawl(t *Target, p Pose) {
 	}
 	t.limb(coat, hipX, back, 0.07*l.Wide*tall, shoulderX, back-0.01*tall, 0.08*l.Wide*tall)
 	t.limb(skin, shoulderX+dir*0.13*tall, back-0.05*tall, 0.05*tall, shoulderX+dir*0.15*tall, back-0.06*tall, 0.05*tall)
-	t.limb(at(l.Hair, 0.35), shoulderX+dir*0.11*tall, back-0.08*tall, 0.045*tall, shoulderX+dir*0.14*tall, back-0.085*tall, 0.045*tall)
+	t.limb(at(l.Hair, 0.35), shoulderX+dir*0.11*tall, back-0.08*tall, 0.045*tall, shoulderX+dir*0.14*tall,
+		back-0.085*tall, 0.045*tall)
 }

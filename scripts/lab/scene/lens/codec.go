@@ -2,8 +2,9 @@ package lens
 
 import "math"
 
-// codec imitates what hybrid coding at a low rate does: keyframes render everything anew, softer or harder than before; in
-// between, blocks that hardly differ are skipped, so that the noise stands still there, and others are corrected coarsely.
+// codec imitates what hybrid coding at a low rate does: keyframes render everything anew, softer or
+// harder than before; in between, blocks that hardly differ are skipped, so that the noise stands
+// still there, and others are corrected coarsely.
 type codec struct {
 	o        Options
 	kept     []byte
@@ -88,8 +89,9 @@ func (c *codec) block(dst []byte, bx, by, bw, bh int, key bool) {
 	}
 }
 
-// transform quantises the block's frequencies, the higher the coarser; a correction has a wide dead zone, as encoders do. The
-// cosines of even frequencies are alike on both sides of the middle, those of odd ones opposite, which halves the work.
+// transform quantises the block's frequencies, the higher the coarser; a correction has a wide dead
+// zone, as encoders do. The cosines of even frequencies are alike on both sides of the middle,
+// those of odd ones opposite, which halves the work.
 func (c *codec) transform(key bool) {
 	var half [64]float32
 	for y := range side {

@@ -1,7 +1,8 @@
-// Package lens makes a camera's picture of the light of a scene: exposure, the curve of grey levels, sensor noise, the camera's
-// noise reduction, and what a low bit rate leaves of it.
+// Package lens makes a camera's picture of the light of a scene: exposure, the curve of grey
+// levels, sensor noise, the camera's noise reduction, and what a low bit rate leaves of it.
 //
-// It comes after plate and figure. A Camera keeps the pictures before, as cameras and codecs do, so that pictures are taken in
+// It comes after plate and figure. A Camera keeps the pictures before, as cameras and codecs do, so
+// that pictures are taken in
 // their order:
 //
 //	c := lens.New(lens.Options{Width: 320, Height: 180, Noise: 2, Seed: 1})
@@ -70,7 +71,8 @@ func New(o Options) *Camera {
 	return c
 }
 
-// makeTile draws noise, with spots if the grain asks for them, of one standard deviation whatever the grain.
+// makeTile draws noise, with spots if the grain asks for them, of one standard deviation whatever
+// the grain.
 func makeTile(o Options) []int8 {
 	r := rand.New(rand.NewPCG(o.Seed, 0x4015e))
 	raw := make([]float64, tileWide*tileHigh)
@@ -97,7 +99,8 @@ func makeTile(o Options) []int8 {
 	return tile
 }
 
-// noise makes the noise of every grey level: bright parts have less of it, as the curve is flat there, clipped ones none.
+// noise makes the noise of every grey level: bright parts have less of it, as the curve is flat
+// there, clipped ones none.
 func (c *Camera) noise(factor float64) {
 	if factor == c.factor {
 		return
@@ -150,7 +153,8 @@ func (c *Camera) Take(radiance []uint16, s Shot, dst []byte) {
 			g := int32(c.curve[min(uint64(v)*k>>12, 65535)>>curveShift])
 			g += int32(tile[(x+ox)&(tileWide-1)]) * c.sigma[g>>8] >> 4
 			b := int32(before[x])
-			// The more a pixel differs, the less of what was there stays: 25 grey levels are taken to be motion.
+			// The more a pixel differs, the less of what was there stays: 25 grey levels are taken
+			// to be motion.
 			d := g - b
 			stay := keep - keep*min(max(d, -d), 25<<8)/(25<<8)
 			g = max(0, min(65535, g-d*stay>>8))

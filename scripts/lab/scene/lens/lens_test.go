@@ -47,7 +47,8 @@ func TestNoiseIsAsStrongAsItSays(t *testing.T) {
 		for _, sigma := range []float64{0, 2, 8} {
 			c := New(Options{Width: width, Height: height, Noise: sigma, Grain: grain, Seed: 3})
 			p := takes(c, flat(8000), 2)
-			// Two pictures differ by both their noises; rounding adds a little, the level is not quite medium grey.
+			// Two pictures differ by both their noises; rounding adds a little, the level is not
+			// quite medium grey.
 			require.InDelta(t, sigma*math.Sqrt2, change(p[0], p[1]), 0.25+0.2*sigma, "sigma %v grain %v", sigma, grain)
 		}
 	}
@@ -71,8 +72,8 @@ func TestBrighterIsBrighter(t *testing.T) {
 	require.Less(t, c.Level(0), 1.0)
 }
 
-// Between keyframes a codec skips what hardly differs, so that its noise stands still; a keyframe renders it anew. What
-// changes is coded at once.
+// Between keyframes a codec skips what hardly differs, so that its noise stands still; a keyframe
+// renders it anew. What changes is coded at once.
 func TestCodecPulses(t *testing.T) {
 	scene := flat(8000)
 	for i := range scene {

@@ -27,7 +27,8 @@ type paint struct {
 
 func newCanvas(w, h int, r *rand.Rand) *canvas {
 	n := w * h
-	c := &canvas{w: w, h: h, r: r, day: make([]float32, n), infra: make([]float32, n), depth: make([]uint8, n), u: make([]byte, n), v: make([]byte, n)}
+	c := &canvas{w: w, h: h, r: r, day: make([]float32, n), infra: make([]float32, n), depth: make([]uint8, n),
+		u: make([]byte, n), v: make([]byte, n)}
 	for k := range c.lit {
 		c.lit[k] = make([]float32, n)
 		for i := range c.lit[k] {
@@ -68,7 +69,8 @@ func (c *canvas) put(i int, x, y float64, p paint) {
 	c.u[i], c.v[i] = byte(128+p.u), byte(128+p.v)
 }
 
-// shade multiplies a light within a polygon, with an edge that is soft over a fraction of the width.
+// shade multiplies a light within a polygon, with an edge that is soft over a fraction of the
+// width.
 func (c *canvas) shade(light int, factor, soft float64, pts ...point) {
 	if soft <= 0 {
 		c.scan(pts, func(i int, _, _ float64) { c.lit[light][i] *= float32(factor) })

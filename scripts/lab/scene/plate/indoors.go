@@ -45,7 +45,8 @@ func (c *canvas) lamps(n int, base float64) {
 	type pool struct{ x, y, r, k float64 }
 	pools := make([]pool, n)
 	for i := range pools {
-		pools[i] = pool{(float64(i) + c.between(0.2, 0.8)) / float64(n), c.between(0.1, 0.7), c.between(0.25, 0.6), c.between(0.4, 0.9)}
+		pools[i] = pool{(float64(i) + c.between(0.2, 0.8)) / float64(n), c.between(0.1, 0.7), c.between(0.25, 0.6),
+			c.between(0.4, 0.9)}
 	}
 	c.glow(Lamp, func(x, y float64) float64 {
 		l := base
@@ -65,10 +66,12 @@ func (c *canvas) spot(horizon float64) {
 	})
 }
 
-// block is a box of furniture: its front, a lighter top, its shadow on the floor where the lamp does not reach.
+// block is a box of furniture: its front, a lighter top, its shadow on the floor where the lamp
+// does not reach.
 func (c *canvas) block(p paint, x0, top, x1, foot float64) {
 	side := c.between(-0.08, 0.08)
-	c.shade(Lamp, 0.55, 0.03, point{x0 + side, foot - 0.03}, point{x1 + side*1.5, foot - 0.03}, point{x1 + side*2, foot + 0.05}, point{x0 + side, foot + 0.05})
+	c.shade(Lamp, 0.55, 0.03, point{x0 + side, foot - 0.03}, point{x1 + side*1.5, foot - 0.03},
+		point{x1 + side*2, foot + 0.05}, point{x0 + side, foot + 0.05})
 	p.depth = Stands(foot)
 	c.rect(p, x0, top, x1, foot)
 	lid := p
@@ -91,8 +94,9 @@ func office(c *canvas, p *Plate) {
 		floor.grain, floor.scale = 18, 150 // carpet
 	}
 	c.rect(floor, 0, edge, 1, 1)
-	c.rect(paint{day: wall * 0.55, infra: wall * 0.6, grain: 4, scale: 40, u: -10, v: 12}, 0, edge-0.012, 1, edge+0.008) // skirting
-	x := c.between(0.04, 0.2)                                                                                            // window with a frame
+	// skirting
+	c.rect(paint{day: wall * 0.55, infra: wall * 0.6, grain: 4, scale: 40, u: -10, v: 12}, 0, edge-0.012, 1, edge+0.008)
+	x := c.between(0.04, 0.2) // window with a frame
 	for k := range 2 + c.r.IntN(2) {
 		l := x + float64(k)*0.13
 		c.rect(paint{day: c.between(190, 245), infra: 40, grain: 12, scale: 8, u: 5, v: -3}, l, 0.06, l+0.12, 0.36)
@@ -100,13 +104,16 @@ func office(c *canvas, p *Plate) {
 	}
 	d := c.between(0.6, 0.8) // door
 	p.Door = [3]float64{d, d + 0.12, edge + 0.02}
-	c.rect(paint{day: wall * 0.5, infra: wall * 0.7, grain: 7, scale: 30, u: -8, v: 10}, d, edge-0.44, d+0.12, edge+0.015)
+	c.rect(paint{day: wall * 0.5, infra: wall * 0.7, grain: 7, scale: 30, u: -8, v: 10}, d, edge-0.44, d+0.12,
+		edge+0.015)
 	c.rect(paint{day: wall*0.5 + 25, infra: wall * 0.8}, d+0.1, edge-0.2, d+0.112, edge-0.185)
-	c.rect(paint{day: 128, infra: 120, grain: 60, scale: 45, u: 8, v: -6}, d-0.2, 0.13, d-0.07, 0.3) // picture or notice board
-	for range 2 + c.r.IntN(3) {                                                                      // desks, cupboards, boxes
+	// picture or notice board
+	c.rect(paint{day: 128, infra: 120, grain: 60, scale: 45, u: 8, v: -6}, d-0.2, 0.13, d-0.07, 0.3)
+	for range 2 + c.r.IntN(3) { // desks, cupboards, boxes
 		w, foot := c.between(0.07, 0.2), c.between(edge+0.05, 0.98)
 		l, high := c.between(0, 1-w), c.between(0.12, 0.3)
-		c.block(paint{day: c.between(35, 200), infra: c.between(60, 200), grain: c.between(3, 14), scale: c.between(20, 70), pattern: shelves(l, foot-high, w, high, c)}, l, foot-high, l+w, foot)
+		c.block(paint{day: c.between(35, 200), infra: c.between(60, 200), grain: c.between(3, 14),
+			scale: c.between(20, 70), pattern: shelves(l, foot-high, w, high, c)}, l, foot-high, l+w, foot)
 	}
 	p.Screen = [4]float64{d - 0.2, 0.13, d - 0.07, 0.3}
 	c.lamps(2+c.r.IntN(2), 0.35)
@@ -132,10 +139,14 @@ func corridor(c *canvas, p *Plate) {
 	fx, far := c.between(0.4, 0.6), c.between(0.1, 0.16) // the far end
 	l, r, t, b := fx-far*0.6, fx+far*0.6, p.Horizon-far*0.7, p.Horizon+far*1.1
 	wall := c.between(110, 200)
-	c.poly(paint{day: wall + 25, infra: wall + 20, grain: 4, scale: 20}, point{0, 0}, point{1, 0}, point{r, t}, point{l, t})
-	c.poly(paint{day: wall, infra: wall, grain: 6, scale: 25, pattern: bricks(30, 40, c.between(-12, 8))}, point{0, 0}, point{l, t}, point{l, b}, point{0, 1.25})
-	c.poly(paint{day: wall - 15, infra: wall + 5, grain: 6, scale: 25}, point{1, 0}, point{r, t}, point{r, b}, point{1, 1.25})
-	c.poly(paint{day: c.between(60, 140), infra: c.between(80, 160), grain: 6, scale: 90, pattern: tiles(p.Horizon-0.03, c.between(6, 14), c.between(5, 22)), u: -4, v: 5},
+	c.poly(paint{day: wall + 25, infra: wall + 20, grain: 4, scale: 20}, point{0, 0}, point{1, 0}, point{r, t},
+		point{l, t})
+	c.poly(paint{day: wall, infra: wall, grain: 6, scale: 25, pattern: bricks(30, 40, c.between(-12, 8))}, point{0, 0},
+		point{l, t}, point{l, b}, point{0, 1.25})
+	c.poly(paint{day: wall - 15, infra: wall + 5, grain: 6, scale: 25}, point{1, 0}, point{r, t}, point{r, b},
+		point{1, 1.25})
+	c.poly(paint{day: c.between(60, 140), infra: c.between(80, 160), grain: 6, scale: 90,
+		pattern: tiles(p.Horizon-0.03, c.between(6, 14), c.between(5, 22)), u: -4, v: 5},
 		point{l, b}, point{r, b}, point{1, 1.25}, point{0, 1.25})
 	c.rect(paint{day: c.between(60, 230), infra: 90, grain: 20, scale: 40}, l, t, r, b)
 	for _, k := range []float64{0.25, 0.5, 0.72} { // doors on both sides
@@ -151,13 +162,17 @@ func corridor(c *canvas, p *Plate) {
 	for k := 0.15; k < 1; k += 0.22 { // lamps on the ceiling mirror in the floor
 		y := p.Horizon - (p.Horizon)*k
 		c.rect(paint{day: 245, infra: 60}, fx-0.08*k, y, fx+0.08*k, y+0.03*k)
-		c.shade(Lamp, 1.35, 0.05, point{fx - 0.1*k, p.Horizon + 0.6*k}, point{fx + 0.1*k, p.Horizon + 0.6*k}, point{fx + 0.12*k, p.Horizon + 0.8*k}, point{fx - 0.12*k, p.Horizon + 0.8*k})
+		c.shade(Lamp, 1.35, 0.05, point{fx - 0.1*k, p.Horizon + 0.6*k}, point{fx + 0.1*k, p.Horizon + 0.6*k},
+			point{fx + 0.12*k, p.Horizon + 0.8*k}, point{fx - 0.12*k, p.Horizon + 0.8*k})
 	}
 	foot := c.between(0.8, 1.1)
 	x := c.between(0, 0.12)
-	c.block(paint{day: c.between(30, 120), infra: 150, grain: 25, scale: 120}, x, foot-0.4, x+0.08, foot) // plant or bin
+	// plant or bin
+	c.block(paint{day: c.between(30, 120), infra: 150, grain: 25, scale: 120}, x, foot-0.4, x+0.08, foot)
 	c.lamps(2, 0.5)
-	c.glow(Sky, func(x, y float64) float64 { return 0.3 + 0.6*math.Exp(-8*((x-fx)*(x-fx)+(y-p.Horizon)*(y-p.Horizon))) })
+	c.glow(Sky, func(x, y float64) float64 {
+		return 0.3 + 0.6*math.Exp(-8*((x-fx)*(x-fx)+(y-p.Horizon)*(y-p.Horizon)))
+	})
 	c.spot(p.Horizon)
 }
 
@@ -168,7 +183,8 @@ func warehouse(c *canvas, p *Plate) {
 	c.rect(paint{day: c.between(85, 150), infra: 130, grain: 16, scale: 22}, 0, edge, 1, 1)
 	line := paint{day: 205, infra: 190, grain: 14, scale: 80, u: -30, v: 8}
 	for _, x := range []float64{0.32, 0.68} {
-		c.poly(line, point{0.5 + (x-0.5)*0.7, edge}, point{0.5 + (x-0.5)*0.72, edge}, point{0.5 + (x-0.5)*2, 1}, point{0.5 + (x-0.5)*1.9, 1})
+		c.poly(line, point{0.5 + (x-0.5)*0.7, edge}, point{0.5 + (x-0.5)*0.72, edge}, point{0.5 + (x-0.5)*2, 1},
+			point{0.5 + (x-0.5)*1.9, 1})
 	}
 	for _, side := range []float64{-1, 1} { // racks with boxes
 		for level := range 4 {
@@ -178,18 +194,22 @@ func warehouse(c *canvas, p *Plate) {
 				x1 := 0.5 + side*(0.46-float64(k)*0.045)
 				s := 1 - float64(k)*0.085
 				g := c.between(50, 190)
-				box := paint{day: g, infra: min(220, g+c.between(0, 50)), grain: c.between(3, 18), scale: c.between(30, 90), u: -12, v: 10, depth: Stands((0.2 + y1) * s)}
-				c.poly(box, point{x0, 0.02 + (y0-0.02)*s}, point{x1, 0.02 + (y0-0.02)*(s-0.085)}, point{x1, 0.02 + (y1-0.02)*(s-0.085)}, point{x0, 0.02 + (y1-0.02)*s})
+				box := paint{day: g, infra: min(220, g+c.between(0, 50)), grain: c.between(3, 18),
+					scale: c.between(30, 90), u: -12, v: 10, depth: Stands((0.2 + y1) * s)}
+				c.poly(box, point{x0, 0.02 + (y0-0.02)*s}, point{x1, 0.02 + (y0-0.02)*(s-0.085)},
+					point{x1, 0.02 + (y1-0.02)*(s-0.085)}, point{x0, 0.02 + (y1-0.02)*s})
 			}
 		}
 	}
 	p.Door = [3]float64{0.42, 0.58, edge + 0.01}
-	c.rect(paint{day: c.between(40, 230), infra: 40, grain: 6, scale: 10, pattern: bricks(3, 60, -20)}, 0.42, edge-0.28, 0.58, edge+0.005)
+	c.rect(paint{day: c.between(40, 230), infra: 40, grain: 6, scale: 10, pattern: bricks(3, 60, -20)}, 0.42, edge-0.28,
+		0.58, edge+0.005)
 	for range 1 + c.r.IntN(3) {
 		w, foot := c.between(0.05, 0.12), c.between(edge+0.1, 0.95)
 		l := c.between(0.28, 0.7-w)
 		high := c.between(0.08, 0.2)
-		c.block(paint{day: c.between(60, 170), infra: 160, grain: 12, scale: 50, pattern: shelves(l, foot-high, w, high, c), u: -14, v: 10}, l, foot-high, l+w, foot)
+		c.block(paint{day: c.between(60, 170), infra: 160, grain: 12, scale: 50,
+			pattern: shelves(l, foot-high, w, high, c), u: -14, v: 10}, l, foot-high, l+w, foot)
 	}
 	c.lamps(3, 0.3)
 	c.glow(Sky, func(x, y float64) float64 { return 0.35 + 0.4*math.Exp(-6*(x-0.5)*(x-0.5)) })

@@ -7,7 +7,8 @@ import (
 // grass and leaves are rough at all scales.
 func rough(strong, scale float64) func(x, y float64) float64 {
 	return func(x, y float64) float64 {
-		return strong * (value(x*scale, y*scale*0.6) + 0.7*value(x*scale*2.7, y*scale*1.7) + 0.5*value(x*scale*0.3, y*scale*0.2))
+		return strong * (value(x*scale, y*scale*0.6) + 0.7*value(x*scale*2.7, y*scale*1.7) +
+			0.5*value(x*scale*0.3, y*scale*0.2))
 	}
 }
 
@@ -37,15 +38,21 @@ func (c *canvas) house(x0, top, x1, foot float64) {
 func (c *canvas) car(x, foot, long float64) {
 	g := c.between(20, 220)
 	high := long * 0.55
-	c.shade(Sky, 0.5, 0.02, point{x, foot - 0.01}, point{x + long, foot - 0.01}, point{x + long, foot + 0.015}, point{x, foot + 0.015})
-	c.shade(Lamp, 0.25, 0.008, point{x + 0.02, foot - 0.02}, point{x + long*1.15, foot - 0.02}, point{x + long*1.2, foot + 0.03}, point{x + 0.04, foot + 0.03})
-	body := paint{day: g, infra: max(30, g*0.8), grain: 9, scale: 60, depth: Stands(foot), u: c.between(-20, 20), v: c.between(-20, 20)}
-	c.poly(body, point{x, foot - high*0.2}, point{x + 0.02*long, foot - high*0.6}, point{x + 0.2*long, foot - high*0.65}, point{x + 0.32*long, foot - high}, point{x + 0.75*long, foot - high},
+	c.shade(Sky, 0.5, 0.02, point{x, foot - 0.01}, point{x + long, foot - 0.01}, point{x + long, foot + 0.015},
+		point{x, foot + 0.015})
+	c.shade(Lamp, 0.25, 0.008, point{x + 0.02, foot - 0.02}, point{x + long*1.15, foot - 0.02},
+		point{x + long*1.2, foot + 0.03}, point{x + 0.04, foot + 0.03})
+	body := paint{day: g, infra: max(30, g*0.8), grain: 9, scale: 60, depth: Stands(foot), u: c.between(-20, 20),
+		v: c.between(-20, 20)}
+	c.poly(body, point{x, foot - high*0.2}, point{x + 0.02*long, foot - high*0.6},
+		point{x + 0.2*long, foot - high*0.65}, point{x + 0.32*long, foot - high}, point{x + 0.75*long, foot - high},
 		point{x + 0.9*long, foot - high*0.62}, point{x + long, foot - high*0.55}, point{x + long, foot - high*0.2})
 	glass := paint{day: c.between(30, 80), infra: 25, grain: 25, scale: 30, depth: body.depth}
-	c.poly(glass, point{x + 0.25*long, foot - high*0.66}, point{x + 0.34*long, foot - high*0.94}, point{x + 0.73*long, foot - high*0.94}, point{x + 0.84*long, foot - high*0.64})
+	c.poly(glass, point{x + 0.25*long, foot - high*0.66}, point{x + 0.34*long, foot - high*0.94},
+		point{x + 0.73*long, foot - high*0.94}, point{x + 0.84*long, foot - high*0.64})
 	for _, at := range []float64{0.18, 0.8} {
-		c.rect(paint{day: 22, infra: 40, grain: 10, scale: 90, depth: body.depth}, x+(at-0.07)*long, foot-high*0.3, x+(at+0.07)*long, foot)
+		c.rect(paint{day: 22, infra: 40, grain: 10, scale: 90, depth: body.depth}, x+(at-0.07)*long, foot-high*0.3,
+			x+(at+0.07)*long, foot)
 	}
 }
 
@@ -75,7 +82,8 @@ func yard(c *canvas, p *Plate) {
 	p.Horizon, p.Tall = c.between(0.1, 0.25), c.between(0.65, 0.95)
 	edge := c.between(0.4, 0.5)
 	c.sky(edge)
-	c.rect(paint{day: c.between(50, 95), infra: 190, pattern: rough(26, 60), u: -14, v: -8}, 0, edge-0.22, 1, edge) // hedge
+	// hedge
+	c.rect(paint{day: c.between(50, 95), infra: 190, pattern: rough(26, 60), u: -14, v: -8}, 0, edge-0.22, 1, edge)
 	g := c.between(75, 125)
 	c.rect(paint{day: g, infra: 175, pattern: rough(13, 140), grain: 14, scale: 9, u: -16, v: -8}, 0, edge, 1, 1)
 	path := paint{day: c.between(120, 180), infra: 140, grain: 14, scale: 110, pattern: tiles(p.Horizon, 22, 14)}
@@ -85,7 +93,8 @@ func yard(c *canvas, p *Plate) {
 	c.house(0, 0.02, h, edge+0.06)
 	p.Door = [3]float64{h - 0.1, h - 0.02, edge + 0.065}
 	c.rect(paint{day: c.between(30, 90), infra: 90, grain: 8, scale: 30}, h-0.1, edge-0.24, h-0.02, edge+0.06)
-	c.shade(Lamp, 0.3, 0.01, point{0, edge + 0.05}, point{h, edge + 0.05}, point{h + 0.12, edge + 0.2}, point{0, edge + 0.24})
+	c.shade(Lamp, 0.3, 0.01, point{0, edge + 0.05}, point{h, edge + 0.05}, point{h + 0.12, edge + 0.2},
+		point{0, edge + 0.24})
 	for f := 0.55; f < 1; f += 0.045 { // fence
 		c.rect(paint{day: 165, infra: 170, grain: 12, scale: 90}, f, edge-0.1, f+0.014, edge+0.05)
 	}
@@ -93,7 +102,9 @@ func yard(c *canvas, p *Plate) {
 	c.branches(c.between(0.5, 0.9), c.between(0.6, 0.9), c.between(0.2, 0.4))
 	foot := c.between(0.75, 0.95)
 	b := c.between(0.65, 0.85)
-	c.block(paint{day: c.between(40, 130), infra: 190, pattern: rough(30, 70), u: -14, v: -6}, b, foot-0.2, b+0.14, foot) // bush
+	// bush
+	c.block(paint{day: c.between(40, 130), infra: 190, pattern: rough(30, 70), u: -14, v: -6}, b, foot-0.2, b+0.14,
+		foot)
 	p.Water = [4]float64{0.05, 0.82, 0.3, 0.97}
 	c.sun(edge)
 }
@@ -107,13 +118,16 @@ func street(c *canvas, p *Plate) {
 		c.house(x, c.between(-0.1, 0.12), x+w, edge)
 		x += w + c.between(0, 0.03)
 	}
-	c.rect(paint{day: c.between(120, 165), infra: 130, grain: 10, scale: 120, pattern: tiles(p.Horizon, 30, 9)}, 0, edge, 1, edge+0.1)
+	c.rect(paint{day: c.between(120, 165), infra: 130, grain: 10, scale: 120, pattern: tiles(p.Horizon, 30, 9)}, 0,
+		edge, 1, edge+0.1)
 	road := c.between(60, 110)
 	c.rect(paint{day: road, infra: road + 10, grain: 13, scale: 170}, 0, edge+0.1, 1, 0.86)
 	c.rect(paint{day: 165, infra: 150, grain: 8, scale: 60}, 0, edge+0.095, 1, edge+0.108)
-	c.rect(paint{day: c.between(110, 150), infra: 130, grain: 12, scale: 130, pattern: tiles(p.Horizon, 16, 12)}, 0, 0.86, 1, 1)
+	c.rect(paint{day: c.between(110, 150), infra: 130, grain: 12, scale: 130, pattern: tiles(p.Horizon, 16, 12)}, 0,
+		0.86, 1, 1)
 	for x := c.between(-0.1, 0.05); x < 1; x += 0.2 {
-		c.poly(paint{day: 205, infra: 190, grain: 16, scale: 100}, point{x, 0.63}, point{x + 0.09, 0.63}, point{x + 0.085, 0.648}, point{x - 0.007, 0.648})
+		c.poly(paint{day: 205, infra: 190, grain: 16, scale: 100}, point{x, 0.63}, point{x + 0.09, 0.63},
+			point{x + 0.085, 0.648}, point{x - 0.007, 0.648})
 	}
 	for x := c.between(0, 0.2); x < 0.9; x += c.between(0.18, 0.4) {
 		c.car(x, edge+c.between(0.13, 0.16), 0.15)
@@ -123,7 +137,8 @@ func street(c *canvas, p *Plate) {
 	c.shade(Lamp, 0.4, 0, point{pole, 0.9}, point{pole + 0.012, 0.9}, point{pole + 0.3, 1}, point{pole + 0.27, 1})
 	p.Door = [3]float64{0.46, 0.52, edge + 0.01}
 	c.rect(paint{day: 35, infra: 60, grain: 6, scale: 30}, 0.46, edge-0.19, 0.52, edge+0.005)
-	c.shade(Lamp, 0.35, 0.01, point{0, edge}, point{1, edge}, point{1, edge + c.between(0.05, 0.25)}, point{0, edge + c.between(0.05, 0.25)})
+	c.shade(Lamp, 0.35, 0.01, point{0, edge}, point{1, edge}, point{1, edge + c.between(0.05, 0.25)},
+		point{0, edge + c.between(0.05, 0.25)})
 	p.Screen = [4]float64{0.3, edge - 0.16, 0.42, edge - 0.05}
 	c.sun(edge)
 }
@@ -138,7 +153,8 @@ func parking(c *canvas, p *Plate) {
 	for _, row := range []float64{edge + 0.1, edge + 0.34} {
 		s := 0.55 + row
 		for x := c.between(-0.1, 0); x < 1; x += 0.14 * s {
-			c.poly(paint{day: 200, infra: 185, grain: 16, scale: 120}, point{x, row}, point{x + 0.007, row}, point{x - 0.033, row + 0.13*s}, point{x - 0.045, row + 0.13*s})
+			c.poly(paint{day: 200, infra: 185, grain: 16, scale: 120}, point{x, row}, point{x + 0.007, row},
+				point{x - 0.033, row + 0.13*s}, point{x - 0.045, row + 0.13*s})
 			if c.r.Float64() < 0.6 {
 				c.car(x+0.01, row+0.1*s, 0.11*s)
 			}
@@ -146,7 +162,8 @@ func parking(c *canvas, p *Plate) {
 	}
 	pole := c.between(0.15, 0.85)
 	c.rect(paint{day: 140, infra: 150, depth: Stands(0.75)}, pole, 0.02, pole+0.01, 0.75)
-	c.shade(Lamp, 0.4, 0, point{pole, 0.75}, point{pole + 0.01, 0.75}, point{pole + 0.4, 0.86}, point{pole + 0.39, 0.875})
+	c.shade(Lamp, 0.4, 0, point{pole, 0.75}, point{pole + 0.01, 0.75}, point{pole + 0.4, 0.86},
+		point{pole + 0.39, 0.875})
 	c.branches(c.between(0.1, 0.9), c.between(0.5, 0.9), c.between(0.15, 0.35))
 	c.sun(edge)
 }
@@ -174,10 +191,12 @@ func tree(c *canvas, p *Plate, seed uint64) *Layer {
 		lx, ly := x+a*wide, top+crown*(0.45+b*0.75)
 		s := t.between(0.004, 0.014)
 		g := dark + t.between(-25, 45)
-		t.poly(paint{day: g, infra: min(230, g+110), depth: 255}, point{lx - s, ly}, point{lx, ly - s}, point{lx + s, ly + s*0.4}, point{lx + s*0.2, ly + s})
+		t.poly(paint{day: g, infra: min(230, g+110), depth: 255}, point{lx - s, ly}, point{lx, ly - s},
+			point{lx + s, ly + s*0.4}, point{lx + s*0.2, ly + s})
 	}
 	n := p.Width * p.Height
-	l := &Layer{Reflects: make([]uint16, n), InReflects: make([]uint16, n), Alpha: make([]uint8, n), Left: p.Width, Top: p.Height}
+	l := &Layer{Reflects: make([]uint16, n), InReflects: make([]uint16, n), Alpha: make([]uint8, n), Left: p.Width,
+		Top: p.Height}
 	cover := make([]float32, len(t.depth))
 	for i, d := range t.depth {
 		if d != 0 {
@@ -191,7 +210,8 @@ func tree(c *canvas, p *Plate, seed uint64) *Layer {
 			continue
 		}
 		k := 255 / float64(a) // only what is painted counts for the level
-		l.Reflects[i], l.InReflects[i], l.Alpha[i] = Linear(min(250, float64(day[i])*k)), Linear(min(250, float64(infra[i])*k)), uint8(a)
+		l.Reflects[i], l.InReflects[i], l.Alpha[i] = Linear(min(250, float64(day[i])*k)),
+			Linear(min(250, float64(infra[i])*k)), uint8(a)
 		l.Left, l.Right = min(l.Left, i%p.Width), max(l.Right, i%p.Width+1)
 		l.Top, l.Bottom = min(l.Top, i/p.Width), max(l.Bottom, i/p.Width+1)
 	}

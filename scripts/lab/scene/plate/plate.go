@@ -1,8 +1,10 @@
-// Package plate paints the empty places in which scenes happen: rooms and yards with textures, furniture, lamps and shadows.
+// Package plate paints the empty places in which scenes happen: rooms and yards with textures,
+// furniture, lamps and shadows.
 //
-// A Plate is what a place reflects, apart from the light that falls on it, so that a scene can switch, dim and move the light:
-// the camera sees the sum over the lights of what a pixel reflects times what falls on it. It stands before figure, which
-// draws those who move in it, and lens, which makes a camera's picture of it all:
+// A Plate is what a place reflects, apart from the light that falls on it, so that a scene can
+// switch, dim and move the light: the camera sees the sum over the lights of what a pixel reflects
+// times what falls on it. It stands before figure, which draws those who move in it, and lens,
+// which makes a camera's picture of it all:
 //
 //	p, err := plate.New("yard", plate.Options{Width: 320, Height: 180, Seed: 7})
 //	radiance := float64(p.Reflects[i]) * float64(p.Lights[plate.Sky][i]) / plate.Unit
@@ -46,23 +48,28 @@ type Plate struct {
 	Reflects, InReflects []uint16
 	// Lights hold for each light how much falls on a pixel; Unit is 1.
 	Lights [lights][]uint16
-	// Depth is for each pixel of a thing in the foreground where its foot stands, see Stands; 0 for what hides nobody.
+	// Depth is for each pixel of a thing in the foreground where its foot stands, see Stands; 0 for
+	// what hides nobody.
 	Depth []uint8
 	// U and V are the colours, one for four pixels.
 	U, V []byte
-	// Horizon is the height of the camera's own level, Tall the height of a person per distance of the feet from there.
+	// Horizon is the height of the camera's own level, Tall the height of a person per distance of
+	// the feet from there.
 	Horizon, Tall float64
 	// Outdoors tells a place under the sky.
 	Outdoors bool
-	// Door is where people may come out: its left and right edge and the height of its sill; all 0 without one.
+	// Door is where people may come out: its left and right edge and the height of its sill; all 0
+	// without one.
 	Door [3]float64
 	// Tree is nil without one.
 	Tree *Layer
-	// Screen is a television or a shop window: left, top, right, bottom. Water lies from here to there. All 0 without.
+	// Screen is a television or a shop window: left, top, right, bottom. Water lies from here to
+	// there. All 0 without.
 	Screen, Water [4]float64
 }
 
-// Layer is a thing before the plate that can be moved: what it reflects and how opaque it is. It covers the whole picture.
+// Layer is a thing before the plate that can be moved: what it reflects and how opaque it is. It
+// covers the whole picture.
 type Layer struct {
 	Reflects, InReflects     []uint16
 	Alpha                    []uint8
@@ -77,10 +84,12 @@ func Kinds() []string {
 // Outdoors tells whether a kind is under the sky.
 func Outdoors(kind string) bool { return kind == "yard" || kind == "street" || kind == "parking" }
 
-// Stands is the Depth of a thing whose foot is at y, in fractions of the picture's height from the top.
+// Stands is the Depth of a thing whose foot is at y, in fractions of the picture's height from the
+// top.
 func Stands(y float64) uint8 { return uint8(max(1, min(255, y*160))) }
 
-// maxPainted is the width above which a place is painted smaller and enlarged: its textures have no finer detail.
+// maxPainted is the width above which a place is painted smaller and enlarged: its textures have no
+// finer detail.
 const maxPainted = 1280
 
 // New paints a place.
@@ -99,7 +108,8 @@ func New(kind string, o Options) (*Plate, error) {
 	c := newCanvas(w*times, h*times, rand.New(rand.NewPCG(o.Seed, 0x91a7e)))
 	p := &Plate{Width: o.Width, Height: o.Height, Outdoors: Outdoors(kind)}
 	map[string]func(*canvas, *Plate){
-		"office": office, "corridor": corridor, "warehouse": warehouse, "yard": yard, "street": street, "parking": parking,
+		"office": office, "corridor": corridor, "warehouse": warehouse, "yard": yard, "street": street,
+		"parking": parking,
 	}[kind](c, p)
 	soft := 0.15 + 0.6*c.r.Float64() // of the lens
 	p.Reflects, p.InReflects = c.linear(c.day, p, soft), c.linear(c.infra, p, soft)

@@ -51,7 +51,8 @@ func TestSamePlaceInAllSizes(t *testing.T) {
 	}
 }
 
-// Each light falls somewhere, and a lamp not everywhere alike: switching it changes more than the brightness.
+// Each light falls somewhere, and a lamp not everywhere alike: switching it changes more than the
+// brightness.
 func TestLights(t *testing.T) {
 	for _, kind := range Kinds() {
 		p, err := New(kind, Options{Width: 160, Height: 90, Seed: 4})
