@@ -1,4 +1,5 @@
-// Package scripts_test holds what keeps the house in order: the table of imports, and what every script promises.
+// Package scripts_test holds what keeps the house in order: the table of imports, and what every
+// script promises.
 package scripts_test
 
 import (
@@ -17,40 +18,43 @@ import (
 
 const module = "vmsbridge"
 
-// allowed says which of our packages each package may import. "x/..." means x and the rooms below it, on both sides; a row
-// of a package's own comes before that. Every package may import its own rooms, and tests may import more. A package that
-// no row covers is an error: decide where it stands, then write it here.
+// allowed says which of our packages each package may import. "x/..." means x and the rooms below
+// it, on both sides; a row of a package's own comes before that. Every package may import its own
+// rooms, and tests may import more. A package that no row covers is an error: decide where it
+// stands, then write it here.
 var allowed = map[string][]string{
-	"configs/...":             nil,
-	"motion":                  {"motion/area", "motion/exposure", "motion/plane", "motion/shake", "motion/track"},
-	"motion/track":            {"motion/area"},
-	"motion/area":             {"motion/plane"},
-	"motion/exposure":         {"motion/plane", "motion/tally"},
-	"motion/shake":            {"motion/plane"},
-	"motion/plane":            nil,
-	"motion/tally":            nil,
-	"motion/tamper/...":       {"motion"}, // for its Picture
-	"agent/clock":             nil,
-	"agent/certificate":       nil, // for api.tls: auto
-	"agent/camera":            nil,
-	"agent/camera/unit":       {"agent/camera/capture"},
-	"agent/camera/offer":      {"agent/camera/unit"}, // for its Codec
-	"agent/camera/dial":       nil,
-	"agent/camera/signin":     nil,
-	"agent/camera/capture":    nil,
-	"agent/camera/clip":       {"scripts/harness"}, // for tests only
-	"agent/codec/...":         {"agent/codec/..."},
-	"agent/discover/...":      nil,
-	"agent/panics":            nil,
-	"agent/control":           nil,
-	"agent/queue":             {"agent/control", "storage/journal", "uplink/vms"},
-	"agent/systemd":           {"agent/panics"},
-	"agent/status":            {"agent/codec", "uplink/delivery", "uplink/vms"},
-	"agent/link":              {"agent/clock", "agent/panics", "configs", "storage/journal", "uplink/client/...", "uplink/delivery", "uplink/tunnel", "uplink/vms"},
-	"agent/homes":             {"agent/panics", "configs", "storage/journal", "uplink/..."},
-	"agent/crew":              {"agent/panics", "agent/pipeline", "configs"},
-	"agent/outlet":            {"storage/journal", "storage/vfs", "uplink/vms"},
-	"agent/pipeline":          {"agent/camera", "agent/codec", "agent/panics", "agent/sight", "configs", "motion/...", "storage/stills", "uplink/vms"},
+	"configs/...":          nil,
+	"motion":               {"motion/area", "motion/exposure", "motion/plane", "motion/shake", "motion/track"},
+	"motion/track":         {"motion/area"},
+	"motion/area":          {"motion/plane"},
+	"motion/exposure":      {"motion/plane", "motion/tally"},
+	"motion/shake":         {"motion/plane"},
+	"motion/plane":         nil,
+	"motion/tally":         nil,
+	"motion/tamper/...":    {"motion"}, // for its Picture
+	"agent/clock":          nil,
+	"agent/certificate":    nil, // for api.tls: auto
+	"agent/camera":         nil,
+	"agent/camera/unit":    {"agent/camera/capture"},
+	"agent/camera/offer":   {"agent/camera/unit"}, // for its Codec
+	"agent/camera/dial":    nil,
+	"agent/camera/signin":  nil,
+	"agent/camera/capture": nil,
+	"agent/camera/clip":    {"scripts/harness"}, // for tests only
+	"agent/codec/...":      {"agent/codec/..."},
+	"agent/discover/...":   nil,
+	"agent/panics":         nil,
+	"agent/control":        nil,
+	"agent/queue":          {"agent/control", "storage/journal", "uplink/vms"},
+	"agent/systemd":        {"agent/panics"},
+	"agent/status":         {"agent/codec", "uplink/delivery", "uplink/vms"},
+	"agent/link": {"agent/clock", "agent/panics", "configs", "storage/journal", "uplink/client/...",
+		"uplink/delivery", "uplink/tunnel", "uplink/vms"},
+	"agent/homes":  {"agent/panics", "configs", "storage/journal", "uplink/..."},
+	"agent/crew":   {"agent/panics", "agent/pipeline", "configs"},
+	"agent/outlet": {"storage/journal", "storage/vfs", "uplink/vms"},
+	"agent/pipeline": {"agent/camera", "agent/codec", "agent/panics", "agent/sight", "configs", "motion/...",
+		"storage/stills", "uplink/vms"},
 	"agent/web":               nil,                       // the page asks the interface as anyone does
 	"agent/sight/...":         {"configs", "motion/..."}, // what the bridge and the replay of recordings have in common
 	"storage/vfs":             nil,                       // the seam through which tests fail the stores
@@ -68,32 +72,37 @@ var allowed = map[string][]string{
 	"storage/journal":         {"storage/guard", "uplink/vms"},
 	"storage/journal/sample":  {"storage/boltfile", "uplink/vms"}, // for tests only
 	"storage/journal/checked": {"storage/journal"},                // for tests only
-	"storage/journal/follow":  {"storage/journal/form", "storage/guard", "storage/journal/table", "storage/journal/vault", "uplink/vms"},
-	"storage/journal/vault":   {"storage/journal/audit", "storage/boltfile", "storage/journal/form", "storage/guard", "storage/journal/salvage", "storage/journal/table", "storage/vfs"},
-	"storage/journal/salvage": {"storage/boltfile", "storage/journal/form", "storage/guard", "storage/journal/table", "uplink/vms"},
-	"storage/journal/audit":   {"storage/boltfile", "storage/journal/form", "storage/guard"},
-	"storage/journal/query":   {"storage/journal/form", "storage/guard", "uplink/vms"},
-	"storage/journal/table":   {"storage/journal/form", "storage/guard", "uplink/vms"},
-	"storage/journal/form":    {"uplink/vms"},                        // bytes, no file
-	"storage/guard":           {"storage/boltfile", "storage/vfs"},   // bbolt, and what it makes of damage
-	"storage/database":        {"storage/boltfile", "storage/guard"}, // small records
-	"storage/boltfile":        nil,                                   // a file of bbolt's without bbolt
-	"uplink/admit":            nil,                                   // who gets in, and how much strangers may hold
-	"uplink/vms/...":          nil,
-	"uplink/trust":            nil, // whom to believe behind TLS
-	"uplink/client/...":       {"uplink/delivery", "uplink/vms", "uplink/trust"},
-	"uplink/delivery":         {"uplink/vms"},                                    // from a cursor to a sink
-	"uplink/mqtt":             {"uplink/delivery", "uplink/vms", "uplink/trust"}, // a broker, and Home Assistant through it
-	"uplink/webhook":          {"uplink/delivery", "uplink/vms", "uplink/trust"}, // signed requests to anyone
-	"uplink/tunnel":           nil,
-	"uplink/rough":            nil,                                               // for tests only: a link that misbehaves
-	"uplink/server/...":       {"uplink/admit", "uplink/vms", "uplink/identity"}, // identity's Principal says who asks
-	"agent":                   {"configs", "motion/...", "agent/...", "storage/...", "uplink/..."},
-	"scripts/...":             nil,     // peers: it runs the programs, as a person would
-	"scripts/harness":         nil,     // for tests only: waiting, ports, programs
-	"scripts/lab/...":         {"..."}, // a module of its own: what no box runs
-	"cmd/vmscloud/registry":   {"storage/database", "uplink/vms", "uplink/identity/..."},
-	"cmd/...":                 {"..."},
+	"storage/journal/follow": {"storage/journal/form", "storage/guard", "storage/journal/table",
+		"storage/journal/vault", "uplink/vms"},
+	"storage/journal/vault": {"storage/journal/audit", "storage/boltfile", "storage/journal/form", "storage/guard",
+		"storage/journal/salvage", "storage/journal/table", "storage/vfs"},
+	"storage/journal/salvage": {"storage/boltfile", "storage/journal/form", "storage/guard", "storage/journal/table",
+		"uplink/vms"},
+	"storage/journal/audit": {"storage/boltfile", "storage/journal/form", "storage/guard"},
+	"storage/journal/query": {"storage/journal/form", "storage/guard", "uplink/vms"},
+	"storage/journal/table": {"storage/journal/form", "storage/guard", "uplink/vms"},
+	"storage/journal/form":  {"uplink/vms"},                        // bytes, no file
+	"storage/guard":         {"storage/boltfile", "storage/vfs"},   // bbolt, and what it makes of damage
+	"storage/database":      {"storage/boltfile", "storage/guard"}, // small records
+	"storage/boltfile":      nil,                                   // a file of bbolt's without bbolt
+	"uplink/admit":          nil,                                   // who gets in, and how much strangers may hold
+	"uplink/vms/...":        nil,
+	"uplink/trust":          nil, // whom to believe behind TLS
+	"uplink/client/...":     {"uplink/delivery", "uplink/vms", "uplink/trust"},
+	"uplink/delivery":       {"uplink/vms"}, // from a cursor to a sink
+	// a broker, and Home Assistant through it
+	"uplink/mqtt":    {"uplink/delivery", "uplink/vms", "uplink/trust"},
+	"uplink/webhook": {"uplink/delivery", "uplink/vms", "uplink/trust"}, // signed requests to anyone
+	"uplink/tunnel":  nil,
+	// for tests only: a link that misbehaves
+	"uplink/rough":          nil,
+	"uplink/server/...":     {"uplink/admit", "uplink/vms", "uplink/identity"}, // identity's Principal says who asks
+	"agent":                 {"configs", "motion/...", "agent/...", "storage/...", "uplink/..."},
+	"scripts/...":           nil,     // peers: it runs the programs, as a person would
+	"scripts/harness":       nil,     // for tests only: waiting, ports, programs
+	"scripts/lab/...":       {"..."}, // a module of its own: what no box runs
+	"cmd/vmscloud/registry": {"storage/database", "uplink/vms", "uplink/identity/..."},
+	"cmd/...":               {"..."},
 
 	"storage/journal/activity": {"storage/vfs"}, // a file of its own beside the journal's
 
@@ -114,7 +123,8 @@ var allowed = map[string][]string{
 	"uplink/identity/identitytest": {"uplink/identity", "uplink/identity/model", "uplink/identity/store"},
 }
 
-// The arrows of the house point one way. The sources are read through os, so that the test cache sees a change in them.
+// The arrows of the house point one way. The sources are read through os, so that the test cache
+// sees a change in them.
 func TestImportTable(t *testing.T) {
 	seen := 0
 	for dir, imports := range packages(t, "..") {
@@ -140,15 +150,18 @@ func TestImportTable(t *testing.T) {
 func TestImportTableFindsABadImport(t *testing.T) {
 	root := t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(root, "motion"), 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(root, "motion", "x.go"), []byte("package motion\nimport _ \"vmsbridge/uplink/vms\"\n"), 0o644))
-	require.NoError(t, os.WriteFile(filepath.Join(root, "motion", "x_test.go"), []byte("package motion\nimport _ \"vmsbridge/agent\"\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "motion", "x.go"),
+		[]byte("package motion\nimport _ \"vmsbridge/uplink/vms\"\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "motion", "x_test.go"),
+		[]byte("package motion\nimport _ \"vmsbridge/agent\"\n"), 0o644))
 	require.Equal(t, map[string]map[string]string{"motion": {"uplink/vms": "motion/x.go"}}, packages(t, root))
 	require.False(t, matches("uplink/vms", "uplink/vmsx"))
 	require.True(t, matches("agent/...", "agent/camera"))
 	require.False(t, matches("agent/...", "agents"))
 }
 
-// packages lists every folder with Go files under root, and for each what it imports of ours and where, tests left out.
+// packages lists every folder with Go files under root, and for each what it imports of ours and
+// where, tests left out.
 func packages(t *testing.T, root string) map[string]map[string]string {
 	found := map[string]map[string]string{}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -179,7 +192,8 @@ func packages(t *testing.T, root string) map[string]map[string]string {
 			found[dir] = map[string]string{}
 		}
 		for _, spec := range file.Imports {
-			if imported, err := strconv.Unquote(spec.Path.Value); err == nil && strings.HasPrefix(imported, module+"/") {
+			if imported, err := strconv.Unquote(spec.Path.Value); err == nil &&
+				strings.HasPrefix(imported, module+"/") {
 				found[dir][strings.TrimPrefix(imported, module+"/")] = filepath.ToSlash(rel)
 			}
 		}
@@ -189,7 +203,8 @@ func packages(t *testing.T, root string) map[string]map[string]string {
 	return found
 }
 
-// rowOf finds the row of the table for a package: its own, else the nearest one above that covers it.
+// rowOf finds the row of the table for a package: its own, else the nearest one above that covers
+// it.
 func rowOf(dir string) (string, bool) {
 	if _, ok := allowed[dir]; ok {
 		return dir, true

@@ -41,14 +41,15 @@ func TestScriptsSayWhatTheyDo(t *testing.T) {
 	require.Greater(t, seen, 7)
 }
 
-// box is a machine as scripts/deps sees it: its commands are stand-ins that answer from files, so that nothing of the real
-// machine is touched.
+// box is a machine as scripts/deps sees it: its commands are stand-ins that answer from files, so
+// that nothing of the real machine is touched.
 type box struct {
 	t   *testing.T
 	dir string
 }
 
-// newBox makes a machine with these packages installed, and a project in a folder with a space in its name.
+// newBox makes a machine with these packages installed, and a project in a folder with a space in
+// its name.
 func newBox(t *testing.T, installed ...string) *box {
 	t.Helper()
 	b := &box{t, t.TempDir()}
@@ -63,7 +64,8 @@ func newBox(t *testing.T, installed ...string) *box {
 	b.file("a project/go.mod", "module x\n\ngo 1.26.0\n")
 	b.file("installed", strings.Join(installed, "\n")+"\n")
 	b.file("log", "")
-	for _, tool := range []string{"bash", "env", "dirname", "sed", "sort", "head", "tail", "grep", "xargs", "mktemp", "rm", "cat", "echo", "sleep", "touch", "true"} {
+	for _, tool := range []string{"bash", "env", "dirname", "sed", "sort", "head", "tail", "grep", "xargs", "mktemp",
+		"rm", "cat", "echo", "sleep", "touch", "true"} {
 		path, err := exec.LookPath(tool)
 		require.NoError(t, err)
 		require.NoError(t, os.Symlink(path, filepath.Join(b.dir, "bin", tool)))
@@ -73,7 +75,8 @@ func newBox(t *testing.T, installed ...string) *box {
 	b.tool("id", "cat "+b.path("uid"))
 	b.tool("sudo", "exit 1")
 	b.tool("dpkg-query", `for p; do :; done; grep -qx "$p" `+b.path("installed")+` && printf installed`)
-	b.tool("apt-cache", `[ -e `+b.path("lists")+` ] || exit 0; for p; do :; done; case $p in libavcodec6*|libavcodec58|libavcodec-extra6*|*8-dev) echo "  Candidate: (none)";; *) echo "  Candidate: 1.0";; esac`)
+	b.tool("apt-cache", `[ -e `+b.path("lists")+
+		` ] || exit 0; for p; do :; done; case $p in libavcodec6*|libavcodec58|libavcodec-extra6*|*8-dev) echo "  Candidate: (none)";; *) echo "  Candidate: 1.0";; esac`)
 	b.tool("apt-get", `echo "apt-get $*" >>`+b.path("log")+`
 for p; do case $p in update) touch `+b.path("lists")+` ;; -*|install|*=*|*::*) ;; *) echo "$p" >>`+b.path("installed")+` ;; esac; done`)
 	b.file("lists", "")
@@ -109,7 +112,8 @@ func (b *box) log() string {
 }
 
 // forDemo is what a Debian 12 needs for the demo.
-var forDemo = []string{"gcc", "libc6-dev", "libjpeg62-turbo-dev", "ca-certificates", "libavcodec59", "libturbojpeg0", "ffmpeg"}
+var forDemo = []string{"gcc", "libc6-dev", "libjpeg62-turbo-dev", "ca-certificates", "libavcodec59", "libturbojpeg0",
+	"ffmpeg"}
 
 func TestDepsInstallsOnlyWhatIsMissing(t *testing.T) {
 	b := newBox(t, "gcc", "libc6-dev", "ca-certificates", "ffmpeg", "libavcodec-extra59")
@@ -124,7 +128,8 @@ func TestDepsInstallsOnlyWhatIsMissing(t *testing.T) {
 	require.Empty(t, b.log())
 }
 
-// A fresh system has no package lists: they are read first, and the names are chosen by what they offer.
+// A fresh system has no package lists: they are read first, and the names are chosen by what they
+// offer.
 func TestDepsOnAFreshSystem(t *testing.T) {
 	b := newBox(t)
 	require.NoError(t, os.Remove(b.path("lists")))
@@ -144,7 +149,8 @@ func TestDepsWithoutRoot(t *testing.T) {
 	b.file("uid", "1000\n")
 	out, code := b.deps("--demo")
 	require.Equal(t, 1, code)
-	require.Contains(t, out, "sudo apt-get update && sudo apt-get install -y --no-install-recommends "+strings.Join(forDemo[1:], " ")+"\n")
+	require.Contains(t, out, "sudo apt-get update && sudo apt-get install -y --no-install-recommends "+
+		strings.Join(forDemo[1:], " ")+"\n")
 	require.Empty(t, b.log())
 
 	// Without package lists nobody knows how this release numbers libavcodec; ffmpeg brings it.
@@ -179,7 +185,8 @@ func TestDepsWithoutApt(t *testing.T) {
 
 // The compiler for the other machine is heavy, and only what builds for it asks for it.
 func TestDepsAsksForACrossCompilerOnlyWhereItIsNeeded(t *testing.T) {
-	for option, want := range map[string]bool{"": false, "--demo": false, "--build": false, "--release": true, "--arm64": true} {
+	for option, want := range map[string]bool{"": false, "--demo": false, "--build": false, "--release": true,
+		"--arm64": true} {
 		b := newBox(t)
 		args := []string{"--list"}
 		if option != "" {
@@ -188,7 +195,8 @@ func TestDepsAsksForACrossCompilerOnlyWhereItIsNeeded(t *testing.T) {
 		out, code := b.deps(args...)
 		require.Zero(t, code, out)
 		require.Equal(t, want, strings.Contains(out, " gcc-aarch64-linux-gnu "), "%q: %s", option, out)
-		require.Equal(t, option != "--demo" && option != "--build", strings.Contains(out, " qemu-user\n"), "%q: %s", option, out)
+		require.Equal(t, option != "--demo" && option != "--build", strings.Contains(out, " qemu-user\n"), "%q: %s",
+			option, out)
 		require.Equal(t, option == "--release", strings.Contains(out, " debootstrap "), "%q: %s", option, out)
 		require.Empty(t, b.log(), "nothing is installed to list it")
 	}
@@ -196,7 +204,8 @@ func TestDepsAsksForACrossCompilerOnlyWhereItIsNeeded(t *testing.T) {
 
 // Scripts refuse what they do not understand, before they do anything, and say what they take.
 func TestScriptsRefuseWhatTheyDoNotKnow(t *testing.T) {
-	for _, args := range [][]string{{"build", "--arm64"}, {"libavcodec", "arm64"}, {"release", "--publish"}, {"sysroot", "mips"}, {"sysroot"}, {"trial", "amd64"},
+	for _, args := range [][]string{{"build", "--arm64"}, {"libavcodec", "arm64"}, {"release", "--publish"},
+		{"sysroot", "mips"}, {"sysroot"}, {"trial", "amd64"},
 		{"emulate", "arm64"}, {"test", "--fast"}, {"deps", "--everything"}} {
 		out, err := exec.Command("./"+args[0], args[1:]...).CombinedOutput()
 		var exit *exec.ExitError
@@ -220,8 +229,9 @@ func TestDepsWhenInstallingFails(t *testing.T) {
 
 func TestDepsSaysWhenGoIsMissingOrTooOld(t *testing.T) {
 	for name, tc := range map[string]struct{ tool, want string }{
-		"too old":       {`[ "$1" = env ] && echo go1.25.9`, "Go 1.26.0 or newer is needed, this is 1.25.9"},
-		"may not fetch": {`echo "go: go.mod requires go >= 1.26.0 (running go 1.22.1; GOTOOLCHAIN=local)" >&2; exit 1`, "Go 1.26.0 or newer is needed"},
+		"too old": {`[ "$1" = env ] && echo go1.25.9`, "Go 1.26.0 or newer is needed, this is 1.25.9"},
+		"may not fetch": {`echo "go: go.mod requires go >= 1.26.0 (running go 1.22.1; GOTOOLCHAIN=local)" >&2; exit 1`,
+			"Go 1.26.0 or newer is needed"},
 	} {
 		b := newBox(t, "gcc")
 		b.tool("go", tc.tool)

@@ -31,7 +31,8 @@ func (s shelf) sign() {
 	s.run(`sha256sum *.deb >SHA256SUMS && gpg -q --batch --yes --armor --detach-sign -o SHA256SUMS.asc SHA256SUMS`)
 }
 
-// newShelf makes a package whose program is this test, which has a list of its modules as every Go program has.
+// newShelf makes a package whose program is this test, which has a list of its modules as every Go
+// program has.
 func newShelf(t *testing.T) shelf {
 	t.Helper()
 	s := shelf{t, t.TempDir(), t.TempDir()}
@@ -57,7 +58,8 @@ func (s shelf) verify(args ...string) (out string, code int) {
 	return string(text), cmd.ProcessState.ExitCode()
 }
 
-// What was changed after it was signed, signed by somebody else, slipped in, or made of something else than it says, is refused.
+// What was changed after it was signed, signed by somebody else, slipped in, or made of something
+// else than it says, is refused.
 func TestReleaseVerifies(t *testing.T) {
 	for _, tool := range []string{"gpg", "gpgv", "jq", "dpkg-deb"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -72,7 +74,8 @@ func TestReleaseVerifies(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other.gpg")
 	keys := s.keys
 	s.keys = t.TempDir()
-	s.run(`chmod 700 "$GNUPGHOME" && gpg -q --batch --passphrase '' --quick-gen-key other ed25519 sign never 2>/dev/null && gpg -q --batch --export -o ` + other + ` other`)
+	s.run(
+		`chmod 700 "$GNUPGHOME" && gpg -q --batch --passphrase '' --quick-gen-key other ed25519 sign never 2>/dev/null && gpg -q --batch --export -o ` + other + ` other`)
 	s.keys = keys
 	out, code = s.verify("--key", other)
 	require.Equal(t, 1, code)

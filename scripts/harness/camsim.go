@@ -18,7 +18,8 @@ var camsim = sync.OnceValues(func() (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	// Tests of several packages run side by side. Those that come later find it up to date, and go build leaves it alone.
+	// Tests of several packages run side by side. Those that come later find it up to date, and go
+	// build leaves it alone.
 	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return "", err
@@ -30,7 +31,8 @@ var camsim = sync.OnceValues(func() (string, error) {
 	return filepath.Join(dir, "camsim"), Build(dir, false, "camsim")
 })
 
-// Camsim is the path of the simulated camera. It is built once, and shared by the packages that use it.
+// Camsim is the path of the simulated camera. It is built once, and shared by the packages that use
+// it.
 func Camsim(t testing.TB) string {
 	t.Helper()
 	path, err := camsim()
@@ -40,8 +42,8 @@ func Camsim(t testing.TB) string {
 	return path
 }
 
-// Camera starts a simulated camera at a free port, and returns the addresses of its streams in the order of --path. It ends with
-// stop, which may be called twice, at the latest with the test.
+// Camera starts a simulated camera at a free port, and returns the addresses of its streams in the
+// order of --path. It ends with stop, which may be called twice, at the latest with the test.
 func Camera(t testing.TB, args ...string) (urls []string, stop func()) {
 	t.Helper()
 	cmd := exec.Command(Camsim(t), append([]string{"--listen", "127.0.0.1:0"}, args...)...)

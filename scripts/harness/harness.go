@@ -1,7 +1,9 @@
-// Package harness is for tests only: it waits for what comes sooner or later, finds free ports, and builds the programs that tests
-// start. It knows no other package of the project, so that every test may use it.
+// Package harness is for tests only: it waits for what comes sooner or later, finds free ports, and
+// builds the programs that tests start. It knows no other package of the project, so that every
+// test may use it.
 //
-//	harness.Until(t, "the camera to connect", func() bool { return cam.State() == camera.Connected })
+//	harness.Until(t, "the camera to connect", func() bool {
+//		return cam.State() == camera.Connected })
 //	address := harness.Address(t)
 //	bin := harness.Build(t.TempDir(), false, "vmsbridge", "camsim")
 package harness
@@ -17,8 +19,8 @@ import (
 // Patience is how long Until waits: long, for a machine that is busy or emulated.
 const Patience = 2 * time.Minute
 
-// Until polls a condition on the caller's goroutine, and fails the test if it does not hold within Patience. What may have the verbs
-// of fmt.Sprintf, for args.
+// Until polls a condition on the caller's goroutine, and fails the test if it does not hold within
+// Patience. What may have the verbs of fmt.Sprintf, for args.
 func Until(t testing.TB, what string, cond func() bool, args ...any) {
 	t.Helper()
 	Within(t, Patience, fmt.Sprintf(what, args...), cond)

@@ -2,5 +2,6 @@
 
 package harness
 
-// Race reports whether the tests run under the race detector, which makes loops over pixels ten to twenty times as slow.
+// Race reports whether the tests run under the race detector, which makes loops over pixels ten to
+// twenty times as slow.
 const Race = false

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// blocking are the functions outside the module that wait for a device, a network, another process or a goroutine. The names are those of
-// types.Func.FullName.
+// blocking are the functions outside the module that wait for a device, a network, another process
+// or a goroutine. The names are those of types.Func.FullName.
 var blocking = regexp.MustCompile(`^(` + strings.Join([]string{
 	`os\.(Chmod|Chtimes|Create|CreateTemp|Link|Lstat|Mkdir|MkdirAll|MkdirTemp|Open|OpenFile|ReadDir|ReadFile|Readlink|Remove|RemoveAll|Rename|Stat|Symlink|Truncate|WriteFile)`,
 	`\(\*os\.File\)\.(Chmod|Close|Read|ReadAt|ReadDir|ReadFrom|Stat|Sync|Truncate|Write|WriteAt|WriteString)`,
@@ -33,8 +33,10 @@ var blocking = regexp.MustCompile(`^(` + strings.Join([]string{
 	`time\.Sleep`,
 }, `|`) + `)$`)
 
-// harmless are methods of interfaces that cannot wait, and functions of ours that are values and cannot either.
-var harmless = regexp.MustCompile(`^(\(error\)\.Error|\(context\.Context\)\.\w+|\(hash\.Hash\w*\)\.\w+|\(fmt\.Stringer\)\.String|\(reflect\.Type\)\.\w+|\(sort\.Interface\)\.\w+)$`)
+// harmless are methods of interfaces that cannot wait, and functions of ours that are values and
+// cannot either.
+var harmless = regexp.MustCompile(
+	`^(\(error\)\.Error|\(context\.Context\)\.\w+|\(hash\.Hash\w*\)\.\w+|\(fmt\.Stringer\)\.String|\(reflect\.Type\)\.\w+|\(sort\.Interface\)\.\w+)$`)
 
 // clocks are the names under which a function that tells the time is kept: it waits for nobody.
 var clocks = regexp.MustCompile(`^(now|Now|clock|uptime|rand|random|jitter)$`)

@@ -28,7 +28,9 @@ type Program struct {
 
 // Load reads the packages of a module that match the patterns, without their tests.
 func Load(dir string, patterns ...string) (*Program, error) {
-	cmd := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,CgoFiles,Module,DepOnly"}, patterns...)...)
+	cmd := exec.Command("go",
+		append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,CgoFiles,Module,DepOnly"},
+			patterns...)...)
 	cmd.Dir = dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -83,7 +85,8 @@ func Load(dir string, patterns ...string) (*Program, error) {
 }
 
 func newProgram(root string) *Program {
-	return &Program{fset: token.NewFileSet(), root: root, funcs: map[string]*function{}, methods: map[string][]*function{}}
+	return &Program{fset: token.NewFileSet(), root: root, funcs: map[string]*function{},
+		methods: map[string][]*function{}}
 }
 
 // add reads a package.
@@ -96,7 +99,8 @@ func (p *Program) add(path string, imports types.Importer, names []string) error
 		}
 		files = append(files, f)
 	}
-	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{},
+	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{},
+		Defs:       map[*ast.Ident]types.Object{},
 		Selections: map[*ast.SelectorExpr]*types.Selection{}}
 	conf := types.Config{Importer: imports, FakeImportC: true, Error: func(error) {}} // what cgo makes is not known
 	_, _ = conf.Check(path, p.fset, files, info)

@@ -12,24 +12,30 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// meant are the locks that are held where something may block, what that is, and why nobody who must not wait, waits for them: no camera, no
-// request, no health check.
+// meant are the locks that are held where something may block, what that is, and why nobody who
+// must not wait, waits for them: no camera, no request, no health check.
 var meant = []struct{ lock, what, why string }{
 	{"agent.edits.turn", "Load|takeOver", "one reload at a time; only the next reload waits"},
 	{"agent/camera.Source.statusMu", "OnStatus", "changes stay in order; the pipeline puts them into its queue"},
-	{"agent/camera.session.mu", "noKeyframe|the function f,", "a panic ends one session; the callbacks put into the pipeline's queue"},
+	{"agent/camera.session.mu", "noKeyframe|the function f,",
+		"a panic ends one session; the callbacks put into the pipeline's queue"},
 	{"agent/camera/dial.Dialer.mu", "net.Conn", "closing a socket without linger waits for nobody"},
-	{"agent/codec.Decoder.mu", "", "one camera's decoder inside the agent (decode.isolation: none), for that camera alone"},
+	{"agent/codec.Decoder.mu", "",
+		"one camera's decoder inside the agent (decode.isolation: none), for that camera alone"},
 	{"agent/codec/engine.Engine.mu", "avcodec.Open|jpeg.Open", "the libraries are looked for once, at the start"},
 	{"agent/pipeline.queue.mu", "count", "it adds to a counter"},
 	{"cmd/vmscloud/presence.Watch.mu", "the function (put|note|look),", "closures of the same room, over maps"},
 	{"cmd/vmscloud/registry.Registry.mu", "Away", "it answers out of a map"},
-	{"cmd/vmscloud/registry.Registry.writeMu", "save|erase|register", "the queue of those who change the registry; requests read under mu"},
-	{"storage/database.DB.mu", "", "transactions take it only while the file is away or being replaced; damage has a lock of its own"},
+	{"cmd/vmscloud/registry.Registry.writeMu", "save|erase|register",
+		"the queue of those who change the registry; requests read under mu"},
+	{"storage/database.DB.mu", "", "transactions take it only while the file is away or being replaced; damage has a " +
+		"lock of its own"},
 	{"storage/journal/activity.Log.writeMu", "", "the queue of those who note something, which is one"},
 	{"storage/journal/vault.File.commitMu", "", "the queue of those who change the journal; reads do not take it"},
-	{"storage/journal/vault.File.dbMu", "", "read-held by transactions; taken for writing only to replace a damaged file, to swap in a compacted one, and to close"},
-	{"storage/stills.Ring.appendMu", "", "the queue of those who write stills: the shelf, the flusher; questions, sums and cameras do not take it"},
+	{"storage/journal/vault.File.dbMu", "", "read-held by transactions; taken for writing only to replace a damaged " +
+		"file, to swap in a compacted one, and to close"},
+	{"storage/stills.Ring.appendMu", "", "the queue of those who write stills: the shelf, the flusher; questions, " +
+		"sums and cameras do not take it"},
 	{"storage/stills.Ring.flushMu", "", "one flush at a time, by the flusher"},
 	{"storage/stills/index.Index.mu", "the function at|series.*between", "it reads a slice"},
 	{"storage/stills/segment.Flushing.mu", "", "held while a file is flushed or closed, never for a write or a read"},
@@ -37,10 +43,12 @@ var meant = []struct{ lock, what, why string }{
 	{"storage/stills/segment.Handles.mu", "Close|leave", "closing a file that was only read waits for nothing"},
 	{"storage/vfs.Disk.mu", "", "for tests only: it is memory"},
 	{"uplink/admit.Listener.mu", "the function (own|makeRoom|full)", "closures of the same room, over maps"},
-	{"uplink/client.Client.mu", "the function read", "the token's file is read once for all requests that were refused with it; they need it"},
+	{"uplink/client.Client.mu", "the function read",
+		"the token's file is read once for all requests that were refused with it; they need it"},
 	{"uplink/delivery.Engine.mu", "the function change", "it sets fields"},
 	{"uplink/rough.Link.mu", "", "for tests only"},
-	{"uplink/server.sight.mu", "authenticate", "what one token may see is found out once a second; only the streams of that token wait"},
+	{"uplink/server.sight.mu", "authenticate",
+		"what one token may see is found out once a second; only the streams of that token wait"},
 	{"uplink/server.subscriptions.mu", "the function change", "it sets fields"},
 }
 
@@ -53,7 +61,8 @@ func TestNoLockIsHeldWhereSomethingMayBlock(t *testing.T) {
 			return m.lock == f.Lock && regexp.MustCompile(m.what).MatchString(f.What)
 		})
 		if i < 0 {
-			t.Errorf("%s\n\tlet go of the lock before, or, if nobody can wait for it who must not, say so in the list of this test", f)
+			t.Errorf("%s\n\tlet go of the lock before, or, if nobody can wait for it who must not, say so in the "+
+				"list of this test", f)
 		}
 		used[i] = true
 	}

@@ -20,7 +20,8 @@ type function struct {
 	sig     string          // parameters and results
 }
 
-// call is one of a function, by name, or of an interface's method by the method names of that interface.
+// call is one of a function, by name, or of an interface's method by the method names of that
+// interface.
 type call struct {
 	name   string
 	method string
@@ -84,7 +85,8 @@ func methodsOf(t types.Type) map[string]bool {
 	return has
 }
 
-// heldAtStart are the locks that a function lets go of before it takes them: its caller, or what it calls, took them.
+// heldAtStart are the locks that a function lets go of before it takes them: its caller, or what it
+// calls, took them.
 func (r *reader) heldAtStart(body *ast.BlockStmt) map[string]bool {
 	held, seen := map[string]bool{}, map[string]bool{}
 	ast.Inspect(body, func(n ast.Node) bool {
@@ -115,7 +117,8 @@ func (r *reader) lockOp(c *ast.CallExpr) (key, op string) {
 		return "", ""
 	}
 	switch fn.FullName() {
-	case "(*sync.Mutex).Lock", "(*sync.Mutex).Unlock", "(*sync.RWMutex).Lock", "(*sync.RWMutex).Unlock", "(*sync.RWMutex).RLock", "(*sync.RWMutex).RUnlock",
+	case "(*sync.Mutex).Lock", "(*sync.Mutex).Unlock", "(*sync.RWMutex).Lock", "(*sync.RWMutex).Unlock",
+		"(*sync.RWMutex).RLock", "(*sync.RWMutex).RUnlock",
 		"(sync.Locker).Lock", "(sync.Locker).Unlock":
 		return r.lockName(sel.X), fn.Name()
 	}
@@ -144,7 +147,8 @@ func (r *reader) lockName(x ast.Expr) string {
 	return short(r.path) + ".?"
 }
 
-// block reads statements, and returns the locks held after them, and whether the last of them never goes on.
+// block reads statements, and returns the locks held after them, and whether the last of them never
+// goes on.
 func (r *reader) block(list []ast.Stmt, held map[string]bool) (after map[string]bool, ends bool) {
 	for _, s := range list {
 		if held, ends = r.stmt(s, held); ends {
@@ -404,7 +408,8 @@ func (r *reader) called(c *ast.CallExpr, held map[string]bool) {
 		case obj.IsField(): // it belongs to another part
 			r.wait("calls the function "+obj.Name()+", which is another part's", c.Pos(), held)
 		case len(held) > 0: // only who gave it knows what it does
-			r.fn.inside = append(r.fn.inside, event{held: slices.Sorted(maps.Keys(held)), pos: c.Pos(), what: "calls the function " + obj.Name() + ", which it was given"})
+			r.fn.inside = append(r.fn.inside, event{held: slices.Sorted(maps.Keys(held)), pos: c.Pos(),
+				what: "calls the function " + obj.Name() + ", which it was given"})
 		}
 	}
 }

@@ -1,4 +1,5 @@
-// Package planted holds locks across what may block, in every way that is to be found, and in some that are not wrong.
+// Package planted holds locks across what may block, in every way that is to be found, and in some
+// that are not wrong.
 package planted
 
 import (
