@@ -120,18 +120,6 @@ func (r *reader) history() []Status {
 // busy or emulated.
 const patience = time.Minute
 
-// eventually polls until cond holds.
-func eventually(t *testing.T, what string, cond func() bool) {
-	t.Helper()
-	end := time.Now().Add(patience)
-	for !cond() {
-		if time.Now().After(end) {
-			t.Fatalf("not within %s: %s", patience, what)
-		}
-		<-time.After(5 * time.Millisecond)
-	}
-}
-
 // waitUnits waits for n units and returns all so far.
 func (r *reader) waitUnits(n int) []AccessUnit {
 	r.t.Helper()

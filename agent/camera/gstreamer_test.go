@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/scripts/harness"
 )
 
 // gstreamer starts GStreamer's RTSP server and returns its address.
@@ -72,7 +74,7 @@ func TestReadsGStreamer(t *testing.T) {
 				if transport == TransportUDP || tc.codec != H264 {
 					return // one is enough to see its sender reports
 				}
-				eventually(t, "a sender report", func() bool { return r.src.Stats().CameraClockKnown })
+				harness.Until(t, "a sender report", func() bool { return r.src.Stats().CameraClockKnown })
 				require.InDelta(t, 0, r.src.Stats().CameraClock.Seconds(), 1, "one machine, one clock")
 			})
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/agent/camera/clip"
+	"vmsbridge/scripts/harness"
 )
 
 // TestRefusedKeepalive: a camera whose nonce has aged answers 401 to the requests that keep the
@@ -37,7 +38,7 @@ func TestRefusedKeepalive(t *testing.T) {
 	r := read(t, cfg)
 	r.waitUnits(5)
 	stale.Store(true)
-	eventually(t, "three refused keepalives", func() bool { return refused.Load() >= 3 })
+	harness.Until(t, "three refused keepalives", func() bool { return refused.Load() >= 3 })
 	r.waitUnits(len(r.all()) + 20)
 	require.Equal(t, 1, newStreams(r.all()), "the session was not begun anew")
 	require.Equal(t, Online, r.src.Status().State)

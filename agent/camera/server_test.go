@@ -23,6 +23,7 @@ import (
 
 	"vmsbridge/agent/camera/capture"
 	"vmsbridge/agent/camera/clip"
+	"vmsbridge/scripts/harness"
 )
 
 // fakeCamera is a gortsplib server that loops a clip at 40 pictures per second.
@@ -128,7 +129,7 @@ func (f *fakeCamera) left(transport string) {
 	if transport == TransportTCP {
 		how = &f.ended
 	}
-	eventually(f.t, "the end of the session", func() bool { return f.count(how) == 1 })
+	harness.Until(f.t, "the end of the session", func() bool { return f.count(how) == 1 })
 }
 
 // start serves the clip until the end of the test.

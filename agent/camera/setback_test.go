@@ -8,6 +8,7 @@ import (
 
 	"vmsbridge/agent/camera/capture"
 	"vmsbridge/agent/camera/clip"
+	"vmsbridge/scripts/harness"
 )
 
 // When this machine's clock is set back by hours the stream starts anew with the right time.
@@ -32,7 +33,7 @@ func TestClockSetBackRestartsStream(t *testing.T) {
 		require.WithinDuration(t, time.Now().Add(2*time.Hour), u.Time, time.Minute)
 	}
 	close(back)
-	eventually(t, "a new stream", func() bool { return newStreams(r.all()) == 2 })
+	harness.Until(t, "a new stream", func() bool { return newStreams(r.all()) == 2 })
 	units := r.waitUnits(len(r.all()) + 10)
 	last := units[len(units)-1]
 	require.WithinDuration(t, time.Now(), last.Time, time.Minute)

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/agent/camera/clip"
+	"vmsbridge/scripts/harness"
 )
 
 const oddPassword = "p@ss:w/o%rd ü\"'\\#?&"
@@ -162,7 +163,7 @@ func TestRefusedAfterSignIn(t *testing.T) {
 	cfg.Username, cfg.Password = "viewer", "secret"
 	st := read(t, cfg).waitState(Refused)
 	require.Contains(t, st.Reason, "signed us in and then refused SETUP")
-	eventually(t, "another attempt", func() bool { mu.Lock(); defer mu.Unlock(); return setups >= 2 })
+	harness.Until(t, "another attempt", func() bool { mu.Lock(); defer mu.Unlock(); return setups >= 2 })
 }
 
 // parseDigest reads quoted strings with escapes.

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/agent/camera/clip"
+	"vmsbridge/scripts/harness"
 )
 
 const sdpHead = "v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=cam\r\nt=0 0\r\n"
@@ -102,7 +103,7 @@ func TestRedirectLoop(t *testing.T) {
 			Header: base.Header{"Location": base.HeaderValue{"rtsp://" + address + "/cam"}}}
 	})
 	r := read(t, testConfig("rtsp://"+address+"/cam"))
-	eventually(t, "a failure", func() bool { return len(r.history()) > 1 })
+	harness.Until(t, "a failure", func() bool { return len(r.history()) > 1 })
 }
 
 func TestUnreachable(t *testing.T) {
@@ -129,7 +130,7 @@ func TestReturnsWithinFiveSeconds(t *testing.T) {
 	cam.stop()
 	r.waitState(Unreachable)
 	gone := time.Now()
-	eventually(t, "7 s without a camera", func() bool { return time.Since(gone) > 7*time.Second })
+	harness.Until(t, "7 s without a camera", func() bool { return time.Since(gone) > 7*time.Second })
 	n := len(r.all())
 	cam.open(address)
 	back := time.Now()
@@ -158,7 +159,7 @@ func TestStale(t *testing.T) {
 	require.Contains(t, st.Reason, "No picture has come")
 	cam.pause(false)
 	n := newStreams(r.all())
-	eventually(t, "a new stream", func() bool { return newStreams(r.all()) > n })
+	harness.Until(t, "a new stream", func() bool { return newStreams(r.all()) > n })
 }
 
 func TestSilentAfterPlay(t *testing.T) {
@@ -228,7 +229,7 @@ func TestNoKeyframe(t *testing.T) {
 		cfg := testConfig(cam.url)
 		cfg.KeyframeAfter, cfg.StaleAfter = time.Second, 3*time.Second
 		r := read(t, cfg)
-		eventually(t, "a state that says so", func() bool {
+		harness.Until(t, "a state that says so", func() bool {
 			for _, st := range r.history() {
 				if st.State == NoKeyframe || st.State == Stale {
 					return true
@@ -236,6 +237,7 @@ func TestNoKeyframe(t *testing.T) {
 			}
 			return false
 		})
+
 	})
 }
 

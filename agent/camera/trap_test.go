@@ -16,6 +16,7 @@ import (
 
 	"vmsbridge/agent/camera/capture"
 	"vmsbridge/agent/camera/clip"
+	"vmsbridge/scripts/harness"
 )
 
 // newStreams counts how often decoding had to start anew.
@@ -43,7 +44,7 @@ func TestSSRCChangeReconnects(t *testing.T) {
 	r := read(t, testConfig(cam.url))
 	r.waitUnits(5)
 	change.Store("now", true)
-	eventually(t, "a second stream", func() bool { return newStreams(r.all()) == 2 })
+	harness.Until(t, "a second stream", func() bool { return newStreams(r.all()) == 2 })
 	requireSane(t, r.all())
 	st := r.waitState(Disconnected)
 	require.Contains(t, st.Reason, "restarted its stream", "it waited for no timeout")
@@ -93,7 +94,7 @@ func TestByeReconnects(t *testing.T) {
 			r.waitUnits(len(r.all()) + 5)
 			require.Equal(t, 1, newStreams(r.all()))
 			cam.rtcp(&rtcp.Goodbye{Sources: []uint32{cam.ssrc()}})
-			eventually(t, "a second stream", func() bool { return newStreams(r.all()) == 2 })
+			harness.Until(t, "a second stream", func() bool { return newStreams(r.all()) == 2 })
 			require.Contains(t, r.waitState(Disconnected).Reason, "ended the stream", "it waited for no timeout")
 		})
 	}
@@ -127,7 +128,7 @@ func TestSenderReportClock(t *testing.T) {
 			sr := &rtcp.SenderReport{SSRC: cam.ssrc(), NTPTime: ntp, RTPTime: lastTicks}
 			mu.Unlock()
 			cam.rtcp(sr)
-			eventually(t, "sender report", func() bool { return r.src.Stats().CameraClockKnown })
+			harness.Until(t, "sender report", func() bool { return r.src.Stats().CameraClockKnown })
 			require.InDelta(t, ahead.Seconds(), r.src.Stats().CameraClock.Seconds(), 1.5)
 			n := len(r.all())
 			for _, u := range r.waitUnits(n + 10)[n:] {
@@ -194,7 +195,7 @@ func TestLossMarksUntilKeyframe(t *testing.T) {
 			cfg := testConfig(cam.url)
 			cfg.Transport = transport
 			r := read(t, cfg)
-			eventually(t, "losses", func() bool { return r.src.Stats().LostPackets >= 3 })
+			harness.Until(t, "losses", func() bool { return r.src.Stats().LostPackets >= 3 })
 			units := r.waitUnits(len(r.all()) + 20)
 			damaged, whole := 0, 0
 			for i, u := range units {
@@ -264,7 +265,7 @@ func TestPanicInHandler(t *testing.T) {
 			mu.Unlock()
 		}})
 	}()
-	eventually(t, "units after the panic", func() bool { mu.Lock(); defer mu.Unlock(); return after > 5 })
+	harness.Until(t, "units after the panic", func() bool { mu.Lock(); defer mu.Unlock(); return after > 5 })
 	require.Equal(t, uint64(1), src.Stats().Panics)
 	cancel()
 	<-done
@@ -406,7 +407,7 @@ func TestGradualRefresh(t *testing.T) {
 	requireSane(t, units)
 	require.True(t, units[0].RandomAccess)
 	require.True(t, units[0].Damaged, "not whole before the refresh has passed")
-	eventually(t, "whole pictures", func() bool {
+	harness.Until(t, "whole pictures", func() bool {
 		for _, u := range r.all() {
 			if !u.Damaged {
 				return true
@@ -414,6 +415,7 @@ func TestGradualRefresh(t *testing.T) {
 		}
 		return false
 	})
+
 }
 
 // Over the packets of a session the clock jumps, and capture times stay at arrival.
@@ -445,7 +447,7 @@ func TestJumpingTimestamps(t *testing.T) {
 					mu.Unlock()
 				}})
 			}()
-			eventually(t, "100 units", func() bool { mu.Lock(); defer mu.Unlock(); return len(all) >= 100 })
+			harness.Until(t, "100 units", func() bool { mu.Lock(); defer mu.Unlock(); return len(all) >= 100 })
 			cancel()
 			<-done
 			for i, s := range all {

@@ -20,13 +20,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"vmsbridge/agent/codec/testclip"
+	"vmsbridge/scripts/harness"
 )
-
-// eventually polls until ok or a deadline.
-func eventually(t testing.TB, ok func() bool, what string, args ...any) {
-	t.Helper()
-	require.Eventually(t, ok, time.Minute, 2*time.Millisecond, append([]any{what}, args...)...)
-}
 
 func pidOf(t testing.TB, d *Decoder) int {
 	d.pool.mu.Lock()
@@ -115,7 +110,7 @@ func site(t *testing.T, o Options, n int) (p *Pool, cameras []*camera) {
 		wg.Go(func() { c.run(ctx, clip) })
 	}
 	for _, c := range cameras {
-		eventually(t, func() bool { return c.pictures.Load() > 20 }, "pictures under way")
+		harness.Until(t, "pictures under way", func() bool { return c.pictures.Load() > 20 })
 	}
 	return p, cameras
 }
@@ -136,7 +131,7 @@ func TestKillUnderLoad(t *testing.T) {
 			killed := time.Now()
 			require.NoError(t, syscall.Kill(victim, signal))
 			for _, c := range cameras[:2] {
-				eventually(t, func() bool { return c.backAt.Load() != 0 }, "the camera is back")
+				harness.Until(t, "the camera is back", func() bool { return c.backAt.Load() != 0 })
 				took := time.Unix(0, c.backAt.Load()).Sub(killed)
 				t.Logf("back after %v", took)
 				require.Less(t, took, aMoment)
@@ -144,7 +139,7 @@ func TestKillUnderLoad(t *testing.T) {
 			}
 			for _, c := range cameras[2:] {
 				before := c.pictures.Load()
-				eventually(t, func() bool { return c.pictures.Load() > before+20 }, "the others go on")
+				harness.Until(t, "the others go on", func() bool { return c.pictures.Load() > before+20 })
 				require.Zero(t, c.losses.Load())
 			}
 			for _, c := range cameras {
@@ -166,7 +161,7 @@ func TestHangUnderLoad(t *testing.T) {
 	stopped := time.Now()
 	require.NoError(t, syscall.Kill(victim, syscall.SIGSTOP))
 	for _, c := range cameras[:2] {
-		eventually(t, func() bool { return c.backAt.Load() != 0 }, "the camera is back")
+		harness.Until(t, "the camera is back", func() bool { return c.backAt.Load() != 0 })
 		require.Less(t, time.Unix(0, c.backAt.Load()).Sub(stopped), time.Second+aMoment)
 	}
 	for _, c := range cameras[2:] {
@@ -204,7 +199,7 @@ func TestBreakerEndsAlone(t *testing.T) {
 
 			for _, c := range cameras {
 				before := c.pictures.Load()
-				eventually(t, func() bool { return c.pictures.Load() > before+20 }, "the neighbours are back")
+				harness.Until(t, "the neighbours are back", func() bool { return c.pictures.Load() > before+20 })
 				// One that had not come back from the first death when the second came is told
 				// once.
 				require.Contains(t, []int64{1, 2}, c.losses.Load())
@@ -257,7 +252,7 @@ func TestDeathInIdleness(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, syscall.Kill(pidOf(t, a), syscall.SIGKILL))
-	eventually(t, func() bool { return pidOf(t, a) == 0 }, "the death is noticed")
+	harness.Until(t, "the death is noticed", func() bool { return pidOf(t, a) == 0 })
 	_, err := a.Still(t.Context(), 1, 0, 80)
 	require.ErrorIs(t, err, ErrGone)
 	require.NotErrorIs(t, err, ErrLost)
@@ -314,13 +309,13 @@ func TestContextEndsAWait(t *testing.T) {
 			_, err := a.Decode(ctx, au, pts)
 			result <- err
 		}()
-		eventually(t, underway, "the call is under way")
+		harness.Until(t, "the call is under way", underway)
 		cancel()
 		return <-result
 	}
 	pid := pidOf(t, a)
 	require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
-	eventually(t, func() bool { return hangs(t, pid) }, "it reads no more")
+	harness.Until(t, "it reads no more", func() bool { return hangs(t, pid) })
 	require.ErrorIs(t, givesUp(clip.Units[1], 2, func() bool { return asked(t, a) }), context.Canceled)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	_, err := b.Decode(ctx, clip.Units[1], 2) // it waits for its turn
@@ -361,7 +356,7 @@ func TestCloseLeavesNoProcess(t *testing.T) {
 		_, err := hung.Decode(context.Background(), hangUnit, 1)
 		result <- err
 	}()
-	eventually(t, func() bool { return hangs(t, pids[0]) }, "it hangs")
+	harness.Until(t, "it hangs", func() bool { return hangs(t, pids[0]) })
 	start := time.Now()
 	require.NoError(t, p.Close())
 	require.Less(t, time.Since(start), 5*time.Minute)
@@ -396,7 +391,7 @@ func TestProcessEndsWithItsLastCamera(t *testing.T) {
 	require.Equal(t, pid, pidOf(t, third), "the free place is taken")
 	ds[1].Close()
 	third.Close()
-	eventually(t, func() bool { return gone(pid) }, "the process ends")
+	harness.Until(t, "the process ends", func() bool { return gone(pid) })
 }
 
 // A decoder process inherits nothing that might be secret, and does not end by the signals that end
@@ -488,8 +483,11 @@ func TestNoOrphans(t *testing.T) {
 	require.False(t, gone(pid))
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
-	eventually(t, func() bool {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		return err != nil || strings.Contains(string(stat), ") Z ") // its new parent may be slow to take note
-	}, "the decoder process %d ends", pid)
+	harness.Until(t,
+
+		"the decoder process %d ends", func() bool {
+			stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+			return err != nil || strings.Contains(string(stat), ") Z ")
+		}, pid)
+
 }

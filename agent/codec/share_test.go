@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"vmsbridge/agent/codec/testclip"
+	"vmsbridge/scripts/harness"
 )
 
 // world runs the bookkeeping through time: each camera costs so much of a processor, as far as it
@@ -148,7 +149,7 @@ func TestHogCostsOthersNothing(t *testing.T) {
 			require.NotErrorIs(t, err, ErrLost)
 		}
 	}
-	eventually(t, func() bool { burn(true); return stage() >= Alone }, "it gets a process of its own")
+	harness.Until(t, "it gets a process of its own", func() bool { burn(true); return stage() >= Alone })
 	burn(true)
 	require.False(t, sameGroup(hog, cameras[0]))
 	require.True(t, sameGroup(cameras[1], cameras[0]))
@@ -157,8 +158,8 @@ func TestHogCostsOthersNothing(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 20-yieldBy, nice, "as the kernel answers it")
 
-	eventually(t, func() bool { burn(true); return stage() == KeyframesOnly }, "it still takes all it gets")
-	eventually(t, func() bool { burn(true); return !hog.Wants(true) }, "its share is used up")
+	harness.Until(t, "it still takes all it gets", func() bool { burn(true); return stage() == KeyframesOnly })
+	harness.Until(t, "its share is used up", func() bool { burn(true); return !hog.Wants(true) })
 	require.False(t, hog.Wants(false))
 	require.EqualValues(t, 2, testutil.ToFloat64(p.metrics.stage.WithLabelValues("hog")))
 	require.Greater(t, testutil.ToFloat64(p.metrics.spent.WithLabelValues("hog")), burnTime.Seconds())
@@ -176,7 +177,7 @@ func TestHogCostsOthersNothing(t *testing.T) {
 		}
 		return stage() == Shared
 	}
-	eventually(t, light, "it is forgiven")
+	harness.Until(t, "it is forgiven", light)
 	light()
 	require.True(t, sameGroup(hog, cameras[0]))
 	p.Forget("hog")

@@ -18,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/scripts/harness"
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/server"
@@ -159,12 +160,12 @@ func TestEventsFollow(t *testing.T) {
 	end := ev.EndTimestamp
 	ev.EndTimestamp = nil
 	require.NoError(t, s.journal.Put(ev, false))
-	eventually(t, "the beginning", func() bool { return out.count("ongoing") == 1 })
+	harness.Until(t, "the beginning", func() bool { return out.count("ongoing") == 1 })
 	ev.EndTimestamp = end
 	require.NoError(t, s.journal.Put(ev, false))
-	eventually(t, "the end", func() bool { return out.count("3.0 s") == 1 })
+	harness.Until(t, "the end", func() bool { return out.count("3.0 s") == 1 })
 	require.NoError(t, s.journal.Put(motionEvent("yard", time.Now()), false))
-	eventually(t, "the next", func() bool { return out.count("yard") == 1 })
+	harness.Until(t, "the next", func() bool { return out.count("yard") == 1 })
 	cancel()
 	require.Zero(t, <-code)
 	require.Equal(t, 1, out.count("ongoing"))

@@ -52,8 +52,8 @@ func TestDemo(t *testing.T) {
 	var all lines
 	cmd.Stdout, cmd.Stderr = &all, &all
 	require.NoError(t, cmd.Start())
-	eventually(t, "the header", func() bool { return all.count("It ends with Ctrl-C") == 1 })
-	eventually(t, "an event with an image", func() bool { return all.count("to see it: ") == 1 })
+	harness.Until(t, "the header", func() bool { return all.count("It ends with Ctrl-C") == 1 })
+	harness.Until(t, "an event with an image", func() bool { return all.count("to see it: ") == 1 })
 	if _, err := exec.LookPath("curl"); err == nil { // the line that it shows works as it stands
 		_, line, _ := strings.Cut(all.String(), "to see it: ")
 		line, _, _ = strings.Cut(line, "\n")
@@ -112,11 +112,12 @@ func TestDemoWithoutPrograms(t *testing.T) {
 func TestChildIsKilled(t *testing.T) {
 	ch, err := startChild("stubborn", nil, "/bin/sh", "-c", `trap "" TERM; echo ready; while :; do sleep 1; done`)
 	require.NoError(t, err)
-	eventually(t, "the trap to be set", func() bool {
+	harness.Until(t, "the trap to be set", func() bool {
 		ch.mu.Lock()
 		defer ch.mu.Unlock()
 		return len(ch.lines) == 1
 	})
+
 	began := time.Now()
 	ch.stop(200 * time.Millisecond)
 	require.Less(t, time.Since(began), time.Minute)

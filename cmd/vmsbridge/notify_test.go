@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"vmsbridge/agent/status"
+	"vmsbridge/scripts/harness"
 )
 
 // manager is a service manager's socket, as systemd has it.
@@ -109,7 +110,7 @@ func (b *bridge) start(env ...string) {
 	b.done = make(chan error, 1)
 	go func() { b.done <- b.cmd.Wait() }()
 	b.t.Cleanup(func() { _ = b.cmd.Process.Kill() })
-	eventually(b.t, "the bridge to answer", func() bool { return answers(b.t.Context(), "http://"+b.addr+"/readyz") })
+	harness.Until(b.t, "the bridge to answer", func() bool { return answers(b.t.Context(), "http://"+b.addr+"/readyz") })
 }
 
 // stop ends it in order and tells how long that took.
@@ -132,15 +133,15 @@ const quietYAML = "bridge: {data: %DATA}\napi: {listen: '%LISTEN'}\nstills: {max
 func TestTheServiceManagerIsTold(t *testing.T) {
 	m, b := newManager(t), newBridge(t, quietYAML)
 	b.start("NOTIFY_SOCKET="+m.path, "WATCHDOG_USEC=600000")
-	eventually(t, "READY=1", func() bool { return m.count("READY=1") == 1 })
+	harness.Until(t, "READY=1", func() bool { return m.count("READY=1") == 1 })
 	_, err := os.Stat(filepath.Join(b.data(), "journal.db"))
 	require.NoError(t, err, "the stores are open by then")
 	fed := m.count("WATCHDOG=1")
-	eventually(t, "the watchdog to be fed", func() bool { return m.count("WATCHDOG=1") > fed+3 })
+	harness.Until(t, "the watchdog to be fed", func() bool { return m.count("WATCHDOG=1") > fed+3 })
 
 	before := monotonic(t)
 	require.NoError(t, b.cmd.Process.Signal(syscall.SIGHUP))
-	eventually(t, "the reload", func() bool { return m.count("RELOADING=1") == 1 && m.count("READY=1") == 2 })
+	harness.Until(t, "the reload", func() bool { return m.count("RELOADING=1") == 1 && m.count("READY=1") == 2 })
 	for _, said := range m.all() {
 		if rest, ok := strings.CutPrefix(said, "RELOADING=1\nMONOTONIC_USEC="); ok {
 			at, err := strconv.ParseInt(rest, 10, 64)
@@ -151,7 +152,7 @@ func TestTheServiceManagerIsTold(t *testing.T) {
 			require.NotContains(t, said, "RELOADING=1")
 		}
 	}
-	eventually(t, "the log to say so", func() bool { return b.log.count("the configuration was read anew") == 1 })
+	harness.Until(t, "the log to say so", func() bool { return b.log.count("the configuration was read anew") == 1 })
 	require.Zero(t, m.count("STOPPING=1"))
 	require.Less(t, b.stop(), 5*time.Second)
 	require.Equal(t, 1, m.count("STOPPING=1"))
@@ -168,17 +169,17 @@ func monotonic(t *testing.T) int64 {
 func TestTheWatchdogIsNotFedByABridgeWhoseHTTPStandsStill(t *testing.T) {
 	m, b := newManager(t), newBridge(t, quietYAML)
 	b.start("NOTIFY_SOCKET="+m.path, "WATCHDOG_USEC=600000")
-	eventually(t, "the watchdog to be fed", func() bool { return m.count("WATCHDOG=1") > 1 })
+	harness.Until(t, "the watchdog to be fed", func() bool { return m.count("WATCHDOG=1") > 1 })
 	// The bridge can open no file or connection any more, its own port's among them.
 	var none unix.Rlimit
 	require.NoError(t, unix.Prlimit(b.cmd.Process.Pid, unix.RLIMIT_NOFILE, nil, &none))
 	require.NoError(t, unix.Prlimit(b.cmd.Process.Pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 3, Max: none.Max}, nil))
-	eventually(t, "the log to say that it stands still", func() bool { return b.log.count("the bridge stands still") > 0 })
+	harness.Until(t, "the log to say that it stands still", func() bool { return b.log.count("the bridge stands still") > 0 })
 	fed := m.count("WATCHDOG=1")
-	eventually(t, "two more looks", func() bool { return b.log.count("the bridge stands still") > 2 })
+	harness.Until(t, "two more looks", func() bool { return b.log.count("the bridge stands still") > 2 })
 	require.Equal(t, fed, m.count("WATCHDOG=1"))
 	require.NoError(t, unix.Prlimit(b.cmd.Process.Pid, unix.RLIMIT_NOFILE, &none, nil))
-	eventually(t, "the watchdog to be fed again", func() bool { return m.count("WATCHDOG=1") > fed })
+	harness.Until(t, "the watchdog to be fed again", func() bool { return m.count("WATCHDOG=1") > fed })
 	b.stop()
 }
 
@@ -205,7 +206,7 @@ func TestTheEndTakesLessThanFiveSeconds(t *testing.T) {
 	defer func() { _ = hang.Close() }()
 	_, err = hang.Write([]byte("GET / HTTP/1.1\r\n"))
 	require.NoError(t, err)
-	eventually(t, "the service to be asked", func() bool { r := b.status(); return r.Running })
+	harness.Until(t, "the service to be asked", func() bool { r := b.status(); return r.Running })
 	require.Less(t, b.stop(), 5*time.Second)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/cmd/stop"
+	"vmsbridge/scripts/harness"
 )
 
 // The real program starts, says that it is ready, answers, and the first signal ends it in order.
@@ -36,7 +37,7 @@ func TestRunStopsOnTheFirstSignal(t *testing.T) {
 			}
 		}()
 		t.Cleanup(func() { _ = cmd.Process.Kill() })
-		eventually(t, "the bridge to answer", func() bool { return answers(t.Context(), "http://"+ports[0]+"/healthz") })
+		harness.Until(t, "the bridge to answer", func() bool { return answers(t.Context(), "http://"+ports[0]+"/healthz") })
 		require.NoError(t, cmd.Process.Signal(sig))
 		var log []string
 		deadline := time.After(time.Minute)
@@ -67,9 +68,9 @@ func TestRunAbortsOnTheSecondSignal(t *testing.T) {
 	cmd.Stderr = &log
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	eventually(t, "the start", func() bool { return log.count("started") == 1 })
+	harness.Until(t, "the start", func() bool { return log.count("started") == 1 })
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
-	eventually(t, "the drain", func() bool { return log.count("another signal aborts") == 1 })
+	harness.Until(t, "the drain", func() bool { return log.count("another signal aborts") == 1 })
 	require.NoError(t, cmd.Process.Signal(syscall.SIGINT), "of the same stop")
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()

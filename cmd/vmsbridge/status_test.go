@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/agent/status"
+	"vmsbridge/scripts/harness"
 )
 
 // From a bridge that was never started over one that has everything wrong to one that is well.
@@ -34,10 +35,11 @@ func TestStatus(t *testing.T) {
 	require.Contains(t, r.out, "gate-bridge (Front gate)")
 
 	b.start()
-	eventually(t, "everything to go wrong", func() bool {
+	harness.Until(t, "everything to go wrong", func() bool {
 		r := b.status()
 		return r.Has(status.SignIn) && r.Cameras[0].State == "unreachable"
 	})
+
 	r = do(t, "status", "-c", b.file)
 	require.Equal(t, exitWrong, r.code)
 	require.Less(t, strings.Index(r.out, "! the service refuses the bridge's token"), strings.Index(r.out, "! 1 camera is not online: yard"), "the worse first:\n%s", r.out)
@@ -69,7 +71,7 @@ func TestStatus(t *testing.T) {
 	require.Contains(t, done.out, "only after a restart (vmsbridge service restart): bridge.account, bridge.id, service.url\n")
 	b.stop()
 	b.start()
-	eventually(t, "the decoders to be looked at", func() bool { return b.status().Decoders.JPEG.OK })
+	harness.Until(t, "the decoders to be looked at", func() bool { return b.status().Decoders.JPEG.OK })
 	r = do(t, "status", "-c", b.file)
 	if now := b.status(); !now.Has(status.Decoder) { // a machine without libavcodec says so
 		require.Zero(t, r.code, r.out)

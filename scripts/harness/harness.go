@@ -23,14 +23,17 @@ const Patience = 2 * time.Minute
 // Patience. What may have the verbs of fmt.Sprintf, for args.
 func Until(t testing.TB, what string, cond func() bool, args ...any) {
 	t.Helper()
-	Within(t, Patience, fmt.Sprintf(what, args...), cond)
+	if len(args) > 0 {
+		what = fmt.Sprintf(what, args...)
+	}
+	Within(t, Patience, what, cond)
 }
 
 // Within is Until with a time of its own.
 func Within(t testing.TB, patience time.Duration, what string, cond func() bool) {
 	t.Helper()
 	end := time.Now().Add(patience)
-	for pause := time.Millisecond; !cond(); pause = min(2*pause, 20*time.Millisecond) {
+	for pause := time.Millisecond; !cond(); pause = min(2*pause, 5*time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("waited %v for %s", patience, strings.TrimSpace(what))
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/scripts/harness"
 	"vmsbridge/storage/stills"
 	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/vms"
@@ -185,7 +186,7 @@ func damagedBridge(t *testing.T) victim {
 	n := 0
 	v.start = func(data string) (*program, string) {
 		n++
-		port := freePort(t)
+		port := harness.Port(t)
 		config := filepath.Join(dir, fmt.Sprint("b", n, ".yaml"))
 		require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, `
 bridge: {id: b, account: acc, data: %q}
@@ -226,7 +227,7 @@ func damagedService(t *testing.T) victim {
 	bridge := command(t, "vmscloud", "token", "create", "--data", data, "--kind", "bridge", "--quiet")
 	v := victim{name: "vmscloud", data: data, token: command(t, "vmscloud", "token", "create", "--data", data, "--kind", "user", "--quiet")}
 	v.start = func(data string) (*program, string) {
-		port := freePort(t)
+		port := harness.Port(t)
 		return start(t, "vmscloud", "run", "--data", data, "--listen", fmt.Sprint("127.0.0.1:", port)), fmt.Sprint("http://127.0.0.1:", port)
 	}
 	p, base := v.start(data)

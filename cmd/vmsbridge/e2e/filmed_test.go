@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/scripts/harness"
 	"vmsbridge/uplink/vms"
 )
 
@@ -55,7 +56,7 @@ func (s span) String() string {
 func newFilmed(t *testing.T, id, codec string, seconds int, more ...string) *filmed {
 	t.Helper()
 	needProgram(t, "ffmpeg", "ffmpeg")
-	port, truth := freePort(t), t.TempDir()+"/truth.csv"
+	port, truth := harness.Port(t), t.TempDir()+"/truth.csv"
 	f := &filmed{id: id, address: fmt.Sprintf("rtsp://127.0.0.1:%d/cam", port), truth: truth}
 	f.args = append([]string{"--listen", fmt.Sprintf("127.0.0.1:%d", port), "--path", "/cam", "--codec", codec, "--truth", truth,
 		"--length", strconv.Itoa(seconds)}, more...)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/scripts/harness"
 	"vmsbridge/uplink/vms"
 	"vmsbridge/uplink/webhook"
 )
@@ -111,7 +112,7 @@ func TestOtherHomesOfEvents(t *testing.T) {
 	}))
 	defer hook.Close()
 
-	port, dead := freePort(t), freePort(t)
+	port, dead := harness.Port(t), harness.Port(t)
 	cameras := cameraYAML("a", fmt.Sprintf("rtsp://127.0.0.1:%d/a", dead), "", "tcp", "", "") + cameraYAML("b", fmt.Sprintf("rtsp://127.0.0.1:%d/b", dead), "", "tcp", "", "")
 	s := newSite(t, cameras, fmt.Sprintf("mqtt: {url: 'mqtt://127.0.0.1:%d'}", port),
 		fmt.Sprintf("webhooks: [{id: hook, url: '%s', secret: %s, types: [tamper, motion]}]", hook.URL, homesSecret))

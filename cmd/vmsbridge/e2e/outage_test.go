@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/scripts/harness"
 	"vmsbridge/uplink/vms"
 )
 
@@ -15,7 +16,7 @@ import (
 func sceneCamera(t *testing.T, codec string, more ...string) string {
 	t.Helper()
 	needProgram(t, "ffmpeg", "ffmpeg")
-	port := freePort(t)
+	port := harness.Port(t)
 	cam := start(t, "camsim", append([]string{"--listen", fmt.Sprintf("127.0.0.1:%d", port), "--path", "/cam", "--codec", codec}, more...)...)
 	address := fmt.Sprintf("rtsp://127.0.0.1:%d/cam", port)
 	cam.line(address, 60*time.Second)

@@ -25,6 +25,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/scripts/harness"
 	"vmsbridge/uplink/vms"
 )
 
@@ -71,12 +72,12 @@ func (l *leaks) find(what, secret string) {
 // them in all that the bridge and its commands say and keep.
 func TestNoSecretIsTold(t *testing.T) {
 	t.Parallel()
-	port := freePort(t)
+	port := harness.Port(t)
 	cam := start(t, "camsim", "--listen", fmt.Sprintf("127.0.0.1:%d", port), "--path", "/cam", "--codec", "mjpeg", "--size", "320x176", "--fps", "5", "--auth", "digest",
 		"--user", "viewer", "--password", gatePassword)
 	cam.line("camsim ready", time.Minute)
 	address := fmt.Sprintf("rtsp://127.0.0.1:%d/cam", port)
-	dead := freePort(t)
+	dead := harness.Port(t)
 	talker := tellAll(t, toldPassword)
 	var talkers string
 	for _, where := range []string{"away", "realm", "status", "control"} {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/scripts/harness"
 	"vmsbridge/uplink/vms"
 )
 
@@ -44,7 +45,7 @@ func newSite(t *testing.T, cameras string, more ...string) *site {
 // newSiteIn is newSite with all that it keeps below a folder.
 func newSiteIn(t *testing.T, dir, cameras string, more ...string) *site {
 	t.Helper()
-	s := &site{t: t, dir: dir, cloudPort: freePort(t)}
+	s := &site{t: t, dir: dir, cloudPort: harness.Port(t)}
 	s.service = fmt.Sprintf("http://127.0.0.1:%d", s.cloudPort)
 	data := s.path("cloud")
 	s.account = command(t, "vmscloud", "init", "--data", data, "--account", "e2e", "--quiet")
@@ -52,7 +53,7 @@ func newSiteIn(t *testing.T, dir, cameras string, more ...string) *site {
 	bridgeToken := command(t, "vmscloud", "token", "create", "--data", data, "--kind", "bridge", "--account", s.account, "--quiet")
 	s.write("bridge.token", bridgeToken)
 	s.write("lan.token", lanToken)
-	port := freePort(t)
+	port := harness.Port(t)
 	s.local = fmt.Sprintf("http://127.0.0.1:%d", port)
 	s.yaml = s.write("vmsbridge.yaml", fmt.Sprintf(`
 bridge: {id: bridge-1, name: "E2E", account: %q, data: %q}

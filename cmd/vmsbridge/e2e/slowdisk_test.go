@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"vmsbridge/scripts/harness"
 	"vmsbridge/uplink/vms"
 )
 
@@ -146,7 +147,7 @@ type lone struct {
 func newLone(t *testing.T, dir, cameras string) *lone {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(dir, 0o700))
-	port := freePort(t)
+	port := harness.Port(t)
 	b := &lone{base: fmt.Sprintf("http://127.0.0.1:%d", port), token: lanToken, yaml: filepath.Join(dir, "vmsbridge.yaml")}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "lan.token"), []byte(lanToken), 0o600))
 	require.NoError(t, os.WriteFile(b.yaml, []byte(fmt.Sprintf(`

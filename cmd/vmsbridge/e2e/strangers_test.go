@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/scripts/harness"
 	"vmsbridge/uplink/vms"
 )
 
@@ -60,7 +61,7 @@ func TestACrowdOfStrangers(t *testing.T) {
 		t.Skip("figures of an emulated machine say nothing")
 	}
 	asShipped(t)
-	camera := fmt.Sprintf("rtsp://127.0.0.1:%d/cam", freePort(t))
+	camera := fmt.Sprintf("rtsp://127.0.0.1:%d/cam", harness.Port(t))
 	start(t, "camsim", "--listen", strings.Split(camera, "/")[2], "--path", "/cam", "--codec", "mjpeg", "--size", "320x176", "--fps", "5").line("camsim ready", time.Minute)
 	s := newSite(t, cameraYAML("gate", camera, "", "tcp", "", ""))
 	s.startBridge()

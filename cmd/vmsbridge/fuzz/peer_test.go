@@ -17,6 +17,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/scripts/harness"
 	"vmsbridge/uplink/tunnel"
 )
 
@@ -69,7 +70,7 @@ func pictures(t *testing.T, b *bridge, camera string) (n float64) {
 // beside it keeps its pictures.
 func FuzzRTSP(f *testing.F) {
 	dir := needs(f)
-	port := freePort(f)
+	port := harness.Port(f)
 	camera := start(f, "camsim", "--listen", fmt.Sprintf("127.0.0.1:%d", port), "--path", "/cam", "--codec", "h264", "--length", "20")
 	camera.says(f, fmt.Sprintf("rtsp://127.0.0.1:%d/cam", port))
 	l := listen(f)

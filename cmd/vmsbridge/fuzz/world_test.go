@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -139,14 +138,6 @@ func run(tb testing.TB, name string, args ...string) (out string, code int) {
 	return strings.TrimSpace(string(text)), cmd.ProcessState.ExitCode()
 }
 
-func freePort(tb testing.TB) int {
-	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(tb, err)
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
 // needs leaves a target out where it takes too long.
 func needs(f *testing.F) string {
 	f.Helper()
@@ -178,7 +169,7 @@ func startCloud(f *testing.F, dir string, args ...string) *cloud {
 		lines := strings.Split(out, "\n")
 		return lines[len(lines)-1]
 	}
-	data, port := filepath.Join(dir, "cloud"), freePort(f)
+	data, port := filepath.Join(dir, "cloud"), harness.Port(f)
 	c := &cloud{base: fmt.Sprintf("http://127.0.0.1:%d", port)}
 	c.account = must("init", "--data", data, "--account", "fuzz", "--quiet")
 	c.user = must("token", "create", "--data", data, "--kind", "user", "--account", c.account, "--quiet")
@@ -197,7 +188,7 @@ type bridge struct {
 // startBridge runs a bridge with further sections of YAML.
 func startBridge(f *testing.F, dir, account, yaml string) *bridge {
 	f.Helper()
-	port := freePort(f)
+	port := harness.Port(f)
 	b := &bridge{base: fmt.Sprintf("http://127.0.0.1:%d", port), data: filepath.Join(dir, "bridge")}
 	write(f, filepath.Join(dir, "lan.token"), lanToken)
 	config := write(f, filepath.Join(dir, "vmsbridge.yaml"), fmt.Sprintf(`

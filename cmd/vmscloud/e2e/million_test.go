@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/scripts/harness"
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/vms"
@@ -44,7 +45,7 @@ func BenchmarkMillion(b *testing.B) {
 
 func million(b *testing.B, events int) {
 	s := newCloud(b)
-	port := freePort(b)
+	port := harness.Port(b)
 	s.url = fmt.Sprintf("http://127.0.0.1:%d", port)
 	var cameras strings.Builder
 	for i := range millionCameras {

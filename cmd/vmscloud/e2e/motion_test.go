@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/scripts/harness"
 	"vmsbridge/uplink/vms"
 )
 
@@ -47,7 +48,7 @@ func walkers(b *testing.B, long time.Duration) {
 	s := startCloud(b)
 	var cameras strings.Builder
 	for i, length := range []int{walkers1, walkers2} {
-		address := fmt.Sprintf("127.0.0.1:%d", freePort(b))
+		address := fmt.Sprintf("127.0.0.1:%d", harness.Port(b))
 		sim := launch(b, "camsim", "--listen", address, "--path", "/cam", "--codec", []string{"h264", "mjpeg"}[i], "--length", strconv.Itoa(length))
 		sim.line(b, "camsim ready", time.Minute)
 		for n := range 2 {

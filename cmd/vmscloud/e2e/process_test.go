@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -127,7 +126,7 @@ type site struct {
 func newSite(t testing.TB, s *cloud, cameras string) site {
 	t.Helper()
 	dir := t.TempDir()
-	port := freePort(t)
+	port := harness.Port(t)
 	b := site{dir: dir, yaml: filepath.Join(dir, "vmsbridge.yaml"), local: fmt.Sprintf("http://127.0.0.1:%d", port)}
 	for name, text := range map[string]string{"bridge.token": s.token, "lan.token": lanToken, "vmsbridge.yaml": fmt.Sprintf(`
 bridge: {id: bridge-1, account: acc-1, data: %q}
@@ -190,12 +189,4 @@ func (b site) post(t testing.TB, ev any) {
 	raw, err := json.Marshal(ev)
 	require.NoError(t, err)
 	b.ask(t, http.MethodPost, "/api/v3.0/events", string(raw))
-}
-
-func freePort(t testing.TB) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/scripts/harness"
 	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/identity/identitytest"
 	"vmsbridge/uplink/vms"
@@ -33,7 +34,7 @@ func TestARestartIsNoOutageAndAKillIsOne(t *testing.T) {
 		mail.Next(t) // of the making of the account
 	}
 	user := s.command(t, "token", "create", "--kind", "user", "--quiet")
-	address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
+	address := fmt.Sprintf("127.0.0.1:%d", harness.Port(t))
 	sim := launch(t, "camsim", "--listen", address, "--path", "/cam", "--codec", "mjpeg", "--size", "160x96", "--fps", "2", "--length", "10", "--scene", "quiet")
 	sim.line(t, "camsim ready", time.Minute)
 	yaml := ""
