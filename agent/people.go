@@ -73,13 +73,12 @@ func (a *Agent) signIn(ids *store.Store) (http.Handler, error) {
 	}
 	hasher := identity.NewHasher(identity.Cost{}, hashesAtOnce)
 	// A bridge sends no codes. Whoever needs one is turned away here rather than let in by the password alone.
-	second := session.NewSecondFactor(session.SecondFactorOptions{Store: ids, Hasher: hasher, Log: a.log})
-	desk := session.New(session.Options{Store: ids, Hasher: hasher, Factor: second, Log: a.log})
-	door, err := web.New(web.Options{Store: ids, Desk: desk, Devices: fleet{a}, Factors: second, Secure: a.cfg().API.TLS.Cert != "", Log: a.log})
+	desk := session.New(session.Options{Store: ids, Hasher: hasher, Log: a.log})
+	door, err := web.New(web.Options{Store: ids, Desk: desk, Devices: fleet{a}, Secure: a.cfg().API.TLS.Cert != "", Log: a.log})
 	if err != nil {
 		return nil, err
 	}
-	issuer, err := oauth.New(oauth.Options{Store: ids, Desk: desk, Gate: door, BaseURL: a.cfg().API.PublicURL, Host: ownName, Factors: second,
+	issuer, err := oauth.New(oauth.Options{Store: ids, Desk: desk, Gate: door, BaseURL: a.cfg().API.PublicURL, Host: ownName,
 		Log: a.log})
 	if err != nil {
 		return nil, err

@@ -95,8 +95,9 @@ var allowed = map[string][]string{
 	"uplink/webhook": {"uplink/delivery", "uplink/vms", "uplink/trust"}, // signed requests to anyone
 	"uplink/tunnel":  nil,
 	// for tests only: a link that misbehaves
-	"uplink/rough":          nil,
-	"uplink/server/...":     {"uplink/admit", "uplink/vms", "uplink/identity"}, // identity's Principal says who asks
+	"uplink/rough": nil,
+	// identity's Principal says who asks
+	"uplink/server/...":     {"uplink/admit", "uplink/route", "uplink/vms", "uplink/identity"},
 	"agent":                 {"configs", "motion/...", "agent/...", "storage/...", "uplink/..."},
 	"scripts/...":           nil,     // peers: it runs the programs, as a person would
 	"scripts/harness":       nil,     // for tests only: waiting, ports, programs
@@ -116,10 +117,11 @@ var allowed = map[string][]string{
 		"uplink/identity/notify", "uplink/identity/store"},
 	"uplink/identity/saml": {"uplink/identity", "uplink/identity/api", "uplink/identity/model",
 		"uplink/identity/store"},
-	"uplink/identity/oauth": {"uplink/vms", "uplink/identity", "uplink/identity/api",
+	"uplink/identity/oauth": {"uplink/route", "uplink/vms", "uplink/identity", "uplink/identity/api",
 		"uplink/identity/model", "uplink/identity/session", "uplink/identity/store"},
-	"uplink/identity/web": {"uplink/admit", "uplink/vms", "uplink/identity", "uplink/identity/api",
+	"uplink/identity/web": {"uplink/admit", "uplink/route", "uplink/vms", "uplink/identity", "uplink/identity/api",
 		"uplink/identity/model", "uplink/identity/notify", "uplink/identity/session", "uplink/identity/store"},
+	"uplink/route":                 nil, // paths and methods of HTTP
 	"uplink/identity/identitytest": {"uplink/identity", "uplink/identity/model", "uplink/identity/store"},
 }
 

@@ -50,12 +50,11 @@ func (c runCmd) identityHandlers(ids *store.Store, reg *registry.Registry, log *
 		return nil, nil, err
 	}
 	hasher := identity.NewHasher(identity.Cost{}, hashesAtOnce)
-	second := session.NewSecondFactor(session.SecondFactorOptions{Store: ids, Hasher: hasher, Post: c.office, Log: log})
-	desk := session.New(session.Options{Store: ids, Hasher: hasher, Factor: second, Post: c.office, Cluster: c.Cluster, Realm: c.Realm, Log: log})
+	desk := session.New(session.Options{Store: ids, Hasher: hasher, Post: c.office, Cluster: c.Cluster, Realm: c.Realm, Log: log})
 	if err := desk.Resume(); err != nil {
 		return nil, nil, err
 	}
-	o := web.Options{Store: ids, Desk: desk, Devices: reg, Factors: second, SSO: sso, CookieDomain: c.CookieDomain, Secure: c.secure(), Origins: c.Origin,
+	o := web.Options{Store: ids, Desk: desk, Devices: reg, SSO: sso, CookieDomain: c.CookieDomain, Secure: c.secure(), Origins: c.Origin,
 		Proxies: proxies, CreateAccounts: c.SignUp, Log: log}
 	if c.NeedKey {
 		o.CheckKey = func(key string) (bool, error) { return oauth.CheckKey(ids, key) }
@@ -64,7 +63,7 @@ func (c runCmd) identityHandlers(ids *store.Store, reg *registry.Registry, log *
 	if err != nil {
 		return nil, nil, err
 	}
-	issuer, err := oauth.New(oauth.Options{Store: ids, Desk: desk, Gate: door, BaseURL: c.PublicURL, Host: c.names(log), SignIn: c.SignInPage, Factors: second, Log: log})
+	issuer, err := oauth.New(oauth.Options{Store: ids, Desk: desk, Gate: door, BaseURL: c.PublicURL, Host: c.names(log), SignIn: c.SignInPage, Log: log})
 	return door, issuer, err
 }
 

@@ -2,16 +2,15 @@ package server
 
 import (
 	"errors"
-	"maps"
 	"net/http"
 	"net/netip"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 
 	"vmsbridge/uplink/admit"
 	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/route"
 	"vmsbridge/uplink/vms"
 )
 
@@ -32,40 +31,31 @@ type call struct {
 // expose lists the headers that a browser's program may read.
 const expose = "X-Een-Timestamp, X-Een-NextToken, X-Een-PrevToken, X-Vms-Timestamp, X-Vms-NextToken, X-Vms-PrevToken, Location, Retry-After"
 
-// route serves a path with the given methods: HEAD where there is GET, OPTIONS for browsers that ask first, a 405 for all
-// others. The pattern has no method, so that ServeMux never answers in its own words.
+// route serves a path with the given methods.
 func (s *Server) route(pattern string, methods map[string]handler) {
-	allowed := slices.Sorted(maps.Keys(methods))
-	if _, ok := methods[http.MethodGet]; ok {
-		allowed = append(allowed, http.MethodHead)
+	all := route.Methods{}
+	for method, h := range methods {
+		all[method] = func(w http.ResponseWriter, r *http.Request) error {
+			err := s.serve(w, r, h)
+			if err == nil {
+				s.metrics.count(pattern, http.StatusOK)
+			}
+			return err
+		}
 	}
-	allow := strings.Join(append(allowed, http.MethodOptions), ", ")
-	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		method := r.Method
-		switch method {
-		case http.MethodOptions:
-			h := w.Header()
-			h.Set("Allow", allow)
-			h.Set("Access-Control-Allow-Methods", allow)
-			h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, Accept-Language, Cache-Control, Last-Event-ID")
-			h.Set("Access-Control-Max-Age", "86400")
-			w.WriteHeader(http.StatusNoContent)
-			return
-		case http.MethodHead:
-			method = http.MethodGet
-		}
-		serve, ok := methods[method]
-		if !ok {
-			w.Header().Set("Allow", allow)
-			s.fail(w, r, pattern, vms.NewError(http.StatusMethodNotAllowed, vms.ReasonMethod, "The method "+r.Method+" is not supported here, only "+allow))
-			return
-		}
-		if err := s.serve(w, r, serve); err != nil {
-			s.fail(w, r, pattern, err)
-			return
-		}
-		s.metrics.count(pattern, http.StatusOK)
-	})
+	s.router.Handle(pattern, all)
+}
+
+// allowOrigins lets the pages of any origin ask, since nothing here is let in by a cookie.
+func allowOrigins(w http.ResponseWriter, r *http.Request, allow string) {
+	if r.Method != http.MethodOptions {
+		return
+	}
+	h := w.Header()
+	h.Set("Access-Control-Allow-Methods", allow)
+	h.Set("Access-Control-Allow-Headers",
+		"Authorization, Content-Type, Accept, Accept-Language, Cache-Control, Last-Event-ID")
+	h.Set("Access-Control-Max-Age", "86400")
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) error {
@@ -122,37 +112,20 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Access-Control-Expose-Headers", expose)
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	defer func() {
-		p := recover()
-		if p == nil {
-			return
-		}
-		if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
-			panic(p)
-		}
-		s.log.Error("a request handler panicked; please report this", "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
-		s.fail(w, r, "panic", errors.New("panic"))
-	}()
-	s.mux.ServeHTTP(w, withoutTrailingSlash(r))
-}
-
-// withoutTrailingSlash lets /cameras/ mean /cameras, as the public service does.
-func withoutTrailingSlash(r *http.Request) *http.Request {
-	path := strings.TrimRight(r.URL.Path, "/")
-	if path == "" || path == r.URL.Path {
-		return r
-	}
-	u := *r.URL
-	u.Path, u.RawPath = path, strings.TrimRight(u.RawPath, "/")
-	r2 := *r
-	r2.URL = &u
-	return &r2
+	s.router.ServeHTTP(w, r)
 }
 
 // fail writes an error body. What is no *vms.Error is a fault of ours: it is logged, and its text stays here.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, pattern string, err error) {
 	var e *vms.Error
-	if !errors.As(err, &e) {
+	var method *route.MethodError
+	switch {
+	case errors.Is(err, route.ErrNotFound):
+		pattern = "unknown"
+		e = vms.NewError(http.StatusNotFound, vms.ReasonEndpoint, "The API endpoint was not found")
+	case errors.As(err, &method):
+		e = vms.NewError(http.StatusMethodNotAllowed, vms.ReasonMethod, "T"+method.Error()[1:])
+	case !errors.As(err, &e):
 		if r.Context().Err() != nil {
 			return // the client has gone, nobody reads the answer
 		}

@@ -14,6 +14,7 @@ import (
 
 	"vmsbridge/uplink/admit"
 	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/route"
 	"vmsbridge/uplink/server/feed"
 	"vmsbridge/uplink/server/turns"
 	"vmsbridge/uplink/vms"
@@ -133,7 +134,7 @@ type Server struct {
 	signer  signer
 	log     *slog.Logger
 	metrics *metrics
-	mux     *http.ServeMux
+	router  *route.Router
 	recheck time.Duration
 	turns   turns.Turns // of natural ids
 	sights  sights      // of open streams
@@ -145,11 +146,12 @@ func New(o Options) (*Server, error) {
 	if o.Events == nil || o.Cameras == nil || o.Auth == nil {
 		return nil, errors.New("make server: Events, Cameras and Auth are needed")
 	}
-	s := &Server{opts: o, log: o.Log, mux: http.NewServeMux(), metrics: newMetrics(o.Registerer), recheck: recheck,
+	s := &Server{opts: o, log: o.Log, metrics: newMetrics(o.Registerer), recheck: recheck,
 		subs: subscriptions{feed: o.Feed, all: map[string]*subscription{}}}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	s.router = route.New(route.Options{Fail: s.fail, Before: allowOrigins, Log: s.log})
 	if o.BaseURL != "" {
 		u, err := url.Parse(o.BaseURL)
 		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
@@ -203,9 +205,6 @@ func (s *Server) routes() {
 	if s.opts.Tunnels != nil {
 		s.route(v3+"bridges:tunnel", methods{http.MethodGet: {s.openTunnel, report}})
 	}
-	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.fail(w, r, "unknown", vms.NewError(http.StatusNotFound, vms.ReasonEndpoint, "The API endpoint was not found"))
-	})
 }
 
 // NewHTTP wraps a handler in a server with the limits that both programs use. The caller sets Addr or gives a listener,

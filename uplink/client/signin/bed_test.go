@@ -93,10 +93,9 @@ func newBed(t *testing.T) *bed {
 		_, err = b.store.CreateUser(u)
 		require.NoError(t, err)
 	}
-	second := session.NewSecondFactor(session.SecondFactorOptions{Store: b.store, Hasher: hasher, Post: b})
-	desk := session.New(session.Options{Store: b.store, Hasher: hasher, Factor: second, Post: b})
+	desk := session.New(session.Options{Store: b.store, Hasher: hasher, Post: b})
 	plenty := web.Limit{Burst: 1 << 20, Every: time.Microsecond}
-	door, err := web.New(web.Options{Store: b.store, Desk: desk, Factors: second, Devices: noDevices{}, Limits: web.Limits{PerAddress: plenty, PerUser: plenty}})
+	door, err := web.New(web.Options{Store: b.store, Desk: desk, Devices: noDevices{}, Limits: web.Limits{PerAddress: plenty, PerUser: plenty}})
 	require.NoError(t, err)
 	issuer, err := oauth.New(oauth.Options{Store: b.store, Desk: desk, Gate: door})
 	require.NoError(t, err)

@@ -62,9 +62,13 @@ func (h *Held) Add(condition bool, e *Error) {
 	}
 }
 
-// Last is the held answer that comes last in order, as §7 wants it, or nil. A held code that the order does not name is
-// never given: the document's list of an endpoint is closed.
+// Last is the held answer that comes last in order, which is that of an endpoint, or nil. A held code
+// that the order does not name is never given: the list of an endpoint is closed. Without an order it is
+// the answer that was added last.
 func (h Held) Last(order ...int) error {
+	if len(order) == 0 && len(h) > 0 {
+		return h[len(h)-1]
+	}
 	for _, code := range slices.Backward(order) {
 		for _, e := range h {
 			if e.Code == code {

@@ -45,7 +45,7 @@ func TestLastOfTheOrderWins(t *testing.T) {
 func TestLastProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		codes := rapid.SliceOfDistinct(rapid.IntRange(400, 470), rapid.ID)
-		order, held := codes.Draw(t, "order"), codes.Draw(t, "held")
+		order, held := rapid.SliceOfNDistinct(rapid.IntRange(400, 470), 1, -1, rapid.ID).Draw(t, "order"), codes.Draw(t, "held")
 		var h Held
 		for _, c := range held {
 			h.Add(true, NewError(c, "", ""))
@@ -70,5 +70,8 @@ func TestFirstOfACodeIsKept(t *testing.T) {
 	h.Add(true, NewError(400, "First", ""))
 	h.Add(true, NewError(400, "Second", ""))
 	require.ErrorContains(t, h.Last(400), "First")
+	h.Add(true, NewError(404, "Third", ""))
+	require.ErrorContains(t, h.Last(), "Third", "without an order nothing that is held is passed over")
+	require.NoError(t, Held(nil).Last())
 	require.Equal(t, "400 InvalidArgument: id: 3 is odd", Badf("%s: %d is odd", "id", 3).Error())
 }

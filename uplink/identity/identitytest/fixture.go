@@ -9,6 +9,7 @@
 //	f.Advance(time.Hour)
 //	server := identitytest.StartSMTP(t, "starttls", "cloud", "secret")
 //	mail := server.Next(t)
+//
 // Package identitytest is a town to test in: a real store with accounts and users, a clock that passes when it is told to, and
 // one password for everyone, whose hash is cheap and made once. The tests of the rooms around the store build their beds on
 // it. It is for tests only.

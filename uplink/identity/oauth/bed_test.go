@@ -49,8 +49,7 @@ func newBed(t testing.TB, set ...func(*web.Options, *oauth.Options)) *bed {
 		b.AddUser("asu@"+id, func(u *model.User) { u.IsAccountSuperuser = true })
 		b.AddUser("ru@"+id, nil)
 	}
-	second := session.NewSecondFactor(session.SecondFactorOptions{Store: b.Store, Hasher: identitytest.Hasher})
-	desk := session.New(session.Options{Store: b.Store, Hasher: identitytest.Hasher, Factor: second})
+	desk := session.New(session.Options{Store: b.Store, Hasher: identitytest.Hasher})
 	plenty := web.Limit{Burst: 1 << 20, Every: time.Microsecond}
 	wo := web.Options{Store: b.Store, Desk: desk, Devices: noDevices{}, Limits: web.Limits{PerAddress: plenty, PerUser: plenty}}
 	oo := oauth.Options{Store: b.Store, Desk: desk, BaseURL: "https://cloud.example.org:8443"}

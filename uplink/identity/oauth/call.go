@@ -3,14 +3,13 @@ package oauth
 import (
 	"encoding/json"
 	"errors"
-	"maps"
 	"net/http"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strings"
 
 	"vmsbridge/uplink/identity/api"
+	"vmsbridge/uplink/route"
 )
 
 // Error is an answer of RFC 6749 §5.2. Its description is for the developer of a client and holds nothing secret.
@@ -48,24 +47,17 @@ type handler func(w http.ResponseWriter, c *call) error
 
 // route serves a path with its methods.
 func (s *OAuth) route(path string, methods map[string]handler) {
-	allow := strings.Join(append(slices.Sorted(maps.Keys(methods)), http.MethodOptions), ", ")
-	s.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
-		s.o.Gate.CORS(w, r, allow)
-		h, ok := methods[r.Method]
-		if r.Method == http.MethodOptions {
-			w.Header().Set("Allow", allow)
-			w.WriteHeader(http.StatusNoContent)
-			return
+	all := route.Methods{}
+	for method, h := range methods {
+		all[method] = func(w http.ResponseWriter, r *http.Request) error {
+			if r.Method == http.MethodHead {
+				r = r.Clone(r.Context())
+				r.Method = http.MethodGet // for what tells a question from a change by the method
+			}
+			return s.serve(w, r, h)
 		}
-		if !ok {
-			w.Header().Set("Allow", allow)
-			write(w, &Error{http.StatusMethodNotAllowed, "invalid_request", "the method is not supported here, only " + allow})
-			return
-		}
-		if err := s.serve(w, r, h); err != nil {
-			s.fail(w, r, err)
-		}
-	})
+	}
+	s.router.Handle(path, all)
 }
 
 // ServeHTTP answers one request.
@@ -76,7 +68,7 @@ func (s *OAuth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Vary", "Authorization, Cookie, Origin")
-	s.mux.ServeHTTP(w, r)
+	s.router.ServeHTTP(w, r)
 }
 
 // serve limits and reads a request. Clients were seen to put the parameters of POST into the query, so both count; a
@@ -146,10 +138,15 @@ func (c *call) texts(names ...string) ([]string, error) {
 }
 
 // fail writes an error. What is neither ours nor a *api.Error is a fault: it is logged, and its text stays here.
-func (s *OAuth) fail(w http.ResponseWriter, r *http.Request, err error) {
+func (s *OAuth) fail(w http.ResponseWriter, r *http.Request, _ string, err error) {
 	var e *Error
 	var other *api.Error
+	var method *route.MethodError
 	switch {
+	case errors.Is(err, route.ErrNotFound):
+		e = &Error{http.StatusNotFound, "not_found", err.Error()}
+	case errors.As(err, &method):
+		e = &Error{http.StatusMethodNotAllowed, "invalid_request", err.Error()}
 	case errors.As(err, &e):
 	case errors.As(err, &other) && other.Code < 500:
 		e = refuse("invalid_request", ascii(other.Message))
@@ -169,7 +166,7 @@ func (s *OAuth) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case e == errClient && r.Header.Get("Authorization") != "":
 		w.Header().Set("WWW-Authenticate", `Basic realm="oauth2", charset="UTF-8"`)
 	}
-	write(w, e)
+	_ = answer(w, e.Status, e)
 }
 
 // ascii keeps a text to the characters that RFC 6749 §5.2 allows in a description.
@@ -181,9 +178,6 @@ func ascii(s string) string {
 		return r
 	}, s)
 }
-
-// write answers an error.
-func write(w http.ResponseWriter, e *Error) { _ = answer(w, e.Status, e) }
 
 // answer writes JSON.
 func answer(w http.ResponseWriter, code int, v any) error {

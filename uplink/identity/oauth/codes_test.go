@@ -44,8 +44,7 @@ func other4(code string) string {
 // withCodes puts the real second factor into a bed.
 func withCodes(s *sender) func(*web.Options, *oauth.Options) {
 	return func(wo *web.Options, oo *oauth.Options) {
-		f := session.NewSecondFactor(session.SecondFactorOptions{Store: wo.Store, Hasher: identitytest.Hasher, Post: s})
-		desk := session.New(session.Options{Store: wo.Store, Hasher: identitytest.Hasher, Factor: f, Post: s})
-		wo.Desk, oo.Desk, oo.Factors = desk, desk, f
+		desk := session.New(session.Options{Store: wo.Store, Hasher: identitytest.Hasher, Post: s})
+		wo.Desk, oo.Desk = desk, desk
 	}
 }

@@ -156,6 +156,7 @@ func TestSignInByThePage(t *testing.T) {
 	require.Equal(t, 200, page.code)
 	require.Contains(t, page.html, `action="sign-in?client_id=`+id+`&amp;response_type=code&amp;state=s"`)
 	require.Contains(t, page.header.Get("Content-Security-Policy"), "form-action 'self' https://app.example.org;")
+	require.Equal(t, 200, b.do("HEAD", "/oauth2/authorize?"+asks(id), nil, html).code, "HEAD asks as GET does")
 	require.Equal(t, 401, b.do("GET", "/oauth2/authorize?"+asks(id), nil).code, "programs are told so")
 	step := func(more ...string) reply {
 		form := url.Values{}

@@ -1,7 +1,6 @@
 package oauth
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -12,6 +11,7 @@ import (
 
 	"vmsbridge/uplink/identity/session"
 	"vmsbridge/uplink/identity/store"
+	"vmsbridge/uplink/route"
 	"vmsbridge/uplink/vms"
 )
 
@@ -30,11 +30,6 @@ type Gate interface {
 	SignedIn(http.ResponseWriter, *http.Request, session.Opened)
 }
 
-// Factors sends the codes of a second factor, identity/session.
-type Factors interface {
-	Send(ctx context.Context, token, kind string) error
-}
-
 // Options of New. Store, Desk and Gate are needed.
 type Options struct {
 	Store *store.Store
@@ -46,9 +41,8 @@ type Options struct {
 	Host    func(name string) bool // nil: no names
 	// SignIn is a page to which people who are not signed in are sent from /oauth2/authorize, with the address to come back to
 	// in the parameter next. "" shows browsers a page of this package, and answers others 401.
-	SignIn  string
-	Factors Factors // nil: nobody can have a code sent
-	Log     *slog.Logger
+	SignIn string
+	Log    *slog.Logger
 }
 
 // How long what is issued is good: access tokens and refresh tokens as the public service's.
@@ -61,11 +55,11 @@ const (
 
 // OAuth is the handler of /oauth2/ and PathReseller. Safe for concurrent use; starts no goroutine.
 type OAuth struct {
-	o     Options
-	store *store.Store
-	desk  *session.Service
-	mux   *http.ServeMux
-	log   *slog.Logger
+	o      Options
+	store  *store.Store
+	desk   *session.Service
+	router *route.Router
+	log    *slog.Logger
 }
 
 // New makes the handler.
@@ -73,10 +67,11 @@ func New(o Options) (*OAuth, error) {
 	if o.Store == nil || o.Desk == nil || o.Gate == nil {
 		return nil, errors.New("make oauth: Store, Desk and Gate are needed")
 	}
-	s := &OAuth{o: o, store: o.Store, desk: o.Desk, mux: http.NewServeMux(), log: o.Log}
+	s := &OAuth{o: o, store: o.Store, desk: o.Desk, log: o.Log}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	s.router = route.New(route.Options{Fail: s.fail, Before: o.Gate.CORS, Log: s.log})
 	s.route("/oauth2/authorize", map[string]handler{http.MethodGet: s.authorize, http.MethodPost: s.authorize})
 	s.route(pathSignIn, map[string]handler{http.MethodPost: s.signIn})
 	s.route("/oauth2/consents", map[string]handler{http.MethodGet: s.consents, http.MethodDelete: s.endConsent})
@@ -85,10 +80,9 @@ func New(o Options) (*OAuth, error) {
 	for path, kind := range map[string]holding{"/oauth2/clients": clients, "/oauth2/keys": apiKeys} {
 		s.route(path, map[string]handler{http.MethodGet: s.held(kind, s.list), http.MethodPost: s.held(kind, s.create), http.MethodDelete: s.held(kind, s.remove)})
 	}
-	s.mux.HandleFunc(PathReseller, s.reseller)
-	s.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		write(w, &Error{Status: http.StatusNotFound, Code: "not_found", Description: "there is nothing at this path"})
-	})
+	reseller := route.New(route.Options{Fail: s.failReseller, Before: anyOrigin, Log: s.log})
+	reseller.Handle(PathReseller, route.Methods{http.MethodPost: s.reseller})
+	s.router.Mount(PathReseller, reseller)
 	return s, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
+	"vmsbridge/uplink/route"
 	"vmsbridge/uplink/vms"
 )
 
@@ -43,37 +44,44 @@ type made struct {
 	BaseURL     vms.BaseURL `json:"httpsBaseUrl"`
 }
 
-// reseller is /api/v3.0/authorizationTokens.
-func (s *OAuth) reseller(w http.ResponseWriter, r *http.Request) {
-	// Nothing here is let in by a cookie, so that any origin may ask, as in the rest of /api/v3.0.
+// anyOrigin lets the pages of any origin ask: nothing here is let in by a cookie.
+func anyOrigin(w http.ResponseWriter, r *http.Request, allow string) {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
 	if r.Method == http.MethodOptions {
-		w.Header().Set("Allow", "POST, OPTIONS")
-		w.Header().Set("Access-Control-Allow-Methods", "POST, OPTIONS")
+		w.Header().Set("Access-Control-Allow-Methods", allow)
 		w.Header().Set("Access-Control-Allow-Headers", "Authorization, Content-Type")
-		w.WriteHeader(http.StatusNoContent)
-		return
 	}
+}
+
+// reseller is POST /api/v3.0/authorizationTokens.
+func (s *OAuth) reseller(w http.ResponseWriter, r *http.Request) error {
 	out, err := s.resell(w, r)
-	if err == nil {
-		_ = answer(w, http.StatusCreated, out)
-		return
+	if err != nil {
+		return err
 	}
+	return answer(w, http.StatusCreated, out)
+}
+
+// failReseller writes an error in the form of /api/v3.0.
+func (s *OAuth) failReseller(w http.ResponseWriter, r *http.Request, _ string, err error) {
 	var e *vms.Error
-	if !errors.As(err, &e) {
+	var method *route.MethodError
+	switch {
+	case errors.As(err, &method):
+		e = vms.NewError(http.StatusMethodNotAllowed, vms.ReasonMethod, "T"+method.Error()[1:])
+	case !errors.As(err, &e):
 		if r.Context().Err() != nil {
 			return // the client has gone, nobody reads the answer
 		}
 		s.log.Error("a request could not be answered", "method", r.Method, "path", r.URL.Path, "error", err)
-		e = vms.NewError(http.StatusInternalServerError, vms.ReasonUnexpectedError, "The server could not answer; its log says why")
+		e = vms.NewError(http.StatusInternalServerError, vms.ReasonUnexpectedError,
+			"The server could not answer; its log says why")
 	}
 	switch e.Code {
 	case http.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", `Bearer realm="vms"`)
 	case http.StatusTooManyRequests:
 		w.Header().Set("Retry-After", "60")
-	case http.StatusMethodNotAllowed:
-		w.Header().Set("Allow", http.MethodPost)
 	}
 	_ = answer(w, e.Code, e)
 }
@@ -86,9 +94,6 @@ var (
 // resell makes the token. It is for the same user in the other account, may do no more than the token that it is made from,
 // and ends with that one.
 func (s *OAuth) resell(w http.ResponseWriter, r *http.Request) (out made, err error) {
-	if r.Method != http.MethodPost {
-		return out, vms.NewError(http.StatusMethodNotAllowed, vms.ReasonMethod, "The method "+r.Method+" is not supported here, only POST")
-	}
 	from := s.o.Gate.Client(r)
 	_, right, ok, err := s.o.Gate.Allow(r, "")
 	if err != nil {

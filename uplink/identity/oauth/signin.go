@@ -40,11 +40,8 @@ func (s *OAuth) signIn(w http.ResponseWriter, c *call) error {
 			v.SMS, v.Email = t.Factors.SMS, t.Factors.Email
 		}
 	case in[3] != "":
-		if s.o.Factors == nil {
-			err = api.NewError(api.CodeAway, "NotConfigured", "codes cannot be sent by this service")
-		} else if err = s.o.Factors.Send(c.r.Context(), v.Token, in[3]); err == nil {
-			v.Sent = true
-		}
+		err = s.desk.SendCode(v.Token, in[3])
+		v.Sent = err == nil
 	default:
 		v.Sent = true
 		return s.enter(w, c, a, session.Claim{Token: v.Token, Code: strings.TrimSpace(in[4])}, v)

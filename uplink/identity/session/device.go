@@ -25,23 +25,23 @@ const (
 // bucket holds, by the hash of a tfa_key, the ids of the users whom it serves.
 const deviceBucket = "factor"
 
-// Trusted says whether the cookie tfa_key of a device is one that the user signed in with before.
-func (f *SecondFactor) Trusted(u model.User, device string) bool {
+// trusted says whether the cookie tfa_key of a device is one that the user signed in with before.
+func (d *Service) trusted(u model.User, device string) bool {
 	if device == "" {
 		return false
 	}
 	h, known := identity.HashToken(device), false
-	for _, d := range u.Inner.Devices {
+	for _, x := range u.Inner.Devices {
 		// Each is looked at, so that the time does not tell which one it is.
-		known = identity.SameHash(d.Hash, h) && f.store.Now().Before(d.Since.Add(trustTime)) || known
+		known = identity.SameHash(x.Hash, h) && d.store.Now().Before(x.Since.Add(trustTime)) || known
 	}
 	return known
 }
 
-// Trust notes the device, as name, with the user, in a transaction of the caller's, which stores u. It returns the value for the
+// trust notes the device, as name, with the user, in a transaction of the caller's, which stores u. It returns the value for the
 // cookie: device if that serves other users already, else a new one. A value that was not made here is not taken over:
 // who can put a cookie into a browser would know it.
-func (f *SecondFactor) Trust(tx *store.Tx, u *model.User, device, name string) (string, error) {
+func (d *Service) trust(tx *store.Tx, u *model.User, device, name string) (string, error) {
 	users, err := sharers(tx, device)
 	if err != nil {
 		return "", err
@@ -78,7 +78,7 @@ func sharers(tx *store.Tx, device string) ([]string, error) {
 	h := identity.HashToken(device)
 	for _, id := range ids {
 		u, err := tx.User(id)
-		if missing(err) {
+		if notFound(err) {
 			continue
 		} else if err != nil {
 			return nil, err

@@ -1,11 +1,9 @@
 package session
 
 import (
-	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"errors"
-	"log/slog"
 	"strings"
 	"time"
 
@@ -25,31 +23,6 @@ const (
 	maxSent = 5
 )
 
-// Options of New. Store, Hasher and Post are needed.
-type SecondFactorOptions struct {
-	Store  *store.Store
-	Hasher *identity.Hasher
-	Post   notify.Sender // nil: no code can be sent, and whoever needs one is not let in
-	Log    *slog.Logger
-}
-
-// Factor is the second factor. Safe for concurrent use; starts no goroutine.
-type SecondFactor struct {
-	store  *store.Store
-	hasher *identity.Hasher
-	post   notify.Sender
-	log    *slog.Logger
-}
-
-// New makes a second factor.
-func NewSecondFactor(o SecondFactorOptions) *SecondFactor {
-	f := &SecondFactor{o.Store, o.Hasher, o.Post, o.Log}
-	if f.log == nil {
-		f.log = slog.New(slog.DiscardHandler)
-	}
-	return f
-}
-
 var (
 	errCodeToken  = api.NewError(api.CodeArguments, "InvalidToken", "the token is wrong, used or expired, or needs no code")
 	errKind       = api.NewError(api.CodeFactor, "UnsupportedType", "two_factor_authentication_type must be sms or email")
@@ -65,17 +38,12 @@ var (
 	errTooMany = api.NewError(api.CodeLocked, "UserLocked", "too many wrong codes; the user is locked, ask support")
 )
 
-// Needed says whether the user must give a code: by their own choice or by the account's.
-func (f *SecondFactor) Needed(u model.User, home model.Account) bool {
-	return bool(u.IsFactorEnabled || home.IsFactorForced)
-}
-
 // noPhone is what stands for the number of a user who has none.
 const noPhone = "no phone number"
 
-// Masked are the ways to get the code, made unreadable: the first letter and the domain of an address, the last two
+// maskedWays are the ways to get the code, made unreadable: the first letter and the domain of an address, the last two
 // digits of a number.
-func (f *SecondFactor) Masked(u model.User) Masked {
+func maskedWays(u model.User) Masked {
 	out := Masked{SMS: noPhone, Email: "***"}
 	if at := strings.LastIndexByte(u.Email, '@'); at > 0 {
 		out.Email = u.Email[:1] + "***" + u.Email[at:]
@@ -102,12 +70,12 @@ func codeHash(t model.Ticket, code string) []byte {
 }
 
 // place is where codes of a kind go for a user, "" if there is none or no way to it.
-func (f *SecondFactor) destination(u model.User, c notify.Channel) string {
+func (d *Service) destination(u model.User, c notify.Channel) string {
 	to := u.Email
 	if c == notify.Text {
 		to = u.SMSPhone
 	}
-	if f.post == nil || !f.post.Can(c) {
+	if d.post == nil || !d.post.Can(c) {
 		return ""
 	}
 	return to
@@ -123,28 +91,27 @@ func issue(tx *store.Tx, t *model.Ticket, u model.User, c notify.Channel, to str
 }
 
 // hand gives a letter to the post.
-func (f *SecondFactor) dispatch(l notify.Message) error {
-	err := f.post.Send(l)
+func (d *Service) dispatch(l notify.Message) error {
+	err := d.post.Send(l)
 	switch {
 	case errors.Is(err, notify.ErrNoChannel):
 		return errNoWay
 	case err != nil:
-		f.log.Warn("a code was not sent", "channel", l.Channel, "error", err)
+		d.log.Warn("a code was not sent", "channel", l.Channel, "error", err)
 		return errAway
 	}
 	return nil
 }
 
-// Send sends a code for the sign-in that a token stands for; a code that was sent before is worth nothing then. Errors
+// SendCode sends a code for the sign-in that a token stands for; a code that was sent before is worth nothing then. Errors
 // are *api.Error: 400 for a token that needs no code or none at all, 412 if it cannot be sent that way or the user is
 // locked, 415 for a kind other than sms and email.
-func (f *SecondFactor) Send(_ context.Context, token, kind string) error {
+func (d *Service) SendCode(token, kind string, codes ...int) error {
 	c := notify.Channel(kind)
 	var answer error
 	var l notify.Message
-	err := f.store.Update(func(tx *store.Tx) error {
+	err := d.store.Update(func(tx *store.Tx) error {
 		var held api.Held
-		held.Add(c != notify.Mail && c != notify.Text, errKind)
 		t, u, err := pending(tx, token)
 		switch {
 		case errors.Is(err, errCodeToken):
@@ -153,33 +120,59 @@ func (f *SecondFactor) Send(_ context.Context, token, kind string) error {
 			return err
 		case u.Disabled():
 			held.Add(true, errCodeLocked)
-		case f.destination(u, c) == "":
+		case d.destination(u, c) == "":
 			held.Add(true, errNoWay)
 		}
-		if answer = held.Last(api.CodeArguments, api.CodeDisabled, api.CodeFactor); answer != nil {
+		held.Add(c != notify.Mail && c != notify.Text, errKind)
+		if answer = held.Last(codes...); answer != nil {
 			return nil
 		}
 		if t.Sent >= maxSent {
 			answer = errMany
 			return nil
 		}
-		l = issue(tx, &t, u, c, f.destination(u, c))
+		l = issue(tx, &t, u, c, d.destination(u, c))
 		return tx.PutTicket(t)
 	})
 	if err != nil || answer != nil {
 		return errors.Join(err, answer)
 	}
-	return f.dispatch(l)
+	return d.dispatch(l)
 }
 
 // pending finds the ticket of a sign-in that waits for a code, and whose it is. The error is errToken if there is none.
 func pending(tx *store.Tx, token string) (model.Ticket, model.User, error) {
 	t, err := tx.Ticket(identity.HashToken(token))
-	if missing(err) || err == nil && (!t.Good(model.PurposeLogin, tx.Now()) || !t.Factor) {
+	if notFound(err) || err == nil && (!t.Good(model.PurposeLogin, tx.Now()) || !t.Factor) {
 		return t, model.User{}, errCodeToken
 	} else if err != nil {
 		return t, model.User{}, err
 	}
 	u, err := tx.User(t.UserID)
 	return t, u, err
+}
+
+// checkCode compares a code with the ticket's. It changes t and u, which the caller stores also when the error is a
+// *api.Error: 401 for a missing or expired code, 406 for a wrong one, 429 when the user is locked now. A right code is
+// used up. What does not look like a code is a wrong one.
+func (d *Service) checkCode(tx *store.Tx, t *model.Ticket, u *model.User, code string) error {
+	if u.Locked() {
+		return errTooMany
+	}
+	if code == "" || t.Code == nil {
+		return errMissing // nothing to guess: it does not count
+	}
+	if !tx.Now().Before(t.Code.Expires) {
+		return errExpired
+	}
+	if identity.SameHash(codeHash(*t, code), t.Code.Hash) {
+		t.Code, u.Inner.CodeFailures = nil, 0
+		return nil
+	}
+	if u.Inner.CodeFailures++; u.Inner.CodeFailures > maxWrong {
+		u.Lock(tx.Now(), "wrong codes")
+		t.Code = nil
+		return errTooMany
+	}
+	return errWrong
 }

@@ -47,7 +47,7 @@ func (b *box) last() string {
 }
 
 type bed struct {
-	*SecondFactor
+	*Service
 	box  *box
 	now  time.Time
 	user model.User
@@ -61,7 +61,7 @@ func newBed(t testing.TB, path string) *bed {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	hasher := identity.NewHasher(identity.Cost{MemoryKiB: 64, Passes: 1, Lanes: 1}, 4)
-	b.SecondFactor = NewSecondFactor(SecondFactorOptions{Store: s, Hasher: hasher, Post: b.box})
+	b.Service = New(Options{Store: s, Hasher: hasher, Post: b.box})
 	a := model.NewAccount()
 	a.ID, a.Status = "acc", model.Texts{model.StatusActive}
 	_, err = s.CreateAccount(a)
@@ -126,7 +126,7 @@ func TestCheckProperty(t *testing.T) {
 					try = rapid.SampledFrom([]string{"", "0000", "00000", "x", "１２３４", current + " "}).Draw(r, "try")
 				}
 				var err error
-				require.NoError(r, b.store.Update(func(tx *store.Tx) error { err = b.Check(tx, &ticket, &u, try); return nil }))
+				require.NoError(r, b.store.Update(func(tx *store.Tx) error { err = b.checkCode(tx, &ticket, &u, try); return nil }))
 				want := 0
 				switch {
 				case locked:
@@ -150,14 +150,13 @@ func TestCheckProperty(t *testing.T) {
 }
 
 func TestMasked(t *testing.T) {
-	f := NewSecondFactor(SecondFactorOptions{})
 	for _, c := range []struct{ email, phone, wantEmail, wantPhone string }{
 		{"anna.long@example.org", "+1 (512) 555-0123", "a***@example.org", "***23"},
 		{"a@b", "", "a***@b", "no phone number"},
 		{"", "", "***", "no phone number"},
 		{"@", "7", "***", "***7"},
 	} {
-		require.Equal(t, Masked{SMS: c.wantPhone, Email: c.wantEmail}, f.Masked(model.User{Email: c.email, SMSPhone: c.phone}))
+		require.Equal(t, Masked{SMS: c.wantPhone, Email: c.wantEmail}, maskedWays(model.User{Email: c.email, SMSPhone: c.phone}))
 	}
 }
 
@@ -167,15 +166,15 @@ func TestWhatThePostSays(t *testing.T) {
 	token, c := b.ticket(t), b.caller(t)
 	change := map[string]json.RawMessage{"sms_phone": json.RawMessage(`"+15125550199"`)}
 	b.box.fail = notify.ErrFull
-	require.Equal(t, 503, codeOf(b.Send(t.Context(), token, "sms")))
-	require.Equal(t, 503, codeOf(b.Update(t.Context(), c, "sms", password, change)))
+	require.Equal(t, 503, codeOf(b.SendCode(token, "sms")))
+	require.Equal(t, 503, codeOf(b.PrepareChange(t.Context(), c, "sms", password, change)))
 	b.box.fail = notify.ErrNoChannel
-	require.Equal(t, 412, codeOf(b.Send(t.Context(), token, "sms")))
-	require.Equal(t, 415, codeOf(b.Update(t.Context(), c, "sms", password, change)))
+	require.Equal(t, 412, codeOf(b.SendCode(token, "sms")))
+	require.Equal(t, 415, codeOf(b.PrepareChange(t.Context(), c, "sms", password, change)))
 	b.box.fail = nil
-	require.NoError(t, b.Send(t.Context(), token, "sms"))
-	require.NoError(t, b.Update(t.Context(), c, "sms", password, change))
-	require.NoError(t, b.Verify(t.Context(), c, b.box.last()))
+	require.NoError(t, b.SendCode(token, "sms"))
+	require.NoError(t, b.PrepareChange(t.Context(), c, "sms", password, change))
+	require.NoError(t, b.VerifyChange(c, b.box.last()))
 }
 
 // A session that ended, a user who was disabled and a password that was changed while a change was on its way stop it.
@@ -193,10 +192,10 @@ func TestChangesMeanwhile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t, filepath.Join(t.TempDir(), "db"))
 			c := b.caller(t)
-			require.NoError(t, b.Update(t.Context(), c, "email", password, change))
+			require.NoError(t, b.PrepareChange(t.Context(), c, "email", password, change))
 			require.NoError(t, b.store.Update(func(tx *store.Tx) error { return set(tx, b, c) }))
-			require.Equal(t, 401, codeOf(b.Verify(t.Context(), c, b.box.last())))
-			require.Equal(t, 401, codeOf(b.Update(t.Context(), c, "email", password, change)))
+			require.Equal(t, 401, codeOf(b.VerifyChange(c, b.box.last())))
+			require.Equal(t, 401, codeOf(b.PrepareChange(t.Context(), c, "email", password, change)))
 		})
 	}
 	b := newBed(t, filepath.Join(t.TempDir(), "db"))
@@ -204,31 +203,31 @@ func TestChangesMeanwhile(t *testing.T) {
 	u := b.user
 	u.Inner.PasswordHash = ""
 	require.NoError(t, b.store.Update(func(tx *store.Tx) error { return tx.PutUser(u) }))
-	require.Equal(t, 401, codeOf(b.Update(t.Context(), c, "email", password, change)), "the password is another one now")
+	require.Equal(t, 401, codeOf(b.PrepareChange(t.Context(), c, "email", password, change)), "the password is another one now")
 
 	// The account began to ask everyone for a code after the change was prepared.
 	b = newBed(t, filepath.Join(t.TempDir(), "db"))
 	c = b.caller(t)
-	require.NoError(t, b.Update(t.Context(), c, "email", password, map[string]json.RawMessage{"is_two_factor_authentication_enabled": json.RawMessage("0")}))
+	require.NoError(t, b.PrepareChange(t.Context(), c, "email", password, map[string]json.RawMessage{"is_two_factor_authentication_enabled": json.RawMessage("0")}))
 	require.NoError(t, b.store.Update(func(tx *store.Tx) error {
 		a, err := tx.Account("acc")
 		a.IsFactorForced = true
 		return errors.Join(err, tx.PutAccount(a))
 	}))
-	require.Equal(t, 406, codeOf(b.Verify(t.Context(), c, b.box.last())))
+	require.Equal(t, 406, codeOf(b.VerifyChange(c, b.box.last())))
 }
 
 // Many who try at once get no more tries than one after the other.
 func TestWrongCodesAtOnce(t *testing.T) {
 	b := newBed(t, filepath.Join(t.TempDir(), "db"))
 	c := b.caller(t)
-	require.NoError(t, b.Update(t.Context(), c, "sms", password, map[string]json.RawMessage{"sms_phone": json.RawMessage(`""`)}))
+	require.NoError(t, b.PrepareChange(t.Context(), c, "sms", password, map[string]json.RawMessage{"sms_phone": json.RawMessage(`""`)}))
 	right := b.box.last()
 	var g sync.WaitGroup
 	for i := range 20 {
 		g.Go(func() {
 			if code := fmt.Sprintf("%04d", i); code != right {
-				_ = b.Verify(context.Background(), c, code)
+				_ = b.VerifyChange(c, code)
 			}
 		})
 	}
@@ -239,7 +238,7 @@ func TestWrongCodesAtOnce(t *testing.T) {
 		require.Equal(t, 4, u.Inner.CodeFailures)
 		return err
 	}))
-	require.NotEmpty(t, codeOf(b.Verify(t.Context(), c, right)))
+	require.NotEmpty(t, codeOf(b.VerifyChange(c, right)))
 }
 
 func FuzzParse(f *testing.F) {

@@ -20,11 +20,12 @@ type change struct {
 	Enabled *model.Flag `json:"is_two_factor_authentication_enabled,omitempty"`
 }
 
-// Update prepares a change of what the second factor depends on and sends a code to where codes go now. The session c
+// PrepareChange prepares a change of what the second factor depends on and sends a code to where codes go now. The session c
 // must be good still. Errors are *api.Error: 400 for what cannot be set, 401 for a wrong password, 415 for a kind by
-// which this user cannot get a code. That an address is taken is not told here but by Verify: it needs the code.
-func (f *SecondFactor) Update(ctx context.Context, c Caller, kind, password string, fields map[string]json.RawMessage) error {
-	right, err := f.hasher.Check(ctx, c.User.Inner.PasswordHash, password)
+// which this user cannot get a code. That an address is taken is not told here but by VerifyChange: it needs the code.
+func (d *Service) PrepareChange(ctx context.Context, c Caller, kind, password string,
+	fields map[string]json.RawMessage, codes ...int) error {
+	right, err := d.hasher.Check(ctx, c.User.Inner.PasswordHash, password)
 	if err != nil {
 		return err
 	}
@@ -32,7 +33,7 @@ func (f *SecondFactor) Update(ctx context.Context, c Caller, kind, password stri
 	channel := notify.Channel(kind)
 	var answer error
 	var l notify.Message
-	err = f.store.Update(func(tx *store.Tx) error {
+	err = d.store.Update(func(tx *store.Tx) error {
 		u, home, err := again(tx, c)
 		if err != nil {
 			return err
@@ -42,8 +43,8 @@ func (f *SecondFactor) Update(ctx context.Context, c Caller, kind, password stri
 		held.Add(wanted.off() && bool(home.IsFactorForced), api.Badf("is_two_factor_authentication_enabled: the account asks everyone for a code"))
 		held.Add(!right || u.Inner.PasswordHash != c.User.Inner.PasswordHash, api.NewError(api.CodeInvalid, "InvalidPassword", "the password is wrong"))
 		held.Add(channel != notify.Mail && channel != notify.Text, errKind)
-		held.Add(f.destination(u, channel) == "", errNoPhone)
-		if answer = held.Last(api.CodeArguments, api.CodeInvalid, api.CodeFactor); answer != nil {
+		held.Add(d.destination(u, channel) == "", errNoPhone)
+		if answer = held.Last(codes...); answer != nil {
 			return nil
 		}
 		raw, err := json.Marshal(wanted)
@@ -52,13 +53,13 @@ func (f *SecondFactor) Update(ctx context.Context, c Caller, kind, password stri
 		}
 		t := model.Ticket{Hash: identity.HashToken(identity.NewTicket()), Purpose: model.PurposeFactor, AccountID: u.OwnerAccountID, UserID: u.ID,
 			Created: tx.Now(), Change: raw}
-		l = issue(tx, &t, u, channel, f.destination(u, channel))
+		l = issue(tx, &t, u, channel, d.destination(u, channel))
 		return errors.Join(tx.DropTickets(u.ID, model.PurposeFactor), tx.PutTicket(t))
 	})
 	if err != nil || answer != nil {
 		return errors.Join(err, answer)
 	}
-	if err := f.dispatch(l); errors.Is(err, errNoWay) {
+	if err := d.dispatch(l); errors.Is(err, errNoWay) {
 		return errNoPhone
 	} else if err != nil {
 		return err
@@ -66,12 +67,12 @@ func (f *SecondFactor) Update(ctx context.Context, c Caller, kind, password stri
 	return nil
 }
 
-// Verify puts the prepared change into effect. Errors are *api.Error: 406 for a code that is wrong, expired or not
+// VerifyChange puts the prepared change into effect. Errors are *api.Error: 406 for a code that is wrong, expired or not
 // asked for, and for an address that is taken meanwhile. More than three wrong codes lock the user and end the sessions.
-func (f *SecondFactor) Verify(_ context.Context, c Caller, code string) error {
+func (d *Service) VerifyChange(c Caller, code string) error {
 	var answer error
 	var locked *notify.Message
-	err := f.store.Update(func(tx *store.Tx) error {
+	err := d.store.Update(func(tx *store.Tx) error {
 		u, home, err := again(tx, c)
 		if err != nil {
 			return err
@@ -84,7 +85,7 @@ func (f *SecondFactor) Verify(_ context.Context, c Caller, code string) error {
 			answer = errWrong
 			return nil
 		}
-		if err := f.Check(tx, &t, &u, code); err != nil {
+		if err := d.checkCode(tx, &t, &u, code); err != nil {
 			answer = errWrong // of whatever kind: 406 is all that the document knows here
 			l, err := wrong(tx, c, t, u)
 			locked = l
@@ -96,10 +97,8 @@ func (f *SecondFactor) Verify(_ context.Context, c Caller, code string) error {
 		answer, err = apply(tx, c, u, home, t.Change)
 		return err
 	})
-	if err == nil && locked != nil && f.post != nil {
-		if err := f.post.Send(*locked); err != nil {
-			f.log.Warn("a letter was not sent", "kind", locked.Kind, "error", err)
-		}
+	if err == nil && locked != nil {
+		d.Send(*locked)
 	}
 	return errors.Join(err, answer)
 }
@@ -115,7 +114,7 @@ func again(tx *store.Tx, c Caller) (model.User, model.Account, error) {
 	if err == nil {
 		home, err = tx.Account(u.OwnerAccountID)
 	}
-	if missing(err) || err == nil && u.Disabled() {
+	if notFound(err) || err == nil && u.Disabled() {
 		return u, home, api.NewError(api.CodeInvalid, "InvalidSession", "the session is not valid; sign in again")
 	}
 	return u, home, err

@@ -28,7 +28,7 @@ func Weak(password string) *api.Error {
 }
 
 // Forgot sends a link to set another password, unless enough were sent. An address that nobody has is no error and takes as long.
-func (d *Service) Forgot(_ context.Context, email string) error {
+func (d *Service) Forgot(email string, codes ...int) error {
 	var answer error
 	var letters []notify.Message
 	err := d.store.Update(func(tx *store.Tx) error {
@@ -41,7 +41,7 @@ func (d *Service) Forgot(_ context.Context, email string) error {
 		if found {
 			states(&held, u, home)
 		}
-		if answer = held.Last(400, 402, 406, 412, 460, 461, 462); answer != nil {
+		if answer = held.Last(codes...); answer != nil {
 			return nil
 		}
 		much := false
@@ -64,19 +64,18 @@ func (d *Service) Forgot(_ context.Context, email string) error {
 }
 
 // CheckReset is nil if a token could be used to set a password.
-func (d *Service) CheckReset(token string) error {
+func (d *Service) CheckReset(token string, codes ...int) error {
 	return d.store.View(func(tx *store.Tx) error {
-		_, _, _, err := d.resetting(tx, token)
+		_, _, _, err := d.resetting(tx, token, nil, codes)
 		return err
 	})
 }
 
 // resetting finds whose password a token may set.
-func (d *Service) resetting(tx *store.Tx, token string, more ...*api.Error) (t model.Ticket, u model.User, home model.Account, err error) {
+func (d *Service) resetting(tx *store.Tx, token string, weak *api.Error, codes []int) (t model.Ticket,
+	u model.User, home model.Account, err error) {
 	var held api.Held
-	for _, e := range more {
-		held.Add(e != nil, e)
-	}
+	held.Add(weak != nil, weak)
 	t, err = tx.Ticket(identity.HashToken(token))
 	if errors.Is(err, identity.ErrNotFound) || err == nil && !t.Good(model.PurposePassword, tx.Now()) {
 		held.Add(true, errReset)
@@ -88,14 +87,15 @@ func (d *Service) resetting(tx *store.Tx, token string, more ...*api.Error) (t m
 		}
 		states(&held, u, home)
 	}
-	return t, u, home, held.Last(400, 402, 406, 412, 460, 461)
+	return t, u, home, held.Last(codes...)
 }
 
 // Reset sets a password by a token, which makes a pending user active, ends the user's other sessions, and opens one. A
 // user who needs a second factor gets the ticket of a sign-in and no session: a link in a mail is one factor.
-func (d *Service) Reset(ctx context.Context, token, password string, terms []string, from netip.Addr) (Opened, Ticket, error) {
+func (d *Service) Reset(ctx context.Context, token, password string, terms []string, from netip.Addr,
+	codes ...int) (Opened, Ticket, error) {
 	weak := Weak(password)
-	if err := d.CheckReset(token); err != nil && weak == nil {
+	if err := d.CheckReset(token, codes...); err != nil && weak == nil {
 		return Opened{}, Ticket{}, err // before the work of hashing
 	}
 	hash := ""
@@ -108,7 +108,7 @@ func (d *Service) Reset(ctx context.Context, token, password string, terms []str
 	var out Opened
 	var next Ticket
 	err := d.store.Update(func(tx *store.Tx) error {
-		_, u, home, err := d.resetting(tx, token, weak)
+		_, u, home, err := d.resetting(tx, token, weak, codes)
 		if err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func SetPassword(tx *store.Tx, u model.User, hash string, except []byte) (model.
 
 // Validate makes a pending account active by the link in its mail, and opens a session for its first user, or begins a
 // sign-in as Reset does.
-func (d *Service) Validate(id, token string, from netip.Addr) (Opened, Ticket, error) {
+func (d *Service) Validate(id, token string, from netip.Addr, codes ...int) (Opened, Ticket, error) {
 	var out Opened
 	var next Ticket
 	var letters []notify.Message
@@ -162,7 +162,7 @@ func (d *Service) Validate(id, token string, from netip.Addr) (Opened, Ticket, e
 		}
 		if err != nil || !t.Good(model.PurposeActivate, tx.Now()) || t.AccountID != id {
 			held.Add(true, errReset)
-			return held.Last(400, 402, 406, 409, 412, 460)
+			return held.Last(codes...)
 		}
 		u, home, err := userAndHome(tx, t.UserID)
 		if err != nil {
@@ -170,7 +170,7 @@ func (d *Service) Validate(id, token string, from netip.Addr) (Opened, Ticket, e
 		}
 		states(&held, u, home)
 		held.Add(home.Is(model.StatusActive) || t.Used, errActive)
-		if err := held.Last(400, 402, 406, 409, 412, 460); err != nil {
+		if err := held.Last(codes...); err != nil {
 			return err
 		}
 		u.Inner.Mailbox = model.Fold(u.Email)
@@ -195,9 +195,8 @@ func (d *Service) Validate(id, token string, from netip.Addr) (Opened, Ticket, e
 	return out, next, err
 }
 
-// Resend sends the mail of a kind again: Registration while the account is pending, UserCreated while the user is. order is
-// the endpoint's list of codes.
-func (d *Service) Resend(email, realm string, k notify.Kind, order ...int) error {
+// Resend sends the mail of a kind again: Registration while the account is pending, UserCreated while the user is.
+func (d *Service) Resend(email, realm string, k notify.Kind, codes ...int) error {
 	var letters []notify.Message
 	err := d.store.Update(func(tx *store.Tx) error {
 		var held api.Held
@@ -210,7 +209,7 @@ func (d *Service) Resend(email, realm string, k notify.Kind, order ...int) error
 			states(&held, u, home)
 			held.Add(k == notify.Registration && home.Is(model.StatusActive) || k == notify.UserCreated && bool(u.IsActive), errActive)
 		}
-		if err := held.Last(order...); err != nil {
+		if err := held.Last(codes...); err != nil {
 			return err
 		}
 		if much, err := enough(tx, u, k); err != nil || much {
@@ -237,13 +236,13 @@ type Application struct {
 
 // Apply makes an account that waits for its link to be followed, with its account superuser. Errors are *api.Error
 // 400, 406 and 409.
-func (d *Service) Apply(ctx context.Context, in Application) error {
+func (d *Service) Apply(ctx context.Context, in Application, codes ...int) error {
 	var held api.Held
 	weak := Weak(in.Password)
 	held.Add(weak != nil, weak)
 	held.Add(model.CheckEmail(in.Email) != nil, api.Badf("email must be an e-mail address in ASCII"))
 	held.Add(in.Realm != "" && in.Realm != d.realm, errRealm)
-	if err := held.Last(400, 406); err != nil && isTaken(d, in.Email) == nil {
+	if err := held.Last(codes...); err != nil && isTaken(d, in.Email) == nil {
 		return err
 	}
 	hash, err := d.hasher.Hash(ctx, in.Password)
@@ -254,7 +253,7 @@ func (d *Service) Apply(ctx context.Context, in Application) error {
 	err = d.store.Update(func(tx *store.Tx) error {
 		_, err := tx.UserByEmail(in.Email)
 		held.Add(err == nil, errTaken)
-		if err := held.Last(400, 406, 409); err != nil {
+		if err := held.Last(codes...); err != nil {
 			return err
 		}
 		a := model.NewAccount()

@@ -33,8 +33,7 @@ type Masked struct {
 type Options struct {
 	Store  *store.Store
 	Hasher *identity.Hasher
-	Factor *SecondFactor // nil: nobody has a second factor
-	Post   notify.Sender // nil: no letters; links are to be had from the operator
+	Post   notify.Sender // nil: no messages and codes; links are to be had from the operator
 	// Cluster begins every session key and is the subdomain of accounts without a brand; "c000" if empty.
 	Cluster string
 	// Realm is the one root realm, that of all accounts; "vms" if empty.
@@ -46,7 +45,6 @@ type Options struct {
 type Service struct {
 	store   *store.Store
 	hasher  *identity.Hasher
-	factor  *SecondFactor
 	post    notify.Sender
 	cluster string
 	realm   string
@@ -55,7 +53,7 @@ type Service struct {
 
 // New makes a desk.
 func New(o Options) *Service {
-	d := &Service{o.Store, o.Hasher, o.Factor, o.Post, o.Cluster, o.Realm, o.Log}
+	d := &Service{o.Store, o.Hasher, o.Post, o.Cluster, o.Realm, o.Log}
 	if d.cluster == "" {
 		d.cluster = "c000"
 	}

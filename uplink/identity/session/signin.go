@@ -51,13 +51,12 @@ type Opened struct {
 var ErrFactor = api.NewError(api.CodeInvalid, "TwoFactorNeeded", "this user signs in with a code; use the sign-in page")
 
 // Authenticate is the first step: it checks address and password and gives a token that is good once and for a short
-// time. Errors are *api.Error with the codes of the document: of those whose condition holds, the last of 400, 401,
-// 402, 460, 461, 412, 462. The state of an account or user is a condition only once the password was right, so that an
+// time. Errors are *api.Error: of those whose condition holds the last in the order of codes. The state of an account or user is a condition only once the password was right, so that an
 // address that nobody has takes as long as one that someone has and gets the same 401. The document makes one exception:
 // 462 comes before 401, since a user who has no password yet cannot give the right one.
-func (d *Service) Authenticate(ctx context.Context, in Login) (Ticket, error) {
+func (d *Service) Authenticate(ctx context.Context, in Login, codes ...int) (Ticket, error) {
 	var out Ticket
-	err := d.login(ctx, in, func(tx *store.Tx, u model.User, home model.Account) error {
+	err := d.login(ctx, in, codes, func(tx *store.Tx, u model.User, home model.Account) error {
 		var err error
 		out, err = d.begin(tx, u, d.needsCode(u, home, in.Device))
 		return err
@@ -72,7 +71,7 @@ func (d *Service) Authenticate(ctx context.Context, in Login) (Ticket, error) {
 // error is ErrFactor if the user needs a code.
 func (d *Service) Password(ctx context.Context, in Login) (model.User, error) {
 	var out model.User
-	err := d.login(ctx, in, func(_ *store.Tx, u model.User, home model.Account) error {
+	err := d.login(ctx, in, nil, func(_ *store.Tx, u model.User, home model.Account) error {
 		if out = u; d.needsCode(u, home, in.Device) {
 			return ErrFactor
 		}
@@ -82,7 +81,7 @@ func (d *Service) Password(ctx context.Context, in Login) (model.User, error) {
 }
 
 // login checks everything and calls done in the transaction that clears the count of wrong passwords.
-func (d *Service) login(ctx context.Context, in Login, done func(*store.Tx, model.User, model.Account) error) error {
+func (d *Service) login(ctx context.Context, in Login, codes []int, done func(*store.Tx, model.User, model.Account) error) error {
 	var hash string
 	err := d.store.View(func(tx *store.Tx) error {
 		u, _, _, err := d.findUser(tx, in.Email, "")
@@ -115,7 +114,7 @@ func (d *Service) login(ctx context.Context, in Login, done func(*store.Tx, mode
 		} else if found {
 			held.Add(waits(u, home), errUserPending)
 		}
-		if answer = held.Last(400, 401, 402, 460, 461, 412, 462); answer != nil {
+		if answer = held.Last(codes...); answer != nil {
 			return nil // the count is kept
 		}
 		if answer = done(tx, u, home); answer == nil || isStatus(answer) {
@@ -187,23 +186,21 @@ func (d *Service) Authorize(_ context.Context, in Claim) (Opened, error) {
 			answer = errLocked
 		case u.Disabled() || bool(u.IsPending) || !home.Is(model.StatusActive) || !allowed(home, in.From):
 			answer = errToken
-		case t.Factor && d.factor == nil:
-			answer = errToken
 		case t.Factor:
-			if answer = d.factor.Check(tx, &t, &u, in.Code); answer != nil {
+			if answer = d.checkCode(tx, &t, &u, in.Code); answer != nil {
 				if !isStatus(answer) {
 					return answer
 				}
 				return d.wrongCode(tx, t, u, home, in.From, &letters)
 			}
-			if out.Device, err = d.factor.Trust(tx, &u, in.Device, model.Name(in.Agent)); err != nil {
+			if out.Device, err = d.trust(tx, &u, in.Device, model.Name(in.Agent)); err != nil {
 				return err
 			}
 		}
 		if answer != nil {
 			return nil
 		}
-		if out.Device == "" && d.factor != nil && d.factor.Trusted(u, in.Device) {
+		if out.Device == "" && d.trusted(u, in.Device) {
 			hash := identity.HashToken(in.Device)
 			u.EditDevice(func(x model.Device) bool { return identity.SameHash(x.Hash, hash) }, func(x *model.Device) { x.Used = tx.Now() })
 		}
@@ -273,9 +270,10 @@ func (d *Service) Vouched(in Vouched) (o Opened, t Ticket, err error) {
 	return o, t, err
 }
 
-// needsCode says whether a user who signs in at a device must give a code.
+// needsCode says whether a user who signs in at a device must give a code: by their own choice or the
+// account's, unless the device is trusted.
 func (d *Service) needsCode(u model.User, home model.Account, device string) bool {
-	return d.factor != nil && d.factor.Needed(u, home) && !d.factor.Trusted(u, device)
+	return bool(u.IsFactorEnabled || home.IsFactorForced) && !d.trusted(u, device)
 }
 
 // maxBegun bounds how many sign-ins of a user may be under way.
@@ -286,7 +284,7 @@ const maxBegun = 20
 func (d *Service) begin(tx *store.Tx, u model.User, needed bool) (Ticket, error) {
 	out, good := Ticket{Token: identity.NewTicket()}, loginTime
 	if needed {
-		masked := d.factor.Masked(u)
+		masked := maskedWays(u)
 		out.Factors, good = &masked, factorTime
 	}
 	return out, errors.Join(dropOldest(tx, u.ID),

@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"net/http"
 	"net/netip"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +17,7 @@ import (
 	"vmsbridge/uplink/identity/api"
 	"vmsbridge/uplink/identity/session"
 	"vmsbridge/uplink/identity/store"
+	"vmsbridge/uplink/route"
 )
 
 // call is one request under way.
@@ -36,45 +35,19 @@ type call struct {
 	right bool
 }
 
-// routes serves every path with its methods: HEAD where there is GET, OPTIONS, a 405 for all others.
+// routes serves every path with its methods.
 func (w *Web) routes() {
-	paths := map[string]map[string]Endpoint{}
+	w.router = route.New(route.Options{Fail: w.fail, Before: w.CORS, Log: w.log})
+	paths := map[string]route.Methods{}
 	for _, e := range Endpoints {
 		if paths[e.Path] == nil {
-			paths[e.Path] = map[string]Endpoint{}
+			paths[e.Path] = route.Methods{}
 		}
-		paths[e.Path][e.Method] = e
+		paths[e.Path][e.Method] = func(rw http.ResponseWriter, r *http.Request) error { return w.serve(rw, r, e) }
 	}
 	for path, methods := range paths {
-		allowed := slices.Sorted(maps.Keys(methods))
-		if _, ok := methods[http.MethodGet]; ok {
-			allowed = append(allowed, http.MethodHead)
-		}
-		allow := strings.Join(append(allowed, http.MethodOptions), ", ")
-		w.mux.HandleFunc(path, func(rw http.ResponseWriter, r *http.Request) {
-			w.CORS(rw, r, allow)
-			method := r.Method
-			if method == http.MethodHead {
-				method = http.MethodGet
-			}
-			e, ok := methods[method]
-			if !ok {
-				rw.Header().Set("Allow", allow)
-				if r.Method == http.MethodOptions {
-					rw.WriteHeader(http.StatusNoContent)
-					return
-				}
-				w.fail(rw, r, api.NewError(api.CodeMethod, "MethodNotAllowed", "the method "+r.Method+" is not supported here, only "+allow))
-				return
-			}
-			if err := w.serve(rw, r, e); err != nil {
-				w.fail(rw, r, err)
-			}
-		})
+		w.router.Handle(path, methods)
 	}
-	w.mux.HandleFunc("/", func(rw http.ResponseWriter, r *http.Request) {
-		w.fail(rw, r, api.NewError(api.CodeNotFound, "EndpointNotFound", "there is nothing at this path"))
-	})
 }
 
 // ServeHTTP answers one request.
@@ -83,22 +56,7 @@ func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Vary", "Authorization, Cookie, Origin")
-	defer func() {
-		if p := recover(); p != nil {
-			if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
-				panic(p)
-			}
-			w.log.Error("a request handler panicked; please report this", "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
-			w.fail(rw, r, errors.New("panic"))
-		}
-	}()
-	if path := strings.TrimRight(r.URL.Path, "/"); path != "" && path != r.URL.Path {
-		u := *r.URL
-		u.Path, u.RawPath = path, ""
-		r2 := *r
-		r2.URL, r = &u, &r2
-	}
-	w.mux.ServeHTTP(rw, r)
+	w.router.ServeHTTP(rw, r)
 }
 
 // serve checks what all endpoints have in common, in this order: how often, the API key and the session as far as they stand
@@ -145,7 +103,7 @@ func (w *Web) serve(rw http.ResponseWriter, r *http.Request, e Endpoint) error {
 		}
 	}
 	c.r = g.inTurn(r)
-	err = e.serve(c)
+	err = e.closed(e.serve(c))
 	if e.limited && (c.right || isAsking(err)) {
 		g.giveBack()
 	}
@@ -344,9 +302,15 @@ func found(err error, answer *api.Error) error {
 
 // fail writes an error body in the form of the public service. What is no *api.Error is a fault of ours: it is logged,
 // and its text stays here.
-func (w *Web) fail(rw http.ResponseWriter, r *http.Request, err error) {
+func (w *Web) fail(rw http.ResponseWriter, r *http.Request, _ string, err error) {
 	var e *api.Error
-	if !errors.As(err, &e) {
+	var method *route.MethodError
+	switch {
+	case errors.Is(err, route.ErrNotFound):
+		e = api.NewError(api.CodeNotFound, "EndpointNotFound", err.Error())
+	case errors.As(err, &method):
+		e = api.NewError(api.CodeMethod, "MethodNotAllowed", err.Error())
+	case !errors.As(err, &e):
 		if r.Context().Err() != nil {
 			return // the client has gone, nobody reads the answer
 		}

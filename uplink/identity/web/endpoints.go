@@ -1,16 +1,19 @@
 package web
 
 import (
+	"errors"
 	"net/http"
+	"slices"
 
 	"vmsbridge/uplink/identity/api"
 )
 
-// Endpoint is one row of the interface: what there is, and the codes that the document lists for it, the success first and
-// the others in the document's order of precedence.
+// Endpoint is one row of the interface.
 type Endpoint struct {
 	Method, Path string
-	Codes        []int
+	// Codes are those that the interface lists, the success first and the others in their order of
+	// precedence: of several that hold at once, the last is given. What decides gets them from here.
+	Codes []int
 	// session says that only someone who is signed in gets further than 401.
 	session bool
 	// limited says that it can be used to guess something, and so only so often.
@@ -42,6 +45,15 @@ func (e Endpoint) checksOrigin(session api.Source) bool {
 // refusals are the codes without the success.
 func (e Endpoint) refusals() []int { return e.Codes[1:] }
 
+// closed keeps an error to the codes of the endpoint: an answer that is not listed is a fault.
+func (e Endpoint) closed(err error) error {
+	var answer *api.Error
+	if errors.As(err, &answer) && !slices.Contains(e.Codes, answer.Code) && !slices.Contains(Beyond, answer.Code) {
+		return errors.New("unlisted answer: " + answer.Error())
+	}
+	return err
+}
+
 // Beyond are codes that any endpoint may give although the document's lists leave them out: 401 without a session where one
 // is needed, 403 for a request that another site made a browser send, a body too large, too many requests, a fault of
 // ours, and a part that is not configured.
@@ -51,53 +63,83 @@ const (
 	get, put, post, del = http.MethodGet, http.MethodPut, http.MethodPost, http.MethodDelete
 )
 
-// Endpoints lists what there is. §4.1, §4.2, §4.3, and the devices of public-facts.
+// Endpoints lists what there is: sign-in, accounts, users, and the devices as the public service lists them.
 var Endpoints = []Endpoint{
-	{post, "/g/aaa/authenticate", []int{200, 400, 401, 402, 460, 461, 412, 462}, false, true, true, (*call).authenticate, false},
-	{post, "/g/aaa/two_factor_authenticate", []int{200, 400, 412, 415}, false, true, false, (*call).sendCode, false},
-	{post, "/g/aaa/authorize", []int{200, 400, 401, 406, 429}, false, true, true, (*call).authorize, false},
-	{post, "/g/aaa/two_factor_authenticate/update", []int{200, 400, 401, 415}, true, true, false, (*call).updateFactor, false},
-	{post, "/g/aaa/two_factor_authenticate/verify", []int{200, 400, 406}, true, true, false, (*call).verifyFactor, false},
-	{post, "/g/aaa/create_account", []int{202, 400, 406, 409}, false, true, false, (*call).createAccount, false},
-	{post, "/g/aaa/validate_account", []int{200, 400, 402, 406, 409, 412, 460}, false, true, false, (*call).validateAccount, false},
-	{post, "/g/aaa/forgot_password", []int{202, 400, 402, 406, 412, 460, 461, 462}, false, true, false, (*call).forgotPassword, false},
-	{post, "/g/aaa/check_pw_reset_token", []int{202, 400, 402, 406, 412, 460, 461}, false, true, false, (*call).checkReset, false},
-	{post, "/g/aaa/reset_password", []int{200, 400, 402, 406, 412, 460, 461}, false, true, false, (*call).resetPassword, false},
-	{post, "/g/aaa/resend_registration_email", []int{202, 400, 402, 404, 409, 412, 460}, false, true, false, (*call).resendRegistration, false},
-	{post, "/g/aaa/resend_user_verification_email", []int{202, 400, 402, 404, 409, 412, 460, 461}, false, true, false, (*call).resendVerification, false},
-	{post, "/g/aaa/change_password", []int{200, 400, 401, 404, 406}, true, true, false, (*call).changePassword, false},
-	{post, "/g/aaa/switch_account", []int{200, 400, 401, 404}, true, false, false, (*call).switchAccount, false},
-	{post, "/g/sso", []int{200, 400, 401, 404}, false, true, true, (*call).sso, true},
-	{get, "/g/aaa/isauth", []int{200, 401}, true, false, true, (*call).isAuth, false},
-	{post, pathLogout, []int{204, 400, 401}, true, false, false, (*call).logout, false},
-	{get, pathLogout, []int{204, 400, 401}, true, false, false, (*call).logout, false}, // clients were seen to GET it
+	{Method: post, Path: "/g/aaa/authenticate", Codes: []int{200, 400, 401, 402, 460, 461, 412, 462},
+		limited: true, lenient: true, serve: (*call).authenticate},
+	{Method: post, Path: "/g/aaa/two_factor_authenticate", Codes: []int{200, 400, 412, 415},
+		limited: true, serve: (*call).sendCode},
+	{Method: post, Path: "/g/aaa/authorize", Codes: []int{200, 400, 401, 406, 429},
+		limited: true, lenient: true, serve: (*call).authorize},
+	{Method: post, Path: "/g/aaa/two_factor_authenticate/update", Codes: []int{200, 400, 401, 415},
+		session: true, limited: true, serve: (*call).updateFactor},
+	{Method: post, Path: "/g/aaa/two_factor_authenticate/verify", Codes: []int{200, 400, 406},
+		session: true, limited: true, serve: (*call).verifyFactor},
+	{Method: post, Path: "/g/aaa/create_account", Codes: []int{202, 400, 406, 409},
+		limited: true, serve: (*call).createAccount},
+	{Method: post, Path: "/g/aaa/validate_account", Codes: []int{200, 400, 402, 406, 409, 412, 460},
+		limited: true, serve: (*call).validateAccount},
+	{Method: post, Path: "/g/aaa/forgot_password", Codes: []int{202, 400, 402, 406, 412, 460, 461, 462},
+		limited: true, serve: (*call).forgotPassword},
+	{Method: post, Path: "/g/aaa/check_pw_reset_token", Codes: []int{202, 400, 402, 406, 412, 460, 461},
+		limited: true, serve: (*call).checkReset},
+	{Method: post, Path: "/g/aaa/reset_password", Codes: []int{200, 400, 402, 406, 412, 460, 461},
+		limited: true, serve: (*call).resetPassword},
+	{Method: post, Path: "/g/aaa/resend_registration_email", Codes: []int{202, 400, 402, 404, 409, 412, 460},
+		limited: true, serve: (*call).resendRegistration},
+	{Method: post, Path: "/g/aaa/resend_user_verification_email", Codes: []int{202, 400, 402, 404, 409, 412, 460, 461},
+		limited: true, serve: (*call).resendVerification},
+	{Method: post, Path: "/g/aaa/change_password", Codes: []int{200, 400, 401, 404, 406},
+		session: true, limited: true, serve: (*call).changePassword},
+	{Method: post, Path: "/g/aaa/switch_account", Codes: []int{200, 400, 401, 404},
+		session: true, serve: (*call).switchAccount},
+	{Method: post, Path: "/g/sso", Codes: []int{200, 400, 401, 404},
+		limited: true, lenient: true, crossSite: true, serve: (*call).sso},
+	{Method: get, Path: "/g/aaa/isauth", Codes: []int{200, 401}, session: true, lenient: true, serve: (*call).isAuth},
+	{Method: post, Path: pathLogout, Codes: []int{204, 400, 401}, session: true, serve: (*call).logout},
+	{Method: get, Path: pathLogout, Codes: []int{204, 400, 401},
+		session: true, serve: (*call).logout}, // clients were seen to GET it
 
-	{get, "/g/account", []int{200, 400, 401, 403, 404}, true, false, false, (*call).getAccount, false},
-	{put, "/g/account", []int{200, 400, 401, 403, 409}, true, false, false, (*call).putAccount, false},
-	{post, "/g/account", []int{200, 400, 401, 403, 404}, true, false, false, (*call).postAccount, false},
-	{del, "/g/account", []int{200, 400, 401, 403, 404}, true, false, false, (*call).deleteAccount, false},
-	{get, "/g/account/list", []int{200, 400, 401, 403}, true, false, false, (*call).listAccounts, false},
-	{get, "/g/account/statistics/sub_accounts", []int{200, 400, 401, 403, 404}, true, false, false, statistic("account_total", countChildren), false},
-	{get, "/g/account/statistics/users", []int{200, 400, 401, 403, 404}, true, false, false, statistic("user_total", countUsers), false},
-	{get, "/g/account/statistics/bridges", []int{200, 400, 401, 403, 404}, true, false, false, statistic("bridge_total", countBridges), false},
-	{get, "/g/account/statistics/cameras", []int{200, 400, 401, 403, 404}, true, false, false, statistic("camera_total", countCameras), false},
-	{get, "/g/account/statistics/online_users", []int{200, 400, 401, 403, 404}, true, false, false, statistic("online_user_total", countOnlineUsers), false},
-	{get, "/g/account/statistics/online_cameras", []int{200, 400, 401, 403, 404}, true, false, false, statistic("camera_online_total", countOnlineCameras), false},
+	{Method: get, Path: "/g/account", Codes: []int{200, 400, 401, 403, 404},
+		session: true, serve: (*call).getAccount},
+	{Method: put, Path: "/g/account", Codes: []int{200, 400, 401, 403, 409},
+		session: true, serve: (*call).putAccount},
+	{Method: post, Path: "/g/account", Codes: []int{200, 400, 401, 403, 404},
+		session: true, serve: (*call).postAccount},
+	{Method: del, Path: "/g/account", Codes: []int{200, 400, 401, 403, 404},
+		session: true, serve: (*call).deleteAccount},
+	{Method: get, Path: "/g/account/list", Codes: []int{200, 400, 401, 403},
+		session: true, serve: (*call).listAccounts},
+	{Method: get, Path: "/g/account/statistics/sub_accounts", Codes: []int{200, 400, 401, 403, 404},
+		session: true, serve: statistic("account_total", countChildren)},
+	{Method: get, Path: "/g/account/statistics/users", Codes: []int{200, 400, 401, 403, 404},
+		session: true, serve: statistic("user_total", countUsers)},
+	{Method: get, Path: "/g/account/statistics/bridges", Codes: []int{200, 400, 401, 403, 404},
+		session: true, serve: statistic("bridge_total", countBridges)},
+	{Method: get, Path: "/g/account/statistics/cameras", Codes: []int{200, 400, 401, 403, 404},
+		session: true, serve: statistic("camera_total", countCameras)},
+	{Method: get, Path: "/g/account/statistics/online_users", Codes: []int{200, 400, 401, 403, 404},
+		session: true, serve: statistic("online_user_total", countOnlineUsers)},
+	{Method: get, Path: "/g/account/statistics/online_cameras", Codes: []int{200, 400, 401, 403, 404},
+		session: true, serve: statistic("camera_online_total", countOnlineCameras)},
 
-	{get, "/g/user", []int{200, 400, 401, 403, 404}, true, false, false, (*call).getUser, false},
-	{put, "/g/user", []int{200, 400, 401, 403, 409}, true, false, false, (*call).putUser, false},
-	{post, "/g/user", []int{200, 400, 401, 403, 404}, true, false, false, (*call).postUser, false},
-	{del, "/g/user", []int{200, 400, 401, 403, 404}, true, false, false, (*call).deleteUser, false},
-	{get, "/g/user/list", []int{200, 401, 403}, true, false, true, (*call).listUsers, false},
+	{Method: get, Path: "/g/user", Codes: []int{200, 400, 401, 403, 404}, session: true, serve: (*call).getUser},
+	{Method: put, Path: "/g/user", Codes: []int{200, 400, 401, 403, 409}, session: true, serve: (*call).putUser},
+	{Method: post, Path: "/g/user", Codes: []int{200, 400, 401, 403, 404}, session: true, serve: (*call).postUser},
+	{Method: del, Path: "/g/user", Codes: []int{200, 400, 401, 403, 404}, session: true, serve: (*call).deleteUser},
+	{Method: get, Path: "/g/user/list", Codes: []int{200, 401, 403},
+		session: true, lenient: true, serve: (*call).listUsers},
 
 	// Not the document's: it has user_authenticated_clients and no call that names one or takes it out.
-	{get, pathClients, []int{200, 400, 401, 404}, true, false, false, (*call).listClients, false},
-	{post, pathClients, []int{200, 400, 401, 404}, true, false, false, (*call).nameClient, false},
-	{del, pathClients, []int{200, 400, 401, 404}, true, false, false, (*call).dropClient, false},
+	{Method: get, Path: pathClients, Codes: []int{200, 400, 401, 404}, session: true, serve: (*call).listClients},
+	{Method: post, Path: pathClients, Codes: []int{200, 400, 401, 404}, session: true, serve: (*call).nameClient},
+	{Method: del, Path: pathClients, Codes: []int{200, 400, 401, 404}, session: true, serve: (*call).dropClient},
 
-	{get, "/g/device", []int{200, 400, 401, 404}, true, false, false, (*call).getDevice, false},
-	{get, "/g/device/list", []int{200, 401}, true, false, true, (*call).listDevices, false},
+	{Method: get, Path: "/g/device", Codes: []int{200, 400, 401, 404}, session: true, serve: (*call).getDevice},
+	{Method: get, Path: "/g/device/list", Codes: []int{200, 401},
+		session: true, lenient: true, serve: (*call).listDevices},
 
 	// Not the document's: it has is_view_audit_trail and no call for it.
-	{get, "/g/audit/list", []int{200, 400, 401, 403, 404}, true, false, false, (*call).listTrail, false},
+	{Method: get, Path: "/g/audit/list", Codes: []int{200, 400, 401, 403, 404},
+		session: true, serve: (*call).listTrail},
 }

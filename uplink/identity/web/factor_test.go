@@ -36,8 +36,6 @@ func withFactor(poster notify.Sender) func(*Options, *session.Options) {
 		if poster != nil {
 			so.Post = poster
 		}
-		f := session.NewSecondFactor(session.SecondFactorOptions{Store: so.Store, Hasher: so.Hasher, Post: so.Post})
-		so.Factor, o.Factors = f, f
 	}
 }
 

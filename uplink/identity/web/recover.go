@@ -41,7 +41,8 @@ func (c *call) createAccount() error {
 		}
 	}
 	err = c.desk.Apply(c.r.Context(), session.Application{Email: in["email"], Password: in["password"], Name: in["name"], Realm: in["realm"],
-		FirstName: in["first_name"], LastName: in["last_name"], Timezone: in["timezone"], APIAccess: needsAPI, From: c.from})
+		FirstName: in["first_name"], LastName: in["last_name"], Timezone: in["timezone"], APIAccess: needsAPI, From: c.from},
+		c.endpoint.refusals()...)
 	if err != nil {
 		return err
 	}
@@ -54,7 +55,7 @@ func (c *call) validateAccount() error {
 	if err != nil {
 		return err
 	}
-	o, t, err := c.desk.Validate(in["id"], in["token"], c.from)
+	o, t, err := c.desk.Validate(in["id"], in["token"], c.from, c.endpoint.refusals()...)
 	if err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ func (c *call) forgotPassword() error {
 	if err != nil {
 		return err
 	}
-	if err := c.desk.Forgot(c.r.Context(), in["email"]); err != nil {
+	if err := c.desk.Forgot(in["email"], c.endpoint.refusals()...); err != nil {
 		return err
 	}
 	return c.answer(http.StatusAccepted, nil)
@@ -79,7 +80,7 @@ func (c *call) checkReset() error {
 	if err != nil {
 		return err
 	}
-	if err := c.desk.CheckReset(in["token"]); err != nil {
+	if err := c.desk.CheckReset(in["token"], c.endpoint.refusals()...); err != nil {
 		return err
 	}
 	c.right = true
@@ -107,7 +108,8 @@ func (c *call) resetPassword() error {
 			return api.Badf("%s must be text", terms)
 		}
 	}
-	o, t, err := c.desk.Reset(c.r.Context(), token, password, slices.DeleteFunc(urls, func(s string) bool { return s == "" }), c.from)
+	o, t, err := c.desk.Reset(c.r.Context(), token, password, slices.DeleteFunc(urls, func(s string) bool { return s == "" }),
+		c.from, c.endpoint.refusals()...)
 	if err != nil {
 		return err
 	}

@@ -3,8 +3,10 @@ package web
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"vmsbridge/uplink/identity/api"
@@ -18,7 +20,8 @@ func (c *call) authenticate() error {
 	if err != nil {
 		return err
 	}
-	t, err := c.desk.Authenticate(c.r.Context(), session.Login{Email: in["username"], Password: in["password"], Device: c.set.Device(), From: c.from})
+	t, err := c.desk.Authenticate(c.r.Context(), session.Login{Email: in["username"], Password: in["password"], Device: c.set.Device(), From: c.from},
+		c.endpoint.refusals()...)
 	if err != nil {
 		return err
 	}
@@ -105,7 +108,7 @@ func (c *call) sso() error {
 	}
 	id, strong, err := c.o.SSO.User(c.r.Context(), message)
 	if err != nil {
-		return c.closed(err)
+		return err
 	}
 	o, t, err := c.desk.Vouched(session.Vouched{UserID: id, Strong: strong, Device: c.set.Device(), Mark: c.set.Mark(), From: c.from})
 	if err != nil {
@@ -119,31 +122,15 @@ func (c *call) sso() error {
 	return c.ok(map[string]string{api.CookieSession: o.Key, "user_id": o.User.ID})
 }
 
-// closed keeps an error of another room to the codes of the endpoint: one that the document does not list is a fault.
-func (c *call) closed(err error) error {
-	var e *api.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	for _, code := range append(c.endpoint.refusals(), Beyond...) {
-		if code == e.Code {
-			return e
-		}
-	}
-	return errors.New("unlisted answer: " + e.Error())
-}
-
 // sendCode is POST /g/aaa/two_factor_authenticate.
 func (c *call) sendCode() error {
 	in, err := c.text([]string{"token", "two_factor_authentication_type"})
 	if err != nil {
 		return err
 	}
-	if c.o.Factors == nil {
-		return errAway
-	}
-	if err := c.o.Factors.Send(c.r.Context(), unformed(in["token"]), in["two_factor_authentication_type"]); err != nil {
-		return c.closed(err)
+	err = c.desk.SendCode(unformed(in["token"]), in["two_factor_authentication_type"], c.endpoint.refusals()...)
+	if err != nil {
+		return err
 	}
 	return c.answer(http.StatusOK, nil)
 }
@@ -171,21 +158,14 @@ func (c *call) updateFactor() error {
 			return api.Badf("update_json must be an object")
 		}
 	}
-	if len(change) != 1 {
-		return api.Badf("update_json must hold exactly one of sms_phone, email, is_two_factor_authentication_enabled")
+	names := slices.Collect(maps.Keys(change))
+	if len(names) != 1 || !slices.Contains(factorFields, names[0]) {
+		return api.Badf("update_json must hold exactly one of %s", strings.Join(factorFields, ", "))
 	}
-	for _, name := range factorFields {
-		if change[name] != nil {
-			if c.o.Factors == nil {
-				return errAway
-			}
-			if err := c.o.Factors.Update(c.r.Context(), c.caller, kind, password, change); err != nil {
-				return c.closed(err)
-			}
-			return c.answer(http.StatusOK, nil)
-		}
+	if err := c.desk.PrepareChange(c.r.Context(), c.caller, kind, password, change, c.endpoint.refusals()...); err != nil {
+		return err
 	}
-	return api.Badf("update_json must hold exactly one of sms_phone, email, is_two_factor_authentication_enabled")
+	return c.answer(http.StatusOK, nil)
 }
 
 var fourDigits = regexp.MustCompile(`^[0-9]{4}$`)
@@ -199,11 +179,8 @@ func (c *call) verifyFactor() error {
 	if !fourDigits.MatchString(in["two_factor_authentication_code"]) {
 		return api.Badf("two_factor_authentication_code must have four digits")
 	}
-	if c.o.Factors == nil {
-		return errAway
-	}
-	if err := c.o.Factors.Verify(c.r.Context(), c.caller, in["two_factor_authentication_code"]); err != nil {
-		return c.closed(err)
+	if err := c.desk.VerifyChange(c.caller, in["two_factor_authentication_code"]); err != nil {
+		return err
 	}
 	c.right = true
 	return c.answer(http.StatusOK, nil)

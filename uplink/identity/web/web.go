@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -11,6 +10,7 @@ import (
 
 	"vmsbridge/uplink/identity/session"
 	"vmsbridge/uplink/identity/store"
+	"vmsbridge/uplink/route"
 )
 
 // Device is a bridge or camera as /g/device and the statistics need it.
@@ -32,16 +32,6 @@ type Devices interface {
 	Device(account, id string) (d Device, ok bool)
 }
 
-// Factors is behind the endpoints of the second factor, identity/session. Errors are *api.Error.
-type Factors interface {
-	// Send sends a code for the sign-in that token stands for: 400, 412 if it cannot be sent that way, 415 for another kind.
-	Send(ctx context.Context, token, kind string) error
-	// Update prepares a change and sends a code: 400, 401 for a wrong password, 415 for another kind.
-	Update(ctx context.Context, c session.Caller, kind, password string, change map[string]json.RawMessage) error
-	// Verify puts the change into effect: 400, 406 for a wrong, missing or expired code.
-	Verify(ctx context.Context, c session.Caller, code string) error
-}
-
 // SSO is behind POST /g/sso, identity/saml.
 type SSO interface {
 	// User is the id of the user whom an identity provider's message names, and whether the provider asked for more than one
@@ -54,8 +44,7 @@ type Options struct {
 	Store   *store.Store
 	Desk    *session.Service
 	Devices Devices
-	Factors Factors // nil: the endpoints answer 503
-	SSO     SSO     // nil: the endpoint answers 503
+	SSO     SSO // nil: the endpoint answers 503
 
 	// CookieDomain is the parent domain of the login host and the branded hosts. "" keeps cookies to the host that set them,
 	// which is right for an address, for localhost and wherever there is one host only.
@@ -80,7 +69,7 @@ type Web struct {
 	o        Options
 	store    *store.Store
 	desk     *session.Service
-	mux      *http.ServeMux
+	router   *route.Router
 	cross    *http.CrossOriginProtection
 	byOrigin *limiter
 	byUser   *limiter
@@ -98,7 +87,7 @@ func New(o Options) (*Web, error) {
 	if o.Limits == (Limits{}) {
 		o.Limits = DefaultLimits
 	}
-	w := &Web{o: o, store: o.Store, desk: o.Desk, mux: http.NewServeMux(), cross: http.NewCrossOriginProtection(), log: o.Log}
+	w := &Web{o: o, store: o.Store, desk: o.Desk, cross: http.NewCrossOriginProtection(), log: o.Log}
 	if w.log == nil {
 		w.log = slog.New(slog.DiscardHandler)
 	}
