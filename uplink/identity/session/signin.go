@@ -23,8 +23,8 @@ type Login struct {
 
 // Ticket is what the first step gives. Factors is nil if the token is all that authorize needs.
 type Ticket struct {
-	Token   string
-	Factors *Masked
+	Token   string  `json:"token"`
+	Factors *Masked `json:"two_factor_authentication_code,omitempty"`
 }
 
 // Claim is the second step.

@@ -33,7 +33,7 @@ func target(tx *store.Tx, me session.Caller, id string) (model.Account, model.Pl
 }
 
 // getAccount is GET /g/account. Without the right to edit the account, its secrets are left out.
-func (c *call) getAccount() error {
+func (c *call) getAccount() (any, error) {
 	id, bad := c.id()
 	var shown model.Account
 	err := c.view(func(tx *store.Tx, me session.Caller) error {
@@ -51,14 +51,11 @@ func (c *call) getAccount() error {
 		shown = a.Shown(tx.Now(), full)
 		return bad
 	})
-	if err != nil {
-		return err
-	}
-	return c.ok(shown)
+	return shown, err
 }
 
 // postAccount is POST /g/account.
-func (c *call) postAccount() error {
+func (c *call) postAccount() (any, error) {
 	id, badID := c.id(c.set.Names()...)
 	change, bad := model.AccountFields.Parse(c.set, model.UseUpdate, "id")
 	err := c.update(func(tx *store.Tx, me session.Caller) error {
@@ -88,10 +85,7 @@ func (c *call) postAccount() error {
 		entry.Fields = names
 		return errors.Join(tx.PutAccount(a), tx.Record(entry))
 	})
-	if err != nil {
-		return err
-	}
-	return c.ok(map[string]string{"id": id})
+	return map[string]string{"id": id}, err
 }
 
 // mayChangeAccount says whether the caller may make a change to an account. One who may change nothing there may not make

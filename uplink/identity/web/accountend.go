@@ -14,7 +14,7 @@ import (
 // deleteAccount is DELETE /g/account. One that has sub-accounts stays. Its users and devices go with it, and the events of
 // its devices, once the entry about it is carried on (audit/pump). What is told of that stands in the trail of the parent,
 // or of the superuser's own account where there is no parent: the account's own trail can be listed by superusers only.
-func (c *call) deleteAccount() error {
+func (c *call) deleteAccount() (any, error) {
 	id, bad := c.id()
 	err := c.update(func(tx *store.Tx, me session.Caller) error {
 		if id == "" {
@@ -65,10 +65,7 @@ func (c *call) deleteAccount() error {
 		}
 		return errors.Join(err, gone(model.KindAccount, a.ID, a.Name))
 	})
-	if err != nil {
-		return err
-	}
-	return c.answer(200, nil)
+	return nil, err
 }
 
 // knows finds the devices of an account, and of its sub-accounts, whose devices its users may be given.

@@ -10,7 +10,7 @@ import (
 )
 
 // listAccounts is GET /g/account/list: the caller's own account and its sub-accounts, all accounts for a superuser.
-func (c *call) listAccounts() error {
+func (c *call) listAccounts() (any, error) {
 	bad := c.expect()
 	out := [][]any{}
 	err := c.view(func(tx *store.Tx, me session.Caller) error {
@@ -36,10 +36,7 @@ func (c *call) listAccounts() error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	return c.ok(out)
+	return out, err
 }
 
 // seen are the accounts that the caller may list.
@@ -65,14 +62,7 @@ func (c *call) accountRow(tx *store.Tx, a model.Account) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	count := func(kind string, statuses ...string) (n int) {
-		for _, d := range devices {
-			if d.Kind == kind && (len(statuses) == 0 || slices.Contains(statuses, d.Status)) {
-				n++
-			}
-		}
-		return n
-	}
+	count := func(kind string, statuses ...string) int { return countOf(devices, kind, statuses...) }
 	last := ""
 	for _, u := range users {
 		last = max(last, u.LastLogin)
@@ -93,8 +83,8 @@ type counter func(c *call, tx *store.Tx, a model.Account) (int, error)
 
 // statistic is a handler of GET /g/account/statistics/…: a number of the account in account_id, by default the one that
 // the session is in.
-func statistic(name string, n counter) func(*call) error {
-	return func(c *call) error {
+func statistic(name string, n counter) func(*call) (any, error) {
+	return func(c *call) (any, error) {
 		id, bad := c.set.Text("account_id")
 		if bad == nil {
 			bad = c.expect("account_id")
@@ -117,10 +107,7 @@ func statistic(name string, n counter) func(*call) error {
 			total, err = n(c, tx, a)
 			return err
 		})
-		if err != nil {
-			return err
-		}
-		return c.ok(map[string]int{name: total})
+		return map[string]int{name: total}, err
 	}
 }
 
@@ -138,25 +125,19 @@ func countOnlineUsers(c *call, tx *store.Tx, a model.Account) (int, error) {
 	return c.desk.Online(tx, a)
 }
 
-func countBridges(c *call, _ *store.Tx, a model.Account) (int, error) {
-	return c.countDevices(a, vms.ActorBridge)
+// countDevices counts those of a kind, and with some status if any is named.
+func countDevices(kind string, statuses ...string) counter {
+	return func(c *call, _ *store.Tx, a model.Account) (int, error) {
+		devices, err := c.o.Devices.Devices(c.r.Context(), a.ID)
+		return countOf(devices, kind, statuses...), err
+	}
 }
 
-func countCameras(c *call, _ *store.Tx, a model.Account) (int, error) {
-	return c.countDevices(a, vms.ActorCamera)
-}
-
-func countOnlineCameras(c *call, _ *store.Tx, a model.Account) (int, error) {
-	return c.countDevices(a, vms.ActorCamera, vms.StatusOnline)
-}
-
-func (c *call) countDevices(a model.Account, kind string, statuses ...string) (int, error) {
-	devices, err := c.o.Devices.Devices(c.r.Context(), a.ID)
-	n := 0
+func countOf(devices []Device, kind string, statuses ...string) (n int) {
 	for _, d := range devices {
 		if d.Kind == kind && (len(statuses) == 0 || slices.Contains(statuses, d.Status)) {
 			n++
 		}
 	}
-	return n, err
+	return n
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // putAccount is PUT /g/account: a sub-account of the caller's own account, with its first user unless that is not wanted.
-func (c *call) putAccount() error {
+func (c *call) putAccount() (any, error) {
 	change, bad := model.AccountFields.Parse(c.set, model.UseCreate)
 	var made model.Account
 	var mails []notify.Message
@@ -32,10 +32,10 @@ func (c *call) putAccount() error {
 		return errors.Join(err, tx.Record(me.Entry(made.ID, model.AuditCreate, model.KindAccount, made.ID, made.Name)))
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c.desk.Send(mails...)
-	return c.ok(map[string]string{"id": made.ID})
+	return map[string]string{"id": made.ID}, nil
 }
 
 // taken is the 409 for an address in a parameter that somebody has. Who may not make what is asked for is not told.

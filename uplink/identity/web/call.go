@@ -103,11 +103,15 @@ func (w *Web) serve(rw http.ResponseWriter, r *http.Request, e Endpoint) error {
 		}
 	}
 	c.r = g.inTurn(r)
-	err = e.closed(e.serve(c))
+	body, err := e.serve(c)
+	err = e.closed(err)
 	if e.limited && (c.right || isAsking(err)) {
 		g.giveBack()
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return c.answer(e.Codes[0], body)
 }
 
 // isAsking says whether an answer is about what was asked for and tells nothing of secrets: those that are wrong have codes of
@@ -233,10 +237,7 @@ func (c *call) view(f func(tx *store.Tx, me session.Caller) error) error {
 	})
 }
 
-// ok answers 200 with a JSON body.
-func (c *call) ok(v any) error { return c.answer(http.StatusOK, v) }
-
-// rows answers 200 with a JSON array, which is sent while it is made: a long one stands nowhere in
+// rows writes a JSON array, which is sent while it is made: a long one stands nowhere in
 // whole, and ends when its client has left.
 func (c *call) rows(all iter.Seq[any]) error {
 	c.w.Header().Set("Content-Type", "application/json; charset=utf-8")
@@ -263,7 +264,11 @@ func (c *call) rows(all iter.Seq[any]) error {
 	return nil
 }
 
+// answer writes a success, with a JSON body unless that is nil. One that is an iter.Seq[any] is an array.
 func (c *call) answer(code int, v any) error {
+	if all, ok := v.(iter.Seq[any]); ok {
+		return c.rows(all)
+	}
 	if v == nil {
 		c.w.WriteHeader(code)
 		return nil

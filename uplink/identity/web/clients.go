@@ -2,7 +2,7 @@ package web
 
 import (
 	"bytes"
-	"net/http"
+	"errors"
 
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/api"
@@ -28,10 +28,10 @@ type trusted struct {
 }
 
 // listClients is GET: the user's own, or those of a user whom the caller is in charge of.
-func (c *call) listClients() error {
+func (c *call) listClients() (any, error) {
 	in, err := c.text(nil, "id")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	out := []trusted{}
 	mine := identity.HashToken(c.set.Device())
@@ -42,20 +42,17 @@ func (c *call) listClients() error {
 		}
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return c.ok(out)
+	return out, err
 }
 
 // nameClient is POST: it gives a device another name.
-func (c *call) nameClient() error {
+func (c *call) nameClient() (any, error) {
 	in, err := c.text([]string{argClient, "name"}, "id")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if in["name"] != model.Name(in["name"]) {
-		return api.Badf("name must be one line of at most 100 bytes")
+		return nil, api.Badf("name must be one line of at most 100 bytes")
 	}
 	return c.changeClient(in, func(u *model.User) bool {
 		return u.EditDevice(func(d model.Device) bool { return d.ID() == in[argClient] }, func(d *model.Device) { d.Name = in["name"] })
@@ -63,15 +60,15 @@ func (c *call) nameClient() error {
 }
 
 // dropClient is DELETE: the next sign-in at the device needs a code.
-func (c *call) dropClient() error {
+func (c *call) dropClient() (any, error) {
 	in, err := c.text([]string{argClient}, "id")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	return c.changeClient(in, func(u *model.User) bool { return u.ForgetDevice(in[argClient]) })
 }
 
-func (c *call) changeClient(in map[string]string, change func(*model.User) bool) error {
+func (c *call) changeClient(in map[string]string, change func(*model.User) bool) (any, error) {
 	err := c.update(func(tx *store.Tx, me session.Caller) error {
 		u, err := inCharge(tx, me, orOwn(in["id"], me))
 		if err != nil {
@@ -82,15 +79,9 @@ func (c *call) changeClient(in map[string]string, change func(*model.User) bool)
 		}
 		entry := me.Entry(u.OwnerAccountID, model.AuditUpdate, model.KindUser, u.ID, u.Email)
 		entry.Fields = []string{"user_authenticated_clients"}
-		if err := tx.PutUser(u); err != nil {
-			return err
-		}
-		return tx.Record(entry)
+		return errors.Join(tx.PutUser(u), tx.Record(entry))
 	})
-	if err != nil {
-		return err
-	}
-	return c.answer(http.StatusOK, map[string]string{"id": in[argClient]})
+	return map[string]string{"id": in[argClient]}, err
 }
 
 func orOwn(id string, me session.Caller) string {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -154,17 +155,17 @@ func (d seenDevice) status() int {
 
 // listDevices is GET /g/device/list, an entry by the positions of the public manual. The parameters e, n, t and s choose by
 // id, name, type and service status.
-func (c *call) listDevices() error {
+func (c *call) listDevices() (any, error) {
 	seen, err := c.sight()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	all, err := c.devices(seen)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	cameras, wanted := attached(all), c.wanted()
-	return c.rows(func(yield func(any) bool) {
+	return iter.Seq[any](func(yield func(any) bool) {
 		for _, d := range all {
 			if wanted(d) && !yield([]any{
 				d.AccountID, d.ID, d.Name, d.Kind, d.attachedTo(cameras), "ATTD", d.letters, []string{}, d.ID, d.ID, // 0 to 9
@@ -174,7 +175,7 @@ func (c *call) listDevices() error {
 				return
 			}
 		}
-	})
+	}), nil
 }
 
 func responder(d seenDevice) model.Flag {
@@ -200,21 +201,21 @@ func (c *call) wanted() func(seenDevice) bool {
 }
 
 // getDevice is GET /g/device. A device that the caller may not see is as little found as one that does not exist.
-func (c *call) getDevice() error {
+func (c *call) getDevice() (any, error) {
 	id, bad := c.id()
 	s, err := c.sight()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if id == "" {
-		return bad
+		return nil, bad
 	}
 	d, ok := c.device(s, id)
 	if !ok {
-		return errNoDevice
+		return nil, errNoDevice
 	}
 	if bad != nil {
-		return bad
+		return nil, bad
 	}
 	out := map[string]any{"id": d.ID, "name": d.Name, "type": d.Kind, "account_id": d.AccountID, "utcOffset": d.account.offset,
 		"timezone": d.account.Timezone, "guid": d.ID, "permissions": d.letters, "tags": []string{}, "bridges": nil, "settings": map[string]any{},
@@ -223,5 +224,5 @@ func (c *call) getDevice() error {
 	if d.Kind == vms.ActorCamera && d.Bridge != "" {
 		out["bridges"] = map[string]string{d.Bridge: "ATTD"}
 	}
-	return c.ok(out)
+	return out, nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"vmsbridge/uplink/identity/api"
+	"vmsbridge/uplink/vms"
 )
 
 // Endpoint is one row of the interface.
@@ -20,7 +21,8 @@ type Endpoint struct {
 	limited bool
 	// lenient says that parameters which nobody knows are ignored: clients were seen to send the whole former answer.
 	lenient bool
-	serve   func(*call) error
+	// serve gives the body of the success, nil for none.
+	serve func(*call) (any, error)
 	// crossSite says that another site's page is meant to send it: the identity provider's. What it says must prove itself.
 	crossSite bool
 }
@@ -115,13 +117,13 @@ var Endpoints = []Endpoint{
 	{Method: get, Path: "/g/account/statistics/users", Codes: []int{200, 400, 401, 403, 404},
 		session: true, serve: statistic("user_total", countUsers)},
 	{Method: get, Path: "/g/account/statistics/bridges", Codes: []int{200, 400, 401, 403, 404},
-		session: true, serve: statistic("bridge_total", countBridges)},
+		session: true, serve: statistic("bridge_total", countDevices(vms.ActorBridge))},
 	{Method: get, Path: "/g/account/statistics/cameras", Codes: []int{200, 400, 401, 403, 404},
-		session: true, serve: statistic("camera_total", countCameras)},
+		session: true, serve: statistic("camera_total", countDevices(vms.ActorCamera))},
 	{Method: get, Path: "/g/account/statistics/online_users", Codes: []int{200, 400, 401, 403, 404},
 		session: true, serve: statistic("online_user_total", countOnlineUsers)},
 	{Method: get, Path: "/g/account/statistics/online_cameras", Codes: []int{200, 400, 401, 403, 404},
-		session: true, serve: statistic("camera_online_total", countOnlineCameras)},
+		session: true, serve: statistic("camera_online_total", countDevices(vms.ActorCamera, vms.StatusOnline))},
 
 	{Method: get, Path: "/g/user", Codes: []int{200, 400, 401, 403, 404}, session: true, serve: (*call).getUser},
 	{Method: put, Path: "/g/user", Codes: []int{200, 400, 401, 403, 409}, session: true, serve: (*call).putUser},

@@ -3,7 +3,6 @@ package web
 import (
 	"encoding/json"
 	"errors"
-	"net/http"
 	"slices"
 	"time"
 
@@ -17,133 +16,124 @@ import (
 var errWrongPassword = api.NewError(api.CodeUnverified, "InvalidPassword", "the current password is wrong")
 
 // createAccount is POST /g/aaa/create_account.
-func (c *call) createAccount() error {
+func (c *call) createAccount() (any, error) {
 	if !c.o.CreateAccounts {
-		return errAway
+		return nil, errAway
 	}
 	const flag = "is_api_access_needed"
 	needsAPI, err := c.set.Bool(flag)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	in, err := c.text([]string{"email", "password"}, "name", "realm", "first_name", "last_name", "timezone", flag)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, name := range []string{"name", "first_name", "last_name"} {
 		if err := model.CheckLine(in[name]); err != nil {
-			return api.Badf("%s %v", name, err)
+			return nil, api.Badf("%s %v", name, err)
 		}
 	}
 	if zone := in["timezone"]; zone != "" {
 		if _, err := time.LoadLocation(zone); err != nil || zone == "Local" {
-			return api.Badf("timezone must be a timezone such as US/Pacific")
+			return nil, api.Badf("timezone must be a timezone such as US/Pacific")
 		}
 	}
 	err = c.desk.Apply(c.r.Context(), session.Application{Email: in["email"], Password: in["password"], Name: in["name"], Realm: in["realm"],
 		FirstName: in["first_name"], LastName: in["last_name"], Timezone: in["timezone"], APIAccess: needsAPI, From: c.from},
 		c.endpoint.refusals()...)
-	if err != nil {
-		return err
-	}
-	return c.answer(http.StatusAccepted, nil)
+	return nil, err
 }
 
 // validateAccount is POST /g/aaa/validate_account.
-func (c *call) validateAccount() error {
+func (c *call) validateAccount() (any, error) {
 	in, err := c.text([]string{"id", "token"})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	o, t, err := c.desk.Validate(in["id"], in["token"], c.from, c.endpoint.refusals()...)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	return c.entered(o, t)
 }
 
 // forgotPassword is POST /g/aaa/forgot_password.
-func (c *call) forgotPassword() error {
+func (c *call) forgotPassword() (any, error) {
 	in, err := c.text([]string{"email"})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := c.desk.Forgot(in["email"], c.endpoint.refusals()...); err != nil {
-		return err
-	}
-	return c.answer(http.StatusAccepted, nil)
+	return nil, c.desk.Forgot(in["email"], c.endpoint.refusals()...)
 }
 
 // checkReset is POST /g/aaa/check_pw_reset_token.
-func (c *call) checkReset() error {
+func (c *call) checkReset() (any, error) {
 	in, err := c.text([]string{"token"})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := c.desk.CheckReset(in["token"], c.endpoint.refusals()...); err != nil {
-		return err
+		return nil, err
 	}
 	c.right = true
-	return c.answer(http.StatusAccepted, nil)
+	return nil, nil
 }
 
 // resetPassword is POST /g/aaa/reset_password.
-func (c *call) resetPassword() error {
+func (c *call) resetPassword() (any, error) {
 	const terms = "accepted_terms_of_service_urls"
 	if err := c.expect("token", "password", terms); err != nil {
-		return err
+		return nil, err
 	}
 	if err := c.set.Need("token", "password"); err != nil {
-		return err
+		return nil, err
 	}
 	token, err1 := c.set.Text("token")
 	password, err2 := c.set.Text("password")
 	accepted, err3 := c.set.JSON(terms, api.Texts) // a string in the document, a list where there are several
 	if err := errors.Join(err1, err2, err3); err != nil {
-		return err
+		return nil, err
 	}
 	var urls []string
 	if accepted != nil {
 		if err := json.Unmarshal(accepted, &urls); err != nil {
-			return api.Badf("%s must be text", terms)
+			return nil, api.Badf("%s must be text", terms)
 		}
 	}
 	o, t, err := c.desk.Reset(c.r.Context(), token, password, slices.DeleteFunc(urls, func(s string) bool { return s == "" }),
 		c.from, c.endpoint.refusals()...)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	return c.entered(o, t)
 }
 
 // entered answers who came by a link: with a session, or as authenticate does where a code is needed.
-func (c *call) entered(o session.Opened, t session.Ticket) error {
+func (c *call) entered(o session.Opened, t session.Ticket) (any, error) {
 	c.right = true
 	if t.Token == "" {
 		c.signedIn(o)
-		return c.ok(map[string]string{"user_id": o.User.ID})
+		return map[string]string{"user_id": o.User.ID}, nil
 	}
-	return c.ok(struct {
+	return struct {
 		ID string `json:"user_id"`
-		ticket
-	}{o.User.ID, ticketOf(t)})
+		session.Ticket
+	}{o.User.ID, t}, nil
 }
 
 // resendRegistration is POST /g/aaa/resend_registration_email.
-func (c *call) resendRegistration() error { return c.resend(notify.Registration) }
+func (c *call) resendRegistration() (any, error) { return c.resend(notify.Registration) }
 
 // resendVerification is POST /g/aaa/resend_user_verification_email.
-func (c *call) resendVerification() error { return c.resend(notify.UserCreated) }
+func (c *call) resendVerification() (any, error) { return c.resend(notify.UserCreated) }
 
-func (c *call) resend(k notify.Kind) error {
+func (c *call) resend(k notify.Kind) (any, error) {
 	in, err := c.text([]string{"email"}, "realm")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := c.desk.Resend(in["email"], in["realm"], k, c.endpoint.refusals()...); err != nil {
-		return err
-	}
-	return c.answer(http.StatusAccepted, nil)
+	return nil, c.desk.Resend(in["email"], in["realm"], k, c.endpoint.refusals()...)
 }
 
 // inCharge is the user of an id whose sign-in the caller is in charge of: themselves, or one whom they, an account
@@ -167,10 +157,10 @@ func inCharge(tx *store.Tx, me session.Caller, id string) (model.User, error) {
 // changePassword is POST /g/aaa/change_password: of one's own, with the current one, or of a user whom the caller, an
 // account superuser or superuser, may manage. A user whom the caller may not manage is as little found as one who does
 // not exist.
-func (c *call) changePassword() error {
+func (c *call) changePassword() (any, error) {
 	in, err := c.text([]string{"password"}, "id", "current_password")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	id := in["id"]
 	own := id == "" || id == c.caller.User.ID
@@ -186,17 +176,17 @@ func (c *call) changePassword() error {
 	} else if own {
 		right, err := c.desk.Confirm(c.r.Context(), c.caller.User, in["current_password"])
 		if err != nil {
-			return err
+			return nil, err
 		} else if !right {
 			bad = c.last(bad, errWrongPassword)
 		}
 	}
 	if bad != nil && own {
-		return bad
+		return nil, bad
 	}
 	hash, err := c.desk.Hash(c.r.Context(), in["password"])
 	if err != nil {
-		return err
+		return nil, err
 	}
 	err = c.update(func(tx *store.Tx, me session.Caller) error {
 		u, err := inCharge(tx, me, id)
@@ -220,8 +210,8 @@ func (c *call) changePassword() error {
 		return tx.Record(me.Entry(u.OwnerAccountID, model.AuditPassword, model.KindUser, u.ID, u.Email))
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c.right = true
-	return c.ok(map[string]string{"id": id})
+	return map[string]string{"id": id}, nil
 }

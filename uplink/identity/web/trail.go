@@ -35,7 +35,7 @@ type line struct {
 // listTrail is GET /g/audit/list: an account's trail, the newest first. It is not the document's, which has a flag for
 // seeing the trail and no call to do so. account_id is that of the session if left out; limit is 100 if left out and 1000
 // at most; before is the seq of the last entry of the page before.
-func (c *call) listTrail() error {
+func (c *call) listTrail() (any, error) {
 	id, bad := c.set.Text("account_id")
 	before, limit, err := c.page()
 	if bad == nil {
@@ -71,10 +71,7 @@ func (c *call) listTrail() error {
 		}
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return c.ok(out)
+	return out, err
 }
 
 func lineOf(e model.AuditEntry) line {

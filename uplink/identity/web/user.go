@@ -35,7 +35,7 @@ func findMember(tx *store.Tx, me session.Caller, id string) (member, error) {
 }
 
 // getUser is GET /g/user. Without an id it is the caller, as public-facts say.
-func (c *call) getUser() error {
+func (c *call) getUser() (any, error) {
 	id, bad := c.set.Text("id")
 	if bad == nil {
 		bad = c.expect("id")
@@ -59,14 +59,11 @@ func (c *call) getUser() error {
 		shown = m.user.Shown(tx.Now(), m.account, active, c.desk.Cluster())
 		return bad
 	})
-	if err != nil {
-		return err
-	}
-	return c.ok(shown)
+	return shown, err
 }
 
 // putUser is PUT /g/user: a user of the account that the session is in, who gets a mail to set a password.
-func (c *call) putUser() error {
+func (c *call) putUser() (any, error) {
 	change, bad := model.UserFields.Parse(c.set, model.UseCreate)
 	var made model.User
 	var mails []notify.Message
@@ -88,14 +85,14 @@ func (c *call) putUser() error {
 		return errors.Join(err, tx.Record(me.Entry(me.Active.ID, model.AuditCreate, model.KindUser, made.ID, made.Email)))
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c.desk.Send(mails...)
-	return c.ok(map[string]string{"id": made.ID})
+	return map[string]string{"id": made.ID}, nil
 }
 
 // postUser is POST /g/user. Of the record that authorize gives, which clients send back, user_id repeats the id.
-func (c *call) postUser() error {
+func (c *call) postUser() (any, error) {
 	id, badID := c.id(c.set.Names()...)
 	change, bad := model.UserFields.Parse(c.set, model.UseUpdate, "id", "user_id")
 	if again, err := c.set.Text("user_id"); bad == nil && (err != nil || again != id && c.set.Has("user_id")) {
@@ -126,10 +123,7 @@ func (c *call) postUser() error {
 		entry.Fields = names
 		return errors.Join(tx.PutUser(after), tx.Record(entry))
 	})
-	if err != nil {
-		return err
-	}
-	return c.ok(map[string]string{"id": id})
+	return map[string]string{"id": id}, err
 }
 
 func activeOf(me session.Caller, m member) string {
@@ -183,7 +177,7 @@ func (c *call) changeUser(tx *store.Tx, me session.Caller, m member, change mode
 }
 
 // deleteUser is DELETE /g/user. Nobody deletes themselves.
-func (c *call) deleteUser() error {
+func (c *call) deleteUser() (any, error) {
 	id, bad := c.id()
 	err := c.update(func(tx *store.Tx, me session.Caller) error {
 		if id == "" {
@@ -201,18 +195,15 @@ func (c *call) deleteUser() error {
 		}
 		return errors.Join(tx.DeleteUser(id), tx.Record(me.Entry(m.account.ID, model.AuditDelete, model.KindUser, m.user.ID, m.user.Email)))
 	})
-	if err != nil {
-		return err
-	}
-	return c.answer(200, nil)
+	return nil, err
 }
 
 // listUsers is GET /g/user/list: the users of the account that the session is in. With an address it is that user alone,
 // looked for in the sub-accounts of a master account too.
-func (c *call) listUsers() error {
+func (c *call) listUsers() (any, error) {
 	email, err := c.set.Text("email")
 	if err != nil {
-		return errPrivilege // the list of this endpoint knows no 400
+		return nil, errPrivilege // the list of this endpoint knows no 400
 	}
 	out := [][]any{}
 	err = c.view(func(tx *store.Tx, me session.Caller) error {
@@ -225,10 +216,7 @@ func (c *call) listUsers() error {
 		}
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return c.ok(out)
+	return out, err
 }
 
 func (c *call) listed(tx *store.Tx, me session.Caller, email string) ([]model.User, error) {
