@@ -108,7 +108,6 @@ func (d *Service) dispatch(l notify.Message) error {
 // locked, 415 for a kind other than sms and email.
 func (d *Service) SendCode(token, kind string, codes ...int) error {
 	c := notify.Channel(kind)
-	var answer error
 	var l notify.Message
 	err := d.store.Update(func(tx *store.Tx) error {
 		var held api.Held
@@ -124,18 +123,17 @@ func (d *Service) SendCode(token, kind string, codes ...int) error {
 			held.Add(true, errNoWay)
 		}
 		held.Add(c != notify.Mail && c != notify.Text, errKind)
-		if answer = held.Last(codes...); answer != nil {
-			return nil
+		if err := held.Last(codes...); err != nil {
+			return err
 		}
 		if t.Sent >= maxSent {
-			answer = errMany
-			return nil
+			return errMany
 		}
 		l = issue(tx, &t, u, c, d.destination(u, c))
 		return tx.PutTicket(t)
 	})
-	if err != nil || answer != nil {
-		return errors.Join(err, answer)
+	if err != nil {
+		return err
 	}
 	return d.dispatch(l)
 }

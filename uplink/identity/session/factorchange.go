@@ -31,7 +31,6 @@ func (d *Service) PrepareChange(ctx context.Context, c Caller, kind, password st
 	}
 	wanted, bad := parse(fields)
 	channel := notify.Channel(kind)
-	var answer error
 	var l notify.Message
 	err = d.store.Update(func(tx *store.Tx) error {
 		u, home, err := again(tx, c)
@@ -44,8 +43,8 @@ func (d *Service) PrepareChange(ctx context.Context, c Caller, kind, password st
 		held.Add(!right || u.Inner.PasswordHash != c.User.Inner.PasswordHash, api.NewError(api.CodeInvalid, "InvalidPassword", "the password is wrong"))
 		held.Add(channel != notify.Mail && channel != notify.Text, errKind)
 		held.Add(d.destination(u, channel) == "", errNoPhone)
-		if answer = held.Last(codes...); answer != nil {
-			return nil
+		if err := held.Last(codes...); err != nil {
+			return err
 		}
 		raw, err := json.Marshal(wanted)
 		if err != nil {
@@ -56,23 +55,19 @@ func (d *Service) PrepareChange(ctx context.Context, c Caller, kind, password st
 		l = issue(tx, &t, u, channel, d.destination(u, channel))
 		return errors.Join(tx.DropTickets(u.ID, model.PurposeFactor), tx.PutTicket(t))
 	})
-	if err != nil || answer != nil {
-		return errors.Join(err, answer)
+	if err == nil {
+		err = d.dispatch(l)
 	}
-	if err := d.dispatch(l); errors.Is(err, errNoWay) {
+	if errors.Is(err, errNoWay) {
 		return errNoPhone
-	} else if err != nil {
-		return err
 	}
-	return nil
+	return err
 }
 
 // VerifyChange puts the prepared change into effect. Errors are *api.Error: 406 for a code that is wrong, expired or not
 // asked for, and for an address that is taken meanwhile. More than three wrong codes lock the user and end the sessions.
 func (d *Service) VerifyChange(c Caller, code string) error {
-	var answer error
-	var locked *notify.Message
-	err := d.store.Update(func(tx *store.Tx) error {
+	return d.update(func(tx *store.Tx, send *[]notify.Message) error {
 		u, home, err := again(tx, c)
 		if err != nil {
 			return err
@@ -82,25 +77,20 @@ func (d *Service) VerifyChange(c Caller, code string) error {
 			return err
 		}
 		if !found {
-			answer = errWrong
-			return nil
+			return errWrong
 		}
-		if err := d.checkCode(tx, &t, &u, code); err != nil {
-			answer = errWrong // of whatever kind: 406 is all that the document knows here
-			l, err := wrong(tx, c, t, u)
-			locked = l
-			return err
+		if d.checkCode(tx, &t, &u, code) != nil {
+			entry := c.Entry(u.OwnerAccountID, model.AuditRefuse, model.KindUser, u.ID, u.Email)
+			if err := wrongCode(tx, t, u, home, entry, send); err != nil {
+				return err
+			}
+			return keep(errWrong) // of whatever kind: 406 is all that there is here
 		}
 		if err := tx.DropTickets(u.ID, model.PurposeFactor); err != nil {
 			return err
 		}
-		answer, err = apply(tx, c, u, home, t.Change)
-		return err
+		return keep(apply(tx, c, u, home, t.Change))
 	})
-	if err == nil && locked != nil {
-		d.Send(*locked)
-	}
-	return errors.Join(err, answer)
 }
 
 // again reads the caller's user within the transaction; the session may have ended since the request began.
@@ -131,38 +121,24 @@ func prepared(tx *store.Tx, u model.User) (model.Ticket, bool, error) {
 	return model.Ticket{}, false, err
 }
 
-// wrong keeps what a wrong code changed, and returns the letter to a user who is locked by it.
-func wrong(tx *store.Tx, c Caller, t model.Ticket, u model.User) (*notify.Message, error) {
-	action := model.AuditRefuse
-	var l *notify.Message
-	err := tx.PutTicket(t)
-	if u.Locked() {
-		action = model.AuditLock
-		told, lost := LockedOut(tx, u, c.Home)
-		l, err = &told, errors.Join(err, lost)
-		err = errors.Join(err, tx.DropTickets(u.ID, model.PurposeLogin, model.PurposePassword, model.PurposeFactor, model.PurposeCode), tx.EndSessions(u.ID, nil))
-	}
-	return l, errors.Join(err, tx.PutUser(u), tx.Record(c.Entry(u.OwnerAccountID, action, model.KindUser, u.ID, u.Email)))
-}
-
-// apply makes the change. answer is the 406 for one that is no longer possible.
-func apply(tx *store.Tx, c Caller, u model.User, home model.Account, raw json.RawMessage) (answer, err error) {
+// apply makes the change. The error is a 406 for one that is no longer possible.
+func apply(tx *store.Tx, c Caller, u model.User, home model.Account, raw json.RawMessage) error {
 	var w change
 	if err := json.Unmarshal(raw, &w); err != nil {
-		return nil, fmt.Errorf("read change: %w", err)
+		return fmt.Errorf("read change: %w", err)
 	}
 	field, drop := "", []model.Purpose{model.PurposeLogin}
 	switch {
 	case w.off() && bool(home.IsFactorForced):
-		return api.NewError(api.CodeUnverified, "FactorForced", "the account asks everyone for a code"), nil
+		return api.NewError(api.CodeUnverified, "FactorForced", "the account asks everyone for a code")
 	case w.Phone != nil:
 		field, u.SMSPhone = "sms_phone", *w.Phone
 	case w.Email != nil:
 		other, err := tx.UserByEmail(*w.Email)
 		if err == nil && other.ID != u.ID {
-			return api.NewError(api.CodeUnverified, "EmailExists", "the address is registered already"), nil
+			return api.NewError(api.CodeUnverified, "EmailExists", "the address is registered already")
 		} else if err != nil && !errors.Is(err, identity.ErrNotFound) {
-			return nil, err
+			return err
 		}
 		// Links in the mailbox that is left behind open nothing any more.
 		field, u.Email, drop = "email", *w.Email, append(drop, model.PurposePassword)
@@ -171,7 +147,7 @@ func apply(tx *store.Tx, c Caller, u model.User, home model.Account, raw json.Ra
 	}
 	entry := c.Entry(u.OwnerAccountID, model.AuditUpdate, model.KindUser, u.ID, u.Email)
 	entry.Fields = []string{field}
-	return nil, errors.Join(tx.PutUser(u), tx.DropTickets(u.ID, drop...), tx.Record(entry))
+	return errors.Join(tx.PutUser(u), tx.DropTickets(u.ID, drop...), tx.Record(entry))
 }
 
 // off says whether the change lets the user sign in without a code.

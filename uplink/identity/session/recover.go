@@ -29,9 +29,7 @@ func Weak(password string) *api.Error {
 
 // Forgot sends a link to set another password, unless enough were sent. An address that nobody has is no error and takes as long.
 func (d *Service) Forgot(email string, codes ...int) error {
-	var answer error
-	var letters []notify.Message
-	err := d.store.Update(func(tx *store.Tx) error {
+	return d.update(func(tx *store.Tx, send *[]notify.Message) error {
 		var held api.Held
 		held.Add(model.CheckEmail(email) != nil, errEmail)
 		u, home, found, err := d.findUser(tx, email, "")
@@ -41,8 +39,8 @@ func (d *Service) Forgot(email string, codes ...int) error {
 		if found {
 			states(&held, u, home)
 		}
-		if answer = held.Last(codes...); answer != nil {
-			return nil
+		if err := held.Last(codes...); err != nil {
+			return err
 		}
 		much := false
 		if found {
@@ -54,13 +52,9 @@ func (d *Service) Forgot(email string, codes ...int) error {
 			return ticket(tx, identity.NewToken(48), model.PurposePassword, model.User{}, resetTime)
 		}
 		l, err := d.Invite(tx, u, home, notify.PasswordReset)
-		letters = append(letters, l)
+		*send = append(*send, l)
 		return err
 	})
-	if err == nil {
-		d.Send(letters...)
-	}
-	return errors.Join(err, answer)
 }
 
 // CheckReset is nil if a token could be used to set a password.
@@ -153,8 +147,7 @@ func SetPassword(tx *store.Tx, u model.User, hash string, except []byte) (model.
 func (d *Service) Validate(id, token string, from netip.Addr, codes ...int) (Opened, Ticket, error) {
 	var out Opened
 	var next Ticket
-	var letters []notify.Message
-	err := d.store.Update(func(tx *store.Tx) error {
+	err := d.update(func(tx *store.Tx, send *[]notify.Message) error {
 		var held api.Held
 		t, err := tx.Ticket(identity.HashToken(token))
 		if err != nil && !errors.Is(err, identity.ErrNotFound) {
@@ -182,23 +175,19 @@ func (d *Service) Validate(id, token string, from netip.Addr, codes ...int) (Ope
 		}
 		if u.IsPending {
 			l, err := d.Invite(tx, u, home, notify.UserCreated)
-			if letters = append(letters, l); err != nil {
+			if *send = append(*send, l); err != nil {
 				return err
 			}
 		}
 		out, next, err = d.enter(tx, u, home, from)
 		return err
 	})
-	if err == nil {
-		d.Send(letters...)
-	}
 	return out, next, err
 }
 
 // Resend sends the mail of a kind again: Registration while the account is pending, UserCreated while the user is.
 func (d *Service) Resend(email, realm string, k notify.Kind, codes ...int) error {
-	var letters []notify.Message
-	err := d.store.Update(func(tx *store.Tx) error {
+	return d.update(func(tx *store.Tx, send *[]notify.Message) error {
 		var held api.Held
 		u, home, found, err := d.findUser(tx, email, realm)
 		if err != nil {
@@ -216,13 +205,9 @@ func (d *Service) Resend(email, realm string, k notify.Kind, codes ...int) error
 			return err
 		}
 		l, err := d.Invite(tx, u, home, k)
-		letters = append(letters, l)
+		*send = append(*send, l)
 		return err
 	})
-	if err == nil {
-		d.Send(letters...)
-	}
-	return err
 }
 
 // Application is what someone gives to open an account.
@@ -249,8 +234,7 @@ func (d *Service) Apply(ctx context.Context, in Application, codes ...int) error
 	if err != nil {
 		return err
 	}
-	var letters []notify.Message
-	err = d.store.Update(func(tx *store.Tx) error {
+	return d.update(func(tx *store.Tx, send *[]notify.Message) error {
 		_, err := tx.UserByEmail(in.Email)
 		held.Add(err == nil, errTaken)
 		if err := held.Last(codes...); err != nil {
@@ -280,15 +264,11 @@ func (d *Service) Apply(ctx context.Context, in Application, codes ...int) error
 			return err
 		}
 		l, err := d.Invite(tx, u, a, notify.Registration)
-		letters = append(letters, l)
+		*send = append(*send, l)
 		of, acc := mine(u, model.AuditCreate, in.From), mine(u, model.AuditCreate, in.From)
 		acc.Kind, acc.Target, acc.Name = model.KindAccount, a.ID, a.Name
 		return errors.Join(err, tx.Record(acc), tx.Record(of))
 	})
-	if err == nil {
-		d.Send(letters...)
-	}
-	return err
 }
 
 // isTaken is errTaken if someone has the address.

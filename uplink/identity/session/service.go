@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/api"
 	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/notify"
 	"vmsbridge/uplink/identity/store"
@@ -99,6 +100,39 @@ func (d *Service) realmOf(a model.Account) string {
 		return d.realm
 	}
 	return a.Inner.Realm
+}
+
+// stored is an answer that is no success and yet comes of a change that is to be stored.
+type stored struct{ error }
+
+// keep makes a stored answer of an error that is an answer. Other errors undo the change.
+func keep(err error) error {
+	var e *api.Error
+	if errors.As(err, &e) {
+		return stored{e}
+	}
+	return err
+}
+
+// update runs a change, and sends what it adds to send once that is stored.
+func (d *Service) update(f func(tx *store.Tx, send *[]notify.Message) error) error {
+	var send []notify.Message
+	var answer error
+	err := d.store.Update(func(tx *store.Tx) error {
+		send, answer = nil, nil
+		err := f(tx, &send)
+		var s stored
+		if errors.As(err, &s) {
+			answer = s.error
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	d.Send(send...)
+	return answer
 }
 
 // ticket makes a ticket for a user, or for nobody if u is empty, and returns its token.

@@ -95,15 +95,13 @@ func (d *Service) login(ctx context.Context, in Login, codes []int, done func(*s
 	if err != nil {
 		return err
 	}
-	var answer error
-	var letters []notify.Message
-	err = d.store.Update(func(tx *store.Tx) error {
+	return d.update(func(tx *store.Tx, send *[]notify.Message) error {
 		u, home, found, err := d.findUser(tx, in.Email, "")
 		if err != nil {
 			return err
 		}
 		good := found && right && hash == u.Inner.PasswordHash // it may have changed meanwhile
-		if err := d.count(tx, in, good, found, &u, home, &letters); err != nil {
+		if err := d.count(tx, in, good, found, &u, home, send); err != nil {
 			return err
 		}
 		var held api.Held
@@ -114,27 +112,17 @@ func (d *Service) login(ctx context.Context, in Login, codes []int, done func(*s
 		} else if found {
 			held.Add(waits(u, home), errUserPending)
 		}
-		if answer = held.Last(codes...); answer != nil {
-			return nil // the count is kept
+		if err := held.Last(codes...); err != nil {
+			return keep(err) // with the count
 		}
-		if answer = done(tx, u, home); answer == nil || isStatus(answer) {
-			return nil
-		}
-		return answer
+		return keep(done(tx, u, home))
 	})
-	d.Send(letters...)
-	return errors.Join(err, answer)
-}
-
-// isStatus says whether an error is an answer rather than a fault.
-func isStatus(err error) bool {
-	var e *api.Error
-	return errors.As(err, &e)
 }
 
 // count keeps the number of wrong passwords for an address, known or not, so that both take the same time, and locks a
 // user whose account sets a limit.
-func (d *Service) count(tx *store.Tx, in Login, good, found bool, u *model.User, home model.Account, letters *[]notify.Message) error {
+func (d *Service) count(tx *store.Tx, in Login, good, found bool, u *model.User, home model.Account,
+	send *[]notify.Message) error {
 	a, err := tx.Attempts(in.Email)
 	if err != nil {
 		return err
@@ -155,7 +143,7 @@ func (d *Service) count(tx *store.Tx, in Login, good, found bool, u *model.User,
 		u.Lock(tx.Now(), "wrong passwords")
 		entry.Action = model.AuditLock
 		l, err := LockedOut(tx, *u, home)
-		*letters = append(*letters, l)
+		*send = append(*send, l)
 		if err := errors.Join(err, tx.PutUser(*u), tx.EndSessions(u.ID, nil)); err != nil {
 			return err
 		}
@@ -167,13 +155,10 @@ func (d *Service) count(tx *store.Tx, in Login, good, found bool, u *model.User,
 // *api.Error: 401, and with a second factor 406 and 429.
 func (d *Service) Authorize(_ context.Context, in Claim) (Opened, error) {
 	var out Opened
-	var answer error
-	var letters []notify.Message
-	err := d.store.Update(func(tx *store.Tx) error {
+	err := d.update(func(tx *store.Tx, send *[]notify.Message) error {
 		t, err := tx.Ticket(identity.HashToken(in.Token))
 		if errors.Is(err, identity.ErrNotFound) || err == nil && !t.Good(model.PurposeLogin, tx.Now()) {
-			answer = errToken
-			return nil
+			return errToken
 		} else if err != nil {
 			return err
 		}
@@ -183,22 +168,21 @@ func (d *Service) Authorize(_ context.Context, in Claim) (Opened, error) {
 		}
 		switch {
 		case u.Locked():
-			answer = errLocked
+			return errLocked
 		case u.Disabled() || bool(u.IsPending) || !home.Is(model.StatusActive) || !allowed(home, in.From):
-			answer = errToken
+			return errToken
 		case t.Factor:
-			if answer = d.checkCode(tx, &t, &u, in.Code); answer != nil {
-				if !isStatus(answer) {
-					return answer
+			if wrong := d.checkCode(tx, &t, &u, in.Code); wrong != nil {
+				entry := mine(u, model.AuditRefuse, in.From)
+				entry.By, entry.ByName = "", ""
+				if err := wrongCode(tx, t, u, home, entry, send); err != nil {
+					return err
 				}
-				return d.wrongCode(tx, t, u, home, in.From, &letters)
+				return keep(wrong)
 			}
 			if out.Device, err = d.trust(tx, &u, in.Device, model.Name(in.Agent)); err != nil {
 				return err
 			}
-		}
-		if answer != nil {
-			return nil
 		}
 		if out.Device == "" && d.trusted(u, in.Device) {
 			hash := identity.HashToken(in.Device)
@@ -212,25 +196,26 @@ func (d *Service) Authorize(_ context.Context, in Claim) (Opened, error) {
 		out.Device, out.Mark = device, mark
 		return err
 	})
-	d.Send(letters...)
-	if err := errors.Join(err, answer); err != nil {
+	if err != nil {
 		return Opened{}, err
 	}
 	return out, nil
 }
 
-// wrongCode keeps what a wrong code changed.
-func (d *Service) wrongCode(tx *store.Tx, t model.Ticket, u model.User, home model.Account, from netip.Addr, letters *[]notify.Message) error {
-	entry := mine(u, model.AuditRefuse, from)
-	entry.By, entry.ByName = "", ""
-	err := tx.PutTicket(t)
+// wrongCode keeps what a wrong code changed. An entry of the audit trail tells of it.
+func wrongCode(tx *store.Tx, t model.Ticket, u model.User, home model.Account, entry model.AuditEntry,
+	send *[]notify.Message) error {
+	var err error
 	if u.Locked() {
 		entry.Action = model.AuditLock
 		l, lost := LockedOut(tx, u, home)
-		*letters = append(*letters, l)
-		err = errors.Join(lost, tx.DropTickets(u.ID, model.PurposeLogin, model.PurposePassword, model.PurposeFactor))
-		// The ticket of this sign-in stays, so that another try with it says that the user is locked.
-		err = errors.Join(err, tx.PutTicket(t), tx.EndSessions(u.ID, nil))
+		*send = append(*send, l)
+		err = errors.Join(lost, tx.EndSessions(u.ID, nil), tx.DropTickets(u.ID, model.PurposeLogin,
+			model.PurposePassword, model.PurposeFactor, model.PurposeCode))
+	}
+	if !u.Locked() || t.Purpose == model.PurposeLogin {
+		// The ticket of a sign-in stays, so that another try with it says that the user is locked.
+		err = errors.Join(err, tx.PutTicket(t))
 	}
 	return errors.Join(err, tx.PutUser(u), tx.Record(entry))
 }
