@@ -138,13 +138,9 @@ func (g *group) serve(c call) answer {
 		want = worker.OK
 	}
 	proc := g.proc.Load()
-	began, spent := time.Now(), proc.spent()
+	spent := proc.spent()
 	body, err := g.exchange(d.owner, want, c.request, g.pool.options.CallTimeout)
-	if g.proc.Load() == proc {
-		g.pool.charge(g, d.owner, proc.spent()-spent)
-	} else {
-		g.pool.charge(g, d.owner, time.Since(began)) // it is no more, and cannot be asked
-	}
+	g.pool.charge(g, d.owner, proc.spent()-spent)
 	if err != nil {
 		return answer{err: err}
 	}

@@ -128,14 +128,15 @@ func (p *process) exchange(request []byte, timeout time.Duration) (worker.Frame,
 }
 
 // spent is the time of processors that the process has used, the same whatever else the machine
-// does.
+// does, also once it has ended: one that was stopped has used none while others waited for it.
 func (p *process) spent() time.Duration {
 	var t unix.Timespec
 	clock := int32(^p.pid()<<3 | 2) // of all threads of a process: see clock_getcpuclockid(3)
-	if unix.ClockGettime(clock, &t) != nil {
-		return 0
+	if unix.ClockGettime(clock, &t) == nil {
+		return time.Duration(t.Nano())
 	}
-	return time.Duration(t.Nano())
+	<-p.dead
+	return p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
 }
 
 // yieldBy is how nice a process is that one camera has for itself: others get nine tenths of a

@@ -171,6 +171,32 @@ func TestHangUnderLoad(t *testing.T) {
 	require.EqualValues(t, 1, testutil.ToFloat64(p.metrics.deaths.WithLabelValues(reasonHang)))
 }
 
+// What stood still has decoded nothing: the camera whose call it was keeps its place and all of its
+// pictures. What counts is the processor's time, of an ended process too.
+func TestAStoppedProcessIsNobodysCost(t *testing.T) {
+	p := newPool(t, Options{CallTimeout: 2 * time.Second})
+	d := p.Open("gate", MJPEG, 100)
+	clip := testclip.Make(t, testclip.Spec{Codec: "mjpeg", Width: 64, Height: 64, Frames: 1})
+	_, err := d.Decode(t.Context(), clip.Units[0], 1)
+	require.NoError(t, err)
+	pid := pidOf(t, d)
+	require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
+	eventually(t, func() bool { return hangs(t, pid) }, "it reads no more")
+	_, err = d.Decode(t.Context(), clip.Units[0], 2)
+	require.ErrorIs(t, err, ErrLost)
+	l, ok := p.Load("gate")
+	require.True(t, ok)
+	require.Equal(t, Shared, l.Stage)
+
+	busy := newPool(t, Options{CallTimeout: time.Minute}).Open("busy", MJPEG, 100)
+	p = busy.pool
+	_, err = busy.Decode(t.Context(), spentUnit, 1)
+	require.ErrorIs(t, err, ErrLost)
+	l, ok = p.Load("busy")
+	require.True(t, ok)
+	require.Equal(t, Alone, l.Stage, "what was decoded before the end counts")
+}
+
 // A camera whose stream breaks its process twice gets a process of its own; its neighbours are
 // disturbed twice and never again, and its own process is not started over and over.
 func TestBreakerEndsAlone(t *testing.T) {
