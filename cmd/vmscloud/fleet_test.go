@@ -1,23 +1,32 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/client"
+	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/model"
+	"vmsbridge/uplink/identity/store"
+	"vmsbridge/uplink/server"
 	"vmsbridge/uplink/vms"
 )
 
@@ -183,4 +192,49 @@ func (c *cloud) stream(ctx context.Context, name, path string) io.Reader {
 	c.t.Cleanup(func() { _ = res.Body.Close() })
 	require.Equal(c.t, 200, res.StatusCode)
 	return res.Body
+}
+
+// BenchmarkRenewal is what the handler of a registration takes that says nothing new, of one bridge
+// of many: finding out whose the token is, reading the body, looking at what is known, the answer.
+// The connection and its HTTP are not in it. It reports the processor time of all threads.
+func BenchmarkRenewal(b *testing.B) {
+	bridges, _ := strconv.Atoi(cmp.Or(os.Getenv("VMSCLOUD_FLEET"), "100"))
+	w := newWatched(b)
+	ids, err := openUsers(w.dir, store.Options{})
+	require.NoError(b, err)
+	defer func() { require.NoError(b, ids.Close()) }()
+	a := model.NewAccount()
+	a.ID, a.Status = "acc-1", model.Texts{model.StatusActive}
+	_, err = ids.CreateAccount(a)
+	require.NoError(b, err)
+	_, token, err := ids.CreateToken(model.Token{Kind: identity.KindBridge, AccountID: a.ID})
+	require.NoError(b, err)
+	api, err := server.New(server.Options{Events: w.ledger, Cameras: w.door.Registry, Auth: ids, Bridges: w.door, NotFound: journal.ErrNotFound})
+	require.NoError(b, err)
+	register := func(body []byte) {
+		r := httptest.NewRequestWithContext(b.Context(), "POST", "/api/v3.0/bridges:register", bytes.NewReader(body))
+		r.Header.Set("Authorization", "Bearer "+token)
+		r.Header.Set("Content-Type", "application/json")
+		answer := httptest.NewRecorder()
+		if api.ServeHTTP(answer, r); answer.Code != 200 {
+			b.Fatal(answer.Body.String())
+		}
+	}
+	bodies := make([][]byte, bridges)
+	for n := range bodies {
+		bodies[n], err = json.Marshal(fleetBridge(n, vms.StatusOnline))
+		require.NoError(b, err)
+		register(bodies[n])
+	}
+	spent := func() time.Duration {
+		var u syscall.Rusage
+		require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	n, before := 0, spent()
+	for b.Loop() {
+		register(bodies[n%bridges])
+		n++
+	}
+	b.ReportMetric(float64((spent()-before).Microseconds())/float64(n), "cpu-µs/op")
 }

@@ -22,7 +22,7 @@ import (
 // watched is the book of a service with the bridge b1 and its cameras c1 and c2, in a synctest bubble. Times are seconds since its start.
 type watched struct {
 	*ledger
-	t     *testing.T
+	t     testing.TB
 	dir   string
 	door  door
 	from  time.Time
@@ -30,7 +30,7 @@ type watched struct {
 	stop  func()
 }
 
-func newWatched(t *testing.T) *watched {
+func newWatched(t testing.TB) *watched {
 	w := &watched{t: t, dir: t.TempDir(), from: time.Now().UTC(), token: "first"}
 	w.start()
 	t.Cleanup(func() { w.stop() })

@@ -61,21 +61,20 @@ func ParseRegistration(body []byte) (Registration, []Problem) {
 	if len(r.Cameras) > maxCameras {
 		return r, append(out, wrong("cameras", fmt.Sprintf("are more than %d", maxCameras)))
 	}
-	seen := map[string]bool{}
+	seen := make(map[string]struct{}, len(r.Cameras))
 	for i, c := range r.Cameras {
-		where := fmt.Sprintf("cameras[%d]", i)
-		switch text := checkID(c.ID); {
-		case text != "":
-			out = append(out, wrong(where+".id", text))
-		case seen[c.ID]:
-			out = append(out, wrong(where+".id", fmt.Sprintf("%q is listed twice", c.ID)))
+		bad := func(field, text string) { out = append(out, wrong(fmt.Sprintf("cameras[%d].%s", i, field), text)) }
+		if text := checkID(c.ID); text != "" {
+			bad("id", text)
+		} else if _, twice := seen[c.ID]; twice {
+			bad("id", fmt.Sprintf("%q is listed twice", c.ID))
 		}
-		seen[c.ID] = true
+		seen[c.ID] = struct{}{}
 		if len(c.Name) > maxNameChars {
-			out = append(out, wrong(where+".name", "is too long"))
+			bad("name", "is too long")
 		}
 		if c.ConnectionStatus != "" && !ValidStatus(c.ConnectionStatus) {
-			out = append(out, wrong(where+".connectionStatus", "is none of the known statuses"))
+			bad("connectionStatus", "is none of the known statuses")
 		}
 	}
 	return r, slices.Clip(out)

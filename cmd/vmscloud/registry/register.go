@@ -50,9 +50,11 @@ func (r *Registry) registerOver(before []claim, p identity.Principal, reg vms.Re
 		return true, limited(fmt.Sprintf("The account may have %d bridges here, and has them: the operator can raise --account-bridges", r.Limits.Bridges))
 	}
 	refused := mine.fit(reg, most, why, r.Limits.known())
-	reg.Cameras = slices.DeleteFunc(slices.Clone(reg.Cameras), func(c vms.RegisteredCamera) bool {
-		return slices.ContainsFunc(refused, func(no vms.RefusedCamera) bool { return no.ID == c.ID })
-	})
+	if len(refused) > 0 {
+		reg.Cameras = slices.DeleteFunc(slices.Clone(reg.Cameras), func(c vms.RegisteredCamera) bool {
+			return slices.ContainsFunc(refused, func(no vms.RefusedCamera) bool { return no.ID == c.ID })
+		})
+	}
 	defer func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -71,7 +73,7 @@ func (r *Registry) register(b Bridge, known bool, now time.Time, p identity.Prin
 		next.Created = now
 	}
 	changed := map[string]Actor{}
-	wanted := map[string]bool{reg.ID: true}
+	wanted := make(map[string]bool, len(reg.Cameras))
 	self := Actor{ID: reg.ID, Type: vms.ActorBridge, Account: p.AccountID, Name: reg.Name}
 	if err := r.upsert(changed, self, now); err != nil {
 		return err
@@ -83,16 +85,21 @@ func (r *Registry) register(b Bridge, known bool, now time.Time, p identity.Prin
 		}
 		wanted[c.ID] = true
 	}
-	for id := range r.look(p.AccountID).of[reg.ID] {
-		if a := r.look(p.AccountID).actors[id]; a.camera() && !wanted[id] {
+	mine := r.look(p.AccountID)
+	for id := range mine.of[reg.ID] {
+		if wanted[id] {
+			continue
+		}
+		if a := mine.actors[id]; a.camera() {
 			a.Gone = true
 			changed[id] = a
 		}
 	}
-	if b != next || len(changed) > 0 {
-		if err := r.save(next, changed); err != nil {
-			return err
-		}
+	if b == next && len(changed) == 0 {
+		return nil
+	}
+	if err := r.save(next, changed); err != nil {
+		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
