@@ -181,7 +181,7 @@ func TestAStoppedProcessIsNobodysCost(t *testing.T) {
 	require.NoError(t, err)
 	pid := pidOf(t, d)
 	require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
-	eventually(t, func() bool { return hangs(t, pid) }, "it reads no more")
+	harness.Until(t, "it reads no more", func() bool { return hangs(t, pid) })
 	_, err = d.Decode(t.Context(), clip.Units[0], 2)
 	require.ErrorIs(t, err, ErrLost)
 	l, ok := p.Load("gate")
