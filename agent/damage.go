@@ -13,7 +13,7 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// The events that tell of a damaged store (interface/events.md §6.2: a significant operation on a device). Its data schema
+// The events that tell of a damaged store (to the interface, a significant operation on a device). Its data schema
 // "carries mostly a state and a related error field".
 const (
 	typeOperation   = "vms.deviceOperationEvent.v1"

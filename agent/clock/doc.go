@@ -8,7 +8,7 @@
 //	agent/camera, agent/pipeline (Now) → scale → Stamp → true time → storage/stills, storage/journal → Wait → uplink/reporter
 //
 // Until the clock is true the two are the same, and what is stored is marked as of an *era*; when it becomes true, the amount by which
-// the era was wrong is known (DESIGN §4: the boot and its monotonic time stand beside the wall time), both stores put right what they have
+// the era was wrong is known (the boot and its monotonic time stand beside the wall time), both stores put right what they have
 // of it, and what they get of it later, and only then Wait lets events out. A span that began before goes on as if nothing had happened.
 //
 // The clock is true (Source) when the kernel says that it is synchronised; or when it is plausible and the service's answers show the

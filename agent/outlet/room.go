@@ -14,7 +14,7 @@ const (
 	roomMax = time.Minute
 )
 
-// room makes room for events on a full disk, at the cost of the oldest stills (DESIGN §3). One goroutine.
+// room makes room for events on a full disk, at the cost of the oldest stills. One goroutine.
 type room struct {
 	release func(bytes int64) (int64, error) // of the ring of stills
 	log     *slog.Logger

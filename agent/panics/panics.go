@@ -1,4 +1,4 @@
-// Package panics makes errors of panics, so that one camera's bug never takes the process (DESIGN §3). Everything that the
+// Package panics makes errors of panics, so that one camera's bug never takes the process. Everything that the
 // agent starts for one camera, or for one neighbour, goes through it:
 //
 //	g.Go(panics.Caught(func() error { return pipeline.Run(ctx) }))

@@ -11,7 +11,7 @@ import (
 )
 
 // imageDelay is added to the start of a motion for the address of its image: at its first picture a thing has hardly
-// entered the view (interface/events.md §4.5).
+// entered the view.
 const imageDelay = 500 * time.Millisecond
 
 // author makes the events of one camera. Its zero value is of no use; all fields but starts are set once. Motion is for one goroutine.

@@ -21,7 +21,7 @@ type developer interface {
 	Still(ctx context.Context, p codec.Picture, maxWidth int) ([]byte, error)
 }
 
-// pace says how often stills are kept (DESIGN §6).
+// pace says how often stills are kept.
 type pace struct {
 	quiet, motion, main time.Duration
 	previewWidth        int

@@ -36,7 +36,7 @@ func newAnnouncer(r *registry.Registry, base string, log *slog.Logger) *announce
 	return &announcer{registry: r, base: base, lines: make(chan string, announceRoom), log: log}
 }
 
-// bestView is how long after its start an event looks best, by the recipe in events.md §4.5.
+// bestView is how long after its start an event looks best, by the interface's recipe for images.
 const bestView = 500 * time.Millisecond
 
 // event tells of an event that was stored just now; before is what was stored under its id, nil for nothing. It does not

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// Limits of a password, in characters. The minimum is §8's, the maximum that of the public service.
+// Limits of a password, in characters. The minimum is the interface's, the maximum that of the public service.
 const (
 	MinPassword = 10
 	MaxPassword = 126

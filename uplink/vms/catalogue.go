@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Types lists the catalogue: every event type that this project's servers accept and list, those of
-// events.md §6.1 first. The slice and its records must not be changed.
+// Types lists the catalogue: every event type that this project's servers accept and list, those
+// that the interface names first. The slice and its records must not be changed.
 func Types() []EventType { return catalogue }
 
 // TypeByID finds a record of the catalogue. A type may be given with the prefix of the public

@@ -25,7 +25,7 @@ func TestCatalogue(t *testing.T) {
 	}
 	require.Len(t, seen, 67)
 
-	// The types that events.md §6.1 says the service returns come first, in its order.
+	// The types that the interface says the service returns come first, in its order.
 	require.Equal(t, []string{
 		"vms.deviceCloudStatusUpdateEvent.v1", "vms.motionDetectionEvent.v1", "vms.motionInRegionDetectionEvent.v1",
 		"vms.lprPlateReadEvent.v1", "vms.loiterDetectionEvent.v1", "vms.tamperDetectionEvent.v1",

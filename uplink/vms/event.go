@@ -29,7 +29,7 @@ const (
 	TypeDeviceStatus   = "vms.deviceCloudStatusUpdateEvent.v1"
 )
 
-// Event is the envelope of interface/events.md §2.1. A nil EndTimestamp means that the span was
+// Event is the envelope in which the interface carries an event. A nil EndTimestamp means that the span was
 // still going on.
 type Event struct {
 	Type           string   `json:"type"`

@@ -1,6 +1,6 @@
 package vms
 
-// Query is a list request of interface/events.md §4.1, parsed. Zero fields do not filter. Include
+// Query is a request to list events, parsed. Zero fields do not filter. Include
 // and PageSize only say how the answer looks; the rest says which events.
 type Query struct {
 	Actors   []Actor  `json:"actors,omitempty"`

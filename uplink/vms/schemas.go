@@ -24,7 +24,7 @@ func statusNames() []string { return slices.Sorted(maps.Keys(connectionStatuses)
 // ValidStatus says whether s is one of the Status constants.
 func ValidStatus(s string) bool { return connectionStatuses[s] }
 
-// Limits of user data, events.md §8.
+// Limits of user data, as the interface sets them.
 const (
 	maxUserKeys  = 5
 	maxUserChars = 256

@@ -32,7 +32,7 @@ type Decoder struct {
 
 // NewDecoder opens a decoder with one thread. For H.264 the loop filter is skipped: a fifth less
 // work, and the small drift until the next keyframe does not matter to stills and motion. For H.265
-// it would (FEASIBILITY §2.1).
+// it would.
 func (l *Library) NewDecoder(c Codec) (*Decoder, error) {
 	if err := l.failed[c]; err != nil {
 		return nil, fmt.Errorf("open decoder %s: %w", c, err)

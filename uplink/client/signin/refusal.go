@@ -9,7 +9,7 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Status codes of §7 of the identity document that HTTP does not have.
+// Status codes of signing in that HTTP does not have.
 const (
 	codeInactive    = 460 // the account
 	codePending     = 461 // the account

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// The codes of §7, with the document's meaning, and those that every HTTP server needs beside them.
+// The codes of the interface, with its meaning, and those that every HTTP server needs beside them.
 const (
 	CodeOK         = 200
 	CodeAccepted   = 202 // the sign-up, reset and resend calls

@@ -23,7 +23,7 @@ const (
 // Source says where a session id was found.
 type Source int
 
-// The sources, in the order of §5.6.
+// The sources, in the order in which they count.
 const (
 	FromNowhere Source = iota
 	FromQuery
@@ -128,7 +128,7 @@ func (s *Params) into(name string, k Kind, out any) error {
 	return nil
 }
 
-// Session is the session id by the order of §5.6 and where it stood, "" and FromNowhere if there is none. An empty value
+// Session is the session id by that order and where it stood, "" and FromNowhere if there is none. An empty value
 // counts as not sent.
 func (s *Params) Session() (string, Source) { return s.session, s.source }
 

@@ -14,7 +14,7 @@ const (
 	StatusPending   = "pending_validation"
 )
 
-// Account is the record of §2.1, in the document's order and with its names. It is copied by value; its slices are not
+// Account is an account as the interface has it, in its order and with its names. It is copied by value; its slices are not
 // changed in place once a record is stored.
 type Account struct {
 	ID                string `json:"id"`

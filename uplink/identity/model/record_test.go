@@ -47,7 +47,7 @@ func TestTablesCoverTheRecords(t *testing.T) {
 	}
 }
 
-// The parameters of PUT and POST are those of §4.2 and §4.3; what we take beyond them is written down here.
+// The parameters of PUT and POST are the interface's; what we take beyond them is written down here.
 func TestCallsTakeWhatTheDocumentLists(t *testing.T) {
 	list := func(f Fields, use Use) []string {
 		var out []string

@@ -3,7 +3,7 @@ package model
 import ()
 
 // accountRow says what it takes to do something with an account. The document gives no table for accounts; these rows
-// follow what the flags of §2.2 promise ("all account settings; create and access sub-accounts", "Sharing and Responders
+// follow what the flags of a user promise ("all account settings; create and access sub-accounts", "Sharing and Responders
 // tabs") and rule 7.
 type accountRow struct {
 	place  Place

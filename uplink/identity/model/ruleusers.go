@@ -113,7 +113,7 @@ func editUsers(c Caller) bool        { return c.EditUsers }
 func editAdmins(c Caller) bool       { return c.EditAdmins }
 func editUsersOrAdmin(c Caller) bool { return c.EditUsers || c.EditAdmins }
 
-// userRow is one of the rules of §4.3: who, where, and what it takes to get, create, update and delete targets of a kind
+// userRow is one of the rules about users: who, where, and what it takes to get, create, update and delete targets of a kind
 // and to list them.
 type userRow struct {
 	rule  int

@@ -14,7 +14,7 @@ var (
 	opNames   = []string{"get", "create", "update", "delete", "list"}
 )
 
-// spelled is §4.3 written out, cell by cell: role, place, and what it takes for ASUs, for RUs, and to list. "-" is never,
+// spelled is the table of the rules written out, cell by cell: role, place, and what it takes for ASUs, for RUs, and to list. "-" is never,
 // "+" always, else the flags of which one is needed: all is_edit_all_users, users is_edit_users, admin is_edit_admin_users.
 var spelled = map[string][3]string{
 	"master ASU, own account":   {"+", "+", "+"},

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// User is the record of §2.2. It is copied by value; its slices are not changed in place once a record is stored.
+// User is a user as the interface has it. It is copied by value; its slices are not changed in place once a record is stored.
 type User struct {
 	ID        string `json:"id"`
 	FirstName string `json:"first_name"`
@@ -158,7 +158,7 @@ func (u *User) EditDevice(is func(Device) bool, change func(*Device)) bool {
 	return at >= 0
 }
 
-// NewUser is a user with the defaults of §4.3: pending, with live, recorded and exported video.
+// NewUser is a user with the interface's defaults: pending, with live, recorded and exported video.
 func NewUser() User {
 	return User{IsPending: true, IsLiveVideo: true, IsRecordedVideo: true, IsExportVideo: true, IsPreviewVideo: true,
 		Timezone: DefaultZone, Language: "en-us", JSON: "{}", IsTermsNoncompliant: true}

@@ -2,7 +2,7 @@ package model
 
 import "vmsbridge/uplink/identity/api"
 
-// UserFields has one row for every field of User: which calls of §4.3 set it, and who. PUT takes what POST takes, beyond
+// UserFields has one row for every field of User: which calls set it, and who. PUT takes what POST takes, beyond
 // the list of the document, because the rules speak of creating account superusers.
 var UserFields = Fields{
 	{Name: "id", Kind: api.Text},

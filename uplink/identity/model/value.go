@@ -70,7 +70,7 @@ func (o *Object) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// stampLayout is YYYYMMDDHHMMSS.NNN of §2.
+// stampLayout is YYYYMMDDHHMMSS.NNN.
 const stampLayout = "20060102150405.000"
 
 // Stamp prints a time as the records do, in UTC; the zero time prints as "".

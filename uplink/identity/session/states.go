@@ -5,7 +5,7 @@ import (
 	"vmsbridge/uplink/identity/model"
 )
 
-// The answers of §7 that the rooms of sign-in share.
+// The answers that the rooms of sign-in share.
 var (
 	errCredentials = api.NewError(api.CodeInvalid, "InvalidCredentials", "the address or the password is wrong")
 	errToken       = api.NewError(api.CodeInvalid, "InvalidToken", "the token is wrong, used or expired")

@@ -52,7 +52,7 @@ func seen(tx *store.Tx, me session.Caller) ([]model.Account, error) {
 	return append(out, children...), err
 }
 
-// accountRow is an entry of the list, by the positions of §4.2.
+// accountRow is an entry of the list, by its positions.
 func (c *call) accountRow(tx *store.Tx, a model.Account) ([]any, error) {
 	users, err := tx.UsersOf(a.ID)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package web is the HTTP side of identity.md: every endpoint of §4.1 to §4.3 and the devices of public-facts under /g/,
+// Package web is the HTTP side of identity: every endpoint for signing in, users and accounts, and the devices under /g/,
 // with cookies, protection against requests that another site makes a browser send, and limits on how often. It decodes
 // with identity/api, asks identity/model, changes through identity/store and signs in through identity/session.
 // Both programs mount it: vmscloud for many accounts, the bridge for its own.

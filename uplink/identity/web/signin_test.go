@@ -86,7 +86,7 @@ func TestSecureCookiesAndTheirDomain(t *testing.T) {
 	require.Equal(t, "vms.example", r.cookie("auth_key").Domain)
 }
 
-// §7: of the codes whose condition holds, the last of the endpoint's list is given.
+// Of the codes whose condition holds, the last of the endpoint's list is given.
 func TestAuthenticateCodes(t *testing.T) {
 	for name, c := range map[string]struct {
 		set      func(b *bed)

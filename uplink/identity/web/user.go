@@ -34,7 +34,7 @@ func findMember(tx *store.Tx, me session.Caller, id string) (member, error) {
 	return member{u, a, me.Place(a), u.ID == me.User.ID}, err
 }
 
-// getUser is GET /g/user. Without an id it is the caller, as public-facts say.
+// getUser is GET /g/user. Without an id it is the caller.
 func (c *call) getUser() (any, error) {
 	id, bad := c.set.Text("id")
 	if bad == nil {

@@ -198,7 +198,7 @@ func TestListUsers(t *testing.T) {
 	b.call("GET", "/g/user/list", "", nil).want(401)
 }
 
-// The seven rules through HTTP: every caller kind on every target, place and operation, against the table of §4.3.
+// The seven rules through HTTP: every caller kind on every target, place and operation, against the table of the rules.
 func TestUserRulesOverHTTP(t *testing.T) {
 	b := newBed(t)
 	flags := func(set func(*model.User)) func(*model.User) { return set }
