@@ -1,7 +1,7 @@
-// Package route serves paths by methods for the HTTP interfaces: HEAD where there is GET, OPTIONS, a 405
-// with Allow for all others, a trailing slash that means nothing, and a panic of a handler that costs one
-// request. net/http's patterns with methods do some of it, but answer in plain text: here each
-// interface writes its own errors. It is a leaf over net/http.
+// Package route serves paths by methods for the HTTP interfaces: HEAD where there is GET, OPTIONS,
+// a 405 with Allow for all others, a trailing slash that means nothing, and a panic of a handler
+// that costs one request. net/http's patterns with methods do some of it, but answer in plain text:
+// here each interface writes its own errors. It is a leaf over net/http.
 //
 //	r := route.New(route.Options{Fail: s.fail, Log: log})
 //	r.Handle("/cameras", route.Methods{"GET": s.list, "POST": s.add})
@@ -39,8 +39,8 @@ var ErrNotFound = errors.New("there is nothing at this path")
 
 // Options of New. Fail is needed.
 type Options struct {
-	// Fail answers a request with an error: a handler's, ErrNotFound, a *MethodError, or any other for a
-	// handler that panicked. The pattern is that of the path, "" if there is none.
+	// Fail answers a request with an error: a handler's, ErrNotFound, a *MethodError, or any other
+	// for a handler that panicked. The pattern is that of the path, "" if there is none.
 	Fail func(w http.ResponseWriter, r *http.Request, pattern string, err error)
 	// Before sets headers of every answer of a path; allow lists its methods. nil sets none.
 	Before func(w http.ResponseWriter, r *http.Request, allow string)

@@ -84,7 +84,10 @@ func TestRouter(t *testing.T) {
 // TestAbort: a handler that gives up its connection is no fault.
 func TestAbort(t *testing.T) {
 	r := route.New(route.Options{Fail: func(http.ResponseWriter, *http.Request, string, error) { t.Error("answered") }})
-	r.Handle("/a", route.Methods{"POST": func(http.ResponseWriter, *http.Request) error { panic(http.ErrAbortHandler) }})
+	r.Handle("/a", route.Methods{"POST": func(http.ResponseWriter,
+		*http.Request) error {
+		panic(http.ErrAbortHandler)
+	}})
 	require.PanicsWithValue(t, http.ErrAbortHandler, func() {
 		r.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/a", nil))
 	})

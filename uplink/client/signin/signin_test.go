@@ -84,7 +84,7 @@ func TestCodeAndTrustedDevice(t *testing.T) {
 	require.ErrorContains(t, err, "(412)")
 }
 
-// Every status that the document lists for the first step comes from the service itself and says what to do.
+// Every status that the interface lists for the first step comes from the service itself and says what to do.
 func TestStatusesOfTheFirstStep(t *testing.T) {
 	b := newBed(t)
 	for _, c := range []struct {

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is the type that a parameter has in the document.
+// Kind is the type that a parameter has in the interface.
 type Kind int
 
 // The kinds. JSON null stands for the zero value of each.

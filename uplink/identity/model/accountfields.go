@@ -14,7 +14,7 @@ var (
 	flag    check // its kind says it all
 )
 
-// AccountFields has one row for every field of Account: which calls set it, and who. Where the document does not
+// AccountFields has one row for every field of Account: which calls set it, and who. Where the interface does not
 // list a field with a call but only superusers may decide it (is_master, product_edition, camera_quantity,
 // is_custom_brand_allowed, is_system_notifications_disabled), superusers set it through POST.
 var AccountFields = Fields{

@@ -42,7 +42,7 @@ func validLetters(s string) bool {
 }
 
 // Shares applies camera_shares and camera_share_perms of POST /g/account to an account. known says whether the account has
-// a camera, accountOf finds the account of a registered address that is known to be its user's own, "" for none. The two come together, as the document
+// a camera, accountOf finds the account of a registered address that is known to be its user's own, "" for none. The two come together, as the interface
 // demands. Errors are *api.Error.
 func ApplyShares(a Account, change [][]string, perms Object, known func(camera string) bool, accountOf func(email string) string) (Account, error) {
 	given, err := readPerms(perms)

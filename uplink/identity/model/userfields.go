@@ -3,7 +3,7 @@ package model
 import "vmsbridge/uplink/identity/api"
 
 // UserFields has one row for every field of User: which calls set it, and who. PUT takes what POST takes, beyond
-// the list of the document, because the rules speak of creating account superusers.
+// the list of the interface, because the rules speak of creating account superusers.
 var UserFields = Fields{
 	{Name: "id", Kind: api.Text},
 	{Name: "first_name", Kind: api.Text, Use: required, Who: Self, check: text(maxText, notEmpty)},

@@ -10,7 +10,7 @@
 //
 // The interface's document is silent on the second factor of this service. Whoever has one gives it after the provider's
 // message too, since the account or the user asked for it here, unless the signed assertion says that the provider asked for
-// two factors itself. And where the document says that the certificate decrypts the message, this takes it to mean what a
+// two factors itself. And where the interface says that the certificate decrypts the message, this takes it to mean what a
 // public certificate can do: check that its owner made the message.
 //
 //	door, err := saml.New(saml.Options{Store: ids, BaseURL: "https://login.example.org"})

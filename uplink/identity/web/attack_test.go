@@ -68,7 +68,7 @@ func TestApplicationsAreBounded(t *testing.T) {
 	b.call("POST", "/g/aaa/create_account", "", args{"email": "new@x.org", "password": fresh, "name": "Ünïcode 日本"}).want(202)
 }
 
-// The session is found in the body of any call that has one, which GET has not, and where it stands twice the document's order decides alone: a
+// The session is found in the body of any call that has one, which GET has not, and where it stands twice the interface's order decides alone: a
 // good one in a lesser place does not make up for a bad one.
 func TestSessionInEveryPlace(t *testing.T) {
 	b := newBed(t)

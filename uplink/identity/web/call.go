@@ -142,7 +142,7 @@ func (c *call) early() (shown string, err error) {
 }
 
 // read reads the parameters. Those of GET stand in the query, and it has no body. malformed says what could not be read; the
-// set holds the rest then, the session in a cookie at least. Where the document lists no 400, what cannot be read is ignored.
+// set holds the rest then, the session in a cookie at least. Where the interface lists no 400, what cannot be read is ignored.
 func (c *call) read() (set *api.Params, malformed error) {
 	set, malformed = api.ReadHead(c.r)
 	if c.endpoint.Method != http.MethodGet && malformed == nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// cells is which test saw which answer of which endpoint: the table that the document's lists must fill.
+// cells is which test saw which answer of which endpoint: the table that the interface's lists must fill.
 var cells = struct {
 	sync.Mutex
 	seen map[string]map[int]string
@@ -29,8 +29,8 @@ func saw(what string, code int, test string) {
 	}
 }
 
-// missing lists the cells that the document fills and no test has seen, and the answers that were seen and that neither
-// the document nor Beyond lists.
+// missing lists the cells that the interface fills and no test has seen, and the answers that were seen and that neither
+// the interface nor Beyond lists.
 func missing() (out []string) {
 	for _, e := range Endpoints {
 		for _, code := range e.Codes {

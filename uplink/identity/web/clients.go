@@ -11,7 +11,7 @@ import (
 	"vmsbridge/uplink/identity/store"
 )
 
-// The trusted devices of user_authenticated_clients, which the document names without a call for them.
+// The trusted devices of user_authenticated_clients, which the interface names without a call for them.
 const pathClients = "/g/user/authenticated_clients"
 
 const argClient = "client_id"

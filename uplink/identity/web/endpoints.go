@@ -27,7 +27,7 @@ type Endpoint struct {
 	crossSite bool
 }
 
-// String names the endpoint as the document does.
+// String names the endpoint as the interface does.
 func (e Endpoint) String() string { return e.Method + " " + e.Path }
 
 // pathLogout takes cookies back.
@@ -56,7 +56,7 @@ func (e Endpoint) closed(err error) error {
 	return err
 }
 
-// Beyond are codes that any endpoint may give although the document's lists leave them out: 401 without a session where one
+// Beyond are codes that any endpoint may give although the interface's lists leave them out: 401 without a session where one
 // is needed, 403 for a request that another site made a browser send, a body too large, too many requests, a fault of
 // ours, and a part that is not configured.
 var Beyond = []int{401, 403, 413, 429, 500, 503}
@@ -132,7 +132,7 @@ var Endpoints = []Endpoint{
 	{Method: get, Path: "/g/user/list", Codes: []int{200, 401, 403},
 		session: true, lenient: true, serve: (*call).listUsers},
 
-	// Not the document's: it has user_authenticated_clients and no call that names one or takes it out.
+	// Not the interface's: it has user_authenticated_clients and no call that names one or takes it out.
 	{Method: get, Path: pathClients, Codes: []int{200, 400, 401, 404}, session: true, serve: (*call).listClients},
 	{Method: post, Path: pathClients, Codes: []int{200, 400, 401, 404}, session: true, serve: (*call).nameClient},
 	{Method: del, Path: pathClients, Codes: []int{200, 400, 401, 404}, session: true, serve: (*call).dropClient},
@@ -141,7 +141,7 @@ var Endpoints = []Endpoint{
 	{Method: get, Path: "/g/device/list", Codes: []int{200, 401},
 		session: true, lenient: true, serve: (*call).listDevices},
 
-	// Not the document's: it has is_view_audit_trail and no call for it.
+	// Not the interface's: it has is_view_audit_trail and no call for it.
 	{Method: get, Path: "/g/audit/list", Codes: []int{200, 400, 401, 403, 404},
 		session: true, serve: (*call).listTrail},
 }

@@ -91,7 +91,7 @@ func (c *call) resetPassword() (any, error) {
 	}
 	token, err1 := c.set.Text("token")
 	password, err2 := c.set.Text("password")
-	accepted, err3 := c.set.JSON(terms, api.Texts) // a string in the document, a list where there are several
+	accepted, err3 := c.set.JSON(terms, api.Texts) // a string in the interface, a list where there are several
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func (c *call) switchAccount() (any, error) {
 	return map[string]string{"id": me.Active.ID, "active_account_id": me.Active.ID}, err
 }
 
-// headerSSO carries the identity provider's message, as the parameter of the same name does; the document does not name its
+// headerSSO carries the identity provider's message, as the parameter of the same name does; the interface does not name its
 // header, and the parameter is that of the SAML binding.
 const headerSSO = "SAMLResponse"
 

@@ -299,7 +299,7 @@ func TestSessionSources(t *testing.T) {
 	b.call("GET", "/g/aaa/isauth", "", nil).want(401)
 }
 
-// What cannot be read does not stand above a missing session, and does not matter where the document lists no 400.
+// What cannot be read does not stand above a missing session, and does not matter where the interface lists no 400.
 func TestUnreadableRequests(t *testing.T) {
 	b := newBed(t)
 	key := b.signIn("asu@c")

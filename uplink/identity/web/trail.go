@@ -32,7 +32,7 @@ type line struct {
 	Fields    []string `json:"fields"`
 }
 
-// listTrail is GET /g/audit/list: an account's trail, the newest first. It is not the document's, which has a flag for
+// listTrail is GET /g/audit/list: an account's trail, the newest first. It is not the interface's, which has a flag for
 // seeing the trail and no call to do so. account_id is that of the session if left out; limit is 100 if left out and 1000
 // at most; before is the seq of the last entry of the page before.
 func (c *call) listTrail() (any, error) {
