@@ -31,6 +31,7 @@ type chaos struct {
 	reporting []span // when an event may be reported again
 	heard     *heard
 	late      []time.Duration // how old the still before a time was, in the middle of motion
+	badDisk   span            // the last time that the disk was slow or failed
 }
 
 // newChaos makes a site with this many cameras, each with a scene of its own, and others of which nothing is known.
@@ -88,6 +89,9 @@ var faults = []struct {
 }{
 	{"kill the bridge", 2, func(c *chaos) {
 		at := time.Now()
+		if at.Sub(c.badDisk.to) < 10*time.Second {
+			at = c.badDisk.from // what waited for the disk was in memory only, and nobody had been told of it
+		}
 		c.bridge.kill()
 		c.startBridge()
 		c.settle()
@@ -175,11 +179,17 @@ func (c *chaos) do(name string, fault func(*chaos)) {
 	c.counts[name]++
 	fault(c)
 	c.t.Logf("%s to %s: %s", at.UTC().Format(time.TimeOnly), time.Now().UTC().Format(time.TimeOnly), name)
+	if name == "slow disk" || name == "failing disk" {
+		c.badDisk = span{at, time.Now()}
+	}
 	if name == "end a decoder" || name == "slow disk" || name == "restart a camera" {
 		return // it is none of what an event goes through once it is made
 	}
 	c.reporting = append(c.reporting, span{at, time.Now().Add(15 * time.Second)})
 }
+
+// keeps is how long the ring of newSite surely has every still of eight cameras.
+const keeps = 4 * time.Minute
 
 // lookAtStills asks for the still before a moment in the middle of motion, at the bridge, and how old it is. At the bridge a picture is
 // kept twice a second while something moves.
@@ -187,7 +197,7 @@ func (c *chaos) lookAtStills(perCamera int) {
 	c.t.Helper()
 	for _, f := range c.cameras {
 		moves := slices.DeleteFunc(f.moves(c.began, time.Now().Add(-2*time.Second)), func(m span) bool {
-			return m.to.Sub(m.from) < 3*time.Second || !m.calm(c.disturbed[f.id])
+			return time.Since(m.from) > keeps || m.to.Sub(m.from) < 3*time.Second || !m.calm(c.disturbed[f.id])
 		})
 		for range min(perCamera, 3*len(moves)) {
 			m := moves[c.rng.IntN(len(moves))]
@@ -199,6 +209,9 @@ func (c *chaos) lookAtStills(perCamera int) {
 			require.NoError(c.t, err)
 			require.True(c.t, taken.Before(at), "%s: a still of %v for one before %v", f.id, taken, at)
 			c.late = append(c.late, at.Sub(taken.Time))
+			if old := at.Sub(taken.Time); old > 900*time.Millisecond {
+				c.t.Logf("%s: the still before %v is of %v, %v older", f.id, at, taken, old)
+			}
 			code, header, _ = get(c.t, c.local+vms.ImageURL("", f.id, vms.ImagePreview, vms.OpAfter, taken.Time), lanToken)
 			if code == http.StatusOK {
 				next, err := vms.ParseTime(header.Get("X-Vms-Timestamp"))
