@@ -14,15 +14,16 @@ import (
 // also the one that it names.
 //
 // The work is: the index entries of the events that match, read once for Total, and the page's events. What does not match
-// is read only near a bound of the end: see query. Writers are not held up.
+// is read only near a bound of the end: see query. Writers are not held up. With q.Stop it ends soon after nobody waits for it.
 func (j *Journal) List(q vms.Query, c *vms.Cursor) (vms.Page, error) {
 	var page vms.Page
 	err := j.file.View(func(tx *bolt.Tx) error {
 		var cost query.Cost
-		page, cost = query.List(tx, q, c)
+		var err error
+		page, cost, err = query.List(tx, q, c)
 		j.metrics.listed.Add(float64(cost.Read))
 		j.metrics.damaged.Add(float64(cost.Damaged))
-		return nil
+		return err
 	})
 	if err != nil {
 		return vms.Page{}, fmt.Errorf("list events: %w", err)

@@ -20,6 +20,7 @@ func (s *Server) list(c *call, q vms.Query, at *vms.Cursor) (vms.Page, error) {
 	for i, a := range q.Actors {
 		q.Actors[i] = c.principal.Find(a)
 	}
+	q.Stop = c.r.Context().Err
 	page, err := s.opts.Events.List(q, at)
 	for i, ev := range page.Events {
 		page.Events[i] = called(c.principal, ev)

@@ -279,3 +279,24 @@ func TestRecentByType(t *testing.T) {
 	b.get(q+vms.TypeMotion+"&sort=x").refused(400, vms.ReasonUnexpected, "sort")
 	b.get("/api/v3.0/events:listRecentByType?actor=camera:cam-9&type__in="+vms.TypeMotion).refused(404, vms.ReasonResource)
 }
+
+// stoppable notes the last query.
+type stoppable struct {
+	EventStore
+	q vms.Query
+}
+
+func (s *stoppable) List(q vms.Query, c *vms.Cursor) (vms.Page, error) {
+	s.q = q
+	return s.EventStore.List(q, c)
+}
+
+// The store can ask whether the client is still there.
+func TestAListKnowsItsClient(t *testing.T) {
+	b := newBed(t)
+	store := &stoppable{EventStore: b.server.opts.Events}
+	b.server.opts.Events = store
+	require.Equal(t, 200, b.get("/api/v3.0/events?actor=camera:cam-1"+window).code)
+	require.NotNil(t, store.q.Stop)
+	require.Eventually(t, func() bool { return store.q.Stop() != nil }, 10*time.Second, time.Millisecond)
+}

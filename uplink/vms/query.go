@@ -15,6 +15,9 @@ type Query struct {
 	Ascending bool     `json:"asc,omitempty"`
 	Include   []string `json:"include,omitempty"`
 	PageSize  int      `json:"pageSize,omitempty"`
+	// Stop, if it is set, is asked now and then where very many events have to be looked at: its
+	// error ends the query, as when nobody waits for the answer any more.
+	Stop func() error `json:"-"`
 }
 
 // Actor is a type and an id, on the wire "camera:100d4c41".

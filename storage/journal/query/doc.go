@@ -2,5 +2,5 @@
 // its groups, and merges them in the order of every list. What it reads is about as much as matches, see format.md (form). It stands between
 // the file's form and the journal, which calls it within a read transaction.
 //
-//	page, cost := query.List(tx, vms.Query{Types: []string{vms.TypeMotion}}, nil)
+//	page, cost, err := query.List(tx, vms.Query{Types: []string{vms.TypeMotion}}, nil)
 package query

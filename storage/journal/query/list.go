@@ -22,15 +22,15 @@ type Cost struct {
 	Damaged int // events that were left out, because they cannot be read or are listed where they do not belong
 }
 
-// List is the page at c, or the first one for a nil c, as journal.Journal's List promises it.
-func List(tx *bolt.Tx, q vms.Query, c *vms.Cursor) (page vms.Page, cost Cost) {
+// List is the page at c, or the first one for a nil c, as journal.Journal's List promises it. The error is that of q.Stop.
+func List(tx *bolt.Tx, q vms.Query, c *vms.Cursor) (page vms.Page, cost Cost, err error) {
 	n := q.PageSize
 	if n <= 0 {
 		n = defaultPageSize
 	}
 	n = min(n, MaxPageSize)
 	p := makePlan(q)
-	defer func() { cost.Read = p.read }()
+	defer func() { cost.Read, err = p.read, p.err }()
 	p.survey(tx)
 	page = vms.Page{Events: []vms.Event{}, Total: p.count(tx)}
 	var at []byte
@@ -46,7 +46,7 @@ func List(tx *bolt.Tx, q vms.Query, c *vms.Cursor) (page vms.Page, cost Cost) {
 		slices.Reverse(places)
 	}
 	if len(places) == 0 {
-		return page, cost
+		return page, cost, nil
 	}
 	first, last := places[0], places[len(places)-1]
 	if back && more || !back && c != nil && len(p.fetch(tx, !ascending, first, 1)) > 0 {
@@ -57,7 +57,7 @@ func List(tx *bolt.Tx, q vms.Query, c *vms.Cursor) (page vms.Page, cost Cost) {
 	}
 	page.Events = readAt(tx, places)
 	cost.Damaged = len(places) - len(page.Events)
-	return page, cost
+	return page, cost, nil
 }
 
 func placeTime(p []byte) vms.Time { return vms.At(form.MSTime(form.KeyMS(p))) }

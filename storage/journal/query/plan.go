@@ -21,13 +21,15 @@ type plan struct {
 	endMin, endMax int64
 	anyEnd         bool // ends are not filtered, so ongoing events match
 
-	read int // index entries looked at
+	read int          // index entries looked at
+	stop func() error // says that nobody waits any more; nil: somebody does
+	err  error        // what it said
 }
 
 // makePlan takes the narrowest index: by actor (and type) where actors are named, by type where only types are, else by
 // time.
 func makePlan(q vms.Query) plan {
-	p := plan{bucket: form.ByTime, roots: [][]byte{nil}, anyEnd: q.EndGTE == nil && q.EndLTE == nil,
+	p := plan{stop: q.Stop, bucket: form.ByTime, roots: [][]byte{nil}, anyEnd: q.EndGTE == nil && q.EndLTE == nil,
 		from: math.MinInt64, to: math.MaxInt64, endMin: math.MinInt64, endMax: form.EndOngoing - 1}
 	// What Put refuses is not there to be found, and would not fit a prefix.
 	types := slices.DeleteFunc(slices.Clone(q.Types), func(t string) bool { return len(t) > form.MaxNameBytes })

@@ -109,7 +109,7 @@ func (s *stream) step() (k, v []byte) {
 
 // settle goes on from k to the first entry that matches, within the bounds.
 func (s *stream) settle(k, v []byte) {
-	for ; k != nil; k, v = s.step() {
+	for ; k != nil && !s.plan.stopped(); k, v = s.step() {
 		s.plan.read++
 		if s.ascending && bytes.Compare(k, s.hi) >= 0 || !s.ascending && bytes.Compare(k, s.lo) < 0 {
 			break
@@ -120,6 +120,17 @@ func (s *stream) settle(k, v []byte) {
 		}
 	}
 	s.place = nil
+}
+
+// lookEvery is after how many index entries it is asked whether somebody still waits.
+const lookEvery = 1024
+
+// stopped reports whether nobody waits any more. Then all streams are at their end.
+func (p *plan) stopped() bool {
+	if p.stop != nil && p.err == nil && p.read%lookEvery == lookEvery-1 {
+		p.err = p.stop()
+	}
+	return p.err != nil
 }
 
 // accepts checks what the range does not guarantee, on an index entry's value.
