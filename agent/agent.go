@@ -15,7 +15,6 @@ import (
 	"vmsbridge/agent/camera"
 	"vmsbridge/agent/clock"
 	"vmsbridge/agent/codec"
-	"vmsbridge/agent/crew"
 	"vmsbridge/agent/homes"
 	"vmsbridge/agent/link"
 	"vmsbridge/agent/outlet"
@@ -47,6 +46,8 @@ type Options struct {
 	// Machine is the machine's clock. Nil: the real one.
 	Machine clock.Machine
 	settle  time.Duration // for tests: see clock.Options
+	// pipeline makes a camera's pipeline, for tests. Nil: pipeline.New does.
+	pipeline func(configs.Camera, pipeline.Deps) (*pipeline.Pipeline, error)
 	// Load reads the configuration anew for Reload. Nil: it cannot be.
 	Load func() (*configs.Config, error)
 	// Level is the log's, which a new configuration may change. Nil: it stays.
@@ -59,7 +60,6 @@ type Agent struct {
 	log  *slog.Logger
 	reg  *prometheus.Registry
 	live atomic.Pointer[configs.Config] // the one that runs; see cfg
-	make func(configs.Camera, pipeline.Rooms) (*pipeline.Pipeline, error)
 
 	clock    *clock.Clock
 	shelf    *shelf
@@ -69,7 +69,7 @@ type Agent struct {
 	pool     *codec.Pool
 	out      *outlet.Outlet
 	pace     *pipeline.Pace
-	crew     *crew.Crew
+	cameras  *pipeline.Cameras
 	hurt     casualties
 	people   *people
 	watch    *guard.Watch // of the data folder
@@ -102,7 +102,7 @@ func New(cfg *configs.Config, o Options) (*Agent, error) {
 	if cfg.Bridge.Data == "" {
 		return nil, errors.New("bridge.data is empty: name the folder that holds events and stills")
 	}
-	a := &Agent{opts: o, log: o.Log, reg: o.Registry, make: pipeline.New, visitor: rand.Text(), serving: make(chan struct{}),
+	a := &Agent{opts: o, log: o.Log, reg: o.Registry, visitor: rand.Text(), serving: make(chan struct{}),
 		disk: slowDisk{log: o.Log}, hurt: casualties{bridge: cfg.Bridge, version: o.Version}}
 	a.live.Store(cfg)
 	a.edits.loaded = time.Now()
@@ -154,7 +154,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 				Version: a.opts.Version, Log: a.log, Registerer: reg})
 		})
 	}
-	if err := a.hire(imageBase); err != nil {
+	if err := a.watchCameras(imageBase); err != nil {
 		return err
 	}
 	api, err := a.api(base)
@@ -176,16 +176,19 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	return a.serve(ctx, listener, api, control)
 }
 
-// hire makes the cameras' posts.
-func (a *Agent) hire(imageBase string) error {
+// watchCameras makes the cameras' pipelines.
+func (a *Agent) watchCameras(imageBase string) error {
 	a.pace = pipeline.NewPace(a.cfg().Stills)
 	metrics, streams := pipeline.NewMetrics(a.reg), camera.NewMetrics(a.reg)
-	r := pipeline.Rooms{Now: a.clock.Now, Ring: a.shelf, Out: a.out, Pool: a.pool, Metrics: metrics, Cameras: streams, Log: a.log,
+	d := pipeline.Deps{Now: a.clock.Now, Ring: a.shelf, Out: a.out, Pool: a.pool, Metrics: metrics, Cameras: streams, Log: a.log,
 		Account: a.cfg().Bridge.Account, Pace: a.pace, Version: a.opts.Version, Base: imageBase,
 		Resume: a.resume, Stays: a.stays}
-	a.crew = crew.New(crew.Options{Make: func(c configs.Camera) (*pipeline.Pipeline, error) { return a.make(c, r) },
-		Forget: func(id string) { metrics.Forget(id); streams.Forget(id); a.pool.Forget(id) }, Log: a.log, Registerer: a.reg})
-	return a.crew.Hire(a.cfg().Cameras)
+	var create func(configs.Camera) (*pipeline.Pipeline, error)
+	if own := a.opts.pipeline; own != nil {
+		create = func(c configs.Camera) (*pipeline.Pipeline, error) { return own(c, d) }
+	}
+	a.cameras = pipeline.NewCameras(d, a.reg, create)
+	return a.cameras.Set(a.cameras.Tasks(a.cfg().Cameras))
 }
 
 // listen opens the local API's port first of all, so that a second bridge on the same box stops before it touches a store.

@@ -231,13 +231,12 @@ func TestAgentFromCameraToServiceWithAPanicAStopAndARestart(t *testing.T) {
 	s.cfg.Decode.Isolation = codec.OwnProcess
 	broken := false
 	a, stopBridge := s.run(func(a *Agent) {
-		make := a.make
-		a.make = func(c configs.Camera, r pipeline.Rooms) (*pipeline.Pipeline, error) {
+		a.opts.pipeline = func(c configs.Camera, d pipeline.Deps) (*pipeline.Pipeline, error) {
 			if c.ID == "gate" && !broken {
 				broken = true
 				return new(pipeline.Pipeline), nil // panics as soon as it runs
 			}
-			return make(c, r)
+			return pipeline.New(c, d)
 		}
 	})
 	s.eventually("the gate's pipeline is started again", func() bool { return counter(t, a, "gate") == 1 })

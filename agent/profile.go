@@ -6,7 +6,7 @@ import (
 	"net/url"
 
 	"vmsbridge/agent/camera"
-	"vmsbridge/agent/crew"
+	"vmsbridge/agent/pipeline"
 	"vmsbridge/uplink/vms"
 )
 
@@ -52,27 +52,27 @@ func loopback(address string) bool {
 
 // Cameras lists the cameras in the order of the configuration, with their states. Safe for concurrent use.
 func (a *Agent) Cameras() []vms.Camera {
-	out, posts := []vms.Camera{}, map[string]*crew.Post{}
-	for _, p := range a.crewPosts() {
-		posts[p.Section().ID] = p
-	}
+	out, watched := []vms.Camera{}, a.pipelines()
 	for _, c := range a.cfg().Cameras {
 		cam := vms.Camera{ID: c.ID, AccountID: a.cfg().Bridge.Account, Name: c.Name, BridgeID: a.cfg().Bridge.ID, CreateTimestamp: vms.At(a.started),
 			Status: &vms.ConnectionStatus{ConnectionStatus: vms.StatusOff}}
-		if p, ok := posts[c.ID]; ok {
-			cam.Status.ConnectionStatus = connection(p.Pipeline().State())
+		if p, ok := watched[c.ID]; ok {
+			cam.Status.ConnectionStatus = connection(p.State())
 		}
 		out = append(out, cam)
 	}
 	return out
 }
 
-// crewPosts are the posts of now; none before there is a crew.
-func (a *Agent) crewPosts() []*crew.Post {
-	if a.crew == nil {
-		return nil
+// pipelines are those of now, by camera; none before there are any.
+func (a *Agent) pipelines() map[string]*pipeline.Pipeline {
+	list := map[string]*pipeline.Pipeline{}
+	if a.cameras != nil {
+		for _, p := range a.cameras.Workers() {
+			list[p.Name] = p.Worker
+		}
 	}
-	return a.crew.Posts()
+	return list
 }
 
 // connection is a camera's state in the interface's words; unknown until the first attempt has ended.

@@ -26,19 +26,19 @@ func (a *Agent) watchdog(listen net.Addr) *systemd.Watchdog {
 
 // camerasMove asks the supervisor, and looks for one pipeline at least that comes round.
 func (a *Agent) camerasMove(ctx context.Context) error {
-	if err := a.crew.Ping(ctx); err != nil {
+	if err := a.cameras.Ping(ctx); err != nil {
 		return err
 	}
-	posts, now := a.crew.Posts(), time.Now()
-	for _, p := range posts {
-		if !stuck(p.Pipeline().Turned(), now) {
+	list, now := a.cameras.Workers(), time.Now()
+	for _, p := range list {
+		if !stuck(p.Worker.Turned(), now) {
 			return nil
 		}
 	}
-	if len(posts) == 0 {
+	if len(list) == 0 {
 		return nil
 	}
-	return fmt.Errorf("all %d pipelines stand still", len(posts))
+	return fmt.Errorf("all %d pipelines stand still", len(list))
 }
 
 // journalMoves reads from the journal, which waits for whoever holds its lock, and looks for a write that hangs.

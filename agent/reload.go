@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"vmsbridge/agent/crew"
 	"vmsbridge/agent/link"
+	"vmsbridge/agent/supervisor"
 	"vmsbridge/configs"
 	"vmsbridge/uplink/identity"
 )
@@ -22,7 +22,7 @@ type Reloaded struct {
 	// Problems of the file, as file:line:col: path: message. If there are any, nothing was changed.
 	Problems []string `json:"problems"`
 	// Cameras that were added, removed and restarted; all others went on untouched.
-	Cameras crew.Change `json:"cameras"`
+	Cameras supervisor.Change `json:"cameras"`
 	// Applied are the other keys whose new value holds now.
 	Applied []string `json:"applied"`
 	// Restart are keys whose new value waits for a restart of the bridge.
@@ -114,7 +114,7 @@ func (a *Agent) takeOver(ctx context.Context, next *configs.Config) (Reloaded, e
 	if err != nil {
 		return done, err
 	}
-	if done.Cameras, err = a.crew.Apply(ctx, run.Cameras); err != nil {
+	if done.Cameras, err = a.cameras.Apply(ctx, a.cameras.Tasks(run.Cameras)); err != nil {
 		return done, err
 	}
 	a.settled(&run, list, pair)

@@ -135,11 +135,11 @@ func TestReload(t *testing.T) {
 	online("gate", "yard")
 	s.eventually("stills of the gate", func() bool { return !fresh("gate").IsZero() })
 	began := fresh("gate")
-	posts := a.crew.Posts()
+	posts := a.cameras.Workers()
 
 	// Nothing changed: nothing happens.
 	require.Equal(t, Reloaded{Problems: []string{}, Applied: []string{}, Restart: []string{}, Warnings: []string{}}, s.reload())
-	require.Equal(t, posts, a.crew.Posts())
+	require.Equal(t, posts, a.cameras.Workers())
 
 	// One is changed, one is added; a default that only one of them inherits touches only that one.
 	s.write(head("motion: {rate: 5}\n") + camera("gate", gateURL, ", motion: {rate: 10}") + camera("yard", yardURL, ", name: Yard") + camera("attic", yardURL, ""))
@@ -159,13 +159,13 @@ func TestReload(t *testing.T) {
 	// A bad edit.
 	good := head("") + camera("gate", gateURL, "")
 	s.write(good + camera("yard", "http://x/", ", transpotr: tcp"))
-	posts = a.crew.Posts()
+	posts = a.cameras.Workers()
 	for range 2 {
 		done = s.reload()
 		require.Len(t, done.Problems, 2)
 		require.Contains(t, done.Problems[1], `did you mean "transport"?`)
 	}
-	require.Equal(t, posts, a.crew.Posts())
+	require.Equal(t, posts, a.cameras.Workers())
 	code, _, body := s.get("/healthz", "", nil)
 	require.Equal(t, http.StatusOK, code)
 	require.Contains(t, string(body), `"configuration"`)

@@ -70,7 +70,7 @@ func TestReloadUnderFire(t *testing.T) {
 	r := s.status()
 	require.False(t, r.Has(status.Configuration))
 	require.False(t, r.Has(status.Restart))
-	require.Len(t, a.crew.Posts(), 2)
+	require.Len(t, a.cameras.Workers(), 2)
 	s.eventually("both online", func() bool { return a.health().Cameras == tally{Online: 2, Total: 2} })
 
 	now := newest()

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"vmsbridge/agent/panics"
+	"vmsbridge/agent/supervisor"
 )
 
 // serve runs everything. The order of the stop is the order of the flow: cameras end first and hand in their last events,
@@ -26,7 +26,7 @@ func (a *Agent) serve(ctx context.Context, l net.Listener, api *api, control *lo
 	broken := make(chan error, 20) // one each at least of what is started below
 	start := func(c context.Context, name string, f func(context.Context) error) {
 		behind.Go(func() error {
-			err := panics.Caught(func() error { return f(c) })()
+			err := supervisor.Caught(func() error { return f(c) })()
 			if err != nil && c.Err() == nil {
 				broken <- fmt.Errorf("%s: %w", name, err)
 			}
@@ -52,8 +52,8 @@ func (a *Agent) serve(ctx context.Context, l net.Listener, api *api, control *lo
 	if a.tie != nil {
 		start(rest, "the outbox's caps", a.trimOutbox)
 	}
-	crewDone := make(chan struct{})
-	start(cameras, "cameras", func(c context.Context) error { defer close(crewDone); return a.crew.Run(c) })
+	camerasDone := make(chan struct{})
+	start(cameras, "cameras", func(c context.Context) error { defer close(camerasDone); return a.cameras.Run(c) })
 	start(rest, "watchdog", a.watchdog(l.Addr()).Run)
 
 	if a.opts.Ready != nil {
@@ -61,7 +61,7 @@ func (a *Agent) serve(ctx context.Context, l net.Listener, api *api, control *lo
 	}
 	close(a.serving)
 	a.opts.Manager.Ready(a.inShort())
-	a.log.Info("the bridge runs", "cameras", len(a.crew.Posts()), "listen", l.Addr().String(), "service", a.cfg().Service.URL)
+	a.log.Info("the bridge runs", "cameras", len(a.cameras.Workers()), "listen", l.Addr().String(), "service", a.cfg().Service.URL)
 
 	var cause error
 	select {
@@ -71,7 +71,7 @@ func (a *Agent) serve(ctx context.Context, l net.Listener, api *api, control *lo
 	}
 	a.opts.Manager.Stopping()
 	stopCameras()
-	<-crewDone
+	<-camerasDone
 	stopOutlet()
 	<-outletDone
 	<-shelfDone
@@ -86,7 +86,7 @@ func (a *Agent) serve(ctx context.Context, l net.Listener, api *api, control *lo
 
 // inShort is what the service manager shows of the bridge.
 func (a *Agent) inShort() string {
-	return fmt.Sprintf("watching %d cameras", len(a.crew.Posts()))
+	return fmt.Sprintf("watching %d cameras", len(a.cameras.Workers()))
 }
 
 // local is an HTTP server on a listener of its own.

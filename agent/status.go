@@ -8,7 +8,7 @@ import (
 
 	"vmsbridge/agent/camera"
 	"vmsbridge/agent/codec"
-	"vmsbridge/agent/crew"
+	"vmsbridge/agent/pipeline"
 	"vmsbridge/agent/status"
 	"vmsbridge/configs"
 	"vmsbridge/motion/tamper"
@@ -23,12 +23,9 @@ func (a *Agent) Status() status.Report {
 	r := status.Report{Time: a.clock.True(a.clock.Now()), Bridge: cfg.Bridge.ID, Name: cfg.Bridge.Name, Version: a.opts.Version,
 		Platform: runtime.GOOS + "/" + runtime.GOARCH, Running: true, PID: os.Getpid(), Started: a.started.UTC(), Problems: []status.Problem{},
 		Config: a.edits.report(cfg.File), Cameras: []status.Camera{}, Disk: space(cfg), Decoders: a.decoders.get().Capabilities}
-	posts := map[string]*crew.Post{}
-	for _, p := range a.crewPosts() {
-		posts[p.Section().ID] = p
-	}
+	watched := a.pipelines()
 	for _, c := range cfg.Cameras {
-		r.Cameras = append(r.Cameras, a.cameraStatus(c, posts[c.ID]))
+		r.Cameras = append(r.Cameras, a.cameraStatus(c, watched[c.ID]))
 	}
 	if a.tie != nil {
 		l := a.tie.Now()
@@ -67,14 +64,13 @@ func (a *Agent) Status() status.Report {
 // minute when there is nothing to do, and a decoder that hangs is replaced within seconds.
 const stuckAfter = 3 * time.Minute
 
-func (a *Agent) cameraStatus(c configs.Camera, post *crew.Post) status.Camera {
+func (a *Agent) cameraStatus(c configs.Camera, p *pipeline.Pipeline) status.Camera {
 	s := status.Camera{ID: c.ID, Name: c.Name, State: status.Off}
 	s.Preview, _ = a.ring.Newest(c.ID, stills.Preview)
 	s.Main, _ = a.ring.Newest(c.ID, stills.Main)
-	if post == nil {
+	if p == nil {
 		return s
 	}
-	p := post.Pipeline()
 	state := p.State()
 	s.State, s.Online, s.Reason, s.Since = string(state.State), state.State == camera.Online, state.Reason, a.clock.True(state.Since)
 	s.Codec, s.Width, s.Height, s.Transport = string(state.Codec), state.Width, state.Height, state.Transport

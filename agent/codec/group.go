@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vmsbridge/agent/codec/worker"
+	"vmsbridge/agent/supervisor"
 )
 
 // group is the cameras that share a process, and the goroutine that is the only one to talk to it:
@@ -29,9 +30,9 @@ type group struct {
 
 	// Owned by run.
 	open      map[*Decoder]bool // in the present process
-	deaths    int               // since the last process that lived for calmAfter
-	notBefore time.Time         // no new process before
-	bare      bool              // one with libavcodec did not come to life
+	pauses    supervisor.Backoff
+	notBefore time.Time // no new process before
+	bare      bool      // one with libavcodec did not come to life
 }
 
 // call is one request of a decoder; done has room for its answer, so that the group never waits for
@@ -54,9 +55,10 @@ func newGroup(p *Pool, alone bool, deaths int) *group {
 		pool: p, alone: alone,
 		calls: make(chan call), wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 		members: map[string][]*Decoder{}, open: map[*Decoder]bool{},
+		pauses: supervisor.Backoff{Free: freeDeaths, Min: time.Second, Max: maxPause, Calm: calmAfter},
 	}
 	if alone {
-		g.deaths = deaths
+		g.pauses.Failures = deaths
 	}
 	return g
 }
@@ -196,13 +198,6 @@ const (
 	calmAfter  = time.Minute
 )
 
-func pauseAfter(deaths int) time.Duration {
-	if deaths <= freeDeaths {
-		return 0
-	}
-	return min(maxPause, time.Second<<min(deaths-freeDeaths-1, 10))
-}
-
 // ensure starts a process if there is none that serves d.
 func (g *group) ensure(d *Decoder) error {
 	video := d.format != MJPEG
@@ -211,7 +206,7 @@ func (g *group) ensure(d *Decoder) error {
 		return nil
 	}
 	if wait := time.Until(g.notBefore); wait > 0 {
-		return fmt.Errorf("%w: its process died %d times, the next one starts in %v", ErrLost, g.deaths,
+		return fmt.Errorf("%w: its process died %d times, the next one starts in %v", ErrLost, g.pauses.Failures,
 			wait.Round(100*time.Millisecond))
 	}
 	if proc != nil {
@@ -226,8 +221,8 @@ func (g *group) ensure(d *Decoder) error {
 		return ErrClosed
 	}
 	if err != nil {
-		g.deaths = max(g.deaths+1, freeDeaths+1)
-		pause := pauseAfter(g.deaths)
+		g.pauses.Failures = max(g.pauses.Failures, freeDeaths)
+		pause := g.pauses.Failed(0)
 		g.notBefore = time.Now().Add(pause)
 		g.pool.metrics.deaths.WithLabelValues(reasonStart).Inc()
 		g.pool.log.Error("decoder process does not start", "error", err, "next_try_in", pause)
@@ -314,14 +309,10 @@ func (g *group) bury(err error, owner string) error {
 		return ErrClosed
 	}
 	g.pool.metrics.deaths.WithLabelValues(reason).Inc()
-	if time.Since(proc.started) >= calmAfter {
-		g.deaths = 0
-	}
-	g.deaths++
+	pause := g.pauses.Failed(time.Since(proc.started))
 	if owner != "" && g.pool.blame(g, owner, reason == reasonHang) {
-		g.deaths = 0 // the one who did it is gone
+		g.pauses.Failures, pause = 0, 0 // the one who did it is gone
 	}
-	pause := pauseAfter(g.deaths)
 	g.notBefore = time.Now().Add(pause)
 	g.pool.log.Warn("decoder process died", "pid", proc.pid(), "reason", reason, "detail", text, "during_call_of",
 		owner,

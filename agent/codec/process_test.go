@@ -254,7 +254,7 @@ func TestBreakerEndsAlone(t *testing.T) {
 
 func TestPause(t *testing.T) {
 	for deaths := range 100 {
-		pause := pauseAfter(deaths)
+		pause := newGroup(nil, true, deaths).pauses.Pause()
 		require.LessOrEqual(t, pause, maxPause)
 		switch {
 		case deaths <= 2:

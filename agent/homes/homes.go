@@ -21,7 +21,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
-	"vmsbridge/agent/panics"
+	"vmsbridge/agent/supervisor"
 	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/delivery"
@@ -130,7 +130,7 @@ func (h *Homes) running() []runner {
 // keep runs a home, and again if it breaks.
 func (h *Homes) keep(ctx context.Context, r runner) {
 	for ctx.Err() == nil {
-		err := panics.Caught(func() error { return r.Run(ctx) })()
+		err := supervisor.Caught(func() error { return r.Run(ctx) })()
 		if ctx.Err() != nil {
 			return
 		}

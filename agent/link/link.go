@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"vmsbridge/agent/clock"
-	"vmsbridge/agent/panics"
+	"vmsbridge/agent/supervisor"
 	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/client"
@@ -98,12 +98,12 @@ func New(s configs.Service, opts Options) (*Link, error) {
 func (l *Link) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	defer context.AfterFunc(ctx, func() { close(l.stopping) })()
-	g.Go(panics.Caught(func() error { return l.delivery.Run(ctx) }))
-	g.Go(panics.Caught(func() error { return l.refresh(ctx) }))
-	g.Go(panics.Caught(func() error { return l.goodbye(ctx) }))
-	g.Go(panics.Caught(func() error { return l.reportAgain(ctx) }))
+	g.Go(supervisor.Caught(func() error { return l.delivery.Run(ctx) }))
+	g.Go(supervisor.Caught(func() error { return l.refresh(ctx) }))
+	g.Go(supervisor.Caught(func() error { return l.goodbye(ctx) }))
+	g.Go(supervisor.Caught(func() error { return l.reportAgain(ctx) }))
 	if l.tunnel != nil {
-		g.Go(panics.Caught(func() error {
+		g.Go(supervisor.Caught(func() error {
 			if !l.waitKnown(ctx) {
 				return ctx.Err()
 			}

@@ -2,9 +2,7 @@ package pipeline
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,8 +11,8 @@ import (
 
 	"vmsbridge/agent/camera"
 	"vmsbridge/agent/codec"
-	"vmsbridge/agent/panics"
 	"vmsbridge/agent/sight"
+	"vmsbridge/agent/supervisor"
 	"vmsbridge/configs"
 	"vmsbridge/motion"
 	"vmsbridge/motion/tamper"
@@ -32,7 +30,7 @@ const (
 // Pipeline is one camera's way from the stream to events and stills. New makes it; Run owns all its goroutines.
 type Pipeline struct {
 	cfg      configs.Camera
-	rooms    Rooms
+	deps     Deps
 	log      *slog.Logger
 	author   *author
 	presence *presence
@@ -58,79 +56,9 @@ type Pipeline struct {
 	trouble camera.Status // of the decoder, while the camera itself is online; zero if there is none
 }
 
-// Outlet takes events and never makes the pipeline wait: Put one to be made durable, Touch the last activity of one that goes
-// on. agent/outlet is one.
-type Outlet interface {
-	Put(ev vms.Event)
-	Touch(id string, last time.Time)
-}
-
-// Ring keeps the stills, and notes when there were none. storage/stills has one.
-type Ring interface {
-	Append(stills.Still) error
-	Gap(camera string, from, to time.Time, reason string) error
-	Find(camera string, k stills.Kind, op stills.Op, t time.Time) (stills.Still, error)
-}
-
-// Rooms are what all pipelines share. All fields but the last two are needed.
-type Rooms struct {
-	// Now is the time on the scale that all times of a pipeline are of. It never steps; Ring and Out know the true times.
-	Now     func() time.Time
-	Ring    Ring
-	Out     Outlet
-	Pool    *codec.Pool
-	Metrics *Metrics
-	Cameras *camera.Metrics
-	Log     *slog.Logger
-	Account string // that the cameras belong to
-	Pace    *Pace  // of the stills; may be set anew at any time
-	Version string // of the program, for the events
-	Base    string // of image addresses
-	// Resume is the state in which a camera was when the bridge stopped, given once. later says that it is not known yet; only one who
-	// waits is told so. Nil: none is known.
-	Resume func(camera string, waits bool) (r Resumed, ok, later bool)
-	// Stays says that the bridge stops and lets its cameras' states go on. Nil: they end.
-	Stays func() bool
-}
-
-// New checks that a pipeline can be made of a camera's section. It starts nothing.
-func New(c configs.Camera, r Rooms) (*Pipeline, error) {
-	log := r.Log.With("camera", c.ID)
-	regions := map[string]motion.Region{}
-	mc := sight.Config(c.Motion)
-	for _, g := range mc.Regions {
-		regions[g.ID] = g
-	}
-	det, err := motion.New(mc)
-	if err != nil {
-		return nil, fmt.Errorf("camera %s: motion: %w", c.ID, err)
-	}
-	p := &Pipeline{cfg: c, rooms: r, log: log, detector: det, pace: sight.NewPace(c.Motion.Rate), spans: map[string]vms.Event{},
-		state: camera.Status{State: camera.Connecting, Since: r.Now()}}
-	if tc, ok := sight.Tamper(c.Motion); ok {
-		if p.view.watch, err = tamper.New(tc); err != nil {
-			return nil, fmt.Errorf("camera %s: %w", c.ID, err)
-		}
-	}
-	dropped := func(n int) { r.Metrics.unitsDropped.WithLabelValues(c.ID).Add(float64(n)) }
-	p.queue = newQueue(dropped)
-	p.author = &author{account: r.Account, camera: c.ID, baseURL: r.Base, version: r.Version, regions: regions,
-		epoch: strconv.FormatInt(r.Now().UnixMilli(), 36)}
-	p.presence = &presence{author: p.author, out: r.Out}
-	if r.Resume != nil {
-		p.presence.resume = func(waits bool) (Resumed, bool, bool) { return r.Resume(c.ID, waits) }
-	}
-	p.recorder = &recorder{camera: c.ID, album: r.Ring, dev: p, m: r.Metrics, fail: p.stillFailed, pace: r.Pace.of(c)}
-	if c.PreviewURL != "" {
-		p.main = &mainStills{camera: c.ID, album: r.Ring, quality: r.Pace.quality, m: r.Metrics, log: log, queue: newQueue(dropped), held: gops{keep: 5 * time.Second},
-			decoder: func(f codec.Format) *codec.Decoder { return r.Pool.Open(c.ID, f, 0) }}
-	}
-	return p, nil
-}
-
 // Run pulls the camera's streams until ctx is done. It returns early only on a bug of ours (a panic), as an error.
 func (p *Pipeline) Run(ctx context.Context) error {
-	p.rooms.Metrics.begin(p.cfg.ID)
+	p.deps.Metrics.begin(p.cfg.ID)
 	p.lastSeen = p.newestStill()
 	if !p.lastSeen.IsZero() {
 		p.lostWhy = "the bridge was not running"
@@ -160,9 +88,9 @@ func (p *Pipeline) Run(ctx context.Context) error {
 		}
 		p.setState(s)
 	}
-	g.Go(panics.Caught(func() error { return source.Run(ctx, p.queue.handler(state)) }))
+	g.Go(supervisor.Caught(func() error { return source.Run(ctx, p.queue.handler(state)) }))
 	if p.main != nil {
-		g.Go(panics.Caught(func() error {
+		g.Go(supervisor.Caught(func() error {
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
@@ -170,25 +98,10 @@ func (p *Pipeline) Run(ctx context.Context) error {
 			}
 			return full.Run(ctx, p.main.queue.handler(p.mainState))
 		}))
-		g.Go(panics.Caught(func() error { return p.main.Run(ctx) }))
+		g.Go(supervisor.Caught(func() error { return p.main.Run(ctx) }))
 	}
-	g.Go(panics.Caught(func() error { return p.work(ctx) }))
+	g.Go(supervisor.Caught(func() error { return p.work(ctx) }))
 	return g.Wait()
-}
-
-// source makes the reader of one stream.
-func (p *Pipeline) source(stream, url string) (*camera.Source, error) {
-	return camera.New(camera.Config{Now: p.rooms.Now, Camera: p.cfg.ID, Stream: stream, URL: url, Username: p.cfg.Username, Password: p.cfg.Password.Reveal(),
-		Transport: p.cfg.Transport, AllowInsecureBasic: p.cfg.AllowInsecureBasic, TLS: camera.TLS{InsecureSkipVerify: p.cfg.TLSInsecure, Fingerprint: p.cfg.TLSFingerprint}}, p.rooms.Log, p.rooms.Cameras)
-}
-
-// Turned is when the pipeline's consumer last took something up or found nothing to do, which it does once a minute at least; zero
-// before it runs. Safe for concurrent use.
-func (p *Pipeline) Turned() time.Time {
-	if n := p.turned.Load(); n != 0 {
-		return time.Unix(0, n)
-	}
-	return time.Time{}
 }
 
 // work is the camera's one consumer: it decodes, detects, and records.
@@ -204,7 +117,7 @@ func (p *Pipeline) work(ctx context.Context) error {
 			case <-ctx.Done():
 			case <-p.queue.wake:
 			case <-tick.C:
-				p.idle(p.rooms.Now())
+				p.idle(p.deps.Now())
 			}
 		case it.status != nil:
 			p.status(*it.status)
@@ -215,50 +128,183 @@ func (p *Pipeline) work(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// status handles a change of the camera's state, in its place between the access units.
+func (p *Pipeline) status(s camera.Status) {
+	if s.State != camera.Online && s.State != camera.Connecting {
+		p.gap()
+		p.lostWhy = s.Reason
+	}
+	if s.State != camera.Online {
+		p.presence.Set(s.State, s.Since)
+	}
+}
+
+// unit decodes one access unit.
+func (p *Pipeline) unit(ctx context.Context, u camera.AccessUnit) {
+	if u.NewStream || p.decoder == nil {
+		p.begin(u)
+	}
+	if p.waitKey && !u.RandomAccess {
+		p.deps.Metrics.unitsDropped.WithLabelValues(p.cfg.ID).Inc()
+		return
+	}
+	if !p.decoder.Wants(u.RandomAccess) {
+		p.waitKey = true
+		p.deps.Metrics.unitsSkipped.WithLabelValues(p.cfg.ID).Inc()
+		return
+	}
+	p.waitKey = false
+	p.marks.Add(u)
+	pictures, err := p.decoder.Decode(ctx, u.Data, u.Time.UnixMicro())
+	if err != nil {
+		if ctx.Err() == nil {
+			p.decodeFailed(err)
+		}
+		return
+	}
+	for _, pic := range pictures {
+		p.picture(ctx, pic)
+	}
+}
+
+// begin opens a decoder for a new stream.
+func (p *Pipeline) begin(u camera.AccessUnit) {
+	if p.decoder != nil {
+		p.decoder.Close()
+	}
+	p.gap()
+	format := codec.Format(u.Codec)
+	p.decoder = p.deps.Pool.Open(p.cfg.ID, format, sight.LumaPixels)
+	p.marks = marks{keepData: format == codec.MJPEG}
+	p.waitKey = true
+}
+
+// picture looks at one decoded picture.
+func (p *Pipeline) picture(ctx context.Context, pic codec.Picture) {
+	t := time.UnixMicro(pic.PTS).UTC()
+	if p.marks.Damaged(pic.PTS) {
+		p.deps.Metrics.damaged.WithLabelValues(p.cfg.ID).Inc()
+		return
+	}
+	p.arrived(t)
+	if !p.pace.Due(t) {
+		return
+	}
+	began := time.Now()
+	look := motion.Picture{Luma: pic.Luma, Width: pic.LumaWidth, Height: pic.LumaHeight, Stride: pic.LumaWidth, Time: t}
+	res := p.detector.Step(look)
+	p.deps.Metrics.detect.WithLabelValues(p.cfg.ID).Observe(time.Since(began).Seconds())
+	p.deps.Metrics.pictures.WithLabelValues(p.cfg.ID).Inc()
+
+	p.recorder.pace = p.deps.Pace.of(p.cfg)
+	// Stills first: whoever hears of the event may ask for its image at once.
+	p.recorder.Picture(ctx, pic, t, res)
+	if p.main != nil {
+		if ok, start := firstBegan(res.Changes); ok {
+			p.main.Want(start)
+			p.recorder.lastMain = start
+		} else if res.Moving && due(t, p.recorder.lastMain, p.recorder.pace.main) {
+			p.main.Want(t)
+			p.recorder.lastMain = t
+		}
+	}
+	p.report(res.Changes)
+	if res.Moving {
+		for key, s := range p.spans {
+			if last, open := p.detector.Last(key); open && key != viewKey {
+				p.deps.Out.Touch(s.ID, last)
+			}
+		}
+	}
+	p.guardView(ctx, pic, look)
+}
+
+// gap ends what is open, because the stream was lost or another one begins.
+func (p *Pipeline) gap() {
+	p.report(p.detector.Gap())
+	p.gapView()
+}
+
+// arrived notes that a picture came that can be used: the camera is there, and a gap has ended. (One that is damaged says
+// nothing: a camera that sends no other is in trouble, and its source says so.)
+func (p *Pipeline) arrived(t time.Time) {
+	if p.lostWhy != "" {
+		if err := p.deps.Ring.Gap(p.cfg.ID, p.lastSeen, t, p.lostWhy); err != nil {
+			p.log.Debug("note a gap", "error", err)
+		}
+		p.lostWhy = ""
+	}
+	p.lastSeen = t
+	p.presence.Set(camera.Online, t)
+	if d := t.Sub(p.aliveAt); d < 0 || d >= aliveEvery {
+		p.aliveAt = t
+		p.presence.Alive(t)
+	}
+	p.setTrouble(camera.Status{})
+}
+
+// idle notes, while no picture comes, that the camera is still away: what ends this may be a power cut.
+func (p *Pipeline) idle(now time.Time) {
+	if p.presence.now.connection != camera.Online.Connection() {
+		p.presence.Alive(now)
+	}
+}
+
+// report makes events of the detector's changes.
+func (p *Pipeline) report(changes []motion.Change) {
+	for _, c := range changes {
+		ev := p.author.Motion(c)
+		if p.withhold(c, ev) {
+			continue
+		}
+		switch c.Kind {
+		case motion.Began:
+			p.began(c.Region, ev)
+		case motion.Ended:
+			delete(p.spans, c.Region)
+			p.log.Info("motion ended", "start", ev.StartTimestamp.String(), "end", ev.EndTimestamp.String(), "region", c.Region)
+			p.deps.Out.Put(ev)
+		}
+	}
+}
+
+// began reports a span of motion that has begun.
+func (p *Pipeline) began(region string, ev vms.Event) {
+	p.spans[region] = ev
+	p.deps.Metrics.spans.WithLabelValues(p.cfg.ID, ev.Type).Inc()
+	// Before the event, which is stored with it: what is confirmed has a length, whatever comes next.
+	last, _ := p.detector.Last(region)
+	if !last.After(ev.StartTimestamp.Time) {
+		last = p.lastSeen
+	}
+	p.deps.Out.Touch(ev.ID, last)
+	p.log.Info("motion began", "start", ev.StartTimestamp.String(), "confirmed", vms.At(p.lastSeen).String(), "region", region)
+	p.deps.Out.Put(ev)
+}
+
 // close ends what is open: the agent stops looking at this camera. After a panic nothing is sure but what was noted of the
 // open spans.
 func (p *Pipeline) close() {
-	_ = panics.Caught(func() error { p.gapView(); return nil })()
-	_ = panics.Caught(func() error { p.report(p.detector.Gap()); return nil })()
+	_ = supervisor.Caught(func() error { p.gapView(); return nil })()
+	_ = supervisor.Caught(func() error { p.report(p.detector.Gap()); return nil })()
 	for region, ev := range p.spans {
 		delete(p.spans, region)
 		ev.EndTimestamp = vms.Ptr(ev.StartTimestamp.Time)
 		if last := p.pace.Last(); last.After(ev.StartTimestamp.Time) {
 			ev.EndTimestamp = vms.Ptr(last)
 		}
-		p.rooms.Out.Put(ev)
+		p.deps.Out.Put(ev)
 	}
 	p.view.reason.Store(uint32(tamper.None))
 	end := p.lastSeen
-	if now := p.rooms.Now(); p.presence.now.connection != "" && end.Before(p.presence.now.start) {
+	if now := p.deps.Now(); p.presence.now.connection != "" && end.Before(p.presence.now.start) {
 		end = now
 	}
-	if p.rooms.Stays != nil && p.rooms.Stays() {
-		p.presence.Leave(p.rooms.Now())
+	if p.deps.Stays != nil && p.deps.Stays() {
+		p.presence.Leave(p.deps.Now())
 	}
 	p.presence.Close(end)
 	if p.decoder != nil {
 		p.decoder.Close()
 	}
-}
-
-// motionURL is the stream that motion and previews are made from.
-func (p *Pipeline) motionURL() string {
-	if p.cfg.PreviewURL != "" {
-		return p.cfg.PreviewURL
-	}
-	return p.cfg.URL
-}
-
-// newestStill is the time of this camera's newest still from an earlier run, or zero.
-func (p *Pipeline) newestStill() time.Time {
-	s, err := p.rooms.Ring.Find(p.cfg.ID, stills.Preview, stills.AtOrBefore, p.rooms.Now())
-	if err != nil {
-		return time.Time{}
-	}
-	return s.Time
-}
-
-func (p *Pipeline) mainState(s camera.Status) {
-	p.log.Info("main stream", "state", string(s.State), "reason", s.Reason, "codec", s.Codec, "width", s.Width, "height", s.Height, "transport", s.Transport)
 }

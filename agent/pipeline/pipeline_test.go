@@ -18,7 +18,7 @@ import (
 
 	"vmsbridge/agent/camera"
 	"vmsbridge/agent/codec"
-	"vmsbridge/agent/panics"
+	"vmsbridge/agent/supervisor"
 	"vmsbridge/configs"
 	"vmsbridge/storage/stills"
 	"vmsbridge/uplink/vms"
@@ -45,7 +45,7 @@ func newBench(t *testing.T, change func(*configs.Config)) *bench {
 	pool := codec.NewPool(codec.Options{Isolation: codec.InProcess})
 	t.Cleanup(func() { require.NoError(t, pool.Close()) })
 	d := &diary{touched: map[string]time.Time{}}
-	p, err := New(cfg.Cameras[0], Rooms{Now: time.Now, Ring: ring, Out: d, Pool: pool, Metrics: NewMetrics(prometheus.NewRegistry()), Log: log,
+	p, err := New(cfg.Cameras[0], Deps{Now: time.Now, Ring: ring, Out: d, Pool: pool, Metrics: NewMetrics(prometheus.NewRegistry()), Log: log,
 		Account: cfg.Bridge.Account, Pace: NewPace(cfg.Stills), Version: "1", Base: "http://x"})
 	require.NoError(t, err)
 	return &bench{p, d, ring}
@@ -117,7 +117,7 @@ func TestPipelineEndsItsSpansAfterAPanic(t *testing.T) {
 	for _, u := range film(t, camera.MJPEG, 0)[110:115] {
 		b.queue.PutUnit(u)
 	}
-	err := panics.Caught(func() error { return b.work(t.Context()) })()
+	err := supervisor.Caught(func() error { return b.work(t.Context()) })()
 	require.ErrorContains(t, err, "panic")
 	events := b.events(t)
 	require.Len(t, events, 2)
@@ -256,7 +256,7 @@ func TestALostDecoderProcessCostsNoEvent(t *testing.T) {
 	b := newBench(t, nil)
 	pool := codec.NewPool(codec.Options{Isolation: codec.OwnProcess})
 	defer func() { require.NoError(t, pool.Close()) }()
-	b.rooms.Pool = pool
+	b.deps.Pool = pool
 	for i, u := range film(t, camera.H264, 0)[:150] {
 		if i == 71 { // in the middle of a span, and of a group of 20 pictures
 			require.NotEmpty(t, b.spans)

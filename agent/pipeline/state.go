@@ -47,3 +47,12 @@ func (p *Pipeline) Losing() float64 {
 	}
 	return p.queue.Losing(time.Now())
 }
+
+// Turned is when the pipeline's consumer last took something up or found nothing to do, which it does once a minute at least; zero
+// before it runs. Safe for concurrent use.
+func (p *Pipeline) Turned() time.Time {
+	if n := p.turned.Load(); n != 0 {
+		return time.Unix(0, n)
+	}
+	return time.Time{}
+}

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"vmsbridge/agent/panics"
+	"vmsbridge/agent/supervisor"
 )
 
 // Check is one thing whose progress shows that the bridge lives. Do returns nil only after it has seen that progress, and
@@ -66,7 +66,7 @@ func (w *Watchdog) look(ctx context.Context) error {
 	for _, c := range w.Checks {
 		waiting.Store(c.Name, true)
 		go func() {
-			err := panics.Caught(func() error { return c.Do(ctx) })()
+			err := supervisor.Caught(func() error { return c.Do(ctx) })()
 			if err != nil {
 				err = fmt.Errorf("%s: %w", c.Name, err)
 			}

@@ -43,7 +43,7 @@ func (p *Pipeline) guardView(ctx context.Context, pic codec.Picture, look motion
 	}
 	began := time.Now()
 	changes := w.Step(look)
-	p.rooms.Metrics.tamper.WithLabelValues(p.cfg.ID).Observe(time.Since(began).Seconds())
+	p.deps.Metrics.tamper.WithLabelValues(p.cfg.ID).Observe(time.Since(began).Seconds())
 	_, doubts := w.Doubt()
 	if doubts && !p.view.doubts && due(look.Time, p.view.doubted, doubtStills) {
 		p.view.doubted = look.Time
@@ -58,7 +58,7 @@ func (p *Pipeline) guardView(ctx context.Context, pic codec.Picture, look motion
 	p.reportView(changes)
 	if ev, open := p.spans[viewKey]; open {
 		_, last := w.Open()
-		p.rooms.Out.Touch(ev.ID, last)
+		p.deps.Out.Touch(ev.ID, last)
 	}
 }
 
@@ -85,7 +85,7 @@ func (p *Pipeline) reportView(changes []tamper.Change) {
 		switch c.Kind {
 		case tamper.Began:
 			p.spans[viewKey] = ev
-			p.rooms.Metrics.spans.WithLabelValues(p.cfg.ID, ev.Type).Inc()
+			p.deps.Metrics.spans.WithLabelValues(p.cfg.ID, ev.Type).Inc()
 			p.setTampered(c.Reason)
 			p.log.Warn("the view was tampered with", "reason", c.Reason.String(), "start", ev.StartTimestamp.String())
 		case tamper.Ended:
@@ -93,7 +93,7 @@ func (p *Pipeline) reportView(changes []tamper.Change) {
 			p.setTampered(tamper.None)
 			p.log.Info("the view is as it should be", "reason", c.Reason.String(), "start", ev.StartTimestamp.String(), "end", ev.EndTimestamp.String(), "accepted", c.Accepted)
 		}
-		p.rooms.Out.Put(ev)
+		p.deps.Out.Put(ev)
 	}
 }
 
@@ -103,7 +103,7 @@ func (p *Pipeline) setTampered(r tamper.Reason) {
 	if r != tamper.None {
 		value = 1
 	}
-	p.rooms.Metrics.tampered.WithLabelValues(p.cfg.ID).Set(value)
+	p.deps.Metrics.tampered.WithLabelValues(p.cfg.ID).Set(value)
 	p.view.told = nil
 	// What was withheld and still goes on is news now.
 	withheld := p.view.withheld
@@ -130,7 +130,7 @@ func (p *Pipeline) withhold(c motion.Change, ev vms.Event) bool {
 			v.withheld = map[string]vms.Event{}
 		}
 		v.withheld[c.Region] = ev
-		p.rooms.Metrics.withheld.WithLabelValues(p.cfg.ID).Inc()
+		p.deps.Metrics.withheld.WithLabelValues(p.cfg.ID).Inc()
 		return true
 	}
 	if v.told == nil {

@@ -58,7 +58,7 @@ func TestTamperingBecomesAnEventWithItsStill(t *testing.T) {
 					require.True(t, ev.Ongoing())
 					require.Equal(t, name, reason(t, ev))
 					require.Equal(t, name, b.Tampered().String())
-					require.Equal(t, 1.0, testutil.ToFloat64(b.rooms.Metrics.tampered.WithLabelValues("c")))
+					require.Equal(t, 1.0, testutil.ToFloat64(b.deps.Metrics.tampered.WithLabelValues("c")))
 					// Its picture is there by the time it is heard of.
 					op, moment := stills.Before, ev.StartTimestamp.Add(imageDelay)
 					if name == "frozen" {
@@ -84,7 +84,7 @@ func TestTamperingBecomesAnEventWithItsStill(t *testing.T) {
 			require.WithinDuration(t, epoch.Add(truth.End), ev.EndTimestamp.Time, 3*time.Second)
 			require.Equal(t, name, reason(t, ev))
 			require.Equal(t, tamper.None, b.Tampered())
-			require.Equal(t, 0.0, testutil.ToFloat64(b.rooms.Metrics.tampered.WithLabelValues("c")))
+			require.Equal(t, 0.0, testutil.ToFloat64(b.deps.Metrics.tampered.WithLabelValues("c")))
 		})
 	}
 }
@@ -147,7 +147,7 @@ func TestMotionBehindACoverIsNoStorm(t *testing.T) {
 		change(motion.Ended, ms)
 	}
 	require.Equal(t, 2, motions(), "of sixty in two minutes")
-	require.Equal(t, 58.0, testutil.ToFloat64(b.rooms.Metrics.withheld.WithLabelValues("c")))
+	require.Equal(t, 58.0, testutil.ToFloat64(b.deps.Metrics.withheld.WithLabelValues("c")))
 	change(motion.Began, 120_500)
 	require.Equal(t, 2, motions())
 	view(tamper.Ended, tamper.Covered)

@@ -1,0 +1,42 @@
+package pipeline
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"vmsbridge/agent/supervisor"
+	"vmsbridge/configs"
+)
+
+// Cameras keeps a pipeline running for each enabled camera of the configuration.
+type Cameras struct {
+	*supervisor.Supervisor[*Pipeline]
+	create func(configs.Camera) (*Pipeline, error)
+}
+
+// NewCameras makes the supervisor of all pipelines, with the metric of their restarts. create makes a
+// camera's pipeline and starts nothing; forget is told of a camera that is no longer watched.
+func NewCameras(d Deps, r prometheus.Registerer, create func(configs.Camera) (*Pipeline, error)) *Cameras {
+	restarts := promauto.With(r).NewCounterVec(prometheus.CounterOpts{
+		Name: "vmsbridge_agent_pipeline_restarts_total",
+		Help: "Pipelines that ended with an error and were started again.",
+	}, []string{"camera"})
+	forget := func(id string) { d.Metrics.Forget(id); d.Cameras.Forget(id); d.Pool.Forget(id) }
+	if create == nil {
+		create = func(c configs.Camera) (*Pipeline, error) { return New(c, d) }
+	}
+	return &Cameras{create: create, Supervisor: supervisor.New[*Pipeline](supervisor.Options{
+		Label: "camera", Failed: "a camera's pipeline failed; it starts again", Restarts: restarts, Forget: forget, Log: d.Log})}
+}
+
+// Tasks are the enabled cameras of a configuration.
+func (c *Cameras) Tasks(list []configs.Camera) []supervisor.Task[*Pipeline] {
+	tasks := make([]supervisor.Task[*Pipeline], 0, len(list))
+	for _, section := range list {
+		if section.Enabled {
+			tasks = append(tasks, supervisor.Task[*Pipeline]{Name: section.ID, Config: section,
+				New: func() (*Pipeline, error) { return c.create(section) }})
+		}
+	}
+	return tasks
+}
