@@ -23,8 +23,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"vmsbridge/agent/archive"
 	"vmsbridge/agent/camera/clip"
 	"vmsbridge/agent/codec"
+	"vmsbridge/agent/health"
 	"vmsbridge/agent/pipeline"
 	"vmsbridge/configs"
 	"vmsbridge/scripts/harness"
@@ -208,7 +210,7 @@ func (s *site) eventually(what string, f func() bool) {
 
 // left are the events in the journal while no bridge runs.
 func (s *site) left(change func(*journal.Journal)) map[string]vms.Event {
-	j, err := journal.Open(filepath.Join(s.cfg.Bridge.Data, JournalFile), journal.Options{})
+	j, err := journal.Open(filepath.Join(s.cfg.Bridge.Data, archive.JournalFile), journal.Options{})
 	require.NoError(s.t, err)
 	defer func() { require.NoError(s.t, j.Close()) }()
 	if change != nil {
@@ -243,7 +245,7 @@ func TestAgentFromCameraToServiceWithAPanicAStopAndARestart(t *testing.T) {
 	s.eventually("motion at both", func() bool { return len(s.motions("gate")) > 0 && len(s.motions("yard")) > 0 })
 	require.EqualValues(t, 1, counter(t, a, "gate"))
 	require.Zero(t, counter(t, a, "yard"), "one camera's panic costs the others nothing")
-	s.eventually("both online", func() bool { return a.health().Cameras == tally{Online: 2, Total: 2} })
+	s.eventually("both online", func() bool { return healthOf(a).Cameras == health.Count{Online: 2, Total: 2} })
 
 	for _, camera := range []string{"gate", "yard"} {
 		start := s.motions(camera)[0].StartTimestamp
@@ -373,4 +375,10 @@ func TestABridgeWithoutServiceAndTokensRunsAndStops(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, code)
 	stop()
 	goleak.VerifyNone(t, before)
+}
+
+// healthOf is what the health checks say.
+func healthOf(a *Agent) health.Summary {
+	r := a.Status()
+	return r.Summary()
 }

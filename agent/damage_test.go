@@ -11,6 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/agent/api"
+	"vmsbridge/agent/archive"
+	"vmsbridge/agent/health"
 	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/stills"
@@ -24,7 +27,7 @@ func TestADamagedJournalStartsAndAnEventSaysSo(t *testing.T) {
 	cfg.API.Listen, cfg.Bridge.Data = "127.0.0.1:0", t.TempDir()
 	cfg.Bridge.ID, cfg.Bridge.Name, cfg.Bridge.Account = "bridge-1", "Yard", "acc"
 	s := &site{t: t, cfg: cfg, log: &lockedBuffer{}, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
-	path := filepath.Join(cfg.Bridge.Data, JournalFile)
+	path := filepath.Join(cfg.Bridge.Data, archive.JournalFile)
 	s.left(func(j *journal.Journal) {
 		for i := range 50 {
 			ev := vms.Event{ID: string(rune('a' + i)), Type: vms.TypeMotion, StartTimestamp: vms.At(time.Unix(int64(1e9+i), 0)), EndTimestamp: vms.Ptr(time.Unix(int64(1e9+i), 0)),
@@ -41,7 +44,7 @@ func TestADamagedJournalStartsAndAnEventSaysSo(t *testing.T) {
 	stop()
 	var said []vms.Event
 	for _, ev := range s.left(nil) {
-		if ev.Type == typeOperation {
+		if ev.Type == health.TypeOperation {
 			said = append(said, ev)
 		}
 	}
@@ -65,7 +68,7 @@ func TestADamagedRingStartsAndAnEventSaysSo(t *testing.T) {
 	cfg.API.Listen, cfg.Bridge.Data = "127.0.0.1:0", t.TempDir()
 	cfg.Bridge.ID, cfg.Bridge.Name, cfg.Bridge.Account = "bridge-1", "Yard", "acc"
 	s := &site{t: t, cfg: cfg, log: &lockedBuffer{}, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
-	dir := filepath.Join(cfg.Bridge.Data, StillsDir)
+	dir := filepath.Join(cfg.Bridge.Data, archive.StillsDir)
 	ring, err := stills.Open(dir, stills.Options{MaxBytes: int64(cfg.Stills.MaxSize), MinFree: -1})
 	require.NoError(t, err)
 	for i := range 5 {
@@ -85,7 +88,7 @@ func TestADamagedRingStartsAndAnEventSaysSo(t *testing.T) {
 	stop()
 	var said []vms.Event
 	for _, ev := range s.left(nil) {
-		if ev.Type == typeOperation {
+		if ev.Type == health.TypeOperation {
 			said = append(said, ev)
 		}
 	}
@@ -97,25 +100,6 @@ func TestADamagedRingStartsAndAnEventSaysSo(t *testing.T) {
 	require.Contains(t, string(text), `"damagedStills":1`)
 }
 
-// TestDamageIsToldInAnyOrder: some of it before there is an outlet.
-func TestDamageIsToldInAnyOrder(t *testing.T) {
-	c := casualties{bridge: configs.Bridge{ID: "b", Account: "acc"}}
-	out := &heard{}
-	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	c.Journal(journal.Damage{Time: at, Cause: "first"})
-	c.Tell(out)
-	c.Journal(journal.Damage{Time: at.Add(time.Second), Cause: "second"})
-	c.Stills(stills.Damage{Time: at.Add(time.Second), Stills: 3, Segments: 1})
-	require.Len(t, out.events, 3)
-	require.Equal(t, at.Add(time.Second), out.events[1].StartTimestamp.Time)
-	require.NotEqual(t, out.events[1].ID, out.events[2].ID, "of the same moment, and yet two")
-}
-
-// heard takes events.
-type heard struct{ events []vms.Event }
-
-func (h *heard) Put(ev vms.Event) { h.events = append(h.events, ev) }
-
 // TestADamagedFileOfUsersCostsNothing: every page of it in turn, the whole file, and one that cannot be read at all.
 func TestADamagedFileOfUsersCostsNothing(t *testing.T) {
 	cfg := configs.Default()
@@ -124,7 +108,7 @@ func TestADamagedFileOfUsersCostsNothing(t *testing.T) {
 	s := &site{t: t, cfg: cfg, log: &lockedBuffer{}, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 	_, stop := s.run(nil)
 	stop()
-	path := filepath.Join(cfg.Bridge.Data, IdentityFile)
+	path := filepath.Join(cfg.Bridge.Data, api.IdentityFile)
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
 	user := firstUserID(t, path)
@@ -154,7 +138,7 @@ func TestADamagedFileOfUsersCostsNothing(t *testing.T) {
 	defer h.Close()
 	a, stop := s.run(nil)
 	defer stop()
-	require.Contains(t, strings.Join(a.health().Trouble, "\n"), "nobody can sign in at the bridge")
+	require.Contains(t, strings.Join(healthOf(a).Trouble, "\n"), "nobody can sign in at the bridge")
 }
 
 func firstUserID(t *testing.T, path string) string {
@@ -176,7 +160,7 @@ func TestTheDataFolderGoes(t *testing.T) {
 	s := &site{t: t, cfg: cfg, log: &lockedBuffer{}, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
 	a, stop := s.run(nil)
 	put := func() error {
-		return a.journal.Put(vms.Event{ID: "x", Type: vms.TypeMotion, StartTimestamp: vms.At(time.Unix(1e9, 0)), EndTimestamp: vms.Ptr(time.Unix(1e9, 0)),
+		return a.archive.Journal.Put(vms.Event{ID: "x", Type: vms.TypeMotion, StartTimestamp: vms.At(time.Unix(1e9, 0)), EndTimestamp: vms.Ptr(time.Unix(1e9, 0)),
 			ActorID: "gate", ActorType: vms.ActorCamera, AccountID: "acc", ActorAccountID: "acc", CreatorID: vms.CreatorMotion}, true)
 	}
 	require.NoError(t, put())

@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/agent/status"
+	"vmsbridge/agent/health"
 )
 
 var metricName = regexp.MustCompile(`\b(vmsbridge|process)_[a-z0-9_]+`)
@@ -81,10 +81,10 @@ func TestRulesAndDashboardUseRealMetrics(t *testing.T) {
 func TestEveryProblemMakesAnAlert(t *testing.T) {
 	rules, err := os.ReadFile("../configs/alerts.yaml")
 	require.NoError(t, err)
-	by := map[status.Kind]string{status.SignIn: "vmsbridge_agent_signed_in", status.Cameras: "vmsbridge_agent_camera_online", status.Stuck: "vmsbridge_agent_camera_stuck",
-		status.View: "vmsbridge_agent_tampered", status.Decoder: "vmsbridge_agent_decoder_available", status.Configuration: "vmsbridge_agent_config_last_reload_successful",
-		status.Restart: "vmsbridge_agent_config_restart_needed", status.Parked: "vmsbridge_journal_parked_events"}
-	for _, k := range status.Kinds {
+	by := map[health.Kind]string{health.SignIn: "vmsbridge_agent_signed_in", health.Cameras: "vmsbridge_agent_camera_online", health.Stuck: "vmsbridge_agent_camera_stuck",
+		health.View: "vmsbridge_agent_tampered", health.Decoder: "vmsbridge_agent_decoder_available", health.Configuration: "vmsbridge_agent_config_last_reload_successful",
+		health.Restart: "vmsbridge_agent_config_restart_needed", health.Parked: "vmsbridge_journal_parked_events"}
+	for _, k := range health.Kinds {
 		metric := `kind="` + string(k) + `"`
 		if by[k] != "" {
 			metric = by[k]

@@ -1,13 +1,43 @@
 package agent
 
 import (
+	"sync"
 	"time"
 
+	"vmsbridge/agent/health"
+	"vmsbridge/agent/supervisor"
 	"vmsbridge/uplink/vms"
 )
 
 // reloadOperation is the operation of the event that says that an edit was not taken over.
 const reloadOperation = "configurationReload"
+
+// Reloaded is what became of a wish to read the configuration anew.
+type Reloaded struct {
+	// Problems of the file, as file:line:col: path: message. If there are any, nothing was changed.
+	Problems []string `json:"problems"`
+	// Cameras that were added, removed and restarted; all others went on untouched.
+	Cameras supervisor.Change `json:"cameras"`
+	// Applied are the other keys whose new value holds now.
+	Applied []string `json:"applied"`
+	// Restart are keys whose new value waits for a restart of the bridge.
+	Restart []string `json:"restart"`
+	// Warnings of the file, as file:line:col: path: message.
+	Warnings []string `json:"warnings"`
+}
+
+// edits is what became of the edits of the configuration file. Its zero value is ready.
+type edits struct {
+	turn sync.Mutex // held by the one reload that is under way
+
+	mu       sync.Mutex // guards the rest
+	loaded   time.Time  // when the running configuration was taken over
+	failed   time.Time  // since when the file is bad; zero: it is not
+	problems []string
+	restart  []string
+	good     int
+	bad      int
+}
 
 // edited notes that the file was taken over.
 func (a *Agent) edited(done Reloaded) {
@@ -26,7 +56,7 @@ func (a *Agent) edited(done Reloaded) {
 		a.log.Warn("configuration", "warning", w)
 	}
 	if !failed.IsZero() {
-		a.out.Put(a.misedit(failed, a.clock.Now(), nil))
+		a.archive.Events.Put(a.misedit(failed, a.clock.Now(), nil))
 	}
 	a.tellCameras()
 }
@@ -44,7 +74,7 @@ func (a *Agent) misedited(problems []string) {
 	e.mu.Unlock()
 	a.log.Error("the configuration was not read anew: it has problems, and the bridge goes on with the one that it has", "problems", problems,
 		"hint", "vmsbridge check shows them; then reload again")
-	a.out.Put(a.misedit(failed, time.Time{}, problems))
+	a.archive.Events.Put(a.misedit(failed, time.Time{}, problems))
 }
 
 // misedit is the event of a bad edit: a span from its first reading until a good one is read; end zero: it goes on.
@@ -53,7 +83,7 @@ func (a *Agent) misedit(start, end time.Time, problems []string) vms.Event {
 	if !end.IsZero() {
 		operation = map[string]any{"operation": reloadOperation, "state": "completed"}
 	}
-	ev := a.hurt.event(start, operation)
+	ev := a.operations.Event(start, operation)
 	ev.Span, ev.EndTimestamp = true, nil
 	if !end.IsZero() {
 		ev.EndTimestamp = vms.Ptr(end)
@@ -74,4 +104,13 @@ func (a *Agent) tellCameras() {
 	if a.tie != nil {
 		a.tie.Again()
 	}
+}
+
+// report is what became of the file.
+func (e *edits) report(file string) health.Config {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c := health.Config{File: file, Loaded: e.loaded.UTC(), Failed: e.failed, Problems: []string{}, Restart: e.restart, Good: e.good, Bad: e.bad}
+	c.Problems = append(c.Problems, e.problems...)
+	return c
 }

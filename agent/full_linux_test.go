@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/agent/archive"
 	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/stills"
@@ -39,13 +40,13 @@ func TestADamagedJournalOnAFullDiskStarts(t *testing.T) {
 		}
 		require.NoError(t, j.PutAll(list, true))
 	})
-	path := filepath.Join(data, JournalFile)
+	path := filepath.Join(data, archive.JournalFile)
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	require.NoError(t, err)
 	_, err = f.WriteAt(make([]byte, 4096), 0) // a meta page
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
-	ring, err := stills.Open(filepath.Join(data, StillsDir), stills.Options{MaxBytes: 28 << 20, SegmentBytes: 4 << 20, MinFree: -1})
+	ring, err := stills.Open(filepath.Join(data, archive.StillsDir), stills.Options{MaxBytes: 28 << 20, SegmentBytes: 4 << 20, MinFree: -1})
 	require.NoError(t, err)
 	for i := range 120 {
 		require.NoError(t, ring.Append(stills.Still{Camera: "gate", Kind: stills.Preview, Time: time.Unix(int64(1e9+i), 0), JPEG: make([]byte, 200_000)}))

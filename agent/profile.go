@@ -5,8 +5,6 @@ import (
 	"net/netip"
 	"net/url"
 
-	"vmsbridge/agent/camera"
-	"vmsbridge/agent/pipeline"
 	"vmsbridge/uplink/vms"
 )
 
@@ -48,37 +46,4 @@ func loopback(address string) bool {
 	}
 	ip, err := netip.ParseAddr(u.Hostname())
 	return u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
-}
-
-// Cameras lists the cameras in the order of the configuration, with their states. Safe for concurrent use.
-func (a *Agent) Cameras() []vms.Camera {
-	out, watched := []vms.Camera{}, a.pipelines()
-	for _, c := range a.cfg().Cameras {
-		cam := vms.Camera{ID: c.ID, AccountID: a.cfg().Bridge.Account, Name: c.Name, BridgeID: a.cfg().Bridge.ID, CreateTimestamp: vms.At(a.started),
-			Status: &vms.ConnectionStatus{ConnectionStatus: vms.StatusOff}}
-		if p, ok := watched[c.ID]; ok {
-			cam.Status.ConnectionStatus = connection(p.State())
-		}
-		out = append(out, cam)
-	}
-	return out
-}
-
-// pipelines are those of now, by camera; none before there are any.
-func (a *Agent) pipelines() map[string]*pipeline.Pipeline {
-	list := map[string]*pipeline.Pipeline{}
-	if a.cameras != nil {
-		for _, p := range a.cameras.Workers() {
-			list[p.Name] = p.Worker
-		}
-	}
-	return list
-}
-
-// connection is a camera's state in the interface's words; unknown until the first attempt has ended.
-func connection(s camera.Status) string {
-	if s.State == camera.Connecting {
-		return vms.StatusUnknown
-	}
-	return s.State.Connection()
 }

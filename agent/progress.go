@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"vmsbridge/agent/systemd"
+	"vmsbridge/agent/health"
 )
 
 // writePatience is how long one event may take to become durable: a card that erases takes seconds.
@@ -17,8 +17,8 @@ const writePatience = 30 * time.Second
 
 // watchdog feeds the service manager's with what has moved: the cameras' supervisor and their pipelines, the journal, and the
 // local HTTP. What only costs one camera, or what a restart would not cure (a full disk, a service that is away), does not count.
-func (a *Agent) watchdog(listen net.Addr) *systemd.Watchdog {
-	return &systemd.Watchdog{Every: a.opts.Manager.WatchdogEvery(), Alive: a.opts.Manager.Alive, Log: a.log, Checks: []systemd.Check{
+func (a *Agent) watchdog(listen net.Addr) *health.Watchdog {
+	return &health.Watchdog{Every: a.opts.Manager.WatchdogEvery(), Alive: a.opts.Manager.Alive, Log: a.log, Signs: []health.Sign{
 		{Name: "cameras", Do: a.camerasMove}, {Name: "journal", Do: a.journalMoves},
 		{Name: "local HTTP", Do: func(ctx context.Context) error { return a.httpAnswers(ctx, listen) }},
 	}}
@@ -43,11 +43,11 @@ func (a *Agent) camerasMove(ctx context.Context) error {
 
 // journalMoves reads from the journal, which waits for whoever holds its lock, and looks for a write that hangs.
 func (a *Agent) journalMoves(ctx context.Context) error {
-	if began := a.out.Writing(); !began.IsZero() && time.Since(began) > writePatience {
+	if began := a.archive.Events.Writing(); !began.IsZero() && time.Since(began) > writePatience {
 		return fmt.Errorf("an event has been on its way to the disk for %s", time.Since(began).Round(time.Second))
 	}
 	read := make(chan error, 1)
-	go func() { _, err := a.journal.OutboxStats(); read <- err }() // ends with the process where the disk hangs
+	go func() { _, err := a.archive.Journal.OutboxStats(); read <- err }() // ends with the process where the disk hangs
 	select {
 	case <-read: // an error is an answer too: the outlet says what is wrong
 		return nil

@@ -2,47 +2,17 @@ package agent
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"vmsbridge/agent/api"
 	"vmsbridge/agent/link"
-	"vmsbridge/agent/supervisor"
 	"vmsbridge/configs"
-	"vmsbridge/uplink/identity"
 )
-
-// Reloaded is what became of a wish to read the configuration anew.
-type Reloaded struct {
-	// Problems of the file, as file:line:col: path: message. If there are any, nothing was changed.
-	Problems []string `json:"problems"`
-	// Cameras that were added, removed and restarted; all others went on untouched.
-	Cameras supervisor.Change `json:"cameras"`
-	// Applied are the other keys whose new value holds now.
-	Applied []string `json:"applied"`
-	// Restart are keys whose new value waits for a restart of the bridge.
-	Restart []string `json:"restart"`
-	// Warnings of the file, as file:line:col: path: message.
-	Warnings []string `json:"warnings"`
-}
-
-// edits is what became of the edits of the configuration file. Its zero value is ready.
-type edits struct {
-	turn sync.Mutex // held by the one reload that is under way
-
-	mu       sync.Mutex // guards the rest
-	loaded   time.Time  // when the running configuration was taken over
-	failed   time.Time  // since when the file is bad; zero: it is not
-	problems []string
-	restart  []string
-	good     int
-	bad      int
-}
 
 // reloadPatience bounds a reload: cameras that have to stop get a moment.
 const reloadPatience = 30 * time.Second
@@ -89,7 +59,7 @@ func (a *Agent) takeOver(ctx context.Context, next *configs.Config) (Reloaded, e
 	now := a.cfg()
 	done := Reloaded{Problems: []string{}, Applied: []string{}, Restart: []string{}, Warnings: []string{}}
 	for _, key := range configs.Diff(now, next) {
-		if a.holdsAtOnce(key, now, next) {
+		if holdsAtOnce(key, now, next) {
 			done.Applied = append(done.Applied, key)
 		} else {
 			done.Restart = append(done.Restart, key)
@@ -102,11 +72,7 @@ func (a *Agent) takeOver(ctx context.Context, next *configs.Config) (Reloaded, e
 	run.Take(next, done.Applied)
 	run.Cameras, run.File, run.Warnings = next.Cameras, next.File, next.Warnings
 
-	list, err := tokenList(&run, a.visitor)
-	if err != nil {
-		return done, err
-	}
-	pair, err := a.nextPair(&run, next)
+	local, err := a.api.Prepare(&run, next)
 	if err != nil {
 		return done, err
 	}
@@ -117,7 +83,7 @@ func (a *Agent) takeOver(ctx context.Context, next *configs.Config) (Reloaded, e
 	if done.Cameras, err = a.cameras.Apply(ctx, a.cameras.Tasks(run.Cameras)); err != nil {
 		return done, err
 	}
-	a.settled(&run, list, pair)
+	a.settled(&run, local)
 	if other != nil {
 		err = a.tie.Replace(ctx, *other)
 	}
@@ -125,20 +91,11 @@ func (a *Agent) takeOver(ctx context.Context, next *configs.Config) (Reloaded, e
 }
 
 // holdsAtOnce tells whether a changed key can be taken over now.
-func (a *Agent) holdsAtOnce(key string, now, next *configs.Config) bool {
+func holdsAtOnce(key string, now, next *configs.Config) bool {
 	if strings.HasPrefix(key, "api.tls") && (now.API.TLS.Cert == "") != (next.API.TLS.Cert == "") {
 		return false // the port speaks TLS, or it does not
 	}
 	return slices.ContainsFunc(liveKeys, func(live string) bool { return key == live || strings.HasPrefix(key, live+".") })
-}
-
-// nextPair is the certificate of a configuration, which may be a new one under the same name; nil where none is served, or where
-// the one that is stays until the restart that next asks for.
-func (a *Agent) nextPair(run, next *configs.Config) (*tls.Certificate, error) {
-	if run.API.TLS.Cert == "" || next.API.TLS.Cert == "" {
-		return nil, nil
-	}
-	return readPair(run, a.log)
 }
 
 // nextLink is the link of a configuration, nil if the present one stays.
@@ -153,14 +110,11 @@ func (a *Agent) nextLink(now, run *configs.Config) (*link.Replacement, error) {
 }
 
 // settled puts in place what cannot fail.
-func (a *Agent) settled(run *configs.Config, list *identity.Fixed, pair *tls.Certificate) {
+func (a *Agent) settled(run *configs.Config, local api.Change) {
 	a.live.Store(run)
-	a.tokens.list.Store(list)
-	if pair != nil {
-		a.cert.pair.Store(pair)
-	}
+	a.api.Apply(local)
 	a.pace.Set(run.Stills)
-	a.out.ReportOngoing(run.Service.ReportOngoing)
+	a.archive.Events.ReportOngoing(run.Service.ReportOngoing)
 	a.homes.Apply(run)
 	if a.opts.Level != nil {
 		_ = a.opts.Level.UnmarshalText([]byte(run.Log.Level)) // configs has checked it

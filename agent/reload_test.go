@@ -18,7 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"vmsbridge/agent/control"
-	"vmsbridge/agent/status"
+	"vmsbridge/agent/health"
 	"vmsbridge/configs"
 	"vmsbridge/storage/stills"
 	"vmsbridge/uplink/vms"
@@ -93,7 +93,7 @@ func (e *editable) ask(method, path string, v any) {
 }
 
 func (e *editable) reload() (done Reloaded) { e.ask("POST", "/reload", &done); return done }
-func (e *editable) status() (r status.Report) {
+func (e *editable) status() (r health.Report) {
 	e.ask("GET", "/status", &r)
 	return r
 }
@@ -131,7 +131,7 @@ func TestReload(t *testing.T) {
 			return n == len(ids)
 		})
 	}
-	fresh := func(id string) time.Time { at, _ := a.ring.Newest(id, stills.Preview); return at }
+	fresh := func(id string) time.Time { at, _ := a.archive.Ring.Newest(id, stills.Preview); return at }
 	online("gate", "yard")
 	s.eventually("stills of the gate", func() bool { return !fresh("gate").IsZero() })
 	began := fresh("gate")
@@ -173,9 +173,9 @@ func TestReload(t *testing.T) {
 	require.Contains(t, s.log.String(), "the configuration was not read anew")
 	require.EqualValues(t, 0, gauge(t, a, "vmsbridge_agent_config_last_reload_successful"))
 	bad := s.status()
-	require.True(t, bad.Has(status.Configuration))
+	require.True(t, bad.Has(health.Configuration))
 	told := func() (list []vms.Event) {
-		_, _, body := s.get(vms.PathEvents, apiToken, url.Values{"actor": {"bridge:b"}, "type__in": {typeOperation}, "include": {"data"},
+		_, _, body := s.get(vms.PathEvents, apiToken, url.Values{"actor": {"bridge:b"}, "type__in": {health.TypeOperation}, "include": {"data"},
 			"startTimestamp__gte": {"2020-01-01T00:00:00.000Z"}, "startTimestamp__lte": {"2100-01-01T00:00:00.000Z"}})
 		var page vms.EventPage
 		require.NoError(t, json.Unmarshal(body, &page))
@@ -203,8 +203,8 @@ func TestReload(t *testing.T) {
 	require.EqualValues(t, 1, gauge(t, a, "vmsbridge_agent_config_last_reload_successful"))
 	require.EqualValues(t, 1, gauge(t, a, "vmsbridge_agent_config_restart_needed"))
 	r := s.status()
-	require.False(t, r.Has(status.Configuration))
-	require.True(t, r.Has(status.Restart))
+	require.False(t, r.Has(health.Configuration))
+	require.True(t, r.Has(health.Restart))
 	require.Equal(t, []string{"stills.max_size"}, r.Config.Restart)
 	require.NotContains(t, metricsOf(t, a), `camera="yard"`, "a camera that is gone has no series")
 
@@ -212,7 +212,7 @@ func TestReload(t *testing.T) {
 	now := time.Now()
 	s.eventually("stills of the gate go on", func() bool { return fresh("gate").After(now) })
 	require.EqualValues(t, 1, gate.conns.Load(), "the session of the camera that did not change")
-	frames, _, err := a.ring.Range("gate", stills.Preview, began, time.Now(), 10_000)
+	frames, _, err := a.archive.Ring.Range("gate", stills.Preview, began, time.Now(), 10_000)
 	require.NoError(t, err)
 	for i := 1; i < len(frames); i++ {
 		require.Less(t, frames[i].Time.Sub(frames[i-1].Time), time.Second, "a gap in the gate's pictures")
@@ -221,7 +221,7 @@ func TestReload(t *testing.T) {
 	ended := 0
 	for _, ev := range s.left(nil) {
 		require.NotNil(t, ev.EndTimestamp, ev.ID)
-		if ev.Type == typeOperation {
+		if ev.Type == health.TypeOperation {
 			ended++
 		}
 	}
@@ -245,10 +245,10 @@ func TestReloadOfTheServicesToken(t *testing.T) {
 	require.NoError(t, err)
 	_, stopBridge := s.run(func(a *Agent) { a.opts.Load = s.load })
 	defer stopBridge()
-	s.eventually("it is refused", func() bool { r := s.status(); return r.Has(status.SignIn) })
+	s.eventually("it is refused", func() bool { r := s.status(); return r.Has(health.SignIn) })
 	s.write(strings.ReplaceAll(text, "TOKEN", serviceToken1))
 	require.Equal(t, []string{"service.token"}, s.reload().Applied)
-	s.eventually("it is let in", func() bool { r := s.status(); return !r.Has(status.SignIn) && !r.Has(status.Service) })
+	s.eventually("it is let in", func() bool { r := s.status(); return !r.Has(health.SignIn) && !r.Has(health.Service) })
 	s.write(strings.ReplaceAll(strings.ReplaceAll(text, "TOKEN", serviceToken1), plain.cfg.Service.URL, "http://127.0.0.1:1"))
 	require.Equal(t, []string{"service.url"}, s.reload().Restart, "events name the service's address in those of their images")
 }

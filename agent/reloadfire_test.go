@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"vmsbridge/agent/status"
+	"vmsbridge/agent/health"
 	"vmsbridge/storage/stills"
 )
 
@@ -36,7 +36,7 @@ func TestReloadUnderFire(t *testing.T) {
 	s.cfg, err = s.load()
 	require.NoError(t, err)
 	a, stopBridge := s.run(func(a *Agent) { a.opts.Load = s.load })
-	newest := func() time.Time { at, _ := a.ring.Newest("gate", stills.Preview); return at }
+	newest := func() time.Time { at, _ := a.archive.Ring.Newest("gate", stills.Preview); return at }
 	s.eventually("stills of the gate", func() bool { return !newest().IsZero() })
 	began := newest()
 
@@ -68,15 +68,15 @@ func TestReloadUnderFire(t *testing.T) {
 	s.write(first)
 	require.Empty(t, s.reload().Problems)
 	r := s.status()
-	require.False(t, r.Has(status.Configuration))
-	require.False(t, r.Has(status.Restart))
+	require.False(t, r.Has(health.Configuration))
+	require.False(t, r.Has(health.Restart))
 	require.Len(t, a.cameras.Workers(), 2)
-	s.eventually("both online", func() bool { return a.health().Cameras == tally{Online: 2, Total: 2} })
+	s.eventually("both online", func() bool { return healthOf(a).Cameras == health.Count{Online: 2, Total: 2} })
 
 	now := newest()
 	s.eventually("stills of the gate go on", func() bool { return newest().After(now) })
 	require.EqualValues(t, 1, gate.conns.Load(), "the session of the camera that no edit touched")
-	frames, _, err := a.ring.Range("gate", stills.Preview, began, time.Now(), 10_000)
+	frames, _, err := a.archive.Ring.Range("gate", stills.Preview, began, time.Now(), 10_000)
 	require.NoError(t, err)
 	for i := 1; i < len(frames); i++ {
 		require.Less(t, frames[i].Time.Sub(frames[i-1].Time), 2*time.Second, "a gap in the gate's pictures")

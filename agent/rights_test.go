@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/agent/archive"
 	"vmsbridge/uplink/vms"
 )
 
@@ -19,7 +20,7 @@ import (
 // what they are, and stand beside those that others reported of the same moment.
 func TestWhoMayDoWhatAtTheBridge(t *testing.T) {
 	s := &editable{site: &site{t: t, log: &lockedBuffer{}, client: http.DefaultClient}}
-	s.write("bridge: {id: bridge-1, account: acc-1, data: \"" + filepath.Join(t.TempDir(), "data") + "\"}\napi: {listen: \"127.0.0.1:0\", tokens: [" +
+	s.write("bridge: {id: bridge-1, account: acc-1, data: \"" + filepath.Join(t.TempDir(), "data") + "\"}\nclock: {wait: 0s}\napi: {listen: \"127.0.0.1:0\", tokens: [" +
 		"{name: looks, token: looks-0123456789abcdef}, {name: reads, token: reads-0123456789abcdef, scopes: [read]}, " +
 		"{name: one, token: one-0123456789abcdef, scopes: [read, report]}, {name: two, token: two-0123456789abcdef, scopes: [report, read]}, " +
 		"{name: blind, token: blind-0123456789abcdef, scopes: [report]}]}\ncameras: [{id: cam-1, url: \"rtsp://127.0.0.1:1/x\"}]\n")
@@ -73,12 +74,13 @@ func TestWhoMayDoWhatAtTheBridge(t *testing.T) {
 			n++
 			begun := event(n, 0)
 			if owner == self {
-				require.NoError(t, own{a.journal}.Put(begun, false))
+				a.archive.Events.Put(begun)
+				s.eventually("the bridge's event is stored", func() bool { _, err := a.archive.Journal.Get(begun.ID); return err == nil })
 			} else {
 				code, body := ask(owner, "POST", "events", text(begun))
 				require.Equal(t, 201, code, body)
 			}
-			before, err := a.journal.Get(begun.ID)
+			before, err := a.archive.Journal.Get(begun.ID)
 			require.NoError(t, err)
 			for _, length := range []time.Duration{0, time.Second, 2 * time.Second} {
 				code, body := ask(caller, "POST", "events", text(event(n, length)))
@@ -92,7 +94,7 @@ func TestWhoMayDoWhatAtTheBridge(t *testing.T) {
 				default:
 					require.Equal(t, 409, code, "%s over %s: %s", caller, owner, body)
 				}
-				after, err := a.journal.Get(begun.ID)
+				after, err := a.archive.Journal.Get(begun.ID)
 				require.NoError(t, err)
 				require.Equal(t, before, after, "%s over %s: nothing changes", caller, owner)
 			}
@@ -115,25 +117,32 @@ func TestWhoMayDoWhatAtTheBridge(t *testing.T) {
 	theirs := event(9000, 0)
 	code, body := ask("one", "POST", "events", text(theirs))
 	require.Equal(t, 201, code, body)
-	mine := own{a.journal}
-	require.NoError(t, mine.Put(theirs, false))
-	require.NoError(t, mine.Touch(theirs.ID, theirs.StartTimestamp.Add(time.Minute)))
+	mine := a.archive.Events
+	mine.Put(theirs)
+	mine.Touch(theirs.ID, theirs.StartTimestamp.Add(time.Minute))
 	beside := theirs.SuffixedID(vms.OwnerSelf)
-	open, err := a.journal.Unfinished()
-	require.NoError(t, err)
 	touched := map[string]time.Time{}
-	for _, o := range open {
-		touched[o.Event.ID] = o.Last
-	}
+	s.eventually("the bridge's own goes on", func() bool {
+		open, err := a.archive.Journal.Unfinished()
+		require.NoError(t, err)
+		for _, o := range open {
+			touched[o.Event.ID] = o.Last
+		}
+		return touched[beside].After(theirs.StartTimestamp.Time)
+	})
 	require.Equal(t, theirs.StartTimestamp.Time, touched[theirs.ID])
 	require.Equal(t, theirs.StartTimestamp.Add(time.Minute), touched[beside])
-	require.NoError(t, mine.Put(event(9000, time.Second), false))
-	got, err := a.journal.Get(theirs.ID)
+	mine.Put(event(9000, time.Second))
+	s.eventually("the bridge's own ends", func() bool {
+		got, err := a.archive.Journal.Get(beside)
+		return err == nil && !got.Ongoing()
+	})
+	got, err := a.archive.Journal.Get(theirs.ID)
 	require.NoError(t, err)
 	require.True(t, got.Ongoing(), "that is theirs to end")
-	got, err = a.journal.Get(beside)
+	got, err = a.archive.Journal.Get(beside)
 	require.NoError(t, err)
 	require.False(t, got.Ongoing())
-	require.True(t, ours(got))
-	require.False(t, ours(vms.Event{Owner: "token:one", CreatorID: vms.CreatorMotion}))
+	require.True(t, archive.Ours(got))
+	require.False(t, archive.Ours(vms.Event{Owner: "token:one", CreatorID: vms.CreatorMotion}))
 }

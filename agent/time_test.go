@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/agent/archive"
 	"vmsbridge/storage/stills"
 	"vmsbridge/uplink/vms"
 )
@@ -161,7 +162,7 @@ func TestACamerasClockDrifts(t *testing.T) {
 	stop := b.start()
 	b.rests(3)
 	stop()
-	r, err := stills.Open(filepath.Join(b.cfg.Bridge.Data, StillsDir), stills.Options{MaxBytes: int64(b.cfg.Stills.MaxSize), SegmentBytes: int64(b.cfg.Stills.SegmentSize)})
+	r, err := stills.Open(filepath.Join(b.cfg.Bridge.Data, archive.StillsDir), stills.Options{MaxBytes: int64(b.cfg.Stills.MaxSize), SegmentBytes: int64(b.cfg.Stills.SegmentSize)})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, r.Close()) }()
 	frames, _, err := r.Range("gate", stills.Preview, b.began[0].Add(2*time.Second), time.Now(), 0)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/agent/archive"
 	"vmsbridge/agent/camera"
 	"vmsbridge/agent/clock"
 	"vmsbridge/agent/codec"
@@ -184,7 +185,7 @@ func (b *box) eventually(what string, f func() bool) {
 // moves waits for a motion that goes on; rests for so many that have ended since the start.
 func (b *box) moves() {
 	b.eventually("motion", func() bool {
-		open, err := b.agent.journal.Unfinished()
+		open, err := b.agent.archive.Journal.Unfinished()
 		require.NoError(b.t, err)
 		return slices.ContainsFunc(open, func(o journal.Ongoing) bool { return o.Event.Type == vms.TypeMotion })
 	})
@@ -192,7 +193,7 @@ func (b *box) moves() {
 
 func (b *box) rests(n int) {
 	b.eventually("motions that have ended", func() bool {
-		page, err := b.agent.journal.List(vms.Query{PageSize: 1000, Types: []string{vms.TypeMotion}}, nil)
+		page, err := b.agent.archive.Journal.List(vms.Query{PageSize: 1000, Types: []string{vms.TypeMotion}}, nil)
 		require.NoError(b.t, err)
 		ended := 0
 		for _, ev := range page.Events {
@@ -243,7 +244,7 @@ func (b *box) judge(calendar func(time.Time) (time.Time, bool), rough func(vms.E
 	if calendar == nil {
 		calendar = func(t time.Time) (time.Time, bool) { return t, true }
 	}
-	j, err := journal.Open(filepath.Join(b.cfg.Bridge.Data, JournalFile), journal.Options{})
+	j, err := journal.Open(filepath.Join(b.cfg.Bridge.Data, archive.JournalFile), journal.Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, j.Close()) }()
 	report, err := j.Check()
@@ -265,7 +266,7 @@ func (b *box) judge(calendar func(time.Time) (time.Time, bool), rough func(vms.E
 	}
 	b.office.mu.Unlock()
 
-	r, err := stills.Open(filepath.Join(b.cfg.Bridge.Data, StillsDir), stills.Options{MaxBytes: int64(b.cfg.Stills.MaxSize), SegmentBytes: int64(b.cfg.Stills.SegmentSize)})
+	r, err := stills.Open(filepath.Join(b.cfg.Bridge.Data, archive.StillsDir), stills.Options{MaxBytes: int64(b.cfg.Stills.MaxSize), SegmentBytes: int64(b.cfg.Stills.SegmentSize)})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, r.Close()) }()
 	var motions []vms.Event
@@ -308,7 +309,7 @@ func (b *box) judge(calendar func(time.Time) (time.Time, bool), rough func(vms.E
 		w := b.w.calendared(calendar)
 		v.still = max(v.still, w.error(t, s.JPEG, s.Time).Abs())
 	}
-	check, err := stills.Check(filepath.Join(b.cfg.Bridge.Data, StillsDir))
+	check, err := stills.Check(filepath.Join(b.cfg.Bridge.Data, archive.StillsDir))
 	require.NoError(t, err)
 	require.True(t, check.Clean(), "%v", check.Problems)
 	return v
@@ -316,7 +317,7 @@ func (b *box) judge(calendar func(time.Time) (time.Time, bool), rough func(vms.E
 
 // offTruth is how far motions are from those of the bridge whose clock was never wrong.
 func (w *world) offTruth(t *testing.T, motions []vms.Event, calendar func(time.Time) (time.Time, bool)) (off time.Duration) {
-	truth, err := w.control.agent.journal.List(vms.Query{PageSize: 1000, Types: []string{vms.TypeMotion}}, nil)
+	truth, err := w.control.agent.archive.Journal.List(vms.Query{PageSize: 1000, Types: []string{vms.TypeMotion}}, nil)
 	require.NoError(t, err)
 	var starts, ends []time.Time
 	for _, ev := range truth.Events {

@@ -33,7 +33,6 @@ var allowed = map[string][]string{
 	"motion/tally":         nil,
 	"motion/tamper/...":    {"motion"}, // for its Picture
 	"agent/clock":          nil,
-	"agent/certificate":    nil, // for api.tls: auto
 	"agent/camera":         nil,
 	"agent/camera/unit":    {"agent/camera/capture"},
 	"agent/camera/offer":   {"agent/camera/unit"}, // for its Codec
@@ -46,16 +45,18 @@ var allowed = map[string][]string{
 	"agent/discover/...":   nil,
 	"agent/supervisor":     nil,
 	"agent/control":        nil,
-	"agent/queue":          {"agent/control", "storage/journal", "uplink/vms"},
-	"agent/systemd":        {"agent/supervisor"},
-	"agent/status":         {"agent/codec", "uplink/delivery", "uplink/vms"},
+	"agent/health": {"agent/camera", "agent/clock", "agent/codec", "agent/supervisor", "configs", "storage/database",
+		"storage/journal", "storage/stills", "uplink/delivery", "uplink/vms"},
+	"agent/archive": {"agent/clock", "agent/health", "agent/pipeline", "configs", "storage/guard", "storage/journal",
+		"storage/stills", "storage/vfs", "uplink/vms"},
+	"agent/api": {"agent/archive", "agent/control", "agent/health", "configs", "storage/journal", "storage/stills",
+		"uplink/identity/...", "uplink/server", "uplink/vms"},
+	"agent/queue": {"agent/control", "storage/journal", "uplink/vms"},
 	"agent/link": {"agent/clock", "agent/supervisor", "configs", "storage/journal", "uplink/client/...",
 		"uplink/delivery", "uplink/tunnel", "uplink/vms"},
-	"agent/homes":  {"agent/supervisor", "configs", "storage/journal", "uplink/..."},
-	"agent/outlet": {"storage/journal", "storage/vfs", "uplink/vms"},
+	"agent/homes": {"agent/supervisor", "configs", "storage/journal", "uplink/..."},
 	"agent/pipeline": {"agent/camera", "agent/codec", "agent/supervisor", "agent/sight", "configs", "motion/...",
 		"storage/stills", "uplink/vms"},
-	"agent/web":               nil,                       // the page asks the interface as anyone does
 	"agent/sight/...":         {"configs", "motion/..."}, // what the bridge and the replay of recordings have in common
 	"storage/vfs":             nil,                       // the seam through which tests fail the stores
 	"storage/vfs/witness":     nil,                       // for tests only: what a crash may leave behind

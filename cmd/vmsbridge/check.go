@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"vmsbridge/agent/certificate"
+	"vmsbridge/agent/api"
 	"vmsbridge/configs"
 )
 
@@ -33,7 +33,7 @@ func (c *checkCommand) Run(s streams) error {
 		_, _ = fmt.Fprintln(s.out, w)
 	}
 	if own := cfg.OwnCertificate(); cfg.MakesCertificate() {
-		if print := certificate.Kept(own); print != "" {
+		if print := api.KeptFingerprint(own); print != "" {
 			_, _ = fmt.Fprintf(s.out, "%s: api.tls: the bridge's own certificate has the SHA-256 %s\n", c.Config, print)
 		} else {
 			_, _ = fmt.Fprintf(s.out, "%s: api.tls: the bridge makes its certificate when it starts; vmsbridge status shows its SHA-256\n", c.Config)

@@ -10,7 +10,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"vmsbridge/agent"
+	"vmsbridge/agent/api"
+	"vmsbridge/agent/archive"
 	"vmsbridge/cmd/fsck"
 	"vmsbridge/storage/database"
 	"vmsbridge/storage/journal/vault"
@@ -83,7 +84,7 @@ func (f verdict) print(w io.Writer, repaired bool) {
 func (c *fsckCommand) look(dir string, s streams) (f verdict, err error) {
 	f.Data = dir
 	defer func() { err = errors.Join(err, giveBack(dir)) }()
-	path := filepath.Join(dir, agent.JournalFile)
+	path := filepath.Join(dir, archive.JournalFile)
 	h, err := fsck.Hold(path)
 	switch {
 	case errors.Is(err, vault.ErrLocked):
@@ -98,10 +99,10 @@ func (c *fsckCommand) look(dir string, s streams) (f verdict, err error) {
 		return f, err
 	}
 	users := func(path string) (*database.Held, error) { return store.Hold(path, store.Options{Log: warnings(s)}) }
-	if f.Users, err = fsck.Records(filepath.Join(dir, agent.IdentityFile), users, c.Repair); err != nil {
+	if f.Users, err = fsck.Records(filepath.Join(dir, api.IdentityFile), users, c.Repair); err != nil {
 		return f, err
 	}
-	f.Stills, err = c.ring(filepath.Join(dir, agent.StillsDir), s)
+	f.Stills, err = c.ring(filepath.Join(dir, archive.StillsDir), s)
 	return f, err
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/agent"
+	"vmsbridge/agent/archive"
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/stills"
 )
@@ -19,7 +19,7 @@ import (
 func withStores(t *testing.T, n int) (dir string) {
 	t.Helper()
 	dir, _ = withJournal(t, n)
-	ring, err := stills.Open(filepath.Join(dir, agent.StillsDir), stills.Options{MaxBytes: 64 << 20, SegmentBytes: 1 << 20})
+	ring, err := stills.Open(filepath.Join(dir, archive.StillsDir), stills.Options{MaxBytes: 64 << 20, SegmentBytes: 1 << 20})
 	require.NoError(t, err)
 	for i := range n {
 		at := time.Date(2026, 1, 1, 12, 0, i, 0, time.UTC)
@@ -48,8 +48,8 @@ func TestFsck(t *testing.T) {
 	require.Contains(t, r.out, "40 stills")
 	require.Contains(t, r.out, "all is in order")
 
-	journalFile := filepath.Join(dir, agent.JournalFile)
-	segments, err := filepath.Glob(filepath.Join(dir, agent.StillsDir, "*"))
+	journalFile := filepath.Join(dir, archive.JournalFile)
+	segments, err := filepath.Glob(filepath.Join(dir, archive.StillsDir, "*"))
 	require.NoError(t, err)
 	hit(t, journalFile, `"startTimestamp"`)
 	for _, s := range segments {
@@ -92,7 +92,7 @@ func TestFsck(t *testing.T) {
 
 func TestFsckThatCannot(t *testing.T) {
 	dir := withStores(t, 2)
-	j, err := journal.Open(filepath.Join(dir, agent.JournalFile), journal.Options{})
+	j, err := journal.Open(filepath.Join(dir, archive.JournalFile), journal.Options{})
 	require.NoError(t, err)
 	for _, args := range [][]string{{"fsck"}, {"fsck", "--repair"}} {
 		r := do(t, append(args, "--data", dir)...)

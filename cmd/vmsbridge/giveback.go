@@ -8,7 +8,8 @@ import (
 	"strings"
 	"syscall"
 
-	"vmsbridge/agent"
+	"vmsbridge/agent/api"
+	"vmsbridge/agent/archive"
 )
 
 // giveBack lets the owner of a data folder have what root made among its stores: a lock, a recovered journal, a segment. The bridge,
@@ -38,7 +39,7 @@ func giveBack(dir string) error {
 			return err
 		case path == ".":
 			return nil
-		case top != agent.StillsDir && !strings.HasPrefix(top, agent.JournalFile) && !strings.HasPrefix(top, agent.IdentityFile):
+		case top != archive.StillsDir && !strings.HasPrefix(top, archive.JournalFile) && !strings.HasPrefix(top, api.IdentityFile):
 			if d.IsDir() {
 				return fs.SkipDir
 			}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/agent"
+	"vmsbridge/agent/archive"
 	"vmsbridge/storage/journal"
 )
 
@@ -40,7 +40,7 @@ func TestWhatRootRepairsIsTheBridges(t *testing.T) {
 	all(func(path string, _ int) { require.NoError(t, os.Lchown(path, user, user)) })
 	foreign := filepath.Join(dir, "secret")
 	require.NoError(t, os.WriteFile(foreign, nil, 0o600))
-	second := filepath.Join(dir, agent.JournalFile+".linked")
+	second := filepath.Join(dir, archive.JournalFile+".linked")
 	require.NoError(t, os.Link(foreign, second))
 	requireTheirs := func() {
 		all(func(path string, owner int) {
@@ -51,15 +51,15 @@ func TestWhatRootRepairsIsTheBridges(t *testing.T) {
 			}
 		})
 	}
-	path := filepath.Join(dir, agent.JournalFile)
+	path := filepath.Join(dir, archive.JournalFile)
 	require.NoError(t, os.Remove(path+".lock"))
 	hit(t, path, `"startTimestamp"`)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, agent.StillsDir, "stills-000000000009.seg"), bytes.Repeat([]byte("something else"), 10_000), 0o600))
-	require.NoError(t, os.Remove(filepath.Join(dir, agent.StillsDir, "LOCK")))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, archive.StillsDir, "stills-000000000009.seg"), bytes.Repeat([]byte("something else"), 10_000), 0o600))
+	require.NoError(t, os.Remove(filepath.Join(dir, archive.StillsDir, "LOCK")))
 	r := do(t, "fsck", "--repair", "--data", dir)
 	require.Zero(t, r.code, r.out+r.err)
 	requireTheirs()
-	require.DirExists(t, filepath.Join(dir, agent.StillsDir, "aside"))
+	require.DirExists(t, filepath.Join(dir, archive.StillsDir, "aside"))
 
 	hit(t, path, `"startTimestamp"`)
 	j, err := journal.Open(path, journal.Options{LockTimeout: time.Second}) // so that it was not closed cleanly: the damage is looked for

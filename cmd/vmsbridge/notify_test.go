@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"vmsbridge/agent/status"
+	"vmsbridge/agent/health"
 	"vmsbridge/scripts/harness"
 )
 
@@ -211,7 +211,7 @@ func TestTheEndTakesLessThanFiveSeconds(t *testing.T) {
 }
 
 // status asks the running bridge as vmsbridge status does.
-func (b *bridge) status() status.Report {
+func (b *bridge) status() health.Report {
 	b.t.Helper()
 	r, err := site{configFile{b.file}, ""}.report(b.t.Context())
 	require.NoError(b.t, err)

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"vmsbridge/agent"
+	"vmsbridge/agent/archive"
 	"vmsbridge/agent/control"
 	"vmsbridge/agent/queue"
 	"vmsbridge/configs"
@@ -56,7 +56,7 @@ func (f bridgeQueue) with(ctx context.Context, s streams, do func(queue.Queue) e
 	case !errors.Is(err, control.ErrNotRunning):
 		return err
 	}
-	j, err := openJournal(filepath.Join(dir, agent.JournalFile), s)
+	j, err := openJournal(filepath.Join(dir, archive.JournalFile), s)
 	if err != nil {
 		return err
 	}

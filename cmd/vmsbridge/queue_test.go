@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/agent"
+	"vmsbridge/agent/archive"
 	"vmsbridge/agent/control"
 	"vmsbridge/agent/queue"
 	"vmsbridge/storage/journal"
@@ -28,7 +28,7 @@ func motionEvent(camera string, start time.Time) vms.Event {
 func withJournal(t *testing.T, n int) (dir string, ids []string) {
 	t.Helper()
 	dir = t.TempDir()
-	j, err := journal.Open(filepath.Join(dir, agent.JournalFile), journal.Options{})
+	j, err := journal.Open(filepath.Join(dir, archive.JournalFile), journal.Options{})
 	require.NoError(t, err)
 	start := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	for i := range n {
@@ -85,7 +85,7 @@ func TestQueue(t *testing.T) {
 // TestQueueOfARunningBridge asks the bridge that has the journal open.
 func TestQueueOfARunningBridge(t *testing.T) {
 	dir, ids := withJournal(t, 3)
-	j, err := journal.Open(filepath.Join(dir, agent.JournalFile), journal.Options{})
+	j, err := journal.Open(filepath.Join(dir, archive.JournalFile), journal.Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, j.Close()) }()
 	r := do(t, "queue", "list", "--data", dir)
@@ -116,7 +116,7 @@ func TestQueueWithoutAJournal(t *testing.T) {
 	r := do(t, "queue", "list", "--data", dir)
 	require.Equal(t, exitFailed, r.code)
 	require.Contains(t, r.err, "has this bridge ever run")
-	require.NoFileExists(t, filepath.Join(dir, agent.JournalFile), "looking makes nothing")
+	require.NoFileExists(t, filepath.Join(dir, archive.JournalFile), "looking makes nothing")
 	file := write(t, "b.yaml", "bridge: {data: "+dir+"}\n")
 	require.Contains(t, do(t, "queue", "list", "--config", file).err, dir, "the folder of the configuration")
 	dir, _ = withJournal(t, 1)
@@ -126,7 +126,7 @@ func TestQueueWithoutAJournal(t *testing.T) {
 
 func TestQueueResend(t *testing.T) {
 	dir, ids := withJournal(t, 3)
-	j, err := journal.Open(filepath.Join(dir, agent.JournalFile), journal.Options{})
+	j, err := journal.Open(filepath.Join(dir, archive.JournalFile), journal.Options{})
 	require.NoError(t, err)
 	list, err := j.Peek(9, nil)
 	require.NoError(t, err)

@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"vmsbridge/agent"
-	"vmsbridge/agent/systemd"
+	"vmsbridge/agent/health"
 	"vmsbridge/cmd/stop"
 	"vmsbridge/configs"
 )
@@ -43,7 +43,7 @@ func (c *runCommand) Run(ctx context.Context, s streams) error {
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	a, err := agent.New(cfg, agent.Options{Log: log, Version: version(), Registry: registry, Manager: systemd.New(log), Level: level,
+	a, err := agent.New(cfg, agent.Options{Log: log, Version: version(), Registry: registry, Manager: health.NewManager(log), Level: level,
 		Load: func() (*configs.Config, error) { return configs.Load(c.Config) }})
 	if err != nil {
 		return &exitError{exitConfig, err}

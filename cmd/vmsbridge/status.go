@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"vmsbridge/agent/control"
-	"vmsbridge/agent/status"
+	"vmsbridge/agent/health"
 	"vmsbridge/configs"
 )
 
@@ -93,12 +93,12 @@ func (b site) ask(ctx context.Context, method, path string) ([]byte, error) {
 }
 
 // report is the running bridge's own, or what can be seen from outside.
-func (b site) report(ctx context.Context) (status.Report, error) {
+func (b site) report(ctx context.Context) (health.Report, error) {
 	body, err := b.ask(ctx, http.MethodGet, "/status")
 	if errors.Is(err, control.ErrNotRunning) {
 		return b.seen(ctx)
 	}
-	var r status.Report
+	var r health.Report
 	if err == nil {
 		err = json.Unmarshal(body, &r)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/agent/status"
+	"vmsbridge/agent/health"
 	"vmsbridge/scripts/harness"
 )
 
@@ -37,7 +37,7 @@ func TestStatus(t *testing.T) {
 	b.start()
 	harness.Until(t, "everything to go wrong", func() bool {
 		r := b.status()
-		return r.Has(status.SignIn) && r.Cameras[0].State == "unreachable"
+		return r.Has(health.SignIn) && r.Cameras[0].State == "unreachable"
 	})
 
 	r = do(t, "status", "-c", b.file)
@@ -57,9 +57,9 @@ func TestStatus(t *testing.T) {
 	require.Contains(t, bad.err, "goes on with the configuration that it has")
 	r = do(t, "status", "--json", "--data", b.data())
 	require.Equal(t, exitWrong, r.code)
-	var report status.Report
+	var report health.Report
 	require.NoError(t, json.Unmarshal([]byte(r.out), &report))
-	require.True(t, report.Has(status.Configuration))
+	require.True(t, report.Has(health.Configuration))
 	require.Len(t, report.Cameras, 2)
 	require.Equal(t, b.cmd.Process.Pid, report.PID)
 
@@ -73,7 +73,7 @@ func TestStatus(t *testing.T) {
 	b.start()
 	harness.Until(t, "the decoders to be looked at", func() bool { return b.status().Decoders.JPEG.OK })
 	r = do(t, "status", "-c", b.file)
-	if now := b.status(); !now.Has(status.Decoder) { // a machine without libavcodec says so
+	if now := b.status(); !now.Has(health.Decoder) { // a machine without libavcodec says so
 		require.Zero(t, r.code, r.out)
 		require.True(t, strings.HasPrefix(r.out, "All is well.\n"), r.out)
 	}

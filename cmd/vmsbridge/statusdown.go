@@ -7,18 +7,17 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	"vmsbridge/agent/codec"
-	"vmsbridge/agent/status"
+	"vmsbridge/agent/health"
 	"vmsbridge/configs"
 )
 
 // seen is what can be said of a bridge that does not run: why, and what would keep it from starting.
-func (b site) seen(ctx context.Context) (status.Report, error) {
-	r := status.Report{Time: time.Now().UTC(), Version: version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Config: status.Config{File: b.Config, Problems: []string{}},
-		Cameras: []status.Camera{}}
+func (b site) seen(ctx context.Context) (health.Report, error) {
+	r := health.Report{Time: time.Now().UTC(), Version: version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Config: health.Config{File: b.Config, Problems: []string{}},
+		Cameras: []health.Camera{}}
 	why := unitState(ctx)
 	hint := "vmsbridge service start; journalctl -u " + serviceName + " -n 50 says why it stopped"
 	cfg, err := configs.Load(b.Config)
@@ -34,38 +33,20 @@ func (b site) seen(ctx context.Context) (status.Report, error) {
 	} else {
 		r.Bridge, r.Name, decode = cfg.Bridge.ID, cfg.Bridge.Name, cfg.Decode
 	}
-	r.Problems = append(r.Problems, status.Problem{Kind: status.NotRunning, Text: "the bridge does not run" + why, Hint: hint})
-	r.Disk = diskOf(b.data())
-	if r.Disk.Total > 0 && r.Disk.Free < 32<<20 {
-		r.Problems = append(r.Problems, status.Problem{Kind: status.Disk, Text: fmt.Sprintf("the disk that holds %s is almost full: %d MB are free", r.Disk.Path, r.Disk.Free/1e6),
-			Hint: "free space, or make stills.max_size smaller"})
-	}
+	r.DownWhy, r.DownHint = why, hint
+	r.Disk = health.DiskOf(b.data(), tightDisk)
 	pool := codec.NewPool(codec.Options{LibraryDirs: decode.Libraries})
 	defer func() { _ = pool.Close() }()
 	within, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	if r.Decoders, err = pool.Capabilities(within); err == nil {
-		for _, d := range []struct {
-			name string
-			c    codec.Capability
-		}{{"H.264", r.Decoders.H264}, {"H.265", r.Decoders.H265}} {
-			if !d.c.OK {
-				r.Problems = append(r.Problems, status.Problem{Kind: status.Decoder, Text: d.name + " cannot be decoded: " + d.c.Problem, Hint: d.c.Hint})
-			}
-		}
-	}
+	r.Decoders, err = pool.Capabilities(within)
+	r.DecodersKnown = err == nil
+	r.Judge()
 	return r, nil
 }
 
-// diskOf is how full the file system of a folder is; zero where that cannot be asked.
-func diskOf(dir string) status.Space {
-	s := status.Space{Path: dir}
-	var fs syscall.Statfs_t
-	if syscall.Statfs(dir, &fs) == nil {
-		s.Free, s.Total = int64(fs.Bavail)*int64(fs.Bsize), int64(fs.Blocks)*int64(fs.Bsize)
-	}
-	return s
-}
+// tightDisk is the reserve of which half must be free for a bridge to start.
+const tightDisk = 64 << 20
 
 // unitState is what systemd says of the bridge's unit, as the end of a sentence; "" where it says nothing.
 func unitState(ctx context.Context) string {

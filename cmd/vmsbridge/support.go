@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"vmsbridge/agent"
+	"vmsbridge/agent/api"
 	"vmsbridge/agent/control"
 	"vmsbridge/cmd/vmsbridge/bundle"
 	"vmsbridge/configs"
@@ -164,7 +164,7 @@ func (b site) secrets() []string {
 			list = append(list, wordsOf(file)...)
 		}
 	}
-	return append(list, wordsOf(filepath.Join(b.data(), agent.FirstUserFile))...)
+	return append(list, wordsOf(filepath.Join(b.data(), api.FirstUserFile))...)
 }
 
 // wordsOf are the parts of a secret file that may stand alone in a text: its lines, and the strings of JSON.

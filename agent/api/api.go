@@ -1,0 +1,205 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"vmsbridge/agent/archive"
+	"vmsbridge/agent/health"
+	"vmsbridge/configs"
+	"vmsbridge/storage/journal"
+	"vmsbridge/uplink/server"
+	"vmsbridge/uplink/vms"
+)
+
+// drain is how long requests under way may take when the bridge stops, which is to take five seconds at most: at worst
+// the writer of events, the last reports and then these follow each other.
+const drain = 1500 * time.Millisecond
+
+// Options of New. All must be set.
+type Options struct {
+	Config  func() *configs.Config // the one that runs now
+	Archive *archive.Archive
+	Status  func() health.Report
+	Cameras func() []vms.Camera // in the order of the configuration
+	// Reload reads the configuration anew; what it returns is sent as JSON.
+	Reload func(ctx context.Context) (any, error)
+	// Queue is the handler of what waits for the service, below QueuePath.
+	Queue     http.Handler
+	QueuePath string
+	// Metrics are those of the bridge and of what comes and goes with its configuration.
+	Metrics    func() prometheus.Gatherers
+	Operations *health.Operations // is told of damage
+	Ready      <-chan struct{}    // closed when everything runs
+	Visitor    string             // the token with which the service asks for images
+	BaseURL    string             // that clientSettings tells; "": the one that the client used
+	Started    time.Time
+	Log        *slog.Logger
+	Registerer prometheus.Registerer
+}
+
+// API is the bridge's local HTTP side. Its methods are safe for concurrent use.
+type API struct {
+	opts   Options
+	users  *users
+	tokens tokens
+	cert   certificate
+	http   *http.Server
+	tls    *tls.Config  // nil: plain
+	v3     http.Handler // what is below /api/
+	socket net.Listener // of the control socket
+	local  *http.Server
+}
+
+// New opens the users' file and the control socket, and makes all handlers. Close must be called.
+func New(o Options) (*API, error) {
+	a := &API{opts: o}
+	a.users = openUsers(&a.opts)
+	err := a.handlers()
+	if err == nil {
+		err = a.listenLocal()
+	}
+	if err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return a, nil
+}
+
+// Close lets go of the users' file and the control socket.
+func (a *API) Close() error {
+	err := a.users.Close()
+	if a.socket != nil {
+		err = errors.Join(err, ignoreClosed(a.socket.Close()))
+	}
+	return err
+}
+
+func ignoreClosed(err error) error {
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+func (a *API) handlers() error {
+	o := a.opts
+	if err := a.tokens.set(o.Config(), o.Visitor); err != nil {
+		return err
+	}
+	key, err := a.pageKey()
+	if err != nil {
+		return err
+	}
+	a.v3, err = server.New(server.Options{Events: server.Own{OwnStore: o.Archive.Journal}, Cameras: cameras{&a.opts}, Images: images{o.Archive.Ring},
+		Auth: authenticators{&a.tokens, a.users}, Report: o.Config().Service.URL != "", NotFound: journal.ErrNotFound, BaseURL: o.BaseURL,
+		Host: ownName, TokenKey: key, Log: o.Log, Registerer: o.Registerer})
+	if err != nil {
+		return fmt.Errorf("make the local API: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/api/", a.v3)
+	mux.Handle("/g/", a.users.http)
+	mux.Handle("/oauth2/", a.users.http)
+	mux.HandleFunc("GET /healthz", a.healthz)
+	mux.HandleFunc("GET /readyz", a.readyz)
+	mux.Handle("GET /metrics", server.WithToken(&a.tokens, a.metrics()))
+	mux.Handle("/", page())
+	a.http = server.NewHTTP(mux, o.Log)
+	if o.Config().API.TLS.Cert != "" {
+		if err := a.cert.load(o.Config(), o.Log); err != nil {
+			return err
+		}
+		a.tls = &tls.Config{GetCertificate: a.cert.get, MinVersion: tls.VersionTLS12}
+	}
+	return nil
+}
+
+func (a *API) metrics() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		promhttp.HandlerFor(a.opts.Metrics(), promhttp.HandlerOpts{}).ServeHTTP(w, r)
+	})
+}
+
+// Server is the HTTP server of the local API, for its listener.
+func (a *API) Server() *http.Server { return a.http }
+
+// Run serves on l until ctx is done.
+func (a *API) Run(ctx context.Context, l net.Listener) error {
+	if a.tls != nil {
+		l = tls.NewListener(l, a.tls)
+	}
+	return serve(ctx, a.http, l)
+}
+
+// RunLocal serves on the control socket until ctx is done.
+func (a *API) RunLocal(ctx context.Context) error { return serve(ctx, a.local, a.socket) }
+
+// keepEvery is how often what the API keeps is looked after.
+const keepEvery = time.Hour
+
+// Keep looks after what the API keeps until ctx is done: a certificate of its own that ends soon is made anew, and what
+// is over goes from the users' file.
+func (a *API) Keep(ctx context.Context) error {
+	tick := time.NewTicker(keepEvery)
+	defer tick.Stop()
+	for {
+		a.cert.renew(a.opts.Config(), a.opts.Log)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+		a.users.tidy(a.opts.Log)
+	}
+}
+
+// Report fills in what the API says of itself.
+func (a *API) Report(r *health.Report) {
+	r.Users = a.users.report()
+	r.Certificate = a.cert.own(a.opts.Config())
+}
+
+// serve serves on l until ctx is done; requests under way then get a moment.
+func serve(ctx context.Context, s *http.Server, l net.Listener) error {
+	ctx, cancel := context.WithCancel(ctx)
+	stopped := make(chan struct{})
+	defer func() { cancel(); <-stopped }()
+	go func() {
+		defer close(stopped)
+		<-ctx.Done()
+		moment, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+		defer cancel()
+		if s.Shutdown(moment) != nil {
+			_ = s.Close()
+		}
+	}()
+	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// pageKey signs the page tokens that clients hold. It is kept in the journal, so that they stay good over a restart; a
+// damaged one is made anew, and clients then begin their lists again.
+func (a *API) pageKey() ([]byte, error) {
+	const name, size = "page-token-key", 32
+	if key, err := a.opts.Archive.Journal.Meta(name); err == nil && len(key) == size {
+		return key, nil
+	}
+	key := make([]byte, size)
+	_, _ = rand.Read(key) // never fails (crypto/rand)
+	if err := a.opts.Archive.Journal.SetMeta(name, key); err != nil && !errors.Is(err, journal.ErrFull) {
+		return nil, fmt.Errorf("keep the key of page tokens: %w", err)
+	}
+	return key, nil
+}

@@ -1,0 +1,68 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"vmsbridge/configs"
+	"vmsbridge/storage/stills"
+	"vmsbridge/uplink/server"
+	"vmsbridge/uplink/vms"
+)
+
+// cameras are the bridge's as the interface asks for them.
+type cameras struct{ o *Options }
+
+// CameraIDs are their ids in order, as the interface wants. All are the bridge's own.
+func (c cameras) CameraIDs(string, string) []string {
+	var ids []string
+	for _, known := range c.o.Config().Cameras {
+		ids = append(ids, known.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// CameraOf is one of them.
+func (c cameras) CameraOf(_, id string) (vms.Camera, bool) {
+	list := c.o.Cameras()
+	if i := slices.IndexFunc(list, func(known vms.Camera) bool { return known.ID == id }); i >= 0 {
+		return list[i], true
+	}
+	return vms.Camera{}, false
+}
+
+// HasActor knows the cameras of the configuration and the bridge itself. Sensors, users and whatever else other programs
+// report for are not the bridge's to know, and are let in.
+func (c cameras) HasActor(_ context.Context, _ string, actor vms.Actor) (bool, error) {
+	switch actor.Type {
+	case vms.ActorBridge:
+		return actor.ID == c.o.Config().Bridge.ID, nil
+	case vms.ActorCamera:
+		return slices.ContainsFunc(c.o.Config().Cameras, func(known configs.Camera) bool { return known.ID == actor.ID }), nil
+	}
+	return true, nil
+}
+
+// images are the ring of stills as the interface asks for it.
+type images struct{ ring *stills.Ring }
+
+var ops = map[string]stills.Op{vms.OpBefore: stills.Before, vms.OpAtOrBefore: stills.AtOrBefore, vms.OpAt: stills.At,
+	vms.OpAtOrAfter: stills.AtOrAfter, vms.OpAfter: stills.After}
+
+func (i images) Image(_ context.Context, q server.ImageQuery) (server.Image, error) {
+	kind, err := stills.ParseKind(q.Kind)
+	if err != nil {
+		return server.Image{}, err
+	}
+	s, err := i.ring.Find(q.Camera, kind, ops[q.Op], q.Time)
+	if none := (*stills.NoneError)(nil); errors.As(err, &none) {
+		return server.Image{}, vms.NotFound("images", none.Error(), q.Camera)
+	} else if err != nil {
+		return server.Image{}, err
+	}
+	return server.Image{Time: s.Time, Length: int64(len(s.JPEG)), Body: io.NopCloser(bytes.NewReader(s.JPEG))}, nil
+}

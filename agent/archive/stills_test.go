@@ -1,0 +1,69 @@
+package archive
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/agent/clock"
+	"vmsbridge/storage/stills"
+	"vmsbridge/storage/vfs"
+)
+
+// A disk that stands still holds up no camera: what they hand in waits in memory, within bounds, and is stored when the disk goes on.
+func TestTheStillWriterHoldsUpNoCamera(t *testing.T) {
+	var stands atomic.Bool
+	release := make(chan struct{})
+	fs := vfs.Inject(vfs.OS, func(op vfs.Op) error {
+		if op.Kind == vfs.OpWrite && stands.Load() {
+			<-release
+		}
+		return nil
+	})
+	ring, err := stills.Open(t.TempDir(), stills.Options{FS: fs, MaxBytes: 256 << 20, SegmentBytes: 4 << 20, FlushEvery: time.Hour})
+	require.NoError(t, err)
+	log := slog.New(slog.DiscardHandler)
+	s := NewStillWriter(ring, clock.New(clock.Options{Machine: clock.System(), Log: log}), log)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	still := func(n int) stills.Still {
+		return stills.Still{Camera: "c", Kind: stills.Preview, Time: now.Add(time.Duration(n) * time.Second), JPEG: make([]byte, 1<<20)}
+	}
+	require.NoError(t, s.Append(still(0)))
+	require.Eventually(t, func() bool { // before Append returns, where the machine is not busy
+		_, err := ring.Find("c", stills.Preview, stills.At, still(0).Time)
+		return err == nil
+	}, time.Minute, time.Millisecond)
+
+	stands.Store(true)
+	began := time.Now()
+	n := 1
+	for ; n < 100; n++ {
+		if err = s.Append(still(n)); err != nil {
+			break
+		}
+	}
+	require.NoError(t, s.Gap("c", still(100).Time, still(101).Time, "away"))
+	require.ErrorIs(t, err, errDiskStalls)
+	require.Equal(t, waitingBytes>>20+1, n, "what waits is bounded")
+	require.Less(t, time.Since(began), 10*time.Second, "a camera waits once, a tenth of a second")
+	stands.Store(false)
+	close(release)
+	require.Eventually(t, func() bool { return len(ring.Gaps("c", time.Time{}, time.Time{})) == 1 }, time.Minute, time.Millisecond)
+	for i := range n {
+		got, err := ring.Find("c", stills.Preview, stills.At, still(i).Time)
+		require.NoError(t, err)
+		require.Equal(t, still(i).Time, got.Time)
+	}
+	require.NoError(t, s.Append(still(200)))
+	cancel()
+	require.ErrorIs(t, <-done, context.Canceled)
+	require.NoError(t, ring.Close())
+}

@@ -1,0 +1,141 @@
+package health
+
+import "slices"
+
+// Kind is what a problem is about. It is the label of a metric, so there are few.
+type Kind string
+
+// The kinds of problems.
+const (
+	NotRunning    Kind = "not_running"   // only vmsbridge status says so
+	Journal       Kind = "journal"       // refuses events
+	Disk          Kind = "disk"          // almost full
+	SlowDisk      Kind = "slow_disk"     // writes take seconds
+	Damage        Kind = "damage"        // a store was found damaged
+	Clock         Kind = "clock"         // not believed
+	SignIn        Kind = "sign_in"       // the service refuses the bridge
+	Service       Kind = "service"       // the service cannot be reached, or does not take events
+	Cameras       Kind = "cameras"       // not all are online
+	Stuck         Kind = "stuck"         // a camera's pipeline stands still
+	View          Kind = "view"          // a camera was tampered with
+	Decoder       Kind = "decoder"       // a library is missing
+	Decoding      Kind = "decoding"      // a camera takes more than its share, or pictures are dropped
+	Configuration Kind = "configuration" // the last edit was not taken over
+	Restart       Kind = "restart"       // a part of the last edit waits for a restart
+	Parked        Kind = "parked"        // the service refused events for good
+	Tunnel        Kind = "tunnel"        // does not stand
+	Home          Kind = "home"          // another home for events (MQTT, a webhook) does not take them
+)
+
+// Problem is one thing that is wrong.
+type Problem struct {
+	Kind Kind `json:"kind"`
+	// Text is for the one who may see everything: cameras by name, reasons. No secret.
+	Text string `json:"text"`
+	// Public is for the health checks, which need no token: no names, no addresses. "" says Text.
+	Public string `json:"-"`
+	// Hint is what to do.
+	Hint string `json:"hint,omitempty"`
+}
+
+// check is one row of the table: what can be wrong, when it is, and what a person is told.
+type check struct {
+	kind   Kind
+	public string // for those without a token; "" says the text
+	remedy string // what to do
+	// holds returns a finding for each thing that is wrong.
+	holds func(*Report) []finding
+}
+
+// finding is one thing that a check found. What it leaves empty is the row's.
+type finding struct{ text, public, remedy string }
+
+// Remedies that several rows name.
+const (
+	lookAtDamage  = "vmsbridge fsck on the stopped bridge says more; if it comes again, replace the card"
+	lighterStream = "make its stream lighter: a smaller picture, a lower bit rate or rate, or its second stream as preview_url"
+)
+
+// checks is the table of all that can be wrong with a bridge, the worst first: what loses events, then
+// what keeps them from the service, then single cameras, then the rest. Status, page, metrics and support bundle
+// show what it finds.
+var checks = []check{
+	{NotRunning, "", "", notRunning},
+	{Journal, "", "", journalRefuses},
+	{Disk, "the disk that holds bridge.data is almost full",
+		"something else than stills fills it; free space, or make stills.max_size smaller", diskAlmostFull},
+	{SlowDisk, "the disk that holds bridge.data is slow: events and stills are kept, and come later", slowDiskHint, diskSlow},
+	{Damage, "the journal was found damaged at the start", lookAtDamage, one(func(r *Report) string { return r.Journal.Damaged })},
+	{Damage, "the file of users was found damaged", lookAtDamage, one(func(r *Report) string { return r.Users.Damaged })},
+	{Damage, "nobody can sign in at the bridge", "see the reason; tokens of the configuration still work, and all else runs", usersShut},
+	{Damage, "some stills were found damaged", lookAtDamage, one(func(r *Report) string { return r.Stills.Damaged })},
+	{Clock, "the clock is not known to be true, events wait", "see that the machine gets the time (NTP), or set it",
+		one(func(r *Report) string { return r.ClockProblem })},
+	{SignIn, "", "", serviceRefuses},
+	{Service, "", "", serviceFails},
+	{Cameras, "not all cameras are online: the log and /api/v3.0/cameras?include=status say which",
+		"vmsbridge probe --camera ID tries one and says what to do", camerasOffline},
+	{Stuck, "a camera's pipeline stands still", "restart the bridge, and please report it with a support bundle", pipelinesStuck},
+	{View, "", "look at the camera", viewsTampered},
+	{Decoder, "the decoders cannot be asked", "vmsbridge version", decodersUnknown},
+	{Decoder, "", "", decodersMissing},
+	{Decoding, "a camera takes more than its share of decoding time: only its keyframes are decoded", lighterStream, overShare},
+	{Decoding, "pictures of a camera are dropped, because decoding is behind",
+		lighterStream + ", or have fewer cameras on this machine", picturesDropped},
+	{Configuration, "the configuration was edited and has problems; the bridge goes on with the one before: vmsbridge check shows them",
+		"correct it, then vmsbridge service reload", editRefused},
+	{Restart, "a part of the configuration holds only after a restart", "vmsbridge service restart", restartNeeded},
+	{Parked, "the service has refused events for good: vmsbridge queue list shows why", "vmsbridge queue list shows why", eventsParked},
+	{Tunnel, "", "", one(func(r *Report) string {
+		if r.Service == nil {
+			return ""
+		}
+		return r.Service.TunnelProblem
+	})},
+	{Home, "another home of events does not take them: vmsbridge status says which", "", homesFail},
+}
+
+// one is a check of one thing, which is wrong if its text is not empty.
+func one(text func(*Report) string) func(*Report) []finding {
+	return func(r *Report) []finding { return said(text(r)) }
+}
+
+// said is a finding of a text; none for "".
+func said(text string) []finding {
+	if text == "" {
+		return nil
+	}
+	return []finding{{text: text}}
+}
+
+// Kinds are those of a running bridge, the worst first.
+var Kinds = func() (list []Kind) {
+	for _, c := range checks {
+		if c.kind != NotRunning && !slices.Contains(list, c.kind) {
+			list = append(list, c.kind)
+		}
+	}
+	return list
+}()
+
+// Judge fills in the report's problems: what the table finds, the worst first.
+func (r *Report) Judge() {
+	r.Problems = []Problem{}
+	for _, c := range checks {
+		for _, f := range c.holds(r) {
+			p := Problem{Kind: c.kind, Text: f.text, Public: c.public, Hint: c.remedy}
+			if f.public != "" {
+				p.Public = f.public
+			}
+			if f.remedy != "" {
+				p.Hint = f.remedy
+			}
+			r.Problems = append(r.Problems, p)
+		}
+	}
+}
+
+// Has reports whether something of a kind is wrong.
+func (r *Report) Has(k Kind) bool {
+	return slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Kind == k })
+}

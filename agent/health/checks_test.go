@@ -1,0 +1,65 @@
+package health
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/agent/camera"
+)
+
+// A camera that is being connected to for the first time is no problem for a while; one that cannot be reached is one at once.
+func TestWhichCamerasAreAProblem(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for _, c := range []struct {
+		state camera.State
+		since time.Duration
+		wrong string
+	}{
+		{camera.Online, time.Hour, ""},
+		{camera.Connecting, 0, ""},
+		{camera.Connecting, 14 * time.Second, ""},
+		{camera.Connecting, 15 * time.Second, "1 camera is not online: gate (connecting)"},
+		{camera.Unreachable, 0, "1 camera is not online: gate (unreachable)"},
+		{Off, time.Hour, ""},
+	} {
+		r := Report{Time: now, Running: true, Cameras: []Camera{{ID: "gate", State: string(c.state), Online: c.state == camera.Online, Since: now.Add(-c.since)}}}
+		r.Judge()
+		if c.wrong == "" {
+			require.Empty(t, r.Problems)
+			continue
+		}
+		require.Len(t, r.Problems, 1)
+		require.Equal(t, c.wrong, r.Problems[0].Text)
+	}
+}
+
+// Who takes more than a share of decoding, and whose pictures are dropped, is named with the cost and what to do; a camera
+// that is only heavy is no problem.
+func TestWhoseDecodingIsAProblem(t *testing.T) {
+	r := Report{Running: true, Cameras: []Camera{
+		{ID: "light", Decoding: &Load{Processor: 0.1, Share: 0.25}},
+		{ID: "heavy", Decoding: &Load{Processor: 0.6, Share: 0.8, Alone: true}},
+		{ID: "hog", Decoding: &Load{Processor: 0.37, Share: 0.38, Alone: true, KeysOnly: true}},
+		{ID: "late", Losing: 0.31},
+	}}
+	var texts, hints []string
+	r.Judge()
+	for _, p := range r.Problems {
+		if p.Kind == Cameras { // none of them has a state here
+			continue
+		}
+		require.Equal(t, Decoding, p.Kind)
+		require.NotContains(t, p.Public, "hog")
+		require.NotContains(t, p.Public, "late")
+		texts, hints = append(texts, p.Text), append(hints, p.Hint)
+	}
+	require.Equal(t, []string{
+		"hog takes more than its share of decoding time, which is 38 % of a processor, and only its keyframes are decoded (37 %)",
+		"31 % of the pictures of late were dropped in the last minute, because decoding is behind",
+	}, texts)
+	for _, hint := range hints {
+		require.Contains(t, hint, "preview_url")
+	}
+}

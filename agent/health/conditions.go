@@ -1,0 +1,238 @@
+package health
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"vmsbridge/agent/camera"
+	"vmsbridge/agent/codec"
+)
+
+func notRunning(r *Report) []finding {
+	if r.Running {
+		return nil
+	}
+	return []finding{{text: "the bridge does not run" + r.DownWhy, remedy: r.DownHint}}
+}
+
+func journalRefuses(r *Report) []finding {
+	if r.Journal.Failing == "" {
+		return nil
+	}
+	const refuses = "the journal refuses events, they wait in memory: "
+	return []finding{{refuses + r.Journal.Failing, refuses + r.Journal.Remedy, r.Journal.Remedy}}
+}
+
+// diskAlmostFull finds less than half of the ring's reserve free: the ring itself makes room down to all of it, so
+// somebody else takes the rest.
+func diskAlmostFull(r *Report) []finding {
+	if r.Disk.Total == 0 || r.Disk.Free >= r.Disk.Least/2 {
+		return nil
+	}
+	return said(fmt.Sprintf("the disk that holds %s is almost full: %d MB are free", r.Disk.Path, r.Disk.Free/1e6))
+}
+
+func diskSlow(r *Report) []finding {
+	s := r.Disk.Slow
+	if s == nil || !s.Until.IsZero() {
+		return nil
+	}
+	return said(fmt.Sprintf("the disk that holds %s has been slow since %s: a write took %.1f s; events and stills are kept, and come later",
+		r.Disk.Path, s.Since.Format(time.RFC3339), s.Longest))
+}
+
+func usersShut(r *Report) []finding {
+	if r.Users.Shut == "" {
+		return nil
+	}
+	return said("nobody can sign in at the bridge: " + r.Users.Shut)
+}
+
+// connectTime is how long the first connection to a camera may take before it counts as not online. Most take a
+// second or two, and those that fail say so at once.
+const connectTime = 15 * time.Second
+
+// connecting reports whether a camera is being connected to for the first time, and that for a short while.
+func connecting(c Camera, now time.Time) bool {
+	return c.State == string(camera.Connecting) && now.Sub(c.Since) < connectTime
+}
+
+// watched are the cameras whose state says something: not those that are off or only just started.
+func watched(r *Report) (list []Camera) {
+	for _, c := range r.Cameras {
+		if c.State != Off && !connecting(c, r.Time) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+func camerasOffline(r *Report) []finding {
+	var names []string
+	for _, c := range watched(r) {
+		if reason := c.State; !c.Online {
+			if c.Reason != "" {
+				reason = c.Reason
+			}
+			names = append(names, c.ID+" ("+reason+")")
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return said(fmt.Sprintf("%s not online: %s", counted(len(names), "camera is", "cameras are"), list(names)))
+}
+
+func pipelinesStuck(r *Report) []finding {
+	var names []string
+	for _, c := range watched(r) {
+		if c.Stuck {
+			names = append(names, c.ID)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return said("the pipeline stands still of " + list(names))
+}
+
+func viewsTampered(r *Report) []finding {
+	var names []string
+	for _, c := range watched(r) {
+		if c.Tampered != "" {
+			names = append(names, c.ID+" ("+c.Tampered+")")
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []finding{{
+		text:   fmt.Sprintf("the view of %s: %s", counted(len(names), "camera was tampered with", "cameras was tampered with"), list(names)),
+		public: fmt.Sprintf("the view of %d cameras was tampered with: vmsbridge events --type tamper says which", len(names)),
+	}}
+}
+
+func overShare(r *Report) (list []finding) {
+	for _, c := range r.Cameras {
+		if d := c.Decoding; d != nil && d.KeysOnly {
+			list = append(list, finding{text: fmt.Sprintf("%s takes more than its share of decoding time, which is %.0f %% of a processor, "+
+				"and only its keyframes are decoded (%.0f %%)", c.ID, 100*d.Share, 100*d.Processor)})
+		}
+	}
+	return list
+}
+
+func picturesDropped(r *Report) (list []finding) {
+	for _, c := range r.Cameras {
+		if keys := c.Decoding != nil && c.Decoding.KeysOnly; !keys && c.Losing > 0 {
+			list = append(list, finding{text: fmt.Sprintf("%.0f %% of the pictures of %s were dropped in the last minute, because decoding is behind",
+				100*c.Losing, c.ID)})
+		}
+	}
+	return list
+}
+
+func editRefused(r *Report) []finding {
+	n := len(r.Config.Problems)
+	if n == 0 || !r.Running {
+		return nil
+	}
+	return said(fmt.Sprintf("the edit of %s was not taken over since %s: %s", r.Config.File, r.Config.Failed.Format(time.RFC3339),
+		strings.Join(r.Config.Problems[:min(n, 3)], "; ")))
+}
+
+func restartNeeded(r *Report) []finding {
+	if len(r.Config.Restart) == 0 {
+		return nil
+	}
+	return said("the new value holds only after a restart: " + strings.Join(r.Config.Restart, ", "))
+}
+
+func eventsParked(r *Report) []finding {
+	if r.Outbox.Parked == 0 {
+		return nil
+	}
+	return said(fmt.Sprintf("the service has refused %s for good", counted(r.Outbox.Parked, "event", "events")))
+}
+
+func serviceRefuses(r *Report) []finding {
+	if r.Service == nil || r.Service.SignedIn {
+		return nil
+	}
+	return serviceProblem(r.Service)
+}
+
+func serviceFails(r *Report) []finding {
+	if r.Service == nil || !r.Service.SignedIn {
+		return nil
+	}
+	return serviceProblem(r.Service)
+}
+
+// serviceProblem adds to what is wrong what the service answered.
+func serviceProblem(s *Link) []finding {
+	if s.Problem == "" {
+		return nil
+	}
+	text := s.Problem
+	if s.Why != "" && !strings.Contains(text, s.Why) {
+		text += " (" + s.Why + ")"
+	}
+	return []finding{{text: text, public: s.Problem}}
+}
+
+func decodersUnknown(r *Report) []finding {
+	if r.DecodersProblem == "" {
+		return nil
+	}
+	return said("the decoders cannot be asked: " + r.DecodersProblem)
+}
+
+func decodersMissing(r *Report) (list []finding) {
+	if !r.DecodersKnown {
+		return nil
+	}
+	for _, d := range formats(r.Decoders) {
+		if !d.OK {
+			list = append(list, finding{fmt.Sprintf("%s cannot be decoded: %s", d.name, d.Problem), "the decoder for " + d.name + " is missing", d.Hint})
+		}
+	}
+	return list
+}
+
+// format is a format's name and who decodes it.
+type format struct {
+	name string
+	codec.Capability
+}
+
+func formats(c codec.Capabilities) []format {
+	return []format{{"H.264", c.H264}, {"H.265", c.H265}, {"JPEG", c.JPEG}}
+}
+
+func homesFail(r *Report) (list []finding) {
+	for _, h := range r.Homes {
+		if !h.Up && h.Problem != "" {
+			list = append(list, finding{text: fmt.Sprintf("%s; %s waiting (%s)", h.Problem, counted(h.Waiting, "event is", "events are"), h.LastError)})
+		}
+	}
+	return list
+}
+
+// named bounds how many cameras are listed in one line.
+const named = 8
+
+func list(names []string) string {
+	if len(names) > named {
+		return strings.Join(names[:named], ", ") + fmt.Sprintf(" and %d more", len(names)-named)
+	}
+	return strings.Join(names, ", ")
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

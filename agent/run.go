@@ -1,0 +1,191 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"vmsbridge/agent/api"
+	"vmsbridge/agent/archive"
+	"vmsbridge/agent/clock"
+	"vmsbridge/agent/codec"
+	"vmsbridge/agent/health"
+	"vmsbridge/agent/homes"
+	"vmsbridge/agent/link"
+	"vmsbridge/agent/queue"
+	"vmsbridge/agent/supervisor"
+	"vmsbridge/configs"
+	"vmsbridge/uplink/admit"
+	"vmsbridge/uplink/vms"
+)
+
+// Run runs the bridge until ctx is done, then ends open spans, writes what is left, and closes the stores. It returns
+// nil after an orderly stop, and an error if the bridge cannot start or serve.
+func (a *Agent) Run(ctx context.Context) (err error) {
+	a.started = time.Now()
+	listener, err := a.listen()
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	a.clock = clock.New(clock.Options{Machine: a.opts.Machine, Wait: a.cfg().Clock.Wait, Alone: a.cfg().Service.URL == "", Built: clock.Built(),
+		Settle: a.opts.settle, Stepped: func(s clock.Step) { a.operations.Clock(s) }, Log: a.log, Registerer: a.reg})
+	a.operations.Now = a.clock.Now
+	a.archive, err = archive.Open(archive.Options{Config: a.cfg, Clock: a.clock, Operations: a.operations, Timer: a.timer,
+		Version: a.opts.Version, Log: a.log, Registerer: a.reg})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.archive.Close()) }()
+	base := a.localURL(listener.Addr())
+	if err := a.openAPI(base); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.api.Close()) }()
+	listener.Attach(a.api.Server())
+	a.homes = homes.New(homes.Options{Journal: a.archive.Journal, Version: a.opts.Version, Log: a.log, Registerer: a.reg})
+	if err := a.homes.Open(a.cfg()); err != nil {
+		return err
+	}
+	a.operations.Tell(a.archive.Events)
+	if err := a.archive.CloseUnfinished(); err != nil {
+		return err
+	}
+	d := a.cfg().Decode
+	a.pool = codec.NewPool(codec.Options{Isolation: d.Isolation, PerProcess: d.CamerasPerProcess, LibraryDirs: d.Libraries, Log: a.log, Registerer: a.reg})
+	defer a.pool.Close()
+	if err := a.watchCameras(cmp.Or(a.cfg().Service.URL, base)); err != nil {
+		return err
+	}
+	if err := a.openService(base); err != nil {
+		return err
+	}
+	a.reg.MustRegister(health.Collector(a.Status))
+	return a.serve(ctx, listener)
+}
+
+// listen opens the local API's port first of all, so that a second bridge on the same box stops before it touches a store.
+func (a *Agent) listen() (*admit.Listener, error) {
+	l, err := net.Listen("tcp", a.cfg().API.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("listen for the local API: %w (is another bridge running? change api.listen)", err)
+	}
+	return admit.New(l, admit.Options{Total: connections, PerAddress: connections / 2, Strangers: connections * 3 / 8, Log: a.log}), nil
+}
+
+// connections are those that the local API has at a time: from one address, as that of a router, 64 browsers with six
+// connections each and their streams of events.
+const connections = 1024
+
+// openAPI makes the local API.
+func (a *Agent) openAPI(base string) (err error) {
+	waiting := queue.Handler(queue.Of(a.archive.Journal))
+	a.api, err = api.New(api.Options{Config: a.cfg, Archive: a.archive, Status: a.Status, Cameras: a.Cameras, Queue: waiting, QueuePath: queue.Path,
+		Reload:  func(ctx context.Context) (any, error) { return a.Reload(ctx) },
+		Metrics: a.metrics, Operations: a.operations, Ready: a.serving, Visitor: a.visitor, BaseURL: base, Started: a.started,
+		Log: a.log, Registerer: a.reg})
+	return err
+}
+
+// metrics are those of the bridge and of its link to the service.
+func (a *Agent) metrics() prometheus.Gatherers {
+	all := prometheus.Gatherers{a.reg}
+	if a.tie != nil {
+		all = append(all, a.tie.Metrics())
+	}
+	return all
+}
+
+// openService makes the link to the service, if there is one.
+func (a *Agent) openService(base string) error {
+	if a.cfg().Service.URL == "" {
+		return nil
+	}
+	a.tie = link.NewTie(func(s configs.Service, reg prometheus.Registerer) (*link.Link, error) {
+		return link.New(s, link.Options{Outbox: a.archive.Journal, Clock: a.clock, Profile: func() vms.Registration { return a.profile(base) },
+			Version: a.opts.Version, Log: a.log, Registerer: reg})
+	})
+	return a.tie.Begin(a.cfg().Service, func(l *link.Link, s configs.Service) error {
+		h, err := a.api.ForService()
+		if err != nil {
+			return err
+		}
+		return l.KeepTunnel(s.URL, a.cfg().Bridge.ID, h)
+	})
+}
+
+// serve runs everything. The order of the stop is the order of the flow: cameras end first and hand in their last events,
+// then the writers of events and stills write them, then the reporter gets a moment to hand them on and stops, then
+// the API; the stores are closed by the caller.
+func (a *Agent) serve(ctx context.Context, l net.Listener) error {
+	cameras, stopCameras := context.WithCancel(ctx)
+	defer stopCameras()
+	a.stopping = func() bool { return cameras.Err() != nil } // before any camera learns of it
+	rest, stopRest := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopRest()
+	writers, stopWriters := context.WithCancel(rest)
+	defer stopWriters()
+
+	var behind errgroup.Group
+	broken := make(chan error, 20) // one each at least of what is started below
+	start := func(c context.Context, name string, f func(context.Context) error) {
+		behind.Go(func() error {
+			err := supervisor.Caught(func() error { return f(c) })()
+			if err != nil && c.Err() == nil {
+				broken <- fmt.Errorf("%s: %w", name, err)
+			}
+			return nil
+		})
+	}
+	eventsDone, stillsDone := make(chan struct{}), make(chan struct{})
+	start(writers, "events", func(c context.Context) error { defer close(eventsDone); return a.archive.Events.Run(c) })
+	start(writers, "stills", func(c context.Context) error { defer close(stillsDone); return a.archive.Stills.Run(c) })
+	start(rest, "clock", a.clock.Run)
+	start(rest, "gaps", a.archive.Stills.NoteHeld)
+	if a.tie != nil {
+		start(rest, "service", a.tie.Run)
+	}
+	start(rest, "other homes of events", a.homes.Run)
+	start(rest, "local API", func(c context.Context) error { return a.api.Run(c, l) })
+	start(rest, "control socket", a.api.RunLocal)
+	start(rest, "housekeeping", a.archive.Housekeep)
+	start(rest, "the data folder", a.archive.Watch)
+	start(rest, "what the local API keeps", a.api.Keep)
+	start(rest, "decoders", func(c context.Context) error { return a.decoders.Look(c, a.pool, a.log) })
+	camerasDone := make(chan struct{})
+	start(cameras, "cameras", func(c context.Context) error { defer close(camerasDone); return a.cameras.Run(c) })
+	start(rest, "watchdog", a.watchdog(l.Addr()).Run)
+
+	if a.opts.Ready != nil {
+		a.opts.Ready(l.Addr())
+	}
+	close(a.serving)
+	a.opts.Manager.Ready(a.inShort())
+	a.log.Info("the bridge runs", "cameras", len(a.cameras.Workers()), "listen", l.Addr().String(), "service", a.cfg().Service.URL)
+
+	var cause error
+	select {
+	case <-ctx.Done():
+	case cause = <-broken:
+		a.log.Error("the bridge stops", "error", cause)
+	}
+	a.opts.Manager.Stopping()
+	stopCameras()
+	<-camerasDone
+	stopWriters()
+	<-eventsDone
+	<-stillsDone
+	if a.tie != nil && cause == nil {
+		a.tie.Now().Settle(a.archive.Journal)
+	}
+	stopRest()
+	_ = behind.Wait()
+	a.log.Info("the bridge has stopped")
+	return cause
+}
