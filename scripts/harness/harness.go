@@ -33,7 +33,7 @@ func Until(t testing.TB, what string, cond func() bool, args ...any) {
 func Within(t testing.TB, patience time.Duration, what string, cond func() bool) {
 	t.Helper()
 	end := time.Now().Add(patience)
-	for pause := time.Millisecond; !cond(); pause = min(2*pause, 5*time.Millisecond) {
+	for pause := time.Millisecond; !cond(); pause = min(2*pause, 2*time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("waited %v for %s", patience, strings.TrimSpace(what))
 		}

@@ -73,7 +73,8 @@ func (f *feed) Now() time.Time           { return time.Now() }
 func (f *feed) Trim(most int, before time.Time) (n int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for f.noted < uint64(len(f.list)) && (most > 0 && len(f.list)-int(f.noted) > most || f.list[f.noted].Since.Before(before)) {
+	for f.noted < uint64(len(f.list)) && (most > 0 && len(f.list)-int(f.noted) > most ||
+		f.list[f.noted].Since.Before(before)) {
 		f.noted++
 		n++
 	}
@@ -130,7 +131,9 @@ func (j *judge) count() int {
 }
 
 func verdict(kind delivery.Kind, err, hint string) func(vms.Event) delivery.Verdict {
-	return func(vms.Event) delivery.Verdict { return delivery.Verdict{Kind: kind, Err: errors.New(err), Hint: hint} }
+	return func(vms.Event) delivery.Verdict {
+		return delivery.Verdict{Kind: kind, Err: errors.New(err), Hint: hint}
+	}
 }
 
 // follow runs a follower in a bubble of its own time.
@@ -168,7 +171,8 @@ func TestCapsAreHeld(t *testing.T) {
 	})
 }
 
-// What a person is told of a sink, in the status, the metrics and the log: one line for each trouble, not one for each event.
+// What a person is told of a sink, in the status, the metrics and the log: one line for each
+// trouble, not one for each event.
 func TestWhatIsSaidOfASink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reg := prometheus.NewRegistry()
@@ -176,12 +180,15 @@ func TestWhatIsSaidOfASink(t *testing.T) {
 		lines := func() int { return bytes.Count(log.Bytes(), []byte("\n")) }
 		f := newFeed(3, time.Now().Add(-time.Hour))
 		sink := &judge{answer: verdict(delivery.OfSink, "refused", "start the broker")}
-		delivery.Follow(sink, delivery.FollowOptions{Kind: "mqtt", Name: "b", Feed: f, Registerer: reg}) // several share a registry
-		fl, stop := follow(t, f, sink, delivery.FollowOptions{Registerer: reg, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		// several share a registry
+		delivery.Follow(sink, delivery.FollowOptions{Kind: "mqtt", Name: "b", Feed: f, Registerer: reg})
+		fl, stop := follow(t, f, sink, delivery.FollowOptions{Registerer: reg,
+			Log: slog.New(slog.NewTextHandler(&log, nil))})
 		defer stop()
 		after(4 * time.Minute)
 		s := fl.Status()
-		require.Equal(t, []any{false, "start the broker", "refused", 3, uint64(0)}, []any{s.Up, s.Problem, s.LastError, s.Waiting, s.Sent})
+		require.Equal(t, []any{false, "start the broker", "refused", 3, uint64(0)},
+			[]any{s.Up, s.Problem, s.LastError, s.Waiting, s.Sent})
 		require.Equal(t, 1, lines(), "%s", &log)
 		sink.set(verdict(delivery.OfSink, "refused", "sign in"))
 		after(time.Minute / 2)
@@ -189,7 +196,8 @@ func TestWhatIsSaidOfASink(t *testing.T) {
 		sink.set(nil)
 		after(time.Minute)
 		s = fl.Status()
-		require.Equal(t, []any{true, "", "refused", 0, uint64(3)}, []any{s.Up, s.Problem, s.LastError, s.Waiting, s.Sent})
+		require.Equal(t, []any{true, "", "refused", 0, uint64(3)},
+			[]any{s.Up, s.Problem, s.LastError, s.Waiting, s.Sent})
 		require.Equal(t, 3, lines(), "%s", &log)
 		require.Contains(t, log.String(), "sink=webhook/x")
 		sink.set(verdict(delivery.Refused, "too large", ""))
@@ -198,7 +206,8 @@ func TestWhatIsSaidOfASink(t *testing.T) {
 		}
 		after(time.Minute)
 		s = fl.Status()
-		require.Equal(t, []any{uint64(100), event("cam0", 199).ID + ": too large", 0}, []any{s.Refused, s.LastRefused, s.Waiting})
+		require.Equal(t, []any{uint64(100), event("cam0", 199).ID + ": too large", 0},
+			[]any{s.Refused, s.LastRefused, s.Waiting})
 		require.Equal(t, 4, lines(), "%s", &log)
 		found, err := reg.Gather()
 		require.NoError(t, err)
@@ -217,7 +226,8 @@ func TestWhatIsSaidOfASink(t *testing.T) {
 	})
 }
 
-// Where the journal does not take how far a sink is, that is said, nothing goes twice, and it is noted once it can be.
+// Where the journal does not take how far a sink is, that is said, nothing goes twice, and it is
+// noted once it can be.
 func TestANoteThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, sink := newFeed(5, time.Now()), &judge{}
@@ -241,7 +251,9 @@ func TestANoteThatFails(t *testing.T) {
 func TestWhatIsNotWantedIsNotedTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, sink := newFeed(0, time.Now()), &judge{}
-		_, stop := follow(t, f, sink, delivery.FollowOptions{Wants: func(q vms.Queued) bool { return q.Event.ActorID == "cam1" }})
+		_, stop := follow(t, f, sink, delivery.FollowOptions{Wants: func(q vms.Queued) bool {
+			return q.Event.ActorID == "cam1"
+		}})
 		defer stop()
 		for n := range 600 {
 			f.put(event("cam0", n), time.Now())
@@ -255,8 +267,8 @@ func TestWhatIsNotWantedIsNotedTogether(t *testing.T) {
 	})
 }
 
-// Whatever a sink answers, and wherever a life is cut off, each event that is wanted arrives, nothing that was noted comes again, and
-// the events of a lane come in order.
+// Whatever a sink answers, and wherever a life is cut off, each event that is wanted arrives,
+// nothing that was noted comes again, and the events of a lane come in order.
 func TestFollowingHoldsWhateverHappens(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		oneLane := rapid.Bool().Draw(rt, "one lane")
@@ -268,13 +280,15 @@ func TestFollowingHoldsWhateverHappens(t *testing.T) {
 			asked := 0
 			sink.answer = func(vms.Event) delivery.Verdict {
 				if asked++; asked <= len(answers) && answers[asked-1] < 4 {
-					kind := []delivery.Kind{delivery.OfSink, delivery.OfEvent, delivery.OfToken, delivery.OfSink}[answers[asked-1]]
+					kind := []delivery.Kind{delivery.OfSink, delivery.OfEvent, delivery.OfToken,
+						delivery.OfSink}[answers[asked-1]]
 					return verdict(kind, "no", "")(vms.Event{})
 				}
 				return delivery.Verdict{}
 			}
 			for life := range lives {
-				fl, stop := follow(t, f, sink, delivery.FollowOptions{OneLane: oneLane, Wants: func(q vms.Queued) bool { return q.Place%5 != 0 },
+				fl, stop := follow(t, f, sink, delivery.FollowOptions{OneLane: oneLane,
+					Wants:  func(q vms.Queued) bool { return q.Place%5 != 0 },
 					Engine: delivery.Options{AtOnce: func() int { return atOnce }, Concurrency: 3, Turn: 16}})
 				for n := range 60 {
 					f.put(event(fmt.Sprint("cam", n%3), 60*life+n), time.Now())

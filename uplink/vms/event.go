@@ -29,8 +29,8 @@ const (
 	TypeDeviceStatus   = "vms.deviceCloudStatusUpdateEvent.v1"
 )
 
-// Event is the envelope in which the interface carries an event. A nil EndTimestamp means that the span was
-// still going on.
+// Event is the envelope in which the interface carries an event. A nil EndTimestamp means that the
+// span was still going on.
 type Event struct {
 	Type           string   `json:"type"`
 	ID             string   `json:"id,omitempty"`
