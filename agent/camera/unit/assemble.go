@@ -1,6 +1,7 @@
 package unit
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -25,8 +26,12 @@ type Coded struct {
 
 // mostPackets bounds what one picture may come in: MaxUnitBytes in packets of 1 kB. The
 // depacketisers bound the bytes of a picture and hold every packet until its end, however little is
-// in it; a packet takes up to 1.5 kB.
+// in it.
 const mostPackets = 8192
+
+// wasteful is a payload that takes a small part of its buffer: by UDP each is 1.5 kB. It is held in
+// one of its own.
+func wasteful(payload []byte) bool { return 8*len(payload) < cap(payload) }
 
 // Assembler puts RTP packets together to pictures, with the depacketisers of gortsplib. It keeps
 // what they lose: which picture a lost packet belonged to, and when each picture's first packet
@@ -100,6 +105,9 @@ func (a *Assembler) Lost() { a.pending = true }
 func (a *Assembler) Add(p *rtp.Packet, at int64, step capture.Step) {
 	if len(p.Payload) == 0 {
 		return // padding, or a hole punched through a firewall
+	}
+	if wasteful(p.Payload) {
+		p.Payload = bytes.Clone(p.Payload)
 	}
 	now := arrival{at: at, step: step, loss: a.pending}
 	a.pending = false
