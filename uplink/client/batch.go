@@ -36,7 +36,7 @@ func (c *Client) ReportMany(ctx context.Context, events []vms.Event) (verdicts [
 		return one(c.Report(ctx, events[0]))
 	}
 	began := time.Now()
-	a, err := c.call(ctx, http.MethodPost, vms.PathReportMany, body, maxAnswerBytes)
+	a, err := c.call(ctx, http.MethodPost, vms.PathReportMany, body, maxReplyBytes)
 	c.batch.learn(n, time.Since(began), c.timeout, err)
 	var refused *RefusedError
 	switch {

@@ -70,7 +70,8 @@ type Client struct {
 
 // Limits of what is read of an answer.
 const (
-	maxAnswerBytes = 8 << 20
+	maxAnswerBytes = 8 << 20 // a list
+	maxReplyBytes  = 1 << 20 // to what is reported: an event, of 512 KiB at most, or a word on each of several
 	maxImageBytes  = 64 << 20
 )
 

@@ -366,11 +366,16 @@ func TestBrokenConnections(t *testing.T) {
 }
 
 func TestLargeAnswers(t *testing.T) {
-	s := answering(t, 201, "Content-Type: application/json", `{"x":"`+strings.Repeat("a", maxAnswerBytes)+`"}`)
-	err := newClient(t, Options{BaseURL: s.URL}).Report(t.Context(), event())
+	client := func(bytes int) *Client {
+		s := answering(t, 201, "Content-Type: application/json", `{"x":"`+strings.Repeat("a", bytes)+`"}`)
+		return newClient(t, Options{BaseURL: s.URL})
+	}
 	var transient *TransientError
-	require.ErrorAs(t, err, &transient)
-	require.ErrorContains(t, err, "larger than")
+	_, listed := client(maxAnswerBytes).User(t.Context())
+	for _, err := range []error{client(maxReplyBytes).Report(t.Context(), event()), listed} {
+		require.ErrorAs(t, err, &transient)
+		require.ErrorContains(t, err, "larger than")
+	}
 }
 
 func TestCAFile(t *testing.T) {

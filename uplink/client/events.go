@@ -21,7 +21,7 @@ func (c *Client) Report(ctx context.Context, ev vms.Event) error {
 	if err != nil {
 		return &RefusedError{Code: http.StatusBadRequest, Reason: vms.ReasonJSON, Message: "the event cannot be written as JSON: " + err.Error()}
 	}
-	a, err := c.call(ctx, http.MethodPost, vms.PathEvents, body, maxAnswerBytes)
+	a, err := c.call(ctx, http.MethodPost, vms.PathEvents, body, maxReplyBytes)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func (c *Client) RegisterAt(ctx context.Context, r Registration, m *vms.Mark) (b
 	if m != nil {
 		header.Set(vms.HeaderJournal, m.String())
 	}
-	a, err := c.callWith(ctx, header, http.MethodPost, vms.PathRegister, body, maxAnswerBytes)
+	a, err := c.callWith(ctx, header, http.MethodPost, vms.PathRegister, body, maxReplyBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (c *Client) RegisterAt(ctx context.Context, r Registration, m *vms.Mark) (b
 
 // Leave tells the service that the bridge of that id, which is registered, stops. Unsupported tells a service that knows no such thing.
 func (c *Client) Leave(ctx context.Context, bridge string) error {
-	_, err := c.call(ctx, http.MethodPost, vms.PathLeave+"?"+url.Values{"bridgeId": {bridge}}.Encode(), nil, maxAnswerBytes)
+	_, err := c.call(ctx, http.MethodPost, vms.PathLeave+"?"+url.Values{"bridgeId": {bridge}}.Encode(), nil, maxReplyBytes)
 	return err
 }
 
