@@ -19,14 +19,9 @@ import (
 // resident is what a process has in memory, in MiB.
 func (p *program) resident() int {
 	p.t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
-	require.NoError(p.t, err)
-	kb := 0
-	for line := range strings.Lines(string(status)) {
-		_, _ = fmt.Sscanf(line, "VmRSS: %d kB", &kb)
-	}
-	require.NotZero(p.t, kb)
-	return kb >> 10
+	kib, _ := resident(p.cmd.Process.Pid)
+	require.NotZero(p.t, kib)
+	return kib >> 10
 }
 
 // mostOf watches what a process has in memory until stop is called, which tells the most that was seen.
