@@ -70,7 +70,8 @@ func FuzzFiles(f *testing.F) {
 	f.Add([]byte{0, 3, 0, 0x10, 0, 9, 4, 255, 255, 255, 255, 0, 0x20, 5, 30, 1})
 	f.Add([]byte{1, 1, 0, 0x20, 0, 64, 1})
 	f.Fuzz(func(t *testing.T, changes []byte) {
-		in, data := &tape{changes}, filepath.Join(t.TempDir(), "bridge")
+		in, dir := &tape{changes}, t.TempDir()
+		data := filepath.Join(dir, "bridge")
 		require.NoError(t, os.CopyFS(data, os.DirFS(b.data)))
 		files, err := filepath.Glob(data + "/*")
 		require.NoError(t, err)
@@ -86,6 +87,11 @@ func FuzzFiles(f *testing.F) {
 			out, code := run(t, "vmsbridge", append(args, data)...)
 			require.Contains(t, []int{0, 1, 2, 3, 4, 74}, code, "%v: %s", args, out)
 		}
+		again := startBridge(t, dir, "account-1", "cameras: []")
+		again.sound(t)
+		require.NoError(t, again.cmd.Process.Signal(os.Interrupt))
+		<-again.done
+		require.Zero(t, again.cmd.ProcessState.ExitCode(), "%s", again.output())
 	})
 }
 

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -21,18 +20,10 @@ import (
 	"vmsbridge/uplink/tunnel"
 )
 
-// many is how many of what dials pauses between attempts are started, so that one of them comes soon.
-func many() int {
-	if fuzzing() {
-		return 8
-	}
-	return 1
-}
-
 // next takes the next connection.
 func next(t *testing.T, l net.Listener) net.Conn {
 	t.Helper()
-	require.NoError(t, l.(*net.TCPListener).SetDeadline(time.Now().Add(90*time.Second)))
+	require.NoError(t, l.(*net.TCPListener).SetDeadline(time.Now().Add(60*time.Second)))
 	conn, err := l.Accept()
 	require.NoError(t, err, "nobody dials any more")
 	return conn
@@ -74,17 +65,18 @@ func FuzzRTSP(f *testing.F) {
 	camera := start(f, "camsim", "--listen", fmt.Sprintf("127.0.0.1:%d", port), "--path", "/cam", "--codec", "h264", "--length", "20")
 	camera.says(f, fmt.Sprintf("rtsp://127.0.0.1:%d/cam", port))
 	l := listen(f)
-	yaml := fmt.Sprintf("cameras:\n  - {id: good, url: \"rtsp://127.0.0.1:%d/cam\", transport: tcp}\n", port)
-	for i := range many() {
-		yaml += fmt.Sprintf("  - {id: bad%d, url: \"rtsp://%s/cam\", transport: tcp}\n", i, l.Addr())
+	yaml := func(n int) string {
+		return fmt.Sprintf("cameras:\n  - {id: good, url: \"rtsp://127.0.0.1:%d/cam\", transport: tcp}\n"+
+			"  - {id: bad, url: \"rtsp://%s/cam?%d\", transport: tcp}\n", port, l.Addr(), n)
 	}
-	b := startBridge(f, dir, "account-1", yaml)
+	b := startBridge(f, dir, "account-1", yaml(0))
 	f.Add([]byte{0, 0, 0})
 	f.Add([]byte{0, 1, 200, 0, 7, 4, 9, 1, 1, 1, 1, 1, 1})
 	f.Add([]byte{1, 0, 3, 1, 4, 1, 5})
 	seen, n := 0.0, 0
 	f.Fuzz(func(t *testing.T, input []byte) {
 		in := &tape{input}
+		b.reload(t, yaml(n+1))
 		conn := next(t, l)
 		if in.below(2) == 0 {
 			between(t, in, conn, port)
@@ -165,18 +157,16 @@ func anyCamera(in *tape, conn net.Conn) {
 func FuzzMQTT(f *testing.F) {
 	dir := needs(f)
 	l := listen(f)
-	var bridges []*bridge
-	for i := range max(2, many()) {
-		mine := filepath.Join(dir, strconv.Itoa(i))
-		require.NoError(f, os.MkdirAll(mine, 0o700))
-		bridges = append(bridges, startBridge(f, mine, "account-1",
-			fmt.Sprintf("mqtt: {url: \"mqtt://%s\", protocol: %s}\ncameras: []\n", l.Addr(), []string{"\"5\"", "3.1.1"}[i%2])))
+	yaml := func(n int) string {
+		return fmt.Sprintf("mqtt: {url: \"mqtt://%s\", protocol: %q, client_id: client-%d}\ncameras: []\n", l.Addr(), []string{"5", "3.1.1"}[n%2], n)
 	}
+	b := startBridge(f, dir, "account-1", yaml(0))
 	f.Add([]byte{})
 	f.Add([]byte{0, 0, 0x30, 4, 255, 255, 255, 127})
 	f.Add([]byte{0, 1, 0x90, 3, 0, 1, 0x80})
 	n := 0
 	f.Fuzz(func(t *testing.T, input []byte) {
+		b.reload(t, yaml(n+1))
 		in, conn := &tape{input}, next(t, l)
 		defer conn.Close()
 		_ = conn.SetDeadline(time.Now().Add(700 * time.Millisecond))
@@ -209,10 +199,8 @@ func FuzzMQTT(f *testing.F) {
 		}
 		_, _ = io.Copy(io.Discard, conn)
 		if n++; n%20 == 0 || !fuzzing() {
-			for _, b := range bridges {
-				b.sound(t)
-				answers(t, b.base)
-			}
+			b.sound(t)
+			answers(t, b.base)
 		}
 	})
 }
@@ -235,7 +223,10 @@ func FuzzTunnel(f *testing.F) {
 	}))
 	f.Cleanup(func() { hostile.CloseClientConnections() })
 	write(f, filepath.Join(dir, "service.token"), "any")
-	b := startBridge(f, dir, c.account, fmt.Sprintf("service: {url: %q, token_file: service.token}\ncameras: []\n", hostile.URL))
+	yaml := func(n int) string {
+		return fmt.Sprintf("service: {url: \"%s/%d\", token_file: service.token}\ncameras: []\n", hostile.URL, n)
+	}
+	b := startBridge(f, dir, c.account, yaml(0))
 	f.Add([]byte{})
 	f.Add([]byte{0, 3, 0, 0, 1, 0, 0, 0, 1, 10})
 	f.Add([]byte{1, 3, 0, 0, 1, 0, 0, 0, 1, 10, 'G', 'E', 'T', ' '})
@@ -249,6 +240,7 @@ func FuzzTunnel(f *testing.F) {
 				frames(t, in, ws)
 			}
 		} else {
+			b.reload(t, yaml(n+1))
 			select {
 			case ws := <-tunnels:
 				frames(t, in, ws)

@@ -23,9 +23,14 @@ import (
 // bin is the folder of the programs.
 var bin string
 
-// TestMain builds the programs: as they are for fuzzing, with the race detector for the tests that the seeds are.
+// TestMain builds the programs: as they are for fuzzing, with the race detector for the tests that
+// the seeds are.
 func TestMain(m *testing.M) {
 	flag.Parse()
+	const built = "VMSBRIDGE_FUZZ_PROGRAMS" // by the process that a worker of the fuzzer is of
+	if bin = os.Getenv(built); bin != "" {
+		os.Exit(m.Run())
+	}
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "vmsbridge-fuzz-")
 		if err != nil {
@@ -41,6 +46,10 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
+		if err := os.Setenv(built, dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 		return m.Run()
 	}())
 }
@@ -48,7 +57,8 @@ func TestMain(m *testing.M) {
 // fuzzing reports whether inputs are made up, and not only the seeds are tried.
 func fuzzing() bool { return flag.Lookup("test.fuzz").Value.String() != "" }
 
-// mostBytes is how much memory a program may take. The race detector takes several times what the program does.
+// mostBytes is how much memory a program may take. The race detector takes several times what the
+// program does.
 func mostBytes() int {
 	if fuzzing() {
 		return 256 << 20
@@ -82,25 +92,25 @@ func (p *process) output() string {
 }
 
 // start runs a program of ours until the target ends.
-func start(f *testing.F, name string, args ...string) *process {
-	f.Helper()
+func start(tb testing.TB, name string, args ...string) *process {
+	tb.Helper()
 	p := &process{cmd: exec.Command(filepath.Join(bin, name), args...), done: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = p, p
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // a worker of the fuzzer is killed
-	require.NoError(f, p.cmd.Start())
+	require.NoError(tb, p.cmd.Start())
 	go func() { _ = p.cmd.Wait(); close(p.done) }()
-	f.Cleanup(func() { _ = p.cmd.Process.Kill(); <-p.done })
+	tb.Cleanup(func() { _ = p.cmd.Process.Kill(); <-p.done })
 	return p
 }
 
 // says waits until the program has printed something.
-func (p *process) says(f *testing.F, what string) {
-	f.Helper()
-	require.Eventually(f, func() bool { return strings.Contains(p.output(), what) }, 60*time.Second, 20*time.Millisecond, "%s", what)
+func (p *process) says(tb testing.TB, what string) {
+	tb.Helper()
+	require.Eventually(tb, func() bool { return strings.Contains(p.output(), what) }, 60*time.Second, 20*time.Millisecond, "%s", what)
 }
 
 // sound requires that the program runs, has not panicked, and is no larger than it may be.
-func (p *process) sound(t *testing.T) {
+func (p *process) sound(t testing.TB) {
 	t.Helper()
 	select {
 	case <-p.done:
@@ -182,28 +192,43 @@ func startCloud(f *testing.F, dir string, args ...string) *cloud {
 // bridge is a bridge with its own interface at base.
 type bridge struct {
 	*process
-	base, data string
+	base, data, config, account string
+	port                        int
 }
 
 // startBridge runs a bridge with further sections of YAML.
-func startBridge(f *testing.F, dir, account, yaml string) *bridge {
-	f.Helper()
-	port := harness.Port(f)
-	b := &bridge{base: fmt.Sprintf("http://127.0.0.1:%d", port), data: filepath.Join(dir, "bridge")}
-	write(f, filepath.Join(dir, "lan.token"), lanToken)
-	config := write(f, filepath.Join(dir, "vmsbridge.yaml"), fmt.Sprintf(`
-bridge: {id: bridge-1, account: %q, data: %q}
-clock: {wait: 0s}
-api: {listen: "127.0.0.1:%d", tokens: [{name: lan, token_file: lan.token, scopes: [read, report]}]}
-stills: {max_size: 64MiB}
-%s`, account, b.data, port, yaml))
-	b.process = start(f, "vmsbridge", "run", "--config", config)
-	b.says(f, "the bridge runs")
-	require.Eventually(f, func() bool {
+func startBridge(tb testing.TB, dir, account, yaml string) *bridge {
+	tb.Helper()
+	port := harness.Port(tb)
+	b := &bridge{base: fmt.Sprintf("http://127.0.0.1:%d", port), data: filepath.Join(dir, "bridge"),
+		config: filepath.Join(dir, "vmsbridge.yaml"), account: account, port: port}
+	write(tb, filepath.Join(dir, "lan.token"), lanToken)
+	b.configure(tb, yaml)
+	b.process = start(tb, "vmsbridge", "run", "--config", b.config)
+	b.says(tb, "the bridge runs")
+	require.Eventually(tb, func() bool {
 		res, err := http.Get(b.base + "/healthz")
 		return err == nil && res.Body.Close() == nil
 	}, 20*time.Second, 20*time.Millisecond, "the bridge's own interface")
 	return b
+}
+
+func (b *bridge) configure(tb testing.TB, yaml string) {
+	tb.Helper()
+	write(tb, b.config, fmt.Sprintf(`
+bridge: {id: bridge-1, account: %q, data: %q}
+clock: {wait: 0s}
+api: {listen: "127.0.0.1:%d", tokens: [{name: lan, token_file: lan.token, scopes: [read, report]}]}
+stills: {max_size: 64MiB}
+%s`, b.account, b.data, b.port, yaml))
+}
+
+// reload gives a running bridge other sections of YAML. What is new in them is dialled at once,
+// where a bridge that was told nonsense waits longer each time.
+func (b *bridge) reload(t *testing.T, yaml string) {
+	t.Helper()
+	b.configure(t, yaml)
+	require.NoError(t, b.cmd.Process.Signal(syscall.SIGHUP))
 }
 
 // answers requires that a program says how it is, in time.
