@@ -23,7 +23,7 @@ const (
 // notYetHeld are the folders, with those below them, whose lines are still longer here and there.
 var notYetHeld = []string{"agent", "cmd/vmsbridge", "cmd/vmscloud", "storage/boltfile", "storage/database",
 	"storage/guard",
-	"storage/journal", "uplink/admit", "uplink/client", "uplink/delivery", "uplink/home", "uplink/identity",
+	"storage/journal", "uplink/admit", "uplink/client", "uplink/delivery", "uplink/home",
 	"uplink/mqtt",
 	"uplink/server", "uplink/webhook"}
 

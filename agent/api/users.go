@@ -74,12 +74,12 @@ func (o *Options) signIn(ids *store.Store) (http.Handler, error) {
 	}
 	hasher := identity.NewHasher(identity.Cost{}, hashesAtOnce)
 	// A bridge sends no codes. Whoever needs one is turned away here rather than let in by the password alone.
-	desk := session.New(session.Options{Store: ids, Hasher: hasher, Log: o.Log})
-	door, err := web.New(web.Options{Store: ids, Desk: desk, Devices: devices{o}, Secure: o.Config().API.TLS.Cert != "", Log: o.Log})
+	sessions := session.New(session.Options{Store: ids, Hasher: hasher, Log: o.Log})
+	door, err := web.New(web.Options{Store: ids, Sessions: sessions, Devices: devices{o}, Secure: o.Config().API.TLS.Cert != "", Log: o.Log})
 	if err != nil {
 		return nil, err
 	}
-	issuer, err := oauth.New(oauth.Options{Store: ids, Desk: desk, Gate: door, BaseURL: o.Config().API.PublicURL, Host: ownName,
+	issuer, err := oauth.New(oauth.Options{Store: ids, Sessions: sessions, Gate: door, BaseURL: o.Config().API.PublicURL, Host: ownName,
 		Log: o.Log})
 	if err != nil {
 		return nil, err

@@ -30,10 +30,10 @@ type signInFlags struct {
 	Proxy        []string `help:"Address or range of a proxy whose X-Forwarded-For is believed; repeat for more." env:"VMSCLOUD_PROXY" placeholder:"ADDRESS"`
 	NeedKey      bool     `name:"require-api-key" help:"Refuse calls to /g/ without an API key, which an account makes, or for the first one: vmscloud token create --kind key." env:"VMSCLOUD_REQUIRE_API_KEY"`
 	SignInPage   string   `help:"Page to which /oauth2/authorize sends people who are not signed in; left out, it shows one of its own." env:"VMSCLOUD_SIGN_IN_PAGE" placeholder:"URL"`
-	Letters      string   `help:"Settings of the mail server and the SMS gateway, in YAML; without them no letters and no codes are sent." env:"VMSCLOUD_LETTERS" type:"path" placeholder:"FILE"`
+	Letters      string   `help:"Settings of the mail server and the SMS gateway, in YAML; without them no messages and no codes are sent." env:"VMSCLOUD_LETTERS" type:"path" placeholder:"FILE"`
 
 	base   string         // the address that identity providers send people to
-	office *notify.Mailer // sends letters
+	mailer *notify.Mailer // sends messages
 }
 
 // hashesAtOnce bounds the memory that sign-ins take: 19 MiB each.
@@ -50,11 +50,11 @@ func (c runCmd) identityHandlers(ids *store.Store, reg *registry.Registry, log *
 		return nil, nil, err
 	}
 	hasher := identity.NewHasher(identity.Cost{}, hashesAtOnce)
-	desk := session.New(session.Options{Store: ids, Hasher: hasher, Post: c.office, Cluster: c.Cluster, Realm: c.Realm, Log: log})
-	if err := desk.Resume(); err != nil {
+	sessions := session.New(session.Options{Store: ids, Hasher: hasher, Post: c.mailer, Cluster: c.Cluster, Realm: c.Realm, Log: log})
+	if err := sessions.Resume(); err != nil {
 		return nil, nil, err
 	}
-	o := web.Options{Store: ids, Desk: desk, Devices: reg, SSO: sso, CookieDomain: c.CookieDomain, Secure: c.secure(), Origins: c.Origin,
+	o := web.Options{Store: ids, Sessions: sessions, Devices: reg, SSO: sso, CookieDomain: c.CookieDomain, Secure: c.secure(), Origins: c.Origin,
 		Proxies: proxies, CreateAccounts: c.SignUp, Log: log}
 	if c.NeedKey {
 		o.CheckKey = func(key string) (bool, error) { return oauth.CheckKey(ids, key) }
@@ -63,7 +63,7 @@ func (c runCmd) identityHandlers(ids *store.Store, reg *registry.Registry, log *
 	if err != nil {
 		return nil, nil, err
 	}
-	issuer, err := oauth.New(oauth.Options{Store: ids, Desk: desk, Gate: door, BaseURL: c.PublicURL, Host: c.names(log), SignIn: c.SignInPage, Log: log})
+	issuer, err := oauth.New(oauth.Options{Store: ids, Sessions: sessions, Gate: door, BaseURL: c.PublicURL, Host: c.names(log), SignIn: c.SignInPage, Log: log})
 	return door, issuer, err
 }
 
@@ -78,18 +78,18 @@ func (o operators) Authenticate(token string) (identity.Principal, error) {
 	return p, err
 }
 
-// openOffice makes what sends letters. Without settings it sends none.
-func (c runCmd) openOffice(ids *store.Store, log *slog.Logger) (*notify.Mailer, error) {
+// openMailer makes what sends messages. Without settings it sends none.
+func (c runCmd) openMailer(ids *store.Store, log *slog.Logger) (*notify.Mailer, error) {
 	o := notify.MailerOptions{Log: log, Done: func(l notify.Message) {
 		if l.Seq == 0 {
 			return
 		}
 		if err := ids.MessageDone(l.UserID, string(l.Kind), l.Seq); err != nil {
-			log.Error("a letter that was sent may be sent again at the next start", "kind", l.Kind, "error", err)
+			log.Error("a message that was sent may be sent again at the next start", "kind", l.Kind, "error", err)
 		}
 	}}
 	if c.Letters == "" {
-		log.Warn("letters and codes are not sent: nobody can sign in with two factors, and links are to be had from vmscloud user link",
+		log.Warn("messages and codes are not sent: nobody can sign in with two factors, and links are to be had from vmscloud user link",
 			"hint", "write the settings of a mail server and name them with --letters")
 		return notify.NewMailer(notify.Settings{}, o)
 	}

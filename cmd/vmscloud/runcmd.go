@@ -112,7 +112,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, events.Close()) }()
 
-	if c.office, err = c.openOffice(ids, log); err != nil {
+	if c.mailer, err = c.openMailer(ids, log); err != nil {
 		return err
 	}
 	l, err := net.Listen("tcp", c.Listen)
@@ -170,9 +170,9 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	}
 	g.Go(func() error { return book.presence.Run(ctx) })
 	g.Go(func() error { return book.keepWeighing(ctx) })
-	g.Go(func() error { return c.office.Run(ctx) })
+	g.Go(func() error { return c.mailer.Run(ctx) })
 	g.Go(func() error { return tidy(ctx, ids, log) })
-	people := notify.NewStatusNotifier(notify.StatusOptions{Store: ids, Post: c.office, Picture: lastPicture(newBridgeImages(reg, hub, c.direct, log)), Log: log})
+	people := notify.NewStatusNotifier(notify.StatusOptions{Store: ids, Post: c.mailer, Picture: lastPicture(newBridgeImages(reg, hub, c.direct, log)), Log: log})
 	g.Go(func() error { return notices{book, people, log}.Run(ctx) })
 	g.Go(func() error {
 		return notify.NewAuditExporter(notify.AuditOptions{Store: ids, Events: book, Forget: book.forget, Keep: c.KeepTrail, Log: log}).Run(ctx)

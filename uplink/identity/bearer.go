@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A bearer token reads "vms1_<id>_<secret>": the id finds the record and may be shown, the secret is 256 random bits in
-// base64url. The prefix lets scanners for leaked secrets know one.
+// A bearer token reads "vms1_<id>_<secret>": the id finds the record and may be shown, the secret
+// is 256 random bits in base64url. The prefix lets scanners for leaked secrets know one.
 const bearerPrefix = "vms1_"
 
 const (
@@ -25,7 +25,8 @@ func NewBearer() (id, token string, hash []byte) {
 	return id, token, HashToken(token)
 }
 
-// NewID makes a random id of 12 hexadecimal digits, for accounts, users and tokens. It names and does not open anything.
+// NewID makes a random id of 12 hexadecimal digits, for accounts, users and tokens. It names and
+// does not open anything.
 func NewID() string {
 	raw := make([]byte, idBytes)
 	_, _ = rand.Read(raw)

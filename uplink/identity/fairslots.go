@@ -5,23 +5,23 @@ import (
 	"sync"
 )
 
-// turnKey is the key of a turn in a context.
+// clientKey is the key of a turn in a context.
 type clientKey struct{}
 
-// turn is whose work it is.
+// client is whose work it is.
 type client struct {
 	address string
 	known   bool
 }
 
-// WithTurn says whose work the hashes of a request are: those of one line, such as the address of a
-// client, wait behind each other and not in front of other lines. Lines of who is known go first.
+// WithClient says whose work the hashes of a request are: those of one line, such as the address of
+// a client, wait behind each other and not in front of other lines. Lines of who is known go first.
 func WithClient(ctx context.Context, line string, known bool) context.Context {
 	return context.WithValue(ctx, clientKey{}, client{line, known})
 }
 
-// turns hands out a few slots to many lines in turn, so that whoever asks a thousand times at once
-// waits a thousand times and somebody else once. Safe for concurrent use.
+// fairSlots hands out a few slots to many lines in turn, so that whoever asks a thousand times at
+// once waits a thousand times and somebody else once. Safe for concurrent use.
 type fairSlots struct {
 	mu      sync.Mutex // guards what follows
 	free    int
@@ -33,7 +33,7 @@ func newFairSlots(slots int) *fairSlots {
 	return &fairSlots{free: slots, waiting: map[client][]chan struct{}{}}
 }
 
-// take waits for a slot. Whoever got one calls leave.
+// acquire waits for a slot. Whoever got one calls leave.
 func (t *fairSlots) acquire(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (t *fairSlots) acquire(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// leave gives a slot to whoever is next.
+// release gives a slot to whoever is next.
 func (t *fairSlots) release() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

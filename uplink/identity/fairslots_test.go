@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A thousand who wait in one line hold up somebody in another line by one turn, and who is known by none.
+// A thousand who wait in one line hold up somebody in another line by one turn, and who is known by
+// none.
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newFairSlots(1)

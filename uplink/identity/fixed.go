@@ -4,8 +4,8 @@ import (
 	"fmt"
 )
 
-// Fixed is a list of tokens that does not change while the program runs: those of the bridge's YAML file and its own
-// image token. Safe for concurrent use once made.
+// Fixed is a list of tokens that does not change while the program runs: those of the bridge's YAML
+// file and its own image token. Safe for concurrent use once made.
 type Fixed struct {
 	entries []fixedEntry
 }
@@ -18,11 +18,13 @@ type fixedEntry struct {
 // NewFixed makes an empty list, which refuses everyone.
 func NewFixed() *Fixed { return &Fixed{} }
 
-// Add lets the holder of token in as p. An empty token is refused, since an empty Authorization header would match it.
-// Fields of p.User that are empty are filled from p. Not to be called while the list is in use.
+// Add lets the holder of token in as p. An empty token is refused, since an empty Authorization
+// header would match it. Fields of p.User that are empty are filled from p. Not to be called while
+// the list is in use.
 func (f *Fixed) Add(token string, p Principal) error {
 	if token == "" {
-		return fmt.Errorf("token of %q is empty: give it a value, for example the output of: openssl rand -hex 32", p.Name)
+		return fmt.Errorf("token of %q is empty: give it a value, for example the output of: openssl rand -hex 32",
+			p.Name)
 	}
 	if p.Kind == "" {
 		p.Kind = KindUser

@@ -6,20 +6,23 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Grants are what a user's own record allows. A principal without Grants is not a user of the records, such as a bridge or
-// a token of the YAML file, and may do what its token may.
+// Grants are what a user's own record allows. A principal without Grants is not a user of the
+// records, such as a bridge or a token of the YAML file, and may do what its token may.
 type Grants struct {
 	// All says that the user sees every device of the account.
 	All bool
 	// Edits says that the user may change every camera that the user sees.
 	Edits bool
-	// Devices are the letters that the user has on devices: R view, W modify and delete, S share in a group.
+	// Devices are the letters that the user has on devices: R view, W modify and delete, S share in
+	// a group.
 	Devices map[string]string
-	// Shared are cameras of other accounts that are shared with the user: id → account id. Each has its own id, but for one whose id
-	// the user's account uses itself, or another account shares too: that is camera@account here, and Aliases has its own id.
+	// Shared are cameras of other accounts that are shared with the user: id → account id. Each has
+	// its own id, but for one whose id the user's account uses itself, or another account shares
+	// too: that is camera@account here, and Aliases has its own id.
 	Shared  map[string]string
 	Aliases map[string]string
-	// What the user may look at: preview images, recorded video, live video; and take away: exported video.
+	// What the user may look at: preview images, recorded video, live video; and take away:
+	// exported video.
 	Preview, Recorded, Live, Export bool
 }
 
@@ -28,12 +31,14 @@ func (g *Grants) Has(device, letter string) bool {
 	return g == nil || g.All || strings.Contains(strings.ToUpper(g.Devices[device]), letter)
 }
 
-// Home is the account that a camera belongs to as the principal sees it: the one that shares it, or its own.
+// Home is the account that a camera belongs to as the principal sees it: the one that shares it, or
+// its own.
 func (p Principal) Home(camera string) string {
 	return p.Find(vms.Actor{Type: vms.ActorCamera, ID: camera}).Account
 }
 
-// Find is the actor that the principal knows under an id: with the account that has it, and by the id that it has there.
+// Find is the actor that the principal knows under an id: with the account that has it, and by the
+// id that it has there.
 func (p Principal) Find(a vms.Actor) vms.Actor {
 	a.Account = p.AccountID
 	if p.Grants == nil || a.Type != vms.ActorCamera {
@@ -60,7 +65,8 @@ func (p Principal) Called(account string, a vms.Actor) string {
 	return a.ID
 }
 
-// Views says whether the principal may see recorded images of a kind, vms.ImagePreview or vms.ImageMain.
+// Views says whether the principal may see recorded images of a kind, vms.ImagePreview or
+// vms.ImageMain.
 func (p Principal) Views(kind string) bool {
 	switch {
 	case p.Grants == nil:
@@ -71,7 +77,8 @@ func (p Principal) Views(kind string) bool {
 	return p.Grants.Preview
 }
 
-// ViewsEvents says whether the principal may see events: whoever may see pictures may see what happened in them.
+// ViewsEvents says whether the principal may see events: whoever may see pictures may see what
+// happened in them.
 func (p Principal) ViewsEvents() bool {
 	return p.Grants == nil || p.Grants.Preview || p.Grants.Recorded
 }

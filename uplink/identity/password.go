@@ -14,14 +14,16 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// Limits of a password, in characters. The minimum is the interface's, the maximum that of the public service.
+// Limits of a password, in characters. The minimum is the interface's, the maximum that of the
+// public service.
 const (
 	MinPassword = 10
 	MaxPassword = 126
 )
 
-// CheckPassword says what is wrong with a password that someone wants to set, as half a sentence, or "". The document
-// calls passwords alphanumeric; more kinds of characters are taken too, since they only make a password better.
+// CheckPassword says what is wrong with a password that someone wants to set, as half a sentence,
+// or "". The interface calls passwords alphanumeric; more kinds of characters are taken too, since
+// they only make a password better.
 func CheckPassword(password string) string {
 	n := utf8.RuneCountInString(password)
 	switch {
@@ -46,8 +48,8 @@ type Cost struct {
 	Lanes     uint8
 }
 
-// DefaultCost is the second choice of RFC 9106 cut to what a small ARM box has, the figures that OWASP's password storage
-// sheet gives for argon2id.
+// DefaultCost is the second choice of RFC 9106 cut to what a small ARM box has, the figures that
+// OWASP's password storage sheet gives for argon2id.
 var DefaultCost = Cost{MemoryKiB: 19 << 10, Passes: 2, Lanes: 1}
 
 const (
@@ -55,8 +57,8 @@ const (
 	keyBytes  = 32
 )
 
-// Hasher hashes passwords with argon2id. Only a few run at once, so that a flood of sign-ins cannot take all memory; the
-// others wait for their turn, as WithTurn says. Safe for concurrent use.
+// Hasher hashes passwords with argon2id. Only a few run at once, so that a flood of sign-ins cannot
+// take all memory; the others wait for their turn, as WithTurn says. Safe for concurrent use.
 type Hasher struct {
 	cost  Cost
 	turns *fairSlots
@@ -85,8 +87,8 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	return h.format(salt, key), nil
 }
 
-// Check says whether password is the one that was hashed. An empty hash takes as long and is never right: it stands for a
-// user who does not exist or has no password yet.
+// Check says whether password is the one that was hashed. An empty hash takes as long and is never
+// right: it stands for a user who does not exist or has no password yet.
 func (h *Hasher) Check(ctx context.Context, hash, password string) (bool, error) {
 	none := hash == ""
 	if none {
@@ -112,15 +114,18 @@ func (h *Hasher) key(ctx context.Context, password string, salt []byte, c Cost, 
 	return argon2.IDKey([]byte(password), salt, c.Passes, c.MemoryKiB, c.Lanes, n), nil
 }
 
-// Runs is how many hashes were computed, in Hash and Check. What it grows by is the work that a request took.
+// Runs is how many hashes were computed, in Hash and Check. What it grows by is the work that a
+// request took.
 func (h *Hasher) Runs() int64 { return h.runs.Load() }
 
 func (h *Hasher) format(salt, key []byte) string {
 	b := base64.RawStdEncoding
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.cost.MemoryKiB, h.cost.Passes, h.cost.Lanes, b.EncodeToString(salt), b.EncodeToString(key))
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.cost.MemoryKiB, h.cost.Passes,
+		h.cost.Lanes, b.EncodeToString(salt), b.EncodeToString(key))
 }
 
-// parse reads a PHC string of ours. Its figures are bounded, so that a damaged record cannot ask for all memory.
+// parse reads a PHC string of ours. Its figures are bounded, so that a damaged record cannot ask
+// for all memory.
 func parse(phc string) (c Cost, salt, key []byte, err error) {
 	bad := func(why string) (Cost, []byte, []byte, error) {
 		return Cost{}, nil, nil, fmt.Errorf("read password hash: %s", why)

@@ -19,7 +19,8 @@ func TestHashAndCheck(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEqual(t, one, two, "each has a salt of its own")
 	require.NotContains(t, one, "horse")
-	for password, want := range map[string]bool{"correct horse": true, "correct horsf": false, "": false, "Correct horse": false, "correct horse\x00": false} {
+	for password, want := range map[string]bool{"correct horse": true, "correct horsf": false, "": false,
+		"Correct horse": false, "correct horse\x00": false} {
 		got, err := h.Check(ctx, one, password)
 		require.NoError(t, err)
 		require.Equal(t, want, got, "%q", password)
@@ -55,8 +56,10 @@ func TestDamagedHash(t *testing.T) {
 	h := NewHasher(cheap, 1)
 	good, err := h.Hash(t.Context(), "x")
 	require.NoError(t, err)
-	for _, bad := range []string{"x", good[:len(good)-30], strings.Replace(good, "m=64", "m=999999999", 1), strings.Replace(good, "t=1", "t=0", 1),
-		strings.Replace(good, "argon2id", "argon2i", 1), strings.Replace(good, "p=1", "p=0", 1), strings.Replace(good, "m=64", "m=x", 1), good + "$"} {
+	for _, bad := range []string{"x", good[:len(good)-30], strings.Replace(good, "m=64", "m=999999999", 1),
+		strings.Replace(good, "t=1", "t=0", 1),
+		strings.Replace(good, "argon2id", "argon2i", 1), strings.Replace(good, "p=1", "p=0", 1),
+		strings.Replace(good, "m=64", "m=x", 1), good + "$"} {
 		_, err := h.Check(t.Context(), bad, "x")
 		require.Error(t, err, bad)
 	}
@@ -76,7 +79,8 @@ func FuzzParse(f *testing.F) {
 
 func TestCheckPassword(t *testing.T) {
 	for password, ok := range map[string]bool{
-		"abcdefghij": true, "1234567890": true, "abcdefghi": false, "pass word !?": true, "": false, "..........": false, "日本語のパスワードです": true,
+		"abcdefghij": true, "1234567890": true, "abcdefghi": false, "pass word !?": true, "": false,
+		"..........": false, "日本語のパスワードです": true,
 		"abcdefghij\n": false, strings.Repeat("a", 126): true, strings.Repeat("a", 127): false, "abcdefghi\xff": false,
 	} {
 		require.Equal(t, ok, CheckPassword(password) == "", "%q: %s", password, CheckPassword(password))

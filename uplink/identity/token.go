@@ -29,8 +29,8 @@ func NewToken(n int) string {
 // ticketBytes is the size of a sign-in token in recorded traffic: 344 characters of base64.
 const ticketBytes = 256
 
-// NewTicket makes the single-use token that authenticate answers, in standard base64 as the public service does. It holds
-// + / =, so clients must encode it in forms and links.
+// NewTicket makes the single-use token that authenticate answers, in standard base64 as the public
+// service does. It holds + / =, so clients must encode it in forms and links.
 func NewTicket() string {
 	raw := make([]byte, ticketBytes)
 	_, _ = rand.Read(raw)
@@ -49,11 +49,11 @@ func NewCode() string {
 	}
 }
 
-// Hash is what is stored of a token: its SHA-256.
+// HashToken is what is stored of a token: its SHA-256.
 func HashToken(token string) []byte {
 	sum := sha256.Sum256([]byte(token))
 	return sum[:]
 }
 
-// Same compares two hashes in a time that does not depend on them.
+// SameHash compares two hashes in a time that does not depend on them.
 func SameHash(a, b []byte) bool { return subtle.ConstantTimeCompare(a, b) == 1 }

@@ -173,7 +173,7 @@ func (a *args) actors() []vms.Actor {
 	return out
 }
 
-// canonicalList is a list of types or schemas in the documents' spelling.
+// canonicalList is a list of types or schemas in the interfaces' spelling.
 func (a *args) canonicalList(name string) []string {
 	list := a.list(name)
 	for i := range list {

@@ -93,11 +93,11 @@ func newBed(t *testing.T) *bed {
 		_, err = b.store.CreateUser(u)
 		require.NoError(t, err)
 	}
-	desk := session.New(session.Options{Store: b.store, Hasher: hasher, Post: b})
+	sessions := session.New(session.Options{Store: b.store, Hasher: hasher, Post: b})
 	plenty := web.Limit{Burst: 1 << 20, Every: time.Microsecond}
-	door, err := web.New(web.Options{Store: b.store, Desk: desk, Devices: noDevices{}, Limits: web.Limits{PerAddress: plenty, PerUser: plenty}})
+	door, err := web.New(web.Options{Store: b.store, Sessions: sessions, Devices: noDevices{}, Limits: web.Limits{PerAddress: plenty, PerUser: plenty}})
 	require.NoError(t, err)
-	issuer, err := oauth.New(oauth.Options{Store: b.store, Desk: desk, Gate: door})
+	issuer, err := oauth.New(oauth.Options{Store: b.store, Sessions: sessions, Gate: door})
 	require.NoError(t, err)
 	events, err := journal.Open(filepath.Join(t.TempDir(), "events.db"), journal.Options{})
 	require.NoError(t, err)

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// The codes of the interface, with its meaning, and those that every HTTP server needs beside them.
+// The interface's codes with their meaning, and those that every HTTP server needs beside them.
 const (
 	CodeOK         = 200
 	CodeAccepted   = 202 // the sign-up, reset and resend calls
@@ -30,8 +30,8 @@ const (
 	CodeAway     = 503
 )
 
-// Error is an answer that is not a success. Its Message is for a person and holds nothing secret. A value is not changed
-// once made, so that one can be shared.
+// Error is an answer that is not a success. Its Message is for a person and holds nothing secret. A
+// value is not changed once made, so that one can be shared.
 type Error struct {
 	Code    int
 	Reason  string // one word for programs, such as "InvalidCredentials"
@@ -39,7 +39,7 @@ type Error struct {
 	Data    any // more for programs, nil for nothing
 }
 
-// New makes an answer.
+// NewError makes an answer.
 func NewError(code int, reason, message string) *Error {
 	return &Error{Code: code, Reason: reason, Message: message}
 }
@@ -62,9 +62,9 @@ func (h *Held) Add(condition bool, e *Error) {
 	}
 }
 
-// Last is the held answer that comes last in order, which is that of an endpoint, or nil. A held code
-// that the order does not name is never given: the list of an endpoint is closed. Without an order it is
-// the answer that was added last.
+// Last is the held answer that comes last in order, which is that of an endpoint, or nil. A held
+// code that the order does not name is never given: the list of an endpoint is closed. Without an
+// order it is the answer that was added last.
 func (h Held) Last(order ...int) error {
 	if len(order) == 0 && len(h) > 0 {
 		return h[len(h)-1]

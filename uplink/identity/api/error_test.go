@@ -45,7 +45,8 @@ func TestLastOfTheOrderWins(t *testing.T) {
 func TestLastProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		codes := rapid.SliceOfDistinct(rapid.IntRange(400, 470), rapid.ID)
-		order, held := rapid.SliceOfNDistinct(rapid.IntRange(400, 470), 1, -1, rapid.ID).Draw(t, "order"), codes.Draw(t, "held")
+		order, held := rapid.SliceOfNDistinct(rapid.IntRange(400, 470), 1, -1, rapid.ID).Draw(t, "order"),
+			codes.Draw(t, "held")
 		var h Held
 		for _, c := range held {
 			h.Add(true, NewError(c, "", ""))

@@ -26,8 +26,8 @@ const (
 	Any                // any JSON value; in a form: its text
 )
 
-// As converts the value to JSON of kind k in one spelling: flags are 1 or 0, arrays and objects are never null. The error
-// is half a sentence for the caller, without the value.
+// As converts the value to JSON of kind k in one spelling: flags are 1 or 0, arrays and objects are
+// never null. The error is half a sentence for the caller, without the value.
 func (v Value) As(k Kind) (json.RawMessage, error) {
 	raw := v.raw
 	if raw == nil {
@@ -45,8 +45,9 @@ func (v Value) As(k Kind) (json.RawMessage, error) {
 	return convert(x, k)
 }
 
-// maxDepth bounds how deep arrays and objects stand in each other. What is stored stands some levels deeper in its record,
-// and must stay below the 10000 at which encoding/json gives up: a record that cannot be read harms all who read it.
+// maxDepth bounds how deep arrays and objects stand in each other. What is stored stands some
+// levels deeper in its record, and must stay below the 10000 at which encoding/json gives up: a
+// record that cannot be read harms all who read it.
 const maxDepth = 64
 
 // deep says whether valid JSON is nested deeper than maxDepth.

@@ -10,8 +10,8 @@ import (
 // Names of the session in a request.
 const (
 	sessionParam = "A"
-	// CookieSession carries the session id. CookieSessionOld has the same value: clients were seen that keep only the second
-	// of the two cookies that the public service sets.
+	// CookieSession carries the session id. CookieSessionOld has the same value: clients were seen
+	// that keep only the second of the two cookies that the public service sets.
 	CookieSession    = "auth_key"
 	CookieSessionOld = "videobank_sessionid"
 	// CookieDevice marks a device that is trusted after a sign-in with a code.
@@ -23,7 +23,7 @@ const (
 // Source says where a session id was found.
 type Source int
 
-// The sources, in the order in which they count.
+// The sources, in their order of precedence.
 const (
 	FromNowhere Source = iota
 	FromQuery
@@ -32,8 +32,8 @@ const (
 	FromCookie
 )
 
-// Set is the parameters of one request. A name that stands in both the body and the query has the body's value. It does
-// not change after Read and may be used from several goroutines.
+// Params is the parameters of one request. A name that stands in both the body and the query has
+// the body's value. It does not change after Read and may be used from several goroutines.
 type Params struct {
 	values  map[string]Value
 	session string
@@ -128,8 +128,8 @@ func (s *Params) into(name string, k Kind, out any) error {
 	return nil
 }
 
-// Session is the session id by that order and where it stood, "" and FromNowhere if there is none. An empty value
-// counts as not sent.
+// Session is the session id by the order of the sources and where it stood, "" and FromNowhere if
+// there is none. An empty value counts as not sent.
 func (s *Params) Session() (string, Source) { return s.session, s.source }
 
 // Device is the value of the cookie tfa_key.
@@ -160,8 +160,8 @@ func (s *Params) cookies(r *http.Request) {
 	}
 }
 
-// Key is the API key of a request: the header Authentication, else Authorization without a scheme, without the colon that
-// the older manual appends.
+// APIKey is the API key of a request: the header Authentication, else Authorization without a
+// scheme, without the colon that the older manual appends.
 func APIKey(r *http.Request) string {
 	key := strings.TrimSpace(r.Header.Get("Authentication"))
 	if key == "" {

@@ -18,10 +18,11 @@ const MaxBytes = 1 << 20
 // maxNames bounds how many parameters a request may have.
 const maxNames = 500
 
-// Read reads all parameters of a request: those of the query, and those of the body in whichever encoding it has. A body
-// whose Content-Type is missing or unknown is looked at: JSON if it begins with a brace, else a form; so is one that is
-// called a form but is a JSON object, which is what curl -d sends. It reads the body to
-// its end. Errors are *api.Error: 400, or 413 for too large a body.
+// Read reads all parameters of a request: those of the query, and those of the body in whichever
+// encoding it has. A body whose Content-Type is missing or unknown is looked at: JSON if it begins
+// with a brace, else a form; so is one that is called a form but is a JSON object, which is what
+// curl -d sends. It reads the body to its end. Errors are *api.Error: 400, or 413 for too large a
+// body.
 func Read(w http.ResponseWriter, r *http.Request) (*Params, error) {
 	s := &Params{values: map[string]Value{}}
 	query, err := url.ParseQuery(r.URL.RawQuery)
@@ -38,8 +39,8 @@ func Read(w http.ResponseWriter, r *http.Request) (*Params, error) {
 	return s, nil
 }
 
-// ReadHead reads what stands in front of the body: the parameters of the query, and the cookies. It touches no body. Errors
-// are as of Read; the set holds the cookies then.
+// ReadHead reads what stands in front of the body: the parameters of the query, and the cookies. It
+// touches no body. Errors are as of Read; the set holds the cookies then.
 func ReadHead(r *http.Request) (*Params, error) {
 	s := &Params{values: map[string]Value{}}
 	query, err := url.ParseQuery(r.URL.RawQuery)
@@ -74,7 +75,8 @@ func (s *Params) body(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case media == "multipart/form-data":
 		return s.multipart(body, params["boundary"])
-	case media == "application/json", body[0] == '{' && (media != "application/x-www-form-urlencoded" || json.Valid(body)):
+	case media == "application/json", body[0] == '{' &&
+		(media != "application/x-www-form-urlencoded" || json.Valid(body)):
 		return s.json(body)
 	}
 	form, err := url.ParseQuery(string(body))
@@ -84,7 +86,8 @@ func (s *Params) body(w http.ResponseWriter, r *http.Request) error {
 	return s.texts(form, FromForm)
 }
 
-// readAll is io.ReadAll in pieces that do not grow: half a body, whose rest may never come, takes no more than its bytes.
+// readAll is io.ReadAll in pieces that do not grow: half a body, whose rest may never come, takes
+// no more than its bytes.
 func readAll(from io.Reader) ([]byte, error) {
 	var pieces [][]byte
 	for size := 512; ; size = min(2*size, 16<<10) {
@@ -131,7 +134,8 @@ func (s *Params) put(name string, v Value, from Source) error {
 	return nil
 }
 
-// json takes in a body that is a JSON object. A name that stands twice is refused: two readers could take it differently.
+// json takes in a body that is a JSON object. A name that stands twice is refused: two readers
+// could take it differently.
 func (s *Params) json(body []byte) error {
 	if !json.Valid(body) || body[0] != '{' {
 		return Badf("the body is not a JSON object")
@@ -160,7 +164,8 @@ func (s *Params) json(body []byte) error {
 	return nil
 }
 
-// multipart takes in a multipart form. Every part is a value, also one with a file name; nothing is written to disk.
+// multipart takes in a multipart form. Every part is a value, also one with a file name; nothing is
+// written to disk.
 func (s *Params) multipart(body []byte, boundary string) error {
 	if boundary == "" {
 		return Badf("the multipart form has no boundary")

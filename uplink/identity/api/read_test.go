@@ -44,7 +44,8 @@ func multipartBody(t *testing.T, fields ...string) (contentType, body string) {
 }
 
 func TestOneMeaningInEveryEncoding(t *testing.T) {
-	multi, multiBody := multipartBody(t, "email", "a+b@x.org", "is_a", "1", "n", "5", "list", "x", "list", "y", "deep", `[["M","c","RW"]]`, "obj", `{"k":[1]}`)
+	multi, multiBody := multipartBody(t, "email", "a+b@x.org", "is_a", "1", "n", "5", "list", "x", "list", "y",
+		"deep", `[["M","c","RW"]]`, "obj", `{"k":[1]}`)
 	form := `email=a%2Bb%40x.org&is_a=1&n=5&list=x&list=y&deep=%5B%5B%22M%22%2C%22c%22%2C%22RW%22%5D%5D&obj=%7B%22k%22%3A%5B1%5D%7D`
 	object := `{"email":"a+b@x.org","is_a":1,"n":5,"list":["x","y"],"deep":[["M","c","RW"]],"obj":{"k":[1]}}`
 	for name, r := range map[string]*http.Request{
@@ -66,7 +67,8 @@ func TestOneMeaningInEveryEncoding(t *testing.T) {
 			for field, want := range map[string]struct {
 				kind Kind
 				json string
-			}{"is_a": {Flag, "1"}, "n": {Int, "5"}, "list": {Texts, `["x","y"]`}, "deep": {Lists, `[["M","c","RW"]]`}, "obj": {Object, `{"k":[1]}`}} {
+			}{"is_a": {Flag, "1"}, "n": {Int, "5"}, "list": {Texts, `["x","y"]`}, "deep": {Lists, `[["M","c","RW"]]`},
+				"obj": {Object, `{"k":[1]}`}} {
 				raw, err := s.JSON(field, want.kind)
 				require.NoError(t, err, field)
 				require.JSONEq(t, want.json, string(raw), field)
@@ -92,17 +94,22 @@ func TestSessionOrder(t *testing.T) {
 		want   string
 		source Source
 	}{
-		"none":                    {request("GET", "/", "", ""), "", FromNowhere},
-		"query first":             {request("POST", "/?A=query", form, "A=form", "auth_key=cookie"), "query", FromQuery},
-		"query before body":       {request("POST", "/?A=query", "application/json", `{"A":"body"}`, "auth_key=cookie"), "query", FromQuery},
+		"none": {request("GET", "/", "", ""), "", FromNowhere},
+		"query first": {request("POST", "/?A=query", form, "A=form", "auth_key=cookie"), "query",
+			FromQuery},
+		"query before body": {request("POST", "/?A=query", "application/json", `{"A":"body"}`,
+			"auth_key=cookie"), "query", FromQuery},
 		"form before cookie":      {request("POST", "/", form, "A=form", "auth_key=cookie"), "form", FromForm},
 		"multipart before cookie": {request("POST", "/", multi, multiBody, "auth_key=cookie"), "multi", FromForm},
-		"body before cookie":      {request("POST", "/", "application/json", `{"A":"body"}`, "auth_key=cookie"), "body", FromBody},
-		"cookie":                  {request("GET", "/", "", "", "auth_key=c000~cookie"), "c000~cookie", FromCookie},
-		"second cookie":           {request("GET", "/", "", "", "videobank_sessionid=old"), "old", FromCookie},
-		"both cookies":            {request("GET", "/", "", "", "videobank_sessionid=old; auth_key=new"), "new", FromCookie},
-		"pasted Set-Cookie line":  {request("GET", "/", "", "", "auth_key=\"bad,x; Path=/; videobank_sessionid=old; Path=/"), "old", FromCookie},
-		"empty is not sent":       {request("POST", "/?A=", form, "A=", "auth_key=cookie"), "cookie", FromCookie},
+		"body before cookie": {request("POST", "/", "application/json", `{"A":"body"}`, "auth_key=cookie"),
+			"body", FromBody},
+		"cookie":        {request("GET", "/", "", "", "auth_key=c000~cookie"), "c000~cookie", FromCookie},
+		"second cookie": {request("GET", "/", "", "", "videobank_sessionid=old"), "old", FromCookie},
+		"both cookies": {request("GET", "/", "", "", "videobank_sessionid=old; auth_key=new"), "new",
+			FromCookie},
+		"pasted Set-Cookie line": {request("GET", "/", "", "",
+			"auth_key=\"bad,x; Path=/; videobank_sessionid=old; Path=/"), "old", FromCookie},
+		"empty is not sent": {request("POST", "/?A=", form, "A=", "auth_key=cookie"), "cookie", FromCookie},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := read(t, c.r)
@@ -120,15 +127,17 @@ func TestReadRefuses(t *testing.T) {
 		r    *http.Request
 		code int
 	}{
-		"half JSON":          {request("POST", "/", "application/json", `{"a":`), 400},
-		"two objects":        {request("POST", "/", "application/json", `{}{}`), 400},
-		"array":              {request("POST", "/", "application/json", `[1]`), 400},
-		"name twice":         {request("POST", "/", "application/json", `{"a":1,"a":2}`), 400},
-		"bad form":           {request("POST", "/", "application/x-www-form-urlencoded", "a=%zz"), 400},
-		"bad query":          {request("GET", "/?a=%zz", "", ""), 400},
-		"no boundary":        {request("POST", "/", "multipart/form-data", "x"), 400},
-		"torn multipart":     {request("POST", "/", "multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nx"), 400},
-		"too large":          {request("POST", "/", "application/json", `{"a":"`+strings.Repeat("x", MaxBytes)+`"}`), 413},
+		"half JSON":   {request("POST", "/", "application/json", `{"a":`), 400},
+		"two objects": {request("POST", "/", "application/json", `{}{}`), 400},
+		"array":       {request("POST", "/", "application/json", `[1]`), 400},
+		"name twice":  {request("POST", "/", "application/json", `{"a":1,"a":2}`), 400},
+		"bad form":    {request("POST", "/", "application/x-www-form-urlencoded", "a=%zz"), 400},
+		"bad query":   {request("GET", "/?a=%zz", "", ""), 400},
+		"no boundary": {request("POST", "/", "multipart/form-data", "x"), 400},
+		"torn multipart": {request("POST", "/", "multipart/form-data; boundary=b",
+			"--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nx"), 400},
+		"too large": {request("POST", "/", "application/json", `{"a":"`+strings.Repeat("x", MaxBytes)+`"}`),
+			413},
 		"too many":           {request("GET", "/?a=1"+manyNames(), "", ""), 400},
 		"session of objects": {request("POST", "/", "application/json", `{"A":{}}`), 400},
 		"session twice":      {request("GET", "/?A=1&A=2", "", ""), 400},
@@ -158,15 +167,29 @@ func TestConversions(t *testing.T) {
 		k    Kind
 		want string // "" means refused
 	}{
-		"number as text": {js(`1234`), Text, `"1234"`}, "null text": {js(`null`), Text, `""`}, "text of array": {js(`[]`), Text, ""}, "text twice": {tx("a", "b"), Text, ""},
-		"true flag": {js(`true`), Flag, "1"}, "text flag": {js(`"0"`), Flag, "0"}, "flag of 2": {js(`2`), Flag, ""}, "flag of text": {tx("yes"), Flag, ""}, "flag of Python": {tx("True"), Flag, "1"}, "no of Python": {tx("False"), Bool, "false"}, "shouted": {tx("TRUE"), Flag, ""}, "empty flag": {tx(""), Flag, "0"},
-		"bool of 1": {tx("1"), Bool, "true"}, "bool of object": {js(`{}`), Bool, ""}, "flag of 1.0": {js(`1.0`), Flag, ""},
-		"int of text": {js(`" 7 "`), Int, "7"}, "int of float": {js(`1.5`), Int, ""}, "int too large": {js(`9999999999`), Int, ""}, "int of null": {js(`null`), Int, "0"}, "int of bool": {js(`true`), Int, ""},
-		"texts of one": {tx("a"), Texts, `["a"]`}, "texts of JSON": {tx(`["a",2]`), Texts, `["a","2"]`}, "texts of nothing": {tx(""), Texts, `[]`}, "texts of string": {js(`"a"`), Texts, `["a"]`},
-		"texts of lists": {js(`[["a"]]`), Texts, ""}, "texts of object": {js(`{}`), Texts, ""}, "texts of null": {js(`null`), Texts, `[]`},
-		"lists of texts": {js(`["a"]`), Lists, ""}, "lists of text": {tx("a"), Lists, ""}, "lists twice": {tx("[]", "[]"), Lists, ""}, "lists of null": {tx(""), Lists, `[]`}, "lists of lists of lists": {js(`[[["a"]]]`), Lists, ""},
-		"object of array": {js(`[]`), Object, ""}, "object of null": {js(`null`), Object, `{}`}, "any": {js(`[1,{"a":null}]`), Any, `[1,{"a":null}]`}, "any of text": {tx(`nope`), Any, ""}, "any of two": {tx(`1 2`), Any, ""}, "texts that begin like JSON": {tx(`[a]`), Texts, `["[a]"]`},
-		"large number stays": {js(`{"n":12345678901234567890}`), Any, `{"n":12345678901234567890}`}, "not UTF-8": {tx("\xff"), Text, ""}, "unknown kind": {js(`1`), Kind(99), ""},
+		"number as text": {js(`1234`), Text, `"1234"`}, "null text": {js(`null`), Text, `""`},
+		"text of array": {js(`[]`), Text, ""}, "text twice": {tx("a", "b"), Text, ""},
+		"true flag": {js(`true`), Flag, "1"}, "text flag": {js(`"0"`), Flag, "0"}, "flag of 2": {js(`2`), Flag, ""},
+		"flag of text": {tx("yes"), Flag, ""}, "flag of Python": {tx("True"), Flag, "1"},
+		"no of Python": {tx("False"), Bool, "false"}, "shouted": {tx("TRUE"), Flag, ""},
+		"empty flag": {tx(""), Flag, "0"},
+		"bool of 1":  {tx("1"), Bool, "true"}, "bool of object": {js(`{}`), Bool, ""},
+		"flag of 1.0": {js(`1.0`), Flag, ""},
+		"int of text": {js(`" 7 "`), Int, "7"}, "int of float": {js(`1.5`), Int, ""},
+		"int too large": {js(`9999999999`), Int, ""}, "int of null": {js(`null`), Int, "0"},
+		"int of bool":  {js(`true`), Int, ""},
+		"texts of one": {tx("a"), Texts, `["a"]`}, "texts of JSON": {tx(`["a",2]`), Texts, `["a","2"]`},
+		"texts of nothing": {tx(""), Texts, `[]`}, "texts of string": {js(`"a"`), Texts, `["a"]`},
+		"texts of lists": {js(`[["a"]]`), Texts, ""}, "texts of object": {js(`{}`), Texts, ""},
+		"texts of null":  {js(`null`), Texts, `[]`},
+		"lists of texts": {js(`["a"]`), Lists, ""}, "lists of text": {tx("a"), Lists, ""},
+		"lists twice": {tx("[]", "[]"), Lists, ""}, "lists of null": {tx(""), Lists, `[]`},
+		"lists of lists of lists": {js(`[[["a"]]]`), Lists, ""},
+		"object of array":         {js(`[]`), Object, ""}, "object of null": {js(`null`), Object, `{}`},
+		"any": {js(`[1,{"a":null}]`), Any, `[1,{"a":null}]`}, "any of text": {tx(`nope`), Any, ""},
+		"any of two": {tx(`1 2`), Any, ""}, "texts that begin like JSON": {tx(`[a]`), Texts, `["[a]"]`},
+		"large number stays": {js(`{"n":12345678901234567890}`), Any, `{"n":12345678901234567890}`},
+		"not UTF-8":          {tx("\xff"), Text, ""}, "unknown kind": {js(`1`), Kind(99), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := c.v.As(c.k)
@@ -191,8 +214,10 @@ func TestNeedAndExpect(t *testing.T) {
 
 func TestKey(t *testing.T) {
 	for name, c := range map[string][3]string{
-		"documented": {"key1", "", "key1"}, "with colon": {"key1:", "", "key1"}, "in Authorization": {"", "key1:", "key1"},
-		"basic": {"", "Basic eDp5", ""}, "bearer": {"", "Bearer x", ""}, "none": {"", "", ""}, "both": {"key1", "key2", "key1"},
+		"documented": {"key1", "", "key1"}, "with colon": {"key1:", "", "key1"},
+		"in Authorization": {"", "key1:", "key1"},
+		"basic":            {"", "Basic eDp5", ""}, "bearer": {"", "Bearer x", ""}, "none": {"", "", ""},
+		"both": {"key1", "key2", "key1"},
 	} {
 		r := request("GET", "/", "", "")
 		r.Header.Set("Authentication", c[0])
@@ -204,7 +229,8 @@ func TestKey(t *testing.T) {
 // Whatever comes, Read ends with a set or a 400, and every value converts or says why not.
 func FuzzRead(f *testing.F) {
 	f.Add("application/json", []byte(`{"a":[["x"]],"A":"s"}`), "b=1")
-	f.Add("multipart/form-data; boundary=b", []byte("--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nx\r\n--b--\r\n"), "")
+	f.Add("multipart/form-data; boundary=b", []byte(
+		"--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nx\r\n--b--\r\n"), "")
 	f.Add("application/x-www-form-urlencoded", []byte("a=1&a=2&c=%7B%7D"), "A=q")
 	f.Add("", []byte(" {\"a\":null}"), "%")
 	f.Fuzz(func(t *testing.T, contentType string, body []byte, query string) {
@@ -231,7 +257,8 @@ func FuzzRead(f *testing.F) {
 func TestDepthIsBounded(t *testing.T) {
 	nest := func(n int) string { return strings.Repeat(`[`, n) + strings.Repeat(`]`, n) }
 	for text, want := range map[string]bool{nest(maxDepth): false, nest(maxDepth + 1): true, nest(9999): true,
-		`{"a":` + nest(maxDepth) + `}`: true, `["` + strings.Repeat("[", 200) + `"]`: false, `["\"` + strings.Repeat("[", 200) + `\\"]`: false,
+		`{"a":` + nest(maxDepth) + `}`: true, `["` + strings.Repeat("[", 200) + `"]`: false, `["\"` +
+			strings.Repeat("[", 200) + `\\"]`: false,
 		`["\\",` + nest(maxDepth) + `]`: true, strings.Repeat(`[],`, 10) + `0`: false} {
 		require.Equal(t, want, deep([]byte(text)), "%.80s", text)
 	}

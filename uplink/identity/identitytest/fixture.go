@@ -1,7 +1,7 @@
-// Package identitytest is for tests only. A Fixture is a real store with accounts and users, a clock that
-// passes when it is told to, and one password for everyone, whose hash is cheap and made once. An
-// SMTPServer is one that is not ours: Debian's python3-aiosmtpd, unprivileged, on the loopback address,
-// with TLS and AUTH and a certificate of its own.
+// Package identitytest is for tests only. A Fixture is a real store with accounts and users, a
+// clock that passes when it is told to, and one password for everyone, whose hash is cheap and made
+// once. An SMTPServer is one that is not ours: Debian's python3-aiosmtpd, unprivileged, on the
+// loopback address, with TLS and AUTH and a certificate of its own.
 //
 //	f := identitytest.New(t)
 //	f.AddAccount("c", "m", nil)
@@ -9,15 +9,6 @@
 //	f.Advance(time.Hour)
 //	server := identitytest.StartSMTP(t, "starttls", "cloud", "secret")
 //	mail := server.Next(t)
-//
-// Package identitytest is a town to test in: a real store with accounts and users, a clock that passes when it is told to, and
-// one password for everyone, whose hash is cheap and made once. The tests of the rooms around the store build their beds on
-// it. It is for tests only.
-//
-//	town := identitytest.New(t)
-//	town.AddAccount("c", "m", nil)
-//	town.AddUser("anna@c", func(u *record.User) { u.IsAccountSuperuser = true })
-//	town.Pass(time.Hour)
 package identitytest
 
 import (
@@ -54,7 +45,7 @@ var Hash = sync.OnceValue(func() string {
 // Monday is a Monday, 09:00 in US/Pacific, when towns begin.
 var Monday = time.Date(2026, 11, 16, 17, 0, 0, 0, time.UTC)
 
-// Town is a store and its clock.
+// Fixture is a store and its clock.
 type Fixture struct {
 	Store *store.Store
 	Dir   string // of the store's file, identity.db
@@ -64,7 +55,7 @@ type Fixture struct {
 	at time.Time
 }
 
-// New makes a town without anyone. Its file goes with the test.
+// New makes a fixture without anyone. Its file goes with the test.
 func New(t testing.TB) *Fixture {
 	t.Helper()
 	b := &Fixture{Dir: t.TempDir(), t: t, at: Monday}
@@ -75,14 +66,14 @@ func New(t testing.TB) *Fixture {
 	return b
 }
 
-// Now is the time in town.
+// Now is the time of the fixture.
 func (b *Fixture) Now() time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.at
 }
 
-// Pass lets time pass.
+// Advance lets time pass.
 func (b *Fixture) Advance(d time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -101,7 +92,8 @@ func (b *Fixture) AddAccount(id, owner string, set func(*model.Account)) {
 	require.NoError(b.t, err)
 }
 
-// AddUser adds an active user with everyone's password, who has read the mail of the address, to the account behind the @.
+// AddUser adds an active user with everyone's password, who has read the mail of the address, to
+// the account behind the @.
 func (b *Fixture) AddUser(email string, set func(*model.User)) model.User {
 	b.t.Helper()
 	name, account, _ := strings.Cut(email, "@")

@@ -51,9 +51,9 @@ func post(ctx context.Context, c *http.Client, address string, fields ...string)
 	return res.StatusCode, out.Token
 }
 
-// Siege lets 24 addresses guess a user's password at a running program four times a second each, while its
-// owner signs in so many times at a known device and as often at fresh addresses, each at the first
-// try. It returns how many guesses were looked at.
+// GuessFromManyAddresses lets 24 addresses guess a user's password at a running program four times
+// a second each, while its owner signs in so many times at a known device and as often at fresh
+// addresses, each at the first try. It returns how many guesses were looked at.
 func GuessFromManyAddresses(t testing.TB, base, email, password string, rounds int) (looked int) {
 	t.Helper()
 	signIn := func(c *http.Client) int {
@@ -74,7 +74,8 @@ func GuessFromManyAddresses(t testing.TB, base, email, password string, rounds i
 		guesser := browserAt(t, fmt.Sprintf("127.0.1.%d", i+1))
 		all.Go(func() {
 			for ctx.Err() == nil {
-				if code, _ := post(ctx, guesser, base+"/g/aaa/authenticate", "username", email, "password", "wrong wrong 1"); code == http.StatusUnauthorized {
+				if code, _ := post(ctx, guesser, base+"/g/aaa/authenticate", "username", email, "password",
+					"wrong wrong 1"); code == http.StatusUnauthorized {
 					guesses.Add(1)
 				}
 				select {

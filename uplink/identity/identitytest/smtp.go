@@ -1,9 +1,3 @@
-// Package smtptest runs an SMTP server that is not ours for tests: Debian's python3-aiosmtpd, unprivileged, on the loopback
-// address, with TLS and AUTH. Its certificate is made anew for each server.
-//
-//	s := smtptest.Start(t, "starttls", "cloud", "secret")
-//	office, err := post.New(settings of s.Address(), s.CAFile, …)
-//	letter := s.Next(t)
 package identitytest
 
 import (
@@ -31,7 +25,7 @@ import (
 //go:embed smtpd.py
 var script string
 
-// Letter is a mail as the server got it.
+// Mail is a mail as the server got it.
 type Mail struct {
 	To            []string          `json:"to"`
 	Sender        string            `json:"sender"`
@@ -40,10 +34,11 @@ type Mail struct {
 	Headers       map[string]string `json:"headers"`
 	TLS           bool              `json:"tls"`
 	Authenticated bool              `json:"authenticated"`
-	Event         string            `json:"event"` // "silent" when a recipient silent@… was named; everything else is empty then
+	// "silent" when a recipient silent@… was named; everything else is empty then
+	Event string `json:"event"`
 }
 
-// Server is a server that runs until the test ends.
+// SMTPServer is a server that runs until the test ends.
 type SMTPServer struct {
 	Port   int
 	CAFile string // its certificate
@@ -53,8 +48,8 @@ type SMTPServer struct {
 // python is the interpreter that Debian's packages are installed for.
 const python = "/usr/bin/python3"
 
-// Start runs a server: security is starttls, tls or none; with a user it takes mail only after AUTH. The test is skipped
-// where the package is not installed.
+// StartSMTP runs a server: security is starttls, tls or none; with a user it takes mail only after
+// AUTH. The test is skipped where the package is not installed.
 func StartSMTP(t testing.TB, security, user, password string) *SMTPServer {
 	t.Helper()
 	if err := exec.Command(python, "-c", "import aiosmtpd").Run(); err != nil {
@@ -98,34 +93,37 @@ func StartSMTP(t testing.TB, security, user, password string) *SMTPServer {
 // Address is host and port.
 func (s *SMTPServer) Address() string { return fmt.Sprintf("127.0.0.1:%d", s.Port) }
 
-// Next waits for a letter.
+// Next waits for a message.
 func (s *SMTPServer) Next(t testing.TB) Mail {
 	t.Helper()
 	select {
 	case l := <-s.mails:
 		return l
 	case <-time.After(time.Minute):
-		require.Fail(t, "no letter arrived")
+		require.Fail(t, "no message arrived")
 		return Mail{}
 	}
 }
 
-// Waiting is how many letters arrived that nobody asked for yet.
+// Waiting is how many messages arrived that nobody asked for yet.
 func (s *SMTPServer) Waiting() int { return len(s.mails) }
 
 // certificate writes a certificate for localhost that signs itself.
 func certificate(t testing.TB, cert, key string) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "localhost"}, DNSNames: []string{"localhost"},
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "localhost"},
+		DNSNames:    []string{"localhost"},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(24 * time.Hour),
+		IsCA:     true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
 	require.NoError(t, err)
 	raw, err := x509.MarshalPKCS8PrivateKey(private)
 	require.NoError(t, err)
-	for name, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: raw}} {
+	for name, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der},
+		key: {Type: "PRIVATE KEY", Bytes: raw}} {
 		require.NoError(t, os.WriteFile(name, pem.EncodeToMemory(block), 0o600))
 	}
 }

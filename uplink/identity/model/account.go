@@ -14,8 +14,8 @@ const (
 	StatusPending   = "pending_validation"
 )
 
-// Account is an account as the interface has it, in its order and with its names. It is copied by value; its slices are not
-// changed in place once a record is stored.
+// Account is the record of an account, in the interface's order and with its names. It is copied by
+// value; its slices are not changed in place once a record is stored.
 type Account struct {
 	ID                string `json:"id"`
 	Name              string `json:"name"`
@@ -121,8 +121,8 @@ type AccountInner struct {
 	APIAccess bool `json:"apiAccess,omitempty"`
 }
 
-// NewAccount is an account with the defaults: pending, in US/Pacific, a session of four hours (as recorded from the public
-// service), work days Monday to Friday.
+// NewAccount is an account with the defaults: pending, in US/Pacific, a session of four hours (as
+// recorded from the public service), work days Monday to Friday.
 func NewAccount() Account {
 	return Account{Timezone: DefaultZone, Status: Texts{StatusPending}, SessionDuration: 240, WorkDays: "1111100",
 		WorkHours: Texts{"0800", "1800"}, AccessRestriction: Texts{"enable_mobile"}, IsRTSPEnabled: true}
@@ -131,8 +131,8 @@ func NewAccount() Account {
 // Is says whether the account has a status.
 func (a Account) Is(status string) bool { return slices.Contains(a.Status, status) }
 
-// Ranges are the addresses from which the account's users may sign in and act, nil for any. An entry that cannot be read
-// lets nobody in.
+// Ranges are the addresses from which the account's users may sign in and act, nil for any. An
+// entry that cannot be read lets nobody in.
 func (a Account) Ranges() []netip.Prefix {
 	if !slices.Contains(a.AccessRestriction, "enable_ip_restrictions") || len(a.AllowableRange) == 0 {
 		return nil
@@ -144,7 +144,8 @@ func (a Account) Ranges() []netip.Prefix {
 	return out
 }
 
-// prefix reads an address range, one of IPv4 in the form of IPv6 too. The zero Prefix, for what is none, contains nothing.
+// prefix reads an address range, one of IPv4 in the form of IPv6 too. The zero Prefix, for what is
+// none, contains nothing.
 func prefix(s string) netip.Prefix {
 	p, err := netip.ParsePrefix(s)
 	if err != nil || !p.Addr().Is4In6() || p.Bits() < 96 {
@@ -156,11 +157,13 @@ func prefix(s string) netip.Prefix {
 // Child says whether the account belongs to another one.
 func (a Account) Child() bool { return a.OwnerAccountID != "" && a.OwnerAccountID != a.ID }
 
-// Shown is the record as it is printed at a time, with what follows from other fields filled in. Secrets and settings that
-// are nobody's business without the right to edit the account are left out unless full.
+// Shown is the record as it is printed at a time, with what follows from other fields filled in.
+// Secrets and settings that are nobody's business without the right to edit the account are left
+// out unless full.
 func (a Account) Shown(now time.Time, full bool) Account {
 	a.UTCOffset = Offset(a.Timezone, now)
-	a.IsActive, a.IsInactive, a.IsSuspended = Flag(a.Is(StatusActive)), Flag(a.Is(StatusInactive)), Flag(a.Is(StatusSuspended))
+	a.IsActive, a.IsInactive, a.IsSuspended = Flag(a.Is(StatusActive)), Flag(a.Is(StatusInactive)),
+		Flag(a.Is(StatusSuspended))
 	if !full {
 		a.DefaultCameraPasswords, a.CreditCards, a.AllowableRange = "", nil, nil
 		a.CameraShares, a.CameraSharePerms, a.FirstResponders, a.ResponderCameras = nil, nil, nil, nil

@@ -14,9 +14,10 @@ var (
 	flag    check // its kind says it all
 )
 
-// AccountFields has one row for every field of Account: which calls set it, and who. Where the interface does not
-// list a field with a call but only superusers may decide it (is_master, product_edition, camera_quantity,
-// is_custom_brand_allowed, is_system_notifications_disabled), superusers set it through POST.
+// AccountFields has one row for every field of Account: which calls set it, and who. Where the
+// interface does not list a field with a call but only superusers may decide it (is_master,
+// product_edition, camera_quantity, is_custom_brand_allowed, is_system_notifications_disabled),
+// superusers set it through POST.
 var AccountFields = Fields{
 	{Name: "id", Kind: api.Text},
 	{Name: "name", Kind: api.Text, Use: required, check: text(maxText, notEmpty)},
@@ -27,7 +28,8 @@ var AccountFields = Fields{
 	{Name: "contact_city", Kind: api.Text, Use: both, check: line},
 	{Name: "contact_state", Kind: api.Text, Use: both, check: line},
 	{Name: "contact_postal_code", Kind: api.Text, Use: both, check: line},
-	{Name: "contact_country", Kind: api.Text, Use: both, check: text(maxText, orEmpty(matches(`^[A-Za-z]{2,3}$`, "a country code")))},
+	{Name: "contact_country", Kind: api.Text, Use: both,
+		check: text(maxText, orEmpty(matches(`^[A-Za-z]{2,3}$`, "a country code")))},
 	{Name: "contact_phone", Kind: api.Text, Use: UseUpdate, check: line},
 	{Name: "contact_mobile_phone", Kind: api.Text, Use: UseUpdate, check: line},
 	{Name: "contact_utc_offset", Kind: api.Int, Use: UseUpdate, check: number(-86400, 86400)},
@@ -39,7 +41,8 @@ var AccountFields = Fields{
 	{Name: "is_inactive", Kind: api.Flag},
 	{Name: "is_suspended", Kind: api.Flag},
 
-	{Name: "access_restriction", Kind: api.Texts, Use: both, check: each(oneOf("enable_mobile", "enable_ip_restrictions"))},
+	{Name: "access_restriction", Kind: api.Texts, Use: both,
+		check: each(oneOf("enable_mobile", "enable_ip_restrictions"))},
 	{Name: "allowable_ip_address_range", Kind: api.Texts, Use: both, check: each(checkRange)},
 	{Name: "session_duration", Kind: api.Int, Use: both, check: number(0, 10*366*24*60)},
 	{Name: "inactive_session_timeout", Kind: api.Int, Use: UseUpdate, check: number(0, 366*24*3600)},
@@ -53,8 +56,10 @@ var AccountFields = Fields{
 	{Name: "active_alert_mode", Kind: api.Text, Use: both, check: line},
 
 	{Name: "default_camera_passwords", Kind: api.Text, Use: both, check: text(4*maxText, nil)},
-	{Name: "camera_shares", Kind: api.Lists, Use: UseUpdate, Class: Sharing, Action: true, With: "camera_share_perms", check: checkLists(2)},
-	{Name: "camera_share_perms", Kind: api.Object, Use: UseUpdate, Class: Sharing, Action: true, With: "camera_shares", check: checkSize},
+	{Name: "camera_shares", Kind: api.Lists, Use: UseUpdate, Class: Sharing, Action: true, With: "camera_share_perms",
+		check: checkLists(2)},
+	{Name: "camera_share_perms", Kind: api.Object, Use: UseUpdate, Class: Sharing, Action: true,
+		With: "camera_shares", check: checkSize},
 	{Name: "first_responders", Kind: api.Lists, Use: UseUpdate, Class: Sharing, check: checkResponders},
 	{Name: "responder_active", Kind: api.Bool, Use: UseUpdate, Class: Sharing},
 	{Name: "responder_cameras", Kind: api.Texts, Use: UseUpdate, Class: Sharing, check: entries},
@@ -66,12 +71,15 @@ var AccountFields = Fields{
 	{Name: "is_custom_brand", Kind: api.Flag, Use: UseUpdate},
 	{Name: "brand_logo_small", Kind: api.Text, Use: UseUpdate, check: logo(160, 52)},
 	{Name: "brand_logo_large", Kind: api.Text, Use: UseUpdate, check: logo(460, 184)},
-	{Name: "brand_subdomain", Kind: api.Text, Use: UseUpdate, check: text(maxText, orEmpty(matches(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`, "one label of a host name")))},
-	{Name: "brand_corp_url", Kind: api.Text, Use: UseUpdate, check: text(maxText, orEmpty(matches(`^https?://[^\s"<>]+$`, "https://example.org")))},
+	{Name: "brand_subdomain", Kind: api.Text, Use: UseUpdate,
+		check: text(maxText, orEmpty(matches(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`, "one label of a host name")))},
+	{Name: "brand_corp_url", Kind: api.Text, Use: UseUpdate,
+		check: text(maxText, orEmpty(matches(`^https?://[^\s"<>]+$`, "https://example.org")))},
 	{Name: "brand_name", Kind: api.Text, Use: UseUpdate, check: line},
 	{Name: "brand_support_phone", Kind: api.Text, Use: UseUpdate, check: line},
 	{Name: "brand_support_email", Kind: api.Text},
-	{Name: "brand_saml_publickey_cert", Kind: api.Text, Use: UseUpdate, Who: Admins, check: text(maxLong, orEmpty(checkCertificate))},
+	{Name: "brand_saml_publickey_cert", Kind: api.Text, Use: UseUpdate, Who: Admins,
+		check: text(maxLong, orEmpty(checkCertificate))},
 	{Name: "brand_saml_nameid_path", Kind: api.Text, Use: UseUpdate, Who: Admins, check: line},
 
 	{Name: "customer_id", Kind: api.Text, Use: UseUpdate, Who: Parent, check: line},

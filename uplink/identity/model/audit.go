@@ -2,7 +2,7 @@ package model
 
 import "time"
 
-// Action is what was done.
+// AuditAction is what was done.
 type AuditAction string
 
 // The actions.
@@ -29,7 +29,7 @@ const (
 	KindBridge  = "bridge"
 )
 
-// Entry is one line of the trail.
+// AuditEntry is one line of the trail.
 type AuditEntry struct {
 	Seq       uint64      `json:"seq"` // by the store, rising
 	Time      time.Time   `json:"time"`
@@ -42,6 +42,7 @@ type AuditEntry struct {
 	Target    string      `json:"target"`           // id
 	Name      string      `json:"name,omitempty"`   // what it was called
 	Fields    []string    `json:"fields,omitempty"` // names of what changed, never values
-	// Gone says that the target went with its account, so that the entry stands in the trail of the account that is left.
+	// Gone says that the target went with its account, so that the entry stands in the trail of the
+	// account that is left.
 	Gone bool `json:"gone,omitempty"`
 }

@@ -19,7 +19,8 @@ import (
 	"unicode/utf8"
 )
 
-// check says what is wrong with the value of a field, which has its kind already, as half a sentence.
+// check says what is wrong with the value of a field, which has its kind already, as half a
+// sentence.
 type check func(json.RawMessage) error
 
 // Limits of what a record may hold.
@@ -122,8 +123,9 @@ func notEmpty(s string) error {
 	return nil
 }
 
-// CheckLine says what is wrong with a text that stands in a record by itself: it is bounded and of one line. Parts of it become
-// keys of the store's indexes, where a zero byte would end a part before its time.
+// CheckLine says what is wrong with a text that stands in a record by itself: it is bounded and of
+// one line. Parts of it become keys of the store's indexes, where a zero byte would end a part
+// before its time.
 func CheckLine(s string) error {
 	if len(s) > maxText {
 		return fmt.Errorf("is longer than %d bytes", maxText)
@@ -152,16 +154,18 @@ func Name(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// CheckEmail says what is wrong with an address. The document wants ASCII.
+// CheckEmail says what is wrong with an address. The interface wants ASCII.
 func CheckEmail(s string) error {
 	a, err := mail.ParseAddress(s)
-	if err != nil || a.Address != s || len(s) > 254 || strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII || r <= ' ' || r == '"' || r == ',' }) {
+	if err != nil || a.Address != s || len(s) > 254 ||
+		strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII || r <= ' ' || r == '"' || r == ',' }) {
 		return errors.New("must be an e-mail address in ASCII")
 	}
 	return nil
 }
 
-// Fold is the form of an address under which users are found: addresses that differ in case only are one.
+// Fold is the form of an address under which users are found: addresses that differ in case only
+// are one.
 func Fold(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
 func checkZone(s string) error {
@@ -211,7 +215,8 @@ func checkHours(raw json.RawMessage) error {
 // checkStatus takes one status.
 func checkStatus(raw json.RawMessage) error {
 	var list []string
-	if err := json.Unmarshal(raw, &list); err != nil || len(list) != 1 || oneOf(StatusActive, StatusInactive, StatusSuspended, StatusPending)(list[0]) != nil {
+	if err := json.Unmarshal(raw, &list); err != nil || len(list) != 1 ||
+		oneOf(StatusActive, StatusInactive, StatusSuspended, StatusPending)(list[0]) != nil {
 		return errors.New("must hold one of active, inactive, suspended, pending_validation")
 	}
 	return nil
@@ -231,7 +236,8 @@ func logo(width, height int) check {
 	}))
 }
 
-// checkCertificate takes an X.509 certificate in PEM, or its base64 alone as identity providers print it.
+// checkCertificate takes an X.509 certificate in PEM, or its base64 alone as identity providers
+// print it.
 func checkCertificate(s string) error {
 	if _, err := ParseCertificate(s); err != nil {
 		return errors.New("must be an X.509 certificate in PEM or base64")
@@ -279,7 +285,8 @@ func checkLists(min int) check {
 	}
 }
 
-// checkResponders takes entries of an address and, each of which may be left out, first name, last name, company and account.
+// checkResponders takes entries of an address and, each of which may be left out, first name, last
+// name, company and account.
 func checkResponders(raw json.RawMessage) error {
 	if err := checkLists(1)(raw); err != nil {
 		return err
@@ -290,7 +297,8 @@ func checkResponders(raw json.RawMessage) error {
 	}
 	for _, e := range list {
 		if len(e) > 5 || CheckEmail(e[0]) != nil {
-			return errors.New("each entry must be an e-mail address in ASCII, a first name, a last name, a company and an account")
+			return errors.New("each entry must be an e-mail address in ASCII, a first name, a last name, " +
+				"a company and an account")
 		}
 	}
 	return nil
@@ -310,8 +318,8 @@ func checkJSONText(s string) error {
 	return nil
 }
 
-// CheckPhone says what is wrong with a telephone number: digits, perhaps with a plus before and spaces, dots, hyphens and
-// brackets between.
+// CheckPhone says what is wrong with a telephone number: digits, perhaps with a plus before and
+// spaces, dots, hyphens and brackets between.
 func CheckPhone(s string) error {
 	digits := 0
 	for i, r := range s {

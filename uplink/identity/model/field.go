@@ -54,7 +54,8 @@ type Field struct {
 	Class Class
 	// Grants says that the field is a permission, which nobody may give who does not have it.
 	Grants bool
-	// Action says that the field is not stored as it is sent: the caller takes it out of the Change and acts on it.
+	// Action says that the field is not stored as it is sent: the caller takes it out of the Change
+	// and acts on it.
 	Action bool
 	// With is the field that this one is set together with, "" for none.
 	With  string
@@ -77,14 +78,14 @@ func (f Fields) Find(name string) (Field, bool) {
 type Change struct {
 	table  Fields
 	values map[string]json.RawMessage
-	// locked are fields of the record that this call cannot set. They do no harm if they repeat what is stored, as from a
-	// client that sends back the whole record.
+	// locked are fields of the record that this call cannot set. They do no harm if they repeat
+	// what is stored, as from a client that sends back the whole record.
 	locked map[string]json.RawMessage
 }
 
-// Parse reads the fields that a call may set from the parameters of a request. extra names parameters that are not fields.
-// Errors are *api.Error 400: a parameter that nobody knows, a value that is not what its field needs, a field missing
-// that the call needs.
+// Parse reads the fields that a call may set from the parameters of a request. extra names
+// parameters that are not fields. Errors are *api.Error 400: a parameter that nobody knows, a value
+// that is not what its field needs, a field missing that the call needs.
 func (f Fields) Parse(set *api.Params, use Use, extra ...string) (Change, error) {
 	c := Change{table: f, values: map[string]json.RawMessage{}, locked: map[string]json.RawMessage{}}
 	if use == UseCreate {
@@ -154,8 +155,9 @@ func (c Change) Take(name string, out any) (bool, error) {
 	return true, nil
 }
 
-// Without is the change without the fields that it would set to what current holds already, as from a client that sends back
-// the whole record. Current is a record. Of two fields that are set together both go or none.
+// Without is the change without the fields that it would set to what current holds already, as from
+// a client that sends back the whole record. Current is a record. Of two fields that are set
+// together both go or none.
 func (c Change) Without(current any) (Change, error) {
 	have, err := object(current)
 	if err != nil {
@@ -171,8 +173,8 @@ func (c Change) Without(current any) (Change, error) {
 	return out, nil
 }
 
-// Locked is an error if the change holds a field that the call cannot set with another value than current has: 403 for
-// what only the verified two-factor change may set, else 400.
+// Locked is an error if the change holds a field that the call cannot set with another value than
+// current has: 403 for what only the verified two-factor change may set, else 400.
 func (c Change) Locked(current any) error {
 	have, err := object(current)
 	if err != nil {
@@ -183,7 +185,8 @@ func (c Change) Locked(current any) error {
 			continue
 		}
 		if row, _ := c.table.Find(name); row.Who == ByVerify {
-			return api.NewError(api.CodeForbidden, "VerificationNeeded", name+" is changed by the user alone, through /g/aaa/two_factor_authenticate/update")
+			return api.NewError(api.CodeForbidden, "VerificationNeeded", name+
+				" is changed by the user alone, through /g/aaa/two_factor_authenticate/update")
 		}
 		return api.Badf("unexpected argument: %q cannot be set here", name)
 	}

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// Period is a stretch of one day of the week, '<day>-<start>-<end>' in the records: Monday is 0, times are local minutes of
-// the day, the end is not part of it. HHMM goes no further than 2359, so that this as the end means the end of the day.
+// Period is a stretch of one day of the week, '<day>-<start>-<end>' in the records: Monday is 0,
+// times are local minutes of the day, the end is not part of it. HHMM goes no further than 2359, so
+// that this as the end means the end of the day.
 type Period struct {
 	Day, Start, End int
 }
@@ -40,8 +41,8 @@ func clock(s string) (int, error) {
 	return int(n/100*60 + n%100), nil
 }
 
-// Within says whether a time lies in one of the periods, in a timezone. No periods mean always; one that cannot be read
-// holds nothing.
+// Within says whether a time lies in one of the periods, in a timezone. No periods mean always; one
+// that cannot be read holds nothing.
 func Within(periods []string, zone string, at time.Time) bool {
 	if len(periods) == 0 {
 		return true

@@ -35,8 +35,9 @@ func TestTablesCoverTheRecords(t *testing.T) {
 		table  Fields
 		extra  []string
 	}{
-		"account": {Account{}, AccountFields, []string{"is_revoke_admins", "is_without_initial_user", "is_initial_user_not_admin"}},
-		"user":    {User{}, UserFields, nil},
+		"account": {Account{}, AccountFields, []string{"is_revoke_admins", "is_without_initial_user",
+			"is_initial_user_not_admin"}},
+		"user": {User{}, UserFields, nil},
 	} {
 		var rows []string
 		for _, f := range c.table {
@@ -47,7 +48,8 @@ func TestTablesCoverTheRecords(t *testing.T) {
 	}
 }
 
-// The parameters of PUT and POST are the interface's; what we take beyond them is written down here.
+// The parameters of PUT and POST are those of the interface; what we take beyond them is written
+// down here.
 func TestCallsTakeWhatTheDocumentLists(t *testing.T) {
 	list := func(f Fields, use Use) []string {
 		var out []string
@@ -59,7 +61,8 @@ func TestCallsTakeWhatTheDocumentLists(t *testing.T) {
 		return out
 	}
 	words := strings.Fields
-	require.ElementsMatch(t, words("name contact_first_name contact_last_name contact_email"), list(AccountFields, UseRequired))
+	require.ElementsMatch(t, words("name contact_first_name contact_last_name contact_email"),
+		list(AccountFields, UseRequired))
 	require.ElementsMatch(t, words(`name contact_first_name contact_last_name contact_email contact_street contact_city contact_state contact_postal_code
 		contact_country owner_account_id timezone status access_restriction allowable_ip_address_range session_duration holiday work_days work_hours
 		alert_mode active_alert_mode default_camera_passwords is_without_initial_user is_initial_user_not_admin`), list(AccountFields, UseCreate))
@@ -71,7 +74,8 @@ func TestCallsTakeWhatTheDocumentLists(t *testing.T) {
 		is_billing_disabled is_add_delete_disabled is_disable_all_settings first_responders responder_active responder_cameras
 		inactive_session_timeout login_attempt_limit is_rtsp_cameras_enabled brand_support_phone default_cluster customer_id
 		is_system_notification_images_enabled map_lines contact_utc_offset is_two_factor_authentication_forced`),
-		"is_master", "product_edition", "camera_quantity", "is_custom_brand_allowed", "is_system_notifications_disabled"), list(AccountFields, UseUpdate))
+		"is_master", "product_edition", "camera_quantity", "is_custom_brand_allowed",
+		"is_system_notifications_disabled"), list(AccountFields, UseUpdate))
 
 	require.ElementsMatch(t, words("first_name last_name email"), list(UserFields, UseRequired))
 	documented := words(`first_name last_name email uid phone mobile_phone street city state country postal_code is_staff is_superuser
@@ -80,7 +84,8 @@ func TestCallsTakeWhatTheDocumentLists(t *testing.T) {
 		is_edit_camera_less_billing is_edit_all_and_add is_edit_sharing is_edit_admin_users is_view_contract is_ptz_live is_edit_users
 		is_edit_motion_areas language timezone alternate_email sms_phone is_sms_include_picture json camera_access is_notify_enable
 		notify_period notify_rule access_period`)
-	require.ElementsMatch(t, append(documented, "is_view_audit_trail", "is_two_factor_authentication_enabled"), list(UserFields, UseUpdate))
+	require.ElementsMatch(t, append(documented, "is_view_audit_trail", "is_two_factor_authentication_enabled"),
+		list(UserFields, UseUpdate))
 	require.ElementsMatch(t, append(documented, "is_view_audit_trail"), list(UserFields, UseCreate))
 }
 
@@ -134,13 +139,16 @@ func TestChange(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, rest.Names(), "nothing is left to change")
 
-	for body, want := range map[string]int{`{"email":"b@x.org"}`: 403, `{"sms_phone":"+1555123456"}`: 403, `{"is_two_factor_authentication_enabled":1}`: 403, `{"last_login":"2"}`: 400, `{"owner_account_id":"x"}`: 400} {
+	for body, want := range map[string]int{`{"email":"b@x.org"}`: 403, `{"sms_phone":"+1555123456"}`: 403,
+		`{"is_two_factor_authentication_enabled":1}`: 403, `{"last_login":"2"}`: 400, `{"owner_account_id":"x"}`: 400} {
 		c, err := parse(t, UserFields, UseUpdate, body)
 		require.NoError(t, err)
 		require.Equal(t, want, code(c.Locked(u)), body)
 	}
-	for _, body := range []string{`{"nope":1}`, `{"country":"USA"}`, `{"timezone":"Mars/Base"}`, `{"access_period":["7-0000-0100"]}`, `{"json":"{"}`, `{"language":"english!"}`,
-		`{"camera_access":[["M"]]}`, `{"first_name":""}`, `{"alternate_email":"é@x.org"}`, `{"notify_rule":["x-fax-1"]}`, `{"is_live_video":2}`, `{"phone":"a\u0000"}`} {
+	for _, body := range []string{`{"nope":1}`, `{"country":"USA"}`, `{"timezone":"Mars/Base"}`,
+		`{"access_period":["7-0000-0100"]}`, `{"json":"{"}`, `{"language":"english!"}`,
+		`{"camera_access":[["M"]]}`, `{"first_name":""}`, `{"alternate_email":"é@x.org"}`,
+		`{"notify_rule":["x-fax-1"]}`, `{"is_live_video":2}`, `{"phone":"a\u0000"}`} {
 		_, err := parse(t, UserFields, UseUpdate, body)
 		require.Equal(t, 400, code(err), body)
 	}
@@ -158,13 +166,22 @@ func TestChange(t *testing.T) {
 
 func TestAccountValues(t *testing.T) {
 	for body, ok := range map[string]bool{
-		`{"status":["active"]}`: true, `{"status":"active"}`: true, `{"status":[]}`: false, `{"status":["active","suspended"]}`: false, `{"status":["gone"]}`: false,
-		`{"allowable_ip_address_range":["192.0.2.0/24","2001:db8::/32"]}`: true, `{"allowable_ip_address_range":["192.0.2.1"]}`: false,
-		`{"work_days":"1111100"}`: true, `{"work_days":"111110"}`: false, `{"work_hours":["0800","1730"]}`: true, `{"work_hours":["0800"]}`: false, `{"work_hours":["0800","1760"]}`: false,
-		`{"holiday":["20261225"]}`: true, `{"holiday":["20261325"]}`: false, `{"session_duration":-1}`: false, `{"session_duration":"60"}`: true,
-		`{"access_restriction":["enable_mobile","enable_ip_restrictions"]}`: true, `{"access_restriction":["none"]}`: false, `{"brand_logo_small":"AAAA"}`: false, `{"brand_logo_small":""}`: true,
-		`{"brand_saml_publickey_cert":"nope"}`: false, `{"brand_subdomain":"a.b"}`: false, `{"brand_subdomain":"acme"}`: true, `{"brand_corp_url":"javascript:x"}`: false,
-		`{"map_lines":{"a":[1,2]}}`: true, `{"camera_shares":[["M","c"]]}`: true, `{"camera_shares":[["M"]]}`: false, `{"name":" "}`: false, `{"responder_active":true}`: true,
+		`{"status":["active"]}`: true, `{"status":"active"}`: true, `{"status":[]}`: false,
+		`{"status":["active","suspended"]}`: false, `{"status":["gone"]}`: false,
+		`{"allowable_ip_address_range":["192.0.2.0/24","2001:db8::/32"]}`: true,
+		`{"allowable_ip_address_range":["192.0.2.1"]}`:                    false,
+		`{"work_days":"1111100"}`:                                         true, `{"work_days":"111110"}`: false,
+		`{"work_hours":["0800","1730"]}`: true,
+		`{"work_hours":["0800"]}`:        false, `{"work_hours":["0800","1760"]}`: false,
+		`{"holiday":["20261225"]}`: true, `{"holiday":["20261325"]}`: false, `{"session_duration":-1}`: false,
+		`{"session_duration":"60"}`:                                         true,
+		`{"access_restriction":["enable_mobile","enable_ip_restrictions"]}`: true,
+		`{"access_restriction":["none"]}`:                                   false,
+		`{"brand_logo_small":"AAAA"}`:                                       false, `{"brand_logo_small":""}`: true,
+		`{"brand_saml_publickey_cert":"nope"}`: false, `{"brand_subdomain":"a.b"}`: false,
+		`{"brand_subdomain":"acme"}`: true, `{"brand_corp_url":"javascript:x"}`: false,
+		`{"map_lines":{"a":[1,2]}}`: true, `{"camera_shares":[["M","c"]]}`: true, `{"camera_shares":[["M"]]}`: false,
+		`{"name":" "}`: false, `{"responder_active":true}`: true,
 	} {
 		_, err := parse(t, AccountFields, UseUpdate, body)
 		require.Equal(t, ok, err == nil, "%s: %v", body, err)
@@ -179,9 +196,11 @@ func TestDefaults(t *testing.T) {
 	require.Equal(t, Texts{StatusPending}, a.Status)
 	require.False(t, bool(a.IsActive || a.IsInactive || a.IsSuspended))
 	u := NewUser().Shown(now, a, "", "c000")
-	require.True(t, bool(u.IsLiveVideo && u.IsRecordedVideo && u.IsExportVideo && u.IsPreviewVideo && u.IsPending && !u.IsActive))
+	require.True(t, bool(u.IsLiveVideo && u.IsRecordedVideo && u.IsExportVideo && u.IsPreviewVideo && u.IsPending &&
+		!u.IsActive))
 	require.Equal(t, "c000", u.BrandSubdomain)
-	require.Equal(t, []string{"pending", "live_video", "export_video", "recorded_video", "view_preview_video", "terms_noncompliant"}, u.Permissions())
+	require.Equal(t, []string{"pending", "live_video", "export_video", "recorded_video", "view_preview_video",
+		"terms_noncompliant"}, u.Permissions())
 	raw, err := json.Marshal(u)
 	require.NoError(t, err)
 	require.NotContains(t, string(raw), "null", "arrays and objects are never null")
@@ -205,7 +224,8 @@ func TestSecretsOfAnAccountNeedRights(t *testing.T) {
 }
 
 func TestPreviewsComeWithOtherRights(t *testing.T) {
-	for _, set := range []func(*User){func(u *User) { u.IsPTZLive = true }, func(u *User) { u.IsEditCameras = true }, func(u *User) { u.IsRecordedVideo = true }} {
+	for _, set := range []func(*User){func(u *User) { u.IsPTZLive = true }, func(u *User) { u.IsEditCameras = true },
+		func(u *User) { u.IsRecordedVideo = true }} {
 		var u User
 		require.False(t, bool(u.Settled().IsPreviewVideo))
 		set(&u)
@@ -220,16 +240,19 @@ func TestPeriods(t *testing.T) {
 		at      time.Time
 		want    bool
 	}{
-		"no restriction": {nil, monday, true}, "within": {[]string{"0-0800-1000"}, monday, true}, "at start": {[]string{"0-0900-1000"}, monday, true},
-		"at end": {[]string{"0-0800-0900"}, monday, false}, "another day": {[]string{"1-0800-1000"}, monday, false}, "second entry": {[]string{"1-0800-1000", "0-0000-2400"}, monday, true},
-		"unreadable holds nothing": {[]string{"x"}, monday, false}, "day of the timezone": {[]string{"6-2300-2400"}, time.Date(2026, 11, 16, 7, 30, 0, 0, time.UTC), true},
+		"no restriction": {nil, monday, true}, "within": {[]string{"0-0800-1000"}, monday, true},
+		"at start": {[]string{"0-0900-1000"}, monday, true},
+		"at end":   {[]string{"0-0800-0900"}, monday, false}, "another day": {[]string{"1-0800-1000"}, monday, false},
+		"second entry":             {[]string{"1-0800-1000", "0-0000-2400"}, monday, true},
+		"unreadable holds nothing": {[]string{"x"}, monday, false},
+		"day of the timezone":      {[]string{"6-2300-2400"}, time.Date(2026, 11, 16, 7, 30, 0, 0, time.UTC), true},
 	} {
 		require.Equal(t, c.want, Within(c.periods, "US/Pacific", c.at), name)
 	}
 }
 
-// Times are those of the clock on the wall, also on the days on which that is set: an hour that comes twice is twice within, and
-// one that is left out is no time at all.
+// Times are those of the clock on the wall, also on the days on which that is set: an hour that
+// comes twice is twice within, and one that is left out is no time at all.
 func TestWithinWhenClocksAreSet(t *testing.T) {
 	for name, c := range map[string]struct {
 		period string
@@ -253,10 +276,11 @@ func TestWithinWhenClocksAreSet(t *testing.T) {
 // Ranges hold addresses however both are written.
 func TestRangesOfBothFamilies(t *testing.T) {
 	for text, inside := range map[string]map[string]bool{
-		"10.1.0.0/16":           {"10.1.2.3": true, "10.2.0.0": false, "::ffff:10.1.2.3": true, "::10.1.2.3": false},
-		"10.1.2.3/16":           {"10.1.255.255": true},
-		"::ffff:10.1.0.0/112":   {"10.1.2.3": true, "::ffff:10.1.2.3": true, "10.2.0.0": false},
-		"2001:db8::/32":         {"2001:db8:1::1": true, "2001:db9::": false, "10.1.2.3": false, "2001:db8::1%eth0": true},
+		"10.1.0.0/16":         {"10.1.2.3": true, "10.2.0.0": false, "::ffff:10.1.2.3": true, "::10.1.2.3": false},
+		"10.1.2.3/16":         {"10.1.255.255": true},
+		"::ffff:10.1.0.0/112": {"10.1.2.3": true, "::ffff:10.1.2.3": true, "10.2.0.0": false},
+		"2001:db8::/32": {"2001:db8:1::1": true, "2001:db9::": false, "10.1.2.3": false,
+			"2001:db8::1%eth0": true},
 		"0.0.0.0/0":             {"10.1.2.3": true, "2001:db8::1": false},
 		"::/0":                  {"2001:db8::1": true, "10.1.2.3": false},
 		"nonsense":              {"10.1.2.3": false, "::": false},
@@ -268,7 +292,8 @@ func TestRangesOfBothFamilies(t *testing.T) {
 			require.Equal(t, want, identity.Within(a.Ranges(), netip.MustParseAddr(from)), "%s in %s", from, text)
 		}
 	}
-	for text, ok := range map[string]bool{"10.0.0.0/8": true, "2001:db8::/32": true, "::ffff:10.0.0.0/104": true, "::ffff:10.0.0.0/8": false, "10.0.0.1": false,
+	for text, ok := range map[string]bool{"10.0.0.0/8": true, "2001:db8::/32": true, "::ffff:10.0.0.0/104": true,
+		"::ffff:10.0.0.0/8": false, "10.0.0.1": false,
 		"10.0.0.0/33": false, "10.0.0.0/255.0.0.0": false, "": false, "fe80::1%eth0/64": false} {
 		require.Equal(t, ok, checkRange(text) == nil, text)
 	}
@@ -287,11 +312,14 @@ func FuzzParsePeriod(f *testing.F) {
 }
 
 func TestEmailAndPhone(t *testing.T) {
-	for s, ok := range map[string]bool{"a@x.org": true, "a+b@x.org": true, "A.B@x": true, "": false, "a": false, "a@": false, "@x": false, "é@x.org": false, "a b@x.org": false,
-		"A <a@x.org>": false, "a@x.org\r\nBcc: b@x.org": false, `"a"@x.org`: false, "a@x.org,b@x.org": false, strings.Repeat("a", 250) + "@x.org": false} {
+	for s, ok := range map[string]bool{"a@x.org": true, "a+b@x.org": true, "A.B@x": true, "": false, "a": false,
+		"a@": false, "@x": false, "é@x.org": false, "a b@x.org": false,
+		"A <a@x.org>": false, "a@x.org\r\nBcc: b@x.org": false, `"a"@x.org`: false, "a@x.org,b@x.org": false,
+		strings.Repeat("a", 250) + "@x.org": false} {
 		require.Equal(t, ok, CheckEmail(s) == nil, s)
 	}
-	for s, ok := range map[string]bool{"+1 (512) 555-0100": true, "05551234": true, "1234": false, "call me": false, "+1+2345678": false, "1234567890123456": false} {
+	for s, ok := range map[string]bool{"+1 (512) 555-0100": true, "05551234": true, "1234": false, "call me": false,
+		"+1+2345678": false, "1234567890123456": false} {
 		require.Equal(t, ok, CheckPhone(s) == nil, s)
 	}
 	require.Equal(t, "a@x.org", Fold(" A@X.org "))
@@ -321,7 +349,8 @@ func TestValuesReadAndPrint(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte("null"), &f))
 	require.Error(t, json.Unmarshal([]byte("2"), &f))
 	var a Account
-	raw, err := json.Marshal(Account{MapLines: Object(`{"a":1}`), CameraShares: Lists{{"c", "r"}}, ResponderActive: true})
+	raw, err := json.Marshal(Account{MapLines: Object(`{"a":1}`), CameraShares: Lists{{"c", "r"}},
+		ResponderActive: true})
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(raw, &a))
 	require.JSONEq(t, `{"a":1}`, string(a.MapLines))

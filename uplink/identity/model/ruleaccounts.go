@@ -1,10 +1,8 @@
 package model
 
-import ()
-
-// accountRow says what it takes to do something with an account. The document gives no table for accounts; these rows
-// follow what the flags of a user promise ("all account settings; create and access sub-accounts", "Sharing and Responders
-// tabs") and rule 7.
+// accountRow says what it takes to do something with an account. The interface gives no table for
+// accounts; these rows follow what the flags of a user promise ("all account settings; create and
+// access sub-accounts", "Sharing and Responders tabs") and rule 7.
 type accountRow struct {
 	place  Place
 	get    need // the record without its secrets
@@ -31,7 +29,8 @@ func enters(c Caller) bool {
 
 var accountRules = []accountRow{
 	{OwnAccount, always, settings(OwnAccount), sharing(OwnAccount), settings(OwnAccount), never},
-	{ChildAccount, enters, settings(ChildAccount), settings(ChildAccount), settings(ChildAccount), administers(ChildAccount)},
+	{ChildAccount, enters, settings(ChildAccount), settings(ChildAccount), settings(ChildAccount),
+		administers(ChildAccount)},
 	{OtherAccount, never, never, never, never, never},
 }
 
@@ -44,7 +43,7 @@ func accountRule(p Place) accountRow {
 	return accountRow{p, never, never, never, never, never}
 }
 
-// GetAccount says whether the caller may read an account, and whether all of it.
+// MayReadAccount says whether the caller may read an account, and whether all of it.
 func MayReadAccount(c Caller, p Place) (ok, full bool) {
 	if c.Role == Internal {
 		return true, true
@@ -53,34 +52,38 @@ func MayReadAccount(c Caller, p Place) (ok, full bool) {
 	return row.get(c), row.full(c)
 }
 
-// DeleteAccount says whether the caller may delete an account. Nobody deletes the account that they belong to, superusers
-// included: nobody would be left to undo it.
+// MayDeleteAccount says whether the caller may delete an account. Nobody deletes the account that
+// they belong to, superusers included: nobody would be left to undo it.
 func MayDeleteAccount(c Caller, p Place) bool {
 	return p != OwnAccount && (c.Role == Internal || accountRule(p).remove(c))
 }
 
-// CreateAccount says whether the caller may make an account below one that is the caller's own (Own) or another.
+// MayCreateAccount says whether the caller may make an account below one that is the caller's own
+// (Own) or another.
 func MayCreateAccount(c Caller, p Place, parent Account) bool {
-	return c.Role == Internal || (p == OwnAccount && bool(parent.IsMaster) && (c.Role == MasterASU || c.Role == MasterRU && c.EditAccount))
+	return c.Role == Internal || (p == OwnAccount && bool(parent.IsMaster) &&
+		(c.Role == MasterASU || c.Role == MasterRU && c.EditAccount))
 }
 
-// ListAccounts says whether the caller may list accounts.
+// MayListAccounts says whether the caller may list accounts.
 func MayListAccounts(c Caller) bool {
-	return c.Role == Internal || c.Admin(OwnAccount) || c.EditAccount || c.Role == MasterRU && (c.EditUsers || c.EditAdmins)
+	return c.Role == Internal || c.Admin(OwnAccount) || c.EditAccount || c.Role == MasterRU &&
+		(c.EditUsers || c.EditAdmins)
 }
 
-// Switch says whether the caller may enter an account.
+// MaySwitch says whether the caller may enter an account.
 func MaySwitch(c Caller, p Place) bool {
 	return c.Role == Internal || p == OwnAccount || p == ChildAccount && enters(c)
 }
 
-// ViewTrail says whether the caller may list an account's trail of changes: its administrators, who have all permissions,
-// and users with is_view_audit_trail in every account that they may enter.
+// MayViewAudit says whether the caller may list an account's trail of changes: its administrators,
+// who have all permissions, and users with is_view_audit_trail in every account that they may
+// enter.
 func MayViewAudit(c Caller, p Place) bool {
 	return c.Role == Internal || c.Admin(p) || c.Audit && MaySwitch(c, p)
 }
 
-// AccountField says whether the caller may set a field of the account a, which is at place p.
+// MaySetAccountField says whether the caller may set a field of the account a, which is at place p.
 func MaySetAccountField(c Caller, p Place, f Field, a Account) bool {
 	if c.Role == Internal {
 		return true
@@ -114,5 +117,6 @@ func taken(f Field, a Account) bool {
 	if !a.Child() || f.Class == Sharing {
 		return false
 	}
-	return bool(a.IsDisableAllSettings || a.IsAdvancedDisabled && f.Class == Advanced || a.IsBillingDisabled && f.Class == Billing)
+	return bool(a.IsDisableAllSettings || a.IsAdvancedDisabled && f.Class == Advanced || a.IsBillingDisabled &&
+		f.Class == Billing)
 }

@@ -9,9 +9,9 @@ import (
 	"vmsbridge/uplink/identity/api"
 )
 
-// Access applies the entries of camera_access of POST /g/user, ['M', device, letters] and ['D', device], to the list that
-// a user has. known says whether the account has a device. Errors are *api.Error: 400, or 404 for a device to modify
-// that the account does not have.
+// ApplyAccess applies the entries of camera_access of POST /g/user, ['M', device, letters] and
+// ['D', device], to the list that a user has. known says whether the account has a device. Errors
+// are *api.Error: 400, or 404 for a device to modify that the account does not have.
 func ApplyAccess(have Lists, change [][]string, known func(device string) bool) (Lists, error) {
 	out := slices.Clone(have)
 	for _, e := range change {
@@ -19,7 +19,8 @@ func ApplyAccess(have Lists, change [][]string, known func(device string) bool) 
 		switch {
 		case e[0] == "M" && len(e) == 3 && validLetters(e[2]):
 			if !known(e[1]) {
-				return nil, api.NewError(api.CodeNotFound, "DeviceNotFound", "camera_access names a device that the account does not have")
+				return nil, api.NewError(api.CodeNotFound, "DeviceNotFound",
+					"camera_access names a device that the account does not have")
 			}
 			if at >= 0 {
 				out[at] = []string{e[1], e[2]}
@@ -41,10 +42,12 @@ func validLetters(s string) bool {
 	return s != "" && strings.Trim(strings.ToUpper(s), "RWS") == ""
 }
 
-// Shares applies camera_shares and camera_share_perms of POST /g/account to an account. known says whether the account has
-// a camera, accountOf finds the account of a registered address that is known to be its user's own, "" for none. The two come together, as the interface
-// demands. Errors are *api.Error.
-func ApplyShares(a Account, change [][]string, perms Object, known func(camera string) bool, accountOf func(email string) string) (Account, error) {
+// ApplyShares applies camera_shares and camera_share_perms of POST /g/account to an account. known
+// says whether the account has a camera, accountOf finds the account of a registered address that
+// is known to be its user's own, "" for none. The two come together, as the interface demands.
+// Errors are *api.Error.
+func ApplyShares(a Account, change [][]string, perms Object, known func(camera string) bool,
+	accountOf func(email string) string) (Account, error) {
 	given, err := readPerms(perms)
 	if err != nil {
 		return a, api.Badf("camera_share_perms must be {camera: {recipient: [permission]}}")
@@ -62,7 +65,8 @@ func ApplyShares(a Account, change [][]string, perms Object, known func(camera s
 		case e[0] == "D" && len(e) == 2:
 		case e[0] == "M" && len(e) > 2:
 			if !known(camera) {
-				return a, api.NewError(api.CodeNotFound, "DeviceNotFound", "camera_shares names a camera that the account does not have")
+				return a, api.NewError(api.CodeNotFound, "DeviceNotFound",
+					"camera_shares names a camera that the account does not have")
 			}
 			entry, kept := []string{camera}, map[string][]string{}
 			for _, r := range e[2:] {
@@ -77,7 +81,7 @@ func ApplyShares(a Account, change [][]string, perms Object, known func(camera s
 			}
 			shares, stored[camera] = append(shares, entry), kept
 		default:
-			return a, api.Badf("camera_shares: an entry must look like [\"M\", camera, \"email,account\"] or [\"D\", camera]")
+			return a, api.Badf(`camera_shares: an entry must look like ["M", camera, "email,account"] or ["D", camera]`)
 		}
 	}
 	raw, err := json.Marshal(stored)
@@ -116,8 +120,8 @@ func permsFor(given map[string][]string, names ...string) ([]string, error) {
 	return []string{}, nil
 }
 
-// SharedWith lists the cameras of an account that it shares with a user of another one, by camera_shares, or as a first
-// responder during an emergency.
+// SharedWith lists the cameras of an account that it shares with a user of another one, by
+// camera_shares, or as a first responder during an emergency.
 func SharedWith(owner Account, u User) []string {
 	if owner.ID == u.OwnerAccountID || !owner.Is(StatusActive) {
 		return nil
@@ -152,14 +156,15 @@ func named(recipient string, u User) bool {
 	return is(u, email, account)
 }
 
-// is says whether a user is the one meant by an address, and an account or "". Without an account whoever has the address is
-// meant, so that the user must have proven to be that.
+// is says whether a user is the one meant by an address, and an account or "". Without an account
+// whoever has the address is meant, so that the user must have proven to be that.
 func is(u User, email, account string) bool {
 	return u.Email != "" && Fold(email) == Fold(u.Email) && (account == u.OwnerAccountID || account == "" && u.Proven())
 }
 
-// GrantsOf is what a user may see in the account active. home is the user's own account, shared and aliases what other accounts share
-// with the user, as Grants has it. Shared cameras, and the letters on single devices, come with the user's own account only.
+// GrantsOf is what a user may see in the account active. home is the user's own account, shared and
+// aliases what other accounts share with the user, as Grants has it. Shared cameras, and the
+// letters on single devices, come with the user's own account only.
 func GrantsOf(u User, home, active Account, shared, aliases map[string]string) *identity.Grants {
 	place := PlaceOf(home, active)
 	c := CallerOf(u, home)
@@ -182,7 +187,8 @@ func GrantsOf(u User, home, active Account, shared, aliases map[string]string) *
 	return g
 }
 
-// Recipients lists the folded addresses that an account shares cameras with or names as responders, each once.
+// Recipients lists the folded addresses that an account shares cameras with or names as responders,
+// each once.
 func Recipients(a Account) []string {
 	var out []string
 	add := func(email string) {

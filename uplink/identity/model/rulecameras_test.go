@@ -32,14 +32,16 @@ func codeOf(err error) int {
 
 func TestAccess(t *testing.T) {
 	have := Lists{{"c1", "R"}, {"c2", "RWS"}}
-	got, err := ApplyAccess(have, [][]string{{"M", "c1", "rw"}, {"D", "c2"}, {"M", "c3", "S"}, {"D", "gone"}}, knows("c1", "c3"))
+	got, err := ApplyAccess(have, [][]string{{"M", "c1", "rw"}, {"D", "c2"}, {"M", "c3", "S"}, {"D", "gone"}},
+		knows("c1", "c3"))
 	require.NoError(t, err)
 	require.Equal(t, Lists{{"c1", "rw"}, {"c3", "S"}}, got, "letters stay as they were given")
 	require.Equal(t, Lists{{"c1", "R"}, {"c2", "RWS"}}, have, "what was stored is not touched")
 	for name, c := range map[string]struct {
 		entry []string
 		code  int
-	}{"unknown device": {[]string{"M", "c9", "R"}, 404}, "no letters": {[]string{"M", "c1", ""}, 400}, "no such letter": {[]string{"M", "c1", "RX"}, 400},
+	}{"unknown device": {[]string{"M", "c9", "R"}, 404}, "no letters": {[]string{"M", "c1", ""}, 400},
+		"no such letter": {[]string{"M", "c1", "RX"}, 400},
 		"no such action": {[]string{"A", "c1", "R"}, 400}, "letters left out": {[]string{"M", "c1"}, 400}} {
 		_, err := ApplyAccess(have, [][]string{c.entry}, knows("c1"))
 		require.Equal(t, c.code, codeOf(err), name)
@@ -49,13 +51,16 @@ func TestAccess(t *testing.T) {
 func TestShares(t *testing.T) {
 	registered := func(email string) string { return map[string]string{"b@x.org": "acc-b"}[email] }
 	a := Account{ID: "acc-a", Status: Texts{StatusActive}}
-	a, err := ApplyShares(a, [][]string{{"M", "c1", "b@x.org", "new@x.org,acc-n"}, {"M", "c2", "b@x.org"}}, Object(`{"c1":{"b@x.org":["ptz_live"]}}`), knows("c1", "c2"), registered)
+	a, err := ApplyShares(a, [][]string{{"M", "c1", "b@x.org", "new@x.org,acc-n"}, {"M", "c2", "b@x.org"}},
+		Object(`{"c1":{"b@x.org":["ptz_live"]}}`), knows("c1", "c2"), registered)
 	require.NoError(t, err)
 	require.Equal(t, Lists{{"c1", "b@x.org,acc-b", "new@x.org,acc-n"}, {"c2", "b@x.org,acc-b"}}, a.CameraShares)
-	require.JSONEq(t, `{"c1":{"b@x.org,acc-b":["ptz_live"],"new@x.org,acc-n":[]},"c2":{"b@x.org,acc-b":[]}}`, string(a.CameraSharePerms))
+	require.JSONEq(t, `{"c1":{"b@x.org,acc-b":["ptz_live"],"new@x.org,acc-n":[]},"c2":{"b@x.org,acc-b":[]}}`,
+		string(a.CameraSharePerms))
 	b := User{Email: "B@x.org", OwnerAccountID: "acc-b"}
 	require.Equal(t, []string{"c1", "c2"}, SharedWith(a, b))
-	require.Empty(t, SharedWith(a, User{Email: "b@x.org", OwnerAccountID: "acc-z"}), "another account's user of that address")
+	require.Empty(t, SharedWith(a, User{Email: "b@x.org", OwnerAccountID: "acc-z"}),
+		"another account's user of that address")
 	require.Empty(t, SharedWith(a, User{Email: "b@x.org", OwnerAccountID: "acc-a"}), "the owner needs no share")
 	less, err := ApplyShares(a, [][]string{{"D", "c1"}}, nil, knows(), registered)
 	require.NoError(t, err)
@@ -69,8 +74,10 @@ func TestShares(t *testing.T) {
 		entry []string
 		perms string
 		code  int
-	}{"unknown camera": {[]string{"M", "c9", "b@x.org"}, "", 404}, "no recipient": {[]string{"M", "c1"}, "", 400}, "recipients to delete": {[]string{"D", "c1", "b@x.org"}, "", 400},
-		"no address": {[]string{"M", "c1", "bob"}, "", 400}, "no such permission": {[]string{"M", "c1", "b@x.org"}, `{"c1":{"b@x.org":["all"]}}`, 400},
+	}{"unknown camera": {[]string{"M", "c9", "b@x.org"}, "", 404}, "no recipient": {[]string{"M", "c1"}, "", 400},
+		"recipients to delete":        {[]string{"D", "c1", "b@x.org"}, "", 400},
+		"no address":                  {[]string{"M", "c1", "bob"}, "", 400},
+		"no such permission":          {[]string{"M", "c1", "b@x.org"}, `{"c1":{"b@x.org":["all"]}}`, 400},
 		"permissions of another form": {[]string{"M", "c1", "b@x.org"}, `{"c1":["x"]}`, 400}} {
 		_, err := ApplyShares(a, [][]string{c.entry}, Object(c.perms), knows("c1"), registered)
 		require.Equal(t, c.code, codeOf(err), name)
@@ -80,7 +87,8 @@ func TestShares(t *testing.T) {
 // Who is only said to have an address gets nothing that is meant for whoever has it.
 func TestSharesWithoutAnAccountWantAProof(t *testing.T) {
 	a := Account{ID: "a", Status: Texts{StatusActive}, CameraShares: Lists{{"c1", "g@x.org,"}},
-		FirstResponders: Lists{{"g@x.org"}, {"g@x.org", "", "", "", ""}}, ResponderActive: true, ResponderCameras: Texts{"c2"}}
+		FirstResponders: Lists{{"g@x.org"}, {"g@x.org", "", "", "", ""}}, ResponderActive: true,
+		ResponderCameras: Texts{"c2"}}
 	u := User{Email: "G@x.org", OwnerAccountID: "b"}
 	require.Empty(t, SharedWith(a, u))
 	u.Inner.Mailbox = "other@x.org"
@@ -90,7 +98,8 @@ func TestSharesWithoutAnAccountWantAProof(t *testing.T) {
 }
 
 func TestResponders(t *testing.T) {
-	a := Account{ID: "a", Status: Texts{StatusActive}, FirstResponders: Lists{{"r@x.org", "R", "S", "Fire", "b"}}, ResponderCameras: Texts{"c1"}}
+	a := Account{ID: "a", Status: Texts{StatusActive}, FirstResponders: Lists{{"r@x.org", "R", "S", "Fire", "b"}},
+		ResponderCameras: Texts{"c1"}}
 	r := User{Email: "r@x.org", OwnerAccountID: "b"}
 	require.Empty(t, SharedWith(a, r), "only during an emergency")
 	a.ResponderActive = true

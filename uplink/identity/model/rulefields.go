@@ -5,9 +5,10 @@ import (
 	"reflect"
 )
 
-// UserField says whether the caller, who may change the target at place p (rights) or is the target (self), may set a
-// field of a user. me is the caller's own record: nobody gives a permission that they do not have, unless they are an
-// account superuser there. before and after are the target's record.
+// MaySetUserField says whether the caller, who may change the target at place p (rights) or is the
+// target (self), may set a field of a user. me is the caller's own record: nobody gives a
+// permission that they do not have, unless they are an account superuser there. before and after
+// are the target's record.
 func MaySetUserField(c Caller, p Place, f Field, rights, self bool, me, before, after User) bool {
 	if c.Role == Internal {
 		return f.Who != ByVerify

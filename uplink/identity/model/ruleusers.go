@@ -3,7 +3,8 @@ package model
 // Role is what a caller is at home.
 type Role int
 
-// The roles of the rules. An account that is no master and has no parent stands where a child account does.
+// The roles of the rules. An account that is no master and has no parent stands where a child
+// account does.
 const (
 	MasterASU  Role = iota // account superuser of a master account
 	MasterRU               // regular user of a master account
@@ -13,11 +14,12 @@ const (
 	RolesCount = iota
 )
 
-// Place is where the target is, seen from the caller's own account. Which account the caller has switched to does not
-// matter.
+// Place is where the target is, seen from the caller's own account. Which account the caller has
+// switched to does not matter.
 type Place int
 
-// The places. Elsewhere is a parent, a sibling, or an account that has nothing to do with the caller's.
+// The places. Elsewhere is a parent, a sibling, or an account that has nothing to do with the
+// caller's.
 const (
 	OwnAccount Place = iota
 	ChildAccount
@@ -25,7 +27,7 @@ const (
 	PlacesCount = iota
 )
 
-// Kind is what is acted on.
+// TargetKind is what is acted on.
 type TargetKind int
 
 // The kinds of targets. Staff are users that only superusers may make and touch.
@@ -59,8 +61,10 @@ type Caller struct {
 
 // CallerOf is a user as the rules see it; home is the account that the user belongs to.
 func CallerOf(u User, home Account) Caller {
-	c := Caller{EditAllUsers: bool(u.IsEditAllUsers), EditUsers: bool(u.IsEditUsers), EditAdmins: bool(u.IsEditAdminUsers),
-		EditAccount: bool(u.IsEditAccount), EditSharing: bool(u.IsEditSharing), EditDevices: bool(u.IsEditAllAndAdd), Audit: bool(u.IsViewAuditTrail)}
+	c := Caller{EditAllUsers: bool(u.IsEditAllUsers), EditUsers: bool(u.IsEditUsers),
+		EditAdmins:  bool(u.IsEditAdminUsers),
+		EditAccount: bool(u.IsEditAccount), EditSharing: bool(u.IsEditSharing), EditDevices: bool(u.IsEditAllAndAdd),
+		Audit: bool(u.IsViewAuditTrail)}
 	switch {
 	case bool(u.IsSuperuser):
 		c.Role = Internal
@@ -78,7 +82,8 @@ func CallerOf(u User, home Account) Caller {
 
 // Admin says whether the caller has the powers of an account superuser at a place.
 func (c Caller) Admin(p Place) bool {
-	return c.Role == Internal || (p == OwnAccount && (c.Role == MasterASU || c.Role == ChildASU)) || (p == ChildAccount && c.Role == MasterASU)
+	return c.Role == Internal || (p == OwnAccount && (c.Role == MasterASU || c.Role == ChildASU)) ||
+		(p == ChildAccount && c.Role == MasterASU)
 }
 
 // PlaceOf is where target is, seen from home.
@@ -92,7 +97,7 @@ func PlaceOf(home, target Account) Place {
 	return OtherAccount
 }
 
-// KindOf is what a user is as a target.
+// TargetKindOf is what a user is as a target.
 func TargetKindOf(u User) TargetKind {
 	switch {
 	case bool(u.IsSuperuser || u.IsStaff):
@@ -113,8 +118,8 @@ func editUsers(c Caller) bool        { return c.EditUsers }
 func editAdmins(c Caller) bool       { return c.EditAdmins }
 func editUsersOrAdmin(c Caller) bool { return c.EditUsers || c.EditAdmins }
 
-// userRow is one of the rules about users: who, where, and what it takes to get, create, update and delete targets of a kind
-// and to list them.
+// userRow is one of the user management rules: who, where, and what it takes to get, create, update
+// and delete targets of a kind and to list them.
 type userRow struct {
 	rule  int
 	role  Role
@@ -124,7 +129,8 @@ type userRow struct {
 	list  need
 }
 
-// userRules are the rules 1 to 6. Rule 7, no rights in a parent or sibling account, is that nothing else has a row.
+// userRules are the rules 1 to 6. Rule 7, no rights in a parent or sibling account, is that nothing
+// else has a row.
 var userRules = []userRow{
 	{1, MasterASU, OwnAccount, always, always, always},
 	{2, MasterRU, OwnAccount, never, editAllUsers, never},
@@ -134,7 +140,8 @@ var userRules = []userRow{
 	{6, MasterRU, ChildAccount, editAdmins, editUsersOrAdmin, editAdmins},
 }
 
-// Users says whether a caller may do an operation to a user of a kind in an account at a place. Superusers may do all.
+// MayManageUser says whether a caller may do an operation to a user of a kind in an account at a
+// place. Superusers may do all.
 func MayManageUser(c Caller, p Place, k TargetKind, o Operation) bool {
 	if c.Role == Internal {
 		return true

@@ -14,8 +14,9 @@ var (
 	opNames   = []string{"get", "create", "update", "delete", "list"}
 )
 
-// spelled is the table of the rules written out, cell by cell: role, place, and what it takes for ASUs, for RUs, and to list. "-" is never,
-// "+" always, else the flags of which one is needed: all is_edit_all_users, users is_edit_users, admin is_edit_admin_users.
+// spelled is the table of user management rules written out, cell by cell: role, place, and what it
+// takes for ASUs, for RUs, and to list. "-" is never, "+" always, else the flags of which one is
+// needed: all is_edit_all_users, users is_edit_users, admin is_edit_admin_users.
 var spelled = map[string][3]string{
 	"master ASU, own account":   {"+", "+", "+"},
 	"master ASU, child account": {"+", "+", "+"},
@@ -47,7 +48,8 @@ func granted(cell string, all, users, admin bool) bool {
 	return false
 }
 
-// Every caller kind, with every set of the three flags, at every place, on every kind of target, in every operation.
+// Every caller kind, with every set of the three flags, at every place, on every kind of target, in
+// every operation.
 func TestUserRulesExhaustively(t *testing.T) {
 	cells, allowed := 0, 0
 	for role := range Role(RolesCount) {
@@ -61,14 +63,16 @@ func TestUserRulesExhaustively(t *testing.T) {
 						if !want {
 							row, ok := spelled[roleNames[role]+", "+placeName[place]]
 							require.True(t, ok)
-							cell := map[bool]string{true: row[2], false: map[TargetKind]string{ASU: row[0], RU: row[1], Staff: "-"}[kind]}[op == OpList]
+							cell := map[bool]string{true: row[2],
+								false: map[TargetKind]string{ASU: row[0], RU: row[1], Staff: "-"}[kind]}[op == OpList]
 							want = granted(cell, c.EditAllUsers, c.EditUsers, c.EditAdmins)
 						}
 						cells++
 						if want {
 							allowed++
 						}
-						require.Equal(t, want, MayManageUser(c, place, kind, op), "%s (flags %03b), %s, %s, %s", roleNames[role], flags, placeName[place], kindNames[kind], opNames[op])
+						require.Equal(t, want, MayManageUser(c, place, kind, op), "%s (flags %03b), %s, %s, %s",
+							roleNames[role], flags, placeName[place], kindNames[kind], opNames[op])
 					}
 				}
 			}
@@ -80,14 +84,17 @@ func TestUserRulesExhaustively(t *testing.T) {
 
 // Callers, places and kinds come from the records as the rules mean them.
 func TestWhoIsWho(t *testing.T) {
-	master, child, sibling := Account{ID: "m", IsMaster: true}, Account{ID: "c", OwnerAccountID: "m"}, Account{ID: "s", OwnerAccountID: "m"}
+	master, child, sibling := Account{ID: "m", IsMaster: true}, Account{ID: "c", OwnerAccountID: "m"},
+		Account{ID: "s", OwnerAccountID: "m"}
 	other, grandchild := Account{ID: "o"}, Account{ID: "g", OwnerAccountID: "c"}
 	for _, c := range []struct {
 		home, target Account
 		want         Place
 	}{
-		{master, master, OwnAccount}, {master, child, ChildAccount}, {child, master, OtherAccount}, {child, sibling, OtherAccount}, {child, child, OwnAccount},
-		{other, child, OtherAccount}, {master, other, OtherAccount}, {other, master, OtherAccount}, {master, grandchild, OtherAccount}, {child, grandchild, OtherAccount},
+		{master, master, OwnAccount}, {master, child, ChildAccount}, {child, master, OtherAccount},
+		{child, sibling, OtherAccount}, {child, child, OwnAccount},
+		{other, child, OtherAccount}, {master, other, OtherAccount}, {other, master, OtherAccount},
+		{master, grandchild, OtherAccount}, {child, grandchild, OtherAccount},
 	} {
 		require.Equal(t, c.want, PlaceOf(c.home, c.target), "%s sees %s", c.home.ID, c.target.ID)
 	}
@@ -96,7 +103,8 @@ func TestWhoIsWho(t *testing.T) {
 		home Account
 		want Role
 	}{
-		{User{IsAccountSuperuser: true}, master, MasterASU}, {User{}, master, MasterRU}, {User{IsAccountSuperuser: true}, child, ChildASU},
+		{User{IsAccountSuperuser: true}, master, MasterASU}, {User{}, master, MasterRU},
+		{User{IsAccountSuperuser: true}, child, ChildASU},
 		{User{}, other, ChildRU}, {User{IsSuperuser: true}, child, Internal}, {User{IsStaff: true}, master, MasterRU},
 		{User{IsUserAdmin: true, IsDeviceAdmin: true}, master, MasterRU},
 	} {
@@ -116,23 +124,31 @@ func TestAccountRules(t *testing.T) {
 		place  Place
 		want   can
 	}{
-		"superuser, own":             {Caller{Role: Internal}, OwnAccount, can{true, true, true, true, true, false}},
-		"superuser, elsewhere":       {Caller{Role: Internal}, OtherAccount, can{true, true, true, true, true, true}},
-		"master ASU, own":            {Caller{Role: MasterASU}, OwnAccount, can{true, true, true, true, true, false}},
-		"master ASU, child":          {Caller{Role: MasterASU}, ChildAccount, can{true, true, true, true, false, true}},
-		"master ASU, elsewhere":      {Caller{Role: MasterASU}, OtherAccount, can{false, false, false, true, false, false}},
-		"master RU, own":             {Caller{Role: MasterRU}, OwnAccount, can{true, false, true, false, false, false}},
-		"master RU, child":           {Caller{Role: MasterRU}, ChildAccount, can{}},
-		"master RU users, child":     {Caller{Role: MasterRU, EditUsers: true}, ChildAccount, can{true, false, true, true, false, false}},
-		"master RU account, own":     {Caller{Role: MasterRU, EditAccount: true}, OwnAccount, can{true, true, true, true, true, false}},
-		"master RU account, child":   {Caller{Role: MasterRU, EditAccount: true}, ChildAccount, can{true, true, true, true, false, false}},
-		"master RU, elsewhere":       {Caller{Role: MasterRU, EditAccount: true, EditUsers: true, EditAdmins: true}, OtherAccount, can{list: true}},
-		"child ASU, own":             {Caller{Role: ChildASU}, OwnAccount, can{true, true, true, true, false, false}},
-		"child ASU, elsewhere":       {Caller{Role: ChildASU}, OtherAccount, can{list: true}},
-		"child RU, own":              {Caller{Role: ChildRU}, OwnAccount, can{get: true, switchTo: true}},
-		"child RU account, own":      {Caller{Role: ChildRU, EditAccount: true}, OwnAccount, can{true, true, true, true, false, false}},
-		"child RU all flags, other":  {Caller{Role: ChildRU, EditAccount: true, EditUsers: true, EditAdmins: true, EditAllUsers: true, EditSharing: true}, OtherAccount, can{list: true}},
-		"child RU all flags, childs": {Caller{Role: ChildRU, EditAccount: true, EditUsers: true, EditAdmins: true}, ChildAccount, can{list: true}},
+		"superuser, own":       {Caller{Role: Internal}, OwnAccount, can{true, true, true, true, true, false}},
+		"superuser, elsewhere": {Caller{Role: Internal}, OtherAccount, can{true, true, true, true, true, true}},
+		"master ASU, own":      {Caller{Role: MasterASU}, OwnAccount, can{true, true, true, true, true, false}},
+		"master ASU, child":    {Caller{Role: MasterASU}, ChildAccount, can{true, true, true, true, false, true}},
+		"master ASU, elsewhere": {Caller{Role: MasterASU}, OtherAccount,
+			can{false, false, false, true, false, false}},
+		"master RU, own":   {Caller{Role: MasterRU}, OwnAccount, can{true, false, true, false, false, false}},
+		"master RU, child": {Caller{Role: MasterRU}, ChildAccount, can{}},
+		"master RU users, child": {Caller{Role: MasterRU, EditUsers: true}, ChildAccount,
+			can{true, false, true, true, false, false}},
+		"master RU account, own": {Caller{Role: MasterRU, EditAccount: true}, OwnAccount,
+			can{true, true, true, true, true, false}},
+		"master RU account, child": {Caller{Role: MasterRU, EditAccount: true}, ChildAccount,
+			can{true, true, true, true, false, false}},
+		"master RU, elsewhere": {Caller{Role: MasterRU, EditAccount: true, EditUsers: true, EditAdmins: true},
+			OtherAccount, can{list: true}},
+		"child ASU, own":       {Caller{Role: ChildASU}, OwnAccount, can{true, true, true, true, false, false}},
+		"child ASU, elsewhere": {Caller{Role: ChildASU}, OtherAccount, can{list: true}},
+		"child RU, own":        {Caller{Role: ChildRU}, OwnAccount, can{get: true, switchTo: true}},
+		"child RU account, own": {Caller{Role: ChildRU, EditAccount: true}, OwnAccount,
+			can{true, true, true, true, false, false}},
+		"child RU all flags, other": {Caller{Role: ChildRU, EditAccount: true, EditUsers: true, EditAdmins: true,
+			EditAllUsers: true, EditSharing: true}, OtherAccount, can{list: true}},
+		"child RU all flags, childs": {Caller{Role: ChildRU, EditAccount: true, EditUsers: true, EditAdmins: true},
+			ChildAccount, can{list: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got can
@@ -142,7 +158,8 @@ func TestAccountRules(t *testing.T) {
 			require.Equal(t, fmt.Sprintf("%+v", c.want), fmt.Sprintf("%+v", got))
 		})
 	}
-	require.False(t, MayCreateAccount(Caller{Role: ChildASU}, OwnAccount, Account{ID: "c"}), "only a master has sub-accounts")
+	require.False(t, MayCreateAccount(Caller{Role: ChildASU}, OwnAccount, Account{ID: "c"}),
+		"only a master has sub-accounts")
 }
 
 func field(t *testing.T, table Fields, name string) Field {
@@ -166,18 +183,34 @@ func TestAccountFields(t *testing.T) {
 		account Account
 		want    bool
 	}{
-		"own status": {asu, OwnAccount, "status", child, false}, "child's status": {masterASU, ChildAccount, "status", child, true},
-		"child's status by RU": {Caller{Role: MasterRU, EditAccount: true}, ChildAccount, "status", child, false}, "superuser's": {Caller{Role: Internal}, OwnAccount, "status", child, true},
-		"name": {asu, OwnAccount, "name", child, true}, "name by RU": {ru, OwnAccount, "name", child, false}, "name by is_edit_account": {Caller{Role: ChildRU, EditAccount: true}, OwnAccount, "name", child, true},
-		"name elsewhere": {asu, OtherAccount, "name", child, false}, "master flag": {masterASU, OwnAccount, "is_master", child, false}, "customer id by child": {asu, OwnAccount, "customer_id", child, false},
-		"customer id by parent": {masterASU, ChildAccount, "customer_id", child, true}, "all disabled": {asu, OwnAccount, "name", locked, false}, "all disabled, sharing": {asu, OwnAccount, "camera_shares", locked, true},
-		"all disabled, parent": {masterASU, ChildAccount, "name", locked, true}, "advanced": {asu, OwnAccount, "default_cluster", noBilling, false}, "not advanced": {asu, OwnAccount, "name", noBilling, true},
-		"sharing by flag": {Caller{Role: ChildRU, EditSharing: true}, OwnAccount, "camera_shares", child, true}, "more by that flag": {Caller{Role: ChildRU, EditSharing: true}, OwnAccount, "name", child, false},
-		"brand": {asu, OwnAccount, "is_custom_brand", child, false}, "brand allowed": {asu, OwnAccount, "is_custom_brand", brand, true}, "video": {asu, OwnAccount, "is_master_video_disabled", child, false},
-		"video allowed": {asu, OwnAccount, "is_master_video_disabled", video, true}, "factor by RU": {Caller{Role: ChildRU, EditAccount: true}, OwnAccount, "is_two_factor_authentication_forced", child, false},
+		"own status":              {asu, OwnAccount, "status", child, false},
+		"child's status":          {masterASU, ChildAccount, "status", child, true},
+		"child's status by RU":    {Caller{Role: MasterRU, EditAccount: true}, ChildAccount, "status", child, false},
+		"superuser's":             {Caller{Role: Internal}, OwnAccount, "status", child, true},
+		"name":                    {asu, OwnAccount, "name", child, true},
+		"name by RU":              {ru, OwnAccount, "name", child, false},
+		"name by is_edit_account": {Caller{Role: ChildRU, EditAccount: true}, OwnAccount, "name", child, true},
+		"name elsewhere":          {asu, OtherAccount, "name", child, false},
+		"master flag":             {masterASU, OwnAccount, "is_master", child, false},
+		"customer id by child":    {asu, OwnAccount, "customer_id", child, false},
+		"customer id by parent":   {masterASU, ChildAccount, "customer_id", child, true},
+		"all disabled":            {asu, OwnAccount, "name", locked, false},
+		"all disabled, sharing":   {asu, OwnAccount, "camera_shares", locked, true},
+		"all disabled, parent":    {masterASU, ChildAccount, "name", locked, true},
+		"advanced":                {asu, OwnAccount, "default_cluster", noBilling, false},
+		"not advanced":            {asu, OwnAccount, "name", noBilling, true},
+		"sharing by flag":         {Caller{Role: ChildRU, EditSharing: true}, OwnAccount, "camera_shares", child, true},
+		"more by that flag":       {Caller{Role: ChildRU, EditSharing: true}, OwnAccount, "name", child, false},
+		"brand":                   {asu, OwnAccount, "is_custom_brand", child, false},
+		"brand allowed":           {asu, OwnAccount, "is_custom_brand", brand, true},
+		"video":                   {asu, OwnAccount, "is_master_video_disabled", child, false},
+		"video allowed":           {asu, OwnAccount, "is_master_video_disabled", video, true},
+		"factor by RU": {Caller{Role: ChildRU, EditAccount: true}, OwnAccount, "is_two_factor_authentication_forced",
+			child, false},
 		"factor by ASU": {asu, OwnAccount, "is_two_factor_authentication_forced", child, true},
 	} {
-		require.Equal(t, c.want, MaySetAccountField(c.caller, c.place, field(t, AccountFields, c.field), c.account), name)
+		require.Equal(t, c.want, MaySetAccountField(c.caller, c.place, field(t, AccountFields, c.field), c.account),
+			name)
 	}
 }
 
@@ -192,30 +225,36 @@ func TestUserFields(t *testing.T) {
 		before, after User
 		want          bool
 	}{
-		"superuser flag by ASU":            {asu, "is_superuser", true, false, User{}, User{IsSuperuser: true}, false},
-		"superuser flag by superuser":      {super, "is_superuser", true, false, User{}, User{IsSuperuser: true}, true},
-		"ASU by ASU":                       {asu, "is_account_superuser", true, false, User{}, User{}, true},
-		"ASU by RU with rights":            {ru, "is_account_superuser", true, false, User{}, User{}, false},
-		"cameras by RU":                    {ru, "camera_access", true, false, User{}, User{}, false},
-		"permission that I have":           {ru, "is_ptz_live", true, false, User{}, with, true},
-		"permission that I lack":           {ru, "is_edit_account", true, false, User{}, with, false},
-		"permission that the target has":   {ru, "is_edit_account", true, false, with, with, true},
-		"taking a permission that I lack":  {ru, "is_edit_account", true, false, with, User{}, true},
-		"permission that ASU lacks":        {asu, "is_edit_account", true, false, User{}, with, true},
-		"my own permission":                {ru, "is_ptz_live", true, true, User{}, with, false},
-		"my name":                          {Caller{Role: ChildRU}, "first_name", false, true, User{}, User{}, true},
-		"my hours":                         {Caller{Role: ChildRU}, "access_period", false, true, User{}, User{}, false},
-		"my hours, where I manage users":   {ru, "access_period", true, true, User{}, User{}, false},
-		"my employee id, where I manage":   {ru, "json", true, true, User{JSON: "{}"}, User{JSON: `{"vms":{"employee_id":"1"}}`}, false},
-		"my name, where I manage users":    {ru, "first_name", true, true, User{}, User{}, true},
-		"my hours as ASU":                  {asu, "access_period", true, true, User{}, User{}, true},
-		"my employee id":                   {Caller{Role: ChildRU}, "json", false, true, User{JSON: "{}"}, User{JSON: `{"vms":{"employee_id":"1"}}`}, false},
-		"my settings":                      {Caller{Role: ChildRU}, "json", false, true, User{JSON: "{}"}, User{JSON: `{"vms":{"motion_boxes":true}}`}, true},
-		"another's name without rights":    {Caller{Role: ChildRU}, "first_name", false, false, User{}, User{}, false},
-		"address by ASU":                   {asu, "email", true, false, User{}, User{}, false},
-		"address by superuser":             {super, "email", true, false, User{}, User{}, false},
-		"another's employee id with right": {ru, "json", true, false, User{JSON: "{}"}, User{JSON: `{"vms":{"employee_id":"1"}}`}, true},
+		"superuser flag by ASU":           {asu, "is_superuser", true, false, User{}, User{IsSuperuser: true}, false},
+		"superuser flag by superuser":     {super, "is_superuser", true, false, User{}, User{IsSuperuser: true}, true},
+		"ASU by ASU":                      {asu, "is_account_superuser", true, false, User{}, User{}, true},
+		"ASU by RU with rights":           {ru, "is_account_superuser", true, false, User{}, User{}, false},
+		"cameras by RU":                   {ru, "camera_access", true, false, User{}, User{}, false},
+		"permission that I have":          {ru, "is_ptz_live", true, false, User{}, with, true},
+		"permission that I lack":          {ru, "is_edit_account", true, false, User{}, with, false},
+		"permission that the target has":  {ru, "is_edit_account", true, false, with, with, true},
+		"taking a permission that I lack": {ru, "is_edit_account", true, false, with, User{}, true},
+		"permission that ASU lacks":       {asu, "is_edit_account", true, false, User{}, with, true},
+		"my own permission":               {ru, "is_ptz_live", true, true, User{}, with, false},
+		"my name":                         {Caller{Role: ChildRU}, "first_name", false, true, User{}, User{}, true},
+		"my hours": {Caller{Role: ChildRU}, "access_period", false, true, User{}, User{},
+			false},
+		"my hours, where I manage users": {ru, "access_period", true, true, User{}, User{}, false},
+		"my employee id, where I manage": {ru, "json", true, true, User{JSON: "{}"},
+			User{JSON: `{"vms":{"employee_id":"1"}}`}, false},
+		"my name, where I manage users": {ru, "first_name", true, true, User{}, User{}, true},
+		"my hours as ASU":               {asu, "access_period", true, true, User{}, User{}, true},
+		"my employee id": {Caller{Role: ChildRU}, "json", false, true, User{JSON: "{}"},
+			User{JSON: `{"vms":{"employee_id":"1"}}`}, false},
+		"my settings": {Caller{Role: ChildRU}, "json", false, true, User{JSON: "{}"},
+			User{JSON: `{"vms":{"motion_boxes":true}}`}, true},
+		"another's name without rights": {Caller{Role: ChildRU}, "first_name", false, false, User{}, User{}, false},
+		"address by ASU":                {asu, "email", true, false, User{}, User{}, false},
+		"address by superuser":          {super, "email", true, false, User{}, User{}, false},
+		"another's employee id with right": {ru, "json", true, false, User{JSON: "{}"},
+			User{JSON: `{"vms":{"employee_id":"1"}}`}, true},
 	} {
-		require.Equal(t, c.want, MaySetUserField(c.caller, OwnAccount, field(t, UserFields, c.field), c.rights, c.self, me, c.before, c.after), name)
+		require.Equal(t, c.want, MaySetUserField(c.caller, OwnAccount, field(t, UserFields, c.field), c.rights,
+			c.self, me, c.before, c.after), name)
 	}
 }

@@ -17,8 +17,9 @@ const (
 	PurposeCode     Purpose = "oauth"    // an authorization code of OAuth
 )
 
-// Ticket is a single-use token that was handed out: only its hash is kept. A ticket without a UserID and AccountID is good
-// for nothing; it is stored so that an unknown address takes as long as a known one.
+// Ticket is a single-use token that was handed out: only its hash is kept. A ticket without a
+// UserID and AccountID is good for nothing; it is stored so that an unknown address takes as long
+// as a known one.
 type Ticket struct {
 	Hash      []byte    `json:"hash"`
 	Purpose   Purpose   `json:"purpose"`
@@ -32,9 +33,10 @@ type Ticket struct {
 	Sent int `json:"sent,omitempty"`
 	// Factor says that Authorize needs a code with this ticket.
 	Factor bool `json:"factor,omitempty"`
-	// Used says that an activation link was followed. It stays, so that following it again is told from a wrong one.
+	// Used says that an activation link was followed. It stays, so that following it again is told
+	// from a wrong one.
 	Used bool `json:"used,omitempty"`
-	// Change is what a verified code puts into effect, in the form that its room gives it.
+	// Change is what a verified code puts into effect, in the form that its package gives it.
 	Change json.RawMessage `json:"change,omitempty"`
 }
 
@@ -50,7 +52,8 @@ type Code struct {
 	Expires time.Time `json:"expires"`
 }
 
-// Session is a sign-in that lasts. Its key is the value of the cookie auth_key, of which only the hash is kept.
+// Session is a sign-in that lasts. Its key is the value of the cookie auth_key, of which only the
+// hash is kept.
 type Session struct {
 	Hash          []byte    `json:"hash"`
 	UserID        string    `json:"userId"`
@@ -61,8 +64,8 @@ type Session struct {
 	From          string    `json:"from,omitempty"`   // address at sign-in
 }
 
-// Live says whether the session is still good at a time, when its account lets sessions rest for at most idle; 0 is for
-// ever.
+// Live says whether the session is still good at a time, when its account lets sessions rest for at
+// most idle; 0 is for ever.
 func (s Session) Live(now time.Time, idle time.Duration) bool {
 	if !s.Expires.IsZero() && !now.Before(s.Expires) {
 		return false

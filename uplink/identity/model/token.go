@@ -21,19 +21,24 @@ type Token struct {
 	Revoked time.Time `json:"revoked,omitzero"` // zero: not revoked
 	Hash    []byte    `json:"hash,omitempty"`
 
-	// Purpose is "" for a token that opens /api/v3.0. Other purposes, such as refresh tokens and API keys, open nothing there.
+	// Purpose is "" for a token that opens /api/v3.0. Other purposes, such as refresh tokens and
+	// API keys, open nothing there.
 	Purpose string `json:"purpose,omitempty"`
-	// Family joins the tokens of one OAuth grant, so that reuse of an old refresh token ends them all. ClientID is its client.
+	// Family joins the tokens of one OAuth grant, so that reuse of an old refresh token ends them
+	// all. ClientID is its client.
 	Family   string    `json:"family,omitempty"`
 	ClientID string    `json:"clientId,omitempty"`
 	Used     time.Time `json:"used,omitzero"` // when a refresh token was exchanged
 	// Until is when the family of a refresh token ends, however often it is exchanged.
 	Until time.Time `json:"until,omitzero"`
-	// Session is the hash of the session that a token was made from and ends with, nil if there is none.
+	// Session is the hash of the session that a token was made from and ends with, nil if there is
+	// none.
 	Session []byte `json:"session,omitempty"`
-	// Parent is the id of the token that this one was made from, for another account, and ends with.
+	// Parent is the id of the token that this one was made from, for another account, and ends
+	// with.
 	Parent string `json:"parent,omitempty"`
-	// Redirects are the addresses that a client may have codes sent to; Public says that it cannot keep a secret.
+	// Redirects are the addresses that a client may have codes sent to; Public says that it cannot
+	// keep a secret.
 	Redirects []string `json:"redirects,omitempty"`
 	Public    bool     `json:"public,omitempty"`
 	// Maker is the account of who registered a client in another one, "" for the client's own.

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// User is a user as the interface has it. It is copied by value; its slices are not changed in place once a record is stored.
+// User is the record of a user. It is copied by value; its slices are not changed in place once a
+// record is stored.
 type User struct {
 	ID        string `json:"id"`
 	FirstName string `json:"first_name"`
@@ -98,15 +99,18 @@ type UserInner struct {
 	// Locked says since when and why the user is locked out; only support lifts it.
 	Locked    time.Time `json:"locked,omitzero"`
 	LockedWhy string    `json:"lockedWhy,omitempty"`
-	// Ousted is when the user was last locked or disabled: what clients had from sign-ins before that is worth nothing.
+	// Ousted is when the user was last locked or disabled: what clients had from sign-ins before
+	// that is worth nothing.
 	Ousted time.Time `json:"ousted,omitzero"`
-	// Mailbox is the folded address whose mail the user has read: they came by a link that was sent there.
+	// Mailbox is the folded address whose mail the user has read: they came by a link that was sent
+	// there.
 	Mailbox string `json:"mailbox,omitempty"`
 	// CodeFailures counts wrong two-factor codes since the last right one.
 	CodeFailures int `json:"codeFailures,omitempty"`
 	// Devices are the hashes of tfa_key values under which this user is trusted.
 	Devices []Device `json:"devices,omitempty"`
-	// MarkKey makes the marks of devices at which the user signed in, nil until there is one. They open nothing.
+	// MarkKey makes the marks of devices at which the user signed in, nil until there is one. They
+	// open nothing.
 	MarkKey []byte `json:"markKey,omitempty"`
 	// Consents are what the user lets clients of OAuth do.
 	Consents []Consent `json:"consents,omitempty"`
@@ -167,15 +171,18 @@ func NewUser() User {
 // Locked says whether the user is locked out.
 func (u User) Locked() bool { return !u.Inner.Locked.IsZero() }
 
-// Disabled says whether the user may not sign in at all, a lock included. A pending user is not disabled.
+// Disabled says whether the user may not sign in at all, a lock included. A pending user is not
+// disabled.
 func (u User) Disabled() bool { return u.Locked() || bool(!u.IsActive && !u.IsPending) }
 
-// Proven says whether the address is known to be the user's own. An administrator may give a user any address, and users
-// change their own; what others mean for whoever has the address is for those alone who read its mail.
+// Proven says whether the address is known to be the user's own. An administrator may give a user
+// any address, and users change their own; what others mean for whoever has the address is for
+// those alone who read its mail.
 func (u User) Proven() bool { return u.Inner.Mailbox != "" && u.Inner.Mailbox == Fold(u.Email) }
 
-// Ousts says whether what was issued to the user at a time is worth nothing by now: a password was set since, and whoever
-// changes a password wants everyone else out, or the user was locked or disabled.
+// Ousts says whether what was issued to the user at a time is worth nothing by now: a password was
+// set since, and whoever changes a password wants everyone else out, or the user was locked or
+// disabled.
 func (u User) Ousts(issued time.Time) bool {
 	return issued.Before(u.Inner.PasswordSet) || !issued.After(u.Inner.Ousted)
 }
@@ -188,21 +195,24 @@ func (u *User) Lock(at time.Time, why string) {
 // Admin says whether the user is an account superuser, ASU in the rules, or more.
 func (u User) Admin() bool { return bool(u.IsAccountSuperuser || u.IsSuperuser) }
 
-// Settled is the user with what follows from its own flags: whoever may do more with cameras may see previews.
+// Settled is the user with what follows from its own flags: whoever may do more with cameras may
+// see previews.
 func (u User) Settled() User {
-	if u.IsLiveVideo || u.IsExportVideo || u.IsRecordedVideo || u.IsEditCameras || u.IsEditCameraOnOff || u.IsEditCameraLess ||
+	if u.IsLiveVideo || u.IsExportVideo || u.IsRecordedVideo || u.IsEditCameras || u.IsEditCameraOnOff ||
+		u.IsEditCameraLess ||
 		u.IsEditAllAndAdd || u.IsEditMotionAreas || u.IsEditPTZStations || u.IsPTZLive || u.IsAccountSuperuser {
 		u.IsPreviewVideo = true
 	}
 	return u
 }
 
-// Shown is the record as it is printed at a time for a session in the account active, with what is copied from the user's
-// own account home. cluster is the subdomain where there is no brand.
+// Shown is the record as it is printed at a time for a session in the account active, with what is
+// copied from the user's own account home. cluster is the subdomain where there is no brand.
 func (u User) Shown(now time.Time, home Account, active, cluster string) User {
 	u.UTCOffset, u.AccountUTCOffset = Offset(u.Timezone, now), Offset(home.Timezone, now)
 	u.AccountWorkDays, u.AccountWorkHours, u.AccountMapLines = home.WorkDays, home.WorkHours, home.MapLines
-	u.InactiveTimeout, u.IsMaster, u.IsNotificationsOff = home.InactiveSessionTimeout, home.IsMaster, home.IsNotificationsOff
+	u.InactiveTimeout, u.IsMaster, u.IsNotificationsOff = home.InactiveSessionTimeout, home.IsMaster,
+		home.IsNotificationsOff
 	u.IsBranded, u.BrandSubdomain = home.IsCustomBrand, cluster
 	if home.IsCustomBrand && home.BrandSubdomain != "" {
 		u.BrandSubdomain = home.BrandSubdomain
@@ -214,8 +224,8 @@ func (u User) Shown(now time.Time, home Account, active, cluster string) User {
 	return u
 }
 
-// Permissions lists the flags of the user that are set, without their "is_", in the order of the record: position 4 of the
-// user list.
+// Permissions lists the flags of the user that are set, without their "is_", in the order of the
+// record: position 4 of the user list.
 func (u User) Permissions() []string {
 	out := []string{}
 	v := reflect.ValueOf(u)

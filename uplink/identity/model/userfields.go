@@ -2,8 +2,8 @@ package model
 
 import "vmsbridge/uplink/identity/api"
 
-// UserFields has one row for every field of User: which calls set it, and who. PUT takes what POST takes, beyond
-// the list of the interface, because the rules speak of creating account superusers.
+// UserFields has one row for every field of User: which calls set it, and who. PUT takes what POST
+// takes, beyond the list of the interface, because the rules speak of creating account superusers.
 var UserFields = Fields{
 	{Name: "id", Kind: api.Text},
 	{Name: "first_name", Kind: api.Text, Use: required, Who: Self, check: text(maxText, notEmpty)},
@@ -16,7 +16,8 @@ var UserFields = Fields{
 	{Name: "street", Kind: api.Texts, Use: both, Who: Self, check: entries},
 	{Name: "city", Kind: api.Text, Use: both, Who: Self, check: line},
 	{Name: "state", Kind: api.Text, Use: both, Who: Self, check: line},
-	{Name: "country", Kind: api.Text, Use: both, Who: Self, check: text(maxText, orEmpty(matches(`^[A-Za-z]{2}$`, "a two-letter country code")))},
+	{Name: "country", Kind: api.Text, Use: both, Who: Self,
+		check: text(maxText, orEmpty(matches(`^[A-Za-z]{2}$`, "a two-letter country code")))},
 	{Name: "postal_code", Kind: api.Text, Use: both, Who: Self, check: line},
 	{Name: "alternate_email", Kind: api.Text, Use: both, Who: Self, check: text(maxText, orEmpty(CheckEmail))},
 	{Name: "sms_phone", Kind: api.Text, Use: both, Who: ByVerify, check: text(maxText, orEmpty(CheckPhone))},
@@ -27,7 +28,8 @@ var UserFields = Fields{
 	{Name: "account_utc_offset", Kind: api.Int},
 	{Name: "account_work_days", Kind: api.Text},
 	{Name: "account_work_hours", Kind: api.Texts},
-	{Name: "language", Kind: api.Text, Use: both, Who: Self, check: text(maxText, matches(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`, "en-us"))},
+	{Name: "language", Kind: api.Text, Use: both, Who: Self,
+		check: text(maxText, matches(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`, "en-us"))},
 	{Name: "inactive_session_timeout", Kind: api.Int},
 	{Name: "utc_offset", Kind: api.Int},
 	{Name: "timezone", Kind: api.Text, Use: both, Who: Self, check: text(maxText, checkZone)},
@@ -36,7 +38,8 @@ var UserFields = Fields{
 	{Name: "camera_access", Kind: api.Lists, Use: both, Who: Admins, Action: true, check: checkLists(2)},
 	{Name: "layouts", Kind: api.Texts},
 	{Name: "notify_period", Kind: api.Texts, Use: both, Who: Self, check: each(checkPeriod)},
-	{Name: "notify_rule", Kind: api.Texts, Use: both, Who: Self, check: each(matches(`^.+-(email|gui)-[0-9]{1,5}$`, "label-email-10"))},
+	{Name: "notify_rule", Kind: api.Texts, Use: both, Who: Self,
+		check: each(matches(`^.+-(email|gui)-[0-9]{1,5}$`, "label-email-10"))},
 	{Name: "active_brand_subdomain", Kind: api.Text},
 	{Name: "account_map_lines", Kind: api.Any},
 	{Name: "access_period", Kind: api.Texts, Use: both, check: each(checkPeriod)},

@@ -70,7 +70,7 @@ func (o *Object) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// stampLayout is YYYYMMDDHHMMSS.NNN.
+// stampLayout is YYYYMMDDHHMMSS.NNN, as records have it.
 const stampLayout = "20060102150405.000"
 
 // Stamp prints a time as the records do, in UTC; the zero time prints as "".
@@ -81,11 +81,11 @@ func Stamp(t time.Time) string {
 	return t.UTC().Format(stampLayout)
 }
 
-// DefaultZone is the documented default of timezone.
+// DefaultZone is the interfaceed default of timezone.
 const DefaultZone = "US/Pacific"
 
-// Zone finds a timezone by its name in the IANA database, old names such as US/Pacific included. An unknown one is UTC,
-// since a record must stay readable.
+// Zone finds a timezone by its name in the IANA database, old names such as US/Pacific included. An
+// unknown one is UTC, since a record must stay readable.
 func Zone(name string) *time.Location {
 	if loc, err := time.LoadLocation(name); err == nil && name != "" && name != "Local" {
 		return loc

@@ -1,12 +1,3 @@
-// Package pump carries the trail of changes onwards: it makes the catalogue's events of accounts and users that were made,
-// changed or deleted (accountCreationEvent, userUpdateEvent and so on) out of its entries, and removes entries that are
-// old enough. It reads identity/store and writes to whatever keeps events.
-//
-//	p := pump.New(pump.Options{Store: ids, Events: ledger, Keep: 400 * 24 * time.Hour})
-//	err := p.Run(ctx)
-//
-// How far it has come stands in the store, and is written after the events are kept: after a crash the last ones are made
-// again, with the same ids, and so take the place of what is there. No change goes without its event.
 package notify
 
 import (
@@ -23,27 +14,30 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// EventStore keeps events. An error that is a *vms.Error of the 4xx codes is final, others may pass.
+// EventStore keeps events. An error that is a *vms.Error of the 4xx codes is final, others may
+// pass.
 type EventStore interface {
 	Put(ev vms.Event, report bool) error
 }
 
-// Options of New. Store and Events are needed.
+// AuditOptions of New. Store and Events are needed.
 type AuditOptions struct {
 	Store  *store.Store
 	Events EventStore
-	// Forget removes what is kept elsewhere of an account that was deleted: devices and events. It may be called again for one
-	// that it was called for; after an error it is. nil: nothing is kept elsewhere.
+	// Forget removes what is kept elsewhere of an account that was deleted: devices and events. It
+	// may be called again for one that it was called for; after an error it is. nil: nothing is
+	// kept elsewhere.
 	Forget func(account string) error
 	Keep   time.Duration // entries older than this are removed; 0 keeps all
 	Every  time.Duration // between looks at the trail; 1 s if 0
 	Log    *slog.Logger
 }
 
-// AuditExporter makes events of the audit trail: the catalogue's events of accounts and users that were
-// made, changed or deleted. It removes entries that are old enough. How far it has come stands in the
-// store, and is written after the events are kept: after a crash the last ones are made again, with the
-// same ids, and so take the place of what is there. No change goes without its event.
+// AuditExporter makes events of the audit trail: the catalogue's events of accounts and users that
+// were made, changed or deleted. It removes entries that are old enough. How far it has come stands
+// in the store, and is written after the events are kept: after a crash the last ones are made
+// again, with the same ids, and so take the place of what is there. No change goes without its
+// event.
 //
 // Step and Prune must not run beside themselves.
 type AuditExporter struct{ o AuditOptions }
@@ -60,7 +54,7 @@ func NewAuditExporter(o AuditOptions) *AuditExporter {
 }
 
 const (
-	// batch is how many entries are read at once.
+	// auditBatch is how many entries are read at once.
 	auditBatch = 200
 	// pruneEvery is the time between removals of old entries.
 	pruneEvery = time.Hour
@@ -126,7 +120,7 @@ func (p *AuditExporter) Step(ctx context.Context) error {
 	return nil
 }
 
-// carry makes events of entries in their order and moves at past those that are done.
+// export makes events of entries in their order and moves at past those that are done.
 func (p *AuditExporter) export(list []model.AuditEntry, at *uint64) error {
 	last := map[string]vms.Time{} // by type and actor
 	for _, e := range list {
@@ -145,8 +139,10 @@ func (p *AuditExporter) export(list []model.AuditEntry, at *uint64) error {
 			ev.ID = ev.NaturalID()
 			err := p.o.Events.Put(ev, false)
 			var final *vms.Error
-			if errors.As(err, &final) && final.Code >= http.StatusBadRequest && final.Code < http.StatusInternalServerError {
-				p.o.Log.Warn("a change of an account or user makes no event", "type", ev.Type, "id", ev.ID, "error", err)
+			if errors.As(err, &final) && final.Code >= http.StatusBadRequest &&
+				final.Code < http.StatusInternalServerError {
+				p.o.Log.Warn("a change of an account or user makes no event", "type", ev.Type, "id", ev.ID, "error",
+					err)
 			} else if err != nil {
 				return fmt.Errorf("keep event of a change: %w", err)
 			}

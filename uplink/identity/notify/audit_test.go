@@ -53,7 +53,8 @@ type auditFixture struct {
 }
 
 func newAuditFixture(t *testing.T) *auditFixture {
-	b := &auditFixture{t: t, book: &book{events: map[string]vms.Event{}}, now: time.Date(2026, 11, 16, 17, 0, 0, 0, time.UTC), path: filepath.Join(t.TempDir(), "identity.db")}
+	b := &auditFixture{t: t, book: &book{events: map[string]vms.Event{}},
+		now: time.Date(2026, 11, 16, 17, 0, 0, 0, time.UTC), path: filepath.Join(t.TempDir(), "identity.db")}
 	b.open()
 	t.Cleanup(func() { _ = b.store.Close() })
 	return b
@@ -77,12 +78,13 @@ func (b *auditFixture) record(list ...model.AuditEntry) {
 	}))
 }
 
-func (b *auditFixture) pump() *AuditExporter {
+func (b *auditFixture) exporter() *AuditExporter {
 	return NewAuditExporter(AuditOptions{Store: b.store, Events: b.book, Keep: 24 * time.Hour, Every: time.Millisecond})
 }
 
 func entry(kind string, action model.AuditAction, target string) model.AuditEntry {
-	return model.AuditEntry{AccountID: "acc", By: "root", Action: action, Kind: kind, Target: target, Name: "Name of " + target}
+	return model.AuditEntry{AccountID: "acc", By: "root", Action: action, Kind: kind, Target: target,
+		Name: "Name of " + target}
 }
 
 func TestEveryChangeMakesItsEvent(t *testing.T) {
@@ -101,13 +103,14 @@ func TestEveryChangeMakesItsEvent(t *testing.T) {
 		{model.KindUser, model.AuditLock, "vms.userUpdateEvent.v1"},
 		{model.KindUser, model.AuditUnlock, "vms.userUpdateEvent.v1"},
 		{model.KindUser, model.AuditDelete, "vms.userDeletionEvent.v1"},
-		{model.KindUser, model.AuditSignIn, ""}, {model.KindUser, model.AuditSignOut, ""}, {model.KindUser, model.AuditRefuse, ""},
+		{model.KindUser, model.AuditSignIn, ""}, {model.KindUser, model.AuditSignOut, ""},
+		{model.KindUser, model.AuditRefuse, ""},
 		{model.KindAccount, model.AuditSwitch, ""}, {model.KindToken, model.AuditCreate, ""},
 	} {
 		t.Run(c.kind+" "+string(c.action), func(t *testing.T) {
 			b := newAuditFixture(t)
 			b.record(entry(c.kind, c.action, "x1"))
-			require.NoError(t, b.pump().Step(t.Context()))
+			require.NoError(t, b.exporter().Step(t.Context()))
 			if c.want == "" {
 				require.Zero(t, b.book.len())
 				return
@@ -128,7 +131,8 @@ func TestEveryChangeMakesItsEvent(t *testing.T) {
 	}
 }
 
-// What went with its account is the account's parent's to tell of, and what is kept elsewhere goes before the cursor passes.
+// What went with its account is the account's parent's to tell of, and what is kept elsewhere goes
+// before the cursor passes.
 func TestADeletedAccountIsForgotten(t *testing.T) {
 	b := newAuditFixture(t)
 	with := func(kind, target string) model.AuditEntry {
@@ -136,7 +140,8 @@ func TestADeletedAccountIsForgotten(t *testing.T) {
 		e.Gone = kind != model.KindAccount
 		return e
 	}
-	b.record(with(model.KindBridge, "b1"), with(model.KindCamera, "c1"), with(model.KindUser, "u1"), with(model.KindCamera, "c2"), with(model.KindAccount, "sub"))
+	b.record(with(model.KindBridge, "b1"), with(model.KindCamera, "c1"), with(model.KindUser, "u1"),
+		with(model.KindCamera, "c2"), with(model.KindAccount, "sub"))
 	var forgot []string
 	fail := errors.New("the disk is full")
 	p := NewAuditExporter(AuditOptions{Store: b.store, Events: b.book, Forget: func(account string) error {
@@ -153,33 +158,35 @@ func TestADeletedAccountIsForgotten(t *testing.T) {
 		require.Equal(t, []string{model.KindAccount, "acc", "acc"}, []string{ev.ActorType, ev.ActorID, ev.AccountID})
 		types[ev.Type]++
 	}
-	require.Equal(t, map[string]int{"vms.deviceDeletionEvent.v1": 3, "vms.userDeletionEvent.v1": 1, "vms.accountDeletionEvent.v1": 1}, types)
+	require.Equal(t, map[string]int{"vms.deviceDeletionEvent.v1": 3, "vms.userDeletionEvent.v1": 1,
+		"vms.accountDeletionEvent.v1": 1}, types)
 }
 
 // What was carried is not carried again, also by the next process, and what failed is.
 func TestTheCursorLasts(t *testing.T) {
 	b := newAuditFixture(t)
 	for range 3 {
-		b.record(entry(model.KindUser, model.AuditUpdate, "u1"), entry(model.KindUser, model.AuditUpdate, "u2"), entry(model.KindUser, model.AuditSignIn, "u1"))
+		b.record(entry(model.KindUser, model.AuditUpdate, "u1"), entry(model.KindUser, model.AuditUpdate, "u2"),
+			entry(model.KindUser, model.AuditSignIn, "u1"))
 		b.now = b.now.Add(time.Second)
 	}
 	b.book.fail = errors.New("disk full")
-	require.ErrorContains(t, b.pump().Step(t.Context()), "disk full")
+	require.ErrorContains(t, b.exporter().Step(t.Context()), "disk full")
 	require.Zero(t, b.book.len())
 	b.book.fail = nil
-	require.NoError(t, b.pump().Step(t.Context()))
+	require.NoError(t, b.exporter().Step(t.Context()))
 	require.Equal(t, 6, b.book.len())
 	require.NoError(t, b.store.Close())
 	b.open()
-	require.NoError(t, b.pump().Step(t.Context()))
+	require.NoError(t, b.exporter().Step(t.Context()))
 	require.Equal(t, 6, b.book.puts)
 	// One that will never do is left out and does not hold up the others.
 	b.record(entry(model.KindUser, model.AuditUpdate, "u3"))
 	b.book.fail = vms.NotFound("users", "", "u3")
-	require.NoError(t, b.pump().Step(t.Context()))
+	require.NoError(t, b.exporter().Step(t.Context()))
 	b.book.fail = nil
 	b.record(entry(model.KindUser, model.AuditUpdate, "u4"))
-	require.NoError(t, b.pump().Step(t.Context()))
+	require.NoError(t, b.exporter().Step(t.Context()))
 	require.Equal(t, 7, b.book.len())
 }
 
@@ -188,7 +195,7 @@ func TestManyWithinAMillisecond(t *testing.T) {
 	for range 5 {
 		b.record(entry(model.KindAccount, model.AuditCreate, "sub"))
 	}
-	require.NoError(t, b.pump().Step(t.Context()))
+	require.NoError(t, b.exporter().Step(t.Context()))
 	require.Equal(t, 5, b.book.len())
 }
 
@@ -196,7 +203,11 @@ func TestPruneKeepsWhatIsYoungOrNotCarried(t *testing.T) {
 	b := newAuditFixture(t)
 	count := func() int {
 		var list []model.AuditEntry
-		require.NoError(t, b.store.View(func(tx *store.Tx) (err error) { list, err = tx.AuditTrailAfter(0, 10000); return err }))
+		require.NoError(t, b.store.View(func(tx *store.Tx) (err error) {
+			list,
+				err = tx.AuditTrailAfter(0, 10000)
+			return err
+		}))
 		return len(list)
 	}
 	for range 3 * auditBatch {
@@ -204,16 +215,16 @@ func TestPruneKeepsWhatIsYoungOrNotCarried(t *testing.T) {
 	}
 	b.now = b.now.Add(25 * time.Hour)
 	b.record(entry(model.KindUser, model.AuditSignIn, "u1"))
-	require.NoError(t, b.pump().Prune())
+	require.NoError(t, b.exporter().Prune())
 	require.Equal(t, 3*auditBatch+1, count(), "nothing was carried")
-	require.NoError(t, b.pump().Step(t.Context()))
-	require.NoError(t, b.pump().Prune())
+	require.NoError(t, b.exporter().Step(t.Context()))
+	require.NoError(t, b.exporter().Prune())
 	require.Equal(t, 1, count())
 	require.NoError(t, NewAuditExporter(AuditOptions{Store: b.store, Events: b.book}).Prune())
 	require.Equal(t, 1, count())
 	// Numbers go on where they were, so that the cursor stays right.
 	b.record(entry(model.KindUser, model.AuditUpdate, "u1"))
-	require.NoError(t, b.pump().Step(t.Context()))
+	require.NoError(t, b.exporter().Step(t.Context()))
 	require.Equal(t, 1, b.book.len())
 }
 
@@ -222,7 +233,7 @@ func TestRun(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent()) // the file has a goroutine, too
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
-	p := b.pump()
+	p := b.exporter()
 	go func() { defer close(done); _ = p.Run(ctx) }()
 	b.record(entry(model.KindUser, model.AuditCreate, "u1"))
 	require.Eventually(t, func() bool { return b.book.len() == 1 }, time.Minute, time.Millisecond)

@@ -26,7 +26,7 @@ type gateway struct {
 	pages   Pages
 }
 
-// message is what the templates of a gateway see.
+// smsFields is what the templates of a gateway see.
 type smsFields struct{ To, Text, Secret string }
 
 // functions put values into the places of a request.
@@ -39,7 +39,8 @@ var functions = template.FuncMap{
 }
 
 func newGateway(s SMSSettings, pages Pages) (*gateway, error) {
-	g := &gateway{method: s.Method, header: map[string]*template.Template{}, success: s.Success, secret: s.secret, pages: pages}
+	g := &gateway{method: s.Method, header: map[string]*template.Template{}, success: s.Success, secret: s.secret,
+		pages: pages}
 	if g.method == "" {
 		g.method = http.MethodPost
 	}
@@ -110,7 +111,8 @@ func (g *gateway) request(ctx context.Context, m smsFields) (*http.Request, erro
 // maxReply is how much of an answer is read, so that the connection can be used again.
 const maxReply = 64 << 10
 
-// carry hands a short message to the gateway. What the gateway answers is not repeated: it may hold the message.
+// send hands a short message to the gateway. What the gateway answers is not repeated: it may hold
+// the message.
 func (g *gateway) send(ctx context.Context, l Message) error {
 	_, text, err := g.pages.write(l)
 	if err != nil {

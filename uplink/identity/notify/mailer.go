@@ -10,14 +10,15 @@ import (
 	"time"
 )
 
-// Options of New. The zero value is right outside tests.
+// MailerOptions of New. The zero value is right outside tests.
 type MailerOptions struct {
-	// First is the time until a letter that failed is tried again; each further one is twice as long, up to 5 minutes. 2 s if 0.
+	// First is the time until a message that failed is tried again; each further one is twice as
+	// long, up to 5 minutes. 2 s if 0.
 	First time.Duration
-	// Room is how many letters may wait by one channel; 1000 if 0.
+	// Capacity is how many messages may wait by one channel; 1000 if 0.
 	Capacity int
-	// Done is told of each letter that was taken and is done with: it was sent, or given up for good. It is not told of what
-	// waits when Run ends. nil: nobody is told.
+	// Done is told of each message that was taken and is done with: it was sent, or given up for
+	// good. It is not told of what waits when Run ends. nil: nobody is told.
 	Done func(Message)
 	Log  *slog.Logger
 }
@@ -28,11 +29,12 @@ const (
 	// A code is dead after 15 minutes, and worth nothing to someone who has given up before.
 	codeTime    = 10 * time.Minute
 	messageTime = 24 * time.Hour
-	// carriers is how many letters of a channel go out at once, so that a slow recipient does not hold the others up.
+	// senders is how many messages of a channel go out at once, so that a slow recipient does not
+	// hold the others up.
 	senders = 4
 )
 
-// carrier hands a letter over, once. The error is a refusal if another try would fail as well.
+// transport hands a message over, once. The error is a refusal if another try would fail as well.
 type transport interface {
 	send(ctx context.Context, l Message) error
 }
@@ -40,20 +42,20 @@ type transport interface {
 // refusal is an error that stays.
 type refusal struct{ error }
 
-// Office sends letters. Safe for concurrent use. Nothing goes out until Run.
+// Mailer sends messages. Safe for concurrent use. Nothing goes out until Run.
 type Mailer struct {
 	lines map[Channel]*outgoing
 	done  func(Message)
 	log   *slog.Logger
 }
 
-// line is one channel: who carries, and what waits.
+// outgoing is one channel: who carries, and what waits.
 type outgoing struct {
 	transport transport
 	queue     *queue
 }
 
-// New makes an office. It reaches for no server yet.
+// NewMailer makes a Mailer. It reaches for no server yet.
 func NewMailer(s Settings, o MailerOptions) (*Mailer, error) {
 	if o.First == 0 {
 		o.First = firstPause
@@ -61,34 +63,35 @@ func NewMailer(s Settings, o MailerOptions) (*Mailer, error) {
 	if o.Capacity == 0 {
 		o.Capacity = 1000
 	}
-	office := &Mailer{lines: map[Channel]*outgoing{}, done: o.Done, log: o.Log}
-	if office.done == nil {
-		office.done = func(Message) {}
+	mailer := &Mailer{lines: map[Channel]*outgoing{}, done: o.Done, log: o.Log}
+	if mailer.done == nil {
+		mailer.done = func(Message) {}
 	}
-	if office.log == nil {
-		office.log = slog.New(slog.DiscardHandler)
+	if mailer.log == nil {
+		mailer.log = slog.New(slog.DiscardHandler)
 	}
 	if s.Mail != nil {
 		c, err := newSMTP(*s.Mail, s.Pages)
 		if err != nil {
 			return nil, fmt.Errorf("settings of letters: %w", err)
 		}
-		office.lines[Mail] = &outgoing{c, newQueue(o)}
+		mailer.lines[Mail] = &outgoing{c, newQueue(o)}
 	}
 	if s.SMS != nil {
 		c, err := newGateway(*s.SMS, s.Pages)
 		if err != nil {
 			return nil, fmt.Errorf("settings of letters: %w", err)
 		}
-		office.lines[Text] = &outgoing{c, newQueue(o)}
+		mailer.lines[Text] = &outgoing{c, newQueue(o)}
 	}
-	return office, nil
+	return mailer, nil
 }
 
 // Can says whether a channel is configured.
 func (o *Mailer) Can(c Channel) bool { return o.lines[c] != nil }
 
-// Send takes a letter and does not wait: it only looks whether there is a way and room. The error is ErrNoWay or ErrFull.
+// Send takes a message and does not wait: it only looks whether there is a way and room. The error
+// is ErrNoChannel or ErrFull.
 func (o *Mailer) Send(l Message) error {
 	way := o.lines[l.Channel]
 	if way == nil || l.To == "" {
@@ -104,8 +107,8 @@ func (o *Mailer) Send(l Message) error {
 	return way.queue.put(l, until)
 }
 
-// Run carries letters until ctx is done. What is on its way then is cut off; what waits is lost, but for what its sender has
-// noted.
+// Run carries messages until ctx is done. What is on its way then is cut off; what waits is lost,
+// but for what its sender has noted.
 func (o *Mailer) Run(ctx context.Context) error {
 	var g sync.WaitGroup
 	for _, way := range o.lines {
@@ -124,7 +127,8 @@ func (o *Mailer) Run(ctx context.Context) error {
 	g.Wait()
 	for channel, way := range o.lines {
 		if noted, lost := way.queue.remaining(); noted+lost > 0 {
-			o.log.Warn("letters were not sent before the end", "channel", channel, "for_next_start", noted, "lost", lost)
+			o.log.Warn("messages were not sent before the end", "channel", channel, "for_next_start", noted, "lost",
+				lost)
 		}
 		if gw, ok := way.transport.(*gateway); ok {
 			gw.client.CloseIdleConnections()
@@ -133,30 +137,34 @@ func (o *Mailer) Run(ctx context.Context) error {
 	return nil
 }
 
-// deliver tries once, and puts the letter back if that failed in a way that may pass.
+// deliver tries once, and puts the message back if that failed in a way that may pass.
 func (o *Mailer) deliver(ctx context.Context, way *outgoing, j job) {
 	err := way.transport.send(ctx, j.message)
 	j.tries++
 	switch {
 	case err == nil:
 		o.done(j.message)
-		o.log.Debug("letter sent", "kind", j.message.Kind, "channel", j.message.Channel, "tries", j.tries)
+		o.log.Debug("message sent", "kind", j.message.Kind, "channel", j.message.Channel, "tries", j.tries)
 	case errors.As(err, new(refusal)):
 		o.done(j.message)
-		o.log.Warn("a letter was refused", "kind", j.message.Kind, "channel", j.message.Channel, "error", safe(err, j.message))
+		o.log.Warn("a message was refused", "kind", j.message.Kind, "channel", j.message.Channel, "error",
+			safe(err, j.message))
 	case ctx.Err() != nil:
 		way.queue.again(j)
 	case !way.queue.again(j):
 		o.done(j.message)
-		o.log.Error("a letter could not be sent and was given up", "kind", j.message.Kind, "channel", j.message.Channel, "tries", j.tries,
+		o.log.Error("a message could not be sent and was given up", "kind", j.message.Kind, "channel",
+			j.message.Channel, "tries", j.tries,
 			"error", safe(err, j.message), "hint", "check the settings of letters, and that the server can be reached")
 	default:
-		o.log.Warn("a letter could not be sent; it will be tried again", "kind", j.message.Kind, "channel", j.message.Channel, "tries", j.tries,
+		o.log.Warn("a message could not be sent; it will be tried again", "kind", j.message.Kind, "channel",
+			j.message.Channel, "tries", j.tries,
 			"error", safe(err, j.message))
 	}
 }
 
-// safe is an error's text without what the letter holds: a server may repeat lines that it does not like.
+// safe is an error's text without what the message holds: a server may repeat lines that it does
+// not like.
 func safe(err error, l Message) string {
 	text := err.Error()
 	for _, s := range []string{l.Token, l.Code, l.To, l.Name} {

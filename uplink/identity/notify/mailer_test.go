@@ -43,7 +43,7 @@ func (l *logged) String() string {
 	return l.buf.String()
 }
 
-// open runs an office until the test ends.
+// open runs a Mailer until the test ends.
 func open(t *testing.T, s Settings, o MailerOptions) (*Mailer, *logged) {
 	t.Helper()
 	log := &logged{}
@@ -51,21 +51,23 @@ func open(t *testing.T, s Settings, o MailerOptions) (*Mailer, *logged) {
 	if o.First == 0 {
 		o.First = 10 * time.Millisecond
 	}
-	office, err := NewMailer(s, o)
+	mailer, err := NewMailer(s, o)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	go func() { defer close(done); _ = office.Run(ctx) }()
+	go func() { defer close(done); _ = mailer.Run(ctx) }()
 	t.Cleanup(func() { cancel(); <-done })
-	return office, log
+	return mailer, log
 }
 
 func mailTo(server *identitytest.SMTPServer, security, user, password string) Settings {
-	return Settings{Mail: &MailSettings{Server: server.Address(), Security: security, User: user, password: password, CAFile: server.CAFile,
-		From: "Kameras <cameras@example.org>", Timeout: Duration(20 * time.Second)}}
+	return Settings{Mail: &MailSettings{Server: server.Address(), Security: security, User: user, password: password,
+		CAFile: server.CAFile,
+		From:   "Kameras <cameras@example.org>", Timeout: Duration(20 * time.Second)}}
 }
 
-var reset = Message{Kind: PasswordReset, Channel: Mail, To: "anna@example.org", Name: "Anna", Token: "tokentokentoken", AccountID: "a1"}
+var reset = Message{Kind: PasswordReset, Channel: Mail, To: "anna@example.org", Name: "Anna",
+	Token: "tokentokentoken", AccountID: "a1"}
 
 func TestMailByEachSecurity(t *testing.T) {
 	for _, security := range []string{securityStartTLS, securityTLS, securityNone} {
@@ -77,10 +79,10 @@ func TestMailByEachSecurity(t *testing.T) {
 			server := identitytest.StartSMTP(t, security, user, password)
 			s := mailTo(server, security, user, password)
 			s.Pages.Password = "https://cloud.example.org/password?token={token}"
-			office, log := open(t, s, MailerOptions{})
-			require.True(t, office.Can(Mail))
-			require.False(t, office.Can(Text))
-			require.NoError(t, office.Send(reset))
+			mailer, log := open(t, s, MailerOptions{})
+			require.True(t, mailer.Can(Mail))
+			require.False(t, mailer.Can(Text))
+			require.NoError(t, mailer.Send(reset))
 			l := server.Next(t)
 			require.Equal(t, []string{"anna@example.org"}, l.To)
 			require.Equal(t, "cameras@example.org", l.Sender)
@@ -92,7 +94,8 @@ func TestMailByEachSecurity(t *testing.T) {
 			require.Regexp(t, `^<\w{24}@example\.org>$`, l.Headers["Message-ID"])
 			require.Equal(t, security != securityNone, l.TLS)
 			require.Equal(t, security != securityNone, l.Authenticated)
-			require.Eventually(t, func() bool { return strings.Contains(log.String(), "letter sent") }, time.Minute, 5*time.Millisecond)
+			require.Eventually(t, func() bool { return strings.Contains(log.String(), "message sent") }, time.Minute,
+				5*time.Millisecond)
 			require.NotContains(t, log.String(), "tokentoken")
 			require.NotContains(t, log.String(), "anna@")
 		})
@@ -101,26 +104,29 @@ func TestMailByEachSecurity(t *testing.T) {
 
 func TestMailInJapanese(t *testing.T) {
 	server := identitytest.StartSMTP(t, securityNone, "", "")
-	office, _ := open(t, mailTo(server, securityNone, "", ""), MailerOptions{})
-	require.NoError(t, office.Send(Message{Kind: Code, Channel: Mail, To: "anna@example.org", Name: "山田", Language: "ja", Code: "0042"}))
+	mailer, _ := open(t, mailTo(server, securityNone, "", ""), MailerOptions{})
+	require.NoError(t, mailer.Send(Message{Kind: Code, Channel: Mail, To: "anna@example.org", Name: "山田",
+		Language: "ja", Code: "0042"}))
 	l := server.Next(t)
 	require.Equal(t, "認証コード", l.Subject)
 	require.Contains(t, l.Text, "山田 様")
 	require.Contains(t, l.Text, "0042")
 }
 
-// What passes is tried again, what does not is given up, and neither holds others up or tells the log a secret.
+// What passes is tried again, what does not is given up, and neither holds others up or tells the
+// log a secret.
 func TestRetriesAndRefusals(t *testing.T) {
 	server := identitytest.StartSMTP(t, securityNone, "", "")
-	office, log := open(t, mailTo(server, securityNone, "", ""), MailerOptions{})
+	mailer, log := open(t, mailTo(server, securityNone, "", ""), MailerOptions{})
 	for _, to := range []string{"refused@example.org", "garbled@example.org", "busy@example.org", "anna@example.org"} {
 		l := reset
 		l.To = to
-		require.NoError(t, office.Send(l))
+		require.NoError(t, mailer.Send(l))
 	}
 	got := []string{server.Next(t).To[0], server.Next(t).To[0]}
 	require.ElementsMatch(t, []string{"anna@example.org", "busy@example.org"}, got)
-	require.Eventually(t, func() bool { return strings.Count(log.String(), "a letter was refused") == 2 }, time.Minute, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Count(log.String(), "a message was refused") == 2 },
+		time.Minute, 5*time.Millisecond)
 	require.Equal(t, 2, strings.Count(log.String(), "it will be tried again"))
 	require.NotContains(t, log.String(), "tokentoken")
 	require.NotRegexp(t, `(refused|garbled|busy|anna)@`, log.String())
@@ -129,30 +135,33 @@ func TestRetriesAndRefusals(t *testing.T) {
 
 func TestWrongMailPasswordIsRetriedAndNotLogged(t *testing.T) {
 	server := identitytest.StartSMTP(t, securityStartTLS, "cloud", mailPassword)
-	office, log := open(t, mailTo(server, securityStartTLS, "cloud", "not "+mailPassword), MailerOptions{})
-	require.NoError(t, office.Send(reset))
-	require.Eventually(t, func() bool { return strings.Count(log.String(), "it will be tried again") >= 2 }, time.Minute, 5*time.Millisecond)
+	mailer, log := open(t, mailTo(server, securityStartTLS, "cloud", "not "+mailPassword), MailerOptions{})
+	require.NoError(t, mailer.Send(reset))
+	require.Eventually(t, func() bool { return strings.Count(log.String(), "it will be tried again") >= 2 },
+		time.Minute, 5*time.Millisecond)
 	require.NotContains(t, log.String(), mailPassword)
 	require.Zero(t, server.Waiting())
 }
 
-// A server whose certificate nobody vouches for gets neither password nor letter.
+// A server whose certificate nobody vouches for gets neither password nor message.
 func TestUnknownCertificateIsRefused(t *testing.T) {
 	server := identitytest.StartSMTP(t, securityStartTLS, "cloud", mailPassword)
 	s := mailTo(server, securityStartTLS, "cloud", mailPassword)
 	s.Mail.CAFile = ""
-	office, log := open(t, s, MailerOptions{})
-	require.NoError(t, office.Send(reset))
-	require.Eventually(t, func() bool { return strings.Contains(log.String(), "certificate") }, time.Minute, 5*time.Millisecond)
+	mailer, log := open(t, s, MailerOptions{})
+	require.NoError(t, mailer.Send(reset))
+	require.Eventually(t, func() bool { return strings.Contains(log.String(), "certificate") }, time.Minute,
+		5*time.Millisecond)
 	require.Zero(t, server.Waiting())
 }
 
-// A server without STARTTLS where it is asked for gets no letter either.
+// A server without STARTTLS where it is asked for gets no message either.
 func TestNoFallbackToPlain(t *testing.T) {
 	server := identitytest.StartSMTP(t, securityNone, "", "")
-	office, log := open(t, mailTo(server, securityStartTLS, "", ""), MailerOptions{})
-	require.NoError(t, office.Send(reset))
-	require.Eventually(t, func() bool { return strings.Contains(log.String(), "it will be tried again") }, time.Minute, 5*time.Millisecond)
+	mailer, log := open(t, mailTo(server, securityStartTLS, "", ""), MailerOptions{})
+	require.NoError(t, mailer.Send(reset))
+	require.Eventually(t, func() bool { return strings.Contains(log.String(), "it will be tried again") },
+		time.Minute, 5*time.Millisecond)
 	require.Zero(t, server.Waiting())
 }
 
@@ -162,14 +171,14 @@ func TestEndCutsOff(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	s := mailTo(server, securityNone, "", "")
 	s.Mail.Timeout = Duration(10 * time.Minute)
-	office, err := NewMailer(s, MailerOptions{})
+	mailer, err := NewMailer(s, MailerOptions{})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
-	go func() { defer close(done); _ = office.Run(ctx) }()
+	go func() { defer close(done); _ = mailer.Run(ctx) }()
 	l := reset
 	l.To = "silent@example.org"
-	require.NoError(t, office.Send(l))
+	require.NoError(t, mailer.Send(l))
 	require.Equal(t, "silent", server.Next(t).Event)
 	cancel()
 	select {
@@ -216,19 +225,21 @@ func (p *provider) next(t *testing.T) string {
 }
 
 func (p *provider) settings() Settings {
-	return Settings{SMS: &SMSSettings{URL: p.URL + "/send?to={{query .To}}", Header: map[string]string{"Authorization": "Bearer {{.Secret}}"},
-		Body: `{"text": {{json .Text}}}`, Success: []int{202}, secret: "gateway-key"}}
+	return Settings{SMS: &SMSSettings{URL: p.URL + "/send?to={{query .To}}",
+		Header: map[string]string{"Authorization": "Bearer {{.Secret}}"},
+		Body:   `{"text": {{json .Text}}}`, Success: []int{202}, secret: "gateway-key"}}
 }
 
 var codeByText = Message{Kind: Code, Channel: Text, To: "+1 512 555 0100", Code: "7391"}
 
 func TestShortMessage(t *testing.T) {
 	p := newProvider(t)
-	office, log := open(t, p.settings(), MailerOptions{})
-	require.True(t, office.Can(Text))
-	require.NoError(t, office.Send(codeByText))
+	mailer, log := open(t, p.settings(), MailerOptions{})
+	require.True(t, mailer.Can(Text))
+	require.NoError(t, mailer.Send(codeByText))
 	require.Equal(t, `POST | /send?to=%2B1+512+555+0100 | Bearer gateway-key | {"text": "Your code is 7391. It is good for 15 minutes. Give it to nobody."}`, p.next(t))
-	require.Eventually(t, func() bool { return strings.Contains(log.String(), "letter sent") }, time.Minute, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(log.String(), "message sent") }, time.Minute,
+		5*time.Millisecond)
 	for _, text := range []string{"7391", "512", "gateway-key"} {
 		require.NotContains(t, log.String(), text)
 	}
@@ -236,38 +247,40 @@ func TestShortMessage(t *testing.T) {
 
 func TestGatewayAnswers(t *testing.T) {
 	p := newProvider(t)
-	office, log := open(t, p.settings(), MailerOptions{})
+	mailer, log := open(t, p.settings(), MailerOptions{})
 	for _, code := range []int{500, 302, 429, 401} { // all of these may pass; a redirect is not followed
 		p.codes <- code
 	}
-	require.NoError(t, office.Send(codeByText))
+	require.NoError(t, mailer.Send(codeByText))
 	for range 5 {
 		require.Contains(t, p.next(t), "POST | /send")
 	}
 	p.codes <- 400
-	require.NoError(t, office.Send(codeByText))
+	require.NoError(t, mailer.Send(codeByText))
 	p.next(t)
-	require.Eventually(t, func() bool { return strings.Contains(log.String(), "a letter was refused") }, time.Minute, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(log.String(), "a message was refused") }, time.Minute,
+		5*time.Millisecond)
 	require.Equal(t, 4, strings.Count(log.String(), "it will be tried again"))
 	require.NotContains(t, log.String(), "7391")
 	p.Close()
-	require.NoError(t, office.Send(codeByText))
-	require.Eventually(t, func() bool { return strings.Contains(log.String(), "reach SMS gateway") }, time.Minute, 5*time.Millisecond)
+	require.NoError(t, mailer.Send(codeByText))
+	require.Eventually(t, func() bool { return strings.Contains(log.String(), "reach SMS gateway") }, time.Minute,
+		5*time.Millisecond)
 	for _, text := range []string{"7391", "512", "gateway-key", "/send"} {
 		require.NotContains(t, log.String(), text)
 	}
 }
 
 func TestSendDoesNotWait(t *testing.T) {
-	office, err := NewMailer(newProvider(t).settings(), MailerOptions{Capacity: 2}) // it does not run
+	mailer, err := NewMailer(newProvider(t).settings(), MailerOptions{Capacity: 2}) // it does not run
 	require.NoError(t, err)
-	require.ErrorIs(t, office.Send(reset), ErrNoChannel)
+	require.ErrorIs(t, mailer.Send(reset), ErrNoChannel)
 	nobody := codeByText
 	nobody.To = ""
-	require.ErrorIs(t, office.Send(nobody), ErrNoChannel)
-	require.NoError(t, office.Send(codeByText))
-	require.NoError(t, office.Send(codeByText))
-	require.ErrorIs(t, office.Send(codeByText), ErrFull)
+	require.ErrorIs(t, mailer.Send(nobody), ErrNoChannel)
+	require.NoError(t, mailer.Send(codeByText))
+	require.NoError(t, mailer.Send(codeByText))
+	require.ErrorIs(t, mailer.Send(codeByText), ErrFull)
 }
 
 func TestACodeIsGivenUpBeforeItIsDead(t *testing.T) {
@@ -295,7 +308,8 @@ pages: {registration: "https://c.example.org/?a={account}&t={token}"}
 	require.Equal(t, "geheim", s.Mail.password)
 	require.Equal(t, "sms-key", s.SMS.secret)
 	require.Equal(t, 20*time.Second, time.Duration(s.Mail.Timeout))
-	require.Equal(t, "https://c.example.org/?a=x+1&t=a%2Bb", s.Pages.link(Message{Kind: Registration, AccountID: "x 1", Token: "a+b"}))
+	require.Equal(t, "https://c.example.org/?a=x+1&t=a%2Bb",
+		s.Pages.link(Message{Kind: Registration, AccountID: "x 1", Token: "a+b"}))
 	raw, err := json.Marshal(s)
 	require.NoError(t, err)
 	require.NotContains(t, string(raw)+fmt.Sprintf("%+v", s.Pages), "geheim")
@@ -303,9 +317,9 @@ pages: {registration: "https://c.example.org/?a={account}&t={token}"}
 	require.NoError(t, err)
 	s, err = LoadSettings(write("empty.yaml", "\n"))
 	require.NoError(t, err)
-	office, err := NewMailer(s, MailerOptions{})
+	mailer, err := NewMailer(s, MailerOptions{})
 	require.NoError(t, err)
-	require.False(t, office.Can(Mail))
+	require.False(t, mailer.Can(Mail))
 
 	for text, want := range map[string]string{
 		`mail: {server: smtp.example.org, from: a@b.c}`:                                         "mail.server must be",
@@ -336,8 +350,12 @@ pages: {registration: "https://c.example.org/?a={account}&t={token}"}
 
 func TestWordsOfEveryKind(t *testing.T) {
 	for _, language := range []string{"en-us", "ja", "ja-JP", "de", ""} {
-		for _, kind := range []Kind{Registration, UserCreated, PasswordReset, Code, Locked, CameraStatus, BridgeStatus} {
-			l := Message{Kind: kind, Channel: Mail, To: "a@b.c", Language: language, Name: "An\r\nna", Account: "Shop", AccountID: "acc1", Token: "tok1", Code: "0042", Camera: "Front\r\ngate", Bridge: "Box\r\n1", Cameras: []string{"Front\r\ngate", "www.evil.org", "Yard"}, Status: "deviceOffline", When: "2026-11-21 08:00:00 CET"}
+		for _, kind := range []Kind{Registration, UserCreated, PasswordReset, Code, Locked, CameraStatus,
+			BridgeStatus} {
+			l := Message{Kind: kind, Channel: Mail, To: "a@b.c", Language: language, Name: "An\r\nna",
+				Account: "Shop", AccountID: "acc1", Token: "tok1", Code: "0042", Camera: "Front\r\ngate",
+				Bridge: "Box\r\n1", Cameras: []string{"Front\r\ngate", "www.evil.org", "Yard"},
+				Status: "deviceOffline", When: "2026-11-21 08:00:00 CET"}
 			subject, body, err := Pages{}.write(l)
 			require.NoError(t, err)
 			require.NotEmpty(t, subject)
@@ -356,17 +374,20 @@ func TestWordsOfEveryKind(t *testing.T) {
 				require.Contains(t, body, "Box 1")
 				require.Contains(t, body, "\n- Front gate\n- Yard\n")
 				require.Contains(t, body, "2026-11-21 08:00:00 CET")
-				require.Contains(t, body, map[bool]string{true: "オフライン", false: "offline"}[strings.HasPrefix(language, "ja")])
+				require.Contains(t, body, map[bool]string{true: "オフライン",
+					false: "offline"}[strings.HasPrefix(language, "ja")])
 			case CameraStatus:
 				require.Contains(t, body, "Front gate")
 				require.Contains(t, body, "2026-11-21 08:00:00 CET")
-				require.Contains(t, body, map[bool]string{true: "オフライン", false: "offline"}[strings.HasPrefix(language, "ja")])
+				require.Contains(t, body, map[bool]string{true: "オフライン",
+					false: "offline"}[strings.HasPrefix(language, "ja")])
 			}
 		}
 	}
 	_, _, err := Pages{}.write(Message{Kind: PasswordReset, Channel: Text})
 	require.Error(t, err, "links do not go by SMS")
-	for _, bad := range []string{"Win a prize: https://evil.example", "see WWW.evil", "evil.org/path", "evil。com", "evil．com", "mail me@evil", "at 1.evil"} {
+	for _, bad := range []string{"Win a prize: https://evil.example", "see WWW.evil", "evil.org/path", "evil。com",
+		"evil．com", "mail me@evil", "at 1.evil"} {
 		require.Empty(t, oneLine(bad))
 	}
 	for _, good := range []string{"J. R. Smith", "O'Neil & Sons, Inc.", "Werk 2.5", "日本 支店", "<b>bold</b>", "No. 5"} {
@@ -397,7 +418,8 @@ func FuzzSettings(f *testing.F) {
 	})
 }
 
-// Done is told of what was sent and of what is given up, and not of what waits when the office ends.
+// Done is told of what was sent and of what is given up, and not of what waits when the mailer
+// ends.
 func TestDoneIsToldOfWhatIsOver(t *testing.T) {
 	server := identitytest.StartSMTP(t, securityNone, "", "")
 	var mu sync.Mutex
@@ -407,27 +429,28 @@ func TestDoneIsToldOfWhatIsOver(t *testing.T) {
 		defer mu.Unlock()
 		over = append(over, l.To)
 	}}
-	office, _ := open(t, mailTo(server, securityNone, "", ""), o)
-	letter := func(to string) Message {
+	mailer, _ := open(t, mailTo(server, securityNone, "", ""), o)
+	message := func(to string) Message {
 		l := reset
 		l.To, l.Seq = to, 1
 		return l
 	}
-	require.NoError(t, office.Send(letter("a@example.org")))
+	require.NoError(t, mailer.Send(message("a@example.org")))
 	require.Equal(t, []string{"a@example.org"}, server.Next(t).To)
-	require.NoError(t, office.Send(letter("not an address")))
-	late := letter("b@example.org")
+	require.NoError(t, mailer.Send(message("not an address")))
+	late := message("b@example.org")
 	late.Until = time.Now().Add(-time.Second)
-	require.NoError(t, office.Send(late))
+	require.NoError(t, mailer.Send(late))
 	require.Eventually(t, func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return len(over) == 3
 	}, time.Minute, 5*time.Millisecond)
 
-	away, err := NewMailer(Settings{Mail: &MailSettings{Server: "127.0.0.1:1", Security: securityNone, From: "a@b.org"}}, MailerOptions{Done: func(Message) { t.Error("it waits") }})
+	away, err := NewMailer(Settings{Mail: &MailSettings{Server: "127.0.0.1:1", Security: securityNone,
+		From: "a@b.org"}}, MailerOptions{Done: func(Message) { t.Error("it waits") }})
 	require.NoError(t, err)
-	require.NoError(t, away.Send(letter("c@example.org")))
+	require.NoError(t, away.Send(message("c@example.org")))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.NoError(t, away.Run(ctx))

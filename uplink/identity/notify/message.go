@@ -14,7 +14,7 @@ const (
 	Text Channel = "sms"
 )
 
-// Kind says what a letter is about; it chooses the words.
+// Kind says what a message is about; it chooses the words.
 type Kind string
 
 // The kinds.
@@ -29,13 +29,15 @@ const (
 )
 
 var (
-	// ErrNoWay says that letters cannot be sent by this channel: it is not configured, or there is no address.
+	// ErrNoChannel says that messages cannot be sent by this channel: it is not configured, or
+	// there is no address.
 	ErrNoChannel = errors.New("there is no way to send that")
-	// ErrFull says that too many letters wait; the person may ask again later.
-	ErrFull = errors.New("too many letters wait")
+	// ErrFull says that too many messages wait; the person may ask again later.
+	ErrFull = errors.New("too many messages wait")
 )
 
-// Letter is one message to one person. Link, Token and Code open things: none of them may reach a log.
+// Message is one message to one person. Link, Token and Code open things: none of them may reach a
+// log.
 type Message struct {
 	Kind     Kind
 	Channel  Channel
@@ -43,21 +45,23 @@ type Message struct {
 	Language string // of the user, such as en-us or ja
 	Name     string // of the person
 	Account  string // name of the account
-	// AccountID and Token are what the link carries; whoever sends the letter makes the link, as it knows the pages.
+	// AccountID and Token are what the link carries; whoever sends the message makes the link, as
+	// it knows the pages.
 	AccountID string
 	Token     string
 	Code      string // of kind Code
 
-	// Of kind CameraStatus: the camera's name, one of the vms.Status constants, since when in the user's time, and a JPEG that
-	// is attached, nil for none.
+	// Of kind CameraStatus: the camera's name, one of the vms.Status constants, since when in the
+	// user's time, and a JPEG that is attached, nil for none.
 	Camera, Status, When string
 	Picture              []byte
 	// Of kind BridgeStatus: the names of the bridge and of its cameras, Status and When as above.
 	Bridge  string
 	Cameras []string
 
-	// UserID and Seq say under which the sender has noted the letter, so that it is not lost when the program ends; Seq is 0
-	// for one that was not noted. Until is when it is no longer worth sending, zero for the office's own bound.
+	// UserID and Seq say under which the sender has noted the message, so that it is not lost when
+	// the program ends; Seq is 0 for one that was not noted. Until is when it is no longer worth
+	// sending, zero for the Mailer's own bound.
 	UserID string
 	Seq    uint64
 	Until  time.Time

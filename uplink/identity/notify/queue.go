@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// job is a letter that waits.
+// job is a message that waits.
 type job struct {
 	message Message
 	tries   int       // that failed
@@ -15,10 +15,11 @@ type job struct {
 	expires time.Time // not to be tried after
 }
 
-// queue holds letters until they are due, the one that is due first before the others. Safe for concurrent use.
+// queue holds messages until they are due, the one that is due first before the others. Safe for
+// concurrent use.
 type queue struct {
-	first time.Duration
-	room  int
+	first    time.Duration
+	capacity int
 
 	mu      sync.Mutex // guards waiting
 	waiting []job      // sorted by due
@@ -26,13 +27,13 @@ type queue struct {
 }
 
 func newQueue(o MailerOptions) *queue {
-	return &queue{first: o.First, room: o.Capacity, wake: make(chan struct{}, 1)}
+	return &queue{first: o.First, capacity: o.Capacity, wake: make(chan struct{}, 1)}
 }
 
-// put adds a letter that is due at once.
+// put adds a message that is due at once.
 func (q *queue) put(l Message, expires time.Time) error {
 	q.mu.Lock()
-	full := len(q.waiting) >= q.room
+	full := len(q.waiting) >= q.capacity
 	if !full {
 		q.insertLocked(job{message: l, due: time.Now(), expires: expires})
 	}
@@ -44,7 +45,8 @@ func (q *queue) put(l Message, expires time.Time) error {
 	return nil
 }
 
-// again puts a letter back that failed, to be tried after a pause. ok is false if it would be too late then.
+// again puts a message back that failed, to be tried after a pause. ok is false if it would be too
+// late then.
 func (q *queue) again(j job) (ok bool) {
 	pause := longest
 	if n := j.tries - 1; n < 10 {
@@ -71,7 +73,7 @@ func (q *queue) insertLocked(j job) {
 	q.waiting = slices.Insert(q.waiting, at, j)
 }
 
-// rouse wakes one who waits in next.
+// wakeOne wakes one who waits in next.
 func (q *queue) wakeOne() {
 	select {
 	case q.wake <- struct{}{}:
@@ -79,7 +81,7 @@ func (q *queue) wakeOne() {
 	}
 }
 
-// next waits for a letter that is due and takes it. ok is false once ctx is done.
+// next waits for a message that is due and takes it. ok is false once ctx is done.
 func (q *queue) next(ctx context.Context) (j job, ok bool) {
 	for ctx.Err() == nil {
 		q.mu.Lock()
@@ -91,7 +93,7 @@ func (q *queue) next(ctx context.Context) (j job, ok bool) {
 				more := len(q.waiting) > 0
 				q.mu.Unlock()
 				if more {
-					q.wakeOne() // there may be another who waits, and one wake-up stands for several letters
+					q.wakeOne() // there may be another who waits, and one wake-up stands for several messages
 				}
 				return j, true
 			}
@@ -108,7 +110,8 @@ func (q *queue) next(ctx context.Context) (j job, ok bool) {
 	return job{}, false
 }
 
-// left is how many letters wait: those that their sender has noted, and those that are lost with this queue.
+// remaining is how many messages wait: those that their sender has noted, and those that are lost
+// with this queue.
 func (q *queue) remaining() (noted, lost int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

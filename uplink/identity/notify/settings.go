@@ -15,8 +15,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Settings say how letters go out. Both channels may be left out. Secrets stand in files of their own: what is read from
-// them is in the unexported fields, which nothing prints.
+// Settings say how messages go out. Both channels may be left out. Secrets stand in files of their
+// own: what is read from them is in the unexported fields, which nothing prints.
 //
 //	mail:
 //	  server: smtp.example.org:587
@@ -40,21 +40,24 @@ type Settings struct {
 
 // MailSettings name an SMTP server.
 type MailSettings struct {
-	Server       string   `yaml:"server"`        // host:port
-	Security     string   `yaml:"security"`      // starttls, tls or none; by the port if empty: tls for 465, starttls for others
-	User         string   `yaml:"user"`          // "" for a server that asks for no password
-	PasswordFile string   `yaml:"password_file"` // holds one line
-	Auth         string   `yaml:"auth"`          // plain, login, cram-md5 or scram-sha-256; plain if empty
-	From         string   `yaml:"from"`          // address, perhaps with a name before
-	CAFile       string   `yaml:"ca_file"`       // certificates in PEM form that the server's is checked by, "" for the system's
-	Helo         string   `yaml:"helo"`          // name that is given to the server, "" for the machine's
-	Timeout      Duration `yaml:"timeout"`       // of one step; 15 s if 0
+	Server string `yaml:"server"` // host:port
+	// starttls, tls or none; by the port if empty: tls for 465, starttls for others
+	Security     string `yaml:"security"`
+	User         string `yaml:"user"`          // "" for a server that asks for no password
+	PasswordFile string `yaml:"password_file"` // holds one line
+	Auth         string `yaml:"auth"`          // plain, login, cram-md5 or scram-sha-256; plain if empty
+	From         string `yaml:"from"`          // address, perhaps with a name before
+	// certificates in PEM form that the server's is checked by, "" for the system's
+	CAFile  string   `yaml:"ca_file"`
+	Helo    string   `yaml:"helo"`    // name that is given to the server, "" for the machine's
+	Timeout Duration `yaml:"timeout"` // of one step; 15 s if 0
 
 	password string
 }
 
-// SMSSettings describe an HTTP gateway for short messages. URL, the values of Header and Body are text/template with the
-// fields To, Text and Secret and the functions json and query, which put a value in the form that its place wants.
+// SMSSettings describe an HTTP gateway for short messages. URL, the values of Header and Body are
+// text/template with the fields To, Text and Secret and the functions json and query, which put a
+// value in the form that its place wants.
 type SMSSettings struct {
 	Method     string            `yaml:"method"` // POST if empty
 	URL        string            `yaml:"url"`
@@ -68,8 +71,8 @@ type SMSSettings struct {
 	secret string
 }
 
-// Pages are where the links of letters lead; {account} and {token} are filled in. Without a page the letter holds the
-// token itself.
+// Pages are where the links of messages lead; {account} and {token} are filled in. Without a page
+// the message holds the token itself.
 type Pages struct {
 	Registration string `yaml:"registration"`
 	Password     string `yaml:"password"`
@@ -101,7 +104,7 @@ func (d Duration) or(other time.Duration) time.Duration {
 // maxSettings bounds files that are read, in bytes.
 const maxSettings = 64 << 10
 
-// Load reads settings from a YAML file, and the files that it names, seen from its folder.
+// LoadSettings reads settings from a YAML file, and the files that it names, seen from its folder.
 func LoadSettings(path string) (Settings, error) {
 	raw, err := read(path)
 	if err != nil {
@@ -162,8 +165,8 @@ func secretIn(name string) (string, error) {
 	return text, nil
 }
 
-// read reads a file that is not too large. The error of a file that cannot be opened is without its name: people write
-// the password itself there.
+// read reads a file that is not too large. The error of a file that cannot be opened is without its
+// name: people write the password itself there.
 func read(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"vmsbridge/uplink/identity"
 )
 
-// smtp carries mail to one server, a connection a letter: they are few.
+// smtp carries mail to one server, a connection a message: they are few.
 type smtp struct {
 	host    string
 	options []mail.Option
@@ -28,8 +28,10 @@ type smtp struct {
 	pages   Pages
 }
 
-// methods are the ways to tell a password, by the names of the settings. All of them happen within TLS.
-var methods = map[string]mail.SMTPAuthType{"": mail.SMTPAuthPlain, "plain": mail.SMTPAuthPlain, "login": mail.SMTPAuthLogin,
+// methods are the ways to tell a password, by the names of the settings. All of them happen within
+// TLS.
+var methods = map[string]mail.SMTPAuthType{"": mail.SMTPAuthPlain, "plain": mail.SMTPAuthPlain,
+	"login":    mail.SMTPAuthLogin,
 	"cram-md5": mail.SMTPAuthCramMD5, "scram-sha-256": mail.SMTPAuthSCRAMSHA256}
 
 // The values of security.
@@ -57,7 +59,8 @@ func newSMTP(s MailSettings, pages Pages) (*smtp, error) {
 	}
 	config := &tls.Config{ServerName: host, RootCAs: roots, MinVersion: tls.VersionTLS12}
 	out := &smtp{host: host, from: from, pages: pages}
-	o := []mail.Option{mail.WithPort(int(port)), mail.WithTimeout(s.Timeout.or(defaultTimeout)), mail.WithTLSConfig(config)}
+	o := []mail.Option{mail.WithPort(int(port)), mail.WithTimeout(s.Timeout.or(defaultTimeout)),
+		mail.WithTLSConfig(config)}
 	if s.Security == "" {
 		s.Security = securityStartTLS
 		if port == portTLS {
@@ -72,7 +75,8 @@ func newSMTP(s MailSettings, pages Pages) (*smtp, error) {
 		o = append(o, mail.WithSSL())
 	case securityNone:
 		if s.User != "" {
-			return nil, errors.New("mail.security is none: a password would be sent in plain; use starttls or tls, or leave user out")
+			return nil, errors.New("mail.security is none: a password would be sent in plain; " +
+				"use starttls or tls, or leave user out")
 		}
 		o = append(o, mail.WithTLSPolicy(mail.NoTLS))
 	default:
@@ -114,7 +118,7 @@ func certificates(name string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// carry hands a letter to the server. A refusal of this letter, rather than of all, is a refusal.
+// send hands a message to the server. A refusal of this message, rather than of all, is a refusal.
 func (s *smtp) send(ctx context.Context, l Message) error {
 	subject, body, err := s.pages.write(l)
 	if err != nil {
@@ -131,7 +135,8 @@ func (s *smtp) send(ctx context.Context, l Message) error {
 	m.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: nobody should answer it by machine
 	m.SetBodyString(mail.TypeTextPlain, body)
 	if len(l.Picture) > 0 {
-		if err := m.AttachReader("camera.jpg", bytes.NewReader(l.Picture), mail.WithFileContentType("image/jpeg")); err != nil {
+		if err := m.AttachReader("camera.jpg", bytes.NewReader(l.Picture),
+			mail.WithFileContentType("image/jpeg")); err != nil {
 			return refusal{errors.New("the picture cannot be attached")}
 		}
 	}
@@ -147,11 +152,13 @@ func (s *smtp) send(ctx context.Context, l Message) error {
 		return fmt.Errorf("reach mail server: %w", err)
 	}
 	err = c.SendWithSMTPClient(conn, m)
-	// The letter is with the server already, or is not; how the server takes leave changes nothing.
+	// The message is with the server already, or is not; how the server takes leave changes
+	// nothing.
 	_ = c.CloseWithSMTPClient(conn)
 	var failed *mail.SendError
 	if errors.As(err, &failed) && failed.ErrorCode() >= 500 {
-		return refusal{fmt.Errorf("the mail server refuses the letter: %d %s", failed.ErrorCode(), failed.EnhancedStatusCode())}
+		return refusal{fmt.Errorf("the mail server refuses the message: %d %s", failed.ErrorCode(),
+			failed.EnhancedStatusCode())}
 	}
 	if err != nil {
 		return fmt.Errorf("send mail: %w", err)
@@ -159,8 +166,8 @@ func (s *smtp) send(ctx context.Context, l Message) error {
 	return nil
 }
 
-// dialer is how the library connects, so that the connection can be cut when ctx is done: it would wait for an answer
-// otherwise. hangUp closes what is still open.
+// dialer is how the library connects, so that the connection can be cut when ctx is done: it would
+// wait for an answer otherwise. hangUp closes what is still open.
 func (s *smtp) dialer(ctx context.Context) (dial mail.DialContextFunc, hangUp func()) {
 	var undo []func()
 	dial = func(within context.Context, network, address string) (net.Conn, error) {

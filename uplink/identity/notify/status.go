@@ -24,16 +24,17 @@ type Sender interface {
 	Can(Channel) bool
 }
 
-// Options of New. Store and Post are needed.
+// StatusOptions of New. Store and Post are needed.
 type StatusOptions struct {
 	Store *store.Store
 	Post  Sender
-	// Picture is the newest preview of a camera before a time as a JPEG, nil if there is none. nil: letters hold no pictures.
+	// Picture is the newest preview of a camera before a time as a JPEG, nil if there is none. nil:
+	// messages hold no pictures.
 	Picture func(ctx context.Context, account, camera string, before time.Time) []byte
 	Log     *slog.Logger
 }
 
-// Change is a status that a camera went into, or a bridge with all its cameras.
+// StatusChange is a status that a camera went into, or a bridge with all its cameras.
 type StatusChange struct {
 	Account, Camera string // Camera is "" for a bridge
 	Name            string // of the camera or the bridge
@@ -68,26 +69,28 @@ func (c StatusChange) seen(g *identity.Grants) (names []string) {
 const (
 	// systemLevel is "camera status changes" in notify_levels.
 	systemLevel = 3
-	// systemLabel is what a rule is called that is about them. The document shows no label; other rules are of alerts.
+	// systemLabel is what a rule is called that is about them. The interface shows no label; other
+	// rules are of alerts.
 	systemLabel = "system"
 	methodMail  = "email"
-	// news is how old a change of a camera may be that anyone is told of: a bridge that was away brings days of them along. Those of a
-	// bridge are the service's own, which may have been away itself.
+	// news is how old a change of a camera may be that anyone is told of: a bridge that was away
+	// brings days of them along. Those of a bridge are the service's own, which may have been away
+	// itself.
 	news = time.Hour
 	// pictureTime bounds the wait for a picture.
 	pictureTime = 10 * time.Second
 )
 
-// Notice tells people. Safe for concurrent use; starts no goroutine.
+// StatusNotifier tells people. Safe for concurrent use; starts no goroutine.
 type StatusNotifier struct {
 	o StatusOptions
 
 	mu   sync.Mutex              // guards what follows
 	last map[string]StatusChange // by device
-	told map[string]time.Time    // by user: the newest letter
+	told map[string]time.Time    // by user: the newest message
 }
 
-// New makes one that has told nobody of anything.
+// NewStatusNotifier makes one that has told nobody of anything.
 func NewStatusNotifier(o StatusOptions) *StatusNotifier {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -95,13 +98,13 @@ func NewStatusNotifier(o StatusOptions) *StatusNotifier {
 	return &StatusNotifier{o: o, last: map[string]StatusChange{}, told: map[string]time.Time{}}
 }
 
-// Tell writes to all who are to know of a change. A change that was told already, that is none, or that is no news any more
-// is told to nobody.
+// Tell writes to all who are to know of a change. A change that was told already, that is none, or
+// that is no news any more is told to nobody.
 func (n *StatusNotifier) Tell(ctx context.Context, c StatusChange) error {
 	if !n.o.Post.Can(Mail) || !n.isNew(c) {
 		return nil
 	}
-	var letters []Message
+	var messages []Message
 	seers := map[string]bool{} // who may see a picture
 	picture := false
 	err := n.o.Store.View(func(tx *store.Tx) error {
@@ -122,16 +125,17 @@ func (n *StatusNotifier) Tell(ctx context.Context, c StatusChange) error {
 			}
 			seers[u.Email] = grants.Preview
 			l := Message{Kind: CameraStatus, Channel: Mail, To: u.Email, Language: u.Language,
-				Name: strings.TrimSpace(u.FirstName + " " + u.LastName), Account: home.Name, Camera: c.Name, Status: c.Status,
-				When: c.At.In(model.Zone(u.Timezone)).Format("2006-01-02 15:04:05 MST")}
+				Name: strings.TrimSpace(u.FirstName + " " + u.LastName), Account: home.Name, Camera: c.Name,
+				Status: c.Status,
+				When:   c.At.In(model.Zone(u.Timezone)).Format("2006-01-02 15:04:05 MST")}
 			if c.Bridge != "" {
 				l.Kind, l.Camera, l.Bridge, l.Cameras = BridgeStatus, "", c.Name, cameras
 			}
-			letters = append(letters, l)
+			messages = append(messages, l)
 		}
 		return err
 	})
-	if errors.Is(err, identity.ErrNotFound) || err == nil && len(letters) == 0 {
+	if errors.Is(err, identity.ErrNotFound) || err == nil && len(messages) == 0 {
 		return nil
 	} else if err != nil {
 		return fmt.Errorf("tell of a device's status: %w", err)
@@ -142,19 +146,19 @@ func (n *StatusNotifier) Tell(ctx context.Context, c StatusChange) error {
 		defer cancel()
 		jpeg = n.o.Picture(limited, c.Account, c.Camera, c.At)
 	}
-	for _, l := range letters {
+	for _, l := range messages {
 		if seers[l.To] {
 			l.Picture = jpeg
 		}
 		if err := n.o.Post.Send(l); err != nil {
-			n.o.Log.Warn("a letter was not sent", "kind", l.Kind, "error", err)
+			n.o.Log.Warn("a message was not sent", "kind", l.Kind, "error", err)
 		}
 	}
 	return nil
 }
 
-// isNew notes a change and says whether it is news: later than the last one of its camera, and another status. Of a camera
-// of which nothing was heard before, being online is no news.
+// isNew notes a change and says whether it is news: later than the last one of its camera, and
+// another status. Of a camera of which nothing was heard before, being online is no news.
 func (n *StatusNotifier) isNew(c StatusChange) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -188,7 +192,8 @@ func wants(u model.User, now time.Time) bool {
 		len(u.NotifyPeriod) > 0 && model.Within(u.NotifyPeriod, u.Timezone, now)
 }
 
-// due says whether a user's rules let a mail out now, and notes it. Without a rule about the system every change is told.
+// due says whether a user's rules let a mail out now, and notes it. Without a rule about the system
+// every change is told.
 func (n *StatusNotifier) due(u model.User, now time.Time) bool {
 	pause, ruled, byMail := time.Duration(0), false, false
 	for _, r := range u.NotifyRule {

@@ -19,7 +19,7 @@ type mailbox struct{ sent []Message }
 func (m *mailbox) Send(l Message) error { m.sent = append(m.sent, l); return nil }
 func (m *mailbox) Can(Channel) bool     { return true }
 
-// take is to whom letters went since the last call.
+// take is to whom messages went since the last call.
 func (m *mailbox) take() (to []string) {
 	to = []string{}
 	for _, l := range m.sent {
@@ -29,7 +29,7 @@ func (m *mailbox) take() (to []string) {
 	return to
 }
 
-// bed is an account with one user, who is told of everything.
+// statusFixture is an account with one user, who is told of everything.
 type statusFixture struct {
 	t     *testing.T
 	store *store.Store
@@ -41,7 +41,8 @@ type statusFixture struct {
 func newStatusFixture(t *testing.T) *statusFixture {
 	b := &statusFixture{t: t, box: &mailbox{}, now: time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)} // a Monday
 	var err error
-	b.store, err = store.Open(filepath.Join(t.TempDir(), "identity.db"), store.Options{Now: func() time.Time { return b.now }, Volatile: true})
+	b.store, err = store.Open(filepath.Join(t.TempDir(), "identity.db"),
+		store.Options{Now: func() time.Time { return b.now }, Volatile: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = b.store.Close() })
 	a := model.NewAccount()
@@ -49,9 +50,10 @@ func newStatusFixture(t *testing.T) *statusFixture {
 	_, err = b.store.CreateAccount(a)
 	require.NoError(t, err)
 	b.user("anna@x.org", nil)
-	b.n = NewStatusNotifier(StatusOptions{Store: b.store, Post: b.box, Picture: func(_ context.Context, account, camera string, before time.Time) []byte {
-		return []byte(account + " " + camera + " " + before.Format(time.TimeOnly))
-	}})
+	b.n = NewStatusNotifier(StatusOptions{Store: b.store, Post: b.box,
+		Picture: func(_ context.Context, account, camera string, before time.Time) []byte {
+			return []byte(account + " " + camera + " " + before.Format(time.TimeOnly))
+		}})
 	return b
 }
 
@@ -86,7 +88,8 @@ func (b *statusFixture) edit(u func(*model.User), a func(*model.Account)) {
 
 func (b *statusFixture) tell(status string) {
 	b.t.Helper()
-	require.NoError(b.t, b.n.Tell(b.t.Context(), StatusChange{Account: "acc", Camera: "cam", Name: "Gate", Status: status, At: b.now}))
+	require.NoError(b.t, b.n.Tell(b.t.Context(),
+		StatusChange{Account: "acc", Camera: "cam", Name: "Gate", Status: status, At: b.now}))
 	b.now = b.now.Add(time.Second)
 }
 
@@ -98,21 +101,40 @@ func TestWhoIsTold(t *testing.T) {
 		account func(*model.Account)
 		want    bool
 	}{
-		"who asks for it":                       {nil, nil, true},
-		"without is_notify_enable":              {func(u *model.User) { u.IsNotifyEnable = false }, nil, false},
-		"without the level":                     {func(u *model.User) { u.JSON = `{"vms":{"notify_levels":[1,2]}}` }, nil, false},
-		"settings of another form":              {func(u *model.User) { u.JSON = `[3]` }, nil, false},
-		"an empty period is none":               {func(u *model.User) { u.NotifyPeriod = nil }, nil, false},
-		"outside the period":                    {func(u *model.User) { u.NotifyPeriod = model.Texts{"0-1300-1400", "1-0800-1700"} }, nil, false},
-		"without the camera":                    {func(u *model.User) { u.CameraAccess = model.Lists{{"cam", "W"}, {"cam-2", "R"}} }, nil, false},
-		"an account superuser sees all cameras": {func(u *model.User) { u.CameraAccess, u.IsAccountSuperuser = nil, true }, nil, true},
-		"locked":                                {func(u *model.User) { u.Lock(u.Inner.Created, "") }, nil, false},
-		"pending":                               {func(u *model.User) { u.IsActive, u.IsPending = false, true }, nil, false},
-		"disabled for the account":              {nil, func(a *model.Account) { a.IsNotificationsOff = true }, false},
-		"suspended":                             {nil, func(a *model.Account) { a.Status = model.Texts{model.StatusSuspended} }, false},
-		"a rule by mail":                        {func(u *model.User) { u.NotifyRule = model.Texts{"System-email-5"} }, nil, true},
-		"a rule without mail":                   {func(u *model.User) { u.NotifyRule = model.Texts{"system-gui-0"} }, nil, false},
-		"a rule of an alert":                    {func(u *model.User) { u.NotifyRule = model.Texts{"front-door-gui-5"} }, nil, true},
+		"who asks for it":          {nil, nil, true},
+		"without is_notify_enable": {func(u *model.User) { u.IsNotifyEnable = false }, nil, false},
+		"without the level": {func(u *model.User) { u.JSON = `{"vms":{"notify_levels":[1,2]}}` },
+			nil, false},
+		"settings of another form": {func(u *model.User) { u.JSON = `[3]` }, nil, false},
+		"an empty period is none":  {func(u *model.User) { u.NotifyPeriod = nil }, nil, false},
+		"outside the period": {func(u *model.User) {
+			u.NotifyPeriod = model.Texts{"0-1300-1400",
+				"1-0800-1700"}
+		}, nil, false},
+		"without the camera": {func(u *model.User) {
+			u.CameraAccess = model.Lists{{"cam", "W"},
+				{"cam-2", "R"}}
+		}, nil, false},
+		"an account superuser sees all cameras": {func(u *model.User) {
+			u.CameraAccess, u.IsAccountSuperuser = nil,
+				true
+		}, nil, true},
+		"locked": {func(u *model.User) { u.Lock(u.Inner.Created, "") }, nil, false},
+		"pending": {func(u *model.User) { u.IsActive, u.IsPending = false, true }, nil,
+			false},
+		"disabled for the account": {nil, func(a *model.Account) { a.IsNotificationsOff = true }, false},
+		"suspended": {nil,
+			func(a *model.Account) { a.Status = model.Texts{model.StatusSuspended} }, false},
+		"a rule by mail": {func(
+			u *model.User) {
+			u.NotifyRule = model.Texts{"System-email-5"}
+		}, nil, true},
+		"a rule without mail": {func(u *model.User) { u.NotifyRule = model.Texts{"system-gui-0"} },
+			nil, false},
+		"a rule of an alert": {func(
+			u *model.User) {
+			u.NotifyRule = model.Texts{"front-door-gui-5"}
+		}, nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newStatusFixture(t)
@@ -138,10 +160,13 @@ func TestOnlyChangesAreTold(t *testing.T) {
 	again := b.now
 	b.tell(vms.StatusOnline)
 	require.Equal(t, anna, b.box.take())
-	require.NoError(t, b.n.Tell(t.Context(), StatusChange{Account: "acc", Camera: "cam", Status: vms.StatusDeviceOffline, At: again}))
+	require.NoError(t, b.n.Tell(t.Context(), StatusChange{Account: "acc", Camera: "cam",
+		Status: vms.StatusDeviceOffline, At: again}))
 	require.Empty(t, b.box.take(), "the end of a span that was told when it began")
-	require.NoError(t, b.n.Tell(t.Context(), StatusChange{Account: "acc", Camera: "cam-2", Status: vms.StatusDeviceOffline, At: b.now.Add(-2 * time.Hour)}))
-	require.NoError(t, b.n.Tell(t.Context(), StatusChange{Account: "none", Camera: "cam-3", Status: vms.StatusDeviceOffline, At: b.now}))
+	require.NoError(t, b.n.Tell(t.Context(), StatusChange{Account: "acc", Camera: "cam-2",
+		Status: vms.StatusDeviceOffline, At: b.now.Add(-2 * time.Hour)}))
+	require.NoError(t, b.n.Tell(t.Context(), StatusChange{Account: "none", Camera: "cam-3",
+		Status: vms.StatusDeviceOffline, At: b.now}))
 	require.Empty(t, b.box.take(), "old, and of nobody")
 }
 
@@ -167,24 +192,28 @@ func TestPictures(t *testing.T) {
 	require.Len(t, b.box.sent, 2)
 	for _, l := range b.box.sent {
 		require.Nil(t, l.Picture)
-		require.Equal(t, []string{"Gate", vms.StatusDeviceOffline, "2026-11-16 12:00:00 UTC", "Shop"}, []string{l.Camera, l.Status, l.When, l.Account})
+		require.Equal(t, []string{"Gate", vms.StatusDeviceOffline, "2026-11-16 12:00:00 UTC", "Shop"},
+			[]string{l.Camera, l.Status, l.When, l.Account})
 	}
 	b.box.sent = nil
 	b.edit(nil, func(a *model.Account) { a.IsNotificationImages = true })
 	b.tell(vms.StatusOnline)
 	require.Len(t, b.box.sent, 2)
 	for _, l := range b.box.sent {
-		require.Equal(t, map[string]string{"anna@x.org": "acc cam 12:00:01", "blind@x.org": ""}[l.To], string(l.Picture))
+		require.Equal(t, map[string]string{"anna@x.org": "acc cam 12:00:01", "blind@x.org": ""}[l.To],
+			string(l.Picture))
 	}
 }
 
-// A bridge that is away is one letter to each who may see any of its cameras, with those that he may see; and one when it is back. It is
-// told however late the service finds out, and not again by a program that starts anew.
+// A bridge that is away is one message to each who may see any of its cameras, with those that he
+// may see; and one when it is back. It is told however late the service finds out, and not again by
+// a program that starts anew.
 func TestABridgeIsOneLetter(t *testing.T) {
 	b := newStatusFixture(t)
 	b.user("boss@x.org", func(u *model.User) { u.CameraAccess, u.IsAccountSuperuser = nil, true })
 	b.user("other@x.org", func(u *model.User) { u.CameraAccess = model.Lists{{"cam-9", "R"}} })
-	c := StatusChange{Account: "acc", Bridge: "b1", Name: "Box", Status: vms.StatusBridgeOffline, At: b.now.Add(-3 * time.Hour), Cameras: map[string]string{"cam": "Gate", "cam-2": "Yard"}}
+	c := StatusChange{Account: "acc", Bridge: "b1", Name: "Box", Status: vms.StatusBridgeOffline,
+		At: b.now.Add(-3 * time.Hour), Cameras: map[string]string{"cam": "Gate", "cam-2": "Yard"}}
 	require.NoError(t, b.n.Tell(t.Context(), c))
 	require.NoError(t, b.n.Tell(t.Context(), c))
 	got := map[string][]string{}

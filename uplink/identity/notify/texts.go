@@ -12,8 +12,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// The texts of a language are templates: mail/KIND is what a mail says, its subject in the first line,
-// sms/KIND what a short message says, and state/STATUS a word for the status of a camera.
+// The texts of a language are templates: mail/KIND is what a mail says, its subject in the first
+// line, sms/KIND what a short message says, and state/STATUS a word for the status of a camera.
 //
 //go:embed texts/*.txt
 var textFiles embed.FS
@@ -34,7 +34,7 @@ func in(language string) *template.Template {
 	return english
 }
 
-// worded is a letter in words. subject is empty for a short message.
+// write is a message in words. subject is empty for a short message.
 func (p Pages) write(l Message) (subject, body string, err error) {
 	texts, name := in(l.Language), "mail/"
 	if l.Channel == Text {
@@ -57,7 +57,8 @@ func (p Pages) write(l Message) (subject, body string, err error) {
 		Link, State string
 	}{l, p.link(l), word.String()}
 	// Names come from foreign hands; a line break in one must not begin a paragraph of its own.
-	fields.Name, fields.Account, fields.Camera, fields.Bridge = oneLine(l.Name), oneLine(l.Account), oneLine(l.Camera), oneLine(l.Bridge)
+	fields.Name, fields.Account, fields.Camera, fields.Bridge = oneLine(l.Name), oneLine(l.Account),
+		oneLine(l.Camera), oneLine(l.Bridge)
 	fields.Cameras = listed(l.Cameras)
 	if err := t.Execute(&b, fields); err != nil {
 		return "", "", fmt.Errorf("write message: %w", err)
@@ -69,7 +70,7 @@ func (p Pages) write(l Message) (subject, body string, err error) {
 	return subject, body, nil
 }
 
-// link is where a letter leads, "" if there is no page for it.
+// link is where a message leads, "" if there is no page for it.
 func (p Pages) link(l Message) string {
 	page := p.Password
 	if l.Kind == Registration {
@@ -78,7 +79,8 @@ func (p Pages) link(l Message) string {
 	if l.Token == "" {
 		return ""
 	}
-	return strings.NewReplacer("{account}", url.QueryEscape(l.AccountID), "{token}", url.QueryEscape(l.Token)).Replace(page)
+	return strings.NewReplacer("{account}", url.QueryEscape(l.AccountID), "{token}",
+		url.QueryEscape(l.Token)).Replace(page)
 }
 
 // listed is a list of foreign names, of maxListed lines at most.
@@ -102,10 +104,12 @@ const (
 // addressLike is what mail programs make links of: a scheme, or names with a dot between.
 var addressLike = regexp.MustCompile(`(?i)://|www[.]|[\pL\pN][.\x{3002}\x{FF0E}\x{FF61}]\pL{2}|[\pL\pN]@`)
 
-// oneLine is foreign text without control characters and marks that turn the direction of writing, and not too long. A name with
-// an address in it is left out: mail programs make links of those, and letters go to whoever a stranger names.
+// oneLine is foreign text without control characters and marks that turn the direction of writing,
+// and not too long. A name with an address in it is left out: mail programs make links of those,
+// and messages go to whoever a stranger names.
 func oneLine(s string) string {
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }), " ")
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }),
+		" ")
 	s = strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {
 			return -1

@@ -40,7 +40,7 @@ func (s *OAuth) signedIn(c *call) (session.Caller, error) {
 			return session.Caller{}, errSite
 		}
 	}
-	me, err := s.desk.Caller(key, c.from)
+	me, err := s.sessions.Caller(key, c.from)
 	var why *api.Error
 	if errors.As(err, &why) {
 		return me, errSession
@@ -60,13 +60,15 @@ type asking struct {
 
 // asked reads a request for a code. refused is what the client is told.
 func (s *OAuth) asked(c *call) (a asking, refused *Error, err error) {
-	in, err := c.texts("client_id", "redirect_uri", "response_type", "scope", "state", "code_challenge", "code_challenge_method")
+	in, err := c.texts("client_id", "redirect_uri", "response_type", "scope", "state", "code_challenge",
+		"code_challenge_method")
 	if err != nil {
 		return a, nil, err
 	}
 	a.approval = approval{Client: in[0], Redirect: in[1], Challenge: in[5], Family: newFamily()}
 	a.state, a.query = in[4], url.Values{}
-	for i, name := range []string{"client_id", "redirect_uri", "response_type", "scope", "state", "code_challenge", "code_challenge_method"} {
+	for i, name := range []string{"client_id", "redirect_uri", "response_type", "scope", "state", "code_challenge",
+		"code_challenge_method"} {
 		if in[i] != "" {
 			a.query.Set(name, in[i])
 		}
@@ -109,8 +111,9 @@ func (a asking) back(w http.ResponseWriter, e *Error, code string) error {
 	return nil
 }
 
-// authorize is /oauth2/authorize: it sends whoever is signed in, and lets the client, back to it with a code. A client serves
-// the people of its own account and those below. Whoever was not asked yet is asked by a page.
+// authorize is /oauth2/authorize: it sends whoever is signed in, and lets the client, back to it
+// with a code. A client serves the people of its own account and those below. Whoever was not asked
+// yet is asked by a page.
 func (s *OAuth) authorize(w http.ResponseWriter, c *call) error {
 	a, refused, err := s.asked(c)
 	if err != nil {
@@ -123,7 +126,8 @@ func (s *OAuth) authorize(w http.ResponseWriter, c *call) error {
 	case errors.Is(err, errSession) && c.r.Method == http.MethodGet && s.o.SignIn != "":
 		http.Redirect(w, c.r, s.o.SignIn+"?next="+url.QueryEscape(c.r.URL.RequestURI()), http.StatusFound)
 		return nil
-	case errors.Is(err, errSession) && c.r.Method == http.MethodGet && strings.Contains(c.r.Header.Get("Accept"), "text/html"):
+	case errors.Is(err, errSession) && c.r.Method == http.MethodGet &&
+		strings.Contains(c.r.Header.Get("Accept"), "text/html"):
 		return s.signInPage(w, http.StatusOK, a, view{})
 	case err != nil:
 		return err
@@ -154,7 +158,8 @@ func (s *OAuth) authorize(w http.ResponseWriter, c *call) error {
 		if err != nil {
 			return err
 		}
-		return tx.PutTicket(model.Ticket{Hash: identity.HashToken(code), Purpose: model.PurposeCode, AccountID: me.User.OwnerAccountID, UserID: me.User.ID,
+		return tx.PutTicket(model.Ticket{Hash: identity.HashToken(code), Purpose: model.PurposeCode,
+			AccountID: me.User.OwnerAccountID, UserID: me.User.ID,
 			Created: tx.Now(), Expires: tx.Now().Add(codeTime), Change: raw})
 	})
 	var e *Error
@@ -174,12 +179,14 @@ func (s *OAuth) authorize(w http.ResponseWriter, c *call) error {
 	return s.page(w, http.StatusOK, a, "consent", *ask)
 }
 
-// destination finds the client and the address to send the code to. It may be left out if the client has one only.
+// destination finds the client and the address to send the code to. It may be left out if the
+// client has one only.
 func (s *OAuth) destination(id, asked string) (model.Token, *url.URL, error) {
 	var client model.Token
 	err := s.store.View(func(tx *store.Tx) error {
 		t, err := tx.TokenByID(id)
-		if errors.Is(err, identity.ErrNotFound) || id == "" || err == nil && (t.Purpose != purposeClient || t.State(tx.Now()) != "active") {
+		if errors.Is(err, identity.ErrNotFound) || id == "" || err == nil &&
+			(t.Purpose != purposeClient || t.State(tx.Now()) != "active") {
 			return refuse("invalid_request", "client_id: there is no such client")
 		}
 		client = t
@@ -201,7 +208,8 @@ func (s *OAuth) destination(id, asked string) (model.Token, *url.URL, error) {
 	return client, u, nil
 }
 
-// code is the grant of RFC 6749 §4.1.3. A code that comes a second time ends what came of the first.
+// code is the grant of RFC 6749 §4.1.3. A code that comes a second time ends what came of the
+// first.
 func (s *OAuth) code(c *call, client model.Token) (exchange, error) {
 	in, err := c.texts("code", "redirect_uri", "code_verifier")
 	if err != nil {
@@ -225,8 +233,10 @@ func (s *OAuth) code(c *call, client model.Token) (exchange, error) {
 		case a.Client != client.ID:
 			return grant{}, errGrant
 		case t.Used:
-			s.log.Warn("an authorization code came twice; what came of it is revoked", "client", client.ID, "user", t.UserID)
-			return grant{}, stolen(tx, a.Family, model.AuditEntry{AccountID: a.Account, From: at(c.from), Target: client.ID, Name: client.Name})
+			s.log.Warn("an authorization code came twice; what came of it is revoked", "client", client.ID, "user",
+				t.UserID)
+			return grant{}, stolen(tx, a.Family,
+				model.AuditEntry{AccountID: a.Account, From: at(c.from), Target: client.ID, Name: client.Name})
 		case !t.Good(model.PurposeCode, tx.Now()), !a.sameRedirect(in[1], client), !proves(in[2], a.Challenge):
 			return grant{}, errGrant
 		}
@@ -237,12 +247,13 @@ func (s *OAuth) code(c *call, client model.Token) (exchange, error) {
 			return grant{}, err
 		}
 		t.Used = true
-		return grant{client: client, user: u, account: a.Account, scopes: a.Scopes, family: a.Family, refresh: true, kept: a.Scopes, from: c.from}, tx.PutTicket(t)
+		return grant{client: client, user: u, account: a.Account, scopes: a.Scopes, family: a.Family, refresh: true,
+			kept: a.Scopes, from: c.from}, tx.PutTicket(t)
 	}, nil
 }
 
-// sameRedirect says whether the client names the address that the code was sent to. It may leave it out where it did so
-// before.
+// sameRedirect says whether the client names the address that the code was sent to. It may leave it
+// out where it did so before.
 func (a approval) sameRedirect(to string, client model.Token) bool {
 	if a.Redirect != "" {
 		return to == a.Redirect
@@ -250,12 +261,13 @@ func (a approval) sameRedirect(to string, client model.Token) bool {
 	return to == "" || slices.Contains(client.Redirects, to)
 }
 
-// proves says whether a verifier is that of a challenge. Where there was no challenge there is none: a verifier without one
-// means that somebody took the challenge away.
+// proves says whether a verifier is that of a challenge. Where there was no challenge there is
+// none: a verifier without one means that somebody took the challenge away.
 func proves(verifier, challenge string) bool {
 	if challenge == "" {
 		return verifier == ""
 	}
 	sum := sha256.Sum256([]byte(verifier))
-	return pkceForm.MatchString(verifier) && identity.SameHash([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(challenge))
+	return pkceForm.MatchString(verifier) && identity.SameHash([]byte(base64.RawURLEncoding.EncodeToString(sum[:])),
+		[]byte(challenge))
 }

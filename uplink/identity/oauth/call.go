@@ -12,7 +12,8 @@ import (
 	"vmsbridge/uplink/route"
 )
 
-// Error is an answer of RFC 6749 §5.2. Its description is for the developer of a client and holds nothing secret.
+// Error is an answer of RFC 6749 §5.2. Its description is for the developer of a client and holds
+// nothing secret.
 type Error struct {
 	Status      int    `json:"-"`
 	Code        string `json:"error"`
@@ -28,7 +29,8 @@ func refuse(code, description string) *Error {
 
 var (
 	errClient  = &Error{http.StatusUnauthorized, "invalid_client", "the client is not known, or its secret is wrong"}
-	errTooMany = &Error{http.StatusTooManyRequests, "temporarily_unavailable", "too many requests; try again in a minute"}
+	errTooMany = &Error{http.StatusTooManyRequests, "temporarily_unavailable",
+		"too many requests; try again in a minute"}
 	errSession = &Error{http.StatusUnauthorized, "login_required", "sign in first: there is no valid session"}
 	errSite    = &Error{http.StatusForbidden, "access_denied", "a page of another site may not do this"}
 	errFault   = &Error{http.StatusInternalServerError, "server_error", "the server could not answer; its log says why"}
@@ -71,8 +73,8 @@ func (s *OAuth) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.router.ServeHTTP(w, r)
 }
 
-// serve limits and reads a request. Clients were seen to put the parameters of POST into the query, so both count; a
-// parameter that is given twice is refused, as RFC 6749 §3.2 wants.
+// serve limits and reads a request. Clients were seen to put the parameters of POST into the query,
+// so both count; a parameter that is given twice is refused, as RFC 6749 §3.2 wants.
 func (s *OAuth) serve(w http.ResponseWriter, r *http.Request, h handler) error {
 	c := &call{r: r, from: s.o.Gate.Client(r)}
 	malformed := c.read(w)
@@ -137,7 +139,8 @@ func (c *call) texts(names ...string) ([]string, error) {
 	return out, nil
 }
 
-// fail writes an error. What is neither ours nor a *api.Error is a fault: it is logged, and its text stays here.
+// fail writes an error. What is neither ours nor a *api.Error is a fault: it is logged, and its
+// text stays here.
 func (s *OAuth) fail(w http.ResponseWriter, r *http.Request, _ string, err error) {
 	var e *Error
 	var other *api.Error

@@ -11,16 +11,16 @@ import (
 	"vmsbridge/uplink/identity/store"
 )
 
-// The purposes of tokens that open nothing by themselves. A client's id is its token's id, its secret the token's text. A token
-// of PurposeKey is an API key, which CheckKey takes.
+// The purposes of tokens that open nothing by themselves. A client's id is its token's id, its
+// secret the token's text. A token of PurposeKey is an API key, which CheckKey takes.
 const (
 	purposeClient  = "client"
 	purposeRefresh = "refresh"
 	PurposeKey     = "key"
 )
 
-// credentials are what a client says of itself, in the header (client_secret_basic) or the body (client_secret_post). RFC
-// 6749 §2.3 forbids both at once.
+// credentials are what a client says of itself, in the header (client_secret_basic) or the body
+// (client_secret_post). RFC 6749 §2.3 forbids both at once.
 func (c *call) credentials() (id, secret string, err error) {
 	in, err := c.texts("client_id", "client_secret")
 	if err != nil {
@@ -41,8 +41,8 @@ func (c *call) credentials() (id, secret string, err error) {
 	return user, password, nil
 }
 
-// client finds and authenticates the client of a request. Every reason why it is not good is the same 401. A public client
-// only says its name.
+// client finds and authenticates the client of a request. Every reason why it is not good is the
+// same 401. A public client only says its name.
 func (s *OAuth) client(tx *store.Tx, id, secret string) (model.Token, error) {
 	t, err := tx.TokenByID(id)
 	if errors.Is(err, identity.ErrNotFound) || id == "" {
@@ -80,7 +80,8 @@ func serves(tx *store.Tx, client model.Token, u model.User) (bool, error) {
 	return home.Child() && home.OwnerAccountID == client.AccountID, nil
 }
 
-// scope chooses scopes: those asked for, or all that there are to have. allowed is what may be had, nil for all.
+// scope chooses scopes: those asked for, or all that there are to have. allowed is what may be had,
+// nil for all.
 func scope(asked string, allowed []string) ([]string, error) {
 	if len(allowed) == 0 {
 		allowed = []string{identity.ScopeAll}
@@ -90,8 +91,10 @@ func scope(asked string, allowed []string) ([]string, error) {
 	}
 	var out []string
 	for _, name := range strings.Fields(asked) {
-		if !slices.Contains(identity.Scopes, name) || !slices.Contains(allowed, name) && !slices.Contains(allowed, identity.ScopeAll) {
-			return nil, refuse("invalid_scope", "there is no such scope, or it may not be had; there are: "+strings.Join(allowed, " "))
+		if !slices.Contains(identity.Scopes, name) || !slices.Contains(allowed, name) &&
+			!slices.Contains(allowed, identity.ScopeAll) {
+			return nil, refuse("invalid_scope", "there is no such scope, or it may not be had; there are: "+
+				strings.Join(allowed, " "))
 		}
 		if !slices.Contains(out, name) {
 			out = append(out, name)
@@ -110,8 +113,8 @@ func narrow(asked string, allowed []string) ([]string, error) {
 	return scope(asked, allowed)
 }
 
-// checkRedirect says whether an address can be registered for codes: https, plain http to this device only, or a scheme of
-// an app's own (RFC 8252 §7), and never with a fragment.
+// checkRedirect says whether an address can be registered for codes: https, plain http to this
+// device only, or a scheme of an app's own (RFC 8252 §7), and never with a fragment.
 func checkRedirect(text string) bool {
 	u, err := url.Parse(text)
 	if err != nil || u.Fragment != "" || strings.Contains(text, "#") || u.User != nil || len(text) > 500 {
@@ -131,8 +134,9 @@ func loopback(u *url.URL) bool {
 	return h == "127.0.0.1" || h == "::1" || h == "localhost"
 }
 
-// redirects says whether a client may have a code sent to an address: one that is registered letter by letter, except for
-// the port on the device itself, which an app does not know beforehand (RFC 8252 §7.3).
+// redirects says whether a client may have a code sent to an address: one that is registered letter
+// by letter, except for the port on the device itself, which an app does not know beforehand (RFC
+// 8252 §7.3).
 func redirects(client model.Token, to string) bool {
 	return slices.ContainsFunc(client.Redirects, func(known string) bool {
 		if known == to {
@@ -140,9 +144,11 @@ func redirects(client model.Token, to string) bool {
 		}
 		k, err1 := url.Parse(known)
 		u, err2 := url.Parse(to)
-		if err1 != nil || err2 != nil || k.Scheme != "http" || !loopback(k) || u.User != nil || strings.Contains(to, "#") {
+		if err1 != nil || err2 != nil || k.Scheme != "http" || !loopback(k) || u.User != nil ||
+			strings.Contains(to, "#") {
 			return false
 		}
-		return u.Scheme == "http" && u.Hostname() == k.Hostname() && u.EscapedPath() == k.EscapedPath() && u.RawQuery == k.RawQuery
+		return u.Scheme == "http" && u.Hostname() == k.Hostname() && u.EscapedPath() == k.EscapedPath() &&
+			u.RawQuery == k.RawQuery
 	})
 }

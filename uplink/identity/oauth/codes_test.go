@@ -41,10 +41,10 @@ func other4(code string) string {
 	return "0000"
 }
 
-// withCodes puts the real second factor into a bed.
+// withCodes puts the real second factor into a fixture.
 func withCodes(s *sender) func(*web.Options, *oauth.Options) {
 	return func(wo *web.Options, oo *oauth.Options) {
-		desk := session.New(session.Options{Store: wo.Store, Hasher: identitytest.Hasher, Post: s})
-		wo.Desk, oo.Desk = desk, desk
+		sessions := session.New(session.Options{Store: wo.Store, Hasher: identitytest.Hasher, Post: s})
+		wo.Sessions, oo.Sessions = sessions, sessions
 	}
 }

@@ -24,12 +24,14 @@ const (
 
 var (
 	errDenied  = refuse("access_denied", "the user did not agree")
-	errConsent = refuse("consent_required", "the user has not agreed yet: open this address in a browser that is signed in")
-	errProof   = &Error{http.StatusForbidden, "access_denied", "this page is too old, or of another session: go back to the application and begin anew"}
+	errConsent = refuse("consent_required",
+		"the user has not agreed yet: open this address in a browser that is signed in")
+	errProof = &Error{http.StatusForbidden, "access_denied",
+		"this page is too old, or of another session: go back to the application and begin anew"}
 )
 
-// proof is what only the page that asked can send back: made with the key of the session, which other
-// sites do not know, from what the page named.
+// proof is what only the page that asked can send back: made with the key of the session, which
+// other sites do not know, from what the page named.
 func (a asking) proof(key string) string {
 	mac := hmac.New(sha256.New, []byte(key))
 	mac.Write([]byte("consent\x00" + a.query.Encode()))
@@ -52,7 +54,8 @@ func (s *OAuth) decision(c *call, a asking) (string, error) {
 	return in[0], nil
 }
 
-// consented reports whether the user lets the client do what it asks for, and keeps an answer just given.
+// consented reports whether the user lets the client do what it asks for, and keeps an answer just
+// given.
 func (s *OAuth) consented(tx *store.Tx, me session.Caller, a asking, decision string) (bool, error) {
 	u, err := tx.User(me.User.ID)
 	if err != nil {
@@ -79,7 +82,8 @@ func (s *OAuth) consented(tx *store.Tx, me session.Caller, a asking, decision st
 
 // covers reports whether scopes hold all those that are asked for.
 func covers(have, asked []string) bool {
-	return slices.Contains(have, identity.ScopeAll) || !slices.ContainsFunc(asked, func(s string) bool { return !slices.Contains(have, s) })
+	return slices.Contains(have, identity.ScopeAll) ||
+		!slices.ContainsFunc(asked, func(s string) bool { return !slices.Contains(have, s) })
 }
 
 // Consent is what a user lets a client do, as it is listed.
@@ -108,7 +112,8 @@ func Consents(tx *store.Tx, u model.User) ([]Consent, error) {
 // EndConsent takes back what a user, who is stored, lets a client do: its tokens of the user end at
 // once. The error wraps identity.ErrNotFound if the user lets it do nothing.
 func EndConsent(tx *store.Tx, u model.User, client string) error {
-	kept := slices.DeleteFunc(slices.Clone(u.Inner.Consents), func(x model.Consent) bool { return x.ClientID == client })
+	kept := slices.DeleteFunc(slices.Clone(u.Inner.Consents),
+		func(x model.Consent) bool { return x.ClientID == client })
 	if len(kept) == len(u.Inner.Consents) {
 		return identity.ErrNotFound
 	}

@@ -32,9 +32,10 @@ func parameter(t *testing.T, r reply, name string) string {
 	return to.Query().Get(name)
 }
 
-// Whoever has not agreed is asked once for a client and what it may do; nobody else can agree for them.
+// Whoever has not agreed is asked once for a client and what it may do; nobody else can agree for
+// them.
 func TestConsent(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	id, secret := b.client("m", map[string]any{"name": `<script>alert(1)</script>` + "\u202e & Co"})
 	key, other := b.signIn("ru@c"), b.signIn("ru@c")
 	get := func(key, query string) reply { return b.do("GET", "/oauth2/authorize?"+query, nil, cookie(key)) }
@@ -44,7 +45,8 @@ func TestConsent(t *testing.T) {
 	page := get(key, asks(id))
 	require.Equal(t, 200, page.code)
 	require.Empty(t, page.header.Get("Location"), "a link alone gets no code")
-	for _, text := range []string{"&lt;script&gt;alert(1)&lt;/script&gt; &amp; Co", "Account m", "ru@c", "Account c", "<strong>app.example.org</strong>", "see your cameras, events and pictures"} {
+	for _, text := range []string{"&lt;script&gt;alert(1)&lt;/script&gt; &amp; Co", "Account m", "ru@c", "Account c",
+		"<strong>app.example.org</strong>", "see your cameras, events and pictures"} {
 		require.Contains(t, page.html, text)
 	}
 	for _, text := range []string{"<script", "\u202e", key, "do everything"} {
@@ -62,14 +64,18 @@ func TestConsent(t *testing.T) {
 		"another session's":  post(other, asks(id), yes(proof)),
 		"for something else": post(key, asks(id, "scope", "vms.all"), yes(proof)),
 		"none":               post(key, asks(id), yes("")),
-		"another site":       post(key, asks(id), yes(proof), func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }),
+		"another site": post(key, asks(id), yes(proof),
+			func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }),
 	} {
 		require.Equal(t, 403, r.code, name)
 		require.Empty(t, r.header.Get("Location"), name)
 	}
-	require.Equal(t, 200, b.do("GET", "/oauth2/authorize?"+asks(id)+"&decision=allow&proof="+proof, nil, cookie(key)).code, "a link is no answer")
-	require.Equal(t, "access_denied", parameter(t, post(key, asks(id), url.Values{"decision": {"deny"}, "proof": {proof}}), "error"))
-	require.Equal(t, "consent_required", parameter(t, b.do("GET", "/oauth2/authorize?A="+key+"&"+asks(id), nil), "error"), "who has no browser")
+	require.Equal(t, 200, b.do("GET", "/oauth2/authorize?"+asks(id)+"&decision=allow&proof="+proof, nil,
+		cookie(key)).code, "a link is no answer")
+	require.Equal(t, "access_denied", parameter(t,
+		post(key, asks(id), url.Values{"decision": {"deny"}, "proof": {proof}}), "error"))
+	require.Equal(t, "consent_required", parameter(t, b.do("GET", "/oauth2/authorize?A="+key+"&"+asks(id), nil),
+		"error"), "who has no browser")
 	code := parameter(t, post(key, asks(id), yes(proof)), "code")
 	tokens := b.token(basic(id, secret), "grant_type", "authorization_code", "code", code)
 	require.Equal(t, "vms.read", tokens.text("scope"), "little, unless more is asked for")
@@ -93,35 +99,44 @@ func TestConsent(t *testing.T) {
 	require.NotEmpty(t, b.opens(tokens.text("access_token")))
 	late := parameter(t, get(key, asks(id)), "code")
 	require.Equal(t, 404, b.do("DELETE", "/oauth2/consents?id=x", nil, cookie(key)).code)
-	require.Equal(t, 403, b.do("DELETE", "/oauth2/consents?id="+id, nil, cookie(key), func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }).code)
+	require.Equal(t, 403, b.do("DELETE", "/oauth2/consents?id="+id, nil, cookie(key),
+		func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }).code)
 	require.Equal(t, 204, b.do("DELETE", "/oauth2/consents?id="+id, nil, cookie(key)).code)
 	require.Empty(t, b.opens(tokens.text("access_token")))
-	require.Equal(t, "invalid_grant", b.token(basic(id, secret), "grant_type", "refresh_token", "refresh_token", tokens.text("refresh_token")).text("error"))
-	require.Equal(t, "invalid_grant", b.token(basic(id, secret), "grant_type", "authorization_code", "code", late).text("error"))
+	require.Equal(t, "invalid_grant", b.token(basic(id, secret), "grant_type", "refresh_token", "refresh_token",
+		tokens.text("refresh_token")).text("error"))
+	require.Equal(t, "invalid_grant", b.token(basic(id, secret), "grant_type", "authorization_code", "code",
+		late).text("error"))
 	require.NotEmpty(t, proofOf(get(key, asks(id))), "asked anew")
 }
 
-// An account that shut its reseller out of video shuts out the clients that the reseller registered, wherever and however
-// they come by a token; its own go on.
+// An account that shut its reseller out of video shuts out the clients that the reseller
+// registered, wherever and however they come by a token; its own go on.
 func TestShutResellersStayShut(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	above, aboveSecret := b.client("m", nil)
 	own, ownSecret := b.client("c", nil)
 	into := b.signIn("asu@m")
-	require.Equal(t, 200, b.do("POST", "/g/aaa/switch_account", map[string]string{"account_id": "c"}, cookie(into)).code)
-	r := b.do("POST", "/oauth2/clients", map[string]any{"name": "Helpful", "redirect_uris": []string{back}}, cookie(into))
+	require.Equal(t, 200, b.do("POST", "/g/aaa/switch_account", map[string]string{"account_id": "c"},
+		cookie(into)).code)
+	r := b.do("POST", "/oauth2/clients", map[string]any{"name": "Helpful", "redirect_uris": []string{back}},
+		cookie(into))
 	require.Equal(t, 201, r.code)
 	within, withinSecret := r.text("client_id"), r.text("client_secret")
 	key := b.signIn("ru@c")
 	tokens := map[string]string{}
-	for name, c := range map[string][2]string{"above": {above, aboveSecret}, "within": {within, withinSecret}, "own": {own, ownSecret}} {
+	for name, c := range map[string][2]string{"above": {above, aboveSecret}, "within": {within, withinSecret},
+		"own": {own, ownSecret}} {
 		_, q := b.code(key, "client_id", c[0])
 		r := b.token(basic(c[0], c[1]), "grant_type", "authorization_code", "code", q.Get("code"))
 		tokens[name] = r.text("access_token")
-		tokens[name+", later"] = b.token(basic(c[0], c[1]), "grant_type", "refresh_token", "refresh_token", r.text("refresh_token")).text("access_token")
-		tokens[name+", by password"] = b.token(basic(c[0], c[1]), "grant_type", "password", "username", "ru@c", "password", password).text("access_token")
+		tokens[name+", later"] = b.token(basic(c[0], c[1]), "grant_type", "refresh_token", "refresh_token",
+			r.text("refresh_token")).text("access_token")
+		tokens[name+", by password"] = b.token(basic(c[0], c[1]), "grant_type", "password", "username", "ru@c",
+			"password", password).text("access_token")
 	}
-	tokens["within, a machine"] = b.token(basic(within, withinSecret), "grant_type", "client_credentials").text("access_token")
+	tokens["within, a machine"] = b.token(basic(within, withinSecret), "grant_type",
+		"client_credentials").text("access_token")
 	tokens["own, a machine"] = b.token(basic(own, ownSecret), "grant_type", "client_credentials").text("access_token")
 	tokens["own, a session"] = b.token(cookie(key), "grant_type", "cookie").text("access_token")
 	tokens["switched"] = b.token(cookie(into), "grant_type", "cookie").text("access_token")
@@ -130,7 +145,8 @@ func TestShutResellersStayShut(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "c", p.AccountID)
 		require.Equal(t, p.ViewsEvents(), p.Views("main"))
-		require.True(t, p.Kind != identity.KindBridge || p.May(identity.ScopeReport) && p.Reports(vms.Actor{Type: vms.ActorCamera, ID: "x"}), "a bridge goes on reporting")
+		require.True(t, p.Kind != identity.KindBridge || p.May(identity.ScopeReport) &&
+			p.Reports(vms.Actor{Type: vms.ActorCamera, ID: "x"}), "a bridge goes on reporting")
 		return p.ViewsEvents() && p.May(identity.ScopeRead)
 	}
 	for _, shut := range []bool{false, true, false} {
@@ -148,7 +164,7 @@ func TestShutResellersStayShut(t *testing.T) {
 // With no page of its own configured, the service signs browsers in.
 func TestSignInByThePage(t *testing.T) {
 	codes := &sender{}
-	b := newBed(t, withCodes(codes))
+	b := newFixture(t, withCodes(codes))
 	id, _ := b.client("c", nil)
 	b.EditUser("asu@c", func(u *model.User) { u.IsFactorEnabled = true })
 	html := func(r *http.Request) { r.Header.Set("Accept", "text/html,*/*;q=0.8") }
@@ -183,7 +199,8 @@ func TestSignInByThePage(t *testing.T) {
 	in := step("username", "ru@c", "password", password)
 	require.Equal(t, 303, in.code)
 	require.Equal(t, "authorize?client_id="+id+"&response_type=code&state=s", in.header.Get("Location"))
-	require.NotEmpty(t, proofOf(b.do("GET", "/oauth2/"+in.header.Get("Location"), nil, cookie(session(in)))), "and now they are asked")
+	require.NotEmpty(t, proofOf(b.do("GET", "/oauth2/"+in.header.Get("Location"), nil, cookie(session(in)))),
+		"and now they are asked")
 	for name, change := range map[string]func(*http.Request){
 		"origin": func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") },
 		"A":      func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site"); r.URL.RawQuery += "&A=x" },
@@ -192,7 +209,8 @@ func TestSignInByThePage(t *testing.T) {
 		require.Equal(t, 403, r.code, name)
 		require.Empty(t, session(r), name)
 	}
-	require.Equal(t, 400, b.do("POST", "/oauth2/sign-in?client_id=x", url.Values{"username": {"ru@c"}, "password": {password}}).code)
+	require.Equal(t, 400, b.do("POST", "/oauth2/sign-in?client_id=x",
+		url.Values{"username": {"ru@c"}, "password": {password}}).code)
 
 	// Two factors take two steps more.
 	field := func(r reply, name string) string {
@@ -219,7 +237,10 @@ func TestSignInByThePage(t *testing.T) {
 
 // Too many tries are refused in the words of the page.
 func TestSignInPageIsLimited(t *testing.T) {
-	b := newBed(t, func(wo *web.Options, _ *oauthOptions) { wo.Limits.PerUser = web.Limit{Burst: 2, Every: 3600e9} })
+	b := newFixture(t, func(wo *web.Options, _ *oauthOptions) {
+		wo.Limits.PerUser = web.Limit{Burst: 2,
+			Every: 3600e9}
+	})
 	id, _ := b.client("c", nil)
 	var r reply
 	for range 3 {

@@ -10,24 +10,31 @@ import (
 	"vmsbridge/uplink/identity/store"
 )
 
-// Whatever is sent to whichever endpoint by a user of another account, the answer is one of the protocol's, is no fault of
-// ours, and shows and changes nothing of account c.
+// Whatever is sent to whichever endpoint by a user of another account, the answer is one of the
+// protocol's, is no fault of ours, and shows and changes nothing of account c.
 func FuzzRequest(f *testing.F) {
-	b := newBed(f)
+	b := newFixture(f)
 	id, secret := b.client("c", nil)
 	other, otherSecret := b.client("o", nil)
 	tokens := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
 	key := b.signIn("asu@o")
 	types := []string{"application/x-www-form-urlencoded", "application/json", "multipart/form-data; boundary=b", ""}
-	endpoints := []string{"POST /oauth2/token", "GET /oauth2/authorize", "POST /oauth2/revoke", "POST /oauth2/clients", "POST /oauth2/keys", "DELETE /oauth2/clients", "GET /oauth2/keys", "POST /oauth2/authorize",
+	endpoints := []string{"POST /oauth2/token", "GET /oauth2/authorize", "POST /oauth2/revoke",
+		"POST /oauth2/clients", "POST /oauth2/keys", "DELETE /oauth2/clients", "GET /oauth2/keys",
+		"POST /oauth2/authorize",
 		"DELETE /oauth2/keys", "GET /oauth2/clients", "POST " + oauth.PathReseller}
-	for i, s := range []string{"grant_type=password&username=ru%40c&password=x", "grant_type=refresh_token&refresh_token=" + tokens.text("refresh_token"),
-		"token=" + tokens.text("access_token"), "grant_type=client_credentials&client_id=" + id, `{"name":"x","redirect_uris":["https://a.b/"],"is_public":1}`, "id=" + id,
-		"response_type=code&client_id=" + id + "&redirect_uri=" + back, "grant_type=authorization_code&code=x&code_verifier=" + verifier, "grant_type=cookie&scope=vms.read", "a=%zz", `{"grant_type":null,"scope":[1]}`} {
+	for i, s := range []string{"grant_type=password&username=ru%40c&password=x",
+		"grant_type=refresh_token&refresh_token=" + tokens.text("refresh_token"),
+		"token=" + tokens.text("access_token"), "grant_type=client_credentials&client_id=" + id,
+		`{"name":"x","redirect_uris":["https://a.b/"],"is_public":1}`, "id=" + id,
+		"response_type=code&client_id=" + id + "&redirect_uri=" + back,
+		"grant_type=authorization_code&code=x&code_verifier=" + verifier, "grant_type=cookie&scope=vms.read", "a=%zz",
+		`{"grant_type":null,"scope":[1]}`} {
 		f.Add(uint8(i), uint8(i), []byte(s), "")
 		f.Add(uint8(i), uint8(0), []byte(nil), s)
 	}
-	for _, s := range []string{`{"type":"reseller","targetType":"account","targetId":"c"}`, `{"type":"reseller","targetType":"account","targetId":"o","scopes":["vms.read"]}`, `[`} {
+	for _, s := range []string{`{"type":"reseller","targetType":"account","targetId":"c"}`,
+		`{"type":"reseller","targetType":"account","targetId":"o","scopes":["vms.read"]}`, `[`} {
 		f.Add(uint8(len(endpoints)-1), uint8(1), []byte(s), "")
 	}
 	theirs := b.token(cookie(key), "grant_type", "cookie").text("access_token")

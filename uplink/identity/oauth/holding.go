@@ -22,8 +22,8 @@ type holding struct {
 	may func(session.Caller, model.Place) bool
 }
 
-// A client's own token sees all of the account, so that only those who do so themselves may make one. A key opens nothing
-// and belongs to the account's settings.
+// A client's own token sees all of the account, so that only those who do so themselves may make
+// one. A key opens nothing and belongs to the account's settings.
 var (
 	clients = holding{purposeClient, func(me session.Caller, p model.Place) bool { return me.Rule().Admin(p) }}
 	apiKeys = holding{PurposeKey, func(me session.Caller, p model.Place) bool {
@@ -76,7 +76,7 @@ func (s *OAuth) held(kind holding, do func(http.ResponseWriter, *call, holding, 
 // again checks the rights within the transaction, since they may have been taken away meanwhile.
 func (s *OAuth) again(tx *store.Tx, c *call, kind holding) (session.Caller, error) {
 	key, _ := c.set.Session()
-	me, err := s.desk.CallerIn(tx, key, c.from)
+	me, err := s.sessions.CallerIn(tx, key, c.from)
 	var why *api.Error
 	if errors.As(err, &why) {
 		return me, errSession
@@ -197,7 +197,8 @@ func (c *call) described(kind holding) (model.Token, error) {
 	}
 	for _, to := range t.Redirects {
 		if !checkRedirect(to) {
-			return t, refuse("invalid_redirect_uri", "redirect_uris: use https, http to 127.0.0.1, or a scheme such as org.example.app, without a fragment")
+			return t, refuse("invalid_redirect_uri",
+				"redirect_uris: use https, http to 127.0.0.1, or a scheme such as org.example.app, without a fragment")
 		}
 	}
 	if asked := strings.Join(t.Scopes, " "); strings.TrimSpace(asked) == "" {
@@ -223,7 +224,8 @@ func (s *OAuth) remove(w http.ResponseWriter, c *call, kind holding, _ session.C
 			return err
 		}
 		t, err := tx.TokenByID(id)
-		if errors.Is(err, identity.ErrNotFound) || err == nil && (t.Purpose != kind.purpose || t.AccountID != me.Active.ID) {
+		if errors.Is(err, identity.ErrNotFound) || err == nil &&
+			(t.Purpose != kind.purpose || t.AccountID != me.Active.ID) {
 			return errNone
 		} else if err != nil {
 			return err

@@ -15,7 +15,7 @@ import (
 
 var paths = []string{"/oauth2/clients", "/oauth2/keys"}
 
-func (b *bed) list(path, key string) (ids []string, raw string) {
+func (b *fixture) list(path, key string) (ids []string, raw string) {
 	b.t.Helper()
 	r := b.do("GET", path, nil, cookie(key))
 	require.Equal(b.t, 200, r.code, "%v", r.body)
@@ -30,7 +30,7 @@ func (b *bed) list(path, key string) (ids []string, raw string) {
 func TestHolding(t *testing.T) {
 	for _, path := range paths {
 		t.Run(path, func(t *testing.T) {
-			b := newBed(t)
+			b := newFixture(t)
 			key := b.signIn("asu@c")
 			r := b.do("POST", path, map[string]any{"name": "Door \"1\""}, cookie(key))
 			require.Equal(t, 201, r.code, "%v", r.body)
@@ -46,19 +46,23 @@ func TestHolding(t *testing.T) {
 			require.Equal(t, 204, b.do("DELETE", path+"?id="+r.text("id"), nil, cookie(key)).code)
 			ids, _ = b.list(path, key)
 			require.Equal(t, []string{r.text("id") + " revoked"}, ids)
-			for _, bad := range []map[string]any{{}, {"name": ""}, {"name": strings.Repeat("x", 101)}, {"name": "x", "more": 1}, {"name": []int{1}}} {
+			for _, bad := range []map[string]any{{}, {"name": ""}, {"name": strings.Repeat("x", 101)},
+				{"name": "x", "more": 1}, {"name": []int{1}}} {
 				require.Equal(t, 400, b.do("POST", path, bad, cookie(key)).code, "%v", bad)
 			}
 		})
 	}
-	b := newBed(t)
+	b := newFixture(t)
 	key := b.signIn("asu@c")
-	for _, to := range []string{"http://example.org/", "javascript:alert(1)", "https://", "https://x.org/#f", "ftp:x", "", "//x.org", "https://u:p@x.org/"} {
+	for _, to := range []string{"http://example.org/", "javascript:alert(1)", "https://", "https://x.org/#f", "ftp:x",
+		"", "//x.org", "https://u:p@x.org/"} {
 		r := b.do("POST", "/oauth2/clients", map[string]any{"name": "x", "redirect_uris": []string{to}}, cookie(key))
 		require.Equal(t, 400, r.code, to)
 	}
-	require.Equal(t, "invalid_scope", b.do("POST", "/oauth2/clients", map[string]any{"name": "x", "scopes": []string{"root"}}, cookie(key)).text("error"))
-	for asked, want := range map[string]any{"": nil, " ": nil, "vms.read": []any{"vms.read"}, "vms.read  vms.report": []any{"vms.read", "vms.report"}} {
+	require.Equal(t, "invalid_scope", b.do("POST", "/oauth2/clients",
+		map[string]any{"name": "x", "scopes": []string{"root"}}, cookie(key)).text("error"))
+	for asked, want := range map[string]any{"": nil, " ": nil, "vms.read": []any{"vms.read"},
+		"vms.read  vms.report": []any{"vms.read", "vms.report"}} {
 		r := b.do("POST", "/oauth2/clients", map[string]any{"name": "x", "scopes": []string{asked, ""}}, cookie(key))
 		require.Equal(t, 201, r.code, "%v", r.body)
 		require.Equal(t, want, r.body["scopes"], asked)
@@ -69,10 +73,11 @@ func TestHolding(t *testing.T) {
 func TestHoldingOfAnotherAccount(t *testing.T) {
 	for _, path := range paths {
 		t.Run(path, func(t *testing.T) {
-			b := newBed(t)
+			b := newFixture(t)
 			mine := b.signIn("asu@c")
 			made := b.do("POST", path, map[string]any{"name": "Secret name"}, cookie(mine))
-			for email, code := range map[string]int{"asu@o": 404, "asu@m": 404, "ru@c": 403, "ru@o": 403, "": 401, "gone": 401} {
+			for email, code := range map[string]int{"asu@o": 404, "asu@m": 404, "ru@c": 403, "ru@o": 403, "": 401,
+				"gone": 401} {
 				key := "c000~x"
 				if email != "" && email != "gone" {
 					key = b.signIn(email)
@@ -91,15 +96,17 @@ func TestHoldingOfAnotherAccount(t *testing.T) {
 			ids, _ := b.list(path, mine)
 			require.Equal(t, []string{made.text("id") + " active"}, ids)
 			cross := func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }
-			require.Equal(t, 403, b.do("POST", path, map[string]any{"name": "y"}, cookie(mine), cross).code, "a page of another site")
+			require.Equal(t, 403, b.do("POST", path, map[string]any{"name": "y"}, cookie(mine), cross).code,
+				"a page of another site")
 			// The master's superuser holds them once inside, and so does nobody else.
 			master := b.signIn("asu@m")
-			require.Equal(t, 200, b.do("POST", "/g/aaa/switch_account", map[string]string{"account_id": "c"}, cookie(master)).code)
+			require.Equal(t, 200, b.do("POST", "/g/aaa/switch_account", map[string]string{"account_id": "c"},
+				cookie(master)).code)
 			require.Equal(t, 204, b.do("DELETE", path+"?id="+made.text("id"), nil, cookie(master)).code)
 		})
 	}
 	// Settings are enough for keys, and not for clients, whose own token sees everything.
-	b := newBed(t)
+	b := newFixture(t)
 	b.EditUser("ru@c", func(u *model.User) { u.IsEditAccount = true })
 	key := b.signIn("ru@c")
 	require.Equal(t, 201, b.do("POST", "/oauth2/keys", map[string]any{"name": "x"}, cookie(key)).code)
@@ -107,9 +114,9 @@ func TestHoldingOfAnotherAccount(t *testing.T) {
 }
 
 func TestAPIKeyIsAskedFor(t *testing.T) {
-	var b *bed
+	var b *fixture
 	required := false
-	b = newBed(t, func(o *web.Options, _ *oauth.Options) {
+	b = newFixture(t, func(o *web.Options, _ *oauth.Options) {
 		o.CheckKey = func(key string) (bool, error) {
 			if !required {
 				return true, nil
@@ -122,7 +129,8 @@ func TestAPIKeyIsAskedFor(t *testing.T) {
 	_, secret := b.client("c", nil)
 	required = true
 	ask := func(header, key string) int {
-		return b.do("GET", "/g/aaa/isauth", nil, cookie(session), func(r *http.Request) { r.Header.Set(header, key) }).code
+		return b.do("GET", "/g/aaa/isauth", nil, cookie(session),
+			func(r *http.Request) { r.Header.Set(header, key) }).code
 	}
 	require.Equal(t, 200, ask("Authentication", made.text("key")))
 	require.Equal(t, 200, ask("Authentication", made.text("key")+":"))

@@ -16,7 +16,8 @@ import (
 	"vmsbridge/uplink/identity/store"
 )
 
-// view is what a page shows. What others wrote is escaped by the template and holds no invisible characters.
+// view is what a page shows. What others wrote is escaped by the template and holds no invisible
+// characters.
 type view struct {
 	Query   template.URL // of the request for a code
 	Problem string
@@ -46,7 +47,8 @@ func question(tx *store.Tx, me session.Caller, a asking) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &view{Client: visible(a.client.Name), Maker: visible(maker.Name), Where: where(a.to), User: visible(me.User.Email), Account: visible(me.Active.Name)}
+	v := &view{Client: visible(a.client.Name), Maker: visible(maker.Name), Where: where(a.to),
+		User: visible(me.User.Email), Account: visible(me.Active.Name)}
 	for _, s := range a.Scopes {
 		v.Scopes = append(v.Scopes, meaning[s])
 	}
@@ -111,7 +113,8 @@ var styleHash = func() string {
 // source is an address as a policy may name it.
 var source = regexp.MustCompile(`^[a-z][a-z0-9+.-]*:(//[A-Za-z0-9.:\[\]-]+)?$`)
 
-// page writes a page. Its forms go to this service, which may send the browser on to the client only.
+// page writes a page. Its forms go to this service, which may send the browser on to the client
+// only.
 func (s *OAuth) page(w http.ResponseWriter, code int, a asking, name string, v view) error {
 	v.Query = template.URL(a.query.Encode()) //nolint:gosec // as url.Values writes it
 	var b bytes.Buffer
@@ -127,7 +130,8 @@ func (s *OAuth) page(w http.ResponseWriter, code int, a asking, name string, v v
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'sha256-"+styleHash+"'; form-action 'self' "+next+"; base-uri 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'sha256-"+styleHash+"'; form-action 'self' "+next+
+		"; base-uri 'none'; frame-ancestors 'none'")
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Referrer-Policy", "same-origin") // else a browser does not say that the form is of this site
 	w.WriteHeader(code)

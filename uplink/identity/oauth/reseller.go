@@ -21,8 +21,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// PathReseller is where a reseller's user gets a token for a sub-account. It is of /api/v3.0: the bearer token is in the
-// header, and errors have the form of that interface.
+// PathReseller is where a reseller's user gets a token for a sub-account. It is of /api/v3.0: the
+// bearer token is in the header, and errors have the form of that interface.
 const PathReseller = "/api/v3.0/authorizationTokens"
 
 // maxResellerBody bounds the body, in bytes.
@@ -87,19 +87,22 @@ func (s *OAuth) failReseller(w http.ResponseWriter, r *http.Request, _ string, e
 }
 
 var (
-	errBearer  = vms.NewError(http.StatusUnauthorized, vms.ReasonUnauthenticated, "The client caller does not have a valid authentication credential")
-	errMachine = vms.NewError(http.StatusForbidden, vms.ReasonPermission, "Only a user's token may be exchanged for one of another account")
+	errBearer = vms.NewError(http.StatusUnauthorized, vms.ReasonUnauthenticated,
+		"The client caller does not have a valid authentication credential")
+	errMachine = vms.NewError(http.StatusForbidden, vms.ReasonPermission,
+		"Only a user's token may be exchanged for one of another account")
 )
 
-// resell makes the token. It is for the same user in the other account, may do no more than the token that it is made from,
-// and ends with that one.
+// resell makes the token. It is for the same user in the other account, may do no more than the
+// token that it is made from, and ends with that one.
 func (s *OAuth) resell(w http.ResponseWriter, r *http.Request) (out made, err error) {
 	from := s.o.Gate.Client(r)
 	_, right, ok, err := s.o.Gate.Allow(r, "")
 	if err != nil {
 		return out, err
 	} else if !ok {
-		return out, vms.NewError(http.StatusTooManyRequests, vms.ReasonTooMany, "Too many requests; try again in a minute")
+		return out, vms.NewError(http.StatusTooManyRequests, vms.ReasonTooMany,
+			"Too many requests; try again in a minute")
 	}
 	scheme, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -127,8 +130,9 @@ func (s *OAuth) resell(w http.ResponseWriter, r *http.Request) (out made, err er
 			return err
 		}
 		out.Expires, out.Scopes = vms.At(t.Expires), t.Scopes
-		return tx.Record(model.AuditEntry{AccountID: t.AccountID, By: p.User.ID, ByName: p.User.Email, From: at(from), Action: model.AuditCreate,
-			Kind: model.KindToken, Target: t.ID, Name: t.Name})
+		return tx.Record(model.AuditEntry{AccountID: t.AccountID, By: p.User.ID, ByName: p.User.Email, From: at(from),
+			Action: model.AuditCreate,
+			Kind:   model.KindToken, Target: t.ID, Name: t.Name})
 	})
 	if err == nil {
 		right()
@@ -170,12 +174,15 @@ func derive(tx *store.Tx, p identity.Principal, parent model.Token, in wanted) (
 	var refused *Error
 	scopes, err := scope(strings.Join(in.Scopes, " "), identity.ScopesOf(p.Kind, p.Scopes))
 	if errors.As(err, &refused) {
-		return model.Token{}, vms.BadRequest([]vms.Problem{{Argument: "scopes", Reason: vms.ReasonValue, Text: "must be among those of the token"}})
+		return model.Token{}, vms.BadRequest([]vms.Problem{{Argument: "scopes", Reason: vms.ReasonValue,
+			Text: "must be among those of the token"}})
 	} else if err != nil {
 		return model.Token{}, err
 	}
-	t := model.Token{Kind: identity.KindUser, AccountID: target.ID, UserID: u.ID, Name: parent.Name, Scopes: scopes, Cameras: parent.Cameras,
-		ClientID: parent.ClientID, Family: cmp.Or(parent.Family, newFamily()), Parent: cmp.Or(parent.Parent, parent.ID), Expires: tx.Now().Add(accessTime)}
+	t := model.Token{Kind: identity.KindUser, AccountID: target.ID, UserID: u.ID, Name: parent.Name, Scopes: scopes,
+		Cameras:  parent.Cameras,
+		ClientID: parent.ClientID, Family: cmp.Or(parent.Family, newFamily()),
+		Parent: cmp.Or(parent.Parent, parent.ID), Expires: tx.Now().Add(accessTime)}
 	if !parent.Expires.IsZero() && parent.Expires.Before(t.Expires) {
 		t.Expires = parent.Expires
 	}
@@ -187,12 +194,14 @@ func derive(tx *store.Tx, p identity.Principal, parent model.Token, in wanted) (
 func readWanted(w http.ResponseWriter, r *http.Request) (in wanted, err error) {
 	if ct := r.Header.Get("Content-Type"); ct != "" {
 		if media, _, err := mime.ParseMediaType(ct); err != nil || media != "application/json" {
-			return in, vms.NewError(http.StatusUnsupportedMediaType, vms.ReasonContent, "Unsupported content type, should be: `application/json`")
+			return in, vms.NewError(http.StatusUnsupportedMediaType, vms.ReasonContent,
+				"Unsupported content type, should be: `application/json`")
 		}
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxResellerBody))
 	if err != nil {
-		return in, vms.NewError(http.StatusRequestEntityTooLarge, vms.ReasonTooLarge, "The body is too large or could not be read to its end")
+		return in, vms.NewError(http.StatusRequestEntityTooLarge, vms.ReasonTooLarge,
+			"The body is too large or could not be read to its end")
 	}
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(body, &fields) != nil || fields == nil {

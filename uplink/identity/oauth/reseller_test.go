@@ -22,9 +22,10 @@ func target(id string, more ...any) map[string]any {
 
 // A reseller's token is exchanged for one of a sub-account, which may do no more and ends with it.
 func TestResellerToken(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	id, secret := b.client("m", nil)
-	parent := b.token(basic(id, secret), "grant_type", "password", "username", "asu@m", "password", password, "scope", "vms.all")
+	parent := b.token(basic(id, secret), "grant_type", "password", "username", "asu@m", "password", password, "scope",
+		"vms.all")
 	post := func(token string, body any) reply {
 		return b.do("POST", oauth.PathReseller, body, bearer(token))
 	}
@@ -47,26 +48,35 @@ func TestResellerToken(t *testing.T) {
 		body any
 		want int
 	}{
-		"an account of nobody's": {target("o"), 404}, "none": {target("x"), 404}, "no body": {nil, 400}, "another type": {target("c", "type", "application"), 400},
-		"another target": {target("c", "targetType", "user"), 400}, "no id": {target(""), 400}, "an unknown scope": {target("c", "scopes", []string{"x"}), 400},
-		"an unexpected argument": {target("c", "userId", "1"), 400}, "a list": {[]int{1}, 400}, "scopes of another form": {target("c", "scopes", "vms.all"), 400}, "missing": {map[string]string{"type": "reseller"}, 400},
-		"deep": {target("c", "scopes", strings.Repeat("[", 8000)), 400}, "large": {target("c", "scopes", []string{strings.Repeat("x", 20000)}), 413},
+		"an account of nobody's": {target("o"), 404}, "none": {target("x"), 404}, "no body": {nil, 400},
+		"another type":   {target("c", "type", "application"), 400},
+		"another target": {target("c", "targetType", "user"), 400}, "no id": {target(""), 400},
+		"an unknown scope":       {target("c", "scopes", []string{"x"}), 400},
+		"an unexpected argument": {target("c", "userId", "1"), 400}, "a list": {[]int{1}, 400},
+		"scopes of another form": {target("c", "scopes", "vms.all"), 400},
+		"missing":                {map[string]string{"type": "reseller"}, 400},
+		"deep":                   {target("c", "scopes", strings.Repeat("[", 8000)), 400},
+		"large":                  {target("c", "scopes", []string{strings.Repeat("x", 20000)}), 413},
 	} {
 		r := post(parent.text("access_token"), c.body)
 		require.Equal(t, c.want, r.code, "%s: %v", name, r.body)
 		require.EqualValues(t, c.want, r.body["code"], "the form of /api/v3.0: %s", name)
 		require.NotEmpty(t, r.body["details"], name)
 	}
-	require.Equal(t, 415, b.do("POST", oauth.PathReseller, target("c"), bearer(below), func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }).code)
+	require.Equal(t, 415, b.do("POST", oauth.PathReseller, target("c"), bearer(below),
+		func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }).code)
 	require.Equal(t, 405, b.do("GET", oauth.PathReseller, nil, bearer(below)).code)
 	for _, bad := range []string{"", "x", parent.text("refresh_token")} {
 		require.Equal(t, 401, post(bad, "{").code, "401 before all else")
 	}
 	machine := b.token(basic(id, secret), "grant_type", "client_credentials")
 	require.Equal(t, 403, post(machine.text("access_token"), target("c")).code)
-	require.Equal(t, 404, post(b.token(basic(id, secret), "grant_type", "password", "username", "ru@m", "password", password).text("access_token"), target("c")).code, "a user who may not switch")
-	require.Equal(t, 404, post(b.token(cookie(b.signIn("asu@c")), "grant_type", "cookie").text("access_token"), target("m")).code, "nobody goes upwards")
-	require.Equal(t, 404, post(b.token(cookie(b.signIn("asu@o")), "grant_type", "cookie").text("access_token"), target("c")).code, "nor sideways")
+	require.Equal(t, 404, post(b.token(basic(id, secret), "grant_type", "password", "username", "ru@m", "password",
+		password).text("access_token"), target("c")).code, "a user who may not switch")
+	require.Equal(t, 404, post(b.token(cookie(b.signIn("asu@c")), "grant_type", "cookie").text("access_token"),
+		target("m")).code, "nobody goes upwards")
+	require.Equal(t, 404, post(b.token(cookie(b.signIn("asu@o")), "grant_type", "cookie").text("access_token"),
+		target("c")).code, "nor sideways")
 	b.SetStatus("c", model.StatusSuspended)
 	require.Equal(t, 404, post(parent.text("access_token"), target("c")).code)
 	require.Empty(t, b.opens(below))
@@ -79,7 +89,7 @@ func TestResellerToken(t *testing.T) {
 
 // A token of a session makes tokens that end with the session, and no later than it.
 func TestResellerTokenOfASession(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	key := b.signIn("asu@m")
 	parent := b.token(cookie(key), "grant_type", "cookie")
 	b.Advance(11 * time.Hour)

@@ -9,9 +9,9 @@ import (
 	"vmsbridge/uplink/identity/store"
 )
 
-// revoke is POST /oauth2/revoke, RFC 7009. It ends an access token, or with a refresh token its whole family. A token that is
-// not there or not this client's is no error, so that the answer tells nothing. A token that came of a session has no
-// client; whoever holds it may end it.
+// revoke is POST /oauth2/revoke, RFC 7009. It ends an access token, or with a refresh token its
+// whole family. A token that is not there or not this client's is no error, so that the answer
+// tells nothing. A token that came of a session has no client; whoever holds it may end it.
 func (s *OAuth) revoke(w http.ResponseWriter, c *call) error {
 	text, err := c.text("token")
 	if err != nil {
@@ -40,7 +40,8 @@ func (s *OAuth) revoke(w http.ResponseWriter, c *call) error {
 		if t.State(tx.Now()) != "active" {
 			return nil
 		}
-		entry := model.AuditEntry{AccountID: t.AccountID, By: t.UserID, From: at(c.from), Action: model.AuditDelete, Kind: model.KindToken, Target: t.ID, Name: t.Name}
+		entry := model.AuditEntry{AccountID: t.AccountID, By: t.UserID, From: at(c.from), Action: model.AuditDelete,
+			Kind: model.KindToken, Target: t.ID, Name: t.Name}
 		if t.Purpose == purposeRefresh {
 			return errors.Join(endFamily(tx, t.Family), tx.Record(entry))
 		}

@@ -9,11 +9,12 @@ import (
 	"vmsbridge/uplink/identity/session"
 )
 
-// pathSignIn takes the forms of the sign-in page. Its query is that of /oauth2/authorize, which comes after it.
+// pathSignIn takes the forms of the sign-in page. Its query is that of /oauth2/authorize, which
+// comes after it.
 const pathSignIn = "/oauth2/sign-in"
 
-// signIn is POST /oauth2/sign-in, one step of a sign-in by the page: address and password, then where a
-// code is needed how to send it, then the code.
+// signIn is POST /oauth2/sign-in, one step of a sign-in by the page: address and password, then
+// where a code is needed how to send it, then the code.
 func (s *OAuth) signIn(w http.ResponseWriter, c *call) error {
 	if err := s.o.Gate.SameSite(c.r); err != nil {
 		return errSite
@@ -32,7 +33,8 @@ func (s *OAuth) signIn(w http.ResponseWriter, c *call) error {
 	switch {
 	case v.Token == "":
 		var t session.Ticket
-		t, err = s.desk.Authenticate(c.r.Context(), session.Login{Email: in[0], Password: in[1], Device: c.set.Device(), From: c.from})
+		t, err = s.sessions.Authenticate(c.r.Context(),
+			session.Login{Email: in[0], Password: in[1], Device: c.set.Device(), From: c.from})
 		if err == nil && t.Factors == nil {
 			return s.enter(w, c, a, session.Claim{Token: t.Token}, view{})
 		}
@@ -40,7 +42,7 @@ func (s *OAuth) signIn(w http.ResponseWriter, c *call) error {
 			v.SMS, v.Email = t.Factors.SMS, t.Factors.Email
 		}
 	case in[3] != "":
-		err = s.desk.SendCode(v.Token, in[3])
+		err = s.sessions.SendCode(v.Token, in[3])
 		v.Sent = err == nil
 	default:
 		v.Sent = true
@@ -65,7 +67,7 @@ func (s *OAuth) tooMany(w http.ResponseWriter, c *call) error {
 // enter is the last step: it opens the session and goes on to what was asked for.
 func (s *OAuth) enter(w http.ResponseWriter, c *call, a asking, claim session.Claim, v view) error {
 	claim.Device, claim.Mark, claim.Agent, claim.From = c.set.Device(), c.set.Mark(), c.r.UserAgent(), c.from
-	o, err := s.desk.Authorize(c.r.Context(), claim)
+	o, err := s.sessions.Authorize(c.r.Context(), claim)
 	if err != nil {
 		return s.step(w, a, v, err)
 	}

@@ -52,8 +52,9 @@ func (s *OAuth) token(w http.ResponseWriter, c *call) error {
 	if err != nil {
 		return err
 	}
-	grants := map[string]func(*call, model.Token) (exchange, error){"password": s.password, "authorization_code": s.code,
-		"refresh_token": s.rotate, "client_credentials": s.credentials}
+	grants := map[string]func(*call, model.Token) (exchange, error){"password": s.password,
+		"authorization_code": s.code,
+		"refresh_token":      s.rotate, "client_credentials": s.credentials}
 	begin, ok := grants[kind]
 	var client model.Token
 	switch {
@@ -91,8 +92,8 @@ func (s *OAuth) known(c *call) (t model.Token, err error) {
 	return t, err
 }
 
-// exchange takes what is exchanged for tokens, in the transaction that makes these. When it refuses, what it did is kept;
-// when no tokens can be made of what it took, it was not taken.
+// exchange takes what is exchanged for tokens, in the transaction that makes these. When it
+// refuses, what it did is kept; when no tokens can be made of what it took, it was not taken.
 type exchange func(*store.Tx) (grant, error)
 
 // give is an exchange of nothing.
@@ -120,7 +121,8 @@ func (s *OAuth) issue(take exchange) (out issued, err error) {
 
 // issue makes the tokens of a grant. The user, if there is one, may act now, or it is errGrant.
 func issue(tx *store.Tx, g grant) (issued, error) {
-	t := model.Token{Kind: identity.KindUser, AccountID: g.account, UserID: g.user.ID, Name: g.client.Name, Scopes: g.scopes, ClientID: g.client.ID,
+	t := model.Token{Kind: identity.KindUser, AccountID: g.account, UserID: g.user.ID, Name: g.client.Name,
+		Scopes: g.scopes, ClientID: g.client.ID,
 		Family: g.family, Expires: tx.Now().Add(accessTime), Session: g.session}
 	if g.user.ID == "" {
 		t.Kind = identity.KindBridge // a machine, which may bring a bridge along
@@ -147,7 +149,8 @@ func issue(tx *store.Tx, g grant) (issued, error) {
 	if err != nil {
 		return issued{}, err
 	}
-	out := issued{AccessToken: text, TokenType: "Bearer", ExpiresIn: int(accessTime / time.Second), Scope: strings.Join(g.scopes, " ")}
+	out := issued{AccessToken: text, TokenType: "Bearer", ExpiresIn: int(accessTime / time.Second),
+		Scope: strings.Join(g.scopes, " ")}
 	if g.refresh {
 		t.Purpose, t.Scopes, t.Until, t.Expires = purposeRefresh, g.kept, g.until, tx.Now().Add(refreshIdle)
 		if t.Until.IsZero() {
@@ -163,7 +166,8 @@ func issue(tx *store.Tx, g grant) (issued, error) {
 	if !g.until.IsZero() {
 		return out, nil // more of a family that stands in the trail already
 	}
-	e := model.AuditEntry{AccountID: g.account, By: g.user.ID, ByName: g.user.Email, Action: model.AuditCreate, Kind: model.KindToken, Target: access.ID, Name: access.Name,
+	e := model.AuditEntry{AccountID: g.account, By: g.user.ID, ByName: g.user.Email, Action: model.AuditCreate,
+		Kind: model.KindToken, Target: access.ID, Name: access.Name,
 		From: at(g.from)}
 	return out, tx.Record(e)
 }
@@ -181,7 +185,7 @@ func (s *OAuth) password(c *call, client model.Token) (exchange, error) {
 	if err != nil {
 		return nil, err
 	}
-	u, err := s.desk.Password(c.r.Context(), session.Login{Email: in[0], Password: in[1], From: c.from})
+	u, err := s.sessions.Password(c.r.Context(), session.Login{Email: in[0], Password: in[1], From: c.from})
 	var why *api.Error
 	switch {
 	case errors.Is(err, session.ErrFactor):
@@ -197,7 +201,8 @@ func (s *OAuth) password(c *call, client model.Token) (exchange, error) {
 		} else if !ok {
 			return grant{}, errPassword
 		}
-		return grant{client: client, user: u, account: u.OwnerAccountID, scopes: scopes, refresh: true, kept: scopes, from: c.from}, nil
+		return grant{client: client, user: u, account: u.OwnerAccountID, scopes: scopes, refresh: true, kept: scopes,
+			from: c.from}, nil
 	}, nil
 }
 
@@ -214,7 +219,8 @@ func (s *OAuth) credentials(c *call, client model.Token) (exchange, error) {
 	return give(grant{client: client, account: client.AccountID, scopes: scopes, from: c.from}), err
 }
 
-// cookie makes a token of a session, for the account that the session is in. It ends with the session.
+// cookie makes a token of a session, for the account that the session is in. It ends with the
+// session.
 func (s *OAuth) cookie(c *call, _ model.Token) (exchange, error) {
 	asked, err := c.text("scope")
 	if err != nil {
@@ -225,12 +231,13 @@ func (s *OAuth) cookie(c *call, _ model.Token) (exchange, error) {
 		return nil, err
 	}
 	scopes, err := narrow(asked, nil)
-	return give(grant{user: me.User, account: me.Active.ID, scopes: scopes, session: me.Session.Hash, from: c.from}), err
+	return give(grant{user: me.User, account: me.Active.ID, scopes: scopes, session: me.Session.Hash, from: c.from}),
+		err
 }
 
-// rotate is the grant of RFC 6749 §6: another access token, with fewer scopes if that is asked for, and another refresh
-// token in place of this one. A refresh token that was exchanged before ends its family: one of the two who have it is a
-// thief.
+// rotate is the grant of RFC 6749 §6: another access token, with fewer scopes if that is asked for,
+// and another refresh token in place of this one. A refresh token that was exchanged before ends
+// its family: one of the two who have it is a thief.
 func (s *OAuth) rotate(c *call, client model.Token) (exchange, error) {
 	in, err := c.texts("refresh_token", "scope")
 	if err != nil {
@@ -242,13 +249,16 @@ func (s *OAuth) rotate(c *call, client model.Token) (exchange, error) {
 	return func(tx *store.Tx) (grant, error) {
 		t, err := tx.Token(in[0])
 		switch {
-		case errors.Is(err, identity.ErrUnknown), err == nil && (t.Purpose != purposeRefresh || t.ClientID != client.ID):
+		case errors.Is(err, identity.ErrUnknown), err == nil &&
+			(t.Purpose != purposeRefresh || t.ClientID != client.ID):
 			return grant{}, errGrant
 		case err != nil:
 			return grant{}, err
 		case !t.Used.IsZero():
-			s.log.Warn("a refresh token came twice; its family is revoked", "client", client.ID, "user", t.UserID, "account", t.AccountID)
-			return grant{}, stolen(tx, t.Family, model.AuditEntry{AccountID: t.AccountID, From: at(c.from), Target: t.ID, Name: t.Name})
+			s.log.Warn("a refresh token came twice; its family is revoked", "client", client.ID, "user", t.UserID,
+				"account", t.AccountID)
+			return grant{}, stolen(tx, t.Family,
+				model.AuditEntry{AccountID: t.AccountID, From: at(c.from), Target: t.ID, Name: t.Name})
 		case t.State(tx.Now()) != "active":
 			return grant{}, errGrant
 		}
@@ -263,7 +273,8 @@ func (s *OAuth) rotate(c *call, client model.Token) (exchange, error) {
 			return grant{}, err
 		}
 		t.Used = tx.Now()
-		return grant{client: client, user: u, account: t.AccountID, scopes: slices.Clone(scopes), family: t.Family, refresh: true, kept: t.Scopes, until: t.Until,
+		return grant{client: client, user: u, account: t.AccountID, scopes: slices.Clone(scopes), family: t.Family,
+			refresh: true, kept: t.Scopes, until: t.Until,
 			from: c.from}, tx.PutToken(t)
 	}, nil
 }

@@ -18,16 +18,18 @@ import (
 )
 
 func TestPasswordGrant(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	id, secret := b.client("c", nil)
 	r := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
 	require.Equal(t, 200, r.code, "%v", r.body)
 	require.Equal(t, map[string]any{"hostname": "cloud.example.org", "port": 8443.0}, r.body["httpsBaseUrl"])
 	require.Equal(t, "Bearer", r.text("token_type"))
 	require.Equal(t, identity.ScopeRead, r.text("scope"), "who asks for nothing more may look")
-	require.Equal(t, identity.ScopeAll, b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password, "scope", "vms.all").text("scope"))
+	require.Equal(t, identity.ScopeAll, b.token(basic(id, secret), "grant_type", "password", "username", "ru@c",
+		"password", password, "scope", "vms.all").text("scope"))
 	require.Equal(t, identity.ScopeRead, b.token(cookie(b.signIn("ru@c")), "grant_type", "cookie").text("scope"))
-	require.Equal(t, identity.ScopeAll, b.token(basic(id, secret), "grant_type", "client_credentials").text("scope"), "a machine may bring a bridge along")
+	require.Equal(t, identity.ScopeAll, b.token(basic(id, secret), "grant_type", "client_credentials").text("scope"),
+		"a machine may bring a bridge along")
 	require.Equal(t, 43200.0, r.body["expires_in"])
 	require.Equal(t, "no-store", r.header.Get("Cache-Control"))
 	require.Equal(t, "c:ru@c", b.opens(r.text("access_token")))
@@ -35,7 +37,8 @@ func TestPasswordGrant(t *testing.T) {
 	require.Empty(t, b.opens(secret), "nor does a client's secret")
 
 	// The client may stand in the body, and everything in the query.
-	q := url.Values{"grant_type": {"password"}, "username": {"ru@c"}, "password": {password}, "client_id": {id}, "client_secret": {secret}}
+	q := url.Values{"grant_type": {"password"}, "username": {"ru@c"}, "password": {password}, "client_id": {id},
+		"client_secret": {secret}}
 	require.Equal(t, 200, b.do("POST", "/oauth2/token", q).code)
 	require.Equal(t, 200, b.do("POST", "/oauth2/token?"+q.Encode(), nil).code)
 
@@ -45,18 +48,30 @@ func TestPasswordGrant(t *testing.T) {
 		code  int
 		want  string
 	}{
-		"wrong password":      {basic(id, secret), []string{"grant_type", "password", "username", "ru@c", "password", "wrong horse 12"}, 400, "invalid_grant"},
-		"unknown address":     {basic(id, secret), []string{"grant_type", "password", "username", "x@c", "password", password}, 400, "invalid_grant"},
-		"another account":     {basic(id, secret), []string{"grant_type", "password", "username", "ru@o", "password", password}, 400, "invalid_grant"},
-		"account above":       {basic(id, secret), []string{"grant_type", "password", "username", "ru@m", "password", password}, 400, "invalid_grant"},
-		"no password":         {basic(id, secret), []string{"grant_type", "password", "username", "ru@c"}, 400, "invalid_request"},
-		"no grant":            {basic(id, secret), nil, 400, "invalid_request"},
-		"unknown grant":       {basic(id, secret), []string{"grant_type", "magic"}, 400, "unsupported_grant_type"},
-		"unknown scope":       {basic(id, secret), []string{"grant_type", "password", "username", "ru@c", "password", password, "scope", "vms.all root"}, 400, "invalid_scope"},
-		"wrong secret":        {basic(id, secret[:len(secret)-2]+"xx"), []string{"grant_type", "password", "username", "ru@c", "password", password}, 401, "invalid_client"},
-		"no secret":           {nil, []string{"grant_type", "password", "username", "ru@c", "password", password, "client_id", id}, 401, "invalid_client"},
-		"no client":           {nil, []string{"grant_type", "password", "username", "ru@c", "password", password}, 401, "invalid_client"},
-		"both ways":           {basic(id, secret), []string{"grant_type", "password", "username", "ru@c", "password", password, "client_secret", secret}, 400, "invalid_request"},
+		"wrong password": {basic(id, secret),
+			[]string{"grant_type", "password", "username", "ru@c", "password", "wrong horse 12"}, 400, "invalid_grant"},
+		"unknown address": {basic(id, secret),
+			[]string{"grant_type", "password", "username", "x@c", "password", password}, 400, "invalid_grant"},
+		"another account": {basic(id, secret),
+			[]string{"grant_type", "password", "username", "ru@o", "password", password}, 400, "invalid_grant"},
+		"account above": {basic(id, secret),
+			[]string{"grant_type", "password", "username", "ru@m", "password", password}, 400, "invalid_grant"},
+		"no password": {basic(id, secret), []string{"grant_type", "password", "username", "ru@c"}, 400,
+			"invalid_request"},
+		"no grant":      {basic(id, secret), nil, 400, "invalid_request"},
+		"unknown grant": {basic(id, secret), []string{"grant_type", "magic"}, 400, "unsupported_grant_type"},
+		"unknown scope": {basic(id, secret),
+			[]string{"grant_type", "password", "username", "ru@c", "password", password, "scope", "vms.all root"},
+			400, "invalid_scope"},
+		"wrong secret": {basic(id, secret[:len(secret)-2]+"xx"),
+			[]string{"grant_type", "password", "username", "ru@c", "password", password}, 401, "invalid_client"},
+		"no secret": {nil, []string{"grant_type", "password", "username", "ru@c", "password", password,
+			"client_id", id}, 401, "invalid_client"},
+		"no client": {nil, []string{"grant_type", "password", "username", "ru@c", "password", password},
+			401, "invalid_client"},
+		"both ways": {basic(id, secret),
+			[]string{"grant_type", "password", "username", "ru@c", "password", password, "client_secret", secret},
+			400, "invalid_request"},
 		"client is no client": {basic("x", "y"), []string{"grant_type", "client_credentials"}, 401, "invalid_client"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -68,9 +83,11 @@ func TestPasswordGrant(t *testing.T) {
 		})
 	}
 	wrong := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", "wrong horse 12")
-	require.Equal(t, wrong.body, b.token(basic(id, secret), "grant_type", "password", "username", "nobody@c", "password", password).body, "one answer for all")
+	require.Equal(t, wrong.body, b.token(basic(id, secret), "grant_type", "password", "username", "nobody@c",
+		"password", password).body, "one answer for all")
 	b.EditUser("ru@c", func(u *model.User) { u.IsActive = false })
-	require.Equal(t, wrong.body, b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password).body)
+	require.Equal(t, wrong.body, b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password",
+		password).body)
 	require.Empty(t, b.opens(r.text("access_token")), "a disabled user's token opens nothing")
 	b.EditUser("ru@c", func(u *model.User) { u.IsActive, u.IsFactorEnabled = true, true })
 	r = b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
@@ -78,35 +95,42 @@ func TestPasswordGrant(t *testing.T) {
 	require.Contains(t, r.text("error_description"), "code")
 	require.Equal(t, 405, b.do("GET", "/oauth2/token", nil).code)
 	require.Equal(t, 404, b.do("GET", "/oauth2/else", nil).code)
-	require.Equal(t, "invalid_request", b.do("POST", "/oauth2/token?grant_type=password&grant_type=cookie", nil).text("error"))
+	require.Equal(t, "invalid_request", b.do("POST", "/oauth2/token?grant_type=password&grant_type=cookie",
+		nil).text("error"))
 }
 
 // A master's client serves the people of its sub-accounts.
 func TestClientServesAccountsBelow(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	id, secret := b.client("m", nil)
 	r := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
 	require.Equal(t, 200, r.code)
 	require.Equal(t, "c:ru@c", b.opens(r.text("access_token")))
-	require.Equal(t, 400, b.token(basic(id, secret), "grant_type", "password", "username", "ru@o", "password", password).code)
+	require.Equal(t, 400, b.token(basic(id, secret), "grant_type", "password", "username", "ru@o", "password",
+		password).code)
 }
 
 func TestRefreshRotates(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	id, secret := b.client("c", map[string]any{"scopes": []string{identity.ScopeRead, identity.ScopeReport}})
 	other, otherSecret := b.client("c", nil)
-	first := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password, "scope", "vms.read vms.report")
+	first := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password, "scope",
+		"vms.read vms.report")
 	require.Equal(t, "vms.read vms.report", first.text("scope"))
-	require.Equal(t, "invalid_scope", b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password, "scope", "vms.all").text("error"))
+	require.Equal(t, "invalid_scope", b.token(basic(id, secret), "grant_type", "password", "username", "ru@c",
+		"password", password, "scope", "vms.all").text("error"))
 
 	refresh := func(token string, more ...string) reply {
-		return b.token(basic(id, secret), append([]string{"grant_type", "refresh_token", "refresh_token", token}, more...)...)
+		return b.token(basic(id, secret), append([]string{"grant_type", "refresh_token", "refresh_token", token},
+			more...)...)
 	}
-	require.Equal(t, "invalid_grant", b.token(basic(other, otherSecret), "grant_type", "refresh_token", "refresh_token", first.text("refresh_token")).text("error"), "another client's")
+	require.Equal(t, "invalid_grant", b.token(basic(other, otherSecret), "grant_type", "refresh_token",
+		"refresh_token", first.text("refresh_token")).text("error"), "another client's")
 	require.Equal(t, "invalid_grant", refresh(first.text("access_token")).text("error"))
 	require.Equal(t, "invalid_grant", refresh("nonsense").text("error"))
 	require.Equal(t, "invalid_request", refresh("").text("error"))
-	require.Equal(t, "invalid_scope", refresh(first.text("refresh_token"), "scope", "vms.all").text("error"), "never more than was granted")
+	require.Equal(t, "invalid_scope", refresh(first.text("refresh_token"), "scope", "vms.all").text("error"),
+		"never more than was granted")
 	second := refresh(first.text("refresh_token"), "scope", "vms.read")
 	require.Equal(t, 200, second.code, "%v", second.body)
 	require.Equal(t, "vms.read", second.text("scope"))
@@ -147,7 +171,7 @@ func TestRefreshRotates(t *testing.T) {
 
 // What cannot be exchanged at the moment is not used up by the attempt.
 func TestRefreshOutlivesASuspension(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	id, secret := b.client("m", nil)
 	r := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
 	b.SetStatus("c", model.StatusSuspended)
@@ -162,8 +186,9 @@ func TestRefreshOutlivesASuspension(t *testing.T) {
 	require.Equal(t, "invalid_client", again().text("error"), "the client's account")
 }
 
-// held is a token of each kind that ru@c can have, and whether it opens anything or can be exchanged.
-func (b *bed) held(id, secret string) (open func() map[string]bool) {
+// held is a token of each kind that ru@c can have, and whether it opens anything or can be
+// exchanged.
+func (b *fixture) held(id, secret string) (open func() map[string]bool) {
 	b.t.Helper()
 	grant := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
 	require.Equal(b.t, 200, grant.code, "%v", grant.body)
@@ -174,7 +199,8 @@ func (b *bed) held(id, secret string) (open func() map[string]bool) {
 	refresh, asked := grant.text("refresh_token"), false
 	return func() map[string]bool {
 		b.t.Helper()
-		out := map[string]bool{"access": b.opens(grant.text("access_token")) != "", "session": b.do("GET", "/g/aaa/isauth", nil, cookie(key)).code == 200,
+		out := map[string]bool{"access": b.opens(grant.text("access_token")) != "",
+			"session":   b.do("GET", "/g/aaa/isauth", nil, cookie(key)).code == 200,
 			"session's": b.opens(ofSession.text("access_token")) != ""}
 		if r := b.token(basic(id, secret), "grant_type", "refresh_token", "refresh_token", refresh); r.code == 200 {
 			refresh, out["refresh"] = r.text("refresh_token"), true
@@ -186,7 +212,8 @@ func (b *bed) held(id, secret string) (open func() map[string]bool) {
 			asked, out["code"] = true, true
 			return out
 		}
-		out["code"] = b.token(basic(id, secret), "grant_type", "authorization_code", "code", q.Get("code"), "redirect_uri", back).code == 200
+		out["code"] = b.token(basic(id, secret), "grant_type", "authorization_code", "code", q.Get("code"),
+			"redirect_uri", back).code == 200
 		return out
 	}
 }
@@ -195,46 +222,51 @@ func all(v bool) map[string]bool {
 	return map[string]bool{"access": v, "session": v, "session's": v, "code": v, "refresh": v}
 }
 
-// Whatever takes a user's right to act ends at once all that the user has: tokens, sessions, codes, what can be exchanged.
-// What lasts is gone for good, what may be lifted lets them go on.
+// Whatever takes a user's right to act ends at once all that the user has: tokens, sessions, codes,
+// what can be exchanged. What lasts is gone for good, what may be lifted lets them go on.
 func TestWhatEndsTokensAtOnce(t *testing.T) {
-	user := func(f func(*model.User)) func(*bed) { return func(b *bed) { b.EditUser("ru@c", f) } }
-	status := func(account, v string) func(*bed) { return func(b *bed) { b.SetStatus(account, v) } }
-	ranges := func(list ...string) func(*bed) {
-		return func(b *bed) {
+	user := func(f func(*model.User)) func(*fixture) { return func(b *fixture) { b.EditUser("ru@c", f) } }
+	status := func(account, v string) func(*fixture) { return func(b *fixture) { b.SetStatus(account, v) } }
+	ranges := func(list ...string) func(*fixture) {
+		return func(b *fixture) {
 			b.EditAccount("c", func(a *model.Account) {
 				a.AccessRestriction, a.AllowableRange = model.Texts{"enable_ip_restrictions"}, list
 			})
 		}
 	}
 	within := ranges("203.0.113.0/24", "127.0.0.0/8", "::1/128")
-	change := func(who, path string, body map[string]string) func(*bed) {
-		return func(b *bed) {
+	change := func(who, path string, body map[string]string) func(*fixture) {
+		return func(b *fixture) {
 			key := b.signIn(who)
 			b.Advance(time.Second)
 			require.Contains(b.t, []int{200, 202}, b.do("POST", path, body, cookie(key)).code)
 		}
 	}
-	for name, c := range map[string]struct{ end, lift func(*bed) }{
-		"account suspended":            {status("c", model.StatusSuspended), status("c", model.StatusActive)},
-		"account inactive":             {status("c", model.StatusInactive), status("c", model.StatusActive)},
-		"outside the address ranges":   {ranges("203.0.113.0/24"), within},
-		"outside the hours":            {user(func(u *model.User) { u.AccessPeriod = model.Texts{"6-0000-0001"} }), user(func(u *model.User) { u.AccessPeriod = nil })},
-		"disabled":                     {user(func(u *model.User) { u.IsActive = false }), user(func(u *model.User) { u.IsActive = true })},
-		"user deleted":                 {func(b *bed) { b.deleteUser("ru@c") }, nil},
-		"account deleted":              {func(b *bed) { b.deleteAccount("c") }, nil},
-		"password changed by the user": {change("ru@c", "/g/aaa/change_password", map[string]string{"password": "another horse 2", "current_password": password}), nil},
-		"password changed by the admin": {func(b *bed) {
-			change("asu@c", "/g/aaa/change_password", map[string]string{"password": "another horse 2", "id": b.User("ru@c").ID})(b)
+	for name, c := range map[string]struct{ end, lift func(*fixture) }{
+		"account suspended":          {status("c", model.StatusSuspended), status("c", model.StatusActive)},
+		"account inactive":           {status("c", model.StatusInactive), status("c", model.StatusActive)},
+		"outside the address ranges": {ranges("203.0.113.0/24"), within},
+		"outside the hours": {user(func(u *model.User) { u.AccessPeriod = model.Texts{"6-0000-0001"} }),
+			user(func(u *model.User) { u.AccessPeriod = nil })},
+		"disabled": {user(func(u *model.User) { u.IsActive = false }),
+			user(func(u *model.User) { u.IsActive = true })},
+		"user deleted":    {func(b *fixture) { b.deleteUser("ru@c") }, nil},
+		"account deleted": {func(b *fixture) { b.deleteAccount("c") }, nil},
+		"password changed by the user": {change("ru@c", "/g/aaa/change_password",
+			map[string]string{"password": "another horse 2", "current_password": password}), nil},
+		"password changed by the admin": {func(b *fixture) {
+			change("asu@c", "/g/aaa/change_password",
+				map[string]string{"password": "another horse 2", "id": b.User("ru@c").ID})(b)
 		}, nil},
-		"locked by wrong passwords": {func(b *bed) {
+		"locked by wrong passwords": {func(b *fixture) {
 			b.EditAccount("c", func(a *model.Account) { a.LoginAttemptLimit = 1 })
 			b.Advance(time.Second)
-			require.Equal(b.t, 401, b.do("POST", "/g/aaa/authenticate", map[string]string{"username": "ru@c", "password": "wrong wrong 1"}).code)
+			require.Equal(b.t, 401, b.do("POST", "/g/aaa/authenticate",
+				map[string]string{"username": "ru@c", "password": "wrong wrong 1"}).code)
 		}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBed(t)
+			b := newFixture(t)
 			within(b)
 			id, secret := b.client("m", nil)
 			open := b.held(id, secret)
@@ -256,11 +288,12 @@ func TestWhatEndsTokensAtOnce(t *testing.T) {
 
 // A new password leaves the session in which it was set, and what that session's client has by it.
 func TestNewPasswordLeavesTheCurrentSession(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	key, other := b.signIn("ru@c"), b.signIn("ru@c")
 	mine, others := b.token(cookie(key), "grant_type", "cookie"), b.token(cookie(other), "grant_type", "cookie")
 	b.Advance(time.Second)
-	require.Equal(t, 200, b.do("POST", "/g/aaa/change_password", map[string]string{"password": "another horse 2", "current_password": password}, cookie(key)).code)
+	require.Equal(t, 200, b.do("POST", "/g/aaa/change_password",
+		map[string]string{"password": "another horse 2", "current_password": password}, cookie(key)).code)
 	require.NotEmpty(t, b.opens(mine.text("access_token")))
 	require.Equal(t, 200, b.do("GET", "/g/aaa/isauth", nil, cookie(key)).code)
 	require.Empty(t, b.opens(others.text("access_token")))
@@ -268,7 +301,7 @@ func TestNewPasswordLeavesTheCurrentSession(t *testing.T) {
 }
 
 func TestClientCredentials(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	id, secret := b.client("c", map[string]any{"scopes": []string{identity.ScopeRead}})
 	r := b.token(basic(id, secret), "grant_type", "client_credentials")
 	require.Equal(t, 200, r.code)
@@ -277,7 +310,8 @@ func TestClientCredentials(t *testing.T) {
 	require.Equal(t, "c:", b.opens(r.text("access_token")))
 	public, none := b.client("c", map[string]any{"is_public": true})
 	require.Empty(t, none)
-	require.Equal(t, "unauthorized_client", b.token(nil, "client_id", public, "grant_type", "client_credentials").text("error"))
+	require.Equal(t, "unauthorized_client", b.token(nil, "client_id", public, "grant_type",
+		"client_credentials").text("error"))
 	// Without its client a token is worth nothing.
 	require.Equal(t, 204, b.do("DELETE", "/oauth2/clients?id="+id, nil, cookie(b.signIn("asu@c"))).code)
 	require.Empty(t, b.opens(r.text("access_token")))
@@ -286,7 +320,7 @@ func TestClientCredentials(t *testing.T) {
 
 // A session's token is for the account that the session is in, and ends with the session.
 func TestCookieGrant(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	key := b.signIn("asu@m")
 	r := b.token(cookie(key), "grant_type", "cookie", "scope", "vms.read")
 	require.Equal(t, 200, r.code, "%v", r.body)
@@ -307,7 +341,7 @@ func TestCookieGrant(t *testing.T) {
 }
 
 func TestRevoke(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	id, secret := b.client("c", nil)
 	other, otherSecret := b.client("o", nil)
 	r := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
@@ -333,7 +367,8 @@ func TestRevoke(t *testing.T) {
 	require.Equal(t, "c:ru@c", b.opens(next.text("access_token")), "one access token")
 	require.Equal(t, 200, revoke(basic(id, secret), next.text("refresh_token")).code)
 	require.Empty(t, b.opens(next.text("access_token")), "a refresh token takes its family along")
-	require.Equal(t, "invalid_grant", b.token(basic(id, secret), "grant_type", "refresh_token", "refresh_token", next.text("refresh_token")).text("error"))
+	require.Equal(t, "invalid_grant", b.token(basic(id, secret), "grant_type", "refresh_token", "refresh_token",
+		next.text("refresh_token")).text("error"))
 
 	mine := b.token(cookie(b.signIn("ru@c")), "grant_type", "cookie")
 	require.Equal(t, 200, revoke(nil, mine.text("access_token")).code)
@@ -341,25 +376,28 @@ func TestRevoke(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	b := newBed(t, func(wo *web.Options, _ *oauth.Options) {
+	b := newFixture(t, func(wo *web.Options, _ *oauth.Options) {
 		wo.Limits.PerUser = web.Limit{Burst: 3, Every: time.Minute}
 	})
 	id, secret := b.client("c", nil)
 	codes := []int{}
 	for range 5 {
-		codes = append(codes, b.token(basic(id, secret), "grant_type", "password", "username", "RU@c", "password", "wrong horse 12").code)
+		codes = append(codes, b.token(basic(id, secret), "grant_type", "password", "username", "RU@c", "password",
+			"wrong horse 12").code)
 	}
 	require.Equal(t, []int{400, 400, 400, 429, 429}, codes)
 	r := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
 	require.Equal(t, 429, r.code)
 	require.NotEmpty(t, r.header.Get("Retry-After"))
-	require.Equal(t, 429, b.do("POST", "/g/aaa/authenticate", map[string]string{"username": "ru@c", "password": password}).code, "the doors count together")
+	require.Equal(t, 429, b.do("POST", "/g/aaa/authenticate",
+		map[string]string{"username": "ru@c", "password": password}).code, "the handlers count together")
 	require.Equal(t, 200, b.token(basic(id, secret), "grant_type", "client_credentials").code)
 }
 
-// Nothing that opens anything is in the file, and the trail tells of tokens and clients without their secrets.
+// Nothing that opens anything is in the file, and the trail tells of tokens and clients without
+// their secrets.
 func TestStoredHashed(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	id, secret := b.client("c", nil)
 	r := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
 	list, err := b.Store.Tokens()
@@ -400,13 +438,15 @@ func TestStoredHashed(t *testing.T) {
 	}))
 }
 
-// Of many who exchange one refresh token or one code at once, one gets tokens, and these end with the others' attempts.
+// Of many who exchange one refresh token or one code at once, one gets tokens, and these end with
+// the others' attempts.
 func TestExchangeAtOnce(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	id, secret := b.client("c", nil)
 	r := b.token(basic(id, secret), "grant_type", "password", "username", "ru@c", "password", password)
 	_, q := b.code(b.signIn("ru@c"), "client_id", id)
-	for _, pairs := range [][]string{{"grant_type", "refresh_token", "refresh_token", r.text("refresh_token")}, {"grant_type", "authorization_code", "code", q.Get("code")}} {
+	for _, pairs := range [][]string{{"grant_type", "refresh_token", "refresh_token", r.text("refresh_token")},
+		{"grant_type", "authorization_code", "code", q.Get("code")}} {
 		answers := make(chan reply, 8)
 		var all sync.WaitGroup
 		for range cap(answers) {

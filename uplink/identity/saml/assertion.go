@@ -16,18 +16,21 @@ const bearer = "urn:oasis:names:tc:SAML:2.0:cm:bearer"
 
 var errRequest = errors.New("it answers a request, and this service makes none: sign-ins begin at the provider")
 
-// check holds a verified assertion to SAML-Profiles 4.1.4.3: made out to this service, by one provider, for this moment.
-func (d *Door) check(m *message, signed *etree.Element) (saml.Assertion, error) {
+// check holds a verified assertion to SAML-Profiles 4.1.4.3: made out to this service, by one
+// provider, for this moment.
+func (d *ServiceProvider) check(m *message, signed *etree.Element) (saml.Assertion, error) {
 	var a saml.Assertion
 	if err := decode(signed, &a); err != nil {
 		return a, fmt.Errorf("read assertion: %w", err)
 	}
 	now := d.store.Now()
-	return a, errors.Join(d.checkHead(m.head, a, now), checkTime(a, now), d.checkAudience(signed), d.checkSubject(a, now))
+	return a, errors.Join(d.checkHead(m.head, a, now), checkTime(a, now), d.checkAudience(signed),
+		d.checkSubject(a, now))
 }
 
-// checkHead checks the response around the assertion. It may be unsigned, so that this can only refuse.
-func (d *Door) checkHead(r saml.Response, a saml.Assertion, now time.Time) error {
+// checkHead checks the response around the assertion. It may be unsigned, so that this can only
+// refuse.
+func (d *ServiceProvider) checkHead(r saml.Response, a saml.Assertion, now time.Time) error {
 	switch {
 	case r.Version != "2.0" || a.Version != "2.0":
 		return errors.New("it is not of SAML 2.0")
@@ -69,9 +72,9 @@ func checkTime(a saml.Assertion, now time.Time) error {
 	return nil
 }
 
-// checkAudience wants this service named in each restriction, and one restriction at least (SAML-Core 2.5.1.4). It reads
-// the element, since the library's record holds one audience of each.
-func (d *Door) checkAudience(signed *etree.Element) error {
+// checkAudience wants this service named in each restriction, and one restriction at least
+// (SAML-Core 2.5.1.4). It reads the element, since the library's record holds one audience of each.
+func (d *ServiceProvider) checkAudience(signed *etree.Element) error {
 	restrictions := 0
 	for _, conditions := range signed.ChildElements() {
 		if conditions.Tag != "Conditions" {
@@ -96,8 +99,8 @@ func (d *Door) checkAudience(signed *etree.Element) error {
 	return nil
 }
 
-// The ways to sign in that are of two factors by their definition: those of SAML-AuthnContext 3.4, the REFEDS
-// profile, and what the largest providers write.
+// The ways to sign in that are of two factors by their definition: those of SAML-AuthnContext 3.4,
+// the REFEDS profile, and what the largest providers write.
 var twoFactors = []string{
 	"urn:oasis:names:tc:SAML:2.0:ac:classes:MobileTwoFactorUnregistered",
 	"urn:oasis:names:tc:SAML:2.0:ac:classes:MobileTwoFactorContract",
@@ -106,7 +109,8 @@ var twoFactors = []string{
 	multipleAuthn,
 }
 
-// Entra ID and AD FS name the password as the context and say in an attribute which further methods there were.
+// Entra ID and AD FS name the password as the context and say in an attribute which further methods
+// there were.
 const (
 	multipleAuthn = "http://schemas.microsoft.com/claims/multipleauthn"
 	methods       = "http://schemas.microsoft.com/claims/authnmethodsreferences"
@@ -115,13 +119,15 @@ const (
 // multiFactor says whether a verified assertion tells of a sign-in with more than one factor.
 func multiFactor(a saml.Assertion) bool {
 	for _, s := range a.AuthnStatements {
-		if ref := s.AuthnContext.AuthnContextClassRef; ref != nil && slices.Contains(twoFactors, strings.TrimSpace(ref.Value)) {
+		if ref := s.AuthnContext.AuthnContextClassRef; ref != nil &&
+			slices.Contains(twoFactors, strings.TrimSpace(ref.Value)) {
 			return true
 		}
 	}
 	for _, s := range a.AttributeStatements {
 		for _, attr := range s.Attributes {
-			if attr.Name == methods && slices.ContainsFunc(attr.Values, func(v saml.AttributeValue) bool { return strings.TrimSpace(v.Value) == multipleAuthn }) {
+			if attr.Name == methods && slices.ContainsFunc(attr.Values,
+				func(v saml.AttributeValue) bool { return strings.TrimSpace(v.Value) == multipleAuthn }) {
 				return true
 			}
 		}
@@ -129,9 +135,9 @@ func multiFactor(a saml.Assertion) bool {
 	return false
 }
 
-// checkSubject wants one confirmation that a browser may bring here and now. Sign-ins begin at the provider: an answer to a
-// request is an answer to somebody else's.
-func (d *Door) checkSubject(a saml.Assertion, now time.Time) error {
+// checkSubject wants one confirmation that a browser may bring here and now. Sign-ins begin at the
+// provider: an answer to a request is an answer to somebody else's.
+func (d *ServiceProvider) checkSubject(a saml.Assertion, now time.Time) error {
 	if a.Subject == nil {
 		return errors.New("it has no subject")
 	}

@@ -11,7 +11,8 @@ import (
 	"vmsbridge/uplink/identity/model"
 )
 
-// evil is a copy of the message's assertion without its signature, with another id and the address of the boss.
+// evil is a copy of the message's assertion without its signature, with another id and the address
+// of the boss.
 func evil(m *etree.Element) *etree.Element {
 	out := child(m, "Assertion").Copy()
 	if sig := child(out, "Signature"); sig != nil {
@@ -35,8 +36,8 @@ func evilResponse(m *etree.Element) *etree.Element {
 	return out
 }
 
-// attacks are the eight ways to wrap a signature of Somorovsky et al. and their kin. Anna has a good message for herself
-// and would be the boss.
+// attacks are the eight ways to wrap a signature of Somorovsky et al. and their kin. Anna has a
+// good message for herself and would be the boss.
 var attacks = map[string]func(m *etree.Element) *etree.Element{
 	"XSW1: signed response within the signature of an evil one": func(m *etree.Element) *etree.Element {
 		out := evilResponse(m)
@@ -160,57 +161,62 @@ var attacks = map[string]func(m *etree.Element) *etree.Element{
 }
 
 func TestWrappedSignatures(t *testing.T) {
-	b := newBed(t)
-	for kind, make := range map[string]func(testing.TB, string) *etree.Element{"assertion": b.a.assertionOnly, "response": b.a.responseOnly,
-		"both": func(t testing.TB, email string) *etree.Element { return b.a.message(t, email, nil) }} {
+	b := newFixture(t)
+	for kind, make := range map[string]func(testing.TB, string) *etree.Element{"assertion": b.a.assertionOnly,
+		"response": b.a.responseOnly,
+		"both":     func(t testing.TB, email string) *etree.Element { return b.a.message(t, email, nil) }} {
 		for name, attack := range attacks {
 			t.Run(kind+" signed/"+name, func(t *testing.T) {
-				user, _, err := b.door.User(t.Context(), text(t, attack(make(t, "anna@a.org"))))
+				user, _, err := b.sp.User(t.Context(), text(t, attack(make(t, "anna@a.org"))))
 				require.Contains(t, []int{400, 401}, code(err), "%v", err)
 				require.Empty(t, user)
 			})
 		}
-		user, _, err := b.door.User(t.Context(), text(t, make(t, "boss@a.org")))
+		user, _, err := b.sp.User(t.Context(), text(t, make(t, "boss@a.org")))
 		require.NoError(t, err, "what the attackers would have works for the boss: %s", kind)
 		require.Equal(t, b.ids["boss@a.org"], user)
 	}
 }
 
-// A message that someone else signed, with or without a claim to be the account's provider, is worth nothing.
+// A message that someone else signed, with or without a claim to be the account's provider, is
+// worth nothing.
 func TestWrongKey(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	liar := *b.b.IdentityProvider
 	liar.MetadataURL = b.a.MetadataURL
 	lied := provider{&liar}
-	_, _, err := b.door.User(t.Context(), text(t, lied.message(t, "anna@a.org", nil)))
+	_, _, err := b.sp.User(t.Context(), text(t, lied.message(t, "anna@a.org", nil)))
 	require.Equal(t, 404, code(err), "b's provider signed it, and b has no such user")
 	stranger := newProvider(t, 1, "idp.stranger.org")
 	b.account(t, "b", func(a *model.Account) { a.BrandCertificate = "" })
-	_, _, err = b.door.User(t.Context(), text(t, stranger.message(t, "anna@a.org", nil)))
+	_, _, err = b.sp.User(t.Context(), text(t, stranger.message(t, "anna@a.org", nil)))
 	require.Equal(t, 401, code(err))
 	// The certificate of a in the message of b does not make it a's.
 	m := lied.message(t, "anna@a.org", nil)
 	for _, el := range m.FindElements("//X509Certificate") {
 		el.SetText(base64.StdEncoding.EncodeToString(b.a.Certificate.Raw))
 	}
-	_, _, err = b.door.User(t.Context(), text(t, m))
+	_, _, err = b.sp.User(t.Context(), text(t, m))
 	require.Equal(t, 401, code(err))
 }
 
 // Whatever is sent, nobody but the one whom the provider signed for gets in.
 func FuzzMessage(f *testing.F) {
-	b := newBed(f)
-	for _, m := range []*etree.Element{b.a.message(f, "anna@a.org", nil), b.a.assertionOnly(f, "anna@a.org"), b.a.responseOnly(f, "anna@a.org")} {
-		for _, x := range append([]*etree.Element{m}, attacks["XSW3: evil assertion before the signed one"](m), attacks["XSW8: signed assertion in an object of the signature"](m)) {
+	b := newFixture(f)
+	for _, m := range []*etree.Element{b.a.message(f, "anna@a.org", nil), b.a.assertionOnly(f, "anna@a.org"),
+		b.a.responseOnly(f, "anna@a.org")} {
+		for _, x := range append([]*etree.Element{m}, attacks["XSW3: evil assertion before the signed one"](m),
+			attacks["XSW8: signed assertion in an object of the signature"](m)) {
 			raw, err := base64.StdEncoding.DecodeString(text(f, x.Copy()))
 			require.NoError(f, err)
 			f.Add(raw)
 		}
 	}
 	f.Add([]byte(`<!DOCTYPE a><a/>`))
-	f.Add([]byte(`<samlp:Response xmlns:samlp="` + nsProtocol + `"><Assertion xmlns="` + nsAssertion + `"><Signature xmlns="` + nsSignature + `"/></Assertion></samlp:Response>`))
+	f.Add([]byte(`<samlp:Response xmlns:samlp="` + nsProtocol + `"><Assertion xmlns="` + nsAssertion +
+		`"><Signature xmlns="` + nsSignature + `"/></Assertion></samlp:Response>`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		user, _, err := b.door.User(t.Context(), base64.StdEncoding.EncodeToString(raw))
+		user, _, err := b.sp.User(t.Context(), base64.StdEncoding.EncodeToString(raw))
 		if err == nil && user != b.ids["anna@a.org"] {
 			t.Fatalf("%q signs in as %q", raw, user)
 		}
@@ -221,7 +227,9 @@ func FuzzMessage(f *testing.F) {
 }
 
 func FuzzPath(f *testing.F) {
-	for _, s := range []string{"", "/samlp:Response/saml:Assertion/saml:Subject/saml:NameID", "//Attribute[@Name='email']/AttributeValue", "Subject/NameID/text()", "a[@b=\"c\"]//d", "[", "a[@b='", "//", "a/", strings.Repeat("a/", 30)} {
+	for _, s := range []string{"", "/samlp:Response/saml:Assertion/saml:Subject/saml:NameID",
+		"//Attribute[@Name='email']/AttributeValue", "Subject/NameID/text()", "a[@b=\"c\"]//d", "[", "a[@b='", "//",
+		"a/", strings.Repeat("a/", 30)} {
 		f.Add(s)
 	}
 	doc := etree.NewDocument()
@@ -242,9 +250,12 @@ func TestPath(t *testing.T) {
 	require.NoError(t, doc.ReadFromString(`<s:Assertion xmlns:s="x"><s:Subject><s:NameID> anna </s:NameID></s:Subject>`+
 		`<s:Attributes><s:Attribute Name="email"><s:Value>bert</s:Value></s:Attribute><s:Attribute Name="twice"><s:Value>1</s:Value><s:Value>2</s:Value></s:Attribute>`+
 		`<s:Attribute Name="deep"><s:Value>a<s:b/></s:Value></s:Attribute><s:Attribute Name="none"><s:Value/></s:Attribute></s:Attributes></s:Assertion>`))
-	for path, want := range map[string]string{"": "anna", "Subject/NameID": "anna", "/samlp:Response/saml:Assertion/saml:Subject/saml:NameID": "anna", "//NameID": "anna",
-		"/Assertion/Subject/NameID/text()": "anna", "//Attribute[@Name='email']/Value": "bert", `Attributes/Attribute[@Name="email"]/*`: "!", "//Value": "!",
-		"//Attribute[@Name='twice']/Value": "!", "//Attribute[@Name='deep']/Value": "!", "//Attribute[@Name='none']/Value": "!", "//Nothing": "!", "a//": "!", "/": "!",
+	for path, want := range map[string]string{"": "anna", "Subject/NameID": "anna",
+		"/samlp:Response/saml:Assertion/saml:Subject/saml:NameID": "anna", "//NameID": "anna",
+		"/Assertion/Subject/NameID/text()": "anna", "//Attribute[@Name='email']/Value": "bert",
+		`Attributes/Attribute[@Name="email"]/*`: "!", "//Value": "!",
+		"//Attribute[@Name='twice']/Value": "!", "//Attribute[@Name='deep']/Value": "!",
+		"//Attribute[@Name='none']/Value": "!", "//Nothing": "!", "a//": "!", "/": "!",
 		"Subject[NameID]": "!", "a]b": "!", "Subject/NameID[@x=y]": "!", "NameID": "!"} {
 		p, err := ParsePath(path)
 		got := "!"
@@ -259,13 +270,13 @@ func TestPath(t *testing.T) {
 
 // The version stands in a place that the library's provider does not let anyone choose.
 func TestVersion(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	m := b.a.assertionOnly(t, "anna@a.org")
 	a := child(m, "Assertion")
 	m.RemoveChild(a)
 	a.RemoveChild(child(a, "Signature"))
 	a.CreateAttr("Version", "1.1")
 	m.AddChild(b.a.sign(t, a))
-	_, _, err := b.door.User(t.Context(), text(t, m))
+	_, _, err := b.sp.User(t.Context(), text(t, m))
 	require.Equal(t, 401, code(err))
 }

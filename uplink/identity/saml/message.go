@@ -37,7 +37,8 @@ type message struct {
 }
 
 func unreadable(format string, a ...any) error {
-	return api.NewError(api.CodeArguments, "InvalidSAMLResponse", "the SAML response cannot be read: "+fmt.Sprintf(format, a...))
+	return api.NewError(api.CodeArguments, "InvalidSAMLResponse", "the SAML response cannot be read: "+
+		fmt.Sprintf(format, a...))
 }
 
 // read takes a message apart. The error is a 400.
@@ -65,8 +66,9 @@ func read(text string) (*message, error) {
 	return shape(doc.Root())
 }
 
-// scan refuses what no identity provider sends and what is needed for attacks: document types and with them entities,
-// comments and processing instructions, which may split a text after it was signed, and depth and size without end.
+// scan refuses what no identity provider sends and what is needed for attacks: document types and
+// with them entities, comments and processing instructions, which may split a text after it was
+// signed, and depth and size without end.
 func scan(raw []byte) error {
 	dec := xml.NewDecoder(bytes.NewReader(raw))
 	depth, elements, begun := 0, 0, false
@@ -104,8 +106,8 @@ func scan(raw []byte) error {
 	}
 }
 
-// shape holds a message to the one form that is taken: a Response with one Assertion as its child, signatures only as
-// children of these two, no id twice, nothing encrypted.
+// shape holds a message to the one form that is taken: a Response with one Assertion as its child,
+// signatures only as children of these two, no id twice, nothing encrypted.
 func shape(root *etree.Element) (*message, error) {
 	if root.Tag != "Response" || root.NamespaceURI() != nsProtocol {
 		return nil, unreadable("it is no samlp:Response")
@@ -124,7 +126,8 @@ func shape(root *etree.Element) (*message, error) {
 		}
 		switch ns := el.NamespaceURI(); {
 		case strings.HasPrefix(el.Tag, "Encrypted"):
-			return api.NewError(api.CodeArguments, "EncryptedAssertion", "the assertion is encrypted; let the identity provider sign it and not encrypt it")
+			return api.NewError(api.CodeArguments, "EncryptedAssertion",
+				"the assertion is encrypted; let the identity provider sign it and not encrypt it")
 		case el.Tag == "Response" && el != root:
 			return unreadable("it has a response within")
 		case el.Tag == "Assertion":

@@ -22,7 +22,8 @@ import (
 //	| "t" 8 bytes of seconds, key of that "s" | nothing: when it may be forgotten            |
 const bucket = "saml"
 
-// sweep bounds how many used assertions are forgotten with each new one: more than one, so that they do not pile up.
+// sweep bounds how many used assertions are forgotten with each new one: more than one, so that
+// they do not pile up.
 const sweep = 16
 
 var (
@@ -30,10 +31,11 @@ var (
 	errIssuer = errors.New("it is another issuer's than before; to change it, register a new certificate")
 )
 
-// once notes that an assertion is used, and the issuer of a certificate that is used for the first time. A provider that
-// signs for several tenants with one key so speaks for the one that the account began with; a new certificate begins
-// anew. The error says that it was used before or is another issuer's.
-func (d *Door) once(tx *store.Tx, w witness, a saml.Assertion) error {
+// once notes that an assertion is used, and the issuer of a certificate that is used for the first
+// time. A provider that signs for several tenants with one key so speaks for the one that the
+// account began with; a new certificate begins anew. The error says that it was used before or is
+// another issuer's.
+func (d *ServiceProvider) once(tx *store.Tx, w witness, a saml.Assertion) error {
 	b, err := tx.Bucket(bucket)
 	if err != nil {
 		return err

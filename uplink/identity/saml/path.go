@@ -8,9 +8,10 @@ import (
 	"github.com/beevik/etree"
 )
 
-// Path says where in an assertion the user's address stands: brand_saml_nameid_path. Names of elements are separated by /,
-// // means at any depth, [@Name='x'] asks for an attribute. Prefixes do not count, since each provider chooses its own, and
-// the names of the response and the assertion may be left out or not. "" is Subject/NameID.
+// Path says where in an assertion the user's address stands: brand_saml_nameid_path. Names of
+// elements are separated by /, // means at any depth, [@Name='x'] asks for an attribute. Prefixes
+// do not count, since each provider chooses its own, and the names of the response and the
+// assertion may be left out or not. "" is Subject/NameID.
 //
 //	/samlp:Response/saml:Assertion/saml:Subject/saml:NameID
 //	//Attribute[@Name='email']/AttributeValue
@@ -90,8 +91,8 @@ func condition(rest string) (attr, value, after string, err error) {
 	return attr, value, after, nil
 }
 
-// Text is the text of the one element at the path, without space around it. More elements than one, or one that holds
-// anything but text, are an error: readers could differ in which is meant.
+// Text is the text of the one element at the path, without space around it. More elements than one,
+// or one that holds anything but text, are an error: readers could differ in which is meant.
 func (p Path) Text(assertion *etree.Element) (string, error) {
 	at := []*etree.Element{assertion}
 	for _, s := range p.steps {
@@ -126,7 +127,8 @@ func (p Path) Text(assertion *etree.Element) (string, error) {
 
 func (s step) below(el *etree.Element) (out []*etree.Element) {
 	for _, child := range el.ChildElements() {
-		if child.Tag == s.name && (s.attr == "" || child.SelectAttrValue(s.attr, "") == s.value && child.SelectAttr(s.attr) != nil) {
+		if child.Tag == s.name && (s.attr == "" || child.SelectAttrValue(s.attr, "") == s.value &&
+			child.SelectAttr(s.attr) != nil) {
 			out = append(out, child)
 		}
 		if s.deep {

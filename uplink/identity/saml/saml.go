@@ -22,14 +22,16 @@ import (
 // Options of New. Store and BaseURL are needed.
 type Options struct {
 	Store *store.Store
-	// BaseURL is the address under which people reach this service, such as https://login.example.org. It is what
-	// assertions must be made out to, so it is never taken from a request: whoever sends that chooses its Host.
+	// BaseURL is the address under which people reach this service, such as
+	// https://login.example.org. It is what assertions must be made out to, so it is never taken
+	// from a request: whoever sends that chooses its Host.
 	BaseURL string
 	Log     *slog.Logger // nil: nothing is logged
 }
 
-// Door lets people in whom an identity provider vouches for. Safe for concurrent use; starts no goroutine.
-type Door struct {
+// ServiceProvider lets people in whom an identity provider vouches for. Safe for concurrent use;
+// starts no goroutine.
+type ServiceProvider struct {
 	store    *store.Store
 	consumer string // Destination and Recipient
 	audience string
@@ -39,30 +41,33 @@ type Door struct {
 // endpoint is where messages are posted, below the base address.
 const endpoint = "/g/sso"
 
-// New makes a door.
-func New(o Options) (*Door, error) {
+// New makes a service provider.
+func New(o Options) (*ServiceProvider, error) {
 	u, err := url.Parse(o.BaseURL)
 	if o.Store == nil || err != nil || u.Host == "" {
 		return nil, errors.New("make saml: Store and BaseURL are needed, such as https://login.example.org")
 	}
 	base := strings.TrimRight(o.BaseURL, "/")
-	d := &Door{store: o.Store, consumer: base + endpoint, audience: base, log: o.Log}
+	d := &ServiceProvider{store: o.Store, consumer: base + endpoint, audience: base, log: o.Log}
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)
 	}
 	return d, nil
 }
 
-// Consumer is the address that a provider is to post to, and Audience the name that it is to know this service by.
-func (d *Door) Consumer() string { return d.consumer }
+// Consumer is the address that a provider is to post to, and Audience the name that it is to know
+// this service by.
+func (d *ServiceProvider) Consumer() string { return d.consumer }
 
 // Audience is the entity id of this service.
-func (d *Door) Audience() string { return d.audience }
+func (d *ServiceProvider) Audience() string { return d.audience }
 
 var (
-	errUntrusted = api.NewError(api.CodeInvalid, "InvalidAssertion", "the identity provider's message is not accepted; the log of this service says why")
-	errPath      = errors.New("read the user's address")
-	errNoUser    = api.NewError(api.CodeNotFound, "UserNotFound", "the account of the identity provider has no such user")
+	errUntrusted = api.NewError(api.CodeInvalid, "InvalidAssertion",
+		"the identity provider's message is not accepted; the log of this service says why")
+	errPath   = errors.New("read the user's address")
+	errNoUser = api.NewError(api.CodeNotFound, "UserNotFound",
+		"the account of the identity provider has no such user")
 )
 
 // witness is an account whose certificate signed a message.
@@ -72,10 +77,11 @@ type witness struct {
 	signed  *etree.Element // the assertion, as it was verified
 }
 
-// User is the id of the user whom a message names: the base64 of a samlp:Response. Errors are *api.Error: 400 for what
-// cannot be read or is encrypted, 401 for what is not to be trusted, 404 if the provider's account has no such user. A
-// message is good once. strong says that by the message the user signed in at the provider with more than one factor.
-func (d *Door) User(_ context.Context, text string) (id string, strong bool, err error) {
+// User is the id of the user whom a message names: the base64 of a samlp:Response. Errors are
+// *api.Error: 400 for what cannot be read or is encrypted, 401 for what is not to be trusted, 404
+// if the provider's account has no such user. A message is good once. strong says that by the
+// message the user signed in at the provider with more than one factor.
+func (d *ServiceProvider) User(_ context.Context, text string) (id string, strong bool, err error) {
 	m, err := read(text)
 	if err != nil {
 		return "", false, err
@@ -121,9 +127,9 @@ func (d *Door) User(_ context.Context, text string) (id string, strong bool, err
 	return "", false, answer
 }
 
-// admit is the user of one witness. An account that does not admit a message does not keep another from it that does: a
-// certificate is public, so that anyone can register that of someone else.
-func (d *Door) admit(tx *store.Tx, w witness, a saml.Assertion) (string, error) {
+// admit is the user of one witness. An account that does not admit a message does not keep another
+// from it that does: a certificate is public, so that anyone can register that of someone else.
+func (d *ServiceProvider) admit(tx *store.Tx, w witness, a saml.Assertion) (string, error) {
 	if err := d.once(tx, w, a); errors.Is(err, errReplay) || errors.Is(err, errIssuer) {
 		return "", d.refuse(err, w.account.ID)
 	} else if err != nil {
@@ -135,7 +141,8 @@ func (d *Door) admit(tx *store.Tx, w witness, a saml.Assertion) (string, error) 
 	case errors.Is(err, identity.ErrNotFound):
 		return "", errNoUser
 	case errors.Is(err, errPath):
-		d.log.Warn("the address of a user could not be read from a sign-in by SAML", "account", w.account.ID, "error", err,
+		d.log.Warn("the address of a user could not be read from a sign-in by SAML", "account", w.account.ID, "error",
+			err,
 			"hint", "look at brand_saml_nameid_path of the account")
 		return "", errUntrusted
 	default:
@@ -143,14 +150,14 @@ func (d *Door) admit(tx *store.Tx, w witness, a saml.Assertion) (string, error) 
 	}
 }
 
-func (d *Door) refuse(cause error, account string) error {
+func (d *ServiceProvider) refuse(cause error, account string) error {
 	d.log.Info("a sign-in by SAML was refused", "account", account, "error", cause)
 	return errUntrusted
 }
 
-// witnesses finds the accounts whose certificate signed a message. It looks at all that have one, since nothing that is in
-// a message may be believed before it is verified.
-func (d *Door) witnesses(m *message) ([]witness, error) {
+// witnesses finds the accounts whose certificate signed a message. It looks at all that have one,
+// since nothing that is in a message may be believed before it is verified.
+func (d *ServiceProvider) witnesses(m *message) ([]witness, error) {
 	var all []model.Account
 	now := d.store.Now()
 	err := d.store.View(func(tx *store.Tx) (err error) { all, err = tx.Accounts(); return err })
@@ -177,9 +184,9 @@ func (d *Door) witnesses(m *message) ([]witness, error) {
 	return out, nil
 }
 
-// find is the user of the witness's own account whose address stands at the account's path. The error wraps
-// identity.ErrNotFound if there is none.
-func (d *Door) find(tx *store.Tx, w witness) (model.User, error) {
+// find is the user of the witness's own account whose address stands at the account's path. The
+// error wraps identity.ErrNotFound if there is none.
+func (d *ServiceProvider) find(tx *store.Tx, w witness) (model.User, error) {
 	p, err := ParsePath(w.account.BrandNameIDPath)
 	var email string
 	if err == nil {
@@ -195,7 +202,8 @@ func (d *Door) find(tx *store.Tx, w witness) (model.User, error) {
 	return u, err
 }
 
-// The bounds on time. A provider's clock may be skew off; a message is posted within fresh of being made.
+// The bounds on time. A provider's clock may be skew off; a message is posted within fresh of being
+// made.
 const (
 	skew  = 2 * time.Minute
 	fresh = 5 * time.Minute

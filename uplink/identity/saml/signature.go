@@ -12,11 +12,13 @@ import (
 	"github.com/russellhaering/goxmldsig/etreeutils"
 )
 
-// The algorithms that are taken: none with SHA-1 or MD5, for which other documents of the same signature can be made.
+// The algorithms that are taken: none with SHA-1 or MD5, for which other documents of the same
+// signature can be made.
 var (
 	signatures = []string{dsig.RSASHA256SignatureMethod, dsig.RSASHA384SignatureMethod, dsig.RSASHA512SignatureMethod,
 		dsig.ECDSASHA256SignatureMethod, dsig.ECDSASHA384SignatureMethod, dsig.ECDSASHA512SignatureMethod}
-	digests = []string{"http://www.w3.org/2001/04/xmlenc#sha256", "http://www.w3.org/2001/04/xmldsig-more#sha384", "http://www.w3.org/2001/04/xmlenc#sha512"}
+	digests = []string{"http://www.w3.org/2001/04/xmlenc#sha256", "http://www.w3.org/2001/04/xmldsig-more#sha384",
+		"http://www.w3.org/2001/04/xmlenc#sha512"}
 )
 
 // form reports what keeps any certificate from having signed the message in a way that is taken.
@@ -35,8 +37,9 @@ func (m *message) form() error {
 	return nil
 }
 
-// verify gives back the assertion as a certificate signed it, rebuilt from the bytes that were verified. Every signature of
-// the message must be good; that of the response alone is enough, since the assertion is within.
+// verify gives back the assertion as a certificate signed it, rebuilt from the bytes that were
+// verified. Every signature of the message must be good; that of the response alone is enough,
+// since the assertion is within.
 func (m *message) verify(cert *x509.Certificate, now time.Time) (*etree.Element, error) {
 	inner, err := signatureOf(m.assertion)
 	if err != nil {
@@ -72,8 +75,8 @@ func (m *message) verify(cert *x509.Certificate, now time.Time) (*etree.Element,
 	return signed, nil
 }
 
-// signatureOf is the signature that is a child of an element, nil if there is none. It must refer to that element by its
-// id, with an algorithm that is taken, and to nothing else.
+// signatureOf is the signature that is a child of an element, nil if there is none. It must refer
+// to that element by its id, with an algorithm that is taken, and to nothing else.
 func signatureOf(el *etree.Element) (*etree.Element, error) {
 	sig, err := only(el, nsSignature, "Signature", true)
 	if sig == nil {
@@ -96,7 +99,8 @@ func signatureOf(el *etree.Element) (*etree.Element, error) {
 	switch {
 	case id == "" || ref.SelectAttrValue("URI", "") != "#"+id:
 		return nil, errors.New("the signature refers to something else")
-	case !slices.Contains(signatures, method.SelectAttrValue("Algorithm", "")), !slices.Contains(digests, digest.SelectAttrValue("Algorithm", "")):
+	case !slices.Contains(signatures, method.SelectAttrValue("Algorithm", "")),
+		!slices.Contains(digests, digest.SelectAttrValue("Algorithm", "")):
 		return nil, errors.New("the signature's algorithm is not taken: use RSA or ECDSA with SHA-256 or better")
 	}
 	return sig, nil
@@ -120,8 +124,8 @@ func only(el *etree.Element, ns, tag string, optional bool) (*etree.Element, err
 	return out, nil
 }
 
-// verified is an element as a certificate signed it. What the signature says of its key is left aside: only the account's
-// certificate counts.
+// verified is an element as a certificate signed it. What the signature says of its key is left
+// aside: only the account's certificate counts.
 func verified(el *etree.Element, cert *x509.Certificate, now time.Time) (*etree.Element, error) {
 	ctx, err := etreeutils.NSBuildParentContext(el)
 	if err == nil {

@@ -28,15 +28,17 @@ func (c Caller) Place(a model.Account) model.Place { return model.PlaceOf(c.Home
 
 // Entry begins an entry of the trail about something in an account.
 func (c Caller) Entry(account string, action model.AuditAction, kind, target, name string) model.AuditEntry {
-	return model.AuditEntry{AccountID: account, By: c.User.ID, ByName: c.User.Email, From: address(c.From), Action: action, Kind: kind, Target: target, Name: name}
+	return model.AuditEntry{AccountID: account, By: c.User.ID, ByName: c.User.Email, From: address(c.From),
+		Action: action, Kind: kind, Target: target, Name: name}
 }
 
-// seenEvery bounds how often the time of a session's last request is written; between that it is in memory, and lost if the
-// program ends then.
+// seenEvery bounds how often the time of a session's last request is written; between that it is in
+// memory, and lost if the program ends then.
 const seenEvery = 30 * time.Second
 
-// Caller finds whose session a key is. Every reason why it is not good is the same 401: unknown, ended, expired, unused
-// for too long, user disabled or gone, account not active, outside the user's hours or the account's addresses.
+// Caller finds whose session a key is. Every reason why it is not good is the same 401: unknown,
+// ended, expired, unused for too long, user disabled or gone, account not active, outside the
+// user's hours or the account's addresses.
 func (d *Service) Caller(key string, from netip.Addr) (Caller, error) {
 	if key == "" {
 		return Caller{}, errSession
@@ -74,7 +76,8 @@ func (d *Service) Caller(key string, from netip.Addr) (Caller, error) {
 	})
 }
 
-// CallerIn is Caller within a transaction: what it says stays true until that ends. It does not note the request.
+// CallerIn is Caller within a transaction: what it says stays true until that ends. It does not
+// note the request.
 func (d *Service) CallerIn(tx *store.Tx, key string, from netip.Addr) (Caller, error) {
 	c := Caller{From: from}
 	var err error
@@ -90,7 +93,8 @@ func (d *Service) CallerIn(tx *store.Tx, key string, from netip.Addr) (Caller, e
 		return Caller{}, err
 	}
 	idle := time.Duration(c.Home.InactiveSessionTimeout) * time.Second
-	if !c.Session.Live(tx.Now(), idle) || c.User.Disabled() || !c.Home.Is(model.StatusActive) || !allowed(c.Home, from) ||
+	if !c.Session.Live(tx.Now(), idle) || c.User.Disabled() || !c.Home.Is(model.StatusActive) ||
+		!allowed(c.Home, from) ||
 		!model.Within(c.User.AccessPeriod, c.User.Timezone, tx.Now()) || !model.MaySwitch(c.Rule(), c.Place(c.Active)) {
 		return Caller{}, errSession
 	}
@@ -104,8 +108,8 @@ func (d *Service) End(c Caller) error {
 	})
 }
 
-// Switch moves a session into an account, "" for the user's own. The error is 404 for an account that the caller may not
-// enter as for one that does not exist.
+// Switch moves a session into an account, "" for the user's own. The error is 404 for an account
+// that the caller may not enter as for one that does not exist.
 func (d *Service) Switch(c Caller, account string) (Caller, error) {
 	if account == "" {
 		account = c.Home.ID
@@ -125,7 +129,8 @@ func (d *Service) Switch(c Caller, account string) (Caller, error) {
 		}
 		s.ActiveAccount = a.ID
 		c.Active, c.Session = a, s
-		return errors.Join(tx.PutSession(s), tx.Record(c.Entry(a.ID, model.AuditSwitch, model.KindAccount, a.ID, a.Name)))
+		return errors.Join(tx.PutSession(s), tx.Record(c.Entry(a.ID, model.AuditSwitch, model.KindAccount, a.ID,
+			a.Name)))
 	})
 	return c, err
 }

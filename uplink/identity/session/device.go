@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// trustTime is how long a device stays trusted after a sign-in with a code: as long as browsers keep its cookie.
+	// trustTime is how long a device stays trusted after a sign-in with a code: as long as browsers
+	// keep its cookie.
 	trustTime = 400 * 24 * time.Hour
 	// maxDevices of one user; the one that was trusted first goes.
 	maxDevices = 20
@@ -22,7 +23,7 @@ const (
 	keyChars = 32
 )
 
-// bucket holds, by the hash of a tfa_key, the ids of the users whom it serves.
+// deviceBucket holds, by the hash of a tfa_key, the ids of the users whom it serves.
 const deviceBucket = "factor"
 
 // trusted says whether the cookie tfa_key of a device is one that the user signed in with before.
@@ -38,9 +39,10 @@ func (d *Service) trusted(u model.User, device string) bool {
 	return known
 }
 
-// trust notes the device, as name, with the user, in a transaction of the caller's, which stores u. It returns the value for the
-// cookie: device if that serves other users already, else a new one. A value that was not made here is not taken over:
-// who can put a cookie into a browser would know it.
+// trust notes the device, as name, with the user, in a transaction of the caller's, which stores u.
+// It returns the value for the cookie: device if that serves other users already, else a new one. A
+// value that was not made here is not taken over: who can put a cookie into a browser would know
+// it.
 func (d *Service) trust(tx *store.Tx, u *model.User, device, name string) (string, error) {
 	users, err := sharers(tx, device)
 	if err != nil {

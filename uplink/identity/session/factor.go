@@ -24,15 +24,20 @@ const (
 )
 
 var (
-	errCodeToken  = api.NewError(api.CodeArguments, "InvalidToken", "the token is wrong, used or expired, or needs no code")
-	errKind       = api.NewError(api.CodeFactor, "UnsupportedType", "two_factor_authentication_type must be sms or email")
-	errNoPhone    = api.NewError(api.CodeFactor, "UnsupportedType", "codes cannot be sent by that: use the other two_factor_authentication_type")
-	errNoWay      = api.NewError(api.CodeDisabled, "CodeNotSent", "a code cannot be sent that way: use the other two_factor_authentication_type")
+	errCodeToken = api.NewError(api.CodeArguments, "InvalidToken",
+		"the token is wrong, used or expired, or needs no code")
+	errKind = api.NewError(api.CodeFactor, "UnsupportedType",
+		"two_factor_authentication_type must be sms or email")
+	errNoPhone = api.NewError(api.CodeFactor, "UnsupportedType",
+		"codes cannot be sent by that: use the other two_factor_authentication_type")
+	errNoWay = api.NewError(api.CodeDisabled, "CodeNotSent",
+		"a code cannot be sent that way: use the other two_factor_authentication_type")
 	errCodeLocked = api.NewError(api.CodeDisabled, "UserLocked", "the user is disabled or locked; ask support")
 	errMany       = api.NewError(api.CodeLocked, "TooManyCodes", "too many codes were sent; sign in anew or wait")
 	errAway       = api.NewError(api.CodeAway, "CodeNotSent", "too many messages wait; try again in a minute")
 
-	errMissing = api.NewError(api.CodeInvalid, "MissingCode", "two_factor_authentication_code is needed: have a code sent first")
+	errMissing = api.NewError(api.CodeInvalid, "MissingCode",
+		"two_factor_authentication_code is needed: have a code sent first")
 	errExpired = api.NewError(api.CodeInvalid, "ExpiredCode", "the code has expired; have another one sent")
 	errWrong   = api.NewError(api.CodeUnverified, "InvalidCode", "the code is wrong")
 	errTooMany = api.NewError(api.CodeLocked, "UserLocked", "too many wrong codes; the user is locked, ask support")
@@ -41,8 +46,8 @@ var (
 // noPhone is what stands for the number of a user who has none.
 const noPhone = "no phone number"
 
-// maskedWays are the ways to get the code, made unreadable: the first letter and the domain of an address, the last two
-// digits of a number.
+// maskedWays are the ways to get the code, made unreadable: the first letter and the domain of an
+// address, the last two digits of a number.
 func maskedWays(u model.User) Masked {
 	out := Masked{SMS: noPhone, Email: "***"}
 	if at := strings.LastIndexByte(u.Email, '@'); at > 0 {
@@ -60,16 +65,16 @@ func maskedWays(u model.User) Masked {
 	return out
 }
 
-// hash is what is kept of a code: bound to the ticket, so that it says nothing about another one. Ten thousand codes are
-// soon tried by whoever has the file; what they would find is worth nothing without the ticket's token or the session, of
-// which the file has only hashes.
+// codeHash is what is kept of a code: bound to the ticket, so that it says nothing about another
+// one. Ten thousand codes are soon tried by whoever has the file; what they would find is worth
+// nothing without the ticket's token or the session, of which the file has only hashes.
 func codeHash(t model.Ticket, code string) []byte {
 	mac := hmac.New(sha256.New, t.Hash)
 	mac.Write([]byte(t.UserID + "\x00" + string(t.Purpose) + "\x00" + code))
 	return mac.Sum(nil)
 }
 
-// place is where codes of a kind go for a user, "" if there is none or no way to it.
+// destination is where codes of a kind go for a user, "" if there is none or no way to it.
 func (d *Service) destination(u model.User, c notify.Channel) string {
 	to := u.Email
 	if c == notify.Text {
@@ -81,16 +86,17 @@ func (d *Service) destination(u model.User, c notify.Channel) string {
 	return to
 }
 
-// issue makes a code for a ticket, in place of a former one, and the letter that brings it.
+// issue makes a code for a ticket, in place of a former one, and the message that brings it.
 func issue(tx *store.Tx, t *model.Ticket, u model.User, c notify.Channel, to string) notify.Message {
 	code := identity.NewCode()
 	t.Sent++
 	t.Code = &model.Code{Hash: codeHash(*t, code), Channel: string(c), Expires: tx.Now().Add(codeTime)}
 	t.Expires = t.Code.Expires
-	return notify.Message{Kind: notify.Code, Channel: c, To: to, Language: u.Language, Name: strings.TrimSpace(u.FirstName + " " + u.LastName), Code: code}
+	return notify.Message{Kind: notify.Code, Channel: c, To: to, Language: u.Language,
+		Name: strings.TrimSpace(u.FirstName + " " + u.LastName), Code: code}
 }
 
-// hand gives a letter to the post.
+// dispatch gives a message to the post.
 func (d *Service) dispatch(l notify.Message) error {
 	err := d.post.Send(l)
 	switch {
@@ -103,9 +109,9 @@ func (d *Service) dispatch(l notify.Message) error {
 	return nil
 }
 
-// SendCode sends a code for the sign-in that a token stands for; a code that was sent before is worth nothing then. Errors
-// are *api.Error: 400 for a token that needs no code or none at all, 412 if it cannot be sent that way or the user is
-// locked, 415 for a kind other than sms and email.
+// SendCode sends a code for the sign-in that a token stands for; a code that was sent before is
+// worth nothing then. Errors are *api.Error: 400 for a token that needs no code or none at all, 412
+// if it cannot be sent that way or the user is locked, 415 for a kind other than sms and email.
 func (d *Service) SendCode(token, kind string, codes ...int) error {
 	c := notify.Channel(kind)
 	var l notify.Message
@@ -138,7 +144,8 @@ func (d *Service) SendCode(token, kind string, codes ...int) error {
 	return d.dispatch(l)
 }
 
-// pending finds the ticket of a sign-in that waits for a code, and whose it is. The error is errToken if there is none.
+// pending finds the ticket of a sign-in that waits for a code, and whose it is. The error is
+// errToken if there is none.
 func pending(tx *store.Tx, token string) (model.Ticket, model.User, error) {
 	t, err := tx.Ticket(identity.HashToken(token))
 	if notFound(err) || err == nil && (!t.Good(model.PurposeLogin, tx.Now()) || !t.Factor) {
@@ -150,9 +157,9 @@ func pending(tx *store.Tx, token string) (model.Ticket, model.User, error) {
 	return t, u, err
 }
 
-// checkCode compares a code with the ticket's. It changes t and u, which the caller stores also when the error is a
-// *api.Error: 401 for a missing or expired code, 406 for a wrong one, 429 when the user is locked now. A right code is
-// used up. What does not look like a code is a wrong one.
+// checkCode compares a code with the ticket's. It changes t and u, which the caller stores also
+// when the error is a *api.Error: 401 for a missing or expired code, 406 for a wrong one, 429 when
+// the user is locked now. A right code is used up. What does not look like a code is a wrong one.
 func (d *Service) checkCode(tx *store.Tx, t *model.Ticket, u *model.User, code string) error {
 	if u.Locked() {
 		return errTooMany

@@ -22,14 +22,14 @@ import (
 
 // The end-to-end tests, over HTTP with a mail server and a gateway, are in identity/web.
 
-// box keeps letters instead of sending them.
-type box struct {
+// outbox keeps messages instead of sending them.
+type outbox struct {
 	mu   sync.Mutex // guards sent and fail
 	sent []notify.Message
 	fail error
 }
 
-func (b *box) Send(l notify.Message) error {
+func (b *outbox) Send(l notify.Message) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.fail == nil {
@@ -38,36 +38,37 @@ func (b *box) Send(l notify.Message) error {
 	return b.fail
 }
 
-func (b *box) Can(notify.Channel) bool { return true }
+func (b *outbox) Can(notify.Channel) bool { return true }
 
-func (b *box) last() string {
+func (b *outbox) last() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.sent[len(b.sent)-1].Code
 }
 
-type bed struct {
+type fixture struct {
 	*Service
-	box  *box
-	now  time.Time
-	user model.User
+	outbox *outbox
+	now    time.Time
+	user   model.User
 }
 
 const password = "correct horse 1"
 
-func newBed(t testing.TB, path string) *bed {
-	b := &bed{box: &box{}, now: time.Date(2026, 11, 16, 17, 0, 0, 0, time.UTC)}
+func newFixture(t testing.TB, path string) *fixture {
+	b := &fixture{outbox: &outbox{}, now: time.Date(2026, 11, 16, 17, 0, 0, 0, time.UTC)}
 	s, err := store.Open(path, store.Options{Now: func() time.Time { return b.now }, Volatile: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	hasher := identity.NewHasher(identity.Cost{MemoryKiB: 64, Passes: 1, Lanes: 1}, 4)
-	b.Service = New(Options{Store: s, Hasher: hasher, Post: b.box})
+	b.Service = New(Options{Store: s, Hasher: hasher, Post: b.outbox})
 	a := model.NewAccount()
 	a.ID, a.Status = "acc", model.Texts{model.StatusActive}
 	_, err = s.CreateAccount(a)
 	require.NoError(t, err)
 	u := model.NewUser()
-	u.Email, u.SMSPhone, u.OwnerAccountID, u.IsActive, u.IsPending, u.IsFactorEnabled = "a@b.c", "+15125550100", "acc", true, false, true
+	u.Email, u.SMSPhone, u.OwnerAccountID, u.IsActive, u.IsPending, u.IsFactorEnabled = "a@b.c", "+15125550100",
+		"acc", true, false, true
 	u.Inner.PasswordHash, err = hasher.Hash(context.Background(), password)
 	require.NoError(t, err)
 	b.user, err = s.CreateUser(u)
@@ -76,17 +77,19 @@ func newBed(t testing.TB, path string) *bed {
 }
 
 // ticket begins a sign-in and returns its token.
-func (b *bed) ticket(t testing.TB) string {
+func (b *fixture) ticket(t testing.TB) string {
 	token := identity.NewTicket()
 	require.NoError(t, b.store.Update(func(tx *store.Tx) error {
-		return tx.PutTicket(model.Ticket{Hash: identity.HashToken(token), Purpose: model.PurposeLogin, AccountID: "acc", UserID: b.user.ID, Created: tx.Now(),
+		return tx.PutTicket(model.Ticket{Hash: identity.HashToken(token), Purpose: model.PurposeLogin,
+			AccountID: "acc", UserID: b.user.ID, Created: tx.Now(),
 			Expires: tx.Now().Add(15 * time.Minute), Factor: true})
 	}))
 	return token
 }
 
-func (b *bed) caller(t testing.TB) Caller {
-	s := model.Session{Hash: identity.HashToken(identity.NewToken(8)), UserID: b.user.ID, ActiveAccount: "acc", Created: b.now, Seen: b.now}
+func (b *fixture) caller(t testing.TB) Caller {
+	s := model.Session{Hash: identity.HashToken(identity.NewToken(8)), UserID: b.user.ID, ActiveAccount: "acc",
+		Created: b.now, Seen: b.now}
 	require.NoError(t, b.store.Update(func(tx *store.Tx) error { return tx.PutSession(s) }))
 	return Caller{User: b.user, Session: s}
 }
@@ -99,14 +102,14 @@ func codeOf(err error) int {
 	return 0
 }
 
-// Whatever is tried in whatever order, a code lets in only if it is the one sent last, within 15 minutes, once, and before
-// the fourth wrong one since the last right one.
+// Whatever is tried in whatever order, a code lets in only if it is the one sent last, within 15
+// minutes, once, and before the fourth wrong one since the last right one.
 func TestCheckProperty(t *testing.T) {
 	dir := t.TempDir()
 	n := 0
 	rapid.Check(t, func(r *rapid.T) {
 		n++
-		b := newBed(t, filepath.Join(dir, fmt.Sprint(n)))
+		b := newFixture(t, filepath.Join(dir, fmt.Sprint(n)))
 		ticket, u := model.Ticket{Hash: []byte("h"), Purpose: model.PurposeLogin, UserID: "u", Factor: true}, b.user
 		current, sentAt, wrong, locked := "", time.Time{}, 0, false
 		for range rapid.IntRange(1, 25).Draw(r, "steps") {
@@ -126,7 +129,8 @@ func TestCheckProperty(t *testing.T) {
 					try = rapid.SampledFrom([]string{"", "0000", "00000", "x", "１２３４", current + " "}).Draw(r, "try")
 				}
 				var err error
-				require.NoError(r, b.store.Update(func(tx *store.Tx) error { err = b.checkCode(tx, &ticket, &u, try); return nil }))
+				require.NoError(r, b.store.Update(
+					func(tx *store.Tx) error { err = b.checkCode(tx, &ticket, &u, try); return nil }))
 				want := 0
 				switch {
 				case locked:
@@ -156,73 +160,78 @@ func TestMasked(t *testing.T) {
 		{"", "", "***", "no phone number"},
 		{"@", "7", "***", "***7"},
 	} {
-		require.Equal(t, Masked{SMS: c.wantPhone, Email: c.wantEmail}, maskedWays(model.User{Email: c.email, SMSPhone: c.phone}))
+		require.Equal(t, Masked{SMS: c.wantPhone, Email: c.wantEmail},
+			maskedWays(model.User{Email: c.email, SMSPhone: c.phone}))
 	}
 }
 
 // When nothing can be sent, that is said, and no ticket is left half done.
 func TestWhatThePostSays(t *testing.T) {
-	b := newBed(t, filepath.Join(t.TempDir(), "db"))
+	b := newFixture(t, filepath.Join(t.TempDir(), "db"))
 	token, c := b.ticket(t), b.caller(t)
 	change := map[string]json.RawMessage{"sms_phone": json.RawMessage(`"+15125550199"`)}
-	b.box.fail = notify.ErrFull
+	b.outbox.fail = notify.ErrFull
 	require.Equal(t, 503, codeOf(b.SendCode(token, "sms")))
 	require.Equal(t, 503, codeOf(b.PrepareChange(t.Context(), c, "sms", password, change)))
-	b.box.fail = notify.ErrNoChannel
+	b.outbox.fail = notify.ErrNoChannel
 	require.Equal(t, 412, codeOf(b.SendCode(token, "sms")))
 	require.Equal(t, 415, codeOf(b.PrepareChange(t.Context(), c, "sms", password, change)))
-	b.box.fail = nil
+	b.outbox.fail = nil
 	require.NoError(t, b.SendCode(token, "sms"))
 	require.NoError(t, b.PrepareChange(t.Context(), c, "sms", password, change))
-	require.NoError(t, b.VerifyChange(c, b.box.last()))
+	require.NoError(t, b.VerifyChange(c, b.outbox.last()))
 }
 
-// A session that ended, a user who was disabled and a password that was changed while a change was on its way stop it.
+// A session that ended, a user who was disabled and a password that was changed while a change was
+// on its way stop it.
 func TestChangesMeanwhile(t *testing.T) {
 	change := map[string]json.RawMessage{"email": json.RawMessage(`"new@b.c"`)}
-	for name, set := range map[string]func(tx *store.Tx, b *bed, c Caller) error{
-		"session ended": func(tx *store.Tx, _ *bed, c Caller) error { return tx.DeleteSession(c.Session.Hash) },
-		"user disabled": func(tx *store.Tx, b *bed, _ Caller) error {
+	for name, set := range map[string]func(tx *store.Tx, b *fixture, c Caller) error{
+		"session ended": func(tx *store.Tx, _ *fixture, c Caller) error { return tx.DeleteSession(c.Session.Hash) },
+		"user disabled": func(tx *store.Tx, b *fixture, _ Caller) error {
 			u := b.user
 			u.IsActive = false
 			return tx.PutUser(u)
 		},
-		"user deleted": func(tx *store.Tx, b *bed, _ Caller) error { return tx.DeleteUser(b.user.ID) },
+		"user deleted": func(tx *store.Tx, b *fixture, _ Caller) error { return tx.DeleteUser(b.user.ID) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBed(t, filepath.Join(t.TempDir(), "db"))
+			b := newFixture(t, filepath.Join(t.TempDir(), "db"))
 			c := b.caller(t)
 			require.NoError(t, b.PrepareChange(t.Context(), c, "email", password, change))
 			require.NoError(t, b.store.Update(func(tx *store.Tx) error { return set(tx, b, c) }))
-			require.Equal(t, 401, codeOf(b.VerifyChange(c, b.box.last())))
+			require.Equal(t, 401, codeOf(b.VerifyChange(c, b.outbox.last())))
 			require.Equal(t, 401, codeOf(b.PrepareChange(t.Context(), c, "email", password, change)))
 		})
 	}
-	b := newBed(t, filepath.Join(t.TempDir(), "db"))
+	b := newFixture(t, filepath.Join(t.TempDir(), "db"))
 	c := b.caller(t)
 	u := b.user
 	u.Inner.PasswordHash = ""
 	require.NoError(t, b.store.Update(func(tx *store.Tx) error { return tx.PutUser(u) }))
-	require.Equal(t, 401, codeOf(b.PrepareChange(t.Context(), c, "email", password, change)), "the password is another one now")
+	require.Equal(t, 401, codeOf(b.PrepareChange(t.Context(), c, "email", password, change)),
+		"the password is another one now")
 
 	// The account began to ask everyone for a code after the change was prepared.
-	b = newBed(t, filepath.Join(t.TempDir(), "db"))
+	b = newFixture(t, filepath.Join(t.TempDir(), "db"))
 	c = b.caller(t)
-	require.NoError(t, b.PrepareChange(t.Context(), c, "email", password, map[string]json.RawMessage{"is_two_factor_authentication_enabled": json.RawMessage("0")}))
+	require.NoError(t, b.PrepareChange(t.Context(), c, "email", password,
+		map[string]json.RawMessage{"is_two_factor_authentication_enabled": json.RawMessage("0")}))
 	require.NoError(t, b.store.Update(func(tx *store.Tx) error {
 		a, err := tx.Account("acc")
 		a.IsFactorForced = true
 		return errors.Join(err, tx.PutAccount(a))
 	}))
-	require.Equal(t, 406, codeOf(b.VerifyChange(c, b.box.last())))
+	require.Equal(t, 406, codeOf(b.VerifyChange(c, b.outbox.last())))
 }
 
 // Many who try at once get no more tries than one after the other.
 func TestWrongCodesAtOnce(t *testing.T) {
-	b := newBed(t, filepath.Join(t.TempDir(), "db"))
+	b := newFixture(t, filepath.Join(t.TempDir(), "db"))
 	c := b.caller(t)
-	require.NoError(t, b.PrepareChange(t.Context(), c, "sms", password, map[string]json.RawMessage{"sms_phone": json.RawMessage(`""`)}))
-	right := b.box.last()
+	require.NoError(t, b.PrepareChange(t.Context(), c, "sms", password,
+		map[string]json.RawMessage{"sms_phone": json.RawMessage(`""`)}))
+	right := b.outbox.last()
 	var g sync.WaitGroup
 	for i := range 20 {
 		g.Go(func() {
@@ -242,7 +251,8 @@ func TestWrongCodesAtOnce(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{`{"email":"a@b.c"}`, `{"sms_phone":"+1 512 555 0100"}`, `{"is_two_factor_authentication_enabled":1}`, `{"sms_phone":null}`, `{"email":["x"]}`, `{}`} {
+	for _, s := range []string{`{"email":"a@b.c"}`, `{"sms_phone":"+1 512 555 0100"}`,
+		`{"is_two_factor_authentication_enabled":1}`, `{"sms_phone":null}`, `{"email":["x"]}`, `{}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {

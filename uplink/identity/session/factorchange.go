@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/api"
@@ -13,16 +14,21 @@ import (
 	"vmsbridge/uplink/identity/store"
 )
 
-// change is what a verified code puts into effect: one field. It is kept with the ticket until then.
+// ChangeFields are those that PrepareChange takes, one at a time.
+var ChangeFields = []string{"sms_phone", "email", "is_two_factor_authentication_enabled"}
+
+// change is what a verified code puts into effect: one field. It is kept with the ticket until
+// then.
 type change struct {
 	Phone   *string     `json:"sms_phone,omitempty"`
 	Email   *string     `json:"email,omitempty"`
 	Enabled *model.Flag `json:"is_two_factor_authentication_enabled,omitempty"`
 }
 
-// PrepareChange prepares a change of what the second factor depends on and sends a code to where codes go now. The session c
-// must be good still. Errors are *api.Error: 400 for what cannot be set, 401 for a wrong password, 415 for a kind by
-// which this user cannot get a code. That an address is taken is not told here but by VerifyChange: it needs the code.
+// PrepareChange prepares a change of what the second factor depends on and sends a code to where
+// codes go now. The session c must be good still. Errors are *api.Error: 400 for what cannot be
+// set, 401 for a wrong password, 415 for a kind by which this user cannot get a code. That an
+// address is taken is not told here but by VerifyChange: it needs the code.
 func (d *Service) PrepareChange(ctx context.Context, c Caller, kind, password string,
 	fields map[string]json.RawMessage, codes ...int) error {
 	right, err := d.hasher.Check(ctx, c.User.Inner.PasswordHash, password)
@@ -39,8 +45,10 @@ func (d *Service) PrepareChange(ctx context.Context, c Caller, kind, password st
 		}
 		var held api.Held
 		held.Add(bad != nil, bad)
-		held.Add(wanted.off() && bool(home.IsFactorForced), api.Badf("is_two_factor_authentication_enabled: the account asks everyone for a code"))
-		held.Add(!right || u.Inner.PasswordHash != c.User.Inner.PasswordHash, api.NewError(api.CodeInvalid, "InvalidPassword", "the password is wrong"))
+		held.Add(wanted.off() && bool(home.IsFactorForced),
+			api.Badf("is_two_factor_authentication_enabled: the account asks everyone for a code"))
+		held.Add(!right || u.Inner.PasswordHash != c.User.Inner.PasswordHash,
+			api.NewError(api.CodeInvalid, "InvalidPassword", "the password is wrong"))
 		held.Add(channel != notify.Mail && channel != notify.Text, errKind)
 		held.Add(d.destination(u, channel) == "", errNoPhone)
 		if err := held.Last(codes...); err != nil {
@@ -50,7 +58,8 @@ func (d *Service) PrepareChange(ctx context.Context, c Caller, kind, password st
 		if err != nil {
 			return fmt.Errorf("keep change: %w", err)
 		}
-		t := model.Ticket{Hash: identity.HashToken(identity.NewTicket()), Purpose: model.PurposeFactor, AccountID: u.OwnerAccountID, UserID: u.ID,
+		t := model.Ticket{Hash: identity.HashToken(identity.NewTicket()), Purpose: model.PurposeFactor,
+			AccountID: u.OwnerAccountID, UserID: u.ID,
 			Created: tx.Now(), Change: raw}
 		l = issue(tx, &t, u, channel, d.destination(u, channel))
 		return errors.Join(tx.DropTickets(u.ID, model.PurposeFactor), tx.PutTicket(t))
@@ -64,8 +73,9 @@ func (d *Service) PrepareChange(ctx context.Context, c Caller, kind, password st
 	return err
 }
 
-// VerifyChange puts the prepared change into effect. Errors are *api.Error: 406 for a code that is wrong, expired or not
-// asked for, and for an address that is taken meanwhile. More than three wrong codes lock the user and end the sessions.
+// VerifyChange puts the prepared change into effect. Errors are *api.Error: 406 for a code that is
+// wrong, expired or not asked for, and for an address that is taken meanwhile. More than three
+// wrong codes lock the user and end the sessions.
 func (d *Service) VerifyChange(c Caller, code string) error {
 	return d.update(func(tx *store.Tx, send *[]notify.Message) error {
 		u, home, err := again(tx, c)
@@ -93,7 +103,8 @@ func (d *Service) VerifyChange(c Caller, code string) error {
 	})
 }
 
-// again reads the caller's user within the transaction; the session may have ended since the request began.
+// again reads the caller's user within the transaction; the session may have ended since the
+// request began.
 func again(tx *store.Tx, c Caller) (model.User, model.Account, error) {
 	_, err := tx.Session(c.Session.Hash)
 	var u model.User
@@ -156,7 +167,7 @@ func (w change) off() bool { return w.Enabled != nil && !bool(*w.Enabled) }
 // parse reads the one field of update_json.
 func parse(fields map[string]json.RawMessage) (w change, bad *api.Error) {
 	if len(fields) != 1 {
-		return w, api.Badf("update_json must hold exactly one of sms_phone, email, is_two_factor_authentication_enabled")
+		return w, api.Badf("update_json must hold exactly one of %s", strings.Join(ChangeFields, ", "))
 	}
 	for name, raw := range fields {
 		var text string

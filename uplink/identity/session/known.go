@@ -15,11 +15,11 @@ import (
 	"vmsbridge/uplink/identity/store"
 )
 
-// A device at which users signed in has a mark in a cookie: for each of a few users the id, the time
-// and a code made with a key of the user's record. The mark opens nothing. It tells the owner of a
-// password from the strangers who guess at it, so that these do not use up the owner's tries. A new
-// password comes with a new key. Nothing is stored for each device: programs that keep no cookies
-// sign in thousands of times.
+// A device at which users signed in has a mark in a cookie: for each of a few users the id, the
+// time and a code made with a key of the user's record. The mark opens nothing. It tells the owner
+// of a password from the strangers who guess at it, so that these do not use up the owner's tries.
+// A new password comes with a new key. Nothing is stored for each device: programs that keep no
+// cookies sign in thousands of times.
 const (
 	markTime   = 400 * 24 * time.Hour // as long as browsers keep a cookie
 	markRenew  = 30 * 24 * time.Hour

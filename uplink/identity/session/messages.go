@@ -12,14 +12,16 @@ import (
 	"vmsbridge/uplink/identity/store"
 )
 
-// lockedTime is how long the letter to a user who was locked out is worth sending.
+// lockedTime is how long the message to a user who was locked out is worth sending.
 const lockedTime = 24 * time.Hour
 
-// maxLinks bounds how many links a user is sent in the time that one of them is good for a new password.
+// maxLinks bounds how many links a user is sent in the time that one of them is good for a new
+// password.
 const maxLinks = 5
 
-// enough reports whether a user was sent as many links of a kind as anybody may have sent within that time. They are all good
-// still, so that nobody who asks for more makes the one worthless that the user is about to follow.
+// enough reports whether a user was sent as many links of a kind as anybody may have sent within
+// that time. They are all good still, so that nobody who asks for more makes the one worthless that
+// the user is about to follow.
 func enough(tx *store.Tx, u model.User, k notify.Kind) (bool, error) {
 	list, err := tx.TicketsOf(u.ID)
 	n := 0
@@ -38,8 +40,9 @@ func purposeOf(k notify.Kind) model.Purpose {
 	return model.PurposePassword
 }
 
-// Invite makes a link of a kind for a user, beside older ones, and returns the letter to send once that is stored:
-// Registration validates the account, UserCreated sets the first password, PasswordReset another.
+// Invite makes a link of a kind for a user, beside older ones, and returns the message to send once
+// that is stored: Registration validates the account, UserCreated sets the first password,
+// PasswordReset another.
 func (d *Service) Invite(tx *store.Tx, u model.User, a model.Account, k notify.Kind) (notify.Message, error) {
 	good := resetTime
 	switch k {
@@ -53,36 +56,39 @@ func (d *Service) Invite(tx *store.Tx, u model.User, a model.Account, k notify.K
 	return l, errors.Join(err, ticket(tx, l.Token, purposeOf(k), u, good))
 }
 
-// LockedOut is the letter to a user who is locked out, to be sent once that is stored.
+// LockedOut is the message to a user who is locked out, to be sent once that is stored.
 func LockedOut(tx *store.Tx, u model.User, a model.Account) (notify.Message, error) {
 	return note(tx, u, a, notify.Locked, tx.Now().Add(lockedTime))
 }
 
-// note is a letter without its token, noted in the store so that it is not lost if the program ends before it is sent.
+// note is a message without its token, noted in the store so that it is not lost if the program
+// ends before it is sent.
 func note(tx *store.Tx, u model.User, a model.Account, k notify.Kind, until time.Time) (notify.Message, error) {
 	seq, err := tx.QueueMessage(model.QueuedMessage{UserID: u.ID, Kind: string(k), Expires: until})
-	return notify.Message{Kind: k, Channel: notify.Mail, To: u.Email, Language: u.Language, Name: strings.TrimSpace(u.FirstName + " " + u.LastName),
+	return notify.Message{Kind: k, Channel: notify.Mail, To: u.Email, Language: u.Language,
+		Name:    strings.TrimSpace(u.FirstName + " " + u.LastName),
 		Account: a.Name, AccountID: a.ID, UserID: u.ID, Seq: seq, Until: until}, err
 }
 
-// Send hands letters over once what they tell is stored. That one cannot be sent is logged without what it holds.
-func (d *Service) Send(letters ...notify.Message) {
-	for _, l := range letters {
+// Send hands messages over once what they tell is stored. That one cannot be sent is logged without
+// what it holds.
+func (d *Service) Send(messages ...notify.Message) {
+	for _, l := range messages {
 		err := notify.ErrNoChannel
 		if d.post != nil {
 			err = d.post.Send(l)
 		}
 		if err != nil {
-			d.log.Warn("a letter was not sent", "kind", l.Kind, "channel", l.Channel, "error", err,
+			d.log.Warn("a message was not sent", "kind", l.Kind, "channel", l.Channel, "error", err,
 				"hint", "configure mail, or make a link with: vmscloud user link")
 		}
 	}
 }
 
-// Resume writes the letters anew that were noted and not sent when the program last ended, with new links, since the old
-// ones were kept nowhere. Call it once, before anyone signs in.
+// Resume writes the messages anew that were noted and not sent when the program last ended, with
+// new links, since the old ones were kept nowhere. Call it once, before anyone signs in.
 func (d *Service) Resume() error {
-	var letters []notify.Message
+	var messages []notify.Message
 	err := d.store.Update(func(tx *store.Tx) error {
 		noted, err := tx.QueuedMessages()
 		if err != nil {
@@ -96,7 +102,7 @@ func (d *Service) Resume() error {
 			if !wanted {
 				err = tx.DropMessage(n.UserID, n.Kind, n.Seq)
 			} else if d.post != nil && d.post.Can(l.Channel) {
-				letters = append(letters, l)
+				messages = append(messages, l)
 			}
 			if err != nil {
 				return err
@@ -105,13 +111,13 @@ func (d *Service) Resume() error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("resume letters: %w", err)
+		return fmt.Errorf("resume messages: %w", err)
 	}
-	d.Send(letters...)
+	d.Send(messages...)
 	return nil
 }
 
-// again is a noted letter, written anew. wanted is false if nobody needs it any more.
+// again is a noted message, written anew. wanted is false if nobody needs it any more.
 func (d *Service) again(tx *store.Tx, n model.QueuedMessage) (l notify.Message, wanted bool, err error) {
 	u, home, err := userAndHome(tx, n.UserID)
 	if errors.Is(err, identity.ErrNotFound) {

@@ -15,8 +15,8 @@ import (
 	"vmsbridge/uplink/identity/store"
 )
 
-// Weak is the 400 for a password that may not be set, nil if it may. what is wrong stands in the data, as the public
-// service writes it.
+// Weak is the 400 for a password that may not be set, nil if it may. what is wrong stands in the
+// data, as the public service writes it.
 func Weak(password string) *api.Error {
 	why := identity.CheckPassword(password)
 	if why == "" {
@@ -27,7 +27,8 @@ func Weak(password string) *api.Error {
 	return e
 }
 
-// Forgot sends a link to set another password, unless enough were sent. An address that nobody has is no error and takes as long.
+// Forgot sends a link to set another password, unless enough were sent. An address that nobody has
+// is no error and takes as long.
 func (d *Service) Forgot(email string, codes ...int) error {
 	return d.update(func(tx *store.Tx, send *[]notify.Message) error {
 		var held api.Held
@@ -84,8 +85,9 @@ func (d *Service) resetting(tx *store.Tx, token string, weak *api.Error, codes [
 	return t, u, home, held.Last(codes...)
 }
 
-// Reset sets a password by a token, which makes a pending user active, ends the user's other sessions, and opens one. A
-// user who needs a second factor gets the ticket of a sign-in and no session: a link in a mail is one factor.
+// Reset sets a password by a token, which makes a pending user active, ends the user's other
+// sessions, and opens one. A user who needs a second factor gets the ticket of a sign-in and no
+// session: a link in a mail is one factor.
 func (d *Service) Reset(ctx context.Context, token, password string, terms []string, from netip.Addr,
 	codes ...int) (Opened, Ticket, error) {
 	weak := Weak(password)
@@ -120,7 +122,8 @@ func (d *Service) Reset(ctx context.Context, token, password string, terms []str
 }
 
 // enter opens a session for who came by a link, or begins a sign-in where the user needs a code.
-func (d *Service) enter(tx *store.Tx, u model.User, home model.Account, from netip.Addr) (o Opened, t Ticket, err error) {
+func (d *Service) enter(tx *store.Tx, u model.User, home model.Account, from netip.Addr) (o Opened, t Ticket,
+	err error) {
 	if d.needsCode(u, home, "") {
 		t, err = d.begin(tx, u, true)
 		return Opened{User: u, Home: home}, t, err
@@ -129,8 +132,9 @@ func (d *Service) enter(tx *store.Tx, u model.User, home model.Account, from net
 	return o, t, err
 }
 
-// SetPassword gives a user a password, which makes a pending one active, ends all sessions but the one with the hash
-// except, forgets all trusted and known devices, and makes all links and codes worthless.
+// SetPassword gives a user a password, which makes a pending one active, ends all sessions but the
+// one with the hash except, forgets all trusted and known devices, and makes all links and codes
+// worthless.
 func SetPassword(tx *store.Tx, u model.User, hash string, except []byte) (model.User, error) {
 	u.Inner.PasswordHash, u.Inner.PasswordSet = hash, tx.Now()
 	u.Inner.MarkKey = nil
@@ -138,12 +142,13 @@ func SetPassword(tx *store.Tx, u model.User, hash string, except []byte) (model.
 	if u.IsPending {
 		u.IsPending, u.IsActive = false, true
 	}
-	return u, errors.Join(tx.PutUser(u), tx.EndSessions(u.ID, except), tx.DropMessages(u.ID, string(notify.UserCreated), string(notify.PasswordReset)),
+	return u, errors.Join(tx.PutUser(u), tx.EndSessions(u.ID, except),
+		tx.DropMessages(u.ID, string(notify.UserCreated), string(notify.PasswordReset)),
 		tx.DropTickets(u.ID, model.PurposeLogin, model.PurposePassword, model.PurposeFactor, model.PurposeCode))
 }
 
-// Validate makes a pending account active by the link in its mail, and opens a session for its first user, or begins a
-// sign-in as Reset does.
+// Validate makes a pending account active by the link in its mail, and opens a session for its
+// first user, or begins a sign-in as Reset does.
 func (d *Service) Validate(id, token string, from netip.Addr, codes ...int) (Opened, Ticket, error) {
 	var out Opened
 	var next Ticket
@@ -185,7 +190,8 @@ func (d *Service) Validate(id, token string, from netip.Addr, codes ...int) (Ope
 	return out, next, err
 }
 
-// Resend sends the mail of a kind again: Registration while the account is pending, UserCreated while the user is.
+// Resend sends the mail of a kind again: Registration while the account is pending, UserCreated
+// while the user is.
 func (d *Service) Resend(email, realm string, k notify.Kind, codes ...int) error {
 	return d.update(func(tx *store.Tx, send *[]notify.Message) error {
 		var held api.Held
@@ -196,7 +202,8 @@ func (d *Service) Resend(email, realm string, k notify.Kind, codes ...int) error
 		held.Add(!found, errUnknown)
 		if found {
 			states(&held, u, home)
-			held.Add(k == notify.Registration && home.Is(model.StatusActive) || k == notify.UserCreated && bool(u.IsActive), errActive)
+			held.Add(k == notify.Registration && home.Is(model.StatusActive) || k == notify.UserCreated &&
+				bool(u.IsActive), errActive)
 		}
 		if err := held.Last(codes...); err != nil {
 			return err
@@ -219,8 +226,8 @@ type Application struct {
 	From                         netip.Addr
 }
 
-// Apply makes an account that waits for its link to be followed, with its account superuser. Errors are *api.Error
-// 400, 406 and 409.
+// Apply makes an account that waits for its link to be followed, with its account superuser. Errors
+// are *api.Error 400, 406 and 409.
 func (d *Service) Apply(ctx context.Context, in Application, codes ...int) error {
 	var held api.Held
 	weak := Weak(in.Password)

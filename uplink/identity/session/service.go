@@ -14,8 +14,8 @@ import (
 	"vmsbridge/uplink/identity/store"
 )
 
-// How long tickets are good. Those of sign-in are the public service's, 30 seconds and, to have time for a code,
-// 15 minutes.
+// How long tickets are good. Those of sign-in are the public service's, 30 seconds and, to have
+// time for a code, 15 minutes.
 const (
 	loginTime    = 30 * time.Second
 	factorTime   = 15 * time.Minute
@@ -35,14 +35,15 @@ type Options struct {
 	Store  *store.Store
 	Hasher *identity.Hasher
 	Post   notify.Sender // nil: no messages and codes; links are to be had from the operator
-	// Cluster begins every session key and is the subdomain of accounts without a brand; "c000" if empty.
+	// Cluster begins every session key and is the subdomain of accounts without a brand; "c000" if
+	// empty.
 	Cluster string
 	// Realm is the one root realm, that of all accounts; "vms" if empty.
 	Realm string
 	Log   *slog.Logger
 }
 
-// Desk signs people in. Safe for concurrent use; starts no goroutine.
+// Service signs people in. Safe for concurrent use; starts no goroutine.
 type Service struct {
 	store   *store.Store
 	hasher  *identity.Hasher
@@ -52,7 +53,7 @@ type Service struct {
 	log     *slog.Logger
 }
 
-// New makes a desk.
+// New makes a Service.
 func New(o Options) *Service {
 	d := &Service{o.Store, o.Hasher, o.Post, o.Cluster, o.Realm, o.Log}
 	if d.cluster == "" {
@@ -75,7 +76,8 @@ func (d *Service) Hash(ctx context.Context, password string) (string, error) {
 	return d.hasher.Hash(ctx, password)
 }
 
-// Confirm says whether a password is the user's. It does not count wrong ones; limit how often it is asked.
+// Confirm says whether a password is the user's. It does not count wrong ones; limit how often it
+// is asked.
 func (d *Service) Confirm(ctx context.Context, u model.User, password string) (bool, error) {
 	return d.hasher.Check(ctx, u.Inner.PasswordHash, password)
 }
@@ -83,8 +85,8 @@ func (d *Service) Confirm(ctx context.Context, u model.User, password string) (b
 // allowed says whether an address may sign in to an account, by its address ranges.
 func allowed(a model.Account, from netip.Addr) bool { return identity.Within(a.Ranges(), from) }
 
-// home finds a user by address with the account that it belongs to. found is false if there is none, or if its account
-// is of another realm than the one given; "" is any.
+// findUser finds a user by address with the account that it belongs to. found is false if there is
+// none, or if its account is of another realm than the one given; "" is any.
 func (d *Service) findUser(tx *store.Tx, email, realm string) (u model.User, a model.Account, found bool, err error) {
 	if u, err = tx.UserByEmail(email); err == nil {
 		a, err = tx.Account(u.OwnerAccountID)
@@ -136,8 +138,10 @@ func (d *Service) update(f func(tx *store.Tx, send *[]notify.Message) error) err
 }
 
 // ticket makes a ticket for a user, or for nobody if u is empty, and returns its token.
-func ticket(tx *store.Tx, token string, p model.Purpose, u model.User, good time.Duration, set ...func(*model.Ticket)) error {
-	t := model.Ticket{Hash: identity.HashToken(token), Purpose: p, AccountID: u.OwnerAccountID, UserID: u.ID, Created: tx.Now(), Expires: tx.Now().Add(good)}
+func ticket(tx *store.Tx, token string, p model.Purpose, u model.User, good time.Duration,
+	set ...func(*model.Ticket)) error {
+	t := model.Ticket{Hash: identity.HashToken(token), Purpose: p, AccountID: u.OwnerAccountID, UserID: u.ID,
+		Created: tx.Now(), Expires: tx.Now().Add(good)}
 	for _, f := range set {
 		f(&t)
 	}
@@ -146,7 +150,8 @@ func ticket(tx *store.Tx, token string, p model.Purpose, u model.User, good time
 
 // mine is an entry of the trail about a user, by that user.
 func mine(u model.User, action model.AuditAction, from netip.Addr) model.AuditEntry {
-	return model.AuditEntry{AccountID: u.OwnerAccountID, By: u.ID, ByName: u.Email, From: address(from), Action: action, Kind: model.KindUser, Target: u.ID, Name: u.Email}
+	return model.AuditEntry{AccountID: u.OwnerAccountID, By: u.ID, ByName: u.Email, From: address(from),
+		Action: action, Kind: model.KindUser, Target: u.ID, Name: u.Email}
 }
 
 func address(a netip.Addr) string {

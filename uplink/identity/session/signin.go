@@ -36,8 +36,8 @@ type Claim struct {
 	From        netip.Addr
 }
 
-// Opened is a session that was just made. Key is the cookie auth_key, Device the cookie tfa_key and Mark that of a known
-// device, or "" to leave them alone.
+// Opened is a session that was just made. Key is the cookie auth_key, Device the cookie tfa_key and
+// Mark that of a known device, or "" to leave them alone.
 type Opened struct {
 	Key     string
 	Device  string
@@ -50,10 +50,12 @@ type Opened struct {
 // ErrFactor says that a user needs a code and so cannot be let in by a password alone.
 var ErrFactor = api.NewError(api.CodeInvalid, "TwoFactorNeeded", "this user signs in with a code; use the sign-in page")
 
-// Authenticate is the first step: it checks address and password and gives a token that is good once and for a short
-// time. Errors are *api.Error: of those whose condition holds the last in the order of codes. The state of an account or user is a condition only once the password was right, so that an
-// address that nobody has takes as long as one that someone has and gets the same 401. The document makes one exception:
-// 462 comes before 401, since a user who has no password yet cannot give the right one.
+// Authenticate is the first step: it checks address and password and gives a token that is good
+// once and for a short time. Errors are *api.Error: of those whose condition holds the last in the
+// order of codes. The state of an account or user is a condition only once the password was right,
+// so that an address that nobody has takes as long as one that someone has and gets the same 401.
+// The interface makes one exception: 462 comes before 401, since a user who has no password yet
+// cannot give the right one.
 func (d *Service) Authenticate(ctx context.Context, in Login, codes ...int) (Ticket, error) {
 	var out Ticket
 	err := d.login(ctx, in, codes, func(tx *store.Tx, u model.User, home model.Account) error {
@@ -67,8 +69,8 @@ func (d *Service) Authenticate(ctx context.Context, in Login, codes ...int) (Tic
 	return out, nil
 }
 
-// Password checks address and password as Authenticate does, for callers that give something else than a session. The
-// error is ErrFactor if the user needs a code.
+// Password checks address and password as Authenticate does, for callers that give something else
+// than a session. The error is ErrFactor if the user needs a code.
 func (d *Service) Password(ctx context.Context, in Login) (model.User, error) {
 	var out model.User
 	err := d.login(ctx, in, nil, func(_ *store.Tx, u model.User, home model.Account) error {
@@ -80,8 +82,10 @@ func (d *Service) Password(ctx context.Context, in Login) (model.User, error) {
 	return out, err
 }
 
-// login checks everything and calls done in the transaction that clears the count of wrong passwords.
-func (d *Service) login(ctx context.Context, in Login, codes []int, done func(*store.Tx, model.User, model.Account) error) error {
+// login checks everything and calls done in the transaction that clears the count of wrong
+// passwords.
+func (d *Service) login(ctx context.Context, in Login, codes []int,
+	done func(*store.Tx, model.User, model.Account) error) error {
 	var hash string
 	err := d.store.View(func(tx *store.Tx) error {
 		u, _, _, err := d.findUser(tx, in.Email, "")
@@ -119,8 +123,8 @@ func (d *Service) login(ctx context.Context, in Login, codes []int, done func(*s
 	})
 }
 
-// count keeps the number of wrong passwords for an address, known or not, so that both take the same time, and locks a
-// user whose account sets a limit.
+// count keeps the number of wrong passwords for an address, known or not, so that both take the
+// same time, and locks a user whose account sets a limit.
 func (d *Service) count(tx *store.Tx, in Login, good, found bool, u *model.User, home model.Account,
 	send *[]notify.Message) error {
 	a, err := tx.Attempts(in.Email)
@@ -151,8 +155,8 @@ func (d *Service) count(tx *store.Tx, in Login, good, found bool, u *model.User,
 	return tx.Record(entry)
 }
 
-// Authorize is the second step: it exchanges the token, and the code where one is needed, for a session. Errors are
-// *api.Error: 401, and with a second factor 406 and 429.
+// Authorize is the second step: it exchanges the token, and the code where one is needed, for a
+// session. Errors are *api.Error: 401, and with a second factor 406 and 429.
 func (d *Service) Authorize(_ context.Context, in Claim) (Opened, error) {
 	var out Opened
 	err := d.update(func(tx *store.Tx, send *[]notify.Message) error {
@@ -186,7 +190,8 @@ func (d *Service) Authorize(_ context.Context, in Claim) (Opened, error) {
 		}
 		if out.Device == "" && d.trusted(u, in.Device) {
 			hash := identity.HashToken(in.Device)
-			u.EditDevice(func(x model.Device) bool { return identity.SameHash(x.Hash, hash) }, func(x *model.Device) { x.Used = tx.Now() })
+			u.EditDevice(func(x model.Device) bool { return identity.SameHash(x.Hash, hash) },
+				func(x *model.Device) { x.Used = tx.Now() })
 		}
 		if err := tx.DeleteTicket(t.Hash); err != nil {
 			return err
@@ -229,9 +234,10 @@ type Vouched struct {
 	From   netip.Addr // of the client
 }
 
-// Vouched signs a user in without a password. Who needs a second factor that the provider did not ask for gets a ticket, as
-// from Authenticate, and no session. An account's administrators choose its provider, so that it cannot vouch for those of
-// the service: superusers and staff sign in by password. Whoever may not sign in with a password may not this way either: that is a 404.
+// Vouched signs a user in without a password. Who needs a second factor that the provider did not
+// ask for gets a ticket, as from Authenticate, and no session. An account's administrators choose
+// its provider, so that it cannot vouch for those of the service: superusers and staff sign in by
+// password. Whoever may not sign in with a password may not this way either: that is a 404.
 func (d *Service) Vouched(in Vouched) (o Opened, t Ticket, err error) {
 	err = d.store.Update(func(tx *store.Tx) error {
 		u, home, err := userAndHome(tx, in.UserID)
@@ -240,7 +246,8 @@ func (d *Service) Vouched(in Vouched) (o Opened, t Ticket, err error) {
 		} else if err != nil {
 			return err
 		}
-		if bool(u.IsSuperuser || u.IsStaff) || u.Disabled() || !home.Is(model.StatusActive) || !allowed(home, in.From) || !model.Within(u.AccessPeriod, u.Timezone, tx.Now()) {
+		if bool(u.IsSuperuser || u.IsStaff) || u.Disabled() || !home.Is(model.StatusActive) ||
+			!allowed(home, in.From) || !model.Within(u.AccessPeriod, u.Timezone, tx.Now()) {
 			return errUnknown
 		}
 		if !in.Strong && d.needsCode(u, home, in.Device) {
@@ -255,8 +262,8 @@ func (d *Service) Vouched(in Vouched) (o Opened, t Ticket, err error) {
 	return o, t, err
 }
 
-// needsCode says whether a user who signs in at a device must give a code: by their own choice or the
-// account's, unless the device is trusted.
+// needsCode says whether a user who signs in at a device must give a code: by their own choice or
+// the account's, unless the device is trusted.
 func (d *Service) needsCode(u model.User, home model.Account, device string) bool {
 	return bool(u.IsFactorEnabled || home.IsFactorForced) && !d.trusted(u, device)
 }
@@ -264,8 +271,9 @@ func (d *Service) needsCode(u model.User, home model.Account, device string) boo
 // maxBegun bounds how many sign-ins of a user may be under way.
 const maxBegun = 20
 
-// begin makes the ticket of a sign-in. A user may have several under way, at two devices or in two programs; wrong codes are
-// counted for the user and not for the ticket, so that more tickets give no more guesses.
+// begin makes the ticket of a sign-in. A user may have several under way, at two devices or in two
+// programs; wrong codes are counted for the user and not for the ticket, so that more tickets give
+// no more guesses.
 func (d *Service) begin(tx *store.Tx, u model.User, needed bool) (Ticket, error) {
 	out, good := Ticket{Token: identity.NewTicket()}, loginTime
 	if needed {
@@ -276,7 +284,7 @@ func (d *Service) begin(tx *store.Tx, u model.User, needed bool) (Ticket, error)
 		ticket(tx, out.Token, model.PurposeLogin, u, good, func(t *model.Ticket) { t.Factor = needed }))
 }
 
-// makeRoom drops the oldest sign-ins under way of a user so that another can begin.
+// dropOldest drops the oldest sign-ins under way of a user so that another can begin.
 func dropOldest(tx *store.Tx, user string) error {
 	list, err := tx.TicketsOf(user)
 	list = slices.DeleteFunc(list, func(t model.Ticket) bool { return t.Purpose != model.PurposeLogin })
@@ -287,11 +295,12 @@ func dropOldest(tx *store.Tx, user string) error {
 	return err
 }
 
-// Open makes a session for a user without asking for a password, in a transaction of the caller's: after a validated
-// account, a new password, an assertion of an identity provider.
+// Open makes a session for a user without asking for a password, in a transaction of the caller's:
+// after a validated account, a new password, an assertion of an identity provider.
 func (d *Service) Open(tx *store.Tx, u model.User, home model.Account, from netip.Addr) (Opened, error) {
 	key := d.cluster + "~" + identity.NewToken(32)
-	s := model.Session{Hash: identity.HashToken(key), UserID: u.ID, ActiveAccount: home.ID, Created: tx.Now(), Seen: tx.Now(), From: address(from)}
+	s := model.Session{Hash: identity.HashToken(key), UserID: u.ID, ActiveAccount: home.ID, Created: tx.Now(),
+		Seen: tx.Now(), From: address(from)}
 	if home.SessionDuration > 0 {
 		s.Expires = tx.Now().Add(time.Duration(home.SessionDuration) * time.Minute)
 	}

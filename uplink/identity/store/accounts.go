@@ -55,8 +55,8 @@ func (tx *Tx) Children(id string) ([]model.Account, error) {
 	return out, nil
 }
 
-// AddAccount stores a new account and returns it as stored. An empty ID gets a random one; the error wraps
-// identity.ErrExists if it is taken.
+// AddAccount stores a new account and returns it as stored. An empty ID gets a random one; the
+// error wraps identity.ErrExists if it is taken.
 func (tx *Tx) AddAccount(a model.Account) (model.Account, error) {
 	if a.ID == "" {
 		a.ID = identity.NewID()
@@ -108,8 +108,9 @@ func (tx *Tx) indexShares(old, now model.Account) error {
 	return nil
 }
 
-// sharedWith finds the cameras that other accounts share with a user, as identity.Grants has them. An account shares what it has: of a
-// camera that it names and does not have its word is nothing. And it hides no other: where two have one id, neither's is the bare one.
+// sharedWith finds the cameras that other accounts share with a user, as identity.Grants has them.
+// An account shares what it has: of a camera that it names and does not have its word is nothing.
+// And it hides no other: where two have one id, neither's is the bare one.
 func (tx *Tx) sharedWith(u model.User) (shared, aliases map[string]string, err error) {
 	shared, aliases = map[string]string{}, map[string]string{}
 	owners := map[string][]string{}
@@ -143,8 +144,8 @@ func (tx *Tx) sharedWith(u model.User) (shared, aliases map[string]string, err e
 	return shared, aliases, nil
 }
 
-// DeleteAccount removes an account with its users and tokens. An account that has sub-accounts is not removed: the error
-// wraps identity.ErrExists.
+// DeleteAccount removes an account with its users and tokens. An account that has sub-accounts is
+// not removed: the error wraps identity.ErrExists.
 func (tx *Tx) DeleteAccount(id string) error {
 	a, err := tx.Account(id)
 	if err != nil {

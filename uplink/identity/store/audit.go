@@ -8,7 +8,8 @@ import (
 	"vmsbridge/uplink/identity/model"
 )
 
-// Record writes an entry of the trail in the transaction of the change that it tells of. Seq and Time are set here.
+// Record writes an entry of the trail in the transaction of the change that it tells of. Seq and
+// Time are set here.
 func (tx *Tx) Record(e model.AuditEntry) error {
 	seq, err := tx.tx.Bucket(bucketTrail).NextSequence()
 	if err != nil {
@@ -22,8 +23,8 @@ func (tx *Tx) Record(e model.AuditEntry) error {
 	return mark(tx, bucketTrailIndex, pair(e.AccountID, key), true)
 }
 
-// Trail lists entries of an account, or of all for "", newest first: at most n, and only those before the sequence number
-// before unless that is 0.
+// AuditTrail lists entries of an account, or of all for "", newest first: at most n, and only those
+// before the sequence number before unless that is 0.
 func (tx *Tx) AuditTrail(account string, before uint64, n int) ([]model.AuditEntry, error) {
 	var out []model.AuditEntry
 	bucket, prefix := bucketTrail, []byte(nil)
@@ -41,7 +42,8 @@ func (tx *Tx) AuditTrail(account string, before uint64, n int) ([]model.AuditEnt
 	} else {
 		k, _ = c.Prev()
 	}
-	for ; k != nil && len(out) < n && len(k) == len(prefix)+8 && string(k[:len(prefix)]) == string(prefix); k, _ = c.Prev() {
+	for ; k != nil && len(out) < n && len(k) == len(prefix)+8 && string(k[:len(prefix)]) == string(prefix); k,
+		_ = c.Prev() {
 		e, err := get[model.AuditEntry](tx, bucketTrail, k[len(prefix):])
 		if err != nil {
 			return nil, err
@@ -51,7 +53,8 @@ func (tx *Tx) AuditTrail(account string, before uint64, n int) ([]model.AuditEnt
 	return out, nil
 }
 
-// TrailAfter lists the entries of all accounts after a sequence number, oldest first, at most n.
+// AuditTrailAfter lists the entries of all accounts after a sequence number, oldest first, at most
+// n.
 func (tx *Tx) AuditTrailAfter(seq uint64, n int) ([]model.AuditEntry, error) {
 	var out []model.AuditEntry
 	c := tx.tx.Bucket(bucketTrail).Cursor()
@@ -65,7 +68,7 @@ func (tx *Tx) AuditTrailAfter(seq uint64, n int) ([]model.AuditEntry, error) {
 	return out, nil
 }
 
-// PruneTrail removes the entries up to and including a sequence number.
+// PruneAuditTrail removes the entries up to and including a sequence number.
 func (tx *Tx) PruneAuditTrail(upTo uint64) error {
 	c := tx.tx.Bucket(bucketTrail).Cursor()
 	for k, raw := c.First(); k != nil && binary.BigEndian.Uint64(k) <= upTo; k, raw = c.Next() {

@@ -180,7 +180,8 @@ func TestDeletingTakesEverythingAlong(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, s.Update(func(tx *Tx) error {
 		require.NoError(t, tx.PutSession(model.Session{Hash: []byte("s"), UserID: u.ID}))
-		require.NoError(t, tx.PutTicket(model.Ticket{Hash: []byte("t"), UserID: u.ID, Purpose: model.PurposePassword, Expires: c.t.Add(time.Hour)}))
+		require.NoError(t, tx.PutTicket(model.Ticket{Hash: []byte("t"), UserID: u.ID, Purpose: model.PurposePassword,
+			Expires: c.t.Add(time.Hour)}))
 		list, err := tx.Children("m")
 		require.Len(t, list, 1)
 		require.ErrorIs(t, tx.DeleteAccount("m"), identity.ErrExists, "not while it has sub-accounts")
@@ -210,11 +211,15 @@ func TestSessionsAndTickets(t *testing.T) {
 	s := fresh(t, c)
 	require.NoError(t, s.Update(func(tx *Tx) error {
 		for i, expires := range []time.Time{c.t.Add(time.Hour), {}, c.t.Add(2 * time.Hour)} {
-			require.NoError(t, tx.PutSession(model.Session{Hash: []byte{byte(i)}, UserID: "u", Seen: c.t, Expires: expires}))
+			require.NoError(t, tx.PutSession(model.Session{Hash: []byte{byte(i)}, UserID: "u", Seen: c.t,
+				Expires: expires}))
 		}
-		require.NoError(t, tx.PutTicket(model.Ticket{Hash: []byte("a"), UserID: "u", Purpose: model.PurposeLogin, Expires: c.t.Add(time.Minute)}))
-		require.NoError(t, tx.PutTicket(model.Ticket{Hash: []byte("b"), UserID: "u", Purpose: model.PurposePassword, Expires: c.t.Add(24 * time.Hour)}))
-		require.NoError(t, tx.PutTicket(model.Ticket{Hash: []byte("c"), Purpose: model.PurposePassword, Expires: c.t.Add(time.Minute)}))
+		require.NoError(t, tx.PutTicket(model.Ticket{Hash: []byte("a"), UserID: "u", Purpose: model.PurposeLogin,
+			Expires: c.t.Add(time.Minute)}))
+		require.NoError(t, tx.PutTicket(model.Ticket{Hash: []byte("b"), UserID: "u", Purpose: model.PurposePassword,
+			Expires: c.t.Add(24 * time.Hour)}))
+		require.NoError(t, tx.PutTicket(model.Ticket{Hash: []byte("c"), Purpose: model.PurposePassword,
+			Expires: c.t.Add(time.Minute)}))
 		require.NoError(t, tx.PutAttempts("A@x.org", model.Attempts{Count: 3, Last: c.t}))
 		return nil
 	}))
@@ -287,7 +292,8 @@ func TestTrail(t *testing.T) {
 	}))
 }
 
-// A user's token follows the user: what the record allows at the moment, nothing while the user or account may not act.
+// A user's token follows the user: what the record allows at the moment, nothing while the user or
+// account may not act.
 func TestATokenFollowsItsUser(t *testing.T) {
 	c := &clock{time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)}
 	s := fresh(t, c)
@@ -299,7 +305,8 @@ func TestATokenFollowsItsUser(t *testing.T) {
 	require.NoError(t, err)
 	_, bridge, err := s.CreateToken(model.Token{Kind: identity.KindBridge, AccountID: "acc"})
 	require.NoError(t, err)
-	_, refresh, err := s.CreateToken(model.Token{Kind: identity.KindUser, AccountID: "acc", UserID: u.ID, Purpose: "refresh"})
+	_, refresh, err := s.CreateToken(model.Token{Kind: identity.KindUser, AccountID: "acc", UserID: u.ID,
+		Purpose: "refresh"})
 	require.NoError(t, err)
 	_, err = s.Authenticate(refresh)
 	require.ErrorIs(t, err, identity.ErrUnknown, "a refresh token opens nothing")
@@ -343,7 +350,8 @@ func TestATokenFollowsItsUser(t *testing.T) {
 	require.False(t, good(text), "it is Monday noon")
 	user(func(u *model.User) { u.AccessPeriod = model.Texts{"0-1100-1300"} })
 	require.True(t, good(text))
-	for v, want := range map[string][2]bool{model.StatusActive: {true, true}, model.StatusInactive: {false, true}, model.StatusSuspended: {false, false}, model.StatusPending: {false, false}} {
+	for v, want := range map[string][2]bool{model.StatusActive: {true, true}, model.StatusInactive: {false, true},
+		model.StatusSuspended: {false, false}, model.StatusPending: {false, false}} {
 		status(v)
 		require.Equal(t, want, [2]bool{good(text), good(bridge)}, v)
 	}
@@ -383,7 +391,8 @@ func TestUpgrade(t *testing.T) {
 	require.NoError(t, db.Update(func(tx *bolt.Tx) error {
 		for bucket, rows := range map[string]map[string]any{
 			"accounts": {"acc": map[string]any{"id": "acc", "name": "Demo", "created": "2026-11-20T10:00:00Z"}},
-			"users": {"u1": map[string]any{"id": "u1", "accountId": "acc", "firstName": "Anna", "email": "a@x.org", "language": "en", "timeZone": "Europe/Berlin"},
+			"users": {"u1": map[string]any{"id": "u1", "accountId": "acc", "firstName": "Anna", "email": "a@x.org",
+				"language": "en", "timeZone": "Europe/Berlin"},
 				"u2": map[string]any{"id": "u2", "accountId": "acc", "email": "A@x.org"}},
 			"tokens": {id: map[string]any{"id": id, "kind": "user", "accountId": "acc", "userId": "u1", "hash": hash}},
 		} {

@@ -1,7 +1,7 @@
-// Package store keeps accounts, users, sessions, tickets, bearer tokens and the audit trail in one bbolt file. Every
-// change is durable when Update returns, and a change that reads first does so in the same transaction, so that no update
-// is lost. identity/web, identity/session, identity/oauth and the others work through View and Update; uplink/server
-// gets its Principals from Authenticate.
+// Package store keeps accounts, users, sessions, tickets, bearer tokens and the audit trail in one
+// bbolt file. Every change is durable when Update returns, and a change that reads first does so in
+// the same transaction, so that no update is lost. identity/web, identity/session, identity/oauth
+// and the others work through View and Update; uplink/server gets its Principals from Authenticate.
 //
 //	s, err := store.Open(filepath.Join(dir, "identity.db"), store.Options{})
 //	err = s.Update(func(tx *store.Tx) error {

@@ -26,8 +26,9 @@ func holderOf(t model.Token) string {
 	return holderToken + t.ID
 }
 
-// HolderStands says whether a holder, as Principal.Holder names it, may still hold tokens: it is there, and neither revoked, expired nor
-// disabled. What it is called is for people: the name of a token or client, the address of a user.
+// HolderStands says whether a holder, as Principal.Holder names it, may still hold tokens: it is
+// there, and neither revoked, expired nor disabled. What it is called is for people: the name of a
+// token or client, the address of a user.
 func (s *Store) HolderStands(holder string) (name string, stands bool, err error) {
 	err = s.View(func(tx *Tx) error {
 		if id, ok := strings.CutPrefix(holder, holderUser); ok {

@@ -16,11 +16,14 @@ import (
 // fileName is what people call the file.
 const fileName = "identity file"
 
-// volatile are buckets of what people can get again: they sign in anew, ask for another link. The trail is too long to be kept twice.
-var volatile = [][]byte{bucketSessions, bucketOpen, bucketTickets, bucketHeld, bucketAttempts, bucketTrail, bucketTrailIndex, bucketMessages}
+// volatile are buckets of what people can get again: they sign in anew, ask for another link. The
+// trail is too long to be kept twice.
+var volatile = [][]byte{bucketSessions, bucketOpen, bucketTickets, bucketHeld, bucketAttempts, bucketTrail,
+	bucketTrailIndex, bucketMessages}
 
 // derived are buckets that rebuild makes of the others.
-var derived = [][]byte{bucketEmails, bucketMembers, bucketChildren, bucketShares, bucketOpen, bucketHeld, bucketTrailIndex}
+var derived = [][]byte{bucketEmails, bucketMembers, bucketChildren, bucketShares, bucketOpen, bucketHeld,
+	bucketTrailIndex}
 
 func in(list [][]byte, bucket string) bool {
 	return slices.ContainsFunc(list, func(name []byte) bool { return string(name) == bucket })
@@ -81,7 +84,8 @@ func sound(bucket string, k, v []byte) error {
 	return err
 }
 
-// agree names differences between the indexes and what they are made of, but for those of what is volatile.
+// agree names differences between the indexes and what they are made of, but for those of what is
+// volatile.
 func agree(tx *bolt.Tx) (problems []string) {
 	want, err := index(tx)
 	if err != nil {
@@ -113,7 +117,8 @@ func agree(tx *bolt.Tx) (problems []string) {
 
 // index is what the indexes of accounts and users should hold: bucket → key → value.
 func index(tx *bolt.Tx) (map[string]map[string]string, error) {
-	emails, members, children, shares := map[string]string{}, map[string]string{}, map[string]string{}, map[string]string{}
+	emails, members, children, shares := map[string]string{}, map[string]string{}, map[string]string{},
+		map[string]string{}
 	t := &Tx{tx: tx}
 	meta := tx.Bucket(bucketMeta)
 	if meta == nil || string(meta.Get(keyVersion)) != version {
@@ -144,7 +149,8 @@ func index(tx *bolt.Tx) (map[string]map[string]string, error) {
 		string(bucketChildren): children, string(bucketShares): shares}, err
 }
 
-// rebuild makes the indexes anew, after some records were lost, and an account of which only its users are left.
+// rebuild makes the indexes anew, after some records were lost, and an account of which only its
+// users are left.
 func rebuild(tx *bolt.Tx) error {
 	if err := keepVersion(tx); err != nil {
 		return err
@@ -177,7 +183,8 @@ func rebuild(tx *bolt.Tx) error {
 	return rebuildVolatile(&Tx{tx: tx})
 }
 
-// keepVersion writes the mark of this version where it is lost: records of version 1 name no record.
+// keepVersion writes the mark of this version where it is lost: records of version 1 name no
+// record.
 func keepVersion(tx *bolt.Tx) error {
 	if tx.Bucket(bucketMeta).Get(keyVersion) != nil {
 		return nil

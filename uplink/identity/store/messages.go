@@ -9,23 +9,23 @@ import (
 	"vmsbridge/uplink/identity/model"
 )
 
-// KeepLetter notes that a letter is to be sent, in the transaction of what it tells of, in place of an older one of that
-// kind to that user. It returns the letter's Seq, which LetterDone wants.
+// QueueMessage notes that a message is to be sent, in the transaction of what it tells of, in place
+// of an older one of that kind to that user. It returns the message's Seq, which MessageDone wants.
 func (tx *Tx) QueueMessage(l model.QueuedMessage) (uint64, error) {
 	seq, err := tx.tx.Bucket(bucketMessages).NextSequence()
 	if err != nil {
-		return 0, fmt.Errorf("keep letter: %w", err)
+		return 0, fmt.Errorf("keep message: %w", err)
 	}
 	l.Seq = seq
 	return seq, put(tx, bucketMessages, pair(l.UserID, []byte(l.Kind)), l)
 }
 
-// Letters lists those that are still to be sent.
+// QueuedMessages lists those that are still to be sent.
 func (tx *Tx) QueuedMessages() ([]model.QueuedMessage, error) {
 	return all[model.QueuedMessage](tx, bucketMessages)
 }
 
-// DropLetter forgets a letter, unless there is a later one of that kind to that user.
+// DropMessage forgets a message, unless there is a later one of that kind to that user.
 func (tx *Tx) DropMessage(user, kind string, seq uint64) error {
 	key := pair(user, []byte(kind))
 	l, err := get[model.QueuedMessage](tx, bucketMessages, key)
@@ -37,12 +37,13 @@ func (tx *Tx) DropMessage(user, kind string, seq uint64) error {
 	return tx.tx.Bucket(bucketMessages).Delete(key)
 }
 
-// LetterDone is DropLetter in a transaction of its own: the letter was sent, or given up for good.
+// MessageDone is DropMessage in a transaction of its own: the message was sent, or given up for
+// good.
 func (s *Store) MessageDone(user, kind string, seq uint64) error {
 	return s.Update(func(tx *Tx) error { return tx.DropMessage(user, kind, seq) })
 }
 
-// DropLetters forgets the letters of a user of the given kinds, or of any if none is given.
+// DropMessages forgets the messages of a user of the given kinds, or of any if none is given.
 func (tx *Tx) DropMessages(user string, kinds ...string) error {
 	var err error
 	for _, kind := range seconds(tx, bucketMessages, user) {

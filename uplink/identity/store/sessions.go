@@ -12,7 +12,8 @@ import (
 	"vmsbridge/uplink/identity/model"
 )
 
-// Session finds a session by the hash of its key. Whether it is still good is for the caller to see.
+// Session finds a session by the hash of its key. Whether it is still good is for the caller to
+// see.
 func (tx *Tx) Session(hash []byte) (model.Session, error) {
 	s, err := get[model.Session](tx, bucketSessions, hash)
 	if err != nil {
@@ -32,8 +33,8 @@ func (tx *Tx) SeenWritten(hash []byte) (time.Time, error) {
 	return s.Seen, err
 }
 
-// Saw notes a request of a session in memory: Session tells of it from now on, and PutSession makes it last. To write each would
-// cost the disk a write a request.
+// Saw notes a request of a session in memory: Session tells of it from now on, and PutSession makes
+// it last. To write each would cost the disk a write a request.
 func (s *Store) Saw(hash []byte, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,7 +58,8 @@ func (tx *Tx) DeleteSession(hash []byte) error {
 	if errors.Is(err, identity.ErrNotFound) {
 		return nil
 	}
-	return errors.Join(err, mark(tx, bucketOpen, pair(s.UserID, hash), false), tx.tx.Bucket(bucketSessions).Delete(hash))
+	return errors.Join(err, mark(tx, bucketOpen, pair(s.UserID, hash), false),
+		tx.tx.Bucket(bucketSessions).Delete(hash))
 }
 
 // SessionsOf lists the sessions of a user, those that are over included.
@@ -85,7 +87,8 @@ func (tx *Tx) EndSessions(user string, except []byte) error {
 	return nil
 }
 
-// writeSeen makes last what is known of sessions in memory alone, and forgets what is known there of sessions that ended.
+// writeSeen makes last what is known of sessions in memory alone, and forgets what is known there
+// of sessions that ended.
 func (tx *Tx) writeSeen() error {
 	tx.store.mu.Lock()
 	hashes := slices.Collect(maps.Keys(tx.store.seen))
@@ -117,7 +120,8 @@ func (tx *Tx) pruneSessions() error {
 	return err
 }
 
-// Ticket finds a ticket by the hash of its token. Whether it is still good is for the caller to see.
+// Ticket finds a ticket by the hash of its token. Whether it is still good is for the caller to
+// see.
 func (tx *Tx) Ticket(hash []byte) (model.Ticket, error) {
 	t, err := get[model.Ticket](tx, bucketTickets, hash)
 	if err != nil {
@@ -153,7 +157,8 @@ func (tx *Tx) TicketsOf(user string) ([]model.Ticket, error) {
 	return out, nil
 }
 
-// DropTickets makes all tickets of a user of the given purposes worthless, or of any if none is given.
+// DropTickets makes all tickets of a user of the given purposes worthless, or of any if none is
+// given.
 func (tx *Tx) DropTickets(user string, purposes ...model.Purpose) error {
 	list, err := tx.TicketsOf(user)
 	for _, t := range list {
@@ -174,8 +179,8 @@ func (tx *Tx) pruneTickets() error {
 	return err
 }
 
-// Attempts tells how many wrong passwords were given for an address since the last right one, whether the address is
-// known or not.
+// Attempts tells how many wrong passwords were given for an address since the last right one,
+// whether the address is known or not.
 func (tx *Tx) Attempts(email string) (model.Attempts, error) {
 	a, err := get[model.Attempts](tx, bucketAttempts, identity.HashToken(model.Fold(email)))
 	if errors.Is(err, identity.ErrNotFound) {

@@ -6,7 +6,8 @@ import (
 	"vmsbridge/uplink/identity/model"
 )
 
-// standing is what an account's record says of whether its bridges may act, when the record had this hash.
+// standing is what an account's record says of whether its bridges may act, when the record had
+// this hash.
 type standing struct {
 	hash    uint64
 	account model.Account // its status and what it forbids only
@@ -14,8 +15,8 @@ type standing struct {
 
 var standingSeed = maphash.MakeSeed()
 
-// standing is an account with nothing but its status and whether it forbids video. Bridges ask with every request, so the record, which is
-// long, is read in full only after it has changed.
+// standing is an account with nothing but its status and whether it forbids video. Bridges ask with
+// every request, so the record, which is long, is read in full only after it has changed.
 func (tx *Tx) standing(account string) (model.Account, error) {
 	raw := tx.tx.Bucket(bucketAccounts).Get([]byte(account))
 	hash := maphash.Bytes(standingSeed, raw)

@@ -18,22 +18,24 @@ import (
 var (
 	bucketAccounts   = []byte("accounts")      // account id → accountRow
 	bucketUsers      = []byte("users")         // user id → userRow
-	bucketTokens     = []byte("tokens")        // token id → record.Token
+	bucketTokens     = []byte("tokens")        // token id → model.Token
 	bucketEmails     = []byte("emails")        // folded address → user id
 	bucketMembers    = []byte("members")       // account id, user id → nothing
 	bucketChildren   = []byte("children")      // parent id, account id → nothing
-	bucketSessions   = []byte("sessions")      // hash → record.Session
+	bucketSessions   = []byte("sessions")      // hash → model.Session
 	bucketOpen       = []byte("user-sessions") // user id, hash → nothing
-	bucketTickets    = []byte("tickets")       // hash → record.Ticket
+	bucketTickets    = []byte("tickets")       // hash → model.Ticket
 	bucketHeld       = []byte("user-tickets")  // user id, hash → nothing
-	bucketAttempts   = []byte("attempts")      // hash of a folded address → record.Attempts
+	bucketAttempts   = []byte("attempts")      // hash of a folded address → model.Attempts
 	bucketShares     = []byte("shares")        // folded address, account id that shares with it → nothing
-	bucketTrail      = []byte("audit")         // sequence number → audit.Entry
+	bucketTrail      = []byte("audit")         // sequence number → model.AuditEntry
 	bucketTrailIndex = []byte("account-audit") // account id, sequence number → nothing
-	bucketMessages   = []byte("letters")       // user id, kind → record.Letter
+	bucketMessages   = []byte("letters")       // user id, kind → model.Message
 	bucketMeta       = []byte("meta")          // "version" → version
-	buckets          = [][]byte{bucketAccounts, bucketUsers, bucketTokens, bucketEmails, bucketMembers, bucketChildren, bucketSessions, bucketOpen, bucketTickets, bucketHeld, bucketAttempts, bucketShares, bucketTrail, bucketTrailIndex, bucketMessages, bucketMeta}
-	keyVersion       = []byte("version")
+	buckets          = [][]byte{bucketAccounts, bucketUsers, bucketTokens, bucketEmails, bucketMembers,
+		bucketChildren, bucketSessions, bucketOpen, bucketTickets, bucketHeld, bucketAttempts, bucketShares,
+		bucketTrail, bucketTrailIndex, bucketMessages, bucketMeta}
+	keyVersion = []byte("version")
 )
 
 // version of the file. Version 1, which had no such mark, knew only accounts, users and tokens.
@@ -42,7 +44,8 @@ const version = "2"
 // Options of Open. The zero value is right outside tests.
 type Options struct {
 	Now func() time.Time // time.Now
-	// Volatile leaves out the wait for the disk: a power cut may cost changes, or the file. For tests that do not test that.
+	// Volatile leaves out the wait for the disk: a power cut may cost changes, or the file. For
+	// tests that do not test that.
 	Volatile bool
 	// Log receives what someone should know of. Nil logs nothing.
 	Log *slog.Logger
@@ -68,8 +71,9 @@ type Tx struct {
 	store *Store
 }
 
-// Open opens or makes the file, and brings one of an older version up to date. It waits a second for another process to
-// let go of it. Damage costs what is damaged; accounts, users and tokens are kept twice: see package database.
+// Open opens or makes the file, and brings one of an older version up to date. It waits a second
+// for another process to let go of it. Damage costs what is damaged; accounts, users and tokens are
+// kept twice: see package database.
 func Open(path string, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -102,9 +106,9 @@ func (s *Store) File() *database.DB { return s.db }
 // Now is the time of the store's clock.
 func (s *Store) Now() time.Time { return s.now().UTC() }
 
-// Owners tells the store who has which camera: an account shares with others only what has says that it has. Without it every
-// account is believed. Call it before the store is used by several; has is asked inside transactions and must answer from
-// memory.
+// Owners tells the store who has which camera: an account shares with others only what has says
+// that it has. Without it every account is believed. Call it before the store is used by several;
+// has is asked inside transactions and must answer from memory.
 func (s *Store) Owners(has func(account, camera string) bool) { s.has = has }
 
 // View reads one state of everything. f must not change anything and not call Update.
@@ -112,8 +116,8 @@ func (s *Store) View(f func(*Tx) error) error {
 	return s.db.View(func(tx *bolt.Tx) error { return f(&Tx{tx, s.Now(), s}) })
 }
 
-// Update changes things: all of it if f returns nil, nothing if not. When it returns nil, the change is on the disk.
-// Updates run one after the other, so f should not wait for anything.
+// Update changes things: all of it if f returns nil, nothing if not. When it returns nil, the
+// change is on the disk. Updates run one after the other, so f should not wait for anything.
 func (s *Store) Update(f func(*Tx) error) error {
 	return s.db.Update(func(tx *bolt.Tx) error { return f(&Tx{tx, s.Now(), s}) })
 }
@@ -121,8 +125,8 @@ func (s *Store) Update(f func(*Tx) error) error {
 // Now is the time of the transaction, the same all through it.
 func (tx *Tx) Now() time.Time { return tx.now }
 
-// Bucket is a place of its own for another room, which names it after itself. It is made if it is not there; in View it
-// may be nil.
+// Bucket is a bucket of another package, which names it after itself. It is made if it is
+// not there; in View it may be nil.
 func (tx *Tx) Bucket(name string) (*bolt.Bucket, error) {
 	if b := tx.tx.Bucket([]byte(name)); b != nil || !tx.tx.Writable() {
 		return b, nil
@@ -130,11 +134,13 @@ func (tx *Tx) Bucket(name string) (*bolt.Bucket, error) {
 	return tx.tx.CreateBucket([]byte(name))
 }
 
-// Prune removes sessions, tickets, attempts and letters that are over, and expired tokens of the given age. Call it now and then.
+// Prune removes sessions, tickets, attempts and messages that are over, and expired tokens of the
+// given age. Call it now and then.
 func (s *Store) Prune() error {
 	const tokenAge = 30 * 24 * time.Hour // a revoked token is worth showing for a while
 	return s.Update(func(tx *Tx) error {
-		return errors.Join(tx.pruneSessions(), tx.pruneTickets(), tx.pruneAttempts(), tx.pruneTokens(tokenAge), tx.pruneMessages())
+		return errors.Join(tx.pruneSessions(), tx.pruneTickets(), tx.pruneAttempts(), tx.pruneTokens(tokenAge),
+			tx.pruneMessages())
 	})
 }
 

@@ -54,12 +54,15 @@ func TestTokenLife(t *testing.T) {
 	s := open(t, path, c)
 	acc, err := s.CreateAccount(active("", "Demo"))
 	require.NoError(t, err)
-	user, err := s.CreateUser(member(acc.ID, "anna@example.org", func(u *model.User) { u.FirstName, u.Timezone = "Anna", "Europe/Berlin" }))
+	user, err := s.CreateUser(member(acc.ID, "anna@example.org",
+		func(u *model.User) { u.FirstName, u.Timezone = "Anna", "Europe/Berlin" }))
 	require.NoError(t, err)
-	forUser, userSecret, err := s.CreateToken(model.Token{Kind: identity.KindUser, AccountID: acc.ID, UserID: user.ID, Name: "laptop", Cameras: []string{"cam-1"}, Scopes: []string{identity.ScopeRead}})
+	forUser, userSecret, err := s.CreateToken(model.Token{Kind: identity.KindUser, AccountID: acc.ID, UserID: user.ID,
+		Name: "laptop", Cameras: []string{"cam-1"}, Scopes: []string{identity.ScopeRead}})
 	require.NoError(t, err)
 	c.t = c.t.Add(time.Minute) // lists go by the time of making
-	_, bridgeSecret, err := s.CreateToken(model.Token{Kind: identity.KindBridge, AccountID: acc.ID, Name: "gate", Expires: c.t.Add(time.Hour)})
+	_, bridgeSecret, err := s.CreateToken(model.Token{Kind: identity.KindBridge, AccountID: acc.ID, Name: "gate",
+		Expires: c.t.Add(time.Hour)})
 	require.NoError(t, err)
 	require.NotEqual(t, userSecret, bridgeSecret)
 
@@ -67,8 +70,10 @@ func TestTokenLife(t *testing.T) {
 	require.NoError(t, err)
 	require.NotNil(t, p.Grants)
 	p.Grants = nil
-	require.Equal(t, identity.Principal{TokenID: forUser.ID, Holder: "user:" + user.ID, Name: "laptop", Kind: identity.KindUser, AccountID: acc.ID, Cameras: []string{"cam-1"}, Scopes: []string{identity.ScopeRead},
-		User: vms.User{ID: user.ID, FirstName: "Anna", AccountID: acc.ID, Email: "anna@example.org", Language: "en-us", TimeZone: &vms.TimeZone{TimeZone: "Europe/Berlin"}}}, p)
+	require.Equal(t, identity.Principal{TokenID: forUser.ID, Holder: "user:" + user.ID, Name: "laptop",
+		Kind: identity.KindUser, AccountID: acc.ID, Cameras: []string{"cam-1"}, Scopes: []string{identity.ScopeRead},
+		User: vms.User{ID: user.ID, FirstName: "Anna", AccountID: acc.ID, Email: "anna@example.org",
+			Language: "en-us", TimeZone: &vms.TimeZone{TimeZone: "Europe/Berlin"}}}, p)
 	p, err = s.Authenticate(bridgeSecret)
 	require.NoError(t, err)
 	require.Equal(t, "gate", p.User.FirstName, "a bridge's token has a user of its own name")
@@ -134,9 +139,11 @@ func TestAuthenticateRefuses(t *testing.T) {
 	require.NoError(t, err)
 	flipped := []byte(text)
 	flipped[len(flipped)-2] ^= 1
-	for name, bad := range map[string]string{"empty": "", "id alone": "vms1_" + tok.ID, "id with no secret": "vms1_" + tok.ID + "_", "one bit": string(flipped),
-		"longer": text + "A", "shorter": text[:len(text)-1], "other prefix": strings.Replace(text, "vms1", "vms2", 1), "other id": strings.Replace(text, tok.ID, identity.NewID(), 1),
-		"nul": "\x00", "huge": strings.Repeat("a", 1<<20)} {
+	for name, bad := range map[string]string{"empty": "", "id alone": "vms1_" + tok.ID, "id with no secret": "vms1_" +
+		tok.ID + "_", "one bit": string(flipped),
+		"longer": text + "A", "shorter": text[:len(text)-1], "other prefix": strings.Replace(text, "vms1", "vms2", 1),
+		"other id": strings.Replace(text, tok.ID, identity.NewID(), 1),
+		"nul":      "\x00", "huge": strings.Repeat("a", 1<<20)} {
 		_, err := s.Authenticate(bad)
 		require.ErrorIs(t, err, identity.ErrUnknown, name)
 	}
@@ -161,9 +168,12 @@ func TestCreateRefuses(t *testing.T) {
 	u2, err := s.CreateUser(member("acc-2", ""))
 	require.NoError(t, err)
 	for name, bad := range map[string]model.Token{
-		"no kind": {AccountID: "acc-1"}, "other kind": {AccountID: "acc-1", Kind: "admin"}, "no account": {Kind: identity.KindUser},
-		"unknown account": {Kind: identity.KindUser, AccountID: "acc-3"}, "user of another": {Kind: identity.KindUser, AccountID: "acc-1", UserID: u2.ID},
-		"unknown scope": {Kind: identity.KindUser, AccountID: "acc-1", Scopes: []string{"vms.al"}}, "bad camera": {Kind: identity.KindUser, AccountID: "acc-1", Cameras: []string{""}},
+		"no kind": {AccountID: "acc-1"}, "other kind": {AccountID: "acc-1", Kind: "admin"},
+		"no account":      {Kind: identity.KindUser},
+		"unknown account": {Kind: identity.KindUser, AccountID: "acc-3"},
+		"user of another": {Kind: identity.KindUser, AccountID: "acc-1", UserID: u2.ID},
+		"unknown scope":   {Kind: identity.KindUser, AccountID: "acc-1", Scopes: []string{"vms.al"}},
+		"bad camera":      {Kind: identity.KindUser, AccountID: "acc-1", Cameras: []string{""}},
 	} {
 		_, text, err := s.CreateToken(bad)
 		require.Error(t, err, name)
@@ -192,8 +202,8 @@ func TestOpenIsExclusive(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-// TestAnyPageOfTheFileMayBeLost: the accounts, users and tokens are there, with their ids, and can be found by their indexes; also
-// where the account's own record is lost, and its copy.
+// TestAnyPageOfTheFileMayBeLost: the accounts, users and tokens are there, with their ids, and can
+// be found by their indexes; also where the account's own record is lost, and its copy.
 func TestAnyPageOfTheFileMayBeLost(t *testing.T) {
 	from := filepath.Join(t.TempDir(), "identity.db")
 	s, err := Open(from, Options{})
@@ -276,11 +286,14 @@ func TestHolders(t *testing.T) {
 	require.NoError(t, err)
 	user, err := s.CreateUser(member(acc.ID, "anna@example.org"))
 	require.NoError(t, err)
-	plain, _, err := s.CreateToken(model.Token{Kind: identity.KindBridge, AccountID: acc.ID, Name: "gate", Expires: c.t.Add(time.Hour)})
+	plain, _, err := s.CreateToken(model.Token{Kind: identity.KindBridge, AccountID: acc.ID, Name: "gate",
+		Expires: c.t.Add(time.Hour)})
 	require.NoError(t, err)
-	client, _, err := s.CreateToken(model.Token{Kind: identity.KindBridge, AccountID: acc.ID, Name: "box", Purpose: "client"})
+	client, _, err := s.CreateToken(model.Token{Kind: identity.KindBridge, AccountID: acc.ID, Name: "box",
+		Purpose: "client"})
 	require.NoError(t, err)
-	_, ofClient, err := s.CreateToken(model.Token{Kind: identity.KindBridge, AccountID: acc.ID, Name: "box", ClientID: client.ID})
+	_, ofClient, err := s.CreateToken(model.Token{Kind: identity.KindBridge, AccountID: acc.ID, Name: "box",
+		ClientID: client.ID})
 	require.NoError(t, err)
 	p, err := s.Authenticate(ofClient)
 	require.NoError(t, err)

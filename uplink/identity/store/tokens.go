@@ -11,12 +11,13 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// AddToken stores a new bearer token and returns it, without its hash, with the secret text that its holder sends; that
-// cannot be read again. ID, Hash and Created are set here. Kind and an AccountID that exists are needed; a UserID must
-// exist, in that account or one that may enter it.
+// AddToken stores a new bearer token and returns it, without its hash, with the secret text that
+// its holder sends; that cannot be read again. ID, Hash and Created are set here. Kind and an
+// AccountID that exists are needed; a UserID must exist, in that account or one that may enter it.
 func (tx *Tx) AddToken(t model.Token) (model.Token, string, error) {
 	if !t.Kind.Valid() {
-		return model.Token{}, "", fmt.Errorf("create token: kind %q is neither %s nor %s", t.Kind, identity.KindBridge, identity.KindUser)
+		return model.Token{}, "", fmt.Errorf("create token: kind %q is neither %s nor %s", t.Kind,
+			identity.KindBridge, identity.KindUser)
 	}
 	for _, scope := range t.Scopes {
 		if !slices.Contains(identity.Scopes, scope) {
@@ -38,7 +39,8 @@ func (tx *Tx) AddToken(t model.Token) (model.Token, string, error) {
 			err = tx.mayEnter(u, active)
 		}
 		if err != nil {
-			return model.Token{}, "", fmt.Errorf("create token: user %q of account %q: %w", t.UserID, t.AccountID, identity.ErrNotFound)
+			return model.Token{}, "", fmt.Errorf("create token: user %q of account %q: %w", t.UserID, t.AccountID,
+				identity.ErrNotFound)
 		}
 	}
 	var text string
@@ -51,7 +53,8 @@ func (tx *Tx) AddToken(t model.Token) (model.Token, string, error) {
 	return t, text, nil
 }
 
-// Token finds a token of any purpose by its secret text. ErrUnknown for a wrong, revoked or expired one.
+// Token finds a token of any purpose by its secret text. ErrUnknown for a wrong, revoked or expired
+// one.
 func (tx *Tx) Token(text string) (model.Token, error) {
 	id, ok := identity.BearerID(text)
 	if !ok {
@@ -91,27 +94,31 @@ func (tx *Tx) mayEnter(u model.User, active model.Account) error {
 	return nil
 }
 
-// Principal is a user acting in an account with what the records of this moment allow. ErrUnknown if either may not act. A
-// pending user may: whoever has a token or session of one got it from the operator or by a link to the user's address.
+// Principal is a user acting in an account with what the records of this moment allow. ErrUnknown
+// if either may not act. A pending user may: whoever has a token or session of one got it from the
+// operator or by a link to the user's address.
 func (tx *Tx) Principal(u model.User, active model.Account) (identity.Principal, error) {
 	home, err := tx.Account(u.OwnerAccountID)
 	if err != nil {
 		return identity.Principal{}, err
 	}
 	if u.Disabled() || !home.Is(model.StatusActive) || !active.Is(model.StatusActive) ||
-		!model.MaySwitch(model.CallerOf(u, home), model.PlaceOf(home, active)) || !model.Within(u.AccessPeriod, u.Timezone, tx.now) {
+		!model.MaySwitch(model.CallerOf(u, home), model.PlaceOf(home, active)) ||
+		!model.Within(u.AccessPeriod, u.Timezone, tx.now) {
 		return identity.Principal{}, identity.ErrUnknown
 	}
 	shared, aliases, err := tx.sharedWith(u)
 	if err != nil {
 		return identity.Principal{}, err
 	}
-	return identity.Principal{Kind: identity.KindUser, AccountID: active.ID, User: wireUser(u), Grants: model.GrantsOf(u, home, active, shared, aliases),
+	return identity.Principal{Kind: identity.KindUser, AccountID: active.ID, User: wireUser(u),
+		Grants:   model.GrantsOf(u, home, active, shared, aliases),
 		Operator: bool(u.IsSuperuser), Ranges: home.Ranges()}, nil
 }
 
-// Authenticate finds whose bearer token it is and what its user may do at this moment. ErrUnknown for a wrong, revoked or
-// expired one, and for one whose account or user may not act; other errors are the store's.
+// Authenticate finds whose bearer token it is and what its user may do at this moment. ErrUnknown
+// for a wrong, revoked or expired one, and for one whose account or user may not act; other errors
+// are the store's.
 func (s *Store) Authenticate(text string) (identity.Principal, error) {
 	var p identity.Principal
 	err := s.View(func(tx *Tx) (err error) { p, _, err = tx.Bearer(text); return err })
@@ -159,7 +166,8 @@ func (tx *Tx) opens(t model.Token) (p identity.Principal, err error) {
 	} else if !active.Is(model.StatusActive) && !active.Is(model.StatusInactive) {
 		return p, identity.ErrUnknown // a bridge goes on while its account's people may not sign in
 	}
-	p.TokenID, p.Holder, p.Name, p.Kind, p.AccountID, p.Cameras, p.Scopes = t.ID, holderOf(t), t.Name, t.Kind, t.AccountID, t.Cameras, t.Scopes
+	p.TokenID, p.Holder, p.Name, p.Kind, p.AccountID, p.Cameras, p.Scopes = t.ID, holderOf(t), t.Name, t.Kind,
+		t.AccountID, t.Cameras, t.Scopes
 	if active.IsVideoDisabled {
 		if err := tx.withoutVideo(t, &p); err != nil {
 			return p, err
@@ -168,10 +176,10 @@ func (tx *Tx) opens(t model.Token) (p identity.Principal, err error) {
 	return p.Filled(), nil
 }
 
-// withoutVideo takes from a token what it may look at in an account that shut its reseller out of video:
-// a client that the reseller registered, be it while switched into the account, is shut out as the
-// reseller is. A machine of such a client goes on reporting, since it may be a bridge that the reseller
-// signed in.
+// withoutVideo takes from a token what it may look at in an account that shut its reseller out of
+// video: a client that the reseller registered, be it while switched into the account, is shut out
+// as the reseller is. A machine of such a client goes on reporting, since it may be a bridge that
+// the reseller signed in.
 func (tx *Tx) withoutVideo(t model.Token, p *identity.Principal) error {
 	if t.ClientID == "" {
 		return nil
@@ -196,8 +204,9 @@ func (tx *Tx) withoutVideo(t model.Token, p *identity.Principal) error {
 	return nil
 }
 
-// stands is nil if what a token was issued for is still so: the token that it was made from, the session that it came
-// from, or else the password that its user had. Tokens that an operator made stay.
+// stands is nil if what a token was issued for is still so: the token that it was made from, the
+// session that it came from, or else the password that its user had. Tokens that an operator made
+// stay.
 func (tx *Tx) stands(t model.Token, u model.User) error {
 	if t.Parent != "" {
 		parent, err := tx.TokenByID(t.Parent)
@@ -230,7 +239,8 @@ func (tx *Tx) stands(t model.Token, u model.User) error {
 }
 
 func wireUser(u model.User) vms.User {
-	out := vms.User{ID: u.ID, FirstName: u.FirstName, LastName: u.LastName, AccountID: u.OwnerAccountID, Email: u.Email, Language: u.Language, EmployeeID: u.EmployeeID()}
+	out := vms.User{ID: u.ID, FirstName: u.FirstName, LastName: u.LastName, AccountID: u.OwnerAccountID,
+		Email: u.Email, Language: u.Language, EmployeeID: u.EmployeeID()}
 	if u.Timezone != "" {
 		out.TimeZone = &vms.TimeZone{TimeZone: u.Timezone}
 	}
@@ -246,7 +256,8 @@ func (s *Store) CreateToken(t model.Token) (out model.Token, text string, err er
 		if out, text, err = tx.AddToken(t); err != nil {
 			return err
 		}
-		return tx.Record(model.AuditEntry{AccountID: out.AccountID, ByName: operator, Action: model.AuditCreate, Kind: model.KindToken, Target: out.ID, Name: out.Name})
+		return tx.Record(model.AuditEntry{AccountID: out.AccountID, ByName: operator, Action: model.AuditCreate,
+			Kind: model.KindToken, Target: out.ID, Name: out.Name})
 	})
 	if err != nil {
 		return model.Token{}, "", err
@@ -254,8 +265,8 @@ func (s *Store) CreateToken(t model.Token) (out model.Token, text string, err er
 	return out, text, nil
 }
 
-// RevokeToken ends a token at once, by an operator; its record stays. Revoking twice is no error. ErrNotFound if there is
-// none.
+// RevokeToken ends a token at once, by an operator; its record stays. Revoking twice is no error.
+// ErrNotFound if there is none.
 func (s *Store) RevokeToken(id string) (model.Token, error) {
 	var t model.Token
 	err := s.Update(func(tx *Tx) error {
@@ -268,7 +279,8 @@ func (s *Store) RevokeToken(id string) (model.Token, error) {
 		}
 		t.Revoked = tx.now
 		return errors.Join(tx.PutToken(t),
-			tx.Record(model.AuditEntry{AccountID: t.AccountID, ByName: operator, Action: model.AuditDelete, Kind: model.KindToken, Target: t.ID, Name: t.Name}))
+			tx.Record(model.AuditEntry{AccountID: t.AccountID, ByName: operator, Action: model.AuditDelete,
+				Kind: model.KindToken, Target: t.ID, Name: t.Name}))
 	})
 	t.Hash = nil
 	return t, err

@@ -25,8 +25,9 @@ type userV1 struct {
 	Created   time.Time `json:"created"`
 }
 
-// upgrade turns a file of version 1 into one of this version: its accounts become active master accounts, its users
-// account superusers who have to set a password before they can sign in. A newer file is refused.
+// upgrade turns a file of version 1 into one of this version: its accounts become active master
+// accounts, its users account superusers who have to set a password before they can sign in. A
+// newer file is refused.
 func (tx *Tx) upgrade() error {
 	meta := tx.tx.Bucket(bucketMeta)
 	switch v := string(meta.Get(keyVersion)); v {
@@ -46,7 +47,8 @@ func (tx *Tx) upgrade() error {
 	}
 	for _, old := range accounts {
 		a := model.NewAccount()
-		a.ID, a.Name, a.Status, a.IsMaster, a.Inner.Created = old.ID, old.Name, model.Texts{model.StatusActive}, true, old.Created
+		a.ID, a.Name, a.Status, a.IsMaster, a.Inner.Created = old.ID, old.Name, model.Texts{model.StatusActive}, true,
+			old.Created
 		if err := put(tx, bucketAccounts, []byte(a.ID), accountRow{a, a.Inner}); err != nil {
 			return err
 		}
@@ -58,9 +60,11 @@ func (tx *Tx) upgrade() error {
 	}
 	for _, old := range users {
 		u := model.NewUser()
-		u.ID, u.OwnerAccountID, u.FirstName, u.LastName, u.Email = old.ID, old.AccountID, old.FirstName, old.LastName, old.Email
+		u.ID, u.OwnerAccountID, u.FirstName, u.LastName, u.Email = old.ID, old.AccountID, old.FirstName, old.LastName,
+			old.Email
 		u.IsAccountSuperuser, u.Inner.Created = true, old.Created
-		// Whoever held a token of such a user could use it without a password, and goes on doing so.
+		// Whoever held a token of such a user could use it without a password, and goes on doing
+		// so.
 		u.IsActive, u.IsPending = true, false
 		if old.Language != "" && old.Language != "en" {
 			u.Language = old.Language

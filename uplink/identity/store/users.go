@@ -52,8 +52,9 @@ func (tx *Tx) UsersOf(account string) ([]model.User, error) {
 	return out, nil
 }
 
-// AddUser stores a new user and returns it as stored. An empty ID gets a random one. The error wraps identity.ErrExists if
-// the address or the id is taken, and identity.ErrNotFound if the account does not exist.
+// AddUser stores a new user and returns it as stored. An empty ID gets a random one. The error
+// wraps identity.ErrExists if the address or the id is taken, and identity.ErrNotFound if the
+// account does not exist.
 func (tx *Tx) AddUser(u model.User) (model.User, error) {
 	if u.ID == "" {
 		u.ID = identity.NewID()
@@ -68,7 +69,8 @@ func (tx *Tx) AddUser(u model.User) (model.User, error) {
 	return u, tx.PutUser(u)
 }
 
-// PutUser stores a user over the one of its id. The error wraps identity.ErrExists if another user has the address.
+// PutUser stores a user over the one of its id. The error wraps identity.ErrExists if another user
+// has the address.
 func (tx *Tx) PutUser(u model.User) error {
 	old, err := tx.User(u.ID)
 	if err != nil && !errors.Is(err, identity.ErrNotFound) {

@@ -11,7 +11,8 @@ import (
 
 var errEmailTaken = api.NewError(api.CodeConflict, "EmailExists", "the address is registered already")
 
-// id is the parameter of calls about one thing. An id that is missing is a 400 that waits for codes that stand above it.
+// id is the parameter of calls about one thing. An id that is missing is a 400 that waits for codes
+// that stand above it.
 func (c *call) id(others ...string) (string, error) {
 	id, err := c.set.Text("id")
 	if err == nil {
@@ -23,8 +24,8 @@ func (c *call) id(others ...string) (string, error) {
 	return id, err
 }
 
-// target finds the account that a call is about and where it is. The error is 404 or a fault.
-func target(tx *store.Tx, me session.Caller, id string) (model.Account, model.Place, error) {
+// findAccount finds the account that a call is about and where it is. The error is 404 or a fault.
+func findAccount(tx *store.Tx, me session.Caller, id string) (model.Account, model.Place, error) {
 	a, err := tx.Account(id)
 	if err != nil {
 		return a, model.OtherAccount, found(err, errNoAccount)
@@ -40,7 +41,7 @@ func (c *call) getAccount() (any, error) {
 		if id == "" {
 			return bad
 		}
-		a, place, err := target(tx, me, id)
+		a, place, err := findAccount(tx, me, id)
 		if err != nil {
 			return err
 		}
@@ -62,7 +63,7 @@ func (c *call) postAccount() (any, error) {
 		if id == "" {
 			return badID
 		}
-		a, place, err := target(tx, me, id)
+		a, place, err := findAccount(tx, me, id)
 		if err != nil {
 			return err
 		}
@@ -88,8 +89,8 @@ func (c *call) postAccount() (any, error) {
 	return map[string]string{"id": id}, err
 }
 
-// mayChangeAccount says whether the caller may make a change to an account. One who may change nothing there may not make
-// an empty change either.
+// mayChangeAccount says whether the caller may make a change to an account. One who may change
+// nothing there may not make an empty change either.
 func mayChangeAccount(me session.Caller, place model.Place, a model.Account, change model.Change) bool {
 	who, some := me.Rule(), false
 	for _, row := range model.AccountFields {
@@ -104,7 +105,8 @@ func mayChangeAccount(me session.Caller, place model.Place, a model.Account, cha
 }
 
 // changeAccount applies a change, acting on those fields that act.
-func (c *call) changeAccount(tx *store.Tx, me session.Caller, a model.Account, change model.Change) (model.Account, error) {
+func (c *call) changeAccount(tx *store.Tx, me session.Caller, a model.Account, change model.Change) (model.Account,
+	error) {
 	var shares [][]string
 	var perms model.Object
 	var revoke model.Flag
@@ -144,21 +146,23 @@ func (c *call) changeAccount(tx *store.Tx, me session.Caller, a model.Account, c
 	return a, nil
 }
 
-// revokeAdmins takes the permissions of administrators from all users of an account but the caller, who could not undo
-// it, and superusers.
+// revokeAdmins takes the permissions of administrators from all users of an account but the caller,
+// who could not undo it, and superusers.
 func revokeAdmins(tx *store.Tx, me session.Caller, a model.Account) error {
 	users, err := tx.UsersOf(a.ID)
 	if err != nil {
 		return err
 	}
 	for _, u := range users {
-		admin := bool(u.IsAccountSuperuser || u.IsUserAdmin || u.IsDeviceAdmin || u.IsLayoutAdmin || u.IsEditAccount || u.IsEditUsers ||
+		admin := bool(u.IsAccountSuperuser || u.IsUserAdmin || u.IsDeviceAdmin || u.IsLayoutAdmin ||
+			u.IsEditAccount || u.IsEditUsers ||
 			u.IsEditAdminUsers || u.IsEditAllUsers || u.IsEditAllAndAdd)
 		if u.ID == me.User.ID || model.TargetKindOf(u) == model.Staff || !admin {
 			continue
 		}
 		u.IsAccountSuperuser, u.IsUserAdmin, u.IsDeviceAdmin, u.IsLayoutAdmin = false, false, false, false
-		u.IsEditAccount, u.IsEditUsers, u.IsEditAdminUsers, u.IsEditAllUsers, u.IsEditAllAndAdd = false, false, false, false, false
+		u.IsEditAccount, u.IsEditUsers, u.IsEditAdminUsers, u.IsEditAllUsers, u.IsEditAllAndAdd = false, false, false,
+			false, false
 		entry := me.Entry(a.ID, model.AuditUpdate, model.KindUser, u.ID, u.Email)
 		entry.Fields = []string{"is_account_superuser"}
 		if err := errors.Join(tx.PutUser(u), tx.Record(entry)); err != nil {

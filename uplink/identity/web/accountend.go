@@ -11,16 +11,17 @@ import (
 	"vmsbridge/uplink/identity/store"
 )
 
-// deleteAccount is DELETE /g/account. One that has sub-accounts stays. Its users and devices go with it, and the events of
-// its devices, once the entry about it is carried on (audit/pump). What is told of that stands in the trail of the parent,
-// or of the superuser's own account where there is no parent: the account's own trail can be listed by superusers only.
+// deleteAccount is DELETE /g/account. One that has sub-accounts stays. Its users and devices go
+// with it, and the events of its devices, once the entry about it is exported as an event. What
+// is told of that stands in the trail of the parent, or of the superuser's own account where there
+// is no parent: the account's own trail can be listed by superusers only.
 func (c *call) deleteAccount() (any, error) {
 	id, bad := c.id()
 	err := c.update(func(tx *store.Tx, me session.Caller) error {
 		if id == "" {
 			return bad
 		}
-		a, place, err := target(tx, me, id)
+		a, place, err := findAccount(tx, me, id)
 		if err != nil {
 			return err
 		}
@@ -68,7 +69,8 @@ func (c *call) deleteAccount() (any, error) {
 	return nil, err
 }
 
-// knows finds the devices of an account, and of its sub-accounts, whose devices its users may be given.
+// knows finds the devices of an account, and of its sub-accounts, whose devices its users may be
+// given.
 func (c *call) knows(tx *store.Tx, a model.Account) (func(string) bool, error) {
 	accounts := []model.Account{a}
 	if a.IsMaster {

@@ -9,7 +9,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// listAccounts is GET /g/account/list: the caller's own account and its sub-accounts, all accounts for a superuser.
+// listAccounts is GET /g/account/list: the caller's own account and its sub-accounts, all accounts
+// for a superuser.
 func (c *call) listAccounts() (any, error) {
 	bad := c.expect()
 	out := [][]any{}
@@ -52,7 +53,7 @@ func seen(tx *store.Tx, me session.Caller) ([]model.Account, error) {
 	return append(out, children...), err
 }
 
-// accountRow is an entry of the list, by its positions.
+// accountRow is an entry of the list, by the interface's positions.
 func (c *call) accountRow(tx *store.Tx, a model.Account) ([]any, error) {
 	users, err := tx.UsersOf(a.ID)
 	if err != nil {
@@ -73,16 +74,18 @@ func (c *call) accountRow(tx *store.Tx, a model.Account) ([]any, error) {
 		a.ID, a.Name, count(vms.ActorCamera, vms.StatusOnline), cameras, len(users), // 0 to 4
 		flag(model.StatusSuspended), flag(model.StatusInactive), flag(model.StatusActive), a.ProductEdition, // 5 to 8
 		count(vms.ActorBridge, vms.StatusOnline), bridges, bridges, // 9 to 11
-		count(vms.ActorCamera, vms.StatusOff), max(0, a.CameraQuantity-cameras), flag(model.StatusActive), last, // 12 to 15
-		0, a.CustomerID, count(vms.ActorCamera, vms.StatusUnknown), // 16 to 18; nothing is recorded here, so no retention
+		// 12 to 15
+		count(vms.ActorCamera, vms.StatusOff), max(0, a.CameraQuantity-cameras), flag(model.StatusActive), last,
+		// 16 to 18; nothing is recorded here, so no retention
+		0, a.CustomerID, count(vms.ActorCamera, vms.StatusUnknown),
 	}, nil
 }
 
 // counter is one of the statistics.
 type counter func(c *call, tx *store.Tx, a model.Account) (int, error)
 
-// statistic is a handler of GET /g/account/statistics/…: a number of the account in account_id, by default the one that
-// the session is in.
+// statistic is a handler of GET /g/account/statistics/…: a number of the account in account_id, by
+// default the one that the session is in.
 func statistic(name string, n counter) func(*call) (any, error) {
 	return func(c *call) (any, error) {
 		id, bad := c.set.Text("account_id")
@@ -94,7 +97,7 @@ func statistic(name string, n counter) func(*call) (any, error) {
 			if id == "" {
 				id = me.Active.ID
 			}
-			a, place, err := target(tx, me, id)
+			a, place, err := findAccount(tx, me, id)
 			if err != nil {
 				return err
 			}
@@ -122,7 +125,7 @@ func countUsers(_ *call, tx *store.Tx, a model.Account) (int, error) {
 }
 
 func countOnlineUsers(c *call, tx *store.Tx, a model.Account) (int, error) {
-	return c.desk.Online(tx, a)
+	return c.sessions.Online(tx, a)
 }
 
 // countDevices counts those of a kind, and with some status if any is named.

@@ -12,7 +12,8 @@ import (
 	"vmsbridge/uplink/identity/store"
 )
 
-// putAccount is PUT /g/account: a sub-account of the caller's own account, with its first user unless that is not wanted.
+// putAccount is PUT /g/account: a sub-account of the caller's own account, with its first user
+// unless that is not wanted.
 func (c *call) putAccount() (any, error) {
 	change, bad := model.AccountFields.Parse(c.set, model.UseCreate)
 	var made model.Account
@@ -34,11 +35,12 @@ func (c *call) putAccount() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.desk.Send(mails...)
+	c.sessions.Send(mails...)
 	return map[string]string{"id": made.ID}, nil
 }
 
-// taken is the 409 for an address in a parameter that somebody has. Who may not make what is asked for is not told.
+// taken is the 409 for an address in a parameter that somebody has. Who may not make what is asked
+// for is not told.
 func (c *call) taken(tx *store.Tx, name string, forbidden error) error {
 	email, err := c.set.Text(name)
 	if err != nil || forbidden != nil {
@@ -53,7 +55,8 @@ func (c *call) taken(tx *store.Tx, name string, forbidden error) error {
 }
 
 // newAccount is the account that PUT asks for. forbidden is the 403 if the caller may not have it.
-func (c *call) newAccount(tx *store.Tx, me session.Caller, change model.Change) (a model.Account, forbidden, err error) {
+func (c *call) newAccount(tx *store.Tx, me session.Caller, change model.Change) (a model.Account, forbidden,
+	err error) {
 	a = model.NewAccount()
 	a.OwnerAccountID, a.Timezone, a.Inner.Realm = me.Home.ID, model.DefaultZone, me.Home.Inner.Realm
 	rest, err := change.Without(struct{}{}) // a copy to take things from
@@ -94,8 +97,10 @@ func alertMode(a model.Account) error {
 	return nil
 }
 
-// firstUser makes the account superuser of a new account from its contact, unless the call says not to.
-func (c *call) firstUser(tx *store.Tx, me session.Caller, a model.Account, change model.Change) ([]notify.Message, error) {
+// firstUser makes the account superuser of a new account from its contact, unless the call says not
+// to.
+func (c *call) firstUser(tx *store.Tx, me session.Caller, a model.Account, change model.Change) ([]notify.Message,
+	error) {
 	var without, notAdmin model.Flag
 	_, err1 := change.Take("is_without_initial_user", &without)
 	_, err2 := change.Take("is_initial_user_not_admin", &notAdmin)
@@ -103,7 +108,8 @@ func (c *call) firstUser(tx *store.Tx, me session.Caller, a model.Account, chang
 		return nil, err
 	}
 	u := model.NewUser()
-	u.OwnerAccountID, u.FirstName, u.LastName, u.Email, u.Timezone = a.ID, a.ContactFirstName, a.ContactLastName, a.ContactEmail, a.Timezone
+	u.OwnerAccountID, u.FirstName, u.LastName, u.Email, u.Timezone = a.ID, a.ContactFirstName, a.ContactLastName,
+		a.ContactEmail, a.Timezone
 	u.IsAccountSuperuser = !notAdmin
 	u, err := tx.AddUser(u.Settled())
 	if err != nil {
@@ -115,7 +121,7 @@ func (c *call) firstUser(tx *store.Tx, me session.Caller, a model.Account, chang
 	}
 	var out []notify.Message
 	if a.Is(model.StatusActive) || a.Is(model.StatusPending) {
-		l, err := c.desk.Invite(tx, u, a, kind)
+		l, err := c.sessions.Invite(tx, u, a, kind)
 		if err != nil {
 			return nil, err
 		}

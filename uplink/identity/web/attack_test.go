@@ -15,32 +15,39 @@ import (
 	"vmsbridge/uplink/identity/store"
 )
 
-// What one account writes about people of another must not reach into what those see: a zero byte in an address ended the key of
-// an index early, so that whoever was named before it could no more be told what is shared with them.
+// What one account writes about people of another must not reach into what those see: a zero byte
+// in an address ended the key of an index early, so that whoever was named before it could no more
+// be told what is shared with them.
 func TestForeignNamesReachNobody(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	asu, theirs := b.session("asu@o"), b.session("asu@c")
 	before := string(b.call("GET", "/g/device/list", theirs, nil).want(200).body)
 	require.Contains(t, before, "cam1-c")
 	for name, responders := range map[string][][]string{
-		"zero byte": {{"asu@c\x00x", "F", "L", "Co", ""}}, "line": {{"asu@c\r\nBcc: x@y", "F", "L", "Co", ""}}, "endless": {{strings.Repeat("x", 100_000), "F", "L", "Co", ""}},
-		"no address": {{"somebody", "F", "L", "Co", ""}}, "nothing": {{}}, "too many": {{"asu@c", "F", "L", "Co", "", "more"}},
+		"zero byte": {{"asu@c\x00x", "F", "L", "Co", ""}}, "line": {{"asu@c\r\nBcc: x@y", "F", "L", "Co", ""}},
+		"endless":    {{strings.Repeat("x", 100_000), "F", "L", "Co", ""}},
+		"no address": {{"somebody", "F", "L", "Co", ""}}, "nothing": {{}},
+		"too many":     {{"asu@c", "F", "L", "Co", "", "more"}},
 		"endless name": {{"e@x.org", strings.Repeat("x", 100_000)}}, "name of two lines": {{"e@x.org", "F\n", "L"}},
 	} {
 		b.call("POST", "/g/account", asu, args{"id": "o", "first_responders": responders}).want(400, name)
 	}
-	b.call("POST", "/g/account", asu, args{"id": "o", "camera_shares": [][]string{{"M", "cam1-o", "asu@c,c\x00x"}}, "camera_share_perms": map[string]any{}}).want(400)
-	b.call("POST", "/g/account", asu, args{"id": "o", "camera_shares": [][]string{{"M", "cam1-o", "asu@c," + strings.Repeat("c", 5000)}}, "camera_share_perms": map[string]any{}}).want(400)
+	b.call("POST", "/g/account", asu, args{"id": "o", "camera_shares": [][]string{{"M", "cam1-o", "asu@c,c\x00x"}},
+		"camera_share_perms": map[string]any{}}).want(400)
+	b.call("POST", "/g/account", asu, args{"id": "o",
+		"camera_shares":      [][]string{{"M", "cam1-o", "asu@c," + strings.Repeat("c", 5000)}},
+		"camera_share_perms": map[string]any{}}).want(400)
 	require.Equal(t, before, string(b.call("GET", "/g/device/list", theirs, nil).want(200).body))
 }
 
 // A camera of one's own stays one's own, whoever says that they share one of that name.
 func TestSharingHidesNoCamera(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	asu, theirs := b.session("asu@o"), b.session("asu@c")
 	before := string(b.call("GET", "/g/device/list", theirs, nil).want(200).body)
 	require.Contains(t, before, "cam1-c")
-	b.call("POST", "/g/account", asu, args{"id": "o", "first_responders": [][]string{{"asu@c", "F", "L", "Co", "c"}}, "responder_active": true,
+	b.call("POST", "/g/account", asu, args{"id": "o", "first_responders": [][]string{{"asu@c", "F", "L", "Co", "c"}},
+		"responder_active":  true,
 		"responder_cameras": []string{"cam1-c", "bridge-o", "cam1-o"}}).want(200)
 	after := string(b.call("GET", "/g/device/list", theirs, nil).want(200).body)
 	require.Contains(t, after, "cam1-c")
@@ -58,20 +65,24 @@ func TestSharingHidesNoCamera(t *testing.T) {
 
 // An application is held to the limits of the records that it becomes.
 func TestApplicationsAreBounded(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	for _, name := range []string{"name", "first_name", "last_name"} {
 		for _, bad := range []string{strings.Repeat("x", 2000), "a\x00b", "a\nb", "\x1b[2J"} {
-			b.call("POST", "/g/aaa/create_account", "", args{"email": "new@x.org", "password": fresh, name: bad}).want(400, name, bad)
+			b.call("POST", "/g/aaa/create_account", "",
+				args{"email": "new@x.org", "password": fresh, name: bad}).want(400, name, bad)
 		}
 	}
-	b.call("POST", "/g/aaa/create_account", "", args{"email": "new@x.org", "password": fresh, "timezone": "../UTC"}).want(400)
-	b.call("POST", "/g/aaa/create_account", "", args{"email": "new@x.org", "password": fresh, "name": "Ünïcode 日本"}).want(202)
+	b.call("POST", "/g/aaa/create_account", "", args{"email": "new@x.org", "password": fresh,
+		"timezone": "../UTC"}).want(400)
+	b.call("POST", "/g/aaa/create_account", "", args{"email": "new@x.org", "password": fresh,
+		"name": "Ünïcode 日本"}).want(202)
 }
 
-// The session is found in the body of any call that has one, which GET has not, and where it stands twice the interface's order decides alone: a
-// good one in a lesser place does not make up for a bad one.
+// The session is found in the body of any call that has one, which GET has not, and where it stands
+// twice the interface's order decides alone: a good one in a lesser place does not make up for a
+// bad one.
 func TestSessionInEveryPlace(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	good, bad := b.session("asu@c"), "c000~"+strings.Repeat("x", 32)
 	in := func(kind, body string) func(*http.Request) {
 		return func(r *http.Request) {
@@ -91,8 +102,10 @@ func TestSessionInEveryPlace(t *testing.T) {
 	}{
 		"query": {"?A=" + good, "", "", bad, 200}, "bad query": {"?A=" + bad, form, "A=" + good, good, 401},
 		"form": {"", form, "A=" + good, bad, 200}, "bad form": {"", form, "A=" + bad, good, 401},
-		"body": {"", object, `{"A":"` + good + `"}`, bad, 200}, "bad body": {"", object, `{"A":"` + bad + `"}`, good, 401},
-		"cookie": {"", "", "", good, 200}, "unreadable body": {"", object, `{"A":`, good, 200}, "body of something else": {"", object, `[1]`, good, 200},
+		"body":     {"", object, `{"A":"` + good + `"}`, bad, 200},
+		"bad body": {"", object, `{"A":"` + bad + `"}`, good, 401},
+		"cookie":   {"", "", "", good, 200}, "unreadable body": {"", object, `{"A":`, good, 200},
+		"body of something else":             {"", object, `[1]`, good, 200},
 		"arguments in the body do not count": {"", object, `{"id":"nobody"}`, good, 200},
 	} {
 		done := c.code
@@ -117,10 +130,10 @@ func TestSessionInEveryPlace(t *testing.T) {
 	b.call("POST", "/g/aaa/logout?A="+good, bad, nil).want(204)
 }
 
-// Whoever deletes the account that they are in is at home again; others who are in it have to sign in anew, since what they meant
-// for that account must not reach their own.
+// Whoever deletes the account that they are in is at home again; others who are in it have to sign
+// in anew, since what they meant for that account must not reach their own.
 func TestDeletingTheAccountOneIsIn(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	mine, other := b.session("asu@m"), b.session("asu@m")
 	for _, key := range []string{mine, other} {
 		b.call("POST", "/g/aaa/switch_account", key, args{"account_id": "s"}).want(200)
@@ -130,9 +143,10 @@ func TestDeletingTheAccountOneIsIn(t *testing.T) {
 	b.call("PUT", "/g/user", other, newUser("x@s")).want(401)
 }
 
-// A bad key or session in front of a body is refused without waiting for the body, and a GET with one is answered as without it.
+// A bad key or session in front of a body is refused without waiting for the body, and a GET with
+// one is answered as without it.
 func TestNoBodyBeforeTheSession(t *testing.T) {
-	b := newBed(t, func(o *Options, _ *session.Options) {
+	b := newFixture(t, func(o *Options, _ *session.Options) {
 		o.CheckKey = func(key string) (bool, error) { return key == "good", nil }
 	})
 	good := b.session("asu@c")

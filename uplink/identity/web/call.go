@@ -30,8 +30,8 @@ type call struct {
 	from     netip.Addr
 	// caller is who is signed in; empty where the endpoint needs no session.
 	caller session.Caller
-	// right says that what the request showed was right, so that it was no guess. What makes the service send something to
-	// somebody counts all the same.
+	// right says that what the request showed was right, so that it was no guess. What makes the
+	// service send something to somebody counts all the same.
 	right bool
 }
 
@@ -59,9 +59,9 @@ func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w.router.ServeHTTP(rw, r)
 }
 
-// serve checks what all endpoints have in common, in this order: how often, the API key and the session as far as they stand
-// in the head, where the request comes from, its form, its session. An unreadable request is a 400 only once the session is
-// known to be good: 401 stands above it.
+// serve checks what all endpoints have in common, in this order: how often, the API key and the
+// session as far as they stand in the head, where the request comes from, its form, its session. An
+// unreadable request is a 400 only once the session is known to be good: 401 stands above it.
 func (w *Web) serve(rw http.ResponseWriter, r *http.Request, e Endpoint) error {
 	c := &call{Web: w, endpoint: e, w: rw, r: r, from: w.client(r)}
 	g := w.guess(r)
@@ -88,7 +88,7 @@ func (w *Web) serve(rw http.ResponseWriter, r *http.Request, e Endpoint) error {
 		}
 	}
 	if e.session && (shown == "" || shown != key) {
-		if c.caller, err = w.desk.Caller(key, c.from); err != nil {
+		if c.caller, err = w.sessions.Caller(key, c.from); err != nil {
 			return err
 		}
 	}
@@ -114,22 +114,23 @@ func (w *Web) serve(rw http.ResponseWriter, r *http.Request, e Endpoint) error {
 	return c.answer(e.Codes[0], body)
 }
 
-// isAsking says whether an answer is about what was asked for and tells nothing of secrets: those that are wrong have codes of
-// their own, which stand above these two.
+// isAsking says whether an answer is about what was asked for and tells nothing of secrets: those
+// that are wrong have codes of their own, which stand above these two.
 func isAsking(err error) bool {
 	var e *api.Error
 	return errors.As(err, &e) && (e.Code == api.CodeArguments || e.Code == api.CodeFactor)
 }
 
-// early looks at the session that stands in the head, before a body is read: a bad one in the query is refused, since nothing
-// in the body stands above it. It returns the session if it is good, and its caller is known then.
+// early looks at the session that stands in the head, before a body is read: a bad one in the query
+// is refused, since nothing in the body stands above it. It returns the session if it is good, and
+// its caller is known then.
 func (c *call) early() (shown string, err error) {
 	if !c.endpoint.session {
 		return "", nil
 	}
 	head, _ := api.ReadHead(c.r) // what cannot be read is for later
 	key, source := head.Session()
-	caller, err := c.desk.Caller(key, c.from)
+	caller, err := c.sessions.Caller(key, c.from)
 	if err == nil {
 		c.caller = caller
 		admit.Known(c.r.Context()) // its body may be as large as bodies may be
@@ -141,8 +142,9 @@ func (c *call) early() (shown string, err error) {
 	return "", nil // the origin may stand above it, or the body may hold another
 }
 
-// read reads the parameters. Those of GET stand in the query, and it has no body. malformed says what could not be read; the
-// set holds the rest then, the session in a cookie at least. Where the interface lists no 400, what cannot be read is ignored.
+// read reads the parameters. Those of GET stand in the query, and it has no body. malformed says
+// what could not be read; the set holds the rest then, the session in a cookie at least. Where the
+// interface lists no 400, what cannot be read is ignored.
 func (c *call) read() (set *api.Params, malformed error) {
 	set, malformed = api.ReadHead(c.r)
 	if c.endpoint.Method != http.MethodGet && malformed == nil {
@@ -158,11 +160,13 @@ func (c *call) read() (set *api.Params, malformed error) {
 	return set, malformed
 }
 
-// sameSite refuses what another site's page made a browser send with its cookie, or to sign it in as someone else. A
-// client that is no browser sends neither of the headers that this looks at. Signing out by GET counts as a change.
+// sameSite refuses what another site's page made a browser send with its cookie, or to sign it in
+// as someone else. A client that is no browser sends neither of the headers that this looks at.
+// Signing out by GET counts as a change.
 func (w *Web) sameSite(r *http.Request) error {
 	check := r
-	if (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.HasSuffix(strings.TrimRight(r.URL.Path, "/"), "/logout") {
+	if (r.Method == http.MethodGet || r.Method == http.MethodHead) &&
+		strings.HasSuffix(strings.TrimRight(r.URL.Path, "/"), "/logout") {
 		r2 := *r
 		r2.Method, check = http.MethodPost, &r2
 	}
@@ -213,11 +217,12 @@ func (c *call) text(need []string, optional ...string) (map[string]string, error
 	return out, nil
 }
 
-// update runs a change with the caller as it is inside the transaction, so that rights taken away a moment ago count.
+// update runs a change with the caller as it is inside the transaction, so that rights taken away a
+// moment ago count.
 func (c *call) update(f func(tx *store.Tx, me session.Caller) error) error {
 	key, _ := c.set.Session()
 	return c.store.Update(func(tx *store.Tx) error {
-		me, err := c.desk.CallerIn(tx, key, c.from)
+		me, err := c.sessions.CallerIn(tx, key, c.from)
 		if err != nil {
 			return err
 		}
@@ -229,7 +234,7 @@ func (c *call) update(f func(tx *store.Tx, me session.Caller) error) error {
 func (c *call) view(f func(tx *store.Tx, me session.Caller) error) error {
 	key, _ := c.set.Session()
 	return c.store.View(func(tx *store.Tx) error {
-		me, err := c.desk.CallerIn(tx, key, c.from)
+		me, err := c.sessions.CallerIn(tx, key, c.from)
 		if err != nil {
 			return err
 		}
@@ -264,7 +269,8 @@ func (c *call) rows(all iter.Seq[any]) error {
 	return nil
 }
 
-// answer writes a success, with a JSON body unless that is nil. One that is an iter.Seq[any] is an array.
+// answer writes a success, with a JSON body unless that is nil. One that is an iter.Seq[any] is an
+// array.
 func (c *call) answer(code int, v any) error {
 	if all, ok := v.(iter.Seq[any]); ok {
 		return c.rows(all)
@@ -305,8 +311,8 @@ func found(err error, answer *api.Error) error {
 	return err
 }
 
-// fail writes an error body in the form of the public service. What is no *api.Error is a fault of ours: it is logged,
-// and its text stays here.
+// fail writes an error body in the form of the public service. What is no *api.Error is a fault of
+// ours: it is logged, and its text stays here.
 func (w *Web) fail(rw http.ResponseWriter, r *http.Request, _ string, err error) {
 	var e *api.Error
 	var method *route.MethodError

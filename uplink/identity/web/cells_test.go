@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// cells is which test saw which answer of which endpoint: the table that the interface's lists must fill.
+// cells is which test saw which answer of which endpoint: the table that the interface's lists must
+// fill.
 var cells = struct {
 	sync.Mutex
 	seen map[string]map[int]string
@@ -29,8 +30,8 @@ func saw(what string, code int, test string) {
 	}
 }
 
-// missing lists the cells that the interface fills and no test has seen, and the answers that were seen and that neither
-// the interface nor Beyond lists.
+// missing lists the cells that the interface fills and no test has seen, and the answers that were
+// seen and that neither the interface nor Beyond lists.
 func missing() (out []string) {
 	for _, e := range Endpoints {
 		for _, code := range e.Codes {
@@ -59,7 +60,8 @@ func table() {
 	}
 }
 
-// TestMain lets the package fail when a documented cell has no test. It cannot know when only some tests ran.
+// TestMain lets the package fail when a documented cell has no test. It cannot know when only some
+// tests ran.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	code := m.Run()

@@ -11,7 +11,8 @@ import (
 	"vmsbridge/uplink/identity/session"
 )
 
-// client is the address that a request comes from. What a proxy says is believed only of the proxies that are configured.
+// client is the address that a request comes from. What a proxy says is believed only of the
+// proxies that are configured.
 func (w *Web) client(r *http.Request) netip.Addr {
 	ap, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -39,7 +40,8 @@ func (w *Web) proxy(a netip.Addr) bool {
 // forever is the longest that browsers keep a cookie.
 const forever = 400 * 24 * time.Hour
 
-// signedIn sets the cookies of a session that was just opened: its key under both names, and that of a trusted device.
+// signedIn sets the cookies of a session that was just opened: its key under both names, and that
+// of a trusted device.
 func (c *call) signedIn(o session.Opened) {
 	age := forever
 	if !o.Session.Expires.IsZero() {
@@ -64,11 +66,13 @@ func (c *call) signedOut() {
 }
 
 func (c *call) cookie(name, value string, age time.Duration) {
-	// The pages of other sites that may use a browser here need its cookies, which browsers keep for those only over TLS.
+	// The pages of other sites that may use a browser here need its cookies, which browsers keep
+	// for those only over TLS.
 	secure, same := c.o.Secure || c.r.TLS != nil, http.SameSiteLaxMode
 	if secure && c.trusts(c.r) {
 		same = http.SameSiteNoneMode
 	}
-	http.SetCookie(c.w, &http.Cookie{Name: name, Value: value, Path: "/", Domain: c.o.CookieDomain, MaxAge: int(age / time.Second),
+	http.SetCookie(c.w, &http.Cookie{Name: name, Value: value, Path: "/", Domain: c.o.CookieDomain,
+		MaxAge:  int(age / time.Second),
 		Expires: c.store.Now().Add(age), HttpOnly: true, Secure: secure, SameSite: same})
 }

@@ -11,7 +11,8 @@ import (
 	"vmsbridge/uplink/identity/store"
 )
 
-// The trusted devices of user_authenticated_clients, which the interface names without a call for them.
+// The trusted devices of user_authenticated_clients, which the interface names without a call for
+// them.
 const pathClients = "/g/user/authenticated_clients"
 
 const argClient = "client_id"
@@ -38,7 +39,8 @@ func (c *call) listClients() (any, error) {
 	err = c.view(func(tx *store.Tx, me session.Caller) error {
 		u, err := inCharge(tx, me, orOwn(in["id"], me))
 		for _, d := range u.Inner.Devices {
-			out = append(out, trusted{d.ID(), d.Name, model.Stamp(d.Since), model.Stamp(d.Used), model.Flag(bytes.Equal(mine, d.Hash))})
+			out = append(out, trusted{d.ID(), d.Name, model.Stamp(d.Since), model.Stamp(d.Used),
+				model.Flag(bytes.Equal(mine, d.Hash))})
 		}
 		return err
 	})
@@ -55,7 +57,8 @@ func (c *call) nameClient() (any, error) {
 		return nil, api.Badf("name must be one line of at most 100 bytes")
 	}
 	return c.changeClient(in, func(u *model.User) bool {
-		return u.EditDevice(func(d model.Device) bool { return d.ID() == in[argClient] }, func(d *model.Device) { d.Name = in["name"] })
+		return u.EditDevice(func(d model.Device) bool { return d.ID() == in[argClient] },
+			func(d *model.Device) { d.Name = in["name"] })
 	})
 }
 

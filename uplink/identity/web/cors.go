@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// CORS lets a page of an origin that is configured read an answer and send the browser's cookies along.
-// Other origins get no such leave: what is behind this is let in by cookies. allow are the methods of
-// the path, for a browser that asks first.
+// CORS lets a page of an origin that is configured read an answer and send the browser's cookies
+// along. Other origins get no such leave: what is behind this is let in by cookies. allow are the
+// methods of the path, for a browser that asks first.
 func (w *Web) CORS(rw http.ResponseWriter, r *http.Request, allow string) {
 	if !w.trusts(r) {
 		return

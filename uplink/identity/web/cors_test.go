@@ -9,10 +9,11 @@ import (
 	"vmsbridge/uplink/identity/session"
 )
 
-// A page of an origin that is configured signs a browser in and uses it; a page of any other reads nothing.
+// A page of an origin that is configured signs a browser in and uses it; a page of any other reads
+// nothing.
 func TestOtherOrigins(t *testing.T) {
 	const app = "https://app.example"
-	b := newBed(t, func(o *Options, _ *session.Options) { o.Origins, o.Secure = []string{app}, true })
+	b := newFixture(t, func(o *Options, _ *session.Options) { o.Origins, o.Secure = []string{app}, true })
 	from := func(origin string) func(*http.Request) {
 		return func(r *http.Request) {
 			r.Header.Set("Origin", origin)
@@ -22,10 +23,12 @@ func TestOtherOrigins(t *testing.T) {
 	for _, e := range Endpoints {
 		r := b.call(http.MethodOptions, e.Path, "", nil, from(app))
 		require.Equal(t, 204, r.code, "%s", e)
-		require.Equal(t, []string{app, "true"}, []string{r.header.Get("Access-Control-Allow-Origin"), r.header.Get("Access-Control-Allow-Credentials")}, "%s", e)
+		require.Equal(t, []string{app, "true"}, []string{r.header.Get("Access-Control-Allow-Origin"),
+			r.header.Get("Access-Control-Allow-Credentials")}, "%s", e)
 		require.Contains(t, r.header.Get("Access-Control-Allow-Methods"), e.Method, "%s", e)
 		require.Contains(t, r.header.Get("Access-Control-Allow-Headers"), "Authentication", "%s", e)
-		for _, other := range []string{"https://evil.example", "null", "http://app.example", app + ".evil.example", app + ":444", "HTTPS://APP.EXAMPLE", ""} {
+		for _, other := range []string{"https://evil.example", "null", "http://app.example", app + ".evil.example",
+			app + ":444", "HTTPS://APP.EXAMPLE", ""} {
 			for _, method := range []string{http.MethodOptions, e.Method} {
 				r := b.call(method, e.Path, "", nil, from(other))
 				require.Empty(t, r.header.Get("Access-Control-Allow-Origin"), "%s %s", e, other)
@@ -40,7 +43,8 @@ func TestOtherOrigins(t *testing.T) {
 	for _, c := range r.cookies {
 		require.True(t, c.Secure && c.SameSite == http.SameSiteNoneMode, "else the browser does not keep it: %+v", c)
 	}
-	require.Equal(t, app, b.call("GET", "/g/aaa/isauth", "", nil, from(app)).want(401).header.Get("Access-Control-Allow-Origin"), "what is wrong may be read too")
+	require.Equal(t, app, b.call("GET", "/g/aaa/isauth", "", nil,
+		from(app)).want(401).header.Get("Access-Control-Allow-Origin"), "what is wrong may be read too")
 	token := b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(200).field("token")
 	for _, c := range b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(200).cookies {
 		require.Equal(t, http.SameSiteLaxMode, c.SameSite, "for its own pages")

@@ -12,8 +12,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// The device status is a set of bits. The public manual's bridge that is online shows 0x120001, and that is what is shown
-// here of a device that is; bit 20 alone is one that is known and away.
+// The device status is a set of bits. The public manual's bridge that is online shows 0x120001, and
+// that is what is shown here of a device that is; bit 20 alone is one that is known and away.
 const (
 	bitsOnline = 0x120001
 	bitsAway   = 0x100000
@@ -153,8 +153,8 @@ func (d seenDevice) status() int {
 	return bitsAway
 }
 
-// listDevices is GET /g/device/list, an entry by the positions of the public manual. The parameters e, n, t and s choose by
-// id, name, type and service status.
+// listDevices is GET /g/device/list, an entry by the positions of the public manual. The parameters
+// e, n, t and s choose by id, name, type and service status.
 func (c *call) listDevices() (any, error) {
 	seen, err := c.sight()
 	if err != nil {
@@ -168,9 +168,12 @@ func (c *call) listDevices() (any, error) {
 	return iter.Seq[any](func(yield func(any) bool) {
 		for _, d := range all {
 			if wanted(d) && !yield([]any{
-				d.AccountID, d.ID, d.Name, d.Kind, d.attachedTo(cameras), "ATTD", d.letters, []string{}, d.ID, d.ID, // 0 to 9
+				// 0 to 9
+				d.AccountID, d.ID, d.Name, d.Kind, d.attachedTo(cameras), "ATTD", d.letters, []string{}, d.ID, d.ID,
 				d.status(), d.account.Timezone, d.account.offset, 0, d.Address, model.Flag(d.shared), // 10 to 15
-				d.account.Name, false, nil, nil, make([]any, 7), nil, nil, 0, []string{}, responder(d), map[string]any{}, // 16 to 26
+				// 16 to 26
+				d.account.Name, false, nil, nil, make([]any, 7), nil, nil, 0, []string{}, responder(d),
+				map[string]any{},
 			}) {
 				return
 			}
@@ -200,7 +203,8 @@ func (c *call) wanted() func(seenDevice) bool {
 	}
 }
 
-// getDevice is GET /g/device. A device that the caller may not see is as little found as one that does not exist.
+// getDevice is GET /g/device. A device that the caller may not see is as little found as one that
+// does not exist.
 func (c *call) getDevice() (any, error) {
 	id, bad := c.id()
 	s, err := c.sight()
@@ -217,10 +221,14 @@ func (c *call) getDevice() (any, error) {
 	if bad != nil {
 		return nil, bad
 	}
-	out := map[string]any{"id": d.ID, "name": d.Name, "type": d.Kind, "account_id": d.AccountID, "utcOffset": d.account.offset,
-		"timezone": d.account.Timezone, "guid": d.ID, "permissions": d.letters, "tags": []string{}, "bridges": nil, "settings": map[string]any{},
-		"camera_info_status_code": 200, "camera_info": map[string]any{"esn": d.ID, "ssn": d.ID, "class": d.Kind, "service": "ATTD",
-			"status": d.status(), "connect": d.Status, "ipaddr": d.Address, "created": model.Stamp(d.Created), "make": "vms"}}
+	out := map[string]any{"id": d.ID, "name": d.Name, "type": d.Kind, "account_id": d.AccountID,
+		"utcOffset": d.account.offset,
+		"timezone":  d.account.Timezone, "guid": d.ID, "permissions": d.letters, "tags": []string{}, "bridges": nil,
+		"settings":                map[string]any{},
+		"camera_info_status_code": 200, "camera_info": map[string]any{"esn": d.ID, "ssn": d.ID, "class": d.Kind,
+			"service": "ATTD",
+			"status":  d.status(), "connect": d.Status, "ipaddr": d.Address, "created": model.Stamp(d.Created),
+			"make": "vms"}}
 	if d.Kind == vms.ActorCamera && d.Bridge != "" {
 		out["bridges"] = map[string]string{d.Bridge: "ATTD"}
 	}

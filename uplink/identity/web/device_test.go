@@ -13,7 +13,7 @@ import (
 )
 
 func TestDevices(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	ids := func(key string, a args) (out []any) {
 		var rows [][]any
 		b.call("GET", "/g/device/list", key, a).want(200).into(&rows)
@@ -58,8 +58,10 @@ func TestDevices(t *testing.T) {
 
 // One who sees all of the own account sees no more of another than what that shares.
 func TestAShareIsOneCamera(t *testing.T) {
-	b := newBed(t)
-	b.call("POST", "/g/account", b.signIn("asu@c"), args{"id": "c", "camera_shares": [][]string{{"M", "cam1-c", "asu@o"}}, "camera_share_perms": map[string]any{}}).want(200)
+	b := newFixture(t)
+	b.call("POST", "/g/account", b.signIn("asu@c"),
+		args{"id": "c", "camera_shares": [][]string{{"M", "cam1-c", "asu@o"}},
+			"camera_share_perms": map[string]any{}}).want(200)
 	key := b.signIn("asu@o")
 	var rows [][]any
 	b.call("GET", "/g/device/list", key, nil).want(200).into(&rows)
@@ -73,10 +75,13 @@ func TestAShareIsOneCamera(t *testing.T) {
 	b.call("GET", "/g/device", key, args{"id": "bridge-c"}).want(404)
 }
 
-// A camera that is shared is seen by its recipients and nobody else, and is that of the account that shares it.
+// A camera that is shared is seen by its recipients and nobody else, and is that of the account
+// that shares it.
 func TestSharedDevices(t *testing.T) {
-	b := newBed(t)
-	b.call("POST", "/g/account", b.signIn("asu@c"), args{"id": "c", "camera_shares": [][]string{{"M", "cam1-c", "ru@o"}}, "camera_share_perms": map[string]any{}}).want(200)
+	b := newFixture(t)
+	b.call("POST", "/g/account", b.signIn("asu@c"),
+		args{"id": "c", "camera_shares": [][]string{{"M", "cam1-c", "ru@o"}},
+			"camera_share_perms": map[string]any{}}).want(200)
 	shared := func(key string) (out []any) {
 		var rows [][]any
 		b.call("GET", "/g/device/list", key, args{"e": "cam1-c"}).want(200).into(&rows)
@@ -87,14 +92,15 @@ func TestSharedDevices(t *testing.T) {
 	}
 	require.Equal(t, []any{"c", "R", 1.0, "Account c"}, shared(b.signIn("ru@o")))
 	require.Empty(t, shared(b.signIn("asu@o")), "also not the recipient's account superuser")
-	b.call("POST", "/g/account", b.signIn("asu@c"), args{"id": "c", "camera_shares": [][]string{{"D", "cam1-c"}}, "camera_share_perms": map[string]any{}}).want(200)
+	b.call("POST", "/g/account", b.signIn("asu@c"),
+		args{"id": "c", "camera_shares": [][]string{{"D", "cam1-c"}}, "camera_share_perms": map[string]any{}}).want(200)
 	require.Empty(t, shared(b.signIn("ru@o")))
 }
 
 // A long list is made outside of a transaction: the file can be closed meanwhile, as when the
 // service stops.
 func TestAListHoldsNoTransaction(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	asu := b.signIn("asu@c")
 	closed := make(chan error, 1)
 	b.devices.listing = func() {

@@ -13,17 +13,20 @@ import (
 type Endpoint struct {
 	Method, Path string
 	// Codes are those that the interface lists, the success first and the others in their order of
-	// precedence: of several that hold at once, the last is given. What decides gets them from here.
+	// precedence: of several that hold at once, the last is given. What decides gets them from
+	// here.
 	Codes []int
 	// session says that only someone who is signed in gets further than 401.
 	session bool
 	// limited says that it can be used to guess something, and so only so often.
 	limited bool
-	// lenient says that parameters which nobody knows are ignored: clients were seen to send the whole former answer.
+	// lenient says that parameters which nobody knows are ignored: clients were seen to send the
+	// whole former answer.
 	lenient bool
 	// serve gives the body of the success, nil for none.
 	serve func(*call) (any, error)
-	// crossSite says that another site's page is meant to send it: the identity provider's. What it says must prove itself.
+	// crossSite says that another site's page is meant to send it: the identity provider's. What it
+	// says must prove itself.
 	crossSite bool
 }
 
@@ -56,16 +59,17 @@ func (e Endpoint) closed(err error) error {
 	return err
 }
 
-// Beyond are codes that any endpoint may give although the interface's lists leave them out: 401 without a session where one
-// is needed, 403 for a request that another site made a browser send, a body too large, too many requests, a fault of
-// ours, and a part that is not configured.
+// Beyond are codes that any endpoint may give although the interface's lists leave them out: 401
+// without a session where one is needed, 403 for a request that another site made a browser send, a
+// body too large, too many requests, a fault of ours, and a part that is not configured.
 var Beyond = []int{401, 403, 413, 429, 500, 503}
 
 const (
 	get, put, post, del = http.MethodGet, http.MethodPut, http.MethodPost, http.MethodDelete
 )
 
-// Endpoints lists what there is: sign-in, accounts, users, and the devices as the public service lists them.
+// Endpoints lists what there is: sign-in, accounts, users, and the devices as the public service
+// lists them.
 var Endpoints = []Endpoint{
 	{Method: post, Path: "/g/aaa/authenticate", Codes: []int{200, 400, 401, 402, 460, 461, 412, 462},
 		limited: true, lenient: true, serve: (*call).authenticate},
@@ -132,7 +136,8 @@ var Endpoints = []Endpoint{
 	{Method: get, Path: "/g/user/list", Codes: []int{200, 401, 403},
 		session: true, lenient: true, serve: (*call).listUsers},
 
-	// Not the interface's: it has user_authenticated_clients and no call that names one or takes it out.
+	// Not the interface's: it has user_authenticated_clients and no call that names one or takes it
+	// out.
 	{Method: get, Path: pathClients, Codes: []int{200, 400, 401, 404}, session: true, serve: (*call).listClients},
 	{Method: post, Path: pathClients, Codes: []int{200, 400, 401, 404}, session: true, serve: (*call).nameClient},
 	{Method: del, Path: pathClients, Codes: []int{200, 400, 401, 404}, session: true, serve: (*call).dropClient},

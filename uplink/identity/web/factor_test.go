@@ -30,24 +30,24 @@ const (
 	codeArg    = "two_factor_authentication_code"
 )
 
-// withFactor puts the second factor into a bed; poster nil is the bed's own letterbox.
-func withFactor(poster notify.Sender) func(*Options, *session.Options) {
+// withFactor puts the second factor into a fixture; sender nil is the fixture's own outbox.
+func withFactor(sender notify.Sender) func(*Options, *session.Options) {
 	return func(o *Options, so *session.Options) {
-		if poster != nil {
-			so.Post = poster
+		if sender != nil {
+			so.Post = sender
 		}
 	}
 }
 
-// factorBed is a bed where ru@c has a second factor and a phone.
-func factorBed(t testing.TB) *bed {
-	b := newBed(t, withFactor(nil))
+// factorFixture is a fixture where ru@c has a second factor and a phone.
+func factorFixture(t testing.TB) *fixture {
+	b := newFixture(t, withFactor(nil))
 	b.EditUser("ru@c", func(u *model.User) { u.IsFactorEnabled, u.SMSPhone = true, ruPhone })
 	return b
 }
 
 // begin is the first step of ru@c's sign-in.
-func (b *bed) begin(email string, more ...func(*http.Request)) string {
+func (b *fixture) begin(email string, more ...func(*http.Request)) string {
 	b.t.Helper()
 	r := b.call("POST", "/g/aaa/authenticate", "", login(email, password), more...).want(200)
 	require.Contains(b.t, string(r.body), codeArg)
@@ -55,11 +55,11 @@ func (b *bed) begin(email string, more ...func(*http.Request)) string {
 }
 
 // code has a code sent and returns it with one that is wrong.
-func (b *bed) code(token, kind, to string) (right, wrong string) {
+func (b *fixture) code(token, kind, to string) (right, wrong string) {
 	b.t.Helper()
 	r := b.call("POST", aaaCode, "", args{"token": token, typeOfCode: kind}).want(200)
 	require.Empty(b.t, r.body)
-	l := b.letter(to)
+	l := b.message(to)
 	require.Equal(b.t, notify.Code, l.Kind)
 	require.Equal(b.t, notify.Channel(kind), l.Channel)
 	require.Regexp(b.t, `^\d{4}$`, l.Code)
@@ -111,14 +111,14 @@ sms:
   secret_file: sms-key
 `))
 	require.NoError(t, err)
-	office, err := notify.NewMailer(settings, notify.MailerOptions{})
+	mailer, err := notify.NewMailer(settings, notify.MailerOptions{})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	go func() { defer close(done); _ = office.Run(ctx) }()
+	go func() { defer close(done); _ = mailer.Run(ctx) }()
 	t.Cleanup(func() { cancel(); <-done })
 
-	b := newBed(t, withFactor(office))
+	b := newFixture(t, withFactor(mailer))
 	b.user("anna.long@c", func(u *model.User) { u.IsFactorEnabled, u.SMSPhone = true, ruPhone })
 	r := b.call("POST", "/g/aaa/authenticate", "", login("anna.long@c", password)).want(200)
 	var first struct {
@@ -151,7 +151,7 @@ sms:
 }
 
 func TestSendCodeCodes(t *testing.T) {
-	b := factorBed(t)
+	b := factorFixture(t)
 	token := b.begin("ru@c")
 	b.call("POST", aaaCode, "", args{"token": token}).want(400)
 	b.call("POST", aaaCode, "", args{typeOfCode: "sms"}).want(400)
@@ -164,24 +164,25 @@ func TestSendCodeCodes(t *testing.T) {
 	}
 	b.call("POST", aaaCode, "", args{"token": "nonsense", typeOfCode: "fax"}).want(415, "the last that holds")
 	b.EditUser("ru@c", func(u *model.User) { u.SMSPhone = "" })
-	require.Contains(t, string(b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(200).body), `"sms":"no phone number"`)
+	require.Contains(t, string(b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(200).body),
+		`"sms":"no phone number"`)
 	token = b.begin("ru@c")
 	b.call("POST", aaaCode, "", args{"token": token, typeOfCode: "sms"}).want(412, "no phone")
-	b.letters.none[notify.Mail] = true
+	b.outbox.none[notify.Mail] = true
 	b.call("POST", aaaCode, "", args{"token": token, typeOfCode: "email"}).want(412, "mail is not configured")
-	b.letters.none[notify.Mail] = false
+	b.outbox.none[notify.Mail] = false
 	for _, encoding := range bodyEncodings {
 		b.callIn(encoding, "POST", aaaCode, "", args{"token": token, typeOfCode: "email"}).want(200)
 	}
-	sent := b.lettersTo("ru@c")
+	sent := b.messagesTo("ru@c")
 	b.call("POST", aaaCode, "", args{"token": token, typeOfCode: "email"}).want(429, "five codes are enough")
-	require.Equal(t, sent, b.lettersTo("ru@c"))
+	require.Equal(t, sent, b.messagesTo("ru@c"))
 	b.EditUser("ru@c", func(u *model.User) { u.IsActive = false })
 	b.call("POST", aaaCode, "", args{"token": token, typeOfCode: "email"}).want(412, "disabled")
 }
 
 func TestCodeIsGoodOnceAndForFifteenMinutes(t *testing.T) {
-	b := factorBed(t)
+	b := factorFixture(t)
 	authorize := func(token, code string) reply {
 		return b.call("POST", "/g/aaa/authorize", "", args{"token": token, codeArg: code})
 	}
@@ -206,7 +207,8 @@ func TestCodeIsGoodOnceAndForFifteenMinutes(t *testing.T) {
 	b.Advance(15 * time.Minute)
 	b.call("POST", aaaCode, "", args{"token": token, typeOfCode: "sms"}).want(400, "the ticket is over")
 
-	// A newer code takes the place of an older one. Two sign-ins have each their own, and neither's is good for the other.
+	// A newer code takes the place of an older one. Two sign-ins have each their own, and neither's
+	// is good for the other.
 	token = b.begin("ru@c")
 	first, _ := b.code(token, "email", "ru@c")
 	second, _ := b.code(token, "sms", ruPhone)
@@ -223,9 +225,10 @@ func TestCodeIsGoodOnceAndForFifteenMinutes(t *testing.T) {
 	require.Zero(t, b.User("ru@c").Inner.CodeFailures, "a right code clears the count")
 }
 
-// Wrong codes count for the user: beginning anew, or at several places at once, gives no more guesses than three.
+// Wrong codes count for the user: beginning anew, or at several places at once, gives no more
+// guesses than three.
 func TestManySignInsGiveNoMoreGuesses(t *testing.T) {
-	b := factorBed(t)
+	b := factorFixture(t)
 	var tokens, wrong []string
 	for range 4 {
 		token := b.begin("ru@c")
@@ -236,13 +239,15 @@ func TestManySignInsGiveNoMoreGuesses(t *testing.T) {
 		b.call("POST", "/g/aaa/authorize", "", args{"token": tokens[i], codeArg: wrong[i]}).want(want)
 	}
 	require.True(t, b.User("ru@c").Locked())
-	b.call("POST", "/g/aaa/authorize", "", args{"token": tokens[0], codeArg: wrong[0]}).want(401, "no sign-in is left but that of the last code")
+	b.call("POST", "/g/aaa/authorize", "", args{"token": tokens[0], codeArg: wrong[0]}).want(401,
+		"no sign-in is left but that of the last code")
 }
 
 func TestWrongCodesLock(t *testing.T) {
-	b := factorBed(t)
+	b := factorFixture(t)
 	key := b.signIn("asu@c")
-	// Three wrong codes are forgiven, over several sign-ins; what does not look like a code is a wrong one.
+	// Three wrong codes are forgiven, over several sign-ins; what does not look like a code is a
+	// wrong one.
 	token := b.begin("ru@c")
 	_, wrong := b.code(token, "email", "ru@c")
 	b.call("POST", "/g/aaa/authorize", "", args{"token": token, codeArg: wrong}).want(406)
@@ -251,17 +256,19 @@ func TestWrongCodesLock(t *testing.T) {
 	right, wrong := b.code(token, "sms", ruPhone)
 	b.call("POST", "/g/aaa/authorize", "", args{"token": token, codeArg: wrong}).want(406)
 	require.False(t, b.User("ru@c").Locked())
-	n := b.lettersTo("ru@c")
+	n := b.messagesTo("ru@c")
 	b.call("POST", "/g/aaa/authorize", "", args{"token": token, codeArg: wrong}).want(429)
 	u := b.User("ru@c")
 	require.True(t, u.Locked())
 	require.Equal(t, "wrong codes", u.Inner.LockedWhy)
-	require.Equal(t, n+1, b.lettersTo("ru@c"))
-	require.Equal(t, notify.Locked, b.letter("ru@c").Kind)
-	b.call("POST", "/g/aaa/authorize", "", args{"token": token, codeArg: right}).want(429, "the right one comes too late")
+	require.Equal(t, n+1, b.messagesTo("ru@c"))
+	require.Equal(t, notify.Locked, b.message("ru@c").Kind)
+	b.call("POST", "/g/aaa/authorize", "", args{"token": token, codeArg: right}).want(429,
+		"the right one comes too late")
 	b.call("POST", aaaCode, "", args{"token": token, typeOfCode: "email"}).want(412)
 	b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(412)
-	b.call("POST", "/g/aaa/authenticate", "", login("ru@c", "wrong")).want(401, "who does not know the password learns nothing")
+	b.call("POST", "/g/aaa/authenticate", "", login("ru@c", "wrong")).want(401,
+		"who does not know the password learns nothing")
 	b.call("GET", "/g/aaa/isauth", key, nil).want(200, "nobody else is locked")
 	var actions []string
 	require.NoError(t, b.Store.View(func(tx *store.Tx) error {
@@ -273,12 +280,13 @@ func TestWrongCodesLock(t *testing.T) {
 		}
 		return err
 	}))
-	require.Equal(t, []string{"refuse", "lock", "refuse", "refuse", "refuse"}, actions, "the newest is the wrong password")
+	require.Equal(t, []string{"refuse", "lock", "refuse", "refuse", "refuse"}, actions,
+		"the newest is the wrong password")
 }
 
 // A right code of another user's sign-in, or of another sign-in of the same user, is a wrong one.
 func TestAnotherUsersCode(t *testing.T) {
-	b := factorBed(t)
+	b := factorFixture(t)
 	b.EditUser("asu@c", func(u *model.User) { u.IsFactorEnabled = true })
 	mine, theirs := b.begin("ru@c"), b.begin("asu@c")
 	my, _ := b.code(mine, "email", "ru@c")
@@ -299,21 +307,23 @@ func TestAnotherUsersCode(t *testing.T) {
 }
 
 func TestForcedByTheAccount(t *testing.T) {
-	b := newBed(t, withFactor(nil))
+	b := newFixture(t, withFactor(nil))
 	asu := b.signIn("asu@c")
 	b.call("POST", "/g/account", asu, args{"id": "c", "is_two_factor_authentication_forced": 1}).want(200)
 	token := b.begin("ru@c")
 	b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(401)
 	right, _ := b.code(token, "email", "ru@c")
-	key := b.call("POST", "/g/aaa/authorize", "", args{"token": token, codeArg: right}).want(200).cookie("auth_key").Value
-	b.call("POST", aaaUpdate, key, change("is_two_factor_authentication_enabled", 0)).want(400, "the account asks everyone")
+	key := b.call("POST", "/g/aaa/authorize", "",
+		args{"token": token, codeArg: right}).want(200).cookie("auth_key").Value
+	b.call("POST", aaaUpdate, key, change("is_two_factor_authentication_enabled", 0)).want(400,
+		"the account asks everyone")
 	b.signIn("ru@m") // of another account
 	b.call("POST", "/g/account", asu, args{"id": "c", "is_two_factor_authentication_forced": 0}).want(200)
 	b.signIn("ru@c")
 }
 
 func TestTrustedDevice(t *testing.T) {
-	b := factorBed(t)
+	b := factorFixture(t)
 	b.EditUser("asu@c", func(u *model.User) { u.IsFactorEnabled = true })
 	enter := func(email string, more ...func(*http.Request)) reply {
 		token := b.begin(email, more...)
@@ -361,35 +371,41 @@ func change(field string, v any) args {
 }
 
 func TestUpdateAndVerify(t *testing.T) {
-	b := newBed(t, withFactor(nil))
+	b := newFixture(t, withFactor(nil))
 	key := b.signIn("ru@c")
 	verify := func(code string) reply { return b.call("POST", aaaVerify, key, args{codeArg: code}) }
 	verify("0000").want(406, "nothing was asked for")
 	verify("000").want(400)
 	b.call("POST", aaaVerify, "", args{codeArg: "0000"}).want(401)
 	b.call("POST", aaaUpdate, "", change("email", "x@y.z")).want(401)
-	for _, a := range []args{nil, change("email", "none"), change("sms_phone", "call me"), change("sms_phone", 5), change("is_two_factor_authentication_enabled", "yes"),
-		change("is_two_factor_authentication_enabled", nil), change("first_name", "x"), {typeOfCode: "email", "password": password}, {typeOfCode: "email", "password": password, "update_json": map[string]any{}},
-		{typeOfCode: "email", "password": password, "update_json": map[string]any{"email": "a@b.c", "sms_phone": "+15125550100"}}, change("email", "a@b.c").with("id", b.ids["asu@c"])} {
+	for _, a := range []args{nil, change("email", "none"), change("sms_phone", "call me"), change("sms_phone", 5),
+		change("is_two_factor_authentication_enabled", "yes"),
+		change("is_two_factor_authentication_enabled", nil), change("first_name", "x"),
+		{typeOfCode: "email", "password": password},
+		{typeOfCode: "email", "password": password, "update_json": map[string]any{}},
+		{typeOfCode: "email", "password": password,
+			"update_json": map[string]any{"email": "a@b.c", "sms_phone": "+15125550100"}}, change("email",
+			"a@b.c").with("id", b.ids["asu@c"])} {
 		b.call("POST", aaaUpdate, key, a).want(400, a)
 	}
 	b.call("POST", aaaUpdate, key, change("sms_phone", ruPhone).with("password", "wrong")).want(401)
 	b.call("POST", aaaUpdate, key, change("sms_phone", ruPhone).with(typeOfCode, "fax")).want(415)
-	b.call("POST", aaaUpdate, key, change("sms_phone", ruPhone).with(typeOfCode, "sms")).want(415, "there is no phone yet")
-	require.Zero(t, b.lettersTo("ru@c"))
+	b.call("POST", aaaUpdate, key, change("sms_phone", ruPhone).with(typeOfCode, "sms")).want(415,
+		"there is no phone yet")
+	require.Zero(t, b.messagesTo("ru@c"))
 
 	set := func(field string, v any, kind, to string) {
 		t.Helper()
 		r := b.call("POST", aaaUpdate, key, change(field, v).with(typeOfCode, kind)).want(200)
 		require.Empty(t, r.body)
-		r = verify(b.letter(to).Code).want(200)
+		r = verify(b.message(to).Code).want(200)
 		require.Empty(t, r.body)
-		verify(b.letter(to).Code).want(406, "used")
+		verify(b.message(to).Code).want(406, "used")
 	}
 	b.call("POST", aaaUpdate, key, change("sms_phone", ruPhone)).want(200)
 	require.Empty(t, b.User("ru@c").SMSPhone, "not before it is verified")
-	verify(other(b.letter("ru@c").Code)).want(406)
-	verify(b.letter("ru@c").Code).want(200)
+	verify(other(b.message("ru@c").Code)).want(406)
+	verify(b.message("ru@c").Code).want(200)
 	require.Equal(t, ruPhone, b.User("ru@c").SMSPhone)
 	set("is_two_factor_authentication_enabled", 1, "sms", ruPhone)
 	require.True(t, bool(b.User("ru@c").IsFactorEnabled))
@@ -399,7 +415,7 @@ func TestUpdateAndVerify(t *testing.T) {
 
 	// A new address signs in, the old one does not, and links that went there open nothing.
 	b.call("POST", "/g/aaa/forgot_password", "", args{"email": "ru@c"}).want(202)
-	link := b.letter("ru@c").Token
+	link := b.message("ru@c").Token
 	set("email", "new@c", "sms", ruPhone)
 	b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(401)
 	b.signIn("new@c")
@@ -407,22 +423,22 @@ func TestUpdateAndVerify(t *testing.T) {
 	set("sms_phone", "", "email", "new@c")
 	// That an address is taken is told only to who has the code.
 	b.call("POST", aaaUpdate, key, change("email", "ASU@c")).want(200)
-	verify(b.letter("new@c").Code).want(406)
+	verify(b.message("new@c").Code).want(406)
 	require.Equal(t, "new@c", b.User("new@c").Email)
 	// A code is good for 15 minutes, and for the newest change only.
 	b.call("POST", aaaUpdate, key, change("sms_phone", ruPhone)).want(200)
 	b.Advance(15 * time.Minute)
-	verify(b.letter("new@c").Code).want(406)
+	verify(b.message("new@c").Code).want(406)
 	b.call("POST", aaaUpdate, key, change("sms_phone", ruPhone)).want(200)
-	old := b.letter("new@c").Code
+	old := b.message("new@c").Code
 	b.call("POST", aaaUpdate, key, change("sms_phone", "+49 30 1234567")).want(200)
-	if code := b.letter("new@c").Code; code != old {
+	if code := b.message("new@c").Code; code != old {
 		verify(old).want(406)
 	}
 	// A code of sign-in is worth nothing here, nor the other way round.
 	asu := b.signIn("asu@c")
-	b.call("POST", aaaVerify, asu, args{codeArg: b.letter("new@c").Code}).want(406, "of another user")
-	verify(b.letter("new@c").Code).want(200)
+	b.call("POST", aaaVerify, asu, args{codeArg: b.message("new@c").Code}).want(406, "of another user")
+	verify(b.message("new@c").Code).want(200)
 	require.Equal(t, "+49 30 1234567", b.User("new@c").SMSPhone)
 	var fields []string
 	require.NoError(t, b.Store.View(func(tx *store.Tx) error {
@@ -438,51 +454,55 @@ func TestUpdateAndVerify(t *testing.T) {
 }
 
 func TestUpdateInEachEncoding(t *testing.T) {
-	b := newBed(t, withFactor(nil))
+	b := newFixture(t, withFactor(nil))
 	key := b.signIn("ru@c")
 	for i, encoding := range bodyEncodings {
 		phone := "+1512555010" + string(rune('0'+i))
 		b.callIn(encoding, "POST", aaaUpdate, key, change("sms_phone", phone)).want(200, encoding)
-		b.callIn(encoding, "POST", aaaVerify, key, args{codeArg: b.letter("ru@c").Code}).want(200, encoding)
+		b.callIn(encoding, "POST", aaaVerify, key, args{codeArg: b.message("ru@c").Code}).want(200, encoding)
 		require.Equal(t, phone, b.User("ru@c").SMSPhone)
 	}
 }
 
 // Guessing in verify locks as guessing in authorize does, and what was begun counts on.
 func TestWrongCodesOfVerifyLock(t *testing.T) {
-	b := newBed(t, withFactor(nil))
+	b := newFixture(t, withFactor(nil))
 	key := b.signIn("ru@c")
 	for range 4 {
 		b.call("POST", aaaUpdate, key, change("sms_phone", ruPhone)).want(200)
-		b.call("POST", aaaVerify, key, args{codeArg: other(b.letter("ru@c").Code)}).want(406)
+		b.call("POST", aaaVerify, key, args{codeArg: other(b.message("ru@c").Code)}).want(406)
 	}
 	require.True(t, b.User("ru@c").Locked())
-	require.Equal(t, notify.Locked, b.letter("ru@c").Kind)
+	require.Equal(t, notify.Locked, b.message("ru@c").Kind)
 	b.call("GET", "/g/aaa/isauth", key, nil).want(401)
 	b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(412)
 }
 
-// Who has a second factor is told only to who has the password, and no answer waits for a letter.
+// Who has a second factor is told only to who has the password, and no answer waits for a message.
 func TestFactorTellsStrangersNothing(t *testing.T) {
-	b := factorBed(t)
+	b := factorFixture(t)
 	var bodies []string
 	for _, email := range []string{"ru@c", "asu@c", "nobody@c"} {
-		bodies = append(bodies, string(b.call("POST", "/g/aaa/authenticate", "", login(email, "wrong wrong 1")).want(401).body))
+		bodies = append(bodies, string(b.call("POST", "/g/aaa/authenticate", "",
+			login(email, "wrong wrong 1")).want(401).body))
 	}
 	require.Equal(t, bodies[0], bodies[1])
 	require.Equal(t, bodies[0], bodies[2])
-	require.Zero(t, b.lettersTo("ru@c"), "a password alone sends nothing")
+	require.Zero(t, b.messagesTo("ru@c"), "a password alone sends nothing")
 	unknown := b.call("POST", aaaCode, "", args{"token": "x", typeOfCode: "sms"}).want(400)
 	simple := b.call("POST", "/g/aaa/authenticate", "", login("asu@c", password)).want(200).field("token")
-	require.Equal(t, string(unknown.body), string(b.call("POST", aaaCode, "", args{"token": simple, typeOfCode: "sms"}).want(400).body))
+	require.Equal(t, string(unknown.body), string(b.call("POST", aaaCode, "",
+		args{"token": simple, typeOfCode: "sms"}).want(400).body))
 }
 
-// A mail server that never answers holds nobody up: the answer is there while the letter still waits.
+// A mail server that never answers holds nobody up: the answer is there while the message still
+// waits.
 func TestAnswersDoNotWaitForLetters(t *testing.T) {
 	server := identitytest.StartSMTP(t, "none", "", "")
-	office, err := notify.NewMailer(notify.Settings{Mail: &notify.MailSettings{Server: server.Address(), Security: "none", From: "a@b.c"}}, notify.MailerOptions{})
+	mailer, err := notify.NewMailer(notify.Settings{Mail: &notify.MailSettings{Server: server.Address(),
+		Security: "none", From: "a@b.c"}}, notify.MailerOptions{})
 	require.NoError(t, err)
-	b := newBed(t, withFactor(office)) // the office is closed
+	b := newFixture(t, withFactor(mailer)) // the mailer is closed
 	b.EditUser("ru@c", func(u *model.User) { u.IsFactorEnabled = true })
 	b.call("POST", aaaCode, "", args{"token": b.begin("ru@c"), typeOfCode: "email"}).want(200)
 	b.call("POST", "/g/aaa/forgot_password", "", args{"email": "ru@c"}).want(202)

@@ -8,14 +8,14 @@ import (
 	"vmsbridge/uplink/identity/session"
 )
 
-// The checks that other doors of the same house share with this one, so that nobody guesses at two doors twice as
-// fast: identity/oauth uses them.
+// The checks that other handlers share with this one, so that nobody guesses at two of them
+// twice as fast: identity/oauth uses them.
 
 // Client is the address that a request comes from, behind the proxies that are believed.
 func (w *Web) Client(r *http.Request) netip.Addr { return w.client(r) }
 
-// Behind gives the requests to next with the client's address in place of that of a proxy that is believed, so that what
-// stands behind it need not know of proxies.
+// Behind gives the requests to next with the client's address in place of that of a proxy that is
+// believed, so that what stands behind it need not know of proxies.
 func (w *Web) Behind(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil && w.proxy(at.Addr().Unmap()) {
@@ -26,8 +26,8 @@ func (w *Web) Behind(next http.Handler) http.Handler {
 	})
 }
 
-// Allow counts a request about a user, "" for nobody, and says whether it is let through. next is the
-// request in its turn for what costs much; right makes it count no more as a guess.
+// Allow counts a request about a user, "" for nobody, and says whether it is let through. next is
+// the request in its turn for what costs much; right makes it count no more as a guess.
 func (w *Web) Allow(r *http.Request, who string) (next *http.Request, right func(), ok bool, err error) {
 	g := w.guess(r)
 	if !g.address() {

@@ -29,19 +29,19 @@ func (w *Web) guess(r *http.Request) *guess {
 	return g
 }
 
-// address counts the request against its address, before more of it is read. One that shows a mark is
-// counted by about.
+// address counts the request against its address, before more of it is read. One that shows a mark
+// is counted by about.
 func (g *guess) address() bool { return g.mark != "" || g.countAddress() }
 
 func (g *guess) countAddress() bool {
 	return g.w.work.allow(g.from) && g.take(g.w.byOrigin, g.from)
 }
 
-// about counts the request against the limits of whom it is about: an address or id, folded, or "" for
-// nobody. A device that is known to the user has limits of its own, so that strangers who guess from
-// anywhere, be it behind the same router, keep nobody out.
+// about counts the request against the limits of whom it is about: an address or id, folded, or ""
+// for nobody. A device that is known to the user has limits of its own, so that strangers who guess
+// from anywhere, be it behind the same router, keep nobody out.
 func (g *guess) about(who string) (bool, error) {
-	list, err := g.w.desk.Knows(g.mark)
+	list, err := g.w.sessions.Knows(g.mark)
 	if err != nil {
 		return false, err
 	}

@@ -18,12 +18,12 @@ import (
 
 // at is a browser at an address, with cookies.
 type at struct {
-	b       *bed
+	b       *fixture
 	http    *http.Client
 	cookies map[string]string
 }
 
-func (b *bed) at(address string) *at {
+func (b *fixture) at(address string) *at {
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
 	tr := &http.Transport{DialContext: d.DialContext}
 	b.t.Cleanup(tr.CloseIdleConnections)
@@ -58,10 +58,11 @@ func (x *at) signIn(email, password string) int {
 	return code
 }
 
-// However many guess from wherever: the owner gets in at the first try at a known device, also behind the router that a
-// guesser is behind, and from a fresh address, and the guesses stay bounded.
+// However many guess from wherever: the owner gets in at the first try at a known device, also
+// behind the router that a guesser is behind, and from a fresh address, and the guesses stay
+// bounded.
 func TestGuessersKeepNobodyOut(t *testing.T) {
-	b := newBed(t, func(o *Options, _ *session.Options) { o.Limits = DefaultLimits })
+	b := newFixture(t, func(o *Options, _ *session.Options) { o.Limits = DefaultLimits })
 	home := b.at("127.0.9.1")
 	require.Equal(t, 200, home.signIn("ru@c", password))
 	require.NotEmpty(t, home.cookies[api.CookieMark])
@@ -82,7 +83,8 @@ func TestGuessersKeepNobodyOut(t *testing.T) {
 		}
 		return n
 	}
-	require.Equal(t, 31*DefaultLimits.Free.Burst+DefaultLimits.PerUser.Burst, looked(), "each its own, and all together theirs")
+	require.Equal(t, 31*DefaultLimits.Free.Burst+DefaultLimits.PerUser.Burst, looked(),
+		"each its own, and all together theirs")
 	for i := range 25 {
 		require.Equal(t, 200, home.signIn("ru@c", password), "known device, %d", i)
 		require.Equal(t, 200, b.at(fmt.Sprintf("127.0.2.%d", i+1)).signIn("RU@c", password), "fresh address, %d", i)
@@ -100,16 +102,18 @@ func TestGuessersKeepNobodyOut(t *testing.T) {
 	require.Equal(t, 200, home.signIn("ru@c", password), "the known device behind it has not")
 }
 
-// The mark of a device opens nothing, is bounded itself, says nothing about other users, and is forgotten with the password.
+// The mark of a device opens nothing, is bounded itself, says nothing about other users, and is
+// forgotten with the password.
 func TestMarkOfADevice(t *testing.T) {
-	b := newBed(t, func(o *Options, _ *session.Options) {
-		o.Limits = Limits{PerAddress: Limit{1000, time.Minute}, PerUser: Limit{1, time.Hour}, PerDevice: Limit{2, time.Hour}}
+	b := newFixture(t, func(o *Options, _ *session.Options) {
+		o.Limits = Limits{PerAddress: Limit{1000, time.Minute}, PerUser: Limit{1, time.Hour},
+			PerDevice: Limit{2, time.Hour}}
 	})
 	x := b.at("127.0.0.1")
 	require.Equal(t, 200, x.signIn("ru@c", password))
 	require.Equal(t, 200, x.signIn("asu@c", password))
 	mark := x.cookies[api.CookieMark]
-	both, err := b.desk.Knows(mark)
+	both, err := b.sessions.Knows(mark)
 	require.NoError(t, err)
 	require.Len(t, both, 2, "one device may serve several")
 	wrong := func(email string, mark string) int {
@@ -123,21 +127,22 @@ func TestMarkOfADevice(t *testing.T) {
 	require.Equal(t, []int{401, 429}, []int{wrong("ru@c", ""), wrong("ru@c", "")})
 	require.Equal(t, 429, wrong("ru@c", "x~"+other.cookies[api.CookieMark]), "another user's mark")
 	require.Equal(t, 429, wrong("ru@c", b.User("ru@c").ID+".1763312400."+strings.Repeat("0", 43)))
-	require.Equal(t, []int{401, 401, 429}, []int{wrong("ru@c", mark), wrong("ru@c", mark+"~x"), wrong("ru@c", "y~"+mark)})
+	require.Equal(t, []int{401, 401, 429}, []int{wrong("ru@c", mark), wrong("ru@c", mark+"~x"),
+		wrong("ru@c", "y~"+mark)})
 	b.Advance(24 * time.Hour)
 	for i := range 30 {
 		require.Equal(t, 200, b.at("127.0.0.3").signIn("ru@c", password), i)
 	}
 	require.Equal(t, 401, wrong("ru@c", mark), "still known, however often others sign in")
 	b.Advance(400 * 24 * time.Hour)
-	old, err := b.desk.Knows(mark)
+	old, err := b.sessions.Knows(mark)
 	require.NoError(t, err)
 	require.Empty(t, old, "too long ago")
 	y := b.at("127.0.0.1")
 	require.Equal(t, 200, y.signIn("ru@c", password))
 	code, _ := y.post("/g/aaa/change_password", args{"current_password": password, "password": fresh})
 	require.Equal(t, 200, code)
-	known, err := b.desk.Knows(y.cookies[api.CookieMark])
+	known, err := b.sessions.Knows(y.cookies[api.CookieMark])
 	require.NoError(t, err)
 	require.Empty(t, known)
 }

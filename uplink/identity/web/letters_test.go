@@ -14,25 +14,25 @@ import (
 	"vmsbridge/uplink/identity/store"
 )
 
-// restart loses the letters that wait, as the end of the program does, and begins anew.
-func (b *bed) restart() {
+// restart loses the messages that wait, as the end of the program does, and begins anew.
+func (b *fixture) restart() {
 	b.t.Helper()
-	b.letters.mu.Lock()
-	b.letters.sent = nil
-	b.letters.mu.Unlock()
-	require.NoError(b.t, b.desk.Resume())
+	b.outbox.mu.Lock()
+	b.outbox.sent = nil
+	b.outbox.mu.Unlock()
+	require.NoError(b.t, b.sessions.Resume())
 }
 
-func (b *bed) noted() (out []model.QueuedMessage) {
+func (b *fixture) noted() (out []model.QueuedMessage) {
 	b.t.Helper()
 	require.NoError(b.t, b.Store.View(func(tx *store.Tx) (err error) { out, err = tx.QueuedMessages(); return err }))
 	return out
 }
 
-// A letter that was not sent when the program ended is written anew at the next start, with another link, as long as its
-// user needs it. What is noted until then opens nothing.
+// A message that was not sent when the program ended is written anew at the next start, with
+// another link, as long as its user needs it. What is noted until then opens nothing.
 func TestLettersOutliveARestart(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	asu := b.signIn("asu@c")
 	b.call("POST", "/g/aaa/create_account", "", args{"email": "new@n.org", "password": fresh}).want(202)
 	for _, name := range []string{"stays", "goes", "sets"} {
@@ -44,7 +44,7 @@ func TestLettersOutliveARestart(t *testing.T) {
 	b.call("POST", "/g/aaa/authenticate", "", login("lock@c", "wrong wrong 1")).want(401)
 	old := map[string]notify.Message{}
 	for _, to := range []string{"new@n.org", "stays@c", "goes@c", "sets@c", "ru@c", "lock@c"} {
-		old[to] = b.letter(to)
+		old[to] = b.message(to)
 	}
 	b.call("DELETE", "/g/user", asu, args{"id": b.User("goes@c").ID}).want(200)
 	b.call("POST", "/g/aaa/reset_password", "", args{"token": old["sets@c"].Token, "password": fresh}).want(200)
@@ -56,28 +56,28 @@ func TestLettersOutliveARestart(t *testing.T) {
 	}
 
 	b.restart()
-	require.Zero(t, b.lettersTo("goes@c")+b.lettersTo("sets@c"))
-	require.Equal(t, notify.Locked, b.letter("lock@c").Kind)
+	require.Zero(t, b.messagesTo("goes@c")+b.messagesTo("sets@c"))
+	require.Equal(t, notify.Locked, b.message("lock@c").Kind)
 	for to, path := range map[string]string{"stays@c": "/g/aaa/reset_password", "ru@c": "/g/aaa/reset_password"} {
-		require.NotEqual(t, old[to].Token, b.letter(to).Token)
+		require.NotEqual(t, old[to].Token, b.message(to).Token)
 		b.call("POST", path, "", args{"token": old[to].Token, "password": fresh}).want(406)
-		b.call("POST", path, "", args{"token": b.letter(to).Token, "password": fresh}).want(200)
+		b.call("POST", path, "", args{"token": b.message(to).Token, "password": fresh}).want(200)
 	}
-	l := b.letter("new@n.org")
+	l := b.message("new@n.org")
 	b.call("POST", "/g/aaa/validate_account", "", args{"id": l.AccountID, "token": l.Token}).want(200)
 	b.restart()
-	require.Equal(t, 1, len(b.letters.sent), "only the lock is still to be told")
+	require.Equal(t, 1, len(b.outbox.sent), "only the lock is still to be told")
 
 	// Sent, it is not sent again; late, it is not sent either.
 	require.NoError(t, b.Store.MessageDone(sent.UserID, string(sent.Kind), sent.Seq))
-	l = b.letter("lock@c")
+	l = b.message("lock@c")
 	require.NoError(t, b.Store.MessageDone(l.UserID, string(l.Kind), l.Seq-1))
-	require.Len(t, b.noted(), 1, "an older letter was done")
+	require.Len(t, b.noted(), 1, "an older message was done")
 	require.NoError(t, b.Store.MessageDone(l.UserID, string(l.Kind), l.Seq))
 	require.Empty(t, b.noted())
 	b.call("PUT", "/g/user", asu, newUser("late@c")).want(200)
 	b.Advance(8 * 24 * time.Hour)
 	b.restart()
-	require.Zero(t, b.lettersTo("late@c"))
+	require.Zero(t, b.messagesTo("late@c"))
 	require.Empty(t, b.noted())
 }

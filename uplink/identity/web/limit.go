@@ -9,15 +9,17 @@ import (
 	"vmsbridge/uplink/identity/model"
 )
 
-// Limit is how many requests are let through: Burst at once, then one Every. The zero value lets all through.
+// Limit is how many requests are let through: Burst at once, then one Every. The zero value lets
+// all through.
 type Limit struct {
 	Burst int
 	Every time.Duration
 }
 
-// Limits of the endpoints with which something could be guessed. What was right was no guess: a request that showed a good
-// password, code or token gives back what it took from the first two, so that an office that signs in every morning, or a program
-// that does so for each thing that it does, is not taken for a guesser.
+// Limits of the endpoints with which something could be guessed. What was right was no guess: a
+// request that showed a good password, code or token gives back what it took from the first two, so
+// that a company that signs in every morning, or a program that does so for each thing that it
+// does, is not taken for a guesser.
 type Limits struct {
 	PerAddress Limit // of the client; IPv6 addresses of one /64 are one
 	// Free is what an address has of its own about one user, known or not. Who signs in at a fresh
@@ -28,13 +30,16 @@ type Limits struct {
 	// PerDevice is what a device has about a user who signed in there before, in place of the three
 	// above: nobody else can use it up.
 	PerDevice Limit
-	Work      Limit // of the client, all requests, right or wrong: checking a password and making a token cost something
+	// Work is of the client, all requests, right or wrong: checking a password costs
+	// something, and so does a token.
+	Work Limit
 }
 
-// DefaultLimits let a person mistype and an office sign in. Of one user's password a guesser can try
+// DefaultLimits let a person mistype and a Mailer sign in. Of one user's password a guesser can try
 // ten thousand a week, three more from each fresh address, and one more a day from each: with a
 // thousand addresses twenty thousand.
-var DefaultLimits = Limits{PerAddress: Limit{120, 2 * time.Second}, Free: Limit{3, 24 * time.Hour}, PerUser: Limit{20, time.Minute},
+var DefaultLimits = Limits{PerAddress: Limit{120, 2 * time.Second}, Free: Limit{3, 24 * time.Hour},
+	PerUser:   Limit{20, time.Minute},
 	PerDevice: Limit{20, time.Minute}, Work: Limit{600, 500 * time.Millisecond}}
 
 const retryAfterSeconds = 60
@@ -44,9 +49,9 @@ const maxBuckets = 20000
 
 // limiter lets so many requests of each key through. Safe for concurrent use.
 type limiter struct {
-	limit Limit
-	room  int
-	now   func() time.Time
+	limit    Limit
+	capacity int
+	now      func() time.Time
 
 	mu      sync.Mutex // guards buckets
 	buckets map[string]bucket
@@ -59,7 +64,7 @@ type bucket struct {
 }
 
 func newLimiter(l Limit, now func() time.Time) *limiter {
-	return &limiter{limit: l, room: maxBuckets, now: now, buckets: map[string]bucket{}}
+	return &limiter{limit: l, capacity: maxBuckets, now: now, buckets: map[string]bucket{}}
 }
 
 func (l *limiter) allow(key string) bool {
@@ -69,7 +74,7 @@ func (l *limiter) allow(key string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	if _, ok := l.buckets[key]; !ok && len(l.buckets) >= l.room {
+	if _, ok := l.buckets[key]; !ok && len(l.buckets) >= l.capacity {
 		l.makeRoomLocked(now)
 	}
 	left := l.leftLocked(key, now)
@@ -91,7 +96,8 @@ func (l *limiter) giveBack(key string) {
 	}
 }
 
-// leftLocked is how many requests of a key would be let through now. A clock that is set back takes nothing away.
+// leftLocked is how many requests of a key would be let through now. A clock that is set back takes
+// nothing away.
 func (l *limiter) leftLocked(key string, now time.Time) float64 {
 	b, ok := l.buckets[key]
 	if !ok {
@@ -100,7 +106,8 @@ func (l *limiter) leftLocked(key string, now time.Time) float64 {
 	return min(float64(l.limit.Burst), b.left+max(0, float64(now.Sub(b.at)))/float64(max(1, l.limit.Every)))
 }
 
-// makeRoomLocked forgets keys that have rested long enough to be as good as new, and if there are none, some others.
+// makeRoomLocked forgets keys that have rested long enough to be as good as new, and if there are
+// none, some others.
 func (l *limiter) makeRoomLocked(now time.Time) {
 	for key := range l.buckets {
 		if l.leftLocked(key, now) >= float64(l.limit.Burst) {
@@ -108,7 +115,7 @@ func (l *limiter) makeRoomLocked(now time.Time) {
 		}
 	}
 	for key := range l.buckets {
-		if len(l.buckets) < l.room*9/10 {
+		if len(l.buckets) < l.capacity*9/10 {
 			return
 		}
 		delete(l.buckets, key)
@@ -126,7 +133,8 @@ func addressKey(a netip.Addr) string {
 	return a.String()
 }
 
-// limitedUser is whom a request could be guessing about: the address that it names, or who is signed in.
+// limitedUser is whom a request could be guessing about: the address that it names, or who is
+// signed in.
 func (c *call) limitedUser() string {
 	for _, name := range []string{"username", "email"} {
 		if v, err := c.set.Text(name); err == nil && v != "" {

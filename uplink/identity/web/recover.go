@@ -39,8 +39,10 @@ func (c *call) createAccount() (any, error) {
 			return nil, api.Badf("timezone must be a timezone such as US/Pacific")
 		}
 	}
-	err = c.desk.Apply(c.r.Context(), session.Application{Email: in["email"], Password: in["password"], Name: in["name"], Realm: in["realm"],
-		FirstName: in["first_name"], LastName: in["last_name"], Timezone: in["timezone"], APIAccess: needsAPI, From: c.from},
+	err = c.sessions.Apply(c.r.Context(), session.Application{Email: in["email"], Password: in["password"],
+		Name: in["name"], Realm: in["realm"],
+		FirstName: in["first_name"], LastName: in["last_name"], Timezone: in["timezone"], APIAccess: needsAPI,
+		From: c.from},
 		c.endpoint.refusals()...)
 	return nil, err
 }
@@ -51,7 +53,7 @@ func (c *call) validateAccount() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, t, err := c.desk.Validate(in["id"], in["token"], c.from, c.endpoint.refusals()...)
+	o, t, err := c.sessions.Validate(in["id"], in["token"], c.from, c.endpoint.refusals()...)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +66,7 @@ func (c *call) forgotPassword() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, c.desk.Forgot(in["email"], c.endpoint.refusals()...)
+	return nil, c.sessions.Forgot(in["email"], c.endpoint.refusals()...)
 }
 
 // checkReset is POST /g/aaa/check_pw_reset_token.
@@ -73,7 +75,7 @@ func (c *call) checkReset() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.desk.CheckReset(in["token"], c.endpoint.refusals()...); err != nil {
+	if err := c.sessions.CheckReset(in["token"], c.endpoint.refusals()...); err != nil {
 		return nil, err
 	}
 	c.right = true
@@ -101,7 +103,8 @@ func (c *call) resetPassword() (any, error) {
 			return nil, api.Badf("%s must be text", terms)
 		}
 	}
-	o, t, err := c.desk.Reset(c.r.Context(), token, password, slices.DeleteFunc(urls, func(s string) bool { return s == "" }),
+	o, t, err := c.sessions.Reset(c.r.Context(), token, password,
+		slices.DeleteFunc(urls, func(s string) bool { return s == "" }),
 		c.from, c.endpoint.refusals()...)
 	if err != nil {
 		return nil, err
@@ -109,7 +112,8 @@ func (c *call) resetPassword() (any, error) {
 	return c.entered(o, t)
 }
 
-// entered answers who came by a link: with a session, or as authenticate does where a code is needed.
+// entered answers who came by a link: with a session, or as authenticate does where a code is
+// needed.
 func (c *call) entered(o session.Opened, t session.Ticket) (any, error) {
 	c.right = true
 	if t.Token == "" {
@@ -133,11 +137,12 @@ func (c *call) resend(k notify.Kind) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, c.desk.Resend(in["email"], in["realm"], k, c.endpoint.refusals()...)
+	return nil, c.sessions.Resend(in["email"], in["realm"], k, c.endpoint.refusals()...)
 }
 
-// inCharge is the user of an id whose sign-in the caller is in charge of: themselves, or one whom they, an account
-// superuser or superuser, may manage. A user whom the caller may not manage is as little found as one who does not exist.
+// inCharge is the user of an id whose sign-in the caller is in charge of: themselves, or one whom
+// they, an account superuser or superuser, may manage. A user whom the caller may not manage is as
+// little found as one who does not exist.
 func inCharge(tx *store.Tx, me session.Caller, id string) (model.User, error) {
 	u, err := tx.User(id)
 	if err != nil || u.ID == me.User.ID {
@@ -154,9 +159,9 @@ func inCharge(tx *store.Tx, me session.Caller, id string) (model.User, error) {
 	return u, nil
 }
 
-// changePassword is POST /g/aaa/change_password: of one's own, with the current one, or of a user whom the caller, an
-// account superuser or superuser, may manage. A user whom the caller may not manage is as little found as one who does
-// not exist.
+// changePassword is POST /g/aaa/change_password: of one's own, with the current one, or of a user
+// whom the caller, an account superuser or superuser, may manage. A user whom the caller may not
+// manage is as little found as one who does not exist.
 func (c *call) changePassword() (any, error) {
 	in, err := c.text([]string{"password"}, "id", "current_password")
 	if err != nil {
@@ -174,7 +179,7 @@ func (c *call) changePassword() (any, error) {
 	if own && in["current_password"] == "" {
 		bad = api.Badf("missing arguments: current_password")
 	} else if own {
-		right, err := c.desk.Confirm(c.r.Context(), c.caller.User, in["current_password"])
+		right, err := c.sessions.Confirm(c.r.Context(), c.caller.User, in["current_password"])
 		if err != nil {
 			return nil, err
 		} else if !right {
@@ -184,7 +189,7 @@ func (c *call) changePassword() (any, error) {
 	if bad != nil && own {
 		return nil, bad
 	}
-	hash, err := c.desk.Hash(c.r.Context(), in["password"])
+	hash, err := c.sessions.Hash(c.r.Context(), in["password"])
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,8 @@ func (c *call) authenticate() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := c.desk.Authenticate(c.r.Context(), session.Login{Email: in["username"], Password: in["password"], Device: c.set.Device(), From: c.from},
+	t, err := c.sessions.Authenticate(c.r.Context(),
+		session.Login{Email: in["username"], Password: in["password"], Device: c.set.Device(), From: c.from},
 		c.endpoint.refusals()...)
 	if err != nil {
 		return nil, err
@@ -28,15 +29,17 @@ func (c *call) authenticate() (any, error) {
 	return t, nil
 }
 
-// authorize is POST /g/aaa/authorize. A code that does not have four digits is a wrong one, not a wrong argument: it
-// counts.
+// authorize is POST /g/aaa/authorize. A code that does not have four digits is a wrong one, not a
+// wrong argument: it counts.
 func (c *call) authorize() (any, error) {
 	in, err := c.text([]string{"token"}, "two_factor_authentication_code")
 	if err != nil {
 		return nil, err
 	}
-	o, err := c.desk.Authorize(c.r.Context(), session.Claim{Token: unformed(in["token"]), Code: in["two_factor_authentication_code"], Device: c.set.Device(), Mark: c.set.Mark(),
-		From: c.from, Agent: c.r.UserAgent()})
+	o, err := c.sessions.Authorize(c.r.Context(),
+		session.Claim{Token: unformed(in["token"]), Code: in["two_factor_authentication_code"],
+			Device: c.set.Device(), Mark: c.set.Mark(),
+			From: c.from, Agent: c.r.UserAgent()})
 	if err != nil {
 		return nil, err
 	}
@@ -45,11 +48,11 @@ func (c *call) authorize() (any, error) {
 	return struct {
 		model.User
 		UserID string `json:"user_id"`
-	}{o.User.Shown(c.store.Now(), o.Home, o.Session.ActiveAccount, c.desk.Cluster()), o.User.ID}, nil
+	}{o.User.Shown(c.store.Now(), o.Home, o.Session.ActiveAccount, c.sessions.Cluster()), o.User.ID}, nil
 }
 
-// unformed is the token of authenticate as it was given: it is base64, and a plus of it that a client put into a form as it
-// was has arrived as a space.
+// unformed is the token of authenticate as it was given: it is base64, and a plus of it that a
+// client put into a form as it was has arrived as a space.
 func unformed(token string) string { return strings.ReplaceAll(token, " ", "+") }
 
 // isAuth is GET /g/aaa/isauth.
@@ -60,29 +63,31 @@ func (c *call) logout() (any, error) {
 	if err := c.expect(); err != nil {
 		return nil, err
 	}
-	if err := c.desk.End(c.caller); err != nil {
+	if err := c.sessions.End(c.caller); err != nil {
 		return nil, err
 	}
 	c.signedOut()
 	return nil, nil
 }
 
-// switchAccount is POST /g/aaa/switch_account. The body of the answer is not documented; a client reads it as JSON.
+// switchAccount is POST /g/aaa/switch_account. The body of the answer is not documented; a client
+// reads it as JSON.
 func (c *call) switchAccount() (any, error) {
 	in, err := c.text(nil, "account_id")
 	if err != nil {
 		return nil, err
 	}
-	me, err := c.desk.Switch(c.caller, in["account_id"])
+	me, err := c.sessions.Switch(c.caller, in["account_id"])
 	return map[string]string{"id": me.Active.ID, "active_account_id": me.Active.ID}, err
 }
 
-// headerSSO carries the identity provider's message, as the parameter of the same name does; the interface does not name its
-// header, and the parameter is that of the SAML binding.
+// headerSSO carries the identity provider's message, as the parameter of the same name does; the
+// interface does not name its header, and the parameter is that of the SAML binding.
 const headerSSO = "SAMLResponse"
 
-// sso is POST /g/sso. A user who needs a second factor here, by their own choice or the account's, gets the answer of
-// authenticate in place of a session and goes on as after that one, unless the provider says that it asked for two.
+// sso is POST /g/sso. A user who needs a second factor here, by their own choice or the account's,
+// gets the answer of authenticate in place of a session and goes on as after that one, unless the
+// provider says that it asked for two.
 func (c *call) sso() (any, error) {
 	if c.o.SSO == nil {
 		return nil, errAway
@@ -98,7 +103,8 @@ func (c *call) sso() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, t, err := c.desk.Vouched(session.Vouched{UserID: id, Strong: strong, Device: c.set.Device(), Mark: c.set.Mark(), From: c.from})
+	o, t, err := c.sessions.Vouched(session.Vouched{UserID: id, Strong: strong, Device: c.set.Device(),
+		Mark: c.set.Mark(), From: c.from})
 	if err != nil {
 		return nil, err
 	}
@@ -116,12 +122,9 @@ func (c *call) sendCode() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = c.desk.SendCode(unformed(in["token"]), in["two_factor_authentication_type"], c.endpoint.refusals()...)
+	err = c.sessions.SendCode(unformed(in["token"]), in["two_factor_authentication_type"], c.endpoint.refusals()...)
 	return nil, err
 }
-
-// factorFields are those that update_json changes, one at a time.
-var factorFields = []string{"sms_phone", "email", "is_two_factor_authentication_enabled"}
 
 // updateFactor is POST /g/aaa/two_factor_authenticate/update.
 func (c *call) updateFactor() (any, error) {
@@ -144,10 +147,10 @@ func (c *call) updateFactor() (any, error) {
 		}
 	}
 	names := slices.Collect(maps.Keys(change))
-	if len(names) != 1 || !slices.Contains(factorFields, names[0]) {
-		return nil, api.Badf("update_json must hold exactly one of %s", strings.Join(factorFields, ", "))
+	if len(names) != 1 || !slices.Contains(session.ChangeFields, names[0]) {
+		return nil, api.Badf("update_json must hold exactly one of %s", strings.Join(session.ChangeFields, ", "))
 	}
-	return nil, c.desk.PrepareChange(c.r.Context(), c.caller, kind, password, change, c.endpoint.refusals()...)
+	return nil, c.sessions.PrepareChange(c.r.Context(), c.caller, kind, password, change, c.endpoint.refusals()...)
 }
 
 var fourDigits = regexp.MustCompile(`^[0-9]{4}$`)
@@ -161,7 +164,7 @@ func (c *call) verifyFactor() (any, error) {
 	if !fourDigits.MatchString(in["two_factor_authentication_code"]) {
 		return nil, api.Badf("two_factor_authentication_code must have four digits")
 	}
-	if err := c.desk.VerifyChange(c.caller, in["two_factor_authentication_code"]); err != nil {
+	if err := c.sessions.VerifyChange(c.caller, in["two_factor_authentication_code"]); err != nil {
 		return nil, err
 	}
 	c.right = true

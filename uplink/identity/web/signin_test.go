@@ -23,7 +23,7 @@ import (
 func login(email, pw string) args { return args{"username": email, "password": pw} }
 
 func TestSignInAndOut(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	r := b.call("POST", "/g/aaa/authenticate", "", login("RU@c", password)).want(200)
 	require.Len(t, r.field("token"), 344)
 	require.NotContains(t, string(r.body), "two_factor")
@@ -46,7 +46,8 @@ func TestSignInAndOut(t *testing.T) {
 		if c.Name == api.CookieMark {
 			age = 400 * 24 * 3600 // it opens nothing
 		}
-		require.True(t, c.HttpOnly && c.Path == "/" && c.Domain == "" && c.MaxAge == age && c.SameSite == http.SameSiteLaxMode && !c.Secure, "%+v", c)
+		require.True(t, c.HttpOnly && c.Path == "/" && c.Domain == "" && c.MaxAge == age &&
+			c.SameSite == http.SameSiteLaxMode && !c.Secure, "%+v", c)
 	}
 	require.Equal(t, "true", string(b.call("GET", "/g/aaa/isauth", key.Value, nil).want(200).body))
 	out := b.call("POST", "/g/aaa/logout", key.Value, nil).want(204)
@@ -63,7 +64,7 @@ func TestSignInAndOut(t *testing.T) {
 
 // The file holds no key, token or password in a form that could be used.
 func TestNothingSecretIsStored(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	token := b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(200).field("token")
 	key := b.signIn("asu@c")
 	require.NoError(t, b.Store.View(func(tx *store.Tx) error {
@@ -79,7 +80,7 @@ func TestNothingSecretIsStored(t *testing.T) {
 }
 
 func TestSecureCookiesAndTheirDomain(t *testing.T) {
-	b := newBed(t, func(o *Options, _ *session.Options) { o.Secure, o.CookieDomain = true, "vms.example" })
+	b := newFixture(t, func(o *Options, _ *session.Options) { o.Secure, o.CookieDomain = true, "vms.example" })
 	token := b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(200).field("token")
 	r := b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(200)
 	require.True(t, r.cookie("auth_key").Secure)
@@ -89,67 +90,90 @@ func TestSecureCookiesAndTheirDomain(t *testing.T) {
 // Of the codes whose condition holds, the last of the endpoint's list is given.
 func TestAuthenticateCodes(t *testing.T) {
 	for name, c := range map[string]struct {
-		set      func(b *bed)
+		set      func(b *fixture)
 		password string
 		want     int
 	}{
-		"right":                     {nil, password, 200},
-		"wrong password":            {nil, "something else", 401},
-		"suspended":                 {func(b *bed) { b.SetStatus("c", model.StatusSuspended) }, password, 402},
-		"suspended, wrong password": {func(b *bed) { b.SetStatus("c", model.StatusSuspended) }, "something else", 401},
-		"inactive, wrong password":  {func(b *bed) { b.SetStatus("c", model.StatusInactive) }, "something else", 401},
-		"pending, wrong password":   {func(b *bed) { b.SetStatus("c", model.StatusPending) }, "something else", 401},
-		"disabled, wrong password":  {func(b *bed) { b.EditUser("ru@c", func(u *model.User) { u.IsActive = false }) }, "something else", 401},
-		"locked, wrong password":    {func(b *bed) { b.EditUser("ru@c", func(u *model.User) { u.Lock(monday, "") }) }, "something else", 401},
-		"inactive":                  {func(b *bed) { b.SetStatus("c", model.StatusInactive) }, password, 460},
-		"pending":                   {func(b *bed) { b.SetStatus("c", model.StatusPending) }, password, 461},
-		"disabled":                  {func(b *bed) { b.EditUser("ru@c", func(u *model.User) { u.IsActive = false }) }, password, 412},
-		"locked":                    {func(b *bed) { b.EditUser("ru@c", func(u *model.User) { u.Inner.Locked = monday }) }, password, 412},
-		"disabled in a pending account": {func(b *bed) {
+		"right":          {nil, password, 200},
+		"wrong password": {nil, "something else", 401},
+		"suspended":      {func(b *fixture) { b.SetStatus("c", model.StatusSuspended) }, password, 402},
+		"suspended, wrong password": {func(b *fixture) { b.SetStatus("c", model.StatusSuspended) }, "something else",
+			401},
+		"inactive, wrong password": {func(b *fixture) { b.SetStatus("c", model.StatusInactive) }, "something else",
+			401},
+		"pending, wrong password": {func(b *fixture) { b.SetStatus("c", model.StatusPending) }, "something else",
+			401},
+		"disabled, wrong password": {func(b *fixture) {
+			b.EditUser("ru@c",
+				func(u *model.User) { u.IsActive = false })
+		}, "something else", 401},
+		"locked, wrong password": {func(b *fixture) {
+			b.EditUser("ru@c",
+				func(u *model.User) { u.Lock(monday, "") })
+		}, "something else", 401},
+		"inactive": {func(b *fixture) { b.SetStatus("c", model.StatusInactive) }, password, 460},
+		"pending":  {func(b *fixture) { b.SetStatus("c", model.StatusPending) }, password, 461},
+		"disabled": {func(b *fixture) {
+			b.EditUser("ru@c",
+				func(u *model.User) { u.IsActive = false })
+		}, password, 412},
+		"locked": {func(b *fixture) {
+			b.EditUser("ru@c",
+				func(u *model.User) { u.Inner.Locked = monday })
+		}, password, 412},
+		"disabled in a pending account": {func(b *fixture) {
 			b.SetStatus("c", model.StatusPending)
 			b.EditUser("ru@c", func(u *model.User) { u.IsActive = false })
 		}, password, 412},
-		"user pending":                 {func(b *bed) { b.EditUser("ru@c", func(u *model.User) { u.IsActive, u.IsPending = false, true }) }, password, 462},
-		"user pending, wrong password": {func(b *bed) { b.EditUser("ru@c", func(u *model.User) { u.IsActive, u.IsPending = false, true }) }, "something else", 462},
-		"user pending in a pending account": {func(b *bed) {
+		"user pending": {func(b *fixture) {
+			b.EditUser("ru@c",
+				func(u *model.User) { u.IsActive, u.IsPending = false, true })
+		}, password, 462},
+		"user pending, wrong password": {func(b *fixture) {
+			b.EditUser("ru@c",
+				func(u *model.User) { u.IsActive, u.IsPending = false, true })
+		}, "something else", 462},
+		"user pending in a pending account": {func(b *fixture) {
 			b.SetStatus("c", model.StatusPending)
 			b.EditUser("ru@c", func(u *model.User) { u.IsActive, u.IsPending = false, true })
 		}, password, 461},
-		"outside the hours": {func(b *bed) {
+		"outside the hours": {func(b *fixture) {
 			b.EditUser("ru@c", func(u *model.User) { u.AccessPeriod = model.Texts{"0-1000-1100"} })
 		}, password, 412},
-		"outside the hours, wrong password": {func(b *bed) {
+		"outside the hours, wrong password": {func(b *fixture) {
 			b.EditUser("ru@c", func(u *model.User) { u.AccessPeriod = model.Texts{"0-1000-1100"} })
 		}, "something else", 401},
-		"within the hours": {func(b *bed) {
+		"within the hours": {func(b *fixture) {
 			b.EditUser("ru@c", func(u *model.User) { u.AccessPeriod = model.Texts{"0-0800-1100"} })
 		}, password, 200},
-		"outside the addresses": {func(b *bed) {
+		"outside the addresses": {func(b *fixture) {
 			b.EditAccount("c", func(a *model.Account) {
-				a.AccessRestriction, a.AllowableRange = model.Texts{"enable_ip_restrictions"}, model.Texts{"203.0.113.0/24"}
+				a.AccessRestriction, a.AllowableRange = model.Texts{"enable_ip_restrictions"},
+					model.Texts{"203.0.113.0/24"}
 			})
 		}, password, 401},
-		"within the addresses": {func(b *bed) {
+		"within the addresses": {func(b *fixture) {
 			b.EditAccount("c", func(a *model.Account) {
-				a.AccessRestriction, a.AllowableRange = model.Texts{"enable_ip_restrictions"}, model.Texts{"203.0.113.0/24", "127.0.0.0/8", "::1/128"}
+				a.AccessRestriction, a.AllowableRange = model.Texts{"enable_ip_restrictions"},
+					model.Texts{"203.0.113.0/24", "127.0.0.0/8", "::1/128"}
 			})
 		}, password, 200},
-		"addresses without the restriction": {func(b *bed) {
+		"addresses without the restriction": {func(b *fixture) {
 			b.EditAccount("c", func(a *model.Account) { a.AllowableRange = model.Texts{"203.0.113.0/24"} })
 		}, password, 200},
-		"restriction without addresses": {func(b *bed) {
+		"restriction without addresses": {func(b *fixture) {
 			b.EditAccount("c", func(a *model.Account) { a.AccessRestriction = model.Texts{"enable_ip_restrictions"} })
 		}, password, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBed(t)
+			b := newFixture(t)
 			if c.set != nil {
 				c.set(b)
 			}
 			b.call("POST", "/g/aaa/authenticate", "", login("ru@c", c.password)).want(c.want)
 		})
 	}
-	b := newBed(t)
+	b := newFixture(t)
 	b.call("POST", "/g/aaa/authenticate", "", args{"username": "ru@c"}).want(400)
 	b.call("POST", "/g/aaa/authenticate", "", args{"password": password}).want(400)
 	b.call("POST", "/g/aaa/authenticate", "", args{"username": []string{"a"}, "password": "x"}).want(400)
@@ -158,7 +182,7 @@ func TestAuthenticateCodes(t *testing.T) {
 
 // An address that nobody has gets the very answer, and as much work, as one that someone has.
 func TestUnknownAndKnownAddressesLookAlike(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	known := b.call("POST", "/g/aaa/authenticate", "", login("ru@c", "wrong wrong 1")).want(401)
 	unknown := b.call("POST", "/g/aaa/authenticate", "", login("nobody@c", "wrong wrong 1")).want(401)
 	require.Equal(t, string(known.body), string(unknown.body))
@@ -170,16 +194,18 @@ func TestUnknownAndKnownAddressesLookAlike(t *testing.T) {
 		}
 		return nil
 	}))
-	a, z := b.call("POST", "/g/aaa/forgot_password", "", args{"email": "ru@c"}).want(202), b.call("POST", "/g/aaa/forgot_password", "", args{"email": "nobody@c"}).want(202)
+	a, z := b.call("POST", "/g/aaa/forgot_password", "", args{"email": "ru@c"}).want(202),
+		b.call("POST", "/g/aaa/forgot_password", "", args{"email": "nobody@c"}).want(202)
 	require.Equal(t, a.body, z.body)
-	require.Zero(t, b.lettersTo("nobody@c"))
-	require.Equal(t, 1, b.lettersTo("ru@c"))
+	require.Zero(t, b.messagesTo("nobody@c"))
+	require.Equal(t, 1, b.messagesTo("ru@c"))
 }
 
-// The work of an answer, counted in evaluations of argon2, does not tell whether an address is known, nor in which state
-// its user or account is. That the hash for nobody costs what another does is tested with the hasher.
+// The work of an answer, counted in evaluations of argon2, does not tell whether an address is
+// known, nor in which state its user or account is. That the hash for nobody costs what another
+// does is tested with the hasher.
 func TestTheWorkTellsNothing(t *testing.T) {
-	b := newBed(t, withFactor(nil))
+	b := newFixture(t, withFactor(nil))
 	b.user("new@c", func(u *model.User) { u.IsActive, u.IsPending, u.Inner.PasswordHash = false, true, "" })
 	b.user("off@c", func(u *model.User) { u.IsActive = false })
 	b.user("code@c", func(u *model.User) { u.IsFactorEnabled = true })
@@ -192,7 +218,8 @@ func TestTheWorkTellsNothing(t *testing.T) {
 	for _, email := range []string{"ru@c", "new@c", "off@c", "code@c", "ru@s", "nobody@c", "no address"} {
 		require.EqualValues(t, 1, work("/g/aaa/authenticate", login(email, password)), email)
 		require.EqualValues(t, 1, work("/g/aaa/authenticate", login(email, "wrong wrong 1")), email)
-		for _, path := range []string{"forgot_password", "resend_registration_email", "resend_user_verification_email"} {
+		for _, path := range []string{"forgot_password", "resend_registration_email",
+			"resend_user_verification_email"} {
 			require.Zero(t, work("/g/aaa/"+path, args{"email": email}), "%s %s", path, email)
 		}
 	}
@@ -201,12 +228,13 @@ func TestTheWorkTellsNothing(t *testing.T) {
 	}
 	key := b.session("ru@c")
 	for _, pw := range []string{password, "wrong wrong 1"} {
-		require.EqualValues(t, 1, work("/g/aaa/two_factor_authenticate/update?A="+key, args{typeOfCode: "email", "password": pw, "update_json": map[string]any{"sms_phone": ""}}))
+		require.EqualValues(t, 1, work("/g/aaa/two_factor_authenticate/update?A="+key,
+			args{typeOfCode: "email", "password": pw, "update_json": map[string]any{"sms_phone": ""}}))
 	}
 }
 
 func TestAuthorizeCodes(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	fresh := func() string {
 		return b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(200).field("token")
 	}
@@ -247,21 +275,21 @@ func TestAuthorizeCodes(t *testing.T) {
 	b.SetStatus("c", model.StatusActive)
 	// A token of another purpose opens nothing.
 	b.call("POST", "/g/aaa/forgot_password", "", args{"email": "ru@c"}).want(202)
-	b.call("POST", "/g/aaa/authorize", "", args{"token": b.letter("ru@c").Token}).want(401)
+	b.call("POST", "/g/aaa/authorize", "", args{"token": b.message("ru@c").Token}).want(401)
 	token = fresh()
 	b.call("POST", "/g/aaa/check_pw_reset_token", "", args{"token": token}).want(406)
 }
 
 // One token makes one session, however many ask at once.
 func TestATokenIsGoodOnceUnderContention(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	token := b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(200).field("token")
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	codes := map[int]int{}
 	for range 8 {
 		wg.Go(func() {
-			_, err := b.desk.Authorize(t.Context(), session.Claim{Token: token})
+			_, err := b.sessions.Authorize(t.Context(), session.Claim{Token: token})
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {
@@ -276,7 +304,7 @@ func TestATokenIsGoodOnceUnderContention(t *testing.T) {
 }
 
 func TestSessionSources(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	good, other := b.signIn("ru@c"), b.signIn("asu@o")
 	who := func(path string, a args, encoding, cookie string) string {
 		r := b.callIn(encoding, "POST", path, cookie, a)
@@ -288,20 +316,27 @@ func TestSessionSources(t *testing.T) {
 	}
 	const path = "/g/aaa/switch_account"
 	for _, encoding := range bodyEncodings {
-		require.Equal(t, "c", who(path, args{"A": good}, encoding, other), "A in the body stands before the cookie: %s", encoding)
-		require.Equal(t, "o", who(path+"?A="+other, args{"A": good}, encoding, good), "A in the query stands before all")
+		require.Equal(t, "c", who(path, args{"A": good}, encoding, other),
+			"A in the body stands before the cookie: %s", encoding)
+		require.Equal(t, "o", who(path+"?A="+other, args{"A": good}, encoding, good),
+			"A in the query stands before all")
 		require.Equal(t, "o", who(path, nil, encoding, other))
-		require.Equal(t, "nobody", who(path, args{"A": "wrong"}, encoding, other), "the first that is there counts, also if it is wrong")
+		require.Equal(t, "nobody", who(path, args{"A": "wrong"}, encoding, other),
+			"the first that is there counts, also if it is wrong")
 		require.Equal(t, "nobody", who(path, nil, encoding, ""))
 	}
 	b.call("GET", "/g/aaa/isauth?A="+good, "", nil).want(200)
-	b.call("GET", "/g/aaa/isauth", "", nil, func(r *http.Request) { r.Header.Set("Cookie", "videobank_sessionid="+good) }).want(200)
+	b.call("GET", "/g/aaa/isauth", "", nil, func(r *http.Request) {
+		r.Header.Set("Cookie", "videobank_sessionid="+
+			good)
+	}).want(200)
 	b.call("GET", "/g/aaa/isauth", "", nil).want(401)
 }
 
-// What cannot be read does not stand above a missing session, and does not matter where the interface lists no 400.
+// What cannot be read does not stand above a missing session, and does not matter where the
+// interface lists no 400.
 func TestUnreadableRequests(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	key := b.signIn("asu@c")
 	for _, e := range Endpoints {
 		r := b.call(e.Method, e.Path+"?%zz", "", nil)
@@ -319,11 +354,12 @@ func TestUnreadableRequests(t *testing.T) {
 		}
 	}
 	b.callIn(inJSON, "GET", "/g/user", key, args{"id": b.ids["ru@c"]}).want(200)
-	require.Equal(t, b.ids["asu@c"], b.callIn(inJSON, "GET", "/g/user", key, args{"id": b.ids["ru@c"]}).field("id"), "GET takes its parameters from the query")
+	require.Equal(t, b.ids["asu@c"], b.callIn(inJSON, "GET", "/g/user", key, args{"id": b.ids["ru@c"]}).field("id"),
+		"GET takes its parameters from the query")
 }
 
 func TestSessionsEnd(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	is := func(key string, want int) {
 		t.Helper()
 		b.call("GET", "/g/aaa/isauth", key, nil).want(want)
@@ -371,7 +407,9 @@ func TestSessionsEnd(t *testing.T) {
 	is(key, 200)
 	b.EditUser("ru@c", func(u *model.User) { u.Inner.Locked = monday })
 	is(key, 401)
-	b.EditUser("ru@c", func(u *model.User) { u.Inner.Locked = time.Time{}; u.AccessPeriod = model.Texts{"6-0000-0001"} })
+	b.EditUser("ru@c", func(u *model.User) {
+		u.Inner.Locked, u.AccessPeriod = time.Time{}, model.Texts{"6-0000-0001"}
+	})
 	is(key, 401)
 	b.EditUser("ru@c", func(u *model.User) { u.AccessPeriod = nil })
 	b.EditAccount("c", func(a *model.Account) {
@@ -384,9 +422,10 @@ func TestSessionsEnd(t *testing.T) {
 	is(key, 401)
 }
 
-// login_attempt_limit: that many wrong passwords lock the user, who is told by mail; a right one before clears the count.
+// login_attempt_limit: that many wrong passwords lock the user, who is told by mail; a right one
+// before clears the count.
 func TestLoginAttemptLimit(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	b.EditAccount("c", func(a *model.Account) { a.LoginAttemptLimit = 3 })
 	try := func(pw string, want int) {
 		t.Helper()
@@ -398,20 +437,20 @@ func TestLoginAttemptLimit(t *testing.T) {
 	try("wrong wrong 1", 401)
 	try("wrong wrong 1", 401)
 	key := b.signIn("asu@c")
-	require.Zero(t, b.lettersTo("ru@c"))
+	require.Zero(t, b.messagesTo("ru@c"))
 	hers := b.session("ru@c")
 	b.call("GET", "/g/aaa/isauth", hers, nil).want(200)
 	try("wrong wrong 1", 401)
 	try(password, 412)
 	b.call("GET", "/g/aaa/isauth", hers, nil).want(401)
-	require.Equal(t, notify.Locked, b.letter("ru@c").Kind)
+	require.Equal(t, notify.Locked, b.message("ru@c").Kind)
 	b.call("GET", "/g/aaa/isauth", key, nil).want(200, "another user goes on")
 	b.Advance(1000 * time.Hour)
 	try(password, 412)
 }
 
 func TestRateLimits(t *testing.T) {
-	b := newBed(t, func(o *Options, _ *session.Options) {
+	b := newFixture(t, func(o *Options, _ *session.Options) {
 		o.Limits = Limits{PerAddress: Limit{20, time.Minute}, PerUser: Limit{3, time.Minute}}
 	})
 	for _, email := range []string{"ru@c", "nobody@c"} {
@@ -421,7 +460,8 @@ func TestRateLimits(t *testing.T) {
 		r := b.call("POST", "/g/aaa/authenticate", "", login(email, password)).want(429)
 		require.Equal(t, "60", r.header.Get("Retry-After"))
 	}
-	b.call("POST", "/g/aaa/forgot_password", "", args{"email": "RU@c"}).want(429, "the user is limited whatever is called")
+	b.call("POST", "/g/aaa/forgot_password", "", args{"email": "RU@c"}).want(429,
+		"the user is limited whatever is called")
 	b.Advance(time.Minute)
 	b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(200)
 	for i := range 20 {
@@ -434,11 +474,11 @@ func TestRateLimits(t *testing.T) {
 func TestLimiterForgets(t *testing.T) {
 	now := monday
 	l := newLimiter(Limit{1, time.Minute}, func() time.Time { return now })
-	l.room = 200
-	for i := range 3 * l.room {
+	l.capacity = 200
+	for i := range 3 * l.capacity {
 		require.True(t, l.allow(fmt.Sprint(i)))
 	}
-	require.LessOrEqual(t, len(l.buckets), l.room)
+	require.LessOrEqual(t, len(l.buckets), l.capacity)
 	require.True(t, l.allow("x"))
 	require.False(t, l.allow("x"))
 	now = now.Add(time.Minute)
@@ -447,16 +487,18 @@ func TestLimiterForgets(t *testing.T) {
 
 // What another site's page makes a browser send is refused, also when it would sign the browser in.
 func TestCrossSiteRequests(t *testing.T) {
-	b := newBed(t, func(o *Options, _ *session.Options) { o.Origins = []string{"https://app.example"} })
+	b := newFixture(t, func(o *Options, _ *session.Options) { o.Origins = []string{"https://app.example"} })
 	key := b.signIn("asu@c")
 	header := func(name, value string) func(*http.Request) {
 		return func(r *http.Request) { r.Header.Set(name, value) }
 	}
-	evil := []func(*http.Request){header("Sec-Fetch-Site", "cross-site"), header("Origin", "https://evil.example"), header("Sec-Fetch-Site", "same-site")}
+	evil := []func(*http.Request){header("Sec-Fetch-Site", "cross-site"), header("Origin", "https://evil.example"),
+		header("Sec-Fetch-Site", "same-site")}
 	for _, h := range evil {
 		for _, e := range Endpoints {
 			if e.Path == "/g/sso" {
-				require.NotEqual(t, 403, b.call(e.Method, e.Path, key, nil, h).code, "an identity provider is another site")
+				require.NotEqual(t, 403, b.call(e.Method, e.Path, key, nil, h).code,
+					"an identity provider is another site")
 				continue
 			}
 			if e.Method == "GET" && !strings.HasSuffix(e.Path, "logout") {
@@ -470,14 +512,16 @@ func TestCrossSiteRequests(t *testing.T) {
 	}
 	b.call("GET", "/g/aaa/isauth", key, nil).want(200)
 	b.call("POST", "/g/aaa/switch_account", key, nil, header("Sec-Fetch-Site", "same-origin")).want(200)
-	b.call("POST", "/g/aaa/switch_account", key, nil, header("Sec-Fetch-Site", "cross-site"), header("Origin", "https://app.example")).want(200)
+	b.call("POST", "/g/aaa/switch_account", key, nil, header("Sec-Fetch-Site", "cross-site"),
+		header("Origin", "https://app.example")).want(200)
 	b.call("POST", "/g/aaa/switch_account?A="+key, "", nil, evil[0]).want(200, "who has the key needs no cookie")
 	require.NotEmpty(t, b.Account("c").ID)
 }
 
-// A session parameter of any value, wherever it stands, lets no other site set a browser's cookies or take them back.
+// A session parameter of any value, wherever it stands, lets no other site set a browser's cookies
+// or take them back.
 func TestOriginIsCheckedWhereverTheSessionStands(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	victim, own := b.session("asu@c"), b.session("ru@o")
 	from := func(r *http.Request) {
 		r.Header.Set("Origin", "https://evil.example")
@@ -504,15 +548,16 @@ func TestOriginIsCheckedWhereverTheSessionStands(t *testing.T) {
 }
 
 func TestAPIKeyWhereOneIsNeeded(t *testing.T) {
-	b := newBed(t, func(o *Options, _ *session.Options) {
+	b := newFixture(t, func(o *Options, _ *session.Options) {
 		o.CheckKey = func(key string) (bool, error) { return key == "KEY", nil }
 	})
 	b.signIn("ru@c")
-	b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password), func(r *http.Request) { r.Header.Set("Authentication", "other") }).want(401)
+	b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password),
+		func(r *http.Request) { r.Header.Set("Authentication", "other") }).want(401)
 }
 
 func TestProxies(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	at := func(remote string, forwarded ...string) string {
 		r := &http.Request{RemoteAddr: remote, Header: http.Header{"X-Forwarded-For": forwarded}}
 		return b.web.client(r).String()
@@ -527,20 +572,23 @@ func TestProxies(t *testing.T) {
 }
 
 func TestMethodsAndPaths(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	r := b.call("DELETE", "/g/aaa/authenticate", "", nil)
 	require.Equal(t, 405, r.code)
 	require.Equal(t, "POST, OPTIONS", r.header.Get("Allow"))
 	require.Equal(t, 204, b.call("OPTIONS", "/g/account", "", nil).code)
 	require.Equal(t, 404, b.call("GET", "/g/nothing", "", nil).code)
-	require.Equal(t, 200, b.call("GET", "/g/aaa/isauth/", b.signIn("ru@c"), nil).code, "a slash at the end does no harm")
+	require.Equal(t, 200, b.call("GET", "/g/aaa/isauth/", b.signIn("ru@c"), nil).code,
+		"a slash at the end does no harm")
 	require.Equal(t, 200, b.call("HEAD", "/g/aaa/isauth", b.signIn("ru@c"), nil).code)
-	require.Equal(t, 413, b.callIn(inForm, "POST", "/g/aaa/authenticate", "", login("a@b", strings.Repeat("x", 2<<20))).code)
+	require.Equal(t, 413, b.callIn(inForm, "POST", "/g/aaa/authenticate", "",
+		login("a@b", strings.Repeat("x", 2<<20))).code)
 }
 
-// A fault of a room behind is a 500 that keeps its words to itself, and a panic does not end the server.
+// A fault of a package behind is a 500 that keeps its words to itself, and a panic does not end the
+// server.
 func TestFaults(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	key := b.signIn("asu@c")
 	b.devices.fail = true
 	r := b.call("GET", "/g/device/list", key, nil).want(500)
@@ -552,10 +600,10 @@ func TestFaults(t *testing.T) {
 }
 
 func TestWhatIsNotSetUp(t *testing.T) {
-	b := newBed(t, func(o *Options, _ *session.Options) { o.CreateAccounts = false })
+	b := newFixture(t, func(o *Options, _ *session.Options) { o.CreateAccounts = false })
 	b.call("POST", "/g/aaa/create_account", "", args{"email": "x@y.org", "password": password}).want(503)
 	_, err := New(Options{})
 	require.Error(t, err)
-	_, err = New(Options{Store: b.Store, Desk: b.desk, Devices: b.devices, Origins: []string{"not an origin"}})
+	_, err = New(Options{Store: b.Store, Sessions: b.sessions, Devices: b.devices, Origins: []string{"not an origin"}})
 	require.Error(t, err)
 }

@@ -23,12 +23,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/uplink/identity/model"
-	door "vmsbridge/uplink/identity/saml"
+	sp "vmsbridge/uplink/identity/saml"
 )
 
 const ssoBase = "https://login.example.org"
 
-// provider is an identity provider of the library, serving at an address of its own, at which one person is signed in.
+// provider is an identity provider of the library, serving at an address of its own, at which one
+// person is signed in.
 type provider struct {
 	*saml.IdentityProvider
 	email   string
@@ -45,7 +46,8 @@ func (p *provider) MakeAssertion(r *saml.IdpAuthnRequest, s *saml.Session) error
 }
 
 func (p *provider) GetServiceProvider(*http.Request, string) (*saml.EntityDescriptor, error) {
-	sp := saml.ServiceProvider{EntityID: ssoBase, AcsURL: url.URL{Scheme: "https", Host: "login.example.org", Path: "/g/sso"}}
+	sp := saml.ServiceProvider{EntityID: ssoBase,
+		AcsURL: url.URL{Scheme: "https", Host: "login.example.org", Path: "/g/sso"}}
 	return sp.Metadata(), nil
 }
 
@@ -56,14 +58,17 @@ func (p *provider) GetSession(http.ResponseWriter, *http.Request, *saml.IdpAuthn
 func newProvider(t *testing.T, email string) (p *provider, certificate string) {
 	key, err := rsa.GenerateKey(rand.Reader, 1024)
 	require.NoError(t, err)
-	tpl := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "idp"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
+	tpl := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "idp"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
 	der, err := x509.CreateCertificate(rand.Reader, tpl, tpl, &key.PublicKey, key)
 	require.NoError(t, err)
 	cert, err := x509.ParseCertificate(der)
 	require.NoError(t, err)
 	p = &provider{email: email}
-	p.IdentityProvider = &saml.IdentityProvider{Key: key, Certificate: cert, Logger: log.New(io.Discard, "", 0), MetadataURL: url.URL{Scheme: "https", Host: "idp.example.org", Path: "/metadata"},
-		SignatureMethod: dsig.RSASHA256SignatureMethod, ServiceProviderProvider: p, SessionProvider: p, AssertionMaker: p}
+	p.IdentityProvider = &saml.IdentityProvider{Key: key, Certificate: cert, Logger: log.New(io.Discard, "", 0),
+		MetadataURL:     url.URL{Scheme: "https", Host: "idp.example.org", Path: "/metadata"},
+		SignatureMethod: dsig.RSASHA256SignatureMethod, ServiceProviderProvider: p, SessionProvider: p,
+		AssertionMaker: p}
 	return p, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
@@ -71,7 +76,10 @@ var samlField = regexp.MustCompile(`name="SAMLResponse" value="([^"]+)"`)
 
 // message is what the page of the provider posts, fetched from the provider by HTTP.
 func (p *provider) message(t *testing.T) string {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.ServeIDPInitiated(w, r, ssoBase, "") }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		r *http.Request) {
+		p.ServeIDPInitiated(w, r, ssoBase, "")
+	}))
 	defer server.Close()
 	res, err := http.Get(server.URL)
 	require.NoError(t, err)
@@ -84,19 +92,21 @@ func (p *provider) message(t *testing.T) string {
 }
 
 // withSSO lets people in whom a provider of account c vouches for.
-func withSSO(t *testing.T, b *bed) *provider {
+func withSSO(t *testing.T, b *fixture) *provider {
 	b.Advance(time.Since(b.Now())) // the library's provider goes by the real clock
 	var err error
-	b.web.o.SSO, err = door.New(door.Options{Store: b.Store, BaseURL: ssoBase, Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	b.web.o.SSO, err = sp.New(sp.Options{Store: b.Store, BaseURL: ssoBase,
+		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	require.NoError(t, err)
 	p, cert := newProvider(t, "ru@c")
 	asu := b.signIn("asu@c")
-	b.call("POST", "/g/account", asu, args{"id": "c", "brand_saml_publickey_cert": cert, "brand_saml_nameid_path": "//Subject/NameID"}).want(200)
+	b.call("POST", "/g/account", asu, args{"id": "c", "brand_saml_publickey_cert": cert,
+		"brand_saml_nameid_path": "//Subject/NameID"}).want(200)
 	return p
 }
 
 func TestSSO(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	p := withSSO(t, b)
 	// From the provider's page, by a browser.
 	browser := func(r *http.Request) {
@@ -120,7 +130,8 @@ func TestSSO(t *testing.T) {
 	b.call("POST", "/g/sso", "", nil).want(400)
 	b.call("POST", "/g/sso", "", args{"SAMLResponse": "x"}).want(400)
 
-	// The account of the provider is c: it signs nobody of another account in, and nobody who may not sign in.
+	// The account of the provider is c: it signs nobody of another account in, and nobody who may
+	// not sign in.
 	for _, email := range []string{"ru@o", "asu@m", "root@m", "nobody@c"} {
 		p.email = email
 		r := b.call("POST", "/g/sso", "", args{"SAMLResponse": p.message(t)}).want(404, email)
@@ -134,9 +145,10 @@ func TestSSO(t *testing.T) {
 	b.call("POST", "/g/sso", "", args{"SAMLResponse": p.message(t)}).want(401)
 }
 
-// Who needs a second factor here gives it after the provider's message too, unless the provider asked for two.
+// Who needs a second factor here gives it after the provider's message too, unless the provider
+// asked for two.
 func TestSSOAndTheSecondFactor(t *testing.T) {
-	b := newBed(t, withFactor(nil))
+	b := newFixture(t, withFactor(nil))
 	p := withSSO(t, b)
 	post := func(more ...func(*http.Request)) reply {
 		return b.call("POST", "/g/sso", "", args{"SAMLResponse": p.message(t)}, more...).want(200)
@@ -157,13 +169,17 @@ func TestSSOAndTheSecondFactor(t *testing.T) {
 	token := r.field("token")
 	b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(401, "no code")
 	b.call("POST", aaaCode, "", args{"token": token, typeOfCode: "email"}).want(200)
-	r = b.call("POST", "/g/aaa/authorize", "", args{"token": token, codeArg: b.letter("ru@c").Code}).want(200)
+	r = b.call("POST", "/g/aaa/authorize", "", args{"token": token, codeArg: b.message("ru@c").Code}).want(200)
 	b.call("GET", "/g/aaa/isauth", r.cookie("auth_key").Value, nil).want(200)
 	device := r.cookie("tfa_key")
 	require.Contains(t, string(post(func(r *http.Request) { r.AddCookie(device) }).body), opened, "a trusted device")
 
-	for context, want := range map[string]string{"urn:oasis:names:tc:SAML:2.0:ac:classes:PasswordProtectedTransport": asked, "urn:oasis:names:tc:SAML:2.0:ac:classes:MobileOneFactorContract": asked,
-		"https://refeds.org/profile/sfa": asked, "urn:oasis:names:tc:SAML:2.0:ac:classes:MobileTwoFactorContract": opened, "https://refeds.org/profile/mfa": opened} {
+	for context, want := range map[string]string{
+		"urn:oasis:names:tc:SAML:2.0:ac:classes:PasswordProtectedTransport": asked,
+		"urn:oasis:names:tc:SAML:2.0:ac:classes:MobileOneFactorContract":    asked,
+		"https://refeds.org/profile/sfa":                                    asked,
+		"urn:oasis:names:tc:SAML:2.0:ac:classes:MobileTwoFactorContract":    opened,
+		"https://refeds.org/profile/mfa":                                    opened} {
 		p.context = context
 		require.Contains(t, string(post().body), want, context)
 	}
@@ -187,7 +203,7 @@ func TestSSOAndTheSecondFactor(t *testing.T) {
 
 // An account's administrators choose its provider: it is no way to become more than they are.
 func TestAProviderMakesNobodyMore(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	p := withSSO(t, b)
 	b.user("settings@c", func(u *model.User) { u.IsEditAccount = true })
 	b.user("staff@c", func(u *model.User) { u.IsStaff = true })

@@ -17,7 +17,8 @@ const (
 	trailMost  = 1000
 )
 
-// line is an entry of the trail as it is listed: with the field names and the form of times of the other endpoints.
+// line is an entry of the trail as it is listed: with the field names and the form of times of the
+// other endpoints.
 type line struct {
 	Seq       uint64   `json:"seq"`
 	Time      string   `json:"time"` // RFC 3339, in UTC with milliseconds
@@ -32,9 +33,10 @@ type line struct {
 	Fields    []string `json:"fields"`
 }
 
-// listTrail is GET /g/audit/list: an account's trail, the newest first. It is not the interface's, which has a flag for
-// seeing the trail and no call to do so. account_id is that of the session if left out; limit is 100 if left out and 1000
-// at most; before is the seq of the last entry of the page before.
+// listTrail is GET /g/audit/list: an account's trail, the newest first. It is not the interface's,
+// which has a flag for seeing the trail and no call to do so. account_id is that of the session if
+// left out; limit is 100 if left out and 1000 at most; before is the seq of the last entry of the
+// page before.
 func (c *call) listTrail() (any, error) {
 	id, bad := c.set.Text("account_id")
 	before, limit, err := c.page()
@@ -49,7 +51,7 @@ func (c *call) listTrail() (any, error) {
 		if id == "" {
 			id = me.Active.ID
 		}
-		a, place, err := target(tx, me, id)
+		a, place, err := findAccount(tx, me, id)
 		if errors.Is(err, errNoAccount) && me.Rule().Role == model.Internal {
 			// Of an account that was deleted superusers see what is left.
 			if left, lost := tx.AuditTrail(id, 0, 1); lost != nil || len(left) > 0 {
@@ -79,7 +81,8 @@ func lineOf(e model.AuditEntry) line {
 	if fields == nil {
 		fields = []string{}
 	}
-	return line{e.Seq, e.Time.UTC().Format("2006-01-02T15:04:05.000Z07:00"), e.AccountID, e.By, e.ByName, e.From, string(e.Action), e.Kind, e.Target, e.Name, fields}
+	return line{e.Seq, e.Time.UTC().Format("2006-01-02T15:04:05.000Z07:00"), e.AccountID, e.By, e.ByName, e.From,
+		string(e.Action), e.Kind, e.Target, e.Name, fields}
 }
 
 // page reads before and limit, both numbers that may be left out.

@@ -10,7 +10,7 @@ import (
 	"vmsbridge/uplink/identity/store"
 )
 
-func (b *bed) listed(key string, a args) []line {
+func (b *fixture) listed(key string, a args) []line {
 	b.t.Helper()
 	var out []line
 	b.call("GET", "/g/audit/list", key, a).want(200).into(&out)
@@ -19,7 +19,7 @@ func (b *bed) listed(key string, a args) []line {
 
 // Who did what to whom, when, from where, and which fields: the newest first, and no values.
 func TestTrailTellsWhoDidWhat(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	key := b.signIn("asu@c")
 	id := b.call("PUT", "/g/user", key, newUser("made@c")).want(200).field("id")
 	b.call("POST", "/g/user", key, args{"id": id, "first_name": "Secret Name", "is_live_video": 0}).want(200)
@@ -57,7 +57,7 @@ func TestTrailTellsWhoDidWhat(t *testing.T) {
 }
 
 func TestWhoMayListTheTrail(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	b.user("view@c", func(u *model.User) { u.IsViewAuditTrail = true })
 	b.user("view@m", func(u *model.User) { u.IsViewAuditTrail = true })
 	b.user("entering@m", func(u *model.User) { u.IsViewAuditTrail, u.IsEditUsers = true, true })
@@ -69,7 +69,8 @@ func TestWhoMayListTheTrail(t *testing.T) {
 		{"asu@c", "c", 200}, {"asu@c", "m", 403}, {"asu@c", "s", 403}, {"asu@c", "o", 403}, {"asu@c", "none", 404},
 		{"ru@c", "c", 403}, {"flags@c", "c", 403}, {"view@c", "c", 200}, {"view@c", "s", 403}, {"view@c", "m", 403},
 		{"asu@m", "m", 200}, {"asu@m", "c", 200}, {"asu@m", "o", 403}, {"ru@m", "m", 403},
-		{"view@m", "m", 200}, {"view@m", "c", 403}, {"entering@m", "c", 200}, {"entering@m", "o", 403}, {"root@m", "o", 200},
+		{"view@m", "m", 200}, {"view@m", "c", 403}, {"entering@m", "c", 200}, {"entering@m", "o", 403},
+		{"root@m", "o", 200},
 	} {
 		b.call("GET", "/g/audit/list", b.signIn(c.who), args{"account_id": c.account}).want(c.want, c)
 	}
@@ -80,11 +81,12 @@ func TestWhoMayListTheTrail(t *testing.T) {
 	// That a sub-account was deleted stands in its parent's trail.
 	master := b.signIn("asu@m")
 	b.call("DELETE", "/g/account", master, args{"id": "s"}).want(200)
-	require.Equal(t, "delete account s", fmt.Sprintf("%s %s %s", b.listed(master, nil)[0].Action, b.listed(master, nil)[0].Kind, b.listed(master, nil)[0].Target))
+	require.Equal(t, "delete account s", fmt.Sprintf("%s %s %s", b.listed(master, nil)[0].Action,
+		b.listed(master, nil)[0].Kind, b.listed(master, nil)[0].Target))
 }
 
 // entries is how many there are in the trail of all accounts.
-func (b *bed) entries() (n int) {
+func (b *fixture) entries() (n int) {
 	b.t.Helper()
 	require.NoError(b.t, b.Store.View(func(tx *store.Tx) error {
 		list, err := tx.AuditTrailAfter(0, 1<<20)

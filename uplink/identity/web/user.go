@@ -11,8 +11,8 @@ import (
 	"vmsbridge/uplink/identity/store"
 )
 
-// member is a user that a call is about, with its account and where that is.
-type member struct {
+// target is a user that a call is about, with its account and where that is.
+type target struct {
 	user    model.User
 	account model.Account
 	place   model.Place
@@ -20,21 +20,21 @@ type member struct {
 }
 
 // may says what the rules allow the caller to do to the member.
-func (m member) may(me session.Caller, o model.Operation) bool {
+func (m target) may(me session.Caller, o model.Operation) bool {
 	return model.MayManageUser(me.Rule(), m.place, model.TargetKindOf(m.user), o)
 }
 
 // member finds the user of an id. The error is 404 or a fault.
-func findMember(tx *store.Tx, me session.Caller, id string) (member, error) {
+func findTarget(tx *store.Tx, me session.Caller, id string) (target, error) {
 	u, err := tx.User(id)
 	if err != nil {
-		return member{}, found(err, errNoUser)
+		return target{}, found(err, errNoUser)
 	}
 	a, err := tx.Account(u.OwnerAccountID)
-	return member{u, a, me.Place(a), u.ID == me.User.ID}, err
+	return target{u, a, me.Place(a), u.ID == me.User.ID}, err
 }
 
-// getUser is GET /g/user. Without an id it is the caller.
+// getUser is GET /g/user. Without an id it is the caller, as the public service does.
 func (c *call) getUser() (any, error) {
 	id, bad := c.set.Text("id")
 	if bad == nil {
@@ -45,7 +45,7 @@ func (c *call) getUser() (any, error) {
 		if id == "" {
 			id = me.User.ID
 		}
-		m, err := findMember(tx, me, id)
+		m, err := findTarget(tx, me, id)
 		if err != nil {
 			return err
 		}
@@ -56,13 +56,14 @@ func (c *call) getUser() (any, error) {
 		if m.self {
 			active = me.Active.ID
 		}
-		shown = m.user.Shown(tx.Now(), m.account, active, c.desk.Cluster())
+		shown = m.user.Shown(tx.Now(), m.account, active, c.sessions.Cluster())
 		return bad
 	})
 	return shown, err
 }
 
-// putUser is PUT /g/user: a user of the account that the session is in, who gets a mail to set a password.
+// putUser is PUT /g/user: a user of the account that the session is in, who gets a mail to set a
+// password.
 func (c *call) putUser() (any, error) {
 	change, bad := model.UserFields.Parse(c.set, model.UseCreate)
 	var made model.User
@@ -70,7 +71,8 @@ func (c *call) putUser() (any, error) {
 	err := c.update(func(tx *store.Tx, me session.Caller) error {
 		before := model.NewUser()
 		before.OwnerAccountID = me.Active.ID
-		after, forbidden, err := c.changeUser(tx, me, member{user: before, account: me.Active, place: me.Place(me.Active)}, change, model.OpCreate)
+		after, forbidden, err := c.changeUser(tx, me,
+			target{user: before, account: me.Active, place: me.Place(me.Active)}, change, model.OpCreate)
 		if err != nil {
 			return err
 		}
@@ -80,18 +82,20 @@ func (c *call) putUser() (any, error) {
 		if made, err = tx.AddUser(after); err != nil {
 			return err
 		}
-		l, err := c.desk.Invite(tx, made, me.Active, notify.UserCreated)
+		l, err := c.sessions.Invite(tx, made, me.Active, notify.UserCreated)
 		mails = append(mails, l)
-		return errors.Join(err, tx.Record(me.Entry(me.Active.ID, model.AuditCreate, model.KindUser, made.ID, made.Email)))
+		return errors.Join(err, tx.Record(me.Entry(me.Active.ID, model.AuditCreate, model.KindUser, made.ID,
+			made.Email)))
 	})
 	if err != nil {
 		return nil, err
 	}
-	c.desk.Send(mails...)
+	c.sessions.Send(mails...)
 	return map[string]string{"id": made.ID}, nil
 }
 
-// postUser is POST /g/user. Of the record that authorize gives, which clients send back, user_id repeats the id.
+// postUser is POST /g/user. Of the record that authorize gives, which clients send back, user_id
+// repeats the id.
 func (c *call) postUser() (any, error) {
 	id, badID := c.id(c.set.Names()...)
 	change, bad := model.UserFields.Parse(c.set, model.UseUpdate, "id", "user_id")
@@ -102,11 +106,11 @@ func (c *call) postUser() (any, error) {
 		if id == "" {
 			return badID
 		}
-		m, err := findMember(tx, me, id)
+		m, err := findTarget(tx, me, id)
 		if err != nil {
 			return err
 		}
-		shown := m.user.Shown(tx.Now(), m.account, activeOf(me, m), c.desk.Cluster())
+		shown := m.user.Shown(tx.Now(), m.account, activeOf(me, m), c.sessions.Cluster())
 		rest, err := change.Without(shown)
 		if err != nil {
 			return err
@@ -126,16 +130,17 @@ func (c *call) postUser() (any, error) {
 	return map[string]string{"id": id}, err
 }
 
-func activeOf(me session.Caller, m member) string {
+func activeOf(me session.Caller, m target) string {
 	if m.self {
 		return me.Active.ID
 	}
 	return ""
 }
 
-// changeUser is the member after a change. forbidden is the 403 if the caller may not make it: both what the user is and
-// what the user becomes must be the caller's to touch.
-func (c *call) changeUser(tx *store.Tx, me session.Caller, m member, change model.Change, o model.Operation) (after model.User, forbidden, err error) {
+// changeUser is the member after a change. forbidden is the 403 if the caller may not make it: both
+// what the user is and what the user becomes must be the caller's to touch.
+func (c *call) changeUser(tx *store.Tx, me session.Caller, m target, change model.Change,
+	o model.Operation) (after model.User, forbidden, err error) {
 	after = m.user
 	var access [][]string
 	asked := change.Rows()
@@ -183,7 +188,7 @@ func (c *call) deleteUser() (any, error) {
 		if id == "" {
 			return bad
 		}
-		m, err := findMember(tx, me, id)
+		m, err := findTarget(tx, me, id)
 		if err != nil {
 			return err
 		}
@@ -193,13 +198,14 @@ func (c *call) deleteUser() (any, error) {
 		if bad != nil {
 			return bad
 		}
-		return errors.Join(tx.DeleteUser(id), tx.Record(me.Entry(m.account.ID, model.AuditDelete, model.KindUser, m.user.ID, m.user.Email)))
+		return errors.Join(tx.DeleteUser(id), tx.Record(me.Entry(m.account.ID, model.AuditDelete, model.KindUser,
+			m.user.ID, m.user.Email)))
 	})
 	return nil, err
 }
 
-// listUsers is GET /g/user/list: the users of the account that the session is in. With an address it is that user alone,
-// looked for in the sub-accounts of a master account too.
+// listUsers is GET /g/user/list: the users of the account that the session is in. With an address
+// it is that user alone, looked for in the sub-accounts of a master account too.
 func (c *call) listUsers() (any, error) {
 	email, err := c.set.Text("email")
 	if err != nil {
@@ -233,7 +239,8 @@ func (c *call) listed(tx *store.Tx, me session.Caller, email string) ([]model.Us
 	if err != nil {
 		return nil, err
 	}
-	if a.ID == me.Active.ID || model.PlaceOf(me.Active, a) == model.ChildAccount && model.MayManageUser(me.Rule(), me.Place(a), model.RU, model.OpList) {
+	if a.ID == me.Active.ID || model.PlaceOf(me.Active, a) == model.ChildAccount &&
+		model.MayManageUser(me.Rule(), me.Place(a), model.RU, model.OpList) {
 		return []model.User{u}, nil
 	}
 	return nil, nil

@@ -15,12 +15,12 @@ func newUser(email string) args {
 }
 
 func TestGetUser(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	asu, ru, master := b.signIn("asu@c"), b.signIn("ru@c"), b.signIn("asu@m")
 	get := func(key, id string) reply { return b.call("GET", "/g/user", key, args{"id": id}) }
 	var fields map[string]json.RawMessage
 	b.call("GET", "/g/user", ru, nil).want(200).into(&fields)
-	require.Len(t, fields, len(model.UserFields), "every field of the document")
+	require.Len(t, fields, len(model.UserFields), "every field of the interface")
 	require.JSONEq(t, `"`+b.ids["ru@c"]+`"`, string(fields["id"]), "without an id it is the caller")
 	get(ru, b.ids["ru@c"]).want(200)
 	get(asu, b.ids["ru@c"]).want(200)
@@ -36,13 +36,15 @@ func TestGetUser(t *testing.T) {
 }
 
 func TestPutUser(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	asu, ru := b.signIn("asu@c"), b.signIn("ru@c")
 	put := func(key string, a args) reply { return b.call("PUT", "/g/user", key, a) }
-	id := put(asu, newUser("one@c").with("sms_phone", "+15125550100").with("is_user_create_layout", 1).with("is_edit_map", 1)).want(200).field("id")
+	id := put(asu, newUser("one@c").with("sms_phone", "+15125550100").with("is_user_create_layout",
+		1).with("is_edit_map", 1)).want(200).field("id")
 	u := b.User("one@c")
 	require.Equal(t, id, u.ID)
-	require.True(t, bool(u.IsPending && !u.IsActive && u.IsLiveVideo && u.IsRecordedVideo && u.IsExportVideo && u.IsPreviewVideo && u.IsCreateLayout && u.IsEditMap))
+	require.True(t, bool(u.IsPending && !u.IsActive && u.IsLiveVideo && u.IsRecordedVideo && u.IsExportVideo &&
+		u.IsPreviewVideo && u.IsCreateLayout && u.IsEditMap))
 	require.Equal(t, "+15125550100", u.SMSPhone)
 	require.Equal(t, []any{"en-us", "US/Pacific", "{}"}, []any{u.Language, u.Timezone, u.JSON})
 	require.Equal(t, model.AuditCreate, b.trail("c")[0].Action)
@@ -60,7 +62,8 @@ func TestPutUser(t *testing.T) {
 	put(asu, newUser("two@c").with("uid", "x")).want(403)
 	put(b.signIn("root@m"), newUser("staff@m").with("is_staff", 1)).want(200)
 	put("", newUser("two@c")).want(401)
-	for name, v := range map[string]any{"first_name": "", "email": "none", "what": "else", "sms_phone": "call me", "id": "x", "is_active": 1, "camera_access": [][]string{{"M", "cam1-o", "R"}}} {
+	for name, v := range map[string]any{"first_name": "", "email": "none", "what": "else", "sms_phone": "call me",
+		"id": "x", "is_active": 1, "camera_access": [][]string{{"M", "cam1-o", "R"}}} {
 		put(asu, newUser("two@c").with(name, v)).want(400, name)
 	}
 	for _, name := range []string{"first_name", "last_name", "email"} {
@@ -76,7 +79,7 @@ func TestPutUser(t *testing.T) {
 }
 
 func TestPostUser(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	asu, ru, root := b.signIn("asu@c"), b.signIn("ru@c"), b.signIn("root@m")
 	post := func(key string, a args) reply { return b.call("POST", "/g/user", key, a) }
 	target := b.ids["ru@c"]
@@ -86,10 +89,14 @@ func TestPostUser(t *testing.T) {
 			every[f.Name] = 1
 		}
 	}
-	for name, v := range (args{"first_name": "N", "last_name": "M", "phone": "1", "mobile_phone": "2", "street": []string{"s"}, "city": "c", "state": "st", "country": "US", "postal_code": "p",
-		"language": "ja", "timezone": "UTC", "alternate_email": "alt@c.org", "is_sms_include_picture": 1, "json": `{"vms":{"motion_boxes":true,"employee_id":"7"}}`,
-		"camera_access": [][]string{{"M", "cam1-c", "RWS"}, {"M", "cam2-c", "r"}}, "is_notify_enable": 1, "notify_period": []string{"0-0000-2359"}, "notify_rule": []string{"one-email-0"},
-		"access_period": []string{"0-0000-2400"}, "is_view_audit_trail": 1, "email": "ru@c", "sms_phone": "", "is_two_factor_authentication_enabled": 0}) {
+	for name, v := range (args{"first_name": "N", "last_name": "M", "phone": "1", "mobile_phone": "2",
+		"street": []string{"s"}, "city": "c", "state": "st", "country": "US", "postal_code": "p",
+		"language": "ja", "timezone": "UTC", "alternate_email": "alt@c.org", "is_sms_include_picture": 1,
+		"json":          `{"vms":{"motion_boxes":true,"employee_id":"7"}}`,
+		"camera_access": [][]string{{"M", "cam1-c", "RWS"}, {"M", "cam2-c", "r"}}, "is_notify_enable": 1,
+		"notify_period": []string{"0-0000-2359"}, "notify_rule": []string{"one-email-0"},
+		"access_period": []string{"0-0000-2400"}, "is_view_audit_trail": 1, "email": "ru@c", "sms_phone": "",
+		"is_two_factor_authentication_enabled": 0}) {
 		every[name] = v
 	}
 	require.Equal(t, target, post(asu, every).want(200).field("id"))
@@ -104,7 +111,8 @@ func TestPostUser(t *testing.T) {
 	require.True(t, bool(b.User("ru@c").IsPreviewVideo), "previews come with the other rights")
 
 	// The second factor's data is the user's own, and changed elsewhere.
-	for name, v := range map[string]any{"email": "other@c", "sms_phone": "+15125550100", "is_two_factor_authentication_enabled": 1} {
+	for name, v := range map[string]any{"email": "other@c", "sms_phone": "+15125550100",
+		"is_two_factor_authentication_enabled": 1} {
 		post(asu, args{"id": target, name: v}).want(403, name)
 		post(ru, args{"id": target, name: v}).want(403, name)
 		post(root, args{"id": target, name: v}).want(403, name)
@@ -115,8 +123,10 @@ func TestPostUser(t *testing.T) {
 	b.user("plain@c", nil)
 	plain := b.signIn("plain@c")
 	self := b.ids["plain@c"]
-	post(plain, args{"id": self, "first_name": "Me", "language": "ja", "json": `{"vms":{"show_AMPM":true}}`}).want(200, "one's own profile")
-	for name, v := range map[string]any{"is_ptz_live": 1, "is_account_superuser": 1, "camera_access": [][]string{{"M", "cam1-c", "R"}}, "access_period": []string{"0-0000-2400"},
+	post(plain, args{"id": self, "first_name": "Me", "language": "ja", "json": `{"vms":{"show_AMPM":true}}`}).want(
+		200, "one's own profile")
+	for name, v := range map[string]any{"is_ptz_live": 1, "is_account_superuser": 1,
+		"camera_access": [][]string{{"M", "cam1-c", "R"}}, "access_period": []string{"0-0000-2400"},
 		"json": `{"vms":{"employee_id":"9"}}`, "is_view_audit_trail": 1, "is_live_video": 0} {
 		post(plain, args{"id": self, name: v}).want(403, name)
 	}
@@ -124,10 +134,12 @@ func TestPostUser(t *testing.T) {
 	post(plain, args{"id": target, "what": "else"}).want(403)
 	post(plain, args{"id": "nobody", "what": "else"}).want(404)
 	post(asu, args{"id": b.ids["asu@o"], "first_name": "x"}).want(403)
-	post(asu, args{"id": target, "camera_access": [][]string{{"M", "cam1-o", "R"}}}).want(404, "another account's camera")
+	post(asu, args{"id": target, "camera_access": [][]string{{"M", "cam1-o", "R"}}}).want(404,
+		"another account's camera")
 	post("", args{"id": target}).want(401)
 	post(asu, args{"first_name": "x"}).want(400)
-	for name, v := range map[string]any{"what": "else", "timezone": "x", "is_active": 0, "last_login": "x", "owner_account_id": "o"} {
+	for name, v := range map[string]any{"what": "else", "timezone": "x", "is_active": 0, "last_login": "x",
+		"owner_account_id": "o"} {
 		post(asu, args{"id": target, name: v}).want(400, name)
 	}
 	var whole args
@@ -145,14 +157,16 @@ func TestPostUser(t *testing.T) {
 
 // A master's users get the devices of its sub-accounts.
 func TestCameraAccessInSubAccounts(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	master := b.signIn("asu@m")
-	b.call("POST", "/g/user", master, args{"id": b.ids["ru@m"], "camera_access": [][]string{{"M", "cam1-c", "R"}}}).want(200)
-	b.call("POST", "/g/user", master, args{"id": b.ids["ru@m"], "camera_access": [][]string{{"M", "cam1-o", "R"}}}).want(404)
+	b.call("POST", "/g/user", master, args{"id": b.ids["ru@m"],
+		"camera_access": [][]string{{"M", "cam1-c", "R"}}}).want(200)
+	b.call("POST", "/g/user", master, args{"id": b.ids["ru@m"],
+		"camera_access": [][]string{{"M", "cam1-o", "R"}}}).want(404)
 }
 
 func TestDeleteUser(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	asu, ru := b.signIn("asu@c"), b.signIn("ru@c")
 	del := func(key string, a args) reply { return b.call("DELETE", "/g/user", key, a) }
 	del(ru, args{"id": b.ids["asu@c"]}).want(403)
@@ -171,7 +185,7 @@ func TestDeleteUser(t *testing.T) {
 }
 
 func TestListUsers(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	list := func(key string, a args) (rows [][]any) {
 		b.call("GET", "/g/user/list", key, a).want(200).into(&rows)
 		return rows
@@ -183,7 +197,8 @@ func TestListUsers(t *testing.T) {
 		rows[0], rows[1] = rows[1], rows[0] // both were made in one moment of the test's clock
 	}
 	require.Equal(t, []any{b.ids["asu@c"], "First", "asu", "asu@c"}, rows[0][:4])
-	require.Equal(t, []any{"account_superuser", "active", "live_video", "export_video", "recorded_video", "view_preview_video", "terms_noncompliant"}, rows[0][4])
+	require.Equal(t, []any{"account_superuser", "active", "live_video", "export_video", "recorded_video",
+		"view_preview_video", "terms_noncompliant"}, rows[0][4])
 	require.Equal(t, "20261116170000.000", rows[0][5])
 	require.Len(t, rows[0], 6)
 	require.Empty(t, rows[1][5], "never signed in")
@@ -193,18 +208,22 @@ func TestListUsers(t *testing.T) {
 	require.Len(t, list(asu, args{"email": "asu@m"}), 0)
 	require.Len(t, list(master, args{"email": "ru@c"}), 1, "a master account's sub-accounts are searched")
 	require.Len(t, list(master, args{"email": "ru@o"}), 0)
-	require.Equal(t, "[]", string(b.call("GET", "/g/user/list", asu, args{"email": "nobody@c", "cache": "1"}).want(200).body))
+	require.Equal(t, "[]", string(b.call("GET", "/g/user/list", asu,
+		args{"email": "nobody@c", "cache": "1"}).want(200).body))
 	b.call("GET", "/g/user/list", b.signIn("ru@c"), nil).want(403)
 	b.call("GET", "/g/user/list", "", nil).want(401)
 }
 
-// The seven rules through HTTP: every caller kind on every target, place and operation, against the table of the rules.
+// The seven rules through HTTP: every caller kind on every target, place and operation, against the
+// table of the rules.
 func TestUserRulesOverHTTP(t *testing.T) {
-	b := newBed(t)
+	b := newFixture(t)
 	flags := func(set func(*model.User)) func(*model.User) { return set }
 	callers := map[string]func(*model.User){
 		"asu": flags(func(u *model.User) { u.IsAccountSuperuser = true }), "plain": nil,
-		"all": flags(func(u *model.User) { u.IsEditAllUsers = true }), "users": flags(func(u *model.User) { u.IsEditUsers = true }), "admins": flags(func(u *model.User) { u.IsEditAdminUsers = true }),
+		"all":    flags(func(u *model.User) { u.IsEditAllUsers = true }),
+		"users":  flags(func(u *model.User) { u.IsEditUsers = true }),
+		"admins": flags(func(u *model.User) { u.IsEditAdminUsers = true }),
 	}
 	// kind of caller → account of caller → account of target → kind of target: allowed
 	allowed := map[string]bool{}

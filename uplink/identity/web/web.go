@@ -23,7 +23,8 @@ type Device struct {
 	Created             time.Time
 }
 
-// Devices knows the bridges and cameras of accounts. Its answers come from memory: they are asked for inside transactions.
+// Devices knows the bridges and cameras of accounts. Its answers come from memory: they are asked
+// for inside transactions.
 type Devices interface {
 	// Devices lists an account's bridges and cameras, without those that are gone. It ends early
 	// when ctx is done.
@@ -34,24 +35,27 @@ type Devices interface {
 
 // SSO is behind POST /g/sso, identity/saml.
 type SSO interface {
-	// User is the id of the user whom an identity provider's message names, and whether the provider asked for more than one
-	// factor: *api.Error 400, 401 or 404 if none.
+	// User is the id of the user whom an identity provider's message names, and whether the
+	// provider asked for more than one factor: *api.Error 400, 401 or 404 if none.
 	User(ctx context.Context, message string) (id string, strong bool, err error)
 }
 
 // Options of New. Store, Desk and Devices are needed.
 type Options struct {
-	Store   *store.Store
-	Desk    *session.Service
-	Devices Devices
-	SSO     SSO // nil: the endpoint answers 503
+	Store    *store.Store
+	Sessions *session.Service
+	Devices  Devices
+	SSO      SSO // nil: the endpoint answers 503
 
-	// CookieDomain is the parent domain of the login host and the branded hosts. "" keeps cookies to the host that set them,
-	// which is right for an address, for localhost and wherever there is one host only.
+	// CookieDomain is the parent domain of the login host and the branded hosts. "" keeps cookies
+	// to the host that set them, which is right for an address, for localhost and wherever there is
+	// one host only.
 	CookieDomain string
-	// Secure marks cookies as Secure even if a request came in plain, as behind a proxy that ends TLS.
+	// Secure marks cookies as Secure even if a request came in plain, as behind a proxy that ends
+	// TLS.
 	Secure bool
-	// Origins are other origins, such as https://app.example.org, whose pages may use a signed-in browser here.
+	// Origins are other origins, such as https://app.example.org, whose pages may use a signed-in
+	// browser here.
 	Origins []string
 	// Proxies are addresses whose X-Forwarded-For is believed.
 	Proxies []netip.Prefix
@@ -68,7 +72,7 @@ type Options struct {
 type Web struct {
 	o        Options
 	store    *store.Store
-	desk     *session.Service
+	sessions *session.Service
 	router   *route.Router
 	cross    *http.CrossOriginProtection
 	byOrigin *limiter
@@ -81,13 +85,13 @@ type Web struct {
 
 // New makes the handler for /g/.
 func New(o Options) (*Web, error) {
-	if o.Store == nil || o.Desk == nil || o.Devices == nil {
+	if o.Store == nil || o.Sessions == nil || o.Devices == nil {
 		return nil, errors.New("make identity handlers: Store, Desk and Devices are needed")
 	}
 	if o.Limits == (Limits{}) {
 		o.Limits = DefaultLimits
 	}
-	w := &Web{o: o, store: o.Store, desk: o.Desk, cross: http.NewCrossOriginProtection(), log: o.Log}
+	w := &Web{o: o, store: o.Store, sessions: o.Sessions, cross: http.NewCrossOriginProtection(), log: o.Log}
 	if w.log == nil {
 		w.log = slog.New(slog.DiscardHandler)
 	}

@@ -30,58 +30,59 @@ import (
 
 const password = identitytest.Password
 
-// bed is the handlers over a real store, behind a real HTTP server. It holds a master account m with the children c and s,
-// and an account o that has nothing to do with them. Users are called as they are: asu@m, ru@m and so on; root@m is a
-// superuser. c and o have a bridge and two cameras each.
-type bed struct {
+// fixture is the handlers over a real store, behind a real HTTP server. It holds a master account m
+// with the children c and s, and an account o that has nothing to do with them. Users are called as
+// they are: asu@m, ru@m and so on; root@m is a superuser. c and o have a bridge and two cameras
+// each.
+type fixture struct {
 	*identitytest.Fixture
-	t       testing.TB
-	desk    *session.Service
-	web     *Web
-	server  *httptest.Server
-	letters *letterbox
-	devices *devices
-	ids     map[string]string // address → user id
+	t        testing.TB
+	sessions *session.Service
+	web      *Web
+	server   *httptest.Server
+	outbox   *outbox
+	devices  *devices
+	ids      map[string]string // address → user id
 }
 
-// letterbox keeps what was sent.
-type letterbox struct {
+// outbox keeps what was sent.
+type outbox struct {
 	mu   sync.Mutex // guards sent and none
 	sent []notify.Message
 	none map[notify.Channel]bool
 }
 
-func (l *letterbox) Send(x notify.Message) error {
+func (l *outbox) Send(x notify.Message) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sent = append(l.sent, x)
 	return nil
 }
 
-func (l *letterbox) Can(c notify.Channel) bool {
+func (l *outbox) Can(c notify.Channel) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return !l.none[c]
 }
 
-// last is the newest letter to an address.
-func (b *bed) letter(to string) notify.Message {
+// last is the newest message to an address.
+func (b *fixture) message(to string) notify.Message {
 	b.t.Helper()
-	b.letters.mu.Lock()
-	defer b.letters.mu.Unlock()
-	for _, l := range slices.Backward(b.letters.sent) {
+	b.outbox.mu.Lock()
+	defer b.outbox.mu.Unlock()
+	for _, l := range slices.Backward(b.outbox.sent) {
 		if l.To == to {
 			return l
 		}
 	}
-	require.Fail(b.t, "no letter to "+to)
+	require.Fail(b.t, "no message to "+to)
 	return notify.Message{}
 }
 
-func (b *bed) lettersTo(to string) (n int) {
-	b.letters.mu.Lock()
-	defer b.letters.mu.Unlock()
-	for _, l := range b.letters.sent {
+func (b *fixture) messagesTo(to string) (n int) {
+	b.outbox.mu.Lock()
+	defer b.outbox.mu.Unlock()
+	for _, l := range b.outbox.sent {
 		if l.To == to {
 			n++
 		}
@@ -89,7 +90,7 @@ func (b *bed) lettersTo(to string) (n int) {
 	return n
 }
 
-// devices are those of the bed, by account.
+// devices are those of the fixture, by account.
 type devices struct {
 	listing func() // called by Devices; nil: nothing is
 
@@ -121,17 +122,19 @@ func (d *devices) Device(account, id string) (Device, bool) {
 
 var monday = identitytest.Monday
 
-func newBed(t testing.TB, set ...func(*Options, *session.Options)) *bed {
+func newFixture(t testing.TB, set ...func(*Options, *session.Options)) *fixture {
 	t.Helper()
-	b := &bed{Fixture: identitytest.New(t), t: t, letters: &letterbox{none: map[notify.Channel]bool{}}, devices: &devices{list: map[string][]Device{}}, ids: map[string]string{}}
+	b := &fixture{Fixture: identitytest.New(t), t: t, outbox: &outbox{none: map[notify.Channel]bool{}},
+		devices: &devices{list: map[string][]Device{}}, ids: map[string]string{}}
 	plenty := Limit{1 << 20, time.Microsecond}
-	so := session.Options{Store: b.Store, Hasher: identitytest.Hasher, Post: b.letters}
-	wo := Options{Store: b.Store, Devices: b.devices, CreateAccounts: true, Limits: Limits{PerAddress: plenty, PerUser: plenty}}
+	so := session.Options{Store: b.Store, Hasher: identitytest.Hasher, Post: b.outbox}
+	wo := Options{Store: b.Store, Devices: b.devices, CreateAccounts: true,
+		Limits: Limits{PerAddress: plenty, PerUser: plenty}}
 	for _, f := range set {
 		f(&wo, &so)
 	}
-	b.desk = session.New(so)
-	wo.Desk = b.desk
+	b.sessions = session.New(so)
+	wo.Sessions = b.sessions
 	var err error
 	b.web, err = New(wo)
 	require.NoError(t, err)
@@ -141,24 +144,28 @@ func newBed(t testing.TB, set ...func(*Options, *session.Options)) *bed {
 	})
 	b.server = httptest.NewServer(b.web)
 	t.Cleanup(b.server.Close)
-	b.people()
+	b.fill()
 	return b
 }
 
-// people fills the store.
-func (b *bed) people() {
+// fill fills the store.
+func (b *fixture) fill() {
 	for _, a := range []struct {
 		id, owner string
 		master    bool
 	}{{"m", "", true}, {"c", "m", false}, {"s", "m", false}, {"o", "", false}} {
 		b.AddAccount(a.id, a.owner, func(x *model.Account) {
-			x.IsMaster, x.ContactEmail, x.DefaultCameraPasswords = model.Flag(a.master), "contact@"+a.id, "cameras of "+a.id
+			x.IsMaster, x.ContactEmail, x.DefaultCameraPasswords = model.Flag(a.master), "contact@"+a.id,
+				"cameras of "+a.id
 		})
 		if a.id == "c" || a.id == "o" {
 			b.devices.list[a.id] = []Device{
-				{ID: "bridge-" + a.id, AccountID: a.id, Name: "Bridge", Kind: vms.ActorBridge, Status: vms.StatusOnline, Address: "192.0.2.1"},
-				{ID: "cam1-" + a.id, AccountID: a.id, Name: "Gate", Kind: vms.ActorCamera, Bridge: "bridge-" + a.id, Status: vms.StatusOnline},
-				{ID: "cam2-" + a.id, AccountID: a.id, Name: "Yard", Kind: vms.ActorCamera, Bridge: "bridge-" + a.id, Status: vms.StatusOff},
+				{ID: "bridge-" + a.id, AccountID: a.id, Name: "Bridge", Kind: vms.ActorBridge,
+					Status: vms.StatusOnline, Address: "192.0.2.1"},
+				{ID: "cam1-" + a.id, AccountID: a.id, Name: "Gate", Kind: vms.ActorCamera, Bridge: "bridge-" + a.id,
+					Status: vms.StatusOnline},
+				{ID: "cam2-" + a.id, AccountID: a.id, Name: "Yard", Kind: vms.ActorCamera, Bridge: "bridge-" + a.id,
+					Status: vms.StatusOff},
 			}
 		}
 		b.user("asu@"+a.id, func(u *model.User) { u.IsAccountSuperuser = true })
@@ -168,7 +175,7 @@ func (b *bed) people() {
 }
 
 // user adds a user and notes the id.
-func (b *bed) user(email string, set func(*model.User)) model.User {
+func (b *fixture) user(email string, set func(*model.User)) model.User {
 	b.t.Helper()
 	u := b.AddUser(email, set)
 	b.ids[email] = u.ID
@@ -176,14 +183,14 @@ func (b *bed) user(email string, set func(*model.User)) model.User {
 }
 
 // session is one of a user without a sign-in.
-func (b *bed) session(email string) (key string) {
+func (b *fixture) session(email string) (key string) {
 	b.t.Helper()
 	require.NoError(b.t, b.Store.Update(func(tx *store.Tx) error {
 		u, err := tx.UserByEmail(email)
 		require.NoError(b.t, err)
 		home, err := tx.Account(u.OwnerAccountID)
 		require.NoError(b.t, err)
-		o, err := b.desk.Open(tx, u, home, netip.MustParseAddr("127.0.0.1"))
+		o, err := b.sessions.Open(tx, u, home, netip.MustParseAddr("127.0.0.1"))
 		key = o.Key
 		return err
 	}))
@@ -215,8 +222,9 @@ const (
 
 var bodyEncodings = []string{inJSON, inForm, inMultipart, inNothing, inFormBare}
 
-// call sends a request as a client would. key is a session, sent as the cookie auth_key; "" for none.
-func (b *bed) call(method, path, key string, a args, more ...func(*http.Request)) reply {
+// call sends a request as a client would. key is a session, sent as the cookie auth_key; "" for
+// none.
+func (b *fixture) call(method, path, key string, a args, more ...func(*http.Request)) reply {
 	b.t.Helper()
 	encoding := inJSON
 	if method == http.MethodGet || method == http.MethodDelete {
@@ -225,7 +233,7 @@ func (b *bed) call(method, path, key string, a args, more ...func(*http.Request)
 	return b.callIn(encoding, method, path, key, a, more...)
 }
 
-func (b *bed) callIn(encoding, method, path, key string, a args, more ...func(*http.Request)) reply {
+func (b *fixture) callIn(encoding, method, path, key string, a args, more ...func(*http.Request)) reply {
 	b.t.Helper()
 	body, contentType, query := encode(b.t, encoding, a)
 	target := b.server.URL + path
@@ -351,9 +359,10 @@ func (r reply) cookie(name string) *http.Cookie {
 }
 
 // signIn signs in as a client does and returns the session's key.
-func (b *bed) signIn(email string) string {
+func (b *fixture) signIn(email string) string {
 	b.t.Helper()
-	token := b.call("POST", "/g/aaa/authenticate", "", args{"username": email, "password": password}).want(200).field("token")
+	token := b.call("POST", "/g/aaa/authenticate", "",
+		args{"username": email, "password": password}).want(200).field("token")
 	r := b.call("POST", "/g/aaa/authorize", "", args{"token": token}).want(200)
 	require.NotNil(b.t, r.cookie("auth_key"))
 	return r.cookie("auth_key").Value

@@ -34,35 +34,37 @@ type noDevices struct{}
 func (noDevices) Devices(context.Context, string) ([]web.Device, error) { return nil, nil }
 func (noDevices) Device(string, string) (d web.Device, ok bool)         { return d, false }
 
-// bed is the three doors over one real store behind one real server: /g/, /oauth2/, and /api/, which says who a token is.
-// The account m is the master of c; o has nothing to do with them. Each has the users asu@ and ru@.
-type bed struct {
+// fixture is the three handlers over one real store behind one real server: /g/, /oauth2/, and
+// /api/, which says who a token is. The account m is the master of c; o has nothing to do with
+// them. Each has the users asu@ and ru@.
+type fixture struct {
 	*identitytest.Fixture
 	t      testing.TB
 	server *httptest.Server
 }
 
-func newBed(t testing.TB, set ...func(*web.Options, *oauth.Options)) *bed {
-	b := &bed{Fixture: identitytest.New(t), t: t}
+func newFixture(t testing.TB, set ...func(*web.Options, *oauth.Options)) *fixture {
+	b := &fixture{Fixture: identitytest.New(t), t: t}
 	for id, owner := range map[string]string{"m": "", "c": "m", "o": ""} {
 		b.AddAccount(id, owner, func(a *model.Account) { a.IsMaster, a.SessionDuration = id == "m", 0 })
 		b.AddUser("asu@"+id, func(u *model.User) { u.IsAccountSuperuser = true })
 		b.AddUser("ru@"+id, nil)
 	}
-	desk := session.New(session.Options{Store: b.Store, Hasher: identitytest.Hasher})
+	sessions := session.New(session.Options{Store: b.Store, Hasher: identitytest.Hasher})
 	plenty := web.Limit{Burst: 1 << 20, Every: time.Microsecond}
-	wo := web.Options{Store: b.Store, Desk: desk, Devices: noDevices{}, Limits: web.Limits{PerAddress: plenty, PerUser: plenty}}
-	oo := oauth.Options{Store: b.Store, Desk: desk, BaseURL: "https://cloud.example.org:8443"}
+	wo := web.Options{Store: b.Store, Sessions: sessions, Devices: noDevices{},
+		Limits: web.Limits{PerAddress: plenty, PerUser: plenty}}
+	oo := oauth.Options{Store: b.Store, Sessions: sessions, BaseURL: "https://cloud.example.org:8443"}
 	for _, f := range set {
 		f(&wo, &oo)
 	}
-	door, err := web.New(wo)
+	handler, err := web.New(wo)
 	require.NoError(t, err)
-	oo.Gate = door
+	oo.Gate = handler
 	issuer, err := oauth.New(oo)
 	require.NoError(t, err)
 	mux := http.NewServeMux()
-	mux.Handle("/g/", door)
+	mux.Handle("/g/", handler)
 	mux.Handle("/oauth2/", issuer)
 	mux.Handle(oauth.PathReseller, issuer)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
@@ -79,11 +81,11 @@ func newBed(t testing.TB, set ...func(*web.Options, *oauth.Options)) *bed {
 	return b
 }
 
-func (b *bed) deleteUser(email string) {
+func (b *fixture) deleteUser(email string) {
 	require.Equal(b.t, 200, b.do("DELETE", "/g/user?id="+b.User(email).ID, nil, cookie(b.signIn("asu@c"))).code)
 }
 
-func (b *bed) deleteAccount(id string) {
+func (b *fixture) deleteAccount(id string) {
 	require.Equal(b.t, 200, b.do("DELETE", "/g/account?id="+id, nil, cookie(b.signIn("asu@m"))).code)
 }
 
@@ -97,7 +99,7 @@ type reply struct {
 func (r reply) text(name string) string { s, _ := r.body[name].(string); return s }
 
 // do sends a request. A body that is url.Values goes as a form, anything else as JSON.
-func (b *bed) do(method, path string, body any, more ...func(*http.Request)) reply {
+func (b *fixture) do(method, path string, body any, more ...func(*http.Request)) reply {
 	b.t.Helper()
 	var content io.Reader
 	kind := ""
@@ -143,7 +145,7 @@ func bearer(token string) func(*http.Request) {
 }
 
 // signIn signs in through /g/ and returns the session.
-func (b *bed) signIn(email string) string {
+func (b *fixture) signIn(email string) string {
 	b.t.Helper()
 	r := b.do("POST", "/g/aaa/authenticate", map[string]string{"username": email, "password": password})
 	require.Equal(b.t, 200, r.code, "%v", r.body)
@@ -161,7 +163,7 @@ func (b *bed) signIn(email string) string {
 }
 
 // client makes a client as the account superuser of an account does.
-func (b *bed) client(account string, more map[string]any) (id, secret string) {
+func (b *fixture) client(account string, more map[string]any) (id, secret string) {
 	b.t.Helper()
 	body := map[string]any{"name": "App of " + account, "redirect_uris": []string{back}}
 	for k, v := range more {
@@ -175,7 +177,7 @@ func (b *bed) client(account string, more map[string]any) (id, secret string) {
 const back = "https://app.example.org/back?x=1"
 
 // token asks for tokens with parameters in pairs.
-func (b *bed) token(auth func(*http.Request), pairs ...string) reply {
+func (b *fixture) token(auth func(*http.Request), pairs ...string) reply {
 	b.t.Helper()
 	form := url.Values{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -188,7 +190,7 @@ func (b *bed) token(auth func(*http.Request), pairs ...string) reply {
 }
 
 // opens is whom a token stands for at /api/, "" if nobody.
-func (b *bed) opens(token string) string {
+func (b *fixture) opens(token string) string {
 	b.t.Helper()
 	r := b.do("GET", "/api/v3.0/users/self", nil, bearer(token))
 	if r.code == 401 {
@@ -216,7 +218,7 @@ func proofOf(r reply) string {
 }
 
 // code asks for a code, agrees if it is asked, and returns the parameters that it came back with.
-func (b *bed) code(key string, pairs ...string) (reply, url.Values) {
+func (b *fixture) code(key string, pairs ...string) (reply, url.Values) {
 	b.t.Helper()
 	q := url.Values{"response_type": {"code"}, "state": {"s t&"}}
 	for i := 0; i < len(pairs); i += 2 {

@@ -48,7 +48,8 @@ func newProvider(t testing.TB, which int, name string) provider {
 	cert, err := x509.ParseCertificate(der)
 	require.NoError(t, err)
 	at := func(path string) url.URL { return url.URL{Scheme: "https", Host: name, Path: path} }
-	return provider{&saml.IdentityProvider{Key: key, Certificate: cert, Logger: log.New(io.Discard, "", 0), MetadataURL: at("/metadata"), SSOURL: at("/sso"),
+	return provider{&saml.IdentityProvider{Key: key, Certificate: cert, Logger: log.New(io.Discard, "", 0),
+		MetadataURL: at("/metadata"), SSOURL: at("/sso"),
 		SignatureMethod: dsig.RSASHA256SignatureMethod}}
 }
 
@@ -56,12 +57,15 @@ func (p provider) pem() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.Certificate.Raw}))
 }
 
-// request is a sign-in of someone at the provider, for this service, with the assertion made but not signed.
+// request is a sign-in of someone at the provider, for this service, with the assertion made but
+// not signed.
 func (p provider) request(t testing.TB, email string) *saml.IdpAuthnRequest {
-	req := &saml.IdpAuthnRequest{IDP: p.IdentityProvider, HTTPRequest: httptest.NewRequest("GET", "/", nil), Now: time.Now().UTC(),
+	req := &saml.IdpAuthnRequest{IDP: p.IdentityProvider, HTTPRequest: httptest.NewRequest("GET", "/", nil),
+		Now:                     time.Now().UTC(),
 		ServiceProviderMetadata: &saml.EntityDescriptor{EntityID: base}, SPSSODescriptor: &saml.SPSSODescriptor{},
 		ACSEndpoint: &saml.IndexedEndpoint{Binding: saml.HTTPPostBinding, Location: base + "/g/sso"}}
-	session := &saml.Session{ID: "s", CreateTime: req.Now, ExpireTime: req.Now.Add(time.Hour), Index: "1", NameID: email, UserEmail: email, NameIDFormat: "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"}
+	session := &saml.Session{ID: "s", CreateTime: req.Now, ExpireTime: req.Now.Add(time.Hour), Index: "1",
+		NameID: email, UserEmail: email, NameIDFormat: "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress"}
 	require.NoError(t, saml.DefaultAssertionMaker{}.MakeAssertion(req, session))
 	return req
 }
@@ -76,7 +80,8 @@ func (p provider) message(t testing.TB, email string, change func(*saml.IdpAuthn
 	return req.ResponseEl.Copy()
 }
 
-// assertionOnly is the message with the assertion signed and the response not, as many providers send it.
+// assertionOnly is the message with the assertion signed and the response not, as many providers
+// send it.
 func (p provider) assertionOnly(t testing.TB, email string) *etree.Element {
 	el := p.message(t, email, nil)
 	el.RemoveChild(child(el, "Signature"))
@@ -122,18 +127,20 @@ func text(t testing.TB, el *etree.Element) string {
 	return base64.StdEncoding.EncodeToString(raw)
 }
 
-// bed is a door over a real store with the accounts a and b, each with a provider and the users anna and boss of a, bert of b.
-type bed struct {
+// fixture is a service provider over a real store with the accounts a and b, each with a provider
+// and the users anna and boss of a, bert of b.
+type fixture struct {
 	store *store.Store
-	door  *Door
+	sp    *ServiceProvider
 	a, b  provider
 	ids   map[string]string
 	path  string
 	shift time.Duration // of the store's clock
 }
 
-func newBed(t testing.TB) *bed {
-	b := &bed{a: newProvider(t, 0, "idp.a.org"), b: newProvider(t, 1, "idp.b.org"), ids: map[string]string{}, path: filepath.Join(t.TempDir(), "identity.db")}
+func newFixture(t testing.TB) *fixture {
+	b := &fixture{a: newProvider(t, 0, "idp.a.org"), b: newProvider(t, 1, "idp.b.org"), ids: map[string]string{},
+		path: filepath.Join(t.TempDir(), "identity.db")}
 	b.open(t)
 	t.Cleanup(func() { _ = b.store.Close() })
 	for id, p := range map[string]provider{"a": b.a, "b": b.b} {
@@ -152,15 +159,16 @@ func newBed(t testing.TB) *bed {
 	return b
 }
 
-func (b *bed) open(t testing.TB) {
+func (b *fixture) open(t testing.TB) {
 	var err error
-	b.store, err = store.Open(b.path, store.Options{Now: func() time.Time { return time.Now().Add(b.shift) }, Volatile: true})
+	b.store, err = store.Open(b.path, store.Options{Now: func() time.Time { return time.Now().Add(b.shift) },
+		Volatile: true})
 	require.NoError(t, err)
-	b.door, err = New(Options{Store: b.store, BaseURL: base})
+	b.sp, err = New(Options{Store: b.store, BaseURL: base})
 	require.NoError(t, err)
 }
 
-func (b *bed) account(t testing.TB, id string, f func(*model.Account)) {
+func (b *fixture) account(t testing.TB, id string, f func(*model.Account)) {
 	require.NoError(t, b.store.Update(func(tx *store.Tx) error {
 		a, err := tx.Account(id)
 		f(&a)
