@@ -86,7 +86,7 @@ func New(cfg *configs.Config, o Options) (*Agent, error) {
 	a := &Agent{opts: o, log: o.Log, reg: o.Registry, visitor: rand.Text(), serving: make(chan struct{}), timer: health.NewWriteTimer(o.Log),
 		operations: &health.Operations{Bridge: cfg.Bridge, Version: o.Version}}
 	a.live.Store(cfg)
-	a.edits.loaded = time.Now()
+	a.edits.log, a.edits.operations, a.edits.loaded = o.Log, a.operations, time.Now()
 	return a, nil
 }
 

@@ -64,6 +64,6 @@ func connection(s camera.Status) string {
 }
 
 // inShort is what the service manager shows of the bridge.
-func (a *Agent) inShort() string {
-	return fmt.Sprintf("watching %d cameras", len(a.cameras.Workers()))
+func inShort(cameras *pipeline.Cameras) string {
+	return fmt.Sprintf("watching %d cameras", len(cameras.Workers()))
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"log/slog"
 	"sync"
 	"time"
 
@@ -26,8 +27,12 @@ type Reloaded struct {
 	Warnings []string `json:"warnings"`
 }
 
-// edits is what became of the edits of the configuration file. Its zero value is ready.
+// edits is what became of the edits of the configuration file.
 type edits struct {
+	log        *slog.Logger
+	operations *health.Operations
+	events     health.EventSink // set before the first edit
+
 	turn sync.Mutex // held by the one reload that is under way
 
 	mu       sync.Mutex // guards the rest
@@ -40,50 +45,47 @@ type edits struct {
 }
 
 // edited notes that the file was taken over.
-func (a *Agent) edited(done Reloaded) {
-	e := &a.edits
+func (e *edits) edited(done Reloaded) {
 	e.mu.Lock()
 	failed := e.failed
 	e.loaded, e.failed, e.problems, e.restart = time.Now(), time.Time{}, nil, done.Restart
 	e.good++
 	e.mu.Unlock()
-	a.log.Info("the configuration was read anew", "added", done.Cameras.Added, "removed", done.Cameras.Removed, "restarted", done.Cameras.Restarted,
+	e.log.Info("the configuration was read anew", "added", done.Cameras.Added, "removed", done.Cameras.Removed, "restarted", done.Cameras.Restarted,
 		"applied", done.Applied)
 	if len(done.Restart) > 0 {
-		a.log.Warn("a part of the configuration holds only after a restart", "keys", done.Restart, "hint", "vmsbridge service restart")
+		e.log.Warn("a part of the configuration holds only after a restart", "keys", done.Restart, "hint", "vmsbridge service restart")
 	}
 	for _, w := range done.Warnings {
-		a.log.Warn("configuration", "warning", w)
+		e.log.Warn("configuration", "warning", w)
 	}
 	if !failed.IsZero() {
-		a.archive.Events.Put(a.misedit(failed, a.clock.Now(), nil))
+		e.events.Put(e.event(failed, e.operations.Now(), nil))
 	}
-	a.tellCameras()
 }
 
 // misedited notes that the file has problems, and was left alone.
-func (a *Agent) misedited(problems []string) {
-	e := &a.edits
+func (e *edits) misedited(problems []string) {
 	e.mu.Lock()
 	if e.failed.IsZero() {
-		e.failed = a.clock.Now()
+		e.failed = e.operations.Now()
 	}
 	failed := e.failed
 	e.problems = problems
 	e.bad++
 	e.mu.Unlock()
-	a.log.Error("the configuration was not read anew: it has problems, and the bridge goes on with the one that it has", "problems", problems,
+	e.log.Error("the configuration was not read anew: it has problems, and the bridge goes on with the one that it has", "problems", problems,
 		"hint", "vmsbridge check shows them; then reload again")
-	a.archive.Events.Put(a.misedit(failed, time.Time{}, problems))
+	e.events.Put(e.event(failed, time.Time{}, problems))
 }
 
-// misedit is the event of a bad edit: a span from its first reading until a good one is read; end zero: it goes on.
-func (a *Agent) misedit(start, end time.Time, problems []string) vms.Event {
+// event is the one of a bad edit: a span from its first reading until a good one is read; end zero: it goes on.
+func (e *edits) event(start, end time.Time, problems []string) vms.Event {
 	operation := map[string]any{"operation": reloadOperation, "state": "failed", "error": firstOf(problems), "problems": len(problems)}
 	if !end.IsZero() {
 		operation = map[string]any{"operation": reloadOperation, "state": "completed"}
 	}
-	ev := a.operations.Event(start, operation)
+	ev := e.operations.Event(start, operation)
 	ev.Span, ev.EndTimestamp = true, nil
 	if !end.IsZero() {
 		ev.EndTimestamp = vms.Ptr(end)
@@ -97,13 +99,6 @@ func firstOf(list []string) string {
 		return ""
 	}
 	return list[0]
-}
-
-// tellCameras lets the service know of cameras that came or went.
-func (a *Agent) tellCameras() {
-	if a.tie != nil {
-		a.tie.Again()
-	}
 }
 
 // report is what became of the file.

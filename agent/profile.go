@@ -1,25 +1,27 @@
 package agent
 
 import (
+	"log/slog"
 	"net"
 	"net/netip"
 	"net/url"
 
+	"vmsbridge/configs"
 	"vmsbridge/uplink/vms"
 )
 
 // localURL is the address under which others reach this bridge, or "" if only the installer can know it: the bridge
 // listens on all addresses and api.public_url is not set.
-func (a *Agent) localURL(addr net.Addr) string {
-	if a.cfg().API.PublicURL != "" {
-		return a.cfg().API.PublicURL
+func localURL(cfg *configs.Config, addr net.Addr, log *slog.Logger) string {
+	if cfg.API.PublicURL != "" {
+		return cfg.API.PublicURL
 	}
 	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
-		a.log.Warn("others cannot be told where this bridge is: set api.public_url to its address on the network")
+		log.Warn("others cannot be told where this bridge is: set api.public_url to its address on the network")
 		return ""
 	}
 	scheme := "http"
-	if a.cfg().API.TLS.Cert != "" {
+	if cfg.API.TLS.Cert != "" {
 		scheme = "https"
 	}
 	return scheme + "://" + addr.String()

@@ -34,17 +34,20 @@ func (a *Agent) Reload(ctx context.Context) (Reloaded, error) {
 	a.edits.turn.Lock()
 	defer a.edits.turn.Unlock()
 	a.opts.Manager.Reloading()
-	defer func() { a.opts.Manager.Ready(a.inShort()) }()
+	defer func() { a.opts.Manager.Ready(inShort(a.cameras)) }()
 	next, err := a.opts.Load()
 	if err == nil {
 		var done Reloaded
 		if done, err = a.takeOver(ctx, next); err == nil {
-			a.edited(done)
+			a.edits.edited(done)
+			if a.tie != nil {
+				a.tie.Again() // cameras may have come or gone
+			}
 			return done, nil
 		}
 	}
 	problems := strings.Split(err.Error(), "\n")
-	a.misedited(problems)
+	a.edits.misedited(problems)
 	return Reloaded{Problems: problems}, nil
 }
 

@@ -43,7 +43,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.archive.Close()) }()
-	base := a.localURL(listener.Addr())
+	base := localURL(a.cfg(), listener.Addr(), a.log)
 	if err := a.openAPI(base); err != nil {
 		return err
 	}
@@ -54,6 +54,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 		return err
 	}
 	a.operations.Tell(a.archive.Events)
+	a.edits.events = a.archive.Events
 	if err := a.archive.CloseUnfinished(); err != nil {
 		return err
 	}
@@ -166,7 +167,7 @@ func (a *Agent) serve(ctx context.Context, l net.Listener) error {
 		a.opts.Ready(l.Addr())
 	}
 	close(a.serving)
-	a.opts.Manager.Ready(a.inShort())
+	a.opts.Manager.Ready(inShort(a.cameras))
 	a.log.Info("the bridge runs", "cameras", len(a.cameras.Workers()), "listen", l.Addr().String(), "service", a.cfg().Service.URL)
 
 	var cause error

@@ -42,10 +42,6 @@ func (a *Agent) Status() health.Report {
 	return r
 }
 
-// stuckAfter is how long a camera's pipeline may take over one thing before it counts as standing still. It comes round once a
-// minute when there is nothing to do, and a decoder that hangs is replaced within seconds.
-const stuckAfter = 3 * time.Minute
-
 func (a *Agent) cameraStatus(c configs.Camera, p *pipeline.Pipeline) health.Camera {
 	s := health.Camera{ID: c.ID, Name: c.Name, State: health.Off}
 	s.Preview, _ = a.archive.Ring.Newest(c.ID, stills.Preview)
@@ -59,7 +55,7 @@ func (a *Agent) cameraStatus(c configs.Camera, p *pipeline.Pipeline) health.Came
 	if t := p.Tampered(); t != tamper.None {
 		s.Tampered = t.String()
 	}
-	s.Stuck = stuck(p.Turned(), time.Now())
+	s.Stuck = p.Stuck(time.Now())
 	s.Losing = p.Losing()
 	if l, ok := a.pool.Load(c.ID); ok {
 		s.Decoding = &health.Load{Processor: l.Use, Share: l.Budget, Stage: l.Stage.String(), Since: a.clock.True(l.Since), Alone: l.Stage != codec.Shared,
@@ -67,5 +63,3 @@ func (a *Agent) cameraStatus(c configs.Camera, p *pipeline.Pipeline) health.Came
 	}
 	return s
 }
-
-func stuck(turned, now time.Time) bool { return !turned.IsZero() && now.Sub(turned) > stuckAfter }

@@ -55,12 +55,11 @@ var allowed = map[string][]string{
 	"agent/link": {"agent/clock", "agent/supervisor", "configs", "storage/journal", "uplink/client/...",
 		"uplink/delivery", "uplink/tunnel", "uplink/vms"},
 	"agent/homes": {"agent/supervisor", "configs", "storage/journal", "uplink/..."},
-	"agent/pipeline": {"agent/camera", "agent/codec", "agent/supervisor", "agent/sight", "configs", "motion/...",
+	"agent/pipeline": {"agent/camera", "agent/codec", "agent/supervisor", "configs", "motion/...",
 		"storage/stills", "uplink/vms"},
-	"agent/sight/...":         {"configs", "motion/..."}, // what the bridge and the replay of recordings have in common
-	"storage/vfs":             nil,                       // the seam through which tests fail the stores
-	"storage/vfs/witness":     nil,                       // for tests only: what a crash may leave behind
-	"storage/vfs/tinydisk":    nil,                       // for tests only: a disk that is soon full
+	"storage/vfs":             nil, // the seam through which tests fail the stores
+	"storage/vfs/witness":     nil, // for tests only: what a crash may leave behind
+	"storage/vfs/tinydisk":    nil, // for tests only: a disk that is soon full
 	"storage/stills":          {"storage/vfs"},
 	"storage/stills/repair":   {"storage/stills/audit", "storage/stills/form", "storage/stills/segment", "storage/vfs"},
 	"storage/stills/audit":    {"storage/stills/form", "storage/stills/segment", "storage/vfs"},

@@ -28,7 +28,7 @@ var notYetHeld = []string{"agent", "cmd/vmsbridge", "cmd/vmscloud", "storage/bol
 	"uplink/server", "uplink/webhook"}
 
 // held are folders in those that are held all the same.
-var held = []string{"agent/camera", "agent/codec", "agent/discover", "agent/sight", "agent/web", "agent/certificate",
+var held = []string{"agent/camera", "agent/codec", "agent/discover",
 	"cmd/vmsbridge/replay"}
 
 // Lines of code and of comments are not longer than a screen shows.

@@ -6,47 +6,19 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"vmsbridge/agent/archive"
 	"vmsbridge/agent/health"
-	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
-	"vmsbridge/uplink/server"
-	"vmsbridge/uplink/vms"
 )
 
 // drain is how long requests under way may take when the bridge stops, which is to take five seconds at most: at worst
 // the writer of events, the last reports and then these follow each other.
 const drain = 1500 * time.Millisecond
-
-// Options of New. All must be set.
-type Options struct {
-	Config  func() *configs.Config // the one that runs now
-	Archive *archive.Archive
-	Status  func() health.Report
-	Cameras func() []vms.Camera // in the order of the configuration
-	// Reload reads the configuration anew; what it returns is sent as JSON.
-	Reload func(ctx context.Context) (any, error)
-	// Queue is the handler of what waits for the service, below QueuePath.
-	Queue     http.Handler
-	QueuePath string
-	// Metrics are those of the bridge and of what comes and goes with its configuration.
-	Metrics    func() prometheus.Gatherers
-	Operations *health.Operations // is told of damage
-	Ready      <-chan struct{}    // closed when everything runs
-	Visitor    string             // the token with which the service asks for images
-	BaseURL    string             // that clientSettings tells; "": the one that the client used
-	Started    time.Time
-	Log        *slog.Logger
-	Registerer prometheus.Registerer
-}
 
 // API is the bridge's local HTTP side. Its methods are safe for concurrent use.
 type API struct {
@@ -59,20 +31,6 @@ type API struct {
 	v3     http.Handler // what is below /api/
 	socket net.Listener // of the control socket
 	local  *http.Server
-}
-
-// New opens the users' file and the control socket, and makes all handlers. Close must be called.
-func New(o Options) (*API, error) {
-	a := &API{opts: o}
-	a.users = openUsers(&a.opts)
-	err := a.handlers()
-	if err == nil {
-		err = a.listenLocal()
-	}
-	if err != nil {
-		return nil, errors.Join(err, a.Close())
-	}
-	return a, nil
 }
 
 // Close lets go of the users' file and the control socket.
@@ -89,39 +47,6 @@ func ignoreClosed(err error) error {
 		return nil
 	}
 	return err
-}
-
-func (a *API) handlers() error {
-	o := a.opts
-	if err := a.tokens.set(o.Config(), o.Visitor); err != nil {
-		return err
-	}
-	key, err := a.pageKey()
-	if err != nil {
-		return err
-	}
-	a.v3, err = server.New(server.Options{Events: server.Own{OwnStore: o.Archive.Journal}, Cameras: cameras{&a.opts}, Images: images{o.Archive.Ring},
-		Auth: authenticators{&a.tokens, a.users}, Report: o.Config().Service.URL != "", NotFound: journal.ErrNotFound, BaseURL: o.BaseURL,
-		Host: ownName, TokenKey: key, Log: o.Log, Registerer: o.Registerer})
-	if err != nil {
-		return fmt.Errorf("make the local API: %w", err)
-	}
-	mux := http.NewServeMux()
-	mux.Handle("/api/", a.v3)
-	mux.Handle("/g/", a.users.http)
-	mux.Handle("/oauth2/", a.users.http)
-	mux.HandleFunc("GET /healthz", a.healthz)
-	mux.HandleFunc("GET /readyz", a.readyz)
-	mux.Handle("GET /metrics", server.WithToken(&a.tokens, a.metrics()))
-	mux.Handle("/", page())
-	a.http = server.NewHTTP(mux, o.Log)
-	if o.Config().API.TLS.Cert != "" {
-		if err := a.cert.load(o.Config(), o.Log); err != nil {
-			return err
-		}
-		a.tls = &tls.Config{GetCertificate: a.cert.get, MinVersion: tls.VersionTLS12}
-	}
-	return nil
 }
 
 func (a *API) metrics() http.Handler {

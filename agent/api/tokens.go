@@ -41,3 +41,8 @@ func tokenList(cfg *configs.Config, visitor string) (*identity.Fixed, error) {
 func (t *tokens) Authenticate(token string) (identity.Principal, error) {
 	return t.list.Load().Authenticate(token)
 }
+
+// serviceItself is what the service may do with the token that it was told at registration: look.
+func serviceItself(cfg *configs.Config) identity.Principal {
+	return identity.Principal{Name: "service", Kind: identity.KindUser, AccountID: cfg.Bridge.Account, Scopes: []string{identity.ScopeRead}}
+}

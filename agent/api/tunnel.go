@@ -23,11 +23,6 @@ func (a *API) ForService() (http.Handler, error) {
 	return server.WithToken(auth, forOneCamera(cameras, a.v3)), nil
 }
 
-// serviceItself is what the service may do with the token that it was told at registration: look.
-func serviceItself(cfg *configs.Config) identity.Principal {
-	return identity.Principal{Name: "service", Kind: identity.KindUser, AccountID: cfg.Bridge.Account, Scopes: []string{identity.ScopeRead}}
-}
-
 // forOneCamera lets through what the service may ask by a tunnel: the stills and the state of one camera of this bridge,
 // which it must name in a header too. The service checks its users' rights before it asks; should it mix two requests up,
 // the header and the request differ, and nothing is answered.

@@ -351,7 +351,7 @@ func (o *EventWriter) writeTouched() {
 		return
 	}
 	ended := o.timed()
-	err := o.to.TouchAll(o.stamped(touched, spans))
+	err := o.to.TouchAll(o.stamp().touched(touched, spans))
 	ended()
 	if err != nil {
 		o.log.Debug("note what goes on", "error", err)
@@ -363,4 +363,21 @@ func (o *EventWriter) signal() {
 	case o.wake <- struct{}{}:
 	default:
 	}
+}
+
+// write puts events into the journal under their true times. They are those of the moment of writing: what waited here
+// while the clock became true is right as well, and so is what the journal gets before it is, and stores after.
+func (o *EventWriter) write(batch []vms.Event, stored []bool, last []time.Time) []error {
+	list := o.stamp().records(batch, stored, last)
+	for i, ev := range batch {
+		list[i].Report = o.report && (o.ongoing.Load() || !ev.Ongoing())
+	}
+	return o.to.Write(list...)
+}
+
+func (o *EventWriter) stamp() (s stamp) {
+	if o.clock != nil {
+		s.at, s.era = o.clock.Stamp()
+	}
+	return s
 }

@@ -18,28 +18,28 @@ func spanOf(ev vms.Event, last time.Time) span {
 	return span{ev.ActorID, ev.Type, ev.StartTimestamp.Time, last}
 }
 
-// write puts events into the journal under their true times. They are those of the moment of writing: what waited here while the
-// clock became true is right as well, and so is what the journal gets before it is, and stores after.
-func (o *EventWriter) write(batch []vms.Event, stored []bool, last []time.Time) []error {
-	var at func(time.Time) time.Time
-	var era uint32
-	if o.clock != nil {
-		at, era = o.clock.Stamp()
-	}
+// stamp turns the pipelines' times into true ones, and says of which era they are.
+type stamp struct {
+	at  func(time.Time) time.Time
+	era uint32
+}
+
+// records are events as the journal takes them, at the times of the stamp. Those that were stored before have theirs.
+func (s stamp) records(batch []vms.Event, stored []bool, last []time.Time) []journal.Record {
 	list := make([]journal.Record, len(batch))
 	for i, ev := range batch {
-		list[i] = journal.Record{Event: ev, Report: o.report && (o.ongoing.Load() || !ev.Ongoing())}
+		list[i].Event = ev
 		if ev.Ongoing() {
 			list[i].Last = last[i]
 		}
-		if at != nil && !stored[i] {
-			list[i].Event, list[i].Era = timed(ev, at), era
+		if s.at != nil && !stored[i] {
+			list[i].Event, list[i].Era = timed(ev, s.at), s.era
 			if !last[i].IsZero() {
-				list[i].Last = at(last[i])
+				list[i].Last = s.at(last[i])
 			}
 		}
 	}
-	return o.to.Write(list...)
+	return list
 }
 
 // timed is an event with its true times. A step back in its midst does not make it end before it begins, nor anything in it come
@@ -55,20 +55,20 @@ func timed(ev vms.Event, at func(time.Time) time.Time) vms.Event {
 	})
 }
 
-// stamped is the last activities under the events' stored ids, at their true times.
-func (o *EventWriter) stamped(touched map[string]time.Time, spans map[string]span) map[string]time.Time {
-	if o.clock == nil {
+// touched is the last activities under the events' stored ids, at their true times.
+func (s stamp) touched(touched map[string]time.Time, spans map[string]span) map[string]time.Time {
+	if s.at == nil {
 		return touched
 	}
-	at, _ := o.clock.Stamp()
 	out := map[string]time.Time{}
 	for id, last := range touched {
-		s := spans[id]
-		if s.start.IsZero() {
+		known := spans[id]
+		if known.start.IsZero() {
 			out[id] = last
 			continue
 		}
-		ev := timed(vms.Event{ID: id, ActorID: s.actor, Type: s.kind, StartTimestamp: vms.At(s.start), EndTimestamp: vms.Ptr(last)}, at)
+		ev := timed(vms.Event{ID: id, ActorID: known.actor, Type: known.kind, StartTimestamp: vms.At(known.start),
+			EndTimestamp: vms.Ptr(last)}, s.at)
 		out[ev.ID] = ev.EndTimestamp.Time
 	}
 	return out

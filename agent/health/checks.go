@@ -2,42 +2,6 @@ package health
 
 import "slices"
 
-// Kind is what a problem is about. It is the label of a metric, so there are few.
-type Kind string
-
-// The kinds of problems.
-const (
-	NotRunning    Kind = "not_running"   // only vmsbridge status says so
-	Journal       Kind = "journal"       // refuses events
-	Disk          Kind = "disk"          // almost full
-	SlowDisk      Kind = "slow_disk"     // writes take seconds
-	Damage        Kind = "damage"        // a store was found damaged
-	Clock         Kind = "clock"         // not believed
-	SignIn        Kind = "sign_in"       // the service refuses the bridge
-	Service       Kind = "service"       // the service cannot be reached, or does not take events
-	Cameras       Kind = "cameras"       // not all are online
-	Stuck         Kind = "stuck"         // a camera's pipeline stands still
-	View          Kind = "view"          // a camera was tampered with
-	Decoder       Kind = "decoder"       // a library is missing
-	Decoding      Kind = "decoding"      // a camera takes more than its share, or pictures are dropped
-	Configuration Kind = "configuration" // the last edit was not taken over
-	Restart       Kind = "restart"       // a part of the last edit waits for a restart
-	Parked        Kind = "parked"        // the service refused events for good
-	Tunnel        Kind = "tunnel"        // does not stand
-	Home          Kind = "home"          // another home for events (MQTT, a webhook) does not take them
-)
-
-// Problem is one thing that is wrong.
-type Problem struct {
-	Kind Kind `json:"kind"`
-	// Text is for the one who may see everything: cameras by name, reasons. No secret.
-	Text string `json:"text"`
-	// Public is for the health checks, which need no token: no names, no addresses. "" says Text.
-	Public string `json:"-"`
-	// Hint is what to do.
-	Hint string `json:"hint,omitempty"`
-}
-
 // check is one row of the table: what can be wrong, when it is, and what a person is told.
 type check struct {
 	kind   Kind
@@ -46,9 +10,6 @@ type check struct {
 	// holds returns a finding for each thing that is wrong.
 	holds func(*Report) []finding
 }
-
-// finding is one thing that a check found. What it leaves empty is the row's.
-type finding struct{ text, public, remedy string }
 
 // Remedies that several rows name.
 const (
@@ -93,19 +54,6 @@ var checks = []check{
 		return r.Service.TunnelProblem
 	})},
 	{Home, "another home of events does not take them: vmsbridge status says which", "", homesFail},
-}
-
-// one is a check of one thing, which is wrong if its text is not empty.
-func one(text func(*Report) string) func(*Report) []finding {
-	return func(r *Report) []finding { return said(text(r)) }
-}
-
-// said is a finding of a text; none for "".
-func said(text string) []finding {
-	if text == "" {
-		return nil
-	}
-	return []finding{{text: text}}
 }
 
 // Kinds are those of a running bridge, the worst first.

@@ -9,6 +9,22 @@ import (
 	"vmsbridge/agent/codec"
 )
 
+// finding is one thing that a check found. What it leaves empty is the row's.
+type finding struct{ text, public, remedy string }
+
+// one is a check of one thing, which is wrong if its text is not empty.
+func one(text func(*Report) string) func(*Report) []finding {
+	return func(r *Report) []finding { return said(text(r)) }
+}
+
+// said is a finding of a text; none for "".
+func said(text string) []finding {
+	if text == "" {
+		return nil
+	}
+	return []finding{{text: text}}
+}
+
 func notRunning(r *Report) []finding {
 	if r.Running {
 		return nil

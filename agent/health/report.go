@@ -8,6 +8,42 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
+// Kind is what a problem is about. It is the label of a metric, so there are few.
+type Kind string
+
+// The kinds of problems.
+const (
+	NotRunning    Kind = "not_running"   // only vmsbridge status says so
+	Journal       Kind = "journal"       // refuses events
+	Disk          Kind = "disk"          // almost full
+	SlowDisk      Kind = "slow_disk"     // writes take seconds
+	Damage        Kind = "damage"        // a store was found damaged
+	Clock         Kind = "clock"         // not believed
+	SignIn        Kind = "sign_in"       // the service refuses the bridge
+	Service       Kind = "service"       // the service cannot be reached, or does not take events
+	Cameras       Kind = "cameras"       // not all are online
+	Stuck         Kind = "stuck"         // a camera's pipeline stands still
+	View          Kind = "view"          // a camera was tampered with
+	Decoder       Kind = "decoder"       // a library is missing
+	Decoding      Kind = "decoding"      // a camera takes more than its share, or pictures are dropped
+	Configuration Kind = "configuration" // the last edit was not taken over
+	Restart       Kind = "restart"       // a part of the last edit waits for a restart
+	Parked        Kind = "parked"        // the service refused events for good
+	Tunnel        Kind = "tunnel"        // does not stand
+	Home          Kind = "home"          // another home for events (MQTT, a webhook) does not take them
+)
+
+// Problem is one thing that is wrong.
+type Problem struct {
+	Kind Kind `json:"kind"`
+	// Text is for the one who may see everything: cameras by name, reasons. No secret.
+	Text string `json:"text"`
+	// Public is for the health checks, which need no token: no names, no addresses. "" says Text.
+	Public string `json:"-"`
+	// Hint is what to do.
+	Hint string `json:"hint,omitempty"`
+}
+
 // Report is everything at one moment. It holds no secret.
 type Report struct {
 	Time     time.Time `json:"time"`

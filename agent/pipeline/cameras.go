@@ -1,6 +1,10 @@
 package pipeline
 
 import (
+	"context"
+	"fmt"
+	"time"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
@@ -39,4 +43,21 @@ func (c *Cameras) Tasks(list []configs.Camera) []supervisor.Task[*Pipeline] {
 		}
 	}
 	return tasks
+}
+
+// Move asks the supervisor for a sign of life, and looks for one pipeline at least that comes round.
+func (c *Cameras) Move(ctx context.Context) error {
+	if err := c.Ping(ctx); err != nil {
+		return err
+	}
+	list, now := c.Workers(), time.Now()
+	for _, p := range list {
+		if !p.Worker.Stuck(now) {
+			return nil
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return fmt.Errorf("all %d pipelines stand still", len(list))
 }

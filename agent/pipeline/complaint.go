@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// complainEvery bounds the log lines about one camera's undecodable access units.
+const complainEvery = time.Minute
+
 // complaint says the same kind of trouble once a minute, with how often it happened.
 type complaint struct {
 	last time.Time

@@ -14,6 +14,14 @@ import (
 // entered the view.
 const imageDelay = 500 * time.Millisecond
 
+// span is a time during which a camera's connection was in one state.
+type span struct {
+	connection  string // a connectionStatus of the interface
+	start       time.Time
+	before      string // the state before it, "" if this is the first
+	beforeStart time.Time
+}
+
 // author makes the events of one camera. Its zero value is of no use; all fields but starts are set once. Motion is for one goroutine.
 type author struct {
 	account string

@@ -2,13 +2,11 @@ package pipeline
 
 import (
 	"fmt"
-	"log/slog"
 	"strconv"
 	"time"
 
 	"vmsbridge/agent/camera"
 	"vmsbridge/agent/codec"
-	"vmsbridge/agent/sight"
 	"vmsbridge/configs"
 	"vmsbridge/motion"
 	"vmsbridge/motion/tamper"
@@ -16,46 +14,11 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Outlet takes events and never makes the pipeline wait: Put one to be made durable, Touch the last activity of one that goes
-// on. agent/outlet is one.
-type Outlet interface {
-	Put(ev vms.Event)
-	Touch(id string, last time.Time)
-}
-
-// Ring keeps the stills, and notes when there were none. storage/stills has one.
-type Ring interface {
-	Append(stills.Still) error
-	Gap(camera string, from, to time.Time, reason string) error
-	Find(camera string, k stills.Kind, op stills.Op, t time.Time) (stills.Still, error)
-}
-
-// Deps are what all pipelines share. All fields but the last two are needed.
-type Deps struct {
-	// Now is the time on the scale that all times of a pipeline are of. It never steps; Ring and Out know the true times.
-	Now     func() time.Time
-	Ring    Ring
-	Out     Outlet
-	Pool    *codec.Pool
-	Metrics *Metrics
-	Cameras *camera.Metrics
-	Log     *slog.Logger
-	Account string // that the cameras belong to
-	Pace    *Pace  // of the stills; may be set anew at any time
-	Version string // of the program, for the events
-	Base    string // of image addresses
-	// Resume is the state in which a camera was when the bridge stopped, given once. later says that it is not known yet; only one who
-	// waits is told so. Nil: none is known.
-	Resume func(camera string, waits bool) (r Resumed, ok, later bool)
-	// Stays says that the bridge stops and lets its cameras' states go on. Nil: they end.
-	Stays func() bool
-}
-
 // New checks that a pipeline can be made of a camera's section. It starts nothing.
 func New(c configs.Camera, r Deps) (*Pipeline, error) {
 	log := r.Log.With("camera", c.ID)
 	regions := map[string]motion.Region{}
-	mc := sight.Config(c.Motion)
+	mc := DetectorConfig(c.Motion)
 	for _, g := range mc.Regions {
 		regions[g.ID] = g
 	}
@@ -63,9 +26,9 @@ func New(c configs.Camera, r Deps) (*Pipeline, error) {
 	if err != nil {
 		return nil, fmt.Errorf("camera %s: motion: %w", c.ID, err)
 	}
-	p := &Pipeline{cfg: c, deps: r, log: log, detector: det, pace: sight.NewPace(c.Motion.Rate), spans: map[string]vms.Event{},
+	p := &Pipeline{cfg: c, deps: r, log: log, detector: det, pace: NewSampler(c.Motion.Rate), spans: map[string]vms.Event{},
 		state: camera.Status{State: camera.Connecting, Since: r.Now()}}
-	if tc, ok := sight.Tamper(c.Motion); ok {
+	if tc, ok := TamperConfig(c.Motion); ok {
 		if p.view.watch, err = tamper.New(tc); err != nil {
 			return nil, fmt.Errorf("camera %s: %w", c.ID, err)
 		}

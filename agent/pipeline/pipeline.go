@@ -2,59 +2,19 @@ package pipeline
 
 import (
 	"context"
-	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"vmsbridge/agent/camera"
 	"vmsbridge/agent/codec"
-	"vmsbridge/agent/sight"
 	"vmsbridge/agent/supervisor"
-	"vmsbridge/configs"
 	"vmsbridge/motion"
 	"vmsbridge/motion/tamper"
 	"vmsbridge/storage/stills"
 	"vmsbridge/uplink/vms"
 )
-
-const (
-	// aliveEvery is how often a camera's status span is noted as still going on.
-	aliveEvery = time.Minute
-	// complainEvery bounds the log lines about one camera's undecodable access units.
-	complainEvery = time.Minute
-)
-
-// Pipeline is one camera's way from the stream to events and stills. New makes it; Run owns all its goroutines.
-type Pipeline struct {
-	cfg      configs.Camera
-	deps     Deps
-	log      *slog.Logger
-	author   *author
-	presence *presence
-	recorder *recorder
-	main     *mainStills // nil when one stream serves as both
-
-	queue    *queue
-	detector *motion.Detector
-	decoder  *codec.Decoder
-	waitKey  bool
-	marks    marks
-	spans    map[string]vms.Event // those that have begun, by region, and viewKey
-	view     guarded
-	pace     sight.Pace // of the pictures looked at
-	lastSeen time.Time  // capture time of the last picture decoded
-	lostWhy  string     // why the camera was away, while it is
-	aliveAt  time.Time
-	grumble  complaint
-	turned   atomic.Int64 // when work last came round, by time.Now().UnixNano()
-
-	mu      sync.Mutex // guards all below
-	state   camera.Status
-	trouble camera.Status // of the decoder, while the camera itself is online; zero if there is none
-}
 
 // Run pulls the camera's streams until ctx is done. It returns early only on a bug of ours (a panic), as an error.
 func (p *Pipeline) Run(ctx context.Context) error {
@@ -174,7 +134,7 @@ func (p *Pipeline) begin(u camera.AccessUnit) {
 	}
 	p.gap()
 	format := codec.Format(u.Codec)
-	p.decoder = p.deps.Pool.Open(p.cfg.ID, format, sight.LumaPixels)
+	p.decoder = p.deps.Pool.Open(p.cfg.ID, format, LumaPixels)
 	p.marks = marks{keepData: format == codec.MJPEG}
 	p.waitKey = true
 }
@@ -266,20 +226,6 @@ func (p *Pipeline) report(changes []motion.Change) {
 			p.deps.Out.Put(ev)
 		}
 	}
-}
-
-// began reports a span of motion that has begun.
-func (p *Pipeline) began(region string, ev vms.Event) {
-	p.spans[region] = ev
-	p.deps.Metrics.spans.WithLabelValues(p.cfg.ID, ev.Type).Inc()
-	// Before the event, which is stored with it: what is confirmed has a length, whatever comes next.
-	last, _ := p.detector.Last(region)
-	if !last.After(ev.StartTimestamp.Time) {
-		last = p.lastSeen
-	}
-	p.deps.Out.Touch(ev.ID, last)
-	p.log.Info("motion began", "start", ev.StartTimestamp.String(), "confirmed", vms.At(p.lastSeen).String(), "region", region)
-	p.deps.Out.Put(ev)
 }
 
 // close ends what is open: the agent stops looking at this camera. After a panic nothing is sure but what was noted of the

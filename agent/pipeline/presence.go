@@ -7,13 +7,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// span is a time during which a camera's connection was in one state.
-type span struct {
-	connection  string // a connectionStatus of the interface
-	start       time.Time
-	before      string // the state before it, "" if this is the first
-	beforeStart time.Time
-}
+// aliveEvery is how often a camera's status span is noted as still going on.
+const aliveEvery = time.Minute
 
 // Resumed is the state in which a camera was when the bridge stopped, all times on the pipelines' scale.
 type Resumed struct {

@@ -1,10 +1,46 @@
 package pipeline
 
 import (
+	"log/slog"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"vmsbridge/agent/camera"
+	"vmsbridge/agent/codec"
+	"vmsbridge/configs"
+	"vmsbridge/motion"
+	"vmsbridge/uplink/vms"
 )
+
+// Pipeline is one camera's way from the stream to events and stills. New makes it; Run owns all its goroutines.
+type Pipeline struct {
+	cfg      configs.Camera
+	deps     Deps
+	log      *slog.Logger
+	author   *author
+	presence *presence
+	recorder *recorder
+	main     *mainStills // nil when one stream serves as both
+
+	queue    *queue
+	detector *motion.Detector
+	decoder  *codec.Decoder
+	waitKey  bool
+	marks    marks
+	spans    map[string]vms.Event // those that have begun, by region, and viewKey
+	view     view
+	pace     Sampler   // of the pictures looked at
+	lastSeen time.Time // capture time of the last picture decoded
+	lostWhy  string    // why the camera was away, while it is
+	aliveAt  time.Time
+	grumble  complaint
+	turned   atomic.Int64 // when work last came round, by time.Now().UnixNano()
+
+	mu      sync.Mutex // guards all below
+	state   camera.Status
+	trouble camera.Status // of the decoder, while the camera itself is online; zero if there is none
+}
 
 func (p *Pipeline) setState(s camera.Status) {
 	p.mu.Lock()
@@ -55,4 +91,14 @@ func (p *Pipeline) Turned() time.Time {
 		return time.Unix(0, n)
 	}
 	return time.Time{}
+}
+
+// stuckAfter is how long a camera's pipeline may take over one thing before it counts as standing still. It comes round once a
+// minute when there is nothing to do, and a decoder that hangs is replaced within seconds.
+const stuckAfter = 3 * time.Minute
+
+// Stuck reports whether the pipeline stands still. Safe for concurrent use.
+func (p *Pipeline) Stuck(now time.Time) bool {
+	turned := p.Turned()
+	return !turned.IsZero() && now.Sub(turned) > stuckAfter
 }

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"vmsbridge/agent/codec"
@@ -21,16 +20,6 @@ const (
 	// doubtStills is the least time between two stills kept because the view began to look tampered with.
 	doubtStills = 2 * time.Second
 )
-
-// guarded is what a pipeline knows of its view.
-type guarded struct {
-	watch    *tamper.Watch // nil: not watched
-	reason   atomic.Uint32 // a tamper.Reason, for other goroutines
-	doubted  time.Time     // when the last still was kept because of a doubt
-	doubts   bool
-	told     map[string]time.Time // by region: start of the last span reported since the view was covered
-	withheld map[string]vms.Event // by region: spans of motion that go on and were not reported
-}
 
 // Tampered is what was done to the camera's view, as far as it is known. Safe for concurrent use.
 func (p *Pipeline) Tampered() tamper.Reason { return tamper.Reason(p.view.reason.Load()) }

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"syscall"
 
-	"vmsbridge/agent/sight"
+	"vmsbridge/agent/pipeline"
 	"vmsbridge/cmd/stop"
 	"vmsbridge/cmd/vmsbridge/replay/footage"
 	"vmsbridge/cmd/vmsbridge/replay/truth"
@@ -183,8 +183,8 @@ func (c *Command) settings(p Program) (watch.Settings, string, error) {
 }
 
 func settingsOf(m configs.CameraMotion) watch.Settings {
-	s := watch.Settings{Motion: sight.Config(m), Rate: m.Rate}
-	if view, wanted := sight.Tamper(m); wanted {
+	s := watch.Settings{Motion: pipeline.DetectorConfig(m), Rate: m.Rate}
+	if view, wanted := pipeline.TamperConfig(m); wanted {
 		s.Tamper = &view
 	}
 	return s

@@ -19,7 +19,7 @@ import (
 
 	codecjpeg "vmsbridge/agent/codec/jpeg"
 	"vmsbridge/agent/codec/planar"
-	"vmsbridge/agent/sight"
+	"vmsbridge/agent/pipeline"
 	"vmsbridge/cmd/vmsbridge/replay/footage"
 )
 
@@ -53,7 +53,7 @@ func read(t testing.TB, path string, o footage.Options) ([]taken, footage.Info, 
 		k := taken{number: p.Number, at: p.At, damaged: p.Damaged != nil}
 		if p.Damaged == nil {
 			require.NoError(t, p.Image.Check())
-			w, h := planar.Fit(p.Image.Width, p.Image.Height, sight.LumaPixels)
+			w, h := planar.Fit(p.Image.Width, p.Image.Height, pipeline.LumaPixels)
 			k.width, k.height, k.luma = p.Image.Width, p.Image.Height, planar.Luma(p.Image, w, h)
 			k.full = p.Image.Y
 			k.full.Pix = bytes.Clone(p.Image.Y.Pix)

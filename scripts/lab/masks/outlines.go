@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"vmsbridge/agent/codec/planar"
-	"vmsbridge/agent/sight"
+	"vmsbridge/agent/pipeline"
 	"vmsbridge/motion"
 	"vmsbridge/scripts/lab/contour"
 )
@@ -53,7 +53,7 @@ func NewOutlines(c motion.Config) (*Outlines, error) {
 
 // Look makes the mask of a picture, which is shown at a time since the first.
 func (o *Outlines) Look(m planar.Image, at time.Duration) {
-	width, height := planar.Fit(m.Width, m.Height, sight.LumaPixels)
+	width, height := planar.Fit(m.Width, m.Height, pipeline.LumaPixels)
 	reduced := motion.Picture{Luma: planar.Luma(m, width, height), Width: width, Height: height, Stride: width,
 		Time: epoch.Add(at)}
 	o.clock, o.seen = o.clock.Add(told(reduced.Time.Sub(o.seen))), reduced.Time

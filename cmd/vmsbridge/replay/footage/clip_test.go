@@ -20,7 +20,7 @@ import (
 	"vmsbridge/agent/codec/engine"
 	"vmsbridge/agent/codec/planar"
 	"vmsbridge/agent/codec/testclip"
-	"vmsbridge/agent/sight"
+	"vmsbridge/agent/pipeline"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -55,7 +55,7 @@ func read(t testing.TB, path string, o Options) ([]taken, Info, error) {
 		k := taken{number: p.Number, at: p.At, damaged: p.Damaged != nil}
 		if p.Damaged == nil {
 			require.NoError(t, p.Image.Check())
-			w, h := planar.Fit(p.Image.Width, p.Image.Height, sight.LumaPixels)
+			w, h := planar.Fit(p.Image.Width, p.Image.Height, pipeline.LumaPixels)
 			k.width, k.height, k.luma = p.Image.Width, p.Image.Height, planar.Luma(p.Image, w, h)
 			k.full = p.Image.Y
 			k.full.Pix = bytes.Clone(p.Image.Y.Pix)
@@ -93,7 +93,7 @@ func TestPicturesAreThoseOfTheBridge(t *testing.T) {
 				clip := testclip.Make(t, spec)
 				e := engine.New(engine.Options{})
 				d, err := e.Open(map[string]engine.Format{"h264": engine.H264, "h265": engine.H265}[spec.Codec],
-					sight.LumaPixels)
+					pipeline.LumaPixels)
 				if err != nil {
 					t.Skipf("no decoder on this machine: %v", err)
 				}
@@ -178,7 +178,7 @@ func TestForms(t *testing.T) {
 			require.Greater(t, len(got), 5)
 			p := got[len(got)-1]
 			require.Equal(t, []int{c.w, c.h}, []int{p.width, p.height})
-			w, h := planar.Fit(c.w, c.h, sight.LumaPixels)
+			w, h := planar.Fit(c.w, c.h, pipeline.LumaPixels)
 			row := p.luma[h/2*w:][:w]
 			for _, x := range []int{0, w / 4, w / 2, 3 * w / 4, w - 1} {
 				require.InDelta(t, 255*float64(x)/float64(w-1), float64(row[x]), 9, "column %d of %v", x, row)

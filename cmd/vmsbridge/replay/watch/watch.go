@@ -1,9 +1,9 @@
 // Package watch runs recorded pictures through what the bridge runs: the same choice of pictures
-// (sight.Pace), reduction (planar), detector (motion) and watch over the view (motion/tamper), with
-// the settings of a camera. It stands between package footage, whose pictures it takes, and
-// what shows the findings:
+// (pipeline.Sampler), reduction (planar), detector (motion) and watch over the view
+// (motion/tamper), with the settings of a camera. It stands between package footage, whose
+// pictures it takes, and what shows the findings:
 //
-//	w, err := watch.New(watch.Settings{Motion: sight.Config(camera.Motion),
+//	w, err := watch.New(watch.Settings{Motion: pipeline.DetectorConfig(camera.Motion),
 //		Rate: camera.Motion.Rate})
 //	seen := w.Picture(p)   // for each picture
 //	rest := w.Close()      // the spans that are open at the end
@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"vmsbridge/agent/codec/planar"
-	"vmsbridge/agent/sight"
+	"vmsbridge/agent/pipeline"
 	"vmsbridge/cmd/vmsbridge/replay/footage"
 	"vmsbridge/motion"
 	"vmsbridge/motion/tamper"
@@ -68,7 +68,7 @@ type Watch struct {
 	settings Settings
 	detector *motion.Detector
 	view     *tamper.Watch // nil without
-	pace     sight.Pace
+	pace     pipeline.Sampler
 	names    map[string]string // of regions
 
 	at     []time.Duration // of every picture: 8 bytes each
@@ -91,7 +91,7 @@ var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // New makes a Watch; the error is about the settings.
 func New(s Settings) (*Watch, error) {
-	w := &Watch{settings: s, pace: sight.NewPace(s.Rate), names: map[string]string{}, peaks: map[string]float64{}}
+	w := &Watch{settings: s, pace: pipeline.NewSampler(s.Rate), names: map[string]string{}, peaks: map[string]float64{}}
 	var err error
 	if w.detector, err = motion.New(s.Motion); err != nil {
 		return nil, fmt.Errorf("prepare the detector: %w", err)
@@ -121,7 +121,7 @@ func (w *Watch) Picture(p footage.Picture) Seen {
 	if !w.pace.Due(t) {
 		return Seen{}
 	}
-	width, height := planar.Fit(p.Image.Width, p.Image.Height, sight.LumaPixels)
+	width, height := planar.Fit(p.Image.Width, p.Image.Height, pipeline.LumaPixels)
 	pic := motion.Picture{Luma: planar.Luma(p.Image, width, height), Width: width, Height: height, Stride: width,
 		Time: t}
 	r := w.detector.Step(pic)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/agent/codec/planar"
-	"vmsbridge/agent/sight"
+	"vmsbridge/agent/pipeline"
 	"vmsbridge/cmd/vmsbridge/replay/footage"
 	"vmsbridge/motion"
 	"vmsbridge/motion/tamper"
@@ -106,7 +106,7 @@ func TestAsTheBridge(t *testing.T) {
 
 	d, err := motion.New(settings)
 	require.NoError(t, err)
-	pace := sight.NewPace(10)
+	pace := pipeline.NewSampler(10)
 	type end struct {
 		region      string
 		start, last time.Duration

@@ -1,4 +1,4 @@
-package sight
+package pipeline
 
 import (
 	"os"
@@ -27,7 +27,7 @@ func TestPace(t *testing.T) {
 		"every third of 30":                  {10, 30, 100},
 		"every one without a rate":           {0, 30, 300},
 	} {
-		p, n := NewPace(c.rate), 0
+		p, n := NewSampler(c.rate), 0
 		for i := range int(10 * c.camera) {
 			if at := epoch.Add(time.Duration(float64(i) / c.camera * float64(time.Second))); p.Due(at) {
 				n++
@@ -36,7 +36,7 @@ func TestPace(t *testing.T) {
 		}
 		require.Equal(t, c.want, n, name)
 	}
-	p := NewPace(10)
+	p := NewSampler(10)
 	require.True(t, p.Due(epoch))
 	require.False(t, p.Due(epoch.Add(10*time.Millisecond)))
 	require.True(t, p.Due(epoch.Add(-time.Hour)), "the clock was set back")
@@ -55,7 +55,7 @@ func TestReferenceNamesTheDefaults(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	area := [][2]float64{{0, 0}, {1, 0}, {1, 1}}
-	got := Config(configs.CameraMotion{
+	got := DetectorConfig(configs.CameraMotion{
 		Motion: configs.Motion{Sensitivity: 0.7, Rate: 5, QuietPeriod: 2 * time.Second, MinDuration: time.Second,
 			MaxDuration: time.Minute},
 		Masks:   []configs.Polygon{area},

@@ -1,11 +1,4 @@
-// Package sight says what a camera's detector is told and which of its pictures it gets. It stands
-// between configs and motion, for the two that run detectors: the bridge's pipelines (agent), and
-// the replay of recordings.
-//
-//	d, err := motion.New(sight.Config(camera.Motion))
-//	pace := sight.NewPace(camera.Motion.Rate)
-//	if pace.Due(t) { d.Step(…) } // of a picture reduced to sight.LumaPixels
-package sight
+package pipeline
 
 import (
 	"time"
@@ -17,8 +10,8 @@ import (
 // LumaPixels is the detector's working size: 320x180 for a 16:9 picture.
 const LumaPixels = 320 * 180
 
-// Config is what the detector is told of a camera whose settings are m.
-func Config(m configs.CameraMotion) motion.Config {
+// DetectorConfig is what the detector is told of a camera whose settings are m.
+func DetectorConfig(m configs.CameraMotion) motion.Config {
 	c := motion.Config{Sensitivity: m.Sensitivity, QuietPeriod: m.QuietPeriod, MinDuration: m.MinDuration,
 		MaxDuration: m.MaxDuration}
 	for _, area := range m.Masks {
@@ -31,25 +24,25 @@ func Config(m configs.CameraMotion) motion.Config {
 	return c
 }
 
-// Pace chooses the pictures that are looked at, of all that come. Its zero value takes every one.
+// Sampler chooses the pictures that are looked at, of all that come. Its zero value takes every one.
 // Not safe for concurrent use.
-type Pace struct {
+type Sampler struct {
 	interval time.Duration
 	last     time.Time
 }
 
-// NewPace looks at about so many pictures a second; 0 or less takes every one. A quarter is allowed
+// NewSampler looks at about so many pictures a second; 0 or less takes every one. A quarter is allowed
 // for, so that a camera whose rate is the wanted one is looked at in full.
-func NewPace(perSecond float64) Pace {
+func NewSampler(perSecond float64) Sampler {
 	if perSecond <= 0 {
-		return Pace{}
+		return Sampler{}
 	}
-	return Pace{interval: time.Duration(float64(time.Second) / perSecond * 3 / 4)}
+	return Sampler{interval: time.Duration(float64(time.Second) / perSecond * 3 / 4)}
 }
 
 // Due tells whether the picture captured at t is to be looked at, and counts it as looked at if so.
 // A clock that was set back makes the next picture due.
-func (p *Pace) Due(t time.Time) bool {
+func (p *Sampler) Due(t time.Time) bool {
 	if since := t.Sub(p.last); since >= 0 && since < p.interval {
 		return false
 	}
@@ -58,4 +51,4 @@ func (p *Pace) Due(t time.Time) bool {
 }
 
 // Last is the time of the last picture that was due; zero before the first.
-func (p *Pace) Last() time.Time { return p.last }
+func (p *Sampler) Last() time.Time { return p.last }

@@ -1,0 +1,58 @@
+package api
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"vmsbridge/storage/journal"
+	"vmsbridge/uplink/server"
+)
+
+// New opens the users' file and the control socket, and makes all handlers. Close must be called.
+func New(o Options) (*API, error) {
+	a := &API{opts: o}
+	a.users = openUsers(&a.opts)
+	err := a.handlers()
+	if err == nil {
+		err = a.listenLocal()
+	}
+	if err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return a, nil
+}
+
+func (a *API) handlers() error {
+	o := a.opts
+	if err := a.tokens.set(o.Config(), o.Visitor); err != nil {
+		return err
+	}
+	key, err := a.pageKey()
+	if err != nil {
+		return err
+	}
+	a.v3, err = server.New(server.Options{Events: server.Own{OwnStore: o.Archive.Journal}, Cameras: cameras{&a.opts}, Images: images{o.Archive.Ring},
+		Auth: authenticators{&a.tokens, a.users}, Report: o.Config().Service.URL != "", NotFound: journal.ErrNotFound, BaseURL: o.BaseURL,
+		Host: ownName, TokenKey: key, Log: o.Log, Registerer: o.Registerer})
+	if err != nil {
+		return fmt.Errorf("make the local API: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/api/", a.v3)
+	mux.Handle("/g/", a.users.http)
+	mux.Handle("/oauth2/", a.users.http)
+	mux.HandleFunc("GET /healthz", a.healthz)
+	mux.HandleFunc("GET /readyz", a.readyz)
+	mux.Handle("GET /metrics", server.WithToken(&a.tokens, a.metrics()))
+	mux.Handle("/", page())
+	a.http = server.NewHTTP(mux, o.Log)
+	if o.Config().API.TLS.Cert != "" {
+		if err := a.cert.load(o.Config(), o.Log); err != nil {
+			return err
+		}
+		a.tls = &tls.Config{GetCertificate: a.cert.get, MinVersion: tls.VersionTLS12}
+	}
+	return nil
+}

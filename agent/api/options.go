@@ -1,0 +1,37 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vmsbridge/agent/archive"
+	"vmsbridge/agent/health"
+	"vmsbridge/configs"
+	"vmsbridge/uplink/vms"
+)
+
+// Options of New. All must be set.
+type Options struct {
+	Config  func() *configs.Config // the one that runs now
+	Archive *archive.Archive
+	Status  func() health.Report
+	Cameras func() []vms.Camera // in the order of the configuration
+	// Reload reads the configuration anew; what it returns is sent as JSON.
+	Reload func(ctx context.Context) (any, error)
+	// Queue is the handler of what waits for the service, below QueuePath.
+	Queue     http.Handler
+	QueuePath string
+	// Metrics are those of the bridge and of what comes and goes with its configuration.
+	Metrics    func() prometheus.Gatherers
+	Operations *health.Operations // is told of damage
+	Ready      <-chan struct{}    // closed when everything runs
+	Visitor    string             // the token with which the service asks for images
+	BaseURL    string             // that clientSettings tells; "": the one that the client used
+	Started    time.Time
+	Log        *slog.Logger
+	Registerer prometheus.Registerer
+}

@@ -1,0 +1,30 @@
+package pipeline
+
+import (
+	"log/slog"
+	"time"
+
+	"vmsbridge/agent/camera"
+	"vmsbridge/agent/codec"
+)
+
+// Deps are what all pipelines share. All fields but the last two are needed.
+type Deps struct {
+	// Now is the time on the scale that all times of a pipeline are of. It never steps; Ring and Out know the true times.
+	Now     func() time.Time
+	Ring    Ring
+	Out     Outlet
+	Pool    *codec.Pool
+	Metrics *Metrics
+	Cameras *camera.Metrics
+	Log     *slog.Logger
+	Account string // that the cameras belong to
+	Pace    *Pace  // of the stills; may be set anew at any time
+	Version string // of the program, for the events
+	Base    string // of image addresses
+	// Resume is the state in which a camera was when the bridge stopped, given once. later says that it is not known yet; only one who
+	// waits is told so. Nil: none is known.
+	Resume func(camera string, waits bool) (r Resumed, ok, later bool)
+	// Stays says that the bridge stops and lets its cameras' states go on. Nil: they end.
+	Stays func() bool
+}
