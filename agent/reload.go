@@ -54,7 +54,7 @@ func (a *Agent) Reload(ctx context.Context) (Reloaded, error) {
 // These keys, and all below them, hold as soon as they are read. What is not among them waits for a restart.
 var liveKeys = []string{"bridge.name", "service.token", "service.token_file", "service.session_file", "service.ca_file", "service.tls_fingerprint",
 	"service.report_ongoing", "service.tunnel", "api.tokens", "api.tls", "stills.preview_interval", "stills.motion_interval", "stills.main_interval",
-	"stills.preview_width", "stills.quality", "journal", "motion", "mqtt", "webhooks", "log.level"}
+	"stills.preview_width", "stills.quality", "journal", "motion", "mqtt", "webhooks", "file", "log.level"}
 
 // takeOver makes next the running configuration as far as that can be done. What can fail is done first, so that an error
 // means that nothing was changed.

@@ -33,6 +33,7 @@ func (c *checker) check() {
 	c.api()
 	c.mqtt()
 	c.webhooks()
+	c.lines()
 	c.stills()
 	c.rest()
 	for i := range c.cfg.Cameras {

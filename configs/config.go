@@ -21,8 +21,10 @@ type Config struct {
 	MQTT   MQTT   `yaml:"mqtt"`
 	// Webhooks are addresses that get events beside the service.
 	Webhooks []Webhook `yaml:"webhooks"`
-	Log      Log       `yaml:"log"`
-	Cameras  []Camera  `yaml:"cameras"`
+	// Lines is a file or pipe that gets events beside the service.
+	Lines   Lines    `yaml:"file"`
+	Log     Log      `yaml:"log"`
+	Cameras []Camera `yaml:"cameras"`
 
 	// File is the name under which the configuration was loaded.
 	File string `yaml:"-"`

@@ -18,6 +18,7 @@ func Default() *Config {
 		Clock:  Clock{Wait: 10 * time.Minute},
 		Decode: Decode{Isolation: "process", CamerasPerProcess: 4},
 		MQTT:   defaultMQTT(),
+		Lines:  Lines{Backlog: defaultBacklog()},
 		Motion: Motion{Sensitivity: 0.5, Rate: 10, Tamper: true},
 		Log:    Log{Level: "info", Format: "text"},
 	}

@@ -23,7 +23,7 @@ func TestExampleOfHomes(t *testing.T) {
 	homes, _, _ = strings.Cut("# mqtt:\n"+homes, "\nlog:")
 	var lines []string
 	for line := range strings.Lines(homes) {
-		if line = strings.TrimPrefix(line, "# "); regexp.MustCompile(`^(  |mqtt:|webhooks:)`).MatchString(line) &&
+		if line = strings.TrimPrefix(line, "# "); regexp.MustCompile(`^(  |mqtt:|webhooks:|file:)`).MatchString(line) &&
 			!strings.Contains(line, "ca_file") {
 			lines = append(lines, line)
 		}
@@ -37,6 +37,7 @@ func TestExampleOfHomes(t *testing.T) {
 	require.NoError(t, err, text)
 	require.Empty(t, cfg.Warnings)
 	require.Len(t, cfg.Webhooks, 1)
+	require.Equal(t, filepath.Join(dir, "events.jsonl"), cfg.Lines.Path)
 	want := Default().MQTT
 	require.Equal(t, []any{want.Protocol, want.Discovery, want.DiscoveryPrefix, want.Backlog, "vmsbridge-bridge-1",
 		"vmsbridge/bridge-1"},

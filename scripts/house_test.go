@@ -92,6 +92,7 @@ var allowed = map[string][]string{
 	"uplink/delivery":       {"uplink/vms"}, // from a cursor to a sink
 	// a broker, and Home Assistant through it
 	"uplink/mqtt":    {"uplink/delivery", "uplink/vms", "uplink/trust"},
+	"uplink/file":    {"uplink/delivery", "uplink/vms"},                 // lines of JSON; the example of a sink
 	"uplink/webhook": {"uplink/delivery", "uplink/vms", "uplink/trust"}, // signed requests to anyone
 	"uplink/tunnel":  nil,
 	// for tests only: a link that misbehaves

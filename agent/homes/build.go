@@ -9,6 +9,7 @@ import (
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/delivery"
+	"vmsbridge/uplink/file"
 	"vmsbridge/uplink/mqtt"
 	"vmsbridge/uplink/vms"
 	"vmsbridge/uplink/webhook"
@@ -17,11 +18,12 @@ import (
 // Names of the cursors in the journal.
 const (
 	brokerCursor = "mqtt"
+	fileCursor   = "file"
 	hookCursor   = "webhook/" // and the hook's id
 )
 
 func wishOf(cfg *configs.Config) wish {
-	w := wish{bridge: cfg.Bridge, mqtt: cfg.MQTT, webhooks: cfg.Webhooks}
+	w := wish{bridge: cfg.Bridge, mqtt: cfg.MQTT, webhooks: cfg.Webhooks, lines: cfg.Lines}
 	if cfg.MQTT.URL == "" {
 		return w
 	}
@@ -47,6 +49,9 @@ func (h *Homes) build(w wish, reg prometheus.Registerer) (list []runner, err err
 	for _, hook := range w.webhooks {
 		names = append(names, hookCursor+hook.ID)
 	}
+	if w.lines.Path != "" {
+		names = append(names, fileCursor)
+	}
 	cursors, err := h.o.Journal.Cursors(names...)
 	if err != nil {
 		return nil, err
@@ -64,6 +69,14 @@ func (h *Homes) build(w wish, reg prometheus.Registerer) (list []runner, err err
 			return nil, fmt.Errorf("webhook %s: %w", hook.ID, err)
 		}
 		list = append(list, r)
+	}
+	if w.lines.Path != "" {
+		f, err := file.New(file.Options{Path: w.lines.Path, Feed: cursors[len(w.webhooks)], Caps: caps(w.lines.Backlog), Log: h.o.Log,
+			Registerer: reg})
+		if err != nil {
+			return nil, fmt.Errorf("file: %w", err)
+		}
+		list = append(list, f)
 	}
 	return list, nil
 }

@@ -61,6 +61,7 @@ type wish struct {
 	bridge   configs.Bridge
 	mqtt     configs.MQTT
 	webhooks []configs.Webhook
+	lines    configs.Lines
 	cameras  []mqtt.Camera
 }
 

@@ -23,7 +23,8 @@ type Service interface {
 // Sink is the service as a sink of events, for uplink/delivery.
 type Sink struct {
 	Service
-	// Register is called when the service does not know an event's actor; nil: such an event is refused at once.
+	// Register is called when the service does not know an event's actor; nil: such an event is
+	// refused at once.
 	Register func(context.Context) error
 	Log      *slog.Logger
 }
@@ -37,14 +38,16 @@ func Metrics(reg prometheus.Registerer) *delivery.Metrics {
 		failures.WithLabelValues(k.String()) // series that begin at 0 show their first step
 	}
 	return &delivery.Metrics{
-		Sent: f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_reporter_accepted_total", Help: "Events that the service took."}),
+		Sent: f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_reporter_accepted_total",
+			Help: "Events that the service took."}),
 		Refused: f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_reporter_parked_total",
 			Help: "Events that the service refused for good."}),
 		Failed: func(k delivery.Kind) prometheus.Counter { return failures.WithLabelValues(k.String()) },
 	}
 }
 
-// Send is for delivery.Sink. If the service does not know the actor, the first event goes once more after a registration.
+// Send is for delivery.Sink. If the service does not know the actor, the first event goes once more
+// after a registration.
 func (s *Sink) Send(ctx context.Context, list []vms.Queued) []delivery.Verdict {
 	verdicts, err := s.report(ctx, list)
 	out := make([]delivery.Verdict, 0, len(verdicts)+1)

@@ -8,9 +8,11 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Feed is a cursor of the journal: it reads every event that is put, in order, at its own pace. Its methods are safe for concurrent use.
+// Feed is a cursor of the journal: it reads every event that is put, in order, at its own pace. Its
+// methods are safe for concurrent use.
 type Feed interface {
-	// Read is up to n entries behind a place, in order; 0 is where Advance came to. None says that there are no more.
+	// Read is up to n entries behind a place, in order; 0 is where Advance came to. None says that
+	// there are no more.
 	Read(after uint64, n int) ([]vms.Queued, error)
 	// Advance notes durably that everything up to a place was dealt with.
 	Advance(place uint64) error
@@ -20,19 +22,22 @@ type Feed interface {
 	Changed() <-chan struct{}
 	// Trim gives up what was put before a time, and the oldest of what is more than most.
 	Trim(most int, before time.Time) (skipped int, err error)
-	// Lag is how far the cursor is behind, from a place on if all up to that is dealt with; 0 is where Advance came to.
+	// Lag is how far the cursor is behind, from a place on if all up to that is dealt with; 0 is
+	// where Advance came to.
 	Lag(after uint64) (vms.Lag, error)
 }
 
 const (
-	// lazy is how long the passing of events that the sink does not want may stay unnoted, and lazyMost how many places: each note
-	// is a write to the device, and what is passed over costs nothing to pass again.
+	// lazy is how long the passing of events that the sink does not want may stay unnoted, and
+	// lazyMost how many places: each note is a write to the device, and what is passed over costs
+	// nothing to pass again.
 	lazy, lazyMost = time.Minute, 256
 	// scanPiece is how many entries of a feed are read in one go.
 	scanPiece = 512
 )
 
-// cursor is a Store over a Feed. What is dealt with behind something that is not is known in memory only: it goes again after a restart.
+// cursor is a Store over a Feed. What is dealt with behind something that is not is known in memory
+// only: it goes again after a restart.
 type cursor struct {
 	Feed
 	wants  func(vms.Queued) bool
@@ -129,7 +134,8 @@ func (c *cursor) Load(places []uint64) (found []vms.Queued, err error) {
 	return found, nil
 }
 
-// AckAll notes what the sink has. An error of the note is told by Follower.Status; what was handed over does not go again for it.
+// AckAll notes what the sink has. An error of the note is told by Follower.Status; what was handed
+// over does not go again for it.
 func (c *cursor) AckAll(list []vms.Queued) (renewed []uint64, err error) {
 	for _, q := range list {
 		c.done(q.Place)

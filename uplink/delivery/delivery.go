@@ -13,14 +13,16 @@ import (
 
 // Store is what waits for one sink. Its methods are safe for concurrent use.
 type Store interface {
-	// Scan calls visit with the places and lanes of up to n entries behind a place, oldest first. Fewer mean that there are no more.
-	// The events of one lane go one after the other.
+	// Scan calls visit with the places and lanes of up to n entries behind a place, oldest first.
+	// Fewer mean that there are no more. The events of one lane go one after the other.
 	Scan(after uint64, n int, visit func(place uint64, lane string)) error
 	// LastPlace is a place such that whatever is put later stands behind it.
 	LastPlace() (uint64, error)
-	// Load reads the entries at these places as they are now, in their order, without those that have left.
+	// Load reads the entries at these places as they are now, in their order, without those that
+	// have left.
 	Load(places []uint64) ([]vms.Queued, error)
-	// AckAll removes entries, those apart that were renewed since: it returns their places. Of their events only the ids are there.
+	// AckAll removes entries, those apart that were renewed since: it returns their places. Of
+	// their events only the ids are there.
 	AckAll(list []vms.Queued) (renewed []uint64, err error)
 	// Park sets an entry aside for good, with the reason, if it was not renewed since.
 	Park(id string, revision uint64, reason string) error
@@ -30,8 +32,9 @@ type Store interface {
 
 // Sink is where events go.
 type Sink interface {
-	// Send hands over entries of one lane in their order. The verdicts are of as many of them, from the first on, as it came to;
-	// what follows one that is neither Taken, Passed nor Refused was not tried. It returns soon once ctx is done.
+	// Send hands over entries of one lane in their order. The verdicts are of as many of them, from
+	// the first on, as it came to; what follows one that is neither Taken, Passed nor Refused was
+	// not tried. It returns soon once ctx is done.
 	Send(ctx context.Context, list []vms.Queued) []Verdict
 }
 
@@ -68,8 +71,8 @@ type Verdict struct {
 
 // Options of New. The zero value is right for the service.
 type Options struct {
-	// Concurrency is how many lanes are served at once; 0 means 16. Each costs a round trip and a commit at the service,
-	// which shares commits between requests that wait together.
+	// Concurrency is how many lanes are served at once; 0 means 16. Each costs a round trip and a
+	// commit at the service, which shares commits between requests that wait together.
 	Concurrency int
 	// AtOnce is how many events the sink takes at once now; nil: one.
 	AtOnce func() int
@@ -77,25 +80,29 @@ type Options struct {
 	Turn int
 	// Window is how many places of what waits are known at a time; 0 means 65536.
 	Window int
-	// FirstPause and MaxPause bound the wait after a failure; 0 means 1 s and 15 s. AuthPause is the wait after OfToken, up
-	// to twice as long; 0 means that it is a failure like others.
+	// FirstPause and MaxPause bound the wait after a failure; 0 means 1 s and 15 s. AuthPause is
+	// the wait after OfToken, up to twice as long; 0 means that it is a failure like others.
 	FirstPause, MaxPause, AuthPause time.Duration
 	// Lasting is how long all must have gone well for the next pause to be FirstPause again.
 	Lasting time.Duration
-	// StuckAfter is how long an event must have failed, Proofs times since others were taken, to be parked; 0 means 1 h and once.
+	// StuckAfter is how long an event must have failed, Proofs times since others were taken, to be
+	// parked; 0 means 1 h and once.
 	StuckAfter time.Duration
 	Proofs     int
-	// Overtake is how long a backlog may take after the sink is back before what is new goes ahead of it; 0 means 1 s.
+	// Overtake is how long a backlog may take after the sink is back before what is new goes ahead
+	// of it; 0 means 1 s.
 	Overtake time.Duration
-	// Strict keeps the order of each lane: nothing overtakes, and what stands behind an event that fails is tried only where the sink
-	// answers about that event, and there is no other lane to tell whose fault it is.
+	// Strict keeps the order of each lane: nothing overtakes, and what stands behind an event that
+	// fails is tried only where the sink answers about that event, and there is no other lane to
+	// tell whose fault it is.
 	Strict bool
-	// Drain is how long requests under way may take once Run's context is done; 0 means 5 s. With Farewell what waits is handed over
-	// in that time too, as far as it goes.
+	// Drain is how long requests under way may take once Run's context is done; 0 means 5 s. With
+	// Farewell what waits is handed over in that time too, as far as it goes.
 	Drain    time.Duration
 	Farewell bool
-	// Open is called before the first event is sent, and again after lost had a value; until it returns Taken it is called again and
-	// again. nil: there is nothing to open. A nil lost never has a value.
+	// Open is called before the first event is sent, and again after lost had a value; until it
+	// returns Taken it is called again and again. nil: there is nothing to open. A nil lost never
+	// has a value.
 	Open    func(context.Context) (lost <-chan Verdict, v Verdict)
 	Log     *slog.Logger // nil: nothing is logged
 	Kept    string       // the end of the log line about a refused event: where to find it

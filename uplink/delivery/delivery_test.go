@@ -140,7 +140,8 @@ func (o *outbox) parkedFor(id string) string {
 	return o.parked[id]
 }
 
-// service is a model of the service: it notes what it took, in order, and answers what the test says.
+// service is a model of the service: it notes what it took, in order, and answers what the test
+// says.
 type service struct {
 	mu      sync.Mutex
 	answer  func(vms.Event) error // nil: takes all
@@ -310,7 +311,8 @@ func TestIdleCostsNothing(t *testing.T) {
 	})
 }
 
-// An outage of days: nothing is lost or parked, the pauses stay short, and events flow soon after the return.
+// An outage of days: nothing is lost or parked, the pauses stay short, and events flow soon after
+// the return.
 func TestOutage(t *testing.T) {
 	for name, cause := range map[string]error{
 		"no connection":  &vms.TransientError{Err: errors.New("connection refused")},
@@ -450,8 +452,8 @@ func TestUnauthorizedNeverParks(t *testing.T) {
 	})
 }
 
-// One event that the service chokes on is set aside in the end, so that it does not hold up its camera for ever; but an
-// hour of failures of everything parks nothing.
+// One event that the service chokes on is set aside in the end, so that it does not hold up its
+// camera for ever; but an hour of failures of everything parks nothing.
 func TestPoisonousEvent(t *testing.T) {
 	for name, cause := range map[string]error{
 		"500": &vms.TransientError{Code: 500, Own: true, Err: errors.New("panic")},
@@ -500,8 +502,8 @@ func TestPoisonousEvent(t *testing.T) {
 	}
 }
 
-// One event that makes the service look as if it were away (a firewall that dislikes it, a backend that falls over it) holds
-// the others up only briefly.
+// One event that makes the service look as if it were away (a firewall that dislikes it, a backend
+// that falls over it) holds the others up only briefly.
 func TestEventThatLooksLikeAnOutage(t *testing.T) {
 	for _, c := range []struct{ actors, bad int }{{1, 1}, {4, 1}, {4, 2}} {
 		t.Run(fmt.Sprintf("%d of %d actors", c.bad, c.actors), func(t *testing.T) {
@@ -556,7 +558,8 @@ func TestEventThatLooksLikeAnOutageComesFirst(t *testing.T) {
 	})
 }
 
-// What was read long before its turn is read again: an event that ended meanwhile is sent once, with its end.
+// What was read long before its turn is read again: an event that ended meanwhile is sent once,
+// with its end.
 func TestRenewedBeforeItsTurn(t *testing.T) {
 	scene(t, delivery.Options{Concurrency: 1}, func(box *outbox, svc *service, _ *delivery.Engine) {
 		svc.latency = 400 * time.Millisecond

@@ -1,14 +1,18 @@
-// Package delivery takes events from where they wait to a sink: the service, an MQTT broker, a webhook, a file. It stands between
-// storage/journal, whose outbox and cursors hold what waits, and the sinks, which hand events over and judge the answers.
+// Package delivery takes events from where they wait to a sink: the service, an MQTT broker, a
+// webhook, a file. It stands between storage/journal, whose outbox and cursors hold what waits, and
+// the sinks, which hand events over and judge the answers.
 //
-// An event leaves its store only when the sink has it (AckAll) or will never take it (Park, with the reason). Each store divides its
-// events into lanes, as a rule by actor. Those of one lane go one after the other, in order; several lanes go at once. Two things go
-// before that order, unless Options.Strict says otherwise: if what waits takes longer than Options.Overtake, as after an outage, what
-// is new goes ahead of it, each of both in its own order (split.go); and an event that fails for Options.StuckAfter is stepped over. A
-// request whose answer was lost may still be at work at the sink while the event goes again: the same event then arrives twice, its
-// beginning perhaps after its end, which the sink must not take back.
+// An event leaves its store only when the sink has it (AckAll) or will never take it (Park, with
+// the reason). Each store divides its events into lanes, as a rule by actor. Those of one lane go
+// one after the other, in order; several lanes go at once. Two things go before that order, unless
+// Options.Strict says otherwise: if what waits takes longer than Options.Overtake, as after an
+// outage, what is new goes ahead of it, each of both in its own order (split.go); and an event that
+// fails for Options.StuckAfter is stepped over. A request whose answer was lost may still be at
+// work at the sink while the event goes again: the same event then arrives twice, its beginning
+// perhaps after its end, which the sink must not take back.
 //
-// What happens to the rest depends on whose fault a failure is, which the sink says by the Kind of its Verdict:
+// What happens to the rest depends on whose fault a failure is, which the sink says by the Kind of
+// its Verdict:
 //
 //   - OfSink (no connection, 429, 502, 503, 504, an answer that is not its own): everything waits, from FirstPause doubling to
 //     MaxPause with jitter, or as long as the sink asks for. Then one event goes ahead; if it is taken, all follow. While the sink

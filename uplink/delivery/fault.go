@@ -9,7 +9,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// gate lets events through while the sink takes them. After a failure it is closed for a while, then lets one event through to see.
+// gate lets events through while the sink takes them. After a failure it is closed for a while,
+// then lets one event through to see.
 type gate struct {
 	opts         Options
 	pauses       *backoff.ExponentialBackOff
@@ -38,12 +39,12 @@ func pauses(o Options) *backoff.ExponentialBackOff {
 func (g *gate) closed(now time.Time) bool { return now.Before(g.until) }
 func (g *gate) probing() bool             { return g.failures > 0 }
 
-// probe says how many lanes are passed over: another one goes ahead each time, since it may be one event that brings the sink, or
-// what stands before it, to answer as if all were lost.
+// probe says how many lanes are passed over: another one goes ahead each time, since it may be one
+// event that brings the sink, or what stands before it, to answer as if all were lost.
 func (g *gate) probe() int { return max(g.failures-1, 0) }
 
-// choose is the event that goes ahead. Once the trouble is older than StuckAfter it is every other time the one behind the
-// first, for the same reason.
+// choose is the event that goes ahead. Once the trouble is older than StuckAfter it is every other
+// time the one behind the first, for the same reason.
 func (g *gate) choose(list []uint64, now time.Time) []uint64 {
 	if !g.opts.Strict && len(list) > 1 && now.Sub(g.since) >= g.opts.StuckAfter && g.failures%2 == 1 {
 		return list[1:2]
@@ -76,8 +77,9 @@ func (g *gate) open() (time.Duration, int) {
 // logEvery is how often an outage is mentioned while it lasts, and how often a refused event.
 const logEvery = 5 * time.Minute
 
-// close begins a wait. closed is false if it had begun already; loud says whether to log it: a failure to open is told as Options.Open
-// sees fit, if it has no hint. After OfToken it is also soon opened again, since a person who signs the bridge in looks whether that helps.
+// close begins a wait. closed is false if it had begun already; loud says whether to log it: a
+// failure to open is told as Options.Open sees fit, if it has no hint. After OfToken it is also
+// soon opened again, since a person who signs the bridge in looks whether that helps.
 func (g *gate) close(res result, now time.Time) (closed, loud bool) {
 	g.byEvent = g.byEvent || res.failed != nil
 	if res.epoch != g.epoch {
@@ -109,16 +111,17 @@ func (g *gate) close(res result, now time.Time) (closed, loud bool) {
 	return true, loud
 }
 
-// hurry shortens a long pause because something new happened: that shall not wait until the pause is over if the sink is back. One
-// that asks to wait is not hurried, nor one that is there and has trouble.
+// hurry shortens a long pause because something new happened: that shall not wait until the pause
+// is over if the sink is back. One that asks to wait is not hurried, nor one that is there and has
+// trouble.
 func (g *gate) hurry() {
 	if !g.soonest.IsZero() && g.soonest.Before(g.until) {
 		g.until = g.soonest
 	}
 }
 
-// blame finds the events for which the sink seems to be away though it takes others: by id, how often each has
-// stopped everything.
+// blame finds the events for which the sink seems to be away though it takes others: by id, how
+// often each has stopped everything.
 type blame map[string]*charge
 
 type charge struct {
@@ -131,7 +134,8 @@ const (
 	maxCharged = 1024 // an outage charges the first event of each lane; what is innocent is forgotten with the rest
 )
 
-// again notes that an event failed as if the sink were away. It is true if that is rather the event's fault.
+// again notes that an event failed as if the sink were away. It is true if that is rather the
+// event's fault.
 func (b blame) again(id string, taken uint64) bool {
 	c := b[id]
 	if c == nil {
@@ -186,8 +190,9 @@ func (t *trouble) pause(v Verdict, o Options) {
 // again ends the pause, so that the event itself is tried next.
 func (t *trouble) again() { t.failures, t.until, t.steppedOver = t.failures+1, time.Time{}, false }
 
-// choose says what to send of a lane in trouble: the event itself, or every other time once its time is over the one
-// behind it, to find out whose fault it is. alone says whether nothing of another lane waits.
+// choose says what to send of a lane in trouble: the event itself, or every other time once its
+// time is over the one behind it, to find out whose fault it is. alone says whether nothing of
+// another lane waits.
 func (t *trouble) choose(list []uint64, now time.Time, o Options, alone func() bool) []uint64 {
 	t.steppedOver = len(list) > 1 && list[0] == t.place && now.Sub(t.first) >= o.StuckAfter && t.failures%2 == 1 &&
 		(!o.Strict || t.own && alone())

@@ -15,8 +15,8 @@ import (
 const (
 	// keepEvery is how often a backlog is held against its caps.
 	keepEvery = time.Minute
-	// steadyFor is how long the clock must have gone on without a step of more than clockSlack before an age counts: a clock that
-	// jumps years ahead must not empty a backlog.
+	// steadyFor is how long the clock must have gone on without a step of more than clockSlack
+	// before an age counts: a clock that jumps years ahead must not empty a backlog.
 	steadyFor  = time.Hour
 	clockSlack = time.Minute
 	// farewell bounds the handing over of what is left at the stop.
@@ -34,19 +34,23 @@ type FollowOptions struct {
 	Kind, Name string // of the sink, for a person
 	Feed       Feed
 	Caps       Caps
-	// Wants says whether the sink is to get an event; nil: it gets all. What it does not want is dealt with.
+	// Wants says whether the sink is to get an event; nil: it gets all. What it does not want is
+	// dealt with.
 	Wants func(vms.Queued) bool
 	// OneLane keeps the order of the bridge; else that of each actor is kept.
 	OneLane bool
-	// Untrue hands over also events whose times and ids are not right yet; else they and what follows wait until they are.
+	// Untrue hands over also events whose times and ids are not right yet; else they and what
+	// follows wait until they are.
 	Untrue bool
-	// Engine is how to deliver. Follow sets Strict, Drain, Farewell and Metrics, and Window where it is 0.
+	// Engine is how to deliver. Follow sets Strict, Drain, Farewell and Metrics, and Window where
+	// it is 0.
 	Engine     Options
 	Log        *slog.Logger          // nil: nothing is logged
 	Registerer prometheus.Registerer // nil: nothing is counted
 }
 
-// SinkStatus is a sink beside the service as health, the status command and the page show it. Nothing in it is secret.
+// SinkStatus is a sink beside the service as health, the status command and the page show it.
+// Nothing in it is secret.
 type SinkStatus struct {
 	Kind        string    `json:"kind"` // mqtt, webhook or file
 	Name        string    `json:"name"`
@@ -62,8 +66,9 @@ type SinkStatus struct {
 	LastErrorAt time.Time `json:"lastErrorAt,omitzero"`
 }
 
-// Follower hands the events of a cursor to a sink beside the service: in the order of each lane, each at least once, within caps. One
-// that is dead delays nobody else; what falls out of its caps is counted and said.
+// Follower hands the events of a cursor to a sink beside the service: in the order of each lane,
+// each at least once, within caps. One that is dead delays nobody else; what falls out of its caps
+// is counted and said.
 type Follower struct {
 	engine *Engine
 	cursor *cursor

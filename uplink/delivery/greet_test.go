@@ -21,8 +21,8 @@ func opens(f func() error) func(context.Context) (<-chan delivery.Verdict, deliv
 	return func(context.Context) (<-chan delivery.Verdict, delivery.Verdict) { return nil, client.Verdict(f()) }
 }
 
-// Something that happens as the link returns does not wait for the pause to end, nor for the backlog: it is taken within two seconds,
-// wherever in the pause that is.
+// Something that happens as the link returns does not wait for the pause to end, nor for the
+// backlog: it is taken within two seconds, wherever in the pause that is.
 func TestFreshAsTheLinkReturns(t *testing.T) {
 	for _, moment := range []time.Duration{0, 300 * time.Millisecond, 1100 * time.Millisecond, 5 * time.Second, 13 * time.Second} {
 		for _, greets := range []bool{false, true} {
@@ -59,7 +59,8 @@ func TestFreshAsTheLinkReturns(t *testing.T) {
 	}
 }
 
-// What is new does not hurry a service that asks to wait, and tries one that is away at the rate of the first pause at most.
+// What is new does not hurry a service that asks to wait, and tries one that is away at the rate of
+// the first pause at most.
 func TestHurryIsBounded(t *testing.T) {
 	for _, c := range []struct {
 		err  error
@@ -76,7 +77,8 @@ func TestHurryIsBounded(t *testing.T) {
 	}
 }
 
-// No event is sent before the service was greeted, and whatever keeps it from that is as if it kept events.
+// No event is sent before the service was greeted, and whatever keeps it from that is as if it kept
+// events.
 func TestGreetsFirst(t *testing.T) {
 	answers := []error{away(503, 0), &vms.UnauthorizedError{Message: "no"}, &vms.RefusedError{Code: 409}, &vms.ForbiddenError{}, errors.New("no way"), nil}
 	var asked atomic.Int64

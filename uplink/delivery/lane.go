@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	// maxAcks is how many acknowledgements of a lane may be on their way to the disk while it sends on. They share commits.
+	// maxAcks is how many acknowledgements of a lane may be on their way to the disk while it sends
+	// on. They share commits.
 	maxAcks = 64
 	// loadSingly is how many events are read at once if they are sent one by one.
 	loadSingly = 16
@@ -41,8 +42,8 @@ type lane struct {
 	again []uint64   // places of what goes once more: it was renewed while it was sent, or could not be taken out
 }
 
-// serve hands over the entries at these places in order and stops at the first failure. It starts no new request once ctx is
-// done; work bounds the one under way.
+// serve hands over the entries at these places in order and stops at the first failure. It starts
+// no new request once ctx is done; work bounds the one under way.
 func (e *Engine) serve(ctx, work context.Context, k key, places []uint64, epoch int) result {
 	l := &lane{Engine: e, res: result{key: k, flown: places, epoch: epoch}, slots: make(chan struct{}, maxAcks)}
 	rest := places
@@ -80,8 +81,8 @@ type piece struct {
 	err     error
 }
 
-// fetch reads as many entries as go at once, or a few of those that go one by one: what is read long before its turn may be
-// renewed meanwhile.
+// fetch reads as many entries as go at once, or a few of those that go one by one: what is read
+// long before its turn may be renewed meanwhile.
 func (l *lane) fetch(places []uint64) <-chan piece {
 	out := make(chan piece, 1)
 	n := min(len(places), l.opts.AtOnce())

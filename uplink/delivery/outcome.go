@@ -61,8 +61,8 @@ func (s *run) welcome(res result) {
 	s.show()
 }
 
-// closed closes the gate. The end of what waits at this moment is where the backlog ends if the next try goes well: what happens from
-// now on is fresh then.
+// closed closes the gate. The end of what waits at this moment is where the backlog ends if the
+// next try goes well: what happens from now on is fresh then.
 func (s *run) closed(res result) {
 	now := time.Now()
 	closed, loud := s.gate.close(res, now)
@@ -75,8 +75,8 @@ func (s *run) closed(res result) {
 	}
 }
 
-// opened opens the gate. What waits now is a backlog unless it goes within half of Options.Overtake: part of that went by until it was
-// found that the sink is back.
+// opened opens the gate. What waits now is a backlog unless it goes within half of
+// Options.Overtake: part of that went by until it was found that the sink is back.
 func (s *run) opened(res result) {
 	down, failures := s.gate.open()
 	if failures == 0 {

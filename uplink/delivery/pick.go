@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// pick chooses what to serve. With a backlog, what is fresh goes first, and neither gets more than three lanes of four: there is one for
-// whatever happens next, and the backlog goes on. A single lane they take in turns.
+// pick chooses what to serve. With a backlog, what is fresh goes first, and neither gets more than
+// three lanes of four: there is one for whatever happens next, and the backlog goes on. A single
+// lane they take in turns.
 func (s *run) pick(now time.Time, limit int) (key, bool) {
 	order := []bool{false}
 	if s.fresh != nil {
@@ -44,7 +45,8 @@ func (s *run) lanesOf(fresh bool) (n int) {
 	return n
 }
 
-// may says whether an actor's events may be sent now: no others of it are under way that stand before or among them.
+// may says whether an actor's events may be sent now: no others of it are under way that stand
+// before or among them.
 func (s *run) may(k key, now time.Time) bool {
 	if t := s.resting[k]; t != nil && now.Before(t.until) {
 		return false

@@ -11,8 +11,8 @@ type key struct {
 	fresh bool // those that go ahead of a backlog
 }
 
-// stream is a part of the store by places: what was read of it and waits for a lane, for each actor in order. Only places
-// are kept, eight bytes an event.
+// stream is a part of the store by places: what was read of it and waits for a lane, for each actor
+// in order. Only places are kept, eight bytes an event.
 type stream struct {
 	after uint64 // read up to this place
 	more  bool   // there may be more behind it
@@ -63,7 +63,8 @@ func (s *stream) take(actor string, n int) []uint64 {
 	return taken
 }
 
-// next is the actor whose turn it is among those that may be served, and puts it last; skip passes over so many others.
+// next is the actor whose turn it is among those that may be served, and puts it last; skip passes
+// over so many others.
 func (s *stream) next(skip int, may func(actor string) bool) (string, bool) {
 	var able []int
 	for i, actor := range s.turns {
@@ -95,7 +96,8 @@ func (s *stream) drained(upTo uint64, rests func(actor string) bool) bool {
 	return true
 }
 
-// ahead counts what waits in it up to a place, without actors that rest. It counts much if not all of that was read.
+// ahead counts what waits in it up to a place, without actors that rest. It counts much if not all
+// of that was read.
 func (s *stream) ahead(upTo uint64, rests func(actor string) bool) (n int) {
 	if s.more && s.after < upTo {
 		return math.MaxInt

@@ -35,7 +35,8 @@ const (
 	bulkLanes = 4    // lanes at once that send many events at once: each holds some megabytes of them
 )
 
-// Run hands over until ctx is done, then lets requests under way finish within Options.Drain. It returns ctx's error.
+// Run hands over until ctx is done, then lets requests under way finish within Options.Drain. It
+// returns ctx's error.
 func (e *Engine) Run(ctx context.Context) error {
 	work, stop := drainContext(ctx, e.opts.Drain)
 	defer stop()
@@ -96,7 +97,8 @@ func drainContext(ctx context.Context, d time.Duration) (context.Context, contex
 	return work, func() { stop(); cancel() }
 }
 
-// dispatch starts lanes for what may be sent at now, unless the gate is closed or all lanes are taken.
+// dispatch starts lanes for what may be sent at now, unless the gate is closed or all lanes are
+// taken.
 func (s *run) dispatch(ctx, work context.Context, now time.Time) {
 	limit := s.gate.limit(now, s.opts.Concurrency)
 	if s.opts.AtOnce() > 1 {
@@ -213,8 +215,8 @@ func (s *run) idle() bool {
 	return len(s.busy) == 0 && s.backlog.size == 0 && (s.fresh == nil || s.fresh.size == 0)
 }
 
-// wait returns when dispatch may have something to do that it had not at now. It looks at what dispatch saw: a pause that ended in
-// between has not been used.
+// wait returns when dispatch may have something to do that it had not at now. It looks at what
+// dispatch saw: a pause that ended in between has not been used.
 func (s *run) wait(ctx context.Context, now time.Time) {
 	until := now.Add(time.Minute) // nothing is known to need it; it makes a lost wake-up harmless
 	changed := s.store.Changed()

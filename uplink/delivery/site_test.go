@@ -30,8 +30,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// site is the real server over a journal of its own, behind a front that a test may break. It notes the order in which
-// events became known.
+// site is the real server over a journal of its own, behind a front that a test may break. It notes
+// the order in which events became known.
 type site struct {
 	events *journal.Journal
 	url    string
@@ -113,8 +113,8 @@ func ended(ev vms.Event) vms.Event {
 	return ev
 }
 
-// quick are pauses for a test's patience. However slow the machine is, nothing that waits counts as a backlog that is overtaken, so that the
-// order is strict.
+// quick are pauses for a test's patience. However slow the machine is, nothing that waits counts as
+// a backlog that is overtaken, so that the order is strict.
 var quick = delivery.Options{FirstPause: time.Millisecond, MaxPause: 20 * time.Millisecond, AuthPause: 20 * time.Millisecond,
 	Drain: time.Second, Overtake: time.Hour}
 
@@ -223,7 +223,8 @@ func flaky(fault string, broken func() bool) func(http.Handler) http.Handler {
 	}
 }
 
-// Under each fault, hitting a third of the requests, every event arrives once, in order, and none is parked.
+// Under each fault, hitting a third of the requests, every event arrives once, in order, and none
+// is parked.
 func TestEachFault(t *testing.T) {
 	for fault := range faults {
 		t.Run(fault, func(t *testing.T) {
@@ -249,8 +250,9 @@ func TestEachFault(t *testing.T) {
 	}
 }
 
-// The service is stopped and started under load, and the bridge's reporter too, with its journal closed and opened again: requests under way
-// are cut off at both ends, go on at the service and go again, and no two events of an actor become known in another order.
+// The service is stopped and started under load, and the bridge's reporter too, with its journal
+// closed and opened again: requests under way are cut off at both ends, go on at the service and go
+// again, and no two events of an actor become known in another order.
 func TestStopsAndStarts(t *testing.T) {
 	const actors, each = 4, 60
 	s := newSite(t, nil)
@@ -327,7 +329,8 @@ func TestWrongTokenParksNothing(t *testing.T) {
 
 // go test ./uplink/delivery -run '^$' -bench Drain
 //
-// Both journals are real and on the same disk, so each event costs two commits, shared with those of other actors.
+// Both journals are real and on the same disk, so each event costs two commits, shared with those
+// of other actors.
 func BenchmarkDrain(b *testing.B) {
 	for _, actors := range []int{1, 8, 16, 64} {
 		b.Run(fmt.Sprintf("actors=%d", actors), func(b *testing.B) {

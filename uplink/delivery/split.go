@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// split is how far the store is a backlog that what is new may overtake. As long as all that waits goes within
-// Options.Overtake, there is none, and the events of an actor go strictly in order. A mark at the store's end tells: if
-// something before it still waits after that time, what stands behind it becomes a stream of its own, goes ahead, and keeps
-// its order within itself, as the backlog does. If that stream grows long in turn, as after another outage, it joins the backlog.
+// split is how far the store is a backlog that what is new may overtake. As long as all that waits
+// goes within Options.Overtake, there is none, and the events of an actor go strictly in order. A
+// mark at the store's end tells: if something before it still waits after that time, what stands
+// behind it becomes a stream of its own, goes ahead, and keeps its order within itself, as the
+// backlog does. If that stream grows long in turn, as after another outage, it joins the backlog.
 type split struct {
 	boundary uint64 // the backlog's last place; all of them without a split
 	marked   uint64 // where the store ended at markAt
@@ -23,8 +24,9 @@ func (s *run) mark(now time.Time) {
 	}
 }
 
-// freshMost is how many events a stream of what is fresh may hold before it becomes a backlog too. Fewer go soon, as there is always a
-// lane for them, also where the service is so slow that each takes longer than Options.Overtake.
+// freshMost is how many events a stream of what is fresh may hold before it becomes a backlog too.
+// Fewer go soon, as there is always a lane for them, also where the service is so slow that each
+// takes longer than Options.Overtake.
 const freshMost = 1024
 
 // overdue says whether what was marked is a backlog, which is not to hold up what came after it.
@@ -67,7 +69,8 @@ func (s *run) rejoin() {
 	}
 }
 
-// rekey moves an actor's trouble to the stream in which its event stands now; the one that is there already stays.
+// rekey moves an actor's trouble to the stream in which its event stands now; the one that is there
+// already stays.
 func (s *run) rekey(from key, t *trouble, to key) {
 	if from == to {
 		return

@@ -35,7 +35,8 @@ func (s *bulk) ReportMany(ctx context.Context, events []vms.Event) (verdicts []e
 	return verdicts, nil
 }
 
-// After an outage what is new goes ahead of a long backlog, in its order, while the backlog goes on, in its own.
+// After an outage what is new goes ahead of a long backlog, in its order, while the backlog goes
+// on, in its own.
 func TestFreshGoesAhead(t *testing.T) {
 	for _, actors := range []int{1, 3} {
 		t.Run(fmt.Sprint(actors), func(t *testing.T) {
@@ -105,8 +106,9 @@ func TestShortBacklogKeepsOrder(t *testing.T) {
 	})
 }
 
-// Whatever a service answers, and however many events it takes at once, each event reaches it, those that it refuses for good
-// are parked, and without overtaking each actor's events go in order.
+// Whatever a service answers, and however many events it takes at once, each event reaches it,
+// those that it refuses for good are parked, and without overtaking each actor's events go in
+// order.
 func TestReportingHoldsWhateverHappens(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		most := rapid.SampledFrom([]int{1, 2, 7, 500}).Draw(rt, "most")
@@ -174,8 +176,8 @@ func (s sluggish) ReportMany(ctx context.Context, events []vms.Event) ([]error, 
 	return make([]error, len(events)), nil
 }
 
-// Where the service is so slow that also what is fresh takes longer than Overtake, that goes ahead of the backlog all the same, also
-// after it was away for a moment; and there is a lane for it.
+// Where the service is so slow that also what is fresh takes longer than Overtake, that goes ahead
+// of the backlog all the same, also after it was away for a moment; and there is a lane for it.
 func TestFreshGoesAheadAtASlowService(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		box, svc := newOutbox(), &service{latency: 1500 * time.Millisecond}

@@ -15,7 +15,8 @@ const (
 	off = "OFF"
 )
 
-// board is the cameras' present state, as the state topics show it: for each topic the events that hold it ON. One goroutine.
+// board is the cameras' present state, as the state topics show it: for each topic the events that
+// hold it ON. One goroutine.
 type board struct {
 	names  names
 	topics []string // of what is configured, in order
@@ -67,7 +68,8 @@ func (b *board) topicOf(ev vms.Event) string {
 	return topic
 }
 
-// reset makes the board show what goes on, and gives what must be published for it: everything, or only what differs.
+// reset makes the board show what goes on, and gives what must be published for it: everything, or
+// only what differs.
 func (b *board) reset(ongoing []vms.Event, all bool) []message {
 	for topic := range b.holds {
 		clear(b.holds[topic])

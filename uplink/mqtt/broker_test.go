@@ -35,7 +35,8 @@ type broker struct {
 	cmd  *exec.Cmd
 }
 
-// startBroker runs mosquitto with these lines of configuration beside the port; %d in them is a folder of its own.
+// startBroker runs mosquitto with these lines of configuration beside the port; %d in them is a
+// folder of its own.
 func startBroker(t testing.TB, lines ...string) *broker {
 	t.Helper()
 	path := program(t, "mosquitto")

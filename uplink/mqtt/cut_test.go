@@ -14,7 +14,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// cutter stands before a broker and breaks each connection after some bytes, of either direction, until it is told to stop.
+// cutter stands before a broker and breaks each connection after some bytes, of either direction,
+// until it is told to stop.
 type cutter struct {
 	l    net.Listener
 	to   string
@@ -93,7 +94,8 @@ func (c *cutter) count() int {
 	return c.cuts
 }
 
-// Wherever a connection breaks, each event arrives, in order but for what comes again, and the states are right in the end.
+// Wherever a connection breaks, each event arrives, in order but for what comes again, and the
+// states are right in the end.
 func TestConnectionsThatBreak(t *testing.T) {
 	t.Parallel()
 	b := startBroker(t, "allow_anonymous true", "max_queued_messages 0", "max_inflight_messages 0")
@@ -126,7 +128,8 @@ func TestConnectionsThatBreak(t *testing.T) {
 				}
 				return ids
 			}
-			// The broker has them all; the listener may have got only some, and of those some twice.
+			// The broker has them all; the listener may have got only some, and of those some
+			// twice.
 			eventually(t, func() bool { return len(first()) > len(want) }, "an event is lost")
 			require.Equal(t, want, first()[:len(want)])
 			require.Equal(t, "online", l.last(prefix+"/status"))

@@ -2,9 +2,10 @@ package mqtt
 
 import "encoding/json"
 
-// What Home Assistant is told of each sensor, as its documentation of "MQTT discovery" and of the "MQTT binary sensor" has it
-// (home-assistant.io/integrations/mqtt and …/binary_sensor.mqtt). One message a sensor, not one a device, is what all of its
-// versions take. The names of entities are left to it: it makes binary_sensor.gate_motion of the device's name and the sensor's.
+// What Home Assistant is told of each sensor, as its documentation of "MQTT discovery" and of the
+// "MQTT binary sensor" has it (home-assistant.io/integrations/mqtt and …/binary_sensor.mqtt). One
+// message a sensor, not one a device, is what all of its versions take. The names of entities are
+// left to it: it makes binary_sensor.gate_motion of the device's name and the sensor's.
 type sensor struct {
 	Name         string         `json:"name"`
 	UniqueID     string         `json:"unique_id"`

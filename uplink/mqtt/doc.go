@@ -1,10 +1,11 @@
-// Package mqtt hands events to an MQTT broker, version 5, and shows the cameras' present state there, so that Home
-// Assistant finds them by itself. It is a sink (uplink/delivery): it reads the journal at its own pace and only
-// publishes; nothing is taken from the broker.
+// Package mqtt hands events to an MQTT broker, version 5, and shows the cameras' present state
+// there, so that Home Assistant finds them by itself. It is a sink (uplink/delivery): it reads the
+// journal at its own pace and only publishes; nothing is taken from the broker.
 //
 // # Topics
 //
-// All messages go out with quality of service 1. PREFIX is vmsbridge/BRIDGE unless the configuration says otherwise.
+// All messages go out with quality of service 1. PREFIX is vmsbridge/BRIDGE unless the
+// configuration says otherwise.
 //
 //	PREFIX/status                      online, or offline (also by the broker, when the bridge is gone)    retained
 //	PREFIX/CAMERA/motion               ON while anything moves, else OFF                                   retained
@@ -16,16 +17,19 @@
 //
 // # Which forms of an event are published
 //
-// On PREFIX/events each event arrives at least once, in its last form, and in the order of the bridge; one that begins while the
-// broker answers arrives when it begins (endTimestamp null) and again, with the same id, when it ends. What happened while the
-// broker was away arrives once, ended.
+// On PREFIX/events each event arrives at least once, in its last form, and in the order of the
+// bridge; one that begins while the broker answers arrives when it begins (endTimestamp null) and
+// again, with the same id, when it ends. What happened while the broker was away arrives once,
+// ended.
 //
-// The state topics hold the present: they are set anew at each connection, so that a span that ended meanwhile leaves no ON
-// behind. A span that began and ended within the last half minute is shown ON and then OFF, however late it is read; an older
-// one that has ended is not shown at all, since an automation that turns on a light an hour late is worse than none.
+// The state topics hold the present: they are set anew at each connection, so that a span that
+// ended meanwhile leaves no ON behind. A span that began and ended within the last half minute is
+// shown ON and then OFF, however late it is read; an older one that has ended is not shown at all,
+// since an automation that turns on a light an hour late is worse than none.
 //
 // # The library
 //
-// Eclipse Paho's client of version 5, which brokers speak since 2019, behind a small session. Reconnecting, and what to send again, is
-// uplink/delivery's, because what was acknowledged must be noted in the journal and not in a client's memory.
+// Eclipse Paho's client of version 5, which brokers speak since 2019, behind a small session.
+// Reconnecting, and what to send again, is uplink/delivery's, because what was acknowledged must be
+// noted in the journal and not in a client's memory.
 package mqtt

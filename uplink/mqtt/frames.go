@@ -8,15 +8,17 @@ import (
 	"sync/atomic"
 )
 
-// mostAnswered is the largest packet that a broker may send: acknowledgements, with a reason and properties in version 5. The
-// clients of both versions make room for whatever length a packet says, up to 256 MiB, before any of it has come.
+// mostAnswered is the largest packet that a broker may send: acknowledgements, with a reason and
+// properties in version 5. The clients of both versions make room for whatever length a packet
+// says, up to 256 MiB, before any of it has come.
 const mostAnswered = 64 << 10
 
 // errNoBroker is that the other side sends what no broker does.
 var errNoBroker = errors.New("what answers is no MQTT broker")
 
-// frames is a connection on which packets end that are larger than mostAnswered, or messages: the bridge subscribes to nothing, and
-// a client would keep those of quality of service 2. It follows the fixed headers only (MQTT 5.0, §2.1; 3.1.1, §2.2).
+// frames is a connection on which packets end that are larger than mostAnswered, or messages: the
+// bridge subscribes to nothing, and a client would keep those of quality of service 2. It follows
+// the fixed headers only (MQTT 5.0, §2.1; 3.1.1, §2.2).
 type frames struct {
 	net.Conn
 	left   int // bytes of the packet that are still to come

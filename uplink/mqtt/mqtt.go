@@ -21,7 +21,8 @@ import (
 type Options struct {
 	// URL is mqtt://host:port or mqtts://host:port; without a port it is 1883 or 8883.
 	URL string
-	// ClientID must be of this bridge alone: a broker throws out the one who came before with the same.
+	// ClientID must be of this bridge alone: a broker throws out the one who came before with the
+	// same.
 	ClientID string
 	Username string
 	// Password is asked for at each connection, so that a file may be renewed. Nil: none.
@@ -109,10 +110,12 @@ func New(o Options) (*Broker, error) {
 }
 
 const (
-	// lasting is how long a connection has to hold for the next one to be tried soon. Two bridges of one client id throw each other out.
+	// lasting is how long a connection has to hold for the next one to be tried soon. Two bridges
+	// of one client id throw each other out.
 	lasting = time.Minute
-	// proofs is how often a connection must have broken at an event alone, though the broker took the greeting, to give the event up:
-	// a broker may refuse a message that is too large in no other way.
+	// proofs is how often a connection must have broken at an event alone, though the broker took
+	// the greeting, to give the event up: a broker may refuse a message that is too large in no
+	// other way.
 	proofs = 5
 )
 

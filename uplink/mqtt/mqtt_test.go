@@ -139,7 +139,8 @@ func TestDiscovery(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, before, after)
 
-	// A camera, a region and in the end all of Home Assistant go from the configuration: nothing of them stays behind.
+	// A camera, a region and in the end all of Home Assistant go from the configuration: nothing of
+	// them stays behind.
 	s.stop()
 	s.options.Cameras = []Camera{{ID: "gate", Name: "Gate"}}
 	s.start()
@@ -201,7 +202,8 @@ func TestPlainNamesAreDifferent(t *testing.T) {
 	}
 }
 
-// A broker that is away, in either way, and a span that ends meanwhile: no ON stays behind, and every event arrives in order.
+// A broker that is away, in either way, and a span that ends meanwhile: no ON stays behind, and
+// every event arrives in order.
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"stopped", "killed"} {
@@ -282,7 +284,8 @@ func TestShortSpanIsShown(t *testing.T) {
 	require.Len(t, l.on(events), 1, "as an event it comes once")
 }
 
-// An event whose time is not known yet shows at once, and is told when it is, under the id that it then has.
+// An event whose time is not known yet shows at once, and is told when it is, under the id that it
+// then has.
 func TestUntrueClock(t *testing.T) {
 	t.Parallel()
 	b := startBroker(t)
@@ -382,7 +385,8 @@ func TestSilentBroker(t *testing.T) {
 	require.Equal(t, 20, s.home.Status().Waiting)
 }
 
-// An event at which the broker breaks the connection each time is given up, counted, with the reason; the others arrive.
+// An event at which the broker breaks the connection each time is given up, counted, with the
+// reason; the others arrive.
 func TestEventThatTheBrokerCannotTake(t *testing.T) {
 	t.Parallel()
 	b := startBroker(t, "allow_anonymous true", "max_packet_size 20000")
@@ -400,8 +404,9 @@ func TestEventThatTheBrokerCannotTake(t *testing.T) {
 	require.NotEmpty(t, s.home.Status().LastRefused)
 }
 
-// A broker may say why it ends a connection; then a person is told. Debian's mosquitto never says so, hence this one,
-// which takes everything until the bridge says that it is there, and then says that another client came under its name.
+// A broker may say why it ends a connection; then a person is told. Debian's mosquitto never says
+// so, hence this one, which takes everything until the bridge says that it is there, and then says
+// that another client came under its name.
 func TestWhyTheBrokerEndsTheConnection(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

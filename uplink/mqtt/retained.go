@@ -14,8 +14,8 @@ type Memory interface {
 // memoryKey is where it remembers what it has published as retained.
 const memoryKey = "mqtt.retained"
 
-// published is what may lie at the broker as retained: enough to make its topics again. A camera that is taken out of the
-// configuration would else stay in Home Assistant for ever.
+// published is what may lie at the broker as retained: enough to make its topics again. A camera
+// that is taken out of the configuration would else stay in Home Assistant for ever.
 type published struct {
 	Prefix    string             `json:"prefix"`
 	Discovery string             `json:"discovery,omitempty"`
@@ -67,7 +67,8 @@ func (p published) topics(bridge string) []string {
 	return list
 }
 
-// recall is what was published before, by this run or an earlier one. What cannot be read is forgotten.
+// recall is what was published before, by this run or an earlier one. What cannot be read is
+// forgotten.
 func (b *Broker) recall() (list []published) {
 	raw, err := b.opts.Memory.Meta(memoryKey)
 	if err == nil && raw != nil {
@@ -79,8 +80,9 @@ func (b *Broker) recall() (list []published) {
 	return list
 }
 
-// remember notes durably what may lie at the broker. Without the note, which a full disk may refuse, a camera that is taken out of
-// the configuration later stays there; that is no reason to publish nothing.
+// remember notes durably what may lie at the broker. Without the note, which a full disk may
+// refuse, a camera that is taken out of the configuration later stays there; that is no reason to
+// publish nothing.
 func (b *Broker) remember(list ...published) {
 	raw, err := json.Marshal(list)
 	if err == nil {
@@ -91,7 +93,8 @@ func (b *Broker) remember(list ...published) {
 	}
 }
 
-// stale is the messages that take away what was published before and is not any more. An empty retained message does.
+// stale is the messages that take away what was published before and is not any more. An empty
+// retained message does.
 func stale(before []published, bridge string, kept []message) (list []message) {
 	keep := map[string]bool{}
 	for _, m := range kept {

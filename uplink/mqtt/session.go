@@ -26,8 +26,8 @@ type message struct {
 
 // session is one connection to the broker. One goroutine, but for lost and why.
 type session interface {
-	// publish hands messages over in their order, and returns when the broker has acknowledged all. If it cannot, acked is how
-	// many of them, from the first on, were acknowledged.
+	// publish hands messages over in their order, and returns when the broker has acknowledged all.
+	// If it cannot, acked is how many of them, from the first on, were acknowledged.
 	publish(ctx context.Context, list []message) (acked int, err error)
 	// lost is closed when the connection is no more. why is then what is known of the reason.
 	lost() <-chan struct{}

@@ -21,8 +21,8 @@ type session5 struct {
 	reason func() error
 }
 
-// sentPinger is the library's pinger that also tells when a packet was written, so that the next can follow before the first
-// is acknowledged, and yet behind it.
+// sentPinger is the library's pinger that also tells when a packet was written, so that the next
+// can follow before the first is acknowledged, and yet behind it.
 type sentPinger struct {
 	*paho.DefaultPinger
 	written chan struct{} // buffered 1; one publisher at a time waits for it
@@ -74,7 +74,8 @@ func newSession5(ctx context.Context, conn net.Conn, o Options, password string,
 	return s, nil
 }
 
-// takenOver is the reason for which a broker ends the connection of the one who came before with the same client id.
+// takenOver is the reason for which a broker ends the connection of the one who came before with
+// the same client id.
 const takenOver = 0x8e
 
 // reasons are those of CONNACK, PUBACK and DISCONNECT that a bridge may meet (MQTT 5.0, §2.4).

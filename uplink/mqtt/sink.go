@@ -15,13 +15,15 @@ import (
 const (
 	// batch is how many entries are under way at once.
 	batch = 64
-	// resync is how often the states are held against the journal, in case an event went without a change.
+	// resync is how often the states are held against the journal, in case an event went without a
+	// change.
 	resync = time.Minute
 	// farewell bounds the goodbye.
 	farewell = 1500 * time.Millisecond
 )
 
-// line is the connection and what is known of the broker through it. It belongs to whoever holds the turn.
+// line is the connection and what is known of the broker through it. It belongs to whoever holds
+// the turn.
 type line struct {
 	turn    chan struct{} // buffered 1
 	session session       // nil: none
@@ -77,8 +79,8 @@ func (b *Broker) Open(ctx context.Context) (<-chan delivery.Verdict, delivery.Ve
 	return lost, delivery.Verdict{}
 }
 
-// verdict says what follows from an error. Where the broker says that the bridge may not publish, or that another one came under its
-// name, no event is to blame.
+// verdict says what follows from an error. Where the broker says that the bridge may not publish,
+// or that another one came under its name, no event is to blame.
 func (b *Broker) verdict(err error) delivery.Verdict {
 	v := delivery.Verdict{Kind: delivery.OfSink, Err: err, Hint: b.hint(err)}
 	if no := (*refusedError)(nil); errors.As(err, &no) && (no.login || no.code == takenOver || no.topic != "" && !no.message) {
@@ -87,8 +89,8 @@ func (b *Broker) verdict(err error) delivery.Verdict {
 	return v
 }
 
-// greet publishes what must be known before anything else: what there is, how it is, and that the bridge is there. What an
-// earlier configuration left is taken away.
+// greet publishes what must be known before anything else: what there is, how it is, and that the
+// bridge is there. What an earlier configuration left is taken away.
 func (b *Broker) greet(ctx context.Context, s session, states *board) error {
 	before, now := b.recall(), publishedBy(b.names, b.opts.Cameras)
 	known := reflect.DeepEqual(before, []published{now}) // then nothing is to be written at each connection
@@ -194,8 +196,8 @@ func (b *Broker) resync(ctx context.Context) {
 	}
 }
 
-// Run hands events over until ctx is done, then what is left for a moment, and says goodbye, so that the broker need not say it. It
-// returns nil.
+// Run hands events over until ctx is done, then what is left for a moment, and says goodbye, so
+// that the broker need not say it. It returns nil.
 func (b *Broker) Run(ctx context.Context) error {
 	b.watching.Go(func() { b.resync(ctx) })
 	err := b.Follower.Run(ctx)

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// names makes topics and ids. Cameras' and regions' ids hold letters, digits and . _ : - only, so they may stand in topics.
+// names makes topics and ids. Cameras' and regions' ids hold letters, digits and . _ : - only, so
+// they may stand in topics.
 type names struct{ prefix, discovery, bridge string }
 
 func (n names) status() string                      { return n.prefix + "/status" }
@@ -15,7 +16,8 @@ func (n names) tamper(camera string) string         { return n.prefix + "/" + ca
 func (n names) connectivity(camera string) string   { return n.prefix + "/" + camera + "/connectivity" }
 func (n names) region(camera, region string) string { return n.motion(camera) + "/" + region }
 
-// unique is an id for Home Assistant, which must never change for the same thing, nor be that of another.
+// unique is an id for Home Assistant, which must never change for the same thing, nor be that of
+// another.
 func (n names) unique(parts ...string) string {
 	all := []string{"vmsbridge", plain(n.bridge)}
 	for _, p := range parts {
@@ -29,9 +31,9 @@ func (n names) config(unique string) string {
 	return n.discovery + "/binary_sensor/" + unique + "/config"
 }
 
-// plain writes an id with what Home Assistant takes in the topics where it looks: [a-zA-Z0-9_-]. Everything else, and _ itself, which
-// stands between parts, becomes -xx, the byte in hex
-// digits, so that no two ids become one.
+// plain writes an id with what Home Assistant takes in the topics where it looks: [a-zA-Z0-9_-].
+// Everything else, and _ itself, which stands between parts, becomes -xx, the byte in hex digits,
+// so that no two ids become one.
 func plain(id string) string {
 	var b strings.Builder
 	for i := range len(id) {

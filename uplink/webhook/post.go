@@ -20,7 +20,8 @@ import (
 )
 
 const (
-	// lanes is how many actors are served at once, and turn how many events of one before others get theirs.
+	// lanes is how many actors are served at once, and turn how many events of one before others
+	// get theirs.
 	lanes, turn  = 4, 16
 	maxRedirects = 3
 	maxReason    = 200       // characters of an answer that are shown
@@ -89,7 +90,8 @@ func (h *Hook) post(ctx context.Context, q vms.Queued) delivery.Verdict {
 	return h.judge(a, shown(string(text), secret))
 }
 
-// judge says what an answer means. 409 is later, as a receiver says so while it is at work on a request with the same Idempotency-Key.
+// judge says what an answer means. 409 is later, as a receiver says so while it is at work on a
+// request with the same Idempotency-Key.
 func (h *Hook) judge(a *http.Response, text string) delivery.Verdict {
 	err := fmt.Errorf("the hook answers %d", a.StatusCode)
 	if text != "" {
@@ -118,7 +120,8 @@ func (h *Hook) judge(a *http.Response, text string) delivery.Verdict {
 	return v
 }
 
-// setup is the verdict where everything waits until a person has put the hook's address or secret right.
+// setup is the verdict where everything waits until a person has put the hook's address or secret
+// right.
 func (h *Hook) setup(err error) delivery.Verdict {
 	return delivery.Verdict{Kind: delivery.OfSink, Err: err,
 		Hint: "the webhook " + h.opts.ID + " turns the bridge away: are its address and secret right?"}
@@ -149,7 +152,8 @@ func plain(s string) string {
 	return s
 }
 
-// shown is the beginning of an answer on one line, without the secret if the hook was so careless as to repeat it.
+// shown is the beginning of an answer on one line, without the secret if the hook was so careless
+// as to repeat it.
 func shown(text, secret string) string {
 	text = strings.ReplaceAll(text, secret, "***")
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")

@@ -26,7 +26,8 @@ const (
 	secret   = "0123456789abcdef-of-the-hook"
 )
 
-// receiver is someone's server. It checks every request as the documentation says, and answers as answer says; nil: 204.
+// receiver is someone's server. It checks every request as the documentation says, and answers as
+// answer says; nil: 204.
 type receiver struct {
 	*httptest.Server
 	t testing.TB

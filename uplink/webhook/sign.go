@@ -35,8 +35,9 @@ func sum(secret, t string, body []byte) []byte {
 // ErrSignature is in the chain of every error of Verify.
 var ErrSignature = errors.New("the signature is not good")
 
-// Verify is what a receiver written in Go does: it checks the value of HeaderSignature against a body as it came, and the time in
-// it against now, give or take tolerance. That the same signature did not come before is the receiver's to check.
+// Verify is what a receiver written in Go does: it checks the value of HeaderSignature against a
+// body as it came, and the time in it against now, give or take tolerance. That the same signature
+// did not come before is the receiver's to check.
 func Verify(secret, header string, body []byte, now time.Time, tolerance time.Duration) error {
 	var t string
 	var signatures [][]byte

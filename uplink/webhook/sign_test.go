@@ -73,7 +73,8 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
-// Whatever a hook answers, the wait that follows is bounded, and what is shown is one line without the secret.
+// Whatever a hook answers, the wait that follows is bounded, and what is shown is one line without
+// the secret.
 func FuzzAnswer(f *testing.F) {
 	f.Add(503, "120", "busy")
 	f.Add(429, "Sat, 21 Nov 2026 12:00:00 GMT", "slow\r\ndown")

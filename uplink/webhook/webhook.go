@@ -19,14 +19,15 @@ import (
 type Options struct {
 	// ID names the hook in logs, metrics and health.
 	ID string
-	// URL is http or https. It is never logged beyond its host: addresses of hooks often hold a secret.
+	// URL is http or https. It is never logged beyond its host: addresses of hooks often hold a
+	// secret.
 	URL string
 	// Secret is asked for at each request, so that a file may be renewed.
 	Secret func() (string, error)
 	// CAFile and Fingerprint say whom to trust behind https: see package trust.
 	CAFile, Fingerprint string
-	// Types and Cameras are the events that the hook wants: those of any of these types and of any of these cameras. None of
-	// either means all.
+	// Types and Cameras are the events that the hook wants: those of any of these types and of any
+	// of these cameras. None of either means all.
 	Types, Cameras []string
 	// EndedOnly leaves out events that go on; they come when they have ended.
 	EndedOnly bool
@@ -41,8 +42,8 @@ type Options struct {
 
 	// FirstPause and MaxPause bound the wait after a failure; 0 means 1 s and 5 min.
 	FirstPause, MaxPause time.Duration
-	// StuckAfter is how long an event must have failed with answers of its own, while others were taken, to be left out; 0
-	// means 10 min.
+	// StuckAfter is how long an event must have failed with answers of its own, while others were
+	// taken, to be left out; 0 means 10 min.
 	StuckAfter time.Duration
 	Log        *slog.Logger // nil: nothing is logged
 	Registerer prometheus.Registerer

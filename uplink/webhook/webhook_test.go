@@ -42,7 +42,8 @@ func TestHooksGetWhatTheyWant(t *testing.T) {
 	require.Equal(t, []string{began}, gate.ids(""))
 }
 
-// A hook that is away in each way there is gets everything later, in order; another one waits for nothing.
+// A hook that is away in each way there is gets everything later, in order; another one waits for
+// nothing.
 func TestOutages(t *testing.T) {
 	t.Parallel()
 	refusing, err := net.Listen("tcp", "127.0.0.1:0")
@@ -262,7 +263,8 @@ func TestSilentHook(t *testing.T) {
 	require.Less(t, time.Since(began), 2*time.Minute, "and not when the hook answers, which is never")
 }
 
-// What was handed over is not handed over again after a restart, but for what was under way; keys say what came twice.
+// What was handed over is not handed over again after a restart, but for what was under way; keys
+// say what came twice.
 func TestRestarts(t *testing.T) {
 	t.Parallel()
 	r := receive(t, nil)
@@ -296,7 +298,8 @@ func TestCaps(t *testing.T) {
 	stop()
 	reg := prometheus.NewRegistry()
 	h, _ = s.run(0, r.URL, func(o *Options) { o.Caps, o.Registerer = delivery.Caps{Events: 10}, reg })
-	// Once it has failed, it tries one at a time: no others are on their way when they are given up. What the receiver counts may be of the run before.
+	// Once it has failed, it tries one at a time: no others are on their way when they are given
+	// up. What the receiver counts may be of the run before.
 	eventually(t, func() bool {
 		return h.Status().Skipped == 20 && !h.Status().LastErrorAt.IsZero()
 	})
@@ -319,8 +322,9 @@ func TestCaps(t *testing.T) {
 	require.EqualValues(t, 1, values["vmsbridge_home_up"])
 }
 
-// A hook that does whatever it likes, also take an event and break the connection before it has said so, and a bridge that is stopped
-// in between: each event arrives, and those of one actor in order.
+// A hook that does whatever it likes, also take an event and break the connection before it has
+// said so, and a bridge that is stopped in between: each event arrives, and those of one actor in
+// order.
 func TestWhateverTheHookDoes(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {

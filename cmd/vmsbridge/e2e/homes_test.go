@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -89,8 +90,26 @@ func (p *reporting) put(ctx context.Context, kind string, at time.Time, ongoing 
 	return code == http.StatusCreated
 }
 
-// TestOtherHomesOfEvents kills the bridge again and again while its broker is dead, and a webhook is not. The hook gets every event
-// that the bridge has taken, soon; so does the broker, when it is back, in order; and the states that lie there are the present.
+// linesOf reads the lines that were written to files, one after the other. A line that was cut off by a kill is left out.
+func linesOf(t *testing.T, paths ...string) *order {
+	o := &order{}
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil && !os.IsNotExist(err) {
+			require.NoError(t, err)
+		}
+		for line := range strings.Lines(string(content)) {
+			var ev vms.Event
+			if json.Unmarshal([]byte(line), &ev) == nil {
+				o.note(ev)
+			}
+		}
+	}
+	return o
+}
+
+// TestOtherHomesOfEvents kills the bridge again and again while its broker is dead, and a webhook is not. The hook and a file, which
+// is rotated, get every event that the bridge has taken, soon; so does the broker, when it is back, in order; and the states that lie there are the present.
 func TestOtherHomesOfEvents(t *testing.T) {
 	t.Parallel()
 	mosquitto, err := exec.LookPath("mosquitto")
@@ -115,7 +134,9 @@ func TestOtherHomesOfEvents(t *testing.T) {
 	port, dead := harness.Port(t), harness.Port(t)
 	cameras := cameraYAML("a", fmt.Sprintf("rtsp://127.0.0.1:%d/a", dead), "", "tcp", "", "") + cameraYAML("b", fmt.Sprintf("rtsp://127.0.0.1:%d/b", dead), "", "tcp", "", "")
 	s := newSite(t, cameras, fmt.Sprintf("mqtt: {url: 'mqtt://127.0.0.1:%d'}", port),
-		fmt.Sprintf("webhooks: [{id: hook, url: '%s', secret: %s, types: [tamper, motion]}]", hook.URL, homesSecret))
+		fmt.Sprintf("webhooks: [{id: hook, url: '%s', secret: %s, types: [tamper, motion]}]", hook.URL, homesSecret),
+		"file: {path: lines.jsonl}")
+	lines := filepath.Join(s.dir, "lines.jsonl")
 	conf := s.write("mosquitto.conf", fmt.Sprintf("listener %d 127.0.0.1\nallow_anonymous true\nuser root\nmax_queued_messages 0\npersistence true\npersistence_location %s/\n", port, s.dir))
 	listen := func(args ...string) *program {
 		return start(t, sub, append([]string{"-h", "127.0.0.1", "-p", fmt.Sprint(port), "-q", "1", "-F", "%t %p"}, args...)...)
@@ -169,14 +190,26 @@ func TestOtherHomesOfEvents(t *testing.T) {
 		s.bridge.pause(time.Duration(100+rng.IntN(900)) * time.Millisecond)
 		s.bridge.kill()
 		s.requireSound(n)
+		if n == 0 {
+			require.NoError(t, os.Rename(lines, lines+".1"), "a rotation, before the bridge is back")
+		}
 	}
 	s.startBridge()
+	until(t, 20*time.Second, "a line", func() bool { _, err := os.Stat(lines); return err == nil })
+	require.NoError(t, os.Rename(lines, lines+".2"), "a rotation, while the bridge runs")
 	stop()
 	writers.Wait()
 	require.True(t, one.put(t.Context(), vms.TypeMotion, began, false), "the motion ends while the broker is dead")
 	until(t, 30*time.Second, "all at the hook", func() bool {
 		a, _ := hooked.has(one.taken)
 		b, _ := hooked.has(two.taken)
+		return a && b
+	})
+	written := &order{}
+	until(t, 30*time.Second, "all in the file", func() bool {
+		written = linesOf(t, lines+".1", lines+".2", lines)
+		a, _ := written.has(one.taken)
+		b, _ := written.has(two.taken)
 		return a && b
 	})
 	require.Contains(t, strings.Join(s.health().Problems, "\n"), "another home of events")
@@ -202,7 +235,7 @@ func TestOtherHomesOfEvents(t *testing.T) {
 		b, _ := brought.has(two.taken)
 		return a && b
 	})
-	for name, o := range map[string]*order{"hook": hooked, "broker": brought} {
+	for name, o := range map[string]*order{"hook": hooked, "broker": brought, "file": written} {
 		for _, p := range []*reporting{one, two} {
 			_, ordered := o.has(p.taken)
 			require.True(t, ordered, "the %s got the events of camera %s out of order", name, p.camera)
@@ -215,10 +248,12 @@ func TestOtherHomesOfEvents(t *testing.T) {
 
 	// The configuration changes while the bridge runs: another camera, and no hook any more.
 	s.set("webhooks:", "# webhooks:")
+	s.set("file:", "# file:")
 	s.set("  - {id: \"b\"", "  - {id: \"c\"")
 	require.NoError(t, s.bridge.cmd.Process.Signal(syscall.SIGHUP))
 	until(t, 20*time.Second, "the new camera at the broker", func() bool { return lies(prefix+"c/motion") == "OFF" && lies(prefix+"b/motion") == "" })
 	require.NotContains(t, s.metrics(), "webhook/hook")
+	require.NotContains(t, s.metrics(), "file/lines.jsonl")
 	s.bridge.stop(10 * time.Second)
 	require.Equal(t, "offline", lies(prefix+"status"))
 	s.requireSound(kills)
