@@ -248,7 +248,7 @@ func TestOtherHomesOfEvents(t *testing.T) {
 
 	// The configuration changes while the bridge runs: another camera, and no hook any more.
 	s.set("webhooks:", "# webhooks:")
-	s.set("file:", "# file:")
+	s.set("file: {", "# file: {")
 	s.set("  - {id: \"b\"", "  - {id: \"c\"")
 	require.NoError(t, s.bridge.cmd.Process.Signal(syscall.SIGHUP))
 	until(t, 20*time.Second, "the new camera at the broker", func() bool { return lies(prefix+"c/motion") == "OFF" && lies(prefix+"b/motion") == "" })
