@@ -26,8 +26,9 @@ var ActorTypes = []string{ActorBridge, ActorCamera, "speaker", "account", "user"
 // maxIDChars bounds every id; longer ones come from programs gone wrong.
 const maxIDChars = 256
 
-// Check lists everything that is wrong with an event under the rules of the interface for the envelope and
-// for user data, in a fixed order; nil if it can be reported. ID is not looked at: the service makes it.
+// Check lists everything that is wrong with an event under the rules of the interface for the
+// envelope and for user data, in a fixed order; nil if it can be reported. ID is not looked at: the
+// service makes it.
 func Check(ev Event) []Problem {
 	var out []Problem
 	add := func(argument, format string, args ...any) {
