@@ -56,7 +56,7 @@ func (a *Agent) cameraStatus(c configs.Camera, p *pipeline.Pipeline) health.Came
 		s.Tampered = t.String()
 	}
 	s.Stuck = p.Stuck(time.Now())
-	s.Losing = p.Losing()
+	s.Losing, s.MainRefused = p.Losing(), p.MainRefused()
 	if l, ok := a.pool.Load(c.ID); ok {
 		s.Decoding = &health.Load{Processor: l.Use, Share: l.Budget, Stage: l.Stage.String(), Since: a.clock.True(l.Since), Alone: l.Stage != codec.Shared,
 			KeysOnly: l.Stage == codec.KeyframesOnly}

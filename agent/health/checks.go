@@ -43,6 +43,8 @@ var checks = []check{
 	{Decoding, "a camera takes more than its share of decoding time: only its keyframes are decoded", lighterStream, overShare},
 	{Decoding, "pictures of a camera are dropped, because decoding is behind",
 		lighterStream + ", or have fewer cameras on this machine", picturesDropped},
+	{Decoding, "the full-resolution stream of a camera cannot be decoded, and its stills are missing",
+		"set the camera's full stream so, or name its lighter one as url, without a preview_url", mainRefused},
 	{Configuration, "the configuration was edited and has problems; the bridge goes on with the one before: vmsbridge check shows them",
 		"correct it, then vmsbridge service reload", editRefused},
 	{Restart, "a part of the configuration holds only after a restart", "vmsbridge service restart", restartNeeded},

@@ -43,6 +43,7 @@ func TestWhoseDecodingIsAProblem(t *testing.T) {
 		{ID: "heavy", Decoding: &Load{Processor: 0.6, Share: 0.8, Alone: true}},
 		{ID: "hog", Decoding: &Load{Processor: 0.37, Share: 0.38, Alone: true, KeysOnly: true}},
 		{ID: "late", Losing: 0.31},
+		{ID: "huge", MainRefused: "cannot decode h264: it is too large: use preview_url's"},
 	}}
 	var texts, hints []string
 	r.Judge()
@@ -53,11 +54,13 @@ func TestWhoseDecodingIsAProblem(t *testing.T) {
 		require.Equal(t, Decoding, p.Kind)
 		require.NotContains(t, p.Public, "hog")
 		require.NotContains(t, p.Public, "late")
+		require.NotContains(t, p.Public, "huge")
 		texts, hints = append(texts, p.Text), append(hints, p.Hint)
 	}
 	require.Equal(t, []string{
 		"hog takes more than its share of decoding time, which is 38 % of a processor, and only its keyframes are decoded (37 %)",
 		"31 % of the pictures of late were dropped in the last minute, because decoding is behind",
+		"the full-resolution stills of huge are missing: cannot decode h264: it is too large: use preview_url's",
 	}, texts)
 	for _, hint := range hints {
 		require.Contains(t, hint, "preview_url")

@@ -149,6 +149,15 @@ func picturesDropped(r *Report) (list []finding) {
 	return list
 }
 
+func mainRefused(r *Report) (list []finding) {
+	for _, c := range r.Cameras {
+		if c.MainRefused != "" {
+			list = append(list, finding{text: fmt.Sprintf("the full-resolution stills of %s are missing: %s", c.ID, c.MainRefused)})
+		}
+	}
+	return list
+}
+
 func editRefused(r *Report) []finding {
 	n := len(r.Config.Problems)
 	if n == 0 || !r.Running {

@@ -107,8 +107,10 @@ type Camera struct {
 	Stuck     bool      `json:"stuck,omitempty"`
 	Decoding  *Load     `json:"decoding,omitempty"` // nil: nothing was decoded yet
 	Losing    float64   `json:"losing,omitempty"`   // share of its pictures in the last minute that the decoder did not come to, if that goes on
-	Preview   time.Time `json:"lastPreview,omitzero"`
-	Main      time.Time `json:"lastMain,omitzero"`
+	// MainRefused is why the full-resolution stream, of a camera that has another one for motion, cannot be decoded.
+	MainRefused string    `json:"mainRefused,omitempty"`
+	Preview     time.Time `json:"lastPreview,omitzero"`
+	Main        time.Time `json:"lastMain,omitzero"`
 }
 
 // Load is what a camera's decoding costs.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"vmsbridge/agent/camera"
@@ -33,6 +34,8 @@ type mainStills struct {
 	log     *slog.Logger
 
 	queue *queue
+
+	refused atomic.Pointer[codec.UnsupportedError] // why the stream cannot be decoded here; nil: it can, or nothing was wished for
 
 	mu     sync.Mutex // guards wishes
 	wishes []wish
@@ -83,8 +86,18 @@ func (s *mainStills) Run(ctx context.Context) error {
 		s.receive()
 		if err := s.serve(ctx); err != nil && ctx.Err() == nil {
 			s.m.stillFailures.WithLabelValues(s.camera).Inc()
-			s.log.Debug("make a main still", "camera", s.camera, "error", err)
+			s.note(err)
 		}
+	}
+}
+
+// note keeps what a person has to do something about, and says it once.
+func (s *mainStills) note(err error) {
+	why := (*codec.UnsupportedError)(nil)
+	if !errors.As(err, &why) {
+		s.log.Debug("make a main still", "camera", s.camera, "error", err)
+	} else if s.refused.Swap(why) == nil {
+		s.log.Warn("the full-resolution stream cannot be decoded, its stills are missing", "camera", s.camera, "error", why)
 	}
 }
 
@@ -103,6 +116,7 @@ func (s *mainStills) receive() {
 		default:
 			if it.unit.NewStream {
 				s.held.Reset()
+				s.refused.Store(nil)
 				s.kind = it.unit.Codec
 				if s.dec != nil {
 					s.dec.Close()
@@ -156,6 +170,7 @@ func (s *mainStills) make(ctx context.Context, g *group, t time.Time) error {
 	if err := s.album.Append(stills.Still{Camera: s.camera, Kind: stills.Main, Time: t, JPEG: jpeg}); err != nil {
 		return err
 	}
+	s.refused.Store(nil)
 	s.m.stills.WithLabelValues(s.camera, stills.Main.String()).Inc()
 	return nil
 }

@@ -7,7 +7,9 @@ import (
 	"image"
 	"image/jpeg"
 	"log/slog"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -122,6 +124,35 @@ func TestMainStillsOfMomentsThatHavePassed(t *testing.T) {
 }
 
 // A wish that stood behind one that took long gets its picture, if that came in time.
+// A full-resolution stream that takes too much memory is told by its camera's pipeline, until another one can be decoded.
+func TestAMainStreamThatIsRefused(t *testing.T) {
+	huge, err := os.ReadFile(filepath.Join("..", "codec", "engine", "testdata", "7680x5200-16.264"))
+	require.NoError(t, err)
+	pool := codec.NewPool(codec.Options{})
+	defer func() { require.NoError(t, pool.Close()) }()
+	var kept lockedShelf
+	p := &Pipeline{main: &mainStills{camera: "c", album: &kept, quality: func() int { return 80 },
+		m: NewMetrics(prometheus.NewRegistry()), log: slog.New(slog.DiscardHandler), queue: newQueue(func(int) {}),
+		held: gops{keep: 5 * time.Second}, decoder: func(f codec.Format) *codec.Decoder { return pool.Open("c", f, 0) }}}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = p.main.Run(ctx) }()
+	defer func() { cancel(); <-done }()
+	units := film(t, camera.H264, 0)
+	p.main.queue.PutUnit(camera.AccessUnit{Codec: camera.H264, Time: at(0), RandomAccess: true, NewStream: true, Data: huge})
+	require.Empty(t, p.MainRefused())
+	p.main.Want(at(0))
+	require.Eventually(t, func() bool { return p.MainRefused() != "" }, time.Minute, 5*time.Millisecond)
+	require.Contains(t, p.MainRefused(), "7680x5200 with 16 to refer to take")
+	require.Contains(t, p.MainRefused(), "set the camera to a smaller picture")
+	for _, u := range units[:10] {
+		p.main.queue.PutUnit(u)
+	}
+	p.main.Want(at(300))
+	require.Eventually(t, func() bool { return len(kept.all()) == 1 }, time.Minute, 5*time.Millisecond)
+	require.Empty(t, p.MainRefused())
+}
+
 func TestWishBehindASlowOne(t *testing.T) {
 	var picture bytes.Buffer
 	require.NoError(t, jpeg.Encode(&picture, image.NewGray(image.Rect(0, 0, 16, 16)), nil))

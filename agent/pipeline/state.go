@@ -75,6 +75,17 @@ func (p *Pipeline) State() camera.Status {
 	return p.state
 }
 
+// MainRefused is why the camera's full-resolution stream cannot be decoded, "" if it can. Safe for concurrent use.
+func (p *Pipeline) MainRefused() string {
+	if p.main == nil {
+		return ""
+	}
+	if why := p.main.refused.Load(); why != nil {
+		return why.Error()
+	}
+	return ""
+}
+
 // Losing is the share of the camera's pictures that the decoder did not come to in the last minute, if that goes on. Safe
 // for concurrent use.
 func (p *Pipeline) Losing() float64 {
