@@ -25,9 +25,9 @@ import (
 var bin = os.Getenv("VMSBRIDGE_TEST_PROGRAMS")
 
 func TestMain(m *testing.M) {
-	if os.Getenv(slowed) != "" {
-		os.Unsetenv(slowed)
-		fmt.Fprintln(os.Stderr, "become a slow program:", becomeSlow())
+	if how := os.Getenv(watched); how != "" {
+		os.Unsetenv(watched)
+		fmt.Fprintln(os.Stderr, "become a watched program:", becomeWatched(how))
 		os.Exit(1)
 	}
 	if bin != "" {

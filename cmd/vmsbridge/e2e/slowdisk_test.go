@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,11 +23,17 @@ import (
 	"golang.org/x/sys/unix"
 
 	"vmsbridge/scripts/harness"
+	"vmsbridge/storage/vfs/witness"
 	"vmsbridge/uplink/vms"
 )
 
-// slowed is in the environment of this test's program when it is to become another one whose fsyncs are held up.
-const slowed = "VMSBRIDGE_TEST_SLOWED"
+// watched is in the environment of this test's program when it is to become another one whose system calls are asked
+// for: those that change files, to hold them up, or all that witness looks at.
+const (
+	watched   = "VMSBRIDGE_TEST_WATCHED"
+	toHoldUp  = "hold up"
+	toWitness = "witness"
+)
 
 // The delays of disks that refuse every change, with the error that is so many below zero.
 const (
@@ -39,15 +46,23 @@ const (
 // its own and no privileges.
 func startSlow(t *testing.T, delay *atomic.Int64, name string, args ...string) *program {
 	t.Helper()
+	p, listener := startWatched(t, toHoldUp, name, args...)
+	go holdUp(listener, delay)
+	return p
+}
+
+// startWatched is start of a program that waits at system calls for an answer from the listener.
+func startWatched(t *testing.T, how, name string, args ...string) (p *program, listener int) {
+	t.Helper()
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	require.NoError(t, err)
 	theirs := os.NewFile(uintptr(pair[1]), "listener")
 	self, err := os.Executable()
 	require.NoError(t, err)
 	cmd := exec.Command(self, append([]string{filepath.Join(bin, name)}, args...)...)
-	cmd.Env = append(os.Environ(), slowed+"=1")
+	cmd.Env = append(os.Environ(), watched+"="+how)
 	cmd.ExtraFiles = []*os.File{theirs}
-	p := startCommand(t, cmd)
+	p = startCommand(t, cmd)
 	p.name = name
 	require.NoError(t, theirs.Close())
 	message := make([]byte, unix.CmsgSpace(4))
@@ -59,8 +74,7 @@ func startSlow(t *testing.T, delay *atomic.Int64, name string, args ...string) *
 	require.Len(t, control, 1, "the kernel lets nobody watch system calls: %s", p.output())
 	fds, err := unix.ParseUnixRights(&control[0])
 	require.NoError(t, err)
-	go holdUp(fds[0], delay)
-	return p
+	return p, fds[0]
 }
 
 // Of the kernel's include/uapi/linux/seccomp.h.
@@ -110,8 +124,28 @@ func holdUp(listener int, delay *atomic.Int64) {
 	}
 }
 
-// becomeSlow makes this process the program of its command line, after it has handed the test what its fsyncs are asked for by.
-func becomeSlow() error {
+// becomeWatched makes this process the program of its command line, after it has handed the test what its system calls
+// are asked for by.
+func becomeWatched(how string) error {
+	runtime.LockOSThread() // the one that becomes the program
+	listen := listenToChanges
+	if how == toWitness {
+		listen = witness.Listen
+	}
+	listener, err := listen()
+	if err != nil {
+		return err
+	}
+	if err := unix.Sendmsg(3, []byte{0}, unix.UnixRights(listener), nil, 0); err != nil {
+		return err
+	}
+	unix.CloseOnExec(3)
+	unix.CloseOnExec(listener)
+	return syscall.Exec(os.Args[1], os.Args[1:], os.Environ())
+}
+
+// listenToChanges lets this thread, and what it becomes, be asked for before it changes a file that is open.
+func listenToChanges() (listener int, err error) {
 	statement := func(code uint16, k uint32, yes, no uint8) unix.SockFilter {
 		return unix.SockFilter{Code: code, K: k, Jt: yes, Jf: no}
 	}
@@ -124,17 +158,14 @@ func becomeSlow() error {
 		statement(unix.BPF_RET|unix.BPF_K, unix.SECCOMP_RET_USER_NOTIF, 0, 0))
 	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return err
+		return -1, err
 	}
-	listener, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, uintptr(unsafe.Pointer(&program)))
+	fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER,
+		uintptr(unsafe.Pointer(&program)))
 	if errno != 0 {
-		return fmt.Errorf("watch system calls: %w", errno)
+		return -1, fmt.Errorf("watch system calls: %w", errno)
 	}
-	if err := unix.Sendmsg(3, []byte{0}, unix.UnixRights(int(listener)), nil, 0); err != nil {
-		return err
-	}
-	unix.CloseOnExec(3)
-	return syscall.Exec(os.Args[1], os.Args[1:], os.Environ())
+	return int(fd), nil
 }
 
 // lone is a bridge without a service.

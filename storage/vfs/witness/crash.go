@@ -13,8 +13,8 @@ import (
 const sector = 512
 
 // Crash makes, below to, the files that a crash right after ops may have left of those below from:
-// what was synced is there, and of the rest a random part. from was empty before ops; to must
-// exist.
+// what was synced is there, and of the rest a random part. from was empty before ops, and its
+// folders are taken for durable; to must exist.
 //
 // The model is stricter than most file systems. A file's content is durable up to its last sync,
 // and each sector written and each truncation after that may or may not have arrived, in any order.
@@ -29,8 +29,8 @@ func Crash(ops []Op, from, to string, rng *rand.Rand) error {
 		}
 	}
 	kept := rng.IntN(len(d.pending) + 1)
-	for _, op := range d.pending[:kept] {
-		op(d.durable)
+	for _, p := range d.pending[:kept] {
+		p.change(d.durable)
 	}
 	// Nothing, everything and some of what was not synced are the interesting cases alike.
 	share := []float64{0, 1, rng.Float64()}[rng.IntN(3)]
@@ -40,8 +40,11 @@ func Crash(ops []Op, from, to string, rng *rand.Rand) error {
 	}
 	for path, c := range d.durable {
 		rel, ok := strings.CutPrefix(path, from+"/")
-		if !ok || strings.Contains(rel, "/") {
-			return fmt.Errorf("crash: %s is not right below %s", path, from)
+		if !ok {
+			return fmt.Errorf("crash: %s is not below %s", path, from)
+		}
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(to, rel)), 0o700); err != nil {
+			return err
 		}
 		if err := c.survive(rng, share).store(filepath.Join(to, rel)); err != nil {
 			return err
@@ -53,7 +56,13 @@ func Crash(ops []Op, from, to string, rng *rand.Rand) error {
 // disk is names and contents, each as they are and as they would be after a crash.
 type disk struct {
 	now, durable map[string]*content
-	pending      []func(map[string]*content) // changes of names since the folder's sync
+	pending      []naming // changes of names since their folder's sync
+}
+
+// naming is a change of names in a folder.
+type naming struct {
+	folder string
+	change func(map[string]*content)
 }
 
 // content is a file's: synced bytes, and what was done since.
@@ -62,9 +71,9 @@ type content struct {
 	since []Op
 }
 
-func (d *disk) name(change func(map[string]*content)) {
+func (d *disk) name(path string, change func(map[string]*content)) {
 	change(d.now)
-	d.pending = append(d.pending, change)
+	d.pending = append(d.pending, naming{filepath.Dir(path), change})
 }
 
 func (d *disk) do(op Op, rng *rand.Rand) error {
@@ -72,16 +81,21 @@ func (d *disk) do(op Op, rng *rand.Rand) error {
 	switch op.Kind {
 	case Create:
 		c = &content{bytes: image{sectors: map[int64][]byte{}}}
-		d.name(func(m map[string]*content) { m[op.Path] = c })
+		d.name(op.Path, func(m map[string]*content) { m[op.Path] = c })
 	case Remove:
-		d.name(func(m map[string]*content) { delete(m, op.Path) })
+		d.name(op.Path, func(m map[string]*content) { delete(m, op.Path) })
 	case Rename:
-		d.name(func(m map[string]*content) { delete(m, op.Path); m[op.To] = c })
-	case SyncDir:
-		for _, change := range d.pending {
-			change(d.durable)
+		if c == nil {
+			return fmt.Errorf("crash: %v: there is no such file", op)
 		}
-		d.pending = nil
+		d.name(op.To, func(m map[string]*content) { delete(m, op.Path); m[op.To] = c })
+	case SyncDir:
+		d.pending = slices.DeleteFunc(d.pending, func(p naming) bool {
+			if p.folder == op.Path {
+				p.change(d.durable)
+			}
+			return p.folder == op.Path
+		})
 	case Write, Truncate, Sync, NoSync:
 		if c == nil {
 			return fmt.Errorf("crash: %v: there is no such file", op)

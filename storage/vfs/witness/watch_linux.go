@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -17,7 +18,7 @@ import (
 // notification and answer are struct seccomp_notif and struct seccomp_notif_resp.
 type notification struct {
 	id    uint64
-	pid   uint32
+	pid   uint32 // the thread's
 	flags uint32
 	nr    int32
 	arch  uint32
@@ -75,8 +76,9 @@ type watch struct {
 	listener int
 	n        int
 
-	mu  sync.Mutex // guards log: mark comes from the other goroutine
+	mu  sync.Mutex // guards what follows: mark comes from the other goroutine
 	log []Op
+	at  []time.Time
 }
 
 func (w *watch) mark(text string) { w.add(Op{Kind: Mark, Path: text}) }
@@ -84,7 +86,7 @@ func (w *watch) mark(text string) { w.add(Op{Kind: Mark, Path: text}) }
 func (w *watch) add(op Op) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.log = append(w.log, op)
+	w.log, w.at = append(w.log, op), append(w.at, time.Now())
 }
 
 // run answers the stopped thread until the function has returned.
@@ -142,12 +144,12 @@ func (w *watch) serve() {
 }
 
 // operation says what a call is about to do, if it concerns the folder. The thread is stopped
-// meanwhile, so its descriptors and its memory, which are this process's too, stay as they are.
+// meanwhile.
 func (w *watch) operation(n notification) (op Op, ok bool) {
-	a := n.args
+	a, who := n.args, thread(n.pid)
 	switch uint32(n.nr) {
 	case unix.SYS_OPENAT:
-		op.Path = w.path(int32(a[0]), text(a[1]))
+		op.Path = who.path(int32(a[0]), who.text(a[1]))
 		_, err := os.Lstat(op.Path)
 		switch {
 		case !w.ours(op.Path):
@@ -161,43 +163,45 @@ func (w *watch) operation(n notification) (op Op, ok bool) {
 		}
 		return op, true
 	case unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2:
-		op = Op{Kind: Rename, Path: w.path(int32(a[0]), text(a[1])), To: w.path(int32(a[2]), text(a[3]))}
-		return op, w.ours(op.Path)
+		op = Op{Kind: Rename, Path: who.path(int32(a[0]), who.text(a[1])), To: who.path(int32(a[2]), who.text(a[3]))}
+		return op, regular(op.Path) && w.ours(op.Path)
 	case unix.SYS_UNLINKAT:
-		op = Op{Kind: Remove, Path: w.path(int32(a[0]), text(a[1]))}
-		if _, err := os.Lstat(op.Path); err != nil {
-			return op, false
-		}
-		return op, w.ours(op.Path)
+		op = Op{Kind: Remove, Path: who.path(int32(a[0]), who.text(a[1]))}
+		return op, regular(op.Path) && w.ours(op.Path)
 	}
 	return w.onFile(n)
 }
 
+// regular says whether there is a file of that name, and no socket or folder.
+func regular(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
 // onFile is operation for the calls on a descriptor.
 func (w *watch) onFile(n notification) (op Op, ok bool) {
-	a, fd := n.args, int(n.args[0])
-	op.Path = descriptor(fd)
+	a, fd, who := n.args, int(n.args[0]), thread(n.pid)
+	op.Path = who.descriptor(fd)
 	if !w.ours(op.Path) {
 		return op, false
 	}
 	switch uint32(n.nr) {
 	case unix.SYS_WRITE:
-		op.Kind, op.Data = Write, memory(a[1], int(a[2]))
-		op.Offset, _ = unix.Seek(fd, 0, unix.SEEK_CUR)
+		op.Kind, op.Data = Write, who.memory(a[1], int(a[2]))
+		op.Offset = who.position(fd)
 	case unix.SYS_PWRITE64:
-		op.Kind, op.Data, op.Offset = Write, memory(a[1], int(a[2])), int64(a[3])
+		op.Kind, op.Data, op.Offset = Write, who.memory(a[1], int(a[2])), int64(a[3])
 	case unix.SYS_FTRUNCATE:
 		op.Kind, op.Size = Truncate, int64(a[1])
 	case unix.SYS_FALLOCATE:
-		var st unix.Stat_t
-		if unix.Fstat(fd, &st) != nil || a[1] != 0 || int64(a[2]+a[3]) <= st.Size {
+		info, err := who.stat(fd)
+		if err != nil || a[1] != 0 || int64(a[2]+a[3]) <= info.Size() {
 			return op, false
 		}
 		op.Kind, op.Size = Truncate, int64(a[2]+a[3])
 	case unix.SYS_FSYNC, unix.SYS_FDATASYNC:
 		op.Kind = Sync
-		var st unix.Stat_t
-		if unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR {
+		if info, err := who.stat(fd); err == nil && info.IsDir() {
 			op.Kind = SyncDir
 		}
 	}
@@ -208,20 +212,4 @@ func (w *watch) onFile(n notification) (op Op, ok bool) {
 // crash.
 func (w *watch) ours(path string) bool {
 	return (path == w.dir || strings.HasPrefix(path, w.dir+"/")) && !strings.HasSuffix(path, " (deleted)")
-}
-
-func (w *watch) path(at int32, name string) string {
-	if filepath.IsAbs(name) {
-		return filepath.Clean(name)
-	}
-	if at == unix.AT_FDCWD {
-		abs, _ := filepath.Abs(name)
-		return abs
-	}
-	return filepath.Join(descriptor(int(at)), name)
-}
-
-func descriptor(fd int) string {
-	path, _ := os.Readlink("/proc/self/fd/" + itoa(fd))
-	return path
 }
