@@ -32,6 +32,7 @@ type chaos struct {
 	heard     *heard
 	late      []time.Duration // how old the still before a time was, in the middle of motion
 	badDisk   span            // the last time that the disk was slow or failed
+	noStills  []span          // when the disk failed, so that stills may be missing
 }
 
 // newChaos makes a site with this many cameras, each with a scene of its own, and others of which nothing is known.
@@ -182,6 +183,9 @@ func (c *chaos) do(name string, fault func(*chaos)) {
 	if name == "slow disk" || name == "failing disk" {
 		c.badDisk = span{at, time.Now()}
 	}
+	if name == "failing disk" {
+		c.noStills = append(c.noStills, span{at, time.Now().Add(10 * time.Second)})
+	}
 	if name == "end a decoder" || name == "slow disk" || name == "restart a camera" {
 		return // it is none of what an event goes through once it is made
 	}
@@ -197,7 +201,8 @@ func (c *chaos) lookAtStills(perCamera int) {
 	c.t.Helper()
 	for _, f := range c.cameras {
 		moves := slices.DeleteFunc(f.moves(c.began, time.Now().Add(-2*time.Second)), func(m span) bool {
-			return time.Since(m.from) > keeps || m.to.Sub(m.from) < 3*time.Second || !m.calm(c.disturbed[f.id])
+			return time.Since(m.from) > keeps || m.to.Sub(m.from) < 3*time.Second || !m.calm(c.disturbed[f.id]) ||
+				!m.calm(c.noStills)
 		})
 		for range min(perCamera, 3*len(moves)) {
 			m := moves[c.rng.IntN(len(moves))]
