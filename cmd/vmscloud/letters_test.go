@@ -129,7 +129,7 @@ func TestAnInvitationOutlivesAKill(t *testing.T) {
 	token := regexp.MustCompile(`(?m)^[0-9A-Za-z]{48}`).FindString(letter.Text)
 	status, out, _ = ask(t, "POST", p.base+"/g/aaa/reset_password", "", map[string]any{"token": token, "password": "hunter2hunter2"})
 	require.Equal(t, 200, status, "%v %s", out, letter.Text)
-	require.Eventually(t, func() bool { return strings.Contains(p.logged(), "letter sent") }, time.Minute, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(p.logged(), "message sent") }, time.Minute, 5*time.Millisecond)
 	require.Zero(t, p.stop())
 	require.NotContains(t, p.logged(), token)
 	p = startProcess(t, data, "--listen", "127.0.0.1:0", "--letters", file)
