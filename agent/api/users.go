@@ -150,11 +150,11 @@ func (o *Options) settle(ids *store.Store) error {
 const keepTrail = 20_000
 
 // tidy removes what is over from the users' file.
-func (u *users) tidy(log *slog.Logger) {
-	if u.ids == nil {
+func (p *users) tidy(log *slog.Logger) {
+	if p.ids == nil {
 		return
 	}
-	if err := tidy(u.ids, keepTrail); err != nil {
+	if err := tidy(p.ids, keepTrail); err != nil {
 		log.Warn("ended sessions could not be removed", "error", err)
 	}
 }

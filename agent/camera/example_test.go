@@ -10,6 +10,6 @@ import (
 func ExampleNew() {
 	_, err := camera.New(camera.Config{Camera: "gate", Stream: "main", URL: "http://10.0.0.5/"}, nil, nil)
 	fmt.Println(err)
-	// Output: configure camera "gate": read url "http://10.0.0.5/": the scheme must be rtsp or
-	// rtsps
+	// Output:
+	// configure camera "gate": read url "http://10.0.0.5/": the scheme must be rtsp or rtsps
 }

@@ -50,7 +50,8 @@ func (t thread) text(at uint64) string {
 	return string(s)
 }
 
-// path is the one that a call names, in the folder of a descriptor if it does not begin with a slash.
+// path is the one that a call names, in the folder of a descriptor if it does not begin with a
+// slash.
 func (t thread) path(at int32, name string) string {
 	switch {
 	case filepath.IsAbs(name):
