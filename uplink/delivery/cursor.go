@@ -87,13 +87,14 @@ func (c *cursor) from(after uint64) uint64 {
 
 // admit says whether an entry is to be handed over.
 func (c *cursor) admit(q vms.Queued) bool {
+	wanted := c.wants(q)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if q.Place <= c.read {
 		_, waits := slices.BinarySearch(c.waits, q.Place)
 		return waits
 	}
-	if c.read = q.Place; !c.wants(q) {
+	if c.read = q.Place; !wanted {
 		return false
 	}
 	c.waits = append(c.waits, q.Place)
