@@ -251,7 +251,7 @@ func (g *group) start(video bool) error {
 	g.bare = g.bare && !video
 	g.pool.mu.Lock()
 	defer g.pool.mu.Unlock()
-	if g.alone {
+	if g.alone && g.pool.overLocked(g) {
 		proc.yield()
 	}
 	return nil

@@ -34,7 +34,7 @@ func (p *Pool) settleLocked(owner string, keyframe bool) {
 	}
 	if alone && len(g.members) == 1 {
 		g.alone = true
-		if proc := g.proc.Load(); proc != nil {
+		if proc := g.proc.Load(); proc != nil && g.pool.overLocked(g) {
 			proc.yield()
 		}
 		return
@@ -54,6 +54,17 @@ func (p *Pool) settleLocked(owner string, keyframe bool) {
 	case g.wake <- struct{}{}:
 	default:
 	}
+}
+
+// overLocked says whether a camera of a process takes more than its share. One that has a process
+// of its own because it broke another yields to nobody: it may be innocent. pool.mu is held.
+func (p *Pool) overLocked(g *group) bool {
+	for owner := range g.members {
+		if o := p.shares.owners[owner]; o != nil && o.stage != Shared {
+			return true
+		}
+	}
+	return false
 }
 
 // Load is what a camera costs; false if it has not been decoded yet.

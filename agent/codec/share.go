@@ -111,7 +111,7 @@ func (s *shares) judge(owner string, o *share, now time.Time, crowd iter.Seq[str
 		o.over++
 	}
 	enough := 2
-	if o.stage == Shared && s.most(owner, now, crowd) {
+	if o.stage == Shared && company(owner, crowd) && s.most(owner, now, crowd) {
 		enough = 1 // its neighbours wait for it
 	}
 	if o.over >= enough && o.stage != KeyframesOnly {
@@ -138,11 +138,25 @@ func (s *shares) judge(owner string, o *share, now time.Time, crowd iter.Seq[str
 	}
 }
 
+// company says whether a camera shares its process with others.
+func company(owner string, crowd iter.Seq[string]) bool {
+	for other := range crowd {
+		if other != owner {
+			return true
+		}
+	}
+	return false
+}
+
 // budget is what a camera may take in its stage, and whether it takes more. In company that is a
-// process's time divided by its cameras; alone, its share of half the machine, but only once
-// decoding takes that half, or it keeps a processor busy.
+// process's time divided by its cameras; where nobody shares its process with it, a processor;
+// alone, its share of half the machine, but only once decoding takes that half, or it keeps one
+// busy.
 func (s *shares) budget(owner string, o *share, now time.Time, crowd iter.Seq[string]) (budget float64, over bool) {
 	place := 1 / float64(s.perProcess)
+	if o.stage == Shared && !company(owner, crowd) {
+		return crowded, o.use > crowded
+	}
 	if o.stage == Shared {
 		return place, o.use > place || s.greatest(owner, now, crowd)
 	}

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -68,6 +69,23 @@ func TestShares(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Nobody waits for a camera that has its process to itself, by chance: half a processor is no
+// reason.
+func TestNoCompanyNoHarm(t *testing.T) {
+	s := newShares(2, 4)
+	now := time.Unix(1e9, 0)
+	charge := func(crowd ...string) {
+		for range 3 * int(windowTime/tick) {
+			now = now.Add(tick)
+			s.charge("a", tick/2, now, slices.Values(crowd))
+		}
+	}
+	charge("a")
+	require.Equal(t, Shared, s.owners["a"].stage)
+	charge("a", "b")
+	require.Equal(t, Alone, s.owners["a"].stage)
 }
 
 // A stream of keyframes alone is held to its share, too; and who behaves for some minutes is

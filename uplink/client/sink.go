@@ -23,8 +23,9 @@ type Service interface {
 // Sink is the service as a sink of events, for uplink/delivery.
 type Sink struct {
 	Service
-	// Register is called when the service does not know an event's actor; nil: such an event is
-	// refused at once.
+	// Register is called when the service does not know an event's actor, or says that the event is
+	// another's: after a new sign-in it is this bridge's again once the bridge has registered. nil:
+	// such an event is refused at once.
 	Register func(context.Context) error
 	Log      *slog.Logger
 }
@@ -46,8 +47,8 @@ func Metrics(reg prometheus.Registerer) *delivery.Metrics {
 	}
 }
 
-// Send is for delivery.Sink. If the service does not know the actor, the first event goes once more
-// after a registration.
+// Send is for delivery.Sink. If the service does not know the actor, or takes the event
+// for another's, the first event goes once more after a registration.
 func (s *Sink) Send(ctx context.Context, list []vms.Queued) []delivery.Verdict {
 	verdicts, err := s.report(ctx, list)
 	out := make([]delivery.Verdict, 0, len(verdicts)+1)
@@ -58,7 +59,7 @@ func (s *Sink) Send(ctx context.Context, list []vms.Queued) []delivery.Verdict {
 		switch {
 		case len(out) > 0:
 			return out // what was refused comes first next time
-		case s.Register != nil && refused.UnknownActor():
+		case s.Register != nil && (refused.UnknownActor() || refused.Code == http.StatusConflict):
 			err = s.known(ctx, list[0].Event, err)
 		}
 	} else if err == nil {
@@ -81,9 +82,9 @@ func (s *Sink) report(ctx context.Context, list []vms.Queued) (verdicts []error,
 	return s.ReportMany(ctx, events)
 }
 
-// known registers the bridge and reports an event again whose actor the service did not know.
+// known registers the bridge and reports an event again for which the service did not know it.
 func (s *Sink) known(ctx context.Context, ev vms.Event, refusal error) error {
-	s.Log.Info("the service does not know an actor; registering again", "actor", ev.ActorID)
+	s.Log.Info("registering again, as the service refuses an event", "actor", ev.ActorID, "reason", refusal)
 	err := s.Register(ctx)
 	if errors.As(err, new(*RefusedError)) {
 		return refusal // the service does not want to know: its verdict on the event stands

@@ -434,6 +434,28 @@ func TestUnknownActorRegistersFirst(t *testing.T) {
 	})
 }
 
+// A bridge that has signed in anew is not the one that reported the event, until it has registered.
+func TestAnothersEventRegistersFirst(t *testing.T) {
+	registered := 0
+	register := func(context.Context) error { registered++; return nil }
+	sceneOf(t, register, delivery.Options{}, func(box *outbox, svc *service, _ *delivery.Engine) {
+		svc.set(func(ev vms.Event) error {
+			if registered == 0 || ev.ActorID == "taken" {
+				return &vms.RefusedError{Code: 409, Reason: vms.ReasonExists, Message: "Another has reported it"}
+			}
+			return nil
+		})
+		box.put(event("a", 1))
+		after(time.Second)
+		require.Len(t, svc.taken(), 1)
+		require.Equal(t, 1, registered)
+		box.put(event("taken", 1))
+		after(time.Second)
+		require.NotEmpty(t, box.parkedFor(event("taken", 1).ID), "it is another's all the same")
+		require.Equal(t, 2, registered)
+	})
+}
+
 func TestUnauthorizedNeverParks(t *testing.T) {
 	scene(t, delivery.Options{}, func(box *outbox, svc *service, r *delivery.Engine) {
 		svc.set(func(vms.Event) error { return &vms.UnauthorizedError{Message: "no"} })
