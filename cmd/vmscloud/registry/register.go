@@ -124,8 +124,8 @@ func (r *Registry) upsert(changed map[string]Actor, want Actor, now time.Time) e
 	if !known {
 		want.Created = now
 	}
-	if want.Status == "" || want.Status == vms.StatusUnknown && known {
-		want.Status = old.Status // a bridge that has just started does not know yet
+	if want.Status == "" || want.Status == vms.StatusUnknown {
+		want.Status = old.Status // a bridge that has just started does not know yet, and its event tells soon
 	} else if want.Status != old.Status {
 		want.StatusSince = now
 	}

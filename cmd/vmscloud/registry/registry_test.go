@@ -164,7 +164,8 @@ func TestCameraStatus(t *testing.T) {
 		require.True(t, ok)
 		return c.Status.ConnectionStatus
 	}
-	reg := vms.Registration{ID: "b1", Cameras: []vms.RegisteredCamera{{ID: "c1"}}}
+	// A bridge that has just started says that it does not know: what it saw a moment before is news.
+	reg := vms.Registration{ID: "b1", Cameras: []vms.RegisteredCamera{{ID: "c1", ConnectionStatus: vms.StatusUnknown}}}
 	require.NoError(t, r.Register(t.Context(), principal("acc-1"), reg))
 	require.Equal(t, vms.StatusUnknown, status())
 	require.NoError(t, r.SetStatus("acc-1", "c1", vms.StatusDeviceOffline, now.Add(-time.Minute)))
