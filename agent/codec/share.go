@@ -184,19 +184,20 @@ func (s *shares) most(owner string, now time.Time, crowd iter.Seq[string]) bool 
 	return s.owners[owner].use > total*2/3
 }
 
-// greatest says whether a process has no time left and this camera takes most of it.
+// greatest says whether a process that cameras share has no time left and this one takes most of
+// it.
 func (s *shares) greatest(owner string, now time.Time, crowd iter.Seq[string]) bool {
-	own, total, company := s.owners[owner].use, s.owners[owner].use, false
+	own, total := s.owners[owner].use, s.owners[owner].use
 	for other := range crowd {
 		if o := s.owners[other]; o != nil && other != owner {
 			use := s.now(o, now)
 			if use > own {
 				return false
 			}
-			total, company = total+use, true
+			total += use
 		}
 	}
-	return company && total > crowded
+	return total > crowded
 }
 
 // now is the use of the last window; less if it is long over.

@@ -46,7 +46,7 @@ func record(t *testing.T, name, data string, args ...string) *recorded {
 	p, listener := startWatched(t, toWitness, name, args...)
 	f, err := witness.Follow(listener, data)
 	if errors.Is(err, witness.ErrUnsupported) {
-		t.Skip(err)
+		t.Skipf("%v: run it on Linux 5.5 or newer, where seccomp may watch a program", err)
 	}
 	require.NoError(t, err)
 	return &recorded{program: p, name: name, data: data, Follower: f}
@@ -96,16 +96,16 @@ func stood(t *testing.T, dir string) (ops []witness.Op) {
 // synced any part is on the disk. Each opens, fsck finds no damage, and all that was acknowledged is there.
 func TestPowerCuts(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it takes half a minute")
+		t.Skip("it takes half a minute: run it without -short")
 	}
 	t.Parallel()
-	cuts(t, 4, 1, 14*time.Second)
+	cuts(t, 4, 1, 18*time.Second) // stills of the first seven are surely flushed
 }
 
 // TestTortureCuts is TestPowerCuts with TORTURE_ROUNDS images: scripts/torture cuts.
 func TestTortureCuts(t *testing.T) {
 	if os.Getenv("TORTURE_ROUNDS") == "" {
-		t.Skip("scripts/torture runs it")
+		t.Skip("for as many images as you like: scripts/torture cuts")
 	}
 	images, err := strconv.Atoi(os.Getenv("TORTURE_ROUNDS"))
 	require.NoError(t, err)
@@ -147,6 +147,9 @@ func cuts(t *testing.T, images int, seed uint64, span time.Duration) {
 			r, from = service, made
 		}
 		k := 1 + rng.IntN(len(r.ops))
+		if n == 0 {
+			k = len(r.ops) // by then stills have been flushed, however busy the machine is
+		}
 		what := fmt.Sprintf("seed %d, image %d: %s without power after change %d of %d", seed, n, r.name, k, len(r.ops))
 		data := filepath.Join(t.TempDir(), "data")
 		require.NoError(t, os.Mkdir(data, 0o700))
@@ -172,9 +175,7 @@ func cuts(t *testing.T, images int, seed uint64, span time.Duration) {
 	}
 	t.Logf("%d images: %d acknowledged events and %d flushed stills were there, %d torn tails", images, found, there, torn)
 	require.NotZero(t, found)
-	if images >= 20 {
-		require.NotZero(t, there) // a few early cuts may come before any still is flushed
-	}
+	require.NotZero(t, there)
 }
 
 const stillsFolder = "stills"
