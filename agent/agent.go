@@ -15,8 +15,7 @@ import (
 	"vmsbridge/agent/clock"
 	"vmsbridge/agent/codec"
 	"vmsbridge/agent/health"
-	"vmsbridge/agent/homes"
-	"vmsbridge/agent/link"
+	"vmsbridge/agent/outbound"
 	"vmsbridge/agent/pipeline"
 	"vmsbridge/configs"
 )
@@ -54,8 +53,7 @@ type Agent struct {
 	pace       *pipeline.Pace
 	cameras    *pipeline.Cameras
 	api        *api.API
-	tie        *link.Tie // nil without a service
-	homes      *homes.Homes
+	outbound   *outbound.Outbound
 	operations *health.Operations
 	timer      *health.WriteTimer
 	decoders   health.Decoders

@@ -27,7 +27,11 @@ func (a *Agent) watchCameras(imageBase string) error {
 // stays reports whether this run ends and leaves its cameras' states open: unless there is a service that would not find
 // out that the bridge is not back.
 func (a *Agent) stays() bool {
-	return a.stopping() && (a.tie == nil || a.tie.Now().Remembers())
+	if !a.stopping() {
+		return false
+	}
+	service := a.outbound.Service()
+	return service == nil || service.Remembers()
 }
 
 // Cameras lists the cameras in the order of the configuration, with their states. Safe for concurrent use.

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"vmsbridge/agent/api"
-	"vmsbridge/agent/link"
 	"vmsbridge/configs"
 )
 
@@ -40,8 +38,8 @@ func (a *Agent) Reload(ctx context.Context) (Reloaded, error) {
 		var done Reloaded
 		if done, err = a.takeOver(ctx, next); err == nil {
 			a.edits.edited(done)
-			if a.tie != nil {
-				a.tie.Again() // cameras may have come or gone
+			if service := a.outbound.Service(); service != nil {
+				service.Again() // cameras may have come or gone
 			}
 			return done, nil
 		}
@@ -79,7 +77,7 @@ func (a *Agent) takeOver(ctx context.Context, next *configs.Config) (Reloaded, e
 	if err != nil {
 		return done, err
 	}
-	other, err := a.nextLink(now, &run)
+	ways, err := a.outbound.Prepare(&run)
 	if err != nil {
 		return done, err
 	}
@@ -87,10 +85,7 @@ func (a *Agent) takeOver(ctx context.Context, next *configs.Config) (Reloaded, e
 		return done, err
 	}
 	a.settled(&run, local)
-	if other != nil {
-		err = a.tie.Replace(ctx, *other)
-	}
-	return done, err
+	return done, ways.Apply(ctx)
 }
 
 // holdsAtOnce tells whether a changed key can be taken over now.
@@ -101,24 +96,12 @@ func holdsAtOnce(key string, now, next *configs.Config) bool {
 	return slices.ContainsFunc(liveKeys, func(live string) bool { return key == live || strings.HasPrefix(key, live+".") })
 }
 
-// nextLink is the link of a configuration, nil if the present one stays.
-func (a *Agent) nextLink(now, run *configs.Config) (*link.Replacement, error) {
-	was, is := now.Service, run.Service
-	was.ReportOngoing = is.ReportOngoing
-	if a.tie == nil || reflect.DeepEqual(was, is) {
-		return nil, nil
-	}
-	r, err := a.tie.Prepare(is)
-	return &r, err
-}
-
 // settled puts in place what cannot fail.
 func (a *Agent) settled(run *configs.Config, local api.Change) {
 	a.live.Store(run)
 	a.api.Apply(local)
 	a.pace.Set(run.Stills)
 	a.archive.Events.ReportOngoing(run.Service.ReportOngoing)
-	a.homes.Apply(run)
 	if a.opts.Level != nil {
 		_ = a.opts.Level.UnmarshalText([]byte(run.Log.Level)) // configs has checked it
 	}

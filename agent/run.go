@@ -16,11 +16,8 @@ import (
 	"vmsbridge/agent/clock"
 	"vmsbridge/agent/codec"
 	"vmsbridge/agent/health"
-	"vmsbridge/agent/homes"
-	"vmsbridge/agent/link"
-	"vmsbridge/agent/queue"
+	"vmsbridge/agent/outbound"
 	"vmsbridge/agent/supervisor"
-	"vmsbridge/configs"
 	"vmsbridge/uplink/admit"
 	"vmsbridge/uplink/vms"
 )
@@ -49,8 +46,9 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, a.api.Close()) }()
 	listener.Attach(a.api.Server())
-	a.homes = homes.New(homes.Options{Journal: a.archive.Journal, Version: a.opts.Version, Log: a.log, Registerer: a.reg})
-	if err := a.homes.Open(a.cfg()); err != nil {
+	a.outbound, err = outbound.Open(a.cfg(), outbound.Options{Journal: a.archive.Journal, Clock: a.clock, Version: a.opts.Version,
+		Profile: func() vms.Registration { return a.profile(base) }, Tunnel: a.api.ForService, Log: a.log, Registerer: a.reg})
+	if err != nil {
 		return err
 	}
 	a.operations.Tell(a.archive.Events)
@@ -62,9 +60,6 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	a.pool = codec.NewPool(codec.Options{Isolation: d.Isolation, PerProcess: d.CamerasPerProcess, LibraryDirs: d.Libraries, Log: a.log, Registerer: a.reg})
 	defer a.pool.Close()
 	if err := a.watchCameras(cmp.Or(a.cfg().Service.URL, base)); err != nil {
-		return err
-	}
-	if err := a.openService(base); err != nil {
 		return err
 	}
 	a.reg.MustRegister(health.Collector(a.Status))
@@ -86,39 +81,12 @@ const connections = 1024
 
 // openAPI makes the local API.
 func (a *Agent) openAPI(base string) (err error) {
-	waiting := queue.Handler(queue.Of(a.archive.Journal))
-	a.api, err = api.New(api.Options{Config: a.cfg, Archive: a.archive, Status: a.Status, Cameras: a.Cameras, Queue: waiting, QueuePath: queue.Path,
+	waiting := outbound.QueueHandler(outbound.QueueOf(a.archive.Journal))
+	a.api, err = api.New(api.Options{Config: a.cfg, Archive: a.archive, Status: a.Status, Cameras: a.Cameras, Queue: waiting, QueuePath: outbound.QueuePath,
 		Reload:  func(ctx context.Context) (any, error) { return a.Reload(ctx) },
-		Metrics: a.metrics, Operations: a.operations, Ready: a.serving, Visitor: a.visitor, BaseURL: base, Started: a.started,
+		Metrics: func() prometheus.Gatherers { return prometheus.Gatherers{a.reg} }, Operations: a.operations, Ready: a.serving, Visitor: a.visitor, BaseURL: base, Started: a.started,
 		Log: a.log, Registerer: a.reg})
 	return err
-}
-
-// metrics are those of the bridge and of its link to the service.
-func (a *Agent) metrics() prometheus.Gatherers {
-	all := prometheus.Gatherers{a.reg}
-	if a.tie != nil {
-		all = append(all, a.tie.Metrics())
-	}
-	return all
-}
-
-// openService makes the link to the service, if there is one.
-func (a *Agent) openService(base string) error {
-	if a.cfg().Service.URL == "" {
-		return nil
-	}
-	a.tie = link.NewTie(func(s configs.Service, reg prometheus.Registerer) (*link.Link, error) {
-		return link.New(s, link.Options{Outbox: a.archive.Journal, Clock: a.clock, Profile: func() vms.Registration { return a.profile(base) },
-			Version: a.opts.Version, Log: a.log, Registerer: reg})
-	})
-	return a.tie.Begin(a.cfg().Service, func(l *link.Link, s configs.Service) error {
-		h, err := a.api.ForService()
-		if err != nil {
-			return err
-		}
-		return l.KeepTunnel(s.URL, a.cfg().Bridge.ID, h)
-	})
 }
 
 // serve runs everything. The order of the stop is the order of the flow: cameras end first and hand in their last events,
@@ -149,10 +117,7 @@ func (a *Agent) serve(ctx context.Context, l net.Listener) error {
 	start(writers, "stills", func(c context.Context) error { defer close(stillsDone); return a.archive.Stills.Run(c) })
 	start(rest, "clock", a.clock.Run)
 	start(rest, "gaps", a.archive.Stills.NoteHeld)
-	if a.tie != nil {
-		start(rest, "service", a.tie.Run)
-	}
-	start(rest, "other homes of events", a.homes.Run)
+	start(rest, "the ways out of events", a.outbound.Run)
 	start(rest, "local API", func(c context.Context) error { return a.api.Run(c, l) })
 	start(rest, "control socket", a.api.RunLocal)
 	start(rest, "housekeeping", a.archive.Housekeep)
@@ -182,8 +147,8 @@ func (a *Agent) serve(ctx context.Context, l net.Listener) error {
 	stopWriters()
 	<-eventsDone
 	<-stillsDone
-	if a.tie != nil && cause == nil {
-		a.tie.Now().Settle(a.archive.Journal)
+	if service := a.outbound.Service(); service != nil && cause == nil {
+		service.Settle()
 	}
 	stopRest()
 	_ = behind.Wait()

@@ -8,7 +8,7 @@ import (
 	"vmsbridge/agent/camera"
 	"vmsbridge/agent/codec"
 	"vmsbridge/agent/health"
-	"vmsbridge/agent/link"
+	"vmsbridge/agent/outbound"
 	"vmsbridge/agent/pipeline"
 	"vmsbridge/configs"
 	"vmsbridge/motion/tamper"
@@ -26,18 +26,17 @@ func (a *Agent) Status() health.Report {
 	for _, c := range cfg.Cameras {
 		r.Cameras = append(r.Cameras, a.cameraStatus(c, watched[c.ID]))
 	}
-	if a.tie != nil {
-		l := a.tie.Now()
+	if l := a.outbound.Service(); l != nil {
 		r.Service = &health.Link{URL: cfg.Service.URL, SignedIn: l.SignedIn(), Problem: l.Problem(), Why: l.Why()}
 		r.Service.Tunnel, r.Service.TunnelProblem = l.Tunnel()
-		r.Service.TunnelUp = r.Service.Tunnel == link.TunnelUp
+		r.Service.TunnelUp = r.Service.Tunnel == outbound.TunnelUp
 	}
 	a.archive.Report(&r)
 	a.api.Report(&r)
 	a.decoders.Report(&r)
 	r.Disk.Slow = a.timer.Report(time.Now())
 	r.Clock, r.ClockProblem = health.ClockReport(a.clock.State()), a.clock.Problem()
-	r.Homes = a.homes.Status()
+	r.Homes = a.outbound.Status()
 	r.Judge()
 	return r
 }

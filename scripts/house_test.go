@@ -51,10 +51,7 @@ var allowed = map[string][]string{
 		"storage/stills", "storage/vfs", "uplink/vms"},
 	"agent/api": {"agent/archive", "agent/control", "agent/health", "configs", "storage/journal", "storage/stills",
 		"uplink/identity/...", "uplink/server", "uplink/vms"},
-	"agent/queue": {"agent/control", "storage/journal", "uplink/vms"},
-	"agent/link": {"agent/clock", "agent/supervisor", "configs", "storage/journal", "uplink/client/...",
-		"uplink/delivery", "uplink/tunnel", "uplink/vms"},
-	"agent/homes": {"agent/supervisor", "configs", "storage/journal", "uplink/..."},
+	"agent/outbound": {"agent/clock", "agent/control", "agent/supervisor", "configs", "storage/journal", "uplink/..."},
 	"agent/pipeline": {"agent/camera", "agent/codec", "agent/supervisor", "configs", "motion/...",
 		"storage/stills", "uplink/vms"},
 	"storage/vfs":             nil, // the seam through which tests fail the stores

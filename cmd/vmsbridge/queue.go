@@ -13,7 +13,7 @@ import (
 
 	"vmsbridge/agent/archive"
 	"vmsbridge/agent/control"
-	"vmsbridge/agent/queue"
+	"vmsbridge/agent/outbound"
 	"vmsbridge/configs"
 	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal"
@@ -42,14 +42,14 @@ type bridgeQueue struct {
 }
 
 // with gives do the queue of the running bridge, or of the journal of one that does not run.
-func (f bridgeQueue) with(ctx context.Context, s streams, do func(queue.Queue) error) (err error) {
+func (f bridgeQueue) with(ctx context.Context, s streams, do func(outbound.Queue) error) (err error) {
 	dir, err := dataFolder(f.Data, f.configFile, s)
 	if err != nil {
 		return err
 	}
-	err = do(queue.Ask(control.Client(dir)))
+	err = do(outbound.AskQueue(control.Client(dir)))
 	switch {
-	case errors.Is(err, queue.ErrUnknown):
+	case errors.Is(err, outbound.ErrUnknown):
 		return fmt.Errorf("%w; vmsbridge queue list shows what waits and what is parked", err)
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("%w; run this as root or as the bridge's own user", err)
@@ -61,7 +61,7 @@ func (f bridgeQueue) with(ctx context.Context, s streams, do func(queue.Queue) e
 		return err
 	}
 	defer func() { err = errors.Join(err, j.Close(), giveBack(dir)) }()
-	if err = do(queue.Of(j)); errors.Is(err, queue.ErrUnknown) {
+	if err = do(outbound.QueueOf(j)); errors.Is(err, outbound.ErrUnknown) {
 		err = fmt.Errorf("%w; vmsbridge queue list shows what waits and what is parked", err)
 	}
 	return err
@@ -104,8 +104,8 @@ type queueList struct {
 }
 
 func (c *queueList) Run(ctx context.Context, s streams) error {
-	var l queue.Listing
-	err := c.with(ctx, s, func(q queue.Queue) (err error) {
+	var l outbound.Listing
+	err := c.with(ctx, s, func(q outbound.Queue) (err error) {
 		l, err = q.List(ctx, max(c.Limit, 0))
 		return err
 	})
@@ -123,7 +123,7 @@ func (c *queueList) Run(ctx context.Context, s streams) error {
 	return nil
 }
 
-func printQueued(s streams, e queue.Entry, asJSON bool) error {
+func printQueued(s streams, e outbound.Entry, asJSON bool) error {
 	if asJSON {
 		return json.NewEncoder(s.out).Encode(e)
 	}
@@ -141,7 +141,7 @@ type queueShow struct {
 }
 
 func (c *queueShow) Run(ctx context.Context, s streams) error {
-	return c.with(ctx, s, func(q queue.Queue) error {
+	return c.with(ctx, s, func(q outbound.Queue) error {
 		ev, err := q.Show(ctx, c.ID)
 		if err != nil {
 			return err
@@ -159,7 +159,7 @@ type queueRetry struct {
 }
 
 func (c *queueRetry) Run(ctx context.Context, s streams) error {
-	return c.each(ctx, s, queue.Which{IDs: c.ID, All: c.All}, "waiting again", queue.Queue.Retry)
+	return c.each(ctx, s, outbound.Which{IDs: c.ID, All: c.All}, "waiting again", outbound.Queue.Retry)
 }
 
 type queueDrop struct {
@@ -169,7 +169,7 @@ type queueDrop struct {
 }
 
 func (c *queueDrop) Run(ctx context.Context, s streams) error {
-	return c.each(ctx, s, queue.Which{IDs: c.ID, All: c.All}, "dropped", queue.Queue.Drop)
+	return c.each(ctx, s, outbound.Which{IDs: c.ID, All: c.All}, "dropped", outbound.Queue.Drop)
 }
 
 type queueResend struct {
@@ -179,7 +179,7 @@ type queueResend struct {
 }
 
 func (c *queueResend) Run(ctx context.Context, s streams) error {
-	var w queue.When
+	var w outbound.When
 	var err error
 	if w.Since, err = parseTime(c.Since, time.Now()); err == nil && c.Until != "" {
 		w.Until, err = parseTime(c.Until, time.Now())
@@ -190,7 +190,7 @@ func (c *queueResend) Run(ctx context.Context, s streams) error {
 	if !w.Until.IsZero() && w.Until.Before(w.Since) {
 		return &exitError{exitUsage, errors.New("--until is before --since")}
 	}
-	return c.with(ctx, s, func(q queue.Queue) error {
+	return c.with(ctx, s, func(q outbound.Queue) error {
 		n, err := q.Resend(ctx, w)
 		if err == nil {
 			_, _ = fmt.Fprintf(s.out, "waiting again: %d events\n", n)
@@ -200,11 +200,11 @@ func (c *queueResend) Run(ctx context.Context, s streams) error {
 }
 
 // each does something to the named events, or to all that are parked, and says what was done.
-func (f bridgeQueue) each(ctx context.Context, s streams, w queue.Which, word string, do func(queue.Queue, context.Context, queue.Which) ([]string, error)) error {
+func (f bridgeQueue) each(ctx context.Context, s streams, w outbound.Which, word string, do func(outbound.Queue, context.Context, outbound.Which) ([]string, error)) error {
 	if (len(w.IDs) == 0) != w.All {
 		return &exitError{exitUsage, errors.New("name events by their ids (vmsbridge queue list shows them), or say --all for all that are parked")}
 	}
-	return f.with(ctx, s, func(q queue.Queue) error {
+	return f.with(ctx, s, func(q outbound.Queue) error {
 		done, err := do(q, ctx, w)
 		for _, id := range done {
 			_, _ = fmt.Fprintf(s.out, "%s: %s\n", word, id)

@@ -11,7 +11,7 @@ import (
 
 	"vmsbridge/agent/archive"
 	"vmsbridge/agent/control"
-	"vmsbridge/agent/queue"
+	"vmsbridge/agent/outbound"
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/vms"
 )
@@ -94,7 +94,7 @@ func TestQueueOfARunningBridge(t *testing.T) {
 
 	l, err := control.Listen(dir)
 	require.NoError(t, err)
-	bridge := &http.Server{Handler: queue.Handler(queue.Of(j))}
+	bridge := &http.Server{Handler: outbound.QueueHandler(outbound.QueueOf(j))}
 	done := make(chan error, 1)
 	go func() { done <- bridge.Serve(l) }()
 	defer func() { _ = bridge.Close(); <-done }()

@@ -30,13 +30,19 @@ func New(file *vault.File, now func() time.Time, damaged prometheus.Counter) *Fo
 }
 
 // Open opens the cursors of these names, in their order, and forgets all others, durably. A new one stands behind
-// everything that was put so far. Without names, no sequence of changes is kept. Call it once after the journal was opened; what is put before
-// that is kept for the cursors of last time.
+// everything that was put so far; one that is open already is the same again. Without names, no sequence of changes
+// is kept. Call it after the journal was opened; what is put before that is kept for the cursors of last time.
 func (l *Followers) Open(names ...string) ([]*Cursor, error) {
-	list := make([]*Cursor, len(names))
+	l.mu.Lock()
+	list, open := make([]*Cursor, len(names)), l.cursors
+	l.mu.Unlock()
 	for i, name := range names {
 		if name == "" || len(name) > 256 || slices.Contains(names[:i], name) {
 			return nil, fmt.Errorf("open cursor %q: it needs a name of its own, of at most 256 bytes", name)
+		}
+		if at := slices.IndexFunc(open, func(c *Cursor) bool { return c.name == name }); at >= 0 {
+			list[i] = open[at]
+			continue
 		}
 		list[i] = &Cursor{of: l, name: name, key: form.CursorKey(name), changed: make(chan struct{}, 1)}
 	}

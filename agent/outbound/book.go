@@ -1,4 +1,4 @@
-package link
+package outbound
 
 import (
 	"context"
@@ -12,15 +12,17 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// A service may lose its events, or go back to a copy of earlier, after the bridge has dropped from its outbox what it had reported. So each
-// registration brings a mark of how far the journal is reported, which the service keeps in the same file as the events; when it has one
-// that is older than what it has said before, what came after that is reported again.
+// A service may lose its events, or go back to a copy of earlier, after the bridge has dropped from
+// its outbox what it had reported. So each registration brings a mark of how far the journal is
+// reported, which the service keeps in the same file as the events; when it has one that is older
+// than what it has said before, what came after that is reported again.
 
 // keyBook is where the bridge keeps what it knows of the service's book.
 const keyBook = "service-book"
 
 const (
-	// againAtOnce is how many events enter the outbox again at a time, and only when fewer wait: what is new does not wait behind more.
+	// againAtOnce is how many events enter the outbox again at a time, and only when fewer wait:
+	// what is new does not wait behind more.
 	againAtOnce = 512
 	againEvery  = 200 * time.Millisecond
 )
@@ -28,7 +30,9 @@ const (
 // book is what the bridge knows of the service's book. It is kept in the journal.
 type book struct {
 	outbox *journal.Journal
-	turn   chan struct{} // buffered 1: held by the one registration that is under way, and by whoever changes what is known
+	// buffered 1: held by the one registration that is under way, and by whoever changes what is
+	// known
+	turn chan struct{}
 
 	mu     sync.Mutex // guards what follows
 	loaded bool
@@ -114,8 +118,9 @@ func (b *book) keep(k known) error {
 	return nil
 }
 
-// compare takes in what the service says of its book, in its caller's turn, and says whether it has lost events. One of which the bridge knows nothing has
-// lost none: it is another service, or of an older make.
+// compare takes in what the service says of its book, in its caller's turn, and says whether it has
+// lost events. One of which the bridge knows nothing has lost none: it is another service, or of an
+// older make.
 func (b *book) compare(said vms.Book) (lost bool, err error) {
 	b.mu.Lock()
 	k := b.known
@@ -177,8 +182,9 @@ func (b *book) done(ctx context.Context, w journal.Again) error {
 	return nil
 }
 
-// Remembers says whether the service is one that keeps how far it has what the bridge reported, and so also who is there.
-func (l *Link) Remembers() bool {
+// Remembers says whether the service is one that keeps how far it has what the bridge reported, and
+// so also who is there.
+func (l *Service) Remembers() bool {
 	_ = l.book.load() // else it is not known, and counts as no
 	l.book.mu.Lock()
 	defer l.book.mu.Unlock()
@@ -186,7 +192,7 @@ func (l *Link) Remembers() bool {
 }
 
 // reportAgain lets what the service has lost wait again, a little at a time, until ctx is done.
-func (l *Link) reportAgain(ctx context.Context) error {
+func (l *Service) reportAgain(ctx context.Context) error {
 	if !l.waitKnown(ctx) {
 		return ctx.Err()
 	}

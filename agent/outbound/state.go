@@ -1,4 +1,4 @@
-package link
+package outbound
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ const (
 )
 
 // Problem says what keeps events from reaching the service, or "".
-func (l *Link) Problem() string {
+func (l *Service) Problem() string {
 	l.mu.Lock()
 	trouble, refused := l.trouble, l.said.Refused
 	l.mu.Unlock()
@@ -49,7 +49,7 @@ func (l *Link) Problem() string {
 }
 
 // signIn says what is wrong with the bridge's sign-in at the service, "" for nothing.
-func (l *Link) signIn() string {
+func (l *Service) signIn() string {
 	var unauthorized *client.UnauthorizedError
 	if l.source != nil && errors.As(l.source.Trouble(), &unauthorized) {
 		return unauthorized.Error()
@@ -58,7 +58,7 @@ func (l *Link) signIn() string {
 }
 
 // refused says what to do when the service does not let the bridge in.
-func (l *Link) refused() string {
+func (l *Service) refused() string {
 	if l.source != nil {
 		return refusesSignIn
 	}
@@ -66,7 +66,7 @@ func (l *Link) refused() string {
 }
 
 // SignedIn says whether the service let the bridge in when it was asked last.
-func (l *Link) SignedIn() bool {
+func (l *Service) SignedIn() bool {
 	problem := l.Problem()
 	return problem != refusesToken && problem != refusesSignIn && l.signIn() == ""
 }
@@ -79,13 +79,15 @@ const (
 	tunnelOff         = "off"         // by the configuration
 )
 
-// Tunnel says how the tunnel is, and what keeps it from standing, "" for nothing that a person could help.
-func (l *Link) Tunnel() (state, problem string) {
+// Tunnel says how the tunnel is, and what keeps it from standing, "" for nothing that a person
+// could help.
+func (l *Service) Tunnel() (state, problem string) {
 	if l.tunnel == nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if l.said.AddressUnasked != "" {
-			return tunnelOff, "the service gets no stills, since it does not ask at this bridge's address (" + l.said.AddressUnasked + "): set service.tunnel: true"
+			return tunnelOff, "the service gets no stills, since it does not ask at this bridge's address (" +
+				l.said.AddressUnasked + "): set service.tunnel: true"
 		}
 		return tunnelOff, ""
 	}
@@ -101,8 +103,9 @@ func (l *Link) Tunnel() (state, problem string) {
 	return tunnelDown, ""
 }
 
-// Why is what the service, or the way to it, answered last when something was wrong; "" for nothing. It holds no secret.
-func (l *Link) Why() string {
+// Why is what the service, or the way to it, answered last when something was wrong; "" for
+// nothing. It holds no secret.
+func (l *Service) Why() string {
 	l.mu.Lock()
 	trouble := l.trouble
 	l.mu.Unlock()

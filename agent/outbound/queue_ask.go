@@ -1,4 +1,4 @@
-package queue
+package outbound
 
 import (
 	"bytes"
@@ -16,9 +16,9 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Ask is the queue of a running bridge, of which c is control.Client. Its errors wrap control.ErrNotRunning where none runs, and
-// fs.ErrPermission where the caller may not ask.
-func Ask(c *http.Client) Queue { return asked{c} }
+// AskQueue is the queue of a running bridge, of which c is control.Client. Its errors wrap
+// control.ErrNotRunning where none runs, and fs.ErrPermission where the caller may not ask.
+func AskQueue(c *http.Client) Queue { return asked{c} }
 
 type asked struct{ client *http.Client }
 
@@ -73,7 +73,7 @@ func (q asked) change(ctx context.Context, path string, w Which) ([]string, erro
 const mostAnswered = 256 << 20
 
 func (q asked) do(ctx context.Context, method, path string, body []byte, id string, into any) error {
-	req, err := http.NewRequestWithContext(ctx, method, control.URL+Path+path, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, control.URL+QueuePath+path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}

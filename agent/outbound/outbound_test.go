@@ -1,4 +1,4 @@
-package homes
+package outbound
 
 import (
 	"context"
@@ -17,15 +17,13 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
+	"vmsbridge/agent/supervisor"
 	"vmsbridge/configs"
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/delivery"
 	"vmsbridge/uplink/vms"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const patience = 45 * time.Second
 
@@ -34,15 +32,15 @@ func eventually(t *testing.T, f func() bool, what ...any) {
 	require.Eventually(t, f, patience, 10*time.Millisecond, what...)
 }
 
-// sink is a hook that notes the actors of its events.
-type sink struct {
+// receiver is a hook that notes the actors of its events.
+type receiver struct {
 	*httptest.Server
 	mu  sync.Mutex
 	got []string
 }
 
-func newSink(t *testing.T) *sink {
-	s := &sink{}
+func newReceiver(t *testing.T) *receiver {
+	s := &receiver{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		var ev vms.Event
 		_ = json.NewDecoder(r.Body).Decode(&ev)
@@ -54,7 +52,7 @@ func newSink(t *testing.T) *sink {
 	return s
 }
 
-func (s *sink) actors() []string {
+func (s *receiver) actors() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string{}, s.got...)
@@ -70,23 +68,41 @@ func parse(t *testing.T, dir, text string) *configs.Config {
 func put(t *testing.T, j *journal.Journal, actor string) {
 	t.Helper()
 	at := time.Now()
-	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(at), EndTimestamp: vms.Ptr(at), AccountID: "a", ActorID: actor, ActorAccountID: "a",
+	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(at), EndTimestamp: vms.Ptr(at), AccountID: "a",
+		ActorID: actor, ActorAccountID: "a",
 		ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion}
 	ev.ID = ev.NaturalID()
 	require.NoError(t, j.Put(ev, false))
 }
 
-func run(t *testing.T, h *Homes) (stop func()) {
+func open(t *testing.T, j *journal.Journal, cfg *configs.Config, reg prometheus.Registerer) *Outbound {
+	o, err := Open(cfg, Options{Journal: j, Version: "1", Registerer: reg,
+		backoff: supervisor.Backoff{Min: 10 * time.Millisecond}})
+	require.NoError(t, err)
+	return o
+}
+
+func run(t *testing.T, o *Outbound) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- h.Run(ctx) }()
-	once := sync.OnceFunc(func() { cancel(); require.NoError(t, <-done) })
+	go func() { done <- o.Run(ctx) }()
+	once := sync.OnceFunc(func() { cancel(); require.ErrorIs(t, <-done, context.Canceled) })
 	t.Cleanup(once)
 	return once
 }
 
-// settle waits until the homes have noted what they handed over. What is under way when a home is stopped is handed over again.
-func settle(t *testing.T, h *Homes) {
+func apply(t *testing.T, o *Outbound, cfg *configs.Config) {
+	t.Helper()
+	change, err := o.Prepare(cfg)
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	require.NoError(t, change.Apply(ctx))
+}
+
+// settle waits until the sinks have noted what they handed over. What is under way when a sink is
+// stopped is handed over again.
+func settle(t *testing.T, h *Outbound) {
 	t.Helper()
 	eventually(t, func() bool {
 		return !slices.ContainsFunc(h.Status(), func(s delivery.SinkStatus) bool { return s.Waiting > 0 })
@@ -106,26 +122,27 @@ func hookYAML(id, url, secret string) string {
 
 const key = "secret: 0123456789abcdef"
 
-// A changed configuration: a home that stays goes on where it was, one that comes begins with what comes, and one that goes is gone.
+// A changed configuration: a sink that stays goes on where it was, one that comes begins with what
+// comes, and one that goes is gone.
 func TestApply(t *testing.T) {
 	j, dir := openJournal(t), t.TempDir()
-	one, two := newSink(t), newSink(t)
+	one, two := newReceiver(t), newReceiver(t)
 	reg := prometheus.NewRegistry()
-	h := New(Options{Journal: j, Version: "1", Registerer: reg})
 	first := parse(t, dir, "webhooks:\n"+hookYAML("one", one.URL, key))
-	require.NoError(t, h.Open(first))
+	h := open(t, j, first, reg)
 	put(t, j, "a")
 	run(t, h)
 	eventually(t, func() bool { return len(one.actors()) == 1 })
 	settle(t, h)
-	h.Apply(first) // nothing changed
+	apply(t, h, first) // nothing changed
 
-	h.Apply(parse(t, dir, "webhooks:\n"+hookYAML("two", two.URL, key)+hookYAML("one", one.URL, key)))
+	apply(t, h, parse(t, dir, "webhooks:\n"+hookYAML("two", two.URL, key)+hookYAML("one", one.URL, key)))
 	eventually(t, func() bool { return len(h.Status()) == 2 })
 	put(t, j, "b")
 	eventually(t, func() bool { return len(one.actors()) == 2 && len(two.actors()) == 1 })
+	eventually(t, func() bool { return h.Status()[1].Sent == 2 }, "it was not made anew")
 	settle(t, h)
-	h.Apply(parse(t, dir, "webhooks:\n"+hookYAML("two", two.URL, key)))
+	apply(t, h, parse(t, dir, "webhooks:\n"+hookYAML("two", two.URL, key)))
 	eventually(t, func() bool { return len(h.Status()) == 1 && h.Status()[0].Name == "two" })
 	found, err := reg.Gather()
 	require.NoError(t, err)
@@ -138,7 +155,7 @@ func TestApply(t *testing.T) {
 	eventually(t, func() bool { return len(two.actors()) == 2 })
 	require.Equal(t, []string{"a", "b"}, one.actors())
 	require.Equal(t, []string{"b", "c"}, two.actors())
-	h.Apply(parse(t, dir, ""))
+	apply(t, h, parse(t, dir, ""))
 	eventually(t, func() bool { return len(h.Status()) == 0 })
 }
 
@@ -146,11 +163,12 @@ func TestApply(t *testing.T) {
 func TestSecretFileIsRenewed(t *testing.T) {
 	j, dir := openJournal(t), t.TempDir()
 	signatures := make(chan string, 10)
-	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { signatures <- r.Header.Get("Vmsbridge-Signature") }))
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		signatures <- r.Header.Get("Vmsbridge-Signature")
+	}))
 	defer s.Close()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "s"), []byte("0123456789abcdef\n"), 0o600))
-	h := New(Options{Journal: j})
-	require.NoError(t, h.Open(parse(t, dir, "webhooks:\n"+hookYAML("one", s.URL, "secret_file: s"))))
+	h := open(t, j, parse(t, dir, "webhooks:\n"+hookYAML("one", s.URL, "secret_file: s")), nil)
 	run(t, h)
 	put(t, j, "a")
 	require.NotEmpty(t, <-signatures)
@@ -167,7 +185,7 @@ func TestSecretFileIsRenewed(t *testing.T) {
 	}
 }
 
-// broken is a home that panics, and then ends.
+// broken is a sink that panics, and then ends.
 type broken struct{ runs atomic.Int32 }
 
 func (b *broken) Run(context.Context) error {
@@ -177,32 +195,34 @@ func (b *broken) Run(context.Context) error {
 	return errors.New("ended")
 }
 
-func (b *broken) Status() delivery.SinkStatus { return delivery.SinkStatus{Name: "broken"} }
-
-// A home that panics takes neither the process nor the others with it.
-func TestAHomeThatBreaks(t *testing.T) {
-	j, s := openJournal(t), newSink(t)
-	h := New(Options{Journal: j})
-	require.NoError(t, h.Open(parse(t, t.TempDir(), "webhooks:\n"+hookYAML("one", s.URL, key))))
-	h.again = 10 * time.Millisecond
+// A sink that panics takes neither the process nor the others with it.
+func TestASinkThatBreaks(t *testing.T) {
+	j, s := openJournal(t), newReceiver(t)
+	h := open(t, j, parse(t, t.TempDir(), "webhooks:\n"+hookYAML("one", s.URL, key)), nil)
 	b := &broken{}
-	h.list = append(h.list, b)
+	tasks, _, err := h.tasks(parse(t, t.TempDir(), "webhooks:\n"+hookYAML("one", s.URL, key)))
+	require.NoError(t, err)
+	require.NoError(t, h.set.Set(append(tasks, h.task("broken", nil,
+		func(prometheus.Registerer) (supervisor.Worker, error) { return b, nil }))))
 	run(t, h)
 	put(t, j, "a")
 	eventually(t, func() bool { return b.runs.Load() >= 1 && len(s.actors()) == 1 })
 	eventually(t, func() bool { return b.runs.Load() >= 2 })
 }
 
-// What cannot be opened is said, and does not keep the bridge from running on a reload.
-func TestHomesThatCannotBeOpened(t *testing.T) {
-	j, dir := openJournal(t), t.TempDir()
-	h := New(Options{Journal: j})
-	require.NoError(t, h.Open(parse(t, dir, "")))
-	stop := run(t, h)
-	cfg := parse(t, dir, "webhooks:\n"+hookYAML("one", "https://127.0.0.1:1/", key))
+// What cannot be made is refused with its reason, and what ran goes on; a bridge that starts with
+// it does not run.
+func TestSinksThatCannotBeMade(t *testing.T) {
+	j, s, dir := openJournal(t), newReceiver(t), t.TempDir()
+	h := open(t, j, parse(t, dir, "webhooks:\n"+hookYAML("one", s.URL, key)), nil)
+	run(t, h)
+	cfg := parse(t, dir, "webhooks:\n"+hookYAML("two", "https://127.0.0.1:1/", key))
 	cfg.Webhooks[0].CAFile = filepath.Join(dir, "went-away.pem")
-	h.Apply(cfg)
-	eventually(t, func() bool { return len(h.Status()) == 1 && h.Status()[0].Problem != "" })
-	stop()
-	require.Error(t, New(Options{Journal: j}).Open(cfg))
+	_, err := h.Prepare(cfg)
+	require.ErrorContains(t, err, "webhook/two")
+	require.ErrorContains(t, err, "went-away.pem")
+	put(t, j, "a")
+	eventually(t, func() bool { return len(s.actors()) == 1 })
+	_, err = Open(cfg, Options{Journal: j})
+	require.ErrorContains(t, err, "went-away.pem")
 }

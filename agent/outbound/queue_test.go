@@ -1,4 +1,4 @@
-package queue
+package outbound
 
 import (
 	"io/fs"
@@ -16,14 +16,16 @@ import (
 )
 
 func event(start time.Time) vms.Event {
-	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(start), EndTimestamp: vms.Ptr(start.Add(3 * time.Second)), Span: true, AccountID: "acc",
+	ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(start),
+		EndTimestamp: vms.Ptr(start.Add(3 * time.Second)), Span: true, AccountID: "acc",
 		ActorID: "gate/ö?&", ActorAccountID: "acc", ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion}
 	ev.SetData(vms.CreatorDetails("", vms.CreatorInfo{ID: "x", Vendor: "y"}))
 	ev.ID = ev.NaturalID()
 	return ev
 }
 
-// filled is a journal of four events, of which two wait and two are parked, and their ids in that order.
+// filled is a journal of four events, of which two wait and two are parked, and their ids in that
+// order.
 func filled(t *testing.T, dir string) (*journal.Journal, []string) {
 	t.Helper()
 	j, err := journal.Open(filepath.Join(dir, "journal.db"), journal.Options{})
@@ -49,21 +51,21 @@ func serve(t *testing.T, data string, q Queue) Queue {
 	t.Helper()
 	l, err := control.Listen(data)
 	require.NoError(t, err)
-	s := &http.Server{Handler: Handler(q)}
+	s := &http.Server{Handler: QueueHandler(q)}
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
 	t.Cleanup(func() {
 		require.NoError(t, s.Close())
 		require.ErrorIs(t, <-done, http.ErrServerClosed)
 	})
-	return Ask(control.Client(data))
+	return AskQueue(control.Client(data))
 }
 
 // TestQueue does the same to a journal, and to a bridge that has it.
 func TestQueue(t *testing.T) {
 	for name, of := range map[string]func(t *testing.T, dir string, j *journal.Journal) Queue{
-		"journal":        func(_ *testing.T, _ string, j *journal.Journal) Queue { return Of(j) },
-		"running bridge": func(t *testing.T, dir string, j *journal.Journal) Queue { return serve(t, dir, Of(j)) },
+		"journal":        func(_ *testing.T, _ string, j *journal.Journal) Queue { return QueueOf(j) },
+		"running bridge": func(t *testing.T, dir string, j *journal.Journal) Queue { return serve(t, dir, QueueOf(j)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, dir := t.Context(), t.TempDir()
@@ -122,11 +124,11 @@ func TestQueue(t *testing.T) {
 // TestAskThatCannot: where no bridge runs, or it has a journal that is closed, the error says so.
 func TestAskThatCannot(t *testing.T) {
 	dir := t.TempDir()
-	_, err := Ask(control.Client(dir)).List(t.Context(), 1)
+	_, err := AskQueue(control.Client(dir)).List(t.Context(), 1)
 	require.ErrorIs(t, err, control.ErrNotRunning)
 
 	j, ids := filled(t, dir)
-	q := serve(t, dir, Of(j))
+	q := serve(t, dir, QueueOf(j))
 	require.NoError(t, j.Close())
 	_, err = q.List(t.Context(), 1)
 	require.ErrorContains(t, err, "503")
@@ -144,8 +146,8 @@ func TestAskThatCannot(t *testing.T) {
 // A time is reported once more, but for what waits and what is parked.
 func TestResend(t *testing.T) {
 	for name, of := range map[string]func(t *testing.T, dir string, j *journal.Journal) Queue{
-		"journal":        func(_ *testing.T, _ string, j *journal.Journal) Queue { return Of(j) },
-		"running bridge": func(t *testing.T, dir string, j *journal.Journal) Queue { return serve(t, dir, Of(j)) },
+		"journal":        func(_ *testing.T, _ string, j *journal.Journal) Queue { return QueueOf(j) },
+		"running bridge": func(t *testing.T, dir string, j *journal.Journal) Queue { return serve(t, dir, QueueOf(j)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

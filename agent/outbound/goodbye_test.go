@@ -1,4 +1,4 @@
-package link
+package outbound
 
 import (
 	"context"
@@ -20,8 +20,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// A bridge that loses its tunnel registers at once, so that the service knows that it is there; one that stops says goodbye, also to a
-// service that knows no such word.
+// A bridge that loses its tunnel registers at once, so that the service knows that it is there; one
+// that stops says goodbye, also to a service that knows no such word.
 func TestABridgeSaysThatItIsThereAndThatItGoes(t *testing.T) {
 	for name, code := range map[string]int{"knows it": http.StatusNoContent, "an older service": http.StatusNotFound} {
 		t.Run(name, func(t *testing.T) {
@@ -50,10 +50,13 @@ func TestABridgeSaysThatItIsThereAndThatItGoes(t *testing.T) {
 			require.NoError(t, err)
 			defer func() { require.NoError(t, j.Close()) }()
 			log := slog.New(slog.DiscardHandler)
-			l, err := New(configs.Service{URL: service.URL, Token: configs.NewSecret("0123456789abcdef")}, Options{Outbox: j, Clock: clock.New(clock.Options{Machine: clock.System(), Log: log}),
-				Profile: func() vms.Registration { return vms.Registration{ID: "b"} }, Version: "1", Log: log, Registerer: prometheus.NewRegistry()})
+			l, err := newService(configs.Service{URL: service.URL, Token: configs.NewSecret("0123456789abcdef")},
+				Options{Journal: j, Clock: clock.New(clock.Options{Machine: clock.System(), Log: log}),
+					Profile: func() vms.Registration {
+						return vms.Registration{ID: "b"}
+					}, Version: "1", Log: log}, prometheus.NewRegistry())
 			require.NoError(t, err)
-			require.NoError(t, l.KeepTunnel(service.URL, "b", http.NotFoundHandler()))
+			require.NoError(t, l.keepTunnel(service.URL, "b", http.NotFoundHandler()))
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan error, 1)
 			go func() { done <- l.Run(ctx) }()

@@ -1,4 +1,4 @@
-package link
+package outbound
 
 import (
 	"context"
@@ -14,7 +14,6 @@ import (
 	"vmsbridge/agent/clock"
 	"vmsbridge/agent/supervisor"
 	"vmsbridge/configs"
-	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/client/signin"
 	"vmsbridge/uplink/delivery"
@@ -28,9 +27,10 @@ const drain = 1500 * time.Millisecond
 // authPause is how long the service is left alone, at least, after it refused the token.
 const authPause = 30 * time.Second
 
-// Link is the bridge's link to the service: it registers the bridge and its cameras, then lets the reporter drain the
-// outbox. Events wait for the first registration, because a service that does not know a camera refuses its events.
-type Link struct {
+// Service is the bridge's link to the service: it registers the bridge and its cameras, drains the
+// outbox, and keeps the tunnel through which the service asks back. Events wait for the first
+// registration, because a service that does not know a camera refuses its events.
+type Service struct {
 	client   *client.Client
 	delivery *delivery.Engine
 	source   *signin.Source // nil: the token is given
@@ -42,7 +42,9 @@ type Link struct {
 	clock    *clock.Clock  // nothing is reported before it is true
 	stopping chan struct{} // closed when Run's context is done
 
-	known chan struct{} // closed once the service has answered that it knows the bridge, or that it needs no registration
+	// closed once the service has answered that it knows the bridge, or that it needs no
+	// registration
+	known chan struct{}
 
 	registers atomic.Bool   // the service has taken a registration
 	again     chan struct{} // buffered 1: it is to be told again soon
@@ -56,19 +58,22 @@ type Link struct {
 	saidAt   time.Time   // when trouble was logged
 }
 
-// Options of New. All but Version are needed.
-type Options struct {
-	Outbox     *journal.Journal
-	Clock      *clock.Clock
-	Profile    func() vms.Registration // what the service is to know of the bridge
-	Version    string                  // of this program
-	Log        *slog.Logger
-	Registerer prometheus.Registerer
+// service makes the link to the service that s configures. It does not run yet.
+func (o *Outbound) service(s configs.Service, bridge string, reg prometheus.Registerer) (*Service, error) {
+	l, err := newService(s, o.o, reg)
+	if err != nil || !s.Tunnel {
+		return l, err
+	}
+	handler, err := o.o.Tunnel()
+	if err != nil {
+		return nil, err
+	}
+	return l, l.keepTunnel(s.URL, bridge, handler)
 }
 
-// New makes a link to the service that s configures. It does not run yet.
-func New(s configs.Service, opts Options) (*Link, error) {
-	o := client.Options{BaseURL: s.URL, Token: serviceToken(s), CAFile: s.CAFile, Fingerprint: s.TLSFingerprint, Wrap: opts.Clock.Transport, UserAgent: "vmsbridge/" + opts.Version, Log: opts.Log}
+func newService(s configs.Service, opts Options, reg prometheus.Registerer) (*Service, error) {
+	o := client.Options{BaseURL: s.URL, Token: serviceToken(s), CAFile: s.CAFile, Fingerprint: s.TLSFingerprint,
+		Wrap: opts.Clock.Transport, UserAgent: "vmsbridge/" + opts.Version, Log: opts.Log}
 	c, err := client.New(o)
 	if err != nil {
 		return nil, err
@@ -81,21 +86,26 @@ func New(s configs.Service, opts Options) (*Link, error) {
 			return nil, err
 		}
 	}
-	l := &Link{book: newBook(opts.Outbox), client: c, source: source, clock: opts.Clock, stopping: make(chan struct{}), profile: opts.Profile, log: opts.Log, known: make(chan struct{}), again: make(chan struct{}, 1)}
-	f := promauto.With(opts.Registerer)
-	l.registered = f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_link_registrations_total", Help: "Registrations that the service took."})
-	l.reportedAgain = f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_link_reported_again_total", Help: "Events that the service had lost, and that are reported again."})
+	l := &Service{book: newBook(opts.Journal), client: c, source: source, clock: opts.Clock,
+		stopping: make(chan struct{}),
+		profile:  opts.Profile, log: opts.Log, known: make(chan struct{}), again: make(chan struct{}, 1)}
+	f := promauto.With(reg)
+	l.registered = f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_link_registrations_total",
+		Help: "Registrations that the service took."})
+	l.reportedAgain = f.NewCounter(prometheus.CounterOpts{Name: "vmsbridge_link_reported_again_total",
+		Help: "Events that the service had lost, and that are reported again."})
 	open := func(ctx context.Context) (<-chan delivery.Verdict, delivery.Verdict) {
 		return nil, client.Verdict(l.begin(ctx))
 	}
-	l.delivery = delivery.New(opts.Outbox, &client.Sink{Service: c, Register: l.introduce, Log: opts.Log}, delivery.Options{
-		AtOnce: c.AtOnce, AuthPause: authPause, Drain: drain, Open: open, Log: opts.Log.With("sink", "service"),
-		Kept: "; see it with: vmsbridge queue", Metrics: client.Metrics(opts.Registerer)})
+	l.delivery = delivery.New(opts.Journal, &client.Sink{Service: c, Register: l.introduce, Log: opts.Log},
+		delivery.Options{
+			AtOnce: c.AtOnce, AuthPause: authPause, Drain: drain, Open: open, Log: opts.Log.With("sink", "service"),
+			Kept: "; see it with: vmsbridge queue", Metrics: client.Metrics(reg)})
 	return l, nil
 }
 
 // Run keeps the registration and the tunnel fresh and reports, until ctx is done.
-func (l *Link) Run(ctx context.Context) error {
+func (l *Service) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	defer context.AfterFunc(ctx, func() { close(l.stopping) })()
 	g.Go(supervisor.Caught(func() error { return l.delivery.Run(ctx) }))
@@ -114,7 +124,7 @@ func (l *Link) Run(ctx context.Context) error {
 }
 
 // waitKnown waits until the service knows the bridge; false: ctx is done.
-func (l *Link) waitKnown(ctx context.Context) bool {
+func (l *Service) waitKnown(ctx context.Context) bool {
 	select {
 	case <-l.known:
 		return true
@@ -124,7 +134,7 @@ func (l *Link) waitKnown(ctx context.Context) bool {
 }
 
 // begin comes before the first report: the service must know the bridge, and the bridge the time.
-func (l *Link) begin(ctx context.Context) error {
+func (l *Service) begin(ctx context.Context) error {
 	if !isClosed(l.known) {
 		if err := l.greet(ctx); err != nil {
 			return err
@@ -151,23 +161,23 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// Settle waits a moment for the last events, the ends of what was going on, to reach a service that takes events now. What
-// does not make it stays in the outbox.
-func (l *Link) Settle(outbox *journal.Journal) {
+// Settle waits a moment for the last events, the ends of what was going on, to reach a service that
+// takes events now. What does not make it stays in the outbox.
+func (l *Service) Settle() {
 	if l.clock.State().Source == clock.Waiting {
 		return // nothing is to leave
 	}
 	deadline := time.Now().Add(drain)
 	for time.Now().Before(deadline) && l.Problem() == "" {
-		if s, err := outbox.OutboxStats(); err != nil || s.Waiting == 0 {
+		if s, err := l.book.outbox.OutboxStats(); err != nil || s.Waiting == 0 {
 			return
 		}
 		time.Sleep(drain / 100)
 	}
 }
 
-// serviceToken gives the bridge's token; one in a file is read again when the service refuses it, so that it can be
-// renewed without a restart.
+// serviceToken gives the bridge's token; one in a file is read again when the service refuses it,
+// so that it can be renewed without a restart.
 func serviceToken(s configs.Service) func() (string, error) {
 	if s.TokenFile != "" {
 		return client.TokenFile(s.TokenFile)

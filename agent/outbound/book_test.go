@@ -1,4 +1,4 @@
-package link
+package outbound
 
 import (
 	"path/filepath"
@@ -18,7 +18,9 @@ func TestWhatAServiceSaysOfItsBook(t *testing.T) {
 	defer func() { require.NoError(t, j.Close()) }()
 	report := func(n int) uint64 {
 		for i := range n {
-			ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: vms.At(time.Now().Add(time.Duration(i) * time.Second)), ActorID: "c", ActorType: vms.ActorCamera}
+			ev := vms.Event{Type: vms.TypeMotion,
+				StartTimestamp: vms.At(time.Now().Add(time.Duration(i) * time.Second)), ActorID: "c",
+				ActorType: vms.ActorCamera}
 			ev.ID = ev.NaturalID()
 			require.NoError(t, j.Put(ev, true))
 		}
@@ -69,7 +71,8 @@ func TestWhatAServiceSaysOfItsBook(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 30, queued)
 	require.Empty(t, next)
-	require.NoError(t, b.done(t.Context(), journal.Again{From: first, Upto: third}), "of the want before: this one stays")
+	require.NoError(t, b.done(t.Context(), journal.Again{From: first, Upto: third}),
+		"of the want before: this one stays")
 	_, ok = b.wanted()
 	require.True(t, ok)
 	require.NoError(t, b.done(t.Context(), w))

@@ -1,4 +1,4 @@
-package queue
+package outbound
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// Path is what Handler answers below: GET /queue?limit=N, GET /queue/event?id=ID, POST /queue/retry and /queue/drop with a Which,
-// POST /queue/resend with a When.
-const Path = "/queue"
+// QueuePath is what QueueHandler answers below: GET /queue?limit=N, GET /queue/event?id=ID, POST
+// /queue/retry and /queue/drop with a Which, POST /queue/resend with a When.
+const QueuePath = "/queue"
 
 // mostListed bounds an answer.
 const mostListed = 100_000
@@ -23,10 +23,10 @@ type outcome struct {
 	Unknown bool     `json:"unknown,omitempty"` // which is an ErrUnknown
 }
 
-// Handler answers Ask. Who may ask is for the caller to know.
-func Handler(q Queue) http.Handler {
+// QueueHandler answers AskQueue. Who may ask is for the caller to know.
+func QueueHandler(q Queue) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET "+QueuePath, func(w http.ResponseWriter, r *http.Request) {
 		limit, err := strconv.Atoi(r.FormValue("limit"))
 		if err != nil || limit < 0 {
 			http.Error(w, "limit must be a number", http.StatusBadRequest)
@@ -35,12 +35,12 @@ func Handler(q Queue) http.Handler {
 		l, err := q.List(r.Context(), min(limit, mostListed))
 		answer(w, l, err)
 	})
-	mux.HandleFunc("GET "+Path+"/event", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET "+QueuePath+"/event", func(w http.ResponseWriter, r *http.Request) {
 		ev, err := q.Show(r.Context(), r.FormValue("id"))
 		answer(w, ev, err)
 	})
 	change := func(path string, do func(context.Context, Which) ([]string, error)) {
-		mux.HandleFunc("POST "+Path+path, func(w http.ResponseWriter, r *http.Request) {
+		mux.HandleFunc("POST "+QueuePath+path, func(w http.ResponseWriter, r *http.Request) {
 			var which Which
 			if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 64<<20)).Decode(&which); err != nil {
 				http.Error(w, "read which events are meant: "+err.Error(), http.StatusBadRequest)
@@ -56,7 +56,7 @@ func Handler(q Queue) http.Handler {
 	}
 	change("/retry", q.Retry)
 	change("/drop", q.Drop)
-	mux.HandleFunc("POST "+Path+"/resend", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("POST "+QueuePath+"/resend", func(w http.ResponseWriter, r *http.Request) {
 		var when When
 		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<10)).Decode(&when); err != nil {
 			http.Error(w, "read which time is meant: "+err.Error(), http.StatusBadRequest)

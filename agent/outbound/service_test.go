@@ -1,4 +1,4 @@
-package link
+package outbound
 
 import (
 	"bytes"
@@ -34,16 +34,21 @@ func TestABridgeThatTheServiceDoesNotKnowSaysSo(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, j.Close()) }()
 	lines := &counting{}
-	l, err := New(configs.Service{URL: service.URL, Token: configs.NewSecret("0123456789abcdef")}, Options{Outbox: j,
-		Clock:   clock.New(clock.Options{Machine: clock.System(), Log: slog.New(lines)}),
-		Profile: func() vms.Registration { return vms.Registration{ID: "b"} }, Version: "1", Log: slog.New(lines), Registerer: prometheus.NewRegistry()})
+	l, err := newService(configs.Service{URL: service.URL, Token: configs.NewSecret("0123456789abcdef")},
+		Options{Journal: j,
+			Clock: clock.New(clock.Options{Machine: clock.System(), Log: slog.New(lines)}),
+			Profile: func() vms.Registration {
+				return vms.Registration{ID: "b"}
+			}, Version: "1", Log: slog.New(lines)}, prometheus.NewRegistry())
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- l.Run(ctx) }()
 	require.Eventually(t, func() bool { return l.Problem() == refusesToken }, time.Minute, time.Millisecond)
 	status.Store(http.StatusServiceUnavailable)
-	require.Eventually(t, func() bool { return l.Problem() != refusesToken && l.Problem() != "" }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool {
+		return l.Problem() != refusesToken && l.Problem() != ""
+	}, time.Minute, time.Millisecond)
 	status.Store(http.StatusOK)
 	require.Eventually(t, func() bool { return l.Problem() == "" }, time.Minute, time.Millisecond)
 	cancel()
@@ -51,13 +56,15 @@ func TestABridgeThatTheServiceDoesNotKnowSaysSo(t *testing.T) {
 	require.Less(t, lines.n.Load(), int64(6), "a line for each new reason")
 }
 
-// A service of another make has no registration, and says so in its own way. Events go to it all the same.
+// A service of another make has no registration, and says so in its own way. Events go to it all
+// the same.
 func TestAServiceWithoutRegistrationGetsEvents(t *testing.T) {
 	for name, c := range map[string]struct {
 		code       int
 		kind, body string
 	}{
-		"the interface's words":       {404, "application/json", `{"code":404,"status":"notFound","message":"The API endpoint was not found","details":[{"type":"errorInfo","reason":"endpointNotFound","domain":"apiv3"}]}`},
+		"the interface's words": {404, "application/json",
+			`{"code":404,"status":"notFound","message":"The API endpoint was not found","details":[{"type":"errorInfo","reason":"endpointNotFound","domain":"apiv3"}]}`},
 		"a framework's page":          {404, "text/html", "<pre>Cannot POST /api/v3.0/bridges:register</pre>"},
 		"a framework's text":          {404, "text/plain", "404 page not found\n"},
 		"nothing":                     {404, "", ""},
@@ -90,7 +97,8 @@ func TestAServiceWithoutRegistrationGetsEvents(t *testing.T) {
 			require.NoError(t, err)
 			defer func() { require.NoError(t, j.Close()) }()
 			now := vms.At(time.Now())
-			ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: now, EndTimestamp: &now, Span: true, AccountID: "a", ActorID: "c", ActorAccountID: "a", ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion}
+			ev := vms.Event{Type: vms.TypeMotion, StartTimestamp: now, EndTimestamp: &now, Span: true, AccountID: "a",
+				ActorID: "c", ActorAccountID: "a", ActorType: vms.ActorCamera, CreatorID: vms.CreatorMotion}
 			ev.SetData(vms.CreatorDetails("", vms.CreatorInfo{ID: "b", Vendor: "v"}))
 			ev.ID = ev.NaturalID()
 			require.NoError(t, j.Put(ev, true))
@@ -103,8 +111,11 @@ func TestAServiceWithoutRegistrationGetsEvents(t *testing.T) {
 			log := slog.New(slog.DiscardHandler)
 			watch := clock.New(clock.Options{Machine: clock.System(), Log: log}) // it believes the machine at once
 			require.NoError(t, watch.Open(j, noStills{j}))
-			l, err := New(configs.Service{URL: service.URL, Token: configs.NewSecret("0123456789abcdef")}, Options{Outbox: j, Clock: watch,
-				Profile: func() vms.Registration { return vms.Registration{ID: "b"} }, Version: "1", Log: log, Registerer: prometheus.NewRegistry()})
+			l, err := newService(configs.Service{URL: service.URL, Token: configs.NewSecret("0123456789abcdef")},
+				Options{Journal: j, Clock: watch,
+					Profile: func() vms.Registration {
+						return vms.Registration{ID: "b"}
+					}, Version: "1", Log: log}, prometheus.NewRegistry())
 			require.NoError(t, err)
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan error, 1)
@@ -138,8 +149,8 @@ func (c *counting) Handle(context.Context, slog.Record) error { c.n.Add(1); retu
 func (c *counting) WithAttrs([]slog.Attr) slog.Handler        { return c }
 func (c *counting) WithGroup(string) slog.Handler             { return c }
 
-// What the service does not do of a registration is said once: cameras that it does not take, and, to a bridge without a tunnel, that it
-// does not ask at its address, and what to do.
+// What the service does not do of a registration is said once: cameras that it does not take, and,
+// to a bridge without a tunnel, that it does not ask at its address, and what to do.
 func TestAnAddressThatTheServiceDoesNotAskAt(t *testing.T) {
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -153,12 +164,15 @@ func TestAnAddressThatTheServiceDoesNotAskAt(t *testing.T) {
 	quiet := slog.New(slog.NewTextHandler(&log, nil))
 	for _, tunnel := range []bool{false, true} {
 		log.Reset()
-		l, err := New(configs.Service{URL: service.URL, Token: configs.NewSecret("0123456789abcdef")}, Options{Outbox: j,
-			Clock:   clock.New(clock.Options{Machine: clock.System(), Log: quiet}),
-			Profile: func() vms.Registration { return vms.Registration{ID: "b", Address: "http://10.0.0.1"} }, Version: "1", Log: quiet, Registerer: prometheus.NewRegistry()})
+		l, err := newService(configs.Service{URL: service.URL, Token: configs.NewSecret("0123456789abcdef")},
+			Options{Journal: j,
+				Clock: clock.New(clock.Options{Machine: clock.System(), Log: quiet}),
+				Profile: func() vms.Registration {
+					return vms.Registration{ID: "b", Address: "http://10.0.0.1"}
+				}, Version: "1", Log: quiet}, prometheus.NewRegistry())
 		require.NoError(t, err)
 		if tunnel {
-			require.NoError(t, l.KeepTunnel(service.URL, "b", http.NotFoundHandler()))
+			require.NoError(t, l.keepTunnel(service.URL, "b", http.NotFoundHandler()))
 		}
 		for range 3 {
 			require.NoError(t, l.register(t.Context()))

@@ -1,11 +1,4 @@
-// Package queue is the outbox and the parked events as a person sees them: what waits for the service, what it refused, and what
-// to do about it. It works on an open journal, which a stopped bridge leaves to whoever comes, and through the running bridge's
-// control socket (agent/control), which answers the same.
-//
-//	q := queue.Of(j)                      // the journal itself
-//	q := queue.Ask(control.Client(data))  // the running bridge; it serves queue.Handler(queue.Of(j))
-//	list, err := q.List(ctx, 100)
-package queue
+package outbound
 
 import (
 	"context"
@@ -17,9 +10,14 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Queue is either of the two. All methods are safe for concurrent use, and block on the disk or on the bridge's answer.
+// Queue is the outbox and the parked events as a person sees them: what waits for the service, what
+// it refused, and what to do about it. QueueOf works on an open journal, which a stopped bridge
+// leaves to whoever comes; AskQueue asks a running bridge through its control socket
+// (agent/control), which answers the same by QueueHandler. All methods are safe for concurrent use,
+// and block on the disk or on the bridge's answer.
 type Queue interface {
-	// List is up to limit events that wait, oldest first, and up to limit that are parked, by id. It changes nothing.
+	// List is up to limit events that wait, oldest first, and up to limit that are parked, by id.
+	// It changes nothing.
 	List(ctx context.Context, limit int) (Listing, error)
 	// Show is an event. One that is not there gives ErrUnknown.
 	Show(ctx context.Context, id string) (vms.Event, error)
@@ -27,17 +25,20 @@ type Queue interface {
 	Retry(ctx context.Context, w Which) (done []string, err error)
 	// Drop never reports events that are parked or wait; they stay in the journal.
 	Drop(ctx context.Context, w Which) (done []string, err error)
-	// Resend lets all events of a time wait once more that neither wait nor are parked, behind what waits. It says how many.
+	// Resend lets all events of a time wait once more that neither wait nor are parked, behind what
+	// waits. It says how many.
 	Resend(ctx context.Context, w When) (events int, err error)
 }
 
-// When is a time: events of it had not ended before Since, and began no later than Until, if that is not zero.
+// When is a time: events of it had not ended before Since, and began no later than Until, if that
+// is not zero.
 type When struct {
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until,omitzero"`
 }
 
-// Which says what Retry and Drop are meant for. They stop at the first event that they cannot do, and done says how far they came.
+// Which says what Retry and Drop are meant for. They stop at the first event that they cannot do,
+// and done says how far they came.
 type Which struct {
 	IDs []string `json:"ids,omitempty"`
 	All bool     `json:"all,omitempty"` // all that are parked
@@ -62,8 +63,8 @@ type Entry struct {
 	Reason   string    `json:"reason,omitempty"` // why the service refused it
 }
 
-// Of is the queue of an open journal, which remains the caller's to close.
-func Of(j *journal.Journal) Queue { return own{j} }
+// QueueOf is the queue of an open journal, which remains the caller's to close.
+func QueueOf(j *journal.Journal) Queue { return own{j} }
 
 type own struct{ j *journal.Journal }
 
@@ -86,7 +87,8 @@ func (q own) List(_ context.Context, limit int) (l Listing, err error) {
 	}
 	for i, e := range parked {
 		if i < limit {
-			l.Entries = append(l.Entries, Entry{ID: e.Event.ID, Parked: true, Since: e.At, Attempts: e.Attempts, Reason: e.Reason})
+			l.Entries = append(l.Entries, Entry{ID: e.Event.ID, Parked: true, Since: e.At, Attempts: e.Attempts,
+				Reason: e.Reason})
 		}
 	}
 	return l, nil

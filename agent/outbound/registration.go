@@ -1,4 +1,4 @@
-package link
+package outbound
 
 import (
 	"context"
@@ -14,12 +14,13 @@ import (
 // The service is told of the bridge at start, and again in case it has lost its memory.
 const (
 	registerEvery = time.Minute
-	// registerSay bounds the log lines about a registration that fails again and again for one reason.
+	// registerSay bounds the log lines about a registration that fails again and again for one
+	// reason.
 	registerSay = 5 * time.Minute
 )
 
 // register tells the service of the bridge and its cameras.
-func (l *Link) register(ctx context.Context) error {
+func (l *Service) register(ctx context.Context) error {
 	if err := l.book.take(ctx); err != nil { // an older mark must not come behind a newer one
 		return err
 	}
@@ -42,41 +43,46 @@ func (l *Link) register(ctx context.Context) error {
 	case err != nil:
 		l.log.Warn("what the service says of its events cannot be kept", "error", err)
 	case lost:
-		l.log.Warn("the service has lost events that it had taken, or went back to an older copy: the bridge reports them again", "from_place", said.Low)
+		l.log.Warn("the service has lost events that it had taken, or went back to an older copy: the bridge reports "+
+			"them again", "from_place", said.Low)
 	}
 	return nil
 }
 
-// hear tells the log, once for each reason, what the service does not do of what the registration asks of it.
-func (l *Link) hear() {
+// hear tells the log, once for each reason, what the service does not do of what the registration
+// asks of it.
+func (l *Service) hear() {
 	said := l.client.Said()
 	l.mu.Lock()
 	was := l.said
 	l.said = said
 	l.mu.Unlock()
 	if why := said.AddressUnasked; why != "" && why != was.AddressUnasked && l.tunnel == nil {
-		l.log.Warn("the service gets no stills from here: it does not ask at this bridge's address", "reason", why, "hint", "set service.tunnel: true")
+		l.log.Warn("the service gets no stills from here: it does not ask at this bridge's address", "reason", why,
+			"hint", "set service.tunnel: true")
 	}
 	if len(said.Refused) > 0 && !slices.Equal(said.Refused, was.Refused) {
 		l.log.Warn("the service does not take some cameras; their events wait in the outbox", "cameras", said.Refused)
 	}
 }
 
-// introduce registers because the service does not know a camera. A service that has never taken a registration, and has no endpoint for
-// one, will not know the camera later either: then the error is a refusal.
-func (l *Link) introduce(ctx context.Context) error {
+// introduce registers because the service does not know a camera. A service that has never taken a
+// registration, and has no endpoint for one, will not know the camera later either: then the error
+// is a refusal.
+func (l *Service) introduce(ctx context.Context) error {
 	err := l.register(ctx)
 	var other *client.TransientError
 	portal := errors.As(err, &other) && other.Code/100 == 2
 	if err == nil || portal || l.registers.Load() || !noRegistration(err) {
 		return err
 	}
-	return &client.RefusedError{Code: http.StatusNotFound, Reason: vms.ReasonEndpoint, Message: "the service takes no registration: " + err.Error()}
+	return &client.RefusedError{Code: http.StatusNotFound, Reason: vms.ReasonEndpoint,
+		Message: "the service takes no registration: " + err.Error()}
 }
 
-// greet is the first registration: the reporter asks for it until the service has answered that it knows the bridge, or that it needs no
-// registration.
-func (l *Link) greet(ctx context.Context) error {
+// greet is the first registration: the reporter asks for it until the service has answered that it
+// knows the bridge, or that it needs no registration.
+func (l *Service) greet(ctx context.Context) error {
 	err := l.register(ctx)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,7 +107,7 @@ func (l *Link) greet(ctx context.Context) error {
 	return nil
 }
 
-func (l *Link) refresh(ctx context.Context) error {
+func (l *Service) refresh(ctx context.Context) error {
 	if !l.waitKnown(ctx) {
 		return ctx.Err()
 	}
@@ -120,17 +126,19 @@ func (l *Link) refresh(ctx context.Context) error {
 	}
 }
 
-// soon has the service told of the bridge soon: one that lost the tunnel must know whether the bridge is still there.
-func (l *Link) soon() {
+// Again has the service told of the bridge soon: of cameras that came or went, and, when it lost
+// the tunnel, of whether the bridge is still there. It never blocks.
+func (l *Service) Again() {
 	select {
 	case l.again <- struct{}{}:
 	default:
 	}
 }
 
-// goodbye tells the service that the bridge stops, so that a restart is no outage. It costs no time of its own: what is under way is
-// drained meanwhile. Without it the service finds out by itself, only sooner.
-func (l *Link) goodbye(ctx context.Context) error {
+// goodbye tells the service that the bridge stops, so that a restart is no outage. It costs no time
+// of its own: what is under way is drained meanwhile. Without it the service finds out by itself,
+// only sooner.
+func (l *Service) goodbye(ctx context.Context) error {
 	<-ctx.Done()
 	if !l.registers.Load() {
 		return ctx.Err()
@@ -143,18 +151,22 @@ func (l *Link) goodbye(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// noRegistration tells a service that has no such endpoint, as those of others have none: they answer in their own form, or with what
-// their framework says of a path that it does not know, or with the same page for every path. A proxy or a portal before a service that
-// has one may say the same; then the service is told of the bridge a minute later, or as it asks for it, by not knowing a camera.
+// noRegistration tells a service that has no such endpoint, as those of others have none: they
+// answer in their own form, or with what their framework says of a path that it does not know, or
+// with the same page for every path. A proxy or a portal before a service that has one may say the
+// same; then the service is told of the bridge a minute later, or as it asks for it, by not knowing
+// a camera.
 func noRegistration(err error) bool {
 	if refused := (*client.RefusedError)(nil); errors.As(err, &refused) {
-		return client.Unsupported(err) || refused.Reason == "" || refused.Code == http.StatusNotFound || refused.Code == http.StatusMethodNotAllowed
+		return client.Unsupported(err) || refused.Reason == "" || refused.Code == http.StatusNotFound ||
+			refused.Code == http.StatusMethodNotAllowed
 	}
 	if forbidden := (*client.ForbiddenError)(nil); errors.As(err, &forbidden) {
 		return forbidden.Reason == ""
 	}
 	if other := (*client.TransientError)(nil); errors.As(err, &other) {
-		return other.Code/100 == 2 || other.Code == http.StatusNotFound || other.Code == http.StatusMethodNotAllowed || other.Code == http.StatusNotImplemented
+		return other.Code/100 == 2 || other.Code == http.StatusNotFound || other.Code == http.StatusMethodNotAllowed ||
+			other.Code == http.StatusNotImplemented
 	}
 	return false
 }

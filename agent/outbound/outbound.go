@@ -1,0 +1,146 @@
+// Package outbound takes the bridge's events out: to the service, and to the MQTT broker, the
+// webhooks and the file that the configuration names. Each is a sink (uplink/delivery) that a
+// supervisor keeps running; a changed configuration replaces those whose part of it changed, and
+// the others go on. The sinks beside the service have cursors of the journal under their names: one
+// that is taken out of the configuration forgets where it was, one that stays goes on where it was.
+//
+//	o, err := outbound.Open(cfg, outbound.Options{Journal: j, Clock: c, Version: version, Log: log})
+//	go o.Run(ctx) // opened before anything is put into the journal, it misses nothing
+//	change, err := o.Prepare(next) // of a changed configuration; nothing has changed yet
+//	err = change.Apply(ctx)
+//	list, service := o.Status(), o.Service()
+//
+// Queue is what waits and what was refused, as a person sees and changes it.
+package outbound
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vmsbridge/agent/clock"
+	"vmsbridge/agent/supervisor"
+	"vmsbridge/configs"
+	"vmsbridge/storage/journal"
+	"vmsbridge/uplink/delivery"
+	"vmsbridge/uplink/vms"
+)
+
+// Options of Open. Clock, Profile and Tunnel are for the service, and needed only where one is
+// configured.
+type Options struct {
+	Journal *journal.Journal
+	Clock   *clock.Clock
+	Profile func() vms.Registration // what the service is to know of the bridge
+	// Tunnel makes what answers the service through its tunnel.
+	Tunnel  func() (http.Handler, error)
+	Version string // of this program
+	Log     *slog.Logger
+	// Registerer gets the metrics of the sinks that there are; those of one that is replaced begin
+	// anew.
+	Registerer prometheus.Registerer
+	backoff    supervisor.Backoff // for tests: of a sink that broke
+}
+
+// Outbound is safe for concurrent use. Run may be called once.
+type Outbound struct {
+	o   Options
+	set *supervisor.Supervisor[*sink]
+}
+
+// sink is a worker of the supervisor, with metrics of its own.
+type sink struct {
+	supervisor.Worker
+	metrics *prometheus.Registry
+}
+
+// Open makes the sinks of a configuration, which do not run yet. From then on nothing that is put
+// into the journal is missed.
+func Open(cfg *configs.Config, o Options) (*Outbound, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	out := &Outbound{o: o, set: supervisor.New[*sink](supervisor.Options{Label: "sink", Log: o.Log, Backoff: o.backoff,
+		Failed: "a sink of events broke; it starts again"})}
+	tasks, _, err := out.tasks(cfg)
+	if err == nil {
+		err = out.set.Set(tasks)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the ways out of events: %w", err)
+	}
+	if o.Registerer != nil {
+		o.Registerer.MustRegister((*collector)(out))
+	}
+	return out, nil
+}
+
+// Run runs the sinks until ctx is done; each hands over what is left for a moment. One that breaks
+// costs the others nothing.
+func (o *Outbound) Run(ctx context.Context) error { return o.set.Run(ctx) }
+
+// Change is what a changed configuration makes of the sinks.
+type Change struct {
+	of      *Outbound
+	sinks   supervisor.Prepared[*sink]
+	cursors []string
+}
+
+// Prepare makes the sinks of a changed configuration that need to be new, while Run runs. Until
+// Apply the old ones go on.
+func (o *Outbound) Prepare(cfg *configs.Config) (c Change, err error) {
+	tasks, cursors, err := o.tasks(cfg)
+	if err != nil {
+		return c, err
+	}
+	sinks, err := o.set.Prepare(tasks)
+	return Change{o, sinks, cursors}, err
+}
+
+// Apply puts the new sinks in the places of the old ones, and waits for their end.
+func (c Change) Apply(ctx context.Context) error {
+	if _, err := c.sinks.Apply(ctx); err != nil {
+		return err
+	}
+	if _, err := c.of.o.Journal.Cursors(c.cursors...); err != nil { // those that nobody reads any more are forgotten
+		return fmt.Errorf("forget where sinks were that are gone: %w", err)
+	}
+	return nil
+}
+
+// Service is the link to the service, nil without one.
+func (o *Outbound) Service() *Service {
+	for _, s := range o.set.Workers() {
+		if service, ok := s.Worker.Worker.(*Service); ok {
+			return service
+		}
+	}
+	return nil
+}
+
+// Status is how each sink beside the service is, in the order of the configuration.
+func (o *Outbound) Status() []delivery.SinkStatus {
+	list := []delivery.SinkStatus{}
+	for _, s := range o.set.Workers() {
+		if other, ok := s.Worker.Worker.(interface{ Status() delivery.SinkStatus }); ok {
+			list = append(list, other.Status())
+		}
+	}
+	return list
+}
+
+// collector gives the metrics of the sinks that there are now.
+type collector Outbound
+
+// Describe says nothing, since sinks come and go.
+func (c *collector) Describe(chan<- *prometheus.Desc) {}
+
+// Collect is for prometheus.Collector.
+func (c *collector) Collect(ch chan<- prometheus.Metric) {
+	for _, s := range c.set.Workers() {
+		s.Worker.metrics.Collect(ch)
+	}
+}
