@@ -4,7 +4,7 @@
 // the others go on. The sinks beside the service have cursors of the journal under their names: one
 // that is taken out of the configuration forgets where it was, one that stays goes on where it was.
 //
-//	o, err := outbound.Open(cfg, outbound.Options{Journal: j, Clock: c, Version: version, Log: log})
+//	o, err := outbound.Open(cfg, outbound.Options{Journal: j, Clock: c, Profile: p, Log: log})
 //	go o.Run(ctx) // opened before anything is put into the journal, it misses nothing
 //	change, err := o.Prepare(next) // of a changed configuration; nothing has changed yet
 //	err = change.Apply(ctx)
