@@ -9,6 +9,7 @@ import (
 
 	"vmsbridge/agent/clock"
 	"vmsbridge/storage/stills"
+	"vmsbridge/storage/vfs"
 )
 
 // StillWriter is the ring of stills for the pipelines, whose times are of the clock's scale. What they hand in is written by one goroutine,
@@ -22,7 +23,7 @@ type StillWriter struct {
 	gaps    []stills.Gap
 	waiting []entry // the first of them is being written
 	bytes   int     // of their stills
-	late    bool    // the one that is being written takes longer than stillPatience: nobody waits for those behind it
+	late    bool    // the one being written takes longer than stillPatience, or was refused: nobody waits
 
 	wake chan struct{} // buffered 1
 }
@@ -49,6 +50,8 @@ const (
 	waitingBytes, waitingRecords = 32 << 20, 4096
 	// stillDrain bounds the writing of what is left when the agent stops.
 	stillDrain = 1500 * time.Millisecond
+	// stillAgain is how long a disk that refused a still is left alone.
+	stillAgain = 500 * time.Millisecond
 )
 
 var errDiskStalls = errors.New("the disk that holds bridge.data has stood still for too long, and no more stills can wait for it")
@@ -114,19 +117,23 @@ func (s *StillWriter) signal() {
 // Run writes until ctx is done, and then what is left, for a bounded time.
 func (s *StillWriter) Run(ctx context.Context) error {
 	for {
-		s.write(time.Time{})
+		s.write(ctx)
 		select {
 		case <-ctx.Done():
-			s.write(time.Now().Add(stillDrain))
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stillDrain)
+			defer cancel()
+			s.write(last)
 			return ctx.Err()
 		case <-s.wake:
 		}
 	}
 }
 
-// write hands what waits to the ring, in order, until a deadline if there is one.
-func (s *StillWriter) write(until time.Time) {
-	for until.IsZero() || time.Now().Before(until) {
+// write hands what waits to the ring, in order, until ctx is done. What a failing disk refuses stays
+// in front, and is tried again.
+func (s *StillWriter) write(ctx context.Context) {
+	var refused error
+	for ctx.Err() == nil {
 		s.mu.Lock()
 		if len(s.waiting) == 0 {
 			s.late = false
@@ -136,6 +143,25 @@ func (s *StillWriter) write(until time.Time) {
 		r := s.waiting[0]
 		s.mu.Unlock()
 		err := s.store(r)
+		if mayPass(err) {
+			if refused == nil {
+				s.log.Warn("stills cannot be stored; they wait in memory, within bounds", "error", err,
+					"remedy", vfs.Remedy(err, "bridge.data"))
+			}
+			refused = err
+			s.mu.Lock()
+			s.late = true
+			s.mu.Unlock()
+			select {
+			case <-ctx.Done():
+			case <-time.After(stillAgain):
+			}
+			continue
+		}
+		if refused != nil && err == nil {
+			s.log.Info("stills are stored again")
+			refused = nil
+		}
 		s.mu.Lock()
 		s.waiting[0] = entry{}
 		s.waiting = s.waiting[1:]
@@ -146,6 +172,11 @@ func (s *StillWriter) write(until time.Time) {
 			s.log.Debug("store a still or a gap, late", "error", err) // the ring counts it
 		}
 	}
+}
+
+// mayPass reports whether an error of the ring is the disk's, and not the record's.
+func mayPass(err error) bool {
+	return err != nil && !errors.Is(err, stills.ErrInvalid) && !errors.Is(err, stills.ErrClosed)
 }
 
 // store writes a record under its true times.

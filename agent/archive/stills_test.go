@@ -3,7 +3,10 @@ package archive
 import (
 	"context"
 	"log/slog"
+	"strings"
+	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -66,4 +69,70 @@ func TestTheStillWriterHoldsUpNoCamera(t *testing.T) {
 	cancel()
 	require.ErrorIs(t, <-done, context.Canceled)
 	require.NoError(t, ring.Close())
+}
+
+// What a disk refuses for some seconds is stored when it works again, also where the ring must begin a segment meanwhile.
+func TestAFailingDiskCostsNoStill(t *testing.T) {
+	for name, kind := range map[string]vfs.OpKind{"making a segment": vfs.OpCreate, "writing": vfs.OpWrite} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var fails atomic.Bool
+			var refusals atomic.Int64
+			fs := vfs.Inject(vfs.OS, func(op vfs.Op) error {
+				if op.Kind == kind && fails.Load() {
+					refusals.Add(1)
+					return syscall.EIO
+				}
+				return nil
+			})
+			ring, err := stills.Open(t.TempDir(), stills.Options{FS: fs, MaxBytes: 64 << 20, SegmentBytes: 1 << 20, FlushEvery: time.Hour})
+			require.NoError(t, err)
+			var said lines
+			log := slog.New(slog.NewTextHandler(&said, nil))
+			s := NewStillWriter(ring, clock.New(clock.Options{Machine: clock.System(), Log: slog.New(slog.DiscardHandler)}), log)
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() { done <- s.Run(ctx) }()
+			now := time.Now().UTC().Truncate(time.Millisecond)
+			still := func(n int) stills.Still {
+				return stills.Still{Camera: "c", Kind: stills.Preview, Time: now.Add(time.Duration(n) * time.Second), JPEG: make([]byte, 200<<10)}
+			}
+			require.NoError(t, s.Append(still(0)))
+			fails.Store(true)
+			for n := 1; n < 40; n++ { // some ten segments
+				require.NoError(t, s.Append(still(n)))
+			}
+			require.NoError(t, s.Gap("c", still(40).Time, still(41).Time, "away"))
+			require.Eventually(t, func() bool { return refusals.Load() > 1 }, time.Minute, time.Millisecond)
+			fails.Store(false)
+			require.Eventually(t, func() bool { return len(ring.Gaps("c", time.Time{}, time.Time{})) == 1 }, time.Minute, time.Millisecond)
+			for n := range 40 {
+				_, err := ring.Find("c", stills.Preview, stills.At, still(n).Time)
+				require.NoError(t, err, "still %d", n)
+			}
+			cancel()
+			require.ErrorIs(t, <-done, context.Canceled)
+			require.NoError(t, ring.Close())
+			require.Equal(t, 1, strings.Count(said.String(), "they wait in memory"), said.String())
+			require.Contains(t, said.String(), "stills are stored again")
+		})
+	}
+}
+
+// lines is a log in memory.
+type lines struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }
