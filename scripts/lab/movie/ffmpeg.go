@@ -102,6 +102,9 @@ func encoder(o Options, rate int) []string {
 		rate, room := fmt.Sprintf("%dk", o.Bitrate), fmt.Sprintf("%dk", 2*o.Bitrate)
 		quality = []string{"-b:v", rate, "-maxrate", rate, "-bufsize", room}
 	}
+	if o.MinQP > 0 {
+		quality = append(quality, "-qmin", strconv.Itoa(o.MinQP))
+	}
 	switch o.Codec {
 	case H264:
 		return append(quality, "-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p", "-g", g, "-keyint_min",
@@ -110,7 +113,7 @@ func encoder(o Options, rate int) []string {
 	case H265:
 		return append(quality, "-c:v", "libx265", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-x265-params",
 			"log-level=error:info=0:scenecut=0:open-gop=0:repeat-headers=1:b-adapt=0:keyint="+g+":min-keyint="+g+
-				":bframes="+b)
+				":bframes="+b+":qpmin="+strconv.Itoa(o.MinQP))
 	default: // only the standard Huffman tables can be sent by RTP
 		return []string{"-c:v", "mjpeg", "-huffman", "default", "-q:v", "4", "-pix_fmt", "yuvj420p"}
 	}

@@ -38,6 +38,7 @@ type Options struct {
 	GOP           int // pictures from keyframe to keyframe; 0 means two seconds
 	BFrames       int // between two references
 	Bitrate       int // kbit/s of H.264 and H.265; 0 means constant quality
+	MinQP         int // the finest quantiser of H.264 and H.265; 0 means the encoder\'s
 	// FFmpeg is the program to run; "" means ffmpeg.
 	FFmpeg string
 }

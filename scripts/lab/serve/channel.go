@@ -25,6 +25,7 @@ const (
 type channel struct {
 	server *Server
 	movie  *movie.Movie
+	late   time.Duration
 	media  *description.Media
 	format format.Format
 	stream *gortsplib.ServerStream

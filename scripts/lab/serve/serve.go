@@ -39,6 +39,7 @@ const (
 type Channel struct {
 	Path  string // with a leading slash
 	Movie *movie.Movie
+	Late  time.Duration // behind the clock that all channels follow
 }
 
 // Options of a Server. Listen and Channels are required.
@@ -94,7 +95,7 @@ func New(o Options) (*Server, error) {
 		if s.channels[path] != nil {
 			return nil, fmt.Errorf("serve at path %q: the path is used twice", path)
 		}
-		s.channels[path] = &channel{server: s, movie: c.Movie}
+		s.channels[path] = &channel{server: s, movie: c.Movie, late: c.Late}
 	}
 	return s, nil
 }
@@ -177,7 +178,7 @@ func (s *Server) RunReady(ctx context.Context, ready func()) error {
 	defer cancel()
 	var wg sync.WaitGroup
 	for _, c := range s.channels {
-		wg.Go(func() { c.play(ctx, s.began) })
+		wg.Go(func() { c.play(ctx, s.began.Add(c.late)) })
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.rtsp.Wait() }()
