@@ -23,28 +23,24 @@ const module = "vmsbridge"
 // rooms, and tests may import more. A package that no row covers is an error: decide where it
 // stands, then write it here.
 var allowed = map[string][]string{
-	"configs/...":          nil,
-	"motion":               {"motion/area", "motion/exposure", "motion/plane", "motion/shake", "motion/track"},
-	"motion/track":         {"motion/area"},
-	"motion/area":          {"motion/plane"},
-	"motion/exposure":      {"motion/plane", "motion/tally"},
-	"motion/shake":         {"motion/plane"},
-	"motion/plane":         nil,
-	"motion/tally":         nil,
-	"motion/tamper/...":    {"motion"}, // for its Picture
-	"agent/clock":          nil,
-	"agent/camera":         nil,
-	"agent/camera/unit":    {"agent/camera/capture"},
-	"agent/camera/offer":   {"agent/camera/unit"}, // for its Codec
-	"agent/camera/dial":    nil,
-	"agent/camera/signin":  nil,
-	"agent/camera/capture": nil,
-	"agent/camera/clip":    {"scripts/harness"}, // for tests only
-	"agent/codec/...":      {"agent/codec/..."},
-	"agent/codec":          {"agent/supervisor"},
-	"agent/discover/...":   nil,
-	"agent/supervisor":     nil,
-	"agent/control":        nil,
+	"configs/...":        nil,
+	"motion":             {"motion/area", "motion/exposure", "motion/plane", "motion/shake", "motion/track"},
+	"motion/track":       {"motion/area"},
+	"motion/area":        {"motion/plane"},
+	"motion/exposure":    {"motion/plane", "motion/tally"},
+	"motion/shake":       {"motion/plane"},
+	"motion/plane":       nil,
+	"motion/tally":       nil,
+	"motion/tamper/...":  {"motion"}, // for its Picture
+	"agent/clock":        nil,
+	"agent/camera":       nil,
+	"agent/camera/unit":  nil,
+	"agent/camera/clip":  {"scripts/harness"}, // for tests only
+	"agent/codec/...":    {"agent/codec/..."},
+	"agent/codec":        {"agent/supervisor"},
+	"agent/discover/...": nil,
+	"agent/supervisor":   nil,
+	"agent/control":      nil,
 	"agent/health": {"agent/camera", "agent/clock", "agent/codec", "agent/supervisor", "configs", "storage/database",
 		"storage/journal", "storage/stills", "uplink/delivery", "uplink/vms"},
 	"agent/archive": {"agent/clock", "agent/health", "agent/pipeline", "configs", "storage/guard", "storage/journal",

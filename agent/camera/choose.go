@@ -5,8 +5,6 @@ import (
 
 	"github.com/bluenviron/gortsplib/v4/pkg/description"
 	"github.com/bluenviron/gortsplib/v4/pkg/format"
-
-	"vmsbridge/agent/camera/offer"
 )
 
 // choice is the stream that will be set up.
@@ -38,7 +36,7 @@ func choose(desc *description.Session, offers []Offer) (choice, *Failure) {
 				c.codec = MJPEG
 			case *format.Generic: // a supported codec with an unusual payload type or clock
 				name, _, _ := strings.Cut(f.RTPMap(), "/")
-				c.codec, _ = offer.Codec(offer.Spell(name))
+				c.codec, _ = codecOf(spellCodec(name))
 			}
 			if c.codec == "" {
 				continue
@@ -61,7 +59,7 @@ func noChoice(offers []Offer) *Failure {
 	for _, o := range offers {
 		switch {
 		case o.Kind == "video" && !o.Supported:
-			if _, ok := offer.Codec(o.Codec); ok {
+			if _, ok := codecOf(o.Codec); ok {
 				broken = o.Codec
 			}
 			video = append(video, o.Codec)

@@ -7,14 +7,12 @@ import (
 	"github.com/bluenviron/gortsplib/v4/pkg/description"
 	"github.com/bluenviron/gortsplib/v4/pkg/sdp"
 	"github.com/stretchr/testify/require"
-
-	"vmsbridge/agent/camera/offer"
 )
 
 // understand runs a description through all that a camera's answer goes through.
 func understand(t testing.TB, body string) (choice, *Failure, []Offer) {
 	t.Helper()
-	out, offers := offer.Read([]byte(body))
+	out, offers := readOffers([]byte(body))
 	if out == nil {
 		return choice{}, failf(NoVideo, nil, "unreadable"), nil
 	}

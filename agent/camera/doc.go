@@ -21,13 +21,11 @@
 //	})
 //
 // Files: config (what is asked for), session, receive and watch (one connection from DESCRIBE to
-// TEARDOWN), choose (which stream), explain (what went wrong, in words), source and retry (again
-// and again), probe (once), status and metrics (what to tell people). Its rooms, none
-// of which knows a session:
+// TEARDOWN), dialer and signin (the connection; the credentials on it), offers and choose (what the
+// camera describes, and which of it is read), explain (what went wrong, in words), source and retry
+// (again and again), probe (once), status and metrics (what to tell people). Its rooms, none of
+// which knows a session:
 //
-//	dial    signin   the connection; the credentials on it
-//	offer            what the camera describes
-//	unit             packets → coded pictures → access units
-//	capture          when a picture was taken
-//	clip             streams for tests
+//	unit    packets → coded pictures → access units, and when each was taken
+//	clip    streams for tests
 package camera

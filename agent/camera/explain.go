@@ -14,8 +14,6 @@ import (
 	"github.com/bluenviron/gortsplib/v4"
 	"github.com/bluenviron/gortsplib/v4/pkg/base"
 	"github.com/bluenviron/gortsplib/v4/pkg/liberrors"
-
-	"vmsbridge/agent/camera/dial"
 )
 
 // explain turns an error of the RTSP client into a state and a sentence. It is the one place where
@@ -141,7 +139,7 @@ func (s *session) explainTLS(err error) *Failure {
 	const trust = " Compare this fingerprint with the one that the camera shows, then set tls_fingerprint: %s for " +
 		"this camera (or tls_insecure: true to trust any certificate)."
 	switch {
-	case errors.Is(err, dial.ErrFingerprint):
+	case errors.Is(err, errFingerprint):
 		return failf(TLSError, err, "The camera's certificate is not the expected one; its fingerprint is %s. Set "+
 			"tls_fingerprint to it if the certificate was renewed.", seen)
 	case errors.As(err, &host):
@@ -198,10 +196,10 @@ func (s *session) explainNetwork(during string, err error) *Failure {
 		netErr     net.Error
 	)
 	switch {
-	case errors.Is(err, dial.ErrRedirected):
+	case errors.Is(err, errRedirected):
 		return failf(Refused, err, "The camera sends us to another host (%s). Set the URL to that address if it is "+
 			"right; credentials are not sent there unasked.",
-			s.t.clean(strings.TrimPrefix(err.Error(), dial.ErrRedirected.Error()+": ")))
+			s.t.clean(strings.TrimPrefix(err.Error(), errRedirected.Error()+": ")))
 	case errors.As(err, &dns):
 		return failf(Unreachable, err, "The host name %s cannot be resolved. Check the URL and the DNS server, or "+
 			"use the camera's IP address.", s.t.url.Hostname())

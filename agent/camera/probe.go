@@ -10,7 +10,7 @@ import (
 	"github.com/bluenviron/gortsplib/v4"
 	"github.com/bluenviron/gortsplib/v4/pkg/liberrors"
 
-	"vmsbridge/agent/camera/capture"
+	"vmsbridge/agent/camera/unit"
 )
 
 // Report is what Probe found out.
@@ -101,7 +101,7 @@ func (p *prober) look(ctx context.Context, t *target, tr gortsplib.Transport, an
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var stats counters
-	s := &session{t: t, log: slog.New(slog.DiscardHandler), stats: &stats, clock: capture.NewClock(nil), transport: tr,
+	s := &session{t: t, log: slog.New(slog.DiscardHandler), stats: &stats, clock: unit.NewClock(nil), transport: tr,
 		anyPort: anyPort,
 		onInfo:  func(i info) { p.mu.Lock(); p.info = i; p.mu.Unlock() }}
 	var done sync.Once

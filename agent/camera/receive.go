@@ -7,7 +7,6 @@ import (
 	"github.com/pion/rtcp"
 	"github.com/pion/rtp"
 
-	"vmsbridge/agent/camera/capture"
 	"vmsbridge/agent/camera/unit"
 )
 
@@ -21,7 +20,7 @@ func (s *session) onPacket(p *rtp.Packet) {
 	s.ssrc = p.SSRC
 	s.packets++
 	at, step := s.clock.Now()
-	if step == capture.SetBack {
+	if step == unit.SetBack {
 		s.fail(&Failure{State: Disconnected, immediate: true,
 			Reason: "This machine's clock was set back. The stream is started anew."})
 		s.floor = 0

@@ -6,7 +6,7 @@ import (
 
 	"github.com/pion/rtcp"
 
-	"vmsbridge/agent/camera/capture"
+	"vmsbridge/agent/camera/unit"
 )
 
 // senderTime converts the 64-bit NTP time of an RTCP sender report (RFC 3550 §4: seconds since
@@ -22,8 +22,8 @@ func senderTime(ntp uint64) time.Time {
 // Reports that are not near that picture (VLC sends RTP time 0) tell nothing.
 func cameraClock(sr *rtcp.SenderReport, lastRTP uint32, lastAt int64) (ahead time.Duration, ok bool) {
 	ticks := int64(int32(sr.RTPTime - lastRTP))
-	if sr.NTPTime == 0 || ticks > 60*capture.TickRate || ticks < -60*capture.TickRate {
+	if sr.NTPTime == 0 || ticks > 60*unit.TickRate || ticks < -60*unit.TickRate {
 		return 0, false
 	}
-	return senderTime(sr.NTPTime).Sub(time.Unix(0, lastAt+capture.TickNanos(ticks))), true
+	return senderTime(sr.NTPTime).Sub(time.Unix(0, lastAt+unit.TickNanos(ticks))), true
 }

@@ -5,8 +5,6 @@ import (
 
 	"github.com/bluenviron/gortsplib/v4/pkg/base"
 	"github.com/bluenviron/gortsplib/v4/pkg/headers"
-
-	"vmsbridge/agent/camera/offer"
 )
 
 // onResponse reads what a response tells beside what the client reads, and puts right what it could
@@ -28,7 +26,7 @@ func (s *session) readResponse(res *base.Response) {
 	}
 	s.signIn.Response(res)
 	if res.StatusCode == base.StatusOK && s.offers.Load() == nil && len(res.Body) > 0 && isSDP(res.Header) {
-		body, offers := offer.Read(res.Body)
+		body, offers := readOffers(res.Body)
 		s.unread.Store(body == nil)
 		s.offers.Store(&offers)
 		res.Body = body

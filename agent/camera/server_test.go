@@ -21,8 +21,8 @@ import (
 	"github.com/pion/rtp"
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/agent/camera/capture"
 	"vmsbridge/agent/camera/clip"
+	"vmsbridge/agent/camera/unit"
 	"vmsbridge/scripts/harness"
 )
 
@@ -259,7 +259,7 @@ func (f *fakeCamera) feed(ctx context.Context) {
 		}
 		n := i % len(f.clip.Units)
 		shown := i/len(f.clip.Units)*len(f.clip.Units) + f.clip.Order[n]
-		ticks := uint32(shown) * uint32(fakeInterval*capture.TickRate/time.Second)
+		ticks := uint32(shown) * uint32(fakeInterval*unit.TickRate/time.Second)
 		if f.ticks != nil {
 			ticks = f.ticks(i, ticks)
 		}

@@ -13,9 +13,6 @@ import (
 	"github.com/bluenviron/gortsplib/v4"
 	"github.com/bluenviron/gortsplib/v4/pkg/base"
 
-	"vmsbridge/agent/camera/capture"
-	"vmsbridge/agent/camera/dial"
-	"vmsbridge/agent/camera/signin"
 	"vmsbridge/agent/camera/unit"
 )
 
@@ -34,7 +31,7 @@ type session struct {
 	t      *target
 	log    *slog.Logger
 	stats  *counters
-	clock  *capture.Clock // guarded by mu during the session
+	clock  *unit.Clock // guarded by mu during the session
 	floor  int64
 	onUnit func(AccessUnit)
 	onInfo func(info)
@@ -42,8 +39,8 @@ type session struct {
 	transport gortsplib.Transport
 	anyPort   bool
 	client    *gortsplib.Client
-	dialer    *dial.Dialer
-	signIn    *signin.Watcher
+	dialer    *dialer
+	signIn    *signIn
 	offers    atomic.Pointer[[]Offer]
 	unread    atomic.Bool // the description could not be read
 	server    atomic.Pointer[string]
@@ -83,10 +80,10 @@ type info struct {
 // stopped; nil means ctx.
 func (s *session) run(ctx context.Context) (f *Failure) {
 	s.failed = make(chan *Failure, 1)
-	s.dialer = dial.New(dial.Options{Host: s.t.url.Hostname(), Connect: s.t.ConnectTimeout, Idle: s.t.ReadTimeout,
+	s.dialer = newDialer(dialOptions{Host: s.t.url.Hostname(), Connect: s.t.ConnectTimeout, Idle: s.t.ReadTimeout,
 		Fingerprint: s.t.fingerprint,
 		Insecure:    s.t.TLS.InsecureSkipVerify})
-	s.signIn = signin.New(s.t.Username, s.t.secure || s.t.AllowInsecureBasic)
+	s.signIn = watchSignIn(s.t.Username, s.t.secure || s.t.AllowInsecureBasic)
 	s.client = &gortsplib.Client{
 		Scheme:                s.t.url.Scheme,
 		Host:                  s.t.url.Host,
@@ -97,7 +94,7 @@ func (s *session) run(ctx context.Context) (f *Failure) {
 		AnyPortEnable:         s.anyPort,
 		UserAgent:             "vmsbridge",
 		DialContext:           s.dialer.Dial,
-		ListenPacket:          dial.ListenUDP,
+		ListenPacket:          listenUDP,
 		OnRequest:             s.signIn.Request,
 		OnResponse:            s.onResponse,
 		OnServerRequest:       func(*base.Request) {},

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/agent/camera/capture"
 	"vmsbridge/agent/camera/clip"
+	"vmsbridge/agent/camera/unit"
 	"vmsbridge/scripts/harness"
 )
 
@@ -18,7 +18,7 @@ func TestClockSetBackRestartsStream(t *testing.T) {
 	src, ctx, cancel := newSource(t, testConfig(cam.url))
 	back := make(chan struct{})
 	began := time.Now()
-	src.clock = capture.Follow(func() (time.Time, time.Duration) {
+	src.clock = unit.Follow(func() (time.Time, time.Duration) {
 		w := time.Now()
 		m := w.Sub(began)
 		select {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/bluenviron/gortsplib/v4"
 
-	"vmsbridge/agent/camera/capture"
+	"vmsbridge/agent/camera/unit"
 )
 
 // Handler receives what a Source produces. Both functions may be nil.
@@ -29,7 +29,7 @@ type Source struct {
 	t       *target
 	log     *slog.Logger
 	metrics *Metrics
-	clock   *capture.Clock
+	clock   *unit.Clock
 	now     func() time.Time
 	stats   counters
 
@@ -50,7 +50,7 @@ func New(cfg Config, log *slog.Logger, metrics *Metrics) (*Source, error) {
 		return nil, err
 	}
 	return &Source{t: t, log: log.With("camera", cfg.Camera, "stream", cfg.Stream), metrics: metrics,
-		clock: capture.NewClock(cfg.Now), now: cfg.now()}, nil
+		clock: unit.NewClock(cfg.Now), now: cfg.now()}, nil
 }
 
 // Stats may be called at any time, from any goroutine.

@@ -14,8 +14,8 @@ import (
 	"github.com/pion/rtp"
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/agent/camera/capture"
 	"vmsbridge/agent/camera/clip"
+	"vmsbridge/agent/camera/unit"
 	"vmsbridge/scripts/harness"
 )
 
@@ -422,9 +422,9 @@ func TestGradualRefresh(t *testing.T) {
 func TestJumpingTimestamps(t *testing.T) {
 	t.Parallel()
 	for name, ticks := range map[string]func(int, uint32) uint32{
-		"forward":   func(i int, v uint32) uint32 { return v + uint32(i/30)*3600*capture.TickRate },
-		"backward":  func(i int, v uint32) uint32 { return v - uint32(i/30)*3600*capture.TickRate },
-		"wrap":      func(_ int, v uint32) uint32 { return v - 60*capture.TickRate/40 },
+		"forward":   func(i int, v uint32) uint32 { return v + uint32(i/30)*3600*unit.TickRate },
+		"backward":  func(i int, v uint32) uint32 { return v - uint32(i/30)*3600*unit.TickRate },
+		"wrap":      func(_ int, v uint32) uint32 { return v - 60*unit.TickRate/40 },
 		"standing":  func(int, uint32) uint32 { return 7 },
 		"too fast":  func(_ int, v uint32) uint32 { return v * 3 },
 		"too slow":  func(_ int, v uint32) uint32 { return v / 3 },

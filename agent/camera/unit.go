@@ -1,9 +1,6 @@
 package camera
 
-import (
-	"vmsbridge/agent/camera/offer"
-	"vmsbridge/agent/camera/unit"
-)
+import "vmsbridge/agent/camera/unit"
 
 // AccessUnit is one coded picture. Units come in decode order; with B-frames that is not the order
 // of Time.
@@ -21,6 +18,3 @@ const (
 
 // MaxUnitBytes is the largest access unit that is handed on; a larger one counts as damaged.
 const MaxUnitBytes = unit.MaxUnitBytes
-
-// Offer is one medium of a camera's description.
-type Offer = offer.Offer

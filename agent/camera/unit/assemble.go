@@ -9,8 +9,6 @@ import (
 	"github.com/bluenviron/gortsplib/v4/pkg/format/rtph265"
 	"github.com/bluenviron/gortsplib/v4/pkg/format/rtpmjpeg"
 	"github.com/pion/rtp"
-
-	"vmsbridge/agent/camera/capture"
 )
 
 // Coded is one coded picture as it came out of the packets.
@@ -19,7 +17,7 @@ type Coded struct {
 	jpeg    []byte   // MJPEG
 	RTP     uint32   // its time
 	arrival int64    // of its first packet
-	step    capture.Step
+	step    Step
 	broken  bool // parts of it are missing
 	after   bool // something before it is missing
 }
@@ -65,7 +63,7 @@ type Assembler struct {
 
 type arrival struct {
 	at   int64
-	step capture.Step
+	step Step
 	loss bool // packets are missing before it
 	tail bool // and perhaps behind it
 }
@@ -100,9 +98,9 @@ func (a *Assembler) reset() error {
 // Lost tells of a gap in the sequence numbers before the packet after the gap comes.
 func (a *Assembler) Lost() { a.pending = true }
 
-// Add takes the next packet and when it came, as capture.Clock says. It keeps p and its payload,
+// Add takes the next packet and when it came, as Clock says. It keeps p and its payload,
 // and may change its marker.
-func (a *Assembler) Add(p *rtp.Packet, at int64, step capture.Step) {
+func (a *Assembler) Add(p *rtp.Packet, at int64, step Step) {
 	if len(p.Payload) == 0 {
 		return // padding, or a hole punched through a firewall
 	}
@@ -131,12 +129,12 @@ func (a *Assembler) Add(p *rtp.Packet, at int64, step capture.Step) {
 
 // feed gives a packet to the depacketiser.
 func (a *Assembler) feed(p *rtp.Packet, at arrival) {
-	a.stepped = a.stepped || at.step == capture.SetForward
+	a.stepped = a.stepped || at.step == SetForward
 	switch {
 	case !a.curOpen || a.cur.RTP != p.Timestamp:
 		a.cur = Coded{RTP: p.Timestamp, arrival: at.at, after: at.loss || a.lost}
 		if a.stepped {
-			a.cur.step = capture.SetForward
+			a.cur.step = SetForward
 		}
 		a.curOpen, a.skip, a.lost, a.stepped, a.packets = true, false, false, false, 0
 	case at.loss:

@@ -9,7 +9,6 @@ import (
 	"github.com/pion/rtp"
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/agent/camera/capture"
 	"vmsbridge/agent/camera/clip"
 )
 
@@ -60,7 +59,7 @@ func collectCoded(t testing.TB, codec Codec, pkts []*rtp.Packet) (out []Coded, e
 			a.Lost()
 		}
 		c := *p
-		a.Add(&c, int64(i), capture.Steady)
+		a.Add(&c, int64(i), Steady)
 	}
 	return out, errs
 }
@@ -242,7 +241,7 @@ func FuzzAssembler(f *testing.F) {
 			}
 			p := &rtp.Packet{Header: rtp.Header{Marker: how>>(i+4)&1 != 0, Timestamp: uint32(i/2) * 3000,
 				SequenceNumber: uint16(i)}, Payload: payload}
-			a.Add(p, int64(i), capture.Steady)
+			a.Add(p, int64(i), Steady)
 		}
 	})
 }
@@ -268,7 +267,7 @@ func TestFragmentsWithoutPayload(t *testing.T) {
 				p := &rtp.Packet{Header: rtp.Header{Version: 2, SequenceNumber: uint16(i), Timestamp: 1},
 					Payload: make([]byte, 0, 1472)}
 				p.Payload = append(p.Payload, fragment(i == 0)...)
-				a.Add(p, int64(i), capture.Steady)
+				a.Add(p, int64(i), Steady)
 				if i == mostPackets-100 || i == packets-1 {
 					runtime.GC()
 					runtime.ReadMemStats(&after)

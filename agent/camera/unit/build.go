@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/bluenviron/mediacommon/v2/pkg/codecs/h264"
-
-	"vmsbridge/agent/camera/capture"
 )
 
 // Builder makes access units of coded pictures: parameter sets in front, capture time, and the
@@ -16,7 +14,7 @@ import (
 type Builder struct {
 	codec    Codec
 	params   *params
-	timeline *capture.Timeline
+	timeline *Timeline
 	counts   *Counts
 
 	started    bool
@@ -39,7 +37,7 @@ type Counts struct {
 // NewBuilder knows the parameter sets of the stream's description. Every picture's time is behind
 // floor, in nanoseconds since 1970.
 func NewBuilder(codec Codec, floor int64, counts *Counts, sets ...[]byte) *Builder {
-	b := &Builder{codec: codec, params: newParams(codec), timeline: capture.NewTimeline(floor), counts: counts}
+	b := &Builder{codec: codec, params: newParams(codec), timeline: NewTimeline(floor), counts: counts}
 	b.params.absorb(sets...)
 	return b
 }

@@ -1,4 +1,4 @@
-package signin
+package camera
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package dial
+package camera
 
 import (
 	"context"
@@ -15,16 +15,16 @@ import (
 	"time"
 )
 
-// ErrRedirected refuses to follow a camera to another host: our credentials would follow too.
-var ErrRedirected = errors.New("redirected to another host")
+// errRedirected refuses to follow a camera to another host: our credentials would follow too.
+var errRedirected = errors.New("redirected to another host")
 
-// ErrFingerprint means that the certificate is not the expected one.
-var ErrFingerprint = errors.New("certificate has another fingerprint")
+// errFingerprint means that the certificate is not the expected one.
+var errFingerprint = errors.New("certificate has another fingerprint")
 
 const maxDials = 4 // of one session, by redirects
 
-// Options say to whom a dialer connects, and whom it trusts.
-type Options struct {
+// dialOptions say to whom a dialer connects, and whom it trusts.
+type dialOptions struct {
 	Host        string        // of the URL, without the port: connections go nowhere else
 	Connect     time.Duration // bounds the TCP connection
 	Idle        time.Duration // bounds each read until Settled
@@ -32,9 +32,11 @@ type Options struct {
 	Insecure    bool          // any certificate will do
 }
 
-// Dialer makes the TCP connections of one session. It is safe for concurrent use.
-type Dialer struct {
-	opts Options
+// dialer makes the connections of one session to a camera, and no other: it goes to no other host,
+// trusts no other certificate than it was told to, and cuts a connection whose other end is silent.
+// It is safe for concurrent use.
+type dialer struct {
+	opts dialOptions
 
 	mu    sync.Mutex
 	conn  *armedConn
@@ -42,17 +44,17 @@ type Dialer struct {
 	seen  string // fingerprint of the certificate that the camera showed
 }
 
-// New is for one session.
-func New(opts Options) *Dialer { return &Dialer{opts: opts} }
+// newDialer is for one session.
+func newDialer(opts dialOptions) *dialer { return &dialer{opts: opts} }
 
 // Dial is the DialContext of the RTSP client.
-func (d *Dialer) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (d *dialer) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
 	}
 	if !strings.EqualFold(host, d.opts.Host) {
-		return nil, fmt.Errorf("%w: %s", ErrRedirected, address)
+		return nil, fmt.Errorf("%w: %s", errRedirected, address)
 	}
 	d.mu.Lock()
 	d.dials++
@@ -74,7 +76,7 @@ func (d *Dialer) Dial(ctx context.Context, network, address string) (net.Conn, e
 }
 
 // Settled ends the deadlines: the session plays, and its silence is watched elsewhere.
-func (d *Dialer) Settled() {
+func (d *dialer) Settled() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.conn != nil {
@@ -83,7 +85,7 @@ func (d *Dialer) Settled() {
 }
 
 // Drop cuts the connection. Whoever waits for it returns at once.
-func (d *Dialer) Drop() {
+func (d *dialer) Drop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.conn != nil {
@@ -93,7 +95,7 @@ func (d *Dialer) Drop() {
 
 // TLSConfig trusts what the configuration says. It checks the certificate itself, so that a refusal
 // can name its fingerprint.
-func (d *Dialer) TLSConfig() *tls.Config {
+func (d *dialer) TLSConfig() *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS12,
 		InsecureSkipVerify: true, // VerifyConnection below takes its place
@@ -108,7 +110,7 @@ func (d *Dialer) TLSConfig() *tls.Config {
 			d.mu.Unlock()
 			if d.opts.Fingerprint != nil {
 				if subtle.ConstantTimeCompare(sum[:], d.opts.Fingerprint) != 1 {
-					return ErrFingerprint
+					return errFingerprint
 				}
 				return nil
 			}
@@ -127,7 +129,7 @@ func (d *Dialer) TLSConfig() *tls.Config {
 
 // Certificate is the fingerprint of the certificate that the camera showed, in hex; empty if none
 // was.
-func (d *Dialer) Certificate() string {
+func (d *dialer) Certificate() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.seen
@@ -159,9 +161,9 @@ func (c *armedConn) disarm() {
 	_ = c.SetReadDeadline(time.Time{})
 }
 
-// ListenUDP opens a UDP socket with a receive buffer that takes a large keyframe. gortsplib's own
+// listenUDP opens a UDP socket with a receive buffer that takes a large keyframe. gortsplib's own
 // option fails where the kernel's limit is lower; this takes what it gets.
-func ListenUDP(network, address string) (net.PacketConn, error) {
+func listenUDP(network, address string) (net.PacketConn, error) {
 	c, err := net.ListenPacket(network, address)
 	if err != nil {
 		return nil, err
@@ -173,7 +175,7 @@ func ListenUDP(network, address string) (net.PacketConn, error) {
 }
 
 // Connected says whether a TCP connection came about.
-func (d *Dialer) Connected() bool {
+func (d *dialer) Connected() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.conn != nil

@@ -1,4 +1,4 @@
-package offer
+package camera
 
 import (
 	"slices"
@@ -7,8 +7,6 @@ import (
 	"github.com/bluenviron/gortsplib/v4/pkg/base"
 	"github.com/bluenviron/gortsplib/v4/pkg/description"
 	"github.com/bluenviron/gortsplib/v4/pkg/sdp"
-
-	"vmsbridge/agent/camera/unit"
 )
 
 // Offer is one medium of a camera's description.
@@ -18,13 +16,13 @@ type Offer struct {
 	Supported bool
 }
 
-// Read rewrites a session description so that only what is needed is left: the video media, with
-// the attributes that are used. A camera whose audio or metadata is described wrongly, or with a
-// line that the parser does not like, still works then; and nothing that the parser could stumble
+// readOffers rewrites a session description so that only what is needed is left: the video media,
+// with the attributes that are used. A camera whose audio or metadata is described wrongly, or with
+// a line that the parser does not like, still works then; and nothing that the parser could stumble
 // over (it runs in a goroutine of the library, where a panic would take the process) reaches it:
 // each medium is parsed here first. Video media that cannot be parsed even without their fmtp are
 // left out. out is nil if body is no session description at all.
-func Read(body []byte) (out []byte, offers []Offer) {
+func readOffers(body []byte) (out []byte, offers []Offer) {
 	var session []string
 	var media [][]string
 	lines := strings.FieldsFunc(strings.ToValidUTF8(string(body), "?"),
@@ -73,7 +71,7 @@ func Read(body []byte) (out []byte, offers []Offer) {
 			section = slices.DeleteFunc(section, func(l string) bool { return strings.HasPrefix(l, "a=fmtp:") })
 		}
 		if parses(slices.Concat(head, section)) {
-			_, offer.Supported = Codec(codecName(m))
+			_, offer.Supported = codecOf(codecName(m))
 			doc = append(doc, section...)
 		}
 		offers = append(offers, offer)
@@ -118,7 +116,7 @@ func codecName(media []string) string {
 		if v, ok := strings.CutPrefix(line, "a=rtpmap:"); ok {
 			if num, enc, _ := strings.Cut(strings.TrimSpace(v), " "); num == pt || strings.HasPrefix(pt, "smart/") {
 				if name, _, _ := strings.Cut(strings.TrimSpace(enc), "/"); name != "" {
-					return Spell(name)
+					return spellCodec(name)
 				}
 				return "unknown"
 			}
@@ -131,8 +129,8 @@ func codecName(media []string) string {
 	return "payload type " + pt
 }
 
-// Spell is a codec as people write it, of its name in a description.
-func Spell(name string) string {
+// spellCodec is a codec as people write it, of its name in a description.
+func spellCodec(name string) string {
 	switch upper := strings.ToUpper(name); upper {
 	case "H264":
 		return "H.264"
@@ -158,15 +156,15 @@ func Spell(name string) string {
 	}
 }
 
-// Codec says which of ours a codec is that is written as Spell writes it.
-func Codec(name string) (unit.Codec, bool) {
+// codecOf says which of ours a codec is that is written as spellCodec writes it.
+func codecOf(name string) (Codec, bool) {
 	switch name {
 	case "H.264":
-		return unit.H264, true
+		return H264, true
 	case "H.265":
-		return unit.H265, true
+		return H265, true
 	case "MJPEG":
-		return unit.MJPEG, true
+		return MJPEG, true
 	}
 	return "", false
 }

@@ -1,4 +1,4 @@
-package signin
+package camera
 
 import (
 	"strings"
@@ -7,23 +7,27 @@ import (
 	"github.com/bluenviron/gortsplib/v4/pkg/base"
 )
 
-// Watcher watches requests and responses of a session for what concerns its credentials.
-// Its methods are called by the RTSP client's goroutine and by ours.
-type Watcher struct {
+// signIn stands between the RTSP client and a camera where credentials are concerned: it takes away
+// the challenges that must not be answered, completes the answers that the client gives, and
+// remembers how it went. It never sees a password. Its methods are called by the RTSP client's
+// goroutine and by ours.
+type signIn struct {
 	username string
 	basic    bool // Basic may be answered
 
 	mu     sync.Mutex
-	out    Outcome
+	out    signInOutcome
 	opaque string // of the camera's challenge
 }
 
-// New is for one session of that user. basic permits to send the password in clear text, which the
-// client does then.
-func New(username string, basic bool) *Watcher { return &Watcher{username: username, basic: basic} }
+// watchSignIn is for one session of that user. basic permits to send the password in clear text,
+// which the client does then.
+func watchSignIn(username string, basic bool) *signIn {
+	return &signIn{username: username, basic: basic}
+}
 
-// Outcome is what a session knows of its sign-in.
-type Outcome struct {
+// signInOutcome is what a session knows of its sign-in.
+type signInOutcome struct {
 	OnlyBasic bool   // the camera wants the password in clear text, which is not allowed here
 	Unknown   bool   // ... or asks in a way that we do not know
 	Accepted  bool   // it accepted the credentials at least once
@@ -31,7 +35,7 @@ type Outcome struct {
 }
 
 // Outcome is what is known by now.
-func (s *Watcher) Outcome() Outcome {
+func (s *signIn) Outcome() signInOutcome {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.out
@@ -40,7 +44,7 @@ func (s *Watcher) Outcome() Outcome {
 // Response looks at a response and takes out the challenges that must not be answered. A man in the
 // middle who removes the digest challenge gets no password: with Basic removed as well, the client
 // has nothing to answer.
-func (s *Watcher) Response(res *base.Response) {
+func (s *signIn) Response(res *base.Response) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if res.StatusCode != base.StatusUnauthorized {
@@ -82,7 +86,7 @@ func (s *Watcher) Response(res *base.Response) {
 
 // Request completes the Authorization header that the client made: it neither escapes the user name
 // nor returns the opaque value (RFC 7616 §3.4: it must be returned unchanged).
-func (s *Watcher) Request(req *base.Request) {
+func (s *signIn) Request(req *base.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := req.Header["Authorization"]

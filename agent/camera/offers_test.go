@@ -1,4 +1,4 @@
-package offer
+package camera
 
 import (
 	"testing"
@@ -10,7 +10,7 @@ import (
 const head = "v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=x\r\nt=0 0\r\n"
 
 func TestOffersAreNamed(t *testing.T) {
-	_, offers := Read([]byte(head + "m=video 0 RTP/AVP 96\r\na=rtpmap:96 hevc/90000\r\nm=audio 0 RTP/AVP " +
+	_, offers := readOffers([]byte(head + "m=video 0 RTP/AVP 96\r\na=rtpmap:96 hevc/90000\r\nm=audio 0 RTP/AVP " +
 		"8\r\nm=video 0 RTP/AVP 99\r\na=rtpmap:99 mp4v-es/90000\r\n" +
 		"m=application 0 RTP/AVP 107\r\na=rtpmap:107 vnd.onvif.metadata/90000\r\n"))
 	require.Equal(t, []Offer{{Kind: "video", Codec: "H.265", Supported: true},
@@ -20,7 +20,7 @@ func TestOffersAreNamed(t *testing.T) {
 
 // A camera that forgets the name of its codec gets one in the message that says so.
 func TestOfferWithoutAName(t *testing.T) {
-	_, offers := Read([]byte(head + "m=video 0 RTP/AVP 96\r\na=rtpmap:96 /90000\r\n"))
+	_, offers := readOffers([]byte(head + "m=video 0 RTP/AVP 96\r\na=rtpmap:96 /90000\r\n"))
 	require.Equal(t, []Offer{{Kind: "video", Codec: "unknown"}}, offers)
 }
 
@@ -33,7 +33,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("m= 0 0 smart/0\na=rtpmap:")
 	f.Add("m=video\r\nm=\r\nm=video 0 RTP/AVP 300\r\na=key-mgmt:mikey AAAA\r\n")
 	f.Fuzz(func(t *testing.T, body string) {
-		out, offers := Read([]byte(body))
+		out, offers := readOffers([]byte(body))
 		if out == nil {
 			require.Empty(t, offers)
 			return
