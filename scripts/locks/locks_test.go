@@ -19,7 +19,7 @@ var meant = []struct{ lock, what, why string }{
 	{"agent/camera.Source.statusMu", "OnStatus", "changes stay in order; the pipeline puts them into its queue"},
 	{"agent/camera.session.mu", "noKeyframe|the function f,",
 		"a panic ends one session; the callbacks put into the pipeline's queue"},
-	{"agent/camera/dial.Dialer.mu", "net.Conn", "closing a socket without linger waits for nobody"},
+	{"agent/camera.dialer.mu", "net.Conn", "closing a socket without linger waits for nobody"},
 	{"agent/codec.Decoder.mu", "",
 		"one camera's decoder inside the agent (decode.isolation: none), for that camera alone"},
 	{"agent/codec/engine.Engine.mu", "avcodec.Open|jpeg.Open", "the libraries are looked for once, at the start"},
