@@ -152,7 +152,7 @@ type Stills struct {
 	// 1MiB to 1GiB, default 16MiB.
 	SegmentSize Size `yaml:"segment_size"`
 	// MaxAge is how long stills are kept, if there is room for so long; 0: as long as there is
-	// room. 0 or 1h to 87600h, default 0.
+	// room. 0 or 1h to 3650d, default 0.
 	MaxAge time.Duration `yaml:"max_age"`
 	// MinFree is how much of the file system the ring leaves to others: below it, the oldest stills
 	// go. At least 1MiB, default 32MiB.
@@ -181,7 +181,7 @@ type Stills struct {
 
 // Journal bounds the store of events.
 type Journal struct {
-	// MaxAge is how long an event that the service has is kept. 1h to 87600h, default 720h.
+	// MaxAge is how long an event that the service has is kept. 1h to 3650d, default 30d.
 	MaxAge time.Duration `yaml:"max_age"`
 	// MaxEvents is how many events that the service has are kept, the newest. 1000 to 100 million,
 	// default 500,000 (about 2 GB). Those that wait to be reported or were refused do not count,
@@ -193,7 +193,7 @@ type Journal struct {
 	// (some 700,000 events).
 	OutboxMaxSize Size `yaml:"outbox_max_size"`
 	// OutboxMaxAge is how long an event that has ended may wait to be reported; 0: for ever. 0 or
-	// 1h to 87600h, default 2160h.
+	// 1h to 3650d, default 90d.
 	OutboxMaxAge time.Duration `yaml:"outbox_max_age"`
 }
 
@@ -203,7 +203,7 @@ type Journal struct {
 type Clock struct {
 	// Wait is how long the service must have been answering until a clock that is plausible, but
 	// that nothing vouches for, is believed; 0: at once. Without a service it is believed once the
-	// machine has been running for that long, a minute at most. 0 or 1s to 168h, default 10m.
+	// machine has been running for that long, a minute at most. 0 or 1s to 7d, default 10m.
 	Wait time.Duration `yaml:"wait"`
 }
 

@@ -50,7 +50,7 @@ type MQTT struct {
 type Backlog struct {
 	// MaxEvents is how many changes of events may wait. 100 to 10000000, default 100000.
 	MaxEvents int `yaml:"max_events"`
-	// MaxAge is how long one may wait; 0: for ever. 0 or 1h to 87600h, default 168h.
+	// MaxAge is how long one may wait; 0: for ever. 0 or 1h to 3650d, default 7d.
 	MaxAge time.Duration `yaml:"max_age"`
 }
 

@@ -11,10 +11,11 @@ import (
 // the key's way from the top, such as cameras[0].url; it is empty when the whole file is meant.
 // Message is a sentence for a person and never holds a secret.
 type Problem struct {
-	File      string
-	Line, Col int
-	Path      string
-	Message   string
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Col     int    `json:"column"`
+	Path    string `json:"path"`
+	Message string `json:"message"`
 }
 
 // String is file:line:col: path: message, the form that editors jump to.

@@ -218,8 +218,8 @@ func defaultOf(v reflect.Value) string {
 		return ""
 	}
 	text := fmt.Sprint(v.Interface())
-	if d, ok := v.Interface().(time.Duration); ok && d >= time.Minute {
-		text = strings.TrimSuffix(strings.TrimSuffix(text, "0s"), "0m")
+	if d, ok := v.Interface().(time.Duration); ok {
+		text = FormatDuration(d)
 	}
 	return "`" + text + "`"
 }

@@ -47,9 +47,9 @@ func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 		}
 		*p = f
 	case *time.Duration:
-		t, err := time.ParseDuration(n.Value)
+		t, err := ParseDuration(n.Value)
 		if err != nil {
-			d.wrong(n, path, "%s must be a time with a unit, such as 500ms, 10s or 2h", shown(n.Value))
+			d.wrong(n, path, "%s must be a time with a unit, such as 500ms, 10s, 2h or 7d", shown(n.Value))
 			return
 		}
 		*p = t

@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -50,7 +51,7 @@ func (p *page) problems(r *Report) {
 }
 
 func (p *page) head(r *Report) {
-	name := r.Bridge
+	name := cmp.Or(r.Bridge, "without a configuration")
 	if r.Name != "" && r.Name != r.Bridge {
 		name += " (" + r.Name + ")"
 	}

@@ -22,8 +22,7 @@ func Bash(w io.Writer, program *kong.Node) error {
 		word=${COMP_WORDS[i]}
 		case "$at $word" in
 `)
-	var places []*kong.Node
-	walk(program, func(n *kong.Node) { places = append(places, n) })
+	places := places(program)
 	for _, n := range places[1:] {
 		fmt.Fprintf(&b, "		%q) at=%q ;;\n", path(n.Parent)+" "+n.Name, path(n))
 	}
@@ -38,20 +37,18 @@ func Bash(w io.Writer, program *kong.Node) error {
 	}
 	b.WriteString("	esac\n	local words= files=\n	case \"$at\" in\n")
 	for _, n := range places {
-		var choices []string
-		for _, c := range n.Children {
-			if !c.Hidden {
-				choices = append(choices, c.Name)
-			}
+		var words []string
+		for _, c := range choices(n) {
+			words = append(words, c.word)
 		}
 		for _, f := range allFlags(n) {
-			choices = append(choices, "--"+f.Name)
+			words = append(words, "--"+f.Name)
 		}
 		files := ""
 		if len(n.Children) == 0 {
 			files = " files=yes"
 		}
-		fmt.Fprintf(&b, "	%q) words=%q%s ;;\n", path(n), strings.Join(choices, " "), files)
+		fmt.Fprintf(&b, "	%q) words=%q%s ;;\n", path(n), strings.Join(words, " "), files)
 	}
 	fmt.Fprintf(&b, `	esac
 	COMPREPLY=($(compgen -W "$words" -- "$cur"))

@@ -1,6 +1,7 @@
 // Package manual writes what packages ship beside a program, out of its own description of its
-// command line: a manual page and a completion for bash. It is used by the hidden commands of
-// cmd/vmsbridge and cmd/vmscloud, so neither can say anything that the program does not.
+// command line: a manual page and completions for bash, zsh and fish. It is used by the commands
+// of cmd/vmsbridge and cmd/vmscloud, so neither can say anything that the program does not. Keys
+// writes the manual page of a configuration file from its reference in Markdown.
 //
 //	parser := kong.Must(&cli)
 //	manual.Page(w, parser.Model.Node, manual.Facts{Version: "1.2.0", Date: date})   // vmsbridge.1
@@ -10,6 +11,8 @@ package manual
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,12 +23,15 @@ import (
 type Facts struct {
 	Version string
 	Date    time.Time // of the release; UTC
-	Files   []File    // what the program reads and writes
+	Exit    []Row     // exit status and its meaning
+	Env     []Row     // variables beside those that stand for flags
+	Files   []Row     // what the program reads and writes
+	Shown   []Row     // examples: a command line, and what it does
 	See     []string  // other pages, such as "systemctl(1)"
 }
 
-// File is a row of the page's list of files.
-type File struct{ Path, Use string }
+// Row is a row of a list: a file, an exit status, and what it is for.
+type Row struct{ Name, Use string }
 
 // Page writes a manual page of section 1 in man(7)'s language.
 func Page(w io.Writer, program *kong.Node, f Facts) error {
@@ -44,16 +50,48 @@ func Page(w io.Writer, program *kong.Node, f Facts) error {
 		p.command(c)
 	}
 	p.options("OPTIONS OF EVERY COMMAND", program.Flags)
-	if len(f.Files) > 0 {
-		p.put(".SH FILES\n")
-		for _, file := range f.Files {
-			p.put(".TP\n.I %s\n%s\n", roff(file.Path), roff(file.Use))
+	p.rows("EXIT STATUS", "B", f.Exit)
+	p.rows("ENVIRONMENT", "B", append(variables(program), f.Env...))
+	p.rows("FILES", "I", f.Files)
+	if len(f.Shown) > 0 {
+		p.put(".SH EXAMPLES\n")
+		for _, e := range f.Shown {
+			p.put(".PP\n%s\n.PP\n.RS 4\n.EX\n%s\n.EE\n.RE\n", roff(e.Use), roff(e.Name))
 		}
 	}
 	if len(f.See) > 0 {
 		p.put(".SH SEE ALSO\n%s\n", roff(strings.Join(f.See, ", ")))
 	}
 	return p.err
+}
+
+// rows writes a list under a title, with the names in a font: B is bold, I italic.
+func (p *page) rows(title, font string, rows []Row) {
+	if len(rows) == 0 {
+		return
+	}
+	p.put(".SH %s\n", title)
+	for _, r := range rows {
+		p.put(".TP\n.%s %s\n%s\n", font, roff(r.Name), roff(r.Use))
+	}
+}
+
+// variables are those of the environment that stand for flags, by name.
+func variables(program *kong.Node) (rows []Row) {
+	flags := map[string][]string{}
+	walk(program, func(n *kong.Node) {
+		for _, f := range n.Flags {
+			for _, env := range f.Envs {
+				if name := "--" + f.Name; !f.Hidden && !slices.Contains(flags[env], name) {
+					flags[env] = append(flags[env], name)
+				}
+			}
+		}
+	})
+	for _, env := range slices.Sorted(maps.Keys(flags)) {
+		rows = append(rows, Row{env, "Stands for " + strings.Join(flags[env], ", ") + "."})
+	}
+	return rows
 }
 
 // page keeps the first error of writing.

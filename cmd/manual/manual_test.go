@@ -2,9 +2,11 @@ package manual
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,7 +44,8 @@ func written(t *testing.T) string {
 	t.Helper()
 	var b bytes.Buffer
 	require.NoError(t, Page(&b, model(t), Facts{Version: "1.2.0", Date: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC),
-		Files: []File{{"/etc/x.yaml", "Read."}}, See: []string{"systemctl(1)"}}))
+		Exit: []Row{{"0", "Done."}}, Env: []Row{{"X_OTHER", "A file."}}, Files: []Row{{"/etc/x.yaml", "Read."}},
+		Shown: []Row{{"x show --fast", "Show it."}}, See: []string{"systemctl(1)"}}))
 	return b.String()
 }
 
@@ -55,7 +58,9 @@ func TestPageSaysEverything(t *testing.T) {
 		"\\e stays",
 		"\\fB\\-c\\fR, \\fB\\-\\-config\\fR=\\fIFILE\\fR\nConfiguration. Environment: $X_CONFIG. Default: " +
 			"/etc/x.yaml.\n",
-		".I /etc/x.yaml\nRead.\n", "systemctl(1)",
+		".SH FILES\n.TP\n.I /etc/x.yaml\nRead.\n", ".SH EXIT STATUS\n.TP\n.B 0\nDone.\n", "systemctl(1)",
+		".SH ENVIRONMENT\n.TP\n.B X_CONFIG\nStands for \\-\\-config.\n.TP\n.B X_OTHER\nA file.\n",
+		".SH EXAMPLES\n.PP\nShow it.\n.PP\n.RS 4\n.EX\nx show \\-\\-fast\n.EE\n",
 	} {
 		require.Contains(t, got, want)
 	}
@@ -110,4 +115,56 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _x; echo "${COMPREPLY[*]}"`, "bash")
 			require.Equal(t, want, strings.TrimSpace(string(out)))
 		})
 	}
+}
+
+// The completions of zsh and fish offer what that of bash does, by the shells themselves.
+func TestZshAndFishComplete(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "small-file"), nil, 0o600))
+	cases := map[string]string{
+		"x q":              "queue",
+		"x queue ":         "drop list",
+		"x queue d":        "drop",
+		"x queue drop --a": "--all",
+		"x show --type l":  "large",
+		"x show sm":        "small-file",
+		"x se":             "",
+	}
+	shells := map[string]func(script, line string) *exec.Cmd{
+		"fish": func(script, line string) *exec.Cmd {
+			return exec.CommandContext(t.Context(), "fish", "--no-config", "-c",
+				"source "+script+`; complete -C "$argv[1]" | string replace -r '\t.*' ''; true`, line)
+		},
+		// What zsh adds to its list is printed; the rest of its completion needs a terminal.
+		"zsh": func(script, line string) *exec.Cmd {
+			return exec.CommandContext(t.Context(), "zsh", "-f", "-c", `
+compadd() { shift; print -rl -- "$@" }
+_describe() { local list=(${(P)4}) each; for each in $list; do print -r -- ${each%%:*}; done }
+_files() { print -rl -- *(N) }
+source $1; words=(${(s: :)2}); [[ $2 == *' ' ]] && words+=('') ; CURRENT=$#words
+_x | grep "^${words[CURRENT]}" || true`, "zsh", script, line)
+		},
+	}
+	for shell, command := range shells {
+		t.Run(shell, func(t *testing.T) {
+			if _, err := exec.LookPath(shell); err != nil {
+				t.Skipf("%s is not installed: scripts/deps does", shell)
+			}
+			var script bytes.Buffer
+			require.NoError(t, Completion(&script, shell, model(t)))
+			file := filepath.Join(t.TempDir(), "script")
+			require.NoError(t, os.WriteFile(file, script.Bytes(), 0o600))
+			for line, want := range cases {
+				cmd := command(file, line)
+				cmd.Dir = dir
+				cmd.Env = append(os.Environ(), "HOME="+dir)
+				out, err := cmd.CombinedOutput()
+				require.NoError(t, err, "%s", out)
+				got := strings.Fields(string(out))
+				slices.Sort(got)
+				require.Equal(t, want, strings.Join(got, " "), "%q", line)
+			}
+		})
+	}
+	require.ErrorContains(t, Completion(io.Discard, "csh", model(t)), "bash, zsh or fish")
 }

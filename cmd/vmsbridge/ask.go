@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"vmsbridge/cmd/cli"
 	"vmsbridge/configs"
 	"vmsbridge/uplink/client"
 )
@@ -32,19 +33,19 @@ func (a ask) client() (*client.Client, error) {
 		o.Token = client.TokenFile(a.TokenFile)
 	}
 	if a.URL != "" && a.TokenFile == "" {
-		return nil, &exitError{exitUsage, errors.New("with --url, name a file that holds a token: --token-file or $VMSBRIDGE_TOKEN_FILE")}
+		return nil, cli.Exit(exitUsage, errors.New("with --url, name a file that holds a token: --token-file or $VMSBRIDGE_TOKEN_FILE"))
 	}
 	if a.URL == "" {
 		cfg, err := configs.Load(a.Config)
 		if problems, ok := errors.AsType[configs.Problems](err); ok {
-			return nil, &exitError{exitConfig, fmt.Errorf("%s has %s; vmsbridge check %s prints all; or say --url and --token-file", a.Config, counted(len(problems), "problem"), a.Config)}
+			return nil, cli.Exit(exitConfig, fmt.Errorf("%s has %s; vmsbridge check %s prints all; or say --url and --token-file", a.Config, counted(len(problems), "problem"), a.Config))
 		}
 		if err != nil {
-			return nil, &exitError{exitUsage, fmt.Errorf("%w; say --url and --token-file, or --config", err)}
+			return nil, noConfig(a.Config, fmt.Errorf("%w; to ask another machine say --url and --token-file", err))
 		}
 		if o.Token == nil {
 			if len(cfg.API.Tokens) == 0 {
-				return nil, &exitError{exitConfig, fmt.Errorf("%s lists no api.tokens, so nobody may ask this bridge; add one and restart it", a.Config)}
+				return nil, cli.Exit(exitConfig, fmt.Errorf("%s lists no api.tokens, so nobody may ask this bridge; add one and restart it", a.Config))
 			}
 			o.Token = client.Token(cfg.API.Tokens[0].Token.Reveal())
 		}
@@ -91,7 +92,7 @@ func reachable(listen string) string {
 // hinted adds what to do to an error of a request.
 func hinted(doing string, err error) error {
 	if errors.Is(err, context.Canceled) {
-		return &exitError{exitAborted, fmt.Errorf("%s: interrupted", doing)}
+		return cli.Exit(exitAborted, fmt.Errorf("%s: interrupted", doing))
 	}
 	var dial *net.OpError
 	if errors.As(err, &dial) {

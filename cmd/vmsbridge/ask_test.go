@@ -121,7 +121,7 @@ func TestEvents(t *testing.T) {
 
 	r = s.do(t, "events", "--camera", "attic")
 	require.Equal(t, exitFailed, r.code)
-	require.Contains(t, r.err, "no camera attic")
+	require.Contains(t, r.err, `no camera "attic": there is gate, yard`)
 }
 
 // lines collects what a command that runs on prints.
@@ -191,7 +191,7 @@ func TestImage(t *testing.T) {
 		want string
 	}{
 		"too early":      {[]string{"--camera", "gate", "--before", "2026-01-01T12:00:00Z"}, "no such still: nothing was recorded before that time"},
-		"unknown camera": {[]string{"--camera", "attic"}, "no camera attic"},
+		"unknown camera": {[]string{"--camera", "attic"}, `no camera "attic": there is gate, yard`},
 	} {
 		r := s.do(t, append([]string{"image", "-o", file + ".none"}, tc.args...)...)
 		require.Equal(t, exitFailed, r.code, name)

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"vmsbridge/cmd/cli"
 )
 
 type demoCommand struct {
@@ -148,7 +150,7 @@ func (d *demo) folder(name string) (cleanup func(), err error) {
 	if entries, err := os.ReadDir(d.dir); err != nil {
 		return nil, fmt.Errorf("look into the folder: %w", err)
 	} else if len(entries) > 0 {
-		return nil, &exitError{exitUsage, errors.New(d.dir + " is not empty; name a new folder")}
+		return nil, cli.Exit(exitUsage, errors.New(d.dir+" is not empty; name a new folder"))
 	}
 	return func() { _, _ = fmt.Fprintln(d.out, "everything is kept in", d.dir) }, nil
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"vmsbridge/agent/discover"
+	"vmsbridge/cmd/cli"
 	"vmsbridge/configs"
 )
 
@@ -46,7 +47,7 @@ func (c *discoverCommand) Run(ctx context.Context, s streams) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	if c.Add && (c.User == "" || c.JSON) {
-		return &exitError{exitUsage, errors.New("--add needs --user, and cannot be combined with --json")}
+		return cli.Exit(exitUsage, errors.New("--add needs --user, and cannot be combined with --json"))
 	}
 	devices, err := c.devices(ctx, s)
 	if err != nil {
@@ -63,7 +64,7 @@ func (c *discoverCommand) Run(ctx context.Context, s streams) error {
 	found := askAll(ctx, devices, who)
 	switch {
 	case ctx.Err() != nil:
-		return &exitError{exitAborted, errors.New("discover: interrupted")}
+		return cli.Exit(exitAborted, errors.New("discover: interrupted"))
 	case c.JSON:
 		return printFindings(found, s)
 	}
@@ -97,7 +98,7 @@ func (c *discoverCommand) devices(ctx context.Context, s streams) ([]discover.De
 		}
 		u, err := url.Parse(address)
 		if err != nil || u.Host == "" || u.User != nil {
-			return nil, &exitError{exitUsage, errors.New("an address must look like 10.0.0.5, 10.0.0.5:8080 or http://10.0.0.5/onvif/device_service, without user name and password")}
+			return nil, cli.Exit(exitUsage, errors.New("an address must look like 10.0.0.5, 10.0.0.5:8080 or http://10.0.0.5/onvif/device_service, without user name and password"))
 		}
 		ip, _ := netip.ParseAddr(u.Hostname())
 		list = append(list, discover.Device{ID: u.Host, Host: ip, Addresses: []string{address}})

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"vmsbridge/cmd/cli"
 	"vmsbridge/configs"
 )
 
@@ -109,7 +110,7 @@ func addProblem(path string, err error, s streams) error {
 		for _, p := range problems {
 			_, _ = fmt.Fprintln(s.err, p)
 		}
-		return &exitError{exitConfig, fmt.Errorf("%s in %s: correct them first, nothing was changed", counted(len(problems), "problem"), path)}
+		return cli.Exit(exitConfig, fmt.Errorf("%s in %s: correct them first, nothing was changed", counted(len(problems), "problem"), path))
 	}
 	return err
 }

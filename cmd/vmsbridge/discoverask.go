@@ -4,12 +4,10 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"vmsbridge/agent/discover"
+	"vmsbridge/cmd/cli"
 )
 
 // credentials are those with which each device is asked, none where the user does not want to sign in, and the password. Anyone in the
@@ -27,8 +25,9 @@ func (c *discoverCommand) credentials(devices []discover.Device, s streams) (who
 	if len(c.Hosts) == 0 {
 		if !c.Yes && !terminal(s) {
 			c.list(devices, s)
-			return nil, "", &exitError{exitUsage, fmt.Errorf("anyone in the network can answer a search, and signing in tells the user name and a digest of the password: "+
-				"name the devices that are yours (vmsbridge discover -u %s HOST …), or say --yes for all that answer", c.User)}
+			return nil, "", cli.Exit(exitUsage, fmt.Errorf("anyone in the network can answer a search, and signing in tells the user name and a digest of the password: "+
+				"name the devices that are yours (vmsbridge discover -u %s HOST …), or say --yes for all that answer", c.User))
+
 		}
 		c.list(devices, s)
 		if !c.Yes {
@@ -81,7 +80,7 @@ func (c *discoverCommand) choose(devices []discover.Device, trusted []bool, s st
 		_, _ = fmt.Fprintf(s.err, "Sign in at %s? [y/N] ", inWords(d))
 		line, err := in.ReadString('\n')
 		if err != nil {
-			return &exitError{exitAborted, errors.New("discover: no answer; nobody was told anything")}
+			return cli.Exit(exitAborted, errors.New("discover: no answer; nobody was told anything"))
 		}
 		answer := strings.ToLower(strings.TrimSpace(line))
 		trusted[i] = answer == "y" || answer == "yes"
@@ -90,11 +89,4 @@ func (c *discoverCommand) choose(devices []discover.Device, trusted []bool, s st
 }
 
 // terminal says whether somebody can be asked.
-func terminal(s streams) bool {
-	f, ok := s.in.(*os.File)
-	if !ok {
-		return false
-	}
-	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
-	return err == nil
-}
+func terminal(s streams) bool { return cli.Terminal(s.in) }

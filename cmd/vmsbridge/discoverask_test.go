@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"vmsbridge/agent/discover"
+	"vmsbridge/cmd/cli"
 )
 
 // typed is a terminal in which somebody has typed lines.
@@ -57,9 +58,9 @@ func TestDiscoverAsksWhomItMayTell(t *testing.T) {
 			}
 			who, _, err := c.command.credentials(found, s)
 			if c.code != 0 {
-				e := (*exitError)(nil)
+				e := (*cli.ExitError)(nil)
 				require.ErrorAs(t, err, &e)
-				require.Equal(t, c.code, e.code)
+				require.Equal(t, c.code, e.Code)
 				require.ErrorContains(t, err, "--yes")
 			} else {
 				require.NoError(t, err)

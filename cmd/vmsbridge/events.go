@@ -4,20 +4,23 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
+	"vmsbridge/cmd/cli"
 	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/vms"
 )
 
 type eventsCommand struct {
 	Camera []string `help:"Only this camera; may be repeated. Default: all." placeholder:"ID"`
-	Since  string   `default:"1h" help:"From this time on: 1h for an hour ago, 15:04 for today, 2025-03-11, or 2025-03-11T20:23:12.766+00:00." placeholder:"TIME"`
+	Since  string   `default:"1h" help:"From this time on: 1h for an hour ago, 2d, yesterday, 15:04 for today, 2025-03-11, or 2025-03-11T20:23:12.766+00:00." placeholder:"TIME"`
 	Until  string   `help:"Up to this time." placeholder:"TIME"`
 	Type   []string `help:"Only this type; may be repeated: motion, region, tamper, status, or the full name." placeholder:"TYPE"`
 	JSON   bool     `name:"json" help:"One JSON object a line, with its data, instead of a table."`
@@ -37,7 +40,7 @@ func (c *eventsCommand) Run(ctx context.Context, s streams) error {
 	defer stop()
 	q, err := c.query(time.Now())
 	if err != nil {
-		return &exitError{exitUsage, err}
+		return cli.Exit(exitUsage, err)
 	}
 	cl, err := c.client()
 	if err != nil {
@@ -57,6 +60,11 @@ func (c *eventsCommand) Run(ctx context.Context, s streams) error {
 		return nil
 	}
 	for ev, err := range cl.AllEvents(ctx, q) {
+		if refused, ok := errors.AsType[*client.RefusedError](err); ok && refused.Code == 404 {
+			if err := knownCameras(ctx, cl, c.Camera...); err != nil {
+				return err
+			}
+		}
 		if err != nil {
 			return hinted("list events", err)
 		}
@@ -96,6 +104,24 @@ func (c *eventsCommand) query(now time.Time) (vms.Query, error) {
 		q.Types = append(q.Types, name)
 	}
 	return q, nil
+}
+
+// knownCameras returns an error that names the cameras there are, if one of these is none of them.
+func knownCameras(ctx context.Context, cl *client.Client, ids ...string) error {
+	all, err := everyCamera(ctx, cl)
+	if err != nil {
+		return nil // what was refused before says more
+	}
+	var known []string
+	for _, a := range all {
+		known = append(known, a.ID)
+	}
+	for _, id := range ids {
+		if !slices.Contains(known, id) {
+			return cli.Unknown("camera", id, "", known)
+		}
+	}
+	return nil
 }
 
 // everyCamera lists the cameras that this token may see: the interface lists events of named actors only.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,6 +43,9 @@ func (c *eventsCommand) follow(ctx context.Context, cl *client.Client, q vms.Que
 			}
 			away = true
 		case err != nil:
+			if refused, ok := errors.AsType[*client.RefusedError](err); ok && refused.Code == 404 {
+				err = cmp.Or(knownCameras(ctx, cl, c.Camera...), err)
+			}
 			return hinted("follow events", err)
 		case away:
 			_, _ = fmt.Fprintln(errs, "vmsbridge: connected again")

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 
 	"vmsbridge/agent/api"
 	"vmsbridge/agent/archive"
+	"vmsbridge/cmd/cli"
 	"vmsbridge/cmd/fsck"
 	"vmsbridge/storage/database"
 	"vmsbridge/storage/journal/vault"
@@ -53,22 +53,22 @@ func (c *fsckCommand) Run(s streams) error {
 	if err != nil {
 		return err
 	}
-	f, err := c.look(dir, s)
+	progress := cli.NewProgress(s.err)
+	f, err := c.look(dir, s, progress)
+	progress.End()
 	if err != nil {
 		return err
 	}
 	f.Clean = f.Journal.Clean && f.Users.Clean && f.Stills.Clean
 	if c.JSON {
-		enc := json.NewEncoder(s.out)
-		enc.SetIndent("", "  ")
-		if err := enc.Encode(f); err != nil {
+		if err := cli.JSON(s.out, f); err != nil {
 			return fmt.Errorf("print what was found: %w", err)
 		}
 	} else {
 		f.print(s.out, c.Repair)
 	}
 	if !f.Clean {
-		return &exitError{exitWrong, nil}
+		return cli.Exit(exitWrong, nil)
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func (f verdict) print(w io.Writer, repaired bool) {
 }
 
 // look checks the stores, and repairs them if wanted, while the journal's lock keeps a bridge from starting on them.
-func (c *fsckCommand) look(dir string, s streams) (f verdict, err error) {
+func (c *fsckCommand) look(dir string, s streams, progress *cli.Progress) (f verdict, err error) {
 	f.Data = dir
 	defer func() { err = errors.Join(err, giveBack(dir)) }()
 	path := filepath.Join(dir, archive.JournalFile)
@@ -95,13 +95,16 @@ func (c *fsckCommand) look(dir string, s streams) (f verdict, err error) {
 		return f, err
 	}
 	defer func() { err = errors.Join(err, h.Close()) }()
+	progress.Now("reading %s", path)
 	if f.Journal, err = fsck.Journal(h, path, c.Repair, warnings(s)); err != nil {
 		return f, err
 	}
 	users := func(path string) (*database.Held, error) { return store.Hold(path, store.Options{Log: warnings(s)}) }
+	progress.Now("reading %s", api.IdentityFile)
 	if f.Users, err = fsck.Records(filepath.Join(dir, api.IdentityFile), users, c.Repair); err != nil {
 		return f, err
 	}
+	progress.Now("reading the stills in %s", archive.StillsDir)
 	f.Stills, err = c.ring(filepath.Join(dir, archive.StillsDir), s)
 	return f, err
 }

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"vmsbridge/cmd/cli"
 	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/vms"
 )
@@ -37,7 +38,7 @@ func (c *imageCommand) Run(ctx context.Context, s streams) error {
 	}
 	t, err := parseTime(text, time.Now())
 	if err != nil {
-		return &exitError{exitUsage, err}
+		return cli.Exit(exitUsage, err)
 	}
 	cl, err := c.client()
 	if err != nil {
@@ -46,6 +47,9 @@ func (c *imageCommand) Run(ctx context.Context, s streams) error {
 	defer cl.Close()
 	jpeg, at, err := cl.Image(ctx, c.Camera, c.Type, op, t)
 	if refused, ok := errors.AsType[*client.RefusedError](err); ok && refused.Code == 404 {
+		if err := knownCameras(ctx, cl, c.Camera); err != nil {
+			return err
+		}
 		return fmt.Errorf("no such still: %s", refused.Message)
 	}
 	if err != nil {

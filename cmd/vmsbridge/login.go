@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"vmsbridge/cmd/cli"
 	"vmsbridge/configs"
 	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/client/signin"
@@ -36,12 +37,13 @@ func (c *loginCommand) Run(ctx context.Context, s streams) error {
 	}
 	service := cfg.Service
 	if service.SessionFile == "" {
-		return &exitError{exitConfig, errors.New("the configuration does not say where to keep a sign-in: write service.session_file in place of a token, for example session_file: " +
-			filepath.Join(cfg.Bridge.Data, "service.session"))}
+		return cli.Exit(exitConfig, errors.New("the configuration does not say where to keep a sign-in: write service.session_file in place of a token, for example session_file: "+
+			filepath.Join(cfg.Bridge.Data, "service.session")))
+
 	}
 	way, err := client.New(client.Options{BaseURL: service.URL, Token: client.Token("none"), CAFile: service.CAFile, Fingerprint: service.TLSFingerprint})
 	if err != nil {
-		return &exitError{exitConfig, err}
+		return cli.Exit(exitConfig, err)
 	}
 	defer way.Close()
 	door := signin.Door{URL: service.URL, HTTP: way.HTTP()}

@@ -12,12 +12,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/alecthomas/kong"
 
 	"vmsbridge/agent/codec"
+	"vmsbridge/cmd/cli"
 	"vmsbridge/cmd/stop"
 	"vmsbridge/configs"
 )
@@ -44,13 +45,16 @@ type commands struct {
 	Replay   replayCommand   `cmd:"" help:"Run clips through the detector: spans, and a score against labels."`
 	Events   eventsCommand   `cmd:"" help:"List the events of a running bridge or of the service."`
 	Image    imageCommand    `cmd:"" help:"Fetch a still of a camera from a running bridge or from the service."`
-	Queue    queueCommand    `cmd:"" help:"Look at the events that still wait to be reported, and at those that the service refused. Stop the bridge first."`
+	Queue    queueCommand    `cmd:"" help:"Look at the events that still wait to be reported, and at those that the service refused."`
 	Fsck     fsckCommand     `cmd:"" help:"Check the events and stills of a stopped bridge; --repair puts them in order."`
 	Status   statusCommand   `cmd:"" help:"Say how the bridge is, what is wrong first."`
 	Support  supportCommand  `cmd:"" name:"support-bundle" help:"Pack what whoever helps you needs into one file, without secrets and pictures."`
 	Service  serviceCommand  `cmd:"" help:"Install and control the bridge as a system service."`
 	Version  versionCommand  `cmd:"" help:"Print the version, and which decoders this machine has."`
-	Package  packageCommand  `cmd:"" hidden:"" help:"Print what packages ship beside the program."`
+
+	cli.Commands
+
+	Package packageCommand `cmd:"" hidden:"" help:"Print what packages ship beside the program."`
 }
 
 const description = `The bridge: pulls RTSP cameras, finds motion, keeps stills, reports events.
@@ -60,68 +64,20 @@ Exit codes: 0 done, 1 it did not work (standard error says why and what to do), 
 
 Configuration: --config, else $VMSBRIDGE_CONFIG, else /etc/vmsbridge/vmsbridge.yaml.`
 
-// Exit codes, as sysexits.h has them where it does.
+// The exit codes of cli under their names here, and that of a second signal.
 const (
-	exitFailed  = 1
-	exitUsage   = 64
-	exitConfig  = 78
+	exitFailed  = cli.Failed
+	exitUsage   = cli.Usage
+	exitConfig  = cli.Config
 	exitAborted = stop.Aborted
 )
 
-// exitError ends the program with a code of its own; a nil err means that everything was said already.
-type exitError struct {
-	code int
-	err  error
-}
-
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit code %d", e.code)
-	}
-	return e.err.Error()
-}
-
-func (e *exitError) Unwrap() error { return e.err }
-
 // program is main without the process: it runs one command line and returns the exit code.
 func program(ctx context.Context, args []string, s streams) int {
-	var cli commands
-	code, ended := 0, false
-	parser, err := kong.New(&cli, kong.Name("vmsbridge"), kong.Description(description), kong.Writers(s.out, s.err),
-		kong.Exit(func(c int) { code, ended = c, true }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Vars{"default_config": defaultConfig, "version": version()}, kong.Bind(s), kong.BindTo(ctx, (*context.Context)(nil)))
-	if err != nil {
-		say(s.err, fmt.Errorf("read the command line's description: %w", err))
-		return exitFailed
-	}
-	if len(args) == 0 {
-		args = []string{"--help"}
-	}
-	kctx, err := parser.Parse(args)
-	switch {
-	case ended: // by --help
-		return code
-	case err != nil:
-		say(s.err, fmt.Errorf("%w; see vmsbridge --help", err))
-		return exitUsage
-	}
-	err = kctx.Run()
-	if exit, ok := errors.AsType[*exitError](err); ok {
-		if exit.err != nil {
-			say(s.err, exit.err)
-		}
-		return exit.code
-	}
-	if err != nil {
-		say(s.err, err)
-		return exitFailed
-	}
-	return 0
-}
-
-// say prints an error as one line.
-func say(w io.Writer, err error) {
-	_, _ = fmt.Fprintln(w, "vmsbridge:", strings.Join(strings.Fields(err.Error()), " "))
+	var grammar commands
+	return cli.Program{Name: "vmsbridge", Description: description, Version: version(), Out: s.out, Err: s.err,
+		Options: []kong.Option{kong.Vars{"default_config": defaultConfig}, kong.Bind(s),
+			kong.BindTo(ctx, (*context.Context)(nil))}}.Run(&grammar, args)
 }
 
 const defaultConfig = "/etc/vmsbridge/vmsbridge.yaml"
@@ -138,12 +94,25 @@ func (c configFile) load(s streams) (*configs.Config, error) {
 		for _, p := range problems {
 			_, _ = fmt.Fprintln(s.err, p)
 		}
-		return nil, &exitError{exitConfig, fmt.Errorf("%s", counted(len(problems), "problem")+" in "+c.Config)}
+		return nil, cli.Exit(exitConfig, fmt.Errorf("%s", counted(len(problems), "problem")+" in "+c.Config))
 	}
 	if err != nil {
-		return nil, &exitError{exitConfig, fmt.Errorf("%w; name the file with --config", err)}
+		return nil, noConfig(c.Config, err)
 	}
 	return cfg, nil
+}
+
+// noConfig is the error for a configuration that is not there or cannot be read, and says what to
+// do. Every command that needs one ends so, with exit code 78.
+func noConfig(file string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return cli.Exit(exitConfig, fmt.Errorf("%w; run this as root or as the bridge's own user: sudo vmsbridge …", err))
+	case errors.Is(err, fs.ErrNotExist):
+		return cli.Exit(exitConfig, fmt.Errorf("%w; there is no configuration yet: vmsbridge discover -u USER --add writes one "+
+			"with the cameras that it finds, or name another file with --config", err))
+	}
+	return cli.Exit(exitConfig, fmt.Errorf("read %s: %w; name another file with --config", file, err))
 }
 
 func counted(n int, what string) string {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"os"
@@ -86,7 +87,6 @@ func TestWrongCommandLines(t *testing.T) {
 		"unknown type":          {[]string{"events", "--type", "moton"}, "no event type"},
 		"until and follow":      {[]string{"events", "--follow", "--until", "now"}, "exclude each other"},
 		"url without token":     {[]string{"events", "--url", "http://127.0.0.1:1"}, "--token-file"},
-		"no configuration":      {[]string{"events", "--config", "/no/such.yaml"}, "--url"},
 		"password in the url":   {[]string{"probe", "rtsp://admin:hunter2@10.0.0.1/"}, "--user"},
 		"password with a slash": {[]string{"probe", "rtsp://admin:hun/ter2@10.0.0.1/"}, "--user"},
 		"not a stream":          {[]string{"probe", "http://10.0.0.1/"}, "rtsp://"},
@@ -141,8 +141,62 @@ func TestCheck(t *testing.T) {
 	require.Contains(t, r.out, empty+":1:1: cameras: warning: no camera is configured")
 
 	r = do(t, "check", "/no/such.yaml")
-	require.Equal(t, exitFailed, r.code)
+	require.Equal(t, exitConfig, r.code)
 	require.Contains(t, r.err, "no such file")
+
+	var found checked
+	r = do(t, "check", "--json", bad)
+	require.Equal(t, exitConfig, r.code)
+	require.NoError(t, json.Unmarshal([]byte(r.out), &found))
+	require.False(t, found.Good)
+	require.Equal(t, "cameras[0].ulr", found.Problems[0].Path)
+	require.Equal(t, 2, found.Problems[0].Line)
+	r = do(t, "check", "--json", good)
+	require.Zero(t, r.code)
+	require.NoError(t, json.Unmarshal([]byte(r.out), &found))
+	require.True(t, found.Good)
+	require.Equal(t, 1, found.Enabled)
+}
+
+// What people type at a program that they do not know.
+func TestHelpVersionAndGroups(t *testing.T) {
+	for line, want := range map[string]string{
+		"--version": "vmsbridge " + version() + "\n", "-V": "vmsbridge " + version() + "\n", "-h": "support-bundle",
+		"help": "support-bundle", "help queue list": "vmsbridge queue list [flags]", "help queue": "queue retry",
+		"queue": "queue retry", "service": "service reload", "completion bash": "complete -o filenames",
+		"completion zsh": "#compdef vmsbridge", "completion fish": "complete -c vmsbridge",
+	} {
+		r := do(t, strings.Fields(line)...)
+		require.Zero(t, r.code, line)
+		require.Contains(t, r.out, want, line)
+		require.Empty(t, r.err, line)
+	}
+	require.Equal(t, exitUsage, do(t, "help", "fly").code)
+	require.Equal(t, exitUsage, do(t, "completion", "csh").code)
+}
+
+// Whatever needs a configuration ends with 78 where there is none, and says how to get one.
+func TestWithoutAConfiguration(t *testing.T) {
+	bundle := filepath.Join(t.TempDir(), "bundle.tar.gz")
+	for _, args := range [][]string{{"run"}, {"check"}, {"events"}, {"image", "--camera", "a", "-o", "x.jpg"}, {"status"},
+		{"queue", "list"}, {"fsck"}, {"probe", "--camera", "a"}, {"replay", "--camera", "a", "x.mp4"}, {"login"},
+		{"support-bundle", "-o", bundle}} {
+		r := do(t, append(args, "--config", filepath.Join(t.TempDir(), "vmsbridge.yaml"))...)
+		require.Equal(t, exitConfig, r.code, "%v: %s", args, r.err)
+		require.Contains(t, r.err, "discover -u USER --add", "%v", args)
+		require.Contains(t, r.err, "--config", "%v", args)
+	}
+	require.FileExists(t, bundle, "what can be had is packed all the same")
+}
+
+// Without a terminal nothing is coloured, and no progress is drawn.
+func TestNoControlCharactersInAPipe(t *testing.T) {
+	b := newBridge(t, quietYAML)
+	for _, args := range [][]string{{"status", "-c", b.file}, {"check", b.file}, {"--help"}, {"version"}, {"nonsense"}} {
+		r := do(t, args...)
+		require.NotContains(t, r.out+r.err, "\x1b", "%v", args)
+		require.NotContains(t, r.out+r.err, "\r", "%v", args)
+	}
 }
 
 // A bad configuration ends run with 78, so that systemd does not start it again, and says every problem.

@@ -13,7 +13,7 @@ import (
 
 // packageCommand prints what packages ship beside the program, made by the program, so that it cannot say anything else.
 type packageCommand struct {
-	What    string    `arg:"" enum:"man,bash,unit" help:"man: the manual page; bash: the completion; unit: the systemd unit."`
+	What    string    `arg:"" enum:"man,keys,unit" help:"man: the manual page; keys: that of the YAML, of the reference on standard input; unit: the systemd unit."`
 	Release string    `help:"Version, for the manual page." default:"${version}"`
 	Date    time.Time `help:"Day of the release, for the manual page." format:"2006-01-02" default:"1970-01-01"`
 }
@@ -21,9 +21,11 @@ type packageCommand struct {
 func (c *packageCommand) Run(app *kong.Kong, s streams) error {
 	switch c.What {
 	case "man":
-		return manual.Page(s.out, app.Model.Node, manual.Facts{Version: c.Release, Date: c.Date, Files: files, See: []string{"systemctl(1)", "journalctl(1)"}})
-	case "bash":
-		return manual.Bash(s.out, app.Model.Node)
+		return manual.Page(s.out, app.Model.Node, manual.Facts{Version: c.Release, Date: c.Date, Exit: exits, Env: variables,
+			Files: files, Shown: examples, See: []string{"vmsbridge.yaml(5)", "systemctl(1)", "journalctl(1)"}})
+	case "keys":
+		return manual.Keys(s.out, s.in, "vmsbridge.yaml", manual.Facts{Version: "vmsbridge " + c.Release, Date: c.Date,
+			Files: files[:2], See: []string{"vmsbridge(1)"}})
 	default:
 		unit, err := configs.Unit("/usr/bin/vmsbridge", defaultConfig, "vmsbridge")
 		if err != nil {
@@ -35,9 +37,35 @@ func (c *packageCommand) Run(app *kong.Kong, s streams) error {
 }
 
 // files are where a package puts what the bridge reads and writes.
-var files = []manual.File{
-	{Path: defaultConfig, Use: "The configuration. Without it the service waits."},
-	{Path: "/etc/vmsbridge/vmsbridge.example.yaml", Use: "Every key of the configuration, explained."},
-	{Path: "/var/lib/vmsbridge", Use: "Events and stills. Removing the package leaves them, purging it does not."},
-	{Path: "/usr/lib/vmsbridge", Use: "The libavcodec that comes with the bridge and is preferred to the system's."},
+var files = []manual.Row{
+	{Name: defaultConfig, Use: "The configuration, see vmsbridge.yaml(5). Without it the service waits."},
+	{Name: "/etc/vmsbridge/vmsbridge.example.yaml", Use: "Every key of the configuration, explained."},
+	{Name: "/etc/vmsbridge/secrets", Use: "Passwords that discover --add writes."},
+	{Name: "/var/lib/vmsbridge", Use: "Events and stills. Removing the package leaves them, purging it does not."},
+	{Name: "/usr/lib/vmsbridge", Use: "The libavcodec that comes with the bridge and is preferred to the system's."},
+}
+
+var exits = []manual.Row{
+	{Name: "0", Use: "Done. status: all is well. fsck: all is in order, or is so after --repair."},
+	{Name: "1", Use: "It did not work; standard error says why and what to do."},
+	{Name: "2", Use: "replay --strict: the score is not perfect."},
+	{Name: "3", Use: "status: something is wrong. fsck: something is wrong and was left."},
+	{Name: "64", Use: "The command line is wrong."},
+	{Name: "78", Use: "The configuration is bad, or there is none. The service manager does not start it again."},
+	{Name: "130", Use: "Aborted, by a second signal or because a question got no answer."},
+}
+
+// variables are those that stand for no flag.
+var variables = []manual.Row{
+	{Name: "VMSBRIDGE_CAMERA_PASSWORD", Use: "Password of probe and discover, instead of --password-file."},
+	{Name: configs.TokenVariable, Use: "The service's token, where the configuration names none."},
+}
+
+var examples = []manual.Row{
+	{Name: "sudo vmsbridge discover -u viewer --add", Use: "Find the cameras of the network and write them into the configuration:"},
+	{Name: "vmsbridge probe 192.168.1.20 -u viewer", Use: "See what a camera offers, by its address alone:"},
+	{Name: "sudo vmsbridge check && sudo systemctl restart vmsbridge", Use: "Check the configuration, and begin with it:"},
+	{Name: "sudo vmsbridge status", Use: "See what is wrong, and what to do about it:"},
+	{Name: "sudo vmsbridge events --since yesterday --type motion", Use: "List the motions since yesterday:"},
+	{Name: "sudo vmsbridge image --camera gate --before 10m -o gate.jpg", Use: "Fetch the picture of ten minutes ago:"},
 }

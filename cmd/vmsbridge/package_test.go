@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,7 +16,24 @@ func TestWhatPackagesShip(t *testing.T) {
 		require.Zero(t, program(t.Context(), append([]string{"package"}, args...), streams{bytes.NewReader(nil), &out, &errs}), "%s", errs.String())
 		return out.String()
 	}
-	man, bash, unit := printed("man", "--release", "1.2.3", "--date", "2026-11-21"), printed("bash"), printed("unit")
+	man, unit := printed("man", "--release", "1.2.3", "--date", "2026-11-21"), printed("unit")
+	bash := do(t, "completion", "bash").out
+	for _, section := range []string{"EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES", "SEE ALSO"} {
+		require.Contains(t, man, "\n.SH "+section+"\n")
+	}
+	require.Contains(t, man, "\n.B VMSBRIDGE_CONFIG\nStands for \\-\\-config.\n")
+
+	// The page of the YAML is made of the reference, with every key of it.
+	reference, err := os.ReadFile("../../configs/REFERENCE.md")
+	require.NoError(t, err)
+	keys := doWith(t, t.Context(), string(reference), "package", "keys")
+	require.Zero(t, keys.code, keys.err)
+	require.Equal(t, strings.Count(string(reference), "\n| `"), strings.Count(keys.out, "\n.TP\n\\fB"))
+	require.Contains(t, keys.out, `.TP
+\fBcameras[].url\fR (text)`)
+	require.Contains(t, keys.out, "Times carry a unit")
+	require.Equal(t, exitFailed, do(t, "package", "keys").code, "without a reference")
+
 	require.Contains(t, man, `"2026-11-21" "vmsbridge 1.2.3"`)
 	for _, command := range []string{"run", "check", "discover", "service install", "queue retry", "version"} {
 		require.Contains(t, man, "\n.SS "+command)

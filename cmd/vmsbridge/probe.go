@@ -14,10 +14,11 @@ import (
 
 	"vmsbridge/agent/camera"
 	"vmsbridge/agent/codec"
+	"vmsbridge/cmd/cli"
 )
 
 type probeCommand struct {
-	URL                string        `arg:"" optional:"" help:"The stream: rtsp://host:port/path or rtsps://…, without user name and password." placeholder:"URL"`
+	URL                string        `arg:"" optional:"" help:"The stream: rtsp://host:port/path or rtsps://…, without user name and password. Or the camera: 10.0.0.5 or host:port, which is asked by ONVIF and then at the makers' usual paths." placeholder:"URL"`
 	Camera             string        `help:"Probe this camera of the configuration instead." placeholder:"ID"`
 	User               string        `short:"u" help:"User name. The password is asked for, or taken from --password-file or $VMSBRIDGE_CAMERA_PASSWORD." placeholder:"NAME"`
 	PasswordFile       string        `help:"File with the password." placeholder:"FILE"`
@@ -59,12 +60,23 @@ func (c *probeCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
+	if isHost(c.URL) {
+		findCtx, cancel := context.WithTimeout(ctx, c.Timeout)
+		cfg, err = c.find(findCtx, cfg, s)
+		cancel()
+		if ctx.Err() != nil {
+			return cli.Exit(exitAborted, errors.New("probe: interrupted"))
+		}
+		if err != nil {
+			return err
+		}
+	}
 	probeCtx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	r, err := camera.Probe(probeCtx, cfg)
 	p := describe(cfg.URL, r, err)
 	if ctx.Err() != nil {
-		return &exitError{exitAborted, errors.New("probe: interrupted")}
+		return cli.Exit(exitAborted, errors.New("probe: interrupted"))
 	}
 	var still still
 	if err == nil {
@@ -92,30 +104,33 @@ func (c *probeCommand) Run(ctx context.Context, s streams) error {
 // target says what to probe: a camera of the configuration, or the URL of the command line.
 func (c *probeCommand) target(s streams) (camera.Config, []string, error) {
 	usage := func(format string, args ...any) (camera.Config, []string, error) {
-		return camera.Config{}, nil, &exitError{exitUsage, fmt.Errorf(format, args...)}
+		return camera.Config{}, nil, cli.Exit(exitUsage, fmt.Errorf(format, args...))
 	}
 	if (c.URL == "") == (c.Camera == "") {
-		return usage("say either an address, such as rtsp://10.0.0.5:554/stream1, or --camera ID for one of the configuration")
+		return usage("say either an address, such as 10.0.0.5 or rtsp://10.0.0.5:554/stream1, or --camera ID for one of the configuration")
 	}
 	if c.Camera != "" {
 		cfg, err := c.load(s)
 		if err != nil {
 			return camera.Config{}, nil, err
 		}
+		var known []string
 		for _, cam := range cfg.Cameras {
+			known = append(known, cam.ID)
 			if cam.ID == c.Camera {
 				return camera.Config{URL: cam.URL, Username: cam.Username, Password: cam.Password.Reveal(), Transport: cam.Transport,
 					AllowInsecureBasic: cam.AllowInsecureBasic, TLS: camera.TLS{InsecureSkipVerify: cam.TLSInsecure, Fingerprint: cam.TLSFingerprint}}, cfg.Decode.Libraries, nil
 			}
 		}
-		return usage("%s has no camera %q", c.Config, c.Camera)
+		return usage("%w", cli.Unknown("camera", c.Camera, c.Config, known))
 	}
 	u, err := url.Parse(c.URL)
 	switch {
 	case (err == nil && u.User != nil) || (err != nil && strings.Contains(c.URL, "@")):
 		return usage("the address holds a user name or password, which other users of this machine can see: use --user, and the password is asked for")
+	case isHost(c.URL):
 	case err != nil || (u.Scheme != "rtsp" && u.Scheme != "rtsps") || u.Hostname() == "":
-		return usage("the address must be rtsp://host:port/path or rtsps://host:port/path")
+		return usage("the address must be 10.0.0.5, host:port, rtsp://host:port/path or rtsps://host:port/path")
 	}
 	password, err := password(s, c.User, c.PasswordFile)
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"image/jpeg"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,7 +59,31 @@ func TestProbe(t *testing.T) {
 	require.Contains(t, r.err, "MJPEG")
 	r = do(t, "probe", "--config", yaml, "--camera", "attic")
 	require.Equal(t, exitUsage, r.code)
-	require.Contains(t, r.err, `no camera "attic"`)
+	require.Contains(t, r.err, `no camera "attic": there is gate`)
+}
+
+// An address alone is enough: the usual paths are tried, and what was found is said.
+func TestProbeByAddress(t *testing.T) {
+	urls, _ := harness.Camera(t, "--codec", "mjpeg", "--size", "320x184", "--fps", "10", "--user", "viewer",
+		"--password", "secret", "--auth", "digest", "--path", "/stream1")
+	u, err := url.Parse(urls[0])
+	require.NoError(t, err)
+	secret := write(t, "pw", "secret\n")
+	r := do(t, "probe", u.Host, "--user", "viewer", "--password-file", secret, "-o", "")
+	require.Zero(t, r.code, r.err)
+	require.Contains(t, r.err, "does not answer ONVIF")
+	require.Contains(t, r.err, "found rtsp://"+u.Host+"/stream1 (TP-Link Tapo and others)")
+	require.Contains(t, r.out, "MJPEG 320x184")
+
+	r = do(t, "probe", u.Host, "-o", "")
+	require.Equal(t, exitFailed, r.code)
+	require.Contains(t, r.err, "--user")
+
+	ports, err := freePorts(1)
+	require.NoError(t, err)
+	r = do(t, "probe", ports[0], "-o", "")
+	require.Equal(t, exitFailed, r.code)
+	require.Contains(t, r.err, "is the port right?")
 }
 
 func TestProbeNobodyThere(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"vmsbridge/agent/archive"
 	"vmsbridge/agent/control"
 	"vmsbridge/agent/outbound"
+	"vmsbridge/cmd/cli"
 	"vmsbridge/configs"
 	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal"
@@ -173,7 +174,7 @@ func (c *queueDrop) Run(ctx context.Context, s streams) error {
 }
 
 type queueResend struct {
-	Since string `required:"" help:"Events from this time on: 48h for two days ago, 2025-03-11, or 2025-03-11T20:23:12.766+00:00." placeholder:"TIME"`
+	Since string `required:"" help:"Events from this time on: 2d for two days ago, yesterday, 2025-03-11, or 2025-03-11T20:23:12.766+00:00." placeholder:"TIME"`
 	Until string `help:"Events that began until this time." placeholder:"TIME"`
 	bridgeQueue
 }
@@ -185,10 +186,10 @@ func (c *queueResend) Run(ctx context.Context, s streams) error {
 		w.Until, err = parseTime(c.Until, time.Now())
 	}
 	if err != nil {
-		return &exitError{exitUsage, err}
+		return cli.Exit(exitUsage, err)
 	}
 	if !w.Until.IsZero() && w.Until.Before(w.Since) {
-		return &exitError{exitUsage, errors.New("--until is before --since")}
+		return cli.Exit(exitUsage, errors.New("--until is before --since"))
 	}
 	return c.with(ctx, s, func(q outbound.Queue) error {
 		n, err := q.Resend(ctx, w)
@@ -202,7 +203,7 @@ func (c *queueResend) Run(ctx context.Context, s streams) error {
 // each does something to the named events, or to all that are parked, and says what was done.
 func (f bridgeQueue) each(ctx context.Context, s streams, w outbound.Which, word string, do func(outbound.Queue, context.Context, outbound.Which) ([]string, error)) error {
 	if (len(w.IDs) == 0) != w.All {
-		return &exitError{exitUsage, errors.New("name events by their ids (vmsbridge queue list shows them), or say --all for all that are parked")}
+		return cli.Exit(exitUsage, errors.New("name events by their ids (vmsbridge queue list shows them), or say --all for all that are parked"))
 	}
 	return f.with(ctx, s, func(q outbound.Queue) error {
 		done, err := do(q, ctx, w)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"vmsbridge/cmd/cli"
 	"vmsbridge/cmd/vmsbridge/replay"
 	"vmsbridge/configs"
 )
@@ -37,16 +38,18 @@ Exit codes: 0 done, whatever was found; 1 a file could not be read (to its end);
 func (c *replayCommand) Run(ctx context.Context, s streams) error {
 	switch {
 	case c.Masks != "":
-		return &exitError{exitUsage, errors.New("--masks has moved: lab replay --masks DIR writes them; " +
-			"scripts/build makes the program lab")}
+		return cli.Exit(exitUsage, errors.New("--masks has moved: lab replay --masks DIR writes them; "+
+			"scripts/build makes the program lab"))
+
 	case c.Plot != "":
-		return &exitError{exitUsage, errors.New("--plot has moved: lab replay --plot FILE.png draws it; " +
-			"scripts/build makes the program lab")}
+		return cli.Exit(exitUsage, errors.New("--plot has moved: lab replay --plot FILE.png draws it; "+
+			"scripts/build makes the program lab"))
+
 	}
 	err := c.Command.Run(ctx, replay.Program{Name: "vmsbridge", Out: s.out, Err: s.err,
 		Load: func(path string) (*configs.Config, error) { return configFile{path}.load(s) }})
 	if exit, ok := errors.AsType[*replay.Exit](err); ok {
-		return &exitError{exit.Code, exit.Err}
+		return cli.Exit(exit.Code, exit.Err)
 	}
 	return err
 }

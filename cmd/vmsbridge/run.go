@@ -15,6 +15,7 @@ import (
 
 	"vmsbridge/agent"
 	"vmsbridge/agent/health"
+	"vmsbridge/cmd/cli"
 	"vmsbridge/cmd/stop"
 	"vmsbridge/configs"
 )
@@ -46,7 +47,7 @@ func (c *runCommand) Run(ctx context.Context, s streams) error {
 	a, err := agent.New(cfg, agent.Options{Log: log, Version: version(), Registry: registry, Manager: health.NewManager(log), Level: level,
 		Load: func() (*configs.Config, error) { return configs.Load(c.Config) }})
 	if err != nil {
-		return &exitError{exitConfig, err}
+		return cli.Exit(exitConfig, err)
 	}
 	ctx, stopped := stop.OnSignal(ctx, log, os.Exit)
 	defer stopped()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kardianos/service"
 
+	"vmsbridge/cmd/cli"
 	"vmsbridge/configs"
 )
 
@@ -37,7 +38,9 @@ type (
 	serviceStart     struct{}
 	serviceStop      struct{}
 	serviceRestart   struct{}
-	serviceStatus    struct{}
+	serviceStatus    struct {
+		JSON bool `name:"json" help:"Print JSON."`
+	}
 )
 
 func (c *serviceInstall) Run(s streams) error {
@@ -103,7 +106,7 @@ func direct(action string) error {
 	return nil
 }
 
-func (serviceStatus) Run(s streams) error {
+func (c serviceStatus) Run(s streams) error {
 	manager, err := serviceManager(service.Config{})
 	if err != nil {
 		return err
@@ -118,11 +121,17 @@ func (serviceStatus) Run(s streams) error {
 	case err != nil:
 		return fmt.Errorf("ask for the service: %w (does systemd run here?)", err)
 	}
-	if _, err := fmt.Fprintln(s.out, word[status]); err != nil {
+	said := func() error { _, err := fmt.Fprintln(s.out, word[status]); return err }
+	if c.JSON {
+		said = func() error {
+			return cli.JSON(s.out, map[string]any{"running": status == service.StatusRunning, "state": word[status]})
+		}
+	}
+	if err := said(); err != nil {
 		return err
 	}
 	if status != service.StatusRunning {
-		return &exitError{code: exitFailed}
+		return cli.Exit(exitFailed, nil)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"vmsbridge/agent"
 	"vmsbridge/agent/control"
+	"vmsbridge/cmd/cli"
 )
 
 // serviceReload asks the running bridge itself, which says what became of it; systemctl reload and SIGHUP do the same without an answer.
@@ -35,7 +36,7 @@ func (c *serviceReload) Run(ctx context.Context, s streams) error {
 		for _, p := range done.Problems {
 			_, _ = fmt.Fprintln(s.err, p)
 		}
-		return &exitError{exitConfig, fmt.Errorf("%s; the bridge goes on with the configuration that it has", counted(len(done.Problems), "problem"))}
+		return cli.Exit(exitConfig, fmt.Errorf("%s; the bridge goes on with the configuration that it has", counted(len(done.Problems), "problem")))
 	}
 	return printReloaded(s.out, done)
 }

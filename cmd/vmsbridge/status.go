@@ -13,6 +13,7 @@ import (
 
 	"vmsbridge/agent/control"
 	"vmsbridge/agent/health"
+	"vmsbridge/cmd/cli"
 	"vmsbridge/configs"
 )
 
@@ -26,7 +27,7 @@ func (statusCommand) Help() string {
 	return `Says how the bridge is, what is wrong first and what to do about it. It asks the running bridge, which needs no token for root
 and for the bridge's own user; where none runs, it looks for the reason.
 
-Exit codes: 0 all is well; 1 it could not be found out; 3 something is wrong, or the bridge does not run.`
+Exit codes: 0 all is well; 1 it could not be found out; 3 something is wrong, or the bridge does not run; 78 there is no configuration.`
 }
 
 func (c *statusCommand) Run(ctx context.Context, s streams) error {
@@ -35,17 +36,18 @@ func (c *statusCommand) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	if c.JSON {
-		enc := json.NewEncoder(s.out)
-		enc.SetIndent("", "  ")
-		err = enc.Encode(r)
+		err = cli.JSON(s.out, r)
 	} else {
 		err = r.Print(s.out)
 	}
 	if err != nil {
 		return fmt.Errorf("print the status: %w", err)
 	}
+	if _, missing := os.Stat(c.Config); !r.Running && c.Data == "" && missing != nil {
+		return noConfig(c.Config, missing)
+	}
 	if len(r.Problems) > 0 {
-		return &exitError{exitWrong, nil}
+		return cli.Exit(exitWrong, nil)
 	}
 	return nil
 }

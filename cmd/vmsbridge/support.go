@@ -14,6 +14,7 @@ import (
 
 	"vmsbridge/agent/api"
 	"vmsbridge/agent/control"
+	"vmsbridge/cmd/cli"
 	"vmsbridge/cmd/vmsbridge/bundle"
 	"vmsbridge/configs"
 )
@@ -46,7 +47,10 @@ func (c *supportCommand) Run(ctx context.Context, s streams) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	w := bundle.New(f, name, now, b.secrets())
+	progress := cli.NewProgress(s.err)
+	defer progress.End()
 	for _, part := range c.parts(ctx, b, report.Running) {
+		progress.Now("packing %s", part.name)
 		content, err := part.make()
 		if err != nil {
 			content = append(content, []byte("\nthis could not be had: "+err.Error()+"\n")...)
@@ -58,7 +62,11 @@ func (c *supportCommand) Run(ctx context.Context, s streams) (err error) {
 	if err := w.Close(); err != nil {
 		return err
 	}
+	progress.End()
 	_, err = fmt.Fprintf(s.out, "%s\nIt holds no picture, no password and no token. Look into it before you send it: tar -xzf FILE\n", path)
+	if _, missing := os.Stat(b.Config); err == nil && !report.Running && missing != nil && b.named == "" {
+		return noConfig(b.Config, missing)
+	}
 	return err
 }
 
@@ -129,7 +137,7 @@ func (b site) problems() ([]byte, error) {
 // check looks through the stores of a bridge that does not run.
 func (b site) check() ([]byte, error) {
 	var out bytes.Buffer
-	f, err := (&fsckCommand{}).look(b.data(), streams{out: &out, err: &out})
+	f, err := (&fsckCommand{}).look(b.data(), streams{out: &out, err: &out}, &cli.Progress{})
 	if err != nil {
 		return nil, err
 	}

@@ -5,17 +5,24 @@ import (
 	"strings"
 	"time"
 
+	"vmsbridge/configs"
 	"vmsbridge/uplink/vms"
 )
 
 // parseTime reads a time as people write it: the interface's form with any offset, local time without one, a time of
-// today, "now", or how long ago.
+// today, "now", "today", "yesterday", or how long ago.
 func parseTime(text string, now time.Time) (time.Time, error) {
 	text = strings.TrimSpace(text)
-	if text == "now" {
+	y, m, d := now.Date()
+	switch text {
+	case "now":
 		return now, nil
+	case "today":
+		return time.Date(y, m, d, 0, 0, 0, 0, now.Location()), nil
+	case "yesterday":
+		return time.Date(y, m, d-1, 0, 0, 0, 0, now.Location()), nil
 	}
-	if d, err := time.ParseDuration(text); err == nil {
+	if d, err := configs.ParseDuration(text); err == nil {
 		if d < 0 {
 			d = -d
 		}
@@ -31,9 +38,9 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 	}
 	for _, layout := range []string{"15:04:05.999999999", "15:04"} {
 		if t, err := time.Parse(layout, text); err == nil {
-			y, m, d := now.Date()
 			return time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), now.Location()), nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q is not a time: write 2025-03-11T20:23:12.766+00:00, 2025-03-11 20:23 for local time, 20:23:12 for today, or 10m for ten minutes ago", text)
+	return time.Time{}, fmt.Errorf("%q is not a time: write 2025-03-11T20:23:12.766+00:00, 2025-03-11 20:23 for "+
+		"local time, 20:23:12 for today, yesterday, 2d for two days ago, or 10m for ten minutes ago", text)
 }

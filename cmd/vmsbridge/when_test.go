@@ -12,6 +12,11 @@ func TestParseTime(t *testing.T) {
 	now := time.Date(2026, 3, 5, 14, 30, 0, 0, zone)
 	for text, want := range map[string]time.Time{
 		"now":                           now,
+		"today":                         time.Date(2026, 3, 5, 0, 0, 0, 0, zone),
+		"yesterday":                     time.Date(2026, 3, 4, 0, 0, 0, 0, zone),
+		"2d":                            now.Add(-48 * time.Hour),
+		"7d":                            now.Add(-7 * 24 * time.Hour),
+		"1w":                            now.Add(-7 * 24 * time.Hour),
 		"10m":                           now.Add(-10 * time.Minute),
 		"-10m":                          now.Add(-10 * time.Minute),
 		"1h30m":                         now.Add(-90 * time.Minute),

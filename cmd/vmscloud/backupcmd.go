@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"vmsbridge/cmd/cli"
 	"vmsbridge/cmd/vmscloud/backup"
 	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/storage/boltfile"
@@ -51,9 +52,12 @@ func (c backupCmd) Run() (err error) {
 	if _, err := os.Lstat(c.File); err == nil {
 		return fmt.Errorf("%s is there already: name another file", c.File)
 	}
-	if err := c.write(f); err != nil {
+	progress := cli.NewProgress(os.Stderr)
+	defer progress.End()
+	if err := c.write(progress.Writer(f, "written")); err != nil {
 		return err
 	}
+	progress.Now("verifying")
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return err
@@ -68,6 +72,7 @@ func (c backupCmd) Run() (err error) {
 	if err != nil {
 		return fmt.Errorf("verify the backup: %w; try again", err)
 	}
+	progress.End()
 	fmt.Printf("%s: %d files, %.1f MB, verified. Bring it back with: vmscloud restore --data %s %[1]s\n", c.File, len(list), float64(size)/1e6, c.Data)
 	return nil
 }
@@ -179,6 +184,9 @@ func (c restoreCmd) Run() error {
 	if err != nil {
 		return fmt.Errorf("open the backup: %w", err)
 	}
+	progress := cli.NewProgress(os.Stderr)
+	defer progress.End()
+	progress.Now("verifying")
 	list, err := verifyBackup(f, info.Size())
 	if err != nil {
 		return fmt.Errorf("%s: %w; nothing was changed", c.File, err)
@@ -201,6 +209,7 @@ func (c restoreCmd) Run() error {
 		return fmt.Errorf("%s holds %s already: --force puts the backup in its place, and sets what is there aside", c.Data, filepath.Base(there[0]))
 	}
 	for _, e := range list {
+		progress.Now("putting back %s", e.Name)
 		if err := c.place(f, e); err != nil {
 			return fmt.Errorf("restore %s: %w; what was there is as before", e.Name, err)
 		}
@@ -221,6 +230,7 @@ func (c restoreCmd) Run() error {
 	if err := vfs.OS.SyncDir(c.Data); err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
+	progress.End()
 	fmt.Printf("%s holds what %s had on %s. Start the service with: vmscloud run --data %[1]s\n", c.Data, c.File, list[0].Time.Format(time.RFC3339))
 	for _, path := range there {
 		fmt.Printf("set aside: %s\n", path+suffix)

@@ -9,8 +9,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"text/tabwriter"
 
+	"vmsbridge/cmd/cli"
 	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/uplink/identity"
 )
@@ -29,6 +29,7 @@ type bridgesRequest struct {
 
 type bridgesAnswer struct {
 	Bridges  []registry.Held `json:"bridges,omitempty"`
+	Known    []string        `json:"known,omitempty"` // the ids that there are, where one was not found
 	Error    string          `json:"error,omitempty"`
 	NotFound bool            `json:"notFound,omitempty"`
 }
@@ -43,7 +44,7 @@ func bridgesAdmin(reg *registry.Registry) http.HandlerFunc {
 			a, err = bridges(reg, req)
 		}
 		if err != nil {
-			a = bridgesAnswer{Error: err.Error(), NotFound: errors.Is(err, identity.ErrNotFound)}
+			a = bridgesAnswer{Known: a.Known, Error: err.Error(), NotFound: errors.Is(err, identity.ErrNotFound)}
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(a) // the command may be gone
@@ -54,11 +55,18 @@ func bridgesAdmin(reg *registry.Registry) http.HandlerFunc {
 func bridges(r *registry.Registry, req bridgesRequest) (a bridgesAnswer, err error) {
 	switch {
 	case req.Release != "":
-		return a, r.Release(req.Account, req.Release)
+		err = r.Release(req.Account, req.Release)
 	case req.Camera != "":
-		return a, r.ReleaseCamera(req.Account, req.Camera)
+		err = r.ReleaseCamera(req.Account, req.Camera)
+	default:
+		a.Bridges, err = r.List()
 	}
-	a.Bridges, err = r.List()
+	if errors.Is(err, identity.ErrNotFound) {
+		bridges, cameras := r.IDs(req.Account)
+		if a.Known = bridges; req.Camera != "" {
+			a.Known = cameras
+		}
+	}
 	return a, err
 }
 
@@ -105,6 +113,7 @@ func (c *adminClient) bridges(req bridgesRequest) (a bridgesAnswer, err error) {
 
 type bridgeListCmd struct {
 	dataFlag
+	jsonFlag
 }
 
 func (c bridgeListCmd) Run() error {
@@ -112,9 +121,7 @@ func (c bridgeListCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tNAME\tACCOUNT\tHELD BY\tCALLED")
-	for _, b := range a.Bridges {
+	return cli.List(os.Stdout, c.JSON, "ID, NAME, ACCOUNT, HELD BY, CALLED", a.Bridges, func(b registry.Held) []string {
 		called := printable(b.Called)
 		switch {
 		case b.Holder == "":
@@ -122,9 +129,8 @@ func (c bridgeListCmd) Run() error {
 		case called == "":
 			called = "(ended: the next one may have it)"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", b.ID, printable(b.Name), b.Account, b.Holder, called)
-	}
-	return w.Flush()
+		return []string{b.ID, printable(b.Name), b.Account, b.Holder, called}
+	})
 }
 
 type bridgeReleaseCmd struct {
@@ -134,9 +140,9 @@ type bridgeReleaseCmd struct {
 }
 
 func (c bridgeReleaseCmd) Run() error {
-	_, err := onBridges(c.Data, bridgesRequest{Release: c.ID, Account: c.Account})
+	a, err := onBridges(c.Data, bridgesRequest{Release: c.ID, Account: c.Account})
 	if errors.Is(err, identity.ErrNotFound) {
-		return fmt.Errorf("there is no bridge %q; see: vmscloud bridge list --data %s", c.ID, c.Data)
+		return cli.Unknown("bridge", c.ID, "the service", a.Known)
 	}
 	if err != nil {
 		return err
@@ -156,9 +162,9 @@ type cameraReleaseCmd struct {
 }
 
 func (c cameraReleaseCmd) Run() error {
-	_, err := onBridges(c.Data, bridgesRequest{Camera: c.ID, Account: c.Account})
+	a, err := onBridges(c.Data, bridgesRequest{Camera: c.ID, Account: c.Account})
 	if errors.Is(err, identity.ErrNotFound) {
-		return fmt.Errorf("there is no camera %q", c.ID)
+		return cli.Unknown("camera", c.ID, "the service", a.Known)
 	}
 	if err != nil {
 		return err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"vmsbridge/cmd/cli"
 	"vmsbridge/cmd/fsck"
 	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/storage/database"
@@ -37,13 +37,10 @@ type fsckVerdict struct {
 	Events   *fsck.Store `json:"events"`
 }
 
-// exitCode ends the program with a code; everything was said.
-type exitCode int
-
-func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
-
 func (c fsckCmd) Run() error {
-	v, err := c.look()
+	progress := cli.NewProgress(os.Stderr)
+	v, err := c.look(progress)
+	progress.End()
 	if errors.Is(err, guard.ErrLocked) {
 		return fmt.Errorf("the service that owns %s is running: stop it first, then check again", c.Data)
 	}
@@ -52,9 +49,7 @@ func (c fsckCmd) Run() error {
 	}
 	v.Clean = v.Identity.Clean && v.Registry.Clean && v.Events.Clean
 	if c.JSON {
-		enc := json.NewEncoder(os.Stdout)
-		enc.SetIndent("", "  ")
-		if err := enc.Encode(v); err != nil {
+		if err := cli.JSON(os.Stdout, v); err != nil {
 			return fmt.Errorf("print what was found: %w", err)
 		}
 	} else {
@@ -64,12 +59,12 @@ func (c fsckCmd) Run() error {
 		fsck.Verdict(os.Stdout, "vmscloud", c.Repair, v.Identity, v.Registry, v.Events)
 	}
 	if !v.Clean {
-		return exitCode(fsck.ExitWrong)
+		return cli.Exit(fsck.ExitWrong, nil)
 	}
 	return nil
 }
 
-func (c fsckCmd) look() (v fsckVerdict, err error) {
+func (c fsckCmd) look(progress *cli.Progress) (v fsckVerdict, err error) {
 	v.Data = c.Data
 	identity := filepath.Join(c.Data, identityFile)
 	if err := database.Exists(identity); err != nil {
@@ -77,14 +72,17 @@ func (c fsckCmd) look() (v fsckVerdict, err error) {
 	}
 	log := slog.New(slog.DiscardHandler)
 	users := func(path string) (*database.Held, error) { return store.Hold(path, store.Options{Log: log}) }
+	progress.Now("reading %s", identityFile)
 	if v.Identity, err = fsck.Records(identity, users, c.Repair); err != nil {
 		return v, err
 	}
 	bridges := func(path string) (*database.Held, error) { return registry.Hold(path, registry.Options{Log: log}) }
+	progress.Now("reading %s", registryFile)
 	if v.Registry, err = fsck.Records(filepath.Join(c.Data, registryFile), bridges, c.Repair); err != nil {
 		return v, err
 	}
 	path := filepath.Join(c.Data, eventsFile)
+	progress.Now("reading %s", eventsFile)
 	h, err := fsck.Hold(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		v.Events = &fsck.Store{Path: path, Missing: true, Clean: true}

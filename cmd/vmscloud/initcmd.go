@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"vmsbridge/cmd/cli"
 	"vmsbridge/storage/database"
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/model"
@@ -167,5 +168,6 @@ func openUsers(dir string, o store.Options) (*store.Store, error) {
 }
 
 func noAccount(dir string) error {
-	return fmt.Errorf("%s holds no account yet; make one with: vmscloud init --data %s --account NAME", dir, dir)
+	return cli.Exit(cli.Config, fmt.Errorf("%s holds no account yet; make one with: vmscloud init --data %s "+
+		"--account NAME", dir, dir))
 }

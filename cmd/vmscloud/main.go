@@ -16,15 +16,15 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
 
-	"github.com/alecthomas/kong"
+	"vmsbridge/cmd/cli"
 )
 
-type cli struct {
+type commands struct {
 	Init    initCmd    `cmd:"" help:"Make the data folder with an account and its first user."`
 	Token   tokenCmd   `cmd:"" help:"Make, list and revoke tokens."`
 	User    userCmd    `cmd:"" help:"What support does with users: links, locks."`
@@ -35,17 +35,35 @@ type cli struct {
 	Backup  backupCmd  `cmd:"" help:"Write everything into one file, while the service runs."`
 	Restore restoreCmd `cmd:"" help:"Bring back what backup has written."`
 	Version versionCmd `cmd:"" help:"Print the version."`
+	cli.Commands
+
 	Package packageCmd `cmd:"" hidden:"" help:"Print what packages ship beside the program."`
 }
+
+const description = `The service side: takes events of bridges, lists them, hands out recorded images.
+
+Exit codes: 0 done, 1 it did not work (standard error says why and what to do), 3 fsck found something wrong,
+64 wrong command line, 78 there is no account yet, 130 aborted by a second signal.`
 
 // dataFlag is the folder that every command but version needs.
 type dataFlag struct {
 	Data string `help:"Folder that holds everything." default:"/var/lib/vmscloud" env:"VMSCLOUD_DATA" type:"path" placeholder:"DIR"`
 }
 
-type versionCmd struct{}
+// jsonFlag is what every command that prints a list has.
+type jsonFlag struct {
+	JSON bool `name:"json" help:"One JSON object a line."`
+}
 
-func (versionCmd) Run() error {
+type versionCmd struct {
+	JSON bool `name:"json" help:"Print JSON."`
+}
+
+func (c versionCmd) Run() error {
+	if c.JSON {
+		return cli.JSON(os.Stdout, map[string]string{"version": version(), "go": runtime.Version(), "os": runtime.GOOS,
+			"arch": runtime.GOARCH})
+	}
 	fmt.Println("vmscloud", version())
 	return nil
 }
@@ -74,15 +92,7 @@ func version() string {
 }
 
 func main() {
-	var c cli
-	ctx := kong.Parse(&c, kong.Name("vmscloud"), kong.UsageOnError(),
-		kong.Description("The service side: takes events of bridges, lists them, hands out recorded images."))
-	err := ctx.Run()
-	if code, ok := errors.AsType[exitCode](err); ok {
-		os.Exit(int(code))
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "vmscloud:", err)
-		os.Exit(1)
-	}
+	var c commands
+	os.Exit(cli.Program{Name: "vmscloud", Description: description, Version: version(), Out: os.Stdout,
+		Err: os.Stderr}.Run(&c, os.Args[1:]))
 }

@@ -8,9 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"vmsbridge/cmd/cli"
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/oauth"
@@ -55,7 +55,7 @@ type tokenCreateCmd struct {
 	Account string        `help:"Id of the account, if there are several." placeholder:"ID"`
 	Camera  []string      `help:"Only this camera may be seen; repeat for more." placeholder:"ID"`
 	Scope   []string      `help:"What may be done: read (events, cameras, images) or report (events); repeat for more. Default: read, and for a bridge both." placeholder:"SCOPE"`
-	Expires time.Duration `help:"How long it is good, such as 720h; for ever if left out."`
+	Expires time.Duration `help:"How long it is good, such as 30d; for ever if left out."`
 	Quiet   bool          `help:"Print only the token." short:"q"`
 }
 
@@ -136,6 +136,20 @@ func pickAccount(store tokenStore, dir, id string) (model.Account, error) {
 
 type tokenListCmd struct {
 	dataFlag
+	jsonFlag
+}
+
+// tokenShown is a token in a list: all but the token itself.
+type tokenShown struct {
+	ID      string    `json:"id"`
+	Kind    string    `json:"kind"`
+	Name    string    `json:"name"`
+	Account string    `json:"account"`
+	Cameras []string  `json:"cameras,omitempty"` // none: all
+	Scopes  string    `json:"scopes"`
+	Created time.Time `json:"created"`
+	Expires time.Time `json:"expires,omitzero"`
+	State   string    `json:"state"`
 }
 
 func (c tokenListCmd) Run() (err error) {
@@ -148,13 +162,16 @@ func (c tokenListCmd) Run() (err error) {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tKIND\tNAME\tACCOUNT\tCAMERAS\tSCOPES\tCREATED\tSTATE")
-	for _, t := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, kindOf(t), printable(t.Name), t.AccountID, orAll(t.Cameras), scopesOf(t),
-			t.Created.Format(time.DateTime), t.State(time.Now()))
+	shown := make([]tokenShown, len(all))
+	for i, t := range all {
+		shown[i] = tokenShown{t.ID, kindOf(t), t.Name, t.AccountID, t.Cameras, scopesOf(t), t.Created, t.Expires,
+			t.State(time.Now())}
 	}
-	return w.Flush()
+	return cli.List(os.Stdout, c.JSON, "ID, KIND, NAME, ACCOUNT, CAMERAS, SCOPES, CREATED, STATE", shown,
+		func(t tokenShown) []string {
+			return []string{t.ID, t.Kind, printable(t.Name), t.Account, orAll(t.Cameras), t.Scopes,
+				t.Created.Format(time.DateTime), t.State}
+		})
 }
 
 // scopesOf is what a token may do; a key or a client does nothing by itself.

@@ -4,9 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"text/tabwriter"
+	"strings"
 	"time"
 
+	"vmsbridge/cmd/cli"
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
@@ -76,6 +77,7 @@ func (c userSetCmd) Run() (err error) {
 
 type userListCmd struct {
 	dataFlag
+	jsonFlag
 	Account string `help:"Id of the account, if there are several." placeholder:"ID"`
 }
 
@@ -93,12 +95,24 @@ func (c userListCmd) Run() (err error) {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tADDRESS\tNAME\tROLE\tSTATE\tLAST LOGIN")
-	for _, u := range users {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", u.ID, printable(u.Email), printable(u.FirstName+" "+u.LastName), roleOf(u), stateOf(u), u.LastLogin)
+	shown := make([]userShown, len(users))
+	for i, u := range users {
+		shown[i] = userShown{u.ID, u.Email, strings.TrimSpace(u.FirstName + " " + u.LastName), roleOf(u), stateOf(u),
+			u.LastLogin}
 	}
-	return w.Flush()
+	return cli.List(os.Stdout, c.JSON, "ID, ADDRESS, NAME, ROLE, STATE, LAST LOGIN", shown, func(u userShown) []string {
+		return []string{u.ID, printable(u.Address), printable(u.Name), u.Role, u.State, u.LastLogin}
+	})
+}
+
+// userShown is a user in a list.
+type userShown struct {
+	ID        string `json:"id"`
+	Address   string `json:"address"`
+	Name      string `json:"name"`
+	Role      string `json:"role"`
+	State     string `json:"state"`
+	LastLogin string `json:"lastLogin,omitempty"`
 }
 
 func roleOf(u model.User) string {
@@ -147,8 +161,8 @@ func changeUser(ids *store.Store, verb, email, what string) (out string, err err
 		case "superuser":
 			u.IsSuperuser, entry.Fields = true, []string{"is_superuser"}
 		case "devices":
-			out = devicesOf(u)
-			return nil
+			out, err = devicesOf(u)
+			return err
 		case "forget-device":
 			entry.Fields = []string{"user_authenticated_clients"}
 			if what == everything {

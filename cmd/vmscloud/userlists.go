@@ -1,13 +1,14 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"vmsbridge/cmd/cli"
 	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/oauth"
 	"vmsbridge/uplink/identity/store"
@@ -18,16 +19,30 @@ const everything = "all"
 
 type userDevicesCmd struct {
 	dataFlag
+	jsonFlag
 	Email  string `arg:"" help:"Address of the user."`
 	Forget string `help:"Forget this one, so that the next sign-in there needs a code; all forgets all." placeholder:"ID"`
 }
 
 func (c userDevicesCmd) Run() error {
-	return listOrEnd(c.Data, c.Email, "devices", "forget-device", c.Forget)
+	return listOrEnd(c.Data, c.Email, "devices", "forget-device", c.Forget, func(out string) error {
+		return listed(out, c.JSON, "ID, NAME, TRUSTED SINCE, LAST USED", func(d deviceShown) []string {
+			return []string{d.ID, printable(d.Name), minute(d.Since), minute(d.Used)}
+		})
+	})
+}
+
+// listed prints a list that a running vmscloud or the file gave as JSON.
+func listed[T any](text string, asJSON bool, heading string, row func(T) []string) error {
+	var list []T
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		return fmt.Errorf("read the answer of the running vmscloud: %w; is it of another version? Start it anew", err)
+	}
+	return cli.List(os.Stdout, asJSON, heading, list, row)
 }
 
 // listOrEnd prints what a user has of a kind, or ends one of them.
-func listOrEnd(data, email, list, end, what string) (err error) {
+func listOrEnd(data, email, list, end, what string, show func(string) error) (err error) {
 	ids, err := openTokens(data)
 	if err != nil {
 		return err
@@ -45,19 +60,25 @@ func listOrEnd(data, email, list, end, what string) (err error) {
 		fmt.Printf("Done: %s %s %s.\n", verb, printable(what), printable(email))
 		return nil
 	}
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprint(w, out)
-	return w.Flush()
+	return show(out)
 }
 
-// devicesOf are the trusted devices of a user as lines with tabs.
-func devicesOf(u model.User) string {
-	var b strings.Builder
-	b.WriteString("ID\tNAME\tTRUSTED SINCE\tLAST USED\n")
+// deviceShown is a trusted device in a list, without what tells it.
+type deviceShown struct {
+	ID    string    `json:"id"`
+	Name  string    `json:"name"`
+	Since time.Time `json:"since"`
+	Used  time.Time `json:"used,omitzero"`
+}
+
+// devicesOf are the trusted devices of a user as JSON.
+func devicesOf(u model.User) (string, error) {
+	list := []deviceShown{}
 	for _, d := range u.Inner.Devices {
-		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\n", d.ID(), printable(d.Name), minute(d.Since), minute(d.Used))
+		list = append(list, deviceShown{d.ID(), d.Name, d.Since, d.Used})
 	}
-	return b.String()
+	out, err := json.Marshal(list)
+	return string(out), err
 }
 
 // minute is a time in a list.
@@ -70,23 +91,39 @@ func minute(t time.Time) string {
 
 type userConsentsCmd struct {
 	dataFlag
+	jsonFlag
 	Email  string `arg:"" help:"Address of the user."`
 	Revoke string `help:"Take back what this application may do; its tokens end at once. all is for all of them." placeholder:"CLIENT"`
 }
 
 func (c userConsentsCmd) Run() error {
-	return listOrEnd(c.Data, c.Email, "consents", "end-consent", c.Revoke)
+	return listOrEnd(c.Data, c.Email, "consents", "end-consent", c.Revoke, func(out string) error {
+		return listed(out, c.JSON, "CLIENT, NAME, SCOPES, SINCE", func(x consentShown) []string {
+			return []string{x.Client, printable(x.Name), strings.Join(x.Scopes, " "), minute(x.Since)}
+		})
+	})
 }
 
-// consentsOf are what a user lets clients do, as lines with tabs.
+// consentShown is what a user lets one client do, in a list.
+type consentShown struct {
+	Client string    `json:"client"`
+	Name   string    `json:"name"`
+	Scopes []string  `json:"scopes"`
+	Since  time.Time `json:"since"`
+}
+
+// consentsOf are what a user lets clients do, as JSON.
 func consentsOf(tx *store.Tx, u model.User) (string, error) {
 	list, err := oauth.Consents(tx, u)
-	var b strings.Builder
-	b.WriteString("CLIENT\tNAME\tSCOPES\tSINCE\n")
-	for _, x := range list {
-		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\n", x.ClientID, printable(x.Name), strings.Join(x.Scopes, " "), minute(x.Created))
+	if err != nil {
+		return "", err
 	}
-	return b.String(), err
+	shown := []consentShown{}
+	for _, x := range list {
+		shown = append(shown, consentShown{x.ClientID, x.Name, x.Scopes, x.Created})
+	}
+	out, err := json.Marshal(shown)
+	return string(out), err
 }
 
 // endConsents takes back what a user lets one client do, or all.

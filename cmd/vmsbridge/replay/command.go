@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"vmsbridge/agent/pipeline"
+	"vmsbridge/cmd/cli"
 	"vmsbridge/cmd/stop"
 	"vmsbridge/cmd/vmsbridge/replay/footage"
 	"vmsbridge/cmd/vmsbridge/replay/truth"
@@ -173,13 +174,14 @@ func (c *Command) settings(p Program) (watch.Settings, string, error) {
 	if err != nil {
 		return watch.Settings{}, "", err
 	}
+	var known []string
 	for _, cam := range cfg.Cameras {
+		known = append(known, cam.ID)
 		if cam.ID == c.Camera {
 			return settingsOf(cam.Motion), "camera " + cam.ID, nil
 		}
 	}
-	return watch.Settings{}, "", &Exit{usage, fmt.Errorf("%s has no camera %q: its cameras are %s", file, c.Camera,
-		listCameras(cfg))}
+	return watch.Settings{}, "", &Exit{usage, cli.Unknown("camera", c.Camera, file, known)}
 }
 
 func settingsOf(m configs.CameraMotion) watch.Settings {

@@ -4,14 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
-	"os"
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"vmsbridge/cmd/cli"
 	"vmsbridge/cmd/vmsbridge/replay/footage"
 	"vmsbridge/cmd/vmsbridge/replay/truth"
 	"vmsbridge/cmd/vmsbridge/replay/watch"
@@ -23,18 +20,11 @@ import (
 type show struct {
 	program       Program
 	json, several bool
-	terminal      bool      // standard error is one
-	drawn         time.Time // of the progress line
-	progressing   bool      // the progress line stands there
+	line          *cli.Progress
 }
 
 func newShow(program Program, asJSON, several bool) *show {
-	s := &show{program: program, json: asJSON, several: several}
-	if f, ok := program.Err.(*os.File); ok {
-		_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
-		s.terminal = err == nil
-	}
-	return s
+	return &show{program: program, json: asJSON, several: several, line: cli.NewProgress(program.Err)}
 }
 
 // line is a span of replay --json.
@@ -175,12 +165,11 @@ func (p *show) note(text string) {
 	_, _ = fmt.Fprintln(p.program.Err, p.program.Name+":", strings.Join(strings.Fields(text), " "))
 }
 
-// progress says how far it is, twice a second, on a terminal only.
+// progress says how far it is, on a terminal only.
 func (p *show) progress(r *Recording, info footage.Info) {
-	if !p.terminal || r.pictures%16 != 0 || time.Since(p.drawn) < 500*time.Millisecond {
+	if r.pictures%16 != 0 {
 		return
 	}
-	p.drawn = time.Now()
 	text := Clock(r.Length)
 	switch {
 	case info.Length > 0:
@@ -189,18 +178,12 @@ func (p *show) progress(r *Recording, info footage.Info) {
 	case info.Pictures > 0:
 		text += fmt.Sprintf(" (%d of %d pictures)", r.pictures, info.Pictures)
 	}
-	p.progressing = true
-	_, _ = fmt.Fprintf(p.program.Err, "\r\x1b[K%s  %s x real time, %s", text,
+	p.line.Say("%s  %s x real time, %s", text,
 		timesText(r.Length.Seconds()/time.Since(r.begin).Seconds()), Counted(r.events, "span"))
 }
 
 // clear removes the progress line, before something else is printed.
-func (p *show) clear() {
-	if p.progressing {
-		p.progressing = false
-		_, _ = io.WriteString(p.program.Err, "\r\x1b[K")
-	}
-}
+func (p *show) clear() { p.line.End() }
 
 // scoreLine is the last line of replay --json --csv.
 type scoreLine struct {

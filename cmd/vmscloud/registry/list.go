@@ -106,6 +106,28 @@ func (r *Registry) Camera(account, id string) (Actor, Bridge, bool) {
 	return a, mine.bridges[a.Bridge], true
 }
 
+// IDs are the ids of the bridges and of the cameras of an account, or of all for "", in order.
+func (r *Registry) IDs(account string) (bridges, cameras []string) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for of, mine := range r.accounts {
+		if account != "" && of != account {
+			continue
+		}
+		for id := range mine.bridges {
+			bridges = append(bridges, id)
+		}
+		for id, a := range mine.actors {
+			if a.camera() {
+				cameras = append(cameras, id)
+			}
+		}
+	}
+	slices.Sort(bridges)
+	slices.Sort(cameras)
+	return bridges, cameras
+}
+
 // Accounts are the ids of those that have anything here.
 func (r *Registry) Accounts() map[string]bool {
 	r.mu.RLock()
