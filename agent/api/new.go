@@ -41,6 +41,7 @@ func (a *API) handlers() error {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/api/", a.v3)
+	mux.Handle("GET "+server.PathSnapshot, server.Snapshot(a.v3))
 	mux.Handle("/g/", a.users.http)
 	mux.Handle("/oauth2/", a.users.http)
 	mux.HandleFunc("GET /healthz", a.healthz)

@@ -150,6 +150,8 @@ func TestAnotherAccountIsOutOfReachInTheAPI(t *testing.T) {
 		"eventTypes":                               {{"GET", "eventTypes", "", 200, 200}},
 		"media/recordedImage.jpeg":                 {{"GET", "media/recordedImage.jpeg?deviceId=cam-a&type=preview&timestamp__lt=2027-01-01T00:00:00Z", "", 404, 404}},
 		"media/recordedImage.jpeg:listFieldValues": {{"GET", "media/recordedImage.jpeg:listFieldValues?deviceId=cam-a&include=overlayId", "", 404, 404}},
+		"media/liveImage.jpeg":                     {{"GET", "media/liveImage.jpeg?deviceId=cam-a", "", 404, 404}},
+		"media/session":                            {{"GET", "media/session", "", 200, 200}},
 		"clientSettings":                           {{"GET", "clientSettings", "", 200, 200}},
 		"cameras":                                  {{"GET", "cameras", "", 200, 200}},
 		"cameras/{id}":                             {{"GET", "cameras/cam-a", "", 404, 404}},

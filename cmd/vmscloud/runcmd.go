@@ -233,6 +233,7 @@ func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, 
 		return nil, err
 	}
 	mux.Handle("/", api)
+	mux.Handle("GET "+server.PathSnapshot, server.Snapshot(api))
 	mux.Handle("/g/", people)
 	mux.Handle("/oauth2/", tokens)
 	mux.Handle(oauth.PathReseller, tokens)

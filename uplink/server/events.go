@@ -25,5 +25,9 @@ func (s *Server) getEvent(c *call) error {
 	if err := s.checkActor(c.r.Context(), c, vms.Actor{Type: ev.ActorType, ID: ev.ActorID}); err != nil {
 		return vms.NotFound("events", "", id)
 	}
-	return c.ok(withData([]vms.Event{ev}, include)[0])
+	events, err := s.signAddresses(c, withData([]vms.Event{ev}, include), include)
+	if err != nil {
+		return err
+	}
+	return c.ok(events[0])
 }

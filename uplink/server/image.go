@@ -2,9 +2,8 @@ package server
 
 import (
 	"errors"
-	"io"
 	"net/http"
-	"strconv"
+	"slices"
 	"time"
 
 	"vmsbridge/uplink/vms"
@@ -16,6 +15,7 @@ type imageToken struct {
 	Kind   string    `json:"k"`
 	Op     string    `json:"o"`
 	Time   time.Time `json:"t"`
+	Wish   imageWish `json:"w,omitzero"`
 }
 
 // recordedImage is GET /media/recordedImage.jpeg: the newest image before a time, or by one of the other operators. A
@@ -25,17 +25,7 @@ func (s *Server) recordedImage(c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := s.checkActor(c.r.Context(), c, cameraActor(want.Camera)); err != nil {
-		return err
-	}
-	if !c.principal.Views(want.Kind) {
-		return vms.NewError(http.StatusForbidden, vms.ReasonPermission, "This user may not see "+want.Kind+" images")
-	}
-	if s.opts.Images == nil {
-		return vms.NotFound("images", "This server keeps no images", want.Camera)
-	}
-	its := c.principal.Find(cameraActor(want.Camera))
-	img, err := s.opts.Images.Image(c.r.Context(), ImageQuery{its.Account, its.ID, want.Kind, want.Op, want.Time})
+	img, err := s.image(c, want)
 	if err != nil {
 		return err
 	}
@@ -44,30 +34,45 @@ func (s *Server) recordedImage(c *call) error {
 	if exact && !at.Equal(want.Time) {
 		return vms.NotFound("images", "There is no image of exactly that time", want.Camera)
 	}
-	next, err1 := s.imageToken(c, imageToken{want.Camera, want.Kind, vms.OpAtOrAfter, at.Add(time.Millisecond)})
-	prev, err2 := s.imageToken(c, imageToken{want.Camera, want.Kind, vms.OpBefore, at.Time})
+	next, err1 := s.imageToken(c, imageToken{want.Camera, want.Kind, vms.OpAtOrAfter, at.Add(time.Millisecond), want.Wish})
+	prev, err2 := s.imageToken(c, imageToken{want.Camera, want.Kind, vms.OpBefore, at.Time, want.Wish})
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
+	s.imageHeaders(c, at, next, prev)
+	// What was before a time of a minute ago will not change any more.
+	settled := exact || want.Op != vms.OpAtOrAfter && want.Op != vms.OpAfter && time.Since(want.Time) > time.Minute
+	return s.sendImage(c, want, img, settled)
+}
+
+// image finds an image for the caller. Its body must be closed.
+func (s *Server) image(c *call, want imageToken) (img Image, err error) {
+	if err := s.checkActor(c.r.Context(), c, cameraActor(want.Camera)); err != nil {
+		return img, err
+	}
+	if !c.principal.Views(want.Kind) {
+		return img, vms.NewError(http.StatusForbidden, vms.ReasonPermission, "This user may not see "+want.Kind+" images")
+	}
+	if s.opts.Images == nil {
+		return img, vms.NotFound("images", "This server keeps no images", want.Camera)
+	}
+	its := c.principal.Find(cameraActor(want.Camera))
+	return s.opts.Images.Image(c.r.Context(), ImageQuery{its.Account, its.ID, want.Kind, want.Op, want.Time})
+}
+
+// imageHeaders tells when an image was taken, and how to get at its neighbours. A signed address opens no other image.
+func (s *Server) imageHeaders(c *call, at vms.Time, next, prev string) {
 	h := c.w.Header()
 	for _, prefix := range []string{"X-Een-", "X-Vms-"} {
 		h.Set(prefix+vms.HeaderTimestamp, at.String())
-		h.Set(prefix+vms.HeaderNextToken, next)
+		if c.signed() {
+			continue
+		}
+		if next != "" {
+			h.Set(prefix+vms.HeaderNextToken, next)
+		}
 		h.Set(prefix+vms.HeaderPrevToken, prev)
 	}
-	h.Set("Content-Type", "image/jpeg")
-	if img.Length >= 0 {
-		h.Set("Content-Length", strconv.FormatInt(img.Length, 10))
-	}
-	c.w.WriteHeader(http.StatusOK)
-	if c.r.Method == http.MethodHead {
-		return nil
-	}
-	if _, err := io.Copy(c.w, img.Body); err != nil {
-		s.log.Debug("an image was not sent to its end", "camera", want.Camera, "error", err)
-		panic(http.ErrAbortHandler) // the client must not take half an image for a whole one
-	}
-	return nil
 }
 
 func (s *Server) imageToken(c *call, t imageToken) (string, error) {
@@ -76,7 +81,7 @@ func (s *Server) imageToken(c *call, t imageToken) (string, error) {
 
 // imageWanted reads the arguments. exact says that only an image printed with the very time asked for will do.
 func (s *Server) imageWanted(c *call) (want imageToken, exact bool, err error) {
-	a := parseArgs(c.r.URL.RawQuery, append([]string{"deviceId", "type", "pageToken"}, vms.Ops[:]...)...)
+	a := parseArgs(c.r.URL.RawQuery, append([]string{"deviceId", "type", "pageToken", argSignature}, slices.Concat(wishArgs, vms.Ops[:])...)...)
 	if token := a.one("pageToken"); token != "" {
 		a.unexpected = nil
 		if err := s.signer.open("image", c.principal.AccountID, token, &want); err != nil {
@@ -85,12 +90,8 @@ func (s *Server) imageWanted(c *call) (want imageToken, exact bool, err error) {
 		return want, false, a.err()
 	}
 	want.Camera, want.Kind = a.need("deviceId"), a.need("type")
-	if want.Camera != "" && !vms.ValidID(want.Camera) {
-		a.bad("deviceId", "cannot be the id of a camera")
-	}
-	if want.Kind != "" && want.Kind != vms.ImagePreview && want.Kind != vms.ImageMain {
-		a.bad("type", "must be preview or main")
-	}
+	checkImage(a, want)
+	want.Wish = readWish(a)
 	given := 0
 	for _, op := range vms.Ops {
 		if !a.has(op) {
@@ -110,6 +111,16 @@ func (s *Server) imageWanted(c *call) (want imageToken, exact bool, err error) {
 	return want, exact, a.err()
 }
 
+// checkImage says what is wrong with the camera or the kind of an image that is wanted.
+func checkImage(a *args, want imageToken) {
+	if want.Camera != "" && !vms.ValidID(want.Camera) {
+		a.bad("deviceId", "cannot be the id of a camera")
+	}
+	if want.Kind != "" && want.Kind != vms.ImagePreview && want.Kind != vms.ImageMain {
+		a.bad("type", "must be preview or main")
+	}
+}
+
 // wholeMillisecond lets a time in milliseconds stand for all of that millisecond, because images print theirs so. A finer
 // time is taken as it is.
 func wholeMillisecond(op string, t time.Time) (string, time.Time, bool) {
@@ -127,7 +138,7 @@ func wholeMillisecond(op string, t time.Time) (string, time.Time, bool) {
 	return op, t, false
 }
 
-// listOverlays is GET /media/recordedImage.jpeg:listFieldValues: no overlays are drawn into images here.
+// listOverlays is GET /media/recordedImage.jpeg:listFieldValues: the types of events whose boxes and regions can be drawn.
 func (s *Server) listOverlays(c *call) error {
 	a := parseArgs(c.r.URL.RawQuery, "deviceId", "include", "type")
 	id := a.need("deviceId")
@@ -137,5 +148,5 @@ func (s *Server) listOverlays(c *call) error {
 	if err := s.checkActor(c.r.Context(), c, cameraActor(id)); err != nil {
 		return err
 	}
-	return c.ok(map[string][]string{"overlayId": {}})
+	return c.ok(map[string]any{"overlayId": overlayTypes})
 }

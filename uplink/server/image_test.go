@@ -185,11 +185,13 @@ type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, errors.New("the bridge went away") }
 
-func TestOverlays(t *testing.T) {
+func TestOverlayTypes(t *testing.T) {
 	b := newBed(t)
-	var got map[string][]string
+	var got struct {
+		OverlayID []struct{ ID, Name, Type string }
+	}
 	b.get("/api/v3.0/media/recordedImage.jpeg:listFieldValues?deviceId=cam-1&include=overlayId").into(200, &got)
-	require.Equal(t, map[string][]string{"overlayId": {}}, got)
+	require.Contains(t, got.OverlayID, struct{ ID, Name, Type string }{vms.TypeMotion, "Motion Detection", "event"})
 	b.get("/api/v3.0/media/recordedImage.jpeg:listFieldValues").refused(400, vms.ReasonMissing, "deviceId")
 	b.get("/api/v3.0/media/recordedImage.jpeg:listFieldValues?deviceId=cam-9").refused(404, vms.ReasonResource)
 }

@@ -54,7 +54,11 @@ func (s *Server) listEvents(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.ok(vms.MakePage(withData(page.Events, q.Include), next, prev, page.Total))
+	events, err := s.signAddresses(c, withData(page.Events, q.Include), q.Include)
+	if err != nil {
+		return err
+	}
+	return c.ok(vms.MakePage(events, next, prev, page.Total))
 }
 
 func (s *Server) eventsToken(c *call, q vms.Query, at *vms.Cursor) (string, error) {
@@ -125,7 +129,11 @@ func (s *Server) listRecentByType(c *call) error {
 		found = append(found, page.Events...)
 	}
 	slices.SortStableFunc(found, func(x, y vms.Event) int { return y.StartTimestamp.Compare(x.StartTimestamp.Time) })
-	return c.ok(vms.MakePage(withData(found, include), "", "", len(found)))
+	found, err := s.signAddresses(c, withData(found, include), include)
+	if err != nil {
+		return err
+	}
+	return c.ok(vms.MakePage(found, "", "", len(found)))
 }
 
 // checkEvents is nil if the caller may see events at all.

@@ -29,7 +29,7 @@ type call struct {
 }
 
 // expose lists the headers that a browser's program may read.
-const expose = "X-Een-Timestamp, X-Een-NextToken, X-Een-PrevToken, X-Vms-Timestamp, X-Vms-NextToken, X-Vms-PrevToken, Location, Retry-After"
+const expose = "X-Een-Timestamp, X-Een-NextToken, X-Een-PrevToken, X-Vms-Timestamp, X-Vms-NextToken, X-Vms-PrevToken, X-Een-OverlaySvg, X-Vms-OverlaySvg, ETag, Location, Retry-After"
 
 // route serves a path with the given methods.
 func (s *Server) route(pattern string, methods map[string]handler) {
@@ -46,7 +46,7 @@ func (s *Server) route(pattern string, methods map[string]handler) {
 	s.router.Handle(pattern, all)
 }
 
-// allowOrigins lets the pages of any origin ask, since nothing here is let in by a cookie.
+// allowOrigins lets the pages of any origin ask, since what is let in by a cookie are images for pages of the same site.
 func allowOrigins(w http.ResponseWriter, r *http.Request, allow string) {
 	if r.Method != http.MethodOptions {
 		return
@@ -59,7 +59,7 @@ func allowOrigins(w http.ResponseWriter, r *http.Request, allow string) {
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) error {
-	p, err := authenticate(s.opts.Auth, r)
+	p, err := s.who(r)
 	if err != nil {
 		return err
 	}
@@ -82,6 +82,11 @@ func authenticate(auth Authenticator, r *http.Request) (identity.Principal, erro
 	if token == "" || !strings.EqualFold(scheme, "Bearer") {
 		return identity.Principal{}, unauthenticated()
 	}
+	return authenticateToken(auth, r, token)
+}
+
+// authenticateToken finds whose token came with a request.
+func authenticateToken(auth Authenticator, r *http.Request, token string) (identity.Principal, error) {
 	p, err := auth.Authenticate(token)
 	if errors.Is(err, identity.ErrUnknown) {
 		return identity.Principal{}, unauthenticated()
@@ -107,7 +112,7 @@ func unauthenticated() error {
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	// Any origin may ask, since nothing here is let in by a cookie.
+	// Any origin may ask: a browser sends the cookie of images for pages of the same site only.
 	h.Set("Access-Control-Allow-Origin", "*")
 	h.Set("Access-Control-Expose-Headers", expose)
 	h.Set("Cache-Control", "no-store")

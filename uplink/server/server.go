@@ -182,6 +182,8 @@ func (s *Server) routes() {
 	s.route(v3+"eventTypes", methods{http.MethodGet: {s.listEventTypes, ""}})
 	s.route(v3+"media/recordedImage.jpeg", methods{http.MethodGet: {s.recordedImage, read}})
 	s.route(v3+"media/recordedImage.jpeg:listFieldValues", methods{http.MethodGet: {s.listOverlays, read}})
+	s.route(v3+"media/liveImage.jpeg", methods{http.MethodGet: {s.liveImage, read}})
+	s.route(v3+"media/session", methods{http.MethodGet: {s.openMediaSession, read}})
 	s.route(v3+"clientSettings", methods{http.MethodGet: {s.clientSettings, ""}})
 	s.route(v3+"cameras", methods{http.MethodGet: {s.listCameras, read}})
 	s.route(v3+"cameras/{id}", methods{http.MethodGet: {s.getCamera, read}})

@@ -6,15 +6,18 @@ import (
 	"time"
 )
 
-// PathImage is where recorded images are asked for, PathEvents where events are listed and
+// PathImage is where recorded images are asked for, PathLiveImage the newest one, PathMedia when
+// there are any, PathEvents where events are listed and
 // reported, PathRegister where a bridge tells the service its cameras, PathCameras where those are
 // listed.
 const (
-	PathImage    = "/api/v3.0/media/recordedImage.jpeg"
-	PathEvents   = "/api/v3.0/events"
-	PathRegister = "/api/v3.0/bridges:register"
-	PathLeave    = "/api/v3.0/bridges:leave"
-	PathCameras  = "/api/v3.0/cameras"
+	PathLiveImage = "/api/v3.0/media/liveImage.jpeg"
+	PathImage     = "/api/v3.0/media/recordedImage.jpeg"
+	PathEvents    = "/api/v3.0/events"
+	PathMedia     = "/api/v3.0/media"
+	PathRegister  = "/api/v3.0/bridges:register"
+	PathLeave     = "/api/v3.0/bridges:leave"
+	PathCameras   = "/api/v3.0/cameras"
 )
 
 // HeaderCamera says for which camera the service asks a bridge. Through a tunnel, the bridge
@@ -46,6 +49,7 @@ const (
 	HeaderTimestamp = "Timestamp"
 	HeaderNextToken = "NextToken"
 	HeaderPrevToken = "PrevToken"
+	HeaderOverlay   = "OverlaySvg"
 )
 
 // ImageURL is the address of a recorded image of a camera at the server with the given base

@@ -1,0 +1,120 @@
+package server
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"vmsbridge/uplink/vms"
+)
+
+// settledTime is how long a browser may keep an image that does not change any more without asking again.
+const settledTime = "private, max-age=3600"
+
+// maxWhole bounds an image that is held in memory as a whole, for a part of it.
+const maxWhole = 32 << 20
+
+// liveImage is GET /media/liveImage.jpeg: the newest image there is.
+func (s *Server) liveImage(c *call) error {
+	a := parseArgs(c.r.URL.RawQuery, append([]string{"deviceId", "type"}, wishArgs...)...)
+	want := imageToken{Camera: a.need("deviceId"), Kind: a.one("type"), Op: vms.OpBefore, Time: time.Now().Add(24 * time.Hour)}
+	if want.Kind == "" {
+		want.Kind = vms.ImagePreview
+	}
+	checkImage(a, want)
+	want.Wish = readWish(a)
+	if err := a.err(); err != nil {
+		return err
+	}
+	img, err := s.image(c, want)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = img.Body.Close() }() // nothing is written to it
+	at := vms.At(img.Time)
+	prev, err := s.imageToken(c, imageToken{want.Camera, want.Kind, vms.OpBefore, at.Time, want.Wish})
+	if err != nil {
+		return err
+	}
+	s.imageHeaders(c, at, "", prev)
+	return s.sendImage(c, want, img, false)
+}
+
+// signed says whether the address itself let the caller in.
+func (c *call) signed() bool {
+	return c.r.Header.Get("Authorization") == "" && c.r.URL.Query().Has(argSignature)
+}
+
+// sendImage writes an image, or as much of it as the client lacks. An image never changes, but which one is the newest does:
+// settled says that this address will answer the same again.
+func (s *Server) sendImage(c *call, want imageToken, img Image, settled bool) error {
+	h := c.w.Header()
+	etag := fmt.Sprintf(`"%s-%x%s"`, want.Kind[:1], img.Time.UnixMilli(), want.Wish.name())
+	h.Set("ETag", etag)
+	h.Set("Cache-Control", "private, no-cache")
+	if drawn := want.Wish.Embed || want.Wish.Header; drawn { // what is drawn changes while an event goes on
+		h.Del("ETag")
+		etag = ""
+	} else if settled {
+		h.Set("Cache-Control", settledTime)
+	}
+	h.Set("Vary", "Authorization, Cookie")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	if c.r.Header.Get("Authorization") != "" || c.signed() {
+		h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	}
+	if etag != "" && has(c.r.Header.Get("If-None-Match"), etag) {
+		c.w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	img, err := s.changed(c, want, img)
+	if err != nil {
+		h.Set("Cache-Control", "no-store")
+		h.Del("ETag")
+		return err
+	}
+	h.Set("Content-Type", "image/jpeg")
+	if c.r.Header.Get("Range") != "" {
+		whole, err := io.ReadAll(io.LimitReader(img.Body, maxWhole))
+		if err != nil {
+			h.Set("Cache-Control", "no-store")
+			h.Del("ETag")
+			h.Del("Content-Type")
+			return brokenOff()
+		}
+		http.ServeContent(c.w, c.r, "", img.Time, bytes.NewReader(whole))
+		return nil
+	}
+	h.Set("Accept-Ranges", "bytes")
+	if img.Length >= 0 {
+		h.Set("Content-Length", strconv.FormatInt(img.Length, 10))
+	}
+	c.w.WriteHeader(http.StatusOK)
+	if c.r.Method == http.MethodHead {
+		return nil
+	}
+	if _, err := io.Copy(c.w, img.Body); err != nil {
+		s.log.Debug("an image was not sent to its end", "camera", want.Camera, "error", err)
+		panic(http.ErrAbortHandler) // the client must not take half an image for a whole one
+	}
+	return nil
+}
+
+// brokenOff is the answer where an image did not come to its end from the bridge that has it.
+func brokenOff() error {
+	return vms.NewError(http.StatusServiceUnavailable, vms.ReasonDeviceUnavailable, "The image broke off on its way here; ask again")
+}
+
+// has says whether a header of entity tags (RFC 9110 §8.8.3) holds one, or the star, which stands for any.
+func has(list, etag string) bool {
+	for one := range strings.SplitSeq(list, ",") {
+		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == etag || one == "*" {
+			return true
+		}
+	}
+	return false
+}
