@@ -82,10 +82,13 @@ var damages = []damage{
 	{name: "last segment: last block lost", segment: -1, damage: zero(segmentEnd-64, segmentEnd), healed: true},
 	{name: "segment missing", other: func(t *testing.T, dir string, names []string) {
 		require.NoError(t, os.Remove(names[2]))
-	}, lost: 9, clean: true},
+	}, lost: 9, stats: Stats{DamagedSegments: 1}},
+	{name: "first segment missing", other: func(t *testing.T, dir string, names []string) {
+		require.NoError(t, os.Remove(names[0]))
+	}, lost: 9, stats: Stats{DamagedSegments: 1}},
 	{name: "last segment missing", other: func(t *testing.T, dir string, names []string) {
 		require.NoError(t, os.Remove(names[len(names)-1]))
-	}, lost: 6, clean: true},
+	}, lost: 6, stats: Stats{DamagedSegments: 1}},
 	{name: "segment duplicated under another number", other: func(t *testing.T, dir string, names []string) {
 		copyFile(t, names[2], filepath.Join(dir, form.SegmentName(900)))
 	}, stats: Stats{DamagedSegments: 1}},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/segment"
 )
 
 func isFileLimit(err error) bool { return errors.Is(err, syscall.EFBIG) }
@@ -66,7 +67,7 @@ func (r *Ring) drop(s *member) error {
 		_ = s.writer.Close()
 		s.writer = nil
 	}
-	if err := r.fs.Remove(s.Path); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := segment.Drop(r.fs, r.dir, s.Number); err != nil && !errors.Is(err, os.ErrNotExist) {
 		if !s.told {
 			s.told = true
 			r.log.Warn("an old segment of stills cannot be deleted; its space goes on to count", "segment", s.Path,
@@ -76,6 +77,7 @@ func (r *Ring) drop(s *member) error {
 	}
 	r.segments = slices.Delete(r.segments, slices.Index(r.segments, s), slices.Index(r.segments, s)+1)
 	r.summed()
+	r.names.dropped = append(r.names.dropped, s.Number)
 	r.dirDirty = true
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/stills/segment"
 )
 
@@ -96,6 +97,8 @@ func (r *Ring) flush(full bool) error {
 	}
 	r.pending = nil
 	dir := false
+	var names form.Manifest
+	var dropped []uint64
 	if !full {
 		for _, l := range r.lanes {
 			if l.file != nil && l.file.Dirty() {
@@ -103,7 +106,9 @@ func (r *Ring) flush(full bool) error {
 				work = append(work, job{l.seg, l.file.BeginFlush()})
 			}
 		}
-		dir, r.dirDirty = r.dirDirty, false
+		if dir, r.dirDirty = r.dirDirty, false; dir {
+			names, dropped = r.manifest()
+		}
 	}
 	r.appendMu.Unlock()
 	if len(work) == 0 && !dir {
@@ -117,7 +122,9 @@ func (r *Ring) flush(full bool) error {
 		ended()
 	}
 	if dir {
-		dirErr = r.fs.SyncDir(r.dir)
+		if dirErr = r.fs.SyncDir(r.dir); dirErr == nil {
+			dirErr = r.list(names, dropped)
+		}
 	}
 
 	r.appendMu.Lock()

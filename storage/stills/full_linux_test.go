@@ -17,6 +17,7 @@ func TestFullDisk(t *testing.T) {
 	opts := small // up to 1 MiB, which the disk does not have
 	opts.FlushEvery = time.Millisecond
 	r := open(t, filepath.Join(dir, "stills"), opts)
+	require.NoError(t, r.Flush()) // the list of segments takes its space
 	var list []Still
 	put := func(n int) {
 		for range n {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"vmsbridge/storage/stills/audit"
 	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
@@ -18,14 +19,17 @@ func (r *Ring) load() error {
 	if err != nil {
 		return err
 	}
+	r.emptyDropped(list)
 	list = slices.DeleteFunc(list, func(e vfs.Entry) bool {
 		_, ok := form.SegmentNumber(e.Name)
-		if !ok && e.Name != form.LockName {
+		if form.IsForeign(e.Name) {
 			r.stats.foreign.Add(1)
 		}
 		return !ok
 	})
 	if len(list) == 0 {
+		r.missed(nil)
+		r.next = r.names.last.Newest() + 1
 		return nil
 	}
 	first, _ := form.SegmentNumber(list[0].Name)
@@ -35,6 +39,7 @@ func (r *Ring) load() error {
 	}
 	r.next = newest + 1
 
+	there := make([]audit.Present, 0, len(list))
 	readers := make([]*segment.Reader, loaders)
 	for i := range readers {
 		readers[i] = segment.NewReader(r.fs, r.dir)
@@ -49,6 +54,8 @@ func (r *Ring) load() error {
 			return err
 		}
 		for i, l := range found {
+			number, _ := form.SegmentNumber(chunk[i].Name)
+			there = append(there, audit.NewPresent(number, l.Block))
 			if l.Broken == nil {
 				if unsealed[l.Lane] = nil; !l.Block.Sealed() {
 					unsealed[l.Lane] = l
@@ -67,16 +74,18 @@ func (r *Ring) load() error {
 			runtime.GC()
 		}
 	}
+	r.missed(there)
 	removed := false
 	for i, l := range late {
 		// A crash may leave all segments half made that were begun since the last flush.
 		if len(late)-i <= maxPending+form.Lanes && r.halfMade(l) {
-			if err := r.fs.Remove(l.Path); err != nil {
+			if err := segment.Drop(r.fs, r.dir, l.Number); err != nil {
 				r.log.Warn("an empty segment of stills cannot be deleted", "segment", l.Path, "error", err)
 				r.adopt(l, false)
 				continue
 			}
 			removed = true
+			r.names.dropped = append(r.names.dropped, l.Number)
 			if i < len(late)-1 {
 				r.stats.badSegments.Add(1) // or something wiped it
 				r.log.Warn("a segment of stills was empty; it is deleted", "segment", l.Path)

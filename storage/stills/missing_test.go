@@ -1,10 +1,12 @@
 package stills
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -13,11 +15,12 @@ import (
 
 	"vmsbridge/storage/stills/audit"
 	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/segment"
 	"vmsbridge/storage/vfs"
 )
 
-// TestAMissingSegmentIsFound wherever it was, but for the ends: the oldest may have been dropped. A
-// repair notes it, and it is told no more.
+// TestAMissingSegmentIsFound wherever it was, by Check and by the next start; it is told until a
+// repair notes it.
 func TestAMissingSegmentIsFound(t *testing.T) {
 	dir := t.TempDir()
 	o := Options{MaxBytes: 64 << 20, SegmentBytes: 128 << 10, MinFree: -1}
@@ -32,7 +35,8 @@ func TestAMissingSegmentIsFound(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, rep.Problems)
 	require.Greater(t, rep.Segments, 6)
-	for n := uint64(2); n < uint64(rep.Segments); n++ {
+	all := rep.Segments
+	for n := uint64(1); n <= uint64(all); n++ {
 		path := filepath.Join(dir, form.SegmentName(n))
 		require.NoError(t, os.Rename(path, path+"-away"))
 		rep, err := Check(dir)
@@ -41,30 +45,118 @@ func TestAMissingSegmentIsFound(t *testing.T) {
 		require.False(t, rep.Clean())
 		require.NoError(t, os.Rename(path+"-away", path))
 	}
-	require.NoError(t, os.Remove(filepath.Join(dir, form.SegmentName(3))))
+	lost := []uint64{1, 3, uint64(all)}
+	for _, n := range lost {
+		require.NoError(t, os.Remove(filepath.Join(dir, form.SegmentName(n))))
+	}
+	for start := range 3 {
+		r, err := Open(dir, o)
+		require.NoError(t, err)
+		require.EqualValues(t, []int{3, 0, 0}[start], r.Stats().DamagedSegments, "each is counted once")
+		require.NoError(t, r.Close())
+		rep, err := Check(dir)
+		require.NoError(t, err)
+		require.Equal(t, lost, rep.Missing)
+		require.Len(t, rep.Problems, 3)
+	}
 	rep, err = Repair(dir, o)
 	require.NoError(t, err)
 	require.Empty(t, rep.Problems)
 	require.Contains(t, fmt.Sprint(rep.Repairs), "segment 3 is missing")
+	requireClean(t, dir)
 	r, err = Open(dir, o)
 	require.NoError(t, err)
 	require.NoError(t, r.Close())
-	rep, err = Check(dir)
+	requireClean(t, dir)
+}
+
+// TestALostSegmentIsForgotten when all that was beside it has been dropped.
+func TestALostSegmentIsForgotten(t *testing.T) {
+	dir, _ := made(t)
+	require.NoError(t, os.Remove(filepath.Join(dir, form.SegmentName(2))))
+	r, err := Open(dir, small)
+	require.NoError(t, err)
+	for i := range 200 {
+		require.NoError(t, r.Append(still("cam", Preview, time.Hour+time.Duration(i)*time.Second, 14000)))
+	}
+	require.NoError(t, r.Close())
+	requireClean(t, dir)
+}
+
+// TestNothingIsMissingWithoutAList: a ring of the version before has none, and that version drops
+// segments of this one without a word.
+func TestNothingIsMissingWithoutAList(t *testing.T) {
+	dir, _ := made(t)
+	list := filepath.Join(dir, form.ManifestName)
+	kept, err := os.ReadFile(list)
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(list))
+	require.NoError(t, os.Remove(filepath.Join(dir, form.SegmentName(1))))
+	requireClean(t, dir)
+	r, err := Open(dir, small)
+	require.NoError(t, err)
+	require.Zero(t, r.Stats().DamagedSegments)
+	require.NoError(t, r.Close())
+	requireClean(t, dir)
+	require.FileExists(t, list)
+
+	require.NoError(t, os.WriteFile(list, kept, 0o600)) // it names the first segment
+	b := form.NewBlock(20, form.Quiet, 64<<10, epoch)
+	b.Listed = false
+	_, w, err := segment.Begin(vfs.OS, dir, b)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	rep, err := Check(dir)
+	require.NoError(t, err)
+	require.Empty(t, rep.Missing)
+}
+
+// TestADamagedListIsTold where neither slot can be read; one is enough.
+func TestADamagedListIsTold(t *testing.T) {
+	dir, _ := made(t)
+	r, err := Open(dir, small) // the second list
+	require.NoError(t, err)
+	require.NoError(t, r.Close())
+	path := filepath.Join(dir, form.ManifestName)
+	good, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for slot := range 2 {
+		edit(t, path, flip(slot*form.ManifestSlot+25))
+		requireClean(t, dir)
+		require.NoError(t, os.WriteFile(path, good, 0o600))
+	}
+	edit(t, path, flip(25))
+	edit(t, path, flip(form.ManifestSlot+25))
+	rep, err := Check(dir)
+	require.NoError(t, err)
+	require.Len(t, rep.Problems, 1)
+	require.ErrorContains(t, errors.New(rep.Problems[0].String()), "the list of segments is damaged")
+	rep, err = Repair(dir, small)
 	require.NoError(t, err)
 	require.Empty(t, rep.Problems)
+	require.Len(t, rep.Repairs, 1)
 }
 
 // TestNoSegmentIsMissingThatWasDropped: a small ring goes round for days under changing load, with
-// power cuts; what it drops itself is not told.
+// power cuts at any operation; what it drops itself is not told, nor what never reached the device.
 func TestNoSegmentIsMissingThatWasDropped(t *testing.T) {
 	for seed := range uint64(20) {
-		rng := rand.New(rand.NewPCG(seed, 1))
+		rng, luck := rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 2))
 		disk := vfs.NewDisk(16 << 20)
 		var up atomic.Int64 // the ring's flusher asks for the time as well
 		o := Options{MaxBytes: 2 << 20, SegmentBytes: 128 << 10, MinFree: -1, MaxAge: 60 * time.Hour, Cameras: 4,
 			Clock: func() (time.Time, time.Duration) { d := time.Duration(up.Load()); return epoch.Add(d), d }}
 		for life := range 8 {
-			o.FS = disk
+			var mu sync.Mutex
+			var cuts []*vfs.Disk
+			o.FS = vfs.Inject(disk, func(op vfs.Op) error {
+				mu.Lock()
+				defer mu.Unlock()
+				if op.Kind != vfs.OpWrite && op.Kind != vfs.OpRead && luck.IntN(300) == 0 {
+					cuts = append(cuts, disk.Crash(luck))
+				}
+				return nil
+			})
 			r, err := Open("ring", o)
 			require.NoError(t, err)
 			for i := range 200 {
@@ -82,11 +174,27 @@ func TestNoSegmentIsMissingThatWasDropped(t *testing.T) {
 			cut := disk.Crash(rng)
 			require.NoError(t, r.Close())
 			disk = cut
-			rep, err := auditOf(disk)
-			require.NoError(t, err)
-			require.Empty(t, rep.Missing, "seed %d, life %d", seed, life)
+			if rng.IntN(2) == 0 {
+				rotSlot(t, disk, rng.IntN(2))
+			}
+			for _, disk := range append(cuts, disk) {
+				rep, err := auditOf(disk)
+				require.NoError(t, err)
+				require.Empty(t, rep.Missing, "seed %d, life %d", seed, life)
+			}
 		}
 	}
+}
+
+// rotSlot makes one of the slots of the list of segments unreadable, if there is a list.
+func rotSlot(t *testing.T, disk *vfs.Disk, slot int) {
+	f, err := disk.Open(filepath.Join("ring", form.ManifestName), true)
+	if err != nil {
+		return
+	}
+	_, err = f.WriteAt([]byte("rot"), int64(slot)*form.ManifestSlot+20)
+	require.NoError(t, err)
+	require.NoError(t, f.Sync())
 }
 
 func auditOf(fs vfs.FS) (Report, error) { return audit.Check(fs, "ring") }

@@ -17,6 +17,7 @@ import (
 //     the ring where the ring lacks them, and the file is moved aside.
 //   - So are the stills of a segment that is cut off.
 //   - A segment that has lost both ends gets new ones.
+//   - A segment that is lost is no longer told of.
 //   - Damaged stretches of other segments are copied to files aside and marked as holding nothing;
 //     a missing or wrong index is written anew from the records.
 //
@@ -30,11 +31,15 @@ func Repair(dir string, opts Options) (Report, error) {
 	if err != nil {
 		return Report{}, fmt.Errorf("repair stills in %s: %w", dir, err)
 	}
-	if _, err := audit.Check(opts.FS, dir); err != nil { // before anything is changed
+	before, err := audit.Check(opts.FS, dir) // before anything is changed
+	if err != nil {
 		return Report{}, fmt.Errorf("repair stills in %s: %w", dir, err)
 	}
 	m := repair.New(opts.FS, dir)
 	wrecks, err := m.InPlace()
+	if err == nil {
+		err = m.List(wrecks, before)
+	}
 	if err == nil && len(wrecks) > 0 {
 		err = salvage(m, dir, opts, wrecks)
 	}
@@ -45,11 +50,6 @@ func Repair(dir string, opts Options) (Report, error) {
 		return Report{Repairs: m.Done}, fmt.Errorf("repair stills in %s: %w", dir, err)
 	}
 	rep, err := audit.Check(opts.FS, dir)
-	if err == nil && len(rep.Missing) > 0 {
-		if err = m.Acknowledge(rep.Missing); err == nil {
-			rep, err = audit.Check(opts.FS, dir)
-		}
-	}
 	rep.Repairs = m.Done
 	return rep, err
 }

@@ -40,6 +40,7 @@ type Ring struct {
 	steady   steady
 	era      uint32 // of the segments that are begun; 0: the clock is true
 	shifts   shifts // by which eras were wrong, as far as it is known; it has a lock of its own
+	names    names
 	closed   bool
 
 	index   *index.Index     // it has a lock of its own, taken after appendMu

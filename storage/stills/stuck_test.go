@@ -16,7 +16,7 @@ import (
 )
 
 // refusing is small on a disk that refuses an operation on the segments that are named from then
-// on.
+// on. One that cannot be deleted cannot get another name either.
 func refusing(kind vfs.OpKind, errno syscall.Errno, numbers ...uint64) (opts Options, begin func()) {
 	names := map[string]bool{}
 	for _, n := range numbers {
@@ -25,8 +25,9 @@ func refusing(kind vfs.OpKind, errno syscall.Errno, numbers ...uint64) (opts Opt
 	var on atomic.Bool
 	opts = small
 	opts.FS = vfs.Inject(vfs.OS, func(op vfs.Op) error {
-		if on.Load() && op.Kind == kind && (len(names) == 0 || names[filepath.Base(op.Name)]) {
-			return &os.PathError{Op: string(kind), Path: op.Name, Err: errno}
+		same := op.Kind == kind || kind == vfs.OpRemove && op.Kind == vfs.OpRename
+		if on.Load() && same && (len(names) == 0 || names[filepath.Base(op.Name)]) {
+			return &os.PathError{Op: string(op.Kind), Path: op.Name, Err: errno}
 		}
 		return nil
 	})

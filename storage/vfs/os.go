@@ -45,6 +45,9 @@ func (osFS) Create(name string, size int64) (File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if size == 0 {
+		return osFile{f}, nil
+	}
 	if err := allocate(f, size); err != nil {
 		f.Close()
 		os.Remove(name)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 
 	"vmsbridge/storage/stills/form"
 	"vmsbridge/storage/stills/segment"
@@ -22,10 +21,14 @@ func Check(fs vfs.FS, dir string) (Report, error) {
 		return r, fmt.Errorf("check stills: %w", err)
 	}
 	var names []vfs.Entry
+	var dropped []uint64
 	for _, e := range list {
+		if n, ok := form.DroppedNumber(e.Name); ok {
+			dropped = append(dropped, n)
+		}
 		if _, ok := form.SegmentNumber(e.Name); ok {
 			names = append(names, e)
-		} else if e.Name != form.LockName {
+		} else if form.IsForeign(e.Name) {
 			r.ForeignFiles = append(r.ForeignFiles, e.Name)
 		}
 	}
@@ -39,23 +42,32 @@ func Check(fs vfs.FS, dir string) (Report, error) {
 		there = append(there, p)
 	}
 	r.judge(there)
-	there = slices.DeleteFunc(there, func(p present) bool { return p.number == 0 })
-	for _, n := range missing(there) {
-		if known, err := fs.Open(Marker(dir, n), false); err == nil {
-			_ = known.Close()
-			continue
-		}
-		r.Missing = append(r.Missing, n)
+	r.missing(fs, dir, there, dropped)
+	return r, nil
+}
+
+// missing tells of the segments that are lost.
+func (r *Report) missing(fs vfs.FS, dir string, there []present, dropped []uint64) {
+	m, err := segment.ReadManifest(fs, dir)
+	if err != nil {
+		r.add(filepath.Join(dir, form.ManifestName), -1, "%v", err)
+	}
+	list := make([]Present, len(there))
+	for i := range there {
+		list[i] = there[i].Present
+	}
+	r.Missing = append(m.Lost, Missed(m, list, dropped)...)
+	for _, n := range r.Missing {
 		r.add(filepath.Join(dir, form.SegmentName(n)), -1,
 			"the segment is not there, and was not dropped: its stills are lost")
 	}
-	return r, nil
 }
 
 // segment looks at one segment.
 func (r *Report) segment(rd *segment.Reader, e vfs.Entry) (p present, _ error) {
 	path := filepath.Join(rd.Dir, e.Name)
-	p.number, _ = form.SegmentNumber(e.Name)
+	number, _ := form.SegmentNumber(e.Name)
+	p.Present = NewPresent(number, form.Block{})
 	f, err := rd.FS.Open(path, false)
 	if segment.Exhausted(err) {
 		return p, err
@@ -67,8 +79,10 @@ func (r *Report) segment(rd *segment.Reader, e vfs.Entry) (p present, _ error) {
 		return p, nil
 	}
 	defer f.Close()
-	l := segment.NewFound(rd.Dir, e, p.number)
-	if err := l.Identify(f); err != nil {
+	l := segment.NewFound(rd.Dir, e, number)
+	err = l.Identify(f)
+	p.Present = NewPresent(number, l.Block)
+	if err != nil {
 		if newer, ok := errors.AsType[*form.VersionError](err); ok {
 			newer.Path = path
 			return p, newer
@@ -79,10 +93,6 @@ func (r *Report) segment(rd *segment.Reader, e vfs.Entry) (p present, _ error) {
 		}
 		r.add(path, -1, "segment cannot be read: %v", err)
 		return p, nil
-	}
-	p.lane, p.created = l.Block.Lane, l.Block.Created
-	if l.Block.Number != 0 && l.Block.Number != p.number {
-		p.number = 0 // its name is wrong
 	}
 	if !l.Whole || l.Lame {
 		const what = "segment is cut off, or one of its ends is damaged"
@@ -133,7 +143,6 @@ func (r *Report) segment(rd *segment.Reader, e vfs.Entry) (p present, _ error) {
 		r.add(path, int64(l.Block.IndexAt), "%v", err)
 		return p, nil
 	}
-	p.sealed = x.SealedAt
 	r.Problems = append(r.Problems, Compare(path, x, l.Draft, refused || s.Damaged+s.Torn > 0 || s.Skipped > 0)...)
 	return p, nil
 }

@@ -2,7 +2,7 @@ package audit
 
 import (
 	"fmt"
-	"path/filepath"
+	"slices"
 	"time"
 
 	"vmsbridge/storage/stills/form"
@@ -16,26 +16,17 @@ const (
 	// written is how long after a segment was full its index is on the device, at the latest: it is
 	// not flushed, for it can be made anew.
 	written = 2 * time.Minute
-	// overlap is by how much the making of a segment and the end of the one before it may be apart.
-	overlap = time.Minute
 )
 
 // Asides is the folder, in the ring's, of what Repair took out of the way.
 const Asides = "aside"
 
-// Marker is the path of a file that says that somebody knows that a segment is missing.
-func Marker(dir string, number uint64) string {
-	return filepath.Join(dir, Asides, fmt.Sprintf("missing-%012d", number))
-}
-
-// present is what missing needs to know of a segment.
+// present is what judge needs to know of a segment.
 type present struct {
-	number          uint64
-	lane            uint8
-	created, sealed int64 // 0: not known
-	oldest, newest  int64 // of its stills; 0: there are none
-	doubts          []Problem
-	index           bool // the doubts are of the index
+	Present
+	oldest, newest int64 // of its stills; 0: there are none
+	doubts         []Problem
+	index          bool // the doubts are of the index
 }
 
 // doubt notes what may be a power cut's, or damage: that depends on the others.
@@ -77,46 +68,38 @@ func (r *Report) judge(list []present) {
 	}
 }
 
-// missing finds numbers that no segment has, of which it is sure that none was dropped. Segments go
-// in the order of their numbers, but for those that are being written, and for loud ones, which may
-// go before older quiet ones.
-func missing(list []present) (numbers []uint64) {
-	oldestLoud := uint64(0)
-	for _, p := range list {
-		if p.lane == form.Loud && oldestLoud == 0 {
-			oldestLoud = p.number
+// Present is a segment that is there, as Missed needs to know it.
+type Present struct {
+	name, number uint64 // of its file, and what it says; 0: it does not say
+	unlisted     bool   // a program made it that keeps no manifest
+}
+
+// NewPresent is a segment by the number in its name and its block, which may be zero.
+func NewPresent(name uint64, b form.Block) Present {
+	return Present{name: name, number: b.Number, unlisted: b.Version == form.Version && !b.Listed}
+}
+
+// Missed is the numbers of the segments that a manifest names, that are not there, and that were
+// not dropped. Where a program of a version before has made segments since, which keeps no
+// manifest, nobody can say.
+func Missed(m form.Manifest, there []Present, dropped []uint64) (numbers []uint64) {
+	known := map[uint64]bool{}
+	for _, n := range slices.Concat(dropped, m.Lost) {
+		known[n] = true
+	}
+	for _, p := range there {
+		known[p.name], known[p.number] = true, true
+		if p.unlisted && p.name > m.Newest() {
+			return nil
 		}
 	}
-	var created int64          // of the newest before the gap
-	first := map[uint8]int64{} // lane → when its first segment was full
-	for i, p := range list {
-		if i > 0 {
-			before := list[i-1]
-			created = max(created, before.created)
-			if at, ok := first[before.lane]; before.sealed != 0 && (!ok || before.sealed < at) {
-				first[before.lane] = before.sealed
-			}
-			// A power cut may cost the name of a segment that was just made, and leave one that was
-			// made right after it.
-			if p.oldest != 0 && before.newest != 0 && p.oldest-before.newest <= int64(flushed) {
-				continue
-			}
-			for n := before.number + 1; n < p.number && len(numbers) < maxMissing; n++ {
-				full := func(lane uint8) bool {
-					at, ok := first[lane]
-					return ok && created != 0 && at <= created+int64(overlap)
-				}
-				if oldestLoud == 0 || full(form.Loud) || n > oldestLoud && full(form.Quiet) {
-					numbers = append(numbers, n)
-				}
-			}
+	for _, n := range m.Segments {
+		if !known[n] {
+			numbers = append(numbers, n)
 		}
 	}
 	return numbers
 }
-
-// maxMissing bounds what is said where the number of a segment is wrong.
-const maxMissing = 1000
 
 // cutOff says whether what is bad in a segment that is being written is a power cut's: near its
 // end, in time.

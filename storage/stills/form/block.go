@@ -20,6 +20,7 @@ type Block struct {
 	Created   int64  // nanoseconds since 1970; not in VersionEra
 	Era       uint32 // VersionEra: whose times are not true yet, 24 bits; 0: they are, once shift is added
 	Shift     int64  // VersionEra: nanoseconds to add to every time in the segment
+	Listed    bool   // Version: the program that made it keeps a Manifest
 	IndexAt   uint32 // last block only: 0 until sealed
 	IndexLen  uint32
 	indexCRC  uint32
@@ -58,6 +59,9 @@ func (b Block) Encode(magic string) []byte {
 	le.PutUint32(p[48:], b.indexCRC)
 	le.PutUint32(p[52:], b.RecordEnd)
 	p[56] = b.Lane
+	if b.Version == Version && b.Listed {
+		p[57] = 1
+	}
 	if b.Version == VersionEra {
 		le.PutUint64(p[32:], uint64(b.Shift))
 		p[57], p[58], p[59] = byte(b.Era), byte(b.Era>>8), byte(b.Era>>16)
@@ -103,6 +107,7 @@ func DecodeBlock(p []byte, magic string) (Block, error) {
 		IndexAt: le.Uint32(p[40:]), IndexLen: le.Uint32(p[44:]), indexCRC: le.Uint32(p[48:]), RecordEnd: le.Uint32(
 			p[52:]),
 	}
+	b.Listed = v == Version && p[57] == 1
 	if v == VersionEra {
 		b.Shift, b.Created = b.Created, 0
 		b.Era = uint32(p[57]) | uint32(p[58])<<8 | uint32(p[59])<<16
@@ -122,5 +127,5 @@ func NewBlock(number uint64, lane int, capacity int64, now time.Time) Block {
 	var salt [8]byte
 	_, _ = rand.Read(salt[:]) // it never fails
 	return Block{Version: Version, Lane: uint8(lane), Capacity: uint32(capacity), Number: number,
-		Salt: le.Uint64(salt[:]), Created: now.UnixNano()}
+		Salt: le.Uint64(salt[:]), Created: now.UnixNano(), Listed: true}
 }

@@ -61,7 +61,7 @@ func (m *Mender) segments() (wrecks []*segment.Found, err error) {
 	for _, e := range list {
 		number, ok := form.SegmentNumber(e.Name)
 		if !ok {
-			if e.Name != form.LockName {
+			if form.IsForeign(e.Name) {
 				if err := m.aside(e.Name, e.Name); err != nil {
 					return nil, err
 				}

@@ -1,30 +1,34 @@
 package repair
 
 import (
-	"errors"
-	"io/fs"
-	"path/filepath"
+	"slices"
 
 	"vmsbridge/storage/stills/audit"
+	"vmsbridge/storage/stills/form"
+	"vmsbridge/storage/stills/segment"
 )
 
-// Acknowledge notes that segments are missing, which cannot be had back, so that Check tells of
-// others only.
-func (m *Mender) Acknowledge(numbers []uint64) error {
-	if err := m.fs.MakeDir(filepath.Join(m.dir, audit.Asides)); err != nil {
+// List writes the list of segments anew, with those that are there, but for the wrecks, so that
+// Check misses no others. lost are those that it missed so far, which cannot be had back.
+func (m *Mender) List(wrecks []*segment.Found, before audit.Report) error {
+	old, err := segment.ReadManifest(m.fs, m.dir)
+	if err != nil {
+		m.say("%s was damaged: written anew", form.ManifestName)
+	}
+	for _, n := range before.Missing {
+		m.say("segment %d is missing and cannot be had back: it is no longer told", n)
+	}
+	list, err := m.fs.List(m.dir)
+	if err != nil {
 		return err
 	}
-	for _, n := range numbers {
-		f, err := m.fs.Create(audit.Marker(m.dir, n), 1)
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
+	next := form.Manifest{Sequence: old.Sequence + 1}
+	for _, e := range list {
+		n, ok := form.SegmentNumber(e.Name)
+		isWreck := func(l *segment.Found) bool { return l.Number == n }
+		if ok && !slices.ContainsFunc(wrecks, isWreck) {
+			next.Segments = append(next.Segments, n)
 		}
-		if err == nil {
-			if err := f.Close(); err != nil {
-				return err
-			}
-		}
-		m.say("segment %d is missing and cannot be had back: noted in the folder %s", n, audit.Asides)
 	}
-	return m.fs.SyncDir(filepath.Join(m.dir, audit.Asides))
+	return segment.WriteManifest(m.fs, m.dir, next)
 }
