@@ -43,11 +43,10 @@ func (d *Detector) decide(objects []area.Area, dt time.Duration) {
 			if e.track == nil || k.ID < e.track.ID {
 				e.track = k
 			}
-			e.moved += moved
 			if len(d.inside) < maxBoxes {
 				box := d.box(o)
 				d.inside = append(d.inside, box)
-				d.things = append(d.things, thing{k.ID, o.Cells, box, d.seen})
+				d.things = append(d.things, thing{k.ID, d.clear(o), box, d.seen})
 			}
 		}
 		e.boxes, e.things = d.inside, d.things
@@ -81,6 +80,15 @@ func (d *Detector) decide(objects []area.Area, dt time.Duration) {
 			d.follow(j, o)
 		}
 	}
+}
+
+// clear is how many cells of an object are in sight, half of them if the border cuts it.
+func (d *Detector) clear(o *area.Area) int {
+	w := o.Whole
+	if w.Left == 0 || w.Top == 0 || w.Right >= d.grid.width || w.Bottom >= d.grid.height {
+		return o.Cells / 2
+	}
+	return o.Cells
 }
 
 // movedIn counts the cells of object number j that move inside the region of the bit.

@@ -84,7 +84,8 @@ type Change struct {
 	Start, Last time.Time
 	// Boxes are at Began what moves now, at Ended what moved at BestTime.
 	Boxes []Box
-	// BestTime is the time of the picture in which the largest area moved.
+	// BestTime is the time of the picture that shows most of the largest thing; where the border
+	// cuts it, half of that counts.
 	BestTime time.Time
 	// Objects are the things that moved in the span up to now, each once, the largest first: at
 	// Ended all of them, the eight largest if there were more.

@@ -136,6 +136,9 @@ func TestPersonIsFound(t *testing.T) {
 				require.NotEmpty(t, got.ended[0].Boxes)
 				best := offset(got.ended[0].BestTime)
 				require.True(t, best > enters && best < leaves)
+				at := got.ended[0].Objects[0]
+				require.Equal(t, at.Time, got.ended[0].BestTime, "the box is of the best picture")
+				require.True(t, at.Box.Left > 0 && at.Box.Right < 1, "all of the walker is in sight: %v", at.Box)
 			})
 		}
 	}

@@ -43,7 +43,6 @@ func (s *span) change(kind ChangeKind, continued bool) Change {
 type evidence struct {
 	track  *track.Track // a confirmed one that moves inside, nil if there is none
 	may    bool         // something may move inside
-	moved  int          // cells that move inside, of confirmed tracks
 	boxes  []Box        // of those
 	things []thing
 	at, dt time.Duration
@@ -69,8 +68,8 @@ func (s *span) step(e evidence, c Config, changes []Change) []Change {
 			changes = append(changes, s.change(Began, true))
 		}
 		s.last, s.lastAt = later(s.last, e.wall), e.at
-		if e.moved > s.bestArea {
-			s.bestArea, s.bestTime = e.moved, e.wall
+		if most := largest(e.things); most > s.bestArea {
+			s.bestArea, s.bestTime = most, e.wall
 			s.best = append(s.best[:0], e.boxes...)
 		}
 		s.things = meet(s.things, e.things)
@@ -104,7 +103,7 @@ func (s *span) cut(e evidence) {
 	s.ended = s.last
 	s.start = later(e.wall, s.ended.Add(time.Millisecond))
 	s.last, s.began = s.start, e.at
-	s.bestArea, s.bestTime = e.moved, e.wall
+	s.bestArea, s.bestTime = largest(e.things), e.wall
 	s.things = s.things[:0]
 	s.best = append(s.best[:0:0], e.boxes...) // the boxes of the end before are still on their way out
 }

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// thing is a track in a span: where it was when most of it was in sight.
+// thing is a track in a span: where it was when most of it was in sight. The border of the picture
+// cuts things: half as many cells count there.
 type thing struct {
 	track int
 	cells int
@@ -32,6 +33,15 @@ func meet(known, seen []thing) []thing {
 		}
 	}
 	return known
+}
+
+// largest is how many cells of the largest of the things are in sight.
+func largest(things []thing) int {
+	most := 0
+	for _, t := range things {
+		most = max(most, t.cells)
+	}
+	return most
 }
 
 func smallest(things []thing) int {

@@ -10,8 +10,8 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// imageDelay is added to the start of a motion for the address of its image: at its first picture a thing has hardly
-// entered the view.
+// imageDelay is added to the start of a motion for the address of its image until it ends: at its
+// first picture a thing has hardly entered the view. An ended one has the image of its best time.
 const imageDelay = 500 * time.Millisecond
 
 // span is a time during which a camera's connection was in one state.
@@ -55,7 +55,11 @@ func (a *author) Motion(c motion.Change) vms.Event {
 		items = append(items, vms.CroppedFrameImageURL(vms.CreatorMotion, object, a.cropped(o.Time, o.Box), o.Time))
 		overlay = append(overlay, vms.OverlayBox{Label: "motion", At: o.Time, Box: box})
 	}
-	items = append(items, a.images(vms.OpBefore, vms.At(c.Start).Add(imageDelay))...)
+	if c.Kind == motion.Ended && !c.BestTime.IsZero() {
+		items = append(items, a.images(vms.OpAtOrBefore, c.BestTime)...)
+	} else {
+		items = append(items, a.images(vms.OpBefore, vms.At(c.Start).Add(imageDelay))...)
+	}
 	if len(overlay) > 0 {
 		items = append(items, vms.BoundingBoxOverlay(overlay))
 	}

@@ -86,6 +86,31 @@ func TestObjectsOfASpan(t *testing.T) {
 	require.True(t, strings.HasSuffix(crops[1].HTTPSURL, "#xywh=percent:50.00,50.00,12.50,25.00"), crops[1].HTTPSURL)
 }
 
+// TestTheImageOfAnEndedMotionIsItsBest: while it goes on that is not known yet.
+func TestTheImageOfAnEndedMotionIsItsBest(t *testing.T) {
+	read := func(kind motion.ChangeKind) (urls []string) {
+		ev := someAuthor().Motion(motion.Change{Kind: kind, Start: at(0), Last: at(9000), BestTime: at(4000)})
+		for _, d := range ev.Data {
+			if d.Type != vms.SchemaFullFrame {
+				continue
+			}
+			var image struct{ HTTPSURL string }
+			require.NoError(t, d.Into(&image))
+			urls = append(urls, image.HTTPSURL)
+		}
+		return urls
+	}
+	began, ended := read(motion.Began), read(motion.Ended)
+	require.Equal(t, someAuthor().imageURLs(vms.OpBefore, at(500)), began)
+	require.Equal(t, someAuthor().imageURLs(vms.OpAtOrBefore, at(4000)), ended)
+}
+
+// imageURLs are the addresses of a picture of a time, as preview and in full.
+func (a *author) imageURLs(op string, t time.Time) []string {
+	return []string{vms.ImageURL(a.baseURL, a.camera, vms.ImagePreview, op, t),
+		vms.ImageURL(a.baseURL, a.camera, vms.ImageMain, op, t)}
+}
+
 // region is what an event says of its region.
 type region struct {
 	ID, Name string
