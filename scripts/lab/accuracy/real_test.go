@@ -1,0 +1,325 @@
+package accuracy_test
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/csv"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/agent/codec/planar"
+	"vmsbridge/motion"
+	"vmsbridge/scripts/harness"
+)
+
+var realSpans = flag.Bool("spans", false, "TestReal: say what was found in each clip")
+
+// real is a clip of a real camera. Clips are input for measuring: they are not in the project, and
+// a test that finds none of them is skipped.
+type real struct {
+	name  string // of truth/real.csv
+	file  string // in the folder of the clips
+	from  string // repository @ commit, and path there
+	judge bool   // it is only looked at to judge: nothing was made by it
+	night bool
+}
+
+// reals was split before any of the clips was looked at by the detector as it is now.
+var reals = []real{
+	{"persons", "one-by-one-person-detection.mp4",
+		"intel-iot-devkit/sample-videos @ 579788908228, one-by-one-person-detection.mp4", false, false},
+	{"bottles", "bottle-detection.mp4", "intel-iot-devkit/sample-videos @ 579788908228, bottle-detection.mp4", false,
+		false},
+	{"aboda4", "aboda4.avi", "kevinlin311tw/ABODA @ 08284de80c5a, video4.avi", false, false},
+	{"rf_night", "rf_night.mp4", "rfmanz/surveillance @ 3f54ebfa30f9, night.mp4", false, true},
+	{"wavingtrees", "wavingtrees.mkv", "ZiyangS/BackgroundSubtraction @ c038c7b3b524, WavingTrees at 15 a second",
+		false, false},
+	{"street", "deep.mp4", "deepufrk/Object_Detection @ 3313ca373d3c, cctv.mp4", false, true},
+	{"cars", "bgs_video.avi", "andrewssobral/bgslibrary @ 4622bc9cded1, dataset/video.avi", true, false},
+	{"office", "office.mkv", "e-sha/Background-subtraction @ 6fec8854e076, data/office/input at 25 a second", true,
+		false},
+	{"webcam", "sig1.h264", "signalogic/SigSRF_SDK @ cdae21b510b3, videos/sample_capture_test.h264", true, false},
+	{"burglar", "burglar.mp4", "glennford49/media @ 74371ad3e081, burglar.mp4", true, false},
+	{"ken_night", "ken_night.mp4", "ken2190/simple-tracking @ 448cb69d218f, videos/night.mp4", true, true},
+	{"raccoons", "raccoons.mp4", "signalogic/SigSRF_SDK @ cdae21b510b3, videos/raccoons_invading_driveway.mp4", true,
+		true},
+	{"brightness", "brightness.avi",
+		"Breakthrough/DVR-Scan @ b8b229edc48d, tests/resources/issue53_brightness_change.avi", true, false},
+}
+
+// realRate is how many pictures a second of them the detector sees.
+const realRate = 10
+
+//go:embed truth/real.csv
+var realTruth []byte
+
+// passage is what happens in a part of a clip, in seconds.
+type passage struct {
+	kind       string
+	start, end float64
+}
+
+// truths are the passages of each clip.
+func truths(t testing.TB) map[string][]passage {
+	r := csv.NewReader(bytes.NewReader(realTruth))
+	r.Comment = '#'
+	lines, err := r.ReadAll()
+	require.NoError(t, err)
+	all := map[string][]passage{}
+	for _, line := range lines[1:] {
+		var p passage
+		p.kind = line[1]
+		p.start, err = strconv.ParseFloat(line[2], 64)
+		require.NoError(t, err)
+		p.end, err = strconv.ParseFloat(line[3], 64)
+		require.NoError(t, err)
+		all[line[0]] = append(all[line[0]], p)
+	}
+	return all
+}
+
+// realDir is where the real clips lie: $VMSBRIDGE_REAL.
+func realDir(t testing.TB) string {
+	dir := os.Getenv("VMSBRIDGE_REAL")
+	if dir == "" {
+		t.Skip("VMSBRIDGE_REAL does not name a folder with the clips that motion/ACCURACY.md lists")
+	}
+	if _, err := exec.LookPath("ffmpeg"); err != nil {
+		t.Skip("ffmpeg is not installed, the clips cannot be decoded: apt install ffmpeg (scripts/deps does)")
+	}
+	return dir
+}
+
+// film is what the detector sees of a clip.
+type film struct {
+	width, height int
+	pictures      []byte // one after another
+}
+
+func (f film) count() int { return len(f.pictures) / (f.width * f.height) }
+
+// watch decodes a clip at realRate as the agent hands it to the detector. What was decoded is kept
+// beside the clips, in a folder of its own.
+func watch(t testing.TB, file string) film {
+	w, h := sizeOf(t, file)
+	var f film
+	f.width, f.height = planar.Fit(w, h, workPixels)
+	st, err := os.Stat(file)
+	require.NoError(t, err)
+	kept := filepath.Join(filepath.Dir(file), "luma", fmt.Sprintf("%s-%d-%d", filepath.Base(file), st.Size(),
+		st.ModTime().UnixNano()))
+	if f.pictures, err = os.ReadFile(kept); err == nil {
+		return f
+	}
+	f.pictures = grays(t, file, f.width, f.height, nil)
+	require.NoError(t, os.MkdirAll(filepath.Dir(kept), 0o755))
+	require.NoError(t, os.WriteFile(kept, f.pictures, 0o644))
+	return f
+}
+
+// sizeOf is the size of a clip's pictures.
+func sizeOf(t testing.TB, file string) (w, h int) {
+	out, err := exec.Command("ffprobe", "-v", "error", "-select_streams", "v:0", "-show_entries", "stream=width,height",
+		"-of", "csv=p=0", file).Output()
+	require.NoError(t, err, file)
+	_, err = fmt.Sscanf(strings.TrimSpace(string(out)), "%d,%d", &w, &h)
+	require.NoError(t, err, file)
+	return w, h
+}
+
+// grays are the pictures of a clip at realRate in one size; input says which part of it.
+func grays(t testing.TB, file string, w, h int, input []string) []byte {
+	args := slices.Concat([]string{"-v", "error", "-nostdin"}, input, []string{"-i", file, "-vf",
+		fmt.Sprintf("fps=%d,scale=%d:%d:flags=area:out_range=pc,format=gray", realRate, w, h), "-f", "rawvideo", "-"})
+	cmd := exec.Command("ffmpeg", args...)
+	var complaints bytes.Buffer
+	cmd.Stderr = &complaints
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	all, err := io.ReadAll(out)
+	require.NoError(t, err)
+	require.NoError(t, cmd.Wait(), complaints.String())
+	return all
+}
+
+// spansOf are the spans that a detector finds in the film.
+func spansOf(t testing.TB, f film, c motion.Config) []found {
+	d, err := motion.New(c)
+	require.NoError(t, err)
+	var events []found
+	take := func(changes []motion.Change) {
+		for _, ch := range changes {
+			if ch.Kind == motion.Ended {
+				events = append(events, found{offset(ch.Start), offset(ch.Last)})
+			}
+		}
+	}
+	size := f.width * f.height
+	for i := range f.count() {
+		r := d.Step(motion.Picture{Luma: f.pictures[i*size : (i+1)*size], Width: f.width, Height: f.height,
+			Stride: f.width, Time: epoch.Add(time.Duration(i) * time.Second / realRate)})
+		take(r.Changes)
+	}
+	take(d.Gap())
+	return events
+}
+
+// tally is what became of the motions of some clips.
+type tally struct {
+	motions, found, splits, alarms int
+	quiet                          float64 // seconds
+	onset, end                     []float64
+}
+
+func (a *tally) add(b tally) {
+	a.motions, a.found, a.splits, a.alarms = a.motions+b.motions, a.found+b.found, a.splits+b.splits, a.alarms+b.alarms
+	a.quiet += b.quiet
+	a.onset, a.end = append(a.onset, b.onset...), append(a.end, b.end...)
+}
+
+func (a *tally) String() string {
+	return fmt.Sprintf("%d of %d found, %d splits, %d false starts in %.1f min, onset p50/p95 %.2f/%.2f s, "+
+		"end %.2f/%.2f s",
+		a.found, a.motions, a.splits, a.alarms, a.quiet/60, percentileOf(a.onset, 0.5), percentileOf(a.onset, 0.95),
+		percentileOf(a.end, 0.5), percentileOf(a.end, 0.95))
+}
+
+// cells are the columns of a table's line.
+func (a *tally) cells() string {
+	return fmt.Sprintf("%d | %d | %d | %.1f | %d | %.2f / %.2f | %.2f / %.2f |", a.motions, a.found, a.alarms,
+		a.quiet/60, a.splits, percentileOf(a.onset, 0.5), percentileOf(a.onset, 0.95), percentileOf(a.end, 0.5),
+		percentileOf(a.end, 0.95))
+}
+
+const early = 1.0 // seconds, by which an event may begin before the motion that it is of
+
+// scored holds events against what is true. Motions closer than the quiet period are one.
+func scored(passages []passage, events []found) tally {
+	var a tally
+	var motions []passage
+	for _, p := range passages {
+		n := len(motions)
+		switch {
+		case p.kind == "quiet":
+			a.quiet += p.end - p.start
+		case p.kind != "motion":
+		case n > 0 && p.start-motions[n-1].end < joins:
+			motions[n-1].end = p.end
+		default:
+			motions = append(motions, p)
+		}
+	}
+	for i, m := range motions {
+		a.motions++
+		until := m.end
+		var mine []found
+		for _, e := range events {
+			if e.start < until && e.last >= m.start {
+				mine = append(mine, e)
+			}
+		}
+		if len(mine) == 0 {
+			continue
+		}
+		a.found++
+		a.splits += len(mine) - 1
+		if i == 0 || mine[0].start > motions[i-1].end {
+			a.onset = append(a.onset, mine[0].start-m.start)
+		}
+		quietAfter := slices.ContainsFunc(passages, func(p passage) bool {
+			return p.kind == "quiet" && p.start >= m.end && p.start-m.end < 1
+		})
+		if last := mine[len(mine)-1].last; quietAfter && (i+1 == len(motions) || last < motions[i+1].start) {
+			a.end = append(a.end, last-m.end)
+		}
+	}
+	for _, e := range events {
+		in := func(kind string, before float64) bool {
+			return slices.ContainsFunc(passages, func(p passage) bool {
+				return p.kind == kind && e.start >= p.start-before && e.start <= p.end+0.3
+			})
+		}
+		if in("quiet", 0) && !in("motion", early) && !in("still", 0) && !in("rest", 0) {
+			a.alarms++
+		}
+	}
+	return a
+}
+
+// realTally is the sum of all real clips of one part that are there, and of those by night.
+func realTally(t testing.TB, dir string, judge bool, c motion.Config) (all, night tally) {
+	passages := truths(t)
+	for _, r := range reals {
+		file := filepath.Join(dir, r.file)
+		if _, err := os.Stat(file); err != nil || r.judge != judge {
+			continue
+		}
+		events := spansOf(t, watch(t, file), c)
+		a := scored(passages[r.name], events)
+		if *realSpans {
+			fmt.Printf("%-12s %s %.1f\n", r.name, &a, events)
+		}
+		if all.add(a); r.night {
+			night.add(a)
+		}
+	}
+	return all, night
+}
+
+// TestReal says what the detector finds in real clips and in composites of them.
+func TestReal(t *testing.T) {
+	if harness.Race {
+		t.Skip("the detector alone decides here; the race detector finds nothing in it")
+	}
+	realDir(t)
+	for l := range strings.Lines(realTable(t)) {
+		t.Log(strings.TrimSpace(l))
+	}
+}
+
+// realTable is what is found in real clips and in composites, for motion/ACCURACY.md.
+func realTable(t testing.TB) string {
+	dir := os.Getenv("VMSBRIDGE_REAL")
+	var b strings.Builder
+	b.WriteString("## Real clips, and composites of them\n\n")
+	if dir == "" {
+		b.WriteString("Not there when this was written: VMSBRIDGE_REAL names the folder of the clips.\n\n")
+		return b.String()
+	}
+	b.WriteString("What was made by the first part is judged by the second. In a composite somebody or something is " +
+		"cut out of one clip and put on another,\n12 to 200 pixels high and 5 to 80 grey levels apart from it, coded " +
+		"as H.264 or H.265 at 256 kbit/s to 2 Mbit/s.\nA false start is an event that begins where a clip is quiet." +
+		"\n\n| | motions | found | false starts | quiet, min | splits | start p50 / p95, s | end p50 / p95, s |\n" +
+		"|---|---:|---:|---:|---:|---:|---:|---:|\n")
+	for _, part := range []struct {
+		name  string
+		judge bool
+	}{{"making", false}, {"judging", true}} {
+		all, night := realTally(t, dir, part.judge, motion.Config{})
+		made := compositeTally(t, dir, part.judge, motion.Config{})
+		fmt.Fprintf(&b, "| real, %s | %s\n| of these by night | %s\n| composites, %s | %s\n", part.name, all.cells(),
+			night.cells(), part.name, made.cells())
+	}
+	b.WriteString("\n| clip | part | where from |\n|---|---|---|\n")
+	for _, r := range reals {
+		part := "making"
+		if r.judge {
+			part = "judging"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", r.name, part, r.from)
+	}
+	b.WriteString("\n")
+	return b.String()
+}

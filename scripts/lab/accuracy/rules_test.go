@@ -1,0 +1,187 @@
+package accuracy_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/motion"
+	drawn "vmsbridge/scripts/lab/scene"
+)
+
+var (
+	rulesOff = flag.Bool("rules", false, "TestRules: switch off each rule of the detector, one at a time")
+	onlyRule = flag.String("rule", ".", "TestRules: only those whose names match")
+)
+
+// rule is a decision of the detector that is looked at without: in a file of motion, what is there
+// and what is put in its place.
+type rule struct{ name, file, is, becomes string }
+
+// TestRules prints, for each rule of the detector, what is found without it in real clips,
+// composites and drawn scenes. A rule that makes none of them worse when it is off is not needed.
+func TestRules(t *testing.T) {
+	if !*rulesOff {
+		t.Skip("ask for it with -rules: each rule takes some seconds")
+	}
+	realDir(t)
+	root, err := filepath.Abs(filepath.Join("..", "..", ".."))
+	require.NoError(t, err)
+	fmt.Println("| off | " + strings.Join(partNames, " | ") + " |")
+	fmt.Println("|---|" + strings.Repeat("---|", len(partNames)))
+	only := regexp.MustCompile(*onlyRule)
+	for _, r := range append([]rule{{name: "nothing"}}, rules...) {
+		if !only.MatchString(r.name) {
+			continue
+		}
+		overlay := map[string]map[string]string{"Replace": {}}
+		if r.file != "" {
+			path := filepath.Join(root, "motion", r.file)
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.Contains(t, string(text), r.is, "%s: the rule is not there", r.name)
+			changed := filepath.Join(t.TempDir(), "changed.go")
+			require.NoError(t, os.WriteFile(changed, []byte(strings.Replace(string(text), r.is, r.becomes, 1)), 0o644))
+			overlay["Replace"][path] = changed
+		}
+		list, err := json.Marshal(overlay)
+		require.NoError(t, err)
+		file := filepath.Join(t.TempDir(), "overlay.json")
+		require.NoError(t, os.WriteFile(file, list, 0o644))
+		said, err := exec.Command("go", "test", "-vet=off", "-overlay", file, "-run", "^TestParts$", "-count=1", "-v",
+			".").CombinedOutput()
+		require.NoError(t, err, "%s: %s", r.name, said)
+		for l := range strings.Lines(string(said)) {
+			if row, ok := strings.CutPrefix(l, "parts: "); ok {
+				fmt.Printf("| %s | %s", r.name, row)
+			}
+		}
+	}
+}
+
+// partNames are what TestParts prints: found of motions, false starts, splits, and start p95 in s.
+var partNames = []string{"real, making", "composite, making", "drawn"}
+
+// TestParts prints one line: what the detector finds in the parts that it may be made by.
+func TestParts(t *testing.T) {
+	dir := realDir(t)
+	all, _ := realTally(t, dir, false, motion.Config{})
+	made, scenes := compositeTally(t, dir, false, motion.Config{}), drawnTally(t, dir, motion.Config{})
+	line := ""
+	for _, a := range []*tally{&all, &made, &scenes} {
+		line += fmt.Sprintf("%d/%d, %d false, %d splits, %.1f s | ", a.found, a.motions, a.alarms, a.splits,
+			percentileOf(a.onset, 0.95))
+	}
+	fmt.Println("parts: " + line)
+}
+
+// drawnTally is the sum of drawn scenes: each nuisance alone, and twice with somebody walking. They
+// are kept beside the clips once they are drawn.
+func drawnTally(t testing.TB, dir string, c motion.Config) tally {
+	var all tally
+	for k, n := range nuisances {
+		var one tally
+		for i, name := range []string{n, n + "+walker", n + "+walker"} {
+			s, err := drawn.New(name, drawn.Options{Width: 320, Height: 180, Rate: realRate,
+				Seed: uint64(1000*k + 100 + i), Length: 40 * time.Second})
+			require.NoError(t, err)
+			f := film{width: 320, height: 180}
+			kept := filepath.Join(dir, "drawn", fmt.Sprintf("%s-%d", name, 1000*k+100+i))
+			if f.pictures, err = os.ReadFile(kept); err != nil {
+				f.pictures = make([]byte, s.Len()*f.width*f.height)
+				for p := range s.Len() {
+					s.Luma(p, f.pictures[p*f.width*f.height:(p+1)*f.width*f.height])
+				}
+				require.NoError(t, os.MkdirAll(filepath.Dir(kept), 0o755))
+				require.NoError(t, os.WriteFile(kept, f.pictures, 0o644))
+			}
+			one.add(scored(drawnPassages(s), spansOf(t, f, c)))
+		}
+		if *realSpans {
+			fmt.Printf("drawn %s: %s\n", n, &one)
+		}
+		all.add(one)
+	}
+	return all
+}
+
+// drawnPassages are the passages of a drawn scene.
+func drawnPassages(s *drawn.Scene) []passage {
+	var all []passage
+	for _, p := range s.Spans() {
+		all = append(all, passage{"motion", p.Start.Seconds(), p.End.Seconds()})
+	}
+	from := -1
+	for i := range s.Len() + 1 {
+		switch there := i == s.Len() || s.Present(i); {
+		case !there && from < 0:
+			from = i
+		case there && from >= 0:
+			all = append(all, passage{"quiet", float64(from) / realRate, float64(i-1) / realRate})
+			from = -1
+		}
+	}
+	slices.SortFunc(all, func(a, b passage) int { return int(1000 * (a.start - b.start)) })
+	return all
+}
+
+// rules are those of the detector.
+var rules = []rule{
+	{"snowfall", "snowfall.go", "if falling < snowFalls {", "if true {"},
+	{"focus", "step.go", "if d.tracks.Scattered && d.blurs(now) {", "if false {"},
+	{"spread", "upheaval.go", "(d.spread.share() >= jumpNews || !d.tracks.Looming(d.at))", "true"},
+	{"bands", "step.go", "if d.bands.Run(d.model.background, newest.cells, d.light.Ground, newest.samples, d.at) {",
+		"if false {"},
+	{"unlit", "decide.go", "if o.Glared > 0 {", "if false {"},
+	{"ghost", "adapt.go", "d.ghosts.lay(d, now)", ""},
+	{"shake", "step.go", "d.steady.Run(d.model.background, newest.cells)", ""},
+	{"leap", "track/confirm.go", "k.leapt() && !t.Scattered && !t.Flurries()", "false"},
+	{"new scene", "step.go", "d.newScene = d.strange(fore, moved)", "_, _ = fore, moved"},
+	{"upheaval", "step.go", "upheaval = d.upheaval(solid, fore, moved, now)", ""},
+	{"smooth", "smooth.go", "case !d.smooth.on && mean > noisySmooth:", "case false:"},
+	{"light", "area/outline.go", "func (o *Outline) Steep() int { return o.Sharp + o.Torn }",
+		"func (o *Outline) Steep() int { return 1 << 20 }"},
+	{"seems light", "area/area.go",
+		"return o.Steep()*o.Steep() < 9*o.Fore || o.Telling() && o.Substance() < LightSubstance", "return false"},
+	{"glare", "find.go", "d.glare(i, o, now)", "o.Plain = o.Fore"},
+	{"core", "find.go", "d.core(i, o, now) {", "false {"},
+	{"solid", "track/confirm.go", "case !k.solid(), ", "case "},
+	{"compact", "track/confirm.go", "t.Scattered && !k.compact, ", ""},
+	{"weather", "track/confirm.go", ", t.weather(k):", ":"},
+	{"beams", "track/confirm.go", "case k.beams && at-k.bornAt < confirmBeam:", "case false:"},
+	{"snows", "track/confirm.go", "case t.Snows && small && k.strong < snowSmall:", "case false:"},
+	{"young", "track/confirm.go", "case t.Young && !k.leaves() && !wanders,", "case false && small && middle,"},
+	{"young small", "track/confirm.go", "t.Young && small && k.strong < youngSmall, ", ""},
+	{"young worn", "track/confirm.go", "t.Young && middle &&\n\t\tk.worn > youngWorn*k.strong.Seconds():", "false:"},
+	{"travel", "track/confirm.go", "case !k.Travelled() && !wanders && k.loom < loomsSure:", "case false:"},
+	{"small", "track/confirm.go", "case small && !k.fares(t)", "case false && !k.fares(t)"},
+	{"middle", "track/confirm.go", "case middle &&", "case false &&"},
+	{"middle time", "track/confirm.go", "moved < confirmSmall || k.hurries", "k.hurries"},
+	{"hurries", "track/confirm.go", "k.hurries(at) || ", ""},
+	{"flaps", "track/confirm.go", "k.flaps() && ", "false && "},
+	{"flurry", "track/weather.go", "return t.fall.all > flurry", "return false"},
+	{"flake", "track/weather.go", "return cells < t.small && t.amongMany(cells/2)", "return false"},
+	{"again", "track/way.go", "return t.lastID > 0 &&", "return false &&"},
+	{"fares", "track/way.go", "return k.faint >= fareFor &&", "return false &&"},
+	{"wanders", "track/way.go", "return k.strong >= confirmWander &&", "return false &&"},
+	{"loom", "track/loom.go", "k.loom += dt", ""},
+	{"creep", "track/way.go", "if !creeps || fore == 0 {", "if true {"},
+	{"entry", "track/confirm.go", "k.Start = t.entered(k, at)", ""},
+	{"trail", "track/confirm.go", "k.Start = k.trail.begin(at, startBack, k.contrast)", "k.Start = k.first"},
+	{"restless", "adapt.go", "d.habit.learn(d, d.passing(), dt)", ""},
+	{"structure", "step.go", "global = d.relight(now, before)", ""},
+	{"shadow", "track/step.go", "contrast >= shadowShare*k.contrast ||", "true ||"},
+	{"wake", "track/link.go", "box, wake := o.Place(), o.Wake(t.small)", "box, wake := o.Place(), false"},
+	{"contrast 4", "config.go", "256 * 6 *", "256 * 4 *"},
+	{"learns 0.4 s", "step.go", "learnFor      = 900 * time.Millisecond", "learnFor      = 400 * time.Millisecond"},
+}
