@@ -73,7 +73,7 @@ func runWorker(before func(au []byte)) {
 	e := engine.New(engine.Options{LibraryDirs: setup.LibraryDirs, PictureBytes: setup.PictureBytes})
 	e.Load(setup.Video)
 	e.Confined(begun.Seal(confine.Limits{MoreMemory: setup.MoreMemory}))
-	err := worker.Serve(requests, replies, e, before)
+	err := worker.ServeFiles(requests, replies, e, before)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "decoder process:", err)
 		os.Exit(exitBroken)

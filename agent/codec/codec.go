@@ -14,9 +14,9 @@
 //	}
 //
 // A pool starts the same binary again, with an environment variable, for a few cameras at a time.
-// Beneath it are worker (the pipe to a process), confine (what a process may not do), engine (the
-// decoder, wherever it runs), avcodec, jpeg and planar. The last three are the only packages of the
-// project that call C.
+// Beneath it are worker (the pipe to a process), steady (the part of worker's loop that is in C),
+// confine (what a process may not do), engine (the decoder, wherever it runs), avcodec, jpeg and
+// planar. steady, avcodec and jpeg are the only packages of the project that call C.
 package codec
 
 import (

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"vmsbridge/agent/codec/planar"
+	"vmsbridge/agent/codec/steady"
 )
 
 // The largest access unit that a decoder takes, in bytes and in NAL units. A picture of many slices
@@ -28,6 +29,7 @@ type Decoder struct {
 	packet unsafe.Pointer
 	fed    timeHeap // the times of pictures that did not come out yet; used only without lib.ptsOffset
 	fresh  bool     // nothing was fed since the decoder was opened or flushed
+	shared *steady.Stream
 }
 
 // NewDecoder opens a decoder with one thread. For H.264 the loop filter is skipped: a fifth less
@@ -49,7 +51,7 @@ func (l *Library) open(c Codec, options [][2]string) (*Decoder, error) {
 	if codec == nil {
 		return nil, fmt.Errorf("open decoder %s: this libavcodec was built without it", c)
 	}
-	d := &Decoder{lib: l, codec: c, fresh: true}
+	d := &Decoder{lib: l, codec: c, fresh: true, shared: &steady.Stream{Codec: steadyCodec[c]}}
 	d.ctx, d.packet = l.calls.allocContext(codec), l.calls.allocPacket()
 	if d.ctx == nil || d.packet == nil {
 		d.Close()
@@ -66,6 +68,7 @@ func (l *Library) open(c Codec, options [][2]string) (*Decoder, error) {
 		d.Close()
 		return nil, fmt.Errorf("open decoder %s: %w", c, l.err(code))
 	}
+	d.shared.Context, d.shared.Packet = d.ctx, d.packet
 	return d, nil
 }
 
@@ -106,12 +109,20 @@ func (d *Decoder) Decode(au []byte, pts int64) ([]*Frame, error) {
 	frames, err := d.receive()
 	if code < 0 {
 		d.fed.remove(pts)
-		err = errors.Join(d.lib.err(code), err)
 	}
-	if err != nil {
-		return frames, fmt.Errorf("decode %s: %w", d.codec, err)
+	return frames, d.outcome(code, err)
+}
+
+// outcome is the error of an access unit: what libavcodec answered to it, and to being asked for
+// pictures.
+func (d *Decoder) outcome(sent int32, received error) error {
+	if sent < 0 {
+		received = errors.Join(d.lib.err(sent), received)
 	}
-	return frames, nil
+	if received != nil {
+		return fmt.Errorf("decode %s: %w", d.codec, received)
+	}
+	return nil
 }
 
 // Flush ends the stream: what is delayed comes out, and the decoder is as new.
@@ -123,7 +134,7 @@ func (d *Decoder) Flush() ([]*Frame, error) {
 	c.sendPacket(d.ctx, nil)
 	frames, err := d.receive()
 	c.flushBuffers(d.ctx)
-	d.fed, d.fresh = nil, true
+	d.fed, d.fresh, d.shared.Ready = nil, true, 0
 	if err != nil {
 		return frames, fmt.Errorf("flush %s: %w", d.codec, err)
 	}
@@ -143,10 +154,7 @@ func (d *Decoder) receive() ([]*Frame, error) {
 		code := d.lib.calls.receiveFrame(d.ctx, f.ptr)
 		if code < 0 {
 			f.Close()
-			if code == errAgain || code == errEOF {
-				return frames, nil
-			}
-			return frames, d.lib.err(code)
+			return frames, d.received(code)
 		}
 		f.fullRange = d.fullRange()
 		if at := d.lib.ptsOffset; at != 0 {
@@ -159,6 +167,14 @@ func (d *Decoder) receive() ([]*Frame, error) {
 	return frames, nil
 }
 
+// received is the error of being asked for pictures.
+func (d *Decoder) received(code int32) error {
+	if code >= 0 || code == errAgain || code == errEOF {
+		return nil
+	}
+	return d.lib.err(code)
+}
+
 // fullRange asks what the stream's parameter sets say; a stream that says nothing is limited.
 func (d *Decoder) fullRange() bool {
 	const rangeJPEG = 2 // AVCOL_RANGE_JPEG
@@ -166,8 +182,9 @@ func (d *Decoder) fullRange() bool {
 	return d.lib.calls.optGetInt(d.ctx, "color_range", 0, &v) >= 0 && v == rangeJPEG
 }
 
-// Close frees the decoder; its frames stay valid until they are closed.
+// Close frees the decoder and the frames that it keeps; others stay valid until they are closed.
 func (d *Decoder) Close() {
+	d.forget()
 	if d.packet != nil {
 		d.lib.calls.freePacket(&d.packet)
 		d.packet = nil

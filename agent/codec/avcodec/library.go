@@ -28,6 +28,7 @@ type Library struct {
 	Version string // for example "59.37.100"
 
 	calls     calls
+	symbols   map[string]uintptr
 	ptsOffset uintptr         // of AVFrame.pts; 0: not where expected, times are kept beside
 	failed    map[Codec]error // why a codec is not served
 }
@@ -48,6 +49,7 @@ type calls struct {
 	freePacket     func(packet *unsafe.Pointer)
 	allocFrame     func() unsafe.Pointer
 	freeFrame      func(frame *unsafe.Pointer)
+	unrefFrame     func(frame unsafe.Pointer)
 	optSet         func(obj unsafe.Pointer, name, value string, flags int32) int32
 	optGetInt      func(obj unsafe.Pointer, name string, flags int32, out *int64) int32
 	strError       func(code int32, buf *byte, size uintptr) int32
@@ -119,8 +121,8 @@ func load(dir string, major int) (*Library, error) {
 	if utilHandle, err = dlopen(soname("", "avutil", major-2)); err != nil {
 		return nil, fmt.Errorf("load libavutil: %w", err)
 	}
-	lib := &Library{failed: map[Codec]error{}}
-	if err := lib.calls.bind(codecHandle, utilHandle); err != nil {
+	lib := &Library{failed: map[Codec]error{}, symbols: map[string]uintptr{}}
+	if err := lib.bind(codecHandle, utilHandle); err != nil {
 		return nil, err
 	}
 	v := lib.calls.avcodecVersion()
@@ -139,7 +141,8 @@ func dlopen(path string) (uintptr, error) {
 	return purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 }
 
-func (c *calls) bind(codec, util uintptr) error {
+func (l *Library) bind(codec, util uintptr) error {
+	c := &l.calls
 	for _, f := range []struct {
 		lib  uintptr
 		name string
@@ -159,6 +162,7 @@ func (c *calls) bind(codec, util uintptr) error {
 		{codec, "av_packet_free", &c.freePacket},
 		{util, "av_frame_alloc", &c.allocFrame},
 		{util, "av_frame_free", &c.freeFrame},
+		{util, "av_frame_unref", &c.unrefFrame},
 		{util, "av_opt_set", &c.optSet},
 		{util, "av_opt_get_int", &c.optGetInt},
 		{util, "av_strerror", &c.strError},
@@ -170,6 +174,7 @@ func (c *calls) bind(codec, util uintptr) error {
 			return fmt.Errorf("find function %s: %w", f.name, err)
 		}
 		purego.RegisterFunc(f.fn, symbol)
+		l.symbols[f.name] = symbol
 	}
 	return nil
 }

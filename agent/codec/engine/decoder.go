@@ -4,14 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"unsafe"
 
 	"vmsbridge/agent/codec/avcodec"
 	"vmsbridge/agent/codec/jpeg"
 	"vmsbridge/agent/codec/planar"
+	"vmsbridge/agent/codec/steady"
 )
 
 // kept is how many of the last pictures stay for Still.
-const kept = 4
+const kept = steady.Kept
 
 // Decoder decodes one stream. Not safe for concurrent use.
 type Decoder struct {
@@ -22,16 +24,15 @@ type Decoder struct {
 	most       int64            // that the pictures may take in memory; 0: no limit
 	refused    error            // the stream's last parameter sets ask for more
 
-	last    [kept]keptPicture
-	next    int       // where in last the next picture goes
-	pending []Picture // came out together with an error; answered by the next call
+	last    [kept]keptPicture // with MJPEG; video keeps its own
+	next    int               // where in last the next picture goes
+	pending []Picture         // came out together with an error; answered by the next call
 }
 
-// keptPicture is a picture for Still: a frame of libavcodec, or the camera's own JPEG.
+// keptPicture is the camera's own JPEG, for Still.
 type keptPicture struct {
 	pts           int64
 	width, height int
-	frame         *avcodec.Frame
 	jpeg          []byte
 }
 
@@ -65,10 +66,27 @@ func (d *Decoder) Flush() (pictures []Picture, err error) {
 	return d.take(frames, err)
 }
 
+// Fed is Decode's answer where package steady has had the access unit decoded.
+func (d *Decoder) Fed(sent, received int32, frames []unsafe.Pointer) (pictures []Picture, err error) {
+	defer d.recovered(&err)
+	taken, err := d.video.Fed(sent, received, frames)
+	return d.take(taken, err)
+}
+
+// Shared is what package steady knows of the decoder; nil with MJPEG.
+func (d *Decoder) Shared() *steady.Stream {
+	if d.video == nil {
+		return nil
+	}
+	return d.video.Shared()
+}
+
 // take reduces frames and keeps them for Still.
 func (d *Decoder) take(frames []*avcodec.Frame, err error) ([]Picture, error) {
 	pictures := d.pending
 	d.pending = nil
+	shared := d.video.Shared()
+	shared.Ready = 0 // unless all is well, below
 	for _, f := range frames {
 		p, ferr := d.picture(f)
 		if ferr != nil {
@@ -77,13 +95,14 @@ func (d *Decoder) take(frames []*avcodec.Frame, err error) ([]Picture, error) {
 			continue
 		}
 		pictures = append(pictures, p)
-		d.keep(keptPicture{pts: p.PTS, width: p.Width, height: p.Height, frame: f})
+		d.video.Expect(f, p.LumaWidth, p.LumaHeight)
+		d.video.Keep(f)
 	}
 	if err != nil {
 		if len(pictures) > maxPending {
 			pictures = pictures[len(pictures)-maxPending:]
 		}
-		d.pending = pictures
+		d.pending, shared.Ready = pictures, 0
 		return nil, err
 	}
 	return pictures, nil
@@ -136,23 +155,15 @@ func (d *Decoder) decodeJPEG(data []byte, pts int64) (Picture, error) {
 }
 
 func (d *Decoder) keep(p keptPicture) {
-	d.last[d.next].close()
 	d.last[d.next] = p
 	d.next = (d.next + 1) % kept
 }
 
-func (p *keptPicture) close() {
-	if p.frame != nil {
-		p.frame.Close()
-	}
-	*p = keptPicture{}
-}
-
-// find is the kept picture of that time, the newest if there are several.
+// find is the kept JPEG of that time, the newest if there are several.
 func (d *Decoder) find(pts int64) *keptPicture {
 	for i := range kept {
 		p := &d.last[(d.next+2*kept-1-i)%kept]
-		if p.pts == pts && (p.frame != nil || p.jpeg != nil) {
+		if p.pts == pts && p.jpeg != nil {
 			return p
 		}
 	}
@@ -164,23 +175,27 @@ func (d *Decoder) find(pts int64) *keptPicture {
 // JPEG, byte for byte. ErrGone: not kept.
 func (d *Decoder) Still(pts int64, maxWidth, quality int) (still []byte, err error) {
 	defer d.recovered(&err)
-	p := d.find(pts)
-	if p == nil {
-		return nil, ErrGone
-	}
-	w, h := planar.FitWidth(p.width, p.height, maxWidth)
-	if p.jpeg != nil && w == p.width {
-		return append([]byte(nil), p.jpeg...), nil
-	}
 	var m planar.Image
-	if p.jpeg != nil {
-		m, err = d.jpegs.Decode(p.jpeg)
+	if d.video != nil {
+		f := d.video.Kept(pts)
+		if f == nil {
+			return nil, ErrGone
+		}
+		m, err = f.Image()
 	} else {
-		m, err = p.frame.Image()
+		p := d.find(pts)
+		if p == nil {
+			return nil, ErrGone
+		}
+		if w, _ := planar.FitWidth(p.width, p.height, maxWidth); w == p.width {
+			return append([]byte(nil), p.jpeg...), nil
+		}
+		m, err = d.jpegs.Decode(p.jpeg)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("make still: %w", err)
 	}
+	w, h := planar.FitWidth(m.Width, m.Height, maxWidth)
 	if still, err = d.jpegs.Encode(planar.YCbCr420(m, w, h), quality); err != nil {
 		return nil, fmt.Errorf("make still: %w", err)
 	}
@@ -189,9 +204,6 @@ func (d *Decoder) Still(pts int64, maxWidth, quality int) (still []byte, err err
 
 // Close frees the decoder and the pictures it kept.
 func (d *Decoder) Close() {
-	for i := range d.last {
-		d.last[i].close()
-	}
 	if d.video != nil {
 		d.video.Close()
 	}

@@ -22,6 +22,7 @@ import (
 	"vmsbridge/agent/codec/avcodec"
 	"vmsbridge/agent/codec/confine"
 	"vmsbridge/agent/codec/jpeg"
+	"vmsbridge/agent/codec/steady"
 )
 
 // Format is a way in which a camera codes pictures.
@@ -132,6 +133,16 @@ func (e *Engine) jpeg() *jpeg.Codec {
 		e.jpegs = jpeg.Open(e.dirs)
 	}
 	return e.jpegs
+}
+
+// Functions are what package steady calls; none without libavcodec.
+func (e *Engine) Functions() steady.Functions {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.lib == nil {
+		return steady.Functions{}
+	}
+	return e.lib.Functions()
 }
 
 // Open opens a decoder whose pictures carry a luma of at most lumaPixels pixels, none if 0.

@@ -19,12 +19,13 @@ type demand struct {
 // memory for all that they ask for. *UnsupportedError: it is too much; the stream is refused until
 // it sends others.
 func (d *Decoder) fits(au []byte) error {
-	if d.most == 0 {
-		return nil
-	}
 	for unit := range units(au) {
+		if !isSet(d.format, unit) {
+			continue
+		}
+		d.seen(unit)
 		need, ok := demandOf(d.format, unit)
-		if !ok {
+		if !ok || d.most == 0 {
 			continue
 		}
 		d.refused = nil
@@ -37,7 +38,18 @@ func (d *Decoder) fits(au []byte) error {
 			break
 		}
 	}
+	if d.refused != nil {
+		d.video.Shared().Ready = 0
+	}
 	return d.refused
+}
+
+// seen notes a parameter set for package steady, which leaves to Go each unit with another one.
+func (d *Decoder) seen(set []byte) {
+	s := d.video.Shared()
+	if s.SetBytes = 0; len(set) <= len(s.Set) {
+		s.SetBytes = int32(copy(s.Set[:], set))
+	}
 }
 
 // units are the NAL units of an Annex B access unit, without start codes.
@@ -64,11 +76,18 @@ const (
 	setH265 = 33
 )
 
+// isSet reports whether a unit is a sequence parameter set.
+func isSet(f Format, unit []byte) bool {
+	return f == H264 && unit[0]&0x1f == setH264 || f == H265 && unit[0]>>1&0x3f == setH265
+}
+
 // demandOf reads a sequence parameter set; false: it is none, or none that can be read. One that
 // only libavcodec can read is left to it, and to the limit of the process's memory.
 func demandOf(f Format, unit []byte) (demand, bool) {
 	switch {
-	case f == H264 && unit[0]&0x1f == setH264:
+	case !isSet(f, unit):
+		return demand{}, false
+	case f == H264:
 		var sps h264.SPS
 		if sps.Unmarshal(unit) != nil {
 			return demand{}, false
@@ -80,7 +99,7 @@ func demandOf(f Format, unit []byte) (demand, bool) {
 		chroma := max(sps.ChromaFormatIdc, 1) // most profiles have no other, and do not say it
 		return demanded(sps.Width(), sps.Height(), references, chroma,
 			max(sps.BitDepthLumaMinus8, sps.BitDepthChromaMinus8)), true
-	case f == H265 && unit[0]>>1&0x3f == setH265:
+	case f == H265:
 		var sps h265.SPS
 		if sps.Unmarshal(unit) != nil {
 			return demand{}, false

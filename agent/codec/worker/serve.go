@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"vmsbridge/agent/codec/engine"
+	"vmsbridge/agent/codec/steady"
 )
 
 // maxDecoders bounds the decoders of one process.
@@ -15,11 +17,33 @@ const maxDecoders = 256
 // Serve answers requests, one after the other, until r ends (nil) or breaks. before, which may be
 // nil, sees each access unit before it is decoded; tests use it to make a process fail.
 func Serve(r io.Reader, w io.Writer, e *engine.Engine, before func(au []byte)) error {
-	s := server{engine: e, decoders: map[uint32]*engine.Decoder{}, before: before}
+	return serve(bufio.NewReaderSize(r, 64<<10), w, e, before, nil)
+}
+
+// ServeFiles is Serve that leaves to package steady what that can serve, in builds that have it.
+func ServeFiles(in, out *os.File, e *engine.Engine, before func(au []byte)) error {
+	loop := steady.New(in, out, e.Functions(), before != nil)
+	if loop == nil {
+		return Serve(in, out, e, before)
+	}
+	defer loop.Close()
+	return serve(loop, out, e, before, loop)
+}
+
+func serve(in io.Reader, w io.Writer, e *engine.Engine, before func(au []byte), loop *steady.Loop) error {
+	s := server{engine: e, decoders: map[uint32]*engine.Decoder{}, before: before, loop: loop}
 	defer s.closeAll()
-	in := bufio.NewReaderSize(r, 64<<10)
 	var request, reply []byte
 	for {
+		if why := s.steadily(); why == steady.Broken {
+			return loop.Err()
+		} else if why == steady.Finish {
+			reply = s.finish(reuse(reply)[:0])
+			if _, err := w.Write(reply); err != nil {
+				return fmt.Errorf("write reply: %w", err)
+			}
+			continue
+		}
 		f, err := ReadFrame(in, request, MaxRequest)
 		if errors.Is(err, io.EOF) && !errors.Is(err, ErrBroken) {
 			return nil
@@ -39,6 +63,30 @@ func Serve(r io.Reader, w io.Writer, e *engine.Engine, before func(au []byte)) e
 	}
 }
 
+// steadily has package steady serve what it can.
+func (s *server) steadily() steady.Why {
+	if s.loop == nil {
+		return steady.Leave
+	}
+	for {
+		why := s.loop.Next()
+		if why != steady.Look {
+			return why
+		}
+		s.before(s.loop.Unit())
+	}
+}
+
+// finish appends the reply to an access unit that package steady has had decoded.
+func (s *server) finish(reply []byte) []byte {
+	number, sent, received, frames := s.loop.Fed()
+	pictures, err := s.decoders[number].Fed(sent, received, frames)
+	if err != nil {
+		return AppendError(reply, number, err)
+	}
+	return AppendPictures(reply, number, pictures)
+}
+
 // reuse is b, unless it is so large that keeping it for the next time would be a waste.
 func reuse(b []byte) []byte {
 	if cap(b) > 1<<20 {
@@ -52,6 +100,7 @@ type server struct {
 	engine   *engine.Engine
 	decoders map[uint32]*engine.Decoder
 	before   func(au []byte)
+	loop     *steady.Loop // nil: everything is served here
 }
 
 // answer appends the reply to one request. An error ends the process: the other side does not keep
@@ -67,7 +116,7 @@ func (s *server) answer(reply []byte, f Frame) ([]byte, error) {
 	case Close:
 		if d := s.decoders[f.Decoder]; d != nil {
 			delete(s.decoders, f.Decoder)
-			d.Close()
+			s.close(f.Decoder, d)
 		}
 		return AppendFrame(reply, OK, f.Decoder), nil
 	case Decode, Flush, Still:
@@ -93,6 +142,9 @@ func (s *server) open(reply []byte, f Frame) ([]byte, error) {
 		return AppendError(reply, f.Decoder, err), nil
 	}
 	s.decoders[f.Decoder] = d
+	if shared := d.Shared(); shared != nil && s.loop != nil {
+		s.loop.Add(f.Decoder, shared)
+	}
 	return AppendFrame(reply, OK, f.Decoder), nil
 }
 
@@ -135,7 +187,14 @@ func (s *server) use(reply []byte, d *engine.Decoder, f Frame) ([]byte, error) {
 }
 
 func (s *server) closeAll() {
-	for _, d := range s.decoders {
-		d.Close()
+	for number, d := range s.decoders {
+		s.close(number, d)
 	}
+}
+
+func (s *server) close(number uint32, d *engine.Decoder) {
+	if s.loop != nil {
+		s.loop.Remove(number)
+	}
+	d.Close()
 }

@@ -1,0 +1,63 @@
+// The loop of package steady: see steady.go. The structures are laid out as those of the same names there.
+#include <stddef.h>
+#include <stdint.h>
+
+enum { KEPT = 4, SPARES = 2, MAX_SET = 512, MAX_STREAMS = 256, MAX_FRAMES = 32, MAX_UNITS = 4096, MAX_BODY = 1 << 20 };
+
+struct picture {
+	void *frame;
+	int64_t pts;
+	int32_t full, unused;
+};
+
+struct stream {
+	void *context, *packet, *spare[SPARES];
+	struct picture last[KEPT];
+	int32_t spares, next, codec, ready, width, height, format, full, luma_width, luma_height, set_bytes;
+	uint8_t set[MAX_SET];
+};
+
+struct functions {
+	int (*new_packet)(void *packet, int size);
+	void (*unref_packet)(void *packet);
+	int (*send_packet)(void *context, const void *packet);
+	int (*receive_frame)(void *context, void *frame);
+	void *(*alloc_frame)(void);
+	void (*unref_frame)(void *frame);
+	void (*free_frame)(void **frame);
+	int (*opt_get_int)(void *object, const char *name, int flags, int64_t *out);
+	uintptr_t frame_pts;
+};
+
+struct loop {
+	struct functions call;
+	int in, out;
+	int look, looked; // stop before each access unit; it was looked at
+	int count;
+	uint32_t numbers[MAX_STREAMS];
+	struct stream *streams[MAX_STREAMS];
+	// What was read from in and is not served yet: buffer[begin:end].
+	uint8_t *buffer;
+	size_t begin, end;
+	uint8_t *reply;
+	size_t reply_room;
+	// For Go, after FINISH, LOOK and BROKEN.
+	uint32_t number;
+	int sent, received, frames, error;
+	uint64_t served; // access units whose reply was written here
+	void *frame[MAX_FRAMES];
+	const uint8_t *unit;
+	size_t unit_bytes;
+};
+
+enum { LEAVE, FINISH, LOOK, BROKEN };
+enum { offsetof_set = offsetof(struct stream, set) };
+
+struct loop *loop_new(int in, int out, struct functions f);
+void loop_free(struct loop *l);
+int loop_next(struct loop *l);
+int loop_add(struct loop *l, uint32_t number, struct stream *s);
+void loop_remove(struct loop *l, uint32_t number);
+size_t loop_take(struct loop *l, void *to, size_t most);
+// The average of boxes, as package planar defines it; full 0 expands the range. 0: not done.
+int loop_reduce(uint8_t *to, int w, int h, const uint8_t *from, int stride, int width, int height, int full);
