@@ -78,7 +78,7 @@ func (b site) ask(ctx context.Context, method, path string) ([]byte, error) {
 	}
 	res, err := control.Client(b.data()).Do(req)
 	if errors.Is(err, fs.ErrPermission) {
-		return nil, fmt.Errorf("ask the bridge: %w; run this as root or as the bridge's own user", err)
+		return nil, errors.New("only root and the bridge's own user may ask it: say sudo vmsbridge …")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("ask the bridge: %w", err)

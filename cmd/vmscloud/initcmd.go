@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -58,23 +59,49 @@ func (c initCmd) Run() error {
 		fmt.Println(account.ID)
 		return nil
 	}
+	start, cloud := called()+" run --data "+c.Data, called()
+	if _, err := os.Stat("/lib/systemd/system/vmscloud.service"); err == nil && c.Data == packageData {
+		start, cloud = "sudo systemctl start vmscloud", "sudo -u vmscloud vmscloud"
+	}
 	fmt.Printf(`Account %s (%s) is ready in %s.
 
-Start it with:         vmscloud run --data %[3]s
-A token for a bridge:  vmscloud token create --data %[3]s --kind bridge --name "front gate"
-A token for yourself:  vmscloud token create --data %[3]s --kind user
+Start it with:         %[4]s
+A token for a bridge:  %[5]s token create --data %[3]s --kind bridge --name "front gate" --quiet > service.token
+A token for yourself:  %[5]s token create --data %[3]s --kind user
 
-The bridge's YAML needs:
-  bridge:  { account: %[2]s }
-  service: { url: http://127.0.0.1:8470, token_file: FILE WITH THE BRIDGE'S TOKEN }
+The bridge's YAML needs, with an id of your choice and service.token beside it:
+  bridge: { id: front-gate, account: %[2]s }
+  service: { url: "http://127.0.0.1:8470", token_file: service.token }
 
-`, account.Name, account.ID, c.Data)
+`, account.Name, account.ID, c.Data, start, cloud)
 	if token == "" {
 		fmt.Printf("Sign in as %s with the password that you gave.\n", c.Email)
 	} else {
 		fmt.Printf(setPassword, c.Email, passwordHours, token, c.Data)
 	}
 	return nil
+}
+
+// packageData is the folder of a packaged service.
+const packageData = "/var/lib/vmscloud"
+
+// called is how to call this program again: by its name where that finds it, else by its path.
+func called() string {
+	name := filepath.Base(os.Args[0])
+	if found, err := exec.LookPath(name); err == nil && !strings.Contains(os.Args[0], "/") || err == nil &&
+		found == os.Args[0] {
+		return name
+	}
+	return os.Args[0]
+}
+
+// secretOut is standard output for a secret. Where it was redirected into a file, only the owner may
+// read that from now on.
+func secretOut() *os.File {
+	if info, err := os.Stdout.Stat(); err == nil && info.Mode().IsRegular() {
+		_ = os.Stdout.Chmod(0o600) // a file of somebody else stays as it is
+	}
+	return os.Stdout
 }
 
 // setPassword tells how to use a token for a password.

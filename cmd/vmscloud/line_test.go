@@ -2,12 +2,17 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/configs"
 )
 
 // Every list is to be had as JSON, from the files and from a running service; secrets are not in it.
@@ -36,6 +41,34 @@ func TestListsAsJSON(t *testing.T) {
 	var v map[string]string
 	require.NoError(t, json.Unmarshal([]byte(must(t, "version", "--json")), &v))
 	require.Equal(t, version(), v["version"])
+}
+
+// What init prints is what a bridge can start with, and the token that it says to make is its
+// owner's alone.
+func TestWhatInitSaysIsGood(t *testing.T) {
+	dir := t.TempDir()
+	data := filepath.Join(dir, "cloud")
+	said := must(t, "init", "--data", data, "--account", "Site")
+	lines := regexp.MustCompile(`(?m)^  ((?:bridge|service): .*)$`).FindAllStringSubmatch(said, -1)
+	require.Len(t, lines, 2, said)
+	command := regexp.MustCompile(`(?m)^A token for a bridge:\s+(.*)$`).FindStringSubmatch(said)
+	require.NotNil(t, command, said)
+	sh := exec.CommandContext(t.Context(), "sh", "-c", "umask 022; "+command[1])
+	sh.Dir, sh.Env = dir, append(os.Environ(), asProgram+"=1")
+	out, err := sh.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	info, err := os.Stat(filepath.Join(dir, "service.token"))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+
+	file := filepath.Join(dir, "vmsbridge.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(lines[0][1]+"\n"+lines[1][1]+"\n"), 0o600))
+	cfg, err := configs.Load(file)
+	require.NoError(t, err)
+	require.Equal(t, "http://127.0.0.1:8470", cfg.Service.URL)
+	for _, w := range cfg.Warnings {
+		require.NotContains(t, w.Message, "may read", "the token is nobody else's")
+	}
 }
 
 // Wrong command lines are one line and 64; without an account it is 78; unknown ids name those there

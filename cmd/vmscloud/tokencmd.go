@@ -102,10 +102,10 @@ func (c tokenCreateCmd) Run() (err error) {
 		return err
 	}
 	if c.Quiet {
-		fmt.Println(secret)
+		fmt.Fprintln(secretOut(), secret)
 		return nil
 	}
-	fmt.Printf("Token %s (%s, %s) for the account %s. Keep it now, it is not shown again:\n\n%s\n", t.ID, kindOf(t), t.Name, account.ID, secret)
+	fmt.Fprintf(secretOut(), "Token %s (%s, %s) for the account %s. Keep it now, it is not shown again:\n\n%s\n", t.ID, kindOf(t), t.Name, account.ID, secret)
 	return nil
 }
 

@@ -49,7 +49,7 @@ func (c userLinkCmd) Run() (err error) {
 		return err
 	}
 	if c.Quiet {
-		fmt.Println(token)
+		fmt.Fprintln(secretOut(), token)
 		return nil
 	}
 	fmt.Printf(setPassword, c.Email, passwordHours, token, c.Data)
