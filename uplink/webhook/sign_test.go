@@ -33,9 +33,9 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// The checks that the README shows are right: both take what is signed, and refuse anything else.
+// The checks that SINKS.md shows are right: both take what is signed, and refuse anything else.
 func TestTheDocumentedChecks(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
+	text, err := os.ReadFile("../SINKS.md")
 	require.NoError(t, err)
 	at, body := time.Now(), []byte(`{"type":"vms.motionDetectionEvent.v1","id":"gate-1"}`)
 	for _, c := range []struct{ program, begin string }{{"bash", "```sh\n# check a webhook"}, {"python3", "```python\n# check a webhook"}} {
@@ -45,7 +45,7 @@ func TestTheDocumentedChecks(t *testing.T) {
 				t.Skip(c.program + " is not installed: apt install " + c.program + " (scripts/deps does)")
 			}
 			_, code, ok := strings.Cut(string(text), c.begin)
-			require.True(t, ok, "the README shows no check for %s", c.program)
+			require.True(t, ok, "SINKS.md shows no check for %s", c.program)
 			code, _, _ = strings.Cut(code, "```")
 			run := func(header string, body []byte) error {
 				cmd := exec.Command(path, "-c", "#"+code)
