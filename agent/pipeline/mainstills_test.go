@@ -123,7 +123,6 @@ func TestMainStillsOfMomentsThatHavePassed(t *testing.T) {
 	}
 }
 
-// A wish that stood behind one that took long gets its picture, if that came in time.
 // A full-resolution stream that takes too much memory is told by its camera's pipeline, until another one can be decoded.
 func TestAMainStreamThatIsRefused(t *testing.T) {
 	huge, err := os.ReadFile(filepath.Join("..", "codec", "engine", "testdata", "7680x5200-16.264"))
@@ -145,14 +144,23 @@ func TestAMainStreamThatIsRefused(t *testing.T) {
 	require.Eventually(t, func() bool { return p.MainRefused() != "" }, time.Minute, 5*time.Millisecond)
 	require.Contains(t, p.MainRefused(), "7680x5200 with 16 to refer to take")
 	require.Contains(t, p.MainRefused(), "set the camera to a smaller picture")
-	for _, u := range units[:10] {
+	for _, u := range units[:10] { // in the same stream: what clears it is the still that was made
+		u.NewStream = false
 		p.main.queue.PutUnit(u)
 	}
 	p.main.Want(at(300))
 	require.Eventually(t, func() bool { return len(kept.all()) == 1 }, time.Minute, 5*time.Millisecond)
 	require.Empty(t, p.MainRefused())
+
+	p.main.queue.PutUnit(camera.AccessUnit{Codec: camera.H264, Time: at(10_000), RandomAccess: true, NewStream: true, Data: huge})
+	p.main.Want(at(10_000))
+	require.Eventually(t, func() bool { return p.MainRefused() != "" }, time.Minute, 5*time.Millisecond)
+	units[0].NewStream = true
+	p.main.queue.PutUnit(units[0])
+	require.Eventually(t, func() bool { return p.MainRefused() == "" }, time.Minute, 5*time.Millisecond, "another stream, of which nothing is wanted yet")
 }
 
+// A wish that stood behind one that took long gets its picture, if that came in time.
 func TestWishBehindASlowOne(t *testing.T) {
 	var picture bytes.Buffer
 	require.NoError(t, jpeg.Encode(&picture, image.NewGray(image.Rect(0, 0, 16, 16)), nil))

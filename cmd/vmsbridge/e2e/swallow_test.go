@@ -46,7 +46,8 @@ func TestABridgeBehindALinkThatSwallowsAll(t *testing.T) {
 	until(t, 20*time.Second, "the bridge to be away", func() bool { return status() == vms.StatusBridgeOffline })
 	took := time.Since(began)
 	t.Logf("told %v after the link began to swallow", took)
-	require.Less(t, took, stretched(10*time.Second))
+	// A machine at work stretches its ten seconds to no more than twice as many: none of it waits for pictures.
+	require.Less(t, took, min(stretched(10*time.Second), 20*time.Second))
 	link.set(resets)
 	link.set(whole)
 	began = time.Now()
