@@ -1,6 +1,7 @@
 package fuzz
 
 import (
+	"bytes"
 	"encoding/binary"
 	"net/http"
 	"os"
@@ -23,15 +24,19 @@ func FuzzConfiguration(f *testing.F) {
 		f.Add([]byte(text), []byte{})
 	}
 	f.Add(example, []byte{1, 2, 3, 4, 5, 6, 7, 8, 9})
+	var all trials
 	f.Fuzz(func(t *testing.T, text, changes []byte) {
-		in, text := &tape{changes}, append([]byte{}, text...)
-		for range in.below(8) {
-			text = damage(in, text)
-		}
-		path := write(t, filepath.Join(dir, "damaged.yaml"), string(text))
-		out, code := run(t, "vmsbridge", "check", "--config", path)
-		require.Contains(t, []int{0, 78}, code, "%s", out)
-		require.NotContains(t, out, secret)
+		text, changes = bytes.Clone(text), bytes.Clone(changes)
+		all.try(t, []any{text, changes}, func(t *trial) {
+			in, text := &tape{changes}, bytes.Clone(text)
+			for range in.below(8) {
+				text = damage(in, text)
+			}
+			path := write(t, filepath.Join(dir, "damaged.yaml"), string(text))
+			out, code := run(t, "vmsbridge", "check", "--config", path)
+			require.Contains(t, []int{0, 78}, code, "%s", out)
+			require.NotContains(t, out, secret)
+		})
 	})
 }
 
@@ -69,29 +74,33 @@ func FuzzFiles(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte{0, 3, 0, 0x10, 0, 9, 4, 255, 255, 255, 255, 0, 0x20, 5, 30, 1})
 	f.Add([]byte{1, 1, 0, 0x20, 0, 64, 1})
+	var all trials
 	f.Fuzz(func(t *testing.T, changes []byte) {
-		in, dir := &tape{changes}, t.TempDir()
-		data := filepath.Join(dir, "bridge")
-		require.NoError(t, os.CopyFS(data, os.DirFS(b.data)))
-		files, err := filepath.Glob(data + "/*")
-		require.NoError(t, err)
-		for range 1 + in.below(4) {
-			path := files[in.below(len(files))]
-			content, err := os.ReadFile(path)
-			if err != nil {
-				continue // a folder
+		changes = bytes.Clone(changes)
+		all.try(t, changes, func(t *trial) {
+			in, dir := &tape{changes}, t.TempDir()
+			data := filepath.Join(dir, "bridge")
+			require.NoError(t, os.CopyFS(data, os.DirFS(b.data)))
+			files, err := filepath.Glob(data + "/*")
+			require.NoError(t, err)
+			for range 1 + in.below(4) {
+				path := files[in.below(len(files))]
+				content, err := os.ReadFile(path)
+				if err != nil {
+					continue // a folder
+				}
+				write(t, path, string(page(in, content)))
 			}
-			write(t, path, string(page(in, content)))
-		}
-		for _, args := range [][]string{{"fsck", "--data"}, {"fsck", "--repair", "--data"}, {"fsck", "--data"}} {
-			out, code := run(t, "vmsbridge", append(args, data)...)
-			require.Contains(t, []int{0, 1, 2, 3, 4, 74}, code, "%v: %s", args, out)
-		}
-		again := startBridge(t, dir, "account-1", "cameras: []")
-		again.sound(t)
-		require.NoError(t, again.cmd.Process.Signal(os.Interrupt))
-		<-again.done
-		require.Zero(t, again.cmd.ProcessState.ExitCode(), "%s", again.output())
+			for _, args := range [][]string{{"fsck", "--data"}, {"fsck", "--repair", "--data"}, {"fsck", "--data"}} {
+				out, code := run(t, "vmsbridge", append(args, data)...)
+				require.Contains(t, []int{0, 1, 2, 3, 4, 74}, code, "%v: %s", args, out)
+			}
+			again := startBridge(t, dir, "account-1", "cameras: []")
+			again.sound(t)
+			require.NoError(t, again.cmd.Process.Signal(os.Interrupt))
+			<-again.done
+			require.Zero(t, again.cmd.ProcessState.ExitCode(), "%s", again.output())
+		})
 	})
 }
 

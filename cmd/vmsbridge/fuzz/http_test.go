@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"io"
 	"net"
@@ -49,19 +50,23 @@ func FuzzHTTP(f *testing.F) {
 	}
 	f.Add([]byte{0, 3, 255, 'G', 'E', 'T', ' ', '/', ' ', 'H'})
 	n := 0
+	var all trials
 	f.Fuzz(func(t *testing.T, input []byte) {
-		in := &tape{input}
-		base, tokens := c.base, []string{"", c.user, c.bridge, "wrong"}
-		if in.below(2) == 1 {
-			base, tokens = b.base, []string{"", lanToken, lanToken, "wrong"}
-		}
-		request(t, strings.TrimPrefix(base, "http://"), makeRequest(in, tokens))
-		if n++; n%50 == 0 || !fuzzing() {
-			c.sound(t)
-			b.sound(t)
-			answers(t, c.base)
-			answers(t, b.base)
-		}
+		input = bytes.Clone(input) // the fuzzer changes it when this returns
+		all.try(t, input, func(t *trial) {
+			in := &tape{input}
+			base, tokens := c.base, []string{"", c.user, c.bridge, "wrong"}
+			if in.below(2) == 1 {
+				base, tokens = b.base, []string{"", lanToken, lanToken, "wrong"}
+			}
+			request(t, strings.TrimPrefix(base, "http://"), makeRequest(in, tokens))
+			if n++; n%50 == 0 || !fuzzing() {
+				c.sound(t)
+				b.sound(t)
+				answers(t, c.base)
+				answers(t, b.base)
+			}
+		})
 	})
 }
 
@@ -140,7 +145,7 @@ func anything(in *tape, depth int) any {
 }
 
 // request sends bytes and requires that whatever is answered is no fault of the server's. One that waits for more is left.
-func request(t *testing.T, address string, raw []byte) {
+func request(t testing.TB, address string, raw []byte) {
 	t.Helper()
 	conn, err := net.DialTimeout("tcp", address, 5*time.Second)
 	require.NoError(t, err)

@@ -1,6 +1,7 @@
 package fuzz
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -21,11 +22,13 @@ import (
 )
 
 // next takes the next connection.
-func next(t *testing.T, l net.Listener) net.Conn {
+func next(t testing.TB, l net.Listener) net.Conn {
 	t.Helper()
 	require.NoError(t, l.(*net.TCPListener).SetDeadline(time.Now().Add(60*time.Second)))
 	conn, err := l.Accept()
-	require.NoError(t, err, "nobody dials any more")
+	if err != nil {
+		t.Fatalf("nobody dials any more: %v\n%s", err, whoHangs())
+	}
 	return conn
 }
 
@@ -38,7 +41,7 @@ func listen(f *testing.F) net.Listener {
 }
 
 // pictures is how many pictures of a camera the bridge has looked at.
-func pictures(t *testing.T, b *bridge, camera string) (n float64) {
+func pictures(t testing.TB, b *bridge, camera string) (n float64) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.base+"/metrics", nil)
 	require.NoError(t, err)
@@ -62,7 +65,7 @@ func pictures(t *testing.T, b *bridge, camera string) (n float64) {
 func FuzzRTSP(f *testing.F) {
 	dir := needs(f)
 	port := harness.Port(f)
-	camera := start(f, "camsim", "--listen", fmt.Sprintf("127.0.0.1:%d", port), "--path", "/cam", "--codec", "h264", "--length", "20")
+	camera := start(f, "", "camsim", "--listen", fmt.Sprintf("127.0.0.1:%d", port), "--path", "/cam", "--codec", "h264", "--length", "20")
 	camera.says(f, fmt.Sprintf("rtsp://127.0.0.1:%d/cam", port))
 	l := listen(f)
 	yaml := func(n int) string {
@@ -74,27 +77,31 @@ func FuzzRTSP(f *testing.F) {
 	f.Add([]byte{0, 1, 200, 0, 7, 4, 9, 1, 1, 1, 1, 1, 1})
 	f.Add([]byte{1, 0, 3, 1, 4, 1, 5})
 	seen, n := 0.0, 0
+	var all trials
 	f.Fuzz(func(t *testing.T, input []byte) {
-		in := &tape{input}
-		b.reload(t, yaml(n+1))
-		conn := next(t, l)
-		if in.below(2) == 0 {
-			between(t, in, conn, port)
-		} else {
-			anyCamera(in, conn)
-		}
-		_ = conn.Close()
-		if n++; n%20 == 0 || !fuzzing() {
-			b.sound(t)
-			answers(t, b.base)
-			require.Eventually(t, func() bool { return pictures(t, b, "good") > seen }, 60*time.Second, 50*time.Millisecond, "the good camera")
-			seen = pictures(t, b, "good")
-		}
+		input = bytes.Clone(input) // the fuzzer changes it when this returns
+		all.try(t, input, func(t *trial) {
+			in := &tape{input}
+			b.reload(t, yaml(n+1))
+			conn := next(t, l)
+			if in.below(2) == 0 {
+				between(t, in, conn, port)
+			} else {
+				anyCamera(in, conn)
+			}
+			_ = conn.Close()
+			if n++; n%20 == 0 || !fuzzing() {
+				b.sound(t)
+				answers(t, b.base)
+				require.Eventually(t, func() bool { return pictures(t, b, "good") > seen }, 60*time.Second, 50*time.Millisecond, "the good camera")
+				seen = pictures(t, b, "good")
+			}
+		})
 	})
 }
 
 // between passes on what both sides say, at most for a second, and damages what the camera sends behind some place.
-func between(t *testing.T, in *tape, conn net.Conn, port int) {
+func between(t testing.TB, in *tape, conn net.Conn, port int) {
 	camera, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	require.NoError(t, err)
 	defer camera.Close()
@@ -165,43 +172,47 @@ func FuzzMQTT(f *testing.F) {
 	f.Add([]byte{0, 0, 0x30, 4, 255, 255, 255, 127})
 	f.Add([]byte{0, 1, 0x90, 3, 0, 1, 0x80})
 	n := 0
+	var all trials
 	f.Fuzz(func(t *testing.T, input []byte) {
-		b.reload(t, yaml(n+1))
-		in, conn := &tape{input}, next(t, l)
-		defer conn.Close()
-		_ = conn.SetDeadline(time.Now().Add(700 * time.Millisecond))
-		buf := make([]byte, 4096)
-		read, err := conn.Read(buf)
-		if err != nil {
-			return
-		}
-		welcome := []byte{0x20, 2, 0, 0}
-		if at := strings.Index(string(buf[:read]), "MQTT"); at >= 0 && at+4 < read && buf[at+4] == 5 {
-			welcome = []byte{0x20, 3, 0, 0, 0}
-		}
-		if !in.sometimes(8) {
-			_, _ = conn.Write(welcome)
-		}
-		for range 1 + in.below(6) {
-			payload := in.some(100)
-			packet := []byte{in.byte()}
-			switch in.below(3) {
-			case 0:
-				packet = append(packet, byte(len(payload)))
-			case 1:
-				packet = append(packet, 255, 255, 255, 127) // the longest that there is
-			default:
-				packet = append(packet, in.some(4)...)
+		input = bytes.Clone(input) // the fuzzer changes it when this returns
+		all.try(t, input, func(t *trial) {
+			b.reload(t, yaml(n+1))
+			in, conn := &tape{input}, next(t, l)
+			defer conn.Close()
+			_ = conn.SetDeadline(time.Now().Add(700 * time.Millisecond))
+			buf := make([]byte, 4096)
+			read, err := conn.Read(buf)
+			if err != nil {
+				return
 			}
-			if _, err := conn.Write(append(packet, payload...)); err != nil {
-				break
+			welcome := []byte{0x20, 2, 0, 0}
+			if at := strings.Index(string(buf[:read]), "MQTT"); at >= 0 && at+4 < read && buf[at+4] == 5 {
+				welcome = []byte{0x20, 3, 0, 0, 0}
 			}
-		}
-		_, _ = io.Copy(io.Discard, conn)
-		if n++; n%20 == 0 || !fuzzing() {
-			b.sound(t)
-			answers(t, b.base)
-		}
+			if !in.sometimes(8) {
+				_, _ = conn.Write(welcome)
+			}
+			for range 1 + in.below(6) {
+				payload := in.some(100)
+				packet := []byte{in.byte()}
+				switch in.below(3) {
+				case 0:
+					packet = append(packet, byte(len(payload)))
+				case 1:
+					packet = append(packet, 255, 255, 255, 127) // the longest that there is
+				default:
+					packet = append(packet, in.some(4)...)
+				}
+				if _, err := conn.Write(append(packet, payload...)); err != nil {
+					break
+				}
+			}
+			_, _ = io.Copy(io.Discard, conn)
+			if n++; n%20 == 0 || !fuzzing() {
+				b.sound(t)
+				answers(t, b.base)
+			}
+		})
 	})
 }
 
@@ -231,34 +242,38 @@ func FuzzTunnel(f *testing.F) {
 	f.Add([]byte{0, 3, 0, 0, 1, 0, 0, 0, 1, 10})
 	f.Add([]byte{1, 3, 0, 0, 1, 0, 0, 0, 1, 10, 'G', 'E', 'T', ' '})
 	n := 0
+	var all trials
 	f.Fuzz(func(t *testing.T, input []byte) {
-		in := &tape{input}
-		if in.below(2) == 0 {
-			ws, _, err := websocket.Dial(t.Context(), c.base+"/api/v3.0/bridges:tunnel?bridgeId=bridge-9", &websocket.DialOptions{
-				Subprotocols: []string{tunnel.Subprotocol}, HTTPHeader: http.Header{"Authorization": {"Bearer " + c.bridge}}})
-			if err == nil {
-				frames(t, in, ws)
+		input = bytes.Clone(input) // the fuzzer changes it when this returns
+		all.try(t, input, func(t *trial) {
+			in := &tape{input}
+			if in.below(2) == 0 {
+				ws, _, err := websocket.Dial(t.Context(), c.base+"/api/v3.0/bridges:tunnel?bridgeId=bridge-9", &websocket.DialOptions{
+					Subprotocols: []string{tunnel.Subprotocol}, HTTPHeader: http.Header{"Authorization": {"Bearer " + c.bridge}}})
+				if err == nil {
+					frames(t, in, ws)
+				}
+			} else {
+				b.reload(t, yaml(n+1))
+				select {
+				case ws := <-tunnels:
+					frames(t, in, ws)
+				case <-time.After(90 * time.Second):
+					t.Fatalf("the bridge opens no tunnel any more\n%s", whoHangs())
+				}
 			}
-		} else {
-			b.reload(t, yaml(n+1))
-			select {
-			case ws := <-tunnels:
-				frames(t, in, ws)
-			case <-time.After(90 * time.Second):
-				t.Fatal("the bridge opens no tunnel any more")
+			if n++; n%20 == 0 || !fuzzing() {
+				c.sound(t)
+				b.sound(t)
+				answers(t, c.base)
+				answers(t, b.base)
 			}
-		}
-		if n++; n%20 == 0 || !fuzzing() {
-			c.sound(t)
-			b.sound(t)
-			answers(t, c.base)
-			answers(t, b.base)
-		}
+		})
 	})
 }
 
 // frames sends frames of yamux, most of them nearly right: https://github.com/hashicorp/yamux/blob/master/spec.md
-func frames(t *testing.T, in *tape, ws *websocket.Conn) {
+func frames(t testing.TB, in *tape, ws *websocket.Conn) {
 	defer func() { _ = ws.CloseNow() }()
 	for range 1 + in.below(20) {
 		frame := make([]byte, 12)

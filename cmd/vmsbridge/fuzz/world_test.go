@@ -2,7 +2,6 @@ package fuzz
 
 import (
 	"bytes"
-	"errors"
 	"flag"
 	"fmt"
 	"net/http"
@@ -70,6 +69,8 @@ func mostBytes() int {
 type process struct {
 	cmd  *exec.Cmd
 	done chan struct{}
+	base string // where it answers; "" for one that does not
+	ends bool   // it is to end by itself
 
 	mu  sync.Mutex // guards log
 	log bytes.Buffer
@@ -91,16 +92,24 @@ func (p *process) output() string {
 	return p.log.String()
 }
 
-// start runs a program of ours until the target ends.
-func start(tb testing.TB, name string, args ...string) *process {
+// start runs a program of ours until the target ends; base is where it answers, if it does.
+func start(tb testing.TB, base, name string, args ...string) *process {
 	tb.Helper()
-	p := &process{cmd: exec.Command(filepath.Join(bin, name), args...), done: make(chan struct{})}
-	p.cmd.Stdout, p.cmd.Stderr = p, p
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // a worker of the fuzzer is killed
-	require.NoError(tb, p.cmd.Start())
-	go func() { _ = p.cmd.Wait(); close(p.done) }()
+	p := &process{base: base}
+	p.launch(tb, name, args...)
 	tb.Cleanup(func() { _ = p.cmd.Process.Kill(); <-p.done })
 	return p
+}
+
+func (p *process) launch(tb testing.TB, name string, args ...string) {
+	tb.Helper()
+	p.cmd, p.done = exec.Command(filepath.Join(bin, name), args...), make(chan struct{})
+	p.cmd.Stdout, p.cmd.Stderr = p, p
+	p.cmd.WaitDelay = time.Second
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // a worker of the fuzzer is killed
+	require.NoError(tb, p.cmd.Start())
+	running.add(p)
+	go func() { _ = p.cmd.Wait(); running.remove(p); close(p.done) }()
 }
 
 // says waits until the program has printed something.
@@ -132,20 +141,19 @@ func (p *process) sound(t testing.TB) {
 // run is a program that runs to its end within a time, with all that it printed.
 func run(tb testing.TB, name string, args ...string) (out string, code int) {
 	tb.Helper()
-	cmd := exec.Command(filepath.Join(bin, name), args...)
-	cmd.WaitDelay = time.Second
-	kill := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
-	defer kill.Stop()
-	text, err := cmd.CombinedOutput()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		require.NoError(tb, err)
+	p := &process{ends: true}
+	p.launch(tb, name, args...)
+	select {
+	case <-p.done:
+	case <-time.After(time.Minute):
+		tb.Fatalf("%v\n%s", args, whoHangs())
 	}
-	require.NotEqual(tb, -1, cmd.ProcessState.ExitCode(), "%s %v took too long, or was killed:\n%s", name, args, text)
+	text := p.output()
+	require.NotEqual(tb, -1, p.cmd.ProcessState.ExitCode(), "%s %v was killed:\n%s", name, args, text)
 	for _, bad := range []string{"panic", "DATA RACE", "fatal error", "goroutine "} {
-		require.NotContains(tb, string(text), bad)
+		require.NotContains(tb, text, bad)
 	}
-	return strings.TrimSpace(string(text)), cmd.ProcessState.ExitCode()
+	return strings.TrimSpace(text), p.cmd.ProcessState.ExitCode()
 }
 
 // needs leaves a target out where it takes too long.
@@ -184,7 +192,7 @@ func startCloud(f *testing.F, dir string, args ...string) *cloud {
 	c.account = must("init", "--data", data, "--account", "fuzz", "--quiet")
 	c.user = must("token", "create", "--data", data, "--kind", "user", "--account", c.account, "--quiet")
 	c.bridge = must("token", "create", "--data", data, "--kind", "bridge", "--account", c.account, "--quiet")
-	c.process = start(f, "vmscloud", append([]string{"run", "--data", data, "--listen", fmt.Sprintf("127.0.0.1:%d", port), "--sign-up"}, args...)...)
+	c.process = start(f, c.base, "vmscloud", append([]string{"run", "--data", data, "--listen", fmt.Sprintf("127.0.0.1:%d", port), "--sign-up"}, args...)...)
 	c.says(f, "vmscloud serves")
 	return c
 }
@@ -204,7 +212,7 @@ func startBridge(tb testing.TB, dir, account, yaml string) *bridge {
 		config: filepath.Join(dir, "vmsbridge.yaml"), account: account, port: port}
 	write(tb, filepath.Join(dir, "lan.token"), lanToken)
 	b.configure(tb, yaml)
-	b.process = start(tb, "vmsbridge", "run", "--config", b.config)
+	b.process = start(tb, b.base, "vmsbridge", "run", "--config", b.config)
 	b.says(tb, "the bridge runs")
 	require.Eventually(tb, func() bool {
 		res, err := http.Get(b.base + "/healthz")
@@ -225,14 +233,14 @@ stills: {max_size: 64MiB}
 
 // reload gives a running bridge other sections of YAML. What is new in them is dialled at once,
 // where a bridge that was told nonsense waits longer each time.
-func (b *bridge) reload(t *testing.T, yaml string) {
+func (b *bridge) reload(t testing.TB, yaml string) {
 	t.Helper()
 	b.configure(t, yaml)
 	require.NoError(t, b.cmd.Process.Signal(syscall.SIGHUP))
 }
 
 // answers requires that a program says how it is, in time.
-func answers(t *testing.T, base string) {
+func answers(t testing.TB, base string) {
 	t.Helper()
 	res, err := (&http.Client{Timeout: 20 * time.Second}).Get(base + "/healthz")
 	require.NoError(t, err)
