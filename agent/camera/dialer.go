@@ -1,6 +1,7 @@
 package camera
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -68,7 +69,7 @@ func (d *dialer) Dial(ctx context.Context, network, address string) (net.Conn, e
 	if err != nil {
 		return nil, err
 	}
-	a := &armedConn{Conn: c, idle: d.opts.Idle}
+	a := &armedConn{Conn: c, idle: d.opts.Idle, in: bufio.NewReaderSize(plainReader(c), readAtOnce)}
 	d.mu.Lock()
 	d.conn = a
 	d.mu.Unlock()
@@ -140,6 +141,7 @@ func (d *dialer) Certificate() string {
 type armedConn struct {
 	net.Conn
 	idle time.Duration
+	in   *bufio.Reader
 
 	mu       sync.Mutex
 	disarmed bool
@@ -151,8 +153,12 @@ func (c *armedConn) Read(b []byte) (int, error) {
 		_ = c.SetReadDeadline(time.Now().Add(c.idle))
 	}
 	c.mu.Unlock()
-	return c.Conn.Read(b)
+	return c.in.Read(b)
 }
+
+// readAtOnce is how much one system call may bring: a picture of most streams. gortsplib asks for
+// 4 kB at a time.
+const readAtOnce = 32 << 10
 
 func (c *armedConn) disarm() {
 	c.mu.Lock()

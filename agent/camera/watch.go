@@ -10,7 +10,7 @@ func (s *session) watch(ctx context.Context) *Failure {
 	ended := make(chan error, 1)
 	s.wg.Go(func() { ended <- s.client.Wait() }) // ends at the latest with close
 	began := time.Now()
-	tick := time.NewTicker(watchInterval)
+	tick := time.NewTimer(watchSoon)
 	defer tick.Stop()
 	for {
 		select {
@@ -29,16 +29,20 @@ func (s *session) watch(ctx context.Context) *Failure {
 			}
 			return s.explain("stream", err)
 		case <-tick.C:
-			if f := s.check(began); f != nil {
+			f, again := s.check(began)
+			if f != nil {
 				return f
 			}
+			tick.Reset(again)
 		}
 	}
 }
 
 // check notices a session that lives without giving pictures. An eager session takes a silence for
-// the end that is three times longer than any before, but not before 4 s.
-func (s *session) check(began time.Time) *Failure {
+// the end that is three times longer than any before, but not before 4 s. again is when to look
+// next: while all is well, not before the silence could be long enough, so that a camera that plays
+// wakes the machine once a second and not ten times.
+func (s *session) check(began time.Time) (f *Failure, again time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	limit := s.t.StaleAfter
@@ -47,29 +51,34 @@ func (s *session) check(began time.Time) *Failure {
 	}
 	quiet := time.Since(s.lastAt)
 	if quiet > limit {
-		if s.packets == 0 {
-			return failf(Stale, nil, "The camera accepted the stream but sends nothing. Check its load and the "+
-				"number of viewers it allows.")
-		}
-		if s.pictures == 0 && s.lastErr != "" {
-			return failf(Stale, nil,
-				"The camera sends packets that cannot be read (%s). Try another transport or codec.",
-				s.t.clean(s.lastErr))
-		}
-		f := failf(Stale, nil, "No picture has come from the camera for %s. It is connected again.",
-			quiet.Round(time.Second))
-		f.immediate = true
-		return f
+		return s.silent(quiet), 0
 	}
 	switch {
 	case !s.build.Started():
-		return s.noKeyframe(time.Since(began), s.noKeyframeReason())
+		return s.noKeyframe(time.Since(began), s.noKeyframeReason()), watchSoon
 	case !s.badSince.IsZero():
 		return s.noKeyframe(time.Since(s.badSince),
 			"Pictures arrive damaged, and no keyframe repairs them. Use the tcp transport, and a keyframe interval "+
-				"of 1 to 4 s in the camera.")
+				"of 1 to 4 s in the camera."), watchSoon
 	}
-	return nil
+	return nil, min(max(limit-quiet, watchSoon), watchSeldom)
+}
+
+// silent is the failure of a session from which nothing came for so long.
+func (s *session) silent(quiet time.Duration) *Failure {
+	if s.packets == 0 {
+		return failf(Stale, nil, "The camera accepted the stream but sends nothing. Check its load and the "+
+			"number of viewers it allows.")
+	}
+	if s.pictures == 0 && s.lastErr != "" {
+		return failf(Stale, nil,
+			"The camera sends packets that cannot be read (%s). Try another transport or codec.",
+			s.t.clean(s.lastErr))
+	}
+	f := failf(Stale, nil, "No picture has come from the camera for %s. It is connected again.",
+		quiet.Round(time.Second))
+	f.immediate = true
+	return f
 }
 
 // noKeyframe reports once that decoding cannot start, and gives the session up when it lasts.

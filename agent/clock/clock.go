@@ -1,6 +1,7 @@
 package clock
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -33,8 +34,8 @@ type Options struct {
 	Alone bool
 	// Built is when the program was built: no true time is before it.
 	Built time.Time
-	// Every is how often the machine's clock is looked at; 0 means 50 ms, which is how long a step of a true clock, a leap second say,
-	// may go unnoticed.
+	// Every is how often the machine's clock is looked at; 0 means every second where the kernel tells of steps and the clock is true, and
+	// else 50 ms, which is how long a step of a true clock, a leap second say, may go unnoticed then.
 	Every time.Duration
 	// Settle is how long a clock that was set must have run without another step; 0 means half a minute.
 	Settle time.Duration
@@ -102,9 +103,6 @@ type Clock struct {
 
 // New makes a clock whose scale begins at the machine's wall clock. It starts nothing; Now may be used at once.
 func New(o Options) *Clock {
-	if o.Every == 0 {
-		o.Every = 50 * time.Millisecond
-	}
 	if o.Settle == 0 {
 		o.Settle = 30 * time.Second
 	}
@@ -191,23 +189,37 @@ func (c *Clock) Problem() string {
 	return ""
 }
 
+// How often the machine's clock is looked at, unless Options say it.
+const (
+	lookOften  = 50 * time.Millisecond
+	lookSeldom = time.Second
+)
+
 // Run looks at the machine's clock until ctx is done.
 func (c *Clock) Run(ctx context.Context) error {
-	tick := time.NewTicker(c.opts.Every)
-	defer tick.Stop()
-	atOnce := make(chan time.Time)
-	close(atOnce)
+	var steps <-chan struct{} // nil: nobody tells
+	if m, ok := c.m.(interface {
+		Steps(context.Context) <-chan struct{}
+	}); ok {
+		steps = m.Steps(ctx)
+	}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
 	for {
 		c.look()
-		next := tick.C
+		wait := cmp.Or(c.opts.Every, lookOften)
 		if c.busy() {
-			next = atOnce
+			wait = 0
+		} else if c.opts.Every == 0 && steps != nil && c.State().Source != Waiting {
+			wait = lookSeldom
 		}
+		timer.Reset(wait)
 		select {
 		case <-ctx.Done():
 			c.remember(true)
 			return ctx.Err()
-		case <-next:
+		case <-steps:
+		case <-timer.C:
 		}
 	}
 }

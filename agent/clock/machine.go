@@ -4,6 +4,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -37,12 +38,18 @@ func System() Machine {
 	if boot == "" {
 		boot = os.Getenv(BootVariable)
 	}
-	return machine{strings.ReplaceAll(boot, "-", "")}
+	return &machine{boot: strings.ReplaceAll(boot, "-", ""), began: time.Now()}
 }
 
-type machine struct{ boot string }
+type machine struct {
+	boot  string
+	began time.Time // whose monotonic clock Boot goes by
 
-func (m machine) BootID() string { return m.boot }
+	ahead atomic.Int64 // of the boot time, to that clock
+	wall  atomic.Int64 // of the wall clock, to that clock, when ahead was read; 0: it was not
+}
+
+func (m *machine) BootID() string { return m.boot }
 
 // Built is when the program was built, as far as it knows: no true time is before it.
 func Built() time.Time {

@@ -12,8 +12,46 @@ const (
 	timeError = 5
 )
 
-// Boot is CLOCK_BOOTTIME.
-func (machine) Boot() time.Duration {
+// wallMoves is by how much the wall clock may move against the monotonic one, until the boot time is read from the kernel again.
+const wallMoves = int64(time.Millisecond)
+
+// Boot is CLOCK_BOOTTIME, which is asked for several times a packet. The monotonic clock, which the kernel shows without a system call,
+// goes beside it, but for the time that the machine sleeps, which the wall clock does show.
+func (m *machine) Boot() time.Duration {
+	mono, wall := m.monotonic()
+	if was := m.wall.Load(); was == 0 || wall-was > wallMoves || was-wall > wallMoves {
+		m.read()
+	}
+	return time.Duration(mono + m.ahead.Load())
+}
+
+// monotonic is the monotonic clock since the start, and by how much the wall clock is ahead of it.
+func (m *machine) monotonic() (mono, wall int64) {
+	now := time.Now()
+	mono = int64(now.Sub(m.began))
+	return mono, now.UnixNano() - mono
+}
+
+// read notes how far the boot time is ahead. What reading takes is no reason to change it: the time never goes back.
+func (m *machine) read() {
+	var ahead, wall int64
+	for range 5 {
+		var before, after int64
+		before, wall = m.monotonic()
+		boot := int64(bootTime())
+		after, _ = m.monotonic()
+		ahead = boot - before - (after-before)/2
+		if after-before < int64(100*time.Microsecond) {
+			break
+		}
+	}
+	if was := m.ahead.Load(); was == 0 || ahead-was > wallMoves {
+		m.ahead.Store(ahead)
+	}
+	m.wall.Store(wall)
+}
+
+func bootTime() time.Duration {
 	var ts unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil {
 		return 0 // it is there since Linux 2.6.39
@@ -30,7 +68,7 @@ func raw() time.Duration {
 }
 
 // Read takes the boot time before and after the wall time and believes the middle of a reading that was not interrupted.
-func (m machine) Read() (r Reading) {
+func (m *machine) Read() (r Reading) {
 	for range 5 {
 		before := m.Boot()
 		r.Wall = time.Now().Round(0).UTC()

@@ -52,6 +52,7 @@ func (c *runCommand) Run(ctx context.Context, s streams) error {
 	ctx, stopped := stop.OnSignal(ctx, log, os.Exit)
 	defer stopped()
 	defer reloadOnSignal(ctx, a, log)()
+	defer shareProcessors(ctx)()
 	if err := a.Run(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("run the bridge: %w", err)
 	}

@@ -1,0 +1,10 @@
+//go:build !linux
+
+package camera
+
+import (
+	"io"
+	"net"
+)
+
+func plainReader(c net.Conn) io.Reader { return c }

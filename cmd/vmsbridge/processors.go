@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Go's runtime shares work out among as many threads as there are processors, which wakes threads that find nothing. A bridge of some
+// cameras needs a part of one: one thread then costs a fifth less.
+const (
+	lookEvery = 2 * time.Second
+	// full is from which part of a processor on one thread is not enough: a picture would wait for others.
+	full = 0.6
+	// calm is below which part one is enough again, when it has been so for calmLooks.
+	calm      = 0.4
+	calmLooks = 15
+)
+
+// processors decides on how many threads Go code runs.
+type processors struct {
+	most, now int
+	quiet     int // looks in a row
+}
+
+// look is told which part of a processor was used lately, and answers how many threads there should be.
+func (p *processors) look(use float64) int {
+	switch {
+	case use >= full:
+		p.now, p.quiet = p.most, 0
+	case use >= calm:
+		p.quiet = 0
+	default:
+		if p.quiet++; p.quiet >= calmLooks {
+			p.now = 1
+		}
+	}
+	return p.now
+}
+
+// shareProcessors keeps the number of threads as small as does, until the returned function is called. Who has said a number by
+// GOMAXPROCS gets that.
+func shareProcessors(ctx context.Context) (stop func()) {
+	most := runtime.GOMAXPROCS(0)
+	if os.Getenv("GOMAXPROCS") != "" || most == 1 {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		(&processors{most: most, now: most}).share(ctx)
+	}()
+	return func() { cancel(); <-done }
+}
+
+func (p *processors) share(ctx context.Context) {
+	defer runtime.SetDefaultGOMAXPROCS()
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	at, spent := time.Now(), ownTime()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now, total := time.Now(), ownTime()
+		was := p.now
+		if p.look((total-spent).Seconds()/now.Sub(at).Seconds()) != was {
+			runtime.GOMAXPROCS(p.now)
+		}
+		at, spent = now, total
+	}
+}
+
+// ownTime is the time of processors that this process has used, without those that it started.
+func ownTime() time.Duration {
+	var t unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t) != nil {
+		return 0
+	}
+	return time.Duration(t.Nano())
+}
