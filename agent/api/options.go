@@ -34,4 +34,6 @@ type Options struct {
 	Started    time.Time
 	Log        *slog.Logger
 	Registerer prometheus.Registerer
+
+	said *described // by New
 }

@@ -9,12 +9,16 @@ import (
 
 	"vmsbridge/configs"
 	"vmsbridge/storage/stills"
+	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/server"
 	"vmsbridge/uplink/vms"
 )
 
 // cameras are the bridge's as the interface asks for them.
-type cameras struct{ o *Options }
+type cameras struct {
+	o    *Options
+	said *described
+}
 
 // CameraIDs are their ids in order, as the interface wants. All are the bridge's own.
 func (c cameras) CameraIDs(string, string) []string {
@@ -30,7 +34,9 @@ func (c cameras) CameraIDs(string, string) []string {
 func (c cameras) CameraOf(_, id string) (vms.Camera, bool) {
 	list := c.o.Cameras()
 	if i := slices.IndexFunc(list, func(known vms.Camera) bool { return known.ID == id }); i >= 0 {
-		return list[i], true
+		cam := list[i]
+		c.said.of(id).Put(&cam)
+		return cam, true
 	}
 	return vms.Camera{}, false
 }
@@ -45,6 +51,40 @@ func (c cameras) HasActor(_ context.Context, _ string, actor vms.Actor) (bool, e
 		return slices.ContainsFunc(c.o.Config().Cameras, func(known configs.Camera) bool { return known.ID == actor.ID }), nil
 	}
 	return true, nil
+}
+
+// Describe is for server.Describer.
+func (c cameras) Describe(ctx context.Context, by identity.Principal, _, id string, change vms.CameraChange) error {
+	if _, ok := c.CameraOf("", id); !ok {
+		return vms.NotFound("cameras", "", id)
+	}
+	if err := c.said.change(ctx, id, change); err != nil {
+		return err
+	}
+	c.o.Log.Info("what is said of a camera was changed", "camera", id, "by", by.Holder)
+	return nil
+}
+
+// SettingsOf is for server.Setter: how often stills are kept.
+func (c cameras) SettingsOf(_, _ string) (out vms.SettingsData) {
+	stills := c.o.Config().Stills
+	out.PreviewVideo = &vms.VideoSettings{TransmitMode: "always", IntervalMs: stills.PreviewInterval.Milliseconds()}
+	out.MainVideo = &vms.VideoSettings{TransmitMode: "event", IntervalMs: stills.MainInterval.Milliseconds()}
+	return out
+}
+
+// BridgeIDs is the bridge itself.
+func (c cameras) BridgeIDs(string) []string { return []string{c.o.Config().Bridge.ID} }
+
+// BridgeRecord is the bridge itself.
+func (c cameras) BridgeRecord(account, id string) (b vms.Bridge, ids []string, ok bool) {
+	own := c.o.Config().Bridge
+	if id != own.ID {
+		return b, nil, false
+	}
+	b = vms.Bridge{ID: own.ID, AccountID: own.Account, Name: own.Name, CreateTimestamp: vms.At(c.o.Started),
+		Status: &vms.ConnectionStatus{ConnectionStatus: vms.StatusOnline}, NetworkInfo: &vms.NetworkInfo{}}
+	return b, c.CameraIDs(account, ""), true
 }
 
 // images are the ring of stills as the interface asks for it.

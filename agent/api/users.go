@@ -230,6 +230,9 @@ func (d devices) Devices(_ context.Context, account string) ([]web.Device, error
 	}
 	out := []web.Device{{ID: cfg.ID, AccountID: account, Name: cfg.Name, Kind: vms.ActorBridge, Status: vms.StatusOnline, Address: address, Created: d.o.Started}}
 	for _, c := range d.o.Cameras() {
+		if d.o.said != nil {
+			d.o.said.of(c.ID).Put(&c)
+		}
 		out = append(out, web.Device{ID: c.ID, AccountID: account, Name: c.Name, Kind: vms.ActorCamera, Bridge: cfg.ID,
 			Status: c.Status.ConnectionStatus, Created: d.o.Started})
 	}

@@ -153,8 +153,11 @@ func TestAnotherAccountIsOutOfReachInTheAPI(t *testing.T) {
 		"media/liveImage.jpeg":                     {{"GET", "media/liveImage.jpeg?deviceId=cam-a", "", 404, 404}},
 		"media/session":                            {{"GET", "media/session", "", 200, 200}},
 		"clientSettings":                           {{"GET", "clientSettings", "", 200, 200}},
-		"cameras":                                  {{"GET", "cameras", "", 200, 200}},
-		"cameras/{id}":                             {{"GET", "cameras/cam-a", "", 404, 404}},
+		"cameras":                                  {{"GET", "cameras", "", 200, 200}, {"GET", "cameras?id__in=cam-a,cam-b&q=gate", "", 200, 200}},
+		"cameras/{id}":                             {{"GET", "cameras/cam-a", "", 404, 404}, {"PATCH", "cameras/cam-a", `{"name":"Mine"}`, 404, 403}},
+		"cameras/{id}/settings":                    {{"GET", "cameras/cam-a/settings", "", 404, 404}},
+		"bridges":                                  {{"GET", "bridges?include=status,resourceCounts", "", 200, 200}, {"GET", "bridges?id__in=bridge-a,bridge-b", "", 200, 200}},
+		"bridges/{id}":                             {{"GET", "bridges/bridge-a", "", 404, 404}},
 		"users/self":                               {{"GET", "users/self", "", 200, 200}},
 		// Ids are an account's own (TestTwoAccountsWithTheSameIDs), and nothing names another account.
 		"bridges:register":                         {{"POST", "bridges:register", `{"id":"bridge-a","name":"x","cameras":[],"accountId":"` + a + `"}`, 400, 400}, {"POST", "bridges:register?accountId=" + a, `{"id":"bridge-a","name":"x","cameras":[]}`, 400, 400}},
@@ -170,7 +173,7 @@ func TestAnotherAccountIsOutOfReachInTheAPI(t *testing.T) {
 	}
 	state := func() string {
 		out := ""
-		for _, path := range []string{"cameras?include=status", "events?actor=camera:cam-a" + window, "eventSubscriptions/" + sub, "users/self"} {
+		for _, path := range []string{"cameras?include=status,notes,tags", "bridges?include=resourceCounts", "events?actor=camera:cam-a" + window, "eventSubscriptions/" + sub, "users/self"} {
 			code, body := c.api(theirs, "GET", v3+path, "")
 			require.Equal(t, 200, code, body)
 			out += body
@@ -186,7 +189,7 @@ func TestAnotherAccountIsOutOfReachInTheAPI(t *testing.T) {
 				if want != 0 {
 					require.Equal(t, want, code, "%s %s %s: %s", x.method, x.path, x.body, body)
 				}
-				for _, text := range []string{"Gate of a", "Bridge a", "asu@a.org", "Account a"} {
+				for _, text := range []string{"Gate of a", "Bridge a", "bridge-a\",\"accountId", "asu@a.org", "Account a"} {
 					require.NotContains(t, body, text, "%s %s", x.method, x.path)
 				}
 				if code == 200 && x.method == "GET" {

@@ -13,6 +13,8 @@ type Grants struct {
 	All bool
 	// Edits says that the user may change every camera that the user sees.
 	Edits bool
+	// Sets says that the user may change the settings of every camera that the user sees.
+	Sets bool
 	// Devices are the letters that the user has on devices: R view, W modify and delete, S share in
 	// a group.
 	Devices map[string]string

@@ -105,6 +105,17 @@ func (p Principal) Reports(a vms.Actor) bool {
 		(g.Has(a.ID, "W") || g.Edits && a.Type == vms.ActorCamera && g.Has(a.ID, "R"))
 }
 
+// Edits says whether the principal may change what is said of a camera of its account, if its token
+// may: a user with W on the camera, one who may change the settings of cameras that the user sees,
+// or an administrator.
+func (p Principal) Edits(a vms.Actor) bool {
+	if !p.May(ScopeAll) || !p.Sees(a) || p.Kind == KindBridge {
+		return false
+	}
+	g := p.Grants
+	return g == nil || p.Home(a.ID) == p.AccountID && (g.Has(a.ID, "W") || (g.Edits || g.Sets) && g.Has(a.ID, "R"))
+}
+
 // Sees says whether the principal may know of an actor of its account, or of the account that Home
 // names. Whether that account has the actor is for the caller to find out.
 func (p Principal) Sees(a vms.Actor) bool {

@@ -16,6 +16,7 @@ import (
 // once by err.
 type args struct {
 	values     url.Values
+	known      []string
 	malformed  *vms.Problem // the query as a whole; then nothing else is of interest
 	unexpected []vms.Problem
 	missing    []vms.Problem
@@ -25,7 +26,7 @@ type args struct {
 // parseArgs reads a raw query in which only the known names are expected.
 func parseArgs(raw string, known ...string) *args {
 	values, err := url.ParseQuery(raw)
-	a := &args{values: values}
+	a := &args{values: values, known: known}
 	if err != nil {
 		a.malformed = &vms.Problem{Argument: "query", Reason: vms.ReasonValue, Text: "is not well-formed: " + err.Error()}
 	}
@@ -43,10 +44,16 @@ func (a *args) err() error {
 	if a.malformed != nil {
 		return vms.BadRequest([]vms.Problem{*a.malformed})
 	}
-	if e := vms.BadRequest(slices.Concat(a.unexpected, a.missing, a.wrong)); e != nil {
-		return e
+	e := vms.BadRequest(slices.Concat(a.unexpected, a.missing, a.wrong))
+	switch {
+	case e == nil:
+		return nil
+	case len(a.unexpected) > 0 && len(a.known) == 0:
+		e.Message += " (no argument is known here)"
+	case len(a.unexpected) > 0:
+		e.Message += " (known here: " + strings.Join(slices.Sorted(slices.Values(a.known)), ", ") + ")"
 	}
-	return nil
+	return e
 }
 
 func (a *args) bad(name, text string) {

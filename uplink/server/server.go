@@ -186,7 +186,16 @@ func (s *Server) routes() {
 	s.route(v3+"media/session", methods{http.MethodGet: {s.openMediaSession, read}})
 	s.route(v3+"clientSettings", methods{http.MethodGet: {s.clientSettings, ""}})
 	s.route(v3+"cameras", methods{http.MethodGet: {s.listCameras, read}})
-	s.route(v3+"cameras/{id}", methods{http.MethodGet: {s.getCamera, read}})
+	camera := methods{http.MethodGet: {s.getCamera, read}}
+	if _, ok := s.opts.Cameras.(Describer); ok {
+		camera[http.MethodPatch] = handler{s.changeCamera, identity.ScopeAll}
+	}
+	s.route(v3+"cameras/{id}", camera)
+	s.route(v3+"cameras/{id}/settings", methods{http.MethodGet: {s.cameraSettings, read}})
+	if _, ok := s.opts.Cameras.(BridgeSource); ok {
+		s.route(v3+"bridges", methods{http.MethodGet: {s.listBridges, read}})
+		s.route(v3+"bridges/{id}", methods{http.MethodGet: {s.getBridge, read}})
+	}
 	s.route(v3+"users/self", methods{http.MethodGet: {s.getSelf, ""}})
 	if s.opts.Bridges != nil {
 		s.route(v3+"bridges:register", methods{http.MethodPost: {s.registerBridge, report}})

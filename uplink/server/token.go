@@ -7,6 +7,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"maps"
+	"net/url"
+	"slices"
 
 	"vmsbridge/uplink/vms"
 )
@@ -63,14 +66,15 @@ type eventsToken struct {
 
 // offsetToken is a page of a list that fits in memory.
 type offsetToken struct {
-	Offset   int      `json:"o"`
-	PageSize int      `json:"n"`
-	Include  []string `json:"i,omitempty"`
+	Offset   int        `json:"o"`
+	PageSize int        `json:"n"`
+	Include  []string   `json:"i,omitempty"`
+	Chosen   url.Values `json:"f,omitempty"` // the arguments that choose what is listed, and its order
 }
 
-// pageOf cuts the page out of a whole list that the arguments pageToken and pageSize name.
-func pageOf[T any](s *Server, c *call, a *args, purpose string, all []T) (vms.PageOf[T], offsetToken, error) {
-	var none vms.PageOf[T]
+// placeOf reads which page of a list that fits in memory the arguments name. With a page token, the arguments that choose
+// are those that the token holds, whatever the request says; include and pageSize may be given anew.
+func placeOf(s *Server, c *call, a *args, purpose string) (offsetToken, error) {
 	at := offsetToken{PageSize: defaultPageSize, Include: a.list("include")}
 	if token := a.one("pageToken"); token != "" {
 		if err := s.signer.open(purpose, c.principal.AccountID, token, &at); err != nil {
@@ -79,24 +83,48 @@ func pageOf[T any](s *Server, c *call, a *args, purpose string, all []T) (vms.Pa
 		if a.has("include") {
 			at.Include = a.list("include")
 		}
+		at.PageSize = a.pageSize(at.PageSize)
+		a.values = at.Chosen
+		return at, a.err()
 	}
 	at.PageSize = a.pageSize(at.PageSize)
-	if err := a.err(); err != nil {
-		return none, at, err
-	}
+	at.Chosen = maps.Clone(a.values)
+	maps.DeleteFunc(at.Chosen, func(name string, _ []string) bool {
+		return slices.Contains([]string{"pageSize", "include", "pageToken"}, name)
+	})
+	return at, a.err()
+}
+
+// pageAt cuts the page at a place out of a whole list.
+func pageAt[T any](s *Server, c *call, purpose string, at offsetToken, all []T) (vms.PageOf[T], error) {
 	start := min(at.Offset, len(all))
 	end := min(start+at.PageSize, len(all))
+	token := func(offset int) (string, error) {
+		next := at
+		next.Offset = offset
+		return s.signer.sign(purpose, c.principal.AccountID, next)
+	}
 	var next, prev string
 	var err error
 	if end < len(all) {
-		if next, err = s.signer.sign(purpose, c.principal.AccountID, offsetToken{end, at.PageSize, at.Include}); err != nil {
-			return none, at, err
+		if next, err = token(end); err != nil {
+			return vms.PageOf[T]{}, err
 		}
 	}
 	if start > 0 {
-		if prev, err = s.signer.sign(purpose, c.principal.AccountID, offsetToken{max(0, start-at.PageSize), at.PageSize, at.Include}); err != nil {
-			return none, at, err
+		if prev, err = token(max(0, start-at.PageSize)); err != nil {
+			return vms.PageOf[T]{}, err
 		}
 	}
-	return vms.MakePage(all[start:end], next, prev, len(all)), at, nil
+	return vms.MakePage(all[start:end], next, prev, len(all)), nil
+}
+
+// pageOf is both, for a list from which nothing is chosen.
+func pageOf[T any](s *Server, c *call, a *args, purpose string, all []T) (vms.PageOf[T], offsetToken, error) {
+	at, err := placeOf(s, c, a, purpose)
+	if err != nil {
+		return vms.PageOf[T]{}, at, err
+	}
+	page, err := pageAt(s, c, purpose, at, all)
+	return page, at, err
 }

@@ -139,7 +139,7 @@ var fieldKinds = map[string]fieldKind{
 	"box":     {"four numbers from 0 to 1: left, top, right, bottom", isBox},
 	"point":   {"two numbers", isPoint},
 	"points":  {"a list of points [x, y]", func(v any) bool { return isListOf(v, isPoint) }},
-	"status": {"an object whose connectionStatus is one of " + strings.Join(statusNames(), ", "), func(v any) bool {
+	"status": {"an object whose connectionStatus is one of " + strings.Join(Statuses(), ", "), func(v any) bool {
 		o, _ := v.(map[string]any)
 		s, _ := o["connectionStatus"].(string)
 		return ValidStatus(s)

@@ -19,7 +19,8 @@ var connectionStatuses = map[string]bool{
 	StatusError: true, StatusOff: true, StatusUnknown: true,
 }
 
-func statusNames() []string { return slices.Sorted(maps.Keys(connectionStatuses)) }
+// Statuses lists the Status constants.
+func Statuses() []string { return slices.Sorted(maps.Keys(connectionStatuses)) }
 
 // ValidStatus says whether s is one of the Status constants.
 func ValidStatus(s string) bool { return connectionStatuses[s] }

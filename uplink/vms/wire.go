@@ -40,16 +40,6 @@ type ConnectionStatus struct {
 	ConnectionStatus string `json:"connectionStatus"`
 }
 
-// Camera is one record of the camera list. Status is there only if it was asked for.
-type Camera struct {
-	ID              string            `json:"id"`
-	AccountID       string            `json:"accountId"`
-	Name            string            `json:"name"`
-	BridgeID        string            `json:"bridgeId"`
-	CreateTimestamp Time              `json:"createTimestamp"`
-	Status          *ConnectionStatus `json:"status,omitempty"`
-}
-
 // User is what users/self answers. TimeZone is there only if it was asked for.
 type User struct {
 	ID         string    `json:"id"`

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"maps"
 	"slices"
 
 	"vmsbridge/uplink/vms"
@@ -71,16 +72,17 @@ func (a *tenant) put(now Actor) {
 	}
 }
 
-// list says which ids of an account: of all cameras that bridges have, of cameras and bridges, or
-// of the cameras that the bridges of one holder of a credential have.
+// list says which ids of an account: of all cameras that bridges have, of cameras and bridges, of
+// bridges, or of the cameras that the bridges of one holder of a credential have.
 type list struct {
-	devices, held bool
-	holder        string
+	devices, bridges, held bool
+	holder                 string
 }
 
 var (
 	allCameras = list{}
 	allDevices = list{devices: true}
+	allBridges = list{bridges: true}
 )
 
 func camerasOf(holder string) list { return list{held: true, holder: holder} }
@@ -109,6 +111,9 @@ func (r *Registry) ids(account string, which list) []string {
 }
 
 func (a *tenant) collect(which list) (ids []string) {
+	if which.bridges {
+		return slices.Collect(maps.Keys(a.bridges))
+	}
 	if !which.held {
 		ids = make([]string, 0, a.n+len(a.bridges))
 		for id, actor := range a.actors {

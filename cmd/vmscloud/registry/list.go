@@ -31,8 +31,12 @@ func (r *Registry) CameraOf(account, id string) (cam vms.Camera, ok bool) {
 }
 
 func (r *Registry) shownLocked(a Actor) vms.Camera {
-	return vms.Camera{ID: a.ID, AccountID: a.Account, Name: a.Name, BridgeID: a.Bridge,
+	cam := vms.Camera{ID: a.ID, AccountID: a.Account, Name: a.Name, BridgeID: a.Bridge,
 		CreateTimestamp: vms.At(a.Created), Status: &vms.ConnectionStatus{ConnectionStatus: r.statusLocked(a)}}
+	if a.Described != nil {
+		a.Described.Put(&cam)
+	}
+	return cam
 }
 
 // atOnce is how many of a long list are read under one lock, so that nobody waits for it, and it
@@ -71,7 +75,7 @@ func (r *Registry) Device(account, id string) (d web.Device, ok bool) {
 }
 
 func (r *Registry) deviceLocked(a Actor) web.Device {
-	d := web.Device{ID: a.ID, AccountID: a.Account, Name: a.Name, Kind: a.Type, Bridge: a.Bridge, Created: a.Created}
+	d := web.Device{ID: a.ID, AccountID: a.Account, Name: a.shownName(), Kind: a.Type, Bridge: a.Bridge, Created: a.Created}
 	switch {
 	case a.Type != vms.ActorBridge:
 		d.Status = r.statusLocked(a)
@@ -143,5 +147,5 @@ func (r *Registry) Accounts() map[string]bool {
 func (r *Registry) Name(account, id string) string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return cmp.Or(r.look(account).actors[id].Name, id)
+	return cmp.Or(r.look(account).actors[id].shownName(), id)
 }

@@ -120,6 +120,7 @@ func (r *Registry) upsert(changed map[string]Actor, want Actor, now time.Time) e
 		return conflict(want.Type, want.ID)
 	}
 	want.Created, want.StatusSince, want.Plain = old.Created, old.StatusSince, old.Plain
+	want.Described = old.Described
 	want.Released = old.Released && old.Bridge == want.Bridge
 	if !known {
 		want.Created = now

@@ -49,6 +49,16 @@ type Actor struct {
 	// Status is the last one heard, by registration or status event, and when it began.
 	Status      string    `json:"status,omitempty"`
 	StatusSince time.Time `json:"statusSince,omitzero"`
+	// Described is what people said of a camera, nil for nothing. It is not changed in place.
+	Described *vms.Description `json:"described,omitempty"`
+}
+
+// shownName is what to call an actor: what people call it, else what its bridge's configuration says.
+func (a Actor) shownName() string {
+	if a.Described != nil && a.Described.Name != "" {
+		return a.Described.Name
+	}
+	return a.Name
 }
 
 // camera says whether it is a camera that its bridge has.

@@ -168,7 +168,8 @@ func is(u User, email, account string) bool {
 func GrantsOf(u User, home, active Account, shared, aliases map[string]string) *identity.Grants {
 	place := PlaceOf(home, active)
 	c := CallerOf(u, home)
-	g := &identity.Grants{All: c.Admin(place), Edits: bool(u.IsEditAllAndAdd), Devices: map[string]string{}}
+	g := &identity.Grants{All: c.Admin(place), Edits: bool(u.IsEditAllAndAdd),
+		Sets: bool(u.IsEditCameras || u.IsEditCameraLess), Devices: map[string]string{}}
 	if place == OwnAccount {
 		g.Shared, g.Aliases = shared, aliases
 		for _, e := range u.CameraAccess {

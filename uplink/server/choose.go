@@ -1,0 +1,194 @@
+package server
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"vmsbridge/uplink/vms"
+)
+
+// deviceArgs choose among cameras and bridges, and order them. Names, tags and words of q are compared whatever their
+// case; a status that there is none of matches nothing.
+var deviceArgs = []string{"id__in", "id__notIn", "id__contains", "name", "name__in", "name__contains", "q", "status__in",
+	"status__ne", "tags__any", "tags__contains", "sort"}
+
+// cameraArgs choose among cameras.
+var cameraArgs = append(slices.Clone(deviceArgs), "bridgeId__in", "shareDetails.shared")
+
+// pageArgs are those of every list that has pages.
+var pageArgs = []string{"include", "pageSize", "pageToken"}
+
+// device is what arguments choose by.
+type device struct {
+	id, name, bridge, status, notes string
+	tags                            []string
+	created                         time.Time
+	shared                          bool
+}
+
+// chosen says whether a device passes.
+type chosen func(device) bool
+
+// choice reads the arguments of a list of devices: what passes, in which order, and of which ids alone, nil for any. look
+// is false where ids alone say what passes. The arguments are checked after that.
+func choice(a *args) (pass chosen, order func(x, y device) int, ids []string, look bool) {
+	var all []chosen
+	add := func(name string, f chosen) {
+		if a.has(name) {
+			all = append(all, f)
+		}
+	}
+	fold := strings.ToLower
+	listOf := func(name string) []string {
+		list := a.list(name)
+		for i := range list {
+			list[i] = fold(list[i])
+		}
+		return list
+	}
+	ids = a.list("id__in")
+	if a.has("id__in") && ids == nil {
+		ids = []string{}
+	}
+	not, part := a.list("id__notIn"), fold(a.one("id__contains"))
+	add("id__notIn", func(d device) bool { return !slices.Contains(not, d.id) })
+	add("id__contains", func(d device) bool { return strings.Contains(fold(d.id), part) })
+	name, names, inName := fold(a.one("name")), listOf("name__in"), fold(a.one("name__contains"))
+	add("name", func(d device) bool { return fold(d.name) == name })
+	add("name__in", func(d device) bool { return slices.Contains(names, fold(d.name)) })
+	add("name__contains", func(d device) bool { return strings.Contains(fold(d.name), inName) })
+	words := strings.Fields(fold(a.one("q")))
+	add("q", func(d device) bool {
+		text := fold(strings.Join([]string{d.id, d.name, d.bridge, d.notes, strings.Join(d.tags, "\n")}, "\n"))
+		return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+	})
+	in, ne := a.list("status__in"), a.list("status__ne")
+	add("status__in", func(d device) bool { return slices.Contains(in, d.status) })
+	add("status__ne", func(d device) bool { return !slices.Contains(ne, d.status) })
+	anyOf, allOf := listOf("tags__any"), listOf("tags__contains")
+	has := func(d device) func(string) bool {
+		return func(tag string) bool {
+			return slices.ContainsFunc(d.tags, func(t string) bool { return fold(t) == tag })
+		}
+	}
+	add("tags__any", func(d device) bool { return slices.ContainsFunc(anyOf, has(d)) })
+	add("tags__contains", func(d device) bool {
+		return !slices.ContainsFunc(allOf, func(tag string) bool { return !has(d)(tag) })
+	})
+	bridges := a.list("bridgeId__in")
+	add("bridgeId__in", func(d device) bool { return slices.Contains(bridges, d.bridge) })
+	shared := a.flag("shareDetails.shared")
+	add("shareDetails.shared", func(d device) bool { return d.shared == shared })
+	order = orderOf(a, orders[device]{
+		"name":            func(x, y device) int { return cmp.Compare(fold(x.name), fold(y.name)) },
+		"id":              func(x, y device) int { return 0 },
+		"createTimestamp": func(x, y device) int { return x.created.Compare(y.created) },
+	}, func(x, y device) int { return cmp.Compare(x.id, y.id) })
+	pass = func(d device) bool {
+		return !slices.ContainsFunc(all, func(f chosen) bool { return !f(d) })
+	}
+	return pass, order, ids, len(all) > 0 || order != nil
+}
+
+// flag is the argument as true or false.
+func (a *args) flag(name string) bool {
+	switch v := a.one(name); v {
+	case "", "false":
+		return false
+	case "true":
+		return true
+	}
+	a.bad(name, "must be true or false")
+	return false
+}
+
+// orders are those of a kind of thing by name of the field.
+type orders[T any] map[string]func(x, y T) int
+
+// orderOf is what the argument sort says, nil if there is none. What is equal by it is ordered by last.
+func orderOf[T any](a *args, known orders[T], last func(x, y T) int) func(x, y T) int {
+	v := a.one("sort")
+	if v == "" {
+		return nil
+	}
+	field := strings.TrimLeft(v, "+- ") // an unescaped + arrives as a space
+	by, ok := known[field]
+	if !ok {
+		names := make([]string, 0, len(known))
+		for name := range known {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		a.bad("sort", "must be one of "+strings.Join(names, ", ")+" behind + or -")
+		return nil
+	}
+	if v[0] == '-' {
+		return func(x, y T) int { return cmp.Or(by(y, x), last(y, x)) }
+	}
+	return func(x, y T) int { return cmp.Or(by(x, y), last(x, y)) }
+}
+
+// chooseFrom cuts the page of a list of devices that the arguments ask for. ids are those that the caller sees, in order; see finds one of
+// them, ok false if it went a moment ago. Where nothing is chosen, only the page is looked at.
+func chooseFrom[T any](s *Server, c *call, a *args, purpose string, ids []string, see func(id string) (T, bool),
+	known func(T) device) (vms.PageOf[T], offsetToken, error) {
+	var none vms.PageOf[T]
+	at, err := placeOf(s, c, a, purpose)
+	if err != nil {
+		return none, at, err
+	}
+	pass, order, only, look := choice(a)
+	if err := a.err(); err != nil {
+		return none, at, err
+	}
+	if only != nil {
+		slices.Sort(only)
+		only = slices.DeleteFunc(slices.Compact(only), func(id string) bool {
+			_, there := slices.BinarySearch(ids, id)
+			return !there
+		})
+		ids = only
+	}
+	if look {
+		if ids, err = passing(c, ids, see, known, pass, order); err != nil {
+			return none, at, err
+		}
+	}
+	page, err := pageAt(s, c, purpose, at, ids)
+	if err != nil {
+		return none, at, err
+	}
+	found := make([]T, 0, len(page.Results))
+	for _, id := range page.Results {
+		if d, ok := see(id); ok {
+			found = append(found, d)
+		}
+	}
+	return vms.MakePage(found, page.NextPageToken, page.PrevPageToken, page.TotalSize), at, nil
+}
+
+// passing are the ids of those devices that pass, in their order.
+func passing[T any](c *call, ids []string, see func(id string) (T, bool), known func(T) device, pass chosen,
+	order func(x, y device) int) ([]string, error) {
+	var list []device
+	for i, id := range ids {
+		if i%1024 == 0 && c.r.Context().Err() != nil {
+			return nil, c.r.Context().Err() // nobody waits for it any more
+		}
+		if seen, ok := see(id); ok {
+			if d := known(seen); pass(d) {
+				list = append(list, d)
+			}
+		}
+	}
+	if order != nil {
+		slices.SortFunc(list, order)
+	}
+	out := make([]string, len(list))
+	for i, d := range list {
+		out[i] = d.id
+	}
+	return out, nil
+}
