@@ -19,6 +19,7 @@ import (
 	"vmsbridge/uplink/identity/session"
 	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/identity/web"
+	"vmsbridge/uplink/server"
 	"vmsbridge/uplink/vms"
 )
 
@@ -182,6 +183,14 @@ func (p *users) report() (u health.Users) {
 		}
 	}
 	return u
+}
+
+// directory is what the interface asks for users, nil if nobody can sign in.
+func (p *users) directory() server.Directory {
+	if p.ids == nil {
+		return nil
+	}
+	return p.ids
 }
 
 // Authenticate lets in users' bearer tokens.

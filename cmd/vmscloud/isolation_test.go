@@ -137,6 +137,8 @@ func TestAnotherAccountIsOutOfReachInTheAPI(t *testing.T) {
 		return string(raw)
 	}
 	a, b := c.accounts["a"], c.accounts["b"]
+	_, self := c.api(theirs, "GET", v3+"users/self", "")
+	person := strings.Trim(textOf(t, self, "id"), `"`)
 	type try struct {
 		method, path, body string
 		user, bridge       int // what asu@b.org and b's bridge get
@@ -158,6 +160,14 @@ func TestAnotherAccountIsOutOfReachInTheAPI(t *testing.T) {
 		"cameras/{id}/settings":                    {{"GET", "cameras/cam-a/settings", "", 404, 404}},
 		"bridges":                                  {{"GET", "bridges?include=status,resourceCounts", "", 200, 200}, {"GET", "bridges?id__in=bridge-a,bridge-b", "", 200, 200}},
 		"bridges/{id}":                             {{"GET", "bridges/bridge-a", "", 404, 404}},
+		"users":                                    {{"GET", "users?include=permissions,loginDetails", "", 200, 403}, {"GET", "users?email__in=asu@a.org", "", 200, 403}},
+		"users/{id}":                               {{"GET", "users/" + person, "", 404, 404}},
+		"accounts":                                 {{"GET", "accounts?include=resourceCounts,security,brandingInfo", "", 200, 200}, {"GET", "accounts?id__in=" + a, "", 200, 200}},
+		"accounts/{id}":                            {{"GET", "accounts/" + a, "", 404, 404}, {"GET", "accounts/self", "", 200, 200}},
+		"feeds":                                    {{"GET", "feeds", "", 200, 200}, {"GET", "feeds?deviceId=cam-a", "", 404, 404}},
+		"alerts":                                   {{"GET", "alerts?actorId__in=cam-a", "", 200, 200}},
+		"alertTypes":                               {{"GET", "alertTypes", "", 200, 200}},
+		"notifications":                            {{"GET", "notifications?actorId=cam-a", "", 200, 200}},
 		"users/self":                               {{"GET", "users/self", "", 200, 200}},
 		// Ids are an account's own (TestTwoAccountsWithTheSameIDs), and nothing names another account.
 		"bridges:register":                         {{"POST", "bridges:register", `{"id":"bridge-a","name":"x","cameras":[],"accountId":"` + a + `"}`, 400, 400}, {"POST", "bridges:register?accountId=" + a, `{"id":"bridge-a","name":"x","cameras":[]}`, 400, 400}},

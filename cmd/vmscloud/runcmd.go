@@ -221,7 +221,7 @@ func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, 
 		return nil, err
 	}
 	api, err := server.New(server.Options{
-		Events: book, Cameras: cameras{reg, ids}, Images: bridges, Statuses: bridges, Auth: ids, Bridges: door{reg, kept, book.presence}, Tunnels: tunnels{reg, hub, book.presence}, Unasked: c.direct.unasked, Refused: reg.Refused, Feed: book.feed,
+		Events: book, Cameras: cameras{reg, ids}, Directory: ids, Images: bridges, Statuses: bridges, Auth: ids, Bridges: door{reg, kept, book.presence}, Tunnels: tunnels{reg, hub, book.presence}, Unasked: c.direct.unasked, Refused: reg.Refused, Feed: book.feed,
 		NotFound: journal.ErrNotFound, BaseURL: c.PublicURL, Host: c.names(log), TokenKey: key, Log: log, Registerer: metrics,
 	})
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 
 	"vmsbridge/uplink/identity"
@@ -29,23 +28,6 @@ func (s *Server) clientSettings(c *call) error {
 
 // here is the address of this server, as it was set or as the client may be told it.
 func (s *Server) here(r *http.Request) *url.URL { return vms.Here(r, s.base, s.opts.Host) }
-
-// getSelf is GET /users/self: whom the token stands for.
-func (s *Server) getSelf(c *call) error {
-	a := parseArgs(c.r.URL.RawQuery, "include")
-	include := a.list("include")
-	if err := a.err(); err != nil {
-		return err
-	}
-	user := c.principal.User
-	switch {
-	case !slices.Contains(include, "timeZone"):
-		user.TimeZone = nil
-	case user.TimeZone == nil:
-		user.TimeZone = &vms.TimeZone{TimeZone: "UTC"}
-	}
-	return c.ok(user)
-}
 
 // registerBridge is POST /bridges:register, which is not part of the public interface: a bridge says which cameras it
 // has and where its stills can be asked for. Only a token of a bridge may, since the service will call that address.

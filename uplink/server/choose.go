@@ -28,51 +28,34 @@ type device struct {
 	shared                          bool
 }
 
-// chosen says whether a device passes.
-type chosen func(device) bool
-
 // choice reads the arguments of a list of devices: what passes, in which order, and of which ids alone, nil for any. look
 // is false where ids alone say what passes. The arguments are checked after that.
-func choice(a *args) (pass chosen, order func(x, y device) int, ids []string, look bool) {
-	var all []chosen
-	add := func(name string, f chosen) {
+func choice(a *args) (pass func(device) bool, order func(x, y device) int, ids []string, look bool) {
+	var k checks[device]
+	add := func(name string, f func(device) bool) {
 		if a.has(name) {
-			all = append(all, f)
+			k = append(k, f)
 		}
 	}
-	fold := strings.ToLower
-	listOf := func(name string) []string {
-		list := a.list(name)
-		for i := range list {
-			list[i] = fold(list[i])
-		}
-		return list
-	}
-	ids = a.list("id__in")
-	if a.has("id__in") && ids == nil {
+	if ids = a.list("id__in"); a.has("id__in") && ids == nil {
 		ids = []string{}
 	}
-	not, part := a.list("id__notIn"), fold(a.one("id__contains"))
+	not, part := a.list("id__notIn"), strings.ToLower(a.one("id__contains"))
 	add("id__notIn", func(d device) bool { return !slices.Contains(not, d.id) })
-	add("id__contains", func(d device) bool { return strings.Contains(fold(d.id), part) })
-	name, names, inName := fold(a.one("name")), listOf("name__in"), fold(a.one("name__contains"))
-	add("name", func(d device) bool { return fold(d.name) == name })
-	add("name__in", func(d device) bool { return slices.Contains(names, fold(d.name)) })
-	add("name__contains", func(d device) bool { return strings.Contains(fold(d.name), inName) })
-	words := strings.Fields(fold(a.one("q")))
-	add("q", func(d device) bool {
-		text := fold(strings.Join([]string{d.id, d.name, d.bridge, d.notes, strings.Join(d.tags, "\n")}, "\n"))
-		return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+	add("id__contains", func(d device) bool { return strings.Contains(strings.ToLower(d.id), part) })
+	k.among(a, "name", func(d device) string { return d.name }, true)
+	k.words(a, func(d device) string {
+		return strings.Join([]string{d.id, d.name, d.bridge, d.notes, strings.Join(d.tags, "\n")}, "\n")
 	})
 	in, ne := a.list("status__in"), a.list("status__ne")
 	add("status__in", func(d device) bool { return slices.Contains(in, d.status) })
 	add("status__ne", func(d device) bool { return !slices.Contains(ne, d.status) })
-	anyOf, allOf := listOf("tags__any"), listOf("tags__contains")
 	has := func(d device) func(string) bool {
 		return func(tag string) bool {
-			return slices.ContainsFunc(d.tags, func(t string) bool { return fold(t) == tag })
+			return slices.ContainsFunc(d.tags, func(t string) bool { return strings.EqualFold(t, tag) })
 		}
 	}
+	anyOf, allOf := a.list("tags__any"), a.list("tags__contains")
 	add("tags__any", func(d device) bool { return slices.ContainsFunc(anyOf, has(d)) })
 	add("tags__contains", func(d device) bool {
 		return !slices.ContainsFunc(allOf, func(tag string) bool { return !has(d)(tag) })
@@ -82,14 +65,11 @@ func choice(a *args) (pass chosen, order func(x, y device) int, ids []string, lo
 	shared := a.flag("shareDetails.shared")
 	add("shareDetails.shared", func(d device) bool { return d.shared == shared })
 	order = orderOf(a, orders[device]{
-		"name":            func(x, y device) int { return cmp.Compare(fold(x.name), fold(y.name)) },
-		"id":              func(x, y device) int { return 0 },
+		"name":            folded(func(d device) string { return d.name }),
+		"id":              func(_, _ device) int { return 0 },
 		"createTimestamp": func(x, y device) int { return x.created.Compare(y.created) },
 	}, func(x, y device) int { return cmp.Compare(x.id, y.id) })
-	pass = func(d device) bool {
-		return !slices.ContainsFunc(all, func(f chosen) bool { return !f(d) })
-	}
-	return pass, order, ids, len(all) > 0 || order != nil
+	return k.pass, order, ids, len(k) > 0 || order != nil
 }
 
 // flag is the argument as true or false.
@@ -170,7 +150,7 @@ func chooseFrom[T any](s *Server, c *call, a *args, purpose string, ids []string
 }
 
 // passing are the ids of those devices that pass, in their order.
-func passing[T any](c *call, ids []string, see func(id string) (T, bool), known func(T) device, pass chosen,
+func passing[T any](c *call, ids []string, see func(id string) (T, bool), known func(T) device, pass func(device) bool,
 	order func(x, y device) int) ([]string, error) {
 	var list []device
 	for i, id := range ids {
@@ -191,4 +171,64 @@ func passing[T any](c *call, ids []string, see func(id string) (T, bool), known 
 		out[i] = d.id
 	}
 	return out, nil
+}
+
+// checks are what a record must pass.
+type checks[T any] []func(T) bool
+
+func (k checks[T]) pass(one T) bool {
+	return !slices.ContainsFunc(k, func(f func(T) bool) bool { return !f(one) })
+}
+
+// among adds what the arguments name, name__in, name__notIn and name__contains say of a text, whatever its case if fold.
+func (k *checks[T]) among(a *args, name string, text func(T) string, fold bool) {
+	same := func(s string) string { return s }
+	if fold {
+		same = strings.ToLower
+	}
+	is := func(list []string, one T) bool {
+		return slices.ContainsFunc(list, func(want string) bool { return same(want) == same(text(one)) })
+	}
+	exact, in, not := a.values[name], a.list(name+"__in"), a.list(name+"__notIn")
+	part := strings.ToLower(a.one(name + "__contains"))
+	for arg, f := range map[string]func(T) bool{
+		name: func(one T) bool { return is(exact, one) }, name + "__in": func(one T) bool { return is(in, one) },
+		name + "__notIn":    func(one T) bool { return !is(not, one) },
+		name + "__contains": func(one T) bool { return strings.Contains(strings.ToLower(text(one)), part) },
+	} {
+		if a.has(arg) {
+			*k = append(*k, f)
+		}
+	}
+}
+
+// words adds what the argument q says: each of its words must be in the text.
+func (k *checks[T]) words(a *args, text func(T) string) {
+	for _, w := range strings.Fields(strings.ToLower(a.one("q"))) {
+		*k = append(*k, func(one T) bool { return strings.Contains(strings.ToLower(text(one)), w) })
+	}
+}
+
+// folded orders by a text, whatever its case.
+func folded[T any](text func(T) string) func(x, y T) int {
+	return func(x, y T) int { return cmp.Compare(strings.ToLower(text(x)), strings.ToLower(text(y))) }
+}
+
+// filtered cuts the page out of a whole list of which the arguments choose.
+func filtered[T any](s *Server, c *call, a *args, purpose string, all []T,
+	choose func(*args) (func(T) bool, func(x, y T) int)) (vms.PageOf[T], offsetToken, error) {
+	at, err := placeOf(s, c, a, purpose)
+	if err != nil {
+		return vms.PageOf[T]{}, at, err
+	}
+	pass, order := choose(a)
+	if err := a.err(); err != nil {
+		return vms.PageOf[T]{}, at, err
+	}
+	list := slices.DeleteFunc(slices.Clone(all), func(one T) bool { return !pass(one) })
+	if order != nil {
+		slices.SortStableFunc(list, order)
+	}
+	page, err := pageAt(s, c, purpose, at, list)
+	return page, at, err
 }

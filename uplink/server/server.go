@@ -111,6 +111,8 @@ type Options struct {
 	Unasked func(address string) string
 	// Feed tells of each event that is stored. nil: nobody can subscribe.
 	Feed *feed.Feed
+	// Directory knows users and accounts. nil: only users/self is answered.
+	Directory Directory
 	// Statuses knows better than Cameras how a single camera is. nil: nobody does.
 	Statuses Statuses
 	// Report is passed to Events.Put for events that clients report: true on the bridge, which sends them on.
@@ -197,6 +199,16 @@ func (s *Server) routes() {
 		s.route(v3+"bridges/{id}", methods{http.MethodGet: {s.getBridge, read}})
 	}
 	s.route(v3+"users/self", methods{http.MethodGet: {s.getSelf, ""}})
+	if s.opts.Directory != nil {
+		s.route(v3+"users", methods{http.MethodGet: {s.listUsers, read}})
+		s.route(v3+"users/{id}", methods{http.MethodGet: {s.getUser, read}})
+		s.route(v3+"accounts", methods{http.MethodGet: {s.listAccounts, read}})
+		s.route(v3+"accounts/{id}", methods{http.MethodGet: {s.getAccount, read}})
+	}
+	s.route(v3+"feeds", methods{http.MethodGet: {s.listFeeds, read}})
+	s.route(v3+"alerts", methods{http.MethodGet: {s.nothing("alerts", alertArgs), read}})
+	s.route(v3+"alertTypes", methods{http.MethodGet: {s.nothing("alertTypes", alertTypeArgs), read}})
+	s.route(v3+"notifications", methods{http.MethodGet: {s.nothing("notifications", notificationArgs), read}})
 	if s.opts.Bridges != nil {
 		s.route(v3+"bridges:register", methods{http.MethodPost: {s.registerBridge, report}})
 		if _, ok := s.opts.Events.(BatchStore); ok {

@@ -40,23 +40,6 @@ type ConnectionStatus struct {
 	ConnectionStatus string `json:"connectionStatus"`
 }
 
-// User is what users/self answers. TimeZone is there only if it was asked for.
-type User struct {
-	ID         string    `json:"id"`
-	FirstName  string    `json:"firstName"`
-	LastName   string    `json:"lastName"`
-	AccountID  string    `json:"accountId"`
-	Email      string    `json:"email"`
-	Language   string    `json:"language"`
-	EmployeeID string    `json:"employeeId"`
-	TimeZone   *TimeZone `json:"timeZone,omitempty"`
-}
-
-// TimeZone holds a name of the tz database.
-type TimeZone struct {
-	TimeZone string `json:"timeZone"`
-}
-
 // ClientSettings tells a client the base address of its account.
 type ClientSettings struct {
 	HTTPSBaseURL BaseURL `json:"httpsBaseUrl"`
@@ -67,3 +50,7 @@ type BaseURL struct {
 	Hostname string `json:"hostname"`
 	Port     int    `json:"port"`
 }
+
+// Feed is one record of the list of feeds: id, type, deviceId, mediaType, and each address that was
+// asked for, null where there is none.
+type Feed map[string]any

@@ -98,3 +98,9 @@ func Offset(zone string, at time.Time) int {
 	_, seconds := at.In(Zone(zone)).Zone()
 	return seconds
 }
+
+// ReadStamp reads what Stamp prints; ok is false for "" and what is none.
+func ReadStamp(s string) (t time.Time, ok bool) {
+	t, err := time.Parse(stampLayout, s)
+	return t, err == nil
+}
