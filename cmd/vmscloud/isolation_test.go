@@ -149,6 +149,7 @@ func TestAnotherAccountIsOutOfReachInTheAPI(t *testing.T) {
 		"events/{id}":                              {{"GET", "events/" + url.PathEscape(motion(a, "cam-a", 0).ID), "", 404, 404}},
 		"events:listFieldValues":                   {{"GET", "events:listFieldValues?actor=camera:cam-a", "", 404, 404}},
 		"events:listRecentByType":                  {{"GET", "events:listRecentByType?actor=camera:cam-a&type__in=vms.motionDetectionEvent.v1", "", 404, 404}},
+		"eventMetrics":                             {{"GET", "eventMetrics?actor=camera:cam-a&eventType=vms.motionDetectionEvent.v1", "", 404, 404}},
 		"eventTypes":                               {{"GET", "eventTypes", "", 200, 200}},
 		"media/recordedImage.jpeg":                 {{"GET", "media/recordedImage.jpeg?deviceId=cam-a&type=preview&timestamp__lt=2027-01-01T00:00:00Z", "", 404, 404}},
 		"media/recordedImage.jpeg:listFieldValues": {{"GET", "media/recordedImage.jpeg:listFieldValues?deviceId=cam-a&include=overlayId", "", 404, 404}},

@@ -59,9 +59,10 @@ func (m *model) list(q vms.Query) []vms.Event {
 			len(q.Types) > 0 && !slices.Contains(q.Types, ev.Type),
 			q.StartGTE != nil && ev.StartTimestamp.Before(q.StartGTE.Time),
 			q.StartLTE != nil && ev.StartTimestamp.After(q.StartLTE.Time),
-			(q.EndGTE != nil || q.EndLTE != nil) && end == nil,
-			q.EndGTE != nil && end.Before(q.EndGTE.Time),
-			q.EndLTE != nil && end.After(q.EndLTE.Time):
+			(q.EndGTE != nil || q.EndLTE != nil) && end == nil && !q.Open,
+			q.Open && end == nil && q.EndLTE != nil && ev.StartTimestamp.After(q.EndLTE.Time),
+			q.EndGTE != nil && end != nil && end.Before(q.EndGTE.Time),
+			q.EndLTE != nil && end != nil && end.After(q.EndLTE.Time):
 			continue
 		}
 		list = append(list, ev)
@@ -137,6 +138,7 @@ func drawQuery(t *rapid.T) vms.Query {
 			*bound = &v
 		}
 	}
+	q.Open = rapid.Bool().Draw(t, "open")
 	q.Ascending = rapid.Bool().Draw(t, "ascending")
 	q.PageSize = rapid.IntRange(1, 4).Draw(t, "page size")
 	return q

@@ -25,7 +25,7 @@ func (s *Server) getEvent(c *call) error {
 	if err := s.checkActor(c.r.Context(), c, vms.Actor{Type: ev.ActorType, ID: ev.ActorID}); err != nil {
 		return vms.NotFound("events", "", id)
 	}
-	events, err := s.signAddresses(c, withData([]vms.Event{ev}, include), include)
+	events, err := s.handedOut(c, []vms.Event{ev}, include)
 	if err != nil {
 		return err
 	}

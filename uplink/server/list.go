@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"time"
 
 	"vmsbridge/uplink/vms"
 )
@@ -27,6 +28,7 @@ func (s *Server) listEvents(c *call) error {
 			a.bad("pageToken", err.Error())
 		}
 		q, cursor = t.Query, &t.Cursor
+		q.Counted = t.Total
 		if a.has("include") {
 			q.Include = a.include()
 		}
@@ -46,6 +48,7 @@ func (s *Server) listEvents(c *call) error {
 	if err != nil {
 		return err
 	}
+	q.Counted = &page.Total
 	next, err := s.eventsToken(c, q, page.Next)
 	if err != nil {
 		return err
@@ -54,7 +57,7 @@ func (s *Server) listEvents(c *call) error {
 	if err != nil {
 		return err
 	}
-	events, err := s.signAddresses(c, withData(page.Events, q.Include), q.Include)
+	events, err := s.handedOut(c, page.Events, q.Include)
 	if err != nil {
 		return err
 	}
@@ -65,7 +68,7 @@ func (s *Server) eventsToken(c *call, q vms.Query, at *vms.Cursor) (string, erro
 	if at == nil {
 		return "", nil
 	}
-	return s.signer.sign("events", c.principal.AccountID, eventsToken{q, *at})
+	return s.signer.sign("events", c.principal.AccountID, eventsToken{q, *at, q.Counted})
 }
 
 // listQuery reads the arguments of a first page.
@@ -80,6 +83,9 @@ func listQuery(a *args) vms.Query {
 		Include:  a.include(),
 		PageSize: a.pageSize(defaultPageSize),
 	}
+	// What goes on has not ended by a time that is past, and may end by one that is to come.
+	now := time.Now()
+	q.Open = q.EndLTE != nil && !q.EndLTE.Before(now) && (q.EndGTE == nil || !q.EndGTE.After(now))
 	if !a.has("actor") && !a.has("actor__in") {
 		a.miss("actor")
 	}
@@ -129,7 +135,7 @@ func (s *Server) listRecentByType(c *call) error {
 		found = append(found, page.Events...)
 	}
 	slices.SortStableFunc(found, func(x, y vms.Event) int { return y.StartTimestamp.Compare(x.StartTimestamp.Time) })
-	found, err := s.signAddresses(c, withData(found, include), include)
+	found, err := s.handedOut(c, found, include)
 	if err != nil {
 		return err
 	}
@@ -161,6 +167,17 @@ func (s *Server) checkActor(ctx context.Context, c *call, a vms.Actor) error {
 
 func noActor(a vms.Actor) error {
 	return vms.NotFound(a.Type+"s", "The resource was not found: there is no "+a.Type+" "+a.ID, a.ID)
+}
+
+// handedOut are events as this caller gets them: with the data asked for, whose images are where the caller asks, signed
+// if that is wanted.
+func (s *Server) handedOut(c *call, events []vms.Event, include []string) ([]vms.Event, error) {
+	base := s.here(c.r).String()
+	out := withData(events, include)
+	for i := range out {
+		out[i] = out[i].WithImagesAt(base)
+	}
+	return s.signAddresses(c, out, include)
 }
 
 // withData leaves in each event's data only the schemas asked for, and an array even if none is left. dataSchemas still

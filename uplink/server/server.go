@@ -181,6 +181,7 @@ func (s *Server) routes() {
 	s.route(v3+"events/{id}", methods{http.MethodGet: {s.getEvent, read}})
 	s.route(v3+"events:listFieldValues", methods{http.MethodGet: {s.listFieldValues, read}})
 	s.route(v3+"events:listRecentByType", methods{http.MethodGet: {s.listRecentByType, read}})
+	s.route(v3+"eventMetrics", methods{http.MethodGet: {s.countEvents, read}})
 	s.route(v3+"eventTypes", methods{http.MethodGet: {s.listEventTypes, ""}})
 	s.route(v3+"media/recordedImage.jpeg", methods{http.MethodGet: {s.recordedImage, read}})
 	s.route(v3+"media/recordedImage.jpeg:listFieldValues", methods{http.MethodGet: {s.listOverlays, read}})

@@ -132,12 +132,13 @@ func (s *Server) tell(c *call, text []byte, events []*feed.Told) ([]byte, error)
 			wanted = append(wanted, t)
 		}
 	}
+	base := s.here(c.r).String()
 	for _, t := range s.seen(c.r.Context(), at, p, wanted) {
 		var message []byte
 		if ev := &t.Event; p.Called(ev.ActorAccountID, vms.Actor{Type: ev.ActorType, ID: ev.ActorID}) == ev.ActorID {
-			message, err = t.Message()
+			message, err = t.Message(base)
 		} else {
-			message, err = feed.Message(t.ID, called(p, *ev))
+			message, err = feed.Message(t.ID, called(p, *ev).WithImagesAt(base))
 		}
 		if err != nil {
 			return text, err

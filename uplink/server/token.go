@@ -58,10 +58,11 @@ func (s signer) open(purpose, account, token string, v any) error {
 	return nil
 }
 
-// eventsToken is a page of a list of events.
+// eventsToken is a page of a list of events. Total is how many the first page counted.
 type eventsToken struct {
 	Query  vms.Query  `json:"q"`
 	Cursor vms.Cursor `json:"c"`
+	Total  *int       `json:"t,omitempty"`
 }
 
 // offsetToken is a page of a list that fits in memory.

@@ -1,16 +1,43 @@
 package server
 
-import "vmsbridge/uplink/vms"
+import (
+	"strconv"
+	"strings"
 
-// listEventTypes is GET /eventTypes. Any language is taken, and answered in English, as the public service does.
+	"vmsbridge/uplink/vms"
+)
+
+// listEventTypes is GET /eventTypes, in the language that the argument or else the header asks for: Japanese, or English
+// for whatever there is not.
 func (s *Server) listEventTypes(c *call) error {
 	a := parseArgs(c.r.URL.RawQuery, "language", "pageSize", "pageToken")
-	page, _, err := pageOf(s, c, a, "eventTypes", vms.Types())
+	types, lang := vms.TypesIn(language(a.one("language"), c.r.Header.Get("Accept-Language")))
+	page, _, err := pageOf(s, c, a, "eventTypes", types)
 	if err != nil {
 		return err
 	}
-	c.w.Header().Set("Content-Language", "en")
+	c.w.Header().Set("Content-Language", lang)
+	c.w.Header().Add("Vary", "Accept-Language")
 	return c.ok(page)
+}
+
+// language is the primary tag of a language asked for, or of the one that a header likes best.
+func language(asked, header string) string {
+	if asked == "" {
+		best := 0.0
+		for part := range strings.SplitSeq(header, ",") {
+			tag, rest, _ := strings.Cut(part, ";")
+			q := 1.0
+			if text, ok := strings.CutPrefix(strings.ReplaceAll(rest, " ", ""), "q="); ok {
+				q, _ = strconv.ParseFloat(text, 64) // 0 for what is none
+			}
+			if q > best {
+				asked, best = strings.TrimSpace(tag), q
+			}
+		}
+	}
+	primary, _, _ := strings.Cut(asked, "-")
+	return strings.ToLower(primary)
 }
 
 // listFieldValues is GET /events:listFieldValues: every type that an event of the actor may have, as a list that can be

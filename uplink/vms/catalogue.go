@@ -214,6 +214,6 @@ var rows = []struct{ name, display, about, schemas string }{
 	{"vehicleMotionDetectionEvent", "Vehicle Motion Detection",
 		"Motion that comes from a vehicle. The event lasts as long as the motion.",
 		"BOX objectClassification vehicleAttributes"},
-	{"violenceDetectionEvent", "Violence Detection", "Someone is being violent.", ""},
+	{"violenceDetectionEvent", "Violence Detection", "Someone is being violent.", "creatorDetails"},
 	{"weaponDetectionEvent", "Weapon Detection", "A weapon is in the picture.", "BOX motionRegion OVERLAY"},
 }

@@ -59,3 +59,20 @@ func TestSchemasOfType(t *testing.T) {
 	require.True(t, panicButton.allows(SchemaCreatorDetails))
 	require.False(t, panicButton.allows(SchemaObject))
 }
+
+// Each type has a name and a description of its own in the second language.
+func TestCatalogueInJapanese(t *testing.T) {
+	types, lang := TypesIn("ja")
+	require.Equal(t, Japanese, lang)
+	require.Len(t, types, len(Types()))
+	seen := map[string]bool{}
+	for i, typ := range types {
+		require.Equal(t, Types()[i].Type, typ.Type)
+		require.NotEqual(t, Types()[i].Name, typ.Name, typ.Type)
+		require.Regexp(t, `[ぁ-んァ-ヶ一-龠]`, typ.Description, typ.Type)
+		require.False(t, seen[typ.Name] || seen[typ.Description], typ.Type)
+		seen[typ.Name], seen[typ.Description] = true, true
+	}
+	_, lang = TypesIn("de")
+	require.Equal(t, English, lang)
+}

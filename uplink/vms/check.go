@@ -59,8 +59,8 @@ func Check(ev Event) []Problem {
 	if !slices.Contains(ActorTypes, ev.ActorType) {
 		add("actorType", "must be one of %s", strings.Join(ActorTypes, ", "))
 	}
-	if len(ev.DataSchemas) == 0 {
-		add("dataSchemas", "must name at least one data schema")
+	if len(ev.DataSchemas) == 0 && (!known || len(typ.Schemas) > 0) {
+		add("dataSchemas", "must name at least one data schema: %s would do for any type", SchemaCreatorDetails)
 	}
 	for i, s := range ev.DataSchemas {
 		where := fmt.Sprintf("dataSchemas[%d]", i)

@@ -1,7 +1,9 @@
 package vms
 
 import (
+	"bytes"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -67,4 +69,63 @@ func longOp(op string) string {
 		return op
 	}
 	return OpAt + "__" + op
+}
+
+// WithImagesAt is the event with the addresses of its actor's recorded images at the server with
+// another base address: that of whoever hands the event out. Addresses of other servers' images, of
+// other paths or other devices, stay. The event given is not changed.
+func (e Event) WithImagesAt(base string) Event {
+	base = strings.TrimRight(base, "/")
+	var data []Data
+	for i, d := range e.Data {
+		moved, ok := d.imagesAt(base, e.ActorID)
+		if !ok {
+			continue
+		}
+		if data == nil {
+			data = slices.Clone(e.Data)
+		}
+		data[i] = moved
+	}
+	if data != nil {
+		e.Data = data
+	}
+	return e
+}
+
+var imageStart = []byte(PathImage + "?deviceId=")
+
+// imagesAt is the item with its addresses at base, ok false if it has none to move. It works on the
+// item's own bytes: an address is what stands between the quotes around PathImage.
+func (d Data) imagesAt(base, deviceID string) (moved Data, ok bool) {
+	var out []byte
+	done := 0
+	device := []byte(url.QueryEscape(deviceID))
+	for from := 0; ; {
+		at := bytes.Index(d.raw[from:], imageStart)
+		if at < 0 {
+			break
+		}
+		at += from
+		from = at + len(imageStart)
+		quote := bytes.LastIndexByte(d.raw[:at], '"')
+		rest := d.raw[from:]
+		if quote < done || !bytes.HasPrefix(rest, device) || len(rest) > len(device) && isIDByte(rest[len(device)]) ||
+			!bytes.HasPrefix(d.raw[quote+1:at], []byte("http")) || string(d.raw[quote+1:at]) == base {
+			continue
+		}
+		out = append(append(out, d.raw[done:quote+1]...), base...)
+		done = at
+	}
+	if out == nil {
+		return d, false
+	}
+	d.raw = append(out, d.raw[done:]...)
+	return d, true
+}
+
+// isIDByte reports whether an id in an address goes on with a byte.
+func isIDByte(c byte) bool {
+	return c == '%' || c == '-' || c == '_' || c == '.' || c == '~' || c == '+' || '0' <= c && c <= '9' ||
+		'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }

@@ -7,9 +7,11 @@ type Query struct {
 	Types    []string `json:"types,omitempty"`
 	StartGTE *Time    `json:"startGte,omitempty"`
 	StartLTE *Time    `json:"startLte,omitempty"`
-	// EndGTE and EndLTE never match an ongoing event.
+	// EndGTE and EndLTE match no ongoing event, unless Open is set.
 	EndGTE *Time `json:"endGte,omitempty"`
 	EndLTE *Time `json:"endLte,omitempty"`
+	// Open has events that go on match whatever the bounds of the end, if they began by EndLTE.
+	Open bool `json:"open,omitempty"`
 	// Ascending sorts by startTimestamp, oldest first; the default is newest first. Ties are
 	// ordered by id.
 	Ascending bool     `json:"asc,omitempty"`
@@ -18,6 +20,9 @@ type Query struct {
 	// Stop, if it is set, is asked now and then where very many events have to be looked at: its
 	// error ends the query, as when nobody waits for the answer any more.
 	Stop func() error `json:"-"`
+	// Counted is Page.Total of an earlier page, nil if there was none: it is answered again, and
+	// nothing is counted.
+	Counted *int `json:"-"`
 }
 
 // Actor is a type and an id, on the wire "camera:100d4c41".

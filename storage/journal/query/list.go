@@ -32,7 +32,12 @@ func List(tx *bolt.Tx, q vms.Query, c *vms.Cursor) (page vms.Page, cost Cost, er
 	p := makePlan(q)
 	defer func() { cost.Read, err = p.read, p.err }()
 	p.survey(tx)
-	page = vms.Page{Events: []vms.Event{}, Total: p.count(tx)}
+	page = vms.Page{Events: []vms.Event{}}
+	if q.Counted != nil {
+		page.Total = *q.Counted
+	} else {
+		page.Total = p.count(tx)
+	}
 	var at []byte
 	if c != nil {
 		at = form.Place(c.Start, c.ID)

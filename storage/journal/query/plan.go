@@ -20,6 +20,7 @@ type plan struct {
 	from, to       int64    // bounds of the start in milliseconds: from inclusive, to exclusive
 	endMin, endMax int64
 	anyEnd         bool // ends are not filtered, so ongoing events match
+	live           bool // ongoing events that began by endMax match all the same
 
 	read int          // index entries looked at
 	stop func() error // says that nobody waits any more; nil: somebody does
@@ -67,13 +68,14 @@ func makePlan(q vms.Query) plan {
 	if q.EndLTE != nil {
 		p.endMax = min(p.endMax, q.EndLTE.UnixMilli())
 	}
+	p.live = q.Open && !p.anyEnd
 	return p
 }
 
 // survey finds the groups below the roots, with one look each: a camera that only ever had short motions costs one group,
 // however many events that is.
 func (p *plan) survey(tx *bolt.Tx) {
-	if p.from >= p.to || !p.anyEnd && p.endMin > p.endMax {
+	if p.from >= p.to || !p.anyEnd && !p.live && p.endMin > p.endMax {
 		return
 	}
 	names := form.GroupNames(p.bucket)

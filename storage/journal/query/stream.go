@@ -89,10 +89,12 @@ func (p *plan) bounds(group []byte) (lo, hi []byte, ok bool) {
 	from, to := p.from, p.to
 	if !p.anyEnd {
 		class := group[len(group)-1]
-		if class == form.ClassOngoing {
+		lo, hi := int64(math.MinInt64), p.endMax+1
+		if class != form.ClassOngoing {
+			lo, hi = form.Starts(class, p.endMin, p.endMax)
+		} else if !p.live {
 			return nil, nil, false
 		}
-		lo, hi := form.Starts(class, p.endMin, p.endMax)
 		from, to = max(from, lo), min(to, hi)
 	}
 	return form.MSKey(from), form.MSKey(to), from < to
@@ -142,5 +144,8 @@ func (p *plan) accepts(value []byte) bool {
 		return true
 	}
 	end := form.KeyMS(value)
-	return end != math.MaxInt64 && end >= p.endMin && end <= p.endMax
+	if end == form.EndOngoing {
+		return p.live
+	}
+	return end >= p.endMin && end <= p.endMax
 }

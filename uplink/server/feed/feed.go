@@ -102,6 +102,7 @@ type Told struct {
 
 	feed    *Feed
 	mu      sync.Mutex // held while the message is made, so that one follower makes it for all
+	base    string     // where the images in the message are
 	message []byte
 	past    bool // it is not kept any more
 }
@@ -113,9 +114,10 @@ func (t *Told) drop() {
 	t.message, t.past = nil, true
 }
 
-// Message is the event as a message of server-sent events, which nobody changes. It is made when it is first asked for.
-func (t *Told) Message() ([]byte, error) {
-	message, made, err := t.make()
+// Message is the event as a message of server-sent events, with the addresses of its images at a base address. Nobody
+// changes it. It is made when it is first asked for, and kept for all who ask at the same address.
+func (t *Told) Message(base string) ([]byte, error) {
+	message, made, err := t.make(base)
 	if made {
 		t.feed.pack(t, len(message))
 	}
@@ -123,16 +125,16 @@ func (t *Told) Message() ([]byte, error) {
 }
 
 // make also says whether the message was made just now, and is kept.
-func (t *Told) make() (message []byte, made bool, err error) {
+func (t *Told) make(base string) (message []byte, made bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.message != nil {
+	if t.message != nil && t.base == base {
 		return t.message, false, nil
 	}
-	if message, err = Message(t.ID, t.Event); err != nil || t.past {
+	if message, err = Message(t.ID, t.Event.WithImagesAt(base)); err != nil || t.past || t.message != nil {
 		return message, false, err
 	}
-	t.message = message
+	t.message, t.base = message, base
 	return message, true, nil
 }
 

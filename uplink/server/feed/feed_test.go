@@ -119,9 +119,9 @@ func TestMessagesAreMadeOnce(t *testing.T) {
 	}
 	f.Publish(vms.Event{ID: "x"})
 	a, b := read(one), read(two)
-	first, err := a.Message()
+	first, err := a.Message("https://vms.example")
 	require.NoError(t, err)
-	second, err := b.Message()
+	second, err := b.Message("https://vms.example")
 	require.NoError(t, err)
 	require.Contains(t, string(first), `"id":"x"`)
 	require.Same(t, &first[0], &second[0])
@@ -131,14 +131,14 @@ func TestMessagesAreMadeOnce(t *testing.T) {
 	for more, err := two.Next(t.Context()); len(more) > 0; more, err = nil, nil {
 		require.NoError(t, err)
 		for _, m := range more {
-			_, err := m.Message()
+			_, err := m.Message("https://vms.example")
 			require.NoError(t, err)
 		}
 	}
 	require.LessOrEqual(t, f.packedBytes, mostPacked)
 	require.Len(t, f.packed, 3)
 	require.Nil(t, a.message, "nobody pays for what is long past")
-	third, err := a.Message()
+	third, err := a.Message("https://vms.example")
 	require.NoError(t, err)
 	require.Equal(t, first, third)
 	require.Nil(t, a.message)
