@@ -157,6 +157,7 @@ func TestReportsWithoutSchemas(t *testing.T) {
 // An answer is packed for who takes that: a list of motion events with all their data is a twentieth of its bytes.
 func TestAnswersArePacked(t *testing.T) {
 	b := newBed(t)
+	var all []vms.Event
 	for n := range 300 {
 		ev := motion("cam-1", 7*n, time.Duration(3+n%11)*time.Second)
 		at, object := ev.StartTimestamp.Time, vms.ObjectID("camera", "cam-1", strconv.Itoa(n))
@@ -165,8 +166,10 @@ func TestAnswersArePacked(t *testing.T) {
 		ev.SetData(vms.CreatorDetails("", vms.CreatorInfo{ID: "vms.bridgeMotion", Vendor: "vmsbridge", Application: "vmsbridge", Version: "0.1.0"}),
 			vms.ObjectDetection("", object, at, box), vms.FullFrameImageURL("", image, at, "preview"), vms.FullFrameImageURL("", image, at, "main"),
 			vms.CroppedFrameImageURL("", object, image, at), vms.BoundingBoxOverlay([]vms.OverlayBox{{Label: "motion", At: at, Box: box}}))
-		b.put(ev)
+		ev.ID = ev.NaturalID()
+		all = append(all, ev)
 	}
+	require.NoError(t, b.journal.PutAll(all, false))
 	path := "/api/v3.0/events?actor=camera:cam-1&pageSize=300&startTimestamp__gte=2026-01-01T00:00:00Z&startTimestamp__lte=2027-01-01T00:00:00Z&include=" +
 		"data.vms.creatorDetails.v1,data.vms.objectDetection.v1,data.vms.fullFrameImageUrl.v1,data.vms.croppedFrameImageUrl.v1,data.vms.displayOverlay.boundingBox.v1"
 	plain := b.do("GET", path, tokenUser, "", "Accept-Encoding", "identity")

@@ -285,10 +285,12 @@ func checkLists(min int) check {
 	}
 }
 
-// checkResponders takes entries of an address and, each of which may be left out, first name, last
-// name, company and account.
+const responderFields = 5
+
+// checkResponders takes entries of an address, first name, last name, company and account; the
+// texts but the address may be empty.
 func checkResponders(raw json.RawMessage) error {
-	if err := checkLists(1)(raw); err != nil {
+	if err := checkLists(responderFields)(raw); err != nil {
 		return err
 	}
 	var list [][]string
@@ -296,7 +298,7 @@ func checkResponders(raw json.RawMessage) error {
 		return errors.New("must be an array of arrays of strings")
 	}
 	for _, e := range list {
-		if len(e) > 5 || CheckEmail(e[0]) != nil {
+		if len(e) > responderFields || CheckEmail(e[0]) != nil {
 			return errors.New("each entry must be an e-mail address in ASCII, a first name, a last name, " +
 				"a company and an account")
 		}

@@ -52,10 +52,9 @@ var ErrFactor = api.NewError(api.CodeInvalid, "TwoFactorNeeded", "this user sign
 
 // Authenticate is the first step: it checks address and password and gives a token that is good
 // once and for a short time. Errors are *api.Error: of those whose condition holds the last in the
-// order of codes. The state of an account or user is a condition only once the password was right,
-// so that an address that nobody has takes as long as one that someone has and gets the same 401.
-// The interface makes one exception: 462 comes before 401, since a user who has no password yet
-// cannot give the right one.
+// order of codes, as the interface has it: a wrong password of a user whose account is suspended is
+// 402. The other calls, such as forgot_password, tell that state too. An address that nobody has
+// takes as long as one that someone has.
 func (d *Service) Authenticate(ctx context.Context, in Login, codes ...int) (Ticket, error) {
 	var out Ticket
 	err := d.login(ctx, in, codes, func(tx *store.Tx, u model.User, home model.Account) error {
@@ -105,16 +104,17 @@ func (d *Service) login(ctx context.Context, in Login, codes []int,
 			return err
 		}
 		good := found && right && hash == u.Inner.PasswordHash // it may have changed meanwhile
+		was := u
 		if err := d.count(tx, in, good, found, &u, home, send); err != nil {
 			return err
 		}
 		var held api.Held
 		held.Add(!good || !allowed(home, in.From), errCredentials)
+		if found {
+			states(&held, was, home) // what the call found: the wrong password that locks is 401 still
+		}
 		if good {
-			states(&held, u, home)
 			held.Add(!model.Within(u.AccessPeriod, u.Timezone, tx.Now()), errHours)
-		} else if found {
-			held.Add(waits(u, home), errUserPending)
 		}
 		if err := held.Last(codes...); err != nil {
 			return keep(err) // with the count

@@ -145,7 +145,7 @@ func TestPostAccount(t *testing.T) {
 		"default_camera_passwords": "q", "is_revoke_admins": 0,
 		"brand_subdomain": "sub", "brand_corp_url": "https://c.example", "brand_name": "C",
 		"brand_support_phone": "3", "brand_saml_nameid_path": "a/b",
-		"first_responders": [][]string{{"r@x.org", "R"}}, "responder_active": true,
+		"first_responders": [][]string{{"r@x.org", "R", "", "", ""}}, "responder_active": true,
 		"responder_cameras": []string{"cam1-c"}, "inactive_session_timeout": 900,
 		"login_attempt_limit": 5, "is_rtsp_cameras_enabled": 0, "default_cluster": "c001",
 		"is_system_notification_images_enabled": 1, "map_lines": map[string]any{"l": []int{1}},

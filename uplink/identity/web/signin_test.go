@@ -98,19 +98,19 @@ func TestAuthenticateCodes(t *testing.T) {
 		"wrong password": {nil, "something else", 401},
 		"suspended":      {func(b *fixture) { b.SetStatus("c", model.StatusSuspended) }, password, 402},
 		"suspended, wrong password": {func(b *fixture) { b.SetStatus("c", model.StatusSuspended) }, "something else",
-			401},
+			402},
 		"inactive, wrong password": {func(b *fixture) { b.SetStatus("c", model.StatusInactive) }, "something else",
-			401},
+			460},
 		"pending, wrong password": {func(b *fixture) { b.SetStatus("c", model.StatusPending) }, "something else",
-			401},
+			461},
 		"disabled, wrong password": {func(b *fixture) {
 			b.EditUser("ru@c",
 				func(u *model.User) { u.IsActive = false })
-		}, "something else", 401},
+		}, "something else", 412},
 		"locked, wrong password": {func(b *fixture) {
 			b.EditUser("ru@c",
 				func(u *model.User) { u.Lock(monday, "") })
-		}, "something else", 401},
+		}, "something else", 412},
 		"inactive": {func(b *fixture) { b.SetStatus("c", model.StatusInactive) }, password, 460},
 		"pending":  {func(b *fixture) { b.SetStatus("c", model.StatusPending) }, password, 461},
 		"disabled": {func(b *fixture) {
