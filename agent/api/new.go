@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"vmsbridge/storage/journal"
+	"vmsbridge/uplink/identity/oauth"
 	"vmsbridge/uplink/server"
 )
 
@@ -45,6 +46,7 @@ func (a *API) handlers() error {
 	mux.Handle("GET "+server.PathSnapshot, server.Snapshot(a.v3))
 	mux.Handle("/g/", a.users.http)
 	mux.Handle("/oauth2/", a.users.http)
+	mux.Handle(oauth.PathDiscovery, a.users.http)
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", a.readyz)
 	mux.Handle("GET /metrics", server.WithToken(&a.tokens, a.metrics()))

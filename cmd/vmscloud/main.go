@@ -27,6 +27,7 @@ import (
 type commands struct {
 	Init    initCmd    `cmd:"" help:"Make the data folder with an account and its first user."`
 	Token   tokenCmd   `cmd:"" help:"Make, list and revoke tokens."`
+	Client  clientCmd  `cmd:"" help:"Make, list and delete the programs that people may sign in to (OAuth 2.0)."`
 	User    userCmd    `cmd:"" help:"What support does with users: links, locks."`
 	Bridge  bridgeCmd  `cmd:"" help:"List bridges, and free one whose credential was lost."`
 	Camera  cameraCmd  `cmd:"" help:"Free a camera of the bridge that has it."`

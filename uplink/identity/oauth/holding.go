@@ -189,24 +189,40 @@ func (c *call) described(kind holding) (model.Token, error) {
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return t, err
 	}
+	return t, checkHeld(&t)
+}
+
+// NewClient is a client of OAuth to be stored with store.CreateToken: its id is the token's, its secret the token's text.
+// A public one, such as an app on a phone, has no secret.
+func NewClient(account, name string, redirects, scopes []string, public bool) (model.Token, error) {
+	t := model.Token{Kind: identity.KindUser, Purpose: purposeClient, AccountID: account, Name: name, Redirects: redirects,
+		Scopes: scopes, Public: public}
+	return t, checkHeld(&t)
+}
+
+// IsClient says whether a token is a client.
+func IsClient(t model.Token) bool { return t.Purpose == purposeClient }
+
+// checkHeld says what is wrong with something held, and settles its scopes.
+func checkHeld(t *model.Token) (err error) {
 	if len(t.Name) > maxName {
-		return t, refuse("invalid_request", "name: it is longer than 100 bytes")
+		return refuse("invalid_request", "name: it is longer than 100 bytes")
 	}
 	if len(t.Redirects) > 20 {
-		return t, refuse("invalid_request", "redirect_uris: there are more than 20")
+		return refuse("invalid_request", "redirect_uris: there are more than 20")
 	}
 	for _, to := range t.Redirects {
 		if !checkRedirect(to) {
-			return t, refuse("invalid_redirect_uri",
+			return refuse("invalid_redirect_uri",
 				"redirect_uris: use https, http to 127.0.0.1, or a scheme such as org.example.app, without a fragment")
 		}
 	}
 	if asked := strings.Join(t.Scopes, " "); strings.TrimSpace(asked) == "" {
 		t.Scopes = nil
-	} else if t.Scopes, err1 = scope(asked, nil); err1 != nil {
-		return t, err1
+	} else if t.Scopes, err = scope(asked, nil); err != nil {
+		return err
 	}
-	return t, nil
+	return nil
 }
 
 // remove is DELETE: it ends a client with all that it got, or a key.

@@ -84,21 +84,27 @@ func New(o Options) (*OAuth, error) {
 		s.route(path, map[string]handler{http.MethodGet: s.held(kind, s.list),
 			http.MethodPost: s.held(kind, s.create), http.MethodDelete: s.held(kind, s.remove)})
 	}
+	s.route(PathDiscovery, map[string]handler{http.MethodGet: s.discovery})
 	reseller := route.New(route.Options{Fail: s.failReseller, Before: anyOrigin, Log: s.log})
 	reseller.Handle(PathReseller, route.Methods{http.MethodPost: s.reseller})
 	s.router.Mount(PathReseller, reseller)
 	return s, nil
 }
 
-// base is what tells clients where /api/v3.0 is.
-func (s *OAuth) base(r *http.Request) vms.BaseURL {
+// here is the address of this server, as it was set or as the client may be told it.
+func (s *OAuth) here(r *http.Request) *url.URL {
 	var public *url.URL
 	if s.o.BaseURL != "" {
 		if u, err := url.Parse(s.o.BaseURL); err == nil {
 			public = u
 		}
 	}
-	u := vms.Here(r, public, s.o.Host)
+	return vms.Here(r, public, s.o.Host)
+}
+
+// base is what tells clients where /api/v3.0 is.
+func (s *OAuth) base(r *http.Request) vms.BaseURL {
+	u := s.here(r)
 	port, err := strconv.Atoi(u.Port())
 	if err != nil {
 		port = 80

@@ -267,8 +267,8 @@ func TestWrongCodesLock(t *testing.T) {
 		"the right one comes too late")
 	b.call("POST", aaaCode, "", args{"token": token, typeOfCode: "email"}).want(412)
 	b.call("POST", "/g/aaa/authenticate", "", login("ru@c", password)).want(412)
-	b.call("POST", "/g/aaa/authenticate", "", login("ru@c", "wrong")).want(401,
-		"who does not know the password learns nothing")
+	b.call("POST", "/g/aaa/authenticate", "", login("ru@c", "wrong")).want(412,
+		"the lock is told before the password, by the order of codes")
 	b.call("GET", "/g/aaa/isauth", key, nil).want(200, "nobody else is locked")
 	var actions []string
 	require.NoError(t, b.Store.View(func(tx *store.Tx) error {

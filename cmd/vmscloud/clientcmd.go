@@ -1,0 +1,137 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"vmsbridge/cmd/cli"
+	"vmsbridge/uplink/identity/oauth"
+)
+
+type clientCmd struct {
+	Create clientCreateCmd `cmd:"" help:"Make a client and print its id and secret. The secret cannot be shown again."`
+	List   clientListCmd   `cmd:"" help:"List clients, without their secrets."`
+	Delete clientDeleteCmd `cmd:"" help:"End a client, with all tokens that it got."`
+}
+
+type clientCreateCmd struct {
+	dataFlag
+	Name     string   `arg:"" help:"What people are told when they are asked for their consent."`
+	Account  string   `help:"Id of the account, if there are several." placeholder:"ID"`
+	Redirect []string `help:"Address to which people come back with a code: https, http to 127.0.0.1, or an app's own such as org.example.app:/cb; repeat for more." placeholder:"URL"`
+	Scope    []string `help:"The most that it may ask for: read, report or all; repeat for more. Default: all." placeholder:"SCOPE"`
+	Public   bool     `help:"It runs on people's devices and can keep no secret: it signs in with PKCE alone."`
+	Quiet    bool     `help:"Print only the id and, on a second line, the secret." short:"q"`
+}
+
+func (c clientCreateCmd) Run() (err error) {
+	ids, err := openTokens(c.Data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, ids.Close()) }()
+	account, err := pickAccount(ids, c.Data, c.Account)
+	if err != nil {
+		return err
+	}
+	for i, scope := range c.Scope {
+		if !strings.Contains(scope, ".") {
+			c.Scope[i] = "vms." + scope
+		}
+	}
+	t, err := oauth.NewClient(account.ID, c.Name, c.Redirect, c.Scope, c.Public)
+	if err != nil {
+		return err
+	}
+	t, secret, err := ids.CreateToken(t)
+	if err != nil {
+		return err
+	}
+	if c.Public {
+		secret = ""
+	}
+	switch {
+	case c.Quiet && c.Public:
+		fmt.Println(t.ID)
+	case c.Quiet:
+		fmt.Printf("%s\n%s\n", t.ID, secret)
+	case c.Public:
+		fmt.Printf("Client %s (%s) for the account %s. It has no secret and signs in with PKCE.\n", t.ID, printable(t.Name), account.ID)
+	default:
+		fmt.Printf("Client %s (%s) for the account %s. Keep its secret now, it is not shown again:\n\n%s\n", t.ID, printable(t.Name), account.ID, secret)
+	}
+	return nil
+}
+
+type clientListCmd struct {
+	dataFlag
+	jsonFlag
+}
+
+// clientShown is a client in a list: all but its secret.
+type clientShown struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	Account   string    `json:"account"`
+	Redirects []string  `json:"redirects,omitempty"`
+	Scopes    []string  `json:"scopes,omitempty"` // none: all
+	Public    bool      `json:"public,omitempty"`
+	Created   time.Time `json:"created"`
+	State     string    `json:"state"`
+}
+
+func (c clientListCmd) Run() (err error) {
+	ids, err := openTokens(c.Data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, ids.Close()) }()
+	all, err := ids.Tokens()
+	if err != nil {
+		return err
+	}
+	var list []clientShown
+	for _, t := range all {
+		if oauth.IsClient(t) {
+			list = append(list, clientShown{t.ID, t.Name, t.AccountID, t.Redirects, t.Scopes, t.Public, t.Created, t.State(time.Now())})
+		}
+	}
+	return cli.List(os.Stdout, c.JSON, "ID, NAME, ACCOUNT, REDIRECTS, SCOPES, CREATED, STATE", list, func(x clientShown) []string {
+		return []string{x.ID, printable(x.Name), x.Account, printable(strings.Join(x.Redirects, ",")), orAll(x.Scopes),
+			x.Created.Format(time.DateTime), x.State}
+	})
+}
+
+type clientDeleteCmd struct {
+	dataFlag
+	ID string `arg:"" help:"Id of the client, from the list."`
+}
+
+func (c clientDeleteCmd) Run() (err error) {
+	ids, err := openTokens(c.Data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, ids.Close()) }()
+	all, err := ids.Tokens()
+	if err != nil {
+		return err
+	}
+	found := false
+	for _, t := range all {
+		if is := oauth.IsClient(t) && t.ID == c.ID; is || t.ClientID == c.ID {
+			found = found || is
+			if _, err := ids.RevokeToken(t.ID); err != nil {
+				return err
+			}
+		}
+	}
+	if !found {
+		return fmt.Errorf("there is no client %q: list them with: vmscloud client list", c.ID)
+	}
+	fmt.Printf("Client %s is ended, with all that it got.\n", printable(c.ID))
+	return nil
+}
