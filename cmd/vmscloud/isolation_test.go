@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/uplink/client"
@@ -31,6 +32,7 @@ type cloud struct {
 	accounts map[string]string // a, b → account id
 	bridges  map[string]string // a, b → the bridge's token
 	sessions map[string]string // address → session
+	doc      *openapi3.T       // that its answers are held against
 }
 
 func newCloud(t *testing.T, args ...string) *cloud {
@@ -101,6 +103,10 @@ func (c *cloud) api(token, method, path, body string, header ...string) (int, st
 	}
 	raw, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 	require.NoError(c.t, err)
+	if c.doc == nil {
+		c.doc = openAPI(c.t, c.p.base)
+	}
+	conforms(c.t, c.doc, method, path, res, raw)
 	return res.StatusCode, string(raw)
 }
 

@@ -65,8 +65,8 @@ func (s *Server) checkFilters(c *call, list []filter) error {
 
 // enough bounds what a subscription holds: each filter, and each actor and type in it, counts one.
 func enough(items int) error {
-	if items == 0 || items > maxFilterItems {
-		return vms.BadRequest([]vms.Problem{{Argument: "filters", Reason: vms.ReasonValue, Text: fmt.Sprintf("must be 1 to %d in all", maxFilterItems)}})
+	if items > maxFilterItems {
+		return vms.BadRequest([]vms.Problem{{Argument: "filters", Reason: vms.ReasonValue, Text: fmt.Sprintf("must be %d in all at most", maxFilterItems)}})
 	}
 	return nil
 }
@@ -102,6 +102,9 @@ func (s *Server) listFilters(c *call) error {
 
 // addFilter is POST /eventSubscriptions/{id}/filters. Streams of the subscription go by it from their next event on.
 func (s *Server) addFilter(c *call) error {
+	if err := parseArgs(c.r.URL.RawQuery).err(); err != nil {
+		return err
+	}
 	if _, err := s.subs.own(c, func(*subscription) {}); err != nil {
 		return err
 	}
@@ -140,6 +143,9 @@ func firstOf(errs ...error) error {
 
 // getFilter is GET /eventSubscriptions/{id}/filters/{filter}.
 func (s *Server) getFilter(c *call) error {
+	if err := parseArgs(c.r.URL.RawQuery).err(); err != nil {
+		return err
+	}
 	sub, err := s.subs.own(c, func(*subscription) {})
 	if err != nil {
 		return err
@@ -153,6 +159,9 @@ func (s *Server) getFilter(c *call) error {
 
 // removeFilter is DELETE of the same. A subscription without filters hears nothing.
 func (s *Server) removeFilter(c *call) error {
+	if err := parseArgs(c.r.URL.RawQuery).err(); err != nil {
+		return err
+	}
 	var none error
 	if _, err := s.subs.own(c, func(sub *subscription) {
 		var i int

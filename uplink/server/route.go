@@ -35,6 +35,7 @@ const expose = "X-Een-Timestamp, X-Een-NextToken, X-Een-PrevToken, X-Vms-Timesta
 func (s *Server) route(pattern string, methods map[string]handler) {
 	all := route.Methods{}
 	for method, h := range methods {
+		s.served[pattern] = append(s.served[pattern], method)
 		all[method] = func(w http.ResponseWriter, r *http.Request) error {
 			err := s.serve(w, r, h)
 			if err == nil {

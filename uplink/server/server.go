@@ -137,6 +137,7 @@ type Server struct {
 	log     *slog.Logger
 	metrics *metrics
 	router  *route.Router
+	served  map[string][]string // pattern → methods, for the document
 	recheck time.Duration
 	turns   turns.Turns // of natural ids
 	sights  sights      // of open streams
@@ -148,7 +149,7 @@ func New(o Options) (*Server, error) {
 	if o.Events == nil || o.Cameras == nil || o.Auth == nil {
 		return nil, errors.New("make server: Events, Cameras and Auth are needed")
 	}
-	s := &Server{opts: o, log: o.Log, metrics: newMetrics(o.Registerer), recheck: recheck,
+	s := &Server{served: map[string][]string{}, opts: o, log: o.Log, metrics: newMetrics(o.Registerer), recheck: recheck,
 		subs: subscriptions{feed: o.Feed, all: map[string]*subscription{}}}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
@@ -172,8 +173,8 @@ func New(o Options) (*Server, error) {
 
 func (s *Server) routes() {
 	type methods = map[string]handler
-	const v3 = "/api/v3.0/"
 	read, report := identity.ScopeRead, identity.ScopeReport
+	s.router.Handle(pathOpenAPI, route.Methods{http.MethodGet: s.openAPI})
 	s.route(v3+"events", methods{
 		http.MethodGet:  {s.listEvents, read},
 		http.MethodPost: {s.reportEvent, report},

@@ -31,6 +31,9 @@ const headerLastID, queryLastID = "Last-Event-ID", "lastEventId"
 // again under its id; the id of the message is another one, and behind it goes on who sends it as Last-Event-ID. Who is too slow for
 // what happens is cut off, and goes on with what is still kept. What the caller may see is found out anew each second.
 func (s *Server) stream(c *call) error {
+	if err := parseArgs(c.r.URL.RawQuery, queryLastID).err(); err != nil {
+		return err
+	}
 	full := false
 	if _, err := s.subs.own(c, func(sub *subscription) {
 		if full = sub.streams >= maxStreams; !full {

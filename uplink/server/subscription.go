@@ -26,12 +26,19 @@ const (
 // subscription is a wish for new events: those that pass any of the filters.
 type subscription struct {
 	ID       string   `json:"id"`
+	Config   config   `json:"subscriptionConfig"`
 	Delivery delivery `json:"deliveryConfig"`
 	Filters  []filter `json:"filters"`
 
 	account, token string
 	made, used     time.Time
 	streams        int
+}
+
+// config says how long a subscription lives: a temporary one ends that long after its last stream.
+type config struct {
+	LifeCycle string `json:"lifeCycle"`
+	Life      int    `json:"timeToLiveSeconds"`
 }
 
 type delivery struct {
@@ -69,6 +76,8 @@ func (s *Server) subscribe(c *call) error {
 		return err
 	}
 	sub := &subscription{ID: rand.Text(), Filters: in.Filters, account: c.principal.AccountID, token: c.principal.TokenID, made: time.Now(), used: time.Now()}
+	sub.Filters = orEmpty(sub.Filters)
+	sub.Config = config{"temporary", int(subscriptionTime / time.Second)}
 	path := pathSubscriptions + "/" + sub.ID
 	sub.Delivery = delivery{deliverySSE, s.here(c.r).String() + path + "/stream", int(subscriptionTime / time.Second)}
 	if err := s.subs.add(sub); err != nil {
@@ -157,6 +166,9 @@ func (l *subscriptions) own(c *call, change func(*subscription)) (subscription, 
 
 // getSubscription is GET /eventSubscriptions/{id}.
 func (s *Server) getSubscription(c *call) error {
+	if err := parseArgs(c.r.URL.RawQuery).err(); err != nil {
+		return err
+	}
 	sub, err := s.subs.own(c, func(*subscription) {})
 	if err != nil {
 		return err
@@ -166,6 +178,9 @@ func (s *Server) getSubscription(c *call) error {
 
 // unsubscribe is DELETE /eventSubscriptions/{id}. Streams of it end with their next event or beat.
 func (s *Server) unsubscribe(c *call) error {
+	if err := parseArgs(c.r.URL.RawQuery).err(); err != nil {
+		return err
+	}
 	if _, err := s.subs.own(c, func(sub *subscription) { delete(s.subs.all, sub.ID) }); err != nil {
 		return err
 	}

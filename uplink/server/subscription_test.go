@@ -77,14 +77,22 @@ func TestServerSentEvents(t *testing.T) {
 		{"nobody", wish(deliverySSE, gate), 401},
 		{tokenReporter, wish(deliverySSE, gate), 403},
 		{tokenUser, wish("webhook.v1", gate), 400},
-		{tokenUser, wish(deliverySSE), 400},
+		{tokenUser, wish(deliverySSE), 201}, // filters are added later
 		{tokenUser, wish(deliverySSE, filter{Actors: []string{"cam-1"}}), 400},
 		{tokenUser, []int{1}, 400},
 		{tokenOther, wish(deliverySSE, gate), 404},
 		{tokenRestricted, wish(deliverySSE, filter{Actors: []string{"camera:cam-2"}}), 404},
 	} {
-		code, _ := ask(t, "POST", path, c.token, c.body)
+		code, res := ask(t, "POST", path, c.token, c.body)
 		require.Equal(t, c.want, code, "%+v", c)
+		if code == 201 {
+			var made subscription
+			require.NoError(t, json.NewDecoder(res.Body).Decode(&made))
+			require.Equal(t, config{"temporary", 900}, made.Config)
+			require.Equal(t, []filter{}, made.Filters)
+			code, _ = ask(t, "DELETE", path+"/"+made.ID, c.token, nil)
+			require.Equal(t, 204, code)
+		}
 	}
 	for kind, words := range map[string]string{"": "Missing required arguments: deliveryConfig.type", "kafka": "must be serverSentEvents.v1", deliveryWebhook: "webhook.v1 is not offered by this service"} {
 		code, res := ask(t, "POST", path, tokenUser, wish(kind, gate))

@@ -9,7 +9,8 @@ import (
 // PathDiscovery is where programs look up the other paths.
 const PathDiscovery = "/.well-known/openid-configuration"
 
-// discovery is GET of it: the metadata of RFC 8414, under the name that OpenID Connect gave it first. There is no ID token.
+// discovery is GET of it: the metadata of RFC 8414, under the name that OpenID Connect gave it
+// first. There is no ID token.
 func (s *OAuth) discovery(w http.ResponseWriter, c *call) error {
 	at := s.here(c.r).String()
 	return answer(w, http.StatusOK, map[string]any{

@@ -192,11 +192,12 @@ func (c *call) described(kind holding) (model.Token, error) {
 	return t, checkHeld(&t)
 }
 
-// NewClient is a client of OAuth to be stored with store.CreateToken: its id is the token's, its secret the token's text.
+// NewClient is a client of OAuth to be stored with store.CreateToken: its id is the token's, its
+// secret the token's text.
 // A public one, such as an app on a phone, has no secret.
 func NewClient(account, name string, redirects, scopes []string, public bool) (model.Token, error) {
-	t := model.Token{Kind: identity.KindUser, Purpose: purposeClient, AccountID: account, Name: name, Redirects: redirects,
-		Scopes: scopes, Public: public}
+	t := model.Token{Kind: identity.KindUser, Purpose: purposeClient, AccountID: account, Name: name,
+		Redirects: redirects, Scopes: scopes, Public: public}
 	return t, checkHeld(&t)
 }
 

@@ -29,7 +29,8 @@ func TestForeignNamesReachNobody(t *testing.T) {
 		"no address": {{"somebody", "F", "L", "Co", ""}}, "nothing": {{}},
 		"too many":          {{"asu@c", "F", "L", "Co", "", "more"}},
 		"endless name":      {{"e@x.org", strings.Repeat("x", 100_000), "L", "Co", ""}},
-		"name of two lines": {{"e@x.org", "F\n", "L", "Co", ""}}, "an address alone": {{"e@x.org"}}, "four": {{"e@x.org", "F", "L", "Co"}},
+		"name of two lines": {{"e@x.org", "F\n", "L", "Co", ""}},
+		"an address alone":  {{"e@x.org"}}, "four": {{"e@x.org", "F", "L", "Co"}},
 	} {
 		b.call("POST", "/g/account", asu, args{"id": "o", "first_responders": responders}).want(400, name)
 	}
