@@ -22,7 +22,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// bed is a real server behind a Listener. "/known" says that its caller is known, and "/hold" does, and waits for release.
+// bed is a real server behind a Listener. "/known" says that its caller is known, and "/hold" does,
+// and waits for release.
 type bed struct {
 	t       *testing.T
 	l       *Listener
@@ -108,7 +109,8 @@ func (b *bed) counts() (all, idle, strange int) {
 	return b.l.all.n, b.l.all.rest[0].Len(), b.l.all.rest[1].Len()
 }
 
-// One address fills its own places and nobody else's. Strangers who had their time make room for others, who is known does not.
+// One address fills its own places and nobody else's. Strangers who had their time make room for
+// others, who is known does not.
 func TestPlacesOfAnAddress(t *testing.T) {
 	b := newBed(t, Options{Total: 64, PerAddress: 4})
 	var first []net.Conn
@@ -127,14 +129,18 @@ func TestPlacesOfAnAddress(t *testing.T) {
 	require.False(t, cut(first[3]))
 }
 
-// A connection that rests between requests makes room at once; one that waits for the answer to a good request never.
+// A connection that rests between requests makes room at once; one that waits for the answer to a
+// good request never.
 func TestWhoMakesRoom(t *testing.T) {
 	b := newBed(t, Options{Total: 64, PerAddress: 2})
 	busy, resting := b.dial("127.0.0.2"), b.dial("127.0.0.2")
 	_, err := io.WriteString(busy, "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n")
 	require.NoError(t, err)
 	require.Equal(t, "0<nil>", b.ask(resting, "GET /known HTTP/1.1\r\nHost: x\r\n\r\n"))
-	b.until("one waits for its answer, one rests", func() bool { _, rest, _ := b.counts(); return rest == 1 && b.holding.Load() == 1 })
+	b.until("one waits for its answer, one rests", func() bool {
+		_, rest, _ := b.counts()
+		return rest == 1 && b.holding.Load() == 1
+	})
 	b.ahead.Add(int64(time.Hour))
 	next := b.dial("127.0.0.2")
 	require.Equal(t, "0<nil>", b.ask(next, "GET /known HTTP/1.1\r\nHost: x\r\n\r\n"))
@@ -149,7 +155,8 @@ func TestWhoMakesRoom(t *testing.T) {
 	require.False(t, cut(busy))
 }
 
-// Whatever comes from elsewhere, the machine's own health checks get in, and a proxy that was named brings as many as it likes.
+// Whatever comes from elsewhere, the machine's own health checks get in, and a proxy that was named
+// brings as many as it likes.
 func TestRoomForTheMachineItself(t *testing.T) {
 	b := newBed(t, Options{Total: 16, PerAddress: 8, Exempt: []netip.Prefix{netip.MustParsePrefix("127.0.0.9/32")}})
 	for range 30 {
@@ -159,8 +166,8 @@ func TestRoomForTheMachineItself(t *testing.T) {
 	require.Equal(t, "0<nil>", b.ask(b.dial("127.0.0.1"), get))
 }
 
-// Those who have sent the most are cut off when strangers' requests hold more than they may together; small requests, and large ones of
-// who is known, go through meanwhile.
+// Those who have sent the most are cut off when strangers' requests hold more than they may
+// together; small requests, and large ones of who is known, go through meanwhile.
 func TestStrangersShareTheMemory(t *testing.T) {
 	defer func(before time.Duration) { stepTime = before }(stepTime)
 	stepTime = BodyTime // so that nothing else ends them
@@ -186,8 +193,10 @@ func TestStrangersShareTheMemory(t *testing.T) {
 	held := b.l.bytes
 	b.l.mu.Unlock()
 	require.LessOrEqual(t, held, int64(256<<10)+100*smallRequest)
-	require.Equal(t, "1000<nil>", b.ask(b.dial("127.0.0.3"), "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"+strings.Repeat("x", 1000)))
-	require.Equal(t, "1000000<nil>", b.ask(b.dial("127.0.0.3"), "POST /known HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"+strings.Repeat("x", 1000000)))
+	require.Equal(t, "1000<nil>", b.ask(b.dial("127.0.0.3"),
+		"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"+strings.Repeat("x", 1000)))
+	require.Equal(t, "1000000<nil>", b.ask(b.dial("127.0.0.3"),
+		"POST /known HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"+strings.Repeat("x", 1000000)))
 	for _, c := range large {
 		_ = c.Close()
 	}
@@ -201,21 +210,25 @@ func TestStrangersShareTheMemory(t *testing.T) {
 // The body of a GET counts for nothing and is not waited for.
 func TestGetHasNoBody(t *testing.T) {
 	b := newBed(t, Options{Total: 16, PerAddress: 16})
-	require.Equal(t, "0<nil>", b.ask(b.dial("127.0.0.2"), "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"))
-	require.Equal(t, "0<nil>", b.ask(b.dial("127.0.0.2"), "GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"))
+	require.Equal(t, "0<nil>", b.ask(b.dial("127.0.0.2"),
+		"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"))
+	require.Equal(t, "0<nil>", b.ask(b.dial("127.0.0.2"),
+		"GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"))
 	c := b.dial("127.0.0.2")
-	require.Equal(t, "0<nil>", b.ask(c, "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: "+strconv.Itoa(len(get))+"\r\n\r\n"+get))
+	require.Equal(t, "0<nil>", b.ask(c, "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: "+strconv.Itoa(len(get))+
+		"\r\n\r\n"+get))
 	require.Empty(t, b.ask(c, ""), "what it held is not taken for a request")
 }
 
-// A body that stops coming ends in a few seconds; one that goes on slowly does not, and its handler may think for as long as
-// it likes afterwards.
+// A body that stops coming ends in a few seconds; one that goes on slowly does not, and its handler
+// may think for as long as it likes afterwards.
 func TestBodiesHaveToMove(t *testing.T) {
 	defer func(before time.Duration) { stepTime = before }(stepTime)
 	stepTime = 300 * time.Millisecond
 	b := newBed(t, Options{Total: 16, PerAddress: 16})
 	begun := time.Now()
-	answer := b.ask(b.dial("127.0.0.2"), "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"+strings.Repeat("x", 90000))
+	answer := b.ask(b.dial("127.0.0.2"), "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"+
+		strings.Repeat("x", 90000))
 	require.Contains(t, answer, "i/o timeout")
 	require.Less(t, time.Since(begun), BodyTime/2)
 

@@ -14,8 +14,9 @@ const stepBytes = 8 << 10
 
 var stepTime = 5 * time.Second // shorter in tests
 
-// Bodies gives requests to next whose bodies end early if they come too slowly. A body of GET or HEAD counts for nothing
-// (RFC 9110 §9.3.1), next sees none, and the connection ends with the answer.
+// Bodies gives requests to next whose bodies end early if they come too slowly. A body of GET or
+// HEAD counts for nothing (RFC 9110 §9.3.1), next sees none, and the connection ends with the
+// answer.
 func Bodies(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0 {

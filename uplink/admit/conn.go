@@ -18,7 +18,8 @@ const (
 	known                 // with a request that showed a good credential
 )
 
-// conn is one connection that was let in. What it says of itself is guarded by its listener's mutex, but for free.
+// conn is one connection that was let in. What it says of itself is guarded by its listener's
+// mutex, but for free.
 type conn struct {
 	net.Conn
 	l    *Listener
@@ -80,7 +81,8 @@ func (l *Listener) become(c *conn, s state) {
 	l.becomeLocked(c, s)
 }
 
-// becomeLocked moves c to the end of those in a state. What it sent up to then holds no memory any more, or is nobody's concern.
+// becomeLocked moves c to the end of those in a state. What it sent up to then holds no memory any
+// more, or is nobody's concern.
 func (l *Listener) becomeLocked(c *conn, s state) {
 	if c.gone || c.state == s {
 		return

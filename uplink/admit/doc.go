@@ -1,12 +1,14 @@
-// Package admit bounds what those may cost a server who have not shown yet who they are: how many connections there are, in
-// all and from one address, how much their requests may hold, and how slowly a body may come. Both programs serve behind it.
+// Package admit bounds what those may cost a server who have not shown yet who they are: how many
+// connections there are, in all and from one address, how much their requests may hold, and how
+// slowly a body may come. Both programs serve behind it.
 //
 //	l := admit.New(listener, admit.Options{Total: 1024, PerAddress: 512})
 //	s := &http.Server{Handler: admit.Bodies(handler)}
 //	l.Attach(s)
 //	err := s.Serve(l)
 //
-// A connection is a stranger's until a handler says Known, which it does when a token or a session was good, and again from
-// the next request on. Where there is no room, connections without a request go first, the longest idle before others, and
-// then strangers who had time to show who they are. Who is known is never cut off to make room.
+// A connection is a stranger's until a handler says Known, which it does when a token or a session
+// was good, and again from the next request on. Where there is no room, connections without a
+// request go first, the longest idle before others, and then strangers who had time to show who
+// they are. Who is known is never cut off to make room.
 package admit

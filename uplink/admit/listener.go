@@ -15,15 +15,16 @@ import (
 
 // Options of New. Total and PerAddress are needed.
 type Options struct {
-	// Total is how many connections there are at a time, at most half of the files that the process may open. A sixteenth is
-	// kept for this machine itself: its health checks.
+	// Total is how many connections there are at a time, at most half of the files that the process
+	// may open. A sixteenth is kept for this machine itself: its health checks.
 	Total int
-	// PerAddress is how many of them may come from one address, or one /64 of IPv6. This machine itself may have all.
+	// PerAddress is how many of them may come from one address, or one /64 of IPv6. This machine
+	// itself may have all.
 	PerAddress int
 	// Strangers is how many may be other than known and idle; 0 means Total.
 	Strangers int
-	// Bytes is what strangers may have sent together in requests that are not answered yet; 0 means 2 MiB. Over it, who
-	// sends more than an equal share is cut off.
+	// Bytes is what strangers may have sent together in requests that are not answered yet; 0 means
+	// 2 MiB. Over it, who sends more than an equal share is cut off.
 	Bytes int64
 	// Exempt are addresses that bring connections of many clients: proxies.
 	Exempt []netip.Prefix
@@ -75,10 +76,12 @@ func New(inner net.Listener, o Options) *Listener {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Listener{Listener: inner, o: o, now: time.Now, own: netip.Addr.IsLoopback, addresses: map[netip.Prefix]*line{}}
+	return &Listener{Listener: inner, o: o, now: time.Now, own: netip.Addr.IsLoopback,
+		addresses: map[netip.Prefix]*line{}}
 }
 
-// Attach makes s tell how its connections are. s must serve l alone, and have no ConnState and ConnContext of its own.
+// Attach makes s tell how its connections are. s must serve l alone, and have no ConnState and
+// ConnContext of its own.
 func (l *Listener) Attach(s *http.Server) {
 	s.ConnState = func(c net.Conn, state http.ConnState) {
 		own := unwrap(c)
@@ -101,8 +104,8 @@ func (l *Listener) Attach(s *http.Server) {
 
 type contextKey struct{}
 
-// Known says that a request showed a good credential, so that its connection is no stranger's until it is answered. ctx is
-// the request's.
+// Known says that a request showed a good credential, so that its connection is no stranger's until
+// it is answered. ctx is the request's.
 func Known(ctx context.Context) {
 	if c, ok := ctx.Value(contextKey{}).(*conn); ok && c != nil {
 		c.l.become(c, known)
@@ -200,14 +203,15 @@ func (l *Listener) turnedLocked(n int, from netip.Prefix) {
 	l.turned += n
 	if now := l.now(); now.Sub(l.logged) >= logEvery {
 		l.logged = now
-		l.o.Log.Warn("connections were refused or cut off: there are more than this serves at a time; if they should not be, "+
-			"let a firewall keep out where they come from", "connections", l.turned, "last_from", from.Addr().String())
+		l.o.Log.Warn("connections were refused or cut off: there are more than this serves at a time; "+
+			"if they should not be, let a firewall keep out where they come from", "connections", l.turned,
+			"last_from", from.Addr().String())
 		l.turned = 0
 	}
 }
 
-// oldest is the connection that has been in the first of the states for longest which has one. One of a stranger counts if
-// it has been so since before.
+// oldest is the connection that has been in the first of the states for longest which has one. One
+// of a stranger counts if it has been so since before.
 func (x *line) oldest(before time.Time, of ...state) *conn {
 	for _, s := range of {
 		if e := x.rest[s].Front(); e != nil {
