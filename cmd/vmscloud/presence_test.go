@@ -37,6 +37,15 @@ func newWatched(t testing.TB) *watched {
 	return w
 }
 
+// online has the bridge, its tunnel and both cameras there from the beginning.
+func (w *watched) online() *watched {
+	w.register(on, on)
+	w.presence.TunnelStands(box)
+	w.status("c1", on, 0, -1)
+	w.status("c2", on, 0, -1)
+	return w
+}
+
 // start opens the files as the service does.
 func (w *watched) start() {
 	j, err := journal.Open(filepath.Join(w.dir, eventsFile), journal.Options{})
@@ -220,11 +229,7 @@ func TestABoxThatLosesItsPower(t *testing.T) {
 // the events say so. A bridge that dials again at once was never away.
 func TestASilentTunnel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWatched(t)
-		w.register(on, on)
-		w.presence.TunnelStands(box)
-		w.status("c1", on, 0, -1)
-		w.status("c2", on, 0, -1)
+		w := newWatched(t).online()
 		w.until(56)
 		w.presence.TunnelEnded(box, w.at(50))
 		w.until(57)
@@ -243,11 +248,7 @@ func TestASilentTunnel(t *testing.T) {
 // A link that is cut: the bridge runs on, and its cameras stay as they are, or not.
 func TestALinkThatIsCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWatched(t)
-		w.register(on, on)
-		w.presence.TunnelStands(box)
-		w.status("c1", on, 0, -1)
-		w.status("c2", on, 0, -1)
+		w := newWatched(t).online()
 		w.tell("c1", vms.TypeMotion, "", 5, -1)
 		w.until(50)
 		w.presence.TunnelEnded(box, w.at(10)) // noticed by the silence
@@ -326,11 +327,7 @@ func TestABridgeThatIsBackInTimeWasNeverAway(t *testing.T) {
 // An outage holds over a start of the service, which also finds who died while it did not run.
 func TestAnOutageHoldsOverAStartOfTheService(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWatched(t)
-		w.register(on, on)
-		w.presence.TunnelStands(box)
-		w.status("c1", on, 0, -1)
-		w.status("c2", on, 0, -1)
+		w := newWatched(t).online()
 		w.until(100)
 		w.stop()
 		time.Sleep(time.Minute)
