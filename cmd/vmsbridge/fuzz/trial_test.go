@@ -86,6 +86,9 @@ func (t *trial) Errorf(format string, args ...any) {
 	t.failed = append(t.failed, fmt.Sprintf(format, args...))
 }
 
+// Name is what testify asks for when something fails.
+func (t *trial) Name() string { return "input" }
+
 func (t *trial) FailNow() { runtime.Goexit() }
 
 func (t *trial) Fatal(args ...any) { t.Errorf("%s", fmt.Sprint(args...)); t.FailNow() }
