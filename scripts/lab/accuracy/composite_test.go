@@ -99,6 +99,12 @@ func (c composite) String() string {
 		c.where.clip, c.where.start, c.height, c.contrast, c.codec, c.kilobits)
 }
 
+// passages are those of the composite's clip.
+func (c composite) passages(length float64) []passage {
+	return []passage{{"quiet", 0.5, enters - 0.5}, {"motion", enters, enters + length},
+		{"quiet", enters + length + 0.2, c.where.length}}
+}
+
 const enters = 6.0 // seconds, after which who is put there is seen
 
 // realFile is where the clip of a name lies.
@@ -125,8 +131,7 @@ func compositeTally(t testing.TB, dir string, judge bool, config motion.Config) 
 		}
 		file, length := c.make(t, dir)
 		events := spansOf(t, watch(t, file), config)
-		a := scored([]passage{{"quiet", 0.5, enters - 0.5}, {"motion", enters, enters + length},
-			{"quiet", enters + length + 0.2, c.where.length}}, events)
+		a := scored(c.passages(length), events)
 		if *realSpans {
 			fmt.Printf("%v: %s %.1f\n", c, &a, events)
 		}

@@ -205,7 +205,8 @@ func (a *tally) cells() string {
 
 const early = 1.0 // seconds, by which an event may begin before the motion that it is of
 
-// scored holds events against what is true. Motions closer than the quiet period are one.
+// scored holds events against what is true. Motions closer than the quiet period are one; an event
+// that begins where all is quiet is false, and finds nothing.
 func scored(passages []passage, events []found) tally {
 	var a tally
 	var motions []passage
@@ -221,6 +222,18 @@ func scored(passages []passage, events []found) tally {
 			motions = append(motions, p)
 		}
 	}
+	in := func(e found, kind string, before float64) bool {
+		return slices.ContainsFunc(passages, func(p passage) bool {
+			return p.kind == kind && e.start >= p.start-before && e.start <= p.end+0.3
+		})
+	}
+	events = slices.DeleteFunc(slices.Clone(events), func(e found) bool {
+		alarm := in(e, "quiet", 0) && !in(e, "motion", early) && !in(e, "still", 0) && !in(e, "rest", 0)
+		if alarm {
+			a.alarms++
+		}
+		return alarm
+	})
 	for i, m := range motions {
 		a.motions++
 		until := m.end
@@ -243,16 +256,6 @@ func scored(passages []passage, events []found) tally {
 		})
 		if last := mine[len(mine)-1].last; quietAfter && (i+1 == len(motions) || last < motions[i+1].start) {
 			a.end = append(a.end, last-m.end)
-		}
-	}
-	for _, e := range events {
-		in := func(kind string, before float64) bool {
-			return slices.ContainsFunc(passages, func(p passage) bool {
-				return p.kind == kind && e.start >= p.start-before && e.start <= p.end+0.3
-			})
-		}
-		if in("quiet", 0) && !in("motion", early) && !in("still", 0) && !in("rest", 0) {
-			a.alarms++
 		}
 	}
 	return a

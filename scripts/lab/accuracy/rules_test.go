@@ -95,16 +95,7 @@ func drawnTally(t testing.TB, dir string, c motion.Config) tally {
 			s, err := drawn.New(name, drawn.Options{Width: 320, Height: 180, Rate: realRate,
 				Seed: uint64(1000*k + 100 + i), Length: 40 * time.Second})
 			require.NoError(t, err)
-			f := film{width: 320, height: 180}
-			kept := filepath.Join(dir, "drawn", fmt.Sprintf("%s-%d", name, 1000*k+100+i))
-			if f.pictures, err = os.ReadFile(kept); err != nil {
-				f.pictures = make([]byte, s.Len()*f.width*f.height)
-				for p := range s.Len() {
-					s.Luma(p, f.pictures[p*f.width*f.height:(p+1)*f.width*f.height])
-				}
-				require.NoError(t, os.MkdirAll(filepath.Dir(kept), 0o755))
-				require.NoError(t, os.WriteFile(kept, f.pictures, 0o644))
-			}
+			f := drawnFilm(t, dir, name, uint64(1000*k+100+i), s)
 			one.add(scored(drawnPassages(s), spansOf(t, f, c)))
 		}
 		if *realSpans {
@@ -113,6 +104,23 @@ func drawnTally(t testing.TB, dir string, c motion.Config) tally {
 		all.add(one)
 	}
 	return all
+}
+
+// drawnFilm draws a scene, unless that is kept.
+func drawnFilm(t testing.TB, dir, name string, seed uint64, s *drawn.Scene) film {
+	f := film{width: 320, height: 180}
+	kept := filepath.Join(dir, "drawn", fmt.Sprintf("%s-%d", name, seed))
+	var err error
+	if f.pictures, err = os.ReadFile(kept); err == nil {
+		return f
+	}
+	f.pictures = make([]byte, s.Len()*f.width*f.height)
+	for i := range s.Len() {
+		s.Luma(i, f.pictures[i*f.width*f.height:(i+1)*f.width*f.height])
+	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(kept), 0o755))
+	require.NoError(t, os.WriteFile(kept, f.pictures, 0o644))
+	return f
 }
 
 // drawnPassages are the passages of a drawn scene.
