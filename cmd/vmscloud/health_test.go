@@ -2,9 +2,7 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"io"
-	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -13,9 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/client"
-	"vmsbridge/uplink/vms"
 )
 
 func look(t *testing.T, url string) (int, string) {
@@ -69,34 +65,4 @@ func TestRoom(t *testing.T) {
 		require.Error(t, new(room).UnmarshalText([]byte(text)), text)
 	}
 	require.Positive(t, room{share: 0.5}.limit(t.TempDir()))
-}
-
-// TestTheOldestGoAtTheLimit: events beyond --max-size are removed, the oldest first, and it is told.
-func TestTheOldestGoAtTheLimit(t *testing.T) {
-	j, err := journal.Open(filepath.Join(t.TempDir(), "events.db"), journal.Options{})
-	require.NoError(t, err)
-	defer j.Close()
-	for from := 0; from < 20_000; from += 2000 {
-		list := make([]vms.Event, 2000)
-		for i := range list {
-			list[i] = motion("acc", "cam", from+i)
-			list[i].EndTimestamp = vms.Ptr(list[i].StartTimestamp.Add(time.Second))
-		}
-		require.NoError(t, j.PutAll(list, false))
-	}
-	s, err := j.OutboxStats()
-	require.NoError(t, err)
-	used := s.Bytes - s.Free
-	var log bytes.Buffer
-	r := newRetention(j, t.TempDir(), 0, room{bytes: used / 2}, nil, slog.New(slog.NewTextHandler(&log, nil)))
-	require.NoError(t, r.once(context.Background()))
-	s, err = j.OutboxStats()
-	require.NoError(t, err)
-	require.LessOrEqual(t, s.Bytes-s.Free, used/2*11/10)
-	require.Greater(t, s.Events, 5000, "not more than needed")
-	require.Contains(t, log.String(), "--max-size")
-	_, err = j.Get(motion("acc", "cam", 19_999).ID)
-	require.NoError(t, err, "the newest stays")
-	_, err = j.Get(motion("acc", "cam", 0).ID)
-	require.ErrorIs(t, err, journal.ErrNotFound)
 }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +15,7 @@ import (
 
 	"vmsbridge/storage/journal"
 	"vmsbridge/storage/vfs"
+	"vmsbridge/uplink/vms"
 )
 
 // room is how much the events may take: bytes, or a share of the disk.
@@ -66,9 +70,10 @@ func (r room) limit(dir string) int64 {
 	return int64(r.share * float64(size))
 }
 
-// retention removes events that are too old, and the oldest where all take too much.
+// retention removes events that are too old, and where all take too much, the oldest of the accounts
+// that have most.
 type retention struct {
-	events *journal.Journal
+	events *ledger
 	dir    string
 	keep   time.Duration // 0: however old
 	most   room
@@ -82,7 +87,8 @@ const (
 	retainTo    = 0.95
 )
 
-func newRetention(events *journal.Journal, dir string, keep time.Duration, most room, reg prometheus.Registerer, log *slog.Logger) *retention {
+func newRetention(events *ledger, dir string, keep time.Duration, most room, reg prometheus.Registerer,
+	log *slog.Logger) *retention {
 	r := &retention{events: events, dir: dir, keep: keep, most: most, log: log, gone: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "vmscloud_events_removed_total", Help: "Events that were removed, by the limit that they were beyond."}, []string{"limit"})}
 	if reg != nil {
@@ -124,15 +130,55 @@ func (r *retention) once(ctx context.Context) error {
 		return err
 	}
 	if used := s.Bytes - s.Free; used > limit && s.Events > 0 {
-		keep := max(int(float64(s.Events)*float64(limit)/float64(used)*retainTo), 1)
-		n, err := r.events.Prune(journal.Retention{Keep: keep})
+		n, err := r.shorten(float64(limit) / float64(used) * retainTo)
 		r.gone.WithLabelValues("max-size").Add(float64(n))
 		if err != nil || n == 0 {
 			return err
 		}
-		r.log.Warn("the oldest events were removed: all together took more than --max-size", "events", n, "took_bytes", used, "max_bytes", limit,
-			"hint", "raise --max-size, or lower --keep")
+		r.log.Warn("old events were removed, of the accounts that have most: all together took more than --max-size",
+			"events", n, "took_bytes", used, "max_bytes", limit, "hint", "raise --max-size, or lower --keep")
 	}
 	_, err = r.events.Compact(ctx)
 	return err
+}
+
+// shorten removes events until a share of all is left. What an account has beyond what the others
+// leave it goes, its oldest first; who has less keeps all.
+func (r *retention) shorten(share float64) (removed int, err error) {
+	events, bytes, all, account := map[string]int{}, map[string]int64{}, int64(0), r.events.accountOf()
+	err = r.events.Weigh(func(a vms.Actor, n int) {
+		whose := account(a)
+		events[whose]++
+		bytes[whose] += int64(n)
+		all += int64(n)
+	})
+	if err != nil {
+		return 0, err
+	}
+	most := level(slices.Collect(maps.Values(bytes)), int64(share*float64(all)))
+	for _, whose := range slices.Sorted(maps.Keys(bytes)) {
+		has := bytes[whose]
+		if has <= most {
+			continue
+		}
+		over := int(math.Ceil(float64(events[whose]) * float64(has-most) / float64(has)))
+		n, err := r.events.Prune(journal.Retention{Oldest: min(over, events[whose]-1),
+			Of: func(a vms.Actor) bool { return account(a) == whose }})
+		if removed += n; err != nil {
+			return removed, err
+		}
+	}
+	return removed, nil
+}
+
+// level is what each may have at most, so that all together have no more than the total.
+func level(each []int64, total int64) int64 {
+	slices.Sort(each)
+	for i, n := range each {
+		if left := int64(len(each) - i); n*left > total {
+			return max(total, 0) / left
+		}
+		total -= n
+	}
+	return math.MaxInt64
 }

@@ -43,7 +43,7 @@ type runCmd struct {
 	TLSCert     string        `name:"tls-cert" help:"Certificate in PEM form; with it and the key it serves https." env:"VMSCLOUD_TLS_CERT" type:"existingfile" placeholder:"FILE"`
 	TLSKey      string        `name:"tls-key" help:"Key of the certificate." env:"VMSCLOUD_TLS_KEY" type:"existingfile" placeholder:"FILE"`
 	Keep        time.Duration `help:"Remove events that ended longer ago than this, such as 365d; 0 keeps all." default:"90d" env:"VMSCLOUD_KEEP"`
-	MaxSize     room          `name:"max-size" help:"What all events may take, such as 20GB or 50%% of the disk; beyond it the oldest go. 0 sets no limit." default:"50%" env:"VMSCLOUD_MAX_SIZE" placeholder:"SIZE"`
+	MaxSize     room          `name:"max-size" help:"What all events may take, such as 20GB or 50%% of the disk; beyond it the oldest go, of the accounts that have most. 0 sets no limit." default:"50%" env:"VMSCLOUD_MAX_SIZE" placeholder:"SIZE"`
 	KeepTrail   time.Duration `help:"Remove entries of the trail of changes that are older than this; 0 keeps all." default:"400d" env:"VMSCLOUD_KEEP_TRAIL"`
 	Direct      []string      `help:"Address or range, such as 10.0.0.0/8, where bridges without a tunnel may be asked at the address that they name; repeat for more. Left out, none are." env:"VMSCLOUD_DIRECT" placeholder:"RANGE"`
 	PrintEvents bool          `help:"Print a line on standard output for each event that is accepted, and for its end." env:"VMSCLOUD_PRINT_EVENTS"`
@@ -177,7 +177,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	g.Go(func() error {
 		return notify.NewAuditExporter(notify.AuditOptions{Store: ids, Events: book, Forget: book.forget, Keep: c.KeepTrail, Log: log}).Run(ctx)
 	})
-	g.Go(func() error { return newRetention(events, c.Data, c.Keep, c.MaxSize, metrics, log).Run(ctx) })
+	g.Go(func() error { return newRetention(book, c.Data, c.Keep, c.MaxSize, metrics, log).Run(ctx) })
 	g.Go(func() error { return condition.Run(ctx) })
 	g.Go(func() error { return condition.watch.Run(ctx) })
 	err = g.Wait()

@@ -63,24 +63,28 @@ func (u *usage) anyFull() bool {
 	return false
 }
 
-// weigh counts anew.
-func (l *ledger) weigh() error {
-	bytes, plain := map[string]int64{}, l.registry.Plains()
-	l.usage.mu.Lock()
-	before := maps.Clone(l.usage.bytes)
-	l.usage.mu.Unlock()
-	err := l.Weigh(func(a vms.Actor, n int) {
+// accountOf tells whose an actor is, as the journal has it.
+func (l *ledger) accountOf() func(vms.Actor) string {
+	plain := l.registry.Plains()
+	return func(a vms.Actor) string {
 		account, _, ok := strings.Cut(a.ID, "/")
 		switch {
 		case ok:
+			return account
 		case a.Type == "account":
-			account = a.ID
-		default:
-			account = plain[a.ID]
+			return a.ID
 		}
-		bytes[account] += int64(n)
-	})
-	if err != nil {
+		return plain[a.ID]
+	}
+}
+
+// weigh counts anew.
+func (l *ledger) weigh() error {
+	bytes, account := map[string]int64{}, l.accountOf()
+	l.usage.mu.Lock()
+	before := maps.Clone(l.usage.bytes)
+	l.usage.mu.Unlock()
+	if err := l.Weigh(func(a vms.Actor, n int) { bytes[account(a)] += int64(n) }); err != nil {
 		return err
 	}
 	u := &l.usage

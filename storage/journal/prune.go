@@ -12,6 +12,7 @@ import (
 	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/query"
 	"vmsbridge/storage/journal/table"
+	"vmsbridge/uplink/vms"
 )
 
 // One transaction removes pruneBatch events at first, and then as many as it can in pruneHold, so that a Put waits briefly; on a fast
@@ -29,6 +30,9 @@ type Retention struct {
 	// Keep lets the oldest events (by start) go where there are more than so many that the service has. 0 lets none go by
 	// number.
 	Keep int
+	// Oldest lets so many of the oldest events (by start) go, of those of the actors that Of names.
+	Oldest int
+	Of     func(vms.Actor) bool
 }
 
 // Prune removes what r lets go, and returns how many. Events that are ongoing, wait in the outbox or for a cursor, or are parked stay
@@ -37,7 +41,7 @@ type Retention struct {
 func (j *Journal) Prune(r Retention) (int, error) {
 	total := 0
 	if !r.Before.IsZero() {
-		n, err := j.prune(r.Before.UnixMilli(), math.MaxInt)
+		n, err := j.prune(r.Before.UnixMilli(), math.MaxInt, nil)
 		if err != nil {
 			return n, fmt.Errorf("prune events: %w", err)
 		}
@@ -47,10 +51,16 @@ func (j *Journal) Prune(r Retention) (int, error) {
 		over, err := j.over(r.Keep)
 		if err == nil && over > 0 {
 			var n int
-			n, err = j.prune(form.EndOngoing, over)
+			n, err = j.prune(form.EndOngoing, over, nil)
 			total += n
 		}
 		if err != nil {
+			return total, fmt.Errorf("prune events: %w", err)
+		}
+	}
+	if r.Oldest > 0 {
+		n, err := j.prune(form.EndOngoing, r.Oldest, r.Of)
+		if total += n; err != nil {
 			return total, fmt.Errorf("prune events: %w", err)
 		}
 	}
@@ -66,12 +76,13 @@ func (j *Journal) over(keep int) (n int, err error) {
 	return n, err
 }
 
-// prune removes up to n events that ended before the limit, the oldest first.
-func (j *Journal) prune(limit int64, n int) (total int, err error) {
+// prune removes up to n events that ended before the limit, the oldest first, of the actors that of
+// names; nil is all.
+func (j *Journal) prune(limit int64, n int, of func(vms.Actor) bool) (total int, err error) {
 	var from []byte
 	batch := pruneBatch
 	for total < n {
-		keys, next, err := j.pruneCandidates(limit, from, min(batch, n-total))
+		keys, next, err := j.pruneCandidates(limit, from, min(batch, n-total), of)
 		if err == nil && len(keys) > 0 {
 			removed, began := 0, time.Now()
 			err = j.file.Do(func(t *table.Tx) error {
@@ -114,7 +125,7 @@ func nextBatch(batch int, took time.Duration) int {
 
 // pruneCandidates reads a stretch of the index by time, after a place. The keys are the index's; next is where to go on, nil
 // at the end.
-func (j *Journal) pruneCandidates(limit int64, after []byte, n int) (keys [][]byte, next []byte, err error) {
+func (j *Journal) pruneCandidates(limit int64, after []byte, n int, of func(vms.Actor) bool) (keys [][]byte, next []byte, err error) {
 	err = j.file.View(func(tx *bolt.Tx) error {
 		keys, next = nil, nil
 		looked, more := 0, false
@@ -125,7 +136,13 @@ func (j *Journal) pruneCandidates(limit int64, after []byte, n int) (keys [][]by
 			}
 			looked++
 			next = append(next[:0], place...)
-			if !table.Owed(tx, place[8:]) {
+			id := place[8:]
+			if of != nil {
+				if h, err := form.ReadHead(guard.Bucket(tx, form.Events).Get(id)); err != nil || !of(h.Actor) {
+					return true
+				}
+			}
+			if !table.Owed(tx, id) {
 				keys = append(keys, slices.Concat(group, place))
 			}
 			return true

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"math"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/cmd/vmscloud/registry"
+	"vmsbridge/storage/journal"
+	"vmsbridge/uplink/vms"
+)
+
+// emptyBook is a ledger of new files.
+func emptyBook(t *testing.T) *ledger {
+	t.Helper()
+	dir := t.TempDir()
+	j, err := journal.Open(filepath.Join(dir, eventsFile), journal.Options{})
+	require.NoError(t, err)
+	reg, err := registry.Open(filepath.Join(dir, registryFile))
+	require.NoError(t, err)
+	l := &ledger{Journal: j, registry: reg, log: slog.New(slog.DiscardHandler)}
+	t.Cleanup(func() { l.shut(t) })
+	return l
+}
+
+// fill puts ended motions number from up to to of an account's camera.
+func (l *ledger) fill(t *testing.T, account string, from, to int) {
+	t.Helper()
+	for ; from < to; from += 2000 {
+		list := make([]vms.Event, min(2000, to-from))
+		for i := range list {
+			list[i] = motion(account, "cam", from+i)
+			list[i].EndTimestamp = vms.Ptr(list[i].StartTimestamp.Add(time.Second))
+			list[i] = l.keyed(list[i])
+		}
+		require.NoError(t, l.Journal.PutAll(list, false))
+	}
+}
+
+// TestTheOldestGoAtTheLimit: events beyond --max-size are removed, the oldest first, and it is told.
+// An account that has little loses none of them, however old they are.
+func TestTheOldestGoAtTheLimit(t *testing.T) {
+	for name, c := range map[string]struct {
+		loud, quiet int
+		keeps       bool // the quiet account all
+	}{
+		"one account":                  {loud: 20_000},
+		"one much, one little and old": {loud: 20_000, quiet: 3000, keeps: true},
+		"two alike":                    {loud: 10_000, quiet: 10_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := emptyBook(t)
+			l.fill(t, "quiet", 0, c.quiet)
+			l.fill(t, "loud", c.quiet, c.quiet+c.loud)
+			s, err := l.OutboxStats()
+			require.NoError(t, err)
+			used := s.Bytes - s.Free
+			var log bytes.Buffer
+			r := newRetention(l, t.TempDir(), 0, room{bytes: used / 2}, nil, slog.New(slog.NewTextHandler(&log, nil)))
+			require.NoError(t, r.once(context.Background()))
+			s, err = l.OutboxStats()
+			require.NoError(t, err)
+			require.LessOrEqual(t, s.Bytes-s.Free, used/2*11/10)
+			require.Greater(t, s.Events, (c.loud+c.quiet)/4, "not more than needed")
+			require.Contains(t, log.String(), "--max-size")
+			has := func(account string, n int) bool {
+				_, err := l.Get(account, motion(account, "cam", n).ID)
+				if err != nil {
+					require.ErrorIs(t, err, journal.ErrNotFound)
+				}
+				return err == nil
+			}
+			require.True(t, has("loud", c.quiet+c.loud-1), "the newest stays")
+			require.False(t, has("loud", c.quiet), "the oldest goes")
+			if c.quiet > 0 {
+				require.True(t, has("quiet", c.quiet-1))
+				require.Equal(t, c.keeps, has("quiet", 0))
+			}
+		})
+	}
+}
+
+// TestLevel is what each may have so that the sum is right.
+func TestLevel(t *testing.T) {
+	for _, c := range []struct {
+		each        []int64
+		total, want int64
+	}{
+		{nil, 10, math.MaxInt64},
+		{[]int64{10}, 5, 5},
+		{[]int64{10, 1}, 11, math.MaxInt64},
+		{[]int64{10, 1}, 6, 5},
+		{[]int64{10, 10, 1}, 11, 5},
+		{[]int64{3, 3, 3}, 6, 2},
+		{[]int64{100, 50, 1}, 71, 35},
+	} {
+		require.Equal(t, c.want, level(c.each, c.total), "%v %d", c.each, c.total)
+	}
+}
