@@ -424,7 +424,7 @@ func TestCommandsRefuse(t *testing.T) {
 		"run without init":    {[]string{"run", "--data", data}, "vmscloud init"},
 		"token without init":  {[]string{"token", "create", "--data", data, "--kind", "user"}, "vmscloud init"},
 		"init without a name": {[]string{"init", "--data", data}, "--account"},
-		"no command":          {nil, "init"},
+		"no such command":     {[]string{"begin"}, "begin"},
 	} {
 		_, errs, code := vmscloud(t, c.args...)
 		require.NotZero(t, code, name)
