@@ -82,7 +82,8 @@ const connections = 1024
 // openAPI makes the local API.
 func (a *Agent) openAPI(base string) (err error) {
 	waiting := outbound.QueueHandler(outbound.QueueOf(a.archive.Journal))
-	a.api, err = api.New(api.Options{Config: a.cfg, Archive: a.archive, Status: a.Status, Cameras: a.Cameras, Queue: waiting, QueuePath: outbound.QueuePath,
+	a.api, err = api.New(api.Options{Config: a.cfg, Archive: a.archive, Status: a.Status, Cameras: a.Cameras,
+		CameraStates: a.CameraStates, Watch: func(camera string, until time.Time) { a.pace.Watch(camera, until) }, Queue: waiting, QueuePath: outbound.QueuePath,
 		Reload:  func(ctx context.Context) (any, error) { return a.Reload(ctx) },
 		Metrics: func() prometheus.Gatherers { return prometheus.Gatherers{a.reg} }, Operations: a.operations, Ready: a.serving, Visitor: a.visitor, BaseURL: base, Started: a.started,
 		Log: a.log, Registerer: a.reg})

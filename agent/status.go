@@ -21,11 +21,7 @@ func (a *Agent) Status() health.Report {
 	cfg := a.cfg()
 	r := health.Report{Time: a.clock.True(a.clock.Now()), Bridge: cfg.Bridge.ID, Name: cfg.Bridge.Name, Version: a.opts.Version,
 		Platform: runtime.GOOS + "/" + runtime.GOARCH, Running: true, PID: os.Getpid(), Started: a.started.UTC(), Config: a.edits.report(cfg.File),
-		Cameras: []health.Camera{}, Disk: health.DiskOf(cfg.Bridge.Data, int64(cfg.Stills.MinFree))}
-	watched := a.pipelines()
-	for _, c := range cfg.Cameras {
-		r.Cameras = append(r.Cameras, a.cameraStatus(c, watched[c.ID]))
-	}
+		Cameras: a.CameraStates(), Disk: health.DiskOf(cfg.Bridge.Data, int64(cfg.Stills.MinFree))}
 	if l := a.outbound.Service(); l != nil {
 		r.Service = &health.Link{URL: cfg.Service.URL, SignedIn: l.SignedIn(), Problem: l.Problem(), Why: l.Why()}
 		r.Service.Tunnel, r.Service.TunnelProblem = l.Tunnel()
@@ -39,6 +35,15 @@ func (a *Agent) Status() health.Report {
 	r.Homes = a.outbound.Status()
 	r.Judge()
 	return r
+}
+
+// CameraStates is how each camera is, in the order of the configuration. Safe for concurrent use.
+func (a *Agent) CameraStates() []health.Camera {
+	list, watched := []health.Camera{}, a.pipelines()
+	for _, c := range a.cfg().Cameras {
+		list = append(list, a.cameraStatus(c, watched[c.ID]))
+	}
+	return list
 }
 
 func (a *Agent) cameraStatus(c configs.Camera, p *pipeline.Pipeline) health.Camera {

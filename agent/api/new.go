@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"vmsbridge/agent/web"
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/identity/oauth"
 	"vmsbridge/uplink/server"
@@ -35,7 +36,7 @@ func (a *API) handlers() error {
 	if err != nil {
 		return err
 	}
-	a.v3, err = server.New(server.Options{Directory: a.users.directory(), Events: server.Own{OwnStore: o.Archive.Journal}, Cameras: cameras{&a.opts, a.opts.said}, Images: images{o.Archive.Ring},
+	a.v3, err = server.New(server.Options{Directory: a.users.directory(), Events: server.Own{OwnStore: o.Archive.Journal}, Cameras: cameras{&a.opts, a.opts.said}, Images: images{o.Archive.Ring, o.Config},
 		Auth: authenticators{&a.tokens, a.users}, Report: o.Config().Service.URL != "", NotFound: journal.ErrNotFound, BaseURL: o.BaseURL,
 		Host: ownName, TokenKey: key, Log: o.Log, Registerer: o.Registerer})
 	if err != nil {
@@ -50,7 +51,8 @@ func (a *API) handlers() error {
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", a.readyz)
 	mux.Handle("GET /metrics", server.WithToken(&a.tokens, a.metrics()))
-	mux.Handle("/", page())
+	a.webRoutes(mux)
+	mux.Handle("/", web.Handler())
 	a.http = server.NewHTTP(mux, o.Log)
 	if o.Config().API.TLS.Cert != "" {
 		if err := a.cert.load(o.Config(), o.Log); err != nil {

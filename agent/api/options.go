@@ -20,6 +20,10 @@ type Options struct {
 	Archive *archive.Archive
 	Status  func() health.Report
 	Cameras func() []vms.Camera // in the order of the configuration
+	// CameraStates is that part of Status, for little.
+	CameraStates func() []health.Camera
+	// Watch has a camera make stills often until a time, since somebody looks.
+	Watch func(camera string, until time.Time)
 	// Reload reads the configuration anew; what it returns is sent as JSON.
 	Reload func(ctx context.Context) (any, error)
 	// Queue is the handler of what waits for the service, below QueuePath.

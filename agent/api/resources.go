@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"time"
 
 	"vmsbridge/configs"
 	"vmsbridge/storage/stills"
@@ -87,8 +88,43 @@ func (c cameras) BridgeRecord(account, id string) (b vms.Bridge, ids []string, o
 	return b, c.CameraIDs(account, ""), true
 }
 
+// recordedGap parts two intervals of stills: three times what may lie between two, and a quarter of a minute at least.
+func (i images) recordedGap() time.Duration {
+	return max(15*time.Second, 3*i.config().Stills.PreviewInterval)
+}
+
+// Recorded lists when there are stills, and why there are none.
+func (i images) Recorded(_ context.Context, _, camera, kind string, from, to time.Time) (found []server.Interval, gaps []server.Gap, err error) {
+	k, err := stills.ParseKind(kind)
+	if err != nil {
+		return nil, nil, err
+	}
+	for next, more := from, true; more; {
+		var list []stills.Frame
+		if list, more, err = i.ring.Range(camera, k, next, to, stills.RangeMost); err != nil {
+			return nil, nil, err
+		}
+		for _, f := range list {
+			if n := len(found); n > 0 && f.Time.Sub(found[n-1].End) <= i.recordedGap() {
+				found[n-1].End = f.Time
+			} else {
+				found = append(found, server.Interval{Start: f.Time, End: f.Time})
+			}
+			next = f.Time.Add(1)
+		}
+		more = more && len(list) > 0
+	}
+	for _, g := range i.ring.Gaps(camera, from, to) {
+		gaps = append(gaps, server.Gap{Start: g.From, End: g.To, Reason: g.Reason})
+	}
+	return found, gaps, nil
+}
+
 // images are the ring of stills as the interface asks for it.
-type images struct{ ring *stills.Ring }
+type images struct {
+	ring   *stills.Ring
+	config func() *configs.Config
+}
 
 var ops = map[string]stills.Op{vms.OpBefore: stills.Before, vms.OpAtOrBefore: stills.AtOrBefore, vms.OpAt: stills.At,
 	vms.OpAtOrAfter: stills.AtOrAfter, vms.OpAfter: stills.After}

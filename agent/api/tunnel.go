@@ -48,7 +48,7 @@ func cameraAskedFor(r *http.Request) (id string, ok bool) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return "", false
 	}
-	if r.URL.Path == vms.PathImage {
+	if r.URL.Path == vms.PathImage || r.URL.Path == vms.PathMedia {
 		args, err := url.ParseQuery(r.URL.RawQuery)
 		if err != nil || len(args["deviceId"]) != 1 || args.Has("pageToken") { // a page token would name a camera of its own
 			return "", false

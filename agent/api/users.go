@@ -143,7 +143,7 @@ func (o *Options) settle(ids *store.Store) error {
 		return fmt.Errorf("leave the first user's token: %w", err)
 	}
 	o.Log.Info("nobody can sign in at the bridge yet", "user", firstUser, "token_file", file,
-		"hint", "set a password: curl BRIDGE/g/aaa/reset_password -d token=$(cat FILE) --data-urlencode password=...")
+		"hint", "open the bridge's page, choose \"First time here?\" and give the code of that file; or: curl BRIDGE/g/aaa/reset_password -d token=$(cat FILE) --data-urlencode password=...")
 	return nil
 }
 
@@ -192,6 +192,15 @@ func (p *users) directory() server.Directory {
 		return nil
 	}
 	return p.ids
+}
+
+// nobodyYet says whether no user of an account has a password yet.
+func (p *users) nobodyYet(account string) bool {
+	if p.ids == nil {
+		return false
+	}
+	list, err := p.ids.Users(account)
+	return err == nil && !slices.ContainsFunc(list, func(u model.User) bool { return !bool(u.IsPending) })
 }
 
 // Authenticate lets in users' bearer tokens.

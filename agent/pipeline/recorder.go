@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,7 +32,8 @@ type pace struct {
 // Pace is how often and how large stills are kept, for all pipelines together. It may be set anew while they run. Safe for
 // concurrent use.
 type Pace struct {
-	stills atomic.Pointer[configs.Stills]
+	stills  atomic.Pointer[configs.Stills]
+	watched sync.Map // of cameras that somebody looks at: id → until when, a time.Time
 }
 
 // NewPace takes it from the configuration.
@@ -46,10 +48,17 @@ func (p *Pace) Set(s configs.Stills) { p.stills.Store(&s) }
 
 func (p *Pace) quality() int { return p.stills.Load().Quality }
 
+// Watch has a camera keep as many stills as in motion until a time, since somebody looks.
+func (p *Pace) Watch(camera string, until time.Time) { p.watched.Store(camera, until) }
+
 // of is the pace of one camera.
 func (p *Pace) of(c configs.Camera) pace {
 	s := p.stills.Load()
-	return pace{quiet: s.PreviewInterval, motion: s.MotionInterval, main: s.MainInterval, previewWidth: s.PreviewWidth, mainToo: c.PreviewURL == ""}
+	quiet := s.PreviewInterval
+	if until, ok := p.watched.Load(c.ID); ok && time.Now().Before(until.(time.Time)) {
+		quiet = min(quiet, s.MotionInterval)
+	}
+	return pace{quiet: quiet, motion: s.MotionInterval, main: s.MainInterval, previewWidth: s.PreviewWidth, mainToo: c.PreviewURL == ""}
 }
 
 // What is held of a motion that is not confirmed yet: about as far as the detector looks back from there, a few seconds. A

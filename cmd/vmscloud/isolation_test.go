@@ -160,6 +160,7 @@ func TestAnotherAccountIsOutOfReachInTheAPI(t *testing.T) {
 		"media/recordedImage.jpeg":                 {{"GET", "media/recordedImage.jpeg?deviceId=cam-a&type=preview&timestamp__lt=2027-01-01T00:00:00Z", "", 404, 404}},
 		"media/recordedImage.jpeg:listFieldValues": {{"GET", "media/recordedImage.jpeg:listFieldValues?deviceId=cam-a&include=overlayId", "", 404, 404}},
 		"media/liveImage.jpeg":                     {{"GET", "media/liveImage.jpeg?deviceId=cam-a", "", 404, 404}},
+		"media":                                    {{"GET", "media?deviceId=cam-a&type=preview&mediaType=image&startTimestamp__gte=2026-01-01T00:00:00Z", "", 404, 404}},
 		"media/session":                            {{"GET", "media/session", "", 200, 200}},
 		"clientSettings":                           {{"GET", "clientSettings", "", 200, 200}},
 		"cameras":                                  {{"GET", "cameras", "", 200, 200}, {"GET", "cameras?id__in=cam-a,cam-b&q=gate", "", 200, 200}},

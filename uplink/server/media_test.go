@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -206,4 +207,58 @@ func TestSnapshot(t *testing.T) {
 	}
 	code, _ = ask("/snapshot/cam-1.jpg", "wrong")
 	require.Equal(t, 401, code)
+}
+
+// listed is a source of images that knows when there are any.
+type listed struct{ bedImages }
+
+func (listed) Recorded(_ context.Context, account, camera, kind string, from, to time.Time) (all []Interval, gaps []Gap, err error) {
+	for i := range 3 {
+		start := t0.Add(time.Duration(i) * time.Minute)
+		if account+camera+kind == "acc-1cam-1preview" && !start.Before(from) && !start.After(to) {
+			all = append(all, Interval{start, start.Add(30 * time.Second)})
+			gaps = append(gaps, Gap{start.Add(30 * time.Second), start.Add(time.Minute), "nobody answers"})
+		}
+	}
+	if len(gaps) > 0 {
+		gaps[len(gaps)-1].End = time.Time{}
+	}
+	return all, gaps, nil
+}
+
+// When there are images, and why there are none in between.
+func TestMediaIntervals(t *testing.T) {
+	b := newBed(t)
+	b.server.opts.Images = listed{bedImages{b}}
+	list := "/api/v3.0/media?deviceId=cam-1&type=preview&mediaType=image&startTimestamp__gte=" + url.QueryEscape(stamp(0)) +
+		"&endTimestamp__lte=" + url.QueryEscape(stamp(time.Hour))
+	var got mediaPage
+	b.get(list).into(200, &got)
+	require.Len(t, got.Results, 3)
+	require.Equal(t, mediaInterval{"preview", "cam-1", "image", vms.At(t0), vms.At(t0.Add(30 * time.Second))}, got.Results[0])
+	require.Len(t, got.Gaps, 3)
+	require.Equal(t, "nobody answers", got.Gaps[0].Reason)
+	require.Nil(t, got.Gaps[2].End, "it lasts")
+	require.NotContains(t, string(b.get(list).body), "totalSize")
+
+	var starts []string
+	for next := ""; ; {
+		var page mediaPage
+		b.get(list+"&pageSize=1&pageToken="+url.QueryEscape(next)).into(200, &page)
+		require.Len(t, page.Results, 1)
+		require.Len(t, page.Gaps, 1)
+		starts = append(starts, page.Results[0].Start.String())
+		if next = page.NextPageToken; next == "" {
+			break
+		}
+	}
+	require.Equal(t, []string{stamp(0), stamp(time.Minute), stamp(2 * time.Minute)}, starts)
+
+	b.get(strings.Replace(list, "=image", "=video", 1)).into(200, &got)
+	b.get("/api/v3.0/media?deviceId=cam-1").refused(400, vms.ReasonMissing, "type", "startTimestamp__gte")
+	b.get(list+"&sort=x").refused(400, vms.ReasonUnexpected, "sort")
+	b.get(strings.Replace(list, "=image", "=sound", 1)).refused(400, vms.ReasonValue, "mediaType")
+	b.get(strings.Replace(list, "cam-1", "cam-9", 1)).refused(404, vms.ReasonResource)
+	b.server.opts.Images = bedImages{b}
+	b.get(list).refused(404, vms.ReasonResource)
 }

@@ -158,6 +158,27 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, pattern string, er
 // retryAfterSeconds is what a client is told when something is away for the moment.
 const retryAfterSeconds = 2
 
+// WithPrincipal lets only requests with a good bearer token and a scope through to a handler that is not part of the interface,
+// and tells it who asks.
+func WithPrincipal(auth Authenticator, scope string, next func(http.ResponseWriter, *http.Request, identity.Principal)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p, err := authenticate(auth, r)
+		if err == nil && !p.May(scope) {
+			err = vms.NewError(http.StatusForbidden, vms.ReasonPermission, lacksScope(scope))
+		}
+		if err == nil {
+			next(w, r, p)
+			return
+		}
+		var e *vms.Error
+		if !errors.As(err, &e) {
+			e = vms.NewError(http.StatusInternalServerError, vms.ReasonUnexpectedError, "The server could not answer; its log says why")
+		}
+		w.Header().Set("Cache-Control", "no-store")
+		writeJSON(w, e.Code, e)
+	})
+}
+
 // WithToken lets only requests with a good bearer token through to a handler that is not part of the interface, such as
 // the metrics.
 func WithToken(auth Authenticator, next http.Handler) http.Handler {

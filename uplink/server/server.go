@@ -187,6 +187,7 @@ func (s *Server) routes() {
 	s.route(v3+"media/recordedImage.jpeg", methods{http.MethodGet: {s.recordedImage, read}})
 	s.route(v3+"media/recordedImage.jpeg:listFieldValues", methods{http.MethodGet: {s.listOverlays, read}})
 	s.route(v3+"media/liveImage.jpeg", methods{http.MethodGet: {s.liveImage, read}})
+	s.route(v3+"media", methods{http.MethodGet: {s.listMedia, read}})
 	s.route(v3+"media/session", methods{http.MethodGet: {s.openMediaSession, read}})
 	s.route(v3+"clientSettings", methods{http.MethodGet: {s.clientSettings, ""}})
 	s.route(v3+"cameras", methods{http.MethodGet: {s.listCameras, read}})

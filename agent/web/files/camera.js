@@ -1,0 +1,209 @@
+// One camera: the still of any moment ("the last one before"), a timeline to move along, a live view by stills.
+import { get, imageBefore, stamp, still } from "./api.js";
+import { $, dataOf, make, put, stateOf, stencil, what } from "./dom.js";
+
+const shownTypes = ["vms.motionDetectionEvent.v1", "vms.motionInRegionDetectionEvent.v1", "vms.tamperDetectionEvent.v1", "vms.objectLineCrossEvent.v1",
+  "vms.objectIntrusionEvent.v1", "vms.loiterDetectionEvent.v1", "vms.objectRemovalEvent.v1"];
+const include = ["data.vms.objectDetection.v1", "data.vms.motionRegion.v1", "data.vms.displayOverlay.boundingBox.v1"];
+const maxSpan = 14 * 86400, minSpan = 60;
+
+export function camera(app, [id, when]) {
+  stencil("t-camera");
+  const line = $("timeline"), canvas = $("bars"), img = $("still");
+  let at = when ? Date.parse(when) : Date.now(), span = 3600, live = !when, current, asking, events = [], media = { results: [], gaps: [] };
+  let middle = at, loaded = [0, 0], timer, following = false;
+
+  const cam = () => app.cameras.get(id);
+  function head() {
+    const c = cam();
+    put($("camera-name"), c ? c.name || c.id : "There is no camera " + id);
+    if (c) put($("camera-state"), stateOf(c) + (c.online || !c.reason ? "" : ": " + c.reason), c.online ? "good" : "bad");
+    img.alt = "still of " + (c?.name || id);
+  }
+
+  // show asks for a still; an answer that a later question has overtaken is dropped.
+  async function show(query, keep) {
+    asking?.abort();
+    const mine = asking = new AbortController();
+    try {
+      const s = await still({ deviceId: id, type: "preview", ...query }, mine.signal);
+      if (mine !== asking) return;
+      const old = img.src;
+      img.src = URL.createObjectURL(s.blob);
+      if (old.startsWith("blob:")) URL.revokeObjectURL(old);
+      current = s;
+      if (!keep) at = s.time.getTime();
+      $("no-still").hidden = true;
+      say();
+    } catch (e) {
+      if (e.name === "AbortError" || mine !== asking) return;
+      if (e.status === 404) { put($("no-still"), e.message); $("no-still").hidden = false; current = undefined; say(); } else app.fail(e);
+    }
+  }
+
+  function say() {
+    const t = current ? current.time : new Date(at);
+    put($("still-time"), t.toLocaleDateString() + " " + t.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 1 }));
+    $("still-time").dateTime = t.toISOString();
+    const now = events.filter((e) => Date.parse(e.startTimestamp) <= +t + 1000 && (!e.endTimestamp || Date.parse(e.endTimestamp) >= +t - 1000));
+    put($("still-what"), now.map(what).join(", "));
+    marks(now, +t);
+    const download = $("download");
+    if (current) { download.href = imageBefore(id, +t); download.download = id + "_" + t.toISOString().replaceAll(":", "-") + ".jpg"; } else download.removeAttribute("href");
+    $("live").setAttribute("aria-pressed", String(live));
+    const gap = media.gaps.find((g) => Date.parse(g.startTimestamp) <= at && (!g.endTimestamp || at <= Date.parse(g.endTimestamp)));
+    put($("gap"), gap ? "No pictures from " + new Date(gap.startTimestamp).toLocaleString() + (gap.endTimestamp ? " to " + new Date(gap.endTimestamp).toLocaleString() : " on") + ": " + gap.reason : "");
+    line.setAttribute("aria-valuemin", 0);
+    line.setAttribute("aria-valuemax", span);
+    line.setAttribute("aria-valuenow", Math.round(Math.min(Math.max((at - middle) / 1000 + span / 2, 0), span)));
+    line.setAttribute("aria-valuetext", t.toLocaleString() + (now.length ? ", " + now.map(what).join(", ") : ""));
+    draw();
+  }
+
+  // marks draws boxes and regions over the still.
+  function marks(now, t) {
+    const shape = (name, attributes) => { const e = document.createElementNS("http://www.w3.org/2000/svg", name); for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v); return e; };
+    const all = [];
+    if ($("draw").checked) for (const e of now) {
+      for (const r of dataOf(e, "motionRegion")) if (r.area) all.push(shape("polygon", { class: "region", points: r.area.map((p) => p.join(",")).join(" ") }));
+      const near = dataOf(e, "displayOverlay.boundingBox").flatMap((d) => d.overlays).filter((o) => Math.abs(Date.parse(o.timestamp) - t) < 1500);
+      for (const { boundingBox: [l, u, r, b] } of near) all.push(shape("rect", { class: "box", x: l, y: u, width: r - l, height: b - u }));
+    }
+    $("marks").replaceChildren(...all);
+  }
+
+  function draw() {
+    const scale = devicePixelRatio || 1, width = line.clientWidth, height = 64;
+    if (canvas.width !== Math.round(width * scale)) { canvas.width = Math.round(width * scale); canvas.height = height * scale; }
+    const g = canvas.getContext("2d"), from = middle - span * 500, x = (t) => (t - from) / (span * 1000) * width;
+    g.setTransform(scale, 0, 0, scale, 0, 0);
+    g.clearRect(0, 0, width, height);
+    // The colours come from the style sheet, where each has a light and a dark side: a probe resolves them.
+    const ink = (name) => { const p = probe; p.style.color = `var(${name})`; return getComputedStyle(p).color; };
+    const bar = (a, b, y, h, least) => g.fillRect(x(a), y, Math.max(x(b) - x(a), least), h);
+    g.fillStyle = ink("--dim");
+    for (const r of media.results) bar(Date.parse(r.startTimestamp), Date.parse(r.endTimestamp), 44, 5, 1);
+    g.fillStyle = ink("--bad");
+    for (const gap of media.gaps) { const b = gap.endTimestamp ? Date.parse(gap.endTimestamp) : Date.now(); for (let p = Math.max(x(Date.parse(gap.startTimestamp)), 0); p < Math.min(x(b), width); p += 6) g.fillRect(p, 44, 3, 5); }
+    for (const e of events) {
+      g.fillStyle = ink(e.type.includes("tamper") ? "--warn" : "--motion");
+      bar(Date.parse(e.startTimestamp), e.endTimestamp ? Date.parse(e.endTimestamp) : Date.now(), e.type.includes("InRegion") ? 30 : 14, 12, 2);
+    }
+    g.fillStyle = ink("--dim");
+    g.font = "11px system-ui";
+    const step = [10, 60, 300, 600, 1800, 3600, 10800, 43200, 86400, 172800].find((s) => width / (span / s) > 70) || 172800, zone = new Date().getTimezoneOffset() * 60;
+    for (let t = Math.ceil((from / 1000 - zone) / step) * step + zone; t < from / 1000 + span; t += step) {
+      const d = new Date(t * 1000);
+      g.fillRect(x(t * 1000), 50, 1, 4);
+      g.fillText(step >= 43200 ? d.toLocaleDateString() : d.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", ...(step < 60 ? { second: "2-digit" } : {}) }), x(t * 1000) + 3, 61);
+    }
+    g.fillStyle = ink("--ink");
+    g.fillRect(Math.round(x(at)) - 1, 0, 2, 50);
+  }
+  const probe = make("span", { hidden: true });
+  line.append(probe);
+
+  // load brings what the timeline shows, with as much again on both sides.
+  async function load(force) {
+    const from = middle - span * 1000, to = middle + span * 1000;
+    if (!force && from >= loaded[0] && to <= loaded[1]) return;
+    const mine = loaded = [from - span * 500, to + span * 500];
+    const [page, stills] = await Promise.all([
+      get("api/v3.0/events", { actor: "camera:" + id, type__in: shownTypes.join(","), startTimestamp__gte: stamp(mine[0] - 3600e3), startTimestamp__lte: stamp(mine[1]), pageSize: 500, include: include.join(",") }),
+      get("api/v3.0/media", { deviceId: id, type: "preview", mediaType: "image", startTimestamp__gte: stamp(mine[0]), endTimestamp__lte: stamp(Math.min(mine[1], Date.now() + 1000)) }).catch((e) => { if (e.status === 404) return { results: [], gaps: [] }; throw e; }),
+    ]);
+    if (mine !== loaded) return;
+    events = page.results.sort((a, b) => a.startTimestamp < b.startTimestamp ? -1 : 1);
+    media = stills;
+    say();
+  }
+
+  function go(t, query) {
+    setLive(false);
+    at = Math.min(t, Date.now());
+    if (Math.abs(at - middle) > span * 450) middle = at;
+    clearTimeout(timer);
+    timer = setTimeout(() => load().catch(app.fail), 150);
+    draw();
+    // The address is that of the moment, so that a link to it can be sent.
+    history.replaceState(null, "", "#/camera/" + encodeURIComponent(id) + "/" + new Date(at).toISOString());
+    return show(query || { timestamp__lte: stamp(at) }, !query);
+  }
+  const stepStill = (forward) => go(at, current ? { pageToken: forward ? current.next : current.prev } : { [forward ? "timestamp__gt" : "timestamp__lt"]: stamp(at) });
+  async function stepEvent(forward) {
+    let list = events.map((e) => Date.parse(e.startTimestamp) + 500);
+    let next = forward ? list.find((t) => t > at + 600) : list.findLast((t) => t < at - 600);
+    if (next === undefined) {
+      const page = await get("api/v3.0/events", { actor: "camera:" + id, type__in: shownTypes.join(","), pageSize: 1, sort: forward ? "+startTimestamp" : "-startTimestamp",
+        startTimestamp__gte: stamp(forward ? at + 100 : at - 90 * 86400e3), startTimestamp__lte: stamp(forward ? Date.now() : at - 1100) });
+      if (page.results.length === 0) return put($("gap"), forward ? "No later event." : "No earlier event.");
+      next = Date.parse(page.results[0].startTimestamp) + 500;
+    }
+    return go(next);
+  }
+  function zoom(factor) {
+    span = Math.min(Math.max(span * factor, minSpan), maxSpan);
+    middle = at;
+    $("zoom").value = String(span);
+    load().catch(app.fail);
+    draw();
+  }
+
+  function setLive(on) {
+    if (live === on && following === on) return;
+    live = on;
+    following = on;
+    app.follow(on ? id : "");
+    if (on) { history.replaceState(null, "", "#/camera/" + encodeURIComponent(id)); newest(); }
+    $("live").setAttribute("aria-pressed", String(on));
+  }
+  function newest() {
+    at = middle = Date.now();
+    return show({ timestamp__lte: stamp(at + 60e3) }, true);
+  }
+  // Two stills a second while the view is live.
+  const beat = setInterval(() => { if (live && !document.hidden) newest(); }, 500);
+  const refill = setInterval(() => { if (live && !document.hidden) load(true).catch(app.fail); }, 20000);
+
+  let drag;
+  line.onpointerdown = (p) => { drag = { x: p.clientX, at, moved: false }; line.setPointerCapture(p.pointerId); };
+  line.onpointermove = (p) => {
+    if (!drag) return;
+    if (Math.abs(p.clientX - drag.x) > 3) drag.moved = true;
+    if (drag.moved) { middle = at = drag.at - (p.clientX - drag.x) / line.clientWidth * span * 1000; go(at); }
+  };
+  line.onpointerup = (p) => {
+    if (drag && !drag.moved) { const box = line.getBoundingClientRect(); go(middle + ((p.clientX - box.left) / box.width - 0.5) * span * 1000); }
+    drag = undefined;
+  };
+  line.addEventListener("wheel", (w) => { w.preventDefault(); if (w.ctrlKey || w.shiftKey) zoom(w.deltaY > 0 ? 1.5 : 1 / 1.5); else { middle = at + w.deltaY / 1000 * span * 100; go(middle); } }, { passive: false });
+  line.onkeydown = (k) => {
+    const act = { ArrowLeft: () => k.shiftKey ? stepEvent(false) : stepStill(false), ArrowRight: () => k.shiftKey ? stepEvent(true) : stepStill(true), PageUp: () => go(at - span * 250),
+      PageDown: () => go(at + span * 250), Home: () => go(middle - span * 499), End: () => setLive(true), "+": () => zoom(0.5), "-": () => zoom(2) }[k.key];
+    if (act) { k.preventDefault(); Promise.resolve(act()).catch(app.fail); }
+  };
+  img.onload = () => { $("still").parentElement.style.aspectRatio = img.naturalWidth + " / " + img.naturalHeight; };
+  $("earlier").onclick = () => stepStill(false);
+  $("later").onclick = () => stepStill(true);
+  $("earlier-event").onclick = () => stepEvent(false).catch(app.fail);
+  $("later-event").onclick = () => stepEvent(true).catch(app.fail);
+  $("live").onclick = () => setLive(!live);
+  $("draw").onchange = say;
+  $("zoom").onchange = () => { span = +$("zoom").value; middle = at; load().catch(app.fail); draw(); };
+  const sized = new ResizeObserver(draw);
+  sized.observe(line);
+
+  head();
+  load(true).catch(app.fail);
+  if (live) setLive(true); else show({ timestamp__lte: stamp(at) }, true);
+  return {
+    cameras: head,
+    event: (e) => {
+      if (e.actorId !== id || !shownTypes.includes(e.type)) return;
+      const i = events.findIndex((old) => old.id === e.id);
+      if (i >= 0) events[i] = e; else events.push(e);
+      if (live) say(); else draw();
+    },
+    stop: () => { clearInterval(beat); clearInterval(refill); clearTimeout(timer); sized.disconnect(); asking?.abort(); app.follow(""); if (img.src.startsWith("blob:")) URL.revokeObjectURL(img.src); },
+  };
+}

@@ -1,0 +1,67 @@
+// Small tools for the page. Text from outside goes in as text, never as HTML.
+
+export const $ = (id) => document.getElementById(id);
+
+export function make(tag, { text, ...rest } = {}, ...children) {
+  const e = document.createElement(tag);
+  for (const [key, value] of Object.entries(rest)) key in e ? (e[key] = value) : e.setAttribute(key, value);
+  if (text !== undefined) e.textContent = text;
+  e.append(...children);
+  return e;
+}
+
+// put changes a text only if it is another one, so that what a reader has selected stays.
+export function put(e, text, className) {
+  if (e.textContent !== text) e.textContent = text;
+  if (className !== undefined && e.className !== className) e.className = className;
+  return e;
+}
+
+// stencil puts a template's content into the page.
+export function stencil(id) {
+  const main = $("main");
+  main.replaceChildren($(id).content.cloneNode(true));
+  return main;
+}
+
+const kinds = { "vms.motionDetectionEvent.v1": "Motion", "vms.motionInRegionDetectionEvent.v1": "Motion in a region", "vms.tamperDetectionEvent.v1": "Tampering",
+  "vms.deviceCloudStatusUpdateEvent.v1": "State", "vms.deviceOperationEvent.v1": "Operation", "vms.objectLineCrossEvent.v1": "Line crossed",
+  "vms.objectIntrusionEvent.v1": "Intrusion", "vms.loiterDetectionEvent.v1": "Loitering", "vms.objectRemovalEvent.v1": "Object removed or left" };
+export const kindOf = (type) => kinds[type] || type.replace(/^vms\./, "").replace(/Event\.v\d+$/, "").replace(/([A-Z])/g, " $1").toLowerCase();
+export const knownKinds = Object.entries(kinds);
+
+// The words of vmsbridge status for a camera's state.
+const states = { online: "online", connecting: "connecting", off: "switched off", unreachable: "does not answer", invalidCredentials: "refuses the password" };
+export const stateOf = (c) => states[c.state] || c.state.replace(/([A-Z])/g, " $1").toLowerCase();
+
+export function duration(ms) {
+  const s = Math.round(ms / 1000);
+  return s < 60 ? (ms / 1000).toFixed(1) + " s" : s < 3600 ? Math.floor(s / 60) + " min " + (s % 60) + " s"
+    : s < 172800 ? Math.floor(s / 3600) + " h " + Math.floor((s % 3600) / 60) + " min" : (s / 86400).toFixed(1) + " days";
+}
+
+export function bytes(n) {
+  for (const unit of ["B", "kB", "MB", "GB"]) { if (n < 1000) return n.toFixed(n < 10 && unit !== "B" ? 1 : 0) + " " + unit; n /= 1000; }
+  return n.toFixed(1) + " TB";
+}
+
+const today = () => new Date().toDateString();
+export const clock = (t) => { const d = new Date(t); return (d.toDateString() === today() ? "" : d.toLocaleDateString() + " ") + d.toLocaleTimeString(); };
+
+// dataOf is the items of an event of a schema.
+export const dataOf = (e, schema) => (e.data || []).filter((d) => d.type === "vms." + schema + ".v1");
+
+// best is when the clearest picture of an event was taken, with its box.
+export function best(e) {
+  const size = (d) => (d.boundingBox[2] - d.boundingBox[0]) * (d.boundingBox[3] - d.boundingBox[1]);
+  const found = dataOf(e, "objectDetection").sort((a, b) => size(b) - size(a))[0];
+  return found ? { time: new Date(found.timestamp), box: found.boundingBox } : { time: new Date(Date.parse(e.startTimestamp) + 500) };
+}
+
+// what says in words what an event is, with its region or its new state.
+export function what(e) {
+  const details = [...dataOf(e, "motionRegion").map((d) => d.name || d.id), ...dataOf(e, "deviceCloudStatusUpdate").map((d) => d.newStatus?.connectionStatus || "")];
+  return [kindOf(e.type), ...details.filter(Boolean)].join(": ");
+}
+
+export const lasted = (e) => !e.endTimestamp ? "goes on" : e.span ? duration(Date.parse(e.endTimestamp) - Date.parse(e.startTimestamp)) : "";

@@ -1,0 +1,98 @@
+// Events as cards with a picture, newest first. New ones are put on top; nothing that is there is made anew.
+import { get, imageBefore, stamp } from "./api.js";
+import { $, best, clock, dataOf, knownKinds, lasted, make, put, stencil, what } from "./dom.js";
+
+const include = ["data.vms.objectDetection.v1", "data.vms.motionRegion.v1", "data.vms.deviceCloudStatusUpdate.v1", "data.vms.creatorDetails.v1"];
+
+export function events(app, [, query]) {
+  stencil("t-events");
+  const cards = new Map();
+  let older = "", turn = 0;
+  const asked = new URLSearchParams(query || "");
+  $("of").append(...app.order.map((id) => new Option(app.cameras.get(id).name || id, id)));
+  $("kind").append(...knownKinds.map(([type, name]) => new Option(name, type)));
+  for (const name of ["of", "kind", "day", "from", "to"]) if (asked.has(name)) $(name).value = asked.get(name);
+
+  // bounds are the times that the filters name, in the reader's own time zone.
+  function bounds() {
+    const day = $("day").value;
+    if (!day) return [new Date(Date.now() - 30 * 86400e3), new Date(Date.now() + 3600e3)];
+    return [new Date(day + "T" + ($("from").value || "00:00")), new Date(new Date(day + "T" + ($("to").value || "23:59")).getTime() + 59999)];
+  }
+  const regionsOf = (e) => dataOf(e, "motionRegion").map((d) => d.name || d.id);
+
+  function fits(e) {
+    const [from, to] = bounds(), began = new Date(e.startTimestamp);
+    return e.actorType === "camera" && app.cameras.has(e.actorId) && (!$("of").value || e.actorId === $("of").value) && (!$("kind").value || e.type === $("kind").value) && began >= from && began <= to;
+  }
+  const inRegion = (e) => !$("region").value || regionsOf(e).includes($("region").value);
+
+  function card(e) {
+    const name = make("strong"), length = make("span", { className: "dim" }), more = make("span", { className: "more" });
+    const picture = make("span", { className: "picture" }), link = make("a", {}, picture, make("span", { className: "caption" }, name, length, more));
+    const made = { e, li: make("li", { className: "tile" }, link), name, length, more, picture, link };
+    made.li.dataset.id = e.id;
+    return made;
+  }
+
+  function fill(made, e) {
+    made.e = e;
+    const { time, box } = best(e), camera = app.cameras.get(e.actorId);
+    put(made.name, what(e));
+    put(made.length, lasted(e), e.endTimestamp ? "dim" : "good");
+    put(made.more, (camera?.name || e.actorId) + " · " + clock(e.startTimestamp));
+    made.link.href = "#/camera/" + encodeURIComponent(e.actorId) + "/" + time.toISOString();
+    made.li.hidden = !inRegion(e);
+    if (e.type.includes("deviceCloudStatus")) { if (!made.img) put(made.picture, what(e)); return; }
+    if (!made.img) {
+      made.img = make("img", { loading: "lazy", decoding: "async", alt: "" });
+      made.img.onerror = () => { made.img.hidden = true; made.box.hidden = true; if (!made.none) made.picture.append(made.none = make("span", { className: "none", text: "no still of it is kept" })); };
+      made.box = make("span", { className: "box", hidden: true });
+      made.picture.append(made.img, made.box);
+    }
+    const src = imageBefore(e.actorId, time, 320);
+    if (made.src !== src) { made.src = src; made.img.src = src; made.img.hidden = false; made.none?.remove(); made.none = undefined; }
+    made.box.hidden = !box;
+    made.img.onload = () => {
+      if (!box) return;
+      // The picture stands in the middle of a 16:9 frame.
+      const w = made.picture.clientWidth, h = made.picture.clientHeight, scale = Math.min(w / made.img.naturalWidth, h / made.img.naturalHeight);
+      const iw = made.img.naturalWidth * scale / w, ih = made.img.naturalHeight * scale / h, l = (1 - iw) / 2, u = (1 - ih) / 2;
+      Object.assign(made.box.style, { left: 100 * (l + box[0] * iw) + "%", top: 100 * (u + box[1] * ih) + "%", width: 100 * (box[2] - box[0]) * iw + "%", height: 100 * (box[3] - box[1]) * ih + "%" });
+    };
+    for (const name of regionsOf(e)) if (![...$("region").options].some((o) => o.value === name)) $("region").append(new Option(name, name));
+  }
+
+  function place(e, top) {
+    let made = cards.get(e.id);
+    if (!made) { made = card(e); cards.set(e.id, made); top ? $("events").prepend(made.li) : $("events").append(made.li); }
+    fill(made, e);
+  }
+
+  async function list(more) {
+    const mine = ++turn, [from, to] = bounds(), of = $("of").value;
+    const actors = (of ? [of] : app.order).map((id) => "camera:" + id);
+    if (actors.length === 0) return put($("count"), "No camera is configured yet.");
+    const query = { include: include.join(",") };
+    if (more) query.pageToken = older;
+    else Object.assign(query, { actor__in: actors.join(","), pageSize: 48, startTimestamp__gte: stamp(from), startTimestamp__lte: stamp(to), ...($("kind").value ? { type__in: $("kind").value } : {}) });
+    const page = await get("api/v3.0/events", query);
+    if (mine !== turn) return;
+    if (!more) { cards.clear(); $("events").replaceChildren(); }
+    older = page.nextPageToken;
+    $("more").hidden = !older;
+    put($("count"), page.totalSize === 0 ? "No events here." : page.totalSize + (page.totalSize === 1 ? " event" : " events"));
+    for (const e of page.results) place(e, false);
+  }
+
+  $("filters").onsubmit = (s) => s.preventDefault();
+  for (const name of ["of", "kind", "day", "from", "to"]) $(name).onchange = () => {
+    const set = new URLSearchParams(["of", "kind", "day", "from", "to"].filter((n) => $(n).value && $(n).value !== $(n).defaultValue).map((n) => [n, $(n).value]));
+    history.replaceState(null, "", "#/events" + (set.size ? "/?" + set : ""));
+    list(false).catch(app.fail);
+  };
+  $("region").onchange = () => { for (const made of cards.values()) made.li.hidden = !inRegion(made.e); };
+  $("more").onclick = () => list(true).catch(app.fail);
+  list(false).catch(app.fail);
+  return { event: (e) => { if (fits(e)) place(e, true); }, cameras: () => {}, stop: () => { turn++; } };
+}

@@ -1,0 +1,47 @@
+// What is wrong first, with what to do; then the figures.
+import { get } from "./api.js";
+import { $, bytes, clock, duration, make, put, stateOf, stencil } from "./dom.js";
+
+export function health(app) {
+  stencil("t-health");
+  const rows = new Map(), figures = new Map(), problems = new Map();
+
+  // keep brings a list in step with what there is, without making anew what stays.
+  function keep(parent, held, list, key, build, fill) {
+    const there = new Set(list.map(key));
+    for (const [k, e] of held) if (!there.has(k)) { e.remove(); held.delete(k); }
+    list.forEach((item, i) => {
+      let e = held.get(key(item));
+      if (!e) held.set(key(item), e = build());
+      if (parent.children[i] !== e) parent.insertBefore(e, parent.children[i] || null);
+      fill(e, item);
+    });
+  }
+
+  async function look() {
+    const r = await get("web/status"), now = Date.parse(r.time);
+    put($("well"), r.problems.length === 0 ? "Everything is well." : r.problems.length === 1 ? "One thing needs attention." : r.problems.length + " things need attention.", r.problems.length ? "bad" : "good");
+    keep($("problems"), problems, r.problems, (p) => p.kind + p.text, () => make("li", {}, make("strong"), make("p")), (li, p) => { put(li.children[0], p.text); put(li.children[1], p.hint || ""); });
+    const kept = r.stills.oldest ? now - Date.parse(r.stills.oldest) : 0;
+    const list = [["Version", r.version + " on " + r.platform], ["Running for", duration(now - Date.parse(r.started))],
+      ["Stills", r.stills.stills + ", " + bytes(r.stills.bytes) + " of " + bytes(r.stills.mostBytes)],
+      kept && ["Stills go back", duration(kept)], kept > 600e3 && ["Stills a day", bytes(r.stills.bytes / kept * 86400e3)],
+      ["Events kept", String(r.journal.events) + ", " + bytes(r.journal.bytes)], ["Waiting for the service", r.outbox.waiting + (r.outbox.parked ? ", " + r.outbox.parked + " refused" : "")],
+      r.disk.totalBytes && ["Disk", bytes(r.disk.freeBytes) + " free of " + bytes(r.disk.totalBytes)],
+      r.service && ["Service", r.service.url + ": " + (r.service.signedIn ? "signed in, tunnel " + r.service.tunnel : r.service.problem || "not signed in")],
+      ...(r.homes || []).map((h) => ["Events to " + (h.name || h.kind || "elsewhere"), h.problem || "well"])].filter(Boolean);
+    keep($("figures"), figures, list, (f) => f[0], () => make("div", {}, make("dt"), make("dd")), (div, [name, value]) => { put(div.children[0], name); put(div.children[1], value); });
+    keep($("health-cameras"), rows, r.cameras, (c) => c.id, () => make("tr", {}, ...Array.from({ length: 6 }, () => make("td"))), (tr, c) => {
+      put(tr.children[0], c.name || c.id);
+      put(tr.children[1], stateOf(c) + (c.online || !c.reason ? "" : ": " + c.reason), c.online ? "good" : c.state === "off" ? "dim" : "bad");
+      put(tr.children[2], c.since ? clock(c.since) : "");
+      put(tr.children[3], c.codec ? c.codec.toUpperCase() + " " + c.width + "×" + c.height + " " + (c.transport || "") : "");
+      put(tr.children[4], c.decoding ? (100 * c.decoding.processor).toFixed(1) + " %" : "");
+      put(tr.children[5], c.lastPreview ? clock(c.lastPreview) : "none");
+    });
+    app.wrong(r.problems.length);
+  }
+  look().catch(app.fail);
+  const beat = setInterval(() => { if (!document.hidden) look().catch(app.fail); }, 5000);
+  return { event: () => {}, cameras: () => {}, stop: () => clearInterval(beat) };
+}

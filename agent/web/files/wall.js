@@ -1,0 +1,80 @@
+// The wall: the newest still of each camera, asked for only where it is on screen and only when it is another one.
+import { get, imageAt, stamp } from "./api.js";
+import { $, clock, make, put, stateOf, stencil } from "./dom.js";
+
+const motionTypes = "vms.motionDetectionEvent.v1,vms.motionInRegionDetectionEvent.v1";
+
+export function wall(app) {
+  stencil("t-wall");
+  const tiles = new Map(), moving = new Map();
+  const seen = new IntersectionObserver((list) => {
+    for (const entry of list) {
+      const tile = tiles.get(entry.target.dataset.id);
+      tile.visible = entry.isIntersecting;
+      show(tile);
+    }
+  }, { rootMargin: "100px" });
+
+  function tileOf(c) {
+    const name = make("strong"), state = make("span"), more = make("span", { className: "more" });
+    const img = make("img", { alt: "", hidden: true, decoding: "async" }), none = make("span", { className: "none", text: "no still yet" });
+    const lamp = make("span", { className: "lamp", text: "motion", hidden: true });
+    const link = make("a", { href: "#/camera/" + encodeURIComponent(c.id) }, make("span", { className: "picture" }, none, img), make("span", { className: "caption" }, name, state, more));
+    const tile = { c, li: make("li", { className: "tile" }, link, lamp), name, state, more, img, none, lamp, shown: "", visible: false };
+    img.onload = () => { img.hidden = false; none.hidden = true; };
+    img.onerror = () => { img.hidden = true; none.hidden = false; put(none, "this still is not there any more"); };
+    tile.li.dataset.id = c.id;
+    $("cameras").append(tile.li);
+    tiles.set(c.id, tile);
+    seen.observe(tile.li);
+    return tile;
+  }
+
+  function show(tile) {
+    const c = tile.c;
+    if (tile.visible && c.lastPreview && tile.shown !== c.lastPreview) {
+      tile.shown = c.lastPreview;
+      tile.img.src = imageAt(c.id, c.lastPreview, 480);
+    }
+  }
+
+  function fill(c) {
+    const tile = tiles.get(c.id) || tileOf(c);
+    tile.c = c;
+    put(tile.name, c.name || c.id);
+    tile.img.alt = "newest still of " + (c.name || c.id);
+    put(tile.state, stateOf(c), c.online ? "good" : c.state === "off" || c.state === "connecting" ? "dim" : "bad");
+    const trouble = c.stuck ? "stands still" : c.tampered ? "its view was changed: " + c.tampered : !c.online && c.reason ? c.reason : "";
+    const facts = [c.lastPreview && "still of " + clock(c.lastPreview), c.codec && c.codec.toUpperCase() + " " + c.width + "×" + c.height,
+      c.decoding && (100 * c.decoding.processor).toFixed(1) + " % processor"].filter(Boolean).join(" · ");
+    put(tile.more, trouble || facts, trouble ? "more bad" : "more");
+    show(tile);
+  }
+
+  function counted() {
+    const all = app.order.map((id) => app.cameras.get(id)).filter((c) => c && c.state !== "off"), online = all.filter((c) => c.online).length;
+    put($("state"), all.length === 0 ? "No camera is configured yet: vmsbridge discover --add finds some." : `${online} of ${all.length} cameras online`, online === all.length ? "dim" : "warn");
+  }
+
+  function lamp(e) {
+    if (!motionTypes.includes(e.type)) return;
+    const set = moving.get(e.actorId) || new Set();
+    e.endTimestamp ? set.delete(e.id) : set.add(e.id);
+    moving.set(e.actorId, set);
+    const tile = tiles.get(e.actorId);
+    if (tile) tile.lamp.hidden = set.size === 0;
+  }
+
+  for (const id of app.order) fill(app.cameras.get(id));
+  counted();
+  const ids = app.order.map((id) => "camera:" + id);
+  if (ids.length) {
+    get("api/v3.0/events", { actor__in: ids.join(","), type__in: motionTypes, pageSize: 50, startTimestamp__gte: stamp(Date.now() - 6 * 3600e3), startTimestamp__lte: stamp(Date.now() + 3600e3) })
+      .then((page) => page.results.filter((e) => !e.endTimestamp).forEach(lamp), app.fail);
+  }
+  return {
+    cameras: (list) => { list.forEach(fill); counted(); },
+    event: lamp,
+    stop: () => seen.disconnect(),
+  };
+}

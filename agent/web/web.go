@@ -1,0 +1,100 @@
+// Package web is the page for people: sign-in, the wall of cameras, one camera with its timeline, events, health. It is embedded
+// files and no program: what the page shows it asks of the interface (uplink/server) and of agent/api as any other client does,
+// with the rights of whoever signed in. Nothing is loaded from elsewhere, so it works on a site without internet; a strict
+// content security policy sees to that.
+//
+//	mux.Handle("/", web.Handler())
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+)
+
+//go:embed files
+var files embed.FS
+
+// policy lets the page load its own files and images; no inline script or style, no frame, no other host.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// file is one embedded file, plain and packed.
+type file struct {
+	plain, packed []byte
+	kind, etag    string
+}
+
+// Handler serves GET and HEAD of / and of the page's files; everything else is not found. It is safe for concurrent use.
+func Handler() http.Handler {
+	all := load()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f, ok := all[r.URL.Path]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "the page is only read", http.StatusMethodNotAllowed)
+			return
+		}
+		h := w.Header()
+		h.Set("Content-Type", f.kind)
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-cache") // asked anew, answered by 304 until the program changes
+		h.Set("Vary", "Accept-Encoding")
+		content := f.plain
+		h.Set("ETag", `"`+f.etag+`"`)
+		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") && r.Header.Get("Range") == "" {
+			content = f.packed
+			h.Set("Content-Encoding", "gzip")
+			h.Set("ETag", `"`+f.etag+`z"`)
+		}
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+	})
+}
+
+// load reads the embedded files, by their paths.
+func load() map[string]file {
+	const dir = "files"
+	all := map[string]file{}
+	entries, err := files.ReadDir(dir)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	for _, e := range entries {
+		content, err := files.ReadFile(path.Join(dir, e.Name()))
+		if err != nil {
+			panic(err)
+		}
+		var packed bytes.Buffer
+		z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is a known one
+		_, _ = z.Write(content)                                    // to memory
+		_ = z.Close()
+		sum := sha256.Sum256(content)
+		all["/"+e.Name()] = file{content, packed.Bytes(), kindOf(e.Name()), hex.EncodeToString(sum[:8])}
+	}
+	all["/"] = all["/index.html"]
+	delete(all, "/index.html")
+	return all
+}
+
+// kindOf is the content type of a file. That of scripts does not depend on what the machine knows.
+func kindOf(name string) string {
+	if strings.HasSuffix(name, ".js") {
+		return "text/javascript; charset=utf-8"
+	}
+	return mime.TypeByExtension(path.Ext(name))
+}
