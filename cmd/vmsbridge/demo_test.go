@@ -43,6 +43,12 @@ func TestDemo(t *testing.T) {
 	require.Contains(t, text, "recordedImage.jpeg?deviceId=cam-")
 	require.Contains(t, text, "to see it: curl")
 	require.Contains(t, text, "stopping")
+	require.Regexp(t, `(?m)^Open in a browser:  http://127\.0\.0\.1:\d+/#token=\w{26}$`, text)
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, "DetectionEvent") && !strings.Contains(line, "to see it") {
+			require.LessOrEqual(t, len(line), 101, line)
+		}
+	}
 	left, err := os.ReadDir(tmp)
 	require.NoError(t, err)
 	require.Empty(t, left)

@@ -24,6 +24,7 @@ type demoSite struct {
 	userToken    string // file
 	lanToken     string // file
 	bridgeToken  string // file
+	pageToken    string // opens the bridge's page
 	password     string // of the cameras
 	passwordFile string
 	yaml         string
@@ -105,7 +106,8 @@ func (d *demo) setUp(ctx context.Context) error {
 		}
 	}
 	s.password = rand.Text()
-	if s.lanToken, err = d.write("lan.token", rand.Text()); err != nil {
+	s.pageToken = rand.Text() // it ends with the demo
+	if s.lanToken, err = d.write("lan.token", s.pageToken); err != nil {
 		return err
 	}
 	if s.passwordFile, err = d.write("camera.password", s.password); err != nil {
@@ -148,7 +150,9 @@ func (d *demo) header(c *demoCommand) {
 	for i, cam := range s.cameras {
 		cams[i] = cam.id + " " + cam.address()
 	}
-	_, _ = fmt.Fprintf(d.out, `service  %s
+	_, _ = fmt.Fprintf(d.out, `Open in a browser:  %s/#token=%s
+
+service  %s
 bridge   %s, the same interface on the LAN; %s/readyz
 cameras  %s
 files    %s
@@ -158,7 +162,7 @@ The last hour's events, also while it runs:
 
 Each line is an event that the service has accepted. A motion comes when it has begun and again when it has ended.
 %s
-`, s.service, s.bridge, s.bridge, strings.Join(cams, "\n         "), d.dir,
+`, s.bridge, s.pageToken, s.service, s.bridge, s.bridge, strings.Join(cams, "\n         "), d.dir,
 		shellQuote(filepath.Join(d.bin, "vmsbridge")), s.service, shellQuote(s.userToken), ending(c))
 }
 
@@ -176,8 +180,13 @@ func ending(c *demoCommand) string {
 // event takes a line that vmscloud prints for an event (start, camera, type, length, image, two spaces between) and shows
 // it. Below the first one with an image it shows how to fetch that.
 func (d *demo) event(line string) {
-	_, _ = fmt.Fprintln(d.out, line)
-	if i := strings.Index(line, d.site.service+vms.PathImage); i >= 0 && !d.fetched {
+	i := strings.Index(line, d.site.service+vms.PathImage)
+	if i < 0 {
+		_, _ = fmt.Fprintln(d.out, line)
+	} else {
+		_, _ = fmt.Fprintln(d.out, strings.TrimRight(line[:i], " ")) // without the address, it fits a window
+	}
+	if i >= 0 && !d.fetched {
 		d.fetched = true
 		_, _ = fmt.Fprintf(d.out, "    to see it: curl -s -H \"Authorization: Bearer $(cat %s)\" -o image.jpg %q\n", shellQuote(d.site.userToken), line[i:])
 	}

@@ -127,3 +127,33 @@ func TestDiscoverJSON(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, u.User)
 }
+
+// What root adds for a service with a user of its own, that user can read: the package's folder belongs to root and the service's
+// group. A file that is not there is made.
+func TestDiscoverAddsForTheService(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root gives files to another group")
+	}
+	const group = 4242
+	dir := t.TempDir()
+	require.NoError(t, os.Chown(dir, 0, group))
+	require.NoError(t, os.Chmod(dir, 0o2750|os.ModeSetgid))
+	config := filepath.Join(dir, "vmsbridge.yaml")
+	cam := onviftest.New(t, 2)
+	code, out, errOut := discoverRun(t, []*onviftest.Responder{cam}, "-u", onviftest.User, "--password-file", passwordFile(t), "--add", "--config", config)
+	require.Equal(t, 0, code, errOut)
+	require.Contains(t, out, "added")
+	cfg, err := configs.Load(config)
+	require.NoError(t, err)
+	require.Equal(t, onviftest.Password, cfg.Cameras[0].Password.Reveal())
+	secrets, err := filepath.Glob(filepath.Join(dir, "secrets", "*.password"))
+	require.NoError(t, err)
+	require.Len(t, secrets, 1)
+	for path, mode := range map[string]os.FileMode{config: 0o640, filepath.Join(dir, "secrets"): 0o750, secrets[0]: 0o640} {
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		_, gid := ownerOf(info)
+		require.Equal(t, group, gid, path)
+		require.Equal(t, mode, info.Mode().Perm(), path)
+	}
+}

@@ -68,10 +68,8 @@ func cameraID(s string) string {
 // add puts the sections that the configuration does not have yet into its file, one after the other, and the password into a
 // file for each. Each step leaves a configuration that can be loaded.
 func (c *discoverCommand) add(sections []section, secret string, s streams) error {
-	content, err := os.ReadFile(c.Config)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("add cameras: %s is not there; name the file with --config, an empty one will do", c.Config)
-	} else if err != nil {
+	content, err := begun(c.Config)
+	if err != nil {
 		return fmt.Errorf("add cameras: %w", err)
 	}
 	added := 0
@@ -125,10 +123,43 @@ func knownCamera(cfg *configs.Config, c configs.Camera) string {
 	return ""
 }
 
-// writeSecret writes a file that only its owner can read. One that is there is replaced.
+// writeSecret writes a file that only its owner can read. One that is there is replaced. Where root does it for a service that has
+// a user of its own, the service's group may read it: that of the folder in which the configuration is.
 func writeSecret(path, secret string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	folder, mode, gid := filepath.Dir(path), fs.FileMode(0o600), -1
+	if info, err := os.Stat(filepath.Dir(folder)); err == nil && os.Geteuid() == 0 {
+		if _, group := ownerOf(info); group > 0 && info.Mode().Perm()&0o050 == 0o050 {
+			mode, gid = 0o640, group
+		}
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	return replace(path, []byte(secret+"\n"), 0o600, -1, -1)
+	if gid > 0 {
+		if err := os.Chown(folder, -1, gid); err != nil {
+			return err
+		}
+		if err := os.Chmod(folder, 0o750); err != nil {
+			return err
+		}
+	}
+	return replace(path, []byte(secret+"\n"), mode, -1, gid)
+}
+
+// begun is the content of the configuration. One that is not there is made, empty, where its folder is there; the group of the
+// folder may read it.
+func begun(path string) ([]byte, error) {
+	content, err := os.ReadFile(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return content, err
+	}
+	info, err := os.Stat(filepath.Dir(path))
+	if err != nil {
+		return nil, fmt.Errorf("%w; make the folder, or name another file with --config", err)
+	}
+	_, gid := ownerOf(info)
+	if os.Geteuid() != 0 {
+		gid = -1
+	}
+	return nil, replace(path, nil, 0o640, -1, gid)
 }

@@ -38,7 +38,7 @@ func replace(path string, content []byte, mode fs.FileMode, uid, gid int) (err e
 	if err == nil {
 		err = f.Chmod(mode)
 	}
-	if err == nil && uid >= 0 {
+	if err == nil && (uid >= 0 || gid >= 0) {
 		err = f.Chown(uid, gid)
 	}
 	if err == nil {
