@@ -32,7 +32,7 @@ export function camera(app, [id, when]) {
       img.src = URL.createObjectURL(s.blob);
       if (old.startsWith("blob:")) URL.revokeObjectURL(old);
       current = s;
-      if (!keep) at = s.time.getTime();
+      if (!keep) { at = s.time.getTime(); address(); }
       $("no-still").hidden = true;
       say();
     } catch (e) {
@@ -103,6 +103,9 @@ export function camera(app, [id, when]) {
   const probe = make("span", { hidden: true });
   line.append(probe);
 
+  // address makes the page's address that of the moment, so that a link to it can be sent.
+  function address() { history.replaceState(null, "", "#/camera/" + encodeURIComponent(id) + "/" + new Date(at).toISOString()); }
+
   // load brings what the timeline shows, with as much again on both sides.
   async function load(force) {
     const from = middle - span * 1000, to = middle + span * 1000;
@@ -125,8 +128,7 @@ export function camera(app, [id, when]) {
     clearTimeout(timer);
     timer = setTimeout(() => load().catch(app.fail), 150);
     draw();
-    // The address is that of the moment, so that a link to it can be sent.
-    history.replaceState(null, "", "#/camera/" + encodeURIComponent(id) + "/" + new Date(at).toISOString());
+    address();
     return show(query || { timestamp__lte: stamp(at) }, !query);
   }
   const stepStill = (forward) => go(at, current ? { pageToken: forward ? current.next : current.prev } : { [forward ? "timestamp__gt" : "timestamp__lt"]: stamp(at) });
@@ -182,7 +184,7 @@ export function camera(app, [id, when]) {
       PageDown: () => go(at + span * 250), Home: () => go(middle - span * 499), End: () => setLive(true), "+": () => zoom(0.5), "-": () => zoom(2) }[k.key];
     if (act) { k.preventDefault(); Promise.resolve(act()).catch(app.fail); }
   };
-  img.onload = () => { $("still").parentElement.style.aspectRatio = img.naturalWidth + " / " + img.naturalHeight; };
+  img.onload = () => { if (img.parentElement) img.parentElement.style.aspectRatio = img.naturalWidth + " / " + img.naturalHeight; };
   $("earlier").onclick = () => stepStill(false);
   $("later").onclick = () => stepStill(true);
   $("earlier-event").onclick = () => stepEvent(false).catch(app.fail);
