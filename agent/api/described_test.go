@@ -19,7 +19,7 @@ func TestACameraIsDescribedAtTheBridge(t *testing.T) {
 		require.NoError(t, err)
 		o := bridgeOf(t.TempDir(), t.Output())
 		o.said = newDescribed(j)
-		return cameras{o, o.said}, j
+		return cameras{o}, j
 	}
 	c, j := open()
 	name, tags := "Front door", []string{"outside"}

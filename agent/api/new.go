@@ -36,7 +36,8 @@ func (a *API) handlers() error {
 	if err != nil {
 		return err
 	}
-	a.v3, err = server.New(server.Options{Directory: a.users.directory(), Events: server.Own{OwnStore: o.Archive.Journal}, Cameras: cameras{&a.opts, a.opts.said}, Images: images{o.Archive.Ring, o.Config},
+	a.v3, err = server.New(server.Options{Directory: a.users.directory(), Events: server.Own{OwnStore: o.Archive.Journal},
+		Cameras: cameras{&a.opts}, Images: images{o.Archive.Ring, o.Config},
 		Auth: authenticators{&a.tokens, a.users}, Report: o.Config().Service.URL != "", NotFound: journal.ErrNotFound, BaseURL: o.BaseURL,
 		Host: ownName, TokenKey: key, Log: o.Log, Registerer: o.Registerer})
 	if err != nil {

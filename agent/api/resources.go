@@ -16,10 +16,7 @@ import (
 )
 
 // cameras are the bridge's as the interface asks for them.
-type cameras struct {
-	o    *Options
-	said *described
-}
+type cameras struct{ o *Options }
 
 // CameraIDs are their ids in order, as the interface wants. All are the bridge's own.
 func (c cameras) CameraIDs(string, string) []string {
@@ -36,7 +33,7 @@ func (c cameras) CameraOf(_, id string) (vms.Camera, bool) {
 	list := c.o.Cameras()
 	if i := slices.IndexFunc(list, func(known vms.Camera) bool { return known.ID == id }); i >= 0 {
 		cam := list[i]
-		c.said.of(id).Put(&cam)
+		c.o.said.of(id).Put(&cam)
 		return cam, true
 	}
 	return vms.Camera{}, false
@@ -59,7 +56,7 @@ func (c cameras) Describe(ctx context.Context, by identity.Principal, _, id stri
 	if _, ok := c.CameraOf("", id); !ok {
 		return vms.NotFound("cameras", "", id)
 	}
-	if err := c.said.change(ctx, id, change); err != nil {
+	if err := c.o.said.change(ctx, id, change); err != nil {
 		return err
 	}
 	c.o.Log.Info("what is said of a camera was changed", "camera", id, "by", by.Holder)
@@ -94,12 +91,16 @@ func (i images) recordedGap() time.Duration {
 }
 
 // Recorded lists when there are stills, and why there are none.
-func (i images) Recorded(_ context.Context, _, camera, kind string, from, to time.Time) (found []server.Interval, gaps []server.Gap, err error) {
+func (i images) Recorded(ctx context.Context, _, camera, kind string, from, to time.Time,
+	most int) (found []server.Interval, gaps []server.Gap, err error) {
 	k, err := stills.ParseKind(kind)
 	if err != nil {
 		return nil, nil, err
 	}
 	for next, more := from, true; more; {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err // nobody waits for it any more
+		}
 		var list []stills.Frame
 		if list, more, err = i.ring.Range(camera, k, next, to, stills.RangeMost); err != nil {
 			return nil, nil, err
@@ -107,6 +108,9 @@ func (i images) Recorded(_ context.Context, _, camera, kind string, from, to tim
 		for _, f := range list {
 			if n := len(found); n > 0 && f.Time.Sub(found[n-1].End) <= i.recordedGap() {
 				found[n-1].End = f.Time
+			} else if n == most {
+				more = false // what is found already is whole
+				break
 			} else {
 				found = append(found, server.Interval{Start: f.Time, End: f.Time})
 			}

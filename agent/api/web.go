@@ -92,6 +92,9 @@ func (a *API) webChanges(w http.ResponseWriter, r *http.Request, p identity.Prin
 	tick := time.NewTicker(changesEvery)
 	defer tick.Stop()
 	watch, known, idle := r.URL.Query().Get("watch"), map[string]health.Camera{}, 0
+	if _, is := (cameras{&a.opts}).CameraOf("", watch); !is {
+		watch = ""
+	}
 	for {
 		if now, err := (authenticators{&a.tokens, a.users}).Authenticate(token); err != nil || now.AccountID != p.AccountID {
 			return

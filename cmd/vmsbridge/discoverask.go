@@ -27,7 +27,6 @@ func (c *discoverCommand) credentials(devices []discover.Device, s streams) (who
 			c.list(devices, s)
 			return nil, "", cli.Exit(exitUsage, fmt.Errorf("anyone in the network can answer a search, and signing in tells the user name and a digest of the password: "+
 				"name the devices that are yours (vmsbridge discover -u %s HOST …), or say --yes for all that answer", c.User))
-
 		}
 		c.list(devices, s)
 		if !c.Yes {

@@ -39,7 +39,6 @@ func (c *loginCommand) Run(ctx context.Context, s streams) error {
 	if service.SessionFile == "" {
 		return cli.Exit(exitConfig, errors.New("the configuration does not say where to keep a sign-in: write service.session_file in place of a token, for example session_file: "+
 			filepath.Join(cfg.Bridge.Data, "service.session")))
-
 	}
 	way, err := client.New(client.Options{BaseURL: service.URL, Token: client.Token("none"), CAFile: service.CAFile, Fingerprint: service.TLSFingerprint})
 	if err != nil {

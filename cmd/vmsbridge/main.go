@@ -94,7 +94,7 @@ func (c configFile) load(s streams) (*configs.Config, error) {
 		for _, p := range problems {
 			_, _ = fmt.Fprintln(s.err, p)
 		}
-		return nil, cli.Exit(exitConfig, fmt.Errorf("%s", counted(len(problems), "problem")+" in "+c.Config))
+		return nil, cli.Exit(exitConfig, errors.New(counted(len(problems), "problem")+" in "+c.Config))
 	}
 	if err != nil {
 		return nil, noConfig(c.Config, err)

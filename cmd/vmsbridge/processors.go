@@ -10,7 +10,7 @@ import (
 )
 
 // Go's runtime shares work out among as many threads as there are processors, which wakes threads that find nothing. A bridge of some
-// cameras needs a part of one: one thread then costs a fifth less.
+// cameras needs a part of one: one thread then wakes the machine less.
 const (
 	lookEvery = 2 * time.Second
 	// full is from which part of a processor on one thread is not enough: a picture would wait for others.

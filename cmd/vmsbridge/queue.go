@@ -53,7 +53,7 @@ func (f bridgeQueue) with(ctx context.Context, s streams, do func(outbound.Queue
 	case errors.Is(err, outbound.ErrUnknown):
 		return fmt.Errorf("%w; vmsbridge queue list shows what waits and what is parked", err)
 	case errors.Is(err, fs.ErrPermission):
-		return errors.New("only root and the bridge's own user may ask it: say sudo vmsbridge …")
+		return errNotAllowed
 	case !errors.Is(err, control.ErrNotRunning):
 		return err
 	}

@@ -40,11 +40,9 @@ func (c *replayCommand) Run(ctx context.Context, s streams) error {
 	case c.Masks != "":
 		return cli.Exit(exitUsage, errors.New("--masks has moved: lab replay --masks DIR writes them; "+
 			"scripts/build makes the program lab"))
-
 	case c.Plot != "":
 		return cli.Exit(exitUsage, errors.New("--plot has moved: lab replay --plot FILE.png draws it; "+
 			"scripts/build makes the program lab"))
-
 	}
 	err := c.Command.Run(ctx, replay.Program{Name: "vmsbridge", Out: s.out, Err: s.err,
 		Load: func(path string) (*configs.Config, error) { return configFile{path}.load(s) }})

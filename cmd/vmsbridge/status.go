@@ -70,6 +70,9 @@ func (b site) data() string {
 	return configs.DataFolder(b.Config, content)
 }
 
+// errNotAllowed is that the control socket of a running bridge is closed to the caller.
+var errNotAllowed = errors.New("only root and the bridge's own user may ask it: say sudo vmsbridge …")
+
 // ask asks the running bridge. The error wraps control.ErrNotRunning where none runs.
 func (b site) ask(ctx context.Context, method, path string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, control.URL+path, nil)
@@ -78,7 +81,7 @@ func (b site) ask(ctx context.Context, method, path string) ([]byte, error) {
 	}
 	res, err := control.Client(b.data()).Do(req)
 	if errors.Is(err, fs.ErrPermission) {
-		return nil, errors.New("only root and the bridge's own user may ask it: say sudo vmsbridge …")
+		return nil, errNotAllowed
 	}
 	if err != nil {
 		return nil, fmt.Errorf("ask the bridge: %w", err)

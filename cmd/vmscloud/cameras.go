@@ -26,7 +26,7 @@ var (
 
 // Describe is for server.Describer.
 func (c cameras) Describe(_ context.Context, by identity.Principal, account, id string, change vms.CameraChange) error {
-	if _, err := c.Registry.Describe(account, id, change); err != nil {
+	if err := c.Registry.Describe(account, id, change); err != nil {
 		return err
 	}
 	e := model.AuditEntry{AccountID: account, By: by.User.ID, ByName: cmp.Or(by.User.Email, by.Name),

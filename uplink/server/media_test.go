@@ -212,7 +212,8 @@ func TestSnapshot(t *testing.T) {
 // listed is a source of images that knows when there are any.
 type listed struct{ bedImages }
 
-func (listed) Recorded(_ context.Context, account, camera, kind string, from, to time.Time) (all []Interval, gaps []Gap, err error) {
+func (listed) Recorded(_ context.Context, account, camera, kind string, from, to time.Time,
+	most int) (all []Interval, gaps []Gap, err error) {
 	for i := range 3 {
 		start := t0.Add(time.Duration(i) * time.Minute)
 		if account+camera+kind == "acc-1cam-1preview" && !start.Before(from) && !start.After(to) {
@@ -223,7 +224,7 @@ func (listed) Recorded(_ context.Context, account, camera, kind string, from, to
 	if len(gaps) > 0 {
 		gaps[len(gaps)-1].End = time.Time{}
 	}
-	return all, gaps, nil
+	return all[:min(most, len(all))], gaps, nil
 }
 
 // When there are images, and why there are none in between.

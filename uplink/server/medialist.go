@@ -17,9 +17,10 @@ type Gap struct {
 	Reason     string
 }
 
-// RecordingSource is an ImageSource that can say when there are images. Both lists are in order of time.
+// RecordingSource is an ImageSource that can say when there are images.
 type RecordingSource interface {
-	Recorded(ctx context.Context, account, camera, kind string, from, to time.Time) ([]Interval, []Gap, error)
+	// Recorded is the first intervals of a time, at most so many, and the gaps of all of it, both in order of time.
+	Recorded(ctx context.Context, account, camera, kind string, from, to time.Time, most int) ([]Interval, []Gap, error)
 }
 
 // mediaInterval and mediaGap are what is answered of them.
@@ -87,11 +88,11 @@ func (s *Server) listMedia(c *call) error {
 		return vms.NotFound("media", "This server cannot tell when there are images", want.Camera)
 	}
 	its := c.principal.Find(cameraActor(want.Camera))
-	found, gaps, err := source.Recorded(c.r.Context(), its.Account, its.ID, want.Kind, from, to)
+	size := a.pageSize(defaultPageSize)
+	found, gaps, err := source.Recorded(c.r.Context(), its.Account, its.ID, want.Kind, from, to, size+1)
 	if err != nil {
 		return err
 	}
-	size := a.pageSize(defaultPageSize)
 	for i, v := range found {
 		if i == size {
 			token.From = v.Start

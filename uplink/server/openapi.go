@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -142,7 +143,7 @@ func (o operation) object(method, name string, kinds schemas) object {
 		answer["content"] = object{o.media: object{"schema": object{"type": "string", "format": "binary"}}}
 	}
 	out := object{"operationId": method + " " + name, "summary": o.about, "parameters": args, "responses": object{
-		statusText(o.status()): answer, "default": object{"$ref": "#/components/responses/Error"}}}
+		strconv.Itoa(o.status()): answer, "default": object{"$ref": "#/components/responses/Error"}}}
 	if o.body != nil {
 		out["requestBody"] = object{"required": true,
 			"content": object{"application/json": object{"schema": kinds.of(reflect.TypeOf(o.body))}}}
@@ -156,8 +157,6 @@ func (o operation) status() int {
 	}
 	return o.code
 }
-
-func statusText(code int) string { raw, _ := json.Marshal(code); return string(raw) }
 
 // schemas are those of the named types of Go, by their names.
 type schemas map[string]object

@@ -48,7 +48,7 @@ func video(t testing.TB) *engine.Engine {
 	e := engine.New(engine.Options{PictureBytes: 8 << 20})
 	e.Load(true)
 	if e.Functions().FramePTS == 0 {
-		t.Skip("no libavcodec")
+		t.Skip("libavcodec is not there, or its frames are not as expected: scripts/deps installs it")
 	}
 	return e
 }

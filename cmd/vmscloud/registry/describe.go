@@ -35,16 +35,14 @@ func (r *Registry) BridgeRecord(account, id string) (b vms.Bridge, cameras []str
 	return b, cameras, true
 }
 
-// Describe keeps what people say of an account's camera, and returns the camera as it was. A *vms.Error says that there
-// is none.
-func (r *Registry) Describe(account, id string, change vms.CameraChange) (was Actor, err error) {
+// Describe keeps what people say of an account's camera. A *vms.Error says that there is none.
+func (r *Registry) Describe(account, id string, change vms.CameraChange) error {
 	r.writeMu.Lock()
 	defer r.writeMu.Unlock()
 	a := r.look(account).actors[id]
 	if !a.camera() {
-		return a, vms.NotFound("cameras", "", id)
+		return vms.NotFound("cameras", "", id)
 	}
-	was = a
 	var said vms.Description
 	if a.Described != nil {
 		said = *a.Described
@@ -52,8 +50,8 @@ func (r *Registry) Describe(account, id string, change vms.CameraChange) (was Ac
 	said = said.With(change)
 	a.Described = &said
 	if err := r.save(Bridge{}, map[string]Actor{id: a}); err != nil {
-		return was, err
+		return err
 	}
 	r.take(a)
-	return was, nil
+	return nil
 }
