@@ -90,6 +90,41 @@ func TestDocumentsNameFilesThatAreThere(t *testing.T) {
 	}
 }
 
+// Every package and file that a comment of the sources names by its path is there.
+func TestCommentsNameFilesThatAreThere(t *testing.T) {
+	names := regexp.MustCompile(`(?:^|[^\w/.-])((?:agent|motion|storage|uplink|cmd)/[a-z][\w/-]*(?:\.\w+)?)`)
+	seen := 0
+	require.NoError(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && path != ".." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata") {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(path, ".go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(string(text)) {
+			if !strings.HasPrefix(strings.TrimSpace(line), "//") {
+				continue
+			}
+			for _, m := range names.FindAllStringSubmatch(line, -1) {
+				seen++
+				name := strings.TrimRight(m[1], "./-")
+				_, err := os.Stat(filepath.Join("..", name))
+				_, lab := os.Stat(filepath.Join("..", "scripts/lab", name))
+				require.False(t, err != nil && lab != nil, "%s names %s", path, name)
+			}
+		}
+		return nil
+	}))
+	require.Greater(t, seen, 50, "no comment was read")
+}
+
 // programs are built as a user builds them, into bin/ of a folder; or they are those of the folder
 // that VMSBRIDGE_TEST_PROGRAMS names.
 func programs(t *testing.T) (dir string) {

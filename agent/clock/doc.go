@@ -5,7 +5,8 @@
 // wall clock, and the cameras' and pipelines' times are all on it. The *true* time of a moment of the scale is what the stores are
 // given, by Stamp:
 //
-//	agent/camera, agent/pipeline (Now) → scale → Stamp → true time → storage/stills, storage/journal → Wait → uplink/reporter
+//	agent/camera, agent/pipeline (Now) → scale → Stamp → true time
+//	→ storage/stills, storage/journal → Wait → uplink/delivery
 //
 // Until the clock is true the two are the same, and what is stored is marked as of an *era*; when it becomes true, the amount by which
 // the era was wrong is known (the boot and its monotonic time stand beside the wall time), both stores put right what they have
