@@ -47,7 +47,7 @@ var allowed = map[string][]string{
 		"storage/stills", "storage/vfs", "uplink/vms"},
 	"agent/web": nil, // the page: embedded files
 	"agent/api": {"agent/archive", "agent/control", "agent/health", "agent/web", "storage/journal", "storage/stills",
-		"configs", "uplink/identity/...", "uplink/server", "uplink/vms"},
+		"configs", "uplink/identity/...", "uplink/server/...", "uplink/vms"},
 	"agent/outbound": {"agent/clock", "agent/control", "agent/supervisor", "configs", "storage/journal", "uplink/..."},
 	"agent/pipeline": {"agent/camera", "agent/codec", "agent/supervisor", "configs", "motion/...",
 		"storage/stills", "uplink/vms"},

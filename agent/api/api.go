@@ -14,6 +14,7 @@ import (
 
 	"vmsbridge/agent/health"
 	"vmsbridge/storage/journal"
+	"vmsbridge/uplink/server/feed"
 )
 
 // drain is how long requests under way may take when the bridge stops, which is to take five seconds at most: at worst
@@ -31,11 +32,18 @@ type API struct {
 	v3     http.Handler // what is below /api/
 	socket net.Listener // of the control socket
 	local  *http.Server
+
+	feed        *feed.Feed // of events, for those who subscribe
+	unsubscribe func()     // nil: it was not made
 }
 
 // Close lets go of the users' file and the control socket.
 func (a *API) Close() error {
 	err := a.users.Close()
+	if a.unsubscribe != nil {
+		a.unsubscribe()
+		a.feed.Close()
+	}
 	if a.socket != nil {
 		err = errors.Join(err, ignoreClosed(a.socket.Close()))
 	}

@@ -10,6 +10,7 @@ import (
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/identity/oauth"
 	"vmsbridge/uplink/server"
+	"vmsbridge/uplink/server/feed"
 )
 
 // New opens the users' file and the control socket, and makes all handlers. Close must be called.
@@ -36,9 +37,11 @@ func (a *API) handlers() error {
 	if err != nil {
 		return err
 	}
+	a.feed = feed.New()
+	a.unsubscribe = o.Archive.Journal.Subscribe(a.feed.Publish)
 	a.v3, err = server.New(server.Options{Directory: a.users.directory(), Events: server.Own{OwnStore: o.Archive.Journal},
 		Cameras: cameras{&a.opts}, Images: images{o.Archive.Ring, o.Config},
-		Auth: authenticators{&a.tokens, a.users}, Report: o.Config().Service.URL != "", NotFound: journal.ErrNotFound, BaseURL: o.BaseURL,
+		Auth: authenticators{&a.tokens, a.users}, Report: o.Config().Service.URL != "", NotFound: journal.ErrNotFound, BaseURL: o.BaseURL, Feed: a.feed,
 		Host: ownName, TokenKey: key, Log: o.Log, Registerer: o.Registerer})
 	if err != nil {
 		return fmt.Errorf("make the local API: %w", err)
@@ -55,6 +58,7 @@ func (a *API) handlers() error {
 	a.webRoutes(mux)
 	mux.Handle("/", web.Handler())
 	a.http = server.NewHTTP(mux, o.Log)
+	a.http.RegisterOnShutdown(a.feed.Close) // it would wait for streams
 	if o.Config().API.TLS.Cert != "" {
 		if err := a.cert.load(o.Config(), o.Log); err != nil {
 			return err

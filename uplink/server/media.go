@@ -45,7 +45,7 @@ func (s *Server) openMediaSession(c *call) error {
 	}
 	_, token, _ := strings.Cut(c.r.Header.Get("Authorization"), " ")
 	here := s.here(c.r)
-	http.SetCookie(c.w, &http.Cookie{Name: mediaCookie, Value: s.seal(strings.TrimSpace(token), time.Now().Add(mediaSession)),
+	http.SetCookie(c.w, &http.Cookie{Name: mediaCookie, Value: s.seal(strings.TrimSpace(token), "", time.Now().Add(mediaSession)),
 		Path: mediaPath, MaxAge: int(mediaSession / time.Second), HttpOnly: true, Secure: here.Scheme == "https",
 		SameSite: http.SameSiteStrictMode})
 	return c.ok(map[string]string{"url": here.String() + mediaPath + "/session"})
@@ -67,7 +67,7 @@ func (s *Server) mayLook(r *http.Request) (identity.Principal, error) {
 		return identity.Principal{}, vms.NewError(http.StatusUnauthorized, vms.ReasonUnauthenticated,
 			"The cookie of images opens nothing for a page of another site; use a signed address there")
 	}
-	token, err := s.unseal(cookie.Value, time.Now())
+	token, err := s.unseal(cookie.Value, "", time.Now())
 	if err != nil {
 		return identity.Principal{}, vms.NewError(http.StatusUnauthorized, vms.ReasonUnauthenticated,
 			"The cookie of images "+err.Error()+": ask "+mediaPath+"/session for a new one")
@@ -90,17 +90,17 @@ func (s *Server) cookies() cipher.AEAD {
 	return aead
 }
 
-// seal makes the cookie of a token.
-func (s *Server) seal(token string, until time.Time) string {
+// seal encrypts a token for a path of this server, "" for the cookie of images.
+func (s *Server) seal(token, path string, until time.Time) string {
 	plain := binary.BigEndian.AppendUint64(nil, uint64(until.Unix()))
-	return base64.RawURLEncoding.EncodeToString(s.cookies().Seal(nil, nil, append(plain, token...), nil))
+	return base64.RawURLEncoding.EncodeToString(s.cookies().Seal(nil, nil, append(plain, token...), []byte(path)))
 }
 
-// unseal is the token of a cookie. The error says what is wrong with the cookie.
-func (s *Server) unseal(value string, now time.Time) (string, error) {
+// unseal is the token that was sealed for a path. The error says what is wrong with the value.
+func (s *Server) unseal(value, path string, now time.Time) (string, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(value)
 	if err == nil {
-		raw, err = s.cookies().Open(nil, nil, raw, nil)
+		raw, err = s.cookies().Open(nil, nil, raw, []byte(path))
 	}
 	if err != nil || len(raw) < 8 {
 		return "", errors.New("is not one of this server")

@@ -59,9 +59,9 @@ func TestMediaSession(t *testing.T) {
 	b.do("GET", imagePath, "", "", "Cookie", cookie.Name+"=forged").refused(401, vms.ReasonUnauthenticated, "is not one of this server")
 	b.do("GET", imagePath, "", "").refused(401, vms.ReasonUnauthenticated)
 
-	old := b.server.seal(tokenUser, time.Now().Add(-time.Second))
+	old := b.server.seal(tokenUser, "", time.Now().Add(-time.Second))
 	b.do("GET", imagePath, "", "", "Cookie", cookie.Name+"="+old).refused(401, vms.ReasonUnauthenticated, "has expired")
-	gone := b.server.seal("a token that ended", time.Now().Add(time.Hour))
+	gone := b.server.seal("a token that ended", "", time.Now().Add(time.Hour))
 	b.do("GET", imagePath, "", "", "Cookie", cookie.Name+"="+gone).refused(401, vms.ReasonUnauthenticated)
 }
 

@@ -60,6 +60,10 @@ func allowOrigins(w http.ResponseWriter, r *http.Request, allow string) {
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) error {
+	r, err := s.signedStream(r)
+	if err != nil {
+		return err
+	}
 	p, err := s.who(r)
 	if err != nil {
 		return err

@@ -31,7 +31,7 @@ const headerLastID, queryLastID = "Last-Event-ID", "lastEventId"
 // again under its id; the id of the message is another one, and behind it goes on who sends it as Last-Event-ID. Who is too slow for
 // what happens is cut off, and goes on with what is still kept. What the caller may see is found out anew each second.
 func (s *Server) stream(c *call) error {
-	if err := parseArgs(c.r.URL.RawQuery, queryLastID).err(); err != nil {
+	if err := parseArgs(c.r.URL.RawQuery, queryLastID, argSignature).err(); err != nil {
 		return err
 	}
 	full := false
@@ -135,7 +135,7 @@ func (s *Server) tell(c *call, text []byte, events []*feed.Told) ([]byte, error)
 			wanted = append(wanted, t)
 		}
 	}
-	base := s.here(c.r).String()
+	base, twice := s.here(c.r).String(), c.r.URL.Query().Has(argSignature)
 	for _, t := range s.seen(c.r.Context(), at, p, wanted) {
 		var message []byte
 		if ev := &t.Event; p.Called(ev.ActorAccountID, vms.Actor{Type: ev.ActorType, ID: ev.ActorID}) == ev.ActorID {
@@ -147,6 +147,9 @@ func (s *Server) tell(c *call, text []byte, events []*feed.Told) ([]byte, error)
 			return text, err
 		}
 		text = append(text, message...)
+		if twice {
+			text = append(text, feed.Unnamed(message)...)
+		}
 	}
 	return text, nil
 }

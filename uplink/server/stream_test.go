@@ -51,14 +51,27 @@ type listener struct {
 	res      *http.Response
 	lines    *bufio.Scanner
 	last     string
+	kind     string // the type that the message names
 	comments []string
 }
 
 func listen(t *testing.T, address, last string) *listener {
 	t.Helper()
+	return listenFrom(t, address, tokenUser, last)
+}
+
+func listenAs(t *testing.T, address, token string) *listener {
+	t.Helper()
+	return listenFrom(t, address, token, "")
+}
+
+func listenFrom(t *testing.T, address, token, last string) *listener {
+	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), "GET", address, nil)
 	require.NoError(t, err)
-	r.Header.Set("Authorization", "Bearer "+tokenUser)
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
 	if last != "" {
 		r.Header.Set("Last-Event-ID", last)
 	}
@@ -78,7 +91,9 @@ func (l *listener) next() int {
 	for l.lines.Scan() {
 		switch kind, text, _ := strings.Cut(l.lines.Text(), ": "); kind {
 		case "id":
-			l.last = text
+			l.last, l.kind = text, ""
+		case "event":
+			l.kind = text
 		case "":
 			l.comments = append(l.comments, text)
 		case "data":

@@ -58,7 +58,7 @@ const pathSubscriptions = "/api/v3.0/eventSubscriptions"
 
 // subscribe is POST /eventSubscriptions.
 func (s *Server) subscribe(c *call) error {
-	if err := errors.Join(parseArgs(c.r.URL.RawQuery).err(), checkEvents(c)); err != nil {
+	if err := errors.Join(parseArgs(c.r.URL.RawQuery, "include").err(), checkEvents(c)); err != nil {
 		return err
 	}
 	body, err := readJSON(c, maxBodyBytes)
@@ -78,13 +78,12 @@ func (s *Server) subscribe(c *call) error {
 	sub := &subscription{ID: rand.Text(), Filters: in.Filters, account: c.principal.AccountID, token: c.principal.TokenID, made: time.Now(), used: time.Now()}
 	sub.Filters = orEmpty(sub.Filters)
 	sub.Config = config{"temporary", int(subscriptionTime / time.Second)}
-	path := pathSubscriptions + "/" + sub.ID
-	sub.Delivery = delivery{deliverySSE, s.here(c.r).String() + path + "/stream", int(subscriptionTime / time.Second)}
+	sub.Delivery = delivery{Type: deliverySSE, Life: int(subscriptionTime / time.Second)}
 	if err := s.subs.add(sub); err != nil {
 		return err
 	}
-	c.w.Header().Set("Location", path)
-	writeJSON(c.w, http.StatusCreated, sub)
+	c.w.Header().Set("Location", pathSubscriptions+"/"+sub.ID)
+	writeJSON(c.w, http.StatusCreated, s.shown(c, *sub))
 	return nil
 }
 
@@ -125,10 +124,13 @@ func (l *subscriptions) add(sub *subscription) error {
 
 // listSubscriptions is GET /eventSubscriptions: those of the very token that asks, in the order of their making.
 func (s *Server) listSubscriptions(c *call) error {
-	a := parseArgs(c.r.URL.RawQuery, "pageToken", "pageSize")
+	a := parseArgs(c.r.URL.RawQuery, "pageToken", "pageSize", "include")
 	page, _, err := pageOf(s, c, a, "eventSubscriptions", s.subs.of(c))
 	if err != nil {
 		return err
+	}
+	for i, sub := range page.Results {
+		page.Results[i] = s.shown(c, sub)
 	}
 	return c.ok(page)
 }
@@ -166,14 +168,14 @@ func (l *subscriptions) own(c *call, change func(*subscription)) (subscription, 
 
 // getSubscription is GET /eventSubscriptions/{id}.
 func (s *Server) getSubscription(c *call) error {
-	if err := parseArgs(c.r.URL.RawQuery).err(); err != nil {
+	if err := parseArgs(c.r.URL.RawQuery, "include").err(); err != nil {
 		return err
 	}
 	sub, err := s.subs.own(c, func(*subscription) {})
 	if err != nil {
 		return err
 	}
-	return c.ok(sub)
+	return c.ok(s.shown(c, sub))
 }
 
 // unsubscribe is DELETE /eventSubscriptions/{id}. Streams of it end with their next event or beat.

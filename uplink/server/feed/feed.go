@@ -13,10 +13,12 @@
 package feed
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -171,6 +173,13 @@ func Message(id string, ev vms.Event) ([]byte, error) {
 	text := make([]byte, 0, len(raw)+len(id)+len(ev.Type)+len("id: \nevent: \ndata: \n\n"))
 	text = append(append(append(text, "id: "...), id...), "\nevent: "...)
 	return append(append(append(append(text, ev.Type...), "\ndata: "...), raw...), "\n\n"...), nil
+}
+
+// Unnamed is a message without the type of its event.
+func Unnamed(message []byte) []byte {
+	id, rest, _ := bytes.Cut(message, []byte("\nevent: "))
+	_, data, _ := bytes.Cut(rest, []byte("\n"))
+	return slices.Concat(id, []byte("\n"), data)
 }
 
 // Follower reads a feed. It is for one goroutine.
