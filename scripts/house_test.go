@@ -33,11 +33,12 @@ var allowed = map[string][]string{
 	"motion/tally":       nil,
 	"motion/tamper/...":  {"motion"}, // for its Picture
 	"agent/clock":        nil,
-	"agent/camera":       nil,
+	"agent/rawfd":        nil, // system calls that do not wait
+	"agent/camera":       {"agent/rawfd"},
 	"agent/camera/unit":  nil,
 	"agent/camera/clip":  {"scripts/harness"}, // for tests only
 	"agent/codec/...":    {"agent/codec/..."},
-	"agent/codec":        {"agent/supervisor"},
+	"agent/codec":        {"agent/rawfd", "agent/supervisor"},
 	"agent/discover/...": nil,
 	"agent/supervisor":   nil,
 	"agent/control":      nil,

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"vmsbridge/agent/rawfd"
 )
 
 // errRedirected refuses to follow a camera to another host: our credentials would follow too.
@@ -69,7 +71,7 @@ func (d *dialer) Dial(ctx context.Context, network, address string) (net.Conn, e
 	if err != nil {
 		return nil, err
 	}
-	a := &armedConn{Conn: c, idle: d.opts.Idle, in: bufio.NewReaderSize(plainReader(c), readAtOnce)}
+	a := &armedConn{Conn: c, idle: d.opts.Idle, in: bufio.NewReaderSize(rawfd.Reader(c), readAtOnce)}
 	d.mu.Lock()
 	d.conn = a
 	d.mu.Unlock()

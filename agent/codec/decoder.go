@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"vmsbridge/agent/codec/engine"
 	"vmsbridge/agent/codec/worker"
 )
@@ -23,9 +25,12 @@ type Decoder struct {
 
 	lost    atomic.Bool // its process died and nobody has been told yet
 	request []byte      // room for the next request; belongs to the caller
+	reply   []byte      // room for pictures, and those of the last call; belongs to the caller
 
-	group  *group // guarded by pool.mu
-	closed bool   // guarded by pool.mu
+	group  *group             // guarded by pool.mu
+	closed bool               // guarded by pool.mu
+	spent  prometheus.Counter // its owner's; guarded by pool.mu; nil before the first call, as stage
+	stage  prometheus.Gauge
 
 	mu     sync.Mutex      // held during each call of direct, so that Close waits
 	direct *engine.Decoder // with InProcess, once open
@@ -33,7 +38,8 @@ type Decoder struct {
 
 // Decode feeds one access unit, Annex B with parameter sets in-band or a whole JPEG, and answers
 // the pictures that came out: none to several, in presentation order. pts is any number; it comes
-// back with its picture. au is not kept. It blocks until the process has answered or ctx is done;
+// back with its picture. au is not kept; the pictures' luma may be overwritten by the next call of
+// Decode or Flush. It blocks until the process has answered or ctx is done;
 // in the latter case the access unit may still be decoded, and its pictures are dropped. (With
 // InProcess a call that runs is not cut short.)
 //
@@ -152,7 +158,8 @@ func (d *Decoder) isClosed() bool {
 	return d.closed || d.pool.closed
 }
 
-// call has the group do one request. The request's bytes are the group's until the answer comes.
+// call does one request. The request's bytes and the room for its reply are the group's until the
+// answer comes.
 func (d *Decoder) call(ctx context.Context, k worker.Kind, request []byte) answer {
 	d.request = nil
 	if err := ctx.Err(); err != nil {
@@ -162,27 +169,37 @@ func (d *Decoder) call(ctx context.Context, k worker.Kind, request []byte) answe
 	if err != nil {
 		return answer{err: err}
 	}
-	c := call{decoder: d, kind: k, request: request, done: make(chan answer, 1)}
-	select {
-	case g.calls <- c:
-	case <-g.done:
-		if !d.isClosed() {
+	if !g.take(ctx) {
+		switch {
+		case ctx.Err() != nil:
+			return answer{err: fmt.Errorf("decode %s: %w", d.format, ctx.Err())}
+		case !d.isClosed():
 			return answer{err: fmt.Errorf("%w: its camera was given another process", ErrLost)}
 		}
 		return answer{err: ErrClosed}
-	case <-ctx.Done():
-		return answer{err: fmt.Errorf("decode %s: %w", d.format, ctx.Err())}
 	}
-	select {
-	case a := <-c.done:
-		if cap(request) <= 1<<20 {
-			d.request = request[:0]
-		}
-		if k != worker.Still && errors.Is(a.err, ErrLost) {
+	c := call{decoder: d, kind: k, request: request}
+	if k != worker.Still { // whose JPEG is the caller's own
+		c.room, d.reply = d.reply, nil
+	}
+	a := g.do(ctx, c)
+	if a.err != nil && ctx.Err() != nil && errors.Is(a.err, ctx.Err()) {
+		return answer{err: fmt.Errorf("decode %s: %w", d.format, a.err)}
+	}
+	d.request = keep(request)
+	if k != worker.Still {
+		d.reply = keep(a.room)
+		if errors.Is(a.err, ErrLost) {
 			d.lost.Store(false) // now it is told
 		}
-		return a
-	case <-ctx.Done():
-		return answer{err: fmt.Errorf("decode %s: %w", d.format, ctx.Err())}
 	}
+	return a
+}
+
+// keep is b, to be used again, unless it is so large that keeping it would be a waste.
+func keep(b []byte) []byte {
+	if cap(b) > 1<<20 {
+		return nil
+	}
+	return b[:0]
 }

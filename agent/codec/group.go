@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -10,17 +11,17 @@ import (
 	"vmsbridge/agent/supervisor"
 )
 
-// group is the cameras that share a process, and the goroutine that is the only one to talk to it:
-// it starts the process when a call needs it, does one call at a time, and notices its end. The
-// process decodes on one thread, so that taking turns costs nothing, and whose call was under way
-// when it died is always known.
+// group is the cameras that share a process. Who has the turn is the only one to talk to it: starts
+// it when a call needs it, does one call, and notices its end. The process decodes on one thread, so
+// that taking turns costs nothing, and whose call was under way when it died is always known. The
+// caller itself does its call, for handing it to a goroutine costs as much as the call; what a
+// caller left who did not want to wait any longer, a goroutine brings to its end.
 type group struct {
-	pool  *Pool
-	calls chan call
-	wake  chan struct{} // one slot: leaving has something
-	stop  chan struct{} // closed by endLocked
-	done  chan struct{} // closed when the goroutine has ended
-	proc  atomic.Pointer[process]
+	pool *Pool
+	turn chan struct{} // one slot: whoever has put something in has the turn
+	wake chan struct{} // one slot: leaving has something, or there is another process
+	stop chan struct{} // closed by endLocked
+	proc atomic.Pointer[process]
 
 	// Guarded by pool.mu.
 	alone   bool
@@ -28,32 +29,32 @@ type group struct {
 	members map[string][]*Decoder // by owner
 	leaving []*Decoder            // closed, not yet closed in the process
 
-	// Owned by run.
+	// Of whoever has the turn.
 	open      map[*Decoder]bool // in the present process
 	pauses    supervisor.Backoff
 	notBefore time.Time // no new process before
 	bare      bool      // one with libavcodec did not come to life
 }
 
-// call is one request of a decoder; done has room for its answer, so that the group never waits for
-// the caller.
+// call is one request of a decoder.
 type call struct {
 	decoder *Decoder
 	kind    worker.Kind
 	request []byte
-	done    chan answer
+	room    []byte // for the reply
 }
 
 type answer struct {
 	pictures []Picture
 	still    []byte
+	room     []byte // that the reply was read into, with Decode and Flush
 	err      error
 }
 
 func newGroup(p *Pool, alone bool, deaths int) *group {
 	g := &group{
 		pool: p, alone: alone,
-		calls: make(chan call), wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
+		turn: make(chan struct{}, 1), wake: make(chan struct{}, 1), stop: make(chan struct{}),
 		members: map[string][]*Decoder{}, open: map[*Decoder]bool{},
 		pauses: supervisor.Backoff{Free: freeDeaths, Min: time.Second, Max: maxPause, Calm: calmAfter},
 	}
@@ -84,34 +85,104 @@ func (g *group) stopped() bool {
 	}
 }
 
+// take waits for the turn; false: the group has ended, or ctx is done first.
+func (g *group) take(ctx context.Context) bool {
+	select {
+	case g.turn <- struct{}{}:
+	default:
+		select {
+		case g.turn <- struct{}{}:
+		case <-g.stop:
+			return false
+		case <-ctx.Done():
+			return false
+		}
+	}
+	if g.stopped() {
+		g.pass()
+		return false
+	}
+	return true
+}
+
+// pass gives the turn back.
+func (g *group) pass() { <-g.turn }
+
+// nudge has run look round.
+func (g *group) nudge() {
+	select {
+	case g.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run does what no call waits for: it closes what has left, notices a process that dies while
+// nothing is asked of it, and ends it with the group.
 func (g *group) run() {
-	defer close(g.done)
 	defer func() {
+		g.turn <- struct{}{}
+		defer g.pass()
 		if proc := g.proc.Load(); proc != nil {
 			proc.end()
 		}
 	}()
 	for {
+		proc := g.proc.Load()
 		var dead <-chan struct{}
-		if proc := g.proc.Load(); proc != nil {
+		if proc != nil {
 			dead = proc.dead
 		}
 		select {
 		case <-g.stop:
 			return
-		case c := <-g.calls:
-			c.done <- g.serve(c)
 		case <-g.wake:
-			g.closeLeft()
 		case <-dead:
+		}
+		if !g.take(context.Background()) {
+			return
+		}
+		if g.proc.Load() == proc && proc != nil && proc.isDead() {
 			_ = g.bury(nil, "")
 		}
+		g.closeLeft()
+		g.pass()
 	}
 }
 
-// serve does one call.
-func (g *group) serve(c call) answer {
+// do does one call, with the turn, which it passes on.
+func (g *group) do(ctx context.Context, c call) answer {
 	d := c.decoder
+	if g.open[d] && !d.lost.Load() {
+		a := g.serve(ctx, c)
+		if !errors.Is(a.err, errLeft) {
+			g.pass()
+			return a
+		}
+		return answer{err: ctx.Err()}
+	}
+	done := make(chan answer, 1)
+	g.pool.running.Go(func() { // a process may have to be started
+		a := g.serve(context.Background(), c)
+		g.pass()
+		done <- a
+	})
+	select {
+	case a := <-done:
+		return a
+	case <-ctx.Done():
+		return answer{err: ctx.Err()}
+	}
+}
+
+// errLeft: the caller waits no longer, and a goroutine does the rest, with the turn.
+var errLeft = errors.New("the caller left")
+
+// serve does one call. When ctx is done before there is an answer, that is errLeft.
+func (g *group) serve(ctx context.Context, c call) answer {
+	d := c.decoder
+	if proc := g.proc.Load(); proc != nil && proc.isDead() {
+		_ = g.bury(nil, "") // while nothing was asked of it
+	}
 	if d.lost.Load() {
 		return answer{err: fmt.Errorf("%w: its process ended", ErrLost)}
 	}
@@ -135,14 +206,28 @@ func (g *group) serve(c call) answer {
 		}
 		g.open[d] = true
 	}
+	proc := g.proc.Load()
+	x := &exchange{request: c.request, reply: c.room[:0], until: time.Now().Add(g.pool.options.CallTimeout)}
+	err := proc.goOn(ctx, x)
+	if !errors.Is(err, errLeft) {
+		return g.outcome(c, proc, x, err)
+	}
+	g.pool.running.Go(func() {
+		_ = g.outcome(c, proc, x, proc.goOn(context.Background(), x))
+		g.pass()
+	})
+	return answer{err: err}
+}
+
+// outcome is the answer of an exchange that has ended with err.
+func (g *group) outcome(c call, proc *process, x *exchange, err error) answer {
+	d := c.decoder
+	g.pool.charge(g, d, proc.lately())
 	want := worker.Pictures
 	if c.kind == worker.Still {
 		want = worker.OK
 	}
-	proc := g.proc.Load()
-	spent := proc.spent()
-	body, err := g.exchange(d.owner, want, c.request, g.pool.options.CallTimeout)
-	g.pool.charge(g, d.owner, proc.spent()-spent)
+	body, err := g.body(d.owner, want, x, err)
 	if err != nil {
 		return answer{err: err}
 	}
@@ -153,21 +238,30 @@ func (g *group) serve(c call) answer {
 	if err != nil {
 		return answer{err: g.bury(err, d.owner)}
 	}
-	return answer{pictures: pictures}
+	return answer{pictures: pictures, room: x.reply}
 }
 
 // exchange does one request and answers the body of a reply of the kind wanted; what goes wrong
 // with the process is dealt with.
 func (g *group) exchange(owner string, want worker.Kind, request []byte, timeout time.Duration) ([]byte, error) {
-	reply, err := g.proc.Load().exchange(request, timeout)
-	if err == nil && reply.Kind == want {
-		return reply.Body, nil
+	proc := g.proc.Load()
+	x := &exchange{request: request, until: time.Now().Add(timeout)}
+	body, err := g.body(owner, want, x, proc.goOn(context.Background(), x))
+	proc.lately() // no call's
+	return body, err
+}
+
+// body is the body of a reply, if it is of the kind wanted and the exchange has not ended with err;
+// what goes wrong with the process is dealt with.
+func (g *group) body(owner string, want worker.Kind, x *exchange, err error) ([]byte, error) {
+	if err == nil && x.frame.Kind == want {
+		return x.frame.Body, nil
 	}
 	if err == nil {
-		if err = worker.ParseError(reply); err != nil && !errors.Is(err, worker.ErrBroken) {
+		if err = worker.ParseError(x.frame); err != nil && !errors.Is(err, worker.ErrBroken) {
 			return nil, err
 		}
-		err = fmt.Errorf("a reply of kind %d instead of %d: %w", reply.Kind, want, worker.ErrBroken)
+		err = fmt.Errorf("a reply of kind %d instead of %d: %w", x.frame.Kind, want, worker.ErrBroken)
 	}
 	return nil, g.bury(err, owner)
 }
@@ -241,6 +335,7 @@ func (g *group) start(video bool) error {
 		return err
 	}
 	g.proc.Store(proc)
+	g.nudge()
 	if g.stopped() {
 		proc.kill()
 	}

@@ -6,17 +6,21 @@ import (
 	"time"
 )
 
-// charge notes what a call of owner has cost.
-func (p *Pool) charge(g *group, owner string, cost time.Duration) {
+// charge notes what a call of d has cost.
+func (p *Pool) charge(g *group, d *Decoder, cost time.Duration) {
+	owner := d.owner
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.owners[owner] != g {
 		return // it was closed, or moved, meanwhile
 	}
-	p.metrics.spent.WithLabelValues(owner).Add(max(cost, 0).Seconds())
+	if d.spent == nil {
+		d.spent, d.stage = p.metrics.spent.WithLabelValues(owner), p.metrics.stage.WithLabelValues(owner)
+	}
+	d.spent.Add(max(cost, 0).Seconds())
 	changed := p.shares.charge(owner, cost, time.Now(), maps.Keys(g.members))
 	o := p.shares.owners[owner]
-	p.metrics.stage.WithLabelValues(owner).Set(float64(o.stage))
+	d.stage.Set(float64(o.stage))
 	if changed {
 		p.log.Warn("a camera's share of decoding time", "camera", owner, "decoded", o.stage.String(),
 			"uses_of_a_processor", o.use, "may_use", o.budget,
@@ -50,10 +54,7 @@ func (p *Pool) settleLocked(owner string, keyframe bool) {
 		g.endLocked()
 		return
 	}
-	select {
-	case g.wake <- struct{}{}:
-	default:
-	}
+	g.nudge()
 }
 
 // overLocked says whether a camera of a process takes more than its share. One that has a process

@@ -246,10 +246,7 @@ func (p *Pool) leave(d *Decoder) {
 		return
 	}
 	g.leaving = append(g.leaving, d)
-	select {
-	case g.wake <- struct{}{}:
-	default:
-	}
+	g.nudge()
 }
 
 // blame notes that a call of owner was under way when its process died. After the second time, or

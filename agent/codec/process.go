@@ -1,31 +1,39 @@
 package codec
 
 import (
-	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"vmsbridge/agent/codec/worker"
+	"vmsbridge/agent/rawfd"
 )
 
-// process is a running decoder process. exchange is for one goroutine; the rest for any.
+// process is a running decoder process. goOn, exchange and lately are for one goroutine at a time;
+// the rest for any.
 type process struct {
 	cmd     *exec.Cmd
 	started time.Time
 	video   bool     // it has looked for libavcodec
 	in      *os.File // requests
 	out     *os.File // replies
-	replies *bufio.Reader
 	words   *words
 	dead    chan struct{} // closed when it has ended and all that it said was read
+
+	requests io.Writer // in
+	replies  io.Reader // out
+	deadline time.Time // of both
+	counted  time.Duration
 }
 
 // launch starts a process, with libavcodec if it is for video; it is not greeted yet.
@@ -77,9 +85,9 @@ func (p *Pool) launch(video bool) (*process, error) {
 		_ = files[i].Close()
 	}
 	proc := &process{
-		cmd: cmd, started: time.Now(), video: video, in: files[1], out: files[2], replies: bufio.NewReaderSize(files[2],
-			64<<10),
+		cmd: cmd, started: time.Now(), video: video, in: files[1], out: files[2],
 		words: newWords(p.log, p.metrics, cmd.Process.Pid), dead: make(chan struct{}),
+		requests: rawfd.Writer(files[1]), replies: rawfd.Reader(files[2]),
 	}
 	p.metrics.started.Inc()
 	p.metrics.running.Inc()
@@ -113,18 +121,74 @@ func (p *process) greet() error {
 // exchange writes a request and reads its reply. After any error the process must be ended: the two
 // may be out of step.
 func (p *process) exchange(request []byte, timeout time.Duration) (worker.Frame, error) {
-	deadline := time.Now().Add(timeout)
-	if err := errors.Join(p.in.SetWriteDeadline(deadline), p.out.SetReadDeadline(deadline)); err != nil {
-		return worker.Frame{}, fmt.Errorf("set deadline: %w", err)
+	x := &exchange{request: request, until: time.Now().Add(timeout)}
+	err := p.goOn(context.Background(), x)
+	return x.frame, err
+}
+
+// exchange is a request and its reply, as far as they are written and read.
+type exchange struct {
+	request []byte // what is left to write
+	reply   []byte // what was read; the room behind it is used, too
+	until   time.Time
+	frame   worker.Frame // in the end; its body is part of reply
+}
+
+// slice is how often a call that takes long looks whether its caller still waits, and how long ago a
+// deadline may have been set: setting one costs as much as a system call.
+const slice = 250 * time.Millisecond
+
+// goOn brings an exchange to its end. errLeft: ctx is done, and goOn has to be called again before
+// the next exchange. After any other error the process must be ended: the two may be out of step.
+func (p *process) goOn(ctx context.Context, x *exchange) error {
+	for {
+		if now := time.Now(); p.deadline.Sub(now) < slice {
+			p.deadline = now.Add(2 * slice)
+			if err := errors.Join(p.in.SetWriteDeadline(p.deadline), p.out.SetReadDeadline(p.deadline)); err != nil {
+				return fmt.Errorf("set deadline: %w", err)
+			}
+		}
+		err := p.step(x)
+		switch {
+		case !errors.Is(err, os.ErrDeadlineExceeded) || !time.Now().Before(x.until):
+			return err
+		case ctx.Err() != nil:
+			return errLeft
+		}
 	}
-	if _, err := p.in.Write(request); err != nil {
-		return worker.Frame{}, fmt.Errorf("write request: %w", err)
+}
+
+// step writes and reads until the reply is there, or the deadline.
+func (p *process) step(x *exchange) error {
+	for len(x.request) > 0 {
+		n, err := p.requests.Write(x.request)
+		if x.request = x.request[n:]; err != nil {
+			return fmt.Errorf("write request: %w", err)
+		}
 	}
-	reply, err := worker.ReadFrame(p.replies, nil, worker.MaxReply)
-	if err != nil {
-		return worker.Frame{}, fmt.Errorf("read reply: %w", err)
+	for {
+		frame, size, err := worker.ParseFrame(x.reply, worker.MaxReply)
+		if err != nil {
+			return fmt.Errorf("read reply: %w", err)
+		}
+		switch {
+		case len(x.reply) == size:
+			x.frame = frame
+			return nil
+		case len(x.reply) > size:
+			return fmt.Errorf("read reply: %d bytes more than it has: %w", len(x.reply)-size, worker.ErrBroken)
+		case cap(x.reply) < size:
+			x.reply = append(make([]byte, 0, size), x.reply...)
+		}
+		n, err := p.replies.Read(x.reply[len(x.reply):cap(x.reply)])
+		x.reply = x.reply[:len(x.reply)+n]
+		switch {
+		case errors.Is(err, io.EOF) && len(x.reply) > 0:
+			return fmt.Errorf("read reply: %w: %w", worker.ErrBroken, io.ErrUnexpectedEOF)
+		case err != nil:
+			return fmt.Errorf("read reply: %w", err)
+		}
 	}
-	return reply, nil
 }
 
 // spent is the time of processors that the process has used, the same whatever else the machine
@@ -132,11 +196,30 @@ func (p *process) exchange(request []byte, timeout time.Duration) (worker.Frame,
 func (p *process) spent() time.Duration {
 	var t unix.Timespec
 	clock := int32(^p.pid()<<3 | 2) // of all threads of a process: see clock_getcpuclockid(3)
-	if unix.ClockGettime(clock, &t) == nil {
+	// It does not wait, and so need not be told to the scheduler: see package rawfd.
+	_, _, code := unix.RawSyscall(unix.SYS_CLOCK_GETTIME, uintptr(clock), uintptr(unsafe.Pointer(&t)), 0)
+	if code == 0 {
 		return time.Duration(t.Nano())
 	}
 	<-p.dead
 	return p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
+}
+
+// lately is what was spent since it was asked last.
+func (p *process) lately() time.Duration {
+	before := p.counted
+	p.counted = p.spent()
+	return p.counted - before
+}
+
+// isDead says whether it has ended and all that it said was read.
+func (p *process) isDead() bool {
+	select {
+	case <-p.dead:
+		return true
+	default:
+		return false
+	}
 }
 
 // yieldBy is how nice a process is that one camera has for itself: others get nine tenths of a

@@ -75,6 +75,27 @@ func AppendFrame(b []byte, k Kind, decoder uint32, parts ...[]byte) []byte {
 	return b
 }
 
+// ParseFrame reads the frame at the beginning of what was read so far. size is how many bytes the
+// frame has, or at least how many must be read before more is known of it; it is the frame's once it
+// is no more than len(b). Its body is part of b, and has at most maxBody bytes.
+func ParseFrame(b []byte, maxBody int) (f Frame, size int, err error) {
+	if len(b) < headerBytes {
+		return Frame{}, headerBytes, nil
+	}
+	n := binary.LittleEndian.Uint32(b)
+	switch {
+	case int64(n) > int64(maxBody):
+		return Frame{}, 0, fmt.Errorf("read header: a body of %d bytes: %w", n, ErrBroken)
+	case b[5]|b[6]|b[7] != 0:
+		return Frame{}, 0, fmt.Errorf("read header: bytes that must be zero are not: %w", ErrBroken)
+	}
+	f, size = Frame{Kind: Kind(b[4]), Decoder: binary.LittleEndian.Uint32(b[8:])}, headerBytes+int(n)
+	if n > 0 && size <= len(b) {
+		f.Body = b[headerBytes:size:size]
+	}
+	return f, size, nil
+}
+
 // ReadFrame reads the next frame. Its body is read into buf if it fits, else into a new slice, at
 // most maxBody bytes; with buf nil the body is the caller's own. io.EOF: the stream ended between
 // two frames.
@@ -86,17 +107,12 @@ func ReadFrame(r io.Reader, buf []byte, maxBody int) (Frame, error) {
 		}
 		return Frame{}, err
 	}
-	n := binary.LittleEndian.Uint32(h[0:])
-	f := Frame{Kind: Kind(h[4]), Decoder: binary.LittleEndian.Uint32(h[8:])}
-	switch {
-	case int64(n) > int64(maxBody):
-		return Frame{}, fmt.Errorf("read header: a body of %d bytes: %w", n, ErrBroken)
-	case h[5]|h[6]|h[7] != 0:
-		return Frame{}, fmt.Errorf("read header: bytes that must be zero are not: %w", ErrBroken)
-	case n == 0:
-		return f, nil
+	f, size, err := ParseFrame(h[:], maxBody)
+	if err != nil || size == headerBytes {
+		return f, err
 	}
-	if int(n) <= cap(buf) {
+	n := size - headerBytes
+	if n <= cap(buf) {
 		f.Body = buf[:n]
 	} else {
 		f.Body = make([]byte, n)
