@@ -111,7 +111,7 @@ func TestDecodeAndStill(t *testing.T) {
 				luma := bytes.Clone(d.reply[:cap(d.reply)])
 				still, err := d.Still(t.Context(), got[11].PTS, 320, 80)
 				require.NoError(t, err)
-				require.Equal(t, luma, d.reply[:cap(d.reply)], "a still leaves the pictures of the last call as they are")
+				require.Equal(t, luma, d.reply[:cap(d.reply)], "a still leaves the last pictures as they are")
 				m, err := jpeg.Decode(bytes.NewReader(still))
 				require.NoError(t, err)
 				require.Equal(t, 320, m.Bounds().Dx())

@@ -11,11 +11,12 @@ import (
 	"vmsbridge/agent/supervisor"
 )
 
-// group is the cameras that share a process. Who has the turn is the only one to talk to it: starts
-// it when a call needs it, does one call, and notices its end. The process decodes on one thread, so
-// that taking turns costs nothing, and whose call was under way when it died is always known. The
-// caller itself does its call, for handing it to a goroutine costs as much as the call; what a
-// caller left who did not want to wait any longer, a goroutine brings to its end.
+// group is the cameras that share a process. Who has the turn is the only one to talk to it: it
+// starts the process when a call needs it, does one call at a time, and notices its end. The
+// process decodes on one thread, so that taking turns costs nothing, and whose call was under way
+// when it died is always known. Callers do their calls themselves, for handing one to a goroutine
+// wakes the machine once more; what a caller left who waits no longer, a goroutine brings to its
+// end.
 type group struct {
 	pool *Pool
 	turn chan struct{} // one slot: whoever has put something in has the turn

@@ -134,8 +134,8 @@ type exchange struct {
 	frame   worker.Frame // in the end; its body is part of reply
 }
 
-// slice is how often a call that takes long looks whether its caller still waits, and how long ago a
-// deadline may have been set: setting one costs as much as a system call.
+// slice is how often a call that takes long looks whether its caller still waits. Deadlines are
+// moved as seldom: moving them costs as much as a system call.
 const slice = 250 * time.Millisecond
 
 // goOn brings an exchange to its end. errLeft: ctx is done, and goOn has to be called again before

@@ -75,9 +75,9 @@ func AppendFrame(b []byte, k Kind, decoder uint32, parts ...[]byte) []byte {
 	return b
 }
 
-// ParseFrame reads the frame at the beginning of what was read so far. size is how many bytes the
-// frame has, or at least how many must be read before more is known of it; it is the frame's once it
-// is no more than len(b). Its body is part of b, and has at most maxBody bytes.
+// ParseFrame reads the frame at the beginning of what was read so far. size is how many bytes must
+// be read before more is known of it: those of the whole frame, once they are no more than len(b).
+// Its body is part of b, and has at most maxBody bytes.
 func ParseFrame(b []byte, maxBody int) (f Frame, size int, err error) {
 	if len(b) < headerBytes {
 		return Frame{}, headerBytes, nil
