@@ -79,6 +79,7 @@ var allowed = map[string][]string{
 	"storage/journal/form":  {"uplink/vms"},                        // bytes, no file
 	"storage/guard":         {"storage/boltfile", "storage/vfs"},   // bbolt, and what it makes of damage
 	"storage/database":      {"storage/boltfile", "storage/guard"}, // small records
+	"storage/records":       {"storage/database"},                  // the seam to what keeps them
 	"storage/boltfile":      nil,                                   // a file of bbolt's without bbolt
 	"uplink/admit":          nil,                                   // who gets in, and how much strangers may hold
 	"uplink/vms/...":        nil,
@@ -99,7 +100,7 @@ var allowed = map[string][]string{
 	"scripts/...":           nil,     // peers: it runs the programs, as a person would
 	"scripts/harness":       nil,     // for tests only: waiting, ports, programs
 	"scripts/lab/...":       {"..."}, // a module of its own: what no box runs
-	"cmd/vmscloud/registry": {"storage/database", "uplink/vms", "uplink/identity/..."},
+	"cmd/vmscloud/registry": {"storage/database", "storage/records", "uplink/vms", "uplink/identity/..."},
 	"cmd/...":               {"..."},
 
 	"storage/journal/activity": {"storage/vfs"}, // a file of its own beside the journal's
@@ -107,19 +108,21 @@ var allowed = map[string][]string{
 	"uplink/identity":       {"uplink/vms"},
 	"uplink/identity/api":   nil, // parameters and errors of requests
 	"uplink/identity/model": {"uplink/identity", "uplink/identity/api"},
-	"uplink/identity/store": {"storage/database", "uplink/vms", "uplink/identity", "uplink/identity/model"},
+	"uplink/identity/store": {"storage/database", "storage/records", "uplink/vms", "uplink/identity",
+		"uplink/identity/model"},
 	"uplink/identity/notify": {"uplink/vms", "uplink/identity", "uplink/identity/model",
 		"uplink/identity/store"},
 	"uplink/identity/session": {"uplink/identity", "uplink/identity/api", "uplink/identity/model",
 		"uplink/identity/notify", "uplink/identity/store"},
-	"uplink/identity/saml": {"uplink/identity", "uplink/identity/api", "uplink/identity/model",
+	"uplink/identity/saml": {"storage/records", "uplink/identity", "uplink/identity/api", "uplink/identity/model",
 		"uplink/identity/store"},
-	"uplink/identity/oauth": {"uplink/route", "uplink/vms", "uplink/identity", "uplink/identity/api",
+	"uplink/identity/oauth": {"storage/records", "uplink/route", "uplink/vms", "uplink/identity", "uplink/identity/api",
 		"uplink/identity/model", "uplink/identity/session", "uplink/identity/store"},
 	"uplink/identity/web": {"uplink/admit", "uplink/route", "uplink/vms", "uplink/identity", "uplink/identity/api",
 		"uplink/identity/model", "uplink/identity/notify", "uplink/identity/session", "uplink/identity/store"},
-	"uplink/route":                 nil, // paths and methods of HTTP
-	"uplink/identity/identitytest": {"uplink/identity", "uplink/identity/model", "uplink/identity/store"},
+	"uplink/route": nil, // paths and methods of HTTP
+	"uplink/identity/identitytest": {"storage/database", "storage/records", "uplink/identity",
+		"uplink/identity/model", "uplink/identity/store"},
 }
 
 // The arrows of the house point one way. The sources are read through os, so that the test cache

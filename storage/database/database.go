@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -187,6 +188,11 @@ func (d *DB) Damage() []Damage {
 	d.foundMu.Lock()
 	defer d.foundMu.Unlock()
 	return append([]Damage(nil), d.damage...)
+}
+
+// Makes reports whether Open makes a bucket of that name, so that a missing one is damage.
+func (d *DB) Makes(name string) bool {
+	return slices.ContainsFunc(d.opts.Buckets, func(b []byte) bool { return string(b) == name })
 }
 
 // Path is the file's.

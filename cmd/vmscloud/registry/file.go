@@ -6,19 +6,19 @@ import (
 	"errors"
 	"fmt"
 
-	bolt "go.etcd.io/bbolt"
+	"vmsbridge/storage/records"
 )
 
-// The buckets of the file.
+// The buckets.
 var (
-	bucketBridges = []byte("bridges") // account, zero byte, bridge id → Bridge
-	bucketActors  = []byte("actors")  // account, zero byte, actor id → Actor
-	bucketKeys    = []byte("keys")    // "page-token" → key
+	bucketBridges = "bridges" // account, zero byte, bridge id → Bridge
+	bucketActors  = "actors"  // account, zero byte, actor id → Actor
+	bucketKeys    = "keys"    // "page-token" → key
 )
 
-// load brings a file of an older version up to date and reads it.
+// load brings what an older version wrote up to date and reads it.
 func (r *Registry) load() error {
-	return r.db.Update(func(tx *bolt.Tx) error {
+	return r.records.Update(func(tx records.Tx) error {
 		clear(r.accounts)
 		clear(r.held)
 		return errors.Join(
@@ -35,7 +35,7 @@ func (a Actor) row() ([]byte, Actor)   { return rowKey(a.Account, a.ID), a }
 func rowKey(account, id string) []byte { return []byte(account + "\x00" + id) }
 
 // upgrade moves the records whose keys are bare ids, from when those were one space for all accounts. One that is there already stays.
-func upgrade[T any](tx *bolt.Tx, bucket []byte, row func(T) ([]byte, T)) error {
+func upgrade[T any](tx records.Tx, bucket string, row func(T) ([]byte, T)) error {
 	b, old := tx.Bucket(bucket), map[string]T{}
 	err := each(tx, bucket, func(key []byte, v T) error {
 		if bytes.IndexByte(key, 0) < 0 {
@@ -53,18 +53,21 @@ func upgrade[T any](tx *bolt.Tx, bucket []byte, row func(T) ([]byte, T)) error {
 	return err
 }
 
-func each[T any](tx *bolt.Tx, bucket []byte, f func(key []byte, v T) error) error {
-	return tx.Bucket(bucket).ForEach(func(k, raw []byte) error {
+func each[T any](tx records.Tx, bucket string, f func(key []byte, v T) error) error {
+	for k, raw := range tx.Bucket(bucket).Range(nil, nil) {
 		var v T
 		if err := json.Unmarshal(raw, &v); err != nil {
 			return fmt.Errorf("read %s %q: %w", bucket, k, err)
 		}
-		return f(k, v)
-	})
+		if err := f(k, v); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *Registry) save(b Bridge, actors map[string]Actor) error {
-	return r.db.Update(func(tx *bolt.Tx) error {
+	return r.records.Update(func(tx records.Tx) error {
 		if b.ID != "" {
 			if err := putJSON(tx.Bucket(bucketBridges), rowKey(b.Account, b.ID), b); err != nil {
 				return err
@@ -79,14 +82,16 @@ func (r *Registry) save(b Bridge, actors map[string]Actor) error {
 	})
 }
 
-// erase removes all that the file has of an account.
+// erase removes all that is stored of an account.
 func (r *Registry) erase(account string) error {
-	prefix := rowKey(account, "")
-	return r.db.Update(func(tx *bolt.Tx) error {
-		for _, name := range [][]byte{bucketBridges, bucketActors} {
+	return r.records.Update(func(tx records.Tx) error {
+		for _, name := range []string{bucketBridges, bucketActors} {
 			b := tx.Bucket(name)
-			c := b.Cursor()
-			for k, _ := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, _ = c.Seek(prefix) {
+			var keys [][]byte
+			for k := range b.Range(records.Prefix(rowKey(account, ""))) {
+				keys = append(keys, bytes.Clone(k))
+			}
+			for _, k := range keys {
 				if err := b.Delete(k); err != nil {
 					return err
 				}
@@ -96,7 +101,7 @@ func (r *Registry) erase(account string) error {
 	})
 }
 
-func putJSON(b *bolt.Bucket, key []byte, v any) error {
+func putJSON(b records.Bucket, key []byte, v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return err

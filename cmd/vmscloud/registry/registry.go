@@ -7,9 +7,8 @@ import (
 	"sync"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
 	"vmsbridge/storage/database"
+	"vmsbridge/storage/records"
 	"vmsbridge/uplink/vms"
 )
 
@@ -67,7 +66,7 @@ func (a Actor) camera() bool { return a.Type == vms.ActorCamera && !a.Gone }
 // listed says whether it is a bridge, or a camera that its bridge has.
 func (a Actor) listed() bool { return a.Type == vms.ActorBridge && !a.Gone || a.camera() }
 
-// Registry knows the bridges and actors of all accounts. It keeps them in memory and, durably, in a bbolt file. Safe for
+// Registry knows the bridges and actors of all accounts. It keeps them in memory and, durably, in records. Safe for
 // concurrent use.
 type Registry struct {
 	// Away says whether a device is out of reach; nil: none is. Set before the registry is used, it must not call back.
@@ -79,8 +78,9 @@ type Registry struct {
 	Limits Limits
 	Quota  func(account string) (cameras int, err error)
 
-	db  *database.DB
-	now func() time.Time
+	records records.Store
+	file    *database.DB // nil: the records are in no file
+	now     func() time.Time
 
 	// writeMu is held by whoever changes something, over the file's transaction; what is below changes only while it is held.
 	writeMu sync.Mutex
@@ -100,23 +100,30 @@ func OpenWith(path string, o Options) (*Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Registry{db: db, now: time.Now, accounts: map[string]*tenant{}, held: map[string][]string{}}
-	if err := r.load(); err != nil {
+	r, err := New(records.InFile(db))
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("read registry %s: %w", path, err), db.Close())
 	}
+	r.file = db
 	return r, nil
 }
 
-// File is the file below the registry.
-func (r *Registry) File() *database.DB { return r.db }
+// New is the registry in records, which nobody else may change while it is open. Close closes them.
+func New(stored records.Store) (*Registry, error) {
+	r := &Registry{records: stored, now: time.Now, accounts: map[string]*tenant{}, held: map[string][]string{}}
+	return r, r.load()
+}
+
+// File is the file below the registry, nil if it is not in one.
+func (r *Registry) File() *database.DB { return r.file }
 
 // Close ends it.
-func (r *Registry) Close() error { return r.db.Close() }
+func (r *Registry) Close() error { return r.records.Close() }
 
 // Key is the secret of a name, the same at every start. fresh makes it the first time.
 func (r *Registry) Key(name string, fresh func() []byte) ([]byte, error) {
 	var key []byte
-	err := r.db.Update(func(tx *bolt.Tx) error {
+	err := r.records.Update(func(tx records.Tx) error {
 		b := tx.Bucket(bucketKeys)
 		if key = slices.Clone(b.Get([]byte(name))); key != nil {
 			return nil

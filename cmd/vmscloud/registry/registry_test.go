@@ -138,7 +138,7 @@ func TestRegisterAgainWritesNothing(t *testing.T) {
 	r := newRegistry(t)
 	reg := vms.Registration{ID: "b1", Address: "http://h:1", Cameras: []vms.RegisteredCamera{{ID: "c1", ConnectionStatus: vms.StatusOnline}}}
 	require.NoError(t, r.Register(t.Context(), principal("acc-1"), reg))
-	writes := func() int { return lastTxID(t, r.db) }
+	writes := func() int { return lastTxID(t, r.File()) }
 	before := writes()
 	for range 10 {
 		require.NoError(t, r.Register(t.Context(), principal("acc-1"), reg))

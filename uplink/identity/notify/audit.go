@@ -97,9 +97,8 @@ func (p *AuditExporter) Step(ctx context.Context) error {
 		var list []model.AuditEntry
 		var at uint64
 		err := p.o.Store.View(func(tx *store.Tx) (err error) {
-			if at, err = cursor(tx); err == nil {
-				list, err = tx.AuditTrailAfter(at, auditBatch)
-			}
+			at = cursor(tx)
+			list, err = tx.AuditTrailAfter(at, auditBatch)
 			return err
 		})
 		if err != nil || len(list) == 0 {
@@ -107,11 +106,7 @@ func (p *AuditExporter) Step(ctx context.Context) error {
 		}
 		stuck := p.export(list, &at)
 		err = p.o.Store.Update(func(tx *store.Tx) error {
-			b, err := tx.Bucket(auditBucket)
-			if err != nil {
-				return err
-			}
-			return b.Put(keyCursor, binary.BigEndian.AppendUint64(nil, at))
+			return tx.Bucket(auditBucket).Put(keyCursor, binary.BigEndian.AppendUint64(nil, at))
 		})
 		if err := errors.Join(stuck, err); err != nil {
 			return err
@@ -157,15 +152,11 @@ func (p *AuditExporter) export(list []model.AuditEntry, at *uint64) error {
 	return nil
 }
 
-func cursor(tx *store.Tx) (uint64, error) {
-	b, err := tx.Bucket(auditBucket)
-	if err != nil || b == nil {
-		return 0, err
+func cursor(tx *store.Tx) uint64 {
+	if raw := tx.Bucket(auditBucket).Get(keyCursor); len(raw) == 8 {
+		return binary.BigEndian.Uint64(raw)
 	}
-	if raw := b.Get(keyCursor); len(raw) == 8 {
-		return binary.BigEndian.Uint64(raw), nil
-	}
-	return 0, nil
+	return 0
 }
 
 // Prune removes entries that are older than they are kept, but none that was not carried yet.
@@ -176,10 +167,7 @@ func (p *AuditExporter) Prune() error {
 	before := p.o.Store.Now().Add(-p.o.Keep)
 	for more := true; more; {
 		err := p.o.Store.Update(func(tx *store.Tx) error {
-			at, err := cursor(tx)
-			if err != nil {
-				return err
-			}
+			at := cursor(tx)
 			list, err := tx.AuditTrailAfter(0, auditBatch)
 			if err != nil {
 				return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"vmsbridge/storage/records"
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
@@ -16,15 +17,11 @@ const bucket = "oauth"
 
 // join stores a token of a family.
 func join(tx *store.Tx, t model.Token) (model.Token, string, error) {
-	b, err := tx.Bucket(bucket)
-	if err != nil {
-		return t, "", err
-	}
 	t, text, err := tx.AddToken(t)
 	if err != nil {
 		return t, "", err
 	}
-	if err := b.Put([]byte(t.Family+"\x00"+t.ID), []byte{}); err != nil {
+	if err := tx.Bucket(bucket).Put([]byte(t.Family+"\x00"+t.ID), []byte{}); err != nil {
 		return t, "", fmt.Errorf("note family: %w", err)
 	}
 	return t, text, nil
@@ -38,13 +35,11 @@ func stolen(tx *store.Tx, family string, e model.AuditEntry) error {
 
 // endFamily revokes all tokens of a family.
 func endFamily(tx *store.Tx, family string) error {
-	b, err := tx.Bucket(bucket)
-	if err != nil || family == "" {
-		return err
+	if family == "" {
+		return nil
 	}
 	prefix := []byte(family + "\x00")
-	c := b.Cursor()
-	for k, _ := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, _ = c.Next() {
+	for k := range tx.Bucket(bucket).Range(records.Prefix(prefix)) {
 		if err := end(tx, string(k[len(prefix):])); err != nil {
 			return err
 		}
@@ -68,20 +63,17 @@ func end(tx *store.Tx, id string) error {
 // Prune forgets the families of tokens that are gone. Call it now and then, after store.Prune.
 func Prune(ids *store.Store) error {
 	return ids.Update(func(tx *store.Tx) error {
-		b, err := tx.Bucket(bucket)
-		if err != nil {
-			return err
-		}
 		var gone [][]byte
-		err = b.ForEach(func(k, _ []byte) error {
+		b := tx.Bucket(bucket)
+		for k := range b.Range(nil, nil) {
 			_, id, _ := bytes.Cut(k, []byte{0})
-			_, err := tx.TokenByID(string(id))
-			if errors.Is(err, identity.ErrNotFound) {
+			if _, err := tx.TokenByID(string(id)); errors.Is(err, identity.ErrNotFound) {
 				gone = append(gone, bytes.Clone(k))
-				return nil
+			} else if err != nil {
+				return err
 			}
-			return err
-		})
+		}
+		var err error
 		for _, k := range gone {
 			err = errors.Join(err, b.Delete(k))
 		}

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/crewjam/saml"
-	bolt "go.etcd.io/bbolt"
 
+	"vmsbridge/storage/records"
 	"vmsbridge/uplink/identity/store"
 )
 
@@ -36,11 +36,7 @@ var (
 // account began with; a new certificate begins anew. The error says that it was used before or is
 // another issuer's.
 func (d *ServiceProvider) once(tx *store.Tx, w witness, a saml.Assertion) error {
-	b, err := tx.Bucket(bucket)
-	if err != nil {
-		return err
-	}
-	cert := string(w.cert.Raw)
+	b, cert, err := tx.Bucket(bucket), string(w.cert.Raw), error(nil)
 	pin := key('i', w.account.ID, cert)
 	if known := b.Get(pin); known == nil {
 		err = b.Put(pin, []byte(a.Issuer.Value))
@@ -67,11 +63,10 @@ func (d *ServiceProvider) once(tx *store.Tx, w witness, a saml.Assertion) error 
 }
 
 // forget removes some of the assertions that are refused for their age by now.
-func forget(b *bolt.Bucket, now time.Time) error {
+func forget(b records.Bucket, now time.Time) error {
 	var old [][]byte
-	c := b.Cursor()
-	for k, _ := c.Seek([]byte{'t'}); len(k) > 9 && k[0] == 't' && len(old) < sweep; k, _ = c.Next() {
-		if int64(binary.BigEndian.Uint64(k[1:9])) >= now.Unix() {
+	for k := range b.Range(records.Prefix([]byte{'t'})) {
+		if len(k) <= 9 || len(old) == sweep || int64(binary.BigEndian.Uint64(k[1:9])) >= now.Unix() {
 			break
 		}
 		old = append(old, bytes.Clone(k))

@@ -15,6 +15,7 @@ import (
 	dsig "github.com/russellhaering/goxmldsig"
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/records"
 	"vmsbridge/uplink/identity/api"
 	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
@@ -125,14 +126,11 @@ func shift(r *saml.IdpAuthnRequest, d time.Duration) {
 
 func (b *fixture) used(t *testing.T, kind byte) (n int) {
 	require.NoError(t, b.store.View(func(tx *store.Tx) error {
-		bucket, err := tx.Bucket(bucket)
-		require.NoError(t, err)
-		return bucket.ForEach(func(k, _ []byte) error {
-			if k[0] == kind {
-				n++
-			}
-			return nil
-		})
+		n = 0
+		for range tx.Bucket(bucket).Range(records.Prefix([]byte{kind})) {
+			n++
+		}
+		return nil
 	}))
 	return n
 }

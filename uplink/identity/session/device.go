@@ -65,11 +65,10 @@ func (d *Service) trust(tx *store.Tx, u *model.User, device, name string) (strin
 
 // sharers are the ids of the users whom a device serves still, none if it is unknown.
 func sharers(tx *store.Tx, device string) ([]string, error) {
-	b, err := tx.Bucket(deviceBucket)
-	if err != nil || b == nil || device == "" {
-		return nil, err
+	if device == "" {
+		return nil, nil
 	}
-	raw := b.Get(identity.HashToken(device))
+	raw := tx.Bucket(deviceBucket).Get(identity.HashToken(device))
 	if raw == nil {
 		return nil, nil
 	}
@@ -95,15 +94,11 @@ func sharers(tx *store.Tx, device string) ([]string, error) {
 }
 
 func share(tx *store.Tx, hash []byte, users []string) error {
-	b, err := tx.Bucket(deviceBucket)
-	if err != nil {
-		return err
-	}
 	raw, err := json.Marshal(users)
 	if err != nil {
 		return fmt.Errorf("note trusted device: %w", err)
 	}
-	if err := b.Put(hash, raw); err != nil {
+	if err := tx.Bucket(deviceBucket).Put(hash, raw); err != nil {
 		return fmt.Errorf("note trusted device: %w", err)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -34,16 +35,11 @@ func (tx *Tx) AuditTrail(account string, before uint64, n int) ([]model.AuditEnt
 	if before == 0 {
 		before = 1<<64 - 1
 	}
-	c := tx.tx.Bucket(bucket).Cursor()
 	end := append(append([]byte(nil), prefix...), binary.BigEndian.AppendUint64(nil, before)...)
-	k, _ := c.Seek(end)
-	if k == nil {
-		k, _ = c.Last()
-	} else {
-		k, _ = c.Prev()
-	}
-	for ; k != nil && len(out) < n && len(k) == len(prefix)+8 && string(k[:len(prefix)]) == string(prefix); k,
-		_ = c.Prev() {
+	for k := range tx.tx.Bucket(bucket).Backward(prefix, end) {
+		if len(out) == n {
+			break
+		}
 		e, err := get[model.AuditEntry](tx, bucketTrail, k[len(prefix):])
 		if err != nil {
 			return nil, err
@@ -57,8 +53,10 @@ func (tx *Tx) AuditTrail(account string, before uint64, n int) ([]model.AuditEnt
 // n.
 func (tx *Tx) AuditTrailAfter(seq uint64, n int) ([]model.AuditEntry, error) {
 	var out []model.AuditEntry
-	c := tx.tx.Bucket(bucketTrail).Cursor()
-	for k, raw := c.Seek(binary.BigEndian.AppendUint64(nil, seq+1)); k != nil && len(out) < n; k, raw = c.Next() {
+	for _, raw := range tx.tx.Bucket(bucketTrail).Range(binary.BigEndian.AppendUint64(nil, seq+1), nil) {
+		if len(out) == n {
+			break
+		}
 		var e model.AuditEntry
 		if err := json.Unmarshal(raw, &e); err != nil {
 			return nil, fmt.Errorf("read trail: %w", err)
@@ -70,15 +68,22 @@ func (tx *Tx) AuditTrailAfter(seq uint64, n int) ([]model.AuditEntry, error) {
 
 // PruneAuditTrail removes the entries up to and including a sequence number.
 func (tx *Tx) PruneAuditTrail(upTo uint64) error {
-	c := tx.tx.Bucket(bucketTrail).Cursor()
-	for k, raw := c.First(); k != nil && binary.BigEndian.Uint64(k) <= upTo; k, raw = c.Next() {
+	trail := tx.tx.Bucket(bucketTrail)
+	var keys, index [][]byte
+	for k, raw := range trail.Range(nil, binary.BigEndian.AppendUint64(nil, upTo+1)) {
+		keys = append(keys, bytes.Clone(k))
 		var e model.AuditEntry
 		if json.Unmarshal(raw, &e) == nil {
-			if err := mark(tx, bucketTrailIndex, pair(e.AccountID, k), false); err != nil {
-				return err
-			}
+			index = append(index, pair(e.AccountID, k))
 		}
-		if err := c.Delete(); err != nil {
+	}
+	for _, k := range index {
+		if err := mark(tx, bucketTrailIndex, k, false); err != nil {
+			return err
+		}
+	}
+	for _, k := range keys {
+		if err := trail.Delete(k); err != nil {
 			return err
 		}
 	}

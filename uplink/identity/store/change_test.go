@@ -426,7 +426,9 @@ func TestUpgrade(t *testing.T) {
 	}
 	db, err = bolt.Open(path, 0o600, nil)
 	require.NoError(t, err)
-	require.NoError(t, db.Update(func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Put(keyVersion, []byte("3")) }))
+	require.NoError(t, db.Update(func(tx *bolt.Tx) error {
+		return tx.Bucket([]byte(bucketMeta)).Put(keyVersion, []byte("3"))
+	}))
 	require.NoError(t, db.Close())
 	_, err = Open(path, Options{})
 	require.ErrorContains(t, err, "newer program")

@@ -10,6 +10,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"vmsbridge/storage/database"
+	"vmsbridge/storage/records"
 	"vmsbridge/uplink/identity/model"
 )
 
@@ -18,24 +19,31 @@ const fileName = "identity file"
 
 // volatile are buckets of what people can get again: they sign in anew, ask for another link. The
 // trail is too long to be kept twice.
-var volatile = [][]byte{bucketSessions, bucketOpen, bucketTickets, bucketHeld, bucketAttempts, bucketTrail,
+var volatile = []string{bucketSessions, bucketOpen, bucketTickets, bucketHeld, bucketAttempts, bucketTrail,
 	bucketTrailIndex, bucketMessages}
 
 // derived are buckets that rebuild makes of the others.
-var derived = [][]byte{bucketEmails, bucketMembers, bucketChildren, bucketShares, bucketOpen, bucketHeld,
+var derived = []string{bucketEmails, bucketMembers, bucketChildren, bucketShares, bucketOpen, bucketHeld,
 	bucketTrailIndex}
-
-func in(list [][]byte, bucket string) bool {
-	return slices.ContainsFunc(list, func(name []byte) bool { return string(name) == bucket })
-}
 
 // options say what there is to know of the file for those who open, check or repair it.
 func options(o Options) database.Options {
 	return database.Options{
-		Name: fileName, Buckets: buckets, NoSync: o.Volatile, Now: o.Now, Log: o.Log, OnDamage: o.OnDamage,
-		Copied: func(bucket string) bool { return !in(volatile, bucket) && !in(derived, bucket) },
-		Sound:  sound, Agree: agree, Rebuild: rebuild,
+		Name: fileName, Buckets: names(buckets), NoSync: o.Volatile, Now: o.Now, Log: o.Log, OnDamage: o.OnDamage,
+		Copied: func(bucket string) bool {
+			return !slices.Contains(volatile, bucket) && !slices.Contains(derived, bucket)
+		},
+		Sound: sound, Agree: agree, Rebuild: rebuild,
 	}
+}
+
+// names are the names of buckets as a file has them.
+func names(buckets []string) [][]byte {
+	out := make([][]byte, len(buckets))
+	for i, b := range buckets {
+		out[i] = []byte(b)
+	}
+	return out
 }
 
 // FileOptions say what there is to know of the file, for those who look at it as it is.
@@ -49,33 +57,33 @@ func sound(bucket string, k, v []byte) error {
 	own := ""
 	var err error
 	switch bucket {
-	case string(bucketAccounts):
+	case bucketAccounts:
 		var row accountRow
 		err = json.Unmarshal(v, &row)
 		own = row.Record.ID
-	case string(bucketUsers):
+	case bucketUsers:
 		var row userRow
 		err = json.Unmarshal(v, &row)
 		own = row.Record.ID
-	case string(bucketTokens):
+	case bucketTokens:
 		var row model.Token
 		err = json.Unmarshal(v, &row)
 		own = row.ID
-	case string(bucketSessions):
+	case bucketSessions:
 		var row model.Session
 		err = json.Unmarshal(v, &row)
 		own = string(row.Hash)
-	case string(bucketTickets):
+	case bucketTickets:
 		var row model.Ticket
 		err = json.Unmarshal(v, &row)
 		own = string(row.Hash)
-	case string(bucketTrail):
+	case bucketTrail:
 		var row model.AuditEntry
 		err = json.Unmarshal(v, &row)
 		own = string(binary.BigEndian.AppendUint64(nil, row.Seq))
-	case string(bucketAttempts):
+	case bucketAttempts:
 		err = json.Unmarshal(v, &model.Attempts{})
-	case string(bucketMessages):
+	case bucketMessages:
 		err = json.Unmarshal(v, &model.QueuedMessage{})
 	}
 	if err == nil && own != "" && own != string(k) {
@@ -94,13 +102,13 @@ func agree(tx *bolt.Tx) (problems []string) {
 	if want == nil {
 		return nil
 	}
-	for _, name := range [][]byte{bucketEmails, bucketMembers, bucketChildren, bucketShares} {
-		n, b := 0, tx.Bucket(name)
+	for _, name := range []string{bucketEmails, bucketMembers, bucketChildren, bucketShares} {
+		n, b := 0, tx.Bucket([]byte(name))
 		if b == nil {
 			continue
 		}
 		_ = b.ForEach(func(k, v []byte) error {
-			w, ok := want[string(name)][string(k)]
+			w, ok := want[name][string(k)]
 			if !ok || w != string(v) {
 				problems = append(problems, fmt.Sprintf("index %q has an entry that should not be there", name))
 			} else {
@@ -108,8 +116,8 @@ func agree(tx *bolt.Tx) (problems []string) {
 			}
 			return nil
 		})
-		if n < len(want[string(name)]) {
-			problems = append(problems, fmt.Sprintf("index %q lacks %d entries", name, len(want[string(name)])-n))
+		if n < len(want[name]) {
+			problems = append(problems, fmt.Sprintf("index %q lacks %d entries", name, len(want[name])-n))
 		}
 	}
 	return problems
@@ -119,8 +127,8 @@ func agree(tx *bolt.Tx) (problems []string) {
 func index(tx *bolt.Tx) (map[string]map[string]string, error) {
 	emails, members, children, shares := map[string]string{}, map[string]string{}, map[string]string{},
 		map[string]string{}
-	t := &Tx{tx: tx}
-	meta := tx.Bucket(bucketMeta)
+	t := &Tx{tx: records.OfFile(tx)}
+	meta := tx.Bucket([]byte(bucketMeta))
 	if meta == nil || string(meta.Get(keyVersion)) != version {
 		return nil, nil // an older version has others
 	}
@@ -145,8 +153,8 @@ func index(tx *bolt.Tx) (map[string]map[string]string, error) {
 		}
 		members[string(pair(u.OwnerAccountID, []byte(u.ID)))] = ""
 	}
-	return map[string]map[string]string{string(bucketEmails): emails, string(bucketMembers): members,
-		string(bucketChildren): children, string(bucketShares): shares}, err
+	return map[string]map[string]string{bucketEmails: emails, bucketMembers: members,
+		bucketChildren: children, bucketShares: shares}, err
 }
 
 // rebuild makes the indexes anew, after some records were lost, and an account of which only its
@@ -155,17 +163,17 @@ func rebuild(tx *bolt.Tx) error {
 	if err := keepVersion(tx); err != nil {
 		return err
 	}
-	if string(tx.Bucket(bucketMeta).Get(keyVersion)) != version {
+	if string(tx.Bucket([]byte(bucketMeta)).Get(keyVersion)) != version {
 		return nil // what upgrades it makes the indexes
 	}
 	if err := adopt(tx); err != nil {
 		return err
 	}
 	for _, name := range derived {
-		if err := tx.DeleteBucket(name); err != nil {
+		if err := tx.DeleteBucket([]byte(name)); err != nil {
 			return err
 		}
-		if _, err := tx.CreateBucket(name); err != nil {
+		if _, err := tx.CreateBucket([]byte(name)); err != nil {
 			return err
 		}
 	}
@@ -180,24 +188,25 @@ func rebuild(tx *bolt.Tx) error {
 			}
 		}
 	}
-	return rebuildVolatile(&Tx{tx: tx})
+	return rebuildVolatile(tx)
 }
 
 // keepVersion writes the mark of this version where it is lost: records of version 1 name no
 // record.
 func keepVersion(tx *bolt.Tx) error {
-	if tx.Bucket(bucketMeta).Get(keyVersion) != nil {
+	if tx.Bucket([]byte(bucketMeta)).Get(keyVersion) != nil {
 		return nil
 	}
-	users, err := all[userRow](&Tx{tx: tx}, bucketUsers)
+	users, err := all[userRow](&Tx{tx: records.OfFile(tx)}, bucketUsers)
 	if err != nil || len(users) > 0 && users[0].Record.ID == "" {
 		return err
 	}
-	return tx.Bucket(bucketMeta).Put(keyVersion, []byte(version))
+	return tx.Bucket([]byte(bucketMeta)).Put(keyVersion, []byte(version))
 }
 
 // rebuildVolatile makes the indexes of sessions, tickets and the trail.
-func rebuildVolatile(t *Tx) error {
+func rebuildVolatile(tx *bolt.Tx) error {
+	t := &Tx{tx: records.OfFile(tx)}
 	sessions, err := all[model.Session](t, bucketSessions)
 	for _, s := range sessions {
 		err = errors.Join(err, mark(t, bucketOpen, pair(s.UserID, s.Hash), true))
@@ -207,7 +216,7 @@ func rebuildVolatile(t *Tx) error {
 	for _, k := range tickets {
 		err = errors.Join(err, mark(t, bucketHeld, pair(k.UserID, k.Hash), true))
 	}
-	trail := t.tx.Bucket(bucketTrail)
+	trail := tx.Bucket([]byte(bucketTrail))
 	last := trail.Sequence()
 	err = errors.Join(err, trail.ForEach(func(k, raw []byte) error {
 		var e model.AuditEntry
@@ -222,14 +231,14 @@ func rebuildVolatile(t *Tx) error {
 
 // adopt makes an account anew that users are of and that is lost, so that it keeps its id.
 func adopt(tx *bolt.Tx) error {
-	t := &Tx{tx: tx}
+	t := &Tx{tx: records.OfFile(tx)}
 	users, err := all[userRow](t, bucketUsers)
 	if err != nil {
 		return err
 	}
 	for _, row := range users {
 		id := row.Record.OwnerAccountID
-		if id == "" || tx.Bucket(bucketAccounts).Get([]byte(id)) != nil {
+		if id == "" || tx.Bucket([]byte(bucketAccounts)).Get([]byte(id)) != nil {
 			continue
 		}
 		a := model.NewAccount()

@@ -41,20 +41,28 @@ func (s *Store) Saw(hash []byte, at time.Time) {
 	s.seen[string(hash)] = at
 }
 
+// never is longer than any session.
+const never = 100 * 366 * 24 * time.Hour
+
+// forgetSeen forgets what is known in memory of a session, unless that is later than a time.
+func (s *Store) forgetSeen(hash []byte, upTo time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.seen[string(hash)].After(upTo) {
+		delete(s.seen, string(hash))
+	}
+}
+
 // PutSession stores a session.
 func (tx *Tx) PutSession(s model.Session) error {
-	tx.store.mu.Lock()
-	delete(tx.store.seen, string(s.Hash))
-	tx.store.mu.Unlock()
+	tx.done = append(tx.done, func() { tx.store.forgetSeen(s.Hash, s.Seen) })
 	return errors.Join(put(tx, bucketSessions, s.Hash, s), mark(tx, bucketOpen, pair(s.UserID, s.Hash), true))
 }
 
 // DeleteSession ends a session. Ending one that is not there is no error.
 func (tx *Tx) DeleteSession(hash []byte) error {
 	s, err := tx.Session(hash)
-	tx.store.mu.Lock()
-	delete(tx.store.seen, string(hash))
-	tx.store.mu.Unlock()
+	tx.done = append(tx.done, func() { tx.store.forgetSeen(hash, tx.now.Add(never)) })
 	if errors.Is(err, identity.ErrNotFound) {
 		return nil
 	}
@@ -204,13 +212,13 @@ const attemptsAge = 24 * time.Hour
 func (tx *Tx) pruneAttempts() error {
 	var old [][]byte
 	b := tx.tx.Bucket(bucketAttempts)
-	err := b.ForEach(func(k, _ []byte) error {
-		a, err := get[model.Attempts](tx, bucketAttempts, k)
-		if err == nil && tx.now.Sub(a.Last) > attemptsAge {
+	var err error
+	for k := range b.Range(nil, nil) {
+		a, bad := get[model.Attempts](tx, bucketAttempts, k)
+		if err = errors.Join(err, bad); bad == nil && tx.now.Sub(a.Last) > attemptsAge {
 			old = append(old, bytes.Clone(k))
 		}
-		return err
-	})
+	}
 	for _, k := range old {
 		err = errors.Join(err, b.Delete(k))
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,31 +9,30 @@ import (
 	"sync"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
 	"vmsbridge/storage/database"
+	"vmsbridge/storage/records"
 	"vmsbridge/uplink/identity"
 )
 
-// The buckets of the file. Keys that join two parts have a zero byte between them.
+// The buckets. Keys that join two parts have a zero byte between them.
 var (
-	bucketAccounts   = []byte("accounts")      // account id → accountRow
-	bucketUsers      = []byte("users")         // user id → userRow
-	bucketTokens     = []byte("tokens")        // token id → model.Token
-	bucketEmails     = []byte("emails")        // folded address → user id
-	bucketMembers    = []byte("members")       // account id, user id → nothing
-	bucketChildren   = []byte("children")      // parent id, account id → nothing
-	bucketSessions   = []byte("sessions")      // hash → model.Session
-	bucketOpen       = []byte("user-sessions") // user id, hash → nothing
-	bucketTickets    = []byte("tickets")       // hash → model.Ticket
-	bucketHeld       = []byte("user-tickets")  // user id, hash → nothing
-	bucketAttempts   = []byte("attempts")      // hash of a folded address → model.Attempts
-	bucketShares     = []byte("shares")        // folded address, account id that shares with it → nothing
-	bucketTrail      = []byte("audit")         // sequence number → model.AuditEntry
-	bucketTrailIndex = []byte("account-audit") // account id, sequence number → nothing
-	bucketMessages   = []byte("letters")       // user id, kind → model.Message
-	bucketMeta       = []byte("meta")          // "version" → version
-	buckets          = [][]byte{bucketAccounts, bucketUsers, bucketTokens, bucketEmails, bucketMembers,
+	bucketAccounts   = "accounts"      // account id → accountRow
+	bucketUsers      = "users"         // user id → userRow
+	bucketTokens     = "tokens"        // token id → model.Token
+	bucketEmails     = "emails"        // folded address → user id
+	bucketMembers    = "members"       // account id, user id → nothing
+	bucketChildren   = "children"      // parent id, account id → nothing
+	bucketSessions   = "sessions"      // hash → model.Session
+	bucketOpen       = "user-sessions" // user id, hash → nothing
+	bucketTickets    = "tickets"       // hash → model.Ticket
+	bucketHeld       = "user-tickets"  // user id, hash → nothing
+	bucketAttempts   = "attempts"      // hash of a folded address → model.Attempts
+	bucketShares     = "shares"        // folded address, account id that shares with it → nothing
+	bucketTrail      = "audit"         // sequence number → model.AuditEntry
+	bucketTrailIndex = "account-audit" // account id, sequence number → nothing
+	bucketMessages   = "letters"       // user id, kind → model.Message
+	bucketMeta       = "meta"          // "version" → version
+	buckets          = []string{bucketAccounts, bucketUsers, bucketTokens, bucketEmails, bucketMembers,
 		bucketChildren, bucketSessions, bucketOpen, bucketTickets, bucketHeld, bucketAttempts, bucketShares,
 		bucketTrail, bucketTrailIndex, bucketMessages, bucketMeta}
 	keyVersion = []byte("version")
@@ -53,11 +53,13 @@ type Options struct {
 	OnDamage func(database.Damage)
 }
 
-// Store is the file. Safe for concurrent use by one process; the file is locked against others.
+// Store is what is known of accounts and people. Safe for concurrent use by one process; what is
+// below is locked against others.
 type Store struct {
-	db  *database.DB
-	now func() time.Time
-	has func(account, camera string) bool
+	records records.Store
+	file    *database.DB // nil: the records are in no file
+	now     func() time.Time
+	has     func(account, camera string) bool
 
 	mu        sync.Mutex           // guards what follows
 	seen      map[string]time.Time // hash of a session → its last request, if that is not written yet
@@ -66,42 +68,42 @@ type Store struct {
 
 // Tx is a transaction. It is good until the function that got it returns.
 type Tx struct {
-	tx    *bolt.Tx
+	tx    records.Tx
 	now   time.Time
 	store *Store
+	done  []func() // called when it is committed
 }
 
 // Open opens or makes the file, and brings one of an older version up to date. It waits a second
 // for another process to let go of it. Damage costs what is damaged; accounts, users and tokens are
 // kept twice: see package database.
 func Open(path string, o Options) (*Store, error) {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	db, err := database.Open(path, options(o))
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{db: db, now: o.Now, seen: map[string]time.Time{}, standings: map[string]standing{}}
-	err = s.Update(func(tx *Tx) error {
-		for _, name := range buckets {
-			if _, err := tx.tx.CreateBucketIfNotExists(name); err != nil {
-				return err
-			}
-		}
-		return tx.upgrade()
-	})
+	s, err := New(records.InFile(db), o)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("prepare identity file %s: %w", path, err), db.Close())
 	}
+	s.file = db
 	return s, nil
 }
 
-// Close lets go of the file. It waits for transactions under way.
-func (s *Store) Close() error { return s.db.Close() }
+// New is a store over records, which it brings up to date. Close closes them.
+func New(r records.Store, o Options) (*Store, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	s := &Store{records: r, now: o.Now, seen: map[string]time.Time{}, standings: map[string]standing{}}
+	return s, s.Update((*Tx).upgrade)
+}
 
-// File is the file below the store.
-func (s *Store) File() *database.DB { return s.db }
+// Close lets go of what is below. It waits for transactions under way.
+func (s *Store) Close() error { return s.records.Close() }
+
+// File is the file below the store, nil if it is not in one.
+func (s *Store) File() *database.DB { return s.file }
 
 // Now is the time of the store's clock.
 func (s *Store) Now() time.Time { return s.now().UTC() }
@@ -111,28 +113,35 @@ func (s *Store) Now() time.Time { return s.now().UTC() }
 // has is asked inside transactions and must answer from memory.
 func (s *Store) Owners(has func(account, camera string) bool) { s.has = has }
 
-// View reads one state of everything. f must not change anything and not call Update.
+// View reads one state of everything. f must not change anything and not call Update. As in Update,
+// f may run several times.
 func (s *Store) View(f func(*Tx) error) error {
-	return s.db.View(func(tx *bolt.Tx) error { return f(&Tx{tx, s.Now(), s}) })
+	return s.records.View(func(tx records.Tx) error { return f(&Tx{tx: tx, now: s.Now(), store: s}) })
 }
 
 // Update changes things: all of it if f returns nil, nothing if not. When it returns nil, the
-// change is on the disk. Updates run one after the other, so f should not wait for anything.
+// change is on the disk. Updates happen as if one came after the other, so f should not wait for
+// anything. f may run several times, and the last run counts: what it hands out is set anew each
+// time, and nothing is done outside (see package records).
 func (s *Store) Update(f func(*Tx) error) error {
-	return s.db.Update(func(tx *bolt.Tx) error { return f(&Tx{tx, s.Now(), s}) })
+	var last *Tx
+	err := s.records.Update(func(tx records.Tx) error {
+		last = &Tx{tx: tx, now: s.Now(), store: s}
+		return f(last)
+	})
+	if err == nil {
+		for _, done := range last.done {
+			done()
+		}
+	}
+	return err
 }
 
 // Now is the time of the transaction, the same all through it.
 func (tx *Tx) Now() time.Time { return tx.now }
 
-// Bucket is a bucket of another package, which names it after itself. It is made if it is
-// not there; in View it may be nil.
-func (tx *Tx) Bucket(name string) (*bolt.Bucket, error) {
-	if b := tx.tx.Bucket([]byte(name)); b != nil || !tx.tx.Writable() {
-		return b, nil
-	}
-	return tx.tx.CreateBucket([]byte(name))
-}
+// Bucket is a bucket of another package, which names it after itself.
+func (tx *Tx) Bucket(name string) records.Bucket { return tx.tx.Bucket(name) }
 
 // Prune removes sessions, tickets, attempts and messages that are over, and expired tokens of the
 // given age. Call it now and then.
@@ -144,7 +153,7 @@ func (s *Store) Prune() error {
 	})
 }
 
-func get[T any](tx *Tx, bucket, key []byte) (T, error) {
+func get[T any](tx *Tx, bucket string, key []byte) (T, error) {
 	var v T
 	raw := tx.tx.Bucket(bucket).Get(key)
 	if raw == nil {
@@ -156,7 +165,7 @@ func get[T any](tx *Tx, bucket, key []byte) (T, error) {
 	return v, nil
 }
 
-func put(tx *Tx, bucket, key []byte, v any) error {
+func put(tx *Tx, bucket string, key []byte, v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("write %s record: %w", bucket, err)
@@ -167,35 +176,33 @@ func put(tx *Tx, bucket, key []byte, v any) error {
 	return nil
 }
 
-func all[T any](tx *Tx, bucket []byte) ([]T, error) {
+func all[T any](tx *Tx, bucket string) ([]T, error) {
 	var out []T
-	err := tx.tx.Bucket(bucket).ForEach(func(_, raw []byte) error {
+	for _, raw := range tx.tx.Bucket(bucket).Range(nil, nil) {
 		var v T
 		if err := json.Unmarshal(raw, &v); err != nil {
-			return fmt.Errorf("read %s record: %w", bucket, err)
+			return out, fmt.Errorf("read %s record: %w", bucket, err)
 		}
 		out = append(out, v)
-		return nil
-	})
-	return out, err
+	}
+	return out, nil
 }
 
 // pair joins the parts of a key.
 func pair(a string, b []byte) []byte { return append(append([]byte(a), 0), b...) }
 
 // seconds lists the second parts of the keys whose first part is a.
-func seconds(tx *Tx, bucket []byte, a string) [][]byte {
+func seconds(tx *Tx, bucket, a string) [][]byte {
 	var out [][]byte
 	prefix := pair(a, nil)
-	c := tx.tx.Bucket(bucket).Cursor()
-	for k, _ := c.Seek(prefix); len(k) >= len(prefix) && string(k[:len(prefix)]) == string(prefix); k, _ = c.Next() {
-		out = append(out, append([]byte(nil), k[len(prefix):]...))
+	for k := range tx.tx.Bucket(bucket).Range(records.Prefix(prefix)) {
+		out = append(out, bytes.Clone(k[len(prefix):]))
 	}
 	return out
 }
 
 // mark sets or clears an entry of an index.
-func mark(tx *Tx, bucket, key []byte, set bool) error {
+func mark(tx *Tx, bucket string, key []byte, set bool) error {
 	if set {
 		return tx.tx.Bucket(bucket).Put(key, nil)
 	}

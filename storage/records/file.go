@@ -1,0 +1,107 @@
+package records
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+
+	bolt "go.etcd.io/bbolt"
+
+	"vmsbridge/storage/database"
+)
+
+// InFile is the records of an open file. Close closes the file.
+func InFile(db *database.DB) Store { return file{db} }
+
+type file struct{ db *database.DB }
+
+func (f file) View(read func(Tx) error) error {
+	return f.db.View(func(tx *bolt.Tx) error { return read(fileTx{tx, f.db}) })
+}
+
+func (f file) Update(write func(Tx) error) error {
+	return f.db.Update(func(tx *bolt.Tx) error { return write(fileTx{tx, f.db}) })
+}
+
+func (f file) Close() error { return f.db.Close() }
+
+// OfFile is the records in a transaction of a file, for what only a file needs.
+func OfFile(tx *bolt.Tx) Tx { return fileTx{tx: tx} }
+
+type fileTx struct {
+	tx *bolt.Tx
+	db *database.DB // nil: not known
+}
+
+func (t fileTx) Bucket(name string) Bucket {
+	b := t.tx.Bucket([]byte(name))
+	switch {
+	case b != nil:
+		return (*fileBucket)(b)
+	case t.tx.Writable():
+		b, err := t.tx.CreateBucket([]byte(name))
+		if err != nil {
+			panic(err) // an empty name, or damage
+		}
+		return (*fileBucket)(b)
+	case t.db != nil && t.db.Makes(name):
+		panic(fmt.Sprintf("bucket %q is missing", name)) // damage, which the file mends
+	}
+	return (*fileBucket)(nil)
+}
+
+// fileBucket is a bucket of a file, nil for one that nothing was put into.
+type fileBucket bolt.Bucket
+
+func (b *fileBucket) bolt() *bolt.Bucket { return (*bolt.Bucket)(b) }
+
+func (b *fileBucket) Get(key []byte) []byte {
+	if b == nil {
+		return nil
+	}
+	return b.bolt().Get(key)
+}
+
+func (b *fileBucket) Put(key, value []byte) error   { return b.bolt().Put(key, value) }
+func (b *fileBucket) Delete(key []byte) error       { return b.bolt().Delete(key) }
+func (b *fileBucket) NextSequence() (uint64, error) { return b.bolt().NextSequence() }
+
+func (b *fileBucket) Range(from, to []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func(k, v []byte) bool) {
+		if b == nil {
+			return
+		}
+		c := b.bolt().Cursor()
+		for k, v := c.Seek(from); k != nil && (to == nil || bytes.Compare(k, to) < 0); k, v = c.Next() {
+			if !yield(k, v) {
+				return
+			}
+		}
+	}
+}
+
+func (b *fileBucket) Backward(from, to []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func(k, v []byte) bool) {
+		if b == nil {
+			return
+		}
+		c := b.bolt().Cursor()
+		var k, v []byte
+		if to != nil {
+			k, _ = c.Seek(to)
+		}
+		if k == nil {
+			k, v = c.Last()
+			if to != nil && bytes.Compare(k, to) >= 0 {
+				k = nil
+			}
+		} else {
+			k, v = c.Prev()
+		}
+		for ; k != nil && bytes.Compare(k, from) >= 0; k, v = c.Prev() {
+			if !yield(k, v) {
+				return
+			}
+		}
+	}
+}
