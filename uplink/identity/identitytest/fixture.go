@@ -22,6 +22,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/storage/database"
+	"vmsbridge/storage/records"
 	"vmsbridge/uplink/identity"
 	"vmsbridge/uplink/identity/model"
 	"vmsbridge/uplink/identity/store"
@@ -45,6 +47,22 @@ var Hash = sync.OnceValue(func() string {
 // Monday is a Monday, 09:00 in US/Pacific, when towns begin.
 var Monday = time.Date(2026, 11, 16, 17, 0, 0, 0, time.UTC)
 
+// twice runs each transaction two times and undoes the first, as a store does where two of them
+// meet: what a function leaves behind from the first time shows.
+type twice struct{ records.Store }
+
+var errFirst = errors.New("the first time")
+
+func (s twice) View(read func(records.Tx) error) error {
+	_ = s.Store.View(read)
+	return s.Store.View(read)
+}
+
+func (s twice) Update(write func(records.Tx) error) error {
+	_ = s.Store.Update(func(tx records.Tx) error { return errors.Join(write(tx), errFirst) })
+	return s.Store.Update(write)
+}
+
 // Fixture is a store and its clock.
 type Fixture struct {
 	Store *store.Store
@@ -59,8 +77,11 @@ type Fixture struct {
 func New(t testing.TB) *Fixture {
 	t.Helper()
 	b := &Fixture{Dir: t.TempDir(), t: t, at: Monday}
-	var err error
-	b.Store, err = store.Open(filepath.Join(b.Dir, "identity.db"), store.Options{Now: b.Now, Volatile: true})
+	o := store.FileOptions()
+	o.NoSync = true
+	db, err := database.Open(filepath.Join(b.Dir, "identity.db"), o)
+	require.NoError(t, err)
+	b.Store, err = store.New(twice{records.InFile(db)}, store.Options{Now: b.Now})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = b.Store.Close() })
 	return b

@@ -102,6 +102,7 @@ func of(tx *store.Tx, kind holding, account string) (out []model.Token, err erro
 func (s *OAuth) list(w http.ResponseWriter, c *call, kind holding, _ session.Caller) error {
 	out := []shown{}
 	err := s.store.View(func(tx *store.Tx) error {
+		out = out[:0]
 		me, err := s.again(tx, c, kind)
 		if err != nil {
 			return err
@@ -125,7 +126,9 @@ func (s *OAuth) create(w http.ResponseWriter, c *call, kind holding, _ session.C
 		return err
 	}
 	var text string
+	wanted := t
 	err = s.store.Update(func(tx *store.Tx) error {
+		t = wanted
 		me, err := s.again(tx, c, kind)
 		if err != nil {
 			return err

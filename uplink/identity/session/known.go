@@ -41,6 +41,7 @@ func (d *Service) Knows(mark string) (list []Known, err error) {
 		return nil, nil
 	}
 	err = d.store.View(func(tx *store.Tx) error {
+		list = nil
 		for _, part := range parts(mark) {
 			u, err := tx.User(markForm.FindStringSubmatch(part)[1])
 			if notFound(err) {

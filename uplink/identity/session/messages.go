@@ -90,6 +90,7 @@ func (d *Service) Send(messages ...notify.Message) {
 func (d *Service) Resume() error {
 	var messages []notify.Message
 	err := d.store.Update(func(tx *store.Tx) error {
+		messages = nil
 		noted, err := tx.QueuedMessages()
 		if err != nil {
 			return err

@@ -104,6 +104,7 @@ func (d *Service) Reset(ctx context.Context, token, password string, terms []str
 	var out Opened
 	var next Ticket
 	err := d.store.Update(func(tx *store.Tx) error {
+		out, next = Opened{}, Ticket{}
 		_, u, home, err := d.resetting(tx, token, weak, codes)
 		if err != nil {
 			return err

@@ -240,6 +240,7 @@ type Vouched struct {
 // password. Whoever may not sign in with a password may not this way either: that is a 404.
 func (d *Service) Vouched(in Vouched) (o Opened, t Ticket, err error) {
 	err = d.store.Update(func(tx *store.Tx) error {
+		o, t = Opened{}, Ticket{}
 		u, home, err := userAndHome(tx, in.UserID)
 		if errors.Is(err, identity.ErrNotFound) {
 			return errUnknown

@@ -15,6 +15,7 @@ func (c *call) listAccounts() (any, error) {
 	bad := c.expect()
 	out := [][]any{}
 	err := c.view(func(tx *store.Tx, me session.Caller) error {
+		out = out[:0]
 		if !model.MayListAccounts(me.Rule()) {
 			return errPrivilege
 		}

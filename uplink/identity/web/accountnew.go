@@ -102,6 +102,10 @@ func alertMode(a model.Account) error {
 func (c *call) firstUser(tx *store.Tx, me session.Caller, a model.Account, change model.Change) ([]notify.Message,
 	error) {
 	var without, notAdmin model.Flag
+	change, err := change.Without(struct{}{}) // a copy to take things from
+	if err != nil {
+		return nil, err
+	}
 	_, err1 := change.Take("is_without_initial_user", &without)
 	_, err2 := change.Take("is_initial_user_not_admin", &notAdmin)
 	if err := errors.Join(err1, err2); err != nil || bool(without) {
@@ -111,8 +115,7 @@ func (c *call) firstUser(tx *store.Tx, me session.Caller, a model.Account, chang
 	u.OwnerAccountID, u.FirstName, u.LastName, u.Email, u.Timezone = a.ID, a.ContactFirstName, a.ContactLastName,
 		a.ContactEmail, a.Timezone
 	u.IsAccountSuperuser = !notAdmin
-	u, err := tx.AddUser(u.Settled())
-	if err != nil {
+	if u, err = tx.AddUser(u.Settled()); err != nil {
 		return nil, err
 	}
 	kind := notify.UserCreated

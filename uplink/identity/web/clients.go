@@ -37,6 +37,7 @@ func (c *call) listClients() (any, error) {
 	out := []trusted{}
 	mine := identity.HashToken(c.set.Device())
 	err = c.view(func(tx *store.Tx, me session.Caller) error {
+		out = out[:0]
 		u, err := inCharge(tx, me, orOwn(in["id"], me))
 		for _, d := range u.Inner.Devices {
 			out = append(out, trusted{d.ID(), d.Name, model.Stamp(d.Since), model.Stamp(d.Used),

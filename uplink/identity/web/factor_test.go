@@ -273,6 +273,7 @@ func TestWrongCodesLock(t *testing.T) {
 	var actions []string
 	require.NoError(t, b.Store.View(func(tx *store.Tx) error {
 		list, err := tx.AuditTrail("c", 0, 10)
+		actions = nil
 		for _, e := range list {
 			if e.Target == u.ID {
 				actions = append(actions, string(e.Action))

@@ -68,6 +68,7 @@ func (c *call) listTrail() (any, error) {
 			return bad
 		}
 		list, err := tx.AuditTrail(a.ID, before, limit)
+		out = out[:0]
 		for _, e := range list {
 			out = append(out, lineOf(e))
 		}

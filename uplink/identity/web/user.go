@@ -69,6 +69,10 @@ func (c *call) putUser() (any, error) {
 	var made model.User
 	var mails []notify.Message
 	err := c.update(func(tx *store.Tx, me session.Caller) error {
+		change, err := change.Without(struct{}{}) // a copy to take things from
+		if err != nil {
+			return err
+		}
 		before := model.NewUser()
 		before.OwnerAccountID = me.Active.ID
 		after, forbidden, err := c.changeUser(tx, me,
@@ -83,7 +87,7 @@ func (c *call) putUser() (any, error) {
 			return err
 		}
 		l, err := c.sessions.Invite(tx, made, me.Active, notify.UserCreated)
-		mails = append(mails, l)
+		mails = []notify.Message{l}
 		return errors.Join(err, tx.Record(me.Entry(me.Active.ID, model.AuditCreate, model.KindUser, made.ID,
 			made.Email)))
 	})
@@ -213,6 +217,7 @@ func (c *call) listUsers() (any, error) {
 	}
 	out := [][]any{}
 	err = c.view(func(tx *store.Tx, me session.Caller) error {
+		out = out[:0]
 		if !model.MayManageUser(me.Rule(), me.Place(me.Active), model.RU, model.OpList) {
 			return errPrivilege
 		}
