@@ -273,3 +273,22 @@ func TestStartWithSomebodyThere(t *testing.T) {
 	require.InDelta(t, 20.05, offset(got.began[1].Start), 0.16)
 	require.InDelta(t, 25.4, offset(got.ended[1].Last), 0.5)
 }
+
+// TestSmallAndSlow: who is a few cells large, hardly moves from picture to picture, and differs by
+// little more than the noise of the night is found.
+func TestSmallAndSlow(t *testing.T) {
+	for name, c := range map[string]struct{ width, height, speed float64 }{
+		"comes along a fence": {0.03, 0.11, 0.018},
+		"comes nearer":        {0.025, 0.07, 0.012},
+	} {
+		s := newScene(320, 180, 5, 2)
+		got := watch(t, motion.Config{}, s, 10, 24*time.Second, func(at float64) {
+			if at >= 8 && at < 18 {
+				s.thing(0.5+c.speed*(at-8), 0.3, c.width, c.height, 112, 8)
+			}
+		})
+		require.NotEmpty(t, got.began, name)
+		require.InDelta(t, 8, offset(got.began[0].Start), 1.5, name)
+		require.GreaterOrEqual(t, offset(got.ended[len(got.ended)-1].Last), 15.0, name)
+	}
+}

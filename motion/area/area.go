@@ -49,6 +49,9 @@ type Area struct {
 	Active bool // moves right now
 	Creeps bool // advances slowly
 	Shines bool // is a beam, and would stir if it were not
+	Goes   bool // has been there for some time, and gets somewhere
+
+	Since time.Time // if it goes: when it began to
 
 	Track int // index of its track, -1 without
 }

@@ -47,18 +47,22 @@ func (k *Track) confirm(at, dt time.Duration, t *Tracker) {
 	if !k.creeping && !leapt && !k.convinces(moved, at, t) {
 		return
 	}
-	k.Confirmed, k.liveAt = true, at
+	switch {
+	case slowly:
+		k.begins(k.first, at, t)
+	case k.creeping && !leapt:
+		k.begins(k.trail.begin(at, lookBack, k.contrast), at, t)
+	default:
+		k.begins(k.trail.begin(at, startBack, k.contrast), at, t)
+	}
+}
+
+// begins makes the track motion, which began at the time start.
+func (k *Track) begins(start time.Time, at time.Duration, t *Tracker) {
+	k.Confirmed, k.liveAt, k.Start = true, at, start
 	if k.ID == 0 {
 		t.lastID++
 		k.ID = t.lastID
-	}
-	switch {
-	case slowly:
-		k.Start = k.first
-	case k.creeping && !leapt:
-		k.Start = k.trail.begin(at, lookBack, k.contrast)
-	default:
-		k.Start = k.trail.begin(at, startBack, k.contrast)
 	}
 	k.Start = t.entered(k, at)
 }

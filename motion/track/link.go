@@ -25,7 +25,7 @@ func (t *Tracker) link(areas []area.Area, at, dt time.Duration, wall time.Time) 
 	}
 	t.order = t.order[:0]
 	for i := range areas {
-		if !areas[i].Stirs && !areas[i].Creeps && !areas[i].Shines {
+		if !areas[i].Stirs && !areas[i].Creeps && !areas[i].Shines && !areas[i].Goes {
 			continue
 		}
 		j := len(t.order)

@@ -37,6 +37,9 @@ func (t *Tracker) sum(areas []area.Area, i int) look {
 		l.Strong, l.Active = l.Strong || o.Strong, l.Active || o.Stirs && o.Active
 		l.Weak, l.Stirs, l.Creeps = l.Weak || o.Weak, l.Stirs || o.Stirs, l.Creeps || o.Creeps
 		l.Shines = l.Shines || o.Shines
+		if o.Goes && (!l.Goes || o.Since.Before(l.Since)) {
+			l.Goes, l.Since = true, o.Since
+		}
 		l.largest = max(l.largest, o.Size())
 		around := 4*o.Size() < largest // what flutters around does not make it larger
 		if !around || !t.Flurries() {

@@ -24,6 +24,7 @@ func (t *Tracker) Step(areas []area.Area, at, dt time.Duration, wall time.Time) 
 		}
 	}
 	t.Tracks = t.Tracks[:kept]
+	t.attend(areas, at, dt, wall)
 	t.link(areas, at, dt, wall)
 	t.fall.take(areas, t.small, dt)
 	for i := range t.Tracks {
@@ -70,8 +71,15 @@ func (k *Track) advance(l *look, at, dt time.Duration, wall time.Time, t *Tracke
 	if !k.Confirmed && !flake {
 		k.confirm(at, dt, t)
 	}
-	k.Live = k.Confirmed && (l.Stirs && l.Active && contrast >= shadowShare*k.contrast || k.creeping && l.Creeps) &&
-		!flake && !t.weather(k)
+	if !k.Confirmed && !flake && l.Goes {
+		start := k.trail.begin(at, startBack, k.contrast)
+		if l.Since.Before(start) {
+			start = l.Since
+		}
+		k.begins(start, at, t)
+	}
+	k.Live = k.Confirmed && !flake && !t.weather(k) && (l.Stirs && l.Active && contrast >= shadowShare*k.contrast ||
+		k.creeping && l.Creeps || l.Goes && (l.Stirs || l.Fore < t.small))
 	switch {
 	case k.Live:
 		k.liveAt = at

@@ -92,6 +92,7 @@ type Tracker struct {
 	liveAt  time.Duration // when something confirmed last moved
 	liveBox area.Rect     // where
 	change  upheavals     // the last one
+	present []presence    // what differs from the background over many pictures
 	order   []int         // areas of the newest picture, the largest first
 }
 
@@ -99,6 +100,7 @@ type Tracker struct {
 func (t *Tracker) Resize(width, height int) {
 	t.width, t.height, t.small = width, height, int(smallShare*float64(width*height))
 	if t.Tracks == nil {
+		t.present = make([]presence, 0, 2*most)
 		t.Tracks, t.change.entries = make([]Track, 0, most), make([]entry, 0, most)
 	}
 }
@@ -108,6 +110,7 @@ func (t *Tracker) Small() int { return t.small }
 
 // Clear gives up all tracks. Numbers go on.
 func (t *Tracker) Clear() {
+	t.present = t.present[:0]
 	t.Tracks, t.change = t.Tracks[:0], upheavals{entries: t.change.entries[:0]}
 }
 

@@ -1,0 +1,113 @@
+package track
+
+import (
+	"math"
+	"time"
+
+	"vmsbridge/motion/area"
+)
+
+// What is small or slow hardly differs from what was there a moment ago. But it differs from the
+// background in each picture, close to where it did in the last one, and gets somewhere. Insects,
+// drops and flakes are elsewhere in the next picture; twigs and flags come back. The numbers are
+// from the making part of scripts/lab/accuracy: of its presences those that are somebody go 0.5 to
+// 5 of their size, straight, where nothing has moved before.
+const (
+	presenceCells = 6                       // that differ from the background, at least
+	presenceEdged = 36                      // times that, at least, the square of its sharp edges: of a square, 64
+	presenceHop   = 0.8                     // of its size (square root of its cells), from picture to picture at most
+	presenceAlike = 3                       // times as many cells, at most, as before
+	presenceLost  = 600 * time.Millisecond  // without a picture of it, after which it is given up
+	presenceFor   = 1200 * time.Millisecond // sum of its pictures, at least
+	presenceWay   = 0.45                    // of its size, that it must go
+	presenceLine  = 0.6                     // share of its way by which it must be away from where it began
+	presenceWorn  = 0.3                     // s for which its places have been moving lately, at most
+	presenceBegan = 0.1                     // of its size, by which it is away when it begins to go
+	presenceFade  = 2.5                     // s over which it is looked at where it goes
+	presenceShare = 0.3                     // s over which its size and its centre are smoothed
+)
+
+// presence is something that differs from the background over many pictures.
+type presence struct {
+	seenAt       time.Duration
+	seen         time.Duration // sum of the pictures that showed it
+	began        time.Time     // when it was last where it had been
+	taken        bool          // by an area of this picture
+	cells        float64       // smoothed
+	x, y         float64       // its centre, in cells
+	nowX, nowY   float64       // the same, smoothed
+	fromX, fromY float64       // where that was some time ago
+	way          float64       // how far it went from there
+	worn         float64       // for how long the places where it moves have been moving, in seconds, smoothed
+}
+
+// attend takes the areas of a picture into what is present, and marks those that go somewhere.
+func (t *Tracker) attend(areas []area.Area, at, dt time.Duration, wall time.Time) {
+	kept := t.present[:0]
+	for _, p := range t.present {
+		if at-p.seenAt <= max(presenceLost, 2*dt) {
+			p.taken = false
+			kept = append(kept, p)
+		}
+	}
+	t.present = kept
+	for i := range areas {
+		o := &areas[i]
+		if o.Fore < presenceCells || o.Light || o.Steep()*o.Steep() < presenceEdged*o.Fore {
+			continue
+		}
+		x, y := float64(o.SumX)/float64(o.Fore), float64(o.SumY)/float64(o.Fore)
+		p := t.presenceAt(x, y, float64(o.Fore))
+		switch {
+		case p != nil:
+			p.take(o, x, y, at, dt, wall)
+			if o.Goes = !t.Young && !(t.Flurries() && o.Fore < t.small) && p.goes(); o.Goes {
+				o.Since = p.began
+			}
+		case len(t.present) < cap(t.present):
+			t.present = append(t.present, presence{seenAt: at, seen: dt, began: wall, taken: true,
+				cells: float64(o.Fore), x: x, y: y, nowX: x, nowY: y, fromX: x, fromY: y})
+		}
+	}
+}
+
+// presenceAt is the nearest presence that may be next at x, y with so many cells, nil without.
+func (t *Tracker) presenceAt(x, y, cells float64) (nearest *presence) {
+	least := math.Inf(1)
+	for i := range t.present {
+		p := &t.present[i]
+		gap := math.Hypot(x-p.x, y-p.y)
+		if !p.taken && gap < least && gap <= presenceHop*math.Sqrt(p.cells) &&
+			cells <= presenceAlike*p.cells && p.cells <= presenceAlike*cells {
+			nearest, least = p, gap
+		}
+	}
+	return nearest
+}
+
+// take takes an area of the newest picture, whose centre is at x, y.
+func (p *presence) take(o *area.Area, x, y float64, at, dt time.Duration, wall time.Time) {
+	since := (at - p.seenAt).Seconds()
+	share, fade := 1-math.Exp(-since/presenceShare), math.Exp(-since/presenceFade)
+	p.taken, p.seenAt, p.seen, p.x, p.y = true, at, p.seen+dt, x, y
+	p.cells += (float64(o.Fore) - p.cells) * share
+	if o.Moved > 0 {
+		p.worn += (float64(o.Worn)/float64(o.Moved)*area.WornFull.Seconds()/255 - p.worn) * share
+	}
+	p.fromX, p.fromY, p.way = p.nowX+(p.fromX-p.nowX)*fade, p.nowY+(p.fromY-p.nowY)*fade, p.way*fade
+	dx, dy := share*(x-p.nowX), share*(y-p.nowY)
+	p.nowX, p.nowY, p.way = p.nowX+dx, p.nowY+dy, p.way+math.Hypot(dx, dy)
+	if p.away() < presenceBegan*math.Sqrt(p.cells) {
+		p.began = wall
+	}
+}
+
+// away is how far it is from where it was some time ago, in cells.
+func (p *presence) away() float64 { return math.Hypot(p.nowX-p.fromX, p.nowY-p.fromY) }
+
+// goes reports whether it has been there for long enough, and gets somewhere.
+func (p *presence) goes() bool {
+	d := p.away()
+	return p.seen >= presenceFor && d >= presenceWay*math.Sqrt(p.cells) && d >= presenceLine*p.way &&
+		p.worn <= presenceWorn
+}
