@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot/vg"
 	"pgregory.net/rapid"
 )
 
@@ -63,59 +64,43 @@ func TestChartShowsWhatItIsGiven(t *testing.T) {
 	m, err := png.Decode(&out)
 	require.NoError(t, err)
 	require.Equal(t, pageWidth, m.Bounds().Dx())
-	plot := image.Rect(plotLeft, plotTop, plotRight, plotTop+plotHeight)
+	plot := image.Rect(0, plotTop, pageWidth, plotTop+plotHeight+plotRest)
 	require.Greater(t, count(m, plot, curve), 1000, "the curve")
-	require.Greater(t, count(m, plot, Red), 1000, "the threshold")
-	bar := image.Rect(plotLeft, plotTop+plotHeight+10, plotRight, plotTop+plotHeight+10+laneHeight)
-	require.InDelta(t, float64(plotRight-plotLeft)/4*18, float64(count(m, bar, Amber)), 400,
+	require.Greater(t, count(m, plot, Red), 500, "the threshold")
+	require.InDelta(t, 0.25*1400*laneHeight*0.6, float64(count(m, plot, Amber)), 1500,
 		"the bar is a quarter of the axis")
 	require.Greater(t, count(m, image.Rect(0, 0, pageWidth, 60), ink), 200, "the title")
 	stills := image.Rect(0, plotTop+plotHeight+200, pageWidth, m.Bounds().Dy())
 	require.Greater(t, count(m, stills, Amber), 300, "the box")
-	require.Less(t, count(m, m.Bounds(), white), m.Bounds().Dx()*m.Bounds().Dy()*9/10, "not blank")
+	require.Less(t, count(m, m.Bounds(), color.NRGBA{0xff, 0xff, 0xff, 0xff}),
+		m.Bounds().Dx()*m.Bounds().Dy()*9/10, "not blank")
 
 	// The same without the curve is another picture where the curve was.
 	c.Activity = &Activity{}
-	empty, err := c.Draw()
-	require.NoError(t, err)
-	require.Zero(t, count(empty, plot, curve))
+	require.Less(t, count(c.Draw(), plot, curve), 60, "in the legend alone")
 }
 
 // The numbers of stills that are close in time stand beside each other, in order and within the
 // plot; others stand above their time.
 func TestNumbersDoNotHideEachOther(t *testing.T) {
-	c := Chart{Length: time.Hour}
-	for _, seconds := range []int{0, 1, 2, 1800, 3598, 3599, 3600, 3600} {
-		c.Stills = append(c.Stills, Still{At: time.Duration(seconds) * time.Second})
-	}
-	got := apart(c.Stills, c.x)
-	for i := 1; i < len(got); i++ {
-		require.GreaterOrEqual(t, got[i]-got[i-1], 24, "%v", got)
-	}
-	require.Equal(t, plotLeft, got[0])
-	require.Equal(t, c.x(30*time.Minute), got[3])
-	require.Equal(t, plotRight, got[7])
+	got := apart([]vg.Length{100, 101, 102, 700, 1396, 1397, 1400, 1400}, 1400)
+	require.Equal(t, []vg.Length{100, 124, 148, 700, 1328, 1352, 1376, 1400}, got)
 }
 
 // Whatever there is to show, there is a chart: from one picture to days, without spans, with far
 // too many.
 func TestChartOfAnything(t *testing.T) {
 	for _, length := range []time.Duration{0, 300 * time.Millisecond, 90 * time.Minute, 400 * 24 * time.Hour} {
-		m, err := sample(length).Draw()
-		require.NoError(t, err, length)
-		require.Greater(t, m.Bounds().Dy(), 500)
+		require.Greater(t, sample(length).Draw().Bounds().Dy(), 500)
 	}
-	_, err := Chart{}.Draw()
-	require.NoError(t, err)
+	require.NotNil(t, Chart{}.Draw())
 	c := sample(time.Minute)
 	for i := range 100 {
 		c.Lanes = append(c.Lanes, Lane{Name: fmt.Sprint(i), Colour: Red})
 	}
 	c.Stills = append(c.Stills, Still{Luma: image.NewGray(image.Rect(0, 0, 9, 400))},
 		Still{Luma: image.NewGray(image.Rect(0, 0, 1, 1))})
-	m, err := c.Draw()
-	require.NoError(t, err)
-	require.Less(t, m.Bounds().Dy(), 3000)
+	require.Less(t, c.Draw().Bounds().Dy(), 3000)
 }
 
 // However long a recording is, the memory is the same and no peak is lost.

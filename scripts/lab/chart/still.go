@@ -3,10 +3,12 @@ package chart
 import (
 	"image"
 	"image/color"
-	"strconv"
 	"time"
 
-	"golang.org/x/image/draw"
+	xdraw "golang.org/x/image/draw"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // Still is a sample picture.
@@ -25,24 +27,6 @@ type Area struct {
 	Mask    bool // never looked at: darkened
 }
 
-// apart are the columns of the stills' numbers: above their times, or beside them where they would
-// hide each other. Stills are in the order of time.
-func apart(stills []Still, x func(time.Duration) int) []int {
-	const width = 24
-	at := make([]int, len(stills))
-	for i, s := range stills {
-		if at[i] = x(s.At); i > 0 {
-			at[i] = max(at[i], at[i-1]+width)
-		}
-	}
-	end := plotRight + width
-	for i := len(at) - 1; i >= 0 && at[i] > end-width; i-- {
-		at[i] = end - width
-		end = at[i]
-	}
-	return at
-}
-
 // stillHeight is the height of all stills: of the tallest.
 func (c Chart) stillHeight() int {
 	h := 1
@@ -54,7 +38,7 @@ func (c Chart) stillHeight() int {
 }
 
 // drawStill draws a still, what moves in it, and its caption.
-func (c Chart) drawStill(p *canvas, i int, s Still, at image.Point) {
+func (c Chart) drawStill(p page, i int, s Still, at image.Point) {
 	b := s.Luma.Bounds()
 	w, h := stillWidth, max(1, stillWidth*b.Dy()/max(1, b.Dx()))
 	if h > maxStill {
@@ -69,26 +53,36 @@ func (c Chart) drawStill(p *canvas, i int, s Still, at image.Point) {
 		}
 		copy(tinted.Pix[4*k:], []byte{byte(r), byte(g), byte(bl), 255})
 	}
-	draw.CatmullRom.Scale(p.RGBA, place, tinted, b, draw.Src, nil)
-	for _, a := range c.Areas {
-		corners := make([]point, len(a.Corners))
-		for k, q := range a.Corners {
-			corners[k] = point{float64(place.Min.X) + q[0]*float64(w), float64(place.Min.Y) + q[1]*float64(h)}
+	xdraw.CatmullRom.Scale(p.image, place, tinted, b, xdraw.Src, nil)
+	// on is where fractions of the picture are on the page, closed to an outline.
+	on := func(corners ...[2]float64) (points []vg.Point) {
+		for _, q := range corners {
+			points = append(points, p.at(float64(at.X)+q[0]*float64(w), float64(at.Y)+q[1]*float64(h)))
 		}
-		if a.Mask {
-			p.polygon(corners, color.NRGBA{A: 0x90})
+		return append(points, points[0])
+	}
+	frame := func(width vg.Length, colour color.Color, corners ...[2]float64) {
+		p.StrokeLines(draw.LineStyle{Color: colour, Width: width}, on(corners...))
+	}
+	for _, a := range c.Areas {
+		if len(a.Corners) < 3 {
 			continue
 		}
-		p.outline(corners, 1.6, a.Colour)
+		if a.Mask {
+			p.FillPolygon(color.NRGBA{A: 0x90}, on(a.Corners...))
+			continue
+		}
+		frame(1.6, a.Colour, a.Corners...)
+	}
+	box := func(q [4]float64) [][2]float64 {
+		return [][2]float64{{q[0], q[1]}, {q[2], q[1]}, {q[2], q[3]}, {q[0], q[3]}}
 	}
 	for _, q := range s.Boxes {
-		r := image.Rect(place.Min.X+int(q[0]*float64(w)), place.Min.Y+int(q[1]*float64(h)),
-			place.Min.X+int(q[2]*float64(w)+0.5), place.Min.Y+int(q[3]*float64(h)+0.5))
-		p.frame(r.Inset(-1).Intersect(place), 4, color.NRGBA{A: 0x60})
-		p.frame(r.Intersect(place), 2, Amber)
+		frame(5, color.NRGBA{A: 0x60}, box(q)...)
+		frame(2, Amber, box(q)...)
 	}
-	p.frame(place.Inset(-1), 1, grid)
-	p.badge(at.X+17, at.Y+17, strconv.Itoa(i+1), ink)
-	p.text(at.X, at.Y+h+20, shorten(p.bold, s.Caption[0], stillWidth), p.bold, ink, left)
-	p.text(at.X, at.Y+h+38, shorten(p.small, s.Caption[1], stillWidth), p.small, muted, left)
+	frame(1, grid, box([4]float64{0, 0, 1, 1})...)
+	number(p.Canvas, p.at(float64(at.X+17), float64(at.Y+17)), i)
+	p.write(16, font.Font{Weight: bold}, ink, at.X, at.Y+h+20, stillWidth, s.Caption[0])
+	p.write(14, font.Font{}, muted, at.X, at.Y+h+38, stillWidth, s.Caption[1])
 }
