@@ -22,6 +22,7 @@ type ledger struct {
 	log      *slog.Logger
 	announce *announcer      // nil: nothing is announced
 	feed     *feed.Feed      // nil: nobody subscribes
+	followed bool            // the feed is told by followed changes, not at once
 	presence *presence.Watch // nil: nobody looks which bridges are there
 	usage    usage           // what accounts' events take
 	turns    turns.Turns     // of events, and of those who have status events
@@ -95,7 +96,7 @@ func (l *ledger) store(changes []change) error {
 	for i, c := range changes {
 		has, _ := l.Size(events[i].ID)
 		l.usage.add(c.event.AccountID, has-had[i])
-		if l.feed != nil {
+		if l.feed != nil && !l.followed {
 			l.feed.Publish(c.event)
 		}
 		if l.announce != nil {

@@ -28,7 +28,6 @@ import (
 	"vmsbridge/uplink/identity/oauth"
 	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/server"
-	"vmsbridge/uplink/server/feed"
 	"vmsbridge/uplink/tunnel"
 	"vmsbridge/uplink/vms"
 )
@@ -46,11 +45,14 @@ type runCmd struct {
 	MaxSize     room          `name:"max-size" help:"What all events may take, such as 20GB or 50%% of the disk; beyond it the oldest go, of the accounts that have most. 0 sets no limit." default:"50%" env:"VMSCLOUD_MAX_SIZE" placeholder:"SIZE"`
 	KeepTrail   time.Duration `help:"Remove entries of the trail of changes that are older than this; 0 keeps all." default:"400d" env:"VMSCLOUD_KEEP_TRAIL"`
 	Direct      []string      `help:"Address or range, such as 10.0.0.0/8, where bridges without a tunnel may be asked at the address that they name; repeat for more. Left out, none are." env:"VMSCLOUD_DIRECT" placeholder:"RANGE"`
+	Targets     []string      `name:"webhook-target" help:"Host, address or range, such as hooks.example.org or 10.0.0.0/8, to which subscribers may have events sent; repeat for more. Left out, none." env:"VMSCLOUD_WEBHOOK_TARGET" placeholder:"HOST"`
 	PrintEvents bool          `help:"Print a line on standard output for each event that is accepted, and for its end." env:"VMSCLOUD_PRINT_EVENTS"`
 	LogLevel    slog.Level    `help:"debug, info, warn or error." default:"info" env:"VMSCLOUD_LOG_LEVEL" placeholder:"LEVEL"`
 	LogFormat   string        `help:"text or json." enum:"text,json" default:"text" env:"VMSCLOUD_LOG_FORMAT"`
 
-	direct direct
+	direct  direct
+	targets targets
+	hooks   *hooks // of subscriptions
 }
 
 // drain is how long requests under way may take when it stops.
@@ -79,6 +81,9 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 		return errors.New("--tls-cert and --tls-key belong together")
 	}
 	if c.direct, err = prefixes("--direct", c.Direct); err != nil {
+		return err
+	}
+	if c.targets, err = newTargets(c.Targets); err != nil {
 		return err
 	}
 	if err := database.Exists(filepath.Join(c.Data, identityFile)); err != nil {
@@ -121,7 +126,12 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	}
 	base := c.baseURL(l.Addr().(*net.TCPAddr))
 	c.base = base
-	book := &ledger{Journal: events, registry: reg, log: log, feed: feed.New()}
+	book := &ledger{Journal: events, registry: reg, log: log}
+	stream, waiting, err := c.follow(book, ids)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	defer c.hooks.Close()
 	if c.PrintEvents {
 		book.announce = newAnnouncer(reg, base, log)
 	}
@@ -138,7 +148,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	handler, err := c.handler(ids, reg, book, hub, condition, metrics, log)
+	handler, err := c.handler(ids, reg, book, hub, condition, metrics, log, waiting)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -154,6 +164,9 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 		}()
 		defer func() { stop(); <-printed }()
 	}
+	if err := stream.read(); err != nil { // what the start itself stored is nobody's news
+		return errors.Join(err, l.Close())
+	}
 	front, err := c.front(l, handler, log)
 	if err != nil {
 		return errors.Join(err, l.Close())
@@ -168,6 +181,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 			return serveHTTP(ctx, server.NewHTTP(adminHandler(ids, reg, events, log), log), admin, "", "", log)
 		})
 	}
+	g.Go(func() error { return stream.Run(ctx) })
 	g.Go(func() error { return book.presence.Run(ctx) })
 	g.Go(func() error { return book.keepWeighing(ctx) })
 	g.Go(func() error { return c.mailer.Run(ctx) })
@@ -183,6 +197,31 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	err = g.Wait()
 	log.Info("vmscloud stops")
 	return err
+}
+
+// follow opens the cursors of streams and of the webhooks that were kept, which wait to be served.
+func (c *runCmd) follow(book *ledger, ids *store.Store) (*streams, map[string]*journal.Cursor, error) {
+	kept, err := book.registry.Subscriptions()
+	if err != nil {
+		return nil, nil, err
+	}
+	hookIDs := keptHooks(kept)
+	names := []string{streamsCursor}
+	for _, id := range hookIDs {
+		names = append(names, hookCursor+id)
+	}
+	f := newFollowers(book.Journal)
+	c.hooks = &hooks{followers: f, targets: c.targets, ids: ids, log: book.log, running: map[string]running{}}
+	list, err := f.open(names...)
+	if err != nil {
+		return nil, nil, err
+	}
+	waiting := map[string]*journal.Cursor{}
+	for i, id := range hookIDs {
+		waiting[id] = list[i+1]
+	}
+	stream, err := book.openStreams(list[0])
+	return stream, waiting, err
 }
 
 // baseURL is the public address. Without one, a server that listens everywhere names the loopback address in what it prints;
@@ -204,7 +243,7 @@ func (c runCmd) baseURL(addr *net.TCPAddr) string {
 
 // handler puts the stores behind the interface, and the health checks and metrics beside it.
 func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, hub *tunnel.Hub, condition *health, metrics *prometheus.Registry,
-	log *slog.Logger) (http.Handler, error) {
+	log *slog.Logger, waiting map[string]*journal.Cursor) (http.Handler, error) {
 	key, err := reg.Key("page-token", func() []byte {
 		b := make([]byte, 32)
 		_, _ = rand.Read(b) // never fails
@@ -221,11 +260,16 @@ func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, 
 		return nil, err
 	}
 	api, err := server.New(server.Options{
-		Events: book, Cameras: cameras{reg, ids}, Directory: ids, Images: bridges, Statuses: bridges, Auth: ids, Bridges: door{reg, kept, book.presence}, Tunnels: tunnels{reg, hub, book.presence}, Unasked: c.direct.unasked, Refused: reg.Refused, Feed: book.feed,
+		Events: book, Cameras: cameras{reg, ids}, Directory: ids, Images: bridges, Statuses: bridges, Auth: ids, Bridges: door{reg, kept, book.presence}, Tunnels: tunnels{reg, hub, book.presence}, Unasked: c.direct.unasked, Refused: reg.Refused, Feed: book.feed, Subscriptions: reg, Webhooks: c.hooks,
 		NotFound: journal.ErrNotFound, BaseURL: c.PublicURL, Host: c.names(log), TokenKey: key, Log: log, Registerer: metrics,
 	})
 	if err != nil {
 		return nil, err
+	}
+	for _, w := range api.Webhooks() {
+		if err := c.hooks.start(w, waiting[w.ID]); err != nil {
+			log.Error("a webhook cannot be served", "webhook", w.ID, "error", err)
+		}
 	}
 	mux := http.NewServeMux()
 	people, tokens, err := c.identityHandlers(ids, reg, log)

@@ -17,8 +17,8 @@
 //   - A list needs actor (or actor__in), startTimestamp__gte and one of startTimestamp__lte and endTimestamp__lte, as the
 //     public service does; type__in may be left out and then means all types. An unknown type matches nothing.
 //   - An actor that the token may not see is answered exactly as one that does not exist.
-//   - A subscription (eventSubscriptions) is of the token that made it, whose bearer or signed address (eventsource.go) its stream needs too; it is kept in memory
-//     and forgotten 15 minutes after its last stream. Webhooks are not delivered.
+//   - A subscription (eventSubscriptions) is of the token that made it, whose bearer or signed address (eventsource.go) its stream needs
+//     too, and is forgotten 15 minutes after its last stream. One with a webhook is of the token's holder and stays until it is deleted.
 //   - A tunnel (bridges:tunnel) is for a bridge that the token's account has registered: 409 for any other, be it another
 //     account's or nobody's.
 //   - Page tokens are signed: one that was not made here, or for another account, is a 400.

@@ -20,6 +20,9 @@ const streamSigned = 12 * time.Hour
 
 // shown is a subscription as it is handed out: its stream's address is at the address that the caller used.
 func (s *Server) shown(c *call, sub subscription) subscription {
+	if sub.hook != nil {
+		return sub
+	}
 	path := pathSubscriptions + "/" + sub.ID + "/stream"
 	sub.Delivery.URL = s.here(c.r).String() + path
 	if slices.Contains(parseArgs(c.r.URL.RawQuery, "include").list("include"), includeSigned) {

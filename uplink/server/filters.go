@@ -127,6 +127,9 @@ func (s *Server) addFilter(c *call) error {
 	}); err != nil || full != nil {
 		return firstOf(err, full)
 	}
+	if err := s.subs.keep(c.principal.AccountID, c.r.PathValue("id")); err != nil {
+		return err
+	}
 	c.w.Header().Set("Location", c.r.URL.Path+"/"+list[0].ID)
 	writeJSON(c.w, http.StatusCreated, list[0])
 	return nil
@@ -170,6 +173,9 @@ func (s *Server) removeFilter(c *call) error {
 		}
 	}); err != nil || none != nil {
 		return firstOf(err, none)
+	}
+	if err := s.subs.keep(c.principal.AccountID, c.r.PathValue("id")); err != nil {
+		return err
 	}
 	c.w.WriteHeader(http.StatusNoContent)
 	return nil

@@ -111,6 +111,10 @@ type Options struct {
 	Unasked func(address string) string
 	// Feed tells of each event that is stored. nil: nobody can subscribe.
 	Feed *feed.Feed
+	// Subscriptions keeps subscriptions over a restart. nil: they end with the program.
+	Subscriptions SubscriptionStore
+	// Webhooks delivers to addresses that callers name. nil: nobody does, and only streams are offered.
+	Webhooks Webhooks
 	// Directory knows users and accounts. nil: only users/self is answered.
 	Directory Directory
 	// Statuses knows better than Cameras how a single camera is. nil: nobody does.
@@ -150,7 +154,10 @@ func New(o Options) (*Server, error) {
 		return nil, errors.New("make server: Events, Cameras and Auth are needed")
 	}
 	s := &Server{served: map[string][]string{}, opts: o, log: o.Log, metrics: newMetrics(o.Registerer), recheck: recheck,
-		subs: subscriptions{feed: o.Feed, all: map[string]*subscription{}}}
+		subs: subscriptions{feed: o.Feed, store: o.Subscriptions, all: map[string]*subscription{}}}
+	if err := s.subs.load(); err != nil {
+		return nil, err
+	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}

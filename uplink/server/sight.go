@@ -64,16 +64,22 @@ func (s *Server) principal(c *call) (identity.Principal, *sight, error) {
 	at.mu.Lock()
 	defer at.mu.Unlock()
 	if now := time.Now(); at.since.IsZero() || now.Sub(at.since) >= sightTime {
-		at.p, at.err = authenticate(s.opts.Auth, c.r)
-		at.since, at.actors, at.shared = now, map[vms.Actor]bool{}, map[string]bool{}
-		at.events = at.err == nil && at.p.ViewsEvents()
-		if at.p.Grants != nil {
-			for _, account := range at.p.Grants.Shared {
-				at.shared[account] = true
-			}
-		}
+		p, err := authenticate(s.opts.Auth, c.r)
+		at.find(p, err, now)
 	}
 	return at.p, at, at.err
+}
+
+// find notes who a credential stands for, as it was found out at now. The caller holds mu.
+func (at *sight) find(p identity.Principal, err error, now time.Time) {
+	at.p, at.err = p, err
+	at.since, at.actors, at.shared = now, map[vms.Actor]bool{}, map[string]bool{}
+	at.events = err == nil && p.ViewsEvents()
+	if p.Grants != nil {
+		for _, account := range p.Grants.Shared {
+			at.shared[account] = true
+		}
+	}
 }
 
 // seen are those of the events that a principal was found to see. It uses the slice again.

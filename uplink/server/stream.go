@@ -35,12 +35,14 @@ func (s *Server) stream(c *call) error {
 		return err
 	}
 	full := false
-	if _, err := s.subs.own(c, func(sub *subscription) {
-		if full = sub.streams >= maxStreams; !full {
+	if sub, err := s.subs.own(c, func(sub *subscription) {
+		if full = sub.streams >= maxStreams; !full && sub.hook == nil {
 			sub.streams++
 		}
 	}); err != nil {
 		return err
+	} else if sub.hook != nil {
+		return vms.NotFound("streams", "This subscription's events go to its webhook", sub.ID)
 	}
 	if full {
 		return vms.NewError(http.StatusTooManyRequests, vms.ReasonTooMany, "The subscription has too many streams; close some")

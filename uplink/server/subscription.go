@@ -33,25 +33,35 @@ type subscription struct {
 	account, token string
 	made, used     time.Time
 	streams        int
+	hook           *hook // nil: it is streamed
 }
 
-// config says how long a subscription lives: a temporary one ends that long after its last stream.
+// config says how long a subscription lives: a temporary one ends that long after its last stream, a persistent one, whose events go to
+// a webhook, when it is deleted.
 type config struct {
 	LifeCycle string `json:"lifeCycle"`
-	Life      int    `json:"timeToLiveSeconds"`
+	Life      int    `json:"timeToLiveSeconds,omitempty"`
 }
 
 type delivery struct {
 	Type string `json:"type"`
 	URL  string `json:"sseUrl,omitempty"`
 	Life int    `json:"timeToLiveSeconds,omitempty"`
+
+	Webhook     string `json:"webhookUrl,omitempty"`
+	Contact     string `json:"technicalContactEmail,omitempty"`
+	ContactName string `json:"technicalContactName,omitempty"`
+	Secret      string `json:"secret,omitempty"` // told once, when the subscription is made
 }
 
-// subscriptions are those of all accounts, in memory: a client whose stream ends with the program asks for another one.
+// subscriptions are those of all accounts.
 type subscriptions struct {
-	feed *feed.Feed
-	mu   sync.Mutex // guards all
-	all  map[string]*subscription
+	feed  *feed.Feed
+	store SubscriptionStore // nil: they end with the program
+	turn  chan struct{}     // holds one while somebody writes to the store
+
+	mu  sync.Mutex // guards all
+	all map[string]*subscription
 }
 
 const pathSubscriptions = "/api/v3.0/eventSubscriptions"
@@ -69,57 +79,94 @@ func (s *Server) subscribe(c *call) error {
 	if err := json.Unmarshal(body, &in); err != nil {
 		return vms.BadRequest([]vms.Problem{{Argument: "body", Reason: vms.ReasonJSON, Text: "is not a subscription"}})
 	}
-	if err := checkDelivery(in.Delivery.Type); err != nil {
+	if err := s.checkDelivery(in.Delivery.Type); err != nil {
 		return err
 	}
 	if err := s.checkFilters(c, in.Filters); err != nil {
 		return err
 	}
-	sub := &subscription{ID: rand.Text(), Filters: in.Filters, account: c.principal.AccountID, token: c.principal.TokenID, made: time.Now(), used: time.Now()}
-	sub.Filters = orEmpty(sub.Filters)
-	sub.Config = config{"temporary", int(subscriptionTime / time.Second)}
-	sub.Delivery = delivery{Type: deliverySSE, Life: int(subscriptionTime / time.Second)}
-	if err := s.subs.add(sub); err != nil {
+	sub := &subscription{ID: rand.Text(), Filters: orEmpty(in.Filters), account: c.principal.AccountID, token: c.principal.TokenID, made: time.Now(), used: time.Now(),
+		Config: config{lifeTemp, int(subscriptionTime / time.Second)}, Delivery: delivery{Type: deliverySSE, Life: int(subscriptionTime / time.Second)}}
+	if in.Delivery.Type == deliveryWebhook {
+		if err := s.makeHook(c, sub, in.Delivery); err != nil {
+			return err
+		}
+	}
+	made := *sub // others may change it once it is there
+	if err := s.addKept(sub); err != nil {
 		return err
 	}
-	c.w.Header().Set("Location", pathSubscriptions+"/"+sub.ID)
-	writeJSON(c.w, http.StatusCreated, s.shown(c, *sub))
+	c.w.Header().Set("Location", pathSubscriptions+"/"+made.ID)
+	made = s.shown(c, made)
+	if made.hook != nil {
+		made.Delivery.Secret = made.hook.Secret
+	}
+	writeJSON(c.w, http.StatusCreated, made)
 	return nil
 }
 
-// checkDelivery lets through the one kind of delivery that there is here. The public service knows webhooks too. They are refused: an
-// address that any caller names would be called from within the service's network, and what is sent there would have to outlive
-// restarts and outages, which a bridge's own webhooks do (uplink/webhook), for the same events.
-func checkDelivery(kind string) error {
+// addKept adds a subscription, and is done when it will outlast a restart and its webhook is served.
+func (s *Server) addKept(sub *subscription) error {
+	account, id, h := sub.account, sub.ID, sub.hook
+	over, err := s.subs.add(sub)
+	if err != nil {
+		return err
+	}
+	err = s.subs.keep(account, append(over, id)...)
+	if err == nil && h != nil {
+		err = s.opts.Webhooks.Deliver(s.webhook(id, *h))
+	}
+	if err != nil {
+		s.subs.forget(id)
+		_ = s.subs.keep(account, id)
+	}
+	return err
+}
+
+// checkDelivery lets through the kinds of delivery that there are here.
+func (s *Server) checkDelivery(kind string) error {
 	problem := vms.Problem{Argument: "deliveryConfig.type", Reason: vms.ReasonValue, Text: "must be " + deliverySSE}
-	switch kind {
-	case deliverySSE:
+	if s.opts.Webhooks != nil {
+		problem.Text += " or " + deliveryWebhook
+	}
+	switch {
+	case kind == deliverySSE, kind == deliveryWebhook && s.opts.Webhooks != nil:
 		return nil
-	case "":
+	case kind == "":
 		problem.Reason = vms.ReasonMissing
-	case deliveryWebhook:
-		problem.Text = deliveryWebhook + " is not offered by this service, only " + deliverySSE + "; bridges send webhooks, see webhooks: in their configuration"
+	case kind == deliveryWebhook:
+		problem.Text = deliveryWebhook + " is not offered here, only " + deliverySSE + "; a bridge's webhooks stand in its configuration, below webhooks:"
 	}
 	return vms.BadRequest([]vms.Problem{problem})
 }
 
-// add forgets what is over and takes one in.
-func (l *subscriptions) add(sub *subscription) error {
+// add forgets what is over of the account, whose ids it returns, and takes one in.
+func (l *subscriptions) add(sub *subscription) (over []string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := 0
 	for id, old := range l.all {
-		if old.streams == 0 && sub.used.Sub(old.used) > subscriptionTime {
+		if old.account != sub.account {
+			continue
+		}
+		if old.hook == nil && old.streams == 0 && sub.used.Sub(old.used) > subscriptionTime {
 			delete(l.all, id)
-		} else if old.account == sub.account {
+			over = append(over, id)
+		} else {
 			n++
 		}
 	}
 	if n >= maxSubscriptions {
-		return vms.NewError(http.StatusTooManyRequests, vms.ReasonTooMany, "The account has too many subscriptions; delete some")
+		return over, vms.NewError(http.StatusTooManyRequests, vms.ReasonTooMany, "The account has too many subscriptions; delete some")
 	}
 	l.all[sub.ID] = sub
-	return nil
+	return over, nil
+}
+
+func (l *subscriptions) forget(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.all, id)
 }
 
 // listSubscriptions is GET /eventSubscriptions: those of the very token that asks, in the order of their making.
@@ -149,9 +196,17 @@ func (l *subscriptions) of(c *call) []subscription {
 	return list
 }
 
-// isOwn says whether the caller made a subscription that is still there. The caller holds mu.
+// isOwn says whether the caller made a subscription that is still there: one that is streamed with the very token, one with a webhook
+// with any of the same holder. The caller holds mu.
 func (l *subscriptions) isOwn(c *call, sub *subscription) bool {
-	return sub.account == c.principal.AccountID && sub.token == c.principal.TokenID && (sub.streams > 0 || time.Since(sub.used) <= subscriptionTime)
+	switch p := c.principal; {
+	case sub.account != p.AccountID:
+		return false
+	case sub.hook != nil:
+		return sub.hook.Holder == p.Holder
+	default:
+		return sub.token == p.TokenID && (sub.streams > 0 || time.Since(sub.used) <= subscriptionTime)
+	}
 }
 
 // own finds a subscription of the very token that made it; other tokens' answer like none.
@@ -183,8 +238,15 @@ func (s *Server) unsubscribe(c *call) error {
 	if err := parseArgs(c.r.URL.RawQuery).err(); err != nil {
 		return err
 	}
-	if _, err := s.subs.own(c, func(sub *subscription) { delete(s.subs.all, sub.ID) }); err != nil {
+	sub, err := s.subs.own(c, func(sub *subscription) { delete(s.subs.all, sub.ID) })
+	if err != nil {
 		return err
+	}
+	if err := s.subs.keep(sub.account, sub.ID); err != nil {
+		return err
+	}
+	if sub.hook != nil {
+		s.opts.Webhooks.Cease(sub.ID)
 	}
 	c.w.WriteHeader(http.StatusNoContent)
 	return nil

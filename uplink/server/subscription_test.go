@@ -94,7 +94,7 @@ func TestServerSentEvents(t *testing.T) {
 			require.Equal(t, 204, code)
 		}
 	}
-	for kind, words := range map[string]string{"": "Missing required arguments: deliveryConfig.type", "kafka": "must be serverSentEvents.v1", deliveryWebhook: "webhook.v1 is not offered by this service"} {
+	for kind, words := range map[string]string{"": "Missing required arguments: deliveryConfig.type", "kafka": "must be serverSentEvents.v1", deliveryWebhook: "webhook.v1 is not offered here"} {
 		code, res := ask(t, "POST", path, tokenUser, wish(kind, gate))
 		require.Equal(t, 400, code)
 		var e vms.Error

@@ -37,6 +37,9 @@ func newClient(o Options) (*http.Client, error) {
 	}
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.OnProxyConnectResponse = trust.ProxyAnswer
+	if o.Dial != nil {
+		t.Proxy, t.DialContext = nil, o.Dial
+	}
 	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: o.Timeout / 2, PingTimeout: o.Timeout / 3} // else a dead connection is used on
 	t.TLSClientConfig, t.MaxIdleConns, t.MaxIdleConnsPerHost, t.MaxResponseHeaderBytes = tlsConfig, lanes, lanes, 64<<10
 	return &http.Client{Transport: t, CheckRedirect: func(r *http.Request, via []*http.Request) error {
@@ -61,7 +64,14 @@ func (h *Hook) Send(ctx context.Context, list []vms.Queued) (verdicts []delivery
 
 // post makes one attempt to hand an event over.
 func (h *Hook) post(ctx context.Context, q vms.Queued) delivery.Verdict {
-	body, err := json.Marshal(q.Event)
+	ev := q.Event
+	if h.opts.Choose != nil {
+		var ok bool
+		if ev, ok = h.opts.Choose(ev); !ok {
+			return delivery.Verdict{Kind: delivery.Passed}
+		}
+	}
+	body, err := json.Marshal(ev)
 	if err != nil {
 		return delivery.Verdict{Kind: delivery.Refused, Err: err}
 	}
@@ -77,9 +87,11 @@ func (h *Hook) post(ctx context.Context, q vms.Queued) delivery.Verdict {
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", h.opts.UserAgent)
-	r.Header.Set(HeaderBridge, h.opts.Bridge)
-	r.Header.Set(HeaderType, plain(q.Event.Type))
-	r.Header.Set(HeaderKey, plain(q.Event.ID)+"."+strconv.FormatUint(q.Place, 10))
+	if h.opts.Bridge != "" {
+		r.Header.Set(HeaderBridge, h.opts.Bridge)
+	}
+	r.Header.Set(HeaderType, plain(ev.Type))
+	r.Header.Set(HeaderKey, plain(ev.ID)+"."+strconv.FormatUint(q.Place, 10))
 	r.Header.Set(HeaderSignature, Sign(secret, time.Now(), body))
 	a, err := h.http.Do(r)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -15,7 +16,7 @@ import (
 	"vmsbridge/uplink/vms"
 )
 
-// Options of New. ID, URL, Secret, Bridge and Feed are needed.
+// Options of New. ID, URL, Secret and Feed are needed.
 type Options struct {
 	// ID names the hook in logs, metrics and health.
 	ID string
@@ -31,9 +32,14 @@ type Options struct {
 	Types, Cameras []string
 	// EndedOnly leaves out events that go on; they come when they have ended.
 	EndedOnly bool
+	// Choose is an event as the hook is to get it, ok false for none; it is asked beside Types, Cameras and EndedOnly, and again before
+	// each attempt. nil: each as it is.
+	Choose func(vms.Event) (ev vms.Event, ok bool)
+	// Dial makes the connections, without a proxy. nil: by the environment's proxy.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Timeout bounds a request from dialling to the last byte; 0 means 10 s.
 	Timeout time.Duration
-	// Bridge is the bridge's id, told to the hook.
+	// Bridge is the bridge's id, told to the hook. "": it is not a bridge that asks.
 	Bridge    string
 	UserAgent string
 
@@ -62,8 +68,8 @@ func New(o Options) (*Hook, error) {
 	if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return nil, errors.New("a hook's address must look like https://host/path, without user name and #")
 	}
-	if o.ID == "" || o.Secret == nil || o.Bridge == "" || o.Feed == nil {
-		return nil, errors.New("make a hook: ID, Secret, Bridge and Feed are needed")
+	if o.ID == "" || o.Secret == nil || o.Feed == nil {
+		return nil, errors.New("make a hook: ID, Secret and Feed are needed")
 	}
 	set := func(d *time.Duration, to time.Duration) {
 		if *d == 0 {
@@ -108,6 +114,10 @@ func (h *Hook) wants(q vms.Queued) bool {
 		len(o.Types) > 0 && !slices.Contains(o.Types, q.Event.Type),
 		len(o.Cameras) > 0 && (q.Event.ActorType != vms.ActorCamera || !slices.Contains(o.Cameras, q.Event.ActorID)):
 		return false
+	}
+	if o.Choose != nil {
+		_, ok := o.Choose(q.Event)
+		return ok
 	}
 	return true
 }

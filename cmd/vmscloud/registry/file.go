@@ -14,6 +14,8 @@ var (
 	bucketBridges = "bridges" // account, zero byte, bridge id → Bridge
 	bucketActors  = "actors"  // account, zero byte, actor id → Actor
 	bucketKeys    = "keys"    // "page-token" → key
+
+	bucketSubscriptions = "subscriptions" // account, zero byte, id → what the server keeps of it
 )
 
 // load brings what an older version wrote up to date and reads it.
@@ -85,7 +87,7 @@ func (r *Registry) save(b Bridge, actors map[string]Actor) error {
 // erase removes all that is stored of an account.
 func (r *Registry) erase(account string) error {
 	return r.records.Update(func(tx records.Tx) error {
-		for _, name := range []string{bucketBridges, bucketActors} {
+		for _, name := range []string{bucketBridges, bucketActors, bucketSubscriptions} {
 			b := tx.Bucket(name)
 			var keys [][]byte
 			for k := range b.Range(records.Prefix(rowKey(account, ""))) {

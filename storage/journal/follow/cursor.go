@@ -90,6 +90,19 @@ func (c *Cursor) Read(after uint64, n int) (list []Change, err error) {
 	return list, nil
 }
 
+// Place is where the cursor stands: what was put up to there it has passed, or it was trimmed.
+func (c *Cursor) Place() (place uint64, err error) {
+	err = c.of.file.View(func(tx *bolt.Tx) error {
+		v, err := table.Cursor(tx, c.key)
+		place = v.Place
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("read the cursor of %q: %w", c.name, err)
+	}
+	return place, nil
+}
+
 // Advance notes, durably, that everything up to a place was dealt with. A place that is passed already changes nothing.
 func (c *Cursor) Advance(place uint64) error {
 	_, err := c.move(func(_ *table.Tx, v *form.Cursor) error { v.Place = max(v.Place, place); return nil })

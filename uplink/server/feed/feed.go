@@ -19,6 +19,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -45,12 +46,13 @@ var (
 
 // Feed is safe for concurrent use.
 type Feed struct {
-	name string // tells its ids from those of an earlier run
+	name string // begins its ids, and tells them from those of others
 	room uint64
 
 	mu     sync.Mutex // guards what follows
 	kept   []*Told
-	end    uint64        // the place of the next event; that of place p is at p%room
+	end    uint64        // how many were published; number n, from 0 on, is at n%room
+	gone   uint64        // the place of the last event that is no longer kept, or that was before this run
 	news   chan struct{} // closed when there is something new; nil: nobody waits
 	closed bool
 
@@ -59,22 +61,49 @@ type Feed struct {
 	packedBytes int
 }
 
-// New makes a feed that holds nothing.
+// New makes a feed that holds nothing. Its ids are of this run only.
 func New() *Feed { return sized(room) }
 
 func sized(room uint64) *Feed { return &Feed{name: rand.Text()[:10], room: room} }
 
-// Publish hands an event on. It waits for nobody.
+// Room is how many events a feed keeps for those who come back.
+const Room = room
+
+// Lasting makes a feed whose ids are good over a restart: name is the same in each run, and events are published at the places that their
+// store has them at. What came up to the place gone is no longer told.
+func Lasting(name string, gone uint64) *Feed { return &Feed{name: name, room: room, gone: gone} }
+
+// Publish hands an event on, at the place behind the last one. It waits for nobody.
 func (f *Feed) Publish(ev vms.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.publishLocked(f.lastLocked()+1, ev)
+}
+
+// PublishAt is Publish at a place, which is higher than those before.
+func (f *Feed) PublishAt(place uint64, ev vms.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.publishLocked(place, ev)
+}
+
+// lastLocked is the place of the newest event.
+func (f *Feed) lastLocked() uint64 {
+	if f.end == 0 {
+		return f.gone
+	}
+	return f.kept[(f.end-1)%f.room].place
+}
+
+func (f *Feed) publishLocked(place uint64, ev vms.Event) {
 	if f.closed {
 		return
 	}
-	told := &Told{ID: f.name + "-" + strconv.FormatUint(f.end, 10), Event: ev, feed: f}
+	told := &Told{ID: f.name + "-" + strconv.FormatUint(place, 10), Event: ev, feed: f, place: place}
 	if uint64(len(f.kept)) < f.room {
 		f.kept = append(f.kept, told)
 	} else {
+		f.gone = f.kept[f.end%f.room].place
 		f.kept[f.end%f.room] = told
 	}
 	f.end++
@@ -103,6 +132,7 @@ type Told struct {
 	Event vms.Event
 
 	feed    *Feed
+	place   uint64
 	mu      sync.Mutex // held while the message is made, so that one follower makes it for all
 	base    string     // where the images in the message are
 	message []byte
@@ -184,26 +214,31 @@ func Unnamed(message []byte) []byte {
 
 // Follower reads a feed. It is for one goroutine.
 type Follower struct {
-	feed *Feed
-	at   uint64
+	feed   *Feed
+	at     uint64 // the number of the next event
+	behind bool   // events are lost to it, and it is still to be told so
 }
 
 // Follow gives the events from now on.
 func (f *Feed) Follow() *Follower {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return &Follower{f, f.end}
+	return &Follower{feed: f, at: f.end}
 }
 
-// FollowAfter gives the events behind the one of an ID. An ID that is none of this feed's, as of an earlier run of the program, is like
-// none: then it is Follow.
+// FollowAfter gives the events behind the one of an ID. An ID that is none of this feed's, as of an earlier run of the program if the feed
+// is not Lasting, is like none: then it is Follow.
 func (f *Feed) FollowAfter(id string) *Follower {
-	w := f.Follow()
-	name, place, _ := strings.Cut(id, "-")
-	if n, err := strconv.ParseUint(place, 10, 64); err == nil && name == f.name && n < w.at {
-		w.at = n + 1
+	name, text, _ := strings.Cut(id, "-")
+	place, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || name != f.name {
+		return f.Follow()
 	}
-	return w
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	oldest := f.end - uint64(len(f.kept))
+	n := sort.Search(len(f.kept), func(i int) bool { return f.kept[(oldest+uint64(i))%f.room].place > place })
+	return &Follower{feed: f, at: oldest + uint64(n), behind: place < f.gone}
 }
 
 // Next gives what was published since the last call, or waits for it. Errors are ErrBehind, ErrClosed and ctx's.
@@ -232,8 +267,8 @@ func (w *Follower) read() (told []*Told, news <-chan struct{}, err error) {
 	f := w.feed
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if oldest := f.end - uint64(len(f.kept)); w.at < oldest {
-		w.at = oldest
+	if oldest := f.end - uint64(len(f.kept)); w.behind || w.at < oldest {
+		w.at, w.behind = max(w.at, oldest), false
 		return nil, nil, ErrBehind
 	}
 	for ; w.at < f.end && len(told) < atOnce; w.at++ {

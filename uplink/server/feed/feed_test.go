@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -142,4 +143,62 @@ func TestMessagesAreMadeOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, first, third)
 	require.Nil(t, a.message)
+}
+
+// Who comes back to a feed of a later run goes on behind the last event that it has, is told of none twice, and learns if some are gone.
+func TestALastingFeedAfterARestart(t *testing.T) {
+	ids := func(w *Follower) (list []string, behind bool) {
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		for {
+			told, err := w.Next(over)
+			if errors.Is(err, ErrBehind) {
+				require.Empty(t, list, "it is told so at first")
+				behind = true
+				continue
+			}
+			if err != nil {
+				require.ErrorIs(t, err, context.Canceled)
+				return list, behind
+			}
+			for _, e := range told {
+				list = append(list, e.Event.ID)
+			}
+		}
+	}
+	first := Lasting("book", 0)
+	w := first.Follow()
+	for place := uint64(10); place < 20; place += 2 { // places have gaps
+		first.PublishAt(place, vms.Event{ID: fmt.Sprint(place)})
+	}
+	told, err := w.Next(t.Context())
+	require.NoError(t, err)
+	require.Len(t, told, 5)
+
+	later := Lasting("book", 12) // what was at 10 and 12 is not kept any more
+	for _, place := range []uint64{16, 18, 21} {
+		later.PublishAt(place, vms.Event{ID: fmt.Sprint(place)}) // 14 was put again, at 21
+	}
+	for _, c := range []struct {
+		id     string
+		want   []string
+		behind bool
+	}{
+		{told[0].ID, []string{"16", "18", "21"}, true},
+		{told[1].ID, []string{"16", "18", "21"}, false},
+		{told[2].ID, []string{"16", "18", "21"}, false},
+		{told[3].ID, []string{"18", "21"}, false},
+		{told[4].ID, []string{"21"}, false},
+		{"book-21", nil, false},
+		{"book-99", nil, false},
+		{"other-10", nil, false},
+		{"", nil, false},
+	} {
+		list, behind := ids(later.FollowAfter(c.id))
+		require.Equal(t, c.want, list, c.id)
+		require.Equal(t, c.behind, behind, c.id)
+	}
+	later.Publish(vms.Event{ID: "next"})
+	list, _ := ids(later.FollowAfter("book-21"))
+	require.Equal(t, []string{"next"}, list)
 }
