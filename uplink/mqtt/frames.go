@@ -63,7 +63,7 @@ func (f *frames) Read(b []byte) (int, error) {
 }
 
 func (f *frames) follow(b []byte) error {
-	const publish = 3
+	const publish, auth = 3, 15
 	for len(b) > 0 {
 		switch {
 		case f.left > 0:
@@ -73,6 +73,9 @@ func (f *frames) follow(b []byte) error {
 		case !f.inside:
 			if b[0]>>4 == publish {
 				return fmt.Errorf("%w: it sends messages, which nobody asked it for", errNoBroker)
+			}
+			if b[0]>>4 == auth {
+				return fmt.Errorf("%w: it wants to authenticate in a way that the bridge did not offer", errNoBroker)
 			}
 			f.inside, f.length, f.shift, b = true, 0, 0, b[1:]
 		default:

@@ -17,12 +17,13 @@ func TestHostileBroker(t *testing.T) {
 	huge := "\xff\xff\xff\x7f"
 	const connack = "\x20\x03\x00\x00\x00"
 	for name, c := range map[string]struct{ says, problem string }{
-		"CONNACK":            {"\x20" + huge, "announces a packet of"},
-		"AUTH":               {"\xf0" + huge, "announces a packet of"},
-		"PUBACK":             {connack + "\x40" + huge, "announces a packet of"},
-		"DISCONNECT":         {connack + "\xe0\xff\xff\x07", "announces a packet of"},
-		"length without end": {connack + "\x40\x80\x80\x80\x80\x80", "announces a packet of"},
-		"message":            {connack + "\x34\x08\x00\x01a\x00\x01abc", "which nobody asked it for"},
+		"CONNACK":             {"\x20" + huge, "announces a packet of"},
+		"AUTH":                {"\xf0" + huge, "wants to authenticate"},
+		"CONNACK of a method": {"\x20\x0a\x00\x00\x07\x15\x00\x04user", "method of authentication"},
+		"PUBACK":              {connack + "\x40" + huge, "announces a packet of"},
+		"DISCONNECT":          {connack + "\xe0\xff\xff\x07", "announces a packet of"},
+		"length without end":  {connack + "\x40\x80\x80\x80\x80\x80", "announces a packet of"},
+		"message":             {connack + "\x34\x08\x00\x01a\x00\x01abc", "which nobody asked it for"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats

@@ -49,6 +49,7 @@ func newSession5(ctx context.Context, conn net.Conn, o Options, password string,
 			s.ended <- &refusedError{code: d.ReasonCode, reason: reasons[d.ReasonCode], ended: true}
 		},
 		OnClientError: func(error) {},
+		AuthHandler:   noAuth{},
 	})
 	receive := uint16(16) // it sets aside room for so many that it never gets
 	c := &paho.Connect{ClientID: o.ClientID, KeepAlive: uint16(keepAlive / time.Second), CleanStart: true,
@@ -71,8 +72,18 @@ func newSession5(ctx context.Context, conn net.Conn, o Options, password string,
 	if err != nil {
 		return nil, err
 	}
+	if ack.Properties != nil && ack.Properties.AuthMethod != "" {
+		return nil, fmt.Errorf("%w: it took the bridge in by a method of authentication that the bridge did not offer", errNoBroker)
+	}
 	return s, nil
 }
+
+// noAuth is there because the library calls one without looking, from a goroutine of its own, when a
+// broker's welcome names a method of authentication. frames lets no AUTH packet through.
+type noAuth struct{}
+
+func (noAuth) Authenticate(*paho.Auth) *paho.Auth { return &paho.Auth{} }
+func (noAuth) Authenticated()                     {}
 
 // takenOver is the reason for which a broker ends the connection of the one who came before with
 // the same client id.
