@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	bolt "go.etcd.io/bbolt"
 	"pgregory.net/rapid"
 
 	"vmsbridge/storage/journal/sample"
+	"vmsbridge/storage/journal/table"
 	"vmsbridge/uplink/vms"
 )
 
@@ -345,6 +347,14 @@ func (s *subject) inspect(t *rapid.T) {
 	require.NoError(t, err)
 	require.Empty(t, r.Problems)
 	require.Equal(t, len(s.m.events), r.Events)
+	require.NoError(t, s.j.file.View(func(tx *bolt.Tx) error { // by which a large file opens at once
+		waiting, parked, noted := table.Noted(tx)
+		require.True(t, noted || r.Events == 0)
+		if noted {
+			require.Equal(t, []int{len(s.m.queue), len(s.m.parked)}, []int{waiting, parked})
+		}
+		return nil
+	}))
 }
 
 // TestAgainstModel compares whole lives; scripts/torture journal does it for as long as one likes.

@@ -69,8 +69,9 @@ func (j *Journal) Prune(r Retention) (int, error) {
 
 // over is by how many the accepted events are more than keep.
 func (j *Journal) over(keep int) (n int, err error) {
+	waiting, parked := j.file.Tally()
 	err = j.file.View(func(tx *bolt.Tx) error {
-		n = table.Count(tx) - table.Keys(guard.Bucket(tx, form.Outbox)) - table.Keys(guard.Bucket(tx, form.Parked)) - keep
+		n = table.Count(tx) - waiting - parked - keep
 		return nil
 	})
 	return n, err

@@ -8,6 +8,7 @@ var (
 	KeyClean   = []byte("clean")   // present if the journal was closed in good order
 	KeyLow     = []byte("low")     // sequence: every event with a lower one has left the outbox
 	KeyCount   = []byte("count")   // number of events
+	KeyTally   = []byte("tally")   // how many wait and are parked, with the outbox's sequence and low of that moment, 8 bytes each
 	KeyProbe   = []byte("probe")   // zeros, for a moment: whether there is room is tried by it
 )
 

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	bolt "go.etcd.io/bbolt"
@@ -47,4 +48,37 @@ func (t *Tx) AddEvents(n int) error {
 		n += int(binary.BigEndian.Uint64(old))
 	}
 	return format.Put(form.KeyCount, form.SequenceKey(uint64(n)))
+}
+
+// Noted is how many entries wait and are parked, as the file says. ok is false where it does not, or where a program that does not
+// note it has changed the outbox since: then CountQueues counts.
+func Noted(tx *bolt.Tx) (waiting, parked int, ok bool) {
+	v := guard.Bucket(tx, form.Format).Get(form.KeyTally)
+	if len(v) != tallyBytes || !bytes.Equal(v[16:], outboxMark(tx)) {
+		return 0, 0, false
+	}
+	return int(binary.BigEndian.Uint64(v)), int(binary.BigEndian.Uint64(v[8:])), true
+}
+
+// CountQueues is how many entries wait and are parked. It walks both, which takes minutes for millions on a cold disk.
+func CountQueues(tx *bolt.Tx) (waiting, parked int) {
+	return Keys(guard.Bucket(tx, form.Outbox)), Keys(guard.Bucket(tx, form.Parked))
+}
+
+const tallyBytes = 4 * 8
+
+// outboxMark changes with the outbox.
+func outboxMark(tx *bolt.Tx) []byte {
+	mark := form.SequenceKey(guard.Bucket(tx, form.Outbox).Sequence())
+	return append(append(mark, guard.Bucket(tx, form.Format).Get(form.KeyLow)...), make([]byte, 8)...)[:16]
+}
+
+// NoteQueues notes for Noted how many wait and are parked now. Whoever ends a transaction calls it.
+func (t *Tx) NoteQueues(waiting, parked int) error {
+	v := append(append(form.SequenceKey(uint64(waiting)), form.SequenceKey(uint64(parked))...), outboxMark(t.Tx)...)
+	format := t.Bucket(form.Format)
+	if bytes.Equal(format.Get(form.KeyTally), v) {
+		return nil
+	}
+	return format.Put(form.KeyTally, v)
 }

@@ -87,7 +87,11 @@ func (f *File) commitOnce(batch []*change) error {
 				return err
 			}
 		}
-		return t.AddEvents(t.Stored)
+		if err := t.AddEvents(t.Stored); err != nil {
+			return err
+		}
+		waiting, parked := f.Tally()
+		return t.NoteQueues(waiting+t.Waiting, parked+t.Parked)
 	})
 	f.move.note(wrote)
 	if err == nil {

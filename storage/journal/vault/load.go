@@ -31,7 +31,10 @@ func (f *File) load(db *bolt.DB, lazy bool) error {
 					return err
 				}
 			}
-			waiting, parked = table.Keys(guard.Bucket(tx, form.Outbox)), table.Keys(guard.Bucket(tx, form.Parked))
+			var noted bool
+			if waiting, parked, noted = table.Noted(tx); !noted || !f.unchecked {
+				waiting, parked = table.CountQueues(tx)
+			}
 			lacking = slices.ContainsFunc(form.LaterBuckets, func(name []byte) bool { return tx.Bucket(name) == nil })
 			if f.unchecked {
 				return nil // it takes as long as the rest

@@ -10,6 +10,7 @@ import (
 
 	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal/audit"
+	"vmsbridge/storage/journal/table"
 )
 
 // look is the reading of a large file that was not closed in good order, beside all other calls.
@@ -94,6 +95,10 @@ func (f *File) readBeside(stop <-chan struct{}) (db *bolt.DB, r audit.Report, er
 			}
 			return nil
 		})
+		if waiting, parked, ok := table.Noted(tx); err == nil && r.Clean() && ok { // else load has counted
+			truly, parkedTruly := table.CountQueues(tx)
+			f.tally.correct(truly-waiting, parkedTruly-parked)
+		}
 		return err
 	})
 	if damaged, ok := errors.AsType[*guard.DamageError](err); ok {

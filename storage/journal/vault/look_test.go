@@ -2,8 +2,11 @@ package vault_test
 
 import (
 	"bytes"
+	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -43,6 +46,60 @@ func TestALargeFileIsReadBesideItsUse(t *testing.T) {
 	require.Empty(t, r.Problems)
 	require.NoError(t, f.Close())
 	require.NoError(t, f.Close())
+}
+
+// TestALargeFileIsNotCounted: the file says how many wait and are parked, which is believed at first, and put right by the reading beside
+// the use if it is wrong. Where a program has changed the outbox that notes nothing, it is counted.
+func TestALargeFileIsNotCounted(t *testing.T) {
+	for name, c := range map[string]struct{ changed int }{"wrong": {0}, "of another state": {1}} {
+		t.Run(name, func(t *testing.T) {
+			path := sample.Path(t)
+			all := fill(t, path, false)
+			db, err := bolt.Open(path, 0o600, nil)
+			require.NoError(t, err)
+			require.NoError(t, db.Update(func(tx *bolt.Tx) error {
+				if err := table.New(tx, nil).NoteQueues(len(all.waiting)+5, len(all.parked)+1); err != nil {
+					return err
+				}
+				outbox := tx.Bucket(form.Outbox)
+				return outbox.SetSequence(outbox.Sequence() + uint64(c.changed))
+			}))
+			require.NoError(t, db.Close())
+			reading := make(chan struct{})
+			f, err := vault.Open(path, vault.Options{CheckAtOnce: 1, Log: slog.New(until{slog.DiscardHandler, reading})})
+			require.NoError(t, err)
+			defer func() { require.NoError(t, f.Close()) }()
+			if c.changed > 0 {
+				waiting, parked := f.Tally()
+				require.Equal(t, []int{len(all.waiting), len(all.parked)}, []int{waiting, parked})
+			}
+			<-reading
+			waiting, parked := f.Tally()
+			require.Equal(t, []int{len(all.waiting), len(all.parked)}, []int{waiting, parked})
+			require.NoError(t, f.Do(func(*table.Tx) error { return nil }))
+			require.NoError(t, f.View(func(tx *bolt.Tx) error {
+				waiting, _, noted := table.Noted(tx)
+				require.True(t, noted)
+				require.Equal(t, len(all.waiting), waiting)
+				return nil
+			}))
+		})
+	}
+}
+
+// until closes read once it is said that the file was read through.
+type until struct {
+	slog.Handler
+	read chan struct{}
+}
+
+func (u until) Enabled(context.Context, slog.Level) bool { return true }
+
+func (u until) Handle(_ context.Context, r slog.Record) error {
+	if strings.Contains(r.Message, "is sound") {
+		close(u.read)
+	}
+	return nil
 }
 
 // TestALargeFileMayBeClosedAtOnce: nothing that reads it outlives Close.

@@ -5,8 +5,6 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"vmsbridge/storage/guard"
-	"vmsbridge/storage/journal/form"
 	"vmsbridge/storage/journal/table"
 )
 
@@ -22,11 +20,13 @@ func (n *tally) set(waiting, parked int) {
 	n.waiting, n.parked = waiting, parked
 }
 
-func (n *tally) add(t *table.Tx) {
+func (n *tally) add(t *table.Tx) { n.correct(t.Waiting, t.Parked) }
+
+func (n *tally) correct(waiting, parked int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.waiting += t.Waiting
-	n.parked += t.Parked
+	n.waiting += waiting
+	n.parked += parked
 }
 
 // Tally is how many entries wait in the outbox, and how many are parked. It reads nothing.
@@ -41,7 +41,10 @@ func (f *File) Tally() (waiting, parked int) {
 func (f *File) recount() {
 	var waiting, parked int
 	err := f.View(func(tx *bolt.Tx) error {
-		waiting, parked = table.Keys(guard.Bucket(tx, form.Outbox)), table.Keys(guard.Bucket(tx, form.Parked))
+		var ok bool
+		if waiting, parked, ok = table.Noted(tx); !ok {
+			waiting, parked = table.CountQueues(tx)
+		}
 		return nil
 	})
 	if err != nil {
