@@ -38,6 +38,23 @@ func TestHostileBroker(t *testing.T) {
 	}
 }
 
+// A broker that repeats the password in the reasons that it gives does not bring it into status or
+// log; a long reason is cut.
+func TestBrokerRepeatsThePassword(t *testing.T) {
+	const password = "s3cret-of-the-bridge"
+	reason := "no " + password + " " + strings.Repeat("x", 1000)
+	property := "\x1f" + string([]byte{byte(len(reason) >> 8), byte(len(reason))}) + reason
+	length := func(n int) string { return string([]byte{byte(n)&0x7f | 0x80, byte(n >> 7)}) }
+	body := "\x00\x87" + length(len(property)) + property
+	s := newSite(t, "mqtt://"+hostile(t, "\x20"+length(len(body))+body), func(o *Options) {
+		o.Username, o.Password = "u", func() (string, error) { return password, nil }
+	})
+	eventually(t, func() bool { return strings.Contains(s.home.Status().LastError, "no ***") })
+	require.NotContains(t, s.home.Status().LastError+s.home.Status().Problem, password)
+	require.Less(t, len(s.home.Status().LastError), 500)
+	s.stop()
+}
+
 // hostile answers whatever comes first with what it is to say, and zeros after it for as long as
 // somebody reads them.
 func hostile(t *testing.T, says string) (address string) {

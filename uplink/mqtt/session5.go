@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +20,8 @@ type session5 struct {
 	sent   *sentPinger
 	ended  chan *refusedError // buffered 1: why the broker ended the connection, if it said so
 	reason func() error
+
+	password string
 }
 
 // sentPinger is the library's pinger that also tells when a packet was written, so that the next
@@ -37,7 +40,7 @@ func (p *sentPinger) PacketSent() {
 }
 
 func newSession5(ctx context.Context, conn net.Conn, o Options, password string, will message) (*session5, error) {
-	s := &session5{sent: &sentPinger{paho.NewDefaultPinger(), make(chan struct{}, 1)}, ended: make(chan *refusedError, 1)}
+	s := &session5{sent: &sentPinger{paho.NewDefaultPinger(), make(chan struct{}, 1)}, ended: make(chan *refusedError, 1), password: password}
 	s.reason = sync.OnceValue(s.wait)
 	s.client = paho.NewClient(paho.ClientConfig{
 		Conn:          packets.NewThreadSafeConn(conn),
@@ -65,7 +68,7 @@ func newSession5(ctx context.Context, conn net.Conn, o Options, password string,
 	if ack != nil && ack.ReasonCode >= 0x80 {
 		reason := reasons[ack.ReasonCode]
 		if ack.Properties != nil && ack.Properties.ReasonString != "" {
-			reason = ack.Properties.ReasonString
+			reason = s.clean(ack.Properties.ReasonString)
 		}
 		return nil, &refusedError{code: ack.ReasonCode, reason: reason, login: ack.ReasonCode == 0x86 || ack.ReasonCode == 0x87}
 	}
@@ -76,6 +79,17 @@ func newSession5(ctx context.Context, conn net.Conn, o Options, password string,
 		return nil, fmt.Errorf("%w: it took the bridge in by a method of authentication that the bridge did not offer", errNoBroker)
 	}
 	return s, nil
+}
+
+// mostReason bounds how much is told of a reason that a broker gives, in bytes.
+const mostReason = 200
+
+// clean is a reason as a broker gives it, without the password, should the broker repeat that.
+func (s *session5) clean(reason string) string {
+	if s.password != "" {
+		reason = strings.ReplaceAll(reason, s.password, "***")
+	}
+	return strings.ToValidUTF8(reason[:min(len(reason), mostReason)], "")
 }
 
 // noAuth is there because the library calls one without looking, from a goroutine of its own, when a
@@ -168,7 +182,7 @@ func (s *session5) one(ctx context.Context, m message) error {
 	if r != nil && r.ReasonCode >= 0x80 {
 		refused := &refusedError{code: r.ReasonCode, reason: reasons[r.ReasonCode], topic: m.topic, message: r.ReasonCode != 0x87 && r.ReasonCode != 0x97}
 		if r.Properties != nil && r.Properties.ReasonString != "" {
-			refused.reason = r.Properties.ReasonString
+			refused.reason = s.clean(r.Properties.ReasonString)
 		}
 		return refused
 	}
