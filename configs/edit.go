@@ -17,8 +17,9 @@ import (
 var plainScalar = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./:@%?&=+-]*[A-Za-z0-9_/=]$`)
 
 // Section writes a camera as an item of the list `cameras`, ready to be pasted: its id, name,
-// addresses, user name and password file, those that it has. Each comment stands on a line of its
-// own above it. A password is never written.
+// addresses, user name and password file, those that it has, and whether it may be told the
+// password in clear. Each comment stands on a line of its own above it. A password is never
+// written.
 func Section(c Camera, comments ...string) string {
 	var b strings.Builder
 	for _, comment := range comments {
@@ -32,6 +33,9 @@ func Section(c Camera, comments ...string) string {
 		}
 		fmt.Fprintf(&b, "  %s%s: %s\n", mark, field[0], scalarText(field[1]))
 		mark = "  "
+	}
+	if c.AllowInsecureBasic {
+		b.WriteString("    allow_insecure_basic: true\n")
 	}
 	return b.String()
 }

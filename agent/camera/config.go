@@ -84,19 +84,21 @@ type TLS struct {
 // LogValue keeps the password out of logs.
 func (c Config) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("camera", c.Camera), slog.String("stream", c.Stream),
-		slog.String("url", redactURL(c.URL)),
+		slog.String("url", ShownURL(c.URL)),
 		slog.String("transport", c.Transport))
 }
 
 // String keeps the password out of messages.
 func (c Config) String() string {
-	return "camera " + c.Camera + " " + c.Stream + " " + redactURL(c.URL)
+	return "camera " + c.Camera + " " + c.Stream + " " + ShownURL(c.URL)
 }
 
 // GoString keeps the password out of %#v.
 func (c Config) GoString() string { return "camera.Config{" + c.String() + "}" }
 
-func redactURL(s string) string {
+// ShownURL is an address for people and logs: without user info, and without a password in its path
+// or query.
+func ShownURL(s string) string {
 	u, err := url.Parse(s)
 	if err != nil {
 		return "(unreadable URL)"
@@ -132,14 +134,14 @@ func (c Config) check() (*target, error) {
 			"read url: it is not a valid URL; write rtsp://host/path and put user name and password " +
 				"in their own fields")
 	case u.Scheme != "rtsp" && u.Scheme != "rtsps":
-		add("read url %q: the scheme must be rtsp or rtsps", redactURL(c.URL))
+		add("read url %q: the scheme must be rtsp or rtsps", ShownURL(c.URL))
 	case u.Hostname() == "":
-		add("read url %q: the host is missing", redactURL(c.URL))
+		add("read url %q: the host is missing", ShownURL(c.URL))
 	case u.User != nil:
 		add("read url %q: user name and password do not belong into the URL; use username and password (or "+
-			"password_file)", redactURL(c.URL))
+			"password_file)", ShownURL(c.URL))
 	case u.Fragment != "" || u.Opaque != "":
-		add("read url %q: fragments and opaque URLs are not RTSP", redactURL(c.URL))
+		add("read url %q: fragments and opaque URLs are not RTSP", ShownURL(c.URL))
 	default:
 		t.secure = u.Scheme == "rtsps"
 		if c.Username != "" || c.Password != "" {

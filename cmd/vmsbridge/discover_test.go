@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/agent/discover/onviftest"
+	"vmsbridge/agent/setup"
 	"vmsbridge/configs"
 )
 
@@ -152,7 +153,7 @@ func TestDiscoverAddsForTheService(t *testing.T) {
 	for path, mode := range map[string]os.FileMode{config: 0o640, filepath.Join(dir, "secrets"): 0o750, secrets[0]: 0o640} {
 		info, err := os.Stat(path)
 		require.NoError(t, err)
-		_, gid := ownerOf(info)
+		_, gid := setup.OwnerOf(info)
 		require.Equal(t, group, gid, path)
 		require.Equal(t, mode, info.Mode().Perm(), path)
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"vmsbridge/agent/setup"
 	"vmsbridge/cmd/cli"
 	"vmsbridge/configs"
 )
@@ -28,10 +29,10 @@ func makeSections(found []finding, user string, secret bool) []section {
 			continue
 		}
 		main, preview := f.camera.Choose()
-		id := cameraID(f.camera.Serial)
+		id := setup.CameraID(f.camera.Serial)
 		for _, other := range []string{f.device.ID, f.device.Hardware + "-" + f.host(), f.host()} {
 			if id == "" || taken[id] {
-				id = cameraID(other)
+				id = setup.CameraID(other)
 			}
 		}
 		if taken[id] {
@@ -48,21 +49,6 @@ func makeSections(found []finding, user string, secret bool) []section {
 		list = append(list, section{cam, strings.TrimSpace(strings.Join([]string{f.camera.Manufacturer, f.camera.Model, f.camera.Firmware, "at", f.host()}, " "))})
 	}
 	return list
-}
-
-// cameraID makes an id of what a camera calls itself: the characters that ids may have, 40 at most.
-func cameraID(s string) string {
-	s = strings.TrimPrefix(strings.ToLower(s), "urn:uuid:")
-	id := strings.Trim(strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-', r == '_', r == '.':
-			return r
-		case r == ' ', r == ':', r == '/':
-			return '-'
-		}
-		return -1
-	}, s), "-._")
-	return id[:min(len(id), 40)]
 }
 
 // add puts the sections that the configuration does not have yet into its file, one after the other, and the password into a
@@ -84,7 +70,7 @@ func (c *discoverCommand) add(sections []section, secret string, s streams) erro
 		}
 		if sec.camera.PasswordFile != "" {
 			path := filepath.Join(filepath.Dir(c.Config), sec.camera.PasswordFile)
-			if err := writeSecret(path, secret); err != nil {
+			if err := setup.WriteSecret(path, secret); err != nil {
 				return fmt.Errorf("add camera %s: %w", sec.camera.ID, err)
 			}
 		}
@@ -92,7 +78,7 @@ func (c *discoverCommand) add(sections []section, secret string, s streams) erro
 		if err != nil {
 			return addProblem(c.Config, err, s)
 		}
-		if err := replaceFile(c.Config, changed); err != nil {
+		if err := setup.ReplaceFile(c.Config, changed); err != nil {
 			return fmt.Errorf("add camera %s: %w", sec.camera.ID, err)
 		}
 		content = changed
@@ -123,29 +109,6 @@ func knownCamera(cfg *configs.Config, c configs.Camera) string {
 	return ""
 }
 
-// writeSecret writes a file that only its owner can read. One that is there is replaced. Where root does it for a service that has
-// a user of its own, the service's group may read it: that of the folder in which the configuration is.
-func writeSecret(path, secret string) error {
-	folder, mode, gid := filepath.Dir(path), fs.FileMode(0o600), -1
-	if info, err := os.Stat(filepath.Dir(folder)); err == nil && os.Geteuid() == 0 {
-		if _, group := ownerOf(info); group > 0 && info.Mode().Perm()&0o050 == 0o050 {
-			mode, gid = 0o640, group
-		}
-	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	if gid > 0 {
-		if err := os.Chown(folder, -1, gid); err != nil {
-			return err
-		}
-		if err := os.Chmod(folder, 0o750); err != nil {
-			return err
-		}
-	}
-	return replace(path, []byte(secret+"\n"), mode, -1, gid)
-}
-
 // begun is the content of the configuration. One that is not there is made, empty, where its folder is there; the group of the
 // folder may read it.
 func begun(path string) ([]byte, error) {
@@ -157,9 +120,9 @@ func begun(path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w; make the folder, or name another file with --config", err)
 	}
-	_, gid := ownerOf(info)
+	_, gid := setup.OwnerOf(info)
 	if os.Geteuid() != 0 {
 		gid = -1
 	}
-	return nil, replace(path, nil, 0o640, -1, gid)
+	return nil, setup.Replace(path, nil, 0o640, -1, gid)
 }

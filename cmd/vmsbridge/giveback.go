@@ -10,6 +10,7 @@ import (
 
 	"vmsbridge/agent/api"
 	"vmsbridge/agent/archive"
+	"vmsbridge/agent/setup"
 )
 
 // giveBack lets the owner of a data folder have what root made among its stores: a lock, a recovered journal, a segment. The bridge,
@@ -23,7 +24,7 @@ func giveBack(dir string) error {
 	if err != nil {
 		return err
 	}
-	uid, gid := ownerOf(info)
+	uid, gid := setup.OwnerOf(info)
 	if os.Geteuid() != 0 || uid <= 0 {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/agent/archive"
+	"vmsbridge/agent/setup"
 	"vmsbridge/storage/journal"
 )
 
@@ -32,7 +33,7 @@ func TestWhatRootRepairsIsTheBridges(t *testing.T) {
 			require.NoError(t, err)
 			info, err := os.Lstat(path)
 			require.NoError(t, err)
-			uid, _ := ownerOf(info)
+			uid, _ := setup.OwnerOf(info)
 			f(path, uid)
 			return nil
 		}))

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"vmsbridge/agent/setup"
 	"vmsbridge/cmd/cli"
 	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/vms"
@@ -58,7 +59,7 @@ func (c *imageCommand) Run(ctx context.Context, s streams) error {
 	if c.Output == "-" {
 		_, err = s.out.Write(jpeg)
 	} else {
-		err = replace(c.Output, jpeg, 0o644, -1, -1)
+		err = setup.Replace(c.Output, jpeg, 0o644, -1, -1)
 	}
 	if err != nil {
 		return fmt.Errorf("write the still: %w", err)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"vmsbridge/agent/setup"
 	"vmsbridge/cmd/cli"
 	"vmsbridge/configs"
 	"vmsbridge/uplink/client"
@@ -135,7 +136,7 @@ func keepFor(saved signin.Saved, path string) error {
 	if err != nil {
 		return fmt.Errorf("give the sign-in to the bridge: %w", err)
 	}
-	if uid, gid := ownerOf(info); uid >= 0 {
+	if uid, gid := setup.OwnerOf(info); uid >= 0 {
 		if err := os.Chown(path, uid, gid); err != nil {
 			return fmt.Errorf("give the sign-in to the bridge: %w", err)
 		}

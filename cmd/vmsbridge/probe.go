@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"vmsbridge/agent/camera"
-	"vmsbridge/agent/codec"
+	"vmsbridge/agent/setup"
 	"vmsbridge/cmd/cli"
 )
 
@@ -60,7 +60,7 @@ func (c *probeCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	if isHost(c.URL) {
+	if setup.IsHost(c.URL) {
 		findCtx, cancel := context.WithTimeout(ctx, c.Timeout)
 		cfg, err = c.find(findCtx, cfg, s)
 		cancel()
@@ -78,12 +78,12 @@ func (c *probeCommand) Run(ctx context.Context, s streams) error {
 	if ctx.Err() != nil {
 		return cli.Exit(exitAborted, errors.New("probe: interrupted"))
 	}
-	var still still
+	var still setup.Picture
 	if err == nil {
-		still, err = firstPicture(ctx, r, libraries)
+		still, err = setup.FirstPicture(ctx, r, libraries)
 		if err == nil {
-			p.FirstImage = round((r.FirstUnit + still.took).Seconds())
-			p.Width, p.Height = still.width, still.height
+			p.FirstImage = round((r.FirstUnit + still.Took).Seconds())
+			p.Width, p.Height = still.Width, still.Height
 			err = c.save(&p, still, s)
 		} else {
 			err = fmt.Errorf("decode the first picture: %w", err)
@@ -128,7 +128,7 @@ func (c *probeCommand) target(s streams) (camera.Config, []string, error) {
 	switch {
 	case (err == nil && u.User != nil) || (err != nil && strings.Contains(c.URL, "@")):
 		return usage("the address holds a user name or password, which other users of this machine can see: use --user, and the password is asked for")
-	case isHost(c.URL):
+	case setup.IsHost(c.URL):
 	case err != nil || (u.Scheme != "rtsp" && u.Scheme != "rtsps") || u.Hostname() == "":
 		return usage("the address must be 10.0.0.5, host:port, rtsp://host:port/path or rtsps://host:port/path")
 	}
@@ -158,61 +158,18 @@ func describe(address string, r camera.Report, err error) probed {
 
 func round(f float64) float64 { return float64(int64(f*1000+0.5)) / 1000 }
 
-// still is a decoded picture as a JPEG.
-type still struct {
-	jpeg          []byte
-	width, height int
-	took          time.Duration // from the access unit to the picture
-}
-
-// firstPicture decodes access units until a picture comes out.
-func firstPicture(ctx context.Context, r camera.Report, libraries []string) (still, error) {
-	began := time.Now()
-	pool := codec.NewPool(codec.Options{LibraryDirs: libraries, PerProcess: 1})
-	defer func() { _ = pool.Close() }()
-	dec := pool.Open("probe", codec.Format(r.Codec), 0)
-	defer dec.Close()
-	take := func(pictures []codec.Picture) (still, error) {
-		p := pictures[0]
-		took := time.Since(began)
-		jpeg, err := dec.Still(ctx, p.PTS, 0, 90)
-		return still{jpeg, p.Width, p.Height, took}, err
-	}
-	var last error
-	for _, u := range r.Units {
-		pictures, err := dec.Decode(ctx, u.Data, u.Time.UnixMicro())
-		if unsupported, ok := errors.AsType[*codec.UnsupportedError](err); ok {
-			return still{}, unsupported
-		}
-		if err != nil {
-			last = err
-			continue
-		}
-		if len(pictures) > 0 {
-			return take(pictures)
-		}
-	}
-	if pictures, err := dec.Flush(ctx); err == nil && len(pictures) > 0 {
-		return take(pictures)
-	}
-	if last == nil {
-		last = fmt.Errorf("no picture came out of %s", counted(len(r.Units), "access unit"))
-	}
-	return still{}, last
-}
-
-func (c *probeCommand) save(p *probed, st still, s streams) error {
+func (c *probeCommand) save(p *probed, st setup.Picture, s streams) error {
 	switch c.Output {
 	case "":
 		return nil
 	case "-":
-		_, err := s.out.Write(st.jpeg)
+		_, err := s.out.Write(st.JPEG)
 		return err
 	}
-	if err := replace(c.Output, st.jpeg, 0o644, -1, -1); err != nil {
+	if err := setup.Replace(c.Output, st.JPEG, 0o644, -1, -1); err != nil {
 		return fmt.Errorf("write the still: %w", err)
 	}
-	p.Still = map[string]string{"file": c.Output, "size": fmt.Sprintf("%dx%d, %d bytes", st.width, st.height, len(st.jpeg))}
+	p.Still = map[string]string{"file": c.Output, "size": fmt.Sprintf("%dx%d, %d bytes", st.Width, st.Height, len(st.JPEG))}
 	return nil
 }
 

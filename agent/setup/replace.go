@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"errors"
@@ -8,8 +8,9 @@ import (
 	"syscall"
 )
 
-// replaceFile gives a file another content, with the mode and owner that it has.
-func replaceFile(path string, content []byte) error {
+// ReplaceFile gives a file another content, with the mode and owner that it has. Where only its group may write its folder, it becomes
+// the caller's, and stays its group's.
+func ReplaceFile(path string, content []byte) error {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return err
@@ -18,13 +19,16 @@ func replaceFile(path string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	uid, gid := ownerOf(info)
-	return replace(path, content, info.Mode().Perm(), uid, gid)
+	uid, gid := OwnerOf(info)
+	if euid := os.Geteuid(); euid != 0 && uid != euid {
+		uid = -1 // only root gives files away
+	}
+	return Replace(path, content, info.Mode().Perm(), uid, gid)
 }
 
-// replace writes beside the file and renames: nobody sees half of it, a full disk leaves the old content, and a power cut the old or
+// Replace writes beside the file and renames: nobody sees half of it, a full disk leaves the old content, and a power cut the old or
 // the new one. uid and gid are who the file is to belong to, -1 for whoever runs this.
-func replace(path string, content []byte, mode fs.FileMode, uid, gid int) (err error) {
+func Replace(path string, content []byte, mode fs.FileMode, uid, gid int) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err
@@ -57,10 +61,13 @@ func replace(path string, content []byte, mode fs.FileMode, uid, gid int) (err e
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// ownerOf is who a file belongs to, -1 if the system does not say.
-func ownerOf(info fs.FileInfo) (uid, gid int) {
+// OwnerOf is who a file belongs to, -1 if the system does not say.
+func OwnerOf(info fs.FileInfo) (uid, gid int) {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(s.Uid), int(s.Gid)
 	}
 	return -1, -1
 }
+
+// errReadOnly is a file system that nobody may write to, as a unit may have it.
+var errReadOnly error = syscall.EROFS
