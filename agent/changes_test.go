@@ -23,7 +23,7 @@ func TestThePageHearsOfChanges(t *testing.T) {
 	var err error
 	s.cfg, err = s.load()
 	require.NoError(t, err)
-	a, stop := s.run(func(*Agent) {})
+	a, stop := s.run(func(a *Agent) { a.opts.Load = s.load })
 	defer stop()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -61,4 +61,10 @@ func TestThePageHearsOfChanges(t *testing.T) {
 	ev.ID = ev.NaturalID()
 	a.archive.Events.Put(ev)
 	wait("event", vms.TypeMotion)
+
+	// A camera that comes with a reload is told with its place.
+	s.write(strings.Replace(s.text, "cameras: [", "cameras: [{id: cam-0, url: \"rtsp://127.0.0.1:1/y\"}, ", 1))
+	require.Equal(t, []string{"cam-0"}, s.reload().Cameras.Added)
+	wait("cameras", `"id":"cam-0"`)
+	wait("order", `["cam-0","cam-1"]`)
 }

@@ -17,6 +17,7 @@ import (
 	"vmsbridge/agent/codec"
 	"vmsbridge/agent/health"
 	"vmsbridge/agent/outbound"
+	"vmsbridge/agent/setup"
 	"vmsbridge/agent/supervisor"
 	"vmsbridge/uplink/admit"
 	"vmsbridge/uplink/vms"
@@ -84,7 +85,9 @@ func (a *Agent) openAPI(base string) (err error) {
 	waiting := outbound.QueueHandler(outbound.QueueOf(a.archive.Journal))
 	a.api, err = api.New(api.Options{Config: a.cfg, Archive: a.archive, Status: a.Status, Cameras: a.Cameras,
 		CameraStates: a.CameraStates, Watch: func(camera string, until time.Time) { a.pace.Watch(camera, until) }, Queue: waiting, QueuePath: outbound.QueuePath,
-		Reload:  func(ctx context.Context) (any, error) { return a.Reload(ctx) },
+		Reload: func(ctx context.Context) (any, error) { return a.Reload(ctx) },
+		Setup: setup.New(setup.Options{File: a.cfg().File, Libraries: func() []string { return a.cfg().Decode.Libraries },
+			Reload: func(ctx context.Context) ([]string, error) { done, err := a.Reload(ctx); return done.Problems, err }}),
 		Metrics: func() prometheus.Gatherers { return prometheus.Gatherers{a.reg} }, Operations: a.operations, Ready: a.serving, Visitor: a.visitor, BaseURL: base, Started: a.started,
 		Log: a.log, Registerer: a.reg})
 	return err

@@ -10,6 +10,7 @@ import (
 
 	"vmsbridge/agent/archive"
 	"vmsbridge/agent/health"
+	"vmsbridge/agent/setup"
 	"vmsbridge/configs"
 	"vmsbridge/uplink/vms"
 )
@@ -26,6 +27,8 @@ type Options struct {
 	Watch func(camera string, until time.Time)
 	// Reload reads the configuration anew; what it returns is sent as JSON.
 	Reload func(ctx context.Context) (any, error)
+	// Setup changes the cameras of the configuration, for the page.
+	Setup *setup.Setup
 	// Queue is the handler of what waits for the service, below QueuePath.
 	Queue     http.Handler
 	QueuePath string

@@ -23,6 +23,7 @@ func (a *API) webRoutes(mux *http.ServeMux) {
 		"GET /web/status": a.webStatus, "GET /web/changes": a.webChanges} {
 		mux.Handle(path, server.WithPrincipal(auth, identity.ScopeRead, h))
 	}
+	a.setupRoutes(mux)
 	mux.HandleFunc("GET /web/begin", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, map[string]bool{"firstUser": a.users.nobodyYet(a.opts.Config().Bridge.Account)})
 	})
@@ -41,7 +42,10 @@ func (a *API) webStatus(w http.ResponseWriter, _ *http.Request, p identity.Princ
 		}
 		r.Config, r.Service, r.Homes, r.Disk.Path = health.Config{}, nil, nil, ""
 	}
-	answer(w, r)
+	answer(w, struct {
+		health.Report
+		MaySetUp bool `json:"maySetUp"`
+	}{r, administers(p, a.opts.Config().Bridge.Account)})
 }
 
 func seesAll(p identity.Principal) bool { return p.Cameras == nil && (p.Grants == nil || p.Grants.All) }
@@ -58,8 +62,8 @@ const (
 	changesQueue = 256
 )
 
-// webChanges is a stream of server-sent events: "cameras" with those that changed since the last one, at most once a second, and
-// "event" with each event that is stored. It ends when the credential does. The camera in the argument watch makes two stills a
+// webChanges is a stream of server-sent events: "cameras" with those that changed since the last one, at most once a second,
+// "order" with the ids of all when cameras have come or gone, and "event" with each event that is stored. It ends when the credential does. The camera in the argument watch makes two stills a
 // second while the stream is open.
 func (a *API) webChanges(w http.ResponseWriter, r *http.Request, p identity.Principal) {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -95,6 +99,7 @@ func (a *API) webChanges(w http.ResponseWriter, r *http.Request, p identity.Prin
 	if _, is := (cameras{&a.opts}).CameraOf("", watch); !is {
 		watch = ""
 	}
+	var order []string
 	for {
 		if now, err := (authenticators{&a.tokens, a.users}).Authenticate(token); err != nil || now.AccountID != p.AccountID {
 			return
@@ -105,13 +110,17 @@ func (a *API) webChanges(w http.ResponseWriter, r *http.Request, p identity.Prin
 			a.opts.Watch(watch, time.Now().Add(changesWatch))
 		}
 		var news []health.Camera
+		ids := []string{}
 		for _, c := range visible(p, a.opts.CameraStates()) {
+			ids = append(ids, c.ID)
 			c.Decoding = nil // its cost changes all the time
 			if old, ok := known[c.ID]; !ok || old != c {
 				news = append(news, c)
 				known[c.ID] = c
 			}
 		}
+		moved := order != nil && !slices.Equal(order, ids)
+		order = ids
 		if idle++; len(news) > 0 || idle >= changesSign {
 			idle = 0
 			name := ""
@@ -121,6 +130,9 @@ func (a *API) webChanges(w http.ResponseWriter, r *http.Request, p identity.Prin
 			if !send(name, news) {
 				return
 			}
+		}
+		if moved && !send("order", ids) {
+			return
 		}
 		for wait := true; wait; {
 			select {

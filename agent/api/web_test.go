@@ -8,12 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/agent/health"
+	"vmsbridge/configs"
 	"vmsbridge/uplink/identity"
 )
 
 // The page's status shows a user the cameras that the user may see, and of the rest what the health checks tell anybody.
 func TestThePageShowsWhatOneMaySee(t *testing.T) {
-	a := &API{opts: Options{Status: func() health.Report {
+	a := &API{opts: Options{Config: configs.Default, Status: func() health.Report {
 		return health.Report{Name: "Depot", Cameras: []health.Camera{{ID: "gate", Name: "Gate"}, {ID: "vault", Name: "Vault"}},
 			Problems: []health.Problem{{Text: "vault (wrong password)", Public: "a camera is away", Hint: "look"}},
 			Config:   health.Config{File: "/etc/secret-place.yaml"}, Service: &health.Link{URL: "https://service.example"},

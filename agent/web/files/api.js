@@ -24,7 +24,7 @@ const json = (path, body) => post(path, JSON.stringify(body), "application/json"
 // resume takes up the session that the browser has, if it has one.
 export async function resume() {
   if (!byToken) {
-    const answer = await post("oauth2/token", new URLSearchParams({ grant_type: "cookie" }));
+    const answer = await post("oauth2/token", new URLSearchParams({ grant_type: "cookie", scope: "vms.all" }));
     if (!answer.ok) return false;
     bearer = (await answer.json()).access_token;
   }
@@ -92,6 +92,18 @@ export async function get(path, query = {}, again = true) {
   return answer.json();
 }
 
+// send changes something: method and path, and what goes with it as JSON. A session's token that ended is renewed once.
+export async function send(method, path, body, again = true) {
+  const answer = await fetch(path, { method, headers: { ...auth(), Accept: "application/json", ...(body ? { "Content-Type": "application/json" } : {}) },
+    body: body && JSON.stringify(body), credentials: "same-origin", cache: "no-store" });
+  if (answer.status === 401) {
+    if (again && !byToken && await resume()) return send(method, path, body, false);
+    throw new Refused(await words(answer));
+  }
+  if (!answer.ok) throw Object.assign(new Error(await words(answer)), { status: answer.status });
+  return answer.json();
+}
+
 // still fetches a picture: its address for an <img>, when it was taken, and the tokens of its neighbours. Whoever has it lets go of
 // the address by URL.revokeObjectURL.
 export async function still(query, signal) {
@@ -114,7 +126,7 @@ export const imageAt = (camera, t, width, kind = "preview") => "api/v3.0/media/r
 export const imageBefore = (camera, t, width, kind = "preview") => "api/v3.0/media/recordedImage.jpeg?" + new URLSearchParams({
   deviceId: camera, type: kind, timestamp__lte: stamp(t), ...(width ? { targetWidth: width } : {}) });
 
-// changes follows the bridge until stop is called; it comes back by itself. say hears of "cameras", "event", "up" and "down".
+// changes follows the bridge until stop is called; it comes back by itself. say hears of "cameras", "order", "event", "up" and "down".
 export function changes(watch, say) {
   let control, stopped = false, wait = 1000;
   const run = async () => {

@@ -4,13 +4,14 @@ import { camera } from "./camera.js";
 import { $, put, stencil } from "./dom.js";
 import { events } from "./events.js";
 import { health } from "./health.js";
+import { setup } from "./setup.js";
 import { wall } from "./wall.js";
 
-const views = { "": wall, camera, events, health };
+const views = { "": wall, camera, events, health, setup };
 let view, stopChanges, followed = "", ready = false;
 
 const app = {
-  cameras: new Map(), order: [],
+  cameras: new Map(), order: [], maySetUp: false,
   fail(e) {
     if (e instanceof api.Refused) outside(e.message);
     else notice(e.message);
@@ -29,12 +30,20 @@ function listen() {
   stopChanges = api.changes(followed, (kind, data) => {
     switch (kind) {
       case "cameras": data.forEach((c) => app.cameras.set(c.id, { ...app.cameras.get(c.id), ...c })); view?.cameras(data.map((c) => app.cameras.get(c.id))); break;
+      case "order": arrange(data); break;
       case "event": view?.event(data); break;
       case "up": notice(); break;
       case "down": notice("The bridge does not answer; trying again."); break;
       case "refused": outside("You were signed out."); break;
     }
   });
+}
+
+// arrange brings the cameras into the order of the configuration; those that are not in it any more go.
+function arrange(order) {
+  app.order = order;
+  for (const id of app.cameras.keys()) if (!order.includes(id)) app.cameras.delete(id);
+  view?.order?.();
 }
 
 function route() {
@@ -44,9 +53,9 @@ function route() {
   view?.stop();
   view = undefined;
   followed = "";
-  const show = views[name] || wall;
+  const show = name === "setup" && !app.maySetUp ? wall : views[name] || wall;
   view = show(app, parts);
-  document.title = (show === camera ? app.cameras.get(parts[0])?.name || parts[0] : name || "Cameras") + " · " + $("title").textContent;
+  document.title = (show === camera ? app.cameras.get(parts[0])?.name || parts[0] : show === setup ? "Set up" : name || "Cameras") + " · " + $("title").textContent;
   for (const a of document.querySelectorAll("nav a")) {
     if (a.dataset.view === (name || "wall") || name === "camera" && a.dataset.view === "wall") a.setAttribute("aria-current", "page"); else a.removeAttribute("aria-current");
   }
@@ -57,6 +66,9 @@ async function inside() {
   const r = await api.get("web/status");
   app.cameras = new Map(r.cameras.map((c) => [c.id, c]));
   app.order = r.cameras.map((c) => c.id);
+  app.maySetUp = r.maySetUp;
+  $("to-setup").hidden = !r.maySetUp;
+  if (r.maySetUp && r.cameras.length === 0 && location.hash.length < 3) history.replaceState(null, "", "#/setup");
   put($("title"), r.name || r.bridge || "vmsbridge");
   app.wrong(r.problems.length);
   $("top").hidden = false;

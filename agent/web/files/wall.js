@@ -53,7 +53,8 @@ export function wall(app) {
 
   function counted() {
     const all = app.order.map((id) => app.cameras.get(id)).filter((c) => c && c.state !== "off"), online = all.filter((c) => c.online).length;
-    put($("state"), all.length === 0 ? "No camera is configured yet: vmsbridge discover --add finds some." : `${online} of ${all.length} cameras online`, online === all.length ? "dim" : "warn");
+    $("none-yet").hidden = app.order.length > 0 || !app.maySetUp;
+    put($("state"), all.length === 0 ? "No camera is watched yet." : `${online} of ${all.length} cameras online`, online === all.length ? "dim" : "warn");
   }
 
   function lamp(e) {
@@ -72,7 +73,17 @@ export function wall(app) {
     get("api/v3.0/events", { actor__in: ids.join(","), type__in: motionTypes, pageSize: 50, startTimestamp__gte: stamp(Date.now() - 6 * 3600e3), startTimestamp__lte: stamp(Date.now() + 3600e3) })
       .then((page) => page.results.filter((e) => !e.endTimestamp).forEach(lamp), app.fail);
   }
+  // order takes away the tiles of cameras that have gone, and brings the others into their order.
+  function order() {
+    for (const [id, tile] of tiles) if (!app.order.includes(id)) { seen.unobserve(tile.li); tile.li.remove(); tiles.delete(id); }
+    app.order.forEach((id, i) => {
+      const tile = tiles.get(id);
+      if (tile && $("cameras").children[i] !== tile.li) $("cameras").insertBefore(tile.li, $("cameras").children[i] || null);
+    });
+    counted();
+  }
   return {
+    order,
     cameras: (list) => { list.forEach(fill); counted(); },
     event: lamp,
     stop: () => seen.disconnect(),

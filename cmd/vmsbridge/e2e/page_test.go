@@ -36,7 +36,7 @@ func openBrowser(t *testing.T) *browser {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute)
 	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox,
+	ctx, cancel = chromedp.NewExecAllocator(ctx, append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.Flag("ignore-certificate-errors", true),
 		chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(time.Minute))...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
@@ -169,6 +169,12 @@ func TestThePage(t *testing.T) {
 	b.shows(`document.querySelectorAll("#cameras li").length === 2 && document.querySelector('[data-id="gone"]').textContent.includes("Nothing answers")`)
 	require.Equal(t, evil, ask[string](b, `document.querySelector('[data-id="gate"] strong').textContent`))
 	b.looks("wall")
+
+	// A token of the configuration reads, and sets nothing up.
+	require.True(t, ask[bool](b, `document.querySelector("#to-setup").hidden`))
+	code, _, body := get(t, s.local+"/web/cameras", lanToken)
+	require.Equal(t, 403, code)
+	require.Contains(t, string(body), "sign in as one")
 
 	// What stays is not made anew: whoever stands on a camera with the keyboard still does when its next still comes.
 	ask[bool](b, `(window.tile = document.querySelector('[data-id="gate"] a'), tile.focus(), window.src = tile.querySelector("img").src, true)`)
