@@ -209,11 +209,12 @@ func (c *checker) api() {
 	host, port, err := net.SplitHostPort(a.Listen)
 	if n, e := strconv.Atoi(port); err != nil || e != nil || n < 0 || n > 65535 {
 		c.fault("api.listen", "%s must be host:port, such as 127.0.0.1:8480 or 0.0.0.0:8480", shown(a.Listen))
-	} else if !loopback(host) && len(a.Tokens) == 0 && !c.bad["api.tokens"] {
+	} else if secure := a.TLS.Auto || a.TLS.Cert != ""; !loopback(host) && len(a.Tokens) == 0 && !secure &&
+		!c.bad["api.tokens"] && !c.bad["api.tls"] {
 		c.fault("api.listen", "%s can be reached from outside this machine, and no token is set; add api.tokens, or "+
-			"listen on 127.0.0.1", shown(a.Listen))
-	} else if len(a.Tokens) == 0 && c.given("api") {
-		c.warn("api", "no token is set: only the health checks will answer")
+			"`tls: auto` so that people can sign in at the page, or listen on 127.0.0.1", shown(a.Listen))
+	} else if len(a.Tokens) == 0 && c.given("api") && !secure {
+		c.warn("api", "no token is set: only people who sign in at the page will be answered")
 	}
 	if a.PublicURL != "" {
 		c.url("api.public_url", a.PublicURL, "http", "https")

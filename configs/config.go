@@ -85,13 +85,13 @@ const TokenVariable = "VMSBRIDGE_SERVICE_TOKEN"
 // API is the bridge's own HTTP interface on the LAN.
 type API struct {
 	// Listen is the host:port to listen on. Port 0 takes a free one. Default 127.0.0.1:8480. An
-	// address that is not loopback is refused without Tokens.
+	// address that is not loopback is refused without Tokens and without TLS.
 	Listen string `yaml:"listen"`
 	// PublicURL is the address under which others reach the bridge, when it is not the one that it
 	// listens on: the image addresses in events begin with it, and the service asks there for
 	// stills. Empty: the address listened on.
 	PublicURL string `yaml:"public_url"`
-	// Tokens may ask for events and images. Without one, only the health checks answer.
+	// Tokens may ask for events and images. Without one, only people who sign in may.
 	Tokens []Token `yaml:"tokens"`
 	TLS    TLS     `yaml:"tls"`
 }

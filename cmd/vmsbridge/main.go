@@ -62,7 +62,7 @@ const description = `The bridge: pulls RTSP cameras, finds motion, keeps stills,
 Exit codes: 0 done, 1 it did not work (standard error says why and what to do), 3 fsck or status found something wrong,
 64 wrong command line, 78 wrong configuration, 130 aborted by a second signal.
 
-Configuration: --config, else $VMSBRIDGE_CONFIG, else /etc/vmsbridge/vmsbridge.yaml.`
+Configuration: --config, else $VMSBRIDGE_CONFIG, else /etc/vmsbridge/vmsbridge.yaml, else your own vmsbridge.yaml in this folder.`
 
 // The exit codes of cli under their names here, and that of a second signal.
 const (
@@ -76,7 +76,7 @@ const (
 func program(ctx context.Context, args []string, s streams) int {
 	var grammar commands
 	return cli.Program{Name: "vmsbridge", Description: description, Version: version(), Out: s.out, Err: s.err,
-		Options: []kong.Option{kong.Vars{"default_config": defaultConfig}, kong.Bind(s),
+		Options: []kong.Option{kong.Vars{"default_config": usualConfig()}, kong.Bind(s),
 			kong.BindTo(ctx, (*context.Context)(nil))}}.Run(&grammar, args)
 }
 
@@ -109,8 +109,9 @@ func noConfig(file string, err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return cli.Exit(exitConfig, fmt.Errorf("%w; run this as root or as the bridge's own user: sudo vmsbridge …", err))
 	case errors.Is(err, fs.ErrNotExist):
-		return cli.Exit(exitConfig, fmt.Errorf("%w; there is no configuration yet: vmsbridge discover -u USER --add writes one "+
-			"with the cameras that it finds, or name another file with --config", err))
+		return cli.Exit(exitConfig, fmt.Errorf("%w; there is no configuration yet: vmsbridge run in an empty folder makes one "+
+			"and says where its page is, vmsbridge discover -u USER --add writes one with the cameras that it finds, or name "+
+			"another file with --config", err))
 	}
 	return cli.Exit(exitConfig, fmt.Errorf("read %s: %w; name another file with --config", file, err))
 }

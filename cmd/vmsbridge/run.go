@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"os/signal"
 	"syscall"
@@ -21,8 +22,14 @@ import (
 )
 
 type runCommand struct {
-	File string `arg:"" optional:"" help:"Configuration file; instead of --config." placeholder:"FILE"`
+	File   string `arg:"" optional:"" help:"Configuration file; instead of --config." placeholder:"FILE"`
+	Listen string `help:"At a first start in an empty folder: where the page is to listen. Default 0.0.0.0:8480." placeholder:"HOST:PORT"`
 	configFile
+}
+
+func (runCommand) Help() string {
+	return `In an empty folder, on a machine without a configuration, it makes one, and its page adds the cameras: the terminal says where
+the page is. SIGHUP has it read the configuration anew.`
 }
 
 // Run runs the bridge. SIGHUP has it read its configuration anew. The first SIGINT or SIGTERM ends it in order: open spans are
@@ -31,6 +38,10 @@ type runCommand struct {
 func (c *runCommand) Run(ctx context.Context, s streams) error {
 	if c.File != "" {
 		c.Config = c.File
+	}
+	var err error
+	if c.Config, err = firstStart(c.Config, c.Listen, s); err != nil {
+		return err
 	}
 	cfg, err := c.load(s)
 	if err != nil {
@@ -45,6 +56,13 @@ func (c *runCommand) Run(ctx context.Context, s streams) error {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	a, err := agent.New(cfg, agent.Options{Log: log, Version: version(), Registry: registry, Manager: health.NewManager(log), Level: level,
+		Ready: func(listen net.Addr) {
+			list := pages(cfg, listen)
+			log.Info("the page for people", "addresses", list)
+			if f, ok := s.out.(*os.File); ok && cli.Terminal(f) {
+				sayPages(list, firstCode(cfg), s)
+			}
+		},
 		Load: func() (*configs.Config, error) { return configs.Load(c.Config) }})
 	if err != nil {
 		return cli.Exit(exitConfig, err)

@@ -1,0 +1,125 @@
+package e2e
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"vmsbridge/scripts/harness"
+)
+
+// emptyBridge starts a bridge in an empty folder, as somebody who has just unpacked it does.
+func emptyBridge(t *testing.T) (dir, address string, p *program) {
+	t.Helper()
+	if _, err := os.Stat("/etc/vmsbridge/vmsbridge.yaml"); err == nil {
+		t.Skip("this machine has a bridge's configuration")
+	}
+	dir, port := t.TempDir(), harness.Port(t)
+	cmd := exec.Command(filepath.Join(bin, "vmsbridge"), "run", "--listen", fmt.Sprintf("127.0.0.1:%d", port))
+	cmd.Dir = dir
+	p = startCommand(t, cmd)
+	p.line("the page for people", 30*time.Second)
+	return dir, fmt.Sprintf("https://127.0.0.1:%d", port), p
+}
+
+// begins makes the first user with the bridge's code.
+func (b *browser) begins(dir, address string) {
+	b.t.Helper()
+	code, err := os.ReadFile(filepath.Join(dir, "data", "first-user.token"))
+	require.NoError(b.t, err)
+	b.do(chromedp.Navigate(address + "/#code=" + strings.TrimSpace(string(code))))
+	b.types("#first-password", "hunter2hunter2\n")
+}
+
+// TestFirstStart: from an empty folder to a camera's first motion, by the page alone.
+func TestFirstStart(t *testing.T) {
+	t.Parallel()
+	const password = "hunter3-of-the-camera"
+	stream, err := url.Parse(sceneCamera(t, "h264", "--user", "viewer", "--password", password))
+	require.NoError(t, err)
+	b := openBrowser(t)
+	began := time.Now()
+	dir, address, bridge := emptyBridge(t)
+	yaml := filepath.Join(dir, "vmsbridge.yaml")
+	before, err := os.ReadFile(yaml)
+	require.NoError(t, err)
+	b.begins(dir, address)
+
+	// Without a camera, the page is where one is added.
+	b.shows(`!!document.querySelector("#try") && location.hash === "#/setup" && !document.querySelector("#known-none").hidden`)
+	b.looks("setup-empty")
+
+	// What cannot be is refused in words, and nothing is written.
+	for given, want := range map[[3]string]string{
+		{"http://user:secret@127.0.0.1/", "", ""}:                        "into their own fields",
+		{"127.0.0.1:" + fmt.Sprint(harness.Port(t)), "viewer", password}: "Is the port right?",
+		{stream.Host, "", ""}:                                            "who you are",
+		{"rtsp://" + stream.Host + "/cam", "viewer", "wrong"}:            "password",
+		{"rtsp://" + stream.Host + "/nothing-there", "viewer", password}: "path",
+		{"ftp://10.0.0.5/x", "viewer", password}:                         "rtsp://",
+	} {
+		ask[bool](b, `(document.querySelector("#try").reset(), true)`)
+		b.types("#address", given[0])
+		b.types("#camera-user", given[1])
+		b.types("#camera-password", given[2]+"\n")
+		b.shows(`document.querySelector("#setup-refusal").textContent.includes(` + fmt.Sprintf("%q", want) + `) && document.querySelector("#keep").hidden`)
+	}
+	now, err := os.ReadFile(yaml)
+	require.NoError(t, err)
+	require.Equal(t, string(before), string(now))
+
+	// The address alone: its stream is found at a usual path, its picture is shown, it gets a name.
+	b.types("#address", stream.Host)
+	b.types("#camera-user", "viewer")
+	b.types("#camera-password", password+"\n")
+	b.shows(`!document.querySelector("#keep").hidden && document.querySelector("#trial-picture").naturalWidth > 300`)
+	b.shows(`document.querySelector("#trial-facts").textContent.includes("H264 640×360") && document.activeElement.id === "camera-name-new"`)
+	b.looks("setup-tested")
+	b.types("#camera-name-new", "Front <gate>\n")
+	b.shows(`document.querySelector("#setup-done a")?.getAttribute("href") === "#/camera/front-gate" && document.querySelector("#known").textContent.includes("Front <gate>")`)
+	now, err = os.ReadFile(yaml)
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(string(now), string(before)), "what was there is there: %s", now)
+	require.Contains(t, string(now), `name: "Front \u003cgate\u003e"`)
+	require.NotContains(t, string(now), password)
+	secret := filepath.Join(dir, "secrets", "front-gate.password")
+	info, err := os.Stat(secret)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+
+	// It is watched at once: on the wall, and its first motion among the events.
+	b.press(`nav a[data-view='wall']`)
+	b.shows(`document.querySelector('[data-id="front-gate"] img')?.naturalWidth > 300 && !!document.querySelector('[data-id="front-gate"] .good')`)
+	b.press(`nav a[data-view='events']`)
+	b.shows(`[...document.querySelectorAll("#events li")].some((li) => li.textContent.startsWith("Motion") && li.querySelector("img").naturalWidth > 100)`)
+	t.Logf("from an empty folder to the first motion on the page: %v", time.Since(began).Round(time.Second))
+
+	// The same stream again is refused. The password is nowhere but in its file.
+	b.press(`nav a[data-view='setup']`)
+	b.types("#address", "rtsp://"+stream.Host+"/cam")
+	b.types("#camera-user", "viewer")
+	b.types("#camera-password", password+"\n")
+	b.shows(`!document.querySelector("#keep").hidden`)
+	b.types("#camera-name-new", "Again\n")
+	b.shows(`document.querySelector("#setup-refusal").textContent.includes("watched already")`)
+	require.NotContains(t, bridge.output(), password)
+	_, err = os.Stat(filepath.Join(dir, "secrets", "again.password"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+
+	// Who is not signed in sets nothing up.
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	res, err := client.Get(address + "/web/cameras")
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Equal(t, http.StatusUnauthorized, res.StatusCode)
+}
