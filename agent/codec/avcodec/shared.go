@@ -15,7 +15,7 @@ func (l *Library) Functions() steady.Functions {
 		NewPacket: l.symbols["av_new_packet"], UnrefPacket: l.symbols["av_packet_unref"],
 		SendPacket: l.symbols["avcodec_send_packet"], ReceiveFrame: l.symbols["avcodec_receive_frame"],
 		AllocFrame: l.symbols["av_frame_alloc"], UnrefFrame: l.symbols["av_frame_unref"],
-		FreeFrame: l.symbols["av_frame_free"], OptGetInt: l.symbols["av_opt_get_int"], FramePTS: l.ptsOffset,
+		FreeFrame: l.symbols["av_frame_free"], FramePTS: l.ptsOffset,
 	}
 }
 
@@ -68,7 +68,7 @@ func (d *Decoder) Expect(f *Frame, lumaWidth, lumaHeight int) {
 	}
 	s.Width, s.Height, s.Format = int32(w), int32(h), number
 	s.LumaWidth, s.LumaHeight = int32(lumaWidth), int32(lumaHeight)
-	if s.Full = 0; layout.full {
+	if s.Full = 0; layout.full || f.fullRange {
 		s.Full = 1
 	}
 	s.Ready = 1

@@ -14,7 +14,7 @@ enum {
 	PACKET_PTS = 8, PACKET_DATA = 24,
 };
 
-enum { AGAIN = -11, RANGE_JPEG = 2 };
+enum { AGAIN = -11 };
 
 static uint32_t get32(const void *p) {
 	uint32_t v;
@@ -231,8 +231,6 @@ static int answer(struct loop *l, struct stream *s) {
 		}
 		l->reply = room, l->reply_room = HEADER + body;
 	}
-	int64_t range = 0;
-	int full = s->full || (l->call.opt_get_int(s->context, "color_range", 0, &range) >= 0 && range == RANGE_JPEG);
 	uint8_t *p = put32(put32(put32(l->reply, (uint32_t)body), PICTURES), l->number);
 	for (int i = 0; i < l->frames; i++) {
 		const uint8_t *frame = l->frame[i], *pixels;
@@ -241,7 +239,7 @@ static int answer(struct loop *l, struct stream *s) {
 		p = put32(put32(p, (uint32_t)s->luma_width), (uint32_t)s->luma_height);
 		memcpy(&pixels, frame + FRAME_DATA, sizeof pixels);
 		if (luma > 0 && !loop_reduce(p, s->luma_width, s->luma_height, pixels, field(frame, FRAME_LINESIZE), s->width,
-		                             s->height, full)) {
+		                             s->height, s->full)) {
 			return 0;
 		}
 		p += luma;
@@ -251,7 +249,7 @@ static int answer(struct loop *l, struct stream *s) {
 		void *before = last->frame;
 		last->frame = l->frame[i];
 		memcpy(&last->pts, (uint8_t *)last->frame + l->call.frame_pts, TIME);
-		last->full = full;
+		last->full = s->full;
 		s->next = (s->next + 1) % KEPT;
 		if (before != NULL) {
 			spare(l, s, before);

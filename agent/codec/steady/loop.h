@@ -25,7 +25,6 @@ struct functions {
 	void *(*alloc_frame)(void);
 	void (*unref_frame)(void *frame);
 	void (*free_frame)(void **frame);
-	int (*opt_get_int)(void *object, const char *name, int flags, int64_t *out);
 	uintptr_t frame_pts;
 };
 

@@ -34,7 +34,7 @@ func New(in, out *os.File, f Functions, look bool) *Loop {
 		return nil // times are kept by Go
 	}
 	addresses := []uintptr{f.NewPacket, f.UnrefPacket, f.SendPacket, f.ReceiveFrame, f.AllocFrame, f.UnrefFrame,
-		f.FreeFrame, f.OptGetInt, f.FramePTS}
+		f.FreeFrame, f.FramePTS}
 	var functions C.struct_functions
 	copy(unsafe.Slice((*uintptr)(unsafe.Pointer(&functions)), len(addresses)), addresses)
 	c := C.loop_new(C.int(in.Fd()), C.int(out.Fd()), functions)

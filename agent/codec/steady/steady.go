@@ -40,7 +40,7 @@ type Stream struct {
 	// Ready: 0 leaves every request to Go. Otherwise pictures are to be as the fields below say.
 	Ready                 int32
 	Width, Height, Format int32
-	Full                  int32 // the pixel format itself means full range
+	Full                  int32 // the pictures have the full range, by their format or their parameter set
 	LumaWidth, LumaHeight int32
 	SetBytes              int32 // of Set; 0: none is known
 	Set                   [MaxSet]byte
@@ -57,7 +57,7 @@ type Picture struct {
 // Functions are addresses of libavcodec's functions, and where AVFrame has its presentation time.
 type Functions struct {
 	NewPacket, UnrefPacket, SendPacket, ReceiveFrame uintptr
-	AllocFrame, UnrefFrame, FreeFrame, OptGetInt     uintptr
+	AllocFrame, UnrefFrame, FreeFrame                uintptr
 	FramePTS                                         uintptr
 }
 
