@@ -27,6 +27,8 @@ type Decoder struct {
 	request []byte      // room for the next request; belongs to the caller
 	reply   []byte      // room for pictures, and those of the last call; belongs to the caller
 
+	decoded *decoded // nil before the first call; belongs to the caller
+
 	group  *group             // guarded by pool.mu
 	closed bool               // guarded by pool.mu
 	spent  prometheus.Counter // its owner's; guarded by pool.mu; nil before the first call, as stage
@@ -65,7 +67,10 @@ func (d *Decoder) Decode(ctx context.Context, au []byte, pts int64) ([]Picture, 
 		a := d.call(ctx, worker.Decode, worker.AppendDecode(d.request[:0], d.number, au, pts))
 		pictures, err = a.pictures, a.err
 	}
-	d.pool.metrics.decoded(d.format, time.Since(start), len(pictures), err)
+	if d.decoded == nil {
+		d.decoded = d.pool.metrics.of(d.format)
+	}
+	d.decoded.note(time.Since(start), len(pictures), err)
 	return pictures, err
 }
 

@@ -50,15 +50,27 @@ func newMetrics(r prometheus.Registerer) *metrics {
 	}
 }
 
-func (m *metrics) decoded(f Format, took time.Duration, pictures int, err error) {
+// decoded are those of a format that come with each access unit: looking them up costs more than
+// counting.
+type decoded struct {
+	seconds            prometheus.Observer
+	pictures, failures prometheus.Counter
+}
+
+func (m *metrics) of(f Format) *decoded {
 	switch f {
 	case H264, H265, MJPEG:
 	default:
 		f = "other" // a label must not grow by what comes from outside
 	}
-	m.seconds.WithLabelValues(string(f)).Observe(took.Seconds())
-	m.pictures.WithLabelValues(string(f)).Add(float64(pictures))
+	return &decoded{seconds: m.seconds.WithLabelValues(string(f)), pictures: m.pictures.WithLabelValues(string(f)),
+		failures: m.failures.WithLabelValues(string(f))}
+}
+
+func (d *decoded) note(took time.Duration, pictures int, err error) {
+	d.seconds.Observe(took.Seconds())
+	d.pictures.Add(float64(pictures))
 	if err != nil {
-		m.failures.WithLabelValues(string(f)).Inc()
+		d.failures.Inc()
 	}
 }

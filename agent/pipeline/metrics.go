@@ -48,6 +48,18 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	}
 }
 
+// counters are those of a camera that come with each picture: looking them up by its id costs more
+// than counting.
+type counters struct {
+	pictures       prometheus.Counter
+	detect, tamper prometheus.Observer
+}
+
+func (m *Metrics) of(camera string) *counters {
+	return &counters{pictures: m.pictures.WithLabelValues(camera), detect: m.detect.WithLabelValues(camera),
+		tamper: m.tamper.WithLabelValues(camera)}
+}
+
 // begin gives a camera's series a value before anything happens, so that an alert sees the first step.
 func (m *Metrics) begin(camera string) {
 	for _, v := range []*prometheus.CounterVec{m.pictures, m.damaged, m.unitsDropped, m.unitsSkipped, m.decodeFailures, m.stillFailures, m.withheld} {

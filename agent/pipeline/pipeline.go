@@ -150,11 +150,14 @@ func (p *Pipeline) picture(ctx context.Context, pic codec.Picture) {
 	if !p.pace.Due(t) {
 		return
 	}
+	if p.counters == nil {
+		p.counters = p.deps.Metrics.of(p.cfg.ID)
+	}
 	began := time.Now()
 	look := motion.Picture{Luma: pic.Luma, Width: pic.LumaWidth, Height: pic.LumaHeight, Stride: pic.LumaWidth, Time: t}
 	res := p.detector.Step(look)
-	p.deps.Metrics.detect.WithLabelValues(p.cfg.ID).Observe(time.Since(began).Seconds())
-	p.deps.Metrics.pictures.WithLabelValues(p.cfg.ID).Inc()
+	p.counters.detect.Observe(time.Since(began).Seconds())
+	p.counters.pictures.Inc()
 
 	p.recorder.pace = p.deps.Pace.of(p.cfg)
 	// Stills first: whoever hears of the event may ask for its image at once.

@@ -35,6 +35,7 @@ type Pipeline struct {
 	lostWhy  string    // why the camera was away, while it is
 	aliveAt  time.Time
 	grumble  complaint
+	counters *counters    // nil before the first picture
 	turned   atomic.Int64 // when work last came round, by time.Now().UnixNano()
 
 	mu      sync.Mutex // guards all below

@@ -32,7 +32,7 @@ func (p *Pipeline) guardView(ctx context.Context, pic codec.Picture, look motion
 	}
 	began := time.Now()
 	changes := w.Step(look)
-	p.deps.Metrics.tamper.WithLabelValues(p.cfg.ID).Observe(time.Since(began).Seconds())
+	p.counters.tamper.Observe(time.Since(began).Seconds())
 	_, doubts := w.Doubt()
 	if doubts && !p.view.doubts && due(look.Time, p.view.doubted, doubtStills) {
 		p.view.doubted = look.Time
