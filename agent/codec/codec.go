@@ -25,6 +25,7 @@ import (
 	"vmsbridge/agent/codec/confine"
 	"vmsbridge/agent/codec/engine"
 	"vmsbridge/agent/codec/jpeg"
+	"vmsbridge/agent/codec/steady"
 )
 
 // Format is a way in which a camera codes pictures.
@@ -39,6 +40,9 @@ const (
 
 // Picture is a decoded picture: its time, its size and its reduced luma.
 type Picture = engine.Picture
+
+// Kept is how many of the last pictures of a decoder Still answers at least.
+const Kept = steady.Kept
 
 // UnsupportedError says that this machine cannot decode a format, and what to install.
 type UnsupportedError = engine.UnsupportedError

@@ -103,7 +103,7 @@ func (d *Decoder) Flush(ctx context.Context) ([]Picture, error) {
 	return a.pictures, a.err
 }
 
-// Still is a JPEG of a picture that came out recently: at least the last four are kept. It is
+// Still is a JPEG of a picture that came out recently: at least the last Kept ones. It is
 // shrunk to at most maxWidth pixels a row (0: full size), in the quality 1 to 100. An MJPEG
 // camera's picture in full size is the camera's own JPEG, byte for byte. ErrGone: the picture is
 // not kept, also when the process was lost; the next Decode will say that.

@@ -122,8 +122,10 @@ func (p *Pipeline) unit(ctx context.Context, u camera.AccessUnit) {
 		}
 		return
 	}
+	p.recorder.Came(len(pictures))
 	for _, pic := range pictures {
 		p.picture(ctx, pic)
+		p.recorder.Seen(ctx)
 	}
 }
 
@@ -135,6 +137,7 @@ func (p *Pipeline) begin(u camera.AccessUnit) {
 	p.gap()
 	format := codec.Format(u.Codec)
 	p.decoder = p.deps.Pool.Open(p.cfg.ID, format, LumaPixels)
+	p.recorder.Lost()
 	p.marks = marks{keepData: format == codec.MJPEG}
 	p.waitKey = true
 }

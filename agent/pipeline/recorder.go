@@ -2,12 +2,9 @@ package pipeline
 
 import (
 	"context"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"vmsbridge/agent/codec"
-	"vmsbridge/configs"
 	"vmsbridge/motion"
 	"vmsbridge/storage/stills"
 )
@@ -22,53 +19,6 @@ type developer interface {
 	Still(ctx context.Context, p codec.Picture, maxWidth int) ([]byte, error)
 }
 
-// pace says how often stills are kept.
-type pace struct {
-	quiet, motion, main time.Duration
-	previewWidth        int
-	mainToo             bool // this stream is also the full-resolution one
-}
-
-// Pace is how often and how large stills are kept, for all pipelines together. It may be set anew while they run. Safe for
-// concurrent use.
-type Pace struct {
-	stills  atomic.Pointer[configs.Stills]
-	watched sync.Map // of cameras that somebody looks at: id → until when, a time.Time
-}
-
-// NewPace takes it from the configuration.
-func NewPace(s configs.Stills) *Pace {
-	p := &Pace{}
-	p.Set(s)
-	return p
-}
-
-// Set takes effect with the next picture.
-func (p *Pace) Set(s configs.Stills) { p.stills.Store(&s) }
-
-func (p *Pace) quality() int { return p.stills.Load().Quality }
-
-// Watch has a camera keep as many stills as in motion until a time, since somebody looks.
-func (p *Pace) Watch(camera string, until time.Time) { p.watched.Store(camera, until) }
-
-// of is the pace of one camera.
-func (p *Pace) of(c configs.Camera) pace {
-	s := p.stills.Load()
-	quiet := s.PreviewInterval
-	if until, ok := p.watched.Load(c.ID); ok && time.Now().Before(until.(time.Time)) {
-		quiet = min(quiet, s.MotionInterval)
-	}
-	return pace{quiet: quiet, motion: s.MotionInterval, main: s.MainInterval, previewWidth: s.PreviewWidth, mainToo: c.PreviewURL == ""}
-}
-
-// What is held of a motion that is not confirmed yet: about as far as the detector looks back from there, a few seconds. A
-// setting (motion.min_duration) may take longer; what falls out of the window is then stored as if it were motion.
-const (
-	maxPreviews = 32
-	maxMains    = 12
-	mainSpacing = 250 * time.Millisecond // between two full-resolution ones that are held: they are large
-)
-
 // recorder decides which pictures of a camera's motion stream become stills: while it is quiet one an interval, in motion
 // one every half second, and always the first picture of a span, which is known to be the first only when the motion is
 // confirmed some pictures later; until then the candidates' stills wait here. One goroutine.
@@ -81,15 +31,42 @@ type recorder struct {
 	fail   func(error)
 
 	lastPreview, lastMain time.Time
-	previews, mains       []stills.Still // of candidates, by time
+	held                  candidates
+	shown                 developed
 }
+
+// developed is the newest JPEG that was made: a preview that is not shrunk is the full-resolution
+// still, too.
+type developed struct {
+	time time.Time
+	jpeg []byte
+}
+
+// Came tells that so many pictures came out of the decoder, which are now looked at one by one. Seen
+// is called after each.
+func (r *recorder) Came(n int) { r.held.next, r.held.came = r.held.came+1, r.held.came+n }
+
+// Seen makes the stills of those candidates that the decoder will not keep any longer. It blocks
+// while JPEGs are made.
+func (r *recorder) Seen(ctx context.Context) {
+	c := &r.held
+	c.next++
+	for len(c.pictures) > 0 && c.came-c.pictures[0].number >= codec.Kept-1 {
+		u := c.pictures[0]
+		c.pictures = append(c.pictures[:0], c.pictures[1:]...)
+		r.develops(ctx, u)
+	}
+}
+
+// Lost forgets the pictures that are not developed: the decoder has lost them.
+func (r *recorder) Lost() { r.held.pictures = r.held.pictures[:0] }
 
 // Picture looks at one picture and what the detector said of it. It blocks while JPEGs are made.
 func (r *recorder) Picture(ctx context.Context, p codec.Picture, t time.Time, res motion.Result) {
 	began, start := firstBegan(res.Changes)
 	switch {
 	case began:
-		r.confirm(start)
+		r.confirm(ctx, start)
 		if t.After(start) && r.lastPreview.Before(start) {
 			r.m.firstPictureMissed.Inc()
 		}
@@ -97,29 +74,51 @@ func (r *recorder) Picture(ctx context.Context, p codec.Picture, t time.Time, re
 		r.take(ctx, p, t, r.lastPreview.Before(start) || due(t, r.lastPreview, r.pace.motion),
 			r.pace.mainToo && (r.lastMain.Before(start) || due(t, r.lastMain, r.pace.main)))
 	case res.Moving:
-		r.previews, r.mains = nil, nil
+		r.held.drop()
 		r.take(ctx, p, t, due(t, r.lastPreview, r.pace.motion), r.pace.mainToo && due(t, r.lastMain, r.pace.main))
 	case res.Candidate:
 		r.hold(ctx, p, t)
 	default:
-		r.previews, r.mains = nil, nil
+		r.held.drop()
 		r.take(ctx, p, t, due(t, r.lastPreview, r.pace.quiet), false)
 	}
 }
 
-// hold keeps the stills of a picture that may turn out to be the first of a span.
+// hold keeps a picture that may turn out to be the first of a span.
 func (r *recorder) hold(ctx context.Context, p codec.Picture, t time.Time) {
-	if s, ok := r.develop(ctx, p, t, stills.Preview); ok {
-		r.previews = r.wait(r.previews, s, maxPreviews)
-		if due(t, r.lastPreview, r.pace.quiet) {
-			r.keep(s)
+	c := &r.held
+	u := undeveloped{picture: p, time: t, number: c.next}
+	u.picture.Luma = nil
+	none := len(c.mains) == 0 && len(c.pictures) == 0
+	if r.pace.mainToo && (none || due(t, c.lastMain, mainSpacing)) {
+		u.main, c.lastMain = true, t
+	}
+	if !due(t, r.lastPreview, r.pace.quiet) {
+		c.pictures = append(c.pictures, u)
+		return
+	}
+	for _, before := range c.pictures {
+		r.develops(ctx, before)
+	}
+	c.pictures = c.pictures[:0]
+	if s, ok := r.develops(ctx, u); ok {
+		r.keep(s)
+	}
+}
+
+// develops makes the stills of a candidate, and answers the preview.
+func (r *recorder) develops(ctx context.Context, u undeveloped) (stills.Still, bool) {
+	c := &r.held
+	s, ok := r.develop(ctx, u.picture, u.time, stills.Preview)
+	if ok {
+		c.previews = r.wait(c.previews, s, maxPreviews)
+	}
+	if u.main {
+		if s, ok := r.develop(ctx, u.picture, u.time, stills.Main); ok {
+			c.mains = r.wait(c.mains, s, maxMains)
 		}
 	}
-	if n := len(r.mains); r.pace.mainToo && (n == 0 || due(t, r.mains[n-1].Time, mainSpacing)) {
-		if s, ok := r.develop(ctx, p, t, stills.Main); ok {
-			r.mains = r.wait(r.mains, s, maxMains)
-		}
-	}
+	return s, ok
 }
 
 // wait appends a still. The oldest one makes room, stored if nothing else of its time was.
@@ -135,19 +134,35 @@ func (r *recorder) wait(list []stills.Still, s stills.Still, most int) []stills.
 	return list
 }
 
-// confirm keeps those of the waiting stills that a span which began at start needs: the one of its first picture, or of
-// the next after it that there is, and then one per interval.
-func (r *recorder) confirm(start time.Time) {
-	for _, list := range [][]stills.Still{r.previews, r.mains} {
+// confirm keeps those of the candidates' stills that a span which began at start needs: the one of
+// its first picture, or of the next after it that there is, and then one per interval.
+func (r *recorder) confirm(ctx context.Context, start time.Time) {
+	c := &r.held
+	for _, kind := range []stills.Kind{stills.Preview, stills.Main} {
+		list := c.previews
+		if kind == stills.Main {
+			list = c.mains
+		}
 		first := true
+		needed := func(t time.Time) bool {
+			return !t.Before(start) && (first || due(t, r.last(kind), r.interval(kind)))
+		}
 		for _, s := range list {
-			if !s.Time.Before(start) && (first || due(s.Time, r.last(s.Kind), r.interval(s.Kind))) {
+			if needed(s.Time) {
 				first = false
 				r.keep(s)
 			}
 		}
+		for _, u := range c.pictures {
+			if (kind == stills.Preview || u.main) && needed(u.time) {
+				if s, ok := r.develop(ctx, u.picture, u.time, kind); ok {
+					first = false
+					r.keep(s)
+				}
+			}
+		}
 	}
-	r.previews, r.mains = nil, nil
+	c.drop()
 }
 
 // interval is the time between two stills of a kind in motion.
@@ -181,10 +196,17 @@ func (r *recorder) develop(ctx context.Context, p codec.Picture, t time.Time, ki
 	if kind == stills.Preview {
 		width = r.pace.previewWidth
 	}
+	whole := width == 0 || p.Width > 0 && p.Width <= width
+	if whole && r.shown.jpeg != nil && r.shown.time.Equal(t) {
+		return stills.Still{Camera: r.camera, Kind: kind, Time: t, JPEG: r.shown.jpeg}, true
+	}
 	jpeg, err := r.dev.Still(ctx, p, width)
 	if err != nil {
 		r.fail(err)
 		return stills.Still{}, false
+	}
+	if r.shown = (developed{}); whole && r.pace.mainToo {
+		r.shown = developed{t, jpeg}
 	}
 	return stills.Still{Camera: r.camera, Kind: kind, Time: t, JPEG: jpeg}, true
 }

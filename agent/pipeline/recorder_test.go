@@ -27,13 +27,38 @@ func (s shelf) times(k stills.Kind) (out []int) {
 	return out
 }
 
-type flash struct{}
+// flash is a decoder that keeps as many pictures as one does.
+type flash struct {
+	newest []int64
+	made   int // JPEGs
+}
 
-func (flash) Still(context.Context, codec.Picture, int) ([]byte, error) { return []byte{0xff}, nil }
+func (f *flash) Still(_ context.Context, p codec.Picture, _ int) ([]byte, error) {
+	if f.made++; !slices.Contains(f.newest, p.PTS) {
+		return nil, codec.ErrGone
+	}
+	return []byte{0xff}, nil
+}
+
+// look has a recorder look at the last of so many pictures that came, as a pipeline does.
+func look(t *testing.T, r *recorder, ms, pictures int, res motion.Result) {
+	f := r.dev.(*flash)
+	for i := range pictures {
+		pts := int64(ms - pictures + 1 + i)
+		if f.newest = append(f.newest, pts); len(f.newest) > codec.Kept {
+			f.newest = f.newest[1:]
+		}
+		r.Came(1)
+		if i == pictures-1 {
+			r.Picture(t.Context(), codec.Picture{PTS: pts, Width: 640, Luma: make([]byte, 1)}, at(ms), res)
+		}
+		r.Seen(t.Context())
+	}
+}
 
 func TestRecorderKeepsTheFirstPictureOfASpanThatIsConfirmedLater(t *testing.T) {
 	var kept shelf
-	r := &recorder{camera: "c", album: &kept, dev: flash{}, m: NewMetrics(prometheus.NewRegistry()), fail: func(err error) { t.Error(err) },
+	r := &recorder{camera: "c", album: &kept, dev: &flash{}, m: NewMetrics(prometheus.NewRegistry()), fail: func(err error) { t.Error(err) },
 		pace: pace{quiet: 10 * time.Second, motion: 500 * time.Millisecond, main: 2 * time.Second, previewWidth: 640, mainToo: true}}
 	for ms := 0; ms <= 30000; ms += 100 {
 		var res motion.Result
@@ -48,18 +73,70 @@ func TestRecorderKeepsTheFirstPictureOfASpanThatIsConfirmedLater(t *testing.T) {
 		case ms > 15300 && ms < 18000:
 			res.Moving = true
 		}
-		r.Picture(t.Context(), codec.Picture{}, at(ms), res)
+		look(t, r, ms, 1, res)
 	}
 	require.Equal(t, []int{0, 10000, 15000, 15500, 16000, 16500, 17000, 17500, 27500}, kept.times(stills.Preview))
 	require.Equal(t, []int{15000, 17000}, kept.times(stills.Main))
+	require.Equal(t, 9, r.dev.(*flash).made, "one for each moment: a preview of this size is the other still, too")
+}
+
+// Of what comes to nothing as long as the decoder keeps the pictures, no JPEG is made; what lasts
+// longer is there when it is confirmed, also where not all pictures that are decoded are looked at.
+func TestRecorderMakesNoStillOfWhatComesToNothing(t *testing.T) {
+	for _, between := range []int{1, 2, 3, 4, 7} { // pictures decoded for one that is looked at
+		var kept shelf
+		f := &flash{}
+		r := &recorder{camera: "c", album: &kept, dev: f, m: NewMetrics(prometheus.NewRegistry()), fail: func(err error) { t.Error(err) },
+			pace: pace{quiet: 10 * time.Second, motion: 500 * time.Millisecond, main: 2 * time.Second, previewWidth: 320, mainToo: true}}
+		look(t, r, 0, between, motion.Result{})
+		require.Equal(t, 1, f.made)
+		short := (codec.Kept - 1) / between
+		for i := range 5 {
+			for k := range short {
+				look(t, r, 1000*(i+1)+100*k, between, motion.Result{Candidate: true})
+			}
+			look(t, r, 1000*(i+1)+500, between, motion.Result{})
+		}
+		require.Equal(t, 1, f.made, "%d decoded for one", between)
+		for long := range 12 {
+			begin := 8000 + 100_000*long
+			kept = nil
+			look(t, r, begin-1000, between, motion.Result{})
+			for k := range long {
+				look(t, r, begin+100*k, between, motion.Result{Candidate: true})
+			}
+			look(t, r, begin+100*long, between, motion.Result{Moving: true,
+				Changes: []motion.Change{{Kind: motion.Began, Start: at(begin)}}})
+			require.Contains(t, kept.times(stills.Preview), begin, "%d decoded for one, confirmed after %d", between, long)
+			require.Contains(t, kept.times(stills.Main), begin, "%d decoded for one, confirmed after %d", between, long)
+			for k := range 10 {
+				look(t, r, begin+5000+100*k, between, motion.Result{})
+			}
+			f.made = 1
+		}
+	}
+}
+
+// A decoder that was lost has no pictures any more: nobody asks it for them.
+func TestRecorderForgetsWhatTheDecoderLost(t *testing.T) {
+	var kept shelf
+	r := &recorder{camera: "c", album: &kept, dev: &flash{}, m: NewMetrics(prometheus.NewRegistry()), fail: func(err error) { t.Error(err) },
+		pace: pace{quiet: 10 * time.Second, motion: 500 * time.Millisecond, main: 2 * time.Second, mainToo: true}}
+	look(t, r, 0, 1, motion.Result{})
+	look(t, r, 100, 1, motion.Result{Candidate: true})
+	r.dev.(*flash).newest = nil
+	r.Lost()
+	look(t, r, 200, 1, motion.Result{Candidate: true})
+	look(t, r, 300, 1, motion.Result{Moving: true, Changes: []motion.Change{{Kind: motion.Began, Start: at(100)}}})
+	require.Equal(t, []int{0, 200}, kept.times(stills.Preview))
 }
 
 func TestRecorderKeepsThePictureOfASpanThatBeginsAtOnce(t *testing.T) {
 	var kept shelf
-	r := &recorder{camera: "c", album: &kept, dev: flash{}, m: NewMetrics(prometheus.NewRegistry()), fail: func(err error) { t.Error(err) },
+	r := &recorder{camera: "c", album: &kept, dev: &flash{}, m: NewMetrics(prometheus.NewRegistry()), fail: func(err error) { t.Error(err) },
 		pace: pace{quiet: 10 * time.Second, motion: 500 * time.Millisecond, main: 2 * time.Second}}
-	r.Picture(t.Context(), codec.Picture{}, at(0), motion.Result{})
-	r.Picture(t.Context(), codec.Picture{}, at(100), motion.Result{Moving: true, Changes: []motion.Change{{Kind: motion.Began, Start: at(100)}}})
+	look(t, r, 0, 1, motion.Result{})
+	look(t, r, 100, 1, motion.Result{Moving: true, Changes: []motion.Change{{Kind: motion.Began, Start: at(100)}}})
 	require.Equal(t, []int{0, 100}, kept.times(stills.Preview))
 	require.Empty(t, kept.times(stills.Main), "another stream makes them")
 }
@@ -73,13 +150,14 @@ func TestDueAfterAClockThatStepsBack(t *testing.T) {
 func TestRecorderKeepsTheFirstPictureOfASpanThatIsConfirmedMuchLater(t *testing.T) {
 	for _, wait := range []int{300, 2000, 20_000} { // of something small, creeping; with a min_duration
 		var kept shelf
-		r := &recorder{camera: "c", album: &kept, dev: flash{}, m: NewMetrics(prometheus.NewRegistry()), fail: func(err error) { t.Error(err) },
+		r := &recorder{camera: "c", album: &kept, dev: &flash{}, m: NewMetrics(prometheus.NewRegistry()), fail: func(err error) { t.Error(err) },
 			pace: pace{quiet: 10 * time.Second, motion: 500 * time.Millisecond, main: 2 * time.Second, mainToo: true}}
 		for ms := 0; ms < 12_000+wait; ms += 100 {
-			r.Picture(t.Context(), codec.Picture{}, at(ms), motion.Result{Candidate: ms >= 11_700}) // a leaf, and then the thing itself
-			require.LessOrEqual(t, len(r.previews)+len(r.mains), maxPreviews+maxMains)
+			look(t, r, ms, 1, motion.Result{Candidate: ms >= 11_700}) // a leaf, and then the thing itself
+			require.LessOrEqual(t, len(r.held.previews)+len(r.held.mains), maxPreviews+maxMains)
+			require.Less(t, len(r.held.pictures), codec.Kept)
 		}
-		r.Picture(t.Context(), codec.Picture{}, at(12_000+wait), motion.Result{Moving: true, Changes: []motion.Change{{Kind: motion.Began, Start: at(12_000)}}})
+		look(t, r, 12_000+wait, 1, motion.Result{Moving: true, Changes: []motion.Change{{Kind: motion.Began, Start: at(12_000)}}})
 		if wait <= 2000 {
 			require.Contains(t, kept.times(stills.Preview), 12_000, "confirmed after %d ms", wait)
 		}
@@ -102,7 +180,7 @@ func TestRecorderKeepsTheFirstPictureOfASpanThatIsConfirmedMuchLater(t *testing.
 
 func TestRecorderKeepsStillsOfARegionsSpanThatBeginsWhileSomethingMoves(t *testing.T) {
 	var kept shelf
-	r := &recorder{camera: "c", album: &kept, dev: flash{}, m: NewMetrics(prometheus.NewRegistry()), fail: func(err error) { t.Error(err) },
+	r := &recorder{camera: "c", album: &kept, dev: &flash{}, m: NewMetrics(prometheus.NewRegistry()), fail: func(err error) { t.Error(err) },
 		pace: pace{quiet: 10 * time.Second, motion: 500 * time.Millisecond, main: 2 * time.Second, mainToo: true}}
 	for ms := 0; ms <= 1900; ms += 100 {
 		res := motion.Result{Moving: true}
@@ -112,7 +190,7 @@ func TestRecorderKeepsStillsOfARegionsSpanThatBeginsWhileSomethingMoves(t *testi
 		case 900:
 			res.Changes = []motion.Change{{Kind: motion.Began, Region: "door", Start: at(600)}}
 		}
-		r.Picture(t.Context(), codec.Picture{}, at(ms), res)
+		look(t, r, ms, 1, res)
 	}
 	require.Equal(t, []int{0, 500, 900, 1400, 1900}, kept.times(stills.Preview))
 	require.Equal(t, []int{0, 900}, kept.times(stills.Main), "what begins has a full-resolution still of its own")

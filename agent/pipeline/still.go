@@ -32,6 +32,7 @@ func (p *Pipeline) decodeFailed(err error) {
 	switch unsupported := (*codec.UnsupportedError)(nil); {
 	case errors.Is(err, codec.ErrLost):
 		p.waitKey = true
+		p.recorder.Lost()
 	case errors.As(err, &unsupported):
 		p.waitKey = true
 		p.setTrouble(camera.Status{State: camera.UnsupportedCodec, Reason: unsupported.Error(), Since: p.deps.Now()})
