@@ -103,7 +103,7 @@ func TestAStreamGoesOnAfterARestart(t *testing.T) {
 	var sub struct{ ID string }
 	require.NoError(t, json.Unmarshal([]byte(made), &sub))
 	path := "/api/v3.0/eventSubscriptions/" + sub.ID
-	code, body := c.api(token, "POST", path+"/filters", `{"actors":["camera:cam-a"],"types":[]}`)
+	code, body := c.api(token, "POST", path+"/filters", `{"actors":["camera:cam-a"],"types":["vms.motionDetectionEvent.v1"]}`)
 	require.Equal(t, 201, code, body)
 
 	s := c.listen(token, path+"/stream", "")

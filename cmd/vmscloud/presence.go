@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 
 	"vmsbridge/cmd/vmscloud/presence"
 	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/uplink/identity"
+	"vmsbridge/uplink/identity/model"
+	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/server"
 	"vmsbridge/uplink/vms"
 )
@@ -99,6 +102,7 @@ type door struct {
 	*registry.Registry
 	marks
 	presence *presence.Watch
+	ids      *store.Store // its trail is told of devices that come, change and go
 }
 
 var (
@@ -118,7 +122,42 @@ func (d door) Register(ctx context.Context, p identity.Principal, reg vms.Regist
 	}
 	// The token of its images is another one each time that a bridge starts.
 	d.presence.Registered(presence.BridgeOf(p.AccountID, reg.ID), statuses, !known || was.Token != reg.ImageToken)
+	if err := recordDevices(d.ids, d.Registry, p.AccountID, reg.ID); err != nil {
+		d.book.log.Warn("that devices came or went could not be noted; it is tried again with the bridge's next word", "bridge", reg.ID, "error", err)
+	}
 	return nil
+}
+
+// changes are what the trail has of a device's change.
+var changes = map[registry.Changes]model.AuditAction{registry.ChangeNew: model.AuditCreate, registry.ChangeRenamed: model.AuditUpdate,
+	registry.ChangeGone: model.AuditDelete}
+
+// recordDevices notes in the trail, of which events are made, which devices came, changed and went: those of a bridge, or all if it is "".
+// What was noted just before a crash may be noted twice.
+func recordDevices(ids *store.Store, reg *registry.Registry, account, bridge string) error {
+	list := reg.Untold(account, bridge)
+	if len(list) == 0 {
+		return nil
+	}
+	err := ids.Update(func(tx *store.Tx) error {
+		for _, a := range list {
+			for _, change := range a.Untold {
+				e := model.AuditEntry{AccountID: a.Account, ByName: "vmscloud", Action: changes[registry.Changes(change)], Kind: a.Device(), Target: a.ID,
+					Name: cmp.Or(a.Name, a.ID)}
+				if e.Kind == "" || e.Action == "" {
+					continue
+				}
+				if err := tx.Record(e); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return reg.Told(list)
 }
 
 // Leave is for server.Leaver.

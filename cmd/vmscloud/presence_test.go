@@ -15,6 +15,7 @@ import (
 	"vmsbridge/cmd/vmscloud/presence"
 	"vmsbridge/cmd/vmscloud/registry"
 	"vmsbridge/storage/journal"
+	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/server/feed"
 	"vmsbridge/uplink/vms"
 )
@@ -58,11 +59,19 @@ func (w *watched) start() {
 	r.Away = w.presence.Away
 	kept, err := openMarks(w.ledger)
 	require.NoError(w.t, err)
-	w.door = door{r, kept, w.presence}
+	ids, err := openUsers(w.dir, store.Options{})
+	require.NoError(w.t, err)
+	w.door = door{r, kept, w.presence, ids}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); _ = w.presence.Run(ctx) }()
-	w.stop = func() { cancel(); <-done; require.NoError(w.t, j.Close()); require.NoError(w.t, r.Close()) }
+	w.stop = func() {
+		cancel()
+		<-done
+		require.NoError(w.t, j.Close())
+		require.NoError(w.t, r.Close())
+		require.NoError(w.t, ids.Close())
+	}
 }
 
 func (w *watched) register(statuses ...string) {

@@ -146,13 +146,14 @@ func (p *process) stop() int {
 // bridgeOnline ends the line of a bridge that the service hears of for the first time.
 const bridgeOnline = "  vms.deviceCloudStatusUpdateEvent.v1  ongoing   online"
 
-// lines are those that it printed of devices' events: those of the account and user that init makes, and of bridges that are there,
-// come when they come.
+// lines are those that it printed of what cameras saw and how they are: those of the account and user that init makes, of devices that
+// come, and of bridges that are there, come when they come.
 func (p *process) lines() (out []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, line := range p.out {
-		if !strings.Contains(line, "  vms.account") && !strings.Contains(line, "  vms.user") && !strings.HasSuffix(line, bridgeOnline) {
+		if !strings.Contains(line, "  vms.account") && !strings.Contains(line, "  vms.user") && !strings.Contains(line, "  vms.deviceCreation") &&
+			!strings.HasSuffix(line, bridgeOnline) {
 			out = append(out, line)
 		}
 	}
@@ -184,7 +185,7 @@ func motion(account, camera string, n int) vms.Event {
 }
 
 func ofCamera(id string) vms.Query {
-	return vms.Query{Actors: []vms.Actor{{Type: vms.ActorCamera, ID: id}}, PageSize: 500}
+	return vms.Query{Actors: []vms.Actor{{Type: vms.ActorCamera, ID: id}}, Types: []string{vms.TypeMotion}, PageSize: 500}
 }
 
 // The way of the README: init, tokens, run; a bridge registers, reports, and its events are listed and printed.
@@ -317,7 +318,7 @@ func TestKillAndRestart(t *testing.T) {
 	c := clientOf(t, p.base, token)
 	reg := client.Registration{ID: "bridge-1", Cameras: []client.RegisteredCamera{{ID: "cam-1"}, {ID: "cam-2"}, {ID: "cam-3"}, {ID: "cam-4"}}}
 	require.NoError(t, c.Register(t.Context(), reg))
-	firstPage, err := c.Events(t.Context(), vms.Query{Actors: []vms.Actor{{Type: vms.ActorCamera, ID: "cam-1"}}, PageSize: 1}, "")
+	firstPage, err := c.Events(t.Context(), vms.Query{Actors: []vms.Actor{{Type: vms.ActorCamera, ID: "cam-1"}}, Types: []string{vms.TypeMotion}, PageSize: 1}, "")
 	require.NoError(t, err)
 	require.Zero(t, firstPage.TotalSize)
 

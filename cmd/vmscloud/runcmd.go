@@ -135,7 +135,7 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	if c.PrintEvents {
 		book.announce = newAnnouncer(reg, base, log)
 	}
-	if err := book.forgetOrphans(ids); err != nil {
+	if err := errors.Join(book.forgetOrphans(ids), recordDevices(ids, reg, "", "")); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	hub := tunnel.NewHub(0, log)
@@ -260,7 +260,7 @@ func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, 
 		return nil, err
 	}
 	api, err := server.New(server.Options{
-		Events: book, Cameras: cameras{reg, ids}, Directory: ids, Images: bridges, Statuses: bridges, Auth: ids, Bridges: door{reg, kept, book.presence}, Tunnels: tunnels{reg, hub, book.presence}, Unasked: c.direct.unasked, Refused: reg.Refused, Feed: book.feed, Subscriptions: reg, Webhooks: c.hooks,
+		Events: book, Cameras: cameras{reg, ids}, Directory: ids, Images: bridges, Statuses: bridges, Auth: ids, Bridges: door{reg, kept, book.presence, ids}, Tunnels: tunnels{reg, hub, book.presence}, Unasked: c.direct.unasked, Refused: reg.Refused, Feed: book.feed, Subscriptions: reg, Webhooks: c.hooks,
 		NotFound: journal.ErrNotFound, BaseURL: c.PublicURL, Host: c.names(log), TokenKey: key, Log: log, Registerer: metrics,
 	})
 	if err != nil {

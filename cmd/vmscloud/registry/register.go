@@ -91,7 +91,7 @@ func (r *Registry) register(b Bridge, known bool, now time.Time, p identity.Prin
 			continue
 		}
 		if a := mine.actors[id]; a.camera() {
-			a.Gone = true
+			a.Gone, a.Untold = true, a.Untold.and(ChangeGone)
 			changed[id] = a
 		}
 	}
@@ -120,7 +120,7 @@ func (r *Registry) upsert(changed map[string]Actor, want Actor, now time.Time) e
 		return conflict(want.Type, want.ID)
 	}
 	want.Created, want.StatusSince, want.Plain = old.Created, old.StatusSince, old.Plain
-	want.Described = old.Described
+	want.Described, want.Untold = old.Described, old.Untold
 	want.Released = old.Released && old.Bridge == want.Bridge
 	if !known {
 		want.Created = now
@@ -129,6 +129,12 @@ func (r *Registry) upsert(changed map[string]Actor, want Actor, now time.Time) e
 		want.Status = old.Status // a bridge that has just started does not know yet, and its event tells soon
 	} else if want.Status != old.Status {
 		want.StatusSince = now
+	}
+	switch {
+	case !known || old.Gone:
+		want.Untold = want.Untold.and(ChangeNew)
+	case want.shownName() != old.shownName() || want.Bridge != old.Bridge:
+		want.Untold = want.Untold.and(ChangeRenamed)
 	}
 	if !known || want != old {
 		changed[want.ID] = want

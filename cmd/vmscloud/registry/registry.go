@@ -48,6 +48,8 @@ type Actor struct {
 	// Status is the last one heard, by registration or status event, and when it began.
 	Status      string    `json:"status,omitempty"`
 	StatusSince time.Time `json:"statusSince,omitzero"`
+	// Untold are changes that nobody was told of yet: see Changes.
+	Untold Changes `json:"untold,omitempty"`
 	// Described is what people said of a camera, nil for nothing. It is not changed in place.
 	Described *vms.Description `json:"described,omitempty"`
 }
