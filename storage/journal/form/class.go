@@ -27,6 +27,25 @@ func lengthClass(start, end int64) byte {
 	return classLonger
 }
 
+// SureStarts are such bounds within which every event of a class ends from endMin to endMax, whatever its length within the class. hi may
+// lie before lo: then there are none.
+func SureStarts(class byte, endMin, endMax int64) (lo, hi int64) {
+	if class >= classLonger {
+		return 0, 0 // there is no longest
+	}
+	lo, hi = math.MinInt64, math.MinInt64
+	if endMin > math.MinInt64 {
+		lo = endMin
+		if class > 0 {
+			lo = endMin - classBounds[class-1]
+		}
+	}
+	if endMax > math.MinInt64+classBounds[class] {
+		hi = endMax - classBounds[class] + 2
+	}
+	return lo, hi
+}
+
 // Starts are the bounds of the start, lo inclusive and hi exclusive, of events of a class that end from endMin to endMax.
 func Starts(class byte, endMin, endMax int64) (lo, hi int64) {
 	lo, hi = math.MinInt64, endMax+1 // no event ends before its start

@@ -12,15 +12,80 @@ import (
 	"vmsbridge/storage/journal/form"
 )
 
-// count is the number of matching events. It reads each range's index entries once and no event.
+// count is the number of matching events. It reads no event; index entries it reads where their ends are to be looked at, and counts the
+// rest by pages.
 func (p *plan) count(tx *bolt.Tx) int {
 	n := 0
 	for _, g := range p.groups {
-		for s := p.open(tx, g, true, nil); s.place != nil; s.next() {
-			n++
-		}
+		n += p.countGroup(tx, g)
 	}
 	return n
+}
+
+// countGroup is the number of matching events in a group.
+func (p *plan) countGroup(tx *bolt.Tx, group []byte) (n int) {
+	lo, hi, ok := p.bounds(group)
+	if !ok {
+		return 0
+	}
+	from, to := p.certain(group, lo, hi)
+	sure, ok := p.countPages(tx, slices.Concat(group, from), slices.Concat(group, to))
+	if !ok {
+		return p.countWalked(tx, group, lo, hi)
+	}
+	return sure + p.countWalked(tx, group, lo, from) + p.countWalked(tx, group, to, hi)
+}
+
+// countWalked is the number of matching events of a group between two time keys.
+func (p *plan) countWalked(tx *bolt.Tx, group, lo, hi []byte) (n int) {
+	if bytes.Compare(lo, hi) >= 0 {
+		return 0
+	}
+	for s := p.between(tx, group, true, lo, hi); s.place != nil; s.next() {
+		n++
+	}
+	return n
+}
+
+// certain narrows a group's bounds to starts whose events match whatever their length within the class is.
+func (p *plan) certain(group, lo, hi []byte) (from, to []byte) {
+	class := group[len(group)-1]
+	if p.anyEnd || class == form.ClassOngoing {
+		return lo, hi
+	}
+	least, most := form.SureStarts(class, p.endMin, p.endMax)
+	from, to = form.MSKey(least), form.MSKey(most)
+	if bytes.Compare(from, lo) < 0 {
+		from = lo
+	}
+	if bytes.Compare(to, hi) > 0 {
+		to = hi
+	}
+	if bytes.Compare(from, to) > 0 {
+		return lo, lo
+	}
+	return from, to
+}
+
+// countPages is the number of keys of the index between two, by its pages. It is not ok where only a walk can tell.
+func (p *plan) countPages(tx *bolt.Tx, lo, hi []byte) (n int, ok bool) {
+	if bytes.Compare(lo, hi) >= 0 {
+		return 0, true
+	}
+	file, ok := pagesOf(tx)
+	root := guard.Bucket(tx, p.bucket).Root()
+	if !ok || root == 0 {
+		return 0, false // it is small, and stands within another page
+	}
+	if p.stop != nil && p.err == nil {
+		p.err = p.stop()
+	}
+	if p.err != nil {
+		return 0, true
+	}
+	read := 0
+	n, ok = file.count(uint64(root), lo, hi, 0, &read)
+	return n, ok
 }
 
 // fetch is the places of up to n matching events in order, those after the given place (nil: from the first on).
@@ -57,10 +122,9 @@ type stream struct {
 }
 
 func (p *plan) open(tx *bolt.Tx, group []byte, ascending bool, after []byte) *stream {
-	s := &stream{plan: p, cursor: guard.Bucket(tx, p.bucket).Cursor(), group: group, ascending: ascending}
 	lo, hi, ok := p.bounds(group)
 	if !ok {
-		return s
+		return &stream{plan: p}
 	}
 	if after != nil {
 		// The place right after this one is it with a zero byte added.
@@ -71,6 +135,12 @@ func (p *plan) open(tx *bolt.Tx, group []byte, ascending bool, after []byte) *st
 			hi = after
 		}
 	}
+	return p.between(tx, group, ascending, lo, hi)
+}
+
+// between is a stream of a group's events between two places.
+func (p *plan) between(tx *bolt.Tx, group []byte, ascending bool, lo, hi []byte) *stream {
+	s := &stream{plan: p, cursor: guard.Bucket(tx, p.bucket).Cursor(), group: group, ascending: ascending}
 	s.lo, s.hi = slices.Concat(group, lo), slices.Concat(group, hi)
 	var k, v []byte
 	if ascending {

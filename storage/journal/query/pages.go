@@ -1,0 +1,151 @@
+package query
+
+import (
+	"bytes"
+	"encoding/binary"
+	"sort"
+	"unsafe"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// A list says how many events match, be that a million. bbolt's cursor takes a microsecond over each key; but a leaf page says in its
+// head how many it has, and only the two at the ends of a range need to be looked into. So what lies between is counted by pages, in
+// the memory in which the transaction has the file. form/format.md and bbolt's internal/common/page.go have the layout.
+//
+// Whatever is not as it should be is left to the cursor, which finds damage and says so.
+
+// pages are the file as a read transaction has it.
+type pages struct {
+	data []byte // not to be kept beyond the transaction
+	size int    // of a page
+}
+
+const (
+	pageHead, elementHead = 16, 16
+	pageIsBranch          = 1
+	pageIsLeaf            = 2
+	pageDepth             = 64
+)
+
+// pagesOf are the pages of a transaction; ok is false if they cannot be had, as in one that writes.
+func pagesOf(tx *bolt.Tx) (p pages, ok bool) {
+	db := tx.DB()
+	if db == nil || tx.Writable() {
+		return p, false
+	}
+	info, n := db.Info(), tx.Size()
+	if info == nil || info.Data == 0 || info.PageSize <= 0 || n <= 0 {
+		return p, false
+	}
+	// The memory is bbolt's map of the file, which stays where it is until the transaction ends, and is no memory of Go's.
+	return pages{unsafe.Slice(*(**byte)(unsafe.Pointer(&info.Data)), n), info.PageSize}, true
+}
+
+// page is the head of a page and its bytes, with those that overflow.
+func (p pages) page(id uint64) (flags uint16, count int, data []byte, ok bool) {
+	at := id * uint64(p.size)
+	if id < 2 || at+uint64(p.size) > uint64(len(p.data)) || at/uint64(p.size) != id {
+		return 0, 0, nil, false
+	}
+	head := p.data[at:]
+	le := binary.LittleEndian
+	end := (uint64(le.Uint32(head[12:])) + 1) * uint64(p.size)
+	if le.Uint64(head) != id || end > uint64(len(head)) {
+		return 0, 0, nil, false
+	}
+	count = int(le.Uint16(head[10:]))
+	return le.Uint16(head[8:]), count, head[:end], pageHead+count*elementHead <= int(end)
+}
+
+// key is that of an element.
+func key(data []byte, i int, leaf bool) ([]byte, bool) {
+	e := data[pageHead+i*elementHead:]
+	le := binary.LittleEndian
+	pos, size := uint64(le.Uint32(e)), uint64(le.Uint32(e[4:]))
+	if leaf {
+		pos, size = uint64(le.Uint32(e[4:])), uint64(le.Uint32(e[8:]))
+	}
+	if pos+size > uint64(len(e)) {
+		return nil, false
+	}
+	return e[pos : pos+size], true
+}
+
+// before is how many elements of a page have keys that are lower than one.
+func before(data []byte, count int, leaf bool, than []byte) (n int, ok bool) {
+	ok = true
+	n = sort.Search(count, func(i int) bool {
+		k, fits := key(data, i, leaf)
+		ok = ok && fits
+		return bytes.Compare(k, than) >= 0
+	})
+	return n, ok
+}
+
+// count is how many keys from lo on, not including hi, there are at a page and below; nil is no bound. read is how many pages that took.
+func (p pages) count(id uint64, lo, hi []byte, depth int, read *int) (n int, ok bool) {
+	flags, count, data, ok := p.page(id)
+	*read++
+	switch {
+	case !ok || depth > pageDepth:
+		return 0, false
+	case flags == pageIsLeaf:
+		return countLeaf(data, count, lo, hi)
+	case flags != pageIsBranch || count == 0:
+		return 0, false
+	}
+	first, last := 0, count-1
+	if lo != nil {
+		// Keys at a child are not lower than its own, and lower than the next one's.
+		if first, ok = before(data, count, false, lo); !ok {
+			return 0, false
+		}
+		if first == count || !keyIs(data, first, lo) {
+			first = max(0, first-1)
+		}
+	}
+	if hi != nil {
+		end, fits := before(data, count, false, hi)
+		if !fits {
+			return 0, false
+		}
+		last = end - 1
+	}
+	for i := first; i <= last; i++ {
+		from, to := lo, hi
+		if i > first {
+			from = nil
+		}
+		if i < last {
+			to = nil
+		}
+		child := binary.LittleEndian.Uint64(data[pageHead+i*elementHead+8:])
+		of, ok := p.count(child, from, to, depth+1, read)
+		if !ok {
+			return 0, false
+		}
+		n += of
+	}
+	return n, true
+}
+
+func keyIs(data []byte, i int, want []byte) bool {
+	k, ok := key(data, i, false)
+	return ok && bytes.Equal(k, want)
+}
+
+func countLeaf(data []byte, count int, lo, hi []byte) (n int, ok bool) {
+	from, to := 0, count
+	if lo != nil {
+		if from, ok = before(data, count, true, lo); !ok {
+			return 0, false
+		}
+	}
+	if hi != nil {
+		if to, ok = before(data, count, true, hi); !ok {
+			return 0, false
+		}
+	}
+	return max(0, to-from), true
+}
