@@ -58,37 +58,52 @@ func newBridgeImages(r *registry.Registry, hub *tunnel.Hub, at direct, log *slog
 	}}
 }
 
-// Image asks the camera's bridge. Its 404 is passed on with its reason; if it cannot be asked, that is a 503.
-func (b *bridgeImages) Image(ctx context.Context, q server.ImageQuery) (server.Image, error) {
-	_, br, ok := b.registry.Camera(q.Account, q.Camera)
+// bridgeOf is the bridge of a camera, and the client for its tunnel, nil if it has none and is to be asked at its address. It takes one of
+// the bridge's places for requests, which leave gives back, if there is no error.
+func (b *bridgeImages) bridgeOf(account, camera string) (br registry.Bridge, tunnelled *http.Client, err error) {
+	_, br, ok := b.registry.Camera(account, camera)
 	if !ok {
-		return server.Image{}, vms.NotFound("cameras", "", q.Camera)
+		return br, nil, vms.NotFound("cameras", "", camera)
 	}
 	if len(b.direct) == 0 {
 		br.Address = ""
 	}
-	client := b.through(br.Key())
-	if client == nil && br.Address == "" {
-		return server.Image{}, away("The bridge of this camera is away: it has no tunnel, and no address at which it may be asked")
+	tunnelled = b.through(br.Key())
+	if tunnelled == nil && br.Address == "" {
+		return br, nil, away("The bridge of this camera is away: it has no tunnel, and no address at which it may be asked")
 	}
 	if !b.enter(br.Key()) {
-		return server.Image{}, vms.NewError(http.StatusTooManyRequests, vms.ReasonTooMany, "Too many images are being fetched from this bridge")
+		return br, nil, vms.NewError(http.StatusTooManyRequests, vms.ReasonTooMany, "Too many images are being fetched from this bridge")
+	}
+	return br, tunnelled, nil
+}
+
+// answer is what a caller is told of an error in asking a bridge.
+func (b *bridgeImages) answer(br registry.Bridge, camera string, err error) error {
+	var answer *vms.Error
+	if errors.As(err, &answer) {
+		return answer
+	}
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err // its text holds the whole address
+	}
+	b.log.Warn("a bridge could not be asked for an image", "bridge", br.Key(), "camera", camera, "error", err)
+	return away("The bridge of this camera does not answer at the moment")
+}
+
+// Image asks the camera's bridge. Its 404 is passed on with its reason; if it cannot be asked, that is a 503.
+func (b *bridgeImages) Image(ctx context.Context, q server.ImageQuery) (server.Image, error) {
+	br, client, err := b.bridgeOf(q.Account, q.Camera)
+	if err != nil {
+		return server.Image{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxImageTime)
 	done := func() { cancel(); b.leave(br.Key()) }
 	img, err := b.fetch(ctx, client, br, q)
 	if err != nil {
 		done()
-		var answer *vms.Error
-		if errors.As(err, &answer) {
-			return server.Image{}, answer
-		}
-		var u *url.Error
-		if errors.As(err, &u) {
-			err = u.Err // its text holds the whole address
-		}
-		b.log.Warn("a bridge could not be asked for an image", "bridge", br.Key(), "camera", q.Camera, "error", err)
-		return server.Image{}, away("The bridge of this camera does not answer at the moment")
+		return server.Image{}, b.answer(br, q.Camera, err)
 	}
 	img.Body = &closeBoth{img.Body, done}
 	return img, nil
@@ -116,16 +131,9 @@ func (b *bridgeImages) leave(id string) {
 	}
 }
 
-// fetch asks through the tunnel, and at the bridge's address if there is no tunnel or it turns out to be dead.
+// fetch asks for an image.
 func (b *bridgeImages) fetch(ctx context.Context, tunnelled *http.Client, br registry.Bridge, q server.ImageQuery) (server.Image, error) {
-	var res *http.Response
-	var err error
-	if tunnelled != nil {
-		res, err = b.ask(ctx, tunnelled, inTunnel, br.Token, q)
-	}
-	if tunnelled == nil || err != nil && br.Address != "" && ctx.Err() == nil {
-		res, err = b.ask(ctx, b.http, br.Address, br.Token, q)
-	}
+	res, err := b.ask(ctx, tunnelled, br, q.Camera, vms.ImageURL("", q.Camera, q.Kind, q.Op, q.Time))
 	if err != nil {
 		return server.Image{}, err
 	}
@@ -136,14 +144,24 @@ func (b *bridgeImages) fetch(ctx context.Context, tunnelled *http.Client, br reg
 	return img, nil
 }
 
-func (b *bridgeImages) ask(ctx context.Context, client *http.Client, base, token string, q server.ImageQuery) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, vms.ImageURL(base, q.Camera, q.Kind, q.Op, q.Time), nil)
-	if err != nil {
-		return nil, err
+// ask asks through the tunnel, and at the bridge's address if there is no tunnel or it turns out to be dead. path has the query.
+func (b *bridgeImages) ask(ctx context.Context, tunnelled *http.Client, br registry.Bridge, camera, path string) (res *http.Response, err error) {
+	get := func(client *http.Client, base string) (*http.Response, error) {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+path, nil)
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set("Authorization", "Bearer "+br.Token)
+		req.Header.Set(vms.HeaderCamera, camera)
+		return client.Do(req)
 	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	req.Header.Set(vms.HeaderCamera, q.Camera)
-	return client.Do(req)
+	if tunnelled != nil {
+		res, err = get(tunnelled, inTunnel)
+	}
+	if tunnelled == nil || err != nil && br.Address != "" && ctx.Err() == nil {
+		res, err = get(b.http, br.Address)
+	}
+	return res, err
 }
 
 // readImage checks what a bridge answered. It reads no more than it needs to know that this is a JPEG; the rest is
