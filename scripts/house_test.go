@@ -82,12 +82,15 @@ var allowed = map[string][]string{
 	"storage/guard":         {"storage/boltfile", "storage/vfs"},   // bbolt, and what it makes of damage
 	"storage/database":      {"storage/boltfile", "storage/guard"}, // small records
 	"storage/records":       {"storage/database"},                  // the seam to what keeps them
-	"storage/boltfile":      nil,                                   // a file of bbolt's without bbolt
-	"uplink/admit":          nil,                                   // who gets in, and how much strangers may hold
-	"uplink/vms/...":        nil,
-	"uplink/trust":          nil, // whom to believe behind TLS
-	"uplink/client/...":     {"uplink/delivery", "uplink/vms", "uplink/trust"},
-	"uplink/delivery":       {"uplink/vms"}, // from a cursor to a sink
+	"storage/postgres": {"storage/records", "storage/journal", "storage/journal/form",
+		"storage/journal/query", "uplink/vms"},
+	"storage/postgres/postgrestest": nil, // for tests only: a server of their own
+	"storage/boltfile":              nil, // a file of bbolt's without bbolt
+	"uplink/admit":                  nil, // who gets in, and how much strangers may hold
+	"uplink/vms/...":                nil,
+	"uplink/trust":                  nil, // whom to believe behind TLS
+	"uplink/client/...":             {"uplink/delivery", "uplink/vms", "uplink/trust"},
+	"uplink/delivery":               {"uplink/vms"}, // from a cursor to a sink
 	// a broker, and Home Assistant through it
 	"uplink/mqtt":    {"uplink/delivery", "uplink/vms", "uplink/trust"},
 	"uplink/file":    {"uplink/delivery", "uplink/vms"},                 // lines of JSON; the example of a sink

@@ -123,3 +123,9 @@ func (j *Journal) OutboxStats() (Stats, error) {
 	s.Waiting, s.Parked = j.file.Tally()
 	return s, nil
 }
+
+// Empty reports whether there is no event.
+func (j *Journal) Empty() (bool, error) {
+	s, err := j.OutboxStats()
+	return s.Events == 0, err
+}
