@@ -87,20 +87,24 @@ func (c backupCmd) write(w io.Writer) error {
 			return fmt.Errorf("ask the running vmscloud: %w", err)
 		}
 		defer func() { _ = res.Body.Close() }()
+		if res.StatusCode == http.StatusConflict {
+			return errors.New(inPostgres)
+		}
 		if res.StatusCode != http.StatusOK {
 			return errors.New("the running vmscloud is of another version, or is ending: start it anew")
 		}
 		_, err = io.Copy(w, res.Body)
 		return err
 	}
+	at := storeFlag{dataFlag: c.dataFlag}
 	if err := database.Exists(filepath.Join(c.Data, identityFile)); err != nil {
-		return noAccount(c.Data)
+		return at.noAccount()
 	}
-	ids, err := openIdentity(c.Data)
+	s, err := openIdentity(at)
 	if err != nil {
 		return err
 	}
-	defer ids.Close()
+	defer s.close()
 	reg, err := registry.Open(filepath.Join(c.Data, registryFile))
 	if err != nil {
 		return err
@@ -111,16 +115,23 @@ func (c backupCmd) write(w io.Writer) error {
 		return err
 	}
 	defer events.Close()
-	return backup.Write(w, backupParts(ids, reg, events))
+	return backup.Write(w, backupParts(s.ids, reg, events))
 }
 
 func backupParts(ids *store.Store, reg *registry.Registry, events *journal.Journal) []backup.Part {
 	return []backup.Part{{Name: eventsFile, Begin: events.Begin}, {Name: registryFile, Begin: reg.File().Begin}, {Name: identityFile, Begin: ids.File().Begin}}
 }
 
+// inPostgres says how to back up what is not in files.
+const inPostgres = "the running vmscloud keeps everything in PostgreSQL: back that up, with pg_dump or pg_basebackup"
+
 // backupAdmin answers POST /backup on the admin socket. What breaks off lacks its end, which who reads it sees.
 func backupAdmin(ids *store.Store, reg *registry.Registry, events *journal.Journal, log *slog.Logger) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
+		if events == nil {
+			http.Error(w, inPostgres, http.StatusConflict)
+			return
+		}
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 		began := time.Now()
 		if err := backup.Write(w, backupParts(ids, reg, events)); err != nil {

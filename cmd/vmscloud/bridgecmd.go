@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -70,24 +71,22 @@ func bridges(r *registry.Registry, req bridgesRequest) (a bridgesAnswer, err err
 	return a, err
 }
 
-// onBridges asks the running vmscloud if there is one, else the files.
-func onBridges(dir string, req bridgesRequest) (a bridgesAnswer, err error) {
-	if c := dialAdmin(filepath.Join(dir, adminSocket)); c != nil {
+// onBridges asks the running vmscloud if there is one, else what that keeps.
+func onBridges(at storeFlag, req bridgesRequest) (a bridgesAnswer, err error) {
+	if c := dialAdmin(filepath.Join(at.Data, adminSocket)); c != nil {
 		defer func() { _ = c.Close() }()
 		return c.bridges(req)
 	}
-	ids, err := openIdentity(dir)
+	s, err := openIdentity(at)
 	if err != nil {
 		return a, err
 	}
-	defer func() { err = errors.Join(err, ids.Close()) }()
-	reg, err := registry.Open(filepath.Join(dir, registryFile))
-	if err != nil {
+	defer func() { err = errors.Join(err, s.close()) }()
+	if err := at.openRegistry(s, slog.New(slog.DiscardHandler)); err != nil {
 		return a, err
 	}
-	defer func() { err = errors.Join(err, reg.Close()) }()
-	reg.Holds = ids.HolderStands
-	return bridges(reg, req)
+	s.reg.Holds = s.ids.HolderStands
+	return bridges(s.reg, req)
 }
 
 func (c *adminClient) bridges(req bridgesRequest) (a bridgesAnswer, err error) {
@@ -112,12 +111,12 @@ func (c *adminClient) bridges(req bridgesRequest) (a bridgesAnswer, err error) {
 }
 
 type bridgeListCmd struct {
-	dataFlag
+	storeFlag
 	jsonFlag
 }
 
 func (c bridgeListCmd) Run() error {
-	a, err := onBridges(c.Data, bridgesRequest{})
+	a, err := onBridges(c.storeFlag, bridgesRequest{})
 	if err != nil {
 		return err
 	}
@@ -134,13 +133,13 @@ func (c bridgeListCmd) Run() error {
 }
 
 type bridgeReleaseCmd struct {
-	dataFlag
+	storeFlag
 	ID      string `arg:"" help:"Id of the bridge."`
 	Account string `help:"Account of the bridge, where several have one of that id." placeholder:"ID"`
 }
 
 func (c bridgeReleaseCmd) Run() error {
-	a, err := onBridges(c.Data, bridgesRequest{Release: c.ID, Account: c.Account})
+	a, err := onBridges(c.storeFlag, bridgesRequest{Release: c.ID, Account: c.Account})
 	if errors.Is(err, identity.ErrNotFound) {
 		return cli.Unknown("bridge", c.ID, "the service", a.Known)
 	}
@@ -156,13 +155,13 @@ type cameraCmd struct {
 }
 
 type cameraReleaseCmd struct {
-	dataFlag
+	storeFlag
 	ID      string `arg:"" help:"Id of the camera."`
 	Account string `help:"Account of the camera, where several have one of that id." placeholder:"ID"`
 }
 
 func (c cameraReleaseCmd) Run() error {
-	a, err := onBridges(c.Data, bridgesRequest{Camera: c.ID, Account: c.Account})
+	a, err := onBridges(c.storeFlag, bridgesRequest{Camera: c.ID, Account: c.Account})
 	if errors.Is(err, identity.ErrNotFound) {
 		return cli.Unknown("camera", c.ID, "the service", a.Known)
 	}

@@ -18,7 +18,7 @@ type clientCmd struct {
 }
 
 type clientCreateCmd struct {
-	dataFlag
+	storeFlag
 	Name     string   `arg:"" help:"What people are told when they are asked for their consent."`
 	Account  string   `help:"Id of the account, if there are several." placeholder:"ID"`
 	Redirect []string `help:"Address to which people come back with a code: https, http to 127.0.0.1, or an app's own such as org.example.app:/cb; repeat for more." placeholder:"URL"`
@@ -28,12 +28,12 @@ type clientCreateCmd struct {
 }
 
 func (c clientCreateCmd) Run() (err error) {
-	ids, err := openTokens(c.Data)
+	ids, err := openTokens(c.storeFlag)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, ids.Close()) }()
-	account, err := pickAccount(ids, c.Data, c.Account)
+	account, err := pickAccount(ids, c.storeFlag, c.Account)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (c clientCreateCmd) Run() (err error) {
 }
 
 type clientListCmd struct {
-	dataFlag
+	storeFlag
 	jsonFlag
 }
 
@@ -84,7 +84,7 @@ type clientShown struct {
 }
 
 func (c clientListCmd) Run() (err error) {
-	ids, err := openTokens(c.Data)
+	ids, err := openTokens(c.storeFlag)
 	if err != nil {
 		return err
 	}
@@ -106,12 +106,12 @@ func (c clientListCmd) Run() (err error) {
 }
 
 type clientDeleteCmd struct {
-	dataFlag
+	storeFlag
 	ID string `arg:"" help:"Id of the client, from the list."`
 }
 
 func (c clientDeleteCmd) Run() (err error) {
-	ids, err := openTokens(c.Data)
+	ids, err := openTokens(c.storeFlag)
 	if err != nil {
 		return err
 	}

@@ -50,6 +50,9 @@ func (l *ledger) forgetOrphans(ids *store.Store) error {
 // adopt makes accounts anew that have bridges or cameras and are not in the identity file, if that was found damaged: with their ids, so that
 // their events are theirs, and without users.
 func adopt(ids *store.Store, reg *registry.Registry, log *slog.Logger) error {
+	if ids.File() == nil {
+		return nil // PostgreSQL loses no part of itself
+	}
 	if len(guard.Asides(ids.File().Path())) == 0 && len(ids.File().Damage()) == 0 {
 		return nil // an account that is not there was deleted
 	}

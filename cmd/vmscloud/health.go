@@ -12,6 +12,7 @@ import (
 	"vmsbridge/storage/database"
 	"vmsbridge/storage/guard"
 	"vmsbridge/storage/journal"
+	"vmsbridge/storage/postgres"
 	"vmsbridge/storage/vfs"
 	"vmsbridge/uplink/identity/store"
 )
@@ -23,7 +24,8 @@ const probeEvery, doubtEvery = 15 * time.Second, 2 * time.Second
 // health is how the service is. What it says needs no token, so it names nobody and no path.
 type health struct {
 	data   string
-	events *journal.Journal
+	events Journal
+	file   *journal.Journal // nil: the events are in PostgreSQL
 	ids    *store.Store
 	reg    *registry.Registry
 	watch  *guard.Watch
@@ -32,9 +34,13 @@ type health struct {
 	more []func() string
 }
 
-func newHealth(data string, events *journal.Journal, ids *store.Store, reg *registry.Registry, log *slog.Logger) (*health, error) {
-	h := &health{data: data, events: events, ids: ids, reg: reg, log: log}
+func newHealth(data string, book *ledger, ids *store.Store, reg *registry.Registry, log *slog.Logger) (*health, error) {
+	h := &health{data: data, events: book.Journal, file: book.file(), ids: ids, reg: reg, log: log}
 	var err error
+	if h.file == nil {
+		h.watch, err = guard.NewWatch(log, nil)
+		return h, err
+	}
 	h.watch, err = guard.NewWatch(log, []string{data}, h.events.Failing, ids.File().InPlace, reg.File().InPlace)
 	return h, err
 }
@@ -45,9 +51,17 @@ func (h *health) failing() string {
 		return "events are not stored: the data folder, or a file in it, was moved away or deleted: put it back; the service ends otherwise"
 	}
 	if err := h.events.Failing(); err != nil {
-		return fmt.Sprintf("events are not stored: %s", vfs.Remedy(err, "the data folder"))
+		return "events are not stored: " + h.remedy(err, "the data folder")
 	}
 	return ""
+}
+
+// remedy is what to do about an error of the events.
+func (h *health) remedy(err error, data string) string {
+	if h.file == nil {
+		return postgres.Reason(err)
+	}
+	return vfs.Remedy(err, data)
 }
 
 // problems is all that is wrong, the worst first.
@@ -55,8 +69,22 @@ func (h *health) problems() (list []string) {
 	if why := h.failing(); why != "" {
 		list = append(list, why)
 	}
+	list = append(list, h.damage()...)
+	for _, m := range h.more {
+		if why := m(); why != "" {
+			list = append(list, why)
+		}
+	}
+	return list
+}
+
+// damage is what was found damaged of the files.
+func (h *health) damage() (list []string) {
+	if h.file == nil {
+		return nil
+	}
 	const look = "; vmscloud fsck says more; if it comes again, replace the disk"
-	if d := h.events.Damage(); d != nil {
+	if d := h.file.Damage(); d != nil {
 		list = append(list, fmt.Sprintf("the events' file was found damaged: %d events were kept, %d pages and %d values could not be read%s",
 			d.Events, d.LostPages, d.DamagedValues, look))
 	}
@@ -64,11 +92,6 @@ func (h *health) problems() (list []string) {
 		for _, d := range f.Damage() {
 			list = append(list, fmt.Sprintf("the %s was found damaged: %d records were kept, %d of them from its copy; %d pages and %d records could "+
 				"not be read%s", d.Name, d.Records, d.Restored, d.LostPages, d.BadRecords, look))
-		}
-	}
-	for _, m := range h.more {
-		if why := m(); why != "" {
-			list = append(list, why)
 		}
 	}
 	return list
@@ -100,7 +123,7 @@ func (h *health) Run(ctx context.Context) error {
 		err := h.events.Probe()
 		switch {
 		case err != nil && !failed:
-			h.log.Error("events cannot be stored; bridges are told to come again", "error", err, "hint", vfs.Remedy(err, h.data))
+			h.log.Error("events cannot be stored; bridges are told to come again", "error", err, "hint", h.remedy(err, h.data))
 		case err == nil && failed:
 			h.log.Info("events can be stored again")
 		}

@@ -28,7 +28,7 @@ const (
 )
 
 type initCmd struct {
-	dataFlag
+	storeFlag
 	Account  string `help:"Name of the account." required:"" placeholder:"NAME"`
 	ID       string `help:"Id of the account; a random one if left out." placeholder:"ID"`
 	Email    string `help:"Address of the first user, who may do everything; it is the name to sign in with." default:"admin@localhost" placeholder:"ADDRESS"`
@@ -44,40 +44,42 @@ func (c initCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(c.Data, 0o700); err != nil {
-		return fmt.Errorf("make data folder: %w", err)
+	if c.Store == "" {
+		if err := os.MkdirAll(c.Data, 0o700); err != nil {
+			return fmt.Errorf("make data folder: %w", err)
+		}
 	}
-	ids, err := openIdentity(c.Data)
+	s, err := openIdentity(c.storeFlag)
 	if err != nil {
 		return err
 	}
-	account, token, err := c.create(ids, hash)
-	if err := errors.Join(err, ids.Close()); err != nil {
+	account, token, err := c.create(s.ids, hash)
+	if err := errors.Join(err, s.close()); err != nil {
 		return err
 	}
 	if c.Quiet {
 		fmt.Println(account.ID)
 		return nil
 	}
-	start, cloud := called()+" run --data "+c.Data, called()
-	if _, err := os.Stat("/lib/systemd/system/vmscloud.service"); err == nil && c.Data == packageData {
+	start, cloud := called()+" run "+c.flags(), called()
+	if _, err := os.Stat("/lib/systemd/system/vmscloud.service"); err == nil && c.Data == packageData && c.Store == "" {
 		start, cloud = "sudo systemctl start vmscloud", "sudo -u vmscloud vmscloud"
 	}
 	fmt.Printf(`Account %s (%s) is ready in %s.
 
 Start it with:         %[4]s
-A token for a bridge:  %[5]s token create --data %[3]s --kind bridge --name "front gate" --quiet > service.token
-A token for yourself:  %[5]s token create --data %[3]s --kind user
+A token for a bridge:  %[5]s token create %[6]s --kind bridge --name "front gate" --quiet > service.token
+A token for yourself:  %[5]s token create %[6]s --kind user
 
 The bridge's YAML needs, with an id of your choice and service.token beside it:
   bridge: { id: front-gate, account: %[2]s }
   service: { url: "http://127.0.0.1:8470", token_file: service.token }
 
-`, account.Name, account.ID, c.Data, start, cloud)
+`, account.Name, account.ID, c.place(), start, cloud, c.flags())
 	if token == "" {
 		fmt.Printf("Sign in as %s with the password that you gave.\n", c.Email)
 	} else {
-		fmt.Printf(setPassword, c.Email, passwordHours, token, c.Data)
+		fmt.Printf(setPassword, c.Email, passwordHours, token, c.flags())
 	}
 	return nil
 }
@@ -107,7 +109,7 @@ func secretOut() *os.File {
 // setPassword tells how to use a token for a password.
 const setPassword = `%[1]s has no password yet. While vmscloud runs, and within %[2]d hours, set one of at least 10 characters:
   curl http://127.0.0.1:8470/g/aaa/reset_password -d token=%[3]s --data-urlencode password=YOUR-PASSWORD
-For another such token: vmscloud user link --data %[4]s %[1]s
+For another such token: vmscloud user link %[4]s %[1]s
 `
 
 // passwordHours is how long the token is good.
@@ -145,7 +147,7 @@ func (c initCmd) create(ids *store.Store, hash string) (account model.Account, t
 			return err
 		}
 		if len(there) > 0 {
-			return fmt.Errorf("%s holds the account %s (%s) already; nothing was changed", c.Data, there[0].Name, there[0].ID)
+			return fmt.Errorf("%s holds the account %s (%s) already; nothing was changed", c.place(), there[0].Name, there[0].ID)
 		}
 		a := model.NewAccount()
 		a.ID, a.Name, a.ContactEmail, a.Status, a.IsMaster = c.ID, c.Account, c.Email, model.Texts{model.StatusActive}, true
@@ -180,9 +182,13 @@ func passwordToken(tx *store.Tx, u model.User) (string, error) {
 		Purpose: model.PurposePassword, AccountID: u.OwnerAccountID, UserID: u.ID, Created: tx.Now(), Expires: tx.Now().Add(passwordHours * time.Hour)}))
 }
 
-// openIdentity opens the identity file for a command.
-func openIdentity(dir string) (*store.Store, error) {
-	return openUsers(dir, store.Options{Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))})
+// openIdentity opens accounts and people for a command.
+func openIdentity(at storeFlag) (*state, error) {
+	s, err := at.open(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
 }
 
 // openUsers opens the identity file, and says what to do if a running vmscloud has it.
@@ -194,7 +200,7 @@ func openUsers(dir string, o store.Options) (*store.Store, error) {
 	return ids, err
 }
 
-func noAccount(dir string) error {
-	return cli.Exit(cli.Config, fmt.Errorf("%s holds no account yet; make one with: vmscloud init --data %s "+
-		"--account NAME", dir, dir))
+func (f storeFlag) noAccount() error {
+	return cli.Exit(cli.Config, fmt.Errorf("%s holds no account yet; make one with: vmscloud init %s "+
+		"--account NAME", f.place(), f.flags()))
 }

@@ -17,7 +17,7 @@ import (
 // ledger is the journal as the service keeps it: an event makes its actor the account's, a status event tells the
 // registry, and each event that is accepted may be announced on a stream for people to watch.
 type ledger struct {
-	*journal.Journal
+	Journal
 	registry *registry.Registry
 	log      *slog.Logger
 	announce *announcer      // nil: nothing is announced
@@ -88,14 +88,13 @@ func (l *ledger) store(changes []change) error {
 	events, had := make([]vms.Event, len(changes)), make([]int, len(changes))
 	for i, c := range changes {
 		events[i] = l.keyed(c.event)
-		had[i], _ = l.Size(events[i].ID) // it is about right only
+		had[i] = l.size(events[i].ID) // it is about right only
 	}
 	if err := l.Journal.PutAll(events, false); err != nil {
 		return err
 	}
 	for i, c := range changes {
-		has, _ := l.Size(events[i].ID)
-		l.usage.add(c.event.AccountID, has-had[i])
+		l.usage.add(c.event.AccountID, l.size(events[i].ID)-had[i])
 		if l.feed != nil && !l.followed {
 			l.feed.Publish(c.event)
 		}
@@ -104,6 +103,16 @@ func (l *ledger) store(changes []change) error {
 		}
 	}
 	return nil
+}
+
+// size is how many bytes an event takes, 0 where no account has a limit.
+func (l *ledger) size(id string) int {
+	f := l.file()
+	if f == nil {
+		return 0
+	}
+	n, _ := f.Size(id) // it counts for nothing then
+	return n
 }
 
 // news are those changes that the events make; undo takes back what was noted of them. It looks at what is stored only where that

@@ -25,5 +25,8 @@ func (c runCmd) limit(reg *registry.Registry, ids *store.Store, book *ledger) {
 		})
 		return n, err
 	}
+	if c.Store != "" {
+		return // what all may take, PostgreSQL's own disk limits
+	}
 	book.usage.limit, book.usage.alone = c.AccountEvents.limit(c.Data), reg.Alone
 }

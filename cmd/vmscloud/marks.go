@@ -58,12 +58,12 @@ func (m marks) Book(_ context.Context, p identity.Principal, bridge string, at v
 
 // empty says whether the book has no events though bridges are known, and says so in the log.
 func (l *ledger) empty() bool {
-	s, err := l.OutboxStats()
+	empty, err := l.Empty()
 	bridges := 0
 	for _, ids := range l.registry.Bridges() {
 		bridges += len(ids)
 	}
-	if err != nil || s.Events > 0 || bridges == 0 {
+	if err != nil || !empty || bridges == 0 {
 		return false
 	}
 	l.log.Warn("the book of events is empty, though bridges are registered: was "+eventsFile+" lost? The bridges report again what they hold, of 30 days if nothing else is set there",

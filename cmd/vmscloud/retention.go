@@ -124,8 +124,12 @@ func (r *retention) once(ctx context.Context) error {
 			r.log.Info("old events removed", "events", n, "kept_for", r.keep)
 		}
 	}
+	file := r.events.file()
+	if file == nil {
+		return nil // its disk is PostgreSQL's
+	}
 	limit := r.most.limit(r.dir)
-	s, err := r.events.OutboxStats()
+	s, err := file.OutboxStats()
 	if err != nil || limit == 0 {
 		return err
 	}
@@ -138,7 +142,7 @@ func (r *retention) once(ctx context.Context) error {
 		r.log.Warn("old events were removed, of the accounts that have most: all together took more than --max-size",
 			"events", n, "took_bytes", used, "max_bytes", limit, "hint", "raise --max-size, or lower --keep")
 	}
-	_, err = r.events.Compact(ctx)
+	_, err = file.Compact(ctx)
 	return err
 }
 
@@ -146,7 +150,7 @@ func (r *retention) once(ctx context.Context) error {
 // leave it goes, its oldest first; who has less keeps all.
 func (r *retention) shorten(share float64) (removed int, err error) {
 	events, bytes, all, account := map[string]int{}, map[string]int64{}, int64(0), r.events.accountOf()
-	err = r.events.Weigh(func(a vms.Actor, n int) {
+	err = r.events.file().Weigh(func(a vms.Actor, n int) {
 		whose := account(a)
 		events[whose]++
 		bytes[whose] += int64(n)

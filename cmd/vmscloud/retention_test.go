@@ -58,13 +58,13 @@ func TestTheOldestGoAtTheLimit(t *testing.T) {
 			l := emptyBook(t)
 			l.fill(t, "quiet", 0, c.quiet)
 			l.fill(t, "loud", c.quiet, c.quiet+c.loud)
-			s, err := l.OutboxStats()
+			s, err := l.file().OutboxStats()
 			require.NoError(t, err)
 			used := s.Bytes - s.Free
 			var log bytes.Buffer
 			r := newRetention(l, t.TempDir(), 0, room{bytes: used / 2}, nil, slog.New(slog.NewTextHandler(&log, nil)))
 			require.NoError(t, r.once(context.Background()))
-			s, err = l.OutboxStats()
+			s, err = l.file().OutboxStats()
 			require.NoError(t, err)
 			require.LessOrEqual(t, s.Bytes-s.Free, used/2*11/10)
 			require.Greater(t, s.Events, (c.loud+c.quiet)/4, "not more than needed")

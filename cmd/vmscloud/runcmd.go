@@ -22,18 +22,18 @@ import (
 
 	"vmsbridge/cmd/stop"
 	"vmsbridge/cmd/vmscloud/registry"
-	"vmsbridge/storage/database"
 	"vmsbridge/storage/journal"
 	"vmsbridge/uplink/identity/notify"
 	"vmsbridge/uplink/identity/oauth"
 	"vmsbridge/uplink/identity/store"
 	"vmsbridge/uplink/server"
+	"vmsbridge/uplink/server/feed"
 	"vmsbridge/uplink/tunnel"
 	"vmsbridge/uplink/vms"
 )
 
 type runCmd struct {
-	dataFlag
+	storeFlag
 	signInFlags
 	limitFlags
 	Listen      string        `help:"Address to listen on." default:"127.0.0.1:8470" env:"VMSCLOUD_LISTEN" placeholder:"HOST:PORT"`
@@ -86,36 +86,39 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	if c.targets, err = newTargets(c.Targets); err != nil {
 		return err
 	}
-	if err := database.Exists(filepath.Join(c.Data, identityFile)); err != nil {
-		return noAccount(c.Data)
+	if c.Store != "" && (c.MaxSize.bytes > 0 || c.AccountEvents.bytes > 0) {
+		return errors.New("--max-size and --account-events set no limit in PostgreSQL: leave them out, and set --keep")
 	}
-	ids, err := openUsers(c.Data, store.Options{Log: log})
+	if c.Store != "" && len(c.Targets) > 0 {
+		return errors.New("--webhook-target: webhooks need the events in the data folder, for now: leave out it or --store")
+	}
+	if err := c.exists(); err != nil {
+		return err
+	}
+	s, err := c.open(log)
+	defer func() { err = errors.Join(err, s.close()) }()
+	if err == nil {
+		err = c.openRegistry(s, log)
+	}
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, ids.Close()) }()
-	reg, err := registry.OpenWith(filepath.Join(c.Data, registryFile), registry.Options{Log: log})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, reg.Close()) }()
+	ids, reg := s.ids, s.reg
 	if err := adopt(ids, reg, log); err != nil {
 		return err
 	}
 	if accounts, err := ids.Accounts(); err != nil {
 		return err
 	} else if len(accounts) == 0 {
-		return noAccount(c.Data)
+		return c.noAccount()
 	}
 	ids.Owners(func(account, camera string) bool {
 		return reg.Owns(account, vms.Actor{Type: vms.ActorCamera, ID: camera})
 	})
 	metrics := prometheus.NewRegistry()
-	events, err := journal.Open(filepath.Join(c.Data, eventsFile), journal.Options{Log: log, Registerer: metrics})
-	if err != nil {
+	if err := c.openEvents(s, metrics, log); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, events.Close()) }()
 
 	if c.mailer, err = c.openMailer(ids, log); err != nil {
 		return err
@@ -126,12 +129,14 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	}
 	base := c.baseURL(l.Addr().(*net.TCPAddr))
 	c.base = base
-	book := &ledger{Journal: events, registry: reg, log: log}
+	book := &ledger{Journal: s.events, registry: reg, log: log}
 	stream, waiting, err := c.follow(book, ids)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	defer c.hooks.Close()
+	if c.hooks != nil {
+		defer c.hooks.Close()
+	}
 	if c.PrintEvents {
 		book.announce = newAnnouncer(reg, base, log)
 	}
@@ -144,15 +149,18 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	}
 	reg.Away, reg.Holds = book.presence.Away, ids.HolderStands
 	c.limit(reg, ids, book)
-	condition, err := newHealth(c.Data, events, ids, reg, log)
+	condition, err := newHealth(c.Data, book, ids, reg, log)
 	if err != nil {
 		return errors.Join(err, l.Close())
+	}
+	if s.db != nil {
+		condition.more = append(condition.more, s.db.ClockWrong)
 	}
 	handler, err := c.handler(ids, reg, book, hub, condition, metrics, log, waiting)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	log.Info("vmscloud serves", "version", version(), "address", l.Addr().String(), "public_url", base, "data", c.Data)
+	log.Info("vmscloud serves", "version", version(), "address", l.Addr().String(), "public_url", base, "data", c.place())
 
 	if book.announce != nil {
 		// It ends after the last request is answered: that may be an event too.
@@ -164,8 +172,10 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 		}()
 		defer func() { stop(); <-printed }()
 	}
-	if err := stream.read(); err != nil { // what the start itself stored is nobody's news
-		return errors.Join(err, l.Close())
+	if stream != nil {
+		if err := stream.read(); err != nil { // what the start itself stored is nobody's news
+			return errors.Join(err, l.Close())
+		}
 	}
 	front, err := c.front(l, handler, log)
 	if err != nil {
@@ -178,10 +188,15 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 		log.Warn("token commands will not work while this runs", "error", err)
 	} else {
 		g.Go(func() error {
-			return serveHTTP(ctx, server.NewHTTP(adminHandler(ids, reg, events, log), log), admin, "", "", log)
+			return serveHTTP(ctx, server.NewHTTP(adminHandler(ids, reg, book.file(), log), log), admin, "", "", log)
 		})
 	}
-	g.Go(func() error { return stream.Run(ctx) })
+	if stream != nil {
+		g.Go(func() error { return stream.Run(ctx) })
+	}
+	if s.db != nil {
+		g.Go(func() error { return s.db.Run(ctx) })
+	}
 	g.Go(func() error { return book.presence.Run(ctx) })
 	g.Go(func() error { return book.keepWeighing(ctx) })
 	g.Go(func() error { return c.mailer.Run(ctx) })
@@ -199,8 +214,13 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	return err
 }
 
-// follow opens the cursors of streams and of the webhooks that were kept, which wait to be served.
+// follow opens the cursors of streams and of the webhooks that were kept, which wait to be served. PostgreSQL has no cursors: streams are
+// told of events as they are stored, and there are no webhooks.
 func (c *runCmd) follow(book *ledger, ids *store.Store) (*streams, map[string]*journal.Cursor, error) {
+	if book.file() == nil {
+		book.feed = feed.New()
+		return nil, nil, nil
+	}
 	kept, err := book.registry.Subscriptions()
 	if err != nil {
 		return nil, nil, err
@@ -210,7 +230,7 @@ func (c *runCmd) follow(book *ledger, ids *store.Store) (*streams, map[string]*j
 	for _, id := range hookIDs {
 		names = append(names, hookCursor+id)
 	}
-	f := newFollowers(book.Journal)
+	f := newFollowers(book.file())
 	c.hooks = &hooks{followers: f, targets: c.targets, ids: ids, log: book.log, running: map[string]running{}}
 	list, err := f.open(names...)
 	if err != nil {
@@ -259,8 +279,12 @@ func (c runCmd) handler(ids *store.Store, reg *registry.Registry, book *ledger, 
 	if err != nil {
 		return nil, err
 	}
+	var webhooks server.Webhooks // nil: none are taken
+	if c.hooks != nil {
+		webhooks = c.hooks
+	}
 	api, err := server.New(server.Options{
-		Events: book, Cameras: cameras{reg, ids}, Directory: ids, Images: bridges, Statuses: bridges, Auth: ids, Bridges: door{reg, kept, book.presence, ids}, Tunnels: tunnels{reg, hub, book.presence}, Unasked: c.direct.unasked, Refused: reg.Refused, Feed: book.feed, Subscriptions: reg, Webhooks: c.hooks,
+		Events: book, Cameras: cameras{reg, ids}, Directory: ids, Images: bridges, Statuses: bridges, Auth: ids, Bridges: door{reg, kept, book.presence, ids}, Tunnels: tunnels{reg, hub, book.presence}, Unasked: c.direct.unasked, Refused: reg.Refused, Feed: book.feed, Subscriptions: reg, Webhooks: webhooks,
 		NotFound: journal.ErrNotFound, BaseURL: c.PublicURL, Host: c.names(log), TokenKey: key, Log: log, Registerer: metrics,
 	})
 	if err != nil {

@@ -33,23 +33,23 @@ type tokenStore interface {
 	Close() error
 }
 
-// openTokens asks the running vmscloud if there is one, else it opens the file.
-func openTokens(dir string) (tokenStore, error) {
-	if _, err := os.Stat(filepath.Join(dir, identityFile)); errors.Is(err, fs.ErrNotExist) {
-		return nil, noAccount(dir)
+// openTokens asks the running vmscloud if there is one, else it opens what that keeps.
+func openTokens(at storeFlag) (tokenStore, error) {
+	if _, err := os.Stat(filepath.Join(at.Data, identityFile)); at.Store == "" && errors.Is(err, fs.ErrNotExist) {
+		return nil, at.noAccount()
 	}
-	if c := dialAdmin(filepath.Join(dir, adminSocket)); c != nil {
+	if c := dialAdmin(filepath.Join(at.Data, adminSocket)); c != nil {
 		return c, nil
 	}
-	ids, err := openIdentity(dir)
+	s, err := openIdentity(at)
 	if err != nil {
 		return nil, err
 	}
-	return fileStore{ids}, nil
+	return ownStore{s.ids, s}, nil
 }
 
 type tokenCreateCmd struct {
-	dataFlag
+	storeFlag
 	Kind    string        `help:"What will hold it: bridge or user; or key for an API key, which --require-api-key asks for and which opens nothing by itself." enum:"bridge,user,key" required:""`
 	Name    string        `help:"What to call it in lists." placeholder:"NAME"`
 	Account string        `help:"Id of the account, if there are several." placeholder:"ID"`
@@ -60,12 +60,12 @@ type tokenCreateCmd struct {
 }
 
 func (c tokenCreateCmd) Run() (err error) {
-	store, err := openTokens(c.Data)
+	store, err := openTokens(c.storeFlag)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	account, err := pickAccount(store, c.Data, c.Account)
+	account, err := pickAccount(store, c.storeFlag, c.Account)
 	if err != nil {
 		return err
 	}
@@ -113,13 +113,13 @@ func (c tokenCreateCmd) Run() (err error) {
 func kindOf(t model.Token) string { return cmp.Or(t.Purpose, string(t.Kind)) }
 
 // pickAccount is the account of that id, or the only one.
-func pickAccount(store tokenStore, dir, id string) (model.Account, error) {
+func pickAccount(store tokenStore, at storeFlag, id string) (model.Account, error) {
 	all, err := store.Accounts()
 	if err != nil {
 		return model.Account{}, err
 	}
 	if len(all) == 0 {
-		return model.Account{}, noAccount(dir)
+		return model.Account{}, at.noAccount()
 	}
 	var ids []string
 	for _, a := range all {
@@ -135,7 +135,7 @@ func pickAccount(store tokenStore, dir, id string) (model.Account, error) {
 }
 
 type tokenListCmd struct {
-	dataFlag
+	storeFlag
 	jsonFlag
 }
 
@@ -153,7 +153,7 @@ type tokenShown struct {
 }
 
 func (c tokenListCmd) Run() (err error) {
-	store, err := openTokens(c.Data)
+	store, err := openTokens(c.storeFlag)
 	if err != nil {
 		return err
 	}
@@ -190,19 +190,19 @@ func orAll(list []string) string {
 }
 
 type tokenRevokeCmd struct {
-	dataFlag
+	storeFlag
 	ID string `arg:"" help:"Id of the token, from the list."`
 }
 
 func (c tokenRevokeCmd) Run() (err error) {
-	store, err := openTokens(c.Data)
+	store, err := openTokens(c.storeFlag)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	t, err := store.RevokeToken(c.ID)
 	if errors.Is(err, identity.ErrNotFound) {
-		return fmt.Errorf("there is no token %q; see: vmscloud token list --data %s", c.ID, c.Data)
+		return fmt.Errorf("there is no token %q; see: vmscloud token list %s", c.ID, c.flags())
 	}
 	if err != nil {
 		return err

@@ -110,7 +110,7 @@ func TestFilesOfTheReleaseBefore(t *testing.T) {
 	l = openShared(t, dir)
 	require.Equal(t, []int{31, 3}, []int{total("north", "camera", "gate"), total("south", "camera", "gate")})
 	require.NoError(t, l.forget("north"))
-	stats, err := l.OutboxStats()
+	stats, err := l.file().OutboxStats()
 	require.NoError(t, err)
 	require.Equal(t, 4, stats.Events, "south's four")
 	require.Equal(t, []int{0, 3, 1}, []int{total("north", "camera", "gate"), total("south", "camera", "gate"), total("south", "camera", "door")})

@@ -84,7 +84,7 @@ func (l *ledger) weigh() error {
 	l.usage.mu.Lock()
 	before := maps.Clone(l.usage.bytes)
 	l.usage.mu.Unlock()
-	if err := l.Weigh(func(a vms.Actor, n int) { bytes[account(a)] += int64(n) }); err != nil {
+	if err := l.file().Weigh(func(a vms.Actor, n int) { bytes[account(a)] += int64(n) }); err != nil {
 		return err
 	}
 	u := &l.usage
@@ -125,7 +125,7 @@ func (l *ledger) roomFor(events []vms.Event) error {
 		if ev.Owner == "" || ev.Owner == vms.OwnerSelf || !l.usage.full(ev.AccountID) {
 			continue
 		}
-		if n, err := l.Size(l.keyed(ev).ID); err != nil || n > 0 {
+		if l.size(l.keyed(ev).ID) > 0 {
 			continue
 		}
 		return vms.NewError(http.StatusForbidden, vms.ReasonLimit, fmt.Sprintf("The events of the account take %d MB, all that an account's may take here: "+

@@ -33,13 +33,13 @@ func (c *userCmd) AfterApply() error {
 }
 
 type userLinkCmd struct {
-	dataFlag
+	storeFlag
 	Email string `arg:"" help:"Address of the user."`
 	Quiet bool   `help:"Print only the token." short:"q"`
 }
 
 func (c userLinkCmd) Run() (err error) {
-	ids, err := openTokens(c.Data)
+	ids, err := openTokens(c.storeFlag)
 	if err != nil {
 		return err
 	}
@@ -52,18 +52,18 @@ func (c userLinkCmd) Run() (err error) {
 		fmt.Fprintln(secretOut(), token)
 		return nil
 	}
-	fmt.Printf(setPassword, c.Email, passwordHours, token, c.Data)
+	fmt.Printf(setPassword, c.Email, passwordHours, token, c.flags())
 	return nil
 }
 
 type userSetCmd struct {
-	dataFlag
+	storeFlag
 	Email string `arg:"" help:"Address of the user."`
 	verb  string
 }
 
 func (c userSetCmd) Run() (err error) {
-	ids, err := openTokens(c.Data)
+	ids, err := openTokens(c.storeFlag)
 	if err != nil {
 		return err
 	}
@@ -76,18 +76,18 @@ func (c userSetCmd) Run() (err error) {
 }
 
 type userListCmd struct {
-	dataFlag
+	storeFlag
 	jsonFlag
 	Account string `help:"Id of the account, if there are several." placeholder:"ID"`
 }
 
 func (c userListCmd) Run() (err error) {
-	ids, err := openTokens(c.Data)
+	ids, err := openTokens(c.storeFlag)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, ids.Close()) }()
-	account, err := pickAccount(ids, c.Data, c.Account)
+	account, err := pickAccount(ids, c.storeFlag, c.Account)
 	if err != nil {
 		return err
 	}
@@ -190,9 +190,15 @@ func changeUser(ids *store.Store, verb, email, what string) (out string, err err
 	return out, err
 }
 
-// fileStore is the identity file as the commands use it while no vmscloud runs.
-type fileStore struct{ *store.Store }
+// ownStore is accounts and people as the commands use them while no vmscloud runs.
+type ownStore struct {
+	*store.Store
+	state *state
+}
 
-func (f fileStore) ChangeUser(verb, email, what string) (string, error) {
+// Close ends the state.
+func (f ownStore) Close() error { return f.state.close() }
+
+func (f ownStore) ChangeUser(verb, email, what string) (string, error) {
 	return changeUser(f.Store, verb, email, what)
 }

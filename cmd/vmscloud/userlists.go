@@ -18,14 +18,14 @@ import (
 const everything = "all"
 
 type userDevicesCmd struct {
-	dataFlag
+	storeFlag
 	jsonFlag
 	Email  string `arg:"" help:"Address of the user."`
 	Forget string `help:"Forget this one, so that the next sign-in there needs a code; all forgets all." placeholder:"ID"`
 }
 
 func (c userDevicesCmd) Run() error {
-	return listOrEnd(c.Data, c.Email, "devices", "forget-device", c.Forget, func(out string) error {
+	return listOrEnd(c.storeFlag, c.Email, "devices", "forget-device", c.Forget, func(out string) error {
 		return listed(out, c.JSON, "ID, NAME, TRUSTED SINCE, LAST USED", func(d deviceShown) []string {
 			return []string{d.ID, printable(d.Name), minute(d.Since), minute(d.Used)}
 		})
@@ -42,8 +42,8 @@ func listed[T any](text string, asJSON bool, heading string, row func(T) []strin
 }
 
 // listOrEnd prints what a user has of a kind, or ends one of them.
-func listOrEnd(data, email, list, end, what string, show func(string) error) (err error) {
-	ids, err := openTokens(data)
+func listOrEnd(at storeFlag, email, list, end, what string, show func(string) error) (err error) {
+	ids, err := openTokens(at)
 	if err != nil {
 		return err
 	}
@@ -90,14 +90,14 @@ func minute(t time.Time) string {
 }
 
 type userConsentsCmd struct {
-	dataFlag
+	storeFlag
 	jsonFlag
 	Email  string `arg:"" help:"Address of the user."`
 	Revoke string `help:"Take back what this application may do; its tokens end at once. all is for all of them." placeholder:"CLIENT"`
 }
 
 func (c userConsentsCmd) Run() error {
-	return listOrEnd(c.Data, c.Email, "consents", "end-consent", c.Revoke, func(out string) error {
+	return listOrEnd(c.storeFlag, c.Email, "consents", "end-consent", c.Revoke, func(out string) error {
 		return listed(out, c.JSON, "CLIENT, NAME, SCOPES, SINCE", func(x consentShown) []string {
 			return []string{x.Client, printable(x.Name), strings.Join(x.Scopes, " "), minute(x.Since)}
 		})

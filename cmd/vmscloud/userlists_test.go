@@ -16,7 +16,7 @@ func TestSupportForgetsDevices(t *testing.T) {
 	const anna = "anna@example.org"
 	data := filepath.Join(t.TempDir(), "data")
 	must(t, "init", "--data", data, "--account", "Demo", "--email", anna)
-	ids, err := openIdentity(data)
+	ids, err := openUsers(data, store.Options{})
 	require.NoError(t, err)
 	require.NoError(t, ids.Update(func(tx *store.Tx) error {
 		u, err := tx.UserByEmail(anna)
