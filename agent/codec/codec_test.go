@@ -129,6 +129,57 @@ func TestDecodeAndStill(t *testing.T) {
 	}
 }
 
+// Pictures before the time that is asked for come without luma, the others as if nothing had been
+// asked for; a still of either is made all the same.
+func TestLumaFrom(t *testing.T) {
+	for _, isolation := range []string{OwnProcess, InProcess} {
+		for _, f := range []Format{H264, H265, MJPEG} {
+			t.Run(isolation+"/"+string(f), func(t *testing.T) {
+				clip := testclip.Make(t, testclip.Spec{Codec: string(f), Width: 320, Height: 180, Frames: 12,
+					BFrames: 1})
+				p := newPool(t, Options{Isolation: isolation})
+				whole, some := p.Open("whole", f, 14_400), p.Open("some", f, 14_400)
+				defer whole.Close()
+				defer some.Close()
+				with := map[int64]Picture{}
+				for i, au := range clip.Units {
+					pictures, err := whole.Decode(t.Context(), au, place(f, clip, i))
+					require.NoError(t, err)
+					for _, pic := range pictures {
+						require.Len(t, pic.Luma, 160*90)
+						pic.Luma = bytes.Clone(pic.Luma)
+						with[pic.PTS] = pic
+					}
+				}
+				var seen, without int
+				next := int64(3) // and then every third
+				for i, au := range clip.Units {
+					some.LumaFrom(next)
+					pictures, err := some.Decode(t.Context(), au, place(f, clip, i))
+					require.NoError(t, err)
+					for _, pic := range pictures {
+						seen++
+						want := with[pic.PTS]
+						if pic.PTS < next {
+							without++
+							want = Picture{PTS: want.PTS, Width: 320, Height: 180}
+						}
+						require.Equal(t, want, pic)
+						_, err := some.Still(t.Context(), pic.PTS, 0, 80)
+						require.NoError(t, err)
+					}
+					for len(pictures) > 0 && next <= pictures[len(pictures)-1].PTS {
+						next += 3
+					}
+				}
+				require.Equal(t, len(with), seen)
+				require.GreaterOrEqual(t, without, seen/2)
+				require.Less(t, without, seen)
+			})
+		}
+	}
+}
+
 // Cameras at once, in few processes: each gets its own pictures.
 func TestManyCameras(t *testing.T) {
 	for _, isolation := range []string{OwnProcess, InProcess} {

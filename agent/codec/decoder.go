@@ -27,7 +27,8 @@ type Decoder struct {
 	request []byte      // room for the next request; belongs to the caller
 	reply   []byte      // room for pictures, and those of the last call; belongs to the caller
 
-	decoded *decoded // nil before the first call; belongs to the caller
+	lumaFrom int64
+	decoded  *decoded // nil before the first call; belongs to the caller
 
 	group  *group             // guarded by pool.mu
 	closed bool               // guarded by pool.mu
@@ -60,11 +61,12 @@ func (d *Decoder) Decode(ctx context.Context, au []byte, pts int64) ([]Picture, 
 	)
 	if d.pool.direct != nil {
 		err = d.directly(ctx, func(e *engine.Decoder) (err error) {
+			e.LumaFrom(d.lumaFrom)
 			pictures, err = e.Decode(au, pts)
 			return err
 		})
 	} else {
-		a := d.call(ctx, worker.Decode, worker.AppendDecode(d.request[:0], d.number, au, pts))
+		a := d.call(ctx, worker.Decode, worker.AppendDecode(d.request[:0], d.number, au, pts, d.lumaFrom))
 		pictures, err = a.pictures, a.err
 	}
 	if d.decoded == nil {
@@ -73,6 +75,10 @@ func (d *Decoder) Decode(ctx context.Context, au []byte, pts int64) ([]Picture, 
 	d.decoded.note(time.Since(start), len(pictures), err)
 	return pictures, err
 }
+
+// LumaFrom has pictures before pts come without luma, which costs less, from the next Decode on. In
+// the beginning all have it.
+func (d *Decoder) LumaFrom(pts int64) { d.lumaFrom = pts }
 
 // Wants reports whether the next access unit should be decoded now. It is asked before Decode, and
 // says no while the camera has used up its share of decoding time: then only keyframes are wanted,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -104,7 +105,8 @@ func NewPool(o Options) *Pool {
 // twice gets one of its own. lumaPixels is the most that a picture's reduced luma may have; 0 asks
 // for none.
 func (p *Pool) Open(owner string, f Format, lumaPixels int) *Decoder {
-	return &Decoder{pool: p, owner: owner, format: f, lumaPixels: lumaPixels, number: p.numbers.Add(1)}
+	return &Decoder{pool: p, owner: owner, format: f, lumaPixels: lumaPixels, number: p.numbers.Add(1),
+		lumaFrom: math.MinInt64}
 }
 
 // Capabilities says which libraries serve which format, and what to install where one is missing.

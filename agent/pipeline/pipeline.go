@@ -115,6 +115,7 @@ func (p *Pipeline) unit(ctx context.Context, u camera.AccessUnit) {
 	}
 	p.waitKey = false
 	p.marks.Add(u)
+	p.decoder.LumaFrom(p.pace.From(u.Time).UnixMicro())
 	pictures, err := p.decoder.Decode(ctx, u.Data, u.Time.UnixMicro())
 	if err != nil {
 		if ctx.Err() == nil {
@@ -150,7 +151,7 @@ func (p *Pipeline) picture(ctx context.Context, pic codec.Picture) {
 		return
 	}
 	p.arrived(t)
-	if !p.pace.Due(t) {
+	if len(pic.Luma) == 0 || !p.pace.Due(t) {
 		return
 	}
 	if p.counters == nil {

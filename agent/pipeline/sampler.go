@@ -50,5 +50,13 @@ func (p *Sampler) Due(t time.Time) bool {
 	return true
 }
 
+// From is the time before which no picture will be due, when one captured at t is about to come.
+func (p *Sampler) From(t time.Time) time.Time {
+	if t.Before(p.last) {
+		return time.Time{} // the clock was set back
+	}
+	return p.last.Add(p.interval)
+}
+
 // Last is the time of the last picture that was due; zero before the first.
 func (p *Sampler) Last() time.Time { return p.last }

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -40,6 +41,26 @@ func TestPace(t *testing.T) {
 	require.True(t, p.Due(epoch))
 	require.False(t, p.Due(epoch.Add(10*time.Millisecond)))
 	require.True(t, p.Due(epoch.Add(-time.Hour)), "the clock was set back")
+}
+
+// Luma is asked for of every picture that is due, whatever the clock does, and of no others where
+// times are of whole intervals.
+func TestLumaIsAskedForOfWhatIsDue(t *testing.T) {
+	for _, rate := range []float64{0, 3, 7, 10, 30} {
+		p, r, left := NewSampler(rate), rand.New(rand.NewPCG(1, 2)), 0
+		for at, i := epoch, 0; i < 2000; i++ {
+			at = at.Add(time.Duration(r.IntN(100)) * time.Millisecond)
+			if i%100 == 99 {
+				at = at.Add(-time.Minute)
+			}
+			asked := at.UnixMicro() >= p.From(at).UnixMicro()
+			require.Equal(t, p.Due(at), asked, "%v a second", rate)
+			if !asked {
+				left++
+			}
+		}
+		require.Equal(t, rate > 0, left > 0)
+	}
 }
 
 // The reference of the configuration names the times that the detector takes where none are set.

@@ -23,6 +23,7 @@ type Decoder struct {
 	video      *avcodec.Decoder // nil for MJPEG
 	most       int64            // that the pictures may take in memory; 0: no limit
 	refused    error            // the stream's last parameter sets ask for more
+	lumaFrom   int64            // of pictures that are to have luma
 
 	last    [kept]keptPicture // with MJPEG; video keeps its own
 	next    int               // where in last the next picture goes
@@ -54,6 +55,10 @@ func (d *Decoder) Decode(au []byte, pts int64) (pictures []Picture, err error) {
 	frames, err := d.video.Decode(au, pts)
 	return d.take(frames, err)
 }
+
+// LumaFrom has pictures before pts come without luma from the next call on. In the beginning all
+// have it.
+func (d *Decoder) LumaFrom(pts int64) { d.lumaFrom = pts }
 
 // Flush ends the stream: what is delayed comes out, and the decoder is as new. Pictures stay for
 // Still.
@@ -95,7 +100,8 @@ func (d *Decoder) take(frames []*avcodec.Frame, err error) ([]Picture, error) {
 			continue
 		}
 		pictures = append(pictures, p)
-		d.video.Expect(f, p.LumaWidth, p.LumaHeight)
+		w, h := d.lumaSize(p.Width, p.Height)
+		d.video.Expect(f, w, h)
 		d.video.Keep(f)
 	}
 	if err != nil {
@@ -121,11 +127,19 @@ func (d *Decoder) picture(f *avcodec.Frame) (Picture, error) {
 
 func (d *Decoder) reduced(m planar.Image, pts int64) Picture {
 	p := Picture{PTS: pts, Width: m.Width, Height: m.Height}
-	if d.lumaPixels > 0 {
-		p.LumaWidth, p.LumaHeight = planar.Fit(m.Width, m.Height, d.lumaPixels)
+	if d.lumaPixels > 0 && pts >= d.lumaFrom {
+		p.LumaWidth, p.LumaHeight = d.lumaSize(m.Width, m.Height)
 		p.Luma = planar.Luma(m, p.LumaWidth, p.LumaHeight)
 	}
 	return p
+}
+
+// lumaSize is that of the luma of pictures that have one.
+func (d *Decoder) lumaSize(width, height int) (w, h int) {
+	if d.lumaPixels == 0 {
+		return 0, 0
+	}
+	return planar.Fit(width, height, d.lumaPixels)
 }
 
 func unsupportedPixels(f Format, err error) error {
@@ -143,7 +157,7 @@ func (d *Decoder) decodeJPEG(data []byte, pts int64) (Picture, error) {
 		return Picture{}, err
 	}
 	p := Picture{PTS: pts, Width: h.Width, Height: h.Height}
-	if d.lumaPixels > 0 {
+	if d.lumaPixels > 0 && pts >= d.lumaFrom {
 		m, err := d.jpegs.Decode(data)
 		if err != nil {
 			return Picture{}, err

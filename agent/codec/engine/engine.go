@@ -15,6 +15,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -39,7 +40,7 @@ const (
 type Picture struct {
 	PTS           int64 // as fed with its access unit
 	Width, Height int   // of the picture itself, in pixels
-	// LumaWidth×LumaHeight bytes, full range 0 to 255; owned by the receiver; empty if none was
+	// LumaWidth×LumaHeight bytes, full range 0 to 255; owned by the receiver; all empty if none was
 	// asked for
 	Luma                  []byte
 	LumaWidth, LumaHeight int
@@ -148,7 +149,8 @@ func (e *Engine) Functions() steady.Functions {
 // Open opens a decoder whose pictures carry a luma of at most lumaPixels pixels, none if 0.
 // *UnsupportedError: not here.
 func (e *Engine) Open(f Format, lumaPixels int) (*Decoder, error) {
-	d := &Decoder{format: f, lumaPixels: min(max(lumaPixels, 0), MaxLuma), jpegs: e.jpeg(), most: e.pictureBytes}
+	d := &Decoder{format: f, lumaPixels: min(max(lumaPixels, 0), MaxLuma), jpegs: e.jpeg(), most: e.pictureBytes,
+		lumaFrom: math.MinInt64}
 	switch f {
 	case MJPEG:
 		return d, nil

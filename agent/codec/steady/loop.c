@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 // The frames of the pipe: agent/codec/worker/format.md.
-enum { HEADER = 12, DECODE = 3, PICTURES = 65, PICTURE = 24, TIME = 8 };
+enum { HEADER = 12, DECODE = 3, PICTURES = 65, PICTURE = 24, TIME = 8, TIMES = 2 * TIME };
 
 // The head of AVFrame and the fields of AVPacket: see package avcodec.
 enum {
@@ -23,6 +23,12 @@ static uint32_t get32(const void *p) {
 }
 
 static int32_t field(const void *frame, int at) { return (int32_t)get32((const uint8_t *)frame + at); }
+
+static int64_t get64(const void *p) {
+	int64_t v;
+	memcpy(&v, p, sizeof v);
+	return v;
+}
 
 static uint8_t *put32(uint8_t *p, uint32_t v) {
 	memcpy(p, &v, sizeof v);
@@ -212,6 +218,11 @@ static void feed(struct loop *l, struct stream *s, const uint8_t *unit, size_t n
 	l->received = AGAIN; // the others come with the next unit
 }
 
+// wanted reports whether a frame's luma is.
+static int wanted(const struct loop *l, const void *frame) {
+	return get64((const uint8_t *)frame + l->call.frame_pts) >= l->luma_from;
+}
+
 // answer writes the reply with all frames, and keeps them. 0: that is for Go, and nothing was written or kept.
 static int answer(struct loop *l, struct stream *s) {
 	if (l->sent < 0 || l->received != AGAIN) {
@@ -222,8 +233,10 @@ static int answer(struct loop *l, struct stream *s) {
 			return 0;
 		}
 	}
-	size_t luma = (size_t)s->luma_width * (size_t)s->luma_height;
-	size_t body = (size_t)l->frames * (PICTURE + luma);
+	size_t luma = (size_t)s->luma_width * (size_t)s->luma_height, body = (size_t)l->frames * PICTURE;
+	for (int i = 0; i < l->frames; i++) {
+		body += wanted(l, l->frame[i]) ? luma : 0;
+	}
 	if (HEADER + body > l->reply_room) {
 		uint8_t *room = realloc(l->reply, HEADER + body);
 		if (room == NULL) {
@@ -236,9 +249,13 @@ static int answer(struct loop *l, struct stream *s) {
 		const uint8_t *frame = l->frame[i], *pixels;
 		memcpy(p, frame + l->call.frame_pts, TIME);
 		p = put32(put32(p + TIME, (uint32_t)s->width), (uint32_t)s->height);
+		if (luma == 0 || !wanted(l, frame)) {
+			p = put32(put32(p, 0), 0);
+			continue;
+		}
 		p = put32(put32(p, (uint32_t)s->luma_width), (uint32_t)s->luma_height);
 		memcpy(&pixels, frame + FRAME_DATA, sizeof pixels);
-		if (luma > 0 && !loop_reduce(p, s->luma_width, s->luma_height, pixels, field(frame, FRAME_LINESIZE), s->width,
+		if (!loop_reduce(p, s->luma_width, s->luma_height, pixels, field(frame, FRAME_LINESIZE), s->width,
 		                             s->height, s->full)) {
 			return 0;
 		}
@@ -266,15 +283,15 @@ int loop_next(struct loop *l) {
 		const uint8_t *head = l->buffer + l->begin;
 		size_t body = get32(head);
 		struct stream *s = find(l, get32(head + 8));
-		if (get32(head + 4) != DECODE || body <= TIME || body > MAX_BODY || s == NULL || !s->ready) {
+		if (get32(head + 4) != DECODE || body <= TIMES || body > MAX_BODY || s == NULL || !s->ready) {
 			return LEAVE;
 		}
 		if (!fill(l, HEADER + body)) {
 			return LEAVE;
 		}
 		head = l->buffer + l->begin;
-		const uint8_t *unit = head + HEADER + TIME;
-		size_t n = body - TIME;
+		const uint8_t *unit = head + HEADER + TIMES;
+		size_t n = body - TIMES;
 		if (!known(s, unit, n)) {
 			return LEAVE;
 		}
@@ -282,8 +299,8 @@ int loop_next(struct loop *l) {
 			l->unit = unit, l->unit_bytes = n, l->looked = 1;
 			return LOOK;
 		}
-		int64_t pts;
-		memcpy(&pts, head + HEADER, sizeof pts);
+		int64_t pts = get64(head + HEADER);
+		l->luma_from = get64(head + HEADER + TIME);
 		l->looked = 0;
 		l->number = get32(head + 8);
 		feed(l, s, unit, n, pts);

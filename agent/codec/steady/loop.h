@@ -43,6 +43,7 @@ struct loop {
 	// For Go, after FINISH, LOOK and BROKEN.
 	uint32_t number;
 	int sent, received, frames, error;
+	int64_t luma_from; // of the unit that was fed last: frames before have none
 	uint64_t served; // access units whose reply was written here
 	void *frame[MAX_FRAMES];
 	const uint8_t *unit;

@@ -86,10 +86,10 @@ func (l *Loop) Unit() []byte {
 }
 
 // Fed is what came of an access unit: libavcodec's answers to it and to being asked for pictures,
-// and these, which are the caller's.
-func (l *Loop) Fed() (number uint32, sent, received int32, frames []unsafe.Pointer) {
+// and these, which are the caller's. Those before lumaFrom are to come without luma.
+func (l *Loop) Fed() (number uint32, lumaFrom int64, sent, received int32, frames []unsafe.Pointer) {
 	frames = append(frames, l.c.frame[:l.c.frames]...)
-	return uint32(l.c.number), int32(l.c.sent), int32(l.c.received), frames
+	return uint32(l.c.number), int64(l.c.luma_from), int32(l.c.sent), int32(l.c.received), frames
 }
 
 // Served is how many access units were served without Go.

@@ -29,8 +29,8 @@ func (*Loop) Read([]byte) (int, error) { return 0, os.ErrInvalid }
 func (*Loop) Unit() []byte { return nil }
 
 // Fed is never called.
-func (*Loop) Fed() (number uint32, sent, received int32, frames []unsafe.Pointer) {
-	return 0, 0, 0, nil
+func (*Loop) Fed() (number uint32, lumaFrom int64, sent, received int32, frames []unsafe.Pointer) {
+	return 0, 0, 0, 0, nil
 }
 
 // Served is never called.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"testing"
@@ -62,7 +63,8 @@ func film(number uint32, f engine.Format, luma int, spoil func(i int, au []byte)
 			if spoil != nil {
 				au = spoil(units, bytes.Clone(au))
 			}
-			requests = AppendDecode(requests, number, au, int64(units))
+			lumaFrom := []int64{math.MinInt64, int64(units), int64(units + 1), int64(units - 2)}[units%4]
+			requests = AppendDecode(requests, number, au, int64(units), lumaFrom)
 			if units%5 == 4 {
 				requests = AppendStill(requests, number, int64(units-2), 160, 70)
 				requests = AppendStill(requests, number, int64(units), 0, 70)

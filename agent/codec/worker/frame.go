@@ -16,7 +16,7 @@ import (
 )
 
 // Version of the format; a hello with another one is refused.
-const Version = 1
+const Version = 2
 
 // Kind says what a frame is.
 type Kind uint8

@@ -14,12 +14,16 @@ func AppendOpen(b []byte, decoder uint32, f engine.Format, lumaPixels int) []byt
 	return AppendFrame(b, Open, decoder, pixels[:], []byte(f))
 }
 
-// AppendDecode appends the request to decode an access unit, which is copied.
-func AppendDecode(b []byte, decoder uint32, au []byte, pts int64) []byte {
-	var time [8]byte
-	binary.LittleEndian.PutUint64(time[:], uint64(pts))
-	return AppendFrame(b, Decode, decoder, time[:], au)
+// AppendDecode appends the request to decode an access unit, which is copied; pictures before
+// lumaFrom are to come without luma.
+func AppendDecode(b []byte, decoder uint32, au []byte, pts, lumaFrom int64) []byte {
+	var times [timesBytes]byte
+	binary.LittleEndian.PutUint64(times[:], uint64(pts))
+	binary.LittleEndian.PutUint64(times[8:], uint64(lumaFrom))
+	return AppendFrame(b, Decode, decoder, times[:], au)
 }
+
+const timesBytes = 16 // before the access unit
 
 // AppendStill appends the request for a still.
 func AppendStill(b []byte, decoder uint32, pts int64, maxWidth, quality int) []byte {
@@ -37,11 +41,11 @@ func parseOpen(body []byte) (engine.Format, int, error) {
 	return engine.Format(body[4:]), int(min(binary.LittleEndian.Uint32(body), engine.MaxLuma)), nil
 }
 
-func parseDecode(body []byte) (au []byte, pts int64, err error) {
-	if len(body) < 8 || len(body) > 8+MaxAccessUnit {
-		return nil, 0, fmt.Errorf("decode of %d bytes: %w", len(body), ErrBroken)
+func parseDecode(body []byte) (au []byte, pts, lumaFrom int64, err error) {
+	if len(body) < timesBytes || len(body) > timesBytes+MaxAccessUnit {
+		return nil, 0, 0, fmt.Errorf("decode of %d bytes: %w", len(body), ErrBroken)
 	}
-	return body[8:], int64(binary.LittleEndian.Uint64(body)), nil
+	return body[timesBytes:], int64(binary.LittleEndian.Uint64(body)), int64(binary.LittleEndian.Uint64(body[8:])), nil
 }
 
 func parseStill(body []byte) (pts int64, maxWidth, quality int, err error) {

@@ -79,8 +79,10 @@ func (s *server) steadily() steady.Why {
 
 // finish appends the reply to an access unit that package steady has had decoded.
 func (s *server) finish(reply []byte) []byte {
-	number, sent, received, frames := s.loop.Fed()
-	pictures, err := s.decoders[number].Fed(sent, received, frames)
+	number, lumaFrom, sent, received, frames := s.loop.Fed()
+	d := s.decoders[number]
+	d.LumaFrom(lumaFrom)
+	pictures, err := d.Fed(sent, received, frames)
 	if err != nil {
 		return AppendError(reply, number, err)
 	}
@@ -169,13 +171,14 @@ func (s *server) use(reply []byte, d *engine.Decoder, f Frame) ([]byte, error) {
 		}
 		return AppendFrame(reply, OK, f.Decoder, still), nil
 	case Decode:
-		au, pts, perr := parseDecode(f.Body)
+		au, pts, lumaFrom, perr := parseDecode(f.Body)
 		if perr != nil {
 			return nil, perr
 		}
 		if s.before != nil {
 			s.before(au)
 		}
+		d.LumaFrom(lumaFrom)
 		pictures, err = d.Decode(au, pts)
 	default:
 		pictures, err = d.Flush()

@@ -37,10 +37,10 @@ func TestServe(t *testing.T) {
 		AppendFrame(nil, Hello, 0),
 		AppendFrame(nil, Capabilities, 0),
 		AppendOpen(nil, 7, engine.MJPEG, 14_400),
-		AppendDecode(nil, 7, clip.Units[0], -5),
-		AppendDecode(nil, 7, []byte("rubbish"), 6),
-		AppendDecode(nil, 8, clip.Units[0], 6),
-		AppendDecode(nil, 7, clip.Units[1], math.MaxInt64),
+		AppendDecode(nil, 7, clip.Units[0], -5, math.MinInt64),
+		AppendDecode(nil, 7, []byte("rubbish"), 6, math.MinInt64),
+		AppendDecode(nil, 8, clip.Units[0], 6, math.MinInt64),
+		AppendDecode(nil, 7, clip.Units[1], math.MaxInt64, math.MinInt64),
 		AppendStill(nil, 7, -5, 160, 70),
 		AppendStill(nil, 7, 4, 160, 70),
 		AppendFrame(nil, Flush, 7),
@@ -93,7 +93,7 @@ func TestServeGivesUp(t *testing.T) {
 		"decode without a time":       AppendFrame(nil, Decode, 1, []byte{1, 2, 3}),
 		"still of a wrong length":     AppendFrame(nil, Still, 1, make([]byte, 12)),
 		"cut in the header":           AppendFrame(nil, Hello, 0)[:5],
-		"cut in the body":             AppendDecode(nil, 1, make([]byte, 50), 1)[:30],
+		"cut in the body":             AppendDecode(nil, 1, make([]byte, 50), 1, math.MinInt64)[:30],
 	} {
 		t.Run(name, func(t *testing.T) {
 			replies, err := script(t, nil, AppendOpen(nil, 1, engine.MJPEG, 0), bad)
@@ -185,10 +185,10 @@ func FuzzReply(f *testing.F) {
 func FuzzServe(f *testing.F) {
 	open := func(format engine.Format) []byte { return AppendOpen(nil, 1, format, 1000) }
 	f.Add(bytes.Join([][]byte{AppendFrame(nil, Hello, 0), open(engine.MJPEG),
-		AppendDecode(nil, 1, []byte{0xff, 0xd8, 0xff, 0xd9}, 3), AppendStill(nil, 1, 3, 10, 10)}, nil))
-	f.Add(bytes.Join([][]byte{open(engine.H264), AppendDecode(nil, 1, []byte{0, 0, 0, 1, 0x67, 1, 2, 3}, 3),
+		AppendDecode(nil, 1, []byte{0xff, 0xd8, 0xff, 0xd9}, 3, math.MinInt64), AppendStill(nil, 1, 3, 10, 10)}, nil))
+	f.Add(bytes.Join([][]byte{open(engine.H264), AppendDecode(nil, 1, []byte{0, 0, 0, 1, 0x67, 1, 2, 3}, 3, math.MinInt64),
 		AppendFrame(nil, Flush, 1), AppendFrame(nil, Close, 1)}, nil))
-	f.Add(bytes.Join([][]byte{open(engine.H265), AppendDecode(nil, 1, []byte{0, 0, 0, 1, 0x40, 1, 2, 3}, 3),
+	f.Add(bytes.Join([][]byte{open(engine.H265), AppendDecode(nil, 1, []byte{0, 0, 0, 1, 0x40, 1, 2, 3}, 3, math.MinInt64),
 		AppendFrame(nil, Flush, 1)}, nil))
 	e := engine.New(engine.Options{})
 	f.Fuzz(func(t *testing.T, data []byte) {
