@@ -3,9 +3,12 @@ package setup
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,7 +20,63 @@ import (
 
 func TestMain(m *testing.M) {
 	codec.RunWorker() // the tests' decoder processes are this binary
+	if file := os.Getenv(asService); file != "" {
+		os.Exit(becomeService(file))
+	}
 	os.Exit(m.Run())
+}
+
+// asService has the test binary add a camera to a file as a user and group of its own.
+const asService, serviceID = "VMSBRIDGE_TEST_AS_SERVICE", 65534
+
+func becomeService(file string) int {
+	err := errors.Join(syscall.Setgroups(nil), syscall.Setgid(serviceID), syscall.Setuid(serviceID))
+	if err == nil {
+		_, err = New(Options{File: file, Libraries: func() []string { return nil },
+			Reload: func(context.Context) ([]string, error) { return nil, nil }}).Add(context.Background(), yard)
+	}
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	return 0
+}
+
+// The package leaves a folder of root's that the service's group may write, and a file that root
+// made or the service: the service adds cameras to either, and says what to do where it may not.
+func TestAddAsTheServicesUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to become somebody else")
+	}
+	for name, c := range map[string]struct {
+		folder os.FileMode
+		owner  int
+		wrong  string
+	}{"the service's file": {0o770, serviceID, ""}, "root's file": {0o770, 0, ""}, "a folder to read": {0o750, serviceID, "chmod g+ws"}} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, begun)
+			dir := filepath.Dir(b.file)
+			require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))
+			require.NoError(t, errors.Join(os.Chown(dir, 0, serviceID), os.Chmod(dir, c.folder|os.ModeSetgid),
+				os.Chown(b.file, c.owner, serviceID)))
+			cmd := exec.Command(os.Args[0])
+			cmd.Env = append(os.Environ(), asService+"="+b.file)
+			out, err := cmd.CombinedOutput()
+			if c.wrong != "" {
+				require.Error(t, err)
+				require.Contains(t, string(out), c.wrong)
+				require.Equal(t, begun, b.text())
+				return
+			}
+			require.NoError(t, err, "%s", out)
+			require.Contains(t, b.text(), "id: yard-north")
+			info, err := os.Stat(b.file)
+			require.NoError(t, err)
+			_, gid := OwnerOf(info)
+			require.Equal(t, serviceID, gid)
+			require.Equal(t, os.FileMode(0o640), info.Mode().Perm(), "root and the service read it, nobody else")
+		})
+	}
 }
 
 // bench is a Setup over a file, with what the bridge says to a reload.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"net"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -13,7 +14,7 @@ import (
 
 // packageCommand prints what packages ship beside the program, made by the program, so that it cannot say anything else.
 type packageCommand struct {
-	What    string    `arg:"" enum:"man,keys,unit" help:"man: the manual page; keys: that of the YAML, of the reference on standard input; unit: the systemd unit."`
+	What    string    `arg:"" enum:"man,keys,unit,first,page" help:"man: the manual page; keys: that of the YAML, of the reference on standard input; unit: the systemd unit; first: the configuration of a first start; page: where the page is, and the code of the first user."`
 	Release string    `help:"Version, for the manual page." default:"${version}"`
 	Date    time.Time `help:"Day of the release, for the manual page." format:"2006-01-02" default:"1970-01-01"`
 }
@@ -26,6 +27,11 @@ func (c *packageCommand) Run(app *kong.Kong, s streams) error {
 	case "keys":
 		return manual.Keys(s.out, s.in, "vmsbridge.yaml", manual.Facts{Version: "vmsbridge " + c.Release, Date: c.Date,
 			Files: files[:2], See: []string{"vmsbridge(1)"}})
+	case "first":
+		_, err := s.out.Write(configs.First("", ""))
+		return err
+	case "page":
+		return c.page(s)
 	default:
 		unit, err := configs.Unit("/usr/bin/vmsbridge", defaultConfig, "vmsbridge")
 		if err != nil {
@@ -36,11 +42,34 @@ func (c *packageCommand) Run(app *kong.Kong, s streams) error {
 	}
 }
 
+// firstWait is how long a bridge that was just started may take to make the code of its first user.
+const firstWait = 20 * time.Second
+
+// page says where the page of the bridge that was just installed is, and what opens it.
+func (c *packageCommand) page(s streams) error {
+	cfg, err := configs.Load(defaultConfig)
+	if err != nil {
+		return noConfig(defaultConfig, err)
+	}
+	addr, err := net.ResolveTCPAddr("tcp", cfg.API.Listen)
+	if err != nil {
+		return fmt.Errorf("read api.listen: %w", err)
+	}
+	for end := time.Now().Add(firstWait); firstCode(cfg) == "" && time.Now().Before(end); {
+		time.Sleep(200 * time.Millisecond)
+	}
+	if firstCode(cfg) == "" {
+		_, _ = fmt.Fprintln(s.out, "The bridge has made no code for its first user yet; vmsbridge status says how it is.")
+	}
+	sayPages(pages(cfg, addr), firstCode(cfg), s)
+	return nil
+}
+
 // files are where a package puts what the bridge reads and writes.
 var files = []manual.Row{
-	{Name: defaultConfig, Use: "The configuration, see vmsbridge.yaml(5). Without it the service waits."},
+	{Name: defaultConfig, Use: "The configuration, see vmsbridge.yaml(5). The page adds cameras to it. Without it the service waits."},
 	{Name: "/etc/vmsbridge/vmsbridge.example.yaml", Use: "Every key of the configuration, explained."},
-	{Name: "/etc/vmsbridge/secrets", Use: "Passwords that discover --add writes."},
+	{Name: "/etc/vmsbridge/secrets", Use: "Passwords that discover --add and the page write."},
 	{Name: "/var/lib/vmsbridge", Use: "Events and stills. Removing the package leaves them, purging it does not."},
 	{Name: "/usr/lib/vmsbridge", Use: "The libavcodec that comes with the bridge and is preferred to the system's."},
 }

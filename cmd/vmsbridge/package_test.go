@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"vmsbridge/configs"
 )
 
 // What a package ships is what the program says of itself: every command is in the manual page and can be completed.
@@ -43,6 +45,8 @@ func TestWhatPackagesShip(t *testing.T) {
 	require.Contains(t, unit, "\nExecStart=/usr/bin/vmsbridge run --config /etc/vmsbridge/vmsbridge.yaml\n")
 	require.Contains(t, unit, "\nUser=vmsbridge\n")
 	require.NotContains(t, unit, "{{")
+	require.Contains(t, unit, "\nReadWritePaths=-/etc/vmsbridge\n", "its page writes there")
+	require.Equal(t, string(configs.First("", "")), printed("first"))
 	var errs bytes.Buffer
 	require.Equal(t, exitUsage, program(t.Context(), []string{"package", "rpm"}, streams{bytes.NewReader(nil), &errs, &errs}))
 }
