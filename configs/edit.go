@@ -108,15 +108,7 @@ func insertCamera(content []byte, section string) ([]byte, error) {
 			return nil,
 				errors.New("add the camera: the list `cameras` is written in brackets; paste the section by hand")
 		}
-		var end int // the line, from 0, before which the section goes
-		if i+2 < len(root.Content) {
-			end = root.Content[i+2].Line - 1
-		} else {
-			end = documentEnd(lines, key.Line)
-		}
-		for end > key.Line && outside(lines[end-1]) {
-			end--
-		}
+		end := listEnd(lines, root, i)
 		indent := 2
 		if len(list.Content) > 0 {
 			first := lines[list.Content[0].Line-1]
@@ -129,6 +121,20 @@ func insertCamera(content []byte, section string) ([]byte, error) {
 	end := documentEnd(lines, 0)
 	head, tail := bytes.Join(lines[:end], nil), bytes.Join(lines[end:], nil)
 	return append(appendText(head, eol+"cameras:"+eol+section, eol), tail...), nil
+}
+
+// listEnd is the line, from 0, before which the list has ended whose key is the root's i-th node.
+func listEnd(lines [][]byte, root *yaml.Node, i int) (end int) {
+	key := root.Content[i]
+	if i+2 < len(root.Content) {
+		end = root.Content[i+2].Line - 1
+	} else {
+		end = documentEnd(lines, key.Line)
+	}
+	for end > key.Line && outside(lines[end-1]) {
+		end--
+	}
+	return end
 }
 
 // outside says whether a line is blank or a comment that is not indented, and so belongs to what
