@@ -20,6 +20,8 @@ const setupBody = 16 << 10
 
 // wish is a camera as the page describes it. Trial stands for all but the name.
 type wish struct {
+	Camera             string `json:"camera"` // of Try: the one that is to be changed
+	Enabled            *bool  `json:"enabled"`
 	Trial              string `json:"trial"`
 	Name               string `json:"name"`
 	Address            string `json:"address"`
@@ -30,7 +32,7 @@ type wish struct {
 }
 
 func (w wish) draft() setup.Draft {
-	return setup.Draft{Name: w.Name, URL: w.Address, PreviewURL: w.PreviewAddress, Username: w.Username,
+	return setup.Draft{Camera: w.Camera, Name: w.Name, URL: w.Address, PreviewURL: w.PreviewAddress, Username: w.Username,
 		Password: configs.NewSecret(w.Password), AllowInsecureBasic: w.AllowInsecureBasic}
 }
 
@@ -82,6 +84,29 @@ func (a *API) setupRoutes(mux *http.ServeMux) {
 			a.opts.Log.Info("a camera was added by the page", "camera", id, "by", p.Holder)
 		}
 		return map[string]any{"id": id}, err
+	})
+	a.changeRoutes(mux)
+}
+
+// changeRoutes are what it wishes of a camera that is there.
+func (a *API) changeRoutes(mux *http.ServeMux) {
+	a.forAdministrators(mux, "PATCH /web/cameras/{id}", func(r *http.Request, p identity.Principal) (any, error) {
+		w, err := wished(r)
+		if err == nil {
+			err = a.opts.Setup.Change(r.Context(), r.PathValue("id"), setup.Change{Name: w.Name, Enabled: w.Enabled, Trial: w.Trial})
+		}
+		if err != nil {
+			return nil, err
+		}
+		a.opts.Log.Info("a camera was changed by the page", "camera", r.PathValue("id"), "by", p.Holder)
+		return map[string]any{"id": r.PathValue("id")}, nil
+	})
+	a.forAdministrators(mux, "DELETE /web/cameras/{id}", func(r *http.Request, p identity.Principal) (any, error) {
+		if err := a.opts.Setup.Remove(r.Context(), r.PathValue("id")); err != nil {
+			return nil, err
+		}
+		a.opts.Log.Info("a camera was removed by the page", "camera", r.PathValue("id"), "by", p.Holder)
+		return map[string]any{"id": r.PathValue("id")}, nil
 	})
 }
 

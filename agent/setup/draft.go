@@ -15,7 +15,10 @@ import (
 
 // Draft is a camera as a person describes it.
 type Draft struct {
-	Name string
+	// Camera is the id of the one that is to be changed, for Try; "" for a new one. Without a password
+	// its own is used, as long as it goes to the same place.
+	Camera string
+	Name   string
 	// URL is rtsp://… or rtsps://…, and for Try also a host, host:port or the http://… of an ONVIF
 	// service.
 	URL, PreviewURL    string
@@ -39,21 +42,19 @@ const (
 
 // check refuses what a configuration cannot hold. The password is in no message.
 func (d *Draft) check() error {
-	for name, text := range map[string]string{"name": d.Name, "user name": d.Username, "password": d.Password.Reveal(),
+	for name, text := range map[string]string{"user name": d.Username, "password": d.Password.Reveal(),
 		"address": d.URL, "address of the small stream": d.PreviewURL} {
-		if strings.ContainsFunc(text, unicode.IsControl) || !utf8.ValidString(text) {
+		if unwritable(text) {
 			return refuse("The %s holds a line break or another character that cannot be written.", name)
 		}
 		if len(text) > longestText {
 			return refuse("The %s is too long: %d bytes at most.", name, longestText)
 		}
 	}
-	switch {
-	case strings.TrimSpace(d.Name) == "":
-		return refuse("Give the camera a name.")
-	case utf8.RuneCountInString(d.Name) > longestName:
-		return refuse("The name is too long: %d characters at most.", longestName)
-	case !d.Password.IsZero() && d.Username == "":
+	if err := checkName(d.Name); err != nil {
+		return err
+	}
+	if !d.Password.IsZero() && d.Username == "" {
 		return refuse("Give the user name that belongs to the password.")
 	}
 	if err := checkStream(d.URL); err != nil {
@@ -63,6 +64,24 @@ func (d *Draft) check() error {
 		return nil
 	}
 	return checkStream(d.PreviewURL)
+}
+
+// unwritable reports whether a text cannot stand in the configuration.
+func unwritable(text string) bool {
+	return strings.ContainsFunc(text, unicode.IsControl) || !utf8.ValidString(text)
+}
+
+// checkName refuses what is no name for people.
+func checkName(name string) error {
+	switch {
+	case unwritable(name):
+		return refuse("The name holds a line break or another character that cannot be written.")
+	case strings.TrimSpace(name) == "":
+		return refuse("Give the camera a name.")
+	case utf8.RuneCountInString(name) > longestName:
+		return refuse("The name is too long: %d characters at most.", longestName)
+	}
+	return nil
 }
 
 // checkStream refuses what is no address of a stream. The address is not repeated: it may hold a

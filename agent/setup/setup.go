@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -109,11 +110,121 @@ func (s *Setup) Add(ctx context.Context, d Draft) (string, error) {
 
 // AddTried adds the camera of a trial under a name.
 func (s *Setup) AddTried(ctx context.Context, trial, name string) (string, error) {
-	d, err := s.tried(trial, name)
+	k, err := s.tried(trial, "")
 	if err != nil {
 		return "", err
 	}
-	return s.Add(ctx, d)
+	k.draft.Name = name
+	return s.Add(ctx, k.draft)
+}
+
+// Change is what is to be another one of a camera.
+type Change struct {
+	Name    string // "": stays
+	Enabled *bool  // nil: stays
+	Trial   string // of Try with the camera's id: its addresses, user and password; "": they stay
+}
+
+// Change changes a camera in the file and has the bridge take it over.
+func (s *Setup) Change(ctx context.Context, id string, c Change) error {
+	done, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	content, cfg, err := s.read()
+	if err != nil {
+		return err
+	}
+	now, err := find(cfg, id)
+	if err != nil {
+		return err
+	}
+	var edits []configs.Edit
+	if c.Name != "" && c.Name != now.Name {
+		if err := checkName(c.Name); err != nil {
+			return err
+		}
+		edits = append(edits, configs.Edit{Key: "name", Value: c.Name})
+	}
+	if c.Enabled != nil && *c.Enabled != now.Enabled {
+		edits = append(edits, configs.Edit{Key: "enabled", Value: strconv.FormatBool(*c.Enabled)})
+	}
+	secret, password := "", configs.Secret{}
+	if c.Trial != "" {
+		k, err := s.tried(c.Trial, id)
+		if err != nil {
+			return err
+		}
+		d := k.draft
+		edits = append(edits, configs.Edit{Key: "url", Value: d.URL}, configs.Edit{Key: "preview_url", Value: d.PreviewURL},
+			configs.Edit{Key: "username", Value: d.Username})
+		if d.AllowInsecureBasic != now.AllowInsecureBasic {
+			edits = append(edits, configs.Edit{Key: "allow_insecure_basic", Value: strconv.FormatBool(d.AllowInsecureBasic)})
+		}
+		if !k.known {
+			file := ""
+			if password = d.Password; !password.IsZero() {
+				file = secretName(id)
+				secret = s.beside(file)
+			}
+			edits = append(edits, configs.Edit{Key: "password"}, configs.Edit{Key: "password_file", Value: file})
+		}
+	}
+	undo, err := s.keepSecret(secret, password)
+	if err != nil {
+		return err
+	}
+	changed, err := configs.ChangeCamera(s.opts.File, content, id, edits...)
+	if err != nil {
+		return errors.Join(inWords(err), undo())
+	}
+	return s.put(ctx, content, changed, undo)
+}
+
+// Remove takes a camera out of the file, with the file of its password, and has the bridge take it
+// over. Its events and stills stay until they are too old.
+func (s *Setup) Remove(ctx context.Context, id string) error {
+	done, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	content, cfg, err := s.read()
+	if err != nil {
+		return err
+	}
+	gone, err := find(cfg, id)
+	if err != nil {
+		return err
+	}
+	changed, err := configs.RemoveCamera(s.opts.File, content, id)
+	if err != nil {
+		return inWords(err)
+	}
+	if err := s.put(ctx, content, changed, func() error { return nil }); err != nil {
+		return err
+	}
+	if own := s.beside(secretName(id)); gone.PasswordFile == own {
+		for _, c := range cfg.Cameras {
+			if c.ID != id && c.PasswordFile == own {
+				return nil // another one uses it
+			}
+		}
+		if err := os.Remove(own); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return refuse("The camera is removed, but not the file of its password: %v.", err)
+		}
+	}
+	return nil
+}
+
+func find(cfg *configs.Config, id string) (configs.Camera, error) {
+	for _, c := range cfg.Cameras {
+		if c.ID == id {
+			return c, nil
+		}
+	}
+	return configs.Camera{}, refuse("There is no camera %s any more.", id)
 }
 
 // begin waits until nobody else changes the file.
@@ -153,10 +264,11 @@ func secretName(id string) string { return filepath.Join("secrets", id+".passwor
 
 // beside is a path that counts from the file's folder.
 func (s *Setup) beside(path string) string {
-	if filepath.IsAbs(path) {
-		return path
+	path = filepath.Join(filepath.Dir(s.opts.File), path)
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs // as configs has it
 	}
-	return filepath.Join(filepath.Dir(s.opts.File), path)
+	return path
 }
 
 // keepSecret writes a password's file; "" is none. undo brings back what was there before.

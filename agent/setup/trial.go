@@ -36,6 +36,7 @@ type Trial struct {
 type kept struct {
 	id    string
 	draft Draft
+	known bool // the password is the camera's own
 }
 
 // Try finds the camera's stream, if its address is that of the camera alone, and looks at it. It
@@ -47,11 +48,15 @@ func (s *Setup) Try(ctx context.Context, d Draft) (Trial, error) {
 	default:
 		return Trial{}, refuse("Other cameras are being tested just now: try again in a moment.")
 	}
+	known, err := s.known(&d)
+	if err != nil {
+		return Trial{}, err
+	}
 	named := d
 	named.Name = "x" // it gets one later
 	var t Trial
 	if u, err := url.Parse(d.URL); IsHost(d.URL) || err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.User == nil {
-		found, err := find(ctx, d)
+		found, err := findStream(ctx, d)
 		if err != nil {
 			return Trial{}, err
 		}
@@ -77,13 +82,13 @@ func (s *Setup) Try(ctx context.Context, d Draft) (Trial, error) {
 	t.Codec, t.Rate, t.Transport = r.Codec, r.Rate, r.Transport
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.trials = append(s.trials, kept{t.ID, d})
+	s.trials = append(s.trials, kept{t.ID, d, known})
 	s.trials = s.trials[max(0, len(s.trials)-trialsKept):]
 	return t, nil
 }
 
-// find asks a camera, by its host or the address of its ONVIF service, for its streams.
-func find(ctx context.Context, d Draft) (Found, error) {
+// findStream asks a camera, by its host or the address of its ONVIF service, for its streams.
+func findStream(ctx context.Context, d Draft) (Found, error) {
 	ctx, cancel := context.WithTimeout(ctx, findTime)
 	defer cancel()
 	var found Found
@@ -111,17 +116,48 @@ func find(ctx context.Context, d Draft) (Found, error) {
 	return found, refuse("%v", err)
 }
 
-// tried is the draft of a trial, with the name that it got since.
-func (s *Setup) tried(id, name string) (Draft, error) {
+// known puts what the file says of a camera in place of what a draft leaves out: an address that it
+// was shown as it is for people, and its password. A password goes to the address that it is for,
+// and nowhere else.
+func (s *Setup) known(d *Draft) (ownPassword bool, err error) {
+	if d.Camera == "" {
+		return false, nil
+	}
+	_, cfg, err := s.read()
+	if err != nil {
+		return false, err
+	}
+	c, err := find(cfg, d.Camera)
+	if err != nil {
+		return false, err
+	}
+	if d.URL == camera.ShownURL(c.URL) {
+		d.URL = c.URL
+		if d.PreviewURL == "" || d.PreviewURL == camera.ShownURL(c.PreviewURL) {
+			d.PreviewURL = c.PreviewURL
+		}
+	}
+	if !d.Password.IsZero() || c.Password.IsZero() || d.Username == "" {
+		return false, nil
+	}
+	if d.Username != c.Username || hostOf(d.URL) != hostOf(c.URL) || d.PreviewURL != "" && hostOf(d.PreviewURL) != hostOf(c.URL) &&
+		d.PreviewURL != c.PreviewURL {
+		return false, refuse("Give the password again: the one that is kept goes to no other address and no other user.")
+	}
+	d.Password = c.Password
+	return true, nil
+}
+
+// tried is a trial by its id.
+func (s *Setup) tried(id, camera string) (kept, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, k := range s.trials {
-		if k.id == id {
-			k.draft.Name = name
-			return k.draft, nil
+		if k.id == id && k.draft.Camera == camera {
+			return k, nil
 		}
 	}
-	return Draft{}, refuse("This test is too long ago: test the camera again.")
+	return kept{}, refuse("This test is too long ago: test the camera again.")
 }
 
 // searchTime is how long cameras have to answer a search.

@@ -32,6 +32,13 @@ func emptyBridge(t *testing.T) (dir, address string, p *program) {
 	return dir, fmt.Sprintf("https://127.0.0.1:%d", port), p
 }
 
+func read(t *testing.T, path string) string {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(raw)
+}
+
 // begins makes the first user with the bridge's code.
 func (b *browser) begins(dir, address string) {
 	b.t.Helper()
@@ -41,7 +48,7 @@ func (b *browser) begins(dir, address string) {
 	b.types("#first-password", "hunter2hunter2\n")
 }
 
-// TestFirstStart: from an empty folder to a camera's first motion, by the page alone.
+// TestFirstStart: from an empty folder to a camera's first motion, its change and its removal, by the page alone.
 func TestFirstStart(t *testing.T) {
 	t.Parallel()
 	const password = "hunter3-of-the-camera"
@@ -51,8 +58,7 @@ func TestFirstStart(t *testing.T) {
 	began := time.Now()
 	dir, address, bridge := emptyBridge(t)
 	yaml := filepath.Join(dir, "vmsbridge.yaml")
-	before, err := os.ReadFile(yaml)
-	require.NoError(t, err)
+	before := read(t, yaml)
 	b.begins(dir, address)
 
 	// Without a camera, the page is where one is added.
@@ -74,9 +80,7 @@ func TestFirstStart(t *testing.T) {
 		b.types("#camera-password", given[2]+"\n")
 		b.shows(`document.querySelector("#setup-refusal").textContent.includes(` + fmt.Sprintf("%q", want) + `) && document.querySelector("#keep").hidden`)
 	}
-	now, err := os.ReadFile(yaml)
-	require.NoError(t, err)
-	require.Equal(t, string(before), string(now))
+	require.Equal(t, before, read(t, yaml))
 
 	// The address alone: its stream is found at a usual path, its picture is shown, it gets a name.
 	b.types("#address", stream.Host)
@@ -87,11 +91,10 @@ func TestFirstStart(t *testing.T) {
 	b.looks("setup-tested")
 	b.types("#camera-name-new", "Front <gate>\n")
 	b.shows(`document.querySelector("#setup-done a")?.getAttribute("href") === "#/camera/front-gate" && document.querySelector("#known").textContent.includes("Front <gate>")`)
-	now, err = os.ReadFile(yaml)
-	require.NoError(t, err)
-	require.True(t, strings.HasPrefix(string(now), string(before)), "what was there is there: %s", now)
-	require.Contains(t, string(now), `name: "Front \u003cgate\u003e"`)
-	require.NotContains(t, string(now), password)
+	now := read(t, yaml)
+	require.True(t, strings.HasPrefix(now, before), "what was there is there: %s", now)
+	require.Contains(t, now, `name: "Front \u003cgate\u003e"`)
+	require.NotContains(t, now, password)
 	secret := filepath.Join(dir, "secrets", "front-gate.password")
 	info, err := os.Stat(secret)
 	require.NoError(t, err)
@@ -115,6 +118,44 @@ func TestFirstStart(t *testing.T) {
 	require.NotContains(t, bridge.output(), password)
 	_, err = os.Stat(filepath.Join(dir, "secrets", "again.password"))
 	require.ErrorIs(t, err, os.ErrNotExist)
+
+	// It gets another name; its own password tests it again, and goes nowhere else.
+	press := func(button string) {
+		b.press(`#known [data-id='front-gate'] button[aria-label^='` + button + `']`)
+	}
+	b.shows(`!!document.querySelector("#known [data-id='front-gate']")`)
+	press("Change")
+	b.shows(`document.querySelector("#address").value === "rtsp://` + stream.Host + `/cam" && document.querySelector("#camera-password").value === ""`)
+	b.looks("setup-change")
+	b.types("#camera-name-new", "Tor\n")
+	b.shows(`document.querySelector("#setup-done").textContent === "Tor was changed."`)
+	require.Contains(t, read(t, yaml), "name: Tor\n")
+	press("Change")
+	b.types("#address", "rtsp://127.0.0.1:1/elsewhere\n")
+	b.shows(`document.querySelector("#setup-refusal").textContent.includes("password again")`)
+	b.press("#save")
+	b.shows(`document.querySelector("#setup-refusal").textContent.includes("Test it first")`)
+	b.types("#address", "rtsp://"+stream.Host+"/cam\n")
+	b.shows(`!document.querySelector("#trial-figure").hidden && document.querySelector("#trial-picture").naturalWidth > 300`)
+	ask[bool](b, `(document.querySelector("#enabled").checked = false, true)`)
+	b.press("#save")
+	b.shows(`document.querySelector("#known").textContent.includes("switched off")`)
+	require.Contains(t, read(t, yaml), "    enabled: false\n")
+	require.Contains(t, read(t, yaml), "    password_file: secrets/front-gate.password\n")
+
+	// It is removed after a question, from the wall of another tab, too.
+	press("Remove")
+	b.shows(`document.querySelector("#sure").open`)
+	b.looks("setup-remove")
+	b.press(`#sure button[value='no']`)
+	b.shows(`!document.querySelector("#sure").open && document.activeElement.textContent === "Remove"`)
+	press("Remove")
+	b.press(`#sure button[value='yes']`)
+	b.shows(`!document.querySelector("#known-none").hidden`)
+	require.Equal(t, before+"cameras:\n", strings.Replace(read(t, yaml), "\ncameras:", "cameras:", 1))
+	require.NoFileExists(t, secret)
+	b.press(`nav a[data-view='wall']`)
+	b.shows(`document.querySelectorAll("#cameras li").length === 0 && !document.querySelector("#none-yet").hidden`)
 
 	// Who is not signed in sets nothing up.
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
