@@ -208,7 +208,8 @@ func onlyEdited(before, after *Config, at int, edits []Edit) bool {
 	want, got := *before, *after
 	want.Cameras, got.Cameras = slices.Clone(before.Cameras), slices.Clone(after.Cameras)
 	want.Warnings, got.Warnings = nil, nil
-	olds, news := fieldsOf(reflect.ValueOf(&want.Cameras[at]).Elem()), fieldsOf(reflect.ValueOf(&got.Cameras[at]).Elem())
+	olds := fieldsOf(reflect.ValueOf(&want.Cameras[at]).Elem())
+	news := fieldsOf(reflect.ValueOf(&got.Cameras[at]).Elem())
 	for _, e := range edits {
 		if e.Value != "" && e.Key != "password_file" && fmt.Sprint(news[e.Key].Interface()) != e.Value {
 			return false

@@ -38,10 +38,10 @@ func TestChangeCamera(t *testing.T) {
 		edits    []Edit
 		old, new string // of the text
 	}{
-		"a quoted value":     {"gate", []Edit{{"name", "Tor: \"1\""}}, `name: 'The "gate"' #`, `name: "Tor: \"1\"" #`},
-		"a plain one":        {"gate", []Edit{{"url", "rtsp://10.0.0.9/b?c=1"}}, "rtsp://10.0.0.5/a", "rtsp://10.0.0.9/b?c=1"},
-		"on the dash's line": {"yard", []Edit{{"url", "rtsp://h/x"}}, `- url: "rtsp://10.0.0.6/a"`, "- url: rtsp://h/x"},
-		"a new key":          {"yard", []Edit{{"name", "true"}}, "    id: yard\n", "    id: yard\n    name: \"true\"\n"},
+		"a quoted value":     {"gate", []Edit{{"name", "Tor: \"1\""}}, `'The "gate"' #`, `"Tor: \"1\"" #`},
+		"a plain one":        {"gate", []Edit{{"url", "rtsp://h/b?c=1"}}, "rtsp://10.0.0.5/a", "rtsp://h/b?c=1"},
+		"on the dash's line": {"yard", []Edit{{"url", "rtsp://h/x"}}, `"rtsp://10.0.0.6/a"`, "rtsp://h/x"},
+		"a new key":          {"yard", []Edit{{"name", "true"}}, "id: yard\n", "id: yard\n    name: \"true\"\n"},
 		"a new key in order": {"gate", []Edit{{"preview_url", "rtsp://h/b"}}, "5/a\n",
 			"5/a\n    preview_url: rtsp://h/b\n"},
 		"a key goes":           {"gate", []Edit{{"password", ""}}, "    password: hunter2 # not mine\n", ""},
@@ -55,7 +55,8 @@ func TestChangeCamera(t *testing.T) {
 			if c.old != "" || c.new != "" {
 				require.Equal(t, strings.Replace(threeCameras, c.old, c.new, 1), string(changed))
 			}
-			windows, err := ChangeCamera("x.yaml", []byte(strings.ReplaceAll(threeCameras, "\n", "\r\n")), c.id, c.edits...)
+			windows := []byte(strings.ReplaceAll(threeCameras, "\n", "\r\n"))
+			windows, err = ChangeCamera("x.yaml", windows, c.id, c.edits...)
 			require.NoError(t, err)
 			require.Equal(t, strings.ReplaceAll(string(changed), "\n", "\r\n"), string(windows))
 		})
@@ -94,9 +95,10 @@ func TestEditsThatAreRefused(t *testing.T) {
 		"a block":            {one + "    name: >-\n      long\n      name\n", "one line", Edit{"name", "x"}},
 		"a long plain value": {one + "    name: long\n      name\n", "by hand", Edit{"name", "x"}},
 		"an anchor":          {anchored, "one line", Edit{"url", "rtsp://x/"}},
-		"the first key":      {"cameras:\n  - username: x\n    id: a\n    url: rtsp://h/\n", "first key", Edit{"username", ""}},
-		"a bad value":        {one, "must begin with rtsp://", Edit{"url", "http://h/"}},
-		"a bad file":         {"cameras:\n  - id: a\n", "missing", Edit{"name", "x"}},
+		"the first key": {"cameras:\n  - username: x\n    id: a\n    url: rtsp://h/\n",
+			"first key", Edit{"username", ""}},
+		"a bad value": {one, "must begin with rtsp://", Edit{"url", "http://h/"}},
+		"a bad file":  {"cameras:\n  - id: a\n", "missing", Edit{"name", "x"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := ChangeCamera("x.yaml", []byte(c.content), "a", c.edit)
