@@ -186,9 +186,11 @@ func FuzzServe(f *testing.F) {
 	open := func(format engine.Format) []byte { return AppendOpen(nil, 1, format, 1000) }
 	f.Add(bytes.Join([][]byte{AppendFrame(nil, Hello, 0), open(engine.MJPEG),
 		AppendDecode(nil, 1, []byte{0xff, 0xd8, 0xff, 0xd9}, 3, math.MinInt64), AppendStill(nil, 1, 3, 10, 10)}, nil))
-	f.Add(bytes.Join([][]byte{open(engine.H264), AppendDecode(nil, 1, []byte{0, 0, 0, 1, 0x67, 1, 2, 3}, 3, math.MinInt64),
+	f.Add(bytes.Join([][]byte{open(engine.H264), AppendDecode(nil, 1, []byte{0, 0, 0, 1, 0x67, 1, 2, 3}, 3,
+		math.MinInt64),
 		AppendFrame(nil, Flush, 1), AppendFrame(nil, Close, 1)}, nil))
-	f.Add(bytes.Join([][]byte{open(engine.H265), AppendDecode(nil, 1, []byte{0, 0, 0, 1, 0x40, 1, 2, 3}, 3, math.MinInt64),
+	f.Add(bytes.Join([][]byte{open(engine.H265), AppendDecode(nil, 1, []byte{0, 0, 0, 1, 0x40, 1, 2, 3}, 3,
+		math.MinInt64),
 		AppendFrame(nil, Flush, 1)}, nil))
 	e := engine.New(engine.Options{})
 	f.Fuzz(func(t *testing.T, data []byte) {
