@@ -182,6 +182,16 @@ func (d *Decoder) fullRange() bool {
 	return d.lib.calls.optGetInt(d.ctx, "color_range", 0, &v) >= 0 && v == rangeJPEG
 }
 
+// Delay is how many pictures libavcodec holds back, at most, to bring them into their order. It
+// learns that from the stream.
+func (d *Decoder) Delay() int {
+	var v int64
+	if d.lib.calls.optGetInt(d.ctx, "has_b_frames", 0, &v) < 0 {
+		return 0
+	}
+	return int(v)
+}
+
 // Close frees the decoder and the frames that it keeps; others stay valid until they are closed.
 func (d *Decoder) Close() {
 	d.forget()

@@ -22,7 +22,8 @@ type Decoder struct {
 	jpegs      *jpeg.Codec
 	video      *avcodec.Decoder // nil for MJPEG
 	most       int64            // that the pictures may take in memory; 0: no limit
-	refused    error            // the stream's last parameter sets ask for more
+	asked      demand           // of the stream's last parameter sets that could be read
+	refused    error            // the stream's last parameter sets ask for more, or it takes more
 	lumaFrom   int64            // of pictures that are to have luma
 
 	last    [kept]keptPicture // with MJPEG; video keeps its own
@@ -92,6 +93,7 @@ func (d *Decoder) take(frames []*avcodec.Frame, err error) ([]Picture, error) {
 	d.pending = nil
 	shared := d.video.Shared()
 	shared.Ready = 0 // unless all is well, below
+	var largest Picture
 	for _, f := range frames {
 		p, ferr := d.picture(f)
 		if ferr != nil {
@@ -100,9 +102,15 @@ func (d *Decoder) take(frames []*avcodec.Frame, err error) ([]Picture, error) {
 			continue
 		}
 		pictures = append(pictures, p)
+		if p.Width*p.Height > largest.Width*largest.Height {
+			largest = p
+		}
 		w, h := d.lumaSize(p.Width, p.Height)
 		d.video.Expect(f, w, h)
 		d.video.Keep(f)
+	}
+	if err == nil {
+		err = d.delivers(len(frames), largest)
 	}
 	if err != nil {
 		if len(pictures) > maxPending {

@@ -225,8 +225,8 @@ static int wanted(const struct loop *l, const void *frame) {
 
 // answer writes the reply with all frames, and keeps them. 0: that is for Go, and nothing was written or kept.
 static int answer(struct loop *l, struct stream *s) {
-	if (l->sent < 0 || l->received != AGAIN) {
-		return 0;
+	if (l->sent < 0 || l->received != AGAIN || l->frames == 0) {
+		return 0; // nothing: Go looks whether too much waits
 	}
 	for (int i = 0; i < l->frames; i++) {
 		if (!expected(s, l->frame[i])) {
