@@ -73,8 +73,21 @@ func (b site) data() string {
 // errNotAllowed is that the control socket of a running bridge is closed to the caller.
 var errNotAllowed = errors.New("only root and the bridge's own user may ask it: say sudo vmsbridge …")
 
+// answerWithin is how long a bridge may take to say how it is. One that is well, on a slow disk and
+// a busy machine, takes less than a second.
+const answerWithin = 10 * time.Second
+
+// errSilent is that a bridge runs, for its socket takes connections, and does not answer.
+var errSilent = fmt.Errorf("the bridge runs and does not answer within %v: it hangs or is stopped, or the machine is overloaded; "+
+	"look at its log (journalctl -u vmsbridge), then restart it (vmsbridge service restart)", answerWithin)
+
 // ask asks the running bridge. The error wraps control.ErrNotRunning where none runs.
 func (b site) ask(ctx context.Context, method, path string) ([]byte, error) {
+	if method == http.MethodGet { // a change may take longer
+		var cancel func()
+		ctx, cancel = context.WithTimeoutCause(ctx, answerWithin, errSilent)
+		defer cancel()
+	}
 	req, err := http.NewRequestWithContext(ctx, method, control.URL+path, nil)
 	if err != nil {
 		return nil, err
@@ -82,6 +95,9 @@ func (b site) ask(ctx context.Context, method, path string) ([]byte, error) {
 	res, err := control.Client(b.data()).Do(req)
 	if errors.Is(err, fs.ErrPermission) {
 		return nil, errNotAllowed
+	}
+	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
+		return nil, errSilent
 	}
 	if err != nil {
 		return nil, fmt.Errorf("ask the bridge: %w", err)

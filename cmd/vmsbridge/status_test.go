@@ -9,12 +9,30 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/agent/control"
 	"vmsbridge/agent/health"
 	"vmsbridge/scripts/harness"
 )
+
+// A bridge that hangs takes connections, and answers none: status says so within a time that people wait.
+func TestStatusOfASilentBridge(t *testing.T) {
+	t.Parallel()
+	b := newBridge(t, quietYAML)
+	require.NoError(t, os.MkdirAll(b.data(), 0o700))
+	l, err := control.Listen(b.data())
+	require.NoError(t, err)
+	defer l.Close()
+	began := time.Now()
+	r := do(t, "status", "--config", b.file)
+	require.Equal(t, exitFailed, r.code)
+	require.Contains(t, r.err, "the bridge runs and does not answer within 10s")
+	require.Contains(t, r.err, "vmsbridge service restart")
+	require.Less(t, time.Since(began), 50*time.Second, "less than the minute that a change may take")
+}
 
 // From a bridge that was never started over one that has everything wrong to one that is well.
 func TestStatus(t *testing.T) {
