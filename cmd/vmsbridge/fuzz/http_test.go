@@ -2,12 +2,14 @@ package fuzz
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -34,55 +36,102 @@ var (
 		"startTimestamp", "endTimestamp", "actorId", "actorType", "accountId", "actorAccountId", "creatorId", "dataSchemas", "data", "span",
 		"cameras", "events", "filters", "deliveryConfig", "camera_access", "permissions", "first_name", "is_active", "bridgeId", "imageToken"}
 	known = []string{"gate", "bridge-1", "camera:gate", "preview", "main", "vms.motionDetectionEvent.v1", "2026-11-01T00:00:00.000+00:00",
-		"2030-11-01T00:00:00.000+00:00", "admin@localhost", "password", "authorization_code", "refresh_token", "cookie", "vms.all", "+startTimestamp",
-		"1", "100", "true", "data.vms.creatorDetails.v1", "vms.creatorDetails.v1"}
+		"2030-11-01T00:00:00.000+00:00", "admin@localhost", "password", "fuzz@example.org", "authorization_code", "refresh_token", "cookie", "vms.all", "+startTimestamp",
+		secret, "1", "100", "true", "data.vms.creatorDetails.v1", "vms.creatorDetails.v1"}
 	headers = []string{"X-Api-Key", "Origin", "Cookie", "Content-Type", "Accept-Encoding", "Range", "If-None-Match", "Last-Event-ID", "Host",
 		"X-Forwarded-For", "Transfer-Encoding", "Content-Length", "Expect", "Upgrade", "Connection", "Accept-Language", "Sec-WebSocket-Key"}
 )
+
+// fitting are the arguments that addresses know, by what the addresses have in them. Others get any.
+var fitting = []struct{ part, arguments string }{
+	{"/events", "actor type__in startTimestamp startTimestamp__gte startTimestamp__lte endTimestamp__gte endTimestamp__lte include sort pageSize pageToken"},
+	{"/media/", "deviceId type mediaType timestamp timestamp__lt timestamp__lte timestamp__gt timestamp__gte startTimestamp__gte endTimestamp__lte pageSize pageToken include"},
+	{"/cameras", "include pageSize pageToken id"},
+	{"/g/aaa/", "username password realm email token code two_factor_authentication_code id account_id new_password current_password"},
+	{"/g/user", "id A email first_name last_name permissions camera_access is_active"},
+	{"/oauth2/", "grant_type client_id client_secret redirect_uri scope state response_type code code_challenge code_challenge_method refresh_token username password token"},
+}
+
+// times are those that a server may not expect.
+var times = []string{"2026-01-01T00:00:00.000+00:00", "2026-01-01T00:00:00.000 00:00", "2026-01-01T00:00:00Z", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59.999+23:59", "1969-12-31T00:00:00 00:00",
+	"2026-02-30T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01T00:00:60Z", "2026-01-01", "now", "0", "-1", "", "2026-01-01T00:00:00.000+99:99", "10000-01-01T00:00:00Z", "2026-01-01T00:00:00." + strings.Repeat("9", 300) + "Z"}
+
+// argument is the name and the value of an argument of an address.
+func argument(in *tape, path string) (name, value string) {
+	name = in.one(names)
+	for _, f := range fitting {
+		if strings.Contains(path, f.part) && !in.sometimes(4) {
+			name = in.one(strings.Fields(f.arguments))
+			break
+		}
+	}
+	value = in.value(known)
+	switch {
+	case strings.Contains(strings.ToLower(name), "timestamp") && !in.sometimes(4):
+		value = in.one(times)
+	case strings.HasSuffix(name, "password") && in.below(2) == 0:
+		value = secret
+	}
+	return name, value
+}
 
 // FuzzHTTP asks both servers anything, as a stranger, as a user and as a bridge.
 func FuzzHTTP(f *testing.F) {
 	dir := needs(f)
 	c := startCloud(f, dir)
-	b := startBridge(f, dir, c.account, "cameras: []")
-	for i := range paths {
-		f.Add([]byte{byte(i % 2), byte(i), 0, byte(i % len(methods)), 1, 2, 3, 4, byte(i), 5, 1, 7, 2, 1, 2, 3})
+	b := startBridge(f, dir, "account-1", "cameras: []")
+	for i := range 16 {
+		f.Add([]byte{byte(i)})
 	}
 	f.Add([]byte{0, 3, 255, 'G', 'E', 'T', ' ', '/', ' ', 'H'})
-	n := 0
 	var all trials
 	f.Fuzz(func(t *testing.T, input []byte) {
-		input = bytes.Clone(input) // the fuzzer changes it when this returns
-		all.try(t, input, func(t *trial) {
-			in := &tape{input}
-			base, tokens := c.base, []string{"", c.user, c.bridge, "wrong"}
-			if in.below(2) == 1 {
-				base, tokens = b.base, []string{"", lanToken, lanToken, "wrong"}
+		all.try(t, input, func(t *trial, in *tape) {
+			for range 4 {
+				p, tokens := c.process, []string{"", c.user, c.bridge, "wrong"}
+				if in.below(2) == 1 {
+					p, tokens = b.process, []string{"", lanToken, lanToken, "wrong"}
+				}
+				request(t, p, makeRequest(in, tokens))
+				p.quiet(t)
 			}
-			request(t, strings.TrimPrefix(base, "http://"), makeRequest(in, tokens))
-			if n++; n%50 == 0 || !fuzzing() {
-				c.sound(t)
-				b.sound(t)
-				answers(t, c.base)
-				answers(t, b.base)
-			}
+			c.sound(t)
+			b.sound(t)
+			answers(t, c.process)
+			answers(t, b.process)
 		})
 	})
 }
 
+// asked is the text of a request.
+type asked struct {
+	method string
+	text   []byte
+	whole  bool // it says rightly how long it is, so that it gets an answer
+}
+
 // makeRequest is a whole request, which ends its connection.
-func makeRequest(in *tape, tokens []string) []byte {
+func makeRequest(in *tape, tokens []string) asked {
 	path := in.one(paths)
 	if in.sometimes(16) {
-		return in.rest // not even a request
+		return asked{method: "GET", text: in.some(200)} // not even a request
 	}
-	method := in.one(methods)
+	method := in.one(methods[:4])
+	if in.sometimes(4) {
+		method = in.one(methods)
+	}
 	query, object := url.Values{}, map[string]any{}
+	if in.sometimes(3) {
+		object = rightEvent()
+	}
 	for range in.below(6) {
-		query.Add(in.one(names), in.value(known))
+		query.Add(argument(in, path))
 	}
 	for range in.below(8) {
-		object[in.one(names)] = anything(in, 3)
+		name, value := argument(in, path)
+		if object[name] = value; in.below(2) == 0 {
+			object[name] = anything(in, 3)
+		}
 	}
 	var text strings.Builder
 	text.WriteString(method + " " + path)
@@ -90,11 +139,21 @@ func makeRequest(in *tape, tokens []string) []byte {
 		text.WriteString("?" + query.Encode())
 	}
 	text.WriteString(" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n")
-	if token := in.one(tokens); token != "" {
+	token := in.one(tokens)
+	if in.below(2) == 0 {
+		token = tokens[1]
+	}
+	if token != "" {
 		text.WriteString("Authorization: Bearer " + token + "\r\n")
 	}
+	whole := method != "CONNECT"
 	for range in.below(3) {
-		text.WriteString(in.one(headers) + ": " + in.value(known) + "\r\n")
+		name, value := in.one(headers), in.value(known)
+		text.WriteString(name + ": " + value + "\r\n")
+		switch {
+		case strings.ContainsAny(value, "\r\n"), name == "Transfer-Encoding", name == "Content-Length", name == "Expect", name == "Upgrade":
+			whole = false
+		}
 	}
 	var body string
 	switch in.below(4) {
@@ -103,8 +162,12 @@ func makeRequest(in *tape, tokens []string) []byte {
 		body = string(raw)
 	case 1:
 		form := url.Values{}
-		for k := range object {
-			form.Set(k, in.value(known))
+		for _, k := range slices.Sorted(maps.Keys(object)) {
+			if v, ok := object[k].(string); ok {
+				form.Set(k, v)
+			} else {
+				form.Set(k, in.value(known))
+			}
 		}
 		body = form.Encode()
 		text.WriteString("Content-Type: application/x-www-form-urlencoded\r\n")
@@ -114,7 +177,15 @@ func makeRequest(in *tape, tokens []string) []byte {
 	if body != "" {
 		text.WriteString("Content-Length: " + strconv.Itoa(len(body)) + "\r\n")
 	}
-	return []byte(text.String() + "\r\n" + body)
+	return asked{method, []byte(text.String() + "\r\n" + body), whole}
+}
+
+// rightEvent has nothing that a server must refuse.
+func rightEvent() map[string]any {
+	return map[string]any{"type": "vms.motionDetectionEvent.v1", "startTimestamp": time.Now().UTC().Format("2006-01-02T15:04:05.000+00:00"),
+		"endTimestamp": nil, "span": true, "accountId": "account-1", "actorId": "bridge-1", "actorAccountId": "account-1", "actorType": "bridge",
+		"creatorId": "test", "dataSchemas": []string{"vms.creatorDetails.v1"}, "data": []any{
+			map[string]any{"type": "vms.creatorDetails.v1", "creatorId": "test", "id": "x", "name": "y", "vendor": "z"}}}
 }
 
 // anything is a value of JSON.
@@ -144,26 +215,41 @@ func anything(in *tape, depth int) any {
 	return strings.ToValidUTF8(in.value(known), "?")
 }
 
-// request sends bytes and requires that whatever is answered is no fault of the server's. One that waits for more is left.
-func request(t testing.TB, address string, raw []byte) {
+// request asks, and requires that whatever is answered is no fault of the server's. A whole request
+// gets an answer.
+func request(t *trial, p *process, q asked) {
 	t.Helper()
-	conn, err := net.DialTimeout("tcp", address, 5*time.Second)
-	require.NoError(t, err)
-	defer conn.Close()
-	require.NoError(t, conn.SetDeadline(time.Now().Add(300*time.Millisecond)))
-	go func() { _, _ = conn.Write(raw) }() // it may be refused before it is read
-	method := "GET"
-	if word, _, ok := strings.Cut(string(raw), " "); ok {
-		method = word
+	t.Did("%s is asked %.1500q", p.name(), q.text)
+	conn, err := net.DialTimeout("tcp", strings.TrimPrefix(p.base, "http://"), answerPatience)
+	if err != nil {
+		t.Fatalf("%s takes NO CONNECTION: %v", p.name(), err)
 	}
-	res, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
+	exchange(t, p, conn, q)
+}
+
+// exchange is request over a connection, which it closes.
+func exchange(t *trial, p *process, conn net.Conn, q asked) {
+	t.Helper()
+	defer conn.Close()
+	patience := 300 * time.Millisecond
+	if q.whole {
+		patience = answerPatience
+	}
+	require.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
+	go func() { _, _ = conn.Write(q.text) }() // it may be refused before it is read
+	res, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: q.method})
+	var late net.Error
+	if errors.As(err, &late) && late.Timeout() && q.whole {
+		t.Fatalf("%s HANGS: no answer to %.2000q; %s", p.name(), q.text, p.stands())
+	}
 	if err != nil {
 		return
 	}
+	_ = conn.SetDeadline(time.Now().Add(300 * time.Millisecond)) // a stream of events does not end
 	body, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 	_ = res.Body.Close()
 	if res.StatusCode >= 500 && res.StatusCode != http.StatusServiceUnavailable && res.StatusCode != http.StatusNotImplemented &&
 		res.StatusCode != http.StatusHTTPVersionNotSupported {
-		t.Fatalf("%d for %.2000q: %s", res.StatusCode, raw, body)
+		t.Fatalf("%s answers %d to %.2000q: %.2000s", p.name(), res.StatusCode, q.text, body)
 	}
 }

@@ -1,11 +1,13 @@
 package fuzz
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -21,38 +23,53 @@ const (
 	inputPatience = 6 * time.Second
 	// trialPatience is how long a trial may take in all, on a machine at work. Then somebody hangs.
 	trialPatience = 3 * time.Minute
+	// answerPatience is how long a program may take for something small, on a machine at work.
+	answerPatience = 45 * time.Second
+	// formerTrials is how many trials are told of beside the one that failed. A program may stumble
+	// over an input a moment after the next one has begun.
+	formerTrials = 3
 )
 
 // trials tries one input after the other. One that takes longer than inputPatience goes on by
 // itself, and the next inputs wait for it.
-type trials struct{ last *trial }
+type trials struct {
+	last   *trial
+	former []*trial // that went well, the newest last
+}
 
 // trial is an input that is tried, for the functions that want a testing.TB. What fails in it is
 // told by the input that waits for it then.
 type trial struct {
 	testing.TB // nil: what is not below is not for a trial
 	ctx        context.Context
-	input      string
+	input      []byte
 	began      time.Time
 	done       chan struct{}
 
 	mu     sync.Mutex
+	did    []string
 	failed []string
 	undo   []func()
 }
 
-// try runs body for an input, or goes on waiting for the one before.
-func (s *trials) try(t *testing.T, input any, body func(t *trial)) {
+// try runs body for an input, or goes on waiting for the one before. The tape is the input's.
+func (s *trials) try(t *testing.T, input []byte, body func(t *trial, in *tape)) {
 	t.Helper()
 	if s.last == nil {
 		ctx, cancel := context.WithCancel(context.Background())
-		next := &trial{ctx: ctx, input: fmt.Sprintf("%q", input), began: time.Now(), done: make(chan struct{})}
+		next := &trial{ctx: ctx, input: bytes.Clone(input), began: time.Now(), done: make(chan struct{})}
 		s.last = next
 		go func() {
 			defer close(next.done)
 			defer cancel()
 			defer next.clean() // also where FailNow ends this goroutine
-			body(next)
+			defer func() {
+				if p := recover(); p != nil {
+					next.Errorf("the target itself PANICS: %v\n%s", p, debug.Stack())
+				}
+			}()
+			debug.SetPanicOnFault(true) // a file that bbolt maps may be damaged
+			body(next, newTape(next.input))
 		}()
 	}
 	patience := trialPatience
@@ -65,13 +82,33 @@ func (s *trials) try(t *testing.T, input any, body func(t *trial)) {
 		if time.Since(s.last.began) < trialPatience {
 			return
 		}
-		t.Fatalf("input %s\n%s", s.last.input, whoHangs())
+		t.Fatalf("%s\n%s", s.last.says(), whoHangs())
 	}
 	was := s.last
 	s.last = nil
-	if len(was.failed) > 0 {
-		t.Fatalf("input %s\n%s", was.input, strings.Join(was.failed, "\n"))
+	if len(was.failed) == 0 {
+		s.former = append(s.former[max(0, len(s.former)-formerTrials+1):], was)
+		return
 	}
+	var all strings.Builder
+	for _, f := range s.former {
+		fmt.Fprintf(&all, "A trial shortly before: %s", f.says())
+	}
+	t.Fatalf("%s\nThe trial that failed: %s", strings.Join(was.failed, "\n"), strings.TrimSpace(was.says()+all.String()))
+}
+
+// Did notes what the trial does, for people.
+func (t *trial) Did(format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.did = append(t.did, fmt.Sprintf(format, args...))
+}
+
+// says is what was done, and with which input.
+func (t *trial) says() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return fmt.Sprintf("input %q\n  %s\n", t.input, strings.Join(t.did, "\n  "))
 }
 
 func (t *trial) clean() {
@@ -144,13 +181,7 @@ func whoHangs() string {
 			continue
 		}
 		hung++
-		_ = p.cmd.Process.Signal(syscall.SIGQUIT) // it prints where it stands, and ends
-		select {
-		case <-p.done:
-		case <-time.After(time.Second):
-		}
-		said := p.output()
-		fmt.Fprintf(&out, "%s HANGS; it stands at:\n%s\n", p.cmd.Path, said[max(0, len(said)-20_000):])
+		fmt.Fprintf(&out, "%s HANGS; %s\n", p.cmd.Path, p.stands())
 	}
 	if hung == 0 {
 		stack := make([]byte, 1<<20)
@@ -158,6 +189,19 @@ func whoHangs() string {
 	}
 	return out.String()
 }
+
+// stands ends a program, which prints where it stands.
+func (p *process) stands() string {
+	_ = p.cmd.Process.Signal(syscall.SIGQUIT)
+	select {
+	case <-p.done:
+	case <-time.After(5 * time.Second):
+	}
+	return "it stands at:\n" + last(p.output(), 30_000)
+}
+
+// last is the end of a text.
+func last(text string, most int) string { return text[max(0, len(text)-most):] }
 
 // lives reports whether a program answers, if it answers at all, and has not to end by itself.
 func (p *process) lives() bool {

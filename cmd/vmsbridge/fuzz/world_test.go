@@ -2,12 +2,15 @@ package fuzz
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -67,13 +70,15 @@ func mostBytes() int {
 
 // process is a program that runs beside the target.
 type process struct {
-	cmd  *exec.Cmd
-	done chan struct{}
-	base string // where it answers; "" for one that does not
-	ends bool   // it is to end by itself
+	cmd     *exec.Cmd
+	done    chan struct{}
+	base    string   // where it answers; "" for one that does not
+	ends    bool     // it is to end by itself
+	secrets []string // that nothing it says may hold
 
-	mu  sync.Mutex // guards log
-	log bytes.Buffer
+	mu     sync.Mutex // guards log and unseen
+	log    bytes.Buffer
+	unseen []byte // of log: what quiet has not looked at
 }
 
 // Write keeps what the program says, or the newest part of it.
@@ -83,6 +88,7 @@ func (p *process) Write(b []byte) (int, error) {
 	if p.log.Len() > 1<<20 {
 		p.log.Next(p.log.Len() / 2)
 	}
+	p.unseen = append(p.unseen, b...)
 	return p.log.Write(b)
 }
 
@@ -115,45 +121,107 @@ func (p *process) launch(tb testing.TB, name string, args ...string) {
 // says waits until the program has printed something.
 func (p *process) says(tb testing.TB, what string) {
 	tb.Helper()
-	require.Eventually(tb, func() bool { return strings.Contains(p.output(), what) }, 60*time.Second, 20*time.Millisecond, "%s", what)
+	for end := time.Now().Add(2 * answerPatience); !strings.Contains(p.output(), what); time.Sleep(20 * time.Millisecond) {
+		if p.sound(tb); time.Now().After(end) {
+			tb.Fatalf("%s HANGS: it does not say %q; %s", p.name(), what, p.stands())
+		}
+	}
 }
 
-// sound requires that the program runs, has not panicked, and is no larger than it may be.
+// name is what people call the program.
+func (p *process) name() string { return filepath.Base(p.cmd.Path) }
+
+// sound requires that the program runs, has said nothing that it must not, and was never larger
+// than it may be, nor a process that it has begun.
 func (p *process) sound(t testing.TB) {
 	t.Helper()
+	p.quiet(t)
 	select {
 	case <-p.done:
-		t.Fatalf("%s ended: %v\n%s", p.cmd.Path, p.cmd.ProcessState, p.output())
+		t.Fatalf("%s ENDED: %v\n%s", p.name(), p.cmd.ProcessState, last(p.output(), 5000))
 	default:
 	}
-	log := p.output()
-	for _, bad := range []string{"panic", "DATA RACE", "fatal error"} {
-		require.NotContains(t, log, bad)
+	for _, pid := range append([]int{p.cmd.Process.Pid}, p.children()...) {
+		if most := peak(pid); most > mostBytes() {
+			t.Fatalf("%s took TOO MUCH MEMORY: %d MiB at its peak, of %d", p.name(), most>>20, mostBytes()>>20)
+		}
 	}
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.cmd.Process.Pid))
-	require.NoError(t, err)
-	var pages, resident int
-	_, err = fmt.Sscan(string(raw), &pages, &resident)
-	require.NoError(t, err)
-	require.Less(t, resident*os.Getpagesize(), mostBytes(), "memory of %s", p.cmd.Path)
 }
 
-// run is a program that runs to its end within a time, with all that it printed.
-func run(tb testing.TB, name string, args ...string) (out string, code int) {
+// badWords begin what a program says in its distress.
+var badWords = []string{"panic", "DATA RACE", "fatal error"}
+
+// quiet requires that what the program has said since it was last asked tells of no panic and no
+// secret.
+func (p *process) quiet(t testing.TB) {
+	t.Helper()
+	p.mu.Lock()
+	text := string(p.unseen)
+	p.unseen = nil
+	p.mu.Unlock()
+	for _, bad := range badWords {
+		if at := strings.Index(text, bad); at >= 0 {
+			t.Fatalf("%s says %q:\n%s", p.name(), bad, text[max(0, at-500):min(len(text), at+5000)])
+		}
+	}
+	for _, secret := range p.secrets {
+		if at := strings.Index(text, secret); at >= 0 {
+			t.Fatalf("%s tells a SECRET, %q:\n%s", p.name(), secret, text[max(0, at-500):min(len(text), at+500)])
+		}
+	}
+}
+
+// children are the processes that the program has begun.
+func (p *process) children() (pids []int) {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", p.cmd.Process.Pid))
+	for _, path := range lists {
+		raw, _ := os.ReadFile(path) // the thread may be gone
+		for _, text := range strings.Fields(string(raw)) {
+			if pid, err := strconv.Atoi(text); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
+
+// peak is the most memory that a process ever had, in bytes; 0 for one that has ended.
+func peak(pid int) int {
+	raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	_, after, _ := strings.Cut(string(raw), "VmHWM:")
+	kib := 0
+	_, _ = fmt.Sscan(after, &kib) // else there is none
+	return kib << 10
+}
+
+// run is a program that runs to its end within a time and the memory that it may take, with all
+// that it printed, which has no panic and none of the secrets.
+func run(tb testing.TB, secrets []string, name string, args ...string) (out string, code int) {
 	tb.Helper()
-	p := &process{ends: true}
+	p := &process{ends: true, secrets: secrets}
 	p.launch(tb, name, args...)
 	select {
 	case <-p.done:
-	case <-time.After(time.Minute):
-		tb.Fatalf("%v\n%s", args, whoHangs())
+	case <-time.After(answerPatience):
+		tb.Fatalf("%s %v HANGS; %s", name, args, p.stands())
 	}
-	text := p.output()
-	require.NotEqual(tb, -1, p.cmd.ProcessState.ExitCode(), "%s %v was killed:\n%s", name, args, text)
-	for _, bad := range []string{"panic", "DATA RACE", "fatal error", "goroutine "} {
-		require.NotContains(tb, text, bad)
+	p.quiet(tb)
+	text, state := p.output(), p.cmd.ProcessState
+	if state.ExitCode() == -1 {
+		tb.Fatalf("%s %v was KILLED: %v\n%s", name, args, state, text)
 	}
-	return strings.TrimSpace(text), p.cmd.ProcessState.ExitCode()
+	if most := int(state.SysUsage().(*syscall.Rusage).Maxrss) << 10; most > mostBytes() {
+		tb.Fatalf("%s %v took TOO MUCH MEMORY: %d MiB at its peak, of %d", name, args, most>>20, mostBytes()>>20)
+	}
+	return strings.TrimSpace(text), state.ExitCode()
+}
+
+// ends requires one of the exit codes that a command may end with.
+func ends(tb testing.TB, out string, code int, may ...int) {
+	tb.Helper()
+	if !slices.Contains(may, code) {
+		tb.Fatalf("ends with EXIT CODE %d, which is none of %v:\n%s", code, may, last(out, 5000))
+	}
 }
 
 // needs leaves a target out where it takes too long.
@@ -171,7 +239,11 @@ func write(tb testing.TB, path, text string) string {
 	return path
 }
 
-const lanToken = "lan-token-0123456789abcdef"
+const (
+	lanToken = "lan-token-0123456789abcdef"
+	// secret is what stands for every password and token that a target makes up.
+	secret = "pa55word-that-nobody-may-read"
+)
 
 // cloud is a service with an account, and tokens of a user and a bridge.
 type cloud struct {
@@ -182,7 +254,7 @@ type cloud struct {
 func startCloud(f *testing.F, dir string, args ...string) *cloud {
 	f.Helper()
 	must := func(args ...string) string {
-		out, code := run(f, "vmscloud", args...)
+		out, code := run(f, nil, "vmscloud", args...)
 		require.Zero(f, code, out)
 		lines := strings.Split(out, "\n")
 		return lines[len(lines)-1]
@@ -194,6 +266,7 @@ func startCloud(f *testing.F, dir string, args ...string) *cloud {
 	c.bridge = must("token", "create", "--data", data, "--kind", "bridge", "--account", c.account, "--quiet")
 	c.process = start(f, c.base, "vmscloud", append([]string{"run", "--data", data, "--listen", fmt.Sprintf("127.0.0.1:%d", port), "--sign-up"}, args...)...)
 	c.says(f, "vmscloud serves")
+	c.secrets = []string{c.user, c.bridge, secret}
 	return c
 }
 
@@ -213,11 +286,13 @@ func startBridge(tb testing.TB, dir, account, yaml string) *bridge {
 	write(tb, filepath.Join(dir, "lan.token"), lanToken)
 	b.configure(tb, yaml)
 	b.process = start(tb, b.base, "vmsbridge", "run", "--config", b.config)
+	b.secrets = []string{lanToken, secret}
 	b.says(tb, "the bridge runs")
-	require.Eventually(tb, func() bool {
-		res, err := http.Get(b.base + "/healthz")
-		return err == nil && res.Body.Close() == nil
-	}, 20*time.Second, 20*time.Millisecond, "the bridge's own interface")
+	for end := time.Now().Add(answerPatience); !b.lives(); time.Sleep(20 * time.Millisecond) {
+		if b.sound(tb); time.Now().After(end) {
+			tb.Fatalf("%s HANGS: its own interface does not answer; %s", b.name(), b.stands())
+		}
+	}
 	return b
 }
 
@@ -227,7 +302,7 @@ func (b *bridge) configure(tb testing.TB, yaml string) {
 bridge: {id: bridge-1, account: %q, data: %q}
 clock: {wait: 0s}
 api: {listen: "127.0.0.1:%d", tokens: [{name: lan, token_file: lan.token, scopes: [read, report]}]}
-stills: {max_size: 64MiB}
+stills: {max_size: 64MiB, segment_size: 1MiB}
 %s`, b.account, b.data, b.port, yaml))
 }
 
@@ -240,9 +315,27 @@ func (b *bridge) reload(t testing.TB, yaml string) {
 }
 
 // answers requires that a program says how it is, in time.
-func answers(t testing.TB, base string) {
+func answers(t testing.TB, p *process) {
 	t.Helper()
-	res, err := (&http.Client{Timeout: 20 * time.Second}).Get(base + "/healthz")
+	res, err := (&http.Client{Timeout: answerPatience}).Get(p.base + "/healthz")
+	if err != nil {
+		t.Fatalf("%s HANGS: %v; %s", p.name(), err, p.stands())
+	}
+	require.NoError(t, res.Body.Close())
+}
+
+// post reports an event to the bridge's own interface.
+func post(t testing.TB, b *bridge) {
+	t.Helper()
+	event := rightEvent()
+	event["accountId"], event["actorAccountId"] = b.account, b.account
+	body, err := json.Marshal(event)
+	require.NoError(t, err)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.base+"/api/v3.0/events", bytes.NewReader(body))
+	require.NoError(t, err)
+	r.Header.Set("Authorization", "Bearer "+lanToken)
+	res, err := (&http.Client{Timeout: answerPatience}).Do(r)
 	require.NoError(t, err)
 	require.NoError(t, res.Body.Close())
+	require.Contains(t, []int{http.StatusCreated, http.StatusConflict}, res.StatusCode)
 }
