@@ -33,9 +33,9 @@ type decision struct {
 	clear float64       // thresholds by which it must differ; 0 for what is not told while the scene is new
 }
 
-// decisions are alternatives. They are from the making part of scripts/lab/accuracy: who is somebody
-// goes 0.4 to 5 of their size in a line; what is nobody, but for slow drops on the lens, goes less,
-// or to and fro, or where something has always moved.
+// decisions are alternatives, from the making part of scripts/lab/accuracy: who is somebody goes
+// 0.4 to 5 of their size in a line; what is nobody, but for slow drops on the lens, goes less, or
+// to and fro, or where something has always moved.
 var decisions = []decision{
 	{500 * time.Millisecond, 0.7, 0.95, 0.25, 1.8},
 	{800 * time.Millisecond, 0.6, 0.95, 0.25, 1.8},
