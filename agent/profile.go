@@ -27,6 +27,14 @@ func localURL(cfg *configs.Config, addr net.Addr, log *slog.Logger) string {
 	return scheme + "://" + addr.String()
 }
 
+// pageOf is the address of the page for others, "" if it is not known or leads to the machine that asks.
+func pageOf(base string) string {
+	if base == "" || loopback(base) {
+		return ""
+	}
+	return base + "/"
+}
+
 // profile is what the service is to know of this bridge: where its stills are, and its cameras with their states. A service
 // elsewhere is told no loopback address, since that would be its own machine's.
 func (a *Agent) profile(base string) vms.Registration {

@@ -48,7 +48,8 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, a.api.Close()) }()
 	listener.Attach(a.api.Server())
 	a.outbound, err = outbound.Open(a.cfg(), outbound.Options{Journal: a.archive.Journal, Clock: a.clock, Version: a.opts.Version,
-		Profile: func() vms.Registration { return a.profile(base) }, Tunnel: a.api.ForService, Log: a.log, Registerer: a.reg})
+		Profile: func() vms.Registration { return a.profile(base) }, Tunnel: a.api.ForService, Picture: a.archive.Picture,
+		Page: pageOf(base), Log: a.log, Registerer: a.reg})
 	if err != nil {
 		return err
 	}

@@ -41,6 +41,9 @@ type MQTT struct {
 	Discovery bool `yaml:"discovery"`
 	// DiscoveryPrefix is the topic below which Home Assistant looks. Default homeassistant.
 	DiscoveryPrefix string `yaml:"discovery_prefix"`
+	// Images publishes the best picture of each camera's last motion, retained, when the motion has
+	// ended. Default true.
+	Images bool `yaml:"images"`
 	// Backlog bounds what waits for the broker.
 	Backlog Backlog `yaml:"backlog"`
 }
@@ -57,7 +60,8 @@ type Backlog struct {
 func defaultBacklog() Backlog { return Backlog{MaxEvents: 100_000, MaxAge: 168 * time.Hour} }
 
 func defaultMQTT() MQTT {
-	return MQTT{Protocol: "5", Discovery: true, DiscoveryPrefix: "homeassistant", Backlog: defaultBacklog()}
+	return MQTT{Protocol: "5", Discovery: true, Images: true, DiscoveryPrefix: "homeassistant",
+		Backlog: defaultBacklog()}
 }
 
 // fillMQTT completes what depends on the bridge's id.

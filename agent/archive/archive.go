@@ -123,3 +123,12 @@ func (s *Archive) Moves(ctx context.Context) error {
 		return errors.New("it does not answer")
 	}
 }
+
+// Picture is a camera's newest preview at or before a moment, as a JPEG. Safe for concurrent use.
+func (a *Archive) Picture(camera string, at time.Time) ([]byte, error) {
+	s, err := a.Ring.Find(camera, stills.Preview, stills.AtOrBefore, at)
+	if err != nil {
+		return nil, err
+	}
+	return s.JPEG, nil
+}

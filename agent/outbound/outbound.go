@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -36,7 +37,10 @@ type Options struct {
 	Clock   *clock.Clock
 	Profile func() vms.Registration // what the service is to know of the bridge
 	// Tunnel makes what answers the service through its tunnel.
-	Tunnel  func() (http.Handler, error)
+	Tunnel func() (http.Handler, error)
+	// Picture is a camera's still of a moment, for sinks that show one.
+	Picture func(camera string, at time.Time) ([]byte, error)
+	Page    string // the address of the bridge's page, with a slash at the end; "": nobody knows it
 	Version string // of this program
 	Log     *slog.Logger
 	// Registerer gets the metrics of the sinks that there are; those of one that is replaced begin

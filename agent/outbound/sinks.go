@@ -94,7 +94,7 @@ func camerasOf(cfg *configs.Config) (list []mqtt.Camera) {
 		if !c.Enabled {
 			continue
 		}
-		cam := mqtt.Camera{ID: c.ID, Name: c.Name, Tamper: c.Motion.Tamper}
+		cam := mqtt.Camera{ID: c.ID, Name: c.Name, Tamper: c.Motion.Tamper, Images: cfg.MQTT.Images}
 		for _, r := range c.Motion.Regions {
 			cam.Regions = append(cam.Regions, mqtt.Region{ID: r.ID, Name: r.Name})
 		}
@@ -118,8 +118,9 @@ func (o *Outbound) broker(m configs.MQTT, b configs.Bridge, cameras []mqtt.Camer
 	opts := mqtt.Options{
 		URL: m.URL, ClientID: m.ClientID, Username: m.Username, Password: secret(m.Password, m.PasswordFile),
 		CAFile: m.CAFile, Fingerprint: m.TLSFingerprint, Prefix: m.Prefix,
-		Bridge: mqtt.Bridge{ID: b.ID, Name: b.Name, Version: o.o.Version}, Cameras: cameras,
-		Feed: feed, Caps: caps(m.Backlog), Memory: o.o.Journal, Ongoing: o.ongoing, Log: o.o.Log, Registerer: reg,
+		Bridge: mqtt.Bridge{ID: b.ID, Name: b.Name, Version: o.o.Version, Page: o.o.Page}, Cameras: cameras,
+		Picture: o.o.Picture,
+		Feed:    feed, Caps: caps(m.Backlog), Memory: o.o.Journal, Ongoing: o.ongoing, Log: o.o.Log, Registerer: reg,
 	}
 	if m.Discovery {
 		opts.Discovery = m.DiscoveryPrefix

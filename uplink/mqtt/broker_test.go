@@ -192,7 +192,7 @@ func newSite(t testing.TB, url string, change func(*Options)) *site {
 	s := &site{t: t, path: filepath.Join(t.TempDir(), "journal.db")}
 	s.open()
 	s.options = Options{URL: url, ClientID: "vmsbridge-b1", Prefix: "vmsbridge/b1", Discovery: "homeassistant",
-		Bridge: Bridge{"b1", "Front gate", "1.2"}, Cameras: []Camera{{ID: "gate", Name: "Gate", Tamper: true, Regions: []Region{{"door", "Door"}}}, {ID: "yard.2", Name: "Yard"}},
+		Bridge: Bridge{ID: "b1", Name: "Front gate", Version: "1.2"}, Cameras: []Camera{{ID: "gate", Name: "Gate", Tamper: true, Regions: []Region{{"door", "Door"}}}, {ID: "yard.2", Name: "Yard"}},
 		FirstPause: 20 * time.Millisecond, MaxPause: 100 * time.Millisecond}
 	if change != nil {
 		change(&s.options)

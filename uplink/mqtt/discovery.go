@@ -34,6 +34,18 @@ type device struct {
 	Model        string   `json:"model"`
 	SWVersion    string   `json:"sw_version,omitempty"`
 	ViaDevice    string   `json:"via_device,omitempty"`
+	Page         string   `json:"configuration_url,omitempty"`
+}
+
+// picture is the entity of a camera's last motion, as …/image.mqtt has it.
+type picture struct {
+	Name        string `json:"name"`
+	UniqueID    string `json:"unique_id"`
+	Topic       string `json:"image_topic"`
+	ContentType string `json:"content_type"`
+	QoS         int    `json:"qos"`
+	Device      device `json:"device"`
+	Origin      origin `json:"origin"`
 }
 
 type origin struct {
@@ -50,26 +62,33 @@ const (
 // discovery is what Home Assistant is told, one retained message a sensor.
 func discovery(n names, b Bridge, cameras []Camera) []message {
 	var list []message
-	bridge := device{Identifiers: []string{n.unique()}, Name: b.Name, Manufacturer: "vmsbridge", Model: "bridge", SWVersion: b.Version}
+	bridge := device{Identifiers: []string{n.unique()}, Name: b.Name, Manufacturer: "vmsbridge", Model: "bridge", SWVersion: b.Version, Page: b.Page}
 	byBridge := availability{n.status(), online, offline}
+	tell := func(topic string, what any) {
+		if payload, err := json.Marshal(what); err == nil { // it is all text
+			list = append(list, message{topic: topic, payload: payload, retain: true})
+		}
+	}
 	add := func(s sensor) {
 		s.QoS, s.Origin = 1, origin{"vmsbridge", b.Version}
-		payload, err := json.Marshal(s)
-		if err != nil {
-			return // cannot be: it is all text
-		}
-		list = append(list, message{topic: n.config(s.UniqueID), payload: payload, retain: true})
+		tell(n.config(s.UniqueID), s)
 	}
 	add(sensor{Name: "Connection", UniqueID: n.unique("connectivity"), StateTopic: n.status(), PayloadOn: online, PayloadOff: offline,
 		DeviceClass: "connectivity", Category: "diagnostic", Device: bridge})
 	for _, c := range cameras {
 		d := device{Identifiers: []string{n.unique(c.ID)}, Name: c.Name, Manufacturer: "vmsbridge", Model: "camera", SWVersion: b.Version, ViaDevice: n.unique()}
+		if b.Page != "" {
+			d.Page = b.Page + "#/camera/" + c.ID
+		}
 		// Nobody knows whether anything moves before a camera that is not connected.
 		seen := []availability{byBridge, {n.connectivity(c.ID), on, off}}
 		add(sensor{Name: "Connection", UniqueID: n.unique(c.ID, "connectivity"), StateTopic: n.connectivity(c.ID), PayloadOn: on, PayloadOff: off,
 			DeviceClass: "connectivity", Category: "diagnostic", Availability: []availability{byBridge}, Device: d})
 		add(sensor{Name: "Motion", UniqueID: n.unique(c.ID, "motion"), StateTopic: n.motion(c.ID), PayloadOn: on, PayloadOff: off,
 			DeviceClass: "motion", Availability: seen, Mode: "all", Device: d})
+		if c.Images { // which stays what it is while the camera or the bridge is away
+			tell(n.imageConfig(c.ID), picture{"Last motion", n.unique(c.ID, "image"), n.image(c.ID), "image/jpeg", 1, d, origin{"vmsbridge", b.Version}})
+		}
 		for _, r := range c.Regions {
 			add(sensor{Name: "Motion " + r.Name, UniqueID: n.unique(c.ID, "motion", r.ID), StateTopic: n.region(c.ID, r.ID), PayloadOn: on, PayloadOff: off,
 				DeviceClass: "motion", Availability: seen, Mode: "all", Device: d})

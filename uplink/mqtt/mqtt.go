@@ -37,6 +37,9 @@ type Options struct {
 	Bridge  Bridge
 	Cameras []Camera
 
+	// Picture is a camera's still of a moment, as a JPEG; needed where a camera has Images.
+	Picture func(camera string, at time.Time) ([]byte, error)
+
 	Feed delivery.Feed
 	Caps delivery.Caps
 	// Memory keeps over restarts what was published as retained.
@@ -51,12 +54,16 @@ type Options struct {
 }
 
 // Bridge says who the bridge is.
-type Bridge struct{ ID, Name, Version string }
+type Bridge struct {
+	ID, Name, Version string
+	Page              string // the address of its page, with a slash at the end; "": nobody knows it
+}
 
 // Camera is one whose state is shown.
 type Camera struct {
 	ID, Name string
 	Tamper   bool // its view is watched
+	Images   bool // the picture of its last motion is published
 	Regions  []Region
 }
 
@@ -71,6 +78,8 @@ type Broker struct {
 	addr  string
 	tls   *tls.Config // nil: none
 	line  line
+
+	refused int // pictures that the broker did not take, one after the other; belongs to the turn
 
 	watching sync.WaitGroup
 	stopped  atomic.Bool

@@ -25,13 +25,14 @@ type published struct {
 // sensors are those of a camera.
 type sensors struct {
 	Tamper  bool     `json:"tamper,omitempty"`
+	Images  bool     `json:"images,omitempty"`
 	Regions []string `json:"regions,omitempty"`
 }
 
 func publishedBy(n names, cameras []Camera) published {
 	p := published{Prefix: n.prefix, Discovery: n.discovery, Cameras: map[string]sensors{}}
 	for _, c := range cameras {
-		s := sensors{Tamper: c.Tamper}
+		s := sensors{Tamper: c.Tamper, Images: c.Images}
 		for _, r := range c.Regions {
 			s.Regions = append(s.Regions, r.ID)
 		}
@@ -58,6 +59,12 @@ func (p published) topics(bridge string) []string {
 		add(n.motion(c), n.unique(c, "motion"))
 		if s.Tamper {
 			add(n.tamper(c), n.unique(c, "tamper"))
+		}
+		if s.Images {
+			list = append(list, n.image(c))
+			if p.Discovery != "" {
+				list = append(list, n.imageConfig(c))
+			}
 		}
 		for _, r := range s.Regions {
 			add(n.region(c, r), n.unique(c, "motion", r))
@@ -94,9 +101,12 @@ func (b *Broker) remember(list ...published) {
 }
 
 // stale is the messages that take away what was published before and is not any more. An empty
-// retained message does.
-func stale(before []published, bridge string, kept []message) (list []message) {
+// retained message does. Pictures of cameras that go on having them stay.
+func stale(before []published, now published, bridge string, kept []message) (list []message) {
 	keep := map[string]bool{}
+	for c, s := range now.Cameras {
+		keep[names{prefix: now.Prefix}.image(c)] = s.Images
+	}
 	for _, m := range kept {
 		keep[m.topic] = true
 	}

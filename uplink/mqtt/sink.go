@@ -107,7 +107,7 @@ func (b *Broker) greet(ctx context.Context, s session, states *board) error {
 	}
 	list = append(list, states.reset(ongoing, true)...)
 	list = append(list, message{topic: b.names.status(), payload: []byte(online), retain: true})
-	list = append(stale(before, b.opts.Bridge.ID, list), list...)
+	list = append(stale(before, now, b.opts.Bridge.ID, list), list...)
 	if _, err := s.publish(ctx, list); err != nil {
 		return fmt.Errorf("greet the broker: %w", err)
 	}
@@ -150,6 +150,7 @@ func (b *Broker) Send(ctx context.Context, list []vms.Queued) []delivery.Verdict
 		err = b.settle(ctx)
 	}
 	if err == nil {
+		b.publishPictures(ctx, list)
 		return verdicts
 	}
 	if errors.Is(err, errBroken) {

@@ -14,6 +14,7 @@ func (n names) events() string                      { return n.prefix + "/events
 func (n names) motion(camera string) string         { return n.prefix + "/" + camera + "/motion" }
 func (n names) tamper(camera string) string         { return n.prefix + "/" + camera + "/tamper" }
 func (n names) connectivity(camera string) string   { return n.prefix + "/" + camera + "/connectivity" }
+func (n names) image(camera string) string          { return n.prefix + "/" + camera + "/image" }
 func (n names) region(camera, region string) string { return n.motion(camera) + "/" + region }
 
 // unique is an id for Home Assistant, which must never change for the same thing, nor be that of
@@ -29,6 +30,11 @@ func (n names) unique(parts ...string) string {
 // config is where Home Assistant looks for what a sensor is.
 func (n names) config(unique string) string {
 	return n.discovery + "/binary_sensor/" + unique + "/config"
+}
+
+// imageConfig is where it looks for what a camera's picture is.
+func (n names) imageConfig(camera string) string {
+	return n.discovery + "/image/" + n.unique(camera, "image") + "/config"
 }
 
 // plain writes an id with what Home Assistant takes in the topics where it looks: [a-zA-Z0-9_-].
