@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync/atomic"
 	"unsafe"
 
 	"vmsbridge/agent/codec/avcodec"
@@ -20,11 +21,12 @@ type Decoder struct {
 	format     Format
 	lumaPixels int
 	jpegs      *jpeg.Codec
-	video      *avcodec.Decoder // nil for MJPEG
-	most       int64            // that the pictures may take in memory; 0: no limit
-	asked      demand           // of the stream's last parameter sets that could be read
-	refused    error            // the stream's last parameter sets ask for more, or it takes more
-	lumaFrom   int64            // of pictures that are to have luma
+	video      *avcodec.Decoder        // nil for MJPEG
+	most       int64                   // that the pictures may take in memory; 0: no limit
+	asked      demand                  // of the stream's last parameter sets that could be read
+	refused    error                   // the stream's last parameter sets ask for more, or it takes more
+	lumaFrom   int64                   // of pictures that are to have luma
+	room       *atomic.Pointer[[]byte] // its engine's
 
 	last    [kept]keptPicture // with MJPEG; video keeps its own
 	next    int               // where in last the next picture goes
@@ -218,11 +220,21 @@ func (d *Decoder) Still(pts int64, maxWidth, quality int) (still []byte, err err
 		return nil, fmt.Errorf("make still: %w", err)
 	}
 	w, h := planar.FitWidth(m.Width, m.Height, maxWidth)
-	if still, err = d.jpegs.Encode(planar.YCbCr420(m, w, h), quality); err != nil {
+	room := d.room.Swap(nil)
+	if room == nil {
+		room = new([]byte)
+	}
+	if still, err = d.jpegs.Encode(planar.YCbCr420In(room, m, w, h), quality); err != nil {
 		return nil, fmt.Errorf("make still: %w", err)
+	}
+	if cap(*room) <= maxRoom {
+		d.room.Store(room)
 	}
 	return still, nil
 }
+
+// maxRoom is how much an engine keeps for the next still: that of a picture of 1920x1080.
+const maxRoom = 4 << 20
 
 // Close frees the decoder and the pictures it kept.
 func (d *Decoder) Close() {

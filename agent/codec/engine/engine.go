@@ -18,6 +18,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"vmsbridge/agent/codec/avcodec"
@@ -80,6 +81,7 @@ type Options struct {
 type Engine struct {
 	dirs         []string // searched before the system's
 	pictureBytes int64
+	room         atomic.Pointer[[]byte] // for the next still, of whichever decoder; nil: there is none, or it is in use
 
 	mu     sync.Mutex      // guards what follows
 	held   *confine.Report // of the process, once it can open no more files; nil before
@@ -150,7 +152,7 @@ func (e *Engine) Functions() steady.Functions {
 // *UnsupportedError: not here.
 func (e *Engine) Open(f Format, lumaPixels int) (*Decoder, error) {
 	d := &Decoder{format: f, lumaPixels: min(max(lumaPixels, 0), MaxLuma), jpegs: e.jpeg(), most: e.pictureBytes,
-		lumaFrom: math.MinInt64}
+		lumaFrom: math.MinInt64, room: &e.room}
 	switch f {
 	case MJPEG:
 		return d, nil

@@ -9,8 +9,12 @@ const block = 16
 // Its planes are padded to whole coding units plus one more to the right and below, and the last
 // column and row are repeated into the padding, because libjpeg reads past the picture's edge.
 // Chroma siting is ignored; a picture without colour gets neutral chroma.
-func YCbCr420(m Image, w, h int) *image.YCbCr {
-	out := alignedYCbCr(w, h)
+func YCbCr420(m Image, w, h int) *image.YCbCr { return YCbCr420In(new([]byte), m, w, h) }
+
+// YCbCr420In is YCbCr420 in *room, whatever is in there; where that is too small, in new memory,
+// which *room is then.
+func YCbCr420In(room *[]byte, m Image, w, h int) *image.YCbCr {
+	out := alignedYCbCr(room, w, h)
 	cw, ch := (w+1)/2, (h+1)/2
 	y := Plane{Pix: out.Y, Stride: out.YStride, Width: w, Height: h}
 	reduce(y, m.Y.narrow())
@@ -33,11 +37,14 @@ func YCbCr420(m Image, w, h int) *image.YCbCr {
 }
 
 // alignedYCbCr has at least the geometry of go-libjpeg's NewYCbCrAligned, without needing cgo.
-func alignedYCbCr(w, h int) *image.YCbCr {
+func alignedYCbCr(room *[]byte, w, h int) *image.YCbCr {
 	pad := func(n int) int { return (n+block-1)/block*block + block }
 	ys, yh := pad(w), pad(h)
 	cs, ch := pad((w+1)/2), pad((h+1)/2)
-	b := make([]byte, ys*yh+2*cs*ch)
+	if n := ys*yh + 2*cs*ch; cap(*room) < n {
+		*room = make([]byte, n)
+	}
+	b := (*room)[:ys*yh+2*cs*ch]
 	return &image.YCbCr{
 		Y:              b[: ys*yh : ys*yh],
 		Cb:             b[ys*yh : ys*yh+cs*ch : ys*yh+cs*ch],
