@@ -35,6 +35,7 @@ type commands struct {
 	Fsck    fsckCmd    `cmd:"" help:"Check the files of a stopped service, and repair them."`
 	Backup  backupCmd  `cmd:"" help:"Write everything into one file, while the service runs."`
 	Restore restoreCmd `cmd:"" help:"Bring back what backup has written."`
+	Move    moveCmd    `cmd:"" help:"Move everything of a stopped service into PostgreSQL, or back into a folder."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 	cli.Commands
 

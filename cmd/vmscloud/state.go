@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -95,16 +96,28 @@ func (s *state) close() error {
 // open opens accounts and people.
 func (f storeFlag) open(log *slog.Logger) (s *state, err error) {
 	s = &state{}
+	if f.Store != "" {
+		if s.db, err = f.openDatabase(log, 0); err != nil {
+			return s, err
+		}
+	}
+	if note, err := f.note(s.db); err != nil {
+		return s, err
+	} else if err := note.refusal(f); err != nil {
+		return s, err
+	}
 	if f.Store == "" {
 		s.ids, err = openUsers(f.Data, store.Options{Log: log})
 		return s, err
 	}
-	name, _ := os.Hostname()
-	if s.db, err = postgres.Open(context.Background(), f.Store, postgres.Options{Name: name, Log: log}); err != nil {
-		return s, err
-	}
 	s.ids, err = store.New(s.db.Records("identity"), store.Options{Log: log})
 	return s, err
+}
+
+// openDatabase opens the PostgreSQL. patience is for one call, 0 for that of a service.
+func (f storeFlag) openDatabase(log *slog.Logger, patience time.Duration) (*postgres.DB, error) {
+	name, _ := os.Hostname()
+	return postgres.Open(context.Background(), f.Store, postgres.Options{Name: name, Log: log, Patience: patience})
 }
 
 // openRegistry opens the bridges.

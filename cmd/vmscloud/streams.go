@@ -18,6 +18,9 @@ import (
 // streamsCursor is the name of the cursor that streams share, and hookCursor begins those of webhooks.
 const streamsCursor, hookCursor = "streams", "webhook/"
 
+// streamsName is where the name of the stream is, in the journal itself: another journal has other places.
+const streamsName = "feed"
+
 const (
 	streamsKeep = 15 * time.Minute // what happened is kept for streams that come back: as long as a subscription lasts without one
 	streamsTrim = 10 * time.Second
@@ -70,11 +73,10 @@ type streams struct {
 
 // openStreams makes the ledger's feed one that lasts over a restart, and tells it what was stored of late.
 func (l *ledger) openStreams(cursor *journal.Cursor) (*streams, error) {
-	const key = "feed" // in the journal itself: another journal has other places
-	name, err := l.Meta(key)
+	name, err := l.Meta(streamsName)
 	if err == nil && len(name) == 0 {
 		name = []byte(rand.Text()[:10])
-		err = l.SetMeta(key, name)
+		err = l.SetMeta(streamsName, name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("name the stream of events: %w", err)

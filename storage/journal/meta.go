@@ -50,3 +50,20 @@ func (j *Journal) Meta(key string) (value []byte, err error) {
 	}
 	return value, nil
 }
+
+// MetaKeys are the keys of what SetMeta stored, in order.
+func (j *Journal) MetaKeys() (keys []string, err error) {
+	err = j.file.View(func(tx *bolt.Tx) error {
+		keys = nil
+		return guard.Bucket(tx, form.Meta).ForEach(func(k, _ []byte) error {
+			if k[0] != 0 { // those are the journal's own
+				keys = append(keys, string(k))
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the keys of metas: %w", err)
+	}
+	return keys, nil
+}

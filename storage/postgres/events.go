@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -284,6 +285,50 @@ func (e *Events) Meta(key string) (value []byte, err error) {
 		return nil, fmt.Errorf("read meta %q: %w", key, err)
 	}
 	return value, nil
+}
+
+// MetaKeys are the keys of the owner's small values.
+func (e *Events) MetaKeys() (keys []string, err error) {
+	err = e.read(func(ctx context.Context, conn *pgx.Conn) error {
+		t := &transaction{ctx: ctx, conn: conn}
+		keys = nil
+		return guarded(func() error {
+			for k := range t.Bucket(metaBucket).Range(nil, nil) {
+				keys = append(keys, string(k))
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the keys of metas: %w", err)
+	}
+	return keys, nil
+}
+
+// Walk reads all events, by actor and start, at most n at a time: those behind what an earlier call
+// returned as next, "" for the first ones. next is "" at the end.
+func (e *Events) Walk(after string, n int) (list []vms.Event, next string, err error) {
+	var at key
+	if after != "" {
+		if err := json.Unmarshal([]byte(after), &at); err != nil {
+			return nil, "", fmt.Errorf("walk the events: the place: %w", err)
+		}
+	}
+	var last key
+	err = e.read(func(ctx context.Context, conn *pgx.Conn) error {
+		if list, err = events(ctx, conn, `select body from vms_events where (actor, start_ms, name) > ($1, $2, $3)
+			order by actor, start_ms, name limit $4`, at.Actor, at.Start, at.Name, n); err != nil || len(list) < n {
+			return err
+		}
+		s, err := seal(list[n-1])
+		last = s.key
+		return err
+	})
+	if err != nil || len(list) < n {
+		return list, "", err
+	}
+	text, err := json.Marshal(last)
+	return list, string(text), err
 }
 
 // Forget removes the events of the actors that gone names, ongoing ones too, and returns how many.

@@ -61,6 +61,16 @@ type transaction struct {
 
 func (t *transaction) Bucket(name string) records.Bucket { return bucket{t, t.prefix + name} }
 
+func (t *transaction) Buckets() []string {
+	t.flush()
+	rows, err := t.conn.Query(t.ctx, `select substr(bucket, length($1::text) + 1) from (select bucket from vms_records union
+		select bucket from vms_sequences) b where starts_with(bucket, $1) order by bucket`, t.prefix)
+	must(err)
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	must(err)
+	return names
+}
+
 func (t *transaction) flush() {
 	if t.queue.Len() == 0 {
 		return
@@ -110,6 +120,22 @@ func (b bucket) NextSequence() (uint64, error) {
 	must(b.tx.conn.QueryRow(b.tx.ctx, `insert into vms_sequences values ($1, 1) on conflict (bucket) do update
 		set last = vms_sequences.last + 1 returning last`, b.name).Scan(&n))
 	return uint64(n), nil
+}
+
+func (b bucket) Sequence() uint64 {
+	b.tx.flush()
+	var n int64
+	err := b.tx.conn.QueryRow(b.tx.ctx, `select last from vms_sequences where bucket = $1`, b.name).Scan(&n)
+	if !errors.Is(err, pgx.ErrNoRows) {
+		must(err)
+	}
+	return uint64(n)
+}
+
+func (b bucket) SetSequence(last uint64) error {
+	b.tx.queue.Queue(`insert into vms_sequences values ($1, $2) on conflict (bucket) do update set last = excluded.last`,
+		b.name, int64(last))
+	return nil
 }
 
 // The first look at a range reads few records, for most loops end early, and the others more.

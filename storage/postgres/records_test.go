@@ -274,3 +274,28 @@ func TestRecordsApart(t *testing.T) {
 		return nil
 	}))
 }
+
+// The names of buckets, and numbers that go on behind those of another place.
+func TestRecordsOfAnotherPlace(t *testing.T) {
+	makings(t, func(t *testing.T, s records.Store) {
+		var next uint64
+		require.NoError(t, s.Update(func(tx records.Tx) (err error) {
+			if err := tx.Bucket("numbers").SetSequence(41); err != nil {
+				return err
+			}
+			if err := tx.Bucket("records").Put([]byte("k"), nil); err != nil {
+				return err
+			}
+			next, err = tx.Bucket("numbers").NextSequence()
+			return err
+		}))
+		require.Equal(t, uint64(42), next)
+		require.NoError(t, s.View(func(tx records.Tx) error {
+			require.Equal(t, []string{"numbers", "records"}, tx.Buckets())
+			require.Equal(t, uint64(42), tx.Bucket("numbers").Sequence())
+			require.Zero(t, tx.Bucket("records").Sequence())
+			require.Zero(t, tx.Bucket("none").Sequence())
+			return nil
+		}))
+	})
+}

@@ -50,6 +50,14 @@ func (t fileTx) Bucket(name string) Bucket {
 	return (*fileBucket)(nil)
 }
 
+func (t fileTx) Buckets() (names []string) {
+	_ = t.tx.ForEach(func(name []byte, _ *bolt.Bucket) error { // whose only errors are this function's
+		names = append(names, string(name))
+		return nil
+	})
+	return names
+}
+
 // fileBucket is a bucket of a file, nil for one that nothing was put into.
 type fileBucket bolt.Bucket
 
@@ -65,6 +73,15 @@ func (b *fileBucket) Get(key []byte) []byte {
 func (b *fileBucket) Put(key, value []byte) error   { return b.bolt().Put(key, value) }
 func (b *fileBucket) Delete(key []byte) error       { return b.bolt().Delete(key) }
 func (b *fileBucket) NextSequence() (uint64, error) { return b.bolt().NextSequence() }
+
+func (b *fileBucket) SetSequence(last uint64) error { return b.bolt().SetSequence(last) }
+
+func (b *fileBucket) Sequence() uint64 {
+	if b == nil {
+		return 0
+	}
+	return b.bolt().Sequence()
+}
 
 func (b *fileBucket) Range(from, to []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(k, v []byte) bool) {

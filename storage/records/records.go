@@ -31,6 +31,8 @@ type Store interface {
 type Tx interface {
 	// Bucket is the bucket of a name. One that nothing was put into is empty.
 	Bucket(name string) Bucket
+	// Buckets are the names of those that something was put into, in order. It may take long.
+	Buckets() []string
 }
 
 // Bucket is keys and their values in the order of the keys' bytes. In View only what reads may be
@@ -44,6 +46,9 @@ type Bucket interface {
 	Delete(key []byte) error
 	// NextSequence is a number that this bucket has not given before, larger than all that it gave.
 	NextSequence() (uint64, error)
+	// Sequence is the last such number, 0 if it gave none. SetSequence has it go on behind another.
+	Sequence() uint64
+	SetSequence(last uint64) error
 	// Range is the keys from one on up to, not including, another, in order; nil is no bound. The
 	// bucket must not be changed until the loop has ended.
 	Range(from, to []byte) iter.Seq2[[]byte, []byte]
