@@ -27,8 +27,9 @@ var (
 // lockKey is the number of the advisory lock: "vmsb" and a 1.
 const lockKey = 0x766d736201
 
-// lookEvery is how often Run looks whether the lock is still held.
-const lookEvery = 2 * time.Second
+// lookEvery is how often Run looks whether the lock is still held. While it is not, another process
+// may take the database, be it a command.
+const lookEvery = 500 * time.Millisecond
 
 // take takes the lock, or says who has it.
 func (db *DB) take(ctx context.Context, conn *pgx.Conn) error {
