@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/uplink/client"
 	"vmsbridge/uplink/identity/oauth"
+	"vmsbridge/uplink/server/openapitest"
 	"vmsbridge/uplink/vms"
 )
 
@@ -32,7 +32,7 @@ type cloud struct {
 	accounts map[string]string // a, b → account id
 	bridges  map[string]string // a, b → the bridge's token
 	sessions map[string]string // address → session
-	doc      *openapi3.T       // that its answers are held against
+	doc      *openapitest.Doc  // that its answers are held against
 }
 
 func newCloud(t *testing.T, args ...string) *cloud {
@@ -104,9 +104,9 @@ func (c *cloud) api(token, method, path, body string, header ...string) (int, st
 	raw, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 	require.NoError(c.t, err)
 	if c.doc == nil {
-		c.doc = openAPI(c.t, c.p.base)
+		c.doc = openapitest.Document(c.t, c.p.base)
 	}
-	conforms(c.t, c.doc, method, path, res, raw)
+	c.doc.Conforms(c.t, method, path, res, raw)
 	return res.StatusCode, string(raw)
 }
 

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,64 +12,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/uplink/identity/oauth"
+	"vmsbridge/uplink/server/openapitest"
 )
-
-// openAPI is the document that a service serves, checked.
-func openAPI(t *testing.T, base string) *openapi3.T {
-	t.Helper()
-	res, err := http.Get(base + "/api/v3.0/openapi.json")
-	require.NoError(t, err)
-	defer res.Body.Close()
-	raw, err := io.ReadAll(res.Body)
-	require.NoError(t, err)
-	require.Equal(t, 200, res.StatusCode, "%s", raw)
-	doc, err := openapi3.NewLoader().LoadFromData(raw)
-	require.NoError(t, err)
-	require.NoError(t, doc.Validate(t.Context()))
-	return doc
-}
-
-// pathOf is the path of the document that an address is of, "" for none. A literal one comes before one with a name in it.
-func pathOf(doc *openapi3.T, path string) string {
-	for _, pattern := range slices.Backward(doc.Paths.InMatchingOrder()) {
-		one := regexp.MustCompile(`\\\{\w+\\\}`).ReplaceAllString(regexp.QuoteMeta(pattern), "[^/]+")
-		if regexp.MustCompile("^"+one+"$").MatchString(path) && (pattern == path || doc.Paths.Value(path) == nil) {
-			return pattern
-		}
-	}
-	return ""
-}
-
-// conforms checks the answer of a request against the document.
-func conforms(t *testing.T, doc *openapi3.T, method string, address string, res *http.Response, body []byte) {
-	t.Helper()
-	u, err := url.Parse(address)
-	require.NoError(t, err)
-	pattern := pathOf(doc, u.EscapedPath())
-	if pattern == "" || doc.Paths.Value(pattern).GetOperation(method) == nil || method == http.MethodHead {
-		return
-	}
-	answers := doc.Paths.Value(pattern).GetOperation(method).Responses
-	answer := answers.Status(res.StatusCode)
-	if answer == nil {
-		require.GreaterOrEqual(t, res.StatusCode, 400, "%s %s answers a code that the document does not have", method, pattern)
-		answer = answers.Default()
-	}
-	media := answer.Value.Content.Get("application/json")
-	if media == nil || !strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") {
-		return
-	}
-	var value any
-	require.NoError(t, json.NewDecoder(bytes.NewReader(body)).Decode(&value), "%s", body)
-	require.NoError(t, media.Schema.Value.VisitJSON(value), "%s %s: %s", method, address, body)
-}
 
 // The document names every path of the interface that is served, and of each the arguments that its handler takes: no
 // more, no less. Whoever looks needs no token.
 func TestTheDocumentIsWhatIsServed(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)
-	doc := openAPI(t, c.p.base)
+	doc := openapitest.Document(t, c.p.base)
 	token := c.bearer("asu@a.org")
 	for _, route := range routesOf(t) {
 		if route != strings.TrimPrefix(oauth.PathReseller, "/api/v3.0/") {

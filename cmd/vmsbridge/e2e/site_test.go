@@ -9,12 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"vmsbridge/scripts/harness"
+	"vmsbridge/uplink/server/openapitest"
 	"vmsbridge/uplink/vms"
 )
 
@@ -30,6 +32,7 @@ type site struct {
 	bridge    *program
 	local     string // base address of the bridge's own interface
 	yaml      string
+	cloudArgs []string // more of the service's command line
 }
 
 // lanToken opens the bridge's own interface.
@@ -45,10 +48,16 @@ func newSite(t *testing.T, cameras string, more ...string) *site {
 // newSiteIn is newSite with all that it keeps below a folder.
 func newSiteIn(t *testing.T, dir, cameras string, more ...string) *site {
 	t.Helper()
-	s := &site{t: t, dir: dir, cloudPort: harness.Port(t)}
+	return newSiteWith(t, &site{dir: dir}, nil, cameras, more...)
+}
+
+// newSiteWith is newSiteIn for a site of which the folder and the service's arguments are known, and more arguments of vmscloud init.
+func newSiteWith(t *testing.T, s *site, initArgs []string, cameras string, more ...string) *site {
+	t.Helper()
+	s.t, s.cloudPort = t, harness.Port(t)
 	s.service = fmt.Sprintf("http://127.0.0.1:%d", s.cloudPort)
 	data := s.path("cloud")
-	s.account = command(t, "vmscloud", "init", "--data", data, "--account", "e2e", "--quiet")
+	s.account = command(t, "vmscloud", append([]string{"init", "--data", data, "--account", "e2e", "--quiet"}, initArgs...)...)
 	s.token = command(t, "vmscloud", "token", "create", "--data", data, "--kind", "user", "--account", s.account, "--quiet")
 	bridgeToken := command(t, "vmscloud", "token", "create", "--data", data, "--kind", "bridge", "--account", s.account, "--quiet")
 	s.write("bridge.token", bridgeToken)
@@ -114,7 +123,7 @@ func (s *site) set(old, new string) {
 
 func (s *site) startCloud() {
 	s.t.Helper()
-	s.cloud = start(s.t, "vmscloud", "run", "--data", s.path("cloud"), "--listen", fmt.Sprintf("127.0.0.1:%d", s.cloudPort), "--print-events")
+	s.cloud = start(s.t, "vmscloud", append([]string{"run", "--data", s.path("cloud"), "--listen", fmt.Sprintf("127.0.0.1:%d", s.cloudPort), "--print-events"}, s.cloudArgs...)...)
 	until(s.t, 10*time.Second, "the service to answer", func() bool {
 		res, err := http.Get(s.service + "/healthz")
 		if err != nil {
@@ -149,7 +158,28 @@ func get(t *testing.T, address, token string) (int, http.Header, []byte) {
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
 	require.NoError(t, err)
+	conforms(t, req.URL, res, body)
 	return res.StatusCode, res.Header, body
+}
+
+// documents are those of the servers that were asked, by their base addresses.
+var documents sync.Map
+
+// conforms holds an answer of the interface against the document that its server has of itself.
+func conforms(t *testing.T, u *url.URL, res *http.Response, body []byte) {
+	t.Helper()
+	if !strings.HasPrefix(u.Path, "/api/v3.0/") {
+		return
+	}
+	doc, ok := documents.Load(u.Host)
+	if !ok {
+		fetched, err := openapitest.Fetch(t.Context(), u.Scheme+"://"+u.Host)
+		if err != nil {
+			return // it has gone meanwhile, which some tests are about
+		}
+		doc, _ = documents.LoadOrStore(u.Host, fetched)
+	}
+	doc.(*openapitest.Doc).Conforms(t, http.MethodGet, u.String(), res, body)
 }
 
 // events lists all of a camera's events of a type at the service, oldest first, by following the pages; none before the bridge has
