@@ -119,7 +119,7 @@ func (s *Server) webhook(id string, h hook) Webhook {
 			return ev, false
 		}
 		p, ok := s.shows(seen, now, &ev)
-		return called(p, ev).WithImagesAt(h.Base), ok
+		return called(p, ev).WithOverlayImage().WithImagesAt(h.Base), ok
 	}}
 }
 

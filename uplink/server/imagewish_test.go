@@ -6,6 +6,7 @@ import (
 	stdjpeg "image/jpeg"
 	"io"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,4 +106,41 @@ func TestImageOverlays(t *testing.T) {
 	r = b.get(wish + "overlaySvgHeader")
 	require.Equal(t, grey(t), r.body, "the image itself is as it was")
 	require.NotEmpty(t, r.header.Get("X-Een-OverlaySvg"))
+}
+
+// The catalogue's picture with boxes: an event is handed out with its addresses, signed if wanted, and what they open has the boxes.
+func TestOverlayAddressesOfAnEvent(t *testing.T) {
+	b := pictured(t)
+	ev := motion("cam-1", 0, 10*time.Second)
+	ev.StartTimestamp, ev.EndTimestamp = vms.At(t0), vms.Ptr(vms.At(t0.Add(10*time.Second)).Time)
+	ev.SetData(vms.FullFrameImageURL("", vms.ImageURL("http://elsewhere:1", "cam-1", vms.ImagePreview, vms.OpAtOrBefore, t0), t0, vms.ImagePreview),
+		vms.BoundingBoxOverlay([]vms.OverlayBox{{Label: "motion", At: t0, Box: [4]float64{0.25, 0.25, 0.75, 0.75}}}))
+	b.put(ev)
+	path := "/api/v3.0/events/" + url.PathEscape(ev.ID) + "?include=data.vms.fullFrameImageUrlWithOverlay.v1"
+	item := func(path string) (at struct{ OverlaySvgHeaderURL, OverlayEmbeddedURL string }) {
+		var got vms.Event
+		b.get(path).into(200, &got)
+		require.Len(t, got.Data, 1, "only what is asked for")
+		require.Contains(t, got.DataSchemas, vms.SchemaFullFrameOverlay)
+		require.NoError(t, got.Data[0].Into(&at))
+		return at
+	}
+	plain, signed := item(path), item(path+",signedUrls")
+	require.NotContains(t, plain.OverlayEmbeddedURL, argSignature)
+	require.NotEqual(t, signed.OverlayEmbeddedURL, signed.OverlaySvgHeaderURL)
+	const here = "https://vms.example"
+	for _, r := range []reply{b.get(strings.TrimPrefix(plain.OverlayEmbeddedURL, here)), b.do("GET", strings.TrimPrefix(signed.OverlayEmbeddedURL, here), "", "")} {
+		require.Equal(t, 200, r.code, "%s", r.body)
+		img, err := stdjpeg.Decode(bytes.NewReader(r.body))
+		require.NoError(t, err)
+		red, green, _, _ := img.At(160, 180).RGBA()
+		require.Greater(t, red>>8, uint32(150), "the left side of the box is drawn")
+		require.Less(t, green>>8, uint32(80))
+	}
+	for _, r := range []reply{b.get(strings.TrimPrefix(plain.OverlaySvgHeaderURL, here)), b.do("GET", strings.TrimPrefix(signed.OverlaySvgHeaderURL, here), "", "")} {
+		require.Equal(t, 200, r.code, "%s", r.body)
+		require.Contains(t, r.header.Get("X-Een-OverlaySvg"), `points="0.25,0.25 0.75,0.25 0.75,0.75 0.25,0.75"`)
+	}
+	b.do("GET", strings.Replace(strings.TrimPrefix(signed.OverlayEmbeddedURL, here), "overlayEmbedded", "overlaySvgHeader", 1), "", "").
+		refused(401, vms.ReasonUnauthenticated, "was changed")
 }

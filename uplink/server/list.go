@@ -173,7 +173,11 @@ func noActor(a vms.Actor) error {
 // if that is wanted.
 func (s *Server) handedOut(c *call, events []vms.Event, include []string) ([]vms.Event, error) {
 	base := s.here(c.r).String()
-	out := withData(events, include)
+	whole := make([]vms.Event, len(events))
+	for i, ev := range events {
+		whole[i] = ev.WithOverlayImage()
+	}
+	out := withData(whole, include)
 	for i := range out {
 		out[i] = out[i].WithImagesAt(base)
 	}

@@ -85,24 +85,28 @@ func (s *Server) signAddresses(c *call, events []vms.Event, include []string) ([
 	here, until := s.here(c.r).String(), time.Now().Add(SignedFor)
 	for i := range events {
 		for k, d := range events[i].Data {
-			if d.Type != vms.SchemaFullFrame && d.Type != vms.SchemaCroppedFrame {
-				continue
-			}
 			var err error
-			if events[i].Data[k], err = s.signItem(c.principal, events[i].ActorID, d, here, until); err != nil {
-				return nil, err
+			for _, field := range imageFields[d.Type] {
+				if d, err = s.signItem(c.principal, events[i].ActorID, d, field, here, until); err != nil {
+					return nil, err
+				}
 			}
+			events[i].Data[k] = d
 		}
 	}
 	return events, nil
 }
 
-// signItem is a data item of a camera's event whose address is signed, or the item as it is where the address is not that of an
-// image of the camera.
-func (s *Server) signItem(p identity.Principal, id string, d vms.Data, here string, until time.Time) (vms.Data, error) {
+// imageFields are the fields of data items that hold addresses of images.
+var imageFields = map[string][]string{vms.SchemaFullFrame: {"httpsUrl"}, vms.SchemaCroppedFrame: {"httpsUrl"},
+	vms.SchemaFullFrameOverlay: {"overlaySvgHeaderUrl", "overlayEmbeddedUrl"}}
+
+// signItem is a data item of a camera's event whose address in a field is signed, or the item as it is where the address is not that of
+// an image of the camera.
+func (s *Server) signItem(p identity.Principal, id string, d vms.Data, field, here string, until time.Time) (vms.Data, error) {
 	var fields map[string]json.RawMessage
 	var address string
-	if d.Into(&fields) != nil || json.Unmarshal(fields["httpsUrl"], &address) != nil {
+	if d.Into(&fields) != nil || json.Unmarshal(fields[field], &address) != nil {
 		return d, nil
 	}
 	// A box may stand behind the address as a fragment, which is never sent; as an argument this server cuts it out.
@@ -119,7 +123,7 @@ func (s *Server) signItem(p identity.Principal, id string, d vms.Data, here stri
 	if query, err = s.Sign(its.Account, its.ID, query, until); err != nil {
 		return d, err
 	}
-	if fields["httpsUrl"], err = json.Marshal(here + vms.PathImage + "?" + query.Encode()); err != nil {
+	if fields[field], err = json.Marshal(here + vms.PathImage + "?" + query.Encode()); err != nil {
 		return d, err
 	}
 	return vms.MakeData(fields)

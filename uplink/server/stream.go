@@ -143,7 +143,7 @@ func (s *Server) tell(c *call, text []byte, events []*feed.Told) ([]byte, error)
 		if ev := &t.Event; p.Called(ev.ActorAccountID, vms.Actor{Type: ev.ActorType, ID: ev.ActorID}) == ev.ActorID {
 			message, err = t.Message(base)
 		} else {
-			message, err = feed.Message(t.ID, called(p, *ev).WithImagesAt(base))
+			message, err = feed.Message(t.ID, called(p, *ev).WithOverlayImage().WithImagesAt(base))
 		}
 		if err != nil {
 			return text, err

@@ -90,7 +90,7 @@ func makeCatalogue() []EventType {
 // groups shorten the schema lists below.
 var groups = map[string][]string{
 	"BOX":     {SchemaObject, SchemaFullFrame, SchemaCroppedFrame},
-	"OVERLAY": {SchemaOverlay, "vms.fullFrameImageUrlWithOverlay.v1"},
+	"OVERLAY": {SchemaOverlay, SchemaFullFrameOverlay},
 }
 
 // rows hold name, display name, description and schemas. Ids and schemas follow the public

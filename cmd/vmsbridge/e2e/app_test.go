@@ -140,7 +140,8 @@ func TestAnAppOfSomebody(t *testing.T) {
 	// Events, and their pictures as a browser opens them.
 	day := "startTimestamp__gte=2020-01-01T00:00:00Z&endTimestamp__lte=2100-01-01T00:00:00Z"
 	picture := `api("GET", "events?actor=camera:gate&type__in=` + vms.TypeMotion + `&pageSize=1&` + day + `&include=` + "data." + vms.SchemaFullFrame + `,data.` + vms.SchemaCroppedFrame +
-		`,signedUrls").then((page) => Promise.all(page.results[0].data.map((d) => image(d.httpsUrl)))).then((widths) => widths.length > 0 && widths.every((w) => w > 0))`
+		`,data.` + vms.SchemaFullFrameOverlay + `,signedUrls").then((page) => Promise.all(page.results[0].data.map((d) => image(d.httpsUrl || d.overlayEmbeddedUrl))))
+		.then((widths) => widths.length > 3 && widths.every((w) => w > 0))`
 	until(t, 30*time.Second, "the pictures of the newest motion", func() bool { return ask[bool](b, picture) })
 	require.Greater(t, ask[int](b, `blob("media/liveImage.jpeg?deviceId=gate&type=preview")`), 300)
 	require.Equal(t, 100, ask[int](b, `blob("media/liveImage.jpeg?deviceId=gate&type=preview&targetWidth=100")`))

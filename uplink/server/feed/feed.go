@@ -163,7 +163,7 @@ func (t *Told) make(base string) (message []byte, made bool, err error) {
 	if t.message != nil && t.base == base {
 		return t.message, false, nil
 	}
-	if message, err = Message(t.ID, t.Event.WithImagesAt(base)); err != nil || t.past || t.message != nil {
+	if message, err = Message(t.ID, t.Event.WithOverlayImage().WithImagesAt(base)); err != nil || t.past || t.message != nil {
 		return message, false, err
 	}
 	t.message, t.base = message, base
