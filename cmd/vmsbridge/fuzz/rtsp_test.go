@@ -269,8 +269,9 @@ var (
 	rtspValues  = []string{"1", "2", "3", "application/sdp", "abc;timeout=1", "abc;timeout=0", "abc;timeout=-1", ";", "RTP/AVP/TCP;unicast;interleaved=0-1",
 		"RTP/AVP/TCP;unicast;interleaved=255-0", "RTP/AVP;unicast;server_port=1-2;client_port=99999-1", `Digest realm="x", nonce="y"`, `Digest realm="`, "Digest", "Digest nonce=",
 		`Digest realm="x", nonce="y", algorithm=SHA-256, qop="auth"`, `Basic realm="x"`, "Basic", "DESCRIBE, SETUP, PLAY", "rtsp://127.0.0.1:1/x", "rtsp://[::1", "http://x/", "4294967296",
-		"99999999999999999999", "Thu, 01 Jan 1970 00:00:00 GMT", "url=;seq=;rtptime=", "url=x;seq=70000;rtptime=99999999999"}
-	rtspStatus = []string{"401 Unauthorized", "302 Moved", "301 Moved", "404 Not Found", "454 No", "461 No", "503 Busy", "999999 X", "x", "200", "-1 OK"}
+		"99999999999999999999", "Thu, 01 Jan 1970 00:00:00 GMT", "url=;seq=;rtptime=", "url=x;seq=70000;rtptime=99999999999",
+		secret, "Digest realm=\"" + secret + "\", nonce=\"y\"", "rtsp://u:" + secret + "@127.0.0.1:1/x"}
+	rtspStatus = []string{"401 Unauthorized", "302 Moved", "301 Moved", "404 Not Found", "454 No", "461 No", "503 Busy", "999999 X", "x", "200", "-1 OK", "404 " + secret}
 	sdpLines   = []string{"v=0", "o=- 0 0 IN IP4 0", "s=x", "t=0 0", "m=video 0 RTP/AVP 96", "m=video 0 RTP/AVP 999", "m=audio 0 RTP/AVP 0", "m=application 0 RTP/AVP 107", "m=", "a=", "=",
 		"a=rtpmap:96 H264/90000", "a=rtpmap:96 H265/90000", "a=rtpmap:96 H264/0", "a=rtpmap:96 H264", "a=rtpmap:", "a=rtpmap:96 JPEG/90000", "a=rtpmap:96 MP4V-ES/90000", "a=control:x",
 		"a=control:*", "a=control:", "a=control:rtsp://127.0.0.1:1/y", "a=framerate:0", "a=x-dimensions:0,0", "a=range:npt=0-", "b=AS:99999999999", "c=IN IP4 224.0.0.1/1", "a=recvonly",
