@@ -16,7 +16,8 @@ import (
 // load makes the buckets of a new file, checks those of an old one, and counts the outbox. Damage gives *guard.DamageError; as
 // long as any may be found, nothing is written.
 //
-// lazy leaves the pages of a large file to lookThrough. A file of an older form gives form.ErrOlder, unread.
+// lazy leaves the pages of a large file to lookThrough, if it was not closed in good order, or so many wait that the look at each of
+// them would take minutes on a cold disk. A file of an older form gives form.ErrOlder, unread.
 func (f *File) load(db *bolt.DB, lazy bool) error {
 	var fresh, clean, lacking bool
 	waiting, parked := 0, 0
@@ -25,14 +26,16 @@ func (f *File) load(db *bolt.DB, lazy bool) error {
 			if fresh, clean, err = audit.Form(tx); err != nil || fresh {
 				return err
 			}
-			f.unchecked = !clean && lazy && tx.Size() > f.opts.CheckAtOnce
+			large := lazy && tx.Size() > f.opts.CheckAtOnce
+			var noted bool
+			waiting, parked, noted = table.Noted(tx)
+			f.unchecked = large && (!clean || noted && waiting+parked > f.opts.CountAtOnce)
 			if !clean && !f.unchecked {
 				if err := audit.Pages(tx); err != nil {
 					return err
 				}
 			}
-			var noted bool
-			if waiting, parked, noted = table.Noted(tx); !noted || !f.unchecked {
+			if !noted || !f.unchecked {
 				waiting, parked = table.CountQueues(tx)
 			}
 			lacking = slices.ContainsFunc(form.LaterBuckets, func(name []byte) bool { return tx.Bucket(name) == nil })

@@ -13,7 +13,7 @@ import (
 	"vmsbridge/storage/journal/table"
 )
 
-// look is the reading of a large file that was not closed in good order, beside all other calls.
+// look is the reading of a large file that Open has left to it, beside all other calls.
 type look struct {
 	once sync.Once
 	stop chan struct{} // nil: nobody reads
@@ -54,10 +54,10 @@ func (f *File) lookThrough(stop <-chan struct{}) {
 		case errors.Is(err, errStopped), errors.Is(err, ErrClosed):
 			return
 		case err != nil:
-			f.log.Warn("the journal could not be read through after it was not closed in good order", "error", err)
+			f.log.Warn("the journal, which is too large to be read at the start, could not be read through", "error", err)
 			return
 		case report.Clean():
-			f.log.Info("the journal, which was not closed in good order, is sound", "bytes", report.Bytes, "took", time.Since(began).Round(time.Millisecond))
+			f.log.Info("the journal, which is too large to be read at the start, is sound", "bytes", report.Bytes, "took", time.Since(began).Round(time.Millisecond))
 			return
 		}
 		f.replaceOpen(db, report.Problems[0])

@@ -25,6 +25,9 @@ type Options struct {
 	LockTimeout time.Duration
 	// CheckAtOnce is up to how many bytes a file that was not closed in good order is read before Open returns; 0 means 32 MiB.
 	CheckAtOnce int64
+	// CountAtOnce is up to how many entries that wait or are parked of a larger file, which was closed in good order, are looked through
+	// before Open returns; 0 means 50,000.
+	CountAtOnce int
 	// MaxBytes caps the file; changes beyond it give ErrFull. 0 means no cap.
 	MaxBytes int64
 	// Now is the clock for the names of files set aside, and since when an event waits that is put back into the outbox. Nil means time.Now.
@@ -40,6 +43,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.CheckAtOnce == 0 {
 		o.CheckAtOnce = 32 << 20
+	}
+	if o.CountAtOnce == 0 {
+		o.CountAtOnce = 50_000
 	}
 	if o.Now == nil {
 		o.Now = time.Now
