@@ -139,6 +139,15 @@ func page(in *tape, b []byte) []byte {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+// number is what a program may stumble over where it reads a number, of one to eight bytes.
+func number(in *tape) []byte {
+	if in.sometimes(3) {
+		return in.some(8)
+	}
+	values := []uint64{0, 1, 3, 7, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1 << 32, 1<<63 - 1, 1 << 63, 1<<64 - 1, 1 << 20, 1<<20 - 64}
+	return binary.LittleEndian.AppendUint64(nil, values[in.below(len(values))])[:1<<in.below(4)]
+}
+
 // spoilRecord damages a record of a segment of stills, or its first or last block, and makes the
 // checksums right: storage/stills/form/format.md.
 func spoilRecord(t *trial, in *tape, segment []byte) {
@@ -151,7 +160,7 @@ func spoilRecord(t *trial, in *tape, segment []byte) {
 	if at, length := int(le.Uint32(end[40:])), int(le.Uint32(end[44:])); in.sometimes(3) && length > 0 && at+length <= len(segment)-block {
 		index := segment[at : at+length]
 		field := in.below(length)
-		copy(index[field:], in.some(8))
+		copy(index[field:], number(in))
 		le.PutUint32(end[48:], crc32.Checksum(index, castagnoli))
 		le.PutUint32(end[60:], crc32.Checksum(end[:60], castagnoli))
 		t.Did("its index, at %d of %d", field, length)
@@ -163,7 +172,7 @@ func spoilRecord(t *trial, in *tape, segment []byte) {
 			b = end
 		}
 		field := 12 + in.below(60-12) // not the version: that of a later program is refused
-		copy(b[field:60], in.some(8))
+		copy(b[field:60], number(in))
 		le.PutUint32(b[60:], crc32.Checksum(b[:60], castagnoli))
 		t.Did("a block of it, at %d", field)
 		return
@@ -189,7 +198,7 @@ func spoilRecord(t *trial, in *tape, segment []byte) {
 		copy(body[in.below(len(body)):], in.some(64)) // the camera's name, the picture
 	} else {
 		field := []int{4, 8, 16, 17, 18, 19, 20}[in.below(7)]
-		copy(r[field:24], in.some(8))
+		copy(r[field:24], number(in))
 		t.Did("its record at %d, from byte %d", at, field)
 	}
 	if length := int(le.Uint32(r[4:])); length <= len(r)-head {
