@@ -21,7 +21,7 @@ func (s *Server) listBridges(c *call) error {
 	a := parseArgs(c.r.URL.RawQuery, slices.Concat(pageArgs, deviceArgs)...)
 	see := func(id string) (vms.Bridge, bool) { b, _, ok := s.bridge(c.principal, id); return b, ok }
 	page, at, err := chooseFrom(s, c, a, "bridges", s.bridgeIDs(c.principal), see, func(b vms.Bridge) device {
-		d := device{id: b.ID, name: b.Name, created: b.CreateTimestamp.Time}
+		d := device{id: b.ID, account: b.AccountID, name: b.Name, created: b.CreateTimestamp.Time}
 		if b.Status != nil {
 			d.status = b.Status.ConnectionStatus
 		}

@@ -29,7 +29,7 @@ func (s *Server) listCameras(c *call) error {
 	a := parseArgs(c.r.URL.RawQuery, slices.Concat(pageArgs, cameraArgs)...)
 	see := func(id string) (vms.Camera, bool) { return s.camera(c.principal, id) }
 	page, at, err := chooseFrom(s, c, a, "cameras", s.cameraIDs(c.principal), see, func(cam vms.Camera) device {
-		d := device{id: cam.ID, name: cam.Name, bridge: cam.BridgeID, tags: cam.Tags, created: cam.CreateTimestamp.Time,
+		d := device{id: cam.ID, account: cam.AccountID, name: cam.Name, bridge: cam.BridgeID, tags: cam.Tags, created: cam.CreateTimestamp.Time,
 			shared: cam.AccountID != c.principal.AccountID}
 		if cam.Status != nil {
 			d.status = cam.Status.ConnectionStatus

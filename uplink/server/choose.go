@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -11,11 +12,17 @@ import (
 
 // deviceArgs choose among cameras and bridges, and order them. Names, tags and words of q are compared whatever their
 // case; a status that there is none of matches nothing.
-var deviceArgs = []string{"id__in", "id__notIn", "id__contains", "name", "name__in", "name__contains", "q", "status__in",
-	"status__ne", "tags__any", "tags__contains", "sort"}
+var deviceArgs = []string{"id__in", "id__notIn", "id__contains", "name", "name__in", "name__contains", "q", "qRelevance__gte", "status__in",
+	"status__ne", "tags__any", "tags__contains", "locationId__in", "sort"}
 
 // cameraArgs choose among cameras.
-var cameraArgs = append(slices.Clone(deviceArgs), "bridgeId__in", "shareDetails.shared")
+var cameraArgs = slices.Concat(deviceArgs, []string{"bridgeId__in", "shareDetails.shared", "shareDetails.accountId", "shareDetails.firstResponder",
+	"deviceInfo.directToCloud", "layoutId", "multiCameraId", "multiCameraId__in", "multiCameraId__ne", "speakerId__in", "packages__contains",
+	"enabledAnalytics__contains"})
+
+// absent are arguments that choose by what no device has here, such as a location: nothing is of any.
+var absent = []string{"locationId__in", "layoutId", "multiCameraId", "multiCameraId__in", "speakerId__in", "packages__contains",
+	"enabledAnalytics__contains"}
 
 // pageArgs are those of every list that has pages.
 var pageArgs = []string{"include", "pageSize", "pageToken"}
@@ -23,6 +30,7 @@ var pageArgs = []string{"include", "pageSize", "pageToken"}
 // device is what arguments choose by.
 type device struct {
 	id, name, bridge, status, notes string
+	account                         string
 	tags                            []string
 	created                         time.Time
 	shared                          bool
@@ -64,6 +72,16 @@ func choice(a *args) (pass func(device) bool, order func(x, y device) int, ids [
 	add("bridgeId__in", func(d device) bool { return slices.Contains(bridges, d.bridge) })
 	shared := a.flag("shareDetails.shared")
 	add("shareDetails.shared", func(d device) bool { return d.shared == shared })
+	for _, name := range absent {
+		add(name, func(device) bool { return false })
+	}
+	for _, name := range []string{"shareDetails.firstResponder", "deviceInfo.directToCloud"} { // none is
+		wanted := a.flag(name)
+		add(name, func(device) bool { return !wanted })
+	}
+	account := a.one("shareDetails.accountId")
+	add("shareDetails.accountId", func(d device) bool { return d.account == account })
+	a.relevance()
 	order = orderOf(a, orders[device]{
 		"name":            folded(func(d device) string { return d.name }),
 		"id":              func(_, _ device) int { return 0 },
@@ -82,6 +100,15 @@ func (a *args) flag(name string) bool {
 	}
 	a.bad(name, "must be true or false")
 	return false
+}
+
+// relevance checks the argument qRelevance__gte. What has all the words of q is as relevant as can be, so it leaves nothing out.
+func (a *args) relevance() {
+	if v := a.one("qRelevance__gte"); v != "" {
+		if _, err := strconv.ParseFloat(v, 64); err != nil {
+			a.bad("qRelevance__gte", "must be a number")
+		}
+	}
 }
 
 // orders are those of a kind of thing by name of the field.

@@ -68,6 +68,11 @@ var (
 	alertTypeArgs    = []string{"language"}
 	notificationArgs = []string{"language", "timestamp__lte", "timestamp__gte", "alertId", "alertType", "actorId", "actorType",
 		"actorAccountId", "category", "userId", "read", "status", "sort"}
+	layoutArgs      = []string{"name", "name__in", "name__contains", "id__in", "layoutPanes.cameras.bridgeId", "q", "qRelevance__gte", "sort"}
+	locationArgs    = []string{"parentId", "parentId__ne", "parentId__in", "name", "name__ne", "name__in", "name__contains", "q", "qRelevance__gte", "sort"}
+	speakerArgs     = append(slices.Clone(deviceArgs), "bridgeId__in")
+	switchArgs      = []string{"id__in", "id__contains", "name__contains"}
+	multiCameraArgs = []string{"locationId__in", "bridgeId__in", "q", "qRelevance__gte", "status__in", "status__ne", "sort"}
 )
 
 // nothing serves an empty list of a kind.

@@ -46,9 +46,13 @@ type mediaPage struct {
 	PrevPageToken string          `json:"prevPageToken"`
 }
 
+// mediaArgs are its arguments. include asks for addresses of video, of which there are none; coalesce for intervals that touch to be one, which
+// they are.
+var mediaArgs = []string{"deviceId", "type", "mediaType", "startTimestamp__gte", "endTimestamp__lte", "pageSize", "pageToken", "include", "coalesce"}
+
 // listMedia is GET /media: when there are images of a camera, and why there are none in between.
 func (s *Server) listMedia(c *call) error {
-	a := parseArgs(c.r.URL.RawQuery, "deviceId", "type", "mediaType", "startTimestamp__gte", "endTimestamp__lte", "pageSize", "pageToken")
+	a := parseArgs(c.r.URL.RawQuery, mediaArgs...)
 	want := imageToken{Camera: a.need("deviceId"), Kind: a.need("type")}
 	checkImage(a, want)
 	a.pageSize(defaultPageSize)
@@ -66,6 +70,7 @@ func (s *Server) listMedia(c *call) error {
 	if !ok {
 		to = time.Now()
 	}
+	a.flag("coalesce")
 	media := a.one("mediaType")
 	if media != "" && media != "image" && media != "video" {
 		a.bad("mediaType", "must be image or video")

@@ -25,7 +25,7 @@ type Directory interface {
 // userArgs choose among users.
 var userArgs = []string{"id__in", "id__notIn", "firstName__in", "firstName__contains", "lastName__in",
 	"lastName__contains", "email__in", "email__contains", "permissions.administrator", "status.loginStatus__in", "q",
-	"sort"}
+	"qRelevance__gte", "locationId__in", "locationId__ne", "sort"}
 
 // accountArgs choose among accounts.
 var accountArgs = []string{"id__in", "name", "name__contains", "q", "sort"}
@@ -50,6 +50,9 @@ func (s *Server) listUsers(c *call) error {
 		k.words(a, func(u vms.User) string { return strings.Join([]string{u.ID, u.FirstName, u.LastName, u.Email}, "\n") })
 		if a.has("permissions.administrator") {
 			k = append(k, func(u vms.User) bool { return u.Permissions.Administrator == admin })
+		}
+		if a.relevance(); a.has("locationId__in") { // nobody has one
+			k = append(k, func(vms.User) bool { return false })
 		}
 		if a.has("status.loginStatus__in") {
 			k = append(k, func(u vms.User) bool { return slices.Contains(status, u.Status.LoginStatus) })

@@ -219,6 +219,10 @@ func (s *Server) routes() {
 	s.route(v3+"alerts", methods{http.MethodGet: {s.nothing("alerts", alertArgs), read}})
 	s.route(v3+"alertTypes", methods{http.MethodGet: {s.nothing("alertTypes", alertTypeArgs), read}})
 	s.route(v3+"notifications", methods{http.MethodGet: {s.nothing("notifications", notificationArgs), read}})
+	for kind, known := range map[string][]string{"layouts": layoutArgs, "locations": locationArgs, "speakers": speakerArgs, "switches": switchArgs,
+		"multiCameras": multiCameraArgs} {
+		s.route(v3+kind, methods{http.MethodGet: {s.nothing(kind, known), read}})
+	}
 	if s.opts.Bridges != nil {
 		s.route(v3+"bridges:register", methods{http.MethodPost: {s.registerBridge, report}})
 		if _, ok := s.opts.Events.(BatchStore); ok {
