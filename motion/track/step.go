@@ -68,7 +68,7 @@ func (k *Track) advance(l *look, at, dt time.Duration, wall time.Time, t *Tracke
 	if !k.Confirmed && !flake {
 		k.confirm(l, at, dt, t)
 	}
-	k.Live = k.Confirmed && !flake && !t.weather(k) && (l.Stirs && l.Active && contrast >= shadowShare*k.contrast ||
+	k.Live = k.Confirmed && !flake && (l.Stirs && l.Active && contrast >= shadowShare*k.contrast ||
 		l.Goes && (l.Stirs || l.Fore < t.small))
 	switch {
 	case k.Live:

@@ -161,7 +161,6 @@ var rules = []rule{
 	{"seems light", "area/area.go",
 		"return o.Steep()*o.Steep() < 9*o.Fore || o.Telling() && o.Substance() < LightSubstance", "return false"},
 	{"glare", "find.go", "d.glare(i, o, now)", "o.Plain = o.Fore"},
-	{"core", "find.go", "d.core(i, o, now) {", "false {"},
 	{"flurry", "track/weather.go", "return t.fall.all > flurry", "return false"},
 	{"flake", "track/weather.go", "return cells < t.small && t.amongMany(cells/2)", "return false"},
 	{"presence", "track/confirm.go", "!l.Goes && ", ""},
