@@ -87,7 +87,7 @@ func (a *Agent) openAPI(base string) (err error) {
 	a.api, err = api.New(api.Options{Config: a.cfg, Archive: a.archive, Status: a.Status, Cameras: a.Cameras,
 		CameraStates: a.CameraStates, Watch: func(camera string, until time.Time) { a.pace.Watch(camera, until) }, Queue: waiting, QueuePath: outbound.QueuePath,
 		Reload: func(ctx context.Context) (any, error) { return a.Reload(ctx) },
-		Setup: setup.New(setup.Options{File: a.cfg().File, Libraries: func() []string { return a.cfg().Decode.Libraries },
+		Bundle: a.opts.Bundle, Setup: setup.New(setup.Options{File: a.cfg().File, Libraries: func() []string { return a.cfg().Decode.Libraries },
 			Reload: func(ctx context.Context) ([]string, error) { done, err := a.Reload(ctx); return done.Problems, err }}),
 		Metrics: func() prometheus.Gatherers { return prometheus.Gatherers{a.reg} }, Operations: a.operations, Ready: a.serving, Visitor: a.visitor, BaseURL: base, Started: a.started,
 		Log: a.log, Registerer: a.reg})

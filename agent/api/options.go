@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
 	"time"
@@ -29,6 +30,8 @@ type Options struct {
 	Reload func(ctx context.Context) (any, error)
 	// Setup changes the cameras of the configuration, for the page.
 	Setup *setup.Setup
+	// Bundle packs what whoever helps needs. Nil: there is none.
+	Bundle func(ctx context.Context, to io.Writer) error
 	// Queue is the handler of what waits for the service, below QueuePath.
 	Queue     http.Handler
 	QueuePath string

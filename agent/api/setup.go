@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -86,6 +87,37 @@ func (a *API) setupRoutes(mux *http.ServeMux) {
 		return map[string]any{"id": id}, err
 	})
 	a.changeRoutes(mux)
+	packing := make(chan struct{}, 1) // one at a time: it reads the log and the stores
+	a.forAdministrators(mux, "POST /web/support", func(r *http.Request, p identity.Principal) (any, error) {
+		if a.opts.Bundle == nil {
+			return nil, &setup.Refusal{Reason: "This bridge packs no bundle: vmsbridge support-bundle does."}
+		}
+		select {
+		case packing <- struct{}{}:
+			defer func() { <-packing }()
+		default:
+			return nil, &setup.Refusal{Reason: "A bundle is being packed just now: try again in a moment."}
+		}
+		var out bytes.Buffer
+		if err := a.opts.Bundle(r.Context(), &out); err != nil {
+			return nil, err
+		}
+		a.opts.Log.Info("a support bundle was packed for the page", "by", p.Holder, "bytes", out.Len())
+		return download{"vmsbridge-support.tar.gz", out.Bytes()}, nil
+	})
+}
+
+// download is an answer that a browser keeps as a file.
+type download struct {
+	name    string
+	content []byte
+}
+
+func (d download) send(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/gzip")
+	w.Header().Set("Content-Disposition", `attachment; filename="`+d.name+`"`)
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = w.Write(d.content)
 }
 
 // changeRoutes are what it wishes of a camera that is there.
@@ -137,6 +169,10 @@ func (a *API) forAdministrators(mux *http.ServeMux, pattern string, do func(r *h
 				a.opts.Log.Error("set up cameras", "by", p.Holder, "error", err)
 				refused(w, http.StatusInternalServerError, vms.ReasonUnexpectedError, "The bridge could not do it; its log says why.")
 			default:
+				if file, is := out.(download); is {
+					file.send(w)
+					return
+				}
 				answer(w, out)
 			}
 		}))

@@ -63,7 +63,7 @@ func (c *runCommand) Run(ctx context.Context, s streams) error {
 				sayPages(list, firstCode(cfg), s)
 			}
 		},
-		Load: func() (*configs.Config, error) { return configs.Load(c.Config) }})
+		Bundle: bundleOf(c.configFile), Load: func() (*configs.Config, error) { return configs.Load(c.Config) }})
 	if err != nil {
 		return cli.Exit(exitConfig, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,10 +47,23 @@ func (c *supportCommand) Run(ctx context.Context, s streams) (err error) {
 		return fmt.Errorf("write the bundle: %w; name another file with --output", err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	w := bundle.New(f, name, now, b.secrets())
 	progress := cli.NewProgress(s.err)
 	defer progress.End()
-	for _, part := range c.parts(ctx, b, report.Running) {
+	if err := c.pack(ctx, f, b, name, now, report.Running, progress); err != nil {
+		return err
+	}
+	progress.End()
+	_, err = fmt.Fprintf(s.out, "%s\nIt holds no picture, no password and no token. Look into it before you send it: tar -xzf FILE\n", path)
+	if _, missing := os.Stat(b.Config); err == nil && !report.Running && missing != nil && b.named == "" {
+		return noConfig(b.Config, missing)
+	}
+	return err
+}
+
+// pack writes the bundle; a part that cannot be had says why in its place.
+func (c *supportCommand) pack(ctx context.Context, to io.Writer, b site, name string, now time.Time, running bool, progress *cli.Progress) error {
+	w := bundle.New(to, name, now, b.secrets())
+	for _, part := range c.parts(ctx, b, running) {
 		progress.Now("packing %s", part.name)
 		content, err := part.make()
 		if err != nil {
@@ -59,15 +73,15 @@ func (c *supportCommand) Run(ctx context.Context, s streams) (err error) {
 			return err
 		}
 	}
-	if err := w.Close(); err != nil {
-		return err
+	return w.Close()
+}
+
+// bundleOf packs the bundle of the bridge that runs in this process, for its page.
+func bundleOf(file configFile) func(ctx context.Context, to io.Writer) error {
+	return func(ctx context.Context, to io.Writer) error {
+		c := &supportCommand{Lines: 5000, configFile: file}
+		return c.pack(ctx, to, site{file, ""}, "vmsbridge-support", time.Now().UTC(), true, &cli.Progress{})
 	}
-	progress.End()
-	_, err = fmt.Fprintf(s.out, "%s\nIt holds no picture, no password and no token. Look into it before you send it: tar -xzf FILE\n", path)
-	if _, missing := os.Stat(b.Config); err == nil && !report.Running && missing != nil && b.named == "" {
-		return noConfig(b.Config, missing)
-	}
-	return err
 }
 
 type part struct {

@@ -92,6 +92,17 @@ export async function get(path, query = {}, again = true) {
   return answer.json();
 }
 
+// file asks for something that is kept as a file.
+export async function file(path, again = true) {
+  const answer = await fetch(path, { method: "POST", headers: auth(), credentials: "same-origin", cache: "no-store" });
+  if (answer.status === 401) {
+    if (again && !byToken && await resume()) return file(path, false);
+    throw new Refused(await words(answer));
+  }
+  if (!answer.ok) throw Object.assign(new Error(await words(answer)), { status: answer.status });
+  return answer.blob();
+}
+
 // send changes something: method and path, and what goes with it as JSON. A session's token that ended is renewed once.
 export async function send(method, path, body, again = true) {
   const answer = await fetch(path, { method, headers: { ...auth(), Accept: "application/json", ...(body ? { "Content-Type": "application/json" } : {}) },

@@ -1,5 +1,5 @@
 // What is wrong first, with what to do; then the figures.
-import { get } from "./api.js";
+import { file, get } from "./api.js";
 import { $, bytes, clock, duration, make, put, stateOf, stencil } from "./dom.js";
 
 export function health(app) {
@@ -41,6 +41,18 @@ export function health(app) {
     });
     app.wrong(r.problems.length);
   }
+  $("help").hidden = !app.maySetUp;
+  $("bundle").onclick = async () => {
+    const button = $("bundle"), state = $("bundle-state");
+    button.disabled = true;
+    put(state, "Packing …");
+    try {
+      const blob = await file("web/support"), link = make("a", { href: URL.createObjectURL(blob), download: "vmsbridge-support.tar.gz" });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+      put(state, "vmsbridge-support.tar.gz, " + bytes(blob.size) + ": it holds no picture, no password and no token.");
+    } catch (e) { put(state, ""); app.fail(e); } finally { button.disabled = false; }
+  };
   look().catch(app.fail);
   const beat = setInterval(() => { if (!document.hidden) look().catch(app.fail); }, 5000);
   return { event: () => {}, cameras: () => {}, stop: () => clearInterval(beat) };

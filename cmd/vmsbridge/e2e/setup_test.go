@@ -107,6 +107,18 @@ func TestFirstStart(t *testing.T) {
 	b.shows(`[...document.querySelectorAll("#events li")].some((li) => li.textContent.startsWith("Motion") && li.querySelector("img").naturalWidth > 100)`)
 	t.Logf("from an empty folder to the first motion on the page: %v", time.Since(began).Round(time.Second))
 
+	// Health packs a support bundle, with the status in it and without the password.
+	b.press(`nav a[data-view='health']`)
+	b.press("#bundle")
+	b.shows(`document.querySelector("#bundle-state").textContent.includes("kB")`)
+	packed := ask[string](b, `fetch("oauth2/token", {method: "POST", body: new URLSearchParams({grant_type: "cookie", scope: "vms.all"})}).then((r) => r.json())
+		.then((t) => fetch("web/support", {method: "POST", headers: {Authorization: "Bearer " + t.access_token}}))
+		.then((r) => new Response(r.body.pipeThrough(new DecompressionStream("gzip"))).text())`)
+	for _, want := range []string{"status.txt", "metrics.txt", "config.yaml", "front-gate"} {
+		require.Contains(t, packed, want)
+	}
+	require.NotContains(t, packed, password)
+
 	// The same stream again is refused. The password is nowhere but in its file.
 	b.press(`nav a[data-view='setup']`)
 	b.types("#address", "rtsp://"+stream.Host+"/cam")
@@ -159,8 +171,13 @@ func TestFirstStart(t *testing.T) {
 
 	// Who is not signed in sets nothing up.
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
-	res, err := client.Get(address + "/web/cameras")
-	require.NoError(t, err)
-	require.NoError(t, res.Body.Close())
-	require.Equal(t, http.StatusUnauthorized, res.StatusCode)
+	for _, call := range [][2]string{{"GET", "/web/cameras"}, {"POST", "/web/cameras"}, {"POST", "/web/cameras:try"}, {"POST", "/web/cameras:search"},
+		{"PATCH", "/web/cameras/front-gate"}, {"DELETE", "/web/cameras/front-gate"}, {"POST", "/web/support"}} {
+		r, err := http.NewRequestWithContext(t.Context(), call[0], address+call[1], strings.NewReader("{}"))
+		require.NoError(t, err)
+		res, err := client.Do(r)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		require.Equal(t, http.StatusUnauthorized, res.StatusCode, call)
+	}
 }
