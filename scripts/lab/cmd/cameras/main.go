@@ -32,7 +32,7 @@ type flags struct {
 	Motion  string        `default:"motion" help:"Motion's program; empty leaves it out."`
 	Cameras []int         `default:"1,8" help:"How many cameras; each number is a row."`
 	Streams []string      `default:"quiet-128" help:"${streams}"`
-	Settle  time.Duration `default:"15s" help:"From the start of all to the first figure."`
+	Settle  time.Duration `default:"45s" help:"To the first figure; after 30s a calm bridge has one thread."`
 	Every   time.Duration `default:"20s" help:"Between two figures."`
 	Rounds  int           `default:"3" help:"Figures of a row; the table has their median."`
 	Folder  string        `type:"existingdir" help:"Keep recorded streams here for the next time."`
