@@ -184,6 +184,9 @@ func (c runCmd) serve(ctx context.Context) (err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	context.AfterFunc(ctx, func() { _ = hub.Close(); book.feed.Close() }) // the server does not wait for tunnels, and would for streams
 	g.Go(func() error { return serveHTTP(ctx, front.http, front.l, c.TLSCert, c.TLSKey, log) })
+	if c.Store != "" {
+		_ = os.MkdirAll(c.Data, 0o700) // without it the next line fails, and says so
+	}
 	if admin, err := listenAdmin(filepath.Join(c.Data, adminSocket)); err != nil {
 		log.Warn("token commands will not work while this runs", "error", err)
 	} else {

@@ -6,15 +6,20 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"vmsbridge/storage/journal"
+	"vmsbridge/storage/postgres/postgrestest"
 	"vmsbridge/uplink/vms"
 )
 
@@ -200,7 +205,7 @@ func TestEventsAgainstModel(t *testing.T) {
 }
 
 // pages goes through a query to its end and back.
-func pages(t *rapid.T, b book, m map[string]vms.Event, q vms.Query) {
+func pages(t require.TestingT, b book, m map[string]vms.Event, q vms.Query) {
 	want := matching(m, q)
 	var all [][]vms.Event
 	var got []vms.Event
@@ -407,3 +412,65 @@ func ongoing(t *testing.T, e *Events) []vms.Event {
 }
 
 func list(events ...vms.Event) []vms.Event { return events }
+
+// Events of many cameras that began in one millisecond are in the order of their ids, whatever page
+// they are on.
+func TestEventsThatBeganTogether(t *testing.T) {
+	books(t, func(t *testing.T, b book) {
+		var all []vms.Event
+		var actors []vms.Actor
+		for i := range 12 {
+			ev := event(fmt.Sprintf("a/cam%02d", 11-i), zero.Add(time.Duration(i/6)*time.Millisecond))
+			all, actors = append(all, ev), append(actors, vms.Actor{Type: "camera", ID: ev.ActorID})
+		}
+		require.NoError(t, b.PutAll(all, false))
+		m := map[string]vms.Event{}
+		for _, ev := range all {
+			m[ev.ID] = ev
+		}
+		for _, ascending := range []bool{true, false} {
+			for _, of := range [][]vms.Actor{actors, nil} {
+				for size := 1; size <= 7; size++ {
+					pages(t, b, m, vms.Query{Actors: of, Ascending: ascending, PageSize: size})
+				}
+			}
+		}
+	})
+}
+
+// A list reads its own cameras' stretch of the key and not the others', and compiles nothing,
+// whatever PostgreSQL believes to be cheap, as it may while it has no statistics.
+func TestListsReadTheirOwn(t *testing.T) {
+	db := openAt(t, postgrestest.Shared(t).Database(t)+"&jit_above_cost=0&random_page_cost=1000")
+	e, err := db.Events()
+	require.NoError(t, err)
+	for from := 0; from < 20_000; from += 2000 {
+		var batch []vms.Event
+		for i := range 2000 {
+			n := from + i
+			batch = append(batch, event(fmt.Sprintf("a/cam%03d", n%400), zero.Add(-time.Duration(n/400)*time.Second)))
+		}
+		require.NoError(t, e.PutAll(batch, false))
+	}
+	c := conditionsOf(vms.Query{Actors: []vms.Actor{{Type: "camera", ID: "a/cam007"}}})
+	keys, args := c.keysQuery(false, nil, 11)
+	for name, q := range map[string]struct {
+		sql  string
+		args []any
+	}{"count": {c.countQuery(), c.args}, "keys": {keys, args}} {
+		conn, err := db.pool.Acquire(t.Context())
+		require.NoError(t, err)
+		rows, err := conn.Query(t.Context(), "explain (analyze, buffers, timing off) "+q.sql, q.args...)
+		require.NoError(t, err)
+		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		require.NoError(t, err)
+		conn.Release()
+		plan := strings.Join(lines, "\n")
+		require.NotContains(t, plan, "JIT", name)
+		hit := regexp.MustCompile(`shared hit=(\d+)`).FindStringSubmatch(plan)
+		require.NotNil(t, hit, plan)
+		blocks, err := strconv.Atoi(hit[1])
+		require.NoError(t, err)
+		require.Less(t, blocks, 200, "%s: of some thousand blocks that there are\n%s", name, plan)
+	}
+}

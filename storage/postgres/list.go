@@ -154,12 +154,16 @@ func (l *lister) count() (n int, err error) {
 	if err := l.stopped(); err != nil {
 		return 0, err
 	}
-	from := "vms_events e"
-	if l.where.actors != "" {
-		from = l.where.actors + ", " + from
-	}
-	err = l.conn.QueryRow(l.ctx, "select count(*) from "+from+" where true"+l.where.sql, l.where.args...).Scan(&n)
+	err = l.conn.QueryRow(l.ctx, l.where.countQuery(), l.where.args...).Scan(&n)
 	return n, err
+}
+
+func (c conditions) countQuery() string {
+	from := "vms_events e"
+	if c.actors != "" {
+		from = c.actors + ", " + from
+	}
+	return "select count(*) from " + from + " where true" + c.sql
 }
 
 // keys are those of up to n matching events in order, after a place (nil: from the first on), whose
@@ -168,7 +172,25 @@ func (l *lister) keys(ascending bool, after *key, n int) ([]key, error) {
 	if err := l.stopped(); err != nil {
 		return nil, err
 	}
-	w, direction, than := l.where, "desc", "<"
+	sql, args := l.where.keysQuery(ascending, after, n)
+	rows, err := l.conn.Query(l.ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := pgx.CollectRows(rows, pgx.RowToStructByPos[key])
+	slices.SortFunc(keys, func(a, b key) int {
+		order := cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.id(), b.id()))
+		if !ascending {
+			order = -order
+		}
+		return order
+	})
+	return keys[:min(n, len(keys))], err
+}
+
+// keysQuery is the query for keys, which may find some more that began with the last one.
+func (c conditions) keysQuery(ascending bool, after *key, n int) (string, []any) {
+	w, direction, than := c, "desc", "<"
 	w.args = slices.Clone(w.args)
 	if ascending {
 		direction, than = "", ">"
@@ -191,19 +213,7 @@ func (l *lister) keys(ascending bool, after *key, n int) ([]key, error) {
 		sql = fmt.Sprintf(`select e.actor, e.start_ms, e.name from vms_events e where true%s
 			order by e.start_ms %s fetch first %s rows with ties`, w.sql, direction, most)
 	}
-	rows, err := l.conn.Query(l.ctx, sql, w.args...)
-	if err != nil {
-		return nil, err
-	}
-	keys, err := pgx.CollectRows(rows, pgx.RowToStructByPos[key])
-	slices.SortFunc(keys, func(a, b key) int {
-		order := cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.id(), b.id()))
-		if !ascending {
-			order = -order
-		}
-		return order
-	})
-	return keys[:min(n, len(keys))], err
+	return sql, w.args
 }
 
 // bodies are the events of keys, in their order.
