@@ -292,3 +292,29 @@ func TestSmallAndSlow(t *testing.T) {
 		require.GreaterOrEqual(t, offset(got.ended[len(got.ended)-1].Last), 15.0, name)
 	}
 }
+
+// TestSensitivityKeepsItsWord: what is found is found at every higher sensitivity, too, and the
+// highest finds what the lowest does not.
+func TestSensitivityKeepsItsWord(t *testing.T) {
+	found := map[float64]int{}
+	for _, size := range []float64{0.035, 0.07, 0.2} { // of the picture's height
+		for _, level := range []float64{112, 122, 150} { // on about 130
+			before := false
+			for _, sensitivity := range []float64{0.1, 0.3, 0.5, 0.9} {
+				s := newScene(320, 180, 9, 1)
+				got := watch(t, motion.Config{Sensitivity: sensitivity}, s, 10, 14*time.Second, func(at float64) {
+					if at >= 6 && at < 12 {
+						s.thing(0.3+0.05*(at-6), 0.2, size/2, size, level, 4)
+					}
+				})
+				is := len(got.began) > 0
+				require.True(t, is || !before, "size %v, level %v: found before, not at %v", size, level, sensitivity)
+				if before = is; is {
+					found[sensitivity]++
+				}
+			}
+		}
+	}
+	require.Greater(t, found[0.9], found[0.5])
+	require.Greater(t, found[0.5], found[0.1])
+}
