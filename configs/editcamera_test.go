@@ -97,6 +97,8 @@ func TestEditsThatAreRefused(t *testing.T) {
 		"an anchor":          {anchored, "one line", Edit{"url", "rtsp://x/"}},
 		"the first key": {"cameras:\n  - username: x\n    id: a\n    url: rtsp://h/\n",
 			"first key", Edit{"username", ""}},
+		"what another inherits": {"cameras:\n  - &a\n    id: a\n    url: rtsp://h/\n    username: x\n" +
+			"  - <<: *a\n    id: b\n    url: rtsp://h/2\n", "something else would change", Edit{"username", "y"}},
 		"a bad value": {one, "must begin with rtsp://", Edit{"url", "http://h/"}},
 		"a bad file":  {"cameras:\n  - id: a\n", "missing", Edit{"name", "x"}},
 	} {
