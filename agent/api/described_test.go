@@ -32,7 +32,7 @@ func TestACameraIsDescribedAtTheBridge(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, "Front door", cam.Name)
 	require.Equal(t, tags, cam.Tags)
-	list, err := devices{c.o}.Devices(t.Context(), "acc-1")
+	list, err := devices(c).Devices(t.Context(), "acc-1")
 	require.NoError(t, err)
 	require.Equal(t, "Front door", list[1].Name)
 	empty := ""

@@ -125,10 +125,10 @@ func (s *Archive) Moves(ctx context.Context) error {
 }
 
 // Picture is a camera's newest preview at or before a moment, as a JPEG. Safe for concurrent use.
-func (a *Archive) Picture(camera string, at time.Time) ([]byte, error) {
-	s, err := a.Ring.Find(camera, stills.Preview, stills.AtOrBefore, at)
+func (s *Archive) Picture(camera string, at time.Time) ([]byte, error) {
+	found, err := s.Ring.Find(camera, stills.Preview, stills.AtOrBefore, at)
 	if err != nil {
 		return nil, err
 	}
-	return s.JPEG, nil
+	return found.JPEG, nil
 }
