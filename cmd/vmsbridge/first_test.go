@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"vmsbridge/agent/api"
 	"vmsbridge/configs"
 )
 
@@ -74,4 +75,15 @@ func TestWhereThePageIs(t *testing.T) {
 	out.Reset()
 	sayPages(all, "", streams{out: &out})
 	require.NotContains(t, out.String(), "code")
+
+	// apt keeps what a package says in a log.
+	cfg.Bridge.Data = t.TempDir()
+	file := filepath.Join(cfg.Bridge.Data, api.FirstUserFile)
+	require.NoError(t, os.WriteFile(file, []byte("c0de\n"), 0o600))
+	for logged, told := range map[bool]string{true: "sudo cat " + file, false: "#code=c0de"} {
+		out.Reset()
+		sayWhere(cfg, &net.TCPAddr{}, logged, streams{out: &out})
+		require.Contains(t, out.String(), told)
+		require.Equal(t, logged, !strings.Contains(out.String(), "c0de"))
+	}
 }

@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/alecthomas/kong"
 
+	"vmsbridge/agent/api"
 	"vmsbridge/cmd/manual"
 	"vmsbridge/configs"
 )
@@ -61,9 +64,25 @@ func (c *packageCommand) page(s streams) error {
 	if firstCode(cfg) == "" {
 		_, _ = fmt.Fprintln(s.out, "The bridge has made no code for its first user yet; vmsbridge status says how it is.")
 	}
-	sayPages(pages(cfg, addr), firstCode(cfg), s)
+	sayWhere(cfg, addr, os.Getenv(frontend) != "", s)
 	return nil
 }
+
+// sayWhere says where the page is. What is logged is told the file with the code, not the code.
+func sayWhere(cfg *configs.Config, addr net.Addr, logged bool, s streams) {
+	code := firstCode(cfg)
+	if !logged || code == "" {
+		sayPages(pages(cfg, addr), code, s)
+		return
+	}
+	sayPages(pages(cfg, addr), "", s)
+	_, _ = fmt.Fprintf(s.out, "It asks for the code of the first user: sudo cat %s\n",
+		filepath.Join(cfg.Bridge.Data, api.FirstUserFile))
+}
+
+// frontend is set by apt, which writes what packages say into a log of its own: that is not told the
+// code. dpkg alone leaves it to the terminal.
+const frontend = "DPKG_FRONTEND_LOCKED"
 
 // files are where a package puts what the bridge reads and writes.
 var files = []manual.Row{
