@@ -55,7 +55,8 @@ func (a *announcer) event(ev vms.Event, before *vms.Event) {
 	line := fmt.Sprintf("%s  %s  %s  %-8s", ev.StartTimestamp, printable(a.registry.Name(ev.AccountID, ev.ActorID)), ev.Type, took)
 	if status := newStatus(ev); status != "" {
 		line += "  " + status
-	} else if ev.ActorType == vms.ActorCamera {
+	} else if ev.ActorType == vms.ActorCamera && !strings.HasPrefix(ev.Type, "vms.device") {
+		// What tells of the device itself has no picture: a camera is there before its first one.
 		line += "  " + vms.ImageURL(a.base, ev.ActorID, vms.ImagePreview, vms.OpBefore, ev.StartTimestamp.Add(bestView))
 	}
 	select {

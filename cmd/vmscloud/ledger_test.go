@@ -64,6 +64,17 @@ func TestLedger(t *testing.T) {
 	}
 }
 
+// A line has the address of a picture only where there is one: a camera is there before its first.
+func TestLinesOfDevices(t *testing.T) {
+	a := newAnnouncer(newRegistry(t), "http://h", slog.New(slog.DiscardHandler))
+	ev := motion("acc-1", "c1", 1)
+	a.event(ev, nil)
+	require.Contains(t, <-a.lines, "http://h")
+	ev.Type = "vms.deviceCreationEvent.v1"
+	a.event(ev, nil)
+	require.NotContains(t, <-a.lines, "http://h")
+}
+
 // A reader that is stuck costs lines, never an event, and does not keep the program from stopping.
 func TestStuckReader(t *testing.T) {
 	r := newRegistry(t)
